@@ -3,9 +3,11 @@
 pub(crate) mod activation;
 pub(crate) mod cast;
 pub(crate) mod copy;
+pub(crate) mod cumsum;
 pub(crate) mod descent;
 pub(crate) mod elementwise;
 pub(crate) mod image;
+mod lines;
 mod packing;
 pub(crate) mod reduce;
 pub(crate) mod softmax;
@@ -16,6 +18,7 @@ pub use crate::layout::Overflow;
 pub use activation::Activation;
 pub(crate) use cast::CastProblem;
 pub use copy::{concat, copy_into, copy_into_at, slice_at, stack};
+pub use cumsum::cumsum;
 pub use descent::Rate;
 pub(crate) use elementwise::broadcast_shape;
 pub use elementwise::{

@@ -19,3 +19,10 @@ pub(super) fn with_subgroups(kernel: Kernel, caps: &Caps, lanes: u32) -> Kernel 
         }
     }
 }
+
+/// The most invocations that should share a row. On software devices, a barrier costs more than what the invocations of further
+/// subgroups save, because it suspends and continues each of them.
+pub(super) fn lanes_of_row(caps: &Caps, lanes: u32) -> u32 {
+    let most = kernel::workgroup_size(lanes, caps);
+    if caps.machine.busy_invocations > 1 { most } else { subgroup(caps, lanes).unwrap_or(1) }
+}

@@ -36,7 +36,7 @@ pub use layer_product::{LayerProductGradients, LayerProductReference};
 pub use mv_features::{MvFeaturesReference, MvFeaturesValues};
 pub use mv_linear::{MvLinearReference, MvLinearValues};
 pub use precision::{F16SplitReference, f16_split, precision_tolerance};
-pub use reductions::{argmax, argmin, max, max_abs, mean, min, norm, prod, sum, sum_squares, var};
+pub use reductions::{argmax, argmin, cumsum, max, max_abs, mean, min, norm, prod, sum, sum_squares, var};
 pub use sk_linear::{SkLinearGradients, SkLinearReference};
 pub use softmax::{SoftmaxReference, log_softmax, log_softmax_backward, softmax, softmax_backward};
 pub use texels::{from_texels, to_texels};

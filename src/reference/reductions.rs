@@ -1,4 +1,4 @@
-//! Reductions, by definition. All are along the middle of three axes of a contiguous tensor: (outer, length, inner).
+//! Reductions and cumulative sums, by definition. All are along the middle of three axes of a contiguous tensor: (outer, length, inner).
 
 use super::bounds::{gamma, sum_tolerance};
 use super::elements::{Definition, NORMAL, U};
@@ -147,6 +147,27 @@ pub fn var<T: Element>(a: &[T], shape: [usize; 3], correction: usize) -> Definit
         let divisor = (n - correction) as f64;
         [squares(mean) / divisor, gamma(8 * n) * squares(row[0]) / divisor + 2.0 * n as f64 * NORMAL]
     })
+}
+
+/// Cumulative sums along the middle of three axes, of the same shape: the sum of the first $i$ elements is within the tolerance of
+/// [`sum`] for length $i$.
+///
+/// # Panics
+/// If the number of elements is not that of the shape.
+#[must_use]
+pub fn cumsum<T: Element>(a: &[T], shape: [usize; 3]) -> Definition {
+    let [_, length, inner] = shape;
+    let mut entries = vec![[0.0; 2]; a.len()];
+    for (at, row) in rows_along(a, shape).enumerate() {
+        let [mut sum, mut magnitude] = [0.0, 0.0];
+        for (i, x) in row.into_iter().enumerate() {
+            sum += x;
+            magnitude += x.abs();
+            let tolerance = sum_tolerance(i + 1, magnitude, Accumulator::F32);
+            entries[(at / inner * length + i) * inner + at % inner] = [sum, tolerance];
+        }
+    }
+    Definition::of(entries.into_iter())
 }
 
 /// The index of the first element of every row that no other is better than; NaN is better than numbers.

@@ -3,6 +3,7 @@
 mod bits;
 mod cast;
 mod copies;
+mod cumsum;
 mod elements;
 mod functions;
 mod io;

@@ -3,6 +3,7 @@
 use crate::support;
 use crate::support::strided::{Lay, Placed, indices};
 use crate::support::values::{assert_ok, for_all_types, values};
+use crate::vectors::planned_as_a_gpu;
 use tilewise::ops::Axes;
 use tilewise::reference::{self, Definition};
 use tilewise::{Element, Error, Gpu, Real, Tensor, ops};
@@ -107,6 +108,9 @@ fn reductions_along_any_axes_agree_with_their_definitions() {
         assert_eq!(ops::sum(&ones, ..).unwrap().to_vec().unwrap(), [T::from_f64(600.0)]);
     }
     for_all_types!(test);
+    if let Some(gpu) = planned_as_a_gpu() {
+        test::<f32>(&gpu);
+    }
 }
 
 #[test]
@@ -136,6 +140,9 @@ fn rows_that_begin_at_whole_vectors_are_reduced_in_vectors() {
         }
     }
     for_all_types!(test);
+    if let Some(gpu) = planned_as_a_gpu() {
+        test::<f32>(&gpu);
+    }
 }
 
 /// A test of each integer type on each device.
@@ -215,6 +222,9 @@ fn the_first_of_the_largest_and_of_the_smallest_is_found() {
         }
     }
     for_all_types!(test);
+    if let Some(gpu) = planned_as_a_gpu() {
+        test::<f32>(&gpu);
+    }
     for_integers!(test);
 }
 

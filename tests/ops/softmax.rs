@@ -3,6 +3,7 @@
 use crate::support;
 use crate::support::strided::{Lay, Placed, repeated};
 use crate::support::values::{assert_ok, for_all_types, values};
+use crate::vectors::planned_as_a_gpu;
 use tilewise::ops::Softmax;
 use tilewise::reference::{self, SoftmaxReference};
 use tilewise::{Error, Gpu, Real, Tensor, ops};
@@ -39,7 +40,7 @@ fn dims(shape: &[usize], axis: usize) -> [usize; 3] {
 fn softmax_agrees_with_its_definition() {
     fn test<T: Real>(gpu: &Gpu) {
         for (case, (shape, axis)) in CASES.into_iter().enumerate() {
-            for (i, scale) in [1.0, 8.0, 120.0, 30_000.0].into_iter().enumerate() {
+            for (i, scale) in [1.0, 120.0, 30_000.0].into_iter().enumerate() {
                 let x = values::<T>(shape, scale, 7);
                 let want = SoftmaxReference::new(&x, dims(shape, axis));
                 for lay in [Lay::ALL[(i + case) % 5], Lay::Vectors] {
@@ -69,6 +70,9 @@ fn softmax_agrees_with_its_definition() {
         }
     }
     for_all_types!(test);
+    if let Some(gpu) = planned_as_a_gpu() {
+        test::<f32>(&gpu);
+    }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "it was an f32, or less")]
@@ -163,6 +167,9 @@ fn masks_broadcast_and_scores_are_scaled() {
         assert!(found[8..].iter().all(|x| x.is_nan()), "a row without an element");
     }
     for_all_types!(test);
+    if let Some(gpu) = planned_as_a_gpu() {
+        test::<f32>(&gpu);
+    }
 }
 
 #[test]
@@ -189,6 +196,9 @@ fn gradients_agree_with_their_definition() {
         }
     }
     for_all_types!(test);
+    if let Some(gpu) = planned_as_a_gpu() {
+        test::<f32>(&gpu);
+    }
 }
 
 #[test]

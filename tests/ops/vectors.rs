@@ -16,7 +16,7 @@ const ROWS: [&[usize]; 8] =
     [&[3, 5], &[4, 13], &[2, 3, 8], &[2, 2, 3], &[5, 1], &[3, 16], &[2, 1, 7], &[2, 523]];
 
 /// A device for which kernels of f32 are planned as for a GPU: with two vectors for each invocation.
-fn planned_as_a_gpu() -> Option<support::TestGpu> {
+pub(crate) fn planned_as_a_gpu() -> Option<support::TestGpu> {
     support::own(|options| options.assume.device_type = Some(DeviceType::Discrete))
 }
 

@@ -8,7 +8,8 @@ use tilewise::planning::clifford_layer::{FeaturesDims, GatesDims, OperandGradien
 use tilewise::planning::gemm::{F16SplitDims, GemmDims, SeededADims, SeededBDims, SegmentDims};
 use tilewise::planning::kernel::{INCLUDES, KERNELS, Kernel};
 use tilewise::planning::ops::{
-    CastDims, CopyDims, ElementwiseDims, ElementwiseDimsOfFour, ImageDims, ReduceDims, SoftmaxDims,
+    CastDims, CopyDims, CumsumDims, ElementwiseDims, ElementwiseDimsOfFour, ImageDims, ReduceDims,
+    SoftmaxDims,
 };
 use tilewise::planning::sketch::{HadamardDims, SparseDims};
 
@@ -121,6 +122,11 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     {
         assert_eq!(dims_of(shader), softmax, "{shader}");
     }
+    let cumsum: Members =
+        members!(CumsumDims: axes strides a_offset rows rank lanes parts chunk reserved0 reserved1);
+    for shader in ["ops/cumsum", "ops/cumsum_columns"] {
+        assert_eq!(dims_of(shader), cumsum, "{shader}");
+    }
     let reductions: Members = members!(ReduceDims: axes a_offset a_stride length lines rows kept reduced lanes parts finish number mask);
     for shader in ["ops/reduce", "ops/reduce_columns", "ops/reduce_parts"] {
         assert_eq!(dims_of(shader), reductions, "{shader}");
@@ -162,6 +168,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         of_four,
         softmax,
         reductions,
+        cumsum,
         hadamard,
         sparse,
     ];

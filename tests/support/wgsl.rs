@@ -12,7 +12,6 @@ use tilewise::planning::gemm::{
 use tilewise::planning::kernel::Kernel;
 use tilewise::planning::ops::{
     ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer, Longer,
-    ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem,
 };
 use tilewise::planning::sketch::{HadamardPass, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
@@ -21,6 +20,7 @@ use tilewise::{Activation, Caps, DType, Layout};
 
 pub use super::limits::{capabilities, validate};
 pub use super::wgsl_clifford::{clifford_kernels, connected_kernels, connected_products};
+pub use super::wgsl_rows::{cumsum_problems, reduce_problems, softmax_problems};
 
 /// Every combination of real types.
 pub const TYPES: [GemmTypes; 8] = [
@@ -152,61 +152,14 @@ pub fn elementwise_problems() -> Vec<ElementwiseProblem> {
     of_elements
 }
 
-/// Softmax, its logarithm and their gradients of every type: with rows that begin at even indices, rows that do not, and rows that
-/// begin at whole vectors; along rows and across columns, with a mask and without.
-pub fn softmax_problems() -> Vec<SoftmaxProblem> {
-    let mut problems = Vec::new();
-    for dtype in REALS {
-        for (i, row) in [6, 5, 8].into_iter().enumerate() {
-            let view = Layout::new("test", &[3, 4], &[row, 1], 0, 1 << 20).expect("a small view");
-            for (j, function) in SoftmaxFunction::ALL.into_iter().enumerate() {
-                for axis in 0..2 {
-                    let second = function.is_backward() || (i + j + axis) % 2 == 0;
-                    let second = second.then_some(&view);
-                    let problem = SoftmaxProblem::new(function, &view, second, axis, dtype);
-                    problems.push(problem.expect("a small view"));
-                }
-            }
-        }
-    }
-    problems
-}
-
-/// Reductions of every type: along lines and across columns, by elements and by vectors, in one step and in two.
-pub fn reduce_problems() -> Vec<ReduceProblem> {
-    let view = |shape: &[usize], strides: &[usize]| {
-        Layout::new("test", shape, strides, 0, 1 << 40).expect("the view lies in the buffer")
-    };
-    let long = 1 << 20;
-    let forms = [
-        (view(&[3, 5], &[7, 1]), vec![1]),
-        (view(&[3, 16], &[16, 1]), vec![1]),
-        (view(&[5, 3], &[3, 1]), vec![0]),
-        (view(&[16, 16], &[16, 1]), vec![0]),
-        (view(&[3, long], &[long + 1, 1]), vec![1]),
-        (view(&[3, long], &[long, 1]), vec![1]),
-        (view(&[long, 3], &[3, 1]), vec![0]),
-        (view(&[long, 16], &[16, 1]), vec![0]),
-        (view(&[4, 3, 16], &[48, 16, 1]), vec![0, 2]),
-    ];
-    let mut problems = Vec::new();
-    for dtype in DType::ALL {
-        for (view, axes) in &forms {
-            let functions = Reduction::ALL.into_iter().filter(|function| function.takes(dtype));
-            problems.extend(
-                functions.filter_map(|function| ReduceProblem::new(function, view, axes, dtype).ok()),
-            );
-        }
-    }
-    problems
-}
-
-/// Every kernel of elementwise functions, reductions and softmax on a device.
+/// Every kernel of elementwise functions, reductions, cumulative sums and softmax on a device.
 pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
     let (of_elements, reductions, softmax) = (elementwise_problems(), reduce_problems(), softmax_problems());
     let of_elements = of_elements.iter().map(|problem| problem.plan(caps));
     let plans = of_elements.chain(reductions.iter().map(|problem| problem.plan(caps)));
     let plans = plans.chain(softmax.iter().map(|problem| problem.plan(caps)));
+    let sums = cumsum_problems();
+    let plans = plans.chain(sums.iter().map(|problem| problem.plan(caps)));
     let kernels = plans.flat_map(|plan| kernels_of(&plan.expect("it fits")).collect::<Vec<_>>());
     kernels.collect::<HashSet<_>>().into_iter().collect()
 }

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout, dim};
-use crate::ops::subgroups::subgroup;
+use crate::ops::subgroups::{lanes_of_row, subgroup};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
 
 /// Workgroups that occupy a device, if each invocation loads several vectors.
@@ -41,7 +41,7 @@ impl Problem for ReduceProblem {
             self.results
         ));
         self.first(&mut draft, Stage::Parts, &dims, [a, parts])?;
-        let lanes = kernel::workgroup_size(LANES, caps);
+        let lanes = lanes_of_row(caps, LANES);
         let joined = ReduceDims {
             rows: dim(op, self.results)?,
             length: dims.parts,
@@ -65,7 +65,7 @@ impl ReduceProblem {
         };
         match self.across {
             Across::Line => {
-                let most = kernel::workgroup_size(LANES, caps);
+                let most = lanes_of_row(caps, LANES);
                 let loads = d.length.div_ceil(width) * d.lines;
                 let lanes = loads.div_ceil(LOADS_OF_LANE).max(1).next_power_of_two().min(most);
                 let parts = if lanes == most { ratio(MANY_WORKGROUPS, d.rows, loads / most) } else { 1 };

@@ -1,9 +1,10 @@
 //! The kernels of softmax: `shaders/ops/softmax.wgsl` and, for gradients, `shaders/ops/softmax_backward.wgsl`; both have a sibling
 //! for columns.
 
-use super::problem::{Across, SoftmaxDims, SoftmaxProblem};
+use super::problem::{SoftmaxDims, SoftmaxProblem};
 use crate::caps::Caps;
 use crate::kernel::{self, AccessWidth, Kernel, OperandAccess, StorageFormat};
+use crate::ops::lines::Across;
 use crate::ops::subgroups::with_subgroups;
 use crate::ops::vectors::Moves;
 
@@ -18,20 +19,20 @@ impl SoftmaxProblem {
     /// The kernel on a device.
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
         let is_backward = self.function.is_backward();
-        let kernel = match (self.across, is_backward) {
+        let kernel = match (self.lines.across, is_backward) {
             (Across::Row, false) => Kernel::new("ops/softmax"),
             (Across::Row, true) => Kernel::new("ops/softmax_backward"),
             (Across::Columns, false) => Kernel::new("ops/softmax_columns"),
             (Across::Columns, true) => Kernel::new("ops/softmax_backward_columns"),
         };
         let kernel = kernel.dims(caps, size_of::<SoftmaxDims>()).param("QUADS", self.quads());
-        let kernel = match self.across {
+        let kernel = match self.lines.across {
             Across::Row => {
                 with_subgroups(kernel.param("LANES", kernel::workgroup_size(LANES, caps)), caps, LANES)
             }
             Across::Columns => kernel.param("LANES", COLUMN_LANES),
         };
-        let kernel = match (self.across, is_backward) {
+        let kernel = match (self.lines.across, is_backward) {
             (Across::Columns, true) => kernel,
             _ => kernel.param("GROUPS", self.groups()),
         };
@@ -56,25 +57,11 @@ impl SoftmaxProblem {
             return kernel.quads("a", read(AccessWidth::Four)).quads("c", c);
         }
         let kernel = kernel.operand("a", read(AccessWidth::One));
-        if format.elements_per_scalar() == 2 && self.stores_pairs() {
+        if format.elements_per_scalar() == 2 && self.lines.stores_pairs() {
             let c = OperandAccess::write(format, AccessWidth::Two);
             return kernel.result(c).slot("store_quad", "pairs");
         }
         kernel.result(OperandAccess::write(format, AccessWidth::One))
-    }
-
-    /// Whether what an invocation stores are neighbours from an even index on.
-    fn stores_pairs(&self) -> bool {
-        let d = self.dims();
-        let axes = &d.axes[..d.rank as usize];
-        let [along, .., length] = self.strides;
-        let is_even = |stride: &u32| stride.is_multiple_of(2);
-        match self.across {
-            Across::Row => (along == 1 || length == 1) && axes.iter().all(|axis| is_even(&axis[1])),
-            Across::Columns => {
-                axes[0][1] == 1 && is_even(&along) && axes[1..].iter().all(|axis| is_even(&axis[1]))
-            }
-        }
     }
 
     /// How the mask or the gradient is read.

@@ -20,7 +20,7 @@ use crate::tensor::Tensor;
 /// As in `NumPy` and `PyTorch`, a row that contains NaN or $+\infty$, or consists of $-\infty$ only, becomes NaN. In
 /// other rows, $-\infty$ becomes 0.
 ///
-/// One launch. It reads each element once if a row fits the registers of a workgroup (4,096 elements) and its elements are
+/// One launch. A GPU reads each element once if a row fits the registers of a workgroup (4,096 elements) and its elements are
 /// neighbours, and otherwise twice.
 ///
 /// # Shapes

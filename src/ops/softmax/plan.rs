@@ -1,12 +1,13 @@
 //! The plan of a softmax or of its gradient: one step.
 
 use super::kernel::{COLUMN_LANES, LANES};
-use super::problem::{Across, SoftmaxDims, SoftmaxProblem};
+use super::problem::{SoftmaxDims, SoftmaxProblem};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::Layout;
-use crate::ops::subgroups::subgroup;
+use crate::ops::lines::Across;
+use crate::ops::subgroups::{lanes_of_row, subgroup};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, ScalarParameter, Time};
 use std::mem::offset_of;
 
@@ -23,7 +24,7 @@ impl Problem for SoftmaxProblem {
         let scalars: &[ScalarParameter] = if is_backward { &[] } else { &[SCALE] };
         let mut draft = Draft::new(op, scalars, caps);
         let most = kernel::workgroup_size(LANES, caps);
-        let (d, invocations, per_block) = self.dims_on(most);
+        let (d, invocations, per_block) = self.dims_on(most, lanes_of_row(caps, LANES));
         let mut args = vec![(draft.operand("the operand", self.dtype, self.a, Access::Read), Access::Read)];
         let c = Layout::contiguous(op, &[self.a.len()])?;
         args.push((draft.operand("the result", self.dtype, c, Access::Write), Access::Write));
@@ -33,12 +34,12 @@ impl Problem for SoftmaxProblem {
         }
         let dims = Dims::of(&d);
         let dims = if is_backward { dims } else { dims.scalar(offset_of!(SoftmaxDims, scale), 0) };
-        let (words, shared_by) = match self.across {
+        let (words, shared_by) = match self.lines.across {
             Across::Row if is_backward => (1, "a row"),
             Across::Row => (2, "a row"),
             Across::Columns => (0, "columns"),
         };
-        let members = match self.across {
+        let members = match self.lines.across {
             Across::Row => u64::from(d.rows),
             Across::Columns => u64::from(d.rows) * u64::from(d.lanes),
         };
@@ -61,18 +62,19 @@ impl Problem for SoftmaxProblem {
 }
 
 impl SoftmaxProblem {
-    /// The uniform, the number of invocations of a workgroup of at most `most`, and of rows or groups of columns of one.
-    fn dims_on(&self, most: u32) -> (SoftmaxDims, u32, u32) {
+    /// The uniform, the number of invocations of a workgroup of at most `most`, and of rows or groups of columns of one. At
+    /// most `shared` invocations share a row.
+    fn dims_on(&self, most: u32, shared: u32) -> (SoftmaxDims, u32, u32) {
         let d = self.dims();
         let width = 4 * self.quads();
-        match self.across {
+        match self.lines.across {
             Across::Row => {
-                let groups = self.strides[3].div_ceil(width);
-                let lanes = groups.div_ceil(self.groups()).max(1).next_power_of_two().min(most);
+                let groups = self.lines.length().div_ceil(width);
+                let lanes = groups.div_ceil(self.groups()).max(1).next_power_of_two().min(shared);
                 (SoftmaxDims { lanes, ..d }, most, most / lanes)
             }
             Across::Columns => {
-                let lanes = self.columns().div_ceil(width);
+                let lanes = self.lines.columns().div_ceil(width);
                 (SoftmaxDims { lanes, ..d }, COLUMN_LANES, COLUMN_LANES)
             }
         }

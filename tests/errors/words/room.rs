@@ -56,6 +56,7 @@ fn results_without_room() {
     full("var", ops::var(&cube, 2, 1).map(drop));
     full("slice_at", ops::slice_at(&a, 0, &gpu.zeros([1]).unwrap(), 128).map(drop));
     full("softmax", ops::softmax(&a, 1).map(drop));
+    full("cumsum", ops::cumsum(&a, 0).map(drop));
     full("log_softmax", ops::log_softmax(&a, 0).map(drop));
     full("softmax_backward", ops::softmax_backward(&a, &a, 0).map(drop));
     full("log_softmax_backward", ops::log_softmax_backward(&a, &a, 1).map(drop));

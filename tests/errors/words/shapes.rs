@@ -89,6 +89,7 @@ fn shapes_that_do_not_go_together() {
     found.shapes("argmax", given, ops::argmax(&a, 2));
     found.shapes("argmin", given, ops::argmin(&a, 2));
     found.shapes("var", given, ops::var(&a, 2, 1));
+    found.shapes("cumsum", given, ops::cumsum(&a, 2));
     found.shapes("softmax", given, ops::softmax(&a, 2));
     found.shapes("softmax", given, ops::Softmax::new(&a, 1).mask(&b).run());
     found.shapes("log_softmax", given, ops::log_softmax(&a, 2));

@@ -20,3 +20,5 @@ pub mod strided;
 pub mod wgsl;
 #[path = "../../support/wgsl_clifford.rs"]
 pub mod wgsl_clifford;
+#[path = "../../support/wgsl_rows.rs"]
+pub mod wgsl_rows;

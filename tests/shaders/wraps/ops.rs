@@ -8,8 +8,8 @@ use tilewise::ops::{Function, TexelFormat};
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{F16SplitProblem, Side};
 use tilewise::planning::ops::{
-    CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer,
-    Longer, ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem,
+    CastProblem, ColourScale, CopyProblem, CumsumProblem, Elementwise, ElementwiseProblem, ImageProblem,
+    ImageTransfer, Longer, ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem,
 };
 use tilewise::{Caps, DType, Layout, Precision};
 
@@ -110,6 +110,12 @@ pub(crate) fn launches() -> Vec<Launch> {
     for dtype in REALS {
         for view in layouts(dtype) {
             for axis in 0..view.rank() {
+                if let Ok(problem) = CumsumProblem::new(&view, axis, dtype)
+                    && let Ok(plan) = problem.plan(&devices[axis % 2])
+                {
+                    launches
+                        .extend(Launch::steps(&format!("cumsum along {axis} of {dtype} {view:?}"), &plan));
+                }
                 for function in SoftmaxFunction::ALL {
                     let second = if function.is_backward() || axis % 2 == 0 { Some(&view) } else { None };
                     let problem = SoftmaxProblem::new(function, &view, second, axis, dtype);

@@ -29,6 +29,7 @@ pub(super) const CALLS: &[Call] = &[
     ("ops::copy_into", |it| ops::copy_into(&it.a, &mut it.c)),
     ("ops::copy_into_at", |it| ops::copy_into_at(&it.a, &mut it.c, 0, &it.at)),
     ("ops::cos", |it| ops::cos(&it.a).map(drop)),
+    ("ops::cumsum", |it| ops::cumsum(&it.a, 1).map(drop)),
     ("ops::div", |it| ops::div(&it.a, &it.b).map(drop)),
     ("ops::equal", |it| ops::equal(&it.a, &it.b).map(drop)),
     ("ops::exp", |it| ops::exp(&it.a).map(drop)),

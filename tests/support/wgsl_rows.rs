@@ -1,0 +1,81 @@
+//! Reductions, cumulative sums and softmax whose plans need every specialised shader of theirs.
+
+use tilewise::planning::ops::{CumsumProblem, ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem};
+use tilewise::{DType, Layout};
+
+const REALS: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
+
+/// Softmax, its logarithm and their gradients of every type: with rows that begin at even indices, rows that do not, and rows that
+/// begin at whole vectors; along rows and across columns, with a mask and without.
+pub fn softmax_problems() -> Vec<SoftmaxProblem> {
+    let mut problems = Vec::new();
+    for dtype in REALS {
+        for (i, row) in [6, 5, 8].into_iter().enumerate() {
+            let view = Layout::new("test", &[3, 4], &[row, 1], 0, 1 << 20).expect("a small view");
+            for (j, function) in SoftmaxFunction::ALL.into_iter().enumerate() {
+                for axis in 0..2 {
+                    let second = function.is_backward() || (i + j + axis) % 2 == 0;
+                    let second = second.then_some(&view);
+                    let problem = SoftmaxProblem::new(function, &view, second, axis, dtype);
+                    problems.push(problem.expect("a small view"));
+                }
+            }
+        }
+    }
+    problems
+}
+
+/// Cumulative sums of every type: along rows and across columns, by elements and by vectors, in one step and in three.
+pub fn cumsum_problems() -> Vec<CumsumProblem> {
+    let long = 1 << 17;
+    let forms: [([usize; 2], usize); 9] = [
+        ([3, 5], 7),
+        ([3, 4], 6),
+        ([3, 8], 8),
+        ([2, long], long),
+        ([2, long], long + 1),
+        ([2, long], long + 2),
+        ([long, 8], 8),
+        ([long, 7], 7),
+        ([long, 6], 6),
+    ];
+    let mut problems = Vec::new();
+    for dtype in REALS {
+        for (shape, row) in forms {
+            let view =
+                Layout::new("test", &shape, &[row, 1], 0, 1 << 40).expect("the view lies in the buffer");
+            problems
+                .extend([0, 1].map(|axis| CumsumProblem::new(&view, axis, dtype).expect("a view of reals")));
+        }
+    }
+    problems
+}
+
+/// Reductions of every type: along lines and across columns, by elements and by vectors, in one step and in two.
+pub fn reduce_problems() -> Vec<ReduceProblem> {
+    let view = |shape: &[usize], strides: &[usize]| {
+        Layout::new("test", shape, strides, 0, 1 << 40).expect("the view lies in the buffer")
+    };
+    let long = 1 << 20;
+    let forms = [
+        (view(&[3, 5], &[7, 1]), vec![1]),
+        (view(&[3, 16], &[16, 1]), vec![1]),
+        (view(&[5, 3], &[3, 1]), vec![0]),
+        (view(&[16, 16], &[16, 1]), vec![0]),
+        (view(&[3, long], &[long + 1, 1]), vec![1]),
+        (view(&[3, long], &[long, 1]), vec![1]),
+        (view(&[long, 3], &[3, 1]), vec![0]),
+        (view(&[long, 16], &[16, 1]), vec![0]),
+        (view(&[4, 3, 16], &[48, 16, 1]), vec![0, 2]),
+    ];
+    let mut problems = Vec::new();
+    for dtype in DType::ALL {
+        for (view, axes) in &forms {
+            let functions = Reduction::ALL.into_iter().filter(|function| function.takes(dtype));
+            problems.extend(
+                functions.filter_map(|function| ReduceProblem::new(function, view, axes, dtype).ok()),
+            );
+        }
+    }
+    problems
+}
