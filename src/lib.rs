@@ -29,9 +29,10 @@
 //! | move data to the device and back | [`Gpu::tensor`], [`Tensor::to_vec`], [`Tensor::read`], [`Tensor::write`] |
 //! | take views without copies | [`Tensor::t`], [`Tensor::slice`], [`Tensor::reshape`], [`Tensor::permute`] |
 //! | multiply matrices of f32, f16, bf16 or i8 | [`matmul`], [`matmul_into`]; with options [`Gemm`] |
-//! | apply a linear layer | [`linear`], [`Linear`] |
+//! | apply a linear layer, and train it | [`linear`], [`linear_backward`], [`Linear`] |
 //! | trade precision for tensor cores | [`Precision`], per call or in [`GpuOptions`] |
 //! | add, multiply, activate, sum, softmax, convert | [`ops`], [`Tensor::cast`] |
+//! | compute losses and their gradients | [`ops::cross_entropy`], [`ops::mse`], [`ops::l1`], [`ops::huber`], [`ops::bce_with_logits`] |
 //! | copy into a part, concatenate, stack | [`ops::copy_into`], [`Tensor::writable_view`], [`ops::concat`], [`ops::stack`] |
 //! | copy to or from a position that is in a tensor | [`ops::copy_into_at`], [`ops::slice_at`] |
 //! | multiply by a random operator | [`sketch::Sketch`] |
@@ -95,7 +96,10 @@ mod tensor;
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 pub use ash;
 pub use error::{Error, Result};
-pub use gemm::{Accumulator, Gemm, GemmKernel, Linear, SplitK, linear, matmul, matmul_into};
+pub use gemm::{
+    Accumulator, Gemm, GemmKernel, Linear, LinearGradients, SplitK, linear, linear_backward, matmul,
+    matmul_into,
+};
 pub use gpu::{Caps, Gpu, GpuOptions, Replay, View};
 pub use half::{bf16, f16};
 pub use layout::{DType, Element, Fill, Layout, MAX_RANK, Operand, Precision, Real, Summand};

@@ -93,6 +93,12 @@ pub mod ops {
         ElementwiseDims, ElementwiseDimsOfFour, ElementwiseProblem, broadcast_shape,
     };
     pub use crate::ops::image::problem::{ColourScale, ImageDims, ImageProblem, ImageTransfer};
+    pub use crate::ops::loss::cross_entropy::problem::{
+        CrossEntropyDims, CrossEntropyProblem, IgnoredClass, TargetKind,
+    };
+    pub use crate::ops::loss::elements::function::LossFunction;
+    pub use crate::ops::loss::elements::problem::{LossDims, LossProblem};
+    pub use crate::ops::loss::total::TotalDims;
     pub use crate::ops::reduce::problem::{ReduceDims, ReduceProblem};
     pub use crate::ops::reduce::reduction::Reduction;
     pub use crate::ops::softmax::function::SoftmaxFunction;

@@ -7,7 +7,7 @@ use crate::ops::Activation;
 use crate::tensor::{Parameters, Tensor};
 use crate::{Error, Result};
 
-const OP: &str = "linear";
+pub(super) const OP: &str = "linear";
 
 /// Linear layer: activation($x W^T$ + bias), in one launch. It is computed in f32 and rounded once, to `T`.
 ///
@@ -39,25 +39,41 @@ pub fn linear<T: Real>(
 ) -> Result<Tensor<T>> {
     call("linear", || {
         check_weight(weight)?;
-        check_inputs(x, weight)?;
         if let Some(bias) = bias {
             check_bias(bias, weight)?;
         }
-        let weight = weight.t();
-        let product = Gemm::new(x, &weight).out::<T>().activation(activation);
-        match bias {
-            Some(bias) => product.bias(bias).run(),
-            None => product.run(),
-        }
+        product(x, weight, bias, activation, None)
     })
 }
 
+/// activation(x W^T + bias) + residual, in one launch. The weight and the bias were checked.
+fn product<T: Real>(
+    x: &Tensor<T>,
+    weight: &Tensor<T>,
+    bias: Option<&Tensor<T>>,
+    activation: Activation,
+    residual: Option<&Tensor<T>>,
+) -> Result<Tensor<T>> {
+    check_inputs(x, weight)?;
+    let weight = weight.t();
+    let mut product = Gemm::new(x, &weight).out::<T>().activation(activation);
+    if let Some(bias) = bias {
+        product = product.bias(bias);
+    }
+    if let Some(residual) = residual {
+        product = product.residual(residual);
+    }
+    product.run()
+}
+
 /// A linear layer: a weight stored (out, in), an optional bias (out) and an activation.
+///
+/// [`backward`](Self::backward) computes its gradients, and [`descend`](Self::descend) makes a step of gradient descent.
 #[derive(Clone, Debug)]
 pub struct Linear<T: Real> {
-    weight: Tensor<T>,
-    bias: Option<Tensor<T>>,
-    activation: Activation,
+    pub(super) weight: Tensor<T>,
+    pub(super) bias: Option<Tensor<T>>,
+    pub(super) activation: Activation,
 }
 
 impl<T: Real> Linear<T> {
@@ -83,6 +99,40 @@ impl<T: Real> Linear<T> {
     /// As [`linear`].
     pub fn forward(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
         linear(x, &self.weight, self.bias.as_ref(), self.activation).named("Linear::forward")
+    }
+
+    /// activation($x W^T$ + bias) + residual, in one launch: computed in f32 and rounded once. The gradient with respect to
+    /// the residual is that of the output.
+    ///
+    /// # Shapes
+    /// `x` (..., batch, in), `residual` (..., batch, out), as the result.
+    /// # Errors
+    /// As [`linear`]; [`Error::Shape`] if the residual does not have the result's shape.
+    /// # Precision
+    /// As [`linear`], and the rounding of the last sum.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// use tilewise::{Activation, Linear};
+    ///
+    /// let weight = gpu.tensor(&[1.0f32, 2.0, -3.0, 4.0], [2, 2])?;
+    /// let layer = Linear::new(weight, None, Activation::Relu)?;
+    /// let x = gpu.tensor(&[2.0f32, 1.0], [1, 2])?;
+    /// assert_eq!(layer.forward_with_residual(&x, &x)?.to_vec()?, [6.0, 1.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn forward_with_residual(&self, x: &Tensor<T>, residual: &Tensor<T>) -> Result<Tensor<T>> {
+        product(x, &self.weight, self.bias.as_ref(), self.activation, Some(residual))
+            .named("Linear::forward_with_residual")
+    }
+
+    /// The sums $x W^T$ + bias, before the activation. [`backward_from`](Self::backward_from) takes them.
+    ///
+    /// # Errors
+    /// As [`linear`].
+    pub fn sums(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
+        linear(x, &self.weight, self.bias.as_ref(), Activation::None).named("Linear::sums")
     }
 
     /// The weight (out, in).
@@ -121,7 +171,7 @@ fn check_weight<T: Real>(weight: &Tensor<T>) -> Result<()> {
 
 /// Checks that the last axis of x matches the weight's inputs. The product would check it too, but its error would show the
 /// transposed weight.
-fn check_inputs<T: Real>(x: &Tensor<T>, weight: &Tensor<T>) -> Result<()> {
+pub(super) fn check_inputs<T: Real>(x: &Tensor<T>, weight: &Tensor<T>) -> Result<()> {
     let (&[.., _, inputs], &[of_rows, of_columns]) = (x.shape(), weight.shape()) else {
         let rule = "x must be (..., batch, in), of at least two axes";
         return Err(Error::shapes(OP, rule, x.shape(), weight.shape()));

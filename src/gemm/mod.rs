@@ -7,6 +7,7 @@ mod builder;
 pub(crate) mod f16_split;
 mod kernels;
 mod linear;
+mod linear_backward;
 mod plan;
 pub(crate) mod problem;
 mod product;
@@ -14,6 +15,7 @@ pub(crate) mod segments;
 
 pub use builder::{Gemm, matmul, matmul_into};
 pub use linear::{Linear, linear};
+pub use linear_backward::{LinearGradients, linear_backward};
 pub use problem::{Accumulator, GemmKernel, SplitK, Tile};
 
 pub(crate) use f16_split::NON_FINITE_EXPONENT;

@@ -27,12 +27,37 @@ pub enum Activation {
     Sigmoid,
     /// $\tanh x$.
     Tanh,
+    /// $\ln(1 + e^x)$. For x above 20, where PyTorch returns x, the f32 value is x, too.
+    Softplus,
+    /// $x$ if it is positive, else $e^x - 1$.
+    Elu,
+    /// $x$ if it is positive, else $0.01\,x$.
+    LeakyRelu,
+    /// $x \tanh(\ln(1 + e^x))$.
+    Mish,
+    /// $x \min(\max(x + 3, 0), 6) / 6$.
+    Hardswish,
+    /// $x / (1 + e^{-1.702 x})$, which some models use in place of [`Gelu`](Self::Gelu).
+    QuickGelu,
 }
 
 impl Activation {
     /// Every activation.
-    pub const ALL: [Self; 7] =
-        [Self::None, Self::Relu, Self::Gelu, Self::GeluTanh, Self::Silu, Self::Sigmoid, Self::Tanh];
+    pub const ALL: [Self; 13] = [
+        Self::None,
+        Self::Relu,
+        Self::Gelu,
+        Self::GeluTanh,
+        Self::Silu,
+        Self::Sigmoid,
+        Self::Tanh,
+        Self::Softplus,
+        Self::Elu,
+        Self::LeakyRelu,
+        Self::Mish,
+        Self::Hardswish,
+        Self::QuickGelu,
+    ];
 
     /// The variant of the shader slots `activation`, its value, and `slope`, its derivative.
     pub(crate) fn variant(self) -> &'static str {
@@ -44,6 +69,12 @@ impl Activation {
             Self::Silu => "silu",
             Self::Sigmoid => "sigmoid",
             Self::Tanh => "tanh",
+            Self::Softplus => "softplus",
+            Self::Elu => "elu",
+            Self::LeakyRelu => "leaky_relu",
+            Self::Mish => "mish",
+            Self::Hardswish => "hardswish",
+            Self::QuickGelu => "quick_gelu",
         }
     }
 
@@ -52,7 +83,10 @@ impl Activation {
         match self {
             Self::None => 0.0,
             Self::Relu => 1.0,
+            Self::LeakyRelu => 2.0,
+            Self::Hardswish => 5.0,
             Self::Gelu | Self::GeluTanh | Self::Silu | Self::Sigmoid | Self::Tanh => 30.0,
+            Self::Softplus | Self::Elu | Self::Mish | Self::QuickGelu => 40.0,
         }
     }
 }
@@ -67,6 +101,12 @@ impl fmt::Display for Activation {
             Self::Silu => "silu",
             Self::Sigmoid => "sigmoid",
             Self::Tanh => "tanh",
+            Self::Softplus => "softplus",
+            Self::Elu => "elu",
+            Self::LeakyRelu => "leaky-relu",
+            Self::Mish => "mish",
+            Self::Hardswish => "hardswish",
+            Self::QuickGelu => "quick-gelu",
         })
     }
 }

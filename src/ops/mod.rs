@@ -1,4 +1,4 @@
-//! Elementwise operations, reductions, softmax, casts, copies and concatenation.
+//! Elementwise operations, reductions, softmax, losses, casts, copies and concatenation.
 
 pub(crate) mod activation;
 pub(crate) mod cast;
@@ -8,6 +8,7 @@ pub(crate) mod descent;
 pub(crate) mod elementwise;
 pub(crate) mod image;
 mod lines;
+pub(crate) mod loss;
 mod packing;
 pub(crate) mod reduce;
 pub(crate) mod softmax;
@@ -28,6 +29,11 @@ pub use elementwise::{
     recip, round, rsqrt, select, sigmoid, sign, sin, sqrt, square, sub, sub_assign, sub_into, tanh,
 };
 pub use image::{Pixels, TexelFormat};
+pub use loss::{
+    CrossEntropy, CrossEntropyLoss, Reduction, Targets, bce_with_logits, bce_with_logits_and_gradient,
+    cross_entropy, cross_entropy_and_gradient, huber, huber_and_gradient, l1, l1_and_gradient, mse,
+    mse_and_gradient,
+};
 pub use reduce::{Axes, argmax, argmin, max, max_abs, mean, min, norm, prod, sum, sum_squares, var};
-pub(crate) use reduce::{ReduceProblem, Reduction};
+pub(crate) use reduce::{ReduceProblem, Reduction as ReduceFunction};
 pub use softmax::{Softmax, log_softmax, log_softmax_backward, softmax, softmax_backward};

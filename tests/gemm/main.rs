@@ -5,6 +5,7 @@ mod coop;
 mod forms;
 mod gemv;
 mod integers;
+mod linear;
 mod panels;
 mod precision;
 #[path = "../support/mod.rs"]

@@ -1,5 +1,8 @@
 //! Operations of networks against what PyTorch computed in f64.
 
+mod activation;
+mod cross_entropy;
+mod losses;
 mod oracle;
 mod softmax;
 #[path = "../support/mod.rs"]
@@ -10,8 +13,16 @@ use std::collections::BTreeSet;
 use tilewise::Gpu;
 
 /// Kinds of files, by the metadata `kind`, and what checks a file.
-const KINDS: [(&str, fn(&Gpu, &mut Oracle)); 2] =
-    [("softmax", softmax::check), ("logsoftmax", softmax::check_log)];
+const KINDS: [(&str, fn(&Gpu, &mut Oracle)); 8] = [
+    ("activation", activation::check),
+    ("bce_logits", losses::check),
+    ("crossentropy", cross_entropy::check),
+    ("huber", losses::check),
+    ("l1", losses::check),
+    ("logsoftmax", softmax::check_log),
+    ("mse", losses::check),
+    ("softmax", softmax::check),
+];
 
 /// Every file of `tests/data/torch`, and of the folder that `TILEWISE_ORACLES` names. All parameters come from a file's
 /// metadata. A file of another kind fails, and so does one with a tensor that its check does not use.

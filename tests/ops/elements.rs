@@ -134,10 +134,12 @@ fn activations_of_every_type_and_layout_agree_with_their_definition() {
     fn test<T: Real>(gpu: &Gpu) {
         // What depends on the type is not what is computed: two functions will do beside f32.
         let all = if T::DTYPE == DType::F32 { &Activation::ALL[..] } else { &Activation::ALL[1..3] };
-        for &activation in all {
-            for (shape, lay) in
-                [&[][..], &[77], &[5, 3, 7], &[31, 33], &[2, 2, 2, 2, 2, 3]].into_iter().zip(Lay::ALL)
-            {
+        let shapes: [&[usize]; 5] = [&[], &[77], &[5, 3, 7], &[31, 33], &[2, 2, 2, 2, 2, 3]];
+        for (case, &activation) in all.iter().enumerate() {
+            let cases: Vec<_> = shapes.into_iter().zip(Lay::ALL).collect();
+            // The layouts take turns: which function it is makes no difference to them.
+            let cases = if case < 3 { &cases[..] } else { &cases[case % 5..=case % 5] };
+            for &(shape, lay) in cases {
                 let x = values::<T>(shape, 9.0, 5);
                 let want = reference::activations(activation, &x);
                 let a = Placed::new(gpu, &x, shape, lay);

@@ -3,10 +3,12 @@
 mod bits;
 mod cast;
 mod copies;
+mod cross_entropy;
 mod cumsum;
 mod elements;
 mod functions;
 mod io;
+mod losses;
 mod maps;
 mod masks;
 mod positions;

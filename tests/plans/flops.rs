@@ -155,6 +155,9 @@ fn expected(what: &str, plan: &Plan) -> Units {
         "sum" => f32(64 * 256 + of_sums(plan)),
         "sum across" => f32(64 * 2048 + of_sums(plan)),
         "softmax" => f32(40 * 64 * 256),
+        // Of each element its loss, the slope and the sum; then the sums of the workgroups.
+        "squared error and gradient" => f32(6 * 64 * 256 + 16),
+        "cross-entropy and gradient" => f32(57 * 64 * 256 + 64),
         "cast"
         | "copy"
         | "copy of parts of words"
@@ -221,10 +224,12 @@ fn assert_units(plan: &Plan, want: Units, what: &str) {
 }
 
 /// Families that need more than Vulkan demands of every device: bindings, or invocations of a workgroup.
-const NOT_BARE: [&str; 7] = [
+const NOT_BARE: [&str; 9] = [
     "tiled",
     "tiled, split-k",
     "product with a generated operand",
+    "squared error and gradient",
+    "cross-entropy and gradient",
     "steerable layer, backward",
     "features, backward",
     "connected layer",

@@ -8,8 +8,8 @@ use tilewise::planning::clifford_layer::{FeaturesDims, GatesDims, OperandGradien
 use tilewise::planning::gemm::{F16SplitDims, GemmDims, SeededADims, SeededBDims, SegmentDims};
 use tilewise::planning::kernel::{INCLUDES, KERNELS, Kernel};
 use tilewise::planning::ops::{
-    CastDims, CopyDims, CumsumDims, ElementwiseDims, ElementwiseDimsOfFour, ImageDims, ReduceDims,
-    SoftmaxDims,
+    CastDims, CopyDims, CrossEntropyDims, CumsumDims, ElementwiseDims, ElementwiseDimsOfFour, ImageDims,
+    LossDims, ReduceDims, SoftmaxDims, TotalDims,
 };
 use tilewise::planning::sketch::{HadamardDims, SparseDims};
 
@@ -131,6 +131,12 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     for shader in ["ops/reduce", "ops/reduce_columns", "ops/reduce_parts"] {
         assert_eq!(dims_of(shader), reductions, "{shader}");
     }
+    let entropy: Members = members!(CrossEntropyDims: axes a_offset target_offset weight_offset g_offset a_stride target_stride weight_stride g_stride length rows rank lanes ignores ignored kept spread factor g reserved0 reserved1);
+    assert_eq!(dims_of("ops/cross_entropy"), entropy);
+    let loss: Members = members!(LossDims: axes offsets units all_units rank blocks lanes g_stride factor g delta total_factor reserved0 reserved1);
+    assert_eq!(dims_of("ops/loss"), loss);
+    let total: Members = members!(TotalDims: count lanes factor target_offset weight_offset weight_stride classes ignores ignored reserved0 reserved1 reserved2);
+    assert_eq!(dims_of("ops/loss_total"), total);
     let hadamard: Members = members!(HadamardDims: undo rows_in rows_out x_offset x_row x_column x_batch0 x_batch1 y_offset y_row y_column y_batch0 y_batch1 columns batch0 batches low_bits bits shift scale seed_low seed_high tag column_lanes folded_bits);
     assert_eq!(dims_of("sketch/hadamard"), hadamard);
     assert_eq!(hadamard.1, 128, "what every device has room for as immediates");
@@ -169,6 +175,9 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         softmax,
         reductions,
         cumsum,
+        entropy,
+        loss,
+        total,
         hadamard,
         sparse,
     ];

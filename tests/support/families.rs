@@ -15,8 +15,9 @@ use tilewise::planning::gemm::{
     Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, SeedSource, Side,
 };
 use tilewise::planning::ops::{
-    CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer,
-    Longer, ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem,
+    CastProblem, ColourScale, CopyProblem, CrossEntropyProblem, Elementwise, ElementwiseProblem,
+    ImageProblem, ImageTransfer, Longer, LossFunction, LossProblem, ReduceProblem, Reduction,
+    SoftmaxFunction, SoftmaxProblem, TargetKind,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
@@ -32,7 +33,7 @@ pub(crate) const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 const IN_A_TENSOR: SeedSource = SeedSource::Tensor([0, 1]);
 
 /// A problem of every family. Each needs several workgroups.
-pub(crate) const FAMILIES: [Family; 38] = [
+pub(crate) const FAMILIES: [Family; 40] = [
     ("naive", |caps| naive([40, 50, 60]).plan(caps)),
     ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
     ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),
@@ -66,6 +67,15 @@ pub(crate) const FAMILIES: [Family; 38] = [
     }),
     ("softmax", |caps| {
         SoftmaxProblem::new(SoftmaxFunction::Softmax, &flat(&[64, 256])?, None, 1, DType::F32)?.plan(caps)
+    }),
+    ("squared error and gradient", |caps| {
+        let x = flat(&[64, 256])?;
+        LossProblem::new(LossFunction::Mse, [&x, &x], None, DType::F32)?.with_gradient(None).plan(caps)
+    }),
+    ("cross-entropy and gradient", |caps| {
+        let targets = (TargetKind::Classes, &flat(&[64])?);
+        let problem = CrossEntropyProblem::new(&flat(&[64, 256])?, targets, None, DType::F32)?;
+        problem.with_gradient(None).plan(caps)
     }),
     ("cast", |caps| {
         CastProblem::new(&flat(&[64, 256])?, DType::F32, DType::Bf16, Overflow::Saturate)?.plan(caps)

@@ -31,6 +31,7 @@ pub mod vulkan_buffer;
 pub mod watchdog;
 pub mod wgsl;
 pub mod wgsl_clifford;
+pub mod wgsl_losses;
 pub mod wgsl_rows;
 
 use std::sync::{Mutex, Once, OnceLock, PoisonError};

@@ -152,7 +152,7 @@ pub fn elementwise_problems() -> Vec<ElementwiseProblem> {
     of_elements
 }
 
-/// Every kernel of elementwise functions, reductions, cumulative sums and softmax on a device.
+/// Every kernel of elementwise functions, reductions, cumulative sums, softmax and losses on a device.
 pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
     let (of_elements, reductions, softmax) = (elementwise_problems(), reduce_problems(), softmax_problems());
     let of_elements = of_elements.iter().map(|problem| problem.plan(caps));
@@ -160,7 +160,8 @@ pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
     let plans = plans.chain(softmax.iter().map(|problem| problem.plan(caps)));
     let sums = cumsum_problems();
     let plans = plans.chain(sums.iter().map(|problem| problem.plan(caps)));
-    let kernels = plans.flat_map(|plan| kernels_of(&plan.expect("it fits")).collect::<Vec<_>>());
+    let plans = plans.map(|plan| plan.expect("it fits")).chain(super::wgsl_losses::loss_plans(caps));
+    let kernels = plans.flat_map(|plan| kernels_of(&plan).collect::<Vec<_>>());
     kernels.collect::<HashSet<_>>().into_iter().collect()
 }
 

@@ -6,11 +6,14 @@ use tilewise::clifford::layer::{
     BiasOn, CliffordLayer, Connected, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
 };
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product};
+use tilewise::ops::{Reduction, Targets};
 use tilewise::sketch::{
     Budget, Cqrrpt, ExplicitSketch, SkLinear, Sketch, SketchKind, cqrrpt, lstsq, range, recommend_rank, rsvd,
     trace,
 };
-use tilewise::{Activation, Gemm, Linear, linear, matmul, matmul_into, ops};
+use tilewise::{
+    Activation, Gemm, Linear, LinearGradients, linear, linear_backward, matmul, matmul_into, ops,
+};
 
 #[test]
 fn shapes_that_do_not_go_together() {
@@ -40,7 +43,17 @@ fn shapes_that_do_not_go_together() {
         Linear::new(weight.clone(), Some(vector.clone()), Activation::None),
     );
     let layer = Linear::new(weight.clone(), None, Activation::None).unwrap();
-    found.shapes("Linear::forward", &[&[7, 64], &[64, 10]], layer.forward(&x));
+    let of_layer: &[&[usize]] = &[&[7, 64], &[64, 10]];
+    found.shapes("Linear::forward", of_layer, layer.forward(&x));
+    found.shapes("Linear::forward_with_residual", of_layer, layer.forward_with_residual(&x, &x));
+    found.shapes("Linear::sums", of_layer, layer.sums(&x));
+    found.shapes("Linear::backward", of_layer, layer.backward(&x, &x));
+    found.shapes("Linear::backward_from", of_layer, layer.backward_from(&x, &x, &x));
+    found.shapes("linear_backward", of_layer, linear_backward(&x, &weight, None, Activation::None, &x));
+    let mut gradients = LinearGradients { weight: t(&[5, 6]), bias: None };
+    let of_gradients: &[&[usize]] = &[&[5, 6], &[64, 10]];
+    found.shapes("Linear::backward_into", of_gradients, layer.backward_into(&x, &x, &mut gradients));
+    found.shapes("Linear::descend", of_gradients, layer.clone().descend(&gradients, 0.1));
 
     found.shapes("add", given, ops::add(&a, &b));
     found.shapes("sub", given, ops::sub(&a, &b));
@@ -95,6 +108,27 @@ fn shapes_that_do_not_go_together() {
     found.shapes("log_softmax", given, ops::log_softmax(&a, 2));
     found.shapes("softmax_backward", given, ops::softmax_backward(&a, &b, 1));
     found.shapes("log_softmax_backward", given, ops::log_softmax_backward(&a, &b, 1));
+    let classes = gpu.zeros::<i32>([5]).unwrap();
+    found.shapes("cross_entropy", &[&[3, 4], &[5]], ops::cross_entropy(&a, &classes));
+    found.shapes("cross_entropy", given, ops::CrossEntropy::new().run(&a, Targets::Probabilities(&b)));
+    found.shapes(
+        "cross_entropy_and_gradient",
+        &[&[3, 4], &[5]],
+        ops::cross_entropy_and_gradient(&a, &classes),
+    );
+    let mean = Reduction::Mean;
+    found.shapes("mse", given, ops::mse(&a, &b, mean));
+    found.shapes("mse_and_gradient", given, ops::mse_and_gradient(&a, &b, mean, 1.0));
+    found.shapes("l1", given, ops::l1(&a, &b, mean));
+    found.shapes("l1_and_gradient", given, ops::l1_and_gradient(&a, &b, mean, 1.0));
+    found.shapes("huber", given, ops::huber(&a, &b, 1.0, mean));
+    found.shapes("huber_and_gradient", given, ops::huber_and_gradient(&a, &b, 1.0, mean, 1.0));
+    found.shapes("bce_with_logits", given, ops::bce_with_logits(&a, &b, None, mean));
+    found.shapes(
+        "bce_with_logits_and_gradient",
+        &[&[3, 4], &[10]],
+        ops::bce_with_logits_and_gradient(&a, &a, Some(&vector), mean, 1.0),
+    );
 
     found.shapes("tensor", &[&[1], &[3, 4]], gpu.tensor(&[0.0f32], [3, 4]));
     found.shapes("slice", given, a.slice(2, ..));

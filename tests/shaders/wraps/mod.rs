@@ -30,6 +30,7 @@ mod launch;
 mod law;
 mod layers;
 mod loops;
+mod losses;
 mod machine;
 mod multivectors;
 mod operators;

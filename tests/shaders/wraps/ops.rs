@@ -138,6 +138,7 @@ pub(crate) fn launches() -> Vec<Launch> {
             launches.extend(Launch::steps(&format!("{precision:?} of {side:?} {view:?}"), &plan));
         }
     }
+    launches.extend(super::losses::launches());
     launches
 }
 

@@ -5,7 +5,7 @@ use super::problem::{FeaturesProblem, Pass};
 use super::terms::{Terms, terms};
 use crate::caps::Caps;
 use crate::layout::{DType, Layout};
-use crate::ops::{ReduceProblem, Reduction};
+use crate::ops::{ReduceFunction, ReduceProblem};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
 use crate::{Error, Result};
 
@@ -47,7 +47,7 @@ impl Problem for FeaturesProblem {
         let sums = draft.temporary(&sums, DType::F32)?;
         args.push((sums, Access::Write));
         self.step(&mut draft, &args)?;
-        let sum = ReduceProblem::new(Reduction::Sum, &sums.layout, &[0], DType::F32)?;
+        let sum = ReduceProblem::new(ReduceFunction::Sum, &sums.layout, &[0], DType::F32)?;
         draft.call(sum.plan(caps)?, &[sums, gradients], &[])?;
         Ok(draft.finish())
     }

@@ -7,7 +7,7 @@ use super::writer::row_code;
 use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::layout::{DType, Layout, dim};
-use crate::ops::{ReduceProblem, Reduction};
+use crate::ops::{ReduceFunction, ReduceProblem};
 use crate::plan::{self, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
 use crate::{Error, Result};
 
@@ -89,7 +89,7 @@ impl Problem for RowProblem {
         if let (Some(weight_gradient), Some(slab)) = (weight_gradient, buffers.slab)
             && slab.layout.rank() == 3
         {
-            let sum = ReduceProblem::new(Reduction::Sum, &slab.layout, &[0], DType::F32)?;
+            let sum = ReduceProblem::new(ReduceFunction::Sum, &slab.layout, &[0], DType::F32)?;
             draft.call(sum.plan(caps)?, &[slab, weight_gradient], &[])?;
         }
         Ok(draft.finish())

@@ -1,15 +1,32 @@
 //! Products, and elementwise operations.
 
 use super::Call;
-use tilewise::{Activation, Gemm, linear, matmul, matmul_into, ops};
+use tilewise::ops::{Reduction, Targets};
+use tilewise::{Activation, Gemm, LinearGradients, linear, linear_backward, matmul, matmul_into, ops};
 
 pub(super) const CALLS: &[Call] = &[
     ("Gemm::run", |it| Gemm::new(&it.a, &it.b).alpha(2.0).run().map(drop)),
     ("Gemm::run_into", |it| Gemm::new(&it.a, &it.b).run_into(&mut it.c)),
+    ("Linear::backward", |it| it.linear.backward(&it.a, &it.b).map(drop)),
+    ("Linear::backward_from", |it| it.linear.backward_from(&it.a, &it.b, &it.b).map(drop)),
+    ("Linear::backward_into", |it| {
+        let mut gradients = LinearGradients { weight: it.c.clone(), bias: None };
+        it.linear.backward_into(&it.a, &it.b, &mut gradients).map(drop)
+    }),
+    ("Linear::descend", |it| it.linear.descend(&LinearGradients { weight: it.c.clone(), bias: None }, 0.1)),
+    ("Linear::forward_with_residual", |it| it.linear.forward_with_residual(&it.a, &it.b).map(drop)),
+    ("Linear::sums", |it| it.linear.sums(&it.a).map(drop)),
     ("Linear::forward", |it| it.linear.forward(&it.a).map(drop)),
     ("linear", |it| linear(&it.a, &it.b, None, Activation::Relu).map(drop)),
+    ("linear_backward", |it| linear_backward(&it.a, &it.b, None, Activation::Relu, &it.a).map(drop)),
     ("matmul", |it| matmul(&it.a, &it.b).map(drop)),
     ("matmul_into", |it| matmul_into(&it.a, &it.b, &mut it.c)),
+    ("ops::CrossEntropy::run", |it| {
+        ops::CrossEntropy::new().run(&it.a, Targets::Probabilities(&it.b)).map(drop)
+    }),
+    ("ops::CrossEntropy::run_with_gradient", |it| {
+        ops::CrossEntropy::new().run_with_gradient(&it.a, Targets::Probabilities(&it.b), 1.0).map(drop)
+    }),
     ("ops::Softmax::run", |it| ops::Softmax::new(&it.a, 1).mask(&it.b).run().map(drop)),
     ("ops::Softmax::run_log", |it| ops::Softmax::new(&it.a, 0).scale(2.0).run_log().map(drop)),
     ("ops::abs", |it| ops::abs(&it.a).map(drop)),
@@ -22,6 +39,10 @@ pub(super) const CALLS: &[Call] = &[
     ("ops::and", |it| ops::and(&it.mask, &it.mask).map(drop)),
     ("ops::argmax", |it| ops::argmax(&it.a, 0).map(drop)),
     ("ops::argmin", |it| ops::argmin(&it.a, 1).map(drop)),
+    ("ops::bce_with_logits", |it| ops::bce_with_logits(&it.a, &it.b, None, Reduction::Mean).map(drop)),
+    ("ops::bce_with_logits_and_gradient", |it| {
+        ops::bce_with_logits_and_gradient(&it.a, &it.b, Some(&it.row), Reduction::Mean, 1.0).map(drop)
+    }),
     ("ops::bias_add_assign", |it| ops::bias_add_assign(&mut it.c, &it.row)),
     ("ops::ceil", |it| ops::ceil(&it.a).map(drop)),
     ("ops::clamp", |it| ops::clamp(&it.a, 0.0, 1.0).map(drop)),
@@ -29,6 +50,10 @@ pub(super) const CALLS: &[Call] = &[
     ("ops::copy_into", |it| ops::copy_into(&it.a, &mut it.c)),
     ("ops::copy_into_at", |it| ops::copy_into_at(&it.a, &mut it.c, 0, &it.at)),
     ("ops::cos", |it| ops::cos(&it.a).map(drop)),
+    ("ops::cross_entropy", |it| ops::cross_entropy(&it.a, Targets::Probabilities(&it.b)).map(drop)),
+    ("ops::cross_entropy_and_gradient", |it| {
+        ops::cross_entropy_and_gradient(&it.a, Targets::Probabilities(&it.b)).map(drop)
+    }),
     ("ops::cumsum", |it| ops::cumsum(&it.a, 1).map(drop)),
     ("ops::div", |it| ops::div(&it.a, &it.b).map(drop)),
     ("ops::equal", |it| ops::equal(&it.a, &it.b).map(drop)),
@@ -36,6 +61,12 @@ pub(super) const CALLS: &[Call] = &[
     ("ops::floor", |it| ops::floor(&it.a).map(drop)),
     ("ops::greater", |it| ops::greater(&it.a, &it.b).map(drop)),
     ("ops::greater_or_equal", |it| ops::greater_or_equal(&it.a, &it.b).map(drop)),
+    ("ops::huber", |it| ops::huber(&it.a, &it.b, 1.0, Reduction::Mean).map(drop)),
+    ("ops::huber_and_gradient", |it| {
+        ops::huber_and_gradient(&it.a, &it.b, 1.0, Reduction::Mean, 1.0).map(drop)
+    }),
+    ("ops::l1", |it| ops::l1(&it.a, &it.b, Reduction::Sum).map(drop)),
+    ("ops::l1_and_gradient", |it| ops::l1_and_gradient(&it.a, &it.b, Reduction::Sum, 1.0).map(drop)),
     ("ops::less", |it| ops::less(&it.a, &it.b).map(drop)),
     ("ops::less_or_equal", |it| ops::less_or_equal(&it.a, &it.b).map(drop)),
     ("ops::log", |it| ops::log(&it.a).map(drop)),
@@ -48,6 +79,8 @@ pub(super) const CALLS: &[Call] = &[
     ("ops::mean", |it| ops::mean(&it.a, 1).map(drop)),
     ("ops::min", |it| ops::min(&it.a, [0, 1]).map(drop)),
     ("ops::minimum", |it| ops::minimum(&it.a, &it.b).map(drop)),
+    ("ops::mse", |it| ops::mse(&it.a, &it.b, Reduction::None).map(drop)),
+    ("ops::mse_and_gradient", |it| ops::mse_and_gradient(&it.a, &it.b, Reduction::None, &it.b).map(drop)),
     ("ops::mul", |it| ops::mul(&it.a, &it.b).map(drop)),
     ("ops::mul_assign", |it| ops::mul_assign(&mut it.c, &it.a)),
     ("ops::mul_into", |it| ops::mul_into(&it.a, &it.b, &mut it.c)),

@@ -1,0 +1,32 @@
+//! The numbers of a sum: `summand(i)` is number i, and `finished(all)` the result for their sum.
+
+//#variant losses
+// Losses, divided by what counts. If nothing does, the losses are 0, and so is the result.
+@group(0) @binding(0) var<storage, read> losses: array<f32>;
+@group(0) @binding(1) var<storage, read> counted: array<f32>;
+
+fn summand(i: u32) -> f32 {
+    return losses[i];
+}
+
+fn finished(all: f32) -> f32 {
+    let divisor = counted[0];
+    return select(all * dims.factor / divisor, all, divisor == 0.0);
+}
+
+//#variant class_weights
+// The weights of targets. Targets that are ignored, and classes that do not exist, have none.
+@group(0) @binding(0) var<storage, read> targets: array<i32>;
+@group(0) @binding(1) var<storage, read> weight: array<f32>;
+
+fn summand(i: u32) -> f32 {
+    let index = bitcast<u32>(targets[dims.target_offset + i]);
+    let known = min(index, dims.classes - 1u);
+    let of_class = weight[dims.weight_offset + known * dims.weight_stride];
+    let counts = index == known && !(dims.ignores == 1u && index == dims.ignored);
+    return select(0.0, of_class, counts);
+}
+
+fn finished(all: f32) -> f32 {
+    return all;
+}

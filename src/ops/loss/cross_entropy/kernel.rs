@@ -1,0 +1,45 @@
+//! The kernel of a cross-entropy: `shaders/ops/cross_entropy.wgsl`.
+
+use super::problem::{CrossEntropyDims, CrossEntropyProblem, TargetKind};
+use crate::caps::Caps;
+use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
+use crate::ops::loss::lanes::row_lanes;
+use crate::ops::loss::reduction::LossGradient;
+use crate::ops::vectors::{Moves, quads};
+
+impl CrossEntropyProblem {
+    /// The kernel on a device.
+    pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
+        let format = StorageFormat::of(self.dtype, caps);
+        let kernel = Kernel::new("ops/cross_entropy").dims(caps, size_of::<CrossEntropyDims>());
+        let kernel = row_lanes(kernel, caps);
+        let kernel = match self.targets.0 {
+            TargetKind::Classes => kernel,
+            TargetKind::Probabilities => kernel
+                .slot("labels", "probabilities")
+                .operand("p", OperandAccess::read(format, AccessWidth::One)),
+        };
+        let has_gradient = self.gradient == LossGradient::Computed;
+        if self.moves() == Moves::Vectors {
+            let kernel = kernel
+                .slot("logits", "vectors")
+                .param("QUADS", quads(self.dtype))
+                .quads("a", OperandAccess::read(format, AccessWidth::Four));
+            return if has_gradient {
+                let c = OperandAccess::write(format, AccessWidth::Four);
+                kernel.slot("store_gradients", "vectors").quads("c", c)
+            } else {
+                kernel
+            };
+        }
+        let kernel = kernel.operand("a", OperandAccess::read(format, AccessWidth::One));
+        if !has_gradient {
+            return kernel;
+        }
+        let kernel = kernel.slot("store_gradients", "strided");
+        if format.elements_per_scalar() == 2 && self.is_in_pairs() {
+            return kernel.result(OperandAccess::write(format, AccessWidth::Two)).slot("store_quad", "pairs");
+        }
+        kernel.result(OperandAccess::write(format, AccessWidth::One))
+    }
+}

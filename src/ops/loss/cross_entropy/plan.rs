@@ -1,0 +1,127 @@
+//! The plan of a cross-entropy: one step over the logits, and sums of targets and losses in a fixed order.
+
+use super::problem::{CrossEntropyDims, CrossEntropyProblem, OP, TargetKind};
+use crate::Result;
+use crate::caps::Caps;
+use crate::kernel::{self, Needs};
+use crate::layout::{DType, Layout, dim};
+use crate::ops::loss::lanes::{LANES, workgroup_bytes};
+use crate::ops::loss::reduction::{LossGradient, Reduction};
+use crate::ops::loss::total::{Summands, TotalDims, total_step};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time};
+use std::mem::offset_of;
+
+/// The scalars of a call, in this order.
+const SCALARS: [ScalarParameter; 4] = [
+    ScalarParameter::f32("kept"),
+    ScalarParameter::f32("spread"),
+    ScalarParameter::f32("g"),
+    ScalarParameter::u32("ignored"),
+];
+
+impl Problem for CrossEntropyProblem {
+    /// One step computes the losses, and the gradient if it is asked for. With a mean or sum another adds the losses. With a
+    /// mean of rows that have weights or may be ignored, one before them adds the weights of the targets.
+    ///
+    /// Operands: the loss, the logarithms of the rows' sums, the gradient if there is one, the logits, the targets, the
+    /// weights and the gradient with respect to the losses if there are any. Scalars: 1 - the label smoothing, the smoothing
+    /// divided by the number of classes, the gradient with respect to the losses, the bits of the ignored class.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let mut draft = Draft::new(OP, &SCALARS, caps);
+        let [_, rows] = self.sizes();
+        let of_rows = Layout::contiguous(OP, &[rows])?;
+        let is_reduced = self.reduction != Reduction::None;
+        let of_loss = if is_reduced { Layout::contiguous(OP, &[1])? } else { of_rows };
+        let loss = draft.operand("the loss", DType::F32, of_loss, Access::Write);
+        let log_sums = draft.operand("the logarithms", DType::F32, of_rows, Access::Write);
+        let gradient = match self.gradient {
+            LossGradient::Skipped => None,
+            LossGradient::Computed => {
+                let layout = Layout::contiguous(OP, &[self.logits.len()])?;
+                Some(draft.operand("the gradient", self.dtype, layout, Access::Write))
+            }
+        };
+        let logits = draft.operand("the logits", self.dtype, self.logits, Access::Read);
+        let (kind, layout) = self.targets;
+        let targets = draft.operand("the targets", kind.dtype(self.dtype), layout, Access::Read);
+        let weight = self.weight.map(|layout| draft.operand("the weights", DType::F32, layout, Access::Read));
+        let upstream = self.upstream.map(|layout| draft.operand("g", DType::F32, layout, Access::Read));
+        let one = draft.constant(&[1.0f32.to_bits()])?;
+        let weight = weight.unwrap_or(one);
+        let dims = self.dims(kernel::workgroup_size(LANES, caps))?;
+        let counted = if self.counts_targets() {
+            let counted = draft.temporary(&[1], DType::F32)?;
+            self.count(&mut draft, [targets, weight], counted, &dims)?;
+            counted
+        } else {
+            one
+        };
+        let losses = if is_reduced { draft.temporary(&[rows], DType::F32)? } else { loss };
+        let operands =
+            [logits, targets, weight, upstream.unwrap_or(one), counted].map(|region| (region, Access::Read));
+        let results = [Some(losses), Some(log_sums), gradient].into_iter().flatten();
+        let args: Vec<(Region, Access)> =
+            operands.into_iter().chain(results.map(|region| (region, Access::Write))).collect();
+        let lanes = kernel::workgroup_size(LANES, caps);
+        draft.step(NewStep {
+            kernel: self.kernel(caps),
+            tile: format!("{lanes} invocations, {} a row, {}", dims.lanes, self.dtype),
+            needs: Needs {
+                bindings: dim(OP, args.len())?,
+                invocations: lanes,
+                workgroup_bytes: workgroup_bytes(caps),
+            },
+            blocks: u64::from(dims.rows.div_ceil(lanes / dims.lanes)),
+            dims: Dims::of(&dims)
+                .scalar(offset_of!(CrossEntropyDims, kept), 0)
+                .scalar(offset_of!(CrossEntropyDims, spread), 1)
+                .scalar(offset_of!(CrossEntropyDims, g), 2)
+                .scalar(offset_of!(CrossEntropyDims, ignored), 3),
+            args: &args,
+            flops: Flops::of_f32(self.logits.len() as f64 * self.flops()),
+            time: Time::Roofline,
+        })?;
+        if is_reduced {
+            let dims = TotalDims { count: dims.rows, factor: self.factor(), ..TotalDims::default() };
+            total_step(&mut draft, Summands::Losses, [losses, counted], loss, dims, |dims| dims)?;
+        }
+        Ok(draft.finish())
+    }
+}
+
+impl CrossEntropyProblem {
+    /// Adds the step that sums the weights of the targets.
+    fn count(
+        &self,
+        draft: &mut Draft<'_>,
+        operands: [Region; 2],
+        counted: Region,
+        dims: &CrossEntropyDims,
+    ) -> Result<()> {
+        let dims = TotalDims {
+            count: dims.rows,
+            factor: 1.0,
+            target_offset: dims.target_offset,
+            weight_offset: dims.weight_offset,
+            weight_stride: dims.weight_stride,
+            classes: dims.length,
+            ignores: dims.ignores,
+            ..TotalDims::default()
+        };
+        total_step(draft, Summands::ClassWeights, operands, counted, dims, |dims| {
+            dims.scalar(offset_of!(TotalDims, ignored), 3)
+        })
+    }
+
+    /// The approximate number of operations per logit.
+    fn flops(&self) -> f64 {
+        let of_targets = match self.targets.0 {
+            TargetKind::Classes => 6.0,
+            TargetKind::Probabilities => 9.0,
+        };
+        match self.gradient {
+            LossGradient::Skipped => 20.0 + of_targets,
+            LossGradient::Computed => 45.0 + 2.0 * of_targets,
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! A checked cross-entropy, as plain data.
+
+use crate::layout::{DType, Layout, MAX_RANK, dim};
+use crate::ops::loss::lanes::LANES;
+use crate::ops::loss::reduction::{LossGradient, Reduction};
+use crate::ops::vectors::{Moves, per_vector};
+use crate::{Error, Result};
+
+/// The uniform of `shaders/ops/cross_entropy.wgsl`, in elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct CrossEntropyDims {
+    pub axes: [[u32; 4]; MAX_RANK - 1],
+    pub a_offset: u32,
+    pub target_offset: u32,
+    pub weight_offset: u32,
+    pub g_offset: u32,
+    pub a_stride: u32,
+    pub target_stride: u32,
+    pub weight_stride: u32,
+    pub g_stride: u32,
+    pub length: u32,
+    pub rows: u32,
+    pub rank: u32,
+    pub lanes: u32,
+    pub ignores: u32,
+    pub ignored: u32,
+    pub kept: f32,
+    pub spread: f32,
+    pub factor: f32,
+    pub g: f32,
+    pub reserved0: u32,
+    pub reserved1: u32,
+}
+
+/// What the targets of a cross-entropy are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TargetKind {
+    /// The index of a class for each row, i32.
+    Classes,
+    /// A probability for each logit, of the logits' type.
+    Probabilities,
+}
+
+/// Whether rows of one class do not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IgnoredClass {
+    /// All rows count.
+    Never,
+    /// Rows of a class that the call names do not count.
+    OfCall,
+}
+
+/// A checked cross-entropy: there is at least one row and one class, the targets have the logits' rows, and every size is
+/// below $2^{31}$. The gradient, the losses and the logarithms are contiguous.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CrossEntropyProblem {
+    /// Type of the logits, of probabilities, and of the gradient.
+    pub(super) dtype: DType,
+    /// Layouts, relative to their windows.
+    pub(super) logits: Layout,
+    pub(super) targets: (TargetKind, Layout),
+    pub(super) weight: Option<Layout>,
+    pub(super) ignored: IgnoredClass,
+    pub(super) reduction: Reduction,
+    pub(super) gradient: LossGradient,
+    /// The gradient with respect to the losses, if it is a tensor.
+    pub(super) upstream: Option<Layout>,
+}
+
+/// The function that errors name.
+pub(super) const OP: &str = "cross_entropy";
+
+impl CrossEntropyProblem {
+    /// The losses of `logits` (..., classes), of `dtype` elements. Targets are classes (...), contiguous, or probabilities
+    /// (..., classes).
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the targets or weights have other shapes, or if there is no row or no class; [`Error::Limit`] if a
+    /// size is $2^{31}$ or more.
+    pub fn new(
+        logits: &Layout,
+        targets: (TargetKind, &Layout),
+        weight: Option<&Layout>,
+        dtype: DType,
+    ) -> Result<Self> {
+        let (kind, of_targets) = targets;
+        check_shapes(logits, targets, weight)?;
+        if logits.is_empty() {
+            return Err(Error::shape(OP, "there must be at least one row and one class", logits.shape()));
+        }
+        for layout in [Some(logits), Some(of_targets), weight].into_iter().flatten() {
+            dim(OP, layout.len())?;
+            layout.strides().iter().zip(layout.shape()).try_for_each(|(&stride, &extent)| {
+                dim(OP, if extent > 1 { stride } else { 0 }).map(|_| ())
+            })?;
+        }
+        Ok(Self {
+            dtype,
+            logits: logits.in_window(dtype),
+            targets: (kind, of_targets.in_window(kind.dtype(dtype))),
+            weight: weight.map(|weight| weight.in_window(DType::F32)),
+            ignored: IgnoredClass::Never,
+            reduction: Reduction::Mean,
+            gradient: LossGradient::Skipped,
+            upstream: None,
+        })
+    }
+
+    /// The same with this reduction.
+    #[must_use]
+    pub fn reduced(self, reduction: Reduction) -> Self {
+        Self { reduction, ..self }
+    }
+
+    /// The same, where the call may name a class that does not count.
+    #[must_use]
+    pub fn ignoring(self, ignored: IgnoredClass) -> Self {
+        Self { ignored, ..self }
+    }
+
+    /// The same with the gradient. `upstream` is the layout of the gradient with respect to the losses if it is a tensor: of
+    /// one element, or contiguous with one for each row.
+    #[must_use]
+    pub fn with_gradient(self, upstream: Option<&Layout>) -> Self {
+        let upstream = upstream.map(|layout| layout.in_window(DType::F32));
+        Self { gradient: LossGradient::Computed, upstream, ..self }
+    }
+
+    /// The number of classes, and of rows.
+    pub(super) fn sizes(&self) -> [usize; 2] {
+        let classes = self.logits.shape().last().copied().unwrap_or(1);
+        [classes, self.logits.len() / classes]
+    }
+
+    /// Whether the device adds the weights of the targets, because the host does not know the sum.
+    pub(super) fn counts_targets(&self) -> bool {
+        self.reduction == Reduction::Mean
+            && self.targets.0 == TargetKind::Classes
+            && (self.weight.is_some() || self.ignored == IgnoredClass::OfCall)
+    }
+
+    /// The factor of each row's loss in the result, without the sum that the device adds.
+    #[expect(clippy::cast_possible_truncation, reason = "rounded once")]
+    pub(super) fn factor(&self) -> f32 {
+        match self.reduction {
+            Reduction::Mean if !self.counts_targets() => (1.0 / self.sizes()[1] as f64) as f32,
+            _ => 1.0,
+        }
+    }
+
+    /// How the kernel moves logits and gradients.
+    pub(super) fn moves(&self) -> Moves {
+        let dims = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+        let [classes, rows] = self.sizes();
+        let (strides, last) = (self.logits.strides(), self.logits.rank() - 1);
+        // A single class is a neighbour of itself.
+        let along = if classes == 1 { 1 } else { dims(strides[last]) };
+        let of_gradient = if rows > 1 { dims(classes) } else { 0 };
+        let starts = strides[..last].iter().copied().chain([self.logits.offset()]).map(dims);
+        Moves::of(self.dtype, [along], starts.chain([of_gradient]))
+    }
+
+    /// Whether the rows of the gradient begin at pairs of elements.
+    pub(super) fn is_in_pairs(&self) -> bool {
+        let [classes, rows] = self.sizes();
+        classes.is_multiple_of(2) || rows == 1
+    }
+
+    /// The uniform, for at most this number of lanes, with zeros in place of the call's scalars.
+    pub(super) fn dims(&self, lanes: u32) -> Result<CrossEntropyDims> {
+        let [classes, rows] = self.sizes();
+        let (kind, targets) = &self.targets;
+        let last = self.logits.rank() - 1;
+        let mut axes = [[0; 4]; MAX_RANK - 1];
+        for (to, axis) in axes.iter_mut().zip((0..last).rev()) {
+            let target = match kind {
+                TargetKind::Classes => 0,
+                TargetKind::Probabilities => targets.strides()[axis],
+            };
+            let stride = self.logits.strides()[axis];
+            *to = [dim(OP, self.logits.shape()[axis])?, dim(OP, stride)?, dim(OP, target)?, 0];
+        }
+        let first = |layout: &Option<Layout>| layout.map_or(Ok(0), |layout| dim(OP, layout.offset()));
+        let stride = |layout: &Option<Layout>| {
+            layout.map_or(Ok(0), |layout| dim(OP, layout.strides().last().copied().unwrap_or(0)))
+        };
+        let group = match self.moves() {
+            Moves::Elements => 4,
+            Moves::Vectors => per_vector(self.dtype),
+        };
+        Ok(CrossEntropyDims {
+            axes,
+            a_offset: dim(OP, self.logits.offset())?,
+            target_offset: dim(OP, targets.offset())?,
+            weight_offset: first(&self.weight)?,
+            g_offset: first(&self.upstream)?,
+            a_stride: dim(OP, self.logits.strides()[last])?,
+            target_stride: match kind {
+                TargetKind::Classes => 0,
+                TargetKind::Probabilities => dim(OP, targets.strides()[last])?,
+            },
+            weight_stride: stride(&self.weight)?,
+            g_stride: u32::from(self.upstream.is_some_and(|upstream| upstream.len() > 1)),
+            length: dim(OP, classes)?,
+            rows: dim(OP, rows)?,
+            rank: dim(OP, last)?,
+            lanes: dim(OP, classes)?.div_ceil(group).next_power_of_two().min(lanes.min(LANES)),
+            ignores: u32::from(self.ignored == IgnoredClass::OfCall),
+            factor: self.factor(),
+            ..CrossEntropyDims::default()
+        })
+    }
+}
+
+/// Checks that targets and weights have the shapes that the logits' shape requires.
+pub(super) fn check_shapes(
+    logits: &Layout,
+    (kind, targets): (TargetKind, &Layout),
+    weight: Option<&Layout>,
+) -> Result<()> {
+    let (&classes, rows) = logits
+        .shape()
+        .split_last()
+        .ok_or_else(|| Error::shape(OP, "the logits must have an axis of classes", logits.shape()))?;
+    let (shape, rule) = match kind {
+        TargetKind::Classes => (rows, "the targets must have the axes of the logits without the last"),
+        TargetKind::Probabilities => (logits.shape(), "the probabilities must have the shape of the logits"),
+    };
+    if targets.shape() != shape {
+        return Err(Error::shapes(OP, rule, targets.shape(), logits.shape()));
+    }
+    match weight {
+        Some(weight) if weight.shape() != [classes] => {
+            let rule = "there must be a weight for each class, the last axis of the logits";
+            Err(Error::shapes(OP, rule, weight.shape(), logits.shape()))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl TargetKind {
+    /// The type of the targets of logits of this type.
+    pub(super) fn dtype(self, logits: DType) -> DType {
+        match self {
+            Self::Classes => DType::I32,
+            Self::Probabilities => logits,
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The kernel of a loss of elements: `shaders/ops/loss.wgsl`.
+
+use super::function::LossFunction;
+use super::problem::{LossDims, LossMoves, LossProblem};
+use crate::caps::Caps;
+use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
+use crate::layout::DType;
+use crate::ops::loss::lanes::row_lanes;
+use crate::ops::loss::reduction::{LossGradient, Reduction};
+use crate::ops::vectors::quads;
+
+impl LossProblem {
+    /// The kernel on a device.
+    pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
+        let format = StorageFormat::of(self.dtype, caps);
+        let kernel = Kernel::new("ops/loss").dims(caps, size_of::<LossDims>());
+        let kernel = row_lanes(kernel, caps).param("REDUCED", self.reduction != Reduction::None);
+        let kernel = match self.function {
+            LossFunction::Mse => kernel,
+            function => kernel.slot("loss_function", function.op()),
+        };
+        let gradient = match self.gradient {
+            LossGradient::Computed => Some(()),
+            LossGradient::Skipped => None,
+        };
+        let weights = StorageFormat::of(DType::F32, caps);
+        let moves = self.moves();
+        if moves == LossMoves::Elements {
+            let one = |kernel: Kernel, name, format| {
+                kernel.operand(name, OperandAccess::read(format, AccessWidth::One))
+            };
+            let kernel = one(one(one(kernel, "a", format), "b", format), "w", weights);
+            if gradient.is_none() {
+                return kernel;
+            }
+            let kernel = kernel.slot("store_gradients", "strided").param("C_BINDING", 5);
+            // Rows of even length begin at pairs, and so does a single row. They are stored in pairs.
+            let is_aligned = self.axes[0][0].is_multiple_of(2) || self.rank == 1;
+            if format.elements_per_scalar() == 2 && is_aligned {
+                let c = OperandAccess::write(format, AccessWidth::Two);
+                return kernel.result(c).slot("store_quad", "pairs");
+            }
+            return kernel.result(OperandAccess::write(format, AccessWidth::One));
+        }
+        let four = |format| OperandAccess::read(format, AccessWidth::Four);
+        let kernel = kernel
+            .slot("loss_operands", "vectors")
+            .param("QUADS", quads(self.dtype))
+            .quads("a", four(format))
+            .quads("b", four(format));
+        let kernel = if moves == LossMoves::Vectors {
+            kernel.slot("loss_weights", "repeated").param("w_unit", "f32")
+        } else {
+            kernel.slot("loss_weights", "vectors").param("w_unit", "vec4<f32>")
+        };
+        match gradient {
+            None => kernel,
+            Some(()) => kernel
+                .slot("store_gradients", "vectors")
+                .param("C_BINDING", 5)
+                .quads("c", OperandAccess::write(format, AccessWidth::Four)),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The step that adds numbers in a fixed order: `shaders/ops/loss_total.wgsl`.
+
+use super::lanes::{LANES, row_lanes, workgroup_bytes};
+use crate::Result;
+use crate::caps::Caps;
+use crate::kernel::{self, Kernel, Needs};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region, Time};
+
+/// The uniform of `shaders/ops/loss_total.wgsl`, in elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct TotalDims {
+    pub count: u32,
+    pub lanes: u32,
+    pub factor: f32,
+    pub target_offset: u32,
+    pub weight_offset: u32,
+    pub weight_stride: u32,
+    pub classes: u32,
+    pub ignores: u32,
+    pub ignored: u32,
+    pub reserved0: u32,
+    pub reserved1: u32,
+    pub reserved2: u32,
+}
+
+/// What is added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Summands {
+    /// Losses. The second operand has the number that divides their sum.
+    Losses,
+    /// The weights of targets. The second operand has the weights of classes.
+    ClassWeights,
+}
+
+impl Summands {
+    fn kernel(self, caps: &Caps) -> Kernel {
+        let kernel = row_lanes(Kernel::new("ops/loss_total").dims(caps, size_of::<TotalDims>()), caps);
+        match self {
+            Self::Losses => kernel,
+            Self::ClassWeights => kernel.slot("summands", "class_weights"),
+        }
+    }
+}
+
+/// Adds a step to the plan that adds `dims.count` numbers. `dims` completes the uniform.
+pub(super) fn total_step(
+    draft: &mut Draft<'_>,
+    summands: Summands,
+    operands: [Region; 2],
+    total: Region,
+    dims: TotalDims,
+    dims_of: impl FnOnce(Dims) -> Dims,
+) -> Result<()> {
+    let caps = draft.caps();
+    let lanes = kernel::workgroup_size(LANES, caps);
+    let [first, second] = operands;
+    draft.step(NewStep {
+        kernel: summands.kernel(caps),
+        tile: format!("{lanes} invocations"),
+        needs: Needs { bindings: 3, invocations: lanes, workgroup_bytes: workgroup_bytes(caps) },
+        blocks: 1,
+        dims: dims_of(Dims::of(&TotalDims { lanes, ..dims })),
+        args: &[(first, Access::Read), (second, Access::Read), (total, Access::Write)],
+        flops: Flops::of_f32(f64::from(dims.count)),
+        time: Time::Roofline,
+    })
+}

@@ -1,0 +1,199 @@
+//! Cross-entropy against its definition: every type and layout, on devices with f16 and without.
+
+use crate::support;
+use crate::support::strided::{Lay, Placed};
+use crate::support::values::{assert_ok, for_all_types, values};
+use tilewise::ops::{self, CrossEntropy, Reduction, Targets};
+use tilewise::reference::{CrossEntropyReference, TargetValues};
+use tilewise::{Error, Gpu, Real, Tensor};
+
+const REDUCTIONS: [Reduction; 3] = [Reduction::Mean, Reduction::Sum, Reduction::None];
+
+/// Classes of rows, some of which are ignored.
+fn classes_of(rows: usize, classes: usize) -> Vec<i32> {
+    let class = |row: usize| if row % 5 == 3 { -7 } else { i32::try_from(row * 7 % classes).unwrap() };
+    (0..rows).map(class).collect()
+}
+
+#[test]
+fn losses_and_gradients_agree_with_their_definition() {
+    fn test<T: Real>(gpu: &Gpu) {
+        let shapes: [&[usize]; 9] = [
+            &[1, 1],
+            &[7],
+            &[5, 3],
+            &[33, 10],
+            &[3, 64],
+            &[2, 1030],
+            &[4, 3, 31],
+            &[2, 2, 1, 3, 2, 8],
+            &[300, 2],
+        ];
+        for (case, shape) in shapes.into_iter().enumerate() {
+            let (classes, of_rows) = (shape[shape.len() - 1], &shape[..shape.len() - 1]);
+            let rows: usize = of_rows.iter().product();
+            let x = values::<T>(shape, [1.0, 8.0, 100.0][case % 3], 3);
+            let logits = Placed::new(gpu, &x, shape, Lay::ALL[case % 5]);
+            let weights: Vec<f32> = (0..classes).map(|class| 0.5 + 0.25 * (class % 7) as f32).collect();
+            let weight = Placed::new(gpu, &weights, &[classes], Lay::ALL[(case + 2) % 5]);
+            let labels = classes_of(rows, classes);
+            let targets = gpu.tensor(&labels, of_rows).unwrap();
+            let reduction = REDUCTIONS[case % 3];
+            let g: Vec<f32> = match reduction {
+                Reduction::None => (0..rows).map(|row| 0.5 + row as f32).collect(),
+                _ => vec![-1.5],
+            };
+            let g_tensor = match reduction {
+                Reduction::None => gpu.tensor(&g, of_rows).unwrap(),
+                _ => gpu.tensor(&g, []).unwrap(),
+            };
+            let g: Vec<f64> = g.into_iter().map(f64::from).collect();
+            let smoothing = [0.0, 0.25, 1.0, 0.0][case % 4];
+            let mut entropy = CrossEntropy::new().reduction(reduction).label_smoothing(smoothing);
+            let mut reference = CrossEntropyReference {
+                classes,
+                smoothing: f64::from(smoothing),
+                reduction,
+                ..CrossEntropyReference::default()
+            };
+            if case % 2 == 1 {
+                entropy = entropy.class_weights(&weight.tensor);
+                reference.weights = weights.iter().copied().map(f64::from).collect();
+            }
+            // Probabilities, which need not add up to 1.
+            let p: Vec<T> =
+                values::<T>(shape, 0.5, 5).iter().map(|p| T::from_f64(p.to_f64().abs())).collect();
+            let probabilities = Placed::new(gpu, &p, shape, Lay::ALL[(case + 1) % 5]);
+            let p: Vec<f64> = p.iter().map(|p| p.to_f64()).collect();
+            let of_probabilities = reference.run(&x, TargetValues::Probabilities(&p), &g);
+            let found = entropy
+                .run_with_gradient(&logits.tensor, Targets::Probabilities(&probabilities.tensor), &g_tensor)
+                .unwrap();
+            let what = (T::DTYPE, shape, reduction, smoothing);
+            assert_ok(&of_probabilities.loss.compare(&found.0.loss.to_vec().unwrap()), what);
+            assert_ok(&of_probabilities.gradient.compare(&found.1.to_vec().unwrap()), what);
+
+            let entropy = entropy.ignore_index(-7);
+            reference.ignored = Some(-7);
+            let want = reference.run(&x, TargetValues::Classes(&labels), &g);
+            let before = gpu.stats().launches;
+            let (found, gradient) = entropy.run_with_gradient(&logits.tensor, &targets, &g_tensor).unwrap();
+            let launches = match reduction {
+                Reduction::Mean => 3,
+                Reduction::Sum => 2,
+                Reduction::None => 1,
+            };
+            assert_eq!(gpu.stats().launches - before, launches, "{what:?}");
+            let of_loss = if reduction == Reduction::None { of_rows } else { &[] };
+            assert_eq!(
+                (found.loss.shape(), found.log_sums.shape(), gradient.shape()),
+                (of_loss, of_rows, shape)
+            );
+            assert_ok(&want.loss.compare(&found.loss.to_vec().unwrap()), what);
+            assert_ok(&want.log_sums.compare(&found.log_sums.to_vec().unwrap()), what);
+            assert_ok(&want.gradient.compare(&gradient.to_vec().unwrap()), what);
+            if case % 3 != 0 {
+                continue;
+            }
+            // The loss alone, and targets with gaps: the same bits.
+            let gaps: Vec<i32> = labels.iter().flat_map(|&label| [label, 1 << 30]).collect();
+            let mut strides: Vec<usize> = targets.strides().iter().map(|stride| 2 * stride).collect();
+            strides.truncate(of_rows.len());
+            let apart = gpu.tensor(&gaps, [gaps.len()]).unwrap().as_strided(of_rows, &strides, 0).unwrap();
+            let again = entropy.run(&logits.tensor, &apart).unwrap();
+            assert_eq!(again.loss.to_vec().unwrap(), found.loss.to_vec().unwrap(), "{what:?}");
+            assert_eq!(again.log_sums.to_vec().unwrap(), found.log_sums.to_vec().unwrap(), "{what:?}");
+        }
+    }
+    for_all_types!(test);
+}
+
+#[test]
+fn the_mean_without_options_is_two_launches() {
+    let Some(gpu) = support::gpu() else { return };
+    let logits = gpu.tensor(&values::<f32>(&[6, 8], 2.0, 1), [6, 8]).unwrap();
+    let targets = gpu.tensor(&[0, 1, 2, 3, 4, 7], [6]).unwrap();
+    let before = gpu.stats().launches;
+    let (loss, _) = ops::cross_entropy_and_gradient(&logits, &targets).unwrap();
+    assert_eq!(gpu.stats().launches - before, 2);
+    assert_eq!(loss.to_vec().unwrap(), ops::cross_entropy(&logits, &targets).unwrap().to_vec().unwrap());
+}
+
+#[test]
+fn rows_that_do_not_count_and_classes_that_do_not_exist() {
+    let Some(gpu) = support::gpu() else { return };
+    let logits = gpu.tensor(&values::<f32>(&[4, 6], 2.0, 1), [4, 6]).unwrap();
+    let mean = CrossEntropy::new().ignore_index(9);
+    let run = |entropy: CrossEntropy<'_>, targets: [i32; 4]| {
+        let targets = gpu.tensor(&targets, [4]).unwrap();
+        let (found, gradient) = entropy.run_with_gradient(&logits, &targets, 1.0).unwrap();
+        (found.loss.to_vec().unwrap(), gradient.to_vec().unwrap())
+    };
+    // All rows are ignored: 0.
+    assert_eq!(run(mean, [9; 4]), (vec![0.0], vec![0.0; 24]));
+    // A class that does not exist: its row is NaN, and so are sums and means. Nothing outside is read.
+    for wrong in [6, -1, i32::MAX, i32::MIN] {
+        let (loss, gradient) = run(CrossEntropy::new().reduction(Reduction::None), [0, wrong, 5, 1]);
+        let is_nan: Vec<bool> = loss.iter().map(|x| x.is_nan()).collect();
+        assert_eq!(is_nan, [false, true, false, false], "{loss:?}");
+        assert!(gradient.chunks(6).zip(&is_nan).all(|(row, nan)| row.iter().all(|x| x.is_nan() == *nan)));
+        assert!(run(mean, [0, wrong, 9, 1]).0[0].is_nan());
+        assert!(run(mean, [9, wrong, 9, 9]).0[0].is_nan());
+    }
+    // Logits of minus infinity have no part, unless they are the target's.
+    let minus = f32::NEG_INFINITY;
+    let rows =
+        [[0.0, minus, 0.0], [0.0, minus, 0.0], [minus; 3], [f32::NAN, 0.0, 0.0], [f32::INFINITY, 0.0, 0.0]];
+    let logits = gpu.tensor(rows.as_flattened(), [5, 3]).unwrap();
+    let targets = gpu.tensor(&[2, 1, 0, 1, 1], [5]).unwrap();
+    let entropy = CrossEntropy::new().reduction(Reduction::None);
+    let (found, gradient) = entropy.run_with_gradient(&logits, &targets, 1.0).unwrap();
+    let loss = found.loss.to_vec().unwrap();
+    assert!((loss[0] - 2f32.ln()).abs() < 1e-6 && loss[1] == f32::INFINITY, "{loss:?}");
+    assert!(loss[2..].iter().all(|x| x.is_nan()), "{loss:?}");
+    assert_eq!(gradient.to_vec().unwrap()[..6], [0.5, 0.0, -0.5, 0.5, -1.0, 0.5]);
+}
+
+#[test]
+fn mistakes_are_errors_that_say_what_they_are() {
+    let (gpu, other) = (support::noop(), support::noop());
+    let logits = gpu.zeros::<f32>([4, 6]).unwrap();
+    let targets = gpu.zeros::<i32>([4]).unwrap();
+    let says = |error: Error, said: &[&str]| {
+        let printed = error.to_string();
+        assert!(said.iter().all(|said| printed.contains(said)), "{printed}");
+    };
+    let new = CrossEntropy::new;
+    let fails = |entropy: CrossEntropy<'_>, logits: &Tensor<f32>, targets: &Tensor<i32>, said: &[&str]| {
+        says(entropy.run(logits, targets).unwrap_err(), said);
+        says(entropy.run_with_gradient(logits, targets, 1.0).unwrap_err(), said);
+    };
+    fails(new(), &logits, &gpu.zeros([5]).unwrap(), &["cross_entropy", "targets", "[5]", "[4, 6]"]);
+    fails(new(), &logits, &gpu.zeros([4, 1]).unwrap(), &["[4, 1]", "[4, 6]"]);
+    fails(new(), &gpu.zeros([]).unwrap(), &targets, &["axis of classes"]);
+    fails(new(), &gpu.zeros([4, 0]).unwrap(), &targets, &["at least one class", "[4, 0]"]);
+    fails(new(), &gpu.zeros([0, 6]).unwrap(), &gpu.zeros([0]).unwrap(), &["mean of no rows", "[0, 6]"]);
+    for smoothing in [-0.1, 1.5, f32::NAN] {
+        fails(new().label_smoothing(smoothing), &logits, &targets, &["label smoothing", "from 0 to 1"]);
+    }
+    let five = gpu.zeros::<f32>([5]).unwrap();
+    fails(new().class_weights(&five), &logits, &targets, &["weight for each class", "[5]", "[4, 6]"]);
+    fails(new(), &logits, &other.zeros([4]).unwrap(), &["different devices"]);
+    let there = other.zeros::<f32>([6]).unwrap();
+    fails(new().class_weights(&there), &logits, &targets, &["different devices"]);
+    says(new().run(&logits, Targets::Probabilities(&five)).unwrap_err(), &["probabilities", "[5]", "[4, 6]"]);
+    says(
+        new().ignore_index(2).run(&logits, Targets::Probabilities(&logits)).unwrap_err(),
+        &["the class to ignore", "probabilities"],
+    );
+    says(new().run_with_gradient(&logits, &targets, &five).unwrap_err(), &["one element", "[5]"]);
+    let each = new().reduction(Reduction::None);
+    says(each.run_with_gradient(&logits, &targets, &five).unwrap_err(), &["their shape", "[5]", "[4]"]);
+    let upstream = other.zeros::<f32>([]).unwrap();
+    says(new().run_with_gradient(&logits, &targets, &upstream).unwrap_err(), &["different devices"]);
+    // No rows: no loss, and a sum of 0.
+    let (none, of_none) = (gpu.zeros::<f32>([0, 6]).unwrap(), gpu.zeros::<i32>([0]).unwrap());
+    assert_eq!(each.run(&none, &of_none).unwrap().loss.shape(), [0]);
+    let (sum, gradient) = new().reduction(Reduction::Sum).run_with_gradient(&none, &of_none, 1.0).unwrap();
+    assert_eq!((sum.loss.len(), gradient.shape()), (1, &[0, 6][..]));
+}
