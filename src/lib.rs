@@ -27,13 +27,14 @@
 //! |---|---|
 //! | open a device, or use an application's | [`Gpu::open`], [`Gpu::adopt`], `Gpu::from_vulkan`, [`GpuOptions`], [`gpu`] |
 //! | move data to the device and back | [`Gpu::tensor`], [`Tensor::to_vec`], [`Tensor::read`], [`Tensor::write`] |
-//! | take views without copies | [`Tensor::t`], [`Tensor::slice`], [`Tensor::reshape`], [`Tensor::permute`] |
+//! | take views without copies | [`Tensor::t`], [`Tensor::slice`], [`Tensor::reshape`], [`Tensor::permute`], [`Tensor::broadcast_to`] |
 //! | multiply matrices of f32, f16, bf16 or i8 | [`matmul`], [`matmul_into`]; with options [`Gemm`] |
 //! | apply a linear layer, and train it | [`linear`], [`linear_backward`], [`Linear`] |
 //! | trade precision for tensor cores | [`Precision`], per call or in [`GpuOptions`] |
 //! | add, multiply, activate, sum, softmax, convert | [`ops`], [`Tensor::cast`] |
 //! | compute losses and their gradients | [`ops::cross_entropy`], [`ops::mse`], [`ops::l1`], [`ops::huber`], [`ops::bce_with_logits`] |
 //! | copy into a part, concatenate, stack | [`ops::copy_into`], [`Tensor::writable_view`], [`ops::concat`], [`ops::stack`] |
+//! | take elements by index, and add to them | [`ops::embedding`], [`ops::index_select`], [`ops::gather`], [`ops::scatter_add`] |
 //! | copy to or from a position that is in a tensor | [`ops::copy_into_at`], [`ops::slice_at`] |
 //! | multiply by a random operator | [`sketch::Sketch`] |
 //! | compute an SVD, a pivoted QR, least squares or a trace | [`sketch`] (feature `factorisations`) |

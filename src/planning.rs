@@ -92,6 +92,7 @@ pub mod ops {
     pub use crate::ops::elementwise::problem::{
         ElementwiseDims, ElementwiseDimsOfFour, ElementwiseProblem, broadcast_shape,
     };
+    pub use crate::ops::gather::problem::{GatherDims, GatherProblem, Taken};
     pub use crate::ops::image::problem::{ColourScale, ImageDims, ImageProblem, ImageTransfer};
     pub use crate::ops::loss::cross_entropy::problem::{
         CrossEntropyDims, CrossEntropyProblem, IgnoredClass, TargetKind,
@@ -99,8 +100,12 @@ pub mod ops {
     pub use crate::ops::loss::elements::function::LossFunction;
     pub use crate::ops::loss::elements::problem::{LossDims, LossProblem};
     pub use crate::ops::loss::total::TotalDims;
+    pub use crate::ops::one_hot::problem::{OneHotDims, OneHotProblem};
+    pub use crate::ops::pad::problem::{PadDims, PadProblem};
+    pub use crate::ops::random::problem::{NormalDims, NormalProblem};
     pub use crate::ops::reduce::problem::{ReduceDims, ReduceProblem};
     pub use crate::ops::reduce::reduction::Reduction;
+    pub use crate::ops::scatter::problem::{ScatterDims, ScatterProblem, SortDims, Target};
     pub use crate::ops::softmax::function::SoftmaxFunction;
     pub use crate::ops::softmax::problem::{SoftmaxDims, SoftmaxProblem};
 }

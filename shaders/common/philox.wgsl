@@ -1,4 +1,4 @@
-//! Counter-based random words: Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011). `sketch/philox.rs` computes the same.
+//! Counter-based random words: Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011). `layout/random/philox.rs` computes the same.
 
 // The upper word of a product.
 fn mul_high(a: u32, b: u32) -> u32 {

@@ -53,7 +53,7 @@ impl Gpu {
     /// # Errors
     /// The errors of `work`. [`Error::Input`] if two inputs share a buffer, if `work` launches nothing that reads an input,
     /// reads a part of its buffer that is not the input, or writes to it; and inside `work` for what would run now or
-    /// depends on what the host has now: reads, uploads ([`Gpu::tensor`], [`Gpu::zeros`], [`Gpu::random`],
+    /// depends on what the host has now: reads, uploads ([`Gpu::tensor`], [`Gpu::zeros`], [`Gpu::random`] of what the host makes,
     /// [`upload_async`](Self::upload_async), [`Tensor::write`](crate::Tensor::write),
     /// [`Tensor::write_from`](crate::Tensor::write_from)), [`flush`](Self::flush), [`wait`](Self::wait), [`time`](Self::time),
     /// `capture`, [`Replay::run`], [`record_into`](Self::record_into) and [`take_commands`](Self::take_commands).

@@ -5,12 +5,16 @@ mod fill;
 mod match_layout;
 mod overflow;
 mod precision;
+mod random;
 mod strided;
 mod window;
 
 pub use element::{DType, Element, Operand, Real, Summand};
 pub use fill::Fill;
+pub(crate) use fill::NORMAL_TAG;
 pub use overflow::Overflow;
 pub use precision::Precision;
+pub use random::philox;
+pub(crate) use random::{ONE, below, normal, table as normal_table, words};
 pub use strided::{Layout, MAX_RANK};
 pub(crate) use window::{WINDOW_ALIGNMENT, dim, window};

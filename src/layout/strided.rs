@@ -206,6 +206,77 @@ impl Layout {
         Ok(layout)
     }
 
+    /// Removes an axis of extent 1.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the axis does not exist or its extent is not 1.
+    pub fn squeeze(&self, axis: usize) -> Result<Self> {
+        let op = "squeeze";
+        match self.shape().get(axis) {
+            None => Err(Error::shapes(op, "the axis must be one of the shape", self.shape(), &[axis])),
+            Some(1) => {
+                let mut layout = *self;
+                layout.shape.copy_within(axis + 1.., axis);
+                layout.strides.copy_within(axis + 1.., axis);
+                layout.rank -= 1;
+                (layout.shape[layout.rank], layout.strides[layout.rank]) = (1, 0);
+                Ok(layout)
+            }
+            Some(_) => {
+                let rule = "the extent of the axis must be 1: reshape() or sum() removes others";
+                Err(Error::shapes(op, rule, self.shape(), &[axis]))
+            }
+        }
+    }
+
+    /// Inserts an axis of extent 1, which becomes axis `axis` of the result.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if `axis` is larger than the number of axes, or there are [`MAX_RANK`] axes already.
+    pub fn unsqueeze(&self, axis: usize) -> Result<Self> {
+        let op = "unsqueeze";
+        if axis > self.rank {
+            let rule = "the new axis must be at most the number of axes";
+            return Err(Error::shapes(op, rule, self.shape(), &[axis]));
+        }
+        if self.rank == MAX_RANK {
+            return Err(Error::shapes(op, "a tensor has at most 6 axes", self.shape(), &[axis]));
+        }
+        let mut layout = *self;
+        layout.shape.copy_within(axis..self.rank, axis + 1);
+        layout.strides.copy_within(axis..self.rank, axis + 1);
+        // The stride that a row-major tensor without gaps would have. Nothing steps along the axis.
+        let inner = if axis < self.rank { self.shape[axis].checked_mul(self.strides[axis]) } else { Some(1) };
+        (layout.shape[axis], layout.strides[axis]) = (1, inner.unwrap_or(0));
+        layout.rank += 1;
+        Ok(layout)
+    }
+
+    /// Repeats the elements along axes of extent 1 and along new leading axes, as in `NumPy`: their strides are 0.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless each axis, counted from the last, has the extent of `shape` or 1; if `shape` has fewer axes, or more
+    /// than [`MAX_RANK`]; or if the number of elements overflows.
+    pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
+        let op = "broadcast_to";
+        let mut layout = Self::contiguous(op, shape)?;
+        let new_axes = shape.len().checked_sub(self.rank);
+        let fits = |new_axes: &usize| {
+            let pairs = self.shape().iter().zip(&shape[*new_axes..]);
+            pairs.into_iter().all(|(from, to)| from == to || *from == 1)
+        };
+        let Some(new_axes) = new_axes.filter(fits) else {
+            let rule = "each axis must have the new extent or 1, counted from the last axis";
+            return Err(Error::shapes(op, rule, self.shape(), shape));
+        };
+        for (axis, &extent) in shape.iter().enumerate() {
+            let from = axis.checked_sub(new_axes).filter(|&from| self.shape[from] == extent);
+            layout.strides[axis] = from.map_or(0, |from| self.strides[from]);
+        }
+        layout.offset = self.offset;
+        Ok(layout)
+    }
+
     /// Gives the same elements, in the same order, another shape.
     ///
     /// # Errors

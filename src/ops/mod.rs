@@ -6,11 +6,17 @@ pub(crate) mod copy;
 pub(crate) mod cumsum;
 pub(crate) mod descent;
 pub(crate) mod elementwise;
+pub(crate) mod gather;
 pub(crate) mod image;
 mod lines;
 pub(crate) mod loss;
+mod merged;
+pub(crate) mod one_hot;
 mod packing;
+pub(crate) mod pad;
+pub(crate) mod random;
 pub(crate) mod reduce;
+pub(crate) mod scatter;
 pub(crate) mod softmax;
 mod subgroups;
 mod vectors;
@@ -18,7 +24,7 @@ mod vectors;
 pub use crate::layout::Overflow;
 pub use activation::Activation;
 pub(crate) use cast::CastProblem;
-pub use copy::{concat, copy_into, copy_into_at, slice_at, stack};
+pub use copy::{concat, copy_into, copy_into_at, repeat, slice_at, stack};
 pub use cumsum::cumsum;
 pub use descent::Rate;
 pub(crate) use elementwise::broadcast_shape;
@@ -28,12 +34,16 @@ pub use elementwise::{
     less, less_or_equal, log, map, maximum, minimum, mul, mul_assign, mul_into, neg, not, not_equal, or, pow,
     recip, round, rsqrt, select, sigmoid, sign, sin, sqrt, square, sub, sub_assign, sub_into, tanh,
 };
+pub use gather::{Indices, embedding, gather, index_select};
 pub use image::{Pixels, TexelFormat};
 pub use loss::{
     CrossEntropy, CrossEntropyLoss, Reduction, Targets, bce_with_logits, bce_with_logits_and_gradient,
     cross_entropy, cross_entropy_and_gradient, huber, huber_and_gradient, l1, l1_and_gradient, mse,
     mse_and_gradient,
 };
+pub use one_hot::one_hot;
+pub use pad::pad;
 pub use reduce::{Axes, argmax, argmin, max, max_abs, mean, min, norm, prod, sum, sum_squares, var};
 pub(crate) use reduce::{ReduceProblem, Reduction as ReduceFunction};
+pub use scatter::{embedding_backward, index_add, scatter_add};
 pub use softmax::{Softmax, log_softmax, log_softmax_backward, softmax, softmax_backward};

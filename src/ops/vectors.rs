@@ -3,7 +3,7 @@
 use crate::layout::DType;
 
 /// How a kernel moves the elements of its operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Moves {
     /// One by one: any strides.
     Elements,

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 /// Elements of one type on a device: a buffer and a [`Layout`]. Cheap to clone.
 ///
-/// Views ([`t`](Self::t), [`slice`](Self::slice), [`reshape`](Self::reshape), [`permute`](Self::permute)) share the
+/// Views ([`t`](Self::t), [`slice`](Self::slice), [`reshape`](Self::reshape), [`permute`](Self::permute),
+/// [`squeeze`](Self::squeeze), [`unsqueeze`](Self::unsqueeze), [`broadcast_to`](Self::broadcast_to)) share the
 /// buffer and copy nothing; operations return new tensors. The buffer returns to the device's pool when the last tensor
 /// that shares it is dropped.
 pub struct Tensor<T: Element> {
@@ -95,6 +96,69 @@ impl<T: Element> Tensor<T> {
     /// axes; a copy ([`contiguous`](Self::contiguous)) has neither.
     pub fn reshape(&self, shape: impl AsRef<[usize]>) -> Result<Self> {
         Ok(self.with_layout(self.layout.reshape(shape.as_ref())?))
+    }
+
+    /// Removes an axis of extent 1; a view.
+    ///
+    /// Its gradient is [`unsqueeze`](Self::unsqueeze) of the result's gradient along the same axis.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if the axis does not exist, or its extent is not 1.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// let x = gpu.zeros::<f32>([3, 1, 2])?;
+    /// assert_eq!(x.squeeze(1)?.shape(), [3, 2]);
+    /// assert!(x.squeeze(0).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn squeeze(&self, axis: usize) -> Result<Self> {
+        Ok(self.with_layout(self.layout.squeeze(axis)?))
+    }
+
+    /// Inserts an axis of extent 1, which becomes axis `axis` of the result; a view.
+    ///
+    /// Its gradient is [`squeeze`](Self::squeeze) of the result's gradient along the same axis.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) if `axis` is larger than the number of axes, or there are 6 axes already.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// let means = gpu.tensor(&[1.0f32, 2.0], [2])?;
+    /// let x = gpu.tensor(&[1.0f32, 3.0, 2.0, 2.0], [2, 2])?;
+    /// let centred = (&x - &means.unsqueeze(1)?)?; // a column, which broadcasts along the rows
+    /// assert_eq!(centred.to_vec()?, [0.0, 2.0, 0.0, 0.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn unsqueeze(&self, axis: usize) -> Result<Self> {
+        Ok(self.with_layout(self.layout.unsqueeze(axis)?))
+    }
+
+    /// Repeats the elements along axes of extent 1, and along new leading axes, as in `NumPy`; a view. Axes are counted
+    /// from the last, and repeated ones have stride 0, so nothing is copied. Operations take such a view as any other, but
+    /// cannot write to it, because its elements overlap.
+    ///
+    /// Its gradient is the sum of the result's gradient over the repeated axes: [`ops::sum`](crate::ops::sum), once for
+    /// each, and [`unsqueeze`](Self::unsqueeze) where this tensor has the axis.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) unless each axis has the extent of `shape` or 1; if `shape` has fewer axes than
+    /// this tensor, or more than 6; or if the number of elements overflows.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// let column = gpu.tensor(&[1, 2], [2, 1])?;
+    /// let table = column.broadcast_to([2, 2, 3])?;
+    /// assert_eq!(table.strides(), [0, 1, 0]);
+    /// assert_eq!(table.to_vec()?, [1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn broadcast_to(&self, shape: impl AsRef<[usize]>) -> Result<Self> {
+        Ok(self.with_layout(self.layout.broadcast_to(shape.as_ref())?))
     }
 
     /// Any view of the buffer: shape, strides and offset in elements from the buffer's start. Strides may be 0 (the

@@ -1,9 +1,9 @@
-//! Creates tensors: from data, uninitialised, of zeros, or of random values.
+//! Creates tensors: from data, uninitialised, or of zeros.
 
 use super::array::Tensor;
 use crate::error::Named;
 use crate::gpu::{Allocation, Gpu};
-use crate::layout::{Element, Fill, Layout};
+use crate::layout::{Element, Layout};
 use crate::{Error, Result};
 use std::future::Future;
 
@@ -62,8 +62,13 @@ impl Gpu {
 
     /// Creates a tensor of one element that never changes, in the closure of `capture` too.
     pub(crate) fn constant_tensor<T: Element>(&self, value: T) -> Result<Tensor<T>> {
-        let layout = Layout::contiguous("tensor", &[1])?;
-        Ok(Tensor::from_allocation(self.upload_constant("tensor", bytemuck::bytes_of(&value))?, layout))
+        self.constant_vector(&[value])
+    }
+
+    /// Creates a tensor of one axis that never changes, in the closure of `capture` too.
+    pub(crate) fn constant_vector<T: Element>(&self, values: &[T]) -> Result<Tensor<T>> {
+        let layout = Layout::contiguous("tensor", &[values.len()])?;
+        Ok(Tensor::from_allocation(self.upload_constant("tensor", bytemuck::cast_slice(values))?, layout))
     }
 
     /// Creates a tensor with unspecified elements.
@@ -120,18 +125,6 @@ impl Gpu {
     /// As [`tensor`](Self::tensor).
     pub fn zeros<T: Element>(&self, shape: impl AsRef<[usize]>) -> Result<Tensor<T>> {
         self.filled("zeros", shape.as_ref(), |_, _| ())
-    }
-
-    /// Creates a tensor of random values. Element $i$ depends only on the seed and $i$.
-    ///
-    /// # Errors
-    /// As [`tensor`](Self::tensor).
-    pub fn random<T: Element>(&self, shape: impl AsRef<[usize]>, fill: Fill, seed: u64) -> Result<Tensor<T>> {
-        self.filled("random", shape.as_ref(), |start, elements| {
-            for (i, element) in (start..).zip(elements) {
-                *element = fill.value(i, seed);
-            }
-        })
     }
 
     /// Creates a row-major tensor that the host generates chunk by chunk, after its buffer has been allocated. Each

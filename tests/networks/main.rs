@@ -2,6 +2,7 @@
 
 mod activation;
 mod cross_entropy;
+mod embedding;
 mod losses;
 mod oracle;
 mod softmax;
@@ -12,11 +13,15 @@ use oracle::Oracle;
 use std::collections::BTreeSet;
 use tilewise::Gpu;
 
+/// Checks a file on a device.
+type Check = fn(&Gpu, &mut Oracle);
+
 /// Kinds of files, by the metadata `kind`, and what checks a file.
-const KINDS: [(&str, fn(&Gpu, &mut Oracle)); 8] = [
+const KINDS: [(&str, Check); 9] = [
     ("activation", activation::check),
     ("bce_logits", losses::check),
     ("crossentropy", cross_entropy::check),
+    ("embedding", embedding::check),
     ("huber", losses::check),
     ("l1", losses::check),
     ("logsoftmax", softmax::check_log),

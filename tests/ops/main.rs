@@ -13,6 +13,7 @@ mod maps;
 mod masks;
 mod positions;
 mod reductions;
+mod shapes;
 mod softmax;
 #[path = "../support/mod.rs"]
 mod support;

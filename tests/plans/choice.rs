@@ -253,7 +253,7 @@ fn narrow() -> Caps {
 }
 
 /// Every operation, as `support::plans` names it.
-const OPERATIONS: [&str; 20] = [
+const OPERATIONS: [&str; 25] = [
     "cast",
     "clifford",
     "connected",
@@ -266,12 +266,17 @@ const OPERATIONS: [&str; 20] = [
     "elementwise",
     "features",
     "gates",
+    "gather",
     "hadamard",
     "f16_split",
     "layer rows",
+    "normal",
+    "one-hot",
+    "pad",
     "product",
     "product with a generated operand",
     "rows",
+    "scatter",
     "sparse",
     "versors",
 ];

@@ -163,7 +163,14 @@ fn expected(what: &str, plan: &Plan) -> Units {
         | "copy of parts of words"
         | "copy to a position"
         | "copy from a position"
+        | "rows by index"
+        | "elements by index"
+        | "padded"
+        | "one-hot"
         | "image written" => f32(0),
+        "added to a table" => f32(1300 * 64),
+        "added to elements" => f32(65 * 33),
+        "normal" => [0.0, 1003.0, 0.0, (1003_usize.div_ceil(4) * PHILOX + 1003 * 21) as f64],
         // Scaled and shifted.
         "image read" => f32(2 * 33 * 64 * 3),
         "sparse sketch" | "sparse sketch, seed in a tensor" => sparse(plan, [2000, 4, 64, 600], true),

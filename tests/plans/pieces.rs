@@ -17,8 +17,9 @@ use tilewise::planning::gemm::{
     Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, SeedSource, Side,
 };
 use tilewise::planning::ops::{
-    CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer,
-    Longer, ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem,
+    CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, GatherProblem, ImageProblem,
+    ImageTransfer, Longer, NormalProblem, OneHotProblem, PadProblem, ReduceProblem, Reduction,
+    ScatterProblem, SoftmaxFunction, SoftmaxProblem, Taken, Target,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
@@ -56,7 +57,7 @@ const OTHERWISE: [(&str, &str); 3] = [
 /// A problem whose largest operand has about so many elements of f32, planned.
 type Family = (&'static str, fn(usize, &Caps) -> Result<Plan>);
 
-const FAMILIES: [Family; 46] = [
+const FAMILIES: [Family; 52] = [
     ("product", |n, caps| product(cube(n), F32)?.plan(caps)),
     ("product of f16", |n, caps| product(cube(2 * n), GemmTypes::new(DType::F16, DType::F32))?.plan(caps)),
     ("product of i8", |n, caps| product(cube(n), wgsl::I8)?.plan(caps)),
@@ -121,6 +122,22 @@ const FAMILIES: [Family; 46] = [
         let [a, c, at] = [flat(&[n + 1])?, flat(&[n])?, flat(&[1])?];
         CopyProblem::at_position(Longer::A, [&a, &c], 0, &at, DType::F32)?.plan(caps)
     }),
+    ("rows by index", |n, caps| {
+        GatherProblem::new(Taken::Rows, &flat(&[4096, 64])?, &flat(&[n / 64])?, DType::F32)?.plan(caps)
+    }),
+    ("elements by index", |n, caps| {
+        let scores = flat(&[n / 1024, 1024])?;
+        GatherProblem::new(Taken::Elements(1), &scores, &scores, DType::F16)?.plan(caps)
+    }),
+    ("added to a table", |n, caps| {
+        let [c, ids, values] = [flat(&[4096, 64])?, flat(&[n / 64])?, flat(&[n / 64, 64])?];
+        ScatterProblem::new(Target::Rows { padding: None }, [&c, &ids, &values], DType::F32)?.plan(caps)
+    }),
+    ("padded", |n, caps| {
+        PadProblem::new(&flat(&[n / 2048, 1024])?, &[(1, 2), (3, 4)], DType::F32)?.plan(caps)
+    }),
+    ("one-hot", |n, caps| OneHotProblem::new(&flat(&[n / 1024])?, 1000, DType::F32)?.plan(caps)),
+    ("normal", |n, caps| NormalProblem::new(n, DType::F32)?.plan(caps)),
     ("image read", |n, caps| {
         let image = flat(&[n / 4096, 1024, 4])?;
         let (format, scale) = (TexelFormat::Rgba8Unorm, ColourScale::Unscaled);

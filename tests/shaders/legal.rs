@@ -190,7 +190,7 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
         let others = [
             wgsl::form_kernels(&caps),
             cast_kernels(&caps),
-            [wgsl::copy_kernels(&caps), wgsl::image_kernels(&caps)].concat(),
+            [wgsl::copy_kernels(&caps), wgsl::image_kernels(&caps), wgsl::shape_kernels(&caps)].concat(),
             halves_kernels(&caps),
             wgsl::elementwise_kernels(&caps),
             hadamard_kernels(&caps, &seen),

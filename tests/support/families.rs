@@ -16,8 +16,9 @@ use tilewise::planning::gemm::{
 };
 use tilewise::planning::ops::{
     CastProblem, ColourScale, CopyProblem, CrossEntropyProblem, Elementwise, ElementwiseProblem,
-    ImageProblem, ImageTransfer, Longer, LossFunction, LossProblem, ReduceProblem, Reduction,
-    SoftmaxFunction, SoftmaxProblem, TargetKind,
+    GatherProblem, ImageProblem, ImageTransfer, Longer, LossFunction, LossProblem, NormalProblem,
+    OneHotProblem, PadProblem, ReduceProblem, Reduction, ScatterProblem, SoftmaxFunction, SoftmaxProblem,
+    Taken, Target, TargetKind,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
@@ -33,7 +34,7 @@ pub(crate) const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 const IN_A_TENSOR: SeedSource = SeedSource::Tensor([0, 1]);
 
 /// A problem of every family. Each needs several workgroups.
-pub(crate) const FAMILIES: [Family; 40] = [
+pub(crate) const FAMILIES: [Family; 47] = [
     ("naive", |caps| naive([40, 50, 60]).plan(caps)),
     ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
     ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),
@@ -92,6 +93,23 @@ pub(crate) const FAMILIES: [Family; 40] = [
         let [a, c, at] = [flat(&[16_575])?, flat(&[16_570])?, flat(&[1])?];
         CopyProblem::at_position(Longer::A, [&a, &c], 0, &at, DType::F16)?.plan(caps)
     }),
+    ("rows by index", |caps| {
+        GatherProblem::new(Taken::Rows, &flat(&[7, 64])?, &flat(&[300])?, DType::F32)?.plan(caps)
+    }),
+    ("elements by index", |caps| {
+        GatherProblem::new(Taken::Elements(1), &flat(&[65, 7])?, &flat(&[65, 33])?, DType::F16)?.plan(caps)
+    }),
+    ("added to a table", |caps| {
+        let [c, ids, values] = [flat(&[7, 64])?, flat(&[1300])?, flat(&[1300, 64])?];
+        ScatterProblem::new(Target::Rows { padding: None }, [&c, &ids, &values], DType::F32)?.plan(caps)
+    }),
+    ("added to elements", |caps| {
+        let [c, indices] = [flat(&[65, 7])?, flat(&[65, 33])?];
+        ScatterProblem::new(Target::Elements(1), [&c, &indices, &indices], DType::Bf16)?.plan(caps)
+    }),
+    ("padded", |caps| PadProblem::new(&flat(&[65, 7])?, &[(1, 2), (0, 3)], DType::F16)?.plan(caps)),
+    ("one-hot", |caps| OneHotProblem::new(&flat(&[65, 7])?, 5, DType::F32)?.plan(caps)),
+    ("normal", |caps| NormalProblem::new(1003, DType::F32)?.plan(caps)),
     ("image read", |caps| {
         // Rows of 256 bytes: the texels have no gaps.
         let image = flat(&[33, 64, 3])?;

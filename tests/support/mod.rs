@@ -33,6 +33,7 @@ pub mod wgsl;
 pub mod wgsl_clifford;
 pub mod wgsl_losses;
 pub mod wgsl_rows;
+pub mod wgsl_shapes;
 
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use tilewise::{Error, Gpu, GpuOptions};

@@ -148,6 +148,7 @@ fn of_elements(caps: &Caps) -> Vec<Planned> {
             plans.push(Planned::of("copy at a position", &problem, caps));
         }
     }
+    plans.extend(wgsl::shape_plans(caps).into_iter().map(|(what, plan)| Planned { what, plan }));
     plans.extend(wgsl::image_problems().iter().map(|problem| Planned::of("image", problem, caps)));
     for precision in [Precision::Fast, Precision::Split] {
         for side in [Side::A, Side::B] {

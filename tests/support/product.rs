@@ -64,7 +64,7 @@ pub fn check_summed<T: Real, C: Real>(gpu: &Gpu, case: &Case, sums: Accumulator)
                 let want: Vec<C> = want.value.iter().map(|&v| C::from_f64(v)).collect();
                 assert_eq!(got, want, "{case:?} {} to {}, sums {sums:?}", T::DTYPE, C::DTYPE);
             }
-            Fill::Uniform => {
+            Fill::Uniform | Fill::Normal => {
                 let found = want.compare(&got);
                 assert!(found.ok(), "{case:?} {} to {}, sums {sums:?}: {found:?}", T::DTYPE, C::DTYPE);
             }

@@ -5,8 +5,10 @@ mod kernel;
 mod ordered;
 mod plan;
 pub(crate) mod problem;
+mod repeat;
 
 pub use at_position::{copy_into_at, slice_at};
+pub use repeat::repeat;
 
 use crate::error::call;
 use crate::layout::{Element, Layout};

@@ -1,11 +1,10 @@
 //! An operator as it is applied: with the seed of its own, or with one that a tensor holds.
 
-use super::philox::words;
 use super::sketch::Sketch;
 use crate::Result;
 use crate::gemm::SeedSource;
 use crate::gpu::View;
-use crate::layout::Real;
+use crate::layout::{Real, words};
 use crate::plan::{Scalar, ScalarParameter};
 use crate::tensor::Tensor;
 

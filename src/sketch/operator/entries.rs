@@ -1,11 +1,10 @@
 //! The entries of an operator, computed on the host.
 
 use super::kind::SketchKind;
-use super::normal::{self, normal};
-use super::philox::philox;
 use super::row_order::RowOrder;
 use super::sketch::Sketch;
 use super::sparse_lines::{LineAxis, SparseLines, sign};
+use crate::layout::{ONE, normal, philox};
 
 impl Sketch {
     /// The entry in row i and column j: the unscaled entry times the scale, both in f32.
@@ -24,7 +23,7 @@ impl Sketch {
     fn unscaled(&self, i: u32, j: u32) -> f32 {
         let word = |counter| philox(self.seed(), counter)[(i % 4) as usize];
         match self.kind() {
-            SketchKind::Gaussian => normal(word([i / 4, j, 0, self.tag()])) as f32 / normal::ONE,
+            SketchKind::Gaussian => normal(word([i / 4, j, 0, self.tag()])) as f32 / ONE,
             SketchKind::Uniform => uniform(word([i / 4, j, 0, self.tag()])),
             SketchKind::Sign => sign(word([i / 4, j / 32, 0, self.tag()]) >> (j % 32)),
             SketchKind::Hadamard => {

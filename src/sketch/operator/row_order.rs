@@ -1,7 +1,7 @@
 //! Which rows of a Hadamard matrix an operator has: the first ones of a random order of all rows.
 
-use super::philox::philox;
 use super::sketch::Sketch;
+use crate::layout::philox;
 
 /// Rounds of the permutation.
 const ROUNDS: usize = 4;

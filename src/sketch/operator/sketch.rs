@@ -1,10 +1,9 @@
 //! A random operator: a kind, a shape and a seed.
 
 use super::kind::{MAX_HADAMARD_LENGTH, MAX_NONZEROS, Scaling, SketchKind, SparseAxis};
-use super::philox::words;
 use super::sparse_lines::{LineAxis, Positions, SparseLines};
 use crate::error::call;
-use crate::layout::dim;
+use crate::layout::{dim, words};
 use crate::{Error, Result};
 
 /// The operation that errors name.

@@ -1,6 +1,6 @@
 //! The nonzeros of a sparse operator, drawn line by line.
 
-use super::philox::{below, philox};
+use crate::layout::{below, philox};
 
 /// The lines of a sparse operator: its columns or its rows, each with the same number of nonzeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -17,8 +17,9 @@ use tilewise::planning::gemm::{
     Previous, Scale, SeedSource, Side,
 };
 use tilewise::planning::ops::{
-    CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer,
-    Longer, ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem,
+    CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, GatherProblem, ImageProblem,
+    ImageTransfer, Longer, NormalProblem, PadProblem, ReduceProblem, Reduction, ScatterProblem,
+    SoftmaxFunction, SoftmaxProblem, Taken, Target,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
@@ -214,6 +215,19 @@ fn elements(plans: &mut List<'_>) {
         plans.add("copy", &format!("copy {dtype}, to a position"), &problem);
         let problem = CopyProblem::at_position(Longer::A, [&cache, &row], 2, &at, dtype).expect(FITS);
         plans.add("copy", &format!("copy {dtype}, from a position"), &problem);
+    }
+    let (table, ids, scores, labels) = (flat(&[50_257, 768]), flat(&[8, 1024]), plane, flat(&[4096, 1]));
+    for dtype in [F32, F16] {
+        let problem = GatherProblem::new(Taken::Rows, &table, &ids, dtype).expect(FITS);
+        plans.add("gather", &format!("embedding {dtype}"), &problem);
+        let problem = GatherProblem::new(Taken::Elements(1), &scores, &labels, dtype).expect(FITS);
+        plans.add("gather", &format!("gather {dtype}"), &problem);
+        let layouts = [&table, &ids, &flat(&[8, 1024, 768])];
+        let problem = ScatterProblem::new(Target::Rows { padding: None }, layouts, dtype).expect(FITS);
+        plans.add("scatter", &format!("embedding {dtype}, backward"), &problem);
+        let problem = PadProblem::new(&flat(&[8, 56, 56, 64]), &[(0, 0), (1, 1), (1, 1), (0, 0)], dtype);
+        plans.add("pad", &format!("pad {dtype}"), &problem.expect(FITS));
+        plans.add("normal", &format!("normal {dtype}"), &NormalProblem::new(1 << 24, dtype).expect(FITS));
     }
     let frame = flat(&[1080, 1920, 4]);
     for (name, transfer) in [("read", ImageTransfer::Read), ("written", ImageTransfer::Write)] {

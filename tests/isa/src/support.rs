@@ -20,5 +20,9 @@ pub mod strided;
 pub mod wgsl;
 #[path = "../../support/wgsl_clifford.rs"]
 pub mod wgsl_clifford;
+#[path = "../../support/wgsl_losses.rs"]
+pub mod wgsl_losses;
 #[path = "../../support/wgsl_rows.rs"]
 pub mod wgsl_rows;
+#[path = "../../support/wgsl_shapes.rs"]
+pub mod wgsl_shapes;

@@ -37,6 +37,7 @@ mod operators;
 mod ops;
 mod run;
 mod shader;
+mod shapes;
 mod sketches;
 mod value;
 
@@ -48,8 +49,14 @@ use tilewise::planning::kernel::{INCLUDES, Include, KERNELS};
 
 #[test]
 fn no_number_of_a_kernel_wraps_and_no_index_is_beyond_an_operand() {
-    let families: [fn() -> Vec<Launch>; 5] =
-        [gemm::launches, ops::launches, sketches::launches, multivectors::launches, layers::launches];
+    let families: [fn() -> Vec<Launch>; 6] = [
+        gemm::launches,
+        ops::launches,
+        shapes::launches,
+        sketches::launches,
+        multivectors::launches,
+        layers::launches,
+    ];
     let faults = std::thread::scope(|scope| {
         let found: Vec<_> =
             families.map(|family| scope.spawn(move || run::check(family()))).into_iter().collect();

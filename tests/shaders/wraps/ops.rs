@@ -41,7 +41,7 @@ pub(crate) fn views(elements: usize) -> Vec<(Vec<usize>, Vec<usize>)> {
     ]
 }
 
-fn layouts(dtype: DType) -> Vec<Layout> {
+pub(crate) fn layouts(dtype: DType) -> Vec<Layout> {
     let elements = WINDOW / dtype.size();
     let layout = |(i, (shape, strides)): (usize, (Vec<usize>, Vec<usize>))| {
         Layout::new("test", &shape, &strides, [0, 63, 6][i % 3], 1 << 40).expect("a view of a large buffer")

@@ -56,15 +56,22 @@ pub(super) const CALLS: &[Call] = &[
     }),
     ("ops::cumsum", |it| ops::cumsum(&it.a, 1).map(drop)),
     ("ops::div", |it| ops::div(&it.a, &it.b).map(drop)),
+    ("ops::embedding", |it| ops::embedding(&it.a, &it.at).map(drop)),
+    ("ops::embedding_backward", |it| {
+        ops::embedding_backward(&it.at, &it.a.slice(0, ..1)?, 2, None).map(drop)
+    }),
     ("ops::equal", |it| ops::equal(&it.a, &it.b).map(drop)),
     ("ops::exp", |it| ops::exp(&it.a).map(drop)),
     ("ops::floor", |it| ops::floor(&it.a).map(drop)),
+    ("ops::gather", |it| ops::gather(&it.a, 0, &it.at.reshape([1, 1])?).map(drop)),
     ("ops::greater", |it| ops::greater(&it.a, &it.b).map(drop)),
     ("ops::greater_or_equal", |it| ops::greater_or_equal(&it.a, &it.b).map(drop)),
     ("ops::huber", |it| ops::huber(&it.a, &it.b, 1.0, Reduction::Mean).map(drop)),
     ("ops::huber_and_gradient", |it| {
         ops::huber_and_gradient(&it.a, &it.b, 1.0, Reduction::Mean, 1.0).map(drop)
     }),
+    ("ops::index_add", |it| ops::index_add(&mut it.c, 0, &it.at, &it.a.slice(0, ..1)?)),
+    ("ops::index_select", |it| ops::index_select(&it.a, 0, &it.at).map(drop)),
     ("ops::l1", |it| ops::l1(&it.a, &it.b, Reduction::Sum).map(drop)),
     ("ops::l1_and_gradient", |it| ops::l1_and_gradient(&it.a, &it.b, Reduction::Sum, 1.0).map(drop)),
     ("ops::less", |it| ops::less(&it.a, &it.b).map(drop)),
@@ -88,12 +95,18 @@ pub(super) const CALLS: &[Call] = &[
     ("ops::norm", |it| ops::norm(&it.a, ..).map(drop)),
     ("ops::not", |it| ops::not(&it.mask).map(drop)),
     ("ops::not_equal", |it| ops::not_equal(&it.a, &it.b).map(drop)),
+    ("ops::one_hot", |it| ops::one_hot::<f32>(&it.at, 3).map(drop)),
     ("ops::or", |it| ops::or(&it.mask, &it.mask).map(drop)),
+    ("ops::pad", |it| ops::pad(&it.a, &[(1, 0), (0, 1)], 0.0).map(drop)),
     ("ops::pow", |it| ops::pow(&it.a, &it.b).map(drop)),
     ("ops::prod", |it| ops::prod(&it.a, 0).map(drop)),
     ("ops::recip", |it| ops::recip(&it.a).map(drop)),
+    ("ops::repeat", |it| ops::repeat(&it.a, 0, 2).map(drop)),
     ("ops::round", |it| ops::round(&it.a).map(drop)),
     ("ops::rsqrt", |it| ops::rsqrt(&it.a).map(drop)),
+    ("ops::scatter_add", |it| {
+        ops::scatter_add(&mut it.c, 0, &it.at.reshape([1, 1])?, &it.a.slice(0, ..1)?.slice(1, ..1)?)
+    }),
     ("ops::select", |it| ops::select(&it.mask, &it.a, 0.0).map(drop)),
     ("ops::sigmoid", |it| ops::sigmoid(&it.a).map(drop)),
     ("ops::sign", |it| ops::sign(&it.a).map(drop)),

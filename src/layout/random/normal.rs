@@ -1,11 +1,11 @@
-//! Standard normal numbers from random words, in integer arithmetic only. `normal_entry` in
-//! `shaders/gemm/entries.wgsl` computes the same.
+//! Standard normal numbers from random words, in integer arithmetic only. `shaders/common/normal_entry.wgsl`
+//! computes the same.
 
 use super::normal_table::TABLE;
 
 /// The divisor that turns the integer of [`normal`] into a standard normal number. It is a power of two, so the
 /// division is exact.
-pub(super) const ONE: f32 = 2_097_152.0; // 2^21
+pub(crate) const ONE: f32 = 2_097_152.0; // 2^21
 
 /// A standard normal number times $2^{21}$, as an integer. The lower 31 bits of the word choose the tail probability,
 /// and the highest bit chooses the sign.
@@ -14,7 +14,7 @@ pub(super) const ONE: f32 = 2_097_152.0; // 2^21
 /// probability. The magnitude before scaling is at most 6.34 (one in $2^{32}$ words), so f32 holds the integer exactly.
 /// The error of a number is below $6\cdot10^{-5}$, that of the variance $3\cdot10^{-5}$.
 #[expect(clippy::cast_possible_wrap, reason = "table entries are below 2^24")]
-pub(super) fn normal(word: u32) -> i32 {
+pub(crate) fn normal(word: u32) -> i32 {
     let odd = (word << 1) | 1; // the tail probability times 2^33
     let exponent = 31 - odd.leading_zeros();
     let scaled = odd << (31 - exponent);
@@ -25,7 +25,7 @@ pub(super) fn normal(word: u32) -> i32 {
 }
 
 /// The table that the shader binds.
-pub(in crate::sketch) const fn table() -> &'static [u32] {
+pub(crate) const fn table() -> &'static [u32] {
     &TABLE
 }
 

@@ -24,13 +24,13 @@ pub fn philox(seed: u64, counter: [u32; 4]) -> [u32; 4] {
 
 /// The lower and the upper word of 64 bits.
 #[expect(clippy::cast_possible_truncation, reason = "each word takes half of the bits")]
-pub(in crate::sketch) const fn words(word: u64) -> [u32; 2] {
+pub(crate) const fn words(word: u64) -> [u32; 2] {
     [word as u32, (word >> 32) as u32]
 }
 
 /// A number below `bound`, from the upper bits of a random word. The probability of each number is within $2^{-32}$ of
 /// 1 / `bound`.
-pub(super) const fn below(word: u32, bound: u32) -> u32 {
+pub(crate) const fn below(word: u32, bound: u32) -> u32 {
     words(word as u64 * bound as u64)[1]
 }
 

@@ -1,0 +1,35 @@
+//! The sizes of taking elements by index, and the places that an element of C comes from.
+
+struct Dims {
+    axes: array<vec4<u32>, 6>, // of C, innermost first: extent, then the strides of A and of the indices, then 0
+    a_offset: u32,             // first elements, or vectors, in the bindings
+    index_offset: u32,
+    a_stride: u32, // along the axis of A that is indexed
+    extent: u32,   // of that axis
+    count: u32,    // elements, or vectors, of C
+    rank: u32,     // number of axes, at least 1
+    missing: u32,  // the bits of what an index out of range gives
+    reserved: u32,
+}
+
+// The places in A, at index 0, and in the indices for the first element of a row of C, which runs along the innermost axis.
+fn row_place(row: u32) -> vec2<u32> {
+    var rest = row;
+    var at = vec2<u32>(dims.a_offset, dims.index_offset);
+    for (var axis = 1u; axis + 1u < dims.rank; axis++) {
+        let extent = dims.axes[axis].x;
+        let outer = rest / extent;
+        at += (rest - outer * extent) * dims.axes[axis].yz;
+        rest = outer;
+    }
+    // What is left is the index along the outermost axis.
+    if dims.rank > 1u {
+        at += rest * dims.axes[dims.rank - 1u].yz;
+    }
+    return at;
+}
+
+// Whether an index is one of the axis. The buffer may hold any.
+fn is_within(index: i32) -> bool {
+    return index >= 0 && u32(index) < dims.extent;
+}

@@ -1,0 +1,61 @@
+//! Writes 1 where the class is the id, and 0 elsewhere.
+//!
+//! shapes    ids of up to 5 axes, any strides -> C of these axes and then classes, without gaps from the start of its binding
+//! grid      one invocation per four consecutive elements of C, LANES a workgroup
+//! subgroup  not used; consecutive invocations have consecutive elements
+//! requires  nothing: memory is written as 32-bit words for all types
+//! edges     an id that is no class has zeros; the last elements are stored one by one, the rest of C's last word is preserved
+
+struct Dims {
+    axes: array<vec4<u32>, 6>, // of the ids, innermost first: extent, then the stride of the ids, 0, 0
+    index_offset: u32,         // first id in its binding
+    count: u32,                // elements of C
+    classes: u32,
+    rank: u32, // number of axes, at least 1
+    one: u32,  // the bits of 1
+    reserved: u32,
+    more: vec2<u32>,
+}
+
+//#slot dims default immediate
+//#import block
+//#import outer_axes
+
+//#param  set by OneHotProblem::kernel
+alias c_unit = vec4<u32>; // the memory of four elements
+const LANES: u32 = 64u;
+//#end
+
+@group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
+@group(0) @binding(1) var<storage, read> ids: array<i32>;
+
+//#slot save_bits x=c default words
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let quad = block_index(workgroup, grid) * LANES + lane;
+    if quad >= (dims.count + 3u) / 4u {
+        return;
+    }
+    let first = quad * 4u;
+    var v: vec4<u32>;
+    //#unroll
+    for (var i = 0u; i < 4u; i++) {
+        // Past the end of C the last element is taken again.
+        let at = min(first + i, dims.count - 1u);
+        let which = at / dims.classes;
+        let row = which / dims.axes[0].x;
+        let along = (which - row * dims.axes[0].x) * dims.axes[0].yzw;
+        let place = in_row(row, vec3<u32>(dims.index_offset, 0u, 0u) + along).x;
+        v[i] = select(0u, dims.one, ids[place] == i32(at - which * dims.classes));
+    }
+    if first + 4u <= dims.count {
+        save_bits_c(quad, v);
+    } else {
+        save_first_bits_c(quad, dims.count - first, v);
+    }
+}

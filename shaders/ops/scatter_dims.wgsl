@@ -1,0 +1,30 @@
+//! The sizes of adding values to the slots that sorted pairs name. A slot is what an index names: a row of a table, a position
+//! along an axis, an element. It has `columns` elements. C's axes are ordered so that those within a slot are inside.
+
+struct Dims {
+    axes: array<vec4<u32>, 7>, // of C, innermost first: extent, then the strides of C and of the values, then 0
+    c_offset: u32,             // first element in its binding
+    count: u32,                // of pairs
+    slots: u32,
+    columns: u32,
+    rank: u32,       // number of axes, at least 1
+    row_units: u32,  // groups of four neighbours in a row along the innermost axis
+    slot_units: u32, // in a slot
+    units: u32,      // of what the launch has: all slots, or all chunks of pairs
+}
+
+// Pairs of a chunk. The sum of a slot's pairs in the chunk in which they begin, and those of later chunks, are added.
+const CHUNK: u32 = 512u;
+
+// The pairs, two words each: the slot, and the place of its first value. Behind them is where the pairs of each slot begin.
+fn value_place(pair: u32) -> u32 {
+    return sorted[2u * pair + 1u];
+}
+
+fn slot_of(pair: u32) -> u32 {
+    return sorted[2u * pair];
+}
+
+fn start(slot: u32) -> u32 {
+    return sorted[2u * dims.count + slot];
+}

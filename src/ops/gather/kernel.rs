@@ -1,0 +1,42 @@
+//! The kernels that take elements by index: `shaders/ops/gather.wgsl`, and `gather_vectors.wgsl` for rows of whole vectors.
+
+use super::problem::{GatherDims, GatherProblem};
+use crate::caps::Caps;
+use crate::kernel::Kernel;
+use crate::ops::packing::{per_word, quad_unit, quad_variant};
+use crate::ops::vectors::Moves;
+
+/// Invocations per workgroup.
+pub(super) const LANES: u32 = 64;
+
+impl GatherProblem {
+    /// The kernel with the parameters of the type.
+    pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
+        let kernel = |shader| Kernel::new(shader).dims(caps, size_of::<GatherDims>()).param("LANES", LANES);
+        match self.moves {
+            Moves::Vectors => kernel("ops/gather_vectors"),
+            Moves::Elements => kernel("ops/gather")
+                .param("c_unit", quad_unit(self.dtype))
+                .param("PER_WORD", per_word(self.dtype))
+                .param("WHOLE", self.dims.rank == 1 || self.dims.axes[0][0].is_multiple_of(4))
+                .slot("save_bits_c", quad_variant(self.dtype)),
+        }
+    }
+
+    /// The number of invocations.
+    pub(super) fn units(&self) -> u32 {
+        match self.moves {
+            Moves::Vectors => self.dims.count,
+            Moves::Elements => self.dims.count.div_ceil(4),
+        }
+    }
+
+    /// What an invocation moves, in words, for plans.
+    pub(super) fn tile(&self) -> String {
+        let moved = match self.moves {
+            Moves::Vectors => "16 bytes each",
+            Moves::Elements => "four elements each",
+        };
+        format!("{LANES} invocations, {moved}, {}", self.dtype)
+    }
+}

@@ -1,0 +1,80 @@
+//! A checked conversion of ids to ones and zeros, as plain data.
+
+use crate::layout::{DType, Layout, MAX_RANK, dim};
+use crate::ops::merged::{merged, put};
+use crate::{Error, Result};
+use half::{bf16, f16};
+
+/// The name of the operation in errors and plans.
+pub(super) const OP: &str = "one_hot";
+
+/// The uniform of `shaders/ops/one_hot.wgsl`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct OneHotDims {
+    pub axes: [[u32; 4]; MAX_RANK],
+    pub index_offset: u32,
+    pub count: u32,
+    pub classes: u32,
+    pub rank: u32,
+    pub one: u32,
+    pub reserved: u32,
+    pub more: [u32; 2],
+}
+
+/// A checked conversion of ids to rows of ones and zeros. Neither is empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OneHotProblem {
+    /// The shader's uniform.
+    pub(super) dims: OneHotDims,
+    /// Type of the result.
+    pub(super) dtype: DType,
+    /// The layout of the ids, relative to their window.
+    pub(super) ids: Layout,
+}
+
+impl OneHotProblem {
+    /// Rows of `classes` elements of `dtype` for a view of ids.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if there are no ids or no classes, or six axes; [`Error::Limit`] if a size is $2^{31}$ or more.
+    pub fn new(ids: &Layout, classes: usize, dtype: DType) -> Result<Self> {
+        let shape = result_shape(ids, classes)?;
+        if shape.contains(&0) {
+            return Err(Error::shape(OP, "there must be ids and classes", &shape));
+        }
+        let ids = ids.in_window(DType::I32);
+        let axes = merged((0..ids.rank()).rev().map(|at| (ids.shape()[at], [ids.strides()[at]])));
+        let mut dims = OneHotDims {
+            index_offset: ids.offset_in_window(DType::I32),
+            count: dim(OP, shape.iter().product())?,
+            classes: dim(OP, classes)?,
+            one: match dtype {
+                DType::F32 => 1.0f32.to_bits(),
+                DType::F16 => f16::ONE.to_bits().into(),
+                DType::Bf16 => bf16::ONE.to_bits().into(),
+                DType::I8 | DType::I32 => 1,
+            },
+            ..OneHotDims::default()
+        };
+        dims.rank = put(OP, &axes, &mut dims.axes)?;
+        Ok(Self { dims, dtype, ids })
+    }
+
+    /// The shader's uniform.
+    #[must_use]
+    pub fn dims(&self) -> &OneHotDims {
+        &self.dims
+    }
+}
+
+/// The shape of the result.
+///
+/// # Errors
+/// [`Error::Shape`] for six axes of ids, or if the number of elements overflows.
+pub(super) fn result_shape(ids: &Layout, classes: usize) -> Result<Vec<usize>> {
+    let shape = [ids.shape(), &[classes]].concat();
+    Layout::contiguous(OP, &shape)?;
+    Ok(shape)
+}

@@ -1,0 +1,113 @@
+//! A checked padding, as plain data.
+
+use crate::layout::{DType, Layout, MAX_RANK, dim};
+use crate::{Error, Result};
+
+/// The name of the operation in errors and plans.
+pub(super) const OP: &str = "pad";
+
+/// The uniform of `shaders/ops/pad.wgsl`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct PadDims {
+    pub axes: [[u32; 4]; MAX_RANK],
+    pub a_offset: u32,
+    pub count: u32,
+    pub rank: u32,
+    pub value: u32,
+}
+
+/// A checked padding of a view that is not empty, in a contiguous C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PadProblem {
+    /// The shader's uniform, but for the value, which the call passes.
+    pub(super) dims: PadDims,
+    pub(super) dtype: DType,
+    /// The layout of the view, relative to its window.
+    pub(super) a: Layout,
+}
+
+/// An axis of C, or several that count as one: its extent, the elements before A, and the extent and stride of A.
+#[derive(Clone, Copy)]
+struct PaddedAxis {
+    extent: usize,
+    before: usize,
+    inner: usize,
+    stride: usize,
+}
+
+impl PadProblem {
+    /// The padding of `a`, a view of `dtype` elements, by numbers of elements before and after each axis.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless there is a pair for each axis, or if `a` is empty; [`Error::Limit`] if a size is $2^{31}$ or more.
+    pub fn new(a: &Layout, padding: &[(usize, usize)], dtype: DType) -> Result<Self> {
+        let shape = padded_shape(a, padding)?;
+        if a.is_empty() {
+            return Err(Error::shape(OP, "the view must have at least one element", a.shape()));
+        }
+        let a = a.in_window(dtype);
+        let mut axes: Vec<PaddedAxis> = Vec::with_capacity(MAX_RANK);
+        for at in (0..a.rank()).rev().filter(|&at| shape[at] > 1) {
+            let axis = PaddedAxis {
+                extent: shape[at],
+                before: padding[at].0,
+                inner: a.shape()[at],
+                stride: a.strides()[at],
+            };
+            match axes.last_mut() {
+                // The axis within has no padding, and A steps over it.
+                Some(within)
+                    if within.extent == within.inner
+                        && axis.stride == within.stride.saturating_mul(within.extent) =>
+                {
+                    *within = PaddedAxis {
+                        extent: axis.extent * within.extent,
+                        before: axis.before * within.extent,
+                        inner: axis.inner * within.extent,
+                        stride: within.stride,
+                    };
+                }
+                _ => axes.push(axis),
+            }
+        }
+        if axes.is_empty() {
+            axes.push(PaddedAxis { extent: 1, before: 0, inner: 1, stride: 0 });
+        }
+        let mut dims = PadDims {
+            a_offset: a.offset_in_window(dtype),
+            count: dim(OP, shape.iter().product())?,
+            rank: dim(OP, axes.len())?,
+            ..PadDims::default()
+        };
+        for (to, axis) in dims.axes.iter_mut().zip(axes) {
+            let PaddedAxis { extent, before, inner, stride } = axis;
+            *to = [dim(OP, extent)?, dim(OP, before)?, dim(OP, inner)?, dim(OP, stride)?];
+        }
+        Ok(Self { dims, dtype, a })
+    }
+
+    /// The shader's uniform.
+    #[must_use]
+    pub fn dims(&self) -> &PadDims {
+        &self.dims
+    }
+}
+
+/// The shape of the padded tensor.
+///
+/// # Errors
+/// [`Error::Shape`] unless there is a pair for each axis, or if the number of elements overflows.
+pub(super) fn padded_shape(a: &Layout, padding: &[(usize, usize)]) -> Result<Vec<usize>> {
+    if padding.len() != a.rank() {
+        let rule = "there must be a pair of numbers for each axis";
+        return Err(Error::shapes(OP, rule, a.shape(), &[padding.len()]));
+    }
+    let extents = a.shape().iter().zip(padding);
+    let shape: Vec<usize> = extents
+        .map(|(&extent, &(before, after))| extent.saturating_add(before).saturating_add(after))
+        .collect();
+    Layout::contiguous(OP, &shape)?;
+    Ok(shape)
+}

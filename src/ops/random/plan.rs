@@ -1,0 +1,50 @@
+//! The plan of normal numbers: one step.
+
+use super::problem::{NormalDims, NormalProblem, OP};
+use crate::Result;
+use crate::caps::Caps;
+use crate::kernel::{Kernel, Needs};
+use crate::layout::{Layout, NORMAL_TAG, normal_table};
+use crate::ops::packing::{constant, quad_unit, quad_variant};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, PHILOX, Plan, Problem, ScalarParameter, Time};
+use std::mem::offset_of;
+
+/// Invocations per workgroup.
+const LANES: u32 = 64;
+
+/// Integer operations that make a number of a word, without rounding it: as for a generated operand.
+const ENTRY: f64 = 21.0;
+
+impl Problem for NormalProblem {
+    /// One step.
+    ///
+    /// Operands: the output. Scalars: the lower and the upper word of the seed.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let scalars = ["seed_low", "seed_high"].map(ScalarParameter::u32);
+        let mut draft = Draft::new(OP, &scalars, caps);
+        let layout = Layout::contiguous(OP, &[self.count as usize])?;
+        let c = draft.operand("the output", self.dtype, layout, Access::Write);
+        let table = draft.constant(normal_table())?;
+        let count = f64::from(self.count);
+        let calls = f64::from(self.count.div_ceil(4));
+        draft.step(NewStep {
+            kernel: Kernel::new("ops/normal")
+                .dims(caps, size_of::<NormalDims>())
+                .param("c_unit", quad_unit(self.dtype))
+                .param("TO", constant(self.dtype))
+                .param("TAG", NORMAL_TAG)
+                .param("LANES", LANES)
+                .slot("save_bits_c", quad_variant(self.dtype)),
+            tile: format!("{LANES} invocations, four elements each, {}", self.dtype),
+            needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
+            blocks: u64::from(self.count.div_ceil(4 * LANES)),
+            dims: Dims::of(&NormalDims { count: self.count, ..NormalDims::default() })
+                .scalar(offset_of!(NormalDims, seed_low), 0)
+                .scalar(offset_of!(NormalDims, seed_high), 1),
+            args: &[(c, Access::Write), (table, Access::Read)],
+            flops: Flops { f32: count, integer: PHILOX * calls + ENTRY * count, ..Flops::default() },
+            time: Time::Roofline,
+        })?;
+        Ok(draft.finish())
+    }
+}

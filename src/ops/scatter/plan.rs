@@ -1,0 +1,136 @@
+//! The plan of an addition to what indices name: the indices are sorted, then each slot adds its values in their order.
+
+use super::kernel::{CHUNK, LANES, block, merge_kernel, sort_kernel, starts_kernel};
+use super::problem::{ScatterDims, ScatterProblem, Target};
+use crate::Result;
+use crate::caps::Caps;
+use crate::kernel::{Kernel, Needs};
+use crate::layout::{DType, Layout, dim};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
+
+impl Problem for ScatterProblem {
+    /// Sorts blocks of indices, merges them pairwise, finds where those of each slot begin, and adds.
+    ///
+    /// Operands: C, the indices, the values.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let op = self.target.op();
+        let mut draft = Draft::new(op, &[], caps);
+        let [c, indices, values] = self.layouts;
+        let (c, access) = match self.target {
+            Target::Rows { .. } => (draft.operand("the output", self.dtype, c, Access::Write), Access::Write),
+            _ => (draft.operand("the output", self.dtype, c, Access::Update), Access::Update),
+        };
+        let name = if matches!(self.target, Target::Rows { .. }) { "the ids" } else { "the indices" };
+        let indices = draft.operand(name, DType::I32, indices, Access::Read);
+        let name = if matches!(self.target, Target::Rows { .. }) { "the gradient" } else { "the values" };
+        let values = draft.operand(name, self.dtype, values, Access::Read);
+        let sorted = self.sorted(&mut draft, indices)?;
+        let d = &self.dims;
+        let chunks = d.count.div_ceil(CHUNK);
+        let parts = draft.temporary(&[chunks as usize, d.columns as usize], self.sum())?;
+        let units = dim(op, (chunks as usize).saturating_mul(d.slot_units as usize))?;
+        self.add(
+            &mut draft,
+            Addition {
+                kernel: self.parts_kernel(caps),
+                dims: ScatterDims { units, ..*d },
+                args: &[(parts, Access::Write), (values, Access::Read), (sorted, Access::Read)],
+                sums: 0.0,
+            },
+        )?;
+        self.add(
+            &mut draft,
+            Addition {
+                kernel: self.add_kernel(caps),
+                dims: *d,
+                args: &[(c, access), (values, Access::Read), (sorted, Access::Read), (parts, Access::Read)],
+                sums: f64::from(d.count) * f64::from(d.columns),
+            },
+        )?;
+        Ok(draft.finish())
+    }
+}
+
+/// A step that adds values.
+struct Addition<'a> {
+    kernel: Kernel,
+    dims: ScatterDims,
+    args: &'a [(Region, Access)],
+    sums: f64,
+}
+
+impl ScatterProblem {
+    /// The sorted pairs, and behind them where those of each slot begin.
+    fn sorted(&self, draft: &mut Draft<'_>, indices: Region) -> Result<Region> {
+        let (op, caps) = (self.target.op(), draft.caps());
+        let (count, lanes) = (self.sort.count, block(caps));
+        let words = 2 * count as usize;
+        let pairs = Layout::contiguous(op, &[words])?;
+        let whole = draft.temporary(&[words + self.sort.slots as usize + 1], DType::I32)?;
+        let merges = count.div_ceil(lanes).next_power_of_two().ilog2();
+        // The last of the merges, or the sort, writes where the starts follow.
+        let mut from = whole.with_layout(pairs);
+        let mut to = if merges > 0 { draft.temporary(&[words], DType::I32)? } else { from };
+        if merges % 2 == 1 {
+            (from, to) = (to, from);
+        }
+        draft.step(NewStep {
+            kernel: sort_kernel(caps),
+            tile: format!("blocks of {lanes} indices"),
+            needs: Needs {
+                bindings: 2,
+                invocations: lanes,
+                workgroup_bytes: (4 * lanes).next_multiple_of(16),
+            },
+            blocks: u64::from(count.div_ceil(lanes)),
+            dims: Dims::of(&self.sort),
+            args: &[(from, Access::Write), (indices, Access::Read)],
+            flops: Flops::default(),
+            time: Time::Roofline,
+        })?;
+        for merge in 0..merges {
+            let run = lanes << merge;
+            draft.step(NewStep {
+                kernel: merge_kernel(caps),
+                tile: format!("runs of {run}"),
+                needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
+                blocks: u64::from(count.div_ceil(LANES)),
+                dims: Dims::of(&[count, run, 0, 0]),
+                args: &[(to, Access::Write), (from, Access::Read)],
+                flops: Flops::default(),
+                time: Time::Roofline,
+            })?;
+            (from, to) = (to, from);
+        }
+        draft.step(NewStep {
+            kernel: starts_kernel(caps),
+            tile: format!("{LANES} slots"),
+            needs: Needs { bindings: 1, invocations: LANES, workgroup_bytes: 0 },
+            blocks: u64::from((self.sort.slots + 1).div_ceil(LANES)),
+            dims: Dims::of(&[count, self.sort.slots, 0, 0]),
+            args: &[(whole, Access::Update)],
+            flops: Flops::default(),
+            time: Time::Roofline,
+        })?;
+        Ok(whole)
+    }
+
+    fn add(&self, draft: &mut Draft<'_>, addition: Addition<'_>) -> Result<()> {
+        let Addition { kernel, dims, args, sums } = addition;
+        let flops = if self.dtype.is_real() { Flops::of_f32(sums) } else { Flops::of_integers(sums) };
+        draft.step(NewStep {
+            kernel,
+            tile: format!("{LANES} invocations, four elements each, {}", self.dtype),
+            needs: Needs {
+                bindings: dim(self.target.op(), args.len())?,
+                invocations: LANES,
+                workgroup_bytes: 0,
+            },
+            blocks: u64::from(dims.units.div_ceil(LANES)),
+            dims: Dims::of(&dims),
+            args,
+            flops,
+            time: Time::Roofline,
+        })
+    }
+}

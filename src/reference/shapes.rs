@@ -1,0 +1,44 @@
+//! Padding, repetition and rows of ones and zeros, by definition.
+
+use crate::layout::Element;
+
+/// A row-major tensor with a number of elements of one value before and after it along each axis.
+///
+/// # Panics
+/// If there is no pair for each axis, or the elements do not match the shape.
+#[must_use]
+pub fn pad<T: Clone>(x: &[T], shape: &[usize], padding: &[(usize, usize)], value: &T) -> Vec<T> {
+    assert_eq!(shape.len(), padding.len(), "a pair for each axis");
+    let Some((&(before, after), padding)) = padding.split_first() else { return x.to_vec() };
+    let row: usize = shape[1..].iter().product();
+    assert_eq!(x.len(), shape[0] * row, "{shape:?}");
+    let extents = shape[1..].iter().zip(padding);
+    let padded: usize = extents.map(|(extent, (before, after))| before + extent + after).product();
+    let mut all = vec![value.clone(); before * padded];
+    (0..shape[0]).for_each(|at| {
+        all.extend(pad(&x[at * row..(at + 1) * row], &shape[1..], padding, value));
+    });
+    all.extend(vec![value.clone(); after * padded]);
+    all
+}
+
+/// A row-major tensor, repeated as a whole along an axis.
+///
+/// # Panics
+/// If there is no such axis, or the elements do not match the shape.
+#[must_use]
+pub fn repeat<T: Copy>(x: &[T], shape: &[usize], axis: usize, times: usize) -> Vec<T> {
+    assert_eq!(x.len(), shape.iter().product::<usize>(), "{shape:?}");
+    let outer: usize = shape[..axis].iter().product();
+    let row: usize = shape[axis..].iter().product();
+    (0..outer).flat_map(|at| x[at * row..(at + 1) * row].repeat(times)).collect()
+}
+
+/// A row of zeros for each id, with 1 where the class is the id.
+#[must_use]
+pub fn one_hot<T: Element>(ids: &[i32], classes: usize) -> Vec<T> {
+    let row = |&id: &i32| {
+        (0..classes).map(move |class| T::from_f64(if i32::try_from(class) == Ok(id) { 1.0 } else { 0.0 }))
+    };
+    ids.iter().flat_map(row).collect()
+}

@@ -1,0 +1,111 @@
+//! Views with other axes: squeezed, unsqueezed and broadcast. The elements are those of the definition, and nothing runs.
+
+use crate::bits::{bytes, places};
+use crate::support;
+use crate::support::strided::{Lay, Placed, repeated};
+use crate::support::values::values;
+use tilewise::{Error, Layout, Result, Tensor, ops};
+
+const SHAPES: [&[usize]; 7] = [&[], &[1], &[5], &[3, 1, 4], &[1, 1, 2, 1], &[2, 1, 3, 1, 1], &[0, 1, 3]];
+
+fn layouts() -> impl Iterator<Item = Layout> {
+    SHAPES.into_iter().flat_map(|shape| {
+        Lay::ALL.map(|lay| {
+            let (strides, offset) = lay.strides(shape);
+            Layout::new("test", shape, &strides, offset, 1 << 20).unwrap()
+        })
+    })
+}
+
+#[test]
+fn an_axis_of_one_index_comes_and_goes() {
+    for layout in layouts() {
+        let shape = layout.shape();
+        for axis in 0..=shape.len() {
+            let more = layout.unsqueeze(axis).unwrap();
+            let mut want = shape.to_vec();
+            want.insert(axis, 1);
+            assert_eq!(more.shape(), want);
+            assert_eq!(places(&more), places(&layout), "{layout:?} {axis}");
+            assert_eq!(more.is_contiguous(), layout.is_contiguous(), "{layout:?} {axis}");
+            assert_eq!(more.squeeze(axis).unwrap(), layout);
+            // The new axis may be repeated.
+            want[axis] = 3;
+            assert_eq!(more.broadcast_to(&want).unwrap().strides()[axis], 0);
+        }
+    }
+}
+
+#[test]
+fn a_broadcast_view_repeats_what_numpy_repeats() {
+    for (shape, to) in [
+        (&[][..], &[][..]),
+        (&[], &[2, 3]),
+        (&[1], &[4]),
+        (&[4], &[3, 4]),
+        (&[3, 1], &[3, 4]),
+        (&[1, 3, 1], &[2, 5, 3, 2]),
+        (&[2, 1, 3, 1, 2, 1], &[2, 2, 3, 4, 2, 3]),
+        (&[1, 3], &[0, 3]),
+        (&[0, 1], &[0, 2]),
+    ] {
+        let numbers: Vec<usize> = (0..shape.iter().product()).collect();
+        let layout = Layout::contiguous("test", shape).unwrap();
+        let number = |n: &usize| i32::try_from(*n).unwrap();
+        let of_numbers: Vec<i32> = numbers.iter().map(number).collect();
+        let want: Vec<i32> = repeated(&of_numbers, shape, to);
+        let found: Vec<i32> = places(&layout.broadcast_to(to).unwrap()).iter().map(number).collect();
+        assert_eq!(found, want, "{shape:?} {to:?}");
+    }
+}
+
+#[test]
+fn views_of_tensors_cost_no_launch_and_operations_take_them() {
+    for gpu in support::devices() {
+        for lay in Lay::ALL {
+            let data = values::<f32>(&[3, 1, 4], 1.0, 1);
+            let placed = Placed::new(&gpu, &data, &[3, 1, 4], lay);
+            let before = gpu.stats();
+            let wide = placed.tensor.broadcast_to([2, 3, 5, 4]).unwrap();
+            let column = placed.tensor.squeeze(1).unwrap().unsqueeze(2).unwrap();
+            let after = gpu.stats();
+            assert_eq!((after.launches, after.buffers_created), (before.launches, before.buffers_created));
+            let want = repeated(&data, &[3, 1, 4], &[2, 3, 5, 4]);
+            assert_eq!(bytes(&wide.to_vec().unwrap()), bytes(&want), "{lay:?}");
+            assert_eq!(bytes(&column.to_vec().unwrap()), bytes(&data), "{lay:?}");
+            // The gradient of a view that repeats is a sum.
+            let ones = gpu.tensor(&[1.0f32], []).unwrap().broadcast_to([3, 5, 4]).unwrap();
+            let sums = ops::sum(&ones, 1).unwrap().unsqueeze(1).unwrap();
+            assert_eq!((sums.shape(), sums.to_vec().unwrap()), (&[3, 1, 4][..], vec![5.0; 12]));
+        }
+    }
+}
+
+fn says<R: std::fmt::Debug>(result: Result<R>, words: &[&str]) {
+    let error = result.expect_err("a mistake");
+    assert!(matches!(error, Error::Shape { .. }), "{error}");
+    let said = error.to_string();
+    words.iter().for_each(|word| assert!(said.contains(word), "no {word:?} in: {said}"));
+}
+
+#[test]
+fn mistakes_are_errors_that_name_the_call() {
+    let gpu = support::noop();
+    let of = |shape: &[usize]| -> Tensor<f32> { gpu.zeros(shape).unwrap() };
+    let x = of(&[3, 1, 4]);
+    says(x.squeeze(0), &["squeeze: the extent of the axis must be 1", "[3, 1, 4]", "[0]"]);
+    says(x.squeeze(3), &["squeeze: the axis must be one of the shape", "[3]"]);
+    says(of(&[]).squeeze(0), &["squeeze: the axis"]);
+    says(x.unsqueeze(4), &["unsqueeze: the new axis", "[4]"]);
+    says(of(&[1; 6]).unsqueeze(0), &["unsqueeze: a tensor has at most 6 axes"]);
+    says(x.broadcast_to([3, 2, 5]), &["broadcast_to: each axis", "[3, 1, 4]", "[3, 2, 5]"]);
+    says(x.broadcast_to([1, 4]), &["broadcast_to: each axis", "[1, 4]"]);
+    says(x.broadcast_to([3, 1, 1]), &["broadcast_to"]);
+    says(x.broadcast_to([2; 7]), &["broadcast_to: a tensor has at most 6 axes"]);
+    says(x.broadcast_to([usize::MAX, 3, 1, 4]), &["broadcast_to: the number of elements"]);
+    let mut wide = of(&[1, 4]).broadcast_to([3, 4]).unwrap();
+    says(ops::add_into(&of(&[3, 4]), &of(&[3, 4]), &mut wide), &["add_into", "must not overlap"]);
+    // More elements than a kernel counts: an error of the operation, not of the view.
+    let huge = of(&[1]).broadcast_to([1 << 31]).unwrap();
+    assert!(matches!(ops::exp(&huge), Err(Error::Limit { .. } | Error::OutOfMemory { .. })));
+}

@@ -1,0 +1,83 @@
+//! Elements by index, additions to them, padding, ones and zeros, and normal numbers, as large as they may be.
+
+use super::gemm::{WINDOW, bare, caps};
+use super::launch::Launch;
+use super::ops::layouts;
+use tilewise::gpu::DeviceType;
+use tilewise::planning::Plan;
+use tilewise::planning::Problem;
+use tilewise::planning::ops::{
+    GatherProblem, NormalProblem, OneHotProblem, PadProblem, ScatterProblem, Taken, Target,
+};
+use tilewise::{DType, Layout, Result};
+
+pub(crate) fn launches() -> Vec<Launch> {
+    let mut launches = Vec::new();
+    let devices = [caps().planned_for(DeviceType::Discrete), bare()];
+    let mut add = |what: &str, plan: Result<Plan>| {
+        if let Ok(plan) = plan {
+            launches.extend(Launch::steps(what, &plan));
+        }
+    };
+    for dtype in DType::ALL {
+        let elements = WINDOW / dtype.size();
+        // Rows of whole vectors.
+        let rows = Layout::contiguous("test", &[elements / 64, 64]).expect("no more than a window");
+        for (at, view) in layouts(dtype).into_iter().chain([rows]).enumerate() {
+            let caps = &devices[at % 2];
+            let axis = (at + dtype.size()) % view.rank();
+            // As many indices as give the longest result, next to one another or far apart.
+            let others = (view.len() / view.shape()[axis]).max(1);
+            let many = (elements / others).max(1);
+            let few = which(&[many], (WINDOW / 4 / many).max(1));
+            let each = which(view.shape(), 1);
+            let problems = [(Taken::Positions(axis), few), (Taken::Elements(axis), each), (Taken::Rows, few)];
+            for (taken, indices) in problems {
+                let problem = GatherProblem::new(taken, &view, &indices, dtype);
+                let what = format!("{taken:?} of {dtype} {view:?} by {indices:?}");
+                add(&what, problem.and_then(|problem| problem.plan(caps)));
+            }
+            // Values that are repeated, of a result as large as may be; and the other way round.
+            let mut of_values = view.shape().to_vec();
+            of_values[axis] = many;
+            let value = Layout::contiguous("test", &[]).expect("one element");
+            let dense = Layout::contiguous("test", &of_values).expect("as large as the view");
+            let repeated = value.broadcast_to(&of_values).expect("one element");
+            let same = value.broadcast_to(view.shape()).expect("one element");
+            for (target, indices, values) in [
+                (Target::Positions(axis), few, dense),
+                (Target::Positions(axis), few, repeated),
+                (Target::Elements(axis), each, same),
+                (Target::Rows { padding: Some(1) }, few, dense),
+            ] {
+                let problem = ScatterProblem::new(target, [&view, &indices, &values], dtype);
+                let what = format!("{target:?} of {dtype} {view:?} by {indices:?} and {values:?}");
+                add(&what, problem.and_then(|problem| problem.plan(caps)));
+            }
+            let mut padding = vec![(0, 0); view.rank()];
+            padding[axis] = (view.shape()[axis] / 8, 7);
+            let part = view.slice(axis, ..view.shape()[axis].div_ceil(2)).expect("within the axis");
+            let problem = PadProblem::new(&part, &padding, dtype);
+            add(&format!("{part:?} padded"), problem.and_then(|problem| problem.plan(caps)));
+            let classes = 1 + at * 3;
+            let ids = which(&[elements / 30 / classes, 30], 1);
+            let problem = OneHotProblem::new(&ids, classes, dtype);
+            add(&format!("{classes} classes of {ids:?}"), problem.and_then(|problem| problem.plan(caps)));
+        }
+        for count in [1, elements - 1, elements] {
+            let problem = NormalProblem::new(count, dtype);
+            add(
+                &format!("{count} normal {dtype}"),
+                problem.and_then(|problem| problem.plan(&devices[count % 2])),
+            );
+        }
+    }
+    launches
+}
+
+/// Indices of this shape. The innermost ones are `stride` elements apart.
+fn which(shape: &[usize], stride: usize) -> Layout {
+    let strides: Vec<usize> =
+        (0..shape.len()).map(|axis| stride * shape[axis + 1..].iter().product::<usize>()).collect();
+    Layout::new("test", shape, &strides, 63, 1 << 40).expect("a large buffer")
+}

@@ -1,0 +1,80 @@
+//! Problems of operations that change shapes, whose plans need all of their kernels.
+
+use super::wgsl::kernels_of;
+use std::collections::HashSet;
+use tilewise::planning::kernel::Kernel;
+use tilewise::planning::ops::{
+    GatherProblem, NormalProblem, OneHotProblem, PadProblem, ScatterProblem, Taken, Target,
+};
+use tilewise::planning::{Plan, Problem};
+use tilewise::{Caps, DType, Layout, Result};
+
+fn view(strides: [usize; 2], offset: usize) -> Layout {
+    Layout::new("test", &[8, 16], &strides, offset, 1 << 10).expect("a small view")
+}
+
+fn flat(shape: &[usize]) -> Layout {
+    Layout::contiguous("test", shape).expect("a small shape")
+}
+
+/// Elements by index: all types, rows of whole vectors, of whole quads, and others.
+pub fn gather_problems() -> Vec<GatherProblem> {
+    let of_type = |dtype| {
+        [
+            (Taken::Rows, view([32, 1], 16), flat(&[300])),
+            (Taken::Rows, view([17, 1], 1), flat(&[3, 5])),
+            (Taken::Elements(1), view([16, 1], 0), flat(&[8, 5])),
+            (Taken::Positions(1), view([1, 8], 0), flat(&[7])),
+        ]
+        .map(|(taken, a, indices)| GatherProblem::new(taken, &a, &indices, dtype).expect("they go together"))
+    };
+    DType::ALL.into_iter().flat_map(of_type).collect()
+}
+
+/// Additions to what indices name: all types, rows of pairs and others, several blocks and chunks.
+pub fn scatter_problems() -> Vec<ScatterProblem> {
+    let of = |target, layouts: [Layout; 3], dtype| {
+        ScatterProblem::new(target, layouts.each_ref(), dtype).expect("they go together")
+    };
+    let of_type = |dtype: DType| {
+        let (many, few) = (flat(&[1500]), flat(&[3]));
+        let rows = [flat(&[8, 16]), many, flat(&[1500, 16])];
+        [
+            Some(of(Target::Positions(0), [view([17, 1], 1), many, flat(&[1500, 16])], dtype)),
+            Some(of(Target::Positions(0), [view([20, 1], 4), few, flat(&[3, 16])], dtype)),
+            Some(of(Target::Elements(1), [view([20, 1], 4), flat(&[8, 5]), flat(&[8, 5])], dtype)),
+            dtype.is_real().then(|| of(Target::Rows { padding: Some(3) }, rows, dtype)),
+        ]
+    };
+    DType::ALL.into_iter().flat_map(of_type).flatten().collect()
+}
+
+/// Padded views of all types: rows of whole quads, and others.
+pub fn pad_problems() -> Vec<PadProblem> {
+    let of_type = |dtype| {
+        [(view([16, 1], 0), [(1, 1), (0, 4)]), (view([1, 8], 0), [(2, 0), (1, 2)])]
+            .map(|(a, padding)| PadProblem::new(&a, &padding, dtype).expect("a pair for each axis"))
+    };
+    DType::ALL.into_iter().flat_map(of_type).collect()
+}
+
+/// What plans of a device are called, and the plans.
+pub fn shape_plans(caps: &Caps) -> Vec<(&'static str, Result<Plan>)> {
+    let mut plans: Vec<_> = gather_problems().iter().map(|problem| ("gather", problem.plan(caps))).collect();
+    plans.extend(scatter_problems().iter().map(|problem| ("scatter", problem.plan(caps))));
+    plans.extend(pad_problems().iter().map(|problem| ("pad", problem.plan(caps))));
+    for dtype in DType::ALL {
+        plans.push(("one-hot", OneHotProblem::new(&flat(&[3, 5]), 7, dtype).and_then(|p| p.plan(caps))));
+        if dtype.is_real() {
+            plans.push(("normal", NormalProblem::new(1003, dtype).and_then(|p| p.plan(caps))));
+        }
+    }
+    plans
+}
+
+/// Every kernel of these plans.
+pub fn shape_kernels(caps: &Caps) -> Vec<Kernel> {
+    let plans =
+        shape_plans(caps).into_iter().map(|(what, plan)| plan.unwrap_or_else(|e| panic!("{what}: {e}")));
+    plans.flat_map(|plan| kernels_of(&plan).collect::<Vec<_>>()).collect::<HashSet<_>>().into_iter().collect()
+}
