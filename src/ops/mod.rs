@@ -11,6 +11,7 @@ pub(crate) mod image;
 mod lines;
 pub(crate) mod loss;
 mod merged;
+pub(crate) mod norm;
 pub(crate) mod one_hot;
 mod packing;
 pub(crate) mod pad;
@@ -40,6 +41,13 @@ pub use loss::{
     CrossEntropy, CrossEntropyLoss, Reduction, Targets, bce_with_logits, bce_with_logits_and_gradient,
     cross_entropy, cross_entropy_and_gradient, huber, huber_and_gradient, l1, l1_and_gradient, mse,
     mse_and_gradient,
+};
+pub use norm::{
+    BatchNorm, BatchNormed, GroupNorm, InstanceNorm, LayerNorm, NormGradients, Normed, RmsNorm, RmsNormed,
+    RunningStatistics, batch_norm, batch_norm_backward, batch_norm_training, batch_norm_training_backward,
+    group_norm, group_norm_backward, group_norm_with_statistics, instance_norm, instance_norm_backward,
+    instance_norm_with_statistics, layer_norm, layer_norm_backward, layer_norm_residual,
+    layer_norm_with_statistics, rms_norm, rms_norm_backward, rms_norm_residual, rms_norm_with_statistics,
 };
 pub use one_hot::one_hot;
 pub use pad::pad;

@@ -16,7 +16,7 @@ const SLOPE: f64 = 16.0 * U;
 /// A bound on the derivative of either gate, and of its slope.
 const STEEPEST: f64 = 0.4;
 /// A bound on the relative error of one over a square root, from WGSL.
-const DIVIDED: f64 = 8.0 * U;
+pub(super) const DIVIDED: f64 = 8.0 * U;
 
 /// Values by definition, and a bound on the error of each in f32.
 ///
@@ -73,36 +73,36 @@ pub(super) struct Number {
 
 impl Number {
     /// The largest absolute value that it may have.
-    fn most(self) -> f64 {
+    pub(super) fn most(self) -> f64 {
         self.value.abs() + self.bound
     }
 
     /// The product, without its rounding error, which [`Sum::done`] adds.
-    fn times(self, other: Self) -> Self {
+    pub(super) fn times(self, other: Self) -> Self {
         let bound =
             self.value.abs() * other.bound + self.bound * other.value.abs() + self.bound * other.bound;
         Self { value: self.value * other.value, bound }
     }
 
-    fn scaled(self, by: f64) -> Self {
+    pub(super) fn scaled(self, by: f64) -> Self {
         Self { value: self.value * by, bound: self.bound * by.abs() }
     }
 
-    fn rounded(self) -> Self {
+    pub(super) fn rounded(self) -> Self {
         Self { bound: self.bound + U * self.most(), ..self }
     }
 }
 
 /// A sum whose terms are added in any order.
 #[derive(Clone, Copy, Default)]
-struct Sum {
+pub(super) struct Sum {
     of: Number,
     size: f64,
     terms: usize,
 }
 
 impl Sum {
-    fn add(&mut self, term: Number) {
+    pub(super) fn add(&mut self, term: Number) {
         self.of.value += term.value;
         self.of.bound += term.bound;
         self.size += term.most();
@@ -110,7 +110,7 @@ impl Sum {
     }
 
     /// The value of the sum. Each term is a product that was rounded at most `factors` times.
-    fn done(self, factors: usize) -> Number {
+    pub(super) fn done(self, factors: usize) -> Number {
         if self.terms == 0 {
             return Number::default();
         }

@@ -17,6 +17,7 @@ mod linear;
 mod losses;
 mod mv_features;
 mod mv_linear;
+mod norms;
 mod precision;
 mod reductions;
 mod shapes;
@@ -44,6 +45,10 @@ pub use linear::{LinearDefinitions, LinearReference};
 pub use losses::{LossReference, LossValues};
 pub use mv_features::{MvFeaturesReference, MvFeaturesValues};
 pub use mv_linear::{MvLinearReference, MvLinearValues};
+pub use norms::{
+    NormDefinition, NormGradientDefinitions, batch_norm, batch_norm_backward, group_norm,
+    group_norm_backward, layer_norm, layer_norm_backward, rms_norm, rms_norm_backward,
+};
 pub use precision::{F16SplitReference, f16_split, precision_tolerance};
 pub use reductions::{argmax, argmin, cumsum, max, max_abs, mean, min, norm, prod, sum, sum_squares, var};
 pub use shapes::{one_hot, pad, repeat};

@@ -4,6 +4,7 @@ mod activation;
 mod cross_entropy;
 mod embedding;
 mod losses;
+mod norms;
 mod oracle;
 mod softmax;
 #[path = "../support/mod.rs"]
@@ -17,15 +18,19 @@ use tilewise::Gpu;
 type Check = fn(&Gpu, &mut Oracle);
 
 /// Kinds of files, by the metadata `kind`, and what checks a file.
-const KINDS: [(&str, Check); 9] = [
+const KINDS: [(&str, Check); 13] = [
     ("activation", activation::check),
+    ("batchnorm", norms::batch),
     ("bce_logits", losses::check),
     ("crossentropy", cross_entropy::check),
     ("embedding", embedding::check),
+    ("groupnorm", norms::group),
     ("huber", losses::check),
     ("l1", losses::check),
+    ("layernorm", norms::layer),
     ("logsoftmax", softmax::check_log),
     ("mse", losses::check),
+    ("rmsnorm", norms::rms),
     ("softmax", softmax::check),
 ];
 

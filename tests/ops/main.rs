@@ -11,6 +11,7 @@ mod io;
 mod losses;
 mod maps;
 mod masks;
+mod norms;
 mod positions;
 mod reductions;
 mod shapes;

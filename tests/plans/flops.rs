@@ -9,6 +9,7 @@ use tilewise::planning::gemm::{
     Distribution, GemmDims, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition, OuterAxis, Pin, SeedSource,
     Side, SignHalf,
 };
+use tilewise::planning::ops::ChannelDims;
 use tilewise::planning::{Plan, Problem, Step};
 use tilewise::{DType, Error};
 
@@ -52,6 +53,13 @@ fn of_parts(plan: &Plan) -> usize {
         [dims.batches, dims.m, dims.n, dims.splits].map(|n| n as usize).iter().product::<usize>()
     });
     additions.sum()
+}
+
+/// Five for each moment, or each pair of sums, of a chunk of rows of a channel.
+fn of_channels(plan: &Plan) -> usize {
+    let dims = &plan.steps()[0].dims[..size_of::<ChannelDims>()];
+    let dims: ChannelDims = bytemuck::pod_read_unaligned(dims);
+    5 * [dims.outer, dims.chunks, dims.channels].map(|n| n as usize).iter().product::<usize>()
 }
 
 /// Elements of what the last steps, of reductions, add up: the temporaries, if there are such steps.
@@ -158,6 +166,12 @@ fn expected(what: &str, plan: &Plan) -> Units {
         // Of each element its loss, the slope and the sum; then the sums of the workgroups.
         "squared error and gradient" => f32(6 * 64 * 256 + 16),
         "cross-entropy and gradient" => f32(57 * 64 * 256 + 64),
+        "layer norm" => f32(7 * 64 * 256),
+        "RMS norm of long rows" => f32(4 * 6 * 8200),
+        "layer norm, backward" => f32(14 * 640 * 256 + of_sums(plan)),
+        "RMS norm of long rows, backward" => f32(14 * 12 * 8200 + of_sums(plan)),
+        "batch norm in training" => f32(8 * 4096 * 64 + of_channels(plan)),
+        "group norm, backward" => f32(12 * 4 * 600 * 64 + of_channels(plan) + of_sums(plan)),
         "cast"
         | "copy"
         | "copy of parts of words"
@@ -231,12 +245,17 @@ fn assert_units(plan: &Plan, want: Units, what: &str) {
 }
 
 /// Families that need more than Vulkan demands of every device: bindings, or invocations of a workgroup.
-const NOT_BARE: [&str; 9] = [
+const NOT_BARE: [&str; 14] = [
     "tiled",
     "tiled, split-k",
     "product with a generated operand",
     "squared error and gradient",
     "cross-entropy and gradient",
+    "batch norm in training",
+    "group norm, backward",
+    "layer norm",
+    "layer norm, backward",
+    "RMS norm of long rows, backward",
     "steerable layer, backward",
     "features, backward",
     "connected layer",

@@ -8,8 +8,8 @@ use tilewise::planning::clifford_layer::{FeaturesDims, GatesDims, OperandGradien
 use tilewise::planning::gemm::{F16SplitDims, GemmDims, SeededADims, SeededBDims, SegmentDims};
 use tilewise::planning::kernel::{INCLUDES, KERNELS, Kernel};
 use tilewise::planning::ops::{
-    CastDims, CopyDims, CrossEntropyDims, CumsumDims, ElementwiseDims, ElementwiseDimsOfFour, ImageDims,
-    LossDims, ReduceDims, SoftmaxDims, TotalDims,
+    CastDims, ChannelDims, CopyDims, CrossEntropyDims, CumsumDims, ElementwiseDims, ElementwiseDimsOfFour,
+    ImageDims, LossDims, NormDims, ReduceDims, SoftmaxDims, TotalDims,
 };
 use tilewise::planning::sketch::{HadamardDims, SparseDims};
 
@@ -137,6 +137,14 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     assert_eq!(dims_of("ops/loss"), loss);
     let total: Members = members!(TotalDims: count lanes factor target_offset weight_offset weight_stride classes ignores ignored reserved0 reserved1 reserved2);
     assert_eq!(dims_of("ops/loss_total"), total);
+    let norm: Members = members!(NormDims: axes a_offset b_offset a_stride b_stride gamma_offset beta_offset length rows rank lanes each eps);
+    for shader in ["ops/norm", "ops/norm_long", "ops/norm_backward", "ops/norm_backward_long"] {
+        assert_eq!(dims_of(shader), norm, "{shader}");
+    }
+    let channels: Members = members!(ChannelDims: outer inner channels of_group a b gamma_offset beta_offset chunks each lanes eps momentum reserved);
+    for (shader, _) in KERNELS.iter().filter(|(name, _)| name.starts_with("ops/channel")) {
+        assert_eq!(dims_of(shader), channels, "{shader}");
+    }
     let hadamard: Members = members!(HadamardDims: undo rows_in rows_out x_offset x_row x_column x_batch0 x_batch1 y_offset y_row y_column y_batch0 y_batch1 columns batch0 batches low_bits bits shift scale seed_low seed_high tag column_lanes folded_bits);
     assert_eq!(dims_of("sketch/hadamard"), hadamard);
     assert_eq!(hadamard.1, 128, "what every device has room for as immediates");
@@ -178,6 +186,8 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         entropy,
         loss,
         total,
+        norm,
+        channels,
         hadamard,
         sparse,
     ];

@@ -15,10 +15,10 @@ use tilewise::planning::gemm::{
     Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, SeedSource, Side,
 };
 use tilewise::planning::ops::{
-    CastProblem, ColourScale, CopyProblem, CrossEntropyProblem, Elementwise, ElementwiseProblem,
-    GatherProblem, ImageProblem, ImageTransfer, Longer, LossFunction, LossProblem, NormalProblem,
-    OneHotProblem, PadProblem, ReduceProblem, Reduction, ScatterProblem, SoftmaxFunction, SoftmaxProblem,
-    Taken, Target, TargetKind,
+    CastProblem, ChannelLayouts, ChannelPass, ChannelProblem, ColourScale, CopyProblem, CrossEntropyProblem,
+    Elementwise, ElementwiseProblem, GatherProblem, ImageProblem, ImageTransfer, Longer, LossFunction,
+    LossProblem, NormKind, NormLayouts, NormPass, NormProblem, NormalProblem, OneHotProblem, PadProblem,
+    ReduceProblem, Reduction, ScatterProblem, SoftmaxFunction, SoftmaxProblem, Taken, Target, TargetKind,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
@@ -34,7 +34,7 @@ pub(crate) const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 const IN_A_TENSOR: SeedSource = SeedSource::Tensor([0, 1]);
 
 /// A problem of every family. Each needs several workgroups.
-pub(crate) const FAMILIES: [Family; 47] = [
+pub(crate) const FAMILIES: [Family; 53] = [
     ("naive", |caps| naive([40, 50, 60]).plan(caps)),
     ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
     ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),
@@ -78,6 +78,14 @@ pub(crate) const FAMILIES: [Family; 47] = [
         let problem = CrossEntropyProblem::new(&flat(&[64, 256])?, targets, None, DType::F32)?;
         problem.with_gradient(None).plan(caps)
     }),
+    ("layer norm", |caps| normed(NormKind::Layer, NormPass::ForwardWithStatistics, [64, 256], caps)),
+    ("RMS norm of long rows", |caps| normed(NormKind::Rms, NormPass::Forward, [6, 8200], caps)),
+    ("layer norm, backward", |caps| normed(NormKind::Layer, NormPass::BackwardWithBoth, [640, 256], caps)),
+    ("RMS norm of long rows, backward", |caps| {
+        normed(NormKind::Rms, NormPass::BackwardWithGamma, [12, 8200], caps)
+    }),
+    ("batch norm in training", |caps| channels(ChannelPass::TrainingWithRunning, [1, 4096, 64], 64, caps)),
+    ("group norm, backward", |caps| channels(ChannelPass::BackwardWithGradients, [4, 600, 64], 8, caps)),
     ("cast", |caps| {
         CastProblem::new(&flat(&[64, 256])?, DType::F32, DType::Bf16, Overflow::Saturate)?.plan(caps)
     }),
@@ -176,6 +184,22 @@ fn pinned(kernel: GemmKernel, shape: [usize; 3], types: GemmTypes) -> GemmProble
 
 fn naive(shape: [usize; 3]) -> GemmProblem {
     pinned(GemmKernel::Naive, shape, F32)
+}
+
+/// A norm with gamma, and beta if it is a layer norm.
+fn normed(kind: NormKind, pass: NormPass, shape: [usize; 2], caps: &Caps) -> Result<Plan> {
+    let (a, weights) = (flat(&shape)?, flat(&shape[1..])?);
+    let beta = (kind == NormKind::Layer).then_some(&weights);
+    let is_forward = matches!(pass, NormPass::Forward | NormPass::ForwardWithStatistics);
+    let layouts = NormLayouts { a: &a, b: (!is_forward).then_some(&a), gamma: Some(&weights), beta };
+    NormProblem::new(kind, pass, layouts, DType::F32)?.plan(caps)
+}
+
+/// A norm of channels with gamma, and beta forwards.
+fn channels(pass: ChannelPass, shape: [usize; 3], groups: usize, caps: &Caps) -> Result<Plan> {
+    let (a, weights) = (flat(&shape)?, flat(&shape[2..])?);
+    let layouts = ChannelLayouts { a: &a, b: Some(&a), gamma: Some(&weights), beta: Some(&weights) };
+    ChannelProblem::new("norm of channels", pass, layouts, groups, DType::F32)?.plan(caps)
 }
 
 fn flat(shape: &[usize]) -> Result<Layout> {

@@ -32,6 +32,7 @@ pub mod watchdog;
 pub mod wgsl;
 pub mod wgsl_clifford;
 pub mod wgsl_losses;
+pub mod wgsl_norms;
 pub mod wgsl_rows;
 pub mod wgsl_shapes;
 

@@ -20,6 +20,7 @@ use tilewise::{Activation, Caps, DType, Layout};
 
 pub use super::limits::{capabilities, validate};
 pub use super::wgsl_clifford::{clifford_kernels, connected_kernels, connected_products};
+pub use super::wgsl_norms::norm_kernels;
 pub use super::wgsl_rows::{cumsum_problems, reduce_problems, softmax_problems};
 pub use super::wgsl_shapes::{shape_kernels, shape_plans};
 

@@ -9,6 +9,7 @@ use tilewise::clifford::layer::{
 };
 use tilewise::clifford::{BladeAxis, Blades, Multivectors, Signature};
 use tilewise::io::{Npy, Safetensors, SafetensorsWriter, npy_bytes};
+use tilewise::ops::Normed;
 use tilewise::planning::Scalar;
 use tilewise::sketch::{
     ExplicitSketch, ParameterGradients, SeededSketch, SignStorage, SkLinear, Sketch, SketchKind, Svd, Timings,
@@ -26,6 +27,8 @@ pub(super) struct World {
     pub(super) row: Tensor<f32>,
     /// A mask: (8, 8).
     pub(super) mask: Tensor<i8>,
+    /// Statistics of eight rows.
+    pub(super) normed: Normed<f32>,
     /// A position: (1).
     pub(super) at: Tensor<i32>,
     pub(super) linear: Linear<f32>,
@@ -110,6 +113,7 @@ impl World {
             c: square()?,
             row: random(gpu, &[8])?,
             mask: gpu.tensor(&[1; 64], [8, 8])?,
+            normed: Normed { y: random(gpu, &[8, 8])?, mean: random(gpu, &[8])?, rstd: random(gpu, &[8])? },
             at: gpu.tensor(&[1], [1])?,
             npy: Npy::from_bytes(&npy_bytes([2, 2], &[1.0f32; 4])?)?,
             file: Safetensors::from_bytes(writer.to_bytes()?)?,

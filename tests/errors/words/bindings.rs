@@ -4,6 +4,7 @@ use super::{Found, PLANE, mv, product, random, wide};
 use crate::support;
 use tilewise::clifford::layer::{MvNormalization, MvSilu};
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product};
+use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, RmsNorm};
 use tilewise::sketch::{
     Budget, SkLinear, Sketch, SketchKind, cqrrpt, lstsq, range, recommend_rank, rsvd, trace,
 };
@@ -41,6 +42,10 @@ fn operands_that_cannot_be_bound() {
     large("copy_into_at", ops::copy_into_at(&t(&[1, 64]), &mut c, 0, &at));
     large("slice_at", ops::slice_at(&a, 0, &at, 1).map(drop));
     large("softmax", ops::softmax(&a, 1).map(drop));
+    large("layer_norm", ops::layer_norm(&a, LayerNorm::default()).map(drop));
+    large("batch_norm_training", ops::batch_norm_training(&a, None, BatchNorm::default()).map(drop));
+    large("group_norm", ops::group_norm(&a, GroupNorm::new(2)).map(drop));
+    large("rms_norm", ops::rms_norm(&a, RmsNorm::default()).map(drop));
     large("max_abs", ops::max_abs(&a, 1).map(drop));
     for sketch in [SketchKind::CountSketch, SketchKind::Hadamard] {
         let sketch = Sketch::new(sketch, [8, 64], 1).unwrap();

@@ -4,6 +4,7 @@ use super::{Found, PLANE, mv, product, sketched, wide};
 use crate::support;
 use tilewise::clifford::layer::{CliffordLayer, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind};
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product, Unary};
+use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, RmsNorm};
 use tilewise::sketch::{
     Budget, ExplicitSketch, RangeFinder, Rsvd, SkLinear, Sketch, SketchKind, Svd, Timings, cqrrpt, lstsq,
     range, recommend_rank, rsvd, trace,
@@ -60,6 +61,10 @@ fn results_without_room() {
     full("log_softmax", ops::log_softmax(&a, 0).map(drop));
     full("softmax_backward", ops::softmax_backward(&a, &a, 0).map(drop));
     full("log_softmax_backward", ops::log_softmax_backward(&a, &a, 1).map(drop));
+    full("layer_norm", ops::layer_norm(&a, LayerNorm::default()).map(drop));
+    full("batch_norm_training", ops::batch_norm_training(&a, None, BatchNorm::default()).map(drop));
+    full("group_norm", ops::group_norm(&a, GroupNorm::new(2)).map(drop));
+    full("rms_norm", ops::rms_norm(&a, RmsNorm::default()).map(drop));
     for kind in [SketchKind::Sign, SketchKind::CountSketch, SketchKind::Hadamard] {
         let sketch = Sketch::new(kind, [128, 256], 1).unwrap();
         full("Sketch::apply", sketch.apply(&a, 1).map(drop));

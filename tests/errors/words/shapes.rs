@@ -6,6 +6,7 @@ use tilewise::clifford::layer::{
     BiasOn, CliffordLayer, Connected, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
 };
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product};
+use tilewise::ops::{BatchNorm, GroupNorm, InstanceNorm, LayerNorm, RmsNorm, RunningStatistics};
 use tilewise::ops::{Reduction, Targets};
 use tilewise::sketch::{
     Budget, Cqrrpt, ExplicitSketch, SkLinear, Sketch, SketchKind, cqrrpt, lstsq, range, recommend_rank, rsvd,
@@ -129,6 +130,50 @@ fn shapes_that_do_not_go_together() {
         &[&[3, 4], &[10]],
         ops::bce_with_logits_and_gradient(&a, &a, Some(&vector), mean, 1.0),
     );
+
+    let norm = LayerNorm { gamma: Some(&vector), ..LayerNorm::default() };
+    found.shapes("layer_norm", &[&[10]], ops::layer_norm(&a, norm));
+    found.shapes("layer_norm", &[&[3, 4]], ops::layer_norm(&a, LayerNorm { axes: 3, ..norm }));
+    found.shapes("layer_norm_with_statistics", &[&[10]], ops::layer_norm_with_statistics(&a, norm));
+    found.shapes("layer_norm_residual", given, ops::layer_norm_residual(&a, &b, LayerNorm::default()));
+    let mut normed = ops::layer_norm_with_statistics(&a, LayerNorm::default()).unwrap();
+    let plain = LayerNorm::default();
+    found.shapes("layer_norm_backward", given, ops::layer_norm_backward(&a, &normed, plain, &b));
+    normed.mean = vector.clone();
+    found.shapes("layer_norm_backward", &[&[10]], ops::layer_norm_backward(&a, &normed, plain, &a));
+    let norm = RmsNorm { gamma: Some(&vector), ..RmsNorm::default() };
+    found.shapes("rms_norm", &[&[10]], ops::rms_norm(&a, norm));
+    found.shapes("rms_norm_with_statistics", &[&[10]], ops::rms_norm_with_statistics(&a, norm));
+    found.shapes("rms_norm_residual", given, ops::rms_norm_residual(&a, &b, RmsNorm::default()));
+    let normed = ops::rms_norm_with_statistics(&a, RmsNorm::default()).unwrap();
+    found.shapes("rms_norm_backward", &[&[10]], ops::rms_norm_backward(&a, &normed, norm, &a));
+
+    let norm = GroupNorm { gamma: Some(&vector), ..GroupNorm::new(2) };
+    found.shapes("group_norm", &[&[10]], ops::group_norm(&a, norm));
+    found.shapes("group_norm", &[&[3, 4]], ops::group_norm(&a, GroupNorm::new(3)));
+    found.shapes("group_norm", &[&[10]], ops::group_norm(&vector, GroupNorm::new(2)));
+    found.shapes("group_norm_with_statistics", &[&[10]], ops::group_norm_with_statistics(&a, norm));
+    let mut normed = ops::group_norm_with_statistics(&a, GroupNorm::new(2)).unwrap();
+    found.shapes("group_norm_backward", given, ops::group_norm_backward(&a, &normed, GroupNorm::new(2), &b));
+    found.shapes("group_norm_backward", &[&[10]], ops::group_norm_backward(&a, &normed, norm, &a));
+    normed.rstd = vector.clone();
+    let plain = InstanceNorm { gamma: Some(&vector), ..InstanceNorm::default() };
+    found.shapes("instance_norm", &[&[10]], ops::instance_norm(&a, plain));
+    found.shapes("instance_norm_with_statistics", &[&[10]], ops::instance_norm_with_statistics(&a, plain));
+    found.shapes("instance_norm_backward", given, {
+        ops::instance_norm_backward(&a, &normed, InstanceNorm::default(), &b)
+    });
+    let norm = BatchNorm { gamma: Some(&vector), ..BatchNorm::default() };
+    let running = RunningStatistics { mean: vector.clone(), variance: vector.clone() };
+    let plain = BatchNorm::default();
+    found.shapes("batch_norm", &[&[10]], ops::batch_norm(&a, &running, plain));
+    found.shapes("batch_norm_backward", &[&[10]], ops::batch_norm_backward(&a, &running, plain, &a));
+    found.shapes("batch_norm_training", &[&[10]], ops::batch_norm_training(&a, None, norm));
+    found.shapes("batch_norm_training", &[&[10]], ops::batch_norm_training(&vector, None, plain));
+    let normed = ops::batch_norm_training(&a, None, plain).unwrap();
+    found.shapes("batch_norm_training_backward", given, {
+        ops::batch_norm_training_backward(&a, &normed, plain, &b)
+    });
 
     found.shapes("tensor", &[&[1], &[3, 4]], gpu.tensor(&[0.0f32], [3, 4]));
     found.shapes("slice", given, a.slice(2, ..));

@@ -22,6 +22,8 @@ pub mod wgsl;
 pub mod wgsl_clifford;
 #[path = "../../support/wgsl_losses.rs"]
 pub mod wgsl_losses;
+#[path = "../../support/wgsl_norms.rs"]
+pub mod wgsl_norms;
 #[path = "../../support/wgsl_rows.rs"]
 pub mod wgsl_rows;
 #[path = "../../support/wgsl_shapes.rs"]

@@ -8,8 +8,9 @@ use tilewise::ops::{Function, TexelFormat};
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{F16SplitProblem, Side};
 use tilewise::planning::ops::{
-    CastProblem, ColourScale, CopyProblem, CumsumProblem, Elementwise, ElementwiseProblem, ImageProblem,
-    ImageTransfer, Longer, ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem,
+    CastProblem, ChannelLayouts, ChannelPass, ChannelProblem, ColourScale, CopyProblem, CumsumProblem,
+    Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer, Longer, NormKind, NormLayouts, NormPass,
+    NormProblem, ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem,
 };
 use tilewise::{Caps, DType, Layout, Precision};
 
@@ -48,6 +49,9 @@ pub(crate) fn layouts(dtype: DType) -> Vec<Layout> {
     };
     views(elements).into_iter().enumerate().map(layout).collect()
 }
+
+/// The bytes to which windows are aligned.
+const WINDOW_END: usize = 256;
 
 const REALS: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
 
@@ -129,6 +133,8 @@ pub(crate) fn launches() -> Vec<Launch> {
         }
     }
     reductions(&mut launches, &devices);
+    launches.extend(norms(&devices));
+    launches.extend(norms_of_channels(&devices));
     for view in layouts(DType::F32) {
         for (side, precision) in
             [(Side::A, Precision::Fast), (Side::A, Precision::Split), (Side::B, Precision::Split)]
@@ -204,4 +210,73 @@ fn reductions(launches: &mut Vec<Launch>, devices: &[Caps; 2]) {
             }
         }
     }
+}
+
+/// Norms of views, with gamma and beta from the last elements of a window on.
+fn norms(devices: &[Caps; 2]) -> Vec<Launch> {
+    let passes = [
+        (NormKind::Layer, NormPass::ForwardWithStatistics),
+        (NormKind::Rms, NormPass::Forward),
+        (NormKind::Layer, NormPass::BackwardWithBoth),
+        (NormKind::Rms, NormPass::BackwardWithGamma),
+    ];
+    let mut launches = Vec::new();
+    for dtype in REALS {
+        for (at, view) in layouts(dtype).into_iter().enumerate() {
+            let length = view.shape()[view.rank() - 1];
+            let offset = if at % 3 == 0 { 0 } else { WINDOW_END / dtype.size() - 1 };
+            let weights = Layout::new("test", &[length], &[1], offset, 1 << 40).expect("a large buffer");
+            let dense = Layout::contiguous("test", view.shape()).expect("no more than the view");
+            for (i, (kind, pass)) in passes.into_iter().enumerate() {
+                let b = (i > 0).then_some(if at % 2 == 0 { &dense } else { &view });
+                let beta = (kind == NormKind::Layer).then_some(&weights);
+                let layouts = NormLayouts { a: &view, b, gamma: Some(&weights), beta };
+                let Ok(problem) = NormProblem::new(kind, pass, layouts, dtype) else { continue };
+                let Ok(plan) = problem.plan(&devices[(at + i) % 2]) else { continue };
+                launches.extend(Launch::steps(&format!("{kind:?} {pass:?} of {dtype} {view:?}"), &plan));
+            }
+        }
+    }
+    launches
+}
+
+/// Norms of channels of views with three axes, of many channels and of few.
+fn norms_of_channels(devices: &[Caps; 2]) -> Vec<Launch> {
+    let passes = [
+        ChannelPass::TrainingWithRunning,
+        ChannelPass::Group,
+        ChannelPass::BackwardWithGradients,
+        ChannelPass::Evaluation,
+        ChannelPass::EvaluationBackwardWithGradients,
+    ];
+    let mut launches = Vec::new();
+    for dtype in REALS {
+        let elements = WINDOW / dtype.size();
+        for (at, (shape, strides)) in [
+            ([1, elements / 8, 8], [0, 8, 1]),
+            ([7, elements / 7 / 65, 65], [elements / 7, 65, 1]),
+            ([1, 3, elements / 3], [0, elements / 3, 1]),
+            ([elements / 64, 1, 64], [64, 0, 1]),
+            ([2, 3, 5], [elements / 3, elements / 7, elements / 31]),
+            ([1000, 1000, 4], [4, 4000, 1]),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let view = Layout::new("test", &shape, &strides, 0, 1 << 40).expect("a large buffer");
+            let offset = WINDOW_END / dtype.size() - 1;
+            let weights = Layout::new("test", &shape[2..], &[1], offset, 1 << 40).expect("a large buffer");
+            let layouts =
+                ChannelLayouts { a: &view, b: Some(&view), gamma: Some(&weights), beta: Some(&weights) };
+            for (i, pass) in passes.into_iter().enumerate() {
+                let groups = if i == 1 { 1 } else { shape[2] };
+                let problem = ChannelProblem::new("test", pass, layouts, groups, dtype);
+                let Ok(plan) = problem.and_then(|problem| problem.plan(&devices[(at + i) % 2])) else {
+                    continue;
+                };
+                launches.extend(Launch::steps(&format!("{pass:?} of {dtype} {view:?}"), &plan));
+            }
+        }
+    }
+    launches
 }

@@ -1,8 +1,17 @@
 //! Products, and elementwise operations.
 
-use super::Call;
-use tilewise::ops::{Reduction, Targets};
-use tilewise::{Activation, Gemm, LinearGradients, linear, linear_backward, matmul, matmul_into, ops};
+use super::{Call, World};
+use tilewise::ops::{
+    BatchNorm, BatchNormed, GroupNorm, InstanceNorm, LayerNorm, Normed, Reduction, RmsNorm, RmsNormed,
+    RunningStatistics, Targets,
+};
+use tilewise::{
+    Activation, Gemm, LinearGradients, Tensor, linear, linear_backward, matmul, matmul_into, ops,
+};
+
+fn running(it: &World) -> RunningStatistics {
+    RunningStatistics { mean: it.row.clone(), variance: it.row.clone() }
+}
 
 pub(super) const CALLS: &[Call] = &[
     ("Gemm::run", |it| Gemm::new(&it.a, &it.b).alpha(2.0).run().map(drop)),
@@ -14,9 +23,9 @@ pub(super) const CALLS: &[Call] = &[
         it.linear.backward_into(&it.a, &it.b, &mut gradients).map(drop)
     }),
     ("Linear::descend", |it| it.linear.descend(&LinearGradients { weight: it.c.clone(), bias: None }, 0.1)),
+    ("Linear::forward", |it| it.linear.forward(&it.a).map(drop)),
     ("Linear::forward_with_residual", |it| it.linear.forward_with_residual(&it.a, &it.b).map(drop)),
     ("Linear::sums", |it| it.linear.sums(&it.a).map(drop)),
-    ("Linear::forward", |it| it.linear.forward(&it.a).map(drop)),
     ("linear", |it| linear(&it.a, &it.b, None, Activation::Relu).map(drop)),
     ("linear_backward", |it| linear_backward(&it.a, &it.b, None, Activation::Relu, &it.a).map(drop)),
     ("matmul", |it| matmul(&it.a, &it.b).map(drop)),
@@ -39,6 +48,19 @@ pub(super) const CALLS: &[Call] = &[
     ("ops::and", |it| ops::and(&it.mask, &it.mask).map(drop)),
     ("ops::argmax", |it| ops::argmax(&it.a, 0).map(drop)),
     ("ops::argmin", |it| ops::argmin(&it.a, 1).map(drop)),
+    ("ops::batch_norm", |it| ops::batch_norm(&it.a, &running(it), BatchNorm::default()).map(drop)),
+    ("ops::batch_norm_backward", |it| {
+        ops::batch_norm_backward(&it.a, &running(it), BatchNorm::default(), &it.b).map(drop)
+    }),
+    ("ops::batch_norm_training", |it| {
+        ops::batch_norm_training(&it.a, Some(&running(it)), BatchNorm::default()).map(drop)
+    }),
+    ("ops::batch_norm_training_backward", |it| {
+        let RunningStatistics { mean, variance } = running(it);
+        let [y, rstd] = [it.b.clone(), it.row.clone()];
+        let normed = BatchNormed { y, mean, variance, rstd, running: None };
+        ops::batch_norm_training_backward(&it.a, &normed, BatchNorm::default(), &it.b).map(drop)
+    }),
     ("ops::bce_with_logits", |it| ops::bce_with_logits(&it.a, &it.b, None, Reduction::Mean).map(drop)),
     ("ops::bce_with_logits_and_gradient", |it| {
         ops::bce_with_logits_and_gradient(&it.a, &it.b, Some(&it.row), Reduction::Mean, 1.0).map(drop)
@@ -66,14 +88,40 @@ pub(super) const CALLS: &[Call] = &[
     ("ops::gather", |it| ops::gather(&it.a, 0, &it.at.reshape([1, 1])?).map(drop)),
     ("ops::greater", |it| ops::greater(&it.a, &it.b).map(drop)),
     ("ops::greater_or_equal", |it| ops::greater_or_equal(&it.a, &it.b).map(drop)),
+    ("ops::group_norm", |it| ops::group_norm(&it.a, GroupNorm::new(1)).map(drop)),
+    ("ops::group_norm_backward", |it| {
+        let column = |of: &Tensor<f32>| of.reshape([8, 1]);
+        let (mean, rstd) = (column(&it.normed.mean)?, column(&it.normed.rstd)?);
+        let normed = Normed { y: it.b.clone(), mean, rstd };
+        ops::group_norm_backward(&it.a, &normed, GroupNorm::new(1), &it.b).map(drop)
+    }),
+    ("ops::group_norm_with_statistics", |it| {
+        ops::group_norm_with_statistics(&it.a, GroupNorm::new(2)).map(drop)
+    }),
     ("ops::huber", |it| ops::huber(&it.a, &it.b, 1.0, Reduction::Mean).map(drop)),
     ("ops::huber_and_gradient", |it| {
         ops::huber_and_gradient(&it.a, &it.b, 1.0, Reduction::Mean, 1.0).map(drop)
     }),
     ("ops::index_add", |it| ops::index_add(&mut it.c, 0, &it.at, &it.a.slice(0, ..1)?)),
     ("ops::index_select", |it| ops::index_select(&it.a, 0, &it.at).map(drop)),
+    ("ops::instance_norm", |it| ops::instance_norm(&it.a, InstanceNorm::default()).map(drop)),
+    ("ops::instance_norm_backward", |it| {
+        let normed = Normed { y: it.b.clone(), mean: it.a.clone(), rstd: it.b.clone() };
+        ops::instance_norm_backward(&it.a, &normed, InstanceNorm::default(), &it.b).map(drop)
+    }),
+    ("ops::instance_norm_with_statistics", |it| {
+        ops::instance_norm_with_statistics(&it.a, InstanceNorm::default()).map(drop)
+    }),
     ("ops::l1", |it| ops::l1(&it.a, &it.b, Reduction::Sum).map(drop)),
     ("ops::l1_and_gradient", |it| ops::l1_and_gradient(&it.a, &it.b, Reduction::Sum, 1.0).map(drop)),
+    ("ops::layer_norm", |it| ops::layer_norm(&it.a, LayerNorm::default()).map(drop)),
+    ("ops::layer_norm_backward", |it| {
+        ops::layer_norm_backward(&it.a, &it.normed, LayerNorm::default(), &it.b).map(drop)
+    }),
+    ("ops::layer_norm_residual", |it| ops::layer_norm_residual(&it.a, &it.b, LayerNorm::default()).map(drop)),
+    ("ops::layer_norm_with_statistics", |it| {
+        ops::layer_norm_with_statistics(&it.a, LayerNorm::default()).map(drop)
+    }),
     ("ops::less", |it| ops::less(&it.a, &it.b).map(drop)),
     ("ops::less_or_equal", |it| ops::less_or_equal(&it.a, &it.b).map(drop)),
     ("ops::log", |it| ops::log(&it.a).map(drop)),
@@ -102,6 +150,15 @@ pub(super) const CALLS: &[Call] = &[
     ("ops::prod", |it| ops::prod(&it.a, 0).map(drop)),
     ("ops::recip", |it| ops::recip(&it.a).map(drop)),
     ("ops::repeat", |it| ops::repeat(&it.a, 0, 2).map(drop)),
+    ("ops::rms_norm", |it| ops::rms_norm(&it.a, RmsNorm::default()).map(drop)),
+    ("ops::rms_norm_backward", |it| {
+        let normed = RmsNormed { y: it.b.clone(), rstd: it.normed.rstd.clone() };
+        ops::rms_norm_backward(&it.a, &normed, RmsNorm::default(), &it.b).map(drop)
+    }),
+    ("ops::rms_norm_residual", |it| ops::rms_norm_residual(&it.a, &it.b, RmsNorm::default()).map(drop)),
+    ("ops::rms_norm_with_statistics", |it| {
+        ops::rms_norm_with_statistics(&it.a, RmsNorm::default()).map(drop)
+    }),
     ("ops::round", |it| ops::round(&it.a).map(drop)),
     ("ops::rsqrt", |it| ops::rsqrt(&it.a).map(drop)),
     ("ops::scatter_add", |it| {

@@ -1,0 +1,124 @@
+//! Moments of channels: the mean and the sum of squared distances to it of every chunk of rows; the operand is generated code.
+//!
+//! shapes    A (outer, inner, channels), any strides -> moments (outer, chunks, 2, channels)
+//! grid      one workgroup of LANES invocations per dims.lanes groups of WIDTH channels of a chunk
+//! subgroup  not used; neighbouring invocations read neighbouring channels, and combine rows in shared memory
+//! requires  nothing
+//! edges     workgroups past the last return, channels past the end are not read: any outer, inner, channels >= 1
+
+//#import channel_dims
+//#slot dims default immediate
+//#import block
+
+//#param  set by ChannelProblem::kernel
+const QUADS: u32 = 1u; // groups of four channels that a lane loads together
+const TURN: u32 = 8u;  // rows that a lane holds together
+const LANES: u32 = 256u;
+//#end
+const WIDTH: u32 = 4u * QUADS;
+
+//#generated operands
+// The operand, and `value(outer, row, group, k, length)`: quad `k` of a group of WIDTH channels of a row, of which there are
+// `length`. Plans generate it.
+
+//#param
+alias a_unit = f32;
+//#end
+@group(0) @binding(0) var<storage, read> a: array<a_unit>;
+@group(0) @binding(1) var<storage, read_write> moments: array<f32>;
+
+//#slot load x=a default element
+//#slot load_quad x=a default reals
+
+fn value(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    let start = dims.a.x + outer * dims.a.y + row * dims.a.z;
+    return load_quad_a(start + 4u * group * dims.a.w, dims.a.w, length - 4u * group);
+}
+//#end
+
+var<workgroup> means: array<vec4<f32>, LANES>;
+var<workgroup> squares: array<vec4<f32>, LANES>;
+var<workgroup> counts: array<f32, LANES>;
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let part = part_of(block_index(workgroup, grid), lane);
+    let at_once = LANES / dims.lanes; // rows
+    let is_within = part.outer < dims.outer && part.group * WIDTH < dims.channels;
+
+    var count = 0.0;
+    var mean: array<vec4<f32>, QUADS>;
+    var square: array<vec4<f32>, QUADS>;
+    if is_within {
+        for (var row = part.first + lane / dims.lanes; row < part.end; row += at_once * TURN) {
+            // Of the rows in registers: the mean, then the distances to it.
+            var own: array<vec4<f32>, TURN * QUADS>;
+            var sums: array<vec4<f32>, QUADS>;
+            var rows = 0.0;
+            //#unroll
+            for (var t = 0u; t < TURN; t++) {
+                if row + t * at_once < part.end {
+                    rows += 1.0;
+                    //#unroll
+                    for (var k = 0u; k < QUADS; k++) {
+                        own[t * QUADS + k] = value(part.outer, row + t * at_once, part.group, k, dims.channels);
+                        sums[k] += own[t * QUADS + k];
+                    }
+                }
+            }
+            let share = rows / (count + rows);
+            //#unroll
+            for (var k = 0u; k < QUADS; k++) {
+                let middle = sums[k] / rows;
+                var off = vec4<f32>(0.0);
+                //#unroll
+                for (var t = 0u; t < TURN; t++) {
+                    if row + t * at_once < part.end {
+                        off += (own[t * QUADS + k] - middle) * (own[t * QUADS + k] - middle);
+                    }
+                }
+                // Both sets of rows together (Chan, Golub and LeVeque, 1979).
+                let apart = middle - mean[k];
+                mean[k] += apart * share;
+                square[k] += off + apart * apart * (count * share);
+            }
+            count += rows;
+        }
+    }
+
+    //#unroll
+    for (var k = 0u; k < QUADS; k++) {
+        means[lane] = mean[k];
+        squares[lane] = square[k];
+        counts[lane] = count;
+        workgroupBarrier();
+        for (var rows = at_once / 2u; rows > 0u; rows /= 2u) {
+            if lane < rows * dims.lanes {
+                let other = lane + rows * dims.lanes;
+                let all = counts[lane] + counts[other];
+                let share = counts[other] / max(all, 1.0);
+                let apart = means[other] - means[lane];
+                means[lane] += apart * share;
+                squares[lane] += squares[other] + apart * apart * (counts[lane] * share);
+                counts[lane] = all;
+            }
+            workgroupBarrier();
+        }
+        let col = part.group * WIDTH + 4u * k;
+        if lane < dims.lanes && part.outer < dims.outer && col < dims.channels {
+            let at = (part.outer * dims.chunks + part.chunk) * 2u * dims.channels + col;
+            //#unroll
+            for (var i = 0u; i < 4u; i++) {
+                if col + i < dims.channels {
+                    moments[at + i] = means[lane][i];
+                    moments[at + dims.channels + i] = squares[lane][i];
+                }
+            }
+        }
+        workgroupBarrier();
+    }
+}

@@ -1,0 +1,91 @@
+//! Normalises channels by the statistics of their units; the operands are generated code.
+//!
+//! shapes    A (outer, inner, channels), any strides; mean and rstd (outer, groups); gamma and beta (channels) -> Y of A's shape, row-major from the start of its binding
+//! grid      one workgroup of LANES invocations per dims.lanes groups of WIDTH channels of a chunk of rows
+//! subgroup  not used; neighbouring invocations have neighbouring channels
+//! requires  nothing
+//! edges     workgroups past the last return, channels past the end are not stored: any outer, inner, channels >= 1
+
+//#import channel_dims
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+
+//#param  set by ChannelProblem::kernel
+const QUADS: u32 = 1u; // groups of four channels that a lane loads together
+const LANES: u32 = 256u;
+//#end
+const WIDTH: u32 = 4u * QUADS;
+alias sum = f32; // type of results before they are stored
+
+//#generated operands
+// The operands. `scale_of(unit, channel)` is the mean of a channel, rstd times gamma, and beta. Plans generate it.
+
+// The default: neither gamma nor beta.
+//#param
+alias a_unit = f32;
+alias y_unit = f32;
+//#end
+@group(0) @binding(0) var<storage, read> a: array<a_unit>;
+@group(0) @binding(1) var<storage, read> means: array<f32>;
+@group(0) @binding(2) var<storage, read> rstds: array<f32>;
+@group(0) @binding(3) var<storage, read_write> y: array<y_unit>;
+
+//#slot load x=a default element
+//#slot load_quad x=a default reals
+//#slot save x=y default element
+
+fn value(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    let start = dims.a.x + outer * dims.a.y + row * dims.a.z;
+    return load_quad_a(start + 4u * group * dims.a.w, dims.a.w, length - 4u * group);
+}
+
+fn scale_of(unit: u32, channel: u32) -> vec3<f32> {
+    return vec3<f32>(means[unit], rstds[unit], 0.0);
+}
+
+fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
+    let at = start + 4u * group;
+    save_y(at, v[0].x);
+    if count > 1u { save_y(at + 1u, v[0].y); }
+    if count > 2u { save_y(at + 2u, v[0].z); }
+    if count > 3u { save_y(at + 3u, v[0].w); }
+}
+//#end
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let part = part_of(block_index(workgroup, grid), lane);
+    if part.outer >= dims.outer || part.group * WIDTH >= dims.channels {
+        return;
+    }
+    let at_once = LANES / dims.lanes; // rows
+    let units = part.outer * (dims.channels / dims.of_group);
+    // Of each channel: the mean, rstd times gamma, beta.
+    var mean: array<vec4<f32>, QUADS>;
+    var factor: array<vec4<f32>, QUADS>;
+    var shift: array<vec4<f32>, QUADS>;
+    //#unroll
+    for (var k = 0u; k < QUADS; k++) {
+        //#unroll
+        for (var i = 0u; i < 4u; i++) {
+            let channel = min(part.group * WIDTH + 4u * k + i, dims.channels - 1u);
+            let scale = scale_of(units + channel / dims.of_group, channel);
+            mean[k][i] = scale.x;
+            factor[k][i] = scale.y;
+            shift[k][i] = scale.z;
+        }
+    }
+    for (var row = part.first + lane / dims.lanes; row < part.end; row += at_once) {
+        var v: array<vec4<f32>, QUADS>;
+        //#unroll
+        for (var k = 0u; k < QUADS; k++) {
+            v[k] = (value(part.outer, row, part.group, k, dims.channels) - mean[k]) * factor[k] + shift[k];
+        }
+        store_y((part.outer * dims.inner + row) * dims.channels, part.group, dims.channels - part.group * WIDTH, v);
+    }
+}

@@ -1,0 +1,117 @@
+//! The gradient of the operand of a norm of channels; the operands are generated code.
+//!
+//! shapes    A and B, the gradient of the result, (outer, inner, channels), any strides; mean and rstd (outer, groups), shifts (outer, groups, 2), gamma (channels) -> Y of A's shape, row-major from the start of its binding
+//! grid      one workgroup of LANES invocations per dims.lanes groups of WIDTH channels of a chunk of rows
+//! subgroup  not used; neighbouring invocations have neighbouring channels
+//! requires  nothing
+//! edges     workgroups past the last return, channels past the end are not stored: any outer, inner, channels >= 1
+
+//#import channel_dims
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+
+//#param  set by ChannelProblem::kernel
+const QUADS: u32 = 1u; // groups of four channels that a lane loads together
+const LANES: u32 = 256u;
+//#end
+const WIDTH: u32 = 4u * QUADS;
+alias sum = f32; // type of results before they are stored
+
+//#generated operands
+// The operands. `statistics(unit, channel)` is the mean and rstd, `shifts_of(unit)` what is subtracted, `weight_of(channel)` gamma.
+// Plans generate it.
+
+// The default: without gamma.
+//#param
+alias a_unit = f32;
+alias b_unit = f32;
+alias y_unit = f32;
+//#end
+@group(0) @binding(0) var<storage, read> a: array<a_unit>;
+@group(0) @binding(1) var<storage, read> b: array<b_unit>;
+@group(0) @binding(2) var<storage, read> means: array<f32>;
+@group(0) @binding(3) var<storage, read> rstds: array<f32>;
+@group(0) @binding(4) var<storage, read> shifts: array<f32>;
+@group(0) @binding(5) var<storage, read_write> y: array<y_unit>;
+
+//#slot load x=a default element
+//#slot load_quad x=a default reals
+//#slot load x=b default element
+//#slot load_quad x=b default reals
+//#slot save x=y default element
+
+fn value(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    let start = dims.a.x + outer * dims.a.y + row * dims.a.z;
+    return load_quad_a(start + 4u * group * dims.a.w, dims.a.w, length - 4u * group);
+}
+
+fn gradient(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    let start = dims.b.x + outer * dims.b.y + row * dims.b.z;
+    return load_quad_b(start + 4u * group * dims.b.w, dims.b.w, length - 4u * group);
+}
+
+fn statistics(unit: u32, channel: u32) -> vec2<f32> {
+    return vec2<f32>(means[unit], rstds[unit]);
+}
+
+fn shifts_of(unit: u32) -> vec2<f32> {
+    return vec2<f32>(shifts[2u * unit], shifts[2u * unit + 1u]);
+}
+
+fn weight_of(channel: u32) -> f32 {
+    return 1.0;
+}
+
+fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
+    let at = start + 4u * group;
+    save_y(at, v[0].x);
+    if count > 1u { save_y(at + 1u, v[0].y); }
+    if count > 2u { save_y(at + 2u, v[0].z); }
+    if count > 3u { save_y(at + 3u, v[0].w); }
+}
+//#end
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let part = part_of(block_index(workgroup, grid), lane);
+    if part.outer >= dims.outer || part.group * WIDTH >= dims.channels {
+        return;
+    }
+    let at_once = LANES / dims.lanes; // rows
+    let units = part.outer * (dims.channels / dims.of_group);
+    var mean: array<vec4<f32>, QUADS>;
+    var rstd: array<vec4<f32>, QUADS>;
+    var weight: array<vec4<f32>, QUADS>;
+    var shift: array<vec4<f32>, QUADS>;
+    var slope: array<vec4<f32>, QUADS>;
+    //#unroll
+    for (var k = 0u; k < QUADS; k++) {
+        //#unroll
+        for (var i = 0u; i < 4u; i++) {
+            let channel = min(part.group * WIDTH + 4u * k + i, dims.channels - 1u);
+            let unit = units + channel / dims.of_group;
+            let of_channel = statistics(unit, channel);
+            let less = shifts_of(unit);
+            mean[k][i] = of_channel.x;
+            rstd[k][i] = of_channel.y;
+            weight[k][i] = weight_of(channel);
+            shift[k][i] = less.x;
+            slope[k][i] = less.y;
+        }
+    }
+    for (var row = part.first + lane / dims.lanes; row < part.end; row += at_once) {
+        var v: array<vec4<f32>, QUADS>;
+        //#unroll
+        for (var k = 0u; k < QUADS; k++) {
+            let normed = (value(part.outer, row, part.group, k, dims.channels) - mean[k]) * rstd[k];
+            let g = gradient(part.outer, row, part.group, k, dims.channels) * weight[k];
+            v[k] = rstd[k] * ((g - shift[k]) - normed * slope[k]);
+        }
+        store_y((part.outer * dims.inner + row) * dims.channels, part.group, dims.channels - part.group * WIDTH, v);
+    }
+}

@@ -1,0 +1,115 @@
+//! Sums for the gradients of gamma and beta, per channel and chunk of rows; the operands are generated code.
+//!
+//! shapes    A and B (outer, inner, channels), any strides; mean and rstd (outer, groups) -> sums (outer, chunks, 2, channels)
+//! grid      one workgroup of LANES invocations per dims.lanes groups of WIDTH channels of a chunk
+//! subgroup  not used; neighbouring invocations read neighbouring channels, and combine rows in shared memory
+//! requires  nothing
+//! edges     workgroups past the last store nothing, channels past the end are not read: any outer, inner, channels >= 1
+
+//#import channel_dims
+//#slot dims default immediate
+//#import block
+
+//#param  set by ChannelProblem::kernel
+const QUADS: u32 = 1u; // groups of four channels that a lane loads together
+const LANES: u32 = 256u;
+//#end
+const WIDTH: u32 = 4u * QUADS;
+
+//#generated operands
+// The operands. `statistics(unit, channel)` is the mean and rstd. Plans generate it.
+
+//#param
+alias a_unit = f32;
+alias b_unit = f32;
+//#end
+@group(0) @binding(0) var<storage, read> a: array<a_unit>;
+@group(0) @binding(1) var<storage, read> b: array<b_unit>;
+@group(0) @binding(2) var<storage, read> means: array<f32>;
+@group(0) @binding(3) var<storage, read> rstds: array<f32>;
+@group(0) @binding(4) var<storage, read_write> sums: array<f32>;
+
+//#slot load x=a default element
+//#slot load_quad x=a default reals
+//#slot load x=b default element
+//#slot load_quad x=b default reals
+
+fn value(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    let start = dims.a.x + outer * dims.a.y + row * dims.a.z;
+    return load_quad_a(start + 4u * group * dims.a.w, dims.a.w, length - 4u * group);
+}
+
+fn gradient(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    let start = dims.b.x + outer * dims.b.y + row * dims.b.z;
+    return load_quad_b(start + 4u * group * dims.b.w, dims.b.w, length - 4u * group);
+}
+
+fn statistics(unit: u32, channel: u32) -> vec2<f32> {
+    return vec2<f32>(means[unit], rstds[unit]);
+}
+//#end
+
+var<workgroup> parts: array<vec4<f32>, 2u * LANES>;
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let part = part_of(block_index(workgroup, grid), lane);
+    let at_once = LANES / dims.lanes; // rows
+    let units = part.outer * (dims.channels / dims.of_group);
+
+    var of_gamma: array<vec4<f32>, QUADS>;
+    var of_beta: array<vec4<f32>, QUADS>;
+    if part.outer < dims.outer && part.group * WIDTH < dims.channels {
+        var mean: array<vec4<f32>, QUADS>;
+        var rstd: array<vec4<f32>, QUADS>;
+        //#unroll
+        for (var k = 0u; k < QUADS; k++) {
+            //#unroll
+            for (var i = 0u; i < 4u; i++) {
+                let channel = min(part.group * WIDTH + 4u * k + i, dims.channels - 1u);
+                let of_channel = statistics(units + channel / dims.of_group, channel);
+                mean[k][i] = of_channel.x;
+                rstd[k][i] = of_channel.y;
+            }
+        }
+        for (var row = part.first + lane / dims.lanes; row < part.end; row += at_once) {
+            //#unroll
+            for (var k = 0u; k < QUADS; k++) {
+                let normed = (value(part.outer, row, part.group, k, dims.channels) - mean[k]) * rstd[k];
+                let g = gradient(part.outer, row, part.group, k, dims.channels);
+                of_gamma[k] += g * normed;
+                of_beta[k] += g;
+            }
+        }
+    }
+
+    //#unroll
+    for (var k = 0u; k < QUADS; k++) {
+        parts[lane] = of_gamma[k];
+        parts[LANES + lane] = of_beta[k];
+        workgroupBarrier();
+        for (var rows = at_once / 2u; rows > 0u; rows /= 2u) {
+            if lane < rows * dims.lanes {
+                parts[lane] += parts[lane + rows * dims.lanes];
+                parts[LANES + lane] += parts[LANES + lane + rows * dims.lanes];
+            }
+            workgroupBarrier();
+        }
+        let col = part.group * WIDTH + 4u * k;
+        if lane < dims.lanes && part.outer < dims.outer && col < dims.channels {
+            let at = (part.outer * dims.chunks + part.chunk) * 2u * dims.channels + col;
+            //#unroll
+            for (var i = 0u; i < 4u; i++) {
+                if col + i < dims.channels {
+                    sums[at + i] = parts[lane][i];
+                    sums[at + dims.channels + i] = parts[LANES + lane][i];
+                }
+            }
+        }
+        workgroupBarrier();
+    }
+}

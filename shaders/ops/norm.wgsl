@@ -1,0 +1,142 @@
+//! Layer norm and RMS norm of rows that invocations hold in registers; the operands are generated code.
+//!
+//! shapes    A of up to 6 axes, any strides -> Y of its shape, row-major from the start of its binding; also a residual B of A's shape, gamma and beta of a row's length, and the results A + B, mean and rstd
+//! grid      dims.lanes invocations per row, LANES a workgroup
+//! subgroup  lanes of a row combine their values, in shared memory too if they are more or the size is not known
+//! requires  nothing
+//! edges     rows past the end are not stored, elements past a row's end are not stored: any length from 1 to HELD * WIDTH * LANES, any rows >= 1
+
+//#import norm_dims
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+
+//#param  set by NormProblem::kernel
+const CENTRED: bool = true; // the mean is subtracted
+const QUADS: u32 = 1u;      // groups of four elements that a lane loads together
+const HELD: u32 = 4u;       // such groups of a row that a lane holds
+const LANES: u32 = 256u;
+const WHOLE: bool = false; // rows consist of whole groups
+//#end
+const WIDTH: u32 = 4u * QUADS;
+alias sum = f32; // type of results before they are stored
+
+//#import norm_within
+
+//#generated operands
+// The operands, and what reads and writes them. `start` counts elements of a contiguous row, `group` groups of WIDTH elements
+// along it, and k the quads of a group. Plans generate it.
+
+// The default: neither residual nor gamma nor statistics.
+//#param
+alias a_unit = f32;
+alias y_unit = f32;
+//#end
+@group(0) @binding(0) var<storage, read> a: array<a_unit>;
+@group(0) @binding(1) var<storage, read_write> y: array<y_unit>;
+
+//#slot load x=a default element
+//#slot load_quad x=a default reals
+//#slot save x=y default element
+
+fn value(at: vec2<u32>, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_a(at.x + 4u * group * dims.a_stride, dims.a_stride, length - 4u * group);
+}
+
+fn store_total(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {}
+
+fn scaled(v: vec4<f32>, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return v;
+}
+
+fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
+    let at = start + 4u * group;
+    save_y(at, v[0].x);
+    if count > 1u { save_y(at + 1u, v[0].y); }
+    if count > 2u { save_y(at + 2u, v[0].z); }
+    if count > 3u { save_y(at + 3u, v[0].w); }
+}
+
+fn store_statistics(row: u32, mean: f32, rstd: f32) {}
+//#end
+
+var<workgroup> parts: array<held, LANES / SUBGROUP>; // one value per subgroup
+alias held = f32;
+
+//#slot row_lanes default shared
+//#import across x=sums
+
+fn joined_sums(x: held, y: held) -> held {
+    return x + y;
+}
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    place: Place,
+) {
+    let lane = lane_at(place);
+    let row = block_index(workgroup, grid) * (LANES / dims.lanes) + lane / dims.lanes;
+    let part = lane % dims.lanes;
+    let known = min(row, dims.rows - 1u);
+    let at = row_places(known);
+    let length = dims.length;
+    let groups = (length + WIDTH - 1u) / WIDTH;
+
+    var own: array<vec4<f32>, HELD * QUADS>;
+    var sums = vec4<f32>(0.0);
+    //#unroll
+    for (var h = 0u; h < HELD; h++) {
+        let group = part + h * dims.lanes;
+        if group < groups {
+            var v: array<vec4<f32>, QUADS>;
+            //#unroll
+            for (var k = 0u; k < QUADS; k++) {
+                v[k] = value(at, group, k, length);
+                own[h * QUADS + k] = within(v[k], k, length - group * WIDTH);
+                sums += own[h * QUADS + k];
+            }
+            if row < dims.rows {
+                store_total(known * length, group, length - group * WIDTH, v);
+            }
+        }
+    }
+    let count = f32(dims.length);
+    var mean = 0.0;
+    if CENTRED {
+        mean = across_sums((sums.x + sums.y) + (sums.z + sums.w), lane) / count;
+    }
+
+    // The second pass, over registers: distances to the mean.
+    var squares = vec4<f32>(0.0);
+    //#unroll
+    for (var h = 0u; h < HELD; h++) {
+        let group = part + h * dims.lanes;
+        if group < groups {
+            //#unroll
+            for (var k = 0u; k < QUADS; k++) {
+                own[h * QUADS + k] = within(own[h * QUADS + k] - mean, k, length - group * WIDTH);
+                squares += own[h * QUADS + k] * own[h * QUADS + k];
+            }
+        }
+    }
+    let variance = across_sums((squares.x + squares.y) + (squares.z + squares.w), lane) / count;
+    let rstd = inverseSqrt(variance + dims.eps);
+    if part == 0u && row < dims.rows {
+        store_statistics(row, mean, rstd);
+    }
+
+    //#unroll
+    for (var h = 0u; h < HELD; h++) {
+        let group = part + h * dims.lanes;
+        if group < groups && row < dims.rows {
+            var v: array<vec4<f32>, QUADS>;
+            //#unroll
+            for (var k = 0u; k < QUADS; k++) {
+                v[k] = scaled(own[h * QUADS + k] * rstd, group, k, length);
+            }
+            store_y(known * length, group, length - group * WIDTH, v);
+        }
+    }
+}

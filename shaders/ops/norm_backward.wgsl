@@ -1,0 +1,162 @@
+//! The backward pass of layer norm and RMS norm, of rows that invocations hold in registers; the operands are generated code.
+//!
+//! shapes    A and B, the gradient of the result, of up to 6 axes, any strides; mean and rstd of the rows -> Y, the gradient of A, row-major from the start of its binding; partial sums for the gradients of gamma and beta, (slots, 1 or 2, length)
+//! grid      dims.lanes invocations per row, LANES a workgroup; they take dims.each rows one after another
+//! subgroup  lanes of a row combine their values, in shared memory too if they are more or the size is not known
+//! requires  nothing
+//! edges     rows past the end add nothing, elements past a row's end are not stored: any length from 1 to HELD * WIDTH * LANES, any rows >= 1
+
+//#import norm_dims
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+
+//#param  set by NormProblem::kernel
+const CENTRED: bool = true; // the mean is subtracted
+const QUADS: u32 = 1u;      // groups of four elements that a lane loads together
+const HELD: u32 = 4u;       // such groups of a row that a lane holds
+const LANES: u32 = 256u;
+const WHOLE: bool = false; // rows consist of whole groups
+//#end
+const WIDTH: u32 = 4u * QUADS;
+alias sum = f32; // type of results before they are stored
+
+//#import norm_within
+
+//#generated operands
+// The operands, and what reads and writes them. `start` counts elements of a contiguous row, `group` groups of WIDTH elements
+// along it, and k the quads of a group. Plans generate it.
+
+// The default: an RMS norm without gamma.
+//#param
+alias a_unit = f32;
+alias b_unit = f32;
+alias y_unit = f32;
+//#end
+@group(0) @binding(0) var<storage, read> a: array<a_unit>;
+@group(0) @binding(1) var<storage, read> b: array<b_unit>;
+@group(0) @binding(2) var<storage, read> rstds: array<f32>;
+@group(0) @binding(3) var<storage, read_write> y: array<y_unit>;
+
+//#slot load x=a default element
+//#slot load_quad x=a default reals
+//#slot load x=b default element
+//#slot load_quad x=b default reals
+//#slot save x=y default element
+
+fn value(at: vec2<u32>, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_a(at.x + 4u * group * dims.a_stride, dims.a_stride, length - 4u * group);
+}
+
+fn gradient(at: vec2<u32>, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_b(at.y + 4u * group * dims.b_stride, dims.b_stride, length - 4u * group);
+}
+
+fn statistics(row: u32) -> vec2<f32> {
+    return vec2<f32>(0.0, rstds[row]);
+}
+
+fn scaled(v: vec4<f32>, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return v;
+}
+
+fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
+    let at = start + 4u * group;
+    save_y(at, v[0].x);
+    if count > 1u { save_y(at + 1u, v[0].y); }
+    if count > 2u { save_y(at + 2u, v[0].z); }
+    if count > 3u { save_y(at + 3u, v[0].w); }
+}
+
+fn store_partials(slot: u32, group: u32, k: u32, of_gamma: vec4<f32>, of_beta: vec4<f32>) {}
+//#end
+
+var<workgroup> parts: array<held, LANES / SUBGROUP>; // one value per subgroup
+alias held = vec2<f32>;
+
+//#slot row_lanes default shared
+//#import across x=sums
+
+fn joined_sums(x: held, y: held) -> held {
+    return x + y;
+}
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    place: Place,
+) {
+    let lane = lane_at(place);
+    let slots = LANES / dims.lanes; // rows at a time
+    let block = block_index(workgroup, grid);
+    let part = lane % dims.lanes;
+
+    var of_gamma: array<vec4<f32>, HELD * QUADS>;
+    var of_beta: array<vec4<f32>, HELD * QUADS>;
+    for (var i = 0u; i < dims.each; i++) {
+        let row = (block * dims.each + i) * slots + lane / dims.lanes;
+        let known = min(row, dims.rows - 1u);
+        let at = row_places(known);
+        let length = dims.length;
+        let groups = (length + WIDTH - 1u) / WIDTH;
+        let of_row = statistics(known);
+
+        var normed: array<vec4<f32>, HELD * QUADS>;
+        var weighted: array<vec4<f32>, HELD * QUADS>;
+        var sums = vec4<f32>(0.0);
+        var products = vec4<f32>(0.0);
+        //#unroll
+        for (var h = 0u; h < HELD; h++) {
+            let group = part + h * dims.lanes;
+            if group < groups {
+                //#unroll
+                for (var k = 0u; k < QUADS; k++) {
+                    let left = length - group * WIDTH;
+                    let v = (value(at, group, k, length) - of_row.x) * of_row.y;
+                    // Rows past the end add nothing.
+                    let zero = vec4<f32>(0.0);
+                    let g = select(zero, within(gradient(at, group, k, length), k, left), row < dims.rows);
+                    normed[h * QUADS + k] = select(zero, within(v, k, left), row < dims.rows);
+                    weighted[h * QUADS + k] = within(scaled(g, group, k, length), k, left);
+                    of_gamma[h * QUADS + k] += g * normed[h * QUADS + k];
+                    of_beta[h * QUADS + k] += g;
+                    sums += weighted[h * QUADS + k];
+                    products += weighted[h * QUADS + k] * normed[h * QUADS + k];
+                }
+            }
+        }
+        let own = vec2<f32>((sums.x + sums.y) + (sums.z + sums.w), (products.x + products.y) + (products.z + products.w));
+        var means = across_sums(own, lane) / f32(dims.length);
+        if !CENTRED {
+            means.x = 0.0;
+        }
+        //#unroll
+        for (var h = 0u; h < HELD; h++) {
+            let group = part + h * dims.lanes;
+            if group < groups && row < dims.rows {
+                var v: array<vec4<f32>, QUADS>;
+                //#unroll
+                for (var k = 0u; k < QUADS; k++) {
+                    v[k] = of_row.y * ((weighted[h * QUADS + k] - means.x) - normed[h * QUADS + k] * means.y);
+                }
+                store_y(known * length, group, length - group * WIDTH, v);
+            }
+        }
+    }
+
+    // A slot without rows stores zeros.
+    if block * dims.each * slots < dims.rows {
+        let groups = (dims.length + WIDTH - 1u) / WIDTH;
+        //#unroll
+        for (var h = 0u; h < HELD; h++) {
+            let group = part + h * dims.lanes;
+            if group < groups {
+                //#unroll
+                for (var k = 0u; k < QUADS; k++) {
+                    store_partials(block * slots + lane / dims.lanes, group, k, of_gamma[h * QUADS + k], of_beta[h * QUADS + k]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The backward pass of layer norm and RMS norm, of rows that are too long for registers: they are read twice; generated code.
+//!
+//! shapes    as norm_backward.wgsl; partial sums are kept in memory
+//! grid      one workgroup of LANES invocations per dims.each rows, which it takes one after another
+//! subgroup  not used; lanes combine their values in shared memory
+//! requires  nothing
+//! edges     rows past the end are skipped, elements past a row's end are not stored: any length >= 1, any rows >= 1
+
+//#import norm_dims
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+
+//#param  set by NormProblem::kernel
+const CENTRED: bool = true; // the mean is subtracted
+const QUADS: u32 = 1u;      // groups of four elements that a lane loads together
+const HELD: u32 = 4u;       // such groups of a row that a lane loads in a turn
+const LANES: u32 = 256u;
+const WHOLE: bool = false; // rows consist of whole groups
+//#end
+const WIDTH: u32 = 4u * QUADS;
+alias sum = f32; // type of results before they are stored
+
+//#import norm_within
+
+//#generated operands
+// As in norm_backward.wgsl, and `add_partials`, which adds to what the slot has, or begins with it at its first row.
+
+// The default: an RMS norm without gamma.
+//#param
+alias a_unit = f32;
+alias b_unit = f32;
+alias y_unit = f32;
+//#end
+@group(0) @binding(0) var<storage, read> a: array<a_unit>;
+@group(0) @binding(1) var<storage, read> b: array<b_unit>;
+@group(0) @binding(2) var<storage, read> rstds: array<f32>;
+@group(0) @binding(3) var<storage, read_write> y: array<y_unit>;
+
+//#slot load x=a default element
+//#slot load_quad x=a default reals
+//#slot load x=b default element
+//#slot load_quad x=b default reals
+//#slot save x=y default element
+
+fn value(at: vec2<u32>, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_a(at.x + 4u * group * dims.a_stride, dims.a_stride, length - 4u * group);
+}
+
+fn gradient(at: vec2<u32>, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_b(at.y + 4u * group * dims.b_stride, dims.b_stride, length - 4u * group);
+}
+
+fn statistics(row: u32) -> vec2<f32> {
+    return vec2<f32>(0.0, rstds[row]);
+}
+
+fn scaled(v: vec4<f32>, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return v;
+}
+
+fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
+    let at = start + 4u * group;
+    save_y(at, v[0].x);
+    if count > 1u { save_y(at + 1u, v[0].y); }
+    if count > 2u { save_y(at + 2u, v[0].z); }
+    if count > 3u { save_y(at + 3u, v[0].w); }
+}
+
+fn add_partials(slot: u32, group: u32, k: u32, of_gamma: vec4<f32>, of_beta: vec4<f32>, is_first: bool) {}
+//#end
+
+var<workgroup> parts: array<vec2<f32>, LANES>; // sums of each lane
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let block = block_index(workgroup, grid);
+    let length = dims.length;
+    let groups = (length + WIDTH - 1u) / WIDTH;
+    let first = block * dims.each;
+    for (var row = first; row < min(first + dims.each, dims.rows); row++) {
+        let at = row_places(row);
+        let of_row = statistics(row);
+        var sums = vec4<f32>(0.0);
+        var products = vec4<f32>(0.0);
+        for (var start = lane; start < groups; start += LANES * HELD) {
+            //#unroll
+            for (var h = 0u; h < HELD; h++) {
+                let group = start + h * LANES;
+                if group < groups {
+                    //#unroll
+                    for (var k = 0u; k < QUADS; k++) {
+                        let left = length - group * WIDTH;
+                        let normed = (value(at, group, k, length) - of_row.x) * of_row.y;
+                        let g = gradient(at, group, k, length);
+                        let weighted = within(scaled(g, group, k, length), k, left);
+                        add_partials(block, group, k, g * normed, g, row == first);
+                        sums += weighted;
+                        products += weighted * within(normed, k, left);
+                    }
+                }
+            }
+        }
+        parts[lane] = vec2<f32>((sums.x + sums.y) + (sums.z + sums.w), (products.x + products.y) + (products.z + products.w));
+        workgroupBarrier();
+        for (var width = LANES / 2u; width > 0u; width /= 2u) {
+            if lane < width {
+                parts[lane] += parts[lane + width];
+            }
+            workgroupBarrier();
+        }
+        var means = parts[0] / f32(length);
+        if !CENTRED {
+            means.x = 0.0;
+        }
+        workgroupBarrier();
+
+        for (var group = lane; group < groups; group += LANES) {
+            var v: array<vec4<f32>, QUADS>;
+            //#unroll
+            for (var k = 0u; k < QUADS; k++) {
+                let normed = (value(at, group, k, length) - of_row.x) * of_row.y;
+                let weighted = scaled(gradient(at, group, k, length), group, k, length);
+                v[k] = of_row.y * ((weighted - means.x) - normed * means.y);
+            }
+            store_y(row * length, group, length - group * WIDTH, v);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The plan of a norm of channels: moments of chunks of rows, statistics, the norm; likewise backwards.
+
+use super::kernel::{ChannelKernel, UNIT_LANES};
+use super::problem::{ChannelDims, ChannelPass, ChannelProblem, LANES};
+use crate::Result;
+use crate::caps::Caps;
+use crate::kernel::{self, Needs};
+use crate::layout::{DType, Layout, dim};
+use crate::ops::{ReduceFunction, ReduceProblem};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time};
+use std::mem::offset_of;
+
+/// The operands of a call, by their use.
+struct Operands {
+    a: Region,
+    b: Option<Region>,
+    gamma: Option<Region>,
+    beta: Option<Region>,
+    /// Means, and variances in evaluation or else reciprocal deviations; those that a forward pass computes are results.
+    statistics: [Region; 2],
+}
+
+impl Problem for ChannelProblem {
+    /// In a forward pass up to three steps, in a backward pass up to four.
+    ///
+    /// Operands of a forward pass: A, gamma, beta, given statistics (the means and variances in evaluation, or running ones in
+    /// training); the result, the means, the variances, the reciprocal deviations, the updated running statistics. Of a backward
+    /// pass: A, the gradient, gamma, the means, the reciprocal deviations (variances in evaluation); the gradient of A, those of
+    /// gamma and beta. Those that the problem has no use for are left out. Scalars: eps and momentum.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let scalars = [ScalarParameter::f32("eps"), ScalarParameter::f32("momentum")];
+        let mut draft = Draft::new(self.op, &scalars, caps);
+        if self.pass.is_backward() {
+            self.backward(&mut draft)?
+        } else {
+            self.forward(&mut draft)?
+        }
+        Ok(draft.finish())
+    }
+}
+
+impl ChannelProblem {
+    fn forward(&self, draft: &mut Draft<'_>) -> Result<()> {
+        let a = draft.operand("the operand", self.dtype, self.layout(self.dims.a)?, Access::Read);
+        let [gamma, beta] = self.weights_of(draft)?;
+        let of_channels = Layout::contiguous(self.op, &[self.dims.channels as usize])?;
+        let of_units = Layout::contiguous(self.op, &[self.units()])?;
+        let given =
+            matches!(self.pass, ChannelPass::Evaluation | ChannelPass::TrainingWithRunning).then(|| {
+                ["the running means", "the running variances"]
+                    .map(|name| draft.operand(name, DType::F32, of_channels, Access::Read))
+            });
+        let y = draft.operand("the result", self.dtype, self.result()?, Access::Write);
+        let (Some(statistics), ChannelPass::Evaluation) = (given, self.pass) else {
+            let result =
+                |draft: &mut Draft<'_>, name| draft.operand(name, DType::F32, of_units, Access::Write);
+            let means = result(draft, "the means");
+            let variances = (self.pass != ChannelPass::Group).then(|| result(draft, "the variances"));
+            let rstds = result(draft, "the reciprocal deviations");
+            let new = given.map(|_| {
+                ["the new running means", "the new running variances"].map(|name| result(draft, name))
+            });
+            let moments = draft
+                .temporary(&[self.partial_rows(draft.caps()) * 2, self.dims.channels as usize], DType::F32)?;
+            self.step(draft, ChannelKernel::Moments, &[(a, Access::Read), (moments, Access::Write)])?;
+            let inputs =
+                [moments].into_iter().chain(given.into_iter().flatten()).map(|of| (of, Access::Read));
+            let outputs = [Some(means), variances, Some(rstds)].into_iter().flatten();
+            let outputs = outputs.chain(new.into_iter().flatten()).map(|of| (of, Access::Write));
+            let args: Vec<_> = inputs.chain(outputs).collect();
+            self.step(draft, ChannelKernel::Statistics, &args)?;
+            let operands = Operands { a, b: None, gamma, beta, statistics: [means, rstds] };
+            return self.step(draft, ChannelKernel::Norm, &operands.args(None, (y, Access::Write)));
+        };
+        let operands = Operands { a, b: None, gamma, beta, statistics };
+        self.step(draft, ChannelKernel::Norm, &operands.args(None, (y, Access::Write)))
+    }
+
+    fn backward(&self, draft: &mut Draft<'_>) -> Result<()> {
+        let a = draft.operand("the operand", self.dtype, self.layout(self.dims.a)?, Access::Read);
+        let b = draft.operand("the gradient", self.dtype, self.layout(self.dims.b)?, Access::Read);
+        let [gamma, beta] = self.weights_of(draft)?;
+        let (channels, units) = (self.dims.channels as usize, self.units());
+        let of_statistics =
+            Layout::contiguous(self.op, &[if self.pass.is_evaluation() { channels } else { units }])?;
+        let statistics = ["the means", "the deviations"]
+            .map(|name| draft.operand(name, DType::F32, of_statistics, Access::Read));
+        let y = draft.operand("the gradient of the operand", self.dtype, self.result()?, Access::Write);
+        let both = Layout::contiguous(self.op, &[2 * channels])?;
+        let name = "the gradients of gamma and beta";
+        let gradients =
+            self.pass.has_gradients().then(|| draft.operand(name, DType::F32, both, Access::Write));
+        let operands = Operands { a, b: Some(b), gamma, beta, statistics };
+        let is_evaluation = self.pass.is_evaluation();
+        let mut shifts = None;
+        if !is_evaluation || gradients.is_some() {
+            let rows = self.partial_rows(draft.caps());
+            let sums = draft.temporary(&[rows, 2 * channels], DType::F32)?;
+            let args: Vec<_> = [a, b, statistics[0], statistics[1]]
+                .into_iter()
+                .map(|of| (of, Access::Read))
+                .chain([(sums, Access::Write)])
+                .collect();
+            self.step(draft, ChannelKernel::Sums, &args)?;
+            if !is_evaluation {
+                let of_units = draft.temporary(&[2 * units], DType::F32)?;
+                let mut args = vec![(sums, Access::Read)];
+                args.extend(gamma.map(|gamma| (gamma, Access::Read)));
+                args.push((of_units, Access::Write));
+                args.extend(gradients.filter(|_| self.has_whole_channels()).map(|of| (of, Access::Write)));
+                self.step(draft, ChannelKernel::Means, &args)?;
+                shifts = Some(of_units);
+            }
+            if let Some(gradients) = gradients.filter(|_| is_evaluation || !self.has_whole_channels()) {
+                let sum = ReduceProblem::new(ReduceFunction::Sum, &sums.layout, &[0], DType::F32)?;
+                draft.call(sum.plan(draft.caps())?, &[sums, gradients], &[])?;
+            }
+        }
+        self.step(draft, ChannelKernel::Backward, &operands.args(shifts, (y, Access::Write)))
+    }
+
+    /// Adds a step with a kernel.
+    fn step(&self, draft: &mut Draft<'_>, which: ChannelKernel, args: &[(Region, Access)]) -> Result<()> {
+        let caps = draft.caps();
+        let d = self.dims_on(caps);
+        let lanes = if which.is_of_units() { UNIT_LANES } else { kernel::workgroup_size(LANES, caps) };
+        let blocks = if which.is_of_units() {
+            self.units().div_ceil(UNIT_LANES as usize) as u64
+        } else {
+            let across = u64::from(d.channels.div_ceil(self.width()).div_ceil(d.lanes));
+            across * u64::from(d.chunks) * u64::from(d.outer)
+        };
+        let workgroup_bytes = match which {
+            ChannelKernel::Moments => 36 * lanes,
+            ChannelKernel::Sums => 32 * lanes,
+            _ => 0,
+        };
+        let elements = f64::from(d.outer) * f64::from(d.inner) * f64::from(d.channels);
+        let sums = f64::from(d.outer) * f64::from(d.chunks) * f64::from(d.channels);
+        let flops = match which {
+            ChannelKernel::Moments | ChannelKernel::Sums => 5.0 * elements,
+            ChannelKernel::Norm => 3.0 * elements,
+            ChannelKernel::Backward => 7.0 * elements,
+            ChannelKernel::Statistics | ChannelKernel::Means => 5.0 * sums,
+        };
+        let dims = Dims::of(&d).scalar(offset_of!(ChannelDims, eps), 0);
+        draft.step(NewStep {
+            kernel: self.kernel(which, caps),
+            tile: format!("{lanes} invocations, {} chunks of {} rows, {}", d.chunks, d.each, self.dtype),
+            needs: Needs { bindings: dim(self.op, args.len())?, invocations: lanes, workgroup_bytes },
+            blocks,
+            dims: dims.scalar(offset_of!(ChannelDims, momentum), 1),
+            args,
+            flops: Flops::of_f32(flops),
+            time: Time::Roofline,
+        })
+    }
+
+    /// The uniform for a device: few enough rows in a chunk to occupy it.
+    fn dims_on(&self, caps: &Caps) -> ChannelDims {
+        let d = &self.dims;
+        let all = kernel::workgroup_size(LANES, caps);
+        let groups = d.channels.div_ceil(self.width());
+        let lanes = groups.next_power_of_two().min(all);
+        let busy = caps.machine.cores.saturating_mul(caps.machine.workgroups_per_core).max(1);
+        let others = u64::from(d.outer) * u64::from(groups.div_ceil(lanes));
+        let wanted = u32::try_from(u64::from(busy).div_ceil(others)).unwrap_or(1);
+        let most = d.inner.div_ceil(all / lanes * self.turn());
+        let each = d.inner.div_ceil(wanted.min(most).max(1));
+        ChannelDims { lanes, each, chunks: d.inner.div_ceil(each), ..*d }
+    }
+
+    /// Rows of partial sums.
+    fn partial_rows(&self, caps: &Caps) -> usize {
+        self.dims.outer as usize * self.dims_on(caps).chunks as usize
+    }
+
+    fn result(&self) -> Result<Layout> {
+        let d = &self.dims;
+        Layout::contiguous(self.op, &[d.outer as usize * d.inner as usize * d.channels as usize])
+    }
+
+    fn weights_of(&self, draft: &mut Draft<'_>) -> Result<[Option<Region>; 2]> {
+        let d = &self.dims;
+        let mut of = |name, is_there: bool, offset| {
+            let layout = self.weights(offset)?;
+            Ok::<_, crate::Error>(is_there.then(|| draft.operand(name, self.dtype, layout, Access::Read)))
+        };
+        Ok([of("gamma", self.has_gamma, d.gamma_offset)?, of("beta", self.has_beta, d.beta_offset)?])
+    }
+}
+
+impl Operands {
+    /// The arguments of the kernels that compute a result of A's shape.
+    fn args(&self, shifts: Option<Region>, y: (Region, Access)) -> Vec<(Region, Access)> {
+        let [means, deviations] = self.statistics;
+        let read = [Some(self.a), self.b, self.gamma, self.beta, Some(means), Some(deviations), shifts];
+        read.into_iter().flatten().map(|of| (of, Access::Read)).chain([y]).collect()
+    }
+}

@@ -1,0 +1,59 @@
+//! The gradients of a norm, the statistics that they need, and the results of problems.
+
+use crate::gpu::{Allocation, Gpu, View};
+use crate::layout::{DType, Real};
+use crate::plan::{Problem, Scalar};
+use crate::tensor::Tensor;
+use crate::{Error, Result};
+
+/// The gradients of a norm's operands.
+#[derive(Clone, Debug)]
+pub struct NormGradients<T: Real> {
+    /// The gradient of the operand; of an operand and a residual, the gradient of each.
+    pub x: Tensor<T>,
+    /// The gradient of gamma in f32, if there is a gamma.
+    pub gamma: Option<Tensor<f32>>,
+    /// The gradient of beta in f32, if there is a beta.
+    pub beta: Option<Tensor<f32>>,
+}
+
+/// A statistic of the rows, from the start of its binding.
+pub(super) fn statistic<T: Real>(
+    op: &'static str,
+    name: &str,
+    x: &Tensor<T>,
+    of: &Tensor<f32>,
+    rows: &[usize],
+) -> Result<Tensor<f32>> {
+    x.same_gpu(op, of)?;
+    if of.shape() != rows {
+        let rule = format!("{name} must have the shape of the rows, as the forward pass returned it");
+        return Err(Error::Shape {
+            op,
+            rule: rule.into(),
+            remedy: "",
+            lhs: of.shape().to_vec(),
+            rhs: Some(rows.to_vec()),
+        });
+    }
+    let is_first = of.layout().is_contiguous() && of.layout().offset_in_window(DType::F32) == 0;
+    let of = if is_first { of.clone() } else { of.copied()? };
+    of.reshape([of.len()])
+}
+
+/// The outputs of a problem that has this number of them.
+pub(super) fn computed(
+    gpu: &Gpu,
+    problem: &impl Problem,
+    inputs: &[View<'_>],
+    scalars: &[Scalar],
+    outputs: usize,
+) -> Result<Vec<Allocation>> {
+    Ok(match outputs {
+        1 => Vec::from(gpu.compute::<_, 1>(problem, inputs, scalars)?),
+        2 => Vec::from(gpu.compute::<_, 2>(problem, inputs, scalars)?),
+        3 => Vec::from(gpu.compute::<_, 3>(problem, inputs, scalars)?),
+        4 => Vec::from(gpu.compute::<_, 4>(problem, inputs, scalars)?),
+        _ => Vec::from(gpu.compute::<_, 6>(problem, inputs, scalars)?),
+    })
+}

@@ -1,0 +1,127 @@
+//! Writes the bindings of a norm's kernel, and the functions that read and write them, for the operands that are there.
+
+use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
+use crate::ops::vectors::Moves;
+
+/// A kernel whose text is being written.
+pub(super) struct Writer {
+    kernel: Kernel,
+    moves: Moves,
+    pub(super) format: StorageFormat,
+    bindings: usize,
+    pub(super) text: String,
+}
+
+impl Writer {
+    pub(super) fn new(kernel: Kernel, moves: Moves, format: StorageFormat) -> Self {
+        Self { kernel, moves, format, bindings: 0, text: String::new() }
+    }
+
+    /// The kernel with what was written in the slot `operands`.
+    pub(super) fn done(self, description: String) -> Kernel {
+        self.kernel.generated("operands", description, self.text)
+    }
+
+    /// Adds a function.
+    pub(super) fn function(&mut self, head: &str, body: &str) {
+        self.text += &function(head, body);
+    }
+
+    /// An operand that is read.
+    pub(super) fn read(&mut self, name: &'static str) {
+        let width = if self.moves == Moves::Vectors { AccessWidth::Four } else { AccessWidth::One };
+        let access = OperandAccess::read(self.format, width);
+        self.bind(name, access);
+        self.text += &match self.moves {
+            Moves::Elements => {
+                format!("//#slot load x={name} default element\n//#slot load_quad x={name} default reals\n")
+            }
+            Moves::Vectors => format!("//#slot aligned_quad x={name} default plain\n"),
+        };
+    }
+
+    /// An operand of which single elements are read, whatever the vectors of others.
+    pub(super) fn read_elements(&mut self, name: &'static str) {
+        let access = OperandAccess::read(self.format, AccessWidth::One);
+        self.text += &access.declaration(name, self.bindings);
+        self.text += &format!("//#slot load x={name} default element\n");
+        self.bindings += 1;
+        let kernel = std::mem::replace(&mut self.kernel, Kernel::new(""));
+        self.kernel = kernel.operand(name, access);
+    }
+
+    /// A result with contiguous rows, and the function that stores a group of its elements.
+    pub(super) fn write(&mut self, name: &'static str) {
+        let width = if self.moves == Moves::Vectors { AccessWidth::Four } else { AccessWidth::One };
+        self.bind(name, OperandAccess::write(self.format, width));
+        let head = format!("store_{name}(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)");
+        self.text += &match self.moves {
+            Moves::Elements => {
+                let save = |at: usize| {
+                    let component = ["x", "y", "z", "w"][at];
+                    format!("    if count > {at}u {{ save_{name}(at + {at}u, v[0].{component}); }}\n")
+                };
+                let saves: String = (0..4).map(save).collect();
+                let body = format!("    let at = start + 4u * group;\n{saves}");
+                format!("//#slot save x={name} default element\n{}", function(&head, &body))
+            }
+            Moves::Vectors => {
+                let body = format!("    save_vector_{name}((start / WIDTH + group) * QUADS, count, v);\n");
+                let slots =
+                    format!("//#slot save_quad x={name} default plain\n//#import save_vector x={name}\n");
+                format!("{slots}{}", function(&head, &body))
+            }
+        };
+    }
+
+    /// A binding of f32 elements that is accessed by itself.
+    pub(super) fn f32s(&mut self, name: &str, mode: &str) {
+        self.text +=
+            &format!("@group(0) @binding({}) var<storage, {mode}> {name}: array<f32>;\n", self.bindings);
+        self.bindings += 1;
+    }
+
+    fn bind(&mut self, name: &'static str, access: OperandAccess) {
+        self.text += &access.declaration(name, self.bindings);
+        self.bindings += 1;
+        let kernel = std::mem::replace(&mut self.kernel, Kernel::new(""));
+        self.kernel = match self.moves {
+            Moves::Elements => kernel.operand(name, access),
+            Moves::Vectors => kernel.quads(name, access),
+        };
+    }
+
+    /// The expression of quad `k` of a group of an operand's elements, of which `length` begin at `start` and are `stride` apart.
+    pub(super) fn loaded(&self, name: &str, start: &str, stride: &str) -> String {
+        match self.moves {
+            Moves::Elements => {
+                format!("load_quad_{name}({start} + 4u * group * {stride}, {stride}, length - 4u * group)")
+            }
+            Moves::Vectors => format!("quad_{name}(({start} / WIDTH + group) * QUADS + k)"),
+        }
+    }
+}
+
+fn function(head: &str, body: &str) -> String {
+    format!("\nfn {head} {{\n{body}}}\n")
+}
+
+/// A function that rounds values as storing them does.
+pub(super) fn rounded(format: StorageFormat) -> String {
+    let value = match format {
+        StorageFormat::F16 => "vec4<f32>(vec4<f16>(v))",
+        StorageFormat::PackedF16 => {
+            "vec4<f32>(unpack2x16float(pack_pair(v.xy)), unpack2x16float(pack_pair(v.zw)))"
+        }
+        StorageFormat::Bf16 => "vec4<f32>(of_pair(pack_pair(v.xy)), of_pair(pack_pair(v.zw)))",
+        StorageFormat::F32 | StorageFormat::I8 | StorageFormat::I32 => "v",
+    };
+    let pair = match format {
+        StorageFormat::Bf16 => function(
+            "of_pair(pair: u32) -> vec2<f32>",
+            "    return bitcast<vec2<f32>>(vec2<u32>(pair << 16u, pair & 0xffff0000u));\n",
+        ),
+        _ => String::new(),
+    };
+    pair + &function("rounded(v: vec4<f32>) -> vec4<f32>", &format!("    return {value};\n"))
+}

@@ -1,0 +1,173 @@
+//! Group, instance and batch norm.
+
+use super::rows::bits;
+use crate::support;
+use crate::support::strided::{Lay, Placed};
+use crate::support::values::{assert_ok, for_all_types, values};
+use tilewise::ops::{self, BatchNorm, GroupNorm, InstanceNorm, RunningStatistics};
+use tilewise::{Gpu, Real, reference};
+
+const LAYS: [Lay; 6] = [Lay::Plain, Lay::Reversed, Lay::Gaps, Lay::Even, Lay::Odd, Lay::Vectors];
+
+fn shifted<T: Real>(shape: &[usize], seed: u64) -> Vec<T> {
+    values::<f32>(shape, 2.0, seed).into_iter().map(|x| T::from_f64(f64::from(x) + 3.0)).collect()
+}
+
+/// Shapes and groups: of few and many channels, of units in one chunk and in several, without an axis of rows.
+fn shapes() -> Vec<(&'static [usize], usize)> {
+    support::by_sweep(
+        vec![(&[2, 5, 7, 12][..], 3), (&[3, 9], 9), (&[2, 300, 16], 4), (&[1, 2, 1100], 2)],
+        vec![(&[2, 5, 7, 12][..], 3), (&[3, 9], 9), (&[2, 300, 16], 4), (&[1, 2, 1100], 2)],
+        vec![(&[2, 5, 7, 12][..], 3), (&[2, 300, 16], 4)],
+    )
+}
+
+#[test]
+fn group_norm_and_its_gradients_agree_with_their_definitions() {
+    fn test<T: Real>(gpu: &Gpu) {
+        for (case, (shape, groups)) in shapes().into_iter().enumerate() {
+            let channels = shape[shape.len() - 1];
+            let inner: usize = shape[1..shape.len() - 1].iter().product();
+            let planes = [shape[0], inner, channels];
+            let (x, g) = (shifted::<T>(shape, 1), values::<T>(shape, 1.0, 2));
+            let (gamma, beta) = (values::<T>(&[channels], 2.0, 3), values::<T>(&[channels], 1.0, 4));
+            let lay = |step: usize| LAYS[(case + step) % LAYS.len()];
+            let [a, grad] = [(&x, 5), (&g, 3)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)));
+            let [of_gamma, of_beta] =
+                [(&gamma, 2), (&beta, 3)].map(|(of, step)| Placed::new(gpu, of, &[channels], lay(step)));
+            let (eps, what) = (f64::from(1e-3f32), (T::DTYPE, shape, groups, lay(5)));
+            for groups in [groups, channels] {
+                let weights = [Some(&gamma[..]), (groups < channels).then_some(&beta[..])];
+                let (to_gamma, to_beta) = (Some(&of_gamma.tensor), weights[1].map(|_| &of_beta.tensor));
+                let norm = GroupNorm { gamma: to_gamma, beta: to_beta, eps: 1e-3, ..GroupNorm::new(groups) };
+                let instance = InstanceNorm { gamma: to_gamma, beta: to_beta, eps: 1e-3 };
+                let is_instance = groups == channels;
+                let normed = if is_instance {
+                    ops::instance_norm_with_statistics(&a.tensor, instance).unwrap()
+                } else {
+                    ops::group_norm_with_statistics(&a.tensor, norm).unwrap()
+                };
+                let want = reference::group_norm(&x, planes, groups, weights, eps);
+                assert_ok(&want.y.compare(&normed.y.to_vec().unwrap()), what);
+                assert_eq!((normed.y.shape(), normed.mean.shape()), (shape, &[shape[0], groups][..]));
+                assert_ok(&want.mean.compare(&normed.mean.to_vec().unwrap()), what);
+                assert_ok(&want.rstd.compare(&normed.rstd.to_vec().unwrap()), what);
+                let y = if is_instance {
+                    ops::instance_norm(&a.tensor, instance)
+                } else {
+                    ops::group_norm(&a.tensor, norm)
+                };
+                assert_eq!(bits(&y.unwrap()), bits(&normed.y), "{what:?}");
+                let found = if is_instance {
+                    ops::instance_norm_backward(&a.tensor, &normed, instance, &grad.tensor).unwrap()
+                } else {
+                    ops::group_norm_backward(&a.tensor, &normed, norm, &grad.tensor).unwrap()
+                };
+                let want = reference::group_norm_backward(&x, planes, groups, weights[0], eps, &g);
+                assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
+                assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
+                assert_eq!(found.beta.is_some(), weights[1].is_some());
+                if let Some(beta) = found.beta {
+                    assert_ok(&want.beta.compare(&beta.to_vec().unwrap()), what);
+                }
+            }
+        }
+    }
+    for_all_types!(test);
+}
+
+#[test]
+fn batch_norm_and_its_gradients_agree_with_their_definitions() {
+    fn test<T: Real>(gpu: &Gpu) {
+        for (case, shape) in [&[4, 5, 6, 8][..], &[37, 13], &[1, 700, 4]].into_iter().enumerate() {
+            let channels = shape[shape.len() - 1];
+            let rows: usize = shape[..shape.len() - 1].iter().product();
+            let planes = [1, rows, channels];
+            let (x, g) = (shifted::<T>(shape, 1), values::<T>(shape, 1.0, 2));
+            let (gamma, beta) = (values::<T>(&[channels], 2.0, 3), values::<T>(&[channels], 1.0, 4));
+            let lay = |step: usize| LAYS[(case + step) % LAYS.len()];
+            let [a, grad] = [(&x, 5), (&g, 0)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)));
+            let [of_gamma, of_beta] =
+                [(&gamma, 2), (&beta, 3)].map(|(of, step)| Placed::new(gpu, of, &[channels], lay(step)));
+            let norm = BatchNorm {
+                gamma: Some(&of_gamma.tensor),
+                beta: Some(&of_beta.tensor),
+                eps: 1e-3,
+                momentum: 0.25,
+            };
+            let (eps, what) = (f64::from(norm.eps), (T::DTYPE, shape, lay(5)));
+            let means = values::<f32>(&[channels], 1.0, 5);
+            let variances: Vec<f32> =
+                values::<f32>(&[channels], 1.0, 6).iter().map(|x| x.abs() + 0.5).collect();
+            let [mean, variance] =
+                [&means, &variances].map(|of| Placed::new(gpu, of, &[channels], Lay::Gaps).tensor);
+            let running = RunningStatistics { mean, variance };
+
+            let normed = ops::batch_norm_training(&a.tensor, Some(&running), norm).unwrap();
+            let want = reference::group_norm(&x, planes, channels, [Some(&gamma), Some(&beta)], eps);
+            assert_ok(&want.y.compare(&normed.y.to_vec().unwrap()), what);
+            assert_ok(&want.mean.compare(&normed.mean.to_vec().unwrap()), what);
+            assert_ok(&want.variance.compare(&normed.variance.to_vec().unwrap()), what);
+            assert_ok(&want.rstd.compare(&normed.rstd.to_vec().unwrap()), what);
+            let updated = normed.running.as_ref().unwrap();
+            let unbiased = rows as f64 / (rows - 1) as f64;
+            for (found, old, batch, by) in [
+                (&updated.mean, &means, &want.mean, 1.0),
+                (&updated.variance, &variances, &want.variance, unbiased),
+            ] {
+                for (c, found) in found.to_vec().unwrap().into_iter().enumerate() {
+                    let want = 0.75 * f64::from(old[c]) + 0.25 * by * batch.value[c];
+                    let bound = 0.25 * by * batch.tolerance[c] + 1e-6 * (want.abs() + 1.0);
+                    assert!((f64::from(found) - want).abs() <= bound, "{what:?}: {found}, not {want}");
+                }
+            }
+            let found = ops::batch_norm_training_backward(&a.tensor, &normed, norm, &grad.tensor).unwrap();
+            let want = reference::group_norm_backward(&x, planes, channels, Some(&gamma), eps, &g);
+            assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
+            assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
+            assert_ok(&want.beta.compare(&found.beta.unwrap().to_vec().unwrap()), what);
+
+            let y = ops::batch_norm(&a.tensor, &running, norm).unwrap();
+            let given = [&means[..], &variances[..]];
+            let want = reference::batch_norm(&x, given, [Some(&gamma), Some(&beta)], eps);
+            assert_ok(&want.compare(&y.to_vec().unwrap()), what);
+            let found = ops::batch_norm_backward(&a.tensor, &running, norm, &grad.tensor).unwrap();
+            let want = reference::batch_norm_backward(&x, given, Some(&gamma), eps, &g);
+            assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
+            assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
+            assert_ok(&want.beta.compare(&found.beta.unwrap().to_vec().unwrap()), what);
+        }
+    }
+    for_all_types!(test);
+}
+
+#[test]
+fn norms_of_channels_are_these_launches() {
+    if support::is_left_to_the_first_driver() {
+        return;
+    }
+    let Some(gpu) = support::own(|_| ()) else { return };
+    let shape = [2, 400, 8];
+    let x = gpu.tensor(&values::<f32>(&shape, 1.0, 1), shape).unwrap();
+    let gamma = gpu.tensor(&values::<f32>(&[8], 1.0, 2), [8]).unwrap();
+    let count = |work: &dyn Fn()| {
+        let before = gpu.stats().launches;
+        work();
+        gpu.stats().launches - before
+    };
+    let norm = GroupNorm { gamma: Some(&gamma), ..GroupNorm::new(2) };
+    let normed = ops::group_norm_with_statistics(&x, norm).unwrap();
+    assert_eq!(count(&|| drop(ops::group_norm(&x, norm).unwrap())), FORWARD);
+    assert_eq!(count(&|| drop(ops::group_norm_backward(&x, &normed, norm, &x).unwrap())), 4);
+    let norm = BatchNorm { gamma: Some(&gamma), ..BatchNorm::default() };
+    let normed = ops::batch_norm_training(&x, None, norm).unwrap();
+    let running = RunningStatistics { mean: normed.mean.clone(), variance: normed.variance.clone() };
+    assert_eq!(count(&|| drop(ops::batch_norm_training(&x, Some(&running), norm).unwrap())), FORWARD);
+    assert_eq!(count(&|| drop(ops::batch_norm_training_backward(&x, &normed, norm, &x).unwrap())), 3);
+    assert_eq!(count(&|| drop(ops::batch_norm(&x, &running, norm).unwrap())), 1);
+    assert_eq!(count(&|| drop(ops::batch_norm_backward(&x, &running, norm, &x).unwrap())), 3);
+    assert_eq!(count(&|| drop(ops::batch_norm_backward(&x, &running, BatchNorm::default(), &x).unwrap())), 1);
+}
+
+/// Moments, statistics, result.
+const FORWARD: u64 = 3;

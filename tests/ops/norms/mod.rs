@@ -1,0 +1,5 @@
+//! Norms against their definitions in f64.
+
+mod channels;
+mod mistakes;
+mod rows;

@@ -1,0 +1,57 @@
+//! Problems whose plans need every kernel of norms.
+
+use std::collections::HashSet;
+use tilewise::planning::Problem;
+use tilewise::planning::kernel::Kernel;
+use tilewise::planning::ops::{
+    ChannelLayouts, ChannelPass, ChannelProblem, NormKind, NormLayouts, NormPass, NormProblem,
+};
+use tilewise::{Caps, DType, Layout};
+
+const REALS: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
+
+/// The kernels of norms on a device: all types and passes, with and without vectors, of short rows and of long ones.
+pub fn norm_kernels(caps: &Caps) -> Vec<Kernel> {
+    let passes = [
+        (NormKind::Layer, NormPass::ForwardWithStatistics, true),
+        (NormKind::Layer, NormPass::Forward, false),
+        (NormKind::Rms, NormPass::ForwardWithStatistics, false),
+        (NormKind::Layer, NormPass::BackwardWithBoth, true),
+        (NormKind::Rms, NormPass::BackwardWithGamma, true),
+        (NormKind::Rms, NormPass::Backward, true),
+    ];
+    let mut kernels = HashSet::new();
+    for dtype in REALS {
+        for length in [64, 65, 9000, 9001] {
+            let a = Layout::contiguous("test", &[300, length]).expect("a small shape");
+            let weights = Layout::contiguous("test", &[length]).expect("a small shape");
+            for (kind, pass, has_b) in passes {
+                let beta = (kind == NormKind::Layer).then_some(&weights);
+                let layouts = NormLayouts { a: &a, b: has_b.then_some(&a), gamma: Some(&weights), beta };
+                let problem = NormProblem::new(kind, pass, layouts, dtype).expect("a small shape");
+                // A device with the fewest bindings cannot run all.
+                let Ok(plan) = problem.plan(caps) else { continue };
+                kernels.extend(plan.steps().iter().map(|step| step.kernel.clone()));
+            }
+        }
+    }
+    let passes = [
+        (ChannelPass::Group, 8),
+        (ChannelPass::TrainingWithRunning, 64),
+        (ChannelPass::Evaluation, 64),
+        (ChannelPass::BackwardWithGradients, 8),
+        (ChannelPass::BackwardWithGradients, 64),
+        (ChannelPass::EvaluationBackwardWithGradients, 64),
+    ];
+    for (dtype, row) in REALS.into_iter().flat_map(|dtype| [64, 65].map(|row| (dtype, row))) {
+        let a = Layout::new("test", &[1, 300, 64], &[0, row, 1], 0, 1 << 20).expect("a large buffer");
+        let weights = Layout::contiguous("test", &[64]).expect("a small shape");
+        for (pass, groups) in passes {
+            let layouts = ChannelLayouts { a: &a, b: Some(&a), gamma: Some(&weights), beta: Some(&weights) };
+            let problem = ChannelProblem::new("test", pass, layouts, groups, dtype).expect("a small shape");
+            let Ok(plan) = problem.plan(caps) else { continue };
+            kernels.extend(plan.steps().iter().map(|step| step.kernel.clone()));
+        }
+    }
+    kernels.into_iter().collect()
+}
