@@ -1,5 +1,4 @@
-//! The gradient of a softmax or of its logarithm along an axis whose elements are far apart. Each invocation has neighbouring
-//! columns.
+//! The gradient of a softmax, or of its logarithm, along an axis whose elements are far apart.
 //!
 //! shapes    as softmax_backward
 //! grid      one invocation per WIDTH neighbours, LANES a workgroup; consecutive ones have neighbouring columns

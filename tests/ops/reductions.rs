@@ -6,7 +6,7 @@ use crate::support::values::{assert_ok, for_all_types, values};
 use crate::vectors::planned_as_a_gpu;
 use tilewise::ops::Axes;
 use tilewise::reference::{self, Definition};
-use tilewise::{Element, Error, Gpu, Real, Tensor, ops};
+use tilewise::{DType, Element, Error, Gpu, Real, Tensor, ops};
 
 type Reduced<T> = fn(&Tensor<T>, Axes) -> tilewise::Result<Tensor<T>>;
 type Defined<T> = fn(&[T], [usize; 3]) -> Definition;
@@ -25,6 +25,12 @@ fn of_reals<T: Real>() -> [(&'static str, Reduced<T>, Defined<T>); 10] {
         ("var", |a, axes| ops::var(a, axes, 0), |a, shape| reference::var(a, shape, 0)),
         ("var, unbiased", |a, axes| ops::var(a, axes, 1), |a, shape| reference::var(a, shape, 1)),
     ]
+}
+
+/// Whether a function is computed of elements of this type. What depends on the type is how elements are loaded and stored, not
+/// what is computed: two functions will do for those that are not f32.
+fn is_tested<T: Element>(name: &str) -> bool {
+    T::DTYPE == DType::F32 || ["sum", "max"].contains(&name)
 }
 
 /// Shapes, and axes of each that are reduced.
@@ -81,7 +87,8 @@ fn reductions_along_any_axes_agree_with_their_definitions() {
             for (i, (name, function, defined)) in of_reals::<T>().into_iter().enumerate() {
                 let lay = Lay::ALL[(case + i) % 5];
                 let want = defined(&rows, [results, count, 1]);
-                if name == "prod" && count > 100 || name == "var, unbiased" && count == 1 {
+                let is_undefined = name == "var, unbiased" && count == 1;
+                if name == "prod" && count > 100 || is_undefined || !is_tested::<T>(name) {
                     continue;
                 }
                 for lay in [Lay::Plain, lay] {
@@ -129,7 +136,7 @@ fn rows_that_begin_at_whole_vectors_are_reduced_in_vectors() {
             let x = values::<T>(shape, 1.5, 6);
             let (rows, kept, count) = gathered(&x, shape, axes);
             for (name, function, defined) in of_reals::<T>() {
-                if name == "prod" && count > 100 {
+                if name == "prod" && count > 100 || !is_tested::<T>(name) {
                     continue;
                 }
                 let want = defined(&rows, [kept.iter().product(), count, 1]);
@@ -203,6 +210,9 @@ fn the_first_of_the_largest_and_of_the_smallest_is_found() {
             (&[6, 1, 3], 1),
         ];
         for (case, (shape, axis)) in shapes.into_iter().enumerate() {
+            if T::DTYPE != DType::F32 && case % 3 != 2 {
+                continue;
+            }
             // Few different values, so that many are equal.
             let x: Vec<T> =
                 values::<f32>(shape, 3.0, 6).iter().map(|x| T::from_f64(x.to_f64().round())).collect();

@@ -6,7 +6,7 @@ use crate::support::values::{assert_ok, for_all_types, values};
 use crate::vectors::planned_as_a_gpu;
 use tilewise::ops::Softmax;
 use tilewise::reference::{self, SoftmaxReference};
-use tilewise::{Error, Gpu, Real, Tensor, ops};
+use tilewise::{DType, Error, Gpu, Real, Tensor, ops};
 
 /// Shapes, and an axis of each.
 const CASES: [(&[usize], usize); 20] = [
@@ -32,6 +32,11 @@ const CASES: [(&[usize], usize); 20] = [
     (&[2, 3, 9], 2),
 ];
 
+/// Whether a case is computed of elements of this type: all are of f32, and every third of other types.
+fn is_tested<T: Real>(case: usize) -> bool {
+    T::DTYPE == DType::F32 || case % 3 == 1
+}
+
 fn dims(shape: &[usize], axis: usize) -> [usize; 3] {
     [&shape[..axis], &shape[axis..=axis], &shape[axis + 1..]].map(|extents| extents.iter().product())
 }
@@ -39,7 +44,7 @@ fn dims(shape: &[usize], axis: usize) -> [usize; 3] {
 #[test]
 fn softmax_agrees_with_its_definition() {
     fn test<T: Real>(gpu: &Gpu) {
-        for (case, (shape, axis)) in CASES.into_iter().enumerate() {
+        for (case, (shape, axis)) in CASES.into_iter().enumerate().filter(|(case, _)| is_tested::<T>(*case)) {
             for (i, scale) in [1.0, 120.0, 30_000.0].into_iter().enumerate() {
                 let x = values::<T>(shape, scale, 7);
                 let want = SoftmaxReference::new(&x, dims(shape, axis));
@@ -82,7 +87,7 @@ fn as_f32(x: f64) -> f32 {
 
 /// Logarithms below -65504 are infinite in f16.
 fn assert_within_type<T: Real>(want: &reference::Definition, got: &[f32], what: impl std::fmt::Debug) {
-    let most = if T::DTYPE == tilewise::DType::F16 { 65_000.0 } else { f64::INFINITY };
+    let most = if T::DTYPE == DType::F16 { 65_000.0 } else { f64::INFINITY };
     let entries = want.value.iter().zip(&want.tolerance).zip(got);
     let entries = entries.filter(|((value, _), _)| value.abs() < most).map(|((&value, &tolerance), &got)| {
         let stored = reference::store_tolerance(value.abs() + tolerance, T::DTYPE);
@@ -175,7 +180,7 @@ fn masks_broadcast_and_scores_are_scaled() {
 #[test]
 fn gradients_agree_with_their_definition() {
     fn test<T: Real>(gpu: &Gpu) {
-        for (case, (shape, axis)) in CASES.into_iter().enumerate() {
+        for (case, (shape, axis)) in CASES.into_iter().enumerate().filter(|(case, _)| is_tested::<T>(*case)) {
             let dims = dims(shape, axis);
             let (x, g) = (values::<T>(shape, 3.0, 7), values::<T>(shape, 2.0, 8));
             let [y, log_y] = [reference::softmax(&x, dims), reference::log_softmax(&x, dims)]

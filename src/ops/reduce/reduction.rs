@@ -142,7 +142,6 @@ impl Reduction {
     }
 
     /// The number of the shader's uniform, for this many elements: the bits of the divisor, or what reverses the order.
-    #[expect(clippy::cast_possible_truncation, reason = "a rounded divisor is within the bound")]
     pub(super) fn number(self, count: usize) -> u32 {
         match self {
             Self::Mean => (count as f32).to_bits(),

@@ -16,7 +16,7 @@ use crate::tensor::Tensor;
 /// As [`sum`](super::sum).
 /// # Precision
 /// Computed in f32, then stored: [`reference::var`](crate::reference::var). Each element is read once. Means and squared distances to
-/// them are merged, of groups of elements that the kernel reads together (Chan, Golub and LeVeque); the first element is subtracted
+/// them are merged, of groups of elements that the kernel reads together (Chan, Golub and `LeVeque`); the first element is subtracted
 /// from all before. So a mean that is large compared with the distances costs no accuracy. Distances above $2^{64}$ overflow.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
