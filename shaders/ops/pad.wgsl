@@ -57,7 +57,7 @@ fn padded(row: Row, col: u32) -> u32 {
     let extents = dims.axes[0];
     let at = max(col, extents.y) - extents.y;
     if !row.is_inside || col < extents.y || at >= extents.z {
-        return dims.value;
+        return dims.value & MASK;
     }
     let place = row.place + at * extents.w;
     return (a[place / PER_WORD] >> (place % PER_WORD * BITS)) & MASK;
