@@ -51,8 +51,9 @@ fn layer_norm_and_its_gradients_agree_with_their_definitions() {
             let [of_gamma, of_beta] =
                 [(&gamma, 2), (&beta, 3)].map(|(of, step)| Placed::new(gpu, of, row, lay(step)));
             // Each combination with one shape at least.
-            for (has_gamma, has_beta) in
-                [(true, true), (case % 2 == 0, false)].into_iter().take(1 + usize::from(case < 2))
+            for (has_gamma, has_beta) in [(true, true), (case % 2 == 0, false)]
+                .into_iter()
+                .take(1 + usize::from(case < 2 && !support::is_short_sweep()))
             {
                 let norm = LayerNorm {
                     axes,
