@@ -128,6 +128,8 @@ impl<T: Real> Linear<T> {
     ) -> Result<Tensor<T>> {
         call("Linear::backward_into", || {
             self.check_gradients(gradients)?;
+            let all = [Some(&gradients.weight), gradients.bias.as_ref()];
+            all.into_iter().flatten().try_for_each(|gradient| gradient.check_unshared(OP))?;
             let sums = self.sums_for_slope(x, g)?;
             self.gradients(x, sums.as_ref(), g, gradients, 1.0)
         })

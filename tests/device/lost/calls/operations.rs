@@ -19,7 +19,7 @@ pub(super) const CALLS: &[Call] = &[
     ("Linear::backward", |it| it.linear.backward(&it.a, &it.b).map(drop)),
     ("Linear::backward_from", |it| it.linear.backward_from(&it.a, &it.b, &it.b).map(drop)),
     ("Linear::backward_into", |it| {
-        let mut gradients = LinearGradients { weight: it.c.clone(), bias: None };
+        let mut gradients = LinearGradients { weight: it.c.writable_view(), bias: None };
         it.linear.backward_into(&it.a, &it.b, &mut gradients).map(drop)
     }),
     ("Linear::descend", |it| it.linear.descend(&LinearGradients { weight: it.c.clone(), bias: None }, 0.1)),
