@@ -135,17 +135,22 @@ impl Actor {
         self.keep(result, model);
     }
 
-    /// Sums or largest elements along an axis.
+    /// A reduction or a cumulative sum along an axis.
     fn reduce(&mut self) {
         let Some(at) = self.find(|item| item.model.shape.len() > 1) else { return };
         let axis = self.random.below(self.items[at].model.shape.len());
-        let is_sum = self.menu == Menu::Plain || self.random.chance(60);
+        let kind = if self.menu == Menu::Plain { 2 } else { self.random.below(4) };
         let item = &self.items[at];
         let Held::F32(a) = &item.tensor else { return };
-        let want = if is_sum { item.model.sum(axis, largest_of(DType::F32)) } else { item.model.max(axis) };
+        let limit = largest_of(DType::F32);
+        let (what, want, result) = match kind {
+            0 => ("the largest", item.model.max(axis), ops::max(a, axis)),
+            1 => ("cumulative sums", item.model.cumsum(axis, limit), ops::cumsum(a, axis)),
+            _ => ("sums", item.model.sum(axis, limit), ops::sum(a, axis)),
+        };
         let Some(want) = want else { return };
-        let name = format!("{} of {} along {axis}", if is_sum { "sum" } else { "max" }, item.name());
-        let result = if is_sum { ops::sum(a, axis) } else { ops::max(a, axis) }.map(Held::F32);
+        let name = format!("{what} of {} along {axis}", item.name());
+        let result = result.map(Held::F32);
         self.say(name);
         self.keep(result, want);
     }

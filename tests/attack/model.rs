@@ -107,6 +107,17 @@ impl Model {
         Self::of(&shape, |i| join(&mut (0..extent).map(|l| self.values[at(i) + l * inner])))
     }
 
+    /// Cumulative sums along an axis, if none can exceed the limit.
+    pub(crate) fn cumsum(&self, axis: usize, limit: i64) -> Option<Self> {
+        let extent = self.shape[axis];
+        if i64::try_from(extent).ok()? * self.largest() > limit {
+            return None;
+        }
+        let inner: usize = self.shape[axis + 1..].iter().product();
+        let sum = |i: usize| (0..=i / inner % extent).map(|l| self.values[i - l * inner]).sum();
+        Some(Self::of(&self.shape, sum))
+    }
+
     fn checked(&self, shape: &[usize], values: &[i64], limit: i64) -> Option<Self> {
         let values: Option<Vec<i32>> =
             values.iter().map(|&v| i32::try_from(v).ok().filter(|_| v.abs() <= limit)).collect();
