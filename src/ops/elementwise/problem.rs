@@ -106,7 +106,7 @@ impl ElementwiseProblem {
     ///
     /// # Errors
     /// [`Error::Shape`] if an operand does not broadcast to the shape of C, or elements of C overlap; [`Error::Input`]
-    /// if there is no such function of these types, or there are no or more than [`MAX_OPERANDS`] operands;
+    /// if there is no such function of these types, or there are no or more than four operands;
     /// [`Error::Limit`] if a size is $2^{31}$ or more.
     pub fn new(
         function: Elementwise,
