@@ -1,7 +1,7 @@
 //! The plan of a reduction: one step, or two if there are too few results to occupy a device.
 
 use super::kernel::{COLUMN_LANES, LANES, Stage};
-use super::problem::{Across, ReduceDims, ReduceProblem};
+use super::problem::{Across, ReduceDims, ReduceProblem, Steps};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
@@ -61,7 +61,7 @@ impl ReduceProblem {
         let width = 4 * self.quads();
         let ratio = |wanted: u32, there: u32, loads: u32| {
             let parts = (wanted / there.max(1)).min(loads / LOADS_OF_PART).max(1);
-            if loads < LOADS_WORTH_PARTS { 1 } else { parts }
+            if loads < LOADS_WORTH_PARTS || self.steps == Steps::One { 1 } else { parts }
         };
         match self.across {
             Across::Line => {

@@ -51,6 +51,17 @@ pub struct ReduceProblem {
     pub(super) across: Across,
     /// The number of elements of the result.
     pub(super) results: usize,
+    /// Whether few results may take a second step.
+    pub(super) steps: Steps,
+}
+
+/// The number of steps of a reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Steps {
+    /// One always: for a few partial results, which a second launch would only delay.
+    One,
+    /// Two, if there are too few results to occupy the device.
+    AsNeeded,
 }
 
 /// An axis: extent, and the strides of C and A.
@@ -118,7 +129,12 @@ impl ReduceProblem {
             *to = [dim(op, *extent)?, dim(op, *c)?, dim(op, *a)?, 0];
         }
         let a = a.in_window(dtype);
-        Ok(Self { dims, a, dtype, function, across, results })
+        Ok(Self { dims, a, dtype, function, across, results, steps: Steps::AsNeeded })
+    }
+
+    /// The same reduction in one step, however few the results are.
+    pub(crate) fn in_one_step(self) -> Self {
+        Self { steps: Steps::One, ..self }
     }
 
     /// The shaders' uniform, without what depends on the device.

@@ -7,9 +7,10 @@ use crate::row::Row;
 const WIDE: [&str; 2] = ["navi31", "gfx1201"];
 
 /// Whether the operands of a step are contiguous and its heaviest block accesses them: the usual plans of elementwise functions and
-/// casts, and softmax along rows.
+/// casts, and softmax along rows, whose heaviest block may be the exponentials of elements in registers.
 fn is_contiguous(row: &Row) -> bool {
-    let is_softmax = row.kernel == "ops/softmax" && row.name.ends_with("along rows");
+    let is_softmax =
+        row.kernel == "ops/softmax" && row.name.ends_with("along rows") && !row.global.is_empty();
     ["elementwise", "cast"].contains(&row.family.as_str()) || is_softmax
 }
 

@@ -112,7 +112,8 @@ impl ChannelProblem {
                 shifts = Some(of_units);
             }
             if let Some(gradients) = gradients.filter(|_| is_evaluation || !self.has_whole_channels()) {
-                let sum = ReduceProblem::new(ReduceFunction::Sum, &sums.layout, &[0], DType::F32)?;
+                let sum =
+                    ReduceProblem::new(ReduceFunction::Sum, &sums.layout, &[0], DType::F32)?.in_one_step();
                 draft.call(sum.plan(draft.caps())?, &[sums, gradients], &[])?;
             }
         }

@@ -54,7 +54,8 @@ impl Problem for NormProblem {
             time: Time::Roofline,
         })?;
         if let Some([partials, gradients]) = gradients {
-            let sum = ReduceProblem::new(ReduceFunction::Sum, &partials.layout, &[0], DType::F32)?;
+            let sum =
+                ReduceProblem::new(ReduceFunction::Sum, &partials.layout, &[0], DType::F32)?.in_one_step();
             draft.call(sum.plan(caps)?, &[partials, gradients], &[])?;
         }
         Ok(draft.finish())
