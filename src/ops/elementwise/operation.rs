@@ -138,8 +138,9 @@ impl Elementwise {
         self.check(&operands, self.result_type(dtype)).is_ok()
     }
 
-    /// The type of the results for operands of this type.
-    pub(super) fn result_type(&self, operands: DType) -> DType {
+    /// The type of the results for operands of this type: i8 for masks.
+    #[must_use]
+    pub fn result_type(&self, operands: DType) -> DType {
         let all = vec![operands; self.operands()];
         if self.value_kind(&all, operands) == Some(Kind::Mask) { DType::I8 } else { operands }
     }

@@ -236,9 +236,10 @@ fn elementwise(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
     let function = u.choose(&Elementwise::all())?.clone();
     let (a, b, c) = (view(u, &shape)?, view(u, &shape)?, view(u, &shape)?);
     let operands = &[&a, &b][..function.operands().min(2)];
+    let to = function.result_type(dtype);
     let problem =
         ElementwiseProblem::of_one_type(function, operands, &c, dtype).map_err(|_| Error::IncorrectFormat)?;
-    let views = [(0, &c, dtype), (1, &a, dtype), (2, &b, dtype)];
+    let views = [(0, &c, to), (1, &a, dtype), (2, &b, dtype)];
     Ok(of_views(Planned::of("elementwise", &problem, caps), &views[..=operands.len()]))
 }
 
