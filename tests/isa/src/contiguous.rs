@@ -93,8 +93,11 @@ mod tests {
             assert_eq!(narrow(&row(family, names, target, VECTORS)), None);
             let found = narrow(&row(family, names, target, &one)).expect("a load of 4 bytes is narrow");
             assert!(found.starts_with(target) && found.contains("1 of 4, 2 of 16"), "{found}");
-            let found = narrow(&row(family, names, target, "")).expect("there must be accesses");
-            assert!(found.contains("bytes: none"), "{found}");
+            // The heaviest block of a softmax may be the exponentials of elements in registers.
+            match narrow(&row(family, names, target, "")) {
+                None => assert_eq!(family, "rows"),
+                Some(found) => assert!(found.contains("bytes: none") && family != "rows", "{found}"),
+            }
         }
         // Other operands and other compilers are not held to it.
         assert_eq!(narrow(&row("rows", ["softmax f16, along columns", "ops/softmax"], "navi31", &one)), None);
