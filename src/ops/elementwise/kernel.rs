@@ -3,11 +3,12 @@
 
 use super::kind::Kind;
 use super::operation::Elementwise;
-use super::problem::{ElementwiseDims, ElementwiseDimsOfFour, ElementwiseMoves, ElementwiseProblem};
+use super::problem::{ElementwiseDims, ElementwiseDimsOfFour, ElementwiseProblem};
 use super::written::Written;
 use crate::caps::Caps;
 use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
 use crate::layout::DType;
+use crate::ops::vectors::Moves;
 
 /// Invocations per workgroup.
 pub(super) const LANES: u32 = 64;
@@ -23,8 +24,8 @@ impl ElementwiseProblem {
     pub(super) fn kernel(&self, written: &Written, caps: &Caps) -> Kernel {
         let moves = self.moves();
         let shader = match moves {
-            ElementwiseMoves::Elements => "ops/elementwise",
-            ElementwiseMoves::Vectors => "ops/elementwise_vectors",
+            Moves::Elements => "ops/elementwise",
+            Moves::Vectors => "ops/elementwise_vectors",
         };
         let sum = if self.dtype.is_real() { "f32" } else { "i32" };
         let kernel =
@@ -37,8 +38,8 @@ impl ElementwiseProblem {
             _ => kernel,
         };
         let (kernel, operands) = match moves {
-            ElementwiseMoves::Elements => self.by_elements(kernel, caps),
-            ElementwiseMoves::Vectors => self.by_vectors(kernel, caps),
+            Moves::Elements => self.by_elements(kernel, caps),
+            Moves::Vectors => self.by_vectors(kernel, caps),
         };
         let description = self.function.to_string();
         kernel.generated("operands", description, format!("{operands}\n{}", written.text))
@@ -61,9 +62,7 @@ impl ElementwiseProblem {
     pub(super) fn units_per_invocation(&self, caps: &Caps) -> u32 {
         match self.moves() {
             // On software devices, two vectors of f32 were slower than one in tensors larger than the caches.
-            ElementwiseMoves::Vectors if caps.machine.elements_per_load > 1 => {
-                2_u32.div_ceil(self.vector_quads())
-            }
+            Moves::Vectors if caps.machine.elements_per_load > 1 => 2_u32.div_ceil(self.vector_quads()),
             _ => 1,
         }
     }
@@ -71,8 +70,8 @@ impl ElementwiseProblem {
     /// The number of elements of an invocation.
     pub(super) fn elements_per_invocation(&self, caps: &Caps) -> u32 {
         match self.moves() {
-            ElementwiseMoves::Vectors => 4 * self.vector_quads() * self.units_per_invocation(caps),
-            ElementwiseMoves::Elements => 4,
+            Moves::Vectors => 4 * self.vector_quads() * self.units_per_invocation(caps),
+            Moves::Elements => 4,
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::operation::Elementwise;
 use crate::layout::{DType, Layout, MAX_RANK, dim};
-use crate::ops::vectors::quads;
+use crate::ops::merged::{Axis, merged};
+use crate::ops::vectors::{Moves, quads};
 use crate::{Error, Result};
 
 /// The most operands, without C.
@@ -125,26 +126,13 @@ impl ElementwiseProblem {
         let layouts = || [(c, dtype)].into_iter().chain(operands.iter().copied());
         let strides: Vec<[usize; MAX_RANK]> =
             layouts().map(|(x, _)| broadcast_strides(op, x, c)).collect::<Result<_>>()?;
-        // Per axis, innermost first: the extent, then the strides of C and the operands.
-        let mut axes: Vec<(usize, Vec<usize>)> = Vec::with_capacity(MAX_RANK);
-        for axis in (0..c.rank()).rev().filter(|&axis| c.shape()[axis] > 1) {
-            let (extent, of_axis) =
-                (c.shape()[axis], strides.iter().map(|strides| strides[axis]).collect::<Vec<_>>());
-            match axes.last_mut() {
-                // Axes merge if, in every operand, the outer stride is the extent times the inner stride.
-                Some((inner, of_inner))
-                    if of_axis
-                        .iter()
-                        .zip(&*of_inner)
-                        .all(|(&outer, stride)| outer == stride.saturating_mul(*inner)) =>
-                {
-                    *inner *= extent;
-                }
-                _ => axes.push((extent, of_axis)),
-            }
-        }
+        // Per axis, innermost first: the extent, then the strides of C and the operands, 0 of those that are not there.
+        let of_axis = |axis: usize| -> Axis<{ 1 + MAX_OPERANDS }> {
+            (c.shape()[axis], std::array::from_fn(|x| strides.get(x).map_or(0, |strides| strides[axis])))
+        };
+        let mut axes = merged((0..c.rank()).rev().map(of_axis));
         if axes.is_empty() {
-            axes.push((1, vec![0; strides.len()]));
+            axes.push((1, [0; 1 + MAX_OPERANDS]));
         }
         dim(op, c.len())?;
         let mut extents = [1; MAX_RANK];
@@ -182,15 +170,15 @@ impl ElementwiseProblem {
         self.operands().map(|(_, dtype)| dtype).collect()
     }
 
-    /// How the kernel moves elements.
-    pub(super) fn moves(&self) -> ElementwiseMoves {
+    /// How the kernel moves elements: in vectors, except operands that are repeated along the rows, or one by one.
+    pub(super) fn moves(&self) -> Moves {
         let width = 4 * self.vector_quads();
         let is_row = |strides: &[u32; MAX_RANK], offset: u32| {
             strides[0] == 1 && strides[1..].iter().chain([&offset]).all(|start| start.is_multiple_of(width))
         };
         let c = is_row(&self.c.0, self.c.1);
         let all = self.operands().all(|(x, _)| x.is_repeated() || is_row(&x.strides, x.offset));
-        if c && all { ElementwiseMoves::Vectors } else { ElementwiseMoves::Elements }
+        if c && all { Moves::Vectors } else { Moves::Elements }
     }
 
     /// Groups of four elements in a vector: 16 bytes if all elements have the same size, else four elements.
@@ -203,8 +191,8 @@ impl ElementwiseProblem {
     /// The number of elements of a row that are moved together.
     fn per_unit(&self) -> u32 {
         match self.moves() {
-            ElementwiseMoves::Elements => 4,
-            ElementwiseMoves::Vectors => 4 * self.vector_quads(),
+            Moves::Elements => 4,
+            Moves::Vectors => 4 * self.vector_quads(),
         }
     }
 
@@ -246,15 +234,6 @@ impl ElementwiseProblem {
         let operands = self.operands().map(|(x, _)| (x.strides, x.offset));
         [self.c].into_iter().chain(operands).map(layout).collect()
     }
-}
-
-/// How an elementwise kernel moves elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ElementwiseMoves {
-    /// One by one: any strides.
-    Elements,
-    /// In vectors, except operands that are repeated along the rows.
-    Vectors,
 }
 
 impl Operand {
