@@ -20,6 +20,11 @@ pub(super) fn with_subgroups(kernel: Kernel, caps: &Caps, lanes: u32) -> Kernel 
     }
 }
 
+/// Bytes of shared memory in which each subgroup of a workgroup of `lanes` invocations has a value of `bytes` bytes.
+pub(super) fn shared_bytes(caps: &Caps, lanes: u32, bytes: u32) -> u32 {
+    (bytes * kernel::workgroup_size(lanes, caps) / subgroup(caps, lanes).unwrap_or(1)).next_multiple_of(16)
+}
+
 /// The most invocations that should share a row. On software devices, a barrier costs more than what the invocations of further
 /// subgroups save, because it suspends and continues each of them.
 pub(super) fn lanes_of_row(caps: &Caps, lanes: u32) -> u32 {

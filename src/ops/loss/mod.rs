@@ -2,7 +2,6 @@
 
 pub(crate) mod cross_entropy;
 pub(crate) mod elements;
-mod lanes;
 pub(crate) mod reduction;
 pub(crate) mod total;
 mod upstream;

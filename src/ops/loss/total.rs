@@ -1,10 +1,18 @@
 //! The step that adds numbers in a fixed order: `shaders/ops/loss_total.wgsl`.
 
-use super::lanes::{LANES, row_lanes, workgroup_bytes};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Kernel, Needs};
+use crate::ops::subgroups::{shared_bytes, with_subgroups};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region, Time};
+
+/// Invocations per workgroup of the kernels of losses, if the device allows them.
+pub(super) const LANES: u32 = 256;
+
+/// The kernel with its number of lanes, which combine their values, and the variant of the slot `row_lanes` for the device.
+pub(super) fn row_lanes(kernel: Kernel, caps: &Caps) -> Kernel {
+    with_subgroups(kernel.param("LANES", kernel::workgroup_size(LANES, caps)), caps, LANES)
+}
 
 /// The uniform of `shaders/ops/loss_total.wgsl`, in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -59,7 +67,7 @@ pub(super) fn total_step(
     draft.step(NewStep {
         kernel: summands.kernel(caps),
         tile: format!("{lanes} invocations"),
-        needs: Needs { bindings: 3, invocations: lanes, workgroup_bytes: workgroup_bytes(caps) },
+        needs: Needs { bindings: 3, invocations: lanes, workgroup_bytes: shared_bytes(caps, LANES, 4) },
         blocks: 1,
         dims: dims_of(Dims::of(&TotalDims { lanes, ..dims })),
         args: &[(first, Access::Read), (second, Access::Read), (total, Access::Write)],

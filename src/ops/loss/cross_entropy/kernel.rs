@@ -3,8 +3,8 @@
 use super::problem::{CrossEntropyDims, CrossEntropyProblem, TargetKind};
 use crate::caps::Caps;
 use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
-use crate::ops::loss::lanes::row_lanes;
 use crate::ops::loss::reduction::LossGradient;
+use crate::ops::loss::total::row_lanes;
 use crate::ops::vectors::{Moves, quads};
 
 impl CrossEntropyProblem {

@@ -5,9 +5,9 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout, dim};
-use crate::ops::loss::lanes::{LANES, workgroup_bytes};
 use crate::ops::loss::reduction::{LossGradient, Reduction};
-use crate::ops::loss::total::{Summands, TotalDims, total_step};
+use crate::ops::loss::total::{LANES, Summands, TotalDims, total_step};
+use crate::ops::subgroups::shared_bytes;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time};
 use std::mem::offset_of;
 
@@ -69,7 +69,7 @@ impl Problem for CrossEntropyProblem {
             needs: Needs {
                 bindings: dim(OP, args.len())?,
                 invocations: lanes,
-                workgroup_bytes: workgroup_bytes(caps),
+                workgroup_bytes: shared_bytes(caps, LANES, 4),
             },
             blocks: u64::from(dims.rows.div_ceil(lanes / dims.lanes)),
             dims: Dims::of(&dims)

@@ -1,8 +1,8 @@
 //! A checked cross-entropy, as plain data.
 
 use crate::layout::{DType, Layout, MAX_RANK, dim};
-use crate::ops::loss::lanes::LANES;
 use crate::ops::loss::reduction::{LossGradient, Reduction};
+use crate::ops::loss::total::LANES;
 use crate::ops::vectors::{Moves, per_vector};
 use crate::{Error, Result};
 

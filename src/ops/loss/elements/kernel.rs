@@ -5,8 +5,8 @@ use super::problem::{LossDims, LossMoves, LossProblem};
 use crate::caps::Caps;
 use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
 use crate::layout::DType;
-use crate::ops::loss::lanes::row_lanes;
 use crate::ops::loss::reduction::{LossGradient, Reduction};
+use crate::ops::loss::total::row_lanes;
 use crate::ops::vectors::quads;
 
 impl LossProblem {

@@ -5,9 +5,9 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout, dim};
-use crate::ops::loss::lanes::{LANES, workgroup_bytes};
 use crate::ops::loss::reduction::{LossGradient, Reduction};
-use crate::ops::loss::total::{Summands, TotalDims, total_step};
+use crate::ops::loss::total::{LANES, Summands, TotalDims, total_step};
+use crate::ops::subgroups::shared_bytes;
 use crate::ops::vectors::per_vector;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time};
 use std::mem::offset_of;
@@ -65,7 +65,7 @@ impl Problem for LossProblem {
             needs: Needs {
                 bindings: dim(op, args.len())?,
                 invocations: lanes,
-                workgroup_bytes: workgroup_bytes(caps),
+                workgroup_bytes: shared_bytes(caps, LANES, 4),
             },
             blocks: u64::from(dims.blocks),
             dims: Dims::of(&dims).scalar(offset_of!(LossDims, g), 0).scalar(offset_of!(LossDims, delta), 1),

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout, dim};
-use crate::ops::subgroups::subgroup;
+use crate::ops::subgroups::shared_bytes;
 use crate::ops::{ReduceFunction, ReduceProblem};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time};
 use std::mem::offset_of;
@@ -87,7 +87,7 @@ impl NormProblem {
 
     fn workgroup_bytes(&self, caps: &Caps) -> u32 {
         let lanes = kernel::workgroup_size(LANES, caps);
-        let held = |bytes: u32| (bytes * lanes / subgroup(caps, LANES).unwrap_or(1)).next_multiple_of(16);
+        let held = |bytes: u32| shared_bytes(caps, LANES, bytes);
         match (self.pass.is_forward(), self.fits(caps)) {
             (true, true) => held(4),
             (true, false) => 16 * lanes,
