@@ -1,5 +1,6 @@
 //! Errors: each names the call, its operands and the rule, and leaves all else usable. With what is logged. No device.
 
+mod huge;
 mod logs;
 mod mistakes;
 #[path = "../support/mod.rs"]

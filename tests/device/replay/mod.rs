@@ -6,6 +6,7 @@ mod inputs;
 mod long;
 mod memory;
 mod mistakes;
+mod operations;
 mod orders;
 mod positions;
 mod scopes;

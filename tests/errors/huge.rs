@@ -1,0 +1,56 @@
+//! Sizes that no device has: errors at once, before anything is allocated or computed.
+
+use crate::support;
+use tilewise::ops::{self, CrossEntropy, GroupNorm, LayerNorm};
+use tilewise::{Result, Tensor};
+
+#[test]
+fn sizes_that_no_device_has_are_errors() {
+    const HUGE: [usize; 4] = [usize::MAX, usize::MAX / 2 + 1, 1 << 62, 1 << 33];
+    let gpu = support::noop();
+    let x = gpu.zeros::<f32>([4, 6]).unwrap();
+    let ids = gpu.zeros::<i32>([3]).unwrap();
+    let one = gpu.zeros::<f32>([1, 1]).unwrap();
+    let launches = gpu.stats().launches;
+    for huge in HUGE {
+        let fails = |name: &str, result: Result<()>| {
+            assert!(result.is_err(), "{name} of {huge} goes through");
+        };
+        fails("one_hot", ops::one_hot::<f32>(&ids, huge).map(drop));
+        fails("pad", ops::pad(&x, &[(huge, 0), (0, 0)], 0.0).map(drop));
+        fails("pad after", ops::pad(&x, &[(1, 1), (huge, huge)], 0.0).map(drop));
+        fails("repeat", ops::repeat(&x, 0, huge).map(drop));
+        fails("embedding_backward", {
+            ops::embedding_backward(&ids, &x.slice(0, ..3).unwrap(), huge, None).map(drop)
+        });
+        fails("index", ops::index_select(&x, 0, &[huge]).map(drop));
+        fails("axis", ops::sum(&x, huge).map(drop));
+        fails("axes", ops::mean(&x, [0, huge]).map(drop));
+        fails("softmax", ops::softmax(&x, huge).map(drop));
+        fails("cumsum", ops::cumsum(&x, huge).map(drop));
+        fails("unsqueeze", x.unsqueeze(huge).map(drop));
+        fails("squeeze", x.squeeze(huge).map(drop));
+        fails("groups", ops::group_norm(&x, GroupNorm::new(huge)).map(drop));
+        fails("normed axes", ops::layer_norm(&x, LayerNorm { axes: huge, ..LayerNorm::default() }).map(drop));
+        // A view repeats an element for nothing, but no kernel counts so many.
+        if let Ok(wide) = one.broadcast_to([huge, 2]) {
+            let each: [(&str, fn(&Tensor<f32>) -> Result<()>); 8] = [
+                ("exp", |x| ops::exp(x).map(drop)),
+                ("map", |x| ops::map::<f32, 2>(&[x, x], |[a, b]| a + b).map(drop)),
+                ("sum", |x| ops::sum(x, 0).map(drop)),
+                ("argmax", |x| ops::argmax(x, 0).map(drop)),
+                ("softmax", |x| ops::softmax(x, 0).map(drop)),
+                ("layer_norm", |x| ops::layer_norm(x, LayerNorm::default()).map(drop)),
+                ("batch_norm", |x| ops::batch_norm_training(x, None, ops::BatchNorm::default()).map(drop)),
+                ("mse", |x| ops::mse(x, x, ops::Reduction::Sum).map(drop)),
+            ];
+            for (name, operation) in each {
+                fails(name, operation(&wide));
+            }
+            let targets = gpu.zeros::<i32>([1]).unwrap().broadcast_to([huge]).unwrap();
+            fails("cross_entropy", CrossEntropy::new().run(&wide, &targets).map(drop));
+            fails("embedding", ops::embedding(&x, &targets).map(drop));
+        }
+    }
+    assert_eq!(gpu.stats().launches, launches);
+}
