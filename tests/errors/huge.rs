@@ -4,6 +4,8 @@ use crate::support;
 use tilewise::ops::{self, CrossEntropy, GroupNorm, LayerNorm};
 use tilewise::{Result, Tensor};
 
+type Operation = fn(&Tensor<f32>) -> Result<()>;
+
 #[test]
 fn sizes_that_no_device_has_are_errors() {
     const HUGE: [usize; 4] = [usize::MAX, usize::MAX / 2 + 1, 1 << 62, 1 << 33];
@@ -34,7 +36,7 @@ fn sizes_that_no_device_has_are_errors() {
         fails("normed axes", ops::layer_norm(&x, LayerNorm { axes: huge, ..LayerNorm::default() }).map(drop));
         // A view repeats an element for nothing, but no kernel counts so many.
         if let Ok(wide) = one.broadcast_to([huge, 2]) {
-            let each: [(&str, fn(&Tensor<f32>) -> Result<()>); 8] = [
+            let each: [(&str, Operation); 8] = [
                 ("exp", |x| ops::exp(x).map(drop)),
                 ("map", |x| ops::map::<f32, 2>(&[x, x], |[a, b]| a + b).map(drop)),
                 ("sum", |x| ops::sum(x, 0).map(drop)),
