@@ -12,23 +12,43 @@ fn keep_nan(x: vec4<f32>, value: vec4<f32>) -> vec4<f32> {
 fn exp_of_sum(x: vec4<f32>, low: vec4<f32>) -> vec4<f32> {
     let high = clamp(x, vec4<f32>(-105.0), vec4<f32>(89.0)); // e^-105 is less than half the smallest subnormal
     let n = round((high + low) * 1.44269504);
-    // Cody and Waite: ln 2 in two parts. The first has few bits, so that n times it is exact, with or without fma.
-    let r = fma(n, vec4<f32>(2.12194440e-4), fma(n, vec4<f32>(-0.693359375), high) + low);
+    let p = exp_of_rest(fma(n, vec4<f32>(2.12194440e-4), fma(n, MINUS_LN_2, high) + low));
+    // 2^n is applied as two factors, because it may overflow or underflow where the result does not.
+    let half = round(0.5 * n);
+    let factors = array<vec4<u32>, 2>(exponent_of(half), exponent_of(n - half));
+    let one = vec4<u32>(0x3f800000u);
+    return p * bitcast<vec4<f32>>(factors[0] + one) * bitcast<vec4<f32>>(factors[1] + one);
+}
+
+// Cody and Waite: ln 2 in two parts. The first has few bits, so that a whole number times it is exact, with or without fma.
+const MINUS_LN_2: vec4<f32> = vec4<f32>(-0.693359375);
+
+// e^r, where r is at most half of ln 2 away from 0.
+fn exp_of_rest(r: vec4<f32>) -> vec4<f32> {
     var p = vec4<f32>(1.9891269e-4);
     p = fma(p, r, vec4<f32>(1.39339e-3));
     p = fma(p, r, vec4<f32>(8.33331048e-3));
     p = fma(p, r, vec4<f32>(4.1666463e-2));
     p = fma(p, r, vec4<f32>(0.166666672));
     p = fma(p, r, vec4<f32>(0.5));
-    p = fma(p, r * r, r) + 1.0;
-    // 2^n is applied as two factors, because it may overflow or underflow where the result does not.
-    let whole = vec4<i32>(n);
-    let half = whole >> vec4<u32>(1u);
-    return p * power_of_two(half) * power_of_two(whole - half);
+    return fma(p, r * r, r) + 1.0;
 }
 
-fn power_of_two(n: vec4<i32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>((n + vec4<i32>(127)) << vec4<u32>(23u));
+// What is added to the bits of a float to multiply it by 2^n, where n is a whole number of at most 8 bits and a sign.
+fn exponent_of(n: vec4<f32>) -> vec4<u32> {
+    // The lowest bits of 1.5 * 2^23 + n are those of n; what is above its exponent falls off.
+    return bitcast<vec4<u32>>(n + 12582912.0) << vec4<u32>(23u);
+}
+
+// e^x for x of at most 0; 0 where it is below the smallest normal number.
+fn exp_of_negative(x: vec4<f32>) -> vec4<f32> {
+    let high = max(x, vec4<f32>(-88.0));
+    let n = round(high * 1.44269504);
+    let p = exp_of_rest(fma(n, vec4<f32>(2.12194440e-4), fma(n, MINUS_LN_2, high)));
+    let value = bitcast<vec4<u32>>(p) + exponent_of(n);
+    let magnitude = bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
+    let beyond = select(vec4<u32>(0u), bitcast<vec4<u32>>(x), magnitude > vec4<u32>(0x7f800000u)); // NaN stays NaN
+    return bitcast<vec4<f32>>(select(value, beyond, magnitude > vec4<u32>(0x42aeac4fu))); // 126 ln 2
 }
 
 // e^x; infinity if it overflows.

@@ -36,6 +36,25 @@ fn joined_terms(x: held, y: held) -> held {
     return joined(x, y);
 }
 
+// What is known of some terms and of those of whole group i of the row from `first` on.
+fn followed_by_group(terms: held, i: u32, first: u32, origin: element) -> held {
+    var group = i;
+    var start = first;
+    if dims.lines > 1u {
+        let groups = dims.length / WIDTH;
+        let line = i / groups;
+        group = i - line * groups;
+        start += line_at(line);
+    }
+    start += group * WIDTH * dims.a_stride;
+    var all = terms;
+    //#unroll
+    for (var k = 0u; k < QUADS; k++) {
+        all = followed(all, quad_term(line_quad(start, dims.a_stride, k, WIDTH), group * WIDTH + 4u * k, origin));
+    }
+    return all;
+}
+
 @compute @workgroup_size(LANES)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -47,24 +66,30 @@ fn main(
     let row = member / dims.parts;
     let part = member - row * dims.parts;
     let at = kept_at(min(row, dims.rows - 1u), 0u);
-    let groups = (dims.length + WIDTH - 1u) / WIDTH; // of a line
-    let terms = select(0u, groups * dims.lines, row < dims.rows); // rows past the end are empty
+    // Rows past the end are empty.
+    let lines = select(0u, dims.lines, row < dims.rows);
+    let groups = dims.length / WIDTH; // of a line, without the last if it is short
+    let rest = dims.length - groups * WIDTH;
+    let step = dims.lanes * dims.parts;
     let origin = origin_at(at.y);
-    var own = NOTHING;
-    for (var i = part * dims.lanes + lane % dims.lanes; i < terms; i += dims.lanes * dims.parts) {
-        var group = i;
-        var start = at.y;
-        if dims.lines > 1u {
-            let line = i / groups;
-            group = i - line * groups;
-            start += line_at(line);
-        }
-        let left = dims.length - group * WIDTH;
+    var i = part * dims.lanes + lane % dims.lanes;
+    var own = nothing_from(i * WIDTH);
+    // Four groups are loaded together.
+    for (; i + 3u * step < groups * lines; i += 4u * step) {
         //#unroll
-        for (var k = 0u; k < QUADS; k++) {
-            let v = line_quad(start + group * WIDTH * dims.a_stride, dims.a_stride, k, left);
-            let is_within = vec4<u32>(0u, 1u, 2u, 3u) + 4u * k < vec4<u32>(left);
-            own = joined(own, quad_term(v, is_within, group * WIDTH + 4u * k, origin));
+        for (var g = 0u; g < 4u; g++) {
+            own = followed_by_group(own, i + g * step, at.y, origin);
+        }
+    }
+    for (; i < groups * lines; i += step) {
+        own = followed_by_group(own, i, at.y, origin);
+    }
+    // The short groups of all lines.
+    for (; i < groups * lines + select(0u, lines, rest > 0u); i += step) {
+        let start = at.y + line_at(i - groups * lines) + groups * WIDTH * dims.a_stride;
+        for (var j = 0u; j < rest; j++) {
+            let v = line_quad(start, dims.a_stride, j / 4u, rest);
+            own = followed(own, term_of(v[j % 4u], groups * WIDTH + j, origin));
         }
     }
     let all = across_terms(own, lane);

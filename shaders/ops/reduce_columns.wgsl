@@ -43,7 +43,9 @@ fn main(
     let stride = dims.axes[0].z;
     let at = kept_at(min(row, dims.rows - 1u), 1u) + column * dims.axes[0].yz;
     let left = dims.axes[0].x - column;
-    let terms = select(0u, dims.length * dims.lines, row < dims.rows); // rows past the end are empty
+    // Rows past the end are empty.
+    let lines = select(0u, dims.lines, row < dims.rows);
+    let groups = dims.length / 4u; // of a line, without the last if it is short
     var origin: array<element, WIDTH>;
     //#unroll
     for (var j = 0u; j < WIDTH; j++) {
@@ -52,24 +54,44 @@ fn main(
     var own: array<held, WIDTH>;
     //#unroll
     for (var j = 0u; j < WIDTH; j++) {
-        own[j] = NOTHING;
+        own[j] = nothing_from(4u * part);
     }
-    for (var i = part; i < terms; i += dims.parts) {
-        var step = i;
+    var i = part;
+    for (; i < groups * lines; i += dims.parts) {
+        var group = i;
         var start = at.y;
-        if dims.lines > 1u {
-            let line = i / dims.length;
-            step = i - line * dims.length;
+        if lines > 1u {
+            let line = i / groups;
+            group = i - line * groups;
             start += line_at(line);
         }
-        start += step * dims.a_stride;
+        start += 4u * group * dims.a_stride;
         //#unroll
         for (var k = 0u; k < QUADS; k++) {
-            let v = line_quad(start, stride, k, left);
-            own[4u * k] = joined(own[4u * k], term_of(v.x, i, origin[4u * k]));
-            own[4u * k + 1u] = joined(own[4u * k + 1u], term_of(v.y, i, origin[4u * k + 1u]));
-            own[4u * k + 2u] = joined(own[4u * k + 2u], term_of(v.z, i, origin[4u * k + 2u]));
-            own[4u * k + 3u] = joined(own[4u * k + 3u], term_of(v.w, i, origin[4u * k + 3u]));
+            let v0 = line_quad(start, stride, k, left);
+            let v1 = line_quad(start + dims.a_stride, stride, k, left);
+            let v2 = line_quad(start + 2u * dims.a_stride, stride, k, left);
+            let v3 = line_quad(start + 3u * dims.a_stride, stride, k, left);
+            //#unroll
+            for (var j = 0u; j < 4u; j++) {
+                let terms = quad_term(vec4<element>(v0[j], v1[j], v2[j], v3[j]), 4u * group, origin[4u * k + j]);
+                own[4u * k + j] = followed(own[4u * k + j], terms);
+            }
+        }
+    }
+    // The last elements of lines whose number is not a multiple of four.
+    let rest = dims.length - 4u * groups;
+    for (; i < groups * lines + select(0u, lines, rest > 0u); i += dims.parts) {
+        let start = at.y + line_at(i - groups * lines);
+        for (var step = 4u * groups; step < dims.length; step++) {
+            //#unroll
+            for (var k = 0u; k < QUADS; k++) {
+                let v = line_quad(start + step * dims.a_stride, stride, k, left);
+                //#unroll
+                for (var j = 0u; j < 4u; j++) {
+                    own[4u * k + j] = followed(own[4u * k + j], term_of(v[j], step, origin[4u * k + j]));
+                }
+            }
         }
     }
     if row < dims.rows {

@@ -12,10 +12,13 @@ struct Dims {
     reduced: u32,              // number of axes that are reduced, without the lines' own
     lanes: u32,                // invocations that share a row: a power of two, at most LANES; or groups of columns of a row
     parts: u32,                // of the terms of an element of C
-    finish: u32,               // whether the total is divided by `number`, or its root is taken
+    finish: u32,               // how the result follows from what is known of all terms: one of the constants below
     number: u32,               // the bits of a number, or a pattern that reverses the order
-    mask: u32,                 // bits of elements that count
 }
+const DIVIDED: u32 = 1u; // the sum, divided by `number`
+const ROOT: u32 = 2u; // the root of the sum
+const SMALLEST: u32 = 3u; // the smallest element, instead of the largest
+const MAGNITUDE: u32 = 4u; // the largest absolute value
 
 // Where the elements of C with this index begin, in C and A. The index counts along the kept axes from this one on.
 fn kept_at(index: u32, first: u32) -> vec2<u32> {

@@ -42,7 +42,7 @@ fn main(
     let row = block_index(workgroup, grid) * (LANES / dims.lanes) + lane / dims.lanes;
     let start = min(row, dims.rows - 1u) * dims.length;
     let length = select(0u, dims.length, row < dims.rows); // rows past the end are empty
-    var own = NOTHING;
+    var own = nothing_from(0u);
     for (var i = lane % dims.lanes; i < length; i += dims.lanes) {
         own = joined(own, a[start + i]);
     }

@@ -1,18 +1,21 @@
 //! A reduction. `term_of(x, at, origin)` is what is known of one element: its index is `at` (along the first axis that is
-//! reduced), and `origin` is another element of the same row, if NEEDS_ORIGIN. `quad_term` is what is known of up to four. `joined(x, y)`
-//! knows what both know, NOTHING knows of no element, and `total(x)` is the result.
+//! reduced), and `origin` is another element of the same row, if NEEDS_ORIGIN. `quad_term` is what is known of four. `joined(x, y)`
+//! knows what both know, and `followed(x, y)` too, for elements of y behind those of x. `nothing_from(at)` knows of no element, and
+//! elements from index `at` on may follow it. `total(x)` is the result.
 
 //#variant sum
 // The sum of the elements, or their mean.
-const NOTHING: held = held(0.0);
 const NEEDS_ORIGIN: bool = false;
+
+fn nothing_from(at: u32) -> held {
+    return held(0.0);
+}
 
 fn term_of(x: element, at: u32, origin: element) -> held {
     return x;
 }
 
-fn quad_term(v: vec4<element>, is_within: vec4<bool>, at: u32, origin: element) -> held {
-    let x = select(vec4<element>(0.0), v, is_within);
+fn quad_term(x: vec4<element>, at: u32, origin: element) -> held {
     return (x.x + x.y) + (x.z + x.w);
 }
 
@@ -20,25 +23,35 @@ fn joined(x: held, y: held) -> held {
     return x + y;
 }
 
+fn followed(x: held, y: held) -> held {
+    return x + y;
+}
+
 fn total(x: held) -> sum {
-    return select(x, x / bitcast<f32>(dims.number), dims.finish == 1u);
+    return select(x, x / bitcast<f32>(dims.number), dims.finish == DIVIDED);
 }
 
 //#variant integers
 // The sum of integers, which wraps.
-const NOTHING: held = held(0);
 const NEEDS_ORIGIN: bool = false;
+
+fn nothing_from(at: u32) -> held {
+    return held(0);
+}
 
 fn term_of(x: element, at: u32, origin: element) -> held {
     return x;
 }
 
-fn quad_term(v: vec4<element>, is_within: vec4<bool>, at: u32, origin: element) -> held {
-    let x = select(vec4<element>(0), v, is_within);
+fn quad_term(x: vec4<element>, at: u32, origin: element) -> held {
     return (x.x + x.y) + (x.z + x.w);
 }
 
 fn joined(x: held, y: held) -> held {
+    return x + y;
+}
+
+fn followed(x: held, y: held) -> held {
     return x + y;
 }
 
@@ -48,15 +61,17 @@ fn total(x: held) -> sum {
 
 //#variant squares
 // The sum of the squares, or its root.
-const NOTHING: held = held(0.0);
 const NEEDS_ORIGIN: bool = false;
+
+fn nothing_from(at: u32) -> held {
+    return held(0.0);
+}
 
 fn term_of(x: element, at: u32, origin: element) -> held {
     return x * x;
 }
 
-fn quad_term(v: vec4<element>, is_within: vec4<bool>, at: u32, origin: element) -> held {
-    let x = select(vec4<element>(0.0), v, is_within);
+fn quad_term(x: vec4<element>, at: u32, origin: element) -> held {
     return (x.x * x.x + x.y * x.y) + (x.z * x.z + x.w * x.w);
 }
 
@@ -64,25 +79,35 @@ fn joined(x: held, y: held) -> held {
     return x + y;
 }
 
+fn followed(x: held, y: held) -> held {
+    return x + y;
+}
+
 fn total(x: held) -> sum {
-    return select(x, sqrt(x), dims.finish == 2u);
+    return select(x, sqrt(x), dims.finish == ROOT);
 }
 
 //#variant product
 // The product of the elements.
-const NOTHING: held = held(1.0);
 const NEEDS_ORIGIN: bool = false;
+
+fn nothing_from(at: u32) -> held {
+    return held(1.0);
+}
 
 fn term_of(x: element, at: u32, origin: element) -> held {
     return x;
 }
 
-fn quad_term(v: vec4<element>, is_within: vec4<bool>, at: u32, origin: element) -> held {
-    let x = select(vec4<element>(1.0), v, is_within);
+fn quad_term(x: vec4<element>, at: u32, origin: element) -> held {
     return (x.x * x.y) * (x.z * x.w);
 }
 
 fn joined(x: held, y: held) -> held {
+    return x * y;
+}
+
+fn followed(x: held, y: held) -> held {
     return x * y;
 }
 
@@ -91,49 +116,87 @@ fn total(x: held) -> sum {
 }
 
 //#variant extreme
-// The largest element, or the smallest, or the largest absolute value; NaN if there is one. Elements are compared by keys, which
-// are integers: they are neither flushed nor lose a NaN on any driver.
-//#import keys
-const NOTHING: held = held(0u);
+// The largest element, or the smallest, or the largest absolute value; NaN if there is one. Bits are compared as integers, which are
+// neither flushed nor lose a NaN on any driver: known are the largest and the smallest as signed integers, and the largest
+// as an unsigned one. Negative floats are in the reverse order of their bits.
+//#import top_bits
 const NEEDS_ORIGIN: bool = false;
 
-fn term_of(x: element, at: u32, origin: element) -> held {
-    return key_of(x);
+fn nothing_from(at: u32) -> held {
+    return vec3<u32>(0x80000000u, 0x7fffffffu, 0u);
 }
 
-fn quad_term(v: vec4<element>, is_within: vec4<bool>, at: u32, origin: element) -> held {
-    let x = select(vec4<u32>(0u), vec4<u32>(key_of(v.x), key_of(v.y), key_of(v.z), key_of(v.w)), is_within);
-    return max(max(x.x, x.y), max(x.z, x.w));
+fn term_of(x: element, at: u32, origin: element) -> held {
+    return vec3<u32>(x << UNUSED_BITS);
+}
+
+fn quad_term(x: vec4<element>, at: u32, origin: element) -> held {
+    let bits = x << vec4<u32>(UNUSED_BITS);
+    let signed = bitcast<vec4<i32>>(bits);
+    let largest = max(max(signed.x, signed.y), max(signed.z, signed.w));
+    let smallest = min(min(signed.x, signed.y), min(signed.z, signed.w));
+    return vec3<u32>(bitcast<u32>(largest), bitcast<u32>(smallest), max(max(bits.x, bits.y), max(bits.z, bits.w)));
 }
 
 fn joined(x: held, y: held) -> held {
-    return max(x, y);
+    let largest = max(bitcast<i32>(x.x), bitcast<i32>(y.x));
+    let smallest = min(bitcast<i32>(x.y), bitcast<i32>(y.y));
+    return vec3<u32>(bitcast<u32>(largest), bitcast<u32>(smallest), max(x.z, y.z));
+}
+
+fn followed(x: held, y: held) -> held {
+    return joined(x, y);
 }
 
 fn total(x: held) -> sum {
-    return bitcast<sum>(bits_of_key(x));
+    if is_real(A_TYPE) {
+        let is_nan = bitcast<i32>(x.x) > i32(INFINITY) || x.z > (INFINITY | SIGN);
+        var bits = select(x.x, x.y, x.x >= SIGN); // the smallest magnitude, if all are negative
+        if dims.finish == SMALLEST { bits = select(x.y, x.z, x.y >= SIGN); } // the largest magnitude, if one is negative
+        if dims.finish == MAGNITUDE { bits = max(select(x.x, 0u, x.x >= SIGN), x.z & ~SIGN); }
+        return bitcast<sum>(select(widened(A_TYPE, bits >> UNUSED_BITS), 0x7fc00000u, is_nan));
+    }
+    return bitcast<sum>(widened(A_TYPE, select(x.x, x.y, dims.finish == SMALLEST) >> UNUSED_BITS));
 }
 
 //#variant place
-// The index of the first of the largest, or smallest, elements, or of the first NaN. What is known of an element is its key, and
-// its index inverted, so that of equal keys the first index wins.
-//#import keys
-const NOTHING: held = held(0u);
+// The index of the first of the largest, or smallest, elements, or of the first NaN. What is known of elements is the largest of
+// their keys, which are integers in the order of the values, and its index inverted, so that of equal keys the first index wins.
+//#import top_bits
 const NEEDS_ORIGIN: bool = false;
+const LOWEST_KEY: i32 = -2147483647 - 1;
 
-fn term_of(x: element, at: u32, origin: element) -> held {
-    return vec2<u32>(key_of(x), ~at);
+fn nothing_from(at: u32) -> held {
+    return vec2<u32>(bitcast<u32>(LOWEST_KEY), ~at);
 }
 
-fn quad_term(v: vec4<element>, is_within: vec4<bool>, at: u32, origin: element) -> held {
-    let low = joined(term_of(v.x, at, origin), select(NOTHING, term_of(v.y, at + 1u, origin), is_within.y));
-    let third = select(NOTHING, term_of(v.z, at + 2u, origin), is_within.z);
-    let fourth = select(NOTHING, term_of(v.w, at + 3u, origin), is_within.w);
-    return select(NOTHING, joined(low, joined(third, fourth)), is_within.x);
+fn keys_of(x: vec4<element>) -> vec4<i32> {
+    let bits = (x << vec4<u32>(UNUSED_BITS)) ^ vec4<u32>(dims.number); // the reverse order, if the smallest is wanted
+    if is_real(A_TYPE) {
+        // The bits of a negative float without its sign are negated: both zeros are 0. Sums wrap, so that every NaN is above infinity.
+        let ordered = select(bits, SIGN - bits, bits >= vec4<u32>(SIGN)) + (SIGN + INFINITY);
+        return min(bitcast<vec4<i32>>(ordered), vec4<i32>(i32(SIGN - 2u * (SIGN - INFINITY) + 1u)));
+    }
+    return bitcast<vec4<i32>>(bits);
+}
+
+fn term_of(x: element, at: u32, origin: element) -> held {
+    return vec2<u32>(bitcast<u32>(keys_of(vec4<element>(x)).x), ~at);
+}
+
+fn quad_term(x: vec4<element>, at: u32, origin: element) -> held {
+    let keys = bitcast<vec4<u32>>(keys_of(x));
+    let low = followed(vec2<u32>(keys.x, ~at), vec2<u32>(keys.y, ~at - 1u));
+    let high = followed(vec2<u32>(keys.z, ~at - 2u), vec2<u32>(keys.w, ~at - 3u));
+    return followed(low, high);
 }
 
 fn joined(x: held, y: held) -> held {
-    return select(x, y, y.x > x.x || (y.x == x.x && y.y > x.y));
+    return select(followed(x, y), y, x.x == y.x && y.y > x.y);
+}
+
+fn followed(x: held, y: held) -> held {
+    return select(x, y, bitcast<i32>(y.x) > bitcast<i32>(x.x));
 }
 
 fn total(x: held) -> sum {
@@ -143,20 +206,21 @@ fn total(x: held) -> sum {
 //#variant moments
 // The variance. What is known are the number of elements, their mean, and the sum of their squared distances to it (Chan, Golub and
 // LeVeque). One element of the row is subtracted from all, so that a large mean costs no accuracy.
-const NOTHING: held = held(0.0);
 const NEEDS_ORIGIN: bool = true;
+
+fn nothing_from(at: u32) -> held {
+    return held(0.0);
+}
 
 fn term_of(x: element, at: u32, origin: element) -> held {
     return vec3<f32>(1.0, x - origin, 0.0);
 }
 
-fn quad_term(v: vec4<element>, is_within: vec4<bool>, at: u32, origin: element) -> held {
-    let ones = select(vec4<f32>(0.0), vec4<f32>(1.0), is_within);
-    let count = (ones.x + ones.y) + (ones.z + ones.w);
-    let x = select(vec4<f32>(0.0), v - origin, is_within);
-    let mean = ((x.x + x.y) + (x.z + x.w)) / max(count, 1.0);
-    let d = select(vec4<f32>(0.0), x - mean, is_within);
-    return vec3<f32>(count, mean, (d.x * d.x + d.y * d.y) + (d.z * d.z + d.w * d.w));
+fn quad_term(v: vec4<element>, at: u32, origin: element) -> held {
+    let x = v - origin;
+    let mean = 0.25 * ((x.x + x.y) + (x.z + x.w));
+    let d = x - mean;
+    return vec3<f32>(4.0, mean, (d.x * d.x + d.y * d.y) + (d.z * d.z + d.w * d.w));
 }
 
 fn joined(x: held, y: held) -> held {
@@ -164,6 +228,10 @@ fn joined(x: held, y: held) -> held {
     let share = y.x / max(count, 1.0);
     let d = y.y - x.y;
     return vec3<f32>(count, x.y + d * share, (x.z + y.z) + (x.x * share * d) * d);
+}
+
+fn followed(x: held, y: held) -> held {
+    return joined(x, y);
 }
 
 fn total(x: held) -> sum {

@@ -4,7 +4,7 @@
 //! grid      dims.lanes invocations per row, LANES a workgroup
 //! subgroup  lanes of a row combine their values, in shared memory too if they are more or the size is not known
 //! requires  nothing
-//! edges     rows past the end are empty, elements past a row's end are not stored: any length >= 1, any rows >= 1
+//! edges     rows past the end and elements past a row's end are not stored: any length >= 1, any rows >= 1
 
 //#import softmax_dims
 //#slot dims default immediate
@@ -41,7 +41,8 @@ fn joined_rows(x: held, y: held) -> held {
 // Quad k of a group of a row, scaled and masked.
 fn scores(at: vec3<u32>, group: u32, k: u32, length: u32) -> vec4<f32> {
     let x = row_quad_a(at.y, dims.strides.y, group, k, length) * dims.scale;
-    return masked(x, at.z + (group * WIDTH + 4u * k) * dims.strides.z, dims.strides.z, length - group * WIDTH - 4u * k);
+    let first = min(group * WIDTH + 4u * k, length - 1u);
+    return masked(x, at.z + first * dims.strides.z, dims.strides.z, length - first);
 }
 
 @compute @workgroup_size(LANES)
@@ -53,10 +54,10 @@ fn main(
     let lane = lane_at(place);
     let row = block_index(workgroup, grid) * (LANES / dims.lanes) + lane / dims.lanes;
     let part = lane % dims.lanes;
-    let at = row_start(min(row, dims.rows - 1u), 0u);
-    let length = select(0u, dims.strides.w, row < dims.rows); // rows past the end are empty
+    let at = row_start(min(row, dims.rows - 1u), 0u); // invocations past the end read the last row
+    let length = dims.strides.w;
     let groups = (length + WIDTH - 1u) / WIDTH;
-    let four = vec4<u32>(0u, 1u, 2u, 3u);
+    let is_whole = length % (WIDTH * dims.lanes * GROUPS) == 0u;
 
     var own = NO_SUMS;
     var kept: array<array<vec4<f32>, QUADS>, GROUPS>;
@@ -64,13 +65,13 @@ fn main(
         var most = vec4<f32>(own.x);
         //#unroll
         for (var g = 0u; g < GROUPS; g++) {
-            let group = first + g * dims.lanes;
+            let group = min(first + g * dims.lanes, groups - 1u);
             //#unroll
             for (var k = 0u; k < QUADS; k++) {
-                kept[g][k] = LOWEST;
-                if group * WIDTH + 4u * k < length {
-                    let is_within = four + 4u * k < vec4<u32>(length - group * WIDTH);
-                    kept[g][k] = select(LOWEST, scores(at, group, k, length), is_within);
+                kept[g][k] = scores(at, group, k, length);
+                if !is_whole {
+                    let index = vec4<u32>(0u, 1u, 2u, 3u) + ((first + g * dims.lanes) * WIDTH + 4u * k);
+                    kept[g][k] = or_lowest(kept[g][k], index < vec4<u32>(length));
                 }
                 most = max(most, kept[g][k]);
             }
@@ -79,16 +80,12 @@ fn main(
         var sums = vec4<f32>(0.0);
         //#unroll
         for (var g = 0u; g < GROUPS; g++) {
-            let group = first + g * dims.lanes;
-            if group < groups {
-                //#unroll
-                for (var k = 0u; k < QUADS; k++) {
-                    let is_within = four + 4u * k < vec4<u32>(length - group * WIDTH);
-                    let distance = kept[g][k] - top;
-                    let e = exp_of(distance);
-                    sums += select(vec4<f32>(0.0), e, is_within);
-                    kept[g][k] = form_of(distance, e);
-                }
+            //#unroll
+            for (var k = 0u; k < QUADS; k++) {
+                let distance = kept[g][k] - top;
+                let e = exp_of_negative(distance);
+                sums += e;
+                kept[g][k] = form_of(distance, e);
             }
         }
         own = vec2<f32>(top, rescaled(own, top) + ((sums.x + sums.y) + (sums.z + sums.w)));
@@ -101,7 +98,7 @@ fn main(
         //#unroll
         for (var g = 0u; g < GROUPS; g++) {
             let group = part + g * dims.lanes;
-            if group < groups {
+            if group < groups && row < dims.rows {
                 //#unroll
                 for (var k = 0u; k < QUADS; k++) {
                     kept[g][k] = finished(kept[g][k], last);
@@ -109,17 +106,14 @@ fn main(
                 store_group(at.x, dims.strides.x, group, length - group * WIDTH, kept[g]);
             }
         }
-    } else {
+    } else if row < dims.rows {
         let last = end_of(vec4<f32>(all.x), vec4<f32>(all.y), vec4<f32>(all.x));
         for (var group = part; group < groups; group += dims.lanes) {
             var results: array<vec4<f32>, QUADS>;
             //#unroll
             for (var k = 0u; k < QUADS; k++) {
-                results[k] = LOWEST;
-                if group * WIDTH + 4u * k < length {
-                    let distance = scores(at, group, k, length) - all.x;
-                    results[k] = finished(form_of(distance, exp_of(distance)), last);
-                }
+                let distance = scores(at, group, k, length) - all.x;
+                results[k] = finished(form_of(distance, exp_of_negative(distance)), last);
             }
             store_group(at.x, dims.strides.x, group, length - group * WIDTH, results);
         }

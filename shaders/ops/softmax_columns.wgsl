@@ -4,7 +4,7 @@
 //! grid      one invocation per WIDTH neighbours, LANES a workgroup; consecutive ones have neighbouring columns
 //! subgroup  not used
 //! requires  nothing
-//! edges     rows past the end are empty, columns past a row's end are not stored: any length >= 1, any rows >= 1
+//! edges     rows and columns past the end are not stored: any length >= 1, any rows >= 1
 
 //#import softmax_dims
 //#slot dims default immediate
@@ -16,7 +16,7 @@ alias a_unit = f32;
 alias c_unit = f32;
 alias sum = f32; // type of results before they are stored
 const QUADS: u32 = 1u; // groups of four columns that an invocation loads together
-const GROUPS: u32 = 4u; // places along the axis that an invocation keeps
+const GROUPS: u32 = 4u; // places along the axis whose elements are compared before exponentials are added
 const LANES: u32 = 64u;
 //#end
 const WIDTH: u32 = 4u * QUADS;
@@ -33,10 +33,7 @@ const WIDTH: u32 = 4u * QUADS;
 fn scores(at: vec3<u32>, i: u32, group: u32, k: u32) -> vec4<f32> {
     let columns = dims.axes[0].x;
     let x = row_quad_a(at.y + i * dims.strides.y, dims.axes[0].z, group, k, columns) * dims.scale;
-    let column = group * WIDTH + 4u * k;
-    if column >= columns {
-        return x;
-    }
+    let column = min(group * WIDTH + 4u * k, columns - 1u);
     return masked(x, at.z + i * dims.strides.z + column * dims.axes[0].w, dims.axes[0].w, columns - column);
 }
 
@@ -49,9 +46,10 @@ fn main(
     let index = block_index(workgroup, grid) * LANES + lane;
     let row = index / dims.lanes;
     let group = index - row * dims.lanes;
-    let at = row_start(min(row, dims.rows - 1u), 1u);
-    let length = select(0u, dims.strides.w, row < dims.rows); // rows past the end are empty
+    let at = row_start(min(row, dims.rows - 1u), 1u); // invocations past the end read the last row
+    let length = dims.strides.w;
     let count = dims.axes[0].x - group * WIDTH;
+    let is_whole = length % GROUPS == 0u;
 
     var most: array<vec4<f32>, QUADS>;
     var sums: array<vec4<f32>, QUADS>;
@@ -60,53 +58,40 @@ fn main(
         most[k] = LOWEST;
         sums[k] = vec4<f32>(0.0);
     }
-    var kept: array<array<vec4<f32>, QUADS>, GROUPS>;
     for (var first = 0u; first < length; first += GROUPS) {
         //#unroll
         for (var k = 0u; k < QUADS; k++) {
+            var v: array<vec4<f32>, GROUPS>;
             var top = most[k];
             //#unroll
             for (var g = 0u; g < GROUPS; g++) {
-                kept[g][k] = LOWEST;
-                if first + g < length { kept[g][k] = scores(at, first + g, group, k); }
-                top = max(top, kept[g][k]);
+                v[g] = scores(at, min(first + g, length - 1u), group, k);
+                if !is_whole { v[g] = or_lowest(v[g], vec4<bool>(first + g < length)); }
+                top = max(top, v[g]);
             }
-            sums[k] *= exp_of(most[k] - top);
+            sums[k] *= exp_of_negative(most[k] - top);
             most[k] = top;
             //#unroll
             for (var g = 0u; g < GROUPS; g++) {
-                if first + g < length {
-                    let distance = kept[g][k] - top;
-                    let e = exp_of(distance);
-                    sums[k] += e;
-                    kept[g][k] = form_of(distance, e);
-                }
+                sums[k] += exp_of_negative(v[g] - top);
             }
         }
+    }
+    if row >= dims.rows {
+        return;
     }
     var last: array<vec4<f32>, QUADS>;
     //#unroll
     for (var k = 0u; k < QUADS; k++) {
         last[k] = end_of(most[k], sums[k], most[k]);
     }
-    for (var first = 0u; first < length; first += GROUPS) {
+    for (var i = 0u; i < length; i++) {
+        var results: array<vec4<f32>, QUADS>;
         //#unroll
-        for (var g = 0u; g < GROUPS; g++) {
-            if first + g < length {
-                // A short column is kept as a whole.
-                if length > GROUPS {
-                    //#unroll
-                    for (var k = 0u; k < QUADS; k++) {
-                        let distance = scores(at, first + g, group, k) - most[k];
-                        kept[g][k] = form_of(distance, exp_of(distance));
-                    }
-                }
-                //#unroll
-                for (var k = 0u; k < QUADS; k++) {
-                    kept[g][k] = finished(kept[g][k], last[k]);
-                }
-                store_group(at.x + (first + g) * dims.strides.x, dims.axes[0].y, group, count, kept[g]);
-            }
+        for (var k = 0u; k < QUADS; k++) {
+            let distance = scores(at, i, group, k) - most[k];
+            results[k] = finished(form_of(distance, exp_of_negative(distance)), last[k]);
         }
+        store_group(at.x + i * dims.strides.x, dims.axes[0].y, group, count, results);
     }
 }

@@ -9,7 +9,7 @@ fn form_of(distance: vec4<f32>, e: vec4<f32>) -> vec4<f32> {
 }
 
 fn end_of(most: vec4<f32>, sums: vec4<f32>, top: vec4<f32>) -> vec4<f32> {
-    return or_nan(exp_of(top - most) / sums, sums);
+    return or_nan(exp_of_negative(top - most) / sums, sums);
 }
 
 fn finished(v: vec4<f32>, last: vec4<f32>) -> vec4<f32> {

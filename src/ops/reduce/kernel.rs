@@ -73,7 +73,7 @@ impl ReduceProblem {
         let format = StorageFormat::of(self.dtype, caps);
         let read = |width| OperandAccess::read(format, width);
         let moves = self.moves();
-        let kernel = if moves == Moves::Vectors { kernel.param("QUADS", self.quads()) } else { kernel };
+        let kernel = if moves == Moves::Vectors { kernel.param("QUADS", self.quads(caps)) } else { kernel };
         match (moves, reading) {
             (Moves::Elements, Reading::Bits) => kernel
                 .slot("line_quad", "bits")

@@ -58,9 +58,9 @@ impl ReduceProblem {
     /// The uniform of the first step.
     fn dims_on(&self, caps: &Caps) -> ReduceDims {
         let d = self.dims;
-        let width = 4 * self.quads();
-        let ratio = |wanted: u32, there: u32, loads: u32| {
-            let parts = (wanted / there.max(1)).min(loads / LOADS_OF_PART).max(1);
+        let width = 4 * self.quads(caps);
+        let ratio = |wanted: u32, there: u32, loads: u32, least: u32| {
+            let parts = (wanted / there.max(1)).min(loads / least).max(1);
             if loads < LOADS_WORTH_PARTS || self.steps == Steps::One { 1 } else { parts }
         };
         match self.across {
@@ -68,12 +68,19 @@ impl ReduceProblem {
                 let most = lanes_of_row(caps, LANES);
                 let loads = d.length.div_ceil(width) * d.lines;
                 let lanes = loads.div_ceil(LOADS_OF_LANE).max(1).next_power_of_two().min(most);
-                let parts = if lanes == most { ratio(MANY_WORKGROUPS, d.rows, loads / most) } else { 1 };
+                let parts = if lanes == most {
+                    ratio(MANY_WORKGROUPS, d.rows, loads / most, LOADS_OF_PART)
+                } else {
+                    1
+                };
                 ReduceDims { lanes, parts, ..d }
             }
             Across::Columns => {
                 let lanes = d.axes[0][0].div_ceil(width);
-                let parts = ratio(MANY_WORKGROUPS * COLUMN_LANES, lanes * d.rows, d.length * d.lines);
+                // What is known of a part has at most a sixteenth of the bytes of its elements.
+                let least = LOADS_OF_PART
+                    .max(64 * self.function.combination(self.dtype).words / self.dtype.size() as u32);
+                let parts = ratio(MANY_WORKGROUPS * COLUMN_LANES, lanes * d.rows, d.length * d.lines, least);
                 ReduceDims { lanes, parts, ..d }
             }
         }

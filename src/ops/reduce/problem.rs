@@ -2,8 +2,9 @@
 
 use super::axes::{Reduced, reduced, split};
 use super::reduction::Reduction;
+use crate::caps::Caps;
 use crate::layout::{DType, Layout, MAX_RANK, dim};
-use crate::ops::vectors::{Moves, quads};
+use crate::ops::vectors::{Moves, column_quads, quads};
 use crate::{Error, Result};
 
 /// The uniform of `shaders/ops/reduce.wgsl`, `reduce_columns.wgsl` and `reduce_parts.wgsl` (`reduce_dims.wgsl`), in elements.
@@ -23,7 +24,6 @@ pub struct ReduceDims {
     pub parts: u32,
     pub finish: u32,
     pub number: u32,
-    pub mask: u32,
 }
 
 /// Which elements neighbouring invocations read.
@@ -121,8 +121,7 @@ impl ReduceProblem {
             lanes: 1,
             parts: 1,
             finish: function.finish(),
-            number: function.number(count),
-            mask: function.mask(),
+            number: function.number(count, dtype),
             ..ReduceDims::default()
         };
         for (to, [extent, c, a]) in dims.axes.iter_mut().zip(kept.iter().chain(&gone)) {
@@ -159,8 +158,12 @@ impl ReduceProblem {
     }
 
     /// Groups of four elements that an invocation loads together.
-    pub(super) fn quads(&self) -> u32 {
-        if self.moves() == Moves::Vectors { quads(self.dtype) } else { 1 }
+    pub(super) fn quads(&self, caps: &Caps) -> u32 {
+        match (self.moves(), self.across) {
+            (Moves::Elements, _) => 1,
+            (Moves::Vectors, Across::Line) => quads(self.dtype),
+            (Moves::Vectors, Across::Columns) => column_quads(self.dtype, caps, [self.dims.axes[0][0]]),
+        }
     }
 }
 

@@ -119,41 +119,39 @@ impl Reduction {
     }
 
     pub(super) fn combination(self, dtype: DType) -> Combination {
+        // An array of three words each has one more word between them.
         let (variant, held, words, reading) = match self {
             Self::Sum | Self::Mean if dtype.is_real() => ("sum", "f32", 1, Reading::Reals),
             Self::Sum | Self::Mean => ("integers", "i32", 1, Reading::Integers),
             Self::Product => ("product", "f32", 1, Reading::Reals),
             Self::SumSquares | Self::Norm => ("squares", "f32", 1, Reading::Reals),
-            Self::Max | Self::Min | Self::MaxAbs => ("extreme", "u32", 1, Reading::Bits),
+            Self::Max | Self::Min | Self::MaxAbs => ("extreme", "vec3<u32>", 4, Reading::Bits),
             Self::ArgMax | Self::ArgMin => ("place", "vec2<u32>", 2, Reading::Bits),
-            // An array of three words each has one more word between them.
             Self::Variance { .. } => ("moments", "vec3<f32>", 4, Reading::Reals),
         };
         Combination { variant, held, words, reading }
     }
 
-    /// What the shader's uniform says of the total: whether it is divided or its root is taken.
+    /// How the result follows from what the kernel knows of all terms: a constant of `reduce_dims.wgsl`.
     pub(super) fn finish(self) -> u32 {
         match self {
             Self::Mean => 1,
             Self::Norm => 2,
+            Self::Min => 3,
+            Self::MaxAbs => 4,
             _ => 0,
         }
     }
 
-    /// The number of the shader's uniform, for this many elements: the bits of the divisor, or what reverses the order.
-    pub(super) fn number(self, count: usize) -> u32 {
+    /// The number of the shader's uniform, for this many elements of a type: the bits of the divisor, or what reverses the order.
+    pub(super) fn number(self, count: usize, dtype: DType) -> u32 {
         match self {
             Self::Mean => (count as f32).to_bits(),
             Self::Variance { correction } => (count.saturating_sub(correction) as f32).to_bits(),
-            Self::Min | Self::ArgMin => u32::MAX,
+            Self::ArgMin if dtype.is_real() => 0x8000_0000, // another sign
+            Self::ArgMin => u32::MAX,
             _ => 0,
         }
-    }
-
-    /// The bits of elements that count.
-    pub(super) fn mask(self) -> u32 {
-        if self == Self::MaxAbs { 0x7fff_ffff } else { u32::MAX }
     }
 
     /// The approximate number of operations per element.

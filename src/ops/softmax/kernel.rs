@@ -10,10 +10,12 @@ use crate::ops::vectors::Moves;
 
 /// Invocations per workgroup along rows, if the device allows them.
 pub(super) const LANES: u32 = 256;
-/// Invocations per workgroup for columns.
-pub(super) const COLUMN_LANES: u32 = 64;
+/// The most invocations per workgroup for columns.
+const COLUMN_LANES: u32 = 64;
 /// Groups of four elements that an invocation keeps.
 const KEPT_QUADS: u32 = 4;
+/// Elements of a column that are compared before their exponentials are added.
+const COMPARED: u32 = 4;
 
 impl SoftmaxProblem {
     /// The kernel on a device.
@@ -25,16 +27,16 @@ impl SoftmaxProblem {
             (Across::Columns, false) => Kernel::new("ops/softmax_columns"),
             (Across::Columns, true) => Kernel::new("ops/softmax_backward_columns"),
         };
-        let kernel = kernel.dims(caps, size_of::<SoftmaxDims>()).param("QUADS", self.quads());
+        let kernel = kernel.dims(caps, size_of::<SoftmaxDims>()).param("QUADS", self.quads(caps));
         let kernel = match self.lines.across {
             Across::Row => {
                 with_subgroups(kernel.param("LANES", kernel::workgroup_size(LANES, caps)), caps, LANES)
             }
-            Across::Columns => kernel.param("LANES", COLUMN_LANES),
+            Across::Columns => kernel.param("LANES", column_lanes(caps)),
         };
         let kernel = match (self.lines.across, is_backward) {
             (Across::Columns, true) => kernel,
-            _ => kernel.param("GROUPS", self.groups()),
+            _ => kernel.param("GROUPS", self.groups(caps)),
         };
         let form = if is_backward { "softmax_gradient" } else { "softmax_form" };
         let kernel = if self.function.is_logarithm() { kernel.slot(form, "logarithms") } else { kernel };
@@ -42,9 +44,12 @@ impl SoftmaxProblem {
         if is_backward || self.m.is_none() { kernel } else { kernel.slot("softmax_mask", "added") }
     }
 
-    /// The number of groups that an invocation keeps.
-    pub(super) fn groups(&self) -> u32 {
-        KEPT_QUADS / self.quads()
+    /// The number of groups of a row that an invocation keeps, or of elements of each of its columns that it compares together.
+    pub(super) fn groups(&self, caps: &Caps) -> u32 {
+        match self.lines.across {
+            Across::Row => KEPT_QUADS / self.quads(caps),
+            Across::Columns => COMPARED,
+        }
     }
 
     /// How the operand and the result are accessed.
@@ -76,4 +81,9 @@ impl SoftmaxProblem {
             (Some(_), _) => kernel.operand("m", OperandAccess::read(format, AccessWidth::One)),
         }
     }
+}
+
+/// Invocations per workgroup for columns: no more than run side by side, since columns may be few.
+pub(super) fn column_lanes(caps: &Caps) -> u32 {
+    caps.machine.vector_lanes.clamp(1, COLUMN_LANES)
 }

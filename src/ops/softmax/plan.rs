@@ -1,6 +1,6 @@
 //! The plan of a softmax or of its gradient: one step.
 
-use super::kernel::{COLUMN_LANES, LANES};
+use super::kernel::{LANES, column_lanes};
 use super::problem::{SoftmaxDims, SoftmaxProblem};
 use crate::Result;
 use crate::caps::Caps;
@@ -24,7 +24,7 @@ impl Problem for SoftmaxProblem {
         let scalars: &[ScalarParameter] = if is_backward { &[] } else { &[SCALE] };
         let mut draft = Draft::new(op, scalars, caps);
         let most = kernel::workgroup_size(LANES, caps);
-        let (d, invocations, per_block) = self.dims_on(most, lanes_of_row(caps, LANES));
+        let (d, invocations, per_block) = self.dims_on(most, caps);
         let mut args = vec![(draft.operand("the operand", self.dtype, self.a, Access::Read), Access::Read)];
         let c = Layout::contiguous(op, &[self.a.len()])?;
         args.push((draft.operand("the result", self.dtype, c, Access::Write), Access::Write));
@@ -62,20 +62,23 @@ impl Problem for SoftmaxProblem {
 }
 
 impl SoftmaxProblem {
-    /// The uniform, the number of invocations of a workgroup of at most `most`, and of rows or groups of columns of one. At
-    /// most `shared` invocations share a row.
-    fn dims_on(&self, most: u32, shared: u32) -> (SoftmaxDims, u32, u32) {
+    /// The uniform, the number of invocations of a workgroup of at most `most`, and of rows or groups of columns of one.
+    fn dims_on(&self, most: u32, caps: &Caps) -> (SoftmaxDims, u32, u32) {
         let d = self.dims();
-        let width = 4 * self.quads();
+        let width = 4 * self.quads(caps);
         match self.lines.across {
             Across::Row => {
                 let groups = self.lines.length().div_ceil(width);
-                let lanes = groups.div_ceil(self.groups()).max(1).next_power_of_two().min(shared);
+                let lanes = groups
+                    .div_ceil(self.groups(caps))
+                    .max(1)
+                    .next_power_of_two()
+                    .min(lanes_of_row(caps, LANES));
                 (SoftmaxDims { lanes, ..d }, most, most / lanes)
             }
             Across::Columns => {
                 let lanes = self.lines.columns().div_ceil(width);
-                (SoftmaxDims { lanes, ..d }, COLUMN_LANES, COLUMN_LANES)
+                (SoftmaxDims { lanes, ..d }, column_lanes(caps), column_lanes(caps))
             }
         }
     }

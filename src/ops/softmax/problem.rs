@@ -2,10 +2,11 @@
 
 use super::function::SoftmaxFunction;
 use crate::Result;
+use crate::caps::Caps;
 use crate::layout::{DType, Layout, MAX_RANK};
 use crate::ops::elementwise::problem::broadcast_strides;
-use crate::ops::lines::Lines;
-use crate::ops::vectors::{Moves, quads};
+use crate::ops::lines::{Across, Lines};
+use crate::ops::vectors::{Moves, column_quads, quads};
 
 /// The uniform of `shaders/ops/softmax.wgsl`, `softmax_columns.wgsl`, `softmax_backward.wgsl` and
 /// `softmax_backward_columns.wgsl` (`softmax_dims.wgsl`), in elements.
@@ -90,7 +91,16 @@ impl SoftmaxProblem {
     }
 
     /// Groups of four elements that an invocation loads together.
-    pub(super) fn quads(&self) -> u32 {
-        if self.moves() == Moves::Vectors { quads(self.dtype) } else { 1 }
+    pub(super) fn quads(&self, caps: &Caps) -> u32 {
+        match (self.moves(), self.lines.across) {
+            (Moves::Elements, _) => 1,
+            (Moves::Vectors, Across::Row) => quads(self.dtype),
+            (Moves::Vectors, Across::Columns) => {
+                let d = self.dims();
+                let others = d.axes[1..d.rank as usize].iter().flat_map(|axis| axis[1..].iter().copied());
+                let offsets = [d.axes[0][0], d.a_offset, d.m_offset];
+                column_quads(self.dtype, caps, others.chain(d.strides[..3].iter().copied()).chain(offsets))
+            }
+        }
     }
 }
