@@ -14,10 +14,13 @@ fn exp_of_sum(x: vec4<f32>, low: vec4<f32>) -> vec4<f32> {
     let n = round((high + low) * 1.44269504);
     let p = exp_of_rest(fma(n, vec4<f32>(2.12194440e-4), fma(n, MINUS_LN_2, high) + low));
     // 2^n is applied as two factors, because it may overflow or underflow where the result does not.
-    let half = round(0.5 * n);
-    let factors = array<vec4<u32>, 2>(exponent_of(half), exponent_of(n - half));
-    let one = vec4<u32>(0x3f800000u);
-    return p * bitcast<vec4<f32>>(factors[0] + one) * bitcast<vec4<f32>>(factors[1] + one);
+    let whole = vec4<i32>(n);
+    let half = whole >> vec4<u32>(1u);
+    return p * power_of_two(half) * power_of_two(whole - half);
+}
+
+fn power_of_two(n: vec4<i32>) -> vec4<f32> {
+    return bitcast<vec4<f32>>((n + vec4<i32>(127)) << vec4<u32>(23u));
 }
 
 // Cody and Waite: ln 2 in two parts. The first has few bits, so that a whole number times it is exact, with or without fma.
@@ -34,18 +37,13 @@ fn exp_of_rest(r: vec4<f32>) -> vec4<f32> {
     return fma(p, r * r, r) + 1.0;
 }
 
-// What is added to the bits of a float to multiply it by 2^n, where n is a whole number of at most 8 bits and a sign.
-fn exponent_of(n: vec4<f32>) -> vec4<u32> {
-    // The lowest bits of 1.5 * 2^23 + n are those of n; what is above its exponent falls off.
-    return bitcast<vec4<u32>>(n + 12582912.0) << vec4<u32>(23u);
-}
-
 // e^x for x of at most 0; 0 where it is below the smallest normal number.
 fn exp_of_negative(x: vec4<f32>) -> vec4<f32> {
     let high = max(x, vec4<f32>(-88.0));
     let n = round(high * 1.44269504);
     let p = exp_of_rest(fma(n, vec4<f32>(2.12194440e-4), fma(n, MINUS_LN_2, high)));
-    let value = bitcast<vec4<u32>>(p) + exponent_of(n);
+    // The lowest bits of 1.5 * 2^23 + n are those of n: they are added to the exponent of p, and what is above falls off.
+    let value = bitcast<vec4<u32>>(p) + (bitcast<vec4<u32>>(n + 12582912.0) << vec4<u32>(23u));
     let magnitude = bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
     let beyond = select(vec4<u32>(0u), bitcast<vec4<u32>>(x), magnitude > vec4<u32>(0x7f800000u)); // NaN stays NaN
     return bitcast<vec4<f32>>(select(value, beyond, magnitude > vec4<u32>(0x42aeac4fu))); // 126 ln 2
