@@ -3,6 +3,7 @@
 use crate::held::{Held, Item, Reading};
 use crate::model::Model;
 use crate::random::Random;
+use crate::reals::Real;
 use crate::replays::Captured;
 use crate::support::watchdog::doing;
 use crate::textures::Image;
@@ -27,6 +28,8 @@ pub(crate) struct Actor {
     pub(crate) other: Gpu,
     pub(crate) random: Random,
     pub(crate) items: Vec<Item>,
+    /// Results that are no integers.
+    pub(crate) reals: Vec<Real>,
     pub(crate) reads: Vec<(Reading, Model)>,
     pub(crate) replays: Vec<Captured>,
     pub(crate) textures: Vec<Image>,
@@ -50,6 +53,7 @@ type Step = (&'static str, usize, fn(&mut Actor));
 const STEPS: &[Step] = &[
     ("upload", 6, Actor::upload),
     ("check", 10, Actor::check_one),
+    ("compare", 4, Actor::check_real),
     ("drop", 4, Actor::drop_one),
     ("compute", 24, Actor::compute),
     ("into", 6, Actor::into),
@@ -81,6 +85,7 @@ impl Actor {
             other: other.clone(),
             random: Random::new(&[]),
             items: Vec::new(),
+            reals: Vec::new(),
             reads: Vec::new(),
             replays: Vec::new(),
             textures: Vec::new(),
@@ -109,6 +114,7 @@ impl Actor {
             while let Some(item) = actor.items.pop() {
                 drop(actor.checked(item));
             }
+            actor.check_reals();
             actor.check_replays();
             while !actor.reads.is_empty() {
                 actor.finish_read();
@@ -178,6 +184,7 @@ impl Actor {
                 self.say("out of memory");
                 let keep = self.random.below(self.items.len() + 1);
                 self.items.truncate(keep);
+                self.reals.clear();
             }
             Error::Limit { needed, allowed, .. }
                 if self.world.gpu.caps().limits.binding_bytes == SMALL_BINDING =>

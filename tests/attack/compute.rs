@@ -1,7 +1,7 @@
 //! Steps that compute: new tensors of one or two, views, results written into tensors that are there.
 
 use crate::actor::Actor;
-use crate::held::{Held, each, elements};
+use crate::held::{Held, Item, each, elements};
 use crate::model::{Model, largest_of};
 use crate::world::Menu;
 use std::sync::Arc;
@@ -15,7 +15,8 @@ impl Actor {
         let kinds = match self.menu {
             Menu::Plain => 4,
             Menu::Typed => 7,
-            Menu::Whole => 10,
+            Menu::Many => 9,
+            Menu::Whole => 12,
         };
         match self.random.below(kinds) {
             0 | 1 => self.product(),
@@ -23,8 +24,10 @@ impl Actor {
             3 => self.copy(),
             4 | 5 => self.cast(),
             6 => self.reduce(),
-            7 => self.epilogue(),
-            8 => self.sketch(),
+            7 => self.move_elements(),
+            8 => self.layer(),
+            9 => self.epilogue(),
+            10 => self.sketch(),
             _ => self.clifford(),
         }
     }
@@ -135,26 +138,6 @@ impl Actor {
         self.keep(result, model);
     }
 
-    /// A reduction or a cumulative sum along an axis.
-    fn reduce(&mut self) {
-        let Some(at) = self.find(|item| item.model.shape.len() > 1) else { return };
-        let axis = self.random.below(self.items[at].model.shape.len());
-        let kind = if self.menu == Menu::Plain { 2 } else { self.random.below(4) };
-        let item = &self.items[at];
-        let Held::F32(a) = &item.tensor else { return };
-        let limit = largest_of(DType::F32);
-        let (what, want, result) = match kind {
-            0 => ("the largest", item.model.max(axis), ops::max(a, axis)),
-            1 => ("cumulative sums", item.model.cumsum(axis, limit), ops::cumsum(a, axis)),
-            _ => ("sums", item.model.sum(axis, limit), ops::sum(a, axis)),
-        };
-        let Some(want) = want else { return };
-        let name = format!("{what} of {} along {axis}", item.name());
-        let result = result.map(Held::F32);
-        self.say(name);
-        self.keep(result, want);
-    }
-
     /// relu(2 A A^T + bias) + residual, in f32 or f16.
     fn epilogue(&mut self) {
         let Some(at) = self.find(|item| matches!(item.tensor, Held::F32(_)) && item.model.shape.len() == 2)
@@ -240,6 +223,9 @@ impl Actor {
 
     /// A view of some tensor, which shares its buffer.
     pub(crate) fn view(&mut self) {
+        if self.random.chance(30) {
+            return self.view_other_axes();
+        }
         let Some(at) = self.find(|_| true) else { return };
         let shape = self.items[at].model.shape.clone();
         let rank = shape.len();
@@ -276,10 +262,14 @@ impl Actor {
 
     /// A product or sum into a tensor that is there: right if nobody shares it, an error and unchanged otherwise.
     pub(crate) fn into(&mut self) {
-        let Some(at) = self.find(|item| item.model.shape.len() == 2 && matches!(item.tensor, Held::F32(_)))
-        else {
-            return;
+        if self.menu >= Menu::Many && self.random.chance(30) {
+            return self.add_by_index();
+        }
+        let fits = |item: &Item| {
+            let is_matrix = item.model.shape.len() == 2 && matches!(item.tensor, Held::F32(_));
+            is_matrix && !item.tensor.overlaps()
         };
+        let Some(at) = self.find(fits) else { return };
         let mut item = self.items.swap_remove(at);
         let k = 1 + self.random.below(9);
         let (m, n) = (item.model.shape[0], item.model.shape[1]);

@@ -107,6 +107,11 @@ impl Held {
     pub(crate) fn is_plain(&self) -> bool {
         each!(self, t => t.layout().offset() == 0 && t.layout().is_contiguous())
     }
+
+    /// Whether elements overlap, as those of a view that repeats them do.
+    pub(crate) fn overlaps(&self) -> bool {
+        each!(self, t => t.shape().iter().zip(t.strides()).any(|(&extent, &stride)| extent > 1 && stride == 0))
+    }
 }
 
 /// Integers as elements that hold them.
@@ -115,10 +120,16 @@ pub(crate) fn elements<T: Element>(values: &[i32]) -> Vec<T> {
 }
 
 /// Elements as the integers that they should be; what is none is a number that no model has.
-#[expect(clippy::cast_possible_truncation, reason = "it is compared")]
 pub(crate) fn integers<T: Element>(values: &[T]) -> Vec<i32> {
+    let values: Vec<f64> = values.iter().map(|v| v.to_f64()).collect();
+    integers_of(&values)
+}
+
+/// The same of numbers, such as those of a definition.
+#[expect(clippy::cast_possible_truncation, reason = "it is compared")]
+pub(crate) fn integers_of(values: &[f64]) -> Vec<i32> {
     let integer = |v: f64| if f64::from(v as i32) == v { v as i32 } else { i32::MIN };
-    values.iter().map(|&v| integer(v.to_f64())).collect()
+    values.iter().map(|&v| integer(v)).collect()
 }
 
 /// A tensor, what it holds, and a token that all tensors on its buffer share.
@@ -134,6 +145,12 @@ impl Item {
     /// Whether another tensor shares the buffer.
     pub(crate) fn is_shared(&self) -> bool {
         Arc::strong_count(&self.buffer) > 1
+    }
+
+    /// Reads the tensor, which must hold what the model does.
+    pub(crate) fn check(&self) -> Result<()> {
+        assert_eq!(self.tensor.to_vec()?, self.model.values, "{}", self.name());
+        Ok(())
     }
 
     /// Another handle of the same tensor, for one step.

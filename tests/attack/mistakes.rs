@@ -24,7 +24,7 @@ impl Actor {
             Err(error) => return self.excuse(error),
         };
         let twice = model.with(&model, |x, y| x + y, 100).expect("small");
-        let kind = self.random.below(11);
+        let kind = self.random.below(14);
         self.say(format!("kind {kind}"));
         let error = match kind {
             0 => matmul(&a, &a).map(drop),
@@ -45,7 +45,8 @@ impl Actor {
             7 => Gemm::new(&a, &a.t()).beta(1.0).run().map(drop),
             8 => a.slice(1, 3..9).map(drop),
             9 => a.reshape([6, 6]).map(drop),
-            _ => return self.split(&sum, &twice),
+            10 => return self.split(&sum, &twice),
+            _ => return self.of_operations(&a, &sum, &twice),
         };
         let is_right = |error: &Error| match kind {
             0..=2 | 8 | 9 => matches!(error, Error::Shape { .. }),
@@ -58,6 +59,23 @@ impl Actor {
         assert!(is_right(&error), "mistake {kind}: {error:?}");
         self.still_right(&sum, &twice);
         self.keep(Ok(Held::F32(a)), model);
+    }
+
+    /// Operands that an operation does not take: nothing is launched.
+    fn of_operations(&mut self, a: &Tensor<f32>, sum: &Tensor<f32>, twice: &Model) {
+        let of = crate::wrong::WRONG;
+        let (name, is_right, call) = of[self.random.below(of.len())];
+        self.say(name);
+        let launches = self.world.gpu.stats().launches;
+        match call(a) {
+            Ok(()) => panic!("{name} is a mistake"),
+            Err(Error::OutOfMemory { .. }) if self.world.budget.is_some() => {}
+            Err(error) => assert!(is_right(&error), "{name}: {error:?}"),
+        }
+        // Other threads launch.
+        let is_alone = self.world.threads == 1;
+        assert!(!is_alone || self.world.gpu.stats().launches == launches, "{name} launches");
+        self.still_right(sum, twice);
     }
 
     /// A product in parts whose sums outgrow what the device binds: right, or refused while planning.

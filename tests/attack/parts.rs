@@ -36,7 +36,8 @@ impl Actor {
     /// Writes into a part of a tensor, which all tensors of its buffer see; or fails to, without the word of the caller. The
     /// position is the host's, or in a tensor.
     pub(crate) fn write_part(&mut self) {
-        let Some(at) = self.find(|item| item.model.shape.len() > 1) else { return };
+        let fits = |item: &Item| item.model.shape.len() > 1 && !item.tensor.overlaps();
+        let Some(at) = self.find(fits) else { return };
         let axis = self.random.below(self.items[at].model.shape.len());
         let extent = self.items[at].model.shape[axis];
         let start = self.random.below(extent);

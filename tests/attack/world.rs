@@ -24,6 +24,8 @@ pub(crate) enum Menu {
     Plain,
     /// Four types, one kernel for each operation.
     Typed,
+    /// Functions over any axes, elements moved and indexed, and layers: many operations, of which most take f32.
+    Many,
     /// Whatever kernel the plans choose, epilogues, splits, sketches and Clifford products.
     Whole,
 }
@@ -119,7 +121,7 @@ pub(crate) fn worlds() -> Vec<World> {
     };
     [
         opened(|_| ()).map(|gpu| World { threads: 2, ..World::new("opened", gpu, Menu::Whole, &stop) }),
-        adopted("adopted", Menu::Typed, Polling::Application, |_| ()).map(|w| World { threads: 2, ..w }),
+        adopted("adopted", Menu::Many, Polling::Application, |_| ()).map(|w| World { threads: 2, ..w }),
         adopted("bare", Menu::Plain, Polling::Tilewise, |desc| {
             desc.required_features = wgpu::Features::empty();
             desc.experimental_features = wgpu::ExperimentalFeatures::disabled();
