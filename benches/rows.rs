@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use support::paired::{self, Paired, Side, TOGETHER};
 use support::{ByDevice, Session};
 use tilewise::planning::Problem;
-use tilewise::planning::ops::{ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem};
+use tilewise::planning::ops::{ReduceFunction, ReduceProblem, SoftmaxFunction, SoftmaxProblem};
 use tilewise::{DType, Fill, Real, Result, Tensor, f16, ops};
 
 /// Logarithms of numbers of elements.
@@ -39,12 +39,12 @@ fn main() -> ExitCode {
 
 fn each<T: Real>(session: &Session, shape: [usize; 2], axis: usize) -> Result<()> {
     for function in [
-        Reduction::Sum,
-        Reduction::Max,
-        Reduction::ArgMax,
-        Reduction::Norm,
-        Reduction::Product,
-        Reduction::Variance { correction: 1 },
+        ReduceFunction::Sum,
+        ReduceFunction::Max,
+        ReduceFunction::ArgMax,
+        ReduceFunction::Norm,
+        ReduceFunction::Product,
+        ReduceFunction::Variance { correction: 1 },
     ] {
         reduction::<T>(session, function, shape, axis)?;
     }
@@ -54,17 +54,22 @@ fn each<T: Real>(session: &Session, shape: [usize; 2], axis: usize) -> Result<()
     Ok(())
 }
 
-fn reduction<T: Real>(session: &Session, function: Reduction, shape: [usize; 2], axis: usize) -> Result<()> {
+fn reduction<T: Real>(
+    session: &Session,
+    function: ReduceFunction,
+    shape: [usize; 2],
+    axis: usize,
+) -> Result<()> {
     let gpu = &session.gpu;
     let bytes = shape[0] * shape[1] * size_of::<T>();
     let tensors = paired::repeated(gpu, bytes, || gpu.random::<T>(shape, Fill::Uniform, 1))?;
     let plan = ReduceProblem::new(function, tensors[0].layout(), &[axis], T::DTYPE)?.plan(gpu.caps())?;
     let run = |x: &Tensor<T>| match function {
-        Reduction::Max => ops::max(x, axis).map(drop),
-        Reduction::ArgMax => ops::argmax(x, axis).map(drop),
-        Reduction::Norm => ops::norm(x, axis).map(drop),
-        Reduction::Product => ops::prod(x, axis).map(drop),
-        Reduction::Variance { correction } => ops::var(x, axis, correction).map(drop),
+        ReduceFunction::Max => ops::max(x, axis).map(drop),
+        ReduceFunction::ArgMax => ops::argmax(x, axis).map(drop),
+        ReduceFunction::Norm => ops::norm(x, axis).map(drop),
+        ReduceFunction::Product => ops::prod(x, axis).map(drop),
+        ReduceFunction::Variance { correction } => ops::var(x, axis, correction).map(drop),
         _ => ops::sum(x, axis).map(drop),
     };
     let own = Side::launches(gpu, &plan, TOGETHER, |at| run(&tensors[at % tensors.len()]))?;

@@ -105,8 +105,8 @@ pub mod ops {
     pub use crate::ops::one_hot::problem::{OneHotDims, OneHotProblem};
     pub use crate::ops::pad::problem::{PadDims, PadProblem};
     pub use crate::ops::random::problem::{NormalDims, NormalProblem};
+    pub use crate::ops::reduce::function::ReduceFunction;
     pub use crate::ops::reduce::problem::{ReduceDims, ReduceProblem};
-    pub use crate::ops::reduce::reduction::Reduction;
     pub use crate::ops::scatter::problem::{ScatterDims, ScatterProblem, SortDims, Target};
     pub use crate::ops::softmax::function::SoftmaxFunction;
     pub use crate::ops::softmax::problem::{SoftmaxDims, SoftmaxProblem};

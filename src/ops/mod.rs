@@ -52,6 +52,6 @@ pub use norm::{
 pub use one_hot::one_hot;
 pub use pad::pad;
 pub use reduce::{Axes, argmax, argmin, max, max_abs, mean, min, norm, prod, sum, sum_squares, var};
-pub(crate) use reduce::{ReduceProblem, Reduction as ReduceFunction};
+pub(crate) use reduce::{ReduceFunction, ReduceProblem};
 pub use scatter::{embedding_backward, index_add, scatter_add};
 pub use softmax::{Softmax, log_softmax, log_softmax_backward, softmax, softmax_backward};

@@ -240,7 +240,7 @@ fn plans_fold_their_grid_and_refuse_what_cannot_be_bound() {
     use tilewise::planning::Problem;
     use tilewise::planning::fixtures;
     use tilewise::planning::ops::{
-        Elementwise, ElementwiseProblem, ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem,
+        Elementwise, ElementwiseProblem, ReduceFunction, ReduceProblem, SoftmaxFunction, SoftmaxProblem,
     };
     let caps = fixtures::h200();
     let large = Layout::contiguous("test", &[1 << 14, 1 << 14]).unwrap();
@@ -250,7 +250,7 @@ fn plans_fold_their_grid_and_refuse_what_cannot_be_bound() {
     assert!(y > 1 && z == 1 && x <= 65_535 && u64::from(x) * u64::from(y) >= 1 << 19, "{x} {y} {z}");
     let rows = SoftmaxProblem::new(SoftmaxFunction::Softmax, &large, None, 1, DType::F32).unwrap();
     assert_eq!(rows.plan(&caps).unwrap().steps()[0].grid, [1 << 14, 1, 1]);
-    let columns = ReduceProblem::new(Reduction::Sum, &large, &[0], DType::F32).unwrap();
+    let columns = ReduceProblem::new(ReduceFunction::Sum, &large, &[0], DType::F32).unwrap();
     let grids: Vec<[u32; 3]> = columns.plan(&caps).unwrap().steps().iter().map(|step| step.grid).collect();
     assert_eq!(grids, [[1 << 8, 1, 1], [1 << 6, 1, 1]], "columns, in parts");
     let mut small = caps.clone();

@@ -18,7 +18,7 @@ use tilewise::planning::gemm::{
 };
 use tilewise::planning::ops::{
     CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, GatherProblem, ImageProblem,
-    ImageTransfer, Longer, NormalProblem, OneHotProblem, PadProblem, ReduceProblem, Reduction,
+    ImageTransfer, Longer, NormalProblem, OneHotProblem, PadProblem, ReduceFunction, ReduceProblem,
     ScatterProblem, SoftmaxFunction, SoftmaxProblem, Taken, Target,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
@@ -100,12 +100,12 @@ const FAMILIES: [Family; 52] = [
         ElementwiseProblem::of_one_type(Elementwise::Activate(Activation::Gelu), &[&x], &x, DType::F32)?
             .plan(caps)
     }),
-    ("sum", |n, caps| ReduceProblem::new(Reduction::Sum, &flat(&[1, n])?, &[1], DType::F32)?.plan(caps)),
+    ("sum", |n, caps| ReduceProblem::new(ReduceFunction::Sum, &flat(&[1, n])?, &[1], DType::F32)?.plan(caps)),
     ("sum across", |n, caps| {
-        ReduceProblem::new(Reduction::Sum, &flat(&[n / 1024, 1024])?, &[0], DType::F32)?.plan(caps)
+        ReduceProblem::new(ReduceFunction::Sum, &flat(&[n / 1024, 1024])?, &[0], DType::F32)?.plan(caps)
     }),
     ("sums in a batch", |n, caps| {
-        ReduceProblem::new(Reduction::MaxAbs, &flat(&[n / 1024, 64, 16])?, &[1], DType::F32)?.plan(caps)
+        ReduceProblem::new(ReduceFunction::MaxAbs, &flat(&[n / 1024, 64, 16])?, &[1], DType::F32)?.plan(caps)
     }),
     ("softmax", |n, caps| {
         SoftmaxProblem::new(SoftmaxFunction::Softmax, &flat(&[n / 64, 64])?, None, 1, DType::F32)?.plan(caps)

@@ -18,7 +18,8 @@ use tilewise::planning::ops::{
     CastProblem, ChannelLayouts, ChannelPass, ChannelProblem, ColourScale, CopyProblem, CrossEntropyProblem,
     Elementwise, ElementwiseProblem, GatherProblem, ImageProblem, ImageTransfer, Longer, LossFunction,
     LossProblem, NormKind, NormLayouts, NormPass, NormProblem, NormalProblem, OneHotProblem, PadProblem,
-    ReduceProblem, Reduction, ScatterProblem, SoftmaxFunction, SoftmaxProblem, Taken, Target, TargetKind,
+    ReduceFunction, ReduceProblem, ScatterProblem, SoftmaxFunction, SoftmaxProblem, Taken, Target,
+    TargetKind,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
@@ -62,9 +63,9 @@ pub(crate) const FAMILIES: [Family; 53] = [
         let x = flat(&[50, 80])?;
         ElementwiseProblem::of_one_type(Elementwise::ADD, &[&x, &x], &x, DType::F32)?.plan(caps)
     }),
-    ("sum", |caps| ReduceProblem::new(Reduction::Sum, &flat(&[64, 256])?, &[1], DType::F32)?.plan(caps)),
+    ("sum", |caps| ReduceProblem::new(ReduceFunction::Sum, &flat(&[64, 256])?, &[1], DType::F32)?.plan(caps)),
     ("sum across", |caps| {
-        ReduceProblem::new(Reduction::Sum, &flat(&[64, 2048])?, &[0], DType::F32)?.plan(caps)
+        ReduceProblem::new(ReduceFunction::Sum, &flat(&[64, 2048])?, &[0], DType::F32)?.plan(caps)
     }),
     ("softmax", |caps| {
         SoftmaxProblem::new(SoftmaxFunction::Softmax, &flat(&[64, 256])?, None, 1, DType::F32)?.plan(caps)

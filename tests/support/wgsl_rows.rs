@@ -1,6 +1,8 @@
 //! Reductions, cumulative sums and softmax whose plans need every specialised shader of theirs.
 
-use tilewise::planning::ops::{CumsumProblem, ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem};
+use tilewise::planning::ops::{
+    CumsumProblem, ReduceFunction, ReduceProblem, SoftmaxFunction, SoftmaxProblem,
+};
 use tilewise::{DType, Layout};
 
 const REALS: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
@@ -71,7 +73,7 @@ pub fn reduce_problems() -> Vec<ReduceProblem> {
     let mut problems = Vec::new();
     for dtype in DType::ALL {
         for (view, axes) in &forms {
-            let functions = Reduction::ALL.into_iter().filter(|function| function.takes(dtype));
+            let functions = ReduceFunction::ALL.into_iter().filter(|function| function.takes(dtype));
             problems.extend(
                 functions.filter_map(|function| ReduceProblem::new(function, view, axes, dtype).ok()),
             );

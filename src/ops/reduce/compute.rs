@@ -1,8 +1,8 @@
 //! Runs reductions.
 
 use super::axes::{Axes, split};
+use super::function::ReduceFunction;
 use super::problem::ReduceProblem;
-use super::reduction::Reduction;
 use crate::error::call;
 use crate::gpu::Gpu;
 use crate::layout::Element;
@@ -11,7 +11,7 @@ use crate::{Error, Result};
 
 /// A reduction along a set of axes, in a new tensor.
 pub(super) fn reduce<T: Element, U: Element>(
-    function: Reduction,
+    function: ReduceFunction,
     a: &Tensor<T>,
     axes: &Axes,
 ) -> Result<Tensor<U>> {
@@ -25,7 +25,7 @@ pub(super) fn reduce<T: Element, U: Element>(
         if shape.contains(&0) {
             return a.gpu().empty(shape);
         }
-        let is_undefined = matches!(function, Reduction::Variance { correction } if count <= correction);
+        let is_undefined = matches!(function, ReduceFunction::Variance { correction } if count <= correction);
         if count == 0 || is_undefined {
             let value = if is_undefined { f64::NAN } else { function.of_nothing().unwrap_or(f64::NAN) };
             return constant(a.gpu(), U::from_f64(value), &shape);

@@ -2,7 +2,7 @@
 
 use super::axes::Axes;
 use super::compute::reduce;
-use super::reduction::Reduction;
+use super::function::ReduceFunction;
 use crate::Result;
 use crate::layout::{Element, Real};
 use crate::tensor::Tensor;
@@ -27,7 +27,7 @@ use crate::tensor::Tensor;
 /// # }
 /// ```
 pub fn max<T: Element>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T>> {
-    reduce(Reduction::Max, a, &axes.into())
+    reduce(ReduceFunction::Max, a, &axes.into())
 }
 
 /// Smallest elements. The result is NaN if any element is NaN.
@@ -47,7 +47,7 @@ pub fn max<T: Element>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T>
 /// # }
 /// ```
 pub fn min<T: Element>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T>> {
-    reduce(Reduction::Min, a, &axes.into())
+    reduce(ReduceFunction::Min, a, &axes.into())
 }
 
 /// Largest absolute values. The result is NaN if any element is NaN.
@@ -68,7 +68,7 @@ pub fn min<T: Element>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T>
 /// # }
 /// ```
 pub fn max_abs<T: Real>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T>> {
-    reduce(Reduction::MaxAbs, a, &axes.into())
+    reduce(ReduceFunction::MaxAbs, a, &axes.into())
 }
 
 /// Indices of the largest elements along one axis: of the first of equal ones, or of the first NaN if there is one.
@@ -88,7 +88,7 @@ pub fn max_abs<T: Real>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T
 /// # }
 /// ```
 pub fn argmax<T: Element>(a: &Tensor<T>, axis: usize) -> Result<Tensor<i32>> {
-    reduce(Reduction::ArgMax, a, &axis.into())
+    reduce(ReduceFunction::ArgMax, a, &axis.into())
 }
 
 /// Indices of the smallest elements along one axis: of the first of equal ones, or of the first NaN if there is one.
@@ -108,5 +108,5 @@ pub fn argmax<T: Element>(a: &Tensor<T>, axis: usize) -> Result<Tensor<i32>> {
 /// # }
 /// ```
 pub fn argmin<T: Element>(a: &Tensor<T>, axis: usize) -> Result<Tensor<i32>> {
-    reduce(Reduction::ArgMin, a, &axis.into())
+    reduce(ReduceFunction::ArgMin, a, &axis.into())
 }

@@ -1,8 +1,8 @@
 //! The kernels of reductions: `shaders/ops/reduce.wgsl` along lines, `shaders/ops/reduce_columns.wgsl` for columns, and
 //! `shaders/ops/reduce_parts.wgsl`, which joins parts.
 
+use super::function::{Combination, Reading};
 use super::problem::{Across, ReduceDims, ReduceProblem};
-use super::reduction::{Combination, Reading};
 use crate::caps::Caps;
 use crate::kernel::{self, AccessWidth, Kernel, OperandAccess, StorageFormat};
 use crate::layout::DType;

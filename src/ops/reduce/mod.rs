@@ -3,16 +3,16 @@
 mod axes;
 mod compute;
 mod extremes;
+pub(crate) mod function;
 mod kernel;
 mod plan;
 pub(crate) mod problem;
-pub(crate) mod reduction;
 mod variance;
 
 pub use axes::Axes;
 pub use extremes::{argmax, argmin, max, max_abs, min};
+pub(crate) use function::ReduceFunction;
 pub(crate) use problem::ReduceProblem;
-pub(crate) use reduction::Reduction;
 pub use variance::var;
 
 use crate::Result;
@@ -48,7 +48,7 @@ use compute::reduce;
 /// # }
 /// ```
 pub fn sum<T: Summand>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T::Total>> {
-    reduce(Reduction::Sum, a, &axes.into())
+    reduce(ReduceFunction::Sum, a, &axes.into())
 }
 
 /// Means of elements.
@@ -69,7 +69,7 @@ pub fn sum<T: Summand>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T:
 /// # }
 /// ```
 pub fn mean<T: Real>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T>> {
-    reduce(Reduction::Mean, a, &axes.into())
+    reduce(ReduceFunction::Mean, a, &axes.into())
 }
 
 /// Products of elements.
@@ -90,7 +90,7 @@ pub fn mean<T: Real>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T>> 
 /// # }
 /// ```
 pub fn prod<T: Real>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T>> {
-    reduce(Reduction::Product, a, &axes.into())
+    reduce(ReduceFunction::Product, a, &axes.into())
 }
 
 /// Sums of squares.
@@ -111,7 +111,7 @@ pub fn prod<T: Real>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T>> 
 /// # }
 /// ```
 pub fn sum_squares<T: Real>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T>> {
-    reduce(Reduction::SumSquares, a, &axes.into())
+    reduce(ReduceFunction::SumSquares, a, &axes.into())
 }
 
 /// Euclidean norms, $\sqrt{\sum_{i} a_{i}^{2}}$.
@@ -132,5 +132,5 @@ pub fn sum_squares<T: Real>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tens
 /// # }
 /// ```
 pub fn norm<T: Real>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T>> {
-    reduce(Reduction::Norm, a, &axes.into())
+    reduce(ReduceFunction::Norm, a, &axes.into())
 }

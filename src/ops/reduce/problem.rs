@@ -1,7 +1,7 @@
 //! A checked reduction, as plain data.
 
 use super::axes::{Reduced, reduced, split};
-use super::reduction::Reduction;
+use super::function::ReduceFunction;
 use crate::caps::Caps;
 use crate::layout::{DType, Layout, MAX_RANK, dim};
 use crate::ops::vectors::{Moves, column_quads, quads};
@@ -46,7 +46,7 @@ pub struct ReduceProblem {
     /// Type of the operand's elements.
     pub(super) dtype: DType,
     /// The function.
-    pub(super) function: Reduction,
+    pub(super) function: ReduceFunction,
     /// Which elements neighbouring invocations read.
     pub(super) across: Across,
     /// The number of elements of the result.
@@ -74,7 +74,7 @@ impl ReduceProblem {
     /// [`Error::Shape`] if `a` lacks an axis, an axis is given twice, `a` is empty, or a function that has an index as result is
     /// not along one axis; [`Error::Input`] if there is no such function of these elements; [`Error::Limit`] if a size is
     /// $2^{31}$ or more.
-    pub fn new(function: Reduction, a: &Layout, axes: &[usize], dtype: DType) -> Result<Self> {
+    pub fn new(function: ReduceFunction, a: &Layout, axes: &[usize], dtype: DType) -> Result<Self> {
         let op = function.op();
         if function.is_place() && axes.len() != 1 {
             return Err(Error::shapes(op, "there must be one axis", a.shape(), axes));
@@ -83,7 +83,12 @@ impl ReduceProblem {
     }
 
     /// The same, of axes that are known to exist.
-    pub(super) fn along(function: Reduction, a: &Layout, reduced: &Reduced, dtype: DType) -> Result<Self> {
+    pub(super) fn along(
+        function: ReduceFunction,
+        a: &Layout,
+        reduced: &Reduced,
+        dtype: DType,
+    ) -> Result<Self> {
         let op = function.op();
         if !function.takes(dtype) {
             return Err(Error::input(

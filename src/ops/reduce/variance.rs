@@ -2,7 +2,7 @@
 
 use super::axes::Axes;
 use super::compute::reduce;
-use super::reduction::Reduction;
+use super::function::ReduceFunction;
 use crate::Result;
 use crate::layout::Real;
 use crate::tensor::Tensor;
@@ -28,5 +28,5 @@ use crate::tensor::Tensor;
 /// # }
 /// ```
 pub fn var<T: Real>(a: &Tensor<T>, axes: impl Into<Axes>, correction: usize) -> Result<Tensor<T>> {
-    reduce(Reduction::Variance { correction }, a, &axes.into())
+    reduce(ReduceFunction::Variance { correction }, a, &axes.into())
 }

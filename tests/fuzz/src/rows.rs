@@ -3,7 +3,7 @@
 use crate::limits::Planned;
 use crate::plans::{of_views, real, shape, view};
 use arbitrary::{Error, Result, Unstructured};
-use tilewise::planning::ops::{ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem};
+use tilewise::planning::ops::{ReduceFunction, ReduceProblem, SoftmaxFunction, SoftmaxProblem};
 use tilewise::{Caps, DType};
 
 /// A reduction along an axis, several or all; or a softmax.
@@ -19,9 +19,9 @@ pub(crate) fn along(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
         views.extend(m.as_ref().map(|m| (2, m, dtype)));
         return Ok(of_views(Planned::of("rows", &problem, caps), &views));
     }
-    let function = *u.choose(&Reduction::ALL)?;
+    let function = *u.choose(&ReduceFunction::ALL)?;
     let dtype = if function.takes(DType::I8) && u.ratio(1, 3)? { DType::I8 } else { dtype };
-    let is_one = matches!(function, Reduction::ArgMax | Reduction::ArgMin) || u.arbitrary()?;
+    let is_one = matches!(function, ReduceFunction::ArgMax | ReduceFunction::ArgMin) || u.arbitrary()?;
     let mut axes: Vec<usize> = (0..shape.len()).collect();
     if is_one {
         axes = vec![axis];

@@ -18,7 +18,7 @@ use tilewise::planning::gemm::{
 };
 use tilewise::planning::ops::{
     CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, GatherProblem, ImageProblem,
-    ImageTransfer, Longer, NormalProblem, PadProblem, ReduceProblem, Reduction, ScatterProblem,
+    ImageTransfer, Longer, NormalProblem, PadProblem, ReduceFunction, ReduceProblem, ScatterProblem,
     SoftmaxFunction, SoftmaxProblem, Taken, Target,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
@@ -185,10 +185,10 @@ fn elements(plans: &mut List<'_>) {
                 plans.add("rows", &format!("{name} {dtype}, along {along}"), &problem);
             }
             for (name, function) in [
-                ("sum", Reduction::Sum),
-                ("max", Reduction::Max),
-                ("argmax", Reduction::ArgMax),
-                ("var", Reduction::Variance { correction: 0 }),
+                ("sum", ReduceFunction::Sum),
+                ("max", ReduceFunction::Max),
+                ("argmax", ReduceFunction::ArgMax),
+                ("var", ReduceFunction::Variance { correction: 0 }),
             ] {
                 let problem = ReduceProblem::new(function, &plane, &[axis], dtype).expect(FITS);
                 plans.add("rows", &format!("{name} {dtype}, along {along}"), &problem);

@@ -10,7 +10,7 @@ use tilewise::planning::gemm::{F16SplitProblem, Side};
 use tilewise::planning::ops::{
     CastProblem, ChannelLayouts, ChannelPass, ChannelProblem, ColourScale, CopyProblem, CumsumProblem,
     Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer, Longer, NormKind, NormLayouts, NormPass,
-    NormProblem, ReduceProblem, Reduction, SoftmaxFunction, SoftmaxProblem,
+    NormProblem, ReduceFunction, ReduceProblem, SoftmaxFunction, SoftmaxProblem,
 };
 use tilewise::{Caps, DType, Layout, Precision};
 
@@ -200,7 +200,7 @@ fn reductions(launches: &mut Vec<Launch>, devices: &[Caps; 2]) {
             let but_one = all[..all.len() - 1].to_vec();
             for axes in all.iter().map(|&axis| vec![axis]).chain([all.clone(), but_one]) {
                 // Functions take turns.
-                for function in Reduction::ALL.into_iter().cycle().skip(case % 11).take(3) {
+                for function in ReduceFunction::ALL.into_iter().cycle().skip(case % 11).take(3) {
                     case += 1;
                     let Ok(problem) = ReduceProblem::new(function, &view, &axes, dtype) else { continue };
                     let Ok(plan) = problem.plan(&devices[case % 2]) else { continue };

@@ -5,7 +5,7 @@ use crate::layout::DType;
 /// A function that reduces elements to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Reduction {
+pub enum ReduceFunction {
     /// The sum. Of integers it wraps.
     Sum,
     /// The sum, divided by the number of elements.
@@ -54,7 +54,7 @@ pub(super) struct Combination {
     pub(super) reading: Reading,
 }
 
-impl Reduction {
+impl ReduceFunction {
     /// Every function.
     pub const ALL: [Self; 11] = [
         Self::Sum,
