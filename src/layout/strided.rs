@@ -265,6 +265,10 @@ impl Layout {
             let pairs = self.shape().iter().zip(&shape[*new_axes..]);
             pairs.into_iter().all(|(from, to)| from == to || *from == 1)
         };
+        if new_axes.is_none() {
+            let rule = "the new shape must have at least as many axes as the tensor";
+            return Err(Error::shapes(op, rule, self.shape(), shape));
+        }
         let Some(new_axes) = new_axes.filter(fits) else {
             let rule = "each axis must have the new extent or 1, counted from the last axis";
             return Err(Error::shapes(op, rule, self.shape(), shape));

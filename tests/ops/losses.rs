@@ -152,7 +152,7 @@ fn mistakes_are_errors_that_say_what_they_are() {
         says(error, &["huber", "delta", "positive"]);
     }
     let three = gpu.zeros::<f32>([3]).unwrap();
-    says(ops::bce_with_logits(&x, &x, Some(&three), mean).unwrap_err(), &["weights", "[3]", "[3, 4]"]);
+    says(ops::bce_with_logits(&x, &x, Some(&three), mean).unwrap_err(), &["pos_weight", "[3]", "[3, 4]"]);
     let there = other.zeros::<f32>([4]).unwrap();
     says(ops::bce_with_logits(&x, &x, Some(&there), mean).unwrap_err(), &["different devices"]);
     let deep = gpu.zeros::<f32>([1, 3, 4]).unwrap();

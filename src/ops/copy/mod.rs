@@ -11,7 +11,7 @@ pub use at_position::{copy_into_at, slice_at};
 pub use repeat::repeat;
 
 use crate::error::call;
-use crate::layout::{Element, Layout};
+use crate::layout::{Element, Layout, MAX_RANK};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 use ordered::OrderedCopy;
@@ -136,6 +136,9 @@ impl Join {
             Self::Stack if axis > shape.len() => {
                 let rule = "the new axis must be at most the number of axes";
                 return Err(Error::shapes(op, rule, &shape, &[axis]));
+            }
+            Self::Stack if shape.len() == MAX_RANK => {
+                return Err(Error::shape(op, "the tensors must have at most 5 axes", &shape));
             }
             Self::Concat => {}
             Self::Stack => {

@@ -111,6 +111,8 @@ fn kind_of(function: Function, operands: &[Expr]) -> Result<Kind, String> {
         let given: Vec<String> = kinds.iter().map(Kind::to_string).collect();
         let remedy = if kinds.contains(&Kind::Real) && kinds.contains(&Kind::Integer) {
             "; convert one with `to_real` or `to_integer`, or write `2.0` for `2`"
+        } else if function.result(&[Kind::Real; 3][..kinds.len()]).is_some() {
+            "; convert it with `to_real`"
         } else {
             ""
         };

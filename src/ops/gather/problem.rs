@@ -6,6 +6,9 @@ use crate::ops::vectors::{Moves, per_vector};
 use crate::{Error, Result};
 use half::{bf16, f16};
 
+/// The rule that ids break whose result would have more axes than a tensor may have.
+pub(in crate::ops) const TOO_MANY_AXES_OF_IDS: &str = "the ids must have at most 5 axes";
+
 /// The uniform of `shaders/ops/gather.wgsl` and `gather_vectors.wgsl` (`gather_dims.wgsl`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
@@ -92,15 +95,20 @@ impl Taken {
                 }
                 shape = indices.shape().to_vec();
             }
+            Self::Rows if indices.rank() >= MAX_RANK => {
+                return Err(Error::shape(op, TOO_MANY_AXES_OF_IDS, indices.shape()));
+            }
             Self::Rows => {
                 shape = indices.shape().to_vec();
                 shape.push(a.shape()[1]);
             }
         }
         if a.shape()[axis] == 0 && !shape.contains(&0) {
-            return fails("the indexed axis must not be empty if there are indices");
+            return fails(match self {
+                Self::Rows => "the table must have rows if there are ids",
+                _ => "the indexed axis must not be empty if there are indices",
+            });
         }
-        // More axes than there may be are an error, too.
         Ok(Layout::contiguous(op, &shape)?.shape().to_vec())
     }
 }

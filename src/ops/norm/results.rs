@@ -17,23 +17,22 @@ pub struct NormGradients<T: Real> {
     pub beta: Option<Tensor<f32>>,
 }
 
-/// A statistic of the rows, from the start of its binding.
+/// A statistic of this shape, from the start of its binding. An error says what the name must have.
 pub(super) fn statistic<T: Real>(
     op: &'static str,
-    name: &str,
+    (name, rule): (&str, &str),
     x: &Tensor<T>,
     of: &Tensor<f32>,
-    rows: &[usize],
+    shape: &[usize],
 ) -> Result<Tensor<f32>> {
     x.same_gpu(op, of)?;
-    if of.shape() != rows {
-        let rule = format!("{name} must have the shape of the rows, as the forward pass returned it");
+    if of.shape() != shape {
         return Err(Error::Shape {
             op,
-            rule: rule.into(),
+            rule: format!("{name} must have {rule}").into(),
             remedy: "",
             lhs: of.shape().to_vec(),
-            rhs: Some(rows.to_vec()),
+            rhs: Some(shape.to_vec()),
         });
     }
     let is_first = of.layout().is_contiguous() && of.layout().offset_in_window(DType::F32) == 0;

@@ -1,6 +1,7 @@
 //! A checked conversion of ids to ones and zeros, as plain data.
 
 use crate::layout::{DType, Layout, MAX_RANK, dim};
+use crate::ops::gather::problem::TOO_MANY_AXES_OF_IDS;
 use crate::ops::merged::{merged, put};
 use crate::{Error, Result};
 use half::{bf16, f16};
@@ -74,6 +75,9 @@ impl OneHotProblem {
 /// # Errors
 /// [`Error::Shape`] for six axes of ids, or if the number of elements overflows.
 pub(super) fn result_shape(ids: &Layout, classes: usize) -> Result<Vec<usize>> {
+    if ids.rank() >= MAX_RANK {
+        return Err(Error::shape(OP, TOO_MANY_AXES_OF_IDS, ids.shape()));
+    }
     let shape = [ids.shape(), &[classes]].concat();
     Layout::contiguous(OP, &shape)?;
     Ok(shape)

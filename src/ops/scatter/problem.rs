@@ -105,9 +105,9 @@ impl Target {
                 let mut want = c.shape().to_vec();
                 want[axis] = indices.shape()[0];
                 if values.shape() != want {
-                    let rule =
-                        "the values must have the shape of the output, with as many positions as indices";
-                    return Err(Error::shapes(op, rule, &want, values.shape()));
+                    let rule = "the values must have the shape of the output, with as many positions along the axis as \
+                                there are indices";
+                    return Err(Error::shapes(op, rule, values.shape(), c.shape()));
                 }
             }
             Self::Elements(_) => {

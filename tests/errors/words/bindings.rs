@@ -8,7 +8,7 @@ use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, RmsNorm};
 use tilewise::sketch::{
     Budget, SkLinear, Sketch, SketchKind, cqrrpt, lstsq, range, recommend_rank, rsvd, trace,
 };
-use tilewise::{Activation, Error, GpuOptions, Result, f16, linear, matmul, ops};
+use tilewise::{Activation, Error, Fill, GpuOptions, Result, f16, linear, matmul, ops};
 
 /// A device that binds 4 KiB, and operands of more.
 #[test]
@@ -47,6 +47,19 @@ fn operands_that_cannot_be_bound() {
     large("group_norm", ops::group_norm(&a, GroupNorm::new(2)).map(drop));
     large("rms_norm", ops::rms_norm(&a, RmsNorm::default()).map(drop));
     large("max_abs", ops::max_abs(&a, 1).map(drop));
+    large("cumsum", ops::cumsum(&a, 1).map(drop));
+    large("pad", ops::pad(&t(&[30, 32]), &[(1, 1), (1, 1)], 0.0).map(drop));
+    large("repeat", ops::repeat(&t(&[30, 32]), 0, 2).map(drop));
+    let ids = gpu.zeros::<i32>([64]).unwrap();
+    large("one_hot", ops::one_hot::<f32>(&ids, 64).map(drop));
+    large("index_select", ops::index_select(&a, 0, &at).map(drop));
+    large("gather", ops::gather(&wide(&gpu, &[64, 64]), 0, &ids.broadcast_to([64, 64]).unwrap()).map(drop));
+    large("embedding", ops::embedding(&t(&[9, 64]), &ids).map(drop));
+    large("scatter_add", ops::scatter_add(&mut c, 1, &ids.unsqueeze(1).unwrap(), &t(&[64, 1])));
+    large("embedding_backward", ops::embedding_backward(&ids, &t(&[64, 8]), 999, None).map(drop));
+    large("mse", ops::mse(&a, &a, ops::Reduction::Mean).map(drop));
+    large("cross_entropy", ops::cross_entropy(&a, &ids).map(drop));
+    large("random", gpu.random::<f32>([64, 64], Fill::Normal, 1).map(drop));
     for sketch in [SketchKind::CountSketch, SketchKind::Hadamard] {
         let sketch = Sketch::new(sketch, [8, 64], 1).unwrap();
         large("Sketch::apply", sketch.apply(&a, 1).map(drop));

@@ -6,8 +6,11 @@ use tilewise::clifford::Product;
 use tilewise::clifford::layer::{
     BiasOn, CliffordLayer, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
 };
+use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, Reduction, RmsNorm, RunningStatistics};
 use tilewise::sketch::{Cqrrpt, ExplicitSketch, lstsq};
-use tilewise::{Activation, Error, Gpu, GpuOptions, Linear, Result, linear, matmul, matmul_into, ops};
+use tilewise::{
+    Activation, Error, Gpu, GpuOptions, Linear, Result, linear, linear_backward, matmul, matmul_into, ops,
+};
 
 #[test]
 fn operands_of_different_devices() {
@@ -49,6 +52,39 @@ fn operands_of_different_devices() {
     apart("copy_into_at", ops::copy_into_at(&b, &mut c, 0, &at));
     apart("copy_into_at", ops::copy_into_at(&a, &mut c, 0, &there));
     apart("slice_at", ops::slice_at(&a, 0, &there, 1).map(drop));
+    let [ids, far] = [&gpu, &other].map(|gpu| gpu.zeros::<i32>([4, 4]).unwrap());
+    let row = there.broadcast_to([4]).unwrap();
+    apart("concat", ops::concat(&[&a, &b], 0).map(drop));
+    apart("stack", ops::stack(&[&a, &b], 0).map(drop));
+    apart("gather", ops::gather(&a, 1, &far).map(drop));
+    apart("index_select", ops::index_select(&a, 1, &row).map(drop));
+    apart("embedding", ops::embedding(&a, &far).map(drop));
+    apart("scatter_add", ops::scatter_add(&mut c, 1, &far, &a));
+    apart("scatter_add", ops::scatter_add(&mut c, 1, &ids, &b));
+    apart("index_add", ops::index_add(&mut c, 1, &row, &a));
+    apart("index_add", ops::index_add(&mut c, 1, &[0, 1, 2, 3], &b));
+    apart("embedding_backward", ops::embedding_backward(&row, &a, 9, None).map(drop));
+    apart("softmax", ops::Softmax::new(&a, 1).mask(&b).run().map(drop));
+    apart("softmax_backward", ops::softmax_backward(&a, &b, 1).map(drop));
+    apart("log_softmax_backward", ops::log_softmax_backward(&a, &b, 1).map(drop));
+    let gamma = o(&[4]);
+    let (layer, rms) = (LayerNorm::default(), RmsNorm { gamma: Some(&gamma), ..RmsNorm::default() });
+    apart("layer_norm_residual", ops::layer_norm_residual(&a, &b, layer).map(drop));
+    let normed = ops::layer_norm_with_statistics(&a, layer).unwrap();
+    apart("layer_norm_backward", ops::layer_norm_backward(&a, &normed, layer, &b).map(drop));
+    apart("rms_norm", ops::rms_norm(&a, rms).map(drop));
+    apart(
+        "group_norm",
+        ops::group_norm(&a, GroupNorm { gamma: Some(&gamma), ..GroupNorm::new(2) }).map(drop),
+    );
+    let running = RunningStatistics { mean: gamma.clone(), variance: gamma.clone() };
+    apart("batch_norm", ops::batch_norm(&a, &running, BatchNorm::default()).map(drop));
+    apart("mse", ops::mse(&a, &b, Reduction::Sum).map(drop));
+    apart("l1_and_gradient", ops::l1_and_gradient(&a, &a, Reduction::None, &b).map(drop));
+    apart("bce_with_logits", ops::bce_with_logits(&a, &a, Some(&gamma), Reduction::Sum).map(drop));
+    apart("cross_entropy", ops::cross_entropy(&a, &row).map(drop));
+    apart("cross_entropy_and_gradient", ops::cross_entropy_and_gradient(&a, &b).map(drop));
+    apart("linear_backward", linear_backward(&a, &a, None, Activation::None, &b).map(drop));
     let of = ExplicitSketch::new(t(&[2, 4])).unwrap();
     apart("ExplicitSketch::apply", of.apply(&b, 1).map(drop));
     apart("ExplicitSketch::left", of.left(&b).map(drop));

@@ -4,6 +4,7 @@
 mod bindings;
 mod devices;
 mod files;
+mod operations;
 mod room;
 mod shapes;
 

@@ -99,7 +99,7 @@ fn mistakes_are_errors_that_name_the_call() {
     says(x.unsqueeze(4), &["unsqueeze: the new axis", "[4]"]);
     says(of(&[1; 6]).unsqueeze(0), &["unsqueeze: a tensor has at most 6 axes"]);
     says(x.broadcast_to([3, 2, 5]), &["broadcast_to: each axis", "[3, 1, 4]", "[3, 2, 5]"]);
-    says(x.broadcast_to([1, 4]), &["broadcast_to: each axis", "[1, 4]"]);
+    says(x.broadcast_to([1, 4]), &["broadcast_to: the new shape must have at least as many axes", "[1, 4]"]);
     says(x.broadcast_to([3, 1, 1]), &["broadcast_to"]);
     says(x.broadcast_to([2; 7]), &["broadcast_to: a tensor has at most 6 axes"]);
     says(x.broadcast_to([usize::MAX, 3, 1, 4]), &["broadcast_to: the number of elements"]);

@@ -238,7 +238,11 @@ impl<'a> CrossEntropy<'a> {
         }
         let rows = logits.shape().split_last().map_or(&[][..], |(_, rows)| rows);
         if rows.contains(&0) && self.reduction == Reduction::Mean {
-            return Err(Error::shape(OP, "the mean of no rows does not exist", logits.shape()));
+            return Err(Error::shape(
+                OP,
+                "the mean of no rows does not exist, but `Reduction::Sum` is 0",
+                logits.shape(),
+            ));
         }
         if !rows.contains(&0) && logits.is_empty() {
             return Err(Error::shape(OP, "there must be at least one class", logits.shape()));

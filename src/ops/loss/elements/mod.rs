@@ -269,7 +269,11 @@ impl<'a> Loss<'a> {
             return Err(Error::input(format!("{op}: delta"), why));
         }
         if x.is_empty() && self.reduction == Reduction::Mean {
-            return Err(Error::shape(op, "the mean of no elements does not exist", x.shape()));
+            return Err(Error::shape(
+                op,
+                "the mean of no elements does not exist, but `Reduction::Sum` is 0",
+                x.shape(),
+            ));
         }
         Ok(())
     }

@@ -181,7 +181,7 @@ pub(super) fn check_shapes(op: &'static str, [a, b]: [&Layout; 2], weights: Opti
         return Err(Error::shapes(op, "the target must have the shape of x", b.shape(), a.shape()));
     }
     let Some(weights) = weights else { return Ok(()) };
-    let rule = "the weights must have the shape of x, or extents of 1, counted from the last axis";
+    let rule = "pos_weight must have the shape of x, or extents of 1, counted from the last axis";
     let wrong = || Error::shapes(op, rule, weights.shape(), a.shape());
     let missing = a.rank().checked_sub(weights.rank()).ok_or_else(wrong)?;
     let fits = weights.shape().iter().zip(&a.shape()[missing..]).all(|(&own, &of_a)| own == of_a || own == 1);

@@ -169,7 +169,13 @@ impl<T: Real> ChannelNorm<'_, T> {
     /// Statistics that the caller gives.
     fn given(&self, x: &Tensor<T>, given: &[(&'static str, &Tensor<f32>)]) -> Result<Vec<Tensor<f32>>> {
         let shape = self.statistics_shape(x)?;
-        given.iter().map(|(name, of)| statistic(self.op, name, x, of, &shape)).collect()
+        let rule = match self.units {
+            UnitAxes::Batch => "a number for each channel, the last axis of the operand",
+            UnitAxes::Groups(_) | UnitAxes::Instances => {
+                "numbers for the groups of each position of the first axis, as the forward pass returned them"
+            }
+        };
+        given.iter().map(|(name, of)| statistic(self.op, (name, rule), x, of, &shape)).collect()
     }
 
     /// Gamma or beta, contiguous.

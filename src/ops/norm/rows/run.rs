@@ -99,7 +99,10 @@ impl<T: Real> RowNorm<'_, T> {
         }
         let statistics: Vec<Tensor<f32>> = statistics
             .iter()
-            .map(|(name, of)| statistic(self.op, name, x, of, split.rows))
+            .map(|(name, of)| {
+                let rule = "the shape of the rows, as the forward pass returned it";
+                statistic(self.op, (name, rule), x, of, split.rows)
+            })
             .collect::<Result<_>>()?;
         let gamma = self.weights(&split, self.gamma)?;
         self.weights(&split, self.beta)?;
