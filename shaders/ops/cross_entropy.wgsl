@@ -26,8 +26,8 @@ struct Dims {
     spread: f32,  // the label smoothing, divided by the number of classes
     factor: f32,  // of all gradients
     g: f32,       // another, which the call passes
-    reserved0: u32,
-    reserved1: u32,
+    counted_offset: u32,  // of the sum of the targets' weights, where it lies behind other numbers
+    log_sums_offset: u32, // of the logarithms, where they lie behind the losses
 }
 
 //#slot dims default immediate
@@ -44,14 +44,10 @@ const LANES: u32 = 256u;
 const WIDTH: u32 = 4u * QUADS;
 
 @group(0) @binding(0) var<storage, read> a: array<a_unit>;
-@group(0) @binding(2) var<storage, read> weight: array<f32>;
-@group(0) @binding(3) var<storage, read> g: array<f32>;
-@group(0) @binding(4) var<storage, read> counted: array<f32>; // the sum of the weights of all targets, or 1
-@group(0) @binding(5) var<storage, read_write> losses: array<f32>;
-@group(0) @binding(6) var<storage, read_write> log_sums: array<f32>;
 var<workgroup> parts: array<held, LANES / SUBGROUP>; // one value per subgroup
 alias held = f32;
 
+//#slot row_numbers default separate
 //#slot logits default strided
 //#slot labels default classes
 //#slot store_gradients default none
@@ -85,7 +81,7 @@ fn places_of(row: u32) -> vec2<u32> {
 fn weights_from(first: u32) -> vec4<f32> {
     let classes = min(vec4<u32>(first) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(dims.length - 1u));
     let at = dims.weight_offset + classes * dims.weight_stride;
-    return vec4<f32>(weight[at.x], weight[at.y], weight[at.z], weight[at.w]);
+    return vec4<f32>(weight_at(at.x), weight_at(at.y), weight_at(at.z), weight_at(at.w));
 }
 
 @compute @workgroup_size(LANES)
@@ -139,13 +135,12 @@ fn main(
     let logarithm = log_of(vec4<f32>(total)).x;
 
     if part == 0u && row < dims.rows {
-        losses[row] = labelled(label, share * logarithm - product);
-        log_sums[row] = top + logarithm;
+        store_row(row, labelled(label, share * logarithm - product), top + logarithm);
     }
     if HAS_GRADIENT {
         // If nothing counts, the gradient is 0.
-        let divisor = counted[0];
-        let upstream = g[dims.g_offset + own * dims.g_stride] * dims.g * dims.factor;
+        let divisor = counted_weight();
+        let upstream = gradient_at(dims.g_offset + own * dims.g_stride) * dims.g * dims.factor;
         let scale = labelled(label, select(upstream / divisor, 0.0, divisor == 0.0));
         for (var group = part; group < groups; group += dims.lanes) {
             var e: array<vec4<f32>, QUADS>;

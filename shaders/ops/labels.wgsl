@@ -16,7 +16,7 @@ struct Label {
 fn label_of(row: u32) -> Label {
     let index = bitcast<u32>(targets[dims.target_offset + row]);
     let known = min(index, dims.length - 1u);
-    let share = dims.kept * weight[dims.weight_offset + known * dims.weight_stride];
+    let share = dims.kept * weight_at(dims.weight_offset + known * dims.weight_stride);
     return Label(known, share, dims.ignores == 1u && index == dims.ignored, index == known);
 }
 

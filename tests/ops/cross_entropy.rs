@@ -1,11 +1,12 @@
 //! Cross-entropy against its definition: every type and layout, on devices with f16 and without.
 
+use crate::bits::bytes;
 use crate::support;
 use crate::support::strided::{Lay, Placed};
 use crate::support::values::{assert_ok, for_all_types, values};
 use tilewise::ops::{self, CrossEntropy, Reduction, Targets};
 use tilewise::reference::{CrossEntropyReference, TargetValues};
-use tilewise::{Error, Gpu, Real, Tensor};
+use tilewise::{Error, Gpu, Real, Tensor, f16};
 
 const REDUCTIONS: [Reduction; 3] = [Reduction::Mean, Reduction::Sum, Reduction::None];
 
@@ -117,6 +118,61 @@ fn the_mean_without_options_is_two_launches() {
     let (loss, _) = ops::cross_entropy_and_gradient(&logits, &targets).unwrap();
     assert_eq!(gpu.stats().launches - before, 2);
     assert_eq!(loss.to_vec().unwrap(), ops::cross_entropy(&logits, &targets).unwrap().to_vec().unwrap());
+}
+
+/// Four storage bindings are what Vulkan guarantees: several launches compute what one does elsewhere, to the bit.
+#[test]
+fn a_device_with_four_bindings_computes_the_same_bits() {
+    fn test<T: Real>(gpus: [&Gpu; 2]) {
+        for (case, shape) in [&[5, 3][..], &[70, 10], &[3, 64], &[2, 3, 130]].into_iter().enumerate() {
+            let (classes, of_rows) = (shape[shape.len() - 1], &shape[..shape.len() - 1]);
+            let rows: usize = of_rows.iter().product();
+            let (x, p) = (values::<T>(shape, 8.0, 3), values::<T>(shape, 0.5, 5));
+            let weights: Vec<f32> = (0..classes).map(|class| 0.5 + 0.25 * (class % 7) as f32).collect();
+            let labels = classes_of(rows, classes);
+            for (at, reduction) in REDUCTIONS.into_iter().enumerate() {
+                let g: Vec<f32> = (0..if at == 2 { rows } else { 1 }).map(|row| 0.5 + row as f32).collect();
+                let computed = gpus.map(|gpu| {
+                    let logits = Placed::new(gpu, &x, shape, Lay::ALL[(case + at) % 5]);
+                    let probabilities = Placed::new(gpu, &p, shape, Lay::ALL[(case + at + 1) % 5]);
+                    let weight = Placed::new(gpu, &weights, &[classes], Lay::Gaps);
+                    let targets = gpu.tensor(&labels, of_rows).unwrap();
+                    let g = gpu.tensor(&g, if at == 2 { of_rows } else { &[] }).unwrap();
+                    let all = CrossEntropy::new().reduction(reduction).class_weights(&weight.tensor);
+                    let ignoring = CrossEntropy::new().reduction(reduction).ignore_index(-7);
+                    let plain = CrossEntropy::new().reduction(reduction).label_smoothing(0.25);
+                    let probable = Targets::Probabilities(&probabilities.tensor);
+                    [
+                        all.run_with_gradient(&logits.tensor, probable, &g),
+                        all.ignore_index(-7).run_with_gradient(&logits.tensor, &targets, &g),
+                        ignoring.run_with_gradient(&logits.tensor, &targets, 1.5),
+                        plain.run_with_gradient(&logits.tensor, probable, 1.5),
+                        ignoring.run(&logits.tensor, &targets).map(|loss| (loss, logits.tensor.clone())),
+                    ]
+                    .map(|found| {
+                        let (found, gradient) = found.unwrap();
+                        let numbers =
+                            [found.loss, found.log_sums].map(|t| bytes(&t.to_vec().unwrap()).to_vec());
+                        (numbers, bytes(&gradient.to_vec().unwrap()).to_vec())
+                    })
+                });
+                assert!(computed[0] == computed[1], "{} {shape:?} {reduction:?}", T::DTYPE);
+            }
+        }
+    }
+    let adopted = |bindings: u32| {
+        support::adopted(|desc| desc.required_limits.max_storage_buffers_per_shader_stage = bindings)
+    };
+    let (Some(few), Some(all)) = (adopted(4), adopted(8)) else { return };
+    assert_eq!([&few, &all].map(|gpu| gpu.caps().limits.storage_bindings), [4, 8]);
+    test::<f32>([&few, &all]);
+    test::<f16>([&few, &all]);
+    // Without anything else to read, the numbers 1 need no copies: losses, gradient, logarithms, mean.
+    let logits = few.tensor(&values::<f32>(&[6, 8], 2.0, 1), [6, 8]).unwrap();
+    let targets = few.tensor(&[0, 1, 2, 3, 4, 7], [6]).unwrap();
+    let before = few.stats().launches;
+    ops::cross_entropy_and_gradient(&logits, &targets).unwrap();
+    assert_eq!(few.stats().launches - before, 4);
 }
 
 #[test]

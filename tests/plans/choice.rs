@@ -253,7 +253,7 @@ fn narrow() -> Caps {
 }
 
 /// Every operation, as `support::plans` names it.
-const OPERATIONS: [&str; 25] = [
+const OPERATIONS: [&str; 26] = [
     "cast",
     "clifford",
     "connected",
@@ -262,6 +262,7 @@ const OPERATIONS: [&str; 25] = [
     "connected, backward",
     "copy",
     "copy at a position",
+    "cross-entropy",
     "image",
     "elementwise",
     "features",

@@ -131,7 +131,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     for shader in ["ops/reduce", "ops/reduce_columns", "ops/reduce_parts"] {
         assert_eq!(dims_of(shader), reductions, "{shader}");
     }
-    let entropy: Members = members!(CrossEntropyDims: axes a_offset target_offset weight_offset g_offset a_stride target_stride weight_stride g_stride length rows rank lanes ignores ignored kept spread factor g reserved0 reserved1);
+    let entropy: Members = members!(CrossEntropyDims: axes a_offset target_offset weight_offset g_offset a_stride target_stride weight_stride g_stride length rows rank lanes ignores ignored kept spread factor g counted_offset log_sums_offset);
     assert_eq!(dims_of("ops/cross_entropy"), entropy);
     let loss: Members = members!(LossDims: axes offsets units all_units rank blocks lanes g_stride factor g delta total_factor reserved0 reserved1);
     assert_eq!(dims_of("ops/loss"), loss);

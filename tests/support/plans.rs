@@ -5,6 +5,7 @@ use super::operand::View;
 use super::strided::Lay;
 use super::wgsl::{self, I8, REALS, TYPES};
 use super::wgsl_clifford::{self as clifford, connected_problem};
+use super::wgsl_losses::cross_entropies;
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{Gate, GradeNorm};
 use tilewise::gemm::{GemmKernel, SplitK};
@@ -29,6 +30,7 @@ pub fn every(caps: &Caps) -> Vec<Planned> {
     );
     plans.extend(connected(caps));
     plans.extend(of_elements(caps));
+    plans.extend(cross_entropies().iter().map(|problem| Planned::of("cross-entropy", problem, caps)));
     plans.extend(sketches(caps));
     plans.extend(multivectors(caps));
     plans.extend(of_layers(caps));

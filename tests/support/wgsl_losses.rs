@@ -23,6 +23,7 @@ fn plans_of(dtype: DType, caps: &Caps) -> Result<Vec<Plan>> {
             let problem = CrossEntropyProblem::new(&view, (kind, target), Some(&weights), dtype)?;
             plans.push(problem.plan(caps)?);
             plans.push(problem.with_gradient(None).plan(caps)?);
+            plans.push(problem.with_gradient(None).plan(&with_few_bindings(caps))?);
         }
         let ignoring = CrossEntropyProblem::new(&view, (TargetKind::Classes, &targets), None, dtype)?;
         plans.push(ignoring.ignoring(IgnoredClass::OfCall).plan(caps)?);
@@ -34,4 +35,29 @@ fn plans_of(dtype: DType, caps: &Caps) -> Result<Vec<Plan>> {
         }
     }
     Ok(plans)
+}
+
+/// Cross-entropies with all that takes bindings, and with the least.
+pub fn cross_entropies() -> Vec<CrossEntropyProblem> {
+    let of = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
+    let (logits, rows, classes) = (of(&[70, 9]), of(&[70]), of(&[9]));
+    let new = |kind, targets, weights| {
+        CrossEntropyProblem::new(&logits, (kind, targets), weights, DType::F16).expect("they fit")
+    };
+    let all = new(TargetKind::Classes, &rows, Some(&classes)).reduced(Reduction::None);
+    let probabilities = new(TargetKind::Probabilities, &logits, Some(&classes));
+    let mean = new(TargetKind::Classes, &rows, None).ignoring(IgnoredClass::OfCall);
+    vec![
+        new(TargetKind::Classes, &rows, None),
+        mean.with_gradient(None),
+        all.with_gradient(Some(&rows)),
+        probabilities.with_gradient(None),
+    ]
+}
+
+/// The same device with the storage bindings that Vulkan guarantees.
+pub fn with_few_bindings(caps: &Caps) -> Caps {
+    let mut caps = caps.clone();
+    caps.limits.storage_bindings = 4;
+    caps
 }

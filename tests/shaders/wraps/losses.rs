@@ -3,6 +3,7 @@
 use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
 use super::ops::views;
+use crate::support::wgsl_losses::with_few_bindings;
 use tilewise::gpu::DeviceType;
 use tilewise::ops::Reduction;
 use tilewise::planning::Problem;
@@ -12,7 +13,7 @@ use tilewise::{DType, Layout};
 const REDUCTIONS: [Reduction; 3] = [Reduction::Mean, Reduction::Sum, Reduction::None];
 
 pub(crate) fn launches() -> Vec<Launch> {
-    let devices = [caps().planned_for(DeviceType::Discrete), bare()];
+    let devices = [caps().planned_for(DeviceType::Discrete), bare(), with_few_bindings(&bare())];
     let mut launches = Vec::new();
     for (at, dtype) in [DType::F32, DType::F16, DType::Bf16].into_iter().enumerate() {
         for (case, (shape, strides)) in views(WINDOW / dtype.size()).into_iter().enumerate() {
@@ -21,7 +22,7 @@ pub(crate) fn launches() -> Vec<Launch> {
             let dense = Layout::contiguous("test", &shape).expect("no more than the view");
             let (classes, rows) = (&shape[shape.len() - 1..], &shape[..shape.len() - 1]);
             let reduction = REDUCTIONS[case % 3];
-            let caps = &devices[(at + case) % 2];
+            let caps = &devices[(at + case) % 3];
             // Every second time there are weights, in odd places, and a tensor of gradients.
             let weights = Layout::new("test", classes, &[2], 63, 1 << 40).expect("they fit");
             let of_rows = Layout::contiguous("test", rows).expect("no more than the view");

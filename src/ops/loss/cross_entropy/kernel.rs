@@ -7,9 +7,20 @@ use crate::ops::loss::reduction::LossGradient;
 use crate::ops::loss::total::row_lanes;
 use crate::ops::vectors::{Moves, quads};
 
+/// What a launch over the logits computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// The losses, and the gradient if there is one.
+    Whole,
+    /// The losses alone, with few bindings.
+    Losses,
+    /// The gradient alone, with few bindings.
+    Gradient,
+}
+
 impl CrossEntropyProblem {
     /// The kernel on a device.
-    pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
+    pub(super) fn kernel(&self, form: Form, caps: &Caps) -> Kernel {
         let format = StorageFormat::of(self.dtype, caps);
         let kernel = Kernel::new("ops/cross_entropy").dims(caps, size_of::<CrossEntropyDims>());
         let kernel = row_lanes(kernel, caps);
@@ -19,7 +30,12 @@ impl CrossEntropyProblem {
                 .slot("labels", "probabilities")
                 .operand("p", OperandAccess::read(format, AccessWidth::One)),
         };
-        let has_gradient = self.gradient == LossGradient::Computed;
+        let kernel = match form {
+            Form::Whole => kernel,
+            Form::Losses => kernel.slot("row_numbers", "joined"),
+            Form::Gradient => kernel.slot("row_numbers", "without_results").param("C_BINDING", 3),
+        };
+        let has_gradient = self.gradient == LossGradient::Computed && form != Form::Losses;
         if self.moves() == Moves::Vectors {
             let kernel = kernel
                 .slot("logits", "vectors")

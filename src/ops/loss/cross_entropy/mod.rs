@@ -1,5 +1,6 @@
 //! The cross-entropy of logits with targets.
 
+mod few_bindings;
 mod kernel;
 mod plan;
 pub(crate) mod problem;
@@ -151,6 +152,10 @@ impl<'a> CrossEntropy<'a> {
     /// One launch reads the logits. For a mean or sum, a second one adds the losses of the rows, in a fixed order. For the mean of
     /// rows that have weights or may be ignored, one before them adds the weights of the targets. Targets that are a view with
     /// gaps are copied first.
+    ///
+    /// A device needs 7 storage bindings for that, and 8 with the gradient. On one with fewer, which has at least 4, the
+    /// gradient is another launch, and up to five copy the logarithms and what else the kernels read or write. The results have
+    /// the same bits.
     ///
     /// # Shapes
     /// `logits` (..., classes), any view of up to 6 axes; targets (...), or (..., classes) if they are probabilities.

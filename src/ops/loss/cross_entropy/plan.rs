@@ -1,5 +1,6 @@
 //! The plan of a cross-entropy: one step over the logits, and sums of targets and losses in a fixed order.
 
+use super::kernel::Form;
 use super::problem::{CrossEntropyDims, CrossEntropyProblem, OP, TargetKind};
 use crate::Result;
 use crate::caps::Caps;
@@ -19,9 +20,26 @@ const SCALARS: [ScalarParameter; 4] = [
     ScalarParameter::u32("ignored"),
 ];
 
+/// The regions of a plan.
+pub(super) struct Regions {
+    pub(super) logits: Region,
+    pub(super) targets: Region,
+    pub(super) weight: Option<Region>,
+    pub(super) upstream: Option<Region>,
+    /// The sum of the targets' weights, if the device adds them.
+    pub(super) counted: Option<Region>,
+    /// The number 1, in place of each that is not there.
+    pub(super) one: Region,
+    /// The result: the losses of the rows, or their mean or sum.
+    pub(super) loss: Region,
+    pub(super) log_sums: Region,
+    pub(super) gradient: Option<Region>,
+}
+
 impl Problem for CrossEntropyProblem {
     /// One step computes the losses, and the gradient if it is asked for. With a mean or sum another adds the losses. With a
-    /// mean of rows that have weights or may be ignored, one before them adds the weights of the targets.
+    /// mean of rows that have weights or may be ignored, one before them adds the weights of the targets. Where the device has
+    /// fewer storage bindings than that step takes, several with four each compute the same (`few_bindings.rs`).
     ///
     /// Operands: the loss, the logarithms of the rows' sums, the gradient if there is one, the logits, the targets, the
     /// weights and the gradient with respect to the losses if there are any. Scalars: 1 - the label smoothing, the smoothing
@@ -30,8 +48,7 @@ impl Problem for CrossEntropyProblem {
         let mut draft = Draft::new(OP, &SCALARS, caps);
         let [_, rows] = self.sizes();
         let of_rows = Layout::contiguous(OP, &[rows])?;
-        let is_reduced = self.reduction != Reduction::None;
-        let of_loss = if is_reduced { Layout::contiguous(OP, &[1])? } else { of_rows };
+        let of_loss = if self.is_reduced() { Layout::contiguous(OP, &[1])? } else { of_rows };
         let loss = draft.operand("the loss", DType::F32, of_loss, Access::Write);
         let log_sums = draft.operand("the logarithms", DType::F32, of_rows, Access::Write);
         let gradient = match self.gradient {
@@ -46,25 +63,71 @@ impl Problem for CrossEntropyProblem {
         let targets = draft.operand("the targets", kind.dtype(self.dtype), layout, Access::Read);
         let weight = self.weight.map(|layout| draft.operand("the weights", DType::F32, layout, Access::Read));
         let upstream = self.upstream.map(|layout| draft.operand("g", DType::F32, layout, Access::Read));
-        let one = draft.constant(&[1.0f32.to_bits()])?;
-        let weight = weight.unwrap_or(one);
+        let mut one = draft.constant(&[1.0f32.to_bits()])?;
+        one.dtype = DType::F32;
         let dims = self.dims(kernel::workgroup_size(LANES, caps))?;
         let counted = if self.counts_targets() {
             let counted = draft.temporary(&[1], DType::F32)?;
-            self.count(&mut draft, [targets, weight], counted, &dims)?;
-            counted
+            self.count(&mut draft, [targets, weight.unwrap_or(one)], counted, &dims)?;
+            Some(counted)
         } else {
-            one
+            None
         };
-        let losses = if is_reduced { draft.temporary(&[rows], DType::F32)? } else { loss };
-        let operands =
-            [logits, targets, weight, upstream.unwrap_or(one), counted].map(|region| (region, Access::Read));
-        let results = [Some(losses), Some(log_sums), gradient].into_iter().flatten();
-        let args: Vec<(Region, Access)> =
-            operands.into_iter().chain(results.map(|region| (region, Access::Write))).collect();
+        let regions = Regions { logits, targets, weight, upstream, counted, one, loss, log_sums, gradient };
+        let bindings = if gradient.is_some() { 8 } else { 7 };
+        let losses = if bindings > caps.limits.storage_bindings {
+            self.with_few_bindings(&mut draft, &regions, dims)?
+        } else {
+            self.with_all_bindings(&mut draft, &regions, &dims)?
+        };
+        if self.is_reduced() {
+            let dims = TotalDims { count: dims.rows, factor: self.factor(), ..TotalDims::default() };
+            let operands = [losses, counted.unwrap_or(one)];
+            total_step(&mut draft, Summands::Losses, operands, loss, dims, |dims| dims)?;
+        }
+        Ok(draft.finish())
+    }
+}
+
+impl CrossEntropyProblem {
+    /// Whether the losses of rows are added.
+    pub(super) fn is_reduced(&self) -> bool {
+        self.reduction != Reduction::None
+    }
+
+    /// One step that computes everything. Returns the losses of the rows.
+    fn with_all_bindings(
+        &self,
+        draft: &mut Draft<'_>,
+        regions: &Regions,
+        dims: &CrossEntropyDims,
+    ) -> Result<Region> {
+        let [_, rows] = self.sizes();
+        let losses = if self.is_reduced() { draft.temporary(&[rows], DType::F32)? } else { regions.loss };
+        let or_one = |region: Option<Region>| region.unwrap_or(regions.one);
+        let Regions { logits, targets, weight, upstream, counted, .. } = *regions;
+        let operands = [logits, targets, or_one(weight), or_one(upstream), or_one(counted)];
+        let results = [Some(losses), Some(regions.log_sums), regions.gradient].into_iter().flatten();
+        self.step(draft, Form::Whole, &operands, &results.collect::<Vec<_>>(), dims)?;
+        Ok(losses)
+    }
+
+    /// Adds a step over the logits, with these operands and results.
+    pub(super) fn step(
+        &self,
+        draft: &mut Draft<'_>,
+        form: Form,
+        operands: &[Region],
+        results: &[Region],
+        dims: &CrossEntropyDims,
+    ) -> Result<()> {
+        let caps = draft.caps();
+        let operands = operands.iter().map(|&region| (region, Access::Read));
+        let results = results.iter().map(|&region| (region, Access::Write));
+        let args: Vec<(Region, Access)> = operands.chain(results).collect();
         let lanes = kernel::workgroup_size(LANES, caps);
         draft.step(NewStep {
-            kernel: self.kernel(caps),
+            kernel: self.kernel(form, caps),
             tile: format!("{lanes} invocations, {} a row, {}", dims.lanes, self.dtype),
             needs: Needs {
                 bindings: dim(OP, args.len())?,
@@ -72,24 +135,17 @@ impl Problem for CrossEntropyProblem {
                 workgroup_bytes: shared_bytes(caps, LANES, 4),
             },
             blocks: u64::from(dims.rows.div_ceil(lanes / dims.lanes)),
-            dims: Dims::of(&dims)
+            dims: Dims::of(dims)
                 .scalar(offset_of!(CrossEntropyDims, kept), 0)
                 .scalar(offset_of!(CrossEntropyDims, spread), 1)
                 .scalar(offset_of!(CrossEntropyDims, g), 2)
                 .scalar(offset_of!(CrossEntropyDims, ignored), 3),
             args: &args,
-            flops: Flops::of_f32(self.logits.len() as f64 * self.flops()),
+            flops: Flops::of_f32(self.logits.len() as f64 * self.flops(form)),
             time: Time::Roofline,
-        })?;
-        if is_reduced {
-            let dims = TotalDims { count: dims.rows, factor: self.factor(), ..TotalDims::default() };
-            total_step(&mut draft, Summands::Losses, [losses, counted], loss, dims, |dims| dims)?;
-        }
-        Ok(draft.finish())
+        })
     }
-}
 
-impl CrossEntropyProblem {
     /// Adds the step that sums the weights of the targets.
     fn count(
         &self,
@@ -114,14 +170,14 @@ impl CrossEntropyProblem {
     }
 
     /// The approximate number of operations per logit.
-    fn flops(&self) -> f64 {
+    fn flops(&self, form: Form) -> f64 {
         let of_targets = match self.targets.0 {
             TargetKind::Classes => 6.0,
             TargetKind::Probabilities => 9.0,
         };
-        match self.gradient {
-            LossGradient::Skipped => 20.0 + of_targets,
-            LossGradient::Computed => 45.0 + 2.0 * of_targets,
+        match (form, self.gradient) {
+            (Form::Losses, _) | (Form::Whole, LossGradient::Skipped) => 20.0 + of_targets,
+            (Form::Gradient, _) | (Form::Whole, LossGradient::Computed) => 45.0 + 2.0 * of_targets,
         }
     }
 }

@@ -30,8 +30,8 @@ pub struct CrossEntropyDims {
     pub spread: f32,
     pub factor: f32,
     pub g: f32,
-    pub reserved0: u32,
-    pub reserved1: u32,
+    pub counted_offset: u32,
+    pub log_sums_offset: u32,
 }
 
 /// What the targets of a cross-entropy are.
