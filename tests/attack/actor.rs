@@ -307,6 +307,7 @@ fn chosen(steps: &[Step], mut at: usize) -> (&'static str, fn(&mut Actor)) {
 fn menu_at(thread: usize, step: u64) -> Menu {
     match (thread, step) {
         (_, 0..200) => Menu::Plain,
+        (0, 1000..2000) => Menu::Many,
         (0, 2000..) => Menu::Whole,
         _ => Menu::Typed,
     }
