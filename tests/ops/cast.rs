@@ -140,14 +140,16 @@ fn around(bits: impl Iterator<Item = u32>) -> Vec<f32> {
 
 #[test]
 fn every_value_of_16_bits_becomes_what_rust_makes_of_it() {
-    let Some(gpu) = support::gpu() else { return };
-    check_all::<f16>(&gpu, &(0..=u16::MAX).map(f16::from_bits).collect::<Vec<_>>());
-    check_all::<bf16>(&gpu, &(0..=u16::MAX).map(bf16::from_bits).collect::<Vec<_>>());
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
+    check_all::<f16>(gpu, &(0..=u16::MAX).map(f16::from_bits).collect::<Vec<_>>());
+    check_all::<bf16>(gpu, &(0..=u16::MAX).map(bf16::from_bits).collect::<Vec<_>>());
 }
 
 #[test]
 fn every_middle_between_two_halves_goes_to_the_even_one_and_its_neighbours_to_the_nearer() {
-    let Some(gpu) = support::gpu() else { return };
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
     // Behind the largest stands infinity, which is where rounding has it; the middle is that of an infinite range.
     let of_f16 = (0..f16::INFINITY.to_bits()).map(|bits| {
         let (low, high) = (f16::from_bits(bits).to_f32(), f16::from_bits(bits + 1).to_f32().min(65_536.0));
@@ -169,7 +171,8 @@ fn every_middle_between_two_halves_goes_to_the_even_one_and_its_neighbours_to_th
 
 #[test]
 fn reals_of_every_size_become_what_rust_makes_of_them() {
-    let Some(gpu) = support::gpu() else { return };
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
     // Every exponent, subnormals, infinities and NaN among them; then values of which integers keep something.
     let edges = (0..=255).flat_map(|exponent| [0, 1, 0x40_0000, 0x7f_ffff].map(|rest| exponent << 23 | rest));
     let mut values = around(edges.filter(|&bits| bits < 0x7fff_ffff));
@@ -180,13 +183,14 @@ fn reals_of_every_size_become_what_rust_makes_of_them() {
     assert!(
         values.iter().any(|v| v.is_nan()) && values.contains(&f32::INFINITY) && values.contains(&f32::MAX)
     );
-    check_all(&gpu, &values);
+    check_all(gpu, &values);
 }
 
 #[test]
 fn integers_become_what_rust_makes_of_them() {
-    let Some(gpu) = support::gpu() else { return };
-    check_all::<i8>(&gpu, &(i8::MIN..=i8::MAX).collect::<Vec<_>>());
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
+    check_all::<i8>(gpu, &(i8::MIN..=i8::MAX).collect::<Vec<_>>());
     // Around each power of two; around the middles of neighbouring f32, f16 and bf16 of each size; at random.
     let powers = (0..32).map(|bit| 1u32 << bit);
     let middles = (0..31).flat_map(|bit| {
@@ -204,12 +208,13 @@ fn integers_become_what_rust_makes_of_them() {
         .chain(-70_000..70_000)
         .collect();
     values.extend([i32::MIN, i32::MIN + 1, i32::MAX, 0]);
-    check_all(&gpu, &values);
+    check_all(gpu, &values);
 }
 
 #[test]
 fn i32_reaches_the_narrow_reals_through_f32() {
-    let Some(gpu) = support::gpu() else { return };
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
     // One above the middle of two bf16: f32 drops the one, and what is left is a tie. One rounding would go up.
     let (value, tie) = ((1 << 30) + (1 << 22) + 1, (1 << 30) + (1 << 22));
     let got = gpu.tensor(&[value, tie], [2]).unwrap().cast::<bf16>().unwrap().to_vec().unwrap();
@@ -218,7 +223,8 @@ fn i32_reaches_the_narrow_reals_through_f32() {
 
 #[test]
 fn saturating_casts_know_neither_infinity_nor_wrapping() {
-    let Some(gpu) = support::gpu() else { return };
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
     let reals = [f32::INFINITY, f32::NEG_INFINITY, f32::MAX, -65_520.0, 1.5, f32::NAN];
     let reals = gpu.tensor(&reals, [6]).unwrap();
     let to_f16 = reals.cast_saturating::<f16>().unwrap().to_vec().unwrap();
@@ -311,8 +317,9 @@ fn tensors_of_every_length_are_cast_to_their_last_element() {
         }
     }
     // As above: the same kernels.
-    let Some(gpu) = support::gpu() else { return };
-    support::of_every_type!(from, &gpu);
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
+    support::of_every_type!(from, gpu);
 }
 
 #[test]
@@ -328,8 +335,9 @@ fn copies_keep_every_bit() {
         let turned = gpu.tensor(&all, [256, 256]).unwrap().t().contiguous().unwrap();
         assert_eq!(raw(&turned.t().to_vec().unwrap()), raw(&all), "{}", T::DTYPE);
     }
-    let Some(gpu) = support::gpu() else { return };
-    support::of_every_type!(copies, &gpu);
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
+    support::of_every_type!(copies, gpu);
 }
 
 #[test]

@@ -51,8 +51,8 @@ fn a_copy_changes_the_elements_of_its_output_and_no_bit_more() {
         ops::copy_into(&source.as_strided(&[3, 5], &[0, 1], 3).unwrap(), &mut c.writable_view()).unwrap();
         assert_eq!(bytes(&c.to_vec().unwrap()), bytes(&[&data[3..8]; 3].concat()));
     }
-    for gpu in support::devices() {
-        support::of_every_type!(check, &gpu);
+    for gpu in support::turn().iter() {
+        support::of_every_type!(check, gpu);
     }
 }
 
@@ -106,8 +106,8 @@ fn tensors_are_joined_as_defined_with_one_launch_for_each() {
             }
         }
     }
-    for gpu in support::devices() {
-        support::of_every_type!(check, &gpu);
+    for gpu in support::turn().iter() {
+        support::of_every_type!(check, gpu);
     }
 }
 
@@ -182,8 +182,8 @@ fn a_casts_last_word_keeps_what_is_not_the_outputs() {
             assert_eq!(bytes(&whole.to_vec().unwrap()), bytes(&want), "{len} of {}", T::DTYPE);
         }
     }
-    for gpu in support::devices() {
-        support::of_every_type!(check, &gpu);
+    for gpu in support::turn().iter() {
+        support::of_every_type!(check, gpu);
     }
 }
 

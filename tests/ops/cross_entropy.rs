@@ -2,6 +2,7 @@
 
 use crate::bits::bytes;
 use crate::support;
+use crate::support::forms::{self, Forms};
 use crate::support::strided::{Lay, Placed};
 use crate::support::values::{assert_ok, for_all_types, values};
 use tilewise::ops::{self, CrossEntropy, Reduction, Targets};
@@ -18,7 +19,7 @@ fn classes_of(rows: usize, classes: usize) -> Vec<i32> {
 
 #[test]
 fn losses_and_gradients_agree_with_their_definition() {
-    fn test<T: Real>(gpu: &Gpu) {
+    fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
         let shapes: [&[usize]; 9] = [
             &[1, 1],
             &[7],
@@ -34,23 +35,43 @@ fn losses_and_gradients_agree_with_their_definition() {
             let (classes, of_rows) = (shape[shape.len() - 1], &shape[..shape.len() - 1]);
             let rows: usize = of_rows.iter().product();
             let x = values::<T>(shape, [1.0, 8.0, 100.0][case % 3], 3);
-            let logits = Placed::new(gpu, &x, shape, Lay::ALL[case % 5]);
             let weights: Vec<f32> = (0..classes).map(|class| 0.5 + 0.25 * (class % 7) as f32).collect();
-            let weight = Placed::new(gpu, &weights, &[classes], Lay::ALL[(case + 2) % 5]);
             let labels = classes_of(rows, classes);
-            let targets = gpu.tensor(&labels, of_rows).unwrap();
             let reduction = REDUCTIONS[case % 3];
             let g: Vec<f32> = match reduction {
                 Reduction::None => (0..rows).map(|row| 0.5 + row as f32).collect(),
                 _ => vec![-1.5],
             };
-            let g_tensor = match reduction {
-                Reduction::None => gpu.tensor(&g, of_rows).unwrap(),
-                _ => gpu.tensor(&g, []).unwrap(),
-            };
-            let g: Vec<f64> = g.into_iter().map(f64::from).collect();
+            let of_g = if reduction == Reduction::None { of_rows } else { &[] };
+            // Probabilities, which need not add up to 1.
+            let p: Vec<T> =
+                values::<T>(shape, 0.5, 5).iter().map(|p| T::from_f64(p.to_f64().abs())).collect();
             let smoothing = [0.0, 0.25, 1.0, 0.0][case % 4];
-            let mut entropy = CrossEntropy::new().reduction(reduction).label_smoothing(smoothing);
+            let placed = |gpu: &Gpu| {
+                let logits = Placed::new(gpu, &x, shape, Lay::ALL[case % 5]).tensor;
+                let weight = Placed::new(gpu, &weights, &[classes], Lay::ALL[(case + 2) % 5]).tensor;
+                let probabilities = Placed::new(gpu, &p, shape, Lay::ALL[(case + 1) % 5]).tensor;
+                let (targets, g) = (gpu.tensor(&labels, of_rows).unwrap(), gpu.tensor(&g, of_g).unwrap());
+                (logits, weight, probabilities, targets, g)
+            };
+            let plain = CrossEntropy::new().reduction(reduction).label_smoothing(smoothing);
+            let run = |gpu: &Gpu| {
+                let (logits, weight, probabilities, targets, g) = placed(gpu);
+                let entropy = if case % 2 == 1 { plain.class_weights(&weight) } else { plain };
+                let of_probabilities = Targets::Probabilities(&probabilities);
+                drop(entropy.run_with_gradient(&logits, of_probabilities, &g).unwrap());
+                let entropy = entropy.ignore_index(-7);
+                drop(entropy.run_with_gradient(&logits, &targets, &g).unwrap());
+                if case % 3 == 0 {
+                    drop(entropy.run(&logits, &targets).unwrap());
+                }
+            };
+            if !forms.takes(gpu, shape, run) {
+                continue;
+            }
+            let (logits, weight, probabilities, targets, g_tensor) = placed(gpu);
+            let g: Vec<f64> = g.into_iter().map(f64::from).collect();
+            let entropy = if case % 2 == 1 { plain.class_weights(&weight) } else { plain };
             let mut reference = CrossEntropyReference {
                 classes,
                 smoothing: f64::from(smoothing),
@@ -58,17 +79,12 @@ fn losses_and_gradients_agree_with_their_definition() {
                 ..CrossEntropyReference::default()
             };
             if case % 2 == 1 {
-                entropy = entropy.class_weights(&weight.tensor);
                 reference.weights = weights.iter().copied().map(f64::from).collect();
             }
-            // Probabilities, which need not add up to 1.
-            let p: Vec<T> =
-                values::<T>(shape, 0.5, 5).iter().map(|p| T::from_f64(p.to_f64().abs())).collect();
-            let probabilities = Placed::new(gpu, &p, shape, Lay::ALL[(case + 1) % 5]);
             let p: Vec<f64> = p.iter().map(|p| p.to_f64()).collect();
             let of_probabilities = reference.run(&x, TargetValues::Probabilities(&p), &g);
             let found = entropy
-                .run_with_gradient(&logits.tensor, Targets::Probabilities(&probabilities.tensor), &g_tensor)
+                .run_with_gradient(&logits, Targets::Probabilities(&probabilities), &g_tensor)
                 .unwrap();
             let what = (T::DTYPE, shape, reduction, smoothing);
             assert_ok(&of_probabilities.loss.compare(&found.0.loss.to_vec().unwrap()), what);
@@ -78,7 +94,7 @@ fn losses_and_gradients_agree_with_their_definition() {
             reference.ignored = Some(-7);
             let want = reference.run(&x, TargetValues::Classes(&labels), &g);
             let before = gpu.stats().launches;
-            let (found, gradient) = entropy.run_with_gradient(&logits.tensor, &targets, &g_tensor).unwrap();
+            let (found, gradient) = entropy.run_with_gradient(&logits, &targets, &g_tensor).unwrap();
             let launches = match reduction {
                 Reduction::Mean => 3,
                 Reduction::Sum => 2,
@@ -101,17 +117,18 @@ fn losses_and_gradients_agree_with_their_definition() {
             let mut strides: Vec<usize> = targets.strides().iter().map(|stride| 2 * stride).collect();
             strides.truncate(of_rows.len());
             let apart = gpu.tensor(&gaps, [gaps.len()]).unwrap().as_strided(of_rows, &strides, 0).unwrap();
-            let again = entropy.run(&logits.tensor, &apart).unwrap();
+            let again = entropy.run(&logits, &apart).unwrap();
             assert_eq!(again.loss.to_vec().unwrap(), found.loss.to_vec().unwrap(), "{what:?}");
             assert_eq!(again.log_sums.to_vec().unwrap(), found.log_sums.to_vec().unwrap(), "{what:?}");
         }
     }
-    for_all_types!(test);
+    forms::sweep(24, |turn, forms| for_all_types!(turn, test, forms));
 }
 
 #[test]
 fn the_mean_without_options_is_two_launches() {
-    let Some(gpu) = support::gpu() else { return };
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
     let logits = gpu.tensor(&values::<f32>(&[6, 8], 2.0, 1), [6, 8]).unwrap();
     let targets = gpu.tensor(&[0, 1, 2, 3, 4, 7], [6]).unwrap();
     let before = gpu.stats().launches;
@@ -177,7 +194,8 @@ fn a_device_with_four_bindings_computes_the_same_bits() {
 
 #[test]
 fn rows_that_do_not_count_and_classes_that_do_not_exist() {
-    let Some(gpu) = support::gpu() else { return };
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
     let logits = gpu.tensor(&values::<f32>(&[4, 6], 2.0, 1), [4, 6]).unwrap();
     let mean = CrossEntropy::new().ignore_index(9);
     let run = |entropy: CrossEntropy<'_>, targets: [i32; 4]| {

@@ -1,6 +1,7 @@
 //! Functions of elements against their definitions, over the whole range of f32.
 
 use crate::support;
+use crate::support::forms::{self, Forms};
 use crate::support::strided::{Lay, Placed, repeated};
 use crate::support::values::{assert_ok, for_all_types, values};
 use tilewise::ops::{Expr, Function};
@@ -52,20 +53,21 @@ fn selected<const N: usize>(gpu: &Gpu, functions: &[Function], operands: [&[f32]
     let tensors = operands.map(|data| gpu.tensor(data, [data.len()]).unwrap());
     let [a, b] = [&tensors[0], &tensors[N - 1]];
     let launches = gpu.stats().launches;
-    let found: Tensor<f32> = ops::map(&[&which, a, b], |[which, a, b]| {
-        let of = |function: &Function| of_expressions(*function, [&a, &b, &a]);
-        let first = of(&functions[0]);
-        (1_i32..)
-            .zip(&functions[1..])
-            .fold(first, |others, (at, function)| which.equal(at).select(of(function), others))
-    })
-    .unwrap();
+    let found: Tensor<f32> =
+        ops::map(&[&which, a, b], |[which, a, b]| one_of(functions, &which, [&a, &b])).unwrap();
     assert_eq!(gpu.stats().launches, launches + 1);
     found.to_vec().unwrap().chunks(operands[0].len()).map(<[f32]>::to_vec).collect()
 }
 
+/// The function of a number.
+fn one_of(functions: &[Function], which: &Expr, [a, b]: [&Expr; 2]) -> Expr {
+    let of = |function: &Function| of_expressions(*function, [a, b, a]);
+    let others = (1_i32..).zip(&functions[1..]);
+    others.fold(of(&functions[0]), |others, (at, function)| which.equal(at).select(of(function), others))
+}
+
 /// A function of expressions. Masks become 1 and 0.
-fn of_expressions(function: Function, [a, b, c]: [&Expr; 3]) -> Expr {
+pub(crate) fn of_expressions(function: Function, [a, b, c]: [&Expr; 3]) -> Expr {
     let real = |mask: Expr| mask.to_integer().to_real();
     match function {
         Function::Neg => -a,
@@ -149,10 +151,10 @@ fn functions_of_one_real_agree_with_their_definitions_everywhere() {
             Function::ToInteger,
         ],
     ];
-    for gpu in support::devices() {
+    for gpu in support::turn().iter() {
         let x = reals(1);
         for functions in functions {
-            for (function, found) in functions.iter().zip(selected(&gpu, &functions, [&x])) {
+            for (function, found) in functions.iter().zip(selected(gpu, &functions, [&x])) {
                 assert_defined(*function, &[&x], &found);
             }
         }
@@ -162,10 +164,17 @@ fn functions_of_one_real_agree_with_their_definitions_everywhere() {
 #[test]
 fn functions_of_two_reals_agree_with_their_definitions_everywhere() {
     let functions = [
-        [Function::Pow, Function::Div, Function::Minimum, Function::Maximum, Function::Sub],
-        [Function::Equal, Function::NotEqual, Function::Less, Function::LessOrEqual, Function::Greater],
+        [Function::Pow, Function::Div, Function::Minimum, Function::Maximum, Function::Sub, Function::Add],
+        [
+            Function::Equal,
+            Function::NotEqual,
+            Function::Less,
+            Function::LessOrEqual,
+            Function::Greater,
+            Function::GreaterOrEqual,
+        ],
     ];
-    for gpu in support::devices() {
+    for gpu in support::turn().iter() {
         let mut pairs: Vec<[f32; 2]> =
             reals(2).into_iter().zip(reals(3).into_iter().rev()).map(Into::into).collect();
         let special =
@@ -179,41 +188,35 @@ fn functions_of_two_reals_agree_with_their_definitions_everywhere() {
         pairs.extend(bases.iter().zip(&exponents).map(|(x, y)| [1.0 + x * 1e-3, y * 8e4]));
         let [a, b] = [0, 1].map(|at| pairs.iter().map(|pair| pair[at]).collect::<Vec<f32>>());
         for functions in functions {
-            for (function, found) in functions.iter().zip(selected(&gpu, &functions, [&a, &b])) {
+            for (function, found) in functions.iter().zip(selected(gpu, &functions, [&a, &b])) {
                 assert_defined(*function, &[&a, &b], &found);
             }
         }
     }
 }
 
-#[test]
-fn every_function_of_reals_is_a_function_of_tensors() {
-    let gpu = support::noop();
-    let x = gpu.tensor(&[1.0f32, 2.0], [2]).unwrap();
-    type Unary = fn(&Tensor<f32>) -> tilewise::Result<Tensor<f32>>;
-    let unary: [(Function, Unary); 16] = [
-        (Function::Neg, ops::neg),
+pub(crate) type Unary<T> = fn(&Tensor<T>) -> tilewise::Result<Tensor<T>>;
+pub(crate) type Binary<T> = fn(&Tensor<T>, &Tensor<T>) -> tilewise::Result<Tensor<T>>;
+
+/// Functions of one tensor and of two.
+type OfAll<T> = (Vec<(Function, Unary<T>)>, Vec<(Function, Binary<T>)>);
+
+/// Functions of elements of any type.
+pub(crate) fn of_all<T: Element>() -> OfAll<T> {
+    let unary: Vec<(Function, Unary<T>)> = vec![
+        (Function::Neg, |x| -x),
         (Function::Abs, ops::abs),
         (Function::Sign, ops::sign),
-        (Function::Sqrt, ops::sqrt),
-        (Function::Rsqrt, ops::rsqrt),
-        (Function::Exp, ops::exp),
-        (Function::Log, ops::log),
         (Function::Square, ops::square),
-        (Function::Recip, ops::recip),
-        (Function::Floor, ops::floor),
-        (Function::Ceil, ops::ceil),
-        (Function::Round, ops::round),
-        (Function::Sin, ops::sin),
-        (Function::Cos, ops::cos),
-        (Function::Tanh, ops::tanh),
-        (Function::Sigmoid, ops::sigmoid),
     ];
-    for (function, op) in unary {
-        let (found, plans) = gpu.plans_of(|| op(&x));
-        assert_eq!(found.unwrap().shape(), [2]);
-        assert_eq!((plans.len(), plans[0].op()), (1, function.name()));
-    }
+    let binary: Vec<(Function, Binary<T>)> = vec![
+        (Function::Add, |x, y| x + y),
+        (Function::Sub, |x, y| x - y),
+        (Function::Mul, |x, y| x * y),
+        (Function::Minimum, |x, y| ops::minimum(x, y)),
+        (Function::Maximum, |x, y| ops::maximum(x, y)),
+    ];
+    (unary, binary)
 }
 
 #[test]
@@ -278,48 +281,54 @@ fn operands_of_rows_and_columns_are_read_in_place() {
 
 #[test]
 fn integers_are_exact_and_wrap() {
-    fn test<T: Element>(gpu: &Gpu, x: &[T], y: &[T], wrapped: fn(i32) -> T) {
+    fn test<T: Element>(gpu: &Gpu, [x, y]: [&[T]; 2], wrapped: fn(i32) -> T, forms: &mut Forms) {
         let as_i32 = |x: &[T]| x.iter().map(|x| i32::from_f64(x.to_f64())).collect::<Vec<i32>>();
         let (wide_x, wide_y) = (as_i32(x), as_i32(y));
+        let (unary, binary) = of_all::<T>();
+        let functions: Vec<Function> =
+            unary.iter().map(|one| one.0).chain(binary.iter().map(|one| one.0)).collect();
         for lay in Lay::ALL {
             let shape = [3, x.len() / 3];
-            let [a, b] = [x, y].map(|data| Placed::new(gpu, data, &shape, lay));
-            for (function, found) in [
-                (Function::Add, &a.tensor + &b.tensor),
-                (Function::Sub, &a.tensor - &b.tensor),
-                (Function::Mul, &a.tensor * &b.tensor),
-                (Function::Minimum, ops::minimum(&a.tensor, &b.tensor)),
-                (Function::Maximum, ops::maximum(&a.tensor, &b.tensor)),
-            ] {
-                let want = reference::apply_integers(function, &[&wide_x, &wide_y]).unwrap();
-                let want: Vec<T> = want.into_iter().map(wrapped).collect();
-                assert_eq!(found.unwrap().to_vec().unwrap(), want, "{function} of {}, {lay:?}", T::DTYPE);
-            }
-            for (function, found) in [
-                (Function::Neg, -&a.tensor),
-                (Function::Abs, ops::abs(&a.tensor)),
-                (Function::Sign, ops::sign(&a.tensor)),
-                (Function::Square, ops::square(&a.tensor)),
-            ] {
-                let want = reference::apply_integers(function, &[&wide_x]).unwrap();
-                let want: Vec<T> = want.into_iter().map(wrapped).collect();
-                assert_eq!(found.unwrap().to_vec().unwrap(), want, "{function} of {}, {lay:?}", T::DTYPE);
+            // All functions by one kernel, in turn along a new first axis.
+            let run = |gpu: &Gpu| {
+                let [a, b] = [x, y].map(|data| Placed::new(gpu, data, &shape, lay).tensor);
+                let which: Vec<i32> = (0..).take(functions.len()).collect();
+                let which = gpu.tensor(&which, [functions.len(), 1, 1]).unwrap();
+                let all = ops::map(&[&which, &a, &b], |[which, a, b]| one_of(&functions, &which, [&a, &b]));
+                all.unwrap()
+            };
+            if forms.takes(gpu, (T::DTYPE, "functions"), run) {
+                let found: Vec<T> = run(gpu).to_vec().unwrap();
+                for (function, found) in functions.iter().zip(found.chunks(x.len())) {
+                    let operands = [&wide_x[..], &wide_y];
+                    let operands = &operands[..function.operands()];
+                    let want = reference::apply_integers(*function, operands).unwrap();
+                    let want: Vec<T> = want.into_iter().map(wrapped).collect();
+                    assert_eq!(found, want, "{function} of {}, {lay:?}", T::DTYPE);
+                }
             }
             // In place, beside other elements.
-            let mut c = Placed::new(gpu, y, &shape, lay);
-            ops::add_assign(&mut c.tensor, &a.tensor).unwrap();
-            let want = reference::apply_integers(Function::Add, &[&wide_y, &wide_x]).unwrap();
-            assert_eq!(c.read(), want.into_iter().map(wrapped).collect::<Vec<T>>(), "{lay:?}");
+            let run = |gpu: &Gpu| {
+                let (a, mut c) = (Placed::new(gpu, x, &shape, lay), Placed::new(gpu, y, &shape, lay));
+                ops::add_assign(&mut c.tensor, &a.tensor).unwrap();
+                c
+            };
+            if forms.takes(gpu, (T::DTYPE, "in place"), run) {
+                let want = reference::apply_integers(Function::Add, &[&wide_y, &wide_x]).unwrap();
+                assert_eq!(run(gpu).read(), want.into_iter().map(wrapped).collect::<Vec<T>>(), "{lay:?}");
+            }
         }
     }
-    for gpu in support::devices() {
-        let words = |seed| bits(201, seed).into_iter().map(u32::cast_signed).collect::<Vec<i32>>();
-        let [mut x, y] = [words(1), words(2)];
-        x[..4].copy_from_slice(&[i32::MIN, i32::MAX, 0, -1]);
-        test::<i32>(&gpu, &x, &y, |value| value);
-        let bytes = |words: &[i32]| words.iter().copied().map(lowest_byte).collect::<Vec<i8>>();
-        test::<i8>(&gpu, &bytes(&x), &bytes(&y), lowest_byte);
-    }
+    let words = |seed| bits(201, seed).into_iter().map(u32::cast_signed).collect::<Vec<i32>>();
+    let [mut x, y] = [words(1), words(2)];
+    x[..4].copy_from_slice(&[i32::MIN, i32::MAX, 0, -1]);
+    let bytes = |words: &[i32]| words.iter().copied().map(lowest_byte).collect::<Vec<i8>>();
+    forms::sweep(14, |turn, forms| {
+        for gpu in turn.iter() {
+            test::<i32>(gpu, [&x, &y], |value| value, forms);
+            test::<i8>(gpu, [&bytes(&x), &bytes(&y)], lowest_byte, forms);
+        }
+    });
 }
 
 #[test]

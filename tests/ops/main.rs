@@ -16,6 +16,8 @@ mod positions;
 mod reductions;
 mod shapes;
 mod softmax;
+mod special;
 #[path = "../support/mod.rs"]
 mod support;
+mod texts;
 mod vectors;

@@ -1,8 +1,11 @@
 //! Comparisons, masks and selections.
 
 use crate::support;
+use crate::support::forms::{self, Forms};
 use crate::support::strided::{Lay, Placed};
 use crate::support::values::{for_all_types, values};
+use crate::texts::kernel_text;
+use tilewise::ops::Expr;
 use tilewise::{Element, Gpu, Real, Tensor, ops};
 
 type Compare<T> = fn(&Tensor<T>, &Tensor<T>) -> tilewise::Result<Tensor<i8>>;
@@ -19,9 +22,22 @@ fn comparisons<T: Element>() -> [(Compare<T>, Holds); 6] {
     ]
 }
 
+/// All comparisons by one kernel, in turn along a new first axis.
+fn compared<T: Element>(gpu: &Gpu, a: &Tensor<T>, b: &Tensor<T>) -> Tensor<i8> {
+    let which = gpu.tensor(&[0, 1, 2, 3, 4, 5], [6]).unwrap();
+    let which = which.reshape(&[&[6][..], &vec![1; a.shape().len()]].concat()[..]).unwrap();
+    let compared = ops::map(&[&which, a, b], |[which, a, b]| {
+        let later = [a.not_equal(&b), a.less(&b), a.less_or_equal(&b), a.greater(&b), a.greater_or_equal(&b)];
+        (1..).zip(later).fold(a.equal(&b).to_integer(), |others, (at, holds): (i32, Expr)| {
+            which.equal(at).select(holds.to_integer(), others)
+        })
+    });
+    compared.unwrap()
+}
+
 #[test]
 fn comparisons_make_masks_in_every_type_and_layout() {
-    fn test<T: Element>(gpu: &Gpu, lays: &[Lay]) {
+    fn test<T: Element>(gpu: &Gpu, forms: &mut Forms) {
         for (case, shape) in [&[13][..], &[4, 32], &[3, 5, 7], &[1], &[2, 0]].into_iter().enumerate() {
             // Few values, so that some are equal; NaN if the type has it.
             let of = |seed| -> Vec<T> {
@@ -30,27 +46,54 @@ fn comparisons_make_masks_in_every_type_and_layout() {
                 small.into_iter().map(|x| T::from_f64(not(x))).collect()
             };
             let (x, y) = (of(1), of(2));
-            let lay = |step: usize| lays[(case + step) % lays.len()];
-            let (a, b) = (Placed::new(gpu, &x, shape, lay(0)), Placed::new(gpu, &y, shape, lay(1)));
-            for (at, (op, holds)) in comparisons::<T>().into_iter().enumerate() {
+            for step in [0, 2] {
+                let lay = |at: usize| Lay::ALL[(case + step + at) % 5];
+                let run = |gpu: &Gpu| {
+                    let [a, b] =
+                        [(&x, 0), (&y, 1)].map(|(data, at)| Placed::new(gpu, data, shape, lay(at)).tensor);
+                    compared(gpu, &a, &b)
+                };
+                if !forms.takes(gpu, shape, run) {
+                    continue;
+                }
                 let launches = gpu.stats().launches;
-                let mask = op(&a.tensor, &b.tensor).unwrap();
+                let masks = run(gpu);
                 assert_eq!(gpu.stats().launches - launches, u64::from(!x.is_empty()));
-                let want: Vec<i8> =
-                    x.iter().zip(&y).map(|(x, y)| i8::from(holds(x.to_f64(), y.to_f64()))).collect();
-                assert_eq!(mask.to_vec().unwrap(), want, "{at}: {} {shape:?}", T::DTYPE);
+                let want = comparisons::<T>().map(|(_, holds)| {
+                    x.iter().zip(&y).map(|(x, y)| i8::from(holds(x.to_f64(), y.to_f64()))).collect::<Vec<_>>()
+                });
+                assert_eq!(masks.to_vec().unwrap(), want.concat(), "{} {shape:?}", T::DTYPE);
             }
         }
     }
-    for gpu in support::devices() {
-        test::<f32>(&gpu, &Lay::ALL);
-        test::<i32>(&gpu, &Lay::ALL);
-        test::<i8>(&gpu, &[Lay::Plain, Lay::Gaps]);
+    forms::sweep(16, |turn, forms| {
+        for gpu in turn.iter() {
+            support::of_every_type!(test, gpu, forms);
+        }
+    });
+}
+
+/// A comparison of tensors has the text of one in an expression, which the sweep runs.
+#[test]
+fn comparisons_of_tensors_are_those_of_expressions() {
+    fn check<T: Element>(gpu: &Gpu) {
+        let [a, b] = [1.0, 2.0].map(|x| gpu.tensor(&[T::from_f64(x); 3], [3]).unwrap());
+        type Compared = fn(Expr, Expr) -> Expr;
+        let of_expressions: [Compared; 6] = [
+            |a, b| a.equal(b),
+            |a, b| a.not_equal(b),
+            |a, b| a.less(b),
+            |a, b| a.less_or_equal(b),
+            |a, b| a.greater(b),
+            |a, b| a.greater_or_equal(b),
+        ];
+        for ((op, _), expression) in comparisons::<T>().into_iter().zip(of_expressions) {
+            let by_map = || ops::map::<i8, 2>(&[&a, &b], |[a, b]| expression(a, b));
+            assert_eq!(kernel_text(gpu, || op(&a, &b)), kernel_text(gpu, by_map));
+        }
     }
-    if let Some(gpu) = support::gpu() {
-        test::<tilewise::f16>(&gpu, &[Lay::Plain, Lay::Odd]);
-        test::<tilewise::bf16>(&gpu, &[Lay::Plain]);
-    }
+    let gpu = support::noop();
+    support::of_every_type!(check, &gpu);
 }
 
 #[test]
@@ -83,11 +126,11 @@ fn masks_select_elements_and_numbers_whatever_is_not_selected() {
 
 #[test]
 fn masks_combine_as_truth_does() {
-    for gpu in support::devices() {
+    for gpu in support::turn().iter() {
         for (len, lay) in [(64, Lay::Plain), (13, Lay::Gaps), (16, Lay::Odd)] {
             let of = |step: usize| (0..len).map(|i| [0, 1, 0, -3, 5][i / step % 5]).collect::<Vec<i8>>();
             let (x, y) = (of(1), of(5));
-            let (a, b) = (Placed::new(&gpu, &x, &[len], lay), Placed::new(&gpu, &y, &[len], lay));
+            let (a, b) = (Placed::new(gpu, &x, &[len], lay), Placed::new(gpu, &y, &[len], lay));
             let of = |holds: fn(bool, bool) -> bool| {
                 x.iter().zip(&y).map(|(x, y)| i8::from(holds(*x != 0, *y != 0))).collect::<Vec<i8>>()
             };
@@ -100,7 +143,7 @@ fn masks_combine_as_truth_does() {
 
 #[test]
 fn integers_are_selected_and_clamped() {
-    for gpu in support::devices() {
+    for gpu in support::turn().iter() {
         let x: Vec<i32> = (-20..20).collect();
         let a = gpu.tensor(&x, [40]).unwrap();
         let want: Vec<i32> = x.iter().map(|x| x.clamp(&-3, &7)).copied().collect();

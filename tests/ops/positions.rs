@@ -99,8 +99,8 @@ fn a_copy_to_a_position_changes_what_is_there_and_no_bit_more() {
             }
         }
     }
-    for gpu in support::devices() {
-        support::of_every_type!(check, &gpu);
+    for gpu in support::turn().iter() {
+        support::of_every_type!(check, gpu);
     }
 }
 
@@ -130,14 +130,14 @@ fn a_slice_at_a_position_is_that_of_the_host() {
             check(&whole.as_strided(&shape, &strides, 6).unwrap(), axis, 5, 2, 1);
         }
     }
-    for gpu in support::devices() {
-        support::of_every_type!(check, &gpu);
+    for gpu in support::turn().iter() {
+        support::of_every_type!(check, gpu);
     }
 }
 
 #[test]
 fn nothing_is_copied_without_a_launch() {
-    for gpu in support::devices() {
+    for gpu in support::turn().iter() {
         let at = gpu.tensor(&[1], [1]).unwrap();
         let a = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0], [2, 2]).unwrap();
         let launches = gpu.stats().launches;

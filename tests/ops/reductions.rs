@@ -1,18 +1,21 @@
 //! Reductions against their definitions: every type and layout, any set of axes, on devices with f16 and without.
 
+use crate::special;
 use crate::support;
+use crate::support::forms::{self, Forms};
 use crate::support::strided::{Lay, Placed, indices};
-use crate::support::values::{assert_ok, for_all_types, values};
-use crate::vectors::planned_as_a_gpu;
+use crate::support::turn::Turn;
+use crate::support::values::{assert_ok, for_all_types_and_a_gpu, values};
+use crate::vectors;
 use tilewise::ops::Axes;
 use tilewise::reference::{self, Definition};
 use tilewise::{DType, Element, Error, Gpu, Real, Tensor, ops};
 
-type Reduced<T> = fn(&Tensor<T>, Axes) -> tilewise::Result<Tensor<T>>;
-type Defined<T> = fn(&[T], [usize; 3]) -> Definition;
+pub(crate) type Reduced<T> = fn(&Tensor<T>, Axes) -> tilewise::Result<Tensor<T>>;
+pub(crate) type Defined<T> = fn(&[T], [usize; 3]) -> Definition;
 
 /// The reductions of reals, and whether they are exact.
-fn of_reals<T: Real>() -> [(&'static str, Reduced<T>, Defined<T>); 10] {
+pub(crate) fn of_reals<T: Real>() -> [(&'static str, Reduced<T>, Defined<T>); 10] {
     [
         ("sum", ops::sum, reference::sum),
         ("mean", ops::mean, reference::mean),
@@ -77,21 +80,41 @@ fn gathered<T: Element>(x: &[T], shape: &[usize], axes: &[usize]) -> (Vec<T>, Ve
     (elements.collect(), extents[..kept.len()].to_vec(), count)
 }
 
+/// One sweep, so that all of it shares kernels.
 #[test]
-fn reductions_along_any_axes_agree_with_their_definitions() {
-    fn test<T: Real>(gpu: &Gpu) {
+fn reductions_agree_with_their_definitions() {
+    forms::sweep(60, |turn, forms| {
+        reductions_along_any_axes_agree_with_their_definitions(turn, forms);
+        rows_that_begin_at_whole_vectors_are_reduced_in_vectors(turn, forms);
+        integers_are_summed_as_i32_and_compared(turn, forms);
+        the_first_of_the_largest_and_of_the_smallest_is_found(turn, forms);
+        special::nan_wins(turn, forms);
+        a_large_mean_costs_a_variance_no_accuracy(turn, forms);
+        vectors::aligned_rows_are_reduced(turn, forms);
+    });
+}
+
+fn reductions_along_any_axes_agree_with_their_definitions(turn: &Turn, forms: &mut Forms) {
+    fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
         for (case, (shape, axes)) in CASES.into_iter().enumerate() {
             let x = values::<T>(shape, 1.5, 6);
             let (rows, kept, count) = gathered(&x, shape, axes);
             let results = kept.iter().product();
             for (i, (name, function, defined)) in of_reals::<T>().into_iter().enumerate() {
                 let lay = Lay::ALL[(case + i) % 5];
-                let want = defined(&rows, [results, count, 1]);
                 let is_undefined = name == "var, unbiased" && count == 1;
                 if name == "prod" && count > 100 || is_undefined || !is_tested::<T>(name) {
                     continue;
                 }
                 for lay in [Lay::Plain, lay] {
+                    let run = |gpu: &Gpu| {
+                        let a = Placed::new(gpu, &x, shape, lay);
+                        function(&a.tensor, axes.into()).unwrap()
+                    };
+                    if !forms.takes(gpu, (shape, axes), run) {
+                        continue;
+                    }
+                    let want = defined(&rows, [results, count, 1]);
                     let a = Placed::new(gpu, &x, shape, lay);
                     let before = gpu.stats().launches;
                     let reduced = function(&a.tensor, axes.into()).unwrap();
@@ -110,19 +133,21 @@ fn reductions_along_any_axes_agree_with_their_definitions() {
                 }
             }
         }
-        let ones = gpu.tensor(&[T::from_f64(1.0)], [1]).unwrap().as_strided(&[200, 3], &[0, 0], 0).unwrap();
-        assert_eq!(ops::sum(&ones, 0).unwrap().to_vec().unwrap(), [T::from_f64(200.0); 3]);
-        assert_eq!(ops::sum(&ones, ..).unwrap().to_vec().unwrap(), [T::from_f64(600.0)]);
+        for (axes, want) in [(&[0][..], 200.0), (&[0, 1], 600.0)] {
+            let run = |gpu: &Gpu| {
+                let one = gpu.tensor(&[T::from_f64(1.0)], [1]).unwrap();
+                ops::sum(&one.as_strided(&[200, 3], &[0, 0], 0).unwrap(), axes).unwrap().to_vec().unwrap()
+            };
+            if forms.takes(gpu, ("repeated", axes), run) {
+                assert!(run(gpu).iter().all(|sum| sum.to_f64() == want), "{axes:?}");
+            }
+        }
     }
-    for_all_types!(test);
-    if let Some(gpu) = planned_as_a_gpu() {
-        test::<f32>(&gpu);
-    }
+    for_all_types_and_a_gpu!(turn, test, forms);
 }
 
-#[test]
-fn rows_that_begin_at_whole_vectors_are_reduced_in_vectors() {
-    fn test<T: Real>(gpu: &Gpu) {
+fn rows_that_begin_at_whole_vectors_are_reduced_in_vectors(turn: &Turn, forms: &mut Forms) {
+    fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
         let cases: [(&[usize], &[usize]); 7] = [
             (&[7, 13], &[1]),
             (&[7, 13], &[0]),
@@ -139,37 +164,44 @@ fn rows_that_begin_at_whole_vectors_are_reduced_in_vectors() {
                 if name == "prod" && count > 100 || !is_tested::<T>(name) {
                     continue;
                 }
-                let want = defined(&rows, [kept.iter().product(), count, 1]);
-                let a = Placed::new(gpu, &x, shape, Lay::Vectors);
-                let got = function(&a.tensor, axes.into()).unwrap().to_vec().unwrap();
-                assert_ok(&want.compare(&got), (name, T::DTYPE, shape, axes));
+                let run = |gpu: &Gpu| {
+                    let a = Placed::new(gpu, &x, shape, Lay::Vectors);
+                    function(&a.tensor, axes.into()).unwrap().to_vec().unwrap()
+                };
+                if forms.takes(gpu, (shape, axes), run) {
+                    let want = defined(&rows, [kept.iter().product(), count, 1]);
+                    assert_ok(&want.compare(&run(gpu)), (name, T::DTYPE, shape, axes));
+                }
             }
         }
     }
-    for_all_types!(test);
-    if let Some(gpu) = planned_as_a_gpu() {
-        test::<f32>(&gpu);
-    }
+    for_all_types_and_a_gpu!(turn, test, forms);
 }
 
 /// A test of each integer type on each device.
 macro_rules! for_integers {
-    ($test:ident) => {
-        for gpu in support::devices() {
-            $test::<i8>(&gpu);
-            $test::<i32>(&gpu);
+    ($turn:expr, $test:ident, $forms:expr) => {
+        for gpu in $turn.iter() {
+            $test::<i8>(gpu, $forms);
+            $test::<i32>(gpu, $forms);
         }
     };
 }
 
-#[test]
-fn integers_are_summed_as_i32_and_compared() {
-    fn test<T: tilewise::Summand<Total = i32>>(gpu: &Gpu) {
+fn integers_are_summed_as_i32_and_compared(turn: &Turn, forms: &mut Forms) {
+    fn test<T: tilewise::Summand<Total = i32>>(gpu: &Gpu, forms: &mut Forms) {
         for (case, (shape, axes)) in CASES.into_iter().enumerate() {
             let x = values::<T>(shape, 0.05, 6);
             let (rows, kept, count) = gathered(&x, shape, axes);
             let dims = [kept.iter().product(), count, 1];
             for lay in [Lay::Plain, Lay::ALL[case % 5]] {
+                let run = |gpu: &Gpu| {
+                    let a = Placed::new(gpu, &x, shape, lay).tensor;
+                    (ops::sum(&a, axes).unwrap(), ops::max(&a, axes).unwrap())
+                };
+                if !forms.takes(gpu, (shape, axes), run) {
+                    continue;
+                }
                 let a = Placed::new(gpu, &x, shape, lay);
                 let what = (T::DTYPE, shape, axes, lay);
                 let sums = ops::sum(&a.tensor, axes).unwrap();
@@ -184,17 +216,21 @@ fn integers_are_summed_as_i32_and_compared() {
             }
         }
     }
-    for_integers!(test);
-    let Some(gpu) = support::gpu() else { return };
+    for_integers!(turn, test, forms);
+}
+
+#[test]
+fn sums_of_integers_wrap() {
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
     let ends = gpu.tensor(&[i32::MAX, 1, i32::MIN, -1], [2, 2]).unwrap();
     assert_eq!(ops::sum(&ends, 1).unwrap().to_vec().unwrap(), [i32::MIN, i32::MAX], "wrapped");
     assert_eq!(ops::max(&ends, 0).unwrap().to_vec().unwrap(), [i32::MAX, 1]);
     assert_eq!(ops::min(&ends, ..).unwrap().to_vec().unwrap(), [i32::MIN]);
 }
 
-#[test]
-fn the_first_of_the_largest_and_of_the_smallest_is_found() {
-    fn test<T: Element>(gpu: &Gpu) {
+fn the_first_of_the_largest_and_of_the_smallest_is_found(turn: &Turn, forms: &mut Forms) {
+    fn test<T: Element>(gpu: &Gpu, forms: &mut Forms) {
         let shapes: [(&[usize], usize); 12] = [
             (&[1], 0),
             (&[77], 0),
@@ -218,6 +254,13 @@ fn the_first_of_the_largest_and_of_the_smallest_is_found() {
                 values::<f32>(shape, 3.0, 6).iter().map(|x| T::from_f64(x.to_f64().round())).collect();
             let dims = [&shape[..axis], &shape[axis..=axis], &shape[axis + 1..]].map(|s| s.iter().product());
             for lay in [Lay::Plain, Lay::ALL[case % 5], Lay::Vectors] {
+                let run = |gpu: &Gpu| {
+                    let a = Placed::new(gpu, &x, shape, lay).tensor;
+                    (ops::argmax(&a, axis).unwrap(), ops::argmin(&a, axis).unwrap())
+                };
+                if !forms.takes(gpu, (shape, axis), run) {
+                    continue;
+                }
                 let a = Placed::new(gpu, &x, shape, lay);
                 let index = |found: Tensor<i32>| -> Vec<usize> {
                     assert_eq!(found.shape(), [&shape[..axis], &shape[axis + 1..]].concat());
@@ -231,45 +274,14 @@ fn the_first_of_the_largest_and_of_the_smallest_is_found() {
             }
         }
     }
-    for_all_types!(test);
-    if let Some(gpu) = planned_as_a_gpu() {
-        test::<f32>(&gpu);
-    }
-    for_integers!(test);
+    for_all_types_and_a_gpu!(turn, test, forms);
+    for_integers!(turn, test, forms);
 }
 
 #[test]
-fn nan_wins_and_every_bit_of_an_f32_counts() {
-    fn test<T: Real>(gpu: &Gpu) {
-        let [inf, nan] = [f64::INFINITY, f64::NAN];
-        for (i, special) in [inf, -inf, nan, -nan].into_iter().enumerate() {
-            let mut data = vec![T::from_f64(-1.5); 300];
-            data[37] = T::from_f64(special);
-            data[38] = T::from_f64(if i == 2 { inf } else { 1.0 });
-            let rows = gpu.tensor(&data, [3, 100]).unwrap();
-            for a in [rows.clone(), rows.t().contiguous().unwrap().t()] {
-                let of = |found: tilewise::Result<Tensor<T>>| -> Vec<f64> {
-                    found.unwrap().to_vec().unwrap().iter().map(|x| x.to_f64()).collect()
-                };
-                for (found, other) in
-                    [(of(ops::max_abs(&a, 1)), 1.5), (of(ops::max(&a, 1)), -1.5), (of(ops::min(&a, 1)), -1.5)]
-                {
-                    assert_eq!(found[1..], [other; 2], "{}", T::DTYPE);
-                    assert!(!special.is_nan() || found[0].is_nan(), "{}: {found:?}", T::DTYPE);
-                }
-                if special.is_nan() {
-                    assert_eq!(ops::argmax(&a, 1).unwrap().to_vec().unwrap(), [37, 0, 0], "the first NaN");
-                    assert_eq!(ops::argmin(&a, 1).unwrap().to_vec().unwrap(), [37, 0, 0], "the first NaN");
-                    for found in [of(ops::sum(&a, 1)), of(ops::mean(&a, 1)), of(ops::norm(&a, 1))] {
-                        assert!(found[0].is_nan() && found[1].is_finite(), "{}: {found:?}", T::DTYPE);
-                    }
-                    assert!(of(ops::var(&a, 1, 1))[0].is_nan() && of(ops::prod(&a, 1))[0].is_nan());
-                }
-            }
-        }
-    }
-    for_all_types!(test);
-    let Some(gpu) = support::gpu() else { return };
+fn every_bit_of_an_f32_counts() {
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
     let tiny = f32::from_bits(1);
     let data = [0.0, -tiny, tiny, f32::MIN, f32::MAX.next_down(), -f32::MIN_POSITIVE];
     let a = gpu.tensor(&data, [3, 2]).unwrap();
@@ -281,13 +293,15 @@ fn nan_wins_and_every_bit_of_an_f32_counts() {
     assert_eq!(ops::argmax(&zeros, 0).unwrap().to_vec().unwrap(), [0], "equal zeros");
 }
 
-#[test]
-fn a_large_mean_costs_a_variance_no_accuracy() {
-    for gpu in support::devices() {
+fn a_large_mean_costs_a_variance_no_accuracy(turn: &Turn, forms: &mut Forms) {
+    for gpu in turn.iter() {
         for (shape, axis) in [([1, 100], 1), ([3, 5000], 1), ([5000, 4], 0), ([1, 70_000], 1)] {
             let x: Vec<f32> = values::<f32>(&shape, 1.0, 3).iter().map(|x| 1000.0 + 1.7e-3 * x).collect();
-            let a = gpu.tensor(&x, shape).unwrap();
-            let got = ops::var(&a, axis, 0).unwrap().to_vec().unwrap();
+            let run = |gpu: &Gpu| ops::var(&gpu.tensor(&x, shape).unwrap(), axis, 0).unwrap();
+            if !forms.takes(gpu, ("a large mean", shape), run) {
+                continue;
+            }
+            let got = run(gpu).to_vec().unwrap();
             let dims = if axis == 1 { [shape[0], shape[1], 1] } else { [1, shape[0], shape[1]] };
             let want = reference::var(&x, dims, 0);
             assert_ok(&want.compare(&got), shape);
@@ -302,7 +316,8 @@ fn a_large_mean_costs_a_variance_no_accuracy() {
 
 #[test]
 fn nothing_has_a_sum_a_product_and_no_maximum() {
-    let Some(gpu) = support::gpu() else { return };
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
     let a = gpu.empty::<f32>([3, 0, 2]).unwrap();
     assert_eq!(ops::sum(&a, 1).unwrap().to_vec().unwrap(), [0.0; 6]);
     assert_eq!(ops::prod(&a, [1, 2]).unwrap().to_vec().unwrap(), [1.0; 3]);
@@ -345,7 +360,8 @@ fn axes_that_are_not_there_or_twice_are_errors_with_both() {
 
 #[test]
 fn grids_beyond_one_axis_reach_every_row() {
-    let Some(gpu) = support::gpu() else { return };
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
     let rows = 65_535 + 7;
     let row = gpu.tensor(&[1.0f32; 515], [515]).unwrap().as_strided(&[rows, 515], &[0, 1], 0).unwrap();
     assert_eq!(ops::sum(&row, 1).unwrap().to_vec().unwrap(), vec![515.0; rows]);

@@ -1,9 +1,11 @@
 //! Softmax, its logarithm and their gradients against their definitions: every type and layout, on devices with f16 and without.
 
 use crate::support;
+use crate::support::forms::{self, Forms};
 use crate::support::strided::{Lay, Placed, repeated};
-use crate::support::values::{assert_ok, for_all_types, values};
-use crate::vectors::planned_as_a_gpu;
+use crate::support::turn::Turn;
+use crate::support::values::{assert_ok, for_all_types, for_all_types_and_a_gpu, values};
+use crate::vectors;
 use tilewise::ops::Softmax;
 use tilewise::reference::{self, SoftmaxReference};
 use tilewise::{DType, Error, Gpu, Real, Tensor, ops};
@@ -41,14 +43,32 @@ fn dims(shape: &[usize], axis: usize) -> [usize; 3] {
     [&shape[..axis], &shape[axis..=axis], &shape[axis + 1..]].map(|extents| extents.iter().product())
 }
 
+/// One sweep, so that all of it shares kernels.
 #[test]
-fn softmax_agrees_with_its_definition() {
-    fn test<T: Real>(gpu: &Gpu) {
+fn softmax_and_its_gradients_agree_with_their_definitions() {
+    forms::sweep(66, |turn, forms| {
+        softmax_agrees_with_its_definition(turn, forms);
+        rows_without_a_sum_are_nan(turn, forms);
+        masks_broadcast_and_scores_are_scaled(turn, forms);
+        gradients_agree_with_their_definition(turn, forms);
+        vectors::aligned_rows_have_a_softmax(turn, forms);
+    });
+}
+
+fn softmax_agrees_with_its_definition(turn: &Turn, forms: &mut Forms) {
+    fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
         for (case, (shape, axis)) in CASES.into_iter().enumerate().filter(|(case, _)| is_tested::<T>(*case)) {
             for (i, scale) in [1.0, 120.0, 30_000.0].into_iter().enumerate() {
                 let x = values::<T>(shape, scale, 7);
-                let want = SoftmaxReference::new(&x, dims(shape, axis));
                 for lay in [Lay::ALL[(i + case) % 5], Lay::Vectors] {
+                    let run = |gpu: &Gpu| {
+                        let a = Placed::new(gpu, &x, shape, lay).tensor;
+                        (ops::softmax(&a, axis).unwrap(), ops::log_softmax(&a, axis).unwrap())
+                    };
+                    if !forms.takes(gpu, (shape, axis), run) {
+                        continue;
+                    }
+                    let want = SoftmaxReference::new(&x, dims(shape, axis));
                     let a = Placed::new(gpu, &x, shape, lay);
                     let before = gpu.stats().launches;
                     let c = ops::softmax(&a.tensor, axis).unwrap();
@@ -74,10 +94,7 @@ fn softmax_agrees_with_its_definition() {
             assert_eq!(ops::softmax_backward(&empty, &empty, 0).unwrap().shape(), shape);
         }
     }
-    for_all_types!(test);
-    if let Some(gpu) = planned_as_a_gpu() {
-        test::<f32>(&gpu);
-    }
+    for_all_types_and_a_gpu!(turn, test, forms);
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "it was an f32, or less")]
@@ -96,9 +113,8 @@ fn assert_within_type<T: Real>(want: &reference::Definition, got: &[f32], what: 
     assert_ok(&reference::compare(entries), what);
 }
 
-#[test]
-fn rows_without_a_sum_are_nan() {
-    fn test<T: Real>(gpu: &Gpu) {
+fn rows_without_a_sum_are_nan(turn: &Turn, forms: &mut Forms) {
+    fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
         let [inf, nan] = [f64::INFINITY, f64::NAN];
         let rows = [
             [0.0, -inf, 0.0, -inf],
@@ -108,13 +124,20 @@ fn rows_without_a_sum_are_nan() {
             [60_000.0, -60_000.0, 60_000.0, 1.0],
         ];
         let data: Vec<T> = rows.as_flattened().iter().map(|&v| T::from_f64(v)).collect();
-        let a = gpu.tensor(&data, [5, 4]).unwrap();
-        let columns = a.t().contiguous().unwrap();
         let numbers = |t: Tensor<T>| -> Vec<f64> { t.to_vec().unwrap().iter().map(|v| v.to_f64()).collect() };
-        for (softmax, log) in [
-            (ops::softmax(&a, 1).unwrap(), ops::log_softmax(&a, 1).unwrap()),
-            (ops::softmax(&columns, 0).unwrap().t(), ops::log_softmax(&columns, 0).unwrap().t()),
-        ] {
+        for axis in [0, 1] {
+            let run = |gpu: &Gpu| {
+                let a = gpu.tensor(&data, [5, 4]).unwrap();
+                if axis == 1 {
+                    return (ops::softmax(&a, 1).unwrap(), ops::log_softmax(&a, 1).unwrap());
+                }
+                let a = a.t().contiguous().unwrap();
+                (ops::softmax(&a, 0).unwrap().t(), ops::log_softmax(&a, 0).unwrap().t())
+            };
+            if !forms.takes(gpu, ("no sum", axis), run) {
+                continue;
+            }
+            let (softmax, log) = run(gpu);
             let got = numbers(softmax.contiguous().unwrap());
             assert_eq!(got[..4], [0.5, 0.0, 0.5, 0.0], "{}", T::DTYPE);
             assert!(got[4..16].iter().all(|v| v.is_nan()), "{}: {got:?}", T::DTYPE);
@@ -124,16 +147,20 @@ fn rows_without_a_sum_are_nan() {
             assert!(got[4..16].iter().all(|v| v.is_nan()), "{}: {got:?}", T::DTYPE);
         }
     }
-    for_all_types!(test);
-    let Some(gpu) = support::gpu() else { return };
+    for_all_types!(turn, test, forms);
+}
+
+#[test]
+fn distances_beyond_f32_are_infinite() {
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
     let far = gpu.tensor(&[f32::MAX, f32::MIN, f32::MIN, f32::MIN], [2, 2]).unwrap();
     let got = ops::softmax(&far, 1).unwrap().to_vec().unwrap();
     assert_eq!(got, [1.0, 0.0, 0.5, 0.5], "distances beyond f32");
 }
 
-#[test]
-fn masks_broadcast_and_scores_are_scaled() {
-    fn test<T: Real>(gpu: &Gpu) {
+fn masks_broadcast_and_scores_are_scaled(turn: &Turn, forms: &mut Forms) {
+    fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
         let shapes: [(&[usize], &[usize], usize); 7] = [
             (&[4, 6, 8], &[6, 8], 2),
             (&[4, 6, 8], &[4, 1, 8], 2),
@@ -145,15 +172,23 @@ fn masks_broadcast_and_scores_are_scaled() {
         ];
         for (case, (shape, of_mask, axis)) in shapes.into_iter().enumerate() {
             let (x, mask) = (values::<T>(shape, 8.0, 1), values::<T>(of_mask, 2.0, 2));
-            let mut want = SoftmaxReference::new(&x, dims(shape, axis));
-            want.scale = 0.375;
-            want.mask = Some(repeated(&mask, of_mask, shape).iter().map(|x| x.to_f64()).collect());
             for lay in [0, 1, 2] {
-                let a = Placed::new(gpu, &x, shape, if lay == 0 { Lay::Vectors } else { Lay::ALL[lay] });
-                let m = Placed::new(gpu, &mask, of_mask, Lay::ALL[(lay + case) % 5]);
-                let softmax = Softmax::new(&a.tensor, axis).mask(&m.tensor).scale(0.375);
+                let run = |gpu: &Gpu| {
+                    let lays =
+                        [if lay == 0 { Lay::Vectors } else { Lay::ALL[lay] }, Lay::ALL[(lay + case) % 5]];
+                    let a = Placed::new(gpu, &x, shape, lays[0]).tensor;
+                    let m = Placed::new(gpu, &mask, of_mask, lays[1]).tensor;
+                    let softmax = Softmax::new(&a, axis).mask(&m).scale(0.375);
+                    (softmax.run().unwrap(), softmax.run_log().unwrap())
+                };
+                if !forms.takes(gpu, ("a mask", shape, of_mask, axis), run) {
+                    continue;
+                }
+                let mut want = SoftmaxReference::new(&x, dims(shape, axis));
+                want.scale = 0.375;
+                want.mask = Some(repeated(&mask, of_mask, shape).iter().map(|x| x.to_f64()).collect());
                 let before = gpu.stats().launches;
-                let (found, log) = (softmax.run().unwrap(), softmax.run_log().unwrap());
+                let (found, log) = run(gpu);
                 assert_eq!(gpu.stats().launches - before, 2);
                 let what = (T::DTYPE, shape, of_mask, axis, lay);
                 assert_ok(&want.softmax().compare(&found.to_vec().unwrap()), what);
@@ -165,33 +200,40 @@ fn masks_broadcast_and_scores_are_scaled() {
         mask[1..3].fill(f64::NEG_INFINITY);
         mask[8..].fill(f64::NEG_INFINITY);
         let mask: Vec<T> = mask.into_iter().map(T::from_f64).collect();
-        let (x, mask) = (gpu.tensor(&[T::from_f64(3.0); 12], [3, 4]), gpu.tensor(&mask, [3, 4]));
-        let found = Softmax::new(&x.unwrap(), 1).mask(&mask.unwrap()).run().unwrap().to_vec().unwrap();
-        let found: Vec<f64> = found.iter().map(|x| x.to_f64()).collect();
+        let run = |gpu: &Gpu| {
+            let (x, mask) = (gpu.tensor(&[T::from_f64(3.0); 12], [3, 4]), gpu.tensor(&mask, [3, 4]));
+            Softmax::new(&x.unwrap(), 1).mask(&mask.unwrap()).run().unwrap()
+        };
+        if !forms.takes(gpu, "a mask of minus infinity", run) {
+            return;
+        }
+        let found: Vec<f64> = run(gpu).to_vec().unwrap().iter().map(|x| x.to_f64()).collect();
         assert_eq!(found[..8], [0.5, 0.0, 0.0, 0.5, 0.25, 0.25, 0.25, 0.25]);
         assert!(found[8..].iter().all(|x| x.is_nan()), "a row without an element");
     }
-    for_all_types!(test);
-    if let Some(gpu) = planned_as_a_gpu() {
-        test::<f32>(&gpu);
-    }
+    for_all_types_and_a_gpu!(turn, test, forms);
 }
 
-#[test]
-fn gradients_agree_with_their_definition() {
-    fn test<T: Real>(gpu: &Gpu) {
+fn gradients_agree_with_their_definition(turn: &Turn, forms: &mut Forms) {
+    fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
         for (case, (shape, axis)) in CASES.into_iter().enumerate().filter(|(case, _)| is_tested::<T>(*case)) {
             let dims = dims(shape, axis);
             let (x, g) = (values::<T>(shape, 3.0, 7), values::<T>(shape, 2.0, 8));
             let [y, log_y] = [reference::softmax(&x, dims), reference::log_softmax(&x, dims)]
                 .map(|y| y.value.into_iter().map(T::from_f64).collect::<Vec<T>>());
             for lays in [[Lay::ALL[case % 5], Lay::ALL[(2 * case + 1) % 5]], [Lay::Vectors; 2]] {
-                let gradient = Placed::new(gpu, &g, shape, lays[1]);
+                let run = |gpu: &Gpu| {
+                    let gradient = Placed::new(gpu, &g, shape, lays[1]).tensor;
+                    let of = |y: &[T]| Placed::new(gpu, y, shape, lays[0]).tensor;
+                    let found = ops::softmax_backward(&of(&y), &gradient, axis).unwrap();
+                    (found, ops::log_softmax_backward(&of(&log_y), &gradient, axis).unwrap())
+                };
+                if !forms.takes(gpu, ("gradients", shape, axis), run) {
+                    continue;
+                }
                 let what = (T::DTYPE, shape, axis, lays);
-                let of = |y: &[T]| Placed::new(gpu, y, shape, lays[0]);
                 let before = gpu.stats().launches;
-                let found = ops::softmax_backward(&of(&y).tensor, &gradient.tensor, axis).unwrap();
-                let log = ops::log_softmax_backward(&of(&log_y).tensor, &gradient.tensor, axis).unwrap();
+                let (found, log) = run(gpu);
                 assert_eq!((gpu.stats().launches - before, found.shape()), (2, shape));
                 let want = reference::softmax_backward(&y, &g, dims);
                 assert_ok(&want.compare(&found.to_vec().unwrap()), what);
@@ -200,10 +242,7 @@ fn gradients_agree_with_their_definition() {
             }
         }
     }
-    for_all_types!(test);
-    if let Some(gpu) = planned_as_a_gpu() {
-        test::<f32>(&gpu);
-    }
+    for_all_types_and_a_gpu!(turn, test, forms);
 }
 
 #[test]

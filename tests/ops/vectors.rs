@@ -1,24 +1,20 @@
 //! Contiguous, aligned operands, which kernels move in vectors of 16 bytes: rows of every length, with NaN behind each.
 
 use crate::support;
+use crate::support::forms::Forms;
 use crate::support::strided::{Lay, Placed, repeated};
+use crate::support::turn::Turn;
 use crate::support::values::{assert_ok, for_all_types, values};
-use tilewise::gpu::DeviceType;
 use tilewise::ops::Overflow;
 use tilewise::planning::ops::{
     CastProblem, Elementwise, ElementwiseProblem, SoftmaxFunction, SoftmaxProblem,
 };
 use tilewise::planning::{Plan, Problem, fixtures};
 use tilewise::reference;
-use tilewise::{Activation, DType, Gpu, Layout, Real, ops};
+use tilewise::{Activation, DType, Gpu, Layout, Real, Result, Tensor, ops};
 
 const ROWS: [&[usize]; 8] =
     [&[3, 5], &[4, 13], &[2, 3, 8], &[2, 2, 3], &[5, 1], &[3, 16], &[2, 1, 7], &[2, 523]];
-
-/// A device for which kernels of f32 are planned as for a GPU: with two vectors for each invocation.
-pub(crate) fn planned_as_a_gpu() -> Option<support::TestGpu> {
-    support::own(|options| options.assume.device_type = Some(DeviceType::Discrete))
-}
 
 #[test]
 fn vectors_are_stored_to_the_last_element_and_not_beyond() {
@@ -39,8 +35,8 @@ fn vectors_are_stored_to_the_last_element_and_not_beyond() {
         }
     }
     for_all_types!(test);
-    if let Some(gpu) = planned_as_a_gpu() {
-        test::<f32>(&gpu);
+    if let Some(gpu) = support::turn().planned_as_a_gpu() {
+        test::<f32>(gpu);
     }
 }
 
@@ -66,35 +62,62 @@ fn aligned_rows_with_gaps_are_moved_in_vectors() {
         }
     }
     for_all_types!(test);
-    if let Some(gpu) = planned_as_a_gpu() {
-        test::<f32>(&gpu);
+    if let Some(gpu) = support::turn().planned_as_a_gpu() {
+        test::<f32>(gpu);
     }
 }
 
-#[test]
-fn aligned_rows_are_reduced_in_vectors() {
-    fn test<T: Real>(gpu: &Gpu) {
-        let single: [&[usize]; 4] = [&[7], &[1, 4103], &[3, 4104], &[70, 8]];
-        for (shape, lay) in
-            ROWS.map(|shape| (shape, Lay::Vectors)).into_iter().chain(single.map(|s| (s, Lay::Plain)))
-        {
-            let axis = shape.len() - 1;
-            let x = values::<T>(shape, 3.0, 7);
-            let a = Placed::new(gpu, &x, shape, lay);
-            let dims = [shape[..axis].iter().product(), shape[axis], 1];
-            let what = (T::DTYPE, shape, lay);
-            let got = ops::sum(&a.tensor, axis).unwrap().to_vec().unwrap();
-            assert_ok(&reference::sum(&x, dims).compare(&got), what);
-            assert_eq!(got, ops::sum(&a.tensor, axis).unwrap().to_vec().unwrap(), "same plan, same bits");
-            let got = ops::max_abs(&a.tensor, axis).unwrap().to_vec().unwrap();
-            let want = reference::max_abs(&x, dims);
-            assert!(got.iter().zip(&want.value).all(|(got, want)| got.to_f64() == *want), "{what:?}");
-            let got = ops::softmax(&a.tensor, axis).unwrap().to_vec().unwrap();
-            assert_ok(&reference::softmax(&x, dims).compare(&got), what);
-            assert_eq!(got, ops::softmax(&a.tensor, axis).unwrap().to_vec().unwrap(), "same plan, same bits");
+/// Shapes and layouts whose rows are aligned.
+fn aligned() -> impl Iterator<Item = (&'static [usize], Lay)> {
+    let single: [&[usize]; 4] = [&[7], &[1, 4103], &[3, 4104], &[70, 8]];
+    ROWS.map(|shape| (shape, Lay::Vectors)).into_iter().chain(single.map(|shape| (shape, Lay::Plain)))
+}
+
+/// Part of the sweep of reductions.
+pub(crate) fn aligned_rows_are_reduced(turn: &Turn, forms: &mut Forms) {
+    type Reduced<T> = fn(&Tensor<T>, usize) -> Result<Tensor<T>>;
+    type Defined<T> = fn(&[T], [usize; 3]) -> reference::Definition;
+    fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
+        let functions: [(Reduced<T>, Defined<T>); 2] = [
+            (|a, axis| ops::sum(a, axis), reference::sum),
+            (|a, axis| ops::max_abs(a, axis), reference::max_abs),
+        ];
+        for (shape, lay) in aligned() {
+            for (at, (function, defined)) in functions.into_iter().enumerate() {
+                let axis = shape.len() - 1;
+                let x = values::<T>(shape, 3.0, 7);
+                let run = |gpu: &Gpu| function(&Placed::new(gpu, &x, shape, lay).tensor, axis).unwrap();
+                if !forms.takes(gpu, ("aligned", at, shape), run) {
+                    continue;
+                }
+                let dims = [shape[..axis].iter().product(), shape[axis], 1];
+                let (got, want) = (run(gpu).to_vec().unwrap(), defined(&x, dims));
+                assert_ok(&want.compare(&got), (T::DTYPE, shape, lay));
+                assert_eq!(got, run(gpu).to_vec().unwrap(), "same plan, same bits");
+                let is_exact = got.iter().zip(&want.value).all(|(got, want)| got.to_f64() == *want);
+                assert!(at == 0 || is_exact, "{} {shape:?} {lay:?}", T::DTYPE);
+            }
         }
     }
-    for_all_types!(test);
+    for_all_types!(turn, test, forms);
+}
+
+/// Part of the sweep of softmax.
+pub(crate) fn aligned_rows_have_a_softmax(turn: &Turn, forms: &mut Forms) {
+    fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
+        for (shape, lay) in aligned() {
+            let axis = shape.len() - 1;
+            let x = values::<T>(shape, 3.0, 7);
+            let run = |gpu: &Gpu| ops::softmax(&Placed::new(gpu, &x, shape, lay).tensor, axis).unwrap();
+            if forms.takes(gpu, ("aligned", shape), run) {
+                let dims = [shape[..axis].iter().product(), shape[axis], 1];
+                let got = run(gpu).to_vec().unwrap();
+                assert_ok(&reference::softmax(&x, dims).compare(&got), (T::DTYPE, shape, lay));
+                assert_eq!(got, run(gpu).to_vec().unwrap(), "same plan, same bits");
+            }
+        }
+    }
+    for_all_types!(turn, test, forms);
 }
 
 /// The shader of a plan of one step.

@@ -10,6 +10,7 @@
 pub mod batch;
 pub mod example;
 pub mod families;
+pub mod forms;
 pub mod includes;
 pub mod limits;
 pub mod operand;
@@ -22,6 +23,7 @@ pub mod rounding;
 pub mod safetensors;
 pub mod sketches;
 pub mod strided;
+pub mod turn;
 pub mod unchecked;
 pub mod values;
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
@@ -38,6 +40,7 @@ pub mod wgsl_shapes;
 
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use tilewise::{Error, Gpu, GpuOptions};
+pub use turn::turn;
 pub use unchecked::unchecked;
 
 /// The device that all tests of a process share. If there is no adapter, prints so and returns None, or fails under
@@ -188,12 +191,12 @@ pub fn by_sweep<T>(full: T, usual: T, short: T) -> T {
 
 /// Runs a generic test with every element type.
 macro_rules! of_every_type {
-    ($test:ident, $gpu:expr) => {{
-        $test::<f32>($gpu);
-        $test::<tilewise::f16>($gpu);
-        $test::<tilewise::bf16>($gpu);
-        $test::<i8>($gpu);
-        $test::<i32>($gpu);
+    ($test:ident, $($given:expr),+) => {{
+        $test::<f32>($($given),+);
+        $test::<tilewise::f16>($($given),+);
+        $test::<tilewise::bf16>($($given),+);
+        $test::<i8>($($given),+);
+        $test::<i32>($($given),+);
     }};
 }
 pub(crate) use of_every_type;
@@ -217,10 +220,15 @@ impl std::ops::Deref for TestGpu {
 
 impl Drop for TestGpu {
     fn drop(&mut self) {
-        if !std::thread::panicking() {
-            let said = COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner);
-            assert!(said.is_empty(), "the validation layer complains:\n{}", said.join("\n"));
-        }
+        assert_no_complaints();
+    }
+}
+
+/// Asserts that the validation layer has reported nothing, unless the test has failed already.
+fn assert_no_complaints() {
+    if !std::thread::panicking() {
+        let said = COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner);
+        assert!(said.is_empty(), "the validation layer complains:\n{}", said.join("\n"));
     }
 }
 

@@ -6,12 +6,29 @@ use tilewise::{Element, Fill};
 /// Runs a test of each type on each device.
 macro_rules! for_all_types {
     ($test:ident) => {
-        for gpu in $crate::support::devices() {
-            $test::<f32>(&gpu);
-            $test::<tilewise::f16>(&gpu);
-            $test::<tilewise::bf16>(&gpu);
+        for gpu in $crate::support::turn().iter() {
+            $test::<f32>(gpu);
+            $test::<tilewise::f16>(gpu);
+            $test::<tilewise::bf16>(gpu);
         }
     };
+    ($turn:expr, $test:ident, $forms:expr) => {
+        for gpu in $turn.iter() {
+            $test::<f32>(gpu, $forms);
+            $test::<tilewise::f16>(gpu, $forms);
+            $test::<tilewise::bf16>(gpu, $forms);
+        }
+    };
+}
+
+/// Runs a sweep of each type on each device, and of f32 as planned for a GPU.
+macro_rules! for_all_types_and_a_gpu {
+    ($turn:expr, $test:ident, $forms:expr) => {{
+        $crate::support::values::for_all_types!($turn, $test, $forms);
+        if let Some(gpu) = $turn.planned_as_a_gpu() {
+            $test::<f32>(gpu, $forms);
+        }
+    }};
 }
 
 pub fn values<T: Element>(shape: &[usize], scale: f64, seed: u64) -> Vec<T> {
@@ -23,4 +40,4 @@ pub fn assert_ok(found: &Comparison, what: impl std::fmt::Debug) {
     assert!(found.ok(), "{what:?}: {found:?}");
 }
 
-pub(crate) use for_all_types;
+pub(crate) use {for_all_types, for_all_types_and_a_gpu};

@@ -25,7 +25,8 @@ fn read(name: &str, bytes: &[u8]) -> tilewise::Result<Safetensors> {
 
 #[test]
 fn every_type_and_shape_comes_back_as_it_was() {
-    let Some(gpu) = support::gpu() else { return };
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
     fn check<T: Element>(gpu: &Gpu, shape: &[usize]) {
         let path = scratch(&format!("{}-{}.safetensors", T::DTYPE, shape.len()));
         let values = Fill::Integers.values::<T>(shape.iter().product(), 1);
@@ -44,17 +45,18 @@ fn every_type_and_shape_comes_back_as_it_was() {
         fs::remove_file(path).unwrap();
     }
     for shape in [&[][..], &[7], &[3, 5], &[2, 1, 3, 2], &[0, 4]] {
-        check::<f32>(&gpu, shape);
-        check::<f16>(&gpu, shape);
-        check::<bf16>(&gpu, shape);
-        check::<i8>(&gpu, shape);
-        check::<i32>(&gpu, shape);
+        check::<f32>(gpu, shape);
+        check::<f16>(gpu, shape);
+        check::<bf16>(gpu, shape);
+        check::<i8>(gpu, shape);
+        check::<i32>(gpu, shape);
     }
 }
 
 #[test]
 fn files_in_memory_and_tensors_that_are_not_waited_for_are_the_same_file() {
-    let Some(gpu) = support::gpu() else { return };
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
     let path = scratch("blocking.safetensors");
     let x = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3]).unwrap();
     let blocking = SafetensorsWriter::new().tensor("t", &x.t()).unwrap().metadata("made", "here");
@@ -66,7 +68,7 @@ fn files_in_memory_and_tensors_that_are_not_waited_for_are_the_same_file() {
     let again = pollster::block_on(blocking.tensor_async("t", &x)).err().unwrap();
     assert!(again.to_string().contains("there is already a tensor `t`"), "{again}");
     let file = Safetensors::from_bytes(bytes).unwrap();
-    assert_eq!(file.tensor::<f32>(&gpu, "t").unwrap().to_vec().unwrap(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    assert_eq!(file.tensor::<f32>(gpu, "t").unwrap().to_vec().unwrap(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
     let error = Safetensors::from_bytes(vec![1, 2, 3]).err().unwrap();
     assert!(
         error.to_string().starts_with("Safetensors::from_bytes: is not a .safetensors file: "),
@@ -76,7 +78,8 @@ fn files_in_memory_and_tensors_that_are_not_waited_for_are_the_same_file() {
 
 #[test]
 fn views_are_written_as_they_are_seen() {
-    let Some(gpu) = support::gpu() else { return };
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
     let path = scratch("view.safetensors");
     let x = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3]).unwrap();
     SafetensorsWriter::new().tensor("t", &x.t()).unwrap().tensor("x", &x).unwrap().write(&path).unwrap();

@@ -2,7 +2,9 @@
 
 use super::rows::bits;
 use crate::support;
+use crate::support::forms::{self, Forms};
 use crate::support::strided::{Lay, Placed};
+use crate::support::turn::Turn;
 use crate::support::values::{assert_ok, for_all_types, values};
 use tilewise::ops::{self, BatchNorm, GroupNorm, InstanceNorm, RunningStatistics};
 use tilewise::{Gpu, Real, reference};
@@ -14,55 +16,67 @@ fn shifted<T: Real>(shape: &[usize], seed: u64) -> Vec<T> {
 }
 
 /// Shapes and groups: of few and many channels, of units in one chunk and in several, without an axis of rows.
-fn shapes() -> Vec<(&'static [usize], usize)> {
-    support::by_sweep(
-        vec![(&[2, 5, 7, 12][..], 3), (&[3, 9], 9), (&[2, 300, 16], 4), (&[1, 2, 1100], 2)],
-        vec![(&[2, 5, 7, 12][..], 3), (&[3, 9], 9), (&[2, 300, 16], 4), (&[1, 2, 1100], 2)],
-        vec![(&[2, 5, 7, 12][..], 3), (&[2, 300, 16], 4)],
-    )
+const SHAPES: [(&[usize], usize); 4] =
+    [(&[2, 5, 7, 12], 3), (&[2, 300, 16], 4), (&[3, 9], 9), (&[1, 2, 1100], 2)];
+
+/// The first two in a short sweep.
+fn shapes() -> &'static [(&'static [usize], usize)] {
+    &SHAPES[..support::by_sweep(4, 4, 2)]
 }
 
+/// One sweep, so that all of it shares kernels.
 #[test]
-fn group_norm_and_its_gradients_agree_with_their_definitions() {
-    fn test<T: Real>(gpu: &Gpu) {
-        for (case, (shape, groups)) in shapes().into_iter().enumerate() {
+fn norms_of_channels_agree_with_their_definitions() {
+    forms::sweep(60, |turn, forms| {
+        group_norm_and_its_gradients_agree_with_their_definitions(turn, forms);
+        batch_norm_and_its_gradients_agree_with_their_definitions(turn, forms);
+    });
+}
+
+fn group_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms: &mut Forms) {
+    fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
+        for (case, &(shape, groups)) in shapes().iter().enumerate() {
             let channels = shape[shape.len() - 1];
             let inner: usize = shape[1..shape.len() - 1].iter().product();
             let planes = [shape[0], inner, channels];
             let (x, g) = (shifted::<T>(shape, 1), values::<T>(shape, 1.0, 2));
             let (gamma, beta) = (values::<T>(&[channels], 2.0, 3), values::<T>(&[channels], 1.0, 4));
             let lay = |step: usize| LAYS[(case + step) % LAYS.len()];
-            let [a, grad] = [(&x, 5), (&g, 3)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)));
-            let [of_gamma, of_beta] =
-                [(&gamma, 2), (&beta, 3)].map(|(of, step)| Placed::new(gpu, of, &[channels], lay(step)));
+            let placed = |gpu: &Gpu| {
+                let [a, grad] =
+                    [(&x, 5), (&g, 3)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)).tensor);
+                let [of_gamma, of_beta] = [(&gamma, 2), (&beta, 3)]
+                    .map(|(of, step)| Placed::new(gpu, of, &[channels], lay(step)).tensor);
+                [a, grad, of_gamma, of_beta]
+            };
             let (eps, what) = (f64::from(1e-3f32), (T::DTYPE, shape, groups, lay(5)));
             for groups in [groups, channels] {
                 let weights = [Some(&gamma[..]), (groups < channels).then_some(&beta[..])];
-                let (to_gamma, to_beta) = (Some(&of_gamma.tensor), weights[1].map(|_| &of_beta.tensor));
-                let norm = GroupNorm { gamma: to_gamma, beta: to_beta, eps: 1e-3, ..GroupNorm::new(groups) };
-                let instance = InstanceNorm { gamma: to_gamma, beta: to_beta, eps: 1e-3 };
                 let is_instance = groups == channels;
-                let normed = if is_instance {
-                    ops::instance_norm_with_statistics(&a.tensor, instance).unwrap()
-                } else {
-                    ops::group_norm_with_statistics(&a.tensor, norm).unwrap()
+                let run = |gpu: &Gpu| {
+                    let [a, grad, of_gamma, of_beta] = placed(gpu);
+                    let (gamma, beta) = (Some(&of_gamma), weights[1].map(|_| &of_beta));
+                    if is_instance {
+                        let norm = InstanceNorm { gamma, beta, eps: 1e-3 };
+                        let normed = ops::instance_norm_with_statistics(&a, norm).unwrap();
+                        let found = ops::instance_norm_backward(&a, &normed, norm, &grad).unwrap();
+                        return (ops::instance_norm(&a, norm).unwrap(), normed, found);
+                    }
+                    let norm = GroupNorm { gamma, beta, eps: 1e-3, ..GroupNorm::new(groups) };
+                    let normed = ops::group_norm_with_statistics(&a, norm).unwrap();
+                    let found = ops::group_norm_backward(&a, &normed, norm, &grad).unwrap();
+                    (ops::group_norm(&a, norm).unwrap(), normed, found)
                 };
+                if !forms.takes(gpu, ("groups", shape, groups), run) {
+                    continue;
+                }
+                let (y, normed, found) = run(gpu);
                 let want = reference::group_norm(&x, planes, groups, weights, eps);
                 assert_ok(&want.y.compare(&normed.y.to_vec().unwrap()), what);
                 assert_eq!((normed.y.shape(), normed.mean.shape()), (shape, &[shape[0], groups][..]));
                 assert_ok(&want.mean.compare(&normed.mean.to_vec().unwrap()), what);
                 assert_ok(&want.rstd.compare(&normed.rstd.to_vec().unwrap()), what);
-                let y = if is_instance {
-                    ops::instance_norm(&a.tensor, instance)
-                } else {
-                    ops::group_norm(&a.tensor, norm)
-                };
-                assert_eq!(bits(&y.unwrap()), bits(&normed.y), "{what:?}");
-                let found = if is_instance {
-                    ops::instance_norm_backward(&a.tensor, &normed, instance, &grad.tensor).unwrap()
-                } else {
-                    ops::group_norm_backward(&a.tensor, &normed, norm, &grad.tensor).unwrap()
-                };
+                assert_eq!(bits(&y), bits(&normed.y), "{what:?}");
                 let want = reference::group_norm_backward(&x, planes, groups, weights[0], eps, &g);
                 assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
                 assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
@@ -73,12 +87,11 @@ fn group_norm_and_its_gradients_agree_with_their_definitions() {
             }
         }
     }
-    for_all_types!(test);
+    for_all_types!(turn, test, forms);
 }
 
-#[test]
-fn batch_norm_and_its_gradients_agree_with_their_definitions() {
-    fn test<T: Real>(gpu: &Gpu) {
+fn batch_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms: &mut Forms) {
+    fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
         for (case, shape) in [&[4, 5, 6, 8][..], &[37, 13], &[1, 700, 4]].into_iter().enumerate() {
             let channels = shape[shape.len() - 1];
             let rows: usize = shape[..shape.len() - 1].iter().product();
@@ -86,24 +99,42 @@ fn batch_norm_and_its_gradients_agree_with_their_definitions() {
             let (x, g) = (shifted::<T>(shape, 1), values::<T>(shape, 1.0, 2));
             let (gamma, beta) = (values::<T>(&[channels], 2.0, 3), values::<T>(&[channels], 1.0, 4));
             let lay = |step: usize| LAYS[(case + step) % LAYS.len()];
-            let [a, grad] = [(&x, 5), (&g, 0)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)));
-            let [of_gamma, of_beta] =
-                [(&gamma, 2), (&beta, 3)].map(|(of, step)| Placed::new(gpu, of, &[channels], lay(step)));
-            let norm = BatchNorm {
-                gamma: Some(&of_gamma.tensor),
-                beta: Some(&of_beta.tensor),
-                eps: 1e-3,
-                momentum: 0.25,
-            };
-            let (eps, what) = (f64::from(norm.eps), (T::DTYPE, shape, lay(5)));
+            let (eps, what) = (f64::from(1e-3f32), (T::DTYPE, shape, lay(5)));
             let means = values::<f32>(&[channels], 1.0, 5);
             let variances: Vec<f32> =
                 values::<f32>(&[channels], 1.0, 6).iter().map(|x| x.abs() + 0.5).collect();
-            let [mean, variance] =
-                [&means, &variances].map(|of| Placed::new(gpu, of, &[channels], Lay::Gaps).tensor);
-            let running = RunningStatistics { mean, variance };
-
-            let normed = ops::batch_norm_training(&a.tensor, Some(&running), norm).unwrap();
+            let run = |gpu: &Gpu, is_training: bool| {
+                let [a, grad] =
+                    [(&x, 5), (&g, 0)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)).tensor);
+                let [gamma, beta] = [(&gamma, 2), (&beta, 3)]
+                    .map(|(of, step)| Placed::new(gpu, of, &[channels], lay(step)).tensor);
+                let norm = BatchNorm { gamma: Some(&gamma), beta: Some(&beta), eps: 1e-3, momentum: 0.25 };
+                let [mean, variance] =
+                    [&means, &variances].map(|of| Placed::new(gpu, of, &[channels], Lay::Gaps).tensor);
+                let running = RunningStatistics { mean, variance };
+                if is_training {
+                    let normed = ops::batch_norm_training(&a, Some(&running), norm).unwrap();
+                    let found = ops::batch_norm_training_backward(&a, &normed, norm, &grad).unwrap();
+                    return (normed.y.clone(), Some(normed), found);
+                }
+                let found = ops::batch_norm_backward(&a, &running, norm, &grad).unwrap();
+                (ops::batch_norm(&a, &running, norm).unwrap(), None, found)
+            };
+            if forms.takes(gpu, ("evaluation", shape), |gpu| run(gpu, false)) {
+                let (y, _, found) = run(gpu, false);
+                let given = [&means[..], &variances[..]];
+                let want = reference::batch_norm(&x, given, [Some(&gamma), Some(&beta)], eps);
+                assert_ok(&want.compare(&y.to_vec().unwrap()), what);
+                let want = reference::batch_norm_backward(&x, given, Some(&gamma), eps, &g);
+                assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
+                assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
+                assert_ok(&want.beta.compare(&found.beta.unwrap().to_vec().unwrap()), what);
+            }
+            if !forms.takes(gpu, ("training", shape), |gpu| run(gpu, true)) {
+                continue;
+            }
+            let (_, normed, found) = run(gpu, true);
+            let normed = normed.unwrap();
             let want = reference::group_norm(&x, planes, channels, [Some(&gamma), Some(&beta)], eps);
             assert_ok(&want.y.compare(&normed.y.to_vec().unwrap()), what);
             assert_ok(&want.mean.compare(&normed.mean.to_vec().unwrap()), what);
@@ -121,24 +152,13 @@ fn batch_norm_and_its_gradients_agree_with_their_definitions() {
                     assert!((f64::from(found) - want).abs() <= bound, "{what:?}: {found}, not {want}");
                 }
             }
-            let found = ops::batch_norm_training_backward(&a.tensor, &normed, norm, &grad.tensor).unwrap();
             let want = reference::group_norm_backward(&x, planes, channels, Some(&gamma), eps, &g);
-            assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
-            assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
-            assert_ok(&want.beta.compare(&found.beta.unwrap().to_vec().unwrap()), what);
-
-            let y = ops::batch_norm(&a.tensor, &running, norm).unwrap();
-            let given = [&means[..], &variances[..]];
-            let want = reference::batch_norm(&x, given, [Some(&gamma), Some(&beta)], eps);
-            assert_ok(&want.compare(&y.to_vec().unwrap()), what);
-            let found = ops::batch_norm_backward(&a.tensor, &running, norm, &grad.tensor).unwrap();
-            let want = reference::batch_norm_backward(&x, given, Some(&gamma), eps, &g);
             assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
             assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
             assert_ok(&want.beta.compare(&found.beta.unwrap().to_vec().unwrap()), what);
         }
     }
-    for_all_types!(test);
+    for_all_types!(turn, test, forms);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Layer norm and RMS norm.
 
 use crate::support;
+use crate::support::forms::{self, Forms};
 use crate::support::strided::{Lay, Placed};
+use crate::support::turn::Turn;
 use crate::support::values::{assert_ok, for_all_types, values};
 use tilewise::ops::{self, LayerNorm, RmsNorm};
 use tilewise::{DType, Element, Gpu, Real, reference};
@@ -10,26 +12,12 @@ const LAYS: [Lay; 6] = [Lay::Plain, Lay::Reversed, Lay::Gaps, Lay::Even, Lay::Od
 
 /// Shapes, with the number of normalised axes: rows of an invocation, of some, of a workgroup, and longer ones; partial sums
 /// of one workgroup and of several.
-fn shapes() -> Vec<(&'static [usize], usize)> {
-    support::by_sweep(
-        vec![
-            (&[3, 4][..], 1),
-            (&[200, 65], 1),
-            (&[2, 5, 64], 1),
-            (&[3, 2, 4, 8], 2),
-            (&[7, 1], 1),
-            (&[2, 9001], 1),
-        ],
-        vec![
-            (&[3, 4][..], 1),
-            (&[200, 65], 1),
-            (&[2, 5, 64], 1),
-            (&[3, 2, 4, 8], 2),
-            (&[7, 1], 1),
-            (&[2, 9001], 1),
-        ],
-        vec![(&[37, 65][..], 1), (&[3, 2, 4, 8], 2), (&[2, 9001], 1)],
-    )
+const SHAPES: [(&[usize], usize); 6] =
+    [(&[2, 9001], 1), (&[3, 2, 4, 8], 2), (&[200, 65], 1), (&[3, 4], 1), (&[2, 5, 64], 1), (&[7, 1], 1)];
+
+/// The first three in a short sweep.
+fn shapes() -> &'static [(&'static [usize], usize)] {
+    &SHAPES[..support::by_sweep(6, 6, 3)]
 }
 
 /// A mean far from 0 compared to the deviation: f16 holds it.
@@ -37,44 +25,61 @@ fn shifted<T: Real>(shape: &[usize], seed: u64) -> Vec<T> {
     values::<f32>(shape, 2.0, seed).into_iter().map(|x| T::from_f64(f64::from(x) + 3.0)).collect()
 }
 
+/// One sweep, so that all of it shares kernels.
 #[test]
-fn layer_norm_and_its_gradients_agree_with_their_definitions() {
-    fn test<T: Real>(gpu: &Gpu) {
-        for (case, (shape, axes)) in shapes().into_iter().enumerate() {
+fn norms_of_rows_agree_with_their_definitions() {
+    forms::sweep(66, |turn, forms| {
+        layer_norm_and_its_gradients_agree_with_their_definitions(turn, forms);
+        rms_norm_and_its_gradients_agree_with_their_definitions(turn, forms);
+        a_residual_is_added_first_with_the_bits_of_two_operations(turn, forms);
+    });
+}
+
+fn layer_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms: &mut Forms) {
+    fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
+        for (case, &(shape, axes)) in shapes().iter().enumerate() {
             let row = &shape[shape.len() - axes..];
             let rows = &shape[..shape.len() - axes];
             let length: usize = row.iter().product();
             let (x, g) = (shifted::<T>(shape, 1), values::<T>(shape, 1.0, 2));
             let (gamma, beta) = (values::<T>(row, 2.0, 3), values::<T>(row, 1.0, 4));
             let lay = |step: usize| LAYS[(case + step) % LAYS.len()];
-            let [a, grad] = [(&x, 0), (&g, 1)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)));
-            let [of_gamma, of_beta] =
-                [(&gamma, 2), (&beta, 3)].map(|(of, step)| Placed::new(gpu, of, row, lay(step)));
-            // Each combination with one shape at least.
+            let placed = |gpu: &Gpu| {
+                let [a, grad] =
+                    [(&x, 0), (&g, 1)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)).tensor);
+                let [of_gamma, of_beta] =
+                    [(&gamma, 2), (&beta, 3)].map(|(of, step)| Placed::new(gpu, of, row, lay(step)).tensor);
+                [a, grad, of_gamma, of_beta]
+            };
             for (has_gamma, has_beta) in [(true, true), (case % 2 == 0, false)]
                 .into_iter()
                 .take(1 + usize::from(case < 2 && !support::is_short_sweep()))
             {
-                let norm = LayerNorm {
-                    axes,
-                    gamma: has_gamma.then_some(&of_gamma.tensor),
-                    beta: has_beta.then_some(&of_beta.tensor),
-                    eps: 1e-3,
+                let run = |gpu: &Gpu| {
+                    let [a, grad, of_gamma, of_beta] = placed(gpu);
+                    let (gamma, beta) = (has_gamma.then_some(&of_gamma), has_beta.then_some(&of_beta));
+                    let norm = LayerNorm { axes, gamma, beta, eps: 1e-3 };
+                    let y = ops::layer_norm(&a, norm).unwrap();
+                    let normed = ops::layer_norm_with_statistics(&a, norm).unwrap();
+                    let gradients = ops::layer_norm_backward(&a, &normed, norm, &grad).unwrap();
+                    (y, normed, gradients)
                 };
+                // Each combination with one shape at least.
+                if !forms.takes(gpu, ("layer", shape, has_gamma), run) {
+                    continue;
+                }
                 let what = (T::DTYPE, shape, lay(0), has_gamma, has_beta);
-                let eps = f64::from(norm.eps);
+                let eps = f64::from(1e-3f32);
                 let weights = [has_gamma.then_some(&gamma[..]), has_beta.then_some(&beta[..])];
                 let want = reference::layer_norm(&x, length, weights, eps);
-                let y = ops::layer_norm(&a.tensor, norm).unwrap();
+                let (y, normed, found) = run(gpu);
                 assert_eq!(y.shape(), shape);
                 assert_ok(&want.y.compare(&y.to_vec().unwrap()), what);
-                let normed = ops::layer_norm_with_statistics(&a.tensor, norm).unwrap();
                 assert_eq!(bits(&normed.y), bits(&y), "{what:?}");
                 assert_eq!((normed.mean.shape(), normed.rstd.shape()), (rows, rows));
                 assert_ok(&want.mean.compare(&normed.mean.to_vec().unwrap()), what);
                 assert_ok(&want.rstd.compare(&normed.rstd.to_vec().unwrap()), what);
                 let want = reference::layer_norm_backward(&x, length, weights[0], eps, &g);
-                let found = ops::layer_norm_backward(&a.tensor, &normed, norm, &grad.tensor).unwrap();
                 assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
                 assert_eq!((found.gamma.is_some(), found.beta.is_some()), (has_gamma, has_beta));
                 for (found, want) in [(&found.gamma, &want.gamma), (&found.beta, &want.beta)] {
@@ -82,73 +87,85 @@ fn layer_norm_and_its_gradients_agree_with_their_definitions() {
                     assert_eq!(found.shape(), row);
                     assert_ok(&want.compare(&found.to_vec().unwrap()), what);
                 }
-                let again = ops::layer_norm_backward(&a.tensor, &normed, norm, &grad.tensor).unwrap();
-                assert_eq!(bits(&again.x), bits(&found.x), "same plan, same bits");
+                assert_eq!(bits(&run(gpu).2.x), bits(&found.x), "same plan, same bits");
             }
         }
     }
-    for_all_types!(test);
+    for_all_types!(turn, test, forms);
 }
 
-#[test]
-fn rms_norm_and_its_gradients_agree_with_their_definitions() {
-    fn test<T: Real>(gpu: &Gpu) {
-        for (case, (shape, axes)) in shapes().into_iter().enumerate() {
+fn rms_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms: &mut Forms) {
+    fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
+        for (case, &(shape, axes)) in shapes().iter().enumerate() {
             let row = &shape[shape.len() - axes..];
             let length: usize = row.iter().product();
             let (x, g, gamma) =
                 (shifted::<T>(shape, 1), values::<T>(shape, 1.0, 2), values::<T>(row, 2.0, 3));
             let lay = |step: usize| LAYS[(case + step) % LAYS.len()];
-            let [a, grad] = [(&x, 5), (&g, 3)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)));
-            let weights = Placed::new(gpu, &gamma, row, Lay::Plain);
-            let norm = RmsNorm { axes, gamma: Some(&weights.tensor), ..RmsNorm::default() };
-            let (what, eps) = ((T::DTYPE, shape, lay(5)), f64::from(norm.eps));
+            let run = |gpu: &Gpu| {
+                let [a, grad] =
+                    [(&x, 5), (&g, 3)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)).tensor);
+                let weights = Placed::new(gpu, &gamma, row, Lay::Plain).tensor;
+                let norm = RmsNorm { axes, gamma: Some(&weights), ..RmsNorm::default() };
+                let normed = ops::rms_norm_with_statistics(&a, norm).unwrap();
+                let gradients = ops::rms_norm_backward(&a, &normed, norm, &grad).unwrap();
+                (ops::rms_norm(&a, norm).unwrap(), normed, gradients)
+            };
+            if !forms.takes(gpu, ("rms", shape), run) {
+                continue;
+            }
+            let (what, eps) = ((T::DTYPE, shape, lay(5)), f64::from(RmsNorm::<T>::default().eps));
             let want = reference::rms_norm(&x, length, Some(&gamma), eps);
-            let normed = ops::rms_norm_with_statistics(&a.tensor, norm).unwrap();
+            let (y, normed, found) = run(gpu);
             assert_ok(&want.y.compare(&normed.y.to_vec().unwrap()), what);
             assert_ok(&want.rstd.compare(&normed.rstd.to_vec().unwrap()), what);
-            assert_eq!(bits(&ops::rms_norm(&a.tensor, norm).unwrap()), bits(&normed.y));
+            assert_eq!(bits(&y), bits(&normed.y));
             let want = reference::rms_norm_backward(&x, length, Some(&gamma), eps, &g);
-            let found = ops::rms_norm_backward(&a.tensor, &normed, norm, &grad.tensor).unwrap();
             assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
             assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
             assert!(found.beta.is_none());
         }
     }
-    for_all_types!(test);
+    for_all_types!(turn, test, forms);
 }
 
-#[test]
-fn a_residual_is_added_first_with_the_bits_of_two_operations() {
-    fn test<T: Real>(gpu: &Gpu) {
+fn a_residual_is_added_first_with_the_bits_of_two_operations(turn: &Turn, forms: &mut Forms) {
+    fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
         for (shape, lays) in [([5, 64], [Lay::Vectors, Lay::Plain]), ([6, 33], [Lay::Gaps, Lay::Reversed])] {
             let [x, r] = [1, 2].map(|seed| values::<T>(&shape, 2.0, seed));
-            let gamma = gpu.tensor(&values::<T>(&[shape[1]], 2.0, 3), [shape[1]]).unwrap();
-            let [a, b] = [(&x, lays[0]), (&r, lays[1])].map(|(of, lay)| Placed::new(gpu, of, &shape, lay));
-            let norm = LayerNorm { gamma: Some(&gamma), ..LayerNorm::default() };
+            let weights = values::<T>(&[shape[1]], 2.0, 3);
+            let placed = |gpu: &Gpu| {
+                let gamma = gpu.tensor(&weights, [shape[1]]).unwrap();
+                ([(&x, lays[0]), (&r, lays[1])].map(|(of, lay)| Placed::new(gpu, of, &shape, lay)), gamma)
+            };
+            let run = |gpu: &Gpu| {
+                let ([a, b], gamma) = placed(gpu);
+                let norm = LayerNorm { gamma: Some(&gamma), ..LayerNorm::default() };
+                let (total, normed) = ops::layer_norm_residual(&a.tensor, &b.tensor, norm).unwrap();
+                let norm = RmsNorm { gamma: Some(&gamma), ..RmsNorm::default() };
+                let (also, rms) = ops::rms_norm_residual(&a.tensor, &b.tensor, norm).unwrap();
+                (ops::add(&a.tensor, &b.tensor).unwrap(), [total, also], [normed.y, rms.y])
+            };
+            if !forms.takes(gpu, ("residual", shape), run) {
+                continue;
+            }
             let launches = gpu.stats().launches;
-            let (total, normed) = ops::layer_norm_residual(&a.tensor, &b.tensor, norm).unwrap();
-            assert_eq!(gpu.stats().launches - launches, 1);
-            let sum = ops::add(&a.tensor, &b.tensor).unwrap();
-            assert_eq!(bits(&total), bits(&sum), "{} {shape:?}", T::DTYPE);
-            let want = ops::layer_norm_with_statistics(&sum.contiguous().unwrap(), norm).unwrap();
-            let close = reference::layer_norm(
-                &sum.to_vec().unwrap(),
-                shape[1],
-                [Some(&gamma.to_vec().unwrap()), None],
-                1e-5,
-            );
-            assert_ok(&close.y.compare(&normed.y.to_vec().unwrap()), (T::DTYPE, shape));
-            assert_ok(&close.y.compare(&want.y.to_vec().unwrap()), (T::DTYPE, shape));
-            let norm = RmsNorm { gamma: Some(&gamma), ..RmsNorm::default() };
-            let (total, normed) = ops::rms_norm_residual(&a.tensor, &b.tensor, norm).unwrap();
-            assert_eq!(bits(&total), bits(&sum), "{} {shape:?}", T::DTYPE);
-            let close =
-                reference::rms_norm(&sum.to_vec().unwrap(), shape[1], Some(&gamma.to_vec().unwrap()), 1e-6);
-            assert_ok(&close.y.compare(&normed.y.to_vec().unwrap()), (T::DTYPE, shape));
+            let (sum, totals, found) = run(gpu);
+            assert_eq!(gpu.stats().launches - launches, 3, "one launch each");
+            for total in totals {
+                assert_eq!(bits(&total), bits(&sum), "{} {shape:?}", T::DTYPE);
+            }
+            let sum = sum.to_vec().unwrap();
+            let close = [
+                reference::layer_norm(&sum, shape[1], [Some(&weights), None], 1e-5),
+                reference::rms_norm(&sum, shape[1], Some(&weights), 1e-6),
+            ];
+            for (found, close) in found.iter().zip(close) {
+                assert_ok(&close.y.compare(&found.to_vec().unwrap()), (T::DTYPE, shape));
+            }
         }
     }
-    for_all_types!(test);
+    for_all_types!(turn, test, forms);
 }
 
 #[test]
@@ -183,7 +200,8 @@ fn a_norm_is_one_launch_and_its_gradients_are_two() {
 
 #[test]
 fn rows_of_special_values_and_of_none() {
-    let Some(gpu) = support::gpu() else { return };
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
     let [inf, nan] = [f32::INFINITY, f32::NAN];
     let x = gpu.tensor(&[1.0, nan, 2.0, inf, 7.0, 7.0, 0.0, 0.0], [4, 2]).unwrap();
     let of = |eps| ops::layer_norm(&x, LayerNorm { eps, ..LayerNorm::default() }).unwrap().to_vec().unwrap();

@@ -74,8 +74,8 @@ fn positions_are_taken_as_defined() {
             }
         }
     }
-    for gpu in support::devices() {
-        support::of_every_type!(check, &gpu);
+    for gpu in support::turn().iter() {
+        support::of_every_type!(check, gpu);
     }
 }
 
@@ -100,8 +100,8 @@ fn elements_are_gathered_as_defined() {
             }
         }
     }
-    for gpu in support::devices() {
-        support::of_every_type!(check, &gpu);
+    for gpu in support::turn().iter() {
+        support::of_every_type!(check, gpu);
     }
 }
 
@@ -130,14 +130,14 @@ fn rows_of_a_table_are_looked_up_as_defined() {
             }
         }
     }
-    for gpu in support::devices() {
-        support::of_every_type!(check, &gpu);
+    for gpu in support::turn().iter() {
+        support::of_every_type!(check, gpu);
     }
 }
 
 #[test]
 fn known_indices_are_checked_and_uploaded_in_a_capture_too() {
-    for gpu in support::devices() {
+    for gpu in support::turn().iter() {
         let x = gpu.tensor(&[1, 2, 3, 4, 5, 6], [3, 2]).unwrap();
         assert_eq!(ops::index_select(&x, 0, &[2, 2, 0]).unwrap().to_vec().unwrap(), [5, 6, 5, 6, 1, 2]);
         assert_eq!(ops::index_select(&x, 1, &vec![1]).unwrap().to_vec().unwrap(), [2, 4, 6]);

@@ -48,11 +48,11 @@ fn a_padded_tensor_is_as_defined() {
             }
         }
     }
-    for gpu in support::devices() {
-        check::<f32>(&gpu);
-        check::<tilewise::f16>(&gpu);
+    for gpu in support::turn().iter() {
+        check::<f32>(gpu);
+        check::<tilewise::f16>(gpu);
         if support::is_full_sweep() {
-            support::of_every_type!(check, &gpu);
+            support::of_every_type!(check, gpu);
         }
         let empty = gpu.zeros::<f32>([2, 0]).unwrap();
         assert_eq!(ops::pad(&empty, &[(0, 0), (1, 0)], 3.0).unwrap().to_vec().unwrap(), [3.0; 2]);
@@ -83,8 +83,8 @@ fn a_repeated_tensor_is_as_defined() {
             assert_eq!(bytes(&c.to_vec().unwrap()), bytes(&reference::repeat(&data, &shape, axis, 3)));
         }
     }
-    for gpu in support::devices() {
-        support::of_every_type!(check, &gpu);
+    for gpu in support::turn().iter() {
+        support::of_every_type!(check, gpu);
     }
 }
 
@@ -104,11 +104,11 @@ fn rows_of_ones_and_zeros_are_as_defined() {
             assert_eq!(bytes(&c.to_vec().unwrap()), bytes(&want), "{} {shape:?} {classes}", T::DTYPE);
         }
     }
-    for gpu in support::devices() {
-        check::<f32>(&gpu);
-        check::<i8>(&gpu);
+    for gpu in support::turn().iter() {
+        check::<f32>(gpu);
+        check::<i8>(gpu);
         if support::is_full_sweep() {
-            support::of_every_type!(check, &gpu);
+            support::of_every_type!(check, gpu);
         }
     }
 }

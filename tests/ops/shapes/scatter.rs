@@ -44,12 +44,12 @@ fn positions_are_added_as_defined() {
             }
         }
     }
-    for gpu in support::devices() {
-        check::<f32>(&gpu);
-        check::<tilewise::f16>(&gpu);
-        check::<i32>(&gpu);
+    for gpu in support::turn().iter() {
+        check::<f32>(gpu);
+        check::<tilewise::f16>(gpu);
+        check::<i32>(gpu);
         if support::is_full_sweep() {
-            support::of_every_type!(check, &gpu);
+            support::of_every_type!(check, gpu);
         }
     }
 }
@@ -74,11 +74,11 @@ fn elements_are_added_as_defined() {
             assert_ok(&want.compare(&to.read()), (T::DTYPE, shape, axis, len));
         }
     }
-    for gpu in support::devices() {
-        check::<f32>(&gpu);
-        check::<i32>(&gpu);
+    for gpu in support::turn().iter() {
+        check::<f32>(gpu);
+        check::<i32>(gpu);
         if support::is_full_sweep() {
-            support::of_every_type!(check, &gpu);
+            support::of_every_type!(check, gpu);
         }
     }
 }
@@ -115,12 +115,12 @@ fn the_gradient_of_a_table_is_the_sum_of_its_rows_gradients() {
             assert_ok(&want.compare(&found.to_vec().unwrap()), (T::DTYPE, d, rows, ids_shape));
         }
     }
-    for gpu in support::devices() {
+    for gpu in support::turn().iter() {
         // Each kernel of some type: a full sweep has all types.
-        check::<f32>(&gpu);
-        check::<tilewise::bf16>(&gpu);
+        check::<f32>(gpu);
+        check::<tilewise::bf16>(gpu);
         if support::is_full_sweep() {
-            check::<tilewise::f16>(&gpu);
+            check::<tilewise::f16>(gpu);
         }
     }
 }
@@ -128,7 +128,7 @@ fn the_gradient_of_a_table_is_the_sum_of_its_rows_gradients() {
 /// Sums of numbers with many bits, whose last bits depend on the order.
 #[test]
 fn every_run_has_the_same_bits() {
-    for gpu in support::devices() {
+    for gpu in support::turn().iter() {
         let len = 3000;
         let which = gpu.tensor(&indices(len, 7, 1), [len]).unwrap();
         let v = gpu.tensor(&values::<f32>(&[len, 5], 1.0, 2), [len, 5]).unwrap();
@@ -145,7 +145,7 @@ fn every_run_has_the_same_bits() {
 /// What an expression of `index_select` has for a gradient: the difference quotient of a linear function is exact.
 #[test]
 fn additions_are_the_gradients_of_choices() {
-    for gpu in support::devices() {
+    for gpu in support::turn().iter() {
         let (x, g) = (values::<f32>(&[6, 3], 1.0, 1), values::<f32>(&[4, 3], 1.0, 2));
         let (x, g) = (gpu.tensor(&x, [6, 3]).unwrap(), gpu.tensor(&g, [4, 3]).unwrap());
         let dot = |a: &[f32], b: &[f32]| -> f64 { a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum() };

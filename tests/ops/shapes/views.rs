@@ -61,10 +61,10 @@ fn a_broadcast_view_repeats_what_numpy_repeats() {
 
 #[test]
 fn views_of_tensors_cost_no_launch_and_operations_take_them() {
-    for gpu in support::devices() {
+    for gpu in support::turn().iter() {
         for lay in Lay::ALL {
             let data = values::<f32>(&[3, 1, 4], 1.0, 1);
-            let placed = Placed::new(&gpu, &data, &[3, 1, 4], lay);
+            let placed = Placed::new(gpu, &data, &[3, 1, 4], lay);
             let before = gpu.stats();
             let wide = placed.tensor.broadcast_to([2, 3, 5, 4]).unwrap();
             let column = placed.tensor.squeeze(1).unwrap().unsqueeze(2).unwrap();
