@@ -1,18 +1,15 @@
 //! Norms: forward and all gradients.
 
 use crate::oracle::Oracle;
-use crate::support;
 use tilewise::ops::{self, BatchNorm, GroupNorm, LayerNorm, NormGradients, RmsNorm, RunningStatistics};
 use tilewise::{Gpu, Real, Tensor, bf16, f16};
 
-/// Runs a check in every type that holds the file's inputs; in a short sweep in f32 only.
+/// Runs a check in every type in which the file is checked.
 macro_rules! in_every_type {
     ($check:ident, $gpu:expr, $oracle:expr) => {
         $check::<f32>($gpu, $oracle);
-        if !support::is_short_sweep() {
-            $check::<f16>($gpu, $oracle);
-            $check::<bf16>($gpu, $oracle);
-        }
+        $check::<f16>($gpu, $oracle);
+        $check::<bf16>($gpu, $oracle);
     };
 }
 

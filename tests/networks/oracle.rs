@@ -13,14 +13,22 @@ pub(crate) struct Oracle {
     pub(crate) kind: String,
     file: Safetensors,
     used: BTreeSet<String>,
+    types: Types,
+}
+
+/// In which types files are checked, of those that hold their inputs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Types {
+    F32,
+    All,
 }
 
 impl Oracle {
-    pub(crate) fn read(path: &Path) -> Self {
+    pub(crate) fn read(path: &Path, types: Types) -> Self {
         let file = Safetensors::read(path);
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let kind = file.metadata("kind").unwrap_or_else(|| panic!("{name} has no kind")).to_owned();
-        Self { name, kind, file, used: BTreeSet::new() }
+        Self { name, kind, file, used: BTreeSet::new(), types }
     }
 
     /// A parameter.
@@ -47,8 +55,11 @@ impl Oracle {
         self.file.reals(name)
     }
 
-    /// Whether elements of this type have every input of the file exactly.
+    /// Whether the file is checked in this type, whose elements then have every input of the file exactly.
     pub(crate) fn holds(&self, dtype: DType) -> bool {
+        if self.types == Types::F32 && dtype != DType::F32 {
+            return false;
+        }
         let narrowest: String = self.parameter("exact_in");
         match narrowest.as_str() {
             "bf16" => true,
