@@ -1,7 +1,9 @@
 //! Doc tests and tests of the book. Every Rust block of the chapters and of the README is compiled and run as a doc test.
-//! The unit tests compare quoted shader lines and tables with the code.
+//! The unit tests compare quoted lines and tables with the code.
 //!
 //! `cargo test --release -p tilewise-book` runs both.
+
+pub mod gated_block;
 
 /// Declares a module for each chapter, so that its doc tests are reported with the chapter's line numbers.
 macro_rules! chapters {
@@ -29,6 +31,7 @@ chapters! {
     forms: "src/forms.md",
     types: "src/types.md",
     ops: "src/ops.md",
+    writing_a_layer: "src/writing-a-layer.md",
     sketching: "src/sketching.md",
     factorisations: "src/factorisations.md",
     sketched_layers: "src/sketched-layers.md",

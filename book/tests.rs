@@ -61,6 +61,24 @@ fn quoted_shader_lines_are_in_the_named_file() {
     assert!(quotes > 10, "{quotes} quotes were found");
 }
 
+/// Blocks of other files' Rust have the language `rs`, so that they are no doc tests: those files have tests of their own.
+#[test]
+fn quoted_rust_lines_are_in_the_named_file() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut quotes = 0;
+    for (chapter, text) in CHAPTERS {
+        for (info, quote) in blocks(text) {
+            let Some(path) = info.strip_prefix("rs ") else { continue };
+            let file = std::fs::read_to_string(root.join(path)).unwrap_or_else(|why| panic!("{path}: {why}"));
+            let lines: Vec<&str> = file.lines().map(str::trim).collect();
+            let found = lines.windows(quote.len()).any(|window| window == quote);
+            assert!(found, "{chapter} quotes lines that are not in {path}:\n{}", quote.join("\n"));
+            quotes += 1;
+        }
+    }
+    assert!(quotes > 4, "{quotes} quotes were found");
+}
+
 #[test]
 fn imports_and_slots_in_the_chapters_exist() {
     for (chapter, text) in CHAPTERS {
