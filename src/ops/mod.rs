@@ -1,4 +1,28 @@
-//! Elementwise operations, reductions, softmax, losses, casts, copies and concatenation.
+//! Elementwise operations, reductions, norms, softmax, losses, casts, copies and elements by index.
+//!
+//! What is missing is written from these: [`map`] makes one launch of an expression of elements (its example is the optimiser
+//! Adam), and reductions give what is common to a row. A layer norm, for example, if there were no [`layer_norm()`]:
+//! ```
+//! # fn main() -> tilewise::Result<()> {
+//! # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+//! use tilewise::{Tensor, ops};
+//!
+//! let x = gpu.tensor(&[1.0f32, 3.0, 10.0, 14.0], [2, 2])?;
+//! let (gamma, beta) = (gpu.tensor(&[1.0f32, 2.0], [2])?, gpu.tensor(&[0.5f32, 0.0], [2])?);
+//! let launches = gpu.stats().launches;
+//! let mean = ops::mean(&x, 1)?.unsqueeze(1)?; // (2, 1), which broadcasts along the rows
+//! let variance = ops::var(&x, 1, 0)?.unsqueeze(1)?;
+//! let scaled: Tensor<f32> = ops::map(&[&x, &mean, &variance, &gamma], |[x, mean, variance, gamma]| {
+//!     (x - mean) * (variance + 1e-5).rsqrt() * gamma
+//! })?;
+//! let y = (&scaled + &beta)?;
+//! assert_eq!(gpu.stats().launches - launches, 4); // layer_norm needs one
+//! let close = |y: &[f32], to: [f32; 4]| y.iter().zip(to).all(|(y, to)| (y - to).abs() < 1e-4);
+//! assert!(close(&y.to_vec()?, [-0.5, 2.0, -0.5, 2.0]));
+//! # Ok(())
+//! # }
+//! ```
+//! The book's page "Writing a layer" adds a backward pass and tests it.
 
 pub(crate) mod activation;
 pub(crate) mod cast;

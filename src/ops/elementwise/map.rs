@@ -54,21 +54,23 @@ mod sealed {
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-/// use tilewise::{Tensor, ops};
+/// use tilewise::ops;
 ///
-/// // A step of Adam, in three launches.
-/// let parameters = gpu.tensor(&[1.0f32, -2.0], [2])?;
-/// let (gradient, zeros) = (gpu.tensor(&[0.5f32, -0.1], [2])?, gpu.zeros::<f32>([2])?);
-/// let (rate, step, decay, epsilon) = (1e-2, 1, [0.9f32, 0.999], 1e-8);
-/// let [first, second] = decay.map(|decay| 1.0 - decay.powi(step));
-/// let mean: Tensor<f32> = ops::map(&[&zeros, &gradient], |[m, g]| m * decay[0] + g * (1.0 - decay[0]))?;
-/// let square: Tensor<f32> =
-///     ops::map(&[&zeros, &gradient], |[v, g]| v * decay[1] + g.square() * (1.0 - decay[1]))?;
-/// let parameters: Tensor<f32> = ops::map(&[&parameters, &mean, &square], |[p, m, v]| {
-///     p - m * (rate / first) / ((v * (1.0 / second)).sqrt() + epsilon)
-/// })?;
-/// let found = parameters.to_vec()?; // the first step has the size of the rate
-/// assert!((found[0] - 0.99).abs() < 1e-5 && (found[1] + 1.99).abs() < 1e-5);
+/// // Adam, in three launches a step.
+/// let mut p = gpu.tensor(&[1.0f32, -2.0], [2])?;
+/// let g = gpu.tensor(&[0.5f32, -0.1], [2])?; // the gradient, which stays the same here
+/// let (mut m, mut v) = (gpu.zeros::<f32>([2])?, gpu.zeros::<f32>([2])?);
+/// let (rate, b1, b2, epsilon) = (1e-2, 0.9f32, 0.999f32, 1e-8);
+/// let launches = gpu.stats().launches;
+/// for step in 1..=2 {
+///     let (c1, c2) = (1.0 - b1.powi(step), 1.0 - b2.powi(step));
+///     m = ops::map(&[&m, &g], |[m, g]| m * b1 + g * (1.0 - b1))?;
+///     v = ops::map(&[&v, &g], |[v, g]| v * b2 + g.square() * (1.0 - b2))?;
+///     p = ops::map(&[&p, &m, &v], |[p, m, v]| p - m * (rate / c1) / ((v * (1.0 / c2)).sqrt() + epsilon))?;
+/// }
+/// assert_eq!(gpu.stats().launches - launches, 6);
+/// let found = p.to_vec()?; // while the gradient stays the same, each step has the size of the rate
+/// assert!((found[0] - 0.98).abs() < 1e-5 && (found[1] + 1.98).abs() < 1e-5);
 /// # Ok(())
 /// # }
 /// ```
