@@ -14,6 +14,7 @@ mod images;
 mod lost;
 mod manners;
 mod opening;
+mod operations;
 mod ordering;
 mod proof;
 mod recording;

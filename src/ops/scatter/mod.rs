@@ -20,7 +20,7 @@ use problem::{ScatterProblem, Target};
 ///
 /// # Cost
 /// The device sorts the n indices: blocks of 256 in one launch, then $\lceil \log_{2}(n / 256) \rceil$ launches that merge
-/// them. Three more launches find where the values of each element begin, and add them: 9 launches for 10,000 indices. It
+/// them. Three more launches find where the values of each element begin, and add them: 10 launches for 10,000 indices. It
 /// takes 16 bytes of memory for each index and 4 for each element of `c` while it runs.
 ///
 /// # Shapes

@@ -1,10 +1,10 @@
 //! Lost devices: every public function returns `Error::Device`, whoever knows of the loss and whatever is under way, and
 //! nothing hangs, panics or stays behind.
 
-mod calls;
+pub(crate) mod calls;
 mod listed;
 mod under_way;
-mod world;
+pub(crate) mod world;
 
 use crate::support;
 use crate::support::watchdog::{doing, in_time};

@@ -17,7 +17,7 @@ use tilewise::sketch::{
 use tilewise::{Activation, Fill, Gemm, Gpu, Linear, Plan, Replay, Result, Tensor, matmul, wgpu};
 
 /// A device and operands on it.
-pub(super) struct World {
+pub(crate) struct World {
     pub(super) gpu: Gpu,
     /// Matrices (8, 8).
     pub(super) a: Tensor<f32>,
@@ -96,7 +96,7 @@ pub(super) struct Sketches {
 }
 
 impl World {
-    pub(super) fn new(gpu: &Gpu) -> Result<Self> {
+    pub(crate) fn new(gpu: &Gpu) -> Result<Self> {
         let square = || random(gpu, &[8, 8]);
         let (a, b) = (square()?, square()?);
         let (space, sketches) = (Space::new(gpu)?, Sketches::new(gpu)?);

@@ -11,10 +11,10 @@ use super::world::World;
 use tilewise::Result;
 
 /// A public function, and a call of it that succeeds unless the device is lost.
-pub(super) type Call = (&'static str, fn(&mut World) -> Result<()>);
+pub(crate) type Call = (&'static str, fn(&mut World) -> Result<()>);
 
 /// All calls.
-pub(super) fn all() -> Vec<Call> {
+pub(crate) fn all() -> Vec<Call> {
     let rooms = [gpu::CALLS, operations::CALLS, clifford::CALLS, layers::CALLS, sketch::CALLS, files::CALLS];
     #[cfg(not(feature = "ndarray"))]
     let ndarray = &[];
