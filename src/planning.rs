@@ -88,6 +88,7 @@ pub mod ops {
     pub use crate::ops::cast::problem::{CastDims, CastProblem};
     pub use crate::ops::copy::problem::{CopyDims, CopyProblem, Longer};
     pub use crate::ops::cumsum::problem::{CumsumDims, CumsumProblem};
+    pub use crate::ops::elementwise::map::mapped;
     pub use crate::ops::elementwise::operation::{Arguments, Elementwise};
     pub use crate::ops::elementwise::problem::{
         ElementwiseDims, ElementwiseDimsOfFour, ElementwiseProblem, broadcast_shape,

@@ -38,11 +38,20 @@ fn joined_rows(x: held, y: held) -> held {
     return joined_sums(x, y);
 }
 
-// Quad k of a group of a row, scaled and masked.
-fn scores(at: vec3<u32>, group: u32, k: u32, length: u32) -> vec4<f32> {
-    let x = row_quad_a(at.y, dims.strides.y, group, k, length) * dims.scale;
+// A group of a row. It is loaded as a whole, so that a compiler can load it with one access.
+fn loaded(start: u32, group: u32, length: u32) -> array<vec4<f32>, QUADS> {
+    var x: array<vec4<f32>, QUADS>;
+    //#unroll
+    for (var k = 0u; k < QUADS; k++) {
+        x[k] = row_quad_a(start, dims.strides.y, group, k, length);
+    }
+    return x;
+}
+
+// Quad k of a group, scaled and masked.
+fn scores(x: vec4<f32>, start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
     let first = min(group * WIDTH + 4u * k, length - 1u);
-    return masked(x, at.z + first * dims.strides.z, dims.strides.z, length - first);
+    return masked(x * dims.scale, start + first * dims.strides.z, dims.strides.z, length - first);
 }
 
 @compute @workgroup_size(LANES)
@@ -66,9 +75,10 @@ fn main(
         //#unroll
         for (var g = 0u; g < GROUPS; g++) {
             let group = min(first + g * dims.lanes, groups - 1u);
+            kept[g] = loaded(at.y, group, length);
             //#unroll
             for (var k = 0u; k < QUADS; k++) {
-                kept[g][k] = scores(at, group, k, length);
+                kept[g][k] = scores(kept[g][k], at.z, group, k, length);
                 if !is_whole {
                     let index = vec4<u32>(0u, 1u, 2u, 3u) + ((first + g * dims.lanes) * WIDTH + 4u * k);
                     kept[g][k] = or_lowest(kept[g][k], index < vec4<u32>(length));
@@ -109,10 +119,10 @@ fn main(
     } else if row < dims.rows {
         let last = end_of(vec4<f32>(all.x), vec4<f32>(all.y), vec4<f32>(all.x));
         for (var group = part; group < groups; group += dims.lanes) {
-            var results: array<vec4<f32>, QUADS>;
+            var results = loaded(at.y, group, length);
             //#unroll
             for (var k = 0u; k < QUADS; k++) {
-                let distance = scores(at, group, k, length) - all.x;
+                let distance = scores(results[k], at.z, group, k, length) - all.x;
                 results[k] = finished(form_of(distance, exp_of_negative(distance)), last);
             }
             store_group(at.x, dims.strides.x, group, length - group * WIDTH, results);

@@ -77,13 +77,16 @@ fn main(
         for (var g = 0u; g < GROUPS; g++) {
             let group = first + g * dims.lanes;
             if group < groups {
-                //#unroll
-                for (var k = 0u; k < QUADS; k++) {
-                    // A short row is kept as a whole.
-                    if groups > dims.lanes * GROUPS {
+                // A short row is kept as a whole.
+                if groups > dims.lanes * GROUPS {
+                    //#unroll
+                    for (var k = 0u; k < QUADS; k++) {
                         ys[g][k] = row_quad_a(at.y, dims.strides.y, group, k, length);
                         gradients[g][k] = row_quad_m(at.z, dims.strides.z, group, k, length);
                     }
+                }
+                //#unroll
+                for (var k = 0u; k < QUADS; k++) {
                     ys[g][k] = gradient_of(ys[g][k], gradients[g][k], all);
                 }
                 store_group(at.x, dims.strides.x, group, length - group * WIDTH, ys[g]);

@@ -8,7 +8,7 @@ use super::problem::MAX_OPERANDS;
 use super::written::write;
 use crate::error::call;
 use crate::gpu::View;
-use crate::layout::Element;
+use crate::layout::{DType, Element};
 use crate::plan::Scalar;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -87,11 +87,23 @@ pub fn map<U: Element, const N: usize>(
         for view in &views[1..] {
             crate::gpu::check_same_gpu(OP, views[0].gpu(), view.gpu())?;
         }
-        let kinds = views.each_ref().map(|view| Kind::of(view.dtype));
-        let values = kinds.map(Expr::operand);
-        let call = write(&expression(values.clone()), &values, Kind::of(U::DTYPE))
-            .map_err(|why| Error::input("map: the expression", why))?;
-        let numbers: Vec<Scalar> = call.numbers.into_iter().map(Scalar::U32).collect();
-        compute(Elementwise::Map(Arc::new(call.written)), &views, &numbers)
+        let (function, numbers) = mapped(views.each_ref().map(|view| view.dtype), U::DTYPE, expression)?;
+        compute(function, &views, &numbers)
     })
+}
+
+/// The function that [`map`] launches for operands of these types and a result of type `to`, and the numbers in it.
+///
+/// # Errors
+/// [`Error::Input`] as [`map`].
+pub fn mapped<const N: usize>(
+    types: [DType; N],
+    to: DType,
+    expression: impl FnOnce([Expr; N]) -> Expr,
+) -> Result<(Elementwise, Vec<Scalar>)> {
+    let values = types.map(|dtype| Expr::operand(Kind::of(dtype)));
+    let call = write(&expression(values.clone()), &values, Kind::of(to))
+        .map_err(|why| Error::input("map: the expression", why))?;
+    let numbers = call.numbers.into_iter().map(Scalar::U32).collect();
+    Ok((Elementwise::Map(Arc::new(call.written)), numbers))
 }

@@ -8,7 +8,7 @@ mod expr_functions;
 mod function;
 mod kernel;
 mod kind;
-mod map;
+pub(crate) mod map;
 mod masks;
 pub(crate) mod operation;
 mod operators;

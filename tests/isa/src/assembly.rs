@@ -25,6 +25,10 @@ pub struct Counted {
     /// The heaviest basic block, which is the inner loop if the kernel has one: the block with the most multiply-adds and memory
     /// accesses, where a matrix instruction counts as a hundred. Among equal blocks it is the longest.
     pub heaviest: Block,
+    /// Loads from storage buffers in the whole kernel, code for edges included.
+    pub loads: Widths,
+    /// Stores to storage buffers, and atomic operations, in the whole kernel.
+    pub stores: Widths,
 }
 
 /// The instruction counts of a basic block.
@@ -70,12 +74,17 @@ impl Compiler {
     #[must_use]
     pub fn count(self, assembly: &str) -> Counted {
         let mut blocks = vec![Block::default()];
+        let (mut loads, mut stores) = (Widths::new(), Widths::new());
         for line in assembly.lines() {
             if self.begins_block(line) {
                 blocks.push(Block::default());
             }
             if let (Some(op), Some(block)) = (self.operation(line), blocks.last_mut()) {
-                block.add(self.kind(op));
+                let kind = self.kind(op);
+                block.add(kind);
+                if let Kind::Global(bytes) = kind {
+                    *if is_load(op) { &mut loads } else { &mut stores }.entry(bytes).or_default() += 1;
+                }
                 if self == Self::Aco {
                     let cycles = issue::cycles(op);
                     block.vector_cycles = [0, 1].map(|i| block.vector_cycles[i] + cycles[i]);
@@ -84,7 +93,7 @@ impl Compiler {
         }
         let instructions = blocks.iter().map(|block| block.instructions).sum();
         let heaviest = blocks.into_iter().max_by_key(Block::weight).unwrap_or_default();
-        Counted { instructions, heaviest }
+        Counted { instructions, heaviest, loads, stores }
     }
 
     fn begins_block(self, line: &str) -> bool {
@@ -154,6 +163,11 @@ impl Block {
             Kind::Other => {}
         }
     }
+}
+
+/// Whether an access to a storage buffer is a load, in any compiler's words.
+fn is_load(op: &str) -> bool {
+    starts_with_any(op, &["buffer_load", "global_load", "flat_load", "ld.", "load"])
 }
 
 /// Whether an operation starts with one of these prefixes.
@@ -269,6 +283,10 @@ mod tests {
         assert_eq!((counted.heaviest.instructions, counted.heaviest.matrix), (8, 1));
         assert_eq!(counted.heaviest.multiply_adds, 1);
         assert_eq!((global, shared), (vec![(2, 1), (16, 1)], vec![(8, 2)]));
+        assert_eq!((counted.loads, counted.stores), ([(2, 1), (16, 1)].into(), Widths::new()));
+        let store = "BB0:\n\tbuffer_store_b64 v[0:1], v2, s[0:3], 0 offen ; e\n\tbuffer_atomic_or v0, v1, s[0:3], 0 ; e\n";
+        let counted = Compiler::Aco.count(store);
+        assert_eq!((counted.loads, counted.stores), (Widths::new(), [(4, 1), (8, 1)].into()));
     }
 
     #[test]
@@ -289,6 +307,7 @@ mod tests {
         assert_eq!(counted.instructions, 8);
         assert_eq!((counted.heaviest.matrix, counted.heaviest.multiply_adds), (1, 1));
         assert_eq!((global, shared), (vec![(2, 1), (4, 1)], vec![(16, 2)]));
+        assert_eq!((counted.loads, counted.stores), ([(2, 1)].into(), [(4, 1)].into()));
     }
 
     #[test]
@@ -304,6 +323,7 @@ mod tests {
         let (counted, global, shared) = counted(Compiler::Brw, text);
         assert_eq!((counted.instructions, counted.heaviest.instructions), (6, 4));
         assert_eq!((counted.heaviest.multiply_adds, global, shared), (1, vec![(16, 1)], vec![(16, 1)]));
+        assert_eq!((counted.loads, counted.stores), ([(16, 1)].into(), Widths::new()));
     }
 
     #[test]

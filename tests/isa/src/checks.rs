@@ -15,7 +15,8 @@ struct Ceiling {
     name: &'static str,
     /// Registers, on navi31, gfx1201 and nv176.
     registers: [u32; 3],
-    /// Width in bytes of the widest access to a storage buffer, or 0.
+    /// Width in bytes of the widest access to a storage buffer, or 0. If that block of a softmax has none, of the widest load and
+    /// the widest store of the kernel, whichever is narrower.
     global: [u32; 3],
     /// Width in bytes of the widest access to shared memory, or 0.
     shared: [u32; 3],
@@ -81,7 +82,11 @@ fn above(ceiling: &Ceiling, rows: &[&Row]) -> Option<String> {
     };
     let widest = |widths: &crate::assembly::Widths| widths.keys().last().copied().unwrap_or(0);
     let registers = row.registers.unwrap_or(0);
-    let (global, shared) = (widest(&row.global), widest(&row.shared_access));
+    // The heaviest block of a softmax may be the exponentials of elements in registers: then all accesses of the kernel count.
+    let of_kernel = row.global.is_empty() && row.kernel == contiguous::SOFTMAX;
+    let whole = widest(&row.loads).min(widest(&row.stores));
+    let global = if of_kernel { whole } else { widest(&row.global) };
+    let shared = widest(&row.shared_access);
     let holds =
         registers <= ceiling.registers[at] && global >= ceiling.global[at] && shared >= ceiling.shared[at];
     (!holds).then(|| {
@@ -136,6 +141,18 @@ mod tests {
             let found = changed(change);
             assert!(found.len() == 1 && found[0].contains(want), "{want}: {found:?}");
         }
+        // Without accesses in the heaviest block of a softmax, those of the whole kernel count.
+        let softmax = |loads: u32| {
+            let mut rows = rows(0);
+            let row = rows.iter_mut().find(|row| row.name.starts_with("softmax")).unwrap();
+            row.kernel = crate::contiguous::SOFTMAX.into();
+            row.global.clear();
+            (row.loads, row.stores) = ([(4, 1), (loads, 1)].into(), [(16, 1)].into());
+            faults(&rows)
+        };
+        assert_eq!(softmax(16), [""; 0]);
+        let narrow = softmax(8);
+        assert!(narrow.iter().any(|fault| fault.contains("accesses of 8 and 0 bytes")), "{narrow:?}");
         // Other registers are allowed with another version of Mesa.
         let other = rows(1).into_iter().map(|row| Row { registers: Some(255), mesa: "99".into(), ..row });
         assert_eq!(faults(&other.collect::<Vec<_>>()), [""; 0]);

@@ -71,6 +71,8 @@ fn with_results(row: Row, compiled: &Compiled) -> Row {
         matrix_percent: matrix_percent(&row.target, compiled.subgroup, &block),
         global: block.global,
         shared_access: block.shared,
+        loads: counted.loads,
+        stores: counted.stores,
         code: format!("{:016x}", digest.finish()),
         ..row
     }

@@ -1,31 +1,60 @@
 //! The rules for contiguous operands: AMD's compiler moves them 16 bytes at a time, and `add` has few instructions per element.
 
+use crate::assembly::Widths;
 use crate::row::Row;
 
 /// The targets whose compiler makes one access of a vector. NVIDIA's open compiler splits it, because each component has a bounds
 /// check of its own.
 const WIDE: [&str; 2] = ["navi31", "gfx1201"];
 
-/// Whether the operands of a step are contiguous and its heaviest block accesses them: the usual plans of elementwise functions and
-/// casts, and softmax along rows, whose heaviest block may be the exponentials of elements in registers.
-fn is_contiguous(row: &Row) -> bool {
-    let is_softmax =
-        row.kernel == "ops/softmax" && row.name.ends_with("along rows") && !row.global.is_empty();
-    ["elementwise", "cast"].contains(&row.family.as_str()) || is_softmax
+/// The kernel of softmax along rows.
+pub(crate) const SOFTMAX: &str = "ops/softmax";
+
+/// A step whose operands are contiguous, and what is held to 16 bytes.
+#[derive(Clone, Copy, PartialEq)]
+enum Contiguous {
+    /// All accesses in the heaviest block: the usual plans of elementwise functions and casts.
+    HeaviestBlock,
+    /// The whole kernel: softmax along rows, whose heaviest block may be the exponentials of elements in registers.
+    Kernel,
+}
+
+impl Contiguous {
+    /// What is held to 16 bytes in a step, if its operands are contiguous.
+    fn of(row: &Row) -> Option<Self> {
+        if ["elementwise", "cast"].contains(&row.family.as_str()) {
+            return Some(Self::HeaviestBlock);
+        }
+        let is_softmax = [SOFTMAX, "ops/softmax_backward"].contains(&row.kernel.as_str());
+        (is_softmax && row.name.ends_with("along rows")).then_some(Self::Kernel)
+    }
+}
+
+/// Whether the widest accesses are of 16 bytes, and others are of single elements or words, as at the end of a row.
+fn is_wide_but_for_edges(accesses: &Widths) -> bool {
+    accesses.contains_key(&16) && accesses.keys().all(|&bytes| bytes <= 4 || bytes == 16)
 }
 
 /// The step with contiguous operands that moves them in narrower accesses than the target allows, if the row is one.
 pub(crate) fn narrow(row: &Row) -> Option<String> {
-    let is_held = WIDE.contains(&row.target.as_str()) && is_contiguous(row) && row.refused.is_none();
-    let is_wide = row.global.keys().eq(&[16]);
-    (is_held && !is_wide).then(|| {
-        let widths: Vec<_> = row.global.iter().map(|(bytes, count)| format!("{count} of {bytes}")).collect();
+    if !WIDE.contains(&row.target.as_str()) || row.refused.is_some() {
+        return None;
+    }
+    let held = Contiguous::of(row)?;
+    let fault = |accesses: &Widths, what: &str| {
+        let widths: Vec<_> = accesses.iter().map(|(bytes, count)| format!("{count} of {bytes}")).collect();
         let widths = if widths.is_empty() { "none".into() } else { widths.join(", ") };
-        format!(
-            "{}: {} ({}): accesses of contiguous operands in bytes: {widths}; all must be of 16",
-            row.target, row.name, row.kernel
-        )
-    })
+        let Row { target, name, kernel, .. } = row;
+        format!("{target}: {name} ({kernel}): accesses of contiguous operands in bytes: {widths}; {what}")
+    };
+    let is_judged = held == Contiguous::HeaviestBlock || !row.global.is_empty();
+    if is_judged && !row.global.keys().eq(&[16]) {
+        return Some(fault(&row.global, "all must be of 16"));
+    }
+    let whole = [(&row.loads, "loads"), (&row.stores, "stores")];
+    let (accesses, which) = whole.into_iter().find(|(accesses, _)| !is_wide_but_for_edges(accesses))?;
+    (held == Contiguous::Kernel)
+        .then(|| fault(accesses, &format!("all {which} must be of 16, but for those of at most 4 at edges")))
 }
 
 /// The instructions of the whole kernel for an element of `add f32` when each element was moved alone (commit 8748cd7).
@@ -74,6 +103,8 @@ mod tests {
             target: target.into(),
             instructions: counted.instructions,
             global: counted.heaviest.global,
+            loads: counted.loads,
+            stores: counted.stores,
             ..Row::default()
         }
     }
@@ -93,15 +124,32 @@ mod tests {
             assert_eq!(narrow(&row(family, names, target, VECTORS)), None);
             let found = narrow(&row(family, names, target, &one)).expect("a load of 4 bytes is narrow");
             assert!(found.starts_with(target) && found.contains("1 of 4, 2 of 16"), "{found}");
-            // The heaviest block of a softmax may be the exponentials of elements in registers.
-            match narrow(&row(family, names, target, "")) {
-                None => assert_eq!(family, "rows"),
-                Some(found) => assert!(found.contains("bytes: none") && family != "rows", "{found}"),
-            }
+            let found = narrow(&row(family, names, target, "")).expect("nothing is accessed");
+            assert!(found.contains("bytes: none"), "{found}");
         }
         // Other operands and other compilers are not held to it.
         assert_eq!(narrow(&row("rows", ["softmax f16, along columns", "ops/softmax"], "navi31", &one)), None);
         assert_eq!(narrow(&row("elementwise", ADD, "nv176", &one)), None);
+    }
+
+    /// The heaviest block of a softmax may be the exponentials of elements in registers: then all others are judged.
+    #[test]
+    fn a_softmax_is_judged_as_a_whole() {
+        let names = ["softmax f16, along rows", "ops/softmax"];
+        let heaviest = "BB1:\n".to_owned() + &"\tv_fma_f32 v0, v1, v2, v3 ; c\n".repeat(9);
+        let edge = "BB2:\n\tbuffer_store_b16 v0, v1, s[0:3], 0 offen ; e\n";
+        let of = |text: &str| narrow(&row("rows", names, "navi31", &format!("{text}{heaviest}{edge}")));
+        assert_eq!(of(VECTORS), None);
+        let halves = VECTORS.replace("buffer_load_b128", "buffer_load_b64");
+        assert!(of(&halves).expect("loads of 8 bytes are narrow").contains("2 of 8; all loads"));
+        let words = VECTORS.replace("buffer_load_b128", "buffer_load_b32");
+        assert!(of(&words).expect("loads of 4 bytes are narrow").contains("2 of 4; all loads"));
+        let stored = VECTORS.replace("buffer_store_b128", "buffer_store_b32");
+        assert!(of(&stored).expect("stores of 4 bytes are narrow").contains("1 of 2, 1 of 4; all stores"));
+        // The rule of the heaviest block holds, too, if that block accesses memory.
+        let heavy = format!("{heaviest}\tbuffer_store_b32 v0, v1, s[0:3], 0 offen ; e\n");
+        let found = narrow(&row("rows", names, "navi31", &format!("{VECTORS}{heavy}")));
+        assert!(found.expect("the heaviest block is narrow").contains("1 of 4; all must be of 16"));
     }
 
     #[test]

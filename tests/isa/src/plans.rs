@@ -1,5 +1,7 @@
 //! The plans to compile: problems of every family, with sizes and types as in networks and solvers.
 
+mod networks;
+
 use crate::support::operand::View;
 use crate::support::{limits, plans, wgsl};
 use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
@@ -44,6 +46,7 @@ pub fn all(caps: &Caps) -> Vec<Named> {
     let mut plans = List { caps, plans: Vec::new() };
     products(&mut plans);
     elements(&mut plans);
+    networks::add(&mut plans);
     sketches(&mut plans);
     multivectors(&mut plans);
     layers(&mut plans);

@@ -48,6 +48,12 @@ pub struct Row {
     pub global: Widths,
     /// Accesses to shared memory by their width in bytes.
     pub shared_access: Widths,
+    /// Loads from storage buffers in the whole kernel, code for edges included. Older files leave out this field and the next.
+    #[serde(default, skip_serializing_if = "Widths::is_empty")]
+    pub loads: Widths,
+    /// Stores to storage buffers in the whole kernel.
+    #[serde(default, skip_serializing_if = "Widths::is_empty")]
+    pub stores: Widths,
     /// A digest of the assembly. Rows with the same digest have the same code.
     pub code: String,
     /// The reason why there is no code, if compilation failed.

@@ -1,0 +1,80 @@
+//! What networks do between their products: expressions, norms, losses, cumulative sums.
+
+use super::{FITS, List, flat};
+use tilewise::DType::{self, F16, F32};
+use tilewise::planning::ops::{
+    ChannelLayouts, ChannelPass, ChannelProblem, CrossEntropyProblem, CumsumProblem, ElementwiseProblem,
+    LossFunction, LossProblem, NormKind, NormLayouts, NormPass, NormProblem, OneHotProblem, TargetKind,
+    mapped,
+};
+
+/// Adds the plans.
+pub(super) fn add(plans: &mut List<'_>) {
+    for dtype in [F32, F16] {
+        expressions(plans, dtype);
+        norms(plans, dtype);
+        losses(plans, dtype);
+        for (along, axis) in [("rows", 1), ("columns", 0)] {
+            let problem = CumsumProblem::new(&flat(&[4096, 4096]), axis, dtype).expect(FITS);
+            plans.add("rows", &format!("cumsum {dtype}, along {along}"), &problem);
+        }
+        plans.add(
+            "one_hot",
+            &format!("one-hot {dtype}"),
+            &OneHotProblem::new(&flat(&[4096]), 1024, dtype).expect(FITS),
+        );
+    }
+}
+
+/// An expression of five operations, and the gate of a feed-forward block.
+fn expressions(plans: &mut List<'_>, dtype: DType) {
+    let plane = flat(&[4096, 4096]);
+    let both = [(&plane, dtype); 2];
+    let mut add = |name: &str, (function, _): (_, Vec<_>)| {
+        let problem = ElementwiseProblem::new(function, &both, (&plane, dtype)).expect(FITS);
+        plans.add("elementwise", &format!("{name} {dtype}"), &problem);
+    };
+    add("map of five", mapped([dtype; 2], dtype, |[x, y]| ((x - 0.5) * &y + 1.0).abs().sqrt()).expect(FITS));
+    add("map of a gate", mapped([dtype; 2], dtype, |[a, b]| &a * a.sigmoid() * b).expect(FITS));
+}
+
+fn norms(plans: &mut List<'_>, dtype: DType) {
+    let (plane, weights) = (flat(&[4096, 4096]), flat(&[4096]));
+    for (name, kind, pass) in [
+        ("layer norm", NormKind::Layer, NormPass::ForwardWithStatistics),
+        ("layer norm, backward", NormKind::Layer, NormPass::BackwardWithBoth),
+        ("RMS norm", NormKind::Rms, NormPass::ForwardWithStatistics),
+        ("RMS norm, backward", NormKind::Rms, NormPass::BackwardWithGamma),
+    ] {
+        let b = matches!(pass, NormPass::BackwardWithBoth | NormPass::BackwardWithGamma).then_some(&plane);
+        let beta = (kind == NormKind::Layer).then_some(&weights);
+        let layouts = NormLayouts { a: &plane, b, gamma: Some(&weights), beta };
+        let problem = NormProblem::new(kind, pass, layouts, dtype).expect(FITS);
+        plans.add("norm", &format!("{name} {dtype}"), &problem);
+    }
+    let (x, weights) = (flat(&[32, 1024, 256]), flat(&[256]));
+    let one = flat(&[1, 32 * 1024, 256]);
+    for (name, x, pass, groups) in [
+        ("group norm", &x, ChannelPass::Group, 32),
+        ("group norm, backward", &x, ChannelPass::BackwardWithGradients, 32),
+        ("batch norm in training", &one, ChannelPass::TrainingWithRunning, 256),
+    ] {
+        let is_backward = pass == ChannelPass::BackwardWithGradients;
+        let b = is_backward.then_some(x);
+        let beta = (!is_backward).then_some(&weights);
+        let layouts = ChannelLayouts { a: x, b, gamma: Some(&weights), beta };
+        let problem = ChannelProblem::new("isa", pass, layouts, groups, dtype).expect(FITS);
+        plans.add("norm", &format!("{name} {dtype}"), &problem);
+    }
+}
+
+fn losses(plans: &mut List<'_>, dtype: DType) {
+    let (plane, targets) = (flat(&[4096, 4096]), flat(&[4096]));
+    for function in LossFunction::ALL {
+        let problem = LossProblem::new(function, [&plane, &plane], None, dtype).expect(FITS);
+        let name = format!("{function:?} {dtype}, with gradient").to_lowercase();
+        plans.add("loss", &name, &problem.with_gradient(None));
+    }
+    let problem = CrossEntropyProblem::new(&plane, (TargetKind::Classes, &targets), None, dtype).expect(FITS);
+    plans.add("loss", &format!("cross-entropy {dtype}, with gradient"), &problem.with_gradient(None));
+}
