@@ -7,6 +7,7 @@ use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout, dim};
 use crate::ops::subgroups::{lanes_of_row, subgroup};
+use crate::ops::vectors::per_vector;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
 
 /// Workgroups that occupy a device, if each invocation loads several vectors.
@@ -78,8 +79,8 @@ impl ReduceProblem {
             Across::Columns => {
                 let lanes = d.axes[0][0].div_ceil(width);
                 // What is known of a part has at most a sixteenth of the bytes of its elements.
-                let least = LOADS_OF_PART
-                    .max(64 * self.function.combination(self.dtype).words / self.dtype.size() as u32);
+                let words = self.function.combination(self.dtype).words;
+                let least = LOADS_OF_PART.max(4 * words * per_vector(self.dtype));
                 let parts = ratio(MANY_WORKGROUPS * COLUMN_LANES, lanes * d.rows, d.length * d.lines, least);
                 ReduceDims { lanes, parts, ..d }
             }
