@@ -15,7 +15,7 @@ struct Dims {
     lanes: u32,  // invocations along the channels: a power of two, at most LANES
     eps: f32,
     momentum: f32, // the weight of a new running statistic
-    reserved: u32,
+    span: u32,     // channels of a workgroup that computes the statistics too
 }
 
 // What a workgroup computes: rows `first` to `end` of an outer index, and LANES / dims.lanes of them at a time. An invocation has

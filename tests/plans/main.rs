@@ -10,6 +10,7 @@ mod flops;
 mod laws;
 mod layouts;
 mod matrices;
+mod norms;
 mod pieces;
 mod printed;
 #[path = "../support/mod.rs"]

@@ -142,7 +142,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     for shader in ["ops/norm", "ops/norm_long", "ops/norm_backward", "ops/norm_backward_long"] {
         assert_eq!(dims_of(shader), norm, "{shader}");
     }
-    let channels: Members = members!(ChannelDims: outer inner channels of_group a b gamma_offset beta_offset chunks each lanes eps momentum reserved);
+    let channels: Members = members!(ChannelDims: outer inner channels of_group a b gamma_offset beta_offset chunks each lanes eps momentum span);
     for (shader, _) in KERNELS.iter().filter(|(name, _)| name.starts_with("ops/channel")) {
         assert_eq!(dims_of(shader), channels, "{shader}");
     }

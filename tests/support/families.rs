@@ -35,7 +35,7 @@ pub(crate) const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 const IN_A_TENSOR: SeedSource = SeedSource::Tensor([0, 1]);
 
 /// A problem of every family. Each needs several workgroups.
-pub(crate) const FAMILIES: [Family; 53] = [
+pub(crate) const FAMILIES: [Family; 54] = [
     ("naive", |caps| naive([40, 50, 60]).plan(caps)),
     ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
     ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),
@@ -85,7 +85,8 @@ pub(crate) const FAMILIES: [Family; 53] = [
     ("RMS norm of long rows, backward", |caps| {
         normed(NormKind::Rms, NormPass::BackwardWithGamma, [12, 8200], caps)
     }),
-    ("batch norm in training", |caps| channels(ChannelPass::TrainingWithRunning, [1, 4096, 64], 64, caps)),
+    ("group norm", |caps| channels(ChannelPass::Group, [4, 600, 64], 8, caps)),
+    ("batch norm of many rows", |caps| channels(ChannelPass::TrainingWithRunning, [1, 40_000, 4], 4, caps)),
     ("group norm, backward", |caps| channels(ChannelPass::BackwardWithGradients, [4, 600, 64], 8, caps)),
     ("cast", |caps| {
         CastProblem::new(&flat(&[64, 256])?, DType::F32, DType::Bf16, Overflow::Saturate)?.plan(caps)

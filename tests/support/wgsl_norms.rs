@@ -43,14 +43,21 @@ pub fn norm_kernels(caps: &Caps) -> Vec<Kernel> {
         (ChannelPass::BackwardWithGradients, 64),
         (ChannelPass::EvaluationBackwardWithGradients, 64),
     ];
+    // Many rows of few channels take three steps forward.
     for (dtype, row) in REALS.into_iter().flat_map(|dtype| [64, 65].map(|row| (dtype, row))) {
-        let a = Layout::new("test", &[1, 300, 64], &[0, row, 1], 0, 1 << 20).expect("a large buffer");
-        let weights = Layout::contiguous("test", &[64]).expect("a small shape");
-        for (pass, groups) in passes {
-            let layouts = ChannelLayouts { a: &a, b: Some(&a), gamma: Some(&weights), beta: Some(&weights) };
-            let problem = ChannelProblem::new("test", pass, layouts, groups, dtype).expect("a small shape");
-            let Ok(plan) = problem.plan(caps) else { continue };
-            kernels.extend(plan.steps().iter().map(|step| step.kernel.clone()));
+        for [rows, channels] in [[300, 64], [40_000, 8]] {
+            let a =
+                Layout::new("test", &[1, rows, channels], &[0, row, 1], 0, 1 << 22).expect("a large buffer");
+            let weights = Layout::contiguous("test", &[channels]).expect("a small shape");
+            for (pass, groups) in passes {
+                let groups = groups.min(channels);
+                let layouts =
+                    ChannelLayouts { a: &a, b: Some(&a), gamma: Some(&weights), beta: Some(&weights) };
+                let problem =
+                    ChannelProblem::new("test", pass, layouts, groups, dtype).expect("a small shape");
+                let Ok(plan) = problem.plan(caps) else { continue };
+                kernels.extend(plan.steps().iter().map(|step| step.kernel.clone()));
+            }
         }
     }
     kernels.into_iter().collect()

@@ -125,7 +125,8 @@ pub fn batch_norm_backward<T: Real>(
 /// Computed in f32 in a fixed order, then stored: [`reference::group_norm`](crate::reference::group_norm) with one outer index and
 /// one channel in a group. The variance is the sum of squared distances to means, never a difference of two means.
 /// # Launches
-/// Three: the moments of channels in chunks of rows, which occupy the whole device; the statistics; the result.
+/// One: a workgroup has a few channels. Three as for [`group_norm`](super::group_norm), and with running statistics on a device
+/// with fewer than 11 storage bindings.
 pub fn batch_norm_training<T: Real>(
     x: &Tensor<T>,
     running: Option<&RunningStatistics>,

@@ -63,7 +63,8 @@ impl<T: Real> Default for InstanceNorm<'_, T> {
 /// Computed in f32 in a fixed order, then stored: [`reference::group_norm`](crate::reference::group_norm). The variance is the
 /// sum of squared distances to means, never a difference of two means.
 /// # Launches
-/// Three: the moments of channels in chunks of rows, which occupy the whole device; the statistics; the result.
+/// One: a workgroup has whole groups. Three if there are fewer than four workgroups for each core of the device and one has more
+/// than 128 KiB of `x`: the moments of channels in chunks of rows, which occupy the whole device; the statistics; the result.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

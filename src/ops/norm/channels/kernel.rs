@@ -60,7 +60,10 @@ impl ChannelProblem {
                 to.f32s("moments", "read_write");
                 loads(&mut to, "value", "a");
             }
-            ChannelKernel::Statistics => self.statistics(&mut to),
+            ChannelKernel::Statistics => {
+                to.f32s("moments", "read");
+                self.store_statistics(&mut to);
+            }
             ChannelKernel::Norm => self.norm(&mut to),
             ChannelKernel::Sums => {
                 ["a", "b"].into_iter().for_each(|name| to.read(name));
@@ -72,15 +75,15 @@ impl ChannelProblem {
             ChannelKernel::Means => self.means(&mut to),
             ChannelKernel::Backward => self.of_operand(&mut to),
         }
-        to.done(self.description(which))
+        to.done(self.description(&format!("{which:?}")))
     }
 
     /// What distinguishes the generated text.
-    fn description(&self, which: ChannelKernel) -> String {
+    pub(super) fn description(&self, which: &str) -> String {
         let names = [(self.has_gamma, " gamma"), (self.has_beta, " beta")];
         let names: String =
             names.into_iter().filter_map(|(is_there, name)| is_there.then_some(name)).collect();
-        format!("{which:?} of {:?}{names}", self.pass)
+        format!("{which} of {:?}{names}", self.pass)
     }
 
     /// Whether a unit has all elements of a channel, so that sums of units are gradients.
@@ -88,8 +91,8 @@ impl ChannelProblem {
         self.dims.outer == 1 && self.dims.of_group == 1
     }
 
-    fn statistics(&self, to: &mut Writer) {
-        to.f32s("moments", "read");
+    /// The statistics that a kernel writes, and `store_statistics`.
+    pub(super) fn store_statistics(&self, to: &mut Writer) {
         let has_running = self.pass == ChannelPass::TrainingWithRunning;
         if has_running {
             to.f32s("running_means", "read");
@@ -122,11 +125,16 @@ impl ChannelProblem {
         to.write("y");
         loads(to, "value", "a");
         let factor = if self.has_gamma { "of_channel.y * weight_of(channel)" } else { "of_channel.y" };
-        let shift = if self.has_beta { "load_beta(dims.beta_offset + channel)" } else { "0.0" };
+        let shift = self.shift();
         let body = format!(
             "    let of_channel = statistics(unit, channel);\n    return vec3<f32>(of_channel.x, {factor}, {shift});\n"
         );
         to.function("scale_of(unit: u32, channel: u32) -> vec3<f32>", &body);
+    }
+
+    /// The expression of what is added to a channel.
+    pub(super) fn shift(&self) -> &'static str {
+        if self.has_beta { "load_beta(dims.beta_offset + channel)" } else { "0.0" }
     }
 
     fn means(&self, to: &mut Writer) {
@@ -159,7 +167,7 @@ impl ChannelProblem {
     }
 
     /// Gamma and beta, and `weight_of`.
-    fn write_weights(&self, to: &mut Writer) {
+    pub(super) fn write_weights(&self, to: &mut Writer) {
         for (name, is_there) in [("gamma", self.has_gamma), ("beta", self.has_beta)] {
             if is_there {
                 to.read_elements(name);

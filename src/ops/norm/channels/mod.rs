@@ -6,6 +6,7 @@ mod kernel;
 mod plan;
 pub(crate) mod problem;
 mod run;
+mod whole;
 
 pub use batch::{
     BatchNorm, BatchNormed, RunningStatistics, batch_norm, batch_norm_backward, batch_norm_training,

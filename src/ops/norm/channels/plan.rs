@@ -1,4 +1,5 @@
-//! The plan of a norm of channels: moments of chunks of rows, statistics, the norm; likewise backwards.
+//! The plan of a norm of channels: one step if there are workgroups enough, otherwise moments of chunks of rows, statistics,
+//! the norm; likewise backwards.
 
 use super::kernel::{ChannelKernel, UNIT_LANES};
 use super::problem::{ChannelDims, ChannelPass, ChannelProblem, LANES};
@@ -21,7 +22,7 @@ struct Operands {
 }
 
 impl Problem for ChannelProblem {
-    /// In a forward pass up to three steps, in a backward pass up to four.
+    /// In a forward pass one step or three, in a backward pass up to four.
     ///
     /// Operands of a forward pass: A, gamma, beta, given statistics (the means and variances in evaluation, or running ones in
     /// training); the result, the means, the variances, the reciprocal deviations, the updated running statistics. Of a backward
@@ -60,14 +61,24 @@ impl ChannelProblem {
             let new = given.map(|_| {
                 ["the new running means", "the new running variances"].map(|name| result(draft, name))
             });
+            let statistics: Vec<_> = [Some(means), variances, Some(rstds)]
+                .into_iter()
+                .flatten()
+                .chain(new.into_iter().flatten())
+                .map(|of| (of, Access::Write))
+                .collect();
+            let running = given.into_iter().flatten().map(|of| (of, Access::Read));
+            if let Some(whole) = self.whole(draft.caps()) {
+                let read = [Some(a), gamma, beta].into_iter().flatten().map(|of| (of, Access::Read));
+                let args: Vec<_> =
+                    read.chain([(y, Access::Write)]).chain(running).chain(statistics).collect();
+                return self.whole_step(draft, whole, &args);
+            }
             let moments = draft
                 .temporary(&[self.partial_rows(draft.caps()) * 2, self.dims.channels as usize], DType::F32)?;
             self.step(draft, ChannelKernel::Moments, &[(a, Access::Read), (moments, Access::Write)])?;
-            let inputs =
-                [moments].into_iter().chain(given.into_iter().flatten()).map(|of| (of, Access::Read));
-            let outputs = [Some(means), variances, Some(rstds)].into_iter().flatten();
-            let outputs = outputs.chain(new.into_iter().flatten()).map(|of| (of, Access::Write));
-            let args: Vec<_> = inputs.chain(outputs).collect();
+            let args: Vec<_> =
+                [(moments, Access::Read)].into_iter().chain(running).chain(statistics).collect();
             self.step(draft, ChannelKernel::Statistics, &args)?;
             let operands = Operands { a, b: None, gamma, beta, statistics: [means, rstds] };
             return self.step(draft, ChannelKernel::Norm, &operands.args(None, (y, Access::Write)));

@@ -7,7 +7,7 @@ use crate::{Error, Result};
 /// Invocations per workgroup, if the device allows them.
 pub(super) const LANES: u32 = 256;
 /// Groups of four elements of an operand that an invocation holds.
-const HELD_QUADS: u32 = 8;
+pub(super) const HELD_QUADS: u32 = 8;
 
 /// The uniform of the shaders `shaders/ops/channel_*.wgsl` (`channel_dims.wgsl`), in elements. The call passes `eps` and
 /// `momentum`.
@@ -28,7 +28,7 @@ pub struct ChannelDims {
     pub lanes: u32,
     pub eps: u32,
     pub momentum: u32,
-    pub reserved: u32,
+    pub span: u32,
 }
 
 /// Which pass of a norm of channels.

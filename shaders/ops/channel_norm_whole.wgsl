@@ -1,0 +1,242 @@
+//! Normalises channels by the statistics of their units, which the same workgroup computes first; the operands are generated code.
+//!
+//! shapes    A (outer, inner, channels), any strides; gamma and beta (channels) -> Y of A's shape, row-major from the start of its binding; mean and rstd (outer, groups)
+//! grid      one workgroup of LANES invocations per dims.span channels of an outer index: one unit or several
+//! subgroup  not used; neighbouring invocations have neighbouring channels, and add their sums in shared memory
+//! requires  nothing
+//! edges     workgroups past the last return, channels past the end are not stored: any outer, inner, channels >= 1
+
+//#import channel_dims
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+
+//#param  set by ChannelProblem::whole_kernel
+const QUADS: u32 = 1u; // groups of four channels that a lane loads together
+const TURN: u32 = 8u;  // rows that a lane holds together
+const LANES: u32 = 256u;
+const WHOLE: bool = false; // the channels of a workgroup consist of whole groups
+//#end
+const WIDTH: u32 = 4u * QUADS;
+alias sum = f32; // type of results before they are stored
+
+//#import norm_within
+
+//#generated operands
+// The operands. `value(start, group, k, length)` is quad `k` of a group of WIDTH channels, of which `length` begin at `start`;
+// `store_statistics(unit, mean, squares, count)` gets the sum of the squared distances of `count` elements to the mean. Plans generate it.
+
+// The default: neither gamma nor beta.
+//#param
+alias a_unit = f32;
+alias y_unit = f32;
+//#end
+@group(0) @binding(0) var<storage, read> a: array<a_unit>;
+@group(0) @binding(1) var<storage, read_write> y: array<y_unit>;
+@group(0) @binding(2) var<storage, read_write> means: array<f32>;
+@group(0) @binding(3) var<storage, read_write> rstds: array<f32>;
+
+//#slot load x=a default element
+//#slot load_quad x=a default reals
+//#slot save x=y default element
+
+fn value(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_a(start + 4u * group * dims.a.w, dims.a.w, length - 4u * group);
+}
+
+fn weight_of(channel: u32) -> f32 {
+    return 1.0;
+}
+
+fn shift_of(channel: u32) -> f32 {
+    return 0.0;
+}
+
+fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
+    let at = start + 4u * group;
+    save_y(at, v[0].x);
+    if count > 1u { save_y(at + 1u, v[0].y); }
+    if count > 2u { save_y(at + 2u, v[0].z); }
+    if count > 3u { save_y(at + 3u, v[0].w); }
+}
+
+fn store_statistics(unit: u32, mean: f32, squares: f32, count: f32) {
+    means[unit] = mean;
+    rstds[unit] = inverseSqrt(squares / count + dims.eps);
+}
+//#end
+
+// Sums of each lane: the first quad of all lanes, then the second.
+var<workgroup> parts: array<vec4<f32>, QUADS * LANES>;
+
+// Adds the sums of the lanes: those of the same channels, or all if the channels are one unit.
+fn add_lanes(lane: u32) {
+    let apart = select(dims.lanes, 1u, dims.span == dims.of_group);
+    workgroupBarrier();
+    var left = LANES / dims.lanes * dims.lanes / apart;
+    while left > 1u {
+        let half = (left + 1u) / 2u;
+        if lane < (left - half) * apart {
+            //#unroll
+            for (var k = 0u; k < QUADS; k++) {
+                parts[k * LANES + lane] += parts[k * LANES + lane + half * apart];
+            }
+        }
+        workgroupBarrier();
+        left = half;
+    }
+}
+
+// The sum of a unit after `add_lanes`. `channel` is one of its channels, counted from the workgroup's first.
+fn unit_sum(channel: u32) -> f32 {
+    var all = 0.0;
+    if dims.span == dims.of_group {
+        //#unroll
+        for (var k = 0u; k < QUADS; k++) {
+            let own = parts[k * LANES];
+            all += (own.x + own.y) + (own.z + own.w);
+        }
+        return all;
+    }
+    let first = channel - channel % dims.of_group;
+    for (var at = first; at < first + dims.of_group; at++) {
+        all += parts[at % WIDTH / 4u * LANES + at / WIDTH][at % 4u];
+    }
+    return all;
+}
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let block = block_index(workgroup, grid);
+    let across = (dims.channels + dims.span - 1u) / dims.span;
+    let outer = block / across;
+    if outer >= dims.outer {
+        return;
+    }
+    let first = (block - outer * across) * dims.span;
+    let length = min(dims.span, dims.channels - first);
+    let groups = (length + WIDTH - 1u) / WIDTH;
+    let at_once = LANES / dims.lanes; // rows
+    let own_group = lane % dims.lanes;
+    let own_row = lane / dims.lanes;
+    let end = select(0u, dims.inner, own_row < at_once);
+    let is_held = dims.inner <= at_once * TURN && groups <= dims.lanes;
+    let start = dims.a.x + outer * dims.a.y + first * dims.a.w;
+
+    // Of the lane's elements: their number, their sums, and the sums of their squared distances to their means.
+    var own: array<vec4<f32>, TURN * QUADS>;
+    var counts: array<vec4<f32>, QUADS>;
+    var sums: array<vec4<f32>, QUADS>;
+    var squares: array<vec4<f32>, QUADS>;
+    for (var group = own_group; group < groups; group += dims.lanes) {
+        let left = length - group * WIDTH;
+        for (var row = own_row; row < end; row += at_once * TURN) {
+            var added: array<vec4<f32>, QUADS>;
+            var rows = 0.0;
+            //#unroll
+            for (var t = 0u; t < TURN; t++) {
+                if row + t * at_once < end {
+                    rows += 1.0;
+                    //#unroll
+                    for (var k = 0u; k < QUADS; k++) {
+                        let v = value(start + (row + t * at_once) * dims.a.z, group, k, length);
+                        own[t * QUADS + k] = within(v, k, left);
+                        added[k] += own[t * QUADS + k];
+                    }
+                }
+            }
+            //#unroll
+            for (var k = 0u; k < QUADS; k++) {
+                let middle = added[k] / rows;
+                var off = vec4<f32>(0.0);
+                //#unroll
+                for (var t = 0u; t < TURN; t++) {
+                    if row + t * at_once < end {
+                        off += (own[t * QUADS + k] - middle) * (own[t * QUADS + k] - middle);
+                    }
+                }
+                // Both sets of rows together (Chan, Golub and LeVeque, 1979).
+                let more = within(vec4<f32>(rows), k, left);
+                let all = max(counts[k] + more, vec4<f32>(1.0));
+                let apart = middle - sums[k] / max(counts[k], vec4<f32>(1.0));
+                squares[k] += off + apart * (counts[k] * more / all) * apart;
+                sums[k] += added[k];
+                counts[k] += more;
+            }
+        }
+    }
+
+    //#unroll
+    for (var k = 0u; k < QUADS; k++) {
+        parts[k * LANES + lane] = sums[k];
+    }
+    add_lanes(lane);
+    let count = f32(dims.inner) * f32(dims.of_group);
+    var mean: array<vec4<f32>, QUADS>;
+    //#unroll
+    for (var k = 0u; k < QUADS; k++) {
+        //#unroll
+        for (var i = 0u; i < 4u; i++) {
+            let channel = min(own_group * WIDTH + 4u * k + i, length - 1u);
+            mean[k][i] = unit_sum(channel) / count;
+        }
+    }
+    workgroupBarrier();
+    //#unroll
+    for (var k = 0u; k < QUADS; k++) {
+        let apart = sums[k] / max(counts[k], vec4<f32>(1.0)) - mean[k];
+        parts[k * LANES + lane] = squares[k] + apart * counts[k] * apart;
+    }
+    add_lanes(lane);
+    var rstd: array<vec4<f32>, QUADS>;
+    //#unroll
+    for (var k = 0u; k < QUADS; k++) {
+        //#unroll
+        for (var i = 0u; i < 4u; i++) {
+            let channel = min(own_group * WIDTH + 4u * k + i, length - 1u);
+            let of_unit = unit_sum(channel);
+            rstd[k][i] = inverseSqrt(of_unit / count + dims.eps);
+            if lane < dims.lanes && own_group * WIDTH + 4u * k + i < length && channel % dims.of_group == 0u {
+                let unit = (outer * dims.channels + first + channel) / dims.of_group;
+                store_statistics(unit, mean[k][i], of_unit, count);
+            }
+        }
+    }
+
+    for (var group = own_group; group < groups; group += dims.lanes) {
+        let left = length - group * WIDTH;
+        var factor: array<vec4<f32>, QUADS>;
+        var shift: array<vec4<f32>, QUADS>;
+        //#unroll
+        for (var k = 0u; k < QUADS; k++) {
+            //#unroll
+            for (var i = 0u; i < 4u; i++) {
+                let channel = first + min(group * WIDTH + 4u * k + i, length - 1u);
+                factor[k][i] = rstd[k][i] * weight_of(channel);
+                shift[k][i] = shift_of(channel);
+            }
+        }
+        for (var row = own_row; row < end; row += at_once * TURN) {
+            //#unroll
+            for (var t = 0u; t < TURN; t++) {
+                if row + t * at_once < end {
+                    var v: array<vec4<f32>, QUADS>;
+                    //#unroll
+                    for (var k = 0u; k < QUADS; k++) {
+                        v[k] = own[t * QUADS + k];
+                        if !is_held {
+                            v[k] = value(start + (row + t * at_once) * dims.a.z, group, k, length);
+                        }
+                        v[k] = (v[k] - mean[k]) * factor[k] + shift[k];
+                    }
+                    let to = (outer * dims.inner + row + t * at_once) * dims.channels + first;
+                    store_y(to, group, left, v);
+                }
+            }
+        }
+    }
+}

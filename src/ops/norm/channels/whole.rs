@@ -1,0 +1,161 @@
+//! Norms of channels in one step: a workgroup computes the statistics of whole units and normalises them
+//! (`shaders/ops/channel_norm_whole.wgsl`).
+
+use super::problem::{ChannelDims, ChannelPass, ChannelProblem, HELD_QUADS, LANES};
+use crate::Result;
+use crate::caps::Caps;
+use crate::kernel::{self, Kernel, Needs, StorageFormat};
+use crate::layout::dim;
+use crate::ops::norm::writer::Writer;
+use crate::ops::vectors::{Moves, per_vector, quads};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region, Time};
+use std::mem::offset_of;
+
+/// Bytes of the operand that one workgroup reads in the time of two launches.
+const SHORT_BYTES: u64 = 1 << 17;
+/// Bytes of a row that a workgroup should have, so that whole lines of caches are read.
+const LINE_BYTES: usize = 128;
+/// Bytes of a row that a workgroup has even if there are then few workgroups: the smallest transfer of device memory.
+const SECTOR_BYTES: usize = 32;
+/// The most channels of a unit that shares a workgroup with others: an invocation adds up their sums one after another.
+const SHARED_CHANNELS: u32 = 64;
+
+/// What a workgroup computes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Whole {
+    /// The channels of one outer index that it has: those of a unit or several.
+    span: u32,
+    moves: Moves,
+    workgroups: u64,
+}
+
+impl ChannelProblem {
+    /// What a workgroup computes if one step suffices: there are workgroups enough to occupy the device, or each has so few
+    /// elements that two launches would take longer. The device must also have enough bindings.
+    pub(super) fn whole(&self, caps: &Caps) -> Option<Whole> {
+        let whole = self.widest(caps);
+        let bytes = u64::from(self.dims.inner) * u64::from(whole.span) * self.dtype.size() as u64;
+        let is_busy = whole.workgroups >= busy(caps);
+        let fits = self.bindings() <= caps.limits.storage_bindings;
+        (fits && (is_busy || bytes <= SHORT_BYTES)).then_some(whole)
+    }
+
+    /// As many units in a workgroup as fill its invocations and a line of memory, but enough workgroups to occupy the device.
+    fn widest(&self, caps: &Caps) -> Whole {
+        let d = &self.dims;
+        let of_vector = per_vector(self.dtype);
+        // Units of whole vectors: a power of two.
+        let least = of_vector >> d.of_group.trailing_zeros().min(of_vector.trailing_zeros());
+        let is_whole = d.channels.is_multiple_of(of_vector) && (least == 1 || d.of_group <= SHARED_CHANNELS);
+        let (moves, least) = match self.moves() {
+            Moves::Vectors if is_whole => (Moves::Vectors, least),
+            _ => (Moves::Elements, 1),
+        };
+        let of = |units: u32| {
+            let span = units.saturating_mul(d.of_group).min(d.channels);
+            Whole { span, moves, workgroups: u64::from(d.outer) * u64::from(d.channels.div_ceil(span)) }
+        };
+        let mut units = least;
+        while of(units).span < d.channels && d.of_group <= SHARED_CHANNELS {
+            let (now, twice) = (of(units), of(2 * units));
+            let bytes = now.span as usize * self.dtype.size();
+            let is_idle = self.rows_at_once(now, caps) > d.inner;
+            let is_narrow = bytes < LINE_BYTES || is_idle;
+            let fits = twice.groups(self) <= kernel::workgroup_size(LANES, caps);
+            let is_busy = twice.workgroups >= busy(caps) || bytes < SECTOR_BYTES;
+            if !(is_narrow && fits && is_busy) {
+                break;
+            }
+            units *= 2;
+        }
+        of(units)
+    }
+
+    /// Adds the step. The arguments are A, gamma, beta, the result, given running statistics, and the statistics that it
+    /// writes.
+    pub(super) fn whole_step(
+        &self,
+        draft: &mut Draft<'_>,
+        whole: Whole,
+        args: &[(Region, Access)],
+    ) -> Result<()> {
+        let caps = draft.caps();
+        let lanes = kernel::workgroup_size(LANES, caps);
+        let d = ChannelDims {
+            chunks: 1,
+            each: self.dims.inner,
+            lanes: whole.groups(self).min(lanes),
+            span: whole.span,
+            ..self.dims
+        };
+        let elements = f64::from(d.outer) * f64::from(d.inner) * f64::from(d.channels);
+        let dims = Dims::of(&d).scalar(offset_of!(ChannelDims, eps), 0);
+        draft.step(NewStep {
+            kernel: self.whole_kernel(whole, caps),
+            tile: format!("{lanes} invocations, {} channels each, {}", d.span, self.dtype),
+            needs: Needs {
+                bindings: dim(self.op, args.len())?,
+                invocations: lanes,
+                workgroup_bytes: 16 * lanes * whole.quads(self),
+            },
+            blocks: whole.workgroups,
+            dims: dims.scalar(offset_of!(ChannelDims, momentum), 1),
+            args,
+            flops: Flops::of_f32(8.0 * elements),
+            time: Time::Roofline,
+        })
+    }
+
+    fn whole_kernel(&self, whole: Whole, caps: &Caps) -> Kernel {
+        let kernel = Kernel::new("ops/channel_norm_whole")
+            .dims(caps, size_of::<ChannelDims>())
+            .param("LANES", kernel::workgroup_size(LANES, caps))
+            .param("QUADS", whole.quads(self))
+            .param("TURN", HELD_QUADS / whole.quads(self))
+            .param("WHOLE", whole.moves == Moves::Vectors);
+        let mut to = Writer::new(kernel, whole.moves, StorageFormat::of(self.dtype, caps));
+        to.read("a");
+        self.write_weights(&mut to);
+        to.write("y");
+        self.store_statistics(&mut to);
+        let value = to.loaded("a", "start", "dims.a.w");
+        let head = "value(start: u32, group: u32, k: u32, length: u32) -> vec4<f32>";
+        to.function(head, &format!("    return {value};\n"));
+        to.function("shift_of(channel: u32) -> f32", &format!("    return {};\n", self.shift()));
+        to.done(self.description("Whole"))
+    }
+
+    /// The storage bindings of the step.
+    fn bindings(&self) -> u32 {
+        let statistics = match self.pass {
+            ChannelPass::Group => 2,
+            ChannelPass::Training => 3,
+            _ => 7,
+        };
+        2 + u32::from(self.has_gamma) + u32::from(self.has_beta) + statistics
+    }
+
+    /// The rows that a workgroup computes at once.
+    fn rows_at_once(&self, whole: Whole, caps: &Caps) -> u32 {
+        (kernel::workgroup_size(LANES, caps) / whole.groups(self)).max(1)
+    }
+}
+
+impl Whole {
+    /// The number of groups of channels that lanes load together.
+    fn groups(self, of: &ChannelProblem) -> u32 {
+        self.span.div_ceil(4 * self.quads(of))
+    }
+
+    fn quads(self, of: &ChannelProblem) -> u32 {
+        match self.moves {
+            Moves::Elements => 1,
+            Moves::Vectors => quads(of.dtype),
+        }
+    }
+}
+
+/// Workgroups that occupy a device.
+fn busy(caps: &Caps) -> u64 {
+    u64::from(caps.machine.cores) * u64::from(caps.machine.workgroups_per_core)
+}
