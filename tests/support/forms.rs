@@ -23,7 +23,8 @@ struct Offer {
     kernels: BTreeSet<usize>,
 }
 
-/// Runs `cases` on the devices that take turns, and asserts that it has needed at most `most` pipelines.
+/// Runs `cases` on the devices that take turns, and asserts that they have at most `most` kernels and compile no more.
+/// Other tests may have compiled some of these before.
 ///
 /// `cases` asks [`Forms::takes`] of each case whether it is to run. It is called twice: first all cases are only planned, and
 /// a small set of kernels is chosen. It has every form of every kernel, that is, each shader with each variant of each of its
@@ -39,7 +40,9 @@ pub fn sweep(most: usize, mut cases: impl FnMut(&Turn, &mut Forms)) {
         return cases(&turn, &mut forms);
     }
     cases(&turn, &mut forms);
-    forms.chosen = Some(forms.choice());
+    let (chosen, kernels) = forms.choice();
+    assert!(kernels <= most, "{kernels} kernels, more than {most}");
+    forms.chosen = Some(chosen);
     let before = pipelines();
     cases(&turn, &mut forms);
     assert_eq!(forms.next, forms.offers.len(), "the same cases in both passes");
@@ -73,8 +76,8 @@ impl Forms {
         (device, self.twins[device].clone())
     }
 
-    /// Which cases run.
-    fn choice(&self) -> Vec<bool> {
+    /// Which cases run, and the number of their kernels.
+    fn choice(&self) -> (Vec<bool>, usize) {
         let mut texts = vec![String::new(); self.kernels.len()];
         for ((_, kernel), &number) in &self.kernels {
             texts[number] = kernel.to_string();
@@ -97,7 +100,7 @@ impl Forms {
                 made.insert(kernel);
             }
         }
-        self.offers.iter().map(|offer| offer.kernels.is_subset(&made)).collect()
+        (self.offers.iter().map(|offer| offer.kernels.is_subset(&made)).collect(), made.len())
     }
 }
 

@@ -36,7 +36,7 @@ fn shapes() -> Vec<(&'static [usize], usize)> {
 /// One sweep, so that all of it shares kernels.
 #[test]
 fn norms_of_channels_agree_with_their_definitions() {
-    forms::sweep(60, |turn, forms| {
+    forms::sweep(73, |turn, forms| {
         group_norm_and_its_gradients_agree_with_their_definitions(turn, forms);
         batch_norm_and_its_gradients_agree_with_their_definitions(turn, forms);
     });
