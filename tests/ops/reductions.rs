@@ -278,6 +278,34 @@ fn the_first_of_the_largest_and_of_the_smallest_is_found(turn: &Turn, forms: &mu
     for_integers!(turn, test, forms);
 }
 
+/// Along rows, and down columns of which an invocation has several.
+#[test]
+fn zeros_keep_their_order_in_extremes_and_are_equal_in_places() {
+    let turn = support::turn();
+    let Some(gpu) = turn.iter().next() else { return };
+    let (minus, plus) = (-0.0f32, 0.0f32);
+    for (column, want_max, want_min) in [
+        ([minus, plus, minus, minus, plus], plus, minus),
+        ([minus; 5], minus, minus),
+        ([plus; 5], plus, plus),
+        ([-1.0, minus, -2.0, plus, -1.0], plus, -2.0),
+        ([f32::NEG_INFINITY; 5], f32::NEG_INFINITY, f32::NEG_INFINITY),
+    ] {
+        let rows: Vec<f32> = column.iter().flat_map(|&x| [x; 16]).collect();
+        let down = gpu.tensor(&rows, [5, 16]).unwrap();
+        let along = gpu.tensor(&column.repeat(16), [16, 5]).unwrap();
+        let first = |want: f32| i32::try_from(column.iter().position(|&x| x == want).unwrap()).unwrap();
+        let bits = |of: Tensor<f32>| of.to_vec().unwrap().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        for (a, axis) in [(&down, 0), (&along, 1)] {
+            let what = format!("{column:?} along axis {axis}");
+            assert_eq!(bits(ops::max(a, axis).unwrap()), [want_max.to_bits(); 16], "{what}");
+            assert_eq!(bits(ops::min(a, axis).unwrap()), [want_min.to_bits(); 16], "{what}");
+            assert_eq!(ops::argmax(a, axis).unwrap().to_vec().unwrap(), [first(want_max); 16], "{what}");
+            assert_eq!(ops::argmin(a, axis).unwrap().to_vec().unwrap(), [first(want_min); 16], "{what}");
+        }
+    }
+}
+
 #[test]
 fn every_bit_of_an_f32_counts() {
     let turn = support::turn();

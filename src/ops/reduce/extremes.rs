@@ -37,7 +37,7 @@ pub fn max<T: Element>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T>
 /// # Errors
 /// As [`max`].
 /// # Precision
-/// Exact. Of zeros of both signs, the result is +0.
+/// Exact. The smallest of zeros of both signs is -0.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
