@@ -24,6 +24,7 @@ pub struct ReduceDims {
     pub parts: u32,
     pub finish: u32,
     pub number: u32,
+    pub reserved: u32,
 }
 
 /// Which elements neighbouring invocations read.
