@@ -48,6 +48,7 @@ var<workgroup> parts: array<held, LANES / SUBGROUP>; // one value per subgroup
 alias held = f32;
 
 //#slot row_numbers default separate
+//#slot row_results default separate
 //#slot logits default strided
 //#slot labels default classes
 //#slot store_gradients default none

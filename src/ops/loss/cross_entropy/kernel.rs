@@ -32,8 +32,10 @@ impl CrossEntropyProblem {
         };
         let kernel = match form {
             Form::Whole => kernel,
-            Form::Losses => kernel.slot("row_numbers", "joined"),
-            Form::Gradient => kernel.slot("row_numbers", "without_results").param("C_BINDING", 3),
+            Form::Losses => kernel.slot("row_numbers", "joined").slot("row_results", "joined"),
+            Form::Gradient => {
+                kernel.slot("row_numbers", "joined").slot("row_results", "none").param("C_BINDING", 3)
+            }
         };
         let has_gradient = self.gradient == LossGradient::Computed && form != Form::Losses;
         if self.moves() == Moves::Vectors {
