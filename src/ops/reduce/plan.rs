@@ -60,7 +60,8 @@ impl ReduceProblem {
     fn dims_on(&self, caps: &Caps) -> ReduceDims {
         let d = self.dims;
         let width = 4 * self.quads(caps);
-        let ratio = |wanted: u32, there: u32, loads: u32, least: u32| {
+        // As many parts as make `wanted` of what is there, of at least `least` loads of an invocation each.
+        let parts_of = |wanted: u32, there: u32, loads: u32, least: u32| {
             let parts = (wanted / there.max(1)).min(loads / least).max(1);
             if loads < LOADS_WORTH_PARTS || self.steps == Steps::One { 1 } else { parts }
         };
@@ -70,7 +71,7 @@ impl ReduceProblem {
                 let loads = d.length.div_ceil(width) * d.lines;
                 let lanes = loads.div_ceil(LOADS_OF_LANE).max(1).next_power_of_two().min(most);
                 let parts = if lanes == most {
-                    ratio(MANY_WORKGROUPS, d.rows, loads / most, LOADS_OF_PART)
+                    parts_of(MANY_WORKGROUPS, d.rows, loads / most, LOADS_OF_PART)
                 } else {
                     1
                 };
@@ -81,7 +82,8 @@ impl ReduceProblem {
                 // What is known of a part has at most a sixteenth of the bytes of its elements.
                 let words = self.function.combination(self.dtype).words;
                 let least = LOADS_OF_PART.max(4 * words * per_vector(self.dtype));
-                let parts = ratio(MANY_WORKGROUPS * COLUMN_LANES, lanes * d.rows, d.length * d.lines, least);
+                let parts =
+                    parts_of(MANY_WORKGROUPS * COLUMN_LANES, lanes * d.rows, d.length * d.lines, least);
                 ReduceDims { lanes, parts, ..d }
             }
         }
