@@ -2,7 +2,8 @@
 //! everything ran. `m` and `n` are the extents of a matrix: of rows that are normalised, or of rows of channels. `k` is the
 //! number of groups, and 1 of a norm of rows.
 //!
-//! `TILEWISE_SIZES=22` sets the logarithm of the number of elements.
+//! - `TILEWISE_SIZES=22` sets the logarithm of the number of elements.
+//! - `TILEWISE_ONLY=Layer,Group` selects norms by the beginnings of their names.
 
 mod support;
 
@@ -51,6 +52,10 @@ fn each<T: Real>(session: &Session, log: usize) -> Result<()> {
 
 /// A layer norm or an RMS norm with gamma.
 fn of_rows<T: Real>(session: &Session, kind: NormKind, pass: NormPass, shape: [usize; 2]) -> Result<()> {
+    let name = format!("{kind:?} {pass:?}");
+    if !session.wants(&name) {
+        return Ok(());
+    }
     let gpu = &session.gpu;
     let is_forward = pass == NormPass::Forward;
     let moved = if is_forward { 2 } else { 3 } * shape[0] * shape[1] * size_of::<T>();
@@ -73,7 +78,7 @@ fn of_rows<T: Real>(session: &Session, kind: NormKind, pass: NormPass, shape: [u
         (NormKind::Rms, false) => ops::rms_norm_backward(x, &of_rms, rms, g).map(drop),
     };
     let own = Side::launches(gpu, &plan, TOGETHER, |at| run(&pairs[at % pairs.len()]))?;
-    timed::<T>(session, &format!("{kind:?} {pass:?}"), [shape[0], shape[1], 1], moved, own)
+    timed::<T>(session, &name, [shape[0], shape[1], 1], moved, own)
 }
 
 /// A group norm or a batch norm in training of 8 images, or of all rows.
@@ -83,6 +88,10 @@ fn of_channels<T: Real>(
     [rows, channels]: [usize; 2],
     groups: usize,
 ) -> Result<()> {
+    let name = format!("{pass:?}");
+    if !session.wants(&name) {
+        return Ok(());
+    }
     let gpu = &session.gpu;
     let images = if pass == ChannelPass::Group { 8 } else { 1 };
     let shape = [images, rows / images, channels];
@@ -96,7 +105,7 @@ fn of_channels<T: Real>(
         _ => ops::batch_norm_training(x, None, BatchNorm::default()).map(drop),
     };
     let own = Side::launches(gpu, &plan, TOGETHER, |at| run(&tensors[at % tensors.len()]))?;
-    timed::<T>(session, &format!("{pass:?}"), [rows, channels, groups], moved, own)
+    timed::<T>(session, &name, [rows, channels, groups], moved, own)
 }
 
 fn timed<T: Real>(

@@ -1,4 +1,4 @@
-//! Operations on elements, each timed in turn with a copy that moves as many bytes as it reads and writes. One JSON object per
+//! Operations on elements, and choices of elements by index, each timed in turn with a copy that moves as many bytes as it reads and writes. One JSON object per
 //! line; the exit status says whether everything ran.
 //!
 //! - `TILEWISE_SIZES=2048` sets the edge of the matrices.
@@ -38,15 +38,17 @@ fn operations<T: Real>() -> [Operation<T>; 7] {
 
 fn main() -> ExitCode {
     support::main(|session| {
-        let only = std::env::var("TILEWISE_ONLY").unwrap_or_default();
-        let wanted = |case: &str| only.is_empty() || only.split(',').any(|name| case.starts_with(name));
         let mut ok = true;
         for size in session.sizes(64, &SIZES)? {
-            for case in operations::<f32>().into_iter().filter(|(name, ..)| wanted(name)) {
+            for case in operations::<f32>().into_iter().filter(|(name, ..)| session.wants(name)) {
                 ok &= ran(case.0, size, measure(&session, size, case));
             }
-            for case in operations::<f16>().into_iter().filter(|(name, ..)| wanted(name)) {
+            for case in operations::<f16>().into_iter().filter(|(name, ..)| session.wants(name)) {
                 ok &= ran(case.0, size, measure(&session, size, case));
+            }
+            for case in CHOICES.into_iter().filter(|(name, ..)| session.wants(name)) {
+                ok &= ran(case.0, size, choose::<f32>(&session, size, case));
+                ok &= ran(case.0, size, choose::<f16>(&session, size, case));
             }
         }
         Ok(ok)
@@ -66,6 +68,62 @@ fn measure<T: Real>(session: &Session, size: usize, (name, reads, run): Operatio
     done?;
     let own = Side::launches(gpu, &plans[0], TOGETHER, |at| run(&operands[at % operands.len()]))?;
     let copy = Side::lower_bound(gpu, bytes * (reads + 1), 0.0);
+    let (size, types) = ([size, size, 1], [T::DTYPE; 2]);
+    Paired { case: "ops", variant: name, baseline: "copy of as many bytes", size, types }
+        .run(session, own, copy)
+}
+
+/// How elements are chosen by index.
+#[derive(Clone, Copy)]
+enum Choice {
+    /// Rows of 128 elements of a table.
+    Embedding,
+    /// Whole positions along this axis of a square matrix.
+    Select(usize),
+    /// As many single elements as the matrix has, along this axis.
+    Gather(usize),
+}
+
+const CHOICES: [(&str, Choice); 5] = [
+    ("embedding", Choice::Embedding),
+    ("index_select of rows", Choice::Select(0)),
+    ("index_select of columns", Choice::Select(1)),
+    ("gather along columns", Choice::Gather(0)),
+    ("gather along rows", Choice::Gather(1)),
+];
+
+/// Elements of a square matrix by random indices in range. What is read, indices included, and written counts as moved.
+fn choose<T: Real>(session: &Session, size: usize, (name, choice): (&str, Choice)) -> Result<()> {
+    let gpu = &session.gpu;
+    let (shape, extent, indices) = match choice {
+        Choice::Embedding => {
+            let rows = size * size / 128;
+            ([rows, 128], rows, vec![rows])
+        }
+        Choice::Select(_) => ([size, size], size, vec![size]),
+        Choice::Gather(_) => ([size, size], size, vec![size, size]),
+    };
+    let count = indices.iter().product::<usize>();
+    let bytes = 2 * size * size * T::DTYPE.size() + count * 4;
+    let mut state = 1_u32;
+    let numbers: Vec<i32> = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223); // Numerical Recipes
+        i32::try_from((u64::from(state) * extent as u64) >> 32).expect("less than the extent")
+    })
+    .take(count)
+    .collect();
+    let operands = repeated(gpu, bytes, || {
+        Ok((gpu.random::<T>(shape, Fill::Uniform, 1)?, gpu.tensor(&numbers, &indices[..])?))
+    })?;
+    let run = |(x, indices): &(Tensor<T>, Tensor<i32>)| match choice {
+        Choice::Embedding => ops::embedding(x, indices).map(drop),
+        Choice::Select(axis) => ops::index_select(x, axis, indices).map(drop),
+        Choice::Gather(axis) => ops::gather(x, axis, indices).map(drop),
+    };
+    let (done, plans) = gpu.plans_of(|| run(&operands[0]));
+    done?;
+    let own = Side::launches(gpu, &plans[0], TOGETHER, |at| run(&operands[at % operands.len()]))?;
+    let copy = Side::lower_bound(gpu, bytes, 0.0);
     let (size, types) = ([size, size, 1], [T::DTYPE; 2]);
     Paired { case: "ops", variant: name, baseline: "copy of as many bytes", size, types }
         .run(session, own, copy)

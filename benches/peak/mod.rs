@@ -89,7 +89,9 @@ impl Copier {
 
     fn of(gpu: &Gpu, buffers: &Buffers, bytes: u64) -> Self {
         let groups = u32::try_from(bytes / 16 / 64).expect("at most 2^20");
-        let grid = [groups.min(1 << 14), groups.div_ceil(1 << 14)];
+        // As few workgroups too many as possible: they take time, too.
+        let y = groups.div_ceil(u32::from(u16::MAX));
+        let grid = [groups.div_ceil(y), y];
         Self { copy: buffers.program(gpu, "copy"), grid }
     }
 

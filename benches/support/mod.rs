@@ -66,6 +66,11 @@ impl Session {
         if self.testing { Peaks { flops: 1e9, bytes: 1e9 } } else { peak::measure(&self.gpu) }
     }
 
+    /// Whether `TILEWISE_ONLY`, a list of beginnings of names, selects this case; unset, it selects all.
+    pub(crate) fn wants(&self, case: &str) -> bool {
+        std::env::var("TILEWISE_ONLY").map_or(true, |only| only.split(',').any(|name| case.starts_with(name)))
+    }
+
     /// The sizes: `tested` in tests, `TILEWISE_SIZES` if it is set, or else the default for this device.
     pub(crate) fn sizes(&self, tested: usize, default: &ByDevice<&[usize]>) -> Result<Vec<usize>> {
         self.list("TILEWISE_SIZES", tested, default)
