@@ -16,6 +16,7 @@ alias c_unit = vec4<f32>;
 alias sum = f32; // type of results before they are stored
 const QUADS: u32 = 1u;   // groups of four elements in a vector
 const VECTORS: u32 = 2u; // of an invocation
+const STEP: u32 = 64u;   // from one to the next of them: LANES, or 1
 const LANES: u32 = 64u;
 //#end
 const WIDTH: u32 = 4u * QUADS; // elements of a vector
@@ -52,15 +53,16 @@ fn value(at: Place, k: u32) -> vec4<sum> {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
-    let first = block_index(workgroup, grid) * (LANES * VECTORS) + lane;
+    let lane = local.x;
+    let first = block_index(workgroup, grid) * (LANES * VECTORS) + lane * select(1u, VECTORS, STEP == 1u);
     // All vectors are loaded before any is stored, so that their loads are under way together.
     var at: array<u32, VECTORS>;
     var results: array<array<vec4<sum>, QUADS>, VECTORS>;
     //#unroll
     for (var i = 0u; i < VECTORS; i++) {
-        let place = place_of(min(first + i * LANES, dims.offsets.w - 1u));
+        let place = place_of(min(first + i * STEP, dims.offsets.w - 1u));
         at[i] = place.c;
         //#unroll
         for (var k = 0u; k < QUADS; k++) {
@@ -69,7 +71,7 @@ fn main(
     }
     //#unroll
     for (var i = 0u; i < VECTORS; i++) {
-        let vector = first + i * LANES;
+        let vector = first + i * STEP;
         if vector < dims.offsets.w {
             save_vector_c(at[i] / WIDTH * QUADS, left_from(vector), results[i]);
         }

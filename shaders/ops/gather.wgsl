@@ -28,19 +28,18 @@ const MASK: u32 = 0xffffffffu >> (32u - BITS);
 // The bits of the element of A that the index at `at.y` takes.
 fn taken(at: vec2<u32>) -> u32 {
     let index = indices[at.y];
-    if !is_within(index) {
-        return dims.missing;
-    }
-    let place = at.x + u32(index) * dims.a_stride;
-    return (a[place / PER_WORD] >> (place % PER_WORD * BITS)) & MASK;
+    let place = at.x + select(0u, u32(index), is_within(index)) * dims.a_stride;
+    let bits = (a[place / PER_WORD] >> (place % PER_WORD * BITS)) & MASK;
+    return select(dims.missing, bits, is_within(index));
 }
 
 @compute @workgroup_size(LANES)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let quad = block_index(workgroup, grid) * LANES + lane;
     if quad >= (dims.count + 3u) / 4u {
         return;
@@ -52,16 +51,20 @@ fn main(
     var col = first - row * length;
     var begin = row_place(row);
     var v: vec4<u32>;
+    // Past the end of C the last element is taken again.
     //#unroll
     for (var i = 0u; i < 4u; i++) {
-        v[i] = taken(begin + col * strides);
-        // Past the end of C the last element is taken again.
-        if first + i + 1u < dims.count {
-            col += 1u;
-            if !WHOLE && col == length {
-                col = 0u;
-                row += 1u;
-                begin = row_place(row);
+        if WHOLE {
+            v[i] = taken(begin + min(col + i, length - 1u) * strides);
+        } else {
+            v[i] = taken(begin + col * strides);
+            if first + i + 1u < dims.count {
+                col += 1u;
+                if col == length {
+                    col = 0u;
+                    row += 1u;
+                    begin = row_place(row);
+                }
             }
         }
     }

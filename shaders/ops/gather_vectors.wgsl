@@ -1,7 +1,7 @@
 //! Takes rows of whole vectors of 16 bytes by the indices in a tensor.
 //!
 //! shapes    A of contiguous, aligned rows, and indices of any strides -> C without gaps from the start of its binding
-//! grid      one invocation per vector of C, LANES a workgroup
+//! grid      one invocation per VECTORS neighbours of a row of C, LANES a workgroup
 //! subgroup  not used; consecutive invocations have consecutive vectors
 //! requires  nothing: memory is read and written as 32-bit words for all types
 //! edges     an index out of range gives `missing`; invocations past the end return
@@ -11,6 +11,7 @@
 //#import block
 
 //#param  set by GatherProblem::kernel
+const VECTORS: u32 = 1u; // of an invocation; rows are multiples of it
 const LANES: u32 = 64u;
 //#end
 
@@ -22,18 +23,24 @@ const LANES: u32 = 64u;
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
-    let vector = block_index(workgroup, grid) * LANES + lane;
-    if vector >= dims.count {
+    let lane = local.x;
+    let first = (block_index(workgroup, grid) * LANES + lane) * VECTORS;
+    if first >= dims.count {
         return;
     }
-    let row = vector / dims.axes[0].x;
+    let row = first / dims.axes[0].x;
     let at = row_place(row);
     let index = indices[at.y];
-    var v = vec4<u32>(dims.missing);
-    if is_within(index) {
-        v = a[at.x + u32(index) * dims.a_stride + (vector - row * dims.axes[0].x)];
+    let place = at.x + select(0u, u32(index), is_within(index)) * dims.a_stride + (first - row * dims.axes[0].x);
+    var v: array<vec4<u32>, VECTORS>;
+    //#unroll
+    for (var i = 0u; i < VECTORS; i++) {
+        v[i] = select(vec4<u32>(dims.missing), a[place + i], is_within(index));
     }
-    c[vector] = v;
+    //#unroll
+    for (var i = 0u; i < VECTORS; i++) {
+        c[first + i] = v[i];
+    }
 }

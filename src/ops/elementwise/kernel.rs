@@ -59,18 +59,17 @@ impl ElementwiseProblem {
     }
 
     /// The number of vectors, or groups of four elements, of an invocation.
-    pub(super) fn units_per_invocation(&self, caps: &Caps) -> u32 {
+    pub(super) fn units_per_invocation(&self) -> u32 {
         match self.moves() {
-            // On software devices, two vectors of f32 were slower than one in tensors larger than the caches.
-            Moves::Vectors if caps.machine.elements_per_load > 1 => 2_u32.div_ceil(self.vector_quads()),
-            _ => 1,
+            Moves::Vectors => 2_u32.div_ceil(self.vector_quads()),
+            Moves::Elements => 1,
         }
     }
 
     /// The number of elements of an invocation.
-    pub(super) fn elements_per_invocation(&self, caps: &Caps) -> u32 {
+    pub(super) fn elements_per_invocation(&self) -> u32 {
         match self.moves() {
-            Moves::Vectors => 4 * self.vector_quads() * self.units_per_invocation(caps),
+            Moves::Vectors => 4 * self.vector_quads() * self.units_per_invocation(),
             Moves::Elements => 4,
         }
     }
@@ -112,9 +111,13 @@ impl ElementwiseProblem {
     fn by_vectors(&self, kernel: Kernel, caps: &Caps) -> (Kernel, String) {
         let result = OperandAccess::write(StorageFormat::of(self.dtype, caps), AccessWidth::Four);
         let result = if self.is_update() { result.and_read(AccessWidth::Four) } else { result };
+        // Invocations of a GPU together load neighbours. Software devices load for each invocation by itself, and wait less for
+        // memory if an invocation has neighbours.
+        let step = if caps.machine.elements_per_load > 1 { LANES } else { 1 };
         let kernel = kernel
             .param("QUADS", self.vector_quads())
-            .param("VECTORS", self.units_per_invocation(caps))
+            .param("VECTORS", self.units_per_invocation())
+            .param("STEP", step)
             .quads("c", result);
         let mut kernel = if self.rank > 1 { kernel.slot("vector_place", "rows") } else { kernel };
         let mut text = String::new();

@@ -41,11 +41,11 @@ impl Problem for ElementwiseProblem {
             kernel: self.kernel(&written, caps),
             tile: format!(
                 "{LANES} invocations, {} elements each, {}",
-                self.elements_per_invocation(caps),
+                self.elements_per_invocation(),
                 self.dtype
             ),
             needs: Needs { bindings: dim(op, args.len())?, invocations: LANES, workgroup_bytes: 0 },
-            blocks: u64::from(units.div_ceil(LANES * self.units_per_invocation(caps))),
+            blocks: u64::from(units.div_ceil(LANES * self.units_per_invocation())),
             dims: self.uniform(written.numbers, self.is_of_two(&written))?,
             args: &args,
             flops: Flops::of_f32(elements * written.flops as f64),

@@ -4,7 +4,7 @@ use super::problem::{GatherDims, GatherProblem};
 use crate::caps::Caps;
 use crate::kernel::Kernel;
 use crate::ops::packing::{per_word, quad_unit, quad_variant};
-use crate::ops::vectors::Moves;
+use crate::ops::vectors::{Moves, vectors_beside};
 
 /// Invocations per workgroup.
 pub(super) const LANES: u32 = 64;
@@ -14,7 +14,7 @@ impl GatherProblem {
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
         let kernel = |shader| Kernel::new(shader).dims(caps, size_of::<GatherDims>()).param("LANES", LANES);
         match self.moves {
-            Moves::Vectors => kernel("ops/gather_vectors"),
+            Moves::Vectors => kernel("ops/gather_vectors").param("VECTORS", self.vectors(caps)),
             Moves::Elements => kernel("ops/gather")
                 .param("c_unit", quad_unit(self.dtype))
                 .param("PER_WORD", per_word(self.dtype))
@@ -23,19 +23,25 @@ impl GatherProblem {
         }
     }
 
+    /// The number of neighbouring vectors of an invocation, if it moves vectors.
+    fn vectors(&self, caps: &Caps) -> u32 {
+        let beside = vectors_beside(caps);
+        if self.dims.axes[0][0].is_multiple_of(beside) { beside } else { 1 }
+    }
+
     /// The number of invocations.
-    pub(super) fn units(&self) -> u32 {
+    pub(super) fn units(&self, caps: &Caps) -> u32 {
         match self.moves {
-            Moves::Vectors => self.dims.count,
+            Moves::Vectors => self.dims.count / self.vectors(caps),
             Moves::Elements => self.dims.count.div_ceil(4),
         }
     }
 
     /// What an invocation moves, in words, for plans.
-    pub(super) fn tile(&self) -> String {
+    pub(super) fn tile(&self, caps: &Caps) -> String {
         let moved = match self.moves {
-            Moves::Vectors => "16 bytes each",
-            Moves::Elements => "four elements each",
+            Moves::Vectors => format!("{} bytes each", 16 * self.vectors(caps)),
+            Moves::Elements => "four elements each".to_owned(),
         };
         format!("{LANES} invocations, {moved}, {}", self.dtype)
     }

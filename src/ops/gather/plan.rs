@@ -25,9 +25,9 @@ impl Problem for GatherProblem {
         let indices = draft.operand("the indices", DType::I32, self.indices, Access::Read);
         draft.step(NewStep {
             kernel: self.kernel(caps),
-            tile: self.tile(),
+            tile: self.tile(caps),
             needs: Needs { bindings: 3, invocations: LANES, workgroup_bytes: 0 },
-            blocks: u64::from(self.units().div_ceil(LANES)),
+            blocks: u64::from(self.units(caps).div_ceil(LANES)),
             dims: Dims::of(&self.dims),
             args: &[(c, Access::Write), (a, Access::Read), (indices, Access::Read)],
             flops: Flops::default(),
