@@ -7,22 +7,6 @@ fn keep_nan(x: vec4<f32>, value: vec4<f32>) -> vec4<f32> {
     return select(value, x, magnitude > vec4<u32>(0x7f800000u));
 }
 
-// e^(x + low) for x + low < 88.72, where low is less than an ulp of x or two thousandths of it. The exponent has two parts,
-// because that of a large negative x needs more bits than f32 has.
-fn exp_of_sum(x: vec4<f32>, low: vec4<f32>) -> vec4<f32> {
-    let high = clamp(x, vec4<f32>(-105.0), vec4<f32>(89.0)); // e^-105 is less than half the smallest subnormal
-    let n = round((high + low) * 1.44269504);
-    let p = exp_of_rest(fma(n, vec4<f32>(2.12194440e-4), fma(n, MINUS_LN_2, high) + low));
-    // 2^n is applied as two factors, because it may overflow or underflow where the result does not.
-    let whole = vec4<i32>(n);
-    let half = whole >> vec4<u32>(1u);
-    return p * power_of_two(half) * power_of_two(whole - half);
-}
-
-fn power_of_two(n: vec4<i32>) -> vec4<f32> {
-    return bitcast<vec4<f32>>((n + vec4<i32>(127)) << vec4<u32>(23u));
-}
-
 // Cody and Waite: ln 2 in two parts. The first has few bits, so that a whole number times it is exact, with or without fma.
 const MINUS_LN_2: vec4<f32> = vec4<f32>(-0.693359375);
 
@@ -37,23 +21,36 @@ fn exp_of_rest(r: vec4<f32>) -> vec4<f32> {
     return fma(p, r * r, r) + 1.0;
 }
 
+// The bits of e^(x + low) for sums from -126 ln 2 to 89, where low is less than an ulp of x or two thousandths of it. The lowest
+// bits of 1.5 * 2^23 + n are those of n: they are added to the exponent of e^r, and what is above falls off.
+fn bits_of_exp(x: vec4<f32>, low: vec4<f32>) -> vec4<u32> {
+    let n = round((x + low) * 1.44269504);
+    let p = exp_of_rest(fma(n, vec4<f32>(2.12194440e-4), fma(n, MINUS_LN_2, x) + low));
+    return bitcast<vec4<u32>>(p) + (bitcast<vec4<u32>>(n + 12582912.0) << vec4<u32>(23u));
+}
+
+// e^(x + low) for x + low < 88.72, with such a low; 0 where it is below the smallest normal number.
+fn exp_of_sum(x: vec4<f32>, low: vec4<f32>) -> vec4<f32> {
+    let value = bits_of_exp(clamp(x, vec4<f32>(-88.0), vec4<f32>(89.0)), low);
+    return bitcast<vec4<f32>>(select(vec4<u32>(0u), value, x + low >= vec4<f32>(-87.3365402))); // 126 ln 2
+}
+
 // e^x for x of at most 0; 0 where it is below the smallest normal number.
 fn exp_of_negative(x: vec4<f32>) -> vec4<f32> {
-    let high = max(x, vec4<f32>(-88.0));
-    let n = round(high * 1.44269504);
-    let p = exp_of_rest(fma(n, vec4<f32>(2.12194440e-4), fma(n, MINUS_LN_2, high)));
-    // The lowest bits of 1.5 * 2^23 + n are those of n: they are added to the exponent of p, and what is above falls off.
-    let value = bitcast<vec4<u32>>(p) + (bitcast<vec4<u32>>(n + 12582912.0) << vec4<u32>(23u));
+    let value = bits_of_exp(max(x, vec4<f32>(-88.0)), vec4<f32>(0.0));
     let magnitude = bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
     let beyond = select(vec4<u32>(0u), bitcast<vec4<u32>>(x), magnitude > vec4<u32>(0x7f800000u)); // NaN stays NaN
     return bitcast<vec4<f32>>(select(value, beyond, magnitude > vec4<u32>(0x42aeac4fu))); // 126 ln 2
 }
 
-// e^x; infinity if it overflows.
+// e^x; infinity if it overflows, 0 where it is below the smallest normal number.
 fn exp_of(x: vec4<f32>) -> vec4<f32> {
-    let value = bitcast<vec4<u32>>(exp_of_sum(x, vec4<f32>(0.0)));
-    let overflows = bitcast<vec4<i32>>(x) > vec4<i32>(0x42b17217); // above 88.7228317; as integers, negative floats are below
-    return keep_nan(x, bitcast<vec4<f32>>(select(value, vec4<u32>(0x7f800000u), overflows)));
+    let value = bits_of_exp(clamp(x, vec4<f32>(-88.0), vec4<f32>(89.0)), vec4<f32>(0.0));
+    // Compared as integers: above 88.7228317, where negative floats are below; and below -126 ln 2, where positive ones are.
+    let overflows = bitcast<vec4<i32>>(x) > vec4<i32>(0x42b17217);
+    let vanishes = bitcast<vec4<u32>>(x) > vec4<u32>(0xc2aeac4fu);
+    let normal = select(select(value, vec4<u32>(0x7f800000u), overflows), vec4<u32>(0u), vanishes);
+    return keep_nan(x, bitcast<vec4<f32>>(normal));
 }
 
 fn tanh_of(x: vec4<f32>) -> vec4<f32> {
