@@ -32,8 +32,9 @@ fn store_gradients(channel: u32, of_gamma: f32, of_beta: f32) {}
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let unit = block_index(workgroup, grid) * LANES + lane;
     let groups = dims.channels / dims.of_group;
     if unit >= dims.outer * groups {

@@ -14,6 +14,7 @@
 const QUADS: u32 = 1u; // groups of four channels that a lane loads together
 const TURN: u32 = 8u;  // rows that a lane holds together
 const LANES: u32 = 256u;
+const EVEN: bool = false; // all turns have TURN rows
 //#end
 const WIDTH: u32 = 4u * QUADS;
 
@@ -44,8 +45,9 @@ var<workgroup> counts: array<f32, LANES>;
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let part = part_of(block_index(workgroup, grid), lane);
     let at_once = LANES / dims.lanes; // rows
     let is_within = part.outer < dims.outer && part.group * WIDTH < dims.channels;
@@ -61,7 +63,7 @@ fn main(
             var rows = 0.0;
             //#unroll
             for (var t = 0u; t < TURN; t++) {
-                if row + t * at_once < part.end {
+                if EVEN || row + t * at_once < part.end {
                     rows += 1.0;
                     //#unroll
                     for (var k = 0u; k < QUADS; k++) {
@@ -77,7 +79,7 @@ fn main(
                 var off = vec4<f32>(0.0);
                 //#unroll
                 for (var t = 0u; t < TURN; t++) {
-                    if row + t * at_once < part.end {
+                    if EVEN || row + t * at_once < part.end {
                         off += (own[t * QUADS + k] - middle) * (own[t * QUADS + k] - middle);
                     }
                 }

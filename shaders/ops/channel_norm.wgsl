@@ -13,7 +13,9 @@
 
 //#param  set by ChannelProblem::kernel
 const QUADS: u32 = 1u; // groups of four channels that a lane loads together
+const TURN: u32 = 8u;  // rows that a lane takes together
 const LANES: u32 = 256u;
+const EVEN: bool = false; // all turns have TURN rows
 //#end
 const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
@@ -57,8 +59,9 @@ fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let part = part_of(block_index(workgroup, grid), lane);
     if part.outer >= dims.outer || part.group * WIDTH >= dims.channels {
         return;
@@ -80,12 +83,18 @@ fn main(
             shift[k][i] = scale.z;
         }
     }
-    for (var row = part.first + lane / dims.lanes; row < part.end; row += at_once) {
-        var v: array<vec4<f32>, QUADS>;
+    for (var row = part.first + lane / dims.lanes; row < part.end; row += at_once * TURN) {
         //#unroll
-        for (var k = 0u; k < QUADS; k++) {
-            v[k] = (value(part.outer, row, part.group, k, dims.channels) - mean[k]) * factor[k] + shift[k];
+        for (var t = 0u; t < TURN; t++) {
+            let own = row + t * at_once;
+            if EVEN || own < part.end {
+                var v: array<vec4<f32>, QUADS>;
+                //#unroll
+                for (var k = 0u; k < QUADS; k++) {
+                    v[k] = (value(part.outer, own, part.group, k, dims.channels) - mean[k]) * factor[k] + shift[k];
+                }
+                store_y((part.outer * dims.inner + own) * dims.channels, part.group, dims.channels - part.group * WIDTH, v);
+            }
         }
-        store_y((part.outer * dims.inner + row) * dims.channels, part.group, dims.channels - part.group * WIDTH, v);
     }
 }

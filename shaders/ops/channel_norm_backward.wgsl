@@ -13,7 +13,9 @@
 
 //#param  set by ChannelProblem::kernel
 const QUADS: u32 = 1u; // groups of four channels that a lane loads together
+const TURN: u32 = 8u;  // rows that a lane takes together
 const LANES: u32 = 256u;
+const EVEN: bool = false; // all turns have TURN rows
 //#end
 const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
@@ -76,8 +78,9 @@ fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let part = part_of(block_index(workgroup, grid), lane);
     if part.outer >= dims.outer || part.group * WIDTH >= dims.channels {
         return;
@@ -104,14 +107,20 @@ fn main(
             slope[k][i] = less.y;
         }
     }
-    for (var row = part.first + lane / dims.lanes; row < part.end; row += at_once) {
-        var v: array<vec4<f32>, QUADS>;
+    for (var row = part.first + lane / dims.lanes; row < part.end; row += at_once * TURN) {
         //#unroll
-        for (var k = 0u; k < QUADS; k++) {
-            let normed = (value(part.outer, row, part.group, k, dims.channels) - mean[k]) * rstd[k];
-            let g = gradient(part.outer, row, part.group, k, dims.channels) * weight[k];
-            v[k] = rstd[k] * ((g - shift[k]) - normed * slope[k]);
+        for (var t = 0u; t < TURN; t++) {
+            let own = row + t * at_once;
+            if EVEN || own < part.end {
+                var v: array<vec4<f32>, QUADS>;
+                //#unroll
+                for (var k = 0u; k < QUADS; k++) {
+                    let normed = (value(part.outer, own, part.group, k, dims.channels) - mean[k]) * rstd[k];
+                    let g = gradient(part.outer, own, part.group, k, dims.channels) * weight[k];
+                    v[k] = rstd[k] * ((g - shift[k]) - normed * slope[k]);
+                }
+                store_y((part.outer * dims.inner + own) * dims.channels, part.group, dims.channels - part.group * WIDTH, v);
+            }
         }
-        store_y((part.outer * dims.inner + row) * dims.channels, part.group, dims.channels - part.group * WIDTH, v);
     }
 }

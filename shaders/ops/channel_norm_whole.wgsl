@@ -16,6 +16,7 @@ const QUADS: u32 = 1u; // groups of four channels that a lane loads together
 const TURN: u32 = 8u;  // rows that a lane holds together
 const LANES: u32 = 256u;
 const WHOLE: bool = false; // the channels of a workgroup consist of whole groups
+const EVEN: bool = false; // all turns have TURN rows
 //#end
 const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
@@ -109,8 +110,9 @@ fn unit_sum(channel: u32) -> f32 {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let block = block_index(workgroup, grid);
     let across = (dims.channels + dims.span - 1u) / dims.span;
     let outer = block / across;
@@ -139,7 +141,7 @@ fn main(
             var rows = 0.0;
             //#unroll
             for (var t = 0u; t < TURN; t++) {
-                if row + t * at_once < end {
+                if EVEN || row + t * at_once < end {
                     rows += 1.0;
                     //#unroll
                     for (var k = 0u; k < QUADS; k++) {
@@ -155,7 +157,7 @@ fn main(
                 var off = vec4<f32>(0.0);
                 //#unroll
                 for (var t = 0u; t < TURN; t++) {
-                    if row + t * at_once < end {
+                    if EVEN || row + t * at_once < end {
                         off += (own[t * QUADS + k] - middle) * (own[t * QUADS + k] - middle);
                     }
                 }
@@ -223,7 +225,7 @@ fn main(
         for (var row = own_row; row < end; row += at_once * TURN) {
             //#unroll
             for (var t = 0u; t < TURN; t++) {
-                if row + t * at_once < end {
+                if EVEN || row + t * at_once < end {
                     var v: array<vec4<f32>, QUADS>;
                     //#unroll
                     for (var k = 0u; k < QUADS; k++) {

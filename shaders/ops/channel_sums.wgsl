@@ -12,7 +12,9 @@
 
 //#param  set by ChannelProblem::kernel
 const QUADS: u32 = 1u; // groups of four channels that a lane loads together
+const TURN: u32 = 8u;  // rows that a lane takes together
 const LANES: u32 = 256u;
+const EVEN: bool = false; // all turns have TURN rows
 //#end
 const WIDTH: u32 = 4u * QUADS;
 
@@ -55,8 +57,9 @@ var<workgroup> parts: array<vec4<f32>, 2u * LANES>;
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let part = part_of(block_index(workgroup, grid), lane);
     let at_once = LANES / dims.lanes; // rows
     let units = part.outer * (dims.channels / dims.of_group);
@@ -76,13 +79,19 @@ fn main(
                 rstd[k][i] = of_channel.y;
             }
         }
-        for (var row = part.first + lane / dims.lanes; row < part.end; row += at_once) {
+        for (var row = part.first + lane / dims.lanes; row < part.end; row += at_once * TURN) {
             //#unroll
-            for (var k = 0u; k < QUADS; k++) {
-                let normed = (value(part.outer, row, part.group, k, dims.channels) - mean[k]) * rstd[k];
-                let g = gradient(part.outer, row, part.group, k, dims.channels);
-                of_gamma[k] += g * normed;
-                of_beta[k] += g;
+            for (var t = 0u; t < TURN; t++) {
+                let own = row + t * at_once;
+                if EVEN || own < part.end {
+                    //#unroll
+                    for (var k = 0u; k < QUADS; k++) {
+                        let normed = (value(part.outer, own, part.group, k, dims.channels) - mean[k]) * rstd[k];
+                        let g = gradient(part.outer, own, part.group, k, dims.channels);
+                        of_gamma[k] += g * normed;
+                        of_beta[k] += g;
+                    }
+                }
             }
         }
     }

@@ -17,6 +17,7 @@ const QUADS: u32 = 1u;      // groups of four elements that a lane loads togethe
 const HELD: u32 = 4u;       // such groups of a row that a lane holds
 const LANES: u32 = 256u;
 const WHOLE: bool = false; // rows consist of whole groups
+const EVEN: bool = false; // each lane of a row holds HELD groups
 //#end
 const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
@@ -109,7 +110,7 @@ fn main(
         //#unroll
         for (var h = 0u; h < HELD; h++) {
             let group = part + h * dims.lanes;
-            if group < groups {
+            if EVEN || group < groups {
                 //#unroll
                 for (var k = 0u; k < QUADS; k++) {
                     let left = length - group * WIDTH;
@@ -134,7 +135,7 @@ fn main(
         //#unroll
         for (var h = 0u; h < HELD; h++) {
             let group = part + h * dims.lanes;
-            if group < groups && row < dims.rows {
+            if (EVEN || group < groups) && row < dims.rows {
                 var v: array<vec4<f32>, QUADS>;
                 //#unroll
                 for (var k = 0u; k < QUADS; k++) {
@@ -151,7 +152,7 @@ fn main(
         //#unroll
         for (var h = 0u; h < HELD; h++) {
             let group = part + h * dims.lanes;
-            if group < groups {
+            if EVEN || group < groups {
                 //#unroll
                 for (var k = 0u; k < QUADS; k++) {
                     store_partials(block * slots + lane / dims.lanes, group, k, of_gamma[h * QUADS + k], of_beta[h * QUADS + k]);

@@ -18,6 +18,7 @@ alias sum = f32; // type of results before they are stored
 const QUADS: u32 = 1u; // groups of four elements that a lane loads together
 const GROUPS: u32 = 4u; // of them, that a lane keeps
 const LANES: u32 = 256u;
+const EVEN: bool = false; // each lane of a row has a multiple of GROUPS groups, all whole
 //#end
 const WIDTH: u32 = 4u * QUADS;
 
@@ -66,7 +67,6 @@ fn main(
     let at = row_start(min(row, dims.rows - 1u), 0u); // invocations past the end read the last row
     let length = dims.strides.w;
     let groups = (length + WIDTH - 1u) / WIDTH;
-    let is_whole = length % (WIDTH * dims.lanes * GROUPS) == 0u;
 
     var own = NO_SUMS;
     var kept: array<array<vec4<f32>, QUADS>, GROUPS>;
@@ -74,12 +74,12 @@ fn main(
         var most = vec4<f32>(own.x);
         //#unroll
         for (var g = 0u; g < GROUPS; g++) {
-            let group = min(first + g * dims.lanes, groups - 1u);
+            let group = select(min(first + g * dims.lanes, groups - 1u), first + g * dims.lanes, EVEN);
             kept[g] = loaded(at.y, group, length);
             //#unroll
             for (var k = 0u; k < QUADS; k++) {
                 kept[g][k] = scores(kept[g][k], at.z, group, k, length);
-                if !is_whole {
+                if !EVEN {
                     let index = vec4<u32>(0u, 1u, 2u, 3u) + ((first + g * dims.lanes) * WIDTH + 4u * k);
                     kept[g][k] = or_lowest(kept[g][k], index < vec4<u32>(length));
                 }
@@ -108,12 +108,12 @@ fn main(
         //#unroll
         for (var g = 0u; g < GROUPS; g++) {
             let group = part + g * dims.lanes;
-            if group < groups && row < dims.rows {
+            if (EVEN || group < groups) && row < dims.rows {
                 //#unroll
                 for (var k = 0u; k < QUADS; k++) {
                     kept[g][k] = finished(kept[g][k], last);
                 }
-                store_group(at.x, dims.strides.x, group, length - group * WIDTH, kept[g]);
+                store_group(at.x, dims.strides.x, group, select(length - group * WIDTH, WIDTH, EVEN), kept[g]);
             }
         }
     } else if row < dims.rows {
@@ -125,7 +125,7 @@ fn main(
                 let distance = scores(results[k], at.z, group, k, length) - all.x;
                 results[k] = finished(form_of(distance, exp_of_negative(distance)), last);
             }
-            store_group(at.x, dims.strides.x, group, length - group * WIDTH, results);
+            store_group(at.x, dims.strides.x, group, select(length - group * WIDTH, WIDTH, EVEN), results);
         }
     }
 }

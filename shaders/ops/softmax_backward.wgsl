@@ -19,6 +19,7 @@ alias sum = f32; // type of results before they are stored
 const QUADS: u32 = 1u; // groups of four elements that a lane loads together
 const GROUPS: u32 = 4u; // of them, that a lane keeps
 const LANES: u32 = 256u;
+const EVEN: bool = false; // each lane of a row has a multiple of GROUPS groups, all whole
 //#end
 const WIDTH: u32 = 4u * QUADS;
 
@@ -60,13 +61,14 @@ fn main(
         //#unroll
         for (var g = 0u; g < GROUPS; g++) {
             let group = first + g * dims.lanes;
-            if group < groups {
+            if EVEN || group < groups {
                 //#unroll
                 for (var k = 0u; k < QUADS; k++) {
-                    let is_within = four + 4u * k < vec4<u32>(length - group * WIDTH);
                     ys[g][k] = row_quad_a(at.y, dims.strides.y, group, k, length);
                     gradients[g][k] = row_quad_m(at.z, dims.strides.z, group, k, length);
-                    sums += select(vec4<f32>(0.0), term_of(ys[g][k], gradients[g][k]), is_within);
+                    let terms = term_of(ys[g][k], gradients[g][k]);
+                    let is_within = four + 4u * k < vec4<u32>(length - group * WIDTH);
+                    sums += select(vec4<f32>(0.0), terms, vec4<bool>(EVEN) | is_within);
                 }
             }
         }
@@ -76,7 +78,7 @@ fn main(
         //#unroll
         for (var g = 0u; g < GROUPS; g++) {
             let group = first + g * dims.lanes;
-            if group < groups {
+            if EVEN || group < groups {
                 // A short row is kept as a whole.
                 if groups > dims.lanes * GROUPS {
                     //#unroll
@@ -89,7 +91,7 @@ fn main(
                 for (var k = 0u; k < QUADS; k++) {
                     ys[g][k] = gradient_of(ys[g][k], gradients[g][k], all);
                 }
-                store_group(at.x, dims.strides.x, group, length - group * WIDTH, ys[g]);
+                store_group(at.x, dims.strides.x, group, select(length - group * WIDTH, WIDTH, EVEN), ys[g]);
             }
         }
     }

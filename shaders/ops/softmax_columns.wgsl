@@ -41,8 +41,9 @@ fn scores(at: vec3<u32>, i: u32, group: u32, k: u32) -> vec4<f32> {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let index = block_index(workgroup, grid) * LANES + lane;
     let row = index / dims.lanes;
     let group = index - row * dims.lanes;

@@ -66,10 +66,12 @@ impl Writer {
                 format!("//#slot save x={name} default element\n{}", function(&head, &body))
             }
             Moves::Vectors => {
-                let body = format!("    save_vector_{name}((start / WIDTH + group) * QUADS, count, v);\n");
-                let slots =
-                    format!("//#slot save_quad x={name} default plain\n//#import save_vector x={name}\n");
-                format!("{slots}{}", function(&head, &body))
+                // Rows consist of whole vectors.
+                let body = format!(
+                    "    //#unroll\n    for (var k = 0u; k < QUADS; k++) {{\n        \
+                     save_quad_{name}((start / WIDTH + group) * QUADS + k, v[k]);\n    }}\n"
+                );
+                format!("//#slot save_quad x={name} default plain\n{}", function(&head, &body))
             }
         };
     }

@@ -5,7 +5,7 @@ use super::problem::{SoftmaxDims, SoftmaxProblem};
 use crate::caps::Caps;
 use crate::kernel::{self, AccessWidth, Kernel, OperandAccess, StorageFormat};
 use crate::ops::lines::Across;
-use crate::ops::subgroups::with_subgroups;
+use crate::ops::subgroups::{lanes_of_row, with_subgroups};
 use crate::ops::vectors::Moves;
 
 /// Invocations per workgroup along rows, if the device allows them.
@@ -30,6 +30,7 @@ impl SoftmaxProblem {
         let kernel = kernel.dims(caps, size_of::<SoftmaxDims>()).param("QUADS", self.quads(caps));
         let kernel = match self.lines.across {
             Across::Row => {
+                let kernel = kernel.param("EVEN", self.is_even(caps));
                 with_subgroups(kernel.param("LANES", kernel::workgroup_size(LANES, caps)), caps, LANES)
             }
             Across::Columns => kernel.param("LANES", column_lanes(caps)),
@@ -42,6 +43,18 @@ impl SoftmaxProblem {
         let kernel = if self.function.is_logarithm() { kernel.slot(form, "logarithms") } else { kernel };
         let kernel = self.second(self.moved(kernel, caps), caps);
         if is_backward || self.m.is_none() { kernel } else { kernel.slot("softmax_mask", "added") }
+    }
+
+    /// The invocations that share a row.
+    pub(super) fn lanes(&self, caps: &Caps) -> u32 {
+        let groups = self.lines.length().div_ceil(4 * self.quads(caps));
+        groups.div_ceil(self.groups(caps)).max(1).next_power_of_two().min(lanes_of_row(caps, LANES))
+    }
+
+    /// Whether all lanes of a row have whole groups, and as many as they keep or a multiple of that.
+    fn is_even(&self, caps: &Caps) -> bool {
+        let kept = 4 * self.quads(caps) * self.groups(caps);
+        self.lines.length().is_multiple_of(kept * self.lanes(caps))
     }
 
     /// The number of groups of a row that an invocation keeps, or of elements of each of its columns that it compares together.

@@ -7,7 +7,7 @@ use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::Layout;
 use crate::ops::lines::Across;
-use crate::ops::subgroups::{lanes_of_row, subgroup};
+use crate::ops::subgroups::subgroup;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, ScalarParameter, Time};
 use std::mem::offset_of;
 
@@ -68,12 +68,7 @@ impl SoftmaxProblem {
         let width = 4 * self.quads(caps);
         match self.lines.across {
             Across::Row => {
-                let groups = self.lines.length().div_ceil(width);
-                let lanes = groups
-                    .div_ceil(self.groups(caps))
-                    .max(1)
-                    .next_power_of_two()
-                    .min(lanes_of_row(caps, LANES));
+                let lanes = self.lanes(caps);
                 (SoftmaxDims { lanes, ..d }, most, most / lanes)
             }
             Across::Columns => {

@@ -12,12 +12,19 @@ const LAYS: [Lay; 6] = [Lay::Plain, Lay::Reversed, Lay::Gaps, Lay::Even, Lay::Od
 
 /// Shapes, with the number of normalised axes: rows of an invocation, of some, of a workgroup, and longer ones; partial sums
 /// of one workgroup and of several.
-const SHAPES: [(&[usize], usize); 6] =
-    [(&[2, 9001], 1), (&[3, 2, 4, 8], 2), (&[200, 65], 1), (&[3, 4], 1), (&[2, 5, 64], 1), (&[7, 1], 1)];
+const SHAPES: [(&[usize], usize); 7] = [
+    (&[2, 9001], 1),
+    (&[3, 2, 4, 8], 2),
+    (&[200, 65], 1),
+    (&[3, 4], 1),
+    (&[2, 5, 64], 1),
+    (&[7, 1], 1),
+    (&[3, 512], 1),
+];
 
 /// The first three in a short sweep.
 fn shapes() -> &'static [(&'static [usize], usize)] {
-    &SHAPES[..support::by_sweep(6, 6, 3)]
+    &SHAPES[..support::by_sweep(7, 7, 3)]
 }
 
 /// A mean far from 0 compared to the deviation: f16 holds it.
@@ -28,7 +35,7 @@ fn shifted<T: Real>(shape: &[usize], seed: u64) -> Vec<T> {
 /// One sweep, so that all of it shares kernels.
 #[test]
 fn norms_of_rows_agree_with_their_definitions() {
-    forms::sweep(77, |turn, forms| {
+    forms::sweep(86, |turn, forms| {
         layer_norm_and_its_gradients_agree_with_their_definitions(turn, forms);
         rms_norm_and_its_gradients_agree_with_their_definitions(turn, forms);
         a_residual_is_added_first_with_the_bits_of_two_operations(turn, forms);

@@ -50,9 +50,12 @@ impl ChannelProblem {
         let kernel = if which.is_of_units() {
             kernel.param("LANES", UNIT_LANES)
         } else {
-            kernel.param("LANES", kernel::workgroup_size(LANES, caps)).param("QUADS", self.quads())
+            kernel
+                .param("LANES", kernel::workgroup_size(LANES, caps))
+                .param("QUADS", self.quads())
+                .param("TURN", self.turn())
+                .param("EVEN", self.dims.inner.is_multiple_of(self.rows_in_turn(caps)))
         };
-        let kernel = if which == ChannelKernel::Moments { kernel.param("TURN", self.turn()) } else { kernel };
         let mut to = Writer::new(kernel, self.moves(), StorageFormat::of(self.dtype, caps));
         match which {
             ChannelKernel::Moments => {

@@ -168,17 +168,27 @@ impl ChannelProblem {
         })
     }
 
+    /// The invocations of a workgroup along the channels.
+    fn lanes(&self, caps: &Caps) -> u32 {
+        let groups = self.dims.channels.div_ceil(self.width());
+        groups.next_power_of_two().min(kernel::workgroup_size(LANES, caps))
+    }
+
+    /// The rows that a workgroup takes together.
+    pub(super) fn rows_in_turn(&self, caps: &Caps) -> u32 {
+        kernel::workgroup_size(LANES, caps) / self.lanes(caps) * self.turn()
+    }
+
     /// The uniform for a device: few enough rows in a chunk to occupy it.
     fn dims_on(&self, caps: &Caps) -> ChannelDims {
         let d = &self.dims;
-        let all = kernel::workgroup_size(LANES, caps);
+        let lanes = self.lanes(caps);
         let groups = d.channels.div_ceil(self.width());
-        let lanes = groups.next_power_of_two().min(all);
         let busy = caps.machine.cores.saturating_mul(caps.machine.workgroups_per_core).max(1);
         let others = u64::from(d.outer) * u64::from(groups.div_ceil(lanes));
         let wanted = u32::try_from(u64::from(busy).div_ceil(others)).unwrap_or(1);
-        let most = d.inner.div_ceil(all / lanes * self.turn());
-        let each = d.inner.div_ceil(wanted.min(most).max(1));
+        let turns = d.inner.div_ceil(self.rows_in_turn(caps));
+        let each = turns.div_ceil(wanted.min(turns).max(1)) * self.rows_in_turn(caps);
         ChannelDims { lanes, each, chunks: d.inner.div_ceil(each), ..*d }
     }
 

@@ -149,10 +149,9 @@ impl ChannelProblem {
     pub(super) fn moves(&self) -> Moves {
         let d = &self.dims;
         let operands = if self.pass.is_backward() { vec![d.a, d.b] } else { vec![d.a] };
-        let result = if d.outer.max(d.inner) > 1 { d.channels } else { 0 };
         let strides = operands.iter().map(|of| if d.channels > 1 { of[3] } else { 0 });
         let starts = operands.iter().flat_map(|&[offset, outer, inner, _]| [offset, outer, inner]);
-        Moves::of(self.dtype, strides, starts.chain([result]))
+        Moves::of(self.dtype, strides, starts.chain([d.channels]))
     }
 
     /// The number of groups of four channels that a lane loads together.

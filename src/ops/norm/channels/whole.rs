@@ -112,7 +112,8 @@ impl ChannelProblem {
             .param("LANES", kernel::workgroup_size(LANES, caps))
             .param("QUADS", whole.quads(self))
             .param("TURN", HELD_QUADS / whole.quads(self))
-            .param("WHOLE", whole.moves == Moves::Vectors);
+            .param("WHOLE", whole.moves == Moves::Vectors)
+            .param("EVEN", self.is_even(whole, caps));
         let mut to = Writer::new(kernel, whole.moves, StorageFormat::of(self.dtype, caps));
         to.read("a");
         self.write_weights(&mut to);
@@ -133,6 +134,13 @@ impl ChannelProblem {
             _ => 7,
         };
         2 + u32::from(self.has_gamma) + u32::from(self.has_beta) + statistics
+    }
+
+    /// Whether all lanes have whole turns of rows.
+    fn is_even(&self, whole: Whole, caps: &Caps) -> bool {
+        let lanes = kernel::workgroup_size(LANES, caps);
+        let (groups, turn) = (whole.groups(self), HELD_QUADS / whole.quads(self));
+        lanes.is_multiple_of(groups) && self.dims.inner.is_multiple_of(lanes / groups * turn)
     }
 
     /// The rows that a workgroup computes at once.

@@ -19,10 +19,12 @@ impl NormProblem {
     }
 
     /// The number of groups of a row that a lane holds. Software devices spend most of their time at barriers if a row has more
-    /// invocations than a subgroup, so they hold more in vectors; gradients took as long either way.
+    /// invocations than a subgroup, so they hold more in vectors; of a gradient, which holds twice as much, only if one subgroup
+    /// then has a row.
     fn held(&self, caps: &Caps) -> u32 {
         let is_software = caps.machine.elements_per_load == 1;
-        let is_long = self.dims.length > 256 && self.pass.is_forward() && self.moves() == Moves::Vectors;
+        let longest = if self.pass.is_forward() { LONGEST_HELD } else { 1024 };
+        let is_long = (257..=longest).contains(&self.dims.length) && self.moves() == Moves::Vectors;
         let quads: u32 = match (is_software, is_long) {
             (false, _) => 4,
             (true, false) => 8,
@@ -36,6 +38,11 @@ impl NormProblem {
         let all = kernel::workgroup_size(LANES, caps);
         let groups = self.dims.length.div_ceil(self.width() * self.held(caps));
         if self.fits(caps) { groups.next_power_of_two().min(all) } else { all }
+    }
+
+    /// Whether each lane of a row that fits holds as many groups as it can, all whole.
+    fn is_even(&self, caps: &Caps) -> bool {
+        self.dims.length == self.lanes(caps) * self.held(caps) * self.width()
     }
 
     /// The kernel on a device.
@@ -54,6 +61,7 @@ impl NormProblem {
             .param("HELD", self.held(caps))
             .param("LANES", lanes)
             .param("WHOLE", self.moves() == Moves::Vectors);
+        let kernel = if self.fits(caps) { kernel.param("EVEN", self.is_even(caps)) } else { kernel };
         let kernel = match subgroup(caps, LANES).filter(|_| self.fits(caps)) {
             None => kernel,
             Some(size) => {
