@@ -69,8 +69,9 @@ fn store_sums(unit: u32, sums: ptr<function, array<f32, SUMS>>) {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let unit = block_index(workgroup, grid) * LANES + lane;
     if unit >= dims.units {
         return;

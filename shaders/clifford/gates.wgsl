@@ -46,8 +46,9 @@ alias sum = f32; // type of results before they are stored
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let unit = block_index(workgroup, grid) * LANES + lane;
     let row = unit / dims.units;
     if row >= dims.rows {

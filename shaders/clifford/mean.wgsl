@@ -62,8 +62,9 @@ var<workgroup> parts: array<vec2<f32>, LANES>;
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let row = block_index(workgroup, grid);
     if row >= dims.units {
         return;

@@ -70,8 +70,9 @@ fn store_gradients(at: u32, at_x: u32, at_y: u32, at_u: u32) {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let at = block_index(workgroup, grid) * LANES + lane;
     if at >= dims.positions {
         return;

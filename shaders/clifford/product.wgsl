@@ -74,8 +74,9 @@ fn results(at: vec3<u32>, stride: vec3<u32>, step: vec3<u32>, count: u32) {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let unit = block_index(workgroup, grid) * LANES + lane;
     if unit >= dims.offsets.w {
         return;

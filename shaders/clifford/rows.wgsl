@@ -138,8 +138,9 @@ fn strip_end(place: u32, unit: Unit, strip: StripState) {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let block = block_index(workgroup, grid);
     let strip = block / dims.blocks;
     if strip >= dims.strips {

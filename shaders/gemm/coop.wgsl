@@ -72,10 +72,11 @@ var<workgroup> out_tile: array<vec4<f32>, LANES / SUBGROUP * OUT>;
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
     @builtin(subgroup_id) subgroup_index: u32,
     @builtin(subgroup_invocation_id) subgroup_lane: u32,
 ) {
+    let lane = local.x;
     // The order of blocks: GROUP rows of blocks at a time, column by column, so that concurrent blocks share operands in the
     // cache; then the next matrix of the batch, then the next split. NOTE: this is not in a function, because naga treats
     // function results as non-uniform, and whole blocks are stored as cooperative matrices in uniform control flow.

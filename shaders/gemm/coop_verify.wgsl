@@ -42,12 +42,13 @@ var<workgroup> c_tile: array<vec4<c_unit>, SUBGROUPS * SIZE * C_LD>;
 @compute @workgroup_size(LANES)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
     @builtin(subgroup_id) subgroup_index: u32,
     @builtin(subgroup_size) subgroup_size: u32,
     @builtin(num_subgroups) num_subgroups: u32,
     @builtin(subgroup_invocation_id) subgroup_lane: u32,
 ) {
+    let lane = local.x;
     let kind = workgroup.x;
     let ld = dims.ld;
     let ldc = dims.ldc;

@@ -58,8 +58,9 @@ fn dots(row: u32, cols: vec4<u32>) -> vec4<i32> {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     // The order of blocks: GROUP rows of blocks at a time, column by column, so that concurrent blocks share operands in the
     // cache; then the next matrix of the batch, then the next split.
     let rows = (dims.m + BM - 1u) / BM;

@@ -126,8 +126,9 @@ fn pair(start: u32, p: u32, exponent: i32) -> vec2<u32> {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     // NOTE: there is no early return: barriers need uniform control flow, and `block_index` counts as non-uniform.
     let row = block_index(workgroup, grid) * ROWS + lane % ROWS;
     let end = select(0u, dims.k, row < dims.rows);

@@ -142,8 +142,9 @@ fn add_four(
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let extent = select(dims.m, dims.n, MATRIX_BINDING == 1u);
     let blocks = (extent + BO - 1u) / BO;
     let index = block_index(workgroup, grid);

@@ -27,8 +27,9 @@ const LANES: u32 = 64u;
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let quad = block_index(workgroup, grid) * LANES + lane;
     let quads = (dims.n + 3u) / 4u; // of a row
     if quad >= dims.batches * dims.m * quads {

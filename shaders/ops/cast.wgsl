@@ -50,8 +50,9 @@ fn element(at: u32) -> u32 {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let first = (block_index(workgroup, grid) * LANES + lane) * C_PER_WORD;
     if first < dims.count {
         var word = 0u;

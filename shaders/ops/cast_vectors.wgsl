@@ -37,8 +37,9 @@ const C_MASK: u32 = 0xffffffffu >> (32u - 32u / C_PER_WORD);
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let first = block_index(workgroup, grid) * (LANES * VECTORS) + lane;
     let last = (dims.count - 1u) / WIDTH;
     // All groups are loaded before any is stored, so that their loads are under way together.

@@ -32,8 +32,9 @@ var<workgroup> sums: array<f32, LANES>; // of the lanes up to each
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let member = block_index(workgroup, grid) * (LANES / dims.lanes) + lane / dims.lanes;
     let own = lane % dims.lanes;
     let row = member / dims.parts;

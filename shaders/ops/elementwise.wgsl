@@ -49,8 +49,9 @@ fn value(at: Place, count: u32) -> vec4<sum> {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let unit = block_index(workgroup, grid) * LANES + lane;
     if unit >= dims.offsets.w {
         return;

@@ -76,8 +76,9 @@ var<workgroup> parts: array<vec2<f32>, LANES>; // sums of each lane
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let block = block_index(workgroup, grid);
     let length = dims.length;
     let groups = (length + WIDTH - 1u) / WIDTH;

@@ -74,8 +74,9 @@ fn joined(x: vec3<f32>, y: vec3<f32>) -> vec3<f32> {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let row = block_index(workgroup, grid);
     if row >= dims.rows {
         return;

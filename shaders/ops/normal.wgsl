@@ -45,8 +45,9 @@ fn element(word: u32) -> u32 {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let quad = block_index(workgroup, grid) * LANES + lane;
     if quad >= (dims.count + 3u) / 4u {
         return;

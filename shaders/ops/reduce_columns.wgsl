@@ -33,8 +33,9 @@ const WIDTH: u32 = 4u * QUADS;
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let index = block_index(workgroup, grid) * LANES + lane;
     let member = index / dims.lanes;
     let column = (index - member * dims.lanes) * WIDTH;

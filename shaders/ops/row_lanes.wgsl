@@ -6,11 +6,11 @@
 const SUBGROUP: u32 = 1u;
 
 struct Place {
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 }
 
 fn lane_at(place: Place) -> u32 {
-    return place.lane;
+    return place.local.x;
 }
 
 fn exchanged(v: held, step: u32) -> held {

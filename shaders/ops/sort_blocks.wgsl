@@ -35,8 +35,9 @@ var<workgroup> keys: array<u32, LANES>;
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let first = block_index(workgroup, grid) * LANES;
     // A grid may have workgroups past the end.
     let at = min(first + lane, dims.count - 1u);

@@ -39,8 +39,9 @@ fn colour(row: u32, pixel: u32, channel: u32) -> u32 {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let index = block_index(workgroup, grid) * LANES + lane;
     if index >= dims.units {
         return;

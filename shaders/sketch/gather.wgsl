@@ -32,8 +32,9 @@ var<workgroup> ends: array<u32, ROWS + 1u>; // where the entries of each row end
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     let tiles = (dims.columns + dims.width - 1u) / dims.width;
     let ranges = (dims.lines + dims.rows - 1u) / dims.rows;
     let index = block_index(workgroup, grid);

@@ -80,8 +80,9 @@ fn first_row(part: u32, stride: u32) -> u32 {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
+    let lane = local.x;
     var column_lanes = LINES;
     var folded_bits = 0u;
     if WIDE == 0u {

@@ -26,7 +26,7 @@ enum Number {
 impl Kernel {
     /// Lets the kernel report its subgroup size if the device has several. On other devices its text does not change.
     ///
-    /// The shader must have a result `c`, sizes `dims.m`, and a built-in `lane`; m must never be 0 in a launch.
+    /// The shader must have a result `c`, sizes `dims.m`, and the built-in `local`; m must never be 0 in a launch.
     #[must_use]
     pub(crate) fn report_subgroup_size(mut self, caps: &Caps) -> Self {
         self.requires.reports_subgroup_size = caps.subgroups.is_some_and(|sizes| sizes.only().is_none());
@@ -81,13 +81,13 @@ pub(super) fn add_report(kernel: &Kernel, text: &str) -> Result<String> {
         _ => "c[0] = c_unit(subgroup_size);".to_owned(),
     };
     let main = text.find("fn main(\n").filter(|_| {
-        let needed = ["@builtin(local_invocation_index) lane: u32", "    m: u32,"];
+        let needed = ["@builtin(local_invocation_id) local: vec3<u32>", "    m: u32,"];
         needed.iter().all(|part| text.contains(part)) && !text.contains("subgroup_size")
     });
     let end = main.and_then(|main| Some(main + text[main..].find(END_OF_PARAMETERS)?));
     let Some(end) = end else {
         return Err(kernel.error(
-            "cannot report its subgroup size: its text needs `main` with `lane`, and `dims.m`, and has neither the \
+            "cannot report its subgroup size: its text needs `main` with `local`, and `dims.m`, and has neither the \
              size nor a variable of that name",
         ));
     };
@@ -95,6 +95,6 @@ pub(super) fn add_report(kernel: &Kernel, text: &str) -> Result<String> {
     Ok(format!(
         "{before},\n    @builtin(subgroup_size) subgroup_size: u32,\n) {{\n    \
          // Launched with zeros for dims, once, when the kernel is compiled: report the subgroup size.\n    \
-         if dims.m == 0u {{\n        if lane == 0u {{\n            {store}\n        }}\n        return;\n    }}\n{after}"
+         if dims.m == 0u {{\n        if local.x == 0u {{\n            {store}\n        }}\n        return;\n    }}\n{after}"
     ))
 }

@@ -1,4 +1,5 @@
-//! What naga takes and the grammar of WGSL refuses: operators side by side that have no order.
+//! Rules for shaders that naga does not check: what the grammar of WGSL refuses, operators side by side that have no order; and
+//! what drivers compute slowly.
 
 use crate::support::wgsl;
 use std::collections::BTreeSet;
@@ -23,6 +24,20 @@ fn shaders_put_parentheses_where_wgsl_has_no_order_of_operators() {
     }
     for kernel in kernels {
         assert_eq!(mixes(&kernel.specialize().unwrap()), Vec::<String>::new(), "{kernel}");
+    }
+}
+
+#[test]
+fn shaders_take_the_number_of_an_invocation_from_its_first_coordinate() {
+    for (name, text) in KERNELS.iter().chain(INCLUDES) {
+        // Lavapipe computes it from three coordinates, with a division of integers for each and for each invocation.
+        assert!(!text.contains("local_invocation_index"), "{name}");
+        let sizes = text.matches("@workgroup_size(").count();
+        assert_eq!(
+            text.matches("@workgroup_size(LANES)\n").count(),
+            sizes,
+            "{name} has workgroups of one axis"
+        );
     }
 }
 

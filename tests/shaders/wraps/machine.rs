@@ -126,6 +126,7 @@ impl<'a> Machine<'a> {
             BuiltIn::WorkGroupId => three(self.workgroup),
             BuiltIn::NumWorkGroups => three(self.launch.grid),
             BuiltIn::LocalInvocationIndex => one(self.lane),
+            BuiltIn::LocalInvocationId => three([self.lane, 0, 0]),
             BuiltIn::SubgroupId => one(self.lane / subgroup),
             BuiltIn::SubgroupInvocationId => one(self.lane % subgroup),
             BuiltIn::SubgroupSize => one(subgroup),
