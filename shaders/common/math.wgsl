@@ -12,13 +12,12 @@ const MINUS_LN_2: vec4<f32> = vec4<f32>(-0.693359375);
 
 // e^r, where r is at most half of ln 2 away from 0.
 fn exp_of_rest(r: vec4<f32>) -> vec4<f32> {
-    var p = vec4<f32>(1.9891269e-4);
-    p = fma(p, r, vec4<f32>(1.39339e-3));
-    p = fma(p, r, vec4<f32>(8.33331048e-3));
-    p = fma(p, r, vec4<f32>(4.1666463e-2));
-    p = fma(p, r, vec4<f32>(0.166666672));
-    p = fma(p, r, vec4<f32>(0.5));
-    return fma(p, r * r, r) + 1.0;
+    // In pairs of terms, which do not wait for each other.
+    let square = r * r;
+    let first = fma(r, vec4<f32>(0.166666672), vec4<f32>(0.5));
+    let second = fma(r, vec4<f32>(8.33331048e-3), vec4<f32>(4.1666463e-2));
+    let third = fma(r, vec4<f32>(1.9891269e-4), vec4<f32>(1.39339e-3));
+    return fma(fma(fma(third, square, second), square, first), square, r) + 1.0;
 }
 
 // The bits of e^(x + low) for sums from -126 ln 2 to 89, where low is less than an ulp of x or two thousandths of it. The lowest
