@@ -17,7 +17,10 @@ const LOADS_OF_PART: u32 = 16;
 /// The least number of loads of an invocation that are worth a second launch.
 const LOADS_WORTH_PARTS: u32 = 128;
 /// The number of loads of an invocation up to which further invocations do not share a row.
-const LOADS_OF_LANE: u32 = 4;
+fn loads_of_lane(caps: &Caps) -> u32 {
+    // A software device takes the rows of a subgroup together, and computes where they are for all of them at once.
+    if caps.machine.elements_per_load > 1 { 4 } else { 16 }
+}
 
 impl Problem for ReduceProblem {
     /// One step, if there are enough results to occupy the device or few elements; otherwise a step for parts of the terms,
@@ -46,7 +49,7 @@ impl Problem for ReduceProblem {
         let joined = ReduceDims {
             rows: dim(op, self.results)?,
             length: dims.parts,
-            lanes: dims.parts.div_ceil(LOADS_OF_LANE).next_power_of_two().min(lanes),
+            lanes: dims.parts.div_ceil(loads_of_lane(caps)).next_power_of_two().min(lanes),
             ..dims
         };
         let flops = f64::from(dims.parts) * self.results as f64;
@@ -69,7 +72,7 @@ impl ReduceProblem {
             Across::Line => {
                 let most = lanes_of_row(caps, LANES);
                 let loads = d.length.div_ceil(width) * d.lines;
-                let lanes = loads.div_ceil(LOADS_OF_LANE).max(1).next_power_of_two().min(most);
+                let lanes = loads.div_ceil(loads_of_lane(caps)).max(1).next_power_of_two().min(most);
                 let parts = if lanes == most {
                     parts_of(MANY_WORKGROUPS, d.rows, loads / most, LOADS_OF_PART)
                 } else {
