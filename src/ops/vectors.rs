@@ -6,7 +6,7 @@ use crate::layout::DType;
 /// Bytes of neighbours that invocations side by side should read before they go on to the next row.
 const BYTES_TOGETHER: u32 = 512;
 /// The most vectors, or groups of four columns, of an invocation.
-const MOST_BESIDE: u32 = 4;
+const MOST_NEIGHBOURS: u32 = 4;
 
 /// How a kernel moves the elements of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,14 +46,14 @@ pub(super) fn quads(dtype: DType) -> u32 {
 }
 
 /// The number of neighbouring vectors that an invocation has, if rows allow it: several where few invocations run side by side.
-pub(super) fn vectors_beside(caps: &Caps) -> u32 {
-    (BYTES_TOGETHER / (16 * caps.machine.vector_lanes.max(1))).clamp(1, MOST_BESIDE)
+pub(super) fn neighbouring_vectors(caps: &Caps) -> u32 {
+    (BYTES_TOGETHER / (16 * caps.machine.vector_lanes.max(1))).clamp(1, MOST_NEIGHBOURS)
 }
 
 /// The number of groups of four neighbouring columns that an invocation has, if it loads vectors: one vector, or several where few
 /// invocations run side by side. `sizes` is what has to be a multiple of their number of elements for that.
 pub(super) fn column_quads(dtype: DType, caps: &Caps, sizes: impl IntoIterator<Item = u32>) -> u32 {
     let one = quads(dtype);
-    let many = one.max(vectors_beside(caps));
+    let many = one.max(neighbouring_vectors(caps));
     if sizes.into_iter().all(|size| size.is_multiple_of(4 * many)) { many } else { one }
 }

@@ -4,7 +4,7 @@ use super::problem::{GatherDims, GatherProblem};
 use crate::caps::Caps;
 use crate::kernel::Kernel;
 use crate::ops::packing::{per_word, quad_unit, quad_variant};
-use crate::ops::vectors::{Moves, vectors_beside};
+use crate::ops::vectors::{Moves, neighbouring_vectors};
 
 /// Invocations per workgroup.
 pub(super) const LANES: u32 = 64;
@@ -25,8 +25,8 @@ impl GatherProblem {
 
     /// The number of neighbouring vectors of an invocation, if it moves vectors.
     fn vectors(&self, caps: &Caps) -> u32 {
-        let beside = vectors_beside(caps);
-        if self.dims.axes[0][0].is_multiple_of(beside) { beside } else { 1 }
+        let many = neighbouring_vectors(caps);
+        if self.dims.axes[0][0].is_multiple_of(many) { many } else { 1 }
     }
 
     /// The number of invocations.
