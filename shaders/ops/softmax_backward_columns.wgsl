@@ -1,8 +1,8 @@
 //! The gradient of a softmax, or of its logarithm, along an axis whose elements are far apart.
 //!
 //! shapes    as softmax_backward
-//! grid      one invocation per WIDTH neighbours, LANES a workgroup; consecutive ones have neighbouring columns
-//! subgroup  not used
+//! grid      dims.parts invocations per WIDTH neighbours, LANES a workgroup; consecutive ones have neighbouring columns
+//! subgroup  not used; invocations that share columns combine their values in shared memory
 //! requires  nothing
 //! edges     rows past the end are empty, columns past a row's end are not stored: any length >= 1, any rows >= 1
 
@@ -20,6 +20,7 @@ const QUADS: u32 = 1u; // groups of four columns that an invocation loads togeth
 const LANES: u32 = 64u;
 //#end
 const WIDTH: u32 = 4u * QUADS;
+const HELD: u32 = QUADS; // vectors that an invocation knows: the sums of its columns
 
 @group(0) @binding(0) var<storage, read> a: array<a_unit>;
 @group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
@@ -29,6 +30,17 @@ const WIDTH: u32 = 4u * QUADS;
 //#slot row_of x=m default strided
 //#slot row_store default strided
 //#slot softmax_gradient default probabilities
+//#slot column_parts default one
+
+// What two invocations know of the same columns.
+fn joined_columns(x: array<vec4<f32>, HELD>, y: array<vec4<f32>, HELD>) -> array<vec4<f32>, HELD> {
+    var all: array<vec4<f32>, HELD>;
+    //#unroll
+    for (var k = 0u; k < HELD; k++) {
+        all[k] = x[k] + y[k];
+    }
+    return all;
+}
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -37,22 +49,24 @@ fn main(
     @builtin(local_invocation_id) local: vec3<u32>,
 ) {
     let lane = local.x;
-    let index = block_index(workgroup, grid) * LANES + lane;
+    let index = block_index(workgroup, grid) * groups_together() + lane % groups_together();
+    let part = lane / groups_together();
     let row = index / dims.lanes;
     let group = index - row * dims.lanes;
     let at = row_start(min(row, dims.rows - 1u), 1u);
     let length = select(0u, dims.strides.w, row < dims.rows); // rows past the end are empty
     let columns = dims.axes[0].x;
 
-    var sums: array<vec4<f32>, QUADS>;
-    for (var i = 0u; i < length; i++) {
+    var own: array<vec4<f32>, HELD>;
+    for (var i = part; i < length; i += dims.parts) {
         //#unroll
         for (var k = 0u; k < QUADS; k++) {
             let y = row_quad_a(at.y + i * dims.strides.y, dims.axes[0].z, group, k, columns);
-            sums[k] += term_of(y, row_quad_m(at.z + i * dims.strides.z, dims.axes[0].w, group, k, columns));
+            own[k] += term_of(y, row_quad_m(at.z + i * dims.strides.z, dims.axes[0].w, group, k, columns));
         }
     }
-    for (var i = 0u; i < length; i++) {
+    let sums = known_together(own, lane);
+    for (var i = part; i < length; i += dims.parts) {
         var results: array<vec4<f32>, QUADS>;
         //#unroll
         for (var k = 0u; k < QUADS; k++) {

@@ -1,8 +1,8 @@
-//! Softmax and its logarithm along an axis whose elements are far apart. Each invocation has neighbouring columns.
+//! Softmax and its logarithm along an axis whose elements are far apart. Invocations have neighbouring columns, and may share them.
 //!
 //! shapes    as softmax
-//! grid      one invocation per WIDTH neighbours, LANES a workgroup; consecutive ones have neighbouring columns
-//! subgroup  not used
+//! grid      dims.parts invocations per WIDTH neighbours, LANES a workgroup; consecutive ones have neighbouring columns
+//! subgroup  not used; invocations that share columns combine their values in shared memory
 //! requires  nothing
 //! edges     rows and columns past the end are not stored: any length >= 1, any rows >= 1
 
@@ -20,6 +20,7 @@ const GROUPS: u32 = 4u; // places along the axis whose elements are compared bef
 const LANES: u32 = 64u;
 //#end
 const WIDTH: u32 = 4u * QUADS;
+const HELD: u32 = 2u * QUADS; // vectors that an invocation knows: the largest of its columns, and the sums
 
 @group(0) @binding(0) var<storage, read> a: array<a_unit>;
 @group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
@@ -28,6 +29,7 @@ const WIDTH: u32 = 4u * QUADS;
 //#slot row_store default strided
 //#slot softmax_mask default none
 //#slot softmax_form default probabilities
+//#slot column_parts default one
 
 // Quad k of a group of columns, at this place along the axis, scaled and masked.
 fn scores(at: vec3<u32>, i: u32, group: u32, k: u32) -> vec4<f32> {
@@ -37,6 +39,18 @@ fn scores(at: vec3<u32>, i: u32, group: u32, k: u32) -> vec4<f32> {
     return masked(x, at.z + i * dims.strides.z + column * dims.axes[0].w, dims.axes[0].w, columns - column);
 }
 
+// What two invocations know of the same columns.
+fn joined_columns(x: array<vec4<f32>, HELD>, y: array<vec4<f32>, HELD>) -> array<vec4<f32>, HELD> {
+    var all: array<vec4<f32>, HELD>;
+    //#unroll
+    for (var k = 0u; k < QUADS; k++) {
+        let top = max(x[k], y[k]);
+        all[k] = top;
+        all[QUADS + k] = x[QUADS + k] * exp_of_negative(x[k] - top) + y[QUADS + k] * exp_of_negative(y[k] - top);
+    }
+    return all;
+}
+
 @compute @workgroup_size(LANES)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -44,7 +58,8 @@ fn main(
     @builtin(local_invocation_id) local: vec3<u32>,
 ) {
     let lane = local.x;
-    let index = block_index(workgroup, grid) * LANES + lane;
+    let index = block_index(workgroup, grid) * groups_together() + lane % groups_together();
+    let part = lane / groups_together();
     let row = index / dims.lanes;
     let group = index - row * dims.lanes;
     let at = row_start(min(row, dims.rows - 1u), 1u); // invocations past the end read the last row
@@ -52,45 +67,45 @@ fn main(
     let count = dims.axes[0].x - group * WIDTH;
     let is_whole = length % GROUPS == 0u;
 
-    var most: array<vec4<f32>, QUADS>;
-    var sums: array<vec4<f32>, QUADS>;
+    // The largest elements, then the sums of exponentials.
+    var own: array<vec4<f32>, HELD>;
     //#unroll
     for (var k = 0u; k < QUADS; k++) {
-        most[k] = LOWEST;
-        sums[k] = vec4<f32>(0.0);
+        own[k] = LOWEST;
     }
-    for (var first = 0u; first < length; first += GROUPS) {
+    for (var first = part * GROUPS; first < length; first += dims.parts * GROUPS) {
         //#unroll
         for (var k = 0u; k < QUADS; k++) {
             var v: array<vec4<f32>, GROUPS>;
-            var top = most[k];
+            var top = own[k];
             //#unroll
             for (var g = 0u; g < GROUPS; g++) {
                 v[g] = scores(at, min(first + g, length - 1u), group, k);
                 if !is_whole { v[g] = or_lowest(v[g], vec4<bool>(first + g < length)); }
                 top = max(top, v[g]);
             }
-            sums[k] *= exp_of_negative(most[k] - top);
-            most[k] = top;
+            own[QUADS + k] *= exp_of_negative(own[k] - top);
+            own[k] = top;
             //#unroll
             for (var g = 0u; g < GROUPS; g++) {
-                sums[k] += exp_of_negative(v[g] - top);
+                own[QUADS + k] += exp_of_negative(v[g] - top);
             }
         }
     }
+    let all = known_together(own, lane);
     if row >= dims.rows {
         return;
     }
     var last: array<vec4<f32>, QUADS>;
     //#unroll
     for (var k = 0u; k < QUADS; k++) {
-        last[k] = end_of(most[k], sums[k], most[k]);
+        last[k] = end_of(all[k], all[QUADS + k], all[k]);
     }
-    for (var i = 0u; i < length; i++) {
+    for (var i = part; i < length; i += dims.parts) {
         var results: array<vec4<f32>, QUADS>;
         //#unroll
         for (var k = 0u; k < QUADS; k++) {
-            let distance = scores(at, i, group, k) - most[k];
+            let distance = scores(at, i, group, k) - all[k];
             results[k] = finished(form_of(distance, exp_of_negative(distance)), last[k]);
         }
         store_group(at.x + i * dims.strides.x, dims.axes[0].y, group, count, results);

@@ -10,8 +10,8 @@ struct Dims {
     rank: u32,    // number of axes of the rows
     lanes: u32,   // invocations that share a row: a power of two, at most LANES; or groups of columns
     scale: f32,   // of x
-    reserved0: u32,
-    reserved1: u32,
+    parts: u32, // invocations that share a group of columns: a power of two, at most LANES
+    reserved: u32,
 }
 
 // Where a row begins in C, A and M. Rows are counted along the axes from this one on.

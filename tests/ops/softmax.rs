@@ -11,7 +11,7 @@ use tilewise::reference::{self, SoftmaxReference};
 use tilewise::{DType, Error, Gpu, Real, Tensor, ops};
 
 /// Shapes, and an axis of each.
-const CASES: [(&[usize], usize); 20] = [
+const CASES: [(&[usize], usize); 21] = [
     (&[1], 0),
     (&[7], 0),
     (&[300, 3], 1),
@@ -31,6 +31,7 @@ const CASES: [(&[usize], usize); 20] = [
     (&[2, 3, 2, 2, 3, 6], 5),
     (&[2, 3, 2, 2, 3, 6], 2),
     (&[2, 3, 2, 4, 3, 8], 0),
+    (&[90, 64], 0),
     (&[2, 3, 9], 2),
 ];
 
@@ -46,7 +47,7 @@ fn dims(shape: &[usize], axis: usize) -> [usize; 3] {
 /// One sweep, so that all of it shares kernels.
 #[test]
 fn softmax_and_its_gradients_agree_with_their_definitions() {
-    forms::sweep(66, |turn, forms| {
+    forms::sweep(67, |turn, forms| {
         softmax_agrees_with_its_definition(turn, forms);
         rows_without_a_sum_are_nan(turn, forms);
         masks_broadcast_and_scores_are_scaled(turn, forms);

@@ -10,12 +10,10 @@ use crate::ops::vectors::Moves;
 
 /// Invocations per workgroup along rows, if the device allows them.
 pub(super) const LANES: u32 = 256;
-/// The most invocations per workgroup for columns.
-const COLUMN_LANES: u32 = 64;
 /// Groups of four elements that an invocation keeps.
 const KEPT_QUADS: u32 = 4;
 /// Elements of a column that are compared before their exponentials are added.
-const COMPARED: u32 = 4;
+pub(super) const COMPARED: u32 = 4;
 
 impl SoftmaxProblem {
     /// The kernel on a device.
@@ -33,7 +31,11 @@ impl SoftmaxProblem {
                 let kernel = kernel.param("EVEN", self.is_even(caps));
                 with_subgroups(kernel.param("LANES", kernel::workgroup_size(LANES, caps)), caps, LANES)
             }
-            Across::Columns => kernel.param("LANES", column_lanes(caps)),
+            Across::Columns => {
+                let columns = self.columns_on(caps);
+                let kernel = kernel.param("LANES", columns.invocations());
+                if columns.parts > 1 { kernel.slot("column_parts", "several") } else { kernel }
+            }
         };
         let kernel = match (self.lines.across, is_backward) {
             (Across::Columns, true) => kernel,
@@ -94,9 +96,4 @@ impl SoftmaxProblem {
             (Some(_), _) => kernel.operand("m", OperandAccess::read(format, AccessWidth::One)),
         }
     }
-}
-
-/// Invocations per workgroup for columns: no more than run side by side, since columns may be few.
-pub(super) fn column_lanes(caps: &Caps) -> u32 {
-    caps.machine.vector_lanes.clamp(1, COLUMN_LANES)
 }

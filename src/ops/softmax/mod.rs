@@ -2,6 +2,7 @@
 
 mod backward;
 mod builder;
+mod columns;
 pub(crate) mod function;
 mod kernel;
 mod plan;

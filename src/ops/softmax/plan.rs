@@ -1,6 +1,6 @@
 //! The plan of a softmax or of its gradient: one step.
 
-use super::kernel::{LANES, column_lanes};
+use super::kernel::LANES;
 use super::problem::{SoftmaxDims, SoftmaxProblem};
 use crate::Result;
 use crate::caps::Caps;
@@ -34,10 +34,12 @@ impl Problem for SoftmaxProblem {
         }
         let dims = Dims::of(&d);
         let dims = if is_backward { dims } else { dims.scalar(offset_of!(SoftmaxDims, scale), 0) };
-        let (words, shared_by) = match self.lines.across {
-            Across::Row if is_backward => (1, "a row"),
-            Across::Row => (2, "a row"),
-            Across::Columns => (0, "columns"),
+        let (workgroup_bytes, shared_by) = match self.lines.across {
+            Across::Row => {
+                let words = if is_backward { 1 } else { 2 };
+                ((4 * words * most / subgroup(caps, LANES).unwrap_or(1)).next_multiple_of(16), "a row")
+            }
+            Across::Columns => (self.columns_bytes(caps), "columns"),
         };
         let members = match self.lines.across {
             Across::Row => u64::from(d.rows),
@@ -46,11 +48,7 @@ impl Problem for SoftmaxProblem {
         draft.step(NewStep {
             kernel: self.kernel(caps),
             tile: format!("{invocations} invocations, {} {shared_by}, {}", d.lanes, self.dtype),
-            needs: Needs {
-                bindings: if self.m.is_some() { 3 } else { 2 },
-                invocations,
-                workgroup_bytes: (4 * words * most / subgroup(caps, LANES).unwrap_or(1)).next_multiple_of(16),
-            },
+            needs: Needs { bindings: if self.m.is_some() { 3 } else { 2 }, invocations, workgroup_bytes },
             blocks: members.div_ceil(per_block.into()),
             dims,
             args: &args,
@@ -73,7 +71,9 @@ impl SoftmaxProblem {
             }
             Across::Columns => {
                 let lanes = self.lines.columns().div_ceil(width);
-                (SoftmaxDims { lanes, ..d }, column_lanes(caps), column_lanes(caps))
+                let columns = self.columns_on(caps);
+                let dims = SoftmaxDims { lanes, parts: columns.parts, ..d };
+                (dims, columns.invocations(), columns.groups)
             }
         }
     }

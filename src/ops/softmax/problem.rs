@@ -22,8 +22,8 @@ pub struct SoftmaxDims {
     pub rank: u32,
     pub lanes: u32,
     pub scale: f32,
-    pub reserved0: u32,
-    pub reserved1: u32,
+    pub parts: u32,
+    pub reserved: u32,
 }
 
 /// A checked softmax or gradient of one along an axis, and the number of elements is below $2^{31}$. The result is contiguous.
@@ -76,6 +76,7 @@ impl SoftmaxProblem {
             rows: lines.rows(),
             rank: lines.rank,
             lanes: 1,
+            parts: 1,
             scale: 1.0,
             ..SoftmaxDims::default()
         }

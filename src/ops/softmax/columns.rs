@@ -1,0 +1,69 @@
+//! How invocations share the columns of a softmax.
+
+use super::kernel::COMPARED;
+use super::problem::SoftmaxProblem;
+use crate::caps::Caps;
+use crate::kernel;
+
+/// The most invocations of a workgroup that do not share columns.
+const MOST_ALONE: u32 = 64;
+/// Times as many of them share columns.
+const MORE: u32 = 8;
+/// Bytes of a row that neighbouring invocations should have, so that whole lines of caches are read.
+const LINE_BYTES: u32 = 128;
+/// Bytes of shared memory that every device has.
+const SHARED_BYTES: u32 = 1 << 14;
+/// The least number of loads of an invocation that shares its columns.
+const LEAST_LOADS: u32 = 4 * COMPARED;
+
+/// The invocations of a workgroup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Columns {
+    /// Groups of neighbouring columns.
+    pub(super) groups: u32,
+    /// The invocations that share a group: a power of two.
+    pub(super) parts: u32,
+}
+
+impl SoftmaxProblem {
+    /// Invocations that share columns if there are too few to occupy the device, and columns are long enough; otherwise as many
+    /// as run side by side.
+    pub(super) fn columns_on(&self, caps: &Caps) -> Columns {
+        let machine = &caps.machine;
+        let alone = machine.vector_lanes.clamp(1, MOST_ALONE);
+        let width = 4 * self.quads(caps);
+        let there = self.lines.columns().div_ceil(width).saturating_mul(self.lines.rows());
+        let wanted = machine.cores.saturating_mul(machine.workgroups_per_core).saturating_mul(alone);
+        let most = kernel::workgroup_size(MORE * alone, caps).min(SHARED_BYTES / (16 * self.known(caps)));
+        let Some(shared) = most.checked_ilog2().map(|log| 1 << log) else {
+            return Columns { groups: alone, parts: 1 };
+        };
+        // Neighbours fill a line of memory, or there are workgroups enough for all cores.
+        let line = (LINE_BYTES / (width * self.dtype.size() as u32)).max(1);
+        let groups = there.div_ceil(machine.cores.max(1)).max(line).next_power_of_two().min(shared);
+        let parts = (wanted / there.max(1)).min(self.lines.length() / LEAST_LOADS);
+        if parts < 2 || groups == shared {
+            return Columns { groups: alone, parts: 1 };
+        }
+        // All invocations of a workgroup have a part, so that one kernel serves any number of them.
+        let parts = parts.next_power_of_two().clamp(2, shared / groups);
+        Columns { groups: shared / parts, parts }
+    }
+
+    /// The shared memory of a workgroup.
+    pub(super) fn columns_bytes(&self, caps: &Caps) -> u32 {
+        let columns = self.columns_on(caps);
+        if columns.parts > 1 { 16 * self.known(caps) * columns.invocations() } else { 0 }
+    }
+
+    /// The vectors that an invocation knows of its columns.
+    fn known(&self, caps: &Caps) -> u32 {
+        self.quads(caps) * if self.function.is_backward() { 1 } else { 2 }
+    }
+}
+
+impl Columns {
+    pub(super) fn invocations(self) -> u32 {
+        self.groups * self.parts
+    }
+}
