@@ -4,6 +4,7 @@ use super::kernel::COMPARED;
 use super::problem::SoftmaxProblem;
 use crate::caps::Caps;
 use crate::kernel;
+use crate::ops::vectors::per_vector;
 
 /// The most invocations of a workgroup that do not share columns.
 const MOST_ALONE: u32 = 64;
@@ -39,7 +40,7 @@ impl SoftmaxProblem {
             return Columns { groups: alone, parts: 1 };
         };
         // Neighbours fill a line of memory, or there are workgroups enough for all cores.
-        let line = (LINE_BYTES / (width * self.dtype.size() as u32)).max(1);
+        let line = (LINE_BYTES / (16 * width / per_vector(self.dtype))).max(1);
         let groups = there.div_ceil(machine.cores.max(1)).max(line).next_power_of_two().min(shared);
         let parts = (wanted / there.max(1)).min(self.lines.length() / LEAST_LOADS);
         if parts < 2 || groups == shared {
