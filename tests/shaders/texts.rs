@@ -116,7 +116,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         assert_eq!(dims_in(&Kernel::new(shader).slot("elementwise_dims", "four")), of_four, "{shader}");
     }
     let softmax: Members =
-        members!(SoftmaxDims: axes strides a_offset m_offset rows rank lanes scale reserved0 reserved1);
+        members!(SoftmaxDims: axes strides a_offset m_offset rows rank lanes scale parts reserved);
     for shader in
         ["ops/softmax", "ops/softmax_columns", "ops/softmax_backward", "ops/softmax_backward_columns"]
     {
