@@ -63,7 +63,9 @@ pub(crate) const FAMILIES: [Family; 54] = [
         let x = flat(&[50, 80])?;
         ElementwiseProblem::of_one_type(Elementwise::ADD, &[&x, &x], &x, DType::F32)?.plan(caps)
     }),
-    ("sum", |caps| ReduceProblem::new(ReduceFunction::Sum, &flat(&[64, 256])?, &[1], DType::F32)?.plan(caps)),
+    ("sum", |caps| {
+        ReduceProblem::new(ReduceFunction::Sum, &flat(&[130, 256])?, &[1], DType::F32)?.plan(caps)
+    }),
     ("sum across", |caps| {
         ReduceProblem::new(ReduceFunction::Sum, &flat(&[64, 2048])?, &[0], DType::F32)?.plan(caps)
     }),
