@@ -8,7 +8,7 @@ use tilewise::{DType, Layout};
 const REALS: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
 
 /// Softmax, its logarithm and their gradients of every type: with rows that begin at even indices, rows that do not, and rows that
-/// begin at whole vectors; along rows and across columns, with a mask and without.
+/// begin at whole vectors; along rows and across columns, with a mask and without; and few long columns, which invocations share.
 pub fn softmax_problems() -> Vec<SoftmaxProblem> {
     let mut problems = Vec::new();
     for dtype in REALS {
@@ -23,6 +23,11 @@ pub fn softmax_problems() -> Vec<SoftmaxProblem> {
                 }
             }
         }
+        let long = Layout::new("test", &[300, 4], &[8, 1], 0, 1 << 20).expect("a small view");
+        problems.extend(SoftmaxFunction::ALL.map(|function| {
+            let second = function.is_backward().then_some(&long);
+            SoftmaxProblem::new(function, &long, second, 0, dtype).expect("a small view")
+        }));
     }
     problems
 }
