@@ -160,7 +160,7 @@ fn expected(what: &str, plan: &Plan) -> Units {
             [matrix, f32, f16, (entries * (PHILOX / 4 + 21)) as f64]
         }
         "addition" => f32(50 * 80),
-        "sum" => f32(64 * 256 + of_sums(plan)),
+        "sum" => f32(130 * 256 + of_sums(plan)),
         "sum across" => f32(64 * 2048 + of_sums(plan)),
         "softmax" => f32(40 * 64 * 256),
         // Of each element its loss, the slope and the sum; then the sums of the workgroups.
