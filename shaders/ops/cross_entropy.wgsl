@@ -92,8 +92,8 @@ fn main(
     place: Place,
 ) {
     let lane = lane_at(place);
-    let row = block_index(workgroup, grid) * (LANES / dims.lanes) + lane / dims.lanes;
-    let part = lane % dims.lanes;
+    let row = block_index(workgroup, grid) * rows_at_once() + row_of(lane);
+    let part = part_of(lane);
     let own = min(row, dims.rows - 1u);
     let at = places_of(own);
     let label = label_of(own);

@@ -89,14 +89,14 @@ fn main(
     place: Place,
 ) {
     let lane = lane_at(place);
-    let slots = LANES / dims.lanes; // rows at a time
+    let slots = rows_at_once(); // rows at a time
     let block = block_index(workgroup, grid);
-    let part = lane % dims.lanes;
+    let part = part_of(lane);
 
     var of_gamma: array<vec4<f32>, HELD * QUADS>;
     var of_beta: array<vec4<f32>, HELD * QUADS>;
     for (var i = 0u; i < dims.each; i++) {
-        let row = (block * dims.each + i) * slots + lane / dims.lanes;
+        let row = (block * dims.each + i) * slots + row_of(lane);
         let known = min(row, dims.rows - 1u);
         let at = row_places(known);
         let length = dims.length;
@@ -155,7 +155,7 @@ fn main(
             if EVEN || group < groups {
                 //#unroll
                 for (var k = 0u; k < QUADS; k++) {
-                    store_partials(block * slots + lane / dims.lanes, group, k, of_gamma[h * QUADS + k], of_beta[h * QUADS + k]);
+                    store_partials(block * slots + row_of(lane), group, k, of_gamma[h * QUADS + k], of_beta[h * QUADS + k]);
                 }
             }
         }

@@ -17,7 +17,9 @@ alias c_unit = f32;
 alias element = f32; // an element of A that was loaded, or its bits
 alias held = f32; // what an invocation knows of its terms
 alias sum = f32; // type of results before they are stored
-const QUADS: u32 = 1u; // groups of four elements that a lane loads together
+const QUADS: u32 = 1u; // quads of a group, which are neighbours
+const GROUPS: u32 = 4u; // groups that a lane loads together
+const RANGES: bool = false; // the groups of each lane are neighbours
 const LANES: u32 = 256u;
 //#end
 const WIDTH: u32 = 4u * QUADS;
@@ -36,8 +38,8 @@ fn joined_terms(x: held, y: held) -> held {
     return joined(x, y);
 }
 
-// What is known of some terms and of those of whole group i of the row from `first` on.
-fn followed_by_group(terms: held, i: u32, first: u32, origin: element) -> held {
+// Where whole group i of the row from `first` on begins in A, and the index of its first element.
+fn group_at(i: u32, first: u32) -> vec2<u32> {
     var group = i;
     var start = first;
     if dims.lines > 1u {
@@ -46,14 +48,21 @@ fn followed_by_group(terms: held, i: u32, first: u32, origin: element) -> held {
         group = i - line * groups;
         start += line_at(line);
     }
-    start += group * WIDTH * dims.a_stride;
+    return vec2<u32>(start + group * WIDTH * dims.a_stride, group * WIDTH);
+}
+
+// What is known of some terms and of those of whole group i of the row from `first` on.
+fn followed_by_group(terms: held, i: u32, first: u32, origin: element) -> held {
+    let at = group_at(i, first);
     var all = terms;
     //#unroll
     for (var k = 0u; k < QUADS; k++) {
-        all = followed(all, quad_term(line_quad(start, dims.a_stride, k, WIDTH), group * WIDTH + 4u * k, origin));
+        all = followed(all, quad_term(line_quad(at.x, dims.a_stride, k, WIDTH), at.y + 4u * k, origin));
     }
     return all;
 }
+
+//#slot row_blocks default terms
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -62,38 +71,49 @@ fn main(
     place: Place,
 ) {
     let lane = lane_at(place);
-    let member = block_index(workgroup, grid) * (LANES / dims.lanes) + lane / dims.lanes;
-    let row = member / dims.parts;
-    let part = member - row * dims.parts;
+    let member = block_index(workgroup, grid) * rows_at_once() + row_of(lane);
+    var row = member;
+    var part = 0u;
+    if dims.parts > 1u {
+        row = member / dims.parts;
+        part = member - row * dims.parts;
+    }
     let at = kept_at(min(row, dims.rows - 1u), 0u);
     // Rows past the end are empty.
     let lines = select(0u, dims.lines, row < dims.rows);
-    let groups = dims.length / WIDTH; // of a line, without the last if it is short
-    let rest = dims.length - groups * WIDTH;
-    let step = dims.lanes * dims.parts;
-    let origin = origin_at(at.y);
-    var i = part * dims.lanes + lane % dims.lanes;
-    var own = nothing_from(i * WIDTH);
-    // Four groups are loaded together.
-    for (; i + 3u * step < groups * lines; i += 4u * step) {
-        //#unroll
-        for (var g = 0u; g < 4u; g++) {
-            own = followed_by_group(own, i + g * step, at.y, origin);
-        }
+    let rest = dims.length % WIDTH;
+    let whole = dims.length / WIDTH * lines; // groups
+    let groups = whole + select(0u, lines, rest > 0u); // and the short ones of all lines
+    // Groups are cut in ranges of neighbours: one for each part, whose lanes take turns, or one for each lane.
+    var range = part;
+    var ranges = dims.parts;
+    var first = part_of(lane);
+    var step = dims.lanes;
+    if RANGES {
+        range = part * dims.lanes + part_of(lane);
+        ranges = dims.parts * dims.lanes;
+        first = 0u;
+        step = 1u;
     }
-    for (; i < groups * lines; i += step) {
+    var share = groups;
+    if ranges > 1u { share = (groups + ranges - 1u) / ranges; }
+    let end = min(groups, (range + 1u) * share);
+    var i = range * share + first;
+    let origin = origin_at(at.y);
+    var own = followed_by_blocks(nothing_from(i * WIDTH), &i, min(end, whole), step, at.y, origin);
+    for (; i < min(end, whole); i += step) {
         own = followed_by_group(own, i, at.y, origin);
     }
-    // The short groups of all lines.
-    for (; i < groups * lines + select(0u, lines, rest > 0u); i += step) {
-        let start = at.y + line_at(i - groups * lines) + groups * WIDTH * dims.a_stride;
+    // The short groups.
+    for (; i < end; i += step) {
+        let start = at.y + line_at(i - whole) + (dims.length - rest) * dims.a_stride;
         for (var j = 0u; j < rest; j++) {
             let v = line_quad(start, dims.a_stride, j / 4u, rest);
-            own = followed(own, term_of(v[j % 4u], groups * WIDTH + j, origin));
+            own = followed(own, term_of(v[j % 4u], dims.length - rest + j, origin));
         }
     }
     let all = across_terms(own, lane);
-    if lane % dims.lanes == 0u && row < dims.rows {
+    if part_of(lane) == 0u && row < dims.rows {
         store_reduced(at.x, part, all);
     }
 }

@@ -26,10 +26,13 @@ fn kept_at(index: u32, first: u32) -> vec2<u32> {
     var rest = index;
     var at = vec2<u32>(0u, dims.a_offset);
     for (var axis = first; axis < dims.kept; axis++) {
-        let extent = dims.axes[axis].x;
-        let outer = rest / extent;
-        at += (rest - outer * extent) * dims.axes[axis].yz;
-        rest = outer;
+        var here = rest;
+        if axis + 1u < dims.kept {
+            let extent = dims.axes[axis].x;
+            rest /= extent;
+            here -= rest * extent;
+        }
+        at += here * dims.axes[axis].yz;
     }
     return at;
 }

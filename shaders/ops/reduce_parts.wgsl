@@ -39,15 +39,15 @@ fn main(
     place: Place,
 ) {
     let lane = lane_at(place);
-    let row = block_index(workgroup, grid) * (LANES / dims.lanes) + lane / dims.lanes;
+    let row = block_index(workgroup, grid) * rows_at_once() + row_of(lane);
     let start = min(row, dims.rows - 1u) * dims.length;
     let length = select(0u, dims.length, row < dims.rows); // rows past the end are empty
     var own = nothing_from(0u);
-    for (var i = lane % dims.lanes; i < length; i += dims.lanes) {
+    for (var i = part_of(lane); i < length; i += dims.lanes) {
         own = joined(own, a[start + i]);
     }
     let all = across_terms(own, lane);
-    if lane % dims.lanes == 0u && row < dims.rows {
+    if part_of(lane) == 0u && row < dims.rows {
         save_c(row, total(all));
     }
 }

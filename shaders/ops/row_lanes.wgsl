@@ -1,5 +1,14 @@
-//! The lanes of a workgroup: `lane_at(place)` is a lane's number, and `exchanged(v, step)` the value of the lane whose number differs by
-//! the bit `step`, less than SUBGROUP.
+//! The lanes of a workgroup, of which dims.lanes, a power of two, share a row: `lane_at(place)` is a lane's number, `row_of(lane)` which
+//! of the workgroup's `rows_at_once()` rows it has, `part_of(lane)` which of the row's lanes it is, and `exchanged(v, step)` the value of
+//! the lane whose number differs by the bit `step`, less than SUBGROUP.
+
+fn rows_at_once() -> u32 {
+    return LANES >> firstTrailingBit(dims.lanes);
+}
+
+fn part_of(lane: u32) -> u32 {
+    return lane & (dims.lanes - 1u);
+}
 
 //#variant shared
 // Subgroups are not used: their size is not known, and lanes exchange values in shared memory.
@@ -13,6 +22,10 @@ fn lane_at(place: Place) -> u32 {
     return place.local.x;
 }
 
+fn row_of(lane: u32) -> u32 {
+    return lane >> firstTrailingBit(dims.lanes);
+}
+
 fn exchanged(v: held, step: u32) -> held {
     return v; // never called
 }
@@ -22,6 +35,7 @@ fn exchanged(v: held, step: u32) -> held {
 // subgroup have neighbouring indices.
 //#param  set by with_subgroups
 const SUBGROUP: u32 = 32u;
+const ROWS_APART: bool = false; // a subgroup's rows are as far apart as a workgroup allows
 //#end
 
 struct Place {
@@ -31,6 +45,15 @@ struct Place {
 
 fn lane_at(place: Place) -> u32 {
     return place.subgroup * SUBGROUP + place.index;
+}
+
+// A processor fetches ahead from each page of memory that it reads. A subgroup whose rows are apart reads several pages at once.
+fn row_of(lane: u32) -> u32 {
+    if ROWS_APART && dims.lanes <= SUBGROUP {
+        let of_subgroup = lane % SUBGROUP >> firstTrailingBit(dims.lanes);
+        return of_subgroup * (LANES / SUBGROUP) + lane / SUBGROUP;
+    }
+    return lane >> firstTrailingBit(dims.lanes);
 }
 
 fn exchanged(v: held, step: u32) -> held {

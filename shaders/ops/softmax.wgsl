@@ -62,8 +62,8 @@ fn main(
     place: Place,
 ) {
     let lane = lane_at(place);
-    let row = block_index(workgroup, grid) * (LANES / dims.lanes) + lane / dims.lanes;
-    let part = lane % dims.lanes;
+    let row = block_index(workgroup, grid) * rows_at_once() + row_of(lane);
+    let part = part_of(lane);
     let at = row_start(min(row, dims.rows - 1u), 0u); // invocations past the end read the last row
     let length = dims.strides.w;
     let groups = (length + WIDTH - 1u) / WIDTH;

@@ -47,8 +47,8 @@ fn main(
     place: Place,
 ) {
     let lane = lane_at(place);
-    let row = block_index(workgroup, grid) * (LANES / dims.lanes) + lane / dims.lanes;
-    let part = lane % dims.lanes;
+    let row = block_index(workgroup, grid) * rows_at_once() + row_of(lane);
+    let part = part_of(lane);
     let at = row_start(min(row, dims.rows - 1u), 0u);
     let length = select(0u, dims.strides.w, row < dims.rows); // rows past the end are empty
     let groups = (length + WIDTH - 1u) / WIDTH;

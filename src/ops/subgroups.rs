@@ -15,7 +15,9 @@ pub(super) fn with_subgroups(kernel: Kernel, caps: &Caps, lanes: u32) -> Kernel 
     match subgroup(caps, lanes) {
         None => kernel,
         Some(size) => {
-            kernel.slot("row_lanes", "subgroups").param("SUBGROUP", size).require_subgroup_size(size)
+            let kernel = kernel.slot("row_lanes", "subgroups").param("SUBGROUP", size);
+            let kernel = if caps.machine.runs_in_turn() { kernel.param("ROWS_APART", true) } else { kernel };
+            kernel.require_subgroup_size(size)
         }
     }
 }
@@ -29,5 +31,5 @@ pub(super) fn shared_bytes(caps: &Caps, lanes: u32, bytes: u32) -> u32 {
 /// subgroups save, because it suspends and continues each of them.
 pub(super) fn lanes_of_row(caps: &Caps, lanes: u32) -> u32 {
     let most = kernel::workgroup_size(lanes, caps);
-    if caps.machine.busy_invocations > 1 { most } else { subgroup(caps, lanes).unwrap_or(1) }
+    if caps.machine.runs_in_turn() { subgroup(caps, lanes).unwrap_or(1) } else { most }
 }

@@ -15,6 +15,11 @@ pub(super) const LANES: u32 = 256;
 /// Invocations per workgroup for columns.
 pub(super) const COLUMN_LANES: u32 = 64;
 
+/// Quads, groups of four elements, of a row that an invocation loads together; on GPUs as many loads.
+const LOADED_QUADS: u32 = 4;
+/// The least number of blocks of an invocation if reading one of them again is cheap.
+const SEARCHED_BLOCKS: u32 = 4;
+
 /// What a step stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -36,7 +41,12 @@ impl ReduceProblem {
         };
         let kernel = match (stage, self.across) {
             (Stage::Join, _) => along_lines("ops/reduce_parts"),
-            (_, Across::Line) => along_lines("ops/reduce"),
+            (_, Across::Line) => {
+                let kernel = along_lines("ops/reduce")
+                    .param("GROUPS", self.groups(caps))
+                    .param("RANGES", caps.machine.runs_in_turn());
+                if self.searches(caps) { kernel.slot("row_blocks", "search") } else { kernel }
+            }
             (_, Across::Columns) => Kernel::new("ops/reduce_columns").param("LANES", COLUMN_LANES),
         };
         let kernel = self.types(kernel.dims(caps, size_of::<ReduceDims>()), combination);
@@ -49,6 +59,18 @@ impl ReduceProblem {
                 kernel.result(OperandAccess::write(StorageFormat::of(to, caps), AccessWidth::One))
             }
         }
+    }
+
+    /// The groups of a row that an invocation loads together: one if it consists of several loads.
+    fn groups(&self, caps: &Caps) -> u32 {
+        if caps.machine.runs_in_turn() { LOADED_QUADS.div_ceil(self.quads(caps)) } else { LOADED_QUADS }
+    }
+
+    /// Whether invocations first search the block that has the place, and then the place in it, which they read again.
+    fn searches(&self, caps: &Caps) -> bool {
+        let d = self.dims_on(caps);
+        let blocks = d.length / (4 * self.quads(caps)) * d.lines / (d.lanes * d.parts * self.groups(caps));
+        self.function.is_place() && blocks >= SEARCHED_BLOCKS
     }
 
     /// The function and the types of its values.

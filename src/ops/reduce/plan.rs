@@ -17,10 +17,11 @@ const LOADS_OF_PART: u32 = 16;
 /// The least number of loads of an invocation that are worth a second launch.
 const LOADS_WORTH_PARTS: u32 = 128;
 /// The number of loads of an invocation up to which further invocations do not share a row.
-fn loads_of_lane(caps: &Caps) -> u32 {
-    // A software device takes the rows of a subgroup together, and computes where they are for all of them at once.
-    if caps.machine.elements_per_load > 1 { 4 } else { 16 }
-}
+const LOADS_OF_LANE: u32 = 4;
+/// Bytes that a processor fetches ahead where an invocation reads on.
+const PAGE_BYTES: u64 = 4096;
+/// Invocations that occupy a processor.
+const MANY_LANES: u32 = 4096;
 
 impl Problem for ReduceProblem {
     /// One step, if there are enough results to occupy the device or few elements; otherwise a step for parts of the terms,
@@ -49,7 +50,7 @@ impl Problem for ReduceProblem {
         let joined = ReduceDims {
             rows: dim(op, self.results)?,
             length: dims.parts,
-            lanes: dims.parts.div_ceil(loads_of_lane(caps)).next_power_of_two().min(lanes),
+            lanes: dims.parts.div_ceil(LOADS_OF_LANE).next_power_of_two().min(lanes),
             ..dims
         };
         let flops = f64::from(dims.parts) * self.results as f64;
@@ -60,9 +61,8 @@ impl Problem for ReduceProblem {
 
 impl ReduceProblem {
     /// The uniform of the first step.
-    fn dims_on(&self, caps: &Caps) -> ReduceDims {
+    pub(super) fn dims_on(&self, caps: &Caps) -> ReduceDims {
         let d = self.dims;
-        let width = 4 * self.quads(caps);
         // As many parts as make `wanted` of what is there, of at least `least` loads of an invocation each.
         let parts_of = |wanted: u32, there: u32, loads: u32, least: u32| {
             let parts = (wanted / there.max(1)).min(loads / least).max(1);
@@ -71,8 +71,13 @@ impl ReduceProblem {
         match self.across {
             Across::Line => {
                 let most = lanes_of_row(caps, LANES);
-                let loads = d.length.div_ceil(width) * d.lines;
-                let lanes = loads.div_ceil(loads_of_lane(caps)).max(1).next_power_of_two().min(most);
+                let loads = d.length.div_ceil(4 * self.load_quads()) * d.lines;
+                let lanes = if caps.machine.runs_in_turn() {
+                    self.lanes_in_ranges(loads)
+                } else {
+                    loads.div_ceil(LOADS_OF_LANE).next_power_of_two()
+                };
+                let lanes = lanes.min(most);
                 let parts = if lanes == most {
                     parts_of(MANY_WORKGROUPS, d.rows, loads / most, LOADS_OF_PART)
                 } else {
@@ -81,7 +86,7 @@ impl ReduceProblem {
                 ReduceDims { lanes, parts, ..d }
             }
             Across::Columns => {
-                let lanes = d.axes[0][0].div_ceil(width);
+                let lanes = d.axes[0][0].div_ceil(4 * self.quads(caps));
                 // What is known of a part has at most a sixteenth of the bytes of its elements.
                 let words = self.function.combination(self.dtype).words;
                 let least = LOADS_OF_PART.max(4 * words * per_vector(self.dtype));
@@ -90,6 +95,16 @@ impl ReduceProblem {
                 ReduceDims { lanes, parts, ..d }
             }
         }
+    }
+
+    /// The invocations that share a row of this many loads on a processor: as many as there are pages, so that each reads on in
+    /// its own, and more if they would not occupy it.
+    fn lanes_in_ranges(&self, loads: u32) -> u32 {
+        let d = &self.dims;
+        let bytes = u64::from(d.length) * u64::from(d.lines) * self.dtype.size() as u64;
+        let pages = u32::try_from(bytes / PAGE_BYTES).expect("an operand has fewer bytes than 2^33");
+        let shared = (MANY_LANES / d.rows.max(1)).min(loads / LOADS_OF_LANE);
+        pages.max(shared).max(1).next_power_of_two()
     }
 
     /// The step that reads the operand.

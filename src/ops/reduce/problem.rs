@@ -163,12 +163,24 @@ impl ReduceProblem {
         }
     }
 
-    /// Groups of four elements that an invocation loads together.
+    /// The quads, groups of four elements, that an invocation loads with one instruction.
+    pub(super) fn load_quads(&self) -> u32 {
+        match self.moves() {
+            Moves::Elements => 1,
+            Moves::Vectors => quads(self.dtype),
+        }
+    }
+
+    /// The quads of a group, which are neighbours.
     pub(super) fn quads(&self, caps: &Caps) -> u32 {
+        let d = &self.dims;
         match (self.moves(), self.across) {
             (Moves::Elements, _) => 1,
+            (Moves::Vectors, Across::Line) if caps.machine.runs_in_turn() => {
+                column_quads(self.dtype, caps, [d.length])
+            }
             (Moves::Vectors, Across::Line) => quads(self.dtype),
-            (Moves::Vectors, Across::Columns) => column_quads(self.dtype, caps, [self.dims.axes[0][0]]),
+            (Moves::Vectors, Across::Columns) => column_quads(self.dtype, caps, [d.axes[0][0]]),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::problem::{LANES, NormDims, NormKind, NormPass, NormProblem};
 use crate::caps::Caps;
 use crate::kernel::{self, Kernel, StorageFormat};
 use crate::ops::norm::writer::{Writer, rounded};
-use crate::ops::subgroups::subgroup;
+use crate::ops::subgroups::with_subgroups;
 use crate::ops::vectors::Moves;
 
 /// The longest row that invocations hold in registers on any device.
@@ -62,12 +62,7 @@ impl NormProblem {
             .param("LANES", lanes)
             .param("WHOLE", self.moves() == Moves::Vectors);
         let kernel = if self.fits(caps) { kernel.param("EVEN", self.is_even(caps)) } else { kernel };
-        let kernel = match subgroup(caps, LANES).filter(|_| self.fits(caps)) {
-            None => kernel,
-            Some(size) => {
-                kernel.slot("row_lanes", "subgroups").param("SUBGROUP", size).require_subgroup_size(size)
-            }
-        };
+        let kernel = if self.fits(caps) { with_subgroups(kernel, caps, LANES) } else { kernel };
         let format = StorageFormat::of(self.dtype, caps);
         let mut writer = Writer::new(kernel, self.moves(), format);
         if self.pass.is_forward() {
