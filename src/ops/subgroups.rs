@@ -27,9 +27,18 @@ pub(super) fn shared_bytes(caps: &Caps, lanes: u32, bytes: u32) -> u32 {
     (bytes * kernel::workgroup_size(lanes, caps) / subgroup(caps, lanes).unwrap_or(1)).next_multiple_of(16)
 }
 
-/// The most invocations that should share a row. On software devices, a barrier costs more than what the invocations of further
-/// subgroups save, because it suspends and continues each of them.
-pub(super) fn lanes_of_row(caps: &Caps, lanes: u32) -> u32 {
-    let most = kernel::workgroup_size(lanes, caps);
-    if caps.machine.runs_in_turn() { subgroup(caps, lanes).unwrap_or(1) } else { most }
+/// The invocations whose vectors are one line of a processor's cache.
+const LANES_OF_LINE: u32 = 4;
+/// Rows that occupy a processor.
+const MANY_ROWS: u32 = 1024;
+
+/// The most invocations that should share one of `rows` rows. On software devices a barrier costs more than what the invocations of
+/// further subgroups save, because it suspends and continues each of them. Those of a subgroup wait for each other's loads, so it
+/// should read several rows, from pages of memory that the processor fetches ahead side by side.
+pub(super) fn lanes_of_row(caps: &Caps, lanes: u32, rows: u32) -> u32 {
+    if !caps.machine.runs_in_turn() {
+        return kernel::workgroup_size(lanes, caps);
+    }
+    let all = subgroup(caps, lanes).unwrap_or(1);
+    if rows < MANY_ROWS { all } else { all.min(LANES_OF_LINE) }
 }

@@ -46,9 +46,10 @@ impl Problem for ReduceProblem {
             self.results
         ));
         self.first(&mut draft, Stage::Parts, &dims, [a, parts])?;
-        let lanes = lanes_of_row(caps, LANES);
+        let rows = dim(op, self.results)?;
+        let lanes = lanes_of_row(caps, LANES, rows);
         let joined = ReduceDims {
-            rows: dim(op, self.results)?,
+            rows,
             length: dims.parts,
             lanes: dims.parts.div_ceil(LOADS_OF_LANE).next_power_of_two().min(lanes),
             ..dims
@@ -70,7 +71,7 @@ impl ReduceProblem {
         };
         match self.across {
             Across::Line => {
-                let most = lanes_of_row(caps, LANES);
+                let most = lanes_of_row(caps, LANES, d.rows);
                 let loads = d.length.div_ceil(4 * self.load_quads()) * d.lines;
                 let lanes = if caps.machine.runs_in_turn() {
                     self.lanes_in_ranges(loads)

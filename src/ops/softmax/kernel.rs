@@ -50,7 +50,8 @@ impl SoftmaxProblem {
     /// The invocations that share a row.
     pub(super) fn lanes(&self, caps: &Caps) -> u32 {
         let groups = self.lines.length().div_ceil(4 * self.quads(caps));
-        groups.div_ceil(self.groups(caps)).max(1).next_power_of_two().min(lanes_of_row(caps, LANES))
+        let most = lanes_of_row(caps, LANES, self.lines.rows());
+        groups.div_ceil(self.groups(caps)).max(1).next_power_of_two().min(most)
     }
 
     /// Whether all lanes of a row have whole groups, and as many as they keep or a multiple of that.

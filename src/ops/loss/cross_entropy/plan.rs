@@ -65,7 +65,7 @@ impl Problem for CrossEntropyProblem {
         let upstream = self.upstream.map(|layout| draft.operand("g", DType::F32, layout, Access::Read));
         let mut one = draft.constant(&[1.0f32.to_bits()])?;
         one.dtype = DType::F32;
-        let dims = self.dims(kernel::workgroup_size(LANES, caps))?;
+        let dims = self.dims(caps)?;
         let counted = if self.counts_targets() {
             let counted = draft.temporary(&[1], DType::F32)?;
             self.count(&mut draft, [targets, weight.unwrap_or(one)], counted, &dims)?;

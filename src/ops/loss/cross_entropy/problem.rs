@@ -1,8 +1,10 @@
 //! A checked cross-entropy, as plain data.
 
+use crate::caps::Caps;
 use crate::layout::{DType, Layout, MAX_RANK, dim};
 use crate::ops::loss::reduction::{LossGradient, Reduction};
 use crate::ops::loss::total::LANES;
+use crate::ops::subgroups::lanes_of_row;
 use crate::ops::vectors::{Moves, per_vector};
 use crate::{Error, Result};
 
@@ -168,8 +170,8 @@ impl CrossEntropyProblem {
         classes.is_multiple_of(2) || rows == 1
     }
 
-    /// The uniform, for at most this number of lanes, with zeros in place of the call's scalars.
-    pub(super) fn dims(&self, lanes: u32) -> Result<CrossEntropyDims> {
+    /// The uniform on a device, with zeros in place of the call's scalars.
+    pub(super) fn dims(&self, caps: &Caps) -> Result<CrossEntropyDims> {
         let [classes, rows] = self.sizes();
         let (kind, targets) = &self.targets;
         let last = self.logits.rank() - 1;
@@ -190,6 +192,8 @@ impl CrossEntropyProblem {
             Moves::Elements => 4,
             Moves::Vectors => per_vector(self.dtype),
         };
+        let rows = dim(OP, rows)?;
+        let most = lanes_of_row(caps, LANES, rows);
         Ok(CrossEntropyDims {
             axes,
             a_offset: dim(OP, self.logits.offset())?,
@@ -204,9 +208,9 @@ impl CrossEntropyProblem {
             weight_stride: stride(&self.weight)?,
             g_stride: u32::from(self.upstream.is_some_and(|upstream| upstream.len() > 1)),
             length: dim(OP, classes)?,
-            rows: dim(OP, rows)?,
+            rows,
             rank: dim(OP, last)?,
-            lanes: dim(OP, classes)?.div_ceil(group).next_power_of_two().min(lanes.min(LANES)),
+            lanes: dim(OP, classes)?.div_ceil(group).next_power_of_two().min(most),
             ignores: u32::from(self.ignored == IgnoredClass::OfCall),
             factor: self.factor(),
             ..CrossEntropyDims::default()
