@@ -14,9 +14,11 @@
 const QUADS: u32 = 1u; // groups of four channels that a lane loads together
 const TURN: u32 = 8u;  // rows that a lane holds together
 const LANES: u32 = 256u;
+const RANGES: bool = false; // the rows of each lane are neighbours
 const EVEN: bool = false; // all turns have TURN rows
 //#end
 const WIDTH: u32 = 4u * QUADS;
+//#import lane_rows
 
 //#generated operands
 // The operand, and `value(outer, row, group, k, length)`: quad `k` of a group of WIDTH channels of a row, of which there are
@@ -55,31 +57,32 @@ fn main(
     var count = 0.0;
     var mean: array<vec4<f32>, QUADS>;
     var square: array<vec4<f32>, QUADS>;
+    let rows = rows_of(lane, part.first, part.end);
     if is_within {
-        for (var row = part.first + lane / dims.lanes; row < part.end; row += at_once * TURN) {
+        for (var row = rows.first; row < rows.end; row += TURN * rows.apart) {
             // Of the rows in registers: the mean, then the distances to it.
             var own: array<vec4<f32>, TURN * QUADS>;
             var sums: array<vec4<f32>, QUADS>;
-            var rows = 0.0;
+            var number = 0.0;
             //#unroll
             for (var t = 0u; t < TURN; t++) {
-                if EVEN || row + t * at_once < part.end {
-                    rows += 1.0;
+                if EVEN || row + t * rows.apart < rows.end {
+                    number += 1.0;
                     //#unroll
                     for (var k = 0u; k < QUADS; k++) {
-                        own[t * QUADS + k] = value(part.outer, row + t * at_once, part.group, k, dims.channels);
+                        own[t * QUADS + k] = value(part.outer, row + t * rows.apart, part.group, k, dims.channels);
                         sums[k] += own[t * QUADS + k];
                     }
                 }
             }
-            let share = rows / (count + rows);
+            let share = number / (count + number);
             //#unroll
             for (var k = 0u; k < QUADS; k++) {
-                let middle = sums[k] / rows;
+                let middle = sums[k] / number;
                 var off = vec4<f32>(0.0);
                 //#unroll
                 for (var t = 0u; t < TURN; t++) {
-                    if EVEN || row + t * at_once < part.end {
+                    if EVEN || row + t * rows.apart < rows.end {
                         off += (own[t * QUADS + k] - middle) * (own[t * QUADS + k] - middle);
                     }
                 }
@@ -88,7 +91,7 @@ fn main(
                 mean[k] += apart * share;
                 square[k] += off + apart * apart * (count * share);
             }
-            count += rows;
+            count += number;
         }
     }
 

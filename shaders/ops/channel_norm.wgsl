@@ -15,9 +15,11 @@
 const QUADS: u32 = 1u; // groups of four channels that a lane loads together
 const TURN: u32 = 8u;  // rows that a lane takes together
 const LANES: u32 = 256u;
+const RANGES: bool = false; // the rows of each lane are neighbours
 const EVEN: bool = false; // all turns have TURN rows
 //#end
 const WIDTH: u32 = 4u * QUADS;
+//#import lane_rows
 alias sum = f32; // type of results before they are stored
 
 //#generated operands
@@ -66,7 +68,6 @@ fn main(
     if part.outer >= dims.outer || part.group * WIDTH >= dims.channels {
         return;
     }
-    let at_once = LANES / dims.lanes; // rows
     let units = part.outer * (dims.channels / dims.of_group);
     // Of each channel: the mean, rstd times gamma, beta.
     var mean: array<vec4<f32>, QUADS>;
@@ -83,11 +84,12 @@ fn main(
             shift[k][i] = scale.z;
         }
     }
-    for (var row = part.first + lane / dims.lanes; row < part.end; row += at_once * TURN) {
+    let rows = rows_of(lane, part.first, part.end);
+    for (var row = rows.first; row < rows.end; row += TURN * rows.apart) {
         //#unroll
         for (var t = 0u; t < TURN; t++) {
-            let own = row + t * at_once;
-            if EVEN || own < part.end {
+            let own = row + t * rows.apart;
+            if EVEN || own < rows.end {
                 var v: array<vec4<f32>, QUADS>;
                 //#unroll
                 for (var k = 0u; k < QUADS; k++) {

@@ -15,10 +15,12 @@
 const QUADS: u32 = 1u; // groups of four channels that a lane loads together
 const TURN: u32 = 8u;  // rows that a lane holds together
 const LANES: u32 = 256u;
+const RANGES: bool = false; // the rows of each lane are neighbours
 const WHOLE: bool = false; // the channels of a workgroup consist of whole groups
 const EVEN: bool = false; // all turns have TURN rows
 //#end
 const WIDTH: u32 = 4u * QUADS;
+//#import lane_rows
 alias sum = f32; // type of results before they are stored
 
 //#import norm_within
@@ -124,8 +126,7 @@ fn main(
     let groups = (length + WIDTH - 1u) / WIDTH;
     let at_once = LANES / dims.lanes; // rows
     let own_group = lane % dims.lanes;
-    let own_row = lane / dims.lanes;
-    let end = select(0u, dims.inner, own_row < at_once);
+    let rows = rows_of(lane, 0u, dims.inner);
     let is_held = dims.inner <= at_once * TURN && groups <= dims.lanes;
     let start = dims.a.x + outer * dims.a.y + first * dims.a.w;
 
@@ -136,16 +137,16 @@ fn main(
     var squares: array<vec4<f32>, QUADS>;
     for (var group = own_group; group < groups; group += dims.lanes) {
         let left = length - group * WIDTH;
-        for (var row = own_row; row < end; row += at_once * TURN) {
+        for (var row = rows.first; row < rows.end; row += TURN * rows.apart) {
             var added: array<vec4<f32>, QUADS>;
-            var rows = 0.0;
+            var number = 0.0;
             //#unroll
             for (var t = 0u; t < TURN; t++) {
-                if EVEN || row + t * at_once < end {
-                    rows += 1.0;
+                if EVEN || row + t * rows.apart < rows.end {
+                    number += 1.0;
                     //#unroll
                     for (var k = 0u; k < QUADS; k++) {
-                        let v = value(start + (row + t * at_once) * dims.a.z, group, k, length);
+                        let v = value(start + (row + t * rows.apart) * dims.a.z, group, k, length);
                         own[t * QUADS + k] = within(v, k, left);
                         added[k] += own[t * QUADS + k];
                     }
@@ -153,16 +154,16 @@ fn main(
             }
             //#unroll
             for (var k = 0u; k < QUADS; k++) {
-                let middle = added[k] / rows;
+                let middle = added[k] / number;
                 var off = vec4<f32>(0.0);
                 //#unroll
                 for (var t = 0u; t < TURN; t++) {
-                    if EVEN || row + t * at_once < end {
+                    if EVEN || row + t * rows.apart < rows.end {
                         off += (own[t * QUADS + k] - middle) * (own[t * QUADS + k] - middle);
                     }
                 }
                 // Both sets of rows together (Chan, Golub and LeVeque, 1979).
-                let more = within(vec4<f32>(rows), k, left);
+                let more = within(vec4<f32>(number), k, left);
                 let all = max(counts[k] + more, vec4<f32>(1.0));
                 let apart = middle - sums[k] / max(counts[k], vec4<f32>(1.0));
                 squares[k] += off + apart * (counts[k] * more / all) * apart;
@@ -222,20 +223,20 @@ fn main(
                 shift[k][i] = shift_of(channel);
             }
         }
-        for (var row = own_row; row < end; row += at_once * TURN) {
+        for (var row = rows.first; row < rows.end; row += TURN * rows.apart) {
             //#unroll
             for (var t = 0u; t < TURN; t++) {
-                if EVEN || row + t * at_once < end {
+                if EVEN || row + t * rows.apart < rows.end {
                     var v: array<vec4<f32>, QUADS>;
                     //#unroll
                     for (var k = 0u; k < QUADS; k++) {
                         v[k] = own[t * QUADS + k];
                         if !is_held {
-                            v[k] = value(start + (row + t * at_once) * dims.a.z, group, k, length);
+                            v[k] = value(start + (row + t * rows.apart) * dims.a.z, group, k, length);
                         }
                         v[k] = (v[k] - mean[k]) * factor[k] + shift[k];
                     }
-                    let to = (outer * dims.inner + row + t * at_once) * dims.channels + first;
+                    let to = (outer * dims.inner + row + t * rows.apart) * dims.channels + first;
                     store_y(to, group, left, v);
                 }
             }

@@ -14,9 +14,11 @@
 const QUADS: u32 = 1u; // groups of four channels that a lane loads together
 const TURN: u32 = 8u;  // rows that a lane takes together
 const LANES: u32 = 256u;
+const RANGES: bool = false; // the rows of each lane are neighbours
 const EVEN: bool = false; // all turns have TURN rows
 //#end
 const WIDTH: u32 = 4u * QUADS;
+//#import lane_rows
 
 //#generated operands
 // The operands. `statistics(unit, channel)` is the mean and rstd. Plans generate it.
@@ -79,11 +81,12 @@ fn main(
                 rstd[k][i] = of_channel.y;
             }
         }
-        for (var row = part.first + lane / dims.lanes; row < part.end; row += at_once * TURN) {
+        let rows = rows_of(lane, part.first, part.end);
+        for (var row = rows.first; row < rows.end; row += TURN * rows.apart) {
             //#unroll
             for (var t = 0u; t < TURN; t++) {
-                let own = row + t * at_once;
-                if EVEN || own < part.end {
+                let own = row + t * rows.apart;
+                if EVEN || own < rows.end {
                     //#unroll
                     for (var k = 0u; k < QUADS; k++) {
                         let normed = (value(part.outer, own, part.group, k, dims.channels) - mean[k]) * rstd[k];
