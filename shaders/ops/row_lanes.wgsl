@@ -50,7 +50,7 @@ fn lane_at(place: Place) -> u32 {
 // A processor fetches ahead from each page of memory that it reads. A subgroup whose rows are apart reads several pages at once.
 fn row_of(lane: u32) -> u32 {
     if ROWS_APART && dims.lanes <= SUBGROUP {
-        let of_subgroup = lane % SUBGROUP >> firstTrailingBit(dims.lanes);
+        let of_subgroup = (lane % SUBGROUP) >> firstTrailingBit(dims.lanes);
         return of_subgroup * (LANES / SUBGROUP) + lane / SUBGROUP;
     }
     return lane >> firstTrailingBit(dims.lanes);

@@ -37,7 +37,7 @@ fn shapes() -> Vec<(&'static [usize], usize)> {
 /// One sweep, so that all of it shares kernels.
 #[test]
 fn norms_of_channels_agree_with_their_definitions() {
-    forms::sweep(81, |turn, forms| {
+    forms::sweep(82, |turn, forms| {
         group_norm_and_its_gradients_agree_with_their_definitions(turn, forms);
         batch_norm_and_its_gradients_agree_with_their_definitions(turn, forms);
     });
