@@ -1,10 +1,10 @@
 //! Layer norm and RMS norm of rows that are too long for registers: they are read twice; the operands are generated code.
 //!
 //! shapes    as norm.wgsl
-//! grid      one workgroup of LANES invocations per row
-//! subgroup  not used; lanes combine their values in shared memory
+//! grid      dims.lanes invocations per row, LANES a workgroup
+//! subgroup  lanes of a row combine their values, in shared memory too if they are more or the size is not known
 //! requires  nothing
-//! edges     workgroups past the last row return, elements past a row's end are not stored: any length >= 1, any rows >= 1
+//! edges     rows past the end are not stored, elements past a row's end are not stored: any length >= 1, any rows >= 1
 
 //#import norm_dims
 //#slot dims default immediate
@@ -59,11 +59,14 @@ fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
 fn store_statistics(row: u32, mean: f32, rstd: f32) {}
 //#end
 
-// Of the elements of each lane: their number, their mean, and the sum of their squared distances to it.
-var<workgroup> parts: array<vec3<f32>, LANES>;
+var<workgroup> parts: array<held, LANES / SUBGROUP>; // one value per subgroup
+alias held = vec3<f32>; // of some elements: their number, their mean, and the sum of their squared distances to it
+
+//#slot row_lanes default shared
+//#import across x=moments
 
 // The same of two sets of elements together (Chan, Golub and LeVeque, 1979).
-fn joined(x: vec3<f32>, y: vec3<f32>) -> vec3<f32> {
+fn joined_moments(x: held, y: held) -> held {
     let count = x.x + y.x;
     let share = y.x / max(count, 1.0);
     let apart = y.y - x.y;
@@ -74,26 +77,25 @@ fn joined(x: vec3<f32>, y: vec3<f32>) -> vec3<f32> {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_id) local: vec3<u32>,
+    place: Place,
 ) {
-    let lane = local.x;
-    let row = block_index(workgroup, grid);
-    if row >= dims.rows {
-        return;
-    }
-    let at = row_places(row);
+    let lane = lane_at(place);
+    let row = block_index(workgroup, grid) * rows_at_once() + row_of(lane);
+    let part = part_of(lane);
+    let known = min(row, dims.rows - 1u); // invocations past the end read the last row
+    let at = row_places(known);
     let length = dims.length;
     let groups = (length + WIDTH - 1u) / WIDTH;
 
     var all = vec3<f32>(0.0);
-    for (var first = lane; first < groups; first += LANES * HELD) {
+    for (var first = part; first < groups; first += dims.lanes * HELD) {
         // Of the groups in registers: the mean, then the distances to it.
         var own: array<vec4<f32>, HELD * QUADS>;
         var sums = vec4<f32>(0.0);
         var count = 0u;
         //#unroll
         for (var h = 0u; h < HELD; h++) {
-            let group = first + h * LANES;
+            let group = first + h * dims.lanes;
             if group < groups {
                 let left = length - group * WIDTH;
                 count += min(left, WIDTH);
@@ -111,7 +113,7 @@ fn main(
         var squares = vec4<f32>(0.0);
         //#unroll
         for (var h = 0u; h < HELD; h++) {
-            let group = first + h * LANES;
+            let group = first + h * dims.lanes;
             if group < groups {
                 //#unroll
                 for (var k = 0u; k < QUADS; k++) {
@@ -120,23 +122,19 @@ fn main(
                 }
             }
         }
-        all = joined(all, vec3<f32>(f32(count), mean, (squares.x + squares.y) + (squares.z + squares.w)));
+        all = joined_moments(all, vec3<f32>(f32(count), mean, (squares.x + squares.y) + (squares.z + squares.w)));
     }
-    parts[lane] = all;
-    workgroupBarrier();
-    for (var width = LANES / 2u; width > 0u; width /= 2u) {
-        if lane < width {
-            parts[lane] = joined(parts[lane], parts[lane + width]);
-        }
-        workgroupBarrier();
+    all = across_moments(all, lane);
+    if row >= dims.rows {
+        return;
     }
-    let mean = parts[0].y;
-    let rstd = inverseSqrt(parts[0].z / f32(length) + dims.eps);
-    if lane == 0u {
+    let mean = all.y;
+    let rstd = inverseSqrt(all.z / f32(length) + dims.eps);
+    if part == 0u {
         store_statistics(row, mean, rstd);
     }
 
-    for (var group = lane; group < groups; group += LANES) {
+    for (var group = part; group < groups; group += dims.lanes) {
         var v: array<vec4<f32>, QUADS>;
         var normed: array<vec4<f32>, QUADS>;
         //#unroll

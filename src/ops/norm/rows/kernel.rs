@@ -5,27 +5,28 @@ use super::problem::{LANES, NormDims, NormKind, NormPass, NormProblem};
 use crate::caps::Caps;
 use crate::kernel::{self, Kernel, StorageFormat};
 use crate::ops::norm::writer::{Writer, rounded};
-use crate::ops::subgroups::with_subgroups;
+use crate::ops::subgroups::{lanes_of_row, with_subgroups};
 use crate::ops::vectors::Moves;
 
 /// The longest row that invocations hold in registers on any device.
 const LONGEST_HELD: u32 = 8192;
+/// The longest row that a subgroup of a software device holds.
+const LONGEST_VECTORS: u32 = 1024;
 
 impl NormProblem {
     /// Whether a row fits in the registers of its invocations.
     pub(super) fn fits(&self, caps: &Caps) -> bool {
-        self.dims.length
-            <= LONGEST_HELD.min(self.held(caps) * self.width() * kernel::workgroup_size(LANES, caps))
+        let most = kernel::workgroup_size(LANES, caps);
+        let is_far =
+            caps.machine.runs_in_turn() && self.pass.is_forward() && self.dims.length > LONGEST_VECTORS;
+        !is_far && self.dims.length <= LONGEST_HELD.min(self.held(caps) * self.width() * most)
     }
 
     /// The number of groups of a row that a lane holds. Software devices spend most of their time at barriers if a row has more
-    /// invocations than a subgroup, so they hold more in vectors; of a gradient, which holds twice as much, only if one subgroup
-    /// then has a row.
+    /// invocations than a subgroup, so they hold more in vectors if one subgroup then has a row; gradients hold twice as much.
     fn held(&self, caps: &Caps) -> u32 {
-        let is_software = caps.machine.elements_per_load == 1;
-        let longest = if self.pass.is_forward() { LONGEST_HELD } else { 1024 };
-        let is_long = (257..=longest).contains(&self.dims.length) && self.moves() == Moves::Vectors;
-        let quads: u32 = match (is_software, is_long) {
+        let is_long = (257..=LONGEST_VECTORS).contains(&self.dims.length) && self.moves() == Moves::Vectors;
+        let quads: u32 = match (caps.machine.runs_in_turn(), is_long) {
             (false, _) => 4,
             (true, false) => 8,
             (true, true) => 32,
@@ -33,11 +34,13 @@ impl NormProblem {
         quads / self.quads()
     }
 
-    /// The number of invocations that share a row: all of a workgroup if the row does not fit.
+    /// The number of invocations that share a row.
     pub(super) fn lanes(&self, caps: &Caps) -> u32 {
         let all = kernel::workgroup_size(LANES, caps);
-        let groups = self.dims.length.div_ceil(self.width() * self.held(caps));
-        if self.fits(caps) { groups.next_power_of_two().min(all) } else { all }
+        if self.fits(caps) {
+            return self.dims.length.div_ceil(self.width() * self.held(caps)).next_power_of_two().min(all);
+        }
+        if self.pass.is_forward() { lanes_of_row(caps, LANES, self.dims.rows) } else { all }
     }
 
     /// Whether each lane of a row that fits holds as many groups as it can, all whole.
@@ -62,7 +65,11 @@ impl NormProblem {
             .param("LANES", lanes)
             .param("WHOLE", self.moves() == Moves::Vectors);
         let kernel = if self.fits(caps) { kernel.param("EVEN", self.is_even(caps)) } else { kernel };
-        let kernel = if self.fits(caps) { with_subgroups(kernel, caps, LANES) } else { kernel };
+        let kernel = if self.fits(caps) || self.pass.is_forward() {
+            with_subgroups(kernel, caps, LANES)
+        } else {
+            kernel
+        };
         let format = StorageFormat::of(self.dtype, caps);
         let mut writer = Writer::new(kernel, self.moves(), format);
         if self.pass.is_forward() {

@@ -90,7 +90,7 @@ impl NormProblem {
         let held = |bytes: u32| shared_bytes(caps, LANES, bytes);
         match (self.pass.is_forward(), self.fits(caps)) {
             (true, true) => held(4),
-            (true, false) => 16 * lanes,
+            (true, false) => held(16),
             (false, true) => held(8),
             (false, false) => 8 * lanes,
         }
