@@ -1,6 +1,7 @@
 //! Invocations that share columns. Each knows HELD vectors of a part of its columns; `known_together(own, lane)` is what all
 //! parts know, joined in a fixed order by `joined_columns`. Every invocation of the workgroup calls it. `groups_together()` groups of
-//! columns lie side by side in a workgroup: invocation `lane` has part `lane / groups_together()`.
+//! columns lie side by side in a workgroup: invocation `lane` has part `lane / groups_together()`. `rows_of_part(part, length, turn)` are
+//! the rows of a part of columns of this length, `turn` at a time: where it begins, where it ends, and the step.
 
 //#variant one
 // An invocation has whole columns; `dims.parts` is 1.
@@ -8,16 +9,31 @@ fn groups_together() -> u32 {
     return LANES;
 }
 
+fn rows_of_part(part: u32, length: u32, turn: u32) -> vec3<u32> {
+    return vec3<u32>(0u, length, turn);
+}
+
 fn known_together(own: array<vec4<f32>, HELD>, lane: u32) -> array<vec4<f32>, HELD> {
     return own;
 }
 
 //#variant several
-// Invocations have every `dims.parts`-th part of their columns.
+// Invocations have one of `dims.parts` parts of their columns.
+//#param  set by SoftmaxProblem::kernel
+const RANGES: bool = false; // the rows of a part are neighbours, so that each invocation of a processor reads on in its own page
+//#end
 var<workgroup> known: array<array<vec4<f32>, HELD>, LANES>;
 
 fn groups_together() -> u32 {
     return LANES / dims.parts;
+}
+
+fn rows_of_part(part: u32, length: u32, turn: u32) -> vec3<u32> {
+    if RANGES {
+        let share = (length + dims.parts * turn - 1u) / (dims.parts * turn) * turn;
+        return vec3<u32>(part * share, min(length, (part + 1u) * share), turn);
+    }
+    return vec3<u32>(part * turn, length, dims.parts * turn);
 }
 
 fn known_together(own: array<vec4<f32>, HELD>, lane: u32) -> array<vec4<f32>, HELD> {

@@ -57,8 +57,9 @@ fn main(
     let length = select(0u, dims.strides.w, row < dims.rows); // rows past the end are empty
     let columns = dims.axes[0].x;
 
+    let rows = rows_of_part(part, length, 1u);
     var own: array<vec4<f32>, HELD>;
-    for (var i = part; i < length; i += dims.parts) {
+    for (var i = rows.x; i < rows.y; i += rows.z) {
         //#unroll
         for (var k = 0u; k < QUADS; k++) {
             let y = row_quad_a(at.y + i * dims.strides.y, dims.axes[0].z, group, k, columns);
@@ -66,7 +67,7 @@ fn main(
         }
     }
     let sums = known_together(own, lane);
-    for (var i = part; i < length; i += dims.parts) {
+    for (var i = rows.x; i < rows.y; i += rows.z) {
         var results: array<vec4<f32>, QUADS>;
         //#unroll
         for (var k = 0u; k < QUADS; k++) {

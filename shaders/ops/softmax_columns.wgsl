@@ -73,7 +73,8 @@ fn main(
     for (var k = 0u; k < QUADS; k++) {
         own[k] = LOWEST;
     }
-    for (var first = part * GROUPS; first < length; first += dims.parts * GROUPS) {
+    let groups = rows_of_part(part, length, GROUPS);
+    for (var first = groups.x; first < groups.y; first += groups.z) {
         //#unroll
         for (var k = 0u; k < QUADS; k++) {
             var v: array<vec4<f32>, GROUPS>;
@@ -101,7 +102,8 @@ fn main(
     for (var k = 0u; k < QUADS; k++) {
         last[k] = end_of(all[k], all[QUADS + k], all[k]);
     }
-    for (var i = part; i < length; i += dims.parts) {
+    let rows = rows_of_part(part, length, 1u);
+    for (var i = rows.x; i < rows.y; i += rows.z) {
         var results: array<vec4<f32>, QUADS>;
         //#unroll
         for (var k = 0u; k < QUADS; k++) {

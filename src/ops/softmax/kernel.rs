@@ -34,7 +34,11 @@ impl SoftmaxProblem {
             Across::Columns => {
                 let columns = self.columns_on(caps);
                 let kernel = kernel.param("LANES", columns.invocations());
-                if columns.parts > 1 { kernel.slot("column_parts", "several") } else { kernel }
+                if columns.parts > 1 {
+                    kernel.slot("column_parts", "several").param("RANGES", caps.machine.runs_in_turn())
+                } else {
+                    kernel
+                }
             }
         };
         let kernel = match (self.lines.across, is_backward) {
