@@ -20,7 +20,7 @@ fn known_together(own: array<vec4<f32>, HELD>, lane: u32) -> array<vec4<f32>, HE
 //#variant several
 // Invocations have one of `dims.parts` parts of their columns.
 //#param  set by SoftmaxProblem::kernel
-const RANGES: bool = false; // the rows of a part are neighbours, so that each invocation of a processor reads on in its own page
+const RANGES: bool = false; // the rows of a part are neighbours
 //#end
 var<workgroup> known: array<array<vec4<f32>, HELD>, LANES>;
 

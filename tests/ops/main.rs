@@ -12,6 +12,7 @@ mod losses;
 mod maps;
 mod masks;
 mod norms;
+mod places;
 mod positions;
 mod reductions;
 mod shapes;

@@ -18,7 +18,7 @@ const LOADS_OF_PART: u32 = 16;
 const LOADS_WORTH_PARTS: u32 = 128;
 /// The number of loads of an invocation up to which further invocations do not share a row.
 const LOADS_OF_LANE: u32 = 4;
-/// Bytes that a processor fetches ahead where an invocation reads on.
+/// Bytes of a page of memory: a processor fetches ahead in each page that it reads, and not beyond.
 const PAGE_BYTES: u64 = 4096;
 /// Invocations that occupy a processor.
 const MANY_LANES: u32 = 4096;
@@ -98,8 +98,8 @@ impl ReduceProblem {
         }
     }
 
-    /// The invocations that share a row of this many loads on a processor: as many as there are pages, so that each reads on in
-    /// its own, and more if they would not occupy it.
+    /// The invocations that share a row of this many loads on a processor: one for each page of memory, or more if they would not
+    /// occupy it.
     fn lanes_in_ranges(&self, loads: u32) -> u32 {
         let d = &self.dims;
         let bytes = u64::from(d.length) * u64::from(d.lines) * self.dtype.size() as u64;

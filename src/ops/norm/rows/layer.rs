@@ -55,7 +55,7 @@ pub struct Normed<T: Real> {
 /// Computed in f32 in a fixed order, then stored: [`reference::layer_norm`](crate::reference::layer_norm). The variance is the
 /// mean of the squared distances to the mean, never a difference of two means, so a large mean costs no accuracy.
 /// # Launches
-/// One. Rows of up to 4,096 elements are read once, longer ones twice.
+/// One. A GPU reads rows of up to 4,096 elements once and longer ones twice, a software device rows of up to 1,024 once.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
