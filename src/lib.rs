@@ -77,6 +77,7 @@
 //! - `safetensors` (default): `.safetensors` files, and their compression.
 //! - `ndarray`: conversions from and to `ndarray` arrays.
 
+pub mod attention;
 mod caps;
 pub mod clifford;
 mod error;
@@ -96,6 +97,7 @@ mod tensor;
 
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 pub use ash;
+pub use attention::{AttentionOptions, CausalFrom, attention};
 pub use error::{Error, Result};
 pub use gemm::{
     Accumulator, Gemm, GemmKernel, Linear, LinearGradients, SplitK, linear, linear_backward, matmul,

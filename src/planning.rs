@@ -34,6 +34,13 @@ pub mod cache {
     pub use crate::gpu::verdicts::{seal_verdicts, unseal_verdicts};
 }
 
+/// Attention as plain data.
+pub mod attention {
+    pub use crate::attention::problem::{
+        AttentionDims, AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
+    };
+}
+
 /// Matrix products as plain data: problems, element types, epilogues, generated operands, pins and uniforms.
 pub mod gemm {
     pub use crate::gemm::f16_split::{

@@ -43,8 +43,9 @@ pub(crate) mod random;
 pub(crate) mod reduce;
 pub(crate) mod scatter;
 pub(crate) mod softmax;
-mod subgroups;
-mod vectors;
+pub(crate) mod subgroups;
+pub(crate) mod vectors;
+pub(crate) mod writer;
 
 pub use crate::layout::Overflow;
 pub use activation::Activation;

@@ -10,7 +10,7 @@ const MOST_NEIGHBOURS: u32 = 4;
 
 /// How a kernel moves the elements of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Moves {
+pub(crate) enum Moves {
     /// One by one: any strides.
     Elements,
     /// In vectors of 16 bytes, which GPUs load and store with one instruction.
@@ -20,7 +20,7 @@ pub(super) enum Moves {
 impl Moves {
     /// Vectors, if the elements of every row are neighbours, and every row begins at a multiple of a vector. `strides` are
     /// those along the rows, `starts` the offsets and the strides from row to row.
-    pub(super) fn of(
+    pub(crate) fn of(
         dtype: DType,
         strides: impl IntoIterator<Item = u32>,
         starts: impl IntoIterator<Item = u32>,
@@ -32,7 +32,7 @@ impl Moves {
 }
 
 /// The number of elements in a vector of 16 bytes.
-pub(super) fn per_vector(dtype: DType) -> u32 {
+pub(crate) fn per_vector(dtype: DType) -> u32 {
     match dtype {
         DType::F32 | DType::I32 => 4,
         DType::F16 | DType::Bf16 => 8,
@@ -41,18 +41,18 @@ pub(super) fn per_vector(dtype: DType) -> u32 {
 }
 
 /// The number of groups of four elements in a vector.
-pub(super) fn quads(dtype: DType) -> u32 {
+pub(crate) fn quads(dtype: DType) -> u32 {
     per_vector(dtype) / 4
 }
 
 /// The number of neighbouring vectors that an invocation has, if rows allow it: several where few invocations run side by side.
-pub(super) fn neighbouring_vectors(caps: &Caps) -> u32 {
+pub(crate) fn neighbouring_vectors(caps: &Caps) -> u32 {
     (BYTES_TOGETHER / (16 * caps.machine.vector_lanes.max(1))).clamp(1, MOST_NEIGHBOURS)
 }
 
 /// The number of groups of four neighbouring columns that an invocation has, if it loads vectors: one vector, or several where few
 /// invocations run side by side. `sizes` is what has to be a multiple of their number of elements for that.
-pub(super) fn column_quads(dtype: DType, caps: &Caps, sizes: impl IntoIterator<Item = u32>) -> u32 {
+pub(crate) fn column_quads(dtype: DType, caps: &Caps, sizes: impl IntoIterator<Item = u32>) -> u32 {
     let one = quads(dtype);
     let many = one.max(neighbouring_vectors(caps));
     if sizes.into_iter().all(|size| size.is_multiple_of(4 * many)) { many } else { one }

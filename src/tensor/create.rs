@@ -148,4 +148,9 @@ impl<T: Element> Tensor<T> {
         debug_assert!(made.is_empty() || made.covers_storage(), "{:?}", made.shape());
         Ok(made)
     }
+
+    /// A tensor of this layout, whose elements are all of a plan's output.
+    pub(crate) fn from_output_as(allocation: Allocation, layout: Layout) -> Self {
+        Self::from_allocation(allocation, layout)
+    }
 }

@@ -29,7 +29,7 @@ const ROOMS: &[&[&str]] = &[
     &["tensor"],
     &["ops", "io"],
     &["gemm"],
-    &["sketch"],
+    &["sketch", "attention"],
     &["clifford"],
     &["reference"],
     &["fuzz"],

@@ -3,7 +3,6 @@
 pub(crate) mod channels;
 mod results;
 pub(crate) mod rows;
-mod writer;
 
 pub use channels::{
     BatchNorm, BatchNormed, GroupNorm, InstanceNorm, RunningStatistics, batch_norm, batch_norm_backward,

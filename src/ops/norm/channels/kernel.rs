@@ -3,7 +3,7 @@
 use super::problem::{ChannelDims, ChannelPass, ChannelProblem, LANES};
 use crate::caps::Caps;
 use crate::kernel::{self, Kernel, StorageFormat};
-use crate::ops::norm::writer::Writer;
+use crate::ops::writer::Writer;
 
 /// Invocations of a workgroup of the kernels that have one for each unit.
 pub(super) const UNIT_LANES: u32 = 64;

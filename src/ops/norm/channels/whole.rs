@@ -6,8 +6,8 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Kernel, Needs, StorageFormat};
 use crate::layout::dim;
-use crate::ops::norm::writer::Writer;
 use crate::ops::vectors::{Moves, per_vector, quads};
+use crate::ops::writer::Writer;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region, Time};
 use std::mem::offset_of;
 

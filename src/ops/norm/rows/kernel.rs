@@ -4,9 +4,9 @@
 use super::problem::{LANES, NormDims, NormKind, NormPass, NormProblem};
 use crate::caps::Caps;
 use crate::kernel::{self, Kernel, StorageFormat};
-use crate::ops::norm::writer::{Writer, rounded};
 use crate::ops::subgroups::{lanes_of_row, with_subgroups};
 use crate::ops::vectors::Moves;
+use crate::ops::writer::{Writer, rounded};
 
 /// The longest row that invocations hold in registers on any device.
 const LONGEST_HELD: u32 = 8192;

@@ -1,34 +1,34 @@
-//! Writes the bindings of a norm's kernel, and the functions that read and write them, for the operands that are there.
+//! Writes the bindings of a kernel, and the functions that read and write them, for the operands that are there.
 
 use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
 use crate::ops::vectors::Moves;
 
 /// A kernel whose text is being written.
-pub(super) struct Writer {
+pub(crate) struct Writer {
     kernel: Kernel,
     moves: Moves,
-    pub(super) format: StorageFormat,
+    pub(crate) format: StorageFormat,
     bindings: usize,
-    pub(super) text: String,
+    pub(crate) text: String,
 }
 
 impl Writer {
-    pub(super) fn new(kernel: Kernel, moves: Moves, format: StorageFormat) -> Self {
+    pub(crate) fn new(kernel: Kernel, moves: Moves, format: StorageFormat) -> Self {
         Self { kernel, moves, format, bindings: 0, text: String::new() }
     }
 
     /// The kernel with what was written in the slot `operands`.
-    pub(super) fn done(self, description: String) -> Kernel {
+    pub(crate) fn done(self, description: String) -> Kernel {
         self.kernel.generated("operands", description, self.text)
     }
 
     /// Adds a function.
-    pub(super) fn function(&mut self, head: &str, body: &str) {
+    pub(crate) fn function(&mut self, head: &str, body: &str) {
         self.text += &function(head, body);
     }
 
     /// An operand that is read.
-    pub(super) fn read(&mut self, name: &'static str) {
+    pub(crate) fn read(&mut self, name: &'static str) {
         let width = if self.moves == Moves::Vectors { AccessWidth::Four } else { AccessWidth::One };
         let access = OperandAccess::read(self.format, width);
         self.bind(name, access);
@@ -41,7 +41,7 @@ impl Writer {
     }
 
     /// An operand of which single elements are read, whatever the vectors of others.
-    pub(super) fn read_elements(&mut self, name: &'static str) {
+    pub(crate) fn read_elements(&mut self, name: &'static str) {
         let access = OperandAccess::read(self.format, AccessWidth::One);
         self.text += &access.declaration(name, self.bindings);
         self.text += &format!("//#slot load x={name} default element\n");
@@ -51,7 +51,7 @@ impl Writer {
     }
 
     /// A result with contiguous rows, and the function that stores a group of its elements.
-    pub(super) fn write(&mut self, name: &'static str) {
+    pub(crate) fn write(&mut self, name: &'static str) {
         let width = if self.moves == Moves::Vectors { AccessWidth::Four } else { AccessWidth::One };
         self.bind(name, OperandAccess::write(self.format, width));
         let head = format!("store_{name}(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)");
@@ -77,9 +77,16 @@ impl Writer {
     }
 
     /// A binding of f32 elements that is accessed by itself.
-    pub(super) fn f32s(&mut self, name: &str, mode: &str) {
-        self.text +=
-            &format!("@group(0) @binding({}) var<storage, {mode}> {name}: array<f32>;\n", self.bindings);
+    pub(crate) fn f32s(&mut self, name: &str, mode: &str) {
+        self.array(name, mode, "f32");
+    }
+
+    /// A binding of elements of a WGSL type that is accessed by itself.
+    pub(crate) fn array(&mut self, name: &str, mode: &str, element: &str) {
+        self.text += &format!(
+            "@group(0) @binding({}) var<storage, {mode}> {name}: array<{element}>;\n",
+            self.bindings
+        );
         self.bindings += 1;
     }
 
@@ -94,7 +101,7 @@ impl Writer {
     }
 
     /// The expression of quad `k` of a group of an operand's elements, of which `length` begin at `start` and are `stride` apart.
-    pub(super) fn loaded(&self, name: &str, start: &str, stride: &str) -> String {
+    pub(crate) fn loaded(&self, name: &str, start: &str, stride: &str) -> String {
         match self.moves {
             Moves::Elements => {
                 format!("load_quad_{name}({start} + 4u * group * {stride}, {stride}, length - 4u * group)")
@@ -109,7 +116,7 @@ fn function(head: &str, body: &str) -> String {
 }
 
 /// A function that rounds values as storing them does.
-pub(super) fn rounded(format: StorageFormat) -> String {
+pub(crate) fn rounded(format: StorageFormat) -> String {
     let value = match format {
         StorageFormat::F16 => "vec4<f32>(vec4<f16>(v))",
         StorageFormat::PackedF16 => {

@@ -1,0 +1,257 @@
+//! Attention, one row of a key head for each invocation or few of them, which read the same keys and values; the operands are
+//! generated code. The softmax is summed up block by block of keys (Milakov and Gimelshein, 2018; Dao et al., 2022).
+//!
+//! shapes    Q (batch, heads, queries, dim), K (batch, kv_heads, keys, dim), V (batch, kv_heads, keys, dim_v), any strides -> Y (batch, heads, queries, dim_v) and the logarithms of the sums of exponentials; f32 sums
+//! grid      LANES / dims.lanes rows of one key head and part of its keys a workgroup; parts, then rows, then key heads
+//! subgroup  invocations that share a row exchange partial products, in shared memory if the size is not known
+//! requires  nothing
+//! edges     rows past the end are computed as the last one and not stored; keys outside a row's range, its length or its mask are not read into its sums: any queries, keys >= 1
+
+//#import attention_dims
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+//#import math
+//#import logarithm
+
+//#param  set by AttentionProblem::kernel
+const QUADS: u32 = 1u;  // quads of a group, which are neighbours
+const HELD: u32 = 2u;   // groups of Q and K that an invocation has
+const HELD_V: u32 = 2u; // groups of V and the result
+const LANES: u32 = 64u;
+const WHOLE: bool = false; // head dims consist of whole groups, as many for each invocation
+const KEEPS: bool = false; // there is a mask of keys
+//#end
+const WIDTH: u32 = 4u * QUADS;
+alias sum = f32; // type of results before they are stored
+
+//#import attention_within
+
+//#generated operands
+// The operands. `query`, `key` and `value` are quad k of group `group` of a row that begins at `start`; `added` is what is added to a
+// score; `key_count` is the number of keys of a batch, `is_kept` whether the mask keeps one. Plans generate it.
+
+// The default: neither bias nor slopes, mask, lengths or statistics.
+//#param
+alias q_unit = f32;
+alias k_unit = f32;
+alias v_unit = f32;
+alias y_unit = f32;
+//#end
+@group(0) @binding(0) var<storage, read> q: array<q_unit>;
+@group(0) @binding(1) var<storage, read> k: array<k_unit>;
+@group(0) @binding(2) var<storage, read> v: array<v_unit>;
+@group(0) @binding(3) var<storage, read_write> y: array<y_unit>;
+
+//#slot load x=q default element
+//#slot load_quad x=q default reals
+//#slot load x=k default element
+//#slot load_quad x=k default reals
+//#slot load x=v default element
+//#slot load_quad x=v default reals
+//#slot save x=y default element
+
+fn query(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_q(start + 4u * group * dims.along.x, dims.along.x, length - 4u * group);
+}
+
+fn key(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_k(start + 4u * group * dims.along.y, dims.along.y, length - 4u * group);
+}
+
+fn value(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_v(start + 4u * group * dims.along.z, dims.along.z, length - 4u * group);
+}
+
+fn added(batch: u32, head: u32, i: u32, j: u32) -> f32 {
+    return 0.0;
+}
+
+fn key_count(batch: u32) -> u32 {
+    return dims.keys;
+}
+
+fn is_kept(batch: u32, j: u32) -> bool {
+    return true;
+}
+
+fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
+    let at = start + 4u * group;
+    save_y(at, v[0].x);
+    if count > 1u { save_y(at + 1u, v[0].y); }
+    if count > 2u { save_y(at + 2u, v[0].z); }
+    if count > 3u { save_y(at + 3u, v[0].w); }
+}
+
+fn store_lse(row: u32, value: f32) {}
+//#end
+
+//#slot team default alone
+//#slot attention_result default whole
+
+// The first key that a query attends, and the one behind its last.
+fn range_of(i: u32, count: u32) -> vec2<u32> {
+    let first = clamp(i32(i) + dims.lower, 0, i32(count));
+    let end = clamp(i32(i) + dims.upper + 1, 0, i32(count));
+    return vec2<u32>(u32(first), u32(max(first, end)));
+}
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    place: Place,
+) {
+    let lane = lane_at(place);
+    let rows = dims.group * dims.queries; // of a key head
+    let at_once = LANES / dims.lanes;
+    let row_blocks = (rows + at_once - 1u) / at_once;
+    let block = block_index(workgroup, grid);
+    let part = block % dims.parts;
+    let kv_head = block / dims.parts / row_blocks; // counted over the batch
+    if kv_head >= dims.heads {
+        return;
+    }
+    let first_row = (block / dims.parts - kv_head * row_blocks) * at_once;
+    let row = first_row + lane / dims.lanes;
+    let known = min(row, rows - 1u);
+    let last_row = min(first_row + at_once, rows) - 1u;
+    let own = lane % dims.lanes;
+    let batch = kv_head / dims.kv_heads;
+    let of_batch = kv_head % dims.kv_heads;
+    let i = known / dims.group;
+    let head = of_batch * dims.group + known % dims.group;
+
+    var scaled: array<vec4<f32>, HELD * QUADS>;
+    let of_q = dims.q.x + batch * dims.q.y + head * dims.q.z + i * dims.q.w;
+    //#unroll
+    for (var h = 0u; h < HELD; h++) {
+        let group = own + h * dims.lanes;
+        //#unroll
+        for (var quad = 0u; quad < QUADS; quad++) {
+            scaled[h * QUADS + quad] = within(query(of_q, group, quad, dims.dim), group, quad, dims.dim) * dims.scale;
+        }
+    }
+    let of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z;
+    let of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z;
+
+    // Keys that all rows of the workgroup attend, `share` of them for each part, and the others that some attend.
+    let count = key_count(batch);
+    let range = range_of(i, count);
+    let of_first = range_of(first_row / dims.group, count);
+    let of_last = range_of(last_row / dims.group, count);
+    let all_first = max(of_first.x, of_last.x);
+    let all_end = max(all_first, min(of_first.y, of_last.y));
+    let share = (all_end - all_first) / (4u * dims.parts) * 4u;
+    let some_first = min(of_first.x, of_last.x);
+    let some_end = max(of_first.y, of_last.y);
+    let others = some_end - some_first - share * dims.parts;
+
+    var o: array<vec4<f32>, HELD_V * QUADS>;
+    var most = LOWEST;
+    var total = 0.0;
+    for (var t = 0u; t < share; t += 4u) {
+        let j = all_first + part * share + t;
+        var dots: array<vec4<f32>, 4>;
+        //#unroll
+        for (var h = 0u; h < HELD; h++) {
+            let group = own + h * dims.lanes;
+            //#unroll
+            for (var quad = 0u; quad < QUADS; quad++) {
+                //#unroll
+                for (var c = 0u; c < 4u; c++) {
+                    let of_key = key(of_k + (j + c) * dims.k.w, group, quad, dims.dim);
+                    dots[c] += scaled[h * QUADS + quad] * within(of_key, group, quad, dims.dim);
+                }
+            }
+        }
+        let pairs = vec4<f32>(dots[0].x + dots[0].y, dots[1].x + dots[1].y, dots[2].x + dots[2].y, dots[3].x + dots[3].y);
+        let others = vec4<f32>(dots[0].z + dots[0].w, dots[1].z + dots[1].w, dots[2].z + dots[2].w, dots[3].z + dots[3].w);
+        var scores = summed(pairs + others, lane);
+        var kept = vec4<bool>(true);
+        //#unroll
+        for (var c = 0u; c < 4u; c++) {
+            scores[c] += added(batch, head, i, j + c);
+            if KEEPS {
+                kept[c] = is_kept(batch, j + c);
+            }
+        }
+        if KEEPS {
+            scores = select(vec4<f32>(LOWEST), scores, kept);
+        }
+        let top = max(max(scores.x, scores.y), max(scores.z, scores.w));
+        if top > most {
+            let factor = exp_of_negative(vec4<f32>(most - top)).x;
+            most = top;
+            total *= factor;
+            //#unroll
+            for (var h = 0u; h < HELD_V * QUADS; h++) {
+                o[h] *= factor;
+            }
+        }
+        var p = exp_of_negative(scores - most);
+        if KEEPS {
+            p = select(vec4<f32>(0.0), p, kept);
+        }
+        total += (p.x + p.y) + (p.z + p.w);
+        //#unroll
+        for (var h = 0u; h < HELD_V; h++) {
+            let group = own + h * dims.lanes;
+            //#unroll
+            for (var quad = 0u; quad < QUADS; quad++) {
+                var values: array<vec4<f32>, 4>;
+                //#unroll
+                for (var c = 0u; c < 4u; c++) {
+                    values[c] = value(of_v + (j + c) * dims.v.w, group, quad, dims.dim_v);
+                    if KEEPS {
+                        values[c] = select(vec4<f32>(0.0), values[c], vec4<bool>(kept[c]));
+                    }
+                }
+                o[h * QUADS + quad] += (p.x * values[0] + p.y * values[1]) + (p.z * values[2] + p.w * values[3]);
+            }
+        }
+    }
+    // The other keys, one by one. What a masked key holds does not matter: it may be NaN.
+    for (var t = part; t < others; t += dims.parts) {
+        let at = some_first + t;
+        let j = select(at, at + share * dims.parts, at >= all_first);
+        var dots = vec4<f32>(0.0);
+        //#unroll
+        for (var h = 0u; h < HELD; h++) {
+            let group = own + h * dims.lanes;
+            //#unroll
+            for (var quad = 0u; quad < QUADS; quad++) {
+                let of_key = key(of_k + j * dims.k.w, group, quad, dims.dim);
+                dots += scaled[h * QUADS + quad] * within(of_key, group, quad, dims.dim);
+            }
+        }
+        let score = summed(vec4<f32>((dots.x + dots.y) + (dots.z + dots.w)), lane).x + added(batch, head, i, j);
+        if j >= range.x && j < range.y && is_kept(batch, j) {
+            if score > most {
+                let factor = exp_of_negative(vec4<f32>(most - score)).x;
+                most = score;
+                total *= factor;
+                //#unroll
+                for (var h = 0u; h < HELD_V * QUADS; h++) {
+                    o[h] *= factor;
+                }
+            }
+            let p = exp_of_negative(vec4<f32>(score - most)).x;
+            total += p;
+            //#unroll
+            for (var h = 0u; h < HELD_V; h++) {
+                let group = own + h * dims.lanes;
+                //#unroll
+                for (var quad = 0u; quad < QUADS; quad++) {
+                    o[h * QUADS + quad] += p * value(of_v + j * dims.v.w, group, quad, dims.dim_v);
+                }
+            }
+        }
+    }
+    if row >= rows {
+        return;
+    }
+    let at = dims.y.x + batch * dims.y.y + head * dims.y.z + i * dims.y.w;
+    let of_lse = (batch * dims.kv_heads * dims.group + head) * dims.queries + i;
+    store_result(o, most, total, own, at, of_lse, part);
+}

@@ -1,0 +1,120 @@
+//! What an attention does besides the softmax of scaled products.
+
+use crate::layout::Real;
+use crate::tensor::Tensor;
+
+/// From which corner of the scores a causal mask counts. The conventions agree if there are as many queries as keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CausalFrom {
+    /// Query $i$ attends keys $j \le i$, as `is_causal` of `PyTorch`.
+    TopLeft,
+    /// The last query attends all keys: $j \le i + S - L$ for $L$ queries and $S$ keys, as in flash-attention and in a model that
+    /// decodes with a cache. If there are more queries than keys, the first ones attend none.
+    BottomRight,
+}
+
+/// The scale, masks and biases of an [`attention`](super::attention). `AttentionOptions::new()` has the scale $1 / \sqrt{d}$ and no
+/// mask.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// use tilewise::{AttentionOptions, CausalFrom, Fill, attention};
+///
+/// let [q, k, v] = [1, 2, 3].map(|seed| gpu.random::<f32>([2, 8, 10, 64], Fill::Uniform, seed));
+/// let (q, k, v) = (q?, k?, v?); // (batch, heads, length, dim)
+/// let lengths = gpu.tensor(&[10i32, 7], [2])?; // the second sequence is padded
+/// let options = AttentionOptions::new().causal(CausalFrom::TopLeft).key_lengths(&lengths);
+/// assert_eq!(attention(&q, &k, &v, &options)?.shape(), [2, 8, 10, 64]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use = "options are passed to `attention`"]
+pub struct AttentionOptions<'a, T: Real> {
+    pub(super) scale: Option<f32>,
+    pub(super) causal: Option<CausalFrom>,
+    pub(super) left: Option<usize>,
+    pub(super) right: Option<usize>,
+    pub(super) bias: Option<&'a Tensor<T>>,
+    pub(super) lengths: Option<&'a Tensor<i32>>,
+    pub(super) keep: Option<&'a Tensor<i8>>,
+    pub(super) slopes: Option<&'a Tensor<f32>>,
+}
+
+impl<T: Real> Default for AttentionOptions<'_, T> {
+    fn default() -> Self {
+        Self {
+            scale: None,
+            causal: None,
+            left: None,
+            right: None,
+            bias: None,
+            lengths: None,
+            keep: None,
+            slopes: None,
+        }
+    }
+}
+
+impl<'a, T: Real> AttentionOptions<'a, T> {
+    /// The scale $1 / \sqrt{d}$, and no mask.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Multiplies the products of queries and keys by a finite number, instead of $1 / \sqrt{d}$.
+    pub fn scale(self, scale: f32) -> Self {
+        Self { scale: Some(scale), ..self }
+    }
+
+    /// Masks the keys behind each query.
+    pub fn causal(self, from: CausalFrom) -> Self {
+        Self { causal: Some(from), ..self }
+    }
+
+    /// Masks the keys that are far from a query: query $i$ attends keys from $i + S - L - l$ to $i + S - L + r$, for $L$ queries and $S$
+    /// keys. `None` leaves a side open.
+    pub fn window(self, left: Option<usize>, right: Option<usize>) -> Self {
+        Self { left, right, ..self }
+    }
+
+    /// Adds a bias to the scaled products. It broadcasts to (batch, heads, queries, keys), and may have any strides. Minus infinity masks
+    /// a key.
+    pub fn bias(self, bias: &'a Tensor<T>) -> Self {
+        Self { bias: Some(bias), ..self }
+    }
+
+    /// Masks the keys of each batch from this number on. A tensor of one length per batch; lengths outside $0..S$ are clamped. Blocks
+    /// of masked keys are not read, so this is faster than [`keep`](Self::keep).
+    pub fn key_lengths(self, lengths: &'a Tensor<i32>) -> Self {
+        Self { lengths: Some(lengths), ..self }
+    }
+
+    /// Masks the keys whose number here is 0. A tensor (batch, keys).
+    pub fn keep(self, keep: &'a Tensor<i8>) -> Self {
+        Self { keep: Some(keep), ..self }
+    }
+
+    /// Adds $-m |i + S - L - j|$ with the slope $m$ of each query head (`ALiBi`; Press, Smith and Lewis, 2022). [`alibi_slopes`] are
+    /// the usual ones.
+    pub fn alibi(self, slopes: &'a Tensor<f32>) -> Self {
+        Self { slopes: Some(slopes), ..self }
+    }
+}
+
+/// The slopes of `ALiBi` for this number of heads: $2^{-8h/H}$ for $h = 1..H$ if $H$ is a power of two. Otherwise those of the next smaller
+/// power of two, then every second one of the next larger.
+/// ```
+/// assert_eq!(tilewise::attention::alibi_slopes(4), [0.25, 0.0625, 0.015625, 0.00390625]);
+/// assert_eq!(tilewise::attention::alibi_slopes(3), [0.0625, 0.00390625, 0.25]);
+/// ```
+#[must_use]
+#[expect(clippy::cast_possible_truncation, reason = "slopes are rounded to f32")]
+pub fn alibi_slopes(heads: usize) -> Vec<f32> {
+    let of = |count: usize| (1..=count).map(move |h| (-8.0 * h as f64 / count as f64).exp2() as f32);
+    let whole = match heads.checked_ilog2() {
+        None => return Vec::new(),
+        Some(log) => 1 << log,
+    };
+    of(whole).chain(of(2 * whole).step_by(2)).take(heads).collect()
+}

@@ -1,0 +1,167 @@
+//! The plan of an attention: one step, or two if there are so few rows that the keys are cut in parts.
+
+use super::problem::{AttentionDims, AttentionProblem, AttentionStatistics};
+use crate::Result;
+use crate::caps::Caps;
+use crate::kernel::{self, Needs};
+use crate::layout::{DType, Layout};
+use crate::ops::subgroups::subgroup;
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time};
+use std::mem::offset_of;
+
+/// Invocations of a workgroup, if the device allows them.
+pub(super) const LANES: u32 = 64;
+/// The least number of keys of a part.
+const KEYS_OF_PART: u32 = 64;
+/// Numbers that an invocation holds besides its share of a query and of a result.
+const OTHER_NUMBERS: u32 = 24;
+/// Numbers of a query and a result that an invocation of a software device holds: all of them, so that invocations of other rows read
+/// the same keys, which is one load.
+const NUMBERS_OF_VECTORS: u32 = 256;
+
+/// How invocations share the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Form {
+    /// Invocations of a workgroup.
+    pub(super) invocations: u32,
+    /// Those that share a row.
+    pub(super) lanes: u32,
+    /// Groups of a query that each has.
+    pub(super) held: u32,
+    /// Groups of a result.
+    pub(super) held_v: u32,
+    /// Parts of the keys.
+    pub(super) parts: u32,
+}
+
+impl Problem for AttentionProblem {
+    /// One step, or a second one that joins the parts of the keys.
+    ///
+    /// Operands: Q, K, V, the bias, the key lengths, the mask of keys, the slopes; the result, the logarithms of the sums. Those that
+    /// the problem does not have are left out. Scalars: the scale.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let mut draft = Draft::new("attention", &[ScalarParameter::f32("scale")], caps);
+        let form = self.form(caps);
+        let read = |draft: &mut Draft<'_>, name, dtype, layout: Option<Layout>| {
+            layout.map(|layout| (draft.operand(name, dtype, layout, Access::Read), Access::Read))
+        };
+        let inputs: Vec<(Region, Access)> = [
+            read(&mut draft, "the queries", self.dtype, Some(self.q)),
+            read(&mut draft, "the keys", self.dtype, Some(self.k)),
+            read(&mut draft, "the values", self.dtype, Some(self.v)),
+            read(&mut draft, "the bias", self.dtype, self.bias),
+            read(&mut draft, "the key lengths", DType::I32, self.lengths),
+            read(&mut draft, "the mask of keys", DType::I8, self.keep),
+            read(&mut draft, "the slopes", DType::F32, self.slopes),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let mut results =
+            vec![(draft.operand("the result", self.dtype, self.y, Access::Write), Access::Write)];
+        if self.statistics == AttentionStatistics::LogSums {
+            let rows = Layout::contiguous("attention", &[self.rows()])?;
+            let name = "the logarithms of the sums";
+            results.push((draft.operand(name, DType::F32, rows, Access::Write), Access::Write));
+        }
+        if form.parts == 1 {
+            let args: Vec<_> = inputs.into_iter().chain(results).collect();
+            self.first(&mut draft, form, &args)?;
+            return Ok(draft.finish());
+        }
+        draft
+            .reason(format!("{} rows would not occupy the device: their keys are cut in parts", self.rows()));
+        let words = self.dims.dim_v as usize + 2;
+        let parts = draft.temporary(&[self.rows(), form.parts as usize, words], DType::F32)?;
+        let args: Vec<_> = inputs.into_iter().chain([(parts, Access::Write)]).collect();
+        self.first(&mut draft, form, &args)?;
+        let args: Vec<_> = [(parts, Access::Read)].into_iter().chain(results).collect();
+        self.merge(&mut draft, form, &args)?;
+        Ok(draft.finish())
+    }
+}
+
+impl AttentionProblem {
+    /// Queries of all heads and batches.
+    pub(super) fn rows(&self) -> usize {
+        let d = &self.dims;
+        d.heads as usize * d.group as usize * d.queries as usize
+    }
+
+    /// How invocations share the work on a device.
+    pub(super) fn form(&self, caps: &Caps) -> Form {
+        let (d, machine) = (&self.dims, &caps.machine);
+        let is_software = machine.runs_in_turn();
+        let most = kernel::workgroup_size(if is_software { machine.vector_lanes } else { LANES }, caps);
+        let most = 1 << most.ilog2();
+        let rows = d.group * d.queries; // of a key head
+        let groups = d.dim.max(d.dim_v).div_ceil(self.width());
+        let held = |of: u32, lanes: u32| of.div_ceil(self.width()).div_ceil(lanes);
+        let numbers = |lanes| (held(d.dim, lanes) + held(d.dim_v, lanes)) * self.width();
+        let allowed =
+            if is_software { NUMBERS_OF_VECTORS } else { machine.registers.saturating_sub(OTHER_NUMBERS) };
+        let widest = subgroup(caps, most).unwrap_or(most).min(groups.next_power_of_two());
+        let mut lanes = 1;
+        // Few rows leave invocations to share them.
+        while lanes < widest && (numbers(lanes) > allowed || (!is_software && 2 * lanes * rows <= most / 2)) {
+            lanes *= 2;
+        }
+        let row_blocks = rows.div_ceil(most / lanes);
+        let wanted = machine.cores.saturating_mul(machine.workgroups_per_core);
+        let parts = wanted / row_blocks.saturating_mul(d.heads).max(1);
+        let parts = parts.min(d.keys / KEYS_OF_PART).max(1);
+        Form { invocations: most, lanes, held: held(d.dim, lanes), held_v: held(d.dim_v, lanes), parts }
+    }
+
+    /// The uniform on a device.
+    fn dims_on(&self, form: Form) -> Dims {
+        let d = AttentionDims { lanes: form.lanes, parts: form.parts, ..self.dims };
+        Dims::of(&d).scalar(offset_of!(AttentionDims, scale), 0)
+    }
+
+    /// The step that reads the operands.
+    fn first(&self, draft: &mut Draft<'_>, form: Form, args: &[(Region, Access)]) -> Result<()> {
+        let caps = draft.caps();
+        let d = &self.dims;
+        let rows = d.group * d.queries;
+        let row_blocks = u64::from(rows.div_ceil(form.invocations / form.lanes));
+        let pairs = self.rows() as f64 * f64::from(d.keys);
+        let is_shared = form.lanes > 1 && subgroup(caps, form.invocations).is_none();
+        draft.step(NewStep {
+            kernel: self.kernel(form, caps),
+            tile: format!("{} invocations, {} a row, {}", form.invocations, form.lanes, self.dtype),
+            needs: Needs {
+                bindings: u32::try_from(args.len()).unwrap_or(u32::MAX),
+                invocations: form.invocations,
+                workgroup_bytes: if is_shared { 16 * form.invocations } else { 0 },
+            },
+            blocks: row_blocks * u64::from(d.heads) * u64::from(form.parts),
+            dims: self.dims_on(form),
+            args,
+            flops: Flops::of_f32(pairs * (2.0 * f64::from(d.dim) + 2.0 * f64::from(d.dim_v) + 1.0)),
+            time: Time::Roofline,
+        })
+    }
+
+    /// The step that joins parts.
+    fn merge(&self, draft: &mut Draft<'_>, form: Form, args: &[(Region, Access)]) -> Result<()> {
+        let caps = draft.caps();
+        let invocations = kernel::workgroup_size(LANES, caps);
+        let groups = u64::from(self.dims.dim_v.div_ceil(4));
+        let sums = self.rows() as f64 * f64::from(form.parts) * f64::from(self.dims.dim_v + 1);
+        draft.step(NewStep {
+            kernel: self.merge_kernel(invocations, caps),
+            tile: format!("{invocations} invocations, {} parts, {}", form.parts, self.dtype),
+            needs: Needs {
+                bindings: u32::try_from(args.len()).unwrap_or(u32::MAX),
+                invocations,
+                workgroup_bytes: 0,
+            },
+            blocks: (self.rows() as u64 * groups).div_ceil(invocations.into()),
+            dims: self.dims_on(form),
+            args,
+            flops: Flops::of_f32(2.0 * sums),
+            time: Time::Roofline,
+        })
+    }
+}

@@ -1,0 +1,313 @@
+//! A checked attention, as plain data.
+
+use super::options::CausalFrom;
+use crate::layout::{DType, Layout, dim};
+use crate::ops::vectors::{Moves, per_vector, quads};
+use crate::{Error, Result};
+
+/// The uniform of the shaders of `shaders/attention` (`attention_dims.wgsl`), in elements. The call passes `scale`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct AttentionDims {
+    pub q: [u32; 4],
+    pub k: [u32; 4],
+    pub v: [u32; 4],
+    pub y: [u32; 4],
+    pub bias: [u32; 4],
+    pub along: [u32; 4],
+    pub queries: u32,
+    pub keys: u32,
+    pub group: u32,
+    pub kv_heads: u32,
+    pub dim: u32,
+    pub dim_v: u32,
+    pub lanes: u32,
+    pub parts: u32,
+    pub lower: i32,
+    pub upper: i32,
+    pub keep: [u32; 2],
+    pub keep_along: u32,
+    pub lengths: u32,
+    pub lengths_stride: u32,
+    pub slopes: u32,
+    pub slopes_stride: u32,
+    pub scale: u32,
+    pub heads: u32,
+    pub reserved: u32,
+}
+
+/// The layouts of an attention's operands.
+#[derive(Clone, Copy, Debug)]
+pub struct AttentionLayouts<'a> {
+    /// Queries (batch, heads, queries, dim).
+    pub q: &'a Layout,
+    /// Keys (batch, key heads, keys, dim).
+    pub k: &'a Layout,
+    /// Values (batch, key heads, keys, dim of values).
+    pub v: &'a Layout,
+    /// The bias, which broadcasts to (batch, heads, queries, keys).
+    pub bias: Option<&'a Layout>,
+    /// The number of keys of each batch.
+    pub lengths: Option<&'a Layout>,
+    /// The mask of keys (batch, keys).
+    pub keep: Option<&'a Layout>,
+    /// The slope of each head.
+    pub slopes: Option<&'a Layout>,
+}
+
+/// Which keys a query attends, by their distance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct AttentionRange {
+    /// A causal mask.
+    pub causal: Option<CausalFrom>,
+    /// Keys before the query's own, counted from the bottom right corner.
+    pub left: Option<usize>,
+    /// Keys behind it.
+    pub right: Option<usize>,
+}
+
+/// What an attention computes besides the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AttentionStatistics {
+    /// Nothing.
+    None,
+    /// The logarithms of the sums of exponentials, which the backward pass needs.
+    LogSums,
+}
+
+/// A checked attention: the shapes fit, no operand is empty, and every size is below $2^{30}$.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AttentionProblem {
+    pub(super) dims: AttentionDims,
+    pub(super) dtype: DType,
+    pub(super) statistics: AttentionStatistics,
+    pub(super) q: Layout,
+    pub(super) k: Layout,
+    pub(super) v: Layout,
+    /// The result, in the order of Q's axes.
+    pub(super) y: Layout,
+    pub(super) bias: Option<Layout>,
+    pub(super) lengths: Option<Layout>,
+    pub(super) keep: Option<Layout>,
+    pub(super) slopes: Option<Layout>,
+}
+
+/// Queries and keys are fewer than this, so that their distances are numbers of 32 bits.
+const LONGEST: usize = 1 << 30;
+/// A distance that no key has.
+const FAR: i32 = 1 << 30;
+const OP: &str = "attention";
+
+impl AttentionProblem {
+    /// An attention of `dtype` elements.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if an operand has not four axes, shapes do not fit, the number of heads is no multiple of that of key heads, or
+    /// an operand is empty; [`Error::Limit`] if a size is too large.
+    pub fn new(
+        layouts: AttentionLayouts<'_>,
+        range: AttentionRange,
+        statistics: AttentionStatistics,
+        dtype: DType,
+    ) -> Result<Self> {
+        let AttentionLayouts { q, k, v, bias, lengths, keep, slopes } = layouts;
+        let shape = AttentionShape::of(&layouts)?;
+        if [q, k, v].iter().any(|of| of.is_empty()) {
+            return Err(Error::shapes(OP, "the operands must have elements", q.shape(), k.shape()));
+        }
+        let longest = shape.queries.max(shape.keys).max(shape.group.saturating_mul(shape.queries));
+        if longest >= LONGEST {
+            let what = "the number of keys, or of the queries of a group of heads".to_owned();
+            return Err(Error::Limit { op: OP, what, needed: longest as u64, allowed: LONGEST as u64 - 1 });
+        }
+        let y = shape.result(q)?;
+        dim(OP, y.len())?;
+        let bias = bias.map(|bias| shape.broadcast(bias)).transpose()?;
+        let [lower, upper] = shape.range(range);
+        let strides = |of: &Layout, dtype| -> Result<[u32; 4]> {
+            let of = of.in_window(dtype);
+            let [a, b, c, _] = [0, 1, 2, 3].map(|axis| of.strides()[axis]);
+            Ok([dim(OP, of.offset())?, dim(OP, a)?, dim(OP, b)?, dim(OP, c)?])
+        };
+        let along = |of: &Layout| dim(OP, of.in_window(dtype).strides()[3]);
+        let first = |of: Option<&Layout>, dtype| of.map_or(0, |of: &Layout| of.offset_in_window(dtype));
+        let step = |of: Option<&Layout>, axis: usize| of.map_or(Ok(0), |of| dim(OP, of.strides()[axis]));
+        let of_bias = |axis: usize| bias.map_or(Ok(0), |bias| dim(OP, bias.strides()[axis]));
+        let dims = AttentionDims {
+            q: strides(q, dtype)?,
+            k: strides(k, dtype)?,
+            v: strides(v, dtype)?,
+            y: strides(&y, dtype)?,
+            bias: [of_bias(0)?, of_bias(1)?, of_bias(2)?, of_bias(3)?],
+            along: [along(q)?, along(k)?, along(v)?, first(bias.as_ref(), dtype)],
+            queries: dim(OP, shape.queries)?,
+            keys: dim(OP, shape.keys)?,
+            group: dim(OP, shape.group)?,
+            kv_heads: dim(OP, shape.kv_heads)?,
+            dim: dim(OP, shape.dim)?,
+            dim_v: dim(OP, shape.dim_v)?,
+            lanes: 1,
+            parts: 1,
+            lower,
+            upper,
+            keep: [first(keep, DType::I8), step(keep, 0)?],
+            keep_along: step(keep, 1)?,
+            lengths: first(lengths, DType::I32),
+            lengths_stride: step(lengths, 0)?,
+            slopes: first(slopes, DType::F32),
+            slopes_stride: step(slopes, 0)?,
+            heads: dim(OP, shape.batch * shape.kv_heads)?,
+            ..AttentionDims::default()
+        };
+        let own = |of: Option<&Layout>, dtype| of.map(|of| of.in_window(dtype));
+        Ok(Self {
+            dims,
+            dtype,
+            statistics,
+            q: q.in_window(dtype),
+            k: k.in_window(dtype),
+            v: v.in_window(dtype),
+            y,
+            bias: own(bias.as_ref(), dtype),
+            lengths: own(lengths, DType::I32),
+            keep: own(keep, DType::I8),
+            slopes: own(slopes, DType::F32),
+        })
+    }
+
+    /// The shaders' uniform, without what depends on the device and the call.
+    #[must_use]
+    pub fn dims(&self) -> &AttentionDims {
+        &self.dims
+    }
+
+    /// How kernels move elements: in vectors if the rows of all operands consist of whole ones.
+    pub(super) fn moves(&self) -> Moves {
+        let d = &self.dims;
+        let places = [d.q, d.k, d.v, d.y].into_iter().flatten();
+        Moves::of(
+            self.dtype,
+            d.along[..3].iter().copied().filter(|&stride| stride != 0),
+            places.chain([d.dim, d.dim_v]),
+        )
+    }
+
+    /// The quads, groups of four elements, that an invocation loads together.
+    pub(super) fn quads(&self) -> u32 {
+        match self.moves() {
+            Moves::Elements => 1,
+            Moves::Vectors => quads(self.dtype),
+        }
+    }
+
+    /// The elements that an invocation loads together.
+    pub(super) fn width(&self) -> u32 {
+        match self.moves() {
+            Moves::Elements => 4,
+            Moves::Vectors => per_vector(self.dtype),
+        }
+    }
+}
+
+/// The extents of an attention.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AttentionShape {
+    pub(super) batch: usize,
+    pub(super) heads: usize,
+    pub(super) kv_heads: usize,
+    /// Query heads per key head.
+    pub(super) group: usize,
+    pub(super) queries: usize,
+    pub(super) keys: usize,
+    pub(super) dim: usize,
+    pub(super) dim_v: usize,
+}
+
+impl AttentionShape {
+    /// The extents, if the operands fit.
+    pub(super) fn of(layouts: &AttentionLayouts<'_>) -> Result<Self> {
+        let AttentionLayouts { q, k, v, lengths, keep, slopes, .. } = *layouts;
+        let four = |name: &str, of: &Layout| -> Result<[usize; 4]> {
+            <[usize; 4]>::try_from(of.shape()).map_err(|_| Error::Shape {
+                op: OP,
+                rule: format!("{name} must have the axes (batch, heads, length, dim)").into(),
+                remedy: "",
+                lhs: of.shape().to_vec(),
+                rhs: None,
+            })
+        };
+        let [batch, heads, queries, dim] = four("the queries", q)?;
+        let [k_batch, kv_heads, keys, k_dim] = four("the keys", k)?;
+        let [v_batch, v_heads, v_keys, dim_v] = four("the values", v)?;
+        if k_batch != batch || k_dim != dim {
+            let rule = "queries and keys must have the same batch and dim";
+            return Err(Error::shapes(OP, rule, q.shape(), k.shape()));
+        }
+        if [v_batch, v_heads, v_keys] != [batch, kv_heads, keys] {
+            let rule = "keys and values must have the same batch, heads and length";
+            return Err(Error::shapes(OP, rule, k.shape(), v.shape()));
+        }
+        if kv_heads == 0 || !heads.is_multiple_of(kv_heads) {
+            let rule = "the number of heads must be a multiple of the number of key heads";
+            return Err(Error::shapes(OP, rule, q.shape(), k.shape()));
+        }
+        let fits = |of: Option<&Layout>, shape: &[usize], rule| match of {
+            Some(of) if of.shape() != shape => Err(Error::shapes(OP, rule, of.shape(), shape)),
+            _ => Ok(()),
+        };
+        fits(lengths, &[batch], "there must be one key length per batch")?;
+        fits(keep, &[batch, keys], "the mask of keys must have the axes (batch, keys)")?;
+        fits(slopes, &[heads], "there must be one slope per head")?;
+        Ok(Self { batch, heads, kv_heads, group: heads / kv_heads, queries, keys, dim, dim_v })
+    }
+
+    /// The bias, broadcast to the scores.
+    fn broadcast(&self, bias: &Layout) -> Result<Layout> {
+        let scores = [self.batch, self.heads, self.queries, self.keys];
+        let wrong = || {
+            Error::shapes(
+                OP,
+                "the bias must broadcast to (batch, heads, queries, keys)",
+                bias.shape(),
+                &scores,
+            )
+        };
+        let missing = scores.len().checked_sub(bias.rank()).ok_or_else(wrong)?;
+        let mut strides = [0; 4];
+        for (axis, (&extent, &stride)) in bias.shape().iter().zip(bias.strides()).enumerate() {
+            match (extent, scores[missing + axis]) {
+                (1, _) => {}
+                (m, n) if m == n => strides[missing + axis] = stride,
+                _ => return Err(wrong()),
+            }
+        }
+        Layout::new(OP, &scores, &strides, bias.offset(), usize::MAX)
+    }
+
+    /// The result: in memory, heads lie before queries, unless they do not in Q.
+    pub(super) fn result(&self, q: &Layout) -> Result<Layout> {
+        let shape = [self.batch, self.heads, self.queries, self.dim_v];
+        let [by_head, by_query] = [q.strides()[1], q.strides()[2]];
+        if self.heads > 1 && self.queries > 1 && by_head < by_query {
+            let [batch, heads, queries, dim] = shape;
+            return Layout::contiguous(OP, &[batch, queries, heads, dim])?.permute(&[0, 2, 1, 3]);
+        }
+        Layout::contiguous(OP, &shape)
+    }
+
+    /// The distances from a query to the first key that it attends and to the last.
+    fn range(&self, range: AttentionRange) -> [i32; 2] {
+        // Queries and keys are fewer than 2^30.
+        let signed = |size: usize| i32::try_from(size.min(LONGEST)).unwrap_or(FAR);
+        let corner = signed(self.keys) - signed(self.queries);
+        let causal = match range.causal {
+            None => FAR,
+            Some(CausalFrom::TopLeft) => 0,
+            Some(CausalFrom::BottomRight) => corner,
+        };
+        let right = range.right.map_or(FAR, |right| corner.saturating_add(signed(right)).min(FAR));
+        let lower = range.left.map_or(-FAR, |left| corner.saturating_sub(signed(left)).max(-FAR));
+        [lower, causal.min(right)]
+    }
+}

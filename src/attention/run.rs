@@ -1,0 +1,162 @@
+//! Computes attention.
+
+use super::options::AttentionOptions;
+use super::problem::{
+    AttentionLayouts, AttentionProblem, AttentionRange, AttentionShape, AttentionStatistics,
+};
+use crate::error::call;
+use crate::gpu::{Gpu, View};
+use crate::layout::Real;
+use crate::plan::Scalar;
+use crate::tensor::Tensor;
+use crate::{Error, Result};
+
+/// Attention: $\mathrm{softmax}(s\, Q K^T + B)\, V$, with the scale $s$ and the masks and biases of the options. The scores are never in memory.
+///
+/// A query that attends no key gives 0. What masked keys and values hold does not matter; it may be NaN. A score that is NaN or
+/// $+\infty$ makes its row NaN.
+///
+/// # Shapes
+/// Queries (batch, heads, $L$, dim), keys (batch, key heads, $S$, dim) and values (batch, key heads, $S$, dim of values), any strides: a
+/// permuted view of (batch, length, heads, dim) costs no copy. The number of heads is a multiple of that of key heads, and head $h$ has
+/// key head $h k / H$ of $k$ (grouped or multi-query attention). The result is (batch, heads, $L$, dim of values). In memory its axes lie in
+/// the order of the queries' axes, so that it is a permuted view of (batch, length, heads, dim) if they are.
+/// # Errors
+/// [`Error::Shape`] if operands, masks or biases do not fit; [`Error::Input`] if the scale is not finite; [`Error::Gpu`] if operands are on
+/// different devices; [`Error::Limit`] if there are $2^{30}$ keys or queries of a group or more, or a tensor exceeds the device's binding
+/// size; [`Error::Unsupported`] if there are more operands than the device binds; [`Error::OutOfMemory`] if the result does not fit.
+/// # Precision
+/// Computed in f32 in a fixed order, then stored: [`reference::attention`](crate::reference::attention).
+/// # Launches
+/// One, or two if there are so few queries that the keys are cut in parts.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// use tilewise::{AttentionOptions, attention};
+///
+/// let q = gpu.tensor(&[1.0f32, 0.0], [1, 1, 1, 2])?; // one query
+/// let k = gpu.tensor(&[100.0f32, 0.0, 0.0, 0.0], [1, 1, 2, 2])?; // two keys: the first one fits
+/// let v = gpu.tensor(&[3.0f32, 4.0, 5.0, 6.0], [1, 1, 2, 2])?;
+/// assert_eq!(attention(&q, &k, &v, &AttentionOptions::new())?.to_vec()?, [3.0, 4.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn attention<T: Real>(
+    q: &Tensor<T>,
+    k: &Tensor<T>,
+    v: &Tensor<T>,
+    options: &AttentionOptions<'_, T>,
+) -> Result<Tensor<T>> {
+    call("attention", || Ok(run("attention", q, k, v, options, AttentionStatistics::None)?.0))
+}
+
+/// [`attention`], and the logarithm of each row's sum of exponentials, which the backward pass needs: minus infinity for a query that
+/// attends no key.
+///
+/// # Shapes
+/// As [`attention`]; the logarithms are (batch, heads, $L$).
+/// # Errors
+/// As [`attention`].
+/// # Precision
+/// As [`attention`].
+/// # Launches
+/// As [`attention`].
+pub fn attention_with_lse<T: Real>(
+    q: &Tensor<T>,
+    k: &Tensor<T>,
+    v: &Tensor<T>,
+    options: &AttentionOptions<'_, T>,
+) -> Result<(Tensor<T>, Tensor<f32>)> {
+    const OP: &str = "attention_with_lse";
+    call(OP, || {
+        let (y, lse) = run(OP, q, k, v, options, AttentionStatistics::LogSums)?;
+        Ok((y, lse.ok_or_else(|| Error::device(format!("{OP}: a result is missing")))?))
+    })
+}
+
+/// The result, and the logarithms of the sums if they are wanted.
+fn run<T: Real>(
+    op: &'static str,
+    q: &Tensor<T>,
+    k: &Tensor<T>,
+    v: &Tensor<T>,
+    options: &AttentionOptions<'_, T>,
+    statistics: AttentionStatistics,
+) -> Result<(Tensor<T>, Option<Tensor<f32>>)> {
+    let gpu = gpu_of(op, q, k, v, options)?;
+    let layouts = layouts(q, k, v, options);
+    let shape = AttentionShape::of(&layouts)?;
+    let scale = scale_of(op, options, shape.dim)?;
+    let of_rows = [shape.batch, shape.heads, shape.queries];
+    let wants_lse = statistics == AttentionStatistics::LogSums;
+    let y = shape.result(q.layout())?;
+    if q.is_empty() || k.is_empty() || v.is_empty() {
+        // No dims are products of 0; no keys, no sums.
+        if shape.dim == 0 && shape.keys > 0 && !y.is_empty() {
+            return Err(Error::shapes(op, "the head dim must not be 0", q.shape(), k.shape()));
+        }
+        let lse = || crate::ops::log(&gpu.zeros::<f32>(of_rows)?);
+        return Ok((gpu.zeros(y.shape())?, wants_lse.then(lse).transpose()?));
+    }
+    let range = AttentionRange { causal: options.causal, left: options.left, right: options.right };
+    let problem = AttentionProblem::new(layouts, range, statistics, T::DTYPE)?;
+    let mut inputs: Vec<View<'_>> = vec![q.view(), k.view(), v.view()];
+    inputs.extend(options.bias.map(Tensor::view));
+    inputs.extend(options.lengths.map(Tensor::view));
+    inputs.extend(options.keep.map(Tensor::view));
+    inputs.extend(options.slopes.map(Tensor::view));
+    let scalars = [Scalar::F32(scale)];
+    if wants_lse {
+        let [made, lse] = gpu.compute(&problem, &inputs, &scalars)?;
+        return Ok((Tensor::from_output_as(made, y), Some(Tensor::from_output(lse, of_rows)?)));
+    }
+    let [made] = gpu.compute(&problem, &inputs, &scalars)?;
+    Ok((Tensor::from_output_as(made, y), None))
+}
+
+/// The device of all operands.
+fn gpu_of<'a, T: Real>(
+    op: &'static str,
+    q: &'a Tensor<T>,
+    k: &Tensor<T>,
+    v: &Tensor<T>,
+    options: &AttentionOptions<'_, T>,
+) -> Result<&'a Gpu> {
+    q.same_gpu(op, k)?;
+    q.same_gpu(op, v)?;
+    options.bias.map(|of| q.same_gpu(op, of)).transpose()?;
+    options.lengths.map(|of| q.same_gpu(op, of)).transpose()?;
+    options.keep.map(|of| q.same_gpu(op, of)).transpose()?;
+    options.slopes.map(|of| q.same_gpu(op, of)).transpose()?;
+    Ok(q.gpu())
+}
+
+/// The layouts of all operands.
+fn layouts<'a, T: Real>(
+    q: &'a Tensor<T>,
+    k: &'a Tensor<T>,
+    v: &'a Tensor<T>,
+    options: &AttentionOptions<'a, T>,
+) -> AttentionLayouts<'a> {
+    AttentionLayouts {
+        q: q.layout(),
+        k: k.layout(),
+        v: v.layout(),
+        bias: options.bias.map(Tensor::layout),
+        lengths: options.lengths.map(Tensor::layout),
+        keep: options.keep.map(Tensor::layout),
+        slopes: options.slopes.map(Tensor::layout),
+    }
+}
+
+/// The scale of the products.
+#[expect(clippy::cast_possible_truncation, reason = "the scale is rounded to f32")]
+fn scale_of<T: Real>(op: &'static str, options: &AttentionOptions<'_, T>, dim: usize) -> Result<f32> {
+    match options.scale {
+        Some(scale) if !scale.is_finite() => {
+            Err(Error::input(format!("{op}: the scale"), format!("it must be finite, not {scale}")))
+        }
+        Some(scale) => Ok(scale),
+        None => Ok((1.0 / (dim.max(1) as f64).sqrt()) as f32),
+    }
+}
