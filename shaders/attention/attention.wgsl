@@ -2,7 +2,7 @@
 //! generated code. The softmax is summed up block by block of keys (Milakov and Gimelshein, 2018; Dao et al., 2022).
 //!
 //! shapes    Q (batch, heads, queries, dim), K (batch, kv_heads, keys, dim), V (batch, kv_heads, keys, dim_v), any strides -> Y (batch, heads, queries, dim_v) and the logarithms of the sums of exponentials; f32 sums
-//! grid      LANES / dims.lanes rows of one key head and part of its keys a workgroup; parts, then rows, then key heads
+//! grid      ROWS * LANES / dims.lanes rows of one key head and part of its keys a workgroup; parts, then rows, then key heads
 //! subgroup  invocations that share a row exchange partial products, in shared memory if the size is not known
 //! requires  nothing
 //! edges     rows past the end are computed as the last one and not stored; keys outside a row's range, its length or its mask are not read into its sums: any queries, keys >= 1
@@ -18,6 +18,7 @@
 const QUADS: u32 = 1u;  // quads of a group, which are neighbours
 const HELD: u32 = 2u;   // groups of Q and K that an invocation has
 const HELD_V: u32 = 2u; // groups of V and the result
+const ROWS: u32 = 1u;   // rows of an invocation, which reads each key and value once for all of them
 const LANES: u32 = 64u;
 const WHOLE: bool = false; // head dims consist of whole groups, as many for each invocation
 const KEEPS: bool = false; // there is a mask of keys
@@ -104,32 +105,43 @@ fn main(
 ) {
     let lane = lane_at(place);
     let rows = dims.group * dims.queries; // of a key head
-    let at_once = LANES / dims.lanes;
-    let row_blocks = (rows + at_once - 1u) / at_once;
+    let at_once = LANES / team_size();
+    let row_blocks = (rows + ROWS * at_once - 1u) / (ROWS * at_once);
     let block = block_index(workgroup, grid);
     let part = block % dims.parts;
     let kv_head = block / dims.parts / row_blocks; // counted over the batch
     if kv_head >= dims.heads {
         return;
     }
-    let first_row = (block / dims.parts - kv_head * row_blocks) * at_once;
-    let row = first_row + lane / dims.lanes;
-    let known = min(row, rows - 1u);
-    let last_row = min(first_row + at_once, rows) - 1u;
-    let own = lane % dims.lanes;
+    let first_row = (block / dims.parts - kv_head * row_blocks) * ROWS * at_once;
+    let last_row = min(first_row + ROWS * at_once, rows) - 1u;
+    let own = lane % team_size();
     let batch = kv_head / dims.kv_heads;
     let of_batch = kv_head % dims.kv_heads;
-    let i = known / dims.group;
-    let head = of_batch * dims.group + known % dims.group;
 
-    var scaled: array<vec4<f32>, HELD * QUADS>;
-    let of_q = dims.q.x + batch * dims.q.y + head * dims.q.z + i * dims.q.w;
+    var row: array<u32, ROWS>; // rows past the end are computed as the last one
+    var i: array<u32, ROWS>;
+    var head: array<u32, ROWS>;
+    var scaled: array<vec4<f32>, ROWS * HELD * QUADS>;
+    var o: array<vec4<f32>, ROWS * HELD_V * QUADS>; // sums of values, weighted by exponentials of distances to `most`
+    var most: array<f32, ROWS>;                     // the largest score
+    var total: array<f32, ROWS>;                    // the sum of the exponentials
     //#unroll
-    for (var h = 0u; h < HELD; h++) {
-        let group = own + h * dims.lanes;
+    for (var r = 0u; r < ROWS; r++) {
+        row[r] = first_row + r * at_once + lane / team_size();
+        let known = min(row[r], rows - 1u);
+        i[r] = known / dims.group;
+        head[r] = of_batch * dims.group + known % dims.group;
+        most[r] = LOWEST;
+        let of_q = dims.q.x + batch * dims.q.y + head[r] * dims.q.z + i[r] * dims.q.w;
         //#unroll
-        for (var quad = 0u; quad < QUADS; quad++) {
-            scaled[h * QUADS + quad] = within(query(of_q, group, quad, dims.dim), group, quad, dims.dim) * dims.scale;
+        for (var h = 0u; h < HELD; h++) {
+            let group = own + h * team_size();
+            //#unroll
+            for (var quad = 0u; quad < QUADS; quad++) {
+                let of_query = within(query(of_q, group, quad, dims.dim), group, quad, dims.dim);
+                scaled[(r * HELD + h) * QUADS + quad] = of_query * dims.scale;
+            }
         }
     }
     let of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z;
@@ -137,7 +149,6 @@ fn main(
 
     // Keys that all rows of the workgroup attend, `share` of them for each part, and the others that some attend.
     let count = key_count(batch);
-    let range = range_of(i, count);
     let of_first = range_of(first_row / dims.group, count);
     let of_last = range_of(last_row / dims.group, count);
     let all_first = max(of_first.x, of_last.x);
@@ -147,56 +158,68 @@ fn main(
     let some_end = max(of_first.y, of_last.y);
     let others = some_end - some_first - share * dims.parts;
 
-    var o: array<vec4<f32>, HELD_V * QUADS>;
-    var most = LOWEST;
-    var total = 0.0;
     for (var t = 0u; t < share; t += 4u) {
         let j = all_first + part * share + t;
-        var dots: array<vec4<f32>, 4>;
+        var dots: array<vec4<f32>, 4u * ROWS>;
         //#unroll
         for (var h = 0u; h < HELD; h++) {
-            let group = own + h * dims.lanes;
+            let group = own + h * team_size();
             //#unroll
             for (var quad = 0u; quad < QUADS; quad++) {
                 //#unroll
                 for (var c = 0u; c < 4u; c++) {
                     let of_key = key(of_k + (j + c) * dims.k.w, group, quad, dims.dim);
-                    dots[c] += scaled[h * QUADS + quad] * within(of_key, group, quad, dims.dim);
+                    let elements = within(of_key, group, quad, dims.dim);
+                    //#unroll
+                    for (var r = 0u; r < ROWS; r++) {
+                        dots[4u * r + c] += scaled[(r * HELD + h) * QUADS + quad] * elements;
+                    }
                 }
             }
         }
-        let pairs = vec4<f32>(dots[0].x + dots[0].y, dots[1].x + dots[1].y, dots[2].x + dots[2].y, dots[3].x + dots[3].y);
-        let others = vec4<f32>(dots[0].z + dots[0].w, dots[1].z + dots[1].w, dots[2].z + dots[2].w, dots[3].z + dots[3].w);
-        var scores = summed(pairs + others, lane);
         var kept = vec4<bool>(true);
-        //#unroll
-        for (var c = 0u; c < 4u; c++) {
-            scores[c] += added(batch, head, i, j + c);
-            if KEEPS {
+        if KEEPS {
+            //#unroll
+            for (var c = 0u; c < 4u; c++) {
                 kept[c] = is_kept(batch, j + c);
             }
         }
-        if KEEPS {
-            scores = select(vec4<f32>(LOWEST), scores, kept);
-        }
-        let top = max(max(scores.x, scores.y), max(scores.z, scores.w));
-        if top > most {
-            let factor = exp_of_negative(vec4<f32>(most - top)).x;
-            most = top;
-            total *= factor;
+        var p: array<vec4<f32>, ROWS>;
+        //#unroll
+        for (var r = 0u; r < ROWS; r++) {
+            var scores = vec4<f32>(0.0);
             //#unroll
-            for (var h = 0u; h < HELD_V * QUADS; h++) {
-                o[h] *= factor;
+            for (var c = 0u; c < 4u; c++) {
+                let d = dots[4u * r + c];
+                scores[c] = (d.x + d.y) + (d.z + d.w);
             }
+            scores = summed(scores, lane);
+            //#unroll
+            for (var c = 0u; c < 4u; c++) {
+                scores[c] += added(batch, head[r], i[r], j + c);
+            }
+            if KEEPS {
+                scores = select(vec4<f32>(LOWEST), scores, kept);
+            }
+            let top = max(max(scores.x, scores.y), max(scores.z, scores.w));
+            if top > most[r] {
+                let factor = exp_of_negative(vec4<f32>(most[r] - top)).x;
+                most[r] = top;
+                total[r] *= factor;
+                //#unroll
+                for (var h = 0u; h < HELD_V * QUADS; h++) {
+                    o[r * HELD_V * QUADS + h] *= factor;
+                }
+            }
+            p[r] = exp_of_negative(scores - most[r]);
+            if KEEPS {
+                p[r] = select(vec4<f32>(0.0), p[r], kept);
+            }
+            total[r] += (p[r].x + p[r].y) + (p[r].z + p[r].w);
         }
-        var p = exp_of_negative(scores - most);
-        if KEEPS {
-            p = select(vec4<f32>(0.0), p, kept);
-        }
-        total += (p.x + p.y) + (p.z + p.w);
         //#unroll
         for (var h = 0u; h < HELD_V; h++) {
-            let group = own + h * dims.lanes;
+            let group = own + h * team_size();
             //#unroll
             for (var quad = 0u; quad < QUADS; quad++) {
                 var values: array<vec4<f32>, 4>;
@@ -207,7 +230,11 @@ fn main(
                         values[c] = select(vec4<f32>(0.0), values[c], vec4<bool>(kept[c]));
                     }
                 }
-                o[h * QUADS + quad] += (p.x * values[0] + p.y * values[1]) + (p.z * values[2] + p.w * values[3]);
+                //#unroll
+                for (var r = 0u; r < ROWS; r++) {
+                    let low = p[r].x * values[0] + p[r].y * values[1];
+                    o[(r * HELD_V + h) * QUADS + quad] += low + (p[r].z * values[2] + p[r].w * values[3]);
+                }
             }
         }
     }
@@ -215,43 +242,60 @@ fn main(
     for (var t = part; t < others; t += dims.parts) {
         let at = some_first + t;
         let j = select(at, at + share * dims.parts, at >= all_first);
-        var dots = vec4<f32>(0.0);
+        var dots: array<vec4<f32>, ROWS>;
         //#unroll
         for (var h = 0u; h < HELD; h++) {
-            let group = own + h * dims.lanes;
+            let group = own + h * team_size();
             //#unroll
             for (var quad = 0u; quad < QUADS; quad++) {
                 let of_key = key(of_k + j * dims.k.w, group, quad, dims.dim);
-                dots += scaled[h * QUADS + quad] * within(of_key, group, quad, dims.dim);
-            }
-        }
-        let score = summed(vec4<f32>((dots.x + dots.y) + (dots.z + dots.w)), lane).x + added(batch, head, i, j);
-        if j >= range.x && j < range.y && is_kept(batch, j) {
-            if score > most {
-                let factor = exp_of_negative(vec4<f32>(most - score)).x;
-                most = score;
-                total *= factor;
+                let elements = within(of_key, group, quad, dims.dim);
                 //#unroll
-                for (var h = 0u; h < HELD_V * QUADS; h++) {
-                    o[h] *= factor;
+                for (var r = 0u; r < ROWS; r++) {
+                    dots[r] += scaled[(r * HELD + h) * QUADS + quad] * elements;
                 }
             }
-            let p = exp_of_negative(vec4<f32>(score - most)).x;
-            total += p;
+        }
+        //#unroll
+        for (var r = 0u; r < ROWS; r++) {
+            let dot = summed(vec4<f32>((dots[r].x + dots[r].y) + (dots[r].z + dots[r].w)), lane).x;
+            let range = range_of(i[r], count);
+            if j >= range.x && j < range.y && is_kept(batch, j) {
+                let score = dot + added(batch, head[r], i[r], j);
+                if score > most[r] {
+                    let factor = exp_of_negative(vec4<f32>(most[r] - score)).x;
+                    most[r] = score;
+                    total[r] *= factor;
+                    //#unroll
+                    for (var h = 0u; h < HELD_V * QUADS; h++) {
+                        o[r * HELD_V * QUADS + h] *= factor;
+                    }
+                }
+                let p = exp_of_negative(vec4<f32>(score - most[r])).x;
+                total[r] += p;
+                //#unroll
+                for (var h = 0u; h < HELD_V; h++) {
+                    let group = own + h * team_size();
+                    //#unroll
+                    for (var quad = 0u; quad < QUADS; quad++) {
+                        let of_value = value(of_v + j * dims.v.w, group, quad, dims.dim_v);
+                        o[(r * HELD_V + h) * QUADS + quad] += p * of_value;
+                    }
+                }
+            }
+        }
+    }
+    //#unroll
+    for (var r = 0u; r < ROWS; r++) {
+        if row[r] < rows {
+            var of_row: array<vec4<f32>, HELD_V * QUADS>;
             //#unroll
-            for (var h = 0u; h < HELD_V; h++) {
-                let group = own + h * dims.lanes;
-                //#unroll
-                for (var quad = 0u; quad < QUADS; quad++) {
-                    o[h * QUADS + quad] += p * value(of_v + j * dims.v.w, group, quad, dims.dim_v);
-                }
+            for (var h = 0u; h < HELD_V * QUADS; h++) {
+                of_row[h] = o[r * HELD_V * QUADS + h];
             }
+            let at = dims.y.x + batch * dims.y.y + head[r] * dims.y.z + i[r] * dims.y.w;
+            let of_lse = (batch * dims.kv_heads * dims.group + head[r]) * dims.queries + i[r];
+            store_result(of_row, most[r], total[r], own, at, of_lse, part);
         }
     }
-    if row >= rows {
-        return;
-    }
-    let at = dims.y.x + batch * dims.y.y + head * dims.y.z + i * dims.y.w;
-    let of_lse = (batch * dims.kv_heads * dims.group + head) * dims.queries + i;
-    store_result(o, most, total, own, at, of_lse, part);
 }

@@ -7,7 +7,7 @@ fn store_result(o: array<vec4<f32>, HELD_V * QUADS>, most: f32, total: f32, own:
     let factor = select(1.0 / total, 0.0, total == 0.0);
     //#unroll
     for (var h = 0u; h < HELD_V; h++) {
-        let group = own + h * dims.lanes;
+        let group = own + h * team_size();
         if WHOLE || group * WIDTH < dims.dim_v {
             var v: array<vec4<f32>, QUADS>;
             //#unroll
@@ -32,7 +32,7 @@ fn store_result(o: array<vec4<f32>, HELD_V * QUADS>, most: f32, total: f32, own:
     for (var h = 0u; h < HELD_V; h++) {
         //#unroll
         for (var quad = 0u; quad < QUADS; quad++) {
-            let first = (own + h * dims.lanes) * WIDTH + 4u * quad;
+            let first = (own + h * team_size()) * WIDTH + 4u * quad;
             //#unroll
             for (var c = 0u; c < 4u; c++) {
                 if first + c < dims.dim_v {

@@ -1,10 +1,14 @@
-//! The invocations that share a row, `dims.lanes` neighbours: `lane_at(place)` is an invocation's number in its workgroup, and
+//! The invocations that share a row, `team_size()` neighbours: `lane_at(place)` is an invocation's number in its workgroup, and
 //! `summed(v, lane)` the sum of v over those that share its row, in a fixed order. Every invocation of the workgroup calls it.
 
 //#variant alone
 // Each invocation has a row; dims.lanes is 1.
 struct Place {
     @builtin(local_invocation_id) local: vec3<u32>,
+}
+
+fn team_size() -> u32 {
+    return 1u;
 }
 
 fn lane_at(place: Place) -> u32 {
@@ -27,6 +31,10 @@ struct Place {
     @builtin(subgroup_invocation_id) index: u32,
 }
 
+fn team_size() -> u32 {
+    return dims.lanes;
+}
+
 fn lane_at(place: Place) -> u32 {
     return place.subgroup * SUBGROUP + place.index;
 }
@@ -45,6 +53,10 @@ var<workgroup> shares: array<vec4<f32>, LANES>;
 
 struct Place {
     @builtin(local_invocation_id) local: vec3<u32>,
+}
+
+fn team_size() -> u32 {
+    return dims.lanes;
 }
 
 fn lane_at(place: Place) -> u32 {

@@ -17,6 +17,7 @@ impl AttentionProblem {
             .param("QUADS", self.quads())
             .param("HELD", form.held)
             .param("HELD_V", form.held_v)
+            .param("ROWS", form.rows)
             .param("LANES", form.invocations)
             .param("WHOLE", whole.iter().all(|(dim, held)| *dim == held * form.lanes * self.width()))
             .param("KEEPS", self.keep.is_some());

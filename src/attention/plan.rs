@@ -15,9 +15,13 @@ pub(super) const LANES: u32 = 64;
 const KEYS_OF_PART: u32 = 64;
 /// Numbers that an invocation holds besides its share of a query and of a result.
 const OTHER_NUMBERS: u32 = 24;
-/// Numbers of a query and a result that an invocation of a software device holds: all of them, so that invocations of other rows read
-/// the same keys, which is one load.
-const NUMBERS_OF_VECTORS: u32 = 256;
+/// Rows of an invocation, if there are enough.
+const ROWS: u32 = 2;
+/// Rows of an invocation of a software device.
+const ROWS_OF_VECTORS: u32 = 4;
+/// Numbers of queries and their results that an invocation of a software device holds: those of whole rows, so that a key is the same for
+/// all invocations, which is one load, and not one for each.
+const NUMBERS_OF_VECTORS: u32 = 512;
 
 /// How invocations share the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +34,8 @@ pub(super) struct Form {
     pub(super) held: u32,
     /// Groups of a result.
     pub(super) held_v: u32,
+    /// Rows of an invocation.
+    pub(super) rows: u32,
     /// Parts of the keys.
     pub(super) parts: u32,
 }
@@ -92,25 +98,35 @@ impl AttentionProblem {
     pub(super) fn form(&self, caps: &Caps) -> Form {
         let (d, machine) = (&self.dims, &caps.machine);
         let is_software = machine.runs_in_turn();
-        let most = kernel::workgroup_size(if is_software { machine.vector_lanes } else { LANES }, caps);
-        let most = 1 << most.ilog2();
-        let rows = d.group * d.queries; // of a key head
-        let groups = d.dim.max(d.dim_v).div_ceil(self.width());
+        let invocations =
+            kernel::workgroup_size(if is_software { machine.vector_lanes } else { LANES }, caps);
+        let invocations = 1 << invocations.ilog2();
+        let there = d.group * d.queries; // rows of a key head
         let held = |of: u32, lanes: u32| of.div_ceil(self.width()).div_ceil(lanes);
-        let numbers = |lanes| (held(d.dim, lanes) + held(d.dim_v, lanes)) * self.width();
-        let allowed =
-            if is_software { NUMBERS_OF_VECTORS } else { machine.registers.saturating_sub(OTHER_NUMBERS) };
-        let widest = subgroup(caps, most).unwrap_or(most).min(groups.next_power_of_two());
+        let (most_rows, numbers) = if is_software {
+            // As many rows as one invocation can have by itself.
+            let of_row = (held(d.dim, 1) + held(d.dim_v, 1)) * self.width();
+            ((NUMBERS_OF_VECTORS / of_row).min(ROWS_OF_VECTORS), NUMBERS_OF_VECTORS)
+        } else {
+            (ROWS, machine.registers.saturating_sub(OTHER_NUMBERS))
+        };
+        let rows = (there / invocations).min(most_rows).max(1);
+        let rows = 1 << rows.ilog2();
+        let own = |lanes| (held(d.dim, lanes) + held(d.dim_v, lanes)) * self.width() * rows;
+        let groups = d.dim.max(d.dim_v).div_ceil(self.width());
+        let widest = subgroup(caps, invocations).unwrap_or(invocations).min(groups.next_power_of_two());
         let mut lanes = 1;
-        // Few rows leave invocations to share them.
-        while lanes < widest && (numbers(lanes) > allowed || (!is_software && 2 * lanes * rows <= most / 2)) {
+        // Of few rows, invocations that would have none take a share.
+        while lanes < widest
+            && (own(lanes) > numbers || (!is_software && 2 * lanes * there <= invocations / 2))
+        {
             lanes *= 2;
         }
-        let row_blocks = rows.div_ceil(most / lanes);
+        let row_blocks = there.div_ceil(rows * invocations / lanes);
         let wanted = machine.cores.saturating_mul(machine.workgroups_per_core);
         let parts = wanted / row_blocks.saturating_mul(d.heads).max(1);
         let parts = parts.min(d.keys / KEYS_OF_PART).max(1);
-        Form { invocations: most, lanes, held: held(d.dim, lanes), held_v: held(d.dim_v, lanes), parts }
+        Form { invocations, lanes, held: held(d.dim, lanes), held_v: held(d.dim_v, lanes), rows, parts }
     }
 
     /// The uniform on a device.
@@ -124,7 +140,7 @@ impl AttentionProblem {
         let caps = draft.caps();
         let d = &self.dims;
         let rows = d.group * d.queries;
-        let row_blocks = u64::from(rows.div_ceil(form.invocations / form.lanes));
+        let row_blocks = u64::from(rows.div_ceil(form.rows * form.invocations / form.lanes));
         let pairs = self.rows() as f64 * f64::from(d.keys);
         let is_shared = form.lanes > 1 && subgroup(caps, form.invocations).is_none();
         draft.step(NewStep {

@@ -2,6 +2,7 @@
 //! can test against them.
 
 mod activation;
+mod attention;
 mod bounded;
 mod bounds;
 mod cqrrpt;
@@ -28,6 +29,7 @@ mod texels;
 pub use activation::{
     activate, activation_lipschitz, activation_slope, activation_tolerance, slope_tolerance,
 };
+pub use attention::AttentionReference;
 pub use bounded::{BoundedGradients, BoundedValues};
 pub use bounds::{
     Comparison, MAX_F16_PRODUCTS, compare, gamma, gamma_f16, store_tolerance, sum_tolerance, tolerance,

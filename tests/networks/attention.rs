@@ -31,7 +31,11 @@ fn check_in<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     let (y, lse) = attention_with_lse(&q, &k, &v, &options).unwrap();
     oracle.assert_output("out", &y);
     oracle.assert_output("lse", &lse);
-    for name in ["grad_q","grad_k","grad_v","grad_bias","delta"] { if oracle.has(name) { oracle.values(name); } }
+    for name in ["grad_q", "grad_k", "grad_v", "grad_bias", "delta"] {
+        if oracle.has(name) {
+            oracle.values(name);
+        }
+    }
 }
 
 /// The options that a file's metadata say.

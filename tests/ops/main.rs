@@ -1,5 +1,6 @@
 //! Operations on elements and along axes, casts, and files of tensors.
 
+mod attention;
 mod bits;
 mod cast;
 mod copies;

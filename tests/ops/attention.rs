@@ -1,0 +1,321 @@
+//! Attention against its definition: types, layouts, head dims, masks and biases, one query and many.
+
+use crate::support::forms::{self, Forms};
+use crate::support::strided::{Lay, Placed};
+use crate::support::turn::Turn;
+use crate::support::values::{assert_ok, for_all_types_and_a_gpu, values};
+use std::fmt::Debug;
+use tilewise::attention::{AttentionOptions, CausalFrom, alibi_slopes, attention_with_lse};
+use tilewise::reference::{AttentionReference, Definition, compare};
+use tilewise::{DType, Error, Gpu, Real, Tensor, attention};
+
+/// What a case has besides its operands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Extra {
+    None,
+    Causal(CausalFrom),
+    Window(usize, usize),
+    /// A bias of this shape.
+    Bias(&'static [usize]),
+    Lengths,
+    Keep,
+    Slopes,
+    /// A causal mask, a bias, lengths and a mask of keys: with the logarithms eight bindings.
+    All,
+}
+
+/// Batch, heads, key heads; queries, keys; the head dims; and what else there is.
+type Case = ([usize; 3], [usize; 2], [usize; 2], Extra);
+
+const CASES: [Case; 20] = [
+    ([1, 1, 1], [1, 1], [8, 8], Extra::None),
+    ([2, 3, 3], [7, 7], [8, 8], Extra::None),
+    ([1, 2, 2], [64, 65], [16, 16], Extra::None),
+    ([1, 2, 2], [129, 129], [16, 16], Extra::Causal(CausalFrom::TopLeft)),
+    ([1, 2, 1], [7, 64], [16, 16], Extra::Causal(CausalFrom::BottomRight)),
+    ([1, 1, 1], [64, 7], [16, 16], Extra::Causal(CausalFrom::BottomRight)), // the first rows attend none
+    ([1, 2, 2], [7, 64], [8, 8], Extra::Causal(CausalFrom::TopLeft)),
+    ([1, 1, 1], [129, 129], [8, 8], Extra::Window(16, 5)),
+    ([2, 4, 2], [33, 40], [16, 16], Extra::Bias(&[2, 4, 33, 40])),
+    ([2, 4, 2], [33, 40], [16, 16], Extra::Bias(&[1, 40])),
+    ([3, 2, 2], [9, 70], [8, 8], Extra::Lengths),
+    ([3, 2, 2], [9, 70], [8, 8], Extra::Keep),
+    ([1, 6, 3], [20, 20], [8, 8], Extra::Slopes),
+    ([2, 4, 2], [17, 23], [8, 8], Extra::All),
+    ([1, 8, 2], [1, 700], [16, 16], Extra::None),
+    ([1, 8, 2], [1, 700], [16, 16], Extra::Keep),
+    ([1, 4, 1], [7, 129], [5, 3], Extra::None),
+    ([2, 2, 2], [40, 30], [5, 24], Extra::Lengths),
+    ([1, 1, 1], [9, 200], [72, 40], Extra::None),
+    ([1, 1, 1], [5, 9], [300, 264], Extra::None),
+];
+
+/// The operands of a case on the host.
+struct Data<T: Real> {
+    q: Vec<T>,
+    k: Vec<T>,
+    v: Vec<T>,
+    bias: Vec<T>,
+    lengths: Vec<i32>,
+    keep: Vec<i8>,
+    slopes: Vec<f32>,
+}
+
+impl<T: Real> Data<T> {
+    fn new(([batch, heads, kv_heads], [queries, keys], [dim, dim_v], extra): Case) -> Self {
+        let bias = if let Extra::Bias(shape) = extra { shape } else { &[heads, 1, keys] };
+        Self {
+            q: values(&[batch, heads, queries, dim], 4.0, 1),
+            k: values(&[batch, kv_heads, keys, dim], 4.0, 2),
+            v: values(&[batch, kv_heads, keys, dim_v], 4.0, 3),
+            bias: values(bias, 4.0, 4),
+            // None, some, all, and out of range.
+            lengths: (0..batch).map(|at| [0, 5, 1000, -3][(at + 1) % 4]).collect(),
+            keep: (0..batch * keys).map(|at| i8::from(at % 7 < 4 && at % keys != 3)).collect(),
+            slopes: alibi_slopes(heads),
+        }
+    }
+
+    /// The definition.
+    fn reference(&self, case: Case, scale: f64) -> AttentionReference {
+        let (heads, lengths, dims, extra) = case;
+        let mut want = AttentionReference::new([&self.q, &self.k, &self.v], heads, lengths, dims, scale);
+        let ([_, of_batch, _], [queries, keys]) = (heads, lengths);
+        let places = heads[0] * of_batch * queries * keys;
+        let index = |at: usize| {
+            [at / keys / queries / of_batch, at / keys / queries % of_batch, at / keys % queries, at % keys]
+        };
+        let corner = keys as i64 - queries as i64;
+        want.kept = Some((0..places).map(|at| self.is_kept(index(at), corner, keys, extra)).collect());
+        want.bias = Some((0..places).map(|at| self.added(index(at), corner, keys, queries, extra)).collect());
+        want
+    }
+
+    fn is_kept(&self, [batch, _, i, j]: [usize; 4], corner: i64, keys: usize, extra: Extra) -> bool {
+        let distance = j as i64 - i as i64;
+        let causal = |from| distance <= if from == CausalFrom::TopLeft { 0 } else { corner };
+        let is_short = i64::from(self.lengths[batch]) <= j as i64;
+        let is_kept = self.keep[batch * keys + j] != 0;
+        match extra {
+            Extra::Causal(from) => causal(from),
+            Extra::Window(left, right) => (corner - left as i64..=corner + right as i64).contains(&distance),
+            Extra::Lengths => !is_short,
+            Extra::Keep => is_kept,
+            Extra::All => causal(CausalFrom::BottomRight) && !is_short && is_kept,
+            _ => true,
+        }
+    }
+
+    fn added(
+        &self,
+        [batch, head, i, j]: [usize; 4],
+        corner: i64,
+        keys: usize,
+        queries: usize,
+        extra: Extra,
+    ) -> f64 {
+        let slope = || -f64::from(self.slopes[head]) * (i as i64 + corner - j as i64).abs() as f64;
+        let bias = || self.bias[head * keys + j].to_f64();
+        match extra {
+            Extra::Bias(&[_, heads, _, _]) => {
+                self.bias[((batch * heads + head) * queries + i) * keys + j].to_f64()
+            }
+            Extra::Bias(_) => self.bias[j].to_f64(),
+            Extra::Slopes => slope(),
+            Extra::All => bias(),
+            _ => 0.0,
+        }
+    }
+}
+
+/// The operands of a case on a device.
+struct Operands<T: Real> {
+    q: Tensor<T>,
+    k: Tensor<T>,
+    v: Tensor<T>,
+    bias: Tensor<T>,
+    lengths: Tensor<i32>,
+    keep: Tensor<i8>,
+    slopes: Tensor<f32>,
+    extra: Extra,
+}
+
+impl<T: Real> Operands<T> {
+    fn new(gpu: &Gpu, data: &Data<T>, case: Case, lay: Lay) -> Self {
+        let ([batch, heads, kv_heads], [queries, keys], [dim, dim_v], extra) = case;
+        let placed = |data: &[T], shape: &[usize]| Placed::new(gpu, data, shape, lay).tensor;
+        let bias = if let Extra::Bias(shape) = extra { shape } else { &[heads, 1, keys] };
+        Self {
+            q: placed(&data.q, &[batch, heads, queries, dim]),
+            k: placed(&data.k, &[batch, kv_heads, keys, dim]),
+            v: placed(&data.v, &[batch, kv_heads, keys, dim_v]),
+            bias: placed(&data.bias, bias),
+            lengths: Placed::new(gpu, &data.lengths, &[batch], lay).tensor,
+            keep: Placed::new(gpu, &data.keep, &[batch, keys], lay).tensor,
+            slopes: Placed::new(gpu, &data.slopes, &[heads], lay).tensor,
+            extra,
+        }
+    }
+
+    fn options(&self) -> AttentionOptions<'_, T> {
+        let options = AttentionOptions::new();
+        match self.extra {
+            Extra::None => options,
+            Extra::Causal(from) => options.causal(from),
+            Extra::Window(left, right) => options.window(Some(left), Some(right)),
+            Extra::Bias(_) => options.bias(&self.bias),
+            Extra::Lengths => options.key_lengths(&self.lengths),
+            Extra::Keep => options.keep(&self.keep),
+            Extra::Slopes => options.alibi(&self.slopes),
+            Extra::All => options
+                .causal(CausalFrom::BottomRight)
+                .bias(&self.bias)
+                .key_lengths(&self.lengths)
+                .keep(&self.keep),
+        }
+    }
+
+    fn run(&self) -> (Tensor<T>, Tensor<f32>) {
+        attention_with_lse(&self.q, &self.k, &self.v, &self.options()).unwrap()
+    }
+}
+
+/// One sweep, so that all of it shares kernels.
+#[test]
+fn attention_agrees_with_its_definition() {
+    forms::sweep(60, |turn, forms| {
+        cases_agree(turn, forms);
+        masked_keys_may_hold_nan(turn, forms);
+    });
+}
+
+fn cases_agree(turn: &Turn, forms: &mut Forms) {
+    fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
+        for (at, case) in
+            CASES.into_iter().enumerate().filter(|(at, _)| T::DTYPE == DType::F32 || at % 3 == 2)
+        {
+            let data = Data::<T>::new(case);
+            let dim = case.2[0];
+            for lay in [Lay::ALL[at % 5], Lay::Vectors] {
+                if !forms.takes(gpu, case, |gpu| Operands::new(gpu, &data, case, lay).run()) {
+                    continue;
+                }
+                let want = data.reference(case, 1.0 / (dim as f64).sqrt());
+                let operands = Operands::new(gpu, &data, case, lay);
+                let before = gpu.stats().launches;
+                let (y, lse) = operands.run();
+                assert!((1..=2).contains(&(gpu.stats().launches - before)), "{case:?}");
+                let got = y.to_vec().unwrap();
+                assert_ok(&want.attention().compare(&got), (T::DTYPE, case, lay));
+                assert_log_sums(&want.log_sums(), &lse.to_vec().unwrap(), (T::DTYPE, case, lay));
+                let again = attention(&operands.q, &operands.k, &operands.v, &operands.options()).unwrap();
+                assert!(again.to_vec().unwrap() == got, "same bits, with the logarithms or without");
+            }
+        }
+    }
+    for_all_types_and_a_gpu!(turn, test, forms);
+}
+
+/// Logarithms of rows without keys are minus infinity.
+fn assert_log_sums(want: &Definition, got: &[f32], what: impl Debug) {
+    let all = || want.value.iter().zip(&want.tolerance).zip(got);
+    assert!(
+        all().all(|((want, _), got)| (*want == f64::NEG_INFINITY) == (*got == f32::NEG_INFINITY)),
+        "{what:?}"
+    );
+    let finite = all().filter(|((want, _), _)| want.is_finite());
+    assert_ok(
+        &compare(finite.map(|((&want, &off), &got)| (f64::from(got), want, off))),
+        (what, "logarithms"),
+    );
+}
+
+/// Keys and values that are masked by lengths, a mask or their place do not matter, not even NaN.
+fn masked_keys_may_hold_nan(turn: &Turn, forms: &mut Forms) {
+    fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
+        for case in [CASES[10], CASES[11], CASES[3], CASES[13]] {
+            let mut data = Data::<T>::new(case);
+            let ([batch, heads, kv_heads], [queries, keys], [dim, dim_v], extra) = case;
+            if !forms.takes(gpu, case, |gpu| Operands::new(gpu, &data, case, Lay::Plain).run()) {
+                continue;
+            }
+            let want = Operands::new(gpu, &data, case, Lay::Plain).run();
+            let corner = keys as i64 - queries as i64;
+            for (b, j) in (0..batch).flat_map(|b| (0..keys).map(move |j| (b, j))) {
+                if (0..queries).any(|i| data.is_kept([b, 0, i, j], corner, keys, extra)) {
+                    continue;
+                }
+                for head in 0..kv_heads {
+                    let at = (b * kv_heads + head) * keys + j;
+                    data.k[at * dim..][..dim].fill(T::from_f64(f64::NAN));
+                    data.v[at * dim_v..][..dim_v].fill(T::from_f64(f64::NAN));
+                }
+            }
+            let got = Operands::new(gpu, &data, case, Lay::Plain).run();
+            assert!(want.0.to_vec().unwrap() == got.0.to_vec().unwrap(), "{heads} heads, {case:?}");
+            assert_eq!(want.1.to_vec().unwrap(), got.1.to_vec().unwrap(), "{case:?}");
+        }
+    }
+    for_all_types_and_a_gpu!(turn, test, forms);
+}
+
+#[test]
+fn the_result_lies_in_the_order_of_the_queries_axes() {
+    let Some(gpu) = crate::support::gpu() else { return };
+    let x = gpu.zeros::<f32>([2, 5, 3, 8]).unwrap(); // (batch, length, heads, dim)
+    let by_head = x.permute(&[0, 2, 1, 3]).unwrap();
+    let y = attention(&by_head, &by_head, &by_head, &AttentionOptions::new()).unwrap();
+    assert_eq!((y.shape(), y.layout().strides()), ([2, 3, 5, 8].as_slice(), by_head.layout().strides()));
+    assert!(y.permute(&[0, 2, 1, 3]).unwrap().reshape([10, 24]).is_ok(), "a view");
+    let plain = by_head.contiguous().unwrap();
+    let y = attention(&plain, &by_head, &by_head, &AttentionOptions::new()).unwrap();
+    assert!(y.layout().is_contiguous());
+}
+
+#[test]
+fn no_queries_and_no_keys_have_results() {
+    let Some(gpu) = crate::support::gpu() else { return };
+    let of = |length: usize| gpu.random::<f32>([2, 3, length, 4], tilewise::Fill::Uniform, 1).unwrap();
+    let (none, some) = (of(0), of(5));
+    let options = AttentionOptions::new();
+    let (y, lse) = attention_with_lse(&none, &some, &some, &options).unwrap();
+    assert_eq!((y.shape(), lse.shape()), ([2, 3, 0, 4].as_slice(), [2, 3, 0].as_slice()));
+    let (y, lse) = attention_with_lse(&some, &none, &none, &options).unwrap();
+    assert_eq!(y.to_vec().unwrap(), [0.0; 120]);
+    assert_eq!(lse.to_vec().unwrap(), [f32::NEG_INFINITY; 30]);
+}
+
+#[test]
+fn operands_that_do_not_fit_are_errors() {
+    let Some(gpu) = crate::support::gpu() else { return };
+    let of = |shape: &[usize]| gpu.zeros::<f32>(shape).unwrap();
+    let (q, k) = (of(&[2, 4, 3, 8]), of(&[2, 2, 5, 8]));
+    let options = AttentionOptions::new();
+    let fails = |q: &Tensor<f32>,
+                 k: &Tensor<f32>,
+                 v: &Tensor<f32>,
+                 options: &AttentionOptions<'_, f32>,
+                 rule: &str| {
+        let error = attention(q, k, v, options).unwrap_err();
+        assert!(error.to_string().starts_with("attention"), "{error}");
+        assert!(error.to_string().contains(rule), "{error} is not about {rule}");
+    };
+    let of_heads = "multiple of the number of key heads";
+    fails(&of(&[2, 3, 3, 8]), &k, &k, &options, of_heads);
+    fails(&q, &of(&[2, 0, 5, 8]), &of(&[2, 0, 5, 8]), &options, of_heads);
+    fails(&q, &of(&[2, 2, 5, 6]), &k, &options, "same batch and dim");
+    fails(&q, &of(&[1, 2, 5, 8]), &k, &options, "same batch and dim");
+    fails(&q, &k, &of(&[2, 2, 6, 8]), &options, "same batch, heads and length");
+    fails(&of(&[4, 3, 8]), &k, &k, &options, "the queries must have the axes");
+    fails(&q, &k, &k, &options.bias(&of(&[4, 1])), "broadcast to (batch, heads, queries, keys)");
+    fails(&q, &k, &k, &options.bias(&of(&[1, 1, 1, 1, 1])), "broadcast");
+    fails(&q, &k, &k, &options.alibi(&of(&[2])), "one slope per head");
+    let lengths = gpu.zeros::<i32>([3]).unwrap();
+    fails(&q, &k, &k, &options.key_lengths(&lengths), "one key length per batch");
+    let keep = gpu.zeros::<i8>([2, 6]).unwrap();
+    fails(&q, &k, &k, &options.keep(&keep), "(batch, keys)");
+    fails(&q, &k, &k, &options.scale(f32::NAN), "finite");
+    let error =
+        attention(&of(&[1, 1, 2, 0]), &of(&[1, 1, 2, 0]), &k.slice(0, ..1).unwrap(), &options).unwrap_err();
+    assert!(matches!(error, Error::Shape { .. }), "{error}");
+}
