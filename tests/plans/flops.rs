@@ -69,6 +69,12 @@ fn of_sums(plan: &Plan) -> usize {
     if is_summed { elements.sum() } else { 0 }
 }
 
+/// The operations that join parts of attention with values of this dim: of each value and of the sum of exponentials of a part.
+fn of_joined(plan: &Plan, dim: usize) -> usize {
+    let elements = plan.temporaries().iter().map(|bytes| usize::try_from(*bytes).expect("64 bits") / 4);
+    2 * elements.sum::<usize>() / (dim + 2) * (dim + 1)
+}
+
 /// A number of a step's kernel, ` name=..u `.
 fn param(step: &Step, name: &str) -> usize {
     let kernel = step.kernel.to_string();
@@ -170,6 +176,8 @@ fn expected(what: &str, plan: &Plan) -> Units {
             let steps = plan.steps().iter().filter(|step| step.kernel.shader() == "ops/cross_entropy");
             f32(if steps.count() == 1 { 57 } else { 26 + 57 } * 64 * 256 + 64)
         }
+        "attention" => f32(2 * 4 * 100 * 120 * (2 * 16 + 2 * 16 + 1)),
+        "attention of one query" => f32(4 * 4096 * (2 * 16 + 2 * 16 + 1) + of_joined(plan, 16)),
         "layer norm" => f32(7 * 64 * 256),
         "RMS norm of long rows" => f32(4 * 130 * 8200),
         "layer norm, backward" => f32(14 * 640 * 256 + of_sums(plan)),
@@ -251,7 +259,8 @@ fn assert_units(plan: &Plan, want: Units, what: &str) {
 }
 
 /// Families that need more than Vulkan demands of every device: bindings, or invocations of a workgroup.
-const NOT_BARE: [&str; 14] = [
+const NOT_BARE: [&str; 15] = [
+    "attention",
     "tiled",
     "tiled, split-k",
     "product with a generated operand",

@@ -3,6 +3,7 @@
 use crate::support::wgsl;
 use std::mem::offset_of;
 use tilewise::Error;
+use tilewise::planning::attention::AttentionDims;
 use tilewise::planning::clifford::CliffordDims;
 use tilewise::planning::clifford_layer::{FeaturesDims, GatesDims, OperandGradientsDims, RowDims};
 use tilewise::planning::gemm::{F16SplitDims, GemmDims, SeededADims, SeededBDims, SegmentDims};
@@ -145,6 +146,10 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     for (shader, _) in KERNELS.iter().filter(|(name, _)| name.starts_with("ops/channel")) {
         assert_eq!(dims_of(shader), channels, "{shader}");
     }
+    let attention: Members = members!(AttentionDims: q k v y bias along queries keys group kv_heads dim dim_v lanes parts lower upper keep keep_along lengths lengths_stride slopes slopes_stride scale heads reserved);
+    for shader in ["attention/attention", "attention/attention_merge"] {
+        assert_eq!(dims_of(shader), attention, "{shader}");
+    }
     let hadamard: Members = members!(HadamardDims: undo rows_in rows_out x_offset x_row x_column x_batch0 x_batch1 y_offset y_row y_column y_batch0 y_batch1 columns batch0 batches low_bits bits shift scale seed_low seed_high tag column_lanes folded_bits);
     assert_eq!(dims_of("sketch/hadamard"), hadamard);
     assert_eq!(hadamard.1, 128, "what every device has room for as immediates");
@@ -188,6 +193,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         total,
         norm,
         channels,
+        attention,
         hadamard,
         sparse,
     ];

@@ -6,6 +6,9 @@ use tilewise::clifford::{BladeAxis, Product, Signature};
 use tilewise::gemm::SplitK;
 use tilewise::ops::Overflow;
 use tilewise::ops::TexelFormat;
+use tilewise::planning::attention::{
+    AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
+};
 use tilewise::planning::clifford::{CliffordProblem, Function, MvLayout};
 use tilewise::planning::clifford_layer::{
     ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, OperandRounding, RowFunction,
@@ -72,6 +75,8 @@ pub(crate) const FAMILIES: [Family; 54] = [
     ("softmax", |caps| {
         SoftmaxProblem::new(SoftmaxFunction::Softmax, &flat(&[64, 256])?, None, 1, DType::F32)?.plan(caps)
     }),
+    ("attention", |caps| attended([2, 4, 100, 120, 16], AttentionStatistics::LogSums, caps)),
+    ("attention of one query", |caps| attended([1, 4, 1, 4096, 16], AttentionStatistics::None, caps)),
     ("squared error and gradient", |caps| {
         let x = flat(&[64, 256])?;
         LossProblem::new(LossFunction::Mse, [&x, &x], None, DType::F32)?.with_gradient(None).plan(caps)
@@ -188,6 +193,19 @@ fn pinned(kernel: GemmKernel, shape: [usize; 3], types: GemmTypes) -> GemmProble
 
 fn naive(shape: [usize; 3]) -> GemmProblem {
     pinned(GemmKernel::Naive, shape, F32)
+}
+
+/// Attention of [batch, heads, queries, keys, dim].
+fn attended(
+    [batch, heads, queries, keys, dim]: [usize; 5],
+    statistics: AttentionStatistics,
+    caps: &Caps,
+) -> Result<Plan> {
+    let (q, k) = (flat(&[batch, heads, queries, dim])?, flat(&[batch, heads, keys, dim])?);
+    let none = None;
+    let layouts =
+        AttentionLayouts { q: &q, k: &k, v: &k, bias: none, lengths: none, keep: none, slopes: none };
+    AttentionProblem::new(layouts, AttentionRange::default(), statistics, DType::F32)?.plan(caps)
 }
 
 /// A norm with gamma, and beta if it is a layer norm.

@@ -32,6 +32,7 @@ pub mod vulkan;
 pub mod vulkan_buffer;
 pub mod watchdog;
 pub mod wgsl;
+pub mod wgsl_attention;
 pub mod wgsl_clifford;
 pub mod wgsl_losses;
 pub mod wgsl_norms;

@@ -23,6 +23,7 @@
 //!
 //! `TILEWISE_SWEEP=full` gives every tile every problem; else each has some.
 
+mod attention;
 mod expressions;
 mod faults;
 mod gemm;
@@ -49,7 +50,8 @@ use tilewise::planning::kernel::{INCLUDES, Include, KERNELS};
 
 #[test]
 fn no_number_of_a_kernel_wraps_and_no_index_is_beyond_an_operand() {
-    let families: [fn() -> Vec<Launch>; 6] = [
+    let families: [fn() -> Vec<Launch>; 7] = [
+        attention::launches,
         gemm::launches,
         ops::launches,
         shapes::launches,

@@ -1,0 +1,72 @@
+//! Attention, as large as it may be.
+
+use super::gemm::{WINDOW, bare, caps};
+use super::launch::Launch;
+use tilewise::attention::CausalFrom;
+use tilewise::gpu::DeviceType;
+use tilewise::planning::Problem;
+use tilewise::planning::attention::{
+    AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
+};
+use tilewise::{DType, Layout};
+
+/// Batch, heads, key heads, queries, keys, the head dims.
+fn shapes(elements: usize) -> [[usize; 7]; 7] {
+    let most = elements / 8;
+    [
+        [1, 1, 1, most, most, 8, 8],
+        [1, 1, 1, 1, most, 8, 8],
+        [1, most, 1, 1, 64, 8, 8],
+        [most / 5, 1, 1, 5, 5, 8, 8],
+        [3, 6, 2, most / 18, most / 6, 8, 8],
+        [1, 1, 1, elements / 256, elements / 256, 256, 250],
+        [1, 1, 1, elements / 5 / 7, elements / 5, 5, 3],
+    ]
+}
+
+pub(crate) fn launches() -> Vec<Launch> {
+    let devices = [caps().planned_for(DeviceType::Discrete), caps(), bare()];
+    let mut launches = Vec::new();
+    for dtype in [DType::F32, DType::F16, DType::Bf16] {
+        for (case, [batch, heads, kv_heads, queries, keys, dim, dim_v]) in
+            shapes(WINDOW / dtype.size()).into_iter().enumerate()
+        {
+            let of = |shape: &[usize]| Layout::contiguous("test", shape).ok();
+            let (Some(q), Some(k), Some(v)) = (
+                of(&[batch, heads, queries, dim]),
+                of(&[batch, kv_heads, keys, dim]),
+                of(&[batch, kv_heads, keys, dim_v]),
+            ) else {
+                continue;
+            };
+            let bias = Layout::new("test", &[keys], &[1], 63, 1 << 40).expect("within the buffer");
+            let lengths = Layout::new("test", &[batch], &[1], 63, 1 << 40).expect("within the buffer");
+            let keep = Layout::new("test", &[batch, keys], &[0, 1], 63, 1 << 40).expect("within the buffer");
+            let slopes = Layout::new("test", &[heads], &[1], 63, 1 << 40).expect("within the buffer");
+            for extra in 0..3 {
+                let layouts = AttentionLayouts {
+                    q: &q,
+                    k: &k,
+                    v: &v,
+                    bias: (extra == 1).then_some(&bias),
+                    lengths: (extra == 1).then_some(&lengths),
+                    keep: (extra == 2).then_some(&keep),
+                    slopes: (extra == 2).then_some(&slopes),
+                };
+                let range = match extra {
+                    0 => AttentionRange::default(),
+                    1 => {
+                        AttentionRange { causal: Some(CausalFrom::BottomRight), ..AttentionRange::default() }
+                    }
+                    _ => AttentionRange { causal: None, left: Some(1 << 29), right: Some(7) },
+                };
+                let problem = AttentionProblem::new(layouts, range, AttentionStatistics::LogSums, dtype);
+                let Ok(plan) = problem.and_then(|problem| problem.plan(&devices[(case + extra) % 3])) else {
+                    continue;
+                };
+                launches.extend(Launch::steps(&format!("attention of {dtype} {q:?} {k:?} {extra}"), &plan));
+            }
+        }
+    }
+    launches
+}
