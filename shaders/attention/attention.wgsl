@@ -1,5 +1,4 @@
-//! Attention, one row of a key head for each invocation or few of them, which read the same keys and values; the operands are
-//! generated code. The softmax is summed up block by block of keys (Milakov and Gimelshein, 2018; Dao et al., 2022).
+//! Attention, rows of a key head for each invocation or few of them, which read the same keys; the operands are generated code.
 //!
 //! shapes    Q (batch, heads, queries, dim), K (batch, kv_heads, keys, dim), V (batch, kv_heads, keys, dim_v), any strides -> Y (batch, heads, queries, dim_v) and the logarithms of the sums of exponentials; f32 sums
 //! grid      ROWS * LANES / dims.lanes rows of one key head and part of its keys a workgroup; parts, then rows, then key heads
@@ -97,6 +96,7 @@ fn range_of(i: u32, count: u32) -> vec2<u32> {
     return vec2<u32>(u32(first), u32(max(first, end)));
 }
 
+// The softmax is summed up block by block of keys (Milakov and Gimelshein, 2018; Dao et al., 2022).
 @compute @workgroup_size(LANES)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,

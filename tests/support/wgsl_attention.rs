@@ -2,6 +2,7 @@
 
 use super::wgsl::kernels_of;
 use std::collections::HashSet;
+use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
 use tilewise::planning::attention::{
     AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
@@ -14,6 +15,8 @@ use tilewise::{Caps, DType, Layout};
 pub fn attention_kernels(caps: &Caps) -> Vec<Kernel> {
     let layout = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
     let mut kernels = HashSet::new();
+    // Invocations share rows where a GPU has few registers.
+    let devices = [caps.clone(), caps.clone().planned_for(DeviceType::Discrete)];
     for dtype in [DType::F32, DType::F16, DType::Bf16] {
         for (at, [queries, keys, dim, dim_v]) in
             [[3, 5, 5, 3], [100, 64, 8, 8], [100, 64, 64, 64], [1, 4096, 64, 64], [1, 4096, 256, 256]]
@@ -40,9 +43,9 @@ pub fn attention_kernels(caps: &Caps) -> Vec<Kernel> {
                 };
                 let problem = AttentionProblem::new(layouts, AttentionRange::default(), statistics, dtype);
                 // Not every device has as many bindings.
-                if let Ok(plan) = problem.expect("operands that fit").plan(caps) {
-                    kernels.extend(kernels_of(&plan));
-                }
+                let problem = problem.expect("operands that fit");
+                let plans = devices.iter().filter_map(|caps| problem.plan(caps).ok());
+                kernels.extend(plans.flat_map(|plan| kernels_of(&plan).collect::<Vec<_>>()));
             }
         }
     }

@@ -18,6 +18,8 @@ pub mod plans;
 pub mod strided;
 #[path = "../../support/wgsl.rs"]
 pub mod wgsl;
+#[path = "../../support/wgsl_attention.rs"]
+pub mod wgsl_attention;
 #[path = "../../support/wgsl_clifford.rs"]
 pub mod wgsl_clifford;
 #[path = "../../support/wgsl_losses.rs"]

@@ -25,7 +25,9 @@ fn shapes(elements: usize) -> [[usize; 7]; 7] {
 }
 
 pub(crate) fn launches() -> Vec<Launch> {
-    let devices = [caps().planned_for(DeviceType::Discrete), caps(), bare()];
+    let mut no_subgroups = caps().planned_for(DeviceType::Discrete);
+    no_subgroups.subgroups = None;
+    let devices = [caps().planned_for(DeviceType::Discrete), no_subgroups, caps(), bare()];
     let mut launches = Vec::new();
     for dtype in [DType::F32, DType::F16, DType::Bf16] {
         for (case, [batch, heads, kv_heads, queries, keys, dim, dim_v]) in
@@ -61,7 +63,7 @@ pub(crate) fn launches() -> Vec<Launch> {
                     _ => AttentionRange { causal: None, left: Some(1 << 29), right: Some(7) },
                 };
                 let problem = AttentionProblem::new(layouts, range, AttentionStatistics::LogSums, dtype);
-                let Ok(plan) = problem.and_then(|problem| problem.plan(&devices[(case + extra) % 3])) else {
+                let Ok(plan) = problem.and_then(|problem| problem.plan(&devices[(case + extra) % 4])) else {
                     continue;
                 };
                 launches.extend(Launch::steps(&format!("attention of {dtype} {q:?} {k:?} {extra}"), &plan));
