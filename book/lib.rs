@@ -31,6 +31,7 @@ chapters! {
     forms: "src/forms.md",
     types: "src/types.md",
     ops: "src/ops.md",
+    attention: "src/attention.md",
     writing_a_layer: "src/writing-a-layer.md",
     sketching: "src/sketching.md",
     factorisations: "src/factorisations.md",

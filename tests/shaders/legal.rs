@@ -191,9 +191,8 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
             wgsl::form_kernels(&caps),
             cast_kernels(&caps),
             [wgsl::copy_kernels(&caps), wgsl::image_kernels(&caps), wgsl::shape_kernels(&caps)].concat(),
-            halves_kernels(&caps),
-            [wgsl::elementwise_kernels(&caps), wgsl::norm_kernels(&caps), wgsl::attention_kernels(&caps)]
-                .concat(),
+            [halves_kernels(&caps), wgsl::attention_kernels(&caps)].concat(),
+            [wgsl::elementwise_kernels(&caps), wgsl::norm_kernels(&caps)].concat(),
             hadamard_kernels(&caps, &seen),
             wgsl::sparse_kernels(&caps),
             wgsl::generated_kernels(&caps),
