@@ -95,6 +95,8 @@ pub struct AttentionProblem {
 
 /// Queries and keys are fewer than this, so that their distances are numbers of 32 bits.
 const LONGEST: usize = 1 << 30;
+/// Kernels have the elements of a head written out, as many for each invocation, so they have an end.
+const MOST_DIM: usize = 512;
 /// A distance that no key has.
 const FAR: i32 = 1 << 30;
 const OP: &str = "attention";
@@ -104,7 +106,7 @@ impl AttentionProblem {
     ///
     /// # Errors
     /// [`Error::Shape`] if an operand has not four axes, shapes do not fit, the number of heads is no multiple of that of key heads, or
-    /// an operand is empty; [`Error::Limit`] if a size is too large.
+    /// an operand is empty; [`Error::Limit`] if a size is too large, or a head dim is above 512.
     pub fn new(
         layouts: AttentionLayouts<'_>,
         range: AttentionRange,
@@ -120,6 +122,11 @@ impl AttentionProblem {
         if longest >= LONGEST {
             let what = "the number of keys, or of the queries of a group of heads".to_owned();
             return Err(Error::Limit { op: OP, what, needed: longest as u64, allowed: LONGEST as u64 - 1 });
+        }
+        let widest = shape.dim.max(shape.dim_v);
+        if widest > MOST_DIM {
+            let what = "a head dim".to_owned();
+            return Err(Error::Limit { op: OP, what, needed: widest as u64, allowed: MOST_DIM as u64 });
         }
         let y = shape.result(q)?;
         dim(OP, y.len())?;

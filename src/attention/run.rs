@@ -23,10 +23,10 @@ use crate::{Error, Result};
 /// the order of the queries' axes, so that it is a permuted view of (batch, length, heads, dim) if they are.
 /// # Errors
 /// [`Error::Shape`] if operands, masks or biases do not fit; [`Error::Input`] if the scale is not finite; [`Error::Gpu`] if operands are on
-/// different devices; [`Error::Limit`] if there are $2^{30}$ keys or queries of a group or more, or a tensor exceeds the device's binding
+/// different devices; [`Error::Limit`] if a head dim is above 512, there are $2^{30}$ keys or queries of a group or more, or a tensor exceeds the device's binding
 /// size; [`Error::Unsupported`] if there are more operands than the device binds; [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
-/// Computed in f32 in a fixed order, then stored: [`reference::attention`](crate::reference::attention).
+/// Computed in f32 in a fixed order, then stored: [`reference::AttentionReference`](crate::reference::AttentionReference).
 /// # Launches
 /// One, or two if there are so few queries that the keys are cut in parts.
 /// ```
@@ -91,9 +91,8 @@ fn run<T: Real>(
     let wants_lse = statistics == AttentionStatistics::LogSums;
     let y = shape.result(q.layout())?;
     if q.is_empty() || k.is_empty() || v.is_empty() {
-        // No dims are products of 0; no keys, no sums.
-        if shape.dim == 0 && shape.keys > 0 && !y.is_empty() {
-            return Err(Error::shapes(op, "the head dim must not be 0", q.shape(), k.shape()));
+        if shape.dim.min(shape.dim_v) == 0 && shape.keys.min(shape.queries) > 0 {
+            return Err(Error::shapes(op, "the head dims must not be 0", q.shape(), v.shape()));
         }
         let lse = || crate::ops::log(&gpu.zeros::<f32>(of_rows)?);
         return Ok((gpu.zeros(y.shape())?, wants_lse.then(lse).transpose()?));

@@ -315,6 +315,8 @@ fn operands_that_do_not_fit_are_errors() {
     let keep = gpu.zeros::<i8>([2, 6]).unwrap();
     fails(&q, &k, &k, &options.keep(&keep), "(batch, keys)");
     fails(&q, &k, &k, &options.scale(f32::NAN), "finite");
+    let wide = of(&[1, 1, 2, 513]);
+    fails(&wide, &wide, &wide, &options, "head dim");
     let error =
         attention(&of(&[1, 1, 2, 0]), &of(&[1, 1, 2, 0]), &k.slice(0, ..1).unwrap(), &options).unwrap_err();
     assert!(matches!(error, Error::Shape { .. }), "{error}");

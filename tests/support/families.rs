@@ -75,8 +75,6 @@ pub(crate) const FAMILIES: [Family; 56] = [
     ("softmax", |caps| {
         SoftmaxProblem::new(SoftmaxFunction::Softmax, &flat(&[64, 256])?, None, 1, DType::F32)?.plan(caps)
     }),
-    ("attention", |caps| attended([2, 4, 100, 120, 16], AttentionStatistics::LogSums, caps)),
-    ("attention of one query", |caps| attended([1, 4, 1, 4096, 16], AttentionStatistics::None, caps)),
     ("squared error and gradient", |caps| {
         let x = flat(&[64, 256])?;
         LossProblem::new(LossFunction::Mse, [&x, &x], None, DType::F32)?.with_gradient(None).plan(caps)
@@ -179,6 +177,8 @@ pub(crate) const FAMILIES: [Family; 56] = [
     ("connected layer, backward", |caps| {
         ConnectedBackward::new(connected()?, &flat(&[4, 96, 64])?)?.plan(caps)
     }),
+    ("attention", |caps| attended([2, 4, 100, 120, 16], AttentionStatistics::LogSums, caps)),
+    ("attention of one query", |caps| attended([1, 4, 1, 4096, 16], AttentionStatistics::None, caps)),
 ];
 
 /// A product without split-k. It pins a tile of the tiled kernel, because the free choice depends on how long tiles take to
