@@ -1,12 +1,14 @@
 //! Products, and elementwise operations.
 
 use super::{Call, World};
+use tilewise::attention::attention_with_lse;
 use tilewise::ops::{
     BatchNorm, BatchNormed, GroupNorm, InstanceNorm, LayerNorm, Normed, Reduction, RmsNorm, RmsNormed,
     RunningStatistics, Targets,
 };
 use tilewise::{
-    Activation, Gemm, LinearGradients, Tensor, linear, linear_backward, matmul, matmul_into, ops,
+    Activation, AttentionOptions, Gemm, LinearGradients, Tensor, attention, linear, linear_backward, matmul,
+    matmul_into, ops,
 };
 
 fn running(it: &World) -> RunningStatistics {
@@ -26,6 +28,14 @@ pub(super) const CALLS: &[Call] = &[
     ("Linear::forward", |it| it.linear.forward(&it.a).map(drop)),
     ("Linear::forward_with_residual", |it| it.linear.forward_with_residual(&it.a, &it.b).map(drop)),
     ("Linear::sums", |it| it.linear.sums(&it.a).map(drop)),
+    ("attention", |it| {
+        let x = it.a.unsqueeze(0)?.unsqueeze(0)?;
+        attention(&x, &x, &x, &AttentionOptions::new()).map(drop)
+    }),
+    ("attention::attention_with_lse", |it| {
+        let x = it.a.unsqueeze(0)?.unsqueeze(0)?;
+        attention_with_lse(&x, &x, &x, &AttentionOptions::new()).map(drop)
+    }),
     ("linear", |it| linear(&it.a, &it.b, None, Activation::Relu).map(drop)),
     ("linear_backward", |it| linear_backward(&it.a, &it.b, None, Activation::Relu, &it.a).map(drop)),
     ("matmul", |it| matmul(&it.a, &it.b).map(drop)),
