@@ -33,6 +33,7 @@
 //! | trade precision for tensor cores | [`Precision`], per call or in [`GpuOptions`] |
 //! | add, multiply, activate, sum, softmax, convert | [`ops`], [`Tensor::cast`] |
 //! | attend: softmax of products, times values | [`attention()`], [`AttentionOptions`] |
+//! | rotate queries and keys by their positions | [`ops::Rotary`] |
 //! | compute losses and their gradients | [`ops::cross_entropy`], [`ops::mse`], [`ops::l1`], [`ops::huber`], [`ops::bce_with_logits`] |
 //! | copy into a part, concatenate, stack | [`ops::copy_into`], [`Tensor::writable_view`], [`ops::concat`], [`ops::stack`] |
 //! | take elements by index, and add to them | [`ops::embedding`], [`ops::index_select`], [`ops::gather`], [`ops::scatter_add`] |

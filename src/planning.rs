@@ -115,6 +115,8 @@ pub mod ops {
     pub use crate::ops::random::problem::{NormalDims, NormalProblem};
     pub use crate::ops::reduce::function::ReduceFunction;
     pub use crate::ops::reduce::problem::{ReduceDims, ReduceProblem};
+    pub use crate::ops::rotary::pairs::RotaryPass;
+    pub use crate::ops::rotary::problem::{RotaryDims, RotaryProblem, RotaryTable};
     pub use crate::ops::scatter::problem::{ScatterDims, ScatterProblem, SortDims, Target};
     pub use crate::ops::softmax::function::SoftmaxFunction;
     pub use crate::ops::softmax::problem::{SoftmaxDims, SoftmaxProblem};

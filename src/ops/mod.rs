@@ -1,4 +1,4 @@
-//! Elementwise operations, reductions, norms, softmax, losses, casts, copies and elements by index.
+//! Elementwise operations, reductions, norms, softmax, losses, rotary embeddings, casts, copies and elements by index.
 //!
 //! What is missing is written from these: [`map`] makes one launch of an expression of elements (its example is the optimiser
 //! Adam), and reductions give what is common to a row. A layer norm, for example, if there were no [`layer_norm()`]:
@@ -41,6 +41,7 @@ mod packing;
 pub(crate) mod pad;
 pub(crate) mod random;
 pub(crate) mod reduce;
+pub(crate) mod rotary;
 pub(crate) mod scatter;
 pub(crate) mod softmax;
 pub(crate) mod subgroups;
@@ -78,5 +79,6 @@ pub use one_hot::one_hot;
 pub use pad::pad;
 pub use reduce::{Axes, argmax, argmin, max, max_abs, mean, min, norm, prod, sum, sum_squares, var};
 pub(crate) use reduce::{ReduceFunction, ReduceProblem};
+pub use rotary::{Rotary, RotaryPairs};
 pub use scatter::{embedding_backward, index_add, scatter_add};
 pub use softmax::{Softmax, log_softmax, log_softmax_backward, softmax, softmax_backward};

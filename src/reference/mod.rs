@@ -21,6 +21,7 @@ mod mv_linear;
 mod norms;
 mod precision;
 mod reductions;
+mod rotary;
 mod shapes;
 mod sk_linear;
 mod softmax;
@@ -53,6 +54,7 @@ pub use norms::{
 };
 pub use precision::{F16SplitReference, f16_split, precision_tolerance};
 pub use reductions::{argmax, argmin, cumsum, max, max_abs, mean, min, norm, prod, sum, sum_squares, var};
+pub use rotary::{rotary, rotary_angles, rotary_backward};
 pub use shapes::{one_hot, pad, repeat};
 pub use sk_linear::{SkLinearGradients, SkLinearReference};
 pub use softmax::{SoftmaxReference, log_softmax, log_softmax_backward, softmax, softmax_backward};

@@ -5,8 +5,8 @@ use crate::held::{Held, Item, elements};
 use crate::model::Model;
 use crate::reals::Results;
 use tilewise::ops::{
-    self, BatchNorm, CrossEntropy, GroupNorm, InstanceNorm, LayerNorm, Reduction, RmsNorm, RunningStatistics,
-    Softmax,
+    self, BatchNorm, CrossEntropy, GroupNorm, InstanceNorm, LayerNorm, Reduction, RmsNorm, Rotary,
+    RotaryPairs, RunningStatistics, Softmax,
 };
 use tilewise::reference::{
     self, CrossEntropyReference, LinearReference, LossReference, NormGradientDefinitions, SoftmaxReference,
@@ -68,7 +68,7 @@ impl Actor {
         };
         let of_x = elements(&model.values);
         let operands = Operands { gpu, shape: model.shape, x, of_x, g: uploaded, of_g };
-        let kind = self.random.below(16);
+        let kind = self.random.below(17);
         let (what, results) = match kind {
             0..3 => ("softmax", self.softmax(&operands)),
             3 | 4 => ("layer norm", layer_norm(&operands, self.random.below(3))),
@@ -78,6 +78,7 @@ impl Actor {
             9..12 => ("loss", self.loss(&operands)),
             12 | 13 => ("cross-entropy", self.cross_entropy(&operands)),
             14 => ("gradient of a table", self.look_up_backward()),
+            15 => ("rotation", self.rotation(&operands)),
             _ => ("gradients of a dense layer", self.dense_backward(&operands)),
         };
         self.keep_reals(format!("{what} of {name}, kind {kind}"), results);
@@ -111,6 +112,25 @@ impl Actor {
                 reference::log_softmax_backward(&of.of_g, &of.of_x, shape),
             )],
         })
+    }
+
+    /// A rotation by the angles of some positions, or its gradient.
+    fn rotation(&mut self, of: &Operands) -> Result<Results> {
+        let [outer @ .., length, dim] = &of.shape[..] else { return Ok(Vec::new()) };
+        if *dim < 2 {
+            return Ok(Vec::new());
+        }
+        let rotary_dims = 2 * (1 + self.random.below(dim / 2));
+        let (pairs, start) = (RotaryPairs::ALL[self.random.below(2)], self.random.below(5000));
+        self.say(format!("{pairs:?} of {rotary_dims}, from position {start} on"));
+        let positions: Vec<usize> = (start..start + length).collect();
+        let rotary = Rotary::at_positions(&of.gpu, pairs, rotary_dims, 1e4, &positions)?;
+        let angles = reference::rotary_angles(rotary_dims, 1e4, &positions);
+        let shape = [outer.iter().product(), *length, *dim];
+        Ok(vec![
+            (rotary.apply(&of.x, 0)?, reference::rotary(&of.of_x, shape, pairs, &angles)),
+            (rotary.backward(&of.g, 0)?, reference::rotary_backward(&of.of_g, shape, pairs, &angles)),
+        ])
     }
 
     /// A group norm, or an instance norm: that of as many groups as channels.

@@ -1,7 +1,7 @@
 //! Sizes that no device has: errors at once, before anything is allocated or computed.
 
 use crate::support;
-use tilewise::ops::{self, CrossEntropy, GroupNorm, LayerNorm};
+use tilewise::ops::{self, CrossEntropy, GroupNorm, LayerNorm, Rotary, RotaryPairs};
 use tilewise::{Result, Tensor};
 
 type Operation = fn(&Tensor<f32>) -> Result<()>;
@@ -13,6 +13,7 @@ fn sizes_that_no_device_has_are_errors() {
     let x = gpu.zeros::<f32>([4, 6]).unwrap();
     let ids = gpu.zeros::<i32>([3]).unwrap();
     let one = gpu.zeros::<f32>([1, 1]).unwrap();
+    let rotary = Rotary::new(&gpu, RotaryPairs::Halves, 6, 1e4, 9).unwrap();
     let launches = gpu.stats().launches;
     for huge in HUGE {
         let fails = |name: &str, result: Result<()>| {
@@ -30,18 +31,23 @@ fn sizes_that_no_device_has_are_errors() {
         fails("axes", ops::mean(&x, [0, huge]).map(drop));
         fails("softmax", ops::softmax(&x, huge).map(drop));
         fails("cumsum", ops::cumsum(&x, huge).map(drop));
+        let table = |dims, positions| Rotary::new(&gpu, RotaryPairs::Halves, dims, 1e4, positions).map(drop);
+        fails("positions", table(6, huge));
+        fails("rotary dims", table(huge, 3));
+        fails("start", rotary.apply(&x, huge).map(drop));
         fails("unsqueeze", x.unsqueeze(huge).map(drop));
         fails("squeeze", x.squeeze(huge).map(drop));
         fails("groups", ops::group_norm(&x, GroupNorm::new(huge)).map(drop));
         fails("normed axes", ops::layer_norm(&x, LayerNorm { axes: huge, ..LayerNorm::default() }).map(drop));
         // A view repeats an element for nothing, but no kernel counts so many.
         if let Ok(wide) = one.broadcast_to([huge, 2]) {
-            let each: [(&str, Operation); 8] = [
+            let each: [(&str, Operation); 9] = [
                 ("exp", |x| ops::exp(x).map(drop)),
                 ("map", |x| ops::map::<f32, 2>(&[x, x], |[a, b]| a + b).map(drop)),
                 ("sum", |x| ops::sum(x, 0).map(drop)),
                 ("argmax", |x| ops::argmax(x, 0).map(drop)),
                 ("softmax", |x| ops::softmax(x, 0).map(drop)),
+                ("rotary", |x| Rotary::new(x.gpu(), RotaryPairs::Halves, 2, 1e4, 9)?.apply(x, 0).map(drop)),
                 ("layer_norm", |x| ops::layer_norm(x, LayerNorm::default()).map(drop)),
                 ("batch_norm", |x| ops::batch_norm_training(x, None, ops::BatchNorm::default()).map(drop)),
                 ("mse", |x| ops::mse(x, x, ops::Reduction::Sum).map(drop)),

@@ -6,6 +6,7 @@ mod embedding;
 mod losses;
 mod norms;
 mod oracle;
+mod rope;
 mod softmax;
 #[path = "../support/mod.rs"]
 mod support;
@@ -18,7 +19,7 @@ use tilewise::Gpu;
 type Check = fn(&Gpu, &mut Oracle);
 
 /// Kinds of files, by the metadata `kind`, and what checks a file.
-const KINDS: [(&str, Check); 13] = [
+const KINDS: [(&str, Check); 14] = [
     ("activation", activation::check),
     ("batchnorm", norms::batch),
     ("bce_logits", losses::check),
@@ -31,6 +32,7 @@ const KINDS: [(&str, Check); 13] = [
     ("logsoftmax", softmax::check_log),
     ("mse", losses::check),
     ("rmsnorm", norms::rms),
+    ("rope", rope::check),
     ("softmax", softmax::check),
 ];
 

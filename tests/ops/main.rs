@@ -16,6 +16,7 @@ mod norms;
 mod places;
 mod positions;
 mod reductions;
+mod rotary;
 mod shapes;
 mod softmax;
 mod special;

@@ -169,6 +169,7 @@ fn expected(what: &str, plan: &Plan) -> Units {
         "sum" => f32(130 * 256 + of_sums(plan)),
         "sum across" => f32(64 * 2048 + of_sums(plan)),
         "softmax" => f32(40 * 64 * 256),
+        "rotary embeddings" => f32(6 * 6 * 40 * 16),
         // Of each element its loss, the slope and the sum; then the sums of the workgroups.
         "squared error and gradient" => f32(6 * 64 * 256 + 16),
         // With few bindings the losses are a step of their own.

@@ -10,7 +10,7 @@ use tilewise::planning::gemm::{F16SplitDims, GemmDims, SeededADims, SeededBDims,
 use tilewise::planning::kernel::{INCLUDES, KERNELS, Kernel};
 use tilewise::planning::ops::{
     CastDims, ChannelDims, CopyDims, CrossEntropyDims, CumsumDims, ElementwiseDims, ElementwiseDimsOfFour,
-    ImageDims, LossDims, NormDims, ReduceDims, SoftmaxDims, TotalDims,
+    ImageDims, LossDims, NormDims, ReduceDims, RotaryDims, SoftmaxDims, TotalDims,
 };
 use tilewise::planning::sketch::{HadamardDims, SparseDims};
 
@@ -123,6 +123,9 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     {
         assert_eq!(dims_of(shader), softmax, "{shader}");
     }
+    let rotary: Members = members!(RotaryDims: axes a_offset a_stride width pairs row_units pair_units units rank start last sines sign);
+    assert_eq!(dims_of("ops/rotary"), rotary);
+    assert_eq!(rotary.1, 128, "what every device has room for as immediates");
     let cumsum: Members =
         members!(CumsumDims: axes strides a_offset rows rank lanes parts chunk reserved0 reserved1);
     for shader in ["ops/cumsum", "ops/cumsum_columns"] {
@@ -188,6 +191,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         softmax,
         reductions,
         cumsum,
+        rotary,
         entropy,
         loss,
         total,

@@ -5,7 +5,7 @@ use tilewise::clifford::layer::{FeatureFunction, LayerProduct};
 use tilewise::clifford::{BladeAxis, Product, Signature};
 use tilewise::gemm::SplitK;
 use tilewise::ops::Overflow;
-use tilewise::ops::TexelFormat;
+use tilewise::ops::{RotaryPairs, TexelFormat};
 use tilewise::planning::attention::{
     AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
 };
@@ -21,8 +21,8 @@ use tilewise::planning::ops::{
     CastProblem, ChannelLayouts, ChannelPass, ChannelProblem, ColourScale, CopyProblem, CrossEntropyProblem,
     Elementwise, ElementwiseProblem, GatherProblem, ImageProblem, ImageTransfer, Longer, LossFunction,
     LossProblem, NormKind, NormLayouts, NormPass, NormProblem, NormalProblem, OneHotProblem, PadProblem,
-    ReduceFunction, ReduceProblem, ScatterProblem, SoftmaxFunction, SoftmaxProblem, Taken, Target,
-    TargetKind,
+    ReduceFunction, ReduceProblem, RotaryPass, RotaryProblem, RotaryTable, ScatterProblem, SoftmaxFunction,
+    SoftmaxProblem, Taken, Target, TargetKind,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
@@ -38,7 +38,7 @@ pub(crate) const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 const IN_A_TENSOR: SeedSource = SeedSource::Tensor([0, 1]);
 
 /// A problem of every family. Each needs several workgroups.
-pub(crate) const FAMILIES: [Family; 56] = [
+pub(crate) const FAMILIES: [Family; 57] = [
     ("naive", |caps| naive([40, 50, 60]).plan(caps)),
     ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
     ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),
@@ -74,6 +74,10 @@ pub(crate) const FAMILIES: [Family; 56] = [
     }),
     ("softmax", |caps| {
         SoftmaxProblem::new(SoftmaxFunction::Softmax, &flat(&[64, 256])?, None, 1, DType::F32)?.plan(caps)
+    }),
+    ("rotary embeddings", |caps| {
+        let of = RotaryTable { pairs: RotaryPairs::Interleaved, rotary_dims: 32, positions: 40 };
+        RotaryProblem::new(RotaryPass::Backward, of, &flat(&[6, 40, 80])?, DType::F32)?.plan(caps)
     }),
     ("squared error and gradient", |caps| {
         let x = flat(&[64, 256])?;

@@ -129,6 +129,7 @@ fn of_elements(caps: &Caps) -> Vec<Planned> {
     plans.extend(of_elements.iter().map(|problem| Planned::of("elementwise", problem, caps)));
     plans.extend(wgsl::softmax_problems().iter().map(|problem| Planned::of("rows", problem, caps)));
     plans.extend(wgsl::cumsum_problems().iter().map(|problem| Planned::of("rows", problem, caps)));
+    plans.extend(wgsl::rotary_problems().iter().map(|problem| Planned::of("rows", problem, caps)));
     plans.extend(wgsl::reduce_problems().iter().map(|problem| Planned::of("rows", problem, caps)));
     let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
     let types = DType::ALL.into_iter().flat_map(|from| DType::ALL.map(|to| (from, to)));

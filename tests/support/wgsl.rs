@@ -22,7 +22,7 @@ pub use super::limits::{capabilities, validate};
 pub use super::wgsl_attention::attention_kernels;
 pub use super::wgsl_clifford::{clifford_kernels, connected_kernels, connected_products};
 pub use super::wgsl_norms::norm_kernels;
-pub use super::wgsl_rows::{cumsum_problems, reduce_problems, softmax_problems};
+pub use super::wgsl_rows::{cumsum_problems, reduce_problems, rotary_problems, softmax_problems};
 pub use super::wgsl_shapes::{shape_kernels, shape_plans};
 
 /// Every combination of real types.
@@ -155,7 +155,7 @@ pub fn elementwise_problems() -> Vec<ElementwiseProblem> {
     of_elements
 }
 
-/// Every kernel of elementwise functions, reductions, cumulative sums, softmax and losses on a device.
+/// Every kernel of elementwise functions, reductions, cumulative sums, softmax, rotations and losses on a device.
 pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
     let (of_elements, reductions, softmax) = (elementwise_problems(), reduce_problems(), softmax_problems());
     let of_elements = of_elements.iter().map(|problem| problem.plan(caps));
@@ -163,6 +163,8 @@ pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
     let plans = plans.chain(softmax.iter().map(|problem| problem.plan(caps)));
     let sums = cumsum_problems();
     let plans = plans.chain(sums.iter().map(|problem| problem.plan(caps)));
+    let rotations = rotary_problems();
+    let plans = plans.chain(rotations.iter().map(|problem| problem.plan(caps)));
     let plans = plans.map(|plan| plan.expect("it fits")).chain(super::wgsl_losses::loss_plans(caps));
     let kernels = plans.flat_map(|plan| kernels_of(&plan).collect::<Vec<_>>());
     kernels.collect::<HashSet<_>>().into_iter().collect()

@@ -1,7 +1,9 @@
-//! Reductions, cumulative sums and softmax whose plans need every specialised shader of theirs.
+//! Reductions, cumulative sums, softmax and rotations whose plans need every specialised shader of theirs.
 
+use tilewise::ops::RotaryPairs;
 use tilewise::planning::ops::{
-    CumsumProblem, ReduceFunction, ReduceProblem, SoftmaxFunction, SoftmaxProblem,
+    CumsumProblem, ReduceFunction, ReduceProblem, RotaryPass, RotaryProblem, RotaryTable, SoftmaxFunction,
+    SoftmaxProblem,
 };
 use tilewise::{DType, Layout};
 
@@ -53,6 +55,24 @@ pub fn cumsum_problems() -> Vec<CumsumProblem> {
                 Layout::new("test", &shape, &[row, 1], 0, 1 << 40).expect("the view lies in the buffer");
             problems
                 .extend([0, 1].map(|axis| CumsumProblem::new(&view, axis, dtype).expect("a view of reals")));
+        }
+    }
+    problems
+}
+
+/// Rotations of every type and pairing: of rows of whole vectors, of rows that begin at even indices, and others.
+pub fn rotary_problems() -> Vec<RotaryProblem> {
+    let forms: [([usize; 2], usize, usize); 5] =
+        [([3, 64], 64, 64), ([3, 40], 48, 16), ([3, 12], 13, 8), ([3, 12], 12, 6), ([3, 7], 7, 4)];
+    let mut problems = Vec::new();
+    for (i, dtype) in REALS.into_iter().enumerate() {
+        for (j, pairs) in RotaryPairs::ALL.into_iter().enumerate() {
+            for (k, (shape, row, rotary_dims)) in forms.into_iter().enumerate() {
+                let view = Layout::new("test", &shape, &[row, 1], 0, 1 << 10).expect("a small view");
+                let (of, pass) =
+                    (RotaryTable { pairs, rotary_dims, positions: 9 }, RotaryPass::ALL[(i + j + k) % 2]);
+                problems.push(RotaryProblem::new(pass, of, &view, dtype).expect("rows of reals"));
+            }
         }
     }
     problems

@@ -9,7 +9,7 @@ use tilewise::clifford::layer::{
 };
 use tilewise::clifford::{BladeAxis, Blades, Multivectors, Signature};
 use tilewise::io::{Npy, Safetensors, SafetensorsWriter, npy_bytes};
-use tilewise::ops::Normed;
+use tilewise::ops::{Normed, Rotary, RotaryPairs};
 use tilewise::planning::Scalar;
 use tilewise::sketch::{
     ExplicitSketch, ParameterGradients, SeededSketch, SignStorage, SkLinear, Sketch, SketchKind, Svd, Timings,
@@ -32,6 +32,8 @@ pub(crate) struct World {
     /// A position: (1).
     pub(super) at: Tensor<i32>,
     pub(super) linear: Linear<f32>,
+    /// Nine positions.
+    pub(super) rotary: Rotary,
     /// A product of matrices (8, 8) that has not been compiled, and its scalars.
     pub(super) plan: Plan,
     pub(super) scalars: Vec<Scalar>,
@@ -107,6 +109,7 @@ impl World {
         writer.write(folder.join("model.safetensors"))?;
         let world = Self {
             linear: Linear::new(b.clone(), None, Activation::None)?,
+            rotary: Rotary::new(gpu, RotaryPairs::Halves, 8, 1e4, 9)?,
             plan: Gemm::new(&a, &b).activation(Activation::Sigmoid).plan()?,
             scalars: Vec::new(),
             replay: gpu.capture(&[a.view()], || matmul(&a, &b))?,

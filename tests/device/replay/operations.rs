@@ -3,7 +3,10 @@
 use super::{bits, random};
 use crate::support;
 use crate::support::watchdog::in_time;
-use tilewise::ops::{self, BatchNorm, CrossEntropy, Expr, GroupNorm, LayerNorm, Reduction, RmsNorm, Softmax};
+use tilewise::ops::{
+    self, BatchNorm, CrossEntropy, Expr, GroupNorm, LayerNorm, Reduction, RmsNorm, Rotary, RotaryPairs,
+    Softmax,
+};
 use tilewise::{Activation, Error, Gpu, Linear, Result, Tensor};
 
 /// What operations use next to x, a tensor (6, 8, 16).
@@ -17,6 +20,8 @@ struct World {
     /// Indices (5) into axis 0; one is out of range.
     indices: Tensor<i32>,
     linear: Linear<f32>,
+    /// Nine positions of rows of 16.
+    rotary: Rotary,
 }
 
 impl World {
@@ -29,13 +34,14 @@ impl World {
             classes: gpu.tensor(&classes, [48])?,
             indices: gpu.tensor(&[3, 0, 3, 9, 5], [5])?,
             linear: Linear::new(random(gpu, &[16, 16], 5), Some(random(gpu, &[16], 6)), Activation::Gelu)?,
+            rotary: Rotary::new(gpu, RotaryPairs::Halves, 8, 1e4, 9)?,
         })
     }
 }
 
 type Operation = (&'static str, fn(&Tensor<f32>, &World) -> Result<Tensor<f32>>);
 
-const OPERATIONS: [Operation; 26] = [
+const OPERATIONS: [Operation; 27] = [
     ("numbers", |x, _| &(&(2.0 * x)? + 1)? / 3),
     ("powers", |x, it| ops::pow(&ops::abs(x)?, &it.other)),
     ("map", |x, it| ops::map(&[x, &it.other], |[x, y]: [Expr; 2]| x.less(&y).select(x.exp() * 0.5, y.sin()))),
@@ -47,6 +53,7 @@ const OPERATIONS: [Operation; 26] = [
     ("cumulative sums", |x, _| ops::cumsum(x, 1)),
     ("softmax", |x, it| Softmax::new(x, 1).mask(&it.other).scale(0.5).run()),
     ("softmax backward", |x, it| ops::softmax_backward(&ops::softmax(x, 2)?, &it.other, 2)),
+    ("rotation", |x, it| &it.rotary.apply(x, 1)? + &it.rotary.backward(&it.other, 0)?),
     ("layer norm", |x, it| {
         let norm = LayerNorm { gamma: Some(&it.gamma), beta: Some(&it.gamma), ..LayerNorm::default() };
         let normed = ops::layer_norm_with_statistics(x, norm)?;

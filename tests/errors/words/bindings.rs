@@ -4,7 +4,7 @@ use super::{Found, PLANE, mv, product, random, wide};
 use crate::support;
 use tilewise::clifford::layer::{MvNormalization, MvSilu};
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product};
-use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, RmsNorm};
+use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, RmsNorm, Rotary, RotaryPairs};
 use tilewise::sketch::{
     Budget, SkLinear, Sketch, SketchKind, cqrrpt, lstsq, range, recommend_rank, rsvd, trace,
 };
@@ -48,6 +48,10 @@ fn operands_that_cannot_be_bound() {
     large("rms_norm", ops::rms_norm(&a, RmsNorm::default()).map(drop));
     large("max_abs", ops::max_abs(&a, 1).map(drop));
     large("cumsum", ops::cumsum(&a, 1).map(drop));
+    let rotary = Rotary::new(&gpu, RotaryPairs::Halves, 8, 1e4, 64).unwrap();
+    large("Rotary::apply", rotary.apply(&a, 0).map(drop));
+    let table = Rotary::new(&gpu, RotaryPairs::Halves, 8, 1e4, 512).unwrap();
+    large("Rotary::backward", table.backward(&t(&[2, 8]), 0).map(drop));
     large("pad", ops::pad(&t(&[30, 32]), &[(1, 1), (1, 1)], 0.0).map(drop));
     large("repeat", ops::repeat(&t(&[30, 32]), 0, 2).map(drop));
     let ids = gpu.zeros::<i32>([64]).unwrap();

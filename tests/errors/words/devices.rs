@@ -6,7 +6,9 @@ use tilewise::clifford::Product;
 use tilewise::clifford::layer::{
     BiasOn, CliffordLayer, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
 };
-use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, Reduction, RmsNorm, RunningStatistics};
+use tilewise::ops::{
+    BatchNorm, GroupNorm, LayerNorm, Reduction, RmsNorm, Rotary, RotaryPairs, RunningStatistics,
+};
 use tilewise::sketch::{Cqrrpt, ExplicitSketch, lstsq};
 use tilewise::{
     Activation, Error, Gpu, GpuOptions, Linear, Result, linear, linear_backward, matmul, matmul_into, ops,
@@ -67,6 +69,9 @@ fn operands_of_different_devices() {
     apart("softmax", ops::Softmax::new(&a, 1).mask(&b).run().map(drop));
     apart("softmax_backward", ops::softmax_backward(&a, &b, 1).map(drop));
     apart("log_softmax_backward", ops::log_softmax_backward(&a, &b, 1).map(drop));
+    let rotary = Rotary::new(&gpu, RotaryPairs::Halves, 4, 1e4, 4).unwrap();
+    apart("Rotary::apply", rotary.apply(&b, 0).map(drop));
+    apart("Rotary::backward", rotary.backward(&b, 0).map(drop));
     let gamma = o(&[4]);
     let (layer, rms) = (LayerNorm::default(), RmsNorm { gamma: Some(&gamma), ..RmsNorm::default() });
     apart("layer_norm_residual", ops::layer_norm_residual(&a, &b, layer).map(drop));

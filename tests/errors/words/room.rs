@@ -4,7 +4,7 @@ use super::{Found, PLANE, mv, product, sketched, wide};
 use crate::support;
 use tilewise::clifford::layer::{CliffordLayer, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind};
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product, Unary};
-use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, RmsNorm};
+use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, RmsNorm, Rotary, RotaryPairs};
 use tilewise::sketch::{
     Budget, ExplicitSketch, RangeFinder, Rsvd, SkLinear, Sketch, SketchKind, Svd, Timings, cqrrpt, lstsq,
     range, recommend_rank, rsvd, trace,
@@ -71,6 +71,15 @@ fn results_without_room() {
     drop(ids);
     full("softmax", ops::softmax(&a, 1).map(drop));
     full("cumsum", ops::cumsum(&a, 0).map(drop));
+    full("Rotary::new", Rotary::new(&gpu, RotaryPairs::Halves, 64, 1e4, 1024).map(drop));
+    full(
+        "Rotary::at_positions",
+        Rotary::at_positions(&gpu, RotaryPairs::Halves, 64, 1e4, &[0; 1024]).map(drop),
+    );
+    let rotary = Rotary::new(&gpu, RotaryPairs::Halves, 2, 1e4, 256).unwrap();
+    full("Rotary::apply", rotary.apply(&a, 0).map(drop));
+    full("Rotary::backward", rotary.backward(&a, 0).map(drop));
+    drop(rotary);
     full("log_softmax", ops::log_softmax(&a, 0).map(drop));
     full("softmax_backward", ops::softmax_backward(&a, &a, 0).map(drop));
     full("log_softmax_backward", ops::log_softmax_backward(&a, &a, 1).map(drop));

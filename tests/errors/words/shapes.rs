@@ -7,7 +7,7 @@ use tilewise::clifford::layer::{
 };
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product};
 use tilewise::ops::{BatchNorm, GroupNorm, InstanceNorm, LayerNorm, RmsNorm, RunningStatistics};
-use tilewise::ops::{Reduction, Targets};
+use tilewise::ops::{Reduction, Rotary, RotaryPairs, Targets};
 use tilewise::sketch::{
     Budget, Cqrrpt, ExplicitSketch, SkLinear, Sketch, SketchKind, cqrrpt, lstsq, range, recommend_rank, rsvd,
     trace,
@@ -109,6 +109,9 @@ fn shapes_that_do_not_go_together() {
     found.shapes("log_softmax", given, ops::log_softmax(&a, 2));
     found.shapes("softmax_backward", given, ops::softmax_backward(&a, &b, 1));
     found.shapes("log_softmax_backward", given, ops::log_softmax_backward(&a, &b, 1));
+    let rotary = Rotary::new(&gpu, RotaryPairs::Halves, 6, 1e4, 9).unwrap();
+    found.shapes("Rotary::apply", &[&[3, 4], &[6]], rotary.apply(&a, 0));
+    found.shapes("Rotary::backward", &[&[10]], rotary.backward(&vector, 0));
     let classes = gpu.zeros::<i32>([5]).unwrap();
     found.shapes("cross_entropy", &[&[3, 4], &[5]], ops::cross_entropy(&a, &classes));
     found.shapes("cross_entropy", given, ops::CrossEntropy::new().run(&a, Targets::Probabilities(&b)));

@@ -4,13 +4,14 @@ use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
 use tilewise::gpu::DeviceType;
 use tilewise::ops::Overflow;
-use tilewise::ops::{Function, TexelFormat};
+use tilewise::ops::{Function, RotaryPairs, TexelFormat};
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{F16SplitProblem, Side};
 use tilewise::planning::ops::{
     CastProblem, ChannelLayouts, ChannelPass, ChannelProblem, ColourScale, CopyProblem, CumsumProblem,
     Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer, Longer, NormKind, NormLayouts, NormPass,
-    NormProblem, ReduceFunction, ReduceProblem, SoftmaxFunction, SoftmaxProblem,
+    NormProblem, ReduceFunction, ReduceProblem, RotaryPass, RotaryProblem, RotaryTable, SoftmaxFunction,
+    SoftmaxProblem,
 };
 use tilewise::{Caps, DType, Layout, Precision};
 
@@ -132,6 +133,7 @@ pub(crate) fn launches() -> Vec<Launch> {
             }
         }
     }
+    rotations(&mut launches, &devices);
     reductions(&mut launches, &devices);
     launches.extend(norms(&devices));
     launches.extend(norms_of_channels(&devices));
@@ -189,6 +191,31 @@ fn elementwise(devices: &[Caps; 2]) -> Vec<Launch> {
         add(&function.into(), &[(&rows, from)], (&rows, to), &devices[0]);
     }
     launches
+}
+
+/// Rotations of all of a row, or of its first elements, by tables of as many positions as it has, and of as many as there may be.
+fn rotations(launches: &mut Vec<Launch>, devices: &[Caps; 2]) {
+    for dtype in REALS {
+        let elements = WINDOW / dtype.size();
+        // Rows of whole vectors.
+        let rows = Layout::contiguous("test", &[3, elements / 192, 64]).expect("no more than a window");
+        for (at, view) in layouts(dtype).into_iter().chain([rows]).enumerate() {
+            let [.., length, width] = *view.shape() else { continue };
+            for (i, pairs) in RotaryPairs::ALL.into_iter().enumerate() {
+                for rotary_dims in [width / 2 * 2, width / 32 * 16].into_iter().filter(|&dims| dims > 0) {
+                    for positions in [length, (WINDOW / 4 / rotary_dims).max(length)] {
+                        let of = RotaryTable { pairs, rotary_dims, positions };
+                        let problem = RotaryProblem::new(RotaryPass::ALL[(at + i) % 2], of, &view, dtype);
+                        let Ok(plan) = problem.and_then(|problem| problem.plan(&devices[(at + i) % 2]))
+                        else {
+                            continue;
+                        };
+                        launches.extend(Launch::steps(&format!("{of:?} of {dtype} {view:?}"), &plan));
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Reductions of every type along each axis, along all, and along all but one.

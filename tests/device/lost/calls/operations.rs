@@ -4,7 +4,7 @@ use super::{Call, World};
 use tilewise::attention::attention_with_lse;
 use tilewise::ops::{
     BatchNorm, BatchNormed, GroupNorm, InstanceNorm, LayerNorm, Normed, Reduction, RmsNorm, RmsNormed,
-    RunningStatistics, Targets,
+    Rotary, RotaryPairs, RunningStatistics, Targets,
 };
 use tilewise::{
     Activation, AttentionOptions, Gemm, LinearGradients, Tensor, attention, linear, linear_backward, matmul,
@@ -46,6 +46,12 @@ pub(super) const CALLS: &[Call] = &[
     ("ops::CrossEntropy::run_with_gradient", |it| {
         ops::CrossEntropy::new().run_with_gradient(&it.a, Targets::Probabilities(&it.b), 1.0).map(drop)
     }),
+    ("ops::Rotary::apply", |it| it.rotary.apply(&it.a, 1).map(drop)),
+    ("ops::Rotary::at_positions", |it| {
+        Rotary::at_positions(&it.gpu, RotaryPairs::Interleaved, 8, 1e4, &[3, 1]).map(drop)
+    }),
+    ("ops::Rotary::backward", |it| it.rotary.backward(&it.a, 0).map(drop)),
+    ("ops::Rotary::new", |it| Rotary::new(&it.gpu, RotaryPairs::Halves, 8, 1e4, 9).map(drop)),
     ("ops::Softmax::run", |it| ops::Softmax::new(&it.a, 1).mask(&it.b).run().map(drop)),
     ("ops::Softmax::run_log", |it| ops::Softmax::new(&it.a, 0).scale(2.0).run_log().map(drop)),
     ("ops::abs", |it| ops::abs(&it.a).map(drop)),

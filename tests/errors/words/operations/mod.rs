@@ -3,6 +3,7 @@
 mod axes;
 mod indices;
 mod operands;
+mod rotary;
 
 use super::random;
 use crate::support;

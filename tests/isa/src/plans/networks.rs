@@ -1,11 +1,12 @@
-//! What networks do between their products: expressions, norms, losses, cumulative sums.
+//! What networks do between their products: expressions, norms, losses, rotary embeddings, cumulative sums.
 
 use super::{FITS, List, flat};
 use tilewise::DType::{self, F16, F32};
+use tilewise::ops::RotaryPairs;
 use tilewise::planning::ops::{
     ChannelLayouts, ChannelPass, ChannelProblem, CrossEntropyProblem, CumsumProblem, ElementwiseProblem,
-    LossFunction, LossProblem, NormKind, NormLayouts, NormPass, NormProblem, OneHotProblem, TargetKind,
-    mapped,
+    LossFunction, LossProblem, NormKind, NormLayouts, NormPass, NormProblem, OneHotProblem, RotaryPass,
+    RotaryProblem, RotaryTable, TargetKind, mapped,
 };
 
 /// Adds the plans.
@@ -14,6 +15,7 @@ pub(super) fn add(plans: &mut List<'_>) {
         expressions(plans, dtype);
         norms(plans, dtype);
         losses(plans, dtype);
+        rotations(plans, dtype);
         for (along, axis) in [("rows", 1), ("columns", 0)] {
             let problem = CumsumProblem::new(&flat(&[4096, 4096]), axis, dtype).expect(FITS);
             plans.add("rows", &format!("cumsum {dtype}, along {along}"), &problem);
@@ -65,6 +67,16 @@ fn norms(plans: &mut List<'_>, dtype: DType) {
         let layouts = ChannelLayouts { a: x, b, gamma: Some(&weights), beta };
         let problem = ChannelProblem::new("isa", pass, layouts, groups, dtype).expect(FITS);
         plans.add("norm", &format!("{name} {dtype}"), &problem);
+    }
+}
+
+/// Queries of 32 heads, in memory as a projection stores them.
+fn rotations(plans: &mut List<'_>, dtype: DType) {
+    let queries = flat(&[1, 1024, 32, 128]).permute(&[0, 2, 1, 3]).expect(FITS);
+    for pairs in RotaryPairs::ALL {
+        let of = RotaryTable { pairs, rotary_dims: 128, positions: 4096 };
+        let problem = RotaryProblem::new(RotaryPass::Forward, of, &queries, dtype).expect(FITS);
+        plans.add("rotary", &format!("rotary {dtype}, {pairs:?}").to_lowercase(), &problem);
     }
 }
 

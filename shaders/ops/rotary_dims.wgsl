@@ -1,0 +1,31 @@
+//! The sizes of a rotation, in elements. A row runs along the last axis; C is the result, A the operand, and T the table, which has a
+//! cosine for each pair of each position, and then the sines.
+
+struct Dims {
+    axes: array<vec4<u32>, 5>, // of the rows: extent, then the strides of C, A and T; innermost first
+    a_offset: u32,             // first element in its binding
+    a_stride: u32,             // along a row
+    width: u32,                // elements of a row
+    pairs: u32,                // of them that are rotated, from the first element on
+    row_units: u32,            // invocations for a row
+    pair_units: u32,           // of them for its pairs
+    units: u32,                // invocations for all rows
+    rank: u32,                 // number of axes of the rows, at least 1
+    start: u32, // the first position in T, as the call passes it
+    last: u32,  // the last one that leaves a position for each row
+    sines: u32, // where the sines begin in T
+    sign: f32,  // their factor: -1 for a gradient
+}
+
+// Where a row begins in C and A, and its angles in T.
+fn row_start(row: u32) -> vec3<u32> {
+    var rest = row;
+    var at = vec3<u32>(0u, dims.a_offset, min(dims.start, dims.last) * dims.pairs);
+    for (var axis = 0u; axis < dims.rank; axis++) {
+        let extent = dims.axes[axis].x;
+        let outer = rest / extent;
+        at += (rest - outer * extent) * dims.axes[axis].yzw;
+        rest = outer;
+    }
+    return at;
+}

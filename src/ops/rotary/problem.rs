@@ -1,0 +1,209 @@
+//! A checked rotation of rows by the angles of a table, as plain data.
+
+use super::pairs::{RotaryPairs, RotaryPass};
+use crate::layout::{DType, Layout, MAX_RANK, dim};
+use crate::ops::merged::{merged, put};
+use crate::ops::vectors::{Moves, quads};
+use crate::{Error, Result};
+use std::cmp::Reverse;
+
+/// The uniform of `shaders/ops/rotary.wgsl` (`rotary_dims.wgsl`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct RotaryDims {
+    pub axes: [[u32; 4]; MAX_RANK - 1],
+    pub a_offset: u32,
+    pub a_stride: u32,
+    pub width: u32,
+    pub pairs: u32,
+    pub row_units: u32,
+    pub pair_units: u32,
+    pub units: u32,
+    pub rank: u32,
+    pub start: u32,
+    pub last: u32,
+    pub sines: u32,
+    pub sign: f32,
+}
+
+/// What a table of angles is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RotaryTable {
+    /// Which elements of a row form a pair.
+    pub pairs: RotaryPairs,
+    /// The elements of a row that are rotated, from the first on.
+    pub rotary_dims: usize,
+    /// The number of positions that have angles.
+    pub positions: usize,
+}
+
+/// A checked rotation of the rows of a view that is not empty. The result has the view's shape and no gaps, with its axes in the
+/// order of [`memory_order`](Self::memory_order).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RotaryProblem {
+    pub(super) pass: RotaryPass,
+    pub(super) of: RotaryTable,
+    /// Type of the elements of the view and the result.
+    pub(super) dtype: DType,
+    /// The view, relative to its window.
+    pub(super) a: Layout,
+    /// The axes of the rows, merged, innermost first: extent, and the strides of the result, the view and the table.
+    axes: [[u32; 4]; MAX_RANK - 1],
+    rank: u32,
+    /// The elements of a row of the view, and their stride.
+    width: u32,
+    a_stride: u32,
+    /// The pairs of a row that are rotated, and the positions of the view and of the table.
+    pairs: u32,
+    length: u32,
+    positions: u32,
+}
+
+impl RotaryTable {
+    /// The table in memory: the cosines (positions, pairs), then the sines.
+    pub(super) fn layout(&self, op: &'static str) -> Result<Layout> {
+        Layout::contiguous(op, &[2, self.positions, self.rotary_dims / 2])
+    }
+
+    /// Checks that x has rows that the table rotates, from position `start` of the table on.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if x has no rows, or shorter ones; [`Error::Input`] if the table has fewer positions.
+    pub(super) fn check(&self, op: &'static str, x: &Layout, start: usize) -> Result<()> {
+        let [.., length, width] = *x.shape() else {
+            return Err(Error::shape(op, "x must have at least two axes, (.., length, dim)", x.shape()));
+        };
+        if width < self.rotary_dims {
+            let rule = "the last axis of x must be at least as long as the rotary dims";
+            return Err(Error::shapes(op, rule, x.shape(), &[self.rotary_dims]));
+        }
+        let end = start.saturating_add(length);
+        if end > self.positions {
+            return Err(Error::input(
+                format!("{op}: the start"),
+                format!("x takes the positions {start}..{end} of the table, which has {}", self.positions),
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl RotaryProblem {
+    /// The rotation of `x`, a view of `dtype` elements, by a table. The view must not be empty.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if x is empty, has fewer axes than two, or rows of fewer elements than the rotary dims;
+    /// [`Error::Input`] if it is longer than the table, the rotary dims are odd or none, or the elements are integers;
+    /// [`Error::Limit`] if a size is $2^{31}$ or more.
+    pub fn new(pass: RotaryPass, of: RotaryTable, x: &Layout, dtype: DType) -> Result<Self> {
+        let op = pass.op();
+        check_rotary_dims(op, of.rotary_dims)?;
+        of.check(op, x, 0)?;
+        if x.is_empty() {
+            return Err(Error::shape(op, "x must have an element", x.shape()));
+        }
+        if !dtype.is_real() {
+            return Err(Error::input(
+                format!("{op}: the elements"),
+                format!("they must be reals, not {dtype}"),
+            ));
+        }
+        dim(op, x.len())?;
+        dim(op, of.layout(op)?.len())?;
+        let order = Self::memory_order(x);
+        let extents: Vec<usize> = order.iter().map(|&axis| x.shape()[axis]).collect();
+        let (a, c) = (x.in_window(dtype), Layout::contiguous(op, &extents)?);
+        let (rows, pairs) = (x.rank() - 1, of.rotary_dims / 2);
+        let of_axis = |(at, &axis): (usize, &usize)| {
+            let of_table = if axis == rows - 1 { pairs } else { 0 };
+            (x.shape()[axis], [c.strides()[at], a.strides()[axis], of_table])
+        };
+        let mut axes = [[0; 4]; MAX_RANK - 1];
+        let rank = put(op, &merged(order[..rows].iter().enumerate().rev().map(of_axis)), &mut axes)?;
+        Ok(Self {
+            pass,
+            of,
+            dtype,
+            a,
+            axes,
+            rank,
+            width: dim(op, x.shape()[rows])?,
+            a_stride: dim(op, a.strides()[rows])?,
+            pairs: dim(op, pairs)?,
+            length: dim(op, x.shape()[rows - 1])?,
+            positions: dim(op, of.positions)?,
+        })
+    }
+
+    /// The axes of x as the result has them in memory, outermost first: the leading axes by their strides, and then the last
+    /// axis. If x repeats its elements along one, they keep their order.
+    #[must_use]
+    pub fn memory_order(x: &Layout) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..x.rank()).collect();
+        let rows = x.rank().saturating_sub(1);
+        let repeats = |&axis: &usize| x.shape()[axis] > 1 && x.strides()[axis] == 0;
+        if !order[..rows].iter().any(repeats) {
+            order[..rows].sort_by_key(|&axis| Reverse(x.strides()[axis]));
+        }
+        order
+    }
+
+    /// The shader's uniform, without the position that the call passes.
+    #[must_use]
+    pub fn dims(&self) -> RotaryDims {
+        let group = 4 * self.quads();
+        let pair_units = self.pairs.div_ceil(group);
+        let row_units = pair_units + (self.width - 2 * self.pairs).div_ceil(2 * group);
+        RotaryDims {
+            axes: self.axes,
+            a_offset: self.a.offset_in_window(self.dtype),
+            a_stride: self.a_stride,
+            width: self.width,
+            pairs: self.pairs,
+            row_units,
+            pair_units,
+            units: row_units * self.rows(),
+            rank: self.rank,
+            start: 0,
+            last: self.positions - self.length,
+            sines: self.positions * self.pairs,
+            sign: self.pass.sign(),
+        }
+    }
+
+    /// The number of rows.
+    pub(super) fn rows(&self) -> u32 {
+        self.axes[..self.rank as usize].iter().map(|axis| axis[0]).product()
+    }
+
+    /// How the kernel moves elements. The strides of the result and the table are multiples of the width and of the pairs.
+    pub(super) fn moves(&self) -> Moves {
+        let starts = self.axes[..self.rank as usize].iter().map(|axis| axis[2]);
+        let starts = starts.chain([self.a.offset_in_window(self.dtype), self.width, self.pairs]);
+        Moves::of(self.dtype, [self.a_stride], starts)
+    }
+
+    /// Groups of four elements that an invocation loads together.
+    pub(super) fn quads(&self) -> u32 {
+        if self.moves() == Moves::Vectors { quads(self.dtype) } else { 1 }
+    }
+
+    /// Whether what an invocation stores together begins at an even index, and has an even number of elements.
+    pub(super) fn stores_pairs(&self) -> bool {
+        let halves = match self.of.pairs {
+            RotaryPairs::Halves => self.pairs,
+            RotaryPairs::Interleaved => 0,
+        };
+        [self.width, halves].iter().all(|size| size.is_multiple_of(2))
+    }
+}
+
+/// Checks the number of rotary dims.
+pub(super) fn check_rotary_dims(op: &'static str, rotary_dims: usize) -> Result<()> {
+    if rotary_dims > 0 && rotary_dims.is_multiple_of(2) {
+        return Ok(());
+    }
+    let why = format!("there must be an even number of them, and at least 2, not {rotary_dims}");
+    Err(Error::input(format!("{op}: the rotary dims"), why))
+}

@@ -1,0 +1,305 @@
+//! The table of angles, and what it rotates.
+
+use super::pairs::{RotaryPairs, RotaryPass};
+use super::problem::{RotaryProblem, RotaryTable, check_rotary_dims};
+use crate::error::call;
+use crate::gpu::Gpu;
+use crate::layout::{Element, Real, dim};
+use crate::plan::Scalar;
+use crate::tensor::Tensor;
+use crate::{Error, Result};
+
+/// Rotary position embeddings: a table of angles, on a device.
+///
+/// Pair $i$ of a row at position $p$ is rotated by the angle $\theta = p\,b^{-2i/d}$, where $d$ is the number of rotary dims and
+/// $b$ the base: $(x, y)$ becomes $(x \cos\theta - y \sin\theta,\ y \cos\theta + x \sin\theta)$. Elements after the rotary dims
+/// are kept. The scalar product of a query and a key that are rotated so depends on the distance of their positions only.
+///
+/// The cosines and sines are computed once, on the host, in f64, and uploaded as f32. So they are right for large positions, too,
+/// where angles in f32 have no fraction left. Create the table before a [`capture`](Gpu::capture): its closure uploads nothing.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// use tilewise::{Fill, ops::{Rotary, RotaryPairs}};
+///
+/// let (length, heads, dim) = (10, 4, 64);
+/// let rotary = Rotary::new(&gpu, RotaryPairs::Halves, dim, 10_000.0, 4096)?;
+/// // The queries of a projection, (batch, length, heads, dim), as attention takes them: a view.
+/// let queries = gpu.random::<f32>([2, length, heads, dim], Fill::Uniform, 1)?;
+/// let q = rotary.apply(&queries.permute(&[0, 2, 1, 3])?, 0)?;
+/// assert_eq!(q.shape(), [2, heads, length, dim]);
+/// assert!(q.permute(&[0, 2, 1, 3])?.layout().is_contiguous()); // in memory as the queries are
+///
+/// // The next token, after ten in a cache.
+/// let token = gpu.random::<f32>([2, heads, 1, dim], Fill::Uniform, 2)?;
+/// assert_eq!(rotary.apply(&token, length)?.shape(), [2, heads, 1, dim]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Rotary {
+    of: RotaryTable,
+    /// (2, positions, pairs): the cosines, then the sines.
+    table: Tensor<f32>,
+    cos: Tensor<f32>,
+    sin: Tensor<f32>,
+}
+
+/// The positions of a table.
+#[derive(Clone, Copy)]
+enum Positions<'a> {
+    /// From 0 on.
+    Count(usize),
+    Given(&'a [usize]),
+}
+
+impl Positions<'_> {
+    fn len(self) -> usize {
+        match self {
+            Self::Count(count) => count,
+            Self::Given(positions) => positions.len(),
+        }
+    }
+
+    fn at(self, row: usize) -> usize {
+        match self {
+            Self::Count(_) => row,
+            Self::Given(positions) => positions[row],
+        }
+    }
+
+    fn largest(self) -> usize {
+        match self {
+            Self::Count(count) => count.saturating_sub(1),
+            Self::Given(positions) => positions.iter().copied().max().unwrap_or(0),
+        }
+    }
+}
+
+impl Rotary {
+    /// A table for the positions 0 to `positions` - 1, of `rotary_dims` elements of each row. The base is 10,000 in most models.
+    ///
+    /// # Shapes
+    /// The table has (positions, `rotary_dims` / 2) angles: `positions * rotary_dims` numbers of f32.
+    /// # Errors
+    /// [`Error::Input`] if the rotary dims are odd or none, if the base is not finite or not above 0, or so small that an angle is
+    /// not finite, or in the closure of [`capture`](Gpu::capture); [`Error::Limit`] and [`Error::OutOfMemory`] if the table does not
+    /// fit.
+    /// # Precision
+    /// An angle $\theta$ is off by at most $2^{-53} (4 + |\ln b|)\,\theta$. Its cosine and sine are off by as much, and by their
+    /// rounding to f32, $2^{-24}$ of themselves. With base 10,000 and positions below $2^{25}$, the first is less than $2^{-24}$, too.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// use tilewise::ops::{Rotary, RotaryPairs};
+    ///
+    /// let rotary = Rotary::new(&gpu, RotaryPairs::Interleaved, 2, 10_000.0, 3)?;
+    /// let x = gpu.tensor(&[1.0f32, 0.0, 1.0, 0.0, 1.0, 0.0], [3, 2])?; // at the angles 0, 1 and 2
+    /// let y = rotary.apply(&x, 0)?.to_vec()?;
+    /// let circle = [0.0f32, 1.0, 2.0].map(|angle| [angle.cos(), angle.sin()]);
+    /// assert!(y.iter().zip(circle.as_flattened()).all(|(y, to)| (y - to).abs() < 1e-6));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn new(
+        gpu: &Gpu,
+        pairs: RotaryPairs,
+        rotary_dims: usize,
+        base: f64,
+        positions: usize,
+    ) -> Result<Self> {
+        Self::of("Rotary::new", gpu, pairs, (rotary_dims, base), Positions::Count(positions))
+    }
+
+    /// As [`new`](Self::new), for these positions, in any order: row `i` of the table is for `positions[i]`. Those of a cache may
+    /// begin at 1,000, and those of padded or packed sequences begin again at 0.
+    ///
+    /// # Shapes
+    /// As [`new`](Self::new), with as many rows as there are positions.
+    /// # Errors
+    /// As [`new`](Self::new).
+    /// # Precision
+    /// As [`new`](Self::new). Positions from $2^{53}$ on are rounded to f64.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// use tilewise::ops::{Rotary, RotaryPairs};
+    ///
+    /// let all = Rotary::new(&gpu, RotaryPairs::Halves, 8, 10_000.0, 100)?;
+    /// let two = Rotary::at_positions(&gpu, RotaryPairs::Halves, 8, 10_000.0, &[98, 99])?;
+    /// let x = gpu.tensor(&[0.5f32; 16], [2, 8])?;
+    /// assert_eq!(two.apply(&x, 0)?.to_vec()?, all.apply(&x, 98)?.to_vec()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn at_positions(
+        gpu: &Gpu,
+        pairs: RotaryPairs,
+        rotary_dims: usize,
+        base: f64,
+        positions: &[usize],
+    ) -> Result<Self> {
+        let op = "Rotary::at_positions";
+        Self::of(op, gpu, pairs, (rotary_dims, base), Positions::Given(positions))
+    }
+
+    fn of(
+        op: &'static str,
+        gpu: &Gpu,
+        pairs: RotaryPairs,
+        (rotary_dims, base): (usize, f64),
+        positions: Positions<'_>,
+    ) -> Result<Self> {
+        call(op, || {
+            check_rotary_dims(op, rotary_dims)?;
+            check_base(op, rotary_dims, base, positions.largest())?;
+            let of = RotaryTable { pairs, rotary_dims, positions: positions.len() };
+            let layout = of.layout(op)?;
+            dim(op, layout.len())?;
+            let (rows, pairs) = (of.positions, rotary_dims / 2);
+            let mut frequencies = Vec::new();
+            let table = gpu.filled(op, layout.shape(), |first, numbers| {
+                // NOTE: only now, as there is memory for a table of as many.
+                if frequencies.is_empty() {
+                    frequencies.extend((0..pairs).map(|pair| frequency(base, pair, rotary_dims)));
+                }
+                let first = usize::try_from(first).unwrap_or(usize::MAX);
+                for (at, number) in (first..).zip(numbers) {
+                    let angle = positions.at(at / pairs % rows) as f64 * frequencies[at % pairs];
+                    *number = f32::from_f64(if at < rows * pairs { angle.cos() } else { angle.sin() });
+                }
+            })?;
+            let half = |at: usize| table.slice(0, at..=at)?.squeeze(0);
+            Ok(Self { of, cos: half(0)?, sin: half(1)?, table })
+        })
+    }
+
+    /// Rotates rows: row $i$ by the angles of row `start` $+\ i$ of the table.
+    ///
+    /// One launch, which reads and writes each element once. In a [`Replay`](crate::Replay) the start is that of the capture.
+    ///
+    /// # Shapes
+    /// x is (.., length, dim), of 2 to 6 axes and any strides, with dim at least as large as the rotary dims. The result has its
+    /// shape. In memory it has no gaps, the last axis innermost, and the others in the order of x's strides: for a view (batch,
+    /// heads, length, dim) of a tensor (batch, length, heads, dim) it is such a view, too, so that nothing has to be copied later.
+    /// If x repeats elements along an axis (stride 0), it is row-major.
+    /// # Errors
+    /// [`Error::Shape`] if x has fewer axes than two, or its rows fewer elements than the rotary dims; [`Error::Input`] if the
+    /// table ends before `start` + length; [`Error::Gpu`] if x is on another device; [`Error::Limit`] and [`Error::OutOfMemory`] as
+    /// [`softmax`](super::softmax).
+    /// # Precision
+    /// Computed in f32, then stored. Two products and a sum, with factors of the table:
+    /// $|y - y_{64}| \le 3u\,(|x_1 \cos\theta| + |x_2 \sin\theta|)$ with $u = 2^{-23}$, see
+    /// [`reference::rotary`](crate::reference::rotary). Elements after the rotary dims are kept exactly, but f16 below $2^{-14}$,
+    /// which a device may store as 0. NaN and infinities stay in their pair.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// use tilewise::{Fill, ops::{Rotary, RotaryPairs}, reference};
+    ///
+    /// let x = gpu.random::<f32>([3, 7, 80], Fill::Uniform, 1)?;
+    /// let y = Rotary::new(&gpu, RotaryPairs::Halves, 32, 10_000.0, 7)?.apply(&x, 0)?;
+    /// let angles = reference::rotary_angles(32, 10_000.0, &[0, 1, 2, 3, 4, 5, 6]);
+    /// let want = reference::rotary(&x.to_vec()?, [3, 7, 80], RotaryPairs::Halves, &angles);
+    /// assert!(want.compare(&y.to_vec()?).ok());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn apply<T: Real>(&self, x: &Tensor<T>, start: usize) -> Result<Tensor<T>> {
+        self.run(RotaryPass::Forward, x, start)
+    }
+
+    /// The gradient of [`apply`](Self::apply) with respect to x, from that of its result: the rotation by the negative angles.
+    ///
+    /// One launch.
+    ///
+    /// # Shapes
+    /// As [`apply`](Self::apply), with `grad` in place of x.
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    /// # Precision
+    /// As [`apply`](Self::apply): [`reference::rotary_backward`](crate::reference::rotary_backward).
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// use tilewise::{Fill, ops::{Rotary, RotaryPairs}};
+    ///
+    /// let rotary = Rotary::new(&gpu, RotaryPairs::Halves, 16, 10_000.0, 20)?;
+    /// let x = gpu.random::<f32>([20, 16], Fill::Uniform, 1)?;
+    /// let back = rotary.backward(&rotary.apply(&x, 0)?, 0)?; // a rotation is undone by its transpose
+    /// assert!(back.to_vec()?.iter().zip(x.to_vec()?).all(|(a, b)| (a - b).abs() < 1e-6));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn backward<T: Real>(&self, grad: &Tensor<T>, start: usize) -> Result<Tensor<T>> {
+        self.run(RotaryPass::Backward, grad, start)
+    }
+
+    fn run<T: Real>(&self, pass: RotaryPass, x: &Tensor<T>, start: usize) -> Result<Tensor<T>> {
+        let op = pass.op();
+        call(op, || {
+            self.of.check(op, x.layout(), start)?;
+            let gpu = x.same_gpu(op, &self.table)?;
+            if x.is_empty() {
+                return gpu.empty(x.shape());
+            }
+            let problem = RotaryProblem::new(pass, self.of, x.layout(), T::DTYPE)?;
+            let start = Scalar::U32(dim(op, start)?);
+            let [c] = gpu.compute(&problem, &[x.view(), self.table.view()], &[start])?;
+            let order = RotaryProblem::memory_order(x.layout());
+            let extents: Vec<usize> = order.iter().map(|&axis| x.shape()[axis]).collect();
+            let mut places = vec![0; order.len()];
+            order.iter().enumerate().for_each(|(place, &axis)| places[axis] = place);
+            Tensor::from_output(c, extents)?.permute(&places)
+        })
+    }
+
+    /// Which elements of a row form a pair.
+    #[must_use]
+    pub fn pairs(&self) -> RotaryPairs {
+        self.of.pairs
+    }
+
+    /// The number of elements of a row that are rotated.
+    #[must_use]
+    pub fn rotary_dims(&self) -> usize {
+        self.of.rotary_dims
+    }
+
+    /// The number of positions in the table.
+    #[must_use]
+    pub fn positions(&self) -> usize {
+        self.of.positions
+    }
+
+    /// The cosines of the angles: (positions, `rotary_dims` / 2).
+    #[must_use]
+    pub fn cos(&self) -> &Tensor<f32> {
+        &self.cos
+    }
+
+    /// Their sines.
+    #[must_use]
+    pub fn sin(&self) -> &Tensor<f32> {
+        &self.sin
+    }
+}
+
+/// By how much the angle of a pair grows from one position to the next.
+fn frequency(base: f64, pair: usize, rotary_dims: usize) -> f64 {
+    base.powf(-((2 * pair) as f64) / rotary_dims as f64)
+}
+
+/// Checks that all angles up to this position are finite.
+fn check_base(op: &'static str, rotary_dims: usize, base: f64, largest: usize) -> Result<()> {
+    let wrong = |why: String| Err(Error::input(format!("{op}: the base"), why));
+    if !(base.is_finite() && base > 0.0) {
+        return wrong(format!("it must be finite and above 0, not {base}"));
+    }
+    // Frequencies rise or fall with the pair, so one of the two is the largest.
+    let is_finite = |pair| (largest as f64 * frequency(base, pair, rotary_dims)).is_finite();
+    if is_finite(0) && is_finite(rotary_dims / 2 - 1) {
+        return Ok(());
+    }
+    wrong(format!("with {base:e}, position {largest} has an angle that is not finite"))
+}
