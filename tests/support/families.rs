@@ -75,10 +75,6 @@ pub(crate) const FAMILIES: [Family; 57] = [
     ("softmax", |caps| {
         SoftmaxProblem::new(SoftmaxFunction::Softmax, &flat(&[64, 256])?, None, 1, DType::F32)?.plan(caps)
     }),
-    ("rotary embeddings", |caps| {
-        let of = RotaryTable { pairs: RotaryPairs::Interleaved, rotary_dims: 32, positions: 40 };
-        RotaryProblem::new(RotaryPass::Backward, of, &flat(&[6, 40, 80])?, DType::F32)?.plan(caps)
-    }),
     ("squared error and gradient", |caps| {
         let x = flat(&[64, 256])?;
         LossProblem::new(LossFunction::Mse, [&x, &x], None, DType::F32)?.with_gradient(None).plan(caps)
@@ -183,6 +179,10 @@ pub(crate) const FAMILIES: [Family; 57] = [
     }),
     ("attention", |caps| attended([2, 4, 100, 120, 16], AttentionStatistics::LogSums, caps)),
     ("attention of one query", |caps| attended([1, 4, 1, 4096, 16], AttentionStatistics::None, caps)),
+    ("rotary embeddings", |caps| {
+        let of = RotaryTable { pairs: RotaryPairs::Interleaved, rotary_dims: 32, positions: 40 };
+        RotaryProblem::new(RotaryPass::Backward, of, &flat(&[6, 40, 80])?, DType::F32)?.plan(caps)
+    }),
 ];
 
 /// A product without split-k. It pins a tile of the tiled kernel, because the free choice depends on how long tiles take to
