@@ -189,7 +189,7 @@ impl Rotary {
     /// [`softmax`](super::softmax).
     /// # Precision
     /// Computed in f32, then stored. Two products and a sum, with factors of the table:
-    /// $|y - y_{64}| \le 3u\,(|x_1 \cos\theta| + |x_2 \sin\theta|)$ with $u = 2^{-23}$, see
+    /// the first of a pair $(a, b)$ is within $3u\,(|a \cos\theta| + |b \sin\theta|)$ with $u = 2^{-23}$, see
     /// [`reference::rotary`](crate::reference::rotary). Elements after the rotary dims are kept exactly, but f16 below $2^{-14}$,
     /// which a device may store as 0. NaN and infinities stay in their pair.
     /// ```
