@@ -1,6 +1,7 @@
 //! The examples as a user runs them. Any device will do.
 
 mod algebra;
+mod embed;
 mod equivariant;
 mod frames;
 mod gemm;

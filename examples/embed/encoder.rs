@@ -1,0 +1,213 @@
+//! The encoder: from the ids of tokens to the embedding of a text.
+
+use crate::attend::attend;
+use crate::batch::Batch;
+use crate::config::{Config, POSITIONS, TOKEN_TYPES, WORDS};
+use crate::model::Model;
+use crate::watch::Watch;
+use tilewise::ops::{self, LayerNorm};
+use tilewise::{Activation, Gemm, Gpu, Linear, Plan, Real, Result, Tensor};
+
+/// The shader that adds the sums of a product whose k is split.
+const REDUCTION: &str = "gemm/reduce_splits";
+
+/// A BERT-style encoder on a device. Weights and activations are of type `T`; sums, softmax and norms are computed in f32.
+pub(crate) struct Encoder<T: Real> {
+    pub(crate) config: Config,
+    gpu: Gpu,
+    words: Tensor<T>,
+    positions: Tensor<T>,
+    token_type: Tensor<T>,
+    norm: Norm<T>,
+    pub(crate) layers: Vec<Layer<T>>,
+}
+
+/// A layer of the encoder.
+pub(crate) struct Layer<T: Real> {
+    /// Query, key and value as one product: the weights are stacked to (3 hidden, hidden).
+    pub(crate) projections: Linear<T>,
+    pub(crate) output: Linear<T>,
+    attention_norm: Norm<T>,
+    pub(crate) expand: Linear<T>,
+    pub(crate) contract: Linear<T>,
+    norm: Norm<T>,
+}
+
+struct Norm<T: Real> {
+    gamma: Tensor<T>,
+    beta: Tensor<T>,
+    eps: f32,
+}
+
+/// The result of a pass.
+pub(crate) struct Pass {
+    /// The embeddings, each of norm 1: (text, hidden)
+    pub(crate) embeddings: Tensor<f32>,
+    /// Launches of each layer.
+    pub(crate) launches: Vec<u64>,
+}
+
+impl<T: Real> Norm<T> {
+    fn load(gpu: &Gpu, model: &Model, name: &str) -> Result<Self> {
+        let load = |part| model.tensor(gpu, &format!("{name}.LayerNorm.{part}"));
+        Ok(Self { gamma: load("weight")?, beta: load("bias")?, eps: model.config.eps })
+    }
+
+    fn of(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
+        let Self { gamma, beta, eps } = self;
+        ops::layer_norm(x, LayerNorm { axes: 1, gamma: Some(gamma), beta: Some(beta), eps: *eps })
+    }
+}
+
+impl<T: Real> Layer<T> {
+    fn load(gpu: &Gpu, model: &Model, index: usize) -> Result<Self> {
+        let names = |parts: &[&str], of: &str| -> Vec<String> {
+            parts.iter().map(|part| format!("encoder.layer.{index}.{part}.{of}")).collect()
+        };
+        let linear = |parts: &[&str], activation| {
+            let weight = model.stacked(gpu, &names(parts, "weight"))?;
+            Linear::new(weight, Some(model.stacked(gpu, &names(parts, "bias"))?), activation)
+        };
+        let norm = |part: &str| Norm::load(gpu, model, &format!("encoder.layer.{index}.{part}"));
+        let projections = ["attention.self.query", "attention.self.key", "attention.self.value"];
+        Ok(Self {
+            projections: linear(&projections, Activation::None)?,
+            output: linear(&["attention.output.dense"], Activation::None)?,
+            attention_norm: norm("attention.output")?,
+            expand: linear(&["intermediate.dense"], Activation::Gelu)?,
+            contract: linear(&["output.dense"], Activation::None)?,
+            norm: norm("output")?,
+        })
+    }
+
+    /// The layer's output for `x` (text and row, hidden), and that of each of its steps in `watch`.
+    fn forward(
+        &self,
+        x: &Tensor<T>,
+        batch: &Batch<T>,
+        config: &Config,
+        index: usize,
+        watch: &mut Watch,
+    ) -> Result<Tensor<T>> {
+        let (gpu, [texts, length], heads) = (x.gpu(), batch.shape, config.heads);
+        let (rows, hidden) = (texts * length, config.hidden);
+        let projected = watch.step(gpu, "query, key, value", || self.projections.forward(x))?;
+        for (i, name) in ["query", "key", "value"].into_iter().enumerate() {
+            watch
+                .keep(&format!("layer.{index}.{name}"), &projected.slice(1, i * hidden..(i + 1) * hidden)?)?;
+        }
+        let [q, k, v] = heads_of(&projected, batch.shape, heads)?;
+        let context = watch.step(gpu, "attention", || attend(&q, &k, &v, &batch.lengths))?;
+        let context = context.permute(&[0, 2, 1, 3])?.reshape([rows, hidden])?;
+        watch.keep(&format!("layer.{index}.context"), &context)?;
+        let x = watch.step(gpu, "output", || self.output.forward_with_residual(&context, x))?;
+        let x = watch.step(gpu, "layer norms", || self.attention_norm.of(&x))?;
+        watch.keep(&format!("layer.{index}.attention_output"), &x)?;
+        let inner = watch.step(gpu, "feed-forward, expanding", || self.expand.forward(&x))?;
+        watch.keep(&format!("layer.{index}.intermediate"), &inner)?;
+        let sum = watch
+            .step(gpu, "feed-forward, contracting", || self.contract.forward_with_residual(&inner, &x))?;
+        let y = watch.step(gpu, "layer norms", || self.norm.of(&sum))?;
+        watch.keep(&format!("layer.{index}"), &y)?;
+        Ok(y)
+    }
+
+    /// The plans of the layer's products for this number of rows.
+    fn plans(&self, rows: usize) -> Result<Vec<(&'static str, Plan)>> {
+        let residual = self.output.weight().gpu().empty::<T>([rows, self.output.weight().shape()[0]])?;
+        let products = [
+            ("query, key, value", &self.projections, None),
+            ("output", &self.output, Some(&residual)),
+            ("feed-forward, expanding", &self.expand, None),
+            ("feed-forward, contracting", &self.contract, Some(&residual)),
+        ];
+        let plan = |(name, layer, residual): (_, &Linear<T>, Option<&Tensor<T>>)| {
+            let weight = layer.weight().t();
+            let x = weight.gpu().empty([rows, weight.shape()[0]])?;
+            let mut product = Gemm::new(&x, &weight).out::<T>().activation(layer.activation());
+            if let Some(bias) = layer.bias() {
+                product = product.bias(bias);
+            }
+            if let Some(residual) = residual {
+                product = product.residual(residual);
+            }
+            Ok((name, product.plan()?))
+        };
+        products.into_iter().map(plan).collect()
+    }
+}
+
+/// The heads of queries, keys and values: views (text, head, row, dim) of the products (text and row, 3 hidden).
+pub(crate) fn heads_of<T: Real>(
+    projected: &Tensor<T>,
+    [texts, length]: [usize; 2],
+    heads: usize,
+) -> Result<[Tensor<T>; 3]> {
+    let dim = projected.shape()[1] / (3 * heads);
+    let all = projected.reshape([texts, length, 3, heads, dim])?.permute(&[2, 0, 3, 1, 4])?;
+    let part = |i| all.slice(0, i..=i)?.squeeze(0);
+    Ok([part(0)?, part(1)?, part(2)?])
+}
+
+impl<T: Real> Encoder<T> {
+    pub(crate) fn load(gpu: &Gpu, model: &Model) -> Result<Self> {
+        Ok(Self {
+            config: model.config,
+            gpu: gpu.clone(),
+            words: model.tensor(gpu, WORDS)?,
+            positions: model.tensor(gpu, POSITIONS)?,
+            token_type: model.tensor::<T>(gpu, TOKEN_TYPES)?.slice(0, 0..1)?,
+            norm: Norm::load(gpu, model, "embeddings")?,
+            layers: (0..model.config.layers)
+                .map(|index| Layer::load(gpu, model, index))
+                .collect::<Result<_>>()?,
+        })
+    }
+
+    /// The embeddings of a batch.
+    pub(crate) fn forward(&self, batch: &Batch<T>, watch: &mut Watch) -> Result<Pass> {
+        let mut x = watch.step(&self.gpu, "embeddings", || self.embedded(batch))?;
+        watch.keep("embedding", &x)?;
+        let mut launches = Vec::new();
+        for (index, layer) in self.layers.iter().enumerate() {
+            let before = self.gpu.stats().launches;
+            x = layer.forward(&x, batch, &self.config, index, watch)?;
+            launches.push(self.gpu.stats().launches - before);
+        }
+        let embeddings = watch.step(&self.gpu, "pooling", || self.pooled(&x, batch))?;
+        Ok(Pass { embeddings, launches })
+    }
+
+    /// The norm of the sums of each token's rows in the three tables: (text and row, hidden).
+    fn embedded(&self, batch: &Batch<T>) -> Result<Tensor<T>> {
+        let [texts, length] = batch.shape;
+        let words = ops::embedding(&self.words, &batch.ids)?;
+        let positions = self.positions.slice(0, ..length)?;
+        let sums = ops::map(&[&words, &positions, &self.token_type], |[word, position, token_type]| {
+            word + token_type + position
+        })?;
+        self.norm.of(&sums.reshape([texts * length, self.config.hidden])?)
+    }
+
+    /// The mean of each text's rows, divided by its norm. Whether the sum is divided by the number of rows before makes no
+    /// difference.
+    fn pooled(&self, x: &Tensor<T>, batch: &Batch<T>) -> Result<Tensor<f32>> {
+        let [texts, length] = batch.shape;
+        let hidden = self.config.hidden;
+        let rows = x.reshape([texts, length, hidden])?;
+        let sums = Gemm::new(&batch.real, &rows).run()?.reshape([texts, hidden])?;
+        let norms = ops::norm(&sums, 1)?.unsqueeze(1)?;
+        ops::div(&sums, &norms)
+    }
+
+    /// The plans of a layer's products for this number of rows.
+    pub(crate) fn plans(&self, rows: usize) -> Result<Vec<(&'static str, Plan)>> {
+        self.layers.first().map_or(Ok(Vec::new()), |layer| layer.plans(rows))
+    }
+}
+
+/// The launches that only add the sums of products whose k is split.
+pub(crate) fn reductions(plans: &[(&'static str, Plan)]) -> u64 {
+    let steps = plans.iter().flat_map(|(_, plan)| plan.steps());
+    steps.filter(|step| step.kernel.shader() == REDUCTION).map(|_| 1).sum()
+}
