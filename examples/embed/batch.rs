@@ -18,9 +18,14 @@ pub(crate) struct Batch<T: Real> {
     pub(crate) real: Tensor<T>,
 }
 
+/// The number of texts, and the length of each with its padding.
+pub(crate) fn shape_of(texts: &[Tokens]) -> [usize; 2] {
+    [texts.len(), texts.iter().map(|text| text.ids.len()).max().unwrap_or(0)]
+}
+
 impl<T: Real> Batch<T> {
     pub(crate) fn new(gpu: &Gpu, texts: &[Tokens], padding: i32) -> Result<Self> {
-        let longest = texts.iter().map(|text| text.ids.len()).max().unwrap_or(0);
+        let shape @ [_, longest] = shape_of(texts);
         let mut ids = vec![padding; texts.len() * longest];
         let mut real = vec![T::from_f64(0.0); ids.len()];
         for (row, text) in texts.iter().enumerate() {
@@ -29,8 +34,8 @@ impl<T: Real> Batch<T> {
         }
         let lengths: Vec<i32> = texts.iter().map(|text| i32::from_f64(text.ids.len() as f64)).collect();
         Ok(Self {
-            shape: [texts.len(), longest],
-            ids: gpu.tensor(&ids, [texts.len(), longest])?,
+            shape,
+            ids: gpu.tensor(&ids, shape)?,
             lengths: gpu.tensor(&lengths, [texts.len()])?,
             real: gpu.tensor(&real, [texts.len(), 1, longest])?,
         })

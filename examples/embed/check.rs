@@ -44,7 +44,7 @@ fn larger(worst: f64, error: f64) -> f64 {
 }
 
 impl Found {
-    /// Compares the embeddings of the stored sentences.
+    /// Compares the embeddings of the stored sentences, or of the first of them.
     pub(crate) fn of(
         embeddings: &[Vec<f64>],
         stored: &Stored,
@@ -61,15 +61,18 @@ impl Found {
         let row = |name: &str, error, allowed| Row { name: name.into(), error, allowed };
         let similarities = Similarities::of(embeddings);
         let nearest = |index| similarities.nearest(index).map(|(nearest, _)| nearest);
-        let clear = stored.sentences.iter().enumerate().filter(|(_, s)| s.margin > tolerance.margin);
+        let has = |index: &usize| *index < embeddings.len();
+        let all = stored.sentences.iter().enumerate().filter(|(index, s)| has(index) && has(&s.nearest));
+        let clear = all.filter(|(_, sentence)| sentence.margin > tolerance.margin);
         let other = clear.clone().filter(|&(index, sentence)| nearest(index) != Some(sentence.nearest));
+        let pairs = stored.pairs.iter().copied().filter(|pair| pair.iter().all(has));
         let is_pair = |&[a, b]: &[usize; 2]| nearest(a) == Some(b) && nearest(b) == Some(a);
         Self {
             rows: vec![row("embeddings", entry, tolerance.entry), row("1 - cosine", apart, tolerance.cosine)],
             other_nearest: other.map(|(index, _)| index).collect(),
             sentences: clear.count(),
-            lost_pairs: stored.pairs.iter().copied().filter(|pair| !is_pair(pair)).collect(),
-            pairs: stored.pairs.len(),
+            lost_pairs: pairs.clone().filter(|pair| !is_pair(pair)).collect(),
+            pairs: pairs.count(),
             tokens: None,
         }
     }

@@ -11,6 +11,10 @@ use tilewise::{Activation, Gemm, Gpu, Linear, Plan, Real, Result, Tensor};
 /// The shader that adds the sums of a product whose k is split.
 const REDUCTION: &str = "gemm/reduce_splits";
 
+/// The steps before the first layer, and after the last.
+pub(crate) const EMBEDDING: &str = "embeddings";
+pub(crate) const POOLING: &str = "pooling";
+
 /// A BERT-style encoder on a device. Weights and activations are of type `T`; sums, softmax and norms are computed in f32.
 pub(crate) struct Encoder<T: Real> {
     pub(crate) config: Config,
@@ -166,15 +170,24 @@ impl<T: Real> Encoder<T> {
 
     /// The embeddings of a batch.
     pub(crate) fn forward(&self, batch: &Batch<T>, watch: &mut Watch) -> Result<Pass> {
-        let mut x = watch.step(&self.gpu, "embeddings", || self.embedded(batch))?;
+        self.pass(batch, &self.layers, watch)
+    }
+
+    /// A pass that ends after the first layer. The other layers would launch the same kernels.
+    pub(crate) fn first_layer(&self, batch: &Batch<T>, watch: &mut Watch) -> Result<Pass> {
+        self.pass(batch, &self.layers[..1.min(self.layers.len())], watch)
+    }
+
+    fn pass(&self, batch: &Batch<T>, layers: &[Layer<T>], watch: &mut Watch) -> Result<Pass> {
+        let mut x = watch.step(&self.gpu, EMBEDDING, || self.embedded(batch))?;
         watch.keep("embedding", &x)?;
         let mut launches = Vec::new();
-        for (index, layer) in self.layers.iter().enumerate() {
+        for (index, layer) in layers.iter().enumerate() {
             let before = self.gpu.stats().launches;
             x = layer.forward(&x, batch, &self.config, index, watch)?;
             launches.push(self.gpu.stats().launches - before);
         }
-        let embeddings = watch.step(&self.gpu, "pooling", || self.pooled(&x, batch))?;
+        let embeddings = watch.step(&self.gpu, POOLING, || self.pooled(&x, batch))?;
         Ok(Pass { embeddings, launches })
     }
 

@@ -1,15 +1,12 @@
 //! Passes of all texts through the encoder, batch by batch.
 
-use crate::batch::{BATCH, Batch};
-use crate::encoder::{Encoder, reductions};
+use crate::batch::{BATCH, Batch, shape_of};
+use crate::encoder::{EMBEDDING, Encoder, POOLING, reductions};
 use crate::watch::Watch;
 use crate::wordpiece::Tokens;
 use std::collections::BTreeMap;
 use std::time::Instant;
 use tilewise::{Gpu, Real, Result};
-
-/// The most batches that run once before they are timed, so that their kernels are compiled.
-const WARM_UP: usize = 8;
 
 /// The embeddings of texts, and what they cost.
 pub(crate) struct Embedded {
@@ -30,8 +27,9 @@ pub(crate) fn embed<T: Real>(
     texts: &[Tokens],
     padding: i32,
 ) -> Result<Embedded> {
-    for texts in texts.chunks(BATCH).take(WARM_UP) {
-        encoder.forward(&Batch::new(gpu, texts, padding)?, &mut Watch::Nothing)?;
+    // Their kernels are compiled before they are timed.
+    for texts in one_of_each_length(texts) {
+        encoder.first_layer(&Batch::new(gpu, texts, padding)?, &mut Watch::Nothing)?;
     }
     gpu.wait()?;
     let (mut embeddings, mut launches) = (Vec::new(), BTreeMap::<usize, u64>::new());
@@ -56,17 +54,31 @@ pub(crate) fn embed<T: Real>(
     Ok(Embedded { embeddings, seconds, tokens, launches_per_layer })
 }
 
-/// The seconds of each kind of step in a pass of the longest batch, each step run alone.
+/// A batch of each padded length.
+fn one_of_each_length(texts: &[Tokens]) -> impl Iterator<Item = &[Tokens]> {
+    let batches = texts.chunks(BATCH).map(|texts| (shape_of(texts), texts));
+    batches.collect::<BTreeMap<_, _>>().into_values()
+}
+
+/// The longest batch.
+pub(crate) fn longest_batch(texts: &[Tokens]) -> &[Tokens] {
+    texts.chunks(BATCH).max_by_key(|texts| shape_of(texts)[1]).unwrap_or_default()
+}
+
+/// The seconds of each kind of step in a pass of a batch, each step run alone. Those of the first layer stand for all.
 pub(crate) fn shares<T: Real>(
     gpu: &Gpu,
     encoder: &Encoder<T>,
     texts: &[Tokens],
     padding: i32,
 ) -> Result<Vec<(&'static str, f64)>> {
-    let longest = |texts: &&[Tokens]| texts.iter().map(|text| text.ids.len()).max();
-    let Some(texts) = texts.chunks(BATCH).max_by_key(longest) else { return Ok(Vec::new()) };
     let mut watch = Watch::Seconds(Vec::new());
-    encoder.forward(&Batch::new(gpu, texts, padding)?, &mut watch)?;
-    let Watch::Seconds(seconds) = watch else { return Ok(Vec::new()) };
-    Ok(seconds)
+    encoder.first_layer(&Batch::new(gpu, texts, padding)?, &mut watch)?;
+    let Watch::Seconds(mut all) = watch else { return Ok(Vec::new()) };
+    for (name, seconds) in &mut all {
+        if ![EMBEDDING, POOLING].contains(name) {
+            *seconds *= encoder.config.layers as f64;
+        }
+    }
+    Ok(all)
 }

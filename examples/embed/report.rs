@@ -8,7 +8,6 @@ use crate::passes::Embedded;
 use crate::similarity::Similarities;
 use crate::speed::Speed;
 use crate::support::significant;
-use crate::wordpiece::Tokens;
 use serde_json::{Value, json};
 use std::fmt;
 use tilewise::{DType, Gpu, Plan};
@@ -43,13 +42,6 @@ pub(crate) struct Report {
 pub(crate) struct Ranking {
     pub(crate) query: String,
     pub(crate) places: Vec<(usize, f64)>,
-}
-
-/// The rows of the longest batch, with its padding.
-pub(crate) fn rows_of(texts: &[Tokens]) -> usize {
-    let longest = |texts: &[Tokens]| texts.iter().map(|text| text.ids.len()).max().unwrap_or(0);
-    let batch = texts.chunks(BATCH).max_by_key(|texts| longest(texts));
-    batch.map_or(0, |texts| texts.len() * longest(texts))
 }
 
 impl Report {
