@@ -120,7 +120,7 @@ fn run<T: Real>(args: &Args) -> Result<Report> {
     let gpu = Gpu::open()?;
     let encoder = Encoder::<T>::load(&gpu, &model)?;
     let padding = model.pieces.padding();
-    let texts = tokens(&model, &sentences, "sentence");
+    let texts = tokens(&model, &sentences, |at| format!("sentence {at}"));
     let embedded = embed(&gpu, &encoder, &texts, padding)?;
     let known = match own {
         Some(_) => None,
@@ -129,7 +129,7 @@ fn run<T: Real>(args: &Args) -> Result<Report> {
     let found = check(&gpu, &model, &encoder, &stored, known, args)?;
     let ranking = match &args.query {
         Some(query) => {
-            let query_tokens = tokens(&model, std::slice::from_ref(query), "query");
+            let query_tokens = tokens(&model, std::slice::from_ref(query), |_| "the query".into());
             let vector = embed(&gpu, &encoder, &query_tokens, padding)?.embeddings.concat();
             Some(Ranking { query: query.clone(), places: ranked(&vector, &embedded.embeddings) })
         }
@@ -168,11 +168,11 @@ fn check_picture(args: &Args, sentences: usize) -> Result<()> {
 }
 
 /// The tokens of texts. A text that is cut is reported.
-fn tokens(model: &Model, texts: &[String], what: &str) -> Vec<Tokens> {
+fn tokens(model: &Model, texts: &[String], name: fn(usize) -> String) -> Vec<Tokens> {
     let limit = model.max_tokens();
     let all: Vec<Tokens> = texts.iter().map(|text| model.pieces.tokens(text, limit)).collect();
     for (at, text) in all.iter().enumerate().filter(|(_, text)| text.whole > limit) {
-        eprintln!("note: {what} {at} has {} tokens; it is cut to {limit}", text.whole);
+        eprintln!("note: {} has {} tokens; it is cut to {limit}", name(at), text.whole);
     }
     all
 }

@@ -75,8 +75,10 @@ impl Report {
                 "texts": texts,
                 "tokens": length,
                 "encoder_seconds": speed.encoder,
-                "products_seconds": speed.products,
-                "ratio": speed.ratio,
+                "products_seconds": speed.products.seconds,
+                "over_products": speed.products.ratio,
+                "products_by_weights_seconds": speed.by_weights.seconds,
+                "over_products_by_weights": speed.by_weights.ratio,
             })
         });
         let ranking = self.ranking.as_ref().map(|ranking| {
@@ -185,6 +187,18 @@ impl Found {
     }
 }
 
+impl fmt::Display for Speed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([texts, length], encoder) = (self.shape, significant(self.encoder * 1e3));
+        writeln!(f, "speed      {texts} texts of {length} tokens: {encoder} ms")?;
+        for (name, alone) in [("all products", &self.products), ("those by weights", &self.by_weights)] {
+            let [milliseconds, ratio] = [alone.seconds * 1e3, alone.ratio].map(significant);
+            writeln!(f, "  {name} alone {milliseconds} ms; the encoder takes {ratio} times as long")?;
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (caps, config, embedded) = (self.gpu.caps(), &self.config, &self.embedded);
@@ -213,12 +227,8 @@ impl fmt::Display for Report {
         for (name, plan) in &self.plans {
             writeln!(f, "plan       {name}: {}", plan.to_string().lines().next().unwrap_or_default())?;
         }
-        if let Some(Speed { shape: [texts, length], encoder, products, ratio }) = &self.speed {
-            let [encoder, products, ratio] = [encoder * 1e3, products * 1e3, *ratio].map(significant);
-            writeln!(
-                f,
-                "speed      {texts} texts of {length} tokens: {encoder} ms, their products alone {products} ms; ratio {ratio}"
-            )?;
+        if let Some(speed) = &self.speed {
+            write!(f, "{speed}")?;
         }
         match &self.ranking {
             Some(ranking) => ranking.write(f, &self.sentences)?,

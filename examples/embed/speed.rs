@@ -9,7 +9,7 @@ use tilewise::{Fill, Gpu, Real, Result, Tensor, matmul};
 
 /// Tokens of each of the texts.
 const LENGTH: usize = 64;
-/// Rounds, each of the encoder and of the products, one after the other.
+/// Rounds, each of the encoder, of all products and of those by weights, one after the other.
 const ROUNDS: usize = 7;
 
 /// Times of a batch of texts of 64 tokens.
@@ -18,9 +18,17 @@ pub(crate) struct Speed {
     pub(crate) shape: [usize; 2],
     /// Median seconds of the encoder.
     pub(crate) encoder: f64,
-    /// Median seconds of its products alone, without bias, activation and residual.
-    pub(crate) products: f64,
-    /// Median of the ratios of each round.
+    /// Its products alone, without bias, activation and residual.
+    pub(crate) products: Alone,
+    /// Those of them that multiply by weights: not the two of each head in attention.
+    pub(crate) by_weights: Alone,
+}
+
+/// The time of some of the encoder's products.
+pub(crate) struct Alone {
+    /// Median seconds.
+    pub(crate) seconds: f64,
+    /// Median, over the rounds, of the encoder's time over theirs.
     pub(crate) ratio: f64,
 }
 
@@ -50,23 +58,29 @@ pub(crate) fn speed<T: Real>(gpu: &Gpu, encoder: &Encoder<T>, padding: i32) -> R
         gpu.wait()?;
         Ok(begin.elapsed().as_secs_f64())
     };
-    let whole = || encoder.forward(&batch, &mut Watch::Nothing).map(drop);
-    let products = || operands.multiply(encoder);
-    whole()?;
-    products()?;
+    let works: [&dyn Fn() -> Result<()>; 3] = [
+        &|| encoder.forward(&batch, &mut Watch::Nothing).map(drop),
+        &|| operands.multiply_by_weights(encoder).and_then(|()| operands.multiply_heads(encoder)),
+        &|| operands.multiply_by_weights(encoder),
+    ];
+    works.iter().try_for_each(|work| work())?;
     gpu.wait()?;
-    let rounds: Vec<[f64; 2]> =
-        (0..ROUNDS).map(|_| Ok([timed(&whole)?, timed(&products)?])).collect::<Result<_>>()?;
-    let median = |of: fn(&[f64; 2]) -> f64| {
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        rounds.push([timed(works[0])?, timed(works[1])?, timed(works[2])?]);
+    }
+    let median = |of: &dyn Fn(&[f64; 3]) -> f64| {
         let mut all: Vec<f64> = rounds.iter().map(of).collect();
         all.sort_by(f64::total_cmp);
         all[ROUNDS / 2]
     };
+    let alone =
+        |i: usize| Alone { seconds: median(&|round| round[i]), ratio: median(&|round| round[0] / round[i]) };
     Ok(Speed {
         shape: batch.shape,
-        encoder: median(|&[whole, _]| whole),
-        products: median(|&[_, products]| products),
-        ratio: median(|&[whole, products]| whole / products),
+        encoder: median(&|round| round[0]),
+        products: alone(1),
+        by_weights: alone(2),
     })
 }
 
@@ -83,16 +97,23 @@ impl<T: Real> Operands<T> {
         })
     }
 
-    /// All products of the layers: four by weights, and two of each head.
-    fn multiply(&self, encoder: &Encoder<T>) -> Result<()> {
-        let Self { x, inner, heads: [q, k, v], weights } = self;
+    /// The four products of each layer by its weights.
+    fn multiply_by_weights(&self, encoder: &Encoder<T>) -> Result<()> {
         for layer in &encoder.layers {
             for linear in [&layer.projections, &layer.output, &layer.expand] {
-                matmul(x, &linear.weight().t())?;
+                matmul(&self.x, &linear.weight().t())?;
             }
-            matmul(inner, &layer.contract.weight().t())?;
+            matmul(&self.inner, &layer.contract.weight().t())?;
+        }
+        Ok(())
+    }
+
+    /// The two products of each head.
+    fn multiply_heads(&self, encoder: &Encoder<T>) -> Result<()> {
+        let [q, k, v] = &self.heads;
+        for _ in &encoder.layers {
             matmul(q, &k.t())?;
-            matmul(weights, v)?;
+            matmul(&self.weights, v)?;
         }
         Ok(())
     }
