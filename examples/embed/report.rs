@@ -225,7 +225,8 @@ impl fmt::Display for Report {
             self.shares().map(|(name, share)| format!("{name} {:.0} %", share * 100.0)).collect();
         writeln!(f, "shares     {}", shares.join("; "))?;
         for (name, plan) in &self.plans {
-            writeln!(f, "plan       {name}: {}", plan.to_string().lines().next().unwrap_or_default())?;
+            let steps = plan.steps().iter().map(|step| format!("{} {}", step.kernel.shader(), step.tile));
+            writeln!(f, "plan       {name}: {}", steps.collect::<Vec<_>>().join(", then "))?;
         }
         if let Some(speed) = &self.speed {
             write!(f, "{speed}")?;

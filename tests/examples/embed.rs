@@ -20,6 +20,8 @@ const ATTENTION: u64 = 4;
 /// The stored sentences.
 const SENTENCES: usize = 40;
 const HIDDEN: usize = 384;
+/// The table of words in a published file.
+const WORDS: &str = "bert.embeddings.word_embeddings.weight";
 
 /// A file of the example's model.
 fn data(file: &str) -> PathBuf {
@@ -208,32 +210,61 @@ fn files_of_a_published_model_are_loaded() {
         return;
     }
     let (header, mut elements) = tensors();
-    // Other names, tensors that are not used, and a description next to the file.
-    let mut published = Map::new();
-    for (name, tensor) in header.into_iter().filter(|(name, _)| name != "__metadata__") {
-        published.insert(format!("bert.{name}"), tensor);
-    }
-    for (name, dtype, bytes) in [("embeddings.position_ids", "I64", 8), ("pooler.dense.bias", "F16", 2)] {
-        let begin = elements.len();
-        elements.resize(begin + 256 * bytes, 0);
-        let tensor = json!({ "dtype": dtype, "shape": [256], "data_offsets": [begin, elements.len()] });
-        published.insert(format!("bert.{name}"), tensor);
+    // Other names, and a description next to the file.
+    let tensors = header.into_iter().filter(|(name, _)| name != "__metadata__");
+    let mut published: Map<_, _> = tensors.map(|(name, tensor)| (format!("bert.{name}"), tensor)).collect();
+    // A word more: the longer table is at the end of the file, and the old one is a tensor that is not used.
+    let words = published.remove(WORDS).expect("it has words");
+    let [begin, end] =
+        [0, 1].map(|i| usize::try_from(words["data_offsets"][i].as_u64().unwrap_or(0)).unwrap_or(0));
+    let longer = [&elements[begin..end], &[0; 2 * HIDDEN]].concat();
+    published.insert("bert.pooler.dense.weight".into(), words);
+    for (name, dtype, shape, bytes) in [
+        (WORDS, "F16", json!([5001, HIDDEN]), longer),
+        ("bert.embeddings.position_ids", "I64", json!([1, 512]), vec![0; 8 * 512]),
+    ] {
+        let offsets = [elements.len(), elements.len() + bytes.len()];
+        published.insert(name.into(), json!({ "dtype": dtype, "shape": shape, "data_offsets": offsets }));
+        elements.extend(bytes);
     }
     let folder = model("published", "model.safetensors", &published, &elements);
+    let vocabulary = fs::read_to_string(data("vocab.txt")).expect("the example's data are there");
+    fs::write(folder.join("vocab.txt"), vocabulary + "unheard\n").expect("it can be replaced");
     let refused = run_model(&folder, &["x"]);
     assert!(refused.refusal().contains("config.json"), "the number of heads is unknown: {refused:?}");
     let config = json!({ "num_attention_heads": 12, "layer_norm_eps": 1e-12, "hidden_act": "gelu" });
     fs::write(folder.join("config.json"), config.to_string()).expect("it can be written");
     let report = run_model(&folder, &["Louder!"]).json();
-    assert_eq!(report["ok"], true, "{report}");
+    assert_eq!((&report["ok"], &report["checked"]["texts"]), (&true.into(), &Value::Null), "{report}");
     assert!(difference(&embeddings(&report), &expected()[19..20]) <= 2e-6);
-    // The norms of another epsilon are another encoder, though with the same weights.
-    let config = json!({ "num_attention_heads": 12, "layer_norm_eps": 1e-5, "hidden_act": "gelu" });
+    // With another epsilon it is another encoder, though it has the same weights.
+    let config = json!({ "num_attention_heads": 12, "layer_norm_eps": 0.1 });
     fs::write(folder.join("config.json"), config.to_string()).expect("it can be written");
     let ended = run_model(&folder, &["Louder!"]);
     assert_eq!(ended.code(), Some(1), "{ended:?}");
     let report: Value = serde_json::from_str(&ended.stdout).expect("a JSON object all the same");
     assert!(report["ok"] == false && report["bound_ratio"].as_f64() > Some(1.0), "{report}");
+    fs::remove_dir_all(folder).expect("it was written");
+}
+
+#[test]
+fn another_model_has_no_stored_embeddings() {
+    if support::gpu().is_none() {
+        return;
+    }
+    let (header, mut elements) = tensors();
+    let norm = &header["embeddings.LayerNorm.bias"]["data_offsets"][0];
+    let begin = usize::try_from(norm.as_u64().expect("an offset")).expect("an offset");
+    elements[begin..begin + 4].copy_from_slice(&0.5f32.to_le_bytes());
+    let folder = model("another", "encoder.safetensors", &header, &elements);
+    let report = run_model(&folder, &["--dtype", "bf16", "Louder!"]).json();
+    assert_eq!((&report["ok"], &report["bound_ratio"]), (&true.into(), &Value::Null), "{report}");
+    assert!(difference(&embeddings(&report), &expected()[19..20]) > 1e-4);
+    let ended = run_model(&folder, &["--compare", "Louder!"]);
+    assert!(
+        ended.refusal().contains("--compare: the stored results are those of another model"),
+        "{ended:?}"
+    );
     fs::remove_dir_all(folder).expect("it was written");
 }
 
