@@ -122,19 +122,10 @@ fn run<T: Real>(args: &Args) -> Result<Report> {
     let padding = model.pieces.padding();
     let texts = tokens(&model, &sentences, |at| format!("sentence {at}"));
     let embedded = embed(&gpu, &encoder, &texts, padding)?;
-    let known = match own {
-        Some(_) => None,
-        None => Some(&embedded),
-    };
+    let known = if own.is_none() { Some(&embedded) } else { None };
     let found = check(&gpu, &model, &encoder, &stored, known, args)?;
-    let ranking = match &args.query {
-        Some(query) => {
-            let query_tokens = tokens(&model, std::slice::from_ref(query), |_| "the query".into());
-            let vector = embed(&gpu, &encoder, &query_tokens, padding)?.embeddings.concat();
-            Some(Ranking { query: query.clone(), places: ranked(&vector, &embedded.embeddings) })
-        }
-        None => None,
-    };
+    let ranking =
+        args.query.as_ref().map(|query| rank(&gpu, &model, &encoder, query, &embedded)).transpose()?;
     let similarities = (sentences.len() <= MAX_PAIRED).then(|| Similarities::of(&embedded.embeddings));
     if let (Some(path), Some(similarities)) = (&args.svg, &similarities) {
         let title = format!("{} sentences, {}", sentences.len(), T::DTYPE);
@@ -175,6 +166,19 @@ fn tokens(model: &Model, texts: &[String], name: fn(usize) -> String) -> Vec<Tok
         eprintln!("note: {} has {} tokens; it is cut to {limit}", name(at), text.whole);
     }
     all
+}
+
+/// Ranks the embedded sentences by their cosine with a query.
+fn rank<T: Real>(
+    gpu: &Gpu,
+    model: &Model,
+    encoder: &Encoder<T>,
+    query: &String,
+    embedded: &Embedded,
+) -> Result<Ranking> {
+    let text = tokens(model, std::slice::from_ref(query), |_| "the query".into());
+    let vector = embed(gpu, encoder, &text, model.pieces.padding())?.embeddings.concat();
+    Ok(Ranking { query: query.clone(), places: ranked(&vector, &embedded.embeddings) })
 }
 
 /// Compares the embeddings of the stored sentences, if the model is the one that they were computed with.
