@@ -17,7 +17,6 @@
 //! published BERT model of this kind, with `model.safetensors`, `vocab.txt` and `config.json`; another model than
 //! all-MiniLM-L6-v2 has no stored embeddings to be compared with.
 
-mod attend;
 mod batch;
 mod check;
 mod config;
@@ -36,13 +35,13 @@ mod tolerance;
 mod watch;
 mod wordpiece;
 
-use batch::{BATCH, shape_of};
+use batch::BATCH;
 use check::{Found, compare};
 use clap::{Parser, ValueEnum};
 use encoder::Encoder;
 use heat_map::MAX_DRAWN;
 use model::Model;
-use passes::{Embedded, embed, longest_batch, shares};
+use passes::{Embedded, embed, layer_plans, longest_batch, shares};
 use reference::{Expected, Stored};
 use report::{Ranking, Report};
 use similarity::{Similarities, ranked};
@@ -132,13 +131,13 @@ fn run<T: Real>(args: &Args) -> Result<Report> {
         std::fs::write(path, heat_map::svg(&title, &sentences, similarities))
             .map_err(|error| unwritable(path, &error))?;
     }
-    let rows = shape_of(longest_batch(&texts)).into_iter().product();
+    let longest = longest_batch(&texts);
     Ok(Report {
         dtype: T::DTYPE,
         model: args.model.display().to_string(),
         config: encoder.config,
-        shares: shares(&gpu, &encoder, longest_batch(&texts), padding)?,
-        plans: encoder.plans(rows)?,
+        shares: shares(&gpu, &encoder, longest, padding)?,
+        plans: layer_plans(&gpu, &encoder, longest, padding)?,
         speed: if args.speed { Some(speed::speed(&gpu, &encoder, padding)?) } else { None },
         gpu,
         sentences,
