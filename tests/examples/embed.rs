@@ -107,8 +107,10 @@ fn assert_right(dtype: &str, tolerance: f64) {
     assert!(number("bound_ratio") > 0.0 && number("bound_ratio") <= 1.0, "{}", report["checked"]);
     let rate = number("tokens") / number("seconds");
     assert!((number("tokens_per_second") / rate - 1.0).abs() < 1e-9);
-    assert_eq!(report["launches_per_layer"].as_u64(), Some(LAUNCHES + ATTENTION));
     let plan = report["plan"].as_str().expect("the plans as text");
+    // A slow device cuts a step of over half a second.
+    let cut = plan.matches("1 step in 2 launches").count() as u64;
+    assert_eq!(report["launches_per_layer"].as_u64(), Some(LAUNCHES + ATTENTION + cut), "{plan}");
     assert!(["query, key, value: ", "attention: ", "layer norms: "].iter().all(|step| plan.contains(step)));
     let error = difference(&embeddings(&report), &expected());
     assert!(error > 0.0 && error <= tolerance, "{dtype}: {error:.1e}");
