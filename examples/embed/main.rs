@@ -7,11 +7,12 @@
 //! cargo run --release --example embed -- --file LINES.txt --query "how do I cook rice?"
 //! cargo run --release --example embed -- --model all-MiniLM-L6-v2 --json
 //! ```
-//! Without sentences of your own, it embeds 40 stored ones. It prints the most similar sentence of each, tokens per second,
-//! launches per layer, and the share of each kind of step in the time. It compares the embeddings of the stored sentences
-//! (with sentences of your own, of the first 8) with those of the same encoder in f64, and, with `--compare`, the results
-//! of the layers too. The exit status is 0 only
-//! if every value is within its tolerance, and the most similar sentences are the same.
+//! Without sentences of your own, it embeds 40 stored ones. It prints the cosines of all pairs, or of more than 12 sentences
+//! the most similar one of each; tokens per second; launches per layer; and the share of each kind of step in the time. It
+//! compares the embeddings of the stored sentences (with sentences of your own, of the first 8) with those of the same
+//! encoder in f64, and, with `--compare`, the results of the layers too. The exit status is 0 only if every value is within
+//! its tolerance, and the most similar sentences are the same. The book's page "A transformer, from tokens to vectors"
+//! explains the steps.
 //!
 //! The model, all-MiniLM-L6-v2 with a smaller vocabulary, is in `examples/data/minilm`. `--model` takes the folder of a
 //! published BERT model of this kind, with `model.safetensors`, `vocab.txt` and `config.json`; another model than
