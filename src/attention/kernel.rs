@@ -37,7 +37,7 @@ impl AttentionProblem {
         } else {
             self.results(&mut to);
         }
-        to.done(self.description(form))
+        to.done(self.described(if form.parts > 1 { "parts" } else { "whole" }))
     }
 
     /// The kernel that joins parts.
@@ -52,9 +52,9 @@ impl AttentionProblem {
         to.done(format!("results{lse}"))
     }
 
-    /// What distinguishes the generated text.
-    fn description(&self, form: Form) -> String {
-        let mut words = vec![if form.parts > 1 { "parts" } else { "whole" }];
+    /// What distinguishes the generated text; `first` says what it stores.
+    pub(super) fn described(&self, first: &'static str) -> String {
+        let mut words = vec![first];
         let given = [
             (self.bias.is_some(), "bias"),
             (self.lengths.is_some(), "lengths"),
@@ -79,7 +79,7 @@ impl AttentionProblem {
     }
 
     /// The bias, lengths, mask and slopes, and what they do.
-    fn masks(&self, to: &mut Writer) {
+    pub(super) fn masks(&self, to: &mut Writer) {
         let mut terms = Vec::new();
         if self.bias.is_some() {
             to.read_elements("bias");
@@ -112,7 +112,7 @@ impl AttentionProblem {
     }
 
     /// The result and the logarithms.
-    fn results(&self, to: &mut Writer) {
+    pub(super) fn results(&self, to: &mut Writer) {
         to.write("y");
         let wants = self.statistics == AttentionStatistics::LogSums;
         if wants {

@@ -1,10 +1,11 @@
 //! Attention: softmax of scaled products of queries and keys, times values, without the matrix of scores in memory.
 
+mod coop;
 mod kernel;
 mod options;
 mod plan;
 pub(crate) mod problem;
 mod run;
 
-pub use options::{AttentionOptions, CausalFrom, alibi_slopes};
+pub use options::{AttentionKernel, AttentionOptions, CausalFrom, alibi_slopes};
 pub use run::{attention, attention_with_lse};

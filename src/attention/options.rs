@@ -13,6 +13,21 @@ pub enum CausalFrom {
     BottomRight,
 }
 
+/// A kernel of attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AttentionKernel {
+    /// Multiplies in f32: all types, any head dims, any device.
+    Plain,
+    /// Multiplies on cooperative matrices (tensor cores): f16, head dims that are multiples of the matrices' size, and at most 256.
+    Coop,
+}
+
+impl AttentionKernel {
+    /// All kernels.
+    pub const ALL: [Self; 2] = [Self::Plain, Self::Coop];
+}
+
 /// The scale, masks and biases of an [`attention`](super::attention). `AttentionOptions::new()` has the scale $1 / \sqrt{d}$ and no
 /// mask.
 /// ```
@@ -39,6 +54,7 @@ pub struct AttentionOptions<'a, T: Real> {
     pub(super) lengths: Option<&'a Tensor<i32>>,
     pub(super) keep: Option<&'a Tensor<i8>>,
     pub(super) slopes: Option<&'a Tensor<f32>>,
+    pub(super) kernel: Option<AttentionKernel>,
 }
 
 impl<T: Real> Default for AttentionOptions<'_, T> {
@@ -52,6 +68,7 @@ impl<T: Real> Default for AttentionOptions<'_, T> {
             lengths: None,
             keep: None,
             slopes: None,
+            kernel: None,
         }
     }
 }
@@ -99,6 +116,11 @@ impl<'a, T: Real> AttentionOptions<'a, T> {
     /// the usual ones.
     pub fn alibi(self, slopes: &'a Tensor<f32>) -> Self {
         Self { slopes: Some(slopes), ..self }
+    }
+
+    /// Pins the kernel. Otherwise the one that is predicted to be the fastest runs. The call fails if the pinned kernel cannot run.
+    pub fn kernel(self, kernel: AttentionKernel) -> Self {
+        Self { kernel: Some(kernel), ..self }
     }
 }
 

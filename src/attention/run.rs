@@ -98,7 +98,7 @@ fn run<T: Real>(
         return Ok((gpu.zeros(y.shape())?, wants_lse.then(lse).transpose()?));
     }
     let range = AttentionRange { causal: options.causal, left: options.left, right: options.right };
-    let problem = AttentionProblem::new(layouts, range, statistics, T::DTYPE)?;
+    let problem = AttentionProblem::new(layouts, range, statistics, T::DTYPE)?.pinned(options.kernel);
     let mut inputs: Vec<View<'_>> = vec![q.view(), k.view(), v.view()];
     inputs.extend(options.bias.map(Tensor::view));
     inputs.extend(options.lengths.map(Tensor::view));

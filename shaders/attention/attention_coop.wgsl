@@ -1,0 +1,452 @@
+//! Attention on cooperative matrices: scores and sums of values are products of matrices, with the softmax between them in registers; the operands are generated code.
+//!
+//! shapes    Q (batch, heads, queries, D), K (batch, kv_heads, keys, D), V (batch, kv_heads, keys, DV) of f16, any strides -> Y (batch, heads, queries, DV) and the logarithms of the sums of exponentials; f32 sums
+//! grid      SUBGROUPS * WM rows of one key head a workgroup; rows, then key heads
+//! subgroup  WM rows; their scores for BC keys at a time, and their sums, are FRAGMENT x FRAGMENT matrices; LANES_OF_ROW neighbours share the softmax of a row
+//! requires  f16; cooperative matrices of FRAGMENT cubed, (f16, f16) -> f32; subgroups of SUBGROUP and no other size
+//! edges     rows past the end are computed as the last one and not stored; keys outside a row's range, its length or its mask have no weight: any queries, keys >= 1
+
+//#import attention_dims
+//#slot dims default immediate
+//#slot pack_pair default f16
+//#import math
+//#import logarithm
+//#import attention_range
+
+//#param  set by Coop::kernel; these defaults are a legal tile
+alias mat_a = coop_mat16x16<f16, A>;
+alias mat_b = coop_mat16x16<f16, B>;
+alias mat_c = coop_mat16x16<f32, C>;
+const FRAGMENT: u32 = 16u;
+const WM: u32 = 16u;
+const BC: u32 = 32u;
+const D: u32 = 64u;
+const DV: u32 = 64u;
+const SUBGROUP: u32 = 32u;
+const QUADS: u32 = 1u;     // of four results that a lane stores together
+const ADDS: bool = false;  // something is added to scores
+const KEEPS: bool = false; // there is a mask of keys
+//#end
+const SUBGROUPS: u32 = 4u;
+const LANES: u32 = SUBGROUPS * SUBGROUP;
+const BLOCK_ROWS: u32 = SUBGROUPS * WM;
+const LANES_OF_ROW: u32 = SUBGROUP / WM;
+const SHARE: u32 = BC / LANES_OF_ROW; // of a row's BC scores, those of a lane
+const_assert WM % FRAGMENT == 0u && BC % FRAGMENT == 0u && D % FRAGMENT == 0u && DV % FRAGMENT == 0u;
+const_assert SUBGROUP % WM == 0u && BC % LANES_OF_ROW == 0u && SHARE % 8u == 0u;
+const ROWS: u32 = WM / FRAGMENT; // of matrices
+const KEYS: u32 = BC / FRAGMENT;
+// Matrices of a row of Q, and of sums: with those of the last BC columns, which there may not be.
+const OF_Q: u32 = (D + BC - 1u) / BC * KEYS;
+const OF_O: u32 = (DV + BC - 1u) / BC * KEYS;
+// NOTE: an odd number of 16 bytes, so that rows start in different banks.
+const K_LD: u32 = D / 4u + 2u;
+const V_LD: u32 = DV / 4u + 2u;
+const S_LD: u32 = BC / 4u + 1u;
+const P_LD: u32 = BC / 4u + 2u;
+const K_UNITS: u32 = BC * D / 8u;
+const V_UNITS: u32 = BC * DV / 8u;
+const WIDTH: u32 = 4u * QUADS;
+alias sum = f32; // type of results before they are stored
+
+const LOWEST: f32 = -3.40282347e38;  // the score of a key that a row does not attend
+const NO_SCORE: f32 = -1.70141173e38; // the largest score of no key. Its distance to LOWEST is so large that its exponential is 0.
+// Sums are rescaled when a score exceeds the largest known one by more than this. Weights are at most e^8, and f16 has room for it.
+const LATE: f32 = 8.0;
+
+// Eight f16 elements along a head dim, 16 bytes.
+struct Unit {
+    x: vec4<f16>,
+    y: vec4<f16>,
+}
+
+//#generated operands
+// The operands. `query_unit`, `key_unit` and `value_unit` are eight elements of a row that begins at `start`, from `at` on; the other
+// functions are those of `attention.wgsl`. Plans generate it.
+
+// The default: neither bias nor slopes, mask, lengths or statistics.
+@group(0) @binding(0) var<storage, read> q: array<Unit>;
+@group(0) @binding(1) var<storage, read> k: array<Unit>;
+@group(0) @binding(2) var<storage, read> v: array<Unit>;
+//#param
+alias y_unit = f16;
+//#end
+@group(0) @binding(3) var<storage, read_write> y: array<y_unit>;
+
+//#slot save x=y default element
+
+fn query_unit(start: u32, at: u32) -> Unit {
+    return q[(start + at) / 8u];
+}
+
+fn key_unit(start: u32, at: u32) -> Unit {
+    return k[(start + at) / 8u];
+}
+
+fn value_unit(start: u32, at: u32) -> Unit {
+    return v[(start + at) / 8u];
+}
+
+fn added(batch: u32, head: u32, i: u32, j: u32) -> f32 {
+    return 0.0;
+}
+
+fn key_count(batch: u32) -> u32 {
+    return dims.keys;
+}
+
+fn is_kept(batch: u32, j: u32) -> bool {
+    return true;
+}
+
+fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
+    let at = start + 4u * group;
+    save_y(at, v[0].x);
+    save_y(at + 1u, v[0].y);
+    save_y(at + 2u, v[0].z);
+    save_y(at + 3u, v[0].w);
+}
+
+fn store_lse(row: u32, value: f32) {}
+//#end
+
+var<workgroup> k_tile: array<vec4<f16>, BC * K_LD>; // BC keys
+var<workgroup> v_tile: array<vec4<f16>, BC * V_LD>; // their values
+var<workgroup> s_tile: array<vec4<f32>, BLOCK_ROWS * S_LD>; // scores, or BC columns of sums
+var<workgroup> p_tile: array<vec4<f16>, BLOCK_ROWS * P_LD>; // weights, or BC columns of Q
+var<workgroup> mends: vec4<u32>; // whether sums of a subgroup's rows have to be changed
+
+fn is_finite(x: vec4<f16>) -> vec4<bool> {
+    return (bitcast<vec4<u32>>(vec4<f32>(x)) & vec4<u32>(0x7f800000u)) < vec4<u32>(0x7f800000u);
+}
+
+// Stages BC keys from j0 on. Keys past the last one are the last one: no row attends them.
+fn stage_keys(of_k: u32, j0: u32, last: u32, lane: u32) {
+    //#unroll
+    for (var n = 0u; n < (K_UNITS + LANES - 1u) / LANES; n++) {
+        let unit = lane + n * LANES;
+        if K_UNITS % LANES == 0u || unit < K_UNITS {
+            let row = unit / (D / 8u);
+            let col = unit % (D / 8u);
+            let elements = key_unit(of_k + min(j0 + row, last) * dims.k.w, 8u * col);
+            k_tile[row * K_LD + 2u * col] = elements.x;
+            k_tile[row * K_LD + 2u * col + 1u] = elements.y;
+        }
+    }
+}
+
+// Stages their values: zeros for what the mask does not keep. If some rows do not attend all keys, also in place of numbers that are
+// not finite, because zero times these is not zero; the result is whether there are any, which `strange_sums` adds to the rows that attend them.
+fn stage_values(of_v: u32, j0: u32, last: u32, batch: u32, is_edge: bool, lane: u32) -> bool {
+    var has_strange = false;
+    //#unroll
+    for (var n = 0u; n < (V_UNITS + LANES - 1u) / LANES; n++) {
+        let unit = lane + n * LANES;
+        if V_UNITS % LANES == 0u || unit < V_UNITS {
+            let row = unit / (DV / 8u);
+            let col = unit % (DV / 8u);
+            let j = min(j0 + row, last);
+            var elements = value_unit(of_v + j * dims.v.w, 8u * col);
+            if KEEPS {
+                let kept = vec4<bool>(is_kept(batch, j));
+                elements = Unit(select(vec4<f16>(), elements.x, kept), select(vec4<f16>(), elements.y, kept));
+            }
+            if is_edge {
+                let low = is_finite(elements.x);
+                let high = is_finite(elements.y);
+                has_strange = has_strange || !all(low) || !all(high);
+                elements = Unit(select(vec4<f16>(), elements.x, low), select(vec4<f16>(), elements.y, high));
+            }
+            v_tile[row * V_LD + 2u * col] = elements.x;
+            v_tile[row * V_LD + 2u * col + 1u] = elements.y;
+        }
+    }
+    return has_strange;
+}
+
+// The sums of four columns of weighted values that are not finite, over the keys of a block that a row attends.
+fn strange_sums(of_p: u32, of_v: u32, j0: u32, range: vec2<u32>, batch: u32, col: u32) -> vec4<f32> {
+    var sums = vec4<f32>();
+    for (var c = 0u; c < BC; c++) {
+        let j = j0 + c;
+        if j >= range.x && j < range.y && is_kept(batch, j) {
+            let unit = value_unit(of_v + j * dims.v.w, col / 8u * 8u);
+            let values = select(unit.x, unit.y, vec4<bool>(col % 8u == 4u));
+            let p = f32(p_tile[of_p + c / 4u][c % 4u]);
+            sums += select(p * vec4<f32>(values), vec4<f32>(), is_finite(values));
+        }
+    }
+    return sums;
+}
+
+// The softmax is summed up block by block of keys (Milakov and Gimelshein, 2018; Dao et al., 2022). Sums stay in matrices, which have no
+// elements to multiply, so they are rescaled late: only if a score exceeds the largest known one by far (`LATE`).
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_id) local: vec3<u32>,
+    @builtin(subgroup_id) subgroup_index: u32,
+    @builtin(subgroup_invocation_id) subgroup_lane: u32,
+) {
+    let lane = local.x;
+    let rows = dims.group * dims.queries; // of a key head
+    let row_blocks = (rows + BLOCK_ROWS - 1u) / BLOCK_ROWS;
+    // NOTE: this is not in a function, because naga treats function results as non-uniform.
+    let index = workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
+    let kv_head = index / row_blocks; // counted over the batch
+    if kv_head >= dims.heads {
+        return;
+    }
+    let first_row = (index - kv_head * row_blocks) * BLOCK_ROWS;
+    let last_row = min(first_row + BLOCK_ROWS, rows) - 1u;
+    let batch = kv_head / dims.kv_heads;
+    let of_batch = kv_head % dims.kv_heads;
+    // This lane's row, and its columns of every BC.
+    let tile_row = subgroup_index * WM;
+    let row_in_block = tile_row + subgroup_lane / LANES_OF_ROW;
+    let own = subgroup_lane % LANES_OF_ROW;
+    let row = first_row + row_in_block;
+    let known = min(row, rows - 1u);
+    let i = known / dims.group;
+    let head = of_batch * dims.group + known % dims.group;
+    let own_p = row_in_block * P_LD + own * (SHARE / 4u);
+    let own_s = row_in_block * S_LD + own * (SHARE / 4u);
+    let of_q = dims.q.x + batch * dims.q.y + head * dims.q.z + i * dims.q.w;
+    let of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z;
+    let of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z;
+
+    // Q stays in matrices. BC columns at a time pass through shared memory.
+    var q_rows: array<array<mat_a, OF_Q>, ROWS>;
+    //#unroll
+    for (var piece = 0u; piece < D; piece += BC) {
+        //#unroll
+        for (var unit = 0u; unit < SHARE / 8u; unit++) {
+            let col = piece + own * SHARE + 8u * unit;
+            if col < D {
+                let elements = query_unit(of_q, col);
+                p_tile[own_p + 2u * unit] = elements.x;
+                p_tile[own_p + 2u * unit + 1u] = elements.y;
+            }
+        }
+        workgroupBarrier();
+        //#unroll
+        for (var f = 0u; f < BC; f += FRAGMENT) {
+            if piece + f < D {
+                //#unroll
+                for (var r = 0u; r < ROWS; r++) {
+                    let at = (tile_row + r * FRAGMENT) * P_LD + f / 4u;
+                    var loaded: mat_a = coopLoadT<mat_a>(&p_tile[at], P_LD);
+                    q_rows[r][(piece + f) / FRAGMENT] = loaded;
+                }
+            }
+        }
+        workgroupBarrier();
+    }
+    var o: array<array<mat_c, OF_O>, ROWS>; // sums of values, weighted by exponentials of distances to `most`
+    //#unroll
+    for (var r = 0u; r < ROWS; r++) {
+        //#unroll
+        for (var col = 0u; col < DV / FRAGMENT; col++) {
+            o[r][col] = mat_c();
+        }
+    }
+    var most = NO_SCORE; // a score of the row, at most LATE below the largest one
+    var total = 0.0;     // the sum of this lane's exponentials
+
+    // Keys that all rows of the workgroup attend, and those that some attend.
+    let count = key_count(batch);
+    let range = range_of(i, count);
+    let of_first = range_of(first_row / dims.group, count);
+    let of_last = range_of(last_row / dims.group, count);
+    let all_first = max(of_first.x, of_last.x);
+    let all_end = min(of_first.y, of_last.y);
+    let some_first = min(of_first.x, of_last.x);
+    let some_end = max(of_first.y, of_last.y);
+
+    for (var j0 = some_first; j0 < some_end; j0 += BC) {
+        let is_edge = j0 < all_first || j0 + BC > all_end;
+        stage_keys(of_k, j0, some_end - 1u, lane);
+        var is_mended = stage_values(of_v, j0, some_end - 1u, batch, is_edge, lane);
+        workgroupBarrier();
+        var s: array<array<mat_c, KEYS>, ROWS>;
+        //#unroll
+        for (var r = 0u; r < ROWS; r++) {
+            //#unroll
+            for (var key = 0u; key < KEYS; key++) {
+                s[r][key] = mat_c();
+            }
+        }
+        //#unroll
+        for (var d = 0u; d < D / FRAGMENT; d++) {
+            //#unroll
+            for (var key = 0u; key < KEYS; key++) {
+                let at = key * FRAGMENT * K_LD + d * (FRAGMENT / 4u);
+                var keys: mat_b = coopLoad<mat_b>(&k_tile[at], K_LD);
+                //#unroll
+                for (var r = 0u; r < ROWS; r++) {
+                    s[r][key] = coopMultiplyAdd(q_rows[r][d], keys, s[r][key]);
+                }
+            }
+        }
+        //#unroll
+        for (var r = 0u; r < ROWS; r++) {
+            //#unroll
+            for (var key = 0u; key < KEYS; key++) {
+                let sums = s[r][key];
+                let to = (tile_row + r * FRAGMENT) * S_LD + key * (FRAGMENT / 4u);
+                coopStoreT(sums, &s_tile[to], S_LD);
+            }
+        }
+        workgroupBarrier();
+
+        var scores: array<vec4<f32>, SHARE / 4u>;
+        var top = LOWEST;
+        //#unroll
+        for (var quad = 0u; quad < SHARE / 4u; quad++) {
+            scores[quad] = s_tile[own_s + quad] * dims.scale;
+            let j = j0 + own * SHARE + 4u * quad;
+            if ADDS {
+                //#unroll
+                for (var c = 0u; c < 4u; c++) {
+                    scores[quad][c] += added(batch, head, i, min(j + c, some_end - 1u));
+                }
+            }
+            if KEEPS || is_edge {
+                //#unroll
+                for (var c = 0u; c < 4u; c++) {
+                    let attends = j + c >= range.x && j + c < range.y && is_kept(batch, min(j + c, some_end - 1u));
+                    scores[quad][c] = select(LOWEST, scores[quad][c], attends);
+                }
+            }
+            top = max(top, max(max(scores[quad].x, scores[quad].y), max(scores[quad].z, scores[quad].w)));
+        }
+        //#unroll
+        for (var step = 1u; step < LANES_OF_ROW; step *= 2u) {
+            top = max(top, subgroupShuffleXor(top, step));
+        }
+        var factor = 1.0;
+        if top > most + LATE {
+            factor = exp_of_negative(vec4<f32>(most - top)).x;
+            is_mended = is_mended || total > 0.0;
+            most = top;
+            total *= factor;
+        }
+        //#unroll
+        for (var quad = 0u; quad < SHARE / 4u; quad++) {
+            let p = exp_of(scores[quad] - most);
+            total += (p.x + p.y) + (p.z + p.w);
+            p_tile[own_p + quad] = vec4<f16>(p);
+        }
+        let are_mended = subgroupAny(is_mended);
+        if subgroup_lane == 0u {
+            mends[subgroup_index] = u32(are_mended);
+        }
+        workgroupBarrier();
+
+        if (mends.x | mends.y | mends.z | mends.w) != 0u {
+            //#unroll
+            for (var piece = 0u; piece < DV; piece += BC) {
+                //#unroll
+                for (var f = 0u; f < BC; f += FRAGMENT) {
+                    if piece + f < DV {
+                        //#unroll
+                        for (var r = 0u; r < ROWS; r++) {
+                            let sums = o[r][(piece + f) / FRAGMENT];
+                            let to = (tile_row + r * FRAGMENT) * S_LD + f / 4u;
+                            coopStoreT(sums, &s_tile[to], S_LD);
+                        }
+                    }
+                }
+                workgroupBarrier();
+                //#unroll
+                for (var quad = 0u; quad < SHARE / 4u; quad++) {
+                    let col = piece + own * SHARE + 4u * quad;
+                    if col < DV {
+                        var sums = s_tile[own_s + quad] * factor;
+                        if is_edge {
+                            sums += strange_sums(row_in_block * P_LD, of_v, j0, range, batch, col);
+                        }
+                        s_tile[own_s + quad] = sums;
+                    }
+                }
+                workgroupBarrier();
+                //#unroll
+                for (var f = 0u; f < BC; f += FRAGMENT) {
+                    if piece + f < DV {
+                        //#unroll
+                        for (var r = 0u; r < ROWS; r++) {
+                            let at = (tile_row + r * FRAGMENT) * S_LD + f / 4u;
+                            var loaded: mat_c = coopLoadT<mat_c>(&s_tile[at], S_LD);
+                            o[r][(piece + f) / FRAGMENT] = loaded;
+                        }
+                    }
+                }
+                workgroupBarrier();
+            }
+        }
+        //#unroll
+        for (var key = 0u; key < KEYS; key++) {
+            var weights: array<mat_a, ROWS>;
+            //#unroll
+            for (var r = 0u; r < ROWS; r++) {
+                let at = (tile_row + r * FRAGMENT) * P_LD + key * (FRAGMENT / 4u);
+                var loaded: mat_a = coopLoadT<mat_a>(&p_tile[at], P_LD);
+                weights[r] = loaded;
+            }
+            //#unroll
+            for (var col = 0u; col < DV / FRAGMENT; col++) {
+                let at = key * FRAGMENT * V_LD + col * (FRAGMENT / 4u);
+                var values: mat_b = coopLoadT<mat_b>(&v_tile[at], V_LD);
+                //#unroll
+                for (var r = 0u; r < ROWS; r++) {
+                    o[r][col] = coopMultiplyAdd(weights[r], values, o[r][col]);
+                }
+            }
+        }
+        workgroupBarrier();
+    }
+
+    //#unroll
+    for (var step = 1u; step < LANES_OF_ROW; step *= 2u) {
+        total += subgroupShuffleXor(total, step);
+    }
+    let factor = select(1.0 / total, 0.0, total == 0.0);
+    //#unroll
+    for (var piece = 0u; piece < DV; piece += BC) {
+        //#unroll
+        for (var f = 0u; f < BC; f += FRAGMENT) {
+            if piece + f < DV {
+                //#unroll
+                for (var r = 0u; r < ROWS; r++) {
+                    let sums = o[r][(piece + f) / FRAGMENT];
+                    let to = (tile_row + r * FRAGMENT) * S_LD + f / 4u;
+                    coopStoreT(sums, &s_tile[to], S_LD);
+                }
+            }
+        }
+        workgroupBarrier();
+        if row < rows {
+            let of_y = dims.y.x + batch * dims.y.y + head * dims.y.z + i * dims.y.w;
+            //#unroll
+            for (var quad = 0u; quad < SHARE / 4u; quad += QUADS) {
+                let col = piece + own * SHARE + 4u * quad;
+                if col < DV {
+                    var results: array<vec4<f32>, QUADS>;
+                    //#unroll
+                    for (var c = 0u; c < QUADS; c++) {
+                        results[c] = s_tile[own_s + quad + c] * factor;
+                    }
+                    store_y(of_y, col / WIDTH, WIDTH, results);
+                }
+            }
+        }
+        workgroupBarrier();
+    }
+    if row < rows && own == 0u {
+        // A row without keys is 0, and its logarithm minus infinity.
+        let lse = bitcast<u32>(most + log_of(vec4<f32>(total)).x);
+        let of_lse = (batch * dims.kv_heads * dims.group + head) * dims.queries + i;
+        store_lse(of_lse, bitcast<f32>(select(lse, 0xff800000u, total == 0.0)));
+    }
+}
