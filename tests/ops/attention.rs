@@ -5,13 +5,15 @@ use crate::support::strided::{Lay, Placed};
 use crate::support::turn::Turn;
 use crate::support::values::{assert_ok, for_all_types_and_a_gpu, values};
 use std::fmt::Debug;
-use tilewise::attention::{AttentionOptions, CausalFrom, alibi_slopes, attention_with_lse};
+use tilewise::attention::{
+    AttentionKernel, AttentionOptions, CausalFrom, alibi_slopes, attention_with_lse,
+};
 use tilewise::reference::{AttentionReference, Definition, compare};
 use tilewise::{DType, Error, Gpu, Real, Tensor, attention};
 
 /// What a case has besides its operands.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Extra {
+pub(super) enum Extra {
     None,
     Causal(CausalFrom),
     Window(usize, usize),
@@ -25,7 +27,7 @@ enum Extra {
 }
 
 /// Batch, heads, key heads; queries, keys; the head dims; and what else there is.
-type Case = ([usize; 3], [usize; 2], [usize; 2], Extra);
+pub(super) type Case = ([usize; 3], [usize; 2], [usize; 2], Extra);
 
 const CASES: [Case; 20] = [
     ([1, 1, 1], [1, 1], [8, 8], Extra::None),
@@ -51,10 +53,10 @@ const CASES: [Case; 20] = [
 ];
 
 /// The operands of a case on the host.
-struct Data<T: Real> {
-    q: Vec<T>,
-    k: Vec<T>,
-    v: Vec<T>,
+pub(super) struct Data<T: Real> {
+    pub(super) q: Vec<T>,
+    pub(super) k: Vec<T>,
+    pub(super) v: Vec<T>,
     bias: Vec<T>,
     lengths: Vec<i32>,
     keep: Vec<i8>,
@@ -62,7 +64,7 @@ struct Data<T: Real> {
 }
 
 impl<T: Real> Data<T> {
-    fn new(([batch, heads, kv_heads], [queries, keys], [dim, dim_v], extra): Case) -> Self {
+    pub(super) fn new(([batch, heads, kv_heads], [queries, keys], [dim, dim_v], extra): Case) -> Self {
         let bias = if let Extra::Bias(shape) = extra { shape } else { &[heads, 1, keys] };
         Self {
             q: values(&[batch, heads, queries, dim], 4.0, 1),
@@ -77,7 +79,7 @@ impl<T: Real> Data<T> {
     }
 
     /// The definition.
-    fn reference(&self, case: Case, scale: f64) -> AttentionReference {
+    pub(super) fn reference(&self, case: Case, scale: f64) -> AttentionReference {
         let (heads, lengths, dims, extra) = case;
         let mut want = AttentionReference::new([&self.q, &self.k, &self.v], heads, lengths, dims, scale);
         let ([_, of_batch, _], [queries, keys]) = (heads, lengths);
@@ -91,7 +93,7 @@ impl<T: Real> Data<T> {
         want
     }
 
-    fn is_kept(&self, [batch, _, i, j]: [usize; 4], corner: i64, keys: usize, extra: Extra) -> bool {
+    pub(super) fn is_kept(&self, [batch, _, i, j]: [usize; 4], corner: i64, keys: usize, extra: Extra) -> bool {
         let distance = j as i64 - i as i64;
         let causal = |from| distance <= if from == CausalFrom::TopLeft { 0 } else { corner };
         let is_short = i64::from(self.lengths[batch]) <= j as i64;
@@ -129,7 +131,7 @@ impl<T: Real> Data<T> {
 }
 
 /// The operands of a case on a device.
-struct Operands<T: Real> {
+pub(super) struct Operands<T: Real> {
     q: Tensor<T>,
     k: Tensor<T>,
     v: Tensor<T>,
@@ -138,10 +140,11 @@ struct Operands<T: Real> {
     keep: Tensor<i8>,
     slopes: Tensor<f32>,
     extra: Extra,
+    kernel: AttentionKernel,
 }
 
 impl<T: Real> Operands<T> {
-    fn new(gpu: &Gpu, data: &Data<T>, case: Case, lay: Lay) -> Self {
+    pub(super) fn new(gpu: &Gpu, data: &Data<T>, case: Case, lay: Lay) -> Self {
         let ([batch, heads, kv_heads], [queries, keys], [dim, dim_v], extra) = case;
         let placed = |data: &[T], shape: &[usize]| Placed::new(gpu, data, shape, lay).tensor;
         let bias = if let Extra::Bias(shape) = extra { shape } else { &[heads, 1, keys] };
@@ -154,11 +157,17 @@ impl<T: Real> Operands<T> {
             keep: Placed::new(gpu, &data.keep, &[batch, keys], lay).tensor,
             slopes: Placed::new(gpu, &data.slopes, &[heads], lay).tensor,
             extra,
+            kernel: AttentionKernel::Plain,
         }
     }
 
-    fn options(&self) -> AttentionOptions<'_, T> {
-        let options = AttentionOptions::new();
+    /// The same, computed by this kernel.
+    pub(super) fn by(self, kernel: AttentionKernel) -> Self {
+        Self { kernel, ..self }
+    }
+
+    pub(super) fn options(&self) -> AttentionOptions<'_, T> {
+        let options = AttentionOptions::new().kernel(self.kernel);
         match self.extra {
             Extra::None => options,
             Extra::Causal(from) => options.causal(from),
@@ -175,7 +184,7 @@ impl<T: Real> Operands<T> {
         }
     }
 
-    fn run(&self) -> (Tensor<T>, Tensor<f32>) {
+    pub(super) fn run(&self) -> (Tensor<T>, Tensor<f32>) {
         attention_with_lse(&self.q, &self.k, &self.v, &self.options()).unwrap()
     }
 }
@@ -227,7 +236,7 @@ fn cases_agree(turn: &Turn, forms: &mut Forms) {
 }
 
 /// Logarithms of rows without keys are minus infinity.
-fn assert_log_sums(want: &Definition, got: &[f32], what: impl Debug) {
+pub(super) fn assert_log_sums(want: &Definition, got: &[f32], what: impl Debug) {
     let all = || want.value.iter().zip(&want.tolerance).zip(got);
     assert!(
         all().all(|((want, _), got)| (*want == f64::NEG_INFINITY) == (*got == f32::NEG_INFINITY)),
