@@ -2,7 +2,7 @@
 //!
 //! shapes    Q (batch, heads, queries, D), K (batch, kv_heads, keys, D), V (batch, kv_heads, keys, DV) of f16, any strides -> Y (batch, heads, queries, DV) and the logarithms of the sums of exponentials; f32 sums
 //! grid      SUBGROUPS * WM rows of one key head a workgroup; rows, then key heads
-//! subgroup  WM rows; their scores for BC keys at a time, and their sums, are FRAGMENT x FRAGMENT matrices; LANES_OF_ROW neighbours share the softmax of a row
+//! subgroup  WM rows; their scores for BC keys at a time, and their sums, are FRAGMENT x FRAGMENT matrices; LANES_OF_ROW neighbours share the softmax of LANE_ROWS rows
 //! requires  f16; cooperative matrices of FRAGMENT cubed, (f16, f16) -> f32; subgroups of SUBGROUP and no other size
 //! edges     rows past the end are computed as the last one and not stored; keys outside a row's range, its length or its mask have no weight: any queries, keys >= 1
 
@@ -23,6 +23,8 @@ const BC: u32 = 32u;
 const D: u32 = 64u;
 const DV: u32 = 64u;
 const SUBGROUP: u32 = 32u;
+const LANES_OF_ROW: u32 = 2u;
+const LANE_ROWS: u32 = 1u; // rows of a lane: several if there are more rows than lanes
 const QUADS: u32 = 1u;     // of four results that a lane stores together
 const ADDS: bool = false;  // something is added to scores
 const KEEPS: bool = false; // there is a mask of keys
@@ -30,10 +32,9 @@ const KEEPS: bool = false; // there is a mask of keys
 const SUBGROUPS: u32 = 4u;
 const LANES: u32 = SUBGROUPS * SUBGROUP;
 const BLOCK_ROWS: u32 = SUBGROUPS * WM;
-const LANES_OF_ROW: u32 = SUBGROUP / WM;
 const SHARE: u32 = BC / LANES_OF_ROW; // of a row's BC scores, those of a lane
 const_assert WM % FRAGMENT == 0u && BC % FRAGMENT == 0u && D % FRAGMENT == 0u && DV % FRAGMENT == 0u;
-const_assert SUBGROUP % WM == 0u && BC % LANES_OF_ROW == 0u && SHARE % 8u == 0u;
+const_assert SUBGROUP * LANE_ROWS == WM * LANES_OF_ROW && BC % LANES_OF_ROW == 0u && SHARE % 8u == 0u;
 const ROWS: u32 = WM / FRAGMENT; // of matrices
 const KEYS: u32 = BC / FRAGMENT;
 // Matrices of a row of Q, and of sums: with those of the last BC columns, which there may not be.
@@ -41,11 +42,9 @@ const OF_Q: u32 = (D + BC - 1u) / BC * KEYS;
 const OF_O: u32 = (DV + BC - 1u) / BC * KEYS;
 // NOTE: an odd number of 16 bytes, so that rows start in different banks.
 const K_LD: u32 = D / 4u + 2u;
-const V_LD: u32 = DV / 4u + 2u;
 const S_LD: u32 = BC / 4u + 1u;
 const P_LD: u32 = BC / 4u + 2u;
 const K_UNITS: u32 = BC * D / 8u;
-const V_UNITS: u32 = BC * DV / 8u;
 const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
 
@@ -111,7 +110,6 @@ fn store_lse(row: u32, value: f32) {}
 //#end
 
 var<workgroup> k_tile: array<vec4<f16>, BC * K_LD>; // BC keys
-var<workgroup> v_tile: array<vec4<f16>, BC * V_LD>; // their values
 var<workgroup> s_tile: array<vec4<f32>, BLOCK_ROWS * S_LD>; // scores, or BC columns of sums
 var<workgroup> p_tile: array<vec4<f16>, BLOCK_ROWS * P_LD>; // weights, or BC columns of Q
 var<workgroup> mends: vec4<u32>; // whether sums of a subgroup's rows have to be changed
@@ -135,34 +133,7 @@ fn stage_keys(of_k: u32, j0: u32, last: u32, lane: u32) {
     }
 }
 
-// Stages their values: zeros for what the mask does not keep. If some rows do not attend all keys, also in place of numbers that are
-// not finite, because zero times these is not zero; the result is whether there are any, which `strange_sums` adds to the rows that attend them.
-fn stage_values(of_v: u32, j0: u32, last: u32, batch: u32, is_edge: bool, lane: u32) -> bool {
-    var has_strange = false;
-    //#unroll
-    for (var n = 0u; n < (V_UNITS + LANES - 1u) / LANES; n++) {
-        let unit = lane + n * LANES;
-        if V_UNITS % LANES == 0u || unit < V_UNITS {
-            let row = unit / (DV / 8u);
-            let col = unit % (DV / 8u);
-            let j = min(j0 + row, last);
-            var elements = value_unit(of_v + j * dims.v.w, 8u * col);
-            if KEEPS {
-                let kept = vec4<bool>(is_kept(batch, j));
-                elements = Unit(select(vec4<f16>(), elements.x, kept), select(vec4<f16>(), elements.y, kept));
-            }
-            if is_edge {
-                let low = is_finite(elements.x);
-                let high = is_finite(elements.y);
-                has_strange = has_strange || !all(low) || !all(high);
-                elements = Unit(select(vec4<f16>(), elements.x, low), select(vec4<f16>(), elements.y, high));
-            }
-            v_tile[row * V_LD + 2u * col] = elements.x;
-            v_tile[row * V_LD + 2u * col + 1u] = elements.y;
-        }
-    }
-    return has_strange;
-}
+//#slot attention_values default in_order
 
 // The sums of four columns of weighted values that are not finite, over the keys of a block that a row attends.
 fn strange_sums(of_p: u32, of_v: u32, j0: u32, range: vec2<u32>, batch: u32, col: u32) -> vec4<f32> {
@@ -202,17 +173,28 @@ fn main(
     let last_row = min(first_row + BLOCK_ROWS, rows) - 1u;
     let batch = kv_head / dims.kv_heads;
     let of_batch = kv_head % dims.kv_heads;
-    // This lane's row, and its columns of every BC.
+    // This lane's rows, and its columns of every BC. Rows past the end are computed as the last one.
     let tile_row = subgroup_index * WM;
-    let row_in_block = tile_row + subgroup_lane / LANES_OF_ROW;
+    let own_row = tile_row + subgroup_lane / LANES_OF_ROW;
     let own = subgroup_lane % LANES_OF_ROW;
-    let row = first_row + row_in_block;
-    let known = min(row, rows - 1u);
-    let i = known / dims.group;
-    let head = of_batch * dims.group + known % dims.group;
-    let own_p = row_in_block * P_LD + own * (SHARE / 4u);
-    let own_s = row_in_block * S_LD + own * (SHARE / 4u);
-    let of_q = dims.q.x + batch * dims.q.y + head * dims.q.z + i * dims.q.w;
+    let own_p = own_row * P_LD + own * (SHARE / 4u);
+    let own_s = own_row * S_LD + own * (SHARE / 4u);
+    let count = key_count(batch);
+    var i: array<u32, LANE_ROWS>;
+    var head: array<u32, LANE_ROWS>;
+    var range: array<vec2<u32>, LANE_ROWS>;
+    var most: array<f32, LANE_ROWS>;   // a score of the row, at most LATE below the largest one
+    var total: array<f32, LANE_ROWS>;  // the sum of this lane's exponentials
+    var factor: array<f32, LANE_ROWS>; // by which sums are multiplied
+    //#unroll
+    for (var part = 0u; part < LANE_ROWS; part++) {
+        let known = min(first_row + own_row + part * SUBGROUP, rows - 1u);
+        i[part] = known / dims.group;
+        head[part] = of_batch * dims.group + known % dims.group;
+        range[part] = range_of(i[part], count);
+        most[part] = NO_SCORE;
+        total[part] = 0.0;
+    }
     let of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z;
     let of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z;
 
@@ -221,12 +203,17 @@ fn main(
     //#unroll
     for (var piece = 0u; piece < D; piece += BC) {
         //#unroll
-        for (var unit = 0u; unit < SHARE / 8u; unit++) {
-            let col = piece + own * SHARE + 8u * unit;
-            if col < D {
-                let elements = query_unit(of_q, col);
-                p_tile[own_p + 2u * unit] = elements.x;
-                p_tile[own_p + 2u * unit + 1u] = elements.y;
+        for (var part = 0u; part < LANE_ROWS; part++) {
+            let of_q = dims.q.x + batch * dims.q.y + head[part] * dims.q.z + i[part] * dims.q.w;
+            //#unroll
+            for (var unit = 0u; unit < SHARE / 8u; unit++) {
+                let col = piece + own * SHARE + 8u * unit;
+                if col < D {
+                    let elements = query_unit(of_q, col);
+                    let to = own_p + part * SUBGROUP * P_LD + 2u * unit;
+                    p_tile[to] = elements.x;
+                    p_tile[to + 1u] = elements.y;
+                }
             }
         }
         workgroupBarrier();
@@ -243,7 +230,7 @@ fn main(
         }
         workgroupBarrier();
     }
-    var o: array<array<mat_c, OF_O>, ROWS>; // sums of values, weighted by exponentials of distances to `most`
+    var o: array<array<mat_c, OF_O>, ROWS>; // sums of values, weighted by exponentials of distances to a score
     //#unroll
     for (var r = 0u; r < ROWS; r++) {
         //#unroll
@@ -251,12 +238,8 @@ fn main(
             o[r][col] = mat_c();
         }
     }
-    var most = NO_SCORE; // a score of the row, at most LATE below the largest one
-    var total = 0.0;     // the sum of this lane's exponentials
 
     // Keys that all rows of the workgroup attend, and those that some attend.
-    let count = key_count(batch);
-    let range = range_of(i, count);
     let of_first = range_of(first_row / dims.group, count);
     let of_last = range_of(last_row / dims.group, count);
     let all_first = max(of_first.x, of_last.x);
@@ -300,43 +283,47 @@ fn main(
         }
         workgroupBarrier();
 
-        var scores: array<vec4<f32>, SHARE / 4u>;
-        var top = LOWEST;
         //#unroll
-        for (var quad = 0u; quad < SHARE / 4u; quad++) {
-            scores[quad] = s_tile[own_s + quad] * dims.scale;
-            let j = j0 + own * SHARE + 4u * quad;
-            if ADDS {
-                //#unroll
-                for (var c = 0u; c < 4u; c++) {
-                    scores[quad][c] += added(batch, head, i, min(j + c, some_end - 1u));
+        for (var part = 0u; part < LANE_ROWS; part++) {
+            var scores: array<vec4<f32>, SHARE / 4u>;
+            var top = LOWEST;
+            //#unroll
+            for (var quad = 0u; quad < SHARE / 4u; quad++) {
+                scores[quad] = s_tile[own_s + part * SUBGROUP * S_LD + quad] * dims.scale;
+                let j = j0 + own * SHARE + 4u * quad;
+                if ADDS {
+                    //#unroll
+                    for (var c = 0u; c < 4u; c++) {
+                        scores[quad][c] += added(batch, head[part], i[part], min(j + c, some_end - 1u));
+                    }
                 }
-            }
-            if KEEPS || is_edge {
-                //#unroll
-                for (var c = 0u; c < 4u; c++) {
-                    let attends = j + c >= range.x && j + c < range.y && is_kept(batch, min(j + c, some_end - 1u));
-                    scores[quad][c] = select(LOWEST, scores[quad][c], attends);
+                if KEEPS || is_edge {
+                    //#unroll
+                    for (var c = 0u; c < 4u; c++) {
+                        let is_within = j + c >= range[part].x && j + c < range[part].y;
+                        let attends = is_within && is_kept(batch, min(j + c, some_end - 1u));
+                        scores[quad][c] = select(LOWEST, scores[quad][c], attends);
+                    }
                 }
+                top = max(top, max(max(scores[quad].x, scores[quad].y), max(scores[quad].z, scores[quad].w)));
             }
-            top = max(top, max(max(scores[quad].x, scores[quad].y), max(scores[quad].z, scores[quad].w)));
-        }
-        //#unroll
-        for (var step = 1u; step < LANES_OF_ROW; step *= 2u) {
-            top = max(top, subgroupShuffleXor(top, step));
-        }
-        var factor = 1.0;
-        if top > most + LATE {
-            factor = exp_of_negative(vec4<f32>(most - top)).x;
-            is_mended = is_mended || total > 0.0;
-            most = top;
-            total *= factor;
-        }
-        //#unroll
-        for (var quad = 0u; quad < SHARE / 4u; quad++) {
-            let p = exp_of(scores[quad] - most);
-            total += (p.x + p.y) + (p.z + p.w);
-            p_tile[own_p + quad] = vec4<f16>(p);
+            //#unroll
+            for (var step = 1u; step < LANES_OF_ROW; step *= 2u) {
+                top = max(top, subgroupShuffleXor(top, step));
+            }
+            factor[part] = 1.0;
+            if top > most[part] + LATE {
+                factor[part] = exp_of_negative(vec4<f32>(most[part] - top)).x;
+                is_mended = is_mended || total[part] > 0.0;
+                most[part] = top;
+                total[part] *= factor[part];
+            }
+            //#unroll
+            for (var quad = 0u; quad < SHARE / 4u; quad++) {
+                let p = exp_of(scores[quad] - most[part]);
+                total[part] += (p.x + p.y) + (p.z + p.w);
+                p_tile[own_p + part * SUBGROUP * P_LD + quad] = vec4<f16>(p);
+            }
         }
         let are_mended = subgroupAny(is_mended);
         if subgroup_lane == 0u {
@@ -360,14 +347,19 @@ fn main(
                 }
                 workgroupBarrier();
                 //#unroll
-                for (var quad = 0u; quad < SHARE / 4u; quad++) {
-                    let col = piece + own * SHARE + 4u * quad;
-                    if col < DV {
-                        var sums = s_tile[own_s + quad] * factor;
-                        if is_edge {
-                            sums += strange_sums(row_in_block * P_LD, of_v, j0, range, batch, col);
+                for (var part = 0u; part < LANE_ROWS; part++) {
+                    //#unroll
+                    for (var quad = 0u; quad < SHARE / 4u; quad++) {
+                        let col = piece + own * SHARE + 4u * quad;
+                        if col < DV {
+                            let at = own_s + part * SUBGROUP * S_LD + quad;
+                            var sums = s_tile[at] * factor[part];
+                            if is_edge {
+                                let of_p = (own_row + part * SUBGROUP) * P_LD;
+                                sums += strange_sums(of_p, of_v, j0, range[part], batch, col);
+                            }
+                            s_tile[at] = sums;
                         }
-                        s_tile[own_s + quad] = sums;
                     }
                 }
                 workgroupBarrier();
@@ -396,8 +388,15 @@ fn main(
             }
             //#unroll
             for (var col = 0u; col < DV / FRAGMENT; col++) {
-                let at = key * FRAGMENT * V_LD + col * (FRAGMENT / 4u);
-                var values: mat_b = coopLoadT<mat_b>(&v_tile[at], V_LD);
+                let at = key * V_NEXT_KEY + col * V_NEXT_COLUMN;
+                var values: mat_b;
+                if V_ALONG_KEYS {
+                    var from_columns: mat_b = coopLoad<mat_b>(&v_tile[at], V_LD);
+                    values = from_columns;
+                } else {
+                    var from_rows: mat_b = coopLoadT<mat_b>(&v_tile[at], V_LD);
+                    values = from_rows;
+                }
                 //#unroll
                 for (var r = 0u; r < ROWS; r++) {
                     o[r][col] = coopMultiplyAdd(weights[r], values, o[r][col]);
@@ -408,10 +407,19 @@ fn main(
     }
 
     //#unroll
-    for (var step = 1u; step < LANES_OF_ROW; step *= 2u) {
-        total += subgroupShuffleXor(total, step);
+    for (var part = 0u; part < LANE_ROWS; part++) {
+        //#unroll
+        for (var step = 1u; step < LANES_OF_ROW; step *= 2u) {
+            total[part] += subgroupShuffleXor(total[part], step);
+        }
+        // A row without keys is 0, and its logarithm minus infinity.
+        factor[part] = select(1.0 / total[part], 0.0, total[part] == 0.0);
+        if first_row + own_row + part * SUBGROUP < rows && own == 0u {
+            let lse = bitcast<u32>(most[part] + log_of(vec4<f32>(total[part])).x);
+            let of_lse = (batch * dims.kv_heads * dims.group + head[part]) * dims.queries + i[part];
+            store_lse(of_lse, bitcast<f32>(select(lse, 0xff800000u, total[part] == 0.0)));
+        }
     }
-    let factor = select(1.0 / total, 0.0, total == 0.0);
     //#unroll
     for (var piece = 0u; piece < DV; piece += BC) {
         //#unroll
@@ -426,27 +434,24 @@ fn main(
             }
         }
         workgroupBarrier();
-        if row < rows {
-            let of_y = dims.y.x + batch * dims.y.y + head * dims.y.z + i * dims.y.w;
-            //#unroll
-            for (var quad = 0u; quad < SHARE / 4u; quad += QUADS) {
-                let col = piece + own * SHARE + 4u * quad;
-                if col < DV {
-                    var results: array<vec4<f32>, QUADS>;
-                    //#unroll
-                    for (var c = 0u; c < QUADS; c++) {
-                        results[c] = s_tile[own_s + quad + c] * factor;
+        //#unroll
+        for (var part = 0u; part < LANE_ROWS; part++) {
+            if first_row + own_row + part * SUBGROUP < rows {
+                let of_y = dims.y.x + batch * dims.y.y + head[part] * dims.y.z + i[part] * dims.y.w;
+                //#unroll
+                for (var quad = 0u; quad < SHARE / 4u; quad += QUADS) {
+                    let col = piece + own * SHARE + 4u * quad;
+                    if col < DV {
+                        var results: array<vec4<f32>, QUADS>;
+                        //#unroll
+                        for (var c = 0u; c < QUADS; c++) {
+                            results[c] = s_tile[own_s + part * SUBGROUP * S_LD + quad + c] * factor[part];
+                        }
+                        store_y(of_y, col / WIDTH, WIDTH, results);
                     }
-                    store_y(of_y, col / WIDTH, WIDTH, results);
                 }
             }
         }
         workgroupBarrier();
-    }
-    if row < rows && own == 0u {
-        // A row without keys is 0, and its logarithm minus infinity.
-        let lse = bitcast<u32>(most + log_of(vec4<f32>(total)).x);
-        let of_lse = (batch * dims.kv_heads * dims.group + head) * dims.queries + i;
-        store_lse(of_lse, bitcast<f32>(select(lse, 0xff800000u, total == 0.0)));
     }
 }

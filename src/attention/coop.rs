@@ -1,7 +1,7 @@
 //! The kernel of attention on cooperative matrices: `shaders/attention/attention_coop.wgsl`.
 
 use super::problem::{AttentionDims, AttentionProblem};
-use crate::caps::{Caps, CoopScalar};
+use crate::caps::{Caps, CoopScalar, MatrixOrder};
 use crate::kernel::{Kernel, Needs, StorageFormat};
 use crate::layout::DType;
 use crate::ops::vectors::Moves;
@@ -21,12 +21,15 @@ pub(super) struct CoopTile {
 }
 
 /// One row of matrices each, so that a row's sums for head dims of 128 fit into registers. Matrices of 8 x 8 are Apple's.
-const TILES: [CoopTile; 4] = [
+const TILES: [CoopTile; 5] = [
     CoopTile { fragment: 16, rows: 16, keys: 32 },
     CoopTile { fragment: 16, rows: 16, keys: 16 },
     CoopTile { fragment: 8, rows: 8, keys: 32 },
     CoopTile { fragment: 8, rows: 8, keys: 16 },
+    CoopTile { fragment: 8, rows: 8, keys: 8 },
 ];
+/// Products of matrices in a block of keys, so many that a software driver compiles them in seconds.
+const MOST_PRODUCTS: u32 = 32;
 /// Subgroups of a workgroup.
 const SUBGROUPS: u32 = 4;
 /// The largest head dim.
@@ -54,15 +57,25 @@ impl CoopTile {
         SUBGROUPS * self.rows
     }
 
+    /// Invocations that share the softmax of a row.
+    fn lanes_of_row(self, caps: &Caps) -> u32 {
+        (subgroup(caps) / self.rows).max(1)
+    }
+
     /// The limits that a launch needs.
     pub(super) fn needs(self, problem: &AttentionProblem, caps: &Caps) -> Needs {
         let d = &problem.dims;
-        // Rows of f16 are padded by 16 bytes, and rows of f32 too. At the end are four words.
-        let [staged, scores] = [2 * (d.dim + d.dim_v + 16), 4 * (self.keys + 4) + 2 * (self.keys + 8)];
+        // Each row is padded by 16 bytes. At the end are four words.
+        let values = match caps.machine.matrix_order {
+            MatrixOrder::Any => 2 * self.keys * (d.dim_v + 8),
+            MatrixOrder::AlongK => 2 * d.dim_v * (self.keys + 8),
+        };
+        let staged = 2 * self.keys * (d.dim + 8) + values;
+        let scores = 4 * (self.keys + 4) + 2 * (self.keys + 8);
         Needs {
             bindings: problem.bindings(),
             invocations: SUBGROUPS * subgroup(caps),
-            workgroup_bytes: self.keys * staged + self.block_rows() * scores + 16,
+            workgroup_bytes: staged + self.block_rows() * scores + 16,
         }
     }
 
@@ -83,8 +96,12 @@ impl CoopTile {
             return Err(format!("head dims that are multiples of {fragment} up to {MOST_DIM}, not {dims}"));
         }
         let size = subgroup(caps);
-        if !size.is_multiple_of(self.rows) || !(self.keys * self.rows).is_multiple_of(8 * size) {
-            return Err(format!("subgroups of another size than {size} for rows of {} keys", self.keys));
+        if size.max(self.rows) % size.min(self.rows) != 0 || self.keys / self.lanes_of_row(caps) % 8 != 0 {
+            return Err(format!("smaller subgroups: {size} invocations have less than eight scores each"));
+        }
+        let products = self.rows / self.fragment * self.keys / self.fragment * (d.dim + d.dim_v) / self.fragment;
+        if products > MOST_PRODUCTS && caps.machine.compile_seconds.is_some() {
+            return Err(format!("a GPU: a software driver would compile {products} products for minutes"));
         }
         let registers = self.registers(problem, caps);
         if registers > MOST_REGISTERS && caps.machine.compile_seconds.is_none() {
@@ -150,11 +167,17 @@ impl CoopTile {
             .param("D", d.dim)
             .param("DV", d.dim_v)
             .param("SUBGROUP", subgroup(caps))
+            .param("LANES_OF_ROW", self.lanes_of_row(caps))
+            .param("LANE_ROWS", (self.rows / subgroup(caps)).max(1))
             .param("QUADS", problem.quads())
             .param("ADDS", problem.bias.is_some() || problem.slopes.is_some())
             .param("KEEPS", problem.keep.is_some())
             .require_subgroup_size(subgroup(caps))
             .require_f16_matrices(size);
+        let kernel = match caps.machine.matrix_order {
+            MatrixOrder::Any => kernel,
+            MatrixOrder::AlongK => kernel.slot("attention_values", "transposed"),
+        };
         let mut to = Writer::new(kernel, problem.moves(), StorageFormat::F16);
         operands(&mut to, problem.moves());
         problem.masks(&mut to);

@@ -110,10 +110,12 @@ impl AttentionProblem {
         let fitting = CoopTile::all().filter(|tile| tile.fits(self, caps).is_ok());
         let fastest = fitting.min_by(|a, b| seconds(a).total_cmp(&seconds(b)));
         if self.pin.is_some() {
-            let lacking = || CoopTile::all().find_map(|tile| tile.fits(self, caps).err()).unwrap_or_default();
-            let unsupported =
-                || Error::Unsupported { op: OP, needs: lacking(), device: caps.adapter.clone() };
-            return fastest.ok_or_else(unsupported).map(Some);
+            return fastest.map(Some).ok_or_else(|| {
+                let mut lacking: Vec<String> =
+                    CoopTile::all().filter_map(|tile| tile.fits(self, caps).err()).collect();
+                lacking.dedup();
+                Error::Unsupported { op: OP, needs: lacking.join(", or "), device: caps.adapter.clone() }
+            });
         }
         let plain = self.plain_flops() / caps.machine.f32_flops;
         Ok(fastest.filter(|tile| seconds(tile) < plain))

@@ -30,7 +30,7 @@ const CASES: [Placed; 17] = [
     (([1, 6, 3], [20, 20], [16, 16], Extra::Slopes), Lay::Plain),
     (([2, 4, 2], [17, 23], [16, 16], Extra::All), Lay::Plain),
     (([1, 1, 1], [33, 65], [64, 80], Extra::Causal(CausalFrom::TopLeft)), Lay::Vectors),
-    (([1, 1, 1], [7, 64], [128, 128], Extra::None), Lay::Plain),
+    (([1, 1, 1], [7, 64], [128, 24], Extra::None), Lay::Plain),
 ];
 
 /// For matrices of 16 x 16, as NVIDIA and AMD have.
@@ -72,11 +72,9 @@ fn agrees(gpu: &Gpu, (case, lay): Placed) {
     want.weights = DType::F16;
     let operands = Operands::new(gpu, &data, case, lay).by(AttentionKernel::Coop);
     let before = gpu.stats().launches;
-    let start = std::time::Instant::now();
     let (y, lse) = operands.run();
     assert_eq!(gpu.stats().launches - before, 1, "{case:?}: one launch");
     let got = y.to_vec().unwrap();
-    eprintln!("{case:?} {lay:?} {:?}", start.elapsed());
     assert_ok(&want.attention().compare(&got), (case, lay));
     assert_log_sums(&want.log_sums(), &lse.to_vec().unwrap(), (case, lay));
     assert!(operands.run().0.to_vec().unwrap() == got, "{case:?}: same plan, same bits");
