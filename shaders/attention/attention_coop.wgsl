@@ -109,9 +109,9 @@ fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
 fn store_lse(row: u32, value: f32) {}
 //#end
 
-var<workgroup> k_tile: array<vec4<f16>, BC * K_LD>; // BC keys
+// BC keys and, when their scores are known, weights; or BC columns of Q.
+var<workgroup> k_tile: array<vec4<f16>, max(BC * K_LD, BLOCK_ROWS * P_LD)>;
 var<workgroup> s_tile: array<vec4<f32>, BLOCK_ROWS * S_LD>; // scores, or BC columns of sums
-var<workgroup> p_tile: array<vec4<f16>, BLOCK_ROWS * P_LD>; // weights, or BC columns of Q
 var<workgroup> mends: vec4<u32>; // whether sums of a subgroup's rows have to be changed
 
 fn is_finite(x: vec4<f16>) -> vec4<bool> {
@@ -143,7 +143,7 @@ fn strange_sums(of_p: u32, of_v: u32, j0: u32, range: vec2<u32>, batch: u32, col
         if j >= range.x && j < range.y && is_kept(batch, j) {
             let unit = value_unit(of_v + j * dims.v.w, col / 8u * 8u);
             let values = select(unit.x, unit.y, vec4<bool>(col % 8u == 4u));
-            let p = f32(p_tile[of_p + c / 4u][c % 4u]);
+            let p = f32(k_tile[of_p + c / 4u][c % 4u]);
             sums += select(p * vec4<f32>(values), vec4<f32>(), is_finite(values));
         }
     }
@@ -211,8 +211,8 @@ fn main(
                 if col < D {
                     let elements = query_unit(of_q, col);
                     let to = own_p + part * SUBGROUP * P_LD + 2u * unit;
-                    p_tile[to] = elements.x;
-                    p_tile[to + 1u] = elements.y;
+                    k_tile[to] = elements.x;
+                    k_tile[to + 1u] = elements.y;
                 }
             }
         }
@@ -223,7 +223,7 @@ fn main(
                 //#unroll
                 for (var r = 0u; r < ROWS; r++) {
                     let at = (tile_row + r * FRAGMENT) * P_LD + f / 4u;
-                    var loaded: mat_a = coopLoadT<mat_a>(&p_tile[at], P_LD);
+                    var loaded: mat_a = coopLoadT<mat_a>(&k_tile[at], P_LD);
                     q_rows[r][(piece + f) / FRAGMENT] = loaded;
                 }
             }
@@ -322,7 +322,7 @@ fn main(
             for (var quad = 0u; quad < SHARE / 4u; quad++) {
                 let p = exp_of(scores[quad] - most[part]);
                 total[part] += (p.x + p.y) + (p.z + p.w);
-                p_tile[own_p + part * SUBGROUP * P_LD + quad] = vec4<f16>(p);
+                k_tile[own_p + part * SUBGROUP * P_LD + quad] = vec4<f16>(p);
             }
         }
         let are_mended = subgroupAny(is_mended);
@@ -383,7 +383,7 @@ fn main(
             //#unroll
             for (var r = 0u; r < ROWS; r++) {
                 let at = (tile_row + r * FRAGMENT) * P_LD + key * (FRAGMENT / 4u);
-                var loaded: mat_a = coopLoadT<mat_a>(&p_tile[at], P_LD);
+                var loaded: mat_a = coopLoadT<mat_a>(&k_tile[at], P_LD);
                 weights[r] = loaded;
             }
             //#unroll

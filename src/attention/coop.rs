@@ -70,12 +70,13 @@ impl CoopTile {
             MatrixOrder::Any => 2 * self.keys * (d.dim_v + 8),
             MatrixOrder::AlongK => 2 * d.dim_v * (self.keys + 8),
         };
-        let staged = 2 * self.keys * (d.dim + 8) + values;
-        let scores = 4 * (self.keys + 4) + 2 * (self.keys + 8);
+        // Weights take the place of keys.
+        let keys = (2 * self.keys * (d.dim + 8)).max(2 * self.block_rows() * (self.keys + 8));
+        let scores = 4 * self.block_rows() * (self.keys + 4);
         Needs {
             bindings: problem.bindings(),
             invocations: SUBGROUPS * subgroup(caps),
-            workgroup_bytes: staged + self.block_rows() * scores + 16,
+            workgroup_bytes: keys + values + scores + 16,
         }
     }
 
