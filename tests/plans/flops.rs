@@ -179,6 +179,10 @@ fn expected(what: &str, plan: &Plan) -> Units {
         }
         "attention" => f32(2 * 4 * 100 * 120 * (2 * 16 + 2 * 16 + 1)),
         "attention of one query" => f32(4 * 4096 * (2 * 16 + 2 * 16 + 1) + of_joined(plan, 16)),
+        "attention on matrices" => {
+            let pairs = (2 * 4 * 100 * 100) as f64;
+            [pairs * 64.0, pairs, 0.0, 0.0]
+        }
         "layer norm" => f32(7 * 64 * 256),
         "RMS norm of long rows" => f32(4 * 130 * 8200),
         "layer norm, backward" => f32(14 * 640 * 256 + of_sums(plan)),
@@ -284,7 +288,7 @@ fn every_family_computes_what_its_plan_says_by_unit() {
         let caps = caps();
         for (what, plan) in FAMILIES {
             let is_possible = match what {
-                "coop" => caps.has_tensor_cores(),
+                "coop" | "attention on matrices" => caps.has_tensor_cores(),
                 _ => device != "bare-vulkan" || !NOT_BARE.contains(&what),
             };
             match plan(&caps) {

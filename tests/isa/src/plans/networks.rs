@@ -99,7 +99,7 @@ fn losses(plans: &mut List<'_>, dtype: DType) {
 /// Attention of 16 heads, with both kernels, and with everything that may be added to scores. Devices without matrices skip the plans that
 /// pin them.
 fn attention(plans: &mut List<'_>) {
-    for dim in [64, 80, 128, 256] {
+    for dim in [64, 128, 256] {
         let (x, bias) = (flat(&[1, 16, 4096, dim]), flat(&[1, 16, 4096, 4096]));
         let (lengths, keep) = (flat(&[1]), flat(&[1, 4096]));
         let plain = AttentionLayouts {
