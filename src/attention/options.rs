@@ -13,13 +13,14 @@ pub enum CausalFrom {
     BottomRight,
 }
 
-/// A kernel of attention.
+/// A kernel of attention, for [`AttentionOptions::kernel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AttentionKernel {
     /// Multiplies in f32: all types, any head dims, any device.
     Plain,
-    /// Multiplies on cooperative matrices (tensor cores): f16, head dims that are multiples of the matrices' size, and at most 256.
+    /// Multiplies on cooperative matrices (tensor cores) with sums in f32: f16 operands, head dims that are multiples of the matrices' size
+    /// and at most 256. Weights are rounded to f16, see [`AttentionReference`](crate::reference::AttentionReference).
     Coop,
 }
 
@@ -119,6 +120,18 @@ impl<'a, T: Real> AttentionOptions<'a, T> {
     }
 
     /// Pins the kernel. Otherwise the one that is predicted to be the fastest runs. The call fails if the pinned kernel cannot run.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// use tilewise::attention::AttentionKernel;
+    /// use tilewise::{AttentionOptions, Fill, attention, f16};
+    ///
+    /// let x = gpu.random::<f16>([1, 2, 40, 16], Fill::Uniform, 1)?;
+    /// let exact = AttentionOptions::new().kernel(AttentionKernel::Plain); // weights stay f32
+    /// assert_eq!(attention(&x, &x, &x, &exact)?.shape(), [1, 2, 40, 16]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn kernel(self, kernel: AttentionKernel) -> Self {
         Self { kernel: Some(kernel), ..self }
     }
