@@ -5,7 +5,8 @@ use tilewise::DType::{self, F16, F32};
 use tilewise::attention::{AttentionKernel, CausalFrom};
 use tilewise::ops::RotaryPairs;
 use tilewise::planning::attention::{
-    AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
+    AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
+    AttentionStatistics,
 };
 use tilewise::planning::ops::{
     ChannelLayouts, ChannelPass, ChannelProblem, CrossEntropyProblem, CumsumProblem, ElementwiseProblem,
@@ -17,6 +18,7 @@ use tilewise::planning::ops::{
 pub(super) fn add(plans: &mut List<'_>) {
     attention(plans);
     for dtype in [F32, F16] {
+        gradients_of_attention(plans, dtype);
         expressions(plans, dtype);
         norms(plans, dtype);
         losses(plans, dtype);
@@ -118,6 +120,25 @@ fn attention(plans: &mut List<'_>) {
             if dim == 64 {
                 add(", masked", masked, causal);
             }
+        }
+    }
+}
+
+/// The gradients of attention of 16 heads, and of a bias for all batches.
+fn gradients_of_attention(plans: &mut List<'_>, dtype: DType) {
+    for dim in [64, 128] {
+        let (x, lse, bias) = (flat(&[1, 16, 4096, dim]), flat(&[1, 16, 4096]), flat(&[16, 4096, 4096]));
+        let mut add = |name: &str, bias, of| {
+            let layouts =
+                AttentionLayouts { q: &x, k: &x, v: &x, bias, lengths: None, keep: None, slopes: None };
+            let none = AttentionStatistics::None;
+            let forward = AttentionProblem::new(layouts, AttentionRange::default(), none, dtype).expect(FITS);
+            let problem = AttentionBackward::new(forward, [&x, &lse, &x], of).expect(FITS);
+            plans.add("attention", &format!("attention {dtype}, dim {dim}, {name}"), &problem);
+        };
+        add("backward", None, AttentionGradientsOf::Operands);
+        if dim == 64 {
+            add("gradient of a bias", Some(&bias), AttentionGradientsOf::Bias(bias));
         }
     }
 }
