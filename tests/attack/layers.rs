@@ -4,20 +4,23 @@ use crate::actor::Actor;
 use crate::held::{Held, Item, elements};
 use crate::model::Model;
 use crate::reals::Results;
+use tilewise::attention::{attention_backward, attention_with_lse};
 use tilewise::ops::{
     self, BatchNorm, CrossEntropy, GroupNorm, InstanceNorm, LayerNorm, Reduction, RmsNorm, Rotary,
     RotaryPairs, RunningStatistics, Softmax,
 };
 use tilewise::reference::{
-    self, CrossEntropyReference, LinearReference, LossReference, NormGradientDefinitions, SoftmaxReference,
-    TargetValues,
+    self, AttentionReference, CrossEntropyReference, LinearReference, LossReference, NormGradientDefinitions,
+    SoftmaxReference, TargetValues,
 };
-use tilewise::{Activation, Gpu, Result, Tensor, linear_backward};
+use tilewise::{Activation, AttentionOptions, CausalFrom, Element, Gpu, Result, Tensor, linear_backward};
 
 /// The largest integers that a layer takes, and the largest number of them.
 const LARGEST: i64 = 1 << 9;
 const ELEMENTS: usize = 1 << 12;
 const EPS: f32 = 0.5;
+/// Of attention, so that its scores are of a few units.
+const SCALE: f32 = 1e-5;
 
 /// An operand of the walk, and another of its shape.
 struct Operands {
@@ -68,7 +71,7 @@ impl Actor {
         };
         let of_x = elements(&model.values);
         let operands = Operands { gpu, shape: model.shape, x, of_x, g: uploaded, of_g };
-        let kind = self.random.below(17);
+        let kind = self.random.below(18);
         let (what, results) = match kind {
             0..3 => ("softmax", self.softmax(&operands)),
             3 | 4 => ("layer norm", layer_norm(&operands, self.random.below(3))),
@@ -79,6 +82,7 @@ impl Actor {
             12 | 13 => ("cross-entropy", self.cross_entropy(&operands)),
             14 => ("gradient of a table", self.look_up_backward()),
             15 => ("rotation", self.rotation(&operands)),
+            16 => ("attention", self.attention(&operands)),
             _ => ("gradients of a dense layer", self.dense_backward(&operands)),
         };
         self.keep_reals(format!("{what} of {name}, kind {kind}"), results);
@@ -112,6 +116,34 @@ impl Actor {
                 reference::log_softmax_backward(&of.of_g, &of.of_x, shape),
             )],
         })
+    }
+
+    /// Attention of rows to each other, and its gradients. Keys are the other operand, values the operand itself. The forms of the kernels
+    /// depend on the length of rows, so only short rows take part.
+    fn attention(&mut self, of: &Operands) -> Result<Results> {
+        let [length, rows] = of.sizes();
+        if length > 8 {
+            return Ok(Vec::new());
+        }
+        let taken = 1 + self.random.below(rows.min(48));
+        self.say(format!("{taken} rows"));
+        let shape = [1, 1, taken, length];
+        let part = |of: &Tensor<f32>| of.reshape([1, 1, rows, length])?.slice(2, ..taken);
+        let (x, g) = (part(&of.x)?, part(&of.g)?);
+        let [of_x, of_g] = [&of.of_x, &of.of_g].map(|of| &of[..taken * length]);
+        let mut want =
+            AttentionReference::new([of_x, of_g, of_x], [1; 3], [taken; 2], [length; 2], f64::from(SCALE));
+        want.kept = Some((0..taken * taken).map(|at| at % taken <= at / taken).collect());
+        let options = AttentionOptions::new().scale(SCALE).causal(CausalFrom::TopLeft);
+        let (attended, sums) = (want.attention(), want.log_sums());
+        let [of_y, of_lse]: [Vec<f32>; 2] =
+            [&attended, &sums].map(|of| of.value.iter().map(|&x| f32::from_f64(x)).collect());
+        let (y, lse) = (of.gpu.tensor(&of_y, shape)?, of.gpu.tensor(&of_lse, &shape[..3])?);
+        let gradients = attention_backward(&x, &g, &x, &y, &lse, &g, &options)?;
+        let of_all = want.gradients(&of_y, &of_lse, of_g);
+        let (y, lse) = attention_with_lse(&x, &g, &x, &options)?;
+        let of_gradients = [(gradients.q, of_all.q), (gradients.k, of_all.k), (gradients.v, of_all.v)];
+        Ok([(y, attended), (lse, sums)].into_iter().chain(of_gradients).collect())
     }
 
     /// A rotation by the angles of some positions, or its gradient.

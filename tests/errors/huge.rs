@@ -1,8 +1,9 @@
 //! Sizes that no device has: errors at once, before anything is allocated or computed.
 
 use crate::support;
+use tilewise::attention::attention_with_lse;
 use tilewise::ops::{self, CrossEntropy, GroupNorm, LayerNorm, Rotary, RotaryPairs};
-use tilewise::{Result, Tensor};
+use tilewise::{AttentionOptions, Result, Tensor, attention};
 
 type Operation = fn(&Tensor<f32>) -> Result<()>;
 
@@ -41,13 +42,21 @@ fn sizes_that_no_device_has_are_errors() {
         fails("normed axes", ops::layer_norm(&x, LayerNorm { axes: huge, ..LayerNorm::default() }).map(drop));
         // A view repeats an element for nothing, but no kernel counts so many.
         if let Ok(wide) = one.broadcast_to([huge, 2]) {
-            let each: [(&str, Operation); 9] = [
+            let each: [(&str, Operation); 11] = [
                 ("exp", |x| ops::exp(x).map(drop)),
                 ("map", |x| ops::map::<f32, 2>(&[x, x], |[a, b]| a + b).map(drop)),
                 ("sum", |x| ops::sum(x, 0).map(drop)),
                 ("argmax", |x| ops::argmax(x, 0).map(drop)),
                 ("softmax", |x| ops::softmax(x, 0).map(drop)),
                 ("rotary", |x| Rotary::new(x.gpu(), RotaryPairs::Halves, 2, 1e4, 9)?.apply(x, 0).map(drop)),
+                ("attention", |x| {
+                    let x = x.unsqueeze(0)?.unsqueeze(0)?;
+                    attention(&x, &x, &x, &AttentionOptions::new()).map(drop)
+                }),
+                ("attention of heads", |x| {
+                    let x = x.unsqueeze(0)?.unsqueeze(2)?;
+                    attention_with_lse(&x, &x, &x, &AttentionOptions::new()).map(drop)
+                }),
                 ("layer_norm", |x| ops::layer_norm(x, LayerNorm::default()).map(drop)),
                 ("batch_norm", |x| ops::batch_norm_training(x, None, ops::BatchNorm::default()).map(drop)),
                 ("mse", |x| ops::mse(x, x, ops::Reduction::Sum).map(drop)),

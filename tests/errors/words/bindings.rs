@@ -2,13 +2,16 @@
 
 use super::{Found, PLANE, mv, product, random, wide};
 use crate::support;
+use tilewise::attention::{attention_backward, attention_bias_backward, attention_with_lse};
 use tilewise::clifford::layer::{MvNormalization, MvSilu};
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product};
 use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, RmsNorm, Rotary, RotaryPairs};
 use tilewise::sketch::{
     Budget, SkLinear, Sketch, SketchKind, cqrrpt, lstsq, range, recommend_rank, rsvd, trace,
 };
-use tilewise::{Activation, Error, Fill, GpuOptions, Result, f16, linear, matmul, ops};
+use tilewise::{
+    Activation, AttentionOptions, Error, Fill, GpuOptions, Result, attention, f16, linear, matmul, ops,
+};
 
 /// A device that binds 4 KiB, and operands of more.
 #[test]
@@ -52,6 +55,17 @@ fn operands_that_cannot_be_bound() {
     large("Rotary::apply", rotary.apply(&a, 0).map(drop));
     let table = Rotary::new(&gpu, RotaryPairs::Halves, 8, 1e4, 512).unwrap();
     large("Rotary::backward", table.backward(&t(&[2, 8]), 0).map(drop));
+    let heads = a.unsqueeze(0).unwrap().unsqueeze(0).unwrap();
+    let options = AttentionOptions::new();
+    large("attention", attention(&heads, &heads, &heads, &options).map(drop));
+    large("attention_with_lse", attention_with_lse(&heads, &heads, &heads, &options).map(drop));
+    let (x, lse) = (t(&[1, 1, 32, 32]), t(&[1, 1, 32]));
+    // The gradients of keys and values are in one buffer.
+    large("attention_backward", attention_backward(&x, &x, &x, &x, &lse, &x, &options).map(drop));
+    let (x, lse, bias) = (t(&[1, 1, 40, 8]), t(&[1, 1, 40]), t(&[40, 40]));
+    let options = options.bias(&bias);
+    let backward = attention_bias_backward(&x, &x, &x, &x, &lse, &x, &options);
+    large("attention_bias_backward", backward.map(drop));
     large("pad", ops::pad(&t(&[30, 32]), &[(1, 1), (1, 1)], 0.0).map(drop));
     large("repeat", ops::repeat(&t(&[30, 32]), 0, 2).map(drop));
     let ids = gpu.zeros::<i32>([64]).unwrap();

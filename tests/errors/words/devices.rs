@@ -2,6 +2,7 @@
 
 use super::{Found, PLANE, mv, product, random, sketched};
 use crate::support;
+use tilewise::attention::{attention_backward, attention_bias_backward, attention_with_lse};
 use tilewise::clifford::Product;
 use tilewise::clifford::layer::{
     BiasOn, CliffordLayer, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
@@ -11,7 +12,8 @@ use tilewise::ops::{
 };
 use tilewise::sketch::{Cqrrpt, ExplicitSketch, lstsq};
 use tilewise::{
-    Activation, Error, Gpu, GpuOptions, Linear, Result, linear, linear_backward, matmul, matmul_into, ops,
+    Activation, AttentionOptions, Error, Gpu, GpuOptions, Linear, Result, Tensor, attention, linear,
+    linear_backward, matmul, matmul_into, ops,
 };
 
 #[test]
@@ -72,6 +74,17 @@ fn operands_of_different_devices() {
     let rotary = Rotary::new(&gpu, RotaryPairs::Halves, 4, 1e4, 4).unwrap();
     apart("Rotary::apply", rotary.apply(&b, 0).map(drop));
     apart("Rotary::backward", rotary.backward(&b, 0).map(drop));
+    let heads = |of: &Tensor<f32>| of.unsqueeze(0).unwrap().unsqueeze(0).unwrap();
+    let (x, far_x, lse) = (heads(&a), heads(&b), t(&[1, 1, 4]));
+    let options = AttentionOptions::new();
+    apart("attention", attention(&x, &far_x, &x, &options).map(drop));
+    apart("attention", attention(&x, &x, &x, &options.bias(&b)).map(drop));
+    apart("attention_with_lse", attention_with_lse(&x, &x, &far_x, &options).map(drop));
+    let backward = attention_backward(&x, &x, &x, &x, &lse, &far_x, &options);
+    apart("attention_backward", backward.map(drop));
+    let options = options.bias(&a);
+    let backward = attention_bias_backward(&x, &x, &x, &x, &o(&[1, 1, 4]), &x, &options);
+    apart("attention_bias_backward", backward.map(drop));
     let gamma = o(&[4]);
     let (layer, rms) = (LayerNorm::default(), RmsNorm { gamma: Some(&gamma), ..RmsNorm::default() });
     apart("layer_norm_residual", ops::layer_norm_residual(&a, &b, layer).map(drop));
