@@ -28,7 +28,7 @@ const TILES: [CoopTile; 5] = [
     CoopTile { fragment: 8, rows: 8, keys: 16 },
     CoopTile { fragment: 8, rows: 8, keys: 8 },
 ];
-/// Products of matrices in a block of keys, so many that a software driver compiles them in seconds.
+/// The most products of matrices of 8 x 8 in a block of keys that a software driver compiles in seconds.
 const MOST_PRODUCTS: u32 = 32;
 /// Subgroups of a workgroup.
 const SUBGROUPS: u32 = 4;
@@ -50,6 +50,11 @@ impl CoopTile {
     /// The tiles, from large to small.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         TILES.into_iter()
+    }
+
+    /// Rows, columns and depth of a matrix.
+    pub(super) fn fragment(self) -> u32 {
+        self.fragment
     }
 
     /// Rows of a workgroup.
@@ -98,12 +103,11 @@ impl CoopTile {
             return Err(format!("head dims that are multiples of {fragment} up to {MOST_DIM}, not {dims}"));
         }
         let size = subgroup(caps);
-        let of_lane = self.keys / self.lanes_of_row(caps);
-        if !size.max(self.rows).is_multiple_of(size.min(self.rows)) || !of_lane.is_multiple_of(8) {
+        let is_shared_evenly = size.max(self.rows).is_multiple_of(size.min(self.rows));
+        if !is_shared_evenly || !(self.keys / self.lanes_of_row(caps)).is_multiple_of(8) {
             return Err(format!("smaller subgroups: {size} invocations have less than eight scores each"));
         }
-        let products =
-            self.rows / self.fragment * self.keys / self.fragment * (d.dim + d.dim_v) / self.fragment;
+        let products = (d.dim + d.dim_v) * self.rows * self.keys / 512;
         if products > MOST_PRODUCTS && caps.machine.compile_seconds.is_some() {
             return Err(format!("a GPU: a software driver would compile {products} products for minutes"));
         }

@@ -121,7 +121,11 @@ impl AttentionProblem {
         }
         let seconds = |tile: &CoopTile| tile.predict(self, caps).seconds;
         let fitting = CoopTile::all().filter(|tile| tile.fits(self, caps).is_ok());
-        let fastest = fitting.min_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+        // Of a device with both sizes of matrices, the larger one: an instruction multiplies more.
+        let rank = |a: &CoopTile, b: &CoopTile| {
+            b.fragment().cmp(&a.fragment()).then_with(|| seconds(a).total_cmp(&seconds(b)))
+        };
+        let fastest = fitting.min_by(rank);
         if self.pin.is_some() {
             return fastest.map(Some).ok_or_else(|| {
                 let mut lacking: Vec<String> =

@@ -35,10 +35,10 @@ const CASES: [Placed; 17] = [
 
 /// For matrices of 16 x 16, as NVIDIA and AMD have.
 const CASES_OF_16: [Placed; 4] = [
-    (([1, 2, 2], [65, 70], [32, 16], Extra::Causal(CausalFrom::TopLeft)), Lay::Plain),
-    (([1, 2, 1], [7, 64], [32, 16], Extra::None), Lay::Plain),
-    (([2, 4, 2], [17, 23], [16, 48], Extra::All), Lay::Gaps),
-    (([1, 1, 1], [129, 64], [16, 48], Extra::All), Lay::Gaps),
+    (([1, 2, 2], [65, 70], [16, 32], Extra::Causal(CausalFrom::TopLeft)), Lay::Plain),
+    (([1, 2, 1], [7, 64], [16, 32], Extra::None), Lay::Plain),
+    (([2, 4, 2], [17, 23], [16, 32], Extra::All), Lay::Gaps),
+    (([1, 1, 1], [129, 64], [16, 32], Extra::All), Lay::Gaps),
 ];
 
 /// The device, if it has matrices of this size; says so where not.
@@ -66,13 +66,16 @@ fn claiming() -> Option<TestGpu> {
     })
 }
 
-fn agrees(gpu: &Gpu, (case, lay): Placed) {
+/// Runs a case on matrices of this size.
+fn agrees(gpu: &Gpu, size: u32, (case, lay): Placed) {
     let data = Data::<f16>::new(case);
     let mut want = data.reference(case, 1.0 / (case.2[0] as f64).sqrt());
     want.weights = DType::F16;
     let operands = Operands::new(gpu, &data, case, lay).by(AttentionKernel::Coop);
     let before = gpu.stats().launches;
-    let (y, lse) = operands.run();
+    let ((y, lse), plans) = gpu.plans_of(|| operands.run());
+    let kernel = plans[0].steps()[0].kernel.to_string();
+    assert!(kernel.contains(&format!(" FRAGMENT={size} ")), "{kernel}");
     assert_eq!(gpu.stats().launches - before, 1, "{case:?}: one launch");
     let got = y.to_vec().unwrap();
     assert_ok(&want.attention().compare(&got), (case, lay));
@@ -83,14 +86,14 @@ fn agrees(gpu: &Gpu, (case, lay): Placed) {
 #[test]
 fn attention_on_8x8_matrices_agrees_with_its_definition() {
     if let Some(gpu) = able(8) {
-        CASES.into_iter().for_each(|placed| agrees(&gpu, placed));
+        CASES.into_iter().for_each(|placed| agrees(&gpu, 8, placed));
     }
 }
 
 #[test]
 fn attention_on_16x16_matrices_agrees_with_its_definition() {
     if let Some(gpu) = able(16).or_else(claiming) {
-        CASES_OF_16.into_iter().for_each(|placed| agrees(&gpu, placed));
+        CASES_OF_16.into_iter().for_each(|placed| agrees(&gpu, 16, placed));
     }
 }
 
