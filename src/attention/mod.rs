@@ -1,10 +1,16 @@
-//! Attention: softmax of scaled products of queries and keys, times values, without the matrix of scores in memory.
+//! Attention: softmax of scaled products of queries and keys, times values, without the matrix of scores in memory;
+//! and layers of transformers.
 
 mod kernel;
+pub(crate) mod layer;
 mod options;
 mod plan;
 pub(crate) mod problem;
 mod run;
 
+pub use layer::{
+    Biases, BlockNorm, FeedForward, KeyValueCache, MultiHeadAttention, MultiHeadAttentionBuilder,
+    NormPosition, TransformerBlock, TransformerBlockBuilder,
+};
 pub use options::{AttentionOptions, CausalFrom, alibi_slopes};
 pub use run::{attention, attention_with_lse};
