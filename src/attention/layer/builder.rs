@@ -4,6 +4,7 @@ use super::heads::HeadSizes;
 use super::kinds::Biases;
 use super::multi_head::{MultiHeadAttention, OP};
 use super::parameters::{part_seed, uniform, xavier_bound};
+use super::tensors::{Expected, LayerTensors};
 use crate::error::call;
 use crate::gemm::Linear;
 use crate::gpu::Gpu;
@@ -19,7 +20,7 @@ use std::marker::PhantomData;
 pub struct MultiHeadAttentionBuilder<T: Real> {
     pub(super) sizes: HeadSizes,
     pub(super) biases: Biases,
-    pub(super) rotary: Option<Rotary>,
+    rotary: Option<Rotary>,
     pub(super) seed: u64,
     element: PhantomData<T>,
 }
@@ -68,69 +69,77 @@ impl<T: Real> MultiHeadAttentionBuilder<T> {
     /// a head has elements; [`Error::Gpu`] if the table is on another device; [`Error::OutOfMemory`] if the parameters do not fit.
     pub fn random(&self, gpu: &Gpu) -> Result<MultiHeadAttention<T>> {
         call("MultiHeadAttention::random", || {
-            let sizes = self.sizes.check(OP)?;
-            let (embed, rows) = (sizes.embed, sizes.rows());
-            let in_bound = xavier_bound([rows, embed]);
-            let in_weight = uniform(gpu, OP, &[rows, embed], in_bound, part_seed(self.seed, 1))?;
-            let out_bound = 1.0 / (embed as f64).sqrt();
-            let out_weight = uniform(gpu, OP, &[embed, embed], out_bound, part_seed(self.seed, 2))?;
-            let bias = |len: usize| match self.biases {
-                Biases::All => gpu.zeros([len]).map(Some),
-                Biases::None => Ok(None),
-            };
-            self.from_tensors([in_weight, out_weight], [bias(rows)?, bias(embed)?])
+            let expected = self.expected("")?.into_iter();
+            let tensors = expected.map(|(name, shape)| {
+                let made = match shape[..] {
+                    [outputs, inputs] if name == "in_proj_weight" => {
+                        uniform(gpu, OP, &shape, xavier_bound([outputs, inputs]), part_seed(self.seed, 1))
+                    }
+                    [_, inputs] => {
+                        uniform(gpu, OP, &shape, 1.0 / (inputs as f64).sqrt(), part_seed(self.seed, 2))
+                    }
+                    _ => gpu.zeros(&shape),
+                };
+                Ok((name, made?))
+            });
+            self.assembled(&mut LayerTensors::of(tensors.collect::<Result<Vec<_>>>()?), "")
         })
     }
 
-    /// A layer with these parameters. It shares them and copies nothing. Each bias may be missing, whatever [`biases`](Self::biases) says.
+    /// A layer with these parameters, by the names of its [`parameters`](crate::Parameters::parameters). It shares them and copies nothing.
     ///
     /// # Shapes
-    /// `in_proj_weight` (rows, embed) and `out_proj.weight` (embed, embed); `in_proj_bias` (rows) and `out_proj.bias` (embed). With $h$
-    /// heads, $k$ key heads and $d$ elements of a head, there are $(h + 2 k) d$ rows.
+    /// `in_proj_weight` (rows, embed) and `out_proj.weight` (embed, embed); `in_proj_bias` (rows) and `out_proj.bias` (embed) if there are
+    /// biases. With $h$ heads, $k$ key heads and $d$ elements of a head, there are $(h + 2 k) d$ rows.
     /// # Errors
-    /// [`Error::Shape`] if a tensor has another shape; [`Error::Gpu`] if tensors, or the rotary table, are on different devices;
-    /// [`Error::Input`] as [`random`](Self::random).
-    pub fn from_tensors(
+    /// [`Error::Input`] names every tensor that is missing or has another shape, and every tensor that the layer does not use, in one error;
+    /// [`Error::Gpu`] if tensors are on different devices; otherwise as [`random`](Self::random).
+    pub fn from_tensors<S: AsRef<str>>(
         &self,
-        [in_weight, out_weight]: [Tensor<T>; 2],
-        [in_bias, out_bias]: [Option<Tensor<T>>; 2],
+        tensors: impl IntoIterator<Item = (S, Tensor<T>)>,
     ) -> Result<MultiHeadAttention<T>> {
         call("MultiHeadAttention::from_tensors", || {
-            let sizes = self.sizes.check(OP)?;
-            let (embed, rows) = (sizes.embed, sizes.rows());
-            check("in_proj_weight", Some(&in_weight), &[rows, embed])?;
-            check("in_proj_bias", in_bias.as_ref(), &[rows])?;
-            check("out_proj.weight", Some(&out_weight), &[embed, embed])?;
-            check("out_proj.bias", out_bias.as_ref(), &[embed])?;
-            in_weight.same_gpu(OP, &out_weight)?;
-            if let Some(rotary) = &self.rotary {
-                in_weight.same_gpu(OP, rotary.cos())?;
-                if rotary.rotary_dims() > sizes.dim() {
-                    let (dims, dim) = (rotary.rotary_dims(), sizes.dim());
-                    let why = format!("there are {dims}, more than the {dim} elements of a head");
-                    return Err(Error::input(format!("{OP}: the rotary dims"), why));
-                }
-            }
-            Ok(MultiHeadAttention {
-                sizes,
-                projections: Linear::new(in_weight, in_bias, Activation::None)?,
-                output: Linear::new(out_weight, out_bias, Activation::None)?,
-                rotary: self.rotary.clone(),
-            })
+            self.assembled(&mut LayerTensors::given(OP, &self.expected("")?, tensors)?, "")
         })
     }
-}
 
-/// Checks the shape of a parameter, if it is there.
-fn check<T: Real>(name: &str, of: Option<&Tensor<T>>, shape: &[usize]) -> Result<()> {
-    match of {
-        Some(of) if of.shape() != shape => Err(Error::Shape {
-            op: OP,
-            rule: format!("{name} must have the shape {shape:?}").into(),
-            remedy: "",
-            lhs: of.shape().to_vec(),
-            rhs: None,
-        }),
-        _ => Ok(()),
+    /// The tensors of a layer, with a prefix before their names.
+    pub(super) fn expected(&self, prefix: &str) -> Result<Vec<Expected>> {
+        let sizes = self.sizes.check(OP)?;
+        let (embed, rows) = (sizes.embed, sizes.rows());
+        let weights = [("in_proj_weight", vec![rows, embed]), ("out_proj.weight", vec![embed, embed])];
+        let biases = match self.biases {
+            Biases::All => vec![("in_proj_bias", vec![rows]), ("out_proj.bias", vec![embed])],
+            Biases::None => Vec::new(),
+        };
+        Ok(weights
+            .into_iter()
+            .chain(biases)
+            .map(|(name, shape)| (format!("{prefix}{name}"), shape))
+            .collect())
+    }
+
+    /// The layer of tensors that were checked, which have this prefix.
+    pub(super) fn assembled(
+        &self,
+        tensors: &mut LayerTensors<T>,
+        prefix: &str,
+    ) -> Result<MultiHeadAttention<T>> {
+        let sizes = self.sizes.check(OP)?;
+        let mut linear = |name: [&str; 2]| {
+            let [weight, bias] = name.map(|name| format!("{prefix}{name}"));
+            Linear::new(tensors.weight(&weight)?, tensors.bias(&bias), Activation::None)
+        };
+        let projections = linear(["in_proj_weight", "in_proj_bias"])?;
+        let output = linear(["out_proj.weight", "out_proj.bias"])?;
+        if let Some(rotary) = &self.rotary {
+            projections.weight().same_gpu(OP, rotary.cos())?;
+            let (dims, dim) = (rotary.rotary_dims(), sizes.dim());
+            if dims > dim {
+                let why = format!("there are {dims}, more than the {dim} elements of a head");
+                return Err(Error::input(format!("{OP}: the rotary dims"), why));
+            }
+        }
+        Ok(MultiHeadAttention { sizes, projections, output, rotary: self.rotary.clone() })
     }
 }

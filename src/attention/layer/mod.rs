@@ -11,6 +11,7 @@ pub(crate) mod kinds;
 mod multi_head;
 mod parameters;
 mod rows;
+mod tensors;
 
 pub use block::{TransformerBlock, TransformerBlockBuilder};
 pub use builder::MultiHeadAttentionBuilder;

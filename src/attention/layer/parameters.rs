@@ -23,9 +23,9 @@ pub(super) fn uniform<T: Real>(
     })
 }
 
-/// A vector of ones.
-pub(super) fn ones<T: Real>(gpu: &Gpu, op: &'static str, len: usize) -> Result<Tensor<T>> {
-    gpu.filled(op, &[len], |_, elements: &mut [T]| elements.fill(T::from_f64(1.0)))
+/// Ones.
+pub(super) fn ones<T: Real>(gpu: &Gpu, op: &'static str, shape: &[usize]) -> Result<Tensor<T>> {
+    gpu.filled(op, shape, |_, elements: &mut [T]| elements.fill(T::from_f64(1.0)))
 }
 
 /// The bound of Xavier's uniform distribution for a weight (out, in).

@@ -19,28 +19,24 @@ pub(super) fn check_sequences<T: Real>(
     Err(Error::Shape { op, rule: rule.into(), remedy: "", lhs: x.shape().to_vec(), rhs: None })
 }
 
-/// A linear map of the last axis of `x` (batch, length, features), plus a residual if there is one, as one product. If `x` has no
-/// gaps, it has one matrix of all rows, otherwise one for each sequence.
+/// A linear map of the last axis of `x` (batch, length, features), plus a residual if there is one, in one product. If `x` and the residual
+/// have no gaps, it is of one matrix with all rows, otherwise of one for each sequence.
 pub(super) fn mapped<T: Real>(
     linear: &Linear<T>,
     x: &Tensor<T>,
     residual: Option<&Tensor<T>>,
 ) -> Result<Tensor<T>> {
-    let (&features, leading) =
-        x.shape().split_last().ok_or_else(|| Error::shape("linear", "there must be an axis", &[]))?;
-    let rows = leading.iter().product::<usize>();
-    let shape: Vec<usize> = leading.iter().copied().chain([linear.weight().shape()[0]]).collect();
-    let merges = |x: &Tensor<T>| x.layout().is_contiguous();
-    let y = match residual {
-        _ if !merges(x) || !residual.is_none_or(merges) => match residual {
-            Some(residual) => linear.forward_with_residual(x, residual)?,
-            None => linear.forward(x)?,
-        },
-        Some(residual) => {
-            let residual = residual.reshape([rows, shape[shape.len() - 1]])?;
-            linear.forward_with_residual(&x.reshape([rows, features])?, &residual)?
-        }
-        None => linear.forward(&x.reshape([rows, features])?)?,
+    let &[batch, length, _] = x.shape() else {
+        return Err(Error::shape("linear", "there must be three axes", x.shape()));
     };
-    y.reshape(shape)
+    let is_matrix = [Some(x), residual].into_iter().flatten().all(|of| of.layout().is_contiguous());
+    let rows = |of: &Tensor<T>| match of.shape().last() {
+        Some(&features) if is_matrix => of.reshape([batch * length, features]),
+        _ => Ok(of.clone()),
+    };
+    let y = match residual {
+        Some(residual) => linear.forward_with_residual(&rows(x)?, &rows(residual)?)?,
+        None => linear.forward(&rows(x)?)?,
+    };
+    y.reshape([batch, length, linear.weight().shape()[0]])
 }

@@ -6,6 +6,7 @@ use crate::attention::layer::builder::MultiHeadAttentionBuilder;
 use crate::attention::layer::kinds::{Biases, BlockNorm, FeedForward, NormPosition};
 use crate::attention::layer::multi_head::MultiHeadAttention;
 use crate::attention::layer::parameters::{ones, part_seed, uniform};
+use crate::attention::layer::tensors::{Expected, LayerTensors};
 use crate::error::call;
 use crate::gemm::Linear;
 use crate::gpu::Gpu;
@@ -16,22 +17,14 @@ use crate::{Error, Result};
 
 /// Builds a [`TransformerBlock`].
 #[derive(Clone, Debug)]
-#[must_use = "a block is built by `random` or `load`"]
+#[must_use = "a block is built by `random`, `from_tensors` or `load`"]
 pub struct TransformerBlockBuilder<T: Real> {
-    pub(super) attention: MultiHeadAttentionBuilder<T>,
-    pub(super) inner: usize,
-    pub(super) position: NormPosition,
-    pub(super) norm: BlockNorm,
-    pub(super) feed_forward: FeedForward,
+    attention: MultiHeadAttentionBuilder<T>,
+    inner: usize,
+    position: NormPosition,
+    norm: BlockNorm,
+    feed_forward: FeedForward,
     eps: Option<f32>,
-}
-
-/// The parameters of a block next to its attention.
-pub(super) struct Parts<T: Real> {
-    /// Weight and bias of both linear layers.
-    pub(super) linear: [(Tensor<T>, Option<Tensor<T>>); 2],
-    /// Those of both norms.
-    pub(super) norm: [(Tensor<T>, Option<Tensor<T>>); 2],
 }
 
 impl<T: Real> TransformerBlock<T> {
@@ -101,43 +94,105 @@ impl<T: Real> TransformerBlockBuilder<T> {
         call("TransformerBlock::random", || {
             self.check()?;
             let attention = self.attention.random(gpu)?;
-            let [first, second] = self.weights();
-            let linear = |[outputs, inputs]: [usize; 2], part: u64| {
-                let bound = 1.0 / (inputs as f64).sqrt();
-                let seed = |which: u64| part_seed(self.attention.seed, part + which);
-                let weight = uniform(gpu, OP, &[outputs, inputs], bound, seed(0))?;
-                let bias = self.with_bias(|| uniform(gpu, OP, &[outputs], bound, seed(1)))?;
-                Ok((weight, bias))
-            };
-            let embed = attention.embed();
-            let norm = || {
-                let beta = self.norm_has_bias().then(|| gpu.zeros([embed])).transpose()?;
-                Ok((ones(gpu, OP, embed)?, beta))
-            };
-            let parts = Parts { linear: [linear(first, 3)?, linear(second, 5)?], norm: [norm()?, norm()?] };
-            self.block(attention, parts)
+            let mut tensors = Vec::new();
+            for (part, [outputs, inputs]) in (3..).step_by(2).zip(self.weights()) {
+                let layer = if part == 3 { "linear1" } else { "linear2" };
+                for ((name, shape), of) in
+                    linear_tensors(layer, [outputs, inputs], self.attention.biases).zip(0..)
+                {
+                    let (bound, seed) =
+                        (1.0 / (inputs as f64).sqrt(), part_seed(self.attention.seed, part + of));
+                    tensors.push((name, uniform(gpu, OP, &shape, bound, seed)?));
+                }
+            }
+            for (name, shape) in self.norms() {
+                let made = if name.ends_with("weight") { ones(gpu, OP, &shape)? } else { gpu.zeros(&shape)? };
+                tensors.push((name, made));
+            }
+            self.joined(attention, &mut LayerTensors::of(tensors))
+        })
+    }
+
+    /// A block with these parameters, by the names of its [`parameters`](crate::Parameters::parameters). It shares them and copies nothing.
+    ///
+    /// # Shapes
+    /// As [`MultiHeadAttentionBuilder::from_tensors`], after `self_attn.`; `linear1.weight` (inner, embed), with SwiGLU (2 inner, embed),
+    /// `linear2.weight` (embed, inner), `norm1.weight` and `norm2.weight` (embed). A bias has an element for each row of its weight.
+    /// # Errors
+    /// As [`MultiHeadAttentionBuilder::from_tensors`] and [`random`](Self::random).
+    pub fn from_tensors<S: AsRef<str>>(
+        &self,
+        tensors: impl IntoIterator<Item = (S, Tensor<T>)>,
+    ) -> Result<TransformerBlock<T>> {
+        call("TransformerBlock::from_tensors", || {
+            self.assembled(LayerTensors::given(OP, &self.expected()?, tensors)?)
+        })
+    }
+
+    /// The tensors of a block.
+    pub(super) fn expected(&self) -> Result<Vec<Expected>> {
+        self.check()?;
+        let mut all = self.attention.expected("self_attn.")?;
+        for (layer, weight) in ["linear1", "linear2"].into_iter().zip(self.weights()) {
+            all.extend(linear_tensors(layer, weight, self.attention.biases));
+        }
+        all.extend(self.norms());
+        Ok(all)
+    }
+
+    /// The block of tensors that were checked.
+    pub(super) fn assembled(&self, mut tensors: LayerTensors<T>) -> Result<TransformerBlock<T>> {
+        let attention = self.attention.assembled(&mut tensors, "self_attn.")?;
+        self.joined(attention, &mut tensors)
+    }
+
+    /// The block of an attention and the other tensors.
+    fn joined(
+        &self,
+        attention: MultiHeadAttention<T>,
+        tensors: &mut LayerTensors<T>,
+    ) -> Result<TransformerBlock<T>> {
+        let activation = match self.feed_forward {
+            FeedForward::Gelu => Activation::Gelu,
+            FeedForward::SwiGlu => Activation::None,
+        };
+        let mut both = |of: &str| {
+            Ok::<_, Error>((tensors.weight(&format!("{of}.weight"))?, tensors.bias(&format!("{of}.bias"))))
+        };
+        let [linear1, linear2] = [both("linear1")?, both("linear2")?];
+        let eps = self.eps.unwrap_or(self.norm.eps());
+        let norm = |(gamma, beta)| Norm { kind: self.norm, gamma, beta, eps };
+        Ok(TransformerBlock {
+            position: self.position,
+            feed_forward: self.feed_forward,
+            attention,
+            linear1: Linear::new(linear1.0, linear1.1, activation)?,
+            linear2: Linear::new(linear2.0, linear2.1, Activation::None)?,
+            norm1: norm(both("norm1")?),
+            norm2: norm(both("norm2")?),
         })
     }
 
     /// The shapes (out, in) of the weights of the feed-forward part.
-    pub(super) fn weights(&self) -> [[usize; 2]; 2] {
+    fn weights(&self) -> [[usize; 2]; 2] {
         let embed = self.attention.sizes.embed;
         [[self.feed_forward.maps() * self.inner, embed], [embed, self.inner]]
     }
 
-    /// Whether the norms have biases.
-    pub(super) fn norm_has_bias(&self) -> bool {
-        self.norm == BlockNorm::Layer && self.attention.biases == Biases::All
-    }
-
-    /// A bias of a linear layer, if there are biases.
-    pub(super) fn with_bias(&self, bias: impl FnOnce() -> Result<Tensor<T>>) -> Result<Option<Tensor<T>>> {
-        (self.attention.biases == Biases::All).then(bias).transpose()
+    /// The tensors of both norms.
+    fn norms(&self) -> Vec<Expected> {
+        let parts: &[&str] = match (self.norm, self.attention.biases) {
+            (BlockNorm::Layer, Biases::All) => &["weight", "bias"],
+            _ => &["weight"],
+        };
+        let names = ["norm1", "norm2"]
+            .into_iter()
+            .flat_map(|norm| parts.iter().map(move |part| format!("{norm}.{part}")));
+        names.map(|name| (name, vec![self.attention.sizes.embed])).collect()
     }
 
     /// Checks the sizes and numbers.
-    pub(super) fn check(&self) -> Result<()> {
-        self.attention.sizes.check(OP)?;
+    fn check(&self) -> Result<()> {
         if self.inner == 0 {
             return Err(Error::input(format!("{OP}: the inner features"), "there must be at least one"));
         }
@@ -149,28 +204,10 @@ impl<T: Real> TransformerBlockBuilder<T> {
             _ => Ok(()),
         }
     }
+}
 
-    /// The block of parts whose shapes were checked.
-    pub(super) fn block(
-        &self,
-        attention: MultiHeadAttention<T>,
-        parts: Parts<T>,
-    ) -> Result<TransformerBlock<T>> {
-        let [(weight1, bias1), (weight2, bias2)] = parts.linear;
-        let activation = match self.feed_forward {
-            FeedForward::Gelu => Activation::Gelu,
-            FeedForward::SwiGlu => Activation::None,
-        };
-        let eps = self.eps.unwrap_or(self.norm.eps());
-        let [norm1, norm2] = parts.norm.map(|(gamma, beta)| Norm { kind: self.norm, gamma, beta, eps });
-        Ok(TransformerBlock {
-            position: self.position,
-            feed_forward: self.feed_forward,
-            attention,
-            linear1: Linear::new(weight1, bias1, activation)?,
-            linear2: Linear::new(weight2, bias2, Activation::None)?,
-            norm1,
-            norm2,
-        })
-    }
+/// The tensors of a linear layer with a weight of this shape.
+fn linear_tensors(layer: &str, weight: [usize; 2], biases: Biases) -> impl Iterator<Item = Expected> + use<> {
+    let bias = (biases == Biases::All).then(|| (format!("{layer}.bias"), vec![weight[0]]));
+    [(format!("{layer}.weight"), weight.to_vec())].into_iter().chain(bias)
 }

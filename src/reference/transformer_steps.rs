@@ -1,0 +1,162 @@
+//! The steps of a transformer's layers by definition, of operands that have errors themselves.
+
+use super::activation::{activate, activation_tolerance};
+use super::bounded::{Number, Sum};
+use super::bounds::{gamma, store_tolerance};
+use super::elements::{NORMAL, U};
+use super::norms::{divided, exact, minus, over_root, plus};
+use super::rotary::rounding;
+use crate::attention::layer::kinds::BlockNorm;
+use crate::layout::DType;
+use crate::ops::{Activation, RotaryPairs};
+
+/// The weight of a linear map, (out, in), or of a norm, and its bias, if it has one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightAndBias {
+    /// The weight, row-major.
+    pub weight: Vec<f64>,
+    /// The bias.
+    pub bias: Option<Vec<f64>>,
+}
+
+impl WeightAndBias {
+    /// The rows from `first` on, up to `end`, of a weight with this number of inputs.
+    pub(super) fn rows(&self, first: usize, end: usize, inputs: usize) -> Self {
+        let bias = self.bias.as_ref().map(|bias| bias[first..end].to_vec());
+        Self { weight: self.weight[first * inputs..end * inputs].to_vec(), bias }
+    }
+
+    /// activation($x W^T + b$) plus a residual, of rows of `inputs` elements, before it is stored. The argument of the activation is a sum
+    /// of `inputs` products and a bias, as in [`EpilogueReference`](super::EpilogueReference).
+    pub(super) fn map(
+        &self,
+        x: &[Number],
+        inputs: usize,
+        activation: Activation,
+        residual: Option<&[Number]>,
+    ) -> Vec<Number> {
+        let outputs = self.weight.len() / inputs;
+        let entry = |at: usize| {
+            let (row, output) = (at / outputs, at % outputs);
+            let mut sum = Sum::default();
+            for (x, weight) in x[row * inputs..][..inputs].iter().zip(&self.weight[output * inputs..]) {
+                sum.add(x.scaled(*weight));
+            }
+            let (sum, bias) = (sum.done(1), self.bias.as_ref().map_or(0.0, |bias| bias[output]));
+            let z = sum.value + bias;
+            let off = sum.bound + 4.0 * U * (sum.most() + bias.abs()) + 4.0 * NORMAL * inputs as f64;
+            let y =
+                Number { value: activate(activation, z), bound: activation_tolerance(activation, z, off) };
+            residual.map_or(y, |residual| plus(y, residual[at]))
+        };
+        (0..x.len() / inputs * outputs).map(entry).collect()
+    }
+
+    /// The norm of rows, with this gamma and beta, before it is stored.
+    pub(super) fn norm(&self, x: &[Number], kind: BlockNorm, eps: f64) -> Vec<Number> {
+        let length = self.weight.len();
+        let row = |row: &[Number]| -> Vec<Number> {
+            let mut sum = Sum::default();
+            row.iter().for_each(|x| sum.add(*x));
+            let mean = match kind {
+                BlockNorm::Layer => divided(sum.done(0), length),
+                BlockNorm::Rms => Number::default(),
+            };
+            let apart: Vec<Number> = row
+                .iter()
+                .map(|x| match kind {
+                    BlockNorm::Layer => minus(*x, mean),
+                    BlockNorm::Rms => *x,
+                })
+                .collect();
+            let mut squares = Sum::default();
+            apart.iter().for_each(|apart| squares.add(apart.times(*apart)));
+            let variance = divided(squares.done(4), length);
+            let rstd = over_root(Number { bound: variance.bound + NORMAL, ..variance }, eps);
+            let entry = |(channel, apart): (usize, &Number)| {
+                let y = apart.times(rstd).rounded().times(exact(self.weight[channel])).rounded();
+                let y = self.bias.as_ref().map_or(y, |beta| plus(y, exact(beta[channel])));
+                Number { bound: y.bound + 4.0 * NORMAL, ..y }
+            };
+            apart.iter().enumerate().map(entry).collect()
+        };
+        x.chunks_exact(length).flat_map(row).collect()
+    }
+}
+
+/// The numbers as tensors of this type hold them.
+pub(super) fn stored(mut x: Vec<Number>, dtype: DType) -> Vec<Number> {
+    for x in &mut x {
+        x.bound += store_tolerance(x.most(), dtype);
+    }
+    x
+}
+
+/// Values without errors.
+pub(super) fn given(x: &[f64]) -> Vec<Number> {
+    x.iter().map(|&x| exact(x)).collect()
+}
+
+/// Rotates the pairs of a row, as [`rotary`](super::rotary()).
+pub(super) fn rotate(row: &mut [Number], pairs: RotaryPairs, angles: &[f64]) {
+    let count = angles.len();
+    for (pair, angle) in angles.iter().enumerate() {
+        let [first, second] = match pairs {
+            RotaryPairs::Halves => [pair, pair + count],
+            RotaryPairs::Interleaved => [2 * pair, 2 * pair + 1],
+        };
+        let (a, b, (sin, cos)) = (row[first], row[second], angle.sin_cos());
+        let sum = |x: Number, y: Number| Number {
+            value: x.value + y.value,
+            bound: x.bound
+                + y.bound
+                + rounding() * (x.most() + y.most())
+                + NORMAL * (5.0 + a.most() + b.most()),
+        };
+        (row[first], row[second]) = (sum(a.scaled(cos), b.scaled(-sin)), sum(b.scaled(cos), a.scaled(sin)));
+    }
+}
+
+/// Attention of one query: `keys` has a key, a value and what is added to the score for each key that it attends.
+///
+/// The bound is that of [`AttentionReference`](super::AttentionReference), where an error $\delta_{j}$ of a score also has what the errors of
+/// the query and the key cause, and changes a weight by a factor of at most $e^{\delta_{j}}$.
+pub(super) fn attend(
+    query: &[Number],
+    keys: &[(&[Number], &[Number])],
+    scale: f64,
+    dim: usize,
+) -> Vec<Number> {
+    let score = |(key, _): &(&[Number], &[Number])| {
+        let (mut sum, mut size) = (Number::default(), 0.0);
+        for (q, k) in query.iter().zip(*key) {
+            let term = q.times(*k).scaled(scale);
+            (sum.value, sum.bound) = (sum.value + term.value, sum.bound + term.bound);
+            size += term.most();
+        }
+        Number { bound: sum.bound + gamma(query.len() + 2) * size + 3.0 * U * sum.most(), ..sum }
+    };
+    let scores: Vec<Number> = keys.iter().map(score).collect();
+    let top = scores.iter().fold(f64::NEG_INFINITY, |top, score| top.max(score.value));
+    let off_most = scores.iter().fold(0.0, |most: f64, score| most.max(score.bound));
+    let total: f64 = scores.iter().map(|score| (score.value - top).exp()).sum();
+    let weights: Vec<f64> = scores.iter().map(|score| (score.value - top).exp() / total).collect();
+    let distance = |score: &Number| (top - score.value + 2.0 * off_most).min(105.0);
+    let shares = scores.iter().zip(&weights);
+    let shares = shares.map(|(score, p)| p * (U * (distance(score) + 8.0) + score.bound.exp_m1()));
+    let sums_off = gamma(12 * keys.len() + 80) + shares.sum::<f64>();
+    let entry = |c: usize| {
+        let mut y = Number::default();
+        let mut largest = 0.0f64;
+        for (((_, value), score), p) in keys.iter().zip(&scores).zip(&weights) {
+            let relative = U * (distance(score) + 20.0) + score.bound.exp_m1() + sums_off;
+            let off = if relative < 1.0 { relative / (1.0 - relative) } else { f64::INFINITY };
+            let v = value[c];
+            y.value += p * v.value;
+            y.bound += p * (v.most() * off + v.bound);
+            largest = largest.max(v.most());
+        }
+        Number { bound: y.bound + 2.0 * keys.len() as f64 * NORMAL * (1.0 + largest), ..y }
+    };
+    (0..dim).map(entry).collect()
+}
