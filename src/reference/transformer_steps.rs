@@ -53,35 +53,52 @@ impl WeightAndBias {
     }
 
     /// The norm of rows, with this gamma and beta, before it is stored.
+    ///
+    /// Let $e_{i}$ bound the errors of the $n$ elements of a row. Its mean is off by at most $\bar e$, and its deviation $r$ by at most the root
+    /// mean square $\rho$ of $e$, because taking the mean away and dividing by $\sqrt n$ lengthen no vector. So $(x_{i} - m) / r$ is off by
+    /// at most $(e_{i} + \bar e + |x_{i} - m|\,\rho / r) / (r - \rho)$. The roundings of the computation itself are those of a row without
+    /// errors, twice, since the row that is normalised is another one.
     pub(super) fn norm(&self, x: &[Number], kind: BlockNorm, eps: f64) -> Vec<Number> {
-        let length = self.weight.len();
-        let row = |row: &[Number]| -> Vec<Number> {
-            let mut sum = Sum::default();
-            row.iter().for_each(|x| sum.add(*x));
-            let mean = match kind {
-                BlockNorm::Layer => divided(sum.done(0), length),
-                BlockNorm::Rms => Number::default(),
-            };
-            let apart: Vec<Number> = row
-                .iter()
-                .map(|x| match kind {
-                    BlockNorm::Layer => minus(*x, mean),
-                    BlockNorm::Rms => *x,
-                })
-                .collect();
-            let mut squares = Sum::default();
-            apart.iter().for_each(|apart| squares.add(apart.times(*apart)));
-            let variance = divided(squares.done(4), length);
-            let rstd = over_root(Number { bound: variance.bound + NORMAL, ..variance }, eps);
-            let entry = |(channel, apart): (usize, &Number)| {
-                let y = apart.times(rstd).rounded().times(exact(self.weight[channel])).rounded();
-                let y = self.bias.as_ref().map_or(y, |beta| plus(y, exact(beta[channel])));
-                Number { bound: y.bound + 4.0 * NORMAL, ..y }
-            };
-            apart.iter().enumerate().map(entry).collect()
-        };
-        x.chunks_exact(length).flat_map(row).collect()
+        x.chunks_exact(self.weight.len()).flat_map(|row| self.norm_of_row(row, kind, eps)).collect()
     }
+
+    fn norm_of_row(&self, row: &[Number], kind: BlockNorm, eps: f64) -> Vec<Number> {
+        let (apart, variance) = spread(row, kind);
+        let rstd = over_root(variance, eps);
+        let deviation = rstd.value.recip();
+        let mean = |of: fn(f64) -> f64| row.iter().map(|x| of(x.bound)).sum::<f64>() / row.len() as f64;
+        let mean_off = if kind == BlockNorm::Layer { mean(|e| e) } else { 0.0 };
+        let off = mean(|e| e * e).sqrt();
+        let entry = |(channel, (x, apart)): (usize, (&Number, Number))| {
+            let moved = x.bound + mean_off + apart.value.abs() * off / deviation;
+            let moved = if off < deviation { moved / (deviation - off) } else { f64::INFINITY };
+            let y = apart.times(rstd).rounded();
+            let y = Number { bound: 2.0 * y.bound + moved, ..y };
+            let y = y.times(exact(self.weight[channel])).rounded();
+            let y = self.bias.as_ref().map_or(y, |beta| plus(y, exact(beta[channel])));
+            Number { bound: y.bound + 4.0 * NORMAL, ..y }
+        };
+        row.iter().zip(apart).enumerate().map(entry).collect()
+    }
+}
+
+/// The distances of the values of a row to their mean, or to 0, and the mean of their squares, as if the row had no errors.
+fn spread(row: &[Number], kind: BlockNorm) -> (Vec<Number>, Number) {
+    let mut sum = Sum::default();
+    row.iter().for_each(|x| sum.add(exact(x.value)));
+    let mean = match kind {
+        BlockNorm::Layer => divided(sum.done(0), row.len()),
+        BlockNorm::Rms => Number::default(),
+    };
+    let apart = row.iter().map(|x| match kind {
+        BlockNorm::Layer => minus(exact(x.value), mean),
+        BlockNorm::Rms => exact(x.value),
+    });
+    let apart: Vec<Number> = apart.collect();
+    let mut squares = Sum::default();
+    apart.iter().for_each(|apart| squares.add(apart.times(*apart)));
+    let variance = divided(squares.done(4), row.len());
+    (apart, Number { bound: variance.bound + NORMAL, ..variance })
 }
 
 /// The numbers as tensors of this type hold them.

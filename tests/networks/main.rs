@@ -4,12 +4,14 @@ mod activation;
 mod cross_entropy;
 mod embedding;
 mod losses;
+mod multi_head;
 mod norms;
 mod oracle;
 mod rope;
 mod softmax;
 #[path = "../support/mod.rs"]
 mod support;
+mod transformer;
 
 use oracle::{Oracle, Types};
 use std::collections::BTreeSet;
@@ -19,7 +21,7 @@ use tilewise::Gpu;
 type Check = fn(&Gpu, &mut Oracle);
 
 /// Kinds of files, by the metadata `kind`, and what checks a file.
-const KINDS: [(&str, Check); 14] = [
+const KINDS: [(&str, Check); 15] = [
     ("activation", activation::check),
     ("batchnorm", norms::batch),
     ("bce_logits", losses::check),
@@ -30,6 +32,7 @@ const KINDS: [(&str, Check); 14] = [
     ("l1", losses::check),
     ("layernorm", norms::layer),
     ("logsoftmax", softmax::check_log),
+    ("mha", multi_head::check),
     ("mse", losses::check),
     ("rmsnorm", norms::rms),
     ("rope", rope::check),
