@@ -36,6 +36,9 @@ pub mod cache {
 
 /// Attention as plain data.
 pub mod attention {
+    pub use crate::attention::backward::problem::{
+        AttentionBackward, AttentionBackwardDims, AttentionDeltaDims, AttentionGradientsOf,
+    };
     pub use crate::attention::problem::{
         AttentionDims, AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
     };

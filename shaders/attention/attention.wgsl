@@ -26,6 +26,7 @@ const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
 
 //#import attention_within
+//#import attention_range
 
 //#generated operands
 // The operands. `query`, `key` and `value` are quad k of group `group` of a row that begins at `start`; `added` is what is added to a
@@ -88,13 +89,6 @@ fn store_lse(row: u32, value: f32) {}
 
 //#slot team default alone
 //#slot attention_result default whole
-
-// The first key that a query attends, and the one behind its last.
-fn range_of(i: u32, count: u32) -> vec2<u32> {
-    let first = clamp(i32(i) + dims.lower, 0, i32(count));
-    let end = clamp(i32(i) + dims.upper + 1, 0, i32(count));
-    return vec2<u32>(u32(first), u32(max(first, end)));
-}
 
 // The softmax is summed up block by block of keys (Milakov and Gimelshein, 2018; Dao et al., 2022).
 @compute @workgroup_size(LANES)

@@ -8,26 +8,33 @@ use crate::ops::subgroups::subgroup;
 use crate::ops::vectors::Moves;
 use crate::ops::writer::Writer;
 
+impl Form {
+    /// Fills in how invocations that share a row exchange values.
+    pub(super) fn team(self, kernel: Kernel, caps: &Caps) -> Kernel {
+        match (self.lanes, subgroup(caps, self.invocations)) {
+            (1, _) => kernel,
+            (_, None) => kernel.slot("team", "shared"),
+            (_, Some(size)) => {
+                kernel.slot("team", "subgroups").param("SUBGROUP", size).require_subgroup_size(size)
+            }
+        }
+    }
+}
+
 impl AttentionProblem {
     /// The kernel that reads the operands.
     pub(super) fn kernel(&self, form: Form, caps: &Caps) -> Kernel {
         let whole = [(self.dims.dim, form.held), (self.dims.dim_v, form.held_v)];
         let kernel = Kernel::new("attention/attention")
             .dims(caps, size_of::<AttentionDims>())
-            .param("QUADS", self.quads())
+            .param("QUADS", self.width() / 4)
             .param("HELD", form.held)
             .param("HELD_V", form.held_v)
             .param("ROWS", form.rows)
             .param("LANES", form.invocations)
             .param("WHOLE", whole.iter().all(|(dim, held)| *dim == held * form.lanes * self.width()))
             .param("KEEPS", self.keep.is_some());
-        let kernel = match (form.lanes, subgroup(caps, form.invocations)) {
-            (1, _) => kernel,
-            (_, None) => kernel.slot("team", "shared"),
-            (_, Some(size)) => {
-                kernel.slot("team", "subgroups").param("SUBGROUP", size).require_subgroup_size(size)
-            }
-        };
+        let kernel = form.team(kernel, caps);
         let kernel = if form.parts > 1 { kernel.slot("attention_result", "part") } else { kernel };
         let mut to = Writer::new(kernel, self.moves(), StorageFormat::of(self.dtype, caps));
         self.operands(&mut to);
@@ -55,19 +62,24 @@ impl AttentionProblem {
     /// What distinguishes the generated text.
     fn description(&self, form: Form) -> String {
         let mut words = vec![if form.parts > 1 { "parts" } else { "whole" }];
+        words.extend(self.masks_given());
+        words.extend((self.statistics == AttentionStatistics::LogSums).then_some("logarithms"));
+        words.join(" ")
+    }
+
+    /// The bias and masks that there are.
+    pub(super) fn masks_given(&self) -> impl Iterator<Item = &'static str> {
         let given = [
             (self.bias.is_some(), "bias"),
             (self.lengths.is_some(), "lengths"),
             (self.keep.is_some(), "keep"),
             (self.slopes.is_some(), "slopes"),
-            (self.statistics == AttentionStatistics::LogSums, "logarithms"),
         ];
-        words.extend(given.into_iter().filter_map(|(is_there, word)| is_there.then_some(word)));
-        words.join(" ")
+        given.into_iter().filter_map(|(is_there, word)| is_there.then_some(word))
     }
 
     /// Q, K and V, and what loads quads of them.
-    fn operands(&self, to: &mut Writer) {
+    pub(super) fn operands(&self, to: &mut Writer) {
         for name in ["q", "k", "v"] {
             to.read(name);
         }
@@ -79,7 +91,7 @@ impl AttentionProblem {
     }
 
     /// The bias, lengths, mask and slopes, and what they do.
-    fn masks(&self, to: &mut Writer) {
+    pub(super) fn masks(&self, to: &mut Writer) {
         let mut terms = Vec::new();
         if self.bias.is_some() {
             to.read_elements("bias");

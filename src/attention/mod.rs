@@ -1,6 +1,7 @@
 //! Attention: softmax of scaled products of queries and keys, times values, without the matrix of scores in memory;
 //! and layers of transformers.
 
+pub(crate) mod backward;
 mod kernel;
 pub(crate) mod layer;
 mod options;
@@ -8,6 +9,7 @@ mod plan;
 pub(crate) mod problem;
 mod run;
 
+pub use backward::{AttentionGradients, attention_backward, attention_bias_backward};
 pub use layer::{
     Biases, BlockNorm, FeedForward, KeyValueCache, MultiHeadAttention, MultiHeadAttentionBuilder,
     NormPosition, TransformerBlock, TransformerBlockBuilder,

@@ -1,5 +1,6 @@
 //! What an attention does besides the softmax of scaled products.
 
+use super::problem::AttentionRange;
 use crate::layout::Real;
 use crate::tensor::Tensor;
 
@@ -99,6 +100,11 @@ impl<'a, T: Real> AttentionOptions<'a, T> {
     /// the usual ones.
     pub fn alibi(self, slopes: &'a Tensor<f32>) -> Self {
         Self { slopes: Some(slopes), ..self }
+    }
+
+    /// Which keys a query attends by their distance.
+    pub(super) fn range(&self) -> AttentionRange {
+        AttentionRange { causal: self.causal, left: self.left, right: self.right }
     }
 }
 

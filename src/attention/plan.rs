@@ -40,6 +40,19 @@ pub(super) struct Form {
     pub(super) parts: u32,
 }
 
+impl Form {
+    /// Workgroups of so many rows.
+    pub(super) fn blocks(self, there: u32) -> u32 {
+        there.div_ceil(self.rows * self.invocations / self.lanes)
+    }
+
+    /// The shared memory that invocations of a row exchange values through.
+    pub(super) fn workgroup_bytes(self, caps: &Caps) -> u32 {
+        let is_shared = self.lanes > 1 && subgroup(caps, self.invocations).is_none();
+        if is_shared { 16 * self.invocations } else { 0 }
+    }
+}
+
 impl Problem for AttentionProblem {
     /// One step, or a second one that joins the parts of the keys.
     ///
@@ -97,36 +110,46 @@ impl AttentionProblem {
     /// How invocations share the work on a device.
     pub(super) fn form(&self, caps: &Caps) -> Form {
         let (d, machine) = (&self.dims, &caps.machine);
+        let form = self.sharing(d.group * d.queries, [1, 1], self.width(), caps);
+        let wanted = machine.cores.saturating_mul(machine.workgroups_per_core);
+        let parts = wanted / form.blocks(d.group * d.queries).saturating_mul(d.heads).max(1);
+        Form { parts: parts.min(d.keys / KEYS_OF_PART).max(1), ..form }
+    }
+
+    /// How invocations share so many rows of a key head, with one part of the keys. A row has so many vectors as long as the head dims of
+    /// queries and of values, of which it loads `width` elements together.
+    pub(super) fn sharing(
+        &self,
+        there: u32,
+        [vectors, vectors_v]: [u32; 2],
+        width: u32,
+        caps: &Caps,
+    ) -> Form {
+        let (d, machine) = (&self.dims, &caps.machine);
         let is_software = machine.runs_in_turn();
         let invocations =
             kernel::workgroup_size(if is_software { machine.vector_lanes } else { LANES }, caps);
         let invocations = 1 << invocations.ilog2();
-        let there = d.group * d.queries; // rows of a key head
-        let held = |of: u32, lanes: u32| of.div_ceil(self.width()).div_ceil(lanes);
+        let held = |of: u32, lanes: u32| of.div_ceil(width).div_ceil(lanes);
+        let of_row = |lanes| (vectors * held(d.dim, lanes) + vectors_v * held(d.dim_v, lanes)) * width;
         let (most_rows, numbers) = if is_software {
             // As many rows as one invocation can have by itself.
-            let of_row = (held(d.dim, 1) + held(d.dim_v, 1)) * self.width();
-            ((NUMBERS_OF_VECTORS / of_row).min(ROWS_OF_VECTORS), NUMBERS_OF_VECTORS)
+            ((NUMBERS_OF_VECTORS / of_row(1)).min(ROWS_OF_VECTORS), NUMBERS_OF_VECTORS)
         } else {
             (ROWS, machine.registers.saturating_sub(OTHER_NUMBERS))
         };
         let rows = (there / invocations).min(most_rows).max(1);
         let rows = 1 << rows.ilog2();
-        let own = |lanes| (held(d.dim, lanes) + held(d.dim_v, lanes)) * self.width() * rows;
-        let groups = d.dim.max(d.dim_v).div_ceil(self.width());
+        let groups = d.dim.max(d.dim_v).div_ceil(width);
         let widest = subgroup(caps, invocations).unwrap_or(invocations).min(groups.next_power_of_two());
         let mut lanes = 1;
         // Of few rows, invocations that would have none take a share.
         while lanes < widest
-            && (own(lanes) > numbers || (!is_software && 2 * lanes * there <= invocations / 2))
+            && (of_row(lanes) * rows > numbers || (!is_software && 2 * lanes * there <= invocations / 2))
         {
             lanes *= 2;
         }
-        let row_blocks = there.div_ceil(rows * invocations / lanes);
-        let wanted = machine.cores.saturating_mul(machine.workgroups_per_core);
-        let parts = wanted / row_blocks.saturating_mul(d.heads).max(1);
-        let parts = parts.min(d.keys / KEYS_OF_PART).max(1);
-        Form { invocations, lanes, held: held(d.dim, lanes), held_v: held(d.dim_v, lanes), rows, parts }
+        Form { invocations, lanes, held: held(d.dim, lanes), held_v: held(d.dim_v, lanes), rows, parts: 1 }
     }
 
     /// The uniform on a device.
@@ -140,18 +163,16 @@ impl AttentionProblem {
         let caps = draft.caps();
         let d = &self.dims;
         let rows = d.group * d.queries;
-        let row_blocks = u64::from(rows.div_ceil(form.rows * form.invocations / form.lanes));
         let pairs = self.rows() as f64 * f64::from(d.keys);
-        let is_shared = form.lanes > 1 && subgroup(caps, form.invocations).is_none();
         draft.step(NewStep {
             kernel: self.kernel(form, caps),
             tile: format!("{} invocations, {} a row, {}", form.invocations, form.lanes, self.dtype),
             needs: Needs {
                 bindings: u32::try_from(args.len()).unwrap_or(u32::MAX),
                 invocations: form.invocations,
-                workgroup_bytes: if is_shared { 16 * form.invocations } else { 0 },
+                workgroup_bytes: form.workgroup_bytes(caps),
             },
-            blocks: row_blocks * u64::from(d.heads) * u64::from(form.parts),
+            blocks: u64::from(form.blocks(rows)) * u64::from(d.heads) * u64::from(form.parts),
             dims: self.dims_on(form),
             args,
             flops: Flops::of_f32(pairs * (2.0 * f64::from(d.dim) + 2.0 * f64::from(d.dim_v) + 1.0)),

@@ -2,7 +2,7 @@
 
 use super::options::CausalFrom;
 use crate::layout::{DType, Layout, dim};
-use crate::ops::vectors::{Moves, per_vector, quads};
+use crate::ops::vectors::{Moves, per_vector};
 use crate::{Error, Result};
 
 /// The uniform of the shaders of `shaders/attention` (`attention_dims.wgsl`), in elements. The call passes `scale`.
@@ -200,20 +200,17 @@ impl AttentionProblem {
         )
     }
 
-    /// The quads, groups of four elements, that an invocation loads together.
-    pub(super) fn quads(&self) -> u32 {
-        match self.moves() {
-            Moves::Elements => 1,
-            Moves::Vectors => quads(self.dtype),
-        }
-    }
-
     /// The elements that an invocation loads together.
     pub(super) fn width(&self) -> u32 {
-        match self.moves() {
-            Moves::Elements => 4,
-            Moves::Vectors => per_vector(self.dtype),
-        }
+        width(self.moves(), self.dtype)
+    }
+}
+
+/// The elements of a group, which an invocation loads together.
+pub(super) fn width(moves: Moves, dtype: DType) -> u32 {
+    match moves {
+        Moves::Elements => 4,
+        Moves::Vectors => per_vector(dtype),
     }
 }
 

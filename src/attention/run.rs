@@ -1,9 +1,7 @@
 //! Computes attention.
 
 use super::options::AttentionOptions;
-use super::problem::{
-    AttentionLayouts, AttentionProblem, AttentionRange, AttentionShape, AttentionStatistics,
-};
+use super::problem::{AttentionLayouts, AttentionProblem, AttentionShape, AttentionStatistics};
 use crate::error::call;
 use crate::gpu::{Gpu, View};
 use crate::layout::Real;
@@ -97,13 +95,9 @@ fn run<T: Real>(
         let lse = || crate::ops::log(&gpu.zeros::<f32>(of_rows)?);
         return Ok((gpu.zeros(y.shape())?, wants_lse.then(lse).transpose()?));
     }
-    let range = AttentionRange { causal: options.causal, left: options.left, right: options.right };
-    let problem = AttentionProblem::new(layouts, range, statistics, T::DTYPE)?;
+    let problem = AttentionProblem::new(layouts, options.range(), statistics, T::DTYPE)?;
     let mut inputs: Vec<View<'_>> = vec![q.view(), k.view(), v.view()];
-    inputs.extend(options.bias.map(Tensor::view));
-    inputs.extend(options.lengths.map(Tensor::view));
-    inputs.extend(options.keep.map(Tensor::view));
-    inputs.extend(options.slopes.map(Tensor::view));
+    inputs.extend(views(options));
     let scalars = [Scalar::F32(scale)];
     if wants_lse {
         let [made, lse] = gpu.compute(&problem, &inputs, &scalars)?;
@@ -113,8 +107,19 @@ fn run<T: Real>(
     Ok((Tensor::from_output_as(made, y), None))
 }
 
+/// The bias and masks, in the order of the plan.
+pub(super) fn views<'a, T: Real>(options: &AttentionOptions<'a, T>) -> impl Iterator<Item = View<'a>> {
+    let [bias, lengths, keep, slopes] = [
+        options.bias.map(Tensor::view),
+        options.lengths.map(Tensor::view),
+        options.keep.map(Tensor::view),
+        options.slopes.map(Tensor::view),
+    ];
+    [bias, lengths, keep, slopes].into_iter().flatten()
+}
+
 /// The device of all operands.
-fn gpu_of<'a, T: Real>(
+pub(super) fn gpu_of<'a, T: Real>(
     op: &'static str,
     q: &'a Tensor<T>,
     k: &Tensor<T>,
@@ -131,7 +136,7 @@ fn gpu_of<'a, T: Real>(
 }
 
 /// The layouts of all operands.
-fn layouts<'a, T: Real>(
+pub(super) fn layouts<'a, T: Real>(
     q: &'a Tensor<T>,
     k: &'a Tensor<T>,
     v: &'a Tensor<T>,
@@ -150,7 +155,11 @@ fn layouts<'a, T: Real>(
 
 /// The scale of the products.
 #[expect(clippy::cast_possible_truncation, reason = "the scale is rounded to f32")]
-fn scale_of<T: Real>(op: &'static str, options: &AttentionOptions<'_, T>, dim: usize) -> Result<f32> {
+pub(super) fn scale_of<T: Real>(
+    op: &'static str,
+    options: &AttentionOptions<'_, T>,
+    dim: usize,
+) -> Result<f32> {
     match options.scale {
         Some(scale) if !scale.is_finite() => {
             Err(Error::input(format!("{op}: the scale"), format!("it must be finite, not {scale}")))

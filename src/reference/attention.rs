@@ -98,7 +98,7 @@ impl AttentionReference {
     }
 
     /// The key head of a row, counted over the batch.
-    fn kv_head(&self, row: usize) -> usize {
+    pub(super) fn kv_head(&self, row: usize) -> usize {
         let [_, heads, kv_heads] = self.heads;
         let head = row / self.lengths[0];
         head / heads * kv_heads + head % heads / (heads / kv_heads)
@@ -114,20 +114,24 @@ impl AttentionReference {
         (0..batch * heads * queries).map(|at| (at, self.row(at)))
     }
 
-    fn row(&self, at: usize) -> Row {
+    /// The scores of a row that are kept, with their keys and errors.
+    pub(super) fn kept_scores(&self, at: usize) -> Vec<(usize, [f64; 2])> {
         let (keys, dim) = (self.lengths[1], self.dims[0]);
         let query = &self.q[at * dim..][..dim];
         let of_keys = &self.k[self.kv_head(at) * keys * dim..][..keys * dim];
-        let kept = (0..keys).filter(|j| self.kept.as_ref().is_none_or(|kept| kept[at * keys + j]));
-        let kept: Vec<usize> = kept.collect();
-        let score = |&j: &usize| {
+        let score = |j: usize| {
             let terms = query.iter().zip(&of_keys[j * dim..]).map(|(q, k)| self.scale * q * k);
             let (dot, size) = terms.fold((0.0, 0.0), |(sum, all), x| (sum + x, all + x.abs()));
             let bias = self.bias.as_ref().map_or(0.0, |bias| bias[at * keys + j]);
             let off = gamma(dim + 2) * size + 3.0 * U * (bias.abs() + (dot + bias).abs());
             [dot + bias, if bias.is_finite() { off } else { 0.0 }]
         };
-        let scores: Vec<[f64; 2]> = kept.iter().map(score).collect();
+        let kept = (0..keys).filter(|j| self.kept.as_ref().is_none_or(|kept| kept[at * keys + j]));
+        kept.map(|j| (j, score(j))).collect()
+    }
+
+    fn row(&self, at: usize) -> Row {
+        let (kept, scores): (Vec<usize>, Vec<[f64; 2]>) = self.kept_scores(at).into_iter().unzip();
         // NOTE: `max` ignores NaN, but the sum does not.
         let top = scores.iter().map(|&[score, _]| score).fold(f64::NEG_INFINITY, f64::max);
         if top.is_infinite() && top < 0.0 {

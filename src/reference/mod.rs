@@ -3,6 +3,7 @@
 
 mod activation;
 mod attention;
+mod attention_backward;
 mod bounded;
 mod bounds;
 mod cqrrpt;
@@ -34,6 +35,7 @@ pub use activation::{
     activate, activation_lipschitz, activation_slope, activation_tolerance, slope_tolerance,
 };
 pub use attention::AttentionReference;
+pub use attention_backward::AttentionGradientDefinitions;
 pub use bounded::{BoundedGradients, BoundedValues};
 pub use bounds::{
     Comparison, MAX_F16_PRODUCTS, compare, gamma, gamma_f16, store_tolerance, sum_tolerance, tolerance,

@@ -1,6 +1,7 @@
 //! Operations on elements and along axes, casts, and files of tensors.
 
 mod attention;
+mod attention_backward;
 mod bits;
 mod cast;
 mod copies;

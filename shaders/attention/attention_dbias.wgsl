@@ -1,0 +1,147 @@
+//! The gradient of an attention's bias, summed over the axes along which it broadcasts; the operands are generated code.
+//!
+//! shapes    Q (batch, heads, queries, dim), K (batch, kv_heads, keys, dim), V (batch, kv_heads, keys, dim_v), G (batch, heads, queries, dim_v), any strides, statistics (rows) of two f32 -> dB like the bias; f32 sums
+//! grid      one invocation per four neighbours of dB, LANES a workgroup
+//! subgroup  not used
+//! requires  nothing
+//! edges     neighbours past the end are not computed, keys outside a row's range, its length or its mask are not read into sums: any queries, keys >= 1
+
+//#import attention_backward_dims
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+//#import math
+
+//#param  set by AttentionBackward::bias_kernel
+const LANES: u32 = 64u;
+//#end
+const QUADS: u32 = 1u;
+const WIDTH: u32 = 4u;
+const WHOLE: bool = false;
+alias sum = f32; // type of results before they are stored
+
+//#import attention_within
+//#import attention_range
+//#import attention_weight
+
+//#generated operands
+// The operands. `query`, `key`, `value` and `gradient` are quad k of group `group` of a row that begins at `start`; `added` is what is
+// added to a score; `key_count` is the number of keys of a batch, `is_kept` whether the mask keeps one. Plans generate it.
+
+// The default: neither bias nor slopes, mask or lengths.
+//#param
+alias q_unit = f32;
+alias k_unit = f32;
+alias v_unit = f32;
+alias g_unit = f32;
+alias db_unit = f32;
+//#end
+@group(0) @binding(0) var<storage, read> q: array<q_unit>;
+@group(0) @binding(1) var<storage, read> k: array<k_unit>;
+@group(0) @binding(2) var<storage, read> v: array<v_unit>;
+@group(0) @binding(3) var<storage, read> g: array<g_unit>;
+@group(0) @binding(4) var<storage, read> stats: array<vec2<f32>>;
+@group(0) @binding(5) var<storage, read_write> db: array<db_unit>;
+
+//#slot load x=q default element
+//#slot load_quad x=q default reals
+//#slot load x=k default element
+//#slot load_quad x=k default reals
+//#slot load x=v default element
+//#slot load_quad x=v default reals
+//#slot load x=g default element
+//#slot load_quad x=g default reals
+//#slot save x=db default element
+
+fn query(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_q(start + 4u * group * dims.along.x, dims.along.x, length - 4u * group);
+}
+
+fn key(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_k(start + 4u * group * dims.along.y, dims.along.y, length - 4u * group);
+}
+
+fn value(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_v(start + 4u * group * dims.along.z, dims.along.z, length - 4u * group);
+}
+
+fn gradient(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_g(start + 4u * group * dims.along_g, dims.along_g, length - 4u * group);
+}
+
+fn added(batch: u32, head: u32, i: u32, j: u32) -> f32 {
+    return 0.0;
+}
+
+fn key_count(batch: u32) -> u32 {
+    return dims.keys;
+}
+
+fn is_kept(batch: u32, j: u32) -> bool {
+    return true;
+}
+
+fn store_db(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
+    let at = start + 4u * group;
+    save_db(at, v[0].x);
+    if count > 1u { save_db(at + 1u, v[0].y); }
+    if count > 2u { save_db(at + 2u, v[0].z); }
+    if count > 3u { save_db(at + 3u, v[0].w); }
+}
+//#end
+
+// The gradient of a score.
+fn of_score(batch: u32, head: u32, i: u32, j: u32) -> f32 {
+    let of_batch = head / dims.group;
+    let of_q = dims.q.x + batch * dims.q.y + head * dims.q.z + i * dims.q.w;
+    let of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z + j * dims.k.w;
+    var dots = vec4<f32>(0.0);
+    for (var group = 0u; 4u * group < dims.dim; group++) {
+        let scaled = within(query(of_q, group, 0u, dims.dim), group, 0u, dims.dim) * dims.scale;
+        dots += scaled * within(key(of_k, group, 0u, dims.dim), group, 0u, dims.dim);
+    }
+    let of_g = dims.g.x + batch * dims.g.y + head * dims.g.z + i * dims.g.w;
+    let of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z + j * dims.v.w;
+    var products = vec4<f32>(0.0);
+    for (var group = 0u; 4u * group < dims.dim_v; group++) {
+        let given = within(gradient(of_g, group, 0u, dims.dim_v), group, 0u, dims.dim_v);
+        products += given * within(value(of_v, group, 0u, dims.dim_v), group, 0u, dims.dim_v);
+    }
+    let score = (dots.x + dots.y) + (dots.z + dots.w) + added(batch, head, i, j);
+    let dp = (products.x + products.y) + (products.z + products.w);
+    let known = stats[(batch * dims.kv_heads * dims.group + head) * dims.queries + i];
+    return weight(vec4<f32>(score), vec4<f32>(known.x)).x * (dp - known.y);
+}
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let shape = dims.bias_shape;
+    let total = shape.x * shape.y * shape.z * shape.w;
+    let group = block_index(workgroup, grid) * LANES + lane;
+    if group >= (total + 3u) / 4u {
+        return;
+    }
+    var sums: array<vec4<f32>, QUADS>;
+    for (var c = 0u; c < min(4u, total - 4u * group); c++) {
+        let at = 4u * group + c;
+        // Where the bias has one element, an axis is summed up from 0 in steps of one; otherwise there is one step.
+        for (var batch = at / shape.w / shape.z / shape.y; batch < dims.batches; batch += shape.x) {
+            let count = key_count(batch);
+            for (var head = at / shape.w / shape.z % shape.y; head < dims.kv_heads * dims.group; head += shape.y) {
+                for (var i = at / shape.w % shape.z; i < dims.queries; i += shape.z) {
+                    let range = range_of(i, count);
+                    for (var j = at % shape.w; j < dims.keys; j += shape.w) {
+                        if j >= range.x && j < range.y && is_kept(batch, j) {
+                            sums[0][c] += of_score(batch, head, i, j);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    store_db(0u, group, total - 4u * group, sums);
+}

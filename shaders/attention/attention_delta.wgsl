@@ -1,0 +1,86 @@
+//! What the backward pass of an attention knows of each row: the logarithm of its sum of exponentials, and its result times the gradient of that; the operands are generated code.
+//!
+//! shapes    Y, G (batch, heads, queries, dim_v), any strides; logarithms (rows) of f32 -> statistics (rows) of two f32
+//! grid      one invocation per row, LANES a workgroup
+//! subgroup  not used
+//! requires  nothing
+//! edges     invocations past the end return: any rows, dim_v >= 1
+
+struct Dims {
+    y: vec4<u32>, // of the result: the first element in its binding, then the strides of batch, head and query
+    g: vec4<u32>, // of its gradient
+    along_y: u32, // strides along the head dim
+    along_g: u32,
+    lse: u32,     // the first logarithm in its binding
+    heads: u32,   // of a batch
+    queries: u32,
+    rows: u32,    // batches * heads * queries
+    dim_v: u32,
+    reserved: u32,
+}
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+
+//#param  set by AttentionBackward::delta_kernel
+const QUADS: u32 = 1u;     // quads of a group, which are neighbours
+const WHOLE: bool = false; // rows consist of whole groups
+const LANES: u32 = 64u;
+//#end
+const WIDTH: u32 = 4u * QUADS;
+
+//#import attention_within
+
+//#generated operands
+// The operands. `result` and `gradient` are quad k of group `group` of a row that begins at `start`. Plans generate it.
+//#param
+alias y_unit = f32;
+alias g_unit = f32;
+//#end
+@group(0) @binding(0) var<storage, read> y: array<y_unit>;
+@group(0) @binding(1) var<storage, read> g: array<g_unit>;
+@group(0) @binding(2) var<storage, read> lse: array<f32>;
+@group(0) @binding(3) var<storage, read_write> stats: array<vec2<f32>>;
+
+//#slot load x=y default element
+//#slot load_quad x=y default reals
+//#slot load x=g default element
+//#slot load_quad x=g default reals
+
+fn result(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_y(start + 4u * group * dims.along_y, dims.along_y, length - 4u * group);
+}
+
+fn gradient(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_g(start + 4u * group * dims.along_g, dims.along_g, length - 4u * group);
+}
+//#end
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let row = block_index(workgroup, grid) * LANES + lane;
+    if row >= dims.rows {
+        return;
+    }
+    let i = row % dims.queries;
+    let head = row / dims.queries % dims.heads;
+    let batch = row / dims.queries / dims.heads;
+    let of_y = dims.y.x + batch * dims.y.y + head * dims.y.z + i * dims.y.w;
+    let of_g = dims.g.x + batch * dims.g.y + head * dims.g.z + i * dims.g.w;
+    var products = vec4<f32>(0.0);
+    for (var group = 0u; group * WIDTH < dims.dim_v; group++) {
+        //#unroll
+        for (var quad = 0u; quad < QUADS; quad++) {
+            let of_row = result(of_y, group, quad, dims.dim_v) * gradient(of_g, group, quad, dims.dim_v);
+            products += within(of_row, group, quad, dims.dim_v);
+        }
+    }
+    let sum = (products.x + products.y) + (products.z + products.w);
+    // A row without keys has no weights: as its logarithm is minus infinity, one is stored that makes all of them 0.
+    let logarithm = bitcast<u32>(lse[dims.lse + row]);
+    stats[row] = vec2<f32>(bitcast<f32>(select(logarithm, 0x7f7fffffu, logarithm == 0xff800000u)), sum);
+}

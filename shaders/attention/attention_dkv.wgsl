@@ -1,0 +1,368 @@
+//! The gradients of an attention's keys and values, keys of a head for each invocation or few of them, which read the same queries; the operands are generated code.
+//!
+//! shapes    Q (batch, heads, queries, dim), K (batch, kv_heads, keys, dim), V (batch, kv_heads, keys, dim_v), G (batch, heads, queries, dim_v), any strides, statistics (rows) of two f32 -> dK like K, and behind it dV like V; f32 sums
+//! grid      ROWS * LANES / dims.lanes keys of one head a workgroup; keys, then key heads
+//! subgroup  invocations that share a key exchange partial products, in shared memory if the size is not known
+//! requires  nothing
+//! edges     keys past the end are computed as the last one and not stored, those that are masked store zeros: any queries, keys >= 1
+
+//#import attention_backward_dims
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+//#import math
+
+//#param  set by AttentionBackward::kernel
+const QUADS: u32 = 1u;  // quads of a group, which are neighbours
+const HELD: u32 = 2u;   // groups of K and dK that an invocation has
+const HELD_V: u32 = 2u; // groups of V and dV
+const ROWS: u32 = 1u;   // keys of an invocation, which reads each query and gradient once for all of them
+const LANES: u32 = 64u;
+const WHOLE: bool = false; // head dims consist of whole groups, as many for each invocation
+//#end
+const WIDTH: u32 = 4u * QUADS;
+alias sum = f32; // type of results before they are stored
+
+//#import attention_within
+//#import attention_range
+//#import attention_weight
+
+//#generated operands
+// The operands. `query`, `key`, `value` and `gradient` are quad k of group `group` of a row that begins at `start`; `added` is what is
+// added to a score; `key_count` is the number of keys of a batch, `is_kept` whether the mask keeps one. Plans generate it.
+
+// The default: neither bias nor slopes, mask or lengths.
+//#param
+alias q_unit = f32;
+alias k_unit = f32;
+alias v_unit = f32;
+alias g_unit = f32;
+alias dkv_unit = f32;
+//#end
+@group(0) @binding(0) var<storage, read> q: array<q_unit>;
+@group(0) @binding(1) var<storage, read> k: array<k_unit>;
+@group(0) @binding(2) var<storage, read> v: array<v_unit>;
+@group(0) @binding(3) var<storage, read> g: array<g_unit>;
+@group(0) @binding(4) var<storage, read> stats: array<vec2<f32>>;
+@group(0) @binding(5) var<storage, read_write> dkv: array<dkv_unit>;
+
+//#slot load x=q default element
+//#slot load_quad x=q default reals
+//#slot load x=k default element
+//#slot load_quad x=k default reals
+//#slot load x=v default element
+//#slot load_quad x=v default reals
+//#slot load x=g default element
+//#slot load_quad x=g default reals
+//#slot save x=dkv default element
+
+fn query(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_q(start + 4u * group * dims.along.x, dims.along.x, length - 4u * group);
+}
+
+fn key(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_k(start + 4u * group * dims.along.y, dims.along.y, length - 4u * group);
+}
+
+fn value(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_v(start + 4u * group * dims.along.z, dims.along.z, length - 4u * group);
+}
+
+fn gradient(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_g(start + 4u * group * dims.along_g, dims.along_g, length - 4u * group);
+}
+
+fn added(batch: u32, head: u32, i: u32, j: u32) -> f32 {
+    return 0.0;
+}
+
+fn key_count(batch: u32) -> u32 {
+    return dims.keys;
+}
+
+fn is_kept(batch: u32, j: u32) -> bool {
+    return true;
+}
+
+fn store_dkv(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
+    let at = start + 4u * group;
+    save_dkv(at, v[0].x);
+    if count > 1u { save_dkv(at + 1u, v[0].y); }
+    if count > 2u { save_dkv(at + 2u, v[0].z); }
+    if count > 3u { save_dkv(at + 3u, v[0].w); }
+}
+//#end
+
+//#slot team default alone
+
+// The queries of all heads of a group are summed up in order, so that no two invocations add to the same element.
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    place: Place,
+) {
+    let lane = lane_at(place);
+    let at_once = LANES / team_size();
+    let key_blocks = (dims.keys + ROWS * at_once - 1u) / (ROWS * at_once);
+    let block = block_index(workgroup, grid);
+    let kv_head = block / key_blocks; // counted over the batch
+    if kv_head >= dims.heads {
+        return;
+    }
+    let first_key = (block - kv_head * key_blocks) * ROWS * at_once;
+    let last_key = min(first_key + ROWS * at_once, dims.keys) - 1u;
+    let own = lane % team_size();
+    let batch = kv_head / dims.kv_heads;
+    let of_batch = kv_head % dims.kv_heads;
+
+    var at_key: array<u32, ROWS>;
+    var j: array<u32, ROWS>; // keys past the end are computed as the last one
+    var scaled: array<vec4<f32>, ROWS * HELD * QUADS>;
+    var values: array<vec4<f32>, ROWS * HELD_V * QUADS>;
+    var sums: array<vec4<f32>, ROWS * HELD * QUADS>;     // of the keys' gradients
+    var sums_v: array<vec4<f32>, ROWS * HELD_V * QUADS>; // of the values' gradients
+    //#unroll
+    for (var r = 0u; r < ROWS; r++) {
+        at_key[r] = first_key + r * at_once + lane / team_size();
+        j[r] = min(at_key[r], dims.keys - 1u);
+        let of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z + j[r] * dims.k.w;
+        //#unroll
+        for (var h = 0u; h < HELD; h++) {
+            let group = own + h * team_size();
+            //#unroll
+            for (var quad = 0u; quad < QUADS; quad++) {
+                let of_key = within(key(of_k, group, quad, dims.dim), group, quad, dims.dim);
+                scaled[(r * HELD + h) * QUADS + quad] = of_key * dims.scale;
+            }
+        }
+        let of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z + j[r] * dims.v.w;
+        //#unroll
+        for (var h = 0u; h < HELD_V; h++) {
+            let group = own + h * team_size();
+            //#unroll
+            for (var quad = 0u; quad < QUADS; quad++) {
+                let of_value = value(of_v, group, quad, dims.dim_v);
+                values[(r * HELD_V + h) * QUADS + quad] = within(of_value, group, quad, dims.dim_v);
+            }
+        }
+    }
+
+    // Queries that attend all keys of the workgroup, a multiple of four of them, and the others that attend some.
+    let count = key_count(batch);
+    let of_first = queries_of(first_key);
+    let of_last = queries_of(last_key);
+    let all_first = max(of_first.x, of_last.x);
+    let all_end = max(all_first, min(of_first.y, of_last.y));
+    let share = (all_end - all_first) / 4u * 4u;
+    let some_first = min(of_first.x, of_last.x);
+    let some_end = max(of_first.y, of_last.y);
+    let others = some_end - some_first - share;
+    let members = select(dims.group, 0u, first_key >= count); // no query attends keys behind a length
+
+    for (var member = 0u; member < members; member++) {
+        let head = of_batch * dims.group + member;
+        let of_q = dims.q.x + batch * dims.q.y + head * dims.q.z;
+        let of_g = dims.g.x + batch * dims.g.y + head * dims.g.z;
+        let of_stats = (batch * dims.kv_heads * dims.group + head) * dims.queries;
+        for (var t = 0u; t < share; t += 4u) {
+            let i = all_first + t;
+            var lse = vec4<f32>(0.0);
+            var delta = vec4<f32>(0.0);
+            //#unroll
+            for (var c = 0u; c < 4u; c++) {
+                let known = stats[of_stats + i + c];
+                lse[c] = known.x;
+                delta[c] = known.y;
+            }
+            var dots: array<vec4<f32>, 4u * ROWS>;
+            //#unroll
+            for (var h = 0u; h < HELD; h++) {
+                let group = own + h * team_size();
+                //#unroll
+                for (var quad = 0u; quad < QUADS; quad++) {
+                    //#unroll
+                    for (var c = 0u; c < 4u; c++) {
+                        let of_query = query(of_q + (i + c) * dims.q.w, group, quad, dims.dim);
+                        let elements = within(of_query, group, quad, dims.dim);
+                        //#unroll
+                        for (var r = 0u; r < ROWS; r++) {
+                            dots[4u * r + c] += scaled[(r * HELD + h) * QUADS + quad] * elements;
+                        }
+                    }
+                }
+            }
+            var products: array<vec4<f32>, 4u * ROWS>; // of gradients and values
+            //#unroll
+            for (var h = 0u; h < HELD_V; h++) {
+                let group = own + h * team_size();
+                //#unroll
+                for (var quad = 0u; quad < QUADS; quad++) {
+                    //#unroll
+                    for (var c = 0u; c < 4u; c++) {
+                        let of_row = gradient(of_g + (i + c) * dims.g.w, group, quad, dims.dim_v);
+                        let elements = within(of_row, group, quad, dims.dim_v);
+                        //#unroll
+                        for (var r = 0u; r < ROWS; r++) {
+                            products[4u * r + c] += values[(r * HELD_V + h) * QUADS + quad] * elements;
+                        }
+                    }
+                }
+            }
+            var p: array<vec4<f32>, ROWS>;  // the weights
+            var ds: array<vec4<f32>, ROWS>; // the gradients of the scores
+            //#unroll
+            for (var r = 0u; r < ROWS; r++) {
+                var scores = vec4<f32>(0.0);
+                var dp = vec4<f32>(0.0); // the gradients of the weights
+                //#unroll
+                for (var c = 0u; c < 4u; c++) {
+                    let d = dots[4u * r + c];
+                    scores[c] = (d.x + d.y) + (d.z + d.w);
+                    let e = products[4u * r + c];
+                    dp[c] = (e.x + e.y) + (e.z + e.w);
+                }
+                scores = summed(scores, lane);
+                dp = summed(dp, lane);
+                //#unroll
+                for (var c = 0u; c < 4u; c++) {
+                    scores[c] += added(batch, head, i + c, j[r]);
+                }
+                p[r] = weight(scores, lse);
+                ds[r] = p[r] * (dp - delta);
+            }
+            //#unroll
+            for (var h = 0u; h < HELD; h++) {
+                let group = own + h * team_size();
+                //#unroll
+                for (var quad = 0u; quad < QUADS; quad++) {
+                    var elements: array<vec4<f32>, 4>;
+                    //#unroll
+                    for (var c = 0u; c < 4u; c++) {
+                        elements[c] = query(of_q + (i + c) * dims.q.w, group, quad, dims.dim);
+                    }
+                    //#unroll
+                    for (var r = 0u; r < ROWS; r++) {
+                        let low = ds[r].x * elements[0] + ds[r].y * elements[1];
+                        sums[(r * HELD + h) * QUADS + quad] += low + (ds[r].z * elements[2] + ds[r].w * elements[3]);
+                    }
+                }
+            }
+            //#unroll
+            for (var h = 0u; h < HELD_V; h++) {
+                let group = own + h * team_size();
+                //#unroll
+                for (var quad = 0u; quad < QUADS; quad++) {
+                    var elements: array<vec4<f32>, 4>;
+                    //#unroll
+                    for (var c = 0u; c < 4u; c++) {
+                        elements[c] = gradient(of_g + (i + c) * dims.g.w, group, quad, dims.dim_v);
+                    }
+                    //#unroll
+                    for (var r = 0u; r < ROWS; r++) {
+                        let low = p[r].x * elements[0] + p[r].y * elements[1];
+                        sums_v[(r * HELD_V + h) * QUADS + quad] += low + (p[r].z * elements[2] + p[r].w * elements[3]);
+                    }
+                }
+            }
+        }
+        // The other queries, one by one.
+        for (var t = 0u; t < others; t++) {
+            let at = some_first + t;
+            let i = select(at, at + share, at >= all_first);
+            let known = stats[of_stats + i];
+            var both: array<vec4<f32>, ROWS>; // sums of products of keys and queries, and of values and gradients
+            //#unroll
+            for (var r = 0u; r < ROWS; r++) {
+                both[r] = vec4<f32>(0.0);
+            }
+            //#unroll
+            for (var h = 0u; h < HELD; h++) {
+                let group = own + h * team_size();
+                //#unroll
+                for (var quad = 0u; quad < QUADS; quad++) {
+                    let of_query = query(of_q + i * dims.q.w, group, quad, dims.dim);
+                    let elements = within(of_query, group, quad, dims.dim);
+                    //#unroll
+                    for (var r = 0u; r < ROWS; r++) {
+                        both[r].x += dot(scaled[(r * HELD + h) * QUADS + quad], elements);
+                    }
+                }
+            }
+            //#unroll
+            for (var h = 0u; h < HELD_V; h++) {
+                let group = own + h * team_size();
+                //#unroll
+                for (var quad = 0u; quad < QUADS; quad++) {
+                    let of_row = gradient(of_g + i * dims.g.w, group, quad, dims.dim_v);
+                    let elements = within(of_row, group, quad, dims.dim_v);
+                    //#unroll
+                    for (var r = 0u; r < ROWS; r++) {
+                        both[r].y += dot(values[(r * HELD_V + h) * QUADS + quad], elements);
+                    }
+                }
+            }
+            //#unroll
+            for (var r = 0u; r < ROWS; r++) {
+                let found = summed(both[r], lane);
+                let range = queries_of(j[r]);
+                if i >= range.x && i < range.y {
+                    let score = found.x + added(batch, head, i, j[r]);
+                    let p = weight(vec4<f32>(score), vec4<f32>(known.x)).x;
+                    let ds = p * (found.y - known.y);
+                    //#unroll
+                    for (var h = 0u; h < HELD; h++) {
+                        let group = own + h * team_size();
+                        //#unroll
+                        for (var quad = 0u; quad < QUADS; quad++) {
+                            sums[(r * HELD + h) * QUADS + quad] += ds * query(of_q + i * dims.q.w, group, quad, dims.dim);
+                        }
+                    }
+                    //#unroll
+                    for (var h = 0u; h < HELD_V; h++) {
+                        let group = own + h * team_size();
+                        //#unroll
+                        for (var quad = 0u; quad < QUADS; quad++) {
+                            let of_row = gradient(of_g + i * dims.g.w, group, quad, dims.dim_v);
+                            sums_v[(r * HELD_V + h) * QUADS + quad] += p * of_row;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    // What a masked key holds does not matter: it may be NaN.
+    //#unroll
+    for (var r = 0u; r < ROWS; r++) {
+        if at_key[r] < dims.keys {
+            let kept = vec4<bool>(j[r] < count && is_kept(batch, j[r]));
+            let of_k = dims.dk.x + batch * dims.dk.y + of_batch * dims.dk.z + j[r] * dims.dk.w;
+            //#unroll
+            for (var h = 0u; h < HELD; h++) {
+                let group = own + h * team_size();
+                if WHOLE || group * WIDTH < dims.dim {
+                    var of_group: array<vec4<f32>, QUADS>;
+                    //#unroll
+                    for (var quad = 0u; quad < QUADS; quad++) {
+                        let whole = sums[(r * HELD + h) * QUADS + quad] * dims.scale;
+                        of_group[quad] = select(vec4<f32>(0.0), whole, kept);
+                    }
+                    store_dkv(of_k, group, dims.dim - group * WIDTH, of_group);
+                }
+            }
+            let of_v = dims.dv.x + batch * dims.dv.y + of_batch * dims.dv.z + j[r] * dims.dv.w;
+            //#unroll
+            for (var h = 0u; h < HELD_V; h++) {
+                let group = own + h * team_size();
+                if WHOLE || group * WIDTH < dims.dim_v {
+                    var of_group: array<vec4<f32>, QUADS>;
+                    //#unroll
+                    for (var quad = 0u; quad < QUADS; quad++) {
+                        of_group[quad] = select(vec4<f32>(0.0), sums_v[(r * HELD_V + h) * QUADS + quad], kept);
+                    }
+                    store_dkv(of_v, group, dims.dim_v - group * WIDTH, of_group);
+                }
+            }
+        }
+    }
+}

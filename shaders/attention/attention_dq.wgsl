@@ -1,0 +1,329 @@
+//! The gradient of an attention's queries, rows of a key head for each invocation or few of them, which read the same keys; the operands are generated code.
+//!
+//! shapes    Q (batch, heads, queries, dim), K (batch, kv_heads, keys, dim), V (batch, kv_heads, keys, dim_v), G (batch, heads, queries, dim_v), any strides, statistics (rows) of two f32 -> dQ like Q; f32 sums
+//! grid      ROWS * LANES / dims.lanes rows of one key head a workgroup; rows, then key heads
+//! subgroup  invocations that share a row exchange partial products, in shared memory if the size is not known
+//! requires  nothing
+//! edges     rows past the end are computed as the last one and not stored; keys outside a row's range, its length or its mask are not read into its sums: any queries, keys >= 1
+
+//#import attention_backward_dims
+//#slot dims default immediate
+//#import block
+//#slot pack_pair default f16
+//#import math
+
+//#param  set by AttentionBackward::kernel
+const QUADS: u32 = 1u;  // quads of a group, which are neighbours
+const HELD: u32 = 2u;   // groups of Q and dQ that an invocation has
+const HELD_V: u32 = 2u; // groups of G
+const ROWS: u32 = 1u;   // rows of an invocation, which reads each key and value once for all of them
+const LANES: u32 = 64u;
+const WHOLE: bool = false; // head dims consist of whole groups, as many for each invocation
+const KEEPS: bool = false; // there is a mask of keys
+//#end
+const WIDTH: u32 = 4u * QUADS;
+alias sum = f32; // type of results before they are stored
+
+//#import attention_within
+//#import attention_range
+//#import attention_weight
+
+//#generated operands
+// The operands. `query`, `key`, `value` and `gradient` are quad k of group `group` of a row that begins at `start`; `added` is what is
+// added to a score; `key_count` is the number of keys of a batch, `is_kept` whether the mask keeps one. Plans generate it.
+
+// The default: neither bias nor slopes, mask or lengths.
+//#param
+alias q_unit = f32;
+alias k_unit = f32;
+alias v_unit = f32;
+alias g_unit = f32;
+alias dq_unit = f32;
+//#end
+@group(0) @binding(0) var<storage, read> q: array<q_unit>;
+@group(0) @binding(1) var<storage, read> k: array<k_unit>;
+@group(0) @binding(2) var<storage, read> v: array<v_unit>;
+@group(0) @binding(3) var<storage, read> g: array<g_unit>;
+@group(0) @binding(4) var<storage, read> stats: array<vec2<f32>>;
+@group(0) @binding(5) var<storage, read_write> dq: array<dq_unit>;
+
+//#slot load x=q default element
+//#slot load_quad x=q default reals
+//#slot load x=k default element
+//#slot load_quad x=k default reals
+//#slot load x=v default element
+//#slot load_quad x=v default reals
+//#slot load x=g default element
+//#slot load_quad x=g default reals
+//#slot save x=dq default element
+
+fn query(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_q(start + 4u * group * dims.along.x, dims.along.x, length - 4u * group);
+}
+
+fn key(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_k(start + 4u * group * dims.along.y, dims.along.y, length - 4u * group);
+}
+
+fn value(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_v(start + 4u * group * dims.along.z, dims.along.z, length - 4u * group);
+}
+
+fn gradient(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    return load_quad_g(start + 4u * group * dims.along_g, dims.along_g, length - 4u * group);
+}
+
+fn added(batch: u32, head: u32, i: u32, j: u32) -> f32 {
+    return 0.0;
+}
+
+fn key_count(batch: u32) -> u32 {
+    return dims.keys;
+}
+
+fn is_kept(batch: u32, j: u32) -> bool {
+    return true;
+}
+
+fn store_dq(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
+    let at = start + 4u * group;
+    save_dq(at, v[0].x);
+    if count > 1u { save_dq(at + 1u, v[0].y); }
+    if count > 2u { save_dq(at + 2u, v[0].z); }
+    if count > 3u { save_dq(at + 3u, v[0].w); }
+}
+//#end
+
+//#slot team default alone
+
+// Weights are computed anew from the logarithms (Dao, 2023).
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    place: Place,
+) {
+    let lane = lane_at(place);
+    let rows = dims.group * dims.queries; // of a key head
+    let at_once = LANES / team_size();
+    let row_blocks = (rows + ROWS * at_once - 1u) / (ROWS * at_once);
+    let block = block_index(workgroup, grid);
+    let kv_head = block / row_blocks; // counted over the batch
+    if kv_head >= dims.heads {
+        return;
+    }
+    let first_row = (block - kv_head * row_blocks) * ROWS * at_once;
+    let last_row = min(first_row + ROWS * at_once, rows) - 1u;
+    let own = lane % team_size();
+    let batch = kv_head / dims.kv_heads;
+    let of_batch = kv_head % dims.kv_heads;
+
+    var row: array<u32, ROWS>; // rows past the end are computed as the last one
+    var i: array<u32, ROWS>;
+    var head: array<u32, ROWS>;
+    var known: array<vec2<f32>, ROWS>; // the row's statistics
+    var scaled: array<vec4<f32>, ROWS * HELD * QUADS>;
+    var given: array<vec4<f32>, ROWS * HELD_V * QUADS>; // the gradient of the result
+    var sums: array<vec4<f32>, ROWS * HELD * QUADS>;
+    //#unroll
+    for (var r = 0u; r < ROWS; r++) {
+        row[r] = first_row + r * at_once + lane / team_size();
+        let of_group = min(row[r], rows - 1u);
+        i[r] = of_group / dims.group;
+        head[r] = of_batch * dims.group + of_group % dims.group;
+        known[r] = stats[(batch * dims.kv_heads * dims.group + head[r]) * dims.queries + i[r]];
+        let of_q = dims.q.x + batch * dims.q.y + head[r] * dims.q.z + i[r] * dims.q.w;
+        //#unroll
+        for (var h = 0u; h < HELD; h++) {
+            let group = own + h * team_size();
+            //#unroll
+            for (var quad = 0u; quad < QUADS; quad++) {
+                let of_query = within(query(of_q, group, quad, dims.dim), group, quad, dims.dim);
+                scaled[(r * HELD + h) * QUADS + quad] = of_query * dims.scale;
+            }
+        }
+        let of_g = dims.g.x + batch * dims.g.y + head[r] * dims.g.z + i[r] * dims.g.w;
+        //#unroll
+        for (var h = 0u; h < HELD_V; h++) {
+            let group = own + h * team_size();
+            //#unroll
+            for (var quad = 0u; quad < QUADS; quad++) {
+                let of_row = gradient(of_g, group, quad, dims.dim_v);
+                given[(r * HELD_V + h) * QUADS + quad] = within(of_row, group, quad, dims.dim_v);
+            }
+        }
+    }
+    let of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z;
+    let of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z;
+
+    // Keys that all rows of the workgroup attend, a multiple of four of them, and the others that some attend.
+    let count = key_count(batch);
+    let of_first = range_of(first_row / dims.group, count);
+    let of_last = range_of(last_row / dims.group, count);
+    let all_first = max(of_first.x, of_last.x);
+    let all_end = max(all_first, min(of_first.y, of_last.y));
+    let share = (all_end - all_first) / 4u * 4u;
+    let some_first = min(of_first.x, of_last.x);
+    let some_end = max(of_first.y, of_last.y);
+    let others = some_end - some_first - share;
+
+    for (var t = 0u; t < share; t += 4u) {
+        let j = all_first + t;
+        var kept = vec4<bool>(true);
+        if KEEPS {
+            //#unroll
+            for (var c = 0u; c < 4u; c++) {
+                kept[c] = is_kept(batch, j + c);
+            }
+        }
+        var dots: array<vec4<f32>, 4u * ROWS>;
+        //#unroll
+        for (var h = 0u; h < HELD; h++) {
+            let group = own + h * team_size();
+            //#unroll
+            for (var quad = 0u; quad < QUADS; quad++) {
+                //#unroll
+                for (var c = 0u; c < 4u; c++) {
+                    let of_key = key(of_k + (j + c) * dims.k.w, group, quad, dims.dim);
+                    let elements = within(of_key, group, quad, dims.dim);
+                    //#unroll
+                    for (var r = 0u; r < ROWS; r++) {
+                        dots[4u * r + c] += scaled[(r * HELD + h) * QUADS + quad] * elements;
+                    }
+                }
+            }
+        }
+        var products: array<vec4<f32>, 4u * ROWS>; // of gradients and values
+        //#unroll
+        for (var h = 0u; h < HELD_V; h++) {
+            let group = own + h * team_size();
+            //#unroll
+            for (var quad = 0u; quad < QUADS; quad++) {
+                //#unroll
+                for (var c = 0u; c < 4u; c++) {
+                    let of_value = value(of_v + (j + c) * dims.v.w, group, quad, dims.dim_v);
+                    let elements = within(of_value, group, quad, dims.dim_v);
+                    //#unroll
+                    for (var r = 0u; r < ROWS; r++) {
+                        products[4u * r + c] += given[(r * HELD_V + h) * QUADS + quad] * elements;
+                    }
+                }
+            }
+        }
+        var ds: array<vec4<f32>, ROWS>; // the gradients of the scores
+        //#unroll
+        for (var r = 0u; r < ROWS; r++) {
+            var scores = vec4<f32>(0.0);
+            var dp = vec4<f32>(0.0); // the gradients of the weights
+            //#unroll
+            for (var c = 0u; c < 4u; c++) {
+                let d = dots[4u * r + c];
+                scores[c] = (d.x + d.y) + (d.z + d.w);
+                let e = products[4u * r + c];
+                dp[c] = (e.x + e.y) + (e.z + e.w);
+            }
+            scores = summed(scores, lane);
+            dp = summed(dp, lane);
+            //#unroll
+            for (var c = 0u; c < 4u; c++) {
+                scores[c] += added(batch, head[r], i[r], j + c);
+            }
+            ds[r] = weight(scores, vec4<f32>(known[r].x)) * (dp - known[r].y);
+            if KEEPS {
+                ds[r] = select(vec4<f32>(0.0), ds[r], kept);
+            }
+        }
+        //#unroll
+        for (var h = 0u; h < HELD; h++) {
+            let group = own + h * team_size();
+            //#unroll
+            for (var quad = 0u; quad < QUADS; quad++) {
+                var elements: array<vec4<f32>, 4>;
+                //#unroll
+                for (var c = 0u; c < 4u; c++) {
+                    elements[c] = key(of_k + (j + c) * dims.k.w, group, quad, dims.dim);
+                    if KEEPS {
+                        elements[c] = select(vec4<f32>(0.0), elements[c], vec4<bool>(kept[c]));
+                    }
+                }
+                //#unroll
+                for (var r = 0u; r < ROWS; r++) {
+                    let low = ds[r].x * elements[0] + ds[r].y * elements[1];
+                    sums[(r * HELD + h) * QUADS + quad] += low + (ds[r].z * elements[2] + ds[r].w * elements[3]);
+                }
+            }
+        }
+    }
+    // The other keys, one by one. What a masked key holds does not matter: it may be NaN.
+    for (var t = 0u; t < others; t++) {
+        let at = some_first + t;
+        let j = select(at, at + share, at >= all_first);
+        var both: array<vec4<f32>, ROWS>; // sums of products with keys, and with values
+        //#unroll
+        for (var r = 0u; r < ROWS; r++) {
+            both[r] = vec4<f32>(0.0);
+        }
+        //#unroll
+        for (var h = 0u; h < HELD; h++) {
+            let group = own + h * team_size();
+            //#unroll
+            for (var quad = 0u; quad < QUADS; quad++) {
+                let of_key = key(of_k + j * dims.k.w, group, quad, dims.dim);
+                let elements = within(of_key, group, quad, dims.dim);
+                //#unroll
+                for (var r = 0u; r < ROWS; r++) {
+                    both[r].x += dot(scaled[(r * HELD + h) * QUADS + quad], elements);
+                }
+            }
+        }
+        //#unroll
+        for (var h = 0u; h < HELD_V; h++) {
+            let group = own + h * team_size();
+            //#unroll
+            for (var quad = 0u; quad < QUADS; quad++) {
+                let of_value = value(of_v + j * dims.v.w, group, quad, dims.dim_v);
+                let elements = within(of_value, group, quad, dims.dim_v);
+                //#unroll
+                for (var r = 0u; r < ROWS; r++) {
+                    both[r].y += dot(given[(r * HELD_V + h) * QUADS + quad], elements);
+                }
+            }
+        }
+        //#unroll
+        for (var r = 0u; r < ROWS; r++) {
+            let found = summed(both[r], lane);
+            let range = range_of(i[r], count);
+            if j >= range.x && j < range.y && is_kept(batch, j) {
+                let score = found.x + added(batch, head[r], i[r], j);
+                let p = weight(vec4<f32>(score), vec4<f32>(known[r].x)).x;
+                let ds = p * (found.y - known[r].y);
+                //#unroll
+                for (var h = 0u; h < HELD; h++) {
+                    let group = own + h * team_size();
+                    //#unroll
+                    for (var quad = 0u; quad < QUADS; quad++) {
+                        sums[(r * HELD + h) * QUADS + quad] += ds * key(of_k + j * dims.k.w, group, quad, dims.dim);
+                    }
+                }
+            }
+        }
+    }
+    //#unroll
+    for (var r = 0u; r < ROWS; r++) {
+        if row[r] < rows {
+            let at = dims.dq.x + batch * dims.dq.y + head[r] * dims.dq.z + i[r] * dims.dq.w;
+            //#unroll
+            for (var h = 0u; h < HELD; h++) {
+                let group = own + h * team_size();
+                if WHOLE || group * WIDTH < dims.dim {
+                    var of_group: array<vec4<f32>, QUADS>;
+                    //#unroll
+                    for (var quad = 0u; quad < QUADS; quad++) {
+                        of_group[quad] = sums[(r * HELD + h) * QUADS + quad] * dims.scale;
+                    }
+                    store_dq(at, group, dims.dim - group * WIDTH, of_group);
+                }
+            }
+        }
+    }
+}

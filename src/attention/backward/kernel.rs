@@ -1,0 +1,104 @@
+//! The kernels of the backward pass: `attention_delta.wgsl`, `attention_dq.wgsl`, `attention_dkv.wgsl` and `attention_dbias.wgsl` of
+//! `shaders/attention`.
+
+use super::problem::{AttentionBackward, AttentionBackwardDims, AttentionDeltaDims};
+use crate::attention::plan::Form;
+use crate::attention::problem::width;
+use crate::caps::Caps;
+use crate::kernel::{Kernel, StorageFormat};
+use crate::ops::vectors::Moves;
+use crate::ops::writer::Writer;
+
+/// Whose gradients a kernel computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pass {
+    Queries,
+    KeysAndValues,
+}
+
+impl AttentionBackward {
+    /// The kernel that computes what is known of each row.
+    pub(super) fn delta_kernel(&self, invocations: u32, caps: &Caps) -> Kernel {
+        let dtype = self.forward.dtype;
+        let width = width(self.delta_moves(), dtype);
+        let kernel = Kernel::new("attention/attention_delta")
+            .dims(caps, size_of::<AttentionDeltaDims>())
+            .param("QUADS", width / 4)
+            .param("WHOLE", self.delta_dims.dim_v.is_multiple_of(width))
+            .param("LANES", invocations);
+        let mut to = Writer::new(kernel, self.delta_moves(), StorageFormat::of(dtype, caps));
+        to.read("y");
+        to.read("g");
+        to.array("lse", "read", "f32");
+        to.array("stats", "read_write", "vec2<f32>");
+        for (name, operand, along) in [("result", "y", "along_y"), ("gradient", "g", "along_g")] {
+            loader(&mut to, name, operand, along);
+        }
+        to.done("statistics".to_owned())
+    }
+
+    /// The kernel that computes gradients of queries, or of keys and values.
+    pub(super) fn kernel(&self, pass: Pass, form: Form, caps: &Caps) -> Kernel {
+        let d = &self.dims;
+        let width = width(self.moves(), self.forward.dtype);
+        let whole = [(d.dim, form.held), (d.dim_v, form.held_v)];
+        let name = match pass {
+            Pass::Queries => "attention/attention_dq",
+            Pass::KeysAndValues => "attention/attention_dkv",
+        };
+        let kernel = Kernel::new(name)
+            .dims(caps, size_of::<AttentionBackwardDims>())
+            .param("QUADS", width / 4)
+            .param("HELD", form.held)
+            .param("HELD_V", form.held_v)
+            .param("ROWS", form.rows)
+            .param("LANES", form.invocations)
+            .param("WHOLE", whole.iter().all(|(dim, held)| *dim == held * form.lanes * width));
+        let kernel = match pass {
+            Pass::Queries => kernel.param("KEEPS", self.forward.keep.is_some()),
+            Pass::KeysAndValues => kernel,
+        };
+        let kernel = form.team(kernel, caps);
+        let result = match pass {
+            Pass::Queries => "dq",
+            Pass::KeysAndValues => "dkv",
+        };
+        self.written(kernel, self.moves(), result, caps)
+    }
+
+    /// The kernel that computes the gradient of the bias.
+    pub(super) fn bias_kernel(&self, invocations: u32, caps: &Caps) -> Kernel {
+        let kernel = Kernel::new("attention/attention_dbias")
+            .dims(caps, size_of::<AttentionBackwardDims>())
+            .param("LANES", invocations);
+        self.written(kernel, Moves::Elements, "db", caps)
+    }
+
+    /// A kernel with its operands, masks and result.
+    fn written(&self, kernel: Kernel, moves: Moves, result: &'static str, caps: &Caps) -> Kernel {
+        let mut to = Writer::new(kernel, moves, StorageFormat::of(self.forward.dtype, caps));
+        for name in ["q", "k", "v", "g"] {
+            to.read(name);
+        }
+        to.array("stats", "read", "vec2<f32>");
+        for (name, operand, along) in [
+            ("query", "q", "along.x"),
+            ("key", "k", "along.y"),
+            ("value", "v", "along.z"),
+            ("gradient", "g", "along_g"),
+        ] {
+            loader(&mut to, name, operand, along);
+        }
+        self.forward.masks(&mut to);
+        to.write(result);
+        let words: Vec<_> = std::iter::once(result).chain(self.forward.masks_given()).collect();
+        to.done(words.join(" "))
+    }
+}
+
+/// The function that loads quads of an operand's groups.
+fn loader(to: &mut Writer, name: &str, operand: &str, along: &str) {
+    let value = to.loaded(operand, "start", &format!("dims.{along}"));
+    let head = format!("{name}(start: u32, group: u32, k: u32, length: u32) -> vec4<f32>");
+    to.function(&head, &format!("    return {value};\n"));
+}

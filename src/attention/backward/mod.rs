@@ -1,0 +1,8 @@
+//! The backward pass of attention, which computes the weights anew from the logarithms of their sums.
+
+mod kernel;
+mod plan;
+pub(crate) mod problem;
+mod run;
+
+pub use run::{AttentionGradients, attention_backward, attention_bias_backward};

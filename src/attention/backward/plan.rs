@@ -1,0 +1,141 @@
+//! The plan of a backward pass: statistics of rows, then gradients of queries, and of keys and values; or of the bias.
+
+use super::kernel::Pass;
+use super::problem::{AttentionBackward, AttentionBackwardDims, AttentionGradientsOf};
+use crate::Result;
+use crate::attention::plan::LANES;
+use crate::attention::problem::width;
+use crate::caps::Caps;
+use crate::kernel::{self, Needs};
+use crate::layout::{DType, Layout};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time};
+use std::mem::offset_of;
+
+/// A region of a step, and what the step does with it.
+type Arg = (Region, Access);
+
+impl Problem for AttentionBackward {
+    /// Three steps, or two for a bias.
+    ///
+    /// Operands: Q, K, V, the result, the logarithms of the sums, the gradient of the result, the bias, the key lengths, the mask of keys,
+    /// the slopes; then the gradient of Q and those of K and V, or that of the bias. Those that the problem does not have are left out. Scalars: the
+    /// scale.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let mut draft = Draft::new("attention_backward", &[ScalarParameter::f32("scale")], caps);
+        let forward = &self.forward;
+        let read = |draft: &mut Draft<'_>, name, dtype, layout: Layout| -> Arg {
+            (draft.operand(name, dtype, layout, Access::Read), Access::Read)
+        };
+        let [q, k, v] = [("the queries", forward.q), ("the keys", forward.k), ("the values", forward.v)]
+            .map(|(name, layout)| read(&mut draft, name, forward.dtype, layout));
+        let y = read(&mut draft, "the result", forward.dtype, self.y);
+        let lse = read(&mut draft, "the logarithms of the sums", DType::F32, self.lse);
+        let g = read(&mut draft, "the gradient of the result", forward.dtype, self.g);
+        let masks = [
+            ("the bias", forward.dtype, forward.bias),
+            ("the key lengths", DType::I32, forward.lengths),
+            ("the mask of keys", DType::I8, forward.keep),
+            ("the slopes", DType::F32, forward.slopes),
+        ];
+        let masks: Vec<Arg> = masks
+            .into_iter()
+            .filter_map(|(name, dtype, layout)| Some(read(&mut draft, name, dtype, layout?)))
+            .collect();
+        let stats = draft.temporary(&[forward.rows(), 2], DType::F32)?;
+        self.delta(&mut draft, &[y, g, lse, (stats, Access::Write)])?;
+        let inputs = || [q, k, v, g, (stats, Access::Read)].into_iter().chain(masks.iter().copied());
+        let mut write =
+            |name, layout| (draft.operand(name, forward.dtype, layout, Access::Write), Access::Write);
+        match self.of {
+            AttentionGradientsOf::Operands => {
+                let dq = write("the gradient of the queries", self.dq);
+                let dkv = write("the gradients of the keys and values", self.dkv);
+                self.gradients(&mut draft, Pass::Queries, &inputs().chain([dq]).collect::<Vec<_>>())?;
+                let args: Vec<_> = inputs().chain([dkv]).collect();
+                self.gradients(&mut draft, Pass::KeysAndValues, &args)?;
+            }
+            AttentionGradientsOf::Bias(bias) => {
+                let db = write("the gradient of the bias", bias);
+                self.of_bias(&mut draft, bias.len(), &inputs().chain([db]).collect::<Vec<_>>())?;
+            }
+        }
+        Ok(draft.finish())
+    }
+}
+
+impl AttentionBackward {
+    /// The step that computes what is known of each row.
+    fn delta(&self, draft: &mut Draft<'_>, args: &[Arg]) -> Result<()> {
+        let caps = draft.caps();
+        let invocations = kernel::workgroup_size(LANES, caps);
+        let d = &self.delta_dims;
+        draft.step(NewStep {
+            kernel: self.delta_kernel(invocations, caps),
+            tile: format!("{invocations} invocations, {}", self.forward.dtype),
+            needs: needs(args, invocations, 0),
+            blocks: u64::from(d.rows.div_ceil(invocations)),
+            dims: Dims::of(d),
+            args,
+            flops: Flops::of_f32(2.0 * f64::from(d.rows) * f64::from(d.dim_v)),
+            time: Time::Roofline,
+        })
+    }
+
+    /// The step that computes gradients of queries, or of keys and values.
+    fn gradients(&self, draft: &mut Draft<'_>, pass: Pass, args: &[Arg]) -> Result<()> {
+        let caps = draft.caps();
+        let d = &self.dims;
+        let width = width(self.moves(), self.forward.dtype);
+        // An invocation holds queries, gradients of the result and of queries; or keys, values, and the gradients of both.
+        let (there, vectors, products) = match pass {
+            Pass::Queries => (d.group * d.queries, [2, 1], [4.0, 2.0]),
+            Pass::KeysAndValues => (d.keys, [2, 2], [4.0, 4.0]),
+        };
+        let form = self.forward.sharing(there, vectors, width, caps);
+        let of_pair = products[0] * f64::from(d.dim) + products[1] * f64::from(d.dim_v) + 1.0;
+        draft.step(NewStep {
+            kernel: self.kernel(pass, form, caps),
+            tile: format!("{} invocations, {} a row, {}", form.invocations, form.lanes, self.forward.dtype),
+            needs: needs(args, form.invocations, form.workgroup_bytes(caps)),
+            blocks: u64::from(form.blocks(there)) * u64::from(d.heads),
+            dims: self.dims_on(form.lanes),
+            args,
+            flops: Flops::of_f32(self.pairs() * of_pair),
+            time: Time::Roofline,
+        })
+    }
+
+    /// The step that computes the gradient of a bias of so many elements.
+    fn of_bias(&self, draft: &mut Draft<'_>, elements: usize, args: &[Arg]) -> Result<()> {
+        let caps = draft.caps();
+        let invocations = kernel::workgroup_size(LANES, caps);
+        let of_pair = 2.0 * f64::from(self.dims.dim) + 2.0 * f64::from(self.dims.dim_v) + 1.0;
+        draft.step(NewStep {
+            kernel: self.bias_kernel(invocations, caps),
+            tile: format!("{invocations} invocations, {}", self.forward.dtype),
+            needs: needs(args, invocations, 0),
+            blocks: (elements as u64).div_ceil(4).div_ceil(invocations.into()),
+            dims: self.dims_on(1),
+            args,
+            flops: Flops::of_f32(self.pairs() * of_pair),
+            time: Time::Roofline,
+        })
+    }
+
+    /// The number of scores.
+    fn pairs(&self) -> f64 {
+        self.forward.rows() as f64 * f64::from(self.dims.keys)
+    }
+
+    /// The uniform, with so many invocations for a row.
+    fn dims_on(&self, lanes: u32) -> Dims {
+        let d = AttentionBackwardDims { lanes, ..self.dims };
+        Dims::of(&d).scalar(offset_of!(AttentionBackwardDims, scale), 0)
+    }
+}
+
+/// What a step needs of a device.
+fn needs(args: &[Arg], invocations: u32, workgroup_bytes: u32) -> Needs {
+    let bindings = u32::try_from(args.len()).unwrap_or(u32::MAX);
+    Needs { bindings, invocations, workgroup_bytes }
+}

@@ -1,0 +1,226 @@
+//! A checked backward pass, as plain data.
+
+use crate::attention::problem::{AttentionProblem, AttentionShape};
+use crate::layout::{DType, Layout, dim};
+use crate::ops::vectors::Moves;
+use crate::{Error, Result};
+
+const OP: &str = "attention_backward";
+
+/// The uniform of `shaders/attention/attention_dq.wgsl`, `attention_dkv.wgsl` and `attention_dbias.wgsl` (`attention_backward_dims.wgsl`), in
+/// elements. The call passes `scale`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct AttentionBackwardDims {
+    pub q: [u32; 4],
+    pub k: [u32; 4],
+    pub v: [u32; 4],
+    pub g: [u32; 4],
+    pub dq: [u32; 4],
+    pub dk: [u32; 4],
+    pub dv: [u32; 4],
+    pub bias: [u32; 4],
+    pub along: [u32; 4],
+    pub bias_shape: [u32; 4],
+    pub queries: u32,
+    pub keys: u32,
+    pub group: u32,
+    pub kv_heads: u32,
+    pub dim: u32,
+    pub dim_v: u32,
+    pub lanes: u32,
+    pub along_g: u32,
+    pub lower: i32,
+    pub upper: i32,
+    pub keep: [u32; 2],
+    pub keep_along: u32,
+    pub lengths: u32,
+    pub lengths_stride: u32,
+    pub slopes: u32,
+    pub slopes_stride: u32,
+    pub scale: u32,
+    pub batches: u32,
+    pub heads: u32,
+}
+
+/// The uniform of `shaders/attention/attention_delta.wgsl`, in elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct AttentionDeltaDims {
+    pub y: [u32; 4],
+    pub g: [u32; 4],
+    pub along_y: u32,
+    pub along_g: u32,
+    pub lse: u32,
+    pub heads: u32,
+    pub queries: u32,
+    pub rows: u32,
+    pub dim_v: u32,
+    pub reserved: u32,
+}
+
+/// Whose gradients a backward pass computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AttentionGradientsOf {
+    /// Of queries, keys and values.
+    Operands,
+    /// Of a bias of this shape, which may lack leading axes.
+    Bias(Layout),
+}
+
+/// A checked backward pass of an attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AttentionBackward {
+    /// The forward pass: operands, masks and sizes.
+    pub(super) forward: AttentionProblem,
+    pub(super) of: AttentionGradientsOf,
+    pub(super) dims: AttentionBackwardDims,
+    pub(super) delta_dims: AttentionDeltaDims,
+    pub(super) y: Layout,
+    pub(super) g: Layout,
+    pub(super) lse: Layout,
+    /// The gradient of the queries.
+    pub(super) dq: Layout,
+    /// The gradients of keys and values, one behind the other in one buffer, so that a step has few bindings.
+    pub(super) dkv: Layout,
+}
+
+impl AttentionBackward {
+    /// The backward pass of an attention, from its result, the logarithms of its sums, and the gradient of the result.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the result or its gradient has not the shape (batch, heads, queries, dim of values), or the logarithms not
+    /// (batch, heads, queries), contiguous; [`Error::Limit`] if a size is too large.
+    pub fn new(
+        forward: AttentionProblem,
+        [y, lse, g]: [&Layout; 3],
+        of: AttentionGradientsOf,
+    ) -> Result<Self> {
+        let shape = AttentionShape::of_problem(&forward);
+        let [dq, dk, dv] = shape.gradients([&forward.q, &forward.k, &forward.v])?;
+        let dkv = Layout::contiguous(OP, &[dv.offset() + dv.len()])?;
+        dim(OP, dkv.len())?;
+        shape.fits_backward([y, lse, g])?;
+        let d = forward.dims;
+        let dtype = forward.dtype;
+        let strides = |of: &Layout| -> Result<[u32; 4]> {
+            let [a, b, c, _] = [0, 1, 2, 3].map(|axis| of.strides()[axis]);
+            Ok([dim(OP, of.offset())?, dim(OP, a)?, dim(OP, b)?, dim(OP, c)?])
+        };
+        let (y, g, lse) = (y.in_window(dtype), g.in_window(dtype), lse.in_window(DType::F32));
+        let mut bias_shape = [1; 4];
+        if let AttentionGradientsOf::Bias(bias) = &of {
+            let missing = bias_shape.len().saturating_sub(bias.rank());
+            for (to, &extent) in bias_shape[missing..].iter_mut().zip(bias.shape()) {
+                *to = dim(OP, extent)?;
+            }
+        }
+        let dims = AttentionBackwardDims {
+            q: d.q,
+            k: d.k,
+            v: d.v,
+            g: strides(&g)?,
+            dq: strides(&dq)?,
+            dk: strides(&dk)?,
+            dv: strides(&dv)?,
+            bias: d.bias,
+            along: d.along,
+            bias_shape,
+            queries: d.queries,
+            keys: d.keys,
+            group: d.group,
+            kv_heads: d.kv_heads,
+            dim: d.dim,
+            dim_v: d.dim_v,
+            lanes: 1,
+            along_g: dim(OP, g.strides()[3])?,
+            lower: d.lower,
+            upper: d.upper,
+            keep: d.keep,
+            keep_along: d.keep_along,
+            lengths: d.lengths,
+            lengths_stride: d.lengths_stride,
+            slopes: d.slopes,
+            slopes_stride: d.slopes_stride,
+            scale: 0,
+            batches: dim(OP, shape.batch)?,
+            heads: d.heads,
+        };
+        let delta_dims = AttentionDeltaDims {
+            y: strides(&y)?,
+            g: dims.g,
+            along_y: dim(OP, y.strides()[3])?,
+            along_g: dims.along_g,
+            lse: dim(OP, lse.offset())?,
+            heads: dim(OP, shape.heads)?,
+            queries: d.queries,
+            rows: dim(OP, forward.rows())?,
+            dim_v: d.dim_v,
+            reserved: 0,
+        };
+        Ok(Self { forward, of, dims, delta_dims, y, g, lse, dq, dkv })
+    }
+
+    /// How the first kernel moves elements.
+    pub(super) fn delta_moves(&self) -> Moves {
+        let d = &self.delta_dims;
+        let places = [d.y, d.g].into_iter().flatten();
+        Moves::of(self.forward.dtype, [d.along_y, d.along_g], places.chain([d.dim_v]))
+    }
+
+    /// How the kernels of the operands' gradients move elements.
+    pub(super) fn moves(&self) -> Moves {
+        let d = &self.dims;
+        let places = [d.q, d.k, d.v, d.g, d.dq, d.dk, d.dv].into_iter().flatten();
+        let along = d.along[..3].iter().copied().chain([d.along_g]);
+        Moves::of(self.forward.dtype, along, places.chain([d.dim, d.dim_v]))
+    }
+}
+
+impl AttentionShape {
+    /// The extents of a checked attention.
+    fn of_problem(problem: &AttentionProblem) -> Self {
+        let [q, v] = [&problem.q, &problem.v].map(Layout::shape);
+        let (heads, kv_heads) = (q[1], v[1]);
+        Self {
+            batch: q[0],
+            heads,
+            kv_heads,
+            group: heads / kv_heads,
+            queries: q[2],
+            keys: v[2],
+            dim: q[3],
+            dim_v: v[3],
+        }
+    }
+
+    /// The gradients of queries, keys and values, in the order of their axes. That of the values lies behind that of the keys.
+    pub(super) fn gradients(&self, [q, k, v]: [&Layout; 3]) -> Result<[Layout; 3]> {
+        let of_keys =
+            |of: &Layout, dim_v| Self { heads: self.kv_heads, queries: self.keys, dim_v, ..*self }.result(of);
+        let [dk, dv] = [of_keys(k, self.dim)?, of_keys(v, self.dim_v)?];
+        let dv = Layout::new(OP, dv.shape(), dv.strides(), dk.len(), usize::MAX)?;
+        Ok([Self { dim_v: self.dim, ..*self }.result(q)?, dk, dv])
+    }
+
+    /// Checks the result, the logarithms and the gradient of the result.
+    pub(super) fn fits_backward(&self, [y, lse, g]: [&Layout; 3]) -> Result<()> {
+        let result = [self.batch, self.heads, self.queries, self.dim_v];
+        let rows = &result[..3];
+        for (of, rule) in [
+            (y, "the result must have the shape (batch, heads, queries, dim of values)"),
+            (g, "the gradient must have the shape of the result"),
+        ] {
+            if of.shape() != result {
+                return Err(Error::shapes(OP, rule, of.shape(), &result));
+            }
+        }
+        if lse.shape() != rows || !lse.is_contiguous() {
+            let rule = "the logarithms must be contiguous and of the shape (batch, heads, queries)";
+            return Err(Error::shapes(OP, rule, lse.shape(), rows));
+        }
+        Ok(())
+    }
+}

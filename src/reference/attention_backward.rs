@@ -1,0 +1,143 @@
+//! The gradients of an attention, by definition.
+
+use super::attention::AttentionReference;
+use super::bounds::gamma;
+use super::elements::{Definition, NORMAL, U};
+use crate::layout::Element;
+
+/// The gradients of an attention's operands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AttentionGradientDefinitions {
+    /// Of the queries (batch, heads, queries, dim).
+    pub q: Definition,
+    /// Of the keys (batch, key heads, keys, dim).
+    pub k: Definition,
+    /// Of the values (batch, key heads, keys, dim of values).
+    pub v: Definition,
+}
+
+/// What the backward pass knows of an attention: its result, the logarithms of its sums, and the gradient of the result.
+struct Known {
+    y: Vec<f64>,
+    lse: Vec<f64>,
+    grad: Vec<f64>,
+}
+
+/// A score that is kept: its row and key, its weight and the gradient of the score, both with the error.
+struct Pair {
+    row: usize,
+    j: usize,
+    weight: [f64; 2],
+    slope: [f64; 2],
+}
+
+impl AttentionReference {
+    /// The gradients with respect to queries, keys and values, from the result, the logarithms of its sums and the result's gradient as
+    /// they were given.
+    ///
+    /// Let $u = 2^{-23}$, $s$ a score with the error $\delta$ of the forward pass, $x = s - l$ and $p = e^x$. A weight has the relative
+    /// error $\varepsilon = (|x| + 20) u + \delta + \max(x, 0)$, as no weight is above 1. The gradient $t = p (g \cdot v - \delta)$ of a
+    /// score is off by at most $\varepsilon |t| + (1 + \varepsilon) p\, \gamma_{d + 4} (|g||v| + |y||g|)$. A sum of $n$ products adds
+    /// $\gamma_{n + 6}$ of the sum of their magnitudes, and each product $2^{-123}$ of one plus its factors' sizes, where values
+    /// may be flushed to zero.
+    ///
+    /// # Panics
+    /// If an operand has not as many elements as its shape.
+    #[must_use]
+    pub fn gradients<T: Element>(&self, y: &[T], lse: &[f32], grad: &[T]) -> AttentionGradientDefinitions {
+        let known = Known::new(y, lse, grad);
+        let ([batch, heads, kv_heads], [queries, keys], [dim, dim_v]) = (self.heads, self.lengths, self.dims);
+        let zeros = |rows: usize, dim: usize| vec![[0.0, 0.0]; rows * dim];
+        let mut of_q = zeros(batch * heads * queries, dim);
+        let mut of_k = zeros(batch * kv_heads * keys, dim);
+        let mut of_v = zeros(batch * kv_heads * keys, dim_v);
+        let [terms_q, terms_k] = [keys, heads / kv_heads * queries].map(|terms| gamma(terms + 6));
+        for Pair { row, j, weight, slope } in self.pairs(&known) {
+            let key = self.kv_head(row) * keys + j;
+            let slope = slope.map(|x| x * self.scale.abs());
+            let sign = self.scale.signum();
+            for c in 0..dim {
+                let (q, k) = (self.q[row * dim + c], self.k[key * dim + c]);
+                add(&mut of_q[row * dim + c], slope, sign * k, terms_q);
+                add(&mut of_k[key * dim + c], slope, sign * q, terms_k);
+            }
+            for c in 0..dim_v {
+                add(&mut of_v[key * dim_v + c], weight, known.grad[row * dim_v + c], terms_k);
+            }
+        }
+        let [q, k, v] = [of_q, of_k, of_v].map(|of| Definition::of(of.into_iter()));
+        AttentionGradientDefinitions { q, k, v }
+    }
+
+    /// The gradient of a bias of the shape (1 or batch, 1 or heads, 1 or queries, 1 or keys): the gradients of the scores, summed where it
+    /// has one element, as in [`gradients`](Self::gradients).
+    ///
+    /// # Panics
+    /// If an operand has not as many elements as its shape.
+    #[must_use]
+    pub fn bias_gradient<T: Element>(
+        &self,
+        y: &[T],
+        lse: &[f32],
+        grad: &[T],
+        shape: [usize; 4],
+    ) -> Definition {
+        let ([_, heads, _], [queries, keys]) = (self.heads, self.lengths);
+        let elements: usize = shape.iter().product();
+        let terms = gamma(self.heads[0] * heads * queries * keys / elements.max(1) + 6);
+        let mut of = vec![[0.0, 0.0]; elements];
+        for Pair { row, j, slope, .. } in self.pairs(&Known::new(y, lse, grad)) {
+            let index = [row / queries / heads, row / queries % heads, row % queries, j];
+            let place = |at, (&extent, index): (&usize, usize)| at * extent + index.min(extent - 1);
+            add(&mut of[shape.iter().zip(index).fold(0, place)], slope, 1.0, terms);
+        }
+        Definition::of(of.into_iter())
+    }
+
+    /// The scores that are kept, row by row.
+    fn pairs<'a>(&'a self, known: &'a Known) -> impl Iterator<Item = Pair> + 'a {
+        let ([batch, heads, _], [queries, keys]) = (self.heads, self.lengths);
+        let dim = self.dims[1];
+        assert_eq!(known.y.len(), batch * heads * queries * dim, "the number of the result's elements");
+        assert_eq!(known.grad.len(), known.y.len(), "the number of the gradient's elements");
+        assert_eq!(known.lse.len(), batch * heads * queries, "the number of logarithms");
+        (0..batch * heads * queries).flat_map(move |row| {
+            let grad = &known.grad[row * dim..][..dim];
+            let of_values = &self.v[self.kv_head(row) * keys * dim..][..keys * dim];
+            let [delta, size] = product(grad, &known.y[row * dim..]);
+            self.kept_scores(row).into_iter().map(move |(j, [score, off])| {
+                let [dp, size_v] = product(grad, &of_values[j * dim..]);
+                let x = score - known.lse[row];
+                let relative = U * (x.abs().min(105.0) + 20.0) + off + x.max(0.0);
+                let p = if known.lse[row] == f64::NEG_INFINITY { 0.0 } else { x.exp() };
+                let slope = p * (dp - delta);
+                let rounding = (1.0 + relative) * p * gamma(dim + 4) * (size + size_v);
+                let flushed = 8.0 * NORMAL * (1.0 + (dp - delta).abs());
+                Pair {
+                    row,
+                    j,
+                    weight: [p, p * relative + NORMAL],
+                    slope: [slope, slope.abs() * relative + rounding + flushed],
+                }
+            })
+        })
+    }
+}
+
+impl Known {
+    fn new<T: Element>(y: &[T], lse: &[f32], grad: &[T]) -> Self {
+        let reals = |of: &[T]| of.iter().map(|x| x.to_f64()).collect();
+        Self { y: reals(y), lse: lse.iter().map(|&x| f64::from(x)).collect(), grad: reals(grad) }
+    }
+}
+
+/// A dot product, and that of the magnitudes.
+fn product(a: &[f64], b: &[f64]) -> [f64; 2] {
+    a.iter().zip(b).fold([0.0, 0.0], |[sum, size], (a, b)| [sum + a * b, size + (a * b).abs()])
+}
+
+/// Adds a product to a sum, where the first factor has an error.
+fn add(to: &mut [f64; 2], [value, off]: [f64; 2], by: f64, terms: f64) {
+    to[0] += value * by;
+    to[1] += (off + terms * (value.abs() + off)) * by.abs() + 8.0 * NORMAL * (1.0 + by.abs());
+}
