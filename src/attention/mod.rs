@@ -12,7 +12,7 @@ mod run;
 pub use backward::{AttentionGradients, attention_backward, attention_bias_backward};
 pub use layer::{
     Biases, BlockNorm, FeedForward, KeyValueCache, MultiHeadAttention, MultiHeadAttentionBuilder,
-    NormPosition, TransformerBlock, TransformerBlockBuilder,
+    MultiHeadAttentionGradients, NormPosition, SavedAttention, TransformerBlock, TransformerBlockBuilder,
 };
 pub use options::{AttentionOptions, CausalFrom, alibi_slopes};
 pub use run::{attention, attention_with_lse};

@@ -28,11 +28,29 @@ pub(crate) fn check(gpu: &Gpu, oracle: &mut Oracle) {
     let query = oracle.tensor::<f32>(gpu, "query");
     let key_value =
         (oracle.parameter::<u8>("self_attention") == 0).then(|| oracle.tensor::<f32>(gpu, "key_value"));
-    let y = match &key_value {
+    let (y, saved) = match &key_value {
+        None => layer.forward_saved(&query, &options).unwrap(),
+        Some(key_value) => layer.forward_cross_saved(&query, key_value, &options).unwrap(),
+    };
+    oracle.assert_output("y", &y);
+    let without = match &key_value {
         None => layer.forward(&query, &options).unwrap(),
         Some(key_value) => layer.forward_cross(&query, key_value, &options).unwrap(),
     };
-    oracle.assert_output("y", &y);
+    assert_eq!(y.to_vec().unwrap(), without.to_vec().unwrap());
+    let gradients = layer.backward(&saved, &oracle.tensor(gpu, "grad_y")).unwrap();
+    oracle.assert_output("grad_query", &gradients.x);
+    assert_eq!(gradients.key_value.is_some(), key_value.is_some());
+    if let Some(of_key_value) = &gradients.key_value {
+        oracle.assert_output("grad_key_value", of_key_value);
+    }
+    for (name, of) in [("in_proj", &gradients.in_proj), ("out_proj", &gradients.out_proj)] {
+        oracle.assert_output(&format!("grad_{name}_weight"), &of.weight);
+        assert_eq!(of.bias.is_some(), has_bias);
+        if let Some(bias) = &of.bias {
+            oracle.assert_output(&format!("grad_{name}_bias"), bias);
+        }
+    }
     check_definition(oracle, &layer, &query, key_value.as_ref());
 }
 

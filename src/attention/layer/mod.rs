@@ -1,5 +1,6 @@
 //! Layers of transformers: attention with its projections, a cache of keys and values, and a whole block.
 
+mod backward;
 mod block;
 mod builder;
 mod cache;
@@ -13,6 +14,7 @@ mod parameters;
 mod rows;
 mod tensors;
 
+pub use backward::{MultiHeadAttentionGradients, SavedAttention};
 pub use block::{TransformerBlock, TransformerBlockBuilder};
 pub use builder::MultiHeadAttentionBuilder;
 pub use cache::KeyValueCache;

@@ -8,7 +8,7 @@ use tilewise::{AttentionOptions, CausalFrom, Fill, Gpu, Result, Tensor};
 
 const FORM: Form = Form { embed: 64, heads: 4, kv_heads: 2, biases: Biases::All, rotary: None };
 
-/// The launches of a call, and the bytes of tensors that it allocates.
+/// The launches of a call.
 fn launches(gpu: &Gpu, call: impl Fn() -> Result<Tensor<f32>>) -> u64 {
     call().unwrap();
     let before = gpu.stats().launches;
@@ -32,6 +32,11 @@ fn a_layer_is_three_launches_and_a_rotation_one_more() {
     // One launch rotates queries and keys.
     let rotated = Form { rotary: Some((RotaryPairs::Halves, 16)), ..FORM }.layer::<f32>(&gpu, 48);
     assert_eq!(launches(&gpu, || rotated.forward(&x, &causal)), 4);
+    // The backward pass; a rotation of two gradients.
+    for (layer, want) in [(&layer, 12), (&rotated, 14)] {
+        let (y, saved) = layer.forward_saved(&x, &causal).unwrap();
+        assert_eq!(launches(&gpu, || Ok(layer.backward(&saved, &y)?.x)), want);
+    }
     // Two append to the cache.
     let cached = || rotated.forward_cached(&x, &mut rotated.cache(2, 48)?, &causal);
     assert_eq!(launches(&gpu, cached), 6);

@@ -5,6 +5,7 @@ mod decode;
 mod definition;
 #[cfg(feature = "safetensors")]
 mod files;
+mod gradients;
 mod launches;
 mod steps;
 
