@@ -84,7 +84,7 @@ impl<T: Real> KeyValueCache<T> {
 
     /// The number of elements to append, if they fit.
     fn check(&self, keys: &Tensor<T>, values: &Tensor<T>) -> Result<usize> {
-        let [batch, heads, capacity, dim] = self.shape();
+        let [batch, heads, _, dim] = self.shape();
         self.keys.same_gpu(OP, keys)?;
         self.keys.same_gpu(OP, values)?;
         for (name, of) in [("keys", keys), ("values", values)] {
@@ -98,14 +98,32 @@ impl<T: Real> KeyValueCache<T> {
             return Err(Self::mismatch(rule, keys.shape(), values.shape()));
         }
         let new = keys.shape()[2];
-        if new > capacity - self.len {
-            let rule = format!(
-                "the cache holds {} elements of at most {capacity} and has no room for {new} more",
-                self.len
-            );
-            return Err(Self::mismatch(rule, keys.shape(), self.keys.shape()));
-        }
+        self.check_room(new, keys.shape())?;
         Ok(new)
+    }
+
+    /// Checks that there is room for this number of elements of an operand of this shape.
+    fn check_room(&self, new: usize, of: &[usize]) -> Result<()> {
+        let (len, capacity) = (self.len, self.capacity());
+        if new <= capacity - len {
+            return Ok(());
+        }
+        let rule =
+            format!("the cache holds {len} elements of at most {capacity} and has no room for {new} more");
+        Err(Self::mismatch(rule, of, self.keys.shape()))
+    }
+
+    /// Checks that the cache has room for `x` (batch, length, embed), of which a layer makes keys with this number of heads and elements.
+    pub(super) fn check_operand(&self, x: &Tensor<T>, kv_heads: usize, dim: usize) -> Result<()> {
+        self.keys.same_gpu(OP, x)?;
+        let (batch, length) = (x.shape()[0], x.shape()[1]);
+        let [of_batch, heads, _, elements] = self.shape();
+        if [of_batch, heads, elements] != [batch, kv_heads, dim] {
+            let rule =
+                format!("the cache must be ({batch}, {kv_heads}, capacity, {dim}) for x and this layer");
+            return Err(Self::mismatch(rule, self.keys.shape(), x.shape()));
+        }
+        self.check_room(length, x.shape())
     }
 
     fn mismatch(rule: String, of: &[usize], cache: &[usize]) -> Error {

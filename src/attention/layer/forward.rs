@@ -121,15 +121,27 @@ impl<T: Real> MultiHeadAttention<T> {
         cache: &mut KeyValueCache<T>,
         options: &AttentionOptions<'_, T>,
     ) -> Result<Tensor<T>> {
-        if options.causal == Some(CausalFrom::TopLeft) {
-            let why = "with a cache it must count from `CausalFrom::BottomRight`, where the new queries are";
-            return Err(Error::input(format!("{OP}: the causal mask"), why));
-        }
+        self.check_cached(x, cache, options)?;
         let before = cache.len();
         let [q, k, v] = self.self_heads(x, before)?;
         cache.append(&k, &v)?;
         let attend = || self.joined(&attention(&q, &cache.keys()?, &cache.values()?, options)?, residual);
         attend().inspect_err(|_| cache.truncate(before))
+    }
+
+    /// Checks the operands of a pass with a cache, before anything is launched.
+    pub(super) fn check_cached(
+        &self,
+        x: &Tensor<T>,
+        cache: &KeyValueCache<T>,
+        options: &AttentionOptions<'_, T>,
+    ) -> Result<()> {
+        if options.causal == Some(CausalFrom::TopLeft) {
+            let why = "with a cache it must count from `CausalFrom::BottomRight`, where the new queries are";
+            return Err(Error::input(format!("{OP}: the causal mask"), why));
+        }
+        check_sequences(OP, "x", x, self.sizes.embed)?;
+        cache.check_operand(x, self.sizes.kv_heads, self.sizes.dim())
     }
 
     /// Queries, keys and values (batch, heads, length, dim), which are views of one product. `start` is the position of the first element.

@@ -58,6 +58,7 @@ impl<T: Real> TransformerBlock<T> {
         options: &AttentionOptions<'_, T>,
     ) -> Result<Tensor<T>> {
         call("TransformerBlock::forward_cached", || {
+            self.attention.check_cached(x, cache, options)?;
             let before = cache.len();
             let pass = self.pass(x, |normed, residual| {
                 self.attention.attended_cached(normed, Some(residual), cache, options)
