@@ -32,6 +32,7 @@ chapters! {
     types: "src/types.md",
     ops: "src/ops.md",
     attention: "src/attention.md",
+    transformer_layers: "src/transformer-layers.md",
     writing_a_layer: "src/writing-a-layer.md",
     sketching: "src/sketching.md",
     factorisations: "src/factorisations.md",

@@ -17,7 +17,7 @@ use crate::ops::Activation;
 pub struct TransformerBlockReference {
     /// The attention. Its type is that of all tensors.
     pub attention: MultiHeadReference,
-    /// The two layers of the feed-forward part, (inner, embed) and (embed, inner); the first of SwiGLU is (2 inner, embed), the gate first.
+    /// The two layers of the feed-forward part, (inner, embed) and (embed, inner); the first of `SwiGLU` is (2 inner, embed), the gate first.
     pub linear: [WeightAndBias; 2],
     /// The weights of the two norms, and the biases of layer norms.
     pub norm: [WeightAndBias; 2],

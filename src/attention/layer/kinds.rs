@@ -13,9 +13,9 @@ pub enum Biases {
 /// Where a block has its norms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NormPosition {
-    /// Before attention and feed-forward: $h = x + A(N_1(x))$, $y = h + F(N_2(h))$, as in GPT-2 and Llama (`norm_first` of `PyTorch`).
+    /// Before attention and feed-forward: $h = x + A(N_{1}(x))$, $y = h + F(N_{2}(h))$, as in GPT-2 and Llama (`norm_first` of `PyTorch`).
     Pre,
-    /// After each sum: $h = N_1(x + A(x))$, $y = N_2(h + F(h))$, as in BERT. The default of `PyTorch`.
+    /// After each sum: $h = N_{1}(x + A(x))$, $y = N_{2}(h + F(h))$, as in BERT. The default of `PyTorch`.
     #[default]
     Post,
 }
@@ -33,11 +33,11 @@ pub enum BlockNorm {
 /// The feed-forward part of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FeedForward {
-    /// $W_2\,\mathrm{gelu}(W_1 x + b_1) + b_2$, with the exact [`Activation::Gelu`](crate::Activation::Gelu). $W_1$ is (inner, embed).
+    /// $W_{2}\,\mathrm{gelu}(W_{1} x + b_{1}) + b_{2}$, with the exact [`Activation::Gelu`](crate::Activation::Gelu). $W_{1}$ is (inner, embed).
     #[default]
     Gelu,
-    /// $W_2\,(\mathrm{silu}(G x) \circ U x)$, as in Llama, with biases if the block has them. The gate $G$ and $U$ (`gate_proj` and
-    /// `up_proj`) are one weight: $W_1$ is (2 inner, embed), with the rows of $G$ first, so that one product computes both.
+    /// $W_{2}\,(\mathrm{silu}(G x) \circ U x)$, as in Llama, with biases if the block has them. The gate $G$ and $U$ (`gate_proj` and
+    /// `up_proj`) are one weight: $W_{1}$ is (2 inner, embed), with the rows of $G$ first, so that one product computes both.
     SwiGlu,
 }
 

@@ -116,7 +116,7 @@ impl<T: Real> TransformerBlockBuilder<T> {
     /// A block with these parameters, by the names of its [`parameters`](crate::Parameters::parameters). It shares them and copies nothing.
     ///
     /// # Shapes
-    /// As [`MultiHeadAttentionBuilder::from_tensors`], after `self_attn.`; `linear1.weight` (inner, embed), with SwiGLU (2 inner, embed),
+    /// As [`MultiHeadAttentionBuilder::from_tensors`], after `self_attn.`; `linear1.weight` (inner, embed), with `SwiGLU` (2 inner, embed),
     /// `linear2.weight` (embed, inner), `norm1.weight` and `norm2.weight` (embed). A bias has an element for each row of its weight.
     /// # Errors
     /// As [`MultiHeadAttentionBuilder::from_tensors`] and [`random`](Self::random).

@@ -21,7 +21,7 @@ pub(super) const OP: &str = "TransformerBlock";
 ///
 /// # Launches
 /// Seven: one product for all projections, the attention, the product of the heads' results with bias and residual, two products of the
-/// feed-forward part, with bias and activation and with bias and residual, and two norms. SwiGLU has one more, and a rotary table too. Long
+/// feed-forward part, with bias and activation and with bias and residual, and two norms. `SwiGLU` has one more, and a rotary table too. Long
 /// sums of few rows (split k) and few queries of many keys are computed in parts, which one more launch joins.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
@@ -53,7 +53,7 @@ pub struct TransformerBlock<T: Real> {
     pub(super) position: NormPosition,
     pub(super) feed_forward: FeedForward,
     pub(super) attention: MultiHeadAttention<T>,
-    /// The first layer of the feed-forward part. Its activation is `Gelu`, or none with SwiGLU.
+    /// The first layer of the feed-forward part. Its activation is `Gelu`, or none with `SwiGLU`.
     pub(super) linear1: Linear<T>,
     pub(super) linear2: Linear<T>,
     pub(super) norm1: Norm<T>,
