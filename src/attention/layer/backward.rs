@@ -117,7 +117,7 @@ impl<T: Real> MultiHeadAttention<T> {
     /// let mut losses = Vec::new();
     /// for _ in 0..20 {
     ///     let (y, saved) = layer.forward_saved(&x, &AttentionOptions::new())?;
-    ///     let (loss, grad) = ops::mse_and_gradient(&y, &target, ops::Reduction::Mean)?;
+    ///     let (loss, grad) = ops::mse_and_gradient(&y, &target, ops::Reduction::Mean, 1.0)?;
     ///     let gradients = layer.backward(&saved, &grad)?;
     ///     drop(saved);
     ///     layer.descend(&gradients, 1.0)?;

@@ -186,7 +186,7 @@ impl Rotary {
     /// # Errors
     /// [`Error::Shape`] if x has fewer axes than two, or its rows fewer elements than the rotary dims; [`Error::Input`] if the
     /// table ends before `start` + length; [`Error::Gpu`] if x is on another device; [`Error::Limit`] and [`Error::OutOfMemory`] as
-    /// [`softmax`](super::softmax).
+    /// [`softmax`](crate::ops::softmax()).
     /// # Precision
     /// Computed in f32, then stored. Two products and a sum, with factors of the table:
     /// the first of a pair $(a, b)$ is within $3u\,(|a \cos\theta| + |b \sin\theta|)$ with $u = 2^{-23}$, see
