@@ -4,6 +4,7 @@
 //! `cargo test --release -p tilewise-book` runs both.
 
 pub mod gated_block;
+pub mod minilm;
 
 /// Declares a module for each chapter, so that its doc tests are reported with the chapter's line numbers.
 macro_rules! chapters {
@@ -33,6 +34,7 @@ chapters! {
     ops: "src/ops.md",
     attention: "src/attention.md",
     transformer_layers: "src/transformer-layers.md",
+    transformer: "src/transformer.md",
     writing_a_layer: "src/writing-a-layer.md",
     sketching: "src/sketching.md",
     factorisations: "src/factorisations.md",

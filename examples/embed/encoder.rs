@@ -1,15 +1,11 @@
 //! The encoder: from the ids of tokens to the embedding of a text.
 
-use crate::attend::attend;
 use crate::batch::Batch;
 use crate::config::{Config, POSITIONS, TOKEN_TYPES, WORDS};
 use crate::model::Model;
 use crate::watch::Watch;
 use tilewise::ops::{self, LayerNorm};
-use tilewise::{Activation, Gemm, Gpu, Linear, Plan, Real, Result, Tensor};
-
-/// The shader that adds the sums of a product whose k is split.
-const REDUCTION: &str = "gemm/reduce_splits";
+use tilewise::{Activation, AttentionOptions, Gemm, Gpu, Linear, Real, Result, Tensor, attention};
 
 /// The steps before the first layer, and after the last.
 pub(crate) const EMBEDDING: &str = "embeddings";
@@ -101,7 +97,8 @@ impl<T: Real> Layer<T> {
                 .keep(&format!("layer.{index}.{name}"), &projected.slice(1, i * hidden..(i + 1) * hidden)?)?;
         }
         let [q, k, v] = heads_of(&projected, batch.shape, heads)?;
-        let context = watch.step(gpu, "attention", || attend(&q, &k, &v, &batch.lengths))?;
+        let options = AttentionOptions::new().key_lengths(&batch.lengths);
+        let context = watch.step(gpu, "attention", || attention(&q, &k, &v, &options))?;
         let context = context.permute(&[0, 2, 1, 3])?.reshape([rows, hidden])?;
         watch.keep(&format!("layer.{index}.context"), &context)?;
         let x = watch.step(gpu, "output", || self.output.forward_with_residual(&context, x))?;
@@ -114,30 +111,6 @@ impl<T: Real> Layer<T> {
         let y = watch.step(gpu, "layer norms", || self.norm.of(&sum))?;
         watch.keep(&format!("layer.{index}"), &y)?;
         Ok(y)
-    }
-
-    /// The plans of the layer's products for this number of rows.
-    fn plans(&self, rows: usize) -> Result<Vec<(&'static str, Plan)>> {
-        let residual = self.output.weight().gpu().empty::<T>([rows, self.output.weight().shape()[0]])?;
-        let products = [
-            ("query, key, value", &self.projections, None),
-            ("output", &self.output, Some(&residual)),
-            ("feed-forward, expanding", &self.expand, None),
-            ("feed-forward, contracting", &self.contract, Some(&residual)),
-        ];
-        let plan = |(name, layer, residual): (_, &Linear<T>, Option<&Tensor<T>>)| {
-            let weight = layer.weight().t();
-            let x = weight.gpu().empty([rows, weight.shape()[0]])?;
-            let mut product = Gemm::new(&x, &weight).out::<T>().activation(layer.activation());
-            if let Some(bias) = layer.bias() {
-                product = product.bias(bias);
-            }
-            if let Some(residual) = residual {
-                product = product.residual(residual);
-            }
-            Ok((name, product.plan()?))
-        };
-        products.into_iter().map(plan).collect()
     }
 }
 
@@ -212,15 +185,4 @@ impl<T: Real> Encoder<T> {
         let norms = ops::norm(&sums, 1)?.unsqueeze(1)?;
         ops::div(&sums, &norms)
     }
-
-    /// The plans of a layer's products for this number of rows.
-    pub(crate) fn plans(&self, rows: usize) -> Result<Vec<(&'static str, Plan)>> {
-        self.layers.first().map_or(Ok(Vec::new()), |layer| layer.plans(rows))
-    }
-}
-
-/// The launches that only add the sums of products whose k is split.
-pub(crate) fn reductions(plans: &[(&'static str, Plan)]) -> u64 {
-    let steps = plans.iter().flat_map(|(_, plan)| plan.steps());
-    steps.filter(|step| step.kernel.shader() == REDUCTION).map(|_| 1).sum()
 }

@@ -7,17 +7,17 @@
 //! cargo run --release --example embed -- --file LINES.txt --query "how do I cook rice?"
 //! cargo run --release --example embed -- --model all-MiniLM-L6-v2 --json
 //! ```
-//! Without sentences of your own, it embeds 40 stored ones. It prints the most similar sentence of each, tokens per second,
-//! launches per layer, and the share of each kind of step in the time. It compares the embeddings of the stored sentences
-//! (with sentences of your own, of the first 8) with those of the same encoder in f64, and, with `--compare`, the results
-//! of the layers too. The exit status is 0 only
-//! if every value is within its tolerance, and the most similar sentences are the same.
+//! Without sentences of your own, it embeds 40 stored ones. It prints the cosines of all pairs, or of more than 12 sentences
+//! the most similar one of each; tokens per second; launches per layer; and the share of each kind of step in the time. It
+//! compares the embeddings of the stored sentences (with sentences of your own, of the first 8) with those of the same
+//! encoder in f64, and, with `--compare`, the results of the layers too. The exit status is 0 only if every value is within
+//! its tolerance, and the most similar sentences are the same. The book's page "A transformer, from tokens to vectors"
+//! explains the steps.
 //!
 //! The model, all-MiniLM-L6-v2 with a smaller vocabulary, is in `examples/data/minilm`. `--model` takes the folder of a
 //! published BERT model of this kind, with `model.safetensors`, `vocab.txt` and `config.json`; another model than
 //! all-MiniLM-L6-v2 has no stored embeddings to be compared with.
 
-mod attend;
 mod batch;
 mod check;
 mod config;
@@ -36,13 +36,13 @@ mod tolerance;
 mod watch;
 mod wordpiece;
 
-use batch::{BATCH, shape_of};
+use batch::BATCH;
 use check::{Found, compare};
 use clap::{Parser, ValueEnum};
 use encoder::Encoder;
 use heat_map::MAX_DRAWN;
 use model::Model;
-use passes::{Embedded, embed, longest_batch, shares};
+use passes::{Embedded, embed, layer_plans, longest_batch, shares};
 use reference::{Expected, Stored};
 use report::{Ranking, Report};
 use similarity::{Similarities, ranked};
@@ -132,13 +132,13 @@ fn run<T: Real>(args: &Args) -> Result<Report> {
         std::fs::write(path, heat_map::svg(&title, &sentences, similarities))
             .map_err(|error| unwritable(path, &error))?;
     }
-    let rows = shape_of(longest_batch(&texts)).into_iter().product();
+    let longest = longest_batch(&texts);
     Ok(Report {
         dtype: T::DTYPE,
         model: args.model.display().to_string(),
         config: encoder.config,
-        shares: shares(&gpu, &encoder, longest_batch(&texts), padding)?,
-        plans: encoder.plans(rows)?,
+        shares: shares(&gpu, &encoder, longest, padding)?,
+        plans: layer_plans(&gpu, &encoder, longest, padding)?,
         speed: if args.speed { Some(speed::speed(&gpu, &encoder, padding)?) } else { None },
         gpu,
         sentences,

@@ -1,12 +1,15 @@
 //! Passes of all texts through the encoder, batch by batch.
 
 use crate::batch::{BATCH, Batch, shape_of};
-use crate::encoder::{EMBEDDING, Encoder, POOLING, reductions};
+use crate::encoder::{EMBEDDING, Encoder, POOLING};
 use crate::watch::Watch;
 use crate::wordpiece::Tokens;
 use std::collections::BTreeMap;
 use std::time::Instant;
-use tilewise::{Gpu, Real, Result};
+use tilewise::{Gpu, Plan, Real, Result};
+
+/// The shader that adds the sums of a product whose k is split.
+const REDUCTION: &str = "gemm/reduce_splits";
 
 /// The embeddings of texts, and what they cost.
 pub(crate) struct Embedded {
@@ -28,11 +31,12 @@ pub(crate) fn embed<T: Real>(
     padding: i32,
 ) -> Result<Embedded> {
     // Their kernels are compiled before they are timed.
+    let mut added = BTreeMap::new();
     for texts in one_of_each_length(texts) {
-        encoder.first_layer(&Batch::new(gpu, texts, padding)?, &mut Watch::Nothing)?;
+        added.insert(shape_of(texts), reductions(&layer_plans(gpu, encoder, texts, padding)?));
     }
     gpu.wait()?;
-    let (mut embeddings, mut launches) = (Vec::new(), BTreeMap::<usize, u64>::new());
+    let (mut embeddings, mut launches_per_layer) = (Vec::new(), 0);
     let begin = Instant::now();
     for texts in texts.chunks(BATCH) {
         let batch = Batch::new(gpu, texts, padding)?;
@@ -41,15 +45,11 @@ pub(crate) fn embed<T: Real>(
         embeddings.extend(
             values.chunks(encoder.config.hidden).map(|row| row.iter().copied().map(f64::from).collect()),
         );
-        let most = launches.entry(batch.shape[0] * batch.shape[1]).or_default();
-        *most = pass.launches.into_iter().fold(*most, u64::max);
+        let added = added.get(&batch.shape).copied().unwrap_or(0);
+        let counted = pass.launches.into_iter().map(|launches| launches.saturating_sub(added));
+        launches_per_layer = counted.fold(launches_per_layer, u64::max);
     }
     let seconds = begin.elapsed().as_secs_f64();
-    let mut launches_per_layer = 0;
-    for (rows, launches) in launches {
-        let added = reductions(&encoder.plans(rows)?);
-        launches_per_layer = launches_per_layer.max(launches.saturating_sub(added));
-    }
     let tokens = texts.iter().map(|text| text.ids.len()).sum();
     Ok(Embedded { embeddings, seconds, tokens, launches_per_layer })
 }
@@ -63,6 +63,26 @@ fn one_of_each_length(texts: &[Tokens]) -> impl Iterator<Item = &[Tokens]> {
 /// The longest batch.
 pub(crate) fn longest_batch(texts: &[Tokens]) -> &[Tokens] {
     texts.chunks(BATCH).max_by_key(|texts| shape_of(texts)[1]).unwrap_or_default()
+}
+
+/// The plans of a layer for a batch, as they run.
+pub(crate) fn layer_plans<T: Real>(
+    gpu: &Gpu,
+    encoder: &Encoder<T>,
+    texts: &[Tokens],
+    padding: i32,
+) -> Result<Vec<(&'static str, Plan)>> {
+    let mut watch = Watch::Plans(Vec::new());
+    encoder.first_layer(&Batch::new(gpu, texts, padding)?, &mut watch)?;
+    let Watch::Plans(mut all) = watch else { return Ok(Vec::new()) };
+    all.retain(|(name, _)| ![EMBEDDING, POOLING].contains(name));
+    Ok(all)
+}
+
+/// The launches that only add the sums of products whose k is split.
+fn reductions(plans: &[(&'static str, Plan)]) -> u64 {
+    let steps = plans.iter().flat_map(|(_, plan)| plan.steps());
+    steps.filter(|step| step.kernel.shader() == REDUCTION).map(|_| 1).sum()
 }
 
 /// The seconds of each kind of step in a pass of a batch, each step run alone. Those of the first layer stand for all.

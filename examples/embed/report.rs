@@ -15,6 +15,8 @@ use tilewise::{DType, Gpu, Plan};
 /// The most lines of a table, and the most characters of a sentence in it.
 const LINES: usize = 60;
 const CHARACTERS: usize = 60;
+/// The most sentences whose cosines are printed pair by pair. Of more, only the nearest of each is.
+const PAIRED: usize = 12;
 /// The places of a ranking that are printed.
 const PLACES: usize = 10;
 
@@ -31,7 +33,7 @@ pub(crate) struct Report {
     pub(crate) ranking: Option<Ranking>,
     /// Seconds of each kind of step in a pass of the longest batch.
     pub(crate) shares: Vec<(&'static str, f64)>,
-    /// The plans of a layer's products in that batch.
+    /// The plans of a layer in that batch, in order.
     pub(crate) plans: Vec<(&'static str, Plan)>,
     pub(crate) speed: Option<Speed>,
     /// None if the model is not the one whose embeddings are stored.
@@ -61,7 +63,7 @@ impl Report {
         self.shares.iter().map(move |&(name, seconds)| (name, seconds / total))
     }
 
-    /// The plans of a layer's products, as text.
+    /// The plans of a layer, as text.
     fn plan(&self) -> String {
         self.plans.iter().map(|(name, plan)| format!("{name}: {plan}\n")).collect()
     }
@@ -113,11 +115,28 @@ impl Report {
         })
     }
 
-    /// Each sentence and the most similar other one.
-    fn write_nearest(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(similarities) = &self.similarities else {
-            return writeln!(f, "nearest    not computed for {} sentences", self.sentences.len());
-        };
+    /// The cosines of all pairs, or the most similar other sentence of each.
+    fn write_similarities(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.similarities {
+            None => writeln!(f, "nearest    not computed for {} sentences", self.sentences.len()),
+            Some(similarities) if similarities.count() <= PAIRED => self.write_cosines(f, similarities),
+            Some(similarities) => self.write_nearest(f, similarities),
+        }
+    }
+
+    /// The cosines of all pairs.
+    fn write_cosines(&self, f: &mut fmt::Formatter<'_>, similarities: &Similarities) -> fmt::Result {
+        let columns: String = (0..similarities.count()).map(|index| format!("{index:>8}")).collect();
+        writeln!(f, "cosines    of all pairs\n     {columns}")?;
+        for (index, sentence) in self.sentences.iter().enumerate() {
+            let row: String = similarities.row(index).iter().map(|cosine| format!("{cosine:>8.3}")).collect();
+            writeln!(f, "  {index:>3}{row}  {}", short(sentence, CHARACTERS))?;
+        }
+        Ok(())
+    }
+
+    /// The most similar other sentence of each.
+    fn write_nearest(&self, f: &mut fmt::Formatter<'_>, similarities: &Similarities) -> fmt::Result {
         writeln!(f, "nearest    the sentence with the largest cosine")?;
         for (index, sentence) in self.sentences.iter().enumerate().take(LINES) {
             if let Some((nearest, cosine)) = similarities.nearest(index) {
@@ -233,7 +252,7 @@ impl fmt::Display for Report {
         }
         match &self.ranking {
             Some(ranking) => ranking.write(f, &self.sentences)?,
-            None => self.write_nearest(f)?,
+            None => self.write_similarities(f)?,
         }
         let verdict = if self.ok() { "ok" } else { "FAILED" };
         match &self.found {

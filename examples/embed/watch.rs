@@ -1,12 +1,14 @@
 //! What a pass through the encoder records besides its result.
 
-use tilewise::{Element, Gpu, Result, Tensor};
+use tilewise::{Element, Gpu, Plan, Result, Tensor};
 
 /// What a pass records.
 pub(crate) enum Watch {
     Nothing,
     /// The seconds of each kind of step, each run alone.
     Seconds(Vec<(&'static str, f64)>),
+    /// The plans of each step, in order.
+    Plans(Vec<(&'static str, Plan)>),
     /// Intermediate results by name.
     Values(Vec<Kept>),
 }
@@ -27,13 +29,22 @@ impl Watch {
         name: &'static str,
         work: impl FnOnce() -> Result<R>,
     ) -> Result<R> {
-        let Self::Seconds(all) = self else { return work() };
-        let (result, timing) = gpu.time(work)?;
-        match all.iter_mut().find(|(other, _)| *other == name) {
-            Some((_, seconds)) => *seconds += timing.seconds,
-            None => all.push((name, timing.seconds)),
+        match self {
+            Self::Nothing | Self::Values(_) => work(),
+            Self::Seconds(all) => {
+                let (result, timing) = gpu.time(work)?;
+                match all.iter_mut().find(|(other, _)| *other == name) {
+                    Some((_, seconds)) => *seconds += timing.seconds,
+                    None => all.push((name, timing.seconds)),
+                }
+                Ok(result)
+            }
+            Self::Plans(all) => {
+                let (result, plans) = gpu.plans_of(work);
+                all.extend(plans.into_iter().map(|plan| (name, plan)));
+                result
+            }
         }
-        Ok(result)
     }
 
     /// Keeps an intermediate result (row, feature), if the pass records them.

@@ -271,11 +271,8 @@ fn main(
             let at = some_first + t;
             let i = select(at, at + share, at >= all_first);
             let known = stats[of_stats + i];
-            var both: array<vec4<f32>, ROWS>; // sums of products of keys and queries, and of values and gradients
-            //#unroll
-            for (var r = 0u; r < ROWS; r++) {
-                both[r] = vec4<f32>(0.0);
-            }
+            var dots: array<vec4<f32>, ROWS>;
+            var products: array<vec4<f32>, ROWS>; // of gradients and values
             //#unroll
             for (var h = 0u; h < HELD; h++) {
                 let group = own + h * team_size();
@@ -285,7 +282,7 @@ fn main(
                     let elements = within(of_query, group, quad, dims.dim);
                     //#unroll
                     for (var r = 0u; r < ROWS; r++) {
-                        both[r].x += dot(scaled[(r * HELD + h) * QUADS + quad], elements);
+                        dots[r] += scaled[(r * HELD + h) * QUADS + quad] * elements;
                     }
                 }
             }
@@ -298,13 +295,15 @@ fn main(
                     let elements = within(of_row, group, quad, dims.dim_v);
                     //#unroll
                     for (var r = 0u; r < ROWS; r++) {
-                        both[r].y += dot(values[(r * HELD_V + h) * QUADS + quad], elements);
+                        products[r] += values[(r * HELD_V + h) * QUADS + quad] * elements;
                     }
                 }
             }
             //#unroll
             for (var r = 0u; r < ROWS; r++) {
-                let found = summed(both[r], lane);
+                let d = dots[r];
+                let e = products[r];
+                let found = summed(vec4<f32>((d.x + d.y) + (d.z + d.w), (e.x + e.y) + (e.z + e.w), 0.0, 0.0), lane);
                 let range = queries_of(j[r]);
                 if i >= range.x && i < range.y {
                     let score = found.x + added(batch, head, i, j[r]);

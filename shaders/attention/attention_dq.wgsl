@@ -258,11 +258,8 @@ fn main(
     for (var t = 0u; t < others; t++) {
         let at = some_first + t;
         let j = select(at, at + share, at >= all_first);
-        var both: array<vec4<f32>, ROWS>; // sums of products with keys, and with values
-        //#unroll
-        for (var r = 0u; r < ROWS; r++) {
-            both[r] = vec4<f32>(0.0);
-        }
+        var dots: array<vec4<f32>, ROWS>;
+        var products: array<vec4<f32>, ROWS>; // of gradients and values
         //#unroll
         for (var h = 0u; h < HELD; h++) {
             let group = own + h * team_size();
@@ -272,7 +269,7 @@ fn main(
                 let elements = within(of_key, group, quad, dims.dim);
                 //#unroll
                 for (var r = 0u; r < ROWS; r++) {
-                    both[r].x += dot(scaled[(r * HELD + h) * QUADS + quad], elements);
+                    dots[r] += scaled[(r * HELD + h) * QUADS + quad] * elements;
                 }
             }
         }
@@ -285,13 +282,15 @@ fn main(
                 let elements = within(of_value, group, quad, dims.dim_v);
                 //#unroll
                 for (var r = 0u; r < ROWS; r++) {
-                    both[r].y += dot(given[(r * HELD_V + h) * QUADS + quad], elements);
+                    products[r] += given[(r * HELD_V + h) * QUADS + quad] * elements;
                 }
             }
         }
         //#unroll
         for (var r = 0u; r < ROWS; r++) {
-            let found = summed(both[r], lane);
+            let d = dots[r];
+            let e = products[r];
+            let found = summed(vec4<f32>((d.x + d.y) + (d.z + d.w), (e.x + e.y) + (e.z + e.w), 0.0, 0.0), lane);
             let range = range_of(i[r], count);
             if j >= range.x && j < range.y && is_kept(batch, j) {
                 let score = found.x + added(batch, head[r], i[r], j);

@@ -41,7 +41,7 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// Workgroups of so many rows.
+    /// Workgroups of a number of rows.
     pub(super) fn blocks(self, there: u32) -> u32 {
         there.div_ceil(self.rows * self.invocations / self.lanes)
     }
@@ -116,8 +116,8 @@ impl AttentionProblem {
         Form { parts: parts.min(d.keys / KEYS_OF_PART).max(1), ..form }
     }
 
-    /// How invocations share so many rows of a key head, with one part of the keys. A row has so many vectors as long as the head dims of
-    /// queries and of values, of which it loads `width` elements together.
+    /// How invocations share the rows of a key head, with one part of the keys. A row holds a number of vectors as long as the head dim of
+    /// queries, and a number as long as that of values; an invocation loads `width` elements of them together.
     pub(super) fn sharing(
         &self,
         there: u32,

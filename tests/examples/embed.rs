@@ -15,8 +15,8 @@ use wordpiece::Wordpieces;
 
 /// Launches of a layer besides attention: the projections, the output, two products of the feed-forward block, two norms.
 const LAUNCHES: u64 = 6;
-/// Launches of attention in f32: the mask, the scores, their softmax, and the values. Other types convert the weights.
-const ATTENTION: u64 = 4;
+/// Launches of attention.
+const ATTENTION: u64 = 1;
 /// The stored sentences.
 const SENTENCES: usize = 40;
 const HIDDEN: usize = 384;
@@ -107,9 +107,11 @@ fn assert_right(dtype: &str, tolerance: f64) {
     assert!(number("bound_ratio") > 0.0 && number("bound_ratio") <= 1.0, "{}", report["checked"]);
     let rate = number("tokens") / number("seconds");
     assert!((number("tokens_per_second") / rate - 1.0).abs() < 1e-9);
-    let conversions = u64::from(dtype != "f32");
-    assert_eq!(report["launches_per_layer"].as_u64(), Some(LAUNCHES + ATTENTION + conversions));
-    assert!(report["plan"].as_str().is_some_and(|plan| plan.contains("query, key, value: ")));
+    let plan = report["plan"].as_str().expect("the plans as text");
+    // A slow device cuts a step of over half a second.
+    let cut = plan.matches("1 step in 2 launches").count() as u64;
+    assert_eq!(report["launches_per_layer"].as_u64(), Some(LAUNCHES + ATTENTION + cut), "{plan}");
+    assert!(["query, key, value: ", "attention: ", "layer norms: "].iter().all(|step| plan.contains(step)));
     let error = difference(&embeddings(&report), &expected());
     assert!(error > 0.0 && error <= tolerance, "{dtype}: {error:.1e}");
     let shares = report["shares"].as_object().expect("a share for each kind of step");
@@ -176,6 +178,10 @@ fn lines_of_a_file_are_ranked_and_drawn() {
     for told in ["model      6 layers of 384", "query  ", "per layer", "shares ", "check      ok"] {
         assert!(ended.stdout.contains(told), "{told}: {}", ended.stdout);
     }
+    let ended = run("embed", &[text(5), text(6)], &[]);
+    let rows: Vec<&str> = ended.stdout.lines().skip_while(|line| !line.starts_with("cosines ")).collect();
+    let starts = ["    0   1.000   0.887  Boil", "    1   0.887   1.000  Cook"];
+    assert!(rows.len() > 4 && (0..2).all(|i| rows[2 + i].starts_with(starts[i])), "{}", ended.stdout);
     for path in [lines, svg] {
         fs::remove_file(path).expect("it was written");
     }

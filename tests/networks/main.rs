@@ -1,6 +1,7 @@
 //! Operations of networks against what PyTorch computed in f64.
 
 mod activation;
+mod attention;
 mod cross_entropy;
 mod embedding;
 mod losses;
@@ -21,8 +22,9 @@ use tilewise::Gpu;
 type Check = fn(&Gpu, &mut Oracle);
 
 /// Kinds of files, by the metadata `kind`, and what checks a file.
-const KINDS: [(&str, Check); 15] = [
+const KINDS: [(&str, Check); 16] = [
     ("activation", activation::check),
+    ("attention", attention::check),
     ("batchnorm", norms::batch),
     ("bce_logits", losses::check),
     ("crossentropy", cross_entropy::check),

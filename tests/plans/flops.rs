@@ -179,6 +179,11 @@ fn expected(what: &str, plan: &Plan) -> Units {
         }
         "attention" => f32(2 * 4 * 100 * 120 * (2 * 16 + 2 * 16 + 1)),
         "attention of one query" => f32(4 * 4096 * (2 * 16 + 2 * 16 + 1) + of_joined(plan, 16)),
+        "attention, backward" => {
+            // Two numbers of each row; of each score the products of three vectors, and of four.
+            f32(2 * 4 * 100 * 2 * 16 + 2 * 4 * 100 * 120 * ((2 * 3 * 16 + 1) + (2 * 4 * 16 + 1)))
+        }
+        "attention, gradient of a bias" => f32(2 * 4 * 100 * 2 * 16 + 2 * 4 * 100 * 120 * (2 * 2 * 16 + 1)),
         "layer norm" => f32(7 * 64 * 256),
         "RMS norm of long rows" => f32(4 * 130 * 8200),
         "layer norm, backward" => f32(14 * 640 * 256 + of_sums(plan)),
@@ -260,8 +265,10 @@ fn assert_units(plan: &Plan, want: Units, what: &str) {
 }
 
 /// Families that need more than Vulkan demands of every device: bindings, or invocations of a workgroup.
-const NOT_BARE: [&str; 15] = [
+const NOT_BARE: [&str; 17] = [
     "attention",
+    "attention, backward",
+    "attention, gradient of a bias",
     "tiled",
     "tiled, split-k",
     "product with a generated operand",

@@ -7,7 +7,8 @@ use tilewise::gemm::SplitK;
 use tilewise::ops::Overflow;
 use tilewise::ops::{RotaryPairs, TexelFormat};
 use tilewise::planning::attention::{
-    AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
+    AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
+    AttentionStatistics,
 };
 use tilewise::planning::clifford::{CliffordProblem, Function, MvLayout};
 use tilewise::planning::clifford_layer::{
@@ -38,7 +39,7 @@ pub(crate) const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 const IN_A_TENSOR: SeedSource = SeedSource::Tensor([0, 1]);
 
 /// A problem of every family. Each needs several workgroups.
-pub(crate) const FAMILIES: [Family; 57] = [
+pub(crate) const FAMILIES: [Family; 59] = [
     ("naive", |caps| naive([40, 50, 60]).plan(caps)),
     ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
     ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),
@@ -183,6 +184,10 @@ pub(crate) const FAMILIES: [Family; 57] = [
         let of = RotaryTable { pairs: RotaryPairs::Interleaved, rotary_dims: 32, positions: 40 };
         RotaryProblem::new(RotaryPass::Backward, of, &flat(&[6, 40, 80])?, DType::F32)?.plan(caps)
     }),
+    ("attention, backward", |caps| attended_backward(AttentionGradientsOf::Operands, caps)),
+    ("attention, gradient of a bias", |caps| {
+        attended_backward(AttentionGradientsOf::Bias(flat(&[4, 100, 120])?), caps)
+    }),
 ];
 
 /// A product without split-k. It pins a tile of the tiled kernel, because the free choice depends on how long tiles take to
@@ -206,10 +211,27 @@ fn attended(
     caps: &Caps,
 ) -> Result<Plan> {
     let (q, k) = (flat(&[batch, heads, queries, dim])?, flat(&[batch, heads, keys, dim])?);
-    let none = None;
-    let layouts =
-        AttentionLayouts { q: &q, k: &k, v: &k, bias: none, lengths: none, keep: none, slopes: none };
-    AttentionProblem::new(layouts, AttentionRange::default(), statistics, DType::F32)?.plan(caps)
+    attention([&q, &k, &k], None, statistics)?.plan(caps)
+}
+
+/// The backward pass of attention of (2, 4, 100, 16) and 120 keys.
+fn attended_backward(of: AttentionGradientsOf, caps: &Caps) -> Result<Plan> {
+    let (q, k, lse) = (flat(&[2, 4, 100, 16])?, flat(&[2, 4, 120, 16])?, flat(&[2, 4, 100])?);
+    let bias = match &of {
+        AttentionGradientsOf::Bias(bias) => Some(bias),
+        AttentionGradientsOf::Operands => None,
+    };
+    let forward = attention([&q, &k, &k], bias, AttentionStatistics::None)?;
+    AttentionBackward::new(forward, [&q, &lse, &q], of)?.plan(caps)
+}
+
+fn attention(
+    [q, k, v]: [&Layout; 3],
+    bias: Option<&Layout>,
+    statistics: AttentionStatistics,
+) -> Result<AttentionProblem> {
+    let layouts = AttentionLayouts { q, k, v, bias, lengths: None, keep: None, slopes: None };
+    AttentionProblem::new(layouts, AttentionRange::default(), statistics, DType::F32)
 }
 
 /// A norm with gamma, and beta if it is a layer norm.

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
 use tilewise::planning::attention::{
-    AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
+    AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
+    AttentionStatistics,
 };
 use tilewise::planning::kernel::Kernel;
 use tilewise::{Caps, DType, Layout};
@@ -45,6 +46,16 @@ pub fn attention_kernels(caps: &Caps) -> Vec<Kernel> {
                 // Not every device has as many bindings.
                 let problem = problem.expect("operands that fit");
                 let plans = devices.iter().filter_map(|caps| problem.plan(caps).ok());
+                kernels.extend(plans.flat_map(|plan| kernels_of(&plan).collect::<Vec<_>>()));
+                let y = layout(&[2, 4, queries, dim_v]);
+                let rows = [&y, &layout(&[2, 4, queries]), &y];
+                let of = match extra {
+                    0 | 2 => AttentionGradientsOf::Operands,
+                    1 => AttentionGradientsOf::Bias(bias),
+                    _ => continue,
+                };
+                let backward = AttentionBackward::new(problem, rows, of).expect("operands that fit");
+                let plans = devices.iter().filter_map(|caps| backward.plan(caps).ok());
                 kernels.extend(plans.flat_map(|plan| kernels_of(&plan).collect::<Vec<_>>()));
             }
         }

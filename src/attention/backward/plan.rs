@@ -105,7 +105,7 @@ impl AttentionBackward {
         })
     }
 
-    /// The step that computes the gradient of a bias of so many elements.
+    /// The step that computes the gradient of a bias of a number of elements.
     fn of_bias(&self, draft: &mut Draft<'_>, elements: usize, args: &[Arg]) -> Result<()> {
         let caps = draft.caps();
         let invocations = kernel::workgroup_size(LANES, caps);
@@ -127,7 +127,7 @@ impl AttentionBackward {
         self.forward.rows() as f64 * f64::from(self.dims.keys)
     }
 
-    /// The uniform, with so many invocations for a row.
+    /// The uniform, with a number of invocations for each row.
     fn dims_on(&self, lanes: u32) -> Dims {
         let d = AttentionBackwardDims { lanes, ..self.dims };
         Dims::of(&d).scalar(offset_of!(AttentionBackwardDims, scale), 0)

@@ -6,7 +6,8 @@ use tilewise::attention::CausalFrom;
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
 use tilewise::planning::attention::{
-    AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
+    AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
+    AttentionStatistics,
 };
 use tilewise::{DType, Layout};
 
@@ -63,10 +64,24 @@ pub(crate) fn launches() -> Vec<Launch> {
                     _ => AttentionRange { causal: None, left: Some(1 << 29), right: Some(7) },
                 };
                 let problem = AttentionProblem::new(layouts, range, AttentionStatistics::LogSums, dtype);
-                let Ok(plan) = problem.and_then(|problem| problem.plan(&devices[(case + extra) % 4])) else {
+                let Ok(problem) = problem else { continue };
+                let caps = &devices[(case + extra) % 4];
+                let what = format!("attention of {dtype} {q:?} {k:?} {extra}");
+                if let Ok(plan) = problem.plan(caps) {
+                    launches.extend(Launch::steps(&what, &plan));
+                }
+                let (Some(y), Some(lse)) =
+                    (of(&[batch, heads, queries, dim_v]), of(&[batch, heads, queries]))
+                else {
                     continue;
                 };
-                launches.extend(Launch::steps(&format!("attention of {dtype} {q:?} {k:?} {extra}"), &plan));
+                let bias = (extra == 1).then_some(AttentionGradientsOf::Bias(bias));
+                for wanted in bias.into_iter().chain([AttentionGradientsOf::Operands]) {
+                    let backward = AttentionBackward::new(problem, [&y, &lse, &y], wanted);
+                    if let Ok(plan) = backward.and_then(|backward| backward.plan(caps)) {
+                        launches.extend(Launch::steps(&format!("gradients of {what}"), &plan));
+                    }
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Products, and elementwise operations.
 
 use super::{Call, World};
-use tilewise::attention::attention_with_lse;
+use tilewise::attention::{attention_backward, attention_bias_backward, attention_with_lse};
 use tilewise::ops::{
     BatchNorm, BatchNormed, GroupNorm, InstanceNorm, LayerNorm, Normed, Reduction, RmsNorm, RmsNormed,
     Rotary, RotaryPairs, RunningStatistics, Targets,
@@ -31,6 +31,17 @@ pub(super) const CALLS: &[Call] = &[
     ("attention", |it| {
         let x = it.a.unsqueeze(0)?.unsqueeze(0)?;
         attention(&x, &x, &x, &AttentionOptions::new()).map(drop)
+    }),
+    ("attention::attention_backward", |it| {
+        let x = it.a.unsqueeze(0)?.unsqueeze(0)?;
+        let lse = it.a.slice(0, ..1)?.unsqueeze(0)?;
+        attention_backward(&x, &x, &x, &x, &lse, &x, &AttentionOptions::new()).map(drop)
+    }),
+    ("attention::attention_bias_backward", |it| {
+        let x = it.a.unsqueeze(0)?.unsqueeze(0)?;
+        let lse = it.a.slice(0, ..1)?.unsqueeze(0)?;
+        let options = AttentionOptions::new().bias(&it.a);
+        attention_bias_backward(&x, &x, &x, &x, &lse, &x, &options).map(drop)
     }),
     ("attention::attention_with_lse", |it| {
         let x = it.a.unsqueeze(0)?.unsqueeze(0)?;
