@@ -20,7 +20,7 @@ pub(super) fn check_sequences<T: Real>(
 }
 
 /// A linear map of the last axis of `x` (batch, length, features), plus a residual if there is one, in one product. If `x` and the residual
-/// have no gaps, it is of one matrix with all rows, otherwise of one for each sequence.
+/// have no gaps, or sequences have one row, it is of one matrix with all rows, otherwise of one for each sequence.
 pub(super) fn mapped<T: Real>(
     linear: &Linear<T>,
     x: &Tensor<T>,
@@ -32,6 +32,7 @@ pub(super) fn mapped<T: Real>(
     let is_matrix = [Some(x), residual].into_iter().flatten().all(|of| of.layout().is_contiguous());
     let rows = |of: &Tensor<T>| match of.shape().last() {
         Some(&features) if is_matrix => of.reshape([batch * length, features]),
+        _ if length == 1 => of.squeeze(1),
         _ => Ok(of.clone()),
     };
     let y = match residual {

@@ -142,6 +142,15 @@ fn empty_sequences() {
         assert_eq!(layer.forward(&x, &options).unwrap().shape(), shape);
         assert_eq!(layer.forward_cross(&x, &x, &options).unwrap().shape(), shape);
         assert_eq!(ODD.layer::<f32>(&gpu, 5).forward(&x, &options).unwrap().shape(), shape);
+        for position in NormPosition::ALL {
+            let (norm, feed_forward) = (BlockNorm::Layer, FeedForward::SwiGlu);
+            let block =
+                BlockForm { attention: ODD, inner: 8, norm, position, feed_forward }.block::<f32>(&gpu, 5);
+            assert_eq!(block.forward(&x, &options).unwrap().shape(), shape);
+            let mut cache = block.attention().cache(shape[0], 5).unwrap();
+            assert_eq!(block.forward_cached(&x, &mut cache, &options).unwrap().shape(), shape);
+            assert_eq!(cache.len(), shape[1]);
+        }
     }
     let (x, none) = (gpu.zeros::<f32>([2, 3, 30]).unwrap(), gpu.zeros::<f32>([2, 0, 30]).unwrap());
     let found = layer.forward_cross(&x, &none, &options).unwrap().to_vec().unwrap();

@@ -7,6 +7,7 @@ mod definition;
 mod files;
 mod gradients;
 mod launches;
+mod replay;
 mod steps;
 
 use tilewise::attention::{Biases, BlockNorm, FeedForward, NormPosition};
