@@ -1,21 +1,25 @@
 //! Attention. One JSON object per line; the exit status says whether everything ran. `m` are the queries, `n` the keys, `k` the head dim.
 //!
 //! - Whole attention, timed in turn with its two products and its softmax as three launches.
+//! - Its gradients, timed in turn with their five products, a softmax and its gradient.
 //! - One query against many keys, timed in turn with a copy that moves as many bytes.
 //!
-//! `TILEWISE_SIZES=1024` sets the lengths, `TILEWISE_ONLY=whole,decode` selects.
+//! `TILEWISE_SIZES=1024` sets the lengths, `TILEWISE_ONLY=whole,backward,decode` selects.
 
 mod support;
 
 use std::process::ExitCode;
 use support::paired::{self, Paired, Side, TOGETHER};
 use support::{ByDevice, Session};
+use tilewise::attention::{attention_backward, attention_with_lse};
 use tilewise::planning::Problem;
 use tilewise::planning::attention::{
-    AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
+    AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
+    AttentionStatistics,
 };
 use tilewise::{
-    AttentionOptions, CausalFrom, Fill, Gpu, Operand, Plan, Real, Result, Tensor, attention, f16, matmul, ops,
+    AttentionOptions, CausalFrom, DType, Fill, Gpu, Operand, Real, Result, Tensor, attention, f16, matmul,
+    ops,
 };
 
 /// Lengths.
@@ -31,6 +35,7 @@ fn main() -> ExitCode {
             }
             whole::<f32>(&session, length, 64, Some(CausalFrom::TopLeft))?;
             whole::<f16>(&session, length, 64, None)?;
+            backward(&session, length, 64)?;
             decode::<f32>(&session, 4 * length, 64)?;
             decode::<f16>(&session, 4 * length, 64)?;
         }
@@ -46,7 +51,7 @@ fn triple<T: Real>(gpu: &Gpu, queries: usize, keys: usize, dim: usize) -> Result
     Ok([of(queries, 1)?, of(keys, 2)?, of(keys, 3)?])
 }
 
-fn plan<T: Real>(gpu: &Gpu, [q, k, v]: &Triple<T>, causal: Option<CausalFrom>) -> Result<Plan> {
+fn problem<T: Real>([q, k, v]: &Triple<T>, causal: Option<CausalFrom>) -> Result<AttentionProblem> {
     let layouts = AttentionLayouts {
         q: q.layout(),
         k: k.layout(),
@@ -57,7 +62,7 @@ fn plan<T: Real>(gpu: &Gpu, [q, k, v]: &Triple<T>, causal: Option<CausalFrom>) -
         slopes: None,
     };
     let range = AttentionRange { causal, ..AttentionRange::default() };
-    AttentionProblem::new(layouts, range, AttentionStatistics::None, T::DTYPE)?.plan(gpu.caps())
+    AttentionProblem::new(layouts, range, AttentionStatistics::None, T::DTYPE)
 }
 
 /// Attention, and its parts one by one.
@@ -74,7 +79,7 @@ fn whole<T: Real + Operand<Sum = f32>>(
     let gpu = &session.gpu;
     let bytes = 4 * HEADS * length * dim * size_of::<T>();
     let triples = paired::repeated(gpu, bytes, || triple::<T>(gpu, length, length, dim))?;
-    let plan = plan(gpu, &triples[0], causal)?;
+    let plan = problem(&triples[0], causal)?.plan(gpu.caps())?;
     let options = AttentionOptions::new();
     let options = causal.map_or(options, |causal| options.causal(causal));
     let own = Side::launches(gpu, &plan, TOGETHER, |at| {
@@ -91,6 +96,42 @@ fn whole<T: Real + Operand<Sum = f32>>(
     Paired { case: "attention", variant, baseline, size, types }.run(session, own, parts)
 }
 
+/// The gradients of attention, and their parts one by one.
+fn backward(session: &Session, length: usize, dim: usize) -> Result<()> {
+    if !session.wants("backward") {
+        return Ok(());
+    }
+    let gpu = &session.gpu;
+    let bytes = 8 * HEADS * length * dim * size_of::<f32>();
+    let options = AttentionOptions::new();
+    let known = paired::repeated(gpu, bytes, || {
+        let [q, k, v] = triple::<f32>(gpu, length, length, dim)?;
+        let (y, lse) = attention_with_lse(&q, &k, &v, &options)?;
+        let grad = gpu.random::<f32>(y.shape(), Fill::Uniform, 4)?;
+        Ok(([q, k, v], y, lse, grad))
+    })?;
+    let (triple, y, lse, grad) = &known[0];
+    let of = AttentionGradientsOf::Operands;
+    let rows = [y.layout(), lse.layout(), grad.layout()];
+    let plan = AttentionBackward::new(problem(triple, None)?, rows, of)?.plan(gpu.caps())?;
+    let own = Side::launches(gpu, &plan, TOGETHER, |at| {
+        let ([q, k, v], y, lse, grad) = &known[at % known.len()];
+        attention_backward(q, k, v, y, lse, grad, &options).map(drop)
+    })?;
+    let parts = Side::launches(gpu, &plan, TOGETHER, |at| {
+        let ([q, k, v], _, _, grad) = &known[at % known.len()];
+        let turned = |of: &Tensor<f32>| of.permute(&[0, 1, 3, 2]);
+        let weights = ops::softmax(&matmul(q, &turned(k)?)?, 3)?;
+        matmul(&turned(&weights)?, grad)?;
+        let of_scores = ops::softmax_backward(&weights, &matmul(grad, &turned(v)?)?, 3)?;
+        matmul(&of_scores, k)?;
+        matmul(&turned(&of_scores)?, q).map(drop)
+    })?;
+    let baseline = "its products, its softmax and that one's gradient";
+    let (size, types) = ([length, length, dim], [DType::F32; 2]);
+    Paired { case: "attention", variant: "backward", baseline, size, types }.run(session, own, parts)
+}
+
 /// One query against many keys.
 fn decode<T: Real>(session: &Session, keys: usize, dim: usize) -> Result<()> {
     if !session.wants("decode") {
@@ -99,7 +140,7 @@ fn decode<T: Real>(session: &Session, keys: usize, dim: usize) -> Result<()> {
     let gpu = &session.gpu;
     let bytes = 2 * HEADS * keys * dim * size_of::<T>();
     let triples = paired::repeated(gpu, bytes, || triple::<T>(gpu, 1, keys, dim))?;
-    let plan = plan(gpu, &triples[0], None)?;
+    let plan = problem(&triples[0], None)?.plan(gpu.caps())?;
     let own = Side::launches(gpu, &plan, TOGETHER, |at| {
         let [q, k, v] = &triples[at % triples.len()];
         attention(q, k, v, &AttentionOptions::new()).map(drop)

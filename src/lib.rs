@@ -32,7 +32,7 @@
 //! | apply a linear layer, and train it | [`linear`], [`linear_backward`], [`Linear`] |
 //! | trade precision for tensor cores | [`Precision`], per call or in [`GpuOptions`] |
 //! | add, multiply, activate, sum, softmax, convert | [`ops`], [`Tensor::cast`] |
-//! | attend: softmax of products, times values | [`attention()`], [`AttentionOptions`] |
+//! | attend: softmax of products, times values | [`attention()`], [`AttentionOptions`], [`attention::attention_backward`] |
 //! | attend with projections, with a cache, in a block of a transformer | [`MultiHeadAttention`], [`KeyValueCache`], [`TransformerBlock`] |
 //! | rotate queries and keys by their positions | [`ops::Rotary`] |
 //! | compute losses and their gradients | [`ops::cross_entropy`], [`ops::mse`], [`ops::l1`], [`ops::huber`], [`ops::bce_with_logits`] |

@@ -117,11 +117,11 @@ fn of_score(batch: u32, head: u32, i: u32, j: u32) -> f32 {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
     let shape = dims.bias_shape;
     let total = shape.x * shape.y * shape.z * shape.w;
-    let group = block_index(workgroup, grid) * LANES + lane;
+    let group = block_index(workgroup, grid) * LANES + local.x;
     if group >= (total + 3u) / 4u {
         return;
     }

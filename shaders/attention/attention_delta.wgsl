@@ -60,9 +60,9 @@ fn gradient(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
+    @builtin(local_invocation_id) local: vec3<u32>,
 ) {
-    let row = block_index(workgroup, grid) * LANES + lane;
+    let row = block_index(workgroup, grid) * LANES + local.x;
     if row >= dims.rows {
         return;
     }

@@ -44,7 +44,7 @@ impl AttentionProblem {
         } else {
             self.results(&mut to);
         }
-        to.done(self.description(form))
+        to.done(self.described(if form.parts > 1 { "parts" } else { "whole" }))
     }
 
     /// The kernel that joins parts.
@@ -59,9 +59,9 @@ impl AttentionProblem {
         to.done(format!("results{lse}"))
     }
 
-    /// What distinguishes the generated text.
-    fn description(&self, form: Form) -> String {
-        let mut words = vec![if form.parts > 1 { "parts" } else { "whole" }];
+    /// What distinguishes the generated text; `first` says what it stores.
+    pub(super) fn described(&self, first: &'static str) -> String {
+        let mut words = vec![first];
         words.extend(self.masks_given());
         words.extend((self.statistics == AttentionStatistics::LogSums).then_some("logarithms"));
         words.join(" ")
@@ -124,7 +124,7 @@ impl AttentionProblem {
     }
 
     /// The result and the logarithms.
-    fn results(&self, to: &mut Writer) {
+    pub(super) fn results(&self, to: &mut Writer) {
         to.write("y");
         let wants = self.statistics == AttentionStatistics::LogSums;
         if wants {

@@ -2,6 +2,7 @@
 //! and layers of transformers.
 
 pub(crate) mod backward;
+mod coop;
 mod kernel;
 pub(crate) mod layer;
 mod options;
@@ -14,5 +15,5 @@ pub use layer::{
     Biases, BlockNorm, FeedForward, KeyValueCache, MultiHeadAttention, MultiHeadAttentionBuilder,
     MultiHeadAttentionGradients, NormPosition, SavedAttention, TransformerBlock, TransformerBlockBuilder,
 };
-pub use options::{AttentionOptions, CausalFrom, alibi_slopes};
+pub use options::{AttentionKernel, AttentionOptions, CausalFrom, alibi_slopes};
 pub use run::{attention, attention_with_lse};

@@ -14,6 +14,22 @@ pub enum CausalFrom {
     BottomRight,
 }
 
+/// A kernel of attention, for [`AttentionOptions::kernel`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AttentionKernel {
+    /// Multiplies in f32: all types, any head dims, any device.
+    Plain,
+    /// Multiplies on cooperative matrices (tensor cores) with sums in f32: f16 operands, head dims that are multiples of the matrices' size
+    /// and at most 256. Weights are rounded to f16, see [`AttentionReference`](crate::reference::AttentionReference).
+    Coop,
+}
+
+impl AttentionKernel {
+    /// All kernels.
+    pub const ALL: [Self; 2] = [Self::Plain, Self::Coop];
+}
+
 /// The scale, masks and biases of an [`attention`](super::attention). `AttentionOptions::new()` has the scale $1 / \sqrt{d}$ and no
 /// mask.
 /// ```
@@ -40,6 +56,7 @@ pub struct AttentionOptions<'a, T: Real> {
     pub(super) lengths: Option<&'a Tensor<i32>>,
     pub(super) keep: Option<&'a Tensor<i8>>,
     pub(super) slopes: Option<&'a Tensor<f32>>,
+    pub(super) kernel: Option<AttentionKernel>,
 }
 
 impl<T: Real> Default for AttentionOptions<'_, T> {
@@ -53,6 +70,7 @@ impl<T: Real> Default for AttentionOptions<'_, T> {
             lengths: None,
             keep: None,
             slopes: None,
+            kernel: None,
         }
     }
 }
@@ -105,6 +123,23 @@ impl<'a, T: Real> AttentionOptions<'a, T> {
     /// Which keys a query attends by their distance.
     pub(super) fn range(&self) -> AttentionRange {
         AttentionRange { causal: self.causal, left: self.left, right: self.right }
+    }
+
+    /// Pins the kernel. Otherwise the one that is predicted to be the fastest runs. The call fails if the pinned kernel cannot run.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// use tilewise::attention::AttentionKernel;
+    /// use tilewise::{AttentionOptions, Fill, attention, f16};
+    ///
+    /// let x = gpu.random::<f16>([1, 2, 40, 16], Fill::Uniform, 1)?;
+    /// let exact = AttentionOptions::new().kernel(AttentionKernel::Plain); // weights stay f32
+    /// assert_eq!(attention(&x, &x, &x, &exact)?.shape(), [1, 2, 40, 16]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn kernel(self, kernel: AttentionKernel) -> Self {
+        Self { kernel: Some(kernel), ..self }
     }
 }
 

@@ -1,12 +1,14 @@
 //! The plan of an attention: one step, or two if there are so few rows that the keys are cut in parts.
 
-use super::problem::{AttentionDims, AttentionProblem, AttentionStatistics};
-use crate::Result;
+use super::coop::CoopTile;
+use super::options::AttentionKernel;
+use super::problem::{AttentionDims, AttentionProblem, AttentionStatistics, OP};
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout};
 use crate::ops::subgroups::subgroup;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time};
+use crate::{Error, Result};
 use std::mem::offset_of;
 
 /// Invocations of a workgroup, if the device allows them.
@@ -83,6 +85,11 @@ impl Problem for AttentionProblem {
             let name = "the logarithms of the sums";
             results.push((draft.operand(name, DType::F32, rows, Access::Write), Access::Write));
         }
+        if let Some(tile) = self.tile(caps)? {
+            let args: Vec<_> = inputs.into_iter().chain(results).collect();
+            self.on_matrices(&mut draft, tile, &args)?;
+            return Ok(draft.finish());
+        }
         if form.parts == 1 {
             let args: Vec<_> = inputs.into_iter().chain(results).collect();
             self.first(&mut draft, form, &args)?;
@@ -105,6 +112,33 @@ impl AttentionProblem {
     pub(super) fn rows(&self) -> usize {
         let d = &self.dims;
         d.heads as usize * d.group as usize * d.queries as usize
+    }
+
+    /// The tile on cooperative matrices that is predicted to be the fastest; None if the plain kernel is faster, or pinned.
+    fn tile(&self, caps: &Caps) -> Result<Option<CoopTile>> {
+        if self.pin == Some(AttentionKernel::Plain) {
+            return Ok(None);
+        }
+        let seconds = |tile: &CoopTile| tile.predict(self, caps).seconds;
+        let fitting = CoopTile::all().filter(|tile| tile.fits(self, caps).is_ok());
+        let fastest = fitting.min_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+        if self.pin.is_some() {
+            return fastest.map(Some).ok_or_else(|| {
+                let mut lacking: Vec<String> =
+                    CoopTile::all().filter_map(|tile| tile.fits(self, caps).err()).collect();
+                lacking.dedup();
+                Error::Unsupported { op: OP, needs: lacking.join(", or "), device: caps.adapter.clone() }
+            });
+        }
+        let plain = self.plain_flops() / caps.machine.f32_flops;
+        Ok(fastest.filter(|tile| seconds(tile) < plain))
+    }
+
+    /// Operations of the plain kernel.
+    fn plain_flops(&self) -> f64 {
+        let d = &self.dims;
+        let pairs = self.rows() as f64 * f64::from(d.keys);
+        pairs * (2.0 * f64::from(d.dim) + 2.0 * f64::from(d.dim_v) + 1.0)
     }
 
     /// How invocations share the work on a device.
@@ -163,7 +197,6 @@ impl AttentionProblem {
         let caps = draft.caps();
         let d = &self.dims;
         let rows = d.group * d.queries;
-        let pairs = self.rows() as f64 * f64::from(d.keys);
         draft.step(NewStep {
             kernel: self.kernel(form, caps),
             tile: format!("{} invocations, {} a row, {}", form.invocations, form.lanes, self.dtype),
@@ -175,8 +208,23 @@ impl AttentionProblem {
             blocks: u64::from(form.blocks(rows)) * u64::from(d.heads) * u64::from(form.parts),
             dims: self.dims_on(form),
             args,
-            flops: Flops::of_f32(pairs * (2.0 * f64::from(d.dim) + 2.0 * f64::from(d.dim_v) + 1.0)),
+            flops: Flops::of_f32(self.plain_flops()),
             time: Time::Roofline,
+        })
+    }
+
+    /// The step on cooperative matrices.
+    fn on_matrices(&self, draft: &mut Draft<'_>, tile: CoopTile, args: &[(Region, Access)]) -> Result<()> {
+        let caps = draft.caps();
+        draft.step(NewStep {
+            kernel: tile.kernel(self, caps),
+            tile: tile.to_string(),
+            needs: tile.needs(self, caps),
+            blocks: tile.blocks(self),
+            dims: Dims::of(&self.dims).scalar(offset_of!(AttentionDims, scale), 0),
+            args,
+            flops: CoopTile::flops(self),
+            time: Time::Predicted(tile.predict(self, caps)),
         })
     }
 

@@ -1,6 +1,6 @@
 //! A checked attention, as plain data.
 
-use super::options::CausalFrom;
+use super::options::{AttentionKernel, CausalFrom};
 use crate::layout::{DType, Layout, dim};
 use crate::ops::vectors::{Moves, per_vector};
 use crate::{Error, Result};
@@ -91,6 +91,7 @@ pub struct AttentionProblem {
     pub(super) lengths: Option<Layout>,
     pub(super) keep: Option<Layout>,
     pub(super) slopes: Option<Layout>,
+    pub(super) pin: Option<AttentionKernel>,
 }
 
 /// Queries and keys are fewer than this, so that their distances are numbers of 32 bits.
@@ -99,7 +100,7 @@ const LONGEST: usize = 1 << 30;
 const MOST_DIM: usize = 512;
 /// A distance that no key has.
 const FAR: i32 = 1 << 30;
-const OP: &str = "attention";
+pub(super) const OP: &str = "attention";
 
 impl AttentionProblem {
     /// An attention of `dtype` elements.
@@ -180,13 +181,27 @@ impl AttentionProblem {
             lengths: own(lengths, DType::I32),
             keep: own(keep, DType::I8),
             slopes: own(slopes, DType::F32),
+            pin: None,
         })
+    }
+
+    /// The same, computed by this kernel; by the fastest one for None.
+    #[must_use]
+    pub fn pinned(self, pin: Option<AttentionKernel>) -> Self {
+        Self { pin, ..self }
     }
 
     /// The shaders' uniform, without what depends on the device and the call.
     #[must_use]
     pub fn dims(&self) -> &AttentionDims {
         &self.dims
+    }
+
+    /// The number of operands and results.
+    pub(super) fn bindings(&self) -> u32 {
+        let given = [self.bias, self.lengths, self.keep, self.slopes].iter().flatten().count();
+        let wants_lse = self.statistics == AttentionStatistics::LogSums;
+        4 + u32::from(wants_lse) + u32::try_from(given).unwrap_or(u32::MAX)
     }
 
     /// How kernels move elements: in vectors if the rows of all operands consist of whole ones.

@@ -22,9 +22,11 @@ use crate::{Error, Result};
 /// # Errors
 /// [`Error::Shape`] if operands, masks or biases do not fit; [`Error::Input`] if the scale is not finite; [`Error::Gpu`] if operands are on
 /// different devices; [`Error::Limit`] if a head dim is above 512, there are $2^{30}$ keys or queries of a group or more, or a tensor exceeds the device's binding
-/// size; [`Error::Unsupported`] if there are more operands than the device binds; [`Error::OutOfMemory`] if the result does not fit.
+/// size; [`Error::Unsupported`] if there are more operands than the device binds, or a pinned kernel cannot run; [`Error::OutOfMemory`] if the
+/// result does not fit.
 /// # Precision
-/// Computed in f32 in a fixed order, then stored: [`reference::AttentionReference`](crate::reference::AttentionReference).
+/// Computed in f32 in a fixed order, then stored: [`reference::AttentionReference`](crate::reference::AttentionReference). On cooperative
+/// matrices ([`AttentionKernel::Coop`](super::AttentionKernel::Coop)), which only f16 operands can take, weights are rounded to f16 before they multiply values.
 /// # Launches
 /// One, or two if there are so few queries that the keys are cut in parts.
 /// ```
@@ -95,7 +97,8 @@ fn run<T: Real>(
         let lse = || crate::ops::log(&gpu.zeros::<f32>(of_rows)?);
         return Ok((gpu.zeros(y.shape())?, wants_lse.then(lse).transpose()?));
     }
-    let problem = AttentionProblem::new(layouts, options.range(), statistics, T::DTYPE)?;
+    let problem =
+        AttentionProblem::new(layouts, options.range(), statistics, T::DTYPE)?.pinned(options.kernel);
     let mut inputs: Vec<View<'_>> = vec![q.view(), k.view(), v.view()];
     inputs.extend(views(options));
     let scalars = [Scalar::F32(scale)];

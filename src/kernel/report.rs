@@ -7,7 +7,7 @@ use crate::Result;
 use crate::caps::Caps;
 use half::f16;
 
-/// How a kernel reports its subgroup size: as the first number of its result, `c`.
+/// How a kernel reports its subgroup size: as the first number of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SubgroupReport {
     /// The size that the kernel is written for.
@@ -26,7 +26,7 @@ enum Number {
 impl Kernel {
     /// Lets the kernel report its subgroup size if the device has several. On other devices its text does not change.
     ///
-    /// The shader must have a result `c`, sizes `dims.m`, and the built-in `local`; m must never be 0 in a launch.
+    /// The shader must have the built-in `local`, and a result and a size of [`RESULTS`].
     #[must_use]
     pub(crate) fn report_subgroup_size(mut self, caps: &Caps) -> Self {
         self.requires.reports_subgroup_size = caps.subgroups.is_some_and(|sizes| sizes.only().is_none());
@@ -36,7 +36,7 @@ impl Kernel {
     /// How the kernel reports its subgroup size, if it does.
     pub(crate) fn subgroup_report(&self) -> Option<SubgroupReport> {
         let expected = self.requires.subgroup.filter(|_| self.requires.reports_subgroup_size)?;
-        let number = match self.c_unit() {
+        let number = match self.unit_of(self.result_name()) {
             unit if unit.contains("f16") => Number::F16,
             unit if unit.contains("f32") => Number::F32,
             _ => Number::U32,
@@ -49,11 +49,24 @@ impl Kernel {
         self.requires.matrices
     }
 
-    /// The element type of the memory of `c`.
-    fn c_unit(&self) -> &str {
-        self.params.iter().find(|(name, _)| name == "c_unit").map_or("f32", |(_, unit)| unit)
+    /// The name of the result.
+    fn result_name(&self) -> &'static str {
+        let has_unit = |result: &str| {
+            self.params.iter().any(|(name, _)| name.strip_suffix("_unit").is_some_and(|name| name == result))
+        };
+        RESULTS.into_iter().map(|(result, _)| result).find(|result| has_unit(result)).unwrap_or("c")
+    }
+
+    /// The element type of the memory of a result.
+    fn unit_of(&self, result: &str) -> &str {
+        let is_unit = |name: &str| name.strip_suffix("_unit") == Some(result);
+        self.params.iter().find(|(name, _)| is_unit(name)).map_or("f32", |(_, unit)| unit)
     }
 }
+
+/// The result of a kernel that can report its subgroup size, and the member of its dims that is never 0 in a launch: of a matrix
+/// product, and of attention.
+const RESULTS: [(&str, &str); 2] = [("c", "m"), ("y", "heads")];
 
 impl SubgroupReport {
     /// The reported size, from the result's memory; 0 if it is none.
@@ -75,26 +88,29 @@ const END_OF_PARAMETERS: &str = ",\n) {\n";
 
 /// Adds the report to a text.
 pub(super) fn add_report(kernel: &Kernel, text: &str) -> Result<String> {
-    let unit = kernel.c_unit();
-    let store = match unit.split('<').next() {
-        Some(vector @ ("vec2" | "vec4")) => format!("c[0] = c_unit({vector}<u32>(subgroup_size));"),
-        _ => "c[0] = c_unit(subgroup_size);".to_owned(),
+    let name = kernel.result_name();
+    let size = RESULTS.into_iter().find(|(result, _)| *result == name).map_or("m", |(_, size)| size);
+    let store = match kernel.unit_of(name).split('<').next() {
+        Some(vector @ ("vec2" | "vec4")) => {
+            format!("{name}[0] = {name}_unit({vector}<u32>(subgroup_size));")
+        }
+        _ => format!("{name}[0] = {name}_unit(subgroup_size);"),
     };
     let main = text.find("fn main(\n").filter(|_| {
-        let needed = ["@builtin(local_invocation_id) local: vec3<u32>", "    m: u32,"];
+        let needed = ["@builtin(local_invocation_id) local: vec3<u32>", &format!("    {size}: u32,")];
         needed.iter().all(|part| text.contains(part)) && !text.contains("subgroup_size")
     });
     let end = main.and_then(|main| Some(main + text[main..].find(END_OF_PARAMETERS)?));
     let Some(end) = end else {
         return Err(kernel.error(
-            "cannot report its subgroup size: its text needs `main` with `local`, and `dims.m`, and has neither the \
-             size nor a variable of that name",
+            format!("cannot report its subgroup size: its text needs `main` with `local`, and `dims.{size}`, and has neither the \
+             size nor a variable of that name"),
         ));
     };
     let (before, after) = (&text[..end], &text[end + END_OF_PARAMETERS.len()..]);
     Ok(format!(
         "{before},\n    @builtin(subgroup_size) subgroup_size: u32,\n) {{\n    \
          // Launched with zeros for dims, once, when the kernel is compiled: report the subgroup size.\n    \
-         if dims.m == 0u {{\n        if local.x == 0u {{\n            {store}\n        }}\n        return;\n    }}\n{after}"
+         if dims.{size} == 0u {{\n        if local.x == 0u {{\n            {store}\n        }}\n        return;\n    }}\n{after}"
     ))
 }

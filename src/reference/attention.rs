@@ -2,7 +2,7 @@
 
 use super::bounds::gamma;
 use super::elements::{Definition, NORMAL, U};
-use crate::layout::Element;
+use crate::layout::{DType, Element};
 
 /// An attention of row-major operands: queries (batch, heads, queries, dim), keys (batch, key heads, keys, dim) and values (batch, key
 /// heads, keys, dim of values).
@@ -11,6 +11,10 @@ use crate::layout::Element;
 /// is off by at most $\delta_{j} = \gamma_{d + 2}\, s \sum |q||k| + 3 u (|b_{j}| + |s_{j}|)$. The relative errors are: of an exponential $(d_{j} +
 /// 20) u + \delta_{j}$; of the sum of exponentials and the sums of values $\sigma = \gamma_{12 n + 80} + \sum_{j} p_{j} (d_{j} + 8) u + p_{j}
 /// \delta_{j}$, as they are rescaled at most $n$ times.
+///
+/// The kernel on cooperative matrices rounds weights to f16 before it multiplies values ([`weights`](Self::weights)), in any direction; subnormal
+/// numbers are not flushed. Exponentials are of distances to a score that is up to 8 below the largest one. Their sum $l$ is at least 1. This adds $2^{-10}$ to
+/// the relative error of each weight, $2^{-24} \sum_{j} |v_{j}| / l$ to that of a result, and $8 u$ to that of an exponential.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttentionReference {
     /// The queries.
@@ -31,7 +35,12 @@ pub struct AttentionReference {
     pub bias: Option<Vec<f64>>,
     /// Which keys each query attends, of the same shape; `None` is all.
     pub kept: Option<Vec<bool>>,
+    /// The type to which weights are rounded before they multiply values: [`DType::F16`] in the kernel on cooperative matrices.
+    pub weights: DType,
 }
+
+/// The distance at which the kernel on cooperative matrices rescales sums.
+pub(super) const LATE: f64 = 8.0;
 
 /// The scores of a row that are kept.
 struct Row {
@@ -40,6 +49,8 @@ struct Row {
     /// The relative errors of the weights, and of all sums.
     off: Vec<f64>,
     sums_off: f64,
+    /// The sum of exponentials of distances to the largest score.
+    total: f64,
     lse: f64,
     lse_off: f64,
 }
@@ -55,7 +66,8 @@ impl AttentionReference {
         scale: f64,
     ) -> Self {
         let reals = |of: &[T]| of.iter().map(|x| x.to_f64()).collect();
-        Self { q: reals(q), k: reals(k), v: reals(v), heads, lengths, dims, scale, bias: None, kept: None }
+        let [q, k, v] = [reals(q), reals(k), reals(v)];
+        Self { q, k, v, heads, lengths, dims, scale, bias: None, kept: None, weights: DType::F32 }
     }
 
     /// The result (batch, heads, queries, dim of values): $\sum_{j} p_{j} v_{j}$, within $\sum_{j} p_{j} |v_{j}| (\varepsilon_{j} +
@@ -92,6 +104,9 @@ impl AttentionReference {
             value += p * v;
             let relative = off + row.sums_off;
             tolerance += p * v.abs() * relative / (1.0 - relative);
+            if self.weights == DType::F16 {
+                tolerance += (2f64.powi(-10) * p + 2f64.powi(-24) / row.total) * v.abs();
+            }
             largest = largest.max(v.abs());
         }
         [value, tolerance + 2.0 * row.keys.len() as f64 * NORMAL * (1.0 + largest)]
@@ -136,11 +151,13 @@ impl AttentionReference {
         let top = scores.iter().map(|&[score, _]| score).fold(f64::NEG_INFINITY, f64::max);
         if top.is_infinite() && top < 0.0 {
             let none = Vec::new();
-            return Row { keys: none, weights: vec![], off: vec![], sums_off: 0.0, lse: top, lse_off: 0.0 };
+            let (weights, off) = (vec![], vec![]);
+            return Row { keys: none, weights, off, sums_off: 0.0, total: 0.0, lse: top, lse_off: 0.0 };
         }
         let total: f64 = scores.iter().map(|[score, _]| (score - top).exp()).sum();
         let weights: Vec<f64> = scores.iter().map(|[score, _]| (score - top).exp() / total).collect();
-        let distance = |score: f64| (top - score).min(105.0);
+        let late = if self.weights == DType::F16 { LATE } else { 0.0 };
+        let distance = |score: f64| (top - score).min(105.0) + late;
         let shares =
             scores.iter().zip(&weights).map(|([score, off], p)| p * (U * (distance(*score) + 8.0) + off));
         let sums_off = gamma(12 * kept.len() + 80) + shares.sum::<f64>();
@@ -148,6 +165,14 @@ impl AttentionReference {
         let most_off = scores.iter().map(|&[_, off]| off).fold(0.0, f64::max);
         let rounding = U * (3.0 * top.abs() + 10.0 * total.ln() + 3.0 * lse.abs());
         let off = scores.iter().map(|[score, off]| U * (distance(*score) + 20.0) + off).collect();
-        Row { keys: kept, weights, off, sums_off, lse, lse_off: rounding + 2.0 * (sums_off + most_off) }
+        Row {
+            keys: kept,
+            weights,
+            off,
+            sums_off,
+            total,
+            lse,
+            lse_off: rounding + 2.0 * (sums_off + most_off),
+        }
     }
 }

@@ -93,7 +93,7 @@ impl MultiHeadReference {
             let is_kept = |j: &usize| self.kept.as_ref().is_none_or(|kept| kept[row + j]);
             let attended: Vec<_> = (0..keys).filter(is_kept).map(of_key).collect();
             let scale = 1.0 / (dim as f64).sqrt();
-            result.copy_from_slice(&attend(&q[at * dim..][..dim], &attended, scale, dim));
+            result.copy_from_slice(&attend(&q[at * dim..][..dim], &attended, scale, self.stored));
         }
         self.out_proj.map(&stored(results, self.stored), embed, Activation::None, residual)
     }

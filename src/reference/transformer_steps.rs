@@ -1,6 +1,7 @@
 //! The steps of a transformer's layers by definition, of operands that have errors themselves.
 
 use super::activation::{activate, activation_tolerance};
+use super::attention::LATE;
 use super::bounded::{Number, Sum};
 use super::bounds::{gamma, store_tolerance};
 use super::elements::{NORMAL, U};
@@ -137,12 +138,13 @@ pub(super) fn rotate(row: &mut [Number], pairs: RotaryPairs, angles: &[f64]) {
 /// Attention of one query: `keys` has a key, a value and what is added to the score for each key that it attends.
 ///
 /// The bound is that of [`AttentionReference`](super::AttentionReference), where an error $\delta_{j}$ of a score also has what the errors of
-/// the query and the key cause, and changes a weight by a factor of at most $e^{\delta_{j}}$.
+/// the query and the key cause, and changes a weight by a factor of at most $e^{\delta_{j}}$. For operands of f16 it is that of the kernel on
+/// cooperative matrices, which rounds weights.
 pub(super) fn attend(
     query: &[Number],
     keys: &[(&[Number], &[Number])],
     scale: f64,
-    dim: usize,
+    stored: DType,
 ) -> Vec<Number> {
     let score = |(key, _): &(&[Number], &[Number])| {
         let (mut sum, mut size) = (Number::default(), 0.0);
@@ -158,7 +160,8 @@ pub(super) fn attend(
     let off_most = scores.iter().fold(0.0, |most: f64, score| most.max(score.bound));
     let total: f64 = scores.iter().map(|score| (score.value - top).exp()).sum();
     let weights: Vec<f64> = scores.iter().map(|score| (score.value - top).exp() / total).collect();
-    let distance = |score: &Number| (top - score.value + 2.0 * off_most).min(105.0);
+    let of_f16 = |more: f64| if stored == DType::F16 { more } else { 0.0 };
+    let distance = |score: &Number| (top - score.value + 2.0 * off_most).min(105.0) + of_f16(LATE);
     let shares = scores.iter().zip(&weights);
     let shares = shares.map(|(score, p)| p * (U * (distance(score) + 8.0) + score.bound.exp_m1()));
     let sums_off = gamma(12 * keys.len() + 80) + shares.sum::<f64>();
@@ -171,9 +174,10 @@ pub(super) fn attend(
             let v = value[c];
             y.value += p * v.value;
             y.bound += p * (v.most() * off + v.bound);
+            y.bound += of_f16(2f64.powi(-10) * p + 2f64.powi(-24) / total) * v.most();
             largest = largest.max(v.most());
         }
         Number { bound: y.bound + 2.0 * keys.len() as f64 * NORMAL * (1.0 + largest), ..y }
     };
-    (0..dim).map(entry).collect()
+    (0..query.len()).map(entry).collect()
 }

@@ -5,7 +5,7 @@ use crate::support::strided::{Lay, Placed};
 use crate::support::turn::Turn;
 use crate::support::values::{assert_ok, for_all_types_and_a_gpu, values};
 use std::fmt::Debug;
-use tilewise::attention::{AttentionOptions, CausalFrom, alibi_slopes, attention_with_lse};
+use tilewise::attention::{AttentionKernel, AttentionOptions, CausalFrom, alibi_slopes, attention_with_lse};
 use tilewise::reference::{AttentionReference, Definition, compare};
 use tilewise::{DType, Error, Gpu, Real, Tensor, attention};
 
@@ -149,6 +149,7 @@ pub(crate) struct Operands<T: Real> {
     keep: Tensor<i8>,
     slopes: Tensor<f32>,
     extra: Extra,
+    kernel: AttentionKernel,
 }
 
 impl<T: Real> Operands<T> {
@@ -165,11 +166,17 @@ impl<T: Real> Operands<T> {
             keep: Placed::new(gpu, &data.keep, &[batch, keys], lay).tensor,
             slopes: Placed::new(gpu, &data.slopes, &[heads], lay).tensor,
             extra,
+            kernel: AttentionKernel::Plain,
         }
     }
 
+    /// The same, computed by this kernel.
+    pub(crate) fn by(self, kernel: AttentionKernel) -> Self {
+        Self { kernel, ..self }
+    }
+
     pub(crate) fn options(&self) -> AttentionOptions<'_, T> {
-        let options = AttentionOptions::new();
+        let options = AttentionOptions::new().kernel(self.kernel);
         match self.extra {
             Extra::None => options,
             Extra::Causal(from) => options.causal(from),
@@ -189,7 +196,7 @@ impl<T: Real> Operands<T> {
         }
     }
 
-    fn run(&self) -> (Tensor<T>, Tensor<f32>) {
+    pub(crate) fn run(&self) -> (Tensor<T>, Tensor<f32>) {
         attention_with_lse(&self.q, &self.k, &self.v, &self.options()).unwrap()
     }
 }
@@ -246,7 +253,7 @@ fn cases_agree(turn: &Turn, forms: &mut Forms) {
 }
 
 /// Logarithms of rows without keys are minus infinity.
-fn assert_log_sums(want: &Definition, got: &[f32], what: impl Debug) {
+pub(crate) fn assert_log_sums(want: &Definition, got: &[f32], what: impl Debug) {
     let all = || want.value.iter().zip(&want.tolerance).zip(got);
     assert!(
         all().all(|((want, _), got)| (*want == f64::NEG_INFINITY) == (*got == f32::NEG_INFINITY)),

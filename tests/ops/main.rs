@@ -2,6 +2,7 @@
 
 mod attention;
 mod attention_backward;
+mod attention_coop;
 mod bits;
 mod cast;
 mod copies;

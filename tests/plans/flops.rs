@@ -184,6 +184,10 @@ fn expected(what: &str, plan: &Plan) -> Units {
             f32(2 * 4 * 100 * 2 * 16 + 2 * 4 * 100 * 120 * ((2 * 3 * 16 + 1) + (2 * 4 * 16 + 1)))
         }
         "attention, gradient of a bias" => f32(2 * 4 * 100 * 2 * 16 + 2 * 4 * 100 * 120 * (2 * 2 * 16 + 1)),
+        "attention on matrices" => {
+            let pairs = (2 * 4 * 100 * 100) as f64;
+            [pairs * 64.0, pairs, 0.0, 0.0]
+        }
         "layer norm" => f32(7 * 64 * 256),
         "RMS norm of long rows" => f32(4 * 130 * 8200),
         "layer norm, backward" => f32(14 * 640 * 256 + of_sums(plan)),
@@ -291,7 +295,7 @@ fn every_family_computes_what_its_plan_says_by_unit() {
         let caps = caps();
         for (what, plan) in FAMILIES {
             let is_possible = match what {
-                "coop" => caps.has_tensor_cores(),
+                "coop" | "attention on matrices" => caps.has_tensor_cores(),
                 _ => device != "bare-vulkan" || !NOT_BARE.contains(&what),
             };
             match plan(&caps) {

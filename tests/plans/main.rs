@@ -1,5 +1,6 @@
 //! What is planned for devices that are not here: which kernel, which tile and grid, within which limits. No device.
 
+mod attention;
 mod choice;
 mod clifford;
 mod clifford_rows;

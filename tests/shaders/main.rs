@@ -1,5 +1,6 @@
 //! The texts of all shaders: legal with their defaults and in every plan, and by the rules of the house. No device.
 
+mod attention;
 mod legal;
 mod reports;
 mod rules;

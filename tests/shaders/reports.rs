@@ -15,6 +15,8 @@ fn kernels(subgroups: SubgroupSizes) -> Vec<Kernel> {
     kernels.extend(wgsl::connected_kernels(&caps));
     kernels.retain(|kernel| kernel.shader() == "gemm/coop");
     kernels
+        .extend(wgsl::coop_plans(&caps).iter().flat_map(|plan| plan.steps()).map(|step| step.kernel.clone()));
+    kernels
 }
 
 #[test]
@@ -42,6 +44,8 @@ fn kernels_on_matrices_report_their_subgroup_size_where_there_are_several() {
         "c[0] = c_unit(subgroup_size);",
         "c[0] = c_unit(vec2<u32>(subgroup_size));",
         "c[0] = c_unit(vec4<u32>(subgroup_size));",
+        "y[0] = y_unit(subgroup_size);",
+        "y[0] = y_unit(vec4<u32>(subgroup_size));",
     ];
     assert_eq!(stores.into_iter().collect::<Vec<_>>(), want);
 }

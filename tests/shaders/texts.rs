@@ -150,7 +150,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         assert_eq!(dims_of(shader), channels, "{shader}");
     }
     let attention: Members = members!(AttentionDims: q k v y bias along queries keys group kv_heads dim dim_v lanes parts lower upper keep keep_along lengths lengths_stride slopes slopes_stride scale heads reserved);
-    for shader in ["attention/attention", "attention/attention_merge"] {
+    for shader in ["attention/attention", "attention/attention_coop", "attention/attention_merge"] {
         assert_eq!(dims_of(shader), attention, "{shader}");
     }
     let delta: Members =

@@ -1,6 +1,7 @@
 //! A problem of each family, and devices that are slower than the fixtures.
 
 use super::wgsl::{I8, plain};
+use tilewise::attention::AttentionKernel;
 use tilewise::clifford::layer::{FeatureFunction, LayerProduct};
 use tilewise::clifford::{BladeAxis, Product, Signature};
 use tilewise::gemm::SplitK;
@@ -39,7 +40,7 @@ pub(crate) const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 const IN_A_TENSOR: SeedSource = SeedSource::Tensor([0, 1]);
 
 /// A problem of every family. Each needs several workgroups.
-pub(crate) const FAMILIES: [Family; 59] = [
+pub(crate) const FAMILIES: [Family; 60] = [
     ("naive", |caps| naive([40, 50, 60]).plan(caps)),
     ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
     ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),
@@ -187,6 +188,15 @@ pub(crate) const FAMILIES: [Family; 59] = [
     ("attention, backward", |caps| attended_backward(AttentionGradientsOf::Operands, caps)),
     ("attention, gradient of a bias", |caps| {
         attended_backward(AttentionGradientsOf::Bias(flat(&[4, 100, 120])?), caps)
+    }),
+    ("attention on matrices", |caps| {
+        let x = flat(&[2, 4, 100, 16])?;
+        let none = None;
+        let layouts =
+            AttentionLayouts { q: &x, k: &x, v: &x, bias: none, lengths: none, keep: none, slopes: none };
+        let (range, statistics) = (AttentionRange::default(), AttentionStatistics::None);
+        let problem = AttentionProblem::new(layouts, range, statistics, DType::F16)?;
+        problem.pinned(Some(AttentionKernel::Coop)).plan(caps)
     }),
 ];
 

@@ -2,13 +2,14 @@
 
 use super::wgsl::kernels_of;
 use std::collections::HashSet;
-use tilewise::gpu::DeviceType;
-use tilewise::planning::Problem;
+use tilewise::attention::AttentionKernel;
+use tilewise::gpu::{DeviceType, MatrixOrder};
 use tilewise::planning::attention::{
     AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
     AttentionStatistics,
 };
 use tilewise::planning::kernel::Kernel;
+use tilewise::planning::{Plan, Problem};
 use tilewise::{Caps, DType, Layout};
 
 /// Every kernel that attention may take on a device: of every type, by elements and by vectors, with rows of one invocation and of
@@ -60,5 +61,52 @@ pub fn attention_kernels(caps: &Caps) -> Vec<Kernel> {
             }
         }
     }
+    kernels.extend(coop_plans(caps).iter().flat_map(|plan| kernels_of(plan).collect::<Vec<_>>()));
     kernels.into_iter().collect()
+}
+
+/// Plans of every kernel on cooperative matrices: of both sizes, in both orders, by elements and by vectors, with and without each optional
+/// operand. None if the device cannot run them.
+pub fn coop_plans(caps: &Caps) -> Vec<Plan> {
+    let contiguous = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
+    let gaps = |[a, b, c, d]: [usize; 4]| {
+        Layout::new("test", &[a, b, c, d], &[b * c * d * 3, c * d * 3, d * 3, 3], 1, usize::MAX)
+    };
+    let mut plans = Vec::new();
+    for (at, size, order) in [
+        (0, 8, MatrixOrder::Any),
+        (1, 16, MatrixOrder::Any),
+        (2, 8, MatrixOrder::AlongK),
+        (3, 16, MatrixOrder::AlongK),
+    ] {
+        let mut caps = caps.clone();
+        caps.rows.retain(|row| row.m == size);
+        caps.machine.matrix_order = order;
+        for (extra, [queries, keys, dim, dim_v]) in
+            [[100, 64, 16, 16], [7, 5, 64, 80], [100, 64, 32, 16], [100, 64, 16, 48]].into_iter().enumerate()
+        {
+            let shapes = [[2, 4, queries, dim], [2, 2, keys, dim], [2, 2, keys, dim_v]];
+            let [q, k, v] = shapes.map(|shape| match (at + extra) % 3 {
+                0 => gaps(shape).expect("within the buffer"),
+                _ => contiguous(&shape),
+            });
+            let [bias, lengths, keep, slopes] =
+                [contiguous(&[4, 1, keys]), contiguous(&[2]), contiguous(&[2, keys]), contiguous(&[4])];
+            let layouts = AttentionLayouts {
+                q: &q,
+                k: &k,
+                v: &v,
+                bias: (extra == 1).then_some(&bias),
+                lengths: (extra == 1).then_some(&lengths),
+                keep: (extra == 2).then_some(&keep),
+                slopes: (extra == 2).then_some(&slopes),
+            };
+            let statistics =
+                if extra == 3 { AttentionStatistics::None } else { AttentionStatistics::LogSums };
+            let problem = AttentionProblem::new(layouts, AttentionRange::default(), statistics, DType::F16);
+            let problem = problem.expect("operands that fit").pinned(Some(AttentionKernel::Coop));
+            plans.extend(problem.plan(&caps));
+        }
+    }
+    plans
 }

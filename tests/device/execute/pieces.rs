@@ -10,7 +10,7 @@ use tilewise::{Error, Gpu};
 const FREE: [&str; 3] = ["dense sketch", "connected layer", "connected layer, backward"];
 
 /// What not every device can run.
-const OF_SOME: [&str; 1] = ["coop"];
+const OF_SOME: [&str; 2] = ["coop", "attention on matrices"];
 
 /// The longest step: its seconds and its workgroups, in all pieces.
 fn longest(plan: &Plan) -> (f64, u32) {

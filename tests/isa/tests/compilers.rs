@@ -1,7 +1,7 @@
 //! Compiles every plan with the compilers of AMD's and NVIDIA's GPUs, by running the program as its user would.
 
 use std::process::{Command, Output};
-use tilewise_isa::checks::{COOP, faults};
+use tilewise_isa::checks::{ATTENTION, COOP, faults};
 use tilewise_isa::row::Row;
 use tilewise_isa::target::TARGETS;
 
@@ -58,6 +58,11 @@ fn no_kernel_spills_and_every_coop_plan_multiplies_matrices() {
             rows.len()
         );
         assert!(rows.iter().any(|row| row.kernel == COOP), "{name}: no plan of coop");
+        let attends = |dim: &str| {
+            let named = format!("attention f16, dim {dim}, coop");
+            rows.iter().any(|row| row.name == named && row.kernel == ATTENTION)
+        };
+        assert!(attends("64") && attends("128"), "{name}: no attention on matrices");
         found.extend(faults(&rows));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));

@@ -1,8 +1,8 @@
 //! Attention, as large as it may be.
 
-use super::gemm::{WINDOW, bare, caps};
+use super::gemm::{WINDOW, along_k, bare, caps};
 use super::launch::Launch;
-use tilewise::attention::CausalFrom;
+use tilewise::attention::{AttentionKernel, CausalFrom};
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
 use tilewise::planning::attention::{
@@ -12,7 +12,7 @@ use tilewise::planning::attention::{
 use tilewise::{DType, Layout};
 
 /// Batch, heads, key heads, queries, keys, the head dims.
-fn shapes(elements: usize) -> [[usize; 7]; 7] {
+fn shapes(elements: usize) -> [[usize; 7]; 10] {
     let most = elements / 8;
     [
         [1, 1, 1, most, most, 8, 8],
@@ -22,6 +22,10 @@ fn shapes(elements: usize) -> [[usize; 7]; 7] {
         [3, 6, 2, most / 18, most / 6, 8, 8],
         [1, 1, 1, elements / 256, elements / 256, 256, 250],
         [1, 1, 1, elements / 5 / 7, elements / 5, 5, 3],
+        // On matrices, too.
+        [1, 1, 1, most / 2, most / 2, 16, 16],
+        [3, 6, 2, most / 36, most / 12, 16, 16],
+        [1, 64, 1, 1, elements / 64, 64, 48],
     ]
 }
 
@@ -67,7 +71,9 @@ pub(crate) fn launches() -> Vec<Launch> {
                 let Ok(problem) = problem else { continue };
                 let caps = &devices[(case + extra) % 4];
                 let what = format!("attention of {dtype} {q:?} {k:?} {extra}");
-                if let Ok(plan) = problem.plan(caps) {
+                let coop = problem.pinned(Some(AttentionKernel::Coop));
+                let coop = coop.plan(&if extra == 1 { along_k() } else { self::caps() });
+                for plan in problem.plan(caps).into_iter().chain(coop) {
                     launches.extend(Launch::steps(&what, &plan));
                 }
                 let (Some(y), Some(lse)) =

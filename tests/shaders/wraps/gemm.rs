@@ -26,7 +26,7 @@ pub(crate) fn caps() -> Caps {
 }
 
 /// The same, with operands of cooperative matrices transposed to rows along k.
-fn along_k() -> Caps {
+pub(crate) fn along_k() -> Caps {
     let mut caps = caps();
     caps.machine.matrix_order = MatrixOrder::AlongK;
     caps

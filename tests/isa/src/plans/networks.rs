@@ -2,7 +2,12 @@
 
 use super::{FITS, List, flat};
 use tilewise::DType::{self, F16, F32};
+use tilewise::attention::{AttentionKernel, CausalFrom};
 use tilewise::ops::RotaryPairs;
+use tilewise::planning::attention::{
+    AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
+    AttentionStatistics,
+};
 use tilewise::planning::ops::{
     ChannelLayouts, ChannelPass, ChannelProblem, CrossEntropyProblem, CumsumProblem, ElementwiseProblem,
     LossFunction, LossProblem, NormKind, NormLayouts, NormPass, NormProblem, OneHotProblem, RotaryPass,
@@ -11,7 +16,9 @@ use tilewise::planning::ops::{
 
 /// Adds the plans.
 pub(super) fn add(plans: &mut List<'_>) {
+    attention(plans);
     for dtype in [F32, F16] {
+        gradients_of_attention(plans, dtype);
         expressions(plans, dtype);
         norms(plans, dtype);
         losses(plans, dtype);
@@ -89,4 +96,49 @@ fn losses(plans: &mut List<'_>, dtype: DType) {
     }
     let problem = CrossEntropyProblem::new(&plane, (TargetKind::Classes, &targets), None, dtype).expect(FITS);
     plans.add("loss", &format!("cross-entropy {dtype}, with gradient"), &problem.with_gradient(None));
+}
+
+/// Attention of 16 heads, with both kernels, and with everything that may be added to scores. Devices without matrices skip the plans that
+/// pin them.
+fn attention(plans: &mut List<'_>) {
+    for dim in [64, 128, 256] {
+        let (x, bias) = (flat(&[1, 16, 4096, dim]), flat(&[1, 16, 4096, 4096]));
+        let (lengths, keep) = (flat(&[1]), flat(&[1, 4096]));
+        let plain =
+            AttentionLayouts { q: &x, k: &x, v: &x, bias: None, lengths: None, keep: None, slopes: None };
+        let masked =
+            AttentionLayouts { bias: Some(&bias), lengths: Some(&lengths), keep: Some(&keep), ..plain };
+        let causal = AttentionRange { causal: Some(CausalFrom::BottomRight), ..AttentionRange::default() };
+        for kernel in AttentionKernel::ALL {
+            let mut add = |name: &str, layouts, range| {
+                let problem = AttentionProblem::new(layouts, range, AttentionStatistics::LogSums, F16);
+                let problem = problem.expect(FITS).pinned(Some(kernel));
+                let name = format!("attention f16, dim {dim}, {kernel:?}{name}").to_lowercase();
+                plans.add("attention", &name, &problem);
+            };
+            add("", plain, AttentionRange::default());
+            if dim == 64 {
+                add(", masked", masked, causal);
+            }
+        }
+    }
+}
+
+/// The gradients of attention of 16 heads, and of a bias for all batches.
+fn gradients_of_attention(plans: &mut List<'_>, dtype: DType) {
+    for dim in [64, 128] {
+        let (x, lse, bias) = (flat(&[1, 16, 4096, dim]), flat(&[1, 16, 4096]), flat(&[16, 4096, 4096]));
+        let mut add = |name: &str, bias, of| {
+            let layouts =
+                AttentionLayouts { q: &x, k: &x, v: &x, bias, lengths: None, keep: None, slopes: None };
+            let none = AttentionStatistics::None;
+            let forward = AttentionProblem::new(layouts, AttentionRange::default(), none, dtype).expect(FITS);
+            let problem = AttentionBackward::new(forward, [&x, &lse, &x], of).expect(FITS);
+            plans.add("attention", &format!("attention {dtype}, dim {dim}, {name}"), &problem);
+        };
+        add("backward", None, AttentionGradientsOf::Operands);
+        if dim == 64 {
+            add("gradient of a bias", Some(&bias), AttentionGradientsOf::Bias(bias));
+        }
+    }
 }

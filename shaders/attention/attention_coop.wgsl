@@ -1,0 +1,457 @@
+//! Attention on cooperative matrices: scores and sums of values are products of matrices, with the softmax between them in registers; the operands are generated code.
+//!
+//! shapes    Q (batch, heads, queries, D), K (batch, kv_heads, keys, D), V (batch, kv_heads, keys, DV) of f16, any strides -> Y (batch, heads, queries, DV) and the logarithms of the sums of exponentials; f32 sums
+//! grid      SUBGROUPS * WM rows of one key head a workgroup; rows, then key heads
+//! subgroup  WM rows; their scores for BC keys at a time, and their sums, are FRAGMENT x FRAGMENT matrices; LANES_OF_ROW neighbours share the softmax of LANE_ROWS rows
+//! requires  f16; cooperative matrices of FRAGMENT cubed, (f16, f16) -> f32; subgroups of SUBGROUP and no other size
+//! edges     rows past the end are computed as the last one and not stored; keys outside a row's range, its length or its mask have no weight: any queries, keys >= 1
+
+//#import attention_dims
+//#slot dims default immediate
+//#slot pack_pair default f16
+//#import math
+//#import logarithm
+//#import attention_range
+
+//#param  set by Coop::kernel; these defaults are a legal tile
+alias mat_a = coop_mat16x16<f16, A>;
+alias mat_b = coop_mat16x16<f16, B>;
+alias mat_c = coop_mat16x16<f32, C>;
+const FRAGMENT: u32 = 16u;
+const WM: u32 = 16u;
+const BC: u32 = 32u;
+const D: u32 = 64u;
+const DV: u32 = 64u;
+const SUBGROUP: u32 = 32u;
+const LANES_OF_ROW: u32 = 2u;
+const LANE_ROWS: u32 = 1u; // rows of a lane: several if there are more rows than lanes
+const QUADS: u32 = 1u;     // of four results that a lane stores together
+const ADDS: bool = false;  // something is added to scores
+const KEEPS: bool = false; // there is a mask of keys
+//#end
+const SUBGROUPS: u32 = 4u;
+const LANES: u32 = SUBGROUPS * SUBGROUP;
+const BLOCK_ROWS: u32 = SUBGROUPS * WM;
+const SHARE: u32 = BC / LANES_OF_ROW; // of a row's BC scores, those of a lane
+const_assert WM % FRAGMENT == 0u && BC % FRAGMENT == 0u && D % FRAGMENT == 0u && DV % FRAGMENT == 0u;
+const_assert SUBGROUP * LANE_ROWS == WM * LANES_OF_ROW && BC % LANES_OF_ROW == 0u && SHARE % 8u == 0u;
+const ROWS: u32 = WM / FRAGMENT; // of matrices
+const KEYS: u32 = BC / FRAGMENT;
+// Matrices of a row of Q, and of sums: with those of the last BC columns, which there may not be.
+const OF_Q: u32 = (D + BC - 1u) / BC * KEYS;
+const OF_O: u32 = (DV + BC - 1u) / BC * KEYS;
+// NOTE: an odd number of 16 bytes, so that rows start in different banks.
+const K_LD: u32 = D / 4u + 2u;
+const S_LD: u32 = BC / 4u + 1u;
+const P_LD: u32 = BC / 4u + 2u;
+const K_UNITS: u32 = BC * D / 8u;
+const WIDTH: u32 = 4u * QUADS;
+alias sum = f32; // type of results before they are stored
+
+const LOWEST: f32 = -3.40282347e38;  // the score of a key that a row does not attend
+const NO_SCORE: f32 = -1.70141173e38; // the largest score of no key. Its distance to LOWEST is so large that its exponential is 0.
+// Sums are rescaled when a score exceeds the largest known one by more than this. Weights are at most e^8, and f16 has room for it.
+const LATE: f32 = 8.0;
+
+// Eight f16 elements along a head dim, 16 bytes.
+struct Unit {
+    x: vec4<f16>,
+    y: vec4<f16>,
+}
+
+//#generated operands
+// The operands. `query_unit`, `key_unit` and `value_unit` are eight elements of a row that begins at `start`, from `at` on; the other
+// functions are those of `attention.wgsl`. Plans generate it.
+
+// The default: neither bias nor slopes, mask, lengths or statistics.
+@group(0) @binding(0) var<storage, read> q: array<Unit>;
+@group(0) @binding(1) var<storage, read> k: array<Unit>;
+@group(0) @binding(2) var<storage, read> v: array<Unit>;
+//#param
+alias y_unit = f16;
+//#end
+@group(0) @binding(3) var<storage, read_write> y: array<y_unit>;
+
+//#slot save x=y default element
+
+fn query_unit(start: u32, at: u32) -> Unit {
+    return q[(start + at) / 8u];
+}
+
+fn key_unit(start: u32, at: u32) -> Unit {
+    return k[(start + at) / 8u];
+}
+
+fn value_unit(start: u32, at: u32) -> Unit {
+    return v[(start + at) / 8u];
+}
+
+fn added(batch: u32, head: u32, i: u32, j: u32) -> f32 {
+    return 0.0;
+}
+
+fn key_count(batch: u32) -> u32 {
+    return dims.keys;
+}
+
+fn is_kept(batch: u32, j: u32) -> bool {
+    return true;
+}
+
+fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
+    let at = start + 4u * group;
+    save_y(at, v[0].x);
+    save_y(at + 1u, v[0].y);
+    save_y(at + 2u, v[0].z);
+    save_y(at + 3u, v[0].w);
+}
+
+fn store_lse(row: u32, value: f32) {}
+//#end
+
+// BC keys and, when their scores are known, weights; or BC columns of Q.
+var<workgroup> k_tile: array<vec4<f16>, max(BC * K_LD, BLOCK_ROWS * P_LD)>;
+var<workgroup> s_tile: array<vec4<f32>, BLOCK_ROWS * S_LD>; // scores, or BC columns of sums
+var<workgroup> mends: vec4<u32>; // whether sums of a subgroup's rows have to be changed
+
+fn is_finite(x: vec4<f16>) -> vec4<bool> {
+    return (bitcast<vec4<u32>>(vec4<f32>(x)) & vec4<u32>(0x7f800000u)) < vec4<u32>(0x7f800000u);
+}
+
+// Stages BC keys from j0 on. Keys past the last one are the last one: no row attends them.
+fn stage_keys(of_k: u32, j0: u32, last: u32, lane: u32) {
+    //#unroll
+    for (var n = 0u; n < (K_UNITS + LANES - 1u) / LANES; n++) {
+        let unit = lane + n * LANES;
+        if K_UNITS % LANES == 0u || unit < K_UNITS {
+            let row = unit / (D / 8u);
+            let col = unit % (D / 8u);
+            let elements = key_unit(of_k + min(j0 + row, last) * dims.k.w, 8u * col);
+            k_tile[row * K_LD + 2u * col] = elements.x;
+            k_tile[row * K_LD + 2u * col + 1u] = elements.y;
+        }
+    }
+}
+
+//#slot attention_values default in_order
+
+// The sums of four columns of weighted values that are not finite, over the keys of a block that a row attends.
+fn strange_sums(of_p: u32, of_v: u32, j0: u32, range: vec2<u32>, batch: u32, col: u32) -> vec4<f32> {
+    var sums = vec4<f32>();
+    for (var c = 0u; c < BC; c++) {
+        let j = j0 + c;
+        if j >= range.x && j < range.y && is_kept(batch, j) {
+            let unit = value_unit(of_v + j * dims.v.w, col / 8u * 8u);
+            let values = select(unit.x, unit.y, vec4<bool>(col % 8u == 4u));
+            let p = f32(k_tile[of_p + c / 4u][c % 4u]);
+            sums += select(p * vec4<f32>(values), vec4<f32>(), is_finite(values));
+        }
+    }
+    return sums;
+}
+
+// The softmax is summed up block by block of keys (Milakov and Gimelshein, 2018; Dao et al., 2022). Sums stay in matrices, which have no
+// elements to multiply, so they are rescaled late: only if a score exceeds the largest known one by far (`LATE`).
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_id) local: vec3<u32>,
+    @builtin(subgroup_id) subgroup_index: u32,
+    @builtin(subgroup_invocation_id) subgroup_lane: u32,
+) {
+    let lane = local.x;
+    let rows = dims.group * dims.queries; // of a key head
+    let row_blocks = (rows + BLOCK_ROWS - 1u) / BLOCK_ROWS;
+    // NOTE: this is not in a function, because naga treats function results as non-uniform.
+    let index = workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
+    let kv_head = index / row_blocks; // counted over the batch
+    if kv_head >= dims.heads {
+        return;
+    }
+    let first_row = (index - kv_head * row_blocks) * BLOCK_ROWS;
+    let last_row = min(first_row + BLOCK_ROWS, rows) - 1u;
+    let batch = kv_head / dims.kv_heads;
+    let of_batch = kv_head % dims.kv_heads;
+    // This lane's rows, and its columns of every BC. Rows past the end are computed as the last one.
+    let tile_row = subgroup_index * WM;
+    let own_row = tile_row + subgroup_lane / LANES_OF_ROW;
+    let own = subgroup_lane % LANES_OF_ROW;
+    let own_p = own_row * P_LD + own * (SHARE / 4u);
+    let own_s = own_row * S_LD + own * (SHARE / 4u);
+    let count = key_count(batch);
+    var i: array<u32, LANE_ROWS>;
+    var head: array<u32, LANE_ROWS>;
+    var range: array<vec2<u32>, LANE_ROWS>;
+    var most: array<f32, LANE_ROWS>;   // a score of the row, at most LATE below the largest one
+    var total: array<f32, LANE_ROWS>;  // the sum of this lane's exponentials
+    var factor: array<f32, LANE_ROWS>; // by which sums are multiplied
+    //#unroll
+    for (var part = 0u; part < LANE_ROWS; part++) {
+        let known = min(first_row + own_row + part * SUBGROUP, rows - 1u);
+        i[part] = known / dims.group;
+        head[part] = of_batch * dims.group + known % dims.group;
+        range[part] = range_of(i[part], count);
+        most[part] = NO_SCORE;
+        total[part] = 0.0;
+    }
+    let of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z;
+    let of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z;
+
+    // Q stays in matrices. BC columns at a time pass through shared memory.
+    var q_rows: array<array<mat_a, OF_Q>, ROWS>;
+    //#unroll
+    for (var piece = 0u; piece < D; piece += BC) {
+        //#unroll
+        for (var part = 0u; part < LANE_ROWS; part++) {
+            let of_q = dims.q.x + batch * dims.q.y + head[part] * dims.q.z + i[part] * dims.q.w;
+            //#unroll
+            for (var unit = 0u; unit < SHARE / 8u; unit++) {
+                let col = piece + own * SHARE + 8u * unit;
+                if col < D {
+                    let elements = query_unit(of_q, col);
+                    let to = own_p + part * SUBGROUP * P_LD + 2u * unit;
+                    k_tile[to] = elements.x;
+                    k_tile[to + 1u] = elements.y;
+                }
+            }
+        }
+        workgroupBarrier();
+        //#unroll
+        for (var f = 0u; f < BC; f += FRAGMENT) {
+            if piece + f < D {
+                //#unroll
+                for (var r = 0u; r < ROWS; r++) {
+                    let at = (tile_row + r * FRAGMENT) * P_LD + f / 4u;
+                    var loaded: mat_a = coopLoadT<mat_a>(&k_tile[at], P_LD);
+                    q_rows[r][(piece + f) / FRAGMENT] = loaded;
+                }
+            }
+        }
+        workgroupBarrier();
+    }
+    var o: array<array<mat_c, OF_O>, ROWS>; // sums of values, weighted by exponentials of distances to a score
+    //#unroll
+    for (var r = 0u; r < ROWS; r++) {
+        //#unroll
+        for (var col = 0u; col < DV / FRAGMENT; col++) {
+            o[r][col] = mat_c();
+        }
+    }
+
+    // Keys that all rows of the workgroup attend, and those that some attend.
+    let of_first = range_of(first_row / dims.group, count);
+    let of_last = range_of(last_row / dims.group, count);
+    let all_first = max(of_first.x, of_last.x);
+    let all_end = min(of_first.y, of_last.y);
+    let some_first = min(of_first.x, of_last.x);
+    let some_end = max(of_first.y, of_last.y);
+
+    for (var j0 = some_first; j0 < some_end; j0 += BC) {
+        let is_edge = j0 < all_first || j0 + BC > all_end;
+        stage_keys(of_k, j0, some_end - 1u, lane);
+        var is_mended = stage_values(of_v, j0, some_end - 1u, batch, is_edge, lane);
+        workgroupBarrier();
+        var s: array<array<mat_c, KEYS>, ROWS>;
+        //#unroll
+        for (var r = 0u; r < ROWS; r++) {
+            //#unroll
+            for (var key = 0u; key < KEYS; key++) {
+                s[r][key] = mat_c();
+            }
+        }
+        //#unroll
+        for (var d = 0u; d < D / FRAGMENT; d++) {
+            //#unroll
+            for (var key = 0u; key < KEYS; key++) {
+                let at = key * FRAGMENT * K_LD + d * (FRAGMENT / 4u);
+                var keys: mat_b = coopLoad<mat_b>(&k_tile[at], K_LD);
+                //#unroll
+                for (var r = 0u; r < ROWS; r++) {
+                    s[r][key] = coopMultiplyAdd(q_rows[r][d], keys, s[r][key]);
+                }
+            }
+        }
+        //#unroll
+        for (var r = 0u; r < ROWS; r++) {
+            //#unroll
+            for (var key = 0u; key < KEYS; key++) {
+                let sums = s[r][key];
+                let to = (tile_row + r * FRAGMENT) * S_LD + key * (FRAGMENT / 4u);
+                coopStoreT(sums, &s_tile[to], S_LD);
+            }
+        }
+        workgroupBarrier();
+
+        //#unroll
+        for (var part = 0u; part < LANE_ROWS; part++) {
+            var scores: array<vec4<f32>, SHARE / 4u>;
+            var top = LOWEST;
+            //#unroll
+            for (var quad = 0u; quad < SHARE / 4u; quad++) {
+                scores[quad] = s_tile[own_s + part * SUBGROUP * S_LD + quad] * dims.scale;
+                let j = j0 + own * SHARE + 4u * quad;
+                if ADDS {
+                    //#unroll
+                    for (var c = 0u; c < 4u; c++) {
+                        scores[quad][c] += added(batch, head[part], i[part], min(j + c, some_end - 1u));
+                    }
+                }
+                if KEEPS || is_edge {
+                    //#unroll
+                    for (var c = 0u; c < 4u; c++) {
+                        let is_within = j + c >= range[part].x && j + c < range[part].y;
+                        let attends = is_within && is_kept(batch, min(j + c, some_end - 1u));
+                        scores[quad][c] = select(LOWEST, scores[quad][c], attends);
+                    }
+                }
+                top = max(top, max(max(scores[quad].x, scores[quad].y), max(scores[quad].z, scores[quad].w)));
+            }
+            //#unroll
+            for (var step = 1u; step < LANES_OF_ROW; step *= 2u) {
+                top = max(top, subgroupShuffleXor(top, step));
+            }
+            factor[part] = 1.0;
+            if top > most[part] + LATE {
+                factor[part] = exp_of_negative(vec4<f32>(most[part] - top)).x;
+                is_mended = is_mended || total[part] > 0.0;
+                most[part] = top;
+                total[part] *= factor[part];
+            }
+            //#unroll
+            for (var quad = 0u; quad < SHARE / 4u; quad++) {
+                let p = exp_of(scores[quad] - most[part]);
+                total[part] += (p.x + p.y) + (p.z + p.w);
+                k_tile[own_p + part * SUBGROUP * P_LD + quad] = vec4<f16>(p);
+            }
+        }
+        let are_mended = subgroupAny(is_mended);
+        if subgroup_lane == 0u {
+            mends[subgroup_index] = u32(are_mended);
+        }
+        workgroupBarrier();
+
+        if (mends.x | mends.y | mends.z | mends.w) != 0u {
+            //#unroll
+            for (var piece = 0u; piece < DV; piece += BC) {
+                //#unroll
+                for (var f = 0u; f < BC; f += FRAGMENT) {
+                    if piece + f < DV {
+                        //#unroll
+                        for (var r = 0u; r < ROWS; r++) {
+                            let sums = o[r][(piece + f) / FRAGMENT];
+                            let to = (tile_row + r * FRAGMENT) * S_LD + f / 4u;
+                            coopStoreT(sums, &s_tile[to], S_LD);
+                        }
+                    }
+                }
+                workgroupBarrier();
+                //#unroll
+                for (var part = 0u; part < LANE_ROWS; part++) {
+                    //#unroll
+                    for (var quad = 0u; quad < SHARE / 4u; quad++) {
+                        let col = piece + own * SHARE + 4u * quad;
+                        if col < DV {
+                            let at = own_s + part * SUBGROUP * S_LD + quad;
+                            var sums = s_tile[at] * factor[part];
+                            if is_edge {
+                                let of_p = (own_row + part * SUBGROUP) * P_LD;
+                                sums += strange_sums(of_p, of_v, j0, range[part], batch, col);
+                            }
+                            s_tile[at] = sums;
+                        }
+                    }
+                }
+                workgroupBarrier();
+                //#unroll
+                for (var f = 0u; f < BC; f += FRAGMENT) {
+                    if piece + f < DV {
+                        //#unroll
+                        for (var r = 0u; r < ROWS; r++) {
+                            let at = (tile_row + r * FRAGMENT) * S_LD + f / 4u;
+                            var loaded: mat_c = coopLoadT<mat_c>(&s_tile[at], S_LD);
+                            o[r][(piece + f) / FRAGMENT] = loaded;
+                        }
+                    }
+                }
+                workgroupBarrier();
+            }
+        }
+        //#unroll
+        for (var key = 0u; key < KEYS; key++) {
+            var weights: array<mat_a, ROWS>;
+            //#unroll
+            for (var r = 0u; r < ROWS; r++) {
+                let at = (tile_row + r * FRAGMENT) * P_LD + key * (FRAGMENT / 4u);
+                var loaded: mat_a = coopLoadT<mat_a>(&k_tile[at], P_LD);
+                weights[r] = loaded;
+            }
+            //#unroll
+            for (var col = 0u; col < DV / FRAGMENT; col++) {
+                let at = key * V_NEXT_KEY + col * V_NEXT_COLUMN;
+                var values: mat_b;
+                if V_ALONG_KEYS {
+                    var from_columns: mat_b = coopLoad<mat_b>(&v_tile[at], V_LD);
+                    values = from_columns;
+                } else {
+                    var from_rows: mat_b = coopLoadT<mat_b>(&v_tile[at], V_LD);
+                    values = from_rows;
+                }
+                //#unroll
+                for (var r = 0u; r < ROWS; r++) {
+                    o[r][col] = coopMultiplyAdd(weights[r], values, o[r][col]);
+                }
+            }
+        }
+        workgroupBarrier();
+    }
+
+    //#unroll
+    for (var part = 0u; part < LANE_ROWS; part++) {
+        //#unroll
+        for (var step = 1u; step < LANES_OF_ROW; step *= 2u) {
+            total[part] += subgroupShuffleXor(total[part], step);
+        }
+        // A row without keys is 0, and its logarithm minus infinity.
+        factor[part] = select(1.0 / total[part], 0.0, total[part] == 0.0);
+        if first_row + own_row + part * SUBGROUP < rows && own == 0u {
+            let lse = bitcast<u32>(most[part] + log_of(vec4<f32>(total[part])).x);
+            let of_lse = (batch * dims.kv_heads * dims.group + head[part]) * dims.queries + i[part];
+            store_lse(of_lse, bitcast<f32>(select(lse, 0xff800000u, total[part] == 0.0)));
+        }
+    }
+    //#unroll
+    for (var piece = 0u; piece < DV; piece += BC) {
+        //#unroll
+        for (var f = 0u; f < BC; f += FRAGMENT) {
+            if piece + f < DV {
+                //#unroll
+                for (var r = 0u; r < ROWS; r++) {
+                    let sums = o[r][(piece + f) / FRAGMENT];
+                    let to = (tile_row + r * FRAGMENT) * S_LD + f / 4u;
+                    coopStoreT(sums, &s_tile[to], S_LD);
+                }
+            }
+        }
+        workgroupBarrier();
+        //#unroll
+        for (var part = 0u; part < LANE_ROWS; part++) {
+            if first_row + own_row + part * SUBGROUP < rows {
+                let of_y = dims.y.x + batch * dims.y.y + head[part] * dims.y.z + i[part] * dims.y.w;
+                //#unroll
+                for (var quad = 0u; quad < SHARE / 4u; quad += QUADS) {
+                    let col = piece + own * SHARE + 4u * quad;
+                    if col < DV {
+                        var results: array<vec4<f32>, QUADS>;
+                        //#unroll
+                        for (var c = 0u; c < QUADS; c++) {
+                            results[c] = s_tile[own_s + part * SUBGROUP * S_LD + quad + c] * factor[part];
+                        }
+                        store_y(of_y, col / WIDTH, WIDTH, results);
+                    }
+                }
+            }
+        }
+        workgroupBarrier();
+    }
+}

@@ -1,0 +1,223 @@
+//! The kernel of attention on cooperative matrices: `shaders/attention/attention_coop.wgsl`.
+
+use super::problem::{AttentionDims, AttentionProblem};
+use crate::caps::{Caps, CoopScalar, MatrixOrder};
+use crate::kernel::{Kernel, Needs, StorageFormat};
+use crate::layout::DType;
+use crate::ops::vectors::Moves;
+use crate::ops::writer::Writer;
+use crate::plan::{Bound, Flops, Prediction};
+use std::fmt;
+
+/// The tile of a subgroup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CoopTile {
+    /// Rows, columns and depth of a matrix.
+    fragment: u32,
+    /// Rows of a subgroup.
+    rows: u32,
+    /// Keys whose scores a subgroup has at once.
+    keys: u32,
+}
+
+/// One row of matrices each, so that a row's sums for head dims of 128 fit into registers. Matrices of 8 x 8 are Apple's.
+const TILES: [CoopTile; 5] = [
+    CoopTile { fragment: 16, rows: 16, keys: 32 },
+    CoopTile { fragment: 16, rows: 16, keys: 16 },
+    CoopTile { fragment: 8, rows: 8, keys: 32 },
+    CoopTile { fragment: 8, rows: 8, keys: 16 },
+    CoopTile { fragment: 8, rows: 8, keys: 8 },
+];
+/// Products of matrices in a block of keys, so many that a software driver compiles them in seconds.
+const MOST_PRODUCTS: u32 = 32;
+/// Subgroups of a workgroup.
+const SUBGROUPS: u32 = 4;
+/// The largest head dim.
+const MOST_DIM: u32 = 256;
+/// The registers of an invocation for places, counters and the softmax.
+const OTHER_REGISTERS: u32 = 64;
+/// The most registers of an invocation.
+const MOST_REGISTERS: u32 = 250;
+/// Operations on a score besides products: scale, maximum, exponential, sum, rounding, and three passes through shared memory.
+const SCORE_FLOPS: f64 = 60.0;
+
+/// The number of invocations that hold a matrix together.
+fn subgroup(caps: &Caps) -> u32 {
+    caps.subgroups.and_then(|sizes| sizes.matrices).unwrap_or(1)
+}
+
+impl CoopTile {
+    /// The tiles, from large to small.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        TILES.into_iter()
+    }
+
+    /// Rows of a workgroup.
+    fn block_rows(self) -> u32 {
+        SUBGROUPS * self.rows
+    }
+
+    /// Invocations that share the softmax of a row.
+    fn lanes_of_row(self, caps: &Caps) -> u32 {
+        (subgroup(caps) / self.rows).max(1)
+    }
+
+    /// The limits that a launch needs.
+    pub(super) fn needs(self, problem: &AttentionProblem, caps: &Caps) -> Needs {
+        let d = &problem.dims;
+        // Each row is padded by 16 bytes. At the end are four words.
+        let values = match caps.machine.matrix_order {
+            MatrixOrder::Any => 2 * self.keys * (d.dim_v + 8),
+            MatrixOrder::AlongK => 2 * d.dim_v * (self.keys + 8),
+        };
+        // Weights take the place of keys.
+        let keys = (2 * self.keys * (d.dim + 8)).max(2 * self.block_rows() * (self.keys + 8));
+        let scores = 4 * self.block_rows() * (self.keys + 4);
+        Needs {
+            bindings: problem.bindings(),
+            invocations: SUBGROUPS * subgroup(caps),
+            workgroup_bytes: keys + values + scores + 16,
+        }
+    }
+
+    /// Whether the device can compute the problem with this tile.
+    ///
+    /// # Errors
+    /// What is missing, in words.
+    pub(super) fn fits(self, problem: &AttentionProblem, caps: &Caps) -> Result<(), String> {
+        let d = &problem.dims;
+        if problem.dtype != DType::F16 {
+            return Err(format!("operands of f16, not {}", problem.dtype));
+        }
+        caps.coop(self.fragment, CoopScalar::F16, CoopScalar::F32)?;
+        let is_whole = |dim: u32| dim.is_multiple_of(self.fragment) && dim <= MOST_DIM;
+        if !is_whole(d.dim) || !is_whole(d.dim_v) {
+            let Self { fragment, .. } = self;
+            let dims =
+                if d.dim == d.dim_v { d.dim.to_string() } else { format!("{} and {}", d.dim, d.dim_v) };
+            return Err(format!("head dims that are multiples of {fragment} up to {MOST_DIM}, not {dims}"));
+        }
+        let size = subgroup(caps);
+        let of_lane = self.keys / self.lanes_of_row(caps);
+        if !size.max(self.rows).is_multiple_of(size.min(self.rows)) || !of_lane.is_multiple_of(8) {
+            return Err(format!("smaller subgroups: {size} invocations have less than eight scores each"));
+        }
+        let products =
+            self.rows / self.fragment * self.keys / self.fragment * (d.dim + d.dim_v) / self.fragment;
+        if products > MOST_PRODUCTS && caps.machine.compile_seconds.is_some() {
+            return Err(format!("a GPU: a software driver would compile {products} products for minutes"));
+        }
+        let registers = self.registers(problem, caps);
+        if registers > MOST_REGISTERS && caps.machine.compile_seconds.is_none() {
+            return Err(format!("{registers} registers per invocation, which a GPU would spill"));
+        }
+        self.needs(problem, caps).fit(caps)
+    }
+
+    /// The registers of an invocation: its share of the rows of Q, of scores twice, of sums, and others.
+    fn registers(self, problem: &AttentionProblem, caps: &Caps) -> u32 {
+        let d = &problem.dims;
+        self.rows * (d.dim / 2 + 2 * self.keys + d.dim_v) / subgroup(caps) + OTHER_REGISTERS
+    }
+
+    /// The number of workgroups.
+    pub(super) fn blocks(self, problem: &AttentionProblem) -> u64 {
+        let d = &problem.dims;
+        u64::from((d.group * d.queries).div_ceil(self.block_rows())) * u64::from(d.heads)
+    }
+
+    /// The operations.
+    pub(super) fn flops(problem: &AttentionProblem) -> Flops {
+        let d = &problem.dims;
+        let pairs = problem.rows() as f64 * f64::from(d.keys);
+        let products = 2.0 * f64::from(d.dim) + 2.0 * f64::from(d.dim_v);
+        Flops { matrix: pairs * products, ..Flops::of_f32(pairs) }
+    }
+
+    /// The predicted time: in whole waves of blocks over the cores, products, and then the softmax of scores. Matrices of keys and values
+    /// are read from shared memory once for each subgroup's rows, which takes as long as several multiply-adds.
+    pub(super) fn predict(self, problem: &AttentionProblem, caps: &Caps) -> Prediction {
+        let (d, machine) = (&problem.dims, &caps.machine);
+        let cores = f64::from(machine.cores.max(1));
+        let waves = (self.blocks(problem) as f64 / cores).ceil();
+        let busy = waves * f64::from(SUBGROUPS * subgroup(caps)) / f64::from(machine.busy_invocations);
+        let scores = f64::from(self.block_rows()) * f64::from(d.keys.next_multiple_of(self.keys));
+        let reads = 1.0 + machine.matrix_flops / machine.f32_flops / f64::from(self.rows);
+        let products = scores * 2.0 * f64::from(d.dim + d.dim_v) * reads / machine.matrix_flops;
+        let softmax = scores * SCORE_FLOPS / machine.f32_flops;
+        let arithmetic = waves * cores * (products + softmax) / busy.min(1.0);
+        let staged = self.blocks(problem) as f64 * 2.0 * f64::from(d.keys) * f64::from(d.dim + d.dim_v);
+        let chain = f64::from(d.keys.div_ceil(self.keys)) * (machine.load_seconds + machine.barrier_seconds);
+        let bound = if products > softmax { Bound::Matrix } else { Bound::Vector };
+        Prediction::longest(&[
+            (arithmetic, bound),
+            (staged / machine.cache_bandwidth, Bound::Memory),
+            (chain, Bound::Latency),
+        ])
+    }
+
+    /// The kernel.
+    pub(super) fn kernel(self, problem: &AttentionProblem, caps: &Caps) -> Kernel {
+        let (d, size) = (&problem.dims, self.fragment);
+        let fragment = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
+        let kernel = Kernel::new("attention/attention_coop")
+            .dims(caps, size_of::<AttentionDims>())
+            .param("mat_a", fragment("f16", "A"))
+            .param("mat_b", fragment("f16", "B"))
+            .param("mat_c", fragment("f32", "C"))
+            .param("FRAGMENT", size)
+            .param("WM", self.rows)
+            .param("BC", self.keys)
+            .param("D", d.dim)
+            .param("DV", d.dim_v)
+            .param("SUBGROUP", subgroup(caps))
+            .param("LANES_OF_ROW", self.lanes_of_row(caps))
+            .param("LANE_ROWS", (self.rows / subgroup(caps)).max(1))
+            .param("QUADS", problem.width() / 4)
+            .param("ADDS", problem.bias.is_some() || problem.slopes.is_some())
+            .param("KEEPS", problem.keep.is_some())
+            .require_subgroup_size(subgroup(caps))
+            .require_f16_matrices(size);
+        let kernel = match caps.machine.matrix_order {
+            MatrixOrder::Any => kernel,
+            MatrixOrder::AlongK => kernel.slot("attention_values", "transposed"),
+        };
+        let mut to = Writer::new(kernel, problem.moves(), StorageFormat::F16);
+        operands(&mut to, problem.moves());
+        problem.masks(&mut to);
+        problem.results(&mut to);
+        to.done(problem.described("whole")).report_subgroup_size(caps)
+    }
+}
+
+/// Q, K and V, and what loads eight elements of them.
+fn operands(to: &mut Writer, moves: Moves) {
+    let unit = if moves == Moves::Vectors { "Unit" } else { "f16" };
+    for name in ["q", "k", "v"] {
+        to.array(name, "read", unit);
+    }
+    for (name, operand, along) in [("query", "q", "x"), ("key", "k", "y"), ("value", "v", "z")] {
+        let body = match moves {
+            Moves::Vectors => format!("    return {operand}[(start + at) / 8u];\n"),
+            Moves::Elements => format!(
+                "    let first = start + at * dims.along.{along};\n    var elements: Unit;\n    //#unroll\n    \
+                 for (var e = 0u; e < 4u; e++) {{\n        \
+                 elements.x[e] = {operand}[first + e * dims.along.{along}];\n        \
+                 elements.y[e] = {operand}[first + (e + 4u) * dims.along.{along}];\n    }}\n    return elements;\n"
+            ),
+        };
+        to.function(&format!("{name}_unit(start: u32, at: u32) -> Unit"), &body);
+    }
+}
+
+/// `64 rows, 32 keys (16x32 per subgroup, of 16x16)`
+impl fmt::Display for CoopTile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { fragment, rows, keys } = self;
+        write!(
+            f,
+            "{} rows, {keys} keys ({rows}x{keys} per subgroup, of {fragment}x{fragment})",
+            self.block_rows()
+        )
+    }
+}

@@ -1,0 +1,186 @@
+//! Attention on cooperative matrices against its definition: head dims, lengths, masks and biases, layouts, values that are not finite.
+
+use super::attention::{Case, Data, Extra, Operands, assert_log_sums};
+use crate::support::strided::Lay;
+use crate::support::values::assert_ok;
+use crate::support::{self, TestGpu};
+use tilewise::attention::{AttentionKernel, AttentionOptions, CausalFrom};
+use tilewise::gpu::CoopScalar::{F16, F32};
+use tilewise::gpu::{CoopRow, DeviceType, MatrixOrder};
+use tilewise::{DType, Error, Fill, Gpu, attention, f16};
+
+/// Cases, and how their operands are laid out.
+type Placed = (Case, Lay);
+
+/// For matrices of 8 x 8. Cases of the same dims and operands share a pipeline: few, because a software driver compiles each for a second.
+const CASES: [Placed; 17] = [
+    (([1, 2, 2], [64, 129], [16, 16], Extra::None), Lay::Plain),
+    (([1, 1, 1], [1, 1], [16, 16], Extra::None), Lay::Plain),
+    (([2, 6, 2], [7, 65], [16, 16], Extra::None), Lay::Vectors),
+    (([1, 2, 2], [129, 129], [16, 16], Extra::Causal(CausalFrom::TopLeft)), Lay::Plain),
+    (([1, 2, 1], [7, 64], [16, 16], Extra::Causal(CausalFrom::BottomRight)), Lay::Plain),
+    (([1, 1, 1], [64, 7], [16, 16], Extra::Causal(CausalFrom::BottomRight)), Lay::Plain), // the first rows attend none
+    (([1, 1, 1], [129, 129], [16, 16], Extra::Window(16, 5)), Lay::Plain),
+    (([1, 1, 1], [129, 1], [16, 16], Extra::Window(3, 0)), Lay::Plain),
+    (([1, 2, 2], [64, 129], [16, 16], Extra::None), Lay::Gaps),
+    (([2, 4, 2], [33, 40], [16, 16], Extra::Causal(CausalFrom::TopLeft)), Lay::Gaps),
+    (([3, 2, 2], [9, 70], [16, 16], Extra::Lengths), Lay::Plain),
+    (([3, 2, 2], [9, 70], [16, 16], Extra::Keep), Lay::Plain),
+    (([2, 4, 2], [33, 40], [16, 16], Extra::Bias(&[2, 4, 33, 40])), Lay::Plain),
+    (([1, 6, 3], [20, 20], [16, 16], Extra::Slopes), Lay::Plain),
+    (([2, 4, 2], [17, 23], [16, 16], Extra::All), Lay::Plain),
+    (([1, 1, 1], [33, 65], [64, 80], Extra::Causal(CausalFrom::TopLeft)), Lay::Vectors),
+    (([1, 1, 1], [7, 64], [128, 24], Extra::None), Lay::Plain),
+];
+
+/// For matrices of 16 x 16, as NVIDIA and AMD have.
+const CASES_OF_16: [Placed; 4] = [
+    (([1, 2, 2], [65, 70], [32, 16], Extra::Causal(CausalFrom::TopLeft)), Lay::Plain),
+    (([1, 2, 1], [7, 64], [32, 16], Extra::None), Lay::Plain),
+    (([2, 4, 2], [17, 23], [16, 48], Extra::All), Lay::Gaps),
+    (([1, 1, 1], [129, 64], [16, 48], Extra::All), Lay::Gaps),
+];
+
+/// The device, if it has matrices of this size; says so where not.
+fn able(size: u32) -> Option<TestGpu> {
+    let gpu = support::gpu()?;
+    let lacks = gpu.caps().coop(size, F16, F32);
+    if let Err(lacks) = &lacks {
+        println!("unable: {} has no {lacks}", gpu.caps().adapter);
+    }
+    lacks.is_ok().then_some(gpu)
+}
+
+/// The device, with matrices of 16 x 16 that it does not list, loaded along k. Lavapipe computes with them all the same; the validation
+/// layer objects.
+fn claiming() -> Option<TestGpu> {
+    let gpu = support::gpu()?;
+    let caps = gpu.caps();
+    if caps.rows.is_empty() || caps.device_type != DeviceType::Software || support::validates() {
+        return None;
+    }
+    let claim = CoopRow { m: 16, n: 16, k: 16, ..caps.rows[0] };
+    support::own(|options| {
+        options.assume.rows = vec![CoopRow { a: F16, b: F16, c: F32, ..claim }];
+        options.assume.matrix_order = Some(MatrixOrder::AlongK);
+    })
+}
+
+fn agrees(gpu: &Gpu, (case, lay): Placed) {
+    let data = Data::<f16>::new(case);
+    let mut want = data.reference(case, 1.0 / (case.2[0] as f64).sqrt());
+    want.weights = DType::F16;
+    let operands = Operands::new(gpu, &data, case, lay).by(AttentionKernel::Coop);
+    let before = gpu.stats().launches;
+    let (y, lse) = operands.run();
+    assert_eq!(gpu.stats().launches - before, 1, "{case:?}: one launch");
+    let got = y.to_vec().unwrap();
+    assert_ok(&want.attention().compare(&got), (case, lay));
+    assert_log_sums(&want.log_sums(), &lse.to_vec().unwrap(), (case, lay));
+    assert!(operands.run().0.to_vec().unwrap() == got, "{case:?}: same plan, same bits");
+}
+
+#[test]
+fn attention_on_8x8_matrices_agrees_with_its_definition() {
+    if let Some(gpu) = able(8) {
+        CASES.into_iter().for_each(|placed| agrees(&gpu, placed));
+    }
+}
+
+#[test]
+fn attention_on_16x16_matrices_agrees_with_its_definition() {
+    if let Some(gpu) = able(16).or_else(claiming) {
+        CASES_OF_16.into_iter().for_each(|placed| agrees(&gpu, placed));
+    }
+}
+
+/// Masked keys and values do not matter, not even NaN: keys of the mask, keys past a length, and keys that other rows attend.
+#[test]
+fn masked_keys_may_hold_what_is_not_finite() {
+    let Some(gpu) = able(8) else { return };
+    for (at, strange) in [(0, f64::NAN), (1, f64::INFINITY), (2, f64::NAN), (3, f64::INFINITY), (4, f64::NAN)]
+    {
+        let (case, _) = [CASES[3], CASES[3], CASES[6], CASES[10], CASES[11]][at];
+        let mut data = Data::<f16>::new(case);
+        let ([batch, heads, kv_heads], [queries, keys], [dim, dim_v], extra) = case;
+        let run = |data: &Data<f16>| {
+            let (y, lse) = Operands::new(&gpu, data, case, Lay::Plain).by(AttentionKernel::Coop).run();
+            (y.to_vec().unwrap(), lse.to_vec().unwrap())
+        };
+        let want = run(&data);
+        let corner = keys as i64 - queries as i64;
+        // Keys 60, 69 and 100: in the midst of blocks, and some of them at the edge of a causal mask.
+        let is_strange = |b: usize, j: usize| match extra {
+            Extra::Lengths | Extra::Keep => {
+                (0..queries).all(|i| !data.is_kept([b, 0, i, j], corner, keys, extra))
+            }
+            _ => [60, 69, 100].contains(&j),
+        };
+        let places: Vec<[usize; 2]> = (0..batch)
+            .flat_map(|b| (0..keys).map(move |j| [b, j]))
+            .filter(|&[b, j]| is_strange(b, j))
+            .collect();
+        assert!(places.len() >= 3);
+        for &[b, j] in &places {
+            for head in 0..kv_heads {
+                let row = (b * kv_heads + head) * keys + j;
+                data.v[row * dim_v + 3] = f16::from_f64(strange);
+                if at != 1 {
+                    data.k[row * dim..][..dim].fill(f16::from_f64(f64::NAN));
+                }
+            }
+        }
+        let got = run(&data);
+        for (place, (got, want)) in got.0.iter().zip(&want.0).enumerate() {
+            let [row, col] = [place / dim_v, place % dim_v];
+            let [b, i] = [row / queries / heads, row % queries];
+            let mut attended =
+                places.iter().filter(|&&[of, j]| of == b && data.is_kept([b, 0, i, j], corner, keys, extra));
+            if attended.next().is_none() {
+                assert_eq!(got.to_bits(), want.to_bits(), "{case:?}, row {row}, column {col}");
+            } else if at == 1 {
+                assert_eq!(got.is_finite(), col != 3, "{case:?}, row {row}, column {col}");
+            } else {
+                assert!(got.is_nan(), "{case:?}, row {row}, column {col}");
+            }
+        }
+    }
+}
+
+/// Scores grow from block to block, and fall: sums are rescaled in each block, or never.
+#[test]
+fn sums_are_rescaled_when_scores_grow() {
+    let Some(gpu) = able(8) else { return };
+    let case = ([1, 1, 1], [33, 200], [16, 16], Extra::None);
+    for slope in [0.5, -0.5, 0.02] {
+        let mut data = Data::<f16>::new(case);
+        data.q.chunks_mut(16).for_each(|row| row[0] = f16::ONE);
+        for (j, row) in data.k.chunks_mut(16).enumerate() {
+            row[0] = f16::from_f64(slope * 4.0 * (j as f64 - 100.0));
+        }
+        let mut want = data.reference(case, 0.25);
+        want.weights = DType::F16;
+        let (y, lse) = Operands::new(&gpu, &data, case, Lay::Plain).by(AttentionKernel::Coop).run();
+        assert_ok(&want.attention().compare(&y.to_vec().unwrap()), slope);
+        assert_log_sums(&want.log_sums(), &lse.to_vec().unwrap(), slope);
+    }
+}
+
+#[test]
+fn a_pinned_kernel_runs_or_fails() {
+    let Some(gpu) = support::gpu() else { return };
+    let pinned = AttentionOptions::new().kernel(AttentionKernel::Coop);
+    let x = gpu.random::<f32>([1, 1, 4, 16], Fill::Uniform, 1).unwrap();
+    let error = attention(&x, &x, &x, &AttentionOptions::new().kernel(AttentionKernel::Coop)).unwrap_err();
+    assert!(
+        matches!(&error, Error::Unsupported { .. }) && error.to_string().contains("f16, not f32"),
+        "{error}"
+    );
+    let x = gpu.random::<f16>([1, 1, 4, 12], Fill::Uniform, 1).unwrap();
+    let error = attention(&x, &x, &x, &pinned).unwrap_err();
+    assert!(matches!(&error, Error::Unsupported { .. }), "{error}");
+    assert!(able(8).is_none() || error.to_string().contains("multiples of 8 up to 256, not 12"), "{error}");
+    let plain = AttentionOptions::new().kernel(AttentionKernel::Plain);
+    let free = attention(&x, &x, &x, &AttentionOptions::new()).unwrap().to_vec().unwrap();
+    assert!(attention(&x, &x, &x, &plain).unwrap().to_vec().unwrap() == free, "the only kernel that can");
+}

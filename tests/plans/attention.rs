@@ -1,0 +1,71 @@
+//! The kernel of attention, for devices that are not here.
+
+use tilewise::attention::AttentionKernel;
+use tilewise::planning::attention::{
+    AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
+};
+use tilewise::planning::{Problem, fixtures};
+use tilewise::{Caps, DType, Error, Layout};
+
+/// Attention of (heads, key heads), (queries, keys) and a head dim.
+fn problem(
+    [heads, kv_heads]: [usize; 2],
+    [queries, keys]: [usize; 2],
+    dim: usize,
+    dtype: DType,
+) -> AttentionProblem {
+    let of = |shape: [usize; 4]| Layout::contiguous("test", &shape).unwrap();
+    let (q, k) = (of([1, heads, queries, dim]), of([1, kv_heads, keys, dim]));
+    let none = None;
+    let layouts =
+        AttentionLayouts { q: &q, k: &k, v: &k, bias: none, lengths: none, keep: none, slopes: none };
+    AttentionProblem::new(layouts, AttentionRange::default(), AttentionStatistics::None, dtype).unwrap()
+}
+
+fn is_on_matrices(problem: &AttentionProblem, caps: &Caps) -> bool {
+    problem.plan(caps).unwrap().steps()[0].kernel.shader() == "attention/attention_coop"
+}
+
+#[test]
+fn many_queries_of_f16_are_on_tensor_cores_where_these_are_faster() {
+    for (name, caps) in fixtures::ALL {
+        let caps = caps();
+        let has = ["h200", "rtx-4090", "radv-rdna4", "radv-rdna3"].contains(&name);
+        for dim in [64, 128] {
+            let many = problem([32, 8], [4096, 4096], dim, DType::F16);
+            assert_eq!(is_on_matrices(&many, &caps), has, "{name}, dim {dim}: {}", many.plan(&caps).unwrap());
+            assert!(!is_on_matrices(&many.pinned(Some(AttentionKernel::Plain)), &caps), "{name}");
+            let exact = problem([32, 8], [4096, 4096], dim, DType::F32);
+            assert!(!is_on_matrices(&exact, &caps), "{name}: rounded weights");
+            // One query for each sequence occupies no tile.
+            let one = problem([32, 8], [1, 4096], dim, DType::F16);
+            assert!(!is_on_matrices(&one, &caps), "{name}: {}", one.plan(&caps).unwrap());
+        }
+        let other = problem([32, 8], [4096, 4096], 20, DType::F16);
+        assert!(!is_on_matrices(&other, &caps), "{name}");
+    }
+}
+
+#[test]
+fn a_pinned_kernel_says_what_it_lacks() {
+    let needs = |problem: AttentionProblem, caps: &Caps| match problem
+        .pinned(Some(AttentionKernel::Coop))
+        .plan(caps)
+        .unwrap_err()
+    {
+        Error::Unsupported { needs, .. } => needs,
+        error => panic!("{error}"),
+    };
+    let h200 = fixtures::h200();
+    let of = |dim, dtype| problem([4, 4], [64, 64], dim, dtype);
+    assert_eq!(needs(of(64, DType::F32), &h200), "operands of f16, not f32");
+    let dims = needs(of(20, DType::F16), &h200);
+    assert!(dims.starts_with("head dims that are multiples of 16 up to 256, not 20, or "), "{dims}");
+    let spills = needs(of(256, DType::F16), &h200);
+    assert!(spills.contains("registers per invocation, which a GPU would spill"), "{spills}");
+    let lavapipe = fixtures::lavapipe();
+    let minutes = needs(of(256, DType::F16), &lavapipe);
+    assert!(minutes.contains("a software driver would compile"), "{minutes}");
+    let none = needs(of(64, DType::F16), &fixtures::swiftshader());
+    assert!(none.contains("which the adapter does not list"), "{none}");
+}
