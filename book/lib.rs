@@ -33,6 +33,7 @@ chapters! {
     types: "src/types.md",
     ops: "src/ops.md",
     attention: "src/attention.md",
+    transformer_layers: "src/transformer-layers.md",
     transformer: "src/transformer.md",
     writing_a_layer: "src/writing-a-layer.md",
     sketching: "src/sketching.md",

@@ -33,6 +33,7 @@
 //! | trade precision for tensor cores | [`Precision`], per call or in [`GpuOptions`] |
 //! | add, multiply, activate, sum, softmax, convert | [`ops`], [`Tensor::cast`] |
 //! | attend: softmax of products, times values | [`attention()`], [`AttentionOptions`], [`attention::attention_backward`] |
+//! | attend with projections, with a cache, in a block of a transformer | [`MultiHeadAttention`], [`KeyValueCache`], [`TransformerBlock`] |
 //! | rotate queries and keys by their positions | [`ops::Rotary`] |
 //! | compute losses and their gradients | [`ops::cross_entropy`], [`ops::mse`], [`ops::l1`], [`ops::huber`], [`ops::bce_with_logits`] |
 //! | copy into a part, concatenate, stack | [`ops::copy_into`], [`Tensor::writable_view`], [`ops::concat`], [`ops::stack`] |
@@ -99,7 +100,9 @@ mod tensor;
 
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 pub use ash;
-pub use attention::{AttentionOptions, CausalFrom, attention};
+pub use attention::{
+    AttentionOptions, CausalFrom, KeyValueCache, MultiHeadAttention, TransformerBlock, attention,
+};
 pub use error::{Error, Result};
 pub use gemm::{
     Accumulator, Gemm, GemmKernel, Linear, LinearGradients, SplitK, linear, linear_backward, matmul,

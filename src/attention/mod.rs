@@ -1,13 +1,19 @@
-//! Attention: softmax of scaled products of queries and keys, times values, without the matrix of scores in memory.
+//! Attention: softmax of scaled products of queries and keys, times values, without the matrix of scores in memory;
+//! and layers of transformers.
 
 pub(crate) mod backward;
 mod coop;
 mod kernel;
+pub(crate) mod layer;
 mod options;
 mod plan;
 pub(crate) mod problem;
 mod run;
 
 pub use backward::{AttentionGradients, attention_backward, attention_bias_backward};
+pub use layer::{
+    Biases, BlockNorm, FeedForward, KeyValueCache, MultiHeadAttention, MultiHeadAttentionBuilder,
+    MultiHeadAttentionGradients, NormPosition, SavedAttention, TransformerBlock, TransformerBlockBuilder,
+};
 pub use options::{AttentionKernel, AttentionOptions, CausalFrom, alibi_slopes};
 pub use run::{attention, attention_with_lse};

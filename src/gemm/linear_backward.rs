@@ -161,14 +161,17 @@ impl<T: Real> Linear<T> {
     /// # }
     /// ```
     pub fn descend<'a>(&mut self, gradients: &LinearGradients, rate: impl Into<Rate<'a>>) -> Result<()> {
-        call("Linear::descend", || {
-            self.check_gradients(gradients)?;
-            let mut trained = vec![Trained::whole(&mut self.weight, &gradients.weight)];
-            if let (Some(bias), Some(gradient)) = (&mut self.bias, &gradients.bias) {
-                trained.push(Trained::whole(bias, gradient));
-            }
-            gradient_step(OP, trained, rate.into())
-        })
+        call("Linear::descend", || gradient_step(OP, self.trained(gradients)?, rate.into()))
+    }
+
+    /// The parameters with their gradients, if these belong to the layer.
+    pub(crate) fn trained<'a>(&'a mut self, gradients: &'a LinearGradients) -> Result<Vec<Trained<'a, T>>> {
+        self.check_gradients(gradients)?;
+        let mut trained = vec![Trained::whole(&mut self.weight, &gradients.weight)];
+        if let (Some(bias), Some(gradient)) = (&mut self.bias, &gradients.bias) {
+            trained.push(Trained::whole(bias, gradient));
+        }
+        Ok(trained)
     }
 
     fn new_gradients(

@@ -40,7 +40,7 @@ pub struct AttentionReference {
 }
 
 /// The distance at which the kernel on cooperative matrices rescales sums.
-const LATE: f64 = 8.0;
+pub(super) const LATE: f64 = 8.0;
 
 /// The scores of a row that are kept.
 struct Row {

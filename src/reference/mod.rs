@@ -17,6 +17,7 @@ mod joined;
 mod layer_product;
 mod linear;
 mod losses;
+mod multi_head;
 mod mv_features;
 mod mv_linear;
 mod norms;
@@ -27,6 +28,8 @@ mod shapes;
 mod sk_linear;
 mod softmax;
 mod texels;
+mod transformer_block;
+mod transformer_steps;
 
 pub use activation::{
     activate, activation_lipschitz, activation_slope, activation_tolerance, slope_tolerance,
@@ -48,6 +51,7 @@ pub use joined::{concat, stack};
 pub use layer_product::{LayerProductGradients, LayerProductReference};
 pub use linear::{LinearDefinitions, LinearReference};
 pub use losses::{LossReference, LossValues};
+pub use multi_head::MultiHeadReference;
 pub use mv_features::{MvFeaturesReference, MvFeaturesValues};
 pub use mv_linear::{MvLinearReference, MvLinearValues};
 pub use norms::{
@@ -61,3 +65,5 @@ pub use shapes::{one_hot, pad, repeat};
 pub use sk_linear::{SkLinearGradients, SkLinearReference};
 pub use softmax::{SoftmaxReference, log_softmax, log_softmax_backward, softmax, softmax_backward};
 pub use texels::{from_texels, to_texels};
+pub use transformer_block::TransformerBlockReference;
+pub use transformer_steps::WeightAndBias;

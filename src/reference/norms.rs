@@ -332,7 +332,7 @@ fn of_unit(elements: &[f64], centre: Centre, eps: f64) -> Statistics {
 }
 
 /// One over the root of a variance plus epsilon.
-fn over_root(variance: Number, eps: f64) -> Number {
+pub(super) fn over_root(variance: Number, eps: f64) -> Number {
     let over = |variance: f64| 1.0 / (variance.max(0.0) + eps).sqrt();
     let value = over(variance.value);
     let most = over(variance.value - variance.bound) * (1.0 + DIVIDED + U);
@@ -358,20 +358,20 @@ fn normed(x: f64, of: Statistics) -> Number {
     minus(exact(x), of.mean).times(of.rstd).rounded()
 }
 
-fn exact(value: f64) -> Number {
+pub(super) fn exact(value: f64) -> Number {
     Number { value, bound: 0.0 }
 }
 
-fn plus(a: Number, b: Number) -> Number {
+pub(super) fn plus(a: Number, b: Number) -> Number {
     Number { value: a.value + b.value, bound: a.bound + b.bound }.rounded()
 }
 
-fn minus(a: Number, b: Number) -> Number {
+pub(super) fn minus(a: Number, b: Number) -> Number {
     plus(a, b.scaled(-1.0))
 }
 
 /// The quotient of a sum by a number of elements: WGSL divides within 2.5 units in the last place.
-fn divided(sum: Number, count: usize) -> Number {
+pub(super) fn divided(sum: Number, count: usize) -> Number {
     let quotient = sum.scaled(1.0 / count.max(1) as f64);
     Number { bound: quotient.bound + 3.0 * U * quotient.most(), ..quotient }
 }

@@ -67,6 +67,6 @@ pub fn rotary_backward<T: Element>(
 }
 
 /// The relative error of a term: of its factor, its product and the sum.
-fn rounding() -> f64 {
+pub(super) fn rounding() -> f64 {
     (1.0 + U) * (1.0 + U) * (1.0 + U / 2.0) - 1.0
 }

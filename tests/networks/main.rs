@@ -5,12 +5,14 @@ mod attention;
 mod cross_entropy;
 mod embedding;
 mod losses;
+mod multi_head;
 mod norms;
 mod oracle;
 mod rope;
 mod softmax;
 #[path = "../support/mod.rs"]
 mod support;
+mod transformer;
 
 use oracle::{Oracle, Types};
 use std::collections::BTreeSet;
@@ -20,7 +22,7 @@ use tilewise::Gpu;
 type Check = fn(&Gpu, &mut Oracle);
 
 /// Kinds of files, by the metadata `kind`, and what checks a file.
-const KINDS: [(&str, Check); 15] = [
+const KINDS: [(&str, Check); 16] = [
     ("activation", activation::check),
     ("attention", attention::check),
     ("batchnorm", norms::batch),
@@ -32,6 +34,7 @@ const KINDS: [(&str, Check); 15] = [
     ("l1", losses::check),
     ("layernorm", norms::layer),
     ("logsoftmax", softmax::check_log),
+    ("mha", multi_head::check),
     ("mse", losses::check),
     ("rmsnorm", norms::rms),
     ("rope", rope::check),

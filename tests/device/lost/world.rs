@@ -3,6 +3,7 @@
 use crate::support;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tilewise::attention::{MultiHeadAttentionGradients, SavedAttention};
 use tilewise::clifford::layer::{
     CliffordLayer, GradeNorm, LayerGradients, LayerProduct, MvLayerNorm, MvLinear, MvLinearGradients,
     MvNormalization, MvSilu, MvSiluGradients, ProductKind,
@@ -14,7 +15,10 @@ use tilewise::planning::Scalar;
 use tilewise::sketch::{
     ExplicitSketch, ParameterGradients, SeededSketch, SignStorage, SkLinear, Sketch, SketchKind, Svd, Timings,
 };
-use tilewise::{Activation, Fill, Gemm, Gpu, Linear, Plan, Replay, Result, Tensor, matmul, wgpu};
+use tilewise::{
+    Activation, AttentionOptions, Fill, Gemm, Gpu, KeyValueCache, Linear, MultiHeadAttention, Plan, Replay,
+    Result, Tensor, TransformerBlock, matmul, wgpu,
+};
 
 /// A device and operands on it.
 pub(crate) struct World {
@@ -41,6 +45,7 @@ pub(crate) struct World {
     pub(super) replay: Replay<Tensor<f32>>,
     pub(super) space: Space,
     pub(super) sketches: Sketches,
+    pub(super) transformer: Transformer,
     /// A buffer of an application, of 256 bytes.
     pub(super) buffer: wgpu::Buffer,
     /// A texture of an application, of 8 x 8 texels r32float.
@@ -79,6 +84,18 @@ pub(super) struct Space {
     pub(super) normalization_gradient: Tensor<f32>,
 }
 
+/// Layers of 8 features and 2 heads.
+pub(super) struct Transformer {
+    /// (1, 3, 8).
+    pub(super) x: Tensor<f32>,
+    pub(super) layer: MultiHeadAttention<f32>,
+    pub(super) saved: SavedAttention<'static, f32>,
+    pub(super) gradients: MultiHeadAttentionGradients<f32>,
+    pub(super) block: TransformerBlock<f32>,
+    /// Of twenty elements.
+    pub(super) cache: KeyValueCache<f32>,
+}
+
 /// Operators, and layers of 32 features.
 pub(super) struct Sketches {
     /// Matrices (32, 32), (16, 32), (256, 8) and (256, 1).
@@ -102,10 +119,12 @@ impl World {
         let square = || random(gpu, &[8, 8]);
         let (a, b) = (square()?, square()?);
         let (space, sketches) = (Space::new(gpu)?, Sketches::new(gpu)?);
+        let transformer = Transformer::new(gpu)?;
         let folder = folder();
         std::fs::create_dir_all(&folder).expect("a folder for tests");
         let writer = SafetensorsWriter::new().tensor("square", &sketches.square)?;
         let writer = space.layer.save(sketches.generated.save(writer, "sketched.")?, "clifford.")?;
+        let writer = transformer.block.save(writer, "block.")?;
         writer.write(folder.join("model.safetensors"))?;
         let world = Self {
             linear: Linear::new(b.clone(), None, Activation::None)?,
@@ -142,6 +161,7 @@ impl World {
             b,
             space,
             sketches,
+            transformer,
             folder,
         };
         gpu.wait()?;
@@ -183,6 +203,17 @@ impl Space {
             layer,
             gradients,
         })
+    }
+}
+
+impl Transformer {
+    fn new(gpu: &Gpu) -> Result<Self> {
+        let x = random(gpu, &[1, 3, 8])?;
+        let layer = MultiHeadAttention::<f32>::builder(8, 2).random(gpu)?;
+        let (y, saved) = layer.forward_saved(&x, &AttentionOptions::new())?;
+        let gradients = layer.backward(&saved, &y)?;
+        let (block, cache) = (TransformerBlock::builder(8, 2, 4).random(gpu)?, layer.cache(1, 20)?);
+        Ok(Self { x, layer, saved, gradients, block, cache })
     }
 }
 

@@ -7,6 +7,7 @@ mod files;
 mod operations;
 mod room;
 mod shapes;
+mod transformer;
 
 use crate::support;
 use tilewise::clifford::layer::LayerProduct;

@@ -6,6 +6,7 @@ mod gpu;
 mod layers;
 mod operations;
 mod sketch;
+mod transformer;
 
 use super::world::World;
 use tilewise::Result;
@@ -15,7 +16,15 @@ pub(crate) type Call = (&'static str, fn(&mut World) -> Result<()>);
 
 /// All calls.
 pub(crate) fn all() -> Vec<Call> {
-    let rooms = [gpu::CALLS, operations::CALLS, clifford::CALLS, layers::CALLS, sketch::CALLS, files::CALLS];
+    let rooms = [
+        gpu::CALLS,
+        operations::CALLS,
+        clifford::CALLS,
+        layers::CALLS,
+        sketch::CALLS,
+        transformer::CALLS,
+        files::CALLS,
+    ];
     #[cfg(not(feature = "ndarray"))]
     let ndarray = &[];
     #[cfg(feature = "ndarray")]

@@ -1,0 +1,217 @@
+//! The backward pass of multi-head attention, and gradient descent.
+
+use super::multi_head::{MultiHeadAttention, OP};
+use crate::attention::backward::attention_backward;
+use crate::attention::options::AttentionOptions;
+use crate::attention::run::attention_with_lse;
+use crate::error::call;
+use crate::gemm::{Linear, LinearGradients};
+use crate::layout::Real;
+use crate::ops::descent::gradient_step;
+use crate::ops::{Rate, concat};
+use crate::tensor::Tensor;
+use crate::{Error, Result};
+
+/// What a forward pass of a [`MultiHeadAttention`] keeps for the backward pass: the operands, the heads, their results and the logarithms
+/// of their sums. Nothing of it is as large as the scores.
+#[derive(Clone, Debug)]
+pub struct SavedAttention<'a, T: Real> {
+    x: Tensor<T>,
+    /// The operand of keys and values, if it is another one.
+    key_value: Option<Tensor<T>>,
+    /// Queries, keys and values (batch, heads, length, dim), rotated.
+    heads: [Tensor<T>; 3],
+    y: Tensor<T>,
+    lse: Tensor<f32>,
+    options: AttentionOptions<'a, T>,
+}
+
+/// The gradients of a [`MultiHeadAttention`]. Those of parameters are f32 whatever the type of the layer is.
+#[derive(Clone, Debug)]
+pub struct MultiHeadAttentionGradients<T: Real> {
+    /// Of the operand; of cross attention, of the query.
+    pub x: Tensor<T>,
+    /// Of the key and value of cross attention.
+    pub key_value: Option<Tensor<T>>,
+    /// Of `in_proj_weight` and `in_proj_bias`.
+    pub in_proj: LinearGradients,
+    /// Of `out_proj.weight` and `out_proj.bias`.
+    pub out_proj: LinearGradients,
+}
+
+impl<T: Real> MultiHeadAttention<T> {
+    /// As [`forward`](Self::forward), and what [`backward`](Self::backward) needs. The result has the same bits.
+    ///
+    /// # Shapes
+    /// As [`forward`](Self::forward).
+    /// # Errors
+    /// As [`forward`](Self::forward).
+    /// # Precision
+    /// As [`forward`](Self::forward).
+    pub fn forward_saved<'a>(
+        &self,
+        x: &Tensor<T>,
+        options: &AttentionOptions<'a, T>,
+    ) -> Result<(Tensor<T>, SavedAttention<'a, T>)> {
+        call("MultiHeadAttention::forward_saved", || {
+            self.saved(self.self_heads(x, 0)?, x.clone(), None, *options)
+        })
+    }
+
+    /// As [`forward_cross`](Self::forward_cross), and what [`backward`](Self::backward) needs. The result has the same bits.
+    ///
+    /// # Shapes
+    /// As [`forward_cross`](Self::forward_cross).
+    /// # Errors
+    /// As [`forward_cross`](Self::forward_cross).
+    /// # Precision
+    /// As [`forward_cross`](Self::forward_cross).
+    pub fn forward_cross_saved<'a>(
+        &self,
+        query: &Tensor<T>,
+        key_value: &Tensor<T>,
+        options: &AttentionOptions<'a, T>,
+    ) -> Result<(Tensor<T>, SavedAttention<'a, T>)> {
+        call("MultiHeadAttention::forward_cross_saved", || {
+            let heads = self.cross_heads(query, key_value)?;
+            self.saved(heads, query.clone(), Some(key_value.clone()), *options)
+        })
+    }
+
+    fn saved<'a>(
+        &self,
+        heads: [Tensor<T>; 3],
+        x: Tensor<T>,
+        key_value: Option<Tensor<T>>,
+        options: AttentionOptions<'a, T>,
+    ) -> Result<(Tensor<T>, SavedAttention<'a, T>)> {
+        let [q, k, v] = &heads;
+        let (y, lse) = attention_with_lse(q, k, v, &options)?;
+        let result = self.joined(&y, None)?;
+        Ok((result, SavedAttention { x, key_value, heads, y, lse, options }))
+    }
+
+    /// The backward pass (vector-Jacobian product): the gradients of a loss with respect to the operands and the parameters, from its gradient
+    /// `grad` with respect to the result. `saved` is of [`forward_saved`](Self::forward_saved) or
+    /// [`forward_cross_saved`](Self::forward_cross_saved) of this layer. The gradient of a bias of the options is that of
+    /// [`attention_bias_backward`](crate::attention::attention_bias_backward).
+    ///
+    /// # Shapes
+    /// `grad` (batch, length, embed), as the result.
+    /// # Errors
+    /// [`Error::Shape`] if `grad` has another shape, or `saved` is of another layer; otherwise as [`forward`](Self::forward).
+    /// # Precision
+    /// As [`linear_backward`](crate::linear_backward) and [`attention_backward`](crate::attention::attention_backward). The gradients of heads
+    /// are rounded to `T`.
+    /// # Launches
+    /// Twelve, or fourteen with a rotary table: three of the output's map, three of the attention, the rotation of two gradients, three that
+    /// put the gradients of queries, keys and values next to each other, and three of the stacked map.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// use tilewise::{AttentionOptions, Fill, MultiHeadAttention, ops};
+    ///
+    /// let mut layer = MultiHeadAttention::<f32>::builder(16, 2).random(&gpu)?;
+    /// let [x, target] = [1, 2].map(|seed| gpu.random::<f32>([3, 5, 16], Fill::Uniform, seed));
+    /// let (x, target) = (x?, target?);
+    /// let mut losses = Vec::new();
+    /// for _ in 0..20 {
+    ///     let (y, saved) = layer.forward_saved(&x, &AttentionOptions::new())?;
+    ///     let (loss, grad) = ops::mse_and_gradient(&y, &target, ops::Reduction::Mean, 1.0)?;
+    ///     let gradients = layer.backward(&saved, &grad)?;
+    ///     drop(saved);
+    ///     layer.descend(&gradients, 1.0)?;
+    ///     losses.push(loss.to_vec()?[0]);
+    /// }
+    /// assert!(losses[19] < losses[0], "{losses:?}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn backward(
+        &self,
+        saved: &SavedAttention<'_, T>,
+        grad: &Tensor<T>,
+    ) -> Result<MultiHeadAttentionGradients<T>> {
+        call("MultiHeadAttention::backward", || {
+            self.check_saved(saved, grad)?;
+            let SavedAttention { x, key_value, heads: [q, k, v], y, lse, options } = saved;
+            let (of_results, out_proj) = self.output.backward(&self.merged(y)?, grad)?;
+            let of_heads = attention_backward(q, k, v, y, lse, &self.sizes.of(&of_results)?, options)?;
+            let turned = |of: Tensor<T>| match &self.rotary {
+                Some(rotary) if key_value.is_none() => rotary.backward(&of, 0),
+                _ => Ok(of),
+            };
+            let of_heads = [turned(of_heads.q)?, turned(of_heads.k)?, of_heads.v];
+            let Some(key_value) = key_value else {
+                let (x, in_proj) = through(&self.projections, x, &of_heads)?;
+                return Ok(MultiHeadAttentionGradients { x, key_value: None, in_proj, out_proj });
+            };
+            let [of_queries, of_keys] = self.cross_projections()?;
+            let (x, first) = through(&of_queries, x, &of_heads[..1])?;
+            let (of_key_value, second) = through(&of_keys, key_value, &of_heads[1..])?;
+            let bias = match (&first.bias, &second.bias) {
+                (Some(first), Some(second)) => Some(concat(&[first, second], 0)?),
+                _ => None,
+            };
+            let in_proj = LinearGradients { weight: concat(&[&first.weight, &second.weight], 0)?, bias };
+            Ok(MultiHeadAttentionGradients { x, key_value: Some(of_key_value), in_proj, out_proj })
+        })
+    }
+
+    /// Checks that a forward pass was of this layer, and the gradient is of its result.
+    fn check_saved(&self, saved: &SavedAttention<'_, T>, grad: &Tensor<T>) -> Result<()> {
+        self.in_proj_weight().same_gpu(OP, &saved.x)?;
+        saved.x.same_gpu(OP, grad)?;
+        let [_, heads, _, dim] = *saved.y.shape() else {
+            return Err(Error::shape(OP, "the results of heads must have four axes", saved.y.shape()));
+        };
+        let kv_heads = saved.heads[1].shape()[1];
+        if [heads, kv_heads, dim] != [self.sizes.heads, self.sizes.kv_heads, self.sizes.dim()] {
+            let rule =
+                "what was saved must be of this layer: of as many heads and key heads with as many elements";
+            let own = [self.sizes.heads, self.sizes.kv_heads, self.sizes.dim()];
+            return Err(Error::shapes(OP, rule, &[heads, kv_heads, dim], &own));
+        }
+        if grad.shape() == saved.x.shape() {
+            return Ok(());
+        }
+        let rule = "the gradient must have the shape of the result";
+        Err(Error::shapes(OP, rule, grad.shape(), saved.x.shape()))
+    }
+
+    /// One step of gradient descent, $W \leftarrow W - \eta\,\partial W$, for all parameters. The rate is a number, or a tensor of one
+    /// element. In place and in a replay as [`Linear::descend`]; if a check fails, no parameter changes.
+    ///
+    /// # Errors
+    /// As [`Linear::descend`].
+    /// # Precision
+    /// As [`Linear::descend`].
+    pub fn descend<'a>(
+        &mut self,
+        gradients: &MultiHeadAttentionGradients<T>,
+        rate: impl Into<Rate<'a>>,
+    ) -> Result<()> {
+        call("MultiHeadAttention::descend", || {
+            let mut trained = self.projections.trained(&gradients.in_proj)?;
+            trained.extend(self.output.trained(&gradients.out_proj)?);
+            gradient_step(OP, trained, rate.into())
+        })
+    }
+}
+
+/// The backward pass of a linear map whose result was divided into heads, from their gradients.
+fn through<T: Real>(
+    linear: &Linear<T>,
+    x: &Tensor<T>,
+    heads: &[Tensor<T>],
+) -> Result<(Tensor<T>, LinearGradients)> {
+    let rows = heads.iter().map(|of| of.permute(&[0, 2, 1, 3])).collect::<Result<Vec<_>>>()?;
+    let all = match &rows[..] {
+        [one] => one.contiguous()?,
+        _ => concat(&rows.iter().collect::<Vec<_>>(), 2)?,
+    };
+    let &[batch, length, _] = x.shape() else {
+        return Err(Error::shape(OP, "an operand must have three axes", x.shape()));
+    };
+    linear.backward(x, &all.reshape([batch, length, linear.weight().shape()[0]])?)
+}

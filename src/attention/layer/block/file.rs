@@ -1,0 +1,48 @@
+//! Blocks in `.safetensors` files, with the names of `PyTorch`.
+
+use super::builder::TransformerBlockBuilder;
+use super::transformer_block::TransformerBlock;
+use crate::Result;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::attention::layer::file::save;
+use crate::attention::layer::file::{loaded, save_async};
+use crate::error::Named;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::error::call;
+use crate::gpu::Gpu;
+use crate::io::{Safetensors, SafetensorsWriter};
+use crate::layout::Real;
+
+impl<T: Real> TransformerBlock<T> {
+    /// Adds the block's [`parameters`](crate::Parameters::parameters) to a file, with `prefix` before their names, as `PyTorch` saves a
+    /// `TransformerEncoderLayer`: `layers.0.self_attn.in_proj_weight` with the prefix `layers.0.`. What the builder sets is not saved. Not
+    /// available in a browser: use [`save_async`](Self::save_async).
+    ///
+    /// # Errors
+    /// As `MultiHeadAttention::save`.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn save(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
+        call("TransformerBlock::save", || save(self, file, prefix))
+    }
+
+    /// As `save`, without blocking.
+    ///
+    /// # Errors
+    /// As [`MultiHeadAttention::save_async`](crate::MultiHeadAttention::save_async).
+    pub async fn save_async(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
+        save_async(self, file, prefix).await.named("TransformerBlock::save_async")
+    }
+}
+
+impl<T: Real> TransformerBlockBuilder<T> {
+    /// Loads the block whose tensors have this prefix, with the names of [`save`](TransformerBlock::save).
+    ///
+    /// # Errors
+    /// As [`MultiHeadAttentionBuilder::load`](crate::attention::MultiHeadAttentionBuilder::load); [`Error::Input`](crate::Error::Input) as
+    /// [`random`](Self::random).
+    pub fn load(&self, file: &Safetensors, gpu: &Gpu, prefix: &str) -> Result<TransformerBlock<T>> {
+        let op = "TransformerBlock::load";
+        let load = || self.assembled(loaded(op, file, gpu, prefix, &self.expected()?)?);
+        load().named_except_files(op)
+    }
+}

@@ -1,0 +1,34 @@
+//! The norms of a block.
+
+use crate::Result;
+use crate::attention::layer::kinds::BlockNorm;
+use crate::layout::Real;
+use crate::ops::{LayerNorm, RmsNorm, layer_norm, rms_norm};
+use crate::tensor::Tensor;
+
+/// A norm of the last axis with its parameters.
+#[derive(Clone, Debug)]
+pub(super) struct Norm<T: Real> {
+    pub(super) kind: BlockNorm,
+    pub(super) gamma: Tensor<T>,
+    /// What a layer norm adds, if anything.
+    pub(super) beta: Option<Tensor<T>>,
+    pub(super) eps: f32,
+}
+
+impl<T: Real> Norm<T> {
+    /// The norms of the rows of `x`.
+    pub(super) fn of(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
+        let (gamma, beta, eps) = (Some(&self.gamma), self.beta.as_ref(), self.eps);
+        match self.kind {
+            BlockNorm::Layer => layer_norm(x, LayerNorm { axes: 1, gamma, beta, eps }),
+            BlockNorm::Rms => rms_norm(x, RmsNorm { axes: 1, gamma, eps }),
+        }
+    }
+
+    /// The norm with parameters of another type.
+    pub(super) fn cast<P: Real>(&self) -> Result<Norm<P>> {
+        let beta = self.beta.as_ref().map(Tensor::cast).transpose()?;
+        Ok(Norm { kind: self.kind, gamma: self.gamma.cast()?, beta, eps: self.eps })
+    }
+}

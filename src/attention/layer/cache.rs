@@ -1,0 +1,197 @@
+//! A cache of keys and values that grows in place.
+
+use super::multi_head::MultiHeadAttention;
+use crate::error::call;
+use crate::gpu::Gpu;
+use crate::layout::Real;
+use crate::ops::copy_into;
+use crate::tensor::Tensor;
+use crate::{Error, Result};
+
+const OP: &str = "KeyValueCache";
+
+/// The keys and values of a sequence that grows, for attention that decodes: two tensors of a fixed capacity, of which the first part is
+/// filled.
+///
+/// [`append`](Self::append) writes after that part and moves nothing, and [`keys`](Self::keys) and [`values`](Self::values) are views of it.
+/// Both tensors are (batch, key heads, capacity, dim), so the keys of a head, which attention reads one after another, are neighbours in
+/// memory.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// use tilewise::{AttentionOptions, Fill, KeyValueCache, attention};
+///
+/// let mut cache = KeyValueCache::<f32>::new(&gpu, [1, 2, 100, 16])?; // (batch, key heads, capacity, dim)
+/// for step in 0..3 {
+///     let [q, k, v] = [0, 1, 2].map(|part| gpu.random([1, 2, 1, 16], Fill::Uniform, 3 * step + part));
+///     cache.append(&k?, &v?)?;
+///     let y = attention(&q?, &cache.keys()?, &cache.values()?, &AttentionOptions::new())?;
+///     assert_eq!(y.shape(), [1, 2, 1, 16]);
+/// }
+/// assert_eq!((cache.len(), cache.capacity()), (3, 100));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct KeyValueCache<T: Real> {
+    keys: Tensor<T>,
+    values: Tensor<T>,
+    len: usize,
+}
+
+impl<T: Real> KeyValueCache<T> {
+    /// An empty cache.
+    ///
+    /// # Shapes
+    /// `shape` is (batch, key heads, capacity, dim).
+    /// # Errors
+    /// [`Error::Shape`] if the number of heads or the dim is 0; [`Error::OutOfMemory`] or [`Error::Limit`] if it does not fit.
+    pub fn new(gpu: &Gpu, shape: [usize; 4]) -> Result<Self> {
+        call("KeyValueCache::new", || {
+            let [_, heads, _, dim] = shape;
+            if heads == 0 || dim == 0 {
+                let rule = "a cache must be (batch, key heads, capacity, dim) with heads that have elements";
+                return Err(Error::shape(OP, rule, &shape));
+            }
+            Ok(Self { keys: gpu.empty(shape)?, values: gpu.empty(shape)?, len: 0 })
+        })
+    }
+
+    /// Appends keys and values, in two launches. What the cache held stays where it is, and no memory is allocated. If the call fails, the
+    /// cache holds what it held before.
+    ///
+    /// Views that [`keys`](Self::keys) returned earlier keep their length. In a [`Replay`](crate::Replay), each run writes where the
+    /// capture did.
+    ///
+    /// # Shapes
+    /// `keys` and `values` (batch, key heads, new, dim), any strides.
+    /// # Errors
+    /// [`Error::Shape`] if a tensor has another shape, or the cache has no room for the new elements; [`Error::Gpu`] if they are on another
+    /// device; [`Error::Limit`] as [`ops::copy_into`](crate::ops::copy_into).
+    /// # Precision
+    /// Every bit is copied.
+    pub fn append(&mut self, keys: &Tensor<T>, values: &Tensor<T>) -> Result<()> {
+        call("KeyValueCache::append", || {
+            let new = self.check(keys, values)?;
+            let place = self.len..self.len + new;
+            for (part, whole) in [(keys, &self.keys), (values, &self.values)] {
+                copy_into(part, &mut whole.slice(2, place.clone())?.writable_view())?;
+            }
+            self.len += new;
+            Ok(())
+        })
+    }
+
+    /// The number of elements to append, if they fit.
+    fn check(&self, keys: &Tensor<T>, values: &Tensor<T>) -> Result<usize> {
+        let [batch, heads, _, dim] = self.shape();
+        self.keys.same_gpu(OP, keys)?;
+        self.keys.same_gpu(OP, values)?;
+        for (name, of) in [("keys", keys), ("values", values)] {
+            if !matches!(*of.shape(), [a, b, _, d] if [a, b, d] == [batch, heads, dim]) {
+                let rule = format!("the {name} must be (batch, key heads, new, dim) as the cache's");
+                return Err(Self::mismatch(rule, of.shape(), self.keys.shape()));
+            }
+        }
+        if keys.shape() != values.shape() {
+            let rule = "there must be as many keys as values".to_owned();
+            return Err(Self::mismatch(rule, keys.shape(), values.shape()));
+        }
+        let new = keys.shape()[2];
+        self.check_room(new, keys.shape())?;
+        Ok(new)
+    }
+
+    /// Checks that there is room for this number of elements of an operand of this shape.
+    fn check_room(&self, new: usize, of: &[usize]) -> Result<()> {
+        let (len, capacity) = (self.len, self.capacity());
+        if new <= capacity - len {
+            return Ok(());
+        }
+        let rule =
+            format!("the cache holds {len} elements of at most {capacity} and has no room for {new} more");
+        Err(Self::mismatch(rule, of, self.keys.shape()))
+    }
+
+    /// Checks that the cache has room for `x` (batch, length, embed), of which a layer makes keys with this number of heads and elements.
+    pub(super) fn check_operand(&self, x: &Tensor<T>, kv_heads: usize, dim: usize) -> Result<()> {
+        self.keys.same_gpu(OP, x)?;
+        let (batch, length) = (x.shape()[0], x.shape()[1]);
+        let [of_batch, heads, _, elements] = self.shape();
+        if [of_batch, heads, elements] != [batch, kv_heads, dim] {
+            let rule =
+                format!("the cache must be ({batch}, {kv_heads}, capacity, {dim}) for x and this layer");
+            return Err(Self::mismatch(rule, self.keys.shape(), x.shape()));
+        }
+        self.check_room(length, x.shape())
+    }
+
+    fn mismatch(rule: String, of: &[usize], cache: &[usize]) -> Error {
+        Error::Shape { op: OP, rule: rule.into(), remedy: "", lhs: of.to_vec(), rhs: Some(cache.to_vec()) }
+    }
+
+    /// The keys, (batch, key heads, length, dim); a view.
+    ///
+    /// # Errors
+    /// None: the filled part is a part of the cache.
+    pub fn keys(&self) -> Result<Tensor<T>> {
+        self.keys.slice(2, ..self.len)
+    }
+
+    /// The values, as [`keys`](Self::keys).
+    ///
+    /// # Errors
+    /// As [`keys`](Self::keys).
+    pub fn values(&self) -> Result<Tensor<T>> {
+        self.values.slice(2, ..self.len)
+    }
+
+    /// The number of elements of each sequence that the cache holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it holds none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The largest number of elements of each sequence.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.shape()[2]
+    }
+
+    /// (batch, key heads, capacity, dim).
+    #[must_use]
+    pub fn shape(&self) -> [usize; 4] {
+        let shape = self.keys.shape();
+        [0, 1, 2, 3].map(|axis| shape[axis])
+    }
+
+    /// Forgets all elements, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Forgets all elements but the first ones. If it has no more, nothing happens. What is appended next overwrites the others, which earlier
+    /// views see.
+    pub fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+}
+
+impl<T: Real> MultiHeadAttention<T> {
+    /// An empty cache for this layer.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] or [`Error::Limit`] if it does not fit.
+    pub fn cache(&self, batch: usize, capacity: usize) -> Result<KeyValueCache<T>> {
+        call("MultiHeadAttention::cache", || {
+            let shape = [batch, self.sizes.kv_heads, capacity, self.sizes.dim()];
+            KeyValueCache::new(self.in_proj_weight().gpu(), shape)
+        })
+    }
+}

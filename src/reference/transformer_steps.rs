@@ -1,0 +1,183 @@
+//! The steps of a transformer's layers by definition, of operands that have errors themselves.
+
+use super::activation::{activate, activation_tolerance};
+use super::attention::LATE;
+use super::bounded::{Number, Sum};
+use super::bounds::{gamma, store_tolerance};
+use super::elements::{NORMAL, U};
+use super::norms::{divided, exact, minus, over_root, plus};
+use super::rotary::rounding;
+use crate::attention::layer::kinds::BlockNorm;
+use crate::layout::DType;
+use crate::ops::{Activation, RotaryPairs};
+
+/// The weight of a linear map, (out, in), or of a norm, and its bias, if it has one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightAndBias {
+    /// The weight, row-major.
+    pub weight: Vec<f64>,
+    /// The bias.
+    pub bias: Option<Vec<f64>>,
+}
+
+impl WeightAndBias {
+    /// The rows from `first` on, up to `end`, of a weight with this number of inputs.
+    pub(super) fn rows(&self, first: usize, end: usize, inputs: usize) -> Self {
+        let bias = self.bias.as_ref().map(|bias| bias[first..end].to_vec());
+        Self { weight: self.weight[first * inputs..end * inputs].to_vec(), bias }
+    }
+
+    /// activation($x W^T + b$) plus a residual, of rows of `inputs` elements, before it is stored. The argument of the activation is a sum
+    /// of `inputs` products and a bias, as in [`EpilogueReference`](super::EpilogueReference).
+    pub(super) fn map(
+        &self,
+        x: &[Number],
+        inputs: usize,
+        activation: Activation,
+        residual: Option<&[Number]>,
+    ) -> Vec<Number> {
+        let outputs = self.weight.len() / inputs;
+        let entry = |at: usize| {
+            let (row, output) = (at / outputs, at % outputs);
+            let mut sum = Sum::default();
+            for (x, weight) in x[row * inputs..][..inputs].iter().zip(&self.weight[output * inputs..]) {
+                sum.add(x.scaled(*weight));
+            }
+            let (sum, bias) = (sum.done(1), self.bias.as_ref().map_or(0.0, |bias| bias[output]));
+            let z = sum.value + bias;
+            let off = sum.bound + 4.0 * U * (sum.most() + bias.abs()) + 4.0 * NORMAL * inputs as f64;
+            let y =
+                Number { value: activate(activation, z), bound: activation_tolerance(activation, z, off) };
+            residual.map_or(y, |residual| plus(y, residual[at]))
+        };
+        (0..x.len() / inputs * outputs).map(entry).collect()
+    }
+
+    /// The norm of rows, with this gamma and beta, before it is stored.
+    ///
+    /// Let $e_{i}$ bound the errors of the $n$ elements of a row. Its mean is off by at most $\bar e$, and its deviation $r$ by at most the root
+    /// mean square $\rho$ of $e$, because taking the mean away and dividing by $\sqrt n$ lengthen no vector. So $(x_{i} - m) / r$ is off by
+    /// at most $(e_{i} + \bar e + |x_{i} - m|\,\rho / r) / (r - \rho)$. The roundings of the computation itself are those of a row without
+    /// errors, twice, since the row that is normalised is another one.
+    pub(super) fn norm(&self, x: &[Number], kind: BlockNorm, eps: f64) -> Vec<Number> {
+        x.chunks_exact(self.weight.len()).flat_map(|row| self.norm_of_row(row, kind, eps)).collect()
+    }
+
+    fn norm_of_row(&self, row: &[Number], kind: BlockNorm, eps: f64) -> Vec<Number> {
+        let (apart, variance) = spread(row, kind);
+        let rstd = over_root(variance, eps);
+        let deviation = rstd.value.recip();
+        let mean = |of: fn(f64) -> f64| row.iter().map(|x| of(x.bound)).sum::<f64>() / row.len() as f64;
+        let mean_off = if kind == BlockNorm::Layer { mean(|e| e) } else { 0.0 };
+        let off = mean(|e| e * e).sqrt();
+        let entry = |(channel, (x, apart)): (usize, (&Number, Number))| {
+            let moved = x.bound + mean_off + apart.value.abs() * off / deviation;
+            let moved = if off < deviation { moved / (deviation - off) } else { f64::INFINITY };
+            let y = apart.times(rstd).rounded();
+            let y = Number { bound: 2.0 * y.bound + moved, ..y };
+            let y = y.times(exact(self.weight[channel])).rounded();
+            let y = self.bias.as_ref().map_or(y, |beta| plus(y, exact(beta[channel])));
+            Number { bound: y.bound + 4.0 * NORMAL, ..y }
+        };
+        row.iter().zip(apart).enumerate().map(entry).collect()
+    }
+}
+
+/// The distances of the values of a row to their mean, or to 0, and the mean of their squares, as if the row had no errors.
+fn spread(row: &[Number], kind: BlockNorm) -> (Vec<Number>, Number) {
+    let mut sum = Sum::default();
+    row.iter().for_each(|x| sum.add(exact(x.value)));
+    let mean = match kind {
+        BlockNorm::Layer => divided(sum.done(0), row.len()),
+        BlockNorm::Rms => Number::default(),
+    };
+    let apart = row.iter().map(|x| match kind {
+        BlockNorm::Layer => minus(exact(x.value), mean),
+        BlockNorm::Rms => exact(x.value),
+    });
+    let apart: Vec<Number> = apart.collect();
+    let mut squares = Sum::default();
+    apart.iter().for_each(|apart| squares.add(apart.times(*apart)));
+    let variance = divided(squares.done(4), row.len());
+    (apart, Number { bound: variance.bound + NORMAL, ..variance })
+}
+
+/// The numbers as tensors of this type hold them.
+pub(super) fn stored(mut x: Vec<Number>, dtype: DType) -> Vec<Number> {
+    for x in &mut x {
+        x.bound += store_tolerance(x.most(), dtype);
+    }
+    x
+}
+
+/// Values without errors.
+pub(super) fn given(x: &[f64]) -> Vec<Number> {
+    x.iter().map(|&x| exact(x)).collect()
+}
+
+/// Rotates the pairs of a row, as [`rotary`](super::rotary()).
+pub(super) fn rotate(row: &mut [Number], pairs: RotaryPairs, angles: &[f64]) {
+    let count = angles.len();
+    for (pair, angle) in angles.iter().enumerate() {
+        let [first, second] = match pairs {
+            RotaryPairs::Halves => [pair, pair + count],
+            RotaryPairs::Interleaved => [2 * pair, 2 * pair + 1],
+        };
+        let (a, b, (sin, cos)) = (row[first], row[second], angle.sin_cos());
+        let sum = |x: Number, y: Number| Number {
+            value: x.value + y.value,
+            bound: x.bound
+                + y.bound
+                + rounding() * (x.most() + y.most())
+                + NORMAL * (5.0 + a.most() + b.most()),
+        };
+        (row[first], row[second]) = (sum(a.scaled(cos), b.scaled(-sin)), sum(b.scaled(cos), a.scaled(sin)));
+    }
+}
+
+/// Attention of one query: `keys` has a key, a value and what is added to the score for each key that it attends.
+///
+/// The bound is that of [`AttentionReference`](super::AttentionReference), where an error $\delta_{j}$ of a score also has what the errors of
+/// the query and the key cause, and changes a weight by a factor of at most $e^{\delta_{j}}$. For operands of f16 it is that of the kernel on
+/// cooperative matrices, which rounds weights.
+pub(super) fn attend(
+    query: &[Number],
+    keys: &[(&[Number], &[Number])],
+    scale: f64,
+    stored: DType,
+) -> Vec<Number> {
+    let score = |(key, _): &(&[Number], &[Number])| {
+        let (mut sum, mut size) = (Number::default(), 0.0);
+        for (q, k) in query.iter().zip(*key) {
+            let term = q.times(*k).scaled(scale);
+            (sum.value, sum.bound) = (sum.value + term.value, sum.bound + term.bound);
+            size += term.most();
+        }
+        Number { bound: sum.bound + gamma(query.len() + 2) * size + 3.0 * U * sum.most(), ..sum }
+    };
+    let scores: Vec<Number> = keys.iter().map(score).collect();
+    let top = scores.iter().fold(f64::NEG_INFINITY, |top, score| top.max(score.value));
+    let off_most = scores.iter().fold(0.0, |most: f64, score| most.max(score.bound));
+    let total: f64 = scores.iter().map(|score| (score.value - top).exp()).sum();
+    let weights: Vec<f64> = scores.iter().map(|score| (score.value - top).exp() / total).collect();
+    let of_f16 = |more: f64| if stored == DType::F16 { more } else { 0.0 };
+    let distance = |score: &Number| (top - score.value + 2.0 * off_most).min(105.0) + of_f16(LATE);
+    let shares = scores.iter().zip(&weights);
+    let shares = shares.map(|(score, p)| p * (U * (distance(score) + 8.0) + score.bound.exp_m1()));
+    let sums_off = gamma(12 * keys.len() + 80) + shares.sum::<f64>();
+    let entry = |c: usize| {
+        let mut y = Number::default();
+        let mut largest = 0.0f64;
+        for (((_, value), score), p) in keys.iter().zip(&scores).zip(&weights) {
+            let relative = U * (distance(score) + 20.0) + score.bound.exp_m1() + sums_off;
+            let off = if relative < 1.0 { relative / (1.0 - relative) } else { f64::INFINITY };
+            let v = value[c];
+            y.value += p * v.value;
+            y.bound += p * (v.most() * off + v.bound);
+            y.bound += of_f16(2f64.powi(-10) * p + 2f64.powi(-24) / total) * v.most();
+            largest = largest.max(v.most());
+        }
+        Number { bound: y.bound + 2.0 * keys.len() as f64 * NORMAL * (1.0 + largest), ..y }
+    };
+    (0..query.len()).map(entry).collect()
+}
