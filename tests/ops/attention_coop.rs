@@ -4,6 +4,7 @@ use super::attention::{Case, Data, Extra, Operands, assert_log_sums};
 use crate::support::strided::Lay;
 use crate::support::values::assert_ok;
 use crate::support::{self, TestGpu};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use tilewise::attention::{AttentionKernel, AttentionOptions, CausalFrom};
 use tilewise::gpu::CoopScalar::{F16, F32};
 use tilewise::gpu::{CoopRow, DeviceType, MatrixOrder};
@@ -51,6 +52,15 @@ fn able(size: u32) -> Option<TestGpu> {
     lacks.is_ok().then_some(gpu)
 }
 
+/// A device with matrices of 8 x 8 that these tests share, one after the other: some count launches, and all need the same kernels.
+fn taken() -> Option<(MutexGuard<'static, ()>, &'static TestGpu)> {
+    static DEVICE: OnceLock<Option<TestGpu>> = OnceLock::new();
+    static TURN: Mutex<()> = Mutex::new(());
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let device = DEVICE.get_or_init(|| able(8).and_then(|_| support::own(|_| ())));
+    device.as_ref().map(|gpu| (turn, gpu))
+}
+
 /// The device, with matrices of 16 x 16 that it does not list, loaded along k. Lavapipe computes with them all the same; the validation
 /// layer objects.
 fn claiming() -> Option<TestGpu> {
@@ -85,14 +95,15 @@ fn agrees(gpu: &Gpu, size: u32, (case, lay): Placed) {
 
 #[test]
 fn attention_on_8x8_matrices_agrees_with_its_definition() {
-    if let Some(gpu) = able(8) {
-        CASES.into_iter().for_each(|placed| agrees(&gpu, 8, placed));
+    if let Some((_turn, gpu)) = taken() {
+        CASES.into_iter().for_each(|placed| agrees(gpu, 8, placed));
     }
 }
 
 #[test]
 fn attention_on_16x16_matrices_agrees_with_its_definition() {
-    if let Some(gpu) = able(16).or_else(claiming) {
+    let own = |_| support::own(|_| ());
+    if let Some(gpu) = able(16).and_then(own).or_else(claiming) {
         CASES_OF_16.into_iter().for_each(|placed| agrees(&gpu, 16, placed));
     }
 }
@@ -100,14 +111,14 @@ fn attention_on_16x16_matrices_agrees_with_its_definition() {
 /// Masked keys and values do not matter, not even NaN: keys of the mask, keys past a length, and keys that other rows attend.
 #[test]
 fn masked_keys_may_hold_what_is_not_finite() {
-    let Some(gpu) = able(8) else { return };
+    let Some((_turn, gpu)) = taken() else { return };
     for (at, strange) in [(0, f64::NAN), (1, f64::INFINITY), (2, f64::NAN), (3, f64::INFINITY), (4, f64::NAN)]
     {
         let (case, _) = [CASES[3], CASES[3], CASES[6], CASES[10], CASES[11]][at];
         let mut data = Data::<f16>::new(case);
         let ([batch, heads, kv_heads], [queries, keys], [dim, dim_v], extra) = case;
         let run = |data: &Data<f16>| {
-            let (y, lse) = Operands::new(&gpu, data, case, Lay::Plain).by(AttentionKernel::Coop).run();
+            let (y, lse) = Operands::new(gpu, data, case, Lay::Plain).by(AttentionKernel::Coop).run();
             (y.to_vec().unwrap(), lse.to_vec().unwrap())
         };
         let want = run(&data);
@@ -153,7 +164,7 @@ fn masked_keys_may_hold_what_is_not_finite() {
 /// Scores grow from block to block, and fall: sums are rescaled in each block, or never.
 #[test]
 fn sums_are_rescaled_when_scores_grow() {
-    let Some(gpu) = able(8) else { return };
+    let Some((_turn, gpu)) = taken() else { return };
     let case = ([1, 1, 1], [33, 200], [16, 16], Extra::None);
     for slope in [0.5, -0.5, 0.02] {
         let mut data = Data::<f16>::new(case);
@@ -163,7 +174,7 @@ fn sums_are_rescaled_when_scores_grow() {
         }
         let mut want = data.reference(case, 0.25);
         want.weights = DType::F16;
-        let (y, lse) = Operands::new(&gpu, &data, case, Lay::Plain).by(AttentionKernel::Coop).run();
+        let (y, lse) = Operands::new(gpu, &data, case, Lay::Plain).by(AttentionKernel::Coop).run();
         assert_ok(&want.attention().compare(&y.to_vec().unwrap()), slope);
         assert_log_sums(&want.log_sums(), &lse.to_vec().unwrap(), slope);
     }
