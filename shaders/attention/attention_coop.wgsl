@@ -114,41 +114,9 @@ var<workgroup> k_tile: array<vec4<f16>, max(BC * K_LD, BLOCK_ROWS * P_LD)>;
 var<workgroup> s_tile: array<vec4<f32>, BLOCK_ROWS * S_LD>; // scores, or BC columns of sums
 var<workgroup> mends: vec4<u32>; // whether sums of a subgroup's rows have to be changed
 
-fn is_finite(x: vec4<f16>) -> vec4<bool> {
-    return (bitcast<vec4<u32>>(vec4<f32>(x)) & vec4<u32>(0x7f800000u)) < vec4<u32>(0x7f800000u);
-}
-
-// Stages BC keys from j0 on. Keys past the last one are the last one: no row attends them.
-fn stage_keys(of_k: u32, j0: u32, last: u32, lane: u32) {
-    //#unroll
-    for (var n = 0u; n < (K_UNITS + LANES - 1u) / LANES; n++) {
-        let unit = lane + n * LANES;
-        if K_UNITS % LANES == 0u || unit < K_UNITS {
-            let row = unit / (D / 8u);
-            let col = unit % (D / 8u);
-            let elements = key_unit(of_k + min(j0 + row, last) * dims.k.w, 8u * col);
-            k_tile[row * K_LD + 2u * col] = elements.x;
-            k_tile[row * K_LD + 2u * col + 1u] = elements.y;
-        }
-    }
-}
-
+//#import attention_keys
 //#slot attention_values default in_order
-
-// The sums of four columns of weighted values that are not finite, over the keys of a block that a row attends.
-fn strange_sums(of_p: u32, of_v: u32, j0: u32, range: vec2<u32>, batch: u32, col: u32) -> vec4<f32> {
-    var sums = vec4<f32>();
-    for (var c = 0u; c < BC; c++) {
-        let j = j0 + c;
-        if j >= range.x && j < range.y && is_kept(batch, j) {
-            let unit = value_unit(of_v + j * dims.v.w, col / 8u * 8u);
-            let values = select(unit.x, unit.y, vec4<bool>(col % 8u == 4u));
-            let p = f32(k_tile[of_p + c / 4u][c % 4u]);
-            sums += select(p * vec4<f32>(values), vec4<f32>(), is_finite(values));
-        }
-    }
-    return sums;
-}
+//#import attention_strange
 
 // The softmax is summed up block by block of keys (Milakov and Gimelshein, 2018; Dao et al., 2022). Sums stay in matrices, which have no
 // elements to multiply, so they are rescaled late: only if a score exceeds the largest known one by far (`LATE`).
