@@ -35,16 +35,6 @@ const BLOCK_ROWS: u32 = SUBGROUPS * WM;
 const SHARE: u32 = BC / LANES_OF_ROW; // of a row's BC scores, those of a lane
 const_assert WM % FRAGMENT == 0u && BC % FRAGMENT == 0u && D % FRAGMENT == 0u && DV % FRAGMENT == 0u;
 const_assert SUBGROUP * LANE_ROWS == WM * LANES_OF_ROW && BC % LANES_OF_ROW == 0u && SHARE % 8u == 0u;
-const ROWS: u32 = WM / FRAGMENT; // of matrices
-const KEYS: u32 = BC / FRAGMENT;
-// Matrices of a row of Q, and of sums: with those of the last BC columns, which there may not be.
-const OF_Q: u32 = (D + BC - 1u) / BC * KEYS;
-const OF_O: u32 = (DV + BC - 1u) / BC * KEYS;
-// NOTE: an odd number of 16 bytes, so that rows start in different banks.
-const K_LD: u32 = D / 4u + 2u;
-const S_LD: u32 = BC / 4u + 1u;
-const P_LD: u32 = BC / 4u + 2u;
-const K_UNITS: u32 = BC * D / 8u;
 const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
 
@@ -109,11 +99,7 @@ fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
 fn store_lse(row: u32, value: f32) {}
 //#end
 
-// BC keys and, when their scores are known, weights; or BC columns of Q.
-var<workgroup> k_tile: array<vec4<f16>, max(BC * K_LD, BLOCK_ROWS * P_LD)>;
-var<workgroup> s_tile: array<vec4<f32>, BLOCK_ROWS * S_LD>; // scores, or BC columns of sums
-var<workgroup> mends: vec4<u32>; // whether sums of a subgroup's rows have to be changed
-
+//#import attention_tiles
 //#import attention_keys
 //#slot attention_values default in_order
 //#import attention_strange

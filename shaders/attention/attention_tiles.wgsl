@@ -1,0 +1,17 @@
+//! Shared memory of attention on cooperative matrices, and its sizes: keys, weights, scores.
+
+const ROWS: u32 = WM / FRAGMENT; // of matrices
+const KEYS: u32 = BC / FRAGMENT;
+// Matrices of a row of Q, and of sums: with those of the last BC columns, which there may not be.
+const OF_Q: u32 = (D + BC - 1u) / BC * KEYS;
+const OF_O: u32 = (DV + BC - 1u) / BC * KEYS;
+// NOTE: an odd number of 16 bytes, so that rows start in different banks.
+const K_LD: u32 = D / 4u + 2u;
+const S_LD: u32 = BC / 4u + 1u;
+const P_LD: u32 = BC / 4u + 2u;
+const K_UNITS: u32 = BC * D / 8u;
+
+// BC keys and, when their scores are known, weights; or BC columns of Q.
+var<workgroup> k_tile: array<vec4<f16>, max(BC * K_LD, BLOCK_ROWS * P_LD)>;
+var<workgroup> s_tile: array<vec4<f32>, BLOCK_ROWS * S_LD>; // scores, or BC columns of sums
+var<workgroup> mends: vec4<u32>; // whether sums of a subgroup's rows have to be changed
