@@ -38,17 +38,6 @@ const_assert SUBGROUP * LANE_ROWS == WM * LANES_OF_ROW && BC % LANES_OF_ROW == 0
 const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
 
-const LOWEST: f32 = -3.40282347e38;  // the score of a key that a row does not attend
-const NO_SCORE: f32 = -1.70141173e38; // the largest score of no key. Its distance to LOWEST is so large that its exponential is 0.
-// Sums are rescaled when a score exceeds the largest known one by more than this. Weights are at most e^8, and f16 has room for it.
-const LATE: f32 = 8.0;
-
-// Eight f16 elements along a head dim, 16 bytes.
-struct Unit {
-    x: vec4<f16>,
-    y: vec4<f16>,
-}
-
 //#generated operands
 // The operands. `query_unit`, `key_unit` and `value_unit` are eight elements of a row that begins at `start`, from `at` on; the other
 // functions are those of `attention.wgsl`. Plans generate it.
