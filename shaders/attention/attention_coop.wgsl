@@ -37,7 +37,6 @@ const_assert WM % FRAGMENT == 0u && BC % FRAGMENT == 0u && D % FRAGMENT == 0u &&
 const_assert SUBGROUP * LANE_ROWS == WM * LANES_OF_ROW && BC % LANES_OF_ROW == 0u && SHARE % 8u == 0u;
 const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
-
 //#generated operands
 // The operands. `query_unit`, `key_unit` and `value_unit` are eight elements of a row that begins at `start`, from `at` on; the other
 // functions are those of `attention.wgsl`. Plans generate it.
