@@ -187,7 +187,7 @@ pub(crate) const FAMILIES: [Family; 60] = [
     }),
     ("attention, backward", |caps| attended_backward(AttentionGradientsOf::Operands, caps)),
     ("attention, gradient of a bias", |caps| {
-        attended_backward(AttentionGradientsOf::Bias(flat(&[4, 100, 120])?), caps)
+        attended_backward(AttentionGradientsOf::Bias(flat(&[2, 4, 100, 120])?), caps)
     }),
     ("attention on matrices", |caps| {
         let x = flat(&[2, 4, 100, 16])?;
