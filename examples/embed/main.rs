@@ -11,8 +11,8 @@
 //! the most similar one of each; tokens per second; launches per layer; and the share of each kind of step in the time. It
 //! compares the embeddings of the stored sentences (with sentences of your own, of the first 8) with those of the same
 //! encoder in f64, and, with `--compare`, the results of the layers too. The exit status is 0 only if every value is within
-//! its tolerance, and the most similar sentences are the same. The book's page "A transformer, from tokens to vectors"
-//! explains the steps.
+//! its tolerance, and the most similar sentences are the same where they are clear in f64. The book's page "A transformer,
+//! from tokens to vectors" explains the steps.
 //!
 //! The model, all-MiniLM-L6-v2 with a smaller vocabulary, is in `examples/data/minilm`. `--model` takes the folder of a
 //! published BERT model of this kind, with `model.safetensors`, `vocab.txt` and `config.json`; another model than
@@ -109,8 +109,8 @@ fn main() -> ExitCode {
 }
 
 fn run<T: Real>(args: &Args) -> Result<Report> {
-    let model = Model::open(&args.model)?;
-    let stored = Stored::read(&Path::new(DATA).join("sentences.json"))?;
+    let model = Model::open(&args.model).map_err(left_out)?;
+    let stored = Stored::read(&Path::new(DATA).join("sentences.json")).map_err(left_out)?;
     let own = match &args.file {
         Some(path) => Some(lines::read(path)?),
         None => (!args.sentences.is_empty()).then(|| args.sentences.clone()),
@@ -147,6 +147,17 @@ fn run<T: Real>(args: &Args) -> Result<Report> {
         ranking,
         found,
     })
+}
+
+/// Says where the example's data are, if they are not here.
+fn left_out(error: Error) -> Error {
+    match error {
+        Error::Input { what, why } if !Path::new(DATA).exists() => {
+            let where_from = "the published package leaves it out: run this in a clone of the repository";
+            Error::Input { what, why: format!("{why}; {where_from}") }
+        }
+        other => other,
+    }
 }
 
 /// A picture of a thousand sentences shows nothing.

@@ -80,7 +80,7 @@ pub(crate) fn layer_plans<T: Real>(
 }
 
 /// The launches that only add the sums of products whose k is split.
-fn reductions(plans: &[(&'static str, Plan)]) -> u64 {
+pub(crate) fn reductions(plans: &[(&'static str, Plan)]) -> u64 {
     let steps = plans.iter().flat_map(|(_, plan)| plan.steps());
     steps.filter(|step| step.kernel.shader() == REDUCTION).map(|_| 1).sum()
 }

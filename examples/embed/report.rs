@@ -76,6 +76,7 @@ impl Report {
             json!({
                 "texts": texts,
                 "tokens": length,
+                "launches_per_layer": speed.launches_per_layer,
                 "encoder_seconds": speed.encoder,
                 "products_seconds": speed.products.seconds,
                 "over_products": speed.products.ratio,
@@ -239,7 +240,11 @@ impl fmt::Display for Report {
             significant(embedded.seconds * 1e3),
             significant(self.tokens_per_second())
         )?;
-        writeln!(f, "launches   {} per layer", embedded.launches_per_layer)?;
+        writeln!(
+            f,
+            "launches   {} per layer, without those that add up split k",
+            embedded.launches_per_layer
+        )?;
         let shares: Vec<String> =
             self.shares().map(|(name, share)| format!("{name} {:.0} %", share * 100.0)).collect();
         writeln!(f, "shares     {}", shares.join("; "))?;

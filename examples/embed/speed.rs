@@ -2,6 +2,7 @@
 
 use crate::batch::{BATCH, Batch};
 use crate::encoder::{Encoder, heads_of};
+use crate::passes::{layer_plans, reductions};
 use crate::watch::Watch;
 use crate::wordpiece::Tokens;
 use std::time::Instant;
@@ -16,6 +17,8 @@ const ROUNDS: usize = 7;
 pub(crate) struct Speed {
     /// The shape of the batch: texts, tokens.
     pub(crate) shape: [usize; 2],
+    /// The most launches of a layer, without those that only add the sums of a product whose k is split.
+    pub(crate) launches_per_layer: u64,
     /// Median seconds of the encoder.
     pub(crate) encoder: f64,
     /// Its products alone, without bias, activation and residual.
@@ -63,6 +66,8 @@ pub(crate) fn speed<T: Real>(gpu: &Gpu, encoder: &Encoder<T>, padding: i32) -> R
         &|| operands.multiply_by_weights(encoder).and_then(|()| operands.multiply_heads(encoder)),
         &|| operands.multiply_by_weights(encoder),
     ];
+    let pass = encoder.forward(&batch, &mut Watch::Nothing)?;
+    let added = reductions(&layer_plans(gpu, encoder, &texts, padding)?);
     works.iter().try_for_each(|work| work())?;
     gpu.wait()?;
     let mut rounds = Vec::new();
@@ -78,6 +83,7 @@ pub(crate) fn speed<T: Real>(gpu: &Gpu, encoder: &Encoder<T>, padding: i32) -> R
         |i: usize| Alone { seconds: median(&|round| round[i]), ratio: median(&|round| round[0] / round[i]) };
     Ok(Speed {
         shape: batch.shape,
+        launches_per_layer: pass.launches.into_iter().max().unwrap_or(0).saturating_sub(added),
         encoder: median(&|round| round[0]),
         products: alone(1),
         by_weights: alone(2),

@@ -53,19 +53,23 @@ alias db_unit = f32;
 //#slot load_quad x=g default reals
 //#slot save x=db default element
 
-fn query(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+fn query(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32> {
+    let group = inside(wanted, length);
     return load_quad_q(start + 4u * group * dims.along.x, dims.along.x, length - 4u * group);
 }
 
-fn key(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+fn key(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32> {
+    let group = inside(wanted, length);
     return load_quad_k(start + 4u * group * dims.along.y, dims.along.y, length - 4u * group);
 }
 
-fn value(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+fn value(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32> {
+    let group = inside(wanted, length);
     return load_quad_v(start + 4u * group * dims.along.z, dims.along.z, length - 4u * group);
 }
 
-fn gradient(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+fn gradient(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32> {
+    let group = inside(wanted, length);
     return load_quad_g(start + 4u * group * dims.along_g, dims.along_g, length - 4u * group);
 }
 

@@ -47,11 +47,13 @@ alias g_unit = f32;
 //#slot load x=g default element
 //#slot load_quad x=g default reals
 
-fn result(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+fn result(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32> {
+    let group = inside(wanted, length);
     return load_quad_y(start + 4u * group * dims.along_y, dims.along_y, length - 4u * group);
 }
 
-fn gradient(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+fn gradient(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32> {
+    let group = inside(wanted, length);
     return load_quad_g(start + 4u * group * dims.along_g, dims.along_g, length - 4u * group);
 }
 //#end

@@ -3,6 +3,14 @@
 
 const LOWEST: f32 = -3.40282347e38; // the lowest f32: a row without a larger score has no sum
 
+// The group that is loaded: behind a row's end, invocations load its last one.
+fn inside(group: u32, length: u32) -> u32 {
+    if WHOLE {
+        return group;
+    }
+    return min(group, (length - 1u) / WIDTH);
+}
+
 fn within(v: vec4<f32>, group: u32, k: u32, length: u32) -> vec4<f32> {
     if WHOLE {
         return v;

@@ -84,9 +84,7 @@ impl AttentionProblem {
             to.read(name);
         }
         for (name, operand, along) in [("query", "q", "x"), ("key", "k", "y"), ("value", "v", "z")] {
-            let value = to.loaded(operand, "start", &format!("dims.along.{along}"));
-            let head = format!("{name}(start: u32, group: u32, k: u32, length: u32) -> vec4<f32>");
-            to.function(&head, &format!("    return {value};\n"));
+            loader(to, name, operand, &format!("along.{along}"));
         }
     }
 
@@ -133,4 +131,12 @@ impl AttentionProblem {
         let body = if wants { "    lse[row] = value;\n" } else { "" };
         to.function("store_lse(row: u32, value: f32)", body);
     }
+}
+
+/// The function that loads quads of an operand's groups. `along` is the field of the dims with the stride along the head dim. Of groups behind
+/// a row's end, the last one is loaded.
+pub(super) fn loader(to: &mut Writer, name: &str, operand: &str, along: &str) {
+    let value = to.loaded(operand, "start", &format!("dims.{along}"));
+    let head = format!("{name}(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32>");
+    to.function(&head, &format!("    let group = inside(wanted, length);\n    return {value};\n"));
 }

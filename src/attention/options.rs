@@ -86,7 +86,7 @@ impl<'a, T: Real> AttentionOptions<'a, T> {
         Self { scale: Some(scale), ..self }
     }
 
-    /// Masks the keys behind each query.
+    /// Masks the keys after each query.
     pub fn causal(self, from: CausalFrom) -> Self {
         Self { causal: Some(from), ..self }
     }
@@ -98,7 +98,7 @@ impl<'a, T: Real> AttentionOptions<'a, T> {
     }
 
     /// Adds a bias to the scaled products. It broadcasts to (batch, heads, queries, keys), and may have any strides. Minus infinity masks
-    /// a key.
+    /// a key, whose elements must be finite.
     pub fn bias(self, bias: &'a Tensor<T>) -> Self {
         Self { bias: Some(bias), ..self }
     }
@@ -109,7 +109,8 @@ impl<'a, T: Real> AttentionOptions<'a, T> {
         Self { lengths: Some(lengths), ..self }
     }
 
-    /// Masks the keys whose number here is 0. A tensor (batch, keys).
+    /// Masks the keys whose number here is 0. A tensor (batch, keys). It is the opposite of `key_padding_mask` of `PyTorch`, which is true for
+    /// keys to be masked.
     pub fn keep(self, keep: &'a Tensor<i8>) -> Self {
         Self { keep: Some(keep), ..self }
     }

@@ -63,7 +63,7 @@ pub struct AttentionRange {
     pub causal: Option<CausalFrom>,
     /// Keys before the query's own, counted from the bottom right corner.
     pub left: Option<usize>,
-    /// Keys behind it.
+    /// Keys after it.
     pub right: Option<usize>,
 }
 
@@ -140,7 +140,9 @@ impl AttentionProblem {
         };
         let along = |of: &Layout| dim(OP, of.in_window(dtype).strides()[3]);
         let first = |of: Option<&Layout>, dtype| of.map_or(0, |of: &Layout| of.offset_in_window(dtype));
-        let step = |of: Option<&Layout>, axis: usize| of.map_or(Ok(0), |of| dim(OP, of.strides()[axis]));
+        let step = |of: Option<&Layout>, dtype, axis: usize| {
+            of.map_or(Ok(0), |of| dim(OP, of.in_window(dtype).strides()[axis]))
+        };
         let of_bias = |axis: usize| bias.map_or(Ok(0), |bias| dim(OP, bias.strides()[axis]));
         let dims = AttentionDims {
             q: strides(q, dtype)?,
@@ -159,12 +161,12 @@ impl AttentionProblem {
             parts: 1,
             lower,
             upper,
-            keep: [first(keep, DType::I8), step(keep, 0)?],
-            keep_along: step(keep, 1)?,
+            keep: [first(keep, DType::I8), step(keep, DType::I8, 0)?],
+            keep_along: step(keep, DType::I8, 1)?,
             lengths: first(lengths, DType::I32),
-            lengths_stride: step(lengths, 0)?,
+            lengths_stride: step(lengths, DType::I32, 0)?,
             slopes: first(slopes, DType::F32),
-            slopes_stride: step(slopes, 0)?,
+            slopes_stride: step(slopes, DType::F32, 0)?,
             heads: dim(OP, shape.batch * shape.kv_heads)?,
             ..AttentionDims::default()
         };
@@ -208,11 +210,7 @@ impl AttentionProblem {
     pub(super) fn moves(&self) -> Moves {
         let d = &self.dims;
         let places = [d.q, d.k, d.v, d.y].into_iter().flatten();
-        Moves::of(
-            self.dtype,
-            d.along[..3].iter().copied().filter(|&stride| stride != 0),
-            places.chain([d.dim, d.dim_v]),
-        )
+        Moves::of(self.dtype, d.along[..3].iter().copied(), places.chain([d.dim, d.dim_v]))
     }
 
     /// The elements that an invocation loads together.
@@ -282,7 +280,7 @@ impl AttentionShape {
     }
 
     /// The bias, broadcast to the scores.
-    fn broadcast(&self, bias: &Layout) -> Result<Layout> {
+    pub(super) fn broadcast(&self, bias: &Layout) -> Result<Layout> {
         let scores = [self.batch, self.heads, self.queries, self.keys];
         let wrong = || {
             Error::shapes(

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 
 /// Attention: $\mathrm{softmax}(s\, Q K^T + B)\, V$, with the scale $s$ and the masks and biases of the options. The scores are never in memory.
 ///
-/// A query that attends no key gives 0. What masked keys and values hold does not matter; it may be NaN. A score that is NaN or
+/// A query that attends no key gives 0. What masked keys and values hold does not matter (unless a bias masks them); it may be NaN. A score that is NaN or
 /// $+\infty$ makes its row NaN.
 ///
 /// # Shapes
@@ -88,6 +88,7 @@ fn run<T: Real>(
     let shape = AttentionShape::of(&layouts)?;
     let scale = scale_of(op, options, shape.dim)?;
     let of_rows = [shape.batch, shape.heads, shape.queries];
+    options.bias.map(|bias| shape.broadcast(bias.layout())).transpose()?;
     let wants_lse = statistics == AttentionStatistics::LogSums;
     let y = shape.result(q.layout())?;
     if q.is_empty() || k.is_empty() || v.is_empty() {
@@ -95,7 +96,8 @@ fn run<T: Real>(
             return Err(Error::shapes(op, "the head dims must not be 0", q.shape(), v.shape()));
         }
         let lse = || crate::ops::log(&gpu.zeros::<f32>(of_rows)?);
-        return Ok((gpu.zeros(y.shape())?, wants_lse.then(lse).transpose()?));
+        let zeros = gpu.zeros::<T>([y.len()])?.as_strided(y.shape(), y.strides(), 0)?;
+        return Ok((zeros, wants_lse.then(lse).transpose()?));
     }
     let problem =
         AttentionProblem::new(layouts, options.range(), statistics, T::DTYPE)?.pinned(options.kernel);

@@ -92,9 +92,9 @@ pub fn compare(results: impl IntoIterator<Item = (f64, f64, f64)>) -> Comparison
     for (i, (got, want, tolerance)) in results.into_iter().enumerate() {
         let error = (got - want).abs();
         let error = if error.is_nan() { f64::INFINITY } else { error };
-        // 0 for exact results, whatever the tolerance; infinite for other results if the tolerance is 0 or NaN.
+        // 0 for exact results, whatever the tolerance; infinite for other results if the tolerance is 0, negative or NaN.
         let ratio = if error == 0.0 { 0.0 } else { error / tolerance };
-        let ratio = if ratio.is_nan() { f64::INFINITY } else { ratio };
+        let ratio = if ratio >= 0.0 { ratio } else { f64::INFINITY };
         comparison.max_abs_err = comparison.max_abs_err.max(error);
         if ratio > comparison.bound_ratio {
             (comparison.bound_ratio, comparison.worst) = (ratio, i);

@@ -1,9 +1,11 @@
 //! Sizes that no device has: errors at once, before anything is allocated or computed.
 
 use crate::support;
-use tilewise::attention::attention_with_lse;
+use tilewise::attention::{FeedForward, attention_with_lse};
 use tilewise::ops::{self, CrossEntropy, GroupNorm, LayerNorm, Rotary, RotaryPairs};
-use tilewise::{AttentionOptions, Result, Tensor, attention};
+use tilewise::{
+    AttentionOptions, KeyValueCache, MultiHeadAttention, Result, Tensor, TransformerBlock, attention,
+};
 
 type Operation = fn(&Tensor<f32>) -> Result<()>;
 
@@ -36,6 +38,12 @@ fn sizes_that_no_device_has_are_errors() {
         fails("positions", table(6, huge));
         fails("rotary dims", table(huge, 3));
         fails("start", rotary.apply(&x, huge).map(drop));
+        let heads = |heads| MultiHeadAttention::<f32>::builder(huge, heads).random(&gpu).map(drop);
+        fails("features", heads(1));
+        fails("heads", heads(huge));
+        let block = |inner| TransformerBlock::<f32>::builder(6, 2, inner).feed_forward(FeedForward::SwiGlu);
+        fails("inner features", block(huge).random(&gpu).map(drop));
+        fails("capacity", KeyValueCache::<f32>::new(&gpu, [1, 1, huge, 2]).map(drop));
         fails("unsqueeze", x.unsqueeze(huge).map(drop));
         fails("squeeze", x.squeeze(huge).map(drop));
         fails("groups", ops::group_norm(&x, GroupNorm::new(huge)).map(drop));

@@ -63,8 +63,7 @@ fn longer_texts_than_the_limit_are_cut() {
     assert_eq!((cut.ids.len(), cut.whole, whole.ids.len(), whole.whole), (256, 302, 302, 302));
     assert_eq!(cut.ids[..255], whole.ids[..255]);
     assert_eq!(cut.ids.last(), whole.ids.last());
-    assert_eq!(pieces.tokens(&text, 2), pieces.tokens(&text, 2));
-    assert_eq!(pieces.tokens(&text, 2).ids.len(), 2);
+    assert_eq!(pieces.tokens(&text, 2).ids, [2, 3], "its begin and its end");
 }
 
 #[test]

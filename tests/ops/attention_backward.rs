@@ -131,7 +131,11 @@ fn cases_agree(turn: &Turn, forms: &mut Forms) {
                 if let Some(shape) = bias {
                     let before = pass.launches();
                     let got = pass.of_bias();
-                    assert_eq!(pass.launches() - before, 2, "{case:?}");
+                    let is_matrix = shape[2..] == case.1;
+                    // Parts of sums are added up, and stored in another type.
+                    let most = if is_matrix { 2 } else { 4 + u64::from(T::DTYPE != DType::F32) };
+                    let launches = pass.launches() - before;
+                    assert!(launches == 2 || (!is_matrix && (3..=most).contains(&launches)), "{case:?}");
                     assert_eq!(got.shape(), pass.of.bias.shape());
                     let want = want.bias_gradient(&known.y, &known.lse, &known.grad, shape);
                     assert_ok(&want.compare(&got.to_vec().unwrap()), ("bias", T::DTYPE, case, lay));
@@ -145,7 +149,7 @@ fn cases_agree(turn: &Turn, forms: &mut Forms) {
 /// Keys and values that are masked by lengths, a mask or their place do not matter, not even NaN, and have no gradient.
 fn masked_keys_may_hold_nan(turn: &Turn, forms: &mut Forms) {
     fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
-        for case in [CASES[10], CASES[11], CASES[3], CASES[14]] {
+        for case in [CASES[10], CASES[11], CASES[6], CASES[14]] {
             let mut data = Data::<T>::new(case);
             let known = Known::<T>::new(&data.reference(case, scale(case)));
             let ([batch, _, kv_heads], [queries, keys], [dim, dim_v], extra) = case;
@@ -162,6 +166,7 @@ fn masked_keys_may_hold_nan(turn: &Turn, forms: &mut Forms) {
                     masked.extend((0..kv_heads).map(|head| (b * kv_heads + head) * keys + j));
                 }
             }
+            assert!(!masked.is_empty(), "{case:?}");
             for &at in &masked {
                 data.k[at * dim..][..dim].fill(T::from_f64(f64::NAN));
                 data.v[at * dim_v..][..dim_v].fill(T::from_f64(f64::NAN));

@@ -228,7 +228,7 @@ fn attended(
 fn attended_backward(of: AttentionGradientsOf, caps: &Caps) -> Result<Plan> {
     let (q, k, lse) = (flat(&[2, 4, 100, 16])?, flat(&[2, 4, 120, 16])?, flat(&[2, 4, 100])?);
     let bias = match &of {
-        AttentionGradientsOf::Bias(bias) => Some(bias),
+        AttentionGradientsOf::Bias(bias) | AttentionGradientsOf::PartOfBias(bias) => Some(bias),
         AttentionGradientsOf::Operands => None,
     };
     let forward = attention([&q, &k, &k], bias, AttentionStatistics::None)?;

@@ -50,9 +50,10 @@ pub fn attention_kernels(caps: &Caps) -> Vec<Kernel> {
                 kernels.extend(plans.flat_map(|plan| kernels_of(&plan).collect::<Vec<_>>()));
                 let y = layout(&[2, 4, queries, dim_v]);
                 let rows = [&y, &layout(&[2, 4, queries]), &y];
-                let of = match extra {
-                    0 | 2 => AttentionGradientsOf::Operands,
-                    1 => AttentionGradientsOf::Bias(bias),
+                let of = match (extra, at) {
+                    (0 | 2, _) => AttentionGradientsOf::Operands,
+                    (1, 0) => AttentionGradientsOf::PartOfBias(bias),
+                    (1, _) => AttentionGradientsOf::Bias(bias),
                     _ => continue,
                 };
                 let backward = AttentionBackward::new(problem, rows, of).expect("operands that fit");

@@ -2,10 +2,12 @@
 //! `shaders/attention`.
 
 use super::problem::{AttentionBackward, AttentionBackwardDims, AttentionDeltaDims};
+use crate::attention::kernel::loader;
 use crate::attention::plan::Form;
 use crate::attention::problem::width;
 use crate::caps::Caps;
 use crate::kernel::{Kernel, StorageFormat};
+use crate::layout::DType;
 use crate::ops::vectors::Moves;
 use crate::ops::writer::Writer;
 
@@ -63,7 +65,7 @@ impl AttentionBackward {
             Pass::Queries => "dq",
             Pass::KeysAndValues => "dkv",
         };
-        self.written(kernel, self.moves(), result, caps)
+        self.written(kernel, self.moves(), (result, self.forward.dtype), caps)
     }
 
     /// The kernel that computes the gradient of the bias.
@@ -71,11 +73,17 @@ impl AttentionBackward {
         let kernel = Kernel::new("attention/attention_dbias")
             .dims(caps, size_of::<AttentionBackwardDims>())
             .param("LANES", invocations);
-        self.written(kernel, Moves::Elements, "db", caps)
+        self.written(kernel, Moves::Elements, ("db", self.bias_dtype()), caps)
     }
 
-    /// A kernel with its operands, masks and result.
-    fn written(&self, kernel: Kernel, moves: Moves, result: &'static str, caps: &Caps) -> Kernel {
+    /// A kernel with its operands, masks and result, which has this type.
+    fn written(
+        &self,
+        kernel: Kernel,
+        moves: Moves,
+        (result, dtype): (&'static str, DType),
+        caps: &Caps,
+    ) -> Kernel {
         let mut to = Writer::new(kernel, moves, StorageFormat::of(self.forward.dtype, caps));
         for name in ["q", "k", "v", "g"] {
             to.read(name);
@@ -90,15 +98,9 @@ impl AttentionBackward {
             loader(&mut to, name, operand, along);
         }
         self.forward.masks(&mut to);
+        to.format = StorageFormat::of(dtype, caps);
         to.write(result);
         let words: Vec<_> = std::iter::once(result).chain(self.forward.masks_given()).collect();
         to.done(words.join(" "))
     }
-}
-
-/// The function that loads quads of an operand's groups.
-fn loader(to: &mut Writer, name: &str, operand: &str, along: &str) {
-    let value = to.loaded(operand, "start", &format!("dims.{along}"));
-    let head = format!("{name}(start: u32, group: u32, k: u32, length: u32) -> vec4<f32>");
-    to.function(&head, &format!("    return {value};\n"));
 }

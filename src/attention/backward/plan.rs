@@ -45,17 +45,17 @@ impl Problem for AttentionBackward {
         self.delta(&mut draft, &[y, g, lse, (stats, Access::Write)])?;
         let inputs = || [q, k, v, g, (stats, Access::Read)].into_iter().chain(masks.iter().copied());
         let mut write =
-            |name, layout| (draft.operand(name, forward.dtype, layout, Access::Write), Access::Write);
+            |name, dtype, layout| (draft.operand(name, dtype, layout, Access::Write), Access::Write);
         match self.of {
             AttentionGradientsOf::Operands => {
-                let dq = write("the gradient of the queries", self.dq);
-                let dkv = write("the gradients of the keys and values", self.dkv);
+                let dq = write("the gradient of the queries", forward.dtype, self.dq);
+                let dkv = write("the gradients of the keys and values", forward.dtype, self.dkv);
                 self.gradients(&mut draft, Pass::Queries, &inputs().chain([dq]).collect::<Vec<_>>())?;
                 let args: Vec<_> = inputs().chain([dkv]).collect();
                 self.gradients(&mut draft, Pass::KeysAndValues, &args)?;
             }
-            AttentionGradientsOf::Bias(bias) => {
-                let db = write("the gradient of the bias", bias);
+            AttentionGradientsOf::Bias(bias) | AttentionGradientsOf::PartOfBias(bias) => {
+                let db = write("the gradient of the bias", self.bias_dtype(), bias);
                 self.of_bias(&mut draft, bias.len(), &inputs().chain([db]).collect::<Vec<_>>())?;
             }
         }
@@ -120,6 +120,14 @@ impl AttentionBackward {
             flops: Flops::of_f32(self.pairs() * of_pair),
             time: Time::Roofline,
         })
+    }
+
+    /// The type of the gradient of a bias.
+    pub(super) fn bias_dtype(&self) -> DType {
+        match self.of {
+            AttentionGradientsOf::PartOfBias(_) => DType::F32,
+            AttentionGradientsOf::Bias(_) | AttentionGradientsOf::Operands => self.forward.dtype,
+        }
     }
 
     /// The number of scores.

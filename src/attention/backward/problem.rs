@@ -66,8 +66,10 @@ pub struct AttentionDeltaDims {
 pub enum AttentionGradientsOf {
     /// Of queries, keys and values.
     Operands,
-    /// Of a bias of this shape, which may lack leading axes.
+    /// Of a bias of this shape, which may lack leading axes, in the type of the operands.
     Bias(Layout),
+    /// The same in f32, as a part of sums.
+    PartOfBias(Layout),
 }
 
 /// A checked backward pass of an attention.
@@ -111,7 +113,12 @@ impl AttentionBackward {
         };
         let (y, g, lse) = (y.in_window(dtype), g.in_window(dtype), lse.in_window(DType::F32));
         let mut bias_shape = [1; 4];
-        if let AttentionGradientsOf::Bias(bias) = &of {
+        if let AttentionGradientsOf::Bias(bias) | AttentionGradientsOf::PartOfBias(bias) = &of {
+            if forward.bias.is_none() || !bias.is_contiguous() || bias.offset() > 0 {
+                let rule = "the gradient of a bias must be contiguous, and there must be a bias";
+                return Err(Error::shape(OP, rule, bias.shape()));
+            }
+            shape.broadcast(bias)?;
             let missing = bias_shape.len().saturating_sub(bias.rank());
             for (to, &extent) in bias_shape[missing..].iter_mut().zip(bias.shape()) {
                 *to = dim(OP, extent)?;
@@ -203,6 +210,19 @@ impl AttentionShape {
         let [dk, dv] = [of_keys(k, self.dim)?, of_keys(v, self.dim_v)?];
         let dv = Layout::new(OP, dv.shape(), dv.strides(), dk.len(), usize::MAX)?;
         Ok([Self { dim_v: self.dim, ..*self }.result(q)?, dk, dv])
+    }
+
+    /// The shape of the parts of the gradient of a bias of this shape, and the axes along which they are added up. None if the bias has an
+    /// element for each query and key, or there is nothing to add up: then it has enough elements to occupy a device.
+    pub(super) fn parts_of_bias(&self, bias: &[usize]) -> Option<([usize; 4], Vec<usize>)> {
+        let mut own = [1; 4];
+        own[4 - bias.len()..].copy_from_slice(bias);
+        if own[2..] == [self.queries, self.keys] {
+            return None;
+        }
+        let parts = [self.batch, self.heads, if own[3] == 1 { self.queries } else { own[2] }, own[3]];
+        let axes: Vec<usize> = (0..4).filter(|&axis| own[axis] != parts[axis]).collect();
+        (!axes.is_empty()).then_some((parts, axes))
     }
 
     /// Checks the result, the logarithms and the gradient of the result.

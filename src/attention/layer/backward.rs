@@ -93,19 +93,23 @@ impl<T: Real> MultiHeadAttention<T> {
 
     /// The backward pass (vector-Jacobian product): the gradients of a loss with respect to the operands and the parameters, from its gradient
     /// `grad` with respect to the result. `saved` is of [`forward_saved`](Self::forward_saved) or
-    /// [`forward_cross_saved`](Self::forward_cross_saved) of this layer. The gradient of a bias of the options is that of
+    /// [`forward_cross_saved`](Self::forward_cross_saved) of this layer. Call it before [`descend`](Self::descend): it reads the present weights.
+    ///
+    /// A bias of the options gets no gradient here. To train one, compose [`Linear`](crate::Linear),
+    /// [`attention_with_lse`](crate::attention::attention_with_lse) and
     /// [`attention_bias_backward`](crate::attention::attention_bias_backward).
     ///
     /// # Shapes
     /// `grad` (batch, length, embed), as the result.
     /// # Errors
-    /// [`Error::Shape`] if `grad` has another shape, or `saved` is of another layer; otherwise as [`forward`](Self::forward).
+    /// [`Error::Shape`] if `grad` has another shape, or `saved` is of a layer with other sizes; otherwise as [`forward`](Self::forward).
     /// # Precision
     /// As [`linear_backward`](crate::linear_backward) and [`attention_backward`](crate::attention::attention_backward). The gradients of heads
     /// are rounded to `T`.
     /// # Launches
-    /// Twelve, or fourteen with a rotary table: three of the output's map, three of the attention, the rotation of two gradients, three that
-    /// put the gradients of queries, keys and values next to each other, and three of the stacked map.
+    /// Of self attention with contiguous operands twelve, or fourteen with a rotary table: three of the output's map, three of the attention, the rotation of two gradients, three that
+    /// put the gradients of queries, keys and values next to each other, and three of the stacked map. Long sums of few rows (split k) take one
+    /// more launch each.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -119,7 +123,6 @@ impl<T: Real> MultiHeadAttention<T> {
     ///     let (y, saved) = layer.forward_saved(&x, &AttentionOptions::new())?;
     ///     let (loss, grad) = ops::mse_and_gradient(&y, &target, ops::Reduction::Mean, 1.0)?;
     ///     let gradients = layer.backward(&saved, &grad)?;
-    ///     drop(saved);
     ///     layer.descend(&gradients, 1.0)?;
     ///     losses.push(loss.to_vec()?[0]);
     /// }

@@ -66,7 +66,8 @@ impl<T: Real> MultiHeadAttentionBuilder<T> {
     ///
     /// # Errors
     /// [`Error::Input`] if the heads do not divide the features, the key heads do not divide the heads, or there are more rotary dims than
-    /// a head has elements; [`Error::Gpu`] if the table is on another device; [`Error::OutOfMemory`] if the parameters do not fit.
+    /// a head has elements; [`Error::Gpu`] if the table is on another device; [`Error::OutOfMemory`] or
+    /// [`Error::Limit`] if the parameters do not fit.
     pub fn random(&self, gpu: &Gpu) -> Result<MultiHeadAttention<T>> {
         call("MultiHeadAttention::random", || {
             let expected = self.expected("")?.into_iter();

@@ -61,13 +61,14 @@ impl<T: Real> KeyValueCache<T> {
     /// cache holds what it held before.
     ///
     /// Views that [`keys`](Self::keys) returned earlier keep their length. In a [`Replay`](crate::Replay), each run writes where the
-    /// capture did.
+    /// capture did: the capture itself only counts the new positions, and writes nothing. Run the replay before the cache is used again, or
+    /// [`truncate`](Self::truncate) it.
     ///
     /// # Shapes
     /// `keys` and `values` (batch, key heads, new, dim), any strides.
     /// # Errors
-    /// [`Error::Shape`] if a tensor has another shape, or the cache has no room for the new elements; [`Error::Gpu`] if they are on another
-    /// device; [`Error::Limit`] as [`ops::copy_into`](crate::ops::copy_into).
+    /// [`Error::Shape`] if a tensor has another shape, or the cache has no room for the new positions; [`Error::Input`] if they
+    /// are views of this cache; [`Error::Gpu`] if they are on another device; [`Error::Limit`] as [`ops::copy_into`](crate::ops::copy_into).
     /// # Precision
     /// Every bit is copied.
     pub fn append(&mut self, keys: &Tensor<T>, values: &Tensor<T>) -> Result<()> {
@@ -82,7 +83,7 @@ impl<T: Real> KeyValueCache<T> {
         })
     }
 
-    /// The number of elements to append, if they fit.
+    /// The number of positions to append, if they fit.
     fn check(&self, keys: &Tensor<T>, values: &Tensor<T>) -> Result<usize> {
         let [batch, heads, _, dim] = self.shape();
         self.keys.same_gpu(OP, keys)?;
@@ -102,14 +103,13 @@ impl<T: Real> KeyValueCache<T> {
         Ok(new)
     }
 
-    /// Checks that there is room for this number of elements of an operand of this shape.
+    /// Checks that there is room for this number of positions of an operand of this shape.
     fn check_room(&self, new: usize, of: &[usize]) -> Result<()> {
         let (len, capacity) = (self.len, self.capacity());
         if new <= capacity - len {
             return Ok(());
         }
-        let rule =
-            format!("the cache holds {len} elements of at most {capacity} and has no room for {new} more");
+        let rule = format!("the cache holds {len} of {capacity} positions and has no room for {new} more");
         Err(Self::mismatch(rule, of, self.keys.shape()))
     }
 
@@ -146,7 +146,7 @@ impl<T: Real> KeyValueCache<T> {
         self.values.slice(2, ..self.len)
     }
 
-    /// The number of elements of each sequence that the cache holds.
+    /// The number of positions of each sequence that the cache holds.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -158,7 +158,7 @@ impl<T: Real> KeyValueCache<T> {
         self.len == 0
     }
 
-    /// The largest number of elements of each sequence.
+    /// The largest number of positions of each sequence.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.shape()[2]
@@ -171,12 +171,12 @@ impl<T: Real> KeyValueCache<T> {
         [0, 1, 2, 3].map(|axis| shape[axis])
     }
 
-    /// Forgets all elements, and keeps the memory.
+    /// Forgets all positions, and keeps the memory.
     pub fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// Forgets all elements but the first ones. If it has no more, nothing happens. What is appended next overwrites the others, which earlier
+    /// Forgets all positions but the first ones. If it has no more, nothing happens. What is appended next overwrites the others, which earlier
     /// views see.
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
@@ -184,8 +184,10 @@ impl<T: Real> KeyValueCache<T> {
 }
 
 impl<T: Real> MultiHeadAttention<T> {
-    /// An empty cache for this layer.
+    /// An empty cache for this layer. Each layer of a model needs its own.
     ///
+    /// # Shapes
+    /// (batch, key heads, `capacity`, head dim) for keys and for values.
     /// # Errors
     /// [`Error::OutOfMemory`] or [`Error::Limit`] if it does not fit.
     pub fn cache(&self, batch: usize, capacity: usize) -> Result<KeyValueCache<T>> {

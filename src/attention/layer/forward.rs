@@ -17,7 +17,7 @@ impl<T: Real> MultiHeadAttention<T> {
     /// Self attention: queries, keys and values of the same sequences.
     ///
     /// # Shapes
-    /// `x` (batch, length, embed) -> (batch, length, embed). A batch without sequences and sequences without elements are allowed.
+    /// `x` (batch, length, embed) -> (batch, length, embed). A batch without sequences and sequences without positions are allowed.
     /// # Errors
     /// [`Error::Shape`] if `x` has another shape, or masks and biases do not fit; [`Error::Input`] if the scale is not finite, or there are
     /// fewer positions in the rotary table than `x` has; [`Error::Gpu`] if operands are on different devices; [`Error::Limit`] and
@@ -63,7 +63,7 @@ impl<T: Real> MultiHeadAttention<T> {
         })
     }
 
-    /// Self attention of new elements of sequences, whose keys and values are appended to a cache. The queries attend all that the cache then
+    /// Self attention of new positions of sequences, whose keys and values are appended to a cache. The queries attend all that the cache then
     /// holds. With [`CausalFrom::BottomRight`], passes over the parts of a sequence give the rows of one causal pass over the whole.
     ///
     /// A rotary table rotates by the positions in the cache. If the call fails, the cache holds what it held before.

@@ -4,6 +4,18 @@ use crate::layout::Real;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 
+/// More features than this no device has in a tensor; so the numbers of rows do not overflow.
+const MOST_FEATURES: usize = i32::MAX as usize;
+
+/// Checks a number of features.
+pub(super) fn check_features(op: &'static str, what: &str, features: usize) -> Result<()> {
+    if features > MOST_FEATURES {
+        let (needed, allowed) = (features as u64, MOST_FEATURES as u64);
+        return Err(Error::Limit { op, what: what.to_owned(), needed, allowed });
+    }
+    Ok(())
+}
+
 /// The sizes of a layer's heads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HeadSizes {
@@ -25,6 +37,7 @@ impl HeadSizes {
             let why = format!("their number must divide that of the heads, {heads}; it is {kv_heads}");
             return Err(Error::input(format!("{op}: the key heads"), why));
         }
+        check_features(op, "the number of features", embed)?;
         Ok(self)
     }
 

@@ -22,7 +22,8 @@ pub(super) const OP: &str = "MultiHeadAttention";
 ///
 /// # Launches
 /// Four at most, or five with a [`Rotary`]: one product for all projections, the rotation of queries and keys, the attention (two launches
-/// if there are few queries and many keys), and the product of the results, with bias. Nothing is copied: heads are views.
+/// if there are few queries and many keys), and the product of the results, with bias. Long sums of few rows (split k) take one launch more.
+/// Nothing is copied: heads are views.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

@@ -186,7 +186,7 @@ fn caches_that_are_full_or_of_other_shapes() {
     says(
         gpu,
         || cache.append(&of(&[2, 3, 9, 4]), &of(&[2, 3, 9, 4])),
-        "KeyValueCache::append: the cache holds 0 elements of at most 8 and has no room for 9 more; got [2, 3, 9, 4] and \
+        "KeyValueCache::append: the cache holds 0 of 8 positions and has no room for 9 more; got [2, 3, 9, 4] and \
          [2, 3, 8, 4]",
     );
     let layer = layer(gpu);
@@ -199,8 +199,7 @@ fn caches_that_are_full_or_of_other_shapes() {
          where the new queries are",
     );
     layer.forward_cached(&x, &mut cache, &AttentionOptions::new()).unwrap();
-    let full =
-        "the cache holds 2 elements of at most 3 and has no room for 2 more; got [2, 2, 12] and [2, 4, 3, 3]";
+    let full = "the cache holds 2 of 3 positions and has no room for 2 more; got [2, 2, 12] and [2, 4, 3, 3]";
     says(
         gpu,
         || layer.forward_cached(&x, &mut cache, &AttentionOptions::new()),

@@ -90,7 +90,7 @@ fn a_full_cache_stays_as_it_is() {
     let error = cache.append(&keys, &values).unwrap_err().to_string();
     assert_eq!(
         error,
-        "KeyValueCache::append: the cache holds 3 elements of at most 4 and has no room for 3 more; got [2, 3, 3, 5] and \
+        "KeyValueCache::append: the cache holds 3 of 4 positions and has no room for 3 more; got [2, 3, 3, 5] and \
          [2, 3, 4, 5]"
     );
     cache.append(&keys.slice(2, ..1).unwrap(), &values).unwrap_err();

@@ -102,7 +102,7 @@ fn blocks_are_as_defined() {
     for_all_types(check::<f32>, check::<f16>, check::<bf16>);
 }
 
-/// Views with gaps and other orders give the same bits as their copies.
+/// Views with gaps and other orders give the results of their copies, up to the order of sums.
 #[test]
 fn operands_may_have_any_strides() {
     let Some(gpu) = support::gpu() else { return };

@@ -111,10 +111,19 @@ impl<'a> Machine<'a> {
         });
         let state = State { private: private.collect(), frames: Vec::new(), guarded: false };
         let main = &shader.module.entry_points[0].function;
-        let arguments =
-            main.arguments.iter().map(|argument| self.built_in(argument.binding.as_ref())).collect();
+        let arguments = main.arguments.iter().map(|of| self.argument(of.ty, of.binding.as_ref())).collect();
         let idle = shader.idle.last().expect("there is a main");
         self.call(state, main, idle, arguments);
+    }
+
+    /// A built-in, or several in a struct.
+    fn argument(&self, ty: naga::Handle<naga::Type>, binding: Option<&naga::Binding>) -> Value {
+        match &self.shader.module.types[ty].inner {
+            naga::TypeInner::Struct { members, .. } => {
+                Value::many(members.iter().map(|member| self.argument(member.ty, member.binding.as_ref())))
+            }
+            _ => self.built_in(binding),
+        }
     }
 
     fn built_in(&self, binding: Option<&naga::Binding>) -> Value {

@@ -89,13 +89,16 @@ impl Shader {
 
     /// A value of a type as it lies in memory.
     pub(crate) fn read(&self, ty: Handle<Type>, bytes: &[u8]) -> Value {
-        let word = || u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
         let scalar = |kind: ScalarKind, at: usize| {
             let word = u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-            if kind == ScalarKind::Uint { Value::U(word.into()) } else { Value::Unknown }
+            match kind {
+                ScalarKind::Uint => Value::U(word.into()),
+                ScalarKind::Sint => Value::I(word.cast_signed().into()),
+                _ => Value::Unknown,
+            }
         };
         match &self.module.types[ty].inner {
-            TypeInner::Scalar(of) if of.kind == ScalarKind::Uint => Value::U(word().into()),
+            TypeInner::Scalar(of) => scalar(of.kind, 0),
             TypeInner::Vector { size, scalar: of } => {
                 Value::many((0..*size as usize).map(|i| scalar(of.kind, 4 * i)))
             }

@@ -3,6 +3,7 @@
 use super::norm::Norm;
 use super::transformer_block::{OP, TransformerBlock};
 use crate::attention::layer::builder::MultiHeadAttentionBuilder;
+use crate::attention::layer::heads::check_features;
 use crate::attention::layer::kinds::{Biases, BlockNorm, FeedForward, NormPosition};
 use crate::attention::layer::multi_head::MultiHeadAttention;
 use crate::attention::layer::parameters::{ones, part_seed, uniform};
@@ -196,6 +197,7 @@ impl<T: Real> TransformerBlockBuilder<T> {
         if self.inner == 0 {
             return Err(Error::input(format!("{OP}: the inner features"), "there must be at least one"));
         }
+        check_features(OP, "the number of inner features", self.inner)?;
         match self.eps {
             Some(eps) if !(eps.is_finite() && eps >= 0.0) => {
                 let why = format!("it must be finite and at least 0, not {eps}");

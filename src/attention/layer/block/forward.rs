@@ -40,7 +40,7 @@ impl<T: Real> TransformerBlock<T> {
         })
     }
 
-    /// The block's result for new elements of sequences, whose keys and values are appended to a cache: as
+    /// The block's result for new positions of sequences, whose keys and values are appended to a cache: as
     /// [`MultiHeadAttention::forward_cached`](crate::MultiHeadAttention::forward_cached).
     ///
     /// # Shapes
