@@ -81,8 +81,8 @@ pub(crate) fn launches() -> Vec<Launch> {
                 else {
                     continue;
                 };
-                let bias = (extra == 1).then_some(AttentionGradientsOf::Bias(bias));
-                for wanted in bias.into_iter().chain([AttentionGradientsOf::Operands]) {
+                let db = AttentionGradientsOf::Bias(of(&[keys]).expect("a vector"));
+                for wanted in (extra == 1).then_some(db).into_iter().chain([AttentionGradientsOf::Operands]) {
                     let backward = AttentionBackward::new(problem, [&y, &lse, &y], wanted);
                     if let Ok(plan) = backward.and_then(|backward| backward.plan(caps)) {
                         launches.extend(Launch::steps(&format!("gradients of {what}"), &plan));
