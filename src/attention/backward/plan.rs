@@ -18,8 +18,8 @@ impl Problem for AttentionBackward {
     /// Three steps, or two for a bias.
     ///
     /// Operands: Q, K, V, the result, the logarithms of the sums, the gradient of the result, the bias, the key lengths, the mask of keys,
-    /// the slopes; then the gradient of Q and those of K and V, or that of the bias. Those that the problem does not have are left out. Scalars: the
-    /// scale.
+    /// the slopes; then the gradient of Q and those of K and V, or that of the bias. Those that the problem does not have are left out.
+    /// Scalars: the scale.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new("attention_backward", &[ScalarParameter::f32("scale")], caps);
         let forward = &self.forward;

@@ -83,7 +83,7 @@ pub fn attention_backward<T: Real>(
 }
 
 /// The gradient of the bias of the options, where [`attention_backward`] has those of the operands: $t_{ij}$, summed over the axes along
-/// which the bias broadcasts. The scores are computed once more, and none but the bias's own gradient is in memory.
+/// which the bias broadcasts. The scores are computed once more; none are in memory.
 ///
 /// # Shapes
 /// As [`attention_backward`]. The result has the shape of the bias.
@@ -91,7 +91,7 @@ pub fn attention_backward<T: Real>(
 /// As [`attention_backward`], and [`Error::Input`] if the options have no bias.
 /// # Precision
 /// Computed in f32 in a fixed order, then stored:
-/// [`reference::AttentionReference::gradients`](crate::reference::AttentionReference::gradients).
+/// [`reference::AttentionReference::bias_gradient`](crate::reference::AttentionReference::bias_gradient).
 /// # Launches
 /// Two. If the bias broadcasts along queries or keys, it has few elements, each a long sum: then parts of the sums are computed, in f32, at
 /// most one for each query and for each key of each head, and added up in one launch or two; f16 and bf16 take one more.
@@ -125,11 +125,10 @@ pub fn attention_bias_backward<T: Real>(
         let pass = Pass { q, k, v, y, lse, grad, options };
         let bias =
             options.bias.ok_or_else(|| Error::input(format!("{OP}: the options"), "they have no bias"))?;
-        pass.check(OP)?;
+        let shape = pass.check(OP)?;
         if pass.has_nothing() || bias.is_empty() {
             return q.gpu().zeros(bias.shape());
         }
-        let shape = AttentionShape::of(&layouts(q, k, v, options))?;
         let Some((parts, axes)) = shape.parts_of_bias(bias.shape()) else {
             let layout = Layout::contiguous(OP, bias.shape())?;
             let (problem, scalars) = pass.problem(OP, AttentionGradientsOf::Bias(layout))?;
