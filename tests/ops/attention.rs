@@ -311,6 +311,17 @@ fn the_result_lies_in_the_order_of_the_queries_axes() {
     assert!(y.layout().is_contiguous());
 }
 
+/// Scores whose errors are larger than their exponentials have no bound, and then NaN is no result either.
+#[test]
+fn a_definition_without_a_bound_lets_no_nan_pass() {
+    let (large, v) = (vec![1000.0f32; 2 * 64], vec![1.0f32; 2 * 64]);
+    let of = AttentionReference::new([&large, &large, &v], [1; 3], [2; 2], [64; 2], 1.0);
+    let want = of.attention();
+    assert!(want.tolerance.iter().all(|&tolerance| tolerance == f64::INFINITY), "{:?}", want.tolerance);
+    assert!(!want.compare(&[f32::NAN; 2 * 64]).ok());
+    assert!(!compare([(1.0, 0.0, -1.0)]).ok() && !compare([(f64::NAN, 0.0, -1.0)]).ok());
+}
+
 /// A head of one number, repeated along the head dim.
 #[test]
 fn heads_may_repeat_a_number() {

@@ -2,7 +2,8 @@
 
 use tilewise::attention::AttentionKernel;
 use tilewise::planning::attention::{
-    AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
+    AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
+    AttentionStatistics,
 };
 use tilewise::planning::{Problem, fixtures};
 use tilewise::{Caps, DType, Error, Layout};
@@ -68,4 +69,25 @@ fn a_pinned_kernel_says_what_it_lacks() {
     assert!(minutes.contains("a software driver would compile"), "{minutes}");
     let none = needs(of(64, DType::F16), &fixtures::swiftshader());
     assert!(none.contains("which the adapter does not list"), "{none}");
+}
+
+#[test]
+fn the_gradient_of_a_bias_is_that_of_a_bias() {
+    let of = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
+    let (x, lse, bias) = (of(&[2, 3, 5, 8]), of(&[2, 3, 5]), of(&[3, 1, 5]));
+    let forward = |bias| {
+        let layouts = AttentionLayouts { q: &x, k: &x, v: &x, bias, lengths: None, keep: None, slopes: None };
+        let none = AttentionStatistics::None;
+        AttentionProblem::new(layouts, AttentionRange::default(), none, DType::F32).unwrap()
+    };
+    let backward = |bias, of| AttentionBackward::new(forward(bias), [&x, &lse, &x], of);
+    assert!(backward(Some(&bias), AttentionGradientsOf::Bias(bias)).is_ok());
+    let wide = Layout::new("test", &[3, 1, 5], &[10, 10, 2], 0, 100).unwrap();
+    let many_axes = of(&[1, 1, 3, 1, 5]);
+    for (bias, wrong) in
+        [(None, bias), (Some(&bias), wide), (Some(&bias), many_axes), (Some(&bias), of(&[3, 1, 4]))]
+    {
+        let found = backward(bias, AttentionGradientsOf::Bias(wrong));
+        assert!(matches!(found, Err(Error::Shape { .. })), "{found:?}");
+    }
 }
