@@ -1,6 +1,7 @@
 //! The kernels of matrix products, one file each. To add one, add its file, its module and its line in `spec` here, and a
 //! variant of `GemmKernel`.
 
+mod broadcast;
 mod coop;
 mod cost;
 mod dot;
@@ -29,6 +30,7 @@ impl GemmKernel {
         match self {
             Self::Naive => &naive::Naive,
             Self::Gemv => &gemv::Gemv,
+            Self::Broadcast => &broadcast::Broadcast,
             Self::Tiled => &tiled::Tiled,
             Self::Dot => &dot::Dot,
             Self::Coop => &coop::Coop,

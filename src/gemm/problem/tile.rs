@@ -8,6 +8,8 @@ pub enum GemmKernel {
     Naive,
     /// For few rows or few columns: reads the matrix operand once, in vectors.
     Gemv,
+    /// For software devices: the invocations of a workgroup read the same elements of A, and hold all rows of its block.
+    Broadcast,
     /// Blocks in shared memory, register tiles of single invocations.
     Tiled,
     /// For i8: blocks in shared memory as words of four elements, multiplied by packed dot products.
@@ -18,7 +20,7 @@ pub enum GemmKernel {
 
 impl GemmKernel {
     /// Every kernel.
-    pub const ALL: [Self; 5] = [Self::Naive, Self::Gemv, Self::Tiled, Self::Dot, Self::Coop];
+    pub const ALL: [Self; 6] = [Self::Naive, Self::Gemv, Self::Broadcast, Self::Tiled, Self::Dot, Self::Coop];
 }
 
 /// A kernel with the sizes of its blocks.

@@ -1,0 +1,65 @@
+//! The kernel for devices that run the invocations of a workgroup as the lanes of a processor's vectors. All invocations of a
+//! workgroup read the same elements of A: the processor loads each once and broadcasts it. What invocations read at places of
+//! their own, it gathers, at nearly the cost of a load for each of them, so B is read once for all rows of a block.
+
+use super::cost::{Cost, Unit};
+use super::spec::{KernelSpec, in_memory, of_fractions};
+use super::store::store;
+use crate::caps::Caps;
+use crate::gemm::problem::{GemmKernel, GemmProblem, Tile};
+use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
+
+pub(super) struct Broadcast;
+
+const TILES: [Tile; 4] = [
+    Tile::of_invocations(GemmKernel::Broadcast, [16, 64, 4], [16, 8]),
+    Tile::of_invocations(GemmKernel::Broadcast, [16, 32, 4], [16, 4]),
+    Tile::of_invocations(GemmKernel::Broadcast, [8, 64, 4], [8, 8]),
+    Tile::of_invocations(GemmKernel::Broadcast, [4, 64, 8], [4, 8]),
+];
+
+impl KernelSpec for Broadcast {
+    fn name(&self) -> &'static str {
+        "broadcast"
+    }
+
+    fn shader(&self) -> &'static str {
+        "gemm/broadcast"
+    }
+
+    fn tiles(&self) -> &'static [Tile] {
+        &TILES
+    }
+
+    /// GPUs load the elements of neighbouring invocations together, and hide the latency of loads by other workgroups: a
+    /// workgroup of few invocations that wait for their loads would be slow there.
+    fn admits(&self, _: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
+        in_memory(problem)?;
+        of_fractions(problem)?;
+        if caps.machine.runs_in_turn() {
+            return Ok(());
+        }
+        Err("a device that runs the invocations of a workgroup in turn".into())
+    }
+
+    fn shared_bytes(&self, _: &Tile, _: &GemmProblem, _: &Caps) -> u32 {
+        0
+    }
+
+    fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
+        Cost::of_blocks(tile, problem, caps, Unit::F32)
+    }
+
+    fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
+        let ab = OperandAccess::read(StorageFormat::of(problem.types.ab, caps), AccessWidth::One);
+        let kernel = problem
+            .bind_dims(Kernel::new(self.shader()), caps)
+            .param("BM", tile.bm)
+            .param("BN", tile.bn)
+            .param("BK", tile.bk)
+            .param("TN", tile.tn)
+            .operand("a", ab)
+            .operand("b", ab);
+        store(kernel, problem, problem.bindings(), caps)
+    }
+}
