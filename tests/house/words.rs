@@ -49,8 +49,8 @@ const NAMES: &[(&str, &str)] = &[
 /// Where they may not occur.
 const ROOMS: &[&str] = &["src", "shaders", "book/src", "README.md", "CONTRIBUTING.md", "examples", "benches"];
 
-/// Folders of other data, and pages that programs write.
-const LEFT_OUT: &[&str] = &["benches/results", "examples/data", "book/src/katex"];
+/// Folders of other data, of what is built, and pages that programs write.
+const LEFT_OUT: &[&str] = &["benches/peers/target", "benches/results", "examples/data", "book/src/katex"];
 
 const ENDS: &[&str] = &["rs", "wgsl", "glsl", "md", "sh", "awk", "txt", "toml"];
 

@@ -1,0 +1,295 @@
+//! The ratios of measured cases as Markdown tables, one for each device.
+
+use crate::case::{Size, Type};
+use crate::error::{Error, Result};
+use crate::markdown::Table;
+use crate::rows::{About, CaseRow, FailedRow, Line, Timed, TorchRow};
+use crate::statistics::middle;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::PathBuf;
+
+/// Reads the files and prints the tables. Lines that are no results are named in the error.
+pub(crate) fn print(files: &[PathBuf]) -> Result<()> {
+    let mut results = Results::default();
+    let mut malformed = Vec::new();
+    for path in files {
+        let text = fs::read_to_string(path).map_err(Error::file("read", path))?;
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            match Line::parse(line) {
+                Ok(line) => results.add(line),
+                Err(error) => malformed.push(format!("{}:{}: {error}", path.display(), number + 1)),
+            }
+        }
+    }
+    if results.devices.is_empty() {
+        malformed.push("no line is a measured case: `peers --json FILE` writes them".into());
+    }
+    print!("{results}");
+    if malformed.is_empty() { Ok(()) } else { Err(Error::Malformed(malformed.join("\n"))) }
+}
+
+/// All lines of all files.
+#[derive(Default)]
+struct Results {
+    devices: BTreeMap<Device, Vec<CaseRow>>,
+    failed: Vec<FailedRow>,
+    torch: Vec<TorchRow>,
+    left_out: Vec<String>,
+}
+
+/// What has a table of its own: device, driver, and how `CubeK` compiles.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Device {
+    device: String,
+    driver: String,
+    compiler: String,
+}
+
+impl Results {
+    fn add(&mut self, line: Line) {
+        match line {
+            Line::Case(row) => {
+                let CaseRow { device, driver, compiler, .. } = (*row).clone();
+                self.devices.entry(Device { device, driver, compiler }).or_default().push(*row);
+            }
+            Line::Failed(row) => self.failed.push(row),
+            Line::Torch(row) => self.torch.push(row),
+            Line::LeftOut(why) => self.left_out.push(why),
+        }
+    }
+}
+
+impl fmt::Display for Results {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (device, rows) in &self.devices {
+            writeln!(f, "# Matrix products on {}\n", device.device)?;
+            writeln!(f, "{}\n{}", heading(device, rows), ratios(rows, &self.torch))?;
+            writeln!(f, "{NOTES}\n")?;
+        }
+        for FailedRow { size, dtype, strategy, error } in &self.failed {
+            let strategy = strategy.as_ref().map_or_else(String::new, |strategy| format!(" with {strategy}"));
+            writeln!(f, "- {dtype} {size}{strategy} has no result: {error}")?;
+        }
+        self.left_out.iter().try_for_each(|why| writeln!(f, "- left out: {why}"))
+    }
+}
+
+/// How to read a table.
+const NOTES: &str = "\
+A ratio is the peer's time over Tilewise's, the median over rounds in which all sides are timed in turn: above 1 Tilewise \
+is faster. Times are the host's, from the first launch of a batch of products until all are done. cuBLAS is timed by \
+another program, on the device's clock: its ratio is over Tilewise's time on that clock.";
+
+/// How the rows were measured, each way once.
+fn heading(device: &Device, rows: &[CaseRow]) -> Table {
+    let mut ways: Vec<&About> = rows.iter().map(|row| &row.about).collect();
+    ways.sort_unstable();
+    ways.dedup();
+    let mut table = Table::new(["driver", "CubeK compiles for", "date", "commit", "versions", "command"]);
+    for About { date, commit, command, versions } in ways {
+        let versions: Vec<String> = versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
+        let command = format!("`{command}`");
+        table.row([&device.driver, &device.compiler, date, commit, &versions.join(", "), &command]);
+    }
+    table
+}
+
+/// One row for each type and size, with two columns for each peer.
+fn ratios(rows: &[CaseRow], torch: &[TorchRow]) -> Table {
+    let mut cases: BTreeMap<(Type, u128, Size), Vec<&CaseRow>> = BTreeMap::new();
+    for row in rows {
+        let volume = row.size.array().iter().map(|&extent| extent as u128).product();
+        cases.entry((row.dtype, volume, row.size)).or_default().push(row);
+    }
+    let cells: Vec<(Type, Size, Ours, Vec<Peer>)> = cases
+        .into_iter()
+        .map(|((dtype, _, size), rows)| (dtype, size, Ours::of(&rows), peers(&rows, torch)))
+        .collect();
+    let mut titles: Vec<String> = Vec::new();
+    for peer in cells.iter().flat_map(|(.., peers)| peers) {
+        if !titles.contains(&peer.title) {
+            titles.push(peer.title.clone());
+        }
+    }
+    // What is there for scale comes last.
+    titles.sort_by_key(|title| title.starts_with("gemm "));
+    let mut columns: Vec<String> =
+        ["type", "m x n x k", "Tilewise GFLOP/s", "of the fma peak", "least ratio to CubeK"].map(Into::into).into();
+    columns.extend(titles.iter().flat_map(|title| [format!("{title} GFLOP/s"), "ratio".into()]));
+    let mut table = Table::new(columns);
+    for (dtype, size, ours, peers) in cells {
+        let least = peers.iter().filter(|peer| peer.title.starts_with("CubeK ")).filter_map(|peer| peer.ratio);
+        let mut cells = vec![
+            dtype.to_string(),
+            size.to_string(),
+            rate(ours.gflops),
+            ours.of_peak.map_or_else(none, |share| format!("{:.0}%", 100.0 * share)),
+            times(least.min_by(f64::total_cmp)),
+        ];
+        for title in &titles {
+            let peer = peers.iter().find(|peer| peer.title == *title);
+            cells.push(rate(peer.and_then(|peer| peer.gflops)));
+            cells.push(times(peer.and_then(|peer| peer.ratio)));
+        }
+        table.row(cells);
+    }
+    table
+}
+
+/// The library in one case; of several runs the median counts.
+struct Ours {
+    gflops: Option<f64>,
+    of_peak: Option<f64>,
+}
+
+impl Ours {
+    fn of(rows: &[&CaseRow]) -> Self {
+        let ours: Vec<(&CaseRow, &Timed)> =
+            rows.iter().filter_map(|row| Some((*row, row.sides.first()?.timed()?))).collect();
+        let of_peak = |(row, timed): &(&CaseRow, &Timed)| timed.gflops * 1e9 / row.peak_flops;
+        Self {
+            gflops: middle(ours.iter().map(|(_, timed)| timed.gflops).collect()),
+            of_peak: middle(ours.iter().map(of_peak).collect()),
+        }
+    }
+}
+
+/// A peer in one case; of several runs the median counts.
+struct Peer {
+    title: String,
+    gflops: Option<f64>,
+    ratio: Option<f64>,
+}
+
+/// All peers of a case: those of its rows, and cuBLAS if it was measured on the same device.
+fn peers(rows: &[&CaseRow], torch: &[TorchRow]) -> Vec<Peer> {
+    let mut sides: BTreeMap<String, Vec<&Timed>> = BTreeMap::new();
+    for side in rows.iter().flat_map(|row| row.sides.iter().skip(1)) {
+        sides.entry(side.title()).or_default().extend(side.timed());
+    }
+    let of_side = |(title, timed): (String, Vec<&Timed>)| Peer {
+        title,
+        gflops: middle(timed.iter().map(|timed| timed.gflops).collect()),
+        ratio: middle(timed.iter().filter_map(|timed| timed.ratio).collect()),
+    };
+    let mut peers: Vec<Peer> = sides.into_iter().map(of_side).collect();
+    let ours = middle(rows.iter().filter_map(|row| row.device_seconds).collect());
+    peers.extend(torch.iter().filter(|torch| rows.iter().any(|row| is_same(row, torch))).map(|torch| Peer {
+        title: if torch.dtype == "tf32" { format!("{} TF32", torch.peer) } else { torch.peer.clone() },
+        gflops: Some(torch.size.flops() / torch.gpu_seconds_median * 1e-9),
+        ratio: ours.map(|ours| torch.gpu_seconds_median / ours),
+    }));
+    peers
+}
+
+/// Whether cuBLAS computed the same product on the same device. Its TF32 takes and returns f32.
+fn is_same(row: &CaseRow, torch: &TorchRow) -> bool {
+    let dtype = if torch.dtype == "tf32" { "f32" } else { &torch.dtype };
+    (row.size, &row.device, &row.layout) == (torch.size, &torch.device, &torch.layout)
+        && [row.dtype.to_string(), row.out_dtype.to_string()] == [dtype, &torch.out_dtype]
+}
+
+fn rate(gflops: Option<f64>) -> String {
+    let text = |gflops: f64| if gflops < 100.0 { format!("{gflops:.1}") } else { format!("{gflops:.0}") };
+    gflops.map_or_else(none, text)
+}
+
+fn times(ratio: Option<f64>) -> String {
+    ratio.map_or_else(none, |ratio| format!("{ratio:.2}"))
+}
+
+fn none() -> String {
+    "-".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::tests::{case, side};
+    use crate::rows::{Outcome, SideRow};
+
+    fn page(lines: impl IntoIterator<Item = Line>) -> String {
+        let mut results = Results::default();
+        lines.into_iter().for_each(|line| results.add(line));
+        results.to_string()
+    }
+
+    fn line(device: &str, sides: Vec<SideRow>) -> Line {
+        Line::Case(Box::new(case(device, sides)))
+    }
+
+    fn torch(device: &str, dtype: &str) -> Line {
+        Line::Torch(TorchRow {
+            peer: "cuBLAS".into(),
+            device: device.into(),
+            size: Size::cube(512),
+            dtype: dtype.into(),
+            out_dtype: "f32".into(),
+            layout: "nn".into(),
+            gpu_seconds_median: 0.02,
+        })
+    }
+
+    #[test]
+    fn a_table_has_rates_shares_and_ratios() {
+        let sides = vec![
+            side("Tilewise", "auto", 0.01, 1.0),
+            side("CubeK", "auto", 0.008, 0.8),
+            side("CubeK", "naive", 0.08, 8.0),
+            side("gemm", "f32, 2 threads", 0.001, 0.1),
+        ];
+        let page = page([line("llvmpipe", sides)]);
+        assert!(page.starts_with("# Matrix products on llvmpipe\n\n| driver |"), "{page}");
+        assert!(page.contains("| Mesa 26 | wgpu<wgsl> | 2026-11-26 | abc | gemm 0.19.0 | `peers` |"), "{page}");
+        let row = "| f32 | 512x512x512 | 26.8 | 54% | 0.80 | 33.6 | 0.80 | 3.4 | 8.00 | 268 | 0.10 |";
+        assert!(page.contains(row), "{page}");
+    }
+
+    #[test]
+    fn the_median_of_several_runs_counts_and_strategies_share_a_row() {
+        let run = |strategy, seconds, ratio| {
+            line("llvmpipe", vec![side("Tilewise", "auto", seconds, 1.0), side("CubeK", strategy, 0.01, ratio)])
+        };
+        let page = page([run("naive", 0.01, 1.0), run("naive", 0.02, 0.5), run("naive", 0.04, 0.25), run("unit", 0.02, 0.6)]);
+        assert!(page.contains("| f32 | 512x512x512 | 13.4 | 27% | 0.50 | 26.8 | 0.50 | 26.8 | 0.60 |"), "{page}");
+    }
+
+    #[test]
+    fn a_side_that_failed_has_a_dash() {
+        let failed = Outcome::Failed { error: "no tensor cores".into() };
+        let failed = SideRow { name: "CubeK".into(), kernel: "naive".into(), outcome: failed };
+        let page = page([line("llvmpipe", vec![side("Tilewise", "auto", 0.01, 1.0), failed])]);
+        assert!(page.contains("| f32 | 512x512x512 | 26.8 | 54% | - | - | - |"), "{page}");
+    }
+
+    #[test]
+    fn cublas_counts_on_the_same_device_only() {
+        let ours = || line("H200", vec![side("Tilewise", "auto", 0.01, 1.0)]);
+        let same = page([ours(), torch("H200", "f32"), torch("H200", "tf32"), torch("H200", "bf16")]);
+        assert!(same.contains("| cuBLAS GFLOP/s | ratio | cuBLAS TF32 GFLOP/s | ratio |\n"), "{same}");
+        assert!(same.contains("| 54% | - | 13.4 | 2.00 | 13.4 | 2.00 |\n"), "{same}");
+        assert!(!page([ours(), torch("A100", "f32")]).contains("| cuBLAS"));
+    }
+
+    #[test]
+    fn devices_have_tables_of_their_own_and_failures_are_listed() {
+        let failed = FailedRow { size: Size::cube(64), dtype: Type::F16, strategy: Some("naive".into()), error: "late".into() };
+        let page = page([line("one", vec![]), line("two", vec![]), Line::Failed(failed), Line::LeftOut("no PyTorch".into())]);
+        assert_eq!(page.matches("# Matrix products on ").count(), 2);
+        assert!(page.ends_with("- f16 64x64x64 with naive has no result: late\n- left out: no PyTorch\n"), "{page}");
+    }
+
+    #[test]
+    fn files_that_are_no_results_are_named() -> Result<()> {
+        let path = std::env::temp_dir().join(format!("tilewise-peers-garbage-{}.jsonl", std::process::id()));
+        fs::write(&path, "{}\n\n[1, 2]\n").map_err(Error::file("write", &path))?;
+        let error = print(std::slice::from_ref(&path)).err().map(|error| error.to_string()).unwrap_or_default();
+        fs::remove_file(&path).map_err(Error::file("remove", &path))?;
+        assert!(error.contains(":1: ") && error.contains(":3: ") && !error.contains(":2: "), "{error}");
+        assert!(error.ends_with("no line is a measured case: `peers --json FILE` writes them"), "{error}");
+        assert!(print(&[path]).err().is_some_and(|error| error.to_string().starts_with("cannot read ")));
+        Ok(())
+    }
+}

@@ -1,0 +1,89 @@
+//! Measures one case: all sides on the same values, in turn, for some rounds.
+
+use crate::adapter;
+use crate::case::{Case, Type};
+use crate::check::Definition;
+use crate::clock::pair_count;
+use crate::cpu;
+use crate::cubek::{CubeK, Operands};
+use crate::error::Result;
+use crate::ours::Ours;
+use crate::peak::{self, Peaks};
+use crate::rows::{About, CaseRow};
+use crate::statistics::middle;
+use std::time::Instant;
+use tilewise::{Fill, Gpu, Real, f16};
+
+/// Seconds after which no other round begins, once there are enough.
+const CASE_SECONDS: f64 = 20.0;
+const MIN_ROUNDS: usize = 3;
+/// Seconds that one timing on the device's clock should take.
+const ENOUGH: f64 = 0.01;
+
+/// Measures a case and prints one JSON line.
+pub(crate) fn print(case: Case, rounds: usize) -> Result<()> {
+    let row = match case.dtype {
+        Type::F32 => measure::<f32>(case, rounds),
+        Type::F16 => measure::<f16>(case, rounds),
+    }?;
+    println!("{}", serde_json::to_string(&row)?);
+    Ok(())
+}
+
+fn measure<T: Real>(case: Case, rounds: usize) -> Result<CaseRow> {
+    let Case { size, dtype, .. } = case;
+    let gpu = adapter::open()?;
+    let cubek = CubeK::on_adapter_of(&gpu)?;
+    let (a, b) = (Fill::Uniform.values::<T>(size.m * size.k, 1), Fill::Uniform.values::<T>(size.k * size.n, 2));
+    let bytes = (a.len() + b.len()) * size_of::<T>();
+    let pairs = usize::try_from(pair_count(&gpu, bytes as u64)).unwrap_or(1);
+    let definition = Definition::new(&a, &b, size);
+    let ours = Ours::new(&gpu, [&a, &b], size, pairs)?;
+    let operands = Operands { a: bytemuck::cast_slice(&a), b: bytemuck::cast_slice(&b), pairs };
+
+    let before = peak::measure(&gpu);
+    let mut sides = vec![ours.side(size, &definition), cubek.auto(case, &operands, &definition)];
+    sides.extend(cubek.named(case, &operands, &definition));
+    sides.push(cpu::side([&a, &b], size, pairs, &definition));
+    let mut on_device = Vec::new();
+    let start = Instant::now();
+    for round in 0..rounds {
+        if round >= MIN_ROUNDS && start.elapsed().as_secs_f64() > CASE_SECONDS {
+            break;
+        }
+        sides.iter_mut().for_each(|side| side.round());
+        if let Some(once) = sides[0].seconds().last().filter(|_| gpu.caps().timestamps) {
+            on_device.push(ours.device_seconds(size, *once, ENOUGH)?);
+        }
+    }
+    let peaks = larger(before, peak::measure(&gpu));
+
+    let rounds_of_ours = sides[0].seconds().to_vec();
+    let caps = gpu.caps();
+    Ok(CaseRow {
+        device: caps.adapter.clone(),
+        driver: caps.driver.clone(),
+        compiler: cubek.compiler().into(),
+        about: About::default(),
+        size,
+        dtype,
+        out_dtype: Type::F32,
+        layout: "nn".into(),
+        operand_pairs: pairs,
+        peak_flops: peaks.flops,
+        peak_bytes: peaks.bytes,
+        device_seconds: middle(on_device),
+        plan: ours.plan()?,
+        sides: sides.iter().map(|side| side.row(size.flops(), &rounds_of_ours)).collect(),
+    })
+}
+
+/// The larger peaks of two measurements: other work on the machine can only slow one down.
+fn larger(one: Peaks, other: Peaks) -> Peaks {
+    Peaks { flops: one.flops.max(other.flops), bytes: one.bytes.max(other.bytes) }
+}
+
+/// Whether the library's device is a CPU.
+pub(crate) fn is_software(gpu: &Gpu) -> bool {
+    gpu.caps().device_type == tilewise::gpu::DeviceType::Software
+}

@@ -1,0 +1,223 @@
+//! The JSON lines: a case that was measured, one that failed, and a product of `torch_gemm.py`.
+
+use crate::case::{Size, Type};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A line of a file.
+#[derive(Debug)]
+pub(crate) enum Line {
+    /// A case that was measured.
+    Case(Box<CaseRow>),
+    /// A case whose process failed.
+    Failed(FailedRow),
+    /// A product of cuBLAS.
+    Torch(TorchRow),
+    /// Something that was left out, and why.
+    LeftOut(String),
+}
+
+/// A case that was measured.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct CaseRow {
+    pub(crate) device: String,
+    pub(crate) driver: String,
+    /// How `CubeK` compiles: `wgpu<wgsl>` or `wgpu<spirv>`.
+    pub(crate) compiler: String,
+    #[serde(flatten)]
+    pub(crate) about: About,
+    #[serde(flatten)]
+    pub(crate) size: Size,
+    pub(crate) dtype: Type,
+    pub(crate) out_dtype: Type,
+    pub(crate) layout: String,
+    pub(crate) operand_pairs: usize,
+    /// Flop/s of a loop of f32 multiply-adds, and bytes per second of a copy, in the same process.
+    pub(crate) peak_flops: f64,
+    pub(crate) peak_bytes: f64,
+    /// Seconds of one product of the library on the device's clock.
+    pub(crate) device_seconds: Option<f64>,
+    /// The library's plan: the step with the longest predicted time.
+    pub(crate) plan: String,
+    pub(crate) sides: Vec<SideRow>,
+}
+
+/// When and how a case was measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct About {
+    /// In UTC.
+    pub(crate) date: String,
+    /// The commit of the checkout in which the program was called, if there is one.
+    pub(crate) commit: String,
+    pub(crate) command: String,
+    pub(crate) versions: BTreeMap<String, String>,
+}
+
+/// A library in a case; the first is Tilewise.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SideRow {
+    pub(crate) name: String,
+    /// The kernel or strategy.
+    pub(crate) kernel: String,
+    #[serde(flatten)]
+    pub(crate) outcome: Outcome,
+}
+
+/// What came of a library in a case.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Outcome {
+    Timed(Timed),
+    Failed { error: String },
+}
+
+/// Times of one product on the host's clock, over all rounds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Timed {
+    pub(crate) rounds: usize,
+    pub(crate) products_per_round: u64,
+    pub(crate) seconds: f64,
+    pub(crate) seconds_min: f64,
+    pub(crate) seconds_max: f64,
+    pub(crate) gflops: f64,
+    /// The median over the rounds of this library's time over Tilewise's.
+    pub(crate) ratio: Option<f64>,
+    #[serde(flatten)]
+    pub(crate) checked: Checked,
+}
+
+/// How the result compares with f64.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Checked {
+    pub(crate) check: String,
+    pub(crate) max_abs_err: f64,
+    pub(crate) bound_ratio: f64,
+}
+
+/// A case whose process failed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct FailedRow {
+    #[serde(flatten)]
+    pub(crate) size: Size,
+    pub(crate) dtype: Type,
+    pub(crate) strategy: Option<String>,
+    pub(crate) error: String,
+}
+
+/// A product of cuBLAS, as `torch_gemm.py` prints it.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct TorchRow {
+    pub(crate) peer: String,
+    pub(crate) device: String,
+    #[serde(flatten)]
+    pub(crate) size: Size,
+    pub(crate) dtype: String,
+    pub(crate) out_dtype: String,
+    pub(crate) layout: String,
+    pub(crate) gpu_seconds_median: f64,
+}
+
+impl Line {
+    /// Reads a line.
+    pub(crate) fn parse(text: &str) -> serde_json::Result<Self> {
+        let value: Value = serde_json::from_str(text)?;
+        let why = |field| value.get(field).and_then(Value::as_str).map(str::to_owned);
+        if let Some(why) = why("skipped").or_else(|| why("left_out")) {
+            return Ok(Self::LeftOut(why));
+        }
+        if value.get("peer").is_some() {
+            return serde_json::from_value(value).map(Self::Torch);
+        }
+        if value.get("sides").is_some() {
+            return serde_json::from_value(value).map(|row| Self::Case(Box::new(row)));
+        }
+        serde_json::from_value(value).map(Self::Failed)
+    }
+}
+
+impl SideRow {
+    /// Its times, if it has any.
+    pub(crate) fn timed(&self) -> Option<&Timed> {
+        match &self.outcome {
+            Outcome::Timed(timed) => Some(timed),
+            Outcome::Failed { .. } => None,
+        }
+    }
+
+    /// Name and kernel, as the tables have them.
+    pub(crate) fn title(&self) -> String {
+        format!("{} {}", self.name, self.kernel)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A side whose product takes this number of seconds.
+    pub(crate) fn side(name: &str, kernel: &str, seconds: f64, ratio: f64) -> SideRow {
+        let checked = Checked { check: "full".into(), max_abs_err: 1e-6, bound_ratio: 0.1 };
+        let timed = Timed {
+            rounds: 15,
+            products_per_round: 4,
+            seconds,
+            seconds_min: seconds,
+            seconds_max: seconds,
+            gflops: Size::cube(512).flops() / seconds * 1e-9,
+            ratio: Some(ratio),
+            checked,
+        };
+        SideRow { name: name.into(), kernel: kernel.into(), outcome: Outcome::Timed(timed) }
+    }
+
+    /// A case of 512 cubed in f32 on a device.
+    pub(crate) fn case(device: &str, sides: Vec<SideRow>) -> CaseRow {
+        CaseRow {
+            device: device.into(),
+            driver: "Mesa 26".into(),
+            compiler: "wgpu<wgsl>".into(),
+            about: About {
+                date: "2026-11-26".into(),
+                commit: "abc".into(),
+                command: "peers".into(),
+                versions: [("gemm".into(), "0.19.0".into())].into(),
+            },
+            size: Size::cube(512),
+            dtype: Type::F32,
+            out_dtype: Type::F32,
+            layout: "nn".into(),
+            operand_pairs: 32,
+            peak_flops: 50e9,
+            peak_bytes: 9e9,
+            device_seconds: Some(0.01),
+            plan: "gemm_tiled".into(),
+            sides,
+        }
+    }
+
+    #[test]
+    fn a_case_is_read_as_it_is_written() -> serde_json::Result<()> {
+        let failed = Outcome::Failed { error: "no".into() };
+        let failed = SideRow { name: "CubeK".into(), kernel: "naive".into(), outcome: failed };
+        let row = case("llvmpipe", vec![side("Tilewise", "auto", 0.01, 1.0), failed]);
+        let text = serde_json::to_string(&row)?;
+        let Line::Case(read) = Line::parse(&text)? else { panic!("{text}") };
+        assert_eq!(serde_json::to_string(&read)?, text);
+        assert!(read.sides[0].timed().is_some() && read.sides[1].timed().is_none());
+        Ok(())
+    }
+
+    #[test]
+    fn lines_of_all_kinds_are_told_apart() {
+        let torch = r#"{"peer":"cuBLAS, PyTorch 2","device":"H200","m":64,"n":64,"k":64,"dtype":"f16",
+            "out_dtype":"f32","layout":"nn","clock":"gpu","rounds":10,"gpu_seconds_median":1e-3,"tflops":0.5}"#;
+        assert!(matches!(Line::parse(torch), Ok(Line::Torch(row)) if row.dtype == "f16"));
+        let failed = r#"{"m":64,"n":64,"k":64,"dtype":"f32","strategy":null,"error":"it ended"}"#;
+        assert!(matches!(Line::parse(failed), Ok(Line::Failed(row)) if row.error == "it ended"));
+        assert!(matches!(Line::parse(r#"{"skipped":"no PyTorch"}"#), Ok(Line::LeftOut(why)) if why == "no PyTorch"));
+        for garbage in ["", "{", "[]", "{}", r#"{"peer":"cuBLAS"}"#, r#"{"sides":[]}"#] {
+            assert!(Line::parse(garbage).is_err(), "{garbage}");
+        }
+    }
+}

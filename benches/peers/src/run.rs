@@ -1,0 +1,185 @@
+//! Runs all cases, prints what each found, and stores it as soon as it is there.
+
+use crate::Options;
+use crate::adapter;
+use crate::case::{Case, Size};
+use crate::error::{Error, Result};
+use crate::measure::is_software;
+use crate::process;
+use crate::rows::{About, CaseRow, FailedRow, Outcome};
+use crate::versions::versions;
+use std::fmt;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use time::OffsetDateTime;
+
+/// Sizes unless `--sizes` names some.
+const ON_SOFTWARE: [Size; 6] = [
+    Size::cube(64),
+    Size::cube(128),
+    Size::cube(256),
+    Size::cube(512),
+    Size::cube(1024),
+    Size { m: 64, n: 4096, k: 1024 },
+];
+const ON_GPU: [Size; 3] = [Size::cube(1024), Size::cube(4096), Size::cube(8192)];
+
+/// Measures all cases. An error at the end names those that failed.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let mut file = options.json.as_deref().map(Lines::append_to).transpose()?;
+    if std::env::var("WGPU_VALIDATION").is_ok_and(|value| value != "0") {
+        eprintln!("peers: WGPU_VALIDATION is set: the times include Vulkan's validation");
+    }
+    let sizes = sizes(options)?;
+    let about = about();
+    let limit = Duration::from_secs(options.limit);
+    println!("ratio: the peer's time over Tilewise's; above 1 Tilewise is faster");
+    let mut failed = Vec::new();
+    for case in cases(options, &sizes) {
+        match process::measure(case, options.rounds, limit)? {
+            Ok(row) => {
+                let row = CaseRow { about: about.clone(), ..row };
+                print!("{row}");
+                file.as_mut().map_or(Ok(()), |file| file.append(&row))?;
+                if row.sides.first().is_none_or(|ours| ours.timed().is_none()) {
+                    failed.push(case.to_string());
+                }
+            }
+            Err(error) => {
+                println!("{case}: {error}");
+                let strategy = case.strategy.map(|strategy| strategy.to_string());
+                let row = FailedRow { size: case.size, dtype: case.dtype, strategy, error };
+                file.as_mut().map_or(Ok(()), |file| file.append(&row))?;
+                failed.push(case.to_string());
+            }
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { Err(Error::Cases(failed.join(", "))) }
+}
+
+/// The sizes that the options name, or else those for the device, which is opened in any case: without a device there is
+/// nothing to run.
+fn sizes(options: &Options) -> Result<Vec<Size>> {
+    let gpu = adapter::open()?;
+    if !options.sizes.is_empty() {
+        return Ok(options.sizes.clone());
+    }
+    Ok(if is_software(&gpu) { ON_SOFTWARE.to_vec() } else { ON_GPU.to_vec() })
+}
+
+fn cases(options: &Options, sizes: &[Size]) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &dtype in &options.dtypes {
+        for &size in sizes {
+            let strategies = options.strategy.strategies();
+            cases.extend(strategies.into_iter().map(|strategy| Case { size, dtype, strategy }));
+        }
+    }
+    cases
+}
+
+/// When and how this run measures.
+fn about() -> About {
+    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    let git = Command::new("git").args(["rev-parse", "--short", "HEAD"]).output();
+    let commit = git.ok().filter(|git| git.status.success());
+    About {
+        date: OffsetDateTime::now_utc().date().to_string(),
+        commit: commit.map_or_else(String::new, |git| String::from_utf8_lossy(&git.stdout).trim().to_owned()),
+        command: arguments.fold("peers".into(), |command, argument| command + " " + &argument),
+        versions: versions(),
+    }
+}
+
+/// A file of JSON lines that grows line by line.
+struct Lines {
+    path: PathBuf,
+    file: File,
+}
+
+impl Lines {
+    fn append_to(path: &Path) -> Result<Self> {
+        let file = File::options().create(true).append(true).open(path).map_err(Error::file("write", path))?;
+        Ok(Self { path: path.into(), file })
+    }
+
+    /// Writes a line at once, so that an interrupted run keeps it.
+    fn append(&mut self, row: &impl serde::Serialize) -> Result<()> {
+        let line = serde_json::to_string(row)? + "\n";
+        self.file.write_all(line.as_bytes()).map_err(Error::file("write", &self.path))
+    }
+}
+
+impl fmt::Display for CaseRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} {}: {}", self.dtype, self.size, self.plan)?;
+        for (at, side) in self.sides.iter().enumerate() {
+            let timed = match &side.outcome {
+                Outcome::Failed { error } => {
+                    writeln!(f, "    {}: {error}", side.title())?;
+                    continue;
+                }
+                Outcome::Timed(timed) => timed,
+            };
+            write!(f, "    {}: {:.1} GFLOP/s", side.title(), timed.gflops)?;
+            if at == 0 {
+                let peak = self.peak_flops * 1e-9;
+                write!(f, " = {:.0}% of the fma peak {peak:.1} GFLOP/s", 100.0 * timed.gflops / peak)?;
+            } else if let Some(ratio) = timed.ratio {
+                write!(f, ", ratio {ratio:.2}")?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Type;
+    use crate::rows::tests::{case, side};
+    use crate::strategy::{Choice, Strategy};
+
+    #[test]
+    fn every_strategy_is_a_case_of_its_own() {
+        let sizes = vec![Size::cube(64)];
+        let options = Options {
+            sizes: sizes.clone(),
+            dtypes: vec![Type::F32, Type::F16],
+            strategy: Choice::All,
+            rounds: 1,
+            limit: 1,
+            json: None,
+        };
+        let all = cases(&options, &sizes);
+        assert_eq!(all.len(), 2 * Choice::All.strategies().len());
+        assert_eq!(all[0], Case { size: Size::cube(64), dtype: Type::F32, strategy: Some(Strategy::Naive) });
+    }
+
+    #[test]
+    fn a_case_prints_its_sides() {
+        let row = case("llvmpipe", vec![side("Tilewise", "auto", 0.01, 1.0), side("CubeK", "auto", 0.008, 0.8)]);
+        let text = "f32 512x512x512: gemm_tiled\n    Tilewise auto: 26.8 GFLOP/s = 54% of the fma peak 50.0 GFLOP/s\n    \
+                    CubeK auto: 33.6 GFLOP/s, ratio 0.80\n";
+        assert_eq!(row.to_string(), text);
+    }
+
+    #[test]
+    fn lines_are_appended() -> Result<()> {
+        let path = std::env::temp_dir().join(format!("tilewise-peers-{}.jsonl", std::process::id()));
+        for _ in 0..2 {
+            Lines::append_to(&path)?.append(&case("llvmpipe", vec![]))?;
+        }
+        let text = std::fs::read_to_string(&path).map_err(Error::file("read", &path))?;
+        std::fs::remove_file(&path).map_err(Error::file("remove", &path))?;
+        assert_eq!(text.lines().count(), 2);
+        let folder = std::env::temp_dir();
+        let refused = Lines::append_to(&folder).err().map(|error| error.to_string());
+        assert!(refused.is_some_and(|error| error.starts_with("cannot write ")));
+        Ok(())
+    }
+}
