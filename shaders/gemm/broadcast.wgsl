@@ -2,7 +2,7 @@
 //!
 //! shapes    A (m, k)  B (k, n)  C (m, n), batches; any strides of A and B, C row-major; f32 sums
 //! grid      ceil(m / BM) * ceil(n / BN) blocks per matrix and split, GROUP rows of blocks at a time, to share the cache
-//! subgroup  not used; the invocations of a workgroup hold BM x TN of C each and read the same elements of A together
+//! subgroup  not used; the invocations of a workgroup read the same elements of A, and have BM x TN of C each, LANES columns apart
 //! requires  LANES invocations
 //! edges     rows and columns past the end repeat the last one and are not stored: any m, n >= 1, k >= 0
 
@@ -21,7 +21,7 @@ const BN: u32 = 64u;
 const BK: u32 = 4u;
 const TN: u32 = 8u;
 //#end
-const_assert BM % 4u == 0u && TN % 4u == 0u && BN % TN == 0u;
+const_assert BM % 4u == 0u && BN % TN == 0u;
 const LANES: u32 = BN / TN;
 const GROUP: u32 = 8u; // rows of blocks
 
@@ -32,17 +32,18 @@ const GROUP: u32 = 8u; // rows of blocks
 //#slot load x=a default element
 //#slot load x=b default element
 //#slot epilogue default none
-//#slot store_c default elements
+//#slot save x=c default element
 
-// Four elements of a row of B, at these places.
-fn b_quad(at: vec4<u32>) -> vec4<f32> {
-    return vec4<f32>(load_b(at.x), load_b(at.y), load_b(at.z), load_b(at.w));
-}
-
-// Four elements of a column of A, at these places, which are those of all invocations: a processor loads each once and
-// broadcasts it.
+// Four elements of a column of A, at places that are the same for all invocations: a processor loads each once.
 fn a_quad(at: vec4<u32>) -> vec4<f32> {
     return vec4<f32>(load_a(at.x), load_a(at.y), load_a(at.z), load_a(at.w));
+}
+
+// Stores an element of C, unless it is past the edges.
+fn store(row: u32, col: u32, value: f32) {
+    if row < dims.m && col < dims.n {
+        save_c(matrices.c_offset + row * dims.ldc + col, epilogue(row, col, vec4<f32>(value, 0.0, 0.0, 0.0)).x);
+    }
 }
 
 @compute @workgroup_size(LANES)
@@ -65,37 +66,36 @@ fn main(
     let height = min(GROUP, rows - first);
     let within = block - first * cols;
     let row0 = (first + within % height) * BM;
-    let col0 = within / height * BN + local.x * 4u;
+    let col0 = within / height * BN + local.x;
     enter(pair);
     let k_begin = pair / dims.batches * dims.k_per_split;
     let k_end = matrices.k_end;
 
-    // The places of this invocation's rows of A and columns of B at k = 0, clamped to the edges.
+    // The places of the rows of A, in fours, and of this invocation's columns of B, at k = 0; clamped to the edges.
     var a_from: array<vec4<u32>, BM / 4u>;
-    var b_from: array<vec4<u32>, TN / 4u>;
+    var b_from: array<u32, TN>;
     //#unroll
     for (var i = 0u; i < BM / 4u; i++) {
-        let row = min(vec4<u32>(row0 + i * 4u) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(dims.m - 1u));
-        a_from[i] = matrices.a_offset + row * dims.a_outer;
+        let four = min(vec4<u32>(row0 + i * 4u) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(dims.m - 1u));
+        a_from[i] = matrices.a_offset + four * dims.a_outer;
     }
     //#unroll
-    for (var j = 0u; j < TN / 4u; j++) {
-        let col = min(vec4<u32>(col0 + j * LANES * 4u) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(dims.n - 1u));
-        b_from[j] = matrices.b_offset + col * dims.b_outer;
+    for (var j = 0u; j < TN; j++) {
+        b_from[j] = matrices.b_offset + min(col0 + j * LANES, dims.n - 1u) * dims.b_outer;
     }
 
-    var sums: array<array<vec4<f32>, TN / 4u>, BM>;
-    var whole = k_begin; // the end of the steps of BK
+    // Four rows of a column each.
+    var sums: array<array<vec4<f32>, TN>, BM / 4u>;
+    var k_left = k_begin; // where the steps of BK end
     for (var k0 = k_begin; k0 + BK <= k_end; k0 += BK) {
-        var b_rows: array<array<vec4<f32>, TN / 4u>, BK>;
+        var b_rows: array<array<f32, TN>, BK>;
         //#unroll
         for (var kk = 0u; kk < BK; kk++) {
             //#unroll
-            for (var j = 0u; j < TN / 4u; j++) {
-                b_rows[kk][j] = b_quad(b_from[j] + (k0 + kk) * dims.b_k);
+            for (var j = 0u; j < TN; j++) {
+                b_rows[kk][j] = load_b(b_from[j] + (k0 + kk) * dims.b_k);
             }
         }
-        // NOTE: the sums of 4 x 4 elements take all products of the step together, so that they are in registers meanwhile.
         //#unroll
         for (var i = 0u; i < BM / 4u; i++) {
             var a_cols: array<vec4<f32>, BK>;
@@ -103,43 +103,42 @@ fn main(
             for (var kk = 0u; kk < BK; kk++) {
                 a_cols[kk] = a_quad(a_from[i] + (k0 + kk) * dims.a_k);
             }
+            // NOTE: a sum takes all products of the step at once, so it is loaded into a register once for BK of them.
             //#unroll
-            for (var j = 0u; j < TN / 4u; j++) {
+            for (var j = 0u; j < TN; j++) {
                 //#unroll
                 for (var kk = 0u; kk < BK; kk++) {
-                    sums[i * 4u + 0u][j] = fma(vec4<f32>(a_cols[kk].x), b_rows[kk][j], sums[i * 4u + 0u][j]);
-                    sums[i * 4u + 1u][j] = fma(vec4<f32>(a_cols[kk].y), b_rows[kk][j], sums[i * 4u + 1u][j]);
-                    sums[i * 4u + 2u][j] = fma(vec4<f32>(a_cols[kk].z), b_rows[kk][j], sums[i * 4u + 2u][j]);
-                    sums[i * 4u + 3u][j] = fma(vec4<f32>(a_cols[kk].w), b_rows[kk][j], sums[i * 4u + 3u][j]);
+                    sums[i][j] = fma(a_cols[kk], vec4<f32>(b_rows[kk][j]), sums[i][j]);
                 }
             }
         }
-        whole = k0 + BK;
+        k_left = k0 + BK;
     }
-    for (var p = whole; p < k_end; p++) {
-        var b_row: array<vec4<f32>, TN / 4u>;
+    for (var k_at = k_left; k_at < k_end; k_at++) {
+        var b_row: array<f32, TN>;
         //#unroll
-        for (var j = 0u; j < TN / 4u; j++) {
-            b_row[j] = b_quad(b_from[j] + p * dims.b_k);
+        for (var j = 0u; j < TN; j++) {
+            b_row[j] = load_b(b_from[j] + k_at * dims.b_k);
         }
         //#unroll
         for (var i = 0u; i < BM / 4u; i++) {
-            let a_col = a_quad(a_from[i] + p * dims.a_k);
+            let a_col = a_quad(a_from[i] + k_at * dims.a_k);
             //#unroll
-            for (var j = 0u; j < TN / 4u; j++) {
-                sums[i * 4u + 0u][j] = fma(vec4<f32>(a_col.x), b_row[j], sums[i * 4u + 0u][j]);
-                sums[i * 4u + 1u][j] = fma(vec4<f32>(a_col.y), b_row[j], sums[i * 4u + 1u][j]);
-                sums[i * 4u + 2u][j] = fma(vec4<f32>(a_col.z), b_row[j], sums[i * 4u + 2u][j]);
-                sums[i * 4u + 3u][j] = fma(vec4<f32>(a_col.w), b_row[j], sums[i * 4u + 3u][j]);
+            for (var j = 0u; j < TN; j++) {
+                sums[i][j] = fma(a_col, vec4<f32>(b_row[j]), sums[i][j]);
             }
         }
     }
 
     //#unroll
-    for (var i = 0u; i < BM; i++) {
+    for (var i = 0u; i < BM / 4u; i++) {
         //#unroll
-        for (var j = 0u; j < TN / 4u; j++) {
-            store_c(row0 + i, col0 + j * LANES * 4u, sums[i][j]);
+        for (var j = 0u; j < TN; j++) {
+            let col = col0 + j * LANES;
+            store(row0 + i * 4u, col, sums[i][j].x);
+            store(row0 + i * 4u + 1u, col, sums[i][j].y);
+            store(row0 + i * 4u + 2u, col, sums[i][j].z);
+            store(row0 + i * 4u + 3u, col, sums[i][j].w);
         }
     }
 }

@@ -73,9 +73,9 @@ pub struct Machine {
     /// elements of its own vectors are loaded one by one.
     pub elements_per_load: u32,
     /// Time of a read from shared memory, in f32 multiply-adds of a core. GPUs: 2, because shared memory delivers about
-    /// as many bytes per cycle as there are multiply-adds, to operands widened to f32. Software devices: 9.
+    /// as many bytes per cycle as there are multiply-adds, to operands widened to f32. Software devices: 11.
     pub shared_read_weight: f64,
-    /// Time of a read through the caches, in f32 multiply-adds of a core: 9.
+    /// Time of a read through the caches, in f32 multiply-adds of a core. GPUs: 9. Software devices: 18.
     pub cached_read_weight: f64,
     /// Number of values that an invocation can hold before spills cost time. GPUs: 128, half of the registers of NVIDIA
     /// and AMD. Intel: 96, three quarters of what an invocation has in subgroups of 16. Software devices: 64; on CPUs with 16 vector registers,
@@ -87,7 +87,7 @@ pub struct Machine {
     /// book's page on compilers). Software devices: 128; with 256 their compilers took seconds longer.
     pub accumulators: u32,
     /// Additional compile time in seconds of a kernel whose invocations hold more sums than `accumulators`. Software
-    /// devices: 3, measured on lavapipe; the sums are in the CPU's first cache, so larger register tiles can pay off.
+    /// devices: 0.34, measured on lavapipe in f32; the sums are in the CPU's first cache, so larger register tiles can pay off.
     /// GPUs: `None`, because they would spill the sums to device memory; they get no such kernels.
     pub compile_seconds: Option<f64>,
     /// Number of registers of all invocations of a workgroup: 65,536, as on an NVIDIA multiprocessor. None on software
@@ -181,17 +181,18 @@ impl Machine {
             shared_bandwidth: memory_bandwidth,
             busy_invocations: 1,
             vector_lanes: 8,
-            launch_seconds: 40e-6,
+            launch_seconds: 35e-6,
             load_seconds: 0.0,
             barrier_seconds: 0.0,
             invocation_seconds: 0.2e-6,
             line_bytes: 0.0,
             jump_bytes: 128.0,
             elements_per_load: 1,
-            shared_read_weight: 9.0,
+            shared_read_weight: 11.0,
+            cached_read_weight: 18.0,
             registers: 64,
             accumulators: 128,
-            compile_seconds: Some(3.0),
+            compile_seconds: Some(0.34),
             workgroup_registers: None,
             ..gpu
         }

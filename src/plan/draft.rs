@@ -221,12 +221,13 @@ impl<'a> Draft<'a> {
             Time::Roofline => Prediction::roofline(&flops, read.iter().chain(&written).sum(), caps),
             Time::Predicted(prediction) => prediction,
         };
-        let (seconds, bound_by) = (prediction.seconds, prediction.bound_on(caps));
-        let work = Work { flops, read, written, bound: bound_by };
+        let (running, launching) = (prediction.seconds, caps.machine.launch_seconds);
+        let work = Work { flops, read, written, bound: prediction.bound_on(caps) };
         let Dims { bytes: dims, scalars } = dims;
+        let seconds = running + launching;
         let whole =
             Step { kernel, tile, needs, grid, first_block: 0, dims, scalars, args: bound, work, seconds };
-        if seconds <= MAX_STEP_SECONDS || blocks == 1 {
+        if running <= MAX_STEP_SECONDS || blocks == 1 {
             self.plan.steps.push(whole);
             return Ok(());
         }
@@ -235,7 +236,7 @@ impl<'a> Draft<'a> {
         let access = |access| if access == Access::Write { Access::Update } else { access };
         let args: Vec<Arg> =
             whole.args.into_iter().map(|arg| Arg { access: access(arg.access), ..arg }).collect();
-        let piece = piece_blocks(blocks, seconds, limit);
+        let piece = piece_blocks(blocks, running, limit);
         let (needed, allowed) = (self.plan.steps.len() as u64 + blocks.div_ceil(piece), MAX_STEPS);
         if needed > allowed {
             let what = format!("the number of launches of at most {}", Seconds(MAX_STEP_SECONDS));
@@ -256,7 +257,7 @@ impl<'a> Draft<'a> {
                 scalars: whole.scalars.clone(),
                 args: args.clone(),
                 work: whole.work.of_blocks([first, end, blocks]),
-                seconds: seconds * (end - first) as f64 / blocks as f64,
+                seconds: running * (end - first) as f64 / blocks as f64 + launching,
             });
         }
         Ok(())

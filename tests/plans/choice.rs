@@ -76,8 +76,8 @@ fn the_plan_is_the_cheapest_tile_that_fits_and_covers_the_result() {
             assert!(seconds.is_finite() && seconds > 0.0, "{name}, {shape:?}: {plan}");
             for other in tiles().filter(|tile| tile.fits(&problem, caps).is_ok()) {
                 assert!(
-                    seconds + tile.compile_cost(caps)
-                        <= (other.cost(&problem, caps) + other.compile_cost(caps)) * (1.0 + 1e-12),
+                    seconds + tile.compile_cost(&problem, caps)
+                        <= (other.cost(&problem, caps) + other.compile_cost(&problem, caps)) * (1.0 + 1e-12),
                     "{name}, {shape:?}: {other} beats {plan}"
                 );
             }

@@ -62,7 +62,7 @@ fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
                 };
                 let problem = wgsl::problem(shape, types, views).pinned(Pin::Tile(*tile));
                 let takes = match tile.kernel {
-                    GemmKernel::Tiled | GemmKernel::Gemv => types != I8,
+                    GemmKernel::Tiled | GemmKernel::Gemv | GemmKernel::Broadcast => types != I8,
                     GemmKernel::Dot => types == I8,
                     // Its rows of bf16 are whole vectors.
                     GemmKernel::Coop if types.c == DType::Bf16 && views[2] == View::Gaps => false,
@@ -272,6 +272,7 @@ fn registers_are_indexed_by_literals_alone() {
         // What is left of loops when all that index registers are written out.
         let left: Option<&[&str]> = match tile.kernel {
             GemmKernel::Naive | GemmKernel::Gemv => continue,
+            GemmKernel::Broadcast => Some(&["k0 + BK <= k_end", "k_at < k_end"]),
             GemmKernel::Tiled => Some(&["k0 < k_end", "kk < BK"]),
             GemmKernel::Dot => Some(&["k0 < k_end", "word < WORDS"]),
             GemmKernel::Coop => Some(&["k0 < k_end", "piece < ROWS * COLS", "quad < FRAGMENT * FRAGMENT"]),

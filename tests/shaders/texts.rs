@@ -83,7 +83,15 @@ macro_rules! members {
 #[test]
 fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     let gemm: Members = members!(GemmDims: m n k k_per_split batches batch1 splits a_outer a_k a_offset a_batch0 a_batch1 b_outer b_k b_offset b_batch0 b_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
-    for shader in ["gemm/coop", "gemm/dot", "gemm/gemv", "gemm/naive", "gemm/reduce_splits", "gemm/tiled"] {
+    for shader in [
+        "gemm/broadcast",
+        "gemm/coop",
+        "gemm/dot",
+        "gemm/gemv",
+        "gemm/naive",
+        "gemm/reduce_splits",
+        "gemm/tiled",
+    ] {
         assert_eq!(dims_of(shader), gemm, "{shader}");
     }
     assert_eq!(gemm.1, 128, "what every device has room for as immediates");

@@ -242,7 +242,11 @@ impl KernelSpec for Coop {
         let read_weight = machine.matrix_flops / machine.f32_flops;
         let is_alone = 2 * self.invocations(tile, caps) * registers(tile, caps) > machine.core_registers;
         let barrier_seconds = if is_alone { machine.barrier_seconds } else { 0.0 };
-        Cost { read_weight, barrier_seconds, ..Cost::of_blocks(tile, problem, caps, Unit::Matrix) }
+        Cost {
+            read_weights: [read_weight; 2],
+            barrier_seconds,
+            ..Cost::of_blocks(tile, problem, caps, Unit::Matrix)
+        }
     }
 
     /// The signs of a sign half are f16.

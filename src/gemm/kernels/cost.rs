@@ -19,8 +19,8 @@ pub(in crate::gemm) struct Cost {
     pub(super) block: [f64; 2],
     /// Rows and columns of the register or subgroup tile, for which a staged operand is read once.
     pub(super) tile: [f64; 2],
-    /// Time of one of these reads, in multiply-adds.
-    pub(super) read_weight: f64,
+    /// Time of one of these reads of A, and of B, in multiply-adds.
+    pub(super) read_weights: [f64; 2],
     /// Iterations along k. Each waits for its loads.
     pub(super) iterations: f64,
     /// Seconds of each iteration in which a core waits at a barrier, if it has room for a single workgroup.
@@ -66,7 +66,7 @@ impl Cost {
             blocks: [d.m.div_ceil(tile.bm), d.n.div_ceil(tile.bn)].map(f64::from),
             block: [tile.bm, tile.bn].map(f64::from),
             tile: [tile.tm, tile.tn].map(f64::from),
-            read_weight: machine.shared_read_weight,
+            read_weights: [machine.shared_read_weight; 2],
             iterations: (depth(problem) / f64::from(tile.bk)).ceil(),
             barrier_seconds: 0.0,
             reducing: 0,
@@ -113,11 +113,12 @@ impl Cost {
         per_core * (block_flops / (self.peak / cores(caps) * self.efficiency() * busy) + waiting)
     }
 
-    /// The fraction of the peak that the inner loop reaches. Reads of staged operands limit it: the smaller the tile, the more
-    /// reads per multiply-add.
+    /// The fraction of the peak that the inner loop reaches. Reads of operands limit it: of A one for each row of the tile, of B
+    /// one for each column, so the smaller the tile, the more reads per multiply-add.
     fn efficiency(&self) -> f64 {
         let [rows, cols] = self.tile;
-        1.0 / (1.0 + self.read_weight * (1.0 / rows + 1.0 / cols))
+        let [of_a, of_b] = self.read_weights;
+        1.0 / (1.0 + of_a / cols + of_b / rows)
     }
 
     /// Bytes of A and B that blocks read, counting edges as whole blocks.

@@ -49,7 +49,7 @@ impl KernelSpec for Naive {
         Cost {
             unit: if problem.types.ab.is_real() { Unit::F32 } else { Unit::Integer },
             block: [1.0, f64::from(tile.bn).min(m * n)],
-            read_weight: caps.machine.cached_read_weight,
+            read_weights: [caps.machine.cached_read_weight; 2],
             iterations: (depth(problem) / caps.machine.loads_in_flight).ceil(),
             ..blocks
         }

@@ -6,29 +6,16 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::gemm::problem::{GemmDims, GemmProblem};
 use crate::kernel::{Kernel, Needs};
-use crate::plan::{Access, Bound, Dims, Draft, Flops, NewStep, Prediction, Region, ScalarParameter, Time};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region, ScalarParameter, Time};
 use std::mem::offset_of;
 
 /// Invocations per workgroup. Each computes four elements of a row.
 const LANES: u32 = 64;
 
-/// Predicted seconds of the reduction: it reads the sums and writes C.
+/// Predicted seconds of the launch of a reduction: it reads the sums and writes C.
 pub(in crate::gemm) fn seconds(problem: &GemmProblem, splits: u32, caps: &Caps) -> f64 {
-    caps.machine.launch_seconds + memory_seconds(problem, splits, caps)
-}
-
-fn memory_seconds(problem: &GemmProblem, splits: u32, caps: &Caps) -> f64 {
     let bytes = problem.elements() as f64 * (4.0 * f64::from(splits) + problem.types.c.size() as f64);
-    bytes / caps.machine.memory_bandwidth
-}
-
-/// The same with the bound that dominates it.
-fn prediction(problem: &GemmProblem, splits: u32, caps: &Caps) -> Prediction {
-    let terms = [
-        (caps.machine.launch_seconds, Bound::Latency),
-        (memory_seconds(problem, splits, caps), Bound::Memory),
-    ];
-    Prediction { seconds: seconds(problem, splits, caps), ..Prediction::longest(&terms) }
+    caps.machine.launch_seconds + bytes / caps.machine.memory_bandwidth
 }
 
 /// Adds the reduction to a plan. `sums` holds one copy of C for each split, one after another; `extras` are the epilogue's
@@ -64,7 +51,7 @@ pub(in crate::gemm) fn step(
         } else {
             Flops::of_integers(additions)
         },
-        time: Time::Predicted(prediction(problem, splits, caps)),
+        time: Time::Roofline,
     })
 }
 

@@ -61,7 +61,7 @@ pub(in crate::gemm) trait KernelSpec: Sync {
     }
 
     /// Seconds that each launch must gain for the tile to be worth compiling.
-    fn compile_cost(&self, _: &Tile, _: &Caps) -> f64 {
+    fn compile_cost(&self, _: &Tile, _: &GemmProblem, _: &Caps) -> f64 {
         0.0
     }
 

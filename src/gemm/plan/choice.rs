@@ -11,7 +11,7 @@ impl GemmProblem {
     pub(super) fn choose(&self, caps: &Caps) -> Result<(&'static Tile, u32)> {
         let cost = |&(tile, splits): &(&Tile, u32)| {
             let is_too_long = tile.block_seconds(self, splits, caps) > MAX_STEP_SECONDS;
-            (is_too_long, tile.cost_of_splits(self, splits, caps) + tile.compile_cost(caps))
+            (is_too_long, tile.cost_of_splits(self, splits, caps) + tile.compile_cost(self, caps))
         };
         GemmKernel::ALL
             .iter()

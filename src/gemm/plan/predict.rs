@@ -60,8 +60,8 @@ impl Tile {
 
     /// Seconds that each launch must save for the tile to be worth compiling.
     #[must_use]
-    pub fn compile_cost(&self, caps: &Caps) -> f64 {
-        self.kernel.spec().compile_cost(self, caps)
+    pub fn compile_cost(&self, problem: &GemmProblem, caps: &Caps) -> f64 {
+        self.kernel.spec().compile_cost(self, problem, caps)
     }
 
     /// The numbers of splits to choose from: the requested number, or powers of two while cores would be idle, or while

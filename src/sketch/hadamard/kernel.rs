@@ -207,12 +207,12 @@ impl HadamardPass {
         columns.div_ceil(tile.columns().into()) * sets.div_ceil((tile.lines / tile.columns()).into())
     }
 
-    /// Predicted seconds.
+    /// Predicted seconds, with the launch.
     pub(super) fn seconds(&self, caps: &Caps) -> f64 {
-        self.prediction(caps).seconds
+        self.prediction(caps).seconds + caps.machine.launch_seconds
     }
 
-    /// The predicted time: the sum of the launch, the memory traffic in whole sectors, and the exchange between stages.
+    /// The predicted time without the launch: the sum of the memory traffic in whole sectors and the exchange between stages.
     pub(super) fn prediction(&self, caps: &Caps) -> Prediction {
         let (d, tile) = (&self.dims, &self.tile);
         let lines = f64::from(d.columns) * f64::from(d.batches);
@@ -232,10 +232,9 @@ impl HadamardPass {
         let terms = [
             (moved / caps.machine.memory_bandwidth, Bound::Memory),
             (exchanged / caps.machine.shared_bandwidth, Bound::Memory),
-            (caps.machine.launch_seconds, Bound::Latency),
         ];
-        let [memory, shared, launch] = terms.map(|(seconds, _)| seconds);
-        Prediction { seconds: memory + shared + launch, ..Prediction::longest(&terms) }
+        let [memory, shared] = terms.map(|(seconds, _)| seconds);
+        Prediction { seconds: memory + shared, ..Prediction::longest(&terms) }
     }
 
     /// The kernel of the pass on a device.

@@ -145,13 +145,12 @@ fn width(problem: &RowProblem, caps: &Caps) -> u32 {
     [4, 2].into_iter().filter(faster).find(fits).unwrap_or(1)
 }
 
-/// The size of the subgroups within which lanes add their sums, if they do. They do on devices where shared memory is
-/// as slow as the caches (software devices), so that a shuffle is faster. All subgroups have this size, with lanes in
+/// The size of the subgroups within which lanes add their sums, if they do. They do on software devices, where a shuffle is
+/// faster than shared memory. All subgroups have this size, with lanes in
 /// the order of their indices.
 pub(super) fn subgroup(caps: &Caps) -> Option<u32> {
     let sizes = caps.subgroups.filter(|sizes| sizes.min == sizes.max)?;
-    let is_slow = caps.machine.shared_read_weight >= caps.machine.cached_read_weight;
-    (is_slow && sizes.min.is_power_of_two()).then_some(sizes.min)
+    (caps.machine.runs_in_turn() && sizes.min.is_power_of_two()).then_some(sizes.min)
 }
 
 /// The largest number of units per invocation. The loop over them is unrolled. With 32 blades, two units were slower
