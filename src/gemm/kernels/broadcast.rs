@@ -2,7 +2,7 @@
 //! workgroup read the same elements of A: the processor loads each once and broadcasts it. What invocations read at places of
 //! their own, it gathers, at nearly the cost of a load for each of them, so B is read once for all rows of a block.
 
-use super::cost::{Cost, Unit};
+use super::cost::{Cost, Traffic, Unit};
 use super::spec::{KernelSpec, in_memory, of_fractions};
 use super::store::store_elements;
 use crate::caps::Caps;
@@ -16,11 +16,10 @@ const BROADCAST_WEIGHT: f64 = 2.1;
 /// Time of the load of elements of B, one for each invocation. Fitted in the same way.
 const GATHER_WEIGHT: f64 = 6.3;
 
-const TILES: [Tile; 4] = [
+const TILES: [Tile; 3] = [
     Tile::of_invocations(GemmKernel::Broadcast, [16, 64, 4], [16, 8]),
     Tile::of_invocations(GemmKernel::Broadcast, [16, 32, 4], [16, 4]),
     Tile::of_invocations(GemmKernel::Broadcast, [8, 64, 4], [8, 8]),
-    Tile::of_invocations(GemmKernel::Broadcast, [4, 64, 8], [4, 8]),
 ];
 
 impl KernelSpec for Broadcast {
@@ -51,9 +50,15 @@ impl KernelSpec for Broadcast {
         0
     }
 
+    /// A block reads a short run of each row of B.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
-        let read_weights = [BROADCAST_WEIGHT, GATHER_WEIGHT];
-        Cost { read_weights, ..Cost::of_blocks(tile, problem, caps, Unit::F32) }
+        let along_n = problem.dims.b_outer == 1;
+        let run = if along_n { f64::from(tile.bn) * problem.types.ab.size() as f64 } else { f64::INFINITY };
+        Cost {
+            read_weights: [BROADCAST_WEIGHT, GATHER_WEIGHT],
+            traffic: Traffic::ByBlock { run_bytes_of_b: run },
+            ..Cost::of_blocks(tile, problem, caps, Unit::F32)
+        }
     }
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {

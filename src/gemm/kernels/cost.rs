@@ -43,8 +43,8 @@ pub(in crate::gemm) enum Unit {
 /// How the operands are read from device memory.
 #[derive(Clone, Copy)]
 pub(in crate::gemm) enum Traffic {
-    /// By every block, unless they are still in the cache from another block.
-    ByBlock,
+    /// By every block, unless they are still in the cache from another block; B in contiguous runs of this many bytes.
+    ByBlock { run_bytes_of_b: f64 },
     /// Once, in contiguous runs of this many bytes.
     Once { run_bytes: f64 },
 }
@@ -70,7 +70,7 @@ impl Cost {
             iterations: (depth(problem) / f64::from(tile.bk)).ceil(),
             barrier_seconds: 0.0,
             reducing: 0,
-            traffic: Traffic::ByBlock,
+            traffic: Traffic::ByBlock { run_bytes_of_b: f64::INFINITY },
         }
     }
 
@@ -135,11 +135,13 @@ impl Cost {
         let row = depth(problem) * problem.types.ab.size() as f64;
         let [a, b] = [m * row, n * row];
         let c = m * n * problem.types.c.size() as f64;
-        if let Traffic::Once { run_bytes } = self.traffic {
-            let machine = &caps.machine;
-            let longer = (machine.line_bytes / run_bytes).max(1.0) + machine.jump_bytes / run_bytes;
-            return pairs(problem) * (a + b + c) * longer;
-        }
+        let machine = &caps.machine;
+        let longer =
+            |run_bytes: f64| (machine.line_bytes / run_bytes).max(1.0) + machine.jump_bytes / run_bytes;
+        let b = match self.traffic {
+            Traffic::Once { run_bytes } => return pairs(problem) * (a + b + c) * longer(run_bytes),
+            Traffic::ByBlock { run_bytes_of_b } => b * longer(run_bytes_of_b),
+        };
         let stays = |bytes: f64| bytes <= caps.machine.cache_size as f64;
         let group = (GROUP * self.block[0]).min(m) * row;
         let [rows, cols] = self.blocks;
