@@ -35,24 +35,31 @@ pub(crate) fn taken(plan: &Plan) -> &'static Tile {
 }
 
 #[test]
-fn a_large_square_product_of_f16_is_on_tensor_cores_where_they_are_and_tiled_elsewhere() {
+fn a_large_square_product_is_on_tensor_cores_broadcast_by_a_processor_and_tiled_elsewhere() {
     each(|name, caps| {
         for types in TYPES {
             let plan = wgsl::plain([2048; 3], types).plan(caps).unwrap();
             let has_matrices = ["h200", "rtx-4090", "radv-rdna4", "radv-rdna3", "apple-m2"].contains(&name);
             let coop = types.ab == DType::F16 && has_matrices;
-            let want = if coop { GemmKernel::Coop } else { GemmKernel::Tiled };
+            let want = match caps.device_type {
+                DeviceType::Software => GemmKernel::Broadcast,
+                _ if coop => GemmKernel::Coop,
+                _ => GemmKernel::Tiled,
+            };
             assert_eq!(taken(&plan).kernel, want, "{name}: {plan}");
         }
     });
 }
 
 #[test]
-fn tiny_products_are_naive_on_every_device() {
+fn tiny_products_are_naive() {
     each(|name, caps| {
         for shape in [[1, 1, 1], [1, 64, 1], [2, 3, 4]] {
             let plan = wgsl::plain(shape, F32).plan(caps).unwrap();
-            assert_eq!(taken(&plan).kernel, GemmKernel::Naive, "{name}, {shape:?}: {plan}");
+            // A processor takes a block of rows as a vector, too.
+            let of_processors = caps.device_type == DeviceType::Software && shape[1] == 64;
+            let want = if of_processors { GemmKernel::Broadcast } else { GemmKernel::Naive };
+            assert_eq!(taken(&plan).kernel, want, "{name}, {shape:?}: {plan}");
         }
     });
 }
@@ -68,9 +75,9 @@ fn the_plan_is_the_cheapest_tile_that_fits_and_covers_the_result() {
             let tile = taken(&plan);
             assert!(tile.fits(&problem, caps).is_ok(), "{name}, {shape:?}: {plan}");
             // What is split along k is predicted to gain more than it costs to bring the parts together.
-            let seconds = plan.seconds();
+            let seconds = plan.seconds() - caps.machine.launch_seconds;
             match wgsl::parts_of(&plan) {
-                1 => assert!((seconds / tile.cost(&problem, caps) - 1.0).abs() < 1e-12, "{name}, {shape:?}"),
+                1 => assert!((seconds / tile.cost(&problem, caps) - 1.0).abs() < 1e-9, "{name}, {shape:?}"),
                 _ => assert!(seconds < tile.cost(&problem, caps), "{name}, {shape:?}: {plan}"),
             }
             assert!(seconds.is_finite() && seconds > 0.0, "{name}, {shape:?}: {plan}");
@@ -183,6 +190,7 @@ fn a_pinned_kernel_that_the_device_cannot_run_is_an_error_that_says_what_it_need
         naive.reasons(),
         [
             "gemv: needs m or n of at most 8",
+            "broadcast: needs a device that runs the invocations of a workgroup in turn",
             "tiled: needs 3328 bytes of shared memory, or a GPU with fewer than 64 accumulators per invocation",
             "dot: needs operands of i8, not f32",
             "coop: needs operands of f16, not f32"

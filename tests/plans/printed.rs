@@ -16,10 +16,10 @@ fn a_plan_prints_what_runs_and_why_nothing_else_does() {
     let plan = wgsl::plain([512; 3], F32).explain(&fixtures::lavapipe()).unwrap();
     let printed = plan.to_string();
     let lines: Vec<&str> = printed.lines().collect();
-    let [what, step, why, gemv, _, coop] = lines[..] else { panic!("{printed}") };
+    let [what, step, why, gemv, _, _, coop] = lines[..] else { panic!("{printed}") };
     assert!(what.starts_with("matmul: 1 step, predicted ") && what.contains(" ms: 268 MFLOP, "), "{printed}");
     assert!(what.ends_with("2.10 MB read, 1.05 MB written, bound by arithmetic"), "{printed}");
-    assert!(step.starts_with(&format!("  gemm/tiled {}, grid ", plan.steps()[0].tile)), "{printed}");
+    assert!(step.starts_with(&format!("  gemm/broadcast {}, grid ", plan.steps()[0].tile)), "{printed}");
     assert!(step.contains(" x 1 x 1, ") && step.contains(" ms: 268 MFLOP; "), "{printed}");
     let moved = "reads A 1.05 MB, B 1.05 MB; writes the output 1.05 MB; bound by arithmetic";
     assert!(step.ends_with(moved), "{printed}");
@@ -72,7 +72,8 @@ fn a_dense_sketch_says_why_no_other_kernel_applies_it() {
                 (problem.plan(&fixtures::h200()).unwrap(), problem.explain(&fixtures::h200()).unwrap());
             assert_eq!((plan.steps(), plan.reasons().len()), (explained.steps(), 0), "{plan}");
             let need = "both operands in memory";
-            let others = ["naive", "gemv", "dot", "coop"].map(|kernel| format!("{kernel}: needs {need}"));
+            let others =
+                ["naive", "gemv", "broadcast", "dot", "coop"].map(|kernel| format!("{kernel}: needs {need}"));
             assert_eq!(explained.reasons(), others, "{explained}");
         }
     }

@@ -62,7 +62,9 @@ fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
                 };
                 let problem = wgsl::problem(shape, types, views).pinned(Pin::Tile(*tile));
                 let takes = match tile.kernel {
-                    GemmKernel::Tiled | GemmKernel::Gemv | GemmKernel::Broadcast => types != I8,
+                    GemmKernel::Tiled | GemmKernel::Gemv => types != I8,
+                    // It takes no f16 in pairs.
+                    GemmKernel::Broadcast => types != I8 && (caps.f16 || types.ab != DType::F16),
                     GemmKernel::Dot => types == I8,
                     // Its rows of bf16 are whole vectors.
                     GemmKernel::Coop if types.c == DType::Bf16 && views[2] == View::Gaps => false,

@@ -36,14 +36,18 @@ impl KernelSpec for Broadcast {
     }
 
     /// GPUs load the elements of neighbouring invocations together, and hide the latency of loads by other workgroups: a
-    /// workgroup of few invocations that wait for their loads would be slow there.
+    /// workgroup of few invocations that wait for their loads would be slow there. An element of a pair of f16 in a word costs
+    /// its conversion twice: on SwiftShader the product of 512 cubed took 129 ms, and 76 with the tiled kernel.
     fn admits(&self, _: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
         in_memory(problem)?;
         of_fractions(problem)?;
-        if caps.machine.runs_in_turn() {
-            return Ok(());
+        if !caps.machine.runs_in_turn() {
+            return Err("a device that runs the invocations of a workgroup in turn".into());
         }
-        Err("a device that runs the invocations of a workgroup in turn".into())
+        match StorageFormat::of(problem.types.ab, caps) {
+            StorageFormat::PackedF16 => Err("f16 in shaders".into()),
+            _ => Ok(()),
+        }
     }
 
     fn shared_bytes(&self, _: &Tile, _: &GemmProblem, _: &Caps) -> u32 {
