@@ -182,7 +182,7 @@ fn matrix_of(all: &[usize], own: &[usize], mut matrix: usize) -> usize {
 fn every_form_of_a_product_agrees_with_the_reference() {
     let Some(_) = support::gpu() else { return };
     let gpu = Gpu::open().unwrap(); // its own: launches are counted
-    let tiles: Vec<Tile> = crate::scalar()
+    let tiles: Vec<Tile> = crate::scalar(gpu.caps())
         .flat_map(|kernel| [kernel.tiles().first(), kernel.tiles().last()])
         .flatten()
         .copied()
@@ -263,7 +263,7 @@ fn a_batch_is_one_launch_and_expands_nothing() {
     assert_eq!(after.buffers_created - before.buffers_created, 1, "C alone");
     assert_eq!(after.bytes_bound_for_reading - before.bytes_bound_for_reading, 4 * (6 * 600 + 300));
     // The batch of products is the products of the batch, to the bit: a matrix is computed as it would be alone.
-    for tile in crate::scalar().map(|kernel| *kernel.tiles().last().unwrap()) {
+    for tile in crate::scalar(gpu.caps()).map(|kernel| *kernel.tiles().last().unwrap()) {
         let whole = Gemm::new(&a, &b).tile(tile).run().unwrap().to_vec().unwrap();
         for (i, of_batch) in whole.chunks(200).enumerate() {
             let a = a.slice(0, i / 3..i / 3 + 1).unwrap().slice(1, i % 3..i % 3 + 1).unwrap();
@@ -298,7 +298,7 @@ fn beta_of_zero_reads_nothing_and_beta_needs_an_output() {
     let a = gpu.random::<f32>([20, 30], Fill::Integers, 1).unwrap();
     let b = gpu.random::<f32>([30, 10], Fill::Integers, 2).unwrap();
     let want = matmul(&a, &b).unwrap().to_vec().unwrap();
-    for kernel in crate::scalar() {
+    for kernel in crate::scalar(gpu.caps()) {
         let mut c = gpu.tensor(&[f32::NAN; 200], [20, 10]).unwrap();
         Gemm::new(&a, &b).beta(0.0).kernel(kernel).run_into(&mut c).unwrap();
         assert_eq!(c.to_vec().unwrap(), want, "{kernel}");

@@ -12,26 +12,29 @@ mod precision;
 mod support;
 mod tiles;
 
-use tilewise::DType;
 use tilewise::gemm::GemmKernel;
+use tilewise::gpu::DeviceType;
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::GemmTypes;
+use tilewise::{Caps, DType};
 
-/// The kernels that devices run on problems of every shape; `coop.rs` sweeps the one on cooperative matrices, `gemv.rs`
+/// The kernels that a device runs on products of f32 of every shape; `coop.rs` sweeps the one on cooperative matrices, `gemv.rs`
 /// that for thin products, `integers.rs` those of i8.
-fn scalar() -> impl Iterator<Item = GemmKernel> {
+fn scalar(caps: &Caps) -> impl Iterator<Item = GemmKernel> {
     let any = support::wgsl::plain([64; 3], GemmTypes::new(DType::F32, DType::F32));
-    let software = fixtures::lavapipe();
-    let runs =
-        move |kernel: &GemmKernel| kernel.tiles().iter().any(|tile| tile.fits(&any, &software).is_ok());
+    let runs = move |kernel: &GemmKernel| kernel.tiles().iter().any(|tile| tile.fits(&any, caps).is_ok());
     GemmKernel::ALL.into_iter().filter(runs)
 }
 
 #[test]
-fn the_naive_and_the_tiled_kernel_run_everywhere() {
-    let scalar: Vec<GemmKernel> = scalar().collect();
-    assert!(
-        [GemmKernel::Naive, GemmKernel::Tiled].iter().all(|kernel| scalar.contains(kernel)),
-        "{scalar:?}"
-    );
+fn naive_and_tiled_run_everywhere_and_broadcast_on_software_devices() {
+    for (name, caps) in fixtures::ALL {
+        let caps = caps();
+        let scalar: Vec<GemmKernel> = scalar(&caps).collect();
+        let want = match caps.device_type {
+            DeviceType::Software => vec![GemmKernel::Naive, GemmKernel::Broadcast, GemmKernel::Tiled],
+            _ => vec![GemmKernel::Naive, GemmKernel::Tiled],
+        };
+        assert_eq!(scalar, want, "{name}");
+    }
 }

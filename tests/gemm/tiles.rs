@@ -52,7 +52,7 @@ fn ways(tile: &Tile, typed: usize, views: [View; 3]) -> (usize, [View; 3]) {
 #[test]
 fn every_scalar_kernel_and_tile_agrees_with_the_reference() {
     let Some(gpu) = support::gpu() else { return };
-    let tiles: Vec<Tile> = crate::scalar().flat_map(GemmKernel::tiles).copied().collect();
+    let tiles: Vec<Tile> = crate::scalar(gpu.caps()).flat_map(GemmKernel::tiles).copied().collect();
     let levels = [
         tiles.len(),
         TYPED.len(),
@@ -135,7 +135,7 @@ fn a_long_inner_size_stays_within_the_bound() {
     let (a, b) = (Fill::Uniform.values::<f32>(m * k, 3), Fill::Uniform.values::<f32>(k * n, 4));
     let want = reference::gemm(&a, &b, shape);
     let (a, b) = (gpu.tensor(&a, [m, k]).unwrap(), gpu.tensor(&b, [k, n]).unwrap());
-    for kernel in crate::scalar() {
+    for kernel in crate::scalar(gpu.caps()) {
         let got = Gemm::new(&a, &b).kernel(kernel).run().unwrap().to_vec().unwrap();
         let found = want.compare(&got);
         assert!(found.ok() && found.bound_ratio > 0.0, "{kernel}: {found:?}");
@@ -155,7 +155,7 @@ fn repeated_and_overlapping_operands_are_read_as_they_lie() {
         let a: Vec<f32> = (0..16 * 64).map(|i| data[5 + i / 64 * strides[0] + i % 64 * strides[1]]).collect();
         let want: Vec<f32> =
             reference::gemm(&a, &b, [16, 32, 64]).value.iter().map(|&v| f32::from_f64(v)).collect();
-        for kernel in crate::scalar() {
+        for kernel in crate::scalar(gpu.caps()) {
             let got = Gemm::new(&a_tensor, &b_tensor).kernel(kernel).run().unwrap().to_vec().unwrap();
             assert_eq!(got, want, "{kernel}, strides {strides:?}");
         }
@@ -167,7 +167,7 @@ fn the_same_plan_gives_the_same_bits() {
     let Some(gpu) = support::gpu() else { return };
     let a = gpu.random::<f32>([127, 200], Fill::Uniform, 5).unwrap();
     let b = gpu.random::<f32>([200, 65], Fill::Uniform, 6).unwrap();
-    for kernel in crate::scalar() {
+    for kernel in crate::scalar(gpu.caps()) {
         let product = Gemm::new(&a, &b).kernel(kernel);
         let first = product.run().unwrap().to_vec().unwrap();
         assert_eq!(first, product.run().unwrap().to_vec().unwrap(), "{kernel}");
@@ -254,7 +254,7 @@ fn empty_products_are_empty_and_empty_sums_are_zero() {
     assert_eq!(empty(0, 0, 0), (vec![0, 0], vec![], true));
     assert_eq!(empty(3, 2, 0), (vec![3, 2], vec![0.0; 6], true));
     let (a, b) = (gpu.tensor::<f32>(&[], [64, 0]).unwrap(), gpu.tensor(&[], [0, 64]).unwrap());
-    for kernel in crate::scalar() {
+    for kernel in crate::scalar(gpu.caps()) {
         let product = Gemm::new(&a, &b).kernel(kernel).run().unwrap().to_vec().unwrap();
         assert_eq!(product, vec![0.0; 64 * 64], "{kernel}");
     }
