@@ -82,8 +82,14 @@ mod tests {
             AdapterInfo::new(DeviceType::Other, Backend::Noop),
         ];
         let adapters = [a, cpu.clone(), b.clone(), noop.clone()];
-        assert_eq!(place(&b, &adapters), Some(WgpuDevice::new(WgpuDeviceKind::DiscreteGpu(1)).on(WgpuBackend::Vulkan)));
-        assert_eq!(place(&cpu, &adapters), Some(WgpuDevice::new(WgpuDeviceKind::Cpu).on(WgpuBackend::Vulkan)));
+        assert_eq!(
+            place(&b, &adapters),
+            Some(WgpuDevice::new(WgpuDeviceKind::DiscreteGpu(1)).on(WgpuBackend::Vulkan))
+        );
+        assert_eq!(
+            place(&cpu, &adapters),
+            Some(WgpuDevice::new(WgpuDeviceKind::Cpu).on(WgpuBackend::Vulkan))
+        );
         assert_eq!(place(&noop, &adapters), None);
     }
 

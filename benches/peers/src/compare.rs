@@ -89,7 +89,8 @@ fn heading(device: &Device, rows: &[CaseRow]) -> Table {
     ways.dedup();
     let mut table = Table::new(["driver", "CubeK compiles for", "date", "commit", "versions", "command"]);
     for About { date, commit, command, versions } in ways {
-        let versions: Vec<String> = versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
+        let versions: Vec<String> =
+            versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
         let command = format!("`{command}`");
         table.row([&device.driver, &device.compiler, date, commit, &versions.join(", "), &command]);
     }
@@ -116,11 +117,14 @@ fn ratios(rows: &[CaseRow], torch: &[TorchRow]) -> Table {
     // What is there for scale comes last.
     titles.sort_by_key(|title| title.starts_with("gemm "));
     let mut columns: Vec<String> =
-        ["type", "m x n x k", "Tilewise GFLOP/s", "of the fma peak", "least ratio to CubeK"].map(Into::into).into();
+        ["type", "m x n x k", "Tilewise GFLOP/s", "of the fma peak", "least ratio to CubeK"]
+            .map(Into::into)
+            .into();
     columns.extend(titles.iter().flat_map(|title| [format!("{title} GFLOP/s"), "ratio".into()]));
     let mut table = Table::new(columns);
     for (dtype, size, ours, peers) in cells {
-        let least = peers.iter().filter(|peer| peer.title.starts_with("CubeK ")).filter_map(|peer| peer.ratio);
+        let least =
+            peers.iter().filter(|peer| peer.title.starts_with("CubeK ")).filter_map(|peer| peer.ratio);
         let mut cells = vec![
             dtype.to_string(),
             size.to_string(),
@@ -242,7 +246,10 @@ mod tests {
         ];
         let page = page([line("llvmpipe", sides)]);
         assert!(page.starts_with("# Matrix products on llvmpipe\n\n| driver |"), "{page}");
-        assert!(page.contains("| Mesa 26 | wgpu<wgsl> | 2026-11-26 | abc | gemm 0.19.0 | `peers` |"), "{page}");
+        assert!(
+            page.contains("| Mesa 26 | wgpu<wgsl> | 2026-11-26 | abc | gemm 0.19.0 | `peers` |"),
+            "{page}"
+        );
         let row = "| f32 | 512x512x512 | 26.8 | 54% | 0.80 | 33.6 | 0.80 | 3.4 | 8.00 | 268 | 0.10 |";
         assert!(page.contains(row), "{page}");
     }
@@ -250,10 +257,21 @@ mod tests {
     #[test]
     fn the_median_of_several_runs_counts_and_strategies_share_a_row() {
         let run = |strategy, seconds, ratio| {
-            line("llvmpipe", vec![side("Tilewise", "auto", seconds, 1.0), side("CubeK", strategy, 0.01, ratio)])
+            line(
+                "llvmpipe",
+                vec![side("Tilewise", "auto", seconds, 1.0), side("CubeK", strategy, 0.01, ratio)],
+            )
         };
-        let page = page([run("naive", 0.01, 1.0), run("naive", 0.02, 0.5), run("naive", 0.04, 0.25), run("unit", 0.02, 0.6)]);
-        assert!(page.contains("| f32 | 512x512x512 | 13.4 | 27% | 0.50 | 26.8 | 0.50 | 26.8 | 0.60 |"), "{page}");
+        let page = page([
+            run("naive", 0.01, 1.0),
+            run("naive", 0.02, 0.5),
+            run("naive", 0.04, 0.25),
+            run("unit", 0.02, 0.6),
+        ]);
+        assert!(
+            page.contains("| f32 | 512x512x512 | 13.4 | 27% | 0.50 | 26.8 | 0.50 | 26.8 | 0.60 |"),
+            "{page}"
+        );
     }
 
     #[test]
@@ -275,17 +293,31 @@ mod tests {
 
     #[test]
     fn devices_have_tables_of_their_own_and_failures_are_listed() {
-        let failed = FailedRow { size: Size::cube(64), dtype: Type::F16, strategy: Some("naive".into()), error: "late".into() };
-        let page = page([line("one", vec![]), line("two", vec![]), Line::Failed(failed), Line::LeftOut("no PyTorch".into())]);
+        let failed = FailedRow {
+            size: Size::cube(64),
+            dtype: Type::F16,
+            strategy: Some("naive".into()),
+            error: "late".into(),
+        };
+        let page = page([
+            line("one", vec![]),
+            line("two", vec![]),
+            Line::Failed(failed),
+            Line::LeftOut("no PyTorch".into()),
+        ]);
         assert_eq!(page.matches("# Matrix products on ").count(), 2);
-        assert!(page.ends_with("- f16 64x64x64 with naive has no result: late\n- left out: no PyTorch\n"), "{page}");
+        assert!(
+            page.ends_with("- f16 64x64x64 with naive has no result: late\n- left out: no PyTorch\n"),
+            "{page}"
+        );
     }
 
     #[test]
     fn files_that_are_no_results_are_named() -> Result<()> {
         let path = std::env::temp_dir().join(format!("tilewise-peers-garbage-{}.jsonl", std::process::id()));
         fs::write(&path, "{}\n\n[1, 2]\n").map_err(Error::file("write", &path))?;
-        let error = print(std::slice::from_ref(&path)).err().map(|error| error.to_string()).unwrap_or_default();
+        let error =
+            print(std::slice::from_ref(&path)).err().map(|error| error.to_string()).unwrap_or_default();
         fs::remove_file(&path).map_err(Error::file("remove", &path))?;
         assert!(error.contains(":1: ") && error.contains(":3: ") && !error.contains(":2: "), "{error}");
         assert!(error.ends_with("no line is a measured case: `peers --json FILE` writes them"), "{error}");

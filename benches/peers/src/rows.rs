@@ -215,7 +215,9 @@ pub(crate) mod tests {
         assert!(matches!(Line::parse(torch), Ok(Line::Torch(row)) if row.dtype == "f16"));
         let failed = r#"{"m":64,"n":64,"k":64,"dtype":"f32","strategy":null,"error":"it ended"}"#;
         assert!(matches!(Line::parse(failed), Ok(Line::Failed(row)) if row.error == "it ended"));
-        assert!(matches!(Line::parse(r#"{"skipped":"no PyTorch"}"#), Ok(Line::LeftOut(why)) if why == "no PyTorch"));
+        assert!(
+            matches!(Line::parse(r#"{"skipped":"no PyTorch"}"#), Ok(Line::LeftOut(why)) if why == "no PyTorch")
+        );
         for garbage in ["", "{", "[]", "{}", r#"{"peer":"cuBLAS"}"#, r#"{"sides":[]}"#] {
             assert!(Line::parse(garbage).is_err(), "{garbage}");
         }

@@ -102,7 +102,8 @@ struct Lines {
 
 impl Lines {
     fn append_to(path: &Path) -> Result<Self> {
-        let file = File::options().create(true).append(true).open(path).map_err(Error::file("write", path))?;
+        let file =
+            File::options().create(true).append(true).open(path).map_err(Error::file("write", path))?;
         Ok(Self { path: path.into(), file })
     }
 
@@ -162,7 +163,8 @@ mod tests {
 
     #[test]
     fn a_case_prints_its_sides() {
-        let row = case("llvmpipe", vec![side("Tilewise", "auto", 0.01, 1.0), side("CubeK", "auto", 0.008, 0.8)]);
+        let row =
+            case("llvmpipe", vec![side("Tilewise", "auto", 0.01, 1.0), side("CubeK", "auto", 0.008, 0.8)]);
         let text = "f32 512x512x512: gemm_tiled\n    Tilewise auto: 26.8 GFLOP/s = 54% of the fma peak 50.0 GFLOP/s\n    \
                     CubeK auto: 33.6 GFLOP/s, ratio 0.80\n";
         assert_eq!(row.to_string(), text);
