@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::markdown::Table;
 use crate::rows::{About, CaseRow, FailedRow, Line, Timed, TorchRow};
 use crate::statistics::middle;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ struct Results {
     left_out: Vec<String>,
 }
 
-/// What has a table of its own: device, driver, and how `CubeK` compiles.
+/// What has a table of its own: device, driver, and how CubeK compiles.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Device {
     device: String,
@@ -82,17 +82,20 @@ A ratio is the peer's time over Tilewise's, the median over rounds in which all 
 is faster. Times are the host's, from the first launch of a batch of products until all are done. cuBLAS is timed by \
 another program, on the device's clock: its ratio is over Tilewise's time on that clock.";
 
-/// How the rows were measured, each way once.
+/// How the rows were measured: a line for each build on each day, with all its commands.
 fn heading(device: &Device, rows: &[CaseRow]) -> Table {
-    let mut ways: Vec<&About> = rows.iter().map(|row| &row.about).collect();
-    ways.sort_unstable();
-    ways.dedup();
-    let mut table = Table::new(["driver", "CubeK compiles for", "date", "commit", "versions", "command"]);
-    for About { date, commit, command, versions } in ways {
+    let mut builds: BTreeMap<[String; 3], BTreeSet<String>> = BTreeMap::new();
+    for CaseRow { about: About { date, commit, versions, command }, .. } in rows {
         let versions: Vec<String> =
             versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
-        let command = format!("`{command}`");
-        table.row([&device.driver, &device.compiler, date, commit, &versions.join(", "), &command]);
+        let build = [date.clone(), commit.clone(), versions.join(", ")];
+        builds.entry(build).or_default().insert(format!("`{command}`"));
+    }
+    let mut table = Table::new(["driver", "CubeK compiles for", "date", "commit", "versions", "commands"]);
+    for ([date, commit, versions], commands) in builds {
+        let commands: Vec<String> = commands.into_iter().collect();
+        let of_device = [device.driver.clone(), device.compiler.clone()];
+        table.row(of_device.into_iter().chain([date, commit, versions, commands.join(", ")]));
     }
     table
 }
@@ -222,6 +225,19 @@ mod tests {
 
     fn line(device: &str, sides: Vec<SideRow>) -> Line {
         Line::Case(Box::new(case(device, sides)))
+    }
+
+    #[test]
+    fn commands_of_one_build_share_a_line() {
+        let run = |command: &str| {
+            let mut row = case("llvmpipe", vec![]);
+            row.about.command = command.into();
+            Line::Case(Box::new(row))
+        };
+        let page = page([run("peers --sizes 64"), run("peers --sizes 128"), run("peers --sizes 64")]);
+        let line = "| abc | gemm 0.19.0 | `peers --sizes 128`, `peers --sizes 64` |";
+        assert_eq!(page.matches(line).count(), 1, "{page}");
+        assert_eq!(page.matches("| Mesa 26 |").count(), 1, "{page}");
     }
 
     fn torch(device: &str, dtype: &str) -> Line {

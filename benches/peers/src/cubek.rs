@@ -1,4 +1,4 @@
-//! The peer on the GPU: `CubeK`, on a device that it opens itself on the library's adapter.
+//! The peer on the GPU: CubeK, on a device that it opens itself on the library's adapter.
 
 use crate::adapter::{check_same, selector};
 use crate::case::{Case, Size, Type};
@@ -21,7 +21,7 @@ use tilewise::Gpu;
 
 const NAME: &str = "CubeK";
 
-/// `CubeK` on the library's adapter.
+/// CubeK on the library's adapter.
 pub(crate) struct CubeK {
     client: Client,
 }
@@ -140,7 +140,7 @@ impl<'a> Products<'a> {
     }
 }
 
-/// `CubeK`'s element type.
+/// CubeK's element type.
 fn element(dtype: Type) -> ElemType {
     ElemType::Float(match dtype {
         Type::F32 => FloatKind::F32,

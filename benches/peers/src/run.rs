@@ -89,9 +89,22 @@ fn about() -> About {
     About {
         date: OffsetDateTime::now_utc().date().to_string(),
         commit: commit.map_or_else(String::new, |git| String::from_utf8_lossy(&git.stdout).trim().to_owned()),
-        command: arguments.fold("peers".into(), |command, argument| command + " " + &argument),
+        command: command(arguments),
         versions: versions(),
     }
+}
+
+/// The command with these arguments, without `--json` and its file, which say nothing of what was measured.
+fn command(mut arguments: impl Iterator<Item = String>) -> String {
+    let mut command = String::from("peers");
+    while let Some(argument) = arguments.next() {
+        if argument == "--json" {
+            arguments.next();
+        } else if !argument.starts_with("--json=") {
+            command = command + " " + &argument;
+        }
+    }
+    command
 }
 
 /// A file of JSON lines that grows line by line.
@@ -159,6 +172,12 @@ mod tests {
         let all = cases(&options, &sizes);
         assert_eq!(all.len(), 2 * Choice::All.strategies().len());
         assert_eq!(all[0], Case { size: Size::cube(64), dtype: Type::F32, strategy: Some(Strategy::Naive) });
+    }
+
+    #[test]
+    fn a_command_does_not_name_the_file_of_its_results() {
+        let arguments = ["--sizes", "64", "--json", "/a/b", "--json=/c", "--dtypes", "f16"].map(String::from);
+        assert_eq!(command(arguments.into_iter()), "peers --sizes 64 --dtypes f16");
     }
 
     #[test]
