@@ -1,4 +1,4 @@
-//! Finds the adapter of the library's device among those that `CubeK` can open.
+//! Finds the adapter of the library's device among those that CubeK can open.
 
 use crate::error::{Error, Result};
 use cubecl::wgpu::{WgpuBackend, WgpuDevice, WgpuDeviceKind};
@@ -13,7 +13,7 @@ pub(crate) fn open() -> Result<Gpu> {
     })
 }
 
-/// `CubeK`'s name of the adapter of the library's device: its place among the adapters of the same type and interface.
+/// CubeK's name of the adapter of the library's device: its place among the adapters of the same type and interface.
 pub(crate) fn selector(gpu: &Gpu) -> Result<WgpuDevice> {
     let info = gpu.device().adapter_info();
     let adapters = Gpu::adapters();
@@ -24,7 +24,7 @@ pub(crate) fn selector(gpu: &Gpu) -> Result<WgpuDevice> {
     })
 }
 
-/// An error unless the adapter that `CubeK` opened is the one of the library's device.
+/// An error unless the adapter that CubeK opened is the one of the library's device.
 pub(crate) fn check_same(gpu: &Gpu, opened: &AdapterInfo) -> Result<()> {
     let info = gpu.device().adapter_info();
     if same(&info, opened) {
@@ -82,8 +82,14 @@ mod tests {
             AdapterInfo::new(DeviceType::Other, Backend::Noop),
         ];
         let adapters = [a, cpu.clone(), b.clone(), noop.clone()];
-        assert_eq!(place(&b, &adapters), Some(WgpuDevice::new(WgpuDeviceKind::DiscreteGpu(1)).on(WgpuBackend::Vulkan)));
-        assert_eq!(place(&cpu, &adapters), Some(WgpuDevice::new(WgpuDeviceKind::Cpu).on(WgpuBackend::Vulkan)));
+        assert_eq!(
+            place(&b, &adapters),
+            Some(WgpuDevice::new(WgpuDeviceKind::DiscreteGpu(1)).on(WgpuBackend::Vulkan))
+        );
+        assert_eq!(
+            place(&cpu, &adapters),
+            Some(WgpuDevice::new(WgpuDeviceKind::Cpu).on(WgpuBackend::Vulkan))
+        );
         assert_eq!(place(&noop, &adapters), None);
     }
 

@@ -45,7 +45,8 @@ impl Definition {
 /// Places that are spread over all of C: multiples of the golden ratio, whose fractional parts fill an interval evenly.
 fn places(size: Size) -> Vec<[usize; 2]> {
     let all = (size.m * size.n) as u128;
-    let at = |i: usize| (i as u128 * 0x9e37_79b9_7f4a_7c15 % (1 << 64)) * all >> 64;
+    let fraction = |i: usize| (i as u128 * 0x9e37_79b9_7f4a_7c15) % (1 << 64);
+    let at = |i: usize| (fraction(i) * all) >> 64;
     let place = |i| usize::try_from(at(i)).map_or([0, 0], |at| [at / size.n, at % size.n]);
     (0..ENTRIES).map(place).collect()
 }

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::markdown::Table;
 use crate::rows::{About, CaseRow, FailedRow, Line, Timed, TorchRow};
 use crate::statistics::middle;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ struct Results {
     left_out: Vec<String>,
 }
 
-/// What has a table of its own: device, driver, and how `CubeK` compiles.
+/// What has a table of its own: device, driver, and how CubeK compiles.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Device {
     device: String,
@@ -82,16 +82,20 @@ A ratio is the peer's time over Tilewise's, the median over rounds in which all 
 is faster. Times are the host's, from the first launch of a batch of products until all are done. cuBLAS is timed by \
 another program, on the device's clock: its ratio is over Tilewise's time on that clock.";
 
-/// How the rows were measured, each way once.
+/// How the rows were measured: a line for each build on each day, with all its commands.
 fn heading(device: &Device, rows: &[CaseRow]) -> Table {
-    let mut ways: Vec<&About> = rows.iter().map(|row| &row.about).collect();
-    ways.sort_unstable();
-    ways.dedup();
-    let mut table = Table::new(["driver", "CubeK compiles for", "date", "commit", "versions", "command"]);
-    for About { date, commit, command, versions } in ways {
-        let versions: Vec<String> = versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
-        let command = format!("`{command}`");
-        table.row([&device.driver, &device.compiler, date, commit, &versions.join(", "), &command]);
+    let mut builds: BTreeMap<[String; 3], BTreeSet<String>> = BTreeMap::new();
+    for CaseRow { about: About { date, commit, versions, command }, .. } in rows {
+        let versions: Vec<String> =
+            versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
+        let build = [date.clone(), commit.clone(), versions.join(", ")];
+        builds.entry(build).or_default().insert(format!("`{command}`"));
+    }
+    let mut table = Table::new(["driver", "CubeK compiles for", "date", "commit", "versions", "commands"]);
+    for ([date, commit, versions], commands) in builds {
+        let commands: Vec<String> = commands.into_iter().collect();
+        let of_device = [device.driver.clone(), device.compiler.clone()];
+        table.row(of_device.into_iter().chain([date, commit, versions, commands.join(", ")]));
     }
     table
 }
@@ -116,11 +120,14 @@ fn ratios(rows: &[CaseRow], torch: &[TorchRow]) -> Table {
     // What is there for scale comes last.
     titles.sort_by_key(|title| title.starts_with("gemm "));
     let mut columns: Vec<String> =
-        ["type", "m x n x k", "Tilewise GFLOP/s", "of the fma peak", "least ratio to CubeK"].map(Into::into).into();
+        ["type", "m x n x k", "Tilewise GFLOP/s", "of the fma peak", "least ratio to CubeK"]
+            .map(Into::into)
+            .into();
     columns.extend(titles.iter().flat_map(|title| [format!("{title} GFLOP/s"), "ratio".into()]));
     let mut table = Table::new(columns);
     for (dtype, size, ours, peers) in cells {
-        let least = peers.iter().filter(|peer| peer.title.starts_with("CubeK ")).filter_map(|peer| peer.ratio);
+        let least =
+            peers.iter().filter(|peer| peer.title.starts_with("CubeK ")).filter_map(|peer| peer.ratio);
         let mut cells = vec![
             dtype.to_string(),
             size.to_string(),
@@ -220,6 +227,19 @@ mod tests {
         Line::Case(Box::new(case(device, sides)))
     }
 
+    #[test]
+    fn commands_of_one_build_share_a_line() {
+        let run = |command: &str| {
+            let mut row = case("llvmpipe", vec![]);
+            row.about.command = command.into();
+            Line::Case(Box::new(row))
+        };
+        let page = page([run("peers --sizes 64"), run("peers --sizes 128"), run("peers --sizes 64")]);
+        let line = "| abc | gemm 0.19.0 | `peers --sizes 128`, `peers --sizes 64` |";
+        assert_eq!(page.matches(line).count(), 1, "{page}");
+        assert_eq!(page.matches("| Mesa 26 |").count(), 1, "{page}");
+    }
+
     fn torch(device: &str, dtype: &str) -> Line {
         Line::Torch(TorchRow {
             peer: "cuBLAS".into(),
@@ -242,7 +262,10 @@ mod tests {
         ];
         let page = page([line("llvmpipe", sides)]);
         assert!(page.starts_with("# Matrix products on llvmpipe\n\n| driver |"), "{page}");
-        assert!(page.contains("| Mesa 26 | wgpu<wgsl> | 2026-11-26 | abc | gemm 0.19.0 | `peers` |"), "{page}");
+        assert!(
+            page.contains("| Mesa 26 | wgpu<wgsl> | 2026-11-26 | abc | gemm 0.19.0 | `peers` |"),
+            "{page}"
+        );
         let row = "| f32 | 512x512x512 | 26.8 | 54% | 0.80 | 33.6 | 0.80 | 3.4 | 8.00 | 268 | 0.10 |";
         assert!(page.contains(row), "{page}");
     }
@@ -250,10 +273,21 @@ mod tests {
     #[test]
     fn the_median_of_several_runs_counts_and_strategies_share_a_row() {
         let run = |strategy, seconds, ratio| {
-            line("llvmpipe", vec![side("Tilewise", "auto", seconds, 1.0), side("CubeK", strategy, 0.01, ratio)])
+            line(
+                "llvmpipe",
+                vec![side("Tilewise", "auto", seconds, 1.0), side("CubeK", strategy, 0.01, ratio)],
+            )
         };
-        let page = page([run("naive", 0.01, 1.0), run("naive", 0.02, 0.5), run("naive", 0.04, 0.25), run("unit", 0.02, 0.6)]);
-        assert!(page.contains("| f32 | 512x512x512 | 13.4 | 27% | 0.50 | 26.8 | 0.50 | 26.8 | 0.60 |"), "{page}");
+        let page = page([
+            run("naive", 0.01, 1.0),
+            run("naive", 0.02, 0.5),
+            run("naive", 0.04, 0.25),
+            run("unit", 0.02, 0.6),
+        ]);
+        assert!(
+            page.contains("| f32 | 512x512x512 | 13.4 | 27% | 0.50 | 26.8 | 0.50 | 26.8 | 0.60 |"),
+            "{page}"
+        );
     }
 
     #[test]
@@ -275,17 +309,31 @@ mod tests {
 
     #[test]
     fn devices_have_tables_of_their_own_and_failures_are_listed() {
-        let failed = FailedRow { size: Size::cube(64), dtype: Type::F16, strategy: Some("naive".into()), error: "late".into() };
-        let page = page([line("one", vec![]), line("two", vec![]), Line::Failed(failed), Line::LeftOut("no PyTorch".into())]);
+        let failed = FailedRow {
+            size: Size::cube(64),
+            dtype: Type::F16,
+            strategy: Some("naive".into()),
+            error: "late".into(),
+        };
+        let page = page([
+            line("one", vec![]),
+            line("two", vec![]),
+            Line::Failed(failed),
+            Line::LeftOut("no PyTorch".into()),
+        ]);
         assert_eq!(page.matches("# Matrix products on ").count(), 2);
-        assert!(page.ends_with("- f16 64x64x64 with naive has no result: late\n- left out: no PyTorch\n"), "{page}");
+        assert!(
+            page.ends_with("- f16 64x64x64 with naive has no result: late\n- left out: no PyTorch\n"),
+            "{page}"
+        );
     }
 
     #[test]
     fn files_that_are_no_results_are_named() -> Result<()> {
         let path = std::env::temp_dir().join(format!("tilewise-peers-garbage-{}.jsonl", std::process::id()));
         fs::write(&path, "{}\n\n[1, 2]\n").map_err(Error::file("write", &path))?;
-        let error = print(std::slice::from_ref(&path)).err().map(|error| error.to_string()).unwrap_or_default();
+        let error =
+            print(std::slice::from_ref(&path)).err().map(|error| error.to_string()).unwrap_or_default();
         fs::remove_file(&path).map_err(Error::file("remove", &path))?;
         assert!(error.contains(":1: ") && error.contains(":3: ") && !error.contains(":2: "), "{error}");
         assert!(error.ends_with("no line is a measured case: `peers --json FILE` writes them"), "{error}");

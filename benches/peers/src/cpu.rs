@@ -51,8 +51,25 @@ impl Products {
         // SAFETY: the three matrices have the asserted lengths, are row-major, and do not overlap.
         unsafe {
             gemm::gemm(
-                m, n, k, c, 1, rows_of_c, false, a.as_ptr(), 1, rows_of_a, b.as_ptr(), 1, rows_of_b, 0.0, 1.0,
-                false, false, false, Parallelism::Rayon(0),
+                m,
+                n,
+                k,
+                c,
+                1,
+                rows_of_c,
+                false,
+                a.as_ptr(),
+                1,
+                rows_of_a,
+                b.as_ptr(),
+                1,
+                rows_of_b,
+                0.0,
+                1.0,
+                false,
+                false,
+                false,
+                Parallelism::Rayon(0),
             );
         }
     }

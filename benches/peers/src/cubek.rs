@@ -1,14 +1,14 @@
-//! The peer on the GPU: `CubeK`, on a device that it opens itself on the library's adapter.
+//! The peer on the GPU: CubeK, on a device that it opens itself on the library's adapter.
 
 use crate::adapter::{check_same, selector};
 use crate::case::{Case, Size, Type};
 use crate::check::Definition;
 use crate::error::{Error, Result};
 use crate::side::{POISON, Side, Time};
+use cubecl::Device;
 use cubecl::client::Client;
 use cubecl::future::block_on;
 use cubecl::ir::{ElemType, FloatKind};
-use cubecl::Device;
 use cubecl::std::tensor::TensorHandle;
 use cubecl::wgpu::{AutoGraphicsApi, RuntimeOptions, try_init_setup};
 use cubek_matmul::definition::{MatmulElems, MatmulGlobalElems};
@@ -21,7 +21,7 @@ use tilewise::Gpu;
 
 const NAME: &str = "CubeK";
 
-/// `CubeK` on the library's adapter.
+/// CubeK on the library's adapter.
 pub(crate) struct CubeK {
     client: Client,
 }
@@ -38,7 +38,8 @@ impl CubeK {
     pub(crate) fn on_adapter_of(gpu: &Gpu) -> Result<Self> {
         let device = selector(gpu)?;
         let options = RuntimeOptions::try_default().map_err(|why| Error::side(NAME, why))?;
-        let setup = try_init_setup::<AutoGraphicsApi>(&device, options).map_err(|why| Error::side(NAME, why))?;
+        let setup =
+            try_init_setup::<AutoGraphicsApi>(&device, options).map_err(|why| Error::side(NAME, why))?;
         check_same(gpu, &setup.adapter.get_info())?;
         Ok(Self { client: Device::from(device).client() })
     }
@@ -98,7 +99,10 @@ impl<'a> Products<'a> {
         let tensor = |bytes: &[u8], shape: [usize; 2], element| {
             TensorHandle::new_contiguous(shape, client.create_from_slice(bytes), element)
         };
-        let pair = |_| [(operands.a, [m, k]), (operands.b, [k, n])].map(|(x, shape)| (tensor(x, shape, operand), operand));
+        let pair = |_| {
+            [(operands.a, [m, k]), (operands.b, [k, n])]
+                .map(|(x, shape)| (tensor(x, shape, operand), operand))
+        };
         let pairs = (0..operands.pairs).map(pair).collect();
         let c = tensor(bytemuck::cast_slice(&vec![POISON; m * n]), [m, n], product);
         let elements =
@@ -116,7 +120,9 @@ impl<'a> Products<'a> {
     fn launch(&mut self) -> Result<()> {
         let [a, b] = &self.pairs[self.next];
         self.next = (self.next + 1) % self.pairs.len();
-        let input = |(tensor, element): &(TensorHandle, ElemType)| InputBinding::new(tensor.clone().binding(), *element);
+        let input = |(tensor, element): &(TensorHandle, ElemType)| {
+            InputBinding::new(tensor.clone().binding(), *element)
+        };
         let (c, mut elements) = (self.c.clone().binding(), self.elements.clone());
         launch_ref(&self.strategy, self.client, input(a), input(b), c, &mut elements)
             .map_err(|why| Error::side(NAME, why))
@@ -134,7 +140,7 @@ impl<'a> Products<'a> {
     }
 }
 
-/// `CubeK`'s element type.
+/// CubeK's element type.
 fn element(dtype: Type) -> ElemType {
     ElemType::Float(match dtype {
         Type::F32 => FloatKind::F32,

@@ -69,6 +69,6 @@ impl Error {
 
     /// A failure of a side, as it describes it.
     pub(crate) fn side(side: &str, why: impl std::fmt::Debug) -> Self {
-        Self::Side { side: side.into(), why: format!("{why:?}") }
+        Self::Side { side: side.into(), why: format!("{why:?}").trim_end().into() }
     }
 }

@@ -136,7 +136,8 @@ mod tests {
             ("--strategy", "best", "invalid value 'best'"),
             ("--rounds", "0", "0 is not in 1..=1000"),
         ] {
-            let error = Arguments::try_parse_from(["peers", argument, value]).err().map(|error| error.to_string());
+            let error =
+                Arguments::try_parse_from(["peers", argument, value]).err().map(|error| error.to_string());
             let error = error.unwrap_or_default();
             assert!(error.contains(said) && error.contains(argument), "{argument} {value}: {error}");
         }

@@ -34,7 +34,8 @@ fn measure<T: Real>(case: Case, rounds: usize) -> Result<CaseRow> {
     let Case { size, dtype, .. } = case;
     let gpu = adapter::open()?;
     let cubek = CubeK::on_adapter_of(&gpu)?;
-    let (a, b) = (Fill::Uniform.values::<T>(size.m * size.k, 1), Fill::Uniform.values::<T>(size.k * size.n, 2));
+    let (a, b) =
+        (Fill::Uniform.values::<T>(size.m * size.k, 1), Fill::Uniform.values::<T>(size.k * size.n, 2));
     let bytes = (a.len() + b.len()) * size_of::<T>();
     let pairs = usize::try_from(pair_count(&gpu, bytes as u64)).unwrap_or(1);
     let definition = Definition::new(&a, &b, size);
@@ -51,7 +52,9 @@ fn measure<T: Real>(case: Case, rounds: usize) -> Result<CaseRow> {
         if round >= MIN_ROUNDS && start.elapsed().as_secs_f64() > CASE_SECONDS {
             break;
         }
-        sides.iter_mut().for_each(|side| side.round());
+        // Another side begins each round: what the one before leaves in caches and queues meets every side.
+        let count = sides.len();
+        (0..count).for_each(|at| sides[(round + at) % count].round());
         if let Some(once) = sides[0].seconds().last().filter(|_| gpu.caps().timestamps) {
             on_device.push(ours.device_seconds(size, *once, ENOUGH)?);
         }

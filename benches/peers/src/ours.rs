@@ -52,7 +52,8 @@ impl<'a, T: Real> Ours<'a, T> {
         let mut next = 0;
         let seconds = clock::seconds(self.gpu, count, || {
             next += 1;
-            Ok(Gemm::new(&self.pair(next).0, &self.pair(next).1).out::<f32>().run_into(&mut c)?)
+            let (a, b) = self.pair(next);
+            Gemm::new(a, b).out::<f32>().run_into(&mut c)
         })?;
         Ok(seconds / count as f64)
     }

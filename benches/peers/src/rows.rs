@@ -23,7 +23,7 @@ pub(crate) enum Line {
 pub(crate) struct CaseRow {
     pub(crate) device: String,
     pub(crate) driver: String,
-    /// How `CubeK` compiles: `wgpu<wgsl>` or `wgpu<spirv>`.
+    /// How CubeK compiles: `wgpu<wgsl>` or `wgpu<spirv>`.
     pub(crate) compiler: String,
     #[serde(flatten)]
     pub(crate) about: About,
@@ -44,12 +44,13 @@ pub(crate) struct CaseRow {
 }
 
 /// When and how a case was measured.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct About {
     /// In UTC.
     pub(crate) date: String,
     /// The commit of the checkout in which the program was called, if there is one.
     pub(crate) commit: String,
+    /// Without the file that it wrote.
     pub(crate) command: String,
     pub(crate) versions: BTreeMap<String, String>,
 }
@@ -215,7 +216,9 @@ pub(crate) mod tests {
         assert!(matches!(Line::parse(torch), Ok(Line::Torch(row)) if row.dtype == "f16"));
         let failed = r#"{"m":64,"n":64,"k":64,"dtype":"f32","strategy":null,"error":"it ended"}"#;
         assert!(matches!(Line::parse(failed), Ok(Line::Failed(row)) if row.error == "it ended"));
-        assert!(matches!(Line::parse(r#"{"skipped":"no PyTorch"}"#), Ok(Line::LeftOut(why)) if why == "no PyTorch"));
+        assert!(
+            matches!(Line::parse(r#"{"skipped":"no PyTorch"}"#), Ok(Line::LeftOut(why)) if why == "no PyTorch")
+        );
         for garbage in ["", "{", "[]", "{}", r#"{"peer":"cuBLAS"}"#, r#"{"sides":[]}"#] {
             assert!(Line::parse(garbage).is_err(), "{garbage}");
         }

@@ -89,9 +89,22 @@ fn about() -> About {
     About {
         date: OffsetDateTime::now_utc().date().to_string(),
         commit: commit.map_or_else(String::new, |git| String::from_utf8_lossy(&git.stdout).trim().to_owned()),
-        command: arguments.fold("peers".into(), |command, argument| command + " " + &argument),
+        command: command(arguments),
         versions: versions(),
     }
+}
+
+/// The command with these arguments, without `--json` and its file, which say nothing of what was measured.
+fn command(mut arguments: impl Iterator<Item = String>) -> String {
+    let mut command = String::from("peers");
+    while let Some(argument) = arguments.next() {
+        if argument == "--json" {
+            arguments.next();
+        } else if !argument.starts_with("--json=") {
+            command = command + " " + &argument;
+        }
+    }
+    command
 }
 
 /// A file of JSON lines that grows line by line.
@@ -102,7 +115,8 @@ struct Lines {
 
 impl Lines {
     fn append_to(path: &Path) -> Result<Self> {
-        let file = File::options().create(true).append(true).open(path).map_err(Error::file("write", path))?;
+        let file =
+            File::options().create(true).append(true).open(path).map_err(Error::file("write", path))?;
         Ok(Self { path: path.into(), file })
     }
 
@@ -161,8 +175,15 @@ mod tests {
     }
 
     #[test]
+    fn a_command_does_not_name_the_file_of_its_results() {
+        let arguments = ["--sizes", "64", "--json", "/a/b", "--json=/c", "--dtypes", "f16"].map(String::from);
+        assert_eq!(command(arguments.into_iter()), "peers --sizes 64 --dtypes f16");
+    }
+
+    #[test]
     fn a_case_prints_its_sides() {
-        let row = case("llvmpipe", vec![side("Tilewise", "auto", 0.01, 1.0), side("CubeK", "auto", 0.008, 0.8)]);
+        let row =
+            case("llvmpipe", vec![side("Tilewise", "auto", 0.01, 1.0), side("CubeK", "auto", 0.008, 0.8)]);
         let text = "f32 512x512x512: gemm_tiled\n    Tilewise auto: 26.8 GFLOP/s = 54% of the fma peak 50.0 GFLOP/s\n    \
                     CubeK auto: 33.6 GFLOP/s, ratio 0.80\n";
         assert_eq!(row.to_string(), text);

@@ -60,6 +60,7 @@ impl<'a> Side<'a> {
     /// What came of it. `ours` are the rounds of the library.
     pub(crate) fn row(&self, flops: f64, ours: &[f64]) -> SideRow {
         let outcome = match &self.state {
+            Err(Error::Side { why, .. }) => Outcome::Failed { error: why.clone() },
             Err(error) => Outcome::Failed { error: error.to_string() },
             Ok(ready) => ready.outcome(flops, ours),
         };
@@ -127,7 +128,7 @@ mod tests {
         side.round();
         assert_eq!(timed.get(), 0);
         let Outcome::Failed { error } = side.row(2.0, &[1.0]).outcome else { panic!("it was timed") };
-        assert!(error.starts_with("peer: the result is wrong: its largest error is 1.00e0"), "{error}");
+        assert!(error.starts_with("the result is wrong: its largest error is 1.00e0"), "{error}");
     }
 
     #[test]
@@ -155,6 +156,6 @@ mod tests {
         });
         (0..3).for_each(|_| side.round());
         assert!(side.seconds().is_empty());
-        assert!(matches!(side.row(1.0, &[]).outcome, Outcome::Failed { error } if error == "peer: \"lost\""));
+        assert!(matches!(side.row(1.0, &[]).outcome, Outcome::Failed { error } if error == "\"lost\""));
     }
 }

@@ -1,4 +1,4 @@
-//! `CubeK`'s strategies by name.
+//! CubeK's strategies by name.
 
 use clap::ValueEnum;
 use cubek_matmul::multi_level::Strategy as MultiLevel;
@@ -58,7 +58,7 @@ impl fmt::Display for Strategy {
 /// What `--strategy` names: one strategy, none, or all in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// `CubeK`'s own choice alone.
+    /// CubeK's own choice alone.
     Auto,
     /// One strategy.
     One(Strategy),
