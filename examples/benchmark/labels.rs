@@ -67,20 +67,19 @@ impl Labels {
         }
     }
 
-    /// Writes a label on the first of these sides that is free, or nothing.
+    /// Writes a label at the first of these places, points and sides of them, that is free, or nothing.
     pub(crate) fn write(
         &mut self,
         picture: &Picture<'_>,
         label: &str,
-        point: (i32, i32),
-        sides: &[Side],
+        places: &[((i32, i32), Side)],
         size: f64,
         color: RGBColor,
     ) -> Drawn {
         #[expect(clippy::cast_possible_truncation, reason = "a font's size")]
         let extent = [plot::width(label, size), size.ceil() as i32 + 2];
-        let areas = sides.iter().map(|side| side.area(point, extent));
-        let Some(area) = areas.into_iter().find(|area| self.is_free(area)) else { return Ok(()) };
+        let mut areas = places.iter().map(|&(point, side)| side.area(point, extent));
+        let Some(area) = areas.find(|area| self.is_free(area)) else { return Ok(()) };
         self.taken.push(area);
         text(picture, label, [area.left, area.top + 1], size, color, HPos::Left)
     }

@@ -19,6 +19,8 @@ const LEFT: u32 = 64;
 const LEGEND: u32 = 330;
 /// Height of an entry of the legend: its name and its sizes.
 const ENTRY: u32 = 32;
+/// Places along a line that its name may have.
+const STEPS: i32 = 40;
 const SMALL: f64 = 11.0;
 const TEXT: f64 = 13.0;
 const TITLE: f64 = 16.0;
@@ -102,17 +104,11 @@ fn draw(picture: &Picture<'_>, height: u32, run: &Run, series: &[Series<'_>]) ->
         .draw()?;
     let pixels = chart.plotting_area().get_pixel_range();
     let mut labels = Labels::within([pixels.0, pixels.1]);
-    for line in peak_lines(&run.peaks, &ranges) {
+    let lines = peak_lines(&run.peaks, &ranges);
+    for line in &lines {
         chart.draw_series(LineSeries::new(line.ends, BLACK.stroke_width(2)))?;
         let [from, to] = line.ends.map(|end| chart.backend_coord(&end));
         labels.take_line(from, to);
-        // Above the right end of a level line, or next to the lower end of a rising one.
-        let (at, sides): (_, &[Side]) = if from.1 == to.1 {
-            ((to.0 - 8, to.1), &[Side::AboveLeft, Side::BelowLeft])
-        } else {
-            ((from.0 + 14, from.1 - 14), &[Side::Right, Side::BelowRight])
-        };
-        labels.write(picture, &line.name, at, sides, TEXT, BLACK)?;
     }
     for series in series {
         for row in &series.rows {
@@ -121,13 +117,32 @@ fn draw(picture: &Picture<'_>, height: u32, run: &Run, series: &[Series<'_>]) ->
             labels.take_point(at);
         }
     }
+    for line in &lines {
+        let ends = line.ends.map(|end| chart.backend_coord(&end));
+        labels.write(picture, &line.name, &along(ends), TEXT, BLACK)?;
+    }
     for series in series {
         for row in &series.rows {
             let at = chart.backend_coord(&place(row));
-            labels.write(picture, &row.size(), at, &Side::ALL, SMALL, series.color)?;
+            labels.write(picture, &row.size(), &Side::ALL.map(|side| (at, side)), SMALL, series.color)?;
         }
     }
     legend(picture, run, series)
+}
+
+/// Places for the name of a line: from the right end of a level line on, and from the lower end of a rising one.
+fn along([from, to]: [(i32, i32); 2]) -> Vec<((i32, i32), Side)> {
+    let part = |from: i32, to: i32, step: i32| from + (to - from) * step / STEPS;
+    (0..STEPS)
+        .flat_map(|step| {
+            if from.1 == to.1 {
+                let at = (part(to.0 - 4, from.0, step), to.1);
+                return [(at, Side::AboveLeft), (at, Side::BelowLeft)];
+            }
+            let at = (part(from.0, to.0, step), part(from.1, to.1, step));
+            [((at.0 + 8, at.1), Side::Right), ((at.0 - 8, at.1), Side::Left)]
+        })
+        .collect()
 }
 
 /// What the picture shows, on which device, and when.

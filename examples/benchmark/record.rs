@@ -185,6 +185,11 @@ impl Row {
         format!("{} {} {}{}{}", self.op, self.size(), self.dtype, of(&self.precision), of(&self.pinned))
     }
 
+    /// The kernel without its folder.
+    pub(crate) fn kernel_name(&self) -> &str {
+        self.kernel.rsplit('/').next().unwrap_or(&self.kernel)
+    }
+
     pub(crate) fn spread(&self) -> Spread {
         Spread::of(&self.rounds)
     }

@@ -28,9 +28,10 @@ pub(crate) struct Series<'a> {
 
 /// What rows of one operation have in common besides their type: precision, kernel, and whether that was pinned.
 fn variant(row: &Row) -> String {
-    let precision = row.precision.as_ref().map_or(String::new(), |precision| format!("{precision}, "));
+    let precision = row.precision.as_deref().filter(|&precision| precision != "strict");
+    let precision = precision.map_or(String::new(), |precision| format!("{precision}, "));
     let pinned = if row.pinned.is_some() { ", pinned" } else { "" };
-    format!("{precision}{}{pinned}", row.kernel)
+    format!("{precision}{}{pinned}", row.kernel_name())
 }
 
 /// The series of all rows with arithmetic.

@@ -36,7 +36,7 @@ fn cells(peaks: &Peaks, row: &Row) -> [String; 12] {
         row.size(),
         row.dtype.clone(),
         row.precision.clone().unwrap_or_else(|| "-".into()),
-        format!("{} {}{pinned}", row.kernel, short(&row.tile)),
+        format!("{} {}{pinned}", row.kernel_name(), short(&row.tile)),
         seconds(spread.median),
         format!("{:.1}%", spread.relative() * 100.0),
         rate(peaks, row),
