@@ -86,11 +86,8 @@ fn of_size(args: &Args, op: Op, operator: Option<Operator>, shape: [usize; 3]) -
     let mut cases = Vec::new();
     for dtype in types(args, op).into_iter().map(DType::from) {
         let has_precision = is_product && dtype == DType::F32;
-        let precisions: Vec<Option<Precision>> = if has_precision {
-            args.precisions.iter().copied().map(Some).collect()
-        } else {
-            vec![None]
-        };
+        let precisions: Vec<Option<Precision>> =
+            if has_precision { args.precisions.iter().copied().map(Some).collect() } else { vec![None] };
         for precision in precisions {
             let pins = if is_product { pins(&args.kernels) } else { vec![(None, Unfit::Listed)] };
             for (pin, unfit) in pins {

@@ -165,9 +165,9 @@ impl fmt::Display for Comparison {
              warnings, {notices} notices",
             self.pairs.len()
         )?;
-        for (which, rows) in [("saved run", &self.only_saved), ("this run", &self.only_now)] {
+        for (which, rows) in [("the saved run", &self.only_saved), ("this run", &self.only_now)] {
             for row in rows {
-                writeln!(f, "only       in the {which}: {row}")?;
+                writeln!(f, "only       in {which}: {row}")?;
             }
         }
         Ok(())

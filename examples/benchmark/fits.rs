@@ -66,7 +66,9 @@ pub(crate) fn check(case: &Case, caps: &Caps, patience: Patience) -> Result<(), 
     // Operands exist at least twice, and the host draws and checks them.
     let room = caps.memory.unwrap_or(u64::MAX) / 4;
     if all > room {
-        return Err(format!("operands and result have {all} bytes, more than a quarter of the device's memory"));
+        return Err(format!(
+            "operands and result have {all} bytes, more than a quarter of the device's memory"
+        ));
     }
     let machine = &caps.machine;
     let peak = [machine.f32_flops, machine.f16_flops, machine.i8_flops, machine.matrix_flops];

@@ -10,8 +10,8 @@
 //! ```
 //! Every result is compared with its definition in f64 before it is timed: all entries of small results, some of large
 //! ones. Times are those of the device's clock. Operands are random, and several sets of them take turns, so that no cache
-//! holds them. The cases of a size are timed in turn, for several rounds; the median counts. Files are written after every
-//! round: an interrupted run leaves what it measured. The exit status is 0 only if every result is within its bound, and,
+//! holds them. The cases of a size are timed in turn, in several rounds of three passes; the median counts. Files are written
+//! after every round: an interrupted run leaves what it measured. The exit status is 0 only if every result is within its bound, and,
 //! with `--fail-on-regression`, if no row takes 10% longer than in the compared run.
 
 mod arguments;
@@ -38,7 +38,6 @@ mod spread;
 #[path = "../support/mod.rs"]
 mod support;
 mod table;
-mod timing;
 
 use arguments::Args;
 use clap::Parser;
@@ -81,7 +80,6 @@ fn run(args: &Args) -> Result<Report> {
     if let Some(path) = &args.svg {
         output::replace(path, picture::svg(&run)?.as_bytes())?;
     }
-    let regressions =
-        if args.fail_on_regression { Regressions::Failing } else { Regressions::Reported };
+    let regressions = if args.fail_on_regression { Regressions::Failing } else { Regressions::Reported };
     Ok(Report { run, comparison, regressions })
 }

@@ -69,9 +69,29 @@ fn csv(path: &Path, run: &Run) -> Result<Vec<u8>> {
     let refuse = |error: csv::Error| unwritable(path, &error);
     let mut table = csv::Writer::from_writer(Vec::new());
     let columns = [
-        "op", "m", "n", "k", "dtype", "precision", "pinned", "kernel", "tile", "seconds", "interquartile_range",
-        "rounds", "gflops", "gbytes", "of_roofline", "predicted_seconds", "check", "bound_ratio", "ok", "device",
-        "driver", "version", "date",
+        "op",
+        "m",
+        "n",
+        "k",
+        "dtype",
+        "precision",
+        "pinned",
+        "kernel",
+        "tile",
+        "seconds",
+        "interquartile_range",
+        "rounds",
+        "gflops",
+        "gbytes",
+        "of_roofline",
+        "predicted_seconds",
+        "check",
+        "bound_ratio",
+        "ok",
+        "device",
+        "driver",
+        "version",
+        "date",
     ];
     table.write_record(columns).map_err(refuse)?;
     for row in &run.rows {

@@ -9,7 +9,7 @@ use tilewise::{Error, Gpu, Plan, Result};
 /// Launches in one timing at most: all are one submission.
 const MAX_LAUNCHES: u64 = 60;
 /// Seconds that one timing should take at least.
-const ENOUGH: f64 = 0.01;
+const ENOUGH: f64 = 0.03;
 
 /// The outcome of a check against the definition.
 #[derive(Clone)]

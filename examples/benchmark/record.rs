@@ -103,8 +103,26 @@ impl Run {
         }
     }
 
+    /// The row of this name, or this one as a new row. The worse of two checks counts.
+    pub(crate) fn row(&mut self, row: Row) -> &mut Row {
+        let name = row.name();
+        let at = self.rows.iter().position(|known| known.name() == name).unwrap_or(self.rows.len());
+        if at == self.rows.len() {
+            self.rows.push(row);
+        } else {
+            let known = &mut self.rows[at];
+            known.ok &= row.ok;
+            known.bound_ratio = known.bound_ratio.max(row.bound_ratio);
+            known.max_abs_err = known.max_abs_err.max(row.max_abs_err);
+        }
+        &mut self.rows[at]
+    }
+
     pub(crate) fn leave_out(&mut self, case: &Case, why: String) {
-        self.left_out.push(LeftOut { case: case.to_string(), why });
+        let case = case.to_string();
+        if !self.left_out.iter().any(|known| known.case == case) {
+            self.left_out.push(LeftOut { case, why });
+        }
     }
 
     /// Reads the saved run that an option names.
@@ -135,7 +153,8 @@ impl Run {
         for row in &self.rows {
             let is_figure = |x: &f64| x.is_finite() && *x >= 0.0;
             let figures = [row.matrix_flops, row.other_flops, row.predicted_seconds];
-            if row.rounds.is_empty() || !row.rounds.iter().all(is_positive) || !figures.iter().all(is_figure) {
+            if row.rounds.is_empty() || !row.rounds.iter().all(is_positive) || !figures.iter().all(is_figure)
+            {
                 return Err(format!("the row {} has no times, or figures below zero", row.name()));
             }
         }

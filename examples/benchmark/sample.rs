@@ -21,11 +21,7 @@ impl Sample {
     pub(crate) fn new([rows, columns]: [usize; 2], each: usize) -> Self {
         let all = [rows, columns, each].into_iter().map(|extent| extent as u64).fold(1, u64::saturating_mul);
         if all <= FULL_CHECK {
-            return Self {
-                rows: (0..rows).collect(),
-                columns: (0..columns).collect(),
-                name: "full".into(),
-            };
+            return Self { rows: (0..rows).collect(), columns: (0..columns).collect(), name: "full".into() };
         }
         let mut random = splitmix(SEED);
         let mut drawn = |count: usize| -> Vec<usize> {

@@ -74,8 +74,9 @@ impl Series<'_> {
         match self.dtype {
             "f16" => picture.draw(&TriangleMarker::new(at, RADIUS + 2, style)),
             "bf16" => picture.draw(&Cross::new(at, RADIUS, self.color.stroke_width(2))),
-            "i8" => picture
-                .draw(&Rectangle::new([(x - RADIUS, y - RADIUS), (x + RADIUS, y + RADIUS)], style)),
+            "i8" => {
+                picture.draw(&Rectangle::new([(x - RADIUS, y - RADIUS), (x + RADIUS, y + RADIUS)], style))
+            }
             _ => picture.draw(&Circle::new(at, RADIUS, style)),
         }
     }

@@ -6,7 +6,17 @@ use crate::support::significant;
 use std::fmt;
 
 const HEAD: [&str; 12] = [
-    "op", "size", "type", "precision", "kernel", "median", "spread", "rate", "roofline", "predicted", "ratio",
+    "op",
+    "size",
+    "type",
+    "precision",
+    "kernel",
+    "median",
+    "spread",
+    "rate",
+    "roofline",
+    "predicted",
+    "ratio",
     "check",
 ];
 /// Columns of words, which begin at the left; numbers end at the right.

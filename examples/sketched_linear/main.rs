@@ -268,7 +268,12 @@ fn picture(args: &Args, weight: &Tensor<f32>, report: &Report) -> Result<String>
     }
     let left = |rank: usize| (exact.iter().skip(2 * rank).map(|s| s * s).sum::<f64>() / total).sqrt();
     let points = (1..=last).map(|rank| [params(rank), left(rank)]).collect();
-    curves.push(Curve { name: "the least possible".into(), color: RGBColor(0x88, 0x88, 0x88), mark: Mark::Line, points });
+    curves.push(Curve {
+        name: "the least possible".into(),
+        color: RGBColor(0x88, 0x88, 0x88),
+        mark: Mark::Line,
+        points,
+    });
     let chart = Chart {
         title: format!("Sketched layers for {} ({outputs} x {inputs})", report.name),
         subtitle: format!(

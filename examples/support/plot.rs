@@ -57,7 +57,8 @@ pub(crate) fn width(text: &str, size: f64) -> i32 {
 pub(crate) fn logarithmic(range: Range<f64>) -> WithKeyPoints<LogCoord<f64>> {
     let within: &[f64] = if range.end / range.start > 1e3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
     let first = range.start.log10().floor();
-    let decades = (0..=40).map(|i| 10f64.powf(first + f64::from(i))).take_while(|&decade| decade <= range.end);
+    let decades =
+        (0..=40).map(|i| 10f64.powf(first + f64::from(i))).take_while(|&decade| decade <= range.end);
     let ticks = decades.flat_map(|decade| within.iter().map(move |factor| factor * decade));
     let ticks = ticks.filter(|tick| range.contains(tick)).collect();
     range.log_scale().with_key_points(ticks)

@@ -30,7 +30,10 @@ pub(crate) fn verify<T: Element, C: Element>(
 ) -> (String, Comparison) {
     let [m, n, _] = size;
     if size.iter().map(|&extent| extent as f64).product::<f64>() <= FULL_CHECK {
-        return ("full".into(), reference::gemm(a, b, size).accumulator(sums).precision(precision).compare(c));
+        return (
+            "full".into(),
+            reference::gemm(a, b, size).accumulator(sums).precision(precision).compare(c),
+        );
     }
     let mut random = splitmix(seed);
     let mut below = |limit: usize| usize::try_from(random() % limit as u64).unwrap_or(0);
@@ -132,10 +135,12 @@ impl fmt::Display for Report {
         let verdict = if self.ok() { "ok" } else { "WRONG" };
         let plan = self.plan.to_string().replace("\n  ", "\n           ");
         writeln!(f, "device     {}, {}, {}", caps.adapter, caps.backend, caps.driver)?;
-        let precision =
-            if dtype == DType::F32 { format!(", {}", self.precision) } else { String::new() };
+        let precision = if dtype == DType::F32 { format!(", {}", self.precision) } else { String::new() };
         let layout = self.layout;
-        writeln!(f, "product    ({m}, {k}) x ({k}, {n}), {dtype} x {dtype} -> {out_dtype}, {layout}{precision}")?;
+        writeln!(
+            f,
+            "product    ({m}, {k}) x ({k}, {n}), {dtype} x {dtype} -> {out_dtype}, {layout}{precision}"
+        )?;
         writeln!(f, "plan       {plan}")?;
         match self.timings.len() {
             0 => writeln!(f, "time       none: C is empty")?,

@@ -61,8 +61,7 @@ fn check<T: Real>(
     };
     let lengths = [sample.rows.len(), keys];
     let scale = 1.0 / (dim as f64).sqrt();
-    let reference =
-        AttentionReference::new([&picked(q), k, v], [1, HEADS, HEADS], lengths, [dim; 2], scale);
+    let reference = AttentionReference::new([&picked(q), k, v], [1, HEADS, HEADS], lengths, [dim; 2], scale);
     let reference = AttentionReference { weights, ..reference };
     let name = match sample.name.as_str() {
         "full" => sample.name.clone(),

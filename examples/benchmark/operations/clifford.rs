@@ -18,8 +18,7 @@ pub(super) fn ready<T: Real>(gpu: &Gpu, case: &Case, patience: Patience) -> Resu
     let shape @ [m, n, k] = case.shape;
     let blades = case.algebra().unwrap_or(Signature::CL3).blades();
     let values = [1, 2].map(|seed| Fill::Uniform.values::<T>(m * n * k, seed));
-    let operand =
-        |values: &[T]| Multivectors::new(gpu.tensor(values, [k, m, n])?, &blades, BladeAxis::First);
+    let operand = |values: &[T]| Multivectors::new(gpu.tensor(values, [k, m, n])?, &blades, BladeAxis::First);
     let pairs = in_turns(gpu, 2 * m * n * k * size_of::<T>(), patience, || {
         Ok((operand(&values[0])?, operand(&values[1])?))
     })?;
