@@ -140,7 +140,7 @@ fn along([from, to]: [(i32, i32); 2]) -> Vec<((i32, i32), Side)> {
                 return [(at, Side::AboveLeft), (at, Side::BelowLeft)];
             }
             let at = (part(from.0, to.0, step), part(from.1, to.1, step));
-            [((at.0 + 8, at.1), Side::Right), ((at.0 - 8, at.1), Side::Left)]
+            [(at, Side::BelowRight), (at, Side::AboveLeft)]
         })
         .collect()
 }

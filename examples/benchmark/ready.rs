@@ -6,10 +6,11 @@ use tilewise::gpu::Timing;
 use tilewise::reference::Comparison;
 use tilewise::{Error, Gpu, Plan, Result};
 
-/// Launches in one timing at most: all are one submission.
+/// Launches in one submission at most, of those that `Gpu::time` takes.
 const MAX_LAUNCHES: u64 = 60;
-/// Seconds that one timing should take at least.
-const ENOUGH: f64 = 0.03;
+/// Seconds that one timing should take at least, and the submissions that it consists of at most.
+const ENOUGH: f64 = 0.05;
+const MAX_SUBMISSIONS: u64 = 40;
 
 /// The outcome of a check against the definition.
 #[derive(Clone)]
@@ -25,9 +26,11 @@ pub(crate) struct Ready {
     pub(crate) checked: Checked,
     /// Launches the operation; the number counts up, to take other operands each time.
     launch: Box<dyn FnMut(usize) -> Result<()>>,
-    /// Operations launched so far, and in one timing.
+    /// Operations launched so far.
     launched: usize,
-    pub(crate) together: u64,
+    /// Operations in one submission, and submissions in one timing.
+    together: u64,
+    submissions: u64,
 }
 
 /// Refuses a plan that takes too long to be repeated.
@@ -43,25 +46,41 @@ impl Ready {
         checked: Checked,
         launch: impl FnMut(usize) -> Result<()> + 'static,
     ) -> Result<Self> {
-        let mut ready = Self { plan, checked, launch: Box::new(launch), launched: 0, together: 1 };
+        let mut ready = Self { plan, checked, launch: Box::new(launch), launched: 0, together: 1, submissions: 1 };
         let before = gpu.stats().launches;
         let once = ready.time(gpu)?.seconds;
         let launches = (gpu.stats().launches - before).max(1);
         let most = (MAX_LAUNCHES / launches).max(1);
         ready.together = (1..most).find(|&count| count as f64 * once >= ENOUGH).unwrap_or(most);
-        ready.time(gpu)?; // warms up
+        let once = ready.time(gpu)?.seconds * ready.together as f64; // warms up
+        let is_enough = |count: &u64| *count as f64 * once >= ENOUGH;
+        ready.submissions = (1..MAX_SUBMISSIONS).find(is_enough).unwrap_or(MAX_SUBMISSIONS);
         Ok(ready)
+    }
+
+    /// Operations in one timing.
+    pub(crate) fn operations(&self) -> u64 {
+        self.together * self.submissions
     }
 
     /// Seconds of one operation, as a part of those that are timed together.
     pub(crate) fn time(&mut self, gpu: &Gpu) -> Result<Timing> {
+        let mut all = self.submit(gpu)?;
+        for _ in 1..self.submissions {
+            all.seconds += self.submit(gpu)?.seconds;
+        }
+        Ok(Timing { seconds: all.seconds / self.operations() as f64, ..all })
+    }
+
+    /// Seconds of one submission.
+    fn submit(&mut self, gpu: &Gpu) -> Result<Timing> {
         let ((), timing) = gpu.time(|| {
             (0..self.together).try_for_each(|_| {
                 self.launched += 1;
                 (self.launch)(self.launched)
             })
         })?;
-        Ok(Timing { seconds: timing.seconds / self.together as f64, ..timing })
+        Ok(timing)
     }
 
     /// The kernel of the step that is predicted to take longest, and its tile.

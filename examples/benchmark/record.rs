@@ -178,7 +178,7 @@ impl Row {
             choice: choice(case),
             kernel,
             tile,
-            together: ready.together,
+            together: ready.operations(),
             clock: String::new(),
             rounds: Vec::new(),
             predicted_seconds: ready.plan.seconds(),
