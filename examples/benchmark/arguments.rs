@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// Kernels of gemm and gemv: auto is the plan's choice, a name pins one, all is auto and each kernel that fits
     #[arg(long, value_delimiter = ',', value_name = "KERNEL,..", default_value = "auto")]
     pub(crate) kernels: Vec<Kernels>,
-    /// Rounds, in each of which every case of a size is timed once; by default 27, with --quick 15
+    /// Rounds, in each of which every case of a size is timed once; by default 25, with --quick 15
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) rounds: Option<u32>,
     /// Writes all figures and what follows from them, as JSON

@@ -10,7 +10,7 @@
 //! ```
 //! Every result is compared with its definition in f64 before it is timed: all entries of small results, some of large
 //! ones. Times are those of the device's clock. Operands are random, and several sets of them take turns, so that no cache
-//! holds them. The cases of a size are timed in turn, in several rounds of three passes; the median counts. Files are written
+//! holds them. The cases of a size are timed in turn, in several rounds of five passes; the median counts. Files are written
 //! after every round: an interrupted run leaves what it measured. The exit status is 0 only if every result is within its bound, and,
 //! with `--fail-on-regression`, if no row takes 10% longer than in the compared run.
 

@@ -12,11 +12,11 @@ use tilewise::gpu::{Clock, Timing};
 use tilewise::{DType, Error, Gpu, Result};
 
 /// Rounds, and those of a quick run.
-const ROUNDS: u32 = 27;
+const ROUNDS: u32 = 25;
 const QUICK_ROUNDS: u32 = 15;
 /// Passes over all cases, each with a part of the rounds: rounds right after one another share what disturbs the machine for
 /// some seconds.
-const MAX_PASSES: u32 = 3;
+const MAX_PASSES: u32 = 5;
 
 /// Measures what the arguments ask for.
 pub(crate) fn measure(args: &Args, gpu: &Gpu) -> Result<Run> {

@@ -13,7 +13,7 @@ use tilewise::Result;
 const WIDTH: u32 = 1040;
 const MIN_HEIGHT: u32 = 640;
 /// Rooms for title, axes and explanation, and for the legend on the right.
-const TOP: u32 = 64;
+const TOP: u32 = 78;
 const BOTTOM: u32 = 72;
 const LEFT: u32 = 64;
 const LEGEND: u32 = 330;
@@ -74,7 +74,7 @@ fn peak_lines(peaks: &Peaks, [x, y]: &[Range<f64>; 2]) -> Vec<PeakLine> {
         },
     ];
     if let Some(matrices) = peaks.matrices.map(|peak| peak * 1e-9) {
-        let name = format!("cooperative matrices: {} GFLOP/s", significant(matrices));
+        let name = format!("matrices: {} GFLOP/s", significant(matrices));
         lines.push(PeakLine { name, ends: [(matrices / copy, matrices), (x.end, matrices)] });
     }
     lines
@@ -150,7 +150,8 @@ fn heading(picture: &Picture<'_>, height: u32, run: &Run) -> Drawn {
     let title = format!("Roofline of {}", run.device);
     text(picture, &title, [16, 10], TITLE, BLACK, HPos::Left)?;
     let from = format!("{}, {}; tilewise {}, {}", run.backend, run.driver, run.version, run.date);
-    text(picture, &from, [16, 36], TEXT, GREY, HPos::Left)?;
+    text(picture, &from, [16, 32], TEXT, GREY, HPos::Left)?;
+    text(picture, &format!("measured peaks: {}", run.peaks), [16, 50], TEXT, GREY, HPos::Left)?;
     let how = "Lines are peaks that the same run measured. A point on a line reaches that peak: left of the bend memory limits \
                an operation, right of it arithmetic does.";
     let top = i32::try_from(height).unwrap_or(0) - 22;

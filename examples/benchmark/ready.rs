@@ -46,7 +46,8 @@ impl Ready {
         checked: Checked,
         launch: impl FnMut(usize) -> Result<()> + 'static,
     ) -> Result<Self> {
-        let mut ready = Self { plan, checked, launch: Box::new(launch), launched: 0, together: 1, submissions: 1 };
+        let mut ready =
+            Self { plan, checked, launch: Box::new(launch), launched: 0, together: 1, submissions: 1 };
         let before = gpu.stats().launches;
         let once = ready.time(gpu)?.seconds;
         let launches = (gpu.stats().launches - before).max(1);

@@ -2,7 +2,6 @@
 
 use crate::compare::Comparison;
 use crate::record::Run;
-use crate::support::significant;
 use crate::table;
 use std::fmt;
 
@@ -53,15 +52,10 @@ impl Run {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (run, peaks) = (&self.run, &self.run.peaks);
+        let run = &self.run;
         writeln!(f, "device     {}, {}, {}", run.device, run.backend, run.driver)?;
         writeln!(f, "run        {}, version {}, {}", run.command, run.version, run.date)?;
-        let [fma, copy] = [peaks.fma, peaks.copy].map(|peak| significant(peak * 1e-9));
-        write!(f, "peaks      {fma} GFLOP/s by fma of f32, {copy} GB/s by a copy")?;
-        match peaks.matrices {
-            Some(peak) => writeln!(f, ", {} GFLOP/s on cooperative matrices", significant(peak * 1e-9))?,
-            None => writeln!(f)?,
-        }
+        writeln!(f, "peaks      {}", run.peaks)?;
         let rounds = run.rows.iter().map(|row| row.rounds.len()).max().unwrap_or(0);
         writeln!(
             f,

@@ -1,12 +1,26 @@
 //! The roofline model: what the device's peaks allow for a row.
 
 use crate::record::{Peaks, Row};
+use crate::support::significant;
+use std::fmt;
 
 /// What limits a row at the device's peaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
     Arithmetic,
     Memory,
+}
+
+/// `87.6 GFLOP/s by fma of f32, 8.02 GB/s by a copy`.
+impl fmt::Display for Peaks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [fma, copy] = [self.fma, self.copy].map(|peak| significant(peak * 1e-9));
+        write!(f, "{fma} GFLOP/s by fma of f32, {copy} GB/s by a copy")?;
+        match self.matrices {
+            Some(peak) => write!(f, ", {} GFLOP/s on cooperative matrices", significant(peak * 1e-9)),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Peaks {
