@@ -52,7 +52,7 @@ struct Args {
     /// The kernel: auto for the plan's choice, or a name to pin it
     #[arg(long, default_value = "auto")]
     kernel: Choice,
-    /// How products of f32 are computed: strict, fast or split; by default as TILEWISE_PRECISION says, or strict
+    /// How products of f32 are computed: strict, fast or split; by default as `TILEWISE_PRECISION` says, or strict
     #[arg(long)]
     precision: Option<Precision>,
     /// Pins a tile by its block, or its block / register or subgroup tile / edge of matrices: 64x64x8,

@@ -16,6 +16,7 @@ const MIN_HEIGHT: u32 = 640;
 const TOP: u32 = 78;
 const BOTTOM: u32 = 72;
 const LEFT: u32 = 64;
+const EDGE: u32 = 8;
 const LEGEND: u32 = 330;
 /// Height of an entry of the legend: its name and its sizes.
 const ENTRY: u32 = 32;
@@ -87,9 +88,10 @@ fn draw(picture: &Picture<'_>, height: u32, run: &Run, series: &[Series<'_>]) ->
     let mut chart = ChartBuilder::on(picture)
         .margin_top(TOP)
         .margin_right(LEGEND)
+        .margin_left(EDGE)
         .margin_bottom(BOTTOM - 46)
         .x_label_area_size(46)
-        .y_label_area_size(LEFT)
+        .y_label_area_size(LEFT - EDGE)
         .build_cartesian_2d(x, y)?;
     chart
         .configure_mesh()

@@ -15,6 +15,8 @@ const LEFT: u32 = 64;
 const BOTTOM: u32 = 48;
 const TOP: u32 = 44;
 const RIGHT: u32 = 16;
+/// Left of the label of the vertical axis.
+const EDGE: u32 = 8;
 
 /// The scale of an axis.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -93,8 +95,9 @@ impl Chart {
         let mut chart = ChartBuilder::on(picture)
             .margin_top(top)
             .margin_right(RIGHT)
+            .margin_left(EDGE)
             .x_label_area_size(BOTTOM)
-            .y_label_area_size(LEFT)
+            .y_label_area_size(LEFT - EDGE)
             .build_cartesian_2d(x, y)?;
         chart
             .configure_mesh()

@@ -182,8 +182,11 @@ fn numbers(picture: &str, element: &str, attribute: &str) -> Vec<f64> {
 
 #[test]
 fn points_lie_where_their_intensity_and_speed_are() {
-    // The second row takes as long and has half of the work: half the speed at a lower intensity.
-    let now = saved(&[(64, rounds(1e-4)), (32, rounds(1e-4))]);
+    // The first row reaches the peak of fma. The second takes as long for half of the work. The third has none.
+    let seconds = 524_288.0 / 5e10;
+    let mut now = saved(&[(64, rounds(seconds)), (32, rounds(seconds)), (8, rounds(seconds))]);
+    now["rows"][2]["other_flops"] = 0.0.into();
+    now["rows"][2]["op"] = "copy".into();
     let svg = scratch("places.svg");
     let ended = compared("places", &now, &now.to_string(), &["--svg", &svg.display().to_string()]);
     assert_eq!(ended.code(), Some(0), "{ended:?}");
@@ -192,9 +195,24 @@ fn points_lie_where_their_intensity_and_speed_are() {
     // Both points, and their mark in the legend.
     assert_eq!((x.len(), y.len()), (3, 3), "{picture}");
     assert!(x[1] < x[0] && y[1] > y[0] && x[2] > x[0], "{x:?} {y:?}");
-    for text in
-        ["Roofline of Device One", "driver 1.2", "2026-11-26", "fma of f32: 50.0 GFLOP/s", "copy: 10.0 GB/s"]
-    {
+    // The two lines: the copy rises to the bend at 5 flop a byte, fma goes on from there.
+    let lines: Vec<Vec<f64>> = picture
+        .lines()
+        .filter(|line| line.starts_with("<polyline") && line.contains("stroke-width=\"2\""))
+        .filter_map(|line| line.split("points=\"").nth(1)?.split('"').next())
+        .map(|points| points.split([',', ' ']).filter_map(|number| number.parse().ok()).collect())
+        .collect();
+    let [copy, fma] = lines.as_slice() else { panic!("{lines:?}") };
+    assert!(copy[1] > copy[3] && copy[2..] == fma[..2] && fma[1] == fma[3], "{lines:?}");
+    assert!((y[0] - fma[1]).abs() <= 1.0 && fma[0] < x[1] && x[0] < fma[2], "{x:?} {y:?} {lines:?}");
+    for text in [
+        "not drawn, without arithmetic: copy",
+        "Roofline of Device One",
+        "driver 1.2",
+        "2026-11-26",
+        "fma of f32: 50.0 GFLOP/s",
+        "copy: 10.0 GB/s",
+    ] {
         assert!(picture.contains(text), "{text}: {picture}");
     }
     fs::remove_file(svg).expect("it was written");
