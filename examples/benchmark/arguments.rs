@@ -15,7 +15,7 @@ pub(crate) struct Args {
     /// What to measure; everything by default
     #[arg(long, value_delimiter = ',', value_name = "OP,..")]
     pub(crate) ops: Vec<Op>,
-    /// Sizes: N, or MxNxK. N is N x N x N for gemm and attention's lengths, an N x N matrix for gemv, N rows for the others
+    /// Sizes: N, or `MxNxK`. N is N x N x N for gemm, an N x N matrix for gemv, and a length for the others
     #[arg(long, value_delimiter = ',', value_name = "SIZE,..")]
     pub(crate) sizes: Vec<Size>,
     /// Types of the operands; by default f32, f16, bf16 and i8 where the operation has them, with --quick without bf16
