@@ -128,9 +128,16 @@ fn check_files(report: &Value, [save, csv, svg]: &[PathBuf; 3]) {
     let picture = fs::read_to_string(svg).expect("it was written");
     assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
     let device = report["device"].as_str().unwrap_or("");
-    for text in
-        [device, "fma of f32: ", "copy: ", "gemm f32, ", "attention f32, ", "16x64x64", "operations per byte"]
-    {
+    for text in [
+        device,
+        "measured peaks: ",
+        " by fma of f32, ",
+        " by a copy",
+        "gemm f32, ",
+        "attention f32, ",
+        "16x64x64",
+        "operations per byte",
+    ] {
         assert!(picture.contains(text), "{text}: {picture}");
     }
     // A saved run is printed without a device, and drawn in the same way.
