@@ -80,7 +80,7 @@ impl Labels {
         color: RGBColor,
     ) -> Drawn {
         #[expect(clippy::cast_possible_truncation, reason = "a font's size")]
-        let extent = [plot::width(label, size), size.ceil() as i32 + 2];
+        let extent = [plot::width(label, size) + 4, size.ceil() as i32 + 2];
         let mut areas = places.iter().map(|&(point, side)| side.area(point, extent));
         let Some(area) = areas.find(|area| self.is_free(area)) else { return Ok(()) };
         self.taken.push(area);

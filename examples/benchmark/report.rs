@@ -59,7 +59,8 @@ impl fmt::Display for Report {
         let rounds = run.rows.iter().map(|row| row.rounds.len()).max().unwrap_or(0);
         writeln!(
             f,
-            "times      medians of {rounds} rounds by {}; spread: interquartile range over the median",
+            "times      medians of {rounds} round{} by {}; spread: interquartile range over the median",
+            if rounds == 1 { "" } else { "s" },
             run.clock()
         )?;
         table::write(f, run)?;

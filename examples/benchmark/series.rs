@@ -14,49 +14,58 @@ const COLORS: [RGBColor; 7] = [
     RGBColor(0x8c, 0x56, 0x4b),
     RGBColor(0x0f, 0x8f, 0x9f),
 ];
-/// How much lighter each further kernel or precision of an operation is: shares of white.
-const LIGHTER: [f64; 5] = [0.0, 0.35, 0.55, 0.2, 0.45];
+/// How much lighter the last kernel of an operation is than its first, as a share of white.
+const LIGHTEST: f64 = 0.65;
 const RADIUS: i32 = 4;
 
 /// Rows that differ in size only.
 pub(crate) struct Series<'a> {
     pub(crate) name: String,
+    /// The colour of the operation, for its texts.
     pub(crate) color: RGBColor,
+    /// That of its marks, one for each kernel and precision.
+    shade: RGBColor,
     dtype: &'a str,
     pub(crate) rows: Vec<&'a Row>,
 }
 
-/// What rows of one operation have in common besides their type: precision, kernel, and whether that was pinned.
+/// Precision and kernel: what rows of one operation have in common besides their type.
 fn variant(row: &Row) -> String {
     let precision = row.precision.as_deref().filter(|&precision| precision != "strict");
     let precision = precision.map_or(String::new(), |precision| format!("{precision}, "));
-    let pinned = if row.pinned.is_some() { ", pinned" } else { "" };
-    format!("{precision}{}{pinned}", row.kernel_name())
+    format!("{precision}{}", row.kernel_name())
 }
 
 /// The series of all rows with arithmetic.
 pub(crate) fn all_series(rows: &[Row]) -> Vec<Series<'_>> {
+    // Each operation and its variants, in the order in which they occur.
+    let mut ops: Vec<(&str, Vec<String>)> = Vec::new();
     let drawn = || rows.iter().filter(|row| row.flops() > 0.0);
-    let mut ops: Vec<&str> = Vec::new();
-    let mut variants: Vec<(&str, String)> = Vec::new();
+    for row in drawn() {
+        let at = ops.iter().position(|(op, _)| *op == row.op).unwrap_or(ops.len());
+        if at == ops.len() {
+            ops.push((&row.op, Vec::new()));
+        }
+        let variant = variant(row);
+        if !ops[at].1.contains(&variant) {
+            ops[at].1.push(variant);
+        }
+    }
     let mut series: Vec<Series<'_>> = Vec::new();
     for row in drawn() {
-        if !ops.contains(&row.op.as_str()) {
-            ops.push(&row.op);
-        }
-        let variant = (row.op.as_str(), variant(row));
-        if !variants.contains(&variant) {
-            variants.push(variant.clone());
-        }
-        let name = format!("{} {}, {}", row.op, row.dtype, variant.1);
+        let variant = variant(row);
+        let pinned = if row.pinned.is_some() { ", pinned" } else { "" };
+        let name = format!("{} {}, {variant}{pinned}", row.op, row.dtype);
         if let Some(known) = series.iter_mut().find(|series| series.name == name) {
             known.rows.push(row);
             continue;
         }
-        let op = ops.iter().position(|op| *op == row.op).unwrap_or(0);
-        let shade = variants.iter().filter(|(op, _)| *op == row.op).position(|(_, of)| *of == variant.1);
-        let color = lighter(COLORS[op % COLORS.len()], LIGHTER[shade.unwrap_or(0) % LIGHTER.len()]);
-        series.push(Series { name, color, dtype: &row.dtype, rows: vec![row] });
+        let op = ops.iter().position(|(op, _)| *op == row.op).unwrap_or(0);
+        let variants = &ops[op].1;
+        let at = variants.iter().position(|known| *known == variant).unwrap_or(0);
+        let color = COLORS[op % COLORS.len()];
+        let shade = lighter(color, LIGHTEST * at as f64 / variants.len().max(2).saturating_sub(1) as f64);
+        series.push(Series { name, color, shade, dtype: &row.dtype, rows: vec![row] });
     }
     series
 }
@@ -68,16 +77,25 @@ fn lighter(RGBColor(red, green, blue): RGBColor, share: f64) -> RGBColor {
 }
 
 impl Series<'_> {
-    /// Draws the mark of the type: a disc for f32, a triangle for f16, a cross for bf16, a square for i8.
-    pub(crate) fn mark(&self, picture: &Picture<'_>, at @ (x, y): (i32, i32)) -> Drawn {
-        let style = self.color.filled();
+    /// Draws the mark of the type: a disc for f32, a triangle for f16, a cross for bf16, a square for i8. It is hollow if the
+    /// kernel is pinned.
+    pub(crate) fn mark(&self, picture: &Picture<'_>, at: (i32, i32)) -> Drawn {
+        self.filled(picture, at, RADIUS, self.shade)?;
+        if self.rows.iter().any(|row| row.pinned.is_some()) && self.dtype != "bf16" {
+            self.filled(picture, at, RADIUS - 2, WHITE)?;
+        }
+        Ok(())
+    }
+
+    fn filled(&self, picture: &Picture<'_>, at @ (x, y): (i32, i32), radius: i32, color: RGBColor) -> Drawn {
+        let style = color.filled();
         match self.dtype {
-            "f16" => picture.draw(&TriangleMarker::new(at, RADIUS + 2, style)),
-            "bf16" => picture.draw(&Cross::new(at, RADIUS, self.color.stroke_width(2))),
+            "f16" => picture.draw(&TriangleMarker::new(at, radius + 2, style)),
+            "bf16" => picture.draw(&Cross::new(at, radius, color.stroke_width(2))),
             "i8" => {
-                picture.draw(&Rectangle::new([(x - RADIUS, y - RADIUS), (x + RADIUS, y + RADIUS)], style))
+                picture.draw(&Rectangle::new([(x - radius, y - radius), (x + radius, y + radius)], style))
             }
-            _ => picture.draw(&Circle::new(at, RADIUS, style)),
+            _ => picture.draw(&Circle::new(at, radius, style)),
         }
     }
 
