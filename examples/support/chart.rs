@@ -71,7 +71,9 @@ impl Chart {
     /// The range of an axis for all points, with a small margin.
     fn range(&self, axis: usize) -> Range<f64> {
         let values = || self.curves.iter().flat_map(move |c| c.points.iter().map(move |p| p[axis]));
-        let largest = values().fold(f64::MIN_POSITIVE, f64::max);
+        let largest = values().fold(0.0, f64::max);
+        // Of nothing but zeros, an axis of some length.
+        let largest = if largest > 0.0 { largest } else { 1.0 };
         match self.scales[axis] {
             Scale::Linear => 0.0..largest * 1.04,
             Scale::Logarithmic => {
@@ -111,9 +113,10 @@ impl Chart {
             .x_desc(self.labels[0].as_str())
             .y_desc(self.labels[1].as_str())
             .draw()?;
-        let mut drawn = Vec::new();
+        let (mut drawn, least) = (Vec::new(), [self.range(0).start, self.range(1).start]);
         for curve in &self.curves {
-            let points = || curve.points.iter().map(|&[x, y]| (x, y));
+            // A logarithmic axis has no zero: what is too small for it is drawn at its end.
+            let points = || curve.points.iter().map(|&[x, y]| (x.max(least[0]), y.max(least[1])));
             if curve.mark != Mark::Dots {
                 chart.draw_series(LineSeries::new(points(), curve.color.stroke_width(2)))?;
             }
