@@ -14,14 +14,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 use support::operands::{Source, Storage};
-use support::report::{Report, verify};
+use support::report::{Report, Rounding, verify};
 use support::reported;
 use tilewise::Operand;
 use tilewise::gemm::Tile;
 use tilewise::io::{Npy, write_npy_slice};
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes, product_shape};
-use tilewise::{Accumulator, DType, Element, Error, Gemm, GemmKernel, Gpu, Layout, Real, Result, bf16, f16};
+use tilewise::{
+    Accumulator, DType, Element, Error, Gemm, GemmKernel, Gpu, Layout, Precision, Real, Result, bf16, f16,
+};
 
 /// Multiplies two matrices, random or from .npy files, and checks the product against f64.
 #[derive(Parser)]
@@ -50,6 +52,9 @@ struct Args {
     /// The kernel: auto for the plan's choice, or a name to pin it
     #[arg(long, default_value = "auto")]
     kernel: Choice,
+    /// How products of f32 are computed: strict, fast or split; by default as `TILEWISE_PRECISION` says, or strict
+    #[arg(long)]
+    precision: Option<Precision>,
     /// Pins a tile by its block, or its block / register or subgroup tile / edge of matrices: 64x64x8,
     /// 128x128x8/16x16, 128x128x16/64x32/8
     #[arg(long, conflicts_with = "kernel")]
@@ -180,10 +185,10 @@ fn multiply_reals<T: Real>(args: &Args, files: Option<[Npy; 2]>) -> Result<Repor
 }
 
 /// Sets the options of a product other than its kernel.
-type Configure<T, C> = for<'a> fn(Gemm<'a, T>, Accumulator) -> Gemm<'a, T, C>;
+type Configure<T, C> = for<'a> fn(Gemm<'a, T>, Rounding) -> Gemm<'a, T, C>;
 
-fn real<T: Real, C: Real>(product: Gemm<'_, T>, sums: Accumulator) -> Gemm<'_, T, C> {
-    product.out::<C>().accumulator(sums)
+fn real<T: Real, C: Real>(product: Gemm<'_, T>, rounding: Rounding) -> Gemm<'_, T, C> {
+    product.out::<C>().accumulator(rounding.sums).precision(rounding.precision)
 }
 
 fn multiply<T: Operand, C: Element>(
@@ -201,7 +206,13 @@ fn multiply<T: Operand, C: Element>(
     let shapes = [sources[0].shape(a_stored), sources[1].shape(b_stored)];
     let types = GemmTypes { accumulator: args.sums.into(), ..GemmTypes::new(T::DTYPE, C::DTYPE) };
     let problem = problem(&shapes, types)?;
+    check_precision(args, T::DTYPE)?;
     let gpu = Gpu::open()?;
+    let precision = if T::DTYPE == DType::F32 {
+        args.precision.unwrap_or_else(|| gpu.precision())
+    } else {
+        Precision::Strict
+    };
     for shape in &shapes {
         let bytes = shape.iter().fold(T::DTYPE.size(), |bytes, &extent| bytes.saturating_mul(extent));
         let needed = bytes as u64;
@@ -216,7 +227,8 @@ fn multiply<T: Operand, C: Element>(
     let [m, n, k] = [a.shape[0], b.shape[1], b.shape[0]];
 
     let (a_tensor, b_tensor) = (a.upload(&gpu)?, b.upload(&gpu)?);
-    let product = pinned(configure(Gemm::new(&a_tensor, &b_tensor), types.accumulator), args)?;
+    let rounding = Rounding { sums: types.accumulator, precision };
+    let product = pinned(configure(Gemm::new(&a_tensor, &b_tensor), rounding), args)?;
     let plan = product.plan()?;
     let mut c = product.run()?; // the warm-up, which compiles
     let mut timings = Vec::new();
@@ -231,17 +243,29 @@ fn multiply<T: Operand, C: Element>(
     if let Some(path) = &args.out {
         write_npy_slice(path, [m, n], &c)?;
     }
-    let (check, found) = verify(&a.row_major(), &b.row_major(), &c, [m, n, k], types.accumulator, args.seed);
+    let (check, found) = verify(&a.row_major(), &b.row_major(), &c, [m, n, k], rounding, args.seed);
     Ok(Report {
         gpu,
         plan,
         size: [m, n, k],
         types: [T::DTYPE, C::DTYPE],
         layout: args.layout.name(),
+        precision,
         timings,
         check,
         found,
     })
+}
+
+/// Only products of f32 have a choice of precision.
+fn check_precision(args: &Args, dtype: DType) -> Result<()> {
+    match args.precision {
+        Some(precision) if dtype != DType::F32 && precision != Precision::Strict => {
+            let why = format!("only products of f32 have it; these operands are {dtype}");
+            Err(Error::Input { what: format!("--precision {precision}"), why })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The problem of multiplying matrices of these shapes.

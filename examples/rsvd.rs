@@ -14,6 +14,7 @@ mod support;
 
 use clap::Parser;
 use faer::Mat;
+use plotters::style::RGBColor;
 use serde_json::{Value, json};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -86,7 +87,7 @@ fn run(args: &Args) -> Result<Report> {
     let seconds = start.elapsed().as_secs_f64();
     let report = Report::new(name, &gpu, &a, svd, seconds)?;
     if let Some(path) = &args.svg {
-        let written = std::fs::write(path, report.picture());
+        let written = std::fs::write(path, report.picture()?);
         written.map_err(|e| refuse(path, format!("cannot be written: {e}")))?;
     }
     if let Some(prefix) = &args.out {
@@ -205,7 +206,7 @@ impl Report {
     }
 
     /// Singular values over their index, found and exact, on a logarithmic axis.
-    fn picture(&self) -> String {
+    fn picture(&self) -> Result<String> {
         let indexed = |s: &[f64]| s.iter().enumerate().map(|(i, &s)| [i as f64 + 1.0, s]).collect();
         let curve = |name: &str, color, mark, s| Curve { name: name.into(), color, mark, points: indexed(s) };
         let [found, least] = [self.rel_residual, self.optimal_rel_residual].map(significant);
@@ -215,8 +216,8 @@ impl Report {
             labels: ["index".into(), "singular value".into()],
             scales: [Scale::Linear, Scale::Logarithmic],
             curves: vec![
-                curve("exact", "#888", Mark::Line, &self.exact),
-                curve("found", "#c33", Mark::Dots, &self.svd.s),
+                curve("exact", RGBColor(0x88, 0x88, 0x88), Mark::Line, &self.exact),
+                curve("found", RGBColor(0xcc, 0x33, 0x33), Mark::Dots, &self.svd.s),
             ],
         };
         chart.svg()

@@ -1,6 +1,8 @@
 //! The peaks of a device, measured: plain wgpu on its device and queue, with none of the crate's kernels.
 #![allow(dead_code, reason = "each bench uses a part of it")]
 
+pub(crate) mod matrices;
+
 use std::time::Instant;
 use tilewise::Gpu;
 use tilewise::wgpu;
@@ -69,7 +71,11 @@ impl Buffers {
 
     fn program(&self, gpu: &Gpu, entry_point: &str) -> Program {
         let module = gpu.device().create_shader_module(wgpu::include_wgsl!("peak.wgsl"));
-        Program::new(gpu, &module, entry_point, [&self.params, &self.source, &self.target])
+        self.program_of(gpu, &module, entry_point)
+    }
+
+    fn program_of(&self, gpu: &Gpu, module: &wgpu::ShaderModule, entry_point: &str) -> Program {
+        Program::new(gpu, module, entry_point, [&self.params, &self.source, &self.target])
     }
 }
 

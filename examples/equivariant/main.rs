@@ -26,6 +26,7 @@ use clap::Parser;
 use data::{Data, posed, turned};
 use network::Network;
 use perceptron::Perceptron;
+use plotters::style::RGBColor;
 use report::{Learnt, Report};
 use std::fs::File;
 use std::io::Write;
@@ -110,7 +111,7 @@ fn run(args: &Args) -> Result<Report> {
         seconds: started.elapsed().as_secs_f64(),
     };
     if let (Some(mut file), Some(path)) = (svg, &args.svg) {
-        file.write_all(picture(&report).as_bytes()).map_err(|e| unwritable(path, &e))?;
+        file.write_all(picture(&report)?.as_bytes()).map_err(|e| unwritable(path, &e))?;
     }
     Ok(report)
 }
@@ -174,8 +175,8 @@ fn sum_of_squares(off: &Tensor<f32>) -> Result<Tensor<f32>> {
 }
 
 /// Losses over steps.
-fn picture(report: &Report) -> String {
-    let curve = |(name, learnt, color): (&str, &Learnt, &'static str)| Curve {
+fn picture(report: &Report) -> Result<String> {
+    let curve = |(name, learnt, color): (&str, &Learnt, RGBColor)| Curve {
         name: format!("{name}: test {}", significant(learnt.test_error)),
         color,
         mark: Mark::Line,

@@ -3,6 +3,7 @@
 use crate::TESTED;
 use crate::check::{TURNED, TURNS};
 use crate::support::significant;
+use plotters::style::RGBColor;
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -56,11 +57,11 @@ impl Report {
     }
 
     /// Names, results and colours of all networks.
-    pub(crate) fn learners(&self) -> [(&'static str, &Learnt, &'static str); 3] {
+    pub(crate) fn learners(&self) -> [(&'static str, &Learnt, RGBColor); 3] {
         [
-            ("perceptron, one pose", &self.perceptron, "#c33"),
-            ("perceptron, all poses", &self.perceptron_turned, "#37a"),
-            ("equivariant, one pose", &self.equivariant, "#292"),
+            ("perceptron, one pose", &self.perceptron, RGBColor(0xcc, 0x33, 0x33)),
+            ("perceptron, all poses", &self.perceptron_turned, RGBColor(0x33, 0x77, 0xaa)),
+            ("equivariant, one pose", &self.equivariant, RGBColor(0x22, 0x99, 0x22)),
         ]
     }
 

@@ -17,6 +17,7 @@ mod training;
 
 use clap::{Parser, ValueEnum};
 use faer::Mat;
+use plotters::style::RGBColor;
 use report::Report;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -255,9 +256,9 @@ fn picture(args: &Args, weight: &Tensor<f32>, report: &Report) -> Result<String>
     let params = |rank: usize| (2 * rank * (inputs + outputs)) as f64;
     let mut curves = Vec::new();
     for (init, name, color) in [
-        (Init::Panther, "copied, as Panther does", "#c33"),
-        (Init::LeastSquares, "least squares, given random U", "#37a"),
-        (Init::Fit, "fit", "#292"),
+        (Init::Panther, "copied, as Panther does", RGBColor(0xcc, 0x33, 0x33)),
+        (Init::LeastSquares, "least squares, given random U", RGBColor(0x33, 0x77, 0xaa)),
+        (Init::Fit, "fit", RGBColor(0x22, 0x99, 0x22)),
     ] {
         let point = |&rank: &usize| -> Result<[f64; 2]> {
             Ok([params(rank), build(args, weight, 1, rank, init)?.weight_rel_error])
@@ -267,7 +268,12 @@ fn picture(args: &Args, weight: &Tensor<f32>, report: &Report) -> Result<String>
     }
     let left = |rank: usize| (exact.iter().skip(2 * rank).map(|s| s * s).sum::<f64>() / total).sqrt();
     let points = (1..=last).map(|rank| [params(rank), left(rank)]).collect();
-    curves.push(Curve { name: "the least possible".into(), color: "#888", mark: Mark::Line, points });
+    curves.push(Curve {
+        name: "the least possible".into(),
+        color: RGBColor(0x88, 0x88, 0x88),
+        mark: Mark::Line,
+        points,
+    });
     let chart = Chart {
         title: format!("Sketched layers for {} ({outputs} x {inputs})", report.name),
         subtitle: format!(
@@ -278,7 +284,7 @@ fn picture(args: &Args, weight: &Tensor<f32>, report: &Report) -> Result<String>
         scales: [Scale::Linear, Scale::Logarithmic],
         curves,
     };
-    Ok(chart.svg())
+    chart.svg()
 }
 
 /// A matrix in f64.

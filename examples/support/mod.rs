@@ -5,6 +5,7 @@ pub(crate) mod chart;
 #[cfg(feature = "npy")]
 pub(crate) mod operands;
 pub(crate) mod picture;
+pub(crate) mod plot;
 pub(crate) mod report;
 
 use serde_json::Value;

@@ -5,12 +5,19 @@ use serde_json::{Value, json};
 use std::fmt;
 use tilewise::gpu::{Clock, Timing};
 use tilewise::reference::{self, Comparison};
-use tilewise::{Accumulator, DType, Element, Gpu, Plan};
+use tilewise::{Accumulator, DType, Element, Gpu, Plan, Precision};
 
 /// The most multiply-adds for which every entry of the product is checked.
 const FULL_CHECK: f64 = (1u64 << 30) as f64;
 /// The number of entries that are checked of a larger product.
 const ENTRIES: usize = 4096;
+
+/// How a product may be rounded, which decides its bound.
+#[derive(Clone, Copy)]
+pub(crate) struct Rounding {
+    pub(crate) sums: Accumulator,
+    pub(crate) precision: Precision,
+}
 
 /// Compares the product with its definition in f64. Returns the name of the check and the comparison.
 pub(crate) fn verify<T: Element, C: Element>(
@@ -18,19 +25,27 @@ pub(crate) fn verify<T: Element, C: Element>(
     b: &[T],
     c: &[C],
     size: [usize; 3],
-    sums: Accumulator,
+    Rounding { sums, precision }: Rounding,
     seed: u64,
 ) -> (String, Comparison) {
     let [m, n, _] = size;
     if size.iter().map(|&extent| extent as f64).product::<f64>() <= FULL_CHECK {
-        return ("full".into(), reference::gemm(a, b, size).accumulator(sums).compare(c));
+        return (
+            "full".into(),
+            reference::gemm(a, b, size).accumulator(sums).precision(precision).compare(c),
+        );
     }
     let mut random = splitmix(seed);
     let mut below = |limit: usize| usize::try_from(random() % limit as u64).unwrap_or(0);
     let places: Vec<[usize; 2]> = (0..ENTRIES).map(|_| [below(m), below(n)]).collect();
     let picked: Vec<C> = places.iter().map(|&[row, col]| c[row * n + col]).collect();
+    let entries = reference::gemm_entries(a, b, size, &places).accumulator(sums).precision(precision);
+    let entries = entries.compare(&picked);
+    if precision != Precision::Strict {
+        // The bound of a projection is that of strict products.
+        return (format!("{ENTRIES} entries"), entries);
+    }
     let signs: Vec<f64> = (0..n).map(|_| if below(2) == 0 { 1.0 } else { -1.0 }).collect();
-    let entries = reference::gemm_entries(a, b, size, &places).accumulator(sums).compare(&picked);
     let rows = reference::projection(a, b, c, size, &signs, sums);
     let bound_ratio = entries.bound_ratio.max(rows.bound_ratio);
     (format!("{ENTRIES} entries and a projection"), Comparison { bound_ratio, ..entries })
@@ -43,6 +58,7 @@ pub(crate) struct Report {
     pub(crate) size: [usize; 3],
     pub(crate) types: [DType; 2],
     pub(crate) layout: &'static str,
+    pub(crate) precision: Precision,
     pub(crate) timings: Vec<Timing>,
     pub(crate) check: String,
     pub(crate) found: Comparison,
@@ -94,6 +110,7 @@ impl Report {
             "dtype": dtype,
             "out_dtype": out_dtype,
             "layout": self.layout,
+            "precision": self.precision.to_string(),
             "repeat": self.timings.len(),
             "clock": self.clock(),
             "gpu_seconds_median": median,
@@ -118,7 +135,12 @@ impl fmt::Display for Report {
         let verdict = if self.ok() { "ok" } else { "WRONG" };
         let plan = self.plan.to_string().replace("\n  ", "\n           ");
         writeln!(f, "device     {}, {}, {}", caps.adapter, caps.backend, caps.driver)?;
-        writeln!(f, "product    ({m}, {k}) x ({k}, {n}), {dtype} x {dtype} -> {out_dtype}, {}", self.layout)?;
+        let precision = if dtype == DType::F32 { format!(", {}", self.precision) } else { String::new() };
+        let layout = self.layout;
+        writeln!(
+            f,
+            "product    ({m}, {k}) x ({k}, {n}), {dtype} x {dtype} -> {out_dtype}, {layout}{precision}"
+        )?;
         writeln!(f, "plan       {plan}")?;
         match self.timings.len() {
             0 => writeln!(f, "time       none: C is empty")?,

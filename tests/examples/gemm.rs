@@ -103,6 +103,7 @@ fn gemm_multiplies_i8_exactly_and_refuses_what_is_not() {
         (["--sums", "f16"], ["--sums", "i32"]),
         (["--kernel", "tiled"], ["operands with a fraction, not i8", &gpu.caps().adapter]),
         (["--kernel", "coop"], ["operands of f16, not i8", &gpu.caps().adapter]),
+        (["--precision", "fast"], ["--precision fast", "only products of f32"]),
         (["--k", "131072"], ["131072", "131071"]),
     ] {
         let ended =
@@ -132,6 +133,39 @@ fn gemm_samples_products_that_are_too_large_to_check_whole() {
         run("gemm", &["--m", "1025", "--n", "1024", "--k", "1024", "--repeat", "1", "--json"], &[]).json();
     assert_eq!(report["check"], "4096 entries and a projection");
     assert_eq!(report["ok"], true, "{report}");
+}
+
+#[test]
+fn gemm_pins_gemv_and_holds_each_precision_to_its_bound() {
+    if support::gpu().is_none() {
+        return;
+    }
+    for dtype in ["f32", "f16", "bf16"] {
+        let sizes = ["--m", "1", "--n", "130", "--k", "257", "--repeat", "1", "--json"];
+        let report = run("gemm", &[&sizes[..], &["--kernel", "gemv", "--dtype", dtype]].concat(), &[]).json();
+        assert_eq!([&report["kernel"], &report["dtype"]], ["gemv", dtype], "{report}");
+        assert_eq!((&report["check"], &report["ok"]), (&"full".into(), &true.into()), "{report}");
+    }
+    let error = |precision: &str, size: &str| {
+        let sizes = ["--m", size, "--n", "1024", "--k", "1024", "--repeat", "1", "--json"];
+        let report = run("gemm", &[&sizes[..], &["--precision", precision]].concat(), &[]).json();
+        assert_eq!((&report["precision"], &report["ok"]), (&precision.into(), &true.into()), "{report}");
+        let check = match (size, precision) {
+            ("65", _) => "full",
+            (_, "strict") => "4096 entries and a projection",
+            _ => "4096 entries",
+        };
+        assert_eq!(report["check"], check, "{report}");
+        report["max_abs_err"].as_f64().unwrap_or_else(|| panic!("{report}"))
+    };
+    let [strict, split, fast] = ["strict", "split", "fast"].map(|precision| error(precision, "65"));
+    // f16 has three digits, two of them nearly those of f32.
+    assert!(strict < fast && split < fast / 10.0, "{strict:e}, {split:e}, {fast:e}");
+    assert!(error("fast", "1025") > 0.0);
+    // Without the option the environment decides, and the bound is that of its precision.
+    let sizes = ["--m", "65", "--n", "64", "--k", "64", "--repeat", "1", "--json"];
+    let report = run("gemm", &sizes, &[("TILEWISE_PRECISION", "fast")]).json();
+    assert_eq!((&report["precision"], &report["ok"]), (&"fast".into(), &true.into()), "{report}");
 }
 
 #[test]
@@ -251,6 +285,7 @@ fn gemm_refuses_unknown_options() {
         (&["--dtype", "f64"], "possible values: f16, f32, bf16, i8]"),
         (&["--out-dtype", "i8"], "possible values: f16, f32, bf16]"),
         (&["--sums", "bf16"], "possible values: f16, f32]"),
+        (&["--precision", "loose"], "loose"),
         (&["--repeat", "0"], "0"),
         (&["--a", "a.npy"], "--b"),
         (&["--a", "a.npy", "--b", "b.npy", "--m", "3"], "cannot be used with"),

@@ -1,6 +1,8 @@
 //! The examples as a user runs them. Any device will do.
 
 mod algebra;
+mod benchmark;
+mod benchmark_compare;
 mod embed;
 mod equivariant;
 mod frames;

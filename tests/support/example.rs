@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// The outcome of an example.
 #[derive(Debug)]
@@ -14,16 +14,20 @@ pub struct Ended {
 
 /// Runs an example as cargo would, with additional environment variables.
 pub fn run(example: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Ended {
-    let program = program(example);
-    let build = "the examples must be built: cargo test --release builds them, as does cargo build --release --examples";
-    assert!(program.is_file(), "{} is missing; {build}", program.display());
-    let output = command(program)
+    let output = command(built(example))
         .args(arguments)
         .envs(variables.iter().copied())
         .output()
         .expect("the example starts");
     let text = |bytes| String::from_utf8(bytes).expect("the example prints UTF-8");
     Ended { status: output.status, stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+/// Starts an example, whose output is thrown away.
+pub fn start(example: &str, arguments: &[&str]) -> Child {
+    let mut command = command(built(example));
+    let command = command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().expect("the example starts")
 }
 
 /// A command that runs this test program again.
@@ -49,6 +53,14 @@ fn command(program: PathBuf) -> Command {
         command.env_remove("VK_DRIVER_FILES").env_remove("VK_LAYER_PATH");
     }
     command
+}
+
+/// The path of an example that is there.
+fn built(example: &str) -> PathBuf {
+    let program = program(example);
+    let build = "the examples must be built: cargo test --release builds them, as does cargo build --release --examples";
+    assert!(program.is_file(), "{} is missing; {build}", program.display());
+    program
 }
 
 /// The path of an example: target/release/examples/NAME if this test is target/release/deps/THIS.

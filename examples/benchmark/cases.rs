@@ -1,0 +1,123 @@
+//! The cases of a run, in groups: one operation at one size, whose cases are timed in turn.
+
+use crate::arguments::{Args, Kernels, Size, Type};
+use crate::case::{Case, Op, Operator};
+use clap::ValueEnum;
+use tilewise::gpu::DeviceType;
+use tilewise::{DType, GemmKernel, Gpu, Precision};
+
+/// Sizes unless the user gives some: quick ones, and all.
+const SOFTWARE_SIZES: [&[usize]; 2] = [&[256, 512], &[64, 256, 512, 1024]];
+const GPU_SIZES: [&[usize]; 2] = [&[1024, 4096], &[512, 1024, 2048, 4096, 8192]];
+/// Features of a Clifford product, and its blades, those of Cl(3).
+const FEATURES: usize = 64;
+const BLADES: usize = 8;
+/// Features of a head of attention.
+const HEAD_DIM: usize = 64;
+
+/// Whether a kernel that cannot run a case is worth a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// The user named it.
+    Listed,
+    /// It is one of all.
+    Skipped,
+}
+
+/// One operation at one size.
+pub(crate) struct Group {
+    pub(crate) cases: Vec<(Case, Unfit)>,
+}
+
+/// All cases that the arguments ask for.
+pub(crate) fn groups(args: &Args, gpu: &Gpu) -> Vec<Group> {
+    let ops = if args.ops.is_empty() { Op::value_variants() } else { &args.ops };
+    let mut groups: Vec<Group> = Vec::new();
+    for &op in ops {
+        for size in sizes(args, gpu) {
+            let operators: Vec<Option<Operator>> =
+                if op == Op::Sketch { Operator::ALL.map(Some).into() } else { vec![None] };
+            for operator in operators {
+                let group = Group { cases: of_size(args, op, operator, shape(op, size)) };
+                // The same size may be given twice, as 64 and as 64x64x64.
+                if !groups.iter().any(|known| known.cases == group.cases) {
+                    groups.push(group);
+                }
+            }
+        }
+    }
+    groups
+}
+
+fn sizes(args: &Args, gpu: &Gpu) -> Vec<Size> {
+    if !args.sizes.is_empty() {
+        return args.sizes.clone();
+    }
+    let is_software = gpu.caps().device_type == DeviceType::Software;
+    let [quick, all] = if is_software { SOFTWARE_SIZES } else { GPU_SIZES };
+    (if args.quick { quick } else { all }).iter().map(|&edge| Size::Edge(edge)).collect()
+}
+
+/// What a size means for an operation: m, n, k, as `Case::shape` says.
+fn shape(op: Op, size: Size) -> [usize; 3] {
+    match (op, size) {
+        (Op::Gemm, Size::Edge(edge)) => [edge; 3],
+        (Op::Gemv, Size::Edge(edge)) => [edge, 1, edge],
+        (Op::Gemv, Size::Shape([m, _, k])) => [m, 1, k],
+        (Op::Sketch, Size::Edge(edge)) => [edge.div_ceil(4), edge, edge],
+        (Op::Clifford, Size::Edge(edge)) => [edge, FEATURES, BLADES],
+        (Op::Attention, Size::Edge(edge)) => [edge, edge, HEAD_DIM],
+        (_, Size::Shape(shape)) => shape,
+    }
+}
+
+/// The types of an operation unless the user gives some.
+fn types(args: &Args, op: Op) -> Vec<Type> {
+    if !args.dtypes.is_empty() {
+        return args.dtypes.clone();
+    }
+    let is_product = matches!(op, Op::Gemm | Op::Gemv);
+    let has = |dtype: &&Type| (is_product || **dtype != Type::I8) && !(args.quick && **dtype == Type::Bf16);
+    Type::value_variants().iter().filter(has).copied().collect()
+}
+
+fn of_size(args: &Args, op: Op, operator: Option<Operator>, shape: [usize; 3]) -> Vec<(Case, Unfit)> {
+    let is_product = matches!(op, Op::Gemm | Op::Gemv);
+    let mut cases = Vec::new();
+    for dtype in types(args, op).into_iter().map(DType::from) {
+        let has_precision = is_product && dtype == DType::F32;
+        let precisions: Vec<Option<Precision>> =
+            if has_precision { args.precisions.iter().copied().map(Some).collect() } else { vec![None] };
+        for precision in precisions {
+            let pins = if is_product { pins(&args.kernels) } else { vec![(None, Unfit::Listed)] };
+            for (pin, unfit) in pins {
+                let case = (Case { op, operator, shape, dtype, precision, pin }, unfit);
+                if !cases.contains(&case) {
+                    cases.push(case);
+                }
+            }
+        }
+    }
+    cases
+}
+
+/// The kernels to pin; `None` is the plan's choice.
+fn pins(kernels: &[Kernels]) -> Vec<(Option<GemmKernel>, Unfit)> {
+    let mut pins: Vec<(Option<GemmKernel>, Unfit)> = Vec::new();
+    let mut add = |pin, unfit| {
+        if !pins.iter().any(|&(known, _)| known == pin) {
+            pins.push((pin, unfit));
+        }
+    };
+    for &kernels in kernels {
+        match kernels {
+            Kernels::Auto => add(None, Unfit::Listed),
+            Kernels::Pinned(kernel) => add(Some(kernel), Unfit::Listed),
+            Kernels::All => {
+                add(None, Unfit::Listed);
+                GemmKernel::ALL.into_iter().for_each(|kernel| add(Some(kernel), Unfit::Skipped));
+            }
+        }
+    }
+    pins
+}

@@ -1,0 +1,175 @@
+//! A run against a saved one: which rows take longer, and which exist in one of both only.
+
+use crate::record::{Row, Run};
+use serde::Serialize;
+use std::fmt;
+use std::path::Path;
+use tilewise::{Error, Result};
+
+/// How much slower a row is: each row has the highest level that it reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Level {
+    /// At least 5%.
+    Notice,
+    /// At least 10%.
+    Warning,
+    /// At least 25%.
+    Alert,
+}
+
+impl Level {
+    /// The levels, the highest first, and from which slowdown on they hold.
+    const FROM: [(Self, f64); 3] = [(Self::Alert, 0.25), (Self::Warning, 0.10), (Self::Notice, 0.05)];
+    /// Rounding of a ratio.
+    const ROUNDING: f64 = 1e-9;
+
+    fn of(slowdown: f64) -> Option<Self> {
+        let reached = |&(_, from): &(Self, f64)| slowdown >= from - Self::ROUNDING;
+        Self::FROM.into_iter().find(reached).map(|(level, _)| level)
+    }
+}
+
+/// A row of both runs.
+#[derive(Debug, Serialize)]
+pub(crate) struct Pair {
+    pub(crate) row: String,
+    pub(crate) was_seconds: f64,
+    pub(crate) seconds: f64,
+    /// The difference as a share of the saved time; below zero the row is faster now.
+    pub(crate) slower: f64,
+    /// Both interquartile ranges together, as a share of the saved time.
+    pub(crate) noise: f64,
+    /// None if the row is not slower, or not by more than the noise.
+    pub(crate) level: Option<Level>,
+    /// The kernels, if the plans differ.
+    pub(crate) other_kernels: Option<[String; 2]>,
+}
+
+impl Pair {
+    fn new(was: &Row, now: &Row) -> Self {
+        let [before, after] = [was, now].map(Row::spread);
+        let slower = after.median / before.median - 1.0;
+        let noise = (before.range + after.range) / before.median;
+        let kernels = [was, now].map(|row| format!("{} {}", row.kernel, row.tile));
+        Self {
+            row: now.name(),
+            was_seconds: before.median,
+            seconds: after.median,
+            slower,
+            noise,
+            level: Level::of(slower).filter(|_| slower > noise),
+            other_kernels: (kernels[0] != kernels[1]).then_some(kernels),
+        }
+    }
+
+    fn is_within_noise(&self) -> bool {
+        self.slower.abs() <= self.noise
+    }
+}
+
+/// A run against a saved one.
+#[derive(Debug, Serialize)]
+pub(crate) struct Comparison {
+    pub(crate) file: String,
+    pub(crate) date: String,
+    pub(crate) version: String,
+    /// Whether the saved run came to its end.
+    pub(crate) finished: bool,
+    pub(crate) pairs: Vec<Pair>,
+    /// Rows of the saved run, and of this one, that the other has not.
+    pub(crate) only_saved: Vec<String>,
+    pub(crate) only_now: Vec<String>,
+}
+
+/// Refuses a saved run of another device or driver.
+pub(crate) fn check_device(path: &Path, saved: &Run, [device, driver]: [&str; 2]) -> Result<()> {
+    if [&saved.device, &saved.driver] == [device, driver] {
+        return Ok(());
+    }
+    let why = format!(
+        "was measured on {}, {}; this run is on {device}, {driver}: times of two devices or drivers are not compared",
+        saved.device, saved.driver
+    );
+    Err(Error::Input { what: format!("--compare {}", path.display()), why })
+}
+
+impl Comparison {
+    /// Of the rows of a run with those of a saved one.
+    pub(crate) fn new(path: &Path, saved: &Run, now: &Run) -> Self {
+        let of = |run: &Run, name: &str| run.rows.iter().find(|row| row.name() == name).cloned();
+        let pair = |row: &Row| of(saved, &row.name()).map(|was| Pair::new(&was, row));
+        let only = |run: &Run, other: &Run| -> Vec<String> {
+            run.rows.iter().map(Row::name).filter(|name| of(other, name).is_none()).collect()
+        };
+        Self {
+            file: path.display().to_string(),
+            date: saved.date.clone(),
+            version: saved.version.clone(),
+            finished: saved.finished,
+            pairs: now.rows.iter().filter_map(pair).collect(),
+            only_saved: only(saved, now),
+            only_now: only(now, saved),
+        }
+    }
+
+    /// Whether a row is slower by 10% or more.
+    pub(crate) fn has_regressions(&self) -> bool {
+        self.pairs.iter().any(|pair| pair.level >= Some(Level::Warning))
+    }
+
+    /// The number of rows at a level.
+    fn count(&self, level: Level) -> usize {
+        self.pairs.iter().filter(|pair| pair.level == Some(level)).count()
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Notice => "notice",
+            Self::Warning => "warning",
+            Self::Alert => "alert",
+        })
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, date, version, .. } = self;
+        writeln!(f, "compared   with {file}, {date}, version {version}")?;
+        if version != env!("CARGO_PKG_VERSION") {
+            writeln!(f, "           another version than this one, {}", env!("CARGO_PKG_VERSION"))?;
+        }
+        if !self.finished {
+            writeln!(f, "           that run was interrupted")?;
+        }
+        let mut slower: Vec<&Pair> = self.pairs.iter().filter(|pair| pair.level.is_some()).collect();
+        slower.sort_by(|a, b| b.slower.total_cmp(&a.slower));
+        for pair in slower {
+            let Some(level) = pair.level else { continue };
+            let [percent, noise] = [pair.slower, pair.noise].map(|share| share * 100.0);
+            write!(f, "{level:<10} {} takes {percent:.1}% longer (noise {noise:.1}%)", pair.row)?;
+            match &pair.other_kernels {
+                Some([was, now]) => writeln!(f, ": {was} before, {now} now")?,
+                None => writeln!(f)?,
+            }
+        }
+        let levels = [Level::Alert, Level::Warning, Level::Notice];
+        let [alerts, warnings, notices] = levels.map(|level| self.count(level));
+        let within = self.pairs.iter().filter(|pair| pair.is_within_noise()).count();
+        let faster = self.pairs.iter().filter(|pair| !pair.is_within_noise() && pair.slower < 0.0).count();
+        writeln!(
+            f,
+            "rows       {} in both: {within} the same within their spreads, {faster} faster; {alerts} alerts, {warnings} \
+             warnings, {notices} notices",
+            self.pairs.len()
+        )?;
+        for (which, rows) in [("the saved run", &self.only_saved), ("this run", &self.only_now)] {
+            for row in rows {
+                writeln!(f, "only       in {which}: {row}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! Whether a case fits the device, before anything is allocated for it.
+
+use crate::case::{Case, HEADS, Op};
+use tilewise::{Caps, DType};
+
+/// Seconds that one operation may take at most.
+const MAX_SECONDS: f64 = 20.0;
+/// The same in quick runs.
+const MAX_QUICK_SECONDS: f64 = 2.0;
+
+/// How much time a case may take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patience {
+    Quick,
+    Whole,
+}
+
+impl Patience {
+    /// Refuses an operation that takes too long to be repeated.
+    pub(crate) fn check(self, seconds: f64) -> Result<(), String> {
+        let most = if self == Self::Quick { MAX_QUICK_SECONDS } else { MAX_SECONDS };
+        if seconds <= most {
+            return Ok(());
+        }
+        Err(format!("one operation is predicted to take {seconds:.3e} s, and at most {most} s are measured"))
+    }
+}
+
+/// A tensor that a case needs.
+struct Need {
+    name: &'static str,
+    shape: [usize; 3],
+    dtype: DType,
+}
+
+impl Need {
+    fn bytes(&self) -> Result<u64, String> {
+        let bytes = self.shape.iter().try_fold(self.dtype.size() as u64, |bytes, &extent| {
+            bytes.checked_mul(u64::try_from(extent).ok()?)
+        });
+        bytes.ok_or_else(|| {
+            let [a, b, c] = self.shape;
+            format!("the bytes of {}, {a} x {b} x {c} of {}, overflow", self.name, self.dtype)
+        })
+    }
+}
+
+/// Says why a case is too large for the device.
+pub(crate) fn check(case: &Case, caps: &Caps, patience: Patience) -> Result<(), String> {
+    if case.dtype == DType::I8 && !matches!(case.op, Op::Gemm | Op::Gemv) {
+        return Err("the operation takes f32, f16 and bf16".into());
+    }
+    if case.op == Op::Clifford && case.algebra().is_none() {
+        return Err(format!("k is the number of blades: 4, 8, 16 or 32; got {}", case.shape[2]));
+    }
+    let most = caps.limits.binding_bytes.min(caps.limits.buffer_bytes);
+    let mut all = 0u64;
+    for need in needs(case) {
+        let bytes = need.bytes()?;
+        if bytes > most {
+            let name = need.name;
+            return Err(format!("{name} has {bytes} bytes, but a tensor on this device has at most {most}"));
+        }
+        all = all.saturating_add(bytes);
+    }
+    // Operands exist at least twice, and the host draws and checks them.
+    let room = caps.memory.unwrap_or(u64::MAX) / 4;
+    if all > room {
+        return Err(format!(
+            "operands and result have {all} bytes, more than a quarter of the device's memory"
+        ));
+    }
+    let machine = &caps.machine;
+    let peak = [machine.f32_flops, machine.f16_flops, machine.i8_flops, machine.matrix_flops];
+    patience.check(flops(case) / peak.into_iter().fold(0.0, f64::max))
+}
+
+/// The operands and the result.
+fn needs(case: &Case) -> Vec<Need> {
+    let ([m, n, k], dtype) = (case.shape, case.dtype);
+    let need = |name, shape, dtype| Need { name, shape, dtype };
+    match case.op {
+        Op::Gemm | Op::Gemv => vec![
+            need("A", [m, k, 1], dtype),
+            need("B", [k, n, 1], dtype),
+            need("C", [m, n, 1], if dtype == DType::I8 { DType::I32 } else { DType::F32 }),
+        ],
+        Op::Sketch => {
+            vec![need("the operand", [k, n, 1], dtype), need("the result", [m, n, 1], DType::F32)]
+        }
+        Op::Clifford => ["the left operand", "the right operand", "the result"]
+            .map(|name| need(name, [k, m, n], dtype))
+            .into(),
+        Op::Attention => vec![
+            need("the queries", [HEADS, m, k], dtype),
+            need("the keys", [HEADS, n, k], dtype),
+            need("the values", [HEADS, n, k], dtype),
+            need("the result", [HEADS, m, k], dtype),
+        ],
+    }
+}
+
+/// Operations, roughly: none for sketches that are sparse.
+fn flops(case: &Case) -> f64 {
+    let [m, n, k] = case.shape.map(|extent| extent as f64);
+    match case.op {
+        Op::Gemm | Op::Gemv => 2.0 * m * n * k,
+        Op::Sketch => 0.0,
+        Op::Clifford => 2.0 * m * n * k * k,
+        Op::Attention => 4.0 * HEADS as f64 * m * n * k,
+    }
+}

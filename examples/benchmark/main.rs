@@ -1,0 +1,85 @@
+//! Measures matrix products, sketches, Clifford products and attention on this machine's device: how fast they are, what
+//! share of the device's peaks that is, and whether the predictions of their plans hold.
+//!
+//! ```sh
+//! cargo run --release --example benchmark -- --quick --svg roofline.svg
+//! cargo run --release --example benchmark -- --ops gemm --sizes 1024,64x4096x1024 --dtypes f32,f16 --kernels all
+//! cargo run --release --example benchmark -- --quick --save before.json
+//! cargo run --release --example benchmark -- --quick --compare before.json --fail-on-regression
+//! cargo run --release --example benchmark -- --from before.json --svg roofline.svg
+//! ```
+//! Every result is compared with its definition in f64 before it is timed: all entries of small results, some of large
+//! ones. Times are those of the device's clock. Operands are random, and several sets of them take turns, so that no cache
+//! holds them. The cases of a size are timed in turn, in several rounds of five passes; the median counts. Files are written
+//! after every round: an interrupted run leaves what it measured. The exit status is 0 only if every result is within its bound, and,
+//! with `--fail-on-regression`, if no row takes 10% longer than in the compared run.
+
+mod arguments;
+mod case;
+mod cases;
+mod choice;
+mod compare;
+mod fits;
+mod labels;
+mod measure;
+mod operations;
+mod output;
+#[path = "../../benches/peak/mod.rs"]
+mod peak;
+mod peaks;
+mod picture;
+mod ready;
+mod record;
+mod report;
+mod roofline;
+mod sample;
+mod series;
+mod spread;
+#[path = "../support/mod.rs"]
+mod support;
+mod table;
+
+use arguments::Args;
+use clap::Parser;
+use compare::{Comparison, check_device};
+use record::Run;
+use report::{Regressions, Report};
+use std::process::ExitCode;
+use support::ended;
+use tilewise::{Gpu, Result};
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    ended(run(&args).map(|report| {
+        print!("{report}");
+        report.ok()
+    }))
+}
+
+fn run(args: &Args) -> Result<Report> {
+    // Before anything is measured: a file that cannot be compared makes a run useless.
+    let saved = args.compare.as_ref().map(|path| Ok((path, Run::load("--compare", path)?))).transpose()?;
+    let run = match &args.from {
+        Some(path) => {
+            let run = Run::load("--from", path)?;
+            if let Some((path, saved)) = &saved {
+                check_device(path, saved, [&run.device, &run.driver])?;
+            }
+            run
+        }
+        None => {
+            let gpu = Gpu::open()?;
+            if let Some((path, saved)) = &saved {
+                check_device(path, saved, [&gpu.caps().adapter, &gpu.caps().driver])?;
+            }
+            measure::measure(args, &gpu)?
+        }
+    };
+    let comparison = saved.map(|(path, saved)| Comparison::new(path, &saved, &run));
+    output::write(args, &run, comparison.as_ref())?;
+    if let Some(path) = &args.svg {
+        output::replace(path, picture::svg(&run)?.as_bytes())?;
+    }
+    let regressions = if args.fail_on_regression { Regressions::Failing } else { Regressions::Reported };
+    Ok(Report { run, comparison, regressions })
+}

@@ -1,0 +1,71 @@
+//! Attention of 8 heads, without masks.
+
+use super::in_turns;
+use crate::case::{Case, HEADS};
+use crate::fits::Patience;
+use crate::ready::{Checked, Ready, check_time};
+use crate::sample::Sample;
+use tilewise::planning::Problem;
+use tilewise::planning::attention::{
+    AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
+};
+use tilewise::reference::AttentionReference;
+use tilewise::{AttentionOptions, DType, Fill, Gpu, Plan, Real, Result, Tensor, attention};
+
+/// Makes an attention ready.
+pub(super) fn ready<T: Real>(gpu: &Gpu, case: &Case, patience: Patience) -> Result<Ready> {
+    let shape @ [queries, keys, dim] = case.shape;
+    let lengths = [queries, keys, keys];
+    let values = [0, 1, 2].map(|i| Fill::Uniform.values::<T>(HEADS * lengths[i] * dim, 1 + i as u64));
+    let operand = |i: usize| gpu.tensor(&values[i], [1, HEADS, lengths[i], dim]);
+    let bytes = HEADS * (queries + 2 * keys) * dim * size_of::<T>();
+    let triples = in_turns(gpu, bytes, patience, || Ok([operand(0)?, operand(1)?, operand(2)?]))?;
+    let plan = problem(&triples[0])?.plan(gpu.caps())?;
+    check_time(&plan, patience)?;
+    let run = |[q, k, v]: &[Tensor<T>; 3]| attention(q, k, v, &AttentionOptions::new());
+    let result = run(&triples[0])?.to_vec()?;
+    let checked = check(&values, &result, weights(&plan), shape);
+    Ready::new(gpu, plan, checked, move |at| run(&triples[at % triples.len()]).map(drop))
+}
+
+fn problem<T: Real>([q, k, v]: &[Tensor<T>; 3]) -> Result<AttentionProblem> {
+    let layouts = AttentionLayouts {
+        q: q.layout(),
+        k: k.layout(),
+        v: v.layout(),
+        bias: None,
+        lengths: None,
+        keep: None,
+        slopes: None,
+    };
+    AttentionProblem::new(layouts, AttentionRange::default(), AttentionStatistics::None, T::DTYPE)
+}
+
+/// The type to which the kernel rounds weights.
+fn weights(plan: &Plan) -> DType {
+    let is_coop = plan.steps().iter().any(|step| step.kernel.shader().contains("coop"));
+    if is_coop { DType::F16 } else { DType::F32 }
+}
+
+/// Compares some queries of each head, or all, with their definition.
+fn check<T: Real>(
+    [q, k, v]: &[Vec<T>; 3],
+    result: &[T],
+    weights: DType,
+    [queries, keys, dim]: [usize; 3],
+) -> Checked {
+    // Each query of each head takes two products of a row by the keys.
+    let sample = Sample::new([queries, 2 * HEADS], keys.saturating_mul(dim));
+    let picked = |of: &[T]| -> Vec<T> {
+        of.chunks(queries * dim).flat_map(|head| sample.rows_of(head, dim)).collect()
+    };
+    let lengths = [sample.rows.len(), keys];
+    let scale = 1.0 / (dim as f64).sqrt();
+    let reference = AttentionReference::new([&picked(q), k, v], [1, HEADS, HEADS], lengths, [dim; 2], scale);
+    let reference = AttentionReference { weights, ..reference };
+    let name = match sample.name.as_str() {
+        "full" => sample.name.clone(),
+        _ => format!("{} entries", HEADS * lengths[0] * dim),
+    };
+    Checked { name, found: reference.attention().compare(&picked(result)) }
+}

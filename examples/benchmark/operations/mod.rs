@@ -1,0 +1,54 @@
+//! The operations: their operands, how they are launched, and their definitions.
+
+mod attention;
+mod clifford;
+mod product;
+mod sketch;
+
+use crate::case::{Case, Op};
+use crate::fits::Patience;
+use crate::ready::Ready;
+use tilewise::{DType, Gpu, Real, Result, bf16, f16};
+
+/// Bytes of operands that take turns, so that none is still in a cache from its last use.
+const TURNS_BYTES: u64 = 256 << 20;
+const QUICK_TURNS_BYTES: u64 = 64 << 20;
+const MIN_TURNS: u64 = 2;
+const MAX_TURNS: u64 = 32;
+
+/// Makes the cases of one operation, size and type ready. They share operands, and the values of the definition.
+pub(crate) fn prepare(gpu: &Gpu, cases: &[Case], patience: Patience) -> Result<Vec<Result<Ready>>> {
+    let Some(first) = cases.first() else { return Ok(Vec::new()) };
+    Ok(match (first.op, first.dtype) {
+        (Op::Gemm | Op::Gemv, DType::F32) => product::prepare(gpu, cases, patience, product::real::<f32>)?,
+        (Op::Gemm | Op::Gemv, DType::F16) => product::prepare(gpu, cases, patience, product::real::<f16>)?,
+        (Op::Gemm | Op::Gemv, DType::Bf16) => product::prepare(gpu, cases, patience, product::real::<bf16>)?,
+        (Op::Gemm | Op::Gemv, _) => product::prepare(gpu, cases, patience, product::exact)?,
+        (op, DType::F16) => each::<f16>(gpu, op, cases, patience),
+        (op, DType::Bf16) => each::<bf16>(gpu, op, cases, patience),
+        (op, _) => each::<f32>(gpu, op, cases, patience),
+    })
+}
+
+/// Cases of an operation on real numbers other than matrix products.
+fn each<T: Real>(gpu: &Gpu, op: Op, cases: &[Case], patience: Patience) -> Vec<Result<Ready>> {
+    let ready = match op {
+        Op::Sketch => sketch::ready::<T>,
+        Op::Clifford => clifford::ready::<T>,
+        _ => attention::ready::<T>,
+    };
+    cases.iter().map(|case| ready(gpu, case, patience)).collect()
+}
+
+/// Operands of this number of bytes that take turns. All hold the same values in different places in memory.
+fn in_turns<T>(
+    gpu: &Gpu,
+    bytes: usize,
+    patience: Patience,
+    operands: impl Fn() -> Result<T>,
+) -> Result<Vec<T>> {
+    let all = if patience == Patience::Quick { QUICK_TURNS_BYTES } else { TURNS_BYTES };
+    let (bytes, room) = ((bytes as u64).max(1), gpu.caps().memory.unwrap_or(1 << 30) / 4);
+    let count = all.div_ceil(bytes).clamp(MIN_TURNS, MAX_TURNS).min(room / bytes).max(1);
+    (0..count).map(|_| operands()).collect()
+}

@@ -1,0 +1,19 @@
+//! The device's peaks, measured as the benches do.
+
+use crate::peak;
+use crate::record::Peaks;
+use tilewise::Gpu;
+
+/// Measures the peaks.
+pub(crate) fn measure(gpu: &Gpu) -> Peaks {
+    let found = peak::measure(gpu);
+    Peaks { fma: found.flops, copy: found.bytes, matrices: peak::matrices::measure(gpu) }
+}
+
+impl Peaks {
+    /// The higher of two measurements: other work on the machine can only lower one.
+    pub(crate) fn or_higher(&self, other: &Self) -> Self {
+        let matrices = [self.matrices, other.matrices].into_iter().flatten().reduce(f64::max);
+        Self { fma: self.fma.max(other.fma), copy: self.copy.max(other.copy), matrices }
+    }
+}

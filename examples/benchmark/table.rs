@@ -1,0 +1,84 @@
+//! The table of a run.
+
+use crate::record::{Peaks, Row, Run};
+use crate::roofline::Limit;
+use crate::support::significant;
+use std::fmt;
+
+const HEAD: [&str; 12] = [
+    "op",
+    "size",
+    "type",
+    "precision",
+    "kernel",
+    "median",
+    "spread",
+    "rate",
+    "roofline",
+    "predicted",
+    "ratio",
+    "check",
+];
+/// Columns of words, which begin at the left; numbers end at the right.
+const WORDS: [usize; 6] = [0, 1, 2, 3, 4, 11];
+
+/// Prints the rows of a run as a table.
+pub(crate) fn write(f: &mut fmt::Formatter<'_>, run: &Run) -> fmt::Result {
+    let mut lines = vec![HEAD.map(String::from)];
+    lines.extend(run.rows.iter().map(|row| cells(&run.peaks, row)));
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
+    for line in &lines {
+        let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+            if WORDS.contains(&column) { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        writeln!(f, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+    }
+    Ok(())
+}
+
+fn cells(peaks: &Peaks, row: &Row) -> [String; 12] {
+    let spread = row.spread();
+    let pinned = if row.pinned.is_some() { ", pinned" } else { "" };
+    let verdict = if row.ok { "ok" } else { "WRONG" };
+    [
+        row.op.clone(),
+        row.size(),
+        row.dtype.clone(),
+        row.precision.clone().unwrap_or_else(|| "-".into()),
+        format!("{} {}{pinned}", row.kernel_name(), short(&row.tile)),
+        seconds(spread.median),
+        format!("{:.1}%", spread.relative() * 100.0),
+        rate(peaks, row),
+        format!("{:.0}%", peaks.share(row) * 100.0),
+        seconds(row.predicted_seconds),
+        format!("{:.2}", row.over_predicted()),
+        format!("{verdict}, {}, {} of the bound", row.check, significant(row.bound_ratio)),
+    ]
+}
+
+/// A tile without its details: `32x64x8` of `32x64x8 (8x8 per invocation)`.
+fn short(tile: &str) -> &str {
+    tile.split([',', '(']).next().unwrap_or(tile).trim_end()
+}
+
+/// `12.3 us`, `1.23 ms`.
+fn seconds(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{} us", significant(s * 1e6)),
+        s if s < 1.0 => format!("{} ms", significant(s * 1e3)),
+        s => format!("{} s", significant(s)),
+    }
+}
+
+/// Operations per second if arithmetic limits the row, else bytes per second.
+fn rate(peaks: &Peaks, row: &Row) -> String {
+    let median = row.spread().median;
+    match peaks.limit(row) {
+        Limit::Memory => format!("{} GB/s", significant(row.bytes as f64 / median * 1e-9)),
+        Limit::Arithmetic => {
+            let unit = if row.dtype == "i8" { "GOP/s" } else { "GFLOP/s" };
+            format!("{} {unit}", significant(row.flops() / median * 1e-9))
+        }
+    }
+}
