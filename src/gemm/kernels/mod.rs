@@ -4,8 +4,10 @@
 mod coop;
 mod cost;
 mod dot;
+mod efficiency;
 mod gemv;
 mod generated;
+mod inner_loops;
 mod naive;
 mod reduce;
 mod segments;
@@ -17,6 +19,7 @@ mod tiled;
 mod uniform;
 
 pub(in crate::gemm) use cost::Unit;
+pub use inner_loops::InnerLoop;
 pub(crate) use reduce::reduce_splits;
 pub(in crate::gemm) use reduce::{needs, seconds, step};
 
