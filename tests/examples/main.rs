@@ -3,6 +3,7 @@
 mod algebra;
 mod embed;
 mod equivariant;
+mod explain;
 mod frames;
 mod gemm;
 mod mlp;

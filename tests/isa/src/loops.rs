@@ -6,6 +6,7 @@ use crate::row::Row;
 use crate::support::wgsl;
 use crate::target::Target;
 use std::fmt::Write;
+use std::path::Path;
 use tilewise::gemm::{SplitK, Tile};
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{GemmTypes, Pin};
@@ -117,13 +118,29 @@ pub fn plans(caps: &Caps) -> Vec<Named> {
     cases().iter().map(|case| case.plan(caps)).collect()
 }
 
+/// Checks, before anything is compiled, that the library has a table of the target and that there is a folder for its file.
+///
+/// # Errors
+/// A message if not.
+pub fn check(target: &Target, path: &Path) -> Result<(), String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        Some(folder) if !folder.is_dir() => Err(format!("{}: there is no such folder", path.display())),
+        _ => known(target.name).map(|_| ()),
+    }
+}
+
+fn known(name: &str) -> Result<Unit, String> {
+    unit(name).ok_or_else(|| format!("the library has no table of inner loops of {name}"))
+}
+
 /// The text of the table's file, from the rows of [`plans`].
 ///
 /// # Errors
 /// A message if the table has no place for the target, or a row has no code or spills.
 pub fn table(target: &Target, rows: &[Row]) -> Result<String, String> {
     let name = target.name;
-    let unit = unit(name).ok_or_else(|| format!("the library has no table of inner loops of {name}"))?;
+    let unit = known(name)?;
     let caps = target.caps();
     let cases = cases();
     let mut lines = Vec::new();

@@ -75,6 +75,9 @@ fn run(options: &Options) -> Result<ExitCode, String> {
         session::inside(&target, &selection, begin, options.out.as_deref())?;
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some(path) = &options.loops {
+        loops::check(&target, path)?;
+    }
     if let Some(folder) = &options.out {
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
