@@ -1,8 +1,8 @@
 //! Every tile of every kernel that could compute a product, with its predicted time.
 
 use serde_json::{Value, json};
-use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::Caps;
+use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::planning::gemm::{GemmDims, GemmProblem, InnerLoop, Pin};
 use tilewise::planning::{Plan, Problem};
 

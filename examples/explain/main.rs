@@ -176,7 +176,8 @@ fn list(as_json: bool) {
         return;
     }
     for (name, caps) in &devices {
-        let adapter = if caps.adapter.is_empty() { "a browser with WebGPU's least limits" } else { &caps.adapter };
+        let adapter =
+            if caps.adapter.is_empty() { "a browser with WebGPU's least limits" } else { &caps.adapter };
         println!("{name:<12} {adapter}, {}, {}", caps.device_type, caps.backend);
     }
 }

@@ -46,7 +46,8 @@ impl Roofline {
         ];
         // The unit of most operations. A plan has at least one step, as the product has elements.
         let [first, ..] = units;
-        let (unit, _, peak) = units.into_iter().fold(first, |most, one| if one.1 > most.1 { one } else { most });
+        let (unit, _, peak) =
+            units.into_iter().fold(first, |most, one| if one.1 > most.1 { one } else { most });
         let (types, [m, n, k]) = (report.problem.types(), report.sizes());
         let [ab, c] = [types.ab, types.c].map(|dtype| dtype.size() as f64);
         let bytes = (m * k + k * n) * ab + m * n * c;
@@ -152,7 +153,10 @@ impl Report {
             [flops, bytes, peak, bandwidth, roofline.seconds()].map(scaled);
         let bound = roofline.bound();
         writeln!(f, "roofline   {flops_text}FLOP over {bytes}B: {intensity} FLOP/B")?;
-        writeln!(f, "           peaks {peak_text}FLOP/s ({unit}), {bandwidth}B/s: they meet at {ridge} FLOP/B")?;
+        writeln!(
+            f,
+            "           peaks {peak_text}FLOP/s ({unit}), {bandwidth}B/s: they meet at {ridge} FLOP/B"
+        )?;
         writeln!(f, "           bound by {bound}: {least}s at the least")?;
         let seconds = self.plan.seconds();
         let shares = [flops / seconds / peak, roofline.seconds() / seconds].map(percent);

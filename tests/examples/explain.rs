@@ -21,8 +21,12 @@ fn candidates(report: &Value) -> &Vec<Value> {
 #[test]
 fn explain_plans_for_every_device_that_is_not_here() {
     let listed = run("explain", &["--list", "--json"], &NO_DRIVER).json();
-    let listed: Vec<&str> =
-        listed["devices"].as_array().expect("a list").iter().filter_map(|device| device["name"].as_str()).collect();
+    let listed: Vec<&str> = listed["devices"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|device| device["name"].as_str())
+        .collect();
     assert_eq!(listed, fixtures::ALL.map(|(name, _)| name));
     for (name, caps) in fixtures::ALL {
         let caps = caps();
@@ -63,7 +67,10 @@ fn explain_does_the_arithmetic_of_the_roofline() {
     assert_eq!([of("flops"), of("bytes")], [flops, bytes]);
     assert_eq!([of("peak_flops"), of("memory_bytes")], [989.4e12, 4800e9]);
     assert_eq!([of("intensity"), of("ridge")], [flops / bytes, 989.4e12 / 4800e9]);
-    assert_eq!((roofline["bound"].as_str(), roofline["unit"].as_str()), (Some("arithmetic"), Some("matrices")));
+    assert_eq!(
+        (roofline["bound"].as_str(), roofline["unit"].as_str()),
+        (Some("arithmetic"), Some("matrices"))
+    );
     assert_eq!(of("seconds"), flops / 989.4e12);
     let [seconds, of_peak] = [number(&report["seconds"]), number(&report["share_of_peak"])];
     assert!((of_peak * seconds * 989.4e12 / flops - 1.0).abs() < 1e-12 && of_peak < 1.0, "{report}");
@@ -111,7 +118,10 @@ fn explain_refuses_bad_sizes_and_unknown_devices_in_one_sentence() {
         (&["--device", ""], &["--device", "several", "h200"]),
         (&["--device", "h200", "--m", "0"], &["--m 0", "at least 1"]),
         (&["--k", "0"], &["--k 0", "at least 1"]),
-        (&["--device", "h200", "--m", "4294967296", "--n", "4294967296"], &["must not overflow", "4294967296"]),
+        (
+            &["--device", "h200", "--m", "4294967296", "--n", "4294967296"],
+            &["must not overflow", "4294967296"],
+        ),
         (&["--device", "h200", "--m", "2147483648", "--n", "1", "--k", "1"], &["2147483648"]),
         (&["--device", "h200", "--dtype", "i8", "--k", "131072"], &["131072", "131071"]),
     ] {

@@ -21,7 +21,26 @@ const PRINTED: usize = 4;
 /// A plan that takes a tile of a larger static estimate than another tile's: device, product, type, reason.
 type Disagreement = (&'static str, [usize; 3], DType, &'static str);
 
-const KNOWN: &[Disagreement] = &[];
+/// The chain of iterations decides: each waits for its loads, and with 8x8 sums, 8 deep, there are twice as many as with 4x4, 16
+/// deep. Larger tiles compute faster, but a small product has no other blocks that compute in the meantime.
+const CHAIN: &str =
+    "a chain of half as many iterations, as blocks are 16 deep and not 8, is worth slower loops";
+/// The second launch decides: four microseconds are longer than the product.
+const LAUNCH: &str =
+    "the better loop is only 16 deep, so that it needs splits, and their second launch takes longer";
+
+const KNOWN: &[Disagreement] = &[
+    ("h200", [256; 3], DType::F16, LAUNCH),
+    ("rtx-4090", [256; 3], DType::F16, LAUNCH),
+    ("rtx-4090", [512; 3], DType::F32, CHAIN),
+    ("rtx-4090", [512; 3], DType::F16, LAUNCH),
+    ("rtx-4090", [64, 4096, 1024], DType::F32, CHAIN),
+    ("radv-rdna4", [512; 3], DType::F32, CHAIN),
+    ("radv-rdna4", [64, 4096, 1024], DType::F32, CHAIN),
+    ("radv-rdna3", [256; 3], DType::F32, CHAIN),
+    ("radv-rdna3", [512; 3], DType::F32, CHAIN),
+    ("radv-rdna3", [64, 4096, 1024], DType::F32, CHAIN),
+];
 
 /// A tile with what the plan predicts, and the static estimate, both with the plan's number of splits.
 struct Ranked {
