@@ -138,9 +138,15 @@ impl fmt::Display for Report {
         )?;
         writeln!(f, "plan       {plan}")?;
         self.roofline(f)?;
-        writeln!(f, "candidates")?;
+        writeln!(f, "{:<66} predicted  times  inner loop, share of the peak", "candidates")?;
         let fastest = self.candidates.first().map_or(0.0, |one| one.seconds);
-        self.candidates.iter().try_for_each(|one| candidate(f, one, fastest))
+        self.candidates.iter().try_for_each(|one| candidate(f, one, fastest))?;
+        match self.candidates.iter().find_map(|one| one.inner_loop) {
+            Some(inner) => {
+                writeln!(f, "Inner loops as Mesa {} compiles them for {}.", inner.mesa, inner.target)
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -176,19 +182,13 @@ fn candidate(f: &mut fmt::Formatter<'_>, one: &Candidate, fastest: f64) -> fmt::
     let Candidate { tile, splits, seconds, share, inner_loop } = one;
     let splits = if *splits > 1 { format!(", {splits} splits of k") } else { String::new() };
     let what = format!("{} {tile}{splits}", tile.kernel);
-    let times = significant(seconds / fastest);
-    write!(f, "  {what:<68} {:>7}s, {times} times the least; ", scaled(*seconds))?;
-    match inner_loop {
-        Some(inner) => writeln!(
-            f,
-            "inner loop {} of the peak: {} multiply-adds in {} instructions, {} registers ({}, Mesa {})",
-            percent(*share),
-            inner.multiply_adds,
-            inner.instructions,
-            inner.registers,
-            inner.target,
-            inner.mesa
-        ),
-        None => writeln!(f, "inner loop {} of the peak, by a formula", percent(*share)),
+    let [time, times, share] =
+        [format!("{}s", scaled(*seconds)), significant(seconds / fastest), percent(*share)];
+    write!(f, "  {what:<64} {time:>9} {times:>6} {share:>11}")?;
+    let Some(inner) = inner_loop else { return writeln!(f, "  by a formula") };
+    write!(f, "  {} multiply-adds in {} instructions", inner.multiply_adds, inner.instructions)?;
+    match inner.registers {
+        0 => writeln!(f),
+        registers => writeln!(f, ", {registers} registers"),
     }
 }
