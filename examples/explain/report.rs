@@ -186,7 +186,8 @@ fn candidate(f: &mut fmt::Formatter<'_>, one: &Candidate, fastest: f64) -> fmt::
         [format!("{}s", scaled(*seconds)), significant(seconds / fastest), percent(*share)];
     write!(f, "  {what:<64} {time:>9} {times:>6} {share:>11}")?;
     let Some(inner) = inner_loop else { return writeln!(f, "  by a formula") };
-    write!(f, "  {} multiply-adds in {} instructions", inner.multiply_adds, inner.instructions)?;
+    let plural = if inner.multiply_adds == 1 { "" } else { "s" };
+    write!(f, "  {} multiply-add{plural} in {} instructions", inner.multiply_adds, inner.instructions)?;
     match inner.registers {
         0 => writeln!(f),
         registers => writeln!(f, ", {registers} registers"),
