@@ -49,6 +49,7 @@ pub mod gemm {
     pub use crate::gemm::f16_split::{
         F16Split, F16SplitDims, F16SplitProblem, NON_FINITE_EXPONENT, f16_split,
     };
+    pub use crate::gemm::kernels::InnerLoop;
     pub use crate::gemm::problem::{
         BiasAxis, Distribution, Epilogue, GemmDims, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis,
         HalfPosition, MAX_I8_K, OuterAxis, Pin, Previous, Scale, SeedSource, SeededADims, SeededBDims,

@@ -5,7 +5,7 @@
 
 mod builder;
 pub(crate) mod f16_split;
-mod kernels;
+pub(crate) mod kernels;
 mod linear;
 mod linear_backward;
 mod plan;

@@ -5,6 +5,7 @@ mod benchmark;
 mod benchmark_compare;
 mod embed;
 mod equivariant;
+mod explain;
 mod frames;
 mod gemm;
 mod mlp;

@@ -153,7 +153,11 @@ fn few_columns_take_the_narrowest_blocks() {
                 "64 blocks fill 64 cores; half of every block is idle, so reading A bounds it",
             ),
             ("radv-rdna3", "coop 128x64, 64x64 of 16 in 4 parts", TALL),
-            ("intel-xe2", "tiled 32x64, 4x4", "256 blocks fill 20 cores more evenly than 128 do"),
+            (
+                "intel-xe2",
+                "tiled 128x64, 8x4",
+                "its loop reaches 61% of the peak and that of 4x4 sums 46%, which is more than 64 blocks lose on 20 cores",
+            ),
             (
                 "apple-m2",
                 "coop 64x64, 32x32 of 8",
@@ -219,14 +223,20 @@ fn one_column_reads_a_once_along_its_rows() {
 #[test]
 fn eight_rows_are_the_most_that_read_b_once() {
     const ONCE: &str = "no row is idle, and B is read once: 24 of 32 rows of a block would be idle";
+    const MATRICES: &str =
+        "both read B once, which takes nearly all of the time; next to that, matrices need less of it, by 2%";
     const CPU: &str = "as for one row: no row is idle, and a lane's own columns make runs of memory";
     check(
         [8, 4096, 4096],
         [
-            ("h200", "gemv 128x8, 4x8 in 16 parts", ONCE),
+            (
+                "h200",
+                "coop 32x64, 32x32 of 16 in 8 parts",
+                "a loop of gemv has 311 instructions for 128 multiply-adds: they take longer than reading B, where matrices have time for idle rows",
+            ),
             ("rtx-4090", "gemv 128x8, 4x8 in 4 parts", ONCE),
-            ("radv-rdna4", "gemv 128x8, 4x8 in 4 parts", ONCE),
-            ("radv-rdna3", "gemv 128x8, 4x8 in 8 parts", ONCE),
+            ("radv-rdna4", "coop 32x64, 32x32 of 16 in 4 parts", MATRICES),
+            ("radv-rdna3", "coop 32x64, 32x32 of 16 in 4 parts", MATRICES),
             ("intel-xe2", "gemv 128x8, 4x8 in 2 parts", ONCE),
             ("apple-m2", "gemv 128x8, 4x8", ONCE),
             (

@@ -14,5 +14,6 @@ mod matrices;
 mod norms;
 mod pieces;
 mod printed;
+mod ranking;
 #[path = "../support/mod.rs"]
 mod support;

@@ -240,13 +240,14 @@ impl KernelSpec for Coop {
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         let machine = &caps.machine;
         let read_weight = machine.matrix_flops / machine.f32_flops;
+        let cost = Cost::of_blocks(tile, problem, caps, Unit::Matrix);
         let is_alone = 2 * self.invocations(tile, caps) * registers(tile, caps) > machine.core_registers;
-        let barrier_seconds = if is_alone { machine.barrier_seconds } else { 0.0 };
-        Cost {
-            read_weights: [read_weight; 2],
-            barrier_seconds,
-            ..Cost::of_blocks(tile, problem, caps, Unit::Matrix)
-        }
+        let barrier_seconds = match cost.inner_loop {
+            Some(_) => cost.barrier_seconds,
+            None if is_alone => machine.barrier_seconds,
+            None => 0.0,
+        };
+        Cost { read_weights: [read_weight; 2], barrier_seconds, ..cost }
     }
 
     /// The signs of a sign half are f16.

@@ -1,5 +1,6 @@
 //! The predicted time of a kernel: mostly that of its slowest bottleneck.
 
+use super::inner_loops::InnerLoop;
 use crate::caps::Caps;
 use crate::gemm::problem::{GemmProblem, Tile};
 use crate::plan::{Bound, Prediction};
@@ -29,6 +30,8 @@ pub(in crate::gemm) struct Cost {
     pub(super) reducing: u32,
     /// How the operands are read from device memory.
     pub(super) traffic: Traffic,
+    /// The inner loop as compiled, if a table has it.
+    pub(in crate::gemm) inner_loop: Option<InnerLoop>,
 }
 
 /// The unit that multiplies.
@@ -60,6 +63,7 @@ impl Cost {
             Unit::F16 => machine.f16_flops,
             Unit::Integer => machine.i8_flops,
         };
+        let inner_loop = InnerLoop::of(tile, problem, unit, caps);
         Self {
             unit,
             peak,
@@ -68,9 +72,10 @@ impl Cost {
             tile: [tile.tm, tile.tn].map(f64::from),
             read_weights: [machine.shared_read_weight; 2],
             iterations: (depth(problem) / f64::from(tile.bk)).ceil(),
-            barrier_seconds: 0.0,
+            barrier_seconds: inner_loop.map_or(0.0, |inner| inner.barrier_seconds(caps)),
             reducing: 0,
             traffic: Traffic::ByBlock { run_bytes_of_b: f64::INFINITY },
+            inner_loop,
         }
     }
 
@@ -104,18 +109,20 @@ impl Cost {
 
     /// Seconds of arithmetic. Every core computes its share of the blocks, and the last wave takes as long as the others. Few
     /// invocations leave lanes idle, and so do barriers that no other workgroup hides.
-    fn arithmetic(&self, invocations: u32, problem: &GemmProblem, caps: &Caps) -> f64 {
+    pub(in crate::gemm) fn arithmetic(&self, invocations: u32, problem: &GemmProblem, caps: &Caps) -> f64 {
         let per_core = self.per_core(problem, caps);
-        let busy = (per_core * f64::from(invocations) / f64::from(caps.machine.busy_invocations)).min(1.0);
+        let busy = (self.resident(per_core) * f64::from(invocations)
+            / f64::from(caps.machine.busy_invocations))
+        .min(1.0);
         let [rows, cols] = self.block;
         let block_flops = 2.0 * rows * cols * depth(problem);
         let waiting = self.iterations * self.barrier_seconds;
-        per_core * (block_flops / (self.peak / cores(caps) * self.efficiency() * busy) + waiting)
+        per_core * (block_flops / (self.peak / cores(caps) * self.share_of_peak(caps) * busy) + waiting)
     }
 
-    /// The fraction of the peak that the inner loop reaches. Reads of operands limit it: of A one for each row of the tile, of B
-    /// one for each column, so the smaller the tile, the more reads per multiply-add.
-    fn efficiency(&self) -> f64 {
+    /// The fraction of the peak that the inner loop reaches, without a table of compiled loops. Reads of operands limit it: of A
+    /// one for each row of the tile, of B one for each column, so the smaller the tile, the more reads per multiply-add.
+    pub(super) fn efficiency(&self) -> f64 {
         let [rows, cols] = self.tile;
         let [of_a, of_b] = self.read_weights;
         1.0 / (1.0 + of_a / cols + of_b / rows)

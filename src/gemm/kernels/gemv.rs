@@ -167,13 +167,15 @@ impl KernelSpec for Gemv {
 
     /// The matrix operand is read once; adding the invocations' sums takes one more iteration.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
-        let count = f64::from(count(problem));
-        let cost = Cost::of_blocks(tile, problem, caps, Unit::F32);
+        let skinny = Tile { tn: count(problem), ..*tile };
+        let count = f64::from(skinny.tn);
+        let cost = Cost::of_blocks(&skinny, problem, caps, Unit::F32);
         Cost {
             blocks: [f64::from(blocks(tile, problem)), 1.0],
             block: [f64::from(tile.bm), count],
             tile: [f64::from(tile.tm), count],
             iterations: (depth(problem) / f64::from(tile.bk)).ceil() + 1.0,
+            barrier_seconds: 0.0,
             reducing: self.invocations(tile, caps),
             traffic: Traffic::Once {
                 run_bytes: f64::from(run_length(tile, problem, caps).max(1)) * problem.types.ab.size() as f64,

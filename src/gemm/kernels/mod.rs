@@ -5,8 +5,10 @@ mod broadcast;
 mod coop;
 mod cost;
 mod dot;
+mod efficiency;
 mod gemv;
 mod generated;
+mod inner_loops;
 mod naive;
 mod reduce;
 mod segments;
@@ -18,6 +20,7 @@ mod tiled;
 mod uniform;
 
 pub(in crate::gemm) use cost::Unit;
+pub use inner_loops::InnerLoop;
 pub(crate) use reduce::reduce_splits;
 pub(in crate::gemm) use reduce::{needs, seconds, step};
 

@@ -50,6 +50,7 @@ impl KernelSpec for Naive {
             unit: if problem.types.ab.is_real() { Unit::F32 } else { Unit::Integer },
             block: [1.0, f64::from(tile.bn).min(m * n)],
             read_weights: [caps.machine.cached_read_weight; 2],
+            barrier_seconds: 0.0,
             iterations: (depth(problem) / caps.machine.loads_in_flight).ceil(),
             ..blocks
         }

@@ -1,7 +1,7 @@
 //! Predictions for a tile: whether it fits a device, its numbers of splits, and its time.
 
 use crate::caps::Caps;
-use crate::gemm::kernels;
+use crate::gemm::kernels::{self, InnerLoop};
 use crate::gemm::problem::{GemmProblem, MAX_SPLITS, SplitK, Tile, scratch_bytes};
 use crate::kernel::{self, Needs};
 use crate::plan::{MAX_STEP_SECONDS, Prediction};
@@ -56,6 +56,28 @@ impl Tile {
     pub(super) fn prediction(&self, problem: &GemmProblem, caps: &Caps) -> Prediction {
         let spec = self.kernel.spec();
         spec.cost(self, problem, caps).predict(spec.invocations(self, caps), problem, caps)
+    }
+
+    /// What a compiler makes of the tile's inner loop: the nearest GPU's that was asked. None for software devices, for vendors
+    /// without a table, and for tiles and types that no table has: predictions then count the reads of the loop.
+    #[must_use]
+    pub fn inner_loop(&self, problem: &GemmProblem, caps: &Caps) -> Option<InnerLoop> {
+        self.kernel.spec().cost(self, problem, caps).inner_loop
+    }
+
+    /// The share of its unit's peak that the inner loop can reach.
+    #[must_use]
+    pub fn share_of_peak(&self, problem: &GemmProblem, caps: &Caps) -> f64 {
+        self.kernel.spec().cost(self, problem, caps).share_of_peak(caps)
+    }
+
+    /// Predicted seconds of the arithmetic alone, with this number of splits: the static estimate, in which nothing waits for
+    /// memory.
+    #[must_use]
+    pub fn arithmetic_seconds(&self, problem: &GemmProblem, splits: u32, caps: &Caps) -> f64 {
+        let spec = self.kernel.spec();
+        let split = if splits <= 1 { *problem } else { problem.split_into(splits) };
+        spec.cost(self, &split, caps).arithmetic(spec.invocations(self, caps), &split, caps)
     }
 
     /// Seconds that each launch must save for the tile to be worth compiling.

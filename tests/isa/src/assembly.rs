@@ -96,6 +96,22 @@ impl Compiler {
         Counted { instructions, heaviest, loads, stores }
     }
 
+    /// The lines of the heaviest block.
+    #[must_use]
+    pub fn heaviest_lines(self, assembly: &str) -> Vec<&str> {
+        let mut blocks = vec![(Block::default(), Vec::new())];
+        for line in assembly.lines() {
+            if self.begins_block(line) {
+                blocks.push(Default::default());
+            }
+            if let (Some(op), Some((block, lines))) = (self.operation(line), blocks.last_mut()) {
+                block.add(self.kind(op));
+                lines.push(line);
+            }
+        }
+        blocks.into_iter().max_by_key(|(block, _)| block.weight()).map(|(_, lines)| lines).unwrap_or_default()
+    }
+
     fn begins_block(self, line: &str) -> bool {
         match self {
             Self::Aco => line.starts_with("BB"),
@@ -105,7 +121,7 @@ impl Compiler {
     }
 
     /// The operation of a line, if it is an instruction.
-    fn operation(self, line: &str) -> Option<&str> {
+    pub(crate) fn operation(self, line: &str) -> Option<&str> {
         match self {
             // For example `\tv_fma_f32 v0, v1, v2, v3 ; 12345678`. Instructions that LLVM cannot print count too.
             Self::Aco if line.starts_with("(invalid") => Some("invalid"),

@@ -3,6 +3,7 @@
 use crate::assembly::Compiler;
 use crate::issue::matrix_percent;
 use crate::row::Row;
+use crate::slots::Slots;
 use crate::spirv::Spirv;
 use crate::steps::Step;
 use crate::vulkan::{Compiled, Device};
@@ -39,11 +40,10 @@ fn with_results(row: Row, compiled: &Compiled) -> Row {
         let of_names = compiled.statistics.iter().filter(|(name, _)| names.contains(&name.as_str()));
         of_names.map(|(_, value)| u32::try_from(*value).unwrap_or(u32::MAX)).reduce(u32::saturating_add)
     };
-    let assembly = compiled
-        .texts
-        .iter()
-        .find_map(|(name, text)| Compiler::of_text(name).map(|compiler| (compiler.count(text), text)));
-    let Some((counted, text)) = assembly else {
+    let assembly = compiled.texts.iter().find_map(|(name, text)| {
+        Compiler::of_text(name).map(|compiler| (compiler, compiler.count(text), text))
+    });
+    let Some((compiler, counted, text)) = assembly else {
         return Row { refused: Some("compiled, but the driver shows no assembly".into()), ..row };
     };
     let mut digest = DefaultHasher::new();
@@ -69,6 +69,7 @@ fn with_results(row: Row, compiled: &Compiled) -> Row {
         block: block.instructions,
         matrix: block.matrix,
         matrix_percent: matrix_percent(&row.target, compiled.subgroup, &block),
+        slots: Slots::of(compiler, &compiler.heaviest_lines(text), compiled.subgroup),
         global: block.global,
         shared_access: block.shared,
         loads: counted.loads,

@@ -4,11 +4,11 @@ use clap::Parser;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tilewise_isa::diff;
 use tilewise_isa::row::{Heading, Row};
 use tilewise_isa::session::{self, BEGIN};
-use tilewise_isa::steps::{Access, Selection};
+use tilewise_isa::steps::{Access, Plans, Selection};
 use tilewise_isa::target::Target;
+use tilewise_isa::{diff, loops};
 
 /// Compiles the plans for a GPU with Mesa's compiler, without that GPU, and prints the results of each step.
 #[derive(Parser)]
@@ -22,6 +22,9 @@ struct Options {
     /// Compile every kernel in all variants and tiles, each text once
     #[arg(long)]
     sweep: bool,
+    /// Compile every tile of matrix products, and write the library's table of inner loops to this file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "sweep", "diff", "only", "accumulators", "unchecked_access"])]
+    loops: Option<PathBuf>,
     /// Print the differences from the rows of this file, written with `--json`; the exit status is 1 if a figure is worse
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     diff: Option<String>,
@@ -53,15 +56,27 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<ExitCode, String> {
     let target = Target::named(&options.target)?;
     let selection = Selection {
-        sweep: options.sweep,
+        plans: match (&options.loops, options.sweep) {
+            (Some(_), _) => Plans::Tiles,
+            (None, true) => Plans::Sweep,
+            (None, false) => Plans::Usual,
+        },
         only: options.only.clone(),
         accumulators: options.accumulators,
-        access: if options.unchecked_access { Access::Unchecked } else { Access::Robust },
+        // NVIDIA's checks of accesses are Mesa's own code, and NVIDIA has another driver.
+        access: if options.unchecked_access || options.loops.is_some() {
+            Access::Unchecked
+        } else {
+            Access::Robust
+        },
     };
     if let Ok(begin) = std::env::var(BEGIN) {
         let begin = begin.parse().map_err(|_| format!("{BEGIN}={begin} is not a number"))?;
         session::inside(&target, &selection, begin, options.out.as_deref())?;
         return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(path) = &options.loops {
+        loops::check(&target, path)?;
     }
     if let Some(folder) = &options.out {
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -72,6 +87,8 @@ fn run(options: &Options) -> Result<ExitCode, String> {
     session::rows(&target, &selection, &arguments, |row: Row| {
         if let Some((path, before)) = &before {
             diff::check_versions(path, before, std::slice::from_ref(&row))?;
+        } else if options.loops.is_some() {
+            // The rows go into a table.
         } else if options.json {
             say(&serde_json::to_string(&row).expect("plain data"))?;
         } else {
@@ -85,6 +102,11 @@ fn run(options: &Options) -> Result<ExitCode, String> {
     })?;
     if rows.is_empty() {
         return Err("no step contains that word".into());
+    }
+    if let Some(path) = &options.loops {
+        let table = loops::table(&target, &rows)?;
+        std::fs::write(path, table).map_err(|error| format!("{}: {error}", path.display()))?;
+        return Ok(ExitCode::SUCCESS);
     }
     let Some((path, before)) = before else { return Ok(ExitCode::SUCCESS) };
     let difference = diff::between(&before, &rows);

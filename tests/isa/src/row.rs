@@ -1,6 +1,7 @@
 //! The results for a step: a row of a table, or a line of JSON.
 
 use crate::assembly::Widths;
+use crate::slots::Slots;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -44,6 +45,9 @@ pub struct Row {
     /// Percent of the vector unit's time that is left to matrix instructions, see [`matrix_percent`](crate::issue::matrix_percent).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrix_percent: Option<u32>,
+    /// What the heaviest block occupies. Older files leave it out.
+    #[serde(default)]
+    pub slots: Slots,
     /// Accesses to storage buffers by their width in bytes.
     pub global: Widths,
     /// Accesses to shared memory by their width in bytes.

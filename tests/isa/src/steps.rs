@@ -16,14 +16,26 @@ pub struct Step {
 /// The selection of steps to compile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Whether to compile all variants and tiles, each text once, instead of the usual plans.
-    pub sweep: bool,
+    /// The plans whose steps are compiled.
+    pub plans: Plans,
     /// A word that the plan, family, kernel or tile of a step must contain.
     pub only: Option<String>,
     /// The accumulators that an invocation can hold in registers, instead of the library's assumption.
     pub accumulators: Option<u32>,
     /// Whether the driver checks accesses to buffers.
     pub access: Access,
+}
+
+/// Plans to compile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Plans {
+    /// The usual ones: [`plans::all`](crate::plans::all).
+    #[default]
+    Usual,
+    /// All variants and tiles, each text once: [`plans::sweep`](crate::plans::sweep).
+    Sweep,
+    /// Every tile of matrix products: [`loops::plans`](crate::loops::plans).
+    Tiles,
 }
 
 /// Whether the driver checks accesses to buffers.
@@ -42,13 +54,17 @@ impl Selection {
     pub fn steps(&self, target: &Target) -> Vec<Step> {
         let mut caps = target.caps();
         caps.machine.accumulators = self.accumulators.unwrap_or(caps.machine.accumulators);
-        let plans = if self.sweep { crate::plans::sweep(&caps) } else { crate::plans::all(&caps) };
+        let plans = match self.plans {
+            Plans::Usual => crate::plans::all(&caps),
+            Plans::Sweep => crate::plans::sweep(&caps),
+            Plans::Tiles => crate::loops::plans(&caps),
+        };
         let mut seen = HashSet::new();
         let steps = plans.iter().flat_map(|named| of_plan(named, target)).map(|step| {
             let row = Row { unchecked_access: self.access == Access::Unchecked, ..step.row };
             Step { row, ..step }
         });
-        let is_new = |step: &Step| !self.sweep || seen.insert(step.text.clone());
+        let is_new = |step: &Step| self.plans != Plans::Sweep || seen.insert(step.text.clone());
         steps.filter(|step| self.takes(&step.row)).filter(is_new).collect()
     }
 

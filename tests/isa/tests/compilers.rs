@@ -97,6 +97,41 @@ fn nvidias_compiler_checks_no_access_of_a_device_without_checks() {
     assert!(4 * unchecked < 3 * usual, "{usual} instructions, {unchecked} without checks");
 }
 
+/// The library predicts times of tiles from tables that this program has written: with the Mesa that wrote them, it writes the
+/// same today.
+#[test]
+fn the_tables_of_inner_loops_are_what_the_compilers_make_of_the_kernels() {
+    let tables = concat!(env!("CARGO_MANIFEST_DIR"), "/../../src/gemm/kernels/inner_loops");
+    for target in TARGETS.into_iter().filter(|target| target.is_fetched) {
+        let name = target.name;
+        let path = std::env::temp_dir().join(format!("tilewise-isa-{name}-{}.rs", std::process::id()));
+        let output = program(&[name, "--loops", path.to_str().unwrap()], None);
+        let said = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() {
+            assert!(std::env::var("GPU_REQUIRED").as_deref() != Ok("1"), "GPU_REQUIRED=1, but {said}");
+            println!("skipped: {said}");
+            return;
+        }
+        let [now, kept] = [path.to_str().unwrap(), &format!("{tables}/{name}.rs")]
+            .map(|file| std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{file}: {error}")));
+        std::fs::remove_file(&path).unwrap();
+        let [now, kept] = [&now, &kept].map(|text| text.lines().collect::<Vec<_>>());
+        if now[0] != kept[0] {
+            println!("skipped: another Mesa: {}", now[0]);
+            continue;
+        }
+        let differs = |(now, kept): &(&&str, &&str)| now != kept;
+        let first = now.iter().zip(&kept).find(differs);
+        assert!(
+            first.is_none() && now.len() == kept.len(),
+            "{name}: {} lines, {} kept; the first that differs: {first:?}. Look for the reason, then write it anew: \
+             tilewise-isa {name} --loops src/gemm/kernels/inner_loops/{name}.rs",
+            now.len(),
+            kept.len()
+        );
+    }
+}
+
 #[test]
 fn a_wrong_argument_is_an_error_of_one_line() {
     assert_eq!(
@@ -113,6 +148,10 @@ fn a_wrong_argument_is_an_error_of_one_line() {
         unfetched.contains("TILEWISE_SHIMS names a folder") || unfetched.contains("cannot fetch"),
         "{unfetched}"
     );
+    let no_table = error(&["nv192", "--loops", "table.rs"], None);
+    assert_eq!(no_table, "error: the library has no table of inner loops of nv192");
+    let no_folder = error(&["navi31", "--loops", "/no/such/folder/table.rs"], None);
+    assert_eq!(no_folder, "error: /no/such/folder/table.rs: there is no such folder");
     let no_file = error(&["navi31", "--diff", "/no/such/file"], None);
     assert!(no_file.starts_with("error: /no/such/file: "), "{no_file}");
     let Some(rows) = rows(&["navi31", "--only", "softmax f32"]) else { return };

@@ -1,0 +1,151 @@
+//! The example `explain` as a user runs it: on devices that are not here, so that nothing is opened.
+
+use crate::support;
+use crate::support::example::run;
+use serde_json::Value;
+use tilewise::GemmKernel;
+use tilewise::planning::fixtures;
+
+/// A driver that does not exist: whatever opens a device fails.
+const NO_DRIVER: [(&str, &str); 2] =
+    [("TILEWISE_VULKAN", "system"), ("VK_DRIVER_FILES", "/nonexistent/x.json")];
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn candidates(report: &Value) -> &Vec<Value> {
+    report["candidates"].as_array().expect("a list of candidates")
+}
+
+#[test]
+fn explain_plans_for_every_device_that_is_not_here() {
+    let listed = run("explain", &["--list", "--json"], &NO_DRIVER).json();
+    let listed: Vec<&str> = listed["devices"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|device| device["name"].as_str())
+        .collect();
+    assert_eq!(listed, fixtures::ALL.map(|(name, _)| name));
+    for (name, caps) in fixtures::ALL {
+        let caps = caps();
+        for dtype in ["f32", "f16"] {
+            let report = run(
+                "explain",
+                &["--device", name, "--m", "512", "--n", "1024", "--k", "256", "--dtype", dtype, "--json"],
+                &NO_DRIVER,
+            )
+            .json();
+            assert_eq!([&report["fixture"], &report["device"]], [name, &caps.adapter], "{report}");
+            assert_eq!([&report["m"], &report["n"], &report["k"]], [512, 1024, 256]);
+            let candidates = candidates(&report);
+            // The plan is the first of its candidates, unless a software device takes longer to compile that one.
+            let seconds: Vec<f64> = candidates.iter().map(|one| number(&one["seconds"])).collect();
+            assert!(seconds.len() > 3 && seconds.is_sorted(), "{name}: {seconds:?}");
+            if caps.machine.compile_seconds.is_none() {
+                assert_eq!(number(&report["seconds"]), seconds[0], "{name}");
+                assert_eq!(report["kernel"], candidates[0]["kernel"], "{name}");
+            }
+            for one in candidates {
+                let share = number(&one["inner_loop_share"]);
+                assert!(share > 0.0 && share <= 1.0, "{name}: {one}");
+            }
+            // One reason for each kernel that was passed over.
+            let reasons = report["reasons"].as_array().expect("a list of reasons");
+            assert_eq!(reasons.len(), GemmKernel::ALL.len() - 1, "{name}: {report}");
+        }
+    }
+}
+
+#[test]
+fn explain_does_the_arithmetic_of_the_roofline() {
+    let report = run("explain", &["--device", "h200", "--dtype", "f16", "--json"], &NO_DRIVER).json();
+    let roofline = &report["roofline"];
+    let of = |name: &str| number(&roofline[name]);
+    let (flops, bytes) = (2.0 * 4096f64.powi(3), 4096.0 * 4096.0 * (2.0 + 2.0 + 4.0));
+    assert_eq!([of("flops"), of("bytes")], [flops, bytes]);
+    assert_eq!([of("peak_flops"), of("memory_bytes")], [989.4e12, 4800e9]);
+    assert_eq!([of("intensity"), of("ridge")], [flops / bytes, 989.4e12 / 4800e9]);
+    assert_eq!(
+        (roofline["bound"].as_str(), roofline["unit"].as_str()),
+        (Some("arithmetic"), Some("matrices"))
+    );
+    assert_eq!(of("seconds"), flops / 989.4e12);
+    let [seconds, of_peak] = [number(&report["seconds"]), number(&report["share_of_peak"])];
+    assert!((of_peak * seconds * 989.4e12 / flops - 1.0).abs() < 1e-12 && of_peak < 1.0, "{report}");
+    // A row times a matrix is bound by memory, and its roofline is that of the bytes.
+    let row = ["--device", "h200", "--m", "1", "--n", "4096", "--k", "4096", "--json"];
+    let report = run("explain", &row, &NO_DRIVER).json();
+    assert_eq!([&report["roofline"]["bound"], &report["kernel"]], ["memory", "gemv"]);
+    assert_eq!(number(&report["roofline"]["bytes"]), 4.0 * (4096.0 + 4096.0 * 4096.0 + 4096.0));
+    assert!(number(&report["share_of_roofline"]) < 1.0, "{report}");
+}
+
+/// The same options as a product that runs: types, layouts and precisions, each with the kernel that they lead to.
+#[test]
+fn explain_takes_types_layouts_and_precisions() {
+    for (options, dtypes, kernel) in [
+        (&["--dtype", "i8"][..], ["i8", "i32"], "dot"),
+        (&["--dtype", "bf16", "--layout", "nt"], ["bf16", "f32"], "tiled"),
+        (&["--dtype", "f16", "--layout", "tn"], ["f16", "f32"], "coop"),
+        (&["--layout", "tt"], ["f32", "f32"], "tiled"),
+        (&["--precision", "fast"], ["f32", "f32"], "coop"),
+    ] {
+        let report = run("explain", &[&["--device", "rtx", "--json"], options].concat(), &NO_DRIVER).json();
+        assert_eq!([&report["dtype"], &report["out_dtype"]], dtypes, "{options:?}: {report}");
+        assert_eq!((report["fixture"].as_str(), report["kernel"].as_str()), (Some("rtx-4090"), Some(kernel)));
+        let inner = &candidates(&report)[0]["inner_loop"];
+        assert_eq!(inner["target"], "nv176", "{options:?}: {inner}");
+        assert!(number(&inner["multiply_adds"]) > 0.0, "{inner}");
+    }
+    // As text: everything on one page.
+    let ended = run("explain", &["--device", "apple-m2", "--dtype", "f16"], &NO_DRIVER);
+    assert_eq!((ended.code(), ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+    for told in ["Apple M2 (fixture apple-m2)", "gemm/coop", "roofline", "candidates", "by a formula"] {
+        assert!(ended.stdout.contains(told), "{told}: {}", ended.stdout);
+    }
+    let ended = run("explain", &["--list"], &NO_DRIVER);
+    assert!(ended.stdout.lines().count() == fixtures::ALL.len(), "{ended:?}");
+}
+
+#[test]
+fn explain_refuses_bad_sizes_and_unknown_devices_in_one_sentence() {
+    let all = fixtures::ALL.map(|(name, _)| name).join(", ");
+    for (arguments, words) in [
+        (&["--device", "gtx-9999"][..], &["--device gtx-9999", "no such device", all.as_str()][..]),
+        (&["--device", "radv"], &["--device radv", "several", "radv-rdna4, radv-rdna3"]),
+        (&["--device", ""], &["--device", "several", "h200"]),
+        (&["--device", "h200", "--m", "0"], &["--m 0", "at least 1"]),
+        (&["--k", "0"], &["--k 0", "at least 1"]),
+        (
+            &["--device", "h200", "--m", "4294967296", "--n", "4294967296"],
+            &["must not overflow", "4294967296"],
+        ),
+        (&["--device", "h200", "--m", "2147483648", "--n", "1", "--k", "1"], &["2147483648"]),
+        (&["--device", "h200", "--dtype", "i8", "--k", "131072"], &["131072", "131071"]),
+    ] {
+        let ended = run("explain", &[arguments, &["--json"]].concat(), &NO_DRIVER);
+        let refusal = ended.refusal();
+        assert!(words.iter().all(|word| refusal.contains(word)), "{words:?}: {refusal}");
+    }
+    for (arguments, word) in [
+        (["--precision", "exact"], "strict, split and fast"),
+        (["--layout", "xy"], "possible values: nn, nt, tn, tt"),
+        (["--m", "-1"], "-1"),
+        (["--m", "99999999999999999999"], "99999999999999999999"),
+    ] {
+        let ended = run("explain", &arguments, &NO_DRIVER);
+        assert_eq!((ended.code(), ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+        assert!(ended.stderr.contains(word), "{word}: {ended:?}");
+    }
+}
+
+#[test]
+fn explain_takes_the_device_of_this_machine() {
+    let Some(gpu) = support::gpu() else { return };
+    let report = run("explain", &["--m", "64", "--n", "64", "--k", "64", "--json"], &[]).json();
+    assert_eq!((report["device"].as_str(), &report["fixture"]), (Some(&*gpu.caps().adapter), &Value::Null));
+    let refusal = run("explain", &["--json"], &NO_DRIVER);
+    assert!(refusal.refusal().contains("install"), "{refusal:?}");
+}
