@@ -4,6 +4,7 @@ use super::handle::Gpu;
 use super::lifetimes::Lifetimes;
 use super::options::Tuning;
 use super::pipeline::Pipeline;
+use super::tuning_memory::key;
 use crate::Result;
 use crate::plan::{Plan, Problem};
 use std::sync::Arc;
@@ -70,6 +71,19 @@ impl Gpu {
             return self.tune_now(problem);
         }
         (known, Kept::Yes)
+    }
+
+    /// The plan of a problem on this device, with the reasons for it. If it was tuned, the reasons are what was measured.
+    pub(crate) fn explained<P: Problem>(&self, problem: &P) -> Result<Plan> {
+        let explained = problem.explain(self.caps())?;
+        if self.inner.options.tuning == Tuning::Off {
+            return Ok(explained);
+        }
+        let memory = &self.inner.tuning;
+        let Some(plan) = memory.plan_of(problem, self.caps()) else { return Ok(explained) };
+        let tuned = memory.last(&key(problem)).map_or(Vec::new(), |tuned| tuned.tried);
+        let measured = tuned.iter().map(|tried| format!("tried: {tried}"));
+        Ok(plan.because(explained.reasons_without_predictions().cloned().chain(measured)))
     }
 
     /// Compiles a plan's kernels ahead of its first execution.

@@ -19,7 +19,7 @@ const MEASURING: Duration = Duration::from_millis(1500);
 const ROUNDS: usize = 15;
 /// Seconds that the runs of a candidate in one round should take together, so that the clock's steps do not matter.
 const ENOUGH: f64 = 400e-6;
-/// Launches of a candidate in one round at most: `Gpu::time` takes fewer than 64.
+/// Launches of a candidate in one round at most: `Gpu::time` takes fewer than 64. Longer plans are timed on the host.
 const LAUNCHES: usize = 60;
 /// A candidate that takes this many times as long as the fastest in the first round is not measured again.
 const SLOW: f64 = 3.0;
@@ -132,6 +132,13 @@ fn measure(gpu: &Gpu, trial: &Trial, buffers: &Buffers, candidates: &mut [Candid
     let seconds = |candidate: &Candidate, repeats: usize| -> Result<f64> {
         let Some(prepared) = &candidate.prepared else { return Ok(f64::INFINITY) };
         let work = || (0..repeats).try_for_each(|_| gpu.run_prepared(prepared, &views, &trial.scalars));
+        if candidate.plan.steps().len() > LAUNCHES {
+            gpu.wait()?;
+            let start = Instant::now();
+            work()?;
+            gpu.wait()?;
+            return Ok(start.elapsed().as_secs_f64() / repeats as f64);
+        }
         let mut tries = 1;
         loop {
             match gpu.time(work) {

@@ -34,7 +34,7 @@ pub struct Tried {
 }
 
 /// What became of a candidate.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TriedVerdict {
     /// It was the fastest of those with right results.
@@ -80,9 +80,9 @@ impl Tuned {
 
 /// ```text
 /// matmul 256x256x256 f32, tuned on 2026-11-26
-///   won      147.0 us (spread 3 %), predicted 30.0 us: gemm/tiled 32x32x16 (4x4 per invocation) #5b2c0f9d31a8
-///   right    180.2 us (spread 1 %), predicted 28.5 us: gemm/tiled 64x64x16 (8x8 per invocation) #0c9e7b6a5d41
-///   untried  not measured, predicted 95.0 us: gemm/naive 64 elements #91c2ffa0e7b3
+///   won     147.0 us (spread 3 %), predicted 30.0 us: gemm/tiled 32x32x16 (4x4 per invocation) #5b2c0f9d31a8
+///   right   180.2 us (spread 1 %), predicted 28.5 us: gemm/tiled 64x64x16 (8x8 per invocation) #0c9e7b6a5d41
+///   untried not measured, predicted 95.0 us: gemm/naive 64 elements #91c2ffa0e7b3
 /// ```
 impl fmt::Display for Tuned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -93,7 +93,7 @@ impl fmt::Display for Tuned {
 
 impl fmt::Display for Tried {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<8} ", self.verdict)?;
+        write!(f, "{:<7} ", self.verdict)?;
         match self.measured {
             Some(seconds) => write!(f, "{} (spread {:.0} %)", Seconds(seconds), 100.0 * self.spread)?,
             None => f.write_str("not measured")?,

@@ -27,6 +27,9 @@ pub(super) struct Content {
     pub(super) time_source: TimeSource,
 }
 
+/// The words of a reason for a candidate that is predicted to be slower.
+pub(crate) const SLOWER: &str = "slower here";
+
 /// Where the seconds of a plan come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TimeSource {
@@ -115,6 +118,11 @@ impl Plan {
         }
         content.time_source = TimeSource::Measured;
         self
+    }
+
+    /// The reasons except the predictions of slower candidates.
+    pub(crate) fn reasons_without_predictions(&self) -> impl Iterator<Item = &String> {
+        self.0.reasons.iter().filter(|reason| !reason.contains(SLOWER))
     }
 
     /// The plan with these reasons appended.

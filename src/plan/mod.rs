@@ -18,6 +18,7 @@ mod work;
 
 pub use constant::Constant;
 pub(crate) use draft::{Dims, Draft, MAX_STEP_SECONDS, NewStep, Region, Time};
+pub(crate) use executable::SLOWER;
 pub use executable::{Plan, TimeSource};
 pub use operands::{Access, Parameter};
 pub use problem::Problem;

@@ -22,8 +22,7 @@ impl Plan {
         let (mut named, mut others, mut digest) = (Vec::new(), 0, Sha256::new());
         for step in launches {
             // NOTE: whether a step is cut into pieces depends on its predicted time.
-            let kernel = step.kernel.to_string();
-            digest.update(format!("{}\n{}\n", kernel.trim_end_matches(" in pieces"), step.tile));
+            digest.update(format!("{}\n{}\n", step.kernel.of_whole_launches(), step.tile));
             let name = name(step);
             if named.contains(&name) {
                 continue;

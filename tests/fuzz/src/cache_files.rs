@@ -18,6 +18,10 @@ pub(crate) fn verdicts(data: &[u8]) {
         .map(ToOwned::to_owned)
         .filter(|line| !line.contains('\r'))
         .collect();
+    if let Some(tuned) = sealing::parse_tuning(&lines) {
+        let written = sealing::tuning_lines(&tuned);
+        assert_eq!(sealing::parse_tuning(&written), Some(tuned), "what is written is read again");
+    }
     let sealed = sealing::seal_text(HEADER, &lines);
     assert_eq!(sealing::unseal_text(sealed.as_bytes(), HEADER).unwrap(), lines);
     assert!(sealing::unseal_text(sealed.as_bytes(), "Verdicts of another.\n").is_err());
@@ -32,7 +36,8 @@ pub(crate) fn verdict_seeds() -> Vec<Vec<u8>> {
     let rows = ["8x8x8 f16 f16 f16 subgroup verified", "16x16x16 f16 f32 f32 subgroup wrong results"];
     let lines: Vec<String> = rows.map(ToOwned::to_owned).into();
     let of = |lines: &[String]| sealing::seal_text(HEADER, lines).into_bytes();
-    vec![of(&[]), of(&lines[..1]), of(&lines), rows[1].into()]
+    let tuned = "problem\tab\t12\tmatmul\nwon\t1e-5\t2e-5\t0\tgemm/naive #1\nuntried\t1\t-\t0\ta";
+    vec![of(&[]), of(&lines[..1]), of(&lines), rows[1].into(), tuned.into()]
 }
 
 pub(crate) fn cache(data: &[u8]) {
