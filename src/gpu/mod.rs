@@ -41,6 +41,7 @@ mod plans_of;
 mod poll;
 mod pool;
 mod pooled_buffer;
+mod prepare;
 mod prepared;
 mod progress;
 mod proof;

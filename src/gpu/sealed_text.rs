@@ -23,3 +23,27 @@ pub fn unseal_text(contents: &[u8], header: &str) -> Result<Vec<String>, String>
     };
     if seal_text(header, &lines) == text { Ok(lines) } else { Err("it is damaged".into()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{seal_text, unseal_text};
+
+    #[test]
+    fn a_file_that_is_not_whole_or_not_ours_is_not_used() {
+        let lines = ["one: wrong results".to_owned()];
+        let whole = seal_text("header\n", &lines);
+        for (text, why) in [
+            (whole.replace("wrong results", "good results"), "damaged"),
+            (whole.replace("one", "two"), "damaged"),
+            (whole[..whole.len() - 2].into(), "damaged"),
+            (format!("{whole}\n"), "damaged"),
+            (String::new(), "damaged"),
+            ("sha256 sha256 ".into(), "damaged"),
+            (seal_text("another\n", &lines), "another driver"),
+            (seal_text("", &lines), "another driver"),
+        ] {
+            let error = unseal_text(text.as_bytes(), "header\n").expect_err("it is not to be relied on");
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::contenders::contenders;
 use super::handle::Gpu;
-use super::prepared::Kept;
+use super::prepare::Kept;
 use super::trial_operands::OP;
 use super::trials;
 use super::tuned::{Tried, TriedVerdict, Tuned};
