@@ -58,6 +58,11 @@ pub mod gemm {
     pub use crate::gemm::segments::SegmentedProblem;
 }
 
+/// Multiply-adds that measure the peak rates of a device.
+pub mod peak {
+    pub use crate::peak::problem::{PeakDims, PeakNumber, PeakProblem};
+}
+
 /// Layers of multivectors.
 pub mod clifford_layer {
     pub use crate::clifford::layer::features::{FeaturesDims, FeaturesProblem, Pass};

@@ -105,7 +105,7 @@ mod write;
 
 pub use crate::caps::{
     Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, MatrixOrder,
-    RobustBufferAccess, SubgroupSizes, Verdict,
+    RateSource, RobustBufferAccess, SubgroupSizes, Verdict,
 };
 pub use adopt::{AdoptOptions, Polling};
 pub use buffer_access::BufferAccess;

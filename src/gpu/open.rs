@@ -207,6 +207,8 @@ impl<'a> Device<'a> {
         let max_cached = budget.map_or(MAX_CACHED_BYTES_WITHOUT_BUDGET, |bytes| bytes / 2);
         let largest = caps.limits.buffer_bytes;
         let tuning = TuningMemory::open(&caps, &self.adapter.get_info(), &options);
+        let machine = caps.machine.measured(&tuning.rates());
+        let caps = Caps { machine, ..caps };
         let created = in_error_scope(&self.device, || {
             (Pipelines::new(&self.device, self.adapter, &options), Progress::new(&self.device))
         });

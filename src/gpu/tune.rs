@@ -2,11 +2,13 @@
 
 use super::contenders::contenders;
 use super::handle::Gpu;
+use super::options::Tuning;
 use super::prepare::Kept;
 use super::trial_operands::OP;
 use super::trials;
 use super::tuned::{Tried, TriedVerdict, Tuned};
 use super::tuning_memory::key;
+use crate::caps::MeasuredRates;
 use crate::plan::{Plan, Problem, Trial};
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -73,6 +75,13 @@ impl Gpu {
         self.inner.tuning.forget();
     }
 
+    /// Remembers measured rates, if this `Gpu` remembers anything.
+    pub(crate) fn remember_rates(&self, rates: MeasuredRates) {
+        if self.inner.options.tuning != Tuning::Off {
+            self.inner.tuning.add_rates(rates);
+        }
+    }
+
     /// Tries the candidates, uses the winner and remembers it. The thread has the turn to tune.
     fn try_candidates<P: Problem>(&self, problem: &P) -> Result<(Tuned, Option<Plan>)> {
         let caps = self.caps();
@@ -93,7 +102,7 @@ impl Gpu {
             Some(plan.measured(winner.measured?))
         });
         if let Some(plan) = &winner
-            && self.inner.options.tuning != super::Tuning::Off
+            && self.inner.options.tuning != Tuning::Off
         {
             self.inner.tuning.add(tuned.clone());
             let prepared = Arc::new(self.compiled(plan.clone())?);

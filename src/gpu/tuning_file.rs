@@ -1,9 +1,12 @@
 //! The lines of a file of tuning: for each tuned problem what was tried.
 
 use super::tuned::{Tried, TriedVerdict, Tuned};
+use crate::caps::MeasuredRates;
 
 /// The word that a line about a problem begins with.
 const PROBLEM: &str = "problem";
+/// The word that a line about a measured rate begins with.
+const RATE: &str = "rate";
 /// What separates the fields of a line.
 const TAB: char = '\t';
 
@@ -22,6 +25,28 @@ pub fn tuning_lines(all: &[Tuned]) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The lines of measured rates: names and values.
+pub(super) fn rate_lines(rates: &MeasuredRates) -> Vec<String> {
+    let mut rates = *rates;
+    let line =
+        |(name, rate): (&str, &mut Option<f64>)| rate.map(|rate| format!("{RATE}{TAB}{name}{TAB}{rate:e}"));
+    rates.named().into_iter().filter_map(line).collect()
+}
+
+/// The measured rates in the lines of a file. Names that are not known are passed over.
+pub(super) fn parse_rates(lines: &[String]) -> MeasuredRates {
+    let mut rates = MeasuredRates::default();
+    for line in lines {
+        if let [RATE, name, value] = line.split(TAB).collect::<Vec<_>>()[..] {
+            let mut named = rates.named().into_iter();
+            if let Some((_, rate)) = named.find(|(known, _)| *known == name) {
+                *rate = seconds(value);
+            }
+        }
+    }
+    rates
 }
 
 /// What was tuned, from the lines of a file. None if a line has another form.
@@ -44,6 +69,7 @@ pub fn parse_tuning(lines: &[String]) -> Option<Vec<Tuned>> {
                 let signature = signature.to_owned();
                 all.last_mut()?.tried.push(Tried { signature, predicted, measured, spread, verdict });
             }
+            [RATE, _, value] => _ = seconds(value)?,
             _ => return None,
         }
     }
@@ -86,6 +112,17 @@ pub(super) mod tests {
         assert_eq!(lines.len(), 6);
         assert_eq!(parse_tuning(&lines).as_deref(), Some(&all[..]));
         assert_eq!(parse_tuning(&[]), Some(Vec::new()));
+    }
+
+    #[test]
+    fn measured_rates_are_read_again() {
+        let rates =
+            MeasuredRates { f32_flops: Some(5.8e10), launch_seconds: Some(4e-6), ..MeasuredRates::default() };
+        let lines = [rate_lines(&rates), tuning_lines(&[tuned("ab", 1)])].concat();
+        assert_eq!(parse_rates(&lines), rates);
+        assert_eq!(parse_tuning(&lines), Some(vec![tuned("ab", 1)]));
+        assert_eq!(parse_rates(&["rate\tspeed\t1".into()]), MeasuredRates::default());
+        assert_eq!(parse_tuning(&["rate\tf32_flops\t-1".into()]), None);
     }
 
     #[test]

@@ -6,9 +6,9 @@ use super::lock::Lock;
 use super::options::Tuning;
 use super::sealed_text::{seal_text, unseal_text};
 use super::tuned::Tuned;
-use super::tuning_file::{parse_tuning, tuning_lines};
+use super::tuning_file::{parse_rates, parse_tuning, rate_lines, tuning_lines};
 use super::verdicts::identity;
-use crate::caps::Caps;
+use crate::caps::{Caps, MeasuredRates};
 use crate::plan::{Plan, Problem};
 use std::collections::{HashMap, HashSet};
 
@@ -29,6 +29,7 @@ pub(super) struct TuningMemory {
 struct State {
     /// From old to new.
     all: Vec<Tuned>,
+    rates: MeasuredRates,
     /// Whether a thread tunes now.
     is_busy: bool,
     /// The keys of problems that could not be tuned in this run.
@@ -51,12 +52,12 @@ impl TuningMemory {
         let path = folder.join(format!("tuning-{}.txt", &name[..16]));
         let header = header(caps, &identity);
         let (mut file, contents) = CacheFile::open(path, "the tuned plans", MAX_FILE_BYTES);
-        let all = contents.map_or(Ok(Vec::new()), |contents| read(&contents, &header));
-        let all = all.unwrap_or_else(|why| {
+        let found = contents.map_or(Ok(Default::default()), |contents| read(&contents, &header));
+        let (all, rates) = found.unwrap_or_else(|why| {
             file.warn(&why, "problems are tuned again");
-            Vec::new()
+            Default::default()
         });
-        Self { file: Some((file, header)), state: Lock::new(State { all, ..State::default() }) }
+        Self { file: Some((file, header)), state: Lock::new(State { all, rates, ..State::default() }) }
     }
 
     /// The plan of the problem that was the fastest when it was last tuned, with its measured time. None if the problem was not
@@ -89,6 +90,7 @@ impl TuningMemory {
     pub(super) fn forget(&self) {
         let mut state = self.state.lock();
         state.all.clear();
+        state.rates = MeasuredRates::default();
         state.given_up.clear();
         drop(state);
         if let Some((file, header)) = &self.file {
@@ -96,20 +98,41 @@ impl TuningMemory {
         }
     }
 
-    /// Adds what was tuned, and writes the file. What another process has written meanwhile is kept.
+    /// The rates that were measured.
+    pub(super) fn rates(&self) -> MeasuredRates {
+        self.state.lock().rates
+    }
+
+    /// Adds measured rates, and writes the file.
+    pub(super) fn add_rates(&self, rates: MeasuredRates) {
+        self.update(|state| state.rates = rates);
+    }
+
+    /// Adds what was tuned, and writes the file.
     pub(super) fn add(&self, tuned: Tuned) {
+        self.update(|state| state.all.push(tuned));
+    }
+
+    /// Changes what is known, and writes the file. What another process has written meanwhile is kept.
+    fn update(&self, change: impl FnOnce(&mut State)) {
         let theirs = self.file.as_ref().and_then(|(file, header)| {
             let contents = file.contents(MAX_FILE_BYTES)?;
             read(&contents, header).ok()
         });
+        let (theirs, their_rates) = theirs.unwrap_or_default();
         let mut state = self.state.lock();
-        state.all.push(tuned);
-        let all = merged(std::mem::take(&mut state.all), theirs.unwrap_or_default());
+        if their_rates != MeasuredRates::default() {
+            state.rates = their_rates;
+        }
+        change(&mut state);
+        let all = merged(std::mem::take(&mut state.all), theirs);
         state.all.clone_from(&all);
+        let rates = state.rates;
         drop(state);
         // Not while the state is locked: the file can log a warning, and a logger is foreign code.
         if let Some((file, header)) = &self.file {
-            file.write(seal_text(header, &tuning_lines(&all)).as_bytes());
+            let lines = [rate_lines(&rates), tuning_lines(&all)].concat();
+            file.write(seal_text(header, &lines).as_bytes());
         }
     }
 
@@ -157,8 +180,10 @@ fn header(caps: &Caps, identity: &str) -> String {
     )
 }
 
-fn read(contents: &[u8], header: &str) -> Result<Vec<Tuned>, String> {
-    parse_tuning(&unseal_text(contents, header)?).ok_or_else(|| "it is damaged".into())
+fn read(contents: &[u8], header: &str) -> Result<(Vec<Tuned>, MeasuredRates), String> {
+    let lines = unseal_text(contents, header)?;
+    let all = parse_tuning(&lines).ok_or("it is damaged")?;
+    Ok((all, parse_rates(&lines)))
 }
 
 /// All of both, from old to new, within the limits.

@@ -3,6 +3,7 @@
 mod attempts;
 mod files;
 mod first_use;
+mod rates;
 mod remembered;
 
 use crate::support::{self, TestGpu};

@@ -14,6 +14,7 @@ pub(super) const CALLS: &[Call] = &[
         it.gpu.execute(&it.plan, &operands, &it.scalars)
     }),
     ("Gpu::flush", |it| it.gpu.flush()),
+    ("Gpu::measure_machine", |it| it.gpu.measure_machine().map(drop)),
     ("Gpu::prepare", |it| it.gpu.prepare(&it.plan)),
     ("Gpu::random", |it| it.gpu.random::<f32>([3, 3], Fill::Uniform, 1).map(drop)),
     ("Gpu::record_into", |it| {
