@@ -2,6 +2,7 @@
 //!
 //! ```sh
 //! cargo run --release --example tune -- --ops gemm,attention --sizes 256,512,64x4096x1024 --dtypes f32,f16
+//! cargo run --release --example tune -- --machine --sizes 1024
 //! cargo run --release --example tune -- --show
 //! cargo run --release --example tune -- --forget
 //! ```
@@ -41,6 +42,9 @@ struct Args {
     /// Element types, separated by commas
     #[arg(long, value_delimiter = ',', default_value = "f32")]
     dtypes: Vec<Type>,
+    /// Measures the device's rates first, so that later runs predict with them
+    #[arg(long)]
+    machine: bool,
     /// Prints what was tried so far, and tunes nothing
     #[arg(long, conflicts_with = "forget")]
     show: bool,
@@ -118,6 +122,9 @@ fn run(args: &Args) -> Result<bool> {
             println!("nothing was tuned on this device so far");
         }
         return Ok(true);
+    }
+    if args.machine {
+        println!("{}", gpu.measure_machine()?);
     }
     let mut are_right = true;
     // Shown only on a terminal.

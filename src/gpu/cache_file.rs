@@ -40,6 +40,7 @@ impl CacheFile {
     }
 
     /// What the file contains now: another process may have replaced it. None if it is not to be relied on.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn contents(&self, max_bytes: u64) -> Option<Vec<u8>> {
         match private::read(&self.path, max_bytes) {
             Found::Contents(contents) => Some(contents),

@@ -90,6 +90,8 @@ mod tune;
 mod tuned;
 pub(crate) mod tuning_file;
 mod tuning_memory;
+#[cfg(not(target_arch = "wasm32"))]
+mod tuning_update;
 mod upload;
 mod upload_count;
 mod upload_room;

@@ -28,6 +28,7 @@ pub fn tuning_lines(all: &[Tuned]) -> Vec<String> {
 }
 
 /// The lines of measured rates: names and values.
+#[cfg(not(target_arch = "wasm32"))]
 pub(super) fn rate_lines(rates: &MeasuredRates) -> Vec<String> {
     let mut rates = *rates;
     let line =
