@@ -48,6 +48,7 @@
 //! | read and write `.npy` and `.safetensors` files | `io` (features `npy`, `safetensors`) |
 //! | share buffers and submissions with an application | [`Tensor::from_buffer`], [`Tensor::buffer`], [`Gpu::empty_with`], [`Gpu::flush`], [`Gpu::queue`] |
 //! | count launches, bytes and time | [`Gpu::stats`], [`Gpu::time`] |
+//! | choose plans by measurement | [`Gpu::tune`], [`gpu::Tuning`], [`Gpu::measure_machine`] |
 //! | test results against f64, with error bounds | [`mod@reference`] |
 //! | plan for a device that is not here | [`planning`] (unstable), [`Plan`] |
 //!
@@ -92,6 +93,7 @@ pub mod io;
 mod kernel;
 mod layout;
 pub mod ops;
+mod peak;
 mod plan;
 pub mod planning;
 pub mod reference;

@@ -19,7 +19,7 @@
 pub use crate::caps::fixtures;
 pub use crate::plan::{
     Access, Arg, Bound, Buffer, Constant, Flops, Parameter, Plan, Problem, Scalar, ScalarKind,
-    ScalarParameter, Step, Work,
+    ScalarParameter, Step, TimeSource, Tolerance, Trial, TrialRun, TrialValues, Work,
 };
 
 /// Kernels: shaders, their specialisation, and the limits that they need.
@@ -31,7 +31,8 @@ pub mod kernel {
 /// The files that a [`Gpu`](crate::Gpu) caches across runs. Each is sealed with a digest, and a damaged file is not read.
 pub mod cache {
     pub use crate::gpu::cache_file::{seal, unseal};
-    pub use crate::gpu::verdicts::{seal_verdicts, unseal_verdicts};
+    pub use crate::gpu::sealed_text::{seal_text, unseal_text};
+    pub use crate::gpu::tuning_file::{parse_tuning, tuning_lines};
 }
 
 /// Attention as plain data.
@@ -56,6 +57,11 @@ pub mod gemm {
         SegmentDims, Side, SignHalf, product_shape,
     };
     pub use crate::gemm::segments::SegmentedProblem;
+}
+
+/// Multiply-adds that measure the peak rates of a device.
+pub mod peak {
+    pub use crate::peak::problem::{PeakDims, PeakNumber, PeakProblem};
 }
 
 /// Layers of multivectors.

@@ -1,6 +1,6 @@
 //! The kernels of attention: `shaders/attention/attention.wgsl`, and `attention_merge.wgsl`, which joins parts of the keys.
 
-use super::plan::Form;
+use super::form::Form;
 use super::problem::{AttentionDims, AttentionProblem, AttentionStatistics};
 use crate::caps::Caps;
 use crate::kernel::{Kernel, StorageFormat};

@@ -2,13 +2,16 @@
 //! and layers of transformers.
 
 pub(crate) mod backward;
+mod choice;
 mod coop;
+mod form;
 mod kernel;
 pub(crate) mod layer;
 mod options;
 mod plan;
 pub(crate) mod problem;
 mod run;
+mod trial;
 
 pub use backward::{AttentionGradients, attention_backward, attention_bias_backward};
 pub use layer::{

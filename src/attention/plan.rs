@@ -1,59 +1,17 @@
 //! The plan of an attention: one step, or two if there are so few rows that the keys are cut in parts.
 
+use super::choice::Choice;
 use super::coop::CoopTile;
-use super::options::AttentionKernel;
-use super::problem::{AttentionDims, AttentionProblem, AttentionStatistics, OP};
+use super::form::{Form, LANES};
+use super::problem::{AttentionDims, AttentionProblem, AttentionStatistics};
+use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout};
-use crate::ops::subgroups::subgroup;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time};
-use crate::{Error, Result};
+use crate::plan::{
+    Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time, Trial, distinct,
+};
 use std::mem::offset_of;
-
-/// Invocations of a workgroup, if the device allows them.
-pub(super) const LANES: u32 = 64;
-/// The least number of keys of a part.
-const KEYS_OF_PART: u32 = 64;
-/// Numbers that an invocation holds besides its share of a query and of a result.
-const OTHER_NUMBERS: u32 = 24;
-/// Rows of an invocation, if there are enough.
-const ROWS: u32 = 2;
-/// Rows of an invocation of a software device.
-const ROWS_OF_VECTORS: u32 = 4;
-/// Numbers of queries and their results that an invocation of a software device holds: those of whole rows, so that a key is the same for
-/// all invocations, which is one load, and not one for each.
-const NUMBERS_OF_VECTORS: u32 = 512;
-
-/// How invocations share the work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Form {
-    /// Invocations of a workgroup.
-    pub(super) invocations: u32,
-    /// Those that share a row.
-    pub(super) lanes: u32,
-    /// Groups of a query that each has.
-    pub(super) held: u32,
-    /// Groups of a result.
-    pub(super) held_v: u32,
-    /// Rows of an invocation.
-    pub(super) rows: u32,
-    /// Parts of the keys.
-    pub(super) parts: u32,
-}
-
-impl Form {
-    /// Workgroups of a number of rows.
-    pub(super) fn blocks(self, there: u32) -> u32 {
-        there.div_ceil(self.rows * self.invocations / self.lanes)
-    }
-
-    /// The shared memory that invocations of a row exchange values through.
-    pub(super) fn workgroup_bytes(self, caps: &Caps) -> u32 {
-        let is_shared = self.lanes > 1 && subgroup(caps, self.invocations).is_none();
-        if is_shared { 16 * self.invocations } else { 0 }
-    }
-}
 
 impl Problem for AttentionProblem {
     /// One step, or a second one that joins the parts of the keys.
@@ -61,8 +19,25 @@ impl Problem for AttentionProblem {
     /// Operands: Q, K, V, the bias, the key lengths, the mask of keys, the slopes; the result, the logarithms of the sums. Those that
     /// the problem does not have are left out. Scalars: the scale.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        self.plan_by(self.choose(caps)?, caps)
+    }
+
+    fn candidates(&self, caps: &Caps) -> Result<Vec<Plan>> {
+        let mut plans = distinct(self.choices(caps)?.into_iter().map(|choice| self.plan_by(choice, caps)))?;
+        plans[1..].sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+        Ok(plans)
+    }
+
+    fn trial(&self, caps: &Caps) -> Result<Option<Trial>> {
+        let reference = self.plan_by(Choice::Plain(Form { parts: 1, ..self.form(caps) }), caps)?;
+        Ok(Some(self.trial_by(reference)))
+    }
+}
+
+impl AttentionProblem {
+    /// The plan of a choice.
+    fn plan_by(&self, choice: Choice, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new("attention", &[ScalarParameter::f32("scale")], caps);
-        let form = self.form(caps);
         let read = |draft: &mut Draft<'_>, name, dtype, layout: Option<Layout>| {
             layout.map(|layout| (draft.operand(name, dtype, layout, Access::Read), Access::Read))
         };
@@ -85,11 +60,14 @@ impl Problem for AttentionProblem {
             let name = "the logarithms of the sums";
             results.push((draft.operand(name, DType::F32, rows, Access::Write), Access::Write));
         }
-        if let Some(tile) = self.tile(caps)? {
-            let args: Vec<_> = inputs.into_iter().chain(results).collect();
-            self.on_matrices(&mut draft, tile, &args)?;
-            return Ok(draft.finish());
-        }
+        let form = match choice {
+            Choice::Plain(form) => form,
+            Choice::Coop(tile) => {
+                let args: Vec<_> = inputs.into_iter().chain(results).collect();
+                self.on_matrices(&mut draft, tile, &args)?;
+                return Ok(draft.finish());
+            }
+        };
         if form.parts == 1 {
             let args: Vec<_> = inputs.into_iter().chain(results).collect();
             self.first(&mut draft, form, &args)?;
@@ -105,89 +83,18 @@ impl Problem for AttentionProblem {
         self.merge(&mut draft, form, &args)?;
         Ok(draft.finish())
     }
-}
 
-impl AttentionProblem {
     /// Queries of all heads and batches.
     pub(super) fn rows(&self) -> usize {
         let d = &self.dims;
         d.heads as usize * d.group as usize * d.queries as usize
     }
 
-    /// The tile on cooperative matrices that is predicted to be the fastest; None if the plain kernel is faster, or pinned.
-    fn tile(&self, caps: &Caps) -> Result<Option<CoopTile>> {
-        if self.pin == Some(AttentionKernel::Plain) {
-            return Ok(None);
-        }
-        let seconds = |tile: &CoopTile| tile.predict(self, caps).seconds;
-        let fitting = CoopTile::all().filter(|tile| tile.fits(self, caps).is_ok());
-        // Of a device with both sizes of matrices, the larger one: an instruction multiplies more.
-        let rank = |a: &CoopTile, b: &CoopTile| {
-            b.fragment().cmp(&a.fragment()).then_with(|| seconds(a).total_cmp(&seconds(b)))
-        };
-        let fastest = fitting.min_by(rank);
-        if self.pin.is_some() {
-            return fastest.map(Some).ok_or_else(|| {
-                let mut lacking: Vec<String> =
-                    CoopTile::all().filter_map(|tile| tile.fits(self, caps).err()).collect();
-                lacking.dedup();
-                Error::Unsupported { op: OP, needs: lacking.join(", or "), device: caps.adapter.clone() }
-            });
-        }
-        let plain = self.plain_flops() / caps.machine.f32_flops;
-        Ok(fastest.filter(|tile| seconds(tile) < plain))
-    }
-
     /// Operations of the plain kernel.
-    fn plain_flops(&self) -> f64 {
+    pub(super) fn plain_flops(&self) -> f64 {
         let d = &self.dims;
         let pairs = self.rows() as f64 * f64::from(d.keys);
         pairs * (2.0 * f64::from(d.dim) + 2.0 * f64::from(d.dim_v) + 1.0)
-    }
-
-    /// How invocations share the work on a device.
-    pub(super) fn form(&self, caps: &Caps) -> Form {
-        let (d, machine) = (&self.dims, &caps.machine);
-        let form = self.sharing(d.group * d.queries, [1, 1], self.width(), caps);
-        let wanted = machine.cores.saturating_mul(machine.workgroups_per_core);
-        let parts = wanted / form.blocks(d.group * d.queries).saturating_mul(d.heads).max(1);
-        Form { parts: parts.min(d.keys / KEYS_OF_PART).max(1), ..form }
-    }
-
-    /// How invocations share the rows of a key head, with one part of the keys. A row holds a number of vectors as long as the head dim of
-    /// queries, and a number as long as that of values; an invocation loads `width` elements of them together.
-    pub(super) fn sharing(
-        &self,
-        there: u32,
-        [vectors, vectors_v]: [u32; 2],
-        width: u32,
-        caps: &Caps,
-    ) -> Form {
-        let (d, machine) = (&self.dims, &caps.machine);
-        let is_software = machine.runs_in_turn();
-        let invocations =
-            kernel::workgroup_size(if is_software { machine.vector_lanes } else { LANES }, caps);
-        let invocations = 1 << invocations.ilog2();
-        let held = |of: u32, lanes: u32| of.div_ceil(width).div_ceil(lanes);
-        let of_row = |lanes| (vectors * held(d.dim, lanes) + vectors_v * held(d.dim_v, lanes)) * width;
-        let (most_rows, numbers) = if is_software {
-            // As many rows as one invocation can have by itself.
-            ((NUMBERS_OF_VECTORS / of_row(1)).min(ROWS_OF_VECTORS), NUMBERS_OF_VECTORS)
-        } else {
-            (ROWS, machine.registers.saturating_sub(OTHER_NUMBERS))
-        };
-        let rows = (there / invocations).min(most_rows).max(1);
-        let rows = 1 << rows.ilog2();
-        let groups = d.dim.max(d.dim_v).div_ceil(width);
-        let widest = subgroup(caps, invocations).unwrap_or(invocations).min(groups.next_power_of_two());
-        let mut lanes = 1;
-        // Of few rows, invocations that would have none take a share.
-        while lanes < widest
-            && (of_row(lanes) * rows > numbers || (!is_software && 2 * lanes * there <= invocations / 2))
-        {
-            lanes *= 2;
-        }
-        Form { invocations, lanes, held: held(d.dim, lanes), held_v: held(d.dim_v, lanes), rows, parts: 1 }
     }
 
     /// The uniform on a device.

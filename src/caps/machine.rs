@@ -2,6 +2,7 @@
 //! choice of kernels depends on them.
 
 use super::device_type::DeviceType;
+use super::measured_rates::RateSource;
 use super::peaks::Peaks;
 use super::units::{format_bytes, format_rate};
 use std::fmt;
@@ -15,6 +16,8 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Machine {
+    /// Whether rates were measured on this device: those of multiply-adds, memory and launches.
+    pub rates: RateSource,
     /// Rate of f32 multiply-adds outside tensor cores, in flop/s. A multiply-add counts as two.
     pub f32_flops: f64,
     /// Rate of f16 multiply-adds outside tensor cores, in flop/s.
@@ -143,6 +146,7 @@ impl Machine {
             _ => [128, 128],
         };
         let gpu = Self {
+            rates: RateSource::Assumed,
             f32_flops,
             f16_flops,
             i8_flops: 2.0 * f32_flops,
@@ -223,6 +227,9 @@ impl fmt::Display for Machine {
             Some(seconds) => format!(", {seconds:.1} s longer to compile above that"),
             None => " at most".into(),
         };
+        if self.rates == RateSource::Measured {
+            writeln!(f, "  rates            measured on this device: multiply-adds, memory, launches")?;
+        }
         writeln!(f, "  f32 peak         {}", format_rate(self.f32_flops, "FLOP/s"))?;
         writeln!(f, "  f16 peak         {}", format_rate(self.f16_flops, "FLOP/s"))?;
         writeln!(f, "  i8 peak          {}", format_rate(self.i8_flops, "FLOP/s"))?;

@@ -8,7 +8,7 @@ use crate::error::call;
 use crate::gpu::check_same_gpu;
 use crate::layout::{Element, Layout, Operand, Precision, Real};
 use crate::ops::Activation;
-use crate::plan::{Plan, Problem};
+use crate::plan::Plan;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 use std::marker::PhantomData;
@@ -195,16 +195,15 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
         self
     }
 
-    /// The plan of the product on this device, with reasons for the kernels that it passed over.
+    /// The plan of the product on this device, with reasons for the kernels that it passed over. They are ranked by their predicted
+    /// times. If the product was tuned ([`Gpu::tune`](crate::Gpu::tune)) and the device uses that, the plan is the fastest one,
+    /// and the reasons are what was measured.
     ///
     /// # Errors
     /// As [`matmul`]; [`Error::Shape`] or [`Error::Input`] for a bias or residual of the wrong shape or type;
     /// [`Error::Unsupported`] if the device cannot run the pinned kernel or tile.
     pub fn plan(&self) -> Result<Plan> {
-        call("matmul", || {
-            let caps = self.product.gpu()?.caps();
-            self.problem()?.explain(caps)
-        })
+        call("matmul", || self.product.gpu()?.explained(&self.problem()?))
     }
 
     /// The plan of the product if A had this layout.

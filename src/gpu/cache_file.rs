@@ -39,6 +39,15 @@ impl CacheFile {
         (file, contents)
     }
 
+    /// What the file contains now: another process may have replaced it. None if it is not to be relied on.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn contents(&self, max_bytes: u64) -> Option<Vec<u8>> {
+        match private::read(&self.path, max_bytes) {
+            Found::Contents(contents) => Some(contents),
+            Found::Nothing | Found::Unfit(_) | Found::Foreign(_) => None,
+        }
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

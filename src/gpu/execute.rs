@@ -3,15 +3,13 @@
 use super::binding::Binding;
 use super::bound_window::{BoundWindow, WindowUse};
 use super::handle::Gpu;
-use super::lifetimes::{Lifetimes, Outputs};
+use super::lifetimes::Outputs;
 use super::memory::Allocation;
 use super::new_launch::NewLaunch;
 use super::prepared::Prepared;
-use super::same_gpu::check_same_gpu;
 use super::scope::OwnScope;
 use super::storage::{Access as StorageAccess, Storage};
 use super::view::View;
-use crate::caps::Caps;
 use crate::kernel::Kernel;
 use crate::plan::{Access, Arg, Buffer, Parameter, Plan, Problem, Scalar};
 use crate::{Error, Result};
@@ -79,7 +77,9 @@ impl Gpu {
             for (_, view) in operands.iter().filter(|(access, _)| *access != Access::Read) {
                 view.fail_if_written_since(begun, error);
             }
-        })
+        })?;
+        self.inner.captures.add(std::slice::from_ref(plan));
+        Ok(())
     }
 
     /// Executes the plan of a problem with these operands. The outputs among them may have contents. A problem's plan
@@ -92,10 +92,22 @@ impl Gpu {
         scalars: &[Scalar],
     ) -> Result<()> {
         let prepared = self.prepared(problem)?;
-        prepared.check_own(prepared.plan.parameters(), operands, scalars);
         self.note_operands(operands.iter());
+        self.run_prepared(&prepared, operands, scalars)?;
+        self.inner.captures.add(std::slice::from_ref(&prepared.plan));
+        Ok(())
+    }
+
+    /// Executes a prepared plan with these operands. It is not listed by `plans_of`.
+    pub(super) fn run_prepared(
+        &self,
+        prepared: &Prepared,
+        operands: &[View<'_>],
+        scalars: &[Scalar],
+    ) -> Result<()> {
+        prepared.check_own(prepared.plan.parameters(), operands, scalars);
         let mut operands: Vec<_> = operands.iter().map(|view| OperandBuffer::Supplied(view.bind())).collect();
-        self.launch_all(&prepared, Outputs::Supplied, &mut operands, scalars)
+        self.launch_all(prepared, Outputs::Supplied, &mut operands, scalars)
     }
 
     /// Executes the plan of a problem with these inputs: all operands that it does not only write. Returns its outputs,
@@ -120,6 +132,7 @@ impl Gpu {
         };
         let mut operands = parameters.iter().map(operand).collect::<Result<Vec<_>>>()?;
         self.launch_all(&prepared, Outputs::New, &mut operands, scalars)?;
+        self.inner.captures.add(std::slice::from_ref(&prepared.plan));
         let allocation = operands.into_iter().filter_map(|operand| match operand {
             OperandBuffer::Supplied(_) => None,
             OperandBuffer::New(allocation) => allocation,
@@ -128,56 +141,6 @@ impl Gpu {
         Ok(allocation
             .try_into()
             .unwrap_or_else(|allocation: Vec<_>| unreachable!("{} results, not {N}", allocation.len())))
-    }
-
-    /// The plan and pipelines of `problem`, prepared once and then looked up.
-    pub(super) fn prepared<P: Problem>(&self, problem: &P) -> Result<Arc<Prepared>> {
-        self.inner.status.check()?;
-        if let Some(prepared) = self.inner.plans.get(problem) {
-            return Ok(prepared);
-        }
-        // The lock is held neither for planning nor for compiling, so two threads may prepare the same plan at the same
-        // time.
-        let prepared = loop {
-            let caps = self.caps();
-            match self.compiled(problem.plan(caps)?) {
-                // A row of matrices was fenced off since: plan again without it.
-                Err(_) if !std::ptr::eq(caps, self.caps()) => {}
-                prepared => break Arc::new(prepared?),
-            }
-        };
-        drop(self.inner.plans.insert(problem, prepared.clone()));
-        Ok(prepared)
-    }
-
-    /// Compiles a plan's kernels ahead of its first execution.
-    ///
-    /// # Errors
-    /// [`Error::Device`] if the driver refuses a kernel; [`Error::Unsupported`] if this device lacks what a step needs,
-    /// or its driver gives a kernel subgroups of another size than the kernel is written for.
-    pub fn prepare(&self, plan: &Plan) -> Result<()> {
-        self.inner.status.check()?;
-        self.prepared_plan(plan).map(|_| ())
-    }
-
-    /// The prepared form of an application's plan.
-    fn prepared_plan(&self, plan: &Plan) -> Result<Arc<Prepared>> {
-        if let Some(known) = self.inner.plans.get_plan(plan) {
-            return Ok(known);
-        }
-        plan.check_on(self.caps())?;
-        let prepared = Arc::new(self.compiled(plan.clone())?);
-        drop(self.inner.plans.insert_plan(plan, prepared.clone()));
-        Ok(prepared)
-    }
-
-    fn compiled(&self, plan: Plan) -> Result<Prepared> {
-        let pipeline = |step: &crate::plan::Step| self.pipeline(plan.op(), &step.kernel);
-        let pipelines = plan.steps().iter().map(pipeline).collect::<Result<_>>()?;
-        let pool = self.inner.pool.lock();
-        let lifetimes = Lifetimes::of(&plan, |bytes| pool.class(bytes));
-        drop(pool);
-        Ok(Prepared { pipelines, lifetimes, plan })
     }
 
     /// Records all steps, after checking that all inputs are valid and the memory suffices. Afterwards every
@@ -202,7 +165,6 @@ impl Gpu {
         let constants = constants.collect::<Result<Vec<_>>>()?;
         constants.iter().for_each(|constant| constant.storage().taken.forget_finished());
         self.check_memory(plan.op(), lifetimes.memory(outputs))?;
-        self.inner.captures.add(std::slice::from_ref(plan));
         let mut temporaries: Vec<Option<Allocation>> = plan.temporaries().iter().map(|_| None).collect();
         for (at, (step, pipeline)) in plan.steps().iter().zip(pipelines).enumerate() {
             let mut bound = Vec::with_capacity(step.args.len());
@@ -292,98 +254,6 @@ impl Arg {
             self.window.clone(),
             if writes { WindowUse::Write } else { WindowUse::Read },
         )
-    }
-}
-
-impl Plan {
-    /// Checks an application's call.
-    fn check_call(&self, gpu: &Gpu, operands: &[View<'_>], scalars: &[Scalar]) -> Result<()> {
-        let counts = |operands: usize, scalars: usize| format!("{operands} operands and {scalars} scalars");
-        let needed = counts(self.parameters().len(), self.scalars().len());
-        let found = counts(operands.len(), scalars.len());
-        if found != needed {
-            return Err(Error::input(self.op(), format!("the plan takes {needed}, not {found}")));
-        }
-        self.check_scalars(scalars)?;
-        for (at, (parameter, view)) in self.parameters().iter().zip(operands).enumerate() {
-            check_same_gpu(self.op(), gpu, view.gpu())?;
-            if view.dtype != parameter.dtype {
-                let why = format!("the plan is for {}, not {}", parameter.dtype, view.dtype);
-                return Err(Error::input(format!("{}: {}", self.op(), parameter.name), why));
-            }
-            if parameter.access != Access::Read && !view.is_exclusive() {
-                let why = "the plan writes it: pass a `view_mut`";
-                return Err(Error::input(format!("{}: {}", self.op(), parameter.name), why));
-            }
-            let is_same = |&(other, operand): &(usize, &View<'_>)| other != at && operand.shares_buffer(view);
-            if let Some((other, _)) =
-                operands.iter().enumerate().find(is_same).filter(|_| parameter.access != Access::Read)
-            {
-                let why =
-                    format!("the plan writes it, so it cannot be {} as well", self.parameters()[other].name);
-                return Err(Error::input(format!("{}: {}", self.op(), parameter.name), why));
-            }
-        }
-        self.check_layouts(self.parameters(), operands)
-    }
-
-    /// Checks that scalars have the types that the kernels read.
-    fn check_scalars(&self, scalars: &[Scalar]) -> Result<()> {
-        for (parameter, scalar) in self.scalars().iter().zip(scalars) {
-            if parameter.kind != scalar.kind() {
-                let why = format!("the plan takes {}, not {}", parameter.kind, scalar.kind());
-                return Err(Error::input(format!("{}: {}", self.op(), parameter.name), why));
-            }
-        }
-        Ok(())
-    }
-
-    /// Checks that the operands' layouts match these parameters.
-    fn check_layouts<'a>(
-        &self,
-        parameters: impl IntoIterator<Item = &'a Parameter>,
-        operands: &[View<'_>],
-    ) -> Result<()> {
-        for (parameter, view) in parameters.into_iter().zip(operands) {
-            if !parameter.layout.accepts(&view.layout, view.dtype) {
-                return Err(Error::Shape {
-                    op: self.op(),
-                    rule: format!(
-                        "{} must have the plan's layout: strides {:?}, {} elements after the start of its window",
-                        parameter.name,
-                        parameter.layout.strides(),
-                        parameter.layout.offset()
-                    )
-                    .into(),
-                    remedy: "",
-                    lhs: view.layout.shape().to_vec(),
-                    rhs: Some(parameter.layout.shape().to_vec()),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// Checks that a device can run the plan, since the plan may have been made for another device.
-    fn check_on(&self, caps: &Caps) -> Result<()> {
-        for (at, step) in self.steps().iter().enumerate() {
-            let lacks =
-                |needs: String| Error::Unsupported { op: self.op(), needs, device: caps.adapter.clone() };
-            step.needs.fit(caps).map_err(lacks)?;
-            // The pieces of one step have the same kernel.
-            if at == 0 || self.steps()[at - 1].kernel != step.kernel {
-                step.kernel.fits(caps, step.dims.len()).map_err(lacks)?;
-            }
-            if step.grid.iter().any(|&axis| axis > caps.limits.grid) {
-                let needs = format!("a grid of {:?} workgroups", step.grid);
-                return Err(lacks(needs));
-            }
-            let bytes = step.args.iter().map(|arg| arg.window.end - arg.window.start).max().unwrap_or(0);
-            if bytes > caps.limits.binding_bytes {
-                return Err(lacks(format!("a binding of {bytes} bytes")));
-            }
-        }
-        Ok(())
     }
 }
 

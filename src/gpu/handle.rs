@@ -17,6 +17,7 @@ use super::reads::Reads;
 use super::recorder::Recorder;
 use super::stats::Stats;
 use super::taken_work::Spares;
+use super::tuning_memory::TuningMemory;
 use super::uploads::Uploads;
 #[cfg(not(target_arch = "wasm32"))]
 use super::waiter::Waiter;
@@ -52,6 +53,7 @@ pub(super) struct Inner {
     pub(super) pipelines: Pipelines,
     pub(super) proofs: Proofs,
     pub(super) plans: PlanCache,
+    pub(super) tuning: TuningMemory,
     pub(super) constants: Constants,
     pub(super) captures: PlanCaptures,
     pub(super) pool: Arc<Lock<Pool<wgpu::Buffer>>>,

@@ -9,10 +9,13 @@ mod buffer_access;
 #[cfg(not(target_arch = "wasm32"))]
 mod buffer_owner;
 pub(crate) mod cache_file;
+mod call_check;
 mod capture;
 mod captured;
 mod completion;
 mod constants;
+#[cfg(not(target_arch = "wasm32"))]
+mod contenders;
 mod content_state;
 mod counts;
 mod device_status;
@@ -38,6 +41,7 @@ mod plans_of;
 mod poll;
 mod pool;
 mod pooled_buffer;
+mod prepare;
 mod prepared;
 mod progress;
 mod proof;
@@ -58,6 +62,7 @@ mod replay_launches;
 mod ring;
 mod same_gpu;
 mod scope;
+pub(crate) mod sealed_text;
 mod self_test;
 mod staged_write;
 mod staging_ring;
@@ -76,11 +81,22 @@ mod texture;
 #[cfg(not(target_arch = "wasm32"))]
 mod texture_owner;
 mod timing;
+#[cfg(not(target_arch = "wasm32"))]
+mod trial_operands;
+#[cfg(not(target_arch = "wasm32"))]
+mod trials;
+#[cfg(not(target_arch = "wasm32"))]
+mod tune;
+mod tuned;
+pub(crate) mod tuning_file;
+mod tuning_memory;
+#[cfg(not(target_arch = "wasm32"))]
+mod tuning_update;
 mod upload;
 mod upload_count;
 mod upload_room;
 mod uploads;
-pub(crate) mod verdicts;
+mod verdicts;
 mod verify;
 mod view;
 mod wait;
@@ -91,18 +107,19 @@ mod write;
 
 pub use crate::caps::{
     Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, MatrixOrder,
-    RobustBufferAccess, SubgroupSizes, Verdict,
+    RateSource, RobustBufferAccess, SubgroupSizes, Verdict,
 };
 pub use adopt::{AdoptOptions, Polling};
 pub use buffer_access::BufferAccess;
 pub use element_writer::ElementWriter;
 pub use handle::Gpu;
-pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission};
+pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission, Tuning};
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 pub use raw::application::{VulkanAdapter, VulkanDevice, VulkanFeatureChain, VulkanFeatures};
 pub use replay::Replay;
 pub use stats::Stats;
 pub use timing::{Clock, Timing};
+pub use tuned::{Tried, TriedVerdict, Tuned};
 pub use view::View;
 
 pub(crate) use memory::Allocation;

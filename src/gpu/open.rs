@@ -16,6 +16,7 @@ use super::proofs::Proofs;
 use super::raw;
 use super::reads::Reads;
 use super::recorder::Recorder;
+use super::tuning_memory::TuningMemory;
 use super::uploads::Uploads;
 use super::verdicts::Verdicts;
 use super::verify::Verification;
@@ -205,6 +206,9 @@ impl<'a> Device<'a> {
         let budget = options.memory_budget.or(caps.memory.map(|bytes| bytes / self.share));
         let max_cached = budget.map_or(MAX_CACHED_BYTES_WITHOUT_BUDGET, |bytes| bytes / 2);
         let largest = caps.limits.buffer_bytes;
+        let tuning = TuningMemory::open(&caps, &self.adapter.get_info(), &options);
+        let machine = caps.machine.measured(&tuning.rates());
+        let caps = Caps { machine, ..caps };
         let created = in_error_scope(&self.device, || {
             (Pipelines::new(&self.device, self.adapter, &options), Progress::new(&self.device))
         });
@@ -220,6 +224,7 @@ impl<'a> Device<'a> {
             buffers_created: AtomicU64::new(0),
             known_buffers: super::known_buffers::KnownBuffers::default(),
             plans: super::plan_cache::PlanCache::default(),
+            tuning,
             constants: super::constants::Constants::default(),
             captures: super::plan_capture::PlanCaptures::default(),
             device: self.device.clone(),

@@ -34,6 +34,9 @@ pub struct GpuOptions {
     /// not read unless it is a regular file that only this user may write to.
     /// `TILEWISE_CACHE` = `off`, or a folder.
     pub cache: CacheFolder,
+    /// Whether plans are chosen by measurement ([`Gpu::tune`](crate::Gpu::tune)). `TILEWISE_TUNING` = `off`, `remembered` or
+    /// `now`.
+    pub tuning: Tuning,
     /// For tests: facts to assume about the device instead of asking its driver. No environment variable sets them.
     pub assume: Assumptions,
 }
@@ -84,6 +87,23 @@ pub enum CacheFolder {
     At(PathBuf),
 }
 
+/// Whether plans are chosen by measurement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Tuning {
+    /// No: by prediction alone. No file of tuning is read or written.
+    #[default]
+    Off,
+    /// A problem that was tuned ([`Gpu::tune`](crate::Gpu::tune)) has the plan that was the fastest, in this run or an earlier
+    /// one with the same device, driver and version of this crate, if files are cached ([`GpuOptions::cache`]). Others have
+    /// the plan that is predicted to be the fastest.
+    Remembered,
+    /// As [`Remembered`](Self::Remembered), and a problem that is not remembered is tuned at its first use, which takes
+    /// seconds. Not in the closures of [`Gpu::capture`](crate::Gpu::capture), [`Gpu::record_into`](crate::Gpu::record_into) and
+    /// [`Gpu::time`](crate::Gpu::time), nor while another thread tunes: the plan is then the predicted one, for this call. In a
+    /// browser, which allows no waiting, nothing is tuned.
+    Now,
+}
+
 impl GpuOptions {
     /// Reads the options from the environment variables.
     ///
@@ -112,6 +132,7 @@ impl GpuOptions {
                 Some(v) if v == "off" => CacheFolder::Off,
                 Some(folder) => CacheFolder::At(folder.into()),
             },
+            tuning: value("TILEWISE_TUNING").map(tuning).transpose()?.unwrap_or_default(),
             assume: Assumptions::default(),
         })
     }
@@ -162,6 +183,18 @@ fn switch<T>(name: &str, value: impl Fn(&str) -> Option<String>, off: T, on: T) 
     }
 }
 
+fn tuning(value: String) -> Result<Tuning> {
+    match value.as_str() {
+        "off" => Ok(Tuning::Off),
+        "remembered" => Ok(Tuning::Remembered),
+        "now" => Ok(Tuning::Now),
+        _ => {
+            let why = format!("`{value}` is not one of off, remembered and now");
+            Err(Error::input("TILEWISE_TUNING", why))
+        }
+    }
+}
+
 fn precision(value: String) -> Result<Precision> {
     let why = |_| format!("`{value}` is not one of strict, split and fast");
     value.parse().map_err(|error| Error::input("TILEWISE_PRECISION", why(error)))
@@ -207,6 +240,9 @@ mod tests {
             assert_eq!(named.unwrap().precision, precision);
         }
         assert_eq!(options("TILEWISE_CACHE", "off").unwrap().cache, CacheFolder::Off);
+        assert_eq!(options("TILEWISE_TUNING", "remembered").unwrap().tuning, Tuning::Remembered);
+        assert_eq!(options("TILEWISE_TUNING", "now").unwrap().tuning, Tuning::Now);
+        assert_eq!(options("TILEWISE_TUNING", "off").unwrap().tuning, Tuning::Off);
         assert_eq!(options("TILEWISE_SYNC", " ").unwrap().submission, Submission::Batched);
     }
 
@@ -217,6 +253,8 @@ mod tests {
             ("TILEWISE_SYNC", "2"),
             ("TILEWISE_PRECISION", "Fast"),
             ("TILEWISE_PRECISION", "tf32"),
+            ("TILEWISE_TUNING", "1"),
+            ("TILEWISE_TUNING", "Now"),
             ("TILEWISE_MEMORY", "lots"),
             ("TILEWISE_STAGING", "0"),
             ("TILEWISE_MEMORY", "0"),

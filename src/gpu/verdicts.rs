@@ -4,6 +4,7 @@
 use super::cache_file::{CacheFile, digest_of_text};
 use super::lock::Lock;
 use super::options::Checks;
+use super::sealed_text::{seal_text, unseal_text};
 use super::{GpuOptions, self_test};
 use crate::caps::{Caps, CoopRow, Verdict};
 use crate::kernel::KERNELS;
@@ -37,7 +38,7 @@ impl Verdicts {
         let header = header(caps, &identity);
         let what = "the verdicts on cooperative matrices";
         let (mut file, contents) = CacheFile::open(path, what, MAX_FILE_BYTES);
-        let lines = contents.map_or(Ok(Vec::new()), |contents| unseal_verdicts(&contents, &header));
+        let lines = contents.map_or(Ok(Vec::new()), |contents| unseal_text(&contents, &header));
         let lines = lines.unwrap_or_else(|why| {
             file.warn(&why, "the rows are tested again");
             Vec::new()
@@ -85,7 +86,7 @@ impl Verdicts {
         state.is_written = true;
         while state.is_stale {
             state.is_stale = false;
-            let text = seal_verdicts(&self.header, &state.lines);
+            let text = seal_text(&self.header, &state.lines);
             // Not while the state is locked: the file can log a warning, and a logger is foreign code.
             drop(state);
             self.file.write(text.as_bytes());
@@ -105,7 +106,7 @@ fn subject(line: &str) -> &str {
 
 /// The identity of an adapter that its file belongs to. It includes whether shaders have run-time checks and whether the
 /// driver checks their accesses, because a verdict on one kind says nothing about the others.
-fn identity(caps: &Caps, adapter: &wgpu::AdapterInfo, options: &GpuOptions) -> String {
+pub(super) fn identity(caps: &Caps, adapter: &wgpu::AdapterInfo, options: &GpuOptions) -> String {
     let wgpu::AdapterInfo { vendor, device, driver, .. } = adapter;
     let kind = options.buffer_access.suffix();
     let checks = match options.checks {
@@ -132,28 +133,6 @@ fn line(row: &CoopRow, verdict: Verdict) -> String {
     CoopRow { verdict, ..*row }.to_string()
 }
 
-/// The text of a file of verdicts: `header`, the lines, and a digest of both.
-#[must_use]
-pub fn seal_verdicts(header: &str, lines: &[String]) -> String {
-    let body: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let text = [header, &body].concat();
-    format!("{text}sha256 {}\n", digest_of_text(&text))
-}
-
-/// The lines of a file of verdicts with this header.
-///
-/// # Errors
-/// A message that says why the file is not used.
-pub fn unseal_verdicts(contents: &[u8], header: &str) -> Result<Vec<String>, String> {
-    let text = str::from_utf8(contents).map_err(|_| "it is not a text")?;
-    let (body, _) = text.rsplit_once("sha256 ").ok_or("it is damaged")?;
-    let lines: Vec<String> = match body.strip_prefix(header) {
-        Some(rows) => rows.lines().map(ToOwned::to_owned).collect(),
-        None => return Err("it is of another driver, adapter or version, or damaged".into()),
-    };
-    if seal_verdicts(header, &lines) == text { Ok(lines) } else { Err("it is damaged".into()) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,8 +152,7 @@ mod tests {
     fn stored_verdicts_are_found_by_row() {
         let rows = fixtures::apple_m2().rows;
         let lines = [line(&rows[0], Verdict::Wrong), line(&rows[1], Verdict::Verified)];
-        let read =
-            unseal_verdicts(seal_verdicts("header\n", &lines).as_bytes(), "header\n").expect("it is whole");
+        let read = unseal_text(seal_text("header\n", &lines).as_bytes(), "header\n").expect("it is whole");
         assert_eq!(read, lines);
         let found = rows.iter().map(|row| verdicts(&read).of(row)).collect::<Vec<_>>();
         assert_eq!(found, [Verdict::Wrong, Verdict::Verified, Verdict::Untested]);
@@ -195,25 +173,6 @@ mod tests {
         let lines = found.state.lock().lines.clone();
         let row = line(&row, Verdict::OtherSubgroups);
         assert_eq!(lines, ["gemm/coop 1, subgroups of 64", "gemm/coop 12, subgroups of 8", row.as_str()]);
-    }
-
-    #[test]
-    fn a_file_that_is_not_whole_or_not_ours_is_not_used() {
-        let lines = [line(&fixtures::h200().rows[0], Verdict::Wrong)];
-        let whole = seal_verdicts("header\n", &lines);
-        for (text, why) in [
-            (whole.replace("wrong results", "good results"), "damaged"),
-            (whole.replace(&lines[0], &line(&fixtures::h200().rows[0], Verdict::Verified)), "damaged"),
-            (whole[..whole.len() - 2].into(), "damaged"),
-            (format!("{whole}\n"), "damaged"),
-            (String::new(), "damaged"),
-            ("sha256 sha256 ".into(), "damaged"),
-            (seal_verdicts("another\n", &lines), "another driver"),
-            (seal_verdicts("", &lines), "another driver"),
-        ] {
-            let error = unseal_verdicts(text.as_bytes(), "header\n").expect_err("it is not to be relied on");
-            assert!(error.contains(why), "{text}: {error}");
-        }
     }
 
     #[test]

@@ -142,6 +142,14 @@ impl Kernel {
         if self.slots.iter().any(|(slot, _)| slot == "dims") { self } else { self.dims(caps, bytes + 4) }
     }
 
+    /// The same kernel as text, whether or not it is launched in pieces.
+    pub(crate) fn of_whole_launches(&self) -> String {
+        let mut whole = self.clone();
+        whole.slots.retain(|(slot, _)| slot != "dims");
+        whole.is_launched_in_pieces = false;
+        whole.to_string()
+    }
+
     /// Whether a launch may run a range of the workgroups, whose first index is appended to the dims.
     #[must_use]
     pub fn is_launched_in_pieces(&self) -> bool {

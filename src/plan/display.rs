@@ -1,6 +1,6 @@
 //! A plan as text: its steps, its temporaries and constants, and the reasons for its choice.
 
-use super::executable::{Content, Plan};
+use super::executable::{Content, Plan, TimeSource};
 use super::step::{Arg, Buffer, Step};
 use super::work::{Amount, Flops, Seconds};
 use std::fmt;
@@ -33,7 +33,7 @@ impl fmt::Display for Plan {
         if steps.len() > launched.len() {
             write!(f, " in {} launches", steps.len())?;
         }
-        write!(f, ", predicted {}: {}", Seconds(self.seconds()), self.work())?;
+        write!(f, ", {} {}: {}", self.time_source(), Seconds(self.seconds()), self.work())?;
         let lines: Vec<String> = launched.iter().map(Launched::to_string).collect();
         let mut number = 0;
         for alike in lines.chunk_by(PartialEq::eq) {
@@ -48,6 +48,15 @@ impl fmt::Display for Plan {
         }
         buffers(f, &self.0, &launched)?;
         reasons.iter().try_for_each(|reason| write!(f, "\n  {reason}"))
+    }
+}
+
+impl fmt::Display for TimeSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Predicted => "predicted",
+            Self::Measured => "measured",
+        })
     }
 }
 

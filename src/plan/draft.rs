@@ -1,7 +1,7 @@
 //! A plan under construction. Operands, buffers and steps are checked against the device's limits as they are added.
 
 use super::constant::Constant;
-use super::executable::{Content, Plan};
+use super::executable::{Content, Plan, TimeSource};
 use super::operands::{Access, Parameter};
 use super::scalars::ScalarParameter;
 use super::step::{Arg, Buffer, Step};
@@ -122,6 +122,7 @@ impl<'a> Draft<'a> {
             temporaries: Vec::new(),
             constants: Vec::new(),
             reasons: Vec::new(),
+            time_source: TimeSource::Predicted,
         };
         Self { caps, plan }
     }
@@ -269,7 +270,8 @@ impl<'a> Draft<'a> {
     /// [`Error::Device`] if the other plan takes different operands or scalars, which is a bug of this crate.
     pub(crate) fn call(&mut self, plan: Plan, operands: &[Region], scalars: &[usize]) -> Result<()> {
         let content = Arc::unwrap_or_clone(plan.0);
-        let Content { op, parameters, scalars: numbers, steps, temporaries, constants, reasons } = content;
+        let Content { op, parameters, scalars: numbers, steps, temporaries, constants, reasons, .. } =
+            content;
         let fits = |(parameter, region): (&Parameter, &Region)| {
             parameter.dtype == region.dtype
                 && parameter.layout.has_same_elements(&region.layout, region.dtype)

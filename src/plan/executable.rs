@@ -24,6 +24,20 @@ pub(super) struct Content {
     pub(super) temporaries: Vec<u64>,
     pub(super) constants: Vec<Constant>,
     pub(super) reasons: Vec<String>,
+    pub(super) time_source: TimeSource,
+}
+
+/// The words of a reason for a candidate that is predicted to be slower.
+pub(crate) const SLOWER: &str = "slower here";
+
+/// Where the seconds of a plan come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum TimeSource {
+    /// A model of the device.
+    #[default]
+    Predicted,
+    /// A measurement of the whole plan on the device. Each step has the share of it that the model predicts.
+    Measured,
 }
 
 impl Plan {
@@ -70,10 +84,17 @@ impl Plan {
         &self.0.reasons
     }
 
-    /// Predicted seconds on the device that the plan was made for.
+    /// Seconds on the device that the plan was made for: predicted, or measured if [`Gpu::tune`](crate::Gpu::tune) has
+    /// measured this plan.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.0.steps.iter().fold(0.0, |seconds, step| seconds + step.seconds)
+    }
+
+    /// Whether the seconds are predicted or measured.
+    #[must_use]
+    pub fn time_source(&self) -> TimeSource {
+        self.0.time_source
     }
 
     /// The operations computed and the bytes moved by all steps together.
@@ -85,6 +106,23 @@ impl Plan {
     /// A number that this plan shares with its clones and with no other plan that is alive.
     pub(crate) fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
+    }
+
+    /// The plan with seconds that were measured.
+    pub(crate) fn measured(mut self, seconds: f64) -> Self {
+        let predicted = self.seconds();
+        let content = Arc::make_mut(&mut self.0);
+        let each = seconds / content.steps.len().max(1) as f64;
+        for step in &mut content.steps {
+            step.seconds = if predicted > 0.0 { step.seconds * (seconds / predicted) } else { each };
+        }
+        content.time_source = TimeSource::Measured;
+        self
+    }
+
+    /// The reasons except the predictions of slower candidates.
+    pub(crate) fn reasons_without_predictions(&self) -> impl Iterator<Item = &String> {
+        self.0.reasons.iter().filter(|reason| !reason.contains(SLOWER))
     }
 
     /// The plan with these reasons appended.

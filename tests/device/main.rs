@@ -24,6 +24,7 @@ mod staging;
 #[path = "../support/mod.rs"]
 mod support;
 mod tensor;
+mod tuning;
 mod unchecked_access;
 mod validation;
 mod verify;

@@ -12,6 +12,7 @@ mod mlp;
 mod motors;
 #[path = "../support/mod.rs"]
 mod support;
+mod tune;
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 mod vulkan_app;
 mod wgpu_app;

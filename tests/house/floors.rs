@@ -28,7 +28,7 @@ const ROOMS: &[&[&str]] = &[
     &["gpu"],
     &["tensor"],
     &["ops", "io"],
-    &["gemm"],
+    &["gemm", "peak"],
     &["sketch", "attention"],
     &["clifford"],
     &["reference"],

@@ -19,7 +19,6 @@ const SHORT: &[(&str, &str)] = &[
     ("gpu/prepared.rs", "a type that the plan cache and execution share"),
     ("kernel/grid.rs", "the one function of grids"),
     ("layout/overflow.rs", "a type of its own"),
-    ("plan/problem.rs", "the trait of all problems"),
     ("tensor/parameters.rs", "the trait of all layers"),
     ("tensor/view.rs", "the methods of a tensor that plans use"),
 ];

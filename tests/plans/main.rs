@@ -1,6 +1,7 @@
 //! What is planned for devices that are not here: which kernel, which tile and grid, within which limits. No device.
 
 mod attention;
+mod candidates;
 mod choice;
 mod clifford;
 mod clifford_rows;

@@ -12,6 +12,7 @@ use tilewise::planning::ops::{
     CastDims, ChannelDims, CopyDims, CrossEntropyDims, CumsumDims, ElementwiseDims, ElementwiseDimsOfFour,
     ImageDims, LossDims, NormDims, ReduceDims, RotaryDims, SoftmaxDims, TotalDims,
 };
+use tilewise::planning::peak::PeakDims;
 use tilewise::planning::sketch::{HadamardDims, SparseDims};
 
 #[test]
@@ -111,6 +112,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     for shader in ["ops/copy", "ops/copy_parts"] {
         assert_eq!(dims_of(shader), copy, "{shader}");
     }
+    assert_eq!(dims_of("peak/multiply_add"), members!(PeakDims: words iterations factor reserved));
     let image: Members = members!(ImageDims: units row_units run width channels texel_row offset row_stride pixel_stride channel_stride scale shift);
     for shader in ["ops/read_image", "ops/write_image"] {
         assert_eq!(dims_of(shader), image, "{shader}");

@@ -26,6 +26,7 @@ use tilewise::planning::ops::{
     ReduceFunction, ReduceProblem, RotaryPass, RotaryProblem, RotaryTable, ScatterProblem, SoftmaxFunction,
     SoftmaxProblem, Taken, Target, TargetKind,
 };
+use tilewise::planning::peak::{PeakNumber, PeakProblem};
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
@@ -40,7 +41,7 @@ pub(crate) const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 const IN_A_TENSOR: SeedSource = SeedSource::Tensor([0, 1]);
 
 /// A problem of every family. Each needs several workgroups.
-pub(crate) const FAMILIES: [Family; 61] = [
+pub(crate) const FAMILIES: [Family; 62] = [
     ("naive", |caps| naive([40, 50, 60]).plan(caps)),
     ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
     ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),
@@ -198,6 +199,7 @@ pub(crate) const FAMILIES: [Family; 61] = [
         let problem = AttentionProblem::new(layouts, range, statistics, DType::F16)?;
         problem.pinned(Some(AttentionKernel::Coop)).plan(caps)
     }),
+    ("multiply-adds", |caps| PeakProblem::new(PeakNumber::F32, 1000, 3).plan(caps)),
     ("broadcast", |caps| pinned(GemmKernel::Broadcast, [200, 260, 40], F32).plan(caps)),
 ];
 

@@ -1,4 +1,4 @@
-//! Problems of operations that change shapes, whose plans need all of their kernels.
+//! Problems of operations that change shapes, and multiply-adds to time, whose plans need all of their kernels.
 
 use super::wgsl::kernels_of;
 use std::collections::HashSet;
@@ -6,6 +6,7 @@ use tilewise::planning::kernel::Kernel;
 use tilewise::planning::ops::{
     GatherProblem, NormalProblem, OneHotProblem, PadProblem, ScatterProblem, Taken, Target,
 };
+use tilewise::planning::peak::{PeakNumber, PeakProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::{Caps, DType, Layout, Result};
 
@@ -68,6 +69,10 @@ pub fn shape_plans(caps: &Caps) -> Vec<(&'static str, Result<Plan>)> {
         if dtype.is_real() {
             plans.push(("normal", NormalProblem::new(1003, dtype).and_then(|p| p.plan(caps))));
         }
+    }
+    let f16 = caps.f16.then_some(PeakNumber::F16);
+    for number in [PeakNumber::F32, PeakNumber::I8].into_iter().chain(f16) {
+        plans.push(("multiply-adds", PeakProblem::new(number, 1000, 3).plan(caps)));
     }
     plans
 }

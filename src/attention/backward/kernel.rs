@@ -2,8 +2,8 @@
 //! `shaders/attention`.
 
 use super::problem::{AttentionBackward, AttentionBackwardDims, AttentionDeltaDims};
+use crate::attention::form::Form;
 use crate::attention::kernel::loader;
-use crate::attention::plan::Form;
 use crate::attention::problem::width;
 use crate::caps::Caps;
 use crate::kernel::{Kernel, StorageFormat};

@@ -3,7 +3,7 @@
 use super::kernel::Pass;
 use super::problem::{AttentionBackward, AttentionBackwardDims, AttentionGradientsOf};
 use crate::Result;
-use crate::attention::plan::LANES;
+use crate::attention::form::LANES;
 use crate::attention::problem::width;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};

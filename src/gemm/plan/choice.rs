@@ -4,24 +4,54 @@ use crate::caps::Caps;
 use crate::gemm::problem::{GemmKernel, GemmProblem, OP, Tile};
 use crate::plan::MAX_STEP_SECONDS;
 use crate::{Error, Result};
+use std::cmp::Ordering;
+
+/// A tile and a number of splits.
+type Choice = (&'static Tile, u32);
+
+/// What choices are ordered by: whether workgroups keep the device busy for too long, and the predicted seconds.
+#[derive(Clone, Copy)]
+struct Rank {
+    is_too_long: bool,
+    seconds: f64,
+}
+
+impl Rank {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.is_too_long.cmp(&other.is_too_long).then(self.seconds.total_cmp(&other.seconds))
+    }
+}
 
 impl GemmProblem {
     /// The one choice. Long launches are cut between workgroups, which needs short workgroups: candidates whose workgroups keep
     /// the device busy for too long are chosen only if there are no others.
-    pub(super) fn choose(&self, caps: &Caps) -> Result<(&'static Tile, u32)> {
-        let cost = |&(tile, splits): &(&Tile, u32)| {
-            let is_too_long = tile.block_seconds(self, splits, caps) > MAX_STEP_SECONDS;
-            (is_too_long, tile.cost_of_splits(self, splits, caps) + tile.compile_cost(self, caps))
+    pub(super) fn choose(&self, caps: &Caps) -> Result<Choice> {
+        let first = self.choices(caps).min_by(|(a, _), (b, _)| a.cmp(b));
+        first.map(|(_, chosen)| chosen).ok_or_else(|| unsupported(self, caps))
+    }
+
+    /// All choices, in the order in which [`choose`](Self::choose) prefers them.
+    pub(super) fn ranked(&self, caps: &Caps) -> Result<Vec<Choice>> {
+        let mut choices: Vec<_> = self.choices(caps).collect();
+        choices.sort_by(|(a, _), (b, _)| a.cmp(b));
+        if choices.is_empty() {
+            return Err(unsupported(self, caps));
+        }
+        Ok(choices.into_iter().map(|(_, choice)| choice).collect())
+    }
+
+    /// What the pin allows and the device can run.
+    fn choices(&self, caps: &Caps) -> impl Iterator<Item = (Rank, Choice)> {
+        let rank = |&(tile, splits): &Choice| Rank {
+            is_too_long: tile.block_seconds(self, splits, caps) > MAX_STEP_SECONDS,
+            seconds: tile.cost_of_splits(self, splits, caps) + tile.compile_cost(self, caps),
         };
         GemmKernel::ALL
             .iter()
             .flat_map(|kernel| kernel.tiles())
             .filter(|tile| self.pin.allows(tile) && tile.fits(self, caps).is_ok())
             .flat_map(|tile| tile.splits(self, caps).map(move |splits| (tile, splits)))
-            .map(|candidate| (cost(&candidate), candidate))
-            .min_by(|((a_long, a), _), ((b_long, b), _)| a_long.cmp(b_long).then(a.total_cmp(b)))
-            .map(|(_, chosen)| chosen)
-            .ok_or_else(|| unsupported(self, caps))
+            .map(move |choice| (rank(&choice), choice))
     }
 }
 

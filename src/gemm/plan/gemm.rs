@@ -6,7 +6,7 @@ use crate::caps::Caps;
 use crate::gemm::problem::{GemmProblem, OP, Operand, Scale, scratch_bytes};
 use crate::kernel;
 use crate::layout::Precision;
-use crate::plan::{Draft, Plan, Problem, Region};
+use crate::plan::{Draft, Plan, Problem, Region, Trial, distinct};
 use crate::{Error, Result};
 
 impl Problem for GemmProblem {
@@ -45,6 +45,14 @@ impl Problem for GemmProblem {
     /// The [`plan`](Self::plan), with a reason for every kernel that it passed over.
     fn explain(&self, caps: &Caps) -> Result<Plan> {
         Ok(self.plan(caps)?.because(self.reasons(caps)?))
+    }
+
+    fn candidates(&self, caps: &Caps) -> Result<Vec<Plan>> {
+        distinct(self.restricted(caps)?.iter().map(|restricted| restricted.plan(caps)))
+    }
+
+    fn trial(&self, caps: &Caps) -> Result<Option<Trial>> {
+        self.stored_trial(caps)
     }
 }
 

@@ -1,5 +1,6 @@
 //! How a matrix product is computed: the one choice among the kernels' tiles and numbers of splits, and the steps it becomes.
 
+mod candidates;
 mod choice;
 mod f16_products;
 mod gemm;
@@ -8,3 +9,4 @@ mod panels;
 mod predict;
 mod reasons;
 mod steps;
+mod trial;

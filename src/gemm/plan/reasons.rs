@@ -3,9 +3,9 @@
 use super::choice::lacking;
 use crate::Result;
 use crate::caps::Caps;
-use crate::gemm::problem::{GemmKernel, GemmProblem};
+use crate::gemm::problem::{GemmKernel, GemmProblem, Tile};
 use crate::layout::Precision;
-use crate::plan::Seconds;
+use crate::plan::{SLOWER, Seconds};
 
 impl GemmProblem {
     /// The reasons of the plan, one for each alternative.
@@ -36,24 +36,34 @@ impl GemmProblem {
         }
         let (chosen, _) = product.choose(caps)?;
         let others = GemmKernel::ALL.into_iter().filter(|kernel| *kernel != chosen.kernel);
-        reasons.extend(others.map(|kernel| format!("{kernel}: {}", kernel.passed_over(&product, caps))));
+        let mut others: Vec<_> = others.map(|kernel| (kernel.fastest(&product, caps), kernel)).collect();
+        // Those that could be taken come first, the fastest before the others.
+        others.sort_by(|(a, _), (b, _)| a.unwrap_or(f64::INFINITY).total_cmp(&b.unwrap_or(f64::INFINITY)));
+        let passed_over = |(fastest, kernel): (Option<f64>, GemmKernel)| match fastest {
+            Some(seconds) => format!("{kernel}: {SLOWER}, predicted {}", Seconds(seconds)),
+            None => format!("{kernel}: {}", kernel.hindrance(&product, caps)),
+        };
+        reasons.extend(others.into_iter().map(passed_over));
         Ok(reasons)
     }
 }
 
 impl GemmKernel {
-    fn passed_over(self, problem: &GemmProblem, caps: &Caps) -> String {
-        if !self.tiles().iter().any(|tile| problem.pin.allows(tile)) {
-            return "another kernel is pinned".into();
-        }
-        let fitting = self.tiles().iter().filter(|tile| tile.fits(problem, caps).is_ok());
-        let costs = fitting.flat_map(|tile| {
+    /// The predicted seconds of the kernel's fastest candidate. None if it has no candidate.
+    fn fastest(self, problem: &GemmProblem, caps: &Caps) -> Option<f64> {
+        let fits = |tile: &&Tile| problem.pin.allows(tile) && tile.fits(problem, caps).is_ok();
+        let costs = self.tiles().iter().filter(fits).flat_map(|tile| {
             tile.splits(problem, caps).map(|splits| tile.cost_of_splits(problem, splits, caps))
         });
-        let fastest = costs.min_by(f64::total_cmp);
-        match fastest {
-            Some(seconds) => format!("slower here, predicted {}", Seconds(seconds)),
-            None => format!("needs {}", lacking(self.tiles(), problem, caps)),
+        costs.min_by(f64::total_cmp)
+    }
+
+    /// Why the kernel has no candidate.
+    fn hindrance(self, problem: &GemmProblem, caps: &Caps) -> String {
+        if self.tiles().iter().any(|tile| problem.pin.allows(tile)) {
+            format!("needs {}", lacking(self.tiles(), problem, caps))
+        } else {
+            "another kernel is pinned".into()
         }
     }
 }

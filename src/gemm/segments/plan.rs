@@ -4,7 +4,7 @@ use super::problem::SegmentedProblem;
 use crate::Result;
 use crate::caps::Caps;
 use crate::gemm::problem::{OP, Operand};
-use crate::plan::{Draft, Plan, Problem};
+use crate::plan::{Draft, Plan, Problem, distinct};
 
 /// Index of the table among the operands of a product.
 const TABLE: usize = 3;
@@ -27,6 +27,12 @@ impl Problem for SegmentedProblem {
         self.problem.check_bound(caps)?;
         self.problem.add_inner_steps(&mut draft, &operands)?;
         Ok(draft.finish())
+    }
+
+    /// Those of the matrix product.
+    fn candidates(&self, caps: &Caps) -> Result<Vec<Plan>> {
+        let restricted = self.problem.restricted(caps)?.into_iter();
+        distinct(restricted.map(|problem| Self { problem, table: self.table.clone() }.plan(caps)))
     }
 
     fn explain(&self, caps: &Caps) -> Result<Plan> {

@@ -48,6 +48,7 @@ fn fields_of_inner(inner: &Inner) {
         pipelines,
         proofs,
         plans,
+        tuning,
         constants,
         captures,
         pool,
@@ -68,6 +69,7 @@ fn fields_of_inner(inner: &Inner) {
     is_shared(pipelines);
     is_shared(proofs);
     is_shared(plans);
+    is_shared(tuning);
     is_shared(constants);
     is_shared(captures);
     is_shared(pool);

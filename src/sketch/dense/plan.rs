@@ -5,7 +5,9 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::gemm::{Distribution, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Side};
 use crate::layout::{DType, Layout};
-use crate::plan::{Access, Draft, Plan, Problem, Region};
+use crate::plan::{
+    Access, Draft, Plan, Problem, Region, Scalar, ScalarKind, Trial, TrialRun, TrialValues, distinct,
+};
 use crate::sketch::operator::axis::AxisLayout;
 use crate::sketch::operator::{Direction, OP, normal_table};
 
@@ -32,6 +34,34 @@ impl Problem for DenseProblem {
         let scalars: Vec<usize> = names.filter_map(|name| draft.scalar(name)).collect();
         draft.call(product, &operands, &scalars)?;
         Ok(draft.finish())
+    }
+
+    /// Those of the matrix product.
+    fn candidates(&self, caps: &Caps) -> Result<Vec<Plan>> {
+        let restricted = self.product()?.problem.restricted(caps)?.into_iter();
+        distinct(restricted.map(|GemmProblem { pin, split, .. }| Self { pin, split, ..*self }.plan(caps)))
+    }
+
+    fn trial(&self, caps: &Caps) -> Result<Option<Trial>> {
+        let Some((GemmProblem { pin, split, .. }, tolerance)) =
+            self.product()?.problem.generated_trial(caps)?
+        else {
+            return Ok(None);
+        };
+        let reference = Self { pin, split, ..*self }.plan(caps)?;
+        let numbers = reference.scalars().iter().map(|scalar| match scalar.kind {
+            ScalarKind::F32 => Scalar::F32(0.5),
+            ScalarKind::U32 => Scalar::U32(7),
+        });
+        let [from, to] = self.extents;
+        let values = reference.parameters().iter().map(|to| match to.dtype {
+            DType::I32 => TrialValues::Each(7), // the seed
+            _ => TrialValues::Signed,
+        });
+        let (scalars, values) = (numbers.collect(), values.collect());
+        let description = format!("sketch of {to}x{from} of {:?} {}", self.x.shape(), self.dtype);
+        let runs = vec![TrialRun { values, tolerance }];
+        Ok(Some(Trial { description, reference, scalars, runs }))
     }
 
     /// [`plan`](Self::plan) with the reasons of the matrix product.
@@ -67,7 +97,8 @@ impl DenseProblem {
         let generated =
             GeneratedOperand { side, entries: self.entries, outer, tag: self.tag, seed: self.seed };
         let types = GemmTypes::new(self.dtype, DType::F32);
-        let mut problem = GemmProblem::new(a, b, &y, types)?.pinned(self.pin).generated(generated);
+        let problem = GemmProblem::new(a, b, &y, types)?.pinned(self.pin).split_k(self.split);
+        let mut problem = problem.generated(generated);
         problem.epilogue.scale = self.scale;
         Ok(Product { problem, side, x, y, result })
     }

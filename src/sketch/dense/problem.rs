@@ -1,6 +1,6 @@
 //! A dense operator along an axis of a tensor, checked, as plain data.
 
-use crate::gemm::{Distribution, Pin, Scale, SeedSource};
+use crate::gemm::{Distribution, Pin, Scale, SeedSource, SplitK};
 use crate::layout::{DType, Layout};
 use crate::plan::{Scalar, ScalarParameter};
 use crate::sketch::operator::axis::{AxisLayout, WRONG_LENGTH};
@@ -22,6 +22,8 @@ pub struct DenseProblem {
     /// Whether entries are scaled.
     pub(super) scale: Scale,
     pub(super) pin: Pin,
+    /// Number of splits of k.
+    pub(super) split: SplitK,
     /// Where the kernel finds the seed.
     pub(super) seed: SeedSource,
 }
@@ -60,6 +62,7 @@ impl DenseProblem {
             dtype,
             scale,
             pin: Pin::Free,
+            split: SplitK::Auto,
             seed: SeedSource::Scalars,
         })
     }

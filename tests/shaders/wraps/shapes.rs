@@ -9,6 +9,7 @@ use tilewise::planning::Problem;
 use tilewise::planning::ops::{
     GatherProblem, NormalProblem, OneHotProblem, PadProblem, ScatterProblem, Taken, Target,
 };
+use tilewise::planning::peak::{PeakNumber, PeakProblem};
 use tilewise::{DType, Layout, Result};
 
 pub(crate) fn launches() -> Vec<Launch> {
@@ -71,6 +72,11 @@ pub(crate) fn launches() -> Vec<Launch> {
                 problem.and_then(|problem| problem.plan(&devices[count % 2])),
             );
         }
+    }
+    for (at, number) in [PeakNumber::F32, PeakNumber::I8, PeakNumber::F16].into_iter().enumerate() {
+        let words = u32::try_from(WINDOW / 4).expect("no more than a window");
+        let problem = PeakProblem::new(number, words, u32::MAX);
+        add(&format!("multiply-adds of {number:?}"), problem.plan(&devices[at % 2]));
     }
     launches
 }

@@ -3,7 +3,7 @@
 use super::Call;
 use pollster::block_on;
 use tilewise::ops::Pixels;
-use tilewise::{Fill, Tensor, f16, matmul, wgpu};
+use tilewise::{Fill, Gemm, Tensor, f16, matmul, wgpu};
 
 pub(super) const CALLS: &[Call] = &[
     ("Gpu::capture", |it| it.gpu.capture(&[it.a.view()], || matmul(&it.a, &it.b)).map(drop)),
@@ -14,6 +14,7 @@ pub(super) const CALLS: &[Call] = &[
         it.gpu.execute(&it.plan, &operands, &it.scalars)
     }),
     ("Gpu::flush", |it| it.gpu.flush()),
+    ("Gpu::measure_machine", |it| it.gpu.measure_machine().map(drop)),
     ("Gpu::prepare", |it| it.gpu.prepare(&it.plan)),
     ("Gpu::random", |it| it.gpu.random::<f32>([3, 3], Fill::Uniform, 1).map(drop)),
     ("Gpu::record_into", |it| {
@@ -29,6 +30,7 @@ pub(super) const CALLS: &[Call] = &[
     }),
     ("Gpu::tensor", |it| it.gpu.tensor(&[1.0f32; 9], [3, 3]).map(drop)),
     ("Gpu::time", |it| it.gpu.time(|| Ok(())).map(drop)),
+    ("Gpu::tune", |it| it.gpu.tune(&Gemm::new(&it.a, &it.b).problem()?).map(drop)),
     ("Gpu::upload_async", |it| block_on(it.gpu.upload_async(&[1.0f32; 9], [3, 3])).map(drop)),
     ("Gpu::wait", |it| it.gpu.wait()),
     ("Gpu::zeros", |it| it.gpu.zeros::<f32>([3, 3]).map(drop)),

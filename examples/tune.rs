@@ -1,0 +1,237 @@
+//! Tunes a list of operations on this machine's device, so that later runs take the plans that were the fastest.
+//!
+//! ```sh
+//! cargo run --release --example tune -- --ops gemm,attention --sizes 256,512,64x4096x1024 --dtypes f32,f16
+//! cargo run --release --example tune -- --machine --sizes 1024
+//! cargo run --release --example tune -- --show
+//! cargo run --release --example tune -- --forget
+//! ```
+//! A size of gemm is the edge of a cube, or m x n x k. Of attention, it is the number of queries and keys, or queries x keys x
+//! head dim, with eight heads. For each operation it prints the plan that was predicted to be the fastest, the one that was,
+//! and the gain. A program profits if it opens its device with `TILEWISE_TUNING=remembered`.
+
+mod support;
+
+use clap::{Parser, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::fmt;
+use std::process::ExitCode;
+use std::str::FromStr;
+use support::ended;
+use tilewise::gpu::{CacheFolder, Tried, TriedVerdict, Tuned, Tuning};
+use tilewise::planning::attention::{
+    AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
+};
+use tilewise::planning::gemm::{GemmProblem, GemmTypes};
+use tilewise::{DType, Error, Gpu, GpuOptions, Layout, Result};
+
+/// Heads of an attention.
+const HEADS: usize = 8;
+/// The head dim of an attention whose size is one number.
+const DIM: usize = 64;
+
+/// Tunes a list of operations, so that later runs take the plans that were the fastest.
+#[derive(Parser)]
+struct Args {
+    /// The operations, separated by commas
+    #[arg(long, value_delimiter = ',', default_value = "gemm")]
+    ops: Vec<Op>,
+    /// Sizes, separated by commas: 512, or 64x4096x1024 (gemm: m x n x k; attention: queries x keys x head dim)
+    #[arg(long, value_delimiter = ',', default_value = "256,512")]
+    sizes: Vec<Size>,
+    /// Element types, separated by commas
+    #[arg(long, value_delimiter = ',', default_value = "f32")]
+    dtypes: Vec<Type>,
+    /// Measures the device's rates first, so that later runs predict with them
+    #[arg(long)]
+    machine: bool,
+    /// Prints what was tried so far, and tunes nothing
+    #[arg(long, conflicts_with = "forget")]
+    show: bool,
+    /// Forgets what was tuned on this device
+    #[arg(long)]
+    forget: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Op {
+    Gemm,
+    Attention,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Type {
+    F16,
+    F32,
+    Bf16,
+    I8,
+}
+
+/// One number, or three.
+#[derive(Clone, Copy)]
+enum Size {
+    One(usize),
+    Three([usize; 3]),
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |part: &str| part.parse().ok().filter(|&size: &usize| size > 0);
+        let numbers: Option<Vec<usize>> = text.split('x').map(number).collect();
+        match numbers.as_deref() {
+            Some(&[edge]) => Ok(Self::One(edge)),
+            Some(&[m, n, k]) => Ok(Self::Three([m, n, k])),
+            _ => Err(format!("`{text}` is not a size such as 512 or 64x4096x1024, of numbers above 0")),
+        }
+    }
+}
+
+/// A problem to tune.
+enum Task {
+    Gemm(GemmProblem),
+    Attention(AttentionProblem),
+}
+
+fn main() -> ExitCode {
+    ended(run(&Args::parse()))
+}
+
+/// Returns whether every candidate that was tried had right results.
+fn run(args: &Args) -> Result<bool> {
+    let mut options = GpuOptions::from_env()?;
+    if options.cache == CacheFolder::Off {
+        let why = "it is off, so nothing would be remembered: unset it, or set it to a folder";
+        return Err(Error::Input { what: "TILEWISE_CACHE".into(), why: why.into() });
+    }
+    options.tuning = Tuning::Remembered;
+    let tasks = tasks(args)?;
+    let gpu = Gpu::open_with(options)?;
+    println!("{}, {}", gpu.caps().adapter, gpu.caps().driver);
+    if args.forget {
+        let count = gpu.tuned().len();
+        gpu.forget_tuning();
+        println!("forgotten: what was tried in {count} runs");
+        return Ok(true);
+    }
+    if args.show {
+        let all = gpu.tuned();
+        all.iter().for_each(|tuned| println!("{tuned}"));
+        if all.is_empty() {
+            println!("nothing was tuned on this device so far");
+        }
+        return Ok(true);
+    }
+    if args.machine {
+        println!("{}", gpu.measure_machine()?);
+    }
+    let mut are_right = true;
+    // Shown only on a terminal.
+    let bar = ProgressBar::new(tasks.len() as u64).with_style(style()?);
+    for task in &tasks {
+        bar.set_message(task.to_string());
+        let tuned = task.tune(&gpu)?;
+        are_right &= tuned.tried.iter().all(|tried| tried.verdict != TriedVerdict::Wrong);
+        bar.suspend(|| println!("{}", Outcome(&tuned)));
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(are_right)
+}
+
+fn style() -> Result<ProgressStyle> {
+    ProgressStyle::with_template("{bar:32} {pos}/{len} {elapsed_precise} {msg}")
+        .map_err(|e| Error::Input { what: "the progress bar".into(), why: e.to_string() })
+}
+
+/// Every operation in every size and type.
+fn tasks(args: &Args) -> Result<Vec<Task>> {
+    let mut tasks = Vec::new();
+    for op in &args.ops {
+        for size in &args.sizes {
+            for dtype in &args.dtypes {
+                tasks.push(task(*op, *size, *dtype)?);
+            }
+        }
+    }
+    Ok(tasks)
+}
+
+fn task(op: Op, size: Size, dtype: Type) -> Result<Task> {
+    let of = |shape: &[usize]| Layout::contiguous("tune", shape);
+    match op {
+        Op::Gemm => {
+            let [m, n, k] = match size {
+                Size::One(edge) => [edge; 3],
+                Size::Three(sizes) => sizes,
+            };
+            let types = match dtype {
+                Type::I8 => GemmTypes::new(DType::I8, DType::I32),
+                real => GemmTypes::new(real.into(), DType::F32),
+            };
+            Ok(Task::Gemm(GemmProblem::new(&of(&[m, k])?, &of(&[k, n])?, &of(&[m, n])?, types)?))
+        }
+        Op::Attention => {
+            let [queries, keys, dim] = match size {
+                Size::One(length) => [length, length, DIM],
+                Size::Three(sizes) => sizes,
+            };
+            if matches!(dtype, Type::I8) {
+                let why = "attention takes f32, f16 or bf16, not i8";
+                return Err(Error::Input { what: "--dtypes".into(), why: why.into() });
+            }
+            let (q, k) = (of(&[1, HEADS, queries, dim])?, of(&[1, HEADS, keys, dim])?);
+            let (bias, lengths, keep, slopes) = (None, None, None, None);
+            let layouts = AttentionLayouts { q: &q, k: &k, v: &k, bias, lengths, keep, slopes };
+            let (range, statistics) = (AttentionRange::default(), AttentionStatistics::None);
+            Ok(Task::Attention(AttentionProblem::new(layouts, range, statistics, dtype.into())?))
+        }
+    }
+}
+
+impl Task {
+    fn tune(&self, gpu: &Gpu) -> Result<Tuned> {
+        match self {
+            Self::Gemm(problem) => gpu.tune(problem),
+            Self::Attention(problem) => gpu.tune(problem),
+        }
+    }
+}
+
+impl From<Type> for DType {
+    fn from(dtype: Type) -> Self {
+        match dtype {
+            Type::F16 => Self::F16,
+            Type::F32 => Self::F32,
+            Type::Bf16 => Self::Bf16,
+            Type::I8 => Self::I8,
+        }
+    }
+}
+
+impl fmt::Display for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gemm(problem) => problem.fmt(f),
+            Self::Attention(problem) => problem.fmt(f),
+        }
+    }
+}
+
+/// What the prediction chose, what was the fastest, and the gain.
+struct Outcome<'a>(&'a Tuned);
+
+impl fmt::Display for Outcome<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(tuned) = self;
+        writeln!(f, "{}", tuned.problem)?;
+        let line = |tried: Option<&Tried>| tried.map_or_else(|| "nothing".to_owned(), Tried::to_string);
+        writeln!(f, "  predicted to be the fastest: {}", line(tuned.tried.first()))?;
+        writeln!(f, "  the fastest:                 {}", line(tuned.winner()))?;
+        match tuned.gain() {
+            Some(gain) => write!(f, "  gain: {gain:.2} times, of {} candidates", tuned.tried.len()),
+            None => write!(f, "  nothing was measured"),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Multiply-adds that read no memory: as many as a device computes per second, whatever they are for.
+//!
+//! shapes    C: a word for each invocation
+//! grid      one invocation per word of C, LANES a workgroup
+//! subgroup  not used; invocations do not depend on each other
+//! requires  nothing; numbers of f16 need f16 in shaders
+//! edges     invocations past the end return
+
+struct Dims {
+    words: u32,      // of C
+    iterations: u32, // of the loop
+    factor: u32,     // 1, which the compiler cannot know
+    reserved: u32,
+}
+
+//#slot dims default immediate
+//#import block
+//#slot peak_chains default real
+
+//#param  set by PeakProblem::kernel
+alias number = f32;
+const LANES: u32 = 64u;
+//#end
+
+@group(0) @binding(0) var<storage, read_write> c: array<u32>;
+
+@compute @workgroup_size(LANES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_id) local: vec3<u32>,
+) {
+    let index = block_index(workgroup, grid) * LANES + local.x;
+    if index >= dims.words {
+        return;
+    }
+    // Eight sums in two vectors, none of which waits for another.
+    let x = factors(dims.factor);
+    let y = factors(index % 7u);
+    var a = x;
+    var b = y;
+    for (var iteration = 0u; iteration < dims.iterations; iteration++) {
+        a = added(a, x, y);
+        b = added(b, x, y);
+        a = added(a, x, y);
+        b = added(b, x, y);
+        a = added(a, x, y);
+        b = added(b, x, y);
+        a = added(a, x, y);
+        b = added(b, x, y);
+        a = added(a, x, y);
+        b = added(b, x, y);
+        a = added(a, x, y);
+        b = added(b, x, y);
+        a = added(a, x, y);
+        b = added(b, x, y);
+        a = added(a, x, y);
+        b = added(b, x, y);
+    }
+    c[index] = word(a) ^ word(b);
+}

@@ -1,0 +1,151 @@
+//! How the invocations of the plain kernel share the work.
+
+use super::problem::AttentionProblem;
+use crate::caps::Caps;
+use crate::kernel;
+use crate::ops::subgroups::subgroup;
+
+/// Invocations of a workgroup, if the device allows them.
+pub(super) const LANES: u32 = 64;
+/// The least number of keys of a part.
+const KEYS_OF_PART: u32 = 64;
+/// Numbers that an invocation holds besides its share of a query and of a result.
+const OTHER_NUMBERS: u32 = 24;
+/// Rows of an invocation, if there are enough.
+const ROWS: u32 = 2;
+/// Rows of an invocation of a software device.
+const ROWS_OF_VECTORS: u32 = 4;
+/// Numbers of queries and their results that an invocation of a software device holds: those of whole rows, so that a key is the same for
+/// all invocations, which is one load, and not one for each.
+const NUMBERS_OF_VECTORS: u32 = 512;
+
+/// The bounds of forms on a device.
+struct Bounds {
+    invocations: u32,
+    most_rows: u32,
+    /// The most numbers of queries and results that an invocation holds.
+    numbers: u32,
+    /// The most invocations that share a row.
+    widest: u32,
+}
+
+/// How invocations share the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Form {
+    /// Invocations of a workgroup.
+    pub(super) invocations: u32,
+    /// Those that share a row.
+    pub(super) lanes: u32,
+    /// Groups of a query that each has.
+    pub(super) held: u32,
+    /// Groups of a result.
+    pub(super) held_v: u32,
+    /// Rows of an invocation.
+    pub(super) rows: u32,
+    /// Parts of the keys.
+    pub(super) parts: u32,
+}
+
+impl Form {
+    /// Workgroups of a number of rows.
+    pub(super) fn blocks(self, there: u32) -> u32 {
+        there.div_ceil(self.rows * self.invocations / self.lanes)
+    }
+
+    /// The shared memory that invocations of a row exchange values through.
+    pub(super) fn workgroup_bytes(self, caps: &Caps) -> u32 {
+        let is_shared = self.lanes > 1 && subgroup(caps, self.invocations).is_none();
+        if is_shared { 16 * self.invocations } else { 0 }
+    }
+}
+
+impl AttentionProblem {
+    /// How invocations share the work on a device.
+    pub(super) fn form(&self, caps: &Caps) -> Form {
+        let (d, machine) = (&self.dims, &caps.machine);
+        let form = self.sharing(d.group * d.queries, [1, 1], self.width(), caps);
+        let wanted = machine.cores.saturating_mul(machine.workgroups_per_core);
+        let parts = wanted / form.blocks(d.group * d.queries).saturating_mul(d.heads).max(1);
+        Form { parts: parts.min(d.keys / KEYS_OF_PART).max(1), ..form }
+    }
+
+    /// How invocations share the rows of a key head, with one part of the keys. A row holds a number of vectors as long as the head dim of
+    /// queries, and a number as long as that of values; an invocation loads `width` elements of them together.
+    pub(super) fn sharing(
+        &self,
+        there: u32,
+        [vectors, vectors_v]: [u32; 2],
+        width: u32,
+        caps: &Caps,
+    ) -> Form {
+        let Bounds { invocations, most_rows, numbers, widest } =
+            self.bounds([vectors, vectors_v], width, caps);
+        let is_software = caps.machine.runs_in_turn();
+        let of_row = |lanes| self.numbers_of_row([vectors, vectors_v], width, lanes);
+        let rows = (there / invocations).min(most_rows).max(1);
+        let rows = 1 << rows.ilog2();
+        let mut lanes = 1;
+        // Of few rows, invocations that would have none take a share.
+        while lanes < widest
+            && (of_row(lanes) * rows > numbers || (!is_software && 2 * lanes * there <= invocations / 2))
+        {
+            lanes *= 2;
+        }
+        self.form_of(lanes, width, Form { invocations, lanes, held: 1, held_v: 1, rows, parts: 1 })
+    }
+
+    /// The form with this number of invocations that share a row.
+    fn form_of(&self, lanes: u32, width: u32, form: Form) -> Form {
+        let held = |of: u32| of.div_ceil(width).div_ceil(lanes);
+        Form { lanes, held: held(self.dims.dim), held_v: held(self.dims.dim_v), ..form }
+    }
+
+    /// The numbers that an invocation holds of a row that this many share.
+    fn numbers_of_row(&self, [vectors, vectors_v]: [u32; 2], width: u32, lanes: u32) -> u32 {
+        let held = |of: u32| of.div_ceil(width).div_ceil(lanes);
+        (vectors * held(self.dims.dim) + vectors_v * held(self.dims.dim_v)) * width
+    }
+
+    /// The bounds of forms on a device.
+    fn bounds(&self, vectors: [u32; 2], width: u32, caps: &Caps) -> Bounds {
+        let (d, machine) = (&self.dims, &caps.machine);
+        let is_software = machine.runs_in_turn();
+        let invocations =
+            kernel::workgroup_size(if is_software { machine.vector_lanes } else { LANES }, caps);
+        let invocations = 1 << invocations.ilog2();
+        let (most_rows, numbers) = if is_software {
+            // As many rows as one invocation can have by itself.
+            let of_row = self.numbers_of_row(vectors, width, 1);
+            ((NUMBERS_OF_VECTORS / of_row).min(ROWS_OF_VECTORS), NUMBERS_OF_VECTORS)
+        } else {
+            (ROWS, machine.registers.saturating_sub(OTHER_NUMBERS))
+        };
+        let groups = d.dim.max(d.dim_v).div_ceil(width);
+        let widest = subgroup(caps, invocations).unwrap_or(invocations).min(groups.next_power_of_two());
+        Bounds { invocations, most_rows, numbers, widest }
+    }
+
+    /// The form that plans take, and its neighbours: twice or half of the invocations that share a row, of the rows or of the parts,
+    /// as far as an invocation has the registers; and one part.
+    pub(super) fn forms(&self, caps: &Caps) -> Vec<Form> {
+        let (form, width) = (self.form(caps), self.width());
+        let Bounds { most_rows, numbers, widest, .. } = self.bounds([1, 1], width, caps);
+        let most_parts = (self.dims.keys / KEYS_OF_PART).max(1);
+        let mut forms = vec![form];
+        for factor in [|n: u32| 2 * n, |n: u32| n / 2] {
+            forms.push(self.form_of(factor(form.lanes).max(1), width, form));
+            forms.push(Form { rows: factor(form.rows), ..form });
+            forms.push(Form { parts: factor(form.parts), ..form });
+        }
+        forms.push(Form { parts: 1, ..form });
+        let fits = |one: &Form| {
+            let held = self.numbers_of_row([1, 1], width, one.lanes) * one.rows;
+            (1..=widest).contains(&one.lanes)
+                && (1..=most_rows.max(1)).contains(&one.rows)
+                && (1..=most_parts).contains(&one.parts)
+                && (held <= numbers || (one.lanes, one.rows) == (form.lanes, form.rows))
+        };
+        forms.retain(fits);
+        forms
+    }
+}

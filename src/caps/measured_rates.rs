@@ -1,0 +1,99 @@
+//! Rates of a device that were measured, in place of those that are assumed.
+
+use super::machine::Machine;
+
+/// A measured rate may differ from the assumed one by this factor at most. Otherwise the measurement is not believed: long steps
+/// are cut by their predicted time, so a wrong rate could let a launch run for too long.
+const CREDIBLE: f64 = 32.0;
+
+/// Where the rates of a [`Machine`] come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RateSource {
+    /// From data sheets, or from other devices of this type.
+    #[default]
+    Assumed,
+    /// Some were measured on this device ([`Gpu::measure_machine`](crate::Gpu::measure_machine)).
+    Measured,
+}
+
+/// Rates that were measured on a device. None for those that were not.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct MeasuredRates {
+    pub(crate) f32_flops: Option<f64>,
+    pub(crate) f16_flops: Option<f64>,
+    pub(crate) i8_flops: Option<f64>,
+    pub(crate) memory_bandwidth: Option<f64>,
+    pub(crate) launch_seconds: Option<f64>,
+}
+
+impl MeasuredRates {
+    /// The rates with their names.
+    pub(crate) fn named(&mut self) -> [(&'static str, &mut Option<f64>); 5] {
+        [
+            ("f32_flops", &mut self.f32_flops),
+            ("f16_flops", &mut self.f16_flops),
+            ("i8_flops", &mut self.i8_flops),
+            ("memory_bandwidth", &mut self.memory_bandwidth),
+            ("launch_seconds", &mut self.launch_seconds),
+        ]
+    }
+}
+
+impl Machine {
+    /// The same machine with these rates, as far as they are credible.
+    pub(crate) fn measured(self, rates: &MeasuredRates) -> Self {
+        let mut machine = self;
+        let is_shared_in_memory = self.shared_bandwidth == self.memory_bandwidth;
+        let mut rates = *rates;
+        for ((_, rate), assumed) in rates.named().into_iter().zip([
+            &mut machine.f32_flops,
+            &mut machine.f16_flops,
+            &mut machine.i8_flops,
+            &mut machine.memory_bandwidth,
+            &mut machine.launch_seconds,
+        ]) {
+            let is_credible = |rate: &f64| (1.0 / CREDIBLE..=CREDIBLE).contains(&(rate / *assumed));
+            if let Some(rate) = rate.filter(is_credible) {
+                *assumed = rate;
+                machine.rates = RateSource::Measured;
+            }
+        }
+        if is_shared_in_memory {
+            machine.shared_bandwidth = machine.memory_bandwidth;
+        }
+        machine
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caps::fixtures;
+
+    #[test]
+    fn credible_rates_take_the_place_of_assumed_ones() {
+        for (name, caps) in fixtures::ALL {
+            let assumed = caps().machine;
+            assert_eq!(assumed.measured(&MeasuredRates::default()), assumed, "{name}");
+            let rates = MeasuredRates {
+                f32_flops: Some(2.0 * assumed.f32_flops),
+                launch_seconds: Some(assumed.launch_seconds / 3.0),
+                memory_bandwidth: Some(assumed.memory_bandwidth * 33.0),
+                i8_flops: Some(0.0),
+                ..MeasuredRates::default()
+            };
+            let machine = assumed.measured(&rates);
+            assert_eq!(machine.rates, RateSource::Measured, "{name}");
+            assert_eq!(machine.f32_flops, 2.0 * assumed.f32_flops, "{name}");
+            assert_eq!(machine.launch_seconds, assumed.launch_seconds / 3.0, "{name}");
+            let same = Machine {
+                rates: RateSource::Assumed,
+                f32_flops: assumed.f32_flops,
+                launch_seconds: assumed.launch_seconds,
+                ..machine
+            };
+            assert_eq!(same, assumed, "{name}: nothing else");
+            assert!(machine.to_string().contains("measured") && !assumed.to_string().contains("measured"));
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! How the candidates of a product are tried: the operands, the plan whose results are right, and the bounds of the results.
+
+use crate::Result;
+use crate::caps::Caps;
+use crate::gemm::problem::{Accumulator, Epilogue, GemmKernel, GemmProblem, Pin, Scale, SplitK};
+use crate::layout::{DType, Precision};
+use crate::ops::Activation;
+use crate::plan::{Problem, Tolerance, Trial, TrialRun, TrialValues};
+use std::fmt;
+
+/// Unit roundoff of an f32 sum, as of `reference::gamma`.
+const U: f64 = 1.0 / (1 << 23) as f64;
+/// Unit roundoff of an f16 sum.
+const U_F16: f64 = 1.0 / (1 << 10) as f64;
+/// Products that are summed in f16, with that accumulator.
+const F16_PRODUCTS: f64 = 16.0;
+/// The largest product of two of the integers.
+const LARGEST: u32 = 9;
+/// Integers up to this are exact in f32.
+const EXACT: u32 = 1 << 24;
+/// The steepest activation's slope: that of `Hardswish`.
+const STEEPEST: f64 = 1.5;
+/// What activations add to the error of a result, relative and absolute: twice 8 ulp and more.
+const OF_ACTIVATION: f64 = 1e-5;
+/// A bound of generated entries: normal values are at most 6.34.
+const LARGEST_ENTRY: f64 = 6.5;
+/// Alpha and beta: products with it are exact.
+const NUMBER: f32 = 0.5;
+
+impl GemmProblem {
+    /// The trial of a product whose operands are stored. None for a product with generated operands, which needs their table.
+    pub(super) fn stored_trial(&self, caps: &Caps) -> Result<Option<Trial>> {
+        if self.generated.is_some() || self.elements() == 0 {
+            return Ok(None);
+        }
+        let scalar = self.pinned(Pin::Kernel(GemmKernel::Naive)).split_k(SplitK::Auto);
+        let scalar = scalar.precision(Precision::Strict).accumulated_in(Accumulator::F32);
+        let reference = scalar.plan(caps)?;
+        let run = |values: TrialValues, tolerance| {
+            let values = self.operands()?.iter().map(|_| values).collect();
+            Ok(TrialRun { values, tolerance })
+        };
+        let mut runs = Vec::new();
+        if self.types.ab.is_real() {
+            let is_exact = matches!(self.epilogue.activation, Activation::None | Activation::Relu);
+            if is_exact && self.dims.k < EXACT / LARGEST {
+                runs.push(run(TrialValues::Integers, self.stored_tolerance(Tolerance::default()))?);
+            }
+            runs.push(run(TrialValues::Positive, self.stored_tolerance(self.sum_tolerance()))?);
+        } else {
+            // Sums of i8 are exact. An epilogue in f32 may round.
+            let relative = if self.types.c.is_real() { OF_ACTIVATION } else { 0.0 };
+            runs.push(run(TrialValues::Positive, Tolerance { relative, absolute: relative })?);
+        }
+        let scalars = self.numbers([NUMBER; 2], [7, 0]);
+        Ok(Some(Trial { description: self.to_string(), reference, scalars, runs }))
+    }
+
+    /// The same product restricted to a simple candidate, and how far results may be from it, for a product with one operand
+    /// that is generated and one with entries in $[-1, 1)$. None for other products.
+    ///
+    /// # Errors
+    /// As [`plan`](Problem::plan).
+    pub(crate) fn generated_trial(&self, caps: &Caps) -> Result<Option<(Self, Tolerance)>> {
+        if self.generated.is_none() || self.elements() == 0 {
+            return Ok(None);
+        }
+        let ranked = self.ranked(caps)?;
+        let simplest = ranked.into_iter().min_by_key(|(tile, splits)| (tile.tm * tile.tn, *splits));
+        let Some((tile, splits)) = simplest else { return Ok(None) };
+        let simple = self.pinned(Pin::Tile(*tile)).split_k(SplitK::Splits(splits));
+        let magnitude = f64::from(self.dims.k) * LARGEST_ENTRY;
+        let tolerance = Tolerance { absolute: 2.0 * gamma(self.dims.k) * magnitude, relative: 0.0 };
+        Ok(Some((simple, tolerance)))
+    }
+
+    /// How far the sums of a candidate and of the reference may be apart. All terms are positive, so that magnitudes are those of
+    /// the sums; after an activation they are not known, and taken to be the largest.
+    fn sum_tolerance(&self) -> Tolerance {
+        let k = self.dims.k;
+        let own = match (self.is_f16_split(), self.precision, self.types.accumulator) {
+            (true, Precision::Fast, _) => 2f64.powi(-10) + gamma(k),
+            (true, Precision::Split, _) => 2f64.powi(-20) + 1.01 * gamma(k),
+            (_, _, Accumulator::F16) => {
+                let short = gamma_of(f64::from(k).min(F16_PRODUCTS), U_F16);
+                short + gamma(k) + short * gamma(k)
+            }
+            _ => gamma(k),
+        };
+        let (relative, terms) = (own + gamma(k), f64::from(k) + 3.0);
+        // Products that are flushed, and small halves of split operands.
+        let flushed = match self.types.accumulator {
+            Accumulator::F16 => terms * 2f64.powi(-12),
+            Accumulator::F32 => terms * 2f64.powi(-27),
+        };
+        match self.epilogue.activation {
+            Activation::None | Activation::Relu => Tolerance { relative, absolute: flushed },
+            _ => Tolerance {
+                relative: OF_ACTIVATION,
+                absolute: STEEPEST * (relative * terms + flushed) + OF_ACTIVATION,
+            },
+        }
+    }
+
+    /// The same after storing both results in the type of C.
+    fn stored_tolerance(&self, Tolerance { relative, absolute }: Tolerance) -> Tolerance {
+        let [more, least] = match self.types.c {
+            DType::F32 | DType::I8 | DType::I32 => [0.0, 0.0],
+            DType::Bf16 => [2f64.powi(-7), 2f64.powi(-125)],
+            DType::F16 => [2f64.powi(-9), 2f64.powi(-13)],
+        };
+        Tolerance { relative: relative + more, absolute: absolute + least }
+    }
+}
+
+/// The relative error of a sum of `k` products and the epilogue's few terms in f32.
+fn gamma(k: u32) -> f64 {
+    gamma_of(f64::from(k) + 4.0, U)
+}
+
+fn gamma_of(k: f64, u: f64) -> f64 {
+    let ku = k * u;
+    if ku < 1.0 { ku / (1.0 - ku) } else { f64::INFINITY }
+}
+
+/// `matmul 8 x 256x256x1024 f16 -> f32, alpha, bias, gelu`: the batch, m, n and k, the types, and the epilogue.
+impl fmt::Display for GemmProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (d, types) = (&self.dims, &self.types);
+        f.write_str("matmul ")?;
+        if d.batches > 1 {
+            write!(f, "{} x ", d.batches)?;
+        }
+        write!(f, "{}x{}x{} {}", d.m, d.n, d.k, types.ab)?;
+        if types.c != types.ab {
+            write!(f, " -> {}", types.c)?;
+        }
+        let Epilogue { scale, bias, residual, activation, .. } = self.epilogue;
+        let words = [
+            (types.accumulator == Accumulator::F16, "sums in f16".to_owned()),
+            (types.ab == DType::F32 && self.precision != Precision::Strict, self.precision.to_string()),
+            (self.pin != Pin::Free, "pinned".to_owned()),
+            (self.split != SplitK::Auto, "splits given".to_owned()),
+            (scale == Scale::Alpha, "alpha".to_owned()),
+            (self.epilogue.adds_previous(), "beta".to_owned()),
+            (bias.is_some(), "bias".to_owned()),
+            (activation != Activation::None, format!("{activation:?}").to_lowercase()),
+            (residual.is_some(), "residual".to_owned()),
+        ];
+        words.iter().filter(|(is_said, _)| *is_said).try_for_each(|(_, word)| write!(f, ", {word}"))
+    }
+}

@@ -1,0 +1,56 @@
+//! The plan of multiply-adds to time: one step.
+
+use super::problem::{PeakDims, PeakNumber, PeakProblem};
+use crate::caps::Caps;
+use crate::kernel::{self, Kernel, Needs};
+use crate::layout::{DType, Layout};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::{Error, Result};
+
+/// The function that errors name.
+pub(super) const OP: &str = "measure_machine";
+/// Invocations of a workgroup, if the device allows them.
+const LANES: u32 = 64;
+
+impl Problem for PeakProblem {
+    /// One step.
+    ///
+    /// Operands: the sums, a word for each invocation.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let mut draft = Draft::new(OP, &[], caps);
+        let words = Layout::contiguous(OP, &[self.dims.words as usize])?;
+        let c = draft.operand("the sums", DType::I32, words, Access::Write);
+        let lanes = kernel::workgroup_size(LANES, caps);
+        let (flops, none) = (self.operations(), Flops::default());
+        draft.step(NewStep {
+            kernel: self.kernel(lanes, caps)?,
+            tile: format!("{lanes} invocations, {:?}", self.number),
+            needs: Needs { bindings: 1, invocations: lanes, workgroup_bytes: 0 },
+            blocks: u64::from(self.dims.words.div_ceil(lanes)),
+            dims: Dims::of(&self.dims),
+            args: &[(c, Access::Write)],
+            flops: match self.number {
+                PeakNumber::F32 => Flops { f32: flops, ..none },
+                PeakNumber::F16 => Flops { f16: flops, ..none },
+                PeakNumber::I8 => Flops { integer: flops, ..none },
+            },
+            time: Time::Roofline,
+        })?;
+        Ok(draft.finish())
+    }
+}
+
+impl PeakProblem {
+    fn kernel(&self, lanes: u32, caps: &Caps) -> Result<Kernel> {
+        let kernel = Kernel::new("peak/multiply_add").dims(caps, size_of::<PeakDims>()).param("LANES", lanes);
+        match self.number {
+            PeakNumber::F32 => Ok(kernel),
+            PeakNumber::F16 if caps.f16 => Ok(kernel.param("number", "f16")),
+            PeakNumber::F16 => {
+                let (needs, device) = ("f16 in shaders".to_owned(), caps.adapter.clone());
+                Err(Error::Unsupported { op: OP, needs, device })
+            }
+            PeakNumber::I8 => Ok(kernel.slot("peak_chains", "i8")),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! A number of multiply-adds to time, as plain data.
+
+/// The uniform of `shaders/peak/multiply_add.wgsl`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct PeakDims {
+    pub words: u32,
+    pub iterations: u32,
+    pub factor: u32,
+    pub reserved: u32,
+}
+
+/// The numbers that are multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PeakNumber {
+    /// f32.
+    F32,
+    /// f16.
+    F16,
+    /// Words of four i8.
+    I8,
+}
+
+/// Multiply-adds that read no memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PeakProblem {
+    pub(super) number: PeakNumber,
+    pub(super) dims: PeakDims,
+}
+
+impl PeakProblem {
+    /// Invocations of this number, at least one, with this number of iterations.
+    #[must_use]
+    pub fn new(number: PeakNumber, invocations: u32, iterations: u32) -> Self {
+        let dims = PeakDims { words: invocations.max(1), iterations, factor: 1, reserved: 0 };
+        Self { number, dims }
+    }
+
+    /// The operations of all invocations.
+    #[must_use]
+    pub fn operations(&self) -> f64 {
+        // 16 multiply-adds of vectors of four.
+        let each = match self.number {
+            PeakNumber::F32 | PeakNumber::F16 => 16.0 * 4.0 * 2.0,
+            PeakNumber::I8 => 16.0 * 4.0 * 4.0 * 2.0,
+        };
+        f64::from(self.dims.words) * f64::from(self.dims.iterations) * each
+    }
+
+    /// The shader's uniform.
+    #[must_use]
+    pub fn dims(&self) -> &PeakDims {
+        &self.dims
+    }
+}

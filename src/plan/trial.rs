@@ -1,0 +1,86 @@
+//! What it takes to try the candidates of a problem on a device.
+
+use super::executable::Plan;
+use super::scalars::Scalar;
+
+/// What it takes to try the candidates of a problem on a device: operands, numbers, and a simple plan whose results the
+/// candidates must have, within their error bounds.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Trial {
+    /// The problem in a few words, such as `matmul 256x256x256 f32`.
+    pub description: String,
+    /// The plan whose results are right. It takes the operands and scalars of the candidates.
+    pub reference: Plan,
+    /// The numbers of the call.
+    pub scalars: Vec<Scalar>,
+    /// The runs, each with other operands. Candidates are timed with those of the last.
+    pub runs: Vec<TrialRun>,
+}
+
+/// The operands of one run, and how far results may be apart.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct TrialRun {
+    /// The contents of each operand, in the order of the plan's parameters. Outputs that are only written have none.
+    pub values: Vec<TrialValues>,
+    /// The largest difference between results of the reference and of a candidate.
+    pub tolerance: Tolerance,
+}
+
+/// The contents of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TrialValues {
+    /// Real numbers in $[0, 1)$; integers of the whole range of i8.
+    Positive,
+    /// Real numbers in $[-1, 1)$.
+    Signed,
+    /// Integers from -3 to 3.
+    Integers,
+    /// This number everywhere.
+    Each(i32),
+}
+
+/// How far a result may be from that of the reference.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tolerance {
+    /// Times the magnitude of the reference's result.
+    pub relative: f64,
+    /// In addition to that.
+    pub absolute: f64,
+}
+
+impl Tolerance {
+    /// Whether a result is as near as that. Infinities agree with themselves, and NaN with nothing.
+    #[must_use]
+    pub fn allows(&self, result: f64, reference: f64) -> bool {
+        let allowed = self.relative * reference.abs() + self.absolute;
+        result == reference || (result - reference).abs() <= allowed && allowed.is_finite()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tolerance;
+
+    #[test]
+    fn results_that_are_not_numbers_are_never_near() {
+        let tolerance = Tolerance { relative: 0.1, absolute: 0.5 };
+        for (result, reference, is_near) in [
+            (10.0, 10.0, true),
+            (11.5, 10.0, true),
+            (11.6, 10.0, false),
+            (-11.5, -10.0, true),
+            (f64::INFINITY, f64::INFINITY, true),
+            (f64::INFINITY, 10.0, false),
+            (10.0, f64::INFINITY, false),
+            (f64::NEG_INFINITY, f64::INFINITY, false),
+            (f64::NAN, 10.0, false),
+            (10.0, f64::NAN, false),
+            (f64::NAN, f64::NAN, false),
+        ] {
+            assert_eq!(tolerance.allows(result, reference), is_near, "{result} for {reference}");
+        }
+        assert!(Tolerance::default().allows(2.0, 2.0) && !Tolerance::default().allows(2.0, 2.0000001));
+    }
+}

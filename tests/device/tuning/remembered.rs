@@ -1,0 +1,96 @@
+//! The fastest plan is remembered: by a second device, and by a second process.
+
+use super::{another, executed, file_in, opened, problem, result_of};
+use crate::support::{self, process};
+use std::fs;
+use std::path::Path;
+use tilewise::gpu::{CacheFolder, TriedVerdict, Tuned, Tuning};
+use tilewise::planning::cache::{parse_tuning, seal_text, tuning_lines};
+
+/// The header of the file and what was tuned.
+fn read(file: &Path) -> (String, Vec<Tuned>) {
+    let text = fs::read_to_string(file).unwrap();
+    let (header, rest) = text.split_at(text.find("\nproblem\t").expect("a problem") + 1);
+    let (lines, _) = rest.rsplit_once("sha256 ").unwrap();
+    let lines: Vec<String> = lines.lines().map(str::to_owned).collect();
+    (header.to_owned(), parse_tuning(&lines).expect("lines of tuning"))
+}
+
+/// Lets a run tune the small product, and then another candidate than the predicted one win. Returns its signature.
+fn tuned_otherwise(folder: &Path) -> Option<String> {
+    let gpu = opened(folder, Tuning::Remembered)?;
+    gpu.tune(&problem(&gpu)).unwrap();
+    let file = file_in(folder);
+    let (header, mut all) = read(&file);
+    let [tuned] = &mut all[..] else { panic!("{all:?}") };
+    let signature = another(tuned).signature.clone();
+    for tried in &mut tuned.tried {
+        let has_won = tried.signature == signature;
+        tried.verdict = if has_won { TriedVerdict::Won } else { TriedVerdict::Right };
+    }
+    fs::write(&file, seal_text(&header, &tuning_lines(&all))).unwrap();
+    Some(signature)
+}
+
+#[test]
+fn a_second_device_takes_the_plan_that_was_the_fastest() {
+    let folder = support::folder("tuned");
+    let Some(signature) = tuned_otherwise(&folder) else { return };
+    let off = opened(&folder, Tuning::Off).unwrap();
+    let (by_prediction, _) = executed(&off);
+    assert_ne!(by_prediction.signature(), signature, "a device opened without tuning does not look");
+    for tuning in [Tuning::Remembered, Tuning::Now] {
+        let gpu = opened(&folder, tuning).unwrap();
+        let (plan, result) = executed(&gpu);
+        assert_eq!(plan.signature(), signature, "{tuning:?}");
+        assert_eq!(result, result_of(&off, &signature), "{tuning:?}: the same plan, the same bits");
+        assert_eq!(gpu.stats().launches, plan.steps().len() as u64, "{tuning:?}: nothing is tuned again");
+    }
+    // A device of an application, and one that checks its shaders, for which nothing was measured.
+    let checked = support::own(|options| {
+        options.cache = CacheFolder::At(folder.clone());
+        options.tuning = Tuning::Remembered;
+        options.checks = tilewise::gpu::Checks::Checked;
+    });
+    if support::gpu().is_some_and(|gpu| gpu.caps() == checked.as_ref().unwrap().caps()) {
+        assert_eq!(executed(&checked.unwrap()).0.signature(), by_prediction.signature());
+    }
+    assert_eq!(support::warnings_with(&folder.display().to_string()), Vec::<String>::new());
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_second_process_takes_the_plan_that_was_the_fastest() {
+    if let Some(folder) = process::handed() {
+        let gpu = opened(Path::new(&folder), Tuning::Remembered).expect("a device");
+        let tuned = gpu.tuned_for(&problem(&gpu)).expect("the first process has tuned it");
+        let (plan, _) = executed(&gpu);
+        assert_eq!(plan.signature(), tuned.winner().expect("a winner").signature);
+        assert_ne!(plan.signature(), tuned.tried[0].signature, "the prediction would be another");
+        return;
+    }
+    let folder = support::folder("tuned-process");
+    if tuned_otherwise(&folder).is_none() {
+        return;
+    }
+    let name = concat!(module_path!(), "::a_second_process_takes_the_plan_that_was_the_fastest");
+    process::assert_passes(process::again(name, &folder));
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Two devices that tune different problems at the same time: the file has both.
+#[test]
+fn what_another_device_has_tuned_meanwhile_is_kept() {
+    let folder = support::folder("tuned-twice");
+    let Some(first) = opened(&folder, Tuning::Remembered) else { return };
+    let second = opened(&folder, Tuning::Remembered).unwrap();
+    first.tune(&problem(&first)).unwrap();
+    second.tune(&problem(&second).alpha(2.0)).unwrap();
+    let (_, all) = read(&file_in(&folder));
+    assert_eq!(all.len(), 2, "{all:?}");
+    assert_eq!(second.tuned(), all);
+    first.forget_tuning();
+    let third = opened(&folder, Tuning::Remembered).unwrap();
+    assert!(third.tuned().is_empty());
+    fs::remove_dir_all(folder).unwrap();
+}
