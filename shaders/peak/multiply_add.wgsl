@@ -34,28 +34,32 @@ fn main(
     if index >= dims.words {
         return;
     }
-    // Eight sums in two vectors, none of which waits for another.
+    // Sixteen sums, none of which waits for another: a core has several multiply-adds in flight. All differ, so that a compiler
+    // cannot compute one of them for several.
     let x = factors(dims.factor);
-    let y = factors(index % 7u);
-    var a = x;
-    var b = y;
+    let first = index % 7u;
+    let y = different(first);
+    var s0 = different(first);
+    var s1 = different(first + 4u);
+    var s2 = different(first + 8u);
+    var s3 = different(first + 12u);
     for (var iteration = 0u; iteration < dims.iterations; iteration++) {
-        a = added(a, x, y);
-        b = added(b, x, y);
-        a = added(a, x, y);
-        b = added(b, x, y);
-        a = added(a, x, y);
-        b = added(b, x, y);
-        a = added(a, x, y);
-        b = added(b, x, y);
-        a = added(a, x, y);
-        b = added(b, x, y);
-        a = added(a, x, y);
-        b = added(b, x, y);
-        a = added(a, x, y);
-        b = added(b, x, y);
-        a = added(a, x, y);
-        b = added(b, x, y);
+        s0 = added(s0, x, y);
+        s1 = added(s1, x, y);
+        s2 = added(s2, x, y);
+        s3 = added(s3, x, y);
+        s0 = added(s0, x, y);
+        s1 = added(s1, x, y);
+        s2 = added(s2, x, y);
+        s3 = added(s3, x, y);
+        s0 = added(s0, x, y);
+        s1 = added(s1, x, y);
+        s2 = added(s2, x, y);
+        s3 = added(s3, x, y);
+        s0 = added(s0, x, y);
+        s1 = added(s1, x, y);
+        s2 = added(s2, x, y);
+        s3 = added(s3, x, y);
     }
-    c[index] = word(a) ^ word(b);
+    c[index] = word(s0) ^ word(s1) ^ word(s2) ^ word(s3);
 }

@@ -1,4 +1,5 @@
-//! Four sums of one invocation: `factors` makes four equal numbers, `added` is a multiply-add of each, `word` depends on all.
+//! Four sums of one invocation: `factors` makes four equal numbers, `different` four that differ, `added` is a multiply-add of
+//! each, `word` depends on all.
 
 //#variant real
 // Of f32 or f16.
@@ -6,6 +7,10 @@ alias Four = vec4<number>;
 
 fn factors(x: u32) -> Four {
     return Four(number(x));
+}
+
+fn different(x: u32) -> Four {
+    return Four(vec4<u32>(x) + vec4<u32>(0u, 1u, 2u, 3u)) * number(0.001);
 }
 
 fn added(sums: Four, x: Four, y: Four) -> Four {
@@ -22,6 +27,10 @@ alias Four = vec4<i32>;
 
 fn factors(x: u32) -> Four {
     return vec4<i32>(i32(x));
+}
+
+fn different(x: u32) -> Four {
+    return vec4<i32>(vec4<u32>(x) + vec4<u32>(0u, 1u, 2u, 3u));
 }
 
 fn added(sums: Four, x: Four, y: Four) -> Four {

@@ -76,9 +76,9 @@ pub struct Machine {
     /// elements of its own vectors are loaded one by one.
     pub elements_per_load: u32,
     /// Time of a read from shared memory, in f32 multiply-adds of a core. GPUs: 2, because shared memory delivers about
-    /// as many bytes per cycle as there are multiply-adds, to operands widened to f32. Software devices: 11.
+    /// as many bytes per cycle as there are multiply-adds, to operands widened to f32. Software devices: 24.
     pub shared_read_weight: f64,
-    /// Time of a read through the caches, in f32 multiply-adds of a core. GPUs: 9. Software devices: 18.
+    /// Time of a read through the caches, in f32 multiply-adds of a core. GPUs: 9. Software devices: 35.
     pub cached_read_weight: f64,
     /// Number of values that an invocation can hold before spills cost time. GPUs: 128, half of the registers of NVIDIA
     /// and AMD. Intel: 96, three quarters of what an invocation has in subgroups of 16. Software devices: 64; on CPUs with 16 vector registers,
@@ -192,8 +192,8 @@ impl Machine {
             line_bytes: 0.0,
             jump_bytes: 128.0,
             elements_per_load: 1,
-            shared_read_weight: 11.0,
-            cached_read_weight: 18.0,
+            shared_read_weight: 24.0,
+            cached_read_weight: 35.0,
             registers: 64,
             accumulators: 128,
             compile_seconds: Some(0.34),

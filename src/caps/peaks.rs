@@ -90,8 +90,8 @@ const KNOWN: &[Known] = &[
     // Software: llvmpipe as measured on 2 cores (an fma loop, a copy, the best of several cooperative kernels);
     // SwiftShader is about a tenth of it.
     // NOTE: both emulate matrices, which are slower than plain code, and convert f16 before and after every operation.
-    ("llvmpipe", 0.087, 0.25, 0.010, 8.0, 32, 2),
-    ("SwiftShader", 0.0087, 0.25, 0.001, 0.80, 32, 2),
+    ("llvmpipe", 0.166, 0.25, 0.010, 8.0, 32, 2),
+    ("SwiftShader", 0.0166, 0.25, 0.001, 0.80, 32, 2),
 ];
 
 /// Peak rates of a device in flop/s and bytes/s, the size of its last shared cache in bytes, and its number of cores.
@@ -129,7 +129,7 @@ fn by_type(device_type: DeviceType) -> Known {
         DeviceType::Discrete => ("discrete", 20.0, 1.0, 40.0, 450.0, 32, 40),
         DeviceType::Virtual => ("virtual", 20.0, 2.0, 80.0, 300.0, 40, 40), // most often a share of a data-centre card
         DeviceType::Integrated | DeviceType::Unknown => ("integrated", 2.0, 1.0, 4.0, 60.0, 4, 8),
-        DeviceType::Software => ("software", 0.087, 0.25, 0.010, 8.0, 32, 2),
+        DeviceType::Software => ("software", 0.166, 0.25, 0.010, 8.0, 32, 2),
     }
 }
 
@@ -170,9 +170,9 @@ mod tests {
             ("Apple M2", 3.6),
             ("Apple M2 Max", 13.6),
             ("Apple M4 Pro", 8.1),
-            ("llvmpipe (LLVM 19.1.7, 256 bits)", 0.087),
-            ("SwiftShader Device (LLVM 10.0.0)", 0.0087),
-            ("SwiftShader Device (Subzero)", 0.0087),
+            ("llvmpipe (LLVM 19.1.7, 256 bits)", 0.166),
+            ("SwiftShader Device (LLVM 10.0.0)", 0.0166),
+            ("SwiftShader Device (Subzero)", 0.0166),
         ] {
             assert!((tflops(adapter) - want).abs() < 1e-9, "{adapter}: {} Tflop/s", tflops(adapter));
         }

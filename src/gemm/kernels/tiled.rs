@@ -131,8 +131,8 @@ impl KernelSpec for Tiled {
         };
         let cost = Cost::of_blocks(tile, problem, caps, unit);
         let [of_a, of_b] = cost.read_weights;
-        // A shuffle takes half as long as a read from the shared memory of a software device.
-        let of_a = if shares_columns(tile, caps) { of_a / 2.0 } else { of_a };
+        // A shuffle takes two thirds of the time of a read from the shared memory of a software device.
+        let of_a = if shares_columns(tile, caps) { of_a / 1.5 } else { of_a };
         Cost { read_weights: [of_a, of_b], ..cost }
     }
 
