@@ -90,8 +90,8 @@ impl FromStr for Size {
 
 /// A problem to tune.
 enum Task {
-    Gemm(GemmProblem),
-    Attention(AttentionProblem),
+    Gemm(Box<GemmProblem>),
+    Attention(Box<AttentionProblem>),
 }
 
 fn main() -> ExitCode {
@@ -170,7 +170,8 @@ fn task(op: Op, size: Size, dtype: Type) -> Result<Task> {
                 Type::I8 => GemmTypes::new(DType::I8, DType::I32),
                 real => GemmTypes::new(real.into(), DType::F32),
             };
-            Ok(Task::Gemm(GemmProblem::new(&of(&[m, k])?, &of(&[k, n])?, &of(&[m, n])?, types)?))
+            let problem = GemmProblem::new(&of(&[m, k])?, &of(&[k, n])?, &of(&[m, n])?, types)?;
+            Ok(Task::Gemm(Box::new(problem)))
         }
         Op::Attention => {
             let [queries, keys, dim] = match size {
@@ -185,7 +186,7 @@ fn task(op: Op, size: Size, dtype: Type) -> Result<Task> {
             let (bias, lengths, keep, slopes) = (None, None, None, None);
             let layouts = AttentionLayouts { q: &q, k: &k, v: &k, bias, lengths, keep, slopes };
             let (range, statistics) = (AttentionRange::default(), AttentionStatistics::None);
-            Ok(Task::Attention(AttentionProblem::new(layouts, range, statistics, dtype.into())?))
+            Ok(Task::Attention(Box::new(AttentionProblem::new(layouts, range, statistics, dtype.into())?)))
         }
     }
 }
@@ -193,8 +194,8 @@ fn task(op: Op, size: Size, dtype: Type) -> Result<Task> {
 impl Task {
     fn tune(&self, gpu: &Gpu) -> Result<Tuned> {
         match self {
-            Self::Gemm(problem) => gpu.tune(problem),
-            Self::Attention(problem) => gpu.tune(problem),
+            Self::Gemm(problem) => gpu.tune(&**problem),
+            Self::Attention(problem) => gpu.tune(&**problem),
         }
     }
 }

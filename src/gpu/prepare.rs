@@ -82,7 +82,8 @@ impl Gpu {
     /// Compiles a plan's kernels ahead of its first execution.
     ///
     /// # Errors
-    /// [`Error::Device`] if the driver refuses a kernel; [`Error::Unsupported`] if this device lacks what a step needs,
+    /// [`Error::Device`](crate::Error::Device) if the driver refuses a kernel;
+    /// [`Error::Unsupported`](crate::Error::Unsupported) if this device lacks what a step needs,
     /// or its driver gives a kernel subgroups of another size than the kernel is written for.
     pub fn prepare(&self, plan: &Plan) -> Result<()> {
         self.inner.status.check()?;

@@ -42,6 +42,8 @@ fn tune_refuses_what_it_cannot_do_in_plain_words() {
     if support::gpu().is_none() {
         return;
     }
+    let folder = support::folder("tune-refused");
+    let cache = [("TILEWISE_CACHE", folder.to_str().expect("a path"))];
     for (arguments, words) in [
         (&["--sizes", "12x"][..], "`12x` is not a size"),
         (&["--sizes", "1x2x3x4"], "is not a size such as 512"),
@@ -52,7 +54,7 @@ fn tune_refuses_what_it_cannot_do_in_plain_words() {
         (&["--ops", "attention", "--dtypes", "i8"], "attention takes f32, f16 or bf16"),
         (&["--sizes", "4294967296"], "4294967296"),
     ] {
-        let ended = run("tune", arguments, &[]);
+        let ended = run("tune", arguments, &cache);
         assert!(matches!(ended.code(), Some(1 | 2)) && ended.stdout.is_empty(), "{arguments:?}: {ended:?}");
         assert!(ended.stderr.contains(words), "{arguments:?}: {}", ended.stderr);
     }

@@ -73,9 +73,10 @@ pub(crate) fn launches() -> Vec<Launch> {
             );
         }
     }
+    // More iterations would be launched in more pieces than a plan may have.
     for (at, number) in [PeakNumber::F32, PeakNumber::I8, PeakNumber::F16].into_iter().enumerate() {
         let words = u32::try_from(WINDOW / 4).expect("no more than a window");
-        let problem = PeakProblem::new(number, words, u32::MAX);
+        let problem = PeakProblem::new(number, words, 100);
         add(&format!("multiply-adds of {number:?}"), problem.plan(&devices[at % 2]));
     }
     launches
