@@ -34,11 +34,12 @@ fn main(
     if index >= dims.words {
         return;
     }
-    // Eight sums in two vectors, none of which waits for another.
-    let x = factors(dims.factor);
-    let y = factors(index % 7u);
-    var a = x;
-    var b = y;
+    // Eight sums in two vectors, none of which waits for another. NOTE: they start from different numbers, because compilers
+    // compute equal sums only once.
+    let x = equal(dims.factor);
+    let y = equal(index % 7u);
+    var a = consecutive(index % 5u);
+    var b = consecutive(index % 5u + 4u);
     for (var iteration = 0u; iteration < dims.iterations; iteration++) {
         a = added(a, x, y);
         b = added(b, x, y);
