@@ -54,6 +54,7 @@ chapters! {
     clifford_kernels: "src/clifford-kernels.md",
     adding_a_kernel: "src/adding-a-kernel.md",
     measuring: "src/measuring.md",
+    tuning: "src/tuning.md",
     compilers: "src/compilers.md",
     rejected: "src/rejected.md",
     glossary: "src/glossary.md",

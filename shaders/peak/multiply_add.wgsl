@@ -34,15 +34,15 @@ fn main(
     if index >= dims.words {
         return;
     }
-    // Sixteen sums, none of which waits for another: a core has several multiply-adds in flight. All differ, so that a compiler
-    // cannot compute one of them for several.
-    let x = factors(dims.factor);
-    let first = index % 7u;
-    let y = different(first);
-    var s0 = different(first);
-    var s1 = different(first + 4u);
-    var s2 = different(first + 8u);
-    var s3 = different(first + 12u);
+    // Sixteen sums in four vectors, none of which waits for another. NOTE: they start from different numbers, because compilers
+    // compute equal sums only once.
+    let x = equal(dims.factor);
+    let y = equal(index % 7u);
+    let first = index % 5u;
+    var s0 = consecutive(first);
+    var s1 = consecutive(first + 4u);
+    var s2 = consecutive(first + 8u);
+    var s3 = consecutive(first + 12u);
     for (var iteration = 0u; iteration < dims.iterations; iteration++) {
         s0 = added(s0, x, y);
         s1 = added(s1, x, y);

@@ -1,16 +1,16 @@
-//! Four sums of one invocation: `factors` makes four equal numbers, `different` four that differ, `added` is a multiply-add of
-//! each, `word` depends on all.
+//! Four sums of one invocation: `equal` and `consecutive` make four numbers, `added` is a multiply-add of each, `word` depends
+//! on all.
 
 //#variant real
 // Of f32 or f16.
 alias Four = vec4<number>;
 
-fn factors(x: u32) -> Four {
+fn equal(x: u32) -> Four {
     return Four(number(x));
 }
 
-fn different(x: u32) -> Four {
-    return Four(vec4<u32>(x) + vec4<u32>(0u, 1u, 2u, 3u)) * number(0.001);
+fn consecutive(x: u32) -> Four {
+    return Four(number(x), number(x + 1u), number(x + 2u), number(x + 3u));
 }
 
 fn added(sums: Four, x: Four, y: Four) -> Four {
@@ -25,12 +25,12 @@ fn word(sums: Four) -> u32 {
 // Packed words of four i8: each multiply-add is four of them, whose sum is added.
 alias Four = vec4<i32>;
 
-fn factors(x: u32) -> Four {
+fn equal(x: u32) -> Four {
     return vec4<i32>(i32(x));
 }
 
-fn different(x: u32) -> Four {
-    return vec4<i32>(vec4<u32>(x) + vec4<u32>(0u, 1u, 2u, 3u));
+fn consecutive(x: u32) -> Four {
+    return vec4<i32>(vec4<u32>(x, x + 1u, x + 2u, x + 3u));
 }
 
 fn added(sums: Four, x: Four, y: Four) -> Four {
