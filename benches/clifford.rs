@@ -21,7 +21,7 @@ const POINTS: ByDevice<usize> = ByDevice { software: 1_000_000, gpu: 10_000_000 
 
 fn main() -> ExitCode {
     support::main(|session| {
-        let peaks = session.peaks();
+        let peaks = session.peaks()?;
         let bench = Bench { session, peaks };
         let session = &bench.session;
         let mut ok = session.for_batches("products", &FEATURES, &BATCHES, |size| bench.products(size))?;

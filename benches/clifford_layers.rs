@@ -20,7 +20,7 @@ const BATCHES: ByDevice<&[usize]> = ByDevice { software: &[4096], gpu: &[4096] }
 
 fn main() -> ExitCode {
     support::main(|session| {
-        let peaks = session.peaks();
+        let peaks = session.peaks()?;
         let bench = Bench { session, peaks };
         bench.session.for_batches("layers", &FEATURES, &BATCHES, |size| bench.layers(size))
     })

@@ -141,7 +141,7 @@ impl<'a> Table<'a> {
         let mut peaks = Peaks { flops: 0.0, bytes: 0.0 };
         let mut rates = vec![Vec::new(); cases.len()];
         for _ in 0..ROUNDS {
-            let now = peak::measure(gpu);
+            let now = peak::measure(gpu)?;
             peaks = Peaks { flops: peaks.flops.max(now.flops), bytes: peaks.bytes.max(now.bytes) };
             for (case, rates) in cases.iter().zip(&mut rates) {
                 rates.push(case.rate()?);

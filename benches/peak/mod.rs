@@ -1,11 +1,11 @@
-//! The peaks of a device, measured: plain wgpu on its device and queue, with none of the crate's kernels.
+//! The peaks of a device, measured.
 #![allow(dead_code, reason = "each bench uses a part of it")]
 
 pub(crate) mod matrices;
 
 use std::time::Instant;
-use tilewise::Gpu;
 use tilewise::wgpu;
+use tilewise::{Gpu, Result};
 
 /// What the device reaches at best.
 #[derive(Clone, Copy)]
@@ -16,39 +16,23 @@ pub(crate) struct Peaks {
     pub(crate) bytes: f64,
 }
 
-/// Flops of an invocation of `multiply_add` in one iteration: 16 fma of vec4, two flops each.
-const FLOPS_PER_ITERATION: f64 = 16.0 * 4.0 * 2.0;
-/// Invocations of `multiply_add`: enough to fill every device many times over.
-const INVOCATIONS: u32 = 1 << 19;
 /// Seconds that one measurement should take at least.
 const ENOUGH: f64 = 0.02;
 /// Measurements, of which the fastest counts: other work on the machine can only slow one down.
 const ROUNDS: usize = 5;
 
-/// Measures both peaks.
-pub(crate) fn measure(gpu: &Gpu) -> Peaks {
+/// Measures both peaks: multiply-adds as the library does, and a copy by plain wgpu.
+pub(crate) fn measure(gpu: &Gpu) -> Result<Peaks> {
+    let flops = gpu.measure_machine()?.f32_flops;
     // Two operands that no cache holds, if the memory is large enough.
     let limits = &gpu.caps().limits;
     let room = gpu.caps().memory.unwrap_or(1 << 30) / 8;
     let bytes = limits.binding_bytes.min(limits.buffer_bytes).min(room).min(1 << 30) / 4096 * 4096;
-    let buffers = Buffers::new(gpu, bytes);
-    let multiply_add = buffers.program(gpu, "multiply_add");
-    let seconds = |iterations: u32| {
-        let params = [iterations, 1.0f32.to_bits()];
-        gpu.queue().write_buffer(&buffers.params, 0, bytemuck::bytes_of(&params));
-        multiply_add.seconds(gpu, [INVOCATIONS / 64, 1])
-    };
-    let mut iterations = 16;
-    while seconds(iterations) < ENOUGH && iterations < 1 << 20 {
-        iterations *= 2;
-    }
-    let flops = f64::from(INVOCATIONS) * f64::from(iterations) * FLOPS_PER_ITERATION;
-    let flops = flops / fastest(|| seconds(iterations));
-    let copier = Copier::of(gpu, &buffers, bytes);
-    Peaks { flops, bytes: 2.0 * bytes as f64 / fastest(|| copier.seconds(gpu)) }
+    let copier = Copier::of(gpu, &Buffers::new(gpu, bytes), bytes);
+    Ok(Peaks { flops, bytes: 2.0 * bytes as f64 / fastest(|| copier.seconds(gpu)) })
 }
 
-/// What both entry points of the shader are bound to.
+/// What a program is bound to.
 struct Buffers {
     params: wgpu::Buffer,
     source: wgpu::Buffer,

@@ -28,7 +28,7 @@ pub(crate) fn measure(args: &Args, gpu: &Gpu) -> Result<Run> {
     // Shown only on a terminal.
     let bar = ProgressBar::new(cases as u64 * u64::from(rounds + passes)).with_style(style()?);
     bar.set_message("peaks");
-    let mut run = Run::begin(gpu, peaks::measure(gpu));
+    let mut run = Run::begin(gpu, peaks::measure(gpu)?);
     // A file that cannot be written is refused now, and not after minutes.
     output::write(args, &run, None)?;
     for pass in 0..passes {
@@ -42,7 +42,7 @@ pub(crate) fn measure(args: &Args, gpu: &Gpu) -> Result<Run> {
                 output::write(args, &run, None)?;
             }
         }
-        run.peaks = run.peaks.or_higher(&peaks::measure(gpu));
+        run.peaks = run.peaks.or_higher(&peaks::measure(gpu)?);
     }
     run.finished = true;
     bar.finish_and_clear();

@@ -2,12 +2,12 @@
 
 use crate::peak;
 use crate::record::Peaks;
-use tilewise::Gpu;
+use tilewise::{Gpu, Result};
 
 /// Measures the peaks.
-pub(crate) fn measure(gpu: &Gpu) -> Peaks {
-    let found = peak::measure(gpu);
-    Peaks { fma: found.flops, copy: found.bytes, matrices: peak::matrices::measure(gpu) }
+pub(crate) fn measure(gpu: &Gpu) -> Result<Peaks> {
+    let found = peak::measure(gpu)?;
+    Ok(Peaks { fma: found.flops, copy: found.bytes, matrices: peak::matrices::measure(gpu) })
 }
 
 impl Peaks {

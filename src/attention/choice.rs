@@ -56,7 +56,7 @@ impl AttentionProblem {
                 Error::Unsupported { op: OP, needs: lacking.join(", or "), device: caps.adapter.clone() }
             });
         }
-        let plain = self.plain_flops() / caps.machine.f32_flops;
+        let plain = self.plain_flops() * self.form(caps).slowness(caps) / caps.machine.f32_flops;
         Ok(fastest.filter(|tile| seconds(tile) < plain))
     }
 }

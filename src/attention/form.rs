@@ -52,6 +52,12 @@ impl Form {
         there.div_ceil(self.rows * self.invocations / self.lanes)
     }
 
+    /// How many times as long its multiply-adds take as at the peak: an element of a key or a value is read once for the rows of an
+    /// invocation. The time of such a read is taken to be that of one from shared memory, which fits lavapipe.
+    pub(super) fn slowness(self, caps: &Caps) -> f64 {
+        1.0 + caps.machine.shared_read_weight / f64::from(self.rows)
+    }
+
     /// The shared memory that invocations of a row exchange values through.
     pub(super) fn workgroup_bytes(self, caps: &Caps) -> u32 {
         let is_shared = self.lanes > 1 && subgroup(caps, self.invocations).is_none();

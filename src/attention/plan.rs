@@ -120,7 +120,7 @@ impl AttentionProblem {
             dims: self.dims_on(form),
             args,
             flops: Flops::of_f32(self.plain_flops()),
-            time: Time::Roofline,
+            time: Time::SlowArithmetic { times: form.slowness(caps) },
         })
     }
 

@@ -57,6 +57,8 @@ pub(crate) struct NewStep<'a> {
 pub(crate) enum Time {
     /// By the roofline model: arithmetic or bytes at the device's peaks, whichever takes longer.
     Roofline,
+    /// The same, with arithmetic that takes this many times as long as at the peak.
+    SlowArithmetic { times: f64 },
     /// By the family's own model.
     Predicted(Prediction),
 }
@@ -220,6 +222,9 @@ impl<'a> Draft<'a> {
         }
         let prediction = match time {
             Time::Roofline => Prediction::roofline(&flops, read.iter().chain(&written).sum(), caps),
+            Time::SlowArithmetic { times } => {
+                Prediction::roofline(&flops.part(times), read.iter().chain(&written).sum(), caps)
+            }
             Time::Predicted(prediction) => prediction,
         };
         let (running, launching) = (prediction.seconds, caps.machine.launch_seconds);

@@ -62,7 +62,7 @@ impl Flops {
         Self { integer, ..Self::default() }
     }
 
-    fn part(&self, part: f64) -> Self {
+    pub(super) fn part(&self, part: f64) -> Self {
         Self {
             matrix: self.matrix * part,
             f32: self.f32 * part,

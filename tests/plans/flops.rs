@@ -4,6 +4,7 @@ use crate::support::families::FAMILIES;
 use crate::support::operand::View;
 use crate::support::wgsl;
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
+use tilewise::gpu::DeviceType;
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{
     Distribution, GemmDims, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition, OuterAxis, Pin, SeedSource,
@@ -298,6 +299,7 @@ fn every_family_computes_what_its_plan_says_by_unit() {
         for (what, plan) in FAMILIES {
             let is_possible = match what {
                 "coop" | "attention on matrices" => caps.has_tensor_cores(),
+                "broadcast" => caps.device_type == DeviceType::Software,
                 _ => device != "bare-vulkan" || !NOT_BARE.contains(&what),
             };
             match plan(&caps) {

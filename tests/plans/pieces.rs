@@ -31,10 +31,12 @@ const LONGEST: f64 = 0.5 + 100e-6; // with its launch
 
 /// What one workgroup has to itself and takes longer for, on devices whose watchdog does not wait: a row, or a range of places,
 /// for which it draws all lines of a sparse operator.
-const TOO_LONG: [(&str, &str); 3] = [
-    ("lavapipe", "sparse sketch"),
+const TOO_LONG: [(&str, &str); 5] = [
     ("swiftshader", "sparse sketch"),
+    ("swiftshader", "steerable layer"),
     ("swiftshader", "steerable layer, backward"),
+    ("swiftshader", "norm, backward"),
+    ("swiftshader", "connected layer, backward"),
 ];
 
 /// What a device cannot run in any size, for want of storage bindings: it has four.

@@ -16,13 +16,14 @@ fn a_plan_prints_what_runs_and_why_nothing_else_does() {
     let plan = wgsl::plain([512; 3], F32).explain(&fixtures::lavapipe()).unwrap();
     let printed = plan.to_string();
     let lines: Vec<&str> = printed.lines().collect();
-    let [what, step, why, gemv, _, _, coop] = lines[..] else { panic!("{printed}") };
+    let [what, step, tiled, why, gemv, _, coop] = lines[..] else { panic!("{printed}") };
     assert!(what.starts_with("matmul: 1 step, predicted ") && what.contains(" ms: 268 MFLOP, "), "{printed}");
     assert!(what.ends_with("2.10 MB read, 1.05 MB written, bound by arithmetic"), "{printed}");
     assert!(step.starts_with(&format!("  gemm/broadcast {}, grid ", plan.steps()[0].tile)), "{printed}");
     assert!(step.contains(" x 1 x 1, ") && step.contains(" ms: 268 MFLOP; "), "{printed}");
     let moved = "reads A 1.05 MB, B 1.05 MB; writes the output 1.05 MB; bound by arithmetic";
     assert!(step.ends_with(moved), "{printed}");
+    assert!(tiled.starts_with("  tiled: slower here, predicted ") && tiled.ends_with(" ms"), "{printed}");
     assert!(why.starts_with("  naive: slower here, predicted ") && why.ends_with(" ms"), "{printed}");
     assert_eq!(gemv, "  gemv: needs m or n of at most 8");
     assert_eq!(coop, "  coop: needs operands of f16, not f32");

@@ -42,7 +42,7 @@ fn measure<T: Real>(case: Case, rounds: usize) -> Result<CaseRow> {
     let ours = Ours::new(&gpu, [&a, &b], size, pairs)?;
     let operands = Operands { a: bytemuck::cast_slice(&a), b: bytemuck::cast_slice(&b), pairs };
 
-    let before = peak::measure(&gpu);
+    let before = peak::measure(&gpu)?;
     let mut sides = vec![ours.side(size, &definition), cubek.auto(case, &operands, &definition)];
     sides.extend(cubek.named(case, &operands, &definition));
     sides.push(cpu::side([&a, &b], size, pairs, &definition));
@@ -59,7 +59,7 @@ fn measure<T: Real>(case: Case, rounds: usize) -> Result<CaseRow> {
             on_device.push(ours.device_seconds(size, *once, ENOUGH)?);
         }
     }
-    let peaks = larger(before, peak::measure(&gpu));
+    let peaks = larger(before, peak::measure(&gpu)?);
 
     let rounds_of_ours = sides[0].seconds().to_vec();
     let caps = gpu.caps();
