@@ -53,8 +53,12 @@ impl Form {
     }
 
     /// How many times as long its multiply-adds take as at the peak: an element of a key or a value is read once for the rows of an
-    /// invocation. The time of such a read is taken to be that of one from shared memory, which fits lavapipe.
+    /// invocation. The time of such a read is taken to be that of one from shared memory, which fits lavapipe. On GPUs nobody has
+    /// measured it: they are predicted at their peak.
     pub(super) fn slowness(self, caps: &Caps) -> f64 {
+        if !caps.machine.runs_in_turn() {
+            return 1.0;
+        }
         1.0 + caps.machine.shared_read_weight / f64::from(self.rows)
     }
 

@@ -22,9 +22,9 @@ pub struct Machine {
     pub f32_flops: f64,
     /// Rate of f16 multiply-adds outside tensor cores, in flop/s.
     pub f16_flops: f64,
-    /// Rate of i8 multiply-adds on packed words of four, in flop/s: twice the rate of f32. A packed dot product is four
-    /// of them in one instruction. NVIDIA issues it half as often as an f32 instruction, others as often. On lavapipe,
-    /// products with the same register tiles ran 2.3 to 3.1 times as fast.
+    /// Rate of i8 multiply-adds on packed words of four, in flop/s. GPUs: twice the rate of f32. A packed dot product is four
+    /// of them in one instruction. NVIDIA issues it half as often as an f32 instruction, others as often. Software devices:
+    /// 0.64 of the rate of f32, as lavapipe reaches in registers.
     pub i8_flops: f64,
     /// Rate of f16 multiply-adds on cooperative matrices, in flop/s; 0 if there are none.
     pub matrix_flops: f64,
@@ -185,6 +185,7 @@ impl Machine {
             shared_bandwidth: memory_bandwidth,
             busy_invocations: 1,
             vector_lanes: 8,
+            i8_flops: 0.64 * f32_flops,
             launch_seconds: 35e-6,
             load_seconds: 0.0,
             barrier_seconds: 0.0,

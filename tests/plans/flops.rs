@@ -144,7 +144,7 @@ fn expected(what: &str, plan: &Plan) -> Units {
     match what {
         "naive" => f32(product([40, 50, 60])),
         "gemv" => f32(product([1200, 2, 64])),
-        "tiled" => f32(product([200, 260, 40])),
+        "tiled" | "broadcast" => f32(product([200, 260, 40])),
         "tiled, split-k" => f32(product([65, 66, 300]) + 3 * 65 * 66),
         "dot" => [0.0, 0.0, 0.0, product([200, 260, 64]) as f64],
         "coop" => [product([300, 400, 64]) as f64, 0.0, 0.0, 0.0],

@@ -84,8 +84,11 @@ impl KernelSpec for Dot {
         stages(tile, caps) * stage_bytes(tile)
     }
 
+    /// A read of a word serves four multiply-adds, of the rate of i8.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
-        Cost::of_blocks(tile, problem, caps, Unit::Integer)
+        let cost = Cost::of_blocks(tile, problem, caps, Unit::Integer);
+        let of_word = caps.machine.i8_flops / caps.machine.f32_flops / 4.0;
+        Cost { read_weights: cost.read_weights.map(|weight| weight * of_word), ..cost }
     }
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
