@@ -53,7 +53,7 @@ impl Form {
     }
 
     /// How many times as long its multiply-adds take as at the peak: an element of a key or a value is read once for the rows of an
-    /// invocation. The time of such a read is taken to be that of one from shared memory, which fits lavapipe. On GPUs nobody has
+    /// invocation. It is taken to last as long as a read from shared memory, which fits lavapipe. On GPUs nobody has
     /// measured it: they are predicted at their peak.
     pub(super) fn slowness(self, caps: &Caps) -> f64 {
         if !caps.machine.runs_in_turn() {

@@ -31,7 +31,8 @@ const LONGEST: f64 = 0.5 + 100e-6; // with its launch
 
 /// What one workgroup has to itself and takes longer for, on devices whose watchdog does not wait: a row, or a range of places,
 /// for which it draws all lines of a sparse operator.
-const TOO_LONG: [(&str, &str); 5] = [
+const TOO_LONG: [(&str, &str); 6] = [
+    ("lavapipe", "sparse sketch"),
     ("swiftshader", "sparse sketch"),
     ("swiftshader", "steerable layer"),
     ("swiftshader", "steerable layer, backward"),
