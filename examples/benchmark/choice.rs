@@ -3,6 +3,8 @@
 use crate::case::Case;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use tilewise::Plan;
+use tilewise::planning::TimeSource;
 
 /// How a plan was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,15 +12,18 @@ use std::fmt;
 pub(crate) enum Choice {
     /// By predicted times.
     Predicted,
+    /// By measured times, now or in an earlier run: `TILEWISE_TUNING`. The prediction is the measured time.
+    Tuned,
     /// By the user, who pinned the kernel.
     Pinned,
 }
 
 /// How the plan of a case was chosen.
-pub(crate) fn choice(case: &Case) -> Choice {
-    match case.pin {
-        Some(_) => Choice::Pinned,
-        None => Choice::Predicted,
+pub(crate) fn choice(case: &Case, plan: &Plan) -> Choice {
+    match (case.pin, plan.time_source()) {
+        (Some(_), _) => Choice::Pinned,
+        (None, TimeSource::Measured) => Choice::Tuned,
+        (None, TimeSource::Predicted) => Choice::Predicted,
     }
 }
 
@@ -26,6 +31,7 @@ impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Predicted => "predicted",
+            Self::Tuned => "tuned",
             Self::Pinned => "pinned",
         })
     }

@@ -39,13 +39,20 @@ pub(crate) fn check_time(plan: &Plan, patience: Patience) -> Result<()> {
 }
 
 impl Ready {
-    /// An operation that has run once, so that it is compiled, and was checked.
+    /// An operation that has run once, so that it is compiled, and was checked. A tuned device may run another plan than the
+    /// predicted one.
     pub(crate) fn new(
         gpu: &Gpu,
         plan: Plan,
         checked: Checked,
-        launch: impl FnMut(usize) -> Result<()> + 'static,
+        mut launch: impl FnMut(usize) -> Result<()> + 'static,
     ) -> Result<Self> {
+        let (ran, plans) = gpu.plans_of(|| launch(0));
+        ran?;
+        let plan = match &plans[..] {
+            [taken] => taken.clone(),
+            _ => plan,
+        };
         let mut ready =
             Self { plan, checked, launch: Box::new(launch), launched: 0, together: 1, submissions: 1 };
         let before = gpu.stats().launches;

@@ -175,7 +175,7 @@ impl Row {
             dtype: case.dtype.to_string(),
             precision: case.precision.map(|precision| precision.to_string()),
             pinned: case.pin.map(|kernel| kernel.to_string()),
-            choice: choice(case),
+            choice: choice(case, &ready.plan),
             kernel,
             tile,
             together: ready.operations(),

@@ -1,5 +1,6 @@
 //! The table of a run.
 
+use crate::choice::Choice;
 use crate::record::{Peaks, Row, Run};
 use crate::roofline::Limit;
 use crate::support::significant;
@@ -39,14 +40,17 @@ pub(crate) fn write(f: &mut fmt::Formatter<'_>, run: &Run) -> fmt::Result {
 
 fn cells(peaks: &Peaks, row: &Row) -> [String; 12] {
     let spread = row.spread();
-    let pinned = if row.pinned.is_some() { ", pinned" } else { "" };
+    let chosen = match row.choice {
+        Choice::Predicted => String::new(),
+        choice => format!(", {choice}"),
+    };
     let verdict = if row.ok { "ok" } else { "WRONG" };
     [
         row.op.clone(),
         row.size(),
         row.dtype.clone(),
         row.precision.clone().unwrap_or_else(|| "-".into()),
-        format!("{} {}{pinned}", row.kernel_name(), short(&row.tile)),
+        format!("{} {}{chosen}", row.kernel_name(), short(&row.tile)),
         seconds(spread.median),
         format!("{:.1}%", spread.relative() * 100.0),
         rate(peaks, row),
