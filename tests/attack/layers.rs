@@ -128,7 +128,7 @@ impl Actor {
         let taken = 1 + self.random.below(rows.min(48));
         self.say(format!("{taken} rows"));
         let shape = [1, 1, taken, length];
-        let part = |of: &Tensor<f32>| of.reshape([1, 1, rows, length])?.slice(2, ..taken);
+        let part = |of: &Tensor<f32>| of.contiguous()?.reshape([1, 1, rows, length])?.slice(2, ..taken);
         let (x, g) = (part(&of.x)?, part(&of.g)?);
         let [of_x, of_g] = [&of.of_x, &of.of_g].map(|of| &of[..taken * length]);
         let mut want =

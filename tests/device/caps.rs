@@ -322,7 +322,7 @@ fn display_tells_devices_apart() {
                 "tensor cores     yes",
                 "8x8x8 f16 x f16 -> f32 (subgroup)",
                 "binding          128 MiB",
-                "f32 peak         58 GFLOP/s",
+                "f32 peak         166 GFLOP/s",
                 "cores            2, 4 workgroups each, busy with 1 invocations in vectors of 8",
                 "4 loads in flight, in vectors of 1",
                 "registers        64 per invocation, no limit per workgroup",

@@ -298,7 +298,7 @@ fn a_device_that_computes_something_else_is_found_out() {
     // Products go on without it, and one that is pinned to it says what it lacks.
     let a = gpu.tensor(&[f16::ONE; 4096], [64, 64]).unwrap();
     let product = Gemm::new(&a, &a);
-    assert_eq!(product.plan().unwrap().steps()[0].kernel.shader(), "gemm/tiled");
+    assert_eq!(product.plan().unwrap().steps()[0].kernel.shader(), "gemm/broadcast");
     product.run().unwrap();
     let pinned = product.kernel(GemmKernel::Coop).run().unwrap_err();
     assert!(matches!(&pinned, Error::Unsupported { needs, .. } if needs.contains(&why)), "{pinned}");

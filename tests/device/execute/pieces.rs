@@ -44,7 +44,10 @@ fn check(gpu: &Gpu, step: usize) {
     for (what, family) in FAMILIES.into_iter().step_by(step) {
         // So slow that the longest step takes about these seconds. What takes long to compile is taken where it gains more
         // than that: both plans are of slow devices.
-        let taking = |seconds: f64| family(&slowed(&slow, seconds / longest(&family(&slow)?).0));
+        let taking = |seconds: f64| {
+            let running = longest(&family(&slow)?).0 - slow.machine.launch_seconds;
+            family(&slowed(&slow, seconds / running))
+        };
         let plan = match taking(0.45) {
             Ok(plan) => plan,
             Err(Error::Unsupported { .. }) => {

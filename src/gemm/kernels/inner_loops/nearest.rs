@@ -2,7 +2,7 @@
 
 use super::line::Compiled;
 use super::{bmg, gfx1201, line::InnerLoop, navi31, nv176};
-use crate::caps::{Caps, DeviceType};
+use crate::caps::Caps;
 use crate::gemm::problem::GemmKernel;
 use crate::layout::DType;
 
@@ -23,7 +23,7 @@ const RDNA4: [&str; 3] = ["GFX12", "RX 90", "AI PRO R9"];
 ///   worse than the formula that counts reads;
 /// - software devices: none. They run a workgroup's invocations one after another, and have a formula of their own.
 fn nearest(caps: &Caps) -> Option<&'static Compiled> {
-    if caps.device_type == DeviceType::Software {
+    if caps.machine.runs_in_turn() {
         return None;
     }
     match caps.vendor {
