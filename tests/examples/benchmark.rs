@@ -7,6 +7,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use tilewise::gpu::DeviceType;
 
 /// Seconds until which a started run has measured something.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -161,9 +162,7 @@ fn check_files(report: &Value, [save, csv, svg]: &[PathBuf; 3]) {
 
 #[test]
 fn kernels_and_precisions_are_pinned_and_what_does_not_fit_is_listed() {
-    if support::gpu().is_none() {
-        return;
-    }
+    let Some(gpu) = support::gpu() else { return };
     let of = |arguments: &[&str]| {
         let report = measured("pinned.json", &[arguments, &["--ops", "gemm", "--rounds", "1"]].concat());
         rows(&report).iter().for_each(|row| check_row(row, &report["peaks"], 1));
@@ -181,7 +180,11 @@ fn kernels_and_precisions_are_pinned_and_what_does_not_fit_is_listed() {
     let strict = rows_of("f32", "strict");
     assert_eq!(strict[0][0], "-", "{strict:?}");
     let pinned: Vec<&str> = strict[1..].iter().map(|row| row[0].as_str()).collect();
-    assert_eq!(pinned, ["naive", "tiled"]);
+    let scalar: &[&str] = match gpu.caps().device_type {
+        DeviceType::Software => &["naive", "broadcast", "tiled"],
+        _ => &["naive", "tiled"],
+    };
+    assert_eq!(pinned, scalar);
     assert!(strict[1..].iter().all(|[pinned, kernel]| pinned == kernel), "{strict:?}");
     assert!(!rows_of("f32", "split").is_empty());
     let integers: Vec<String> = rows_of("i8", "-").into_iter().map(|[pinned, _]| pinned).collect();
@@ -278,7 +281,7 @@ fn unknown_options_are_refused() {
         (&["--sizes", "18446744073709551616"], "must be N or MxNxK"),
         (&["--dtypes", "f64"], "possible values: f32, f16, bf16, i8"),
         (&["--precisions", "loose"], "loose"),
-        (&["--kernels", "magic"], "possible values: auto, all, naive, gemv, tiled, dot, coop"),
+        (&["--kernels", "magic"], "possible values: auto, all, naive, gemv, broadcast, tiled, dot, coop"),
         (&["--rounds", "0"], "0"),
         (&["--fail-on-regression"], "--compare"),
         (&["--from", "run.json", "--sizes", "64"], "cannot be used with"),
