@@ -56,6 +56,9 @@ pub fn parse_tuning(lines: &[String]) -> Option<Vec<Tuned>> {
     let mut all: Vec<Tuned> = Vec::new();
     for line in lines {
         let fields: Vec<&str> = line.split(TAB).collect();
+        if fields.iter().any(|field| field.contains(char::is_control)) {
+            return None; // no such line is written
+        }
         match fields[..] {
             [PROBLEM, key, date, problem] => all.push(Tuned {
                 problem: problem.to_owned(),
