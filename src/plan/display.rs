@@ -15,7 +15,7 @@ const TEMPORARIES_LISTED: usize = 16;
 ///   1. gemm/tiled 32x64x16 (4x4 per invocation), grid 8 x 1 x 1, 47.7 us: 33.6 MFLOP; reads A 1.05 MB, B 1.05 MB; writes the temporary 65.5 kB; bound by latency
 ///   2. gemm/reduce_splits 64 times 4 elements, grid 16 x 1 x 1, 4.8 us: 16.4 kFLOP; reads the temporary 65.5 kB; writes the output 16.4 kB; bound by latency
 ///   between steps: 65536 bytes, written by step 1, read by step 2
-///   naive: slower here, predicted 652.9 us
+///   naive: slower here, predicted 656.9 us
 ///   gemv: needs m or n of at most 8
 ///   broadcast: needs a device that runs the invocations of a workgroup in turn
 ///   dot: needs operands of i8, not f32

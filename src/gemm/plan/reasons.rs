@@ -49,13 +49,13 @@ impl GemmProblem {
 }
 
 impl GemmKernel {
-    /// The predicted seconds of the kernel's fastest candidate. None if it has no candidate.
+    /// The predicted seconds of the kernel's fastest candidate, with its launch. None if it has no candidate.
     fn fastest(self, problem: &GemmProblem, caps: &Caps) -> Option<f64> {
         let fits = |tile: &&Tile| problem.pin.allows(tile) && tile.fits(problem, caps).is_ok();
         let costs = self.tiles().iter().filter(fits).flat_map(|tile| {
             tile.splits(problem, caps).map(|splits| tile.cost_of_splits(problem, splits, caps))
         });
-        costs.min_by(f64::total_cmp)
+        costs.min_by(f64::total_cmp).map(|seconds| seconds + caps.machine.launch_seconds)
     }
 
     /// Why the kernel has no candidate.
