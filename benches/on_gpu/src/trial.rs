@@ -28,7 +28,7 @@ pub(crate) const SECTIONS: [Section; 14] = [
 const ROWS: &[(Section, &str)] = &[
     (Section::Gemm, "| 32 x 32 x 32 | f16 -> f32 | tt | * | # |"),
     (Section::Tiles, "| f16 -> f16, nt | 16 x 16 x 16 | 32 x 32 x 32 |"),
-    (Section::Tiles, "| tiled * | # |"),
+    (Section::Tiles, "| broadcast * | # |"),
     (Section::Peaks, "| 32 x 32 x 32 | f16 | auto | # | # |"),
     (Section::Host, "| product | 1 | # | # | # |"),
     (Section::Variants, "| rows of A, B row-major | 4 x 32 x 32 | f32 -> f32 | # | a copy | # | # | # |"),
