@@ -338,7 +338,7 @@ fn display_tells_devices_apart() {
                 "subgroups        4\n",
                 "workgroup        256",
                 "binding          1 GiB",
-                "950 MB/s",
+                "800 MB/s",
             ],
         ),
         (
