@@ -9,7 +9,8 @@ use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout};
 use crate::plan::{
-    Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time, Trial, distinct,
+    Access, Dims, Draft, Flops, MAX_STEP_SECONDS, NewStep, Plan, Problem, Region, ScalarParameter, Time,
+    Trial, distinct,
 };
 use std::mem::offset_of;
 
@@ -29,7 +30,11 @@ impl Problem for AttentionProblem {
     }
 
     fn trial(&self, caps: &Caps) -> Result<Option<Trial>> {
-        let reference = self.plan_by(Choice::Plain(Form { parts: 1, ..self.form(caps) }), caps)?;
+        let form = self.form(caps);
+        let whole = self.plan_by(Choice::Plain(Form { parts: 1, ..form }), caps)?;
+        // Few rows of many keys: a launch cannot be cut within a row.
+        let is_short = whole.seconds() <= MAX_STEP_SECONDS;
+        let reference = if is_short { whole } else { self.plan_by(Choice::Plain(form), caps)? };
         Ok(Some(self.trial_by(reference)))
     }
 }

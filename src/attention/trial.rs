@@ -1,53 +1,100 @@
 //! How the candidates of an attention are tried: the operands, and the bounds of the results.
 
-use super::problem::AttentionProblem;
+use super::problem::{AttentionProblem, AttentionStatistics};
 use crate::layout::DType;
 use crate::plan::{Plan, Scalar, Tolerance, Trial, TrialRun, TrialValues};
 
 /// Unit roundoff of f32.
 const U: f64 = 1.0 / (1 << 23) as f64;
-/// The largest distance of a score to the largest one of its row, for the operands here: products are at most 1, times the
-/// scale.
-const DISTANCE: f64 = 16.0;
+/// The scale times the root of the head dim. Scores of operands in $[-1, 1)$ then have a standard deviation of 1: weights differ,
+/// and none is so small that it would not be missed.
+const SHARP: f64 = 3.0;
+/// The largest distance of a score to the largest one of its row that makes a difference: exponentials of more are 0 in f32.
+const DISTANCE: f64 = 105.0;
+/// What a bias or a slope adds to a score at most.
+const ADDED: u32 = 8;
+/// Values of a column that are not 0, on average, among the keys that a query attends.
+const SEEN: u32 = 8;
+/// These values.
+const HEIGHT: i32 = 64;
 
 impl AttentionProblem {
-    /// The trial whose right results are those of `reference`. Queries and keys are in $[-1, 1)$; values are positive, so that
+    /// The trial whose right results are those of `reference`. Queries and keys are in $[-1, 1)$; values are not negative, so that
     /// the errors of weights are relative to the results.
+    ///
+    /// In the first run most values are 0: few terms are rounded to a size that matters, and a lost key is a large share of some
+    /// result. Its keys are masked at random. In the second run, by which candidates are timed, all keys are attended.
     pub(super) fn trial_by(&self, reference: Plan) -> Trial {
-        let values = reference.parameters().iter().map(|parameter| match parameter.name {
-            "the values" => TrialValues::Positive,
-            "the key lengths" => TrialValues::Each(i32::try_from(self.dims.keys).unwrap_or(i32::MAX)),
-            "the mask of keys" => TrialValues::Each(1),
-            "the slopes" => TrialValues::Each(0),
-            _ => TrialValues::Signed,
-        });
-        let values = values.collect();
+        let keys = i32::try_from(self.dims.keys).unwrap_or(i32::MAX);
+        let attended = self.attended();
+        let run = |[lengths, keep, values]: [TrialValues; 3], sum: ValueSum| {
+            let operands = reference.parameters().iter().map(|parameter| match parameter.name {
+                "the values" => values,
+                "the key lengths" => lengths,
+                "the mask of keys" => keep,
+                "the slopes" => TrialValues::Fraction(self.dims.keys.div_ceil(ADDED)),
+                _ => TrialValues::Signed,
+            });
+            TrialRun { values: operands.collect(), tolerances: self.trial_tolerances(sum) }
+        };
+        let few = [
+            TrialValues::Between(keys.div_euclid(2).max(1), keys),
+            TrialValues::Between(0, 1),
+            TrialValues::Spikes { one_in: (attended / SEEN).max(1), height: HEIGHT },
+        ];
+        let all = [TrialValues::Each(keys), TrialValues::Each(1), TrialValues::Positive];
+        let runs = vec![
+            // Five times as many as there are on average.
+            run(few, ValueSum { terms: attended.min(5 * SEEN), largest: f64::from(HEIGHT) }),
+            run(all, ValueSum { terms: attended, largest: 1.0 }),
+        ];
         #[expect(clippy::cast_possible_truncation, reason = "the scale is rounded to f32")]
         let scale = self.trial_scale() as f32;
-        let runs = vec![TrialRun { values, tolerance: self.trial_tolerance() }];
         Trial { description: self.to_string(), reference, scalars: vec![Scalar::F32(scale)], runs }
     }
 
-    fn trial_scale(&self) -> f64 {
-        1.0 / f64::from(self.dims.dim).sqrt()
+    /// The largest number of keys that a query attends.
+    fn attended(&self) -> u32 {
+        let range = i64::from(self.dims.upper) - i64::from(self.dims.lower) + 1;
+        u32::try_from(range.max(1)).unwrap_or(u32::MAX).min(self.dims.keys)
     }
 
-    /// The bounds of `reference::AttentionReference` for these operands, twice: of a score, of exponentials, of sums.
-    fn trial_tolerance(&self) -> Tolerance {
-        let (dim, keys) = (f64::from(self.dims.dim), f64::from(self.dims.keys));
-        let of_score = (dim + 2.0) * U * dim * self.trial_scale() + 3.0 * U * (dim.sqrt() + 2.0);
+    fn trial_scale(&self) -> f64 {
+        SHARP / f64::from(self.dims.dim).sqrt()
+    }
+
+    /// The bounds of `reference::AttentionReference` for these operands, twice: of the result, and of the logarithms of the sums.
+    fn trial_tolerances(&self, values: ValueSum) -> Vec<Tolerance> {
+        let (dim, keys) = (f64::from(self.dims.dim), f64::from(self.attended()));
+        let largest_score = dim * self.trial_scale() + f64::from(ADDED) + 1.0;
+        let of_score = (dim + 2.0) * U * dim * self.trial_scale() + 6.0 * U * largest_score;
         let of_exponential = (DISTANCE + 28.0) * U + of_score;
         let of_sums = (12.0 * keys + 80.0) * U + of_exponential;
-        let [weights, stored, least] = match self.dtype {
-            DType::F16 => [2f64.powi(-9), 2f64.powi(-10), 2f64.powi(-14)],
-            DType::Bf16 => [0.0, 2f64.powi(-8), 0.0],
-            DType::F32 | DType::I8 | DType::I32 => [0.0, 0.0, 0.0],
+        let [weights, stored, least, of_weight] = match self.dtype {
+            DType::F16 => [2f64.powi(-9), 2f64.powi(-10), 2f64.powi(-14), 2f64.powi(-24)],
+            DType::Bf16 => [0.0, 2f64.powi(-8), 2f64.powi(-125), 2f64.powi(-125)],
+            DType::F32 | DType::I8 | DType::I32 => [0.0, 0.0, 2f64.powi(-125), 2f64.powi(-125)],
         };
-        let relative = 2.0 * (of_exponential + of_sums + stored) + weights;
-        // Logarithms of sums, which can be near 0, are off by as much as the sums relatively.
-        let absolute = 2.0 * (2.0 * of_sums + of_score + least + keys * 2f64.powi(-24));
-        Tolerance { relative, absolute }
+        let of_result = Tolerance {
+            relative: 2.0 * (of_exponential + of_sums + stored) + weights,
+            absolute: 2.0 * (f64::from(values.terms) * values.largest * of_weight + least),
+        };
+        let rounded = U * (6.0 * largest_score + 13.0 * keys.ln());
+        // The logarithm of a sum is off by as much as the sum relatively.
+        let of_sum = Tolerance { relative: 0.0, absolute: 2.0 * (2.0 * of_sums + of_score + rounded) };
+        match self.statistics {
+            AttentionStatistics::None => vec![of_result],
+            AttentionStatistics::LogSums => vec![of_result, of_sum],
+        }
     }
+}
+
+/// The values that a query sums.
+#[derive(Clone, Copy)]
+struct ValueSum {
+    /// How many are not 0.
+    terms: u32,
+    largest: f64,
 }
 
 /// `attention 2x8 heads, 100 queries, 120 keys of 64, f16`.

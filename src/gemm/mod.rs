@@ -20,6 +20,7 @@ pub use problem::{Accumulator, GemmKernel, SplitK, Tile};
 
 pub(crate) use f16_split::NON_FINITE_EXPONENT;
 pub(crate) use kernels::reduce_splits;
+pub(crate) use plan::GeneratedTrial;
 pub(crate) use problem::{
     Distribution, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition, OperandPlanes, OuterAxis,
     Pin, Scale, SeedSource, Side, SignHalf,

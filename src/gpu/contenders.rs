@@ -1,7 +1,7 @@
 //! Which candidates of a problem are tried, and which one wins.
 
 use super::tuned::{Tried, TriedVerdict};
-use crate::plan::Plan;
+use crate::plan::{MAX_STEP_SECONDS, Plan};
 use std::collections::HashMap;
 
 /// Most candidates that are tried.
@@ -11,15 +11,23 @@ const MOST_OF_TILE: usize = 3;
 /// The best candidate of each kernel is tried if it is predicted to take at most this many times as long as the fastest.
 const WIDE: f64 = 8.0;
 
+/// A candidate with a launch that is predicted to take more seconds is not tried: one that cannot be cut further.
+const TOO_LONG: f64 = 2.0 * MAX_STEP_SECONDS;
+
 /// The candidates to try, fastest predicted first: the first, the best one of each kernel, and the next best.
 pub(super) fn contenders(candidates: Vec<Plan>) -> Vec<Plan> {
     let tile = |plan: &Plan| {
         plan.steps().first().map(|step| (step.kernel.shader(), step.tile.clone())).unwrap_or_default()
     };
+    let longest = |plan: &Plan| plan.steps().iter().map(|step| step.seconds).fold(0.0, f64::max);
     let limit = WIDE * candidates.first().map_or(0.0, Plan::seconds);
     let (mut of_kernel, mut of_tile) = (HashMap::new(), HashMap::new());
     let mut ranked: Vec<(bool, Plan)> = Vec::new();
     for plan in candidates {
+        // What no device should be kept busy with is tried only if it is what the plan takes.
+        if !ranked.is_empty() && longest(&plan) > TOO_LONG {
+            continue;
+        }
         let (kernel, tile) = tile(&plan);
         let is_best_of_kernel = of_kernel.insert(kernel, ()).is_none();
         let count = of_tile.entry((kernel, tile)).or_insert(0);

@@ -91,7 +91,7 @@ impl Gpu {
         operands: &[View<'_>],
         scalars: &[Scalar],
     ) -> Result<()> {
-        let prepared = self.prepared(problem)?;
+        let prepared = self.prepared(problem, Outputs::Supplied)?;
         self.note_operands(operands.iter());
         self.run_prepared(&prepared, operands, scalars)?;
         self.inner.captures.add(std::slice::from_ref(&prepared.plan));
@@ -118,7 +118,7 @@ impl Gpu {
         inputs: &[View<'_>],
         scalars: &[Scalar],
     ) -> Result<[Allocation; N]> {
-        let prepared = self.prepared(problem)?;
+        let prepared = self.prepared(problem, Outputs::New)?;
         let parameters = prepared.plan.parameters();
         prepared.check_own(parameters.iter().filter(|to| to.access != Access::Write), inputs, scalars);
         self.note_operands(inputs.iter());

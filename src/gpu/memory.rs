@@ -14,9 +14,6 @@ use crate::{Element, Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Size in bytes of the chunks in which the host generates and uploads data. It bounds the host memory that this takes.
-const CHUNK: usize = 8 << 20;
-
 /// Usages of every buffer for tensors.
 pub(super) const TENSOR_USAGES: wgpu::BufferUsages =
     wgpu::BufferUsages::STORAGE.union(wgpu::BufferUsages::COPY_SRC).union(wgpu::BufferUsages::COPY_DST);
@@ -143,17 +140,9 @@ impl Gpu {
         mut fill: impl FnMut(u64, &mut [T]),
     ) -> Result<Allocation> {
         self.check_outside_capture(op)?;
-        let size = size_of::<T>();
-        let allocation = self.allocate_for_writing(op, (len as u64).saturating_mul(size as u64))?;
-        let mut chunk = vec![T::zeroed(); len.min(CHUNK / size)];
-        let mut start = 0;
-        while start < len {
-            let part = chunk.len().min(len - start);
-            fill(start as u64, &mut chunk[..part]);
-            let bytes = bytemuck::cast_slice(&chunk[..part]);
-            self.write_words(allocation.storage(), (start * size) as u64, bytes).named(op)?;
-            start += part;
-        }
+        let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
+        let allocation = self.allocate_for_writing(op, bytes)?;
+        self.write_chunks(op, allocation.storage(), len, &mut fill)?;
         Ok(allocation)
     }
 

@@ -81,8 +81,12 @@ mod texture;
 #[cfg(not(target_arch = "wasm32"))]
 mod texture_owner;
 mod timing;
+#[cfg(test)]
+mod trial_faults;
 #[cfg(not(target_arch = "wasm32"))]
 mod trial_operands;
+#[cfg(not(target_arch = "wasm32"))]
+mod trial_results;
 #[cfg(not(target_arch = "wasm32"))]
 mod trials;
 #[cfg(not(target_arch = "wasm32"))]

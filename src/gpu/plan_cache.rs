@@ -47,21 +47,39 @@ impl PlanCache {
         self.plans.lock().of::<P>()?.get(problem).cloned()
     }
 
-    /// Caches a prepared plan. Returns the evicted plans: the caller must drop them while it holds no lock.
+    /// Caches a prepared plan, unless the problem has one by now: another thread may have tuned it meanwhile. Returns the plan
+    /// that is cached, and the evicted ones, which the caller must drop while it holds no lock.
     pub(super) fn insert<P: Problem>(
         &self,
         problem: &P,
         prepared: Arc<Prepared>,
-    ) -> HashMap<P, Arc<Prepared>> {
+    ) -> (Arc<Prepared>, HashMap<P, Arc<Prepared>>) {
         self.prepared.fetch_add(1, Ordering::Relaxed);
-        let mut forgotten = HashMap::new();
-        if let Some(map) = self.plans.lock().of::<P>() {
-            if map.len() >= MAX_PLANS {
-                std::mem::swap(map, &mut forgotten);
-            }
-            map.insert(problem.clone(), prepared);
+        let mut plans = self.plans.lock();
+        let Some(map) = plans.of::<P>() else { return (prepared, HashMap::new()) };
+        if let Some(known) = map.get(problem) {
+            return (known.clone(), HashMap::new());
         }
-        forgotten
+        let evicted = if map.len() >= MAX_PLANS { std::mem::take(map) } else { HashMap::new() };
+        map.insert(problem.clone(), prepared.clone());
+        (prepared, evicted)
+    }
+
+    /// Caches a prepared plan in place of the one that the problem has. Returns what is no longer cached: the caller must drop it
+    /// while it holds no lock.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn replace<P: Problem>(&self, problem: &P, prepared: Arc<Prepared>) -> impl Sized {
+        self.prepared.fetch_add(1, Ordering::Relaxed);
+        let mut plans = self.plans.lock();
+        let map = plans.of::<P>()?;
+        let evicted = if map.len() >= MAX_PLANS { std::mem::take(map) } else { HashMap::new() };
+        let replaced = map.insert(problem.clone(), prepared);
+        Some((replaced, evicted))
+    }
+
+    /// Forgets the plans of all problems. Returns them: the caller must drop them while it holds no lock.
+    pub(super) fn forget(&self) -> impl Sized {
+        std::mem::take(&mut self.plans.lock().by_type)
     }
 
     /// The prepared form of a plan that an application has executed before.

@@ -1,12 +1,13 @@
 //! Prepares plans: chooses the plan of a problem, and compiles kernels.
 
 use super::handle::Gpu;
-use super::lifetimes::Lifetimes;
+use super::lifetimes::{Lifetimes, Outputs};
 use super::options::Tuning;
 use super::prepared::Prepared;
+use super::tuned::Tried;
 use super::tuning_memory::key;
 use crate::Result;
-use crate::plan::{Plan, Problem};
+use crate::plan::{Plan, Problem, TimeSource};
 use std::sync::Arc;
 
 /// Whether the plan of a problem is kept for later calls.
@@ -19,8 +20,18 @@ pub(super) enum Kept {
 }
 
 impl Gpu {
-    /// The plan and pipelines of `problem`, prepared once and then looked up.
-    pub(super) fn prepared<P: Problem>(&self, problem: &P) -> Result<Arc<Prepared>> {
+    /// The plan and pipelines of `problem`, prepared once and then looked up. A tuned plan can need more memory for its temporaries
+    /// than the predicted one: if there is no room for them now, it is the predicted one.
+    pub(super) fn prepared<P: Problem>(&self, problem: &P, outputs: Outputs) -> Result<Arc<Prepared>> {
+        let prepared = self.known_or_prepared(problem)?;
+        let is_tuned = prepared.plan.time_source() == TimeSource::Measured;
+        if is_tuned && self.check_memory(prepared.plan.op(), prepared.lifetimes.memory(outputs)).is_err() {
+            return self.planned(problem);
+        }
+        Ok(prepared)
+    }
+
+    fn known_or_prepared<P: Problem>(&self, problem: &P) -> Result<Arc<Prepared>> {
         self.inner.status.check()?;
         if let Some(prepared) = self.inner.plans.get(problem) {
             return Ok(prepared);
@@ -33,9 +44,11 @@ impl Gpu {
             Some(prepared) => Arc::new(prepared),
             None => self.planned(problem)?,
         };
-        if kept == Kept::Yes {
-            drop(self.inner.plans.insert(problem, prepared.clone()));
+        if kept == Kept::No {
+            return Ok(prepared);
         }
+        let (prepared, evicted) = self.inner.plans.insert(problem, prepared);
+        drop(evicted);
         Ok(prepared)
     }
 
@@ -54,11 +67,10 @@ impl Gpu {
     /// The plan of the problem that was measured to be the fastest, if this `Gpu` uses such plans, and whether to keep what
     /// is planned.
     fn tuned_plan<P: Problem>(&self, problem: &P) -> (Option<Plan>, Kept) {
-        let memory = match self.inner.options.tuning {
-            Tuning::Off => return (None, Kept::Yes),
-            Tuning::Remembered | Tuning::Now => &self.inner.tuning,
-        };
-        let known = memory.plan_of(problem, self.caps());
+        if self.inner.options.tuning == Tuning::Off {
+            return (None, Kept::Yes);
+        }
+        let known = self.inner.tuning.plan_of(problem, self.caps());
         #[cfg(not(target_arch = "wasm32"))]
         if known.is_none() && self.inner.options.tuning == Tuning::Now {
             return self.tune_now(problem);
@@ -66,15 +78,28 @@ impl Gpu {
         (known, Kept::Yes)
     }
 
-    /// The plan of a problem on this device, with the reasons for it. If it was tuned, the reasons are what was measured.
+    /// The plan with which the next call computes a problem on this device, with the reasons for it. If it was tuned, the reasons
+    /// are what was measured, the fastest first, and the call takes it if there is room for its temporaries.
     pub(crate) fn explained<P: Problem>(&self, problem: &P) -> Result<Plan> {
         let explained = problem.explain(self.caps())?;
         if self.inner.options.tuning == Tuning::Off {
             return Ok(explained);
         }
         let memory = &self.inner.tuning;
-        let Some(plan) = memory.plan_of(problem, self.caps()) else { return Ok(explained) };
-        let tuned = memory.last(&key(problem)).map_or(Vec::new(), |tuned| tuned.tried);
+        let plan = match self.inner.plans.get(problem) {
+            Some(known) => known.plan.clone(),
+            None => match memory.plan_of(problem, self.caps()) {
+                Some(plan) => plan,
+                None => return Ok(explained),
+            },
+        };
+        if plan.time_source() == TimeSource::Predicted {
+            return Ok(explained);
+        }
+        let mut tuned = memory.last(&key(problem)).map_or(Vec::new(), |tuned| tuned.tried);
+        // Those that were not measured come last, in the order of their predictions.
+        let seconds = |tried: &Tried| tried.measured.unwrap_or(f64::INFINITY);
+        tuned.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)).then(a.predicted.total_cmp(&b.predicted)));
         let measured = tuned.iter().map(|tried| format!("tried: {tried}"));
         Ok(plan.because(explained.reasons_without_predictions().cloned().chain(measured)))
     }

@@ -51,6 +51,8 @@ pub(super) struct State {
     pub(super) rings: Vec<Ring>,
     /// Whether the open recording is being timed. It is then not submitted before the timing ends.
     pub(super) timed: bool,
+    /// Closures that are timed on the host's clock.
+    pub(super) timed_by_host: u32,
     pub(super) counts: Counts,
     pub(super) uploads: UploadCount,
     /// Clock of launches, reads, and writes of whole storages.
@@ -82,6 +84,7 @@ impl Recorder {
             failure: None,
             rings: Vec::new(),
             timed: false,
+            timed_by_host: 0,
             counts: Counts::default(),
             uploads: UploadCount::default(),
             sequence: 0,
@@ -158,6 +161,12 @@ impl State {
         self.uploads.close(&closed.outcome);
         self.closed.push_back(closed);
         number
+    }
+
+    /// Whether work is being timed, on any clock.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn is_timed(&self) -> bool {
+        self.timed || self.timed_by_host > 0
     }
 
     pub(super) fn is_full(&self) -> bool {

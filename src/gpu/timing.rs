@@ -43,10 +43,12 @@ impl Gpu {
 
     #[cfg(not(target_arch = "wasm32"))]
     fn time_by_host<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Timing)> {
+        let timed = TimedByHost::begin(self);
         let launches = self.stats().launches;
         let start = std::time::Instant::now();
         let result = work()?;
         self.wait()?;
+        drop(timed);
         if self.stats().launches == launches {
             return Err(Error::input("Gpu::time", "the timed work must launch something"));
         }
@@ -85,6 +87,25 @@ impl Gpu {
         #[expect(clippy::cast_precision_loss, reason = "nanoseconds of one pass fit in 53 bits")]
         let seconds = ticks[1].wrapping_sub(ticks[0]) as f64 * period * 1e-9;
         Ok((result, Timing { seconds, clock: Clock::Gpu }))
+    }
+}
+
+/// While this exists, nothing is tuned: it would be timed too.
+#[cfg(not(target_arch = "wasm32"))]
+struct TimedByHost<'a>(&'a Gpu);
+
+#[cfg(not(target_arch = "wasm32"))]
+impl<'a> TimedByHost<'a> {
+    fn begin(gpu: &'a Gpu) -> Self {
+        gpu.inner.recorder.lock().timed_by_host += 1;
+        Self(gpu)
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Drop for TimedByHost<'_> {
+    fn drop(&mut self) {
+        self.0.inner.recorder.lock().timed_by_host -= 1;
     }
 }
 

@@ -2,12 +2,11 @@
 
 use super::contenders::{decide, median_and_spread};
 use super::handle::Gpu;
-use super::memory::Allocation;
 use super::prepared::Prepared;
-use super::trial_operands::{is_near, upload};
+use super::trial_operands::{OP, Of, TrialBuffers};
+use super::trial_results::Output;
 use super::tuned::{Tried, TriedVerdict};
-use super::view::View;
-use crate::plan::{Access, Parameter, Plan, Trial, TrialRun};
+use crate::plan::{Plan, Tolerance, Trial, TrialRun};
 use crate::{Error, Result};
 use std::time::{Duration, Instant};
 
@@ -17,11 +16,14 @@ const COMPILING: Duration = Duration::from_secs(15);
 const MEASURING: Duration = Duration::from_millis(1500);
 /// Rounds at most.
 const ROUNDS: usize = 15;
+/// The first round warms up. After this number of rounds slow candidates drop out, each by its fastest time: other work on the
+/// machine can disturb one measurement.
+const WARM: usize = 2;
 /// Seconds that the runs of a candidate in one round should take together, so that the clock's steps do not matter.
 const ENOUGH: f64 = 400e-6;
 /// Launches of a candidate in one round at most: `Gpu::time` takes fewer than 64. Longer plans are timed on the host.
 const LAUNCHES: usize = 60;
-/// A candidate that takes this many times as long as the fastest in the first round is not measured again.
+/// A candidate that takes this many times as long as the fastest in the first rounds is not measured again.
 const SLOW: f64 = 3.0;
 /// How often a round is tried again if other threads' work is submitted in between.
 const TRIES: usize = 3;
@@ -34,25 +36,18 @@ struct Candidate {
     seconds: Vec<f64>,
 }
 
-/// The buffers of a run.
-struct Buffers {
-    inputs: Vec<Option<Allocation>>,
-    outputs: Vec<Option<Allocation>>,
-}
-
 /// Tries these candidates. Each has a verdict then, and the fastest one with right results has won.
 pub(super) fn run(gpu: &Gpu, trial: &Trial, candidates: Vec<Plan>) -> Result<Vec<Tried>> {
+    let buffers = TrialBuffers::new(gpu, trial.reference.parameters())?;
     let untried =
         |plan| Candidate { plan, prepared: None, verdict: TriedVerdict::Untried, seconds: Vec::new() };
     let mut candidates: Vec<Candidate> = candidates.into_iter().map(untried).collect();
     compile(gpu, &mut candidates)?;
-    let mut last = None;
+    let reference = gpu.compiled(trial.reference.clone())?;
     for run in &trial.runs {
-        last = Some(check(gpu, trial, run, &mut candidates)?);
+        check(gpu, trial, (run, &reference), &buffers, &mut candidates)?;
     }
-    if let Some(buffers) = last {
-        measure(gpu, trial, &buffers, &mut candidates)?;
-    }
+    measure(gpu, trial, &buffers, &mut candidates)?;
     let mut tried: Vec<Tried> = candidates.into_iter().map(Candidate::tried).collect();
     decide(&mut tried);
     Ok(tried)
@@ -68,106 +63,79 @@ fn compile(gpu: &Gpu, candidates: &mut [Candidate]) -> Result<()> {
             Ok(prepared) => {
                 (candidate.prepared, candidate.verdict) = (Some(prepared), TriedVerdict::Right);
             }
-            Err(error) => {
-                gpu.inner.status.check()?;
-                log::warn!("{}: a candidate cannot be tried: {error}", candidate.plan.op());
-                candidate.verdict = TriedVerdict::Failed;
-            }
+            Err(error) => candidate.has_failed(gpu, &error)?,
         }
     }
     Ok(())
 }
 
 /// Runs the reference, and every candidate that was right so far, with the operands of a run.
-fn check(gpu: &Gpu, trial: &Trial, run: &TrialRun, candidates: &mut [Candidate]) -> Result<Buffers> {
-    let parameters = trial.reference.parameters();
-    let mut buffers = Buffers {
-        inputs: upload(gpu, parameters, run, |access| access == Access::Read)?,
-        outputs: Vec::new(),
+fn check(
+    gpu: &Gpu,
+    trial: &Trial,
+    (run, reference): (&TrialRun, &Prepared),
+    buffers: &TrialBuffers<'_>,
+    candidates: &mut [Candidate],
+) -> Result<()> {
+    let compute = |prepared: &Prepared, of: Of| {
+        buffers.fill_outputs(run, of)?;
+        gpu.run_prepared(prepared, &buffers.views(of), &trial.scalars)
     };
-    let results = |buffers: &mut Buffers, prepared: &Prepared| -> Result<Vec<Option<Vec<u8>>>> {
-        buffers.outputs = upload(gpu, parameters, run, |access| access != Access::Read)?;
-        gpu.run_prepared(prepared, &buffers.views(parameters), &trial.scalars)?;
-        let read = |output: &Option<Allocation>| match output {
-            Some(output) => gpu.start_read_blocking(output, 0..output.len())?.wait(<[u8]>::to_vec).map(Some),
-            None => Ok(None),
-        };
-        buffers.outputs.iter().map(read).collect()
+    buffers.fill_inputs(run)?;
+    compute(reference, Of::Reference)?;
+    let tolerance = |at: usize| run.tolerances.get(at).copied().unwrap_or(Tolerance::default());
+    let outputs: Vec<_> = buffers.outputs().enumerate().collect();
+    let compared: Vec<_> = outputs
+        .iter()
+        .map(|(at, (to, buffers))| (Output::new((to.dtype, &to.layout), tolerance(*at)), *buffers))
+        .collect();
+    let is_right = |prepared: &Prepared| -> Result<bool> {
+        compute(prepared, Of::Candidate)?;
+        for (output, buffers) in &compared {
+            if !output.is_near(gpu, *buffers)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     };
-    let expected = results(&mut buffers, &gpu.compiled(trial.reference.clone())?)?;
+    // Results that the reference lacks are an error of the trial, not of the candidates.
+    gpu.wait()?;
+    buffers.outputs().try_for_each(|(_, [_, expected])| expected.check())?;
     for candidate in candidates.iter_mut().filter(|candidate| candidate.verdict == TriedVerdict::Right) {
         let Some(prepared) = &candidate.prepared else { continue };
-        candidate.verdict = match results(&mut buffers, prepared) {
-            Ok(found) if are_near(parameters, &found, &expected, run) => TriedVerdict::Right,
-            Ok(_) => {
+        match is_right(prepared) {
+            Ok(true) => {}
+            Ok(false) => {
                 let (op, signature) = (candidate.plan.op(), candidate.plan.signature());
                 log::warn!("{op}: a candidate has wrong results on this device: {signature}");
-                TriedVerdict::Wrong
+                candidate.verdict = TriedVerdict::Wrong;
             }
-            Err(error) => {
-                gpu.inner.status.check()?;
-                log::warn!("{}: a candidate cannot be tried: {error}", candidate.plan.op());
-                TriedVerdict::Failed
-            }
-        };
+            Err(error) => candidate.has_failed(gpu, &error)?,
+        }
     }
-    Ok(buffers)
-}
-
-fn are_near(
-    parameters: &[Parameter],
-    found: &[Option<Vec<u8>>],
-    expected: &[Option<Vec<u8>>],
-    run: &TrialRun,
-) -> bool {
-    parameters.iter().zip(found.iter().zip(expected)).all(|(to, results)| match results {
-        (Some(found), Some(expected)) => is_near((to.dtype, &to.layout), found, expected, run.tolerance),
-        _ => to.access == Access::Read,
-    })
+    Ok(())
 }
 
 /// Times the candidates that are right in interleaved rounds.
-fn measure(gpu: &Gpu, trial: &Trial, buffers: &Buffers, candidates: &mut [Candidate]) -> Result<()> {
-    let views = buffers.views(trial.reference.parameters());
-    let seconds = |candidate: &Candidate, repeats: usize| -> Result<f64> {
-        let Some(prepared) = &candidate.prepared else { return Ok(f64::INFINITY) };
-        let work = || (0..repeats).try_for_each(|_| gpu.run_prepared(prepared, &views, &trial.scalars));
-        if candidate.plan.steps().len() > LAUNCHES {
-            gpu.wait()?;
-            let start = Instant::now();
-            work()?;
-            gpu.wait()?;
-            return Ok(start.elapsed().as_secs_f64() / repeats as f64);
-        }
-        let mut tries = 1;
-        loop {
-            match gpu.time(work) {
-                Ok(((), timing)) => return Ok(timing.seconds / repeats as f64),
-                // Another thread has submitted work.
-                Err(Error::Input { .. }) if tries < TRIES => tries += 1,
-                Err(error) => return Err(error),
-            }
-        }
-    };
+fn measure(gpu: &Gpu, trial: &Trial, buffers: &TrialBuffers<'_>, candidates: &mut [Candidate]) -> Result<()> {
+    let views = buffers.views(Of::Candidate);
+    let launch = |prepared: &Prepared| gpu.run_prepared(prepared, &views, &trial.scalars);
     let (start, mut fastest) = (Instant::now(), f64::INFINITY);
     for round in 0..ROUNDS {
         for candidate in candidates.iter_mut().filter(|candidate| candidate.verdict == TriedVerdict::Right) {
-            let launches = LAUNCHES / candidate.plan.steps().len().max(1);
-            let once = candidate.seconds.first().copied().unwrap_or(f64::INFINITY);
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "a positive number, limited to a small one"
-            )]
-            let repeats = ((ENOUGH / once).ceil() as usize).clamp(1, launches.max(1));
-            let found = seconds(candidate, repeats)?;
-            candidate.seconds.push(found);
-            fastest = fastest.min(found);
+            let Some(prepared) = &candidate.prepared else { continue };
+            match seconds(gpu, &candidate.plan, candidate.repeats(), || launch(prepared)) {
+                Ok(found) => candidate.seconds.push(found),
+                // Other threads submit work all the time: no measurement would be of the candidates alone.
+                Err(error @ Error::Input { .. }) => return Err(error),
+                Err(error) => candidate.has_failed(gpu, &error)?,
+            }
         }
-        if round == 0 {
+        if round + 1 == WARM {
+            let right = || candidates.iter().filter(|candidate| candidate.verdict == TriedVerdict::Right);
+            fastest = right().map(Candidate::fastest).fold(fastest, f64::min);
             let is_slow = |candidate: &&mut Candidate| {
-                candidate.verdict == TriedVerdict::Right
-                    && candidate.seconds.first().is_some_and(|&found| found > SLOW * fastest)
+                candidate.verdict == TriedVerdict::Right && candidate.fastest() > SLOW * fastest
             };
             candidates.iter_mut().filter(is_slow).for_each(|slow| slow.verdict = TriedVerdict::Slow);
         }
@@ -178,17 +146,60 @@ fn measure(gpu: &Gpu, trial: &Trial, buffers: &Buffers, candidates: &mut [Candid
     Ok(())
 }
 
-impl Buffers {
-    /// The operands of a call.
-    fn views(&self, parameters: &[Parameter]) -> Vec<View<'_>> {
-        let buffers =
-            self.inputs.iter().zip(&self.outputs).map(|(input, output)| input.as_ref().or(output.as_ref()));
-        let views = parameters.iter().zip(buffers);
-        views.filter_map(|(to, buffer)| Some(View::new(buffer?, to.layout, to.dtype))).collect()
+/// The seconds of one of several launches of a plan.
+fn seconds(gpu: &Gpu, plan: &Plan, repeats: usize, launch: impl Fn() -> Result<()>) -> Result<f64> {
+    let work = || (0..repeats).try_for_each(|_| launch());
+    if plan.steps().len() > LAUNCHES {
+        gpu.wait()?;
+        let start = Instant::now();
+        work()?;
+        gpu.wait()?;
+        return Ok(start.elapsed().as_secs_f64() / repeats as f64);
+    }
+    let mut tries = 1;
+    loop {
+        match gpu.time(work) {
+            Ok(((), timing)) => return Ok(timing.seconds / repeats as f64),
+            // Another thread has submitted work.
+            Err(Error::Input { .. }) if tries < TRIES => tries += 1,
+            Err(Error::Input { .. }) => {
+                let why = "other threads submit work all the time, so that nothing can be measured";
+                return Err(Error::input(OP, why));
+            }
+            Err(error) => return Err(error),
+        }
     }
 }
 
 impl Candidate {
+    /// The candidate cannot be compiled or run. Fails if that is because the device is lost.
+    fn has_failed(&mut self, gpu: &Gpu, error: &Error) -> Result<()> {
+        gpu.inner.status.check()?;
+        // It is not the application's launch that has failed.
+        let _ = gpu.take_failure();
+        log::warn!("{}: a candidate cannot be tried: {error}: {}", self.plan.op(), self.plan.signature());
+        self.verdict = TriedVerdict::Failed;
+        self.seconds.clear();
+        Ok(())
+    }
+
+    /// The shortest time so far.
+    fn fastest(&self) -> f64 {
+        self.seconds.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// How many times it is launched in a round.
+    fn repeats(&self) -> usize {
+        let launches = LAUNCHES / self.plan.steps().len().max(1);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a positive number, limited to a small one"
+        )]
+        let wanted = (ENOUGH / self.fastest()).ceil() as usize;
+        wanted.clamp(1, launches.max(1))
+    }
+
     /// The outcome. The first round, which warms up, counts only if it was the only one.
     fn tried(self) -> Tried {
         let Self { plan, verdict, mut seconds, .. } = self;

@@ -1,6 +1,7 @@
 //! Tuning: measures the candidates of a problem on the device, and remembers which one was the fastest.
 
 use super::contenders::contenders;
+use super::content_state::Reason;
 use super::handle::Gpu;
 use super::options::Tuning;
 use super::prepare::Kept;
@@ -19,8 +20,10 @@ const LONGEST_REFERENCE: f64 = 2.0;
 
 impl Gpu {
     /// Measures how long the device takes with the most promising plans of a problem, and returns what was tried. Each plan
-    /// computes the problem with random operands first, and its result is compared with that of a simple kernel: a plan whose
-    /// result is outside its error bound cannot win. Takes seconds, and waits for the device.
+    /// computes the problem with other operands first, which show lost terms, and its result is compared with that of a simple
+    /// kernel: a plan whose result is outside its error bound cannot win. Takes seconds, and waits for the device.
+    ///
+    /// Takes memory for the operands of the problem, and for its results twice.
     ///
     /// A `Gpu` that was opened with [`Tuning::Remembered`](crate::gpu::Tuning::Remembered) or
     /// [`Tuning::Now`](crate::gpu::Tuning::Now) uses the fastest plan from now on, and later ones on the same device too, if
@@ -48,7 +51,7 @@ impl Gpu {
     pub fn tune<P: Problem>(&self, problem: &P) -> Result<Tuned> {
         self.inner.status.check()?;
         self.check_outside_scope(OP, "launches and waits")?;
-        if self.inner.recorder.lock().timed {
+        if self.inner.recorder.lock().is_timed() {
             return Err(Error::input(OP, "other work is being timed on this device"));
         }
         let Some(_turn) = self.inner.tuning.begin() else {
@@ -70,9 +73,10 @@ impl Gpu {
         self.inner.tuning.last(&key(problem))
     }
 
-    /// Forgets what was tuned on this device, in the file too. Problems that were computed before keep their plans in this run.
+    /// Forgets what was tuned on this device, in the file too. From now on the plans are those that are predicted.
     pub fn forget_tuning(&self) {
         self.inner.tuning.forget();
+        drop(self.inner.plans.forget());
     }
 
     /// Remembers measured rates, if this `Gpu` remembers anything.
@@ -89,8 +93,11 @@ impl Gpu {
         let trial = if plans.len() > 1 { problem.trial(caps)? } else { None };
         let (description, tried) = match trial {
             Some(trial) => {
-                self.wait()?;
+                self.submit_all()?;
+                self.wait_for_last()?;
+                let failure = KeptFailure::aside(self);
                 let tried = trials::run(self, &trial, plans.clone())?;
+                drop(failure);
                 (trial.description, tried)
             }
             None => (untried_description(&plans), plans.iter().map(untried).collect()),
@@ -106,7 +113,7 @@ impl Gpu {
         {
             self.inner.tuning.add(tuned.clone());
             let prepared = Arc::new(self.compiled(plan.clone())?);
-            drop(self.inner.plans.insert(problem, prepared));
+            drop(self.inner.plans.replace(problem, prepared));
         }
         Ok((tuned, winner))
     }
@@ -118,7 +125,7 @@ impl Gpu {
             return (None, Kept::Yes);
         }
         let is_in_scope = self.check_outside_scope(OP, "launches and waits").is_err();
-        if is_in_scope || self.inner.recorder.lock().timed {
+        if is_in_scope || self.inner.recorder.lock().is_timed() {
             return (None, Kept::No);
         }
         let Some(_turn) = self.inner.tuning.begin() else { return (None, Kept::No) };
@@ -141,6 +148,23 @@ impl Gpu {
         let trial = problem.trial(self.caps())?;
         let is_short = |trial: Trial| trial.reference.seconds() <= LONGEST_REFERENCE;
         Ok(trial.is_some_and(is_short))
+    }
+}
+
+/// The failure of an application's launch that `flush` or `wait` has yet to return. A trial does not return it in their place:
+/// its drop puts it back, and drops what a trial has left.
+struct KeptFailure<'a>(&'a Gpu, Option<Reason>);
+
+impl<'a> KeptFailure<'a> {
+    fn aside(gpu: &'a Gpu) -> Self {
+        Self(gpu, gpu.inner.recorder.lock().failure.take())
+    }
+}
+
+impl Drop for KeptFailure<'_> {
+    fn drop(&mut self) {
+        let left = std::mem::replace(&mut self.0.inner.recorder.lock().failure, self.1.take());
+        drop(left);
     }
 }
 

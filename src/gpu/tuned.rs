@@ -41,7 +41,7 @@ pub enum TriedVerdict {
     Won,
     /// Its results were right.
     Right,
-    /// Its results were right. It took three times as long as the fastest one in the first round, and was not measured again.
+    /// Its results were right. It took three times as long as the fastest one in the first rounds, and was not measured again.
     Slow,
     /// A result was outside its error bound, which is a fault of the driver or of this crate. It cannot win.
     Wrong,

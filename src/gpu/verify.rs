@@ -4,6 +4,7 @@
 //! The tests are needed because naga and wgpu let a shader use matrices that the adapter does not have, and because
 //! drivers' support for matrices is young. No user's launch may be the first to meet such a fault.
 
+use super::lifetimes::Outputs;
 use super::read::Pending;
 use super::self_test::{Case, OP};
 use super::verdicts::Verdicts;
@@ -97,7 +98,7 @@ impl Verification {
     fn begin(&mut self, probe: &Gpu, cases: Vec<Case>) -> Option<Launched> {
         let mut compiled = Vec::new();
         for case in cases {
-            match probe.prepared(&case) {
+            match probe.prepared(&case, Outputs::New) {
                 Ok(_) => compiled.push(case),
                 Err(error) => {
                     let row = self.refuse(case, &error);

@@ -1,12 +1,17 @@
 //! Writes of the host into storages, ordered after everything that was recorded before.
 
 use super::handle::Gpu;
+#[cfg(not(target_arch = "wasm32"))]
+use super::memory::Allocation;
 use super::scope::OwnScope;
 use super::storage::{Access, Storage};
 use crate::error::Named;
 use crate::layout::{Element, Layout};
 use crate::{Error, Result};
 use std::ops::Range;
+
+/// Size in bytes of the chunks in which the host generates and uploads data. It bounds the host memory that this takes.
+const CHUNK: usize = 8 << 20;
 
 /// Whether others than the writer may see the bytes next to what is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +46,47 @@ impl Gpu {
         if start == 0 && bytes.len() as u64 >= storage.len {
             let sequence = self.inner.recorder.lock().next_sequence();
             storage.contents.note_whole_write(sequence);
+        }
+        Ok(())
+    }
+
+    /// Replaces all elements of a buffer, chunk by chunk, as [`write_chunks`](Self::write_chunks) does, after everything that was
+    /// recorded before.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn overwrite_chunks<T: Element>(
+        &self,
+        op: &'static str,
+        to: &Allocation,
+        mut fill: impl FnMut(u64, &mut [T]),
+    ) -> Result<()> {
+        let storage = to.storage();
+        self.inner.status.check()?;
+        self.settle(op, storage, Access::Writes)?;
+        let len = usize::try_from(to.len()).map_err(Error::device)? / size_of::<T>();
+        self.write_chunks(op, storage, len, &mut fill)?;
+        let sequence = self.inner.recorder.lock().next_sequence();
+        storage.contents.note_whole_write(sequence);
+        Ok(())
+    }
+
+    /// Writes `len` elements to a storage, chunk by chunk. Each call of `fill` receives the index of its first element and the
+    /// chunk. The first chunk contains zeros; each later one contains the values that the previous call left.
+    pub(super) fn write_chunks<T: Element>(
+        &self,
+        op: &'static str,
+        storage: &Storage,
+        len: usize,
+        fill: &mut dyn FnMut(u64, &mut [T]),
+    ) -> Result<()> {
+        let size = size_of::<T>();
+        let mut chunk = vec![T::zeroed(); len.min(CHUNK / size)];
+        let mut start = 0;
+        while start < len {
+            let part = chunk.len().min(len - start);
+            fill(start as u64, &mut chunk[..part]);
+            let bytes = bytemuck::cast_slice(&chunk[..part]);
+            self.write_words(storage, (start * size) as u64, bytes).named(op)?;
+            start += part;
         }
         Ok(())
     }

@@ -19,24 +19,44 @@ pub struct Trial {
 }
 
 /// The operands of one run, and how far results may be apart.
+///
+/// A run is worth as much as the faults that it tells from rounding. Where a bound grows with the length of the sums, most of
+/// their terms are zero: few terms are rounded, and a lost one is a large share of the result.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TrialRun {
     /// The contents of each operand, in the order of the plan's parameters. Outputs that are only written have none.
     pub values: Vec<TrialValues>,
-    /// The largest difference between results of the reference and of a candidate.
-    pub tolerance: Tolerance,
+    /// The largest difference between results of the reference and of a candidate, for each output in the order of the plan's
+    /// parameters.
+    pub tolerances: Vec<Tolerance>,
 }
 
 /// The contents of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TrialValues {
-    /// Real numbers in $[0, 1)$; integers of the whole range of i8.
+    /// Real numbers in $[0, 1]$; integers of the whole range of i8.
     Positive,
     /// Real numbers in $[-1, 1)$.
     Signed,
+    /// Real numbers in $[0, 1/n]$.
+    Fraction(u32),
     /// Integers from -3 to 3.
     Integers,
+    /// 1 or -1 in one of `one_in` places, at random; 0 in the others.
+    Signs {
+        /// At least 1.
+        one_in: u32,
+    },
+    /// The integer `height` in one of `one_in` places, at random; 0 in the others.
+    Spikes {
+        /// At least 1.
+        one_in: u32,
+        /// Exact in the operand's type.
+        height: i32,
+    },
+    /// Integers from the first to the second of these numbers.
+    Between(i32, i32),
     /// This number everywhere.
     Each(i32),
 }

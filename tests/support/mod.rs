@@ -91,11 +91,19 @@ pub fn application(
 /// An adopted device without optional features and with the limits that every device has. On it dims pass through the ring, and
 /// f16 elements are packed in pairs.
 pub fn bare() -> Option<TestGpu> {
-    adopted(|desc| {
+    bare_with(|_| ())
+}
+
+/// The same, for a test that needs options. `change` edits the environment's options.
+pub fn bare_with(change: impl FnOnce(&mut GpuOptions)) -> Option<TestGpu> {
+    let (adapter, device, queue) = application(|desc| {
         desc.required_features = wgpu::Features::empty();
         desc.required_limits = wgpu::Limits::default();
         desc.experimental_features = wgpu::ExperimentalFeatures::disabled();
-    })
+    })?;
+    let mut options = GpuOptions::from_env().expect("the environment makes sense");
+    change(&mut options);
+    Some(TestGpu(Gpu::adopt_with(&adapter, device, queue, options).expect("it can be adopted")))
 }
 
 /// Two devices with different storage formats and dims: one with f16 and immediates, one without. In a short sweep only the

@@ -30,20 +30,25 @@ impl GemmProblem {
         first.map(|(_, chosen)| chosen).ok_or_else(|| unsupported(self, caps))
     }
 
-    /// All choices, in the order in which [`choose`](Self::choose) prefers them.
+    /// The choices in the order in which [`choose`](Self::choose) prefers them, without those whose workgroups keep the device
+    /// busy for too long, unless that is the first.
     pub(super) fn ranked(&self, caps: &Caps) -> Result<Vec<Choice>> {
         let mut choices: Vec<_> = self.choices(caps).collect();
         choices.sort_by(|(a, _), (b, _)| a.cmp(b));
-        if choices.is_empty() {
-            return Err(unsupported(self, caps));
-        }
-        Ok(choices.into_iter().map(|(_, choice)| choice).collect())
+        let Some((first, _)) = choices.first() else { return Err(unsupported(self, caps)) };
+        let kept = if first.is_too_long { 1 } else { choices.partition_point(|(rank, _)| !rank.is_too_long) };
+        Ok(choices.into_iter().take(kept).map(|(_, choice)| choice).collect())
+    }
+
+    /// Whether workgroups of the choice keep the device busy for too long.
+    pub(super) fn is_too_long(&self, (tile, splits): Choice, caps: &Caps) -> bool {
+        tile.block_seconds(self, splits, caps) > MAX_STEP_SECONDS
     }
 
     /// What the pin allows and the device can run.
     fn choices(&self, caps: &Caps) -> impl Iterator<Item = (Rank, Choice)> {
         let rank = |&(tile, splits): &Choice| Rank {
-            is_too_long: tile.block_seconds(self, splits, caps) > MAX_STEP_SECONDS,
+            is_too_long: self.is_too_long((tile, splits), caps),
             seconds: tile.cost_of_splits(self, splits, caps) + tile.compile_cost(self, caps),
         };
         GemmKernel::ALL

@@ -10,3 +10,5 @@ mod predict;
 mod reasons;
 mod steps;
 mod trial;
+
+pub(crate) use trial::GeneratedTrial;

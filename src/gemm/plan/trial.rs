@@ -5,7 +5,7 @@ use crate::caps::Caps;
 use crate::gemm::problem::{Accumulator, Epilogue, GemmKernel, GemmProblem, Pin, Scale, SplitK};
 use crate::layout::{DType, Precision};
 use crate::ops::Activation;
-use crate::plan::{Problem, Tolerance, Trial, TrialRun, TrialValues};
+use crate::plan::{Plan, Problem, Tolerance, Trial, TrialRun, TrialValues};
 use std::fmt;
 
 /// Unit roundoff of an f32 sum, as of `reference::gamma`.
@@ -24,54 +24,121 @@ const STEEPEST: f64 = 1.5;
 const OF_ACTIVATION: f64 = 1e-5;
 /// A bound of generated entries: normal values are at most 6.34.
 const LARGEST_ENTRY: f64 = 6.5;
+/// Terms of a sparse sum that are not zero, on average.
+const TERMS: f64 = 32.0;
+/// The same of a sum of generated entries, which rounds. No sum has more than twice as many: it would be off by eight standard
+/// deviations.
+const ROUNDED_TERMS: u32 = 64;
 /// Alpha and beta: products with it are exact.
 const NUMBER: f32 = 0.5;
 
+/// How the candidates of a product with a generated operand are tried.
+pub(crate) struct GeneratedTrial {
+    /// The product, restricted to a simple candidate.
+    pub(crate) simple: GemmProblem,
+    /// The values of the stored operand in each run, and how far results may be apart.
+    pub(crate) runs: Vec<(TrialValues, Tolerance)>,
+}
+
 impl GemmProblem {
-    /// The trial of a product whose operands are stored. None for a product with generated operands, which needs their table.
+    /// The trial of a product whose operands are stored. None for a product with generated operands, which needs their table, and
+    /// if no simple kernel computes it in short launches.
     pub(super) fn stored_trial(&self, caps: &Caps) -> Result<Option<Trial>> {
         if self.generated.is_some() || self.elements() == 0 {
             return Ok(None);
         }
-        let scalar = self.pinned(Pin::Kernel(GemmKernel::Naive)).split_k(SplitK::Auto);
-        let scalar = scalar.precision(Precision::Strict).accumulated_in(Accumulator::F32);
-        let reference = scalar.plan(caps)?;
-        let run = |values: TrialValues, tolerance| {
-            let values = self.operands()?.iter().map(|_| values).collect();
-            Ok(TrialRun { values, tolerance })
+        let Some(reference) = self.simple_plan(caps)? else { return Ok(None) };
+        let operands = self.operands()?.len();
+        let positive = |tolerance| TrialRun {
+            values: vec![TrialValues::Positive; operands],
+            tolerances: vec![tolerance],
         };
-        let mut runs = Vec::new();
-        if self.types.ab.is_real() {
-            let is_exact = matches!(self.epilogue.activation, Activation::None | Activation::Relu);
-            if is_exact && self.dims.k < EXACT / LARGEST {
-                runs.push(run(TrialValues::Integers, self.stored_tolerance(Tolerance::default()))?);
-            }
-            runs.push(run(TrialValues::Positive, self.stored_tolerance(self.sum_tolerance()))?);
+        let runs = if self.types.ab.is_real() {
+            vec![self.exact_run()?, positive(self.stored_tolerance(self.sum_tolerance()))]
         } else {
             // Sums of i8 are exact. An epilogue in f32 may round.
-            let relative = if self.types.c.is_real() { OF_ACTIVATION } else { 0.0 };
-            runs.push(run(TrialValues::Positive, Tolerance { relative, absolute: relative })?);
-        }
+            let rounded = if self.types.c.is_real() { OF_ACTIVATION } else { 0.0 };
+            vec![positive(Tolerance { relative: rounded, absolute: rounded })]
+        };
         let scalars = self.numbers([NUMBER; 2], [7, 0]);
         Ok(Some(Trial { description: self.to_string(), reference, scalars, runs }))
     }
 
-    /// The same product restricted to a simple candidate, and how far results may be from it, for a product with one operand
-    /// that is generated and one with entries in $[-1, 1)$. None for other products.
+    /// A run with integers, whose sums are exact, whatever the order. A lost term is not a matter of rounding then.
+    fn exact_run(&self) -> Result<TrialRun> {
+        let k = self.dims.k;
+        let is_linear = matches!(self.epilogue.activation, Activation::None | Activation::Relu);
+        // Activations saturate: their sums have few terms. So have sums that would be too large.
+        let (values, tolerance) = if is_linear && k < EXACT / LARGEST {
+            ([TrialValues::Integers; 2], Tolerance::default())
+        } else {
+            let rounded = if is_linear { 0.0 } else { OF_ACTIVATION };
+            (self.sparse_values(), Tolerance { relative: rounded, absolute: rounded })
+        };
+        let operand = |at: usize| values.get(at).copied().unwrap_or(TrialValues::Integers);
+        let values = (0..self.operands()?.len()).map(operand).collect();
+        Ok(TrialRun { values, tolerances: vec![self.stored_tolerance(tolerance)] })
+    }
+
+    /// Values of A and B whose sums have few terms that are not zero. Each of the k terms should be in some sum: of a vector
+    /// and a matrix, the vector has more elements that are not zero.
+    fn sparse_values(&self) -> [TrialValues; 2] {
+        let [m, n, k] = [self.dims.m, self.dims.n, self.dims.k].map(f64::from);
+        let both = (TERMS / k).min(1.0);
+        let of_a = (both * n / m).sqrt().clamp(both, 1.0);
+        [of_a, both / of_a].map(|share| {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most k")]
+            let one_in = (1.0 / share).round() as u32;
+            TrialValues::Signs { one_in: one_in.max(1) }
+        })
+    }
+
+    /// A plan with a simple kernel: one invocation for each element, or, where such a sum takes too long for one launch, the
+    /// smallest tile. None if that takes too long as well.
+    fn simple_plan(&self, caps: &Caps) -> Result<Option<Plan>> {
+        let strict = self.precision(Precision::Strict).accumulated_in(Accumulator::F32);
+        let naive = strict.pinned(Pin::Kernel(GemmKernel::Naive)).split_k(SplitK::Auto);
+        let (product, panels) = naive.on_device(caps)?;
+        let part = match &panels {
+            Some(panels) => product.first_panel(panels)?,
+            None => product,
+        };
+        if !part.is_too_long(part.choose(caps)?, caps) {
+            return naive.plan(caps).map(Some);
+        }
+        if panels.is_some() {
+            return Ok(None);
+        }
+        let simplest = strict.pinned(Pin::Free).split_k(SplitK::Auto).simplest(caps)?;
+        simplest.map(|simplest| simplest.plan(caps)).transpose()
+    }
+
+    /// The same product restricted to the smallest tile and the fewest splits whose launches are short.
+    fn simplest(&self, caps: &Caps) -> Result<Option<Self>> {
+        let ranked = self.ranked(caps)?.into_iter().filter(|choice| !self.is_too_long(*choice, caps));
+        let simplest = ranked.min_by_key(|(tile, splits)| (tile.tm * tile.tn, *splits));
+        Ok(simplest.map(|(tile, splits)| self.pinned(Pin::Tile(*tile)).split_k(SplitK::Splits(splits))))
+    }
+
+    /// The same product restricted to a simple candidate, and the runs of its trial, of which each has the values of the stored
+    /// operand and how far results may be apart. For a product with one generated operand. None for other products.
     ///
     /// # Errors
     /// As [`plan`](Problem::plan).
-    pub(crate) fn generated_trial(&self, caps: &Caps) -> Result<Option<(Self, Tolerance)>> {
+    pub(crate) fn generated_trial(&self, caps: &Caps) -> Result<Option<GeneratedTrial>> {
         if self.generated.is_none() || self.elements() == 0 {
             return Ok(None);
         }
-        let ranked = self.ranked(caps)?;
-        let simplest = ranked.into_iter().min_by_key(|(tile, splits)| (tile.tm * tile.tn, *splits));
-        let Some((tile, splits)) = simplest else { return Ok(None) };
-        let simple = self.pinned(Pin::Tile(*tile)).split_k(SplitK::Splits(splits));
-        let magnitude = f64::from(self.dims.k) * LARGEST_ENTRY;
-        let tolerance = Tolerance { absolute: 2.0 * gamma(self.dims.k) * magnitude, relative: 0.0 };
-        Ok(Some((simple, tolerance)))
+        let Some(simple) = self.simplest(caps)? else { return Ok(None) };
+        // A sum of terms that are at most as large as an entry.
+        let sum = |terms: u32| Tolerance {
+            absolute: 2.0 * gamma(terms) * f64::from(terms) * LARGEST_ENTRY,
+            relative: 0.0,
+        };
+        let k = self.dims.k;
+        let (one_in, few) = (k.div_ceil(ROUNDED_TERMS), k.min(2 * ROUNDED_TERMS));
+        let runs = vec![(TrialValues::Signs { one_in }, sum(few)), (TrialValues::Signed, sum(k))];
+        Ok(Some(GeneratedTrial { simple, runs }))
     }
 
     /// How far the sums of a candidate and of the reference may be apart. All terms are positive, so that magnitudes are those of

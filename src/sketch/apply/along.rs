@@ -1,7 +1,7 @@
 //! Applying a random operator along an axis: the family of kernels for its kind.
 
 use crate::layout::Real;
-use crate::plan::{Plan, Problem};
+use crate::plan::Plan;
 use crate::sketch::dense::{self, DenseProblem};
 use crate::sketch::hadamard::{self, HadamardProblem};
 use crate::sketch::operator::axis::AxisLayout;
@@ -38,19 +38,19 @@ impl Applied<'_> {
             let rule = "the result must have elements: an empty one needs no launch";
             return Err(Error::shapes(OP, rule, x.shape(), &self.sketch.shape()));
         }
-        let (caps, seed) = (x.gpu().caps(), self.source()?);
+        let (gpu, seed) = (x.gpu(), self.source()?);
         match self.sketch.kind() {
             SketchKind::Gaussian | SketchKind::Uniform | SketchKind::Sign => {
                 let problem = DenseProblem::new(self.sketch, direction, x.layout(), axis, T::DTYPE)?;
-                problem.seeded(seed).explain(caps)
+                gpu.explained(&problem.seeded(seed))
             }
             SketchKind::Hadamard => {
                 let problem = HadamardProblem::new(self.sketch, direction, x.layout(), axis, T::DTYPE)?;
-                problem.seeded(seed).explain(caps)
+                gpu.explained(&problem.seeded(seed))
             }
             _ => {
                 let problem = SparseProblem::new(self.sketch, direction, x.layout(), axis, T::DTYPE)?;
-                problem.seeded(seed).explain(caps)
+                gpu.explained(&problem.seeded(seed))
             }
         }
     }

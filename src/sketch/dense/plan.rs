@@ -3,7 +3,7 @@
 use super::problem::DenseProblem;
 use crate::Result;
 use crate::caps::Caps;
-use crate::gemm::{Distribution, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Side};
+use crate::gemm::{Distribution, GemmProblem, GemmTypes, GeneratedOperand, GeneratedTrial, OuterAxis, Side};
 use crate::layout::{DType, Layout};
 use crate::plan::{
     Access, Draft, Plan, Problem, Region, Scalar, ScalarKind, Trial, TrialRun, TrialValues, distinct,
@@ -43,24 +43,24 @@ impl Problem for DenseProblem {
     }
 
     fn trial(&self, caps: &Caps) -> Result<Option<Trial>> {
-        let Some((GemmProblem { pin, split, .. }, tolerance)) =
-            self.product()?.problem.generated_trial(caps)?
-        else {
+        let Some(GeneratedTrial { simple, runs }) = self.product()?.problem.generated_trial(caps)? else {
             return Ok(None);
         };
-        let reference = Self { pin, split, ..*self }.plan(caps)?;
+        let reference = Self { pin: simple.pin, split: simple.split, ..*self }.plan(caps)?;
         let numbers = reference.scalars().iter().map(|scalar| match scalar.kind {
             ScalarKind::F32 => Scalar::F32(0.5),
             ScalarKind::U32 => Scalar::U32(7),
         });
+        let run = |(values, tolerance)| {
+            let values = reference.parameters().iter().map(|to| match to.dtype {
+                DType::I32 => TrialValues::Each(7), // the seed
+                _ => values,
+            });
+            TrialRun { values: values.collect(), tolerances: vec![tolerance] }
+        };
+        let (scalars, runs) = (numbers.collect(), runs.into_iter().map(run).collect());
         let [from, to] = self.extents;
-        let values = reference.parameters().iter().map(|to| match to.dtype {
-            DType::I32 => TrialValues::Each(7), // the seed
-            _ => TrialValues::Signed,
-        });
-        let (scalars, values) = (numbers.collect(), values.collect());
         let description = format!("sketch of {to}x{from} of {:?} {}", self.x.shape(), self.dtype);
-        let runs = vec![TrialRun { values, tolerance }];
         Ok(Some(Trial { description, reference, scalars, runs }))
     }
 

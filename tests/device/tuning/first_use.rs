@@ -1,20 +1,13 @@
 //! Problems that are tuned at their first use.
 
-use super::{executed, operands, problem, without_files};
+use super::{executed, only, operands, problem, without_files};
 use crate::support::{TestGpu, watchdog};
-use tilewise::gpu::{Tuned, Tuning};
+use tilewise::gpu::Tuning;
 use tilewise::planning::TimeSource;
-use tilewise::{Fill, Gemm, Gpu, matmul, ops};
+use tilewise::{Fill, Gemm, matmul, ops};
 
 fn tuning_now() -> Option<TestGpu> {
     without_files(Tuning::Now)
-}
-
-/// The only problem that was tuned.
-fn only(gpu: &Gpu) -> Tuned {
-    let mut tuned = gpu.tuned();
-    assert_eq!(tuned.len(), 1, "{tuned:?}");
-    tuned.remove(0)
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tuning: plans are tried, compared and timed; the fastest is remembered for later devices and processes.
 
 mod attempts;
+mod faults;
 mod files;
 mod first_use;
 mod rates;
@@ -21,6 +22,18 @@ fn opened(folder: &Path, tuning: Tuning) -> Option<TestGpu> {
 /// A device that keeps no files.
 fn without_files(tuning: Tuning) -> Option<TestGpu> {
     support::own(|options| (options.cache, options.tuning) = (CacheFolder::Off, tuning))
+}
+
+/// A device without optional features, such as timestamps and f16, that keeps no files.
+fn bare(tuning: Tuning) -> Option<TestGpu> {
+    support::bare_with(|options| (options.cache, options.tuning) = (CacheFolder::Off, tuning))
+}
+
+/// The only problem that was tuned.
+fn only(gpu: &Gpu) -> Tuned {
+    let mut tuned = gpu.tuned();
+    assert_eq!(tuned.len(), 1, "{tuned:?}");
+    tuned.remove(0)
 }
 
 /// The operands of a small product.

@@ -6,6 +6,8 @@ use std::fs;
 use std::path::Path;
 use tilewise::gpu::{CacheFolder, Checks, TriedVerdict, Tuned, Tuning};
 use tilewise::planning::cache::{parse_tuning, seal_text, tuning_lines};
+use tilewise::planning::{Plan, Problem};
+use tilewise::{Fill, Gemm, Gpu};
 
 /// The header of the file and what was tuned.
 fn read(file: &Path) -> (String, Vec<Tuned>) {
@@ -20,16 +22,21 @@ fn read(file: &Path) -> (String, Vec<Tuned>) {
 fn tuned_otherwise(folder: &Path) -> Option<String> {
     let gpu = opened(folder, Tuning::Remembered)?;
     gpu.tune(&problem(&gpu)).unwrap();
+    Some(let_win(folder, |tuned| another(tuned).signature.clone()))
+}
+
+/// Changes the file, which has one problem, so that the candidate with this signature has won. Returns the signature.
+fn let_win(folder: &Path, choose: impl FnOnce(&Tuned) -> String) -> String {
     let file = file_in(folder);
     let (header, mut all) = read(&file);
     let [tuned] = &mut all[..] else { panic!("{all:?}") };
-    let signature = another(tuned).signature.clone();
+    let signature = choose(tuned);
     for tried in &mut tuned.tried {
         let has_won = tried.signature == signature;
         tried.verdict = if has_won { TriedVerdict::Won } else { TriedVerdict::Right };
     }
     fs::write(&file, seal_text(&header, &tuning_lines(&all))).unwrap();
-    Some(signature)
+    signature
 }
 
 #[test]
@@ -96,5 +103,46 @@ fn what_another_device_has_tuned_meanwhile_is_kept() {
     first.forget_tuning();
     let third = opened(&folder, Tuning::Remembered).unwrap();
     assert!(third.tuned().is_empty());
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// The winner needs more memory for its temporaries than there is: the predicted plan computes the product.
+#[test]
+fn a_winner_without_room_for_its_temporaries_is_not_taken() {
+    let folder = support::folder("tuned-room");
+    let with_budget = |budget| {
+        support::own(|options| {
+            (options.cache, options.tuning) = (CacheFolder::At(folder.clone()), Tuning::Remembered);
+            options.memory_budget = budget;
+        })
+    };
+    let operands = |gpu: &Gpu| {
+        let of = |shape, seed| gpu.random::<f32>(shape, Fill::Uniform, seed).unwrap();
+        [of([64, 6000], 1), of([6000, 64], 2)]
+    };
+    let taken = |gpu: &Gpu| {
+        let [a, b] = operands(gpu);
+        let (c, plans) = gpu.plans_of(|| Gemm::new(&a, &b).run().unwrap());
+        assert!(c.to_vec().unwrap().iter().all(|c| c.is_finite()));
+        (plans[0].signature(), gpu.stats().bytes_in_use)
+    };
+    let Some(gpu) = with_budget(None) else { return };
+    let [a, b] = operands(&gpu);
+    let problem = Gemm::new(&a, &b).problem().unwrap();
+    drop((a, b));
+    let (predicted, in_use) = taken(&gpu);
+    gpu.tune(&problem).unwrap();
+    let bytes = |plan: &Plan| plan.temporaries().iter().sum::<u64>();
+    let candidates = problem.candidates(gpu.caps()).unwrap();
+    let most = candidates.iter().map(bytes).max().unwrap();
+    let largest = let_win(&folder, |tuned| {
+        let is_largest = |plan: &&Plan| {
+            bytes(plan) == most && tuned.tried.iter().any(|tried| tried.signature == plan.signature())
+        };
+        candidates.iter().find(is_largest).expect("it was tried").signature()
+    });
+    assert!(most > 2 * bytes(&candidates[0]) && most > 1 << 16, "{most}: {}", candidates[0]);
+    assert_eq!(taken(&with_budget(None).unwrap()).0, largest);
+    assert_eq!(taken(&with_budget(Some(in_use + most / 2)).unwrap()).0, predicted);
     fs::remove_dir_all(folder).unwrap();
 }

@@ -8,7 +8,7 @@ use crate::clifford::layer::row_tensors::{check_same_rows, from_rows, to_rows};
 use crate::error::call;
 use crate::gemm::{GemmKernel, Pin, Tile};
 use crate::layout::{DType, Layout, Precision, Real};
-use crate::plan::{Plan, Problem};
+use crate::plan::Plan;
 use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 
@@ -185,7 +185,7 @@ impl<'a, T: Real> Connected<'a, T> {
     /// # Errors
     /// As [`LayerProduct::connected`]; [`Error::Unsupported`] if the device cannot run the pinned kernel or tile.
     pub fn plan(&self) -> Result<Plan> {
-        call("LayerProduct::plan_connected", || self.problem()?.explain(self.gpu().caps()))
+        call("LayerProduct::plan_connected", || self.gpu().explained(&self.problem()?))
     }
 
     /// The plan of the backward pass.
@@ -194,7 +194,7 @@ impl<'a, T: Real> Connected<'a, T> {
     /// As [`plan`](Self::plan); [`Error::Shape`] or [`Error::Input`] if `g` has other rows, features or blades.
     pub fn plan_backward(&self, g: &Multivectors<T>) -> Result<Plan> {
         call("Connected::plan_backward", || {
-            self.backward_problem(self.gradient_rows(g)?.layout())?.explain(self.gpu().caps())
+            self.gpu().explained(&self.backward_problem(self.gradient_rows(g)?.layout())?)
         })
     }
 
