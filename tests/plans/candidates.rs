@@ -87,8 +87,11 @@ fn check<P: Problem>(name: &str, problem: &P, caps: &Caps) -> Vec<Plan> {
         assert!(!trial.runs.is_empty());
         for run in &trial.runs {
             assert_eq!(run.values.len(), plan.parameters().len(), "{name}: {problem:?}");
-            let of = run.tolerance;
-            assert!(of.relative < 0.05 && of.absolute.is_finite(), "{name}: {problem:?}: {of:?}");
+            let outputs = plan.parameters().iter().filter(|to| to.access != Access::Read).count();
+            assert_eq!(run.tolerances.len(), outputs, "{name}: {problem:?}");
+            for of in &run.tolerances {
+                assert!(of.relative < 0.05 && of.absolute.is_finite(), "{name}: {problem:?}: {of:?}");
+            }
         }
     }
     candidates
@@ -189,6 +192,32 @@ fn signatures_depend_on_no_prediction() {
             assert_eq!(here.signature(), there.signature(), "{name}");
         }
     });
+}
+
+/// A launch can be cut between workgroups, and not within one. What is longer than that is neither tried nor compared with.
+#[test]
+fn no_trial_keeps_a_device_busy_for_long() {
+    let longest = |plan: &Plan| plan.steps().iter().map(|step| step.seconds).fold(0.0, f64::max);
+    let (mut with_trial, mut without) = (0, 0);
+    each(|name, caps| {
+        for factor in [1.0, 1e3, 1e5, 1e9] {
+            let slow = slowed(caps, factor);
+            for problem in [plain([1, 1, 1 << 20], F32), plain([64, 64, 1 << 16], F32)] {
+                let candidates = problem.candidates(&slow).unwrap();
+                for plan in &candidates[1..] {
+                    assert!(longest(plan) <= 1.0, "{name}, {factor} times slower: {plan}");
+                }
+                match problem.trial(&slow).unwrap() {
+                    None => without += 1,
+                    Some(trial) => {
+                        with_trial += 1;
+                        assert!(longest(&trial.reference) <= 1.0, "{name}, {factor}: {}", trial.reference);
+                    }
+                }
+            }
+        }
+    });
+    assert!(with_trial > without && without > 0, "{with_trial} with a trial, {without} without");
 }
 
 #[test]
