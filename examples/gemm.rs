@@ -13,6 +13,7 @@ use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
+use support::dtype::Type;
 use support::operands::{Source, Storage};
 use support::report::{Report, Rounding, verify};
 use support::reported;
@@ -77,14 +78,6 @@ struct Args {
     /// Prints one JSON object and nothing else
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Type {
-    F16,
-    F32,
-    Bf16,
-    I8,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -295,17 +288,6 @@ fn name(tile: &Tile) -> String {
     let Tile { bm, bn, bk, tm, tn, fragment, .. } = tile;
     let sizes = format!("{bm}x{bn}x{bk}/{tm}x{tn}");
     if *fragment == 0 { sizes } else { format!("{sizes}/{fragment}") }
-}
-
-impl From<Type> for DType {
-    fn from(dtype: Type) -> Self {
-        match dtype {
-            Type::F16 => Self::F16,
-            Type::F32 => Self::F32,
-            Type::Bf16 => Self::Bf16,
-            Type::I8 => Self::I8,
-        }
-    }
 }
 
 impl From<SumType> for Accumulator {

@@ -16,8 +16,9 @@ use clap::{Parser, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt;
 use std::process::ExitCode;
-use std::str::FromStr;
+use support::dtype::Type;
 use support::ended;
+use support::size::Size;
 use tilewise::gpu::{CacheFolder, Tried, TriedVerdict, Tuned, Tuning};
 use tilewise::planning::attention::{
     AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
@@ -57,35 +58,6 @@ struct Args {
 enum Op {
     Gemm,
     Attention,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Type {
-    F16,
-    F32,
-    Bf16,
-    I8,
-}
-
-/// One number, or three.
-#[derive(Clone, Copy)]
-enum Size {
-    One(usize),
-    Three([usize; 3]),
-}
-
-impl FromStr for Size {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |part: &str| part.parse().ok().filter(|&size: &usize| size > 0);
-        let numbers: Option<Vec<usize>> = text.split('x').map(number).collect();
-        match numbers.as_deref() {
-            Some(&[edge]) => Ok(Self::One(edge)),
-            Some(&[m, n, k]) => Ok(Self::Three([m, n, k])),
-            _ => Err(format!("`{text}` is not a size such as 512 or 64x4096x1024, of numbers above 0")),
-        }
-    }
 }
 
 /// A problem to tune.
@@ -163,8 +135,8 @@ fn task(op: Op, size: Size, dtype: Type) -> Result<Task> {
     match op {
         Op::Gemm => {
             let [m, n, k] = match size {
-                Size::One(edge) => [edge; 3],
-                Size::Three(sizes) => sizes,
+                Size::Edge(edge) => [edge; 3],
+                Size::Shape(sizes) => sizes,
             };
             let types = match dtype {
                 Type::I8 => GemmTypes::new(DType::I8, DType::I32),
@@ -175,8 +147,8 @@ fn task(op: Op, size: Size, dtype: Type) -> Result<Task> {
         }
         Op::Attention => {
             let [queries, keys, dim] = match size {
-                Size::One(length) => [length, length, DIM],
-                Size::Three(sizes) => sizes,
+                Size::Edge(length) => [length, length, DIM],
+                Size::Shape(sizes) => sizes,
             };
             if matches!(dtype, Type::I8) {
                 let why = "attention takes f32, f16 or bf16, not i8";
@@ -196,17 +168,6 @@ impl Task {
         match self {
             Self::Gemm(problem) => gpu.tune(&**problem),
             Self::Attention(problem) => gpu.tune(&**problem),
-        }
-    }
-}
-
-impl From<Type> for DType {
-    fn from(dtype: Type) -> Self {
-        match dtype {
-            Type::F16 => Self::F16,
-            Type::F32 => Self::F32,
-            Type::Bf16 => Self::Bf16,
-            Type::I8 => Self::I8,
         }
     }
 }

@@ -1,10 +1,12 @@
 //! The arguments.
 
 use crate::case::Op;
+use crate::support::dtype::Type;
+use crate::support::size::Size;
 use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
-use tilewise::{DType, GemmKernel, Precision};
+use tilewise::{Error, GemmKernel, Precision, Result};
 
 /// Measures operations on this machine's device, checks them, and compares them with the device's peaks.
 #[derive(Parser)]
@@ -15,17 +17,19 @@ pub(crate) struct Args {
     /// What to measure; everything by default
     #[arg(long, value_delimiter = ',', value_name = "OP,..")]
     pub(crate) ops: Vec<Op>,
-    /// Sizes: N, or `MxNxK`. N is N x N x N for gemm, an N x N matrix for gemv, and a length for the others
+    /// Sizes: N, or `MxNxK`. N is N x N x N for gemm, an N x N matrix for gemv (whose N of `MxNxK` is 1), and a length for the
+    /// others
     #[arg(long, value_delimiter = ',', value_name = "SIZE,..")]
     pub(crate) sizes: Vec<Size>,
     /// Types of the operands; by default f32, f16, bf16 and i8 where the operation has them, with --quick without bf16
     #[arg(long, value_delimiter = ',', value_name = "DTYPE,..")]
     pub(crate) dtypes: Vec<Type>,
-    /// How products of f32 are computed: strict, fast, split
-    #[arg(long, value_delimiter = ',', value_name = "PRECISION,..", default_value = "strict")]
+    /// How products of f32 are computed: strict, fast, split; strict by default
+    #[arg(long, value_delimiter = ',', value_name = "PRECISION,..")]
     pub(crate) precisions: Vec<Precision>,
-    /// Kernels of gemm and gemv: auto is the plan's choice, a name pins one, all is auto and each kernel that fits
-    #[arg(long, value_delimiter = ',', value_name = "KERNEL,..", default_value = "auto")]
+    /// Kernels of gemm and gemv: auto is the plan's choice, a name pins one, all is auto and each kernel that fits;
+    /// auto by default
+    #[arg(long, value_delimiter = ',', value_name = "KERNEL,..")]
     pub(crate) kernels: Vec<Kernels>,
     /// Rounds, in each of which every case of a size is timed once; by default 25, with --quick 15
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -39,7 +43,8 @@ pub(crate) struct Args {
     /// Draws a roofline picture
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-    /// Saves the run, for --compare and --from of later runs
+    /// Saves the run, for --compare and --from of later runs. A file that exists is replaced when the run has ended; until
+    /// then what was measured is in FILE.partial
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
     /// Compares the run with a saved one of the same device and driver
@@ -49,51 +54,8 @@ pub(crate) struct Args {
     #[arg(long, requires = "compare")]
     pub(crate) fail_on_regression: bool,
     /// Measures nothing: takes a saved run, to print, draw or compare it
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "ops", "sizes", "dtypes", "rounds", "save"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "ops", "sizes", "dtypes", "precisions", "kernels", "rounds", "save"])]
     pub(crate) from: Option<PathBuf>,
-}
-
-/// A size as the user gives it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Size {
-    /// One number, which each operation reads in its own way.
-    Edge(usize),
-    /// m, n, k.
-    Shape([usize; 3]),
-}
-
-impl FromStr for Size {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("must be N or MxNxK, such as 1024 or 64x4096x1024, of 1 to {}", usize::MAX);
-        let extents = text.split('x').map(|extent| extent.parse().ok().filter(|&extent| extent > 0));
-        match extents.collect::<Option<Vec<usize>>>().as_deref() {
-            Some(&[edge]) => Ok(Self::Edge(edge)),
-            Some(&[m, n, k]) => Ok(Self::Shape([m, n, k])),
-            _ => Err(wrong()),
-        }
-    }
-}
-
-/// A type of operands.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Type {
-    F32,
-    F16,
-    Bf16,
-    I8,
-}
-
-impl From<Type> for DType {
-    fn from(dtype: Type) -> Self {
-        match dtype {
-            Type::F32 => Self::F32,
-            Type::F16 => Self::F16,
-            Type::Bf16 => Self::Bf16,
-            Type::I8 => Self::I8,
-        }
-    }
 }
 
 /// Kernels of a matrix product.
@@ -105,6 +67,32 @@ pub(crate) enum Kernels {
     Pinned(GemmKernel),
     /// The plan's choice, and each kernel that fits.
     All,
+}
+
+impl Args {
+    /// The operations to measure.
+    pub(crate) fn ops(&self) -> &[Op] {
+        if self.ops.is_empty() { Op::value_variants() } else { &self.ops }
+    }
+
+    /// Refuses options that none of the operations or types has.
+    pub(crate) fn check(&self) -> Result<()> {
+        let refuse = |option: &str, why: &str| Err(Error::Input { what: option.into(), why: why.into() });
+        let has_products = self.ops().iter().any(|op| op.is_product());
+        if !self.kernels.is_empty() && !has_products {
+            return refuse("--kernels", "only gemm and gemv have kernels to choose, and --ops names neither");
+        }
+        if !self.precisions.is_empty() && !has_products {
+            return refuse("--precisions", "only gemm and gemv have precisions, and --ops names neither");
+        }
+        if !self.precisions.is_empty() && !self.dtypes.is_empty() && !self.dtypes.contains(&Type::F32) {
+            return refuse(
+                "--precisions",
+                "only products of f32 have precisions, and --dtypes leaves f32 out",
+            );
+        }
+        Ok(())
+    }
 }
 
 impl FromStr for Kernels {

@@ -19,6 +19,13 @@ pub(crate) enum Op {
     Attention,
 }
 
+impl Op {
+    /// Whether it is a matrix product, which has kernels to choose and takes i8.
+    pub(crate) fn is_product(self) -> bool {
+        matches!(self, Self::Gemm | Self::Gemv)
+    }
+}
+
 /// A sketch that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
@@ -61,7 +68,7 @@ pub(crate) struct Case {
 
 impl Case {
     /// `gemm`, `sketch sjlt`.
-    pub(crate) fn name(&self) -> String {
+    pub(crate) fn operation(&self) -> String {
         let op = format!("{:?}", self.op).to_lowercase();
         match self.operator {
             Some(operator) => format!("{op} {operator:?}").to_lowercase(),
@@ -81,10 +88,15 @@ impl Case {
     }
 }
 
+/// `512`, `64x4096x1024`.
+pub(crate) fn size([m, n, k]: [usize; 3]) -> String {
+    if m == n && n == k { m.to_string() } else { format!("{m}x{n}x{k}") }
+}
+
+/// `gemm 512 f32 strict tiled`: what identifies its row in every run.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [m, n, k] = self.shape;
-        write!(f, "{} {m}x{n}x{k} {}", self.name(), self.dtype)?;
+        write!(f, "{} {} {}", self.operation(), size(self.shape), self.dtype)?;
         if let Some(precision) = self.precision {
             write!(f, " {precision}")?;
         }

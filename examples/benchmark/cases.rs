@@ -1,7 +1,9 @@
 //! The cases of a run, in groups: one operation at one size, whose cases are timed in turn.
 
-use crate::arguments::{Args, Kernels, Size, Type};
+use crate::arguments::{Args, Kernels};
 use crate::case::{Case, Op, Operator};
+use crate::support::dtype::Type;
+use crate::support::size::Size;
 use clap::ValueEnum;
 use tilewise::gpu::DeviceType;
 use tilewise::{DType, GemmKernel, Gpu, Precision};
@@ -29,11 +31,17 @@ pub(crate) struct Group {
     pub(crate) cases: Vec<(Case, Unfit)>,
 }
 
+impl Group {
+    /// The names of the rows.
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
+        self.cases.iter().map(|(case, _)| case.to_string())
+    }
+}
+
 /// All cases that the arguments ask for.
 pub(crate) fn groups(args: &Args, gpu: &Gpu) -> Vec<Group> {
-    let ops = if args.ops.is_empty() { Op::value_variants() } else { &args.ops };
     let mut groups: Vec<Group> = Vec::new();
-    for &op in ops {
+    for &op in args.ops() {
         for size in sizes(args, gpu) {
             let operators: Vec<Option<Operator>> =
                 if op == Op::Sketch { Operator::ALL.map(Some).into() } else { vec![None] };
@@ -63,7 +71,6 @@ fn shape(op: Op, size: Size) -> [usize; 3] {
     match (op, size) {
         (Op::Gemm, Size::Edge(edge)) => [edge; 3],
         (Op::Gemv, Size::Edge(edge)) => [edge, 1, edge],
-        (Op::Gemv, Size::Shape([m, _, k])) => [m, 1, k],
         (Op::Sketch, Size::Edge(edge)) => [edge.div_ceil(4), edge, edge],
         (Op::Clifford, Size::Edge(edge)) => [edge, FEATURES, BLADES],
         (Op::Attention, Size::Edge(edge)) => [edge, edge, HEAD_DIM],
@@ -76,20 +83,22 @@ fn types(args: &Args, op: Op) -> Vec<Type> {
     if !args.dtypes.is_empty() {
         return args.dtypes.clone();
     }
-    let is_product = matches!(op, Op::Gemm | Op::Gemv);
-    let has = |dtype: &&Type| (is_product || **dtype != Type::I8) && !(args.quick && **dtype == Type::Bf16);
+    let has =
+        |dtype: &&Type| (op.is_product() || **dtype != Type::I8) && !(args.quick && **dtype == Type::Bf16);
     Type::value_variants().iter().filter(has).copied().collect()
 }
 
 fn of_size(args: &Args, op: Op, operator: Option<Operator>, shape: [usize; 3]) -> Vec<(Case, Unfit)> {
-    let is_product = matches!(op, Op::Gemm | Op::Gemv);
     let mut cases = Vec::new();
     for dtype in types(args, op).into_iter().map(DType::from) {
-        let has_precision = is_product && dtype == DType::F32;
         let precisions: Vec<Option<Precision>> =
-            if has_precision { args.precisions.iter().copied().map(Some).collect() } else { vec![None] };
+            match (op.is_product() && dtype == DType::F32, &args.precisions[..]) {
+                (false, _) => vec![None],
+                (true, []) => vec![Some(Precision::Strict)],
+                (true, precisions) => precisions.iter().copied().map(Some).collect(),
+            };
         for precision in precisions {
-            let pins = if is_product { pins(&args.kernels) } else { vec![(None, Unfit::Listed)] };
+            let pins = if op.is_product() { pins(&args.kernels) } else { vec![(None, Unfit::Listed)] };
             for (pin, unfit) in pins {
                 let case = (Case { op, operator, shape, dtype, precision, pin }, unfit);
                 if !cases.contains(&case) {
@@ -109,7 +118,7 @@ fn pins(kernels: &[Kernels]) -> Vec<(Option<GemmKernel>, Unfit)> {
             pins.push((pin, unfit));
         }
     };
-    for &kernels in kernels {
+    for &kernels in if kernels.is_empty() { &[Kernels::Auto] } else { kernels } {
         match kernels {
             Kernels::Auto => add(None, Unfit::Listed),
             Kernels::Pinned(kernel) => add(Some(kernel), Unfit::Listed),

@@ -1,6 +1,7 @@
 //! A run against a saved one: which rows take longer, and which exist in one of both only.
 
 use crate::record::{Row, Run};
+use crate::spread::{FEWEST, uncertainty};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -38,9 +39,10 @@ pub(crate) struct Pair {
     pub(crate) seconds: f64,
     /// The difference as a share of the saved time; below zero the row is faster now.
     pub(crate) slower: f64,
-    /// Both interquartile ranges together, as a share of the saved time.
-    pub(crate) noise: f64,
-    /// None if the row is not slower, or not by more than the noise.
+    /// How far both medians may be off, as a share of the saved time: their uncertainties, added as squares. None if one of the
+    /// runs has fewer than five rounds of the row.
+    pub(crate) noise: Option<f64>,
+    /// None if the row is not slower, or not by more than the noise, or if that is not known.
     pub(crate) level: Option<Level>,
     /// The kernels, if the plans differ.
     pub(crate) other_kernels: Option<[String; 2]>,
@@ -50,7 +52,10 @@ impl Pair {
     fn new(was: &Row, now: &Row) -> Self {
         let [before, after] = [was, now].map(Row::spread);
         let slower = after.median / before.median - 1.0;
-        let noise = (before.range + after.range) / before.median;
+        let noise = match [was, now].map(|row| uncertainty(&row.rounds)) {
+            [Some(was), Some(now)] => Some(was.hypot(now) / before.median),
+            _ => None,
+        };
         let kernels = [was, now].map(|row| format!("{} {}", row.kernel, row.tile));
         Self {
             row: now.name(),
@@ -58,13 +63,23 @@ impl Pair {
             seconds: after.median,
             slower,
             noise,
-            level: Level::of(slower).filter(|_| slower > noise),
+            level: Level::of(slower).filter(|_| noise.is_some_and(|noise| slower > noise)),
             other_kernels: (kernels[0] != kernels[1]).then_some(kernels),
         }
     }
 
+    /// Whether the difference, in either direction, is not larger than the noise.
     fn is_within_noise(&self) -> bool {
-        self.slower.abs() <= self.noise
+        self.noise.is_some_and(|noise| self.slower.abs() <= noise)
+    }
+
+    fn is_faster(&self) -> bool {
+        self.noise.is_some_and(|noise| -self.slower > noise)
+    }
+
+    /// Whether the noise hides a slowdown that is a warning.
+    fn is_noisy(&self) -> bool {
+        self.noise.is_some_and(|noise| Level::of(noise) >= Some(Level::Warning))
     }
 }
 
@@ -94,6 +109,26 @@ pub(crate) fn check_device(path: &Path, saved: &Run, [device, driver]: [&str; 2]
     Err(Error::Input { what: format!("--compare {}", path.display()), why })
 }
 
+/// Refuses a saved run that has none of these rows: nothing would be compared.
+pub(crate) fn check_common(path: &Path, saved: &Run, names: impl IntoIterator<Item = String>) -> Result<()> {
+    let names: Vec<String> = names.into_iter().collect();
+    if saved.rows.iter().any(|row| names.contains(&row.name())) {
+        return Ok(());
+    }
+    let some = |mut names: Vec<String>| {
+        let count = names.len();
+        names.truncate(3);
+        let more = if count > 3 { format!(" and {} more", count - 3) } else { String::new() };
+        if count == 0 { "no rows".into() } else { names.join(", ") + &more }
+    };
+    let why = format!(
+        "has no row of this run, so nothing would be compared: it has {}, this run {}",
+        some(saved.rows.iter().map(Row::name).collect()),
+        some(names)
+    );
+    Err(Error::Input { what: format!("--compare {}", path.display()), why })
+}
+
 impl Comparison {
     /// Of the rows of a run with those of a saved one.
     pub(crate) fn new(path: &Path, saved: &Run, now: &Run) -> Self {
@@ -116,6 +151,11 @@ impl Comparison {
     /// Whether a row is slower by 10% or more.
     pub(crate) fn has_regressions(&self) -> bool {
         self.pairs.iter().any(|pair| pair.level >= Some(Level::Warning))
+    }
+
+    /// Whether any row of both runs has enough rounds to say whether it is slower.
+    pub(crate) fn says_something(&self) -> bool {
+        self.pairs.iter().any(|pair| pair.noise.is_some())
     }
 
     /// The number of rows at a level.
@@ -148,7 +188,7 @@ impl fmt::Display for Comparison {
         slower.sort_by(|a, b| b.slower.total_cmp(&a.slower));
         for pair in slower {
             let Some(level) = pair.level else { continue };
-            let [percent, noise] = [pair.slower, pair.noise].map(|share| share * 100.0);
+            let [percent, noise] = [pair.slower, pair.noise.unwrap_or(0.0)].map(|share| share * 100.0);
             write!(f, "{level:<10} {} takes {percent:.1}% longer (noise {noise:.1}%)", pair.row)?;
             match &pair.other_kernels {
                 Some([was, now]) => writeln!(f, ": {was} before, {now} now")?,
@@ -158,13 +198,26 @@ impl fmt::Display for Comparison {
         let levels = [Level::Alert, Level::Warning, Level::Notice];
         let [alerts, warnings, notices] = levels.map(|level| self.count(level));
         let within = self.pairs.iter().filter(|pair| pair.is_within_noise()).count();
-        let faster = self.pairs.iter().filter(|pair| !pair.is_within_noise() && pair.slower < 0.0).count();
+        let faster = self.pairs.iter().filter(|pair| pair.is_faster()).count();
         writeln!(
             f,
-            "rows       {} in both: {within} the same within their spreads, {faster} faster; {alerts} alerts, {warnings} \
+            "rows       {} in both: {within} the same within their noise, {faster} faster; {alerts} alerts, {warnings} \
              warnings, {notices} notices",
             self.pairs.len()
         )?;
+        let unknown: Vec<&str> =
+            self.pairs.iter().filter(|pair| pair.noise.is_none()).map(|pair| pair.row.as_str()).collect();
+        if !unknown.is_empty() {
+            writeln!(
+                f,
+                "unknown    without a level, as one of the runs has fewer than {FEWEST} rounds: {}",
+                unknown.join(", ")
+            )?;
+        }
+        for pair in self.pairs.iter().filter(|pair| pair.is_noisy() && pair.level.is_none()) {
+            let noise = pair.noise.unwrap_or(0.0) * 100.0;
+            writeln!(f, "noisy      {}: a slowdown of less than {noise:.0}% would not be seen", pair.row)?;
+        }
         for (which, rows) in [("the saved run", &self.only_saved), ("this run", &self.only_now)] {
             for row in rows {
                 writeln!(f, "only       in {which}: {row}")?;

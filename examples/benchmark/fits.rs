@@ -47,8 +47,11 @@ impl Need {
 
 /// Says why a case is too large for the device.
 pub(crate) fn check(case: &Case, caps: &Caps, patience: Patience) -> Result<(), String> {
-    if case.dtype == DType::I8 && !matches!(case.op, Op::Gemm | Op::Gemv) {
+    if case.dtype == DType::I8 && !case.op.is_product() {
         return Err("the operation takes f32, f16 and bf16".into());
+    }
+    if case.op == Op::Gemv && case.shape[1] != 1 {
+        return Err(format!("gemv has one column: n is 1; got {}", case.shape[1]));
     }
     if case.op == Op::Clifford && case.algebra().is_none() {
         return Err(format!("k is the number of blades: 4, 8, 16 or 32; got {}", case.shape[2]));

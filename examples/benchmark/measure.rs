@@ -2,11 +2,13 @@
 
 use crate::arguments::Args;
 use crate::case::Case;
-use crate::cases::{Group, Unfit, groups};
+use crate::cases::{Group, Unfit};
 use crate::fits::{self, Patience};
+use crate::output::Files;
+use crate::peaks::Meter;
 use crate::ready::Ready;
 use crate::record::{Row, Run};
-use crate::{operations, output, peaks};
+use crate::{operations, planned};
 use indicatif::{ProgressBar, ProgressStyle};
 use tilewise::gpu::{Clock, Timing};
 use tilewise::{DType, Error, Gpu, Result};
@@ -19,30 +21,31 @@ const QUICK_ROUNDS: u32 = 15;
 const MAX_PASSES: u32 = 5;
 
 /// Measures what the arguments ask for.
-pub(crate) fn measure(args: &Args, gpu: &Gpu) -> Result<Run> {
+pub(crate) fn measure(args: &Args, gpu: &Gpu, groups: &[Group], files: &Files<'_>) -> Result<Run> {
     let rounds = args.rounds.unwrap_or(if args.quick { QUICK_ROUNDS } else { ROUNDS });
     let passes = MAX_PASSES.min(rounds);
-    let groups = groups(args, gpu);
     let cases: usize = groups.iter().map(|group| group.cases.len()).sum();
-    check_any(args, gpu, &groups)?;
+    check_any(args, gpu, groups)?;
     // Shown only on a terminal.
     let bar = ProgressBar::new(cases as u64 * u64::from(rounds + passes)).with_style(style()?);
     bar.set_message("peaks");
-    let mut run = Run::begin(gpu, peaks::measure(gpu)?);
-    // A file that cannot be written is refused now, and not after minutes.
-    output::write(args, &run, None)?;
+    let meter = Meter::open()?;
+    let mut run = Run::begin(gpu, meter.measure()?);
     for pass in 0..passes {
         let rounds = rounds * (pass + 1) / passes - rounds * pass / passes;
-        for group in &groups {
+        for group in groups {
             let mut ready = prepare(args, gpu, group, &mut run, &bar)?;
             bar.inc((group.cases.len() - ready.len()) as u64 * u64::from(rounds));
             for _ in 0..rounds {
                 round(gpu, &mut ready, &mut run)?;
                 bar.inc(ready.len() as u64);
-                output::write(args, &run, None)?;
+                files.write_progress(&run)?;
             }
         }
-        run.peaks = run.peaks.or_higher(&peaks::measure(gpu)?);
+        // Before, in the middle, and at the end.
+        if pass == passes / 2 || pass + 1 == passes {
+            run.peaks = run.peaks.or_higher(&meter.measure()?);
+        }
     }
     run.finished = true;
     bar.finish_and_clear();
@@ -68,7 +71,11 @@ fn check_any(args: &Args, gpu: &Gpu, groups: &[Group]) -> Result<()> {
     let cases = || groups.iter().flat_map(|group| &group.cases);
     let mut first = None;
     for (case, _) in cases() {
-        match fits::check(case, gpu.caps(), patience(args)) {
+        let fits = fits::check(case, gpu.caps(), patience(args));
+        let fits = fits.and_then(|()| {
+            planned::check(case, gpu.caps(), patience(args)).map_err(|error| error.to_string())
+        });
+        match fits {
             Ok(()) => return Ok(()),
             Err(why) => first = first.or(Some((case, why))),
         }

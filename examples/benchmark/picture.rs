@@ -1,7 +1,8 @@
 //! The roofline picture: the device's measured peaks as lines, and a point for each row with arithmetic.
 
 use crate::labels::{Labels, Side};
-use crate::record::{Peaks, Row, Run};
+use crate::record::{Row, Run};
+use crate::roofline::Peak;
 use crate::series::{Series, all_series};
 use crate::support::plot::{self, Drawn, GREY, MESH, Picture, label, text};
 use crate::support::significant;
@@ -11,10 +12,10 @@ use std::ops::Range;
 use tilewise::Result;
 
 const WIDTH: u32 = 1040;
-const MIN_HEIGHT: u32 = 640;
+const MIN_HEIGHT: u32 = 656;
 /// Rooms for title, axes and explanation, and for the legend on the right.
 const TOP: u32 = 78;
-const BOTTOM: u32 = 72;
+const BOTTOM: u32 = 88;
 const LEFT: u32 = 64;
 const EDGE: u32 = 8;
 const LEGEND: u32 = 330;
@@ -34,24 +35,23 @@ struct PeakLine {
 
 /// A row's place in the picture: its intensity, and its speed in GFLOP/s.
 fn place(row: &Row) -> (f64, f64) {
-    (row.flops() / row.bytes.max(1) as f64, row.flops() / row.spread().median * 1e-9)
+    (row.operations() / row.bytes.max(1) as f64, row.operations() / row.spread().median * 1e-9)
 }
 
 /// The picture of a run as the text of an SVG file.
 pub(crate) fn svg(run: &Run) -> Result<String> {
     let series = all_series(&run.rows);
     let entries = u32::try_from(series.len()).unwrap_or(0) + 2;
-    let height = MIN_HEIGHT.max(TOP + ENTRY * entries);
+    let height = MIN_HEIGHT.max(TOP + ENTRY * entries + BOTTOM - 64);
     plot::svg([WIDTH, height], |picture| draw(picture, height, run, &series))
 }
 
 /// The ranges of both axes: everything that is drawn, with room around it.
 fn ranges(run: &Run, series: &[Series<'_>]) -> [Range<f64>; 2] {
-    let Peaks { fma, copy, .. } = run.peaks;
-    let bend = (fma / copy, fma * 1e-9);
-    let highest = (bend.0, run.peaks.matrices().max(fma) * 1e-9);
+    let copy = run.peaks.copy;
+    let bends = run.peaks.used_by(&run.rows).into_iter().map(|(_, peak)| (peak / copy, peak * 1e-9));
     let points = series.iter().flat_map(|series| &series.rows).map(|row| place(row));
-    let all: Vec<(f64, f64)> = points.chain([bend, highest]).collect();
+    let all: Vec<(f64, f64)> = points.chain(bends).collect();
     let range = |of: fn(&(f64, f64)) -> f64, below: f64, above: f64| {
         let least = all.iter().map(of).fold(f64::INFINITY, f64::min);
         least / below..all.iter().map(of).fold(0.0, f64::max) * above
@@ -59,24 +59,33 @@ fn ranges(run: &Run, series: &[Series<'_>]) -> [Range<f64>; 2] {
     [range(|at| at.0, 2.5, 4.0), range(|at| at.1, 2.5, 3.0)]
 }
 
-/// The peaks, as far as the axes go.
-fn peak_lines(peaks: &Peaks, [x, y]: &[Range<f64>; 2]) -> Vec<PeakLine> {
-    let (fma, copy) = (peaks.fma * 1e-9, peaks.copy * 1e-9);
-    let top = peaks.matrices().max(peaks.fma) * 1e-9;
+/// Peaks closer than this share are one line.
+const CLOSE: f64 = 0.03;
+
+/// The peaks that rows use, as far as the axes go.
+fn peak_lines(run: &Run, [x, y]: &[Range<f64>; 2]) -> Vec<PeakLine> {
+    let copy = run.peaks.copy * 1e-9;
+    // Each line: the peaks that it stands for, and where it is.
+    let mut level: Vec<(Vec<Peak>, f64)> = Vec::new();
+    for (peak, rate) in run.peaks.used_by(&run.rows) {
+        let rate = rate * 1e-9;
+        match level.iter_mut().find(|(_, known)| (rate / *known - 1.0).abs() < CLOSE) {
+            Some((peaks, known)) => {
+                peaks.push(peak);
+                *known = known.max(rate);
+            }
+            None => level.push((vec![peak], rate)),
+        }
+    }
+    let top = level.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     let from = x.start.max(y.start / copy);
-    let mut lines = vec![
-        PeakLine {
-            name: format!("copy: {} GB/s", significant(copy)),
-            ends: [(from, from * copy), (top / copy, top)],
-        },
-        PeakLine {
-            name: format!("fma of f32: {} GFLOP/s", significant(fma)),
-            ends: [(fma / copy, fma), (x.end, fma)],
-        },
-    ];
-    if let Some(matrices) = peaks.matrices.map(|peak| peak * 1e-9) {
-        let name = format!("matrices: {} GFLOP/s", significant(matrices));
-        lines.push(PeakLine { name, ends: [(matrices / copy, matrices), (x.end, matrices)] });
+    let name = format!("copy: {} GB/s", significant(copy));
+    let mut lines = vec![PeakLine { name, ends: [(from, from * copy), (top / copy, top)] }];
+    for (peaks, rate) in level {
+        let names: Vec<&str> = peaks.iter().map(|peak| peak.measured_by()).collect();
+        let unit = if peaks == [Peak::I8] { Peak::I8.unit() } else { Peak::F32.unit() };
+        let name = format!("{}: {} {unit}", names.join(", "), significant(rate));
+        lines.push(PeakLine { name, ends: [(rate / copy, rate), (x.end, rate)] });
     }
     lines
 }
@@ -106,15 +115,16 @@ fn draw(picture: &Picture<'_>, height: u32, run: &Run, series: &[Series<'_>]) ->
         .draw()?;
     let pixels = chart.plotting_area().get_pixel_range();
     let mut labels = Labels::within([pixels.0, pixels.1]);
-    let lines = peak_lines(&run.peaks, &ranges);
+    let lines = peak_lines(run, &ranges);
     for line in &lines {
         chart.draw_series(LineSeries::new(line.ends, BLACK.stroke_width(2)))?;
         let [from, to] = line.ends.map(|end| chart.backend_coord(&end));
         labels.take_line(from, to);
     }
     for series in series {
-        for row in &series.rows {
-            let at = chart.backend_coord(&place(row));
+        let places: Vec<_> = series.rows.iter().map(|row| chart.backend_coord(&place(row))).collect();
+        series.path(picture, &places)?;
+        for at in places {
             series.mark(picture, at)?;
             labels.take_point(at);
         }
@@ -126,7 +136,13 @@ fn draw(picture: &Picture<'_>, height: u32, run: &Run, series: &[Series<'_>]) ->
     for series in series {
         for row in &series.rows {
             let at = chart.backend_coord(&place(row));
-            labels.write(picture, &row.size(), &Side::ALL.map(|side| (at, side)), SMALL, series.color)?;
+            labels.write(
+                picture,
+                &row.marked_size(),
+                &Side::ALL.map(|side| (at, side)),
+                SMALL,
+                series.color,
+            )?;
         }
     }
     legend(picture, run, series)
@@ -156,8 +172,16 @@ fn heading(picture: &Picture<'_>, height: u32, run: &Run) -> Drawn {
     text(picture, &format!("measured peaks: {}", run.peaks), [16, 50], TEXT, GREY, HPos::Left)?;
     let how = "Lines are peaks that the same run measured. A point on a line reaches that peak: left of the bend memory limits \
                an operation, right of it arithmetic does.";
-    let top = i32::try_from(height).unwrap_or(0) - 22;
-    text(picture, how, [16, top], SMALL, GREY, HPos::Left)
+    let top = i32::try_from(height).unwrap_or(0) - 38;
+    text(picture, how, [16, top], SMALL, GREY, HPos::Left)?;
+    if !run.rows.iter().any(|row| row.turns.in_cache) {
+        return Ok(());
+    }
+    let marked = format!(
+        "*: all operands and results that take turns fit in the device's last cache, {} MiB: memory need not limit them.",
+        run.cache_bytes >> 20
+    );
+    text(picture, &marked, [16, top + 16], SMALL, GREY, HPos::Left)
 }
 
 /// The mark, name and sizes of each series, and what is not drawn.
@@ -172,7 +196,7 @@ fn legend(picture: &Picture<'_>, run: &Run, series: &[Series<'_>]) -> Drawn {
         text(picture, &series.sizes(LEGEND - 48, SMALL), [left + 16, top + 15], SMALL, GREY, HPos::Left)?;
     }
     let mut still: Vec<&str> =
-        run.rows.iter().filter(|row| row.flops() == 0.0).map(|row| row.op.as_str()).collect();
+        run.rows.iter().filter(|row| row.operations() == 0.0).map(|row| row.op.as_str()).collect();
     still.dedup();
     if still.is_empty() {
         return Ok(());

@@ -1,10 +1,10 @@
 //! A case that has been checked and compiled, and is ready to be timed.
 
-use crate::fits::Patience;
 use crate::support::chosen_kernel;
+use crate::turns::Turns;
 use tilewise::gpu::Timing;
 use tilewise::reference::Comparison;
-use tilewise::{Error, Gpu, Plan, Result};
+use tilewise::{Gpu, Plan, Result};
 
 /// Launches in one submission at most, of those that `Gpu::time` takes.
 const MAX_LAUNCHES: u64 = 60;
@@ -24,6 +24,7 @@ pub(crate) struct Checked {
 pub(crate) struct Ready {
     pub(crate) plan: Plan,
     pub(crate) checked: Checked,
+    pub(crate) turns: Turns,
     /// Launches the operation; the number counts up, to take other operands each time.
     launch: Box<dyn FnMut(usize) -> Result<()>>,
     /// Operations launched so far.
@@ -33,28 +34,29 @@ pub(crate) struct Ready {
     submissions: u64,
 }
 
-/// Refuses a plan that takes too long to be repeated.
-pub(crate) fn check_time(plan: &Plan, patience: Patience) -> Result<()> {
-    patience.check(plan.seconds()).map_err(|why| Error::Input { what: plan.op().into(), why })
+/// The result of an operation, and the plan that computed it. A tuned device may run another plan than the predicted one.
+pub(crate) fn ran<R>(gpu: &Gpu, predicted: Plan, mut run: impl FnMut() -> Result<R>) -> Result<(R, Plan)> {
+    // The first use of a problem may tune it, which runs other plans.
+    run()?;
+    let (result, plans) = gpu.plans_of(run);
+    let plan = match &plans[..] {
+        [taken] => taken.clone(),
+        _ => predicted,
+    };
+    Ok((result?, plan))
 }
 
 impl Ready {
-    /// An operation that has run once, so that it is compiled, and was checked. A tuned device may run another plan than the
-    /// predicted one.
+    /// An operation that has run, so that it is compiled, and whose result was checked.
     pub(crate) fn new(
         gpu: &Gpu,
         plan: Plan,
         checked: Checked,
-        mut launch: impl FnMut(usize) -> Result<()> + 'static,
+        turns: Turns,
+        launch: impl FnMut(usize) -> Result<()> + 'static,
     ) -> Result<Self> {
-        let (ran, plans) = gpu.plans_of(|| launch(0));
-        ran?;
-        let plan = match &plans[..] {
-            [taken] => taken.clone(),
-            _ => plan,
-        };
-        let mut ready =
-            Self { plan, checked, launch: Box::new(launch), launched: 0, together: 1, submissions: 1 };
+        let launch = Box::new(launch);
+        let mut ready = Self { plan, checked, turns, launch, launched: 0, together: 1, submissions: 1 };
         let before = gpu.stats().launches;
         let once = ready.time(gpu)?.seconds;
         let launches = (gpu.stats().launches - before).max(1);

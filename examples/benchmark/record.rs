@@ -1,27 +1,44 @@
 //! A run as it is saved: every row with all of its rounds.
 
-use crate::case::Case;
+use crate::case::{Case, size};
 use crate::choice::{Choice, choice};
+use crate::figure;
 use crate::ready::Ready;
+use crate::roofline::Peak;
 use crate::spread::Spread;
+use crate::turns::Turns;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
 use std::time::SystemTime;
+use tilewise::gpu::RateSource;
 use tilewise::{Error, Gpu, Result};
 
 /// The format of saved runs.
-const FORMAT: &str = "tilewise benchmark 1";
+const FORMAT: &str = "tilewise benchmark 2";
 
 /// What the device reaches at best, as measured in a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Peaks {
-    /// f32 multiply-adds, in flop/s.
-    pub(crate) fma: f64,
     /// Bytes read plus bytes written per second, by a copy.
     pub(crate) copy: f64,
-    /// Multiply-adds on cooperative matrices, in flop/s, if the device has verified rows of them.
+    /// Multiply-adds outside cooperative matrices, in flop/s; of f16 if shaders have it.
+    pub(crate) f32: f64,
+    pub(crate) f16: Option<f64>,
+    /// Multiply-adds of packed i8.
+    pub(crate) i8: f64,
+    /// Multiply-adds on cooperative matrices, if the device has verified rows of them.
     pub(crate) matrices: Option<f64>,
+}
+
+/// Operations by the unit that computes them, as the plan counts them.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Operations {
+    pub(crate) f32: f64,
+    pub(crate) f16: f64,
+    /// Multiply-adds of i8, and what generates random numbers.
+    pub(crate) integer: f64,
+    pub(crate) matrix: f64,
 }
 
 /// A measured case.
@@ -47,14 +64,15 @@ pub(crate) struct Row {
     /// Seconds of one operation in each round.
     pub(crate) rounds: Vec<f64>,
     pub(crate) predicted_seconds: f64,
-    /// Operations on cooperative matrices, and all others.
-    pub(crate) matrix_flops: f64,
-    pub(crate) other_flops: f64,
-    /// Bytes read and written.
+    pub(crate) flops: Operations,
+    /// Bytes read and written, each element once.
     pub(crate) bytes: u64,
+    pub(crate) turns: Turns,
     /// Which entries were compared with f64.
     pub(crate) check: String,
+    #[serde(with = "figure")]
     pub(crate) max_abs_err: f64,
+    #[serde(with = "figure")]
     pub(crate) bound_ratio: f64,
     pub(crate) ok: bool,
 }
@@ -77,6 +95,10 @@ pub(crate) struct Run {
     pub(crate) backend: String,
     pub(crate) driver: String,
     pub(crate) peaks: Peaks,
+    /// Bytes of the device's last cache, as assumed.
+    pub(crate) cache_bytes: u64,
+    /// Whether the rates that predictions start from were measured on this device, in an earlier run.
+    pub(crate) rates_measured: bool,
     /// Whether the run came to its end.
     pub(crate) finished: bool,
     pub(crate) rows: Vec<Row>,
@@ -97,6 +119,8 @@ impl Run {
             backend: caps.backend.clone(),
             driver: caps.driver.clone(),
             peaks,
+            cache_bytes: caps.machine.cache_size,
+            rates_measured: caps.machine.rates == RateSource::Measured,
             finished: false,
             rows: Vec::new(),
             left_out: Vec::new(),
@@ -112,8 +136,8 @@ impl Run {
         } else {
             let known = &mut self.rows[at];
             known.ok &= row.ok;
-            known.bound_ratio = known.bound_ratio.max(row.bound_ratio);
-            known.max_abs_err = known.max_abs_err.max(row.max_abs_err);
+            known.bound_ratio = worse(known.bound_ratio, row.bound_ratio);
+            known.max_abs_err = worse(known.max_abs_err, row.max_abs_err);
         }
         &mut self.rows[at]
     }
@@ -146,19 +170,46 @@ impl Run {
     /// Refuses figures that no run has.
     fn check(&self) -> Result<(), String> {
         let is_positive = |x: &f64| x.is_finite() && *x > 0.0;
-        let Peaks { fma, copy, matrices } = &self.peaks;
-        if ![Some(fma), Some(copy), matrices.as_ref()].into_iter().flatten().all(is_positive) {
+        let Peaks { copy, f32, f16, i8, matrices } = self.peaks;
+        if ![Some(copy), Some(f32), f16, Some(i8), matrices].iter().flatten().all(is_positive) {
             return Err("its peaks are no positive numbers".into());
         }
         for row in &self.rows {
             let is_figure = |x: &f64| x.is_finite() && *x >= 0.0;
-            let figures = [row.matrix_flops, row.other_flops, row.predicted_seconds];
+            let Operations { f32, f16, integer, matrix } = row.flops;
+            let figures = [f32, f16, integer, matrix, row.predicted_seconds];
             if row.rounds.is_empty() || !row.rounds.iter().all(is_positive) || !figures.iter().all(is_figure)
             {
                 return Err(format!("the row {} has no times, or figures below zero", row.name()));
             }
+            if row.ok != (row.bound_ratio <= 1.0) {
+                return Err(format!(
+                    "the row {} has `ok` {} with an error of {} of the bound",
+                    row.name(),
+                    row.ok,
+                    row.bound_ratio
+                ));
+            }
         }
         Ok(())
+    }
+}
+
+/// The worse of two errors: one that is no number is the worst.
+fn worse(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}
+
+impl Operations {
+    /// Those that this peak limits.
+    pub(crate) fn on(&self, peak: Peak) -> f64 {
+        match peak {
+            Peak::Copy => 0.0,
+            Peak::F32 => self.f32,
+            Peak::F16 => self.f16,
+            Peak::I8 => self.integer,
+            Peak::Matrices => self.matrix,
+        }
     }
 }
 
@@ -168,7 +219,7 @@ impl Row {
         let ([m, n, k], work, checked) = (case.shape, ready.plan.work(), &ready.checked);
         let [kernel, tile] = ready.kernel();
         Self {
-            op: case.name(),
+            op: case.operation(),
             m,
             n,
             k,
@@ -182,8 +233,13 @@ impl Row {
             clock: String::new(),
             rounds: Vec::new(),
             predicted_seconds: ready.plan.seconds(),
-            matrix_flops: work.flops.matrix,
-            other_flops: work.flops.sum() - work.flops.matrix,
+            flops: Operations {
+                f32: work.flops.f32,
+                f16: work.flops.f16,
+                integer: work.flops.integer,
+                matrix: work.flops.matrix,
+            },
+            turns: ready.turns,
             bytes: work.bytes(),
             check: checked.name.clone(),
             max_abs_err: checked.found.max_abs_err,
@@ -194,11 +250,15 @@ impl Row {
 
     /// `512`, `64x4096x1024`: the size.
     pub(crate) fn size(&self) -> String {
-        let Self { m, n, k, .. } = self;
-        if m == n && n == k { m.to_string() } else { format!("{m}x{n}x{k}") }
+        size([self.m, self.n, self.k])
     }
 
-    /// What identifies the row in every run: `gemm 512 f32 strict`, and the kernel that is pinned.
+    /// The size, with a mark if operands and results fit in the cache.
+    pub(crate) fn marked_size(&self) -> String {
+        self.size() + if self.turns.in_cache { "*" } else { "" }
+    }
+
+    /// What identifies the row in every run, as its case is displayed: `gemm 512 f32 strict`, and the kernel that is pinned.
     pub(crate) fn name(&self) -> String {
         let of = |part: &Option<String>| part.as_ref().map_or(String::new(), |part| format!(" {part}"));
         format!("{} {} {}{}{}", self.op, self.size(), self.dtype, of(&self.precision), of(&self.pinned))
@@ -213,8 +273,15 @@ impl Row {
         Spread::of(&self.rounds)
     }
 
-    pub(crate) fn flops(&self) -> f64 {
-        self.matrix_flops + self.other_flops
+    /// The operations that count for its speed. Of a matrix product those of the definition, of other operations those of the
+    /// plan on real numbers, or on integers if it has no others.
+    pub(crate) fn operations(&self) -> f64 {
+        if self.op == "gemm" || self.op == "gemv" {
+            return 2.0 * self.m as f64 * self.n as f64 * self.k as f64;
+        }
+        let Operations { f32, f16, integer, matrix } = self.flops;
+        let real = f32 + f16 + matrix;
+        if real > 0.0 { real } else { integer }
     }
 
     /// The measured time over the predicted one.

@@ -1,8 +1,10 @@
 //! The report of a run: its table, what was left out, how predictions did, and the comparison with a saved run.
 
+use crate::choice::Choice;
 use crate::compare::Comparison;
-use crate::record::Run;
+use crate::record::{Row, Run};
 use crate::table;
+use serde::Serialize;
 use std::fmt;
 
 /// What a run ends with.
@@ -20,11 +22,28 @@ pub(crate) enum Regressions {
 }
 
 impl Report {
-    /// Whether every result is within its bound, and no row is slower where that counts.
+    /// Whether every result is within its bound, and, where that counts, no row is slower and some were compared.
     pub(crate) fn ok(&self) -> bool {
-        let slower = self.comparison.as_ref().is_some_and(Comparison::has_regressions);
-        self.run.ok() && !(slower && self.regressions == Regressions::Failing)
+        let is_fine = |comparison: &Comparison| comparison.says_something() && !comparison.has_regressions();
+        self.run.ok()
+            && (self.regressions == Regressions::Reported || self.comparison.as_ref().is_none_or(is_fine))
     }
+}
+
+/// Plans that were chosen by measured times, or those that were not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Plans {
+    Tuned,
+    Untuned,
+}
+
+/// How well times were predicted.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Predictions {
+    pub(crate) rows: usize,
+    /// The share of the rows whose measured time is within this factor of the predicted one.
+    pub(crate) within_2: f64,
+    pub(crate) within_1_3: f64,
 }
 
 impl Run {
@@ -33,11 +52,16 @@ impl Run {
         self.rows.iter().all(|row| row.ok)
     }
 
-    /// The share of the rows whose measured time is within this factor of the predicted one.
-    pub(crate) fn predicted_within(&self, factor: f64) -> f64 {
-        let is_within = |ratio: f64| ratio <= factor && ratio >= 1.0 / factor;
-        let within = self.rows.iter().filter(|row| is_within(row.over_predicted())).count();
-        within as f64 / self.rows.len().max(1) as f64
+    /// How well the times of rows were predicted, of those with tuned plans or of the others. None if there are no such rows.
+    pub(crate) fn predictions(&self, plans: Plans) -> Option<Predictions> {
+        let is_asked = |row: &&Row| (row.choice == Choice::Tuned) == (plans == Plans::Tuned);
+        let ratios: Vec<f64> = self.rows.iter().filter(is_asked).map(Row::over_predicted).collect();
+        let within = |factor: f64| {
+            let within = ratios.iter().filter(|&&ratio| ratio <= factor && ratio >= 1.0 / factor).count();
+            within as f64 / ratios.len() as f64
+        };
+        let rows = ratios.len();
+        (rows > 0).then(|| Predictions { rows, within_2: within(2.0), within_1_3: within(1.3) })
     }
 
     /// The clocks that timed the rows.
@@ -56,6 +80,8 @@ impl fmt::Display for Report {
         writeln!(f, "device     {}, {}, {}", run.device, run.backend, run.driver)?;
         writeln!(f, "run        {}, version {}, {}", run.command, run.version, run.date)?;
         writeln!(f, "peaks      {}", run.peaks)?;
+        let rates = if run.rates_measured { "rates measured in an earlier run" } else { "assumed rates" };
+        writeln!(f, "predicted  from {rates} of the device")?;
         let rounds = run.rows.iter().map(|row| row.rounds.len()).max().unwrap_or(0);
         writeln!(
             f,
@@ -63,16 +89,25 @@ impl fmt::Display for Report {
             if rounds == 1 { "" } else { "s" },
             run.clock()
         )?;
+        if run.rows.iter().any(|row| row.turns.in_cache) {
+            let cache = run.cache_bytes >> 20;
+            writeln!(
+                f,
+                "in cache   all operands and results that take turns fit in the device's last cache of {cache} MiB"
+            )?;
+        }
         table::write(f, run)?;
         for left in &run.left_out {
             writeln!(f, "left out   {}: {}", left.case, left.why)?;
         }
-        let [twice, third] = [2.0, 1.3].map(|factor| 100.0 * run.predicted_within(factor));
-        writeln!(
-            f,
-            "predicted  {twice:.0}% of {} rows within a factor of 2, {third:.0}% within 1.3",
-            run.rows.len()
-        )?;
+        for (plans, name) in [(Plans::Untuned, "not tuned"), (Plans::Tuned, "tuned")] {
+            let Some(Predictions { rows, within_2, within_1_3 }) = run.predictions(plans) else { continue };
+            let [twice, third] = [within_2, within_1_3].map(|share| 100.0 * share);
+            writeln!(
+                f,
+                "predicted  {name}: {twice:.0}% of {rows} rows within a factor of 2, {third:.0}% within 1.3"
+            )?;
+        }
         if let Some(comparison) = &self.comparison {
             write!(f, "{comparison}")?;
         }

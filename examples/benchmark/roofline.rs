@@ -2,40 +2,106 @@
 
 use crate::record::{Peaks, Row};
 use crate::support::significant;
+use serde::Serialize;
 use std::fmt;
 
-/// What limits a row at the device's peaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Limit {
-    Arithmetic,
-    Memory,
+/// A peak of the device: what limits a row that reaches it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Peak {
+    /// Bytes, by a copy.
+    Copy,
+    /// Multiply-adds outside cooperative matrices.
+    F32,
+    F16,
+    /// Multiply-adds of packed i8, in words of four, and operations on integers.
+    I8,
+    /// Multiply-adds on cooperative matrices.
+    Matrices,
 }
 
-/// `87.6 GFLOP/s by fma of f32, 8.02 GB/s by a copy`.
-impl fmt::Display for Peaks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [fma, copy] = [self.fma, self.copy].map(|peak| significant(peak * 1e-9));
-        write!(f, "{fma} GFLOP/s by fma of f32, {copy} GB/s by a copy")?;
-        match self.matrices {
-            Some(peak) => write!(f, ", {} GFLOP/s on cooperative matrices", significant(peak * 1e-9)),
-            None => Ok(()),
+impl Peak {
+    /// The arithmetic ones.
+    pub(crate) const ARITHMETIC: [Self; 4] = [Self::F32, Self::F16, Self::I8, Self::Matrices];
+
+    /// What the peak was measured with: `fma of f32`.
+    pub(crate) fn measured_by(self) -> &'static str {
+        match self {
+            Self::Copy => "copy",
+            Self::F32 => "fma of f32",
+            Self::F16 => "fma of f16",
+            Self::I8 => "packed i8",
+            Self::Matrices => "matrices",
+        }
+    }
+
+    /// Its unit, in thousand millions.
+    pub(crate) fn unit(self) -> &'static str {
+        match self {
+            Self::Copy => "GB/s",
+            Self::I8 => "GOP/s",
+            _ => "GFLOP/s",
         }
     }
 }
 
+/// `f32`, as in `45% of f32`.
+impl fmt::Display for Peak {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Copy => "copy",
+            Self::F32 => "f32",
+            Self::F16 => "f16",
+            Self::I8 => "i8",
+            Self::Matrices => "matrices",
+        })
+    }
+}
+
+/// `copy 8.02 GB/s, fma of f32 87.6 GFLOP/s, packed i8 60.1 GOP/s`.
+impl fmt::Display for Peaks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = [Peak::Copy].into_iter().chain(Peak::ARITHMETIC);
+        let texts = all.filter_map(|peak| {
+            let rate = significant(self.measured(peak)? * 1e-9);
+            Some(format!("{} {rate} {}", peak.measured_by(), peak.unit()))
+        });
+        f.pad(&texts.collect::<Vec<_>>().join(", "))
+    }
+}
+
 impl Peaks {
-    /// The peak of multiply-adds on cooperative matrices, or that of fma where nothing measured it.
-    pub(crate) fn matrices(&self) -> f64 {
-        self.matrices.unwrap_or(self.fma)
+    /// Operations or bytes per second, if the device has the unit.
+    pub(crate) fn measured(&self, peak: Peak) -> Option<f64> {
+        match peak {
+            Peak::Copy => Some(self.copy),
+            Peak::F32 => Some(self.f32),
+            Peak::F16 => self.f16,
+            Peak::I8 => Some(self.i8),
+            Peak::Matrices => self.matrices,
+        }
     }
 
-    /// Seconds that a row takes at least: its arithmetic at its peaks, or its bytes at theirs.
-    pub(crate) fn least_seconds(&self, row: &Row) -> f64 {
+    /// The arithmetic peaks that these rows use, and that of f32.
+    pub(crate) fn used_by(&self, rows: &[Row]) -> Vec<(Peak, f64)> {
+        let is_used = |peak| peak == Peak::F32 || rows.iter().any(|row| row.flops.on(peak) > 0.0);
+        let used = Peak::ARITHMETIC.into_iter().filter(|&peak| is_used(peak));
+        used.filter_map(|peak| Some((peak, self.measured(peak)?))).collect()
+    }
+
+    /// Seconds that a row takes at least: its arithmetic at the peaks of the units that compute it, one after the other, or its
+    /// bytes at that of a copy.
+    fn least_seconds(&self, row: &Row) -> f64 {
         self.arithmetic(row).max(self.memory(row))
     }
 
-    pub(crate) fn limit(&self, row: &Row) -> Limit {
-        if self.arithmetic(row) > self.memory(row) { Limit::Arithmetic } else { Limit::Memory }
+    /// The peak that limits a row: that of a copy, or of the unit that most of its arithmetic takes.
+    pub(crate) fn limit(&self, row: &Row) -> Peak {
+        if self.arithmetic(row) <= self.memory(row) {
+            return Peak::Copy;
+        }
+        let longer = |a: Peak, b: Peak| if self.seconds_on(row, b) > self.seconds_on(row, a) { b } else { a };
+        Peak::ARITHMETIC.into_iter().fold(Peak::F32, longer)
     }
 
     /// What a row reaches of what the peaks allow.
@@ -44,7 +110,12 @@ impl Peaks {
     }
 
     fn arithmetic(&self, row: &Row) -> f64 {
-        row.matrix_flops / self.matrices() + row.other_flops / self.fma
+        Peak::ARITHMETIC.into_iter().map(|peak| self.seconds_on(row, peak)).sum()
+    }
+
+    /// Seconds of a row's arithmetic on one unit. A unit that was not measured counts as that of f32.
+    fn seconds_on(&self, row: &Row, peak: Peak) -> f64 {
+        row.flops.on(peak) / self.measured(peak).unwrap_or(self.f32)
     }
 
     fn memory(&self, row: &Row) -> f64 {

@@ -40,7 +40,7 @@ fn variant(row: &Row) -> String {
 pub(crate) fn all_series(rows: &[Row]) -> Vec<Series<'_>> {
     // Each operation and its variants, in the order in which they occur.
     let mut ops: Vec<(&str, Vec<String>)> = Vec::new();
-    let drawn = || rows.iter().filter(|row| row.flops() > 0.0);
+    let drawn = || rows.iter().filter(|row| row.operations() > 0.0);
     for row in drawn() {
         let at = ops.iter().position(|(op, _)| *op == row.op).unwrap_or(ops.len());
         if at == ops.len() {
@@ -87,6 +87,11 @@ impl Series<'_> {
         Ok(())
     }
 
+    /// Joins the places of its rows.
+    pub(crate) fn path(&self, picture: &Picture<'_>, places: &[(i32, i32)]) -> Drawn {
+        picture.draw(&PathElement::new(places.to_vec(), self.shade.mix(0.5).stroke_width(1)))
+    }
+
     fn filled(&self, picture: &Picture<'_>, at @ (x, y): (i32, i32), radius: i32, color: RGBColor) -> Drawn {
         let style = color.filled();
         match self.dtype {
@@ -103,7 +108,7 @@ impl Series<'_> {
     pub(crate) fn sizes(&self, width: u32, size: f64) -> String {
         let mut sizes = String::new();
         for row in &self.rows {
-            let more = format!("{}{}", if sizes.is_empty() { "" } else { ", " }, row.size());
+            let more = format!("{}{}", if sizes.is_empty() { "" } else { ", " }, row.marked_size());
             if plot::width(&format!("{sizes}{more}, .."), size) > i32::try_from(width).unwrap_or(0) {
                 return sizes + ", ..";
             }

@@ -2,7 +2,7 @@
 
 use crate::choice::Choice;
 use crate::record::{Peaks, Row, Run};
-use crate::roofline::Limit;
+use crate::roofline::Peak;
 use crate::support::significant;
 use std::fmt;
 
@@ -54,7 +54,7 @@ fn cells(peaks: &Peaks, row: &Row) -> [String; 12] {
         seconds(spread.median),
         format!("{:.1}%", spread.relative() * 100.0),
         rate(peaks, row),
-        format!("{:.0}%", peaks.share(row) * 100.0),
+        share(peaks, row),
         seconds(row.predicted_seconds),
         format!("{:.2}", row.over_predicted()),
         format!("{verdict}, {}, {} of the bound", row.check, significant(row.bound_ratio)),
@@ -79,10 +79,21 @@ fn seconds(seconds: f64) -> String {
 fn rate(peaks: &Peaks, row: &Row) -> String {
     let median = row.spread().median;
     match peaks.limit(row) {
-        Limit::Memory => format!("{} GB/s", significant(row.bytes as f64 / median * 1e-9)),
-        Limit::Arithmetic => {
+        Peak::Copy => format!("{} GB/s", significant(row.bytes as f64 / median * 1e-9)),
+        _ => {
             let unit = if row.dtype == "i8" { "GOP/s" } else { "GFLOP/s" };
-            format!("{} {unit}", significant(row.flops() / median * 1e-9))
+            format!("{} {unit}", significant(row.operations() / median * 1e-9))
         }
     }
+}
+
+/// `45% of f32`, `131% of copy, in cache`.
+fn share(peaks: &Peaks, row: &Row) -> String {
+    let limit = match peaks.limit(row) {
+        // What generates random numbers.
+        Peak::I8 if row.dtype != "i8" => "integers".into(),
+        limit => limit.to_string(),
+    };
+    let in_cache = if row.turns.in_cache { ", in cache" } else { "" };
+    format!("{:.0}% of {limit}{in_cache}", peaks.share(row) * 100.0)
 }

@@ -19,6 +19,7 @@ use clap::{Parser, ValueEnum};
 use report::Report;
 use serde_json::{Value, json};
 use std::process::ExitCode;
+use support::dtype::Type;
 use support::{ended, reported};
 use tilewise::planning::gemm::{GemmProblem, GemmTypes};
 use tilewise::planning::{Problem, fixtures};
@@ -57,14 +58,6 @@ struct Args {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Type {
-    F16,
-    F32,
-    Bf16,
-    I8,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
 enum Layouts {
     Nn,
     Nt,
@@ -83,15 +76,10 @@ impl Layouts {
     }
 }
 
-impl From<Type> for GemmTypes {
-    fn from(dtype: Type) -> Self {
-        match dtype {
-            Type::F16 => Self::new(DType::F16, DType::F32),
-            Type::F32 => Self::new(DType::F32, DType::F32),
-            Type::Bf16 => Self::new(DType::Bf16, DType::F32),
-            Type::I8 => Self::new(DType::I8, DType::I32),
-        }
-    }
+/// The types of a product of operands of this type.
+fn types(dtype: Type) -> GemmTypes {
+    let sum = if dtype == Type::I8 { DType::I32 } else { DType::F32 };
+    GemmTypes::new(dtype.into(), sum)
 }
 
 fn main() -> ExitCode {
@@ -131,7 +119,7 @@ fn problem(args: &Args, dtype: Type) -> Result<GemmProblem> {
             return Err(Error::Input { what: format!("{option} 0"), why });
         }
     }
-    let types = GemmTypes::from(dtype);
+    let types = types(dtype);
     let stored = |shape: [usize; 2]| Layout::contiguous("explain", &shape);
     let [a_is_transposed, b_is_transposed] = match args.layout {
         Layouts::Nn => [false, false],

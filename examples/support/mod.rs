@@ -2,11 +2,13 @@
 #![allow(dead_code, reason = "each example uses a part of it")]
 
 pub(crate) mod chart;
+pub(crate) mod dtype;
 #[cfg(feature = "npy")]
 pub(crate) mod operands;
 pub(crate) mod picture;
 pub(crate) mod plot;
 pub(crate) mod report;
+pub(crate) mod size;
 
 use serde_json::Value;
 use std::fmt;

@@ -46,10 +46,10 @@ pub(crate) fn text(
     picture.draw(&Text::new(text, (x, y), style.pos(Pos::new(anchor, VPos::Top))))
 }
 
-/// About the width of a text of this size, in pixels.
+/// About the width of a text of this size, in pixels, in a wide font.
 pub(crate) fn width(text: &str, size: f64) -> i32 {
     #[expect(clippy::cast_possible_truncation, reason = "texts are short")]
-    let width = (0.56 * size * text.chars().count() as f64).ceil() as i32;
+    let width = (0.62 * size * text.chars().count() as f64).ceil() as i32;
     width
 }
 

@@ -1,15 +1,15 @@
-//! The example `benchmark` as a user runs it: what it measures and writes, what it leaves out, and how an interrupted run
-//! ends.
+//! The example `benchmark` as a user runs it: what it measures and writes, and what it leaves out or refuses.
 
 use crate::support;
-use crate::support::example::{run, scratch, start};
+use crate::support::example::{run, scratch};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use tilewise::Gpu;
 use tilewise::gpu::DeviceType;
 
-/// Seconds until which a started run has measured something.
+/// What refusals take at most.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 fn name(path: &Path) -> String {
@@ -50,21 +50,45 @@ fn check_row(row: &Value, peaks: &Value, rounds: usize) {
         least <= seconds && seconds <= most && number(row, "interquartile_range") <= most - least,
         "{row}"
     );
-    let flops = number(row, "matrix_flops") + number(row, "other_flops");
+    let flops = &row["flops"];
+    let [f32, f16, integer, matrix] = ["f32", "f16", "integer", "matrix"].map(|unit| number(flops, unit));
+    let op = row["op"].as_str().unwrap_or("");
+    let real = f32 + f16 + matrix;
+    let operations = if op == "gemm" || op == "gemv" {
+        // By the definition of a product, however a kernel computes it.
+        let [m, n, k] = ["m", "n", "k"].map(|extent| number(row, extent));
+        assert_eq!(integer > 0.0, row["dtype"] == "i8", "{row}");
+        assert!(row["precision"] == "split" || real + integer == 2.0 * m * n * k, "{row}");
+        2.0 * m * n * k
+    } else if real > 0.0 {
+        real
+    } else {
+        integer
+    };
     let bytes = number(row, "bytes");
     assert!(bytes > 0.0 && number(row, "predicted_seconds") > 0.0, "{row}");
     for (name, want) in [
-        ("gflops", flops / seconds * 1e-9),
+        ("gflops", operations / seconds * 1e-9),
         ("gbytes", bytes / seconds * 1e-9),
         ("over_predicted", seconds / number(row, "predicted_seconds")),
     ] {
         assert!((number(row, name) - want).abs() <= 1e-9 * want, "{name}: {row}");
     }
-    let matrices = peaks["matrices"].as_f64().unwrap_or_else(|| number(peaks, "fma"));
-    let arithmetic =
-        number(row, "matrix_flops") / matrices + number(row, "other_flops") / number(peaks, "fma");
-    let bound = arithmetic.max(bytes / number(peaks, "copy"));
-    assert!((number(row, "of_roofline") - bound / seconds).abs() <= 1e-9 * bound / seconds, "{row}");
+    // Each operation at the measured peak of the unit that computes it.
+    let peak = |name: &str| peaks[name].as_f64().unwrap_or_else(|| number(peaks, "f32"));
+    let units = [("f32", f32), ("f16", f16), ("i8", integer), ("matrices", matrix)];
+    let arithmetic: f64 = units.iter().map(|(name, flops)| flops / peak(name)).sum();
+    let (memory, least) = (bytes / number(peaks, "copy"), arithmetic.max(bytes / number(peaks, "copy")));
+    assert!((number(row, "of_roofline") - least / seconds).abs() <= 1e-9 * least / seconds, "{row}");
+    let limit = row["peak"].as_str().unwrap_or("");
+    match row["limit"].as_str() {
+        Some("memory") => assert!(limit == "copy" && memory >= arithmetic, "{row}"),
+        _ => {
+            let of = |(name, flops): &(&str, f64)| flops / peak(name);
+            let most = units.iter().max_by(|a, b| of(a).total_cmp(&of(b))).map_or("", |(name, _)| name);
+            assert!(limit == most && memory < arithmetic, "{row}");
+        }
+    }
     assert_eq!((&row["check"], &row["ok"]), (&"full".into(), &true.into()), "{row}");
     let ratio = number(row, "bound_ratio");
     assert!((0.0..=1.0).contains(&ratio), "{row}");
@@ -82,8 +106,10 @@ fn every_operation_is_measured_checked_saved_and_drawn() {
     assert_eq!((&report["version"], &report["finished"]), (&env!("CARGO_PKG_VERSION").into(), &true.into()));
     assert_eq!((&report["left_out"], &report["ok"]), (&Value::Array(vec![]), &true.into()), "{report}");
     let peaks = &report["peaks"];
-    assert!(number(peaks, "fma") > 0.0 && number(peaks, "copy") > 0.0, "{peaks}");
+    assert!(["copy", "f32", "i8"].iter().all(|name| number(peaks, name) > 0.0), "{peaks}");
+    assert_eq!(peaks["f16"].is_number(), gpu.caps().f16, "{peaks}");
     assert_eq!(peaks["matrices"].is_number(), gpu.caps().has_tensor_cores(), "{peaks}");
+    check_turns(&report, &gpu);
     rows(&report).iter().for_each(|row| check_row(row, peaks, 2));
     let shapes: Vec<(&str, [u64; 3])> = rows(&report)
         .iter()
@@ -99,24 +125,39 @@ fn every_operation_is_measured_checked_saved_and_drawn() {
         ("attention", [64, 64, 64]),
     ];
     assert_eq!(shapes, want);
-    assert_eq!(
-        (number(&rows(&report)[0], "other_flops"), number(&rows(&report)[0], "bytes")),
-        (524_288.0, 49_152.0)
-    );
-    // The share of the rows that the predictions were right for.
-    for (name, factor) in [("predicted_within_2", 2.0), ("predicted_within_1_3", 1.3)] {
+    assert_eq!(number(&rows(&report)[0], "bytes"), 49_152.0);
+    // The share of the rows that the predictions were right for. None is tuned.
+    let predictions = &report["predictions"];
+    assert_eq!((&predictions["tuned"], number(&predictions["untuned"], "rows")), (&Value::Null, 7.0));
+    for (name, factor) in [("within_2", 2.0), ("within_1_3", 1.3)] {
         let ratios = rows(&report).iter().map(|row| number(row, "over_predicted"));
         let within = ratios.filter(|ratio| (1.0 / factor..=factor).contains(ratio)).count();
-        assert!((number(&report, name) - within as f64 / 7.0).abs() < 1e-12, "{name}: {report}");
+        let share = number(&predictions["untuned"], name);
+        assert!((share - within as f64 / 7.0).abs() < 1e-12, "{name}: {report}");
     }
     check_files(&report, &files);
     files.into_iter().for_each(|file| fs::remove_file(file).expect("it was written"));
 }
 
+/// Sets of operands and results take turns, so that the last cache does not hold them, or the row says that it does.
+fn check_turns(report: &Value, gpu: &Gpu) {
+    let cache = gpu.caps().machine.cache_size as f64;
+    assert_eq!(number(report, "cache_bytes"), cache);
+    for row in rows(report) {
+        let turns = &row["turns"];
+        let [sets, bytes] = ["sets", "set_bytes"].map(|name| number(turns, name));
+        // A plan may have buffers of its own.
+        assert!((2.0..=256.0).contains(&sets) && bytes >= 0.5 * number(row, "bytes"), "{row}");
+        assert_eq!(turns["in_cache"], Value::Bool(sets * bytes <= cache), "{row}");
+        // Only sets that are many already fit.
+        assert!(turns["in_cache"] == false || sets == 256.0, "{row}");
+    }
+}
+
 /// The saved run, the table and the picture hold what was measured.
 fn check_files(report: &Value, [save, csv, svg]: &[PathBuf; 3]) {
     let saved = read(save);
-    assert_eq!(saved["format"], "tilewise benchmark 1");
+    assert_eq!(saved["format"], "tilewise benchmark 2");
     for (saved, row) in rows(&saved).iter().zip(rows(report)) {
         assert_eq!(saved["rounds"], row["rounds"]);
     }
@@ -131,9 +172,9 @@ fn check_files(report: &Value, [save, csv, svg]: &[PathBuf; 3]) {
     let device = report["device"].as_str().unwrap_or("");
     for text in [
         device,
-        "measured peaks: ",
-        " by fma of f32, ",
-        " by a copy",
+        "measured peaks: copy ",
+        ", fma of f32 ",
+        ", packed i8 ",
         "gemm f32, ",
         "attention f32, ",
         "16x64x64",
@@ -152,9 +193,14 @@ fn check_files(report: &Value, [save, csv, svg]: &[PathBuf; 3]) {
     assert_eq!(fs::read_to_string(&again).expect("it was written"), picture);
     let lines: Vec<&str> = ended.stdout.lines().collect();
     assert!(lines.iter().any(|line| line.starts_with("gemm ") && line.contains(" strict ")), "{ended:?}");
-    for text in
-        ["device     ", "peaks      ", "times      medians of 2 rounds", "predicted  ", "check      ok"]
-    {
+    for text in [
+        "device     ",
+        "peaks      ",
+        "predicted  from assumed rates",
+        "times      medians of 2 rounds",
+        "predicted  not tuned: ",
+        "check      ok",
+    ] {
         assert!(lines.iter().any(|line| line.starts_with(text)), "{text}: {ended:?}");
     }
     fs::remove_file(again).expect("it was written");
@@ -204,7 +250,7 @@ fn kernels_and_precisions_are_pinned_and_what_does_not_fit_is_listed() {
         .collect();
     let has =
         |case: &str, why: &str| left.iter().any(|left| left[0].starts_with(case) && left[1].contains(why));
-    assert!(has("gemm 20x20x20 f32 strict dot", "operands of i8"), "{left:?}");
+    assert!(has("gemm 20 f32 strict dot", "operands of i8"), "{left:?}");
     assert!(has("gemm 99999999999x1x1 f32 strict naive", "A has 399999999996 bytes"), "{left:?}");
 }
 
@@ -216,8 +262,8 @@ fn sizes_that_no_device_holds_are_refused_before_anything_is_allocated() {
     let begin = Instant::now();
     for (size, words) in [
         ("99999999999x1x1", ["gemm 99999999999x1x1", "A has 399999999996 bytes"]),
-        ("4294967296x4294967296x4294967296", ["gemm 4294967296x", "overflow"]),
-        ("18446744073709551615", ["gemm 18446744073709551615x", "overflow"]),
+        ("4294967296x4294967296x4294967296", ["gemm 4294967296 f32", "overflow"]),
+        ("18446744073709551615", ["gemm 18446744073709551615 f32", "overflow"]),
     ] {
         let ended = run("benchmark", &["--ops", "gemm,gemv,sketch,clifford,attention", "--sizes", size], &[]);
         let refusal = ended.refusal();
@@ -232,62 +278,45 @@ fn sizes_that_no_device_holds_are_refused_before_anything_is_allocated() {
     assert!(ended.refusal().contains("k is the number of blades: 4, 8, 16 or 32; got 7"), "{ended:?}");
     let ended = run("benchmark", &["--ops", "sketch", "--dtypes", "i8", "--sizes", "8"], &[]);
     assert!(ended.refusal().contains("f32, f16 and bf16"), "{ended:?}");
-    let ended = run("benchmark", &["--sizes", "8", "--save", "/nonexistent/run.json"], &[]);
-    assert!(ended.refusal().contains("/nonexistent/run.json: cannot be written"), "{ended:?}");
-}
-
-#[test]
-fn an_interrupted_run_leaves_what_it_measured() {
-    let Some(gpu) = support::gpu() else { return };
-    let [save, csv] = ["killed.json", "killed.csv"].map(scratch);
-    let arguments = ["--ops", "clifford,attention", "--sizes", "64", "--dtypes", "f32", "--rounds", "1000"];
-    let mut child =
-        start("benchmark", &[&arguments[..], &["--save", &name(&save), "--csv", &name(&csv)]].concat());
-    let begin = Instant::now();
-    let has_rows = || save.exists() && !rows(&read(&save)).is_empty();
-    while !has_rows() {
-        assert!(
-            begin.elapsed() < PATIENCE && child.try_wait().expect("it is a child").is_none(),
-            "no row was saved"
-        );
-        std::thread::sleep(Duration::from_millis(20));
+    // What takes longer to find than a look at the sizes.
+    for (arguments, words) in [
+        (&["--ops", "attention", "--sizes", "16x16x1024"][..], "head dim"),
+        (&["--ops", "gemm", "--sizes", "16", "--dtypes", "f32", "--kernels", "dot"], "operands of i8"),
+        (&["--ops", "gemv", "--sizes", "64x64x64"], "gemv has one column: n is 1; got 64"),
+    ] {
+        let ended = run("benchmark", arguments, &[]);
+        let refusal = ended.refusal();
+        assert!(refusal.contains(words) && refusal.contains("does not fit"), "{words}: {refusal}");
     }
-    child.kill().expect("it runs");
-    child.wait().expect("it ends");
-    let saved = read(&save);
-    assert_eq!((&saved["finished"], &saved["device"]), (&false.into(), &gpu.caps().adapter.clone().into()));
-    let row = &rows(&saved)[0];
-    assert!(
-        row["op"] == "clifford" && row["rounds"].as_array().is_some_and(|rounds| !rounds.is_empty()),
-        "{row}"
-    );
-    let table = fs::read_to_string(&csv).expect("it was written");
-    assert!(table.lines().count() >= 2, "{table}");
-    let ended = run("benchmark", &["--from", &name(&save), "--compare", &name(&save)], &[]);
-    assert_eq!(ended.code(), Some(0), "{ended:?}");
-    assert!(
-        ended.stdout.contains("clifford") && ended.stdout.contains("that run was interrupted"),
-        "{ended:?}"
-    );
-    [save, csv].into_iter().for_each(|file| fs::remove_file(file).expect("it was written"));
 }
 
 #[test]
 fn unknown_options_are_refused() {
     for (arguments, word) in [
         (&["--ops", "gemm,magic"][..], "possible values: gemm, gemv, sketch, clifford, attention"),
-        (&["--sizes", "0"], "must be N or MxNxK"),
-        (&["--sizes", "4x5"], "must be N or MxNxK"),
-        (&["--sizes", "18446744073709551616"], "must be N or MxNxK"),
+        (&["--sizes", "0"], "is not a size such as 512 or 64x4096x1024"),
+        (&["--sizes", "4x5"], "is not a size such as 512 or 64x4096x1024"),
+        (&["--sizes", "18446744073709551616"], "is not a size such as 512 or 64x4096x1024"),
         (&["--dtypes", "f64"], "possible values: f32, f16, bf16, i8"),
         (&["--precisions", "loose"], "loose"),
         (&["--kernels", "magic"], "possible values: auto, all, naive, gemv, broadcast, tiled, dot, coop"),
         (&["--rounds", "0"], "0"),
         (&["--fail-on-regression"], "--compare"),
         (&["--from", "run.json", "--sizes", "64"], "cannot be used with"),
+        (&["--from", "run.json", "--kernels", "tiled"], "cannot be used with"),
+        (&["--from", "run.json", "--precisions", "fast"], "cannot be used with"),
     ] {
         let ended = run("benchmark", arguments, &[]);
         assert_eq!((ended.code(), ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
         assert!(ended.stderr.contains(word), "{word}: {ended:?}");
+    }
+    // Options that no operation or type of the run has, on no device.
+    for (arguments, words) in [
+        (&["--ops", "attention,sketch", "--kernels", "tiled"][..], ["--kernels: ", "--ops names neither"]),
+        (&["--ops", "clifford", "--precisions", "fast"], ["--precisions: ", "--ops names neither"]),
+        (&["--dtypes", "f16,i8", "--precisions", "split"], ["--precisions: ", "--dtypes leaves f32 out"]),
+    ] {
+        let ended = run("benchmark", arguments, &[("VK_DRIVER_FILES", "/nonexistent")]);
+        assert!(words.iter().all(|word| ended.refusal().contains(word)), "{ended:?}");
     }
 }

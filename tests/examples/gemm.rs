@@ -282,7 +282,7 @@ fn gemm_refuses_unknown_options() {
     for (arguments, word) in [
         (&["--layout", "xy"][..], "possible values: nn, nt, tn, tt"),
         (&["--kernel", "magic"], "possible values: auto, naive, gemv, broadcast, tiled, dot, coop"),
-        (&["--dtype", "f64"], "possible values: f16, f32, bf16, i8]"),
+        (&["--dtype", "f64"], "possible values: f32, f16, bf16, i8]"),
         (&["--out-dtype", "i8"], "possible values: f16, f32, bf16]"),
         (&["--sums", "bf16"], "possible values: f16, f32]"),
         (&["--precision", "loose"], "loose"),

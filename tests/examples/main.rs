@@ -3,6 +3,7 @@
 mod algebra;
 mod benchmark;
 mod benchmark_compare;
+mod benchmark_files;
 mod embed;
 mod equivariant;
 mod explain;

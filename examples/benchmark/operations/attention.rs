@@ -1,14 +1,12 @@
 //! Attention of 8 heads, without masks.
 
-use super::in_turns;
 use crate::case::{Case, HEADS};
 use crate::fits::Patience;
-use crate::ready::{Checked, Ready, check_time};
+use crate::planned::{self, check_time};
+use crate::ready::{Checked, Ready, ran};
 use crate::sample::Sample;
+use crate::turns::Turns;
 use tilewise::planning::Problem;
-use tilewise::planning::attention::{
-    AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
-};
 use tilewise::reference::AttentionReference;
 use tilewise::{AttentionOptions, DType, Fill, Gpu, Plan, Real, Result, Tensor, attention};
 
@@ -18,27 +16,19 @@ pub(super) fn ready<T: Real>(gpu: &Gpu, case: &Case, patience: Patience) -> Resu
     let lengths = [queries, keys, keys];
     let values = [0, 1, 2].map(|i| Fill::Uniform.values::<T>(HEADS * lengths[i] * dim, 1 + i as u64));
     let operand = |i: usize| gpu.tensor(&values[i], [1, HEADS, lengths[i], dim]);
-    let bytes = HEADS * (queries + 2 * keys) * dim * size_of::<T>();
-    let triples = in_turns(gpu, bytes, patience, || Ok([operand(0)?, operand(1)?, operand(2)?]))?;
-    let plan = problem(&triples[0])?.plan(gpu.caps())?;
+    let turns = Turns::of(gpu, 2 * HEADS * (queries + keys) * dim * size_of::<T>());
+    let triples = turns.sets(|| Ok([operand(0)?, operand(1)?, operand(2)?]))?;
+    let [q, k, v] = triples[0].each_ref().map(Tensor::layout);
+    let plan = planned::attention([q, k, v], T::DTYPE)?.plan(gpu.caps())?;
     check_time(&plan, patience)?;
     let run = |[q, k, v]: &[Tensor<T>; 3]| attention(q, k, v, &AttentionOptions::new());
-    let result = run(&triples[0])?.to_vec()?;
-    let checked = check(&values, &result, weights(&plan), shape);
-    Ready::new(gpu, plan, checked, move |at| run(&triples[at % triples.len()]).map(drop))
-}
-
-fn problem<T: Real>([q, k, v]: &[Tensor<T>; 3]) -> Result<AttentionProblem> {
-    let layouts = AttentionLayouts {
-        q: q.layout(),
-        k: k.layout(),
-        v: v.layout(),
-        bias: None,
-        lengths: None,
-        keep: None,
-        slopes: None,
-    };
-    AttentionProblem::new(layouts, AttentionRange::default(), AttentionStatistics::None, T::DTYPE)
+    let (result, plan) = ran(gpu, plan, || run(&triples[0]))?;
+    let checked = check(&values, &result.to_vec()?, weights(&plan), shape);
+    let mut results = turns.results();
+    Ready::new(gpu, plan, checked, turns, move |at| {
+        results.keep(at, run(&triples[at % triples.len()])?);
+        Ok(())
+    })
 }
 
 /// The type to which the kernel rounds weights.

@@ -1,10 +1,11 @@
 //! Geometric products of multivectors, blades first.
 
-use super::in_turns;
 use crate::case::Case;
 use crate::fits::Patience;
-use crate::ready::{Checked, Ready, check_time};
+use crate::planned::check_time;
+use crate::ready::{Checked, Ready, ran};
 use crate::sample::Sample;
+use crate::turns::Turns;
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product, Signature};
 use tilewise::planning::clifford::Terms;
 use tilewise::reference::{compare, gamma, store_tolerance};
@@ -19,18 +20,19 @@ pub(super) fn ready<T: Real>(gpu: &Gpu, case: &Case, patience: Patience) -> Resu
     let blades = case.algebra().unwrap_or(Signature::CL3).blades();
     let values = [1, 2].map(|seed| Fill::Uniform.values::<T>(m * n * k, seed));
     let operand = |values: &[T]| Multivectors::new(gpu.tensor(values, [k, m, n])?, &blades, BladeAxis::First);
-    let pairs = in_turns(gpu, 2 * m * n * k * size_of::<T>(), patience, || {
-        Ok((operand(&values[0])?, operand(&values[1])?))
-    })?;
+    let turns = Turns::of(gpu, 3 * m * n * k * size_of::<T>());
+    let pairs = turns.sets(|| Ok((operand(&values[0])?, operand(&values[1])?)))?;
     let (x, y) = &pairs[0];
     let plan = MvProduct::new(Product::Geometric, x, y).plan()?;
     check_time(&plan, patience)?;
     let terms = Product::Geometric.terms(&blades, &blades)?;
-    let result = x.product(Product::Geometric, y)?.tensor().to_vec()?;
-    let checked = check(&terms, [&values[0], &values[1], &result], shape);
-    Ready::new(gpu, plan, checked, move |at| {
+    let (result, plan) = ran(gpu, plan, || x.product(Product::Geometric, y))?;
+    let checked = check(&terms, [&values[0], &values[1], &result.tensor().to_vec()?], shape);
+    let mut results = turns.results();
+    Ready::new(gpu, plan, checked, turns, move |at| {
         let (x, y) = &pairs[at % pairs.len()];
-        x.product(Product::Geometric, y).map(drop)
+        results.keep(at, x.product(Product::Geometric, y)?);
+        Ok(())
     })
 }
 

@@ -10,12 +10,6 @@ use crate::fits::Patience;
 use crate::ready::Ready;
 use tilewise::{DType, Gpu, Real, Result, bf16, f16};
 
-/// Bytes of operands that take turns, so that none is still in a cache from its last use.
-const TURNS_BYTES: u64 = 256 << 20;
-const QUICK_TURNS_BYTES: u64 = 64 << 20;
-const MIN_TURNS: u64 = 2;
-const MAX_TURNS: u64 = 32;
-
 /// Makes the cases of one operation, size and type ready. They share operands, and the values of the definition.
 pub(crate) fn prepare(gpu: &Gpu, cases: &[Case], patience: Patience) -> Result<Vec<Result<Ready>>> {
     let Some(first) = cases.first() else { return Ok(Vec::new()) };
@@ -38,17 +32,4 @@ fn each<T: Real>(gpu: &Gpu, op: Op, cases: &[Case], patience: Patience) -> Vec<R
         _ => attention::ready::<T>,
     };
     cases.iter().map(|case| ready(gpu, case, patience)).collect()
-}
-
-/// Operands of this number of bytes that take turns. All hold the same values in different places in memory.
-fn in_turns<T>(
-    gpu: &Gpu,
-    bytes: usize,
-    patience: Patience,
-    operands: impl Fn() -> Result<T>,
-) -> Result<Vec<T>> {
-    let all = if patience == Patience::Quick { QUICK_TURNS_BYTES } else { TURNS_BYTES };
-    let (bytes, room) = ((bytes as u64).max(1), gpu.caps().memory.unwrap_or(1 << 30) / 4);
-    let count = all.div_ceil(bytes).clamp(MIN_TURNS, MAX_TURNS).min(room / bytes).max(1);
-    (0..count).map(|_| operands()).collect()
 }

@@ -1,16 +1,31 @@
 //! Matrix products, GEMV included.
 
-use super::in_turns;
 use crate::case::Case;
 use crate::fits::Patience;
-use crate::ready::{Checked, Ready, check_time};
+use crate::planned::check_time;
+use crate::ready::{Checked, Ready, ran};
 use crate::sample::Sample;
+use crate::turns::Turns;
+use std::cell::RefCell;
 use std::rc::Rc;
 use tilewise::reference::{self, GemmReference};
 use tilewise::{Fill, Gemm, Gpu, Operand, Precision, Real, Result, Tensor};
 
-/// The operands of a product.
-type Pair<T> = (Tensor<T>, Tensor<T>);
+/// Products of one size and type: all that they share.
+struct Shared<T: Operand> {
+    turns: Turns,
+    sets: Vec<Set<T>>,
+    definition: Definition,
+    patience: Patience,
+    configure: Configure<T>,
+}
+
+/// The operands and the result of a product.
+struct Set<T: Operand> {
+    a: Tensor<T>,
+    b: Tensor<T>,
+    c: RefCell<Tensor<T::Sum>>,
+}
 
 /// Sets the precision, of products that have one.
 pub(super) type Configure<T> = for<'a> fn(Gemm<'a, T>, Precision) -> Gemm<'a, T>;
@@ -56,34 +71,31 @@ pub(super) fn prepare<T: Operand>(
 ) -> Result<Vec<Result<Ready>>> {
     let size @ [m, n, k] = cases[0].shape;
     let (a, b) = (Fill::Uniform.values::<T>(m * k, 1), Fill::Uniform.values::<T>(k * n, 2));
-    let bytes = (m * k + k * n) * size_of::<T>();
-    let pairs: Rc<[Pair<T>]> =
-        in_turns(gpu, bytes, patience, || Ok((gpu.tensor(&a, [m, k])?, gpu.tensor(&b, [k, n])?)))?.into();
-    let definition = Definition::new(&a, &b, size);
-    Ok(cases.iter().map(|case| ready(gpu, case, &pairs, &definition, patience, configure)).collect())
+    let turns = Turns::of(gpu, (m * k + k * n) * size_of::<T>() + m * n * size_of::<T::Sum>());
+    let set = || {
+        let c = gpu.empty::<T::Sum>([m, n])?.into();
+        Ok(Set { a: gpu.tensor(&a, [m, k])?, b: gpu.tensor(&b, [k, n])?, c })
+    };
+    let sets = turns.sets(set)?;
+    let shared =
+        Rc::new(Shared { turns, sets, definition: Definition::new(&a, &b, size), patience, configure });
+    Ok(cases.iter().map(|case| ready(gpu, *case, Rc::clone(&shared))).collect())
 }
 
-fn ready<T: Operand>(
-    gpu: &Gpu,
-    case: &Case,
-    pairs: &Rc<[Pair<T>]>,
-    definition: &Definition,
-    patience: Patience,
-    configure: Configure<T>,
-) -> Result<Ready> {
-    let (case, pairs) = (*case, Rc::clone(pairs));
-    let plan = product(&case, &pairs[0], configure).plan()?;
-    check_time(&plan, patience)?;
-    let mut c = product(&case, &pairs[0], configure).run()?;
-    let checked = definition.check::<T>(&c, case.precision)?;
-    Ready::new(gpu, plan, checked, move |at| {
-        product(&case, &pairs[at % pairs.len()], configure).run_into(&mut c)
+fn ready<T: Operand>(gpu: &Gpu, case: Case, shared: Rc<Shared<T>>) -> Result<Ready> {
+    let plan = product(&case, &shared.sets[0], shared.configure).plan()?;
+    check_time(&plan, shared.patience)?;
+    let (c, plan) = ran(gpu, plan, || product(&case, &shared.sets[0], shared.configure).run())?;
+    let checked = shared.definition.check::<T>(&c, case.precision)?;
+    Ready::new(gpu, plan, checked, shared.turns, move |at| {
+        let set = &shared.sets[at % shared.sets.len()];
+        product(&case, set, shared.configure).run_into(&mut set.c.borrow_mut())
     })
 }
 
 /// The product of a case.
-fn product<'a, T: Operand>(case: &Case, (a, b): &'a Pair<T>, configure: Configure<T>) -> Gemm<'a, T> {
-    let product = configure(Gemm::new(a, b), case.precision.unwrap_or_default());
+fn product<'a, T: Operand>(case: &Case, set: &'a Set<T>, configure: Configure<T>) -> Gemm<'a, T> {
+    let product = configure(Gemm::new(&set.a, &set.b), case.precision.unwrap_or_default());
     match case.pin {
         Some(kernel) => product.kernel(kernel),
         None => product,

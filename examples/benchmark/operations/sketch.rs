@@ -1,10 +1,11 @@
 //! Random operators, applied to the columns of a matrix.
 
-use super::in_turns;
 use crate::case::{Case, Operator};
 use crate::fits::Patience;
-use crate::ready::{Checked, Ready, check_time};
+use crate::planned::check_time;
+use crate::ready::{Checked, Ready, ran};
 use crate::sample::Sample;
+use crate::turns::Turns;
 use tilewise::reference::{self, compare, gamma};
 use tilewise::sketch::{Direction, Sketch};
 use tilewise::{Fill, Gpu, Real, Result};
@@ -18,12 +19,17 @@ pub(super) fn ready<T: Real>(gpu: &Gpu, case: &Case, patience: Patience) -> Resu
     let operator = case.operator.unwrap_or(Operator::Gaussian);
     let sketch = Sketch::new(operator.kind(), [m, k], 1)?;
     let x = Fill::Uniform.values::<T>(k * n, 2);
-    let operands = in_turns(gpu, k * n * size_of::<T>(), patience, || gpu.tensor(&x, [k, n]))?;
+    let turns = Turns::of(gpu, k * n * size_of::<T>() + m * n * size_of::<f32>());
+    let operands = turns.sets(|| gpu.tensor(&x, [k, n]))?;
     let plan = sketch.plan(Direction::Forward, &operands[0], 0)?;
     check_time(&plan, patience)?;
-    let y = sketch.apply(&operands[0], 0)?.to_vec()?;
-    let checked = check(&sketch, operator, &x, &y, case.shape);
-    Ready::new(gpu, plan, checked, move |at| sketch.apply(&operands[at % operands.len()], 0).map(drop))
+    let (y, plan) = ran(gpu, plan, || sketch.apply(&operands[0], 0))?;
+    let checked = check(&sketch, operator, &x, &y.to_vec()?, case.shape);
+    let mut results = turns.results();
+    Ready::new(gpu, plan, checked, turns, move |at| {
+        results.keep(at, sketch.apply(&operands[at % operands.len()], 0)?);
+        Ok(())
+    })
 }
 
 /// Compares the result with the product of the operator's entries and the operand.

@@ -1,0 +1,60 @@
+//! Sets of operands and results that take turns, so that a cache does not hold them from their last use.
+
+use serde::{Deserialize, Serialize};
+use tilewise::{Gpu, Result};
+
+/// Sets hold this many times the bytes of the device's last cache, unless that takes more sets than `MOST`.
+const CACHES: u64 = 2;
+const FEWEST: u64 = 2;
+const MOST: u64 = 256;
+/// Of a device whose memory is not known.
+const MEMORY: u64 = 1 << 30;
+
+/// How many sets take turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Turns {
+    pub(crate) sets: u64,
+    /// Bytes of the operands and the result of one set.
+    pub(crate) set_bytes: u64,
+    /// Whether all sets together fit in the device's last cache. What is read then need not come from memory.
+    pub(crate) in_cache: bool,
+}
+
+impl Turns {
+    /// Of operations whose operands and result have this number of bytes.
+    pub(crate) fn of(gpu: &Gpu, set_bytes: usize) -> Self {
+        let caps = gpu.caps();
+        Self::within(set_bytes as u64, caps.machine.cache_size, caps.memory.unwrap_or(MEMORY) / 4)
+    }
+
+    /// With a last cache and room in memory of these numbers of bytes.
+    fn within(set_bytes: u64, cache: u64, room: u64) -> Self {
+        let set_bytes = set_bytes.max(1);
+        let wanted = cache.saturating_mul(CACHES).div_ceil(set_bytes);
+        let sets = wanted.clamp(FEWEST, MOST).min(room / set_bytes).max(1);
+        Self { sets, set_bytes, in_cache: sets.saturating_mul(set_bytes) <= cache }
+    }
+
+    /// A set for each turn. All hold the same values, in different places in memory.
+    pub(crate) fn sets<T>(self, mut set: impl FnMut() -> Result<T>) -> Result<Vec<T>> {
+        (0..self.sets).map(|_| set()).collect()
+    }
+
+    /// Keeps results until their turn comes again, so that the next ones are written elsewhere.
+    pub(crate) fn results<T>(self) -> Results<T> {
+        Results { kept: (0..self.sets).map(|_| None).collect() }
+    }
+}
+
+/// The results of the last turns.
+pub(crate) struct Results<T> {
+    kept: Vec<Option<T>>,
+}
+
+impl<T> Results<T> {
+    /// Keeps the result of this operation, in place of the one from as many operations ago as there are turns.
+    pub(crate) fn keep(&mut self, at: usize, result: T) {
+        let turns = self.kept.len();
+        self.kept[at % turns] = Some(result);
+    }
+}
