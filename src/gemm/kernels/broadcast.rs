@@ -11,12 +11,11 @@ use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
 
 pub(super) struct Broadcast;
 
-/// Time of the load of an element of A for all invocations, in multiply-adds of a vector. Fitted to the tiles on lavapipe.
+/// Time of the load of an element of A for all invocations, in multiply-adds at the peak. Fitted to the tiles on lavapipe.
 const BROADCAST_WEIGHT: f64 = 3.9;
 /// Time of the load of elements of B, one for each invocation. Fitted in the same way.
 const GATHER_WEIGHT: f64 = 11.6;
-/// Time of a multiply-add whose sum is loaded from the stack and stored there again after BK of them, in multiply-adds of
-/// registers. Fitted in the same way.
+/// Time of a multiply-add whose sum is loaded from the stack, and stored there again after BK of them. Fitted in the same way.
 const SUM_WEIGHT: f64 = 1.8;
 
 const TILES: [Tile; 3] = [
@@ -63,8 +62,8 @@ impl KernelSpec for Broadcast {
         let along_n = problem.dims.b_outer == 1;
         let run = if along_n { f64::from(tile.bn) * problem.types.ab.size() as f64 } else { f64::INFINITY };
         Cost {
-            peak: cost.peak / SUM_WEIGHT,
-            read_weights: [BROADCAST_WEIGHT, GATHER_WEIGHT].map(|weight| weight / SUM_WEIGHT),
+            multiply_add_weight: SUM_WEIGHT,
+            read_weights: [BROADCAST_WEIGHT, GATHER_WEIGHT],
             traffic: Traffic::ByBlock { run_bytes_of_b: run },
             ..cost
         }
