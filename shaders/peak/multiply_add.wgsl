@@ -38,28 +38,19 @@ fn main(
     // compute equal sums only once.
     let x = equal(dims.factor);
     let y = equal(index % 7u);
-    let first = index % 5u;
-    var s0 = consecutive(first);
-    var s1 = consecutive(first + 4u);
-    var s2 = consecutive(first + 8u);
-    var s3 = consecutive(first + 12u);
-    for (var iteration = 0u; iteration < dims.iterations; iteration++) {
-        s0 = added(s0, x, y);
-        s1 = added(s1, x, y);
-        s2 = added(s2, x, y);
-        s3 = added(s3, x, y);
-        s0 = added(s0, x, y);
-        s1 = added(s1, x, y);
-        s2 = added(s2, x, y);
-        s3 = added(s3, x, y);
-        s0 = added(s0, x, y);
-        s1 = added(s1, x, y);
-        s2 = added(s2, x, y);
-        s3 = added(s3, x, y);
-        s0 = added(s0, x, y);
-        s1 = added(s1, x, y);
-        s2 = added(s2, x, y);
-        s3 = added(s3, x, y);
+    var sums: array<Four, 4>;
+    //#unroll
+    for (var i = 0u; i < 4u; i++) {
+        sums[i] = consecutive(index % 5u + 4u * i);
     }
-    c[index] = word(s0) ^ word(s1) ^ word(s2) ^ word(s3);
+    for (var iteration = 0u; iteration < dims.iterations; iteration++) {
+        //#unroll
+        for (var step = 0u; step < 4u; step++) {
+            //#unroll
+            for (var i = 0u; i < 4u; i++) {
+                sums[i] = added(sums[i], x, y);
+            }
+        }
+    }
+    c[index] = word(sums[0]) ^ word(sums[1]) ^ word(sums[2]) ^ word(sums[3]);
 }

@@ -3,6 +3,7 @@
 mod attempts;
 mod files;
 mod first_use;
+mod peaks;
 mod rates;
 mod remembered;
 
