@@ -22,11 +22,12 @@ alias mat_c = coop_mat16x16<f32, C>;
 const FRAGMENT: u32 = 16u;
 const LANES: u32 = 32u;
 //#end
+alias c_unit = f32;
 const SUMS: u32 = 2u;
 const QUADS: u32 = FRAGMENT / 4u; // vectors in a row of A and B
 
 @group(0) @binding(0) var<storage, read> ab: array<vec4<f16>>;
-@group(0) @binding(1) var<storage, read_write> c: array<f32>;
+@group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -51,8 +52,11 @@ fn main(
         acc[0] = coopMultiplyAdd(a, b0, acc[0]);
         acc[1] = coopMultiplyAdd(a, b1, acc[1]);
     }
+    let ldc = FRAGMENT;
     let first = acc[0];
-    coopStoreT(first, &c[row0 * FRAGMENT], FRAGMENT);
+    let first_at = row0 * FRAGMENT;
+    coopStoreT(first, &c[first_at], ldc);
     let second = acc[1];
-    coopStoreT(second, &c[(row0 + FRAGMENT) * FRAGMENT], FRAGMENT);
+    let second_at = first_at + FRAGMENT * FRAGMENT;
+    coopStoreT(second, &c[second_at], ldc);
 }

@@ -1,7 +1,7 @@
 //! Measures the rates of a device.
 
 use super::matrices::MatrixPeakProblem;
-use super::plan::OP;
+use super::plan::{LANES, OP};
 use super::problem::{PeakNumber, PeakProblem};
 use crate::caps::{CoopRow, CoopScalar, Machine, MeasuredRates};
 use crate::gpu::Gpu;
@@ -133,11 +133,15 @@ fn copied(gpu: &Gpu) -> Result<f64> {
     Ok(2.0 * bytes as f64 / seconds)
 }
 
-/// Seconds from one launch to the next one that writes the same buffer.
+/// Seconds from one launch to the next one that writes the same buffer, with workgroups for every core: a software device
+/// wakes a thread for each.
 fn launch(gpu: &Gpu, sums: &Tensor<i32>) -> Result<f64> {
-    let nothing = PeakProblem::new(PeakNumber::F32, 1, 0);
-    let one = sums.slice(0, ..1)?;
-    let all = || (0..LAUNCHES).try_for_each(|_| gpu.run(&nothing, &[one.view()], &[]));
+    let machine = &gpu.caps().machine;
+    let workgroups = machine.cores.saturating_mul(machine.workgroups_per_core);
+    let words = workgroups.saturating_mul(LANES).min(INVOCATIONS);
+    let nothing = PeakProblem::new(PeakNumber::F32, words, 0);
+    let sums = sums.slice(0, ..words as usize)?;
+    let all = || (0..LAUNCHES).try_for_each(|_| gpu.run(&nothing, &[sums.view()], &[]));
     Ok(fastest(|| Ok(gpu.time(all)?.1.seconds))? / f64::from(LAUNCHES))
 }
 

@@ -78,7 +78,7 @@ pub fn shape_plans(caps: &Caps) -> Vec<(&'static str, Result<Plan>)> {
     }
     for size in [8, 16] {
         if caps.coop(size, CoopScalar::F16, CoopScalar::F32).is_ok() {
-            plans.push(("products of matrices", MatrixPeakProblem::new(size, 100, 3).plan(caps)));
+            plans.push(("multiply-adds", MatrixPeakProblem::new(size, 100, 3).plan(caps)));
         }
     }
     plans

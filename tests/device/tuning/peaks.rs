@@ -10,9 +10,9 @@ use tilewise::{Fill, f16, reference};
 const INVOCATIONS: u32 = 100;
 const ITERATIONS: u32 = 3;
 
-/// The word of an invocation: sixteen sums in fours, to each of which `index % 7` is added four times in an iteration.
+/// The word of an invocation: 32 sums in fours, to each of which `index % 7` is added twice in an iteration.
 fn word(number: PeakNumber, index: u32) -> i32 {
-    let sum = |i: u32| i64::from(index % 5 + i + 4 * ITERATIONS * (index % 7));
+    let sum = |i: u32| i64::from(index % 5 + i + 2 * ITERATIONS * (index % 7));
     let four = |quad: u32| {
         let sums = [0, 1, 2, 3].map(|i| i32::try_from(sum(4 * quad + i)).unwrap());
         match number {
@@ -20,7 +20,7 @@ fn word(number: PeakNumber, index: u32) -> i32 {
             PeakNumber::I8 => sums.into_iter().fold(0, |word, sum| word ^ sum),
         }
     };
-    (0..4).map(four).fold(0, |word, four| word ^ four)
+    (0..8).map(four).fold(0, |word, four| word ^ four)
 }
 
 #[test]
