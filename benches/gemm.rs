@@ -138,11 +138,10 @@ struct Row<'a> {
 
 impl<'a> Table<'a> {
     fn measure(gpu: &'a Gpu, cases: &'a [Case<'a>]) -> Result<Self> {
-        let mut peaks = Peaks { flops: 0.0, bytes: 0.0 };
+        let mut peaks = Peaks::default();
         let mut rates = vec![Vec::new(); cases.len()];
         for _ in 0..ROUNDS {
-            let now = peak::measure(gpu)?;
-            peaks = Peaks { flops: peaks.flops.max(now.flops), bytes: peaks.bytes.max(now.bytes) };
+            peaks = peaks.or_higher(peak::measure(gpu)?);
             for (case, rates) in cases.iter().zip(&mut rates) {
                 rates.push(case.rate()?);
             }
@@ -168,7 +167,7 @@ impl<'a> Table<'a> {
     }
 
     fn print(&self) {
-        let (caps, Peaks { flops, bytes }) = (self.gpu.caps(), self.peaks);
+        let (caps, Peaks { flops, bytes, .. }) = (self.gpu.caps(), self.peaks);
         let (flops, bytes) = (scaled(flops, "FLOP/s"), scaled(bytes, "B/s"));
         println!("{}, {}", caps.adapter, caps.driver);
         println!("peaks: f32 {flops} by a loop of vec4 fma, {bytes} by a copy");

@@ -59,8 +59,12 @@ pub mod gemm {
     pub use crate::gemm::segments::SegmentedProblem;
 }
 
-/// Multiply-adds that measure the peak rates of a device.
+/// Multiply-adds that measure the peak rates of a device, and the rates.
 pub mod peak {
+    pub use crate::caps::MeasuredRates;
+    pub use crate::peak::matrices::{MatrixPeakDims, MatrixPeakProblem};
+    #[cfg(not(target_arch = "wasm32"))]
+    pub use crate::peak::measure::measure_rates;
     pub use crate::peak::problem::{PeakDims, PeakNumber, PeakProblem};
 }
 

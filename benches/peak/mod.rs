@@ -1,35 +1,58 @@
 //! The peaks of a device, measured.
 #![allow(dead_code, reason = "each bench uses a part of it")]
 
-pub(crate) mod matrices;
-
 use std::time::Instant;
+use tilewise::planning::peak::measure_rates;
 use tilewise::wgpu;
 use tilewise::{Gpu, Result};
 
-/// What the device reaches at best.
-#[derive(Clone, Copy)]
+/// What the device reaches at best: operations per second, two for a multiply-add.
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Peaks {
-    /// f32 multiply-adds, flop/s.
+    /// Of f32.
     pub(crate) flops: f64,
+    /// Of f16 outside cooperative matrices, if shaders have it.
+    pub(crate) f16_flops: Option<f64>,
+    /// Of packed i8.
+    pub(crate) i8_flops: Option<f64>,
+    /// On cooperative matrices of f16 with sums in f32, if the device has a usable row of them.
+    pub(crate) matrix_flops: Option<f64>,
     /// Bytes read plus bytes written per second, by a copy.
     pub(crate) bytes: f64,
 }
 
-/// Seconds that one measurement should take at least.
-const ENOUGH: f64 = 0.02;
+impl Peaks {
+    /// The higher of two measurements: other work on the machine can only lower one.
+    pub(crate) fn or_higher(self, other: Self) -> Self {
+        let higher = |one: Option<f64>, other: Option<f64>| one.into_iter().chain(other).reduce(f64::max);
+        Self {
+            flops: self.flops.max(other.flops),
+            f16_flops: higher(self.f16_flops, other.f16_flops),
+            i8_flops: higher(self.i8_flops, other.i8_flops),
+            matrix_flops: higher(self.matrix_flops, other.matrix_flops),
+            bytes: self.bytes.max(other.bytes),
+        }
+    }
+}
+
 /// Measurements, of which the fastest counts: other work on the machine can only slow one down.
 const ROUNDS: usize = 5;
 
-/// Measures both peaks: multiply-adds as the library does, and a copy by plain wgpu.
+/// Measures the peaks: multiply-adds as the library does, and a copy by plain wgpu. Nothing is remembered for later runs.
 pub(crate) fn measure(gpu: &Gpu) -> Result<Peaks> {
-    let flops = gpu.measure_machine()?.f32_flops;
+    let rates = measure_rates(gpu)?;
     // Two operands that no cache holds, if the memory is large enough.
     let limits = &gpu.caps().limits;
     let room = gpu.caps().memory.unwrap_or(1 << 30) / 8;
     let bytes = limits.binding_bytes.min(limits.buffer_bytes).min(room).min(1 << 30) / 4096 * 4096;
     let copier = Copier::of(gpu, &Buffers::new(gpu, bytes), bytes);
-    Ok(Peaks { flops, bytes: 2.0 * bytes as f64 / fastest(|| copier.seconds(gpu)) })
+    Ok(Peaks {
+        flops: rates.f32_flops.unwrap_or_default(),
+        f16_flops: rates.f16_flops,
+        i8_flops: rates.i8_flops,
+        matrix_flops: rates.matrix_flops,
+        bytes: 2.0 * bytes as f64 / fastest(|| copier.seconds(gpu)),
+    })
 }
 
 /// What a program is bound to.
@@ -55,11 +78,7 @@ impl Buffers {
 
     fn program(&self, gpu: &Gpu, entry_point: &str) -> Program {
         let module = gpu.device().create_shader_module(wgpu::include_wgsl!("peak.wgsl"));
-        self.program_of(gpu, &module, entry_point)
-    }
-
-    fn program_of(&self, gpu: &Gpu, module: &wgpu::ShaderModule, entry_point: &str) -> Program {
-        Program::new(gpu, module, entry_point, [&self.params, &self.source, &self.target])
+        Program::new(gpu, &module, entry_point, [&self.params, &self.source, &self.target])
     }
 }
 

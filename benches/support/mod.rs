@@ -63,7 +63,11 @@ impl Session {
 
     /// The peaks of the device; in tests, which want no figures, any.
     pub(crate) fn peaks(&self) -> Result<Peaks> {
-        if self.testing { Ok(Peaks { flops: 1e9, bytes: 1e9 }) } else { peak::measure(&self.gpu) }
+        if self.testing {
+            Ok(Peaks { flops: 1e9, bytes: 1e9, ..Peaks::default() })
+        } else {
+            peak::measure(&self.gpu)
+        }
     }
 
     /// Whether `TILEWISE_ONLY`, a list of beginnings of names, selects this case; unset, it selects all.

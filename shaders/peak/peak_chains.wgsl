@@ -34,13 +34,13 @@ fn consecutive(x: u32) -> Four {
 }
 
 fn added(sums: Four, x: Four, y: Four) -> Four {
-    let words = bitcast<vec4<u32>>(sums ^ y);
+    let words = bitcast<vec4<u32>>(sums);
     let factor = bitcast<u32>(x.x);
-    return vec4<i32>(
-        dot4I8Packed(words.x, factor) + y.x,
-        dot4I8Packed(words.y, factor) + y.y,
-        dot4I8Packed(words.z, factor) + y.z,
-        dot4I8Packed(words.w, factor) + y.w,
+    return y + vec4<i32>(
+        dot4I8Packed(words.x, factor),
+        dot4I8Packed(words.y, factor),
+        dot4I8Packed(words.z, factor),
+        dot4I8Packed(words.w, factor),
     );
 }
 

@@ -16,23 +16,32 @@ pub enum RateSource {
     Measured,
 }
 
-/// Rates that were measured on a device. None for those that were not.
+/// Rates as they were measured on a device, those of [`Machine`] of the same names. None for those that were not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct MeasuredRates {
-    pub(crate) f32_flops: Option<f64>,
-    pub(crate) f16_flops: Option<f64>,
-    pub(crate) i8_flops: Option<f64>,
-    pub(crate) memory_bandwidth: Option<f64>,
-    pub(crate) launch_seconds: Option<f64>,
+#[non_exhaustive]
+pub struct MeasuredRates {
+    /// Multiply-adds of f32 outside tensor cores, in flop/s.
+    pub f32_flops: Option<f64>,
+    /// Multiply-adds of f16 outside tensor cores, in flop/s. None if shaders have no f16.
+    pub f16_flops: Option<f64>,
+    /// Multiply-adds of i8 on packed words, in flop/s.
+    pub i8_flops: Option<f64>,
+    /// Multiply-adds on cooperative matrices of f16 with sums in f32, in flop/s, of the fastest row. None without a usable row.
+    pub matrix_flops: Option<f64>,
+    /// Bytes read and written by a copy, per second.
+    pub memory_bandwidth: Option<f64>,
+    /// Seconds from one launch to the next one that depends on it.
+    pub launch_seconds: Option<f64>,
 }
 
 impl MeasuredRates {
     /// The rates with their names.
-    pub(crate) fn named(&mut self) -> [(&'static str, &mut Option<f64>); 5] {
+    pub(crate) fn named(&mut self) -> [(&'static str, &mut Option<f64>); 6] {
         [
             ("f32_flops", &mut self.f32_flops),
             ("f16_flops", &mut self.f16_flops),
             ("i8_flops", &mut self.i8_flops),
+            ("matrix_flops", &mut self.matrix_flops),
             ("memory_bandwidth", &mut self.memory_bandwidth),
             ("launch_seconds", &mut self.launch_seconds),
         ]
@@ -49,6 +58,7 @@ impl Machine {
             &mut machine.f32_flops,
             &mut machine.f16_flops,
             &mut machine.i8_flops,
+            &mut machine.matrix_flops,
             &mut machine.memory_bandwidth,
             &mut machine.launch_seconds,
         ]) {
@@ -80,15 +90,18 @@ mod tests {
                 launch_seconds: Some(assumed.launch_seconds / 3.0),
                 memory_bandwidth: Some(assumed.memory_bandwidth * 33.0),
                 i8_flops: Some(0.0),
+                matrix_flops: Some(assumed.matrix_flops / 2.0),
                 ..MeasuredRates::default()
             };
             let machine = assumed.measured(&rates);
             assert_eq!(machine.rates, RateSource::Measured, "{name}");
             assert_eq!(machine.f32_flops, 2.0 * assumed.f32_flops, "{name}");
             assert_eq!(machine.launch_seconds, assumed.launch_seconds / 3.0, "{name}");
+            assert_eq!(machine.matrix_flops, assumed.matrix_flops / 2.0, "{name}");
             let same = Machine {
                 rates: RateSource::Assumed,
                 f32_flops: assumed.f32_flops,
+                matrix_flops: assumed.matrix_flops,
                 launch_seconds: assumed.launch_seconds,
                 ..machine
             };

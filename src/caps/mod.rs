@@ -17,7 +17,6 @@ pub use coop::{CoopRow, CoopScalar, CoopScope, Verdict};
 pub use device::{Caps, CapsLimits};
 pub use device_type::DeviceType;
 pub use machine::{Machine, MatrixOrder};
-pub(crate) use measured_rates::MeasuredRates;
-pub use measured_rates::RateSource;
+pub use measured_rates::{MeasuredRates, RateSource};
 pub use robust_access::RobustBufferAccess;
 pub use subgroups::SubgroupSizes;

@@ -1,14 +1,19 @@
 //! Measures the rates of a device.
 
-use super::plan::OP;
+use super::matrices::MatrixPeakProblem;
+use super::plan::{LANES, OP};
 use super::problem::{PeakNumber, PeakProblem};
-use crate::caps::{Machine, MeasuredRates};
+use crate::caps::{CoopRow, CoopScalar, Machine, MeasuredRates};
 use crate::gpu::Gpu;
+use crate::layout::Fill;
 use crate::tensor::Tensor;
 use crate::{Error, Result, ops};
+use half::f16;
 
 /// Invocations that occupy every device many times over.
 const INVOCATIONS: u32 = 1 << 19;
+/// Workgroups on cooperative matrices, of one subgroup each, that occupy every device many times over.
+const WORKGROUPS: u32 = 1 << 12;
 /// Seconds that one measurement should take at least.
 const ENOUGH: f64 = 0.01;
 /// Iterations of the loop at most.
@@ -21,13 +26,14 @@ const LAUNCHES: u32 = 60;
 const COPIED: u64 = 1 << 28;
 
 impl Gpu {
-    /// Measures the rates that predictions depend on most: multiply-adds of f32, f16 and packed i8, a copy in device memory, and
-    /// the time between two launches that depend on each other. Returns the device's [`Machine`](crate::gpu::Machine) with these
-    /// figures. Takes about a second, on an otherwise idle device.
+    /// Measures the rates that predictions depend on most: multiply-adds of f32, f16, packed i8 and cooperative matrices, a copy in
+    /// device memory, and the time between two launches that depend on each other. Returns the device's
+    /// [`Machine`](crate::gpu::Machine) with these figures. Takes about a second on an otherwise idle device, and some more at
+    /// its first call, to compile.
     ///
     /// A `Gpu` that is opened later with [`Tuning::Remembered`](crate::gpu::Tuning::Remembered) or
     /// [`Tuning::Now`](crate::gpu::Tuning::Now) predicts with these figures, if this one was opened so too and files are cached.
-    /// The rates of cooperative matrices and caches stay as assumed.
+    /// The rates of caches and of shared memory stay as assumed.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -41,30 +47,78 @@ impl Gpu {
     /// [`capture`](Self::capture), [`record_into`](Self::record_into) and [`time`](Self::time), or if another thread submits
     /// work in between; [`Error::Device`] if the device is lost.
     pub fn measure_machine(&self) -> Result<Machine> {
-        let sums = self.empty::<i32>([INVOCATIONS as usize])?;
-        let rate = |number| flops(self, &sums, number);
-        let rates = MeasuredRates {
-            f32_flops: Some(rate(PeakNumber::F32)?),
-            f16_flops: self.caps().f16.then(|| rate(PeakNumber::F16)).transpose()?,
-            i8_flops: Some(rate(PeakNumber::I8)?),
-            memory_bandwidth: Some(copied(self)?),
-            launch_seconds: Some(launch(self, &sums)?),
-        };
+        let rates = measure_rates(self)?;
         self.remember_rates(rates);
         Ok(self.caps().machine.measured(&rates))
     }
 }
 
-/// Multiply-adds per second, two operations each.
-fn flops(gpu: &Gpu, sums: &Tensor<i32>, number: PeakNumber) -> Result<f64> {
-    let seconds = |problem: &PeakProblem| -> Result<f64> {
-        Ok(gpu.time(|| gpu.run(problem, &[sums.view()], &[]))?.1.seconds)
-    };
-    let mut problem = PeakProblem::new(number, INVOCATIONS, 16);
-    while seconds(&problem)? < ENOUGH && problem.dims.iterations < MOST_ITERATIONS {
-        problem = PeakProblem::new(number, INVOCATIONS, 2 * problem.dims.iterations);
+/// The rates of the device, as measured now. Nothing is remembered, and no figure is replaced by an assumed one.
+///
+/// # Errors
+/// Those of [`Gpu::measure_machine`].
+pub fn measure_rates(gpu: &Gpu) -> Result<MeasuredRates> {
+    let sums = gpu.empty::<i32>([INVOCATIONS as usize])?;
+    let rate = |number| multiply_adds(gpu, &sums, number);
+    Ok(MeasuredRates {
+        f32_flops: Some(rate(PeakNumber::F32)?),
+        f16_flops: gpu.caps().f16.then(|| rate(PeakNumber::F16)).transpose()?,
+        i8_flops: Some(rate(PeakNumber::I8)?),
+        matrix_flops: matrices(gpu)?,
+        memory_bandwidth: Some(copied(gpu)?),
+        launch_seconds: Some(launch(gpu, &sums)?),
+    })
+}
+
+/// Multiply-adds of numbers per second, two operations each.
+fn multiply_adds(gpu: &Gpu, sums: &Tensor<i32>, number: PeakNumber) -> Result<f64> {
+    flops(|iterations| {
+        let problem = PeakProblem::new(number, INVOCATIONS, iterations);
+        let seconds = gpu.time(|| gpu.run(&problem, &[sums.view()], &[]))?.1.seconds;
+        Ok((problem.operations(), seconds))
+    })
+}
+
+/// Multiply-adds per second on the fastest row of f16 with sums in f32, which are the rows that kernels use. None without one.
+fn matrices(gpu: &Gpu) -> Result<Option<f64>> {
+    let (mut best, [ab, c]) = (None, [CoopScalar::F16, CoopScalar::F32]);
+    let is_usable = |row: &&CoopRow| row.is_square() && [row.a, row.c] == [ab, c];
+    for row in gpu.caps().rows.clone().iter().filter(is_usable) {
+        if gpu.caps().coop(row.m, ab, c).is_err() {
+            continue;
+        }
+        match of_row(gpu, row.m) {
+            Ok(rate) => best = Some(best.map_or(rate, |best: f64| best.max(rate))),
+            // The driver gave the kernel subgroups of another size: the row is fenced off now.
+            Err(Error::Unsupported { .. }) => {}
+            Err(error) => return Err(error),
+        }
     }
-    Ok(problem.operations() / fastest(|| seconds(&problem))?)
+    Ok(best)
+}
+
+/// Multiply-adds per second on matrices of this size.
+fn of_row(gpu: &Gpu, fragment: u32) -> Result<f64> {
+    // NOTE: on zeros a GPU draws less power and runs faster than it does on data.
+    let [ab, c] = MatrixPeakProblem::new(fragment, WORKGROUPS, 0).shapes();
+    let (ab, c) = (gpu.random::<f16>(ab, Fill::Uniform, 1)?, gpu.empty::<f32>(c)?);
+    flops(|iterations| {
+        let problem = MatrixPeakProblem::new(fragment, WORKGROUPS, iterations);
+        let seconds = gpu.time(|| gpu.run(&problem, &[ab.view(), c.view()], &[]))?.1.seconds;
+        Ok((problem.operations(), seconds))
+    })
+}
+
+/// Operations per second, of as many iterations as take long enough. `run` returns the operations of some iterations and the
+/// seconds that they took.
+fn flops(mut run: impl FnMut(u32) -> Result<(f64, f64)>) -> Result<f64> {
+    let mut iterations = 16;
+    run(iterations)?; // compiles
+    while run(iterations)?.1 < ENOUGH && iterations < MOST_ITERATIONS {
+        iterations *= 2;
+    }
+    let operations = run(iterations)?.0;
+    Ok(operations / fastest(|| Ok(run(iterations)?.1))?)
 }
 
 /// Bytes read and written per second by a copy that no cache holds.
@@ -79,11 +133,15 @@ fn copied(gpu: &Gpu) -> Result<f64> {
     Ok(2.0 * bytes as f64 / seconds)
 }
 
-/// Seconds from one launch to the next one that writes the same buffer.
+/// Seconds from one launch to the next one that writes the same buffer, with workgroups for every core: a software device
+/// wakes a thread for each.
 fn launch(gpu: &Gpu, sums: &Tensor<i32>) -> Result<f64> {
-    let nothing = PeakProblem::new(PeakNumber::F32, 1, 0);
-    let one = sums.slice(0, ..1)?;
-    let all = || (0..LAUNCHES).try_for_each(|_| gpu.run(&nothing, &[one.view()], &[]));
+    let machine = &gpu.caps().machine;
+    let workgroups = machine.cores.saturating_mul(machine.workgroups_per_core);
+    let words = workgroups.saturating_mul(LANES).min(INVOCATIONS);
+    let nothing = PeakProblem::new(PeakNumber::F32, words, 0);
+    let sums = sums.slice(0, ..words as usize)?;
+    let all = || (0..LAUNCHES).try_for_each(|_| gpu.run(&nothing, &[sums.view()], &[]));
     Ok(fastest(|| Ok(gpu.time(all)?.1.seconds))? / f64::from(LAUNCHES))
 }
 

@@ -10,7 +10,7 @@ use crate::{Error, Result};
 /// The function that errors name.
 pub(super) const OP: &str = "measure_machine";
 /// Invocations of a workgroup, if the device allows them.
-const LANES: u32 = 64;
+pub(super) const LANES: u32 = 64;
 
 impl Problem for PeakProblem {
     /// One step.

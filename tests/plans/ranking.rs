@@ -110,3 +110,27 @@ fn plans_agree_with_the_static_estimate_or_say_why_not() {
     assert_eq!(found, known, "found, and known with their reasons");
     assert!(KNOWN.iter().all(|(.., why)| why.split(' ').count() > 5), "a reason for each");
 }
+
+/// What `explain` prints as the share of the peak is a share of the device's peak: it times the peak is the speed of the loop.
+#[test]
+fn the_share_of_the_peak_and_the_seconds_of_a_loop_are_one_estimate() {
+    for caps in [fixtures::lavapipe(), fixtures::swiftshader()] {
+        let problem = wgsl::plain([512; 3], GemmTypes::new(DType::F32, DType::F32));
+        let tiles = GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles());
+        let mut compared = 0;
+        for tile in tiles.filter(|tile| tile.kernel != GemmKernel::Gemv) {
+            if tile.fits(&problem, &caps).is_ok() {
+                let seconds = tile.arithmetic_seconds(&problem, 1, &caps);
+                let reached = 2.0 * 512f64.powi(3) / seconds / caps.machine.f32_flops;
+                let share = tile.share_of_peak(&problem, &caps);
+                assert!(
+                    (reached / share - 1.0).abs() < 1e-6,
+                    "{} {tile}: {share}, not {reached}",
+                    tile.kernel
+                );
+                compared += 1;
+            }
+        }
+        assert!(compared > 10, "{compared} tiles on {}", caps.adapter);
+    }
+}

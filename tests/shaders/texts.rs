@@ -12,7 +12,7 @@ use tilewise::planning::ops::{
     CastDims, ChannelDims, CopyDims, CrossEntropyDims, CumsumDims, ElementwiseDims, ElementwiseDimsOfFour,
     ImageDims, LossDims, NormDims, ReduceDims, RotaryDims, SoftmaxDims, TotalDims,
 };
-use tilewise::planning::peak::PeakDims;
+use tilewise::planning::peak::{MatrixPeakDims, PeakDims};
 use tilewise::planning::sketch::{HadamardDims, SparseDims};
 
 #[test]
@@ -113,6 +113,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         assert_eq!(dims_of(shader), copy, "{shader}");
     }
     assert_eq!(dims_of("peak/multiply_add"), members!(PeakDims: words iterations factor reserved));
+    assert_eq!(dims_of("peak/matrices"), members!(MatrixPeakDims: m iterations reserved0 reserved1));
     let image: Members = members!(ImageDims: units row_units run width channels texel_row offset row_stride pixel_stride channel_stride scale shift);
     for shader in ["ops/read_image", "ops/write_image"] {
         assert_eq!(dims_of(shader), image, "{shader}");

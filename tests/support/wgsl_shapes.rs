@@ -2,11 +2,13 @@
 
 use super::wgsl::kernels_of;
 use std::collections::HashSet;
+use tilewise::gpu::CoopScalar;
 use tilewise::planning::kernel::Kernel;
 use tilewise::planning::ops::{
     GatherProblem, NormalProblem, OneHotProblem, PadProblem, ScatterProblem, Taken, Target,
 };
-use tilewise::planning::peak::{PeakNumber, PeakProblem};
+
+use tilewise::planning::peak::{MatrixPeakProblem, PeakNumber, PeakProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::{Caps, DType, Layout, Result};
 
@@ -73,6 +75,11 @@ pub fn shape_plans(caps: &Caps) -> Vec<(&'static str, Result<Plan>)> {
     let f16 = caps.f16.then_some(PeakNumber::F16);
     for number in [PeakNumber::F32, PeakNumber::I8].into_iter().chain(f16) {
         plans.push(("multiply-adds", PeakProblem::new(number, 1000, 3).plan(caps)));
+    }
+    for size in [8, 16] {
+        if caps.coop(size, CoopScalar::F16, CoopScalar::F32).is_ok() {
+            plans.push(("multiply-adds", MatrixPeakProblem::new(size, 100, 3).plan(caps)));
+        }
     }
     plans
 }

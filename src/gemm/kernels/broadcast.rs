@@ -11,13 +11,19 @@ use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
 
 pub(super) struct Broadcast;
 
-/// Time of the load of an element of A for all invocations, in multiply-adds of a vector. Fitted to the tiles on lavapipe.
+/// Time of the load of an element of A for all invocations, in multiply-adds at the peak. Fitted to the tiles on lavapipe.
 const BROADCAST_WEIGHT: f64 = 3.9;
 /// Time of the load of elements of B, one for each invocation. Fitted in the same way.
 const GATHER_WEIGHT: f64 = 11.6;
-/// Time of a multiply-add whose sum is loaded from the stack and stored there again after BK of them, in multiply-adds of
-/// registers. Fitted in the same way.
+/// Time of a multiply-add whose sum is loaded from the stack, and stored there again after BK of them. Fitted in the same way.
 const SUM_WEIGHT: f64 = 1.8;
+
+/// Time of the load of an element of B whose line of memory has left the core's first cache, in addition to `GATHER_WEIGHT`.
+/// Fitted to B transposed, with rows of 256 to 2,048 elements of f32.
+const MISS_WEIGHT: f64 = 54.0;
+/// A core's first cache: bytes of a line, the number of sets into which lines fall by their address, and lines in a set. As in
+/// x86-64 processors with 48 KiB.
+const CACHE: [usize; 3] = [64, 64, 12];
 
 const TILES: [Tile; 3] = [
     Tile::of_invocations(GemmKernel::Broadcast, [16, 64, 4], [16, 8]),
@@ -63,8 +69,8 @@ impl KernelSpec for Broadcast {
         let along_n = problem.dims.b_outer == 1;
         let run = if along_n { f64::from(tile.bn) * problem.types.ab.size() as f64 } else { f64::INFINITY };
         Cost {
-            peak: cost.peak / SUM_WEIGHT,
-            read_weights: [BROADCAST_WEIGHT, GATHER_WEIGHT].map(|weight| weight / SUM_WEIGHT),
+            multiply_add_weight: SUM_WEIGHT,
+            read_weights: [BROADCAST_WEIGHT, GATHER_WEIGHT + MISS_WEIGHT * missing(tile, problem).powi(2)],
             traffic: Traffic::ByBlock { run_bytes_of_b: run },
             ..cost
         }
@@ -82,4 +88,19 @@ impl KernelSpec for Broadcast {
             .operand("b", ab);
         store_elements(kernel, problem, problem.bindings(), caps)
     }
+}
+
+/// The share of a block's columns of B whose lines do not stay in the core's first cache from one k to the next. With B transposed,
+/// each column is a line of its own, and if they are a large power of two apart, they fall into few sets. The time of such loads
+/// was found to grow with the square of this share.
+fn missing(tile: &Tile, problem: &GemmProblem) -> f64 {
+    let [line_bytes, sets, lines_of_set] = CACHE;
+    let column_bytes = problem.dims.b_outer as usize * problem.types.ab.size();
+    let columns = tile.bn as usize;
+    let mut in_sets = vec![0; sets];
+    let mut lines: Vec<usize> = (0..columns).map(|column| column * column_bytes / line_bytes).collect();
+    lines.dedup();
+    lines.iter().for_each(|line| in_sets[line % sets] += 1);
+    let stay: usize = in_sets.into_iter().map(|lines: usize| lines.min(lines_of_set)).sum();
+    1.0 - stay as f64 / lines.len() as f64
 }

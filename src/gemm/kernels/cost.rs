@@ -20,7 +20,9 @@ pub(in crate::gemm) struct Cost {
     pub(super) block: [f64; 2],
     /// Rows and columns of the register or subgroup tile, for which a staged operand is read once.
     pub(super) tile: [f64; 2],
-    /// Time of one of these reads of A, and of B, in multiply-adds.
+    /// Time of a multiply-add of the inner loop, in multiply-adds at the peak: 1, unless each takes more than the arithmetic.
+    pub(super) multiply_add_weight: f64,
+    /// Time of one of these reads of A, and of B, in multiply-adds at the peak.
     pub(super) read_weights: [f64; 2],
     /// Iterations along k. Each waits for its loads.
     pub(super) iterations: f64,
@@ -70,6 +72,7 @@ impl Cost {
             blocks: [d.m.div_ceil(tile.bm), d.n.div_ceil(tile.bn)].map(f64::from),
             block: [tile.bm, tile.bn].map(f64::from),
             tile: [tile.tm, tile.tn].map(f64::from),
+            multiply_add_weight: 1.0,
             read_weights: [machine.shared_read_weight; 2],
             iterations: (depth(problem) / f64::from(tile.bk)).ceil(),
             barrier_seconds: inner_loop.map_or(0.0, |inner| inner.barrier_seconds(caps)),
@@ -125,7 +128,7 @@ impl Cost {
     pub(super) fn efficiency(&self) -> f64 {
         let [rows, cols] = self.tile;
         let [of_a, of_b] = self.read_weights;
-        1.0 / (1.0 + of_a / cols + of_b / rows)
+        1.0 / (self.multiply_add_weight + of_a / cols + of_b / rows)
     }
 
     /// Bytes of A and B that blocks read, counting edges as whole blocks.

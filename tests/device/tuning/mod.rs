@@ -4,6 +4,7 @@ mod attempts;
 mod faults;
 mod files;
 mod first_use;
+mod peaks;
 mod rates;
 mod remembered;
 

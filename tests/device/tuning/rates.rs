@@ -4,6 +4,7 @@ use super::{file_in, opened, without_files};
 use crate::support;
 use tilewise::gpu::{RateSource, Tuning};
 use tilewise::planning::Problem;
+use tilewise::planning::peak::measure_rates;
 
 #[test]
 fn measured_rates_are_those_of_devices_that_are_opened_later() {
@@ -35,6 +36,29 @@ fn measured_rates_are_those_of_devices_that_are_opened_later() {
 }
 
 #[test]
+fn rates_of_the_present_are_measured_and_nothing_is_remembered() {
+    let folder = support::folder("present-rates");
+    let Some(gpu) = opened(&folder, Tuning::Now) else { return };
+    let rates = measure_rates(&gpu).unwrap();
+    let caps = gpu.caps();
+    let kinds = [rates.f32_flops, rates.i8_flops, rates.memory_bandwidth, rates.launch_seconds];
+    assert!(kinds.into_iter().all(|rate| rate.is_some_and(|rate| rate > 0.0)), "{rates:?}");
+    assert_eq!(
+        [rates.f16_flops.is_some(), rates.matrix_flops.is_some()],
+        [caps.f16, caps.has_tensor_cores()]
+    );
+    assert_ne!(rates.matrix_flops, Some(caps.machine.matrix_flops), "measured, not assumed");
+    assert_eq!(opened(&folder, Tuning::Remembered).unwrap().caps().machine, caps.machine);
+    let files = std::fs::read_dir(&folder).map_or(0, |files| {
+        files
+            .filter(|file| file.as_ref().unwrap().file_name().to_string_lossy().starts_with("tuning-"))
+            .count()
+    });
+    assert_eq!(files, 0, "no file of tuning");
+    _ = std::fs::remove_dir_all(folder);
+}
+
+#[test]
 fn rates_are_measured_without_files_too_and_not_in_a_capture() {
     let Some(gpu) = without_files(Tuning::Off) else { return };
     let machine = gpu.measure_machine().unwrap();
@@ -42,6 +66,7 @@ fn rates_are_measured_without_files_too_and_not_in_a_capture() {
         assert!(rate.is_finite() && rate > 0.0, "{machine}");
     }
     assert!(machine.launch_seconds > 0.0, "{machine}");
+    assert_eq!(machine.matrix_flops > 0.0, gpu.caps().has_tensor_cores(), "{machine}");
     let [a, b] = super::operands(&gpu);
     let captured = gpu.capture(&[a.view()], || {
         let error = gpu.measure_machine().unwrap_err().to_string();

@@ -9,7 +9,7 @@ use tilewise::planning::Problem;
 use tilewise::planning::ops::{
     GatherProblem, NormalProblem, OneHotProblem, PadProblem, ScatterProblem, Taken, Target,
 };
-use tilewise::planning::peak::{PeakNumber, PeakProblem};
+use tilewise::planning::peak::{MatrixPeakProblem, PeakNumber, PeakProblem};
 use tilewise::{DType, Layout, Result};
 
 pub(crate) fn launches() -> Vec<Launch> {
@@ -78,6 +78,12 @@ pub(crate) fn launches() -> Vec<Launch> {
         let words = u32::try_from(WINDOW / 4).expect("no more than a window");
         let problem = PeakProblem::new(number, words, 100);
         add(&format!("multiply-adds of {number:?}"), problem.plan(&devices[at % 2]));
+    }
+    for size in [8, 16] {
+        // C fills a window: each workgroup has two matrices of f32.
+        let workgroups = u32::try_from(WINDOW / (8 * size * size)).expect("no more than a window");
+        let problem = MatrixPeakProblem::new(size as u32, workgroups, 100);
+        add(&format!("products of matrices of {size}"), problem.plan(&devices[0]));
     }
     launches
 }

@@ -1,0 +1,100 @@
+//! A number of products of cooperative matrices to time: the problem as plain data, and its plan of one step.
+
+use super::plan::OP;
+use crate::caps::{Caps, CoopScalar};
+use crate::kernel::{Kernel, Needs};
+use crate::layout::{DType, Layout};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::{Error, Result};
+
+/// Sums of a workgroup: `SUMS` of the shader.
+const SUMS: u32 = 2;
+
+/// The uniform of `shaders/peak/matrices.wgsl`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct MatrixPeakDims {
+    pub m: u32,
+    pub iterations: u32,
+    pub reserved0: u32,
+    pub reserved1: u32,
+}
+
+/// Products of cooperative matrices of f16, summed in f32, that stay in registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MatrixPeakProblem {
+    /// Rows, columns and depth of a matrix.
+    fragment: u32,
+    dims: MatrixPeakDims,
+}
+
+impl MatrixPeakProblem {
+    /// Workgroups of this number, at least one, with this number of iterations, on matrices of this many rows and columns.
+    #[must_use]
+    pub fn new(fragment: u32, workgroups: u32, iterations: u32) -> Self {
+        let dims =
+            MatrixPeakDims { m: workgroups.max(1) * SUMS * fragment, iterations, ..Default::default() };
+        Self { fragment, dims }
+    }
+
+    /// The operations of all workgroups.
+    #[must_use]
+    pub fn operations(&self) -> f64 {
+        let fragment = f64::from(self.fragment);
+        f64::from(self.dims.m) * f64::from(self.dims.iterations) * 2.0 * fragment * fragment
+    }
+
+    /// The shapes of the operands: of a matrix A and two matrices B, one below the other, and of C.
+    #[must_use]
+    pub fn shapes(&self) -> [[usize; 2]; 2] {
+        [[3 * self.fragment as usize, self.fragment as usize], [self.dims.m as usize, self.fragment as usize]]
+    }
+
+    /// The shader's uniform.
+    #[must_use]
+    pub fn dims(&self) -> &MatrixPeakDims {
+        &self.dims
+    }
+
+    fn kernel(&self, lanes: u32, caps: &Caps) -> Kernel {
+        let size = self.fragment;
+        let matrix = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
+        Kernel::new("peak/matrices")
+            .dims(caps, size_of::<MatrixPeakDims>())
+            .param("mat_a", matrix("f16", "A"))
+            .param("mat_b", matrix("f16", "B"))
+            .param("mat_c", matrix("f32", "C"))
+            .param("FRAGMENT", size)
+            .param("LANES", lanes)
+            .require_subgroup_size(lanes)
+            .require_f16_matrices(size)
+            .report_subgroup_size(caps)
+    }
+}
+
+impl Problem for MatrixPeakProblem {
+    /// One step.
+    ///
+    /// Operands: A and both B, then C.
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let unsupported = |needs| Error::Unsupported { op: OP, needs, device: caps.adapter.clone() };
+        caps.coop(self.fragment, CoopScalar::F16, CoopScalar::F32).map_err(unsupported)?;
+        let lanes = caps.subgroups.and_then(|sizes| sizes.matrices).unwrap_or(1);
+        let [ab, c] = self.shapes();
+        let mut draft = Draft::new(OP, &[], caps);
+        let ab = draft.operand("A and B", DType::F16, Layout::contiguous(OP, &ab)?, Access::Read);
+        let c = draft.operand("C", DType::F32, Layout::contiguous(OP, &c)?, Access::Write);
+        draft.step(NewStep {
+            kernel: self.kernel(lanes, caps),
+            tile: format!("{0}x{0}, {lanes} invocations", self.fragment),
+            needs: Needs { bindings: 2, invocations: lanes, workgroup_bytes: 0 },
+            blocks: u64::from(self.dims.m / (SUMS * self.fragment)),
+            dims: Dims::of(&self.dims),
+            args: &[(ab, Access::Read), (c, Access::Write)],
+            flops: Flops { matrix: self.operations(), ..Flops::default() },
+            time: Time::Roofline,
+        })?;
+        Ok(draft.finish())
+    }
+}
