@@ -11,7 +11,7 @@ use tilewise::{Error, GemmKernel, Precision, Result};
 /// Measures operations on this machine's device, checks them, and compares them with the device's peaks.
 #[derive(Parser)]
 pub(crate) struct Args {
-    /// Few sizes, types and rounds: about a minute on a software device
+    /// Few sizes and types: about a minute on a software device
     #[arg(long)]
     pub(crate) quick: bool,
     /// What to measure; everything by default
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// auto by default
     #[arg(long, value_delimiter = ',', value_name = "KERNEL,..")]
     pub(crate) kernels: Vec<Kernels>,
-    /// Rounds, in each of which every case of a size is timed once; by default 25, with --quick 15
+    /// Rounds, in each of which every case of a size is timed once; 25 by default
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) rounds: Option<u32>,
     /// Writes all figures and what follows from them, as JSON

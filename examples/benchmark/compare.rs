@@ -1,7 +1,7 @@
 //! A run against a saved one: which rows take longer, and which exist in one of both only.
 
 use crate::record::{Row, Run};
-use crate::spread::{FEWEST, uncertainty};
+use crate::spread::{FEWEST, FastQuarter};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -35,11 +35,14 @@ impl Level {
 #[derive(Debug, Serialize)]
 pub(crate) struct Pair {
     pub(crate) row: String,
+    /// Medians.
     pub(crate) was_seconds: f64,
     pub(crate) seconds: f64,
-    /// The difference as a share of the saved time; below zero the row is faster now.
+    /// Their difference as a share of the saved one; below zero the row is faster now.
+    pub(crate) slower_median: f64,
+    /// The difference of the fastest quarters, which decides.
     pub(crate) slower: f64,
-    /// How far both medians may be off, as a share of the saved time: their uncertainties, added as squares. None if one of the
+    /// How far both quarters may be off, as a share of the saved one: their uncertainties, added as squares. None if one of the
     /// runs has fewer than five rounds of the row.
     pub(crate) noise: Option<f64>,
     /// None if the row is not slower, or not by more than the noise, or if that is not known.
@@ -50,17 +53,16 @@ pub(crate) struct Pair {
 
 impl Pair {
     fn new(was: &Row, now: &Row) -> Self {
-        let [before, after] = [was, now].map(Row::spread);
-        let slower = after.median / before.median - 1.0;
-        let noise = match [was, now].map(|row| uncertainty(&row.rounds)) {
-            [Some(was), Some(now)] => Some(was.hypot(now) / before.median),
-            _ => None,
-        };
+        let medians = [was, now].map(|row| row.spread().median);
+        let [before, after] = [was, now].map(|row| FastQuarter::of(&row.rounds));
+        let slower = after.seconds / before.seconds - 1.0;
+        let noise = before.uncertainty.zip(after.uncertainty).map(|(a, b)| a.hypot(b) / before.seconds);
         let kernels = [was, now].map(|row| format!("{} {}", row.kernel, row.tile));
         Self {
             row: now.name(),
-            was_seconds: before.median,
-            seconds: after.median,
+            was_seconds: medians[0],
+            seconds: medians[1],
+            slower_median: medians[1] / medians[0] - 1.0,
             slower,
             noise,
             level: Level::of(slower).filter(|_| noise.is_some_and(|noise| slower > noise)),
@@ -75,6 +77,11 @@ impl Pair {
 
     fn is_faster(&self) -> bool {
         self.noise.is_some_and(|noise| -self.slower > noise)
+    }
+
+    /// Whether the row is slower by more than the noise, and by too little for a level.
+    fn is_little_slower(&self) -> bool {
+        self.level.is_none() && self.noise.is_some_and(|noise| self.slower > noise)
     }
 
     /// Whether the noise hides a slowdown that is a warning.
@@ -188,8 +195,10 @@ impl fmt::Display for Comparison {
         slower.sort_by(|a, b| b.slower.total_cmp(&a.slower));
         for pair in slower {
             let Some(level) = pair.level else { continue };
-            let [percent, noise] = [pair.slower, pair.noise.unwrap_or(0.0)].map(|share| share * 100.0);
-            write!(f, "{level:<10} {} takes {percent:.1}% longer (noise {noise:.1}%)", pair.row)?;
+            let [percent, median, noise] =
+                [pair.slower, pair.slower_median, pair.noise.unwrap_or(0.0)].map(|share| share * 100.0);
+            write!(f, "{level:<10} {} takes {percent:.1}% longer ", pair.row)?;
+            write!(f, "(noise {noise:.1}%; the median takes {median:.1}% longer)")?;
             match &pair.other_kernels {
                 Some([was, now]) => writeln!(f, ": {was} before, {now} now")?,
                 None => writeln!(f)?,
@@ -199,10 +208,11 @@ impl fmt::Display for Comparison {
         let [alerts, warnings, notices] = levels.map(|level| self.count(level));
         let within = self.pairs.iter().filter(|pair| pair.is_within_noise()).count();
         let faster = self.pairs.iter().filter(|pair| pair.is_faster()).count();
+        let little = self.pairs.iter().filter(|pair| pair.is_little_slower()).count();
         writeln!(
             f,
-            "rows       {} in both: {within} the same within their noise, {faster} faster; {alerts} alerts, {warnings} \
-             warnings, {notices} notices",
+            "rows       {} in both: {within} the same within their noise, {faster} faster, {little} slower by less than 5%; \
+             {alerts} alerts, {warnings} warnings, {notices} notices",
             self.pairs.len()
         )?;
         let unknown: Vec<&str> =

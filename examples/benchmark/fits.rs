@@ -57,15 +57,14 @@ pub(crate) fn check(case: &Case, caps: &Caps, patience: Patience) -> Result<(), 
         return Err(format!("k is the number of blades: 4, 8, 16 or 32; got {}", case.shape[2]));
     }
     let most = caps.limits.binding_bytes.min(caps.limits.buffer_bytes);
-    let mut all = 0u64;
     for need in needs(case) {
         let bytes = need.bytes()?;
         if bytes > most {
             let name = need.name;
             return Err(format!("{name} has {bytes} bytes, but a tensor on this device has at most {most}"));
         }
-        all = all.saturating_add(bytes);
     }
+    let all = bytes(case)?;
     // Operands exist at least twice, and the host draws and checks them.
     let room = caps.memory.unwrap_or(u64::MAX) / 4;
     if all > room {
@@ -76,6 +75,11 @@ pub(crate) fn check(case: &Case, caps: &Caps, patience: Patience) -> Result<(), 
     let machine = &caps.machine;
     let peak = [machine.f32_flops, machine.f16_flops, machine.i8_flops, machine.matrix_flops];
     patience.check(flops(case) / peak.into_iter().fold(0.0, f64::max))
+}
+
+/// Bytes of the operands and the result.
+pub(crate) fn bytes(case: &Case) -> Result<u64, String> {
+    needs(case).iter().try_fold(0u64, |all, need| Ok(all.saturating_add(need.bytes()?)))
 }
 
 /// The operands and the result.

@@ -8,6 +8,7 @@ use crate::output::Files;
 use crate::peaks::Meter;
 use crate::ready::Ready;
 use crate::record::{Row, Run};
+use crate::turns::{self, Turns};
 use crate::{operations, planned};
 use indicatif::{ProgressBar, ProgressStyle};
 use tilewise::gpu::{Clock, Timing};
@@ -15,44 +16,72 @@ use tilewise::{DType, Error, Gpu, Result};
 
 /// Rounds, and those of a quick run.
 const ROUNDS: u32 = 25;
-const QUICK_ROUNDS: u32 = 15;
-/// Passes over all cases, each with a part of the rounds: rounds right after one another share what disturbs the machine for
-/// some seconds.
+const QUICK_ROUNDS: u32 = 25;
+/// Passes over all batches, each with a part of the rounds.
 const MAX_PASSES: u32 = 5;
 
 /// Measures what the arguments ask for.
+///
+/// A round times every case once, so that what disturbs the machine for some seconds is in few rounds of each case. If the sets
+/// of all cases do not fit in memory, batches of them take turns, in several passes.
 pub(crate) fn measure(args: &Args, gpu: &Gpu, groups: &[Group], files: &Files<'_>) -> Result<Run> {
     let rounds = args.rounds.unwrap_or(if args.quick { QUICK_ROUNDS } else { ROUNDS });
-    let passes = MAX_PASSES.min(rounds);
-    let cases: usize = groups.iter().map(|group| group.cases.len()).sum();
     check_any(args, gpu, groups)?;
+    let batches = batches(groups, gpu);
+    let passes = if batches.len() == 1 { 1 } else { MAX_PASSES.min(rounds) };
+    let cases: usize = groups.iter().map(|group| group.cases.len()).sum();
     // Shown only on a terminal.
     let bar = ProgressBar::new(cases as u64 * u64::from(rounds + passes)).with_style(style()?);
     bar.set_message("peaks");
     let meter = Meter::open()?;
     let mut run = Run::begin(gpu, meter.measure()?);
     for pass in 0..passes {
-        let rounds = rounds * (pass + 1) / passes - rounds * pass / passes;
-        for group in groups {
-            let mut ready = prepare(args, gpu, group, &mut run, &bar)?;
-            bar.inc((group.cases.len() - ready.len()) as u64 * u64::from(rounds));
-            for _ in 0..rounds {
-                round(gpu, &mut ready, &mut run)?;
-                bar.inc(ready.len() as u64);
+        let [first, end] = [pass, pass + 1].map(|pass| rounds * pass / passes);
+        for batch in &batches {
+            let mut ready = Vec::new();
+            for group in *batch {
+                let mut cases = prepare(args, gpu, group, &mut run, &bar)?;
+                bar.inc((group.cases.len() - cases.len()) as u64 * u64::from(end - first));
+                round(gpu, &mut cases, &mut run, &bar)?;
                 files.write_progress(&run)?;
+                ready.push(cases);
+            }
+            for at in first + 1..end {
+                if at == rounds / 2 {
+                    run.peaks = run.peaks.or_higher(&meter.measure()?);
+                }
+                for cases in &mut ready {
+                    round(gpu, cases, &mut run, &bar)?;
+                    files.write_progress(&run)?;
+                }
             }
         }
-        // Before, in the middle, and at the end.
-        if pass == passes / 2 || pass + 1 == passes {
-            run.peaks = run.peaks.or_higher(&meter.measure()?);
-        }
     }
+    run.peaks = run.peaks.or_higher(&meter.measure()?);
     run.finished = true;
     bar.finish_and_clear();
     match (run.rows.is_empty(), run.left_out.first()) {
         (true, Some(first)) => Err(nothing(&first.case, &first.why, run.left_out.len() - 1)),
         _ => Ok(run),
     }
+}
+
+/// The groups in batches whose sets fit together in a quarter of the device's memory, as far as single groups do.
+fn batches<'a>(groups: &'a [Group], gpu: &Gpu) -> Vec<&'a [Group]> {
+    let room = turns::room(gpu);
+    let mut batches = Vec::new();
+    let (mut begin, mut bytes) = (0, 0u64);
+    for (at, group) in groups.iter().enumerate() {
+        let cases = group.cases.iter().filter_map(|(case, _)| Turns::of_case(gpu, case).ok());
+        let needed = cases.map(Turns::bytes).fold(0, u64::saturating_add);
+        if at > begin && bytes.saturating_add(needed) > room {
+            batches.push(&groups[begin..at]);
+            (begin, bytes) = (at, 0);
+        }
+        bytes = bytes.saturating_add(needed);
+    }
+    batches.push(&groups[begin..]);
+    batches
 }
 
 /// The error of a run in which no case can be measured.
@@ -86,13 +115,14 @@ fn check_any(args: &Args, gpu: &Gpu, groups: &[Group]) -> Result<()> {
     }
 }
 
-/// Times every case once, so that what disturbs the machine disturbs them all.
-fn round(gpu: &Gpu, cases: &mut [(Case, Ready)], run: &mut Run) -> Result<()> {
+/// Times every case of a group once.
+fn round(gpu: &Gpu, cases: &mut [(Case, Ready)], run: &mut Run, bar: &ProgressBar) -> Result<()> {
     for (case, ready) in cases {
         let Timing { seconds, clock } = ready.time(gpu)?;
         let row = run.row(Row::new(case, ready));
         row.clock = if clock == Clock::Gpu { "gpu" } else { "host" }.into();
         row.rounds.push(seconds);
+        bar.inc(1);
     }
     Ok(())
 }

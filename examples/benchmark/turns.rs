@@ -1,7 +1,9 @@
 //! Sets of operands and results that take turns, so that a cache does not hold them from their last use.
 
+use crate::case::Case;
+use crate::fits;
 use serde::{Deserialize, Serialize};
-use tilewise::{Gpu, Result};
+use tilewise::{Error, Gpu, Result};
 
 /// Sets hold this many times the bytes of the device's last cache, unless that takes more sets than `MOST`.
 const CACHES: u64 = 2;
@@ -9,6 +11,11 @@ const FEWEST: u64 = 2;
 const MOST: u64 = 256;
 /// Of a device whose memory is not known.
 const MEMORY: u64 = 1 << 30;
+
+/// Bytes that all sets may have: a quarter of the device's memory.
+pub(crate) fn room(gpu: &Gpu) -> u64 {
+    gpu.caps().memory.unwrap_or(MEMORY) / 4
+}
 
 /// How many sets take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,17 +29,22 @@ pub(crate) struct Turns {
 
 impl Turns {
     /// Of operations whose operands and result have this number of bytes.
-    pub(crate) fn of(gpu: &Gpu, set_bytes: usize) -> Self {
-        let caps = gpu.caps();
-        Self::within(set_bytes as u64, caps.machine.cache_size, caps.memory.unwrap_or(MEMORY) / 4)
+    pub(crate) fn of(gpu: &Gpu, set_bytes: u64) -> Self {
+        let (set_bytes, cache) = (set_bytes.max(1), gpu.caps().machine.cache_size);
+        let wanted = cache.saturating_mul(CACHES).div_ceil(set_bytes);
+        let sets = wanted.clamp(FEWEST, MOST).min(room(gpu) / set_bytes).max(1);
+        Self { sets, set_bytes, in_cache: sets.saturating_mul(set_bytes) <= cache }
     }
 
-    /// With a last cache and room in memory of these numbers of bytes.
-    fn within(set_bytes: u64, cache: u64, room: u64) -> Self {
-        let set_bytes = set_bytes.max(1);
-        let wanted = cache.saturating_mul(CACHES).div_ceil(set_bytes);
-        let sets = wanted.clamp(FEWEST, MOST).min(room / set_bytes).max(1);
-        Self { sets, set_bytes, in_cache: sets.saturating_mul(set_bytes) <= cache }
+    /// Of a case.
+    pub(crate) fn of_case(gpu: &Gpu, case: &Case) -> Result<Self> {
+        let bytes = fits::bytes(case);
+        Ok(Self::of(gpu, bytes.map_err(|why| Error::Input { what: case.to_string(), why })?))
+    }
+
+    /// Bytes of all sets.
+    pub(crate) fn bytes(self) -> u64 {
+        self.sets.saturating_mul(self.set_bytes)
     }
 
     /// A set for each turn. All hold the same values, in different places in memory.

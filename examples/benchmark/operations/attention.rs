@@ -16,7 +16,7 @@ pub(super) fn ready<T: Real>(gpu: &Gpu, case: &Case, patience: Patience) -> Resu
     let lengths = [queries, keys, keys];
     let values = [0, 1, 2].map(|i| Fill::Uniform.values::<T>(HEADS * lengths[i] * dim, 1 + i as u64));
     let operand = |i: usize| gpu.tensor(&values[i], [1, HEADS, lengths[i], dim]);
-    let turns = Turns::of(gpu, 2 * HEADS * (queries + keys) * dim * size_of::<T>());
+    let turns = Turns::of_case(gpu, case)?;
     let triples = turns.sets(|| Ok([operand(0)?, operand(1)?, operand(2)?]))?;
     let [q, k, v] = triples[0].each_ref().map(Tensor::layout);
     let plan = planned::attention([q, k, v], T::DTYPE)?.plan(gpu.caps())?;

@@ -20,7 +20,7 @@ pub(super) fn ready<T: Real>(gpu: &Gpu, case: &Case, patience: Patience) -> Resu
     let blades = case.algebra().unwrap_or(Signature::CL3).blades();
     let values = [1, 2].map(|seed| Fill::Uniform.values::<T>(m * n * k, seed));
     let operand = |values: &[T]| Multivectors::new(gpu.tensor(values, [k, m, n])?, &blades, BladeAxis::First);
-    let turns = Turns::of(gpu, 3 * m * n * k * size_of::<T>());
+    let turns = Turns::of_case(gpu, case)?;
     let pairs = turns.sets(|| Ok((operand(&values[0])?, operand(&values[1])?)))?;
     let (x, y) = &pairs[0];
     let plan = MvProduct::new(Product::Geometric, x, y).plan()?;

@@ -71,7 +71,7 @@ pub(super) fn prepare<T: Operand>(
 ) -> Result<Vec<Result<Ready>>> {
     let size @ [m, n, k] = cases[0].shape;
     let (a, b) = (Fill::Uniform.values::<T>(m * k, 1), Fill::Uniform.values::<T>(k * n, 2));
-    let turns = Turns::of(gpu, (m * k + k * n) * size_of::<T>() + m * n * size_of::<T::Sum>());
+    let turns = Turns::of_case(gpu, &cases[0])?;
     let set = || {
         let c = gpu.empty::<T::Sum>([m, n])?.into();
         Ok(Set { a: gpu.tensor(&a, [m, k])?, b: gpu.tensor(&b, [k, n])?, c })

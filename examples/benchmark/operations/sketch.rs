@@ -19,7 +19,7 @@ pub(super) fn ready<T: Real>(gpu: &Gpu, case: &Case, patience: Patience) -> Resu
     let operator = case.operator.unwrap_or(Operator::Gaussian);
     let sketch = Sketch::new(operator.kind(), [m, k], 1)?;
     let x = Fill::Uniform.values::<T>(k * n, 2);
-    let turns = Turns::of(gpu, k * n * size_of::<T>() + m * n * size_of::<f32>());
+    let turns = Turns::of_case(gpu, case)?;
     let operands = turns.sets(|| gpu.tensor(&x, [k, n]))?;
     let plan = sketch.plan(Direction::Forward, &operands[0], 0)?;
     check_time(&plan, patience)?;
