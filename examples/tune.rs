@@ -6,8 +6,9 @@
 //! cargo run --release --example tune -- --show
 //! cargo run --release --example tune -- --forget
 //! ```
-//! A size of gemm is the edge of a cube, or m x n x k. Of attention, it is the number of queries and keys, or queries x keys x
-//! head dim, with eight heads. For each operation it prints the plan that was predicted to be the fastest, the one that was,
+//! A size of gemm is the edge of a cube, or m x n x k. Of sketch, it is the rows of a square matrix that a Gaussian operator
+//! reduces to a quarter of them, or m x n x k: an operator of m rows and k columns, applied to a matrix of k x n. Of attention, it
+//! is the number of queries and keys, or queries x keys x head dim, with eight heads. For each operation it prints the plan that was predicted to be the fastest, the one that was,
 //! and the gain. A program profits if it opens its device with `TILEWISE_TUNING=remembered`.
 
 mod support;
@@ -24,6 +25,8 @@ use tilewise::planning::attention::{
     AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
 };
 use tilewise::planning::gemm::{GemmProblem, GemmTypes};
+use tilewise::planning::sketch::DenseProblem;
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{DType, Error, Gpu, GpuOptions, Layout, Result};
 
 /// Heads of an attention.
@@ -37,7 +40,7 @@ struct Args {
     /// The operations, separated by commas
     #[arg(long, value_delimiter = ',', default_value = "gemm")]
     ops: Vec<Op>,
-    /// Sizes, separated by commas: 512, or 64x4096x1024 (gemm: m x n x k; attention: queries x keys x head dim)
+    /// Sizes, separated by commas: 512, or 64x4096x1024 (gemm, sketch: m x n x k; attention: queries x keys x head dim)
     #[arg(long, value_delimiter = ',', default_value = "256,512")]
     sizes: Vec<Size>,
     /// Element types, separated by commas
@@ -54,15 +57,17 @@ struct Args {
     forget: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum Op {
     Gemm,
+    Sketch,
     Attention,
 }
 
 /// A problem to tune.
 enum Task {
     Gemm(Box<GemmProblem>),
+    Sketch(String, Box<DenseProblem>),
     Attention(Box<AttentionProblem>),
 }
 
@@ -145,28 +150,46 @@ fn task(op: Op, size: Size, dtype: Type) -> Result<Task> {
             let problem = GemmProblem::new(&of(&[m, k])?, &of(&[k, n])?, &of(&[m, n])?, types)?;
             Ok(Task::Gemm(Box::new(problem)))
         }
+        Op::Sketch => {
+            let [m, n, k] = match size {
+                Size::Edge(edge) => [edge.div_ceil(4), edge, edge],
+                Size::Shape(sizes) => sizes,
+            };
+            let dtype = real(op, dtype)?;
+            // The plan is the same whatever the seed.
+            let sketch = Sketch::new(SketchKind::Gaussian, [m, k], 1)?;
+            let problem = DenseProblem::new(&sketch, Direction::Forward, &of(&[k, n])?, 0, dtype)?;
+            Ok(Task::Sketch(format!("sketch of {m}x{k} of {k}x{n} {dtype}"), Box::new(problem)))
+        }
         Op::Attention => {
             let [queries, keys, dim] = match size {
                 Size::Edge(length) => [length, length, DIM],
                 Size::Shape(sizes) => sizes,
             };
-            if matches!(dtype, Type::I8) {
-                let why = "attention takes f32, f16 or bf16, not i8";
-                return Err(Error::Input { what: "--dtypes".into(), why: why.into() });
-            }
+            let dtype = real(op, dtype)?;
             let (q, k) = (of(&[1, HEADS, queries, dim])?, of(&[1, HEADS, keys, dim])?);
             let (bias, lengths, keep, slopes) = (None, None, None, None);
             let layouts = AttentionLayouts { q: &q, k: &k, v: &k, bias, lengths, keep, slopes };
             let (range, statistics) = (AttentionRange::default(), AttentionStatistics::None);
-            Ok(Task::Attention(Box::new(AttentionProblem::new(layouts, range, statistics, dtype.into())?)))
+            Ok(Task::Attention(Box::new(AttentionProblem::new(layouts, range, statistics, dtype)?)))
         }
     }
+}
+
+/// The type of an operation that computes with real numbers.
+fn real(op: Op, dtype: Type) -> Result<DType> {
+    if dtype == Type::I8 {
+        let why = format!("{} takes f32, f16 or bf16, not i8", format!("{op:?}").to_lowercase());
+        return Err(Error::Input { what: "--dtypes".into(), why });
+    }
+    Ok(dtype.into())
 }
 
 impl Task {
     fn tune(&self, gpu: &Gpu) -> Result<Tuned> {
         match self {
             Self::Gemm(problem) => gpu.tune(&**problem),
+            Self::Sketch(_, problem) => gpu.tune(&**problem),
             Self::Attention(problem) => gpu.tune(&**problem),
         }
     }
@@ -176,6 +199,7 @@ impl fmt::Display for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Gemm(problem) => problem.fmt(f),
+            Self::Sketch(name, _) => f.write_str(name),
             Self::Attention(problem) => problem.fmt(f),
         }
     }

@@ -38,6 +38,7 @@ struct Candidate {
 
 /// Tries these candidates. Each has a verdict then, and the fastest one with right results has won.
 pub(super) fn run(gpu: &Gpu, trial: &Trial, candidates: Vec<Plan>) -> Result<Vec<Tried>> {
+    check_operands(trial, &candidates)?;
     let buffers = TrialBuffers::new(gpu, trial.reference.parameters())?;
     let untried =
         |plan| Candidate { plan, prepared: None, verdict: TriedVerdict::Untried, seconds: Vec::new() };
@@ -51,6 +52,19 @@ pub(super) fn run(gpu: &Gpu, trial: &Trial, candidates: Vec<Plan>) -> Result<Vec
     let mut tried: Vec<Tried> = candidates.into_iter().map(Candidate::tried).collect();
     decide(&mut tried);
     Ok(tried)
+}
+
+/// Checks that all plans take the same operands and numbers: a problem may be of another crate.
+fn check_operands(trial: &Trial, candidates: &[Plan]) -> Result<()> {
+    let takes = |plan: &Plan| {
+        let kinds = plan.scalars().iter().map(|scalar| scalar.kind);
+        plan.parameters() == trial.reference.parameters()
+            && kinds.eq(trial.scalars.iter().map(|scalar| scalar.kind()))
+    };
+    if takes(&trial.reference) && candidates.iter().all(takes) {
+        return Ok(());
+    }
+    Err(Error::input(OP, "the candidates of the problem take other operands or numbers than its trial"))
 }
 
 fn compile(gpu: &Gpu, candidates: &mut [Candidate]) -> Result<()> {

@@ -17,10 +17,11 @@ fn tune_prints_what_was_chosen_before_and_what_won_and_remembers_it() {
     };
     let nothing = succeeded(&["--show"]);
     assert!(nothing.contains("nothing was tuned on this device so far"), "{nothing}");
-    let arguments = ["--ops", "gemm,attention", "--sizes", "24x32x16", "--dtypes", "f32"];
+    let arguments = ["--ops", "gemm,sketch,attention", "--sizes", "24x32x16", "--dtypes", "f32"];
     let tuned = succeeded(&arguments);
     for text in [
         "matmul 24x32x16 f32",
+        "sketch of 24x16 of [16, 32] f32",
         "attention 8x1 heads, 24 queries, 32 keys of 16, f32",
         "predicted to be the fastest: ",
         "the fastest:                 won",
@@ -29,10 +30,10 @@ fn tune_prints_what_was_chosen_before_and_what_won_and_remembers_it() {
         assert!(tuned.contains(text), "{text} is missing: {tuned}");
     }
     let shown = succeeded(&["--show"]);
-    assert_eq!(shown.matches(", tuned on ").count(), 2, "{shown}");
+    assert_eq!(shown.matches(", tuned on ").count(), 3, "{shown}");
     assert!(shown.contains("gemm/naive") && shown.contains("attention/attention"), "{shown}");
     let forgotten = succeeded(&["--forget"]);
-    assert!(forgotten.contains("forgotten: what was tried in 2 runs"), "{forgotten}");
+    assert!(forgotten.contains("forgotten: what was tried in 3 runs"), "{forgotten}");
     assert!(succeeded(&["--show"]).contains("nothing was tuned"));
     std::fs::remove_dir_all(folder).unwrap();
 }
@@ -52,6 +53,7 @@ fn tune_refuses_what_it_cannot_do_in_plain_words() {
         (&["--ops", "convolution"], "convolution"),
         (&["--dtypes", "f64"], "f64"),
         (&["--ops", "attention", "--dtypes", "i8"], "attention takes f32, f16 or bf16"),
+        (&["--ops", "sketch", "--dtypes", "i8"], "sketch takes f32, f16 or bf16"),
         (&["--sizes", "4294967296"], "4294967296"),
     ] {
         let ended = run("tune", arguments, &cache);

@@ -117,6 +117,28 @@ fn a_tuned_problem_has_the_winner_from_then_on_and_all_memory_returns() {
 }
 
 #[test]
+fn a_tuned_sketch_has_the_winner_and_shows_it() {
+    let Some(gpu) = without_files(Tuning::Remembered) else { return };
+    let x = gpu.random::<f32>([100, 40], tilewise::Fill::Uniform, 1).unwrap();
+    let sketch = Sketch::new(SketchKind::Gaussian, [32, 100], 1).unwrap();
+    let problem = DenseProblem::new(&sketch, Direction::Forward, x.layout(), 0, DType::F32).unwrap();
+    let tuned = gpu.tune(&problem).unwrap();
+    let winner = &tuned.winner().unwrap().signature;
+    // Another operator of this shape has another seed and the same plan.
+    let other = Sketch::new(SketchKind::Gaussian, [32, 100], 2).unwrap();
+    let planned = other.plan(Direction::Forward, &x, 0).unwrap();
+    assert_eq!((planned.time_source(), &planned.signature()), (TimeSource::Measured, winner));
+    let (y, plans) = gpu.plans_of(|| other.apply(&x, 0).unwrap());
+    assert!(plans.iter().any(|plan| &plan.signature() == winner), "{plans:?}");
+    assert_eq!(y.shape(), [32, 40]);
+    // What was measured is listed with the fastest first.
+    let lines: Vec<String> =
+        planned.reasons().iter().filter(|line| line.contains("tried: ")).cloned().collect();
+    assert_eq!(lines.len(), tuned.tried.len());
+    assert!(lines[0].contains("won"), "{lines:?}");
+}
+
+#[test]
 fn results_stay_within_their_bounds() {
     let Some(gpu) = without_files(Tuning::Remembered) else { return };
     gpu.tune(&problem(&gpu)).unwrap();

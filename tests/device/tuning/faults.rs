@@ -102,6 +102,23 @@ fn a_candidate_that_cannot_be_compiled_does_not_end_the_trial() {
     assert_eq!(verdict, TriedVerdict::Failed);
 }
 
+#[test]
+fn candidates_with_other_operands_are_refused() {
+    let Some(gpu) = without_files(Tuning::Off) else { return };
+    let of = |m: usize| {
+        let types = GemmTypes::new(DType::F32, DType::F32);
+        GemmProblem::new(&flat(&[m, 64]), &flat(&[64, 32]), &flat(&[m, 32]), types).unwrap()
+    };
+    let (launches, in_use) = (gpu.stats().launches, gpu.stats().bytes_in_use);
+    for fault in [of(48), of(24).alpha(2.0)] {
+        let planted = Planted { problem: of(24), fault, is_foreign: false };
+        let error = gpu.tune(&planted).unwrap_err();
+        assert!(matches!(error, Error::Input { .. }), "{error:?}");
+        assert!(error.to_string().contains("other operands"), "{error}");
+    }
+    assert_eq!((gpu.stats().launches, gpu.stats().bytes_in_use), (launches, in_use));
+}
+
 /// A launch that fails when it is submitted: its operand's buffer is destroyed.
 fn record_failure(gpu: &Gpu) {
     let bad = gpu.zeros::<f32>([64]).unwrap();
