@@ -45,7 +45,7 @@ fn main(
     }
     for (var iteration = 0u; iteration < dims.iterations; iteration++) {
         //#unroll
-        for (var step = 0u; step < 2u; step++) {
+        for (var step = 0u; step < 4u; step++) {
             //#unroll
             for (var i = 0u; i < 8u; i++) {
                 sums[i] = added(sums[i], x, y);

@@ -146,7 +146,7 @@ impl CoopTile {
         let waves = (self.blocks(problem) as f64 / cores).ceil();
         let busy = waves * f64::from(SUBGROUPS * subgroup(caps)) / f64::from(machine.busy_invocations);
         let scores = f64::from(self.block_rows()) * f64::from(d.keys.next_multiple_of(self.keys));
-        let reads = 1.0 + machine.matrix_flops / machine.f32_flops / f64::from(self.rows);
+        let reads = 1.0 + machine.matrix_read_weight() / f64::from(self.rows);
         let products = scores * 2.0 * f64::from(d.dim + d.dim_v) * reads / machine.matrix_flops;
         let softmax = scores * SCORE_FLOPS / machine.f32_flops;
         let arithmetic = waves * cores * (products + softmax) / busy.min(1.0);

@@ -16,7 +16,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Machine {
-    /// Whether rates were measured on this device: those of multiply-adds, memory and launches.
+    /// Whether rates were measured on this device: those of multiply-adds, matrices, memory and launches.
     pub rates: RateSource,
     /// Rate of f32 multiply-adds outside tensor cores, in flop/s. A multiply-add counts as two.
     pub f32_flops: f64,
@@ -50,7 +50,7 @@ pub struct Machine {
     /// Minimum number of workgroups per core at which all cores are busy to the end and latency is hidden. Assumed: 4.
     pub workgroups_per_core: u32,
     /// Time in seconds from the end of one launch to the start of a launch that depends on it. GPUs: 4 us, assumed.
-    /// Software devices: 40 us, because they wake their threads.
+    /// Software devices: 35 us, because they wake their threads.
     pub launch_seconds: f64,
     /// Latency in seconds of a load from device memory. GPUs: 0.6 us, assumed. Software devices: 0, because their
     /// compiler and CPU prefetch.
@@ -203,6 +203,13 @@ impl Machine {
         }
     }
 
+    /// Time of a read of an element of a cooperative matrix from shared memory, in multiply-adds of the matrix unit. GPUs: the ratio
+    /// of its rate to that of f32. Software devices, which emulate matrices and convert each element: 12, fitted to `coop` and
+    /// attention on lavapipe.
+    pub(crate) fn matrix_read_weight(&self) -> f64 {
+        if self.runs_in_turn() { 12.0 } else { self.matrix_flops / self.f32_flops }
+    }
+
     /// Whether a core runs the vectors of a workgroup one after another. One vector then occupies the core, and no
     /// other work hides its latency.
     pub(crate) fn runs_in_turn(&self) -> bool {
@@ -229,7 +236,10 @@ impl fmt::Display for Machine {
             None => " at most".into(),
         };
         if self.rates == RateSource::Measured {
-            writeln!(f, "  rates            measured on this device: multiply-adds, memory, launches")?;
+            writeln!(
+                f,
+                "  rates            measured on this device: multiply-adds, matrices, memory, launches"
+            )?;
         }
         writeln!(f, "  f32 peak         {}", format_rate(self.f32_flops, "FLOP/s"))?;
         writeln!(f, "  f16 peak         {}", format_rate(self.f16_flops, "FLOP/s"))?;

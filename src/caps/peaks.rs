@@ -87,11 +87,11 @@ const KNOWN: &[Known] = &[
     ("Apple M4 Max", 16.2, 1.0, 16.2, 546.0, 48, 40),
     ("Apple M4 Pro", 8.1, 1.0, 8.1, 273.0, 24, 20),
     ("Apple M4", 3.8, 1.0, 3.8, 120.0, 8, 10),
-    // Software: llvmpipe as measured on 2 cores (an fma loop, a copy, the best of several cooperative kernels);
+    // Software: llvmpipe as measured on 2 cores (loops of multiply-adds and of products of matrices, a copy);
     // SwiftShader is about a tenth of it.
     // NOTE: both emulate matrices, which are slower than plain code, and convert f16 before and after every operation.
-    ("llvmpipe", 0.166, 0.25, 0.010, 8.0, 32, 2),
-    ("SwiftShader", 0.0166, 0.25, 0.001, 0.80, 32, 2),
+    ("llvmpipe", 0.166, 0.25, 0.022, 8.0, 32, 2),
+    ("SwiftShader", 0.0166, 0.25, 0.0022, 0.80, 32, 2),
 ];
 
 /// Peak rates of a device in flop/s and bytes/s, the size of its last shared cache in bytes, and its number of cores.
@@ -129,7 +129,7 @@ fn by_type(device_type: DeviceType) -> Known {
         DeviceType::Discrete => ("discrete", 20.0, 1.0, 40.0, 450.0, 32, 40),
         DeviceType::Virtual => ("virtual", 20.0, 2.0, 80.0, 300.0, 40, 40), // most often a share of a data-centre card
         DeviceType::Integrated | DeviceType::Unknown => ("integrated", 2.0, 1.0, 4.0, 60.0, 4, 8),
-        DeviceType::Software => ("software", 0.166, 0.25, 0.010, 8.0, 32, 2),
+        DeviceType::Software => ("software", 0.166, 0.25, 0.022, 8.0, 32, 2),
     }
 }
 

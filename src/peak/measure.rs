@@ -22,6 +22,8 @@ const MOST_ITERATIONS: u32 = 1 << 16;
 const ROUNDS: usize = 5;
 /// Launches that wait for each other in one measurement.
 const LAUNCHES: u32 = 60;
+/// Seconds that a short launch computes.
+const SHORT: f64 = 20e-6;
 /// Bytes that are copied at most.
 const COPIED: u64 = 1 << 28;
 
@@ -60,13 +62,14 @@ impl Gpu {
 pub fn measure_rates(gpu: &Gpu) -> Result<MeasuredRates> {
     let sums = gpu.empty::<i32>([INVOCATIONS as usize])?;
     let rate = |number| multiply_adds(gpu, &sums, number);
+    let f32_flops = rate(PeakNumber::F32)?;
     Ok(MeasuredRates {
-        f32_flops: Some(rate(PeakNumber::F32)?),
+        f32_flops: Some(f32_flops),
         f16_flops: gpu.caps().f16.then(|| rate(PeakNumber::F16)).transpose()?,
         i8_flops: Some(rate(PeakNumber::I8)?),
         matrix_flops: matrices(gpu)?,
         memory_bandwidth: Some(copied(gpu)?),
-        launch_seconds: Some(launch(gpu, &sums)?),
+        launch_seconds: Some(launch(gpu, &sums, f32_flops)?),
     })
 }
 
@@ -133,16 +136,25 @@ fn copied(gpu: &Gpu) -> Result<f64> {
     Ok(2.0 * bytes as f64 / seconds)
 }
 
-/// Seconds from one launch to the next one that writes the same buffer, with workgroups for every core: a software device
-/// wakes a thread for each.
-fn launch(gpu: &Gpu, sums: &Tensor<i32>) -> Result<f64> {
+/// Seconds from one launch to the next one that writes the same buffer: of short launches, the seconds that they take in addition to
+/// those of one launch that computes as much; at least those of launches that compute nothing. A core sleeps while another ends
+/// its work, and is waked for each launch.
+fn launch(gpu: &Gpu, sums: &Tensor<i32>, f32_flops: f64) -> Result<f64> {
     let machine = &gpu.caps().machine;
     let workgroups = machine.cores.saturating_mul(machine.workgroups_per_core);
     let words = workgroups.saturating_mul(LANES).min(INVOCATIONS);
-    let nothing = PeakProblem::new(PeakNumber::F32, words, 0);
     let sums = sums.slice(0, ..words as usize)?;
-    let all = || (0..LAUNCHES).try_for_each(|_| gpu.run(&nothing, &[sums.view()], &[]));
-    Ok(fastest(|| Ok(gpu.time(all)?.1.seconds))? / f64::from(LAUNCHES))
+    let seconds = |launches: u32, iterations: u32| {
+        let problem = PeakProblem::new(PeakNumber::F32, words, iterations);
+        let all = || (0..launches).try_for_each(|_| gpu.run(&problem, &[sums.view()], &[]));
+        all()?;
+        fastest(|| Ok(gpu.time(all)?.1.seconds))
+    };
+    let one = PeakProblem::new(PeakNumber::F32, words, 1).operations() / f32_flops;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
+    let iterations = ((SHORT / one) as u32).clamp(1, MOST_ITERATIONS / LAUNCHES);
+    let between = seconds(LAUNCHES, iterations)? - seconds(1, LAUNCHES * iterations)?;
+    Ok(between.max(seconds(LAUNCHES, 0)?) / f64::from(LAUNCHES))
 }
 
 /// The fastest of some measurements. It is above 0, whatever the steps of the clock.

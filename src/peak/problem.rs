@@ -40,12 +40,12 @@ impl PeakProblem {
     /// The operations of all invocations.
     #[must_use]
     pub fn operations(&self) -> f64 {
-        // 16 multiply-adds of vectors of four.
-        let each = match self.number {
-            PeakNumber::F32 | PeakNumber::F16 => 16.0 * 4.0 * 2.0,
-            PeakNumber::I8 => 16.0 * 4.0 * 4.0 * 2.0,
+        // Four times eight vectors of four numbers, or of four words of four numbers.
+        let multiply_adds = match self.number {
+            PeakNumber::F32 | PeakNumber::F16 => 128.0,
+            PeakNumber::I8 => 512.0,
         };
-        f64::from(self.dims.words) * f64::from(self.dims.iterations) * each
+        f64::from(self.dims.words) * f64::from(self.dims.iterations) * 2.0 * multiply_adds
     }
 
     /// The shader's uniform.

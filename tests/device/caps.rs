@@ -327,7 +327,7 @@ fn display_tells_devices_apart() {
                 "4 loads in flight, in vectors of 1",
                 "registers        64 per invocation, no limit per workgroup",
                 "accumulators     128, 0.3 s longer to compile above that",
-                "matrix peak      10 GFLOP/s",
+                "matrix peak      22 GFLOP/s",
                 "memory peak      8 GB/s",
             ],
         ),

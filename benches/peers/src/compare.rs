@@ -3,8 +3,8 @@
 use crate::case::{Size, Type};
 use crate::error::{Error, Result};
 use crate::markdown::Table;
-use crate::rows::{About, CaseRow, FailedRow, Line, Timed, TorchRow};
-use crate::statistics::middle;
+use crate::rows::{About, CaseRow, FailedRow, Line, Outcome, Timed, TorchRow};
+use crate::statistics::{Spread, middle};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
@@ -67,6 +67,7 @@ impl fmt::Display for Results {
             writeln!(f, "# Matrix products on {}\n", device.device)?;
             writeln!(f, "{}\n{}", heading(device, rows), ratios(rows, &self.torch))?;
             writeln!(f, "{NOTES}\n")?;
+            failures(rows).iter().try_for_each(|why| writeln!(f, "- {why}"))?;
         }
         for FailedRow { size, dtype, strategy, error } in &self.failed {
             let strategy = strategy.as_ref().map_or_else(String::new, |strategy| format!(" with {strategy}"));
@@ -78,9 +79,11 @@ impl fmt::Display for Results {
 
 /// How to read a table.
 const NOTES: &str = "\
-A ratio is the peer's time over Tilewise's, the median over rounds in which all sides are timed in turn: above 1 Tilewise \
-is faster. Times are the host's, from the first launch of a batch of products until all are done. cuBLAS is timed by \
-another program, on the device's clock: its ratio is over Tilewise's time on that clock.";
+A ratio is the peer's time over Tilewise's in a round, in which all sides are timed in turn: above 1 Tilewise is faster. It is \
+the median over the rounds of all runs, with the quartiles in brackets. Times are the host's, from the first launch of a batch \
+of products until all are done. Beside each rate is its share of the f32 peak of the same process, a loop of multiply-adds on the \
+device; the crate `gemm` runs on the CPU itself. cuBLAS is timed by another program, on the device's clock: its ratio is over \
+Tilewise's time on that clock.";
 
 /// How the rows were measured: a line for each build on each day, with all its commands.
 fn heading(device: &Device, rows: &[CaseRow]) -> Table {
@@ -100,7 +103,25 @@ fn heading(device: &Device, rows: &[CaseRow]) -> Table {
     table
 }
 
-/// One row for each type and size, with two columns for each peer.
+/// Why a side has no result, once for each reason, with the cases.
+fn failures(rows: &[CaseRow]) -> Vec<String> {
+    let mut cases: BTreeMap<(String, &str), BTreeSet<String>> = BTreeMap::new();
+    for row in rows {
+        for side in &row.sides {
+            if let Outcome::Failed { error } = &side.outcome {
+                let case = format!("{} {}", row.dtype, row.size);
+                cases.entry((side.title(), error.as_str())).or_default().insert(case);
+            }
+        }
+    }
+    let line = |((title, error), cases): ((String, &str), BTreeSet<String>)| {
+        let cases: Vec<String> = cases.into_iter().collect();
+        format!("{title} has no result for {}: {error}", cases.join(", "))
+    };
+    cases.into_iter().map(line).collect()
+}
+
+/// One row for each type and size, with two columns for each peer that has a result.
 fn ratios(rows: &[CaseRow], torch: &[TorchRow]) -> Table {
     let mut cases: BTreeMap<(Type, u128, Size), Vec<&CaseRow>> = BTreeMap::new();
     for row in rows {
@@ -113,31 +134,31 @@ fn ratios(rows: &[CaseRow], torch: &[TorchRow]) -> Table {
         .collect();
     let mut titles: Vec<String> = Vec::new();
     for peer in cells.iter().flat_map(|(.., peers)| peers) {
-        if !titles.contains(&peer.title) {
+        if peer.gflops.is_some() && !titles.contains(&peer.title) {
             titles.push(peer.title.clone());
         }
     }
     // What is there for scale comes last.
     titles.sort_by_key(|title| title.starts_with("gemm "));
     let mut columns: Vec<String> =
-        ["type", "m x n x k", "Tilewise GFLOP/s", "of the fma peak", "least ratio to CubeK"]
+        ["type", "m x n x k", "f32 peak GFLOP/s", "Tilewise GFLOP/s", "least ratio to CubeK"]
             .map(Into::into)
             .into();
     columns.extend(titles.iter().flat_map(|title| [format!("{title} GFLOP/s"), "ratio".into()]));
     let mut table = Table::new(columns);
     for (dtype, size, ours, peers) in cells {
-        let least =
-            peers.iter().filter(|peer| peer.title.starts_with("CubeK ")).filter_map(|peer| peer.ratio);
+        let of_cubek = peers.iter().filter(|peer| peer.title.starts_with("CubeK "));
+        let least = of_cubek.filter_map(|peer| peer.ratio).min_by(|a, b| a.median.total_cmp(&b.median));
         let mut cells = vec![
             dtype.to_string(),
             size.to_string(),
-            rate(ours.gflops),
-            ours.of_peak.map_or_else(none, |share| format!("{:.0}%", 100.0 * share)),
-            times(least.min_by(f64::total_cmp)),
+            ours.peak.map_or_else(none, |peak| format!("{peak:.0}")),
+            rate(ours.gflops, ours.peak),
+            times(least),
         ];
         for title in &titles {
             let peer = peers.iter().find(|peer| peer.title == *title);
-            cells.push(rate(peer.and_then(|peer| peer.gflops)));
+            cells.push(rate(peer.and_then(|peer| peer.gflops), ours.peak));
             cells.push(times(peer.and_then(|peer| peer.ratio)));
         }
         table.row(cells);
@@ -145,29 +166,27 @@ fn ratios(rows: &[CaseRow], torch: &[TorchRow]) -> Table {
     table
 }
 
-/// The library in one case; of several runs the median counts.
+/// The library in one case, and the f32 peak, in GFLOP/s; of several runs the median counts.
 struct Ours {
     gflops: Option<f64>,
-    of_peak: Option<f64>,
+    peak: Option<f64>,
 }
 
 impl Ours {
     fn of(rows: &[&CaseRow]) -> Self {
-        let ours: Vec<(&CaseRow, &Timed)> =
-            rows.iter().filter_map(|row| Some((*row, row.sides.first()?.timed()?))).collect();
-        let of_peak = |(row, timed): &(&CaseRow, &Timed)| timed.gflops * 1e9 / row.peak_flops;
+        let ours = rows.iter().filter_map(|row| Some(row.sides.first()?.timed()?.gflops));
         Self {
-            gflops: middle(ours.iter().map(|(_, timed)| timed.gflops).collect()),
-            of_peak: middle(ours.iter().map(of_peak).collect()),
+            gflops: middle(ours.collect()),
+            peak: middle(rows.iter().map(|row| row.peak_flops * 1e-9).collect()),
         }
     }
 }
 
-/// A peer in one case; of several runs the median counts.
+/// A peer in one case; of several runs the median rate counts, and the ratios of all their rounds.
 struct Peer {
     title: String,
     gflops: Option<f64>,
-    ratio: Option<f64>,
+    ratio: Option<Spread>,
 }
 
 /// All peers of a case: those of its rows, and cuBLAS if it was measured on the same device.
@@ -179,14 +198,14 @@ fn peers(rows: &[&CaseRow], torch: &[TorchRow]) -> Vec<Peer> {
     let of_side = |(title, timed): (String, Vec<&Timed>)| Peer {
         title,
         gflops: middle(timed.iter().map(|timed| timed.gflops).collect()),
-        ratio: middle(timed.iter().filter_map(|timed| timed.ratio).collect()),
+        ratio: Spread::of(timed.iter().flat_map(|timed| timed.ratios.iter().copied()).collect()),
     };
     let mut peers: Vec<Peer> = sides.into_iter().map(of_side).collect();
     let ours = middle(rows.iter().filter_map(|row| row.device_seconds).collect());
     peers.extend(torch.iter().filter(|torch| rows.iter().any(|row| is_same(row, torch))).map(|torch| Peer {
         title: if torch.dtype == "tf32" { format!("{} TF32", torch.peer) } else { torch.peer.clone() },
         gflops: Some(torch.size.flops() / torch.gpu_seconds_median * 1e-9),
-        ratio: ours.map(|ours| torch.gpu_seconds_median / ours),
+        ratio: ours.and_then(|ours| Spread::of(vec![torch.gpu_seconds_median / ours])),
     }));
     peers
 }
@@ -198,13 +217,15 @@ fn is_same(row: &CaseRow, torch: &TorchRow) -> bool {
         && [row.dtype.to_string(), row.out_dtype.to_string()] == [dtype, &torch.out_dtype]
 }
 
-fn rate(gflops: Option<f64>) -> String {
-    let text = |gflops: f64| if gflops < 100.0 { format!("{gflops:.1}") } else { format!("{gflops:.0}") };
-    gflops.map_or_else(none, text)
+/// A rate, and its share of the peak.
+fn rate(gflops: Option<f64>, peak: Option<f64>) -> String {
+    let Some((gflops, peak)) = gflops.zip(peak) else { return none() };
+    let decimals = if gflops < 100.0 { 1 } else { 0 };
+    format!("{gflops:.decimals$} ({:.0}%)", 100.0 * gflops / peak)
 }
 
-fn times(ratio: Option<f64>) -> String {
-    ratio.map_or_else(none, |ratio| format!("{ratio:.2}"))
+fn times(ratio: Option<Spread>) -> String {
+    ratio.map_or_else(none, |ratio| ratio.to_string())
 }
 
 fn none() -> String {
@@ -214,8 +235,8 @@ fn none() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rows::SideRow;
     use crate::rows::tests::{case, side};
-    use crate::rows::{Outcome, SideRow};
 
     fn page(lines: impl IntoIterator<Item = Line>) -> String {
         let mut results = Results::default();
@@ -266,7 +287,8 @@ mod tests {
             page.contains("| Mesa 26 | wgpu<wgsl> | 2026-11-26 | abc | gemm 0.19.0 | `peers` |"),
             "{page}"
         );
-        let row = "| f32 | 512x512x512 | 26.8 | 54% | 0.80 | 33.6 | 0.80 | 3.4 | 8.00 | 268 | 0.10 |";
+        let row = "| f32 | 512x512x512 | 50 | 26.8 (54%) | 0.80 (0.80 to 0.80) | 33.6 (67%) | 0.80 (0.80 to 0.80) | \
+                   3.4 (7%) | 8.00 (8.00 to 8.00) | 268 (537%) | 0.10 (0.10 to 0.10) |";
         assert!(page.contains(row), "{page}");
     }
 
@@ -285,17 +307,24 @@ mod tests {
             run("unit", 0.02, 0.6),
         ]);
         assert!(
-            page.contains("| f32 | 512x512x512 | 13.4 | 27% | 0.50 | 26.8 | 0.50 | 26.8 | 0.60 |"),
+            page.contains(
+                "| f32 | 512x512x512 | 50 | 13.4 (27%) | 0.50 (0.38 to 0.75) | 26.8 (54%) | 0.50 (0.38 to 0.75) | 26.8 (54%) | \
+                 0.60 (0.60 to 0.60) |"
+            ),
             "{page}"
         );
     }
 
     #[test]
-    fn a_side_that_failed_has_a_dash() {
+    fn a_side_that_failed_is_named_with_its_reason() {
         let failed = Outcome::Failed { error: "no tensor cores".into() };
         let failed = SideRow { name: "CubeK".into(), kernel: "naive".into(), outcome: failed };
         let page = page([line("llvmpipe", vec![side("Tilewise", "auto", 0.01, 1.0), failed])]);
-        assert!(page.contains("| f32 | 512x512x512 | 26.8 | 54% | - | - | - |"), "{page}");
+        assert!(page.contains("| f32 | 512x512x512 | 50 | 26.8 (54%) | - |\n"), "{page}");
+        assert!(
+            page.ends_with("\n- CubeK naive has no result for f32 512x512x512: no tensor cores\n"),
+            "{page}"
+        );
     }
 
     #[test]
@@ -303,7 +332,12 @@ mod tests {
         let ours = || line("H200", vec![side("Tilewise", "auto", 0.01, 1.0)]);
         let same = page([ours(), torch("H200", "f32"), torch("H200", "tf32"), torch("H200", "bf16")]);
         assert!(same.contains("| cuBLAS GFLOP/s | ratio | cuBLAS TF32 GFLOP/s | ratio |\n"), "{same}");
-        assert!(same.contains("| 54% | - | 13.4 | 2.00 | 13.4 | 2.00 |\n"), "{same}");
+        assert!(
+            same.contains(
+                "(54%) | - | 13.4 (27%) | 2.00 (2.00 to 2.00) | 13.4 (27%) | 2.00 (2.00 to 2.00) |\n"
+            ),
+            "{same}"
+        );
         assert!(!page([ours(), torch("A100", "f32")]).contains("| cuBLAS"));
     }
 

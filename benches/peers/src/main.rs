@@ -73,7 +73,7 @@ enum Command {
 struct Options {
     /// Sizes, separated by commas: N for a cube, or MxNxK for A (M, K) and B (K, N).
     ///
-    /// By default 64,128,256,512,1024,64x4096x1024 on a software device and 1024,4096,8192 on a GPU.
+    /// By default 64,128,256,512,1024,64x1024x4096,64x4096x1024 on a software device and 1024,4096,8192 on a GPU.
     #[arg(long, value_delimiter = ',', value_name = "SIZES")]
     sizes: Vec<Size>,
     /// Types of the operands; all products are f32

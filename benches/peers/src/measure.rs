@@ -8,7 +8,7 @@ use crate::cpu;
 use crate::cubek::{CubeK, Operands};
 use crate::error::Result;
 use crate::ours::Ours;
-use crate::peak::{self, Peaks};
+use crate::peak;
 use crate::rows::{About, CaseRow};
 use crate::statistics::middle;
 use std::time::Instant;
@@ -59,7 +59,7 @@ fn measure<T: Real>(case: Case, rounds: usize) -> Result<CaseRow> {
             on_device.push(ours.device_seconds(size, *once, ENOUGH)?);
         }
     }
-    let peaks = larger(before, peak::measure(&gpu)?);
+    let peaks = before.or_higher(peak::measure(&gpu)?);
 
     let rounds_of_ours = sides[0].seconds().to_vec();
     let caps = gpu.caps();
@@ -79,11 +79,6 @@ fn measure<T: Real>(case: Case, rounds: usize) -> Result<CaseRow> {
         plan: ours.plan()?,
         sides: sides.iter().map(|side| side.row(size.flops(), &rounds_of_ours)).collect(),
     })
-}
-
-/// The larger peaks of two measurements: other work on the machine can only slow one down.
-fn larger(one: Peaks, other: Peaks) -> Peaks {
-    Peaks { flops: one.flops.max(other.flops), bytes: one.bytes.max(other.bytes) }
 }
 
 /// Whether the library's device is a CPU.

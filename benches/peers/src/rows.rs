@@ -82,8 +82,8 @@ pub(crate) struct Timed {
     pub(crate) seconds_min: f64,
     pub(crate) seconds_max: f64,
     pub(crate) gflops: f64,
-    /// The median over the rounds of this library's time over Tilewise's.
-    pub(crate) ratio: Option<f64>,
+    /// This library's time over Tilewise's in each round.
+    pub(crate) ratios: Vec<f64>,
     #[serde(flatten)]
     pub(crate) checked: Checked,
 }
@@ -166,7 +166,7 @@ pub(crate) mod tests {
             seconds_min: seconds,
             seconds_max: seconds,
             gflops: Size::cube(512).flops() / seconds * 1e-9,
-            ratio: Some(ratio),
+            ratios: vec![ratio],
             checked,
         };
         SideRow { name: name.into(), kernel: kernel.into(), outcome: Outcome::Timed(timed) }

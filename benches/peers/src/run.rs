@@ -7,7 +7,9 @@ use crate::error::{Error, Result};
 use crate::measure::is_software;
 use crate::process;
 use crate::rows::{About, CaseRow, FailedRow, Outcome};
+use crate::statistics::Spread;
 use crate::versions::versions;
+use clap::ValueEnum;
 use std::fmt;
 use std::fs::File;
 use std::io::Write;
@@ -17,12 +19,13 @@ use std::time::Duration;
 use time::OffsetDateTime;
 
 /// Sizes unless `--sizes` names some.
-const ON_SOFTWARE: [Size; 6] = [
+const ON_SOFTWARE: [Size; 7] = [
     Size::cube(64),
     Size::cube(128),
     Size::cube(256),
     Size::cube(512),
     Size::cube(1024),
+    Size { m: 64, n: 1024, k: 4096 },
     Size { m: 64, n: 4096, k: 1024 },
 ];
 const ON_GPU: [Size; 3] = [Size::cube(1024), Size::cube(4096), Size::cube(8192)];
@@ -34,7 +37,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         eprintln!("peers: WGPU_VALIDATION is set: the times include Vulkan's validation");
     }
     let sizes = sizes(options)?;
-    let about = about();
+    let about = about(options);
     let limit = Duration::from_secs(options.limit);
     println!("ratio: the peer's time over Tilewise's; above 1 Tilewise is faster");
     let mut failed = Vec::new();
@@ -82,29 +85,30 @@ fn cases(options: &Options, sizes: &[Size]) -> Vec<Case> {
 }
 
 /// When and how this run measures.
-fn about() -> About {
-    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+fn about(options: &Options) -> About {
     let git = Command::new("git").args(["rev-parse", "--short", "HEAD"]).output();
     let commit = git.ok().filter(|git| git.status.success());
     About {
         date: OffsetDateTime::now_utc().date().to_string(),
         commit: commit.map_or_else(String::new, |git| String::from_utf8_lossy(&git.stdout).trim().to_owned()),
-        command: command(arguments),
+        command: command(options),
         versions: versions(),
     }
 }
 
-/// The command with these arguments, without `--json` and its file, which say nothing of what was measured.
-fn command(mut arguments: impl Iterator<Item = String>) -> String {
+/// The command with these options. It names no file: where the results are says nothing of what was measured.
+fn command(options: &Options) -> String {
+    let Options { sizes, dtypes, strategy, rounds, limit, json: _ } = options;
     let mut command = String::from("peers");
-    while let Some(argument) = arguments.next() {
-        if argument == "--json" {
-            arguments.next();
-        } else if !argument.starts_with("--json=") {
-            command = command + " " + &argument;
-        }
+    if !sizes.is_empty() {
+        command += &format!(" --sizes {}", listed(sizes));
     }
-    command
+    let strategy = strategy.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+    command + &format!(" --dtypes {} --strategy {strategy} --rounds {rounds} --limit {limit}", listed(dtypes))
+}
+
+fn listed(all: &[impl ToString]) -> String {
+    all.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// A file of JSON lines that grows line by line.
@@ -138,12 +142,16 @@ impl fmt::Display for CaseRow {
                 }
                 Outcome::Timed(timed) => timed,
             };
-            write!(f, "    {}: {:.1} GFLOP/s", side.title(), timed.gflops)?;
-            if at == 0 {
-                let peak = self.peak_flops * 1e-9;
-                write!(f, " = {:.0}% of the fma peak {peak:.1} GFLOP/s", 100.0 * timed.gflops / peak)?;
-            } else if let Some(ratio) = timed.ratio {
-                write!(f, ", ratio {ratio:.2}")?;
+            let peak = self.peak_flops * 1e-9;
+            let share = 100.0 * timed.gflops / peak;
+            write!(
+                f,
+                "    {}: {:.1} GFLOP/s = {share:.0}% of the f32 peak {peak:.1}",
+                side.title(),
+                timed.gflops
+            )?;
+            if let Some(ratio) = Spread::of(timed.ratios.clone()).filter(|_| at > 0) {
+                write!(f, ", ratio {ratio}")?;
             }
             writeln!(f)?;
         }
@@ -176,16 +184,26 @@ mod tests {
 
     #[test]
     fn a_command_does_not_name_the_file_of_its_results() {
-        let arguments = ["--sizes", "64", "--json", "/a/b", "--json=/c", "--dtypes", "f16"].map(String::from);
-        assert_eq!(command(arguments.into_iter()), "peers --sizes 64 --dtypes f16");
+        let mut options = Options {
+            sizes: vec![Size::cube(64), Size { m: 64, n: 1024, k: 4096 }],
+            dtypes: vec![Type::F16],
+            strategy: Choice::All,
+            rounds: 5,
+            limit: 60,
+            json: Some("/a/b".into()),
+        };
+        let rest = "--dtypes f16 --strategy all --rounds 5 --limit 60";
+        assert_eq!(command(&options), format!("peers --sizes 64x64x64,64x1024x4096 {rest}"));
+        options.sizes.clear();
+        assert_eq!(command(&options), format!("peers {rest}"));
     }
 
     #[test]
     fn a_case_prints_its_sides() {
         let row =
             case("llvmpipe", vec![side("Tilewise", "auto", 0.01, 1.0), side("CubeK", "auto", 0.008, 0.8)]);
-        let text = "f32 512x512x512: gemm_tiled\n    Tilewise auto: 26.8 GFLOP/s = 54% of the fma peak 50.0 GFLOP/s\n    \
-                    CubeK auto: 33.6 GFLOP/s, ratio 0.80\n";
+        let text = "f32 512x512x512: gemm_tiled\n    Tilewise auto: 26.8 GFLOP/s = 54% of the f32 peak 50.0\n    \
+                    CubeK auto: 33.6 GFLOP/s = 67% of the f32 peak 50.0, ratio 0.80 (0.80 to 0.80)\n";
         assert_eq!(row.to_string(), text);
     }
 

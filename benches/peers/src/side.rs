@@ -3,7 +3,7 @@
 use crate::check::Definition;
 use crate::error::{Error, Result};
 use crate::rows::{Checked, Outcome, SideRow, Timed};
-use crate::statistics::{Rounds, middle, ratio, repetitions};
+use crate::statistics::{Rounds, middle, ratios, repetitions};
 
 /// Seconds that one timing should take at least, and products of one timing at most.
 const ENOUGH: f64 = 0.01;
@@ -104,7 +104,7 @@ impl<'a> Ready<'a> {
             seconds_min: fold(f64::min),
             seconds_max: fold(f64::max),
             gflops: flops / seconds * 1e-9,
-            ratio: ratio(&self.seconds, ours),
+            ratios: ratios(&self.seconds, ours),
             checked: self.checked.clone(),
         })
     }
@@ -141,7 +141,7 @@ mod tests {
         let Outcome::Timed(timed) = side.row(4e6, &[0.001, 0.001]).outcome else { panic!("it failed") };
         assert_eq!((timed.rounds, timed.products_per_round), (2, 8));
         assert!((timed.seconds - 0.002).abs() < 1e-12 && (timed.gflops - 2.0).abs() < 1e-9);
-        assert!(timed.ratio.is_some_and(|ratio| (ratio - 2.0).abs() < 1e-12));
+        assert!(timed.ratios.iter().all(|ratio| (ratio - 2.0).abs() < 1e-12) && timed.ratios.len() == 2);
     }
 
     #[test]

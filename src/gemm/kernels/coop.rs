@@ -235,11 +235,10 @@ impl KernelSpec for Coop {
         stages(tile, problem, caps) * stage + output
     }
 
-    /// A read of an f16 from shared memory takes as long as several multiply-adds: the ratio of the matrix unit's rate to that
-    /// of f32. A core that has registers for a single workgroup waits at its barriers.
+    /// A read of an f16 from shared memory takes as long as several multiply-adds. A core that has registers for a single workgroup
+    /// waits at its barriers.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         let machine = &caps.machine;
-        let read_weight = machine.matrix_flops / machine.f32_flops;
         let cost = Cost::of_blocks(tile, problem, caps, Unit::Matrix);
         let is_alone = 2 * self.invocations(tile, caps) * registers(tile, caps) > machine.core_registers;
         let barrier_seconds = match cost.inner_loop {
@@ -247,7 +246,7 @@ impl KernelSpec for Coop {
             None if is_alone => machine.barrier_seconds,
             None => 0.0,
         };
-        Cost { read_weights: [read_weight; 2], barrier_seconds, ..cost }
+        Cost { read_weights: [machine.matrix_read_weight(); 2], barrier_seconds, ..cost }
     }
 
     /// The signs of a sign half are f16.
