@@ -178,7 +178,7 @@ fn heading(picture: &Picture<'_>, height: u32, run: &Run) -> Drawn {
         return Ok(());
     }
     let marked = format!(
-        "*: all operands and results that take turns fit in the device's last cache, {} MiB: memory need not limit them.",
+        "*: the operands that take turns fit in the device's last cache, {} MiB: memory need not limit them.",
         run.cache_bytes >> 20
     );
     text(picture, &marked, [16, top + 16], SMALL, GREY, HPos::Left)
