@@ -124,6 +124,7 @@ fn draw(picture: &Picture<'_>, height: u32, run: &Run, series: &[Series<'_>]) ->
     for series in series {
         let places: Vec<_> = series.rows.iter().map(|row| chart.backend_coord(&place(row))).collect();
         series.path(picture, &places)?;
+        places.windows(2).for_each(|ends| labels.take_line(ends[0], ends[1]));
         for at in places {
             series.mark(picture, at)?;
             labels.take_point(at);
