@@ -57,14 +57,16 @@ pub(crate) fn check(case: &Case, caps: &Caps, patience: Patience) -> Result<(), 
         return Err(format!("k is the number of blades: 4, 8, 16 or 32; got {}", case.shape[2]));
     }
     let most = caps.limits.binding_bytes.min(caps.limits.buffer_bytes);
-    for need in needs(case) {
+    let (mut all, result) = needs(case);
+    all.push(result);
+    for need in &all {
         let bytes = need.bytes()?;
         if bytes > most {
             let name = need.name;
             return Err(format!("{name} has {bytes} bytes, but a tensor on this device has at most {most}"));
         }
     }
-    let all = bytes(case)?;
+    let all = bytes(&all)?;
     // Operands exist at least twice, and the host draws and checks them.
     let room = caps.memory.unwrap_or(u64::MAX) / 4;
     if all > room {
@@ -77,33 +79,36 @@ pub(crate) fn check(case: &Case, caps: &Caps, patience: Patience) -> Result<(), 
     patience.check(flops(case) / peak.into_iter().fold(0.0, f64::max))
 }
 
-/// Bytes of the operands and the result.
-pub(crate) fn bytes(case: &Case) -> Result<u64, String> {
-    needs(case).iter().try_fold(0u64, |all, need| Ok(all.saturating_add(need.bytes()?)))
+/// Bytes of the operands.
+pub(crate) fn operand_bytes(case: &Case) -> Result<u64, String> {
+    bytes(&needs(case).0)
 }
 
-/// The operands and the result.
-fn needs(case: &Case) -> Vec<Need> {
+fn bytes(needs: &[Need]) -> Result<u64, String> {
+    needs.iter().try_fold(0u64, |all, need| Ok(all.saturating_add(need.bytes()?)))
+}
+
+/// The operands, and the result.
+fn needs(case: &Case) -> (Vec<Need>, Need) {
     let ([m, n, k], dtype) = (case.shape, case.dtype);
     let need = |name, shape, dtype| Need { name, shape, dtype };
     match case.op {
-        Op::Gemm | Op::Gemv => vec![
-            need("A", [m, k, 1], dtype),
-            need("B", [k, n, 1], dtype),
-            need("C", [m, n, 1], if dtype == DType::I8 { DType::I32 } else { DType::F32 }),
-        ],
-        Op::Sketch => {
-            vec![need("the operand", [k, n, 1], dtype), need("the result", [m, n, 1], DType::F32)]
+        Op::Gemm | Op::Gemv => {
+            let sum = if dtype == DType::I8 { DType::I32 } else { DType::F32 };
+            let operands = vec![need("A", [m, k, 1], dtype), need("B", [k, n, 1], dtype)];
+            (operands, need("C", [m, n, 1], sum))
         }
-        Op::Clifford => ["the left operand", "the right operand", "the result"]
-            .map(|name| need(name, [k, m, n], dtype))
-            .into(),
-        Op::Attention => vec![
-            need("the queries", [HEADS, m, k], dtype),
-            need("the keys", [HEADS, n, k], dtype),
-            need("the values", [HEADS, n, k], dtype),
-            need("the result", [HEADS, m, k], dtype),
-        ],
+        Op::Sketch => {
+            (vec![need("the operand", [k, n, 1], dtype)], need("the result", [m, n, 1], DType::F32))
+        }
+        Op::Clifford => {
+            let of = |name| need(name, [k, m, n], dtype);
+            (vec![of("the left operand"), of("the right operand")], of("the result"))
+        }
+        Op::Attention => {
+            let of = |name, length| need(name, [HEADS, length, k], dtype);
+            (vec![of("the queries", m), of("the keys", n), of("the values", n)], of("the result", m))
+        }
     }
 }
 

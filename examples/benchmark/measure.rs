@@ -19,6 +19,8 @@ const ROUNDS: u32 = 25;
 const QUICK_ROUNDS: u32 = 25;
 /// Passes over all batches, each with a part of the rounds.
 const MAX_PASSES: u32 = 5;
+/// Bytes of the operands of a batch at most, unless a single group has more.
+const BATCH_BYTES: u64 = 4 << 30;
 
 /// Measures what the arguments ask for.
 ///
@@ -66,9 +68,9 @@ pub(crate) fn measure(args: &Args, gpu: &Gpu, groups: &[Group], files: &Files<'_
     }
 }
 
-/// The groups in batches whose sets fit together in a quarter of the device's memory, as far as single groups do.
+/// The groups in batches whose sets of operands fit together in memory, as far as single groups do.
 fn batches<'a>(groups: &'a [Group], gpu: &Gpu) -> Vec<&'a [Group]> {
-    let room = turns::room(gpu);
+    let room = turns::room(gpu).min(BATCH_BYTES);
     let mut batches = Vec::new();
     let (mut begin, mut bytes) = (0, 0u64);
     for (at, group) in groups.iter().enumerate() {

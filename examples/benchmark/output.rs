@@ -7,6 +7,7 @@ use crate::report::Plans;
 use crate::roofline::Peak;
 use crate::support::picture::unwritable;
 use serde_json::{Value, json};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use tilewise::{Error, Result};
 
@@ -16,6 +17,8 @@ pub(crate) struct Files<'a> {
     json: Option<Target<'a>>,
     csv: Option<Target<'a>>,
     svg: Option<Target<'a>>,
+    /// Whether anything that this run measured was written.
+    has_progress: Cell<bool>,
 }
 
 /// A file to write.
@@ -54,12 +57,15 @@ impl<'a> Files<'a> {
             json: target(&args.json)?,
             csv: target(&args.csv)?,
             svg: target(&args.svg)?,
+            has_progress: Cell::new(false),
         })
     }
 
     /// Writes what was measured so far.
     pub(crate) fn write_progress(&self, run: &Run) -> Result<()> {
-        self.write(run, None, |target, bytes| replace(&target.meanwhile(), bytes))
+        self.write(run, None, |target, bytes| replace(&target.meanwhile(), bytes))?;
+        self.has_progress.set(true);
+        Ok(())
     }
 
     /// Writes what was measured.
@@ -77,7 +83,7 @@ impl<'a> Files<'a> {
 
     /// Where what was measured is while the run goes on, if it is saved.
     pub(crate) fn saved_meanwhile(&self) -> Option<PathBuf> {
-        self.save.as_ref().map(Target::meanwhile).filter(|path| path.exists())
+        self.save.as_ref().filter(|_| self.has_progress.get()).map(Target::meanwhile)
     }
 
     fn write(

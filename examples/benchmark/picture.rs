@@ -124,6 +124,7 @@ fn draw(picture: &Picture<'_>, height: u32, run: &Run, series: &[Series<'_>]) ->
     for series in series {
         let places: Vec<_> = series.rows.iter().map(|row| chart.backend_coord(&place(row))).collect();
         series.path(picture, &places)?;
+        places.windows(2).for_each(|ends| labels.take_line(ends[0], ends[1]));
         for at in places {
             series.mark(picture, at)?;
             labels.take_point(at);
@@ -178,7 +179,7 @@ fn heading(picture: &Picture<'_>, height: u32, run: &Run) -> Drawn {
         return Ok(());
     }
     let marked = format!(
-        "*: all operands and results that take turns fit in the device's last cache, {} MiB: memory need not limit them.",
+        "*: the operands that take turns fit in the device's last cache, {} MiB: memory need not limit them.",
         run.cache_bytes >> 20
     );
     text(picture, &marked, [16, top + 16], SMALL, GREY, HPos::Left)

@@ -253,7 +253,7 @@ impl Row {
         size([self.m, self.n, self.k])
     }
 
-    /// The size, with a mark if operands and results fit in the cache.
+    /// The size, with a mark if the operands that take turns fit in the cache.
     pub(crate) fn marked_size(&self) -> String {
         self.size() + if self.turns.in_cache { "*" } else { "" }
     }

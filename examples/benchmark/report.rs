@@ -93,7 +93,7 @@ impl fmt::Display for Report {
             let cache = run.cache_bytes >> 20;
             writeln!(
                 f,
-                "in cache   all operands and results that take turns fit in the device's last cache of {cache} MiB"
+                "in cache   the operands that take turns fit in the device's last cache of {cache} MiB"
             )?;
         }
         table::write(f, run)?;

@@ -41,9 +41,9 @@ pub(crate) struct FastQuarter {
 
 impl FastQuarter {
     const SHARE: f64 = 0.25;
-    /// As the notches of box plots, which are made for comparing two of them: R. McGill, J. W. Tukey and W. A. Larsen,
-    /// Variations of Box Plots, The American Statistician 32 (1978), 12-16. The interval: H. A. David and H. N. Nagaraja, Order
-    /// Statistics (2003), section 7.1.
+    /// As wide as the notches of box plots, which are made for comparing two of them.
+    // R. McGill, J. W. Tukey and W. A. Larsen: Variations of Box Plots, The American Statistician 32 (1978), 12-16. The
+    // interval: H. A. David and H. N. Nagaraja, Order Statistics (2003), section 7.1.
     const DEVIATIONS: f64 = 1.7;
 
     /// Of at least one number, in the order in which they were measured.

@@ -1,4 +1,7 @@
-//! Sets of operands and results that take turns, so that a cache does not hold them from their last use.
+//! Sets of operands that take turns, so that a cache does not hold them from their last use.
+//!
+//! Results are written to one place: launches that write the same buffer run one after another, and do not flatter the figure
+//! by overlapping.
 
 use crate::case::Case;
 use crate::fits;
@@ -21,14 +24,14 @@ pub(crate) fn room(gpu: &Gpu) -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Turns {
     pub(crate) sets: u64,
-    /// Bytes of the operands and the result of one set.
+    /// Bytes of the operands of one set.
     pub(crate) set_bytes: u64,
     /// Whether all sets together fit in the device's last cache. What is read then need not come from memory.
     pub(crate) in_cache: bool,
 }
 
 impl Turns {
-    /// Of operations whose operands and result have this number of bytes.
+    /// Of operations whose operands have this number of bytes.
     pub(crate) fn of(gpu: &Gpu, set_bytes: u64) -> Self {
         let (set_bytes, cache) = (set_bytes.max(1), gpu.caps().machine.cache_size);
         let wanted = cache.saturating_mul(CACHES).div_ceil(set_bytes);
@@ -38,7 +41,7 @@ impl Turns {
 
     /// Of a case.
     pub(crate) fn of_case(gpu: &Gpu, case: &Case) -> Result<Self> {
-        let bytes = fits::bytes(case);
+        let bytes = fits::operand_bytes(case);
         Ok(Self::of(gpu, bytes.map_err(|why| Error::Input { what: case.to_string(), why })?))
     }
 
@@ -50,23 +53,5 @@ impl Turns {
     /// A set for each turn. All hold the same values, in different places in memory.
     pub(crate) fn sets<T>(self, mut set: impl FnMut() -> Result<T>) -> Result<Vec<T>> {
         (0..self.sets).map(|_| set()).collect()
-    }
-
-    /// Keeps results until their turn comes again, so that the next ones are written elsewhere.
-    pub(crate) fn results<T>(self) -> Results<T> {
-        Results { kept: (0..self.sets).map(|_| None).collect() }
-    }
-}
-
-/// The results of the last turns.
-pub(crate) struct Results<T> {
-    kept: Vec<Option<T>>,
-}
-
-impl<T> Results<T> {
-    /// Keeps the result of this operation, in place of the one from as many operations ago as there are turns.
-    pub(crate) fn keep(&mut self, at: usize, result: T) {
-        let turns = self.kept.len();
-        self.kept[at % turns] = Some(result);
     }
 }

@@ -373,7 +373,7 @@ fn points_lie_where_their_intensity_and_speed_are() {
         "fma of f32: 50.0 GFLOP/s",
         "copy: 10.0 GB/s",
         "32x64x64*",
-        "*: all operands and results that take turns fit in ",
+        "*: the operands that take turns fit in ",
     ] {
         assert!(picture.contains(text), "{text}: {picture}");
     }

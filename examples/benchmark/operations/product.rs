@@ -6,7 +6,6 @@ use crate::planned::check_time;
 use crate::ready::{Checked, Ready, ran};
 use crate::sample::Sample;
 use crate::turns::Turns;
-use std::cell::RefCell;
 use std::rc::Rc;
 use tilewise::reference::{self, GemmReference};
 use tilewise::{Fill, Gemm, Gpu, Operand, Precision, Real, Result, Tensor};
@@ -14,18 +13,14 @@ use tilewise::{Fill, Gemm, Gpu, Operand, Precision, Real, Result, Tensor};
 /// Products of one size and type: all that they share.
 struct Shared<T: Operand> {
     turns: Turns,
-    sets: Vec<Set<T>>,
+    pairs: Vec<Pair<T>>,
     definition: Definition,
     patience: Patience,
     configure: Configure<T>,
 }
 
-/// The operands and the result of a product.
-struct Set<T: Operand> {
-    a: Tensor<T>,
-    b: Tensor<T>,
-    c: RefCell<Tensor<T::Sum>>,
-}
+/// The operands of a product.
+type Pair<T> = (Tensor<T>, Tensor<T>);
 
 /// Sets the precision, of products that have one.
 pub(super) type Configure<T> = for<'a> fn(Gemm<'a, T>, Precision) -> Gemm<'a, T>;
@@ -72,30 +67,26 @@ pub(super) fn prepare<T: Operand>(
     let size @ [m, n, k] = cases[0].shape;
     let (a, b) = (Fill::Uniform.values::<T>(m * k, 1), Fill::Uniform.values::<T>(k * n, 2));
     let turns = Turns::of_case(gpu, &cases[0])?;
-    let set = || {
-        let c = gpu.empty::<T::Sum>([m, n])?.into();
-        Ok(Set { a: gpu.tensor(&a, [m, k])?, b: gpu.tensor(&b, [k, n])?, c })
-    };
-    let sets = turns.sets(set)?;
+    let pairs = turns.sets(|| Ok((gpu.tensor(&a, [m, k])?, gpu.tensor(&b, [k, n])?)))?;
     let shared =
-        Rc::new(Shared { turns, sets, definition: Definition::new(&a, &b, size), patience, configure });
+        Rc::new(Shared { turns, pairs, definition: Definition::new(&a, &b, size), patience, configure });
     Ok(cases.iter().map(|case| ready(gpu, *case, Rc::clone(&shared))).collect())
 }
 
 fn ready<T: Operand>(gpu: &Gpu, case: Case, shared: Rc<Shared<T>>) -> Result<Ready> {
-    let plan = product(&case, &shared.sets[0], shared.configure).plan()?;
+    let plan = product(&case, &shared.pairs[0], shared.configure).plan()?;
     check_time(&plan, shared.patience)?;
-    let (c, plan) = ran(gpu, plan, || product(&case, &shared.sets[0], shared.configure).run())?;
+    let (mut c, plan) = ran(gpu, plan, || product(&case, &shared.pairs[0], shared.configure).run())?;
     let checked = shared.definition.check::<T>(&c, case.precision)?;
     Ready::new(gpu, plan, checked, shared.turns, move |at| {
-        let set = &shared.sets[at % shared.sets.len()];
-        product(&case, set, shared.configure).run_into(&mut set.c.borrow_mut())
+        let pair = &shared.pairs[at % shared.pairs.len()];
+        product(&case, pair, shared.configure).run_into(&mut c)
     })
 }
 
 /// The product of a case.
-fn product<'a, T: Operand>(case: &Case, set: &'a Set<T>, configure: Configure<T>) -> Gemm<'a, T> {
-    let product = configure(Gemm::new(&set.a, &set.b), case.precision.unwrap_or_default());
+fn product<'a, T: Operand>(case: &Case, (a, b): &'a Pair<T>, configure: Configure<T>) -> Gemm<'a, T> {
+    let product = configure(Gemm::new(a, b), case.precision.unwrap_or_default());
     match case.pin {
         Some(kernel) => product.kernel(kernel),
         None => product,
