@@ -170,7 +170,7 @@ impl<'a> Table<'a> {
         let (caps, Peaks { flops, bytes, .. }) = (self.gpu.caps(), self.peaks);
         let (flops, bytes) = (scaled(flops, "FLOP/s"), scaled(bytes, "B/s"));
         println!("{}, {}", caps.adapter, caps.driver);
-        println!("peaks: f32 {flops} by a loop of vec4 fma, {bytes} by a copy");
+        println!("peaks: f32 {flops} by a loop of multiply-adds, {bytes} by a copy");
         for row in &self.rows {
             let Case { kernel, dtype, size, .. } = row.case;
             let (best, median) = (scaled(row.best, "FLOP/s"), scaled(row.median, "FLOP/s"));

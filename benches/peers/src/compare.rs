@@ -81,7 +81,7 @@ impl fmt::Display for Results {
 const NOTES: &str = "\
 A ratio is the peer's time over Tilewise's in a round, in which all sides are timed in turn: above 1 Tilewise is faster. It is \
 the median over the rounds of all runs, with the quartiles in brackets. Times are the host's, from the first launch of a batch \
-of products until all are done. Beside each rate is its share of the f32 peak of the same process, a loop of multiply-adds on the \
+of products until all are done. Next to each rate is its share of the f32 peak of the same process, a loop of multiply-adds on the \
 device; the crate `gemm` runs on the CPU itself. cuBLAS is timed by another program, on the device's clock: its ratio is over \
 Tilewise's time on that clock.";
 

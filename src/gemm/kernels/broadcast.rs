@@ -21,9 +21,12 @@ const SUM_WEIGHT: f64 = 1.8;
 /// Time of the load of an element of B whose line of memory has left the core's first cache, in addition to `GATHER_WEIGHT`.
 /// Fitted to B transposed, with rows of 256 to 2,048 elements of f32.
 const MISS_WEIGHT: f64 = 54.0;
-/// A core's first cache: bytes of a line, the number of sets into which lines fall by their address, and lines in a set. As in
-/// x86-64 processors with 48 KiB.
-const CACHE: [usize; 3] = [64, 64, 12];
+/// Bytes of a line of a core's first cache. This and the next two are those of x86-64 processors with 48 KiB.
+const LINE_BYTES: u64 = 64;
+/// Sets into which the lines of this cache fall by their address.
+const SETS: usize = 64;
+/// Lines that fit into a set.
+const LINES_OF_SET: u32 = 12;
 
 const TILES: [Tile; 3] = [
     Tile::of_invocations(GemmKernel::Broadcast, [16, 64, 4], [16, 8]),
@@ -94,13 +97,15 @@ impl KernelSpec for Broadcast {
 /// each column is a line of its own, and if they are a large power of two apart, they fall into few sets. The time of such loads
 /// was found to grow with the square of this share.
 fn missing(tile: &Tile, problem: &GemmProblem) -> f64 {
-    let [line_bytes, sets, lines_of_set] = CACHE;
-    let column_bytes = problem.dims.b_outer as usize * problem.types.ab.size();
-    let columns = tile.bn as usize;
-    let mut in_sets = vec![0; sets];
-    let mut lines: Vec<usize> = (0..columns).map(|column| column * column_bytes / line_bytes).collect();
-    lines.dedup();
-    lines.iter().for_each(|line| in_sets[line % sets] += 1);
-    let stay: usize = in_sets.into_iter().map(|lines: usize| lines.min(lines_of_set)).sum();
-    1.0 - stay as f64 / lines.len() as f64
+    let column_bytes = u64::from(problem.dims.b_outer) * problem.types.ab.size() as u64;
+    let (mut in_sets, mut all, mut last) = ([0u32; SETS], 0u32, None);
+    for column in 0..u64::from(tile.bn) {
+        let line = column * column_bytes / LINE_BYTES;
+        if last.replace(line) != Some(line) {
+            all += 1;
+            in_sets[usize::try_from(line % SETS as u64).unwrap_or_default()] += 1;
+        }
+    }
+    let stay: u32 = in_sets.iter().map(|&lines| lines.min(LINES_OF_SET)).sum();
+    1.0 - f64::from(stay) / f64::from(all)
 }

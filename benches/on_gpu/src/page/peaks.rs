@@ -55,7 +55,7 @@ pub(super) fn text(rows: &[PeakRow]) -> String {
         match row {
             PeakRow::Peaks(peaks) => {
                 text += &format!(
-                    "Peaks, measured in the same run: {} TFLOP/s by a loop of vec4 fma in f32, {} GB/s by a copy. Opening \
+                    "Peaks, measured in the same run: {} TFLOP/s by a loop of multiply-adds in f32, {} GB/s by a copy. Opening \
                      a second Gpu: {} ms.\n\n",
                     short(peaks.peak_flops * 1e-12),
                     short(peaks.peak_bytes * 1e-9),
