@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// auto by default
     #[arg(long, value_delimiter = ',', value_name = "KERNEL,..")]
     pub(crate) kernels: Vec<Kernels>,
-    /// Rounds, in each of which every case of a size is timed once; 25 by default
+    /// Rounds, in each of which every case is timed once; 25 by default
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) rounds: Option<u32>,
     /// Writes all figures and what follows from them, as JSON

@@ -11,13 +11,13 @@ use crate::record::{Row, Run};
 use crate::turns::{self, Turns};
 use crate::{operations, planned};
 use indicatif::{ProgressBar, ProgressStyle};
-use tilewise::gpu::{Clock, Timing};
-use tilewise::{DType, Error, Gpu, Result};
+use tilewise::gpu::{Clock, Timing, Tuning};
+use tilewise::{DType, Error, Gpu, GpuOptions, Result};
 
 /// Rounds, and those of a quick run.
 const ROUNDS: u32 = 25;
 const QUICK_ROUNDS: u32 = 25;
-/// Passes over all batches, each with a part of the rounds.
+/// Passes over all cases, each with a part of the rounds.
 const MAX_PASSES: u32 = 5;
 /// Bytes of the operands of a batch at most, unless a single group has more.
 const BATCH_BYTES: u64 = 4 << 30;
@@ -25,19 +25,24 @@ const BATCH_BYTES: u64 = 4 << 30;
 /// Measures what the arguments ask for.
 ///
 /// A round times every case once, so that what disturbs the machine for some seconds is in few rounds of each case. If the sets
-/// of all cases do not fit in memory, batches of them take turns, in several passes.
+/// of all cases do not fit in memory, batches of them take turns. Each pass opens the device anew: where a driver puts compiled
+/// code and buffers can change times by a third (attention of f32 on lavapipe), and stays the same until they are made again.
 pub(crate) fn measure(args: &Args, gpu: &Gpu, groups: &[Group], files: &Files<'_>) -> Result<Run> {
     let rounds = args.rounds.unwrap_or(if args.quick { QUICK_ROUNDS } else { ROUNDS });
     check_any(args, gpu, groups)?;
     let batches = batches(groups, gpu);
-    let passes = if batches.len() == 1 { 1 } else { MAX_PASSES.min(rounds) };
+    let passes = MAX_PASSES.min(rounds);
     let cases: usize = groups.iter().map(|group| group.cases.len()).sum();
     // Shown only on a terminal.
     let bar = ProgressBar::new(cases as u64 * u64::from(rounds + passes)).with_style(style()?);
     bar.set_message("peaks");
     let meter = Meter::open()?;
     let mut run = Run::begin(gpu, meter.measure()?);
+    // Plans that are tuned in this run are known to its first `Gpu` only, unless files are cached.
+    let is_tuned = GpuOptions::from_env()?.tuning != Tuning::Off;
     for pass in 0..passes {
+        let again = if is_tuned { None } else { Some(Gpu::open()?) };
+        let gpu = again.as_ref().unwrap_or(gpu);
         let [first, end] = [pass, pass + 1].map(|pass| rounds * pass / passes);
         for batch in &batches {
             let mut ready = Vec::new();
@@ -48,18 +53,18 @@ pub(crate) fn measure(args: &Args, gpu: &Gpu, groups: &[Group], files: &Files<'_
                 files.write_progress(&run)?;
                 ready.push(cases);
             }
-            for at in first + 1..end {
-                if at == rounds / 2 {
-                    run.peaks = run.peaks.or_higher(&meter.measure()?);
-                }
+            for _ in first + 1..end {
                 for cases in &mut ready {
                     round(gpu, cases, &mut run, &bar)?;
                     files.write_progress(&run)?;
                 }
             }
         }
+        // Before, in the middle, and at the end.
+        if pass == passes / 2 || pass + 1 == passes {
+            run.peaks = run.peaks.or_higher(&meter.measure()?);
+        }
     }
-    run.peaks = run.peaks.or_higher(&meter.measure()?);
     run.finished = true;
     bar.finish_and_clear();
     match (run.rows.is_empty(), run.left_out.first()) {
