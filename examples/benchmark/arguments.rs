@@ -11,7 +11,7 @@ use tilewise::{Error, GemmKernel, Precision, Result};
 /// Measures operations on this machine's device, checks them, and compares them with the device's peaks.
 #[derive(Parser)]
 pub(crate) struct Args {
-    /// Few sizes and types: about a minute on a software device
+    /// Few sizes and types: a minute or two on a software device
     #[arg(long)]
     pub(crate) quick: bool,
     /// What to measure; everything by default
