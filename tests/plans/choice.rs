@@ -59,6 +59,13 @@ fn a_large_square_product_is_on_tensor_cores_broadcast_by_a_processor_and_tiled_
 #[test]
 fn a_processor_stages_rows_of_b_that_its_cache_cannot_hold_together() {
     let caps = fixtures::lavapipe();
+    let transposed = [View::Plain, View::Transposed, View::Plain];
+    let slower = wgsl::problem([256, 256, 1024], F32, transposed).plan(&fixtures::swiftshader()).unwrap();
+    assert_eq!(
+        taken(&slower).kernel,
+        GemmKernel::Broadcast,
+        "its arithmetic takes longer than the loads: {slower}"
+    );
     for (k, b, want) in [
         (256, View::Transposed, GemmKernel::Broadcast),
         (384, View::Transposed, GemmKernel::Broadcast),

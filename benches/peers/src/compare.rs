@@ -363,6 +363,16 @@ mod tests {
     }
 
     #[test]
+    fn committed_results_are_read() -> Result<()> {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../results");
+        let folders = fs::read_dir(&root).map_err(Error::file("read", &root))?.flatten();
+        let files: Vec<PathBuf> =
+            folders.map(|folder| folder.path().join("cases.jsonl")).filter(|file| file.exists()).collect();
+        assert!(!files.is_empty());
+        print(&files)
+    }
+
+    #[test]
     fn files_that_are_no_results_are_named() -> Result<()> {
         let path = std::env::temp_dir().join(format!("tilewise-peers-garbage-{}.jsonl", std::process::id()));
         fs::write(&path, "{}\n\n[1, 2]\n").map_err(Error::file("write", &path))?;

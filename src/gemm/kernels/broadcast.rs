@@ -18,9 +18,10 @@ const GATHER_WEIGHT: f64 = 11.6;
 /// Time of a multiply-add whose sum is loaded from the stack, and stored there again after BK of them. Fitted in the same way.
 const SUM_WEIGHT: f64 = 1.8;
 
-/// Time of the load of an element of B whose line of memory has left the core's first cache, in addition to `GATHER_WEIGHT`.
-/// Fitted to B transposed, with rows of 256 to 2,048 elements of f32.
-const MISS_WEIGHT: f64 = 54.0;
+/// Seconds of the load of an element of B whose line of memory has left the core's first cache, in addition to `GATHER_WEIGHT`.
+/// Fitted to B transposed, with rows of 256 to 2,048 elements of f32 on lavapipe. It does not depend on how fast a driver's
+/// arithmetic is: on SwiftShader the same lines cost next to nothing compared with its multiply-adds.
+const MISS_SECONDS: f64 = 1.3e-9;
 /// Bytes of a line of a core's first cache. This and the next two are those of x86-64 processors with 48 KiB.
 const LINE_BYTES: u64 = 64;
 /// Sets into which the lines of this cache fall by their address.
@@ -71,9 +72,11 @@ impl KernelSpec for Broadcast {
         let cost = Cost::of_blocks(tile, problem, caps, Unit::F32);
         let along_n = problem.dims.b_outer == 1;
         let run = if along_n { f64::from(tile.bn) * problem.types.ab.size() as f64 } else { f64::INFINITY };
+        // In multiply-adds of a core.
+        let miss = MISS_SECONDS * cost.peak / 2.0 / f64::from(caps.machine.cores.max(1));
         Cost {
             multiply_add_weight: SUM_WEIGHT,
-            read_weights: [BROADCAST_WEIGHT, GATHER_WEIGHT + MISS_WEIGHT * missing(tile, problem).powi(2)],
+            read_weights: [BROADCAST_WEIGHT, GATHER_WEIGHT + miss * missing(tile, problem).powi(2)],
             traffic: Traffic::ByBlock { run_bytes_of_b: run },
             ..cost
         }

@@ -168,6 +168,9 @@ mod tests {
                 if path.extension().is_none_or(|ending| ending != "jsonl") {
                     continue;
                 }
+                if name == "cases.jsonl" {
+                    continue; // of benches/peers, whose own test reads it
+                }
                 files += 1;
                 let text = std::fs::read_to_string(&path).expect("text");
                 let malformed = match name.split_once('.').map_or(name.as_str(), |(stem, _)| stem) {
