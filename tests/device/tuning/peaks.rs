@@ -60,8 +60,9 @@ fn products_of_matrices_are_computed_on_every_usable_row() {
         let sums = |b: &[f16]| {
             reference::gemm(a, b, [columns; 3]).value.into_iter().map(|x| x * f64::from(ITERATIONS))
         };
-        let of_workgroup: Vec<f32> = sums(b0).chain(sums(b1)).map(|x| x as f32).collect();
-        assert_eq!(c.to_vec().unwrap(), of_workgroup.repeat(rows_of_c / (2 * columns)), "{size}");
+        let of_workgroup: Vec<f64> = sums(b0).chain(sums(b1)).collect();
+        let c: Vec<f64> = c.to_vec().unwrap().into_iter().map(f64::from).collect();
+        assert_eq!(c, of_workgroup.repeat(rows_of_c / (2 * columns)), "{size}");
         assert_eq!(problem.operations(), 5.0 * f64::from(ITERATIONS) * 2.0 * 2.0 * f64::from(size).powi(3));
     }
 }

@@ -79,10 +79,10 @@ pub(crate) fn launches() -> Vec<Launch> {
         let problem = PeakProblem::new(number, words, 100);
         add(&format!("multiply-adds of {number:?}"), problem.plan(&devices[at % 2]));
     }
-    for size in [8, 16] {
+    for size in [8u32, 16] {
         // C fills a window: each workgroup has two matrices of f32.
-        let workgroups = u32::try_from(WINDOW / (8 * size * size)).expect("no more than a window");
-        let problem = MatrixPeakProblem::new(size as u32, workgroups, 100);
+        let words = u32::try_from(WINDOW / 4).expect("no more than a window");
+        let problem = MatrixPeakProblem::new(size, words / (2 * size * size), 100);
         add(&format!("products of matrices of {size}"), problem.plan(&devices[0]));
     }
     launches
