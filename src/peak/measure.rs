@@ -115,12 +115,15 @@ fn of_row(gpu: &Gpu, fragment: u32) -> Result<f64> {
 /// Operations per second, of as many iterations as take long enough. `run` returns the operations of some iterations and the
 /// seconds that they took.
 fn flops(mut run: impl FnMut(u32) -> Result<(f64, f64)>) -> Result<f64> {
-    let mut iterations = 16;
+    let mut iterations = 1;
     run(iterations)?; // compiles
-    while run(iterations)?.1 < ENOUGH && iterations < MOST_ITERATIONS {
+    let operations = loop {
+        let (operations, seconds) = run(iterations)?;
+        if seconds >= ENOUGH || iterations >= MOST_ITERATIONS {
+            break operations;
+        }
         iterations *= 2;
-    }
-    let operations = run(iterations)?.0;
+    };
     Ok(operations / fastest(|| Ok(run(iterations)?.1))?)
 }
 
