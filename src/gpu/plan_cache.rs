@@ -78,6 +78,7 @@ impl PlanCache {
     }
 
     /// Forgets the plans of all problems. Returns them: the caller must drop them while it holds no lock.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn forget(&self) -> impl Sized {
         std::mem::take(&mut self.plans.lock().by_type)
     }

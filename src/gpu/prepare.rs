@@ -15,7 +15,6 @@ use std::sync::Arc;
 pub(super) enum Kept {
     Yes,
     /// The problem is to be tuned, and could not be now.
-    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "a browser tunes nothing"))]
     No,
 }
 

@@ -52,6 +52,7 @@ pub(super) struct State {
     /// Whether the open recording is being timed. It is then not submitted before the timing ends.
     pub(super) timed: bool,
     /// Closures that are timed on the host's clock.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(super) timed_by_host: u32,
     pub(super) counts: Counts,
     pub(super) uploads: UploadCount,
@@ -84,6 +85,7 @@ impl Recorder {
             failure: None,
             rings: Vec::new(),
             timed: false,
+            #[cfg(not(target_arch = "wasm32"))]
             timed_by_host: 0,
             counts: Counts::default(),
             uploads: UploadCount::default(),
