@@ -40,11 +40,12 @@ fn interrupt(mut child: Child, saved: &Path) {
         );
         std::thread::sleep(Duration::from_millis(20));
     }
-    // As the user does with Ctrl-C, where there are signals.
+    // As Ctrl-C does, which the example handles no more than this. NOTE: a shell's background jobs ignore the signal of Ctrl-C.
     #[cfg(unix)]
     {
         let id = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
-        rustix::process::kill_process(id.expect("a process"), rustix::process::Signal::INT).expect("it runs");
+        rustix::process::kill_process(id.expect("a process"), rustix::process::Signal::TERM)
+            .expect("it runs");
     }
     #[cfg(not(unix))]
     child.kill().expect("it runs");
