@@ -27,12 +27,14 @@ impl AttentionProblem {
     pub(super) fn trial_by(&self, reference: Plan) -> Trial {
         let keys = i32::try_from(self.dims.keys).unwrap_or(i32::MAX);
         let attended = self.attended();
+        // A bound of the distances that slopes multiply.
+        let longest = self.dims.queries.max(self.dims.keys);
         let run = |[lengths, keep, values]: [TrialValues; 3], sum: ValueSum| {
             let operands = reference.parameters().iter().map(|parameter| match parameter.name {
                 "the values" => values,
                 "the key lengths" => lengths,
                 "the mask of keys" => keep,
-                "the slopes" => TrialValues::Fraction(self.dims.keys.div_ceil(ADDED)),
+                "the slopes" => TrialValues::Fraction(longest.div_ceil(ADDED)),
                 _ => TrialValues::Signed,
             });
             TrialRun { values: operands.collect(), tolerances: self.trial_tolerances(sum) }

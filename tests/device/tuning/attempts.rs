@@ -73,6 +73,17 @@ fn candidates_of_attention_have_right_results() {
     }
 }
 
+/// Distances are then much larger than the number of keys, and so are the scores that slopes make of them.
+#[test]
+fn candidates_of_attention_with_slopes_and_few_keys_have_right_results() {
+    let Some(gpu) = without_files(Tuning::Off) else { return };
+    let (q, k, slopes) = (flat(&[1, 4, 30_000, 8]), flat(&[1, 4, 16, 8]), flat(&[4]));
+    let (bias, lengths, keep, slopes) = (None, None, None, Some(&slopes));
+    let layouts = AttentionLayouts { q: &q, k: &k, v: &k, bias, lengths, keep, slopes };
+    let (range, statistics) = (AttentionRange::default(), AttentionStatistics::LogSums);
+    tune(&gpu, &AttentionProblem::new(layouts, range, statistics, DType::F32).unwrap());
+}
+
 #[test]
 fn a_family_with_one_plan_has_nothing_to_try() {
     let Some(gpu) = without_files(Tuning::Remembered) else { return };
