@@ -92,14 +92,15 @@ impl<'a> Files<'a> {
         comparison: Option<&Comparison>,
         write: impl Fn(&Target<'_>, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        if let Some(target) = &self.save {
-            write(target, &pretty(target.path, run)?)?;
-        }
         if let Some(target) = &self.json {
             write(target, &pretty(target.path, &json(run, comparison))?)?;
         }
         if let Some(target) = &self.csv {
             write(target, &csv(target.path, run)?)?;
+        }
+        // Last: who finds a row in it finds the row in the others, too.
+        if let Some(target) = &self.save {
+            write(target, &pretty(target.path, run)?)?;
         }
         Ok(())
     }
