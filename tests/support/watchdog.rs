@@ -1,5 +1,6 @@
 //! A watchdog for hanging tests. Every thread announces its work on a board. If a thread announces nothing new for longer than is
-//! allowed, the process prints the board and aborts, so that a hang fails at once instead of at CI's time limit.
+//! allowed, the process prints the board and aborts, so that a hang fails at once instead of at CI's time limit. It prints the
+//! panics so far, too: a thread that others wait for may have panicked.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -27,6 +28,8 @@ struct Desk {
 }
 
 static BOARD: Mutex<Option<HashMap<ThreadId, Desk>>> = Mutex::new(None);
+/// The messages of panics, which a test harness that captures output would lose when the process aborts.
+static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// An announcement that ends when it is dropped.
 #[must_use]
@@ -46,6 +49,11 @@ pub fn in_time<R>(what: impl Into<String>, work: impl FnOnce() -> R) -> R {
 fn doing_within(what: impl Into<String>, limit: Duration) -> Doing {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            PANICS.lock().unwrap_or_else(PoisonError::into_inner).push(panic.to_string());
+            hook(panic);
+        }));
         std::thread::Builder::new().name("watchdog".into()).spawn(watch).expect("a thread starts");
     });
     let thread = std::thread::current();
@@ -100,6 +108,9 @@ fn watch() {
             for Task { what, begun, .. } in &desk.doing {
                 text += &format!("    {what}, for {:.1} s\n", begun.elapsed().as_secs_f64());
             }
+        }
+        for panic in PANICS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            text += &format!("  {panic}\n");
         }
         // NOTE: writes past the test harness, which would hold captured output back until the test ends.
         let _ = std::io::stderr().write_all(text.as_bytes());
