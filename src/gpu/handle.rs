@@ -87,6 +87,9 @@ impl Gpu {
     /// The underlying wgpu device, to share with an application's own work. If it was opened with
     /// [`BufferAccess::unchecked`](crate::gpu::BufferAccess::unchecked), the condition of that function includes every
     /// shader that is created on it.
+    ///
+    /// Call `destroy` on it only while no other thread is inside a call of this crate: with wgpu 30, threads that upload and
+    /// poll can otherwise wait for each other.
     #[must_use]
     pub fn device(&self) -> &wgpu::Device {
         &self.inner.device

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, RwLock};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -15,7 +15,19 @@ use tilewise::gpu::AdoptOptions;
 use tilewise::{Error, Fill, Gpu, Result, Tensor, matmul, ops, wgpu};
 
 /// How a device is lost: the application says so, or destroys it without a word.
-const LOSSES: [fn(&Gpu); 2] = [|gpu| gpu.mark_lost("the cable was pulled"), |gpu| gpu.device().destroy()];
+const LOSSES: [fn(&Gpu); 2] = [
+    |gpu| gpu.mark_lost("the cable was pulled"),
+    |gpu| {
+        let _between = UPLOADS.write().expect("no panic");
+        gpu.device().destroy();
+    },
+];
+
+/// Held by threads that upload while others destroy the device, as the book tells applications.
+///
+/// NOTE: in wgpu 30.0.2 a thread inside `Queue::write_buffer` and one that polls can wait for each other if the device is
+/// destroyed meanwhile: the former holds the lock of destruction and takes that of the trackers, the latter the other way round.
+static UPLOADS: RwLock<()> = RwLock::new(());
 
 /// Runs this on devices of every kind, which are lost in both ways. Only the closure holds the device: what it drops last
 /// is the last of it.
@@ -141,19 +153,54 @@ fn reads_on_a_device_that_its_application_polls_end_when_it_does() {
     device.set_device_lost_callback(|_, _| ());
 }
 
+/// Loses a device, and lets it release what it has. Returns vectors that take freed memory.
+fn lose_and_release(gpu: &Gpu, loss: fn(&Gpu)) -> Vec<Vec<f32>> {
+    loss(gpu);
+    let _ = gpu.device().poll(wgpu::PollType::Poll);
+    vec![vec![-1.0; 1000]; 100]
+}
+
+#[test]
+fn bytes_that_are_read_in_place_outlive_the_device() {
+    on_every_loss("bytes read in place", |gpu, loss| {
+        let a = gpu.random::<f32>([1000], Fill::Integers, 1).unwrap();
+        let want = a.to_vec().unwrap();
+        let read = pollster::block_on(a.read_with(|bytes| {
+            let others = lose_and_release(&gpu, loss);
+            (bytes.to_vec(), others)
+        }));
+        assert_eq!(read.expect("it had arrived").0, want);
+    });
+}
+
+#[test]
+fn staging_memory_that_is_filled_outlives_the_device() {
+    on_every_loss("staging memory filled", |gpu, loss| {
+        let mut a = gpu.random::<f32>([1000], Fill::Integers, 1).unwrap();
+        let mut others = Vec::new();
+        // Without a word of the loss the write may go through.
+        let _ = a.write_from(|to| {
+            others = lose_and_release(&gpu, loss);
+            to.write(0, &[2.0; 1000]);
+        });
+        assert!(others.into_iter().flatten().all(|other| other == -1.0), "freed memory was written to");
+        assert_device(gpu.wait(), "a wait");
+    });
+}
+
 type Work = fn(&Gpu, &Tensor<f32>) -> Result<()>;
 
-/// What each of the threads repeats.
-const LOOPS: [Work; 5] = [
-    |_, a| matmul(a, a)?.to_vec().map(drop),
-    |gpu, _| gpu.tensor(&[1.0f32; 4000], [4000])?.to_vec().map(drop),
-    |_, a| pollster::block_on(ops::add(a, a)?.read()).map(drop),
-    |gpu, a| ops::mul(a, a).and_then(|_| gpu.flush()).and_then(|()| gpu.wait()),
-    |gpu, a| {
+/// What each of the threads repeats, and whether it uploads.
+const LOOPS: [(bool, Work); 5] = [
+    (false, |_, a| matmul(a, a)?.to_vec().map(drop)),
+    (true, |gpu, _| gpu.tensor(&[1.0f32; 4000], [4000])?.to_vec().map(drop)),
+    (false, |_, a| pollster::block_on(ops::add(a, a)?.read()).map(drop)),
+    (false, |gpu, a| ops::mul(a, a).and_then(|_| gpu.flush()).and_then(|()| gpu.wait())),
+    (false, |gpu, a| {
         gpu.trim();
         ops::softmax(a, 1)?.buffer().map(drop)?;
         gpu.wait()
-    },
+    }),
 ];
 
 #[test]
@@ -161,13 +208,16 @@ fn threads_inside_our_functions_come_out_with_the_error() {
     on_every_loss("threads inside", |gpu, loss| {
         let a = square(&gpu).unwrap();
         let begun = Arc::new(Barrier::new(LOOPS.len() + 1));
-        let threads = LOOPS.map(|work| {
+        let writes_dims = !gpu.device().features().contains(wgpu::Features::IMMEDIATES);
+        let threads = LOOPS.map(|(uploads, work)| {
             let (gpu, a, begun) = (gpu.clone(), a.clone(), begun.clone());
+            let uploads = uploads || writes_dims;
             thread::spawn(move || {
                 let _doing = doing("a thread of a device that is lost");
                 work(&gpu, &a).unwrap();
                 begun.wait();
                 loop {
+                    let _upload = uploads.then(|| UPLOADS.read().expect("no panic"));
                     if let Err(error) = work(&gpu, &a) {
                         return error;
                     }
