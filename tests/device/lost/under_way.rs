@@ -33,8 +33,9 @@ static UPLOADS: RwLock<()> = RwLock::new(());
 /// is the last of it.
 fn on_every_loss(what: &str, work: impl Fn(Gpu, fn(&Gpu))) {
     for loss in LOSSES {
-        let _doing = doing(what);
+        let on_noop = doing(what);
         work(support::noop(), loss);
+        drop(on_noop);
         for gpu in support::every_device() {
             in_time(what, || work(Gpu::clone(&gpu), loss));
         }

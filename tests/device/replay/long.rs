@@ -37,7 +37,8 @@ fn capture(gpu: &Gpu, x: &Tensor<f32>, launches: usize) -> Duration {
     took
 }
 
-/// Ten times the launches take ten times as long: a hundred times would be quadratic.
+/// Ten times the launches take ten times as long: a hundred times would be quadratic. The fastest of several captures counts, as
+/// other work on the machine disturbs some.
 #[test]
 fn ten_thousand_launches_are_captured_in_linear_time() {
     let Some(gpu) = support::gpu() else { return };
@@ -46,7 +47,8 @@ fn ten_thousand_launches_are_captured_in_linear_time() {
     in_time("ten thousand launches", || {
         let x = random::<f32>(&gpu, &[8, 8], 1);
         capture(&gpu, &x, most / 10); // compiles, and fills the pool
-        let [short, long] = [most / 10, most].map(|launches| capture(&gpu, &x, launches));
+        let fastest = |launches| (0..4).map(|_| capture(&gpu, &x, launches)).min().expect("some");
+        let [short, long] = [most / 10, most].map(fastest);
         assert!(long < 40 * short, "{short:?} for a tenth, {long:?} for {most} launches");
     });
 }
