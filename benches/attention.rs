@@ -27,7 +27,7 @@ const SIZES: ByDevice<&[usize]> = ByDevice { software: &[1024], gpu: &[1024, 409
 /// Heads.
 const HEADS: usize = 8;
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     support::main(|session| {
         for length in session.sizes(33, &SIZES)? {
             for dim in [64, 128] {

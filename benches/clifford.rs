@@ -19,7 +19,7 @@ const BATCHES: ByDevice<&[usize]> = ByDevice { software: &[4096], gpu: &[4096] }
 /// Points that one motor is applied to.
 const POINTS: ByDevice<usize> = ByDevice { software: 1_000_000, gpu: 10_000_000 };
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     support::main(|session| {
         let peaks = session.peaks()?;
         let bench = Bench { session, peaks };

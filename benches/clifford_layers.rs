@@ -18,7 +18,7 @@ use tilewise::{DType, Fill, Real, Result, Tensor, f16};
 const FEATURES: ByDevice<&[usize]> = ByDevice { software: &[64], gpu: &[512] };
 const BATCHES: ByDevice<&[usize]> = ByDevice { software: &[4096], gpu: &[4096] };
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     support::main(|session| {
         let peaks = session.peaks()?;
         let bench = Bench { session, peaks };

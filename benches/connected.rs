@@ -21,7 +21,7 @@ const TOGETHER: u64 = 2;
 const FEATURES: ByDevice<&[usize]> = ByDevice { software: &[128], gpu: &[512] };
 const ROWS: ByDevice<&[usize]> = ByDevice { software: &[1024], gpu: &[8192] };
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     support::main(|session| {
         let bench = Bench { session };
         bench.session.for_batches("connected", &FEATURES, &ROWS, |size| bench.all(size))

@@ -23,7 +23,7 @@ use tilewise::{Error, Result, Tensor};
 const ROUNDS: NonZero<usize> = NonZero::new(3).unwrap();
 const EDGES: ByDevice<&[usize]> = ByDevice { software: &[1000], gpu: &[1000] };
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     support::main(|session| {
         let rounds = session.rounds(environment::number("TILEWISE_ROUNDS", ROUNDS)?.get());
         let bench = Bench { session, rounds };

@@ -25,7 +25,7 @@ const ROUNDS: usize = 5;
 /// Seconds that one measurement of the table should take at least.
 const ENOUGH: f64 = 0.05;
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     support::main(|session| {
         let gpu = &session.gpu;
         let cases = cases(gpu)?;

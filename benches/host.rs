@@ -25,7 +25,7 @@ const REPLAYED: u64 = 64;
 /// An operation that is measured: its name, its launches, and the call.
 type Measured<'a> = (&'static str, u64, &'a dyn Fn());
 
-fn main() {
+pub(crate) fn main() {
     let gpu = noop();
     let random = |shape: &[usize], seed| -> Tensor<f32> {
         gpu.random(shape, Fill::Uniform, seed).expect("there is room")

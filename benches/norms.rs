@@ -20,7 +20,7 @@ use tilewise::{DType, Fill, Layout, Plan, Real, Result, Tensor, bf16, f16};
 /// Logarithms of numbers of elements.
 const SIZES: ByDevice<&[usize]> = ByDevice { software: &[22], gpu: &[26] };
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     support::main(|session| {
         for log in session.sizes(12, &SIZES)? {
             each::<f32>(&session, log)?;

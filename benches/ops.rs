@@ -36,7 +36,7 @@ fn operations<T: Real>() -> [Operation<T>; 7] {
     ]
 }
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     support::main(|session| {
         let mut ok = true;
         for size in session.sizes(64, &SIZES)? {

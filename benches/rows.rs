@@ -16,7 +16,7 @@ use tilewise::{DType, Fill, Real, Result, Tensor, f16, ops};
 /// Logarithms of numbers of elements.
 const SIZES: ByDevice<&[usize]> = ByDevice { software: &[22], gpu: &[27] };
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     support::main(|session| {
         for log in session.sizes(12, &SIZES)? {
             let elements = 1 << log;
@@ -116,5 +116,5 @@ fn paired<T: Real>(
     let copy = Side::lower_bound(&session.gpu, moved, 0.0);
     let (size, types) = ([m, n, axis], [T::DTYPE, DType::F32]);
     let baseline = "a copy of as many bytes";
-    Paired { case: "rows", variant, baseline, size, types }.run(session, own, copy)
+    Paired { case: "reductions", variant, baseline, size, types }.run(session, own, copy)
 }

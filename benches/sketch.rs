@@ -24,7 +24,7 @@ const CASES: [Case; 3] = [
     ("dense", Bench::dense, &[2048]),
 ];
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     support::main(|session| {
         let bench = Bench { session };
         let mut ok = true;

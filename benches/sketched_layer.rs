@@ -22,7 +22,7 @@ const WIDTHS: ByDevice<&[usize]> =
     ByDevice { software: &[256, 1024, 4096], gpu: &[256, 512, 1024, 2048, 4096, 8192, 16384] };
 const BATCHES: ByDevice<&[usize]> = ByDevice { software: &[1, 64], gpu: &[1, 8, 64, 512, 8192] };
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     support::main(|session| {
         let (widths, batches) = (session.sizes(48, &WIDTHS)?, session.batches(16, &BATCHES)?);
         // Software devices compute f16 in f32.

@@ -16,7 +16,7 @@ const ROUNDS: usize = 7;
 /// What the device does with a frame.
 type Work<'a> = &'a dyn Fn(&Tensor<f32>) -> Result<Tensor<f32>>;
 
-fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let gpu = match Gpu::open() {
         Ok(gpu) => gpu,
         Err(error) if std::env::var("GPU_REQUIRED").as_deref() != Ok("1") => {

@@ -33,7 +33,7 @@ const MAX_NAIVE: u128 = 1 << 30;
 const POISON: f64 = 60_000.0;
 const TIME_IS_UP: &str = "the time was up";
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     support::main(|session| {
         let seconds = environment::number("TILEWISE_SECONDS", f64::INFINITY)?;
         let cubes = session.sizes(16, &SIZES)?;

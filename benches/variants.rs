@@ -34,7 +34,7 @@ const CASES: [Case; 6] = [
     ("access", Bench::access, ByDevice { software: &[512], gpu: &[4096] }),
 ];
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     support::main(|session| {
         let bench = Bench { session, skinny: environment::list("TILEWISE_SKINNY", &[1, 4, 8])? };
         let mut ok = true;

@@ -118,7 +118,8 @@ impl FromStr for Choice {
     }
 }
 
-fn main() -> ExitCode {
+// NOTE: public for `benches/programs.rs`, which starts it by its name.
+pub(crate) fn main() -> ExitCode {
     let args = Args::parse();
     reported(run(&args), args.json, Report::json, Report::ok)
 }

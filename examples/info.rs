@@ -33,7 +33,8 @@ const PRODUCTS: [[usize; 3]; 4] = [[64, 64, 64], [1024, 1024, 1024], [16, 4096, 
 /// The product that is computed at the end.
 const CHECKED: [usize; 3] = [33, 17, 65];
 
-fn main() -> ExitCode {
+// NOTE: public for `benches/programs.rs`, which starts it by its name.
+pub(crate) fn main() -> ExitCode {
     ended(run(&Args::parse()))
 }
 

@@ -71,7 +71,8 @@ enum Task {
     Attention(Box<AttentionProblem>),
 }
 
-fn main() -> ExitCode {
+// NOTE: public for `benches/programs.rs`, which starts it by its name.
+pub(crate) fn main() -> ExitCode {
     ended(run(&Args::parse()))
 }
 

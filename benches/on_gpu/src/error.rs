@@ -30,6 +30,16 @@ pub(crate) enum Error {
         /// What happened.
         why: String,
     },
+    /// A program was stopped, or not started, because its section's time was up.
+    #[error("{program} was {what}: the section's time, {seconds} s, is up")]
+    TimeIsUp {
+        /// The program.
+        program: String,
+        /// `stopped` or `not started`.
+        what: &'static str,
+        /// The time of the section.
+        seconds: u64,
+    },
     /// Some sections failed; the page was written.
     #[error("these sections failed: {0}")]
     Sections(String),

@@ -44,7 +44,7 @@ impl Log {
 
     /// Ends the log: appends it to `log.txt`, shows the end of a failed section's, and replaces the section's line in
     /// `sections.jsonl`. Returns the seconds that the section took.
-    pub(crate) fn end(mut self, result: &Result<()>) -> Result<u64> {
+    pub(crate) fn end(mut self, result: &Result<()>, verdict: &str) -> Result<u64> {
         if let Err(error) = result {
             self.say(&format!("on_gpu: {error}"))?;
         }
@@ -55,7 +55,7 @@ impl Log {
         let mut to =
             OpenOptions::new().create(true).append(true).open(&all).map_err(Error::file("write", &all))?;
         write!(to, "##### {}\n{text}", self.section).map_err(Error::file("write", &all))?;
-        if result.is_err() {
+        if verdict == "failed" {
             let lines: Vec<&str> = text.lines().collect();
             lines[lines.len().saturating_sub(SHOWN)..].iter().for_each(|line| eprintln!("{line}"));
         }
@@ -65,7 +65,6 @@ impl Log {
         let name = self.section.to_string();
         let mut ended = rows::read::<SectionRow>(&self.dir, "sections.jsonl")?.rows;
         ended.retain(|row| row.section != name);
-        let verdict = if result.is_ok() { "ok" } else { "failed" };
         ended.push(SectionRow { section: name, result: verdict.into(), seconds });
         rows::write(&self.dir.join("sections.jsonl"), &ended)?;
         Ok(seconds)

@@ -4,6 +4,7 @@
 //! section by section, stores what they print as JSON lines, and writes all of it as one Markdown page.
 //! `benches/README.md` shows the commands.
 
+mod budget;
 mod error;
 mod log;
 mod markdown;
@@ -16,6 +17,7 @@ mod section;
 mod settings;
 mod trial;
 
+use budget::Budget;
 use clap::{ArgGroup, Parser};
 use error::{Error, Result};
 use log::Log;
@@ -25,6 +27,12 @@ use section::Section;
 use settings::Settings;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// The file of the page.
+const PAGE: &str = "results.md";
+/// The longest time of a run, in minutes: a day.
+const MOST_MINUTES: f64 = 1440.0;
 
 /// Runs prebuilt tests, examples and benches on a machine with a GPU and writes one page of results.
 ///
@@ -33,7 +41,7 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(
     name = "on_gpu",
-    override_usage = "on_gpu DIR [SECTION]...\n       on_gpu --trial DIR [SECTION]...\n       on_gpu --page DIR\n       \
+    override_usage = "on_gpu [--minutes 9] DIR [SECTION]...\n       on_gpu --trial DIR [SECTION]...\n       on_gpu --page DIR\n       \
                       on_gpu --pack FOLDER [--without-tests]",
     after_long_help = settings::HELP,
     group = ArgGroup::new("folder").required(true).args(["pack", "dir"]),
@@ -48,6 +56,10 @@ struct Args {
     /// Runs nothing: writes the page of the results in DIR
     #[arg(long, requires = "dir", conflicts_with_all = ["sections", "trial"])]
     page: bool,
+    /// Ends after this many minutes: each section gets its share, what it leaves goes to the next ones, and one that is
+    /// stopped keeps what it has measured
+    #[arg(long, value_name = "MINUTES", requires = "dir", conflicts_with = "page", value_parser = minutes)]
+    minutes: Option<Duration>,
     /// Tries this program without a GPU: small sizes on lavapipe, all sections but the sweeps; then checks that every
     /// table of the page has its rows
     #[arg(long, requires = "dir")]
@@ -91,13 +103,13 @@ fn results(args: &Args, dir: &Path) -> Result<()> {
         ([], false) => Section::ALL.to_vec(),
         (sections, _) => sections.to_vec(),
     };
-    let failed = if args.page { Vec::new() } else { run_all(&settings, dir, &sections)? };
+    let head = page::Head { command: command(), commit: settings.commit() };
+    let budget = Budget::begin(settings.limit, args.minutes);
+    let failed = if args.page { Vec::new() } else { run_all(&settings, &budget, dir, &sections, &head)? };
 
-    let page = Page::of(dir, &page::Head { command: command(), commit: settings.commit() })?;
-    let file = dir.join("results.md");
-    std::fs::write(&file, &page.text).map_err(Error::file("write", &file))?;
+    let page = write_page(dir, &head)?;
     print!("{}", page.ratios);
-    eprintln!("on_gpu: see {}", file.display());
+    eprintln!("on_gpu: see {}", dir.join(PAGE).display());
     if args.trial {
         trial::check(&page.text, &sections)?;
     }
@@ -108,24 +120,67 @@ fn results(args: &Args, dir: &Path) -> Result<()> {
     }
 }
 
-/// Runs the sections one after the other; returns the names of those that failed.
-fn run_all(settings: &Settings, dir: &Path, sections: &[Section]) -> Result<Vec<String>> {
+/// Runs the sections one after the other; returns the names of those that failed. The page is written after each of them,
+/// so that a run that is interrupted leaves the page of what it has measured.
+fn run_all(
+    settings: &Settings,
+    budget: &Budget,
+    dir: &Path,
+    sections: &[Section],
+    head: &page::Head,
+) -> Result<Vec<String>> {
     let mut failed = Vec::new();
-    for &section in sections {
+    for (at, &section) in sections.iter().enumerate() {
         let mut log = Log::begin(dir, section)?;
-        let result = measure::run(settings, dir, section, &mut log);
-        let seconds = log.end(&result)?;
-        let verdict = if result.is_ok() { "ok" } else { "failed" };
+        let result = measure::run(settings, dir, section, budget.of_first(&sections[at..]), &mut log);
+        let verdict = match &result {
+            Ok(()) => "ok",
+            Err(Error::TimeIsUp { .. }) if budget.is_limited() => "cut",
+            Err(_) => "failed",
+        };
+        let seconds = log.end(&result, verdict)?;
         eprintln!("on_gpu: {section}: {verdict} after {seconds} s");
-        if result.is_err() {
+        if verdict == "failed" {
             failed.push(section.to_string());
         }
+        write_page(dir, head)?;
     }
     Ok(failed)
+}
+
+/// Writes the page of all results in the folder.
+fn write_page(dir: &Path, head: &page::Head) -> Result<Page> {
+    let page = Page::of(dir, head)?;
+    let file = dir.join(PAGE);
+    std::fs::write(&file, &page.text).map_err(Error::file("write", &file))?;
+    Ok(page)
+}
+
+/// Minutes, whole or not.
+fn minutes(text: &str) -> std::result::Result<Duration, String> {
+    let minutes: f64 = text.parse().map_err(|_| "not a number of minutes such as 9")?;
+    if minutes > 0.0 && minutes <= MOST_MINUTES {
+        return Ok(Duration::from_secs_f64(60.0 * minutes));
+    }
+    Err(format!("not more than 0 and at most {MOST_MINUTES} minutes"))
 }
 
 /// The command that was called, for the page.
 fn command() -> String {
     let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
     arguments.fold("on_gpu".into(), |command, argument| command + " " + &argument)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minutes_are_more_than_none_and_at_most_a_day() {
+        assert_eq!(minutes("9"), Ok(Duration::from_secs(540)));
+        assert_eq!(minutes("0.5"), Ok(Duration::from_secs(30)));
+        for refused in ["0", "-1", "nan", "inf", "1441", "nine", ""] {
+            assert!(minutes(refused).is_err(), "{refused}");
+        }
+    }
 }

@@ -1,4 +1,6 @@
 //! What each section runs.
+//!
+//! Sizes are those of a GPU. A run with sizes of its own, such as a trial, gives them to every section.
 
 use crate::error::{Error, Result};
 use crate::log::Log;
@@ -19,16 +21,33 @@ const SKETCH_SIZES: &[usize] = &[4096];
 const FACTOR_SIZES: &[usize] = &[1000];
 const LAYER_SIZES: &[usize] = &[256, 512, 1024, 2048, 4096, 8192, 16384];
 const CLIFFORD_SIZES: &[usize] = &[64, 512];
+const ATTENTION_SIZES: &[usize] = &[1024, 4096];
+const OPS_SIZES: &[usize] = &[8192];
+/// Edges of square matrices with as many elements as sections `norms` and `rows` take.
+const NORM_SIZES: &[usize] = &[8192];
+const ROW_SIZES: &[usize] = &[8192];
+/// The fewest elements of `norms` and `rows`, as a logarithm: fewer have no row of each length.
+const MIN_LOG: u32 = 12;
 /// Size up to which section `gemm` runs the naive kernel too.
 const MAX_NAIVE: usize = 1024;
+/// Largest size of section `tune`: its trials are checked, which takes long beyond.
+const MAX_TUNED: usize = 2048;
 /// The test that reads the library's sources where they were when it was built.
 const SOURCES_TEST: &str = "only_the_machine_is_told_which_devices_are_software";
+/// What showing the table of a benchmark that was stopped may take beyond the section's time.
+const SHOWING: Duration = Duration::from_secs(5);
 /// Time that flash-clifford may take.
 const FLASH_LIMIT: Duration = Duration::from_secs(120);
 
-/// Runs a section and leaves its results in `dir`.
-pub(crate) fn run(settings: &Settings, dir: &Path, section: Section, log: &mut Log) -> Result<()> {
-    let mut run = Run { settings, dir, section, log };
+/// Runs a section for `limit` at most and leaves its results in `dir`.
+pub(crate) fn run(
+    settings: &Settings,
+    dir: &Path,
+    section: Section,
+    limit: Duration,
+    log: &mut Log,
+) -> Result<()> {
+    let mut run = Run { settings, dir, section, limit, log };
     match section {
         Section::Info => run.info(),
         Section::Sweep => run.sweep("0"),
@@ -40,13 +59,22 @@ pub(crate) fn run(settings: &Settings, dir: &Path, section: Section, log: &mut L
         }
         Section::Peaks => run.bench("gemm", SIZES, &[("TILEWISE_TABLE", "json")]),
         Section::Host => run.bench("host", SIZES, &[("TILEWISE_TABLE", "json")]),
+        Section::Staging => run.bench("staging", SIZES, &[]),
         Section::Variants => run.bench("variants", FEW_SIZES, &[]),
+        Section::Attention => run.bench("attention", ATTENTION_SIZES, &[]),
+        Section::Ops => run.bench("ops", OPS_SIZES, &[]),
+        Section::Norms => run.logs("norms", NORM_SIZES),
+        Section::Rows => run.logs("rows", ROW_SIZES),
         Section::Sketch => run.bench("sketch", SKETCH_SIZES, &[]),
         Section::Factor => run.bench("factor", FACTOR_SIZES, &[]),
         Section::SketchedLayers => run.bench("sketched_layer", LAYER_SIZES, &[]),
         Section::Clifford => run.bench("clifford", CLIFFORD_SIZES, &[]),
         Section::CliffordLayers => run.bench("clifford_layers", CLIFFORD_SIZES, &[]),
         Section::Connected => run.bench("connected", CLIFFORD_SIZES, &[]),
+        Section::Benchmark => run.benchmark(),
+        Section::Tune => run.tune(),
+        Section::Embed => run.embed(),
+        Section::Frames => run.frames(),
         Section::Flash => {
             let sizes = joined(run.sizes(CLIFFORD_SIZES));
             run.python("benches/peers/flash_clifford.py", &[&sizes], FLASH_LIMIT)
@@ -64,17 +92,23 @@ struct Run<'a> {
     settings: &'a Settings,
     dir: &'a Path,
     section: Section,
+    limit: Duration,
     log: &'a mut Log,
 }
 
 impl Run<'_> {
     /// When a section that stops by itself starts nothing new.
     fn last_start(&self) -> Duration {
-        self.settings.limit * 9 / 10
+        self.limit * 9 / 10
     }
 
     fn sizes<'a>(&'a self, default: &'a [usize]) -> &'a [usize] {
         self.settings.sizes.as_deref().unwrap_or(default)
+    }
+
+    /// Whether the run has sizes of its own, and so is to do less.
+    fn is_small(&self) -> bool {
+        self.settings.sizes.is_some()
     }
 
     /// A new file of results.
@@ -84,7 +118,7 @@ impl Run<'_> {
     }
 
     fn start(&mut self, program: Program, out: File) -> Result<()> {
-        program.run(out, self.log, self.settings.limit)
+        program.run(out, self.log, self.limit)
     }
 
     fn info(&mut self) -> Result<()> {
@@ -111,6 +145,71 @@ impl Run<'_> {
         self.start(program, out)
     }
 
+    /// A bench whose sizes are logarithms of numbers of elements: those of square matrices.
+    fn logs(&mut self, name: &str, sizes: &[usize]) -> Result<()> {
+        let mut logs: Vec<u32> =
+            self.sizes(sizes).iter().map(|size| (2 * size.max(&1).ilog2()).max(MIN_LOG)).collect();
+        logs.dedup();
+        let logs: Vec<String> = logs.iter().map(ToString::to_string).collect();
+        self.bench(name, sizes, &[("TILEWISE_SIZES", &logs.join(","))])
+    }
+
+    /// An example that prints its results itself.
+    fn example(&mut self, name: &str, file: &str, arguments: &[&str]) -> Result<()> {
+        let out = self.create(file)?;
+        let program = Program::packed(self.settings, &format!("examples/{name}"))?.args(arguments);
+        // What is remembered of the device is remembered here, and nothing of earlier runs.
+        let cache = self.dir.join(".cache").to_string_lossy().into_owned();
+        self.start(program.env("TILEWISE_CACHE", &cache), out)
+    }
+
+    /// Saved after every round, so that a run that is stopped has its table, too.
+    fn benchmark(&mut self) -> Result<()> {
+        let saved = self.dir.join("benchmark.json");
+        if saved.is_file() {
+            std::fs::remove_file(&saved).map_err(Error::file("remove", &saved))?;
+        }
+        let path = saved.to_string_lossy().into_owned();
+        let size = self.sizes(&[]).last().map(ToString::to_string);
+        let mut arguments = vec!["--quick", "--save", &path];
+        if let Some(size) = &size {
+            arguments.extend(["--ops", "gemm", "--rounds", "3", "--sizes", size]);
+        }
+        let file = self.section.file();
+        let run = self.example("benchmark", &file, &arguments);
+        if matches!(run, Err(Error::TimeIsUp { .. })) && saved.is_file() {
+            let out = self.create(&file)?;
+            let shown = Program::packed(self.settings, "examples/benchmark")?.args(["--from", &path]);
+            shown.run(out, self.log, self.limit + SHOWING)?;
+        }
+        run
+    }
+
+    /// Both products of f32 and f16 and attention, after the device's rates.
+    fn tune(&mut self) -> Result<()> {
+        let sizes: Vec<usize> =
+            self.sizes(FEW_SIZES).iter().copied().filter(|&size| size <= MAX_TUNED).collect();
+        let sizes = joined(&sizes);
+        let types = if self.is_small() { "f32" } else { "f32,f16" };
+        let ops = if self.is_small() { "gemm" } else { "gemm,attention" };
+        let file = self.section.file();
+        self.example("tune", &file, &["--machine", "--ops", ops, "--sizes", &sizes, "--dtypes", types])
+    }
+
+    fn embed(&mut self) -> Result<()> {
+        let file = self.section.file();
+        if self.is_small() {
+            return self.example("embed", &file, &["--json", "A cat sleeps.", "The market fell."]);
+        }
+        self.example("embed", &file, &["--json", "--speed"])
+    }
+
+    fn frames(&mut self) -> Result<()> {
+        let file = self.section.file();
+        let small: &[&str] = if self.is_small() { &["--size", "64x36", "--frames", "8"] } else { &[] };
+        self.example("frames", &file, &[&["--json"], small].concat())
+    }
+
     /// A script of a peer; where there is no Python, one line says so.
     fn python(&mut self, script: &str, arguments: &[&str], limit: Duration) -> Result<()> {
         let path = self.dir.join(self.section.file());
@@ -118,7 +217,7 @@ impl Run<'_> {
             return rows::write(&path, &[SkippedRow { skipped: "there is no python3".into() }]);
         }
         let out = self.create(&self.section.file())?;
-        let limit = limit.min(self.settings.limit);
+        let limit = limit.min(self.limit);
         Program::python(self.settings, script).args(arguments).run(out, self.log, limit)
     }
 

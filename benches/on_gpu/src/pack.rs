@@ -19,13 +19,25 @@ pub(crate) enum Programs {
 
 impl Programs {
     /// Arguments of cargo for the library's programs, and for this one.
-    fn builds(self) -> [&'static [&'static str]; 2] {
-        let library: &[&str] = match self {
-            Self::All => &["--tests", "--benches", "--examples"],
-            Self::WithoutTests => &["--benches", "--examples"],
-        };
-        [library, &["-p", "tilewise-on-gpu", "--bins"]]
+    fn builds(self) -> [Vec<&'static str>; 2] {
+        let mut library = vec!["--bench", ALL];
+        library.extend(LONG_EXAMPLES.iter().flat_map(|name| ["--example", name]));
+        if self == Self::All {
+            library.push("--tests");
+        }
+        [library, vec!["-p", "tilewise-on-gpu", "--bins"]]
     }
+}
+
+/// The bench that is all benches and the short examples, by the names in its source.
+const ALL: &str = "programs";
+const NAMES: &str = include_str!("../../programs.rs");
+/// The examples that are programs of their own.
+const LONG_EXAMPLES: [&str; 3] = ["benchmark", "embed", "frames"];
+
+/// The names under which the program of all benches is called, such as `benches/ops`.
+fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.lines().filter_map(|line| line.trim_start().strip_prefix("(\"")?.split('"').next())
 }
 
 /// A line that cargo prints for what it built.
@@ -59,12 +71,15 @@ pub(crate) fn pack(root: &Path, folder: &Path, programs: Programs) -> Result<()>
     let folder = fs::canonicalize(folder).map_err(Error::file("find", folder))?;
     let mut bytes = 0;
     for arguments in programs.builds() {
-        for Built { executable, to, source } in built(&build(root, arguments)?) {
+        for Built { executable, to, source } in built(&build(root, &arguments)?) {
             if to.starts_with("tests") && !wants_this_device(&source)? {
                 continue;
             }
             bytes += place(&executable, &folder.join(to))?;
         }
+    }
+    for name in names() {
+        link(&folder.join(ALL), &folder.join(name))?;
     }
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
@@ -80,6 +95,19 @@ pub(crate) fn pack(root: &Path, folder: &Path, programs: Programs) -> Result<()>
     }
     eprintln!("on_gpu: {} MB in {}", bytes / 1_000_000, folder.display());
     Ok(())
+}
+
+/// Gives a program one more name: by a link to its name, so that the folder can be moved, or where there are none by a copy.
+fn link(program: &Path, name: &Path) -> Result<()> {
+    if name.symlink_metadata().is_ok() {
+        fs::remove_file(name).map_err(Error::file("replace", name))?;
+    }
+    #[cfg(unix)]
+    let linked =
+        std::os::unix::fs::symlink(Path::new("..").join(program.file_name().unwrap_or_default()), name);
+    #[cfg(not(unix))]
+    let linked = fs::copy(program, name).map(drop);
+    linked.map_err(Error::file("write", name))
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
@@ -110,6 +138,7 @@ fn built(messages: &str) -> Vec<Built> {
         let (Target { name, kind, src_path }, executable) = (artifact.target?, artifact.executable?);
         let to = match kind.first()?.as_str() {
             "test" => Path::new("tests").join(name),
+            "bench" if name == ALL => PathBuf::from(name),
             "bench" => Path::new("benches").join(name),
             "example" => Path::new("examples").join(name),
             "bin" => PathBuf::from(name),
@@ -170,9 +199,10 @@ mod tests {
 {"reason":"compiler-artifact","target":{"name":"tiles","kind":["bench"],"src_path":"/c/benches/tiles.rs"},"executable":"/t/tiles-1"}
 {"reason":"compiler-artifact","target":{"name":"gemm","kind":["test"],"src_path":"/c/tests/gemm/main.rs"},"executable":"/t/gemm-1"}
 {"reason":"compiler-artifact","target":{"name":"on_gpu","kind":["bin"],"src_path":"/c/benches/on_gpu/src/main.rs"},"executable":"/t/on_gpu"}
+{"reason":"compiler-artifact","target":{"name":"programs","kind":["bench"],"src_path":"/c/benches/programs.rs"},"executable":"/t/programs-1"}
 {"reason":"build-finished","success":true}"#;
         let places: Vec<_> = built(messages).into_iter().map(|program| program.to).collect();
-        assert_eq!(places, ["benches/tiles", "tests/gemm", "on_gpu"].map(PathBuf::from));
+        assert_eq!(places, ["benches/tiles", "tests/gemm", "on_gpu", "programs"].map(PathBuf::from));
     }
 
     #[test]
@@ -180,5 +210,22 @@ mod tests {
         assert!(says_any_device("//! Plans.\n//!\n//! No device.\n\nuse std::fmt;\n"));
         assert!(says_any_device("//! Recordings. Any device will do.\n"));
         assert!(!says_any_device("//! Products.\n\n// No device.\n"));
+    }
+
+    /// Every bench of the manifest has its name in the program of all benches.
+    #[test]
+    fn all_benches_are_in_one_program() {
+        let manifest = include_str!("../../../Cargo.toml");
+        let benches =
+            manifest.split("[[bench]]\nname = \"").skip(1).filter_map(|part| part.split('"').next());
+        let benches: Vec<String> =
+            benches.filter(|&name| name != ALL).map(|name| format!("benches/{name}")).collect();
+        assert!(benches.len() > 10);
+        let known: Vec<&str> = names().collect();
+        for name in
+            benches.iter().map(String::as_str).chain(["examples/info", "examples/gemm", "examples/tune"])
+        {
+            assert!(known.contains(&name), "{name} is not in benches/programs.rs");
+        }
     }
 }

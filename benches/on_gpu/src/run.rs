@@ -71,8 +71,9 @@ impl Program {
         let arguments: Vec<&str> = arguments.filter(|argument| !argument.ends_with(&self.name)).collect();
         log.say(format!("== {} {}", self.name, arguments.join(" ")).trim_end())?;
         let deadline = log.started() + limit;
+        let late = |what| Error::TimeIsUp { program: self.name.clone(), what, seconds: limit.as_secs() };
         if Instant::now() >= deadline {
-            return Err(Error::program(&self.name, "was not started: the section's time is up"));
+            return Err(late("not started"));
         }
         let spawned = self.command.stdin(Stdio::null()).stdout(out).stderr(log.file()?).spawn();
         let mut child =
@@ -80,10 +81,7 @@ impl Program {
         match wait(&mut child, deadline) {
             Ok(Some(status)) if status.success() => Ok(()),
             Ok(Some(status)) => Err(Error::program(&self.name, format!("failed: {status}"))),
-            Ok(None) => {
-                let why = format!("was stopped: the section's time, {} s, is up", limit.as_secs());
-                Err(Error::program(&self.name, why))
-            }
+            Ok(None) => Err(late("stopped")),
             Err(error) => Err(Error::program(&self.name, format!("cannot be waited for: {error}"))),
         }
     }
@@ -165,6 +163,6 @@ mod tests {
     #[test]
     fn nothing_is_started_when_no_time_is_left() {
         let late = run("true", &[], Duration::ZERO).expect_err("no time is left");
-        assert_eq!(late.to_string(), "true was not started: the section's time is up");
+        assert_eq!(late.to_string(), "true was not started: the section's time, 0 s, is up");
     }
 }

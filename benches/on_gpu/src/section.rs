@@ -8,20 +8,34 @@ use std::fmt;
 pub(crate) enum Section {
     /// The example `info`: devices and the kernels that they would use
     Info,
-    /// The tests with the full sweep of kernels, tiles, types and layouts, as users run them
-    Sweep,
-    /// The same with run-time checks in the shaders
-    Checked,
+    /// The bench `gemm`: products as a share of the device's measured peaks
+    Peaks,
+    /// cuBLAS through PyTorch, if `python3` has it
+    Peers,
+    /// The example `benchmark`: checked products, sketches, Clifford products and attention, against peaks and predictions
+    Benchmark,
+    /// The bench `attention`: attention and its gradients, against their products and softmax
+    Attention,
+    /// The bench `norms`: norms of rows and of channels, against copies of their bytes
+    Norms,
+    /// The bench `rows`: reductions and softmax, against copies of their bytes
+    Rows,
+    /// The bench `ops`: operations on elements, against copies of their bytes
+    Ops,
+    /// The bench `variants`: products, each against a baseline
+    Variants,
     /// The example `gemm` over sizes, types and layouts; every product is checked
     Gemm,
     /// The bench `tiles`: every tile of every kernel, checked and timed
     Tiles,
-    /// The bench `gemm`: products as a share of the device's measured peaks
-    Peaks,
     /// The bench `host`: what operations cost the host
     Host,
-    /// The bench `variants`: products, each against a baseline
-    Variants,
+    /// The bench `staging`: frames that are written, computed and read, by copies and in place
+    Staging,
+    /// The example `embed`: a sentence encoder, checked, against its bare products
+    Embed,
+    /// The example `frames`: a network for pictures, captured once and replayed for each frame
+    Frames,
     /// The bench `sketch`: sketches, against stored operators and copies
     Sketch,
     /// The bench `factor`: factorisations through sketches, against those of the CPU
@@ -34,58 +48,97 @@ pub(crate) enum Section {
     CliffordLayers,
     /// The bench `connected`: fully connected products, against bare matrix products
     Connected,
+    /// The example `tune`: which plans are the fastest, and what that gains over the predicted ones
+    Tune,
     /// flash-clifford's kernels, if its package is here
     Flash,
-    /// cuBLAS through PyTorch, if `python3` has it
-    Peers,
+    /// The tests with the full sweep of kernels, tiles, types and layouts, as users run them
+    Sweep,
+    /// The same with run-time checks in the shaders
+    Checked,
 }
 
 impl Section {
-    /// All sections in the order in which they run.
-    pub(crate) const ALL: [Self; 16] = [
+    /// All sections in the order in which they run: the most telling first, and those last that may take hours.
+    pub(crate) const ALL: [Self; 25] = [
         Self::Info,
-        Self::Sweep,
-        Self::Checked,
+        Self::Peaks,
+        Self::Peers,
+        Self::Benchmark,
+        Self::Attention,
+        Self::Norms,
+        Self::Rows,
+        Self::Ops,
+        Self::Variants,
         Self::Gemm,
         Self::Tiles,
-        Self::Peaks,
         Self::Host,
-        Self::Variants,
+        Self::Staging,
+        Self::Embed,
+        Self::Frames,
         Self::Sketch,
         Self::Factor,
         Self::SketchedLayers,
         Self::Clifford,
         Self::CliffordLayers,
         Self::Connected,
+        Self::Tune,
         Self::Flash,
-        Self::Peers,
+        Self::Sweep,
+        Self::Checked,
     ];
+
+    /// Its share of a run whose time is limited, as seconds of a run of nine minutes.
+    pub(crate) fn share(self) -> u32 {
+        match self {
+            Self::Info | Self::Host | Self::Staging | Self::Frames => 10,
+            Self::Sketch | Self::Factor | Self::Clifford | Self::CliffordLayers | Self::Connected => 15,
+            Self::Embed | Self::Flash => 15,
+            Self::Norms | Self::Rows | Self::Ops | Self::SketchedLayers | Self::Tune => 25,
+            Self::Peaks | Self::Peers | Self::Benchmark | Self::Attention | Self::Variants | Self::Gemm => 35,
+            Self::Tiles | Self::Sweep | Self::Checked => 60,
+        }
+    }
 
     /// Name of its file of results.
     pub(crate) fn file(self) -> String {
-        let ending = if self == Self::Info { "txt" } else { "jsonl" };
+        let ending = if self.prints_text() { "txt" } else { "jsonl" };
         format!("{self}.{ending}")
+    }
+
+    /// Whether its program prints a text for people, and no JSON lines.
+    pub(crate) fn prints_text(self) -> bool {
+        matches!(self, Self::Info | Self::Benchmark | Self::Tune)
     }
 
     /// Its heading on the page.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Info => "Devices",
-            Self::Sweep => "Tests, full sweep",
-            Self::Checked => "Tests, full sweep with checked shaders",
+            Self::Peaks => "Products and peaks",
+            Self::Peers => "cuBLAS",
+            Self::Benchmark => "Operations, peaks and predictions",
+            Self::Attention => "Attention",
+            Self::Norms => "Norms",
+            Self::Rows => "Reductions and softmax",
+            Self::Ops => "Operations on elements",
+            Self::Variants => "Variants of products",
             Self::Gemm => "Products",
             Self::Tiles => "Tiles",
-            Self::Peaks => "Products and peaks",
             Self::Host => "Host",
-            Self::Variants => "Variants of products",
+            Self::Staging => "Writes and reads",
+            Self::Embed => "A sentence encoder",
+            Self::Frames => "A network for pictures",
             Self::Sketch => "Sketches",
             Self::Factor => "Factorisations",
             Self::SketchedLayers => "Sketched layers",
             Self::Clifford => "Clifford products",
             Self::CliffordLayers => "Clifford layers",
             Self::Connected => "Fully connected Clifford layers",
+            Self::Tune => "Tuned plans",
             Self::Flash => "flash-clifford",
-            Self::Peers => "cuBLAS",
+            Self::Sweep => "Tests, full sweep",
+            Self::Checked => "Tests, full sweep with checked shaders",
         }
     }
 }

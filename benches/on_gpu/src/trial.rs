@@ -6,22 +6,7 @@ use crate::error::{Error, Result};
 use crate::section::Section;
 
 /// What a trial runs: everything but the sweeps, which are CI's tests.
-pub(crate) const SECTIONS: [Section; 14] = [
-    Section::Info,
-    Section::Gemm,
-    Section::Tiles,
-    Section::Peaks,
-    Section::Host,
-    Section::Variants,
-    Section::Sketch,
-    Section::Factor,
-    Section::SketchedLayers,
-    Section::Clifford,
-    Section::CliffordLayers,
-    Section::Connected,
-    Section::Flash,
-    Section::Peers,
-];
+pub(crate) const SECTIONS: &[Section] = Section::ALL.split_at(Section::ALL.len() - 2).0;
 
 /// Rows that the page of sizes 16,32 and batch 4 has under the heading of each section. In a row, `#` is a cell that
 /// begins with a number and `*` is any cell but an empty one.
@@ -39,6 +24,16 @@ const ROWS: &[(Section, &str)] = &[
     (Section::Variants, "| product | 32 x 32 x 32 | f16 -> f32 | # | checked by the driver | # | # | # |"),
     (Section::Variants, "| sum | 32 x 32 x 1 | f32 -> f32 | # | checked by the driver | # | # | # |"),
     (Section::Variants, "| split-k | 64 x 64 x 65536 | f32 -> f32 | # | one split | # | # | # |"),
+    (
+        Section::Attention,
+        "| whole | 32 x 32 x 64 | f32 -> f32 | # | its products and its softmax | # | # | - |",
+    ),
+    (Section::Norms, "| Layer Forward | 64 x 64 x 1 | f32 -> f32 | # | * | # | # | - |"),
+    (Section::Rows, "| Sum | 4 x 1024 x 1 | f32 -> f32 | # | * | # | # | - |"),
+    (Section::Ops, "| add | 32 x 32 x 1 | f32 -> f32 | # | * | # | # | - |"),
+    (Section::Staging, "| a product | write, to_vec | # | # | # |"),
+    (Section::Embed, "| tokens per second | # |"),
+    (Section::Frames, "| replayed: frames per second | # |"),
     (Section::Sketch, "| sign, from the left | 32 x 32 x 32 | f32 -> f32 | # | stored | # | # | # |"),
     (Section::Sketch, "| sjlt 4, along the outer axis | 8 x 8 x 32 | f32 -> f32 | # | a copy | # | # | # |"),
     (Section::Factor, "| rsvd | 64 x 32 | # | * | # | # | # | # | # |"),
@@ -73,6 +68,11 @@ pub(crate) fn check(page: &str, sections: &[Section]) -> Result<()> {
         let ratios = part(page, "Ratios");
         let lacking = RATIOS.iter().filter(|row| !ratios.lines().any(|line| matches(line, row)));
         missing.extend(lacking.map(|row| format!("Ratios: {row}")));
+    }
+    for (section, word) in [(Section::Benchmark, "32"), (Section::Tune, "gain: ")] {
+        if sections.contains(&section) && !part(page, section.title()).contains(word) {
+            missing.push(format!("{}: {word}", section.title()));
+        }
     }
     if sections.contains(&Section::Info) && !part(page, Section::Info.title()).lines().any(names_a_peak) {
         missing.push(format!("{}: f32 peak", Section::Info.title()));

@@ -5,10 +5,12 @@ mod flash;
 mod gemm;
 mod heading;
 mod host;
+mod network;
 mod notes;
 mod peaks;
 mod peers;
 mod ratios;
+mod staging;
 mod sweep;
 mod tiles;
 mod variants;
@@ -51,6 +53,7 @@ impl Page {
         for section in Section::ALL {
             page.section(dir, section)?;
         }
+        page.printed(dir, Section::Info)?;
         Ok(page)
     }
 
@@ -64,17 +67,21 @@ impl Page {
             Section::Peaks => self.part(dir, section, peaks::text),
             Section::Host => self.part(dir, section, host::text),
             Section::Factor => self.part(dir, section, factor::text),
-            Section::Variants
+            Section::Staging => self.part(dir, section, staging::text),
+            Section::Embed | Section::Frames => self.part(dir, section, network::text),
+            Section::Benchmark | Section::Tune => self.printed(dir, section),
+            Section::Attention
+            | Section::Norms
+            | Section::Rows
+            | Section::Ops
+            | Section::Variants
             | Section::Sketch
             | Section::SketchedLayers
             | Section::Clifford
             | Section::CliffordLayers
             | Section::Connected => self.part(dir, section, variants::text),
             Section::Flash => self.part(dir, section, flash::text),
-            Section::Peers => {
-                self.part(dir, section, peers::text)?;
-                self.devices(dir)
-            }
+            Section::Peers => self.part(dir, section, peers::text),
         }
     }
 
@@ -109,13 +116,13 @@ impl Page {
         self.malformed.extend(reports);
     }
 
-    /// What the example `info` printed.
-    fn devices(&mut self, dir: &Path) -> Result<()> {
-        let path = dir.join(Section::Info.file());
+    /// What a section's program printed for people.
+    fn printed(&mut self, dir: &Path, section: Section) -> Result<()> {
+        let path = dir.join(section.file());
         if path.is_file() {
             let text = std::fs::read_to_string(&path).map_err(Error::file("read", &path))?;
             if !text.is_empty() {
-                self.text += &format!("\n## {}\n\n```text\n{text}```\n", Section::Info.title());
+                self.text += &format!("\n## {}\n\n```text\n{}\n```\n", section.title(), text.trim_end());
             }
         }
         Ok(())

@@ -10,6 +10,15 @@ fn about(case: &str) -> &str {
             "Matrix-vector products (GEMV) and a few rows or columns. The baseline copies the matrix operand, which reads \
              and writes it: a product that reads as fast has a ratio of 0.5."
         }
+        "attention" => {
+            "Attention of 8 heads: m are the queries, n the keys, k is the head dim. One query (`decode`) is compared with a copy \
+             of as many bytes."
+        }
+        "norms" => {
+            "Norms. m and n are the extents of a matrix, k is the number of groups, and 1 of a norm of rows."
+        }
+        "reductions" => "Reductions and softmax. m and n are the extents of a matrix, k is the axis.",
+        "ops" => "Operations on elements, against a copy that moves as many bytes as they read and write.",
         "rows" => {
             "Products with 16 to 64 rows. The baseline copies B, which reads and writes it: a product that reads as fast \
              has a ratio of 0.5."
@@ -84,6 +93,11 @@ pub(super) fn text(rows: &[VariantRow]) -> String {
     text
 }
 
+/// Whether a case's m n k is its number of multiply-adds.
+fn counts_multiplies(case: &str) -> bool {
+    !matches!(case, "attention" | "norms" | "reductions" | "ops")
+}
+
 fn empty(case: &str) -> Table {
     let unit = if case == "i8" { "GOP/s" } else { "GFLOP/s" };
     Table::new([case, "m x n x k", "types", "us", "baseline", "us", "ratio", unit, "plan"])
@@ -98,7 +112,7 @@ fn add(table: &mut Table, row: &Paired) {
         row.baseline.clone(),
         short(1e6 * row.baseline_seconds),
         format!("{:.2}", row.ratio),
-        short(row.gops),
+        if counts_multiplies(&row.case) { short(row.gops) } else { "-".into() },
         row.plan.clone().unwrap_or_default(),
     ]);
 }
