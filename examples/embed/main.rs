@@ -54,8 +54,6 @@ use tilewise::{Error, Gpu, Real, Result, bf16, f16};
 use tolerance::Tolerance;
 use wordpiece::Tokens;
 
-/// The folder of the model and of the stored sentences.
-const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/minilm");
 /// The most sentences whose similarities are computed pair by pair.
 const MAX_PAIRED: usize = 1000;
 
@@ -72,7 +70,7 @@ struct Args {
     #[arg(long, value_name = "SENTENCE")]
     query: Option<String>,
     /// The folder of another model: model.safetensors, vocab.txt, config.json
-    #[arg(long, value_name = "DIR", default_value = DATA, hide_default_value = true)]
+    #[arg(long, value_name = "DIR", default_value_os_t = data(), hide_default_value = true)]
     model: PathBuf,
     /// The type of weights and activations
     #[arg(long, default_value = "f32")]
@@ -98,6 +96,13 @@ enum Type {
     Bf16,
 }
 
+/// The folder of the model and of the stored sentences: in the checkout that `CARGO_MANIFEST_DIR` names as the program runs,
+/// or else in that from which it was built.
+fn data() -> PathBuf {
+    let root = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").into());
+    Path::new(&root).join("examples/data/minilm")
+}
+
 fn main() -> ExitCode {
     let args = Args::parse();
     let report = match args.dtype {
@@ -110,7 +115,7 @@ fn main() -> ExitCode {
 
 fn run<T: Real>(args: &Args) -> Result<Report> {
     let model = Model::open(&args.model).map_err(left_out)?;
-    let stored = Stored::read(&Path::new(DATA).join("sentences.json")).map_err(left_out)?;
+    let stored = Stored::read(&data().join("sentences.json")).map_err(left_out)?;
     let own = match &args.file {
         Some(path) => Some(lines::read(path)?),
         None => (!args.sentences.is_empty()).then(|| args.sentences.clone()),
@@ -152,7 +157,7 @@ fn run<T: Real>(args: &Args) -> Result<Report> {
 /// Says where the example's data are, if they are not here.
 fn left_out(error: Error) -> Error {
     match error {
-        Error::Input { what, why } if !Path::new(DATA).exists() => {
+        Error::Input { what, why } if !data().exists() => {
             let where_from = "the published package leaves it out: run this in a clone of the repository";
             Error::Input { what, why: format!("{why}; {where_from}") }
         }
@@ -201,7 +206,7 @@ fn check<T: Real>(
     known: Option<&Embedded>,
     args: &Args,
 ) -> Result<Option<Found>> {
-    let data = Path::new(DATA);
+    let data = &data();
     let original = Model::open(data)?;
     if !model.is_one_with(&original)? {
         if args.compare {

@@ -182,11 +182,13 @@ fn matrix_of(all: &[usize], own: &[usize], mut matrix: usize) -> usize {
 fn every_form_of_a_product_agrees_with_the_reference() {
     let Some(_) = support::gpu() else { return };
     let gpu = Gpu::open().unwrap(); // its own: launches are counted
-    let tiles: Vec<Tile> = crate::scalar(gpu.caps())
-        .flat_map(|kernel| [kernel.tiles().first(), kernel.tiles().last()])
-        .flatten()
-        .copied()
+    let mut tiles: Vec<Tile> = crate::scalar(gpu.caps())
+        .flat_map(|kernel| {
+            let tiles = crate::tiles_for(gpu.caps(), kernel);
+            [tiles[0], tiles[tiles.len() - 1]]
+        })
         .collect();
+    tiles.dedup();
     let levels = [
         tiles.len(),
         5,
@@ -263,7 +265,8 @@ fn a_batch_is_one_launch_and_expands_nothing() {
     assert_eq!(after.buffers_created - before.buffers_created, 1, "C alone");
     assert_eq!(after.bytes_bound_for_reading - before.bytes_bound_for_reading, 4 * (6 * 600 + 300));
     // The batch of products is the products of the batch, to the bit: a matrix is computed as it would be alone.
-    for tile in crate::scalar(gpu.caps()).map(|kernel| *kernel.tiles().last().unwrap()) {
+    for tile in crate::scalar(gpu.caps()).map(|kernel| *crate::tiles_for(gpu.caps(), kernel).last().unwrap())
+    {
         let whole = Gemm::new(&a, &b).tile(tile).run().unwrap().to_vec().unwrap();
         for (i, of_batch) in whole.chunks(200).enumerate() {
             let a = a.slice(0, i / 3..i / 3 + 1).unwrap().slice(1, i % 3..i % 3 + 1).unwrap();

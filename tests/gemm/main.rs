@@ -12,7 +12,7 @@ mod precision;
 mod support;
 mod tiles;
 
-use tilewise::gemm::GemmKernel;
+use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::DeviceType;
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::GemmTypes;
@@ -21,9 +21,13 @@ use tilewise::{Caps, DType};
 /// The kernels that a device runs on products of f32 of every shape; `coop.rs` sweeps the one on cooperative matrices, `gemv.rs`
 /// that for thin products, `integers.rs` those of i8.
 fn scalar(caps: &Caps) -> impl Iterator<Item = GemmKernel> {
+    GemmKernel::ALL.into_iter().filter(|&kernel| !tiles_for(caps, kernel).is_empty())
+}
+
+/// The tiles of a kernel that a device runs on products of f32 of every shape: GPUs take fewer than software devices.
+fn tiles_for(caps: &Caps, kernel: GemmKernel) -> Vec<Tile> {
     let any = support::wgsl::plain([64; 3], GemmTypes::new(DType::F32, DType::F32));
-    let runs = move |kernel: &GemmKernel| kernel.tiles().iter().any(|tile| tile.fits(&any, caps).is_ok());
-    GemmKernel::ALL.into_iter().filter(runs)
+    kernel.tiles().iter().filter(|tile| tile.fits(&any, caps).is_ok()).copied().collect()
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::support;
 use crate::support::TestGpu;
 use tilewise::Operand;
 use tilewise::gemm::{GemmKernel, Tile};
+use tilewise::gpu::DeviceType;
 use tilewise::reference::{self, EpilogueReference};
 use tilewise::sketch::{Scaling, Sketch, SketchKind};
 use tilewise::{
@@ -280,6 +281,9 @@ fn what_is_asked_for_explicitly_is_right_or_refused() {
 fn smallest(gpu: &TestGpu, kernel: GemmKernel) -> Option<Tile> {
     let caps = gpu.caps();
     let is_there = |tile: &&Tile| {
+        if kernel == GemmKernel::Broadcast {
+            return caps.device_type == DeviceType::Software;
+        }
         kernel != GemmKernel::Coop
             || caps.has_tensor_cores() && caps.rows.iter().any(|row| row.m == tile.fragment)
     };
@@ -308,7 +312,10 @@ fn an_explicit_tile_in_any_number_of_parts_is_exact_or_refused() {
     let Some(gpu) = limited(4096) else { return };
     for kernel in GemmKernel::ALL {
         let Some(tile) = smallest(&gpu, kernel) else {
-            assert_eq!(kernel, GemmKernel::Coop, "other kernels are everywhere");
+            assert!(
+                matches!(kernel, GemmKernel::Coop | GemmKernel::Broadcast),
+                "other kernels are everywhere"
+            );
             continue;
         };
         // Operands that are bound in panels, and the most rows of a thin product.

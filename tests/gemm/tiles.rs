@@ -5,9 +5,9 @@ use crate::support::operand::View;
 use crate::support::product::{Case, Typed, check, check_summed};
 use crate::support::wgsl;
 use std::collections::BTreeMap;
-use tilewise::gemm::{GemmKernel, Tile};
+use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::planning::gemm::GemmTypes;
-use tilewise::{Accumulator, DType, Element, Fill, Gemm, Gpu, bf16, f16, matmul, matmul_into, reference};
+use tilewise::{Accumulator, DType, Element, Fill, Gemm, Gpu, bf16, f16, matmul, reference};
 
 const OUTER: [usize; 11] = [1, 3, 16, 17, 31, 63, 64, 65, 127, 128, 129]; // below, on and above every tile edge
 const INNER: [usize; 9] = [0, 1, 4, 7, 8, 9, 16, 33, 132];
@@ -115,9 +115,10 @@ fn sums_in_f16_are_less_precise_and_only_where_they_are_allowed() {
     let (a, b) = (Fill::Uniform.values::<f16>(m * k, 3), Fill::Uniform.values::<f16>(k * n, 4));
     let want = reference::gemm(&a, &b, shape);
     let (a, b) = (gpu.tensor(&a, [m, k]).unwrap(), gpu.tensor(&b, [k, n]).unwrap());
-    let tile = GemmKernel::Tiled.tiles().iter().max_by_key(|tile| tile.bk).unwrap();
-    assert_eq!(tile.bk as usize, reference::MAX_F16_PRODUCTS, "the bound is for the deepest step");
-    let product = Gemm::new(&a, &b).tile(*tile);
+    let deepest = |tiles: &[Tile]| tiles.iter().max_by_key(|tile| tile.bk).copied().unwrap();
+    let bound = deepest(GemmKernel::Tiled.tiles()).bk as usize;
+    assert_eq!(bound, reference::MAX_F16_PRODUCTS, "the bound is for the deepest step");
+    let product = Gemm::new(&a, &b).tile(deepest(&crate::tiles_for(gpu.caps(), GemmKernel::Tiled)));
     let [precise, allowed] = [Accumulator::F32, Accumulator::F16].map(|sums| {
         let got = product.clone().accumulator(sums).run().unwrap().to_vec().unwrap();
         let found = want.clone().accumulator(sums).compare(&got);
@@ -191,13 +192,16 @@ fn one_product_is_one_launch_that_allocates_its_result_and_nothing_else() {
     let a = gpu.random::<f16>([100, 300], Fill::Uniform, 9).unwrap();
     let b = gpu.random::<f16>([200, 300], Fill::Uniform, 10).unwrap();
     let before = gpu.stats();
-    let mut c = matmul(&a, &b.t()).unwrap();
+    // GPUs would add k in parts, in a second launch.
+    let b = b.t();
+    let product = Gemm::new(&a, &b).split_k(SplitK::Splits(1));
+    let mut c = product.run().unwrap();
     let after = gpu.stats();
     assert_eq!(after.launches - before.launches, 1);
     assert_eq!(after.buffers_created - before.buffers_created, 1, "C alone; the transposed view is no copy");
     assert_eq!(after.bytes_bound_for_reading - before.bytes_bound_for_reading, 2 * (100 * 300 + 200 * 300));
     assert_eq!(after.bytes_bound_for_writing - before.bytes_bound_for_writing, 4 * 100 * 200);
-    matmul_into(&a, &b.t(), &mut c).unwrap();
+    product.run_into(&mut c).unwrap();
     assert_eq!(
         gpu.stats().buffers_created,
         after.buffers_created,

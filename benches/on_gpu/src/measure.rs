@@ -34,6 +34,8 @@ const MAX_NAIVE: usize = 1024;
 const MAX_TUNED: usize = 2048;
 /// The test that reads the library's sources where they were when it was built.
 const SOURCES_TEST: &str = "only_the_machine_is_told_which_devices_are_software";
+/// The file of what section `benchmark` has measured, in the folder of results.
+const SAVED: &str = "benchmark.json";
 /// What showing the table of a benchmark that was stopped may take beyond the section's time.
 const SHOWING: Duration = Duration::from_secs(5);
 /// Time that flash-clifford may take.
@@ -61,10 +63,10 @@ pub(crate) fn run(
         Section::Host => run.bench("host", SIZES, &[("TILEWISE_TABLE", "json")]),
         Section::Staging => run.bench("staging", SIZES, &[]),
         Section::Variants => run.bench("variants", FEW_SIZES, &[]),
-        Section::Attention => run.bench("attention", ATTENTION_SIZES, &[]),
+        Section::Attention => run.attention(),
         Section::Ops => run.bench("ops", OPS_SIZES, &[]),
-        Section::Norms => run.logs("norms", NORM_SIZES),
-        Section::Rows => run.logs("rows", ROW_SIZES),
+        Section::Norms => run.logs("norms", NORM_SIZES, "Layer,Group"),
+        Section::Rows => run.logs("rows", ROW_SIZES, "Sum,Softmax"),
         Section::Sketch => run.bench("sketch", SKETCH_SIZES, &[]),
         Section::Factor => run.bench("factor", FACTOR_SIZES, &[]),
         Section::SketchedLayers => run.bench("sketched_layer", LAYER_SIZES, &[]),
@@ -145,19 +147,33 @@ impl Run<'_> {
         self.start(program, out)
     }
 
-    /// A bench whose sizes are logarithms of numbers of elements: those of square matrices.
-    fn logs(&mut self, name: &str, sizes: &[usize]) -> Result<()> {
-        let mut logs: Vec<u32> =
-            self.sizes(sizes).iter().map(|size| (2 * size.max(&1).ilog2()).max(MIN_LOG)).collect();
-        logs.dedup();
-        let logs: Vec<String> = logs.iter().map(ToString::to_string).collect();
-        self.bench(name, sizes, &[("TILEWISE_SIZES", &logs.join(","))])
+    /// A bench whose sizes are logarithms of numbers of elements: those of square matrices. A small run takes the largest
+    /// alone, and `some` of the cases.
+    fn logs(&mut self, name: &str, sizes: &[usize], some: &str) -> Result<()> {
+        let log = |size: &usize| (2 * size.max(&1).ilog2()).max(MIN_LOG).to_string();
+        let logs: Vec<String> = self.sizes(sizes).iter().map(log).collect();
+        match logs.last() {
+            Some(last) if self.is_small() => {
+                self.bench(name, sizes, &[("TILEWISE_SIZES", last), ("TILEWISE_ONLY", some)])
+            }
+            _ => self.bench(name, sizes, &[("TILEWISE_SIZES", &logs.join(","))]),
+        }
+    }
+
+    /// A small run takes the largest length alone: each head dim and type has kernels of its own.
+    fn attention(&mut self) -> Result<()> {
+        match self.settings.sizes.as_deref().and_then(<[usize]>::last).map(ToString::to_string) {
+            Some(last) => self.bench("attention", ATTENTION_SIZES, &[("TILEWISE_SIZES", &last)]),
+            None => self.bench("attention", ATTENTION_SIZES, &[]),
+        }
     }
 
     /// An example that prints its results itself.
     fn example(&mut self, name: &str, file: &str, arguments: &[&str]) -> Result<()> {
         let out = self.create(file)?;
         let program = Program::packed(self.settings, &format!("examples/{name}"))?.args(arguments);
+        let program =
+            program.within(self.dir).env("CARGO_MANIFEST_DIR", &self.settings.root.to_string_lossy());
         // What is remembered of the device is remembered here, and nothing of earlier runs.
         let cache = self.dir.join(".cache").to_string_lossy().into_owned();
         self.start(program.env("TILEWISE_CACHE", &cache), out)
@@ -165,13 +181,12 @@ impl Run<'_> {
 
     /// Saved after every round, so that a run that is stopped has its table, too.
     fn benchmark(&mut self) -> Result<()> {
-        let saved = self.dir.join("benchmark.json");
+        let saved = self.dir.join(SAVED);
         if saved.is_file() {
             std::fs::remove_file(&saved).map_err(Error::file("remove", &saved))?;
         }
-        let path = saved.to_string_lossy().into_owned();
         let size = self.sizes(&[]).last().map(ToString::to_string);
-        let mut arguments = vec!["--quick", "--save", &path];
+        let mut arguments = vec!["--quick", "--save", SAVED];
         if let Some(size) = &size {
             arguments.extend(["--ops", "gemm", "--rounds", "3", "--sizes", size]);
         }
@@ -179,8 +194,8 @@ impl Run<'_> {
         let run = self.example("benchmark", &file, &arguments);
         if matches!(run, Err(Error::TimeIsUp { .. })) && saved.is_file() {
             let out = self.create(&file)?;
-            let shown = Program::packed(self.settings, "examples/benchmark")?.args(["--from", &path]);
-            shown.run(out, self.log, self.limit + SHOWING)?;
+            let shown = Program::packed(self.settings, "examples/benchmark")?.args(["--from", SAVED]);
+            shown.within(self.dir).run(out, self.log, self.limit + SHOWING)?;
         }
         run
     }

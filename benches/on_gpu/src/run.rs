@@ -63,6 +63,12 @@ impl Program {
         self
     }
 
+    /// Runs it in this folder in place of the checkout, so that what it prints names files without their folder.
+    pub(crate) fn within(mut self, folder: &Path) -> Self {
+        self.command.current_dir(folder);
+        self
+    }
+
     /// Runs it until it ends or `limit` has passed since the section started: stdout to `out`, stderr to the log.
     ///
     /// NOTE: only the program itself is stopped. Tests start examples, which end by themselves.
