@@ -102,7 +102,7 @@ fn main(
     let four = vec4<u32>(0u, 1u, 2u, 3u);
 
     // The lowest f32. A row without a larger element has an undefined sum and becomes NaN.
-    let lowest = vec4<f32>(-3.40282347e38);
+    let lowest = vec4<f32>(-3.4028234663852886e38);
     var most = lowest;
     for (var group = part; group < groups; group += dims.lanes) {
         //#unroll
