@@ -1,7 +1,7 @@
 //! Quad k of group `group` of a row of `length` elements: `within(v, group, k, length)`, with zeros in place of those past its end.
 //! WHOLE is known in the shader: rows then consist of whole groups.
 
-const LOWEST: f32 = -3.40282347e38; // the lowest f32: a row without a larger score has no sum
+const LOWEST: f32 = -3.4028234663852886e38; // the lowest f32: a row without a larger score has no sum
 
 // The group that is loaded: behind a row's end, invocations load its last one.
 fn inside(group: u32, length: u32) -> u32 {

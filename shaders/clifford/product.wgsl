@@ -6,8 +6,10 @@
 //! requires  nothing
 //! edges     invocations past the end return, positions past a row's end are not stored: any extents >= 1
 
+//#slot axes default five
+
 struct Dims {
-    axes: array<vec4<u32>, 5>, // extent, then the strides of C, X and Y, in elements; innermost first
+    axes: Axes,                // extent, then the strides of C, X and Y, in elements; innermost first
     blades: vec4<u32>,         // strides of C, X and Y from blade to blade
     offsets: vec4<u32>,        // first elements of C, X and Y in their bindings, and the number of units of all rows
     units: u32,                // of a row: groups of WIDTH positions
@@ -83,7 +85,7 @@ fn main(
     }
     let row = unit / dims.units;
     let first = (unit - row * dims.units) * WIDTH;
-    let at = in_row(row, dims.offsets.xyz + first * dims.axes[0].yzw);
-    let count = min(dims.axes[0].x - first, WIDTH);
-    results(at, dims.axes[0].yzw, dims.blades.xyz, count);
+    let at = in_row(row, dims.offsets.xyz + first * dims.axes.axis0.yzw);
+    let count = min(dims.axes.axis0.x - first, WIDTH);
+    results(at, dims.axes.axis0.yzw, dims.blades.xyz, count);
 }

@@ -6,8 +6,10 @@
 //! requires  nothing
 //! edges     invocations past the end return: any extents >= 1
 
+//#slot axes default five
+
 struct Dims {
-    axes: array<vec4<u32>, 5>, // extent, then the strides of C, X and Y, in elements; innermost first
+    axes: Axes,                // extent, then the strides of C, X and Y, in elements; innermost first
     blades: vec4<u32>,         // strides of C, X and Y from blade to blade
     offsets: vec4<u32>,        // first elements of C, X and Y in their bindings, and the number of positions
     units: u32,                // positions of a row
@@ -53,8 +55,8 @@ fn main(
         return;
     }
     let position = unit - blade * positions;
-    let row = position / dims.axes[0].x;
-    let at = in_row(row, dims.offsets.xyz + (position - row * dims.axes[0].x) * dims.axes[0].yzw);
+    let row = position / dims.axes.axis0.x;
+    let at = in_row(row, dims.offsets.xyz + (position - row * dims.axes.axis0.x) * dims.axes.axis0.yzw);
     var value = 0.0;
     let end = table[blade + 1u];
     for (var i = table[blade]; i < end; i++) {

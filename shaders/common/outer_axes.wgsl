@@ -6,14 +6,14 @@ fn in_row(row: u32, at: vec3<u32>) -> vec3<u32> {
     var rest = row;
     var moved = at;
     for (var axis = 1u; axis + 1u < dims.rank; axis++) {
-        let extent = dims.axes[axis].x;
-        let outer = rest / extent;
-        moved += (rest - outer * extent) * dims.axes[axis].yzw;
+        let sizes = axis_at(axis);
+        let outer = rest / sizes.x;
+        moved += (rest - outer * sizes.x) * sizes.yzw;
         rest = outer;
     }
     // What is left is the index along the outermost axis.
     if dims.rank > 1u {
-        moved += rest * dims.axes[dims.rank - 1u].yzw;
+        moved += rest * axis_at(dims.rank - 1u).yzw;
     }
     return moved;
 }

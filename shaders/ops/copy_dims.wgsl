@@ -1,8 +1,10 @@
 //! The sizes of a copy into a view. A row is a line along one axis. Sizes are in units for `copy`, in elements for
 //! `copy_parts`.
 
+//#slot axes default six
+
 struct Dims {
-    axes: array<vec4<u32>, 6>, // of the rows: extent, then the strides of C and A, innermost first; `w` is for `shift`
+    axes: Axes,                // of the rows: extent, then the strides of C and A, innermost first; `w` is for `shift`
     c_offset: u32,             // first unit or element in the bindings
     a_offset: u32,
     c_stride: u32, // along a row

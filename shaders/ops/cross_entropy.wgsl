@@ -6,8 +6,10 @@
 //! requires  nothing
 //! edges     rows past the end are empty, elements past a row's end are not stored: any length >= 1, any rows >= 1; a class that does not exist makes its row NaN
 
+//#slot axes default five
+
 struct Dims {
-    axes: array<vec4<u32>, 5>, // of the rows: extent, then the strides of A and of the probabilities, then 0; innermost first
+    axes: Axes,                // of the rows: extent, then the strides of A and of the probabilities, then 0; innermost first
     a_offset: u32,             // first elements in their bindings, in elements
     target_offset: u32,
     weight_offset: u32,
@@ -70,9 +72,9 @@ fn places_of(row: u32) -> vec2<u32> {
     var rest = row;
     var at = vec2<u32>(dims.a_offset, dims.target_offset);
     for (var axis = 0u; axis < dims.rank; axis++) {
-        let extent = dims.axes[axis].x;
-        let outer = rest / extent;
-        at += (rest - outer * extent) * dims.axes[axis].yz;
+        let sizes = axis_at(axis);
+        let outer = rest / sizes.x;
+        at += (rest - outer * sizes.x) * sizes.yz;
         rest = outer;
     }
     return at;
@@ -102,7 +104,7 @@ fn main(
     let four = vec4<u32>(0u, 1u, 2u, 3u);
 
     // The lowest f32. A row without a larger element has an undefined sum and becomes NaN.
-    let lowest = vec4<f32>(-3.40282347e38);
+    let lowest = vec4<f32>(-3.4028234663852886e38);
     var most = lowest;
     for (var group = part; group < groups; group += dims.lanes) {
         //#unroll

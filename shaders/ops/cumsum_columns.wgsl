@@ -39,10 +39,10 @@ fn main(
     let row = member / dims.parts;
     let part = member - row * dims.parts;
     let at = row_start(min(row, dims.rows - 1u), 1u);
-    let columns = dims.axes[0].x;
+    let columns = dims.axes.axis0.x;
     let left = columns - group * WIDTH;
     let end = select(0u, min(dims.strides.w, (part + 1u) * dims.chunk), row < dims.rows); // rows past the end are empty
-    let sums_at = at.z + group * WIDTH * dims.axes[0].w;
+    let sums_at = at.z + group * WIDTH * dims.axes.axis0.w;
 
     var running: array<vec4<f32>, QUADS>;
     if row < dims.rows {
@@ -50,23 +50,23 @@ fn main(
         for (var k = 0u; k < QUADS; k++) {
             //#unroll
             for (var j = 0u; j < 4u; j++) {
-                if 4u * k + j < left { running[k][j] = sum_before(sums_at + (4u * k + j) * dims.axes[0].w, part); }
+                if 4u * k + j < left { running[k][j] = sum_before(sums_at + (4u * k + j) * dims.axes.axis0.w, part); }
             }
         }
     }
     for (var i = part * dims.chunk; i < end; i++) {
         //#unroll
         for (var k = 0u; k < QUADS; k++) {
-            running[k] += row_quad_a(at.y + i * dims.strides.y, dims.axes[0].z, group, k, columns);
+            running[k] += row_quad_a(at.y + i * dims.strides.y, dims.axes.axis0.z, group, k, columns);
         }
-        emit_group(at.x + i * dims.strides.x, dims.axes[0].y, group, left, running);
+        emit_group(at.x + i * dims.strides.x, dims.axes.axis0.y, group, left, running);
     }
     if row < dims.rows {
         //#unroll
         for (var k = 0u; k < QUADS; k++) {
             //#unroll
             for (var j = 0u; j < 4u; j++) {
-                if 4u * k + j < left { emit_total(sums_at + (4u * k + j) * dims.axes[0].w, part, running[k][j]); }
+                if 4u * k + j < left { emit_total(sums_at + (4u * k + j) * dims.axes.axis0.w, part, running[k][j]); }
             }
         }
     }

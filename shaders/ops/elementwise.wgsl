@@ -39,7 +39,7 @@ alias x1_unit = f32;
 //#slot load_quad x=x1 default reals
 
 fn value(at: Place, count: u32) -> vec4<sum> {
-    return load_quad_x0(at.x0, dims.axes[0].z, count) + load_quad_x1(at.x1, dims.axes[0].w, count);
+    return load_quad_x0(at.x0, dims.axes.axis0.z, count) + load_quad_x1(at.x1, dims.axes.axis0.w, count);
 }
 //#end
 
@@ -59,6 +59,6 @@ fn main(
     let row = unit / dims.units;
     let col = (unit - row * dims.units) * 4u;
     let at = place_at(row, col);
-    let count = min(dims.axes[0].x - col, 4u);
-    store_quad(at.c, dims.axes[0].y, count, value(at, count));
+    let count = min(dims.axes.axis0.x - col, 4u);
+    store_quad(at.c, dims.axes.axis0.y, count, value(at, count));
 }

@@ -2,12 +2,13 @@
 //! Its units are the groups of neighbours that a kernel moves together: four elements, or a vector of 16 bytes.
 //!
 //! `place_at(row, col)` has the indices of an element of a row in C and the operands, `place_in_first(col)` those in row 0.
+//#slot axes default six
 //#import outer_axes
 
 //#variant two
 // C and at most two operands.
 struct Dims {
-    axes: array<vec4<u32>, 6>, // extent, then the strides of C and of operands 0 and 1, in elements; innermost first
+    axes: Axes,         // extent, then the strides of C and of operands 0 and 1, in elements; innermost first
     offsets: vec4<u32>, // first elements of C and of operands 0 and 1 in their bindings, and the number of units of all rows
     units: u32,         // of a row
     rank: u32,          // number of axes, at least 1
@@ -21,26 +22,38 @@ struct Place {
 }
 
 fn place_in_first(col: u32) -> Place {
-    let at = dims.offsets.xyz + col * dims.axes[0].yzw;
+    let at = dims.offsets.xyz + col * dims.axes.axis0.yzw;
     return Place(at.x, at.y, at.z);
 }
 
 fn place_at(row: u32, col: u32) -> Place {
-    let at = in_row(row, dims.offsets.xyz + col * dims.axes[0].yzw);
+    let at = in_row(row, dims.offsets.xyz + col * dims.axes.axis0.yzw);
     return Place(at.x, at.y, at.z);
 }
 
 //#variant four
 // C and at most four operands.
 struct Dims {
-    axes: array<vec4<u32>, 6>, // extent, then the strides of C and of operands 0 and 1, in elements; innermost first
+    axes: Axes,         // extent, then the strides of C and of operands 0 and 1, in elements; innermost first
     offsets: vec4<u32>, // first elements of C and of operands 0 and 1 in their bindings, and the number of units of all rows
     units: u32,         // of a row
     rank: u32,          // number of axes, at least 1
     numbers: vec2<u32>, // the bits of numbers of the function
-    more_axes: array<vec4<u32>, 3>, // the strides of operands 2 and 3, of two axes each
-    more_offsets: vec4<u32>,        // their first elements
-    more_numbers: array<vec4<u32>, 2>,
+    more_axes: MoreAxes,     // the strides of operands 2 and 3
+    more_offsets: vec4<u32>, // their first elements
+    more_numbers: MoreNumbers,
+}
+
+// The strides of two operands along two axes each.
+struct MoreAxes {
+    axes01: vec4<u32>,
+    axes23: vec4<u32>,
+    axes45: vec4<u32>,
+}
+
+struct MoreNumbers {
+    low: vec4<u32>,
+    high: vec4<u32>,
 }
 
 struct Place {
@@ -53,23 +66,25 @@ struct Place {
 
 // The strides of operands 2 and 3 along an axis.
 fn more_strides(axis: u32) -> vec2<u32> {
-    let two = dims.more_axes[axis / 2u];
+    let low = select(dims.more_axes.axes01, dims.more_axes.axes23, axis >= 2u);
+    let two = select(low, dims.more_axes.axes45, axis >= 4u);
     return select(two.xy, two.zw, axis % 2u == 1u);
 }
 
 fn place_in_first(col: u32) -> Place {
-    let at = dims.offsets.xyz + col * dims.axes[0].yzw;
+    let at = dims.offsets.xyz + col * dims.axes.axis0.yzw;
     let more = dims.more_offsets.xy + col * more_strides(0u);
     return Place(at.x, at.y, at.z, more.x, more.y);
 }
 
 fn place_at(row: u32, col: u32) -> Place {
-    let at = in_row(row, dims.offsets.xyz + col * dims.axes[0].yzw);
+    let at = in_row(row, dims.offsets.xyz + col * dims.axes.axis0.yzw);
     var more = dims.more_offsets.xy + col * more_strides(0u);
     var rest = row;
     for (var axis = 1u; axis < dims.rank; axis++) {
-        let outer = rest / dims.axes[axis].x;
-        more += (rest - outer * dims.axes[axis].x) * more_strides(axis);
+        let extent = axis_at(axis).x;
+        let outer = rest / extent;
+        more += (rest - outer * extent) * more_strides(axis);
         rest = outer;
     }
     return Place(at.x, at.y, at.z, more.x, more.y);

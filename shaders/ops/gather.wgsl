@@ -45,8 +45,8 @@ fn main(
         return;
     }
     let first = quad * 4u;
-    let length = dims.axes[0].x;
-    let strides = dims.axes[0].yz;
+    let length = dims.axes.axis0.x;
+    let strides = dims.axes.axis0.yz;
     var row = first / length;
     var col = first - row * length;
     var begin = row_place(row);

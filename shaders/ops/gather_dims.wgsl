@@ -1,7 +1,9 @@
 //! The sizes of taking elements by index, and the places that an element of C comes from.
 
+//#slot axes default six
+
 struct Dims {
-    axes: array<vec4<u32>, 6>, // of C, innermost first: extent, then the strides of A and of the indices, then 0
+    axes: Axes,                // of C, innermost first: extent, then the strides of A and of the indices, then 0
     a_offset: u32,             // first elements, or vectors, in the bindings
     index_offset: u32,
     a_stride: u32, // along the axis of A that is indexed
@@ -17,14 +19,14 @@ fn row_place(row: u32) -> vec2<u32> {
     var rest = row;
     var at = vec2<u32>(dims.a_offset, dims.index_offset);
     for (var axis = 1u; axis + 1u < dims.rank; axis++) {
-        let extent = dims.axes[axis].x;
-        let outer = rest / extent;
-        at += (rest - outer * extent) * dims.axes[axis].yz;
+        let sizes = axis_at(axis);
+        let outer = rest / sizes.x;
+        at += (rest - outer * sizes.x) * sizes.yz;
         rest = outer;
     }
     // What is left is the index along the outermost axis.
     if dims.rank > 1u {
-        at += rest * dims.axes[dims.rank - 1u].yz;
+        at += rest * axis_at(dims.rank - 1u).yz;
     }
     return at;
 }

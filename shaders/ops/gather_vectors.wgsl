@@ -30,10 +30,10 @@ fn main(
     if first >= dims.count {
         return;
     }
-    let row = first / dims.axes[0].x;
+    let row = first / dims.axes.axis0.x;
     let at = row_place(row);
     let index = indices[at.y];
-    let place = at.x + select(0u, u32(index), is_within(index)) * dims.a_stride + (first - row * dims.axes[0].x);
+    let place = at.x + select(0u, u32(index), is_within(index)) * dims.a_stride + (first - row * dims.axes.axis0.x);
     var v: array<vec4<u32>, VECTORS>;
     //#unroll
     for (var i = 0u; i < VECTORS; i++) {

@@ -6,8 +6,10 @@
 //! requires  nothing
 //! edges     elements past a row's end are not stored, workgroups past the end have no unit: any extents >= 1
 
+//#slot axes default six
+
 struct Dims {
-    axes: array<vec4<u32>, 6>, // extent, then the strides of A, B and the weights, in elements; innermost first
+    axes: Axes, // extent, then the strides of A, B and the weights, in elements; innermost first
     offsets: vec4<u32>, // first elements of A, B, the weights and g in their bindings
     units: u32,         // of a row
     all_units: u32,     // of all rows
@@ -61,11 +63,11 @@ fn joined_sums(x: held, y: held) -> held {
 // The places of an element of a row in A, B and the weights.
 fn places_of(row: u32, col: u32) -> vec3<u32> {
     var rest = row;
-    var at = dims.offsets.xyz + col * dims.axes[0].yzw;
+    var at = dims.offsets.xyz + col * dims.axes.axis0.yzw;
     for (var axis = 1u; axis < dims.rank; axis++) {
-        let extent = dims.axes[axis].x;
-        let outer = rest / extent;
-        at += (rest - outer * extent) * dims.axes[axis].yzw;
+        let sizes = axis_at(axis);
+        let outer = rest / sizes.x;
+        at += (rest - outer * sizes.x) * sizes.yzw;
         rest = outer;
     }
     return at;
@@ -98,8 +100,8 @@ fn main(
         let row = unit / dims.units;
         let col = (unit - row * dims.units) * WIDTH;
         let at = places_of(row, col);
-        let to = row * dims.axes[0].x + col;
-        let count = dims.axes[0].x - col;
+        let to = row * dims.axes.axis0.x + col;
+        let count = dims.axes.axis0.x - col;
         var gradients: array<vec4<f32>, QUADS>;
         //#unroll
         for (var k = 0u; k < QUADS; k++) {

@@ -9,11 +9,11 @@
 //#slot load_quad x=b default reals
 
 fn a_values(at: u32, k: u32, count: u32) -> vec4<f32> {
-    return load_quad_a(at, dims.axes[0].y, count);
+    return load_quad_a(at, dims.axes.axis0.y, count);
 }
 
 fn b_values(at: u32, k: u32, count: u32) -> vec4<f32> {
-    return load_quad_b(at, dims.axes[0].z, count);
+    return load_quad_b(at, dims.axes.axis0.z, count);
 }
 
 //#variant vectors

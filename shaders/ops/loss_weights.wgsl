@@ -7,7 +7,7 @@
 //#slot load_quad x=w default reals
 
 fn weights_of(at: u32, k: u32, count: u32) -> vec4<f32> {
-    return load_quad_w(at, dims.axes[0].w, count);
+    return load_quad_w(at, dims.axes.axis0.w, count);
 }
 
 //#variant repeated

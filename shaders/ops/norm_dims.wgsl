@@ -1,8 +1,10 @@
 //! The sizes of a norm of rows, in elements. A row is what is normalised together. B is the second operand: the residual, or the
 //! gradient of the result. The rows are counted along the axes.
 
+//#slot axes default five
+
 struct Dims {
-    axes: array<vec4<u32>, 5>, // of the rows: extent, then the strides of A and B, then 0; innermost first
+    axes: Axes,                // of the rows: extent, then the strides of A and B, then 0; innermost first
     a_offset: u32,             // first elements in their bindings
     b_offset: u32,
     a_stride: u32, // along a row
@@ -22,9 +24,9 @@ fn row_places(row: u32) -> vec2<u32> {
     var rest = row;
     var at = vec2<u32>(dims.a_offset, dims.b_offset);
     for (var axis = 0u; axis < dims.rank; axis++) {
-        let extent = dims.axes[axis].x;
-        let outer = rest / extent;
-        at += (rest - outer * extent) * dims.axes[axis].yz;
+        let sizes = axis_at(axis);
+        let outer = rest / sizes.x;
+        at += (rest - outer * sizes.x) * sizes.yz;
         rest = outer;
     }
     return at;

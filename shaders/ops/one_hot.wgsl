@@ -6,8 +6,10 @@
 //! requires  nothing: memory is written as 32-bit words for all types
 //! edges     an id that is no class has zeros; the last elements are stored one by one, the rest of C's last word is preserved
 
+//#slot axes default six
+
 struct Dims {
-    axes: array<vec4<u32>, 6>, // of the ids, innermost first: extent, then the stride of the ids, 0, 0
+    axes: Axes,                // of the ids, innermost first: extent, then the stride of the ids, 0, 0
     index_offset: u32,         // first id in its binding
     count: u32,                // elements of C
     classes: u32,
@@ -49,8 +51,8 @@ fn main(
         // Past the end of C the last element is taken again.
         let at = min(first + i, dims.count - 1u);
         let which = at / dims.classes;
-        let row = which / dims.axes[0].x;
-        let along = (which - row * dims.axes[0].x) * dims.axes[0].yzw;
+        let row = which / dims.axes.axis0.x;
+        let along = (which - row * dims.axes.axis0.x) * dims.axes.axis0.yzw;
         let place = in_row(row, vec3<u32>(dims.index_offset, 0u, 0u) + along).x;
         v[i] = select(0u, dims.one, ids[place] == i32(at - which * dims.classes));
     }

@@ -6,8 +6,10 @@
 //! requires  nothing: memory is read and written as 32-bit words for all types
 //! edges     elements of C beyond A are `value`; the last elements are stored one by one, the rest of C's last word is preserved
 
+//#slot axes default six
+
 struct Dims {
-    axes: array<vec4<u32>, 6>, // innermost first: extent of C, elements before A, extent of A, stride of A
+    axes: Axes,                // innermost first: extent of C, elements before A, extent of A, stride of A
     a_offset: u32,             // first element in its binding
     count: u32,                // elements of C
     rank: u32,                 // number of axes, at least 1
@@ -41,7 +43,7 @@ fn row_of(row: u32) -> Row {
     var rest = row;
     var found = Row(dims.a_offset, true);
     for (var axis = 1u; axis < dims.rank; axis++) {
-        let extents = dims.axes[axis];
+        let extents = axis_at(axis);
         let outer = rest / extents.x;
         let index = rest - outer * extents.x;
         let at = max(index, extents.y) - extents.y;
@@ -54,7 +56,7 @@ fn row_of(row: u32) -> Row {
 
 // The bits of an element of C in a row.
 fn padded(row: Row, col: u32) -> u32 {
-    let extents = dims.axes[0];
+    let extents = dims.axes.axis0;
     let at = max(col, extents.y) - extents.y;
     if !row.is_inside || col < extents.y || at >= extents.z {
         return dims.value & MASK;
@@ -75,7 +77,7 @@ fn main(
         return;
     }
     let first = quad * 4u;
-    let length = dims.axes[0].x;
+    let length = dims.axes.axis0.x;
     var row = first / length;
     var col = first - row * length;
     var begin = row_of(row);

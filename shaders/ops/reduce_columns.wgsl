@@ -41,9 +41,9 @@ fn main(
     let column = (index - member * dims.lanes) * WIDTH;
     let row = member / dims.parts;
     let part = member - row * dims.parts;
-    let stride = dims.axes[0].z;
-    let at = kept_at(min(row, dims.rows - 1u), 1u) + column * dims.axes[0].yz;
-    let left = dims.axes[0].x - column;
+    let stride = dims.axes.axis0.z;
+    let at = kept_at(min(row, dims.rows - 1u), 1u) + column * dims.axes.axis0.yz;
+    let left = dims.axes.axis0.x - column;
     // Rows past the end are empty.
     let lines = select(0u, dims.lines, row < dims.rows);
     let groups = dims.length / 4u; // of a line, without the last if it is short
@@ -98,7 +98,7 @@ fn main(
     if row < dims.rows {
         //#unroll
         for (var j = 0u; j < WIDTH; j++) {
-            if j < left { store_reduced(at.x + j * dims.axes[0].y, part, own[j]); }
+            if j < left { store_reduced(at.x + j * dims.axes.axis0.y, part, own[j]); }
         }
     }
 }

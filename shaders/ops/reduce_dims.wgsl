@@ -1,8 +1,10 @@
 //! The sizes of a reduction, in elements. An element of C is reduced from several lines of A: each line is a run along one axis,
 //! one line per index of the other axes that are reduced.
 
+//#slot axes default five
+
 struct Dims {
-    axes: array<vec4<u32>, 5>, // extent, then the strides of C and A, then 0: axes that are kept, then others; innermost first
+    axes: Axes,                // extent, then the strides of C and A, then 0: axes that are kept, then others; innermost first
     a_offset: u32,             // of A's first element in its binding
     a_stride: u32,             // along a line
     length: u32,               // of a line
@@ -26,13 +28,13 @@ fn kept_at(index: u32, first: u32) -> vec2<u32> {
     var rest = index;
     var at = vec2<u32>(0u, dims.a_offset);
     for (var axis = first; axis < dims.kept; axis++) {
+        let sizes = axis_at(axis);
         var here = rest;
         if axis + 1u < dims.kept {
-            let extent = dims.axes[axis].x;
-            rest /= extent;
-            here -= rest * extent;
+            rest /= sizes.x;
+            here -= rest * sizes.x;
         }
-        at += here * dims.axes[axis].yz;
+        at += here * sizes.yz;
     }
     return at;
 }
@@ -42,9 +44,9 @@ fn line_at(line: u32) -> u32 {
     var rest = line;
     var at = 0u;
     for (var axis = dims.kept; axis < dims.kept + dims.reduced; axis++) {
-        let extent = dims.axes[axis].x;
-        let outer = rest / extent;
-        at += (rest - outer * extent) * dims.axes[axis].z;
+        let sizes = axis_at(axis);
+        let outer = rest / sizes.x;
+        at += (rest - outer * sizes.x) * sizes.z;
         rest = outer;
     }
     return at;

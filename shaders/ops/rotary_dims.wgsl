@@ -1,8 +1,10 @@
 //! The sizes of a rotation, in elements. A row runs along the last axis; C is the result, A the operand, and T the table, which has a
 //! cosine for each pair of each position, and then the sines.
 
+//#slot axes default five
+
 struct Dims {
-    axes: array<vec4<u32>, 5>, // of the rows: extent, then the strides of C, A and T; innermost first
+    axes: Axes,                // of the rows: extent, then the strides of C, A and T; innermost first
     a_offset: u32,             // first element in its binding
     a_stride: u32,             // along a row
     width: u32,                // elements of a row
@@ -22,9 +24,9 @@ fn row_start(row: u32) -> vec3<u32> {
     var rest = row;
     var at = vec3<u32>(0u, dims.a_offset, min(dims.start, dims.last) * dims.pairs);
     for (var axis = 0u; axis < dims.rank; axis++) {
-        let extent = dims.axes[axis].x;
-        let outer = rest / extent;
-        at += (rest - outer * extent) * dims.axes[axis].yzw;
+        let sizes = axis_at(axis);
+        let outer = rest / sizes.x;
+        at += (rest - outer * sizes.x) * sizes.yzw;
         rest = outer;
     }
     return at;

@@ -6,9 +6,9 @@ fn row_at(row: u32) -> vec2<u32> {
     var rest = row;
     var at = vec2<u32>(dims.c_offset, dims.a_offset);
     for (var axis = 0u; axis < dims.rank; axis++) {
-        let extent = dims.axes[axis].x;
-        let outer = rest / extent;
-        at += (rest - outer * extent) * dims.axes[axis].yz;
+        let sizes = axis_at(axis);
+        let outer = rest / sizes.x;
+        at += (rest - outer * sizes.x) * sizes.yz;
         rest = outer;
     }
     return at;

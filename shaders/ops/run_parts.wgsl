@@ -45,14 +45,14 @@ fn main(
     let in_slot = unit - chunk * dims.slot_units;
     let row = in_slot / dims.row_units;
     let col = (in_slot - row * dims.row_units) * 4u;
-    let count = min(dims.axes[0].x - col, 4u);
-    let at = in_row(row, col * dims.axes[0].yzw).y;
+    let count = min(dims.axes.axis0.x - col, 4u);
+    let at = in_row(row, col * dims.axes.axis0.yzw).y;
     var total: vec4<sum>;
     let end = min(start(slot + 1u), first + CHUNK);
     for (var pair = first; pair < end; pair++) {
-        total += load_quad_v(at + value_place(pair), dims.axes[0].z, count);
+        total += load_quad_v(at + value_place(pair), dims.axes.axis0.z, count);
     }
-    let to = chunk * dims.columns + row * dims.axes[0].x + col;
+    let to = chunk * dims.columns + row * dims.axes.axis0.x + col;
     parts[to] = total.x;
     if count > 1u { parts[to + 1u] = total.y; }
     if count > 2u { parts[to + 2u] = total.z; }

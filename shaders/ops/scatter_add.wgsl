@@ -43,17 +43,17 @@ fn main(
     let slot = unit / dims.slot_units;
     let row = unit / dims.row_units;
     let col = (unit - row * dims.row_units) * 4u;
-    let count = min(dims.axes[0].x - col, 4u);
-    let at = in_row(row, vec3<u32>(dims.c_offset, 0u, 0u) + col * dims.axes[0].yzw);
+    let count = min(dims.axes.axis0.x - col, 4u);
+    let at = in_row(row, vec3<u32>(dims.c_offset, 0u, 0u) + col * dims.axes.axis0.yzw);
     let begin = start(slot);
     let end = start(slot + 1u);
     var total: vec4<sum>;
     let next = (begin / CHUNK + 1u) * CHUNK; // the first pair of the next chunk
     for (var pair = begin; pair < min(end, next); pair++) {
-        total += load_quad_v(at.y + value_place(pair), dims.axes[0].z, count);
+        total += load_quad_v(at.y + value_place(pair), dims.axes.axis0.z, count);
     }
     // The sums of those in later chunks.
-    var next_part = next / CHUNK * dims.columns + row * dims.axes[0].x + col - slot * dims.columns;
+    var next_part = next / CHUNK * dims.columns + row * dims.axes.axis0.x + col - slot * dims.columns;
     for (var pair = next; pair < end; pair += CHUNK) {
         var part = vec4<sum>(parts[next_part]);
         if count > 1u { part.y = parts[next_part + 1u]; }
@@ -62,5 +62,5 @@ fn main(
         total += part;
         next_part += dims.columns;
     }
-    store_quad(at.x, dims.axes[0].y, count, previous(at.x, dims.axes[0].y, count) + total);
+    store_quad(at.x, dims.axes.axis0.y, count, previous(at.x, dims.axes.axis0.y, count) + total);
 }

@@ -1,8 +1,10 @@
 //! The sizes of adding values to the slots that sorted pairs name. A slot is what an index names: a row of a table, a position
 //! along an axis, an element. It has `columns` elements. C's axes are ordered so that those within a slot are inside.
 
+//#slot axes default seven
+
 struct Dims {
-    axes: array<vec4<u32>, 7>, // of C, innermost first: extent, then the strides of C and of the values, then 0
+    axes: Axes,                // of C, innermost first: extent, then the strides of C and of the values, then 0
     c_offset: u32,             // first element in its binding
     count: u32,                // of pairs
     slots: u32,

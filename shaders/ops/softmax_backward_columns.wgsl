@@ -55,15 +55,15 @@ fn main(
     let group = index - row * dims.lanes;
     let at = row_start(min(row, dims.rows - 1u), 1u);
     let length = select(0u, dims.strides.w, row < dims.rows); // rows past the end are empty
-    let columns = dims.axes[0].x;
+    let columns = dims.axes.axis0.x;
 
     let rows = rows_of_part(part, length, 1u);
     var own: array<vec4<f32>, HELD>;
     for (var i = rows.x; i < rows.y; i += rows.z) {
         //#unroll
         for (var k = 0u; k < QUADS; k++) {
-            let y = row_quad_a(at.y + i * dims.strides.y, dims.axes[0].z, group, k, columns);
-            own[k] += term_of(y, row_quad_m(at.z + i * dims.strides.z, dims.axes[0].w, group, k, columns));
+            let y = row_quad_a(at.y + i * dims.strides.y, dims.axes.axis0.z, group, k, columns);
+            own[k] += term_of(y, row_quad_m(at.z + i * dims.strides.z, dims.axes.axis0.w, group, k, columns));
         }
     }
     let sums = known_together(own, lane);
@@ -71,10 +71,10 @@ fn main(
         var results: array<vec4<f32>, QUADS>;
         //#unroll
         for (var k = 0u; k < QUADS; k++) {
-            let y = row_quad_a(at.y + i * dims.strides.y, dims.axes[0].z, group, k, columns);
-            let g = row_quad_m(at.z + i * dims.strides.z, dims.axes[0].w, group, k, columns);
+            let y = row_quad_a(at.y + i * dims.strides.y, dims.axes.axis0.z, group, k, columns);
+            let g = row_quad_m(at.z + i * dims.strides.z, dims.axes.axis0.w, group, k, columns);
             results[k] = gradient_of(y, g, sums[k]);
         }
-        store_group(at.x + i * dims.strides.x, dims.axes[0].y, group, columns - group * WIDTH, results);
+        store_group(at.x + i * dims.strides.x, dims.axes.axis0.y, group, columns - group * WIDTH, results);
     }
 }

@@ -33,10 +33,10 @@ const HELD: u32 = 2u * QUADS; // vectors that an invocation knows: the largest o
 
 // Quad k of a group of columns, at this place along the axis, scaled and masked.
 fn scores(at: vec3<u32>, i: u32, group: u32, k: u32) -> vec4<f32> {
-    let columns = dims.axes[0].x;
-    let x = row_quad_a(at.y + i * dims.strides.y, dims.axes[0].z, group, k, columns) * dims.scale;
+    let columns = dims.axes.axis0.x;
+    let x = row_quad_a(at.y + i * dims.strides.y, dims.axes.axis0.z, group, k, columns) * dims.scale;
     let column = min(group * WIDTH + 4u * k, columns - 1u);
-    return masked(x, at.z + i * dims.strides.z + column * dims.axes[0].w, dims.axes[0].w, columns - column);
+    return masked(x, at.z + i * dims.strides.z + column * dims.axes.axis0.w, dims.axes.axis0.w, columns - column);
 }
 
 // What two invocations know of the same columns.
@@ -64,7 +64,7 @@ fn main(
     let group = index - row * dims.lanes;
     let at = row_start(min(row, dims.rows - 1u), 1u); // invocations past the end read the last row
     let length = dims.strides.w;
-    let count = dims.axes[0].x - group * WIDTH;
+    let count = dims.axes.axis0.x - group * WIDTH;
     let is_whole = length % GROUPS == 0u;
 
     // The largest elements, then the sums of exponentials.
@@ -110,6 +110,6 @@ fn main(
             let distance = scores(at, i, group, k) - all[k];
             results[k] = finished(form_of(distance, exp_of_negative(distance)), last[k]);
         }
-        store_group(at.x + i * dims.strides.x, dims.axes[0].y, group, count, results);
+        store_group(at.x + i * dims.strides.x, dims.axes.axis0.y, group, count, results);
     }
 }

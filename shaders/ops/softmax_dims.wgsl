@@ -1,8 +1,10 @@
 //! The sizes of a softmax or its gradient, in elements. A row is a line along the axis, one per index of the other axes. C is the
 //! result, A is x or y, and M is the mask or the gradient of y.
 
+//#slot axes default five
+
 struct Dims {
-    axes: array<vec4<u32>, 5>, // of the rows: extent, then the strides of C, A and M; innermost first
+    axes: Axes,                // of the rows: extent, then the strides of C, A and M; innermost first
     strides: vec4<u32>,        // along the axis: of C, A and M; then its length
     a_offset: u32,             // first elements in their bindings
     m_offset: u32,
@@ -19,9 +21,9 @@ fn row_start(row: u32, first: u32) -> vec3<u32> {
     var rest = row;
     var at = vec3<u32>(0u, dims.a_offset, dims.m_offset);
     for (var axis = first; axis < dims.rank; axis++) {
-        let extent = dims.axes[axis].x;
-        let outer = rest / extent;
-        at += (rest - outer * extent) * dims.axes[axis].yzw;
+        let sizes = axis_at(axis);
+        let outer = rest / sizes.x;
+        at += (rest - outer * sizes.x) * sizes.yzw;
         rest = outer;
     }
     return at;

@@ -2,8 +2,8 @@
 //#import math
 
 // The lowest f32. A row without a larger element has no sum and becomes NaN.
-const LOWEST: vec4<f32> = vec4<f32>(-3.40282347e38);
-const NO_SUMS: vec2<f32> = vec2<f32>(-3.40282347e38, 0.0);
+const LOWEST: vec4<f32> = vec4<f32>(-3.4028234663852886e38);
+const NO_SUMS: vec2<f32> = vec2<f32>(-3.4028234663852886e38, 0.0);
 
 // The sum of x as one of distances to `top`.
 fn rescaled(x: vec2<f32>, top: f32) -> f32 {

@@ -6,8 +6,10 @@
 //! requires  nothing
 //! edges     an index out of range, or the skipped one, has the key `slots`, which is larger than all others
 
+//#slot axes default six
+
 struct Dims {
-    axes: array<vec4<u32>, 6>, // of the indices, innermost first: extent, then the strides of indices, keys and values
+    axes: Axes,                // of the indices, innermost first: extent, then the strides of indices, keys and values
     index_offset: u32,         // first element in its binding
     value_offset: u32,
     count: u32,      // of indices
@@ -41,9 +43,9 @@ fn main(
     let first = block_index(workgroup, grid) * LANES;
     // A grid may have workgroups past the end.
     let at = min(first + lane, dims.count - 1u);
-    let row = at / dims.axes[0].x;
-    let col = at - row * dims.axes[0].x;
-    let place = in_row(row, vec3<u32>(dims.index_offset, 0u, dims.value_offset) + col * dims.axes[0].yzw);
+    let row = at / dims.axes.axis0.x;
+    let col = at - row * dims.axes.axis0.x;
+    let place = in_row(row, vec3<u32>(dims.index_offset, 0u, dims.value_offset) + col * dims.axes.axis0.yzw);
     let index = indices[place.x];
     var key = dims.slots;
     if index >= 0 && u32(index) < dims.extent && u32(index) != dims.skipped {

@@ -8,7 +8,7 @@ fn place_of(vector: u32) -> Place {
 }
 
 fn left_from(vector: u32) -> u32 {
-    return dims.axes[0].x - vector * WIDTH;
+    return dims.axes.axis0.x - vector * WIDTH;
 }
 
 //#variant rows
@@ -18,5 +18,5 @@ fn place_of(vector: u32) -> Place {
 }
 
 fn left_from(vector: u32) -> u32 {
-    return dims.axes[0].x - vector % dims.units * WIDTH;
+    return dims.axes.axis0.x - vector % dims.units * WIDTH;
 }

@@ -7,7 +7,7 @@
 //! edges     rows past the end are zero on load and guarded on store: any rows >= 1, columns >= 1, batches >= 1
 
 struct Dims {
-    undo: array<vec4<u32>, 2>, // inverse of the row order, the last round first: factors and summands; 0 if the kernel finds it
+    undo: InverseRounds,       // inverse of the row order, the last round first: factors and summands; 0 if the kernel finds it
     rows_in: u32,              // rows of the operand; its padded axis has 2^bits
     rows_out: u32,             // rows of the result
     x_offset: u32,             // first element of the operand in its binding, then its strides
@@ -32,6 +32,12 @@ struct Dims {
     tag: u32, // last word of the Philox counter of the signs
     column_lanes: u32, // neighbouring columns, the other lanes have other sets; a power of two, at most LINES
     folded_bits: u32,  // low_bits if the columns of all rows below the bits of the pass count as one long row; else 0
+}
+
+// The last two rounds, then the first two. They are members: WGSL allows no arrays in immediates.
+struct InverseRounds {
+    last: vec4<u32>,
+    first: vec4<u32>,
 }
 
 //#slot dims default immediate

@@ -21,7 +21,7 @@ fn find_row_order(lane: u32) {
 }
 
 fn inverse_rounds() -> array<vec4<u32>, 2> {
-    return dims.undo;
+    return array<vec4<u32>, 2>(dims.undo.last, dims.undo.first);
 }
 
 //#variant found

@@ -83,15 +83,15 @@ fn main(
                 count += atomicLoad(&buckets[lane * PER_LANE + i]);
             }
             totals[lane] = count;
-            workgroupBarrier();
             for (var width = 1u; width < LANES; width *= 2u) {
+                workgroupBarrier();
                 var below = 0u;
                 if lane >= width { below = totals[lane - width]; }
                 workgroupBarrier();
                 totals[lane] += below;
-                workgroupBarrier();
             }
-            if totals[LANES - 1u] <= LIST {
+            // A barrier before the load, and one after it. A plain load would not be uniform to a browser's compiler.
+            if workgroupUniformLoad(&totals[LANES - 1u]) <= LIST {
                 break;
             }
             // There are more nonzeros than expected: halve the chunk. A single line always fits.

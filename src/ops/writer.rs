@@ -115,22 +115,14 @@ fn function(head: &str, body: &str) -> String {
     format!("\nfn {head} {{\n{body}}}\n")
 }
 
-/// A function that rounds values as storing them does.
-pub(crate) fn rounded(format: StorageFormat) -> String {
+/// A function that rounds values as storing them does. The slot `pack_pair` of every kernel brings the rounding of its type
+/// (`shaders/common/rounded.wgsl`).
+pub(crate) fn as_stored(format: StorageFormat) -> String {
     let value = match format {
-        StorageFormat::F16 => "vec4<f32>(vec4<f16>(v))",
-        StorageFormat::PackedF16 => {
-            "vec4<f32>(unpack2x16float(pack_pair(v.xy)), unpack2x16float(pack_pair(v.zw)))"
+        StorageFormat::F16 | StorageFormat::PackedF16 | StorageFormat::Bf16 => {
+            "vec4<f32>(rounded(v.xy), rounded(v.zw))"
         }
-        StorageFormat::Bf16 => "vec4<f32>(of_pair(pack_pair(v.xy)), of_pair(pack_pair(v.zw)))",
         StorageFormat::F32 | StorageFormat::I8 | StorageFormat::I32 => "v",
     };
-    let pair = match format {
-        StorageFormat::Bf16 => function(
-            "of_pair(pair: u32) -> vec2<f32>",
-            "    return bitcast<vec2<f32>>(vec2<u32>(pair << 16u, pair & 0xffff0000u));\n",
-        ),
-        _ => String::new(),
-    };
-    pair + &function("rounded(v: vec4<f32>) -> vec4<f32>", &format!("    return {value};\n"))
+    function("as_stored(v: vec4<f32>) -> vec4<f32>", &format!("    return {value};\n"))
 }

@@ -2,8 +2,8 @@
 //! over all of f32 in units of the last place, and the values that are no numbers.
 
 use crate::support;
-use tilewise::planning::kernel::INCLUDES;
-use tilewise::{Activation, Element, Gpu, ops, reference, wgpu};
+use crate::support::evaluate::{evaluate, functions_of};
+use tilewise::{Activation, Element, ops, reference};
 
 /// Normal floats of every exponent and both signs, mantissas spread over all their bits; and multiples of 1 / 2000.
 fn sweep() -> Vec<f32> {
@@ -42,50 +42,6 @@ fn worst_ulp(x: &[f32], got: &[f32], want: impl Fn(f64) -> f64, smallest: f64) -
     x.iter().zip(got).map(error).max_by(|a, b| nan_is_worst(a).total_cmp(&nan_is_worst(b))).unwrap()
 }
 
-/// An expression of `v`, in functions of one file alone, of every element, in a shader of the test's own.
-fn evaluate(gpu: &Gpu, x: &[f32], file: &str, expression: &str) -> Vec<f32> {
-    let functions = INCLUDES.iter().find(|(name, _)| *name == file).unwrap().1.replace("//!", "//");
-    let text = format!(
-        "alias lanes = vec4<f32>;\n\
-         @group(0) @binding(0) var<storage, read_write> x: array<lanes>;\n{functions}\n\
-         @compute @workgroup_size(64)\n\
-         fn main(@builtin(global_invocation_id) id: vec3<u32>) {{\n\
-         if id.x < arrayLength(&x) {{ let v = x[id.x]; x[id.x] = {expression}; }}\n}}\n"
-    );
-    let mut padded = x.to_vec();
-    padded.resize(x.len().next_multiple_of(4), 0.0);
-    let tensor = gpu.tensor(&padded, [padded.len()]).unwrap();
-    let (buffer, bytes) = tensor.buffer().unwrap();
-    gpu.flush().unwrap();
-    let source = wgpu::ShaderSource::Wgsl(text.into());
-    let module = gpu.device().create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
-    let pipeline = gpu.device().create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: None,
-        layout: None,
-        module: &module,
-        entry_point: None,
-        compilation_options: Default::default(),
-        cache: None,
-    });
-    let size = std::num::NonZeroU64::new(bytes.end);
-    let window = wgpu::BufferBinding { buffer, offset: 0, size };
-    let group = gpu.device().create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout: &pipeline.get_bind_group_layout(0),
-        entries: &[wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(window) }],
-    });
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
-    {
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(&pipeline);
-        pass.set_bind_group(0, &group, &[]);
-        pass.dispatch_workgroups(u32::try_from(padded.len().div_ceil(256)).unwrap(), 1, 1);
-    }
-    gpu.queue().submit([encoder.finish()]);
-    let values: Vec<f32> = bytemuck::pod_collect_to_vec(&support::operand::read_bytes(gpu, buffer));
-    values[..x.len()].to_vec()
-}
-
 #[test]
 fn our_functions_are_within_8_ulp_of_their_definition() {
     let Some(gpu) = support::gpu() else { return };
@@ -98,7 +54,7 @@ fn our_functions_are_within_8_ulp_of_their_definition() {
     ];
     let x = [&SPECIAL[..], &[88.722_83, 88.722_84, -87.336, -87.337, -103.9, -104.0], &sweep()].concat();
     for (name, definition) in functions {
-        let got = evaluate(&gpu, &x, "common/math", &format!("{name}(v)"));
+        let got = evaluate(&gpu, &x, &functions_of("common/math"), &format!("{name}(v)"));
         assert!(got[..3].iter().all(|v| v.is_nan()), "{name} keeps NaN");
         let smallest = f64::from(f32::MIN_POSITIVE);
         let (ulp, at) = worst_ulp(&x[3..], &got[3..], definition, smallest);
@@ -159,7 +115,7 @@ fn functions_of_angles_are_within_8_ulp_of_their_definition() {
     for (expression, definition, last) in functions {
         let x: Vec<f32> =
             angles().into_iter().filter(|&x| x <= last && definition(f64::from(x)).is_finite()).collect();
-        let got = evaluate(&gpu, &x, "common/trigonometry", expression);
+        let got = evaluate(&gpu, &x, &functions_of("common/trigonometry"), expression);
         let (ulp, at) = worst_ulp(&x, &got, definition, f64::from(f32::MIN_POSITIVE));
         println!("{}: {expression}: at most {ulp:.2} ulp, at {at}", gpu.caps().adapter);
         assert!(ulp <= 8.0, "{expression} of {at} is {ulp} ulp off");

@@ -19,6 +19,7 @@ mod places;
 mod positions;
 mod reductions;
 mod rotary;
+mod rounding;
 mod shapes;
 mod softmax;
 mod special;

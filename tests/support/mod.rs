@@ -8,6 +8,7 @@
 )]
 
 pub mod batch;
+pub mod evaluate;
 pub mod example;
 pub mod families;
 pub mod forms;

@@ -17,7 +17,8 @@ pub(super) const LANES: u32 = 64;
 const OPERANDS: [&str; 4] = ["x0", "x1", "x2", "x3"];
 
 /// Where the uniform has the strides of the operands along the rows.
-const STRIDES: [&str; 4] = ["dims.axes[0].z", "dims.axes[0].w", "dims.more_axes[0].x", "dims.more_axes[0].y"];
+const STRIDES: [&str; 4] =
+    ["dims.axes.axis0.z", "dims.axes.axis0.w", "dims.more_axes.axes01.x", "dims.more_axes.axes01.y"];
 
 impl ElementwiseProblem {
     /// The kernel of the function in WGSL, with the slots of the memory layout.
@@ -95,7 +96,7 @@ impl ElementwiseProblem {
         let mut values = Vec::new();
         if self.is_update() {
             text += &loads("c", self.dtype);
-            values.push("load_quad_c(at.c, dims.axes[0].y, count)".to_owned());
+            values.push("load_quad_c(at.c, dims.axes.axis0.y, count)".to_owned());
         }
         for (at, (_, dtype)) in self.operands().enumerate() {
             let (name, access) = (OPERANDS[at], element_access(dtype, caps));

@@ -15,14 +15,14 @@ pub(super) const VALUES: [&str; 4] = ["v0", "v1", "v2", "v3"];
 pub(super) const NUMBERS: [&str; 10] = [
     "dims.numbers.x",
     "dims.numbers.y",
-    "dims.more_numbers[0].x",
-    "dims.more_numbers[0].y",
-    "dims.more_numbers[0].z",
-    "dims.more_numbers[0].w",
-    "dims.more_numbers[1].x",
-    "dims.more_numbers[1].y",
-    "dims.more_numbers[1].z",
-    "dims.more_numbers[1].w",
+    "dims.more_numbers.low.x",
+    "dims.more_numbers.low.y",
+    "dims.more_numbers.low.z",
+    "dims.more_numbers.low.w",
+    "dims.more_numbers.high.x",
+    "dims.more_numbers.high.y",
+    "dims.more_numbers.high.z",
+    "dims.more_numbers.high.w",
 ];
 
 /// The most values of an expression that become one kernel.

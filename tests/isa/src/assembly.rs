@@ -29,6 +29,8 @@ pub struct Counted {
     pub loads: Widths,
     /// Stores to storage buffers, and atomic operations, in the whole kernel.
     pub stores: Widths,
+    /// Conversions from f32 to f16 that truncate, in the whole kernel.
+    pub truncations: u32,
 }
 
 /// The instruction counts of a basic block.
@@ -74,7 +76,7 @@ impl Compiler {
     #[must_use]
     pub fn count(self, assembly: &str) -> Counted {
         let mut blocks = vec![Block::default()];
-        let (mut loads, mut stores) = (Widths::new(), Widths::new());
+        let (mut loads, mut stores, mut truncations) = (Widths::new(), Widths::new(), 0);
         for line in assembly.lines() {
             if self.begins_block(line) {
                 blocks.push(Block::default());
@@ -82,6 +84,7 @@ impl Compiler {
             if let (Some(op), Some(block)) = (self.operation(line), blocks.last_mut()) {
                 let kind = self.kind(op);
                 block.add(kind);
+                truncations += u32::from(self.truncates(op));
                 if let Kind::Global(bytes) = kind {
                     *if is_load(op) { &mut loads } else { &mut stores }.entry(bytes).or_default() += 1;
                 }
@@ -93,7 +96,7 @@ impl Compiler {
         }
         let instructions = blocks.iter().map(|block| block.instructions).sum();
         let heaviest = blocks.into_iter().max_by_key(Block::weight).unwrap_or_default();
-        Counted { instructions, heaviest, loads, stores }
+        Counted { instructions, heaviest, loads, stores, truncations }
     }
 
     /// The lines of the heaviest block.
@@ -151,6 +154,17 @@ impl Compiler {
                     None => (is_width && is_word && !operation.is_empty()).then_some(operation),
                 }
             }
+        }
+    }
+
+    /// Whether an operation converts from f32 to f16 and rounds toward zero.
+    fn truncates(self, op: &str) -> bool {
+        match self {
+            Self::Aco => op.starts_with("v_cvt_pk_rtz_f16") || op.starts_with("v_cvt_pkrtz_f16"),
+            Self::Nak => {
+                starts_with_any(op, &["f2f.f16.", "f2fp."]) && op.split('.').any(|part| part == "rz")
+            }
+            Self::Brw => false, // its rounding is a mode
         }
     }
 
@@ -340,6 +354,17 @@ mod tests {
         assert_eq!((counted.instructions, counted.heaviest.instructions), (6, 4));
         assert_eq!((counted.heaviest.multiply_adds, global, shared), (1, vec![(16, 1)], vec![(16, 1)]));
         assert_eq!((counted.loads, counted.stores), ([(16, 1)].into(), Widths::new()));
+    }
+
+    #[test]
+    fn conversions_that_truncate_are_counted() {
+        let amd = "BB0:\n\tv_cvt_pk_rtz_f16_f32 v0, v1, v2 ; c\n\tv_fma_mixlo_f16 v0, v1, 1.0, 0 ; c\n";
+        assert_eq!(Compiler::Aco.count(amd).truncations, 1);
+        let nvidia = "block 0 [] -> {\n\
+            \x20     r0      = f2fp.pack_ab.rz r1 r2          // delay=1\n\
+            \x20     r0      = f2fp.pack_ab r1 r2             // delay=1\n\
+            \x20     r0      = f2f.f16.f32.re r1              // delay=1\n";
+        assert_eq!(Compiler::Nak.count(nvidia).truncations, 1);
     }
 
     #[test]

@@ -54,13 +54,19 @@ const CEILINGS: [Ceiling; 13] = [
 /// The rules that a target's rows violate, one line each.
 #[must_use]
 pub fn faults(rows: &[Row]) -> Vec<String> {
-    let mut faults: Vec<String> = rows.iter().filter_map(fault).collect();
+    let mut faults = faults_of_all(rows);
     faults.extend(rows.iter().flat_map(issue::faults));
     let of_version: Vec<&Row> = rows.iter().filter(|row| row.mesa == MESA).collect();
     faults.extend(CEILINGS.iter().filter_map(|ceiling| above(ceiling, &of_version)));
     faults.extend(of_version.iter().filter_map(|row| contiguous::narrow(row)));
     faults.extend(of_version.iter().filter_map(|row| contiguous::many(row)));
     faults
+}
+
+/// The rules for all plans and all versions of Mesa that a target's rows violate, one line each.
+#[must_use]
+pub fn faults_of_all(rows: &[Row]) -> Vec<String> {
+    rows.iter().filter_map(fault).collect()
 }
 
 /// The rule for all versions of Mesa that a row violates, if any.
@@ -72,6 +78,8 @@ fn fault(row: &Row) -> Option<String> {
         format!("{spills} spills")
     } else if *scratch > 0 {
         format!("{scratch} bytes of scratch")
+    } else if row.truncations > 0 {
+        format!("{} conversions to f16 truncate", row.truncations)
     } else if [COOP, ATTENTION].contains(&kernel.as_str()) && row.matrix == 0 {
         "no matrix instruction in its heaviest block".into()
     } else if kernel == ATTENTION && row.shared > SHARED && !name.contains("dim 256") {
@@ -136,9 +144,10 @@ mod tests {
             faults(&rows)
         };
         let attends = |row: &mut Row| (row.kernel, row.matrix) = (super::ATTENTION.into(), 8);
-        let cases: [(Change<'_>, &str); 10] = [
+        let cases: [(Change<'_>, &str); 11] = [
             (&|row| row.spills = 3, "3 spills"),
             (&|row| row.scratch = 4, "4 bytes of scratch"),
+            (&|row| row.truncations = 2, "2 conversions to f16 truncate"),
             (&|row| row.kernel = COOP.into(), "no matrix instruction"),
             (&|row| row.kernel = super::ATTENTION.into(), "no matrix instruction"),
             (&|row| (attends(row), row.shared = 32_784).1, "32784 bytes of shared memory"),

@@ -74,6 +74,7 @@ fn with_results(row: Row, compiled: &Compiled) -> Row {
         shared_access: block.shared,
         loads: counted.loads,
         stores: counted.stores,
+        truncations: counted.truncations,
         code: format!("{:016x}", digest.finish()),
         ..row
     }

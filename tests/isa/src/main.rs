@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use tilewise_isa::row::{Heading, Row};
 use tilewise_isa::session::{self, BEGIN};
-use tilewise_isa::steps::{Access, Plans, Selection};
+use tilewise_isa::steps::{Access, Halves, Plans, Selection};
 use tilewise_isa::target::Target;
 use tilewise_isa::{diff, loops};
 
@@ -23,7 +23,7 @@ struct Options {
     #[arg(long)]
     sweep: bool,
     /// Compile every tile of matrix products, and write the library's table of inner loops to this file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "sweep", "diff", "only", "accumulators", "unchecked_access"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "sweep", "diff", "only", "accumulators", "unchecked_access", "without_f16"])]
     loops: Option<PathBuf>,
     /// Print the differences from the rows of this file, written with `--json`; the exit status is 1 if a figure is worse
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
@@ -37,6 +37,9 @@ struct Options {
     /// Compile for a device whose driver does not check accesses to buffers, see `BufferAccess::unchecked` of the library
     #[arg(long)]
     unchecked_access: bool,
+    /// Plan for a device whose shaders have no f16
+    #[arg(long)]
+    without_f16: bool,
     /// Write each step's text, and the compiler's intermediate texts, to this folder
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -69,6 +72,7 @@ fn run(options: &Options) -> Result<ExitCode, String> {
         } else {
             Access::Robust
         },
+        halves: if options.without_f16 { Halves::Packed } else { Halves::Native },
     };
     if let Ok(begin) = std::env::var(BEGIN) {
         let begin = begin.parse().map_err(|_| format!("{BEGIN}={begin} is not a number"))?;

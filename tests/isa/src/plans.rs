@@ -1,5 +1,6 @@
 //! The plans to compile: problems of every family, with sizes and types as in networks and solvers.
 
+#[path = "plans/networks.rs"] // the same from the tests of shaders, which read this file too
 mod networks;
 
 use crate::support::operand::View;

@@ -24,6 +24,9 @@ pub struct Row {
     /// Whether the driver does not check accesses to buffers. Rows of a usual device leave this field out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchecked_access: bool,
+    /// Whether the device has no f16 in shaders. Rows of a usual device leave this field out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_f16: bool,
     /// Invocations of a subgroup.
     pub subgroup: u32,
     /// Vector registers of an invocation (Intel: of a subgroup).
@@ -58,10 +61,17 @@ pub struct Row {
     /// Stores to storage buffers in the whole kernel.
     #[serde(default, skip_serializing_if = "Widths::is_empty")]
     pub stores: Widths,
+    /// Conversions from f32 to f16 that truncate, in the whole kernel. Rows without leave this field out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub truncations: u32,
     /// A digest of the assembly. Rows with the same digest have the same code.
     pub code: String,
     /// The reason why there is no code, if compilation failed.
     pub refused: Option<String>,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// The heading of the table.

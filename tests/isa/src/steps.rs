@@ -24,6 +24,8 @@ pub struct Selection {
     pub accumulators: Option<u32>,
     /// Whether the driver checks accesses to buffers.
     pub access: Access,
+    /// Whether shaders have f16.
+    pub halves: Halves,
 }
 
 /// Plans to compile.
@@ -48,12 +50,26 @@ pub enum Access {
     Unchecked,
 }
 
+/// How shaders have f16.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Halves {
+    /// As a type, as the target does.
+    #[default]
+    Native,
+    /// Not at all: pairs of elements are packed in words, as in a browser without `shader-f16`.
+    Packed,
+}
+
 impl Selection {
     /// The selected steps of a target's plans. The order is always the same, because plans need no device.
     #[must_use]
     pub fn steps(&self, target: &Target) -> Vec<Step> {
         let mut caps = target.caps();
         caps.machine.accumulators = self.accumulators.unwrap_or(caps.machine.accumulators);
+        if self.halves == Halves::Packed {
+            caps.f16 = false;
+            caps.rows.clear(); // cooperative matrices are of f16
+        }
         let plans = match self.plans {
             Plans::Usual => crate::plans::all(&caps),
             Plans::Sweep => crate::plans::sweep(&caps),
@@ -61,7 +77,8 @@ impl Selection {
         };
         let mut seen = HashSet::new();
         let steps = plans.iter().flat_map(|named| of_plan(named, target)).map(|step| {
-            let row = Row { unchecked_access: self.access == Access::Unchecked, ..step.row };
+            let unchecked_access = self.access == Access::Unchecked;
+            let row = Row { unchecked_access, without_f16: self.halves == Halves::Packed, ..step.row };
             Step { row, ..step }
         });
         let is_new = |step: &Step| self.plans != Plans::Sweep || seen.insert(step.text.clone());

@@ -1,7 +1,7 @@
 //! Compiles every plan with the compilers of AMD's and NVIDIA's GPUs, by running the program as its user would.
 
 use std::process::{Command, Output};
-use tilewise_isa::checks::{ATTENTION, COOP, faults};
+use tilewise_isa::checks::{ATTENTION, COOP, faults, faults_of_all};
 use tilewise_isa::row::Row;
 use tilewise_isa::target::TARGETS;
 
@@ -80,6 +80,18 @@ fn a_tile_that_spills_is_a_fault_on_every_compiler() {
         let found = faults(&rows);
         let spills = found.iter().filter(|fault| fault.ends_with(" spills")).count();
         assert_eq!(spills, 2, "{}: {found:?}", target.name);
+    }
+}
+
+/// Devices without f16 store pairs of elements in words. `pack2x16float` would truncate on GPUs of AMD and NVIDIA, and no driver
+/// that runs tests shows it.
+#[test]
+fn no_kernel_truncates_where_shaders_have_no_f16() {
+    for target in TARGETS.into_iter().filter(|target| target.is_fetched) {
+        let Some(rows) = rows(&[target.name, "--without-f16", "--only", "f16"]) else { return };
+        assert!(rows.len() > 40 && rows.iter().all(|row| row.without_f16), "{}: {}", target.name, rows.len());
+        let found = faults_of_all(&rows);
+        assert!(found.is_empty(), "{}", found.join("\n"));
     }
 }
 

@@ -2,4 +2,5 @@
 
 mod channels;
 mod mistakes;
+mod residual;
 mod rows;

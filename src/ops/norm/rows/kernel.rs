@@ -6,7 +6,7 @@ use crate::caps::Caps;
 use crate::kernel::{self, Kernel, StorageFormat};
 use crate::ops::subgroups::{lanes_of_row, with_subgroups};
 use crate::ops::vectors::Moves;
-use crate::ops::writer::{Writer, rounded};
+use crate::ops::writer::{Writer, as_stored};
 
 /// The longest row that invocations hold in registers on any device.
 const LONGEST_HELD: u32 = 8192;
@@ -119,9 +119,9 @@ impl NormProblem {
         }
         let a = to.loaded("a", "at.x", "dims.a_stride");
         let value = if self.has_b {
-            to.text += &rounded(to.format);
+            to.text += &as_stored(to.format);
             // The sum is what is stored, so that it is also what a backward pass reads.
-            format!("rounded({a} + {})", to.loaded("b", "at.y", "dims.b_stride"))
+            format!("as_stored({a} + {})", to.loaded("b", "at.y", "dims.b_stride"))
         } else {
             a
         };

@@ -1,0 +1,143 @@
+//! The kernels that the tests look at: in every form that a plan can give them.
+
+use crate::support;
+use crate::support::operand::View;
+use crate::support::wgsl::{self, I8, TYPES};
+use std::collections::HashSet;
+use tilewise::gemm::{GemmKernel, Tile};
+use tilewise::gpu::{DeviceType, MatrixOrder, SubgroupSizes};
+use tilewise::ops::Overflow;
+use tilewise::planning::Problem;
+use tilewise::planning::fixtures;
+use tilewise::planning::gemm::{F16SplitProblem, GemmProblem, GemmTypes, Pin, Side};
+use tilewise::planning::kernel::Kernel;
+use tilewise::planning::ops::CastProblem;
+use tilewise::{Accumulator, Caps, DType, Error, Layout, Precision};
+
+/// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of
+/// cooperative matrices where there is f16, of both sizes. With and without each; the full sweep has all four.
+pub(crate) fn devices() -> Vec<Caps> {
+    let each = [device(true, 256), device(false, 0), device(true, 0), device(false, 256)];
+    each.into_iter().take(support::by_sweep(4, 2, 2)).collect()
+}
+
+pub(crate) fn device(f16: bool, immediate_bytes: u32) -> Caps {
+    let mut caps = fixtures::lavapipe();
+    (caps.f16, caps.limits.immediate_bytes) = (f16, immediate_bytes);
+    // Subgroups of one size, or of several.
+    let (max, matrices) = if f16 { (8, Some(8)) } else { (16, None) };
+    caps.subgroups = Some(SubgroupSizes { min: 8, max, matrices });
+    caps.rows.extend(fixtures::h200().rows);
+    assert_eq!(caps.device_type, DeviceType::Software, "the largest patches are for software devices");
+    caps
+}
+
+/// Operands of f16 whose sums may be in f16.
+const F16_SUMS: GemmTypes = GemmTypes { accumulator: Accumulator::F16, ..TYPES[1] };
+
+/// The device, with operands of cooperative matrices transposed to rows along k.
+pub(crate) fn along_k(caps: &Caps) -> Caps {
+    let mut caps = caps.clone();
+    caps.machine.matrix_order = MatrixOrder::AlongK;
+    caps
+}
+
+/// Every kernel that a product may take on a device, with a tile that makes it: all types, ways of staging and storing.
+pub(crate) fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
+    const OPERANDS: [View; 4] = [View::Plain, View::Transposed, View::Gaps, View::TransposedGaps];
+    let (mut kernels, mut seen) = (Vec::new(), HashSet::new());
+    let along_k = along_k(caps);
+    for tile in GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()) {
+        for types in TYPES.into_iter().chain([F16_SUMS, I8]) {
+            for views in
+                (0..32).map(|i| [OPERANDS[i % 4], OPERANDS[i / 4 % 4], [View::Plain, View::Gaps][i / 16]])
+            {
+                let few = (128 / tile.tm as usize % 9).max(1); // rows or columns that all have registers for
+                let shape = match (tile.kernel, seen.len() % 2) {
+                    (GemmKernel::Gemv, 0) => [few, 128, 128],
+                    (GemmKernel::Gemv, _) => [128, few, 128],
+                    _ => [128; 3],
+                };
+                let problem = wgsl::problem(shape, types, views).pinned(Pin::Tile(*tile));
+                let takes = match tile.kernel {
+                    GemmKernel::Tiled | GemmKernel::Gemv => types != I8,
+                    GemmKernel::Broadcast => types != I8 && (caps.f16 || types.ab != DType::F16), // not pairs
+                    GemmKernel::Dot => types == I8,
+                    GemmKernel::Coop if types.c == DType::Bf16 && views[2] == View::Gaps => false, // whole vectors
+                    GemmKernel::Coop => caps.f16 && types.ab == DType::F16,
+                    _ => true,
+                };
+                if !takes {
+                    let refused = problem.plan(caps);
+                    assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
+                    continue;
+                }
+                // Operands of cooperative matrices as they are in memory, or transposed to rows along k.
+                let plan = match problem.plan([caps, &along_k][seen.len() % 2]) {
+                    // The longest runs are for vectors alone.
+                    Err(Error::Unsupported { .. }) if tile.kernel == GemmKernel::Gemv => continue,
+                    plan => plan.expect("the device runs every tile"),
+                };
+                let kernel = plan.steps()[0].kernel.clone();
+                if seen.insert(kernel.clone()) {
+                    kernels.push((*tile, problem, kernel));
+                }
+            }
+        }
+    }
+    kernels
+}
+
+/// Every kernel that a copy or cast may take on a device.
+pub(crate) fn cast_kernels(caps: &Caps) -> Vec<Kernel> {
+    let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
+    let kernel = |view: &Layout, (from, to), overflow| {
+        let problem = CastProblem::new(view, from, to, overflow).expect("a small view");
+        problem.plan(caps).expect("it fits").steps()[0].kernel.clone()
+    };
+    let pairs = DType::ALL.into_iter().flat_map(|from| DType::ALL.map(|to| (from, to)));
+    let kernels: HashSet<Kernel> = pairs
+        .flat_map(|types| [&view, &view.t()].map(|view| (*view, types)))
+        .flat_map(|(view, types)| [Overflow::Rust, Overflow::Saturate].map(|o| kernel(&view, types, o)))
+        .collect();
+    kernels.into_iter().collect()
+}
+
+/// Every kernel that an f32 operand may be made f16 by on a device: either precision, rows and columns as neighbours.
+pub(crate) fn halves_kernels(caps: &Caps) -> Vec<Kernel> {
+    let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
+    let kernel = |(precision, side)| {
+        let problem = F16SplitProblem::new(&view, side, precision).expect("a small view");
+        problem.plan(caps).expect("it fits").steps()[0].kernel.clone()
+    };
+    let both = [Side::A, Side::B];
+    [Precision::Fast, Precision::Split].into_iter().flat_map(|p| both.map(|side| kernel((p, side)))).collect()
+}
+
+/// Every kernel but those of products and of Hadamard transforms.
+pub(crate) fn other_kernels(caps: &Caps) -> Vec<Kernel> {
+    [
+        wgsl::form_kernels(caps),
+        cast_kernels(caps),
+        [wgsl::copy_kernels(caps), wgsl::image_kernels(caps), wgsl::shape_kernels(caps)].concat(),
+        [halves_kernels(caps), wgsl::attention_kernels(caps)].concat(),
+        [wgsl::elementwise_kernels(caps), wgsl::norm_kernels(caps)].concat(),
+        wgsl::sparse_kernels(caps),
+        wgsl::generated_kernels(caps),
+        wgsl::clifford_kernels(caps),
+        wgsl::connected_kernels(caps),
+    ]
+    .concat()
+}
+
+/// Every kernel of a product, with a tile that makes it.
+pub(crate) fn product_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
+    [gemm_kernels(caps), wgsl::half_kernels(caps), wgsl::connected_products(caps)].concat()
+}
+
+/// Every kernel of the lists on a device.
+pub(crate) fn all(caps: &Caps) -> Vec<Kernel> {
+    let products = product_kernels(caps).into_iter().map(|(_, _, kernel)| kernel);
+    let passes = wgsl::hadamard_passes(caps).into_iter().map(|pass| pass.kernel(caps));
+    products.chain(passes).chain(other_kernels(caps)).collect()
+}
