@@ -133,15 +133,17 @@ fn run(args: &Args) -> Result<Report> {
     let dtype = match (args.dtype, &files) {
         (Some(dtype), _) => dtype.into(),
         (None, None) => DType::F32,
-        (None, Some([a, b])) if a.dtype() == b.dtype() => a.dtype(),
-        (None, Some([a, b])) => {
-            let why = format!(
-                "A holds {}, B {}: cast them to one type with --dtype (Tensor::cast)",
-                a.dtype(),
-                b.dtype()
-            );
-            return Err(Error::Input { what: "operands of two types".into(), why });
-        }
+        (None, Some([a, b])) => match (a.dtype(), b.dtype()) {
+            (Some(a), Some(b)) if a == b => a,
+            (Some(a), Some(b)) => {
+                let why = format!("A holds {a}, B {b}: cast them to one type with --dtype (Tensor::cast)");
+                return Err(Error::Input { what: "operands of two types".into(), why });
+            }
+            _ => {
+                let why = "convert them to f32, for example by `x.astype('float32')` in NumPy".into();
+                return Err(Error::Input { what: "operands of a type that no tensor has".into(), why });
+            }
+        },
     };
     match dtype {
         DType::F16 => multiply_reals::<f16>(args, files),

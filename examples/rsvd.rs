@@ -112,9 +112,10 @@ fn matrix(args: &Args, gpu: &Gpu) -> Result<(String, Tensor<f32>)> {
     if let Some(path) = &args.matrix {
         let array = Npy::read(path)?;
         let a = match array.dtype() {
-            DType::F32 => array.tensor::<f32>(gpu)?,
-            DType::F16 => array.tensor::<f16>(gpu)?.cast()?,
-            dtype => return Err(other(path, &dtype.to_string())),
+            Some(DType::F32) => array.tensor::<f32>(gpu)?,
+            Some(DType::F16) => array.tensor::<f16>(gpu)?.cast()?,
+            Some(dtype) => return Err(other(path, &dtype.to_string())),
+            None => return Err(other(path, "a type that no tensor has")),
         };
         return Ok((path.display().to_string(), a));
     }

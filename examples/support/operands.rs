@@ -42,7 +42,7 @@ impl Source {
                     NpyData::I32(elements) => elements.iter().map(|x| T::from_f64(x.to_f64())).collect(),
                     _ => {
                         let why = "this example converts f32, f16, i8 and i32".into();
-                        return Err(Error::Input { what: format!("operands of {}", file.dtype()), why });
+                        return Err(Error::Input { what: "operands of another type".into(), why });
                     }
                 };
                 // The transpose of C order is Fortran order, and vice versa.

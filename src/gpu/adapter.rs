@@ -102,7 +102,10 @@ impl CapsLimits {
             // whole number of 16-byte units.
             binding_bytes: limits.max_storage_buffer_binding_size.min((1 << 31) - 1) / 16 * 16,
             buffer_bytes: limits.max_buffer_size,
-            storage_bindings: limits.max_storage_buffers_per_shader_stage,
+            // All operands of a kernel are in one bind group.
+            storage_bindings: limits
+                .max_storage_buffers_per_shader_stage
+                .min(limits.max_bindings_per_bind_group),
             workgroup_bytes: limits.max_compute_workgroup_storage_size,
             workgroup_invocations: limits
                 .max_compute_invocations_per_workgroup

@@ -74,8 +74,9 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if an environment variable has an invalid value, or the device was opened
-    /// from another adapter or has another queue; [`Error::Unsupported`](crate::Error::Unsupported) if it was opened with
-    /// limits without compute shaders; [`Error::Device`](crate::Error::Device) if it is lost.
+    /// from another adapter or has another queue; [`Error::Unsupported`](crate::Error::Unsupported) or
+    /// [`Error::Limit`](crate::Error::Limit) if it was opened without compute shaders, or with limits below those of every
+    /// adapter; [`Error::Device`](crate::Error::Device) if it is lost.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn adopt(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
         Self::adopt_with(adapter, device, queue, AdoptOptions::from_env()?)

@@ -11,6 +11,9 @@ use std::time::Duration;
 /// Number of distinct values that identify turns: tickets are taken modulo this.
 pub(super) const TICKET_MODULUS: u32 = 4096;
 
+/// Size of the largest buffer that every device needs.
+pub(super) const NUMBERS_BYTES: u64 = 4 * TICKET_MODULUS as u64;
+
 /// Progress of the queue. Every submission of a recording ends with a copy of its turn's number to `now`.
 pub(super) struct Progress {
     /// The numbers 1, 2, ..., as the source of the copies.

@@ -7,7 +7,7 @@ use super::pipeline::ring_layout;
 pub(super) const MAX_LAUNCHES: usize = 64;
 
 /// Bytes from one launch's dims to the next. Every device allows dynamic offsets with this alignment.
-const STEP: usize = 256;
+pub(super) const STEP: usize = 256;
 
 /// Space for the dims of one recording. It is written when that recording is submitted. Another recording may use it
 /// afterwards, because the queue runs the next write after the launches that read this one.

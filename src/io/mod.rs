@@ -1,7 +1,11 @@
 //! Reads tensors from files and writes them to files.
 
+#[cfg(feature = "safetensors")]
+mod fp8;
 #[cfg(feature = "npy")]
 mod npy;
+#[cfg(any(feature = "npy", feature = "safetensors"))]
+mod number;
 #[cfg(feature = "safetensors")]
 mod safetensors;
 

@@ -2,6 +2,7 @@
 
 mod adapters;
 mod adopt;
+mod adopt_limits;
 mod adopt_mistakes;
 mod cache_files;
 mod caps;

@@ -3,6 +3,7 @@
 use super::elements::{MemoryOrder, NpyData};
 use super::parse::{self, Opened};
 use crate::error::Named;
+use crate::io::number::{as_f64, converted, room};
 use crate::layout::{DType, Element};
 use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
@@ -18,7 +19,9 @@ pub struct Npy {
 }
 
 impl Npy {
-    /// Reads the file at `path`. Elements may be f32, f16, i8 or i32, in either byte order and either [`MemoryOrder`].
+    /// Reads the file at `path`. Elements may be floats of 2, 4 or 8 bytes, integers of 1, 2, 4 or 8 bytes, or bool, in
+    /// either byte order and either [`MemoryOrder`]. [`tensor`](Self::tensor) uploads those that are f32, f16, i8 or i32;
+    /// [`tensor_as`](Self::tensor_as) converts all others.
     ///
     /// # Errors
     /// [`Error::Input`] if the file cannot be read, is not a `.npy` file, has elements of another type or more than
@@ -75,10 +78,56 @@ impl Npy {
         &self.data
     }
 
-    /// The element type.
+    /// The element type. None if no [`Tensor`] has this type: [`tensor_as`](Self::tensor_as) converts it, and
+    /// [`values`](Self::values) has it as f64.
     #[must_use]
-    pub fn dtype(&self) -> DType {
+    pub fn dtype(&self) -> Option<DType> {
         self.data.dtype()
+    }
+
+    /// The elements as f64, in C order. 64-bit integers above $2^{53}$ are rounded; all other values are exact.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if memory runs out.
+    ///
+    /// # Example
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// let file = tilewise::io::npy_bytes([2], &[1.5f32, -2.0])?;
+    /// assert_eq!(tilewise::io::Npy::from_bytes(&file)?.values()?, [1.5, -2.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn values(&self) -> Result<Vec<f64>> {
+        let op = "Npy::values";
+        let stored = as_f64(self.len(), |take| self.data.each(take));
+        let stored = stored.map_err(|why| Error::input(op, why))?;
+        self.in_c_order(stored).map_err(|why| Error::input(op, why))
+    }
+
+    /// The number of elements.
+    fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Values in the order of the file, put into C order.
+    fn in_c_order(&self, stored: Vec<f64>) -> Result<Vec<f64>, String> {
+        if self.order == MemoryOrder::C {
+            return Ok(stored);
+        }
+        // Where the file, whose first index runs fastest, has each element of an array whose last index runs fastest.
+        let place = |mut at: usize| {
+            let index = self.shape.iter().rev().map(|&extent| {
+                let i = at % extent;
+                at /= extent;
+                (i, extent)
+            });
+            let index: Vec<(usize, usize)> = index.collect();
+            index.iter().fold(0, |place, (i, extent)| place * extent + i)
+        };
+        let mut values = room(stored.len())?;
+        values.extend((0..stored.len()).map(|at| stored[place(at)]));
+        Ok(values)
     }
 
     /// Uploads the array. An array in Fortran order is uploaded unchanged and returned as a transposed view.
@@ -95,33 +144,81 @@ impl Npy {
             NpyData::F16(elements) if T::DTYPE == DType::F16 => bytemuck::cast_slice(elements),
             NpyData::I8(elements) if T::DTYPE == DType::I8 => bytemuck::cast_slice(elements),
             NpyData::I32(elements) if T::DTYPE == DType::I32 => bytemuck::cast_slice(elements),
-            _ => {
-                let (have, want) = (self.dtype(), T::DTYPE);
-                let why = format!(
-                    "the array has elements of {have}, not {want}: load a Tensor<{have}>, then `cast` it to {want}"
-                );
-                return Err(Error::input("Npy::tensor", why));
-            }
+            _ => return Err(Error::input("Npy::tensor", self.other_type(T::DTYPE))),
         };
+        self.upload(gpu, elements).named("Npy::tensor")
+    }
+
+    /// Uploads the array with its elements converted to `T`: rounded once to the nearest value for a floating-point type,
+    /// unchanged for an integer type. `false` is 0 and `true` is 1.
+    ///
+    /// # Shapes
+    /// As for [`tensor`](Self::tensor).
+    ///
+    /// # Errors
+    /// [`Error::Input`] names the first element that `T` does not hold: a finite number that would become infinite, or, for
+    /// an integer type, a number that is out of its range or not an integer. Otherwise as for [`Gpu::tensor`].
+    ///
+    /// # Example
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// # let mut labels = b"\x93NUMPY\x01\x00\x46\x00{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }          \n".to_vec();
+    /// # labels.extend([3i64, 9].iter().flat_map(|label| label.to_le_bytes()));
+    /// // NumPy's integers have 64 bits unless another type is asked for.
+    /// let labels = tilewise::io::Npy::from_bytes(&labels)?.tensor_as::<i32>(&gpu)?;
+    /// assert_eq!(labels.to_vec()?, [3, 9]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn tensor_as<T: Element>(&self, gpu: &Gpu) -> Result<Tensor<T>> {
+        let op = "Npy::tensor_as";
+        let elements = converted::<T>(self.len(), |take| self.data.each(take));
+        self.upload(gpu, &elements.map_err(|why| Error::input(op, why))?).named(op)
+    }
+
+    /// Elements in the order of the file as a tensor.
+    fn upload<T: Element>(&self, gpu: &Gpu, elements: &[T]) -> Result<Tensor<T>> {
         match self.order {
-            MemoryOrder::C => gpu.tensor(elements, &self.shape).named("Npy::tensor"),
+            MemoryOrder::C => gpu.tensor(elements, &self.shape),
             MemoryOrder::Fortran => {
                 let reversed: Vec<usize> = self.shape.iter().rev().copied().collect();
                 let axes: Vec<usize> = (0..reversed.len()).rev().collect();
-                let stored = gpu.tensor(elements, reversed);
-                stored.and_then(|stored| stored.permute(&axes)).named("Npy::tensor")
+                gpu.tensor(elements, reversed)?.permute(&axes)
             }
+        }
+    }
+
+    /// Why the elements are no tensor of this type, and what to do.
+    fn other_type(&self, want: DType) -> String {
+        match self.dtype() {
+            Some(have) => format!(
+                "the array has elements of {have}, not {want}: load a Tensor<{have}>, then `cast` it to {want}"
+            ),
+            None => format!(
+                "the array has elements of {}, which no tensor has: convert them with `tensor_as::<{want}>`, or read them \
+                 as f64 with `values` or `read_npy_f64`",
+                self.data.type_name()
+            ),
         }
     }
 }
 
-/// Reads a `.npy` file of f64, f32 or f16 as a shape and its values in C order. This is for work on the host, because
-/// tensors have no f64.
+/// Reads a `.npy` file as its shape and its values as f64, in C order. This is for work on the host, because tensors have
+/// no f64. 64-bit integers above $2^{53}$ are rounded; all other values are exact.
 ///
 /// # Errors
-/// As for [`Npy::read`](Npy::read), except that f64 is accepted and integers are not.
+/// As for [`Npy::read`](Npy::read).
 pub fn read_npy_f64(path: impl AsRef<Path>) -> Result<(Vec<usize>, Vec<f64>)> {
     let path = path.as_ref();
-    let read = Opened::at(path).and_then(parse::read_f64);
-    read.map_err(|why| Error::input(path.display().to_string(), why))
+    let wrong = |why| Error::input(path.display().to_string(), why);
+    match Npy::read(path)? {
+        // NOTE: such a file may take most of the memory, so its elements are not copied.
+        Npy { shape, order: MemoryOrder::C, data: NpyData::F64(values) } => Ok((shape, values)),
+        array => {
+            let values = as_f64(array.len(), |take| array.data.each(take));
+            let values = values.and_then(|stored| array.in_c_order(stored)).map_err(wrong)?;
+            Ok((array.shape, values))
+        }
+    }
 }

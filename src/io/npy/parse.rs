@@ -4,10 +4,10 @@
 //! them.
 
 use super::elements::{MemoryOrder, NpyData};
-use crate::layout::{DType, MAX_RANK};
+use crate::io::number::room;
+use crate::layout::MAX_RANK;
 use bytemuck::Pod;
-use half::f16;
-use npyz::{DType as FileType, Endianness, NpyHeader, TypeChar};
+use npyz::{DType as FileType, Endianness, NpyHeader, TypeChar, TypeStr};
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -18,9 +18,13 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// Largest length of a header. `NumPy` has the same limit. A header with six extents has about a hundredth of it.
 const MAX_HEADER: u64 = 10_000;
 
-/// The element types that tensors and `NumPy` share. `NumPy` has no bf16.
+/// The element types that can be read.
 const READABLE: &str =
-    "supported are '<f4' (f32), '<f2' (f16), '|i1' (i8) and '<i4' (i32), and '>f4', '>f2' and '>i4'";
+    "supported are floats of 2, 4 or 8 bytes, integers of 1, 2, 4 or 8 bytes, and bool, in either byte order";
+
+/// What to do about elements that `NumPy` has no type for, among them bf16 and fp8 of other packages.
+const NAMELESS: &str = "NumPy stores types that it does not have, such as bfloat16 and float8, as bytes without a name: \
+    save `x.astype('float32')` instead, which has the same values";
 
 /// A file whose header has been read.
 pub(super) struct Opened<R> {
@@ -43,6 +47,10 @@ impl<R: Read + Seek> Opened<R> {
     /// A file of `length` bytes.
     pub(super) fn new(mut file: R, length: u64) -> Result<Self, String> {
         let (preamble, header) = read_preamble(&mut file, length)?;
+        // What NumPy 2.4 writes for float8_e5m2, and does not read.
+        if ["'<f1'", "'>f1'", "'|f1'"].iter().any(|descr| header.contains(descr)) {
+            return Err(format!("has elements of type 'f1': {NAMELESS}"));
+        }
         let header = NpyHeader::from_reader(&preamble[..])
             .map_err(|e| format!("has an invalid header ({e}): {header}"))?;
         Ok(Self { file, header, element_bytes: length - preamble.len() as u64 })
@@ -75,58 +83,39 @@ impl<R: Read + Seek> Opened<R> {
 pub(super) fn read(
     mut opened: Opened<impl Read + Seek>,
 ) -> Result<(Vec<usize>, MemoryOrder, NpyData), String> {
-    let (dtype, byte_order) = element_type(&opened.header.dtype())?;
-    let (shape, count) = opened.shape(&dtype.to_string(), dtype.size() as u64)?;
+    let plain = element_type(&opened.header.dtype())?;
+    let (char, size, byte_order) = (plain.type_char(), plain.size_field(), plain.endianness());
+    let (shape, count) = opened.shape(&name(char, size), size)?;
     let order = match opened.header.order() {
         npyz::Order::C => MemoryOrder::C,
         npyz::Order::Fortran => MemoryOrder::Fortran,
     };
     let file = &mut opened.file;
-    let data = match dtype {
-        DType::F32 => read_elements(file, count, byte_order).map(NpyData::F32),
-        DType::F16 => read_elements(file, count, byte_order).map(NpyData::F16),
-        DType::I8 => read_elements(file, count, byte_order).map(NpyData::I8),
-        DType::I32 => read_elements(file, count, byte_order).map(NpyData::I32),
-        DType::Bf16 => return Err(format!("has elements of type {dtype}; {READABLE}")),
+    let data = match (char, size) {
+        (TypeChar::Float, 8) => NpyData::F64(read_elements(file, count, byte_order)?),
+        (TypeChar::Float, 4) => NpyData::F32(read_elements(file, count, byte_order)?),
+        (TypeChar::Float, _) => NpyData::F16(read_elements(file, count, byte_order)?),
+        (TypeChar::Int, 8) => NpyData::I64(read_elements(file, count, byte_order)?),
+        (TypeChar::Int, 4) => NpyData::I32(read_elements(file, count, byte_order)?),
+        (TypeChar::Int, 2) => NpyData::I16(read_elements(file, count, byte_order)?),
+        (TypeChar::Int, _) => NpyData::I8(read_elements(file, count, byte_order)?),
+        (TypeChar::Uint, 8) => NpyData::U64(read_elements(file, count, byte_order)?),
+        (TypeChar::Uint, 4) => NpyData::U32(read_elements(file, count, byte_order)?),
+        (TypeChar::Uint, 2) => NpyData::U16(read_elements(file, count, byte_order)?),
+        (TypeChar::Uint, _) => NpyData::U8(read_elements(file, count, byte_order)?),
+        _ => NpyData::Bool(bools(&read_elements(file, count, byte_order)?)?),
     };
-    Ok((shape, order, data.map_err(|e| format!("cannot be read: {e}"))?))
+    Ok((shape, order, data))
 }
 
-/// Reads shape and values in C order. The error is only the reason, without the name of the file.
-pub(super) fn read_f64(mut opened: Opened<impl Read + Seek>) -> Result<(Vec<usize>, Vec<f64>), String> {
-    let other =
-        format!("has elements of type {}; supported are f64, f32 and f16", opened.header.dtype().descr());
-    let FileType::Plain(plain) = opened.header.dtype() else { return Err(other) };
-    let size = match (plain.type_char(), plain.size_field()) {
-        (TypeChar::Float, size @ (2 | 4 | 8)) => size,
-        _ => return Err(other),
-    };
-    let (shape, count) = opened.shape(&format!("f{}", 8 * size), size)?;
-    let (file, byte_order) = (&mut opened.file, plain.endianness());
-    let values = match size {
-        8 => read_elements::<f64>(file, count, byte_order),
-        4 => read_elements::<f32>(file, count, byte_order)
-            .and_then(|x| collected(x.into_iter().map(f64::from))),
-        _ => read_elements::<f16>(file, count, byte_order)
-            .and_then(|x| collected(x.into_iter().map(f64::from))),
-    };
-    let cannot = |e| format!("cannot be read: {e}");
-    let values: Vec<f64> = values.map_err(cannot)?;
-    if opened.header.order() == npyz::Order::C {
-        return Ok((shape, values));
+/// The elements of a file of bool.
+fn bools(bytes: &[u8]) -> Result<Vec<bool>, String> {
+    if let Some(at) = bytes.iter().position(|&byte| byte > 1) {
+        return Err(format!("has the byte {} as the bool at {at}, which must be 0 or 1", bytes[at]));
     }
-    // Where the file, whose first index runs fastest, has each element of an array whose last index runs fastest.
-    let place = |mut at: usize| {
-        let index = shape.iter().rev().map(|&extent| {
-            let i = at % extent;
-            at /= extent;
-            (i, extent)
-        });
-        let index: Vec<(usize, usize)> = index.collect();
-        index.iter().fold(0, |place, (i, extent)| place * extent + i)
-    };
-    let values = collected((0..count).map(|at| values[place(at)])).map_err(cannot)?;
-    Ok((shape, values))
+    let mut values = room(bytes.len())?;
+    values.extend(bytes.iter().map(|&byte| byte == 1));
+    Ok(values)
 }
 
 /// The bytes of the file before its first element (magic, version, length of the header, header), and the header as
@@ -164,9 +153,18 @@ fn read_preamble(file: &mut (impl Read + Seek), length: u64) -> Result<(Vec<u8>,
     read.map_err(|e| format!("cannot be read: {e}"))?;
     let header = String::from_utf8_lossy(preamble.get(start..).unwrap_or_default()).trim().to_owned();
     if header.contains('[') {
-        return Err(format!("has structured elements: {header}; {READABLE}"));
+        return Err(format!(
+            "has structured elements: {header}; {READABLE}. Save each field as an array of its own"
+        ));
     }
-    if is_plain(&header) {
+    let plain = of_today(&header);
+    if is_plain(&plain) {
+        // Only the length of the file counts from here on, so what became shorter is filled up.
+        if plain != header {
+            preamble.truncate(start);
+            preamble.extend_from_slice(plain.as_bytes());
+            preamble.resize(end as usize, b' ');
+        }
         Ok((preamble, header))
     } else {
         Err(format!("has a header that no known writer produces: {header}"))
@@ -187,43 +185,58 @@ fn is_plain(header: &str) -> bool {
     fits && !header.contains(['+', '-']) && header.matches(['{', '(']).count() <= 2
 }
 
-fn element_type(file: &FileType) -> Result<(DType, Endianness), String> {
-    let other = || format!("has elements of type {}; {READABLE}", file.descr());
-    let FileType::Plain(plain) = file else { return Err(other()) };
+/// A header as `NumPy` writes it today. Python 2 marks long integers with an L, which extents are on Windows; `=` stands for
+/// the byte order of the machine that reads.
+fn of_today(header: &str) -> String {
+    let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    let shorter = |part: &str| {
+        let word = part.trim_end_matches(|c| !is_of_word(c));
+        let is_number = |digits: &&str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+        match word.strip_suffix('L').filter(is_number) {
+            Some(digits) => format!("{digits}{}", &part[word.len()..]),
+            None => part.to_owned(),
+        }
+    };
+    let shorter: String = header.split_inclusive(|c| !is_of_word(c)).map(shorter).collect();
+    shorter.replace("'=", &format!("'{}", Endianness::of_machine().to_str()))
+}
+
+/// The element type of a file, if it can be read.
+fn element_type(file: &FileType) -> Result<TypeStr, String> {
+    let FileType::Plain(plain) = file else {
+        return Err(format!("has elements of type {}; {READABLE}", file.descr()));
+    };
     match (plain.type_char(), plain.size_field()) {
-        (TypeChar::Float, 4) => Ok((DType::F32, plain.endianness())),
-        (TypeChar::Float, 2) => Ok((DType::F16, plain.endianness())),
-        (TypeChar::Int, 1) => Ok((DType::I8, plain.endianness())),
-        (TypeChar::Int, 4) => Ok((DType::I32, plain.endianness())),
-        _ => Err(other()),
+        (TypeChar::Float, 2 | 4 | 8) | (TypeChar::Int | TypeChar::Uint, _) | (TypeChar::Bool, _) => {
+            Ok(plain.clone())
+        }
+        (TypeChar::RawData, _) => Err(format!("has elements of type {}: {NAMELESS}", file.descr())),
+        _ => Err(format!("has elements of type {}; {READABLE}", file.descr())),
     }
+}
+
+/// The name of a readable type whose elements have `size` bytes.
+fn name(char: TypeChar, size: u64) -> String {
+    let letter = match char {
+        TypeChar::Float => "f",
+        TypeChar::Int => "i",
+        TypeChar::Uint => "u",
+        _ => return "bool".into(),
+    };
+    format!("{letter}{}", 8 * size)
 }
 
 fn read_elements<T: Pod>(
     file: &mut impl Read,
     count: usize,
     byte_order: Endianness,
-) -> std::io::Result<Vec<T>> {
+) -> Result<Vec<T>, String> {
     let mut elements = room(count)?;
     elements.resize(count, T::zeroed());
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
-    file.read_exact(bytes)?;
+    file.read_exact(bytes).map_err(|e| format!("cannot be read: {e}"))?;
     if byte_order != Endianness::of_machine() {
         bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
     }
     Ok(elements)
-}
-
-/// Collects values in a vector, without aborting if memory runs out.
-fn collected(values: impl ExactSizeIterator<Item = f64>) -> std::io::Result<Vec<f64>> {
-    let mut all = room(values.len())?;
-    all.extend(values);
-    Ok(all)
-}
-
-/// An empty vector with this capacity. NOTE: a sparse file may be larger than the memory of this machine.
-fn room<T>(count: usize) -> std::io::Result<Vec<T>> {
-    let mut values = Vec::new();
-    values.try_reserve_exact(count)?;
-    Ok(values)
 }

@@ -1,6 +1,8 @@
 //! Tensors from `.safetensors` files.
 
 use crate::error::Named;
+use crate::io::fp8::Fp8;
+use crate::io::number::{Number, converted};
 use crate::layout::{DType, Element};
 use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
@@ -98,7 +100,8 @@ impl Safetensors {
         Ok(&self.info(name)?.shape)
     }
 
-    /// The element type of a tensor. None if no [`Tensor`] has this type; [`values`](Self::values) reads it.
+    /// The element type of a tensor. None if no [`Tensor`] has this type: [`tensor_as`](Self::tensor_as) converts it, and
+    /// [`values`](Self::values) reads it.
     ///
     /// # Errors
     /// As for [`shape`](Self::shape).
@@ -121,44 +124,116 @@ impl Safetensors {
     pub fn tensor<T: Element>(&self, gpu: &Gpu, name: &str) -> Result<Tensor<T>> {
         let info = self.info(name)?;
         if self.dtype(name)? != Some(T::DTYPE) {
-            let why = format!(
-                "`{name}` has elements of {}, not {}: load it with its own type, then `cast` it",
-                info.dtype,
-                T::DTYPE
-            );
-            return Err(Error::input(&self.name, why));
+            return Err(Error::input(&self.name, self.other_type::<T>(name, info)?));
         }
         let elements = bytemuck::pod_collect_to_vec::<u8, T>(self.elements(info));
         gpu.tensor(&elements, &info.shape).named("Safetensors::tensor")
     }
 
-    /// The elements of a tensor as f64, row-major. 64-bit integers above $2^{53}$ are rounded; all other values are
-    /// exact.
+    /// Why a tensor is not loaded as a tensor of `T`, and what to do.
+    fn other_type<T: Element>(&self, name: &str, info: &TensorInfo) -> Result<String> {
+        let (have, want) = (info.dtype, T::DTYPE);
+        let remedy = match self.dtype(name)? {
+            Some(own) => format!("load it with `tensor::<{own}>`, then `cast` it to {want}"),
+            None if self.each(info, &mut |_| ()).is_some() => {
+                format!("convert it with `tensor_as::<{want}>`, or read it as f64 with `values`")
+            }
+            None => "no tensor has this type; `bytes` has its bytes".into(),
+        };
+        Ok(format!("`{name}` has elements of {have}, not {want}: {remedy}"))
+    }
+
+    /// Uploads a tensor with its elements converted to `T`: rounded once to the nearest value for a floating-point type,
+    /// unchanged for an integer type. `false` is 0 and `true` is 1.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is no tensor of this name, or if its element type is not one of those of
+    /// [`values`](Self::values). It names the first element that `T` does not hold: a finite number that would become
+    /// infinite, or, for an integer type, a number that is out of its range or not an integer. Otherwise as for
+    /// [`Gpu::tensor`].
+    ///
+    /// # Example
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// # let header = r#"{"labels":{"dtype":"I64","shape":[2],"data_offsets":[0,16]}}"#;
+    /// # let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    /// # bytes.extend(header.bytes().chain([3i64, 9].iter().flat_map(|label| label.to_le_bytes())));
+    /// let file = tilewise::io::Safetensors::from_bytes(bytes)?;
+    /// assert_eq!(file.dtype("labels")?, None); // 64-bit integers
+    /// assert_eq!(file.tensor_as::<i32>(&gpu, "labels")?.to_vec()?, [3, 9]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn tensor_as<T: Element>(&self, gpu: &Gpu, name: &str) -> Result<Tensor<T>> {
+        let info = self.info(name)?;
+        let len = info.shape.iter().product();
+        let mut is_known = true;
+        let elements = converted::<T>(len, |take| is_known = self.each(info, take).is_some());
+        if !is_known {
+            return Err(self.unread(name, info));
+        }
+        let elements = elements.map_err(|why| Error::input(&self.name, format!("`{name}`: {why}")))?;
+        gpu.tensor(&elements, &info.shape).named("Safetensors::tensor_as")
+    }
+
+    /// The elements of a tensor as f64, row-major. 64-bit integers above $2^{53}$ are rounded; all other values are exact.
+    /// The element type may be any float of 8, 16, 32 or 64 bits, any integer, or BOOL.
     ///
     /// # Errors
     /// [`Error::Input`] if there is no tensor of this name, or if its element type is not supported.
     pub fn values(&self, name: &str) -> Result<Vec<f64>> {
         let info = self.info(name)?;
-        let bytes = self.elements(info);
-        fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
-            bytes.chunks_exact(N).map(|word| std::array::from_fn(|i| word[i]))
+        let mut values = Vec::with_capacity(info.shape.iter().product());
+        match self.each(info, &mut |number| values.push(number.to_f64())) {
+            Some(()) => Ok(values),
+            None => Err(self.unread(name, info)),
         }
-        Ok(match info.dtype {
-            Dtype::F64 => words(bytes).map(f64::from_le_bytes).collect(),
-            Dtype::F32 => words(bytes).map(|word| f32::from_le_bytes(word).into()).collect(),
-            Dtype::F16 => words(bytes).map(|word| f16::from_le_bytes(word).into()).collect(),
-            Dtype::BF16 => words(bytes).map(|word| bf16::from_le_bytes(word).into()).collect(),
-            Dtype::I64 => words(bytes).map(|word| i64::from_le_bytes(word) as f64).collect(),
-            Dtype::I32 => words(bytes).map(|word| i32::from_le_bytes(word).into()).collect(),
-            Dtype::I8 => words(bytes).map(|word| i8::from_le_bytes(word).into()).collect(),
-            Dtype::U8 => bytes.iter().map(|&byte| byte.into()).collect(),
-            other => {
-                let why = format!(
-                    "`{name}` has elements of {other}; supported are F64, F32, F16, BF16, I64, I32, I8 and U8"
-                );
-                return Err(Error::input(&self.name, why));
-            }
-        })
+    }
+
+    /// The error for an element type whose numbers are not read.
+    fn unread(&self, name: &str, info: &TensorInfo) -> Error {
+        let why = format!(
+            "`{name}` has elements of {}; supported are floats of 8 to 64 bits, integers and BOOL. `bytes` has its bytes",
+            info.dtype
+        );
+        Error::input(&self.name, why)
+    }
+
+    /// Hands out the elements of a tensor. None if they are of a type that is not read.
+    fn each(&self, info: &TensorInfo, take: &mut dyn FnMut(Number)) -> Option<()> {
+        fn all<const N: usize, X: Into<Number>>(
+            bytes: &[u8],
+            of: impl Fn([u8; N]) -> X,
+            take: &mut dyn FnMut(Number),
+        ) {
+            let words = bytes.chunks_exact(N).map(|word| std::array::from_fn(|i| word[i]));
+            words.for_each(|word| take(of(word).into()));
+        }
+        let bytes = self.elements(info);
+        let fp8 = |format: Fp8| move |[byte]: [u8; 1]| format.to_f64(byte);
+        match info.dtype {
+            Dtype::F64 => all(bytes, f64::from_le_bytes, take),
+            Dtype::F32 => all(bytes, f32::from_le_bytes, take),
+            Dtype::F16 => all(bytes, f16::from_le_bytes, take),
+            Dtype::BF16 => all(bytes, |word| bf16::from_le_bytes(word).to_f64(), take),
+            Dtype::F8_E4M3 => all(bytes, fp8(Fp8::E4M3), take),
+            Dtype::F8_E5M2 => all(bytes, fp8(Fp8::E5M2), take),
+            Dtype::F8_E4M3FNUZ => all(bytes, fp8(Fp8::E4M3Fnuz), take),
+            Dtype::F8_E5M2FNUZ => all(bytes, fp8(Fp8::E5M2Fnuz), take),
+            Dtype::F8_E8M0 => all(bytes, fp8(Fp8::E8M0), take),
+            Dtype::I64 => all(bytes, i64::from_le_bytes, take),
+            Dtype::I32 => all(bytes, i32::from_le_bytes, take),
+            Dtype::I16 => all(bytes, i16::from_le_bytes, take),
+            Dtype::I8 => all(bytes, i8::from_le_bytes, take),
+            Dtype::U64 => all(bytes, u64::from_le_bytes, take),
+            Dtype::U32 => all(bytes, u32::from_le_bytes, take),
+            Dtype::U16 => all(bytes, u16::from_le_bytes, take),
+            Dtype::U8 => all(bytes, u8::from_le_bytes, take),
+            Dtype::BOOL => all(bytes, |[byte]: [u8; 1]| byte != 0, take),
+            _ => return None,
+        }
+        Some(())
     }
 
     /// The bytes of a tensor's elements, as stored in the file: row-major, little-endian.
@@ -171,13 +246,40 @@ impl Safetensors {
 
     pub(super) fn info(&self, name: &str) -> Result<&TensorInfo> {
         self.header.info(name).ok_or_else(|| {
-            let have = self.names().join(", ");
-            Error::input(&self.name, format!("has no tensor `{name}`; it has {have}"))
+            Error::input(
+                &self.name,
+                format!("has no tensor `{name}`; it has {}", listed(name, &self.names())),
+            )
         })
     }
 
     fn elements(&self, info: &TensorInfo) -> &[u8] {
         let (start, end) = info.data_offsets;
         &self.bytes[start..end]
+    }
+}
+
+/// The names that an error about the missing tensor `name` lists: those that end or begin with it, because names of nested
+/// modules get longer and shorter; else the first of all.
+fn listed(name: &str, all: &[String]) -> String {
+    const MOST: usize = 12;
+    let is_nested = |have: &&String| {
+        let parts = |long: &str, short: &str| {
+            !short.is_empty()
+                && (long.strip_suffix(short).is_some_and(|rest| rest.ends_with('.'))
+                    || long.strip_prefix(short).is_some_and(|rest| rest.starts_with('.')))
+        };
+        parts(have, name) || parts(name, have)
+    };
+    let mut shown: Vec<&String> = all.iter().filter(is_nested).collect();
+    if shown.is_empty() {
+        shown.extend(all);
+    }
+    shown.truncate(MOST);
+    let text: Vec<String> = shown.iter().map(|name| format!("`{name}`")).collect();
+    match all.len() - shown.len() {
+        _ if all.is_empty() => "none".into(),
+        0 => text.join(", "),
+        more => format!("{} and {more} more", text.join(", ")),
     }
 }

@@ -68,6 +68,7 @@ const WITHOUT_DEVICE: &[(&str, &str)] = &[
     ("gpu::AdoptOptions::from_env", "plain data"),
     ("io::Npy::from_bytes", "on the CPU"),
     ("io::Npy::read", "on the CPU"),
+    ("io::Npy::values", "on the CPU"),
     ("io::Safetensors::bytes", "on the CPU"),
     ("io::Safetensors::dtype", "on the CPU"),
     ("io::Safetensors::from_bytes", "on the CPU"),

@@ -21,6 +21,8 @@ fn files_of_other_shapes_names_and_types() {
     found.fails("Npy::from_bytes", Npy::from_bytes(b"no such file"));
     let npy = Npy::from_bytes(&npy_bytes([2], &[1.0f32, 2.0]).unwrap()).unwrap();
     found.fails("Npy::tensor", npy.tensor::<f16>(&gpu));
+    let large = Npy::from_bytes(&npy_bytes([1], &[300.0f32]).unwrap()).unwrap();
+    found.fails("Npy::tensor_as", large.tensor_as::<i8>(&gpu));
     found.fails("Safetensors::from_bytes", Safetensors::from_bytes(b"no such file".to_vec()));
 
     let a = random(&gpu, &[3, 4]);
@@ -63,6 +65,7 @@ fn files_without_room() {
     let large = support::noop().zeros::<f32>([256, 256]).unwrap();
     let npy = Npy::from_bytes(&npy_bytes([256, 256], &large.to_vec().unwrap()).unwrap()).unwrap();
     full("Npy::tensor", npy.tensor::<f32>(&gpu).map(drop));
+    full("Npy::tensor_as", npy.tensor_as::<i32>(&gpu).map(drop));
     let bytes = SafetensorsWriter::new().tensor("large.weight", &large).unwrap().to_bytes().unwrap();
     let path = std::env::temp_dir().join(format!("tilewise-words-{}.safetensors", std::process::id()));
     std::fs::write(&path, &bytes).unwrap();

@@ -1,5 +1,7 @@
 //! Files of tensors: what is written is read, and what is damaged is refused.
 
 mod npy;
+mod npy_others;
 mod npy_write;
 mod safetensors;
+mod safetensors_others;

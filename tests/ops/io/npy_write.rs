@@ -31,11 +31,14 @@ fn written_elements_are_read_back_bit_for_bit() {
     let bytes: Vec<i8> = (i8::MIN..=i8::MAX).collect();
     write_npy_slice(&path, [2, 128], &bytes).unwrap();
     let array = Npy::read(&path).unwrap();
-    assert_eq!((array.shape(), array.dtype(), array.data()), (&[2, 128][..], DType::I8, &NpyData::I8(bytes)));
+    assert_eq!(
+        (array.shape(), array.dtype(), array.data()),
+        (&[2, 128][..], Some(DType::I8), &NpyData::I8(bytes))
+    );
     let integers = vec![i32::MIN, -1, 0, 1, 0x0102_0304, i32::MAX];
     write_npy_slice(&path, [6], &integers).unwrap();
     let array = Npy::read(&path).unwrap();
-    assert_eq!((array.dtype(), array.data()), (DType::I32, &NpyData::I32(integers)));
+    assert_eq!((array.dtype(), array.data()), (Some(DType::I32), &NpyData::I32(integers)));
 
     // Shorter files replace it in turn.
     for (shape, elements) in [(&[][..], &[4.0f32][..]), (&[0, 3], &[]), (&[1; 6], &[5.0])] {

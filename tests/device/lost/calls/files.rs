@@ -2,10 +2,10 @@
 
 use super::Call;
 use pollster::block_on;
-use tilewise::Activation;
 use tilewise::clifford::layer::{CliffordLayer, ProductKind};
 use tilewise::io::{SafetensorsWriter, write_npy, write_npy_async};
 use tilewise::sketch::{Budget, Compress, Selection, SkLinear};
+use tilewise::{Activation, f16};
 
 pub(super) const CALLS: &[Call] = &[
     ("clifford::layer::CliffordLayer::save", |it| {
@@ -19,7 +19,9 @@ pub(super) const CALLS: &[Call] = &[
         builder.load::<f32>(&it.file, &it.gpu, "clifford.").map(drop)
     }),
     ("io::Npy::tensor", |it| it.npy.tensor::<f32>(&it.gpu).map(drop)),
+    ("io::Npy::tensor_as", |it| it.npy.tensor_as::<f16>(&it.gpu).map(drop)),
     ("io::Safetensors::tensor", |it| it.file.tensor::<f32>(&it.gpu, "square").map(drop)),
+    ("io::Safetensors::tensor_as", |it| it.file.tensor_as::<f16>(&it.gpu, "square").map(drop)),
     ("io::SafetensorsWriter::tensor", |it| SafetensorsWriter::new().tensor("a", &it.a).map(drop)),
     ("io::SafetensorsWriter::tensor_async", |it| {
         block_on(SafetensorsWriter::new().tensor_async("a", &it.a)).map(drop)
