@@ -3,7 +3,7 @@
 use crate::source::COLOURS;
 use crate::support::splitmix;
 use std::f64::consts::TAU;
-use tilewise::{Activation, Gemm, Gpu, Result, Tensor, f16};
+use tilewise::{Activation, Element, Gemm, Gpu, Result, Tensor, f16};
 
 /// Distance between a pixel and its neighbours, along each axis. A frame has a border of this width, which repeats its
 /// outermost pixels.
@@ -84,7 +84,8 @@ impl Network {
 
 impl Layer {
     fn new(gpu: &Gpu, Parameters { weight, bias }: Parameters, activation: Activation) -> Result<Self> {
-        let rounded = |values: &[f64]| values.iter().map(|&x| f16::from_f64(x)).collect::<Vec<f16>>();
+        let rounded =
+            |values: &[f64]| values.iter().map(|&x| <f16 as Element>::from_f64(x)).collect::<Vec<f16>>();
         let shape = [weight.len() / bias.len(), bias.len()];
         let (weight, bias) =
             (gpu.tensor(&rounded(&weight), shape)?, gpu.tensor(&rounded(&bias), [bias.len()])?);

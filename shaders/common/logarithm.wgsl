@@ -2,7 +2,7 @@
 //#import math
 //#import comparisons
 
-// ln x of a positive, finite x, in two parts. Their sum is within 2^-28 of it, relative to it; the first is exact in its bits.
+// ln x of a positive, finite x, in two parts. Their sum is within 2^-32 of it, relative to it; the first is exact in its bits.
 struct Logarithm {
     high: vec4<f32>,
     low: vec4<f32>, // at most a fiftieth of the first
@@ -11,6 +11,15 @@ struct Logarithm {
 // The upper 12 bits of a significand. The product of two such numbers is exact.
 fn upper_bits(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) & vec4<u32>(0xfffff000u));
+}
+
+// What belongs to a number of eighths from 6 to 11: two values below 8, 0 at 8, three above.
+fn of_eighths(eighths: vec4<f32>, below: vec2<f32>, above: vec3<f32>) -> vec4<f32> {
+    var value = select(vec4<f32>(below.x), vec4<f32>(below.y), eighths > vec4<f32>(6.5));
+    value = select(value, vec4<f32>(0.0), eighths > vec4<f32>(7.5));
+    value = select(value, vec4<f32>(above.x), eighths > vec4<f32>(8.5));
+    value = select(value, vec4<f32>(above.y), eighths > vec4<f32>(9.5));
+    return select(value, vec4<f32>(above.z), eighths > vec4<f32>(10.5));
 }
 
 fn logarithm_of(x: vec4<f32>) -> Logarithm {
@@ -22,26 +31,30 @@ fn logarithm_of(x: vec4<f32>) -> Logarithm {
     let adjusted = (bits << shift) - vec4<u32>(0x3f3504f3u);
     let e = (bitcast<vec4<i32>>(adjusted) >> vec4<u32>(23u)) - vec4<i32>(shift);
     let z = bitcast<vec4<f32>>((adjusted & vec4<u32>(0x7fffffu)) + vec4<u32>(0x3f3504f3u));
-    // ln(1 + f) = 2 artanh(s) = 2 s + 2/3 s^3 + 2/5 s^5 + .., with s = f / (2 + f).
-    let f = z - 1.0;
-    let s = f / (f + 2.0);
-    // The upper part of s has few bits. If e is not 0, it is a multiple of 2^-13, so that its sum with e ln 2 is exact.
-    let upper = select(upper_bits(s), round(s * 8192.0) * 1.220703125e-4, e != vec4<i32>(0));
-    // What is missing: (f - upper (2 + f)) / (2 + f), of exact products.
+    // z = c (1 + f / c) with c in eighths, so that f is exact and small: ln z = ln c + 2 artanh(s) with s = f / (2 c + f), which
+    // is 2 s + 2/3 s^3 + 2/5 s^5 + ..
+    let eighths = round(z * 8.0);
+    let c2 = 0.25 * eighths;
+    let f = z - 0.125 * eighths;
+    let s = f / (f + c2);
+    // The upper part of s has few bits. If e ln 2 + ln c is not 0, it is a multiple of 2^-16, so that its sum with that is exact.
+    let is_near_one = (e == vec4<i32>(0)) & (abs(eighths - 8.0) < vec4<f32>(0.5));
+    let upper = select(round(s * 65536.0) * 1.52587890625e-5, upper_bits(s), is_near_one);
+    // What is missing: (f - upper (2 c + f)) / (2 c + f), of exact products.
     let f_upper = upper_bits(f);
-    let left = ((f - 2.0 * upper) - upper * f_upper) - upper * (f - f_upper);
-    let lower = left / (f + 2.0);
+    let left = ((f - c2 * upper) - upper * f_upper) - upper * (f - f_upper);
+    let lower = left / (f + c2);
     let all = upper + lower;
     let square = all * all;
-    var p = vec4<f32>(0.181818182);
-    p = fma(p, square, vec4<f32>(0.222222222));
-    p = fma(p, square, vec4<f32>(0.285714286));
+    var p = vec4<f32>(0.285714286);
     p = fma(p, square, vec4<f32>(0.4));
     p = fma(p, square, vec4<f32>(0.666666667));
-    // ln 2 in two parts, as in `exp_of_sum`.
+    // ln c and ln 2 in two parts, as in `exp_of_sum`; those of ln c are multiples of 2^-15, and the rest.
+    let c_high = of_eighths(eighths, vec2<f32>(-0.28768921, -0.133544922), vec3<f32>(0.117797852, 0.223144531, 0.318450928));
+    let c_low = of_eighths(eighths, vec2<f32>(7.13653253e-6, 1.35292503e-5), vec3<f32>(-1.48159061e-5, -9.79935749e-7, 2.80338418e-6));
     let n = vec4<f32>(e);
-    let high = fma(n, vec4<f32>(0.693359375), 2.0 * upper);
-    let low = fma(p, all * square, fma(n, vec4<f32>(-2.12194440e-4), 2.0 * lower));
+    let high = fma(n, vec4<f32>(0.693359375), 2.0 * upper + c_high);
+    let low = fma(p, all * square, fma(n, vec4<f32>(-2.12194440e-4), 2.0 * lower + c_low));
     return Logarithm(high, low);
 }
 
@@ -57,7 +70,31 @@ fn log_of(x: vec4<f32>) -> vec4<f32> {
     return keep_nan(x, bitcast<vec4<f32>>(value));
 }
 
-// x^y as IEEE's pow: 1 if y is 0 or x is 1; NaN if x is negative and y is no integer.
+// The bits of e^(x + low) for sums from -89 to 89, where x is an exact product and low a hundredth at most: within an ulp, and exact
+// where f32 has the power; infinity if it overflows, 0 where it is below the smallest normal number.
+fn bits_of_power(x: vec4<f32>, low: vec4<f32>) -> vec4<u32> {
+    let n = round((x + low) * 1.44269504);
+    let first = fma(n, MINUS_LN_2, x); // exact
+    let second = fma(n, vec4<f32>(2.12194440e-4), low);
+    // r = first + second is at most half of ln 2 away from 0. It is a sum of 64ths and a rest, so that 1 + r + r^2 / 2 of the 64ths
+    // is exact, and what is added to it is small.
+    let coarse = round((first + second) * 64.0) * 0.015625;
+    let fine = (first - coarse) + second;
+    let r = coarse + fine;
+    let square = r * r;
+    let odd = fma(r, vec4<f32>(4.1666463e-2), vec4<f32>(0.166666672));
+    let even = fma(r, vec4<f32>(1.39339e-3), vec4<f32>(8.33331048e-3));
+    let cubes = fma(fma(vec4<f32>(1.9891269e-4), square, even), square, odd) * (square * r);
+    let small = fine + fma(fine, fma(vec4<f32>(0.5), fine, coarse), cubes);
+    let p = fma(0.5 * coarse, coarse, 1.0 + coarse) + small;
+    // As in `bits_of_exp`. Past both ends the sum leaves the bits of positive numbers.
+    let bits = bitcast<vec4<u32>>(p) + (bitcast<vec4<u32>>(n + 12582912.0) << vec4<u32>(23u));
+    let normal = select(vec4<u32>(0u), bits, bitcast<vec4<i32>>(bits) >= vec4<i32>(0x800000));
+    return min(normal, vec4<u32>(0x7f800000u));
+}
+
+// x^y as IEEE's pow: 1 if y is 0 or x is 1; NaN if x is negative and y is no integer. It is within an ulp, so exact where f32 has
+// the power, as whole numbers to small whole powers are; x^1 is x in its bits.
 fn power_of(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let magnitude = bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
     let size = bitcast<vec4<f32>>(magnitude);
@@ -68,16 +105,15 @@ fn power_of(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let lower = (parts.high - upper) + parts.low;
     let y_upper = upper_bits(y);
     let about = y * (upper + lower);
-    let is_small = is_less(abs(about), vec4<f32>(150.0));
+    let is_small = is_less(abs(about), vec4<f32>(89.0));
     let exponent = select(vec4<f32>(0.0), y_upper * upper, is_small);
     let rest = select(vec4<f32>(0.0), fma(y_upper, lower, (y - y_upper) * (upper + lower)), is_small);
-    let raised = exp_of_sum(exponent, rest);
+    let raised = bits_of_power(exponent, rest);
     // Beyond, and for x of 0 or infinity, the result is 0 or infinity.
     let grows = select(about > vec4<f32>(0.0), (magnitude == vec4<u32>(0u)) == (y < vec4<f32>(0.0)), !is_ordinary);
-    let overflows = is_small & (bitcast<vec4<i32>>(exponent + rest) > vec4<i32>(0x42b17217));
-    let is_far = !is_small | !is_ordinary | overflows;
-    let extreme = select(vec4<u32>(0u), vec4<u32>(0x7f800000u), grows | overflows);
-    var value = select(bitcast<vec4<u32>>(raised), extreme, is_far);
+    let extreme = select(vec4<u32>(0u), vec4<u32>(0x7f800000u), grows);
+    var value = select(raised, extreme, !is_small | !is_ordinary);
+    value = select(value, magnitude, y == vec4<f32>(1.0));
     let is_one = (magnitude == vec4<u32>(0x3f800000u)) | (y == vec4<f32>(0.0));
     value = select(value, vec4<u32>(0x3f800000u), is_one);
     // The sign. Numbers from 2^24 on, and infinity, are even.

@@ -1,6 +1,6 @@
 //! The means that a backward pass of a norm of channels subtracts, from sums of channels in chunks of rows.
 //!
-//! shapes    sums (outer, chunks, 2, channels), gamma (channels) -> shifts (outer, groups, 2)
+//! shapes    sums (outer, chunks, 3, channels), gamma (channels) -> shifts (outer, groups, 3)
 //! grid      one invocation per unit, LANES a workgroup
 //! subgroup  not used
 //! requires  nothing
@@ -9,6 +9,7 @@
 //#import channel_dims
 //#slot dims default immediate
 //#import block
+//#import left_of_mean
 
 //#param  set by ChannelProblem::kernel
 const LANES: u32 = 64u;
@@ -17,16 +18,27 @@ const WIDTH: u32 = 4u;
 
 //#generated operands
 // The sums and `weight_of(channel)`, which is gamma. `store_gradients` stores the sums of a channel as the gradients of gamma and
-// beta, if a unit has all elements of a channel. Plans generate it.
-@group(0) @binding(0) var<storage, read> sums: array<f32>;
+// beta if a unit has all elements of a channel; otherwise, where `less` is not 0, it subtracts that from those of gamma at `at`. Plans
+// generate it.
+@group(0) @binding(0) var<storage, read_write> sums: array<f32>;
 @group(0) @binding(1) var<storage, read_write> shifts: array<f32>;
 
 fn weight_of(channel: u32) -> f32 {
     return 1.0;
 }
 
-fn store_gradients(channel: u32, of_gamma: f32, of_beta: f32) {}
+fn store_gradients(at: u32, channel: u32, own: vec2<f32>, less: f32) {}
 //#end
+
+// The sums of a channel of an outer index, over all chunks.
+fn channel_sums(outer: u32, channel: u32) -> vec3<f32> {
+    var own = vec3<f32>(0.0);
+    for (var chunk = 0u; chunk < dims.chunks; chunk++) {
+        let at = (outer * dims.chunks + chunk) * 3u * dims.channels + channel;
+        own += vec3<f32>(sums[at], sums[at + dims.channels], sums[at + 2u * dims.channels]);
+    }
+    return own;
+}
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -42,17 +54,19 @@ fn main(
     }
     let outer = unit / groups;
     let first = (unit - outer * groups) * dims.of_group;
-    var all = vec2<f32>(0.0);
+    var all = vec3<f32>(0.0);
     for (var channel = first; channel < first + dims.of_group; channel++) {
-        var own = vec2<f32>(0.0);
-        for (var chunk = 0u; chunk < dims.chunks; chunk++) {
-            let at = (outer * dims.chunks + chunk) * 2u * dims.channels + channel;
-            own += vec2<f32>(sums[at], sums[at + dims.channels]);
-        }
-        store_gradients(channel, own.x, own.y);
-        all += own * weight_of(channel);
+        let own = channel_sums(outer, channel);
+        all += vec3<f32>(own.xy * weight_of(channel), own.z);
     }
     all = all / (f32(dims.inner) * f32(dims.of_group));
-    shifts[2u * unit] = all.y;
-    shifts[2u * unit + 1u] = all.x;
+    let left = left_of_mean(all.z);
+    shifts[3u * unit] = all.y;
+    shifts[3u * unit + 1u] = all.x - left * all.y;
+    shifts[3u * unit + 2u] = left;
+    for (var channel = first; channel < first + dims.of_group; channel++) {
+        let own = channel_sums(outer, channel);
+        let less = left * own.y;
+        store_gradients(outer * dims.chunks * 3u * dims.channels + channel, channel, vec2<f32>(own.x - less, own.y), less);
+    }
 }

@@ -1,6 +1,6 @@
-//! Moments of channels: the mean and the sum of squared distances to it of every chunk of rows; the operand is generated code.
+//! Moments of channels of every chunk of rows: an element, the distance from it to the mean, and the sum of squared distances to the mean; the operand is generated code.
 //!
-//! shapes    A (outer, inner, channels), any strides -> moments (outer, chunks, 2, channels)
+//! shapes    A (outer, inner, channels), any strides -> moments (outer, chunks, 3, channels)
 //! grid      one workgroup of LANES invocations per dims.lanes groups of WIDTH channels of a chunk
 //! subgroup  not used; neighbouring invocations read neighbouring channels, and combine rows in shared memory
 //! requires  nothing
@@ -39,7 +39,8 @@ fn value(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
 }
 //#end
 
-var<workgroup> means: array<vec4<f32>, LANES>;
+var<workgroup> origins: array<vec4<f32>, LANES>;
+var<workgroup> means: array<vec4<f32>, LANES>; // distances from the origins
 var<workgroup> squares: array<vec4<f32>, LANES>;
 var<workgroup> counts: array<f32, LANES>;
 
@@ -54,13 +55,15 @@ fn main(
     let at_once = LANES / dims.lanes; // rows
     let is_within = part.outer < dims.outer && part.group * WIDTH < dims.channels;
 
+    // Distances to an element lose nothing to a mean that is large compared with them.
     var count = 0.0;
+    var origin: array<vec4<f32>, QUADS>;
     var mean: array<vec4<f32>, QUADS>;
     var square: array<vec4<f32>, QUADS>;
     let rows = rows_of(lane, part.first, part.end);
     if is_within {
         for (var row = rows.first; row < rows.end; row += TURN * rows.apart) {
-            // Of the rows in registers: the mean, then the distances to it.
+            // Of the rows in registers: the distances to the first element, their mean, then the distances to that.
             var own: array<vec4<f32>, TURN * QUADS>;
             var sums: array<vec4<f32>, QUADS>;
             var number = 0.0;
@@ -70,7 +73,11 @@ fn main(
                     number += 1.0;
                     //#unroll
                     for (var k = 0u; k < QUADS; k++) {
-                        own[t * QUADS + k] = value(part.outer, row + t * rows.apart, part.group, k, dims.channels);
+                        let v = value(part.outer, row + t * rows.apart, part.group, k, dims.channels);
+                        if t == 0u && count == 0.0 {
+                            origin[k] = v;
+                        }
+                        own[t * QUADS + k] = v - origin[k];
                         sums[k] += own[t * QUADS + k];
                     }
                 }
@@ -89,7 +96,7 @@ fn main(
                 // Both sets of rows together (Chan, Golub and LeVeque, 1979).
                 let apart = middle - mean[k];
                 mean[k] += apart * share;
-                square[k] += off + apart * apart * (count * share);
+                square[k] += off + apart * (count * share) * apart;
             }
             count += number;
         }
@@ -97,6 +104,7 @@ fn main(
 
     //#unroll
     for (var k = 0u; k < QUADS; k++) {
+        origins[lane] = origin[k];
         means[lane] = mean[k];
         squares[lane] = square[k];
         counts[lane] = count;
@@ -106,21 +114,22 @@ fn main(
                 let other = lane + rows * dims.lanes;
                 let all = counts[lane] + counts[other];
                 let share = counts[other] / max(all, 1.0);
-                let apart = means[other] - means[lane];
+                let apart = (origins[other] - origins[lane]) + (means[other] - means[lane]);
                 means[lane] += apart * share;
-                squares[lane] += squares[other] + apart * apart * (counts[lane] * share);
+                squares[lane] += squares[other] + apart * (counts[lane] * share) * apart;
                 counts[lane] = all;
             }
             workgroupBarrier();
         }
         let col = part.group * WIDTH + 4u * k;
         if lane < dims.lanes && part.outer < dims.outer && col < dims.channels {
-            let at = (part.outer * dims.chunks + part.chunk) * 2u * dims.channels + col;
+            let at = (part.outer * dims.chunks + part.chunk) * 3u * dims.channels + col;
             //#unroll
             for (var i = 0u; i < 4u; i++) {
                 if col + i < dims.channels {
-                    moments[at + i] = means[lane][i];
-                    moments[at + dims.channels + i] = squares[lane][i];
+                    moments[at + i] = origins[lane][i];
+                    moments[at + dims.channels + i] = means[lane][i];
+                    moments[at + 2u * dims.channels + i] = squares[lane][i];
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Normalises channels by the statistics of their units; the operands are generated code.
 //!
-//! shapes    A (outer, inner, channels), any strides; mean and rstd (outer, groups); gamma and beta (channels) -> Y of A's shape, row-major from the start of its binding
+//! shapes    A (outer, inner, channels), any strides; moments as channel_statistics.wgsl leaves them, or means; rstd (outer, groups); gamma and beta (channels) -> Y of A's shape, row-major from the start of its binding
 //! grid      one workgroup of LANES invocations per dims.lanes groups of WIDTH channels of a chunk of rows
 //! subgroup  not used; neighbouring invocations have neighbouring channels
 //! requires  nothing
@@ -23,7 +23,7 @@ const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
 
 //#generated operands
-// The operands. `scale_of(unit, channel)` is the mean of a channel, rstd times gamma, and beta. Plans generate it.
+// The operands. `scale_of(unit, channel)` is the mean of a channel in two parts, rstd times gamma, and beta. Plans generate it.
 
 // The default: neither gamma nor beta.
 //#param
@@ -44,8 +44,8 @@ fn value(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
     return load_quad_a(start + 4u * group * dims.a.w, dims.a.w, length - 4u * group);
 }
 
-fn scale_of(unit: u32, channel: u32) -> vec3<f32> {
-    return vec3<f32>(means[unit], rstds[unit], 0.0);
+fn scale_of(unit: u32, channel: u32) -> vec4<f32> {
+    return vec4<f32>(means[unit], 0.0, rstds[unit], 0.0);
 }
 
 fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
@@ -69,8 +69,9 @@ fn main(
         return;
     }
     let units = part.outer * (dims.channels / dims.of_group);
-    // Of each channel: the mean, rstd times gamma, beta.
+    // Of each channel: the mean in two parts, rstd times gamma, beta.
     var mean: array<vec4<f32>, QUADS>;
+    var rest: array<vec4<f32>, QUADS>;
     var factor: array<vec4<f32>, QUADS>;
     var shift: array<vec4<f32>, QUADS>;
     //#unroll
@@ -80,8 +81,9 @@ fn main(
             let channel = min(part.group * WIDTH + 4u * k + i, dims.channels - 1u);
             let scale = scale_of(units + channel / dims.of_group, channel);
             mean[k][i] = scale.x;
-            factor[k][i] = scale.y;
-            shift[k][i] = scale.z;
+            rest[k][i] = scale.y;
+            factor[k][i] = scale.z;
+            shift[k][i] = scale.w;
         }
     }
     let rows = rows_of(lane, part.first, part.end);
@@ -93,7 +95,8 @@ fn main(
                 var v: array<vec4<f32>, QUADS>;
                 //#unroll
                 for (var k = 0u; k < QUADS; k++) {
-                    v[k] = (value(part.outer, own, part.group, k, dims.channels) - mean[k]) * factor[k] + shift[k];
+                    v[k] = value(part.outer, own, part.group, k, dims.channels);
+                    v[k] = ((v[k] - mean[k]) - rest[k]) * factor[k] + shift[k];
                 }
                 store_y((part.outer * dims.inner + own) * dims.channels, part.group, dims.channels - part.group * WIDTH, v);
             }

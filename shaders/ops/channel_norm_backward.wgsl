@@ -1,6 +1,6 @@
 //! The gradient of the operand of a norm of channels; the operands are generated code.
 //!
-//! shapes    A and B, the gradient of the result, (outer, inner, channels), any strides; mean and rstd (outer, groups), shifts (outer, groups, 2), gamma (channels) -> Y of A's shape, row-major from the start of its binding
+//! shapes    A and B, the gradient of the result, (outer, inner, channels), any strides; mean and rstd (outer, groups), shifts (outer, groups, 3), gamma (channels) -> Y of A's shape, row-major from the start of its binding
 //! grid      one workgroup of LANES invocations per dims.lanes groups of WIDTH channels of a chunk of rows
 //! subgroup  not used; neighbouring invocations have neighbouring channels
 //! requires  nothing
@@ -23,7 +23,8 @@ const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
 
 //#generated operands
-// The operands. `statistics(unit, channel)` is the mean and rstd, `shifts_of(unit)` what is subtracted, `weight_of(channel)` gamma.
+// The operands. `statistics(unit, channel)` is the mean and rstd, `shifts_of(unit)` what is subtracted from
+// the gradient, the factor of the normalised element, and what is subtracted from that, `weight_of(channel)` gamma.
 // Plans generate it.
 
 // The default: without gamma.
@@ -59,8 +60,8 @@ fn statistics(unit: u32, channel: u32) -> vec2<f32> {
     return vec2<f32>(means[unit], rstds[unit]);
 }
 
-fn shifts_of(unit: u32) -> vec2<f32> {
-    return vec2<f32>(shifts[2u * unit], shifts[2u * unit + 1u]);
+fn shifts_of(unit: u32) -> vec3<f32> {
+    return vec3<f32>(shifts[3u * unit], shifts[3u * unit + 1u], shifts[3u * unit + 2u]);
 }
 
 fn weight_of(channel: u32) -> f32 {
@@ -93,6 +94,7 @@ fn main(
     var weight: array<vec4<f32>, QUADS>;
     var shift: array<vec4<f32>, QUADS>;
     var slope: array<vec4<f32>, QUADS>;
+    var left: array<vec4<f32>, QUADS>;
     //#unroll
     for (var k = 0u; k < QUADS; k++) {
         //#unroll
@@ -106,6 +108,7 @@ fn main(
             weight[k][i] = weight_of(channel);
             shift[k][i] = less.x;
             slope[k][i] = less.y;
+            left[k][i] = less.z;
         }
     }
     let rows = rows_of(lane, part.first, part.end);
@@ -119,7 +122,7 @@ fn main(
                 for (var k = 0u; k < QUADS; k++) {
                     let normed = (value(part.outer, own, part.group, k, dims.channels) - mean[k]) * rstd[k];
                     let g = gradient(part.outer, own, part.group, k, dims.channels) * weight[k];
-                    v[k] = rstd[k] * ((g - shift[k]) - normed * slope[k]);
+                    v[k] = rstd[k] * ((g - shift[k]) - (normed - left[k]) * slope[k]);
                 }
                 store_y((part.outer * dims.inner + own) * dims.channels, part.group, dims.channels - part.group * WIDTH, v);
             }

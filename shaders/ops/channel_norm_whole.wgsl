@@ -24,6 +24,7 @@ const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
 
 //#import norm_within
+//#import centre
 
 //#generated operands
 // The operands. `value(start, group, k, length)` is quad `k` of a group of WIDTH channels, of which `length` begin at `start`;
@@ -108,6 +109,25 @@ fn unit_sum(channel: u32) -> f32 {
     return all;
 }
 
+// The first elements of the units that the channels of quad k of a group belong to.
+fn first_of_units(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
+    if dims.of_group == 1u {
+        return value(start, group, k, length);
+    }
+    if dims.span == dims.of_group {
+        return vec4<f32>(value(start, 0u, 0u, length).x);
+    }
+    var all: vec4<f32>;
+    //#unroll
+    for (var i = 0u; i < 4u; i++) {
+        let channel = min(group * WIDTH + 4u * k + i, length - 1u);
+        let first = channel - channel % dims.of_group;
+        let v = value(start, first / WIDTH, first % WIDTH / 4u, length);
+        all[i] = v[first % 4u];
+    }
+    return all;
+}
+
 @compute @workgroup_size(LANES)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -130,7 +150,14 @@ fn main(
     let is_held = dims.inner <= at_once * TURN && groups <= dims.lanes;
     let start = dims.a.x + outer * dims.a.y + first * dims.a.w;
 
-    // Of the lane's elements: their number, their sums, and the sums of their squared distances to their means.
+    // Distances to the first element of a unit lose nothing to a mean that is large compared with them.
+    var origin: array<vec4<f32>, QUADS>;
+    //#unroll
+    for (var k = 0u; k < QUADS; k++) {
+        origin[k] = first_of_units(start, own_group, k, length);
+    }
+
+    // Of the lane's elements: their number, the sums of these distances, and those of their squared distances to their means.
     var own: array<vec4<f32>, TURN * QUADS>;
     var counts: array<vec4<f32>, QUADS>;
     var sums: array<vec4<f32>, QUADS>;
@@ -147,7 +174,7 @@ fn main(
                     //#unroll
                     for (var k = 0u; k < QUADS; k++) {
                         let v = value(start + (row + t * rows.apart) * dims.a.z, group, k, length);
-                        own[t * QUADS + k] = within(v, k, left);
+                        own[t * QUADS + k] = within(v - origin[k], k, left);
                         added[k] += own[t * QUADS + k];
                     }
                 }
@@ -195,6 +222,9 @@ fn main(
         parts[k * LANES + lane] = squares[k] + apart * counts[k] * apart;
     }
     add_lanes(lane);
+    // What is subtracted from elements that are read again, and then from these and from those in registers.
+    var centre: array<vec4<f32>, QUADS>;
+    var rest: array<vec4<f32>, QUADS>;
     var rstd: array<vec4<f32>, QUADS>;
     //#unroll
     for (var k = 0u; k < QUADS; k++) {
@@ -203,9 +233,12 @@ fn main(
             let channel = min(own_group * WIDTH + 4u * k + i, length - 1u);
             let of_unit = unit_sum(channel);
             rstd[k][i] = inverseSqrt(of_unit / count + dims.eps);
+            let both = centre_of(origin[k][i], mean[k][i]);
+            centre[k][i] = both.x;
+            rest[k][i] = select(both.y, mean[k][i], is_held);
             if lane < dims.lanes && own_group * WIDTH + 4u * k + i < length && channel % dims.of_group == 0u {
                 let unit = (outer * dims.channels + first + channel) / dims.of_group;
-                store_statistics(unit, mean[k][i], of_unit, count);
+                store_statistics(unit, origin[k][i] + mean[k][i], of_unit, count);
             }
         }
     }
@@ -232,9 +265,9 @@ fn main(
                     for (var k = 0u; k < QUADS; k++) {
                         v[k] = own[t * QUADS + k];
                         if !is_held {
-                            v[k] = value(start + (row + t * rows.apart) * dims.a.z, group, k, length);
+                            v[k] = value(start + (row + t * rows.apart) * dims.a.z, group, k, length) - centre[k];
                         }
-                        v[k] = (v[k] - mean[k]) * factor[k] + shift[k];
+                        v[k] = (v[k] - rest[k]) * factor[k] + shift[k];
                     }
                     let to = (outer * dims.inner + row + t * rows.apart) * dims.channels + first;
                     store_y(to, group, left, v);

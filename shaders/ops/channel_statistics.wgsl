@@ -1,6 +1,6 @@
 //! The statistics of units, from the moments of their channels in chunks of rows; what is done with them is generated code.
 //!
-//! shapes    moments (outer, chunks, 2, channels) -> mean and rstd (outer, groups)
+//! shapes    moments (outer, chunks, 3, channels) -> mean and rstd (outer, groups); the mean in two parts in the moments, at the first channel of each group in the first two rows of the first chunk
 //! grid      one invocation per unit, LANES a workgroup
 //! subgroup  not used
 //! requires  nothing
@@ -9,6 +9,7 @@
 //#import channel_dims
 //#slot dims default immediate
 //#import block
+//#import centre
 
 //#param  set by ChannelProblem::kernel
 const LANES: u32 = 64u;
@@ -18,7 +19,7 @@ const WIDTH: u32 = 4u;
 //#generated operands
 // The moments, and `store_statistics(unit, mean, squares, count)`: `squares` is the sum of the squared distances of `count` elements
 // to the mean. Plans generate it.
-@group(0) @binding(0) var<storage, read> moments: array<f32>;
+@group(0) @binding(0) var<storage, read_write> moments: array<f32>;
 @group(0) @binding(1) var<storage, read_write> means: array<f32>;
 @group(0) @binding(2) var<storage, read_write> rstds: array<f32>;
 
@@ -43,25 +44,32 @@ fn main(
     let outer = unit / groups;
     let channel = (unit - outer * groups) * dims.of_group;
     let count = f32(dims.inner) * f32(dims.of_group);
-    // The chunks have almost the same number of rows: their means are averaged, then distances to that mean.
+    // The chunks have almost the same number of rows: their means are averaged, then distances to that mean; all as distances from
+    // one element.
+    let first = outer * dims.chunks * 3u * dims.channels + channel;
+    let origin = moments[first];
     var mean = 0.0;
     for (var chunk = 0u; chunk < dims.chunks; chunk++) {
         let rows = f32(min(dims.each, dims.inner - chunk * dims.each));
-        let at = (outer * dims.chunks + chunk) * 2u * dims.channels + channel;
+        let at = first + chunk * 3u * dims.channels;
         var sum = 0.0;
         for (var i = 0u; i < dims.of_group; i++) {
-            sum += moments[at + i];
+            sum += (moments[at + i] - origin) + moments[at + dims.channels + i];
         }
         mean += sum * (rows / count);
     }
     var squares = 0.0;
     for (var chunk = 0u; chunk < dims.chunks; chunk++) {
         let rows = f32(min(dims.each, dims.inner - chunk * dims.each));
-        let at = (outer * dims.chunks + chunk) * 2u * dims.channels + channel;
+        let at = first + chunk * 3u * dims.channels;
         for (var i = 0u; i < dims.of_group; i++) {
-            let apart = moments[at + i] - mean;
-            squares += moments[at + dims.channels + i] + rows * apart * apart;
+            let apart = ((moments[at + i] - origin) + moments[at + dims.channels + i]) - mean;
+            squares += moments[at + 2u * dims.channels + i] + rows * apart * apart;
         }
     }
-    store_statistics(unit, mean, squares, count);
+    // The norm subtracts both parts.
+    let centre = centre_of(origin, mean);
+    moments[first] = centre.x;
+    moments[first + dims.channels] = centre.y;
+    store_statistics(unit, centre.x + centre.y, squares, count);
 }

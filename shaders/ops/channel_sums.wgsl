@@ -1,6 +1,6 @@
-//! Sums for the gradients of gamma and beta, per channel and chunk of rows; the operands are generated code.
+//! Sums for the gradients of gamma and beta and of the normalised elements, per channel and chunk of rows; the operands are generated code.
 //!
-//! shapes    A and B (outer, inner, channels), any strides; mean and rstd (outer, groups) -> sums (outer, chunks, 2, channels)
+//! shapes    A and B (outer, inner, channels), any strides; mean and rstd (outer, groups) -> sums (outer, chunks, 3, channels)
 //! grid      one workgroup of LANES invocations per dims.lanes groups of WIDTH channels of a chunk
 //! subgroup  not used; neighbouring invocations read neighbouring channels, and combine rows in shared memory
 //! requires  nothing
@@ -53,7 +53,7 @@ fn statistics(unit: u32, channel: u32) -> vec2<f32> {
 }
 //#end
 
-var<workgroup> parts: array<vec4<f32>, 2u * LANES>;
+var<workgroup> parts: array<vec4<f32>, 3u * LANES>;
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -68,6 +68,7 @@ fn main(
 
     var of_gamma: array<vec4<f32>, QUADS>;
     var of_beta: array<vec4<f32>, QUADS>;
+    var of_normed: array<vec4<f32>, QUADS>;
     if part.outer < dims.outer && part.group * WIDTH < dims.channels {
         var mean: array<vec4<f32>, QUADS>;
         var rstd: array<vec4<f32>, QUADS>;
@@ -93,6 +94,7 @@ fn main(
                         let g = gradient(part.outer, own, part.group, k, dims.channels);
                         of_gamma[k] += g * normed;
                         of_beta[k] += g;
+                        of_normed[k] += normed;
                     }
                 }
             }
@@ -103,22 +105,25 @@ fn main(
     for (var k = 0u; k < QUADS; k++) {
         parts[lane] = of_gamma[k];
         parts[LANES + lane] = of_beta[k];
+        parts[2u * LANES + lane] = of_normed[k];
         workgroupBarrier();
         for (var rows = at_once / 2u; rows > 0u; rows /= 2u) {
             if lane < rows * dims.lanes {
                 parts[lane] += parts[lane + rows * dims.lanes];
                 parts[LANES + lane] += parts[LANES + lane + rows * dims.lanes];
+                parts[2u * LANES + lane] += parts[2u * LANES + lane + rows * dims.lanes];
             }
             workgroupBarrier();
         }
         let col = part.group * WIDTH + 4u * k;
         if lane < dims.lanes && part.outer < dims.outer && col < dims.channels {
-            let at = (part.outer * dims.chunks + part.chunk) * 2u * dims.channels + col;
+            let at = (part.outer * dims.chunks + part.chunk) * 3u * dims.channels + col;
             //#unroll
             for (var i = 0u; i < 4u; i++) {
                 if col + i < dims.channels {
                     sums[at + i] = parts[lane][i];
                     sums[at + dims.channels + i] = parts[LANES + lane][i];
+                    sums[at + 2u * dims.channels + i] = parts[2u * LANES + lane][i];
                 }
             }
         }

@@ -23,6 +23,7 @@ const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
 
 //#import norm_within
+//#import left_of_mean
 
 //#generated operands
 // The operands, and what reads and writes them. `start` counts elements of a contiguous row, `group` groups of WIDTH elements
@@ -73,7 +74,7 @@ fn store_partials(slot: u32, group: u32, k: u32, of_gamma: vec4<f32>, of_beta: v
 //#end
 
 var<workgroup> parts: array<held, LANES / SUBGROUP>; // one value per subgroup
-alias held = vec2<f32>;
+alias held = vec3<f32>;
 
 //#slot row_lanes default shared
 //#import across x=sums
@@ -107,6 +108,7 @@ fn main(
         var weighted: array<vec4<f32>, HELD * QUADS>;
         var sums = vec4<f32>(0.0);
         var products = vec4<f32>(0.0);
+        var rests = vec4<f32>(0.0);
         //#unroll
         for (var h = 0u; h < HELD; h++) {
             let group = part + h * dims.lanes;
@@ -124,13 +126,34 @@ fn main(
                     of_beta[h * QUADS + k] += g;
                     sums += weighted[h * QUADS + k];
                     products += weighted[h * QUADS + k] * normed[h * QUADS + k];
+                    rests += normed[h * QUADS + k];
                 }
             }
         }
-        let own = vec2<f32>((sums.x + sums.y) + (sums.z + sums.w), (products.x + products.y) + (products.z + products.w));
+        let own = vec3<f32>(
+            (sums.x + sums.y) + (sums.z + sums.w),
+            (products.x + products.y) + (products.z + products.w),
+            (rests.x + rests.y) + (rests.z + rests.w),
+        );
         var means = across_sums(own, lane) / f32(dims.length);
         if !CENTRED {
             means.x = 0.0;
+            means.z = 0.0;
+        }
+        let left = left_of_mean(means.z);
+        means.y -= left * means.x;
+        if left != 0.0 {
+            // Rare, so the gradient is read again.
+            //#unroll
+            for (var h = 0u; h < HELD; h++) {
+                let group = part + h * dims.lanes;
+                if (EVEN || group < groups) && row < dims.rows {
+                    //#unroll
+                    for (var k = 0u; k < QUADS; k++) {
+                        of_gamma[h * QUADS + k] -= left * within(gradient(at, group, k, length), k, length - group * WIDTH);
+                    }
+                }
+            }
         }
         //#unroll
         for (var h = 0u; h < HELD; h++) {
@@ -139,7 +162,7 @@ fn main(
                 var v: array<vec4<f32>, QUADS>;
                 //#unroll
                 for (var k = 0u; k < QUADS; k++) {
-                    v[k] = of_row.y * ((weighted[h * QUADS + k] - means.x) - normed[h * QUADS + k] * means.y);
+                    v[k] = of_row.y * ((weighted[h * QUADS + k] - means.x) - (normed[h * QUADS + k] - left) * means.y);
                 }
                 store_y(known * length, group, length - group * WIDTH, v);
             }

@@ -22,6 +22,7 @@ const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
 
 //#import norm_within
+//#import left_of_mean
 
 //#generated operands
 // As in norm_backward.wgsl, and `add_partials`, which adds to what the slot has, or begins with it at its first row.
@@ -70,7 +71,7 @@ fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
 fn add_partials(slot: u32, group: u32, k: u32, of_gamma: vec4<f32>, of_beta: vec4<f32>, is_first: bool) {}
 //#end
 
-var<workgroup> parts: array<vec2<f32>, LANES>; // sums of each lane
+var<workgroup> parts: array<vec3<f32>, LANES>; // sums of each lane
 
 @compute @workgroup_size(LANES)
 fn main(
@@ -88,6 +89,7 @@ fn main(
         let of_row = statistics(row);
         var sums = vec4<f32>(0.0);
         var products = vec4<f32>(0.0);
+        var rests = vec4<f32>(0.0);
         for (var start = lane; start < groups; start += LANES * HELD) {
             //#unroll
             for (var h = 0u; h < HELD; h++) {
@@ -102,11 +104,16 @@ fn main(
                         add_partials(block, group, k, g * normed, g, row == first);
                         sums += weighted;
                         products += weighted * within(normed, k, left);
+                        rests += within(normed, k, left);
                     }
                 }
             }
         }
-        parts[lane] = vec2<f32>((sums.x + sums.y) + (sums.z + sums.w), (products.x + products.y) + (products.z + products.w));
+        parts[lane] = vec3<f32>(
+            (sums.x + sums.y) + (sums.z + sums.w),
+            (products.x + products.y) + (products.z + products.w),
+            (rests.x + rests.y) + (rests.z + rests.w),
+        );
         workgroupBarrier();
         for (var width = LANES / 2u; width > 0u; width /= 2u) {
             if lane < width {
@@ -117,15 +124,22 @@ fn main(
         var means = parts[0] / f32(length);
         if !CENTRED {
             means.x = 0.0;
+            means.z = 0.0;
         }
+        let off = left_of_mean(means.z);
+        means.y -= off * means.x;
         workgroupBarrier();
 
         for (var group = lane; group < groups; group += LANES) {
             var v: array<vec4<f32>, QUADS>;
             //#unroll
             for (var k = 0u; k < QUADS; k++) {
-                let normed = (value(at, group, k, length) - of_row.x) * of_row.y;
-                let weighted = scaled(gradient(at, group, k, length), group, k, length);
+                let normed = (value(at, group, k, length) - of_row.x) * of_row.y - off;
+                let g = gradient(at, group, k, length);
+                if off != 0.0 {
+                    add_partials(block, group, k, -off * g, vec4<f32>(0.0), false);
+                }
+                let weighted = scaled(g, group, k, length);
                 v[k] = of_row.y * ((weighted - means.x) - normed * means.y);
             }
             store_y(row * length, group, length - group * WIDTH, v);

@@ -22,6 +22,7 @@ const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
 
 //#import norm_within
+//#import centre
 
 //#generated operands
 // As in norm.wgsl.
@@ -60,7 +61,8 @@ fn store_statistics(row: u32, mean: f32, rstd: f32) {}
 //#end
 
 var<workgroup> parts: array<held, LANES / SUBGROUP>; // one value per subgroup
-alias held = vec3<f32>; // of some elements: their number, their mean, and the sum of their squared distances to it
+// Of some elements: their number, one of them, the distance from that to their mean, and the sum of their squared distances to the mean.
+alias held = vec4<f32>;
 
 //#slot row_lanes default shared
 //#import across x=moments
@@ -69,8 +71,8 @@ alias held = vec3<f32>; // of some elements: their number, their mean, and the s
 fn joined_moments(x: held, y: held) -> held {
     let count = x.x + y.x;
     let share = y.x / max(count, 1.0);
-    let apart = y.y - x.y;
-    return vec3<f32>(count, x.y + apart * share, (x.z + y.z) + apart * apart * (x.x * share));
+    let apart = (y.y - x.y) + (y.z - x.z);
+    return select(vec4<f32>(count, x.y, x.z + apart * share, (x.w + y.w) + (x.x * share * apart) * apart), y, x.x == 0.0);
 }
 
 @compute @workgroup_size(LANES)
@@ -87,9 +89,9 @@ fn main(
     let length = dims.length;
     let groups = (length + WIDTH - 1u) / WIDTH;
 
-    var all = vec3<f32>(0.0);
+    var all = vec4<f32>(0.0);
     for (var first = part; first < groups; first += dims.lanes * HELD) {
-        // Of the groups in registers: the mean, then the distances to it.
+        // Of the groups in registers: the distances to one of the lane's first elements, their mean, then the distances to that.
         var own: array<vec4<f32>, HELD * QUADS>;
         var sums = vec4<f32>(0.0);
         var count = 0u;
@@ -101,7 +103,11 @@ fn main(
                 count += min(left, WIDTH);
                 //#unroll
                 for (var k = 0u; k < QUADS; k++) {
-                    own[h * QUADS + k] = within(value(at, group, k, length), k, left);
+                    let v = value(at, group, k, length);
+                    if CENTRED && h == 0u && k == 0u && all.x == 0.0 {
+                        all.y = origin_of(v, left);
+                    }
+                    own[h * QUADS + k] = within(v - all.y, k, left);
                     sums += own[h * QUADS + k];
                 }
             }
@@ -122,16 +128,16 @@ fn main(
                 }
             }
         }
-        all = joined_moments(all, vec3<f32>(f32(count), mean, (squares.x + squares.y) + (squares.z + squares.w)));
+        all = joined_moments(all, vec4<f32>(f32(count), all.y, mean, (squares.x + squares.y) + (squares.z + squares.w)));
     }
     all = across_moments(all, lane);
     if row >= dims.rows {
         return;
     }
-    let mean = all.y;
-    let rstd = inverseSqrt(all.z / f32(length) + dims.eps);
+    let centre = centre_of(all.y, all.z);
+    let rstd = inverseSqrt(all.w / f32(length) + dims.eps);
     if part == 0u {
-        store_statistics(row, mean, rstd);
+        store_statistics(row, centre.x + centre.y, rstd);
     }
 
     for (var group = part; group < groups; group += dims.lanes) {
@@ -140,7 +146,7 @@ fn main(
         //#unroll
         for (var k = 0u; k < QUADS; k++) {
             v[k] = value(at, group, k, length);
-            normed[k] = scaled((v[k] - mean) * rstd, group, k, length);
+            normed[k] = scaled(((v[k] - centre.x) - centre.y) * rstd, group, k, length);
         }
         store_total(row * length, group, length - group * WIDTH, v);
         store_y(row * length, group, length - group * WIDTH, normed);

@@ -3,8 +3,7 @@
 use crate::Result;
 use crate::caps::{Caps, CoopRow, CoopScalar, Verdict};
 use crate::kernel::{Kernel, Needs};
-use crate::layout::Fill;
-use crate::layout::{DType, Layout};
+use crate::layout::{DType, Element, Fill, Layout};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
 use half::f16;
 
@@ -196,7 +195,7 @@ impl Case {
 
 fn encode(integer: i32, scalar: CoopScalar) -> Vec<u8> {
     match scalar {
-        CoopScalar::F16 => f16::from_f64(integer.into()).to_le_bytes().to_vec(),
+        CoopScalar::F16 => <f16 as Element>::from_f64(integer.into()).to_le_bytes().to_vec(),
         CoopScalar::F32 => (integer as f32).to_le_bytes().to_vec(),
         CoopScalar::I32 | CoopScalar::U32 => integer.to_le_bytes().to_vec(),
     }
@@ -213,7 +212,6 @@ fn decode(bytes: &[u8]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Element;
     use crate::caps::CoopScope;
     use CoopScalar::{F16, F32};
 
@@ -242,7 +240,7 @@ mod tests {
 
     fn judged(case: &Case, left: &[f64]) -> Verdict {
         let bytes: Vec<u8> = match case.row.c {
-            F16 => left.iter().flat_map(|&x| f16::from_f64(x).to_le_bytes()).collect(),
+            F16 => left.iter().flat_map(|&x| <f16 as Element>::from_f64(x).to_le_bytes()).collect(),
             _ => left.iter().flat_map(|&x| f32::from_f64(x).to_le_bytes()).collect(),
         };
         case.judge(&bytes)
@@ -264,7 +262,8 @@ mod tests {
             assert!(sum <= if case.row.c == F16 { 1 << 11 } else { 1 << 20 }, "{case:?}: {sum}");
             assert!(a < if case.row.a == F16 { 1 << 11 } else { 1 << 24 }, "{case:?}: {a}");
             assert!(case.row.a == F16 || a > 1 << 11, "{case:?}: operands in tf32 show");
-            let same_in_f16 = product.iter().filter(|&&x| f16::from_f64(x).to_f64() == x).count();
+            let same_in_f16 =
+                product.iter().filter(|&&x| <f16 as Element>::from_f64(x).to_f64() == x).count();
             assert!(case.row.c == F16 || same_in_f16 < product.len() / 2, "{case:?}: sums in f16 show");
         }
     }

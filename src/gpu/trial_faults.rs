@@ -32,8 +32,8 @@ fn values(of: TrialValues, dtype: DType, len: usize, at: u64) -> Vec<f64> {
 
 fn stored(value: f64, dtype: DType) -> f64 {
     match dtype {
-        DType::F16 => f16::from_f64(value).to_f64(),
-        DType::Bf16 => bf16::from_f64(value).to_f64(),
+        DType::F16 => <f16 as Element>::from_f64(value).to_f64(),
+        DType::Bf16 => <bf16 as Element>::from_f64(value).to_f64(),
         _ => f64::from(single(value)),
     }
 }

@@ -100,7 +100,7 @@ impl Element for f16 {
     }
 
     fn from_f64(value: f64) -> Self {
-        f16::from_f64(value)
+        Self::from_bits(nearest_bits(value, HalfFormat { fraction: 10, exponent: 5 }))
     }
 }
 
@@ -112,7 +112,7 @@ impl Element for bf16 {
     }
 
     fn from_f64(value: f64) -> Self {
-        bf16::from_f64(value)
+        Self::from_bits(nearest_bits(value, HalfFormat { fraction: 7, exponent: 8 }))
     }
 }
 
@@ -140,6 +140,47 @@ impl Element for i32 {
     fn from_f64(value: f64) -> Self {
         value.round_ties_even() as i32
     }
+}
+
+/// A binary format of 16 bits.
+#[derive(Clone, Copy)]
+struct HalfFormat {
+    /// Bits of the fraction, below the significand's leading bit.
+    fraction: u32,
+    /// Bits of the exponent.
+    exponent: u32,
+}
+
+/// The bits of the value of a format that is nearest to an f64; of two, the even one. Beyond the largest it is infinity; NaN keeps
+/// its sign and the upper bits of its payload.
+///
+/// NOTE: not the crate half's `from_f64`: version 2.7 drops the lower 32 bits of the f64, so that 65520 - 2^-20 becomes infinity.
+fn nearest_bits(value: f64, format: HalfFormat) -> u16 {
+    let HalfFormat { fraction, exponent } = format;
+    let bits = value.to_bits();
+    let sign = (bits >> 63) << 15;
+    let infinity = ((1u64 << exponent) - 1) << fraction;
+    let (field, below) = ((bits >> 52) & 0x7ff, bits & ((1 << 52) - 1));
+    let magnitude = if field == 0x7ff {
+        let quiet = if below == 0 { 0 } else { 1 << (fraction - 1) };
+        infinity | quiet | (below >> (52 - fraction))
+    } else {
+        // Exponents, biased as those of f64: of the value and of the smallest normal one.
+        let least = 1024 - (1 << (exponent - 1)) + 1;
+        let binade = field.max(least);
+        let dropped = u64::from(52 - fraction) + (binade - field);
+        // An f64 of field 0 is far below half of the smallest value, as is one that loses all bits.
+        if field == 0 || dropped > 53 {
+            0
+        } else {
+            let significand = below | (1 << 52);
+            let is_odd = (significand >> dropped) & 1;
+            let rounded = (significand + (1 << (dropped - 1)) - 1 + is_odd) >> dropped;
+            // The significand's leading bit adds 1 to the exponent; a subnormal value has none.
+            (((binade - least) << fraction) + rounded).min(infinity)
+        }
+    };
+    u16::try_from(sign | magnitude).unwrap_or_default()
 }
 
 impl Operand for f32 {
@@ -189,4 +230,53 @@ mod sealed {
     impl Sealed for half::bf16 {}
     impl Sealed for i8 {}
     impl Sealed for i32 {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Asserts what is nearest at, just below and just above the middle of each value and the next, which an f64 holds exactly.
+    fn rounds_to_nearest<T: Element>(largest: u16, of_bits: fn(u16) -> T, bits: fn(T) -> u16) {
+        let value = |bits: u16| of_bits(bits).to_f64();
+        for at in 0..=largest {
+            let next = if at == largest { 2.0 * value(at) - value(at - 1) } else { value(at + 1) };
+            let middle = (value(at) + next) / 2.0;
+            let even = at + (at & 1);
+            for (x, want) in [
+                (value(at), at),
+                (value(at).next_up(), at),
+                (middle.next_down(), at),
+                (middle, even),
+                (middle.next_up(), at + 1),
+                (next.next_down(), at + 1),
+            ] {
+                assert_eq!(bits(T::from_f64(x)), want, "{x:e}");
+                assert_eq!(bits(T::from_f64(-x)), want | 0x8000, "-{x:e}");
+            }
+        }
+        for (x, want) in [
+            (f64::INFINITY, largest + 1),
+            (f64::MAX, largest + 1),
+            (0.0, 0),
+            (f64::MIN_POSITIVE, 0),
+            (5e-324, 0),
+        ] {
+            assert_eq!((bits(T::from_f64(x)), bits(T::from_f64(-x))), (want, want | 0x8000), "{x:e}");
+        }
+        assert!(T::from_f64(f64::NAN).to_f64().is_nan() && T::from_f64(f64::from_bits(!0)).to_f64().is_nan());
+        assert!(T::from_f64(f64::from_bits(0x7ff0_0000_0000_0001)).to_f64().is_nan());
+    }
+
+    #[test]
+    fn every_f16_is_the_nearest_to_what_lies_about_it() {
+        rounds_to_nearest(0x7bff, f16::from_bits, f16::to_bits);
+        assert_eq!(<f16 as Element>::from_f64(65_520.0 - 2f64.powi(-20)), f16::MAX);
+        assert_eq!(<f16 as Element>::from_f64(1.000_488_282), f16::from_f32(1.001));
+    }
+
+    #[test]
+    fn every_bf16_is_the_nearest_to_what_lies_about_it() {
+        rounds_to_nearest(0x7f7f, bf16::from_bits, bf16::to_bits);
+    }
 }

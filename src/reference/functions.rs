@@ -7,7 +7,7 @@ use crate::ops::Function;
 ///
 /// With $u = 2^{-23}$, a result is within $r u |f| + 2^{-126}$, where r is 1 for a product of two factors (also a square) and a
 /// sum, 4 for a quotient or reciprocal, 8 for a root, an exponential, a logarithm, a sine, a cosine, a hyperbolic tangent
-/// and a logistic function, and 12 for a power. All others are exact. Sums and products have the bounds of
+/// and a logistic function, and 2 for a power. All others are exact. Sums and products have the bounds of
 /// [`add`](super::add) and [`mul`](super::mul). Results beyond the largest f32 are infinite.
 ///
 /// A device may take operands between $-2^{-126}$ and $2^{-126}$ for 0. Then roots, reciprocals, quotients, signs and
@@ -52,7 +52,7 @@ fn entry(function: Function, [a, b, c]: [f64; 3]) -> [f64; 2] {
         Function::Sub => return [a - b, U * (a - b).abs() + 3.0 * NORMAL],
         Function::Mul => return [a * b, U * (a * b).abs() + NORMAL * (1.0 + a.abs() + b.abs())],
         Function::Div => return within(4.0, a / b),
-        Function::Pow => return within(12.0, a.powf(b)),
+        Function::Pow => return within(2.0, a.powf(b)),
         Function::Neg => -a,
         Function::Abs => a.abs(),
         Function::Sign if a == 0.0 || a.is_nan() => a,

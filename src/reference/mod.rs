@@ -20,6 +20,7 @@ mod losses;
 mod multi_head;
 mod mv_features;
 mod mv_linear;
+mod norm_statistics;
 mod norms;
 mod precision;
 mod reductions;

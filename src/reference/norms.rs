@@ -1,17 +1,20 @@
 //! Norms, by definition: every element belongs to a unit, whose elements are normalised together, and to a channel, whose gamma
 //! and beta apply to it.
 
-use super::bounded::{DIVIDED, Number, Sum};
-use super::elements::{Definition, NORMAL, U};
+use super::bounded::{Number, Sum};
+use super::elements::{Definition, NORMAL};
+use super::norm_statistics::{Centre, Statistics, divided, exact, minus, of_unit, over_root, plus};
 use crate::layout::Element;
 
 /// A norm and its statistics, each with the error bound of an f32 computation.
 ///
-/// The bounds follow the computation step by step, as those of [`BoundedValues`](super::BoundedValues). A mean of $n$ elements is
-/// within $\gamma_{n + 3}\,\overline{|x|}$; this error $d$ and a rounding are those of each distance to the mean, so the variance
-/// is within about $2 d\,\overline{|x - m|} + \gamma_{n + 4} v$. One over its root has half of that relative error. The
-/// bounds hold for sums in any order, and for means and variances of parts that are joined with the weights of their sizes,
-/// the larger part first.
+/// The bounds follow the computation step by step, as those of [`BoundedValues`](super::BoundedValues), and do not grow with a
+/// mean that is large compared with the deviation. A kernel takes distances to one of the $n$ elements, which is at most
+/// $r = \max |x - m|$ away from the mean $m$. Their mean is within $d = \gamma_{n + 5}\,(\overline{|x - m|} + r)$. This error and a
+/// rounding of $r$ are those of each distance to the mean, so the variance is within about
+/// $2 d\,\overline{|x - m|} + \gamma_{n + 8} v$. One over its root has half of that relative error. The bounds hold for sums in any
+/// order, and for means and variances of parts that are joined with the weights of their sizes, the larger part first. The mean
+/// itself is stored in f32; a backward pass, which reads it, corrects what that moved by more than $2^{-20}$ of a deviation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NormDefinition {
     /// The results.
@@ -73,21 +76,6 @@ impl Units {
             Self::Groups { channels, .. } => channels,
         }
     }
-}
-
-/// What a norm subtracts.
-#[derive(Clone, Copy, PartialEq)]
-enum Centre {
-    Mean,
-    Nothing,
-}
-
-/// The statistics of a unit.
-#[derive(Clone, Copy, Default)]
-struct Statistics {
-    mean: Number,
-    variance: Number,
-    rstd: Number,
 }
 
 /// The layer norm of consecutive rows of `length` elements.
@@ -231,7 +219,8 @@ fn given(means: &[f32], variances: &[f32], eps: f64) -> Vec<Statistics> {
     assert_eq!(means.len(), variances.len(), "the number of statistics");
     let of = |(&mean, &variance): (&f32, &f32)| {
         let variance = exact(f64::from(variance));
-        Statistics { mean: exact(f64::from(mean)), variance, rstd: over_root(variance, eps) }
+        let mean = exact(f64::from(mean));
+        Statistics { mean, centre: mean, centre_again: mean, variance, rstd: over_root(variance, eps) }
     };
     means.iter().zip(variances).map(of).collect()
 }
@@ -273,7 +262,10 @@ fn backward<T: Element>(
 ) -> NormGradientDefinitions {
     assert_eq!(x.len(), grad.len(), "the number of gradients");
     let statistics = statistics(x, units, centre, eps);
-    let normed = |at: usize| normed(x[at].to_f64(), statistics[units.unit(at)]);
+    let normed = |at: usize| {
+        let of = statistics[units.unit(at)];
+        normed(x[at].to_f64(), Statistics { centre: of.centre_again, ..of })
+    };
     let weighted = |at: usize| {
         let g = exact(grad[at].to_f64());
         gamma.map_or(g, |gamma| g.times(exact(gamma[units.channel(at)].to_f64())).rounded())
@@ -314,31 +306,6 @@ fn statistics<T: Element>(x: &[T], units: Units, centre: Centre, eps: f64) -> Ve
     elements.iter().map(|elements| of_unit(elements, centre, eps)).collect()
 }
 
-fn of_unit(elements: &[f64], centre: Centre, eps: f64) -> Statistics {
-    let mut mean = Number::default();
-    if centre == Centre::Mean {
-        let mut sum = Sum::default();
-        elements.iter().for_each(|&x| sum.add(exact(x)));
-        mean = divided(sum.done(0), elements.len());
-    }
-    let mut squares = Sum::default();
-    for &x in elements {
-        let apart = if centre == Centre::Mean { minus(exact(x), mean) } else { exact(x) };
-        squares.add(apart.times(apart));
-    }
-    let variance = divided(squares.done(4), elements.len());
-    let variance = Number { bound: variance.bound + NORMAL, ..variance };
-    Statistics { mean, variance, rstd: over_root(variance, eps) }
-}
-
-/// One over the root of a variance plus epsilon.
-pub(super) fn over_root(variance: Number, eps: f64) -> Number {
-    let over = |variance: f64| 1.0 / (variance.max(0.0) + eps).sqrt();
-    let value = over(variance.value);
-    let most = over(variance.value - variance.bound) * (1.0 + DIVIDED + U);
-    Number { value, bound: most - value }
-}
-
 /// An element times gamma plus beta.
 fn scaled<T: Element>(of: Number, [gamma, beta]: [Option<&[T]>; 2], channel: usize) -> Number {
     let of = gamma.map_or(of, |gamma| of.times(exact(gamma[channel].to_f64())).rounded());
@@ -355,23 +322,5 @@ fn summed(sums: &[[Sum; 2]], which: usize, factors: usize) -> Definition {
 
 /// An element, normalised.
 fn normed(x: f64, of: Statistics) -> Number {
-    minus(exact(x), of.mean).times(of.rstd).rounded()
-}
-
-pub(super) fn exact(value: f64) -> Number {
-    Number { value, bound: 0.0 }
-}
-
-pub(super) fn plus(a: Number, b: Number) -> Number {
-    Number { value: a.value + b.value, bound: a.bound + b.bound }.rounded()
-}
-
-pub(super) fn minus(a: Number, b: Number) -> Number {
-    plus(a, b.scaled(-1.0))
-}
-
-/// The quotient of a sum by a number of elements: WGSL divides within 2.5 units in the last place.
-pub(super) fn divided(sum: Number, count: usize) -> Number {
-    let quotient = sum.scaled(1.0 / count.max(1) as f64);
-    Number { bound: quotient.bound + 3.0 * U * quotient.most(), ..quotient }
+    minus(exact(x), of.centre).times(of.rstd).rounded()
 }

@@ -2,7 +2,7 @@
 
 use super::bounds::{gamma, sum_tolerance};
 use crate::gemm::{Accumulator, NON_FINITE_EXPONENT};
-use crate::layout::Precision;
+use crate::layout::{Element, Precision};
 use half::f16;
 
 /// The largest error of a product of f32 operands of inner size `k` (up to $2^{22}$) in this [`Precision`]. `magnitude` is
@@ -104,21 +104,26 @@ pub(super) fn largest_finite(row: impl Iterator<Item = f64>) -> f64 {
 /// The high and the low half of an element of a scaled row.
 fn high_and_low(x: f64, precision: Precision) -> [f16; 2] {
     if x.is_nan() || x.is_infinite() {
-        return [if x.is_nan() { f16::NAN.copysign(f16::from_f64(x)) } else { f16::from_f64(x) }, f16::ZERO];
+        return [
+            if x.is_nan() {
+                f16::NAN.copysign(<f16 as Element>::from_f64(x))
+            } else {
+                <f16 as Element>::from_f64(x)
+            },
+            f16::ZERO,
+        ];
     }
     let least = 2f64.powi(-14).copysign(x);
-    let hi = if x == 0.0 || x.abs() >= least.abs() { nearest(x) } else { f16::from_f64(least) };
+    let hi = if x == 0.0 || x.abs() >= least.abs() {
+        <f16 as Element>::from_f64(x)
+    } else {
+        <f16 as Element>::from_f64(least)
+    };
     let lo = match precision {
-        Precision::Split => nearest((x - hi.to_f64()) * 2f64.powi(11)),
+        Precision::Split => <f16 as Element>::from_f64((x - hi.to_f64()) * 2f64.powi(11)),
         Precision::Strict | Precision::Fast => f16::ZERO,
     };
     [hi, if x == 0.0 { f16::ZERO } else { lo }]
-}
-
-/// The nearest f16, ties to even, of a value below $2^{16}$. Not `f16::from_f64`, which may round to f32 first.
-fn nearest(x: f64) -> f16 {
-    let place = 2f64.powi(binade(x).max(-14) - 10);
-    f16::from_f64((x / place).round_ties_even() * place)
 }
 
 /// E with $2^E \le |x| < 2^{E+1}$, for a normal f64; -1023 for 0.

@@ -1,6 +1,7 @@
 //! Colours of texels, by definition.
 
 use super::elements::{Definition, NORMAL, U};
+use crate::layout::Element;
 use crate::ops::TexelFormat;
 use half::f16;
 
@@ -42,7 +43,7 @@ pub fn to_texels(format: TexelFormat, colours: &[f64]) -> Vec<u8> {
     let of = |&colour: &f64| match format {
         TexelFormat::Rgba8Unorm => vec![(colour.clamp(0.0, 1.0) * 255.0).round_ties_even() as u8],
         TexelFormat::R32Float => (colour as f32).to_ne_bytes().to_vec(),
-        TexelFormat::Rgba16Float => f16::from_f64(colour).to_ne_bytes().to_vec(),
+        TexelFormat::Rgba16Float => <f16 as Element>::from_f64(colour).to_ne_bytes().to_vec(),
     };
     colours.iter().flat_map(of).collect()
 }

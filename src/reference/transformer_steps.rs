@@ -5,7 +5,7 @@ use super::attention::LATE;
 use super::bounded::{Number, Sum};
 use super::bounds::{gamma, store_tolerance};
 use super::elements::{NORMAL, U};
-use super::norms::{divided, exact, minus, over_root, plus};
+use super::norm_statistics::{divided, exact, minus, over_root, plus};
 use super::rotary::rounding;
 use crate::attention::layer::kinds::BlockNorm;
 use crate::layout::DType;

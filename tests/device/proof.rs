@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Barrier, mpsc};
 use tilewise::gpu::CoopScalar::{F16, F32};
 use tilewise::gpu::{AdoptOptions, Assumptions, CacheFolder, DeviceType, SubgroupSizes, Verdict};
-use tilewise::{Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, f16, ops, reference, wgpu};
+use tilewise::{Element, Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, f16, ops, reference, wgpu};
 
 const FENCED: &str = "fenced off: the driver gives its kernels subgroups of another size";
 
@@ -58,7 +58,7 @@ fn operands() -> (Vec<f16>, Vec<f16>, Vec<f32>) {
     let (a, b) = (Fill::Integers.values::<f16>(32 * 16, 1), Fill::Integers.values::<f16>(16 * 64, 2));
     let want = reference::gemm(&a, &b, [32, 64, 16]).value;
     // Small integers, which f16 holds exactly.
-    (a, b, want.into_iter().map(|x| f16::from_f64(x).to_f32()).collect())
+    (a, b, want.into_iter().map(|x| <f16 as Element>::from_f64(x).to_f32()).collect())
 }
 
 fn verdict(gpu: &Gpu) -> Verdict {

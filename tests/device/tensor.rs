@@ -304,7 +304,7 @@ fn random_values_are_spread_as_their_names_say() {
     assert!(uniform.iter().any(|v| *v < -0.999) && uniform.iter().any(|v| *v > 0.999));
     let integers = Fill::Integers.values::<f16>(20_000, 3);
     for value in -3..=3 {
-        let count = integers.iter().filter(|v| **v == f16::from_f64(f64::from(value))).count();
+        let count = integers.iter().filter(|v| **v == <f16 as Element>::from_f64(f64::from(value))).count();
         assert!((2600..3120).contains(&count), "{value} comes {count} times of 20,000");
     }
     let bytes = Fill::Uniform.values::<i8>(20_000, 3);
@@ -324,14 +324,17 @@ fn element_types_say_what_they_are() {
     let [f32, f16, bf16, i8, i32] = ["f32", "f16", "bf16", "i8", "i32"].map(str::to_owned);
     assert_eq!(said, [(f32, 4, true), (f16, 2, true), (bf16, 2, true), (i8, 1, false), (i32, 4, false)]);
     assert_eq!(
-        (bf16::from_f64(1.0 / 3.0).to_f64(), i8::from_f64(-2.5), i8::from_f64(1e9)),
+        (<bf16 as Element>::from_f64(1.0 / 3.0).to_f64(), i8::from_f64(-2.5), i8::from_f64(1e9)),
         (0.333_984_375, -2, 127)
     );
     assert_eq!(
         (i32::from_f64(-1e10), i32::from_f64(f64::NAN), i32::MAX.to_f64()),
         (i32::MIN, 0, 2_147_483_647.0)
     );
-    assert_eq!((f16::from_f64(1.0 / 3.0).to_f64(), f32::from_f64(0.1)), (0.333_251_953_125, 0.1));
+    assert_eq!(
+        (<f16 as Element>::from_f64(1.0 / 3.0).to_f64(), f32::from_f64(0.1)),
+        (0.333_251_953_125, 0.1)
+    );
     let gpu = support::noop();
     let printed = format!("{:?}", gpu.zeros::<f16>([2, 3]).unwrap());
     assert!(printed.starts_with("Tensor<f16>([2, 3] strides [3, 1] offset 0, Gpu("), "{printed}");

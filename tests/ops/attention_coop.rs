@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use tilewise::attention::{AttentionKernel, AttentionOptions, CausalFrom};
 use tilewise::gpu::CoopScalar::{F16, F32};
 use tilewise::gpu::{CoopRow, DeviceType, MatrixOrder};
-use tilewise::{DType, Error, Fill, Gpu, attention, f16};
+use tilewise::{DType, Element, Error, Fill, Gpu, attention, f16};
 
 /// Cases, and how their operands are laid out.
 type Placed = (Case, Lay);
@@ -138,9 +138,9 @@ fn masked_keys_may_hold_what_is_not_finite() {
         for &[b, j] in &places {
             for head in 0..kv_heads {
                 let row = (b * kv_heads + head) * keys + j;
-                data.v[row * dim_v + 3] = f16::from_f64(strange);
+                data.v[row * dim_v + 3] = <f16 as Element>::from_f64(strange);
                 if at != 1 {
-                    data.k[row * dim..][..dim].fill(f16::from_f64(f64::NAN));
+                    data.k[row * dim..][..dim].fill(<f16 as Element>::from_f64(f64::NAN));
                 }
             }
         }
@@ -170,7 +170,7 @@ fn sums_are_rescaled_when_scores_grow() {
         let mut data = Data::<f16>::new(case);
         data.q.chunks_mut(16).for_each(|row| row[0] = f16::ONE);
         for (j, row) in data.k.chunks_mut(16).enumerate() {
-            row[0] = f16::from_f64(slope * 4.0 * (j as f64 - 100.0));
+            row[0] = <f16 as Element>::from_f64(slope * 4.0 * (j as f64 - 100.0));
         }
         let mut want = data.reference(case, 0.25);
         want.weights = DType::F16;

@@ -17,6 +17,8 @@ mod masks;
 mod norms;
 mod places;
 mod positions;
+mod powers;
+mod ranges;
 mod reductions;
 mod rotary;
 mod rounding;

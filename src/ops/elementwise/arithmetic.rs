@@ -94,21 +94,22 @@ pub fn div<'a, T: Real>(a: impl Into<Argument<'a, T>>, b: impl Into<Argument<'a,
 
 /// The elementwise power $a^b$ of reals.
 ///
-/// As IEEE's `pow`: 1 if b is 0 or a is 1, NaN if a is negative and b is no integer. For squares, [`square`](super::square)
-/// is faster.
+/// As IEEE's `pow`: 1 if b is 0 or a is 1 (also if the other is NaN), NaN if a is negative and b is no integer. For squares,
+/// [`square`](super::square) is faster.
 ///
 /// # Shapes
 /// As [`add`].
 /// # Errors
 /// As [`add`].
 /// # Precision
-/// Computed in f32, then stored: [`reference::apply`](crate::reference::apply).
+/// Computed in f32, then stored: [`reference::apply`](crate::reference::apply). Within an ulp of f32, so exact where f32 has the
+/// power, as whole numbers to small whole powers are; $a^{1}$ is a in its bits. Results beyond the range of f32 are infinite, and
+/// those below $2^{-126}$ are 0.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-/// let x = gpu.tensor(&[4.0f32, 9.0], [2])?;
-/// let found = tilewise::ops::pow(&x, 0.5)?.to_vec()?;
-/// assert!((found[0] - 2.0).abs() < 1e-6 && (found[1] - 3.0).abs() < 1e-6);
+/// let x = gpu.tensor(&[5.0f32, 10.0, -2.0], [3])?;
+/// assert_eq!(tilewise::ops::pow(&x, 3.0)?.to_vec()?, [125.0, 1000.0, -8.0]);
 /// # Ok(())
 /// # }
 /// ```

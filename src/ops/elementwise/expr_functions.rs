@@ -117,7 +117,7 @@ impl Expr {
 
 /// Functions of several values.
 impl Expr {
-    /// $a^b$.
+    /// $a^b$, as [`pow`](crate::ops::pow).
     #[must_use]
     pub fn pow(&self, exponent: impl Into<Self>) -> Self {
         self.with(Function::Pow, exponent)

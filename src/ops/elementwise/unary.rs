@@ -54,7 +54,8 @@ pub fn sign<T: Element>(a: &Tensor<T>) -> Result<Tensor<T>> {
 /// # Errors
 /// As [`neg`].
 /// # Precision
-/// Computed in f32, then stored: [`reference::apply`](crate::reference::apply). Integers wrap.
+/// Computed in f32, then stored: [`reference::apply`](crate::reference::apply). Squares beyond the range of f32, or of `T`, are
+/// infinite, and those below $2^{-126}$ may be 0. Integers wrap.
 pub fn square<T: Element>(a: &Tensor<T>) -> Result<Tensor<T>> {
     apply(Function::Square, [Argument::Tensor(a)]).named("square")
 }

@@ -71,8 +71,8 @@ impl<'a> LayerParameters<'a> {
 /// The value rounded to the type, as f64.
 fn rounded(dtype: DType, value: f64) -> f64 {
     match dtype {
-        DType::F16 => f16::from_f64(value).to_f64(),
-        DType::Bf16 => bf16::from_f64(value).to_f64(),
+        DType::F16 => <f16 as Element>::from_f64(value).to_f64(),
+        DType::Bf16 => <bf16 as Element>::from_f64(value).to_f64(),
         _ => Element::to_f64(<f32 as Element>::from_f64(value)),
     }
 }

@@ -1,5 +1,6 @@
 //! Group, instance and batch norm.
 
+use super::operands;
 use super::rows::bits;
 use crate::support;
 use crate::support::forms::{self, Forms};
@@ -10,10 +11,6 @@ use tilewise::ops::{self, BatchNorm, GroupNorm, InstanceNorm, RunningStatistics}
 use tilewise::{Gpu, Real, reference};
 
 const LAYS: [Lay; 6] = [Lay::Plain, Lay::Reversed, Lay::Gaps, Lay::Even, Lay::Odd, Lay::Vectors];
-
-fn shifted<T: Real>(shape: &[usize], seed: u64) -> Vec<T> {
-    values::<f32>(shape, 2.0, seed).into_iter().map(|x| T::from_f64(f64::from(x) + 3.0)).collect()
-}
 
 /// Shapes and groups: of one launch forward, with groups that share a workgroup, that have one, and that have more channels
 /// than its invocations hold; of rows that fit its registers and that do not, in whole turns and others; of three launches; without an axis of rows.
@@ -49,22 +46,22 @@ fn group_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms:
             let channels = shape[shape.len() - 1];
             let inner: usize = shape[1..shape.len() - 1].iter().product();
             let planes = [shape[0], inner, channels];
-            let (x, g) = (shifted::<T>(shape, 1), values::<T>(shape, 1.0, 2));
+            let (xs, g) = (operands::<T>(shape, case), values::<T>(shape, 1.0, 2));
             let (gamma, beta) = (values::<T>(&[channels], 2.0, 3), values::<T>(&[channels], 1.0, 4));
             let lay = |step: usize| LAYS[(case + step) % LAYS.len()];
-            let placed = |gpu: &Gpu| {
+            let placed = |gpu: &Gpu, x: &Vec<T>| {
                 let [a, grad] =
-                    [(&x, 5), (&g, 3)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)).tensor);
+                    [(x, 5), (&g, 3)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)).tensor);
                 let [of_gamma, of_beta] = [(&gamma, 2), (&beta, 3)]
                     .map(|(of, step)| Placed::new(gpu, of, &[channels], lay(step)).tensor);
                 [a, grad, of_gamma, of_beta]
             };
-            let (eps, what) = (f64::from(1e-3f32), (T::DTYPE, shape, groups, lay(5)));
+            let eps = f64::from(1e-3f32);
             for groups in [groups, channels] {
                 let weights = [Some(&gamma[..]), (groups < channels).then_some(&beta[..])];
                 let is_instance = groups == channels;
-                let run = |gpu: &Gpu| {
-                    let [a, grad, of_gamma, of_beta] = placed(gpu);
+                let run = |gpu: &Gpu, x: &Vec<T>| {
+                    let [a, grad, of_gamma, of_beta] = placed(gpu, x);
                     let (gamma, beta) = (Some(&of_gamma), weights[1].map(|_| &of_beta));
                     if is_instance {
                         let norm = InstanceNorm { gamma, beta, eps: 1e-3 };
@@ -77,22 +74,25 @@ fn group_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms:
                     let found = ops::group_norm_backward(&a, &normed, norm, &grad).unwrap();
                     (ops::group_norm(&a, norm).unwrap(), normed, found)
                 };
-                if !forms.takes(gpu, ("groups", shape, groups), run) {
+                if !forms.takes(gpu, ("groups", shape, groups), |gpu| run(gpu, &xs[0])) {
                     continue;
                 }
-                let (y, normed, found) = run(gpu);
-                let want = reference::group_norm(&x, planes, groups, weights, eps);
-                assert_ok(&want.y.compare(&normed.y.to_vec().unwrap()), what);
-                assert_eq!((normed.y.shape(), normed.mean.shape()), (shape, &[shape[0], groups][..]));
-                assert_ok(&want.mean.compare(&normed.mean.to_vec().unwrap()), what);
-                assert_ok(&want.rstd.compare(&normed.rstd.to_vec().unwrap()), what);
-                assert_eq!(bits(&y), bits(&normed.y), "{what:?}");
-                let want = reference::group_norm_backward(&x, planes, groups, weights[0], eps, &g);
-                assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
-                assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
-                assert_eq!(found.beta.is_some(), weights[1].is_some());
-                if let Some(beta) = found.beta {
-                    assert_ok(&want.beta.compare(&beta.to_vec().unwrap()), what);
+                for (which, x) in xs.iter().enumerate() {
+                    let what = (T::DTYPE, shape, groups, lay(5), which);
+                    let (y, normed, found) = run(gpu, x);
+                    let want = reference::group_norm(x, planes, groups, weights, eps);
+                    assert_ok(&want.y.compare(&normed.y.to_vec().unwrap()), what);
+                    assert_eq!((normed.y.shape(), normed.mean.shape()), (shape, &[shape[0], groups][..]));
+                    assert_ok(&want.mean.compare(&normed.mean.to_vec().unwrap()), what);
+                    assert_ok(&want.rstd.compare(&normed.rstd.to_vec().unwrap()), what);
+                    assert_eq!(bits(&y), bits(&normed.y), "{what:?}");
+                    let want = reference::group_norm_backward(x, planes, groups, weights[0], eps, &g);
+                    assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
+                    assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
+                    assert_eq!(found.beta.is_some(), weights[1].is_some());
+                    if let Some(beta) = found.beta {
+                        assert_ok(&want.beta.compare(&beta.to_vec().unwrap()), what);
+                    }
                 }
             }
         }
@@ -112,16 +112,17 @@ fn batch_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms:
             let channels = shape[shape.len() - 1];
             let rows: usize = shape[..shape.len() - 1].iter().product();
             let planes = [1, rows, channels];
-            let (x, g) = (shifted::<T>(shape, 1), values::<T>(shape, 1.0, 2));
+            let (xs, g) = (operands::<T>(shape, case), values::<T>(shape, 1.0, 2));
+            let x = &xs[0];
             let (gamma, beta) = (values::<T>(&[channels], 2.0, 3), values::<T>(&[channels], 1.0, 4));
             let lay = |step: usize| LAYS[(case + step) % LAYS.len()];
             let (eps, what) = (f64::from(1e-3f32), (T::DTYPE, shape, lay(5)));
             let means = values::<f32>(&[channels], 1.0, 5);
             let variances: Vec<f32> =
                 values::<f32>(&[channels], 1.0, 6).iter().map(|x| x.abs() + 0.5).collect();
-            let run = |gpu: &Gpu, is_training: bool| {
+            let run = |gpu: &Gpu, x: &Vec<T>, is_training: bool| {
                 let [a, grad] =
-                    [(&x, 5), (&g, 0)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)).tensor);
+                    [(x, 5), (&g, 0)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)).tensor);
                 let [gamma, beta] = [(&gamma, 2), (&beta, 3)]
                     .map(|(of, step)| Placed::new(gpu, of, &[channels], lay(step)).tensor);
                 let norm = BatchNorm { gamma: Some(&gamma), beta: Some(&beta), eps: 1e-3, momentum: 0.25 };
@@ -137,44 +138,47 @@ fn batch_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms:
                 let found = ops::batch_norm_backward(&a, &running, norm, &grad).unwrap();
                 (ops::batch_norm(&a, &running, norm).unwrap(), None, found)
             };
-            if forms.takes(gpu, ("evaluation", shape), |gpu| run(gpu, false)) {
-                let (y, _, found) = run(gpu, false);
+            if forms.takes(gpu, ("evaluation", shape), |gpu| run(gpu, x, false)) {
+                let (y, _, found) = run(gpu, x, false);
                 let given = [&means[..], &variances[..]];
-                let want = reference::batch_norm(&x, given, [Some(&gamma), Some(&beta)], eps);
+                let want = reference::batch_norm(x, given, [Some(&gamma), Some(&beta)], eps);
                 assert_ok(&want.compare(&y.to_vec().unwrap()), what);
-                let want = reference::batch_norm_backward(&x, given, Some(&gamma), eps, &g);
+                let want = reference::batch_norm_backward(x, given, Some(&gamma), eps, &g);
                 assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
                 assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
                 assert_ok(&want.beta.compare(&found.beta.unwrap().to_vec().unwrap()), what);
             }
-            if !forms.takes(gpu, ("training", shape), |gpu| run(gpu, true)) {
+            if !forms.takes(gpu, ("training", shape), |gpu| run(gpu, x, true)) {
                 continue;
             }
-            let (plain, normed, found) = run(gpu, true);
-            let normed = normed.unwrap();
-            let want = reference::group_norm(&x, planes, channels, [Some(&gamma), Some(&beta)], eps);
-            assert_ok(&want.y.compare(&normed.y.to_vec().unwrap()), what);
-            assert_ok(&want.mean.compare(&normed.mean.to_vec().unwrap()), what);
-            assert_ok(&want.variance.compare(&normed.variance.to_vec().unwrap()), what);
-            assert_ok(&want.rstd.compare(&normed.rstd.to_vec().unwrap()), what);
-            let updated = normed.running.as_ref().unwrap();
-            let unbiased = rows as f64 / (rows - 1) as f64;
-            for (found, old, batch, by) in [
-                (&updated.mean, &means, &want.mean, 1.0),
-                (&updated.variance, &variances, &want.variance, unbiased),
-            ] {
-                for (c, found) in found.to_vec().unwrap().into_iter().enumerate() {
-                    let want = 0.75 * f64::from(old[c]) + 0.25 * by * batch.value[c];
-                    let bound = 0.25 * by * batch.tolerance[c] + 1e-6 * (want.abs() + 1.0);
-                    assert!((f64::from(found) - want).abs() <= bound, "{what:?}: {found}, not {want}");
+            for (which, x) in xs.iter().enumerate() {
+                let what = (what, which);
+                let (plain, normed, found) = run(gpu, x, true);
+                let normed = normed.unwrap();
+                let want = reference::group_norm(x, planes, channels, [Some(&gamma), Some(&beta)], eps);
+                assert_ok(&want.y.compare(&normed.y.to_vec().unwrap()), what);
+                assert_ok(&want.mean.compare(&normed.mean.to_vec().unwrap()), what);
+                assert_ok(&want.variance.compare(&normed.variance.to_vec().unwrap()), what);
+                assert_ok(&want.rstd.compare(&normed.rstd.to_vec().unwrap()), what);
+                let updated = normed.running.as_ref().unwrap();
+                let unbiased = rows as f64 / (rows - 1) as f64;
+                for (found, old, batch, by) in [
+                    (&updated.mean, &means, &want.mean, 1.0),
+                    (&updated.variance, &variances, &want.variance, unbiased),
+                ] {
+                    for (c, found) in found.to_vec().unwrap().into_iter().enumerate() {
+                        let want = 0.75 * f64::from(old[c]) + 0.25 * by * batch.value[c];
+                        let bound = 0.25 * by * batch.tolerance[c] + 1e-6 * (want.abs() + 1.0);
+                        assert!((f64::from(found) - want).abs() <= bound, "{what:?}: {found}, not {want}");
+                    }
                 }
+                // Without running statistics there are fewer bindings.
+                assert_ok(&want.y.compare(&plain.to_vec().unwrap()), what);
+                let want = reference::group_norm_backward(x, planes, channels, Some(&gamma), eps, &g);
+                assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
+                assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
+                assert_ok(&want.beta.compare(&found.beta.unwrap().to_vec().unwrap()), what);
             }
-            // Without running statistics there are fewer bindings.
-            assert_ok(&want.y.compare(&plain.to_vec().unwrap()), what);
-            let want = reference::group_norm_backward(&x, planes, channels, Some(&gamma), eps, &g);
-            assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
-            assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
-            assert_ok(&want.beta.compare(&found.beta.unwrap().to_vec().unwrap()), what);
         }
     }
     for_all_types!(turn, test, forms);

@@ -1,5 +1,6 @@
 //! Layer norm and RMS norm.
 
+use super::operands;
 use crate::support;
 use crate::support::forms::{self, Forms};
 use crate::support::strided::{Lay, Placed};
@@ -27,11 +28,6 @@ fn shapes() -> &'static [(&'static [usize], usize)] {
     &SHAPES[..support::by_sweep(7, 7, 3)]
 }
 
-/// A mean far from 0 compared to the deviation: f16 holds it.
-fn shifted<T: Real>(shape: &[usize], seed: u64) -> Vec<T> {
-    values::<f32>(shape, 2.0, seed).into_iter().map(|x| T::from_f64(f64::from(x) + 3.0)).collect()
-}
-
 /// One sweep, so that all of it shares kernels.
 #[test]
 fn norms_of_rows_agree_with_their_definitions() {
@@ -48,12 +44,12 @@ fn layer_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms:
             let row = &shape[shape.len() - axes..];
             let rows = &shape[..shape.len() - axes];
             let length: usize = row.iter().product();
-            let (x, g) = (shifted::<T>(shape, 1), values::<T>(shape, 1.0, 2));
+            let (xs, g) = (operands::<T>(shape, case), values::<T>(shape, 1.0, 2));
             let (gamma, beta) = (values::<T>(row, 2.0, 3), values::<T>(row, 1.0, 4));
             let lay = |step: usize| LAYS[(case + step) % LAYS.len()];
-            let placed = |gpu: &Gpu| {
+            let placed = |gpu: &Gpu, x: &Vec<T>| {
                 let [a, grad] =
-                    [(&x, 0), (&g, 1)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)).tensor);
+                    [(x, 0), (&g, 1)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)).tensor);
                 let [of_gamma, of_beta] =
                     [(&gamma, 2), (&beta, 3)].map(|(of, step)| Placed::new(gpu, of, row, lay(step)).tensor);
                 [a, grad, of_gamma, of_beta]
@@ -62,8 +58,8 @@ fn layer_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms:
                 .into_iter()
                 .take(1 + usize::from(case < 2 && !support::is_short_sweep()))
             {
-                let run = |gpu: &Gpu| {
-                    let [a, grad, of_gamma, of_beta] = placed(gpu);
+                let run = |gpu: &Gpu, x: &Vec<T>| {
+                    let [a, grad, of_gamma, of_beta] = placed(gpu, x);
                     let (gamma, beta) = (has_gamma.then_some(&of_gamma), has_beta.then_some(&of_beta));
                     let norm = LayerNorm { axes, gamma, beta, eps: 1e-3 };
                     let y = ops::layer_norm(&a, norm).unwrap();
@@ -72,29 +68,31 @@ fn layer_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms:
                     (y, normed, gradients)
                 };
                 // Each combination with one shape at least.
-                if !forms.takes(gpu, ("layer", shape, has_gamma), run) {
+                if !forms.takes(gpu, ("layer", shape, has_gamma), |gpu| run(gpu, &xs[0])) {
                     continue;
                 }
-                let what = (T::DTYPE, shape, lay(0), has_gamma, has_beta);
                 let eps = f64::from(1e-3f32);
                 let weights = [has_gamma.then_some(&gamma[..]), has_beta.then_some(&beta[..])];
-                let want = reference::layer_norm(&x, length, weights, eps);
-                let (y, normed, found) = run(gpu);
-                assert_eq!(y.shape(), shape);
-                assert_ok(&want.y.compare(&y.to_vec().unwrap()), what);
-                assert_eq!(bits(&normed.y), bits(&y), "{what:?}");
-                assert_eq!((normed.mean.shape(), normed.rstd.shape()), (rows, rows));
-                assert_ok(&want.mean.compare(&normed.mean.to_vec().unwrap()), what);
-                assert_ok(&want.rstd.compare(&normed.rstd.to_vec().unwrap()), what);
-                let want = reference::layer_norm_backward(&x, length, weights[0], eps, &g);
-                assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
-                assert_eq!((found.gamma.is_some(), found.beta.is_some()), (has_gamma, has_beta));
-                for (found, want) in [(&found.gamma, &want.gamma), (&found.beta, &want.beta)] {
-                    let Some(found) = found else { continue };
-                    assert_eq!(found.shape(), row);
-                    assert_ok(&want.compare(&found.to_vec().unwrap()), what);
+                for (which, x) in xs.iter().enumerate() {
+                    let what = (T::DTYPE, shape, lay(0), has_gamma, has_beta, which);
+                    let want = reference::layer_norm(x, length, weights, eps);
+                    let (y, normed, found) = run(gpu, x);
+                    assert_eq!(y.shape(), shape);
+                    assert_ok(&want.y.compare(&y.to_vec().unwrap()), what);
+                    assert_eq!(bits(&normed.y), bits(&y), "{what:?}");
+                    assert_eq!((normed.mean.shape(), normed.rstd.shape()), (rows, rows));
+                    assert_ok(&want.mean.compare(&normed.mean.to_vec().unwrap()), what);
+                    assert_ok(&want.rstd.compare(&normed.rstd.to_vec().unwrap()), what);
+                    let want = reference::layer_norm_backward(x, length, weights[0], eps, &g);
+                    assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
+                    assert_eq!((found.gamma.is_some(), found.beta.is_some()), (has_gamma, has_beta));
+                    for (found, want) in [(&found.gamma, &want.gamma), (&found.beta, &want.beta)] {
+                        let Some(found) = found else { continue };
+                        assert_eq!(found.shape(), row);
+                        assert_ok(&want.compare(&found.to_vec().unwrap()), what);
+                    }
+                    assert_eq!(bits(&run(gpu, x).2.x), bits(&found.x), "same plan, same bits");
                 }
-                assert_eq!(bits(&run(gpu).2.x), bits(&found.x), "same plan, same bits");
             }
         }
     }
@@ -106,31 +104,33 @@ fn rms_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms: &
         for (case, &(shape, axes)) in shapes().iter().enumerate() {
             let row = &shape[shape.len() - axes..];
             let length: usize = row.iter().product();
-            let (x, g, gamma) =
-                (shifted::<T>(shape, 1), values::<T>(shape, 1.0, 2), values::<T>(row, 2.0, 3));
+            let (xs, g, gamma) =
+                (operands::<T>(shape, case), values::<T>(shape, 1.0, 2), values::<T>(row, 2.0, 3));
             let lay = |step: usize| LAYS[(case + step) % LAYS.len()];
-            let run = |gpu: &Gpu| {
+            let run = |gpu: &Gpu, x: &Vec<T>| {
                 let [a, grad] =
-                    [(&x, 5), (&g, 3)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)).tensor);
+                    [(x, 5), (&g, 3)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)).tensor);
                 let weights = Placed::new(gpu, &gamma, row, Lay::Plain).tensor;
                 let norm = RmsNorm { axes, gamma: Some(&weights), ..RmsNorm::default() };
                 let normed = ops::rms_norm_with_statistics(&a, norm).unwrap();
                 let gradients = ops::rms_norm_backward(&a, &normed, norm, &grad).unwrap();
                 (ops::rms_norm(&a, norm).unwrap(), normed, gradients)
             };
-            if !forms.takes(gpu, ("rms", shape), run) {
+            if !forms.takes(gpu, ("rms", shape), |gpu| run(gpu, &xs[0])) {
                 continue;
             }
-            let (what, eps) = ((T::DTYPE, shape, lay(5)), f64::from(RmsNorm::<T>::default().eps));
-            let want = reference::rms_norm(&x, length, Some(&gamma), eps);
-            let (y, normed, found) = run(gpu);
-            assert_ok(&want.y.compare(&normed.y.to_vec().unwrap()), what);
-            assert_ok(&want.rstd.compare(&normed.rstd.to_vec().unwrap()), what);
-            assert_eq!(bits(&y), bits(&normed.y));
-            let want = reference::rms_norm_backward(&x, length, Some(&gamma), eps, &g);
-            assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
-            assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
-            assert!(found.beta.is_none());
+            for (which, x) in xs.iter().enumerate() {
+                let (what, eps) = ((T::DTYPE, shape, lay(5), which), f64::from(RmsNorm::<T>::default().eps));
+                let want = reference::rms_norm(x, length, Some(&gamma), eps);
+                let (y, normed, found) = run(gpu, x);
+                assert_ok(&want.y.compare(&normed.y.to_vec().unwrap()), what);
+                assert_ok(&want.rstd.compare(&normed.rstd.to_vec().unwrap()), what);
+                assert_eq!(bits(&y), bits(&normed.y));
+                let want = reference::rms_norm_backward(x, length, Some(&gamma), eps, &g);
+                assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
+                assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
+                assert!(found.beta.is_none());
+            }
         }
     }
     for_all_types!(turn, test, forms);

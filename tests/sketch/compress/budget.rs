@@ -100,7 +100,8 @@ fn what_rounding_adds_is_made_up_for_by_rank() {
     assert_true(&report, &model.input, &model.output);
     assert!(report.layers[0].rank > advice.rank && report.layers[0].rel_error <= error, "{advice}: {report}");
     // So small an error no rank has in this type, whatever the singular values say.
-    let low_rank: Vec<bf16> = falling([64, 40], 1e-4, 1).into_iter().map(bf16::from_f64).collect();
+    let low_rank: Vec<bf16> =
+        falling([64, 40], 1e-4, 1).into_iter().map(<bf16 as Element>::from_f64).collect();
     let writer =
         SafetensorsWriter::new().tensor("weight", &gpu.tensor(&low_rank, [64, 40]).unwrap()).unwrap();
     writer.write(&model.input).unwrap();
@@ -112,7 +113,7 @@ fn what_rounding_adds_is_made_up_for_by_rank() {
 fn what_cannot_save_stays_dense_and_says_why() {
     let Some(gpu) = support::gpu() else { return };
     let model = Model::changed::<f16>(&gpu, "dense", |writer| {
-        let large = gpu.tensor(&[f16::from_f64(6e4); 64 * 64], [64, 64])?; // singular values beyond f16
+        let large = gpu.tensor(&[<f16 as Element>::from_f64(6e4); 64 * 64], [64, 64])?; // singular values beyond f16
         let zeros = gpu.zeros::<f16>([64, 32])?;
         let flat = gpu.random::<f16>([50, 50], Fill::Uniform, 1)?;
         writer.tensor("large.weight", &large)?.tensor("zeros.weight", &zeros)?.tensor("flat.weight", &flat)

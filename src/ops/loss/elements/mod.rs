@@ -30,7 +30,8 @@ use problem::{LossProblem, check_shapes};
 /// does not fit.
 /// # Precision
 /// Computed in f32 whatever `T` is, and added in a fixed order, so that equal calls return equal bits:
-/// [`reference::LossReference`](crate::reference::LossReference).
+/// [`reference::LossReference`](crate::reference::LossReference). Squares beyond the range of f32 make the loss infinite; the
+/// gradient stays finite.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

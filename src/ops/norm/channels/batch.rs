@@ -64,7 +64,8 @@ pub struct BatchNormed<T: Real> {
 /// momentum is negative or not finite; [`Error::Gpu`] if operands are on different devices; [`Error::Limit`] if a tensor exceeds
 /// the device's binding size; [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
-/// Computed in f32, then stored: five roundings, and one over a root within $8 \cdot 2^{-23}$.
+/// Computed in f32, then stored: five roundings, and one over a root within $8 \cdot 2^{-23}$. The given mean is f32: where it is
+/// large compared with the deviation, its rounding moves the result.
 /// # Launches
 /// One.
 /// ```
@@ -123,7 +124,8 @@ pub fn batch_norm_backward<T: Real>(
 /// As [`batch_norm`], and [`Error::Shape`] if there are fewer than two rows.
 /// # Precision
 /// Computed in f32 in a fixed order, then stored: [`reference::group_norm`](crate::reference::group_norm) with one outer index and
-/// one channel in a group. The variance is the sum of squared distances to means, never a difference of two means.
+/// one channel in a group. As in [`layer_norm`](crate::ops::layer_norm), a large mean costs no accuracy, and squares of distances may
+/// overflow. Running variances are updated from the same sums.
 /// # Launches
 /// One: a workgroup has a few channels. Three as for [`group_norm`](super::group_norm), and with running statistics on a device
 /// with fewer than 11 storage bindings.

@@ -60,8 +60,8 @@ impl<T: Real> Default for InstanceNorm<'_, T> {
 /// another shape; [`Error::Input`] if eps is negative or not finite; [`Error::Gpu`] if operands are on different devices;
 /// [`Error::Limit`] if a tensor exceeds the device's binding size; [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
-/// Computed in f32 in a fixed order, then stored: [`reference::group_norm`](crate::reference::group_norm). The variance is the
-/// sum of squared distances to means, never a difference of two means.
+/// Computed in f32 in a fixed order, then stored: [`reference::group_norm`](crate::reference::group_norm). As in
+/// [`layer_norm`](crate::ops::layer_norm), a large mean costs no accuracy, and squares of distances may overflow.
 /// # Launches
 /// One: a workgroup has whole groups. Three if there are fewer than four workgroups for each core of the device and one has more
 /// than 128 KiB of `x`: the moments of channels in chunks of rows, which occupy the whole device; the statistics; the result.
@@ -103,6 +103,7 @@ pub fn group_norm_with_statistics<T: Real>(x: &Tensor<T>, norm: GroupNorm<'_, T>
 /// As [`group_norm`], and [`Error::Shape`] if the gradient or a statistic has another shape than in the forward pass.
 /// # Precision
 /// Computed in f32 in a fixed order, then stored: [`reference::group_norm_backward`](crate::reference::group_norm_backward).
+/// What a large mean lost when it was rounded to f32 is corrected.
 /// # Launches
 /// Three: sums of channels in chunks of rows, the means of each group, the gradient of `x`. With gamma or beta a fourth adds the
 /// sums in a fixed order.

@@ -65,7 +65,7 @@ impl ChannelProblem {
                 loads(&mut to, "value", "a");
             }
             ChannelKernel::Statistics => {
-                to.f32s("moments", "read");
+                to.f32s("moments", "read_write");
                 self.store_statistics(&mut to);
             }
             ChannelKernel::Norm => self.norm(&mut to),
@@ -93,6 +93,11 @@ impl ChannelProblem {
     /// Whether a unit has all elements of a channel, so that sums of units are gradients.
     pub(super) fn has_whole_channels(&self) -> bool {
         self.dims.outer == 1 && self.dims.of_group == 1
+    }
+
+    /// Whether the kernel `Means` corrects the sums, of which gradients follow.
+    pub(super) fn corrects_sums(&self) -> bool {
+        self.pass.has_gradients() && !self.has_whole_channels()
     }
 
     /// The statistics that a kernel writes, and `store_statistics`.
@@ -125,15 +130,26 @@ impl ChannelProblem {
     fn norm(&self, to: &mut Writer) {
         to.read("a");
         self.write_weights(to);
-        self.given_statistics(to);
+        let (mean, rstd) = if self.pass.is_evaluation() {
+            self.given_statistics(to);
+            ("vec2<f32>(of_channel.x, 0.0)", "of_channel.y")
+        } else {
+            to.f32s("moments", "read");
+            to.f32s("rstds", "read");
+            ("vec2<f32>(moments[first], moments[first + dims.channels])", "rstds[unit]")
+        };
         to.write("y");
         loads(to, "value", "a");
-        let factor = if self.has_gamma { "of_channel.y * weight_of(channel)" } else { "of_channel.y" };
+        let of_channel = if self.pass.is_evaluation() {
+            "    let of_channel = statistics(unit, channel);\n"
+        } else {
+            "    let outer = unit / (dims.channels / dims.of_group);\n    \
+             let first = outer * dims.chunks * 3u * dims.channels + channel - channel % dims.of_group;\n"
+        };
+        let factor = if self.has_gamma { format!("{rstd} * weight_of(channel)") } else { rstd.to_owned() };
         let shift = self.shift();
-        let body = format!(
-            "    let of_channel = statistics(unit, channel);\n    return vec3<f32>(of_channel.x, {factor}, {shift});\n"
-        );
-        to.function("scale_of(unit: u32, channel: u32) -> vec3<f32>", &body);
+        let body = format!("{of_channel}    return vec4<f32>({mean}, {factor}, {shift});\n");
+        to.function("scale_of(unit: u32, channel: u32) -> vec4<f32>", &body);
     }
 
     /// The expression of what is added to a channel.
@@ -142,15 +158,18 @@ impl ChannelProblem {
     }
 
     fn means(&self, to: &mut Writer) {
-        to.f32s("sums", "read");
+        to.f32s("sums", if self.corrects_sums() { "read_write" } else { "read" });
         self.write_weights(to);
         to.f32s("shifts", "read_write");
-        let mut body = String::new();
-        if self.pass.has_gradients() && self.has_whole_channels() {
-            to.f32s("gradients", "read_write");
-            body += "    gradients[channel] = of_gamma;\n    gradients[dims.channels + channel] = of_beta;\n";
-        }
-        to.function("store_gradients(channel: u32, of_gamma: f32, of_beta: f32)", &body);
+        let body = match (self.pass.has_gradients(), self.has_whole_channels()) {
+            (false, _) => "",
+            (true, false) => "    if less != 0.0 { sums[at] -= less; }\n",
+            (true, true) => {
+                to.f32s("gradients", "read_write");
+                "    gradients[channel] = own.x;\n    gradients[dims.channels + channel] = own.y;\n"
+            }
+        };
+        to.function("store_gradients(at: u32, channel: u32, own: vec2<f32>, less: f32)", body);
     }
 
     /// The gradient of the operand.
@@ -159,15 +178,15 @@ impl ChannelProblem {
         self.write_weights(to);
         self.given_statistics(to);
         let shifts = if self.pass.is_evaluation() {
-            "vec2<f32>(0.0)"
+            "vec3<f32>(0.0)"
         } else {
             to.f32s("shifts", "read");
-            "vec2<f32>(shifts[2u * unit], shifts[2u * unit + 1u])"
+            "vec3<f32>(shifts[3u * unit], shifts[3u * unit + 1u], shifts[3u * unit + 2u])"
         };
         to.write("y");
         loads(to, "value", "a");
         loads(to, "gradient", "b");
-        to.function("shifts_of(unit: u32) -> vec2<f32>", &format!("    return {shifts};\n"));
+        to.function("shifts_of(unit: u32) -> vec3<f32>", &format!("    return {shifts};\n"));
     }
 
     /// Gamma and beta, and `weight_of`.

@@ -75,12 +75,13 @@ impl ChannelProblem {
                 return self.whole_step(draft, whole, &args);
             }
             let moments = draft
-                .temporary(&[self.partial_rows(draft.caps()) * 2, self.dims.channels as usize], DType::F32)?;
+                .temporary(&[self.partial_rows(draft.caps()) * 3, self.dims.channels as usize], DType::F32)?;
             self.step(draft, ChannelKernel::Moments, &[(a, Access::Read), (moments, Access::Write)])?;
             let args: Vec<_> =
-                [(moments, Access::Read)].into_iter().chain(running).chain(statistics).collect();
+                [(moments, Access::Update)].into_iter().chain(running).chain(statistics).collect();
             self.step(draft, ChannelKernel::Statistics, &args)?;
-            let operands = Operands { a, b: None, gamma, beta, statistics: [means, rstds] };
+            // The moments hold the means, to more digits.
+            let operands = Operands { a, b: None, gamma, beta, statistics: [moments, rstds] };
             return self.step(draft, ChannelKernel::Norm, &operands.args(None, (y, Access::Write)));
         };
         let operands = Operands { a, b: None, gamma, beta, statistics };
@@ -106,7 +107,7 @@ impl ChannelProblem {
         let mut shifts = None;
         if !is_evaluation || gradients.is_some() {
             let rows = self.partial_rows(draft.caps());
-            let sums = draft.temporary(&[rows, 2 * channels], DType::F32)?;
+            let sums = draft.temporary(&[rows, 3 * channels], DType::F32)?;
             let args: Vec<_> = [a, b, statistics[0], statistics[1]]
                 .into_iter()
                 .map(|of| (of, Access::Read))
@@ -114,8 +115,9 @@ impl ChannelProblem {
                 .collect();
             self.step(draft, ChannelKernel::Sums, &args)?;
             if !is_evaluation {
-                let of_units = draft.temporary(&[2 * units], DType::F32)?;
-                let mut args = vec![(sums, Access::Read)];
+                let of_units = draft.temporary(&[3 * units], DType::F32)?;
+                let access = if self.corrects_sums() { Access::Update } else { Access::Read };
+                let mut args = vec![(sums, access)];
                 args.extend(gamma.map(|gamma| (gamma, Access::Read)));
                 args.push((of_units, Access::Write));
                 args.extend(gradients.filter(|_| self.has_whole_channels()).map(|of| (of, Access::Write)));
@@ -123,9 +125,10 @@ impl ChannelProblem {
                 shifts = Some(of_units);
             }
             if let Some(gradients) = gradients.filter(|_| is_evaluation || !self.has_whole_channels()) {
-                let sum =
-                    ReduceProblem::new(ReduceFunction::Sum, &sums.layout, &[0], DType::F32)?.in_one_step();
-                draft.call(sum.plan(draft.caps())?, &[sums, gradients], &[])?;
+                // The first two rows of each chunk.
+                let both = Layout::new(self.op, &[rows, 2 * channels], &[3 * channels, 1], 0, usize::MAX)?;
+                let sum = ReduceProblem::new(ReduceFunction::Sum, &both, &[0], DType::F32)?.in_one_step();
+                draft.call(sum.plan(draft.caps())?, &[sums.with_layout(both), gradients], &[])?;
             }
         }
         self.step(draft, ChannelKernel::Backward, &operands.args(shifts, (y, Access::Write)))
@@ -143,8 +146,8 @@ impl ChannelProblem {
             across * u64::from(d.chunks) * u64::from(d.outer)
         };
         let workgroup_bytes = match which {
-            ChannelKernel::Moments => 36 * lanes,
-            ChannelKernel::Sums => 32 * lanes,
+            ChannelKernel::Moments => 52 * lanes,
+            ChannelKernel::Sums => 48 * lanes,
             _ => 0,
         };
         let elements = f64::from(d.outer) * f64::from(d.inner) * f64::from(d.channels);

@@ -33,7 +33,7 @@ impl<T: Real> Default for LayerNorm<'_, T> {
 pub struct Normed<T: Real> {
     /// The result.
     pub y: Tensor<T>,
-    /// The mean of each row, in the shape of the axes that are not normalised.
+    /// The mean of each row, rounded to f32, in the shape of the axes that are not normalised.
     pub mean: Tensor<f32>,
     /// One over the deviation of each row, $1 / \sqrt{v + \varepsilon}$ with the variance $v$.
     pub rstd: Tensor<f32>,
@@ -52,8 +52,11 @@ pub struct Normed<T: Real> {
 /// negative or not finite; [`Error::Gpu`] if operands are on different devices; [`Error::Limit`] if a tensor exceeds the device's
 /// binding size; [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
-/// Computed in f32 in a fixed order, then stored: [`reference::layer_norm`](crate::reference::layer_norm). The variance is the
-/// mean of the squared distances to the mean, never a difference of two means, so a large mean costs no accuracy.
+/// Computed in f32 in a fixed order, then stored: [`reference::layer_norm`](crate::reference::layer_norm). Distances are taken to a
+/// point near the mean before they are squared or divided, so a mean that is large compared with the deviation costs no accuracy, as
+/// in [`var`](crate::ops::var). Squares of distances are summed in f32: below $2^{-63}$ they may count as 0, and above about
+/// $2^{63}$ they overflow; one over the deviation is then 0, and the row is 0, or NaN if distances overflow too. The backward pass
+/// does the same.
 /// # Launches
 /// One. A GPU reads rows of up to 4,096 elements once and longer ones twice, a software device rows of up to 1,024 once.
 /// ```
@@ -121,7 +124,8 @@ pub fn layer_norm_residual<T: Real>(
 /// # Errors
 /// As [`layer_norm`], and [`Error::Shape`] if the gradient or a statistic has another shape than in the forward pass.
 /// # Precision
-/// Computed in f32 in a fixed order, then stored: [`reference::layer_norm_backward`](crate::reference::layer_norm_backward).
+/// Computed in f32 in a fixed order, then stored: [`reference::layer_norm_backward`](crate::reference::layer_norm_backward). What a
+/// large mean lost when it was rounded to f32 is corrected. Ranges as in [`layer_norm`].
 /// # Launches
 /// One, which reads `x` and `grad` once (twice if a row does not fit, see [`layer_norm`]); with gamma or beta another, which
 /// adds partial sums in a fixed order.

@@ -90,9 +90,8 @@ impl NormProblem {
         let held = |bytes: u32| shared_bytes(caps, LANES, bytes);
         match (self.pass.is_forward(), self.fits(caps)) {
             (true, true) => held(4),
-            (true, false) => held(16),
-            (false, true) => held(8),
-            (false, false) => 8 * lanes,
+            (true, false) | (false, true) => held(16),
+            (false, false) => 16 * lanes,
         }
     }
 

@@ -46,7 +46,9 @@ pub struct RmsNormed<T: Real> {
 /// # Errors
 /// As [`layer_norm`](super::layer_norm).
 /// # Precision
-/// Computed in f32 in a fixed order, then stored: [`reference::rms_norm`](crate::reference::rms_norm).
+/// Computed in f32 in a fixed order, then stored: [`reference::rms_norm`](crate::reference::rms_norm). Squares are summed in f32:
+/// elements below $2^{-63}$ may count as 0, and above about $2^{63}$ their squares overflow; one over the root is then 0, and so is
+/// the row, here and in the backward pass.
 /// # Launches
 /// As [`layer_norm`](super::layer_norm).
 /// ```

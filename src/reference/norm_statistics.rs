@@ -1,0 +1,89 @@
+//! The statistics of what a norm normalises together, by definition, with the error bounds of an f32 computation.
+
+use super::bounded::{DIVIDED, Number, Sum};
+use super::bounds::gamma;
+use super::elements::{NORMAL, U};
+
+/// What a norm subtracts.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Centre {
+    Mean,
+    Nothing,
+}
+
+/// The statistics of a unit.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Statistics {
+    /// The mean as it is stored.
+    pub(super) mean: Number,
+    /// What is subtracted from elements in a forward pass.
+    pub(super) centre: Number,
+    /// What is subtracted from elements in a backward pass.
+    pub(super) centre_again: Number,
+    pub(super) variance: Number,
+    pub(super) rstd: Number,
+}
+
+/// The statistics of these elements.
+pub(super) fn of_unit(elements: &[f64], centre: Centre, eps: f64) -> Statistics {
+    match centre {
+        Centre::Mean => about_mean(elements, eps),
+        Centre::Nothing => {
+            let mut squares = Sum::default();
+            elements.iter().for_each(|&x| squares.add(exact(x).times(exact(x))));
+            let square = divided(squares.done(4), elements.len());
+            let variance = Number { bound: square.bound + NORMAL, ..square };
+            Statistics { variance, rstd: over_root(variance, eps), ..Statistics::default() }
+        }
+    }
+}
+
+/// The statistics of a unit whose mean is subtracted; see [`NormDefinition`](super::NormDefinition).
+fn about_mean(elements: &[f64], eps: f64) -> Statistics {
+    let n = elements.len();
+    let average = |of: &dyn Fn(f64) -> f64| elements.iter().map(|&x| of(x)).sum::<f64>() / n.max(1) as f64;
+    let m = average(&|x| x);
+    let (apart, square) = (average(&|x| (x - m).abs()), average(&|x| (x - m) * (x - m)));
+    let farthest = elements.iter().fold(0.0f64, |most, x| most.max((x - m).abs()));
+    let off = gamma(n + 5) * (apart + farthest) + NORMAL;
+    let of_squares = 2.0 * off * apart + off * off + gamma(n + 8) * square;
+    let variance = Number { value: square, bound: of_squares + 4.0 * NORMAL };
+    let rstd = over_root(variance, eps);
+    // What the stored mean lost moves normalised elements; their mean, which is 0, shows by how much.
+    let moved = U * (m.abs() + off);
+    let left = moved.min(2f64.powi(-20) / rstd.value) + gamma(n + 4) * (apart + moved);
+    let number = |bound: f64| Number { value: m, bound };
+    Statistics {
+        mean: number(off + moved),
+        centre: number(off + U * farthest),
+        centre_again: number(off + left + U * moved),
+        variance,
+        rstd,
+    }
+}
+
+/// One over the root of a variance plus epsilon.
+pub(super) fn over_root(variance: Number, eps: f64) -> Number {
+    let over = |variance: f64| 1.0 / (variance.max(0.0) + eps).sqrt();
+    let value = over(variance.value);
+    let most = over(variance.value - variance.bound) * (1.0 + DIVIDED + U);
+    Number { value, bound: most - value }
+}
+
+pub(super) fn exact(value: f64) -> Number {
+    Number { value, bound: 0.0 }
+}
+
+pub(super) fn plus(a: Number, b: Number) -> Number {
+    Number { value: a.value + b.value, bound: a.bound + b.bound }.rounded()
+}
+
+pub(super) fn minus(a: Number, b: Number) -> Number {
+    plus(a, b.scaled(-1.0))
+}
+
+/// The quotient of a sum by a number of elements: WGSL divides within 2.5 units in the last place.
+pub(super) fn divided(sum: Number, count: usize) -> Number {
+    let quotient = sum.scaled(1.0 / count.max(1) as f64);
+    Number { bound: quotient.bound + 3.0 * U * quotient.most(), ..quotient }
+}

@@ -1,0 +1,146 @@
+//! Norms of elements whose mean is large compared with the deviation: as exact as variances are.
+
+use crate::support;
+use crate::support::values::values;
+use tilewise::ops::{self, BatchNorm, GroupNorm, LayerNorm, RunningStatistics};
+use tilewise::{Gpu, Tensor};
+
+const MEANS: [f32; 5] = [10.0, 1e3, 1e5, 1e6, -1e6];
+
+/// Elements about a mean, with a deviation of 0.1 or of some units in the last place.
+fn about(shape: &[usize], mean: f32) -> Vec<f32> {
+    values::<f32>(shape, 0.2, 1).into_iter().map(|x| x + mean).collect()
+}
+
+/// The mean and the variance of elements.
+fn moments(of: impl Iterator<Item = f32> + Clone) -> [f64; 2] {
+    let n = of.clone().count() as f64;
+    let mean = of.clone().map(f64::from).sum::<f64>() / n;
+    [mean, of.map(|x| (f64::from(x) - mean).powi(2)).sum::<f64>() / n]
+}
+
+/// The largest relative error of variances, and the largest error of the normalised elements.
+fn errors(units: &[Vec<f32>], variances: &[f32], y: &[Vec<f32>], eps: f64) -> [f64; 2] {
+    let mut worst = [0.0f64; 2];
+    for ((unit, found), y) in units.iter().zip(variances).zip(y) {
+        let [mean, variance] = moments(unit.iter().copied());
+        worst[0] = worst[0].max((f64::from(*found) / variance - 1.0).abs());
+        for (x, y) in unit.iter().zip(y) {
+            let want = (f64::from(*x) - mean) / (variance + eps).sqrt();
+            worst[1] = worst[1].max((f64::from(*y) - want).abs());
+        }
+    }
+    worst
+}
+
+/// Variances from what a norm with epsilon 0 returns.
+fn variances(rstd: &Tensor<f32>) -> Vec<f32> {
+    rstd.to_vec().unwrap().into_iter().map(|rstd| rstd.powi(-2)).collect()
+}
+
+fn rows_of(x: &[f32], length: usize) -> Vec<Vec<f32>> {
+    x.chunks(length).map(<[f32]>::to_vec).collect()
+}
+
+fn columns_of(x: &[f32], channels: usize) -> Vec<Vec<f32>> {
+    (0..channels).map(|c| x.iter().skip(c).step_by(channels).copied().collect()).collect()
+}
+
+fn each(test: fn(&Gpu)) {
+    for gpu in support::turn().iter() {
+        test(gpu);
+    }
+}
+
+#[test]
+fn layer_norms_of_short_and_long_rows_hold_what_variances_hold() {
+    each(|gpu| {
+        for (length, mean) in [64, 1000, 9000].into_iter().flat_map(|n| MEANS.map(|mean| (n, mean))) {
+            let x = about(&[3, length], mean);
+            let norm = LayerNorm { eps: 0.0, ..LayerNorm::default() };
+            let normed =
+                ops::layer_norm_with_statistics(&gpu.tensor(&x, [3, length]).unwrap(), norm).unwrap();
+            let y = rows_of(&normed.y.to_vec().unwrap(), length);
+            let [variance, y] = errors(&rows_of(&x, length), &variances(&normed.rstd), &y, 0.0);
+            let most = if length < 5000 { 1.5e-6 } else { 3e-6 }; // of the sums of a long row
+            assert!(variance < most && y < 6e-6, "{length} about {mean}: {variance:e}, {y:e}");
+        }
+    });
+}
+
+#[test]
+fn batch_norms_of_one_launch_and_of_three_hold_what_variances_hold() {
+    each(|gpu| {
+        for ([rows, channels], mean) in
+            [[64, 200], [9000, 4], [40_000, 3]].into_iter().flat_map(|of| MEANS.map(|mean| (of, mean)))
+        {
+            let x = about(&[rows, channels], mean);
+            let a = gpu.tensor(&x, [rows, channels]).unwrap();
+            let running = RunningStatistics {
+                mean: gpu.zeros([channels]).unwrap(),
+                variance: gpu.zeros([channels]).unwrap(),
+            };
+            let norm = BatchNorm { momentum: 1.0, ..BatchNorm::default() };
+            let normed = ops::batch_norm_training(&a, Some(&running), norm).unwrap();
+            let y = columns_of(&normed.y.to_vec().unwrap(), channels);
+            let found = normed.variance.to_vec().unwrap();
+            let units = columns_of(&x, channels);
+            let [variance, y] = errors(&units, &found, &y, f64::from(norm.eps));
+            assert!(variance < 1.5e-6 && y < 6e-6, "{rows} about {mean}: {variance:e}, {y:e}");
+            let unbiased = rows as f64 / (rows - 1) as f64;
+            let running = normed.running.unwrap().variance.to_vec().unwrap();
+            for (found, unit) in running.into_iter().zip(&units) {
+                let want = moments(unit.iter().copied())[1] * unbiased;
+                assert!((f64::from(found) / want - 1.0).abs() < 1.5e-6, "{rows} about {mean}: {found}");
+            }
+        }
+    });
+}
+
+#[test]
+fn group_norms_hold_what_variances_hold() {
+    each(|gpu| {
+        for (shape, mean) in
+            [[2, 60, 8], [1, 9000, 8]].into_iter().flat_map(|of| MEANS.map(|mean| (of, mean)))
+        {
+            let x = about(&shape, mean);
+            let norm = GroupNorm { eps: 0.0, ..GroupNorm::new(2) };
+            let normed = ops::group_norm_with_statistics(&gpu.tensor(&x, shape).unwrap(), norm).unwrap();
+            let units = |of: &[f32]| -> Vec<Vec<f32>> {
+                let of_outer = of.chunks(shape[1] * 8);
+                let of_group =
+                    |all: &[f32], g: usize| all.chunks(4).skip(g).step_by(2).flatten().copied().collect();
+                of_outer.flat_map(|all| [of_group(all, 0), of_group(all, 1)]).collect()
+            };
+            let y = units(&normed.y.to_vec().unwrap());
+            let [variance, y] = errors(&units(&x), &variances(&normed.rstd), &y, 0.0);
+            assert!(variance < 1.5e-6 && y < 6e-6, "{shape:?} about {mean}: {variance:e}, {y:e}");
+        }
+    });
+}
+
+#[test]
+fn equal_elements_have_no_variance_whatever_their_mean() {
+    each(|gpu| {
+        for mean in [0.1f32, 1e3, 16_777_213.0, 1e9, 1e25, f32::MAX] {
+            for shape in [[2, 77], [2, 9001]] {
+                let x = gpu.tensor(&vec![mean; shape[0] * shape[1]], shape).unwrap();
+                let of_rows = ops::layer_norm_with_statistics(&x, LayerNorm::default()).unwrap();
+                let of_columns = ops::batch_norm_training(&x.t(), None, BatchNorm::default()).unwrap();
+                assert_eq!(of_columns.variance.to_vec().unwrap(), [0.0; 2], "{mean}");
+                for (y, rstd) in [(&of_rows.y, &of_rows.rstd), (&of_columns.y, &of_columns.rstd)] {
+                    let y = y.to_vec().unwrap();
+                    assert!(y.iter().all(|y| *y == 0.0), "{mean}: {}", y[0]);
+                    let eps = f64::from(LayerNorm::<f32>::default().eps);
+                    let off = rstd
+                        .to_vec()
+                        .unwrap()
+                        .iter()
+                        .map(|r| (f64::from(*r) * eps.sqrt() - 1.0).abs())
+                        .fold(0.0, f64::max);
+                    assert!(off < 1e-6, "{mean}: {off:e}");
+                }
+            }
+        }
+    });
+}
