@@ -3,8 +3,11 @@
 
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 pub(super) mod application;
+mod heap;
 #[cfg(not(target_arch = "wasm32"))]
 mod threads;
+
+pub(super) use heap::trim_heap;
 
 use super::buffer_access::BufferAccess;
 use crate::{Error, Result};

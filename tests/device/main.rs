@@ -17,6 +17,7 @@ mod manners;
 mod opening;
 mod operations;
 mod ordering;
+mod pipelines;
 mod proof;
 mod recording;
 mod replay;

@@ -1,0 +1,37 @@
+//! The bind groups of a replay for the inputs of its last runs.
+
+use super::lock::Lock;
+use super::replay_input::Input;
+use super::replay_launches::Bindings;
+use std::sync::Arc;
+
+/// Sets of inputs whose bind groups are kept.
+const MAX_BINDINGS: usize = 4;
+
+/// The bind groups for the inputs of the last runs, the latest first. The pool drops those whose buffers leave it.
+#[derive(Default)]
+pub(super) struct BoundInputs(Lock<Vec<Arc<Bindings>>>);
+
+impl BoundInputs {
+    /// The bind groups for these inputs, which are the latest from now on.
+    pub(super) fn of(&self, inputs: &[Input]) -> Option<Arc<Bindings>> {
+        let mut all = self.0.lock();
+        let at = all.iter().position(|bindings| bindings.are_of(inputs))?;
+        all[..=at].rotate_right(1);
+        all.first().cloned()
+    }
+
+    /// Adds the latest bind groups. The caller holds no lock.
+    pub(super) fn add(&self, latest: &Arc<Bindings>) {
+        let mut all = self.0.lock();
+        let oldest = if all.len() == MAX_BINDINGS { all.pop() } else { None };
+        all.insert(0, latest.clone());
+        drop(all);
+        drop(oldest);
+    }
+
+    /// Forgets the bind groups of buffers that are gone. Returns them: the caller must drop them while it holds no lock.
+    pub(super) fn forget(&self, is_gone: impl Fn(&wgpu::Buffer) -> bool) -> Vec<Arc<Bindings>> {
+        self.0.lock().extract_if(.., |bindings| bindings.buffers().any(&is_gone)).collect()
+    }
+}
