@@ -19,6 +19,7 @@ mod masks;
 mod norms;
 mod places;
 mod positions;
+mod quotients;
 mod reductions;
 mod rotary;
 mod shapes;
