@@ -12,7 +12,7 @@ const FORM: BlockForm = BlockForm {
     inner: 20,
     norm: BlockNorm::Layer,
     position: NormPosition::Post,
-    feed_forward: FeedForward::Gelu,
+    feed_forward: FeedForward::default(),
 };
 
 /// The names of `torch.nn.TransformerEncoderLayer(12, 4, 20).state_dict()`, and the shapes.
