@@ -55,7 +55,7 @@ impl AttentionProblem {
         let mut to = Writer::new(kernel, Moves::Elements, StorageFormat::of(self.dtype, caps));
         to.array("parts", "read", "f32");
         self.results(&mut to);
-        let lse = if self.statistics == AttentionStatistics::LogSums { " and statistics" } else { "" };
+        let lse = if self.statistics == AttentionStatistics::LogSums { " and logarithms" } else { "" };
         to.done(format!("results{lse}"))
     }
 
@@ -63,7 +63,7 @@ impl AttentionProblem {
     pub(super) fn described(&self, first: &'static str) -> String {
         let mut words = vec![first];
         words.extend(self.masks_given());
-        words.extend((self.statistics == AttentionStatistics::LogSums).then_some("statistics"));
+        words.extend((self.statistics == AttentionStatistics::LogSums).then_some("logarithms"));
         words.join(" ")
     }
 

@@ -33,7 +33,7 @@ pub(crate) enum Extra {
 pub(crate) type Case = ([usize; 3], [usize; 2], [usize; 2], Extra);
 
 /// What is masked does not depend on head dims and lengths, so most cases share these and have few kernels.
-pub(crate) const CASES: [Case; 25] = [
+pub(crate) const CASES: [Case; 26] = [
     ([1, 1, 1], [1, 1], [8, 8], Extra::None),
     ([2, 3, 3], [7, 7], [8, 8], Extra::None),
     ([1, 2, 2], [64, 65], [16, 16], Extra::None),
@@ -57,6 +57,7 @@ pub(crate) const CASES: [Case; 25] = [
     ([1, 1, 1], [5, 9], [300, 264], Extra::None),
     ([1, 2, 1], [20, 33], [8, 8], Extra::Masks(MaskedKeys::Own)),
     ([2, 4, 2], [9, 40], [8, 8], Extra::Masks(MaskedKeys::Equal)),
+    ([2, 4, 2], [9, 40], [8, 8], Extra::Masks(MaskedKeys::Far)),
     ([1, 2, 2], [9, 1], [8, 8], Extra::Masks(MaskedKeys::Own)),
     ([1, 8, 2], [1, 700], [8, 8], Extra::Masks(MaskedKeys::Own)),
 ];
@@ -88,13 +89,13 @@ impl<T: Real> Data<T> {
             Extra::Masks(_) => attention_masks::biases(heads * queries, keys),
             _ => values(&bias_shape(case), 4.0, 4),
         };
+        let mut q: Vec<T> = values(&[batch, heads, queries, dim], 4.0, 1);
         let mut k: Vec<T> = values(&[batch, kv_heads, keys, dim], 4.0, 2);
-        if extra == Extra::Masks(MaskedKeys::Equal) {
-            k.chunks_mut(keys * dim)
-                .for_each(|of_head| (dim..keys * dim).for_each(|at| of_head[at] = of_head[at - dim]));
+        if let Extra::Masks(of_keys) = extra {
+            of_keys.apply(&mut q, &mut k, [keys, dim]);
         }
         Self {
-            q: values(&[batch, heads, queries, dim], 4.0, 1),
+            q,
             k,
             v: values(&[batch, kv_heads, keys, dim_v], 4.0, 3),
             bias,

@@ -17,7 +17,7 @@ use tilewise::{DType, Error, Fill, Gpu, attention, f16};
 type Placed = (Case, Lay);
 
 /// For matrices of 8 x 8. Cases of the same dims and operands share a pipeline: few, because a software driver compiles each for a second.
-const CASES: [Placed; 19] = [
+const CASES: [Placed; 20] = [
     (([1, 2, 2], [64, 129], [16, 16], Extra::None), Lay::Plain),
     (([1, 1, 1], [1, 1], [16, 16], Extra::None), Lay::Plain),
     (([2, 6, 2], [7, 65], [16, 16], Extra::None), Lay::Vectors),
@@ -37,6 +37,7 @@ const CASES: [Placed; 19] = [
     (([1, 1, 1], [7, 64], [128, 24], Extra::None), Lay::Plain),
     (([1, 2, 1], [33, 40], [16, 16], Extra::Masks(MaskedKeys::Own)), Lay::Plain),
     (([2, 4, 2], [20, 70], [16, 16], Extra::Masks(MaskedKeys::Equal)), Lay::Plain),
+    (([2, 4, 2], [20, 70], [16, 16], Extra::Masks(MaskedKeys::Far)), Lay::Plain),
 ];
 
 /// For matrices of 16 x 16, as NVIDIA and AMD have. They share a pipeline.

@@ -14,6 +14,25 @@ pub(crate) enum MaskedKeys {
     Own,
     /// All keys of a head are the same.
     Equal,
+    /// Keys and queries have a large part in common, so scores have a large mean.
+    Far,
+}
+
+impl MaskedKeys {
+    /// Changes queries and keys with this number of keys and elements.
+    pub(crate) fn apply<T: Real>(self, q: &mut [T], k: &mut [T], [keys, dim]: [usize; 2]) {
+        match self {
+            Self::Own => {}
+            Self::Equal => {
+                for of_head in k.chunks_mut(keys * dim) {
+                    (dim..keys * dim).for_each(|at| of_head[at] = of_head[at - dim]);
+                }
+            }
+            Self::Far => {
+                q.chunks_mut(dim).chain(k.chunks_mut(dim)).for_each(|row| row[0] = T::from_f64(100.0))
+            }
+        }
+    }
 }
 
 /// The lowest finite number of a type.

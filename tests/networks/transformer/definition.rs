@@ -90,7 +90,7 @@ fn blocks_are_as_defined() {
                 let positions =
                     if (1..4).contains(&of) { vec![position] } else { NormPosition::ALL.to_vec() };
                 for position in positions {
-                    let attention = forms[(at + 2 * of) % 3];
+                    let attention = forms[(at + 2 * usize::from(feed_forward == FeedForward::SwiGlu)) % 3];
                     let form = BlockForm { attention, inner, norm, position, feed_forward };
                     let block = form.block::<T>(gpu, length);
                     let x = gpu.random::<T>([batch, length, attention.embed], Fill::Uniform, 9).unwrap();
