@@ -1,6 +1,6 @@
 //! Attention, rows of a key head for each invocation or few of them, which read the same keys; the operands are generated code.
 //!
-//! shapes    Q (batch, heads, queries, dim), K (batch, kv_heads, keys, dim), V (batch, kv_heads, keys, dim_v), any strides -> Y (batch, heads, queries, dim_v) and the logarithms of the sums of exponentials; f32 sums
+//! shapes    Q (batch, heads, queries, dim), K (batch, kv_heads, keys, dim), V (batch, kv_heads, keys, dim_v), any strides -> Y (batch, heads, queries, dim_v), the largest scores and the logarithms of the sums of exponentials; f32 sums
 //! grid      ROWS * LANES / dims.lanes rows of one key head and part of its keys a workgroup; parts, then rows, then key heads
 //! subgroup  invocations that share a row exchange partial products, in shared memory if the size is not known
 //! requires  nothing
@@ -11,7 +11,7 @@
 //#import block
 //#slot pack_pair default f16
 //#import math
-//#import logarithm
+//#import attention_known
 
 //#param  set by AttentionProblem::kernel
 const QUADS: u32 = 1u;  // quads of a group, which are neighbours
@@ -87,7 +87,7 @@ fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
     if count > 3u { save_y(at + 3u, v[0].w); }
 }
 
-fn store_lse(row: u32, value: f32) {}
+fn store_lse(row: u32, value: vec2<f32>) {}
 //#end
 
 //#slot team default alone

@@ -1,6 +1,6 @@
 //! Attention on cooperative matrices: scores and sums of values are products of matrices, with the softmax between them in registers; the operands are generated code.
 //!
-//! shapes    Q (batch, heads, queries, D), K (batch, kv_heads, keys, D), V (batch, kv_heads, keys, DV) of f16, any strides -> Y (batch, heads, queries, DV) and the logarithms of the sums of exponentials; f32 sums
+//! shapes    Q (batch, heads, queries, D), K (batch, kv_heads, keys, D), V (batch, kv_heads, keys, DV) of f16, any strides -> Y (batch, heads, queries, DV), the largest scores and the logarithms of the sums of exponentials; f32 sums
 //! grid      SUBGROUPS * WM rows of one key head a workgroup; rows, then key heads
 //! subgroup  WM rows; their scores for BC keys at a time, and their sums, are FRAGMENT x FRAGMENT matrices; LANES_OF_ROW neighbours share the softmax of LANE_ROWS rows
 //! requires  f16; cooperative matrices of FRAGMENT cubed, (f16, f16) -> f32; subgroups of SUBGROUP and no other size
@@ -9,8 +9,7 @@
 //#import attention_dims
 //#slot dims default immediate
 //#slot pack_pair default f16
-//#import math
-//#import logarithm
+//#import attention_known
 //#import attention_range
 
 //#param  set by Coop::kernel; these defaults are a legal tile
@@ -84,7 +83,7 @@ fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
     save_y(at + 3u, v[0].w);
 }
 
-fn store_lse(row: u32, value: f32) {}
+fn store_lse(row: u32, value: vec2<f32>) {}
 //#end
 
 //#import attention_tiles
@@ -125,17 +124,18 @@ fn main(
     var i: array<u32, LANE_ROWS>;
     var head: array<u32, LANE_ROWS>;
     var range: array<vec2<u32>, LANE_ROWS>;
-    var most: array<f32, LANE_ROWS>;   // a score of the row, at most LATE below the largest one
-    var total: array<f32, LANE_ROWS>;  // the sum of this lane's exponentials
-    var factor: array<f32, LANE_ROWS>; // by which sums are multiplied
+    var most: array<f32, LANE_ROWS>;    // a score of the row, at most LATE below the largest one
+    var largest: array<f32, LANE_ROWS>; // the largest one
+    var total: array<f32, LANE_ROWS>;   // the sum of this lane's exponentials
+    var factor: array<f32, LANE_ROWS>;  // by which sums are multiplied
     //#unroll
     for (var part = 0u; part < LANE_ROWS; part++) {
         let known = min(first_row + own_row + part * SUBGROUP, rows - 1u);
         i[part] = known / dims.group;
         head[part] = of_batch * dims.group + known % dims.group;
         range[part] = range_of(i[part], count);
-        most[part] = NO_SCORE;
-        total[part] = 0.0;
+        most[part] = LOWEST;
+        largest[part] = LOWEST;
     }
     let of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z;
     let of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z;
@@ -244,7 +244,7 @@ fn main(
                     for (var c = 0u; c < 4u; c++) {
                         let is_within = j + c >= range[part].x && j + c < range[part].y;
                         let attends = is_within && is_kept(batch, min(j + c, some_end - 1u));
-                        scores[quad][c] = select(LOWEST, scores[quad][c], attends);
+                        scores[quad][c] = bitcast<f32>(select(NO_SCORE, bitcast<u32>(scores[quad][c]), attends));
                     }
                 }
                 top = max(top, max(max(scores[quad].x, scores[quad].y), max(scores[quad].z, scores[quad].w)));
@@ -253,6 +253,7 @@ fn main(
             for (var step = 1u; step < LANES_OF_ROW; step *= 2u) {
                 top = max(top, subgroupShuffleXor(top, step));
             }
+            largest[part] = max(largest[part], top);
             factor[part] = 1.0;
             if top > most[part] + LATE {
                 factor[part] = exp_of_negative(vec4<f32>(most[part] - top)).x;
@@ -354,12 +355,11 @@ fn main(
         for (var step = 1u; step < LANES_OF_ROW; step *= 2u) {
             total[part] += subgroupShuffleXor(total[part], step);
         }
-        // A row without keys is 0, and its logarithm minus infinity.
-        factor[part] = select(1.0 / total[part], 0.0, total[part] == 0.0);
+        factor[part] = select(1.0 / total[part], 0.0, total[part] == 0.0); // 0 for a row without keys
         if first_row + own_row + part * SUBGROUP < rows && own == 0u {
-            let lse = bitcast<u32>(most[part] + log_of(vec4<f32>(total[part])).x);
             let of_lse = (batch * dims.kv_heads * dims.group + head[part]) * dims.queries + i[part];
-            store_lse(of_lse, bitcast<f32>(select(lse, 0xff800000u, total[part] == 0.0)));
+            let late = vec2<f32>(0.0, most[part] - largest[part]); // the sum is of distances to `most`
+            store_lse(of_lse, known_of(largest[part], total[part]) + late);
         }
     }
     //#unroll

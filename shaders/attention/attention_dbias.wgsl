@@ -1,6 +1,6 @@
 //! The gradient of an attention's bias, summed over the axes along which it broadcasts; the operands are generated code.
 //!
-//! shapes    Q (batch, heads, queries, dim), K (batch, kv_heads, keys, dim), V (batch, kv_heads, keys, dim_v), G (batch, heads, queries, dim_v), any strides, statistics (rows) of two f32 -> dB like the bias; f32 sums
+//! shapes    Q (batch, heads, queries, dim), K (batch, kv_heads, keys, dim), V (batch, kv_heads, keys, dim_v), G (batch, heads, queries, dim_v), any strides, statistics (rows) of four f32 -> dB like the bias; f32 sums
 //! grid      one invocation per four neighbours of dB, LANES a workgroup
 //! subgroup  not used
 //! requires  nothing
@@ -40,7 +40,7 @@ alias db_unit = f32;
 @group(0) @binding(1) var<storage, read> k: array<k_unit>;
 @group(0) @binding(2) var<storage, read> v: array<v_unit>;
 @group(0) @binding(3) var<storage, read> g: array<g_unit>;
-@group(0) @binding(4) var<storage, read> stats: array<vec2<f32>>;
+@group(0) @binding(4) var<storage, read> stats: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read_write> db: array<db_unit>;
 
 //#slot load x=q default element
@@ -114,7 +114,7 @@ fn of_score(batch: u32, head: u32, i: u32, j: u32) -> f32 {
     let score = (dots.x + dots.y) + (dots.z + dots.w) + added(batch, head, i, j);
     let dp = (products.x + products.y) + (products.z + products.w);
     let known = stats[(batch * dims.kv_heads * dims.group + head) * dims.queries + i];
-    return weight(vec4<f32>(score), vec4<f32>(known.x)).x * (dp - known.y);
+    return weight(vec4<f32>(score), vec4<f32>(known.x), vec4<f32>(known.y)).x * (dp - known.z);
 }
 
 @compute @workgroup_size(LANES)

@@ -1,6 +1,6 @@
-//! What the backward pass of an attention knows of each row: the logarithm of its sum of exponentials, and its result times the gradient of that; the operands are generated code.
+//! What the backward pass of an attention knows of each row: its largest score, the logarithm of its sum of exponentials, and its result times the gradient of that; the operands are generated code.
 //!
-//! shapes    Y, G (batch, heads, queries, dim_v), any strides; logarithms (rows) of f32 -> statistics (rows) of two f32
+//! shapes    Y, G (batch, heads, queries, dim_v), any strides; largest scores and logarithms (rows) of two f32 -> statistics (rows) of four f32, of which the last is 0
 //! grid      one invocation per row, LANES a workgroup
 //! subgroup  not used
 //! requires  nothing
@@ -11,7 +11,7 @@ struct Dims {
     g: vec4<u32>, // of its gradient
     along_y: u32, // strides along the head dim
     along_g: u32,
-    lse: u32,     // the first logarithm in its binding
+    lse: u32,     // the first of both numbers in its binding
     heads: u32,   // of a batch
     queries: u32,
     rows: u32,    // batches * heads * queries
@@ -40,7 +40,7 @@ alias g_unit = f32;
 @group(0) @binding(0) var<storage, read> y: array<y_unit>;
 @group(0) @binding(1) var<storage, read> g: array<g_unit>;
 @group(0) @binding(2) var<storage, read> lse: array<f32>;
-@group(0) @binding(3) var<storage, read_write> stats: array<vec2<f32>>;
+@group(0) @binding(3) var<storage, read_write> stats: array<vec4<f32>>;
 
 //#slot load x=y default element
 //#slot load_quad x=y default reals
@@ -82,7 +82,15 @@ fn main(
         }
     }
     let sum = (products.x + products.y) + (products.z + products.w);
-    // A row without keys has no weights: as its logarithm is minus infinity, one is stored that makes all of them 0.
-    let logarithm = bitcast<u32>(lse[dims.lse + row]);
-    stats[row] = vec2<f32>(bitcast<f32>(select(logarithm, 0x7f7fffffu, logarithm == 0xff800000u)), sum);
+    // A row without keys has no weights: as its logarithm is minus infinity, a largest score is stored that makes all of them 0.
+    let at = dims.lse + 2u * row;
+    let most = bitcast<u32>(lse[at]);
+    let logarithm = bitcast<u32>(lse[at + 1u]);
+    let is_empty = logarithm == 0xff800000u;
+    stats[row] = vec4<f32>(
+        bitcast<f32>(select(most, 0x7f7fffffu, is_empty)),
+        bitcast<f32>(select(logarithm, 0u, is_empty)),
+        sum,
+        0.0,
+    );
 }

@@ -1,6 +1,6 @@
 //! The gradients of an attention's keys and values, keys of a head for each invocation or few of them, which read the same queries; the operands are generated code.
 //!
-//! shapes    Q (batch, heads, queries, dim), K (batch, kv_heads, keys, dim), V (batch, kv_heads, keys, dim_v), G (batch, heads, queries, dim_v), any strides, statistics (rows) of two f32 -> dK like K, and behind it dV like V; f32 sums
+//! shapes    Q (batch, heads, queries, dim), K (batch, kv_heads, keys, dim), V (batch, kv_heads, keys, dim_v), G (batch, heads, queries, dim_v), any strides, statistics (rows) of four f32 -> dK like K, and behind it dV like V; f32 sums
 //! grid      ROWS * LANES / dims.lanes keys of one head a workgroup; keys, then key heads
 //! subgroup  invocations that share a key exchange partial products, in shared memory if the size is not known
 //! requires  nothing
@@ -43,7 +43,7 @@ alias dkv_unit = f32;
 @group(0) @binding(1) var<storage, read> k: array<k_unit>;
 @group(0) @binding(2) var<storage, read> v: array<v_unit>;
 @group(0) @binding(3) var<storage, read> g: array<g_unit>;
-@group(0) @binding(4) var<storage, read> stats: array<vec2<f32>>;
+@group(0) @binding(4) var<storage, read> stats: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read_write> dkv: array<dkv_unit>;
 
 //#slot load x=q default element
@@ -171,13 +171,15 @@ fn main(
         let of_stats = (batch * dims.kv_heads * dims.group + head) * dims.queries;
         for (var t = 0u; t < share; t += 4u) {
             let i = all_first + t;
-            var lse = vec4<f32>(0.0);
+            var most = vec4<f32>(0.0);
+            var logarithm = vec4<f32>(0.0);
             var delta = vec4<f32>(0.0);
             //#unroll
             for (var c = 0u; c < 4u; c++) {
                 let known = stats[of_stats + i + c];
-                lse[c] = known.x;
-                delta[c] = known.y;
+                most[c] = known.x;
+                logarithm[c] = known.y;
+                delta[c] = known.z;
             }
             var dots: array<vec4<f32>, 4u * ROWS>;
             //#unroll
@@ -232,7 +234,7 @@ fn main(
                 for (var c = 0u; c < 4u; c++) {
                     scores[c] += added(batch, head, i + c, j[r]);
                 }
-                p[r] = weight(scores, lse);
+                p[r] = weight(scores, most, logarithm);
                 ds[r] = p[r] * (dp - delta);
             }
             //#unroll
@@ -311,8 +313,8 @@ fn main(
                 let range = queries_of(j[r]);
                 if i >= range.x && i < range.y {
                     let score = found.x + added(batch, head, i, j[r]);
-                    let p = weight(vec4<f32>(score), vec4<f32>(known.x)).x;
-                    let ds = p * (found.y - known.y);
+                    let p = weight(vec4<f32>(score), vec4<f32>(known.x), vec4<f32>(known.y)).x;
+                    let ds = p * (found.y - known.z);
                     //#unroll
                     for (var h = 0u; h < HELD; h++) {
                         let group = own + h * team_size();

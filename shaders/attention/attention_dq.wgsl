@@ -1,6 +1,6 @@
 //! The gradient of an attention's queries, rows of a key head for each invocation or few of them, which read the same keys; the operands are generated code.
 //!
-//! shapes    Q (batch, heads, queries, dim), K (batch, kv_heads, keys, dim), V (batch, kv_heads, keys, dim_v), G (batch, heads, queries, dim_v), any strides, statistics (rows) of two f32 -> dQ like Q; f32 sums
+//! shapes    Q (batch, heads, queries, dim), K (batch, kv_heads, keys, dim), V (batch, kv_heads, keys, dim_v), G (batch, heads, queries, dim_v), any strides, statistics (rows) of four f32 -> dQ like Q; f32 sums
 //! grid      ROWS * LANES / dims.lanes rows of one key head a workgroup; rows, then key heads
 //! subgroup  invocations that share a row exchange partial products, in shared memory if the size is not known
 //! requires  nothing
@@ -44,7 +44,7 @@ alias dq_unit = f32;
 @group(0) @binding(1) var<storage, read> k: array<k_unit>;
 @group(0) @binding(2) var<storage, read> v: array<v_unit>;
 @group(0) @binding(3) var<storage, read> g: array<g_unit>;
-@group(0) @binding(4) var<storage, read> stats: array<vec2<f32>>;
+@group(0) @binding(4) var<storage, read> stats: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read_write> dq: array<dq_unit>;
 
 //#slot load x=q default element
@@ -100,7 +100,7 @@ fn store_dq(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
 
 //#slot team default alone
 
-// Weights are computed anew from the logarithms (Dao, 2023).
+// Weights are computed anew from the statistics (Dao, 2023).
 @compute @workgroup_size(LANES)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -125,7 +125,7 @@ fn main(
     var row: array<u32, ROWS>; // rows past the end are computed as the last one
     var i: array<u32, ROWS>;
     var head: array<u32, ROWS>;
-    var known: array<vec2<f32>, ROWS>; // the row's statistics
+    var known: array<vec4<f32>, ROWS>; // the row's statistics
     var scaled: array<vec4<f32>, ROWS * HELD * QUADS>;
     var given: array<vec4<f32>, ROWS * HELD_V * QUADS>; // the gradient of the result
     var sums: array<vec4<f32>, ROWS * HELD * QUADS>;
@@ -232,7 +232,7 @@ fn main(
             for (var c = 0u; c < 4u; c++) {
                 scores[c] += added(batch, head[r], i[r], j + c);
             }
-            ds[r] = weight(scores, vec4<f32>(known[r].x)) * (dp - known[r].y);
+            ds[r] = weight(scores, vec4<f32>(known[r].x), vec4<f32>(known[r].y)) * (dp - known[r].z);
             if KEEPS {
                 ds[r] = select(vec4<f32>(0.0), ds[r], kept);
             }
@@ -298,8 +298,8 @@ fn main(
             let range = range_of(i[r], count);
             if j >= range.x && j < range.y && is_kept(batch, j) {
                 let score = found.x + added(batch, head[r], i[r], j);
-                let p = weight(vec4<f32>(score), vec4<f32>(known[r].x)).x;
-                let ds = p * (found.y - known[r].y);
+                let p = weight(vec4<f32>(score), vec4<f32>(known[r].x), vec4<f32>(known[r].y)).x;
+                let ds = p * (found.y - known[r].z);
                 //#unroll
                 for (var h = 0u; h < HELD; h++) {
                     let group = own + h * team_size();

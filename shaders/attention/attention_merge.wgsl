@@ -1,6 +1,6 @@
 //! Joins the parts of each row of an attention, in a fixed order; the operands are generated code.
 //!
-//! shapes    parts (rows, parts, dim_v + 2) of f32 -> Y (batch, heads, queries, dim_v) and the logarithms of the sums of exponentials
+//! shapes    parts (rows, parts, dim_v + 2) of f32 -> Y (batch, heads, queries, dim_v), the largest scores and the logarithms of the sums of exponentials
 //! grid      one invocation per row and four neighbours of Y, LANES a workgroup
 //! subgroup  not used
 //! requires  nothing
@@ -11,7 +11,7 @@
 //#import block
 //#slot pack_pair default f16
 //#import math
-//#import logarithm
+//#import attention_known
 
 //#param  set by AttentionProblem::merge_kernel
 const LANES: u32 = 64u;
@@ -40,7 +40,7 @@ fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
     if count > 3u { save_y(at + 3u, v[0].w); }
 }
 
-fn store_lse(row: u32, value: f32) {}
+fn store_lse(row: u32, value: vec2<f32>) {}
 //#end
 
 @compute @workgroup_size(LANES)
@@ -82,7 +82,6 @@ fn main(
     v[0] = all * factor;
     store_y(dims.y.x + batch * dims.y.y + head * dims.y.z + i * dims.y.w, group, dims.dim_v - 4u * group, v);
     if group == 0u {
-        let lse = bitcast<u32>(most + log_of(vec4<f32>(total)).x);
-        store_lse(row, bitcast<f32>(select(lse, 0xff800000u, total == 0.0)));
+        store_lse(row, known_of(most, total));
     }
 }

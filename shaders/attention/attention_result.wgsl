@@ -2,7 +2,7 @@
 //! exponentials of distances to the largest score `most`, and `total` is the sum of those exponentials.
 
 //#variant whole
-// The result, and the logarithm of the sum. A row without keys is 0, and its logarithm minus infinity.
+// The result, and what the backward pass has to know. A row without keys is 0.
 fn store_result(o: array<vec4<f32>, HELD_V * QUADS>, most: f32, total: f32, own: u32, at: u32, row: u32, part: u32) {
     let factor = select(1.0 / total, 0.0, total == 0.0);
     //#unroll
@@ -18,8 +18,7 @@ fn store_result(o: array<vec4<f32>, HELD_V * QUADS>, most: f32, total: f32, own:
         }
     }
     if own == 0u {
-        let lse = bitcast<u32>(most + log_of(vec4<f32>(total)).x);
-        store_lse(row, bitcast<f32>(select(lse, 0xff800000u, total == 0.0)));
+        store_lse(row, known_of(most, total));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Attention on cooperative matrices: its constants, and its shared memory of keys, weights and scores.
 
-const LOWEST: f32 = -3.4028234663852886e38; // the score of a key that a row does not attend
-const NO_SCORE: f32 = -1.70141173e38; // the largest score of no key. Its distance to LOWEST is so large that its exponential is 0.
+const LOWEST: f32 = -3.4028234663852886e38; // the lowest f32: the largest score of no key
+const NO_SCORE: u32 = 0xff800000u;   // the bits of minus infinity, the score of a key that a row does not attend
 // Sums are rescaled when a score exceeds the largest known one by more than this. Weights are at most e^8, and f16 has room for it.
 const LATE: f32 = 8.0;
 

@@ -1,7 +1,8 @@
 //! The numbers of a sum: `summand(i)` is number i, and `finished(all)` the result for their sum.
 
 //#variant losses
-// Losses, divided by what counts. If nothing does, the losses are 0, and so is the result.
+// Losses, divided by what counts. If nothing does, the result is 0, whatever the losses are: label smoothing gives losses to classes that
+// do not count. A loss of NaN is one of a target that is no class, or of such logits, and stays.
 @group(0) @binding(0) var<storage, read> losses: array<f32>;
 @group(0) @binding(1) var<storage, read> counted: array<f32>;
 
@@ -11,7 +12,8 @@ fn summand(i: u32) -> f32 {
 
 fn finished(all: f32) -> f32 {
     let divisor = counted[0];
-    return select(all * dims.factor / divisor, all, divisor == 0.0);
+    let none = select(0u, bitcast<u32>(all), (bitcast<u32>(all) & 0x7fffffffu) > 0x7f800000u);
+    return select(all * dims.factor / divisor, bitcast<f32>(none), divisor == 0.0);
 }
 
 //#variant class_weights

@@ -121,15 +121,15 @@ impl AttentionProblem {
         to.function("is_kept(batch: u32, j: u32) -> bool", &kept);
     }
 
-    /// The result and the logarithms.
+    /// The result, and the largest scores with the logarithms.
     pub(super) fn results(&self, to: &mut Writer) {
         to.write("y");
         let wants = self.statistics == AttentionStatistics::LogSums;
         if wants {
-            to.array("lse", "read_write", "f32");
+            to.array("lse", "read_write", "vec2<f32>");
         }
         let body = if wants { "    lse[row] = value;\n" } else { "" };
-        to.function("store_lse(row: u32, value: f32)", body);
+        to.function("store_lse(row: u32, value: vec2<f32>)", body);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::problem::AttentionRange;
 use crate::layout::Real;
 use crate::tensor::Tensor;
+use crate::{Error, Result};
 
 /// From which corner of the scores a causal mask counts. The conventions agree if there are as many queries as keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -144,19 +145,38 @@ impl<'a, T: Real> AttentionOptions<'a, T> {
     }
 }
 
+/// The largest number of heads that have slopes.
+const MOST_HEADS: usize = 1 << 20;
+
 /// The slopes of `ALiBi` for this number of heads: $2^{-8h/H}$ for $h = 1..H$ if $H$ is a power of two. Otherwise those of the next smaller
 /// power of two, then every second one of the next larger.
+///
+/// # Errors
+/// [`Error::Limit`] for more than $2^{20}$ heads.
 /// ```
-/// assert_eq!(tilewise::attention::alibi_slopes(4), [0.25, 0.0625, 0.015625, 0.00390625]);
-/// assert_eq!(tilewise::attention::alibi_slopes(3), [0.0625, 0.00390625, 0.25]);
+/// # fn main() -> tilewise::Result<()> {
+/// use tilewise::attention::alibi_slopes;
+///
+/// assert_eq!(alibi_slopes(4)?, [0.25, 0.0625, 0.015625, 0.00390625]);
+/// assert_eq!(alibi_slopes(3)?, [0.0625, 0.00390625, 0.25]);
+/// # Ok(())
+/// # }
 /// ```
-#[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "slopes are rounded to f32")]
-pub fn alibi_slopes(heads: usize) -> Vec<f32> {
+pub fn alibi_slopes(heads: usize) -> Result<Vec<f32>> {
+    if heads > MOST_HEADS {
+        let (needed, allowed) = (heads as u64, MOST_HEADS as u64);
+        return Err(Error::Limit {
+            op: "alibi_slopes",
+            what: "the number of heads".to_owned(),
+            needed,
+            allowed,
+        });
+    }
     let of = |count: usize| (1..=count).map(move |h| (-8.0 * h as f64 / count as f64).exp2() as f32);
     let whole = match heads.checked_ilog2() {
-        None => return Vec::new(),
+        None => return Ok(Vec::new()),
         Some(log) => 1 << log,
     };
-    of(whole).chain(of(2 * whole).step_by(2)).take(heads).collect()
+    Ok(of(whole).chain(of(2 * whole).step_by(2)).take(heads).collect())
 }

@@ -17,8 +17,8 @@ use std::mem::offset_of;
 impl Problem for AttentionProblem {
     /// One step, or a second one that joins the parts of the keys.
     ///
-    /// Operands: Q, K, V, the bias, the key lengths, the mask of keys, the slopes; the result, the logarithms of the sums. Those that
-    /// the problem does not have are left out. Scalars: the scale.
+    /// Operands: Q, K, V, the bias, the key lengths, the mask of keys, the slopes; the result, the largest scores and logarithms of the sums.
+    /// Those that the problem does not have are left out. Scalars: the scale.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         self.plan_by(self.choose(caps)?, caps)
     }
@@ -61,8 +61,8 @@ impl AttentionProblem {
         let mut results =
             vec![(draft.operand("the result", self.dtype, self.y, Access::Write), Access::Write)];
         if self.statistics == AttentionStatistics::LogSums {
-            let rows = Layout::contiguous("attention", &[self.rows()])?;
-            let name = "the logarithms of the sums";
+            let rows = Layout::contiguous("attention", &[self.rows(), 2])?;
+            let name = "the largest scores and logarithms of the sums";
             results.push((draft.operand(name, DType::F32, rows, Access::Write), Access::Write));
         }
         let form = match choice {

@@ -72,7 +72,7 @@ pub struct AttentionRange {
 pub enum AttentionStatistics {
     /// Nothing.
     None,
-    /// The logarithms of the sums of exponentials, which the backward pass needs.
+    /// Of each row the largest score, and the logarithm of the sum of exponentials of distances to it: what the backward pass needs.
     LogSums,
 }
 
@@ -131,6 +131,7 @@ impl AttentionProblem {
         }
         let y = shape.result(q)?;
         dim(OP, y.len())?;
+        dim(OP, shape.statistics().iter().product())?;
         let bias = bias.map(|bias| shape.broadcast(bias)).transpose()?;
         let [lower, upper] = shape.range(range);
         let strides = |of: &Layout, dtype| -> Result<[u32; 4]> {
@@ -311,6 +312,11 @@ impl AttentionShape {
             return Layout::contiguous(OP, &[batch, queries, heads, dim])?.permute(&[0, 2, 1, 3]);
         }
         Layout::contiguous(OP, &shape)
+    }
+
+    /// The shape of what the backward pass has to know: two numbers for each query.
+    pub(super) fn statistics(&self) -> [usize; 4] {
+        [self.batch, self.heads, self.queries, 2]
     }
 
     /// The distances from a query to the first key that it attends and to the last.

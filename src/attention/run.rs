@@ -50,17 +50,36 @@ pub fn attention<T: Real>(
     call("attention", || Ok(run("attention", q, k, v, options, AttentionStatistics::None)?.0))
 }
 
-/// [`attention`], and the logarithm of each row's sum of exponentials, which the backward pass needs: minus infinity for a query that
-/// attends no key.
+/// [`attention`], and the logarithm of each row's sum of exponentials (log-sum-exp) in two parts, which the backward pass needs: the largest
+/// score $m_{i}$, and $l_{i} = \ln \sum_{j} e^{s_{ij} - m_{i}}$. Their sum is the logarithm. Both are minus infinity for a query that attends no key.
+///
+/// One f32 could not hold both: where a bias of $-10^{9}$ masks all keys of a query, $m_{i} + l_{i}$ rounds to $m_{i}$, and the number of keys
+/// that share the weight is lost.
 ///
 /// # Shapes
-/// As [`attention`]; the logarithms are (batch, heads, $L$).
+/// As [`attention`]; the two parts are the last axis of (batch, heads, $L$, 2).
 /// # Errors
 /// As [`attention`].
 /// # Precision
 /// As [`attention`].
 /// # Launches
 /// As [`attention`].
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// use tilewise::attention::attention_with_lse;
+/// use tilewise::{AttentionOptions, Fill, ops};
+///
+/// let x = gpu.random::<f32>([1, 2, 4, 8], Fill::Uniform, 1)?;
+/// let bias = gpu.tensor(&[-1e9f32; 4], [4])?; // masks all keys alike
+/// let (_, lse) = attention_with_lse(&x, &x, &x, &AttentionOptions::new().bias(&bias))?;
+/// assert_eq!(lse.shape(), [1, 2, 4, 2]);
+/// let parts = lse.to_vec()?;
+/// assert!(parts[0] == -1e9 && (parts[1] - 4f32.ln()).abs() < 1e-5); // four keys share the weight
+/// assert_eq!(ops::sum(&lse, 3)?.shape(), [1, 2, 4]); // m + l, as other libraries return it
+/// # Ok(())
+/// # }
+/// ```
 pub fn attention_with_lse<T: Real>(
     q: &Tensor<T>,
     k: &Tensor<T>,
@@ -74,7 +93,7 @@ pub fn attention_with_lse<T: Real>(
     })
 }
 
-/// The result, and the logarithms of the sums if they are wanted.
+/// The result, and the largest scores with the logarithms of the sums if they are wanted.
 fn run<T: Real>(
     op: &'static str,
     q: &Tensor<T>,
@@ -87,7 +106,7 @@ fn run<T: Real>(
     let layouts = layouts(q, k, v, options);
     let shape = AttentionShape::of(&layouts)?;
     let scale = scale_of(op, options, shape.dim)?;
-    let of_rows = [shape.batch, shape.heads, shape.queries];
+    let of_rows = shape.statistics();
     options.bias.map(|bias| shape.broadcast(bias.layout())).transpose()?;
     let wants_lse = statistics == AttentionStatistics::LogSums;
     let y = shape.result(q.layout())?;

@@ -65,7 +65,7 @@ impl AttentionProblem {
         SHARP / f64::from(self.dims.dim).sqrt()
     }
 
-    /// The bounds of `reference::AttentionReference` for these operands, twice: of the result, and of the logarithms of the sums.
+    /// The bounds of `reference::AttentionReference` for these operands, twice: of the result, and of the largest scores and logarithms of the sums.
     fn trial_tolerances(&self, values: ValueSum) -> Vec<Tolerance> {
         let (dim, keys) = (f64::from(self.dims.dim), f64::from(self.attended()));
         let largest_score = dim * self.trial_scale() + f64::from(ADDED) + 1.0;

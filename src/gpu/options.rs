@@ -135,7 +135,9 @@ impl GpuOptions {
             adapter: value("TILEWISE_ADAPTER").map(AdapterChoice::parse).unwrap_or_default(),
             memory_budget: value("TILEWISE_MEMORY").map(|v| bytes("TILEWISE_MEMORY", &v)).transpose()?,
             staging_bytes: value("TILEWISE_STAGING").map(|v| bytes("TILEWISE_STAGING", &v)).transpose()?,
-            max_pipelines: value("TILEWISE_PIPELINES").map(|v| count("TILEWISE_PIPELINES", &v)).transpose()?,
+            max_pipelines: value("TILEWISE_PIPELINES")
+                .map(|v| count("TILEWISE_PIPELINES", &v))
+                .transpose()?,
             checks: switch("TILEWISE_CHECKED", value, Checks::Trusted, Checks::Checked)?,
             buffer_access: BufferAccess::default(),
             submission: switch("TILEWISE_SYNC", value, Submission::Batched, Submission::EachLaunch)?,

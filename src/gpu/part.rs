@@ -127,7 +127,11 @@ pub(super) fn overlap(a: &Runs, b: &Runs) -> bool {
         if one.start < other.end && other.start < one.end {
             return true;
         }
-        if one.end <= other.end { a.next() } else { b.next() };
+        if one.end <= other.end {
+            a.next()
+        } else {
+            b.next()
+        };
     }
     false
 }
@@ -212,7 +216,8 @@ mod tests {
             (state >> 33) % below
         };
         for _ in 0..5000 {
-            let mut some = || joined((0..random(5)).map(|_| random(40)).map(|at| at..at + 1 + at % 7).collect());
+            let mut some =
+                || joined((0..random(5)).map(|_| random(40)).map(|at| at..at + 1 + at % 7).collect());
             let (a, b) = (some(), some());
             let (in_a, in_b) = (listed(&a), listed(&b));
             assert_eq!(overlap(&a, &b), in_a.iter().any(|byte| in_b.contains(byte)), "{a:?} {b:?}");

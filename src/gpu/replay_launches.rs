@@ -85,11 +85,7 @@ impl Launches {
 
 impl Bindings {
     /// Binds the captured launches that use the inputs `from` to the inputs `to`. The caller opens an error scope around this.
-    pub(super) fn new(
-        captured: &[CapturedLaunch],
-        [from, to]: [&[Input]; 2],
-        device: &wgpu::Device,
-    ) -> Self {
+    pub(super) fn new(captured: &[CapturedLaunch], [from, to]: [&[Input]; 2], device: &wgpu::Device) -> Self {
         let group = |launch: &CapturedLaunch| {
             let moved = launch.bound.iter().map(|bound| {
                 let input = from.iter().zip(to).find(|(from, _)| from.has(bound));

@@ -36,11 +36,7 @@ struct Open {
 
 impl StoredPipelines {
     /// Reads the pipelines of earlier runs. None if no files are cached, or the device cannot.
-    pub(super) fn open(
-        device: &wgpu::Device,
-        adapter: &wgpu::Adapter,
-        options: &GpuOptions,
-    ) -> Option<Self> {
+    pub(super) fn open(device: &wgpu::Device, adapter: &wgpu::Adapter, options: &GpuOptions) -> Option<Self> {
         if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
             return None;
         }

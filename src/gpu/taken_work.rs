@@ -203,7 +203,8 @@ impl TakenWork {
     pub(super) fn bytes(&self) -> u64 {
         let held = self.held.lock();
         let own = held.allocated.iter().flatten().map(wgpu::Buffer::size).sum::<u64>();
-        let is_other = |freed: &&FreedBuffer| held.allocated.as_ref().is_none_or(|own| !own.contains(&freed.buffer));
+        let is_other =
+            |freed: &&FreedBuffer| held.allocated.as_ref().is_none_or(|own| !own.contains(&freed.buffer));
         own + held.freed.iter().filter(is_other).map(|freed| freed.buffer.size()).sum::<u64>()
     }
 

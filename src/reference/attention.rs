@@ -7,10 +7,15 @@ use crate::layout::{DType, Element};
 /// An attention of row-major operands: queries (batch, heads, queries, dim), keys (batch, key heads, keys, dim) and values (batch, key
 /// heads, keys, dim of values).
 ///
-/// Let $u = 2^{-23}$, $n$ the number of keys, $p_{j}$ the weights of a row, and $d_{j}$ the distances to its largest score, limited to 105. A score
-/// is off by at most $\delta_{j} = \gamma_{d + 2}\, s \sum |q||k| + 3 u (|b_{j}| + |s_{j}|)$. The relative errors are: of an exponential $(d_{j} +
-/// 20) u + \delta_{j}$; of the sum of exponentials and the sums of values $\sigma = \gamma_{12 n + 80} + \sum_{j} p_{j} (d_{j} + 8) u + p_{j}
-/// \delta_{j}$, as they are rescaled at most $n$ times.
+/// Let $u = 2^{-23}$, $n$ the number of keys, $p_{j}$ the weights of a row, and $d_{j}$ the distances to its largest score, limited to 105. A scaled
+/// product is off by at most $\eta_{j} = \gamma_{d + 2}\, s \sum |q||k| + 3 u |s\, q \cdot k|$. Its sum with a bias is a number of f32, by definition:
+/// at a mask of $-10^{9}$, whose neighbours are 64 away, all scores of usual products are the same, and their keys share the weight. The sum is
+/// rounded to the nearest, as devices do; so a score is off by $\delta_{j}$, the distance to the sums of a product that is $\eta_{j}$ larger or smaller.
+/// (A bias that is no number of f32, such as one of slopes, is off by $3 u |b_{j}|$ besides. Without one, $\delta_{j} = \eta_{j}$.)
+///
+/// The errors, relative to the sum of exponentials, are: of an exponential $\alpha_{j} = p_{j} (d_{j} + 20) u + p_{j} (e^{\delta_{j}} - 1)$; of the sum
+/// of exponentials and the sums of values $\sigma = \gamma_{12 n + 80} + \sum_{j} p_{j} (d_{j} + 8) u + p_{j} (e^{\delta_{j}} - 1)$, as they are rescaled
+/// at most $n$ times. A weight is off by $\varepsilon_{j} = (\alpha_{j} + p_{j} \sigma) / (1 - \sigma)$, and by no more than 1, as both are from 0 to 1.
 ///
 /// The kernel on cooperative matrices rounds weights to f16 before it multiplies values ([`weights`](Self::weights)), in any direction; subnormal
 /// numbers are not flushed. Exponentials are of distances to a score that is up to 8 below the largest one. Their sum $l$ is at least 1. This adds $2^{-10}$ to
@@ -42,17 +47,20 @@ pub struct AttentionReference {
 /// The distance at which the kernel on cooperative matrices rescales sums.
 pub(super) const LATE: f64 = 8.0;
 
+/// The most that a weight can be off: both what is computed and what is right are from 0 to 1, but for roundings.
+pub(super) const MOST: f64 = 1.0 + 1e-3;
+
 /// The scores of a row that are kept.
-struct Row {
-    keys: Vec<usize>,
-    weights: Vec<f64>,
-    /// The relative errors of the weights, and of all sums.
-    off: Vec<f64>,
-    sums_off: f64,
+#[derive(Default)]
+pub(super) struct Row {
+    /// The keys, with the exponents of their weights, $\ln p_{j}$, and the errors of the scores.
+    pub(super) keys: Vec<(usize, [f64; 2])>,
+    /// The weights, with their errors.
+    weights: Vec<[f64; 2]>,
     /// The sum of exponentials of distances to the largest score.
     total: f64,
-    lse: f64,
-    lse_off: f64,
+    /// The largest score and the logarithm of that sum, with their errors.
+    pub(super) known: [[f64; 2]; 2],
 }
 
 impl AttentionReference {
@@ -70,8 +78,8 @@ impl AttentionReference {
         Self { q, k, v, heads, lengths, dims, scale, bias: None, kept: None, weights: DType::F32 }
     }
 
-    /// The result (batch, heads, queries, dim of values): $\sum_{j} p_{j} v_{j}$, within $\sum_{j} p_{j} |v_{j}| (\varepsilon_{j} +
-    /// \sigma) + n 2^{-125} (1 + \max |v|)$ with the relative errors $\varepsilon_{j}$ of the weights. A row without keys is 0.
+    /// The result (batch, heads, queries, dim of values): $\sum_{j} p_{j} v_{j}$, within $\sum_{j} \varepsilon_{j} |v_{j}| + n 2^{-125} (1 +
+    /// \max |v|)$. A row without keys is 0.
     ///
     /// # Panics
     /// If an operand has not as many elements as its shape.
@@ -86,26 +94,23 @@ impl AttentionReference {
         Definition::of(entries.collect::<Vec<_>>().into_iter())
     }
 
-    /// The logarithms of the sums of exponentials (batch, heads, queries), within
-    /// $u (3 |t| + 10 \ln \sum + 3 |l|) + 2 \sigma + 2 \max \delta$ of $l$, where $t$ is the largest score. Of a row without keys it is minus
-    /// infinity.
+    /// The logarithms of the sums of exponentials in two parts (batch, heads, queries, 2): the largest score $m$, within $\mu$, the most that a
+    /// score can be above $m$, or that one can be below; and $l = \ln \sum_{j} e^{s_{j} - m}$, within $\sigma / (1 - \sigma) + \mu + u (10 l +
+    /// 30)$, and never outside of 0 to $\ln n$. Of a row without keys both are minus infinity.
     ///
     /// # Panics
     /// If an operand has not as many elements as its shape.
     #[must_use]
     pub fn log_sums(&self) -> Definition {
-        Definition::of(self.rows().map(|(_, row)| [row.lse, row.lse_off]).collect::<Vec<_>>().into_iter())
+        Definition::of(self.rows().flat_map(|(_, row)| row.known).collect::<Vec<_>>().into_iter())
     }
 
     fn entry(&self, row: &Row, first: usize, dim: usize) -> [f64; 2] {
         let [mut value, mut tolerance, mut largest] = [0.0, 0.0, 0.0f64];
-        for ((&j, &p), &off) in row.keys.iter().zip(&row.weights).zip(&row.off) {
+        for (&(j, _), &[p, off]) in row.keys.iter().zip(&row.weights) {
             let v = self.v[first + j * dim];
             value += p * v;
-            let relative = off + row.sums_off;
-            // A bound of all of the result says nothing.
-            tolerance +=
-                if relative < 1.0 { p * v.abs() * relative / (1.0 - relative) } else { f64::INFINITY };
+            tolerance += off * v.abs();
             if self.weights == DType::F16 {
                 tolerance += (2f64.powi(-10) * p + 2f64.powi(-24) / row.total) * v.abs();
             }
@@ -132,49 +137,72 @@ impl AttentionReference {
     }
 
     /// The scores of a row that are kept, with their keys and errors.
-    pub(super) fn kept_scores(&self, at: usize) -> Vec<(usize, [f64; 2])> {
+    fn kept_scores(&self, at: usize) -> Vec<(usize, [f64; 2])> {
         let (keys, dim) = (self.lengths[1], self.dims[0]);
         let query = &self.q[at * dim..][..dim];
         let of_keys = &self.k[self.kv_head(at) * keys * dim..][..keys * dim];
         let score = |j: usize| {
             let terms = query.iter().zip(&of_keys[j * dim..]).map(|(q, k)| self.scale * q * k);
             let (dot, size) = terms.fold((0.0, 0.0), |(sum, all), x| (sum + x, all + x.abs()));
-            let bias = self.bias.as_ref().map_or(0.0, |bias| bias[at * keys + j]);
-            let off = gamma(dim + 2) * size + 3.0 * U * (bias.abs() + (dot + bias).abs());
-            [dot + bias, if bias.is_finite() { off } else { 0.0 }]
+            let off = gamma(dim + 2) * size + 3.0 * U * dot.abs();
+            match self.bias.as_ref().map_or(0.0, |bias| bias[at * keys + j]) {
+                0.0 => [dot, off],
+                bias => with_bias([dot, off], bias),
+            }
         };
         let kept = (0..keys).filter(|j| self.kept.as_ref().is_none_or(|kept| kept[at * keys + j]));
         kept.map(|j| (j, score(j))).collect()
     }
 
-    fn row(&self, at: usize) -> Row {
+    pub(super) fn row(&self, at: usize) -> Row {
         let (kept, scores): (Vec<usize>, Vec<[f64; 2]>) = self.kept_scores(at).into_iter().unzip();
         // NOTE: `max` ignores NaN, but the sum does not.
         let top = scores.iter().map(|&[score, _]| score).fold(f64::NEG_INFINITY, f64::max);
         if top.is_infinite() && top < 0.0 {
-            let none = Vec::new();
-            let (weights, off) = (vec![], vec![]);
-            return Row { keys: none, weights, off, sums_off: 0.0, total: 0.0, lse: top, lse_off: 0.0 };
+            return Row { known: [[top, 0.0]; 2], ..Row::default() };
         }
         let total: f64 = scores.iter().map(|[score, _]| (score - top).exp()).sum();
-        let weights: Vec<f64> = scores.iter().map(|[score, _]| (score - top).exp() / total).collect();
         let late = if self.weights == DType::F16 { LATE } else { 0.0 };
-        let distance = |score: f64| (top - score).min(105.0) + late;
-        let shares =
-            scores.iter().zip(&weights).map(|([score, off], p)| p * (U * (distance(*score) + 8.0) + off));
-        let sums_off = gamma(12 * kept.len() + 80) + shares.sum::<f64>();
-        let lse = top + total.ln();
-        let most_off = scores.iter().map(|&[_, off]| off).fold(0.0, f64::max);
-        let rounding = U * (3.0 * top.abs() + 10.0 * total.ln() + 3.0 * lse.abs());
-        let off = scores.iter().map(|[score, off]| U * (distance(*score) + 20.0) + off).collect();
+        // The weight, what an error of the score may add to it, and the units that its exponential is off.
+        let parts = scores.iter().map(|[score, off]| {
+            let p = (score - top).exp() / total;
+            let more = if *off == 0.0 { 0.0 } else { (score - top + off).exp() / total - p };
+            [p, more, U * ((top - score).min(105.0) + late + 8.0)]
+        });
+        let parts: Vec<[f64; 3]> = parts.collect();
+        let of_sums = parts.iter().map(|[p, more, units]| p * units + more);
+        let sums_off = gamma(12 * kept.len() + 80) + of_sums.sum::<f64>();
+        let weights = parts.iter().map(|[p, more, units]| {
+            let off = p * (units + 12.0 * U) + more;
+            [*p, if sums_off < 1.0 { ((off + p * sums_off) / (1.0 - sums_off)).min(MOST) } else { MOST }]
+        });
+        let of_top = |[score, off]: &[f64; 2]| if *score == top { *off } else { score + off - top };
+        let top_off = scores.iter().map(of_top).fold(0.0, f64::max);
+        let logarithm = total.ln();
+        let whole = (kept.len() as f64).ln();
+        let of_logarithm = if sums_off < 1.0 { sums_off / (1.0 - sums_off) + top_off } else { whole };
+        let of_logarithm = of_logarithm.min(whole) + U * (10.0 * logarithm + 30.0);
         Row {
-            keys: kept,
-            weights,
-            off,
-            sums_off,
+            weights: weights.collect(),
+            keys: kept
+                .iter()
+                .zip(&scores)
+                .map(|(j, [score, off])| (*j, [score - top - logarithm, *off]))
+                .collect(),
             total,
-            lse,
-            lse_off: rounding + 2.0 * (sums_off + most_off),
+            known: [[top, top_off], [logarithm, of_logarithm]],
         }
     }
+}
+
+/// The sum of a product and a bias, with the error of the product, as a number of f32.
+fn with_bias([dot, off]: [f64; 2], bias: f64) -> [f64; 2] {
+    if !bias.is_finite() {
+        return [dot + bias, 0.0];
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "rounds to the nearest")]
+    let nearest = |x: f64| f64::from(x as f32);
+    let off = off + if nearest(bias) == bias { 0.0 } else { 3.0 * U * bias.abs() };
+    let [low, score, high] = [-off, 0.0, off].map(|off| nearest(dot + bias + off));
+    [score, (high - score).max(score - low)]
 }

@@ -1,6 +1,6 @@
 //! The gradients of an attention, by definition.
 
-use super::attention::AttentionReference;
+use super::attention::{AttentionReference, MOST, Row};
 use super::bounds::gamma;
 use super::elements::{Definition, NORMAL, U};
 use crate::layout::Element;
@@ -16,10 +16,9 @@ pub struct AttentionGradientDefinitions {
     pub v: Definition,
 }
 
-/// What the backward pass knows of an attention: its result, the logarithms of its sums, and the gradient of the result.
+/// What the backward pass is given of an attention: its result, and the gradient of the result.
 struct Known {
     y: Vec<f64>,
-    lse: Vec<f64>,
     grad: Vec<f64>,
 }
 
@@ -32,20 +31,21 @@ struct Pair {
 }
 
 impl AttentionReference {
-    /// The gradients with respect to queries, keys and values, from the result, the logarithms of its sums and the result's gradient as
-    /// they were given.
+    /// The gradients with respect to queries, keys and values, from the result and its gradient as they were given. The weights are those
+    /// of the definition, whatever the forward pass says of its sums: so a fault in what it says is one of the gradients.
     ///
-    /// Let $u = 2^{-23}$, $s$ a score with the error $\delta$ of the forward pass, $x = s - l$ and $p = e^x$. A weight has the relative
-    /// error $\varepsilon = (|x| + 20) u + \delta + \max(x, 0)$, as no weight is above 1. The gradient $t = p (g \cdot v - \delta)$ of a
-    /// score is off by at most $\varepsilon |t| + (1 + \varepsilon) p\, \gamma_{d + 4} (|g||v| + |y||g|)$. A sum of $n$ products adds
-    /// $\gamma_{n + 6}$ of the sum of their magnitudes, and each product $2^{-123}$ of one plus its factors' sizes, where values
+    /// Let $u = 2^{-23}$, $s$ a score with the error $\delta$ of the forward pass, $x = (s - m) - l$ and $p = e^x$. The exponent is off by
+    /// $\rho = (|x| + 20) u + \delta + \mu + \lambda$ with the errors $\mu$ and $\lambda$ of [`log_sums`](Self::log_sums), so the weight by
+    /// $\varepsilon = p (e^{\rho} - 1)$, and by no more than 1, as no weight is above 1. The gradient $t = p (g \cdot v - \delta)$ of a
+    /// score is off by at most $\varepsilon |g \cdot v - \delta| + (p + \varepsilon)\, \gamma_{d + 4} (|g||v| + |y||g|)$. A sum of $n$ products
+    /// adds $\gamma_{n + 6}$ of the sum of their magnitudes, and each product $2^{-123}$ of one plus its factors' sizes, where values
     /// may be flushed to zero.
     ///
     /// # Panics
     /// If an operand has not as many elements as its shape.
     #[must_use]
-    pub fn gradients<T: Element>(&self, y: &[T], lse: &[f32], grad: &[T]) -> AttentionGradientDefinitions {
-        let known = Known::new(y, lse, grad);
+    pub fn gradients<T: Element>(&self, y: &[T], grad: &[T]) -> AttentionGradientDefinitions {
+        let known = Known::new(y, grad);
         let ([batch, heads, kv_heads], [queries, keys], [dim, dim_v]) = (self.heads, self.lengths, self.dims);
         let zeros = |rows: usize, dim: usize| vec![[0.0, 0.0]; rows * dim];
         let mut of_q = zeros(batch * heads * queries, dim);
@@ -75,18 +75,12 @@ impl AttentionReference {
     /// # Panics
     /// If an operand has not as many elements as its shape.
     #[must_use]
-    pub fn bias_gradient<T: Element>(
-        &self,
-        y: &[T],
-        lse: &[f32],
-        grad: &[T],
-        shape: [usize; 4],
-    ) -> Definition {
+    pub fn bias_gradient<T: Element>(&self, y: &[T], grad: &[T], shape: [usize; 4]) -> Definition {
         let ([_, heads, _], [queries, keys]) = (self.heads, self.lengths);
         let elements: usize = shape.iter().product();
         let terms = gamma(self.heads[0] * heads * queries * keys / elements.max(1) + 6);
         let mut of = vec![[0.0, 0.0]; elements];
-        for Pair { row, j, slope, .. } in self.pairs(&Known::new(y, lse, grad)) {
+        for Pair { row, j, slope, .. } in self.pairs(&Known::new(y, grad)) {
             let index = [row / queries / heads, row / queries % heads, row % queries, j];
             let place = |at, (&extent, index): (&usize, usize)| at * extent + index.min(extent - 1);
             add(&mut of[shape.iter().zip(index).fold(0, place)], slope, 1.0, terms);
@@ -100,24 +94,24 @@ impl AttentionReference {
         let dim = self.dims[1];
         assert_eq!(known.y.len(), batch * heads * queries * dim, "the number of the result's elements");
         assert_eq!(known.grad.len(), known.y.len(), "the number of the gradient's elements");
-        assert_eq!(known.lse.len(), batch * heads * queries, "the number of logarithms");
         (0..batch * heads * queries).flat_map(move |row| {
             let grad = &known.grad[row * dim..][..dim];
             let of_values = &self.v[self.kv_head(row) * keys * dim..][..keys * dim];
             let [delta, size] = product(grad, &known.y[row * dim..]);
-            self.kept_scores(row).into_iter().map(move |(j, [score, off])| {
+            let Row { keys: of_row, known: [[_, of_top], [_, of_logarithm]], .. } = self.row(row);
+            of_row.into_iter().map(move |(j, [x, off])| {
                 let [dp, size_v] = product(grad, &of_values[j * dim..]);
-                let x = score - known.lse[row];
-                let relative = U * (x.abs().min(105.0) + 20.0) + off + x.max(0.0);
-                let p = if known.lse[row] == f64::NEG_INFINITY { 0.0 } else { x.exp() };
+                let of_exponent = U * (x.abs().min(105.0) + 20.0) + off + of_top + of_logarithm;
+                let p = x.exp();
+                let of_weight = ((x + of_exponent).exp() - p).min(MOST);
                 let slope = p * (dp - delta);
-                let rounding = (1.0 + relative) * p * gamma(dim + 4) * (size + size_v);
+                let rounding = (p + of_weight) * gamma(dim + 4) * (size + size_v);
                 let flushed = 8.0 * NORMAL * (1.0 + (dp - delta).abs());
                 Pair {
                     row,
                     j,
-                    weight: [p, p * relative + NORMAL],
-                    slope: [slope, slope.abs() * relative + rounding + flushed],
+                    weight: [p, of_weight + NORMAL],
+                    slope: [slope, (dp - delta).abs() * of_weight + rounding + flushed],
                 }
             })
         })
@@ -125,9 +119,9 @@ impl AttentionReference {
 }
 
 impl Known {
-    fn new<T: Element>(y: &[T], lse: &[f32], grad: &[T]) -> Self {
+    fn new<T: Element>(y: &[T], grad: &[T]) -> Self {
         let reals = |of: &[T]| of.iter().map(|x| x.to_f64()).collect();
-        Self { y: reals(y), lse: lse.iter().map(|&x| f64::from(x)).collect(), grad: reals(grad) }
+        Self { y: reals(y), grad: reals(grad) }
     }
 }
 

@@ -91,7 +91,7 @@ impl CrossEntropyReference {
         // If nothing counts, the loss and the gradient are 0.
         let scaled = |[value, off]: [f64; 2], by: f64| {
             if counted == 0.0 {
-                return [value * 0.0, 0.0];
+                return [if value.is_nan() { value } else { 0.0 }, 0.0];
             }
             let result = value * by / counted;
             [

@@ -74,7 +74,7 @@ impl TransformerBlockReference {
         let inner = second.weight.len() / self.embed();
         let map = |activation| self.stored(first.map(x, self.embed(), activation, None));
         let hidden = match self.feed_forward {
-            FeedForward::Gelu => map(Activation::Gelu),
+            FeedForward::Plain(activation) => map(activation),
             FeedForward::SwiGlu => {
                 let both = map(Activation::None);
                 let gated = |row: &[Number]| -> Vec<Number> {

@@ -118,15 +118,16 @@ impl Actor {
         })
     }
 
-    /// Attention of rows to each other, and its gradients. Keys are the other operand, values the operand itself. The forms of the kernels
-    /// depend on the length of rows, so only short rows take part.
+    /// Attention of rows to each other, and its gradients, with a mask of one size for all keys or without. Keys are the other operand, values
+    /// the operand itself. The forms of the kernels depend on the length of rows, so only short rows take part.
     fn attention(&mut self, of: &Operands) -> Result<Results> {
         let [length, rows] = of.sizes();
         if length > 8 {
             return Ok(Vec::new());
         }
         let taken = 1 + self.random.below(rows.min(48));
-        self.say(format!("{taken} rows"));
+        let mask = [0.0, -1e4, -1e9, f32::MIN][self.random.below(4)];
+        self.say(format!("{taken} rows, a mask of {mask:e}"));
         let shape = [1, 1, taken, length];
         let part = |of: &Tensor<f32>| of.contiguous()?.reshape([1, 1, rows, length])?.slice(2, ..taken);
         let (x, g) = (part(&of.x)?, part(&of.g)?);
@@ -134,13 +135,15 @@ impl Actor {
         let mut want =
             AttentionReference::new([of_x, of_g, of_x], [1; 3], [taken; 2], [length; 2], f64::from(SCALE));
         want.kept = Some((0..taken * taken).map(|at| at % taken <= at / taken).collect());
-        let options = AttentionOptions::new().scale(SCALE).causal(CausalFrom::TopLeft);
+        want.bias = Some(vec![f64::from(mask); taken * taken]);
+        let bias = of.gpu.tensor(&vec![mask; taken], [taken])?;
+        let options = AttentionOptions::new().scale(SCALE).causal(CausalFrom::TopLeft).bias(&bias);
         let (attended, sums) = (want.attention(), want.log_sums());
         let [of_y, of_lse]: [Vec<f32>; 2] =
             [&attended, &sums].map(|of| of.value.iter().map(|&x| f32::from_f64(x)).collect());
-        let (y, lse) = (of.gpu.tensor(&of_y, shape)?, of.gpu.tensor(&of_lse, &shape[..3])?);
+        let (y, lse) = (of.gpu.tensor(&of_y, shape)?, of.gpu.tensor(&of_lse, [1, 1, taken, 2])?);
         let gradients = attention_backward(&x, &g, &x, &y, &lse, &g, &options)?;
-        let of_all = want.gradients(&of_y, &of_lse, of_g);
+        let of_all = want.gradients(&of_y, of_g);
         let (y, lse) = attention_with_lse(&x, &g, &x, &options)?;
         let of_gradients = [(gradients.q, of_all.q), (gradients.k, of_all.k), (gradients.v, of_all.v)];
         Ok([(y, attended), (lse, sums)].into_iter().chain(of_gradients).collect())

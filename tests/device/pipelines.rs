@@ -15,17 +15,15 @@ fn operand(gpu: &Gpu) -> Tensor<f32> {
 fn map(x: &Tensor<f32>, number: usize) -> Tensor<f32> {
     let is_sum = |at: usize| number >> at & 1 == 1;
     ops::map(&[x], |[x]| {
-        (0..OPERATIONS)
-            .fold(x.clone() * 2.0, |e, at| if is_sum(at) { e + x.clone() } else { e * x.clone() })
+        (0..OPERATIONS).fold(x.clone() * 2.0, |e, at| if is_sum(at) { e + x.clone() } else { e * x.clone() })
     })
     .unwrap()
 }
 
 /// The same on the host. Every step is exact.
 fn expected(number: usize) -> [f32; 3] {
-    [1.0f32, -2.0, 0.5].map(|x| {
-        (0..OPERATIONS).fold(x * 2.0, |e, at| if number >> at & 1 == 1 { e + x } else { e * x })
-    })
+    [1.0f32, -2.0, 0.5]
+        .map(|x| (0..OPERATIONS).fold(x * 2.0, |e, at| if number >> at & 1 == 1 { e + x } else { e * x }))
 }
 
 fn bounded(limit: usize) -> Option<TestGpu> {

@@ -1,8 +1,9 @@
 //! Sizes that no device has: errors at once, before anything is allocated or computed.
 
 use crate::support;
-use tilewise::attention::{FeedForward, attention_with_lse};
+use tilewise::attention::{FeedForward, alibi_slopes, attention_with_lse};
 use tilewise::ops::{self, CrossEntropy, GroupNorm, LayerNorm, Rotary, RotaryPairs};
+use tilewise::sketch::{self, SkLinear, Sketch, SketchKind};
 use tilewise::{
     AttentionOptions, KeyValueCache, MultiHeadAttention, Result, Tensor, TransformerBlock, attention,
 };
@@ -43,6 +44,15 @@ fn sizes_that_no_device_has_are_errors() {
         fails("heads", heads(huge));
         let block = |inner| TransformerBlock::<f32>::builder(6, 2, inner).feed_forward(FeedForward::SwiGlu);
         fails("inner features", block(huge).random(&gpu).map(drop));
+        fails("slopes", alibi_slopes(huge).map(drop));
+        fails("slice_at", ops::slice_at(&x, 0, &ids.slice(0, ..1).unwrap(), huge).map(drop));
+        fails("rank", sketch::rsvd(&x, huge).map(drop));
+        fails("columns", sketch::range(&x, huge).map(drop));
+        fails("samples", sketch::trace(&x.slice(1, ..4).unwrap(), huge, 1).map(drop));
+        let layer = |terms, rank| SkLinear::<f32>::builder(terms, rank).random(&gpu, [8, 8]).map(drop);
+        fails("terms", layer(huge, 1));
+        fails("rank of a layer", layer(1, huge));
+        fails("sketch", Sketch::new(SketchKind::Gaussian, [huge, 4], 1).and_then(|of| of.left(&x)).map(drop));
         fails("capacity", KeyValueCache::<f32>::new(&gpu, [1, 1, huge, 2]).map(drop));
         fails("unsqueeze", x.unsqueeze(huge).map(drop));
         fails("squeeze", x.squeeze(huge).map(drop));

@@ -1,5 +1,6 @@
 //! Attention against its definition: types, layouts, head dims, masks and biases, one query and many.
 
+use crate::attention_masks::{self, MaskedKeys};
 use crate::support::forms::{self, Forms};
 use crate::support::strided::{Lay, Placed};
 use crate::support::turn::Turn;
@@ -7,7 +8,7 @@ use crate::support::values::{assert_ok, for_all_types_and_a_gpu, values};
 use std::fmt::Debug;
 use tilewise::attention::{AttentionKernel, AttentionOptions, CausalFrom, alibi_slopes, attention_with_lse};
 use tilewise::reference::{AttentionReference, Definition, compare};
-use tilewise::{DType, Error, Gpu, Real, Tensor, attention};
+use tilewise::{DType, Gpu, Real, Tensor, attention};
 
 /// What a case has besides its operands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +18,8 @@ pub(crate) enum Extra {
     Window(usize, usize),
     /// A bias of this shape.
     Bias(&'static [usize]),
+    /// A bias for each head, query and key, with large finite numbers.
+    Masks(MaskedKeys),
     Lengths,
     Keep,
     Slopes,
@@ -30,7 +33,7 @@ pub(crate) enum Extra {
 pub(crate) type Case = ([usize; 3], [usize; 2], [usize; 2], Extra);
 
 /// What is masked does not depend on head dims and lengths, so most cases share these and have few kernels.
-pub(crate) const CASES: [Case; 21] = [
+pub(crate) const CASES: [Case; 26] = [
     ([1, 1, 1], [1, 1], [8, 8], Extra::None),
     ([2, 3, 3], [7, 7], [8, 8], Extra::None),
     ([1, 2, 2], [64, 65], [16, 16], Extra::None),
@@ -52,7 +55,21 @@ pub(crate) const CASES: [Case; 21] = [
     ([2, 2, 2], [40, 40], [5, 24], Extra::Lengths),
     ([1, 1, 1], [9, 200], [72, 40], Extra::None),
     ([1, 1, 1], [5, 9], [300, 264], Extra::None),
+    ([1, 2, 1], [20, 33], [8, 8], Extra::Masks(MaskedKeys::Own)),
+    ([2, 4, 2], [9, 40], [8, 8], Extra::Masks(MaskedKeys::Equal)),
+    ([2, 4, 2], [9, 40], [8, 8], Extra::Masks(MaskedKeys::Far)),
+    ([1, 2, 2], [9, 1], [8, 8], Extra::Masks(MaskedKeys::Own)),
+    ([1, 8, 2], [1, 700], [8, 8], Extra::Masks(MaskedKeys::Own)),
 ];
+
+/// The shape of a case's bias, which it may not need.
+pub(crate) fn bias_shape(([_, heads, _], [queries, keys], _, extra): Case) -> Vec<usize> {
+    match extra {
+        Extra::Bias(shape) => shape.to_vec(),
+        Extra::Masks(_) => vec![1, heads, queries, keys],
+        _ => vec![heads, 1, keys],
+    }
+}
 
 /// The operands of a case on the host.
 pub(crate) struct Data<T: Real> {
@@ -66,17 +83,26 @@ pub(crate) struct Data<T: Real> {
 }
 
 impl<T: Real> Data<T> {
-    pub(crate) fn new(([batch, heads, kv_heads], [queries, keys], [dim, dim_v], extra): Case) -> Self {
-        let bias = if let Extra::Bias(shape) = extra { shape } else { &[heads, 1, keys] };
+    pub(crate) fn new(case: Case) -> Self {
+        let ([batch, heads, kv_heads], [queries, keys], [dim, dim_v], extra) = case;
+        let bias = match extra {
+            Extra::Masks(_) => attention_masks::biases(heads * queries, keys),
+            _ => values(&bias_shape(case), 4.0, 4),
+        };
+        let mut q: Vec<T> = values(&[batch, heads, queries, dim], 4.0, 1);
+        let mut k: Vec<T> = values(&[batch, kv_heads, keys, dim], 4.0, 2);
+        if let Extra::Masks(of_keys) = extra {
+            of_keys.apply(&mut q, &mut k, [keys, dim]);
+        }
         Self {
-            q: values(&[batch, heads, queries, dim], 4.0, 1),
-            k: values(&[batch, kv_heads, keys, dim], 4.0, 2),
+            q,
+            k,
             v: values(&[batch, kv_heads, keys, dim_v], 4.0, 3),
-            bias: values(bias, 4.0, 4),
+            bias,
             // None, some, all, and out of range.
             lengths: (0..batch).map(|at| [0, 5, 1000, -3][(at + 1) % 4]).collect(),
             keep: (0..batch * keys).map(|at| i8::from(at % 7 < 4 && at % keys != 3)).collect(),
-            slopes: alibi_slopes(heads),
+            slopes: alibi_slopes(heads).unwrap(),
         }
     }
 
@@ -132,6 +158,7 @@ impl<T: Real> Data<T> {
                 self.bias[((batch * heads + head) * queries + i) * keys + j].to_f64()
             }
             Extra::Bias(_) => self.bias[j].to_f64(),
+            Extra::Masks(_) => self.bias[(head * queries + i) * keys + j].to_f64(),
             Extra::Slopes => slope(),
             Extra::Padded | Extra::All => bias(),
             _ => 0.0,
@@ -156,12 +183,11 @@ impl<T: Real> Operands<T> {
     pub(crate) fn new(gpu: &Gpu, data: &Data<T>, case: Case, lay: Lay) -> Self {
         let ([batch, heads, kv_heads], [queries, keys], [dim, dim_v], extra) = case;
         let placed = |data: &[T], shape: &[usize]| Placed::new(gpu, data, shape, lay).tensor;
-        let bias = if let Extra::Bias(shape) = extra { shape } else { &[heads, 1, keys] };
         Self {
             q: placed(&data.q, &[batch, heads, queries, dim]),
             k: placed(&data.k, &[batch, kv_heads, keys, dim]),
             v: placed(&data.v, &[batch, kv_heads, keys, dim_v]),
-            bias: placed(&data.bias, bias),
+            bias: placed(&data.bias, &bias_shape(case)),
             lengths: Placed::new(gpu, &data.lengths, &[batch], lay).tensor,
             keep: Placed::new(gpu, &data.keep, &[batch, keys], lay).tensor,
             slopes: Placed::new(gpu, &data.slopes, &[heads], lay).tensor,
@@ -181,7 +207,7 @@ impl<T: Real> Operands<T> {
             Extra::None => options,
             Extra::Causal(from) => options.causal(from),
             Extra::Window(left, right) => options.window(Some(left), Some(right)),
-            Extra::Bias(_) => options.bias(&self.bias),
+            Extra::Bias(_) | Extra::Masks(_) => options.bias(&self.bias),
             Extra::Lengths => options.key_lengths(&self.lengths),
             Extra::Keep => options.keep(&self.keep),
             Extra::Slopes => options.alibi(&self.slopes),
@@ -217,9 +243,10 @@ fn attention_agrees_with_its_definition() {
 
 fn cases_agree(turn: &Turn, forms: &mut Forms) {
     fn test<T: Real>(gpu: &Gpu, forms: &mut Forms) {
-        for (at, case) in
-            CASES.into_iter().enumerate().filter(|(at, _)| T::DTYPE == DType::F32 || at % 3 == 2)
-        {
+        let is_taken = |(at, case): &(usize, Case)| {
+            T::DTYPE == DType::F32 || at % 3 == 2 || matches!(case.3, Extra::Masks(_))
+        };
+        for (at, case) in CASES.into_iter().enumerate().filter(is_taken) {
             let data = Data::<T>::new(case);
             let dim = case.2[0];
             for lay in [Lay::ALL[at % 5], Lay::Vectors] {
@@ -252,7 +279,7 @@ fn cases_agree(turn: &Turn, forms: &mut Forms) {
     for_all_types_and_a_gpu!(turn, test, forms);
 }
 
-/// Logarithms of rows without keys are minus infinity.
+/// The largest scores and logarithms of rows without keys are minus infinity.
 pub(crate) fn assert_log_sums(want: &Definition, got: &[f32], what: impl Debug) {
     let all = || want.value.iter().zip(&want.tolerance).zip(got);
     assert!(
@@ -296,99 +323,4 @@ fn masked_keys_may_hold_nan(turn: &Turn, forms: &mut Forms) {
         }
     }
     for_all_types_and_a_gpu!(turn, test, forms);
-}
-
-#[test]
-fn the_result_lies_in_the_order_of_the_queries_axes() {
-    let Some(gpu) = crate::support::gpu() else { return };
-    let x = gpu.zeros::<f32>([2, 5, 3, 8]).unwrap(); // (batch, length, heads, dim)
-    let by_head = x.permute(&[0, 2, 1, 3]).unwrap();
-    let y = attention(&by_head, &by_head, &by_head, &AttentionOptions::new()).unwrap();
-    assert_eq!((y.shape(), y.layout().strides()), ([2, 3, 5, 8].as_slice(), by_head.layout().strides()));
-    assert!(y.permute(&[0, 2, 1, 3]).unwrap().reshape([10, 24]).is_ok(), "a view");
-    let plain = by_head.contiguous().unwrap();
-    let y = attention(&plain, &by_head, &by_head, &AttentionOptions::new()).unwrap();
-    assert!(y.layout().is_contiguous());
-}
-
-/// Scores whose errors are larger than their exponentials have no bound, and then NaN is no result either.
-#[test]
-fn a_definition_without_a_bound_lets_no_nan_pass() {
-    let (large, v) = (vec![1000.0f32; 2 * 64], vec![1.0f32; 2 * 64]);
-    let of = AttentionReference::new([&large, &large, &v], [1; 3], [2; 2], [64; 2], 1.0);
-    let want = of.attention();
-    assert!(want.tolerance.iter().all(|&tolerance| tolerance == f64::INFINITY), "{:?}", want.tolerance);
-    assert!(!want.compare(&[f32::NAN; 2 * 64]).ok());
-    assert!(!compare([(1.0, 0.0, -1.0)]).ok() && !compare([(f64::NAN, 0.0, -1.0)]).ok());
-}
-
-/// A head of one number, repeated along the head dim.
-#[test]
-fn heads_may_repeat_a_number() {
-    let Some(gpu) = crate::support::gpu() else { return };
-    let options = AttentionOptions::new();
-    let of = |seed| gpu.random::<f32>([1, 2, 5, 8], tilewise::Fill::Uniform, seed).unwrap();
-    let (whole, narrow) = (of(1), of(2).slice(3, ..1).unwrap().broadcast_to([1, 2, 5, 8]).unwrap());
-    let copy = narrow.contiguous().unwrap();
-    for at in 0..3 {
-        let with = |one: &Tensor<f32>| {
-            let [q, k, v] = [0, 1, 2].map(|i| if i == at { one } else { &whole });
-            attention(q, k, v, &options).unwrap().to_vec().unwrap()
-        };
-        let (got, want) = (with(&narrow), with(&copy));
-        assert!(
-            got.iter().zip(&want).all(|(a, b)| (a - b).abs() <= 1e-6),
-            "operand {at}: {got:?}, not {want:?}"
-        );
-    }
-}
-
-#[test]
-fn no_queries_and_no_keys_have_results() {
-    let Some(gpu) = crate::support::gpu() else { return };
-    let of = |length: usize| gpu.random::<f32>([2, 3, length, 4], tilewise::Fill::Uniform, 1).unwrap();
-    let (none, some) = (of(0), of(5));
-    let options = AttentionOptions::new();
-    let (y, lse) = attention_with_lse(&none, &some, &some, &options).unwrap();
-    assert_eq!((y.shape(), lse.shape()), ([2, 3, 0, 4].as_slice(), [2, 3, 0].as_slice()));
-    let (y, lse) = attention_with_lse(&some, &none, &none, &options).unwrap();
-    assert_eq!(y.to_vec().unwrap(), [0.0; 120]);
-    assert_eq!(lse.to_vec().unwrap(), [f32::NEG_INFINITY; 30]);
-}
-
-#[test]
-fn operands_that_do_not_fit_are_errors() {
-    let Some(gpu) = crate::support::gpu() else { return };
-    let of = |shape: &[usize]| gpu.zeros::<f32>(shape).unwrap();
-    let (q, k) = (of(&[2, 4, 3, 8]), of(&[2, 2, 5, 8]));
-    let options = AttentionOptions::new();
-    let fails = |q: &Tensor<f32>,
-                 k: &Tensor<f32>,
-                 v: &Tensor<f32>,
-                 options: &AttentionOptions<'_, f32>,
-                 rule: &str| {
-        let error = attention(q, k, v, options).unwrap_err();
-        assert!(error.to_string().starts_with("attention"), "{error}");
-        assert!(error.to_string().contains(rule), "{error} is not about {rule}");
-    };
-    let of_heads = "multiple of the number of key heads";
-    fails(&of(&[2, 3, 3, 8]), &k, &k, &options, of_heads);
-    fails(&q, &of(&[2, 0, 5, 8]), &of(&[2, 0, 5, 8]), &options, of_heads);
-    fails(&q, &of(&[2, 2, 5, 6]), &k, &options, "same batch and dim");
-    fails(&q, &of(&[1, 2, 5, 8]), &k, &options, "same batch and dim");
-    fails(&q, &k, &of(&[2, 2, 6, 8]), &options, "same batch, heads and length");
-    fails(&of(&[4, 3, 8]), &k, &k, &options, "the queries must have the axes");
-    fails(&q, &k, &k, &options.bias(&of(&[4, 1])), "broadcast to (batch, heads, queries, keys)");
-    fails(&q, &k, &k, &options.bias(&of(&[1, 1, 1, 1, 1])), "broadcast");
-    fails(&q, &k, &k, &options.alibi(&of(&[2])), "one slope per head");
-    let lengths = gpu.zeros::<i32>([3]).unwrap();
-    fails(&q, &k, &k, &options.key_lengths(&lengths), "one key length per batch");
-    let keep = gpu.zeros::<i8>([2, 6]).unwrap();
-    fails(&q, &k, &k, &options.keep(&keep), "(batch, keys)");
-    fails(&q, &k, &k, &options.scale(f32::NAN), "finite");
-    let wide = of(&[1, 1, 2, 513]);
-    fails(&wide, &wide, &wide, &options, "head dim");
-    let error =
-        attention(&of(&[1, 1, 2, 0]), &of(&[1, 1, 2, 0]), &k.slice(0, ..1).unwrap(), &options).unwrap_err();
-    assert!(matches!(error, Error::Shape { .. }), "{error}");
 }

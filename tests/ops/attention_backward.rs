@@ -1,6 +1,6 @@
 //! The gradients of attention against their definition, in the cases of the forward pass.
 
-use crate::attention::{CASES, Case, Data, Extra, Operands};
+use crate::attention::{CASES, Case, Data, Extra, Operands, bias_shape};
 use crate::support::forms::{self, Forms};
 use crate::support::strided::{Lay, Placed};
 use crate::support::turn::Turn;
@@ -12,15 +12,15 @@ use tilewise::reference::AttentionReference;
 use tilewise::{AttentionOptions, DType, Error, Fill, Gpu, Real, Tensor};
 
 /// What the forward pass leaves, and the gradient of its result: on the host.
-struct Known<T: Real> {
-    y: Vec<T>,
-    lse: Vec<f32>,
-    grad: Vec<T>,
+pub(crate) struct Known<T: Real> {
+    pub(crate) y: Vec<T>,
+    pub(crate) lse: Vec<f32>,
+    pub(crate) grad: Vec<T>,
 }
 
 impl<T: Real> Known<T> {
     #[expect(clippy::cast_possible_truncation, reason = "logarithms are stored in f32")]
-    fn new(want: &AttentionReference) -> Self {
+    pub(crate) fn new(want: &AttentionReference) -> Self {
         let y: Vec<T> = want.attention().value.into_iter().map(T::from_f64).collect();
         let grad = values(&[y.len()], 2.0, 5);
         Self { y, lse: want.log_sums().value.iter().map(|&x| x as f32).collect(), grad }
@@ -28,7 +28,7 @@ impl<T: Real> Known<T> {
 }
 
 /// What the forward pass leaves on a device, with its operands.
-struct Pass<T: Real> {
+pub(crate) struct Pass<T: Real> {
     of: Operands<T>,
     y: Tensor<T>,
     lse: Tensor<f32>,
@@ -36,23 +36,23 @@ struct Pass<T: Real> {
 }
 
 impl<T: Real> Pass<T> {
-    fn new(gpu: &Gpu, data: &Data<T>, known: &Known<T>, case: Case, lay: Lay) -> Self {
+    pub(crate) fn new(gpu: &Gpu, data: &Data<T>, known: &Known<T>, case: Case, lay: Lay) -> Self {
         let ([batch, heads, _], [queries, _], [_, dim_v], _) = case;
         let result = [batch, heads, queries, dim_v];
         Self {
             of: Operands::new(gpu, data, case, lay),
             y: Placed::new(gpu, &known.y, &result, lay).tensor,
-            lse: gpu.tensor(&known.lse, &result[..3]).unwrap(),
+            lse: gpu.tensor(&known.lse, [batch, heads, queries, 2]).unwrap(),
             grad: Placed::new(gpu, &known.grad, &result, lay).tensor,
         }
     }
 
-    fn gradients(&self) -> AttentionGradients<T> {
+    pub(crate) fn gradients(&self) -> AttentionGradients<T> {
         let Self { of, y, lse, grad } = self;
         attention_backward(&of.q, &of.k, &of.v, y, lse, grad, &of.options()).unwrap()
     }
 
-    fn of_bias(&self) -> Tensor<T> {
+    pub(crate) fn of_bias(&self) -> Tensor<T> {
         let Self { of, y, lse, grad } = self;
         attention_bias_backward(&of.q, &of.k, &of.v, y, lse, grad, &of.options()).unwrap()
     }
@@ -62,16 +62,19 @@ impl<T: Real> Pass<T> {
     }
 }
 
-fn scale((_, _, [dim, _], _): Case) -> f64 {
+pub(crate) fn scale((_, _, [dim, _], _): Case) -> f64 {
     1.0 / (dim as f64).sqrt()
 }
 
 /// The shape of a case's bias with four axes, if it has one.
-fn shape_of_bias(([_, heads, _], [_, keys], _, extra): Case) -> Option<[usize; 4]> {
-    match extra {
-        Extra::Bias(&[a, b, c, d]) => Some([a, b, c, d]),
-        Extra::Bias(shape) => Some([1, 1, shape[0], shape[1]]),
-        Extra::Padded => Some([1, heads, 1, keys]),
+fn shape_of_bias(case: Case) -> Option<[usize; 4]> {
+    match case.3 {
+        Extra::Bias(_) | Extra::Masks(_) | Extra::Padded => {
+            let shape = bias_shape(case);
+            let mut all = [1; 4];
+            all[4 - shape.len()..].copy_from_slice(&shape);
+            Some(all)
+        }
         _ => None,
     }
 }
@@ -96,7 +99,7 @@ fn cases_agree(turn: &Turn, forms: &mut Forms) {
         // Three masks need nine bindings.
         let is_taken = |(at, case): &(usize, Case)| match T::DTYPE {
             DType::F32 => case.3 != Extra::All && ![16, 18].contains(at),
-            _ => *at == 8,
+            _ => *at == 8 || matches!(case.3, Extra::Masks(_)),
         };
         let cases = CASES.into_iter().enumerate().filter(is_taken);
         for (at, case) in cases {
@@ -117,7 +120,7 @@ fn cases_agree(turn: &Turn, forms: &mut Forms) {
                 let got = pass.gradients();
                 assert_eq!(pass.launches() - before, 3, "{case:?}");
                 let again = pass.gradients();
-                let want_all = want.gradients(&known.y, &known.lse, &known.grad);
+                let want_all = want.gradients(&known.y, &known.grad);
                 for (name, want, got, again, like) in [
                     ("queries", &want_all.q, &got.q, &again.q, &pass.of.q),
                     ("keys", &want_all.k, &got.k, &again.k, &pass.of.k),
@@ -137,7 +140,7 @@ fn cases_agree(turn: &Turn, forms: &mut Forms) {
                     let launches = pass.launches() - before;
                     assert!(launches == 2 || (!is_matrix && (3..=most).contains(&launches)), "{case:?}");
                     assert_eq!(got.shape(), pass.of.bias.shape());
-                    let want = want.bias_gradient(&known.y, &known.lse, &known.grad, shape);
+                    let want = want.bias_gradient(&known.y, &known.grad, shape);
                     assert_ok(&want.compare(&got.to_vec().unwrap()), ("bias", T::DTYPE, case, lay));
                 }
             }
@@ -190,7 +193,7 @@ fn gradients_lie_in_the_order_of_their_operands_axes() {
     let x = gpu.zeros::<f32>([2, 5, 3, 8]).unwrap(); // (batch, length, heads, dim)
     let by_head = x.permute(&[0, 2, 1, 3]).unwrap();
     let options = AttentionOptions::new();
-    let lse = gpu.zeros::<f32>([2, 3, 5]).unwrap();
+    let lse = gpu.zeros::<f32>([2, 3, 5, 2]).unwrap();
     let got = attention_backward(&by_head, &by_head, &by_head, &by_head, &lse, &by_head, &options).unwrap();
     for of in [got.q, got.k, got.v] {
         assert_eq!((of.shape(), of.layout().strides()), (by_head.shape(), by_head.layout().strides()));
@@ -202,7 +205,7 @@ fn no_queries_and_no_keys_have_gradients_of_zeros() {
     let Some(gpu) = crate::support::gpu() else { return };
     let of = |length: usize| gpu.random::<f32>([2, 3, length, 4], Fill::Uniform, 1).unwrap();
     let (none, some) = (of(0), of(5));
-    let lse = |length: usize| gpu.zeros::<f32>([2, 3, length]).unwrap();
+    let lse = |length: usize| gpu.zeros::<f32>([2, 3, length, 2]).unwrap();
     let options = AttentionOptions::new();
     let got = attention_backward(&none, &some, &some, &none, &lse(0), &none, &options).unwrap();
     assert_eq!(got.q.shape(), [2, 3, 0, 4]);
@@ -223,7 +226,7 @@ fn scores_are_never_in_memory() {
     let before = gpu.stats().bytes_in_use;
     gpu.reset_peak();
     let (y, lse) = attention_with_lse(&q, &k, &v, &options).unwrap();
-    let of_forward = (4 * LENGTH * 8 + 4 * LENGTH) as u64;
+    let of_forward = (4 * LENGTH * 8 + 8 * LENGTH) as u64;
     assert!(gpu.stats().bytes_peak - before <= of_forward + (1 << 20), "{:?}", gpu.stats());
     let gradients = attention_backward(&q, &k, &v, &y, &lse, &grad, &options).unwrap();
     let of_backward = 3 * (4 * LENGTH * 8) as u64;
@@ -236,7 +239,7 @@ fn what_does_not_fit_the_forward_pass_is_an_error() {
     let Some(gpu) = crate::support::gpu() else { return };
     let of = |shape: &[usize]| gpu.zeros::<f32>(shape).unwrap();
     let (q, k, v, y) = (of(&[2, 4, 3, 8]), of(&[2, 2, 5, 8]), of(&[2, 2, 5, 6]), of(&[2, 4, 3, 6]));
-    let lse = of(&[2, 4, 3]);
+    let lse = of(&[2, 4, 3, 2]);
     let options = AttentionOptions::new();
     let fails = |y: &Tensor<f32>, lse: &Tensor<f32>, grad: &Tensor<f32>, rule: &str| {
         let error = attention_backward(&q, &k, &v, y, lse, grad, &options).unwrap_err();
@@ -246,8 +249,8 @@ fn what_does_not_fit_the_forward_pass_is_an_error() {
     };
     fails(&q, &lse, &y, "the result must have the shape");
     fails(&y, &lse, &q, "the gradient must have the shape of the result");
-    fails(&y, &of(&[2, 3, 4]), &y, "the logarithms must be contiguous");
-    fails(&y, &of(&[2, 3, 4]).permute(&[0, 2, 1]).unwrap(), &y, "the logarithms must be contiguous");
+    fails(&y, &of(&[2, 4, 3]), &y, "the logarithms must be contiguous");
+    fails(&y, &of(&[2, 3, 4, 2]).permute(&[0, 2, 1, 3]).unwrap(), &y, "the logarithms must be contiguous");
     let error = attention_bias_backward(&q, &k, &v, &y, &lse, &y, &options).unwrap_err();
     assert!(error.to_string().contains("they have no bias"), "{error}");
     assert!(error.to_string().starts_with("attention_bias_backward"), "{error}");

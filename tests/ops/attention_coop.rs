@@ -1,11 +1,14 @@
 //! Attention on cooperative matrices against its definition: head dims, lengths, masks and biases, layouts, values that are not finite.
 
 use super::attention::{Case, Data, Extra, Operands, assert_log_sums};
+use crate::attention_masks::MaskedKeys;
 use crate::support::strided::Lay;
 use crate::support::values::assert_ok;
 use crate::support::{self, TestGpu};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use tilewise::attention::{AttentionKernel, AttentionOptions, CausalFrom};
+use tilewise::attention::{
+    AttentionKernel, AttentionOptions, CausalFrom, attention_backward, attention_with_lse,
+};
 use tilewise::gpu::CoopScalar::{F16, F32};
 use tilewise::gpu::{CoopRow, DeviceType, MatrixOrder};
 use tilewise::{DType, Element, Error, Fill, Gpu, attention, f16};
@@ -14,7 +17,7 @@ use tilewise::{DType, Element, Error, Fill, Gpu, attention, f16};
 type Placed = (Case, Lay);
 
 /// For matrices of 8 x 8. Cases of the same dims and operands share a pipeline: few, because a software driver compiles each for a second.
-const CASES: [Placed; 17] = [
+const CASES: [Placed; 20] = [
     (([1, 2, 2], [64, 129], [16, 16], Extra::None), Lay::Plain),
     (([1, 1, 1], [1, 1], [16, 16], Extra::None), Lay::Plain),
     (([2, 6, 2], [7, 65], [16, 16], Extra::None), Lay::Vectors),
@@ -32,6 +35,9 @@ const CASES: [Placed; 17] = [
     (([2, 4, 2], [17, 23], [16, 16], Extra::All), Lay::Plain),
     (([1, 1, 1], [33, 65], [64, 80], Extra::Causal(CausalFrom::TopLeft)), Lay::Vectors),
     (([1, 1, 1], [7, 64], [128, 24], Extra::None), Lay::Plain),
+    (([1, 2, 1], [33, 40], [16, 16], Extra::Masks(MaskedKeys::Own)), Lay::Plain),
+    (([2, 4, 2], [20, 70], [16, 16], Extra::Masks(MaskedKeys::Equal)), Lay::Plain),
+    (([2, 4, 2], [20, 70], [16, 16], Extra::Masks(MaskedKeys::Far)), Lay::Plain),
 ];
 
 /// For matrices of 16 x 16, as NVIDIA and AMD have. They share a pipeline.
@@ -177,6 +183,32 @@ fn sums_are_rescaled_when_scores_grow() {
         let (y, lse) = Operands::new(gpu, &data, case, Lay::Plain).by(AttentionKernel::Coop).run();
         assert_ok(&want.attention().compare(&y.to_vec().unwrap()), slope);
         assert_log_sums(&want.log_sums(), &lse.to_vec().unwrap(), slope);
+    }
+}
+
+/// Scores of any size that are all the same: the weights are, too, in both passes.
+#[test]
+fn equal_scores_of_any_size_share_the_weight() {
+    const KEYS: usize = 40;
+    let Some((_turn, gpu)) = taken() else { return };
+    let of =
+        |x: f64, length: usize| gpu.tensor(&vec![f16::from_f64(x); length * 16], [1, 1, length, 16]).unwrap();
+    let (q, k, g) = (of(-1.0, 20), of(1.0, KEYS), of(1.0, 20));
+    let of_v: Vec<f16> = (0..KEYS * 16).map(|at| f16::from_f64((at / 16 % 2) as f64)).collect();
+    let v = gpu.tensor(&of_v, [1, 1, KEYS, 16]).unwrap();
+    for scale in [1.0, 6.25e4, 6.25e7, 1.5e37, 2e37, -6.25e7] {
+        let options = AttentionOptions::new().scale(scale).kernel(AttentionKernel::Coop);
+        let (y, lse) = attention_with_lse(&q, &k, &v, &options).unwrap();
+        let gradients = attention_backward(&q, &k, &v, &y, &lse, &g, &options).unwrap();
+        let near = |got: Vec<f16>, want: f64| {
+            assert!(got.iter().all(|x| (x.to_f64() - want).abs() < 1e-3), "{scale}: {got:?}, not {want}");
+        };
+        near(y.to_vec().unwrap(), 0.5);
+        near(gradients.v.to_vec().unwrap(), 0.5); // 20 / KEYS
+        for of_row in lse.to_vec().unwrap().chunks(2) {
+            assert!((of_row[0] + 16.0 * scale).abs() <= 1e-6 * of_row[0].abs(), "{scale}: {of_row:?}");
+            assert!((of_row[1] - (KEYS as f32).ln()).abs() < 1e-5, "{scale}: {of_row:?}");
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 mod attention;
 mod attention_backward;
 mod attention_coop;
+mod attention_masks;
+mod attention_operands;
 mod bits;
 mod cast;
 mod copies;
@@ -18,6 +20,7 @@ mod norms;
 mod places;
 mod positions;
 mod powers;
+mod quotients;
 mod ranges;
 mod reductions;
 mod rotary;

@@ -74,7 +74,7 @@ fn a_pinned_kernel_says_what_it_lacks() {
 #[test]
 fn the_gradient_of_a_bias_is_that_of_a_bias() {
     let of = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
-    let (x, lse, bias) = (of(&[2, 3, 5, 8]), of(&[2, 3, 5]), of(&[3, 1, 5]));
+    let (x, lse, bias) = (of(&[2, 3, 5, 8]), of(&[2, 3, 5, 2]), of(&[3, 1, 5]));
     let forward = |bias| {
         let layouts = AttentionLayouts { q: &x, k: &x, v: &x, bias, lengths: None, keep: None, slopes: None };
         let none = AttentionStatistics::None;

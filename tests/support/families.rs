@@ -229,7 +229,7 @@ fn attended(
 
 /// The backward pass of attention of (2, 4, 100, 16) and 120 keys.
 fn attended_backward(of: AttentionGradientsOf, caps: &Caps) -> Result<Plan> {
-    let (q, k, lse) = (flat(&[2, 4, 100, 16])?, flat(&[2, 4, 120, 16])?, flat(&[2, 4, 100])?);
+    let (q, k, lse) = (flat(&[2, 4, 100, 16])?, flat(&[2, 4, 120, 16])?, flat(&[2, 4, 100, 2])?);
     let bias = match &of {
         AttentionGradientsOf::Bias(bias) | AttentionGradientsOf::PartOfBias(bias) => Some(bias),
         AttentionGradientsOf::Operands => None,

@@ -49,7 +49,7 @@ pub fn attention_kernels(caps: &Caps) -> Vec<Kernel> {
                 let plans = devices.iter().filter_map(|caps| problem.plan(caps).ok());
                 kernels.extend(plans.flat_map(|plan| kernels_of(&plan).collect::<Vec<_>>()));
                 let y = layout(&[2, 4, queries, dim_v]);
-                let rows = [&y, &layout(&[2, 4, queries]), &y];
+                let rows = [&y, &layout(&[2, 4, queries, 2]), &y];
                 let of = match (extra, at) {
                     (0 | 2, _) => AttentionGradientsOf::Operands,
                     (1, 0) => AttentionGradientsOf::PartOfBias(bias),

@@ -32,7 +32,7 @@ impl AttentionBackward {
         to.read("y");
         to.read("g");
         to.array("lse", "read", "f32");
-        to.array("stats", "read_write", "vec2<f32>");
+        to.array("stats", "read_write", "vec4<f32>");
         for (name, operand, along) in [("result", "y", "along_y"), ("gradient", "g", "along_g")] {
             loader(&mut to, name, operand, along);
         }
@@ -88,7 +88,7 @@ impl AttentionBackward {
         for name in ["q", "k", "v", "g"] {
             to.read(name);
         }
-        to.array("stats", "read", "vec2<f32>");
+        to.array("stats", "read", "vec4<f32>");
         for (name, operand, along) in [
             ("query", "q", "along.x"),
             ("key", "k", "along.y"),

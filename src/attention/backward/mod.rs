@@ -1,4 +1,4 @@
-//! The backward pass of attention, which computes the weights anew from the logarithms of their sums.
+//! The backward pass of attention, which computes the weights anew from the largest scores and the logarithms of the sums.
 
 mod kernel;
 mod plan;

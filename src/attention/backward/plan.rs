@@ -17,9 +17,9 @@ type Arg = (Region, Access);
 impl Problem for AttentionBackward {
     /// Three steps, or two for a bias.
     ///
-    /// Operands: Q, K, V, the result, the logarithms of the sums, the gradient of the result, the bias, the key lengths, the mask of keys,
-    /// the slopes; then the gradient of Q and those of K and V, or that of the bias. Those that the problem does not have are left out.
-    /// Scalars: the scale.
+    /// Operands: Q, K, V, the result, the largest scores and logarithms of the sums, the gradient of the result, the bias, the key lengths,
+    /// the mask of keys, the slopes; then the gradient of Q and those of K and V, or that of the bias. Those that the problem does not have
+    /// are left out. Scalars: the scale.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new("attention_backward", &[ScalarParameter::f32("scale")], caps);
         let forward = &self.forward;
@@ -29,7 +29,7 @@ impl Problem for AttentionBackward {
         let [q, k, v] = [("the queries", forward.q), ("the keys", forward.k), ("the values", forward.v)]
             .map(|(name, layout)| read(&mut draft, name, forward.dtype, layout));
         let y = read(&mut draft, "the result", forward.dtype, self.y);
-        let lse = read(&mut draft, "the logarithms of the sums", DType::F32, self.lse);
+        let lse = read(&mut draft, "the largest scores and logarithms of the sums", DType::F32, self.lse);
         let g = read(&mut draft, "the gradient of the result", forward.dtype, self.g);
         let masks = [
             ("the bias", forward.dtype, forward.bias),
@@ -41,7 +41,7 @@ impl Problem for AttentionBackward {
             .into_iter()
             .filter_map(|(name, dtype, layout)| Some(read(&mut draft, name, dtype, layout?)))
             .collect();
-        let stats = draft.temporary(&[forward.rows(), 2], DType::F32)?;
+        let stats = draft.temporary(&[forward.rows(), 4], DType::F32)?;
         self.delta(&mut draft, &[y, g, lse, (stats, Access::Write)])?;
         let inputs = || [q, k, v, g, (stats, Access::Read)].into_iter().chain(masks.iter().copied());
         let mut write =

@@ -90,11 +90,12 @@ pub struct AttentionBackward {
 }
 
 impl AttentionBackward {
-    /// The backward pass of an attention, from its result, the logarithms of its sums, and the gradient of the result.
+    /// The backward pass of an attention, from its result, the largest scores and logarithms of its sums, and the gradient of the
+    /// result.
     ///
     /// # Errors
     /// [`Error::Shape`] if the result or its gradient has not the shape (batch, heads, queries, dim of values), or the logarithms not
-    /// (batch, heads, queries), contiguous; [`Error::Limit`] if a size is too large.
+    /// (batch, heads, queries, 2), contiguous; [`Error::Limit`] if a size is too large.
     pub fn new(
         forward: AttentionProblem,
         [y, lse, g]: [&Layout; 3],
@@ -105,6 +106,7 @@ impl AttentionBackward {
         let dkv = Layout::contiguous(OP, &[dv.offset() + dv.len()])?;
         dim(OP, dkv.len())?;
         shape.fits_backward([y, lse, g])?;
+        dim(OP, lse.len())?;
         let d = forward.dims;
         let dtype = forward.dtype;
         let strides = |of: &Layout| -> Result<[u32; 4]> {
@@ -228,7 +230,6 @@ impl AttentionShape {
     /// Checks the result, the logarithms and the gradient of the result.
     pub(super) fn fits_backward(&self, [y, lse, g]: [&Layout; 3]) -> Result<()> {
         let result = [self.batch, self.heads, self.queries, self.dim_v];
-        let rows = &result[..3];
         for (of, rule) in [
             (y, "the result must have the shape (batch, heads, queries, dim of values)"),
             (g, "the gradient must have the shape of the result"),
@@ -237,9 +238,9 @@ impl AttentionShape {
                 return Err(Error::shapes(OP, rule, of.shape(), &result));
             }
         }
-        if lse.shape() != rows || !lse.is_contiguous() {
-            let rule = "the logarithms must be contiguous and of the shape (batch, heads, queries)";
-            return Err(Error::shapes(OP, rule, lse.shape(), rows));
+        if lse.shape() != self.statistics() || !lse.is_contiguous() {
+            let rule = "the logarithms must be contiguous and of the shape (batch, heads, queries, 2)";
+            return Err(Error::shapes(OP, rule, lse.shape(), &self.statistics()));
         }
         Ok(())
     }

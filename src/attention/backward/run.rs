@@ -23,24 +23,24 @@ pub struct AttentionGradients<T: Real> {
     pub v: Tensor<T>,
 }
 
-/// The gradients of an [`attention`](crate::attention::attention) of `q`, `k` and `v`, whose result is `y`, whose logarithms are
-/// `lse` ([`attention_with_lse`](crate::attention::attention_with_lse)), and whose result has the gradient `grad`.
+/// The gradients of an [`attention`](crate::attention::attention) of `q`, `k` and `v`, whose result is `y`, whose largest scores and
+/// logarithms are `lse` ([`attention_with_lse`](crate::attention::attention_with_lse)), and whose result has the gradient `grad`.
 ///
-/// With the weights $p_{ij} = e^{s_{ij} - l_{i}}$, which are computed anew, and $\delta_{i} = y_{i} \cdot g_{i}$, the gradient of the
-/// scores is $t_{ij} = p_{ij} (g_{i} \cdot v_{j} - \delta_{i})$; those of the operands are $\nabla q_{i} = s \sum_{j} t_{ij} k_{j}$,
-/// $\nabla k_{j} = s \sum_{i} t_{ij} q_{i}$ and $\nabla v_{j} = \sum_{i} p_{ij} g_{i}$, summed over the heads of a group. Queries that
-/// attend no key, and keys and values that are masked, have the gradient 0.
+/// With the weights $p_{ij} = e^{(s_{ij} - m_{i}) - l_{i}}$, which are computed anew from the two parts $m_{i}$ and $l_{i}$ of `lse`, and
+/// $\delta_{i} = y_{i} \cdot g_{i}$, the gradient of the scores is $t_{ij} = p_{ij} (g_{i} \cdot v_{j} - \delta_{i})$; those of the operands
+/// are $\nabla q_{i} = s \sum_{j} t_{ij} k_{j}$, $\nabla k_{j} = s \sum_{i} t_{ij} q_{i}$ and $\nabla v_{j} = \sum_{i} p_{ij} g_{i}$, summed
+/// over the heads of a group. Queries that attend no key, and keys and values that are masked, have the gradient 0.
 ///
 /// # Shapes
 /// Operands as in [`attention`](crate::attention::attention); `y` and `grad` (batch, heads, $L$, dim of values), any strides; `lse`
-/// (batch, heads, $L$), contiguous. The gradients have the shapes of their operands, and lie in memory in the order of their axes.
+/// (batch, heads, $L$, 2), contiguous. The gradients have the shapes of their operands, and lie in memory in the order of their axes.
 /// # Errors
 /// As [`attention`](crate::attention::attention), and [`Error::Shape`] if `y`, `lse` or `grad` do not fit.
 /// # Precision
 /// Computed in f32 in a fixed order, so that equal calls give equal bits, then stored:
 /// [`reference::AttentionReference::gradients`](crate::reference::AttentionReference::gradients).
 /// # Launches
-/// Three: $\delta$, the gradient of the queries, and those of the keys and values. Besides these and two numbers for each query, nothing
+/// Three: $\delta$, the gradient of the queries, and those of the keys and values. Besides these and four numbers for each query, nothing
 /// is in memory.
 /// ```
 /// # fn main() -> tilewise::Result<()> {

@@ -63,8 +63,9 @@ impl<T: Real> MultiHeadAttention<T> {
         })
     }
 
-    /// Self attention of new positions of sequences, whose keys and values are appended to a cache. The queries attend all that the cache then
-    /// holds. With [`CausalFrom::BottomRight`], passes over the parts of a sequence give the rows of one causal pass over the whole.
+    /// Self attention of new positions of sequences, whose keys and values are appended to a cache. It is causal: each query attends what the
+    /// cache held, the new positions before it and its own. So passes over the parts of a sequence give the rows of one causal pass over the
+    /// whole. [`CausalFrom::BottomRight`] may be set and changes nothing.
     ///
     /// A rotary table rotates by the positions in the cache. If the call fails, the cache holds what it held before.
     ///
@@ -87,8 +88,9 @@ impl<T: Real> MultiHeadAttention<T> {
     /// let whole = layer.forward(&x, &causal)?.to_vec()?;
     ///
     /// let mut cache = layer.cache(1, 64)?;
-    /// layer.forward_cached(&x.slice(1, ..5)?, &mut cache, &causal)?; // the prompt
-    /// let last = layer.forward_cached(&x.slice(1, 5..)?, &mut cache, &causal)?.to_vec()?;
+    /// let options = AttentionOptions::new();
+    /// layer.forward_cached(&x.slice(1, ..5)?, &mut cache, &options)?; // the prompt
+    /// let last = layer.forward_cached(&x.slice(1, 5..)?, &mut cache, &options)?.to_vec()?;
     /// assert!(last.iter().zip(&whole[5 * 32..]).all(|(a, b)| (a - b).abs() < 1e-5));
     /// # Ok(())
     /// # }
@@ -125,6 +127,8 @@ impl<T: Real> MultiHeadAttention<T> {
         let before = cache.len();
         let [q, k, v] = self.self_heads(x, before)?;
         cache.append(&k, &v)?;
+        // Several new positions would see what comes after them.
+        let options = &options.causal(CausalFrom::BottomRight);
         let attend = || self.joined(&attention(&q, &cache.keys()?, &cache.values()?, options)?, residual);
         attend().inspect_err(|_| cache.truncate(before))
     }

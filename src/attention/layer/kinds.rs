@@ -1,5 +1,7 @@
 //! Of what kinds the parts of a transformer's layers are.
 
+use crate::ops::Activation;
+
 /// Whether a layer's linear maps and layer norms have biases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Biases {
@@ -30,12 +32,21 @@ pub enum BlockNorm {
     Rms,
 }
 
-/// The feed-forward part of a block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// The feed-forward part of a block. The default is `Plain` with the exact [`Activation::Gelu`].
+///
+/// A file of parameters does not say which activation they were trained with: another one loads as well, and gives other results.
+///
+/// | model | feed-forward part |
+/// |---|---|
+/// | `TransformerEncoderLayer` of `PyTorch`, as it is by default; the first Transformer | `Plain(Activation::Relu)` |
+/// | the same with `activation="gelu"`; BERT, ViT | `Plain(Activation::Gelu)` |
+/// | GPT-2 (`gelu_new`), and others with `gelu_pytorch_tanh` | `Plain(Activation::GeluTanh)` |
+/// | CLIP of `OpenAI` | `Plain(Activation::QuickGelu)` |
+/// | Llama | `SwiGlu` |
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FeedForward {
-    /// $W_{2}\,\mathrm{gelu}(W_{1} x + b_{1}) + b_{2}$, with the exact [`Activation::Gelu`](crate::Activation::Gelu). $W_{1}$ is (inner, embed).
-    #[default]
-    Gelu,
+    /// $W_{2}\,\sigma(W_{1} x + b_{1}) + b_{2}$ with any activation $\sigma$. $W_{1}$ is (inner, embed).
+    Plain(Activation),
     /// $W_{2}\,(\mathrm{silu}(G x) \circ U x)$, as in Llama, with biases if the block has them. The gate $G$ and $U$ (`gate_proj` and
     /// `up_proj`) are one weight: $W_{1}$ is (2 inner, embed), with the rows of $G$ first, so that one product computes both.
     SwiGlu,
@@ -55,14 +66,17 @@ impl BlockNorm {
     }
 }
 
-impl FeedForward {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Gelu, Self::SwiGlu];
+impl Default for FeedForward {
+    fn default() -> Self {
+        Self::Plain(Activation::Gelu)
+    }
+}
 
+impl FeedForward {
     /// The rows of the first weight for each inner feature.
     pub(super) fn maps(self) -> usize {
         match self {
-            Self::Gelu => 1,
+            Self::Plain(_) => 1,
             Self::SwiGlu => 2,
         }
     }

@@ -43,6 +43,7 @@ const WITHOUT_DEVICE: &[(&str, &str)] = &[
     ("Tensor::view_mut", "checks who else owns the buffer"),
     ("attention::MultiHeadAttentionBuilder::from_tensors", "checks shapes and keeps its operands"),
     ("attention::TransformerBlockBuilder::from_tensors", "checks shapes and keeps its operands"),
+    ("attention::alibi_slopes", "computes on the CPU"),
     ("clifford::Blades::", "plain data"),
     ("clifford::Multivector::", "computes on the CPU"),
     ("clifford::Multivectors::new", "checks shapes and keeps its operand"),

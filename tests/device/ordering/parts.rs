@@ -3,8 +3,8 @@
 
 use super::{encoder, fails_with, on_every_device};
 use tilewise::{
-    AttentionOptions, CausalFrom, Element, Fill, Gpu, KeyValueCache, MultiHeadAttention, Result, Tensor, bf16, f16, matmul,
-    ops,
+    AttentionOptions, CausalFrom, Element, Fill, Gpu, KeyValueCache, MultiHeadAttention, Result, Tensor,
+    bf16, f16, matmul, ops,
 };
 
 const DROPPED: &str = "were dropped without being submitted";
@@ -145,8 +145,7 @@ fn the_rest_of_a_tensor_is_as_it_was() {
         fails_with(matmul(&part(1..3, 0..6), &part(0..6, 0..1)), DROPPED);
         for (rows, columns) in [(0..2, 0..10), (4..6, 0..10), (0..6, 0..5), (0..6, 8..10), (2..4, 8..10)] {
             let there = part(rows.clone(), columns.clone());
-            let want: Vec<f32> =
-                rows.flat_map(|row| before[row * 10..][columns.clone()].to_vec()).collect();
+            let want: Vec<f32> = rows.flat_map(|row| before[row * 10..][columns.clone()].to_vec()).collect();
             assert_eq!(there.to_vec().unwrap(), want);
             assert_eq!(ops::neg(&ops::neg(&there).unwrap()).unwrap().to_vec().unwrap(), want);
         }

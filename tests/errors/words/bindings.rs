@@ -59,10 +59,10 @@ fn operands_that_cannot_be_bound() {
     let options = AttentionOptions::new();
     large("attention", attention(&heads, &heads, &heads, &options).map(drop));
     large("attention_with_lse", attention_with_lse(&heads, &heads, &heads, &options).map(drop));
-    let (x, lse) = (t(&[1, 1, 32, 32]), t(&[1, 1, 32]));
+    let (x, lse) = (t(&[1, 1, 32, 32]), t(&[1, 1, 32, 2]));
     // The gradients of keys and values are in one buffer.
     large("attention_backward", attention_backward(&x, &x, &x, &x, &lse, &x, &options).map(drop));
-    let (x, lse, bias) = (t(&[1, 1, 40, 8]), t(&[1, 1, 40]), t(&[40, 40]));
+    let (x, lse, bias) = (t(&[1, 1, 40, 8]), t(&[1, 1, 40, 2]), t(&[40, 40]));
     let options = options.bias(&bias);
     let backward = attention_bias_backward(&x, &x, &x, &x, &lse, &x, &options);
     large("attention_bias_backward", backward.map(drop));

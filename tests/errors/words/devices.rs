@@ -75,7 +75,7 @@ fn operands_of_different_devices() {
     apart("Rotary::apply", rotary.apply(&b, 0).map(drop));
     apart("Rotary::backward", rotary.backward(&b, 0).map(drop));
     let heads = |of: &Tensor<f32>| of.unsqueeze(0).unwrap().unsqueeze(0).unwrap();
-    let (x, far_x, lse) = (heads(&a), heads(&b), t(&[1, 1, 4]));
+    let (x, far_x, lse) = (heads(&a), heads(&b), t(&[1, 1, 4, 2]));
     let options = AttentionOptions::new();
     apart("attention", attention(&x, &far_x, &x, &options).map(drop));
     apart("attention", attention(&x, &x, &x, &options.bias(&b)).map(drop));
@@ -83,7 +83,7 @@ fn operands_of_different_devices() {
     let backward = attention_backward(&x, &x, &x, &x, &lse, &far_x, &options);
     apart("attention_backward", backward.map(drop));
     let options = options.bias(&a);
-    let backward = attention_bias_backward(&x, &x, &x, &x, &o(&[1, 1, 4]), &x, &options);
+    let backward = attention_bias_backward(&x, &x, &x, &x, &o(&[1, 1, 4, 2]), &x, &options);
     apart("attention_bias_backward", backward.map(drop));
     let gamma = o(&[4]);
     let (layer, rms) = (LayerNorm::default(), RmsNorm { gamma: Some(&gamma), ..RmsNorm::default() });

@@ -6,7 +6,9 @@ use std::fmt::Debug;
 use tilewise::attention::{Biases, BlockNorm, FeedForward, NormPosition};
 use tilewise::ops::RotaryPairs;
 use tilewise::reference::Definition;
-use tilewise::{AttentionOptions, CausalFrom, DType, Fill, Gpu, Real, Tensor, bf16, f16};
+use tilewise::{
+    Activation, AttentionOptions, CausalFrom, DType, Fill, Gpu, Real, Tensor, TransformerBlock, bf16, f16,
+};
 
 const FORMS: [Form; 4] = [
     ODD,
@@ -80,10 +82,15 @@ fn blocks_are_as_defined() {
             DType::F16 => (FORMS.map(|form| small(form, 9, 3)), 7),
             _ => (FORMS.map(|form| small(form, 5, 1)), 3),
         };
+        let plain = [Activation::Gelu, Activation::Relu, Activation::GeluTanh, Activation::Silu];
+        let parts = plain.map(FeedForward::Plain).into_iter().chain([FeedForward::SwiGlu]);
         for (at, norm) in BlockNorm::ALL.into_iter().enumerate() {
-            for (of, feed_forward) in FeedForward::ALL.into_iter().enumerate() {
-                for position in NormPosition::ALL {
-                    let attention = forms[(at + 2 * of) % 3];
+            for (of, feed_forward) in parts.clone().enumerate() {
+                let position = NormPosition::ALL[(at + of) % 2];
+                let positions =
+                    if (1..4).contains(&of) { vec![position] } else { NormPosition::ALL.to_vec() };
+                for position in positions {
+                    let attention = forms[(at + 2 * usize::from(feed_forward == FeedForward::SwiGlu)) % 3];
                     let form = BlockForm { attention, inner, norm, position, feed_forward };
                     let block = form.block::<T>(gpu, length);
                     let x = gpu.random::<T>([batch, length, attention.embed], Fill::Uniform, 9).unwrap();
@@ -102,6 +109,46 @@ fn blocks_are_as_defined() {
     for_all_types(check::<f32>, check::<f16>, check::<bf16>);
 }
 
+/// A block of which only the activation is left: $y = x + \sigma(x)$. Files do not say which one they need.
+#[test]
+fn a_block_has_the_activation_it_is_told() {
+    let Some(gpu) = support::gpu() else { return };
+    let of = |values: &[f32], shape: &[usize]| gpu.tensor(values, shape).unwrap();
+    let eye = of(&[1.0, 0.0, 0.0, 1.0], &[2, 2]);
+    let tensors = [
+        ("self_attn.in_proj_weight", of(&[0.0; 12], &[6, 2])),
+        ("self_attn.in_proj_bias", of(&[0.0; 6], &[6])),
+        ("self_attn.out_proj.weight", of(&[0.0; 4], &[2, 2])),
+        ("self_attn.out_proj.bias", of(&[0.0; 2], &[2])),
+        ("linear1.weight", eye.clone()),
+        ("linear1.bias", of(&[0.0; 2], &[2])),
+        ("linear2.weight", eye),
+        ("linear2.bias", of(&[0.0; 2], &[2])),
+        ("norm1.weight", of(&[1.0; 2], &[2])),
+        ("norm1.bias", of(&[0.0; 2], &[2])),
+        ("norm2.weight", of(&[1.0; 2], &[2])),
+        ("norm2.bias", of(&[0.0; 2], &[2])),
+    ];
+    let x = of(&[1.0, -1.0], &[1, 1, 2]); // of mean 0 and variance 1
+    for (activation, want) in [
+        (Activation::Relu, [2.0, -1.0]), // the default of PyTorch
+        (Activation::Gelu, [1.841_344_7, -1.158_655_3]),
+        (Activation::GeluTanh, [1.841_192, -1.158_808]), // GPT-2
+        (Activation::Silu, [1.731_058_6, -1.268_941_4]),
+    ] {
+        let builder = TransformerBlock::<f32>::builder(2, 1, 2).norm_position(NormPosition::Pre).eps(0.0);
+        let block =
+            builder.feed_forward(FeedForward::Plain(activation)).from_tensors(tensors.clone()).unwrap();
+        let y = block.forward(&x, &AttentionOptions::new()).unwrap().to_vec().unwrap();
+        assert!(
+            y.iter().zip(want).all(|(y, want)| (y - want).abs() < 1e-6),
+            "{activation}: {y:?}, not {want:?}"
+        );
+        assert_eq!(block.feed_forward(), FeedForward::Plain(activation));
+    }
+    assert_eq!(FeedForward::default(), FeedForward::Plain(Activation::Gelu));
+}
+
 /// Views with gaps and other orders give the results of their copies, up to the order of sums.
 #[test]
 fn operands_may_have_any_strides() {
@@ -118,7 +165,7 @@ fn operands_may_have_any_strides() {
         inner: 40,
         norm: BlockNorm::Layer,
         position: NormPosition::Post,
-        feed_forward: FeedForward::Gelu,
+        feed_forward: FeedForward::default(),
     };
     let block = form.block::<f32>(&gpu, 7);
     let want = block.forward(&view.contiguous().unwrap(), &causal).unwrap().to_vec().unwrap();

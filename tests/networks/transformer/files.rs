@@ -5,14 +5,16 @@ use crate::support;
 use pollster::block_on;
 use tilewise::attention::{Biases, BlockNorm, FeedForward, NormPosition};
 use tilewise::io::{Safetensors, SafetensorsWriter};
-use tilewise::{AttentionOptions, Element, Fill, MultiHeadAttention, Parameters, TransformerBlock, f16};
+use tilewise::{
+    Activation, AttentionOptions, Element, Fill, MultiHeadAttention, Parameters, TransformerBlock, f16,
+};
 
 const FORM: BlockForm = BlockForm {
     attention: Form { embed: 12, heads: 4, kv_heads: 4, biases: Biases::All, rotary: None },
     inner: 20,
     norm: BlockNorm::Layer,
     position: NormPosition::Post,
-    feed_forward: FeedForward::Gelu,
+    feed_forward: FeedForward::Plain(Activation::Gelu),
 };
 
 /// The names of `torch.nn.TransformerEncoderLayer(12, 4, 20).state_dict()`, and the shapes.

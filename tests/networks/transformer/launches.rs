@@ -52,7 +52,7 @@ fn a_block_is_seven_launches() {
     let causal = AttentionOptions::new().causal(CausalFrom::BottomRight);
     for norm in BlockNorm::ALL {
         for position in NormPosition::ALL {
-            for (feed_forward, want) in [(FeedForward::Gelu, 7), (FeedForward::SwiGlu, 8)] {
+            for (feed_forward, want) in [(FeedForward::default(), 7), (FeedForward::SwiGlu, 8)] {
                 let form = BlockForm { attention: FORM, inner: 96, norm, position, feed_forward };
                 let block = form.block::<f32>(&gpu, 48);
                 assert_eq!(launches(&gpu, || block.forward(&x, &causal)), want, "{form:?}");

@@ -56,7 +56,7 @@ fn fed<T: Real>(block: &TransformerBlock<T>, x: &Tensor<T>, residual: &Tensor<T>
     let first =
         |activation| linear(block, ["linear1.weight", "linear1.bias"], activation).forward(x).unwrap();
     let hidden = match block.feed_forward() {
-        FeedForward::Gelu => first(Activation::Gelu),
+        FeedForward::Plain(activation) => first(activation),
         FeedForward::SwiGlu => {
             let both = first(Activation::None);
             let [gate, up] = [0..block.inner(), block.inner()..2 * block.inner()]
@@ -73,7 +73,8 @@ fn a_block_has_the_bits_of_its_steps() {
     fn check<T: Real>(gpu: &Gpu) {
         let (batch, length) = (2, 7);
         for (norm_kind, position, feed_forward) in [
-            (BlockNorm::Layer, NormPosition::Post, FeedForward::Gelu),
+            (BlockNorm::Layer, NormPosition::Post, FeedForward::default()),
+            (BlockNorm::Layer, NormPosition::Post, FeedForward::Plain(Activation::Relu)),
             (BlockNorm::Rms, NormPosition::Pre, FeedForward::SwiGlu),
         ] {
             let form = BlockForm {

@@ -78,7 +78,7 @@ pub(crate) fn launches() -> Vec<Launch> {
                     launches.extend(Launch::steps(&what, &plan));
                 }
                 let (Some(y), Some(lse)) =
-                    (of(&[batch, heads, queries, dim_v]), of(&[batch, heads, queries]))
+                    (of(&[batch, heads, queries, dim_v]), of(&[batch, heads, queries, 2]))
                 else {
                     continue;
                 };

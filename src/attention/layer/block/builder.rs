@@ -30,7 +30,8 @@ pub struct TransformerBlockBuilder<T: Real> {
 
 impl<T: Real> TransformerBlock<T> {
     /// A builder of blocks with `embed` features, this number of heads, and `inner` features in the feed-forward part. By default the
-    /// blocks are those of `PyTorch`, with `activation="gelu"`.
+    /// blocks are those of `PyTorch`, with `activation="gelu"`. `PyTorch`'s own default is `"relu"`: set
+    /// [`feed_forward`](TransformerBlockBuilder::feed_forward) for parameters that were trained with it, since they do not say so.
     pub fn builder(embed: usize, heads: usize, inner: usize) -> TransformerBlockBuilder<T> {
         TransformerBlockBuilder {
             attention: MultiHeadAttention::builder(embed, heads),
@@ -80,7 +81,20 @@ impl<T: Real> TransformerBlockBuilder<T> {
         Self { eps: Some(eps), ..self }
     }
 
-    /// Sets the feed-forward part. The default is GELU.
+    /// Sets the feed-forward part with its activation. The default is that of the exact GELU.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// use tilewise::attention::FeedForward;
+    /// use tilewise::{Activation, TransformerBlock};
+    ///
+    /// // PyTorch's TransformerEncoderLayer(32, 4, 128): its activation is relu.
+    /// let relu = FeedForward::Plain(Activation::Relu);
+    /// let block = TransformerBlock::<f32>::builder(32, 4, 128).feed_forward(relu).random(&gpu)?;
+    /// assert_eq!(block.feed_forward(), relu);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn feed_forward(self, feed_forward: FeedForward) -> Self {
         Self { feed_forward, ..self }
     }
@@ -154,7 +168,7 @@ impl<T: Real> TransformerBlockBuilder<T> {
         tensors: &mut LayerTensors<T>,
     ) -> Result<TransformerBlock<T>> {
         let activation = match self.feed_forward {
-            FeedForward::Gelu => Activation::Gelu,
+            FeedForward::Plain(activation) => activation,
             FeedForward::SwiGlu => Activation::None,
         };
         let mut both = |of: &str| {

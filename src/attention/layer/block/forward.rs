@@ -90,7 +90,7 @@ impl<T: Real> TransformerBlock<T> {
     fn fed(&self, x: &Tensor<T>, residual: &Tensor<T>) -> Result<Tensor<T>> {
         let hidden = mapped(&self.linear1, x, None)?;
         let hidden = match self.feed_forward {
-            FeedForward::Gelu => hidden,
+            FeedForward::Plain(_) => hidden,
             FeedForward::SwiGlu => {
                 let (gate, up) = (hidden.slice(2, ..self.inner())?, hidden.slice(2, self.inner()..)?);
                 map(&[&gate, &up], |[gate, up]| gate.sigmoid() * gate * up)?

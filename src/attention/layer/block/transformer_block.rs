@@ -53,7 +53,7 @@ pub struct TransformerBlock<T: Real> {
     pub(super) position: NormPosition,
     pub(super) feed_forward: FeedForward,
     pub(super) attention: MultiHeadAttention<T>,
-    /// The first layer of the feed-forward part. Its activation is `Gelu`, or none with `SwiGLU`.
+    /// The first layer of the feed-forward part. It has the activation, or none with `SwiGLU`.
     pub(super) linear1: Linear<T>,
     pub(super) linear2: Linear<T>,
     pub(super) norm1: Norm<T>,

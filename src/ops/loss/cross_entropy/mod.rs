@@ -82,12 +82,13 @@ pub fn cross_entropy_and_gradient<'a, T: Real>(
 ///
 /// The mean over rows whose targets are classes is the sum of the losses divided by the sum of the targets' weights, as in
 /// PyTorch; over rows whose targets are probabilities it is divided by the number of rows. Ignored rows count in neither
-/// sum, and their gradient is 0. If all rows are ignored, or the weights of all targets are 0, the loss and the gradient are
-/// 0 (PyTorch returns NaN for the mean).
+/// sum, and their gradient is 0. If all rows are ignored, or the weights of all targets are 0, the mean and its gradient are
+/// 0, whatever label smoothing spreads over other classes (`PyTorch` returns NaN for the mean, and gradients of NaN or 0).
 ///
 /// A target that is no class of the logits, and is not ignored, makes its row's loss and gradient NaN, and so the mean or sum.
-/// A class of probability 0 has no part in the loss, even if its logit is $-\infty$. A row with a NaN or $+\infty$, or of
-/// $-\infty$ only, has a loss of NaN.
+/// A class of probability 0 has no part in the loss, even if its logit is $-\infty$ (`PyTorch` returns NaN for probabilities). If the logit of
+/// a class with a probability above 0 is $-\infty$, the loss is infinite and the gradient finite, as in `PyTorch`; label smoothing gives all
+/// classes a probability. A row with a NaN or $+\infty$, or of $-\infty$ only, has a loss of NaN.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

@@ -54,7 +54,7 @@ pub struct BatchNormed<T: Real> {
 }
 
 /// Batch norm in evaluation, of an operand with channels last: $y = \gamma (x - m) / \sqrt{v + \varepsilon} + \beta$ with the
-/// running mean $m$ and variance $v$ of a channel.
+/// running mean $m$ and variance $v$ of a channel. If $v + \varepsilon = 0$, elements that are the mean become NaN, others infinite.
 ///
 /// # Shapes
 /// `x` (..., channels), any view of 1 to 6 axes; gamma, beta and the statistics (channels). The result has the shape of `x`,
@@ -116,7 +116,8 @@ pub fn batch_norm_backward<T: Real>(
     call(op, || norm.channels(op).backward(x, &running.given(), grad, passes))
 }
 
-/// Batch norm in training: by the mean and the biased variance of the rows of `x`. Returns them, and updated running statistics.
+/// Batch norm in training: by the mean and the biased variance of the rows of `x`. Returns them, and updated running statistics. If
+/// $\varepsilon = 0$, a channel of equal elements becomes NaN.
 ///
 /// # Shapes
 /// As [`batch_norm`], of two rows at least.

@@ -50,7 +50,7 @@ impl<T: Real> Default for InstanceNorm<'_, T> {
 /// Group norm of an operand with channels last: $y = \gamma (x - m) / \sqrt{v + \varepsilon} + \beta$ with the mean $m$ and the
 /// variance $v$ of the elements of a group of channels, for each index of the first axis.
 ///
-/// A group that contains NaN or infinity becomes NaN.
+/// A group that contains NaN or infinity becomes NaN. If $\varepsilon = 0$, so does a group of equal elements.
 ///
 /// # Shapes
 /// `x` (n, ..., channels), any view of 2 to 6 axes; gamma and beta (channels). The result has the shape of `x`, row-major. If the

@@ -34,12 +34,12 @@ pub(super) const CALLS: &[Call] = &[
     }),
     ("attention::attention_backward", |it| {
         let x = it.a.unsqueeze(0)?.unsqueeze(0)?;
-        let lse = it.a.slice(0, ..1)?.unsqueeze(0)?;
+        let lse = it.a.slice(0, ..2)?.reshape([1, 1, 8, 2])?;
         attention_backward(&x, &x, &x, &x, &lse, &x, &AttentionOptions::new()).map(drop)
     }),
     ("attention::attention_bias_backward", |it| {
         let x = it.a.unsqueeze(0)?.unsqueeze(0)?;
-        let lse = it.a.slice(0, ..1)?.unsqueeze(0)?;
+        let lse = it.a.slice(0, ..2)?.reshape([1, 1, 8, 2])?;
         let options = AttentionOptions::new().bias(&it.a);
         attention_bias_backward(&x, &x, &x, &x, &lse, &x, &options).map(drop)
     }),

@@ -127,7 +127,7 @@ fn attention(plans: &mut List<'_>) {
 /// The gradients of attention of 16 heads, and of a bias for all batches.
 fn gradients_of_attention(plans: &mut List<'_>, dtype: DType) {
     for dim in [64, 128] {
-        let (x, lse, bias) = (flat(&[1, 16, 4096, dim]), flat(&[1, 16, 4096]), flat(&[16, 4096, 4096]));
+        let (x, lse, bias) = (flat(&[1, 16, 4096, dim]), flat(&[1, 16, 4096, 2]), flat(&[16, 4096, 4096]));
         let mut add = |name: &str, bias, of| {
             let layouts =
                 AttentionLayouts { q: &x, k: &x, v: &x, bias, lengths: None, keep: None, slopes: None };
