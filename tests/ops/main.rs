@@ -26,3 +26,4 @@ mod special;
 mod support;
 mod texts;
 mod vectors;
+mod windows;
