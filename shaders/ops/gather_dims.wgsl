@@ -11,7 +11,7 @@ struct Dims {
     count: u32,    // elements, or vectors, of C
     rank: u32,     // number of axes, at least 1
     missing: u32,  // the bits of what an index out of range gives
-    reserved: u32,
+    start: u32,    // index of the first position of A's window along that axis
 }
 
 // The places in A, at index 0, and in the indices for the first element of a row of C, which runs along the innermost axis.

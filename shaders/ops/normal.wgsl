@@ -10,7 +10,7 @@ struct Dims {
     count: u32, // of elements
     seed_low: u32,
     seed_high: u32,
-    reserved: u32,
+    first: u32, // the number of the first four elements
 }
 
 //#slot dims default immediate
@@ -52,7 +52,7 @@ fn main(
     if quad >= (dims.count + 3u) / 4u {
         return;
     }
-    let words = philox(vec4<u32>(quad, 0u, 0u, TAG), vec2<u32>(dims.seed_low, dims.seed_high));
+    let words = philox(vec4<u32>(dims.first + quad, 0u, 0u, TAG), vec2<u32>(dims.seed_low, dims.seed_high));
     let v = vec4<u32>(element(words.x), element(words.y), element(words.z), element(words.w));
     if quad * 4u + 4u <= dims.count {
         save_bits_c(quad, v);

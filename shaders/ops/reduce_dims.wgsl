@@ -16,7 +16,7 @@ struct Dims {
     parts: u32,                // of the terms of an element of C
     finish: u32,               // how the result follows from what is known of all terms: one of the constants below
     number: u32,               // the bits of a number, or a pattern that reverses the order
-    reserved: u32,
+    start: u32,                // index of a window's first element along the axis, if several windows are joined
 }
 const DIVIDED: u32 = 1u; // the sum, divided by `number`
 const ROOT: u32 = 2u; // the root of the sum

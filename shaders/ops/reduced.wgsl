@@ -13,3 +13,9 @@ fn store_reduced(at: u32, part: u32, value: held) {
 fn store_reduced(at: u32, part: u32, value: held) {
     c[at * dims.parts + part] = value;
 }
+
+//#variant place_in_window
+// The same of places, whose indices count along the axis from `dims.start` on. They are inverted.
+fn store_reduced(at: u32, part: u32, value: held) {
+    c[at * dims.parts + part] = vec2<u32>(value.x, value.y - dims.start);
+}

@@ -237,3 +237,39 @@ fn followed(x: held, y: held) -> held {
 fn total(x: held) -> sum {
     return x.z / bitcast<f32>(dims.number);
 }
+
+//#variant moments_of_windows
+// The variance of elements in several windows, of which each subtracts an element of its own: it is known besides the moments.
+const NEEDS_ORIGIN: bool = true;
+
+fn nothing_from(at: u32) -> held {
+    return held(0.0);
+}
+
+fn term_of(x: element, at: u32, origin: element) -> held {
+    return vec4<f32>(1.0, x - origin, 0.0, origin);
+}
+
+fn quad_term(v: vec4<element>, at: u32, origin: element) -> held {
+    let x = v - origin;
+    let mean = 0.25 * ((x.x + x.y) + (x.z + x.w));
+    let d = x - mean;
+    return vec4<f32>(4.0, mean, (d.x * d.x + d.y * d.y) + (d.z * d.z + d.w * d.w), origin);
+}
+
+fn joined(x: held, y: held) -> held {
+    let count = x.x + y.x;
+    let share = y.x / max(count, 1.0);
+    let d = (y.y - x.y) + (y.w - x.w);
+    let both = vec4<f32>(count, x.y + d * share, (x.z + y.z) + (x.x * share * d) * d, x.w);
+    // The origin of no elements is none.
+    return select(select(both, y, x.x == 0.0), x, y.x == 0.0);
+}
+
+fn followed(x: held, y: held) -> held {
+    return joined(x, y);
+}
+
+fn total(x: held) -> sum {
+    return x.z / bitcast<f32>(dims.number);
+}

@@ -46,6 +46,7 @@ pub(crate) mod scatter;
 pub(crate) mod softmax;
 pub(crate) mod subgroups;
 pub(crate) mod vectors;
+pub(crate) mod windows;
 pub(crate) mod writer;
 
 pub use crate::layout::Overflow;

@@ -100,6 +100,12 @@ impl Region {
         crate::layout::window(self.layout.bytes(self.dtype))
     }
 
+    /// Bytes from the start of the window to the end of the last element.
+    pub(crate) fn bound_bytes(&self) -> u64 {
+        // Up to the end of the last element: the limit is a multiple of 16 bytes, as windows are.
+        self.layout.bytes(self.dtype).end.saturating_sub(self.window().start)
+    }
+
     /// Bytes of the distinct elements that a kernel touches: an axis of stride 0 counts once.
     fn distinct_bytes(&self) -> u64 {
         let layout = self.touched.as_ref().unwrap_or(&self.layout);
@@ -204,9 +210,7 @@ impl<'a> Draft<'a> {
         let mut bound = Vec::with_capacity(args.len());
         for &(region, access) in args {
             let window = region.window();
-            // Up to the end of the last element: the limit is a multiple of 16 bytes, as windows are.
-            let end = region.layout.bytes(region.dtype).end;
-            let (needed, allowed) = (end.saturating_sub(window.start), caps.limits.binding_bytes);
+            let (needed, allowed) = (region.bound_bytes(), caps.limits.binding_bytes);
             if needed > allowed {
                 return Err(Error::Limit {
                     op,

@@ -32,3 +32,4 @@ mod special;
 mod support;
 mod texts;
 mod vectors;
+mod windows;

@@ -18,3 +18,4 @@ mod printed;
 mod ranking;
 #[path = "../support/mod.rs"]
 mod support;
+mod windows;

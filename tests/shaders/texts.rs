@@ -142,7 +142,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     for shader in ["ops/cumsum", "ops/cumsum_columns"] {
         assert_eq!(dims_of(shader), cumsum, "{shader}");
     }
-    let reductions: Members = members!(ReduceDims: axes a_offset a_stride length lines rows kept reduced lanes parts finish number reserved);
+    let reductions: Members = members!(ReduceDims: axes a_offset a_stride length lines rows kept reduced lanes parts finish number start);
     for shader in ["ops/reduce", "ops/reduce_columns", "ops/reduce_parts"] {
         assert_eq!(dims_of(shader), reductions, "{shader}");
     }

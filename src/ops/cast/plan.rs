@@ -1,18 +1,45 @@
-//! The plan of a copy or cast: one step.
+//! The plan of a copy or cast: one step, or one for each window.
 
 use super::kernel::LANES;
 use super::problem::{CastProblem, op};
 use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::layout::Layout;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::ops::windows::JOINS;
+use crate::plan::{
+    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem, Time,
+    plan_in_windows,
+};
 use crate::{Error, Result};
+use std::ops::Range;
 
 impl Problem for CastProblem {
-    /// One step. The kernel depends on the types, and on whether the view is contiguous.
+    /// One step, or one for each window. The kernel depends on the types, and on whether the view is contiguous.
     ///
     /// Operands: the view, the copy.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+}
+
+impl InWindows for CastProblem {
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let view = self.layout()?;
+        let copy = Layout::contiguous(op(self.from, self.to), view.shape())?;
+        let all: Vec<Option<usize>> = (0..view.rank()).map(Some).collect();
+        let extents = view.shape().to_vec();
+        let operands = vec![
+            CutOperand::new(Form::View, view, self.from, all.clone()),
+            CutOperand::new(Form::Dense, copy, self.to, all),
+        ];
+        Ok(CutAxes { extents, joined: 0, operands, whole: None })
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        Self::new(&layouts[0], self.from, self.to, self.overflow)
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = op(self.from, self.to);
         if self.dims.count == 0 {
             return Err(Error::shape(op, "the view must have at least one element", &[0]));

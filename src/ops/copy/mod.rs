@@ -3,11 +3,13 @@
 mod at_position;
 mod kernel;
 mod ordered;
+mod part;
 mod plan;
 pub(crate) mod problem;
 mod repeat;
 
 pub use at_position::{copy_into_at, slice_at};
+pub(in crate::ops) use part::copy_part;
 pub use repeat::repeat;
 
 use crate::error::call;

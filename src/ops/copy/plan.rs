@@ -1,18 +1,57 @@
-//! The plan of a copy: one step.
+//! The plan of a copy: one step, or one for each window.
 
 use super::kernel::LANES;
-use super::problem::{CopyProblem, Longer};
+use super::problem::{CopyProblem, Longer, Sliced};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::Needs;
-use crate::layout::DType;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::layout::{DType, Layout};
+use crate::plan::{
+    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, Joins, NewStep, Plan, Problem, Time,
+    plan_in_windows,
+};
+use std::ops::Range;
 
 impl Problem for CopyProblem {
-    /// One step. The kernel depends on whether rows are whole words, and on whether a position is read from a tensor.
+    /// One step, or one for each window. The kernel depends on whether rows are whole words, and on whether a position is read
+    /// from a tensor.
     ///
     /// Operands: C, A; with a position, the tensor that has it.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, Joins::NONE)
+    }
+}
+
+impl InWindows for CopyProblem {
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let ([c, a], uncut) = match self.sliced {
+            None => (self.layouts()?, None),
+            Some(Sliced { longer: Longer::C, axis, whole, other }) => ([whole, other], Some(axis)),
+            Some(Sliced { longer: Longer::A, axis, whole, other }) => ([other, whole], Some(axis)),
+        };
+        let axes: Vec<usize> = (0..c.rank()).filter(|&axis| Some(axis) != uncut).collect();
+        let own: Vec<Option<usize>> = axes.iter().copied().map(Some).collect();
+        let mut operands = vec![
+            CutOperand::new(Form::View, c, self.dtype, own.clone()),
+            CutOperand::new(Form::View, a, self.dtype, own),
+        ];
+        if uncut.is_some() {
+            operands.push(CutOperand::whole(self.position()?, DType::I32, axes.len()));
+        }
+        let extents = axes.iter().map(|&axis| c.shape()[axis]).collect();
+        Ok(CutAxes { extents, joined: 0, operands, whole: None })
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        match (self.sliced, layouts) {
+            (Some(sliced), [c, a, at]) => {
+                Self::at_position(sliced.longer, [a, c], sliced.axis, at, self.dtype)
+            }
+            _ => Self::new(&layouts[1], &layouts[0], self.dtype),
+        }
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(self.op(), &[], caps);
         let [c, a] = self.layouts()?;
         let (c, a) = match self.sliced {
@@ -21,11 +60,11 @@ impl Problem for CopyProblem {
                 draft.operand("a", self.dtype, a, Access::Read),
             ),
             // The kernel writes one slice of the output, and binds all of it.
-            Some((Longer::C, whole)) => (
+            Some(Sliced { longer: Longer::C, whole, .. }) => (
                 draft.operand("the output", self.dtype, whole, Access::Update).touched_like(c),
                 draft.operand("a", self.dtype, a, Access::Read),
             ),
-            Some((Longer::A, whole)) => (
+            Some(Sliced { longer: Longer::A, whole, .. }) => (
                 draft.operand("the output", self.dtype, c, Access::Write),
                 draft.operand("a", self.dtype, whole, Access::Read).touched_like(a),
             ),

@@ -49,8 +49,19 @@ pub struct CopyProblem {
     pub(super) dtype: DType,
     /// What the kernel moves together.
     pub(super) unit: Unit,
-    /// The operand of which a slice is copied, as a whole.
-    pub(super) sliced: Option<(Longer, Layout)>,
+    /// Of which operand a slice is copied.
+    pub(super) sliced: Option<Sliced>,
+}
+
+/// The operands of a copy to or from a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Sliced {
+    pub(super) longer: Longer,
+    /// The axis along which one is longer.
+    pub(super) axis: usize,
+    /// The layouts of the longer operand, as a whole, and of the other, relative to their windows.
+    pub(super) whole: Layout,
+    pub(super) other: Layout,
 }
 
 /// The name of the operation in errors and plans.
@@ -85,6 +96,7 @@ impl CopyProblem {
             Longer::C => (c, a.shape()[axis]),
             Longer::A => (a, c.shape()[axis]),
         };
+        let other = if longer == Longer::C { *a } else { *c };
         let first = whole.slice(axis, ..length)?;
         let [a, c] = match longer {
             Longer::C => [a, &first],
@@ -103,7 +115,8 @@ impl CopyProblem {
         for (axis, number) in problem.dims.axes.iter_mut().zip(shift) {
             axis[3] = number;
         }
-        problem.sliced = Some((longer, whole.in_window(dtype)));
+        let (whole, other) = (whole.in_window(dtype), other.in_window(dtype));
+        problem.sliced = Some(Sliced { longer, axis, whole, other });
         Ok(problem)
     }
 
@@ -154,10 +167,10 @@ impl CopyProblem {
 
     /// The name in plans.
     pub(super) fn op(&self) -> &'static str {
-        match self.sliced {
+        match self.sliced.map(|sliced| sliced.longer) {
             None => OP,
-            Some((Longer::C, _)) => "copy_into_at",
-            Some((Longer::A, _)) => "slice_at",
+            Some(Longer::C) => "copy_into_at",
+            Some(Longer::A) => "slice_at",
         }
     }
 

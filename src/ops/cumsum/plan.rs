@@ -1,4 +1,5 @@
-//! The plan of a cumulative sum: one step, or three if there are too few rows to occupy a device.
+//! The plan of a cumulative sum: one step, or three if there are too few rows to occupy a device; for
+//! each window.
 
 use super::kernel::{COLUMN_LANES, LANES, Stage};
 use super::problem::{CumsumDims, CumsumProblem, OP};
@@ -7,7 +8,12 @@ use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout};
 use crate::ops::lines::Across;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
+use crate::ops::windows::{JOINS, axes_but};
+use crate::plan::{
+    Access, CutAxes, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem, Region, Time,
+    plan_in_windows,
+};
+use std::ops::Range;
 
 /// Workgroups that occupy a device.
 const MANY_WORKGROUPS: u32 = 256;
@@ -30,6 +36,22 @@ impl Problem for CumsumProblem {
     ///
     /// Operands: A, the result.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+}
+
+impl InWindows for CumsumProblem {
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let c = Layout::contiguous(OP, self.a.shape())?;
+        let views = [(Form::View, self.a, self.dtype), (Form::Dense, c, self.dtype)];
+        Ok(axes_but(self.axis, self.a.shape(), views))
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        Self::new(&layouts[0], self.axis, self.dtype)
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &[], caps);
         let a = draft.operand("the operand", self.dtype, self.a, Access::Read);
         let c = Layout::contiguous(OP, &[self.a.len()])?;

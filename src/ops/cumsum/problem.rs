@@ -32,6 +32,8 @@ pub struct CumsumProblem {
     pub(super) dtype: DType,
     /// The operand, relative to its window.
     pub(super) a: Layout,
+    /// The axis.
+    pub(super) axis: usize,
     /// The lines along the axis.
     pub(super) lines: Lines,
 }
@@ -53,11 +55,11 @@ impl CumsumProblem {
         let mut lines = Lines::new(OP, a, &[0; MAX_RANK], axis)?;
         // The sums of parts are in the order of the rows.
         let mut stride = 1;
-        for axis in &mut lines.axes[..lines.rank as usize] {
-            axis[3] = stride;
-            stride *= axis[0];
+        for outer in &mut lines.axes[..lines.rank as usize] {
+            outer[3] = stride;
+            stride *= outer[0];
         }
-        Ok(Self { dtype, a: a.in_window(dtype), lines })
+        Ok(Self { dtype, a: a.in_window(dtype), axis, lines })
     }
 
     /// The uniform, for a number of parts, each with at most `chunk` elements.

@@ -1,4 +1,4 @@
-//! The plan of an elementwise function: one step.
+//! The plan of an elementwise function: one step, or one for each window.
 
 use super::kernel::LANES;
 use super::kind::Kind;
@@ -8,18 +8,44 @@ use super::written::NUMBERS;
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::Needs;
-use crate::layout::dim;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, ScalarParameter, Time};
+use crate::layout::{DType, Layout, dim};
+use crate::plan::{
+    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, Joins, NewStep, Plan, Problem,
+    ScalarParameter, Time, plan_in_windows,
+};
 use std::mem::offset_of;
+use std::ops::Range;
 
 /// The names of the operands in plans and errors.
 const NAMES: [&str; 4] = ["a", "b", "operand 2", "operand 3"];
 
 impl Problem for ElementwiseProblem {
-    /// One step. The kernel depends on the function, the types and the memory layout.
+    /// One step, or one for each window. The kernel depends on the function, the types and the memory layout.
     ///
     /// Operands: C, then those of the function. Scalars: its numbers.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, Joins::NONE)
+    }
+}
+
+impl InWindows for ElementwiseProblem {
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let layouts = self.layouts()?;
+        let extents = layouts[0].shape().to_vec();
+        let all: Vec<Option<usize>> = (0..extents.len()).map(Some).collect();
+        let dtypes = [self.dtype].into_iter().chain(self.dtypes());
+        let operands = layouts.into_iter().zip(dtypes);
+        let operands =
+            operands.map(|(layout, dtype)| CutOperand::new(Form::View, layout, dtype, all.clone()));
+        Ok(CutAxes { extents, joined: 0, operands: operands.collect(), whole: None })
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        let operands: Vec<(&Layout, DType)> = layouts[1..].iter().zip(self.dtypes()).collect();
+        Self::new(self.function.clone(), &operands, (&layouts[0], self.dtype))
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.function.op();
         let dtypes = self.dtypes();
         let written = self.function.written(&dtypes, self.dtype)?;

@@ -1,4 +1,5 @@
-//! The kernels that take elements by index: `shaders/ops/gather.wgsl`, and `gather_vectors.wgsl` for rows of whole vectors.
+//! The kernels that take elements by index: `shaders/ops/gather.wgsl`, and `gather_vectors.wgsl` for rows of whole vectors;
+//! `gather_more.wgsl` for further windows of A.
 
 use super::problem::{GatherDims, GatherProblem};
 use crate::caps::Caps;
@@ -21,6 +22,17 @@ impl GatherProblem {
                 .param("WHOLE", self.dims.rank == 1 || self.dims.axes[0][0].is_multiple_of(4))
                 .slot("save_bits_c", quad_variant(self.dtype)),
         }
+    }
+
+    /// The kernel for a further window of A, which takes element by element.
+    pub(super) fn kernel_of_more(&self, caps: &Caps) -> Kernel {
+        Kernel::new("ops/gather_more")
+            .dims(caps, size_of::<GatherDims>())
+            .param("LANES", LANES)
+            .param("c_unit", quad_unit(self.dtype))
+            .param("PER_WORD", per_word(self.dtype))
+            .slot("save_bits_c", quad_variant(self.dtype))
+            .slot("quad_bits_c", quad_variant(self.dtype))
     }
 
     /// The number of neighbouring vectors of an invocation, if it moves vectors.

@@ -9,7 +9,7 @@ use half::{bf16, f16};
 /// The rule that ids break whose result would have more axes than a tensor may have.
 pub(in crate::ops) const TOO_MANY_AXES_OF_IDS: &str = "the ids must have at most 5 axes";
 
-/// The uniform of `shaders/ops/gather.wgsl` and `gather_vectors.wgsl` (`gather_dims.wgsl`).
+/// The uniform of `shaders/ops/gather.wgsl`, `gather_vectors.wgsl` and `gather_more.wgsl` (`gather_dims.wgsl`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
@@ -22,7 +22,7 @@ pub struct GatherDims {
     pub count: u32,
     pub rank: u32,
     pub missing: u32,
-    pub reserved: u32,
+    pub start: u32,
 }
 
 /// What an index of the tensor of indices takes.
@@ -61,7 +61,7 @@ impl Taken {
     }
 
     /// The axis of A that is indexed.
-    fn axis(self) -> usize {
+    pub(super) fn axis(self) -> usize {
         match self {
             Self::Positions(axis) | Self::Elements(axis) => axis,
             Self::Rows => 0,
@@ -119,6 +119,13 @@ impl GatherProblem {
     /// # Errors
     /// [`Error::Shape`] if the shapes do not match; [`Error::Limit`] if a size is $2^{31}$ or more.
     pub fn new(taken: Taken, a: &Layout, indices: &Layout, dtype: DType) -> Result<Self> {
+        let mut problem = Self::of_elements(taken, a, indices, dtype)?;
+        problem.take_vectors();
+        Ok(problem)
+    }
+
+    /// The same, element by element.
+    pub(super) fn of_elements(taken: Taken, a: &Layout, indices: &Layout, dtype: DType) -> Result<Self> {
         let (op, axis) = (taken.op(), taken.axis());
         let shape = taken.shape(a, indices)?;
         let (a, indices) = (a.in_window(dtype), indices.in_window(DType::I32));
@@ -143,9 +150,7 @@ impl GatherProblem {
             ..GatherDims::default()
         };
         dims.rank = put(op, &axes, &mut dims.axes)?;
-        let mut problem = Self { dims, dtype, taken, a, indices, moves: Moves::Elements };
-        problem.take_vectors();
-        Ok(problem)
+        Ok(Self { dims, dtype, taken, a, indices, moves: Moves::Elements })
     }
 
     /// Counts vectors instead of elements if each row of C is whole vectors of one row of A.

@@ -1,22 +1,50 @@
-//! The plan of an image: one step, with the kernel `shaders/ops/read_image.wgsl` or `shaders/ops/write_image.wgsl`.
+//! The plan of an image: one step, or one for each window, with the kernel `shaders/ops/read_image.wgsl` or `shaders/ops/write_image.wgsl`.
 
 use super::problem::{ColourScale, ImageDims, ImageProblem, ImageTransfer};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{Kernel, Needs};
-use crate::layout::DType;
+use crate::layout::{DType, Layout};
 use crate::ops::packing::{constant, per_word};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, ScalarParameter, Time};
+use crate::plan::{
+    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, Joins, NewStep, Plan, Problem,
+    ScalarParameter, Time, plan_in_windows,
+};
 use std::mem::offset_of;
+use std::ops::Range;
 
 /// Invocations per workgroup.
 const LANES: u32 = 64;
 
 impl Problem for ImageProblem {
-    /// One step. The kernel depends on the format, the type, and whether colours are scaled.
+    /// One step, or one for each window. The kernel depends on the format, the type, and whether colours are scaled.
     ///
     /// Operands: the texels, the tensor. Scalars: of colours that are scaled, the scale and the shift.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, Joins::NONE)
+    }
+}
+
+impl InWindows for ImageProblem {
+    /// The rows of texels, each of which begins where a binding may begin.
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let rows = vec![Some(0)];
+        Ok(CutAxes {
+            extents: vec![self.tensor.shape()[0]],
+            joined: 0,
+            operands: vec![
+                CutOperand::new(Form::View, self.texels()?, DType::I32, rows.clone()),
+                CutOperand::new(Form::View, self.tensor, self.dtype, rows),
+            ],
+            whole: Some(1),
+        })
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        Self::new(self.transfer, self.format, &layouts[1], self.dtype, self.scale)
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let (of_texels, of_tensor) = match self.transfer {
             ImageTransfer::Read => (Access::Read, Access::Write),
             ImageTransfer::Write => (Access::Write, Access::Read),

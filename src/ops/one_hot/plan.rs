@@ -1,4 +1,4 @@
-//! The plan of ones and zeros for ids: one step.
+//! The plan of ones and zeros for ids: one step, or one for each window.
 
 use super::problem::{OP, OneHotDims, OneHotProblem};
 use crate::Result;
@@ -6,16 +6,38 @@ use crate::caps::Caps;
 use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Layout};
 use crate::ops::packing::{quad_unit, quad_variant};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::ops::windows::{JOINS, axes_but};
+use crate::plan::{
+    Access, CutAxes, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem, Time, plan_in_windows,
+};
+use std::ops::Range;
 
 /// Invocations per workgroup.
 const LANES: u32 = 64;
 
 impl Problem for OneHotProblem {
-    /// One step.
+    /// One step, or one for each window.
     ///
     /// Operands: C, the ids.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+}
+
+impl InWindows for OneHotProblem {
+    /// The axes of the ids.
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let shape = self.ids.shape();
+        let c = Layout::contiguous(OP, &[shape, &[self.dims.classes as usize]].concat())?;
+        let views = [(Form::Dense, c, self.dtype), (Form::View, self.ids, DType::I32)];
+        Ok(axes_but(shape.len(), shape, views))
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        Self::new(&layouts[1], self.dims.classes as usize, self.dtype)
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &[], caps);
         let layout = Layout::contiguous(OP, &[self.dims.count as usize])?;
         let c = draft.operand("the output", self.dtype, layout, Access::Write);

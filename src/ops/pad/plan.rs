@@ -1,22 +1,62 @@
-//! The plan of a padding: one step.
+//! The plan of a padding: one step, or one for each window.
 
-use super::problem::{OP, PadDims, PadProblem};
+use super::problem::{OP, PadDims, PadProblem, padded_shape};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{Kernel, Needs};
 use crate::layout::Layout;
 use crate::ops::packing::{per_word, quad_unit, quad_variant};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, ScalarParameter, Time};
+use crate::ops::windows::JOINS;
+use crate::plan::{
+    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem,
+    ScalarParameter, Time, plan_in_windows,
+};
 use std::mem::offset_of;
+use std::ops::Range;
 
 /// Invocations per workgroup.
 const LANES: u32 = 64;
 
 impl Problem for PadProblem {
-    /// One step.
+    /// One step, or one for each window.
     ///
     /// Operands: C, A. Scalars: the bits of the value.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+}
+
+impl InWindows for PadProblem {
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let shape = padded_shape(&self.a, &self.padding[..self.a.rank()])?;
+        let own: Vec<Option<usize>> = (0..shape.len()).map(Some).collect();
+        let operands = vec![
+            CutOperand::new(Form::Dense, Layout::contiguous(OP, &shape)?, self.dtype, own.clone()),
+            CutOperand::new(Form::View, self.a, self.dtype, own),
+        ];
+        Ok(CutAxes { extents: shape, joined: 0, operands, whole: None })
+    }
+
+    /// Of A, the elements that lie in the window of C: none, perhaps.
+    fn narrowed(&self, operand: &CutOperand, ranges: &[Range<usize>]) -> Result<Layout> {
+        if operand.form == Form::Dense {
+            return operand.narrowed(ranges);
+        }
+        let own: Vec<Range<usize>> =
+            ranges.iter().enumerate().map(|(axis, range)| self.within(axis, range)).collect();
+        operand.narrowed(&own)
+    }
+
+    fn part(&self, layouts: &[Layout], ranges: &[Range<usize>]) -> Result<Self> {
+        let padding = ranges.iter().enumerate().map(|(axis, range)| {
+            let (own, length) = (self.within(axis, range), range.len());
+            let before = (self.padding[axis].0 + own.start).saturating_sub(range.start).min(length);
+            (before, length - before - own.len())
+        });
+        Self::of_any(&layouts[1], &padding.collect::<Vec<_>>(), self.dtype)
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &[ScalarParameter::u32("value")], caps);
         let layout = Layout::contiguous(OP, &[self.dims.count as usize])?;
         let c = draft.operand("the output", self.dtype, layout, Access::Write);
@@ -36,6 +76,13 @@ impl Problem for PadProblem {
 }
 
 impl PadProblem {
+    /// The indices of A along an axis whose elements lie in a range of C.
+    fn within(&self, axis: usize, range: &Range<usize>) -> Range<usize> {
+        let (before, extent) = (self.padding[axis].0, self.a.shape()[axis]);
+        let start = range.start.saturating_sub(before).min(extent);
+        start..range.end.saturating_sub(before).clamp(start, extent)
+    }
+
     /// The kernel with the parameters of the type.
     fn kernel(&self, caps: &Caps) -> Kernel {
         Kernel::new("ops/pad")

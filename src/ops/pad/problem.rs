@@ -26,6 +26,8 @@ pub struct PadProblem {
     pub(super) dtype: DType,
     /// The layout of the view, relative to its window.
     pub(super) a: Layout,
+    /// The elements before and after each axis.
+    pub(super) padding: [(usize, usize); MAX_RANK],
 }
 
 /// An axis of C, or several that count as one: its extent, the elements before A, and the extent and stride of A.
@@ -43,10 +45,16 @@ impl PadProblem {
     /// # Errors
     /// [`Error::Shape`] unless there is a pair for each axis, or if `a` is empty; [`Error::Limit`] if a size is $2^{31}$ or more.
     pub fn new(a: &Layout, padding: &[(usize, usize)], dtype: DType) -> Result<Self> {
-        let shape = padded_shape(a, padding)?;
+        padded_shape(a, padding)?;
         if a.is_empty() {
             return Err(Error::shape(OP, "the view must have at least one element", a.shape()));
         }
+        Self::of_any(a, padding, dtype)
+    }
+
+    /// The same of a view that may be empty, if the result is not.
+    pub(super) fn of_any(a: &Layout, padding: &[(usize, usize)], dtype: DType) -> Result<Self> {
+        let shape = padded_shape(a, padding)?;
         let a = a.in_window(dtype);
         let mut axes: Vec<PaddedAxis> = Vec::with_capacity(MAX_RANK);
         for at in (0..a.rank()).rev().filter(|&at| shape[at] > 1) {
@@ -85,7 +93,9 @@ impl PadProblem {
             let PaddedAxis { extent, before, inner, stride } = axis;
             *to = [dim(OP, extent)?, dim(OP, before)?, dim(OP, inner)?, dim(OP, stride)?];
         }
-        Ok(Self { dims, dtype, a })
+        let mut of_axes = [(0, 0); MAX_RANK];
+        of_axes.iter_mut().zip(padding).for_each(|(to, &pair)| *to = pair);
+        Ok(Self { dims, dtype, a, padding: of_axes })
     }
 
     /// The shader's uniform.

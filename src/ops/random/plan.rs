@@ -1,13 +1,18 @@
-//! The plan of normal numbers: one step.
+//! The plan of normal numbers: one step, or one for each window.
 
 use super::problem::{NormalDims, NormalProblem, OP};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{Kernel, Needs};
-use crate::layout::{Layout, NORMAL_TAG, normal_table};
+use crate::layout::{Layout, NORMAL_TAG, dim, normal_table};
 use crate::ops::packing::{constant, quad_unit, quad_variant};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, PHILOX, Plan, Problem, ScalarParameter, Time};
+use crate::ops::windows::JOINS;
+use crate::plan::{
+    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, PHILOX, Plan, Problem,
+    ScalarParameter, Time, plan_in_windows,
+};
 use std::mem::offset_of;
+use std::ops::Range;
 
 /// Invocations per workgroup.
 const LANES: u32 = 64;
@@ -16,10 +21,28 @@ const LANES: u32 = 64;
 const ENTRY: f64 = 21.0;
 
 impl Problem for NormalProblem {
-    /// One step.
+    /// One step, or one for each window.
     ///
     /// Operands: the output. Scalars: the lower and the upper word of the seed.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+}
+
+impl InWindows for NormalProblem {
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let layout = Layout::contiguous(OP, &[self.count as usize])?;
+        let operands = vec![CutOperand::new(Form::Dense, layout, self.dtype, vec![Some(0)])];
+        Ok(CutAxes { extents: vec![self.count as usize], joined: 0, operands, whole: None })
+    }
+
+    fn part(&self, _: &[Layout], ranges: &[Range<usize>]) -> Result<Self> {
+        let Range { start, end } = ranges[0];
+        // Windows begin at aligned offsets, so that there are whole fours before each.
+        Ok(Self { first: self.first + dim(OP, start / 4)?, ..Self::new(end - start, self.dtype)? })
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let scalars = ["seed_low", "seed_high"].map(ScalarParameter::u32);
         let mut draft = Draft::new(OP, &scalars, caps);
         let layout = Layout::contiguous(OP, &[self.count as usize])?;
@@ -38,7 +61,7 @@ impl Problem for NormalProblem {
             tile: format!("{LANES} invocations, four elements each, {}", self.dtype),
             needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from(self.count.div_ceil(4 * LANES)),
-            dims: Dims::of(&NormalDims { count: self.count, ..NormalDims::default() })
+            dims: Dims::of(&NormalDims { count: self.count, first: self.first, ..NormalDims::default() })
                 .scalar(offset_of!(NormalDims, seed_low), 0)
                 .scalar(offset_of!(NormalDims, seed_high), 1),
             args: &[(c, Access::Write), (table, Access::Read)],

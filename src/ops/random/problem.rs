@@ -14,7 +14,7 @@ pub struct NormalDims {
     pub count: u32,
     pub seed_low: u32,
     pub seed_high: u32,
-    pub reserved: u32,
+    pub first: u32,
 }
 
 /// A checked request for standard normal numbers. The call passes the seed.
@@ -22,6 +22,8 @@ pub struct NormalDims {
 pub struct NormalProblem {
     pub(super) count: u32,
     pub(super) dtype: DType,
+    /// The number of the first four in the sequence.
+    pub(super) first: u32,
 }
 
 impl NormalProblem {
@@ -36,6 +38,6 @@ impl NormalProblem {
         if count == 0 {
             return Err(Error::shape(OP, "there must be at least one number", &[count]));
         }
-        Ok(Self { count: dim(OP, count)?, dtype })
+        Ok(Self { count: dim(OP, count)?, dtype, first: 0 })
     }
 }

@@ -1,8 +1,8 @@
 //! The kernels of reductions: `shaders/ops/reduce.wgsl` along lines, `shaders/ops/reduce_columns.wgsl` for columns, and
 //! `shaders/ops/reduce_parts.wgsl`, which joins parts.
 
-use super::function::{Combination, Reading};
-use super::problem::{Across, ReduceDims, ReduceProblem};
+use super::function::{Combination, Reading, ReduceFunction};
+use super::problem::{Across, ReduceDims, ReduceProblem, Steps};
 use crate::caps::Caps;
 use crate::kernel::{self, AccessWidth, Kernel, OperandAccess, StorageFormat};
 use crate::layout::DType;
@@ -34,7 +34,7 @@ pub(super) enum Stage {
 impl ReduceProblem {
     /// The kernel of a step on a device.
     pub(super) fn kernel(&self, stage: Stage, caps: &Caps) -> Kernel {
-        let combination = self.function.combination(self.dtype);
+        let combination = self.combination();
         let along_lines = |shader| {
             let lanes = kernel::workgroup_size(LANES, caps);
             with_subgroups(Kernel::new(shader).param("LANES", lanes), caps, LANES)
@@ -53,11 +53,26 @@ impl ReduceProblem {
         let kernel =
             if stage == Stage::Join { kernel } else { self.reads(kernel, combination.reading, caps) };
         match stage {
-            Stage::Parts => kernel.slot("reduced", "part").param("c_unit", combination.held),
+            Stage::Parts => {
+                let is_moved = self.function.is_place() && self.steps == Steps::OfWindow;
+                let variant = if is_moved { "place_in_window" } else { "part" };
+                kernel.slot("reduced", variant).param("c_unit", combination.held)
+            }
             Stage::Whole | Stage::Join => {
                 let to = self.function.result_type(self.dtype);
                 kernel.result(OperandAccess::write(StorageFormat::of(to, caps), AccessWidth::One))
             }
+        }
+    }
+
+    /// What is known of terms. Windows do not subtract the same element.
+    fn combination(&self) -> Combination {
+        let of_all = self.function.combination(self.dtype);
+        match (self.function, self.steps) {
+            (ReduceFunction::Variance { .. }, Steps::OfWindow) => {
+                Combination { variant: "moments_of_windows", held: "vec4<f32>", ..of_all }
+            }
+            _ => of_all,
         }
     }
 

@@ -8,6 +8,7 @@ mod kernel;
 mod plan;
 pub(crate) mod problem;
 mod variance;
+mod windows;
 
 pub use axes::Axes;
 pub use extremes::{argmax, argmin, max, max_abs, min};

@@ -1,4 +1,5 @@
-//! The plan of a reduction: one step, or two if there are too few results to occupy a device.
+//! The plan of a reduction: one step, or two if there are too few results to occupy a device. An operand that is larger than a
+//! binding is reduced in windows.
 
 use super::kernel::{COLUMN_LANES, LANES, Stage};
 use super::problem::{Across, ReduceDims, ReduceProblem, Steps};
@@ -6,9 +7,14 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout, dim};
+use crate::ops::copy::copy_part;
 use crate::ops::subgroups::{lanes_of_row, subgroup};
 use crate::ops::vectors::per_vector;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
+use crate::plan::{
+    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, Joins, NewStep, Plan, Problem, Region,
+    Time, plan_in_windows,
+};
+use std::ops::Range;
 
 /// Workgroups that occupy a device, if each invocation loads several vectors.
 const MANY_WORKGROUPS: u32 = 256;
@@ -25,16 +31,52 @@ const MANY_LANES: u32 = 4096;
 
 impl Problem for ReduceProblem {
     /// One step, if there are enough results to occupy the device or few elements; otherwise a step for parts of the terms,
-    /// and one that joins them.
+    /// and one that joins them. In windows, those of each window; or a step for the terms of each window, and one that joins them.
     ///
     /// Operands: A, the result.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, Joins { copy: Some(copy_part), ..Joins::NONE })
+    }
+}
+
+impl InWindows for ReduceProblem {
+    /// The axes that are kept, and then those that are reduced.
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let shape = self.a.shape();
+        let of = |which: bool| (0..shape.len()).filter(move |&axis| self.reduced[axis] == which);
+        let axes: Vec<usize> = of(false).chain(of(true)).collect();
+        let kept: Vec<usize> = of(false).map(|axis| shape[axis]).collect();
+        let c = Layout::contiguous(self.function.op(), &kept)?;
+        let of_a = axes.iter().copied().map(Some).collect();
+        let of_c = (0..axes.len()).map(|axis| (axis < kept.len()).then_some(axis)).collect();
+        let to = self.function.result_type(self.dtype);
+        Ok(CutAxes {
+            extents: axes.iter().map(|&axis| shape[axis]).collect(),
+            joined: axes.len() - kept.len(),
+            operands: vec![
+                CutOperand::new(Form::View, self.a, self.dtype, of_a),
+                CutOperand::new(Form::Dense, c, to, of_c),
+            ],
+            whole: None,
+        })
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        let part = Self::along(self.function, &layouts[0], &self.reduced, self.dtype)?;
+        Ok(Self { steps: self.steps, ..part })
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.function.op();
         let dims = self.dims_on(caps);
         let mut draft = Draft::new(op, &[], caps);
         let a = draft.operand("the operand", self.dtype, self.a, Access::Read);
         let to = self.function.result_type(self.dtype);
         let c = draft.operand("the result", to, Layout::contiguous(op, &[self.results])?, Access::Write);
+        if a.bound_bytes() > caps.limits.binding_bytes {
+            self.join_windows(&mut draft, [a, c])?;
+            return Ok(draft.finish());
+        }
         if dims.parts == 1 {
             self.first(&mut draft, Stage::Whole, &dims, [a, c])?;
             return Ok(draft.finish());
@@ -46,8 +88,21 @@ impl Problem for ReduceProblem {
             self.results
         ));
         self.first(&mut draft, Stage::Parts, &dims, [a, parts])?;
-        let rows = dim(op, self.results)?;
-        let lanes = lanes_of_row(caps, LANES, rows);
+        self.join(&mut draft, dims, [parts, c])?;
+        Ok(draft.finish())
+    }
+}
+
+impl ReduceProblem {
+    /// The step that joins `dims.parts` parts of each element of C.
+    pub(super) fn join(
+        &self,
+        draft: &mut Draft<'_>,
+        dims: ReduceDims,
+        [parts, c]: [Region; 2],
+    ) -> Result<()> {
+        let rows = dim(self.function.op(), self.results)?;
+        let lanes = lanes_of_row(draft.caps(), LANES, rows);
         let joined = ReduceDims {
             rows,
             length: dims.parts,
@@ -55,12 +110,9 @@ impl Problem for ReduceProblem {
             ..dims
         };
         let flops = f64::from(dims.parts) * self.results as f64;
-        self.step(&mut draft, Stage::Join, &joined, [parts, c], flops)?;
-        Ok(draft.finish())
+        self.step(draft, Stage::Join, &joined, [parts, c], flops)
     }
-}
 
-impl ReduceProblem {
     /// The uniform of the first step.
     pub(super) fn dims_on(&self, caps: &Caps) -> ReduceDims {
         let d = self.dims;
@@ -109,7 +161,7 @@ impl ReduceProblem {
     }
 
     /// The step that reads the operand.
-    fn first(
+    pub(super) fn first(
         &self,
         draft: &mut Draft<'_>,
         stage: Stage,

@@ -24,7 +24,7 @@ pub struct ReduceDims {
     pub parts: u32,
     pub finish: u32,
     pub number: u32,
-    pub reserved: u32,
+    pub start: u32,
 }
 
 /// Which elements neighbouring invocations read.
@@ -44,6 +44,8 @@ pub struct ReduceProblem {
     pub(super) dims: ReduceDims,
     /// The operand, relative to its window.
     pub(super) a: Layout,
+    /// Which of its axes are reduced.
+    pub(super) reduced: Reduced,
     /// Type of the operand's elements.
     pub(super) dtype: DType,
     /// The function.
@@ -63,6 +65,8 @@ pub(super) enum Steps {
     One,
     /// Two, if there are too few results to occupy the device.
     AsNeeded,
+    /// Two: the terms are those of one of several windows, and what is known of each window is joined.
+    OfWindow,
 }
 
 /// An axis: extent, and the strides of C and A.
@@ -134,7 +138,7 @@ impl ReduceProblem {
             *to = [dim(op, *extent)?, dim(op, *c)?, dim(op, *a)?, 0];
         }
         let a = a.in_window(dtype);
-        Ok(Self { dims, a, dtype, function, across, results, steps: Steps::AsNeeded })
+        Ok(Self { dims, a, reduced: *reduced, dtype, function, across, results, steps: Steps::AsNeeded })
     }
 
     /// The same reduction in one step, however few the results are.

@@ -1,4 +1,4 @@
-//! The plan of a rotation: one step.
+//! The plan of a rotation: one step, or one for each window.
 
 use super::kernel::LANES;
 use super::problem::{RotaryDims, RotaryProblem};
@@ -6,18 +6,55 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::layout::{DType, Layout};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, ScalarParameter, Time};
+use crate::ops::windows::JOINS;
+use crate::plan::{
+    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem,
+    ScalarParameter, Time, plan_in_windows,
+};
 use std::mem::offset_of;
+use std::ops::Range;
 
 /// The operations of a pair: four products, a sum and a difference.
 const FLOPS_OF_PAIR: f64 = 6.0;
 
 impl Problem for RotaryProblem {
-    /// One step. The kernel depends on the pairs, the type, and whether rows are whole vectors.
+    /// One step, or one for each window. The kernel depends on the pairs, the type, and whether rows are whole vectors.
     ///
     /// Operands: x, the result, the table. Scalars: the first position of the table. If there are too few positions after it, the
     /// last ones are taken.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+}
+
+impl InWindows for RotaryProblem {
+    /// The axes before the positions.
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let (op, shape) = (self.pass.op(), self.a.shape());
+        let order = Self::memory_order(&self.a);
+        let extents: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+        let dense = Layout::contiguous(op, &extents)?;
+        let mut strides = vec![0; order.len()];
+        order.iter().zip(dense.strides()).for_each(|(&axis, &stride)| strides[axis] = stride);
+        let (c, axes) = (self.a.at(&strides, 0), shape.len() - 2);
+        let own: Vec<Option<usize>> = (0..axes).map(Some).collect();
+        Ok(CutAxes {
+            extents: shape[..axes].to_vec(),
+            joined: 0,
+            operands: vec![
+                CutOperand::new(Form::View, self.a, self.dtype, own.clone()),
+                CutOperand::new(Form::Dense, c, self.dtype, own),
+                CutOperand::whole(self.of.layout(op)?, DType::F32, axes),
+            ],
+            whole: Some(axes),
+        })
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        Self::new(self.pass, self.of, &layouts[0], self.dtype)
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.pass.op();
         let mut draft = Draft::new(op, &[ScalarParameter::u32("start")], caps);
         let a = draft.operand("x", self.dtype, self.a, Access::Read);

@@ -3,6 +3,7 @@
 mod kernel;
 mod plan;
 pub(crate) mod problem;
+mod windows;
 
 use crate::error::call;
 use crate::layout::{Element, Layout, Real};

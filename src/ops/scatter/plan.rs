@@ -1,4 +1,5 @@
 //! The plan of an addition to what indices name: the indices are sorted, then each slot adds its values in their order.
+//! Operands that are larger than a binding are cut in windows (`windows.rs`).
 
 use super::kernel::{CHUNK, LANES, block, merge_kernel, sort_kernel, starts_kernel};
 use super::problem::{ScatterDims, ScatterProblem, Target};
@@ -6,48 +7,15 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Layout, dim};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
+use crate::ops::windows::JOINS;
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time, plan_in_windows};
 
 impl Problem for ScatterProblem {
     /// Sorts blocks of indices, merges them pairwise, finds where those of each slot begin, and adds.
     ///
     /// Operands: C, the indices, the values.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        let op = self.target.op();
-        let mut draft = Draft::new(op, &[], caps);
-        let [c, indices, values] = self.layouts;
-        let (c, access) = match self.target {
-            Target::Rows { .. } => (draft.operand("the output", self.dtype, c, Access::Write), Access::Write),
-            _ => (draft.operand("the output", self.dtype, c, Access::Update), Access::Update),
-        };
-        let name = if matches!(self.target, Target::Rows { .. }) { "the ids" } else { "the indices" };
-        let indices = draft.operand(name, DType::I32, indices, Access::Read);
-        let name = if matches!(self.target, Target::Rows { .. }) { "the gradient" } else { "the values" };
-        let values = draft.operand(name, self.dtype, values, Access::Read);
-        let sorted = self.sorted(&mut draft, indices)?;
-        let d = &self.dims;
-        let chunks = d.count.div_ceil(CHUNK);
-        let parts = draft.temporary(&[chunks as usize, d.columns as usize], self.sum())?;
-        let units = dim(op, (chunks as usize).saturating_mul(d.slot_units as usize))?;
-        self.add(
-            &mut draft,
-            Addition {
-                kernel: self.parts_kernel(caps),
-                dims: ScatterDims { units, ..*d },
-                args: &[(parts, Access::Write), (values, Access::Read), (sorted, Access::Read)],
-                sums: 0.0,
-            },
-        )?;
-        self.add(
-            &mut draft,
-            Addition {
-                kernel: self.add_kernel(caps),
-                dims: *d,
-                args: &[(c, access), (values, Access::Read), (sorted, Access::Read), (parts, Access::Read)],
-                sums: f64::from(d.count) * f64::from(d.columns),
-            },
-        )?;
-        Ok(draft.finish())
+        plan_in_windows(self, caps, JOINS)
     }
 }
 
@@ -60,6 +28,50 @@ struct Addition<'a> {
 }
 
 impl ScatterProblem {
+    /// How C is accessed.
+    pub(super) fn access(&self) -> Access {
+        if matches!(self.target, Target::Rows { .. }) { Access::Write } else { Access::Update }
+    }
+
+    /// Adds the operands to a plan: C, the indices, the values.
+    pub(super) fn operands(&self, draft: &mut Draft<'_>) -> [Region; 3] {
+        let [c, indices, values] = self.layouts;
+        let of_rows = matches!(self.target, Target::Rows { .. });
+        let c = draft.operand("the output", self.dtype, c, self.access());
+        let name = if of_rows { "the ids" } else { "the indices" };
+        let indices = draft.operand(name, DType::I32, indices, Access::Read);
+        let name = if of_rows { "the gradient" } else { "the values" };
+        [c, indices, draft.operand(name, self.dtype, values, Access::Read)]
+    }
+
+    /// Adds the steps of a C that fits into a binding.
+    pub(super) fn steps(&self, draft: &mut Draft<'_>, [c, indices, values]: [Region; 3]) -> Result<()> {
+        let (op, caps, access) = (self.target.op(), draft.caps(), self.access());
+        let sorted = self.sorted(draft, indices)?;
+        let d = &self.dims;
+        let chunks = d.count.div_ceil(CHUNK);
+        let parts = draft.temporary(&[chunks as usize, d.columns as usize], self.sum())?;
+        let units = dim(op, (chunks as usize).saturating_mul(d.slot_units as usize))?;
+        self.add(
+            draft,
+            Addition {
+                kernel: self.parts_kernel(caps),
+                dims: ScatterDims { units, ..*d },
+                args: &[(parts, Access::Write), (values, Access::Read), (sorted, Access::Read)],
+                sums: 0.0,
+            },
+        )?;
+        self.add(
+            draft,
+            Addition {
+                kernel: self.add_kernel(caps),
+                dims: *d,
+                args: &[(c, access), (values, Access::Read), (sorted, Access::Read), (parts, Access::Read)],
+                sums: f64::from(d.count) * f64::from(d.columns),
+            },
+        )
+    }
+
     /// The sorted pairs, and behind them where those of each slot begin.
     fn sorted(&self, draft: &mut Draft<'_>, indices: Region) -> Result<Region> {
         let (op, caps) = (self.target.op(), draft.caps());

@@ -74,7 +74,7 @@ impl Target {
     }
 
     /// The axis of C that is indexed.
-    fn axis(self) -> usize {
+    pub(super) fn axis(self) -> usize {
         match self {
             Self::Rows { .. } => 0,
             Self::Positions(axis) | Self::Elements(axis) => axis,

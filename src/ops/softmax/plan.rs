@@ -1,4 +1,4 @@
-//! The plan of a softmax or of its gradient: one step.
+//! The plan of a softmax or of its gradient: one step, or one for each window.
 
 use super::kernel::LANES;
 use super::problem::{SoftmaxDims, SoftmaxProblem};
@@ -8,18 +8,40 @@ use crate::kernel::{self, Needs};
 use crate::layout::Layout;
 use crate::ops::lines::Across;
 use crate::ops::subgroups::subgroup;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, ScalarParameter, Time};
+use crate::ops::windows::{JOINS, axes_but};
+use crate::plan::{
+    Access, CutAxes, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem, ScalarParameter, Time,
+    plan_in_windows,
+};
 use std::mem::offset_of;
+use std::ops::Range;
 
 /// The scale of x, as a number that a call passes.
 const SCALE: ScalarParameter = ScalarParameter::f32("scale");
 
 impl Problem for SoftmaxProblem {
-    /// One step. The kernel depends on whether neighbours lie along the axis, and has variants for contiguous, aligned rows.
+    /// One step, or one for each window. The kernel depends on whether neighbours lie along the axis, and has variants for contiguous, aligned rows.
     ///
     /// Operands: x, the result and, if there is one, the mask; or y, the result and the gradient of y. Scalars: the scale of x,
     /// but not of a gradient.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+}
+
+impl InWindows for SoftmaxProblem {
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let c = Layout::contiguous(self.function.op(), self.a.shape())?;
+        let views = [(Form::View, Some(self.a)), (Form::Dense, Some(c)), (Form::View, self.m)];
+        let views = views.into_iter().filter_map(|(form, view)| view.map(|view| (form, view, self.dtype)));
+        Ok(axes_but(self.axis, self.a.shape(), views))
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        Self::new(self.function, &layouts[0], layouts.get(2), self.axis, self.dtype)
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let (op, is_backward) = (self.function.op(), self.function.is_backward());
         let scalars: &[ScalarParameter] = if is_backward { &[] } else { &[SCALE] };
         let mut draft = Draft::new(op, scalars, caps);

@@ -37,6 +37,8 @@ pub struct SoftmaxProblem {
     pub(super) a: Layout,
     /// The mask, broadcast to the shape of the operand, or the gradient of y.
     pub(super) m: Option<Layout>,
+    /// The axis.
+    pub(super) axis: usize,
     /// The lines along the axis.
     pub(super) lines: Lines,
 }
@@ -61,7 +63,8 @@ impl SoftmaxProblem {
         let lines = Lines::new(op, a, &strides, axis)?;
         let broadcast = |m: &Layout| Layout::new(op, a.shape(), &strides[..a.rank()], m.offset(), usize::MAX);
         let m = m.map(broadcast).transpose()?;
-        Ok(Self { function, dtype, a: a.in_window(dtype), m: m.map(|m| m.in_window(dtype)), lines })
+        let (a, m) = (a.in_window(dtype), m.map(|m| m.in_window(dtype)));
+        Ok(Self { function, dtype, a, m, axis, lines })
     }
 
     /// The shaders' uniform, without what depends on the device and the call.

@@ -5,6 +5,7 @@ mod kernel;
 mod plan;
 pub(crate) mod problem;
 mod targets;
+mod windows;
 
 use targets::PreparedTargets;
 pub use targets::Targets;

@@ -1,7 +1,8 @@
-//! The plan of a cross-entropy: one step over the logits, and sums of targets and losses in a fixed order.
+//! The plan of a cross-entropy: one step over the logits, and sums of targets and losses in a fixed order. Logits that are larger
+//! than a binding are cut in windows of rows (`windows.rs`).
 
 use super::kernel::Form;
-use super::problem::{CrossEntropyDims, CrossEntropyProblem, OP, TargetKind};
+use super::problem::{CrossEntropyDims, CrossEntropyProblem, OP, Rows, TargetKind};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
@@ -9,7 +10,10 @@ use crate::layout::{DType, Layout, dim};
 use crate::ops::loss::reduction::{LossGradient, Reduction};
 use crate::ops::loss::total::{LANES, Summands, TotalDims, total_step};
 use crate::ops::subgroups::shared_bytes;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time};
+use crate::ops::windows::JOINS;
+use crate::plan::{
+    Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time, plan_in_windows,
+};
 use std::mem::offset_of;
 
 /// The scalars of a call, in this order.
@@ -45,6 +49,13 @@ impl Problem for CrossEntropyProblem {
     /// weights and the gradient with respect to the losses if there are any. Scalars: 1 - the label smoothing, the smoothing
     /// divided by the number of classes, the gradient with respect to the losses, the bits of the ignored class.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+}
+
+impl CrossEntropyProblem {
+    /// The plan for rows that fit into a binding.
+    pub(super) fn of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &SCALARS, caps);
         let [_, rows] = self.sizes();
         let of_rows = Layout::contiguous(OP, &[rows])?;
@@ -66,12 +77,13 @@ impl Problem for CrossEntropyProblem {
         let mut one = draft.constant(&[1.0f32.to_bits()])?;
         one.dtype = DType::F32;
         let dims = self.dims(caps)?;
-        let counted = if self.counts_targets() {
-            let counted = draft.temporary(&[1], DType::F32)?;
-            self.count(&mut draft, [targets, weight.unwrap_or(one)], counted, &dims)?;
-            Some(counted)
-        } else {
-            None
+        let counted = match self.of {
+            _ if !self.counts_targets() => None,
+            Rows::All => Some(self.count(&mut draft, [targets, weight.unwrap_or(one)], &dims)?),
+            Rows::OfWindow(_) => {
+                let layout = Layout::contiguous(OP, &[1])?;
+                Some(draft.operand("the sum of the weights", DType::F32, layout, Access::Read))
+            }
         };
         let regions = Regions { logits, targets, weight, upstream, counted, one, loss, log_sums, gradient };
         let bindings = if gradient.is_some() { 8 } else { 7 };
@@ -87,9 +99,7 @@ impl Problem for CrossEntropyProblem {
         }
         Ok(draft.finish())
     }
-}
 
-impl CrossEntropyProblem {
     /// Whether the losses of rows are added.
     pub(super) fn is_reduced(&self) -> bool {
         self.reduction != Reduction::None
@@ -146,14 +156,14 @@ impl CrossEntropyProblem {
         })
     }
 
-    /// Adds the step that sums the weights of the targets.
-    fn count(
+    /// Adds the step that sums the weights of the targets. Returns the sum.
+    pub(super) fn count(
         &self,
         draft: &mut Draft<'_>,
         operands: [Region; 2],
-        counted: Region,
         dims: &CrossEntropyDims,
-    ) -> Result<()> {
+    ) -> Result<Region> {
+        let counted = draft.temporary(&[1], DType::F32)?;
         let dims = TotalDims {
             count: dims.rows,
             factor: 1.0,
@@ -166,7 +176,8 @@ impl CrossEntropyProblem {
         };
         total_step(draft, Summands::ClassWeights, operands, counted, dims, |dims| {
             dims.scalar(offset_of!(TotalDims, ignored), 3)
-        })
+        })?;
+        Ok(counted)
     }
 
     /// The approximate number of operations per logit.

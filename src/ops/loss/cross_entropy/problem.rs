@@ -69,6 +69,17 @@ pub struct CrossEntropyProblem {
     pub(super) gradient: LossGradient,
     /// The gradient with respect to the losses, if it is a tensor.
     pub(super) upstream: Option<Layout>,
+    /// The rows of which the result is the mean or the sum.
+    pub(super) of: Rows,
+}
+
+/// The rows of a cross-entropy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Rows {
+    /// Those of its operands.
+    All,
+    /// Those of several windows, so many in all. If the weights of their targets are added, an operand has the sum.
+    OfWindow(usize),
 }
 
 /// The function that errors name.
@@ -107,6 +118,7 @@ impl CrossEntropyProblem {
             reduction: Reduction::Mean,
             gradient: LossGradient::Skipped,
             upstream: None,
+            of: Rows::All,
         })
     }
 
@@ -136,6 +148,14 @@ impl CrossEntropyProblem {
         [classes, self.logits.len() / classes]
     }
 
+    /// The number of rows of all windows.
+    pub(super) fn all_rows(&self) -> usize {
+        match self.of {
+            Rows::All => self.sizes()[1],
+            Rows::OfWindow(all) => all,
+        }
+    }
+
     /// Whether the device adds the weights of the targets, because the host does not know the sum.
     pub(super) fn counts_targets(&self) -> bool {
         self.reduction == Reduction::Mean
@@ -147,7 +167,7 @@ impl CrossEntropyProblem {
     #[expect(clippy::cast_possible_truncation, reason = "rounded once")]
     pub(super) fn factor(&self) -> f32 {
         match self.reduction {
-            Reduction::Mean if !self.counts_targets() => (1.0 / self.sizes()[1] as f64) as f32,
+            Reduction::Mean if !self.counts_targets() => (1.0 / self.all_rows() as f64) as f32,
             _ => 1.0,
         }
     }

@@ -1,4 +1,4 @@
-//! The plan of a loss of elements: one step, and a sum of partial results in a fixed order.
+//! The plan of a loss of elements: one step, and a sum of partial results in a fixed order; in windows, those of each.
 
 use super::problem::{LossDims, LossMoves, LossProblem, WeightSource};
 use crate::Result;
@@ -9,8 +9,13 @@ use crate::ops::loss::reduction::{LossGradient, Reduction};
 use crate::ops::loss::total::{LANES, Summands, TotalDims, total_step};
 use crate::ops::subgroups::shared_bytes;
 use crate::ops::vectors::per_vector;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time};
+use crate::ops::windows::JOINS;
+use crate::plan::{
+    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem, Region,
+    ScalarParameter, Time, plan_in_windows,
+};
 use std::mem::offset_of;
+use std::ops::Range;
 
 /// Most partial sums.
 const MAX_BLOCKS: u32 = 1024;
@@ -27,6 +32,51 @@ impl Problem for LossProblem {
     /// Operands: the loss, the gradient if there is one, A, B, the weights and the gradient with respect to the losses if
     /// there are any. Scalars: the gradient with respect to the losses, and the delta of a Huber loss.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+}
+
+impl InWindows for LossProblem {
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let op = self.function.op();
+        let [a, b] = [self.layout(0)?, self.layout(1)?];
+        let (extents, dense) = (a.shape().to_vec(), Layout::contiguous(op, a.shape())?);
+        let all: Vec<Option<usize>> = (0..extents.len()).map(Some).collect();
+        let of = |form, layout, dtype| CutOperand::new(form, layout, dtype, all.clone());
+        let mut operands = vec![if self.reduction == Reduction::None {
+            of(Form::Dense, dense, DType::F32)
+        } else {
+            let sum = CutOperand::whole(Layout::contiguous(op, &[1])?, DType::F32, extents.len());
+            CutOperand { form: Form::Sum, ..sum }
+        }];
+        if self.gradient == LossGradient::Computed {
+            operands.push(of(Form::Dense, dense, self.dtype));
+        }
+        operands.extend([of(Form::View, a, self.dtype), of(Form::View, b, self.dtype)]);
+        if self.has_weights == WeightSource::Tensor {
+            operands.push(of(Form::View, self.layout(2)?, DType::F32));
+        }
+        operands.extend(self.upstream.map(|g| {
+            if g.len() == 1 {
+                return CutOperand::whole(g, DType::F32, extents.len());
+            }
+            of(Form::View, dense.at(dense.strides(), g.offset()), DType::F32)
+        }));
+        Ok(CutAxes { extents, joined: 0, operands, whole: None })
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        let operands = if self.gradient == LossGradient::Computed { &layouts[2..] } else { &layouts[1..] };
+        let weights = operands.get(2).filter(|_| self.has_weights == WeightSource::Tensor);
+        let part = Self::new(self.function, [&operands[0], &operands[1]], weights, self.dtype)?;
+        let part = Self { count: self.count, reduction: self.reduction, ..part };
+        if self.gradient == LossGradient::Skipped {
+            return Ok(part);
+        }
+        Ok(part.with_gradient(self.upstream.and(operands.last())))
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.function.op();
         let mut draft = Draft::new(op, &SCALARS, caps);
         let is_reduced = self.reduction != Reduction::None;
@@ -86,7 +136,7 @@ impl LossProblem {
     #[expect(clippy::cast_possible_truncation, reason = "rounded once")]
     fn factor(&self) -> f32 {
         match self.reduction {
-            Reduction::Mean => (1.0 / self.len() as f64) as f32,
+            Reduction::Mean => (1.0 / self.count as f64) as f32,
             Reduction::Sum | Reduction::None => 1.0,
         }
     }

@@ -44,6 +44,8 @@ pub struct LossProblem {
     pub(super) gradient: LossGradient,
     /// The gradient with respect to the losses, if it is a tensor.
     pub(super) upstream: Option<Layout>,
+    /// The number of elements of which a mean is taken: all, also in one of several windows.
+    pub(super) count: usize,
 }
 
 /// Where the weights of a loss are.
@@ -117,6 +119,7 @@ impl LossProblem {
             reduction: Reduction::Mean,
             gradient: LossGradient::Skipped,
             upstream: None,
+            count: a.len(),
         })
     }
 

@@ -1,15 +1,20 @@
 //! The plan of a norm of channels: one step if there are workgroups enough, otherwise moments of chunks of rows, statistics,
-//! the norm; likewise backwards.
+//! the norm; likewise backwards. Operands that are larger than a binding are cut in windows.
 
 use super::kernel::{ChannelKernel, UNIT_LANES};
-use super::problem::{ChannelDims, ChannelPass, ChannelProblem, LANES};
+use super::problem::{ChannelDims, ChannelLayouts, ChannelPass, ChannelProblem, LANES};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout, dim};
+use crate::ops::windows::JOINS;
 use crate::ops::{ReduceFunction, ReduceProblem};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time};
+use crate::plan::{
+    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem, Region,
+    ScalarParameter, Time, plan_in_windows,
+};
 use std::mem::offset_of;
+use std::ops::Range;
 
 /// The operands of a call, by their use.
 struct Operands {
@@ -29,6 +34,66 @@ impl Problem for ChannelProblem {
     /// pass: A, the gradient, gamma, the means, the reciprocal deviations (variances in evaluation); the gradient of A, those of
     /// gamma and beta. Those that the problem has no use for are left out. Scalars: eps and momentum.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+}
+
+impl InWindows for ChannelProblem {
+    /// The outer axis, and the inner one if statistics are given.
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let (d, shape) =
+            (&self.dims, [self.dims.outer, self.dims.inner, self.dims.channels].map(|n| n as usize));
+        let is_evaluation = self.pass.is_evaluation();
+        let axes = if is_evaluation { 2 } else { 1 };
+        let of = |form, layout, dtype| CutOperand::new(form, layout, dtype, (0..axes).map(Some).collect());
+        let whole = |layout, dtype| CutOperand::whole(layout, dtype, axes);
+        let channels = Layout::contiguous(self.op, &[shape[2]])?;
+        let of_units = if is_evaluation {
+            whole(channels, DType::F32)
+        } else {
+            let units = Layout::contiguous(self.op, &[shape[0], self.units() / shape[0]])?;
+            CutOperand::new(Form::Dense, units, DType::F32, vec![Some(0)])
+        };
+        let mut operands = vec![of(Form::View, self.layout(d.a)?, self.dtype)];
+        if self.pass.is_backward() {
+            operands.push(of(Form::View, self.layout(d.b)?, self.dtype));
+        }
+        for (_, offset) in [(self.has_gamma, d.gamma_offset), (self.has_beta, d.beta_offset)]
+            .into_iter()
+            .filter(|(is_there, _)| *is_there)
+        {
+            operands.push(whole(self.weights(offset)?, self.dtype));
+        }
+        let result = of(Form::Dense, Layout::contiguous(self.op, &shape)?, self.dtype);
+        match self.pass {
+            ChannelPass::Group => operands.extend([result, of_units.clone(), of_units]),
+            ChannelPass::Training => {
+                operands.extend([result, of_units.clone(), of_units.clone(), of_units]);
+            }
+            ChannelPass::TrainingWithRunning => {
+                operands.extend(vec![whole(channels, DType::F32); 2]);
+                operands.push(result);
+                operands.extend(vec![of_units; 5]);
+            }
+            _ => operands.extend([of_units.clone(), of_units, result]),
+        }
+        if self.pass.has_gradients() {
+            let sums = whole(Layout::contiguous(self.op, &[2 * shape[2]])?, DType::F32);
+            operands.push(CutOperand { form: Form::Sum, ..sums });
+        }
+        Ok(CutAxes { extents: shape[..axes].to_vec(), joined: 0, operands, whole: None })
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        let mut others = layouts[1..].iter();
+        let mut next = |is_there: bool| if is_there { others.next() } else { None };
+        let (b, gamma, beta) = (next(self.pass.is_backward()), next(self.has_gamma), next(self.has_beta));
+        let layouts = ChannelLayouts { a: &layouts[0], b, gamma, beta };
+        let groups = (self.dims.channels / self.dims.of_group) as usize;
+        Self::new(self.op, self.pass, layouts, groups, self.dtype)
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let scalars = [ScalarParameter::f32("eps"), ScalarParameter::f32("momentum")];
         let mut draft = Draft::new(self.op, &scalars, caps);
         if self.pass.is_backward() {

@@ -1,15 +1,20 @@
 //! The plan of a norm of rows: one step. A backward pass with the gradients of gamma and beta adds their partial sums in a
-//! second one.
+//! second one. Operands that are larger than a binding are cut in windows of rows.
 
-use super::problem::{LANES, NormDims, NormKind, NormPass, NormProblem};
+use super::problem::{LANES, NormDims, NormKind, NormLayouts, NormPass, NormProblem};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout, dim};
 use crate::ops::subgroups::shared_bytes;
+use crate::ops::windows::JOINS;
 use crate::ops::{ReduceFunction, ReduceProblem};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time};
+use crate::plan::{
+    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem, Region,
+    ScalarParameter, Time, plan_in_windows,
+};
 use std::mem::offset_of;
+use std::ops::Range;
 
 /// Rows that an invocation takes at least if it keeps partial sums: fewer partial sums are written and read again.
 const LEAST_ROWS: u32 = 4;
@@ -27,6 +32,58 @@ impl Problem for NormProblem {
     /// reciprocal deviations. Of a backward pass: A, the gradient, gamma, the means, the reciprocal deviations; the gradient
     /// of A, those of gamma and beta. Those that the problem has no use for are left out. Scalars: eps, in a forward pass.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+}
+
+impl InWindows for NormProblem {
+    /// The axes of the rows.
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let (op, [a, b]) = (self.op(), self.layouts()?);
+        let axes = a.rank() - 1;
+        let of_rows =
+            |form, layout, dtype| CutOperand::new(form, layout, dtype, (0..axes).map(Some).collect());
+        let mut operands = vec![of_rows(Form::View, a, self.dtype)];
+        if self.has_b {
+            operands.push(of_rows(Form::View, b, self.dtype));
+        }
+        let d = &self.dims;
+        for (_, offset) in [(self.has_gamma, d.gamma_offset), (self.has_beta, d.beta_offset)]
+            .into_iter()
+            .filter(|(is_there, _)| *is_there)
+        {
+            operands.push(CutOperand::whole(self.weights(offset)?, self.dtype, axes));
+        }
+        let result = of_rows(Form::Dense, Layout::contiguous(op, a.shape())?, self.dtype);
+        let statistic = of_rows(Form::Dense, Layout::contiguous(op, &a.shape()[..axes])?, DType::F32);
+        let count = if self.kind == NormKind::Layer { 2 } else { 1 };
+        if self.pass.is_forward() {
+            let results = if self.has_b { 2 } else { 1 };
+            operands.extend(vec![result; results]);
+            operands.extend(vec![
+                statistic;
+                if self.pass == NormPass::ForwardWithStatistics { count } else { 0 }
+            ]);
+        } else {
+            operands.extend(vec![statistic; count]);
+            operands.push(result);
+            let sums = self.pass.partials() * self.dims.length as usize;
+            if sums > 0 {
+                let sums = CutOperand::whole(Layout::contiguous(op, &[sums])?, DType::F32, axes);
+                operands.push(CutOperand { form: Form::Sum, ..sums });
+            }
+        }
+        Ok(CutAxes { extents: a.shape()[..axes].to_vec(), joined: 0, operands, whole: None })
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        let mut others = layouts[1..].iter();
+        let mut next = |is_there: bool| if is_there { others.next() } else { None };
+        let (b, gamma, beta) = (next(self.has_b), next(self.has_gamma), next(self.has_beta));
+        Self::new(self.kind, self.pass, NormLayouts { a: &layouts[0], b, gamma, beta }, self.dtype)
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.op();
         let eps = [ScalarParameter::f32("eps")];
         let mut draft = Draft::new(op, if self.pass.is_forward() { &eps } else { &[] }, caps);

@@ -1,0 +1,214 @@
+//! Plans in windows: of several parts, whose operands are windows of those of the operation.
+
+use super::draft::{Draft, Region};
+use super::executable::Plan;
+use super::operands::Access;
+use super::problem::Problem;
+use super::windows::{Along, CutAxes, CutOperand, Form, Windows};
+use crate::caps::Caps;
+use crate::layout::{DType, Layout, WINDOW_ALIGNMENT};
+use crate::{Error, Result};
+use std::ops::Range;
+
+/// The largest number of windows of a plan.
+const MAX_WINDOWS: usize = 1 << 16;
+
+/// An operation that can be computed in windows.
+pub(crate) trait InWindows: Problem {
+    /// The axes along which it can be cut, and its operands in the order of the plan's parameters.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if a size is $2^{31}$ or more.
+    fn cut_axes(&self) -> Result<CutAxes>;
+
+    /// The operation on these ranges of the axes. `layouts` are its operands, narrowed to them.
+    ///
+    /// # Errors
+    /// As the problem's constructor.
+    fn part(&self, layouts: &[Layout], ranges: &[Range<usize>]) -> Result<Self>;
+
+    /// The plan, if every operand fits into a binding.
+    ///
+    /// # Errors
+    /// As [`Problem::plan`].
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan>;
+
+    /// Adds the steps before the parts. What it returns are further operands of each part.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if a temporary is too large.
+    fn before_parts(&self, _: &mut Draft<'_>, _: &[Region]) -> Result<Vec<Region>> {
+        Ok(Vec::new())
+    }
+
+    /// The layout of an operand, narrowed to these ranges of the axes.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the operand has no such axis, which is a bug of this crate.
+    fn narrowed(&self, operand: &CutOperand, ranges: &[Range<usize>]) -> Result<Layout> {
+        operand.narrowed(ranges)
+    }
+}
+
+/// Steps that the operations above this room know.
+#[derive(Clone, Copy)]
+pub(crate) struct Joins {
+    /// Copies one region to another of the same shape and type.
+    pub(crate) copy: Option<Join>,
+    /// Sums the first region, which is (rows, length), along the rows. The second is the result.
+    pub(crate) sum: Option<Join>,
+}
+
+/// Adds steps between two regions.
+pub(crate) type Join = fn(&mut Draft<'_>, Region, Region) -> Result<()>;
+
+impl Joins {
+    /// Of an operation whose kernels take any view.
+    pub(crate) const NONE: Self = Self { copy: None, sum: None };
+
+    fn copy(&self, draft: &mut Draft<'_>, from: Region, to: Region) -> Result<()> {
+        self.copy.map_or_else(missing, |copy| copy(draft, from, to))
+    }
+
+    fn sum(&self, draft: &mut Draft<'_>, parts: Region, to: Region) -> Result<()> {
+        self.sum.map_or_else(missing, |sum| sum(draft, parts, to))
+    }
+}
+
+fn missing() -> Result<()> {
+    Err(Error::device("windows are to be joined, and the operation has no such step"))
+}
+
+/// The plan of a problem: of one part, or if that exceeds what the device can bind, of several.
+///
+/// # Errors
+/// [`Error::Limit`] if the operation cannot be cut so far that every window fits; otherwise as [`Problem::plan`].
+pub(crate) fn plan_in_windows(problem: &impl InWindows, caps: &Caps, joins: Joins) -> Result<Plan> {
+    match problem.plan_of_one(caps) {
+        Err(error) => match error {
+            Error::Limit { op, .. } => plan_in_several(problem, caps, joins, (op, error)),
+            _ => Err(error),
+        },
+        planned => planned,
+    }
+}
+
+/// The same, of several parts. `too_large` is what one part exceeds.
+fn plan_in_several(
+    problem: &impl InWindows,
+    caps: &Caps,
+    joins: Joins,
+    (op, mut too_large): (&'static str, Error),
+) -> Result<Plan> {
+    let mut axes = problem.cut_axes()?;
+    let along = if joins.copy.is_some() { Along::All } else { Along::AllOfViews };
+    let mut windows = Windows::new(op, &mut axes, caps, along)?;
+    let axes = axes;
+    let (windows, first) = loop {
+        let kept = windows.kept(&axes);
+        if let Some(ranges) = kept.blocks().next().filter(|_| kept.count() > 1) {
+            match part(problem, &axes, &narrowed(problem, &axes, &ranges)?, &ranges)?.plan_of_one(caps) {
+                // A temporary of the part, perhaps.
+                Err(error @ Error::Limit { .. }) => too_large = error,
+                planned => break (kept, planned?),
+            }
+        }
+        match windows.smaller(&axes) {
+            Some(smaller) => windows = smaller,
+            None => return Err(too_large),
+        }
+    };
+    if windows.count() > MAX_WINDOWS {
+        let (needed, allowed) = (windows.count() as u64, MAX_WINDOWS as u64);
+        return Err(Error::Limit { op, what: "the number of windows".into(), needed, allowed });
+    }
+    let mut draft = Draft::new(first.op(), first.scalars(), caps);
+    draft.reason(format!("{} windows: an operand exceeds the largest binding", windows.count()));
+    let scalars: Vec<usize> = (0..first.scalars().len()).collect();
+    let mut regions = Vec::with_capacity(axes.operands.len());
+    for (operand, parameter) in axes.operands.iter().zip(first.parameters()) {
+        // As in the plan of one part: contiguous results have one axis.
+        let layout = if operand.form != Form::View && operand.layout.is_contiguous() {
+            let one = Layout::contiguous(op, &[operand.layout.len()])?;
+            one.at(one.strides(), operand.layout.offset())
+        } else {
+            operand.layout
+        };
+        let region = draft.operand(parameter.name, parameter.dtype, layout, parameter.access);
+        regions.push(region.with_layout(operand.layout));
+    }
+    let before = problem.before_parts(&mut draft, &regions)?;
+    let sums = Sums::new(&mut draft, &axes, &windows)?;
+    for (at, ranges) in windows.blocks().enumerate() {
+        let layouts = narrowed(problem, &axes, &ranges)?;
+        let plan = part(problem, &axes, &layouts, &ranges)?.plan_of_one(caps)?;
+        let mut bound = Vec::with_capacity(regions.len());
+        let mut copies = Vec::new();
+        for (index, (region, layout)) in regions.iter().zip(&layouts).enumerate() {
+            let window = region.with_layout(*layout);
+            bound.push(match axes.operands[index].form {
+                Form::Sum => sums.of_part(index, at)?.unwrap_or(window),
+                Form::Dense if !is_dense(layout, window.dtype) => {
+                    let own = draft.temporary(layout.shape(), window.dtype)?;
+                    let access = plan.parameters().get(index).map(|parameter| parameter.access);
+                    if access != Some(Access::Write) {
+                        joins.copy(&mut draft, window, own)?;
+                    }
+                    if access != Some(Access::Read) {
+                        copies.push((own, window));
+                    }
+                    own
+                }
+                Form::Dense | Form::View => window,
+            });
+        }
+        bound.extend(&before);
+        draft.call(plan, &bound, &scalars)?;
+        copies.into_iter().try_for_each(|(own, window)| joins.copy(&mut draft, own, window))?;
+    }
+    for (index, parts) in sums.0 {
+        joins.sum(&mut draft, parts, regions[index])?;
+    }
+    Ok(draft.finish())
+}
+
+fn narrowed(problem: &impl InWindows, axes: &CutAxes, ranges: &[Range<usize>]) -> Result<Vec<Layout>> {
+    axes.operands.iter().map(|operand| problem.narrowed(operand, ranges)).collect()
+}
+
+/// The problem of these windows, of which some are copied.
+fn part<P: InWindows>(problem: &P, axes: &CutAxes, layouts: &[Layout], ranges: &[Range<usize>]) -> Result<P> {
+    let taken = axes.operands.iter().zip(layouts).map(|(operand, layout)| {
+        let is_copied = operand.form == Form::Dense && !is_dense(layout, operand.dtype);
+        if is_copied { Layout::contiguous("part", layout.shape()) } else { Ok(*layout) }
+    });
+    problem.part(&taken.collect::<Result<Vec<_>>>()?, ranges)
+}
+
+/// Whether a kernel that takes contiguous operands from the start of their binding can take this window.
+fn is_dense(layout: &Layout, dtype: DType) -> bool {
+    layout.is_contiguous() && layout.offset_in_window(dtype) == 0
+}
+
+/// The sums of the parts, by the index of the operand: (parts, length), with rows that begin at aligned offsets.
+struct Sums(Vec<(usize, Region)>);
+
+impl Sums {
+    fn new(draft: &mut Draft<'_>, axes: &CutAxes, windows: &Windows) -> Result<Self> {
+        let of_form = |(_, operand): &(usize, &CutOperand)| operand.form == Form::Sum;
+        let operands = axes.operands.iter().enumerate().filter(of_form);
+        let sums = operands.map(|(index, operand)| {
+            let length = operand.layout.len();
+            let step = length.next_multiple_of((WINDOW_ALIGNMENT as usize) / operand.dtype.size());
+            let all = draft.temporary(&[windows.count(), step], operand.dtype)?;
+            Ok((index, all.with_layout(all.layout.slice(1, ..length)?)))
+        });
+        Ok(Self(sums.collect::<Result<_>>()?))
+    }
+
+    /// Where a part stores its own sums.
+    fn of_part(&self, index: usize, part: usize) -> Result<Option<Region>> {
+        let Some((_, sums)) = self.0.iter().find(|(at, _)| *at == index) else { return Ok(None) };
+        sums.layout.slice(0, part..=part).map(|own| Some(sums.with_layout(own)))
+    }
+}

@@ -1,0 +1,229 @@
+//! The choice of windows: an operation whose operands are too large to bind is cut along its axes.
+
+use crate::caps::Caps;
+use crate::kernel;
+use crate::layout::{DType, Layout, WINDOW_ALIGNMENT};
+use crate::{Error, Result};
+use std::ops::Range;
+
+/// The axes along which an operation can be cut, from the outermost one on.
+#[derive(Clone, Debug)]
+pub(crate) struct CutAxes {
+    /// The extent of each.
+    pub(crate) extents: Vec<usize>,
+    /// How many of them, the last ones, a part takes as a whole, because it joins windows along them itself.
+    pub(crate) joined: usize,
+    pub(crate) operands: Vec<CutOperand>,
+    /// The axis of the caller's operand that cannot be cut, if there is one.
+    pub(crate) whole: Option<usize>,
+}
+
+/// An operand of an operation that can be cut.
+#[derive(Clone, Debug)]
+pub(crate) struct CutOperand {
+    pub(crate) layout: Layout,
+    pub(crate) dtype: DType,
+    pub(crate) form: Form,
+    /// For each of the axes, the axis of the layout. None if every part takes the whole operand.
+    pub(crate) axes: Vec<Option<usize>>,
+}
+
+/// Which windows of an operand the kernels take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Any view.
+    View,
+    /// One without gaps, from the start of its binding. Other windows are copied.
+    Dense,
+    /// The same; each part has a sum of its own, and the result is their sum.
+    Sum,
+}
+
+/// The extents of the windows along each axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Windows {
+    extents: Vec<usize>,
+    window: Vec<usize>,
+}
+
+/// The axes that may be cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Along {
+    /// All. If an operand's windows span too much all the same, those are copied.
+    All,
+    /// All, and nothing is copied.
+    AllOfViews,
+    /// Those along which a part joins windows itself.
+    Joined,
+}
+
+impl Windows {
+    /// The largest windows that fit. Each cut is along the axis along which the operand that is too large spans the most.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if there are none.
+    pub(crate) fn new(op: &'static str, axes: &mut CutAxes, caps: &Caps, along: Along) -> Result<Self> {
+        let first = if along == Along::Joined { axes.extents.len() - axes.joined } else { 0 };
+        let whole = Self { extents: axes.extents.clone(), window: axes.extents.clone() };
+        let mut windows = whole.clone();
+        loop {
+            let too_large = |operand: &CutOperand| windows.bytes(operand) > operand.allowed(caps);
+            let Some(at) = axes.operands.iter().position(too_large) else { return Ok(windows) };
+            let operand = &axes.operands[at];
+            let (needed, allowed) = (windows.bytes(operand), operand.allowed(caps));
+            if let Some(axis) = windows.widest(operand, first) {
+                windows.window[axis] = windows.largest(operand, axis, allowed, axes);
+            } else if operand.form == Form::View && along == Along::All {
+                // However small, its windows span too much.
+                axes.operands[at].form = Form::Dense;
+                windows = whole.clone();
+            } else {
+                let what = match axes.whole {
+                    Some(axis) => {
+                        format!("the bytes of a window with all of axis {axis} (slice along axis {axis})")
+                    }
+                    None => "the bytes of a window of one operand".to_owned(),
+                };
+                return Err(Error::Limit { op, what, needed, allowed });
+            }
+        }
+    }
+
+    /// The axis, from `first` on, along which an operand spans the most.
+    fn widest(&self, operand: &CutOperand, first: usize) -> Option<usize> {
+        let reach = |&axis: &usize| (self.window[axis] - 1).saturating_mul(operand.stride(axis).unwrap_or(0));
+        (first..self.window.len()).max_by_key(reach).filter(|axis| reach(axis) > 0)
+    }
+
+    /// The largest extent of the windows along an axis that is less than now, and with which the operand fits if that is
+    /// possible. If it can, it keeps windows aligned.
+    fn largest(&self, operand: &CutOperand, axis: usize, allowed: u64, axes: &CutAxes) -> usize {
+        let now = self.window[axis];
+        let one = Self { window: with(&self.window, axis, 1), ..self.clone() };
+        let of_one = one.bytes(operand);
+        let step = match operand.form {
+            Form::View => (operand.stride(axis).unwrap_or(0) * operand.dtype.size()) as u64,
+            Form::Dense | Form::Sum => of_one,
+        };
+        let more = allowed.saturating_sub(of_one) / step.max(1);
+        let most = usize::try_from(more).map_or(now, |more| more.saturating_add(1)).min(now - 1);
+        let unit = axes.aligned_unit(axis);
+        if most > unit { most / unit * unit } else { most }
+    }
+
+    /// The bytes that a window of an operand spans.
+    fn bytes(&self, operand: &CutOperand) -> u64 {
+        let size = operand.dtype.size() as u64;
+        let mut shape = operand.layout.shape().to_vec();
+        let mut is_aligned = true;
+        for (axis, own) in operand.axes.iter().enumerate() {
+            let Some(own) = *own else { continue };
+            shape[own] = shape[own].min(self.window[axis]);
+            let step = (self.window[axis] as u64).saturating_mul(operand.layout.strides()[own] as u64 * size);
+            // Windows of an operand of another extent may begin elsewhere.
+            let is_same = operand.layout.shape()[own] == self.extents[axis];
+            let is_whole = self.window[axis] == self.extents[axis];
+            is_aligned &= is_whole || (is_same && step.is_multiple_of(WINDOW_ALIGNMENT));
+        }
+        if operand.form != Form::View {
+            return shape.iter().fold(size, |bytes, &extent| bytes.saturating_mul(extent as u64));
+        }
+        let steps = shape.iter().zip(operand.layout.strides());
+        let reach = steps.map(|(&extent, &stride)| extent.saturating_sub(1).saturating_mul(stride));
+        let elements = reach.fold(1, usize::saturating_add) as u64;
+        let ahead = if is_aligned {
+            u64::from(operand.layout.offset_in_window(operand.dtype)) * size
+        } else {
+            WINDOW_ALIGNMENT - size
+        };
+        elements.saturating_mul(size).saturating_add(ahead)
+    }
+
+    /// The same with smaller windows, along the longest axis that is not joined.
+    fn smaller(&self, axes: &CutAxes) -> Option<Self> {
+        let kept = self.window.len() - axes.joined;
+        let axis = (0..kept).filter(|&axis| self.window[axis] > 1).max_by_key(|&axis| self.window[axis])?;
+        let (half, unit) = (self.window[axis].div_ceil(2), axes.aligned_unit(axis));
+        let half = if half > unit { half / unit * unit } else { half };
+        Some(Self { window: with(&self.window, axis, half), ..self.clone() })
+    }
+
+    /// The same with whole axes where parts join windows themselves.
+    fn kept(&self, axes: &CutAxes) -> Self {
+        let kept = self.window.len() - axes.joined;
+        let window = [&self.window[..kept], &self.extents[kept..]].concat();
+        Self { window, extents: self.extents.clone() }
+    }
+
+    /// The number of windows.
+    pub(crate) fn count(&self) -> usize {
+        let each = self.extents.iter().zip(&self.window);
+        each.map(|(extent, window)| extent.div_ceil(*window)).fold(1, usize::saturating_mul)
+    }
+
+    /// The ranges along each axis, of one window after another.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = Vec<Range<usize>>> + use<> {
+        let Self { extents, window } = self.clone();
+        (0..self.count()).map(move |index| {
+            let mut rest = index;
+            let mut ranges = vec![0..0; extents.len()];
+            for axis in (0..extents.len()).rev() {
+                let count = extents[axis].div_ceil(window[axis]);
+                let start = rest % count * window[axis];
+                ranges[axis] = start..(start + window[axis]).min(extents[axis]);
+                rest /= count;
+            }
+            ranges
+        })
+    }
+}
+
+fn with(window: &[usize], axis: usize, extent: usize) -> Vec<usize> {
+    let mut window = window.to_vec();
+    window[axis] = extent;
+    window
+}
+
+impl CutAxes {
+    /// The smallest extent along an axis of which every multiple is an aligned step of every operand.
+    fn aligned_unit(&self, axis: usize) -> usize {
+        let is_aligned = |unit: &usize| {
+            self.operands.iter().all(|operand| {
+                let bytes = operand.stride(axis).unwrap_or(0).saturating_mul(operand.dtype.size());
+                bytes.saturating_mul(*unit).is_multiple_of(WINDOW_ALIGNMENT as usize)
+            })
+        };
+        (0..8).map(|log| 1 << log).find(is_aligned).unwrap_or(WINDOW_ALIGNMENT as usize)
+    }
+}
+
+impl CutOperand {
+    /// A view that every part takes as a whole.
+    pub(crate) fn whole(layout: Layout, dtype: DType, axes: usize) -> Self {
+        Self { layout, dtype, form: Form::View, axes: vec![None; axes] }
+    }
+
+    /// An operand in this form, which has the axes of the operation with these indices.
+    pub(crate) fn new(form: Form, layout: Layout, dtype: DType, axes: Vec<Option<usize>>) -> Self {
+        Self { layout, dtype, form, axes }
+    }
+
+    /// The stride along an axis of the operation, if the operand has it.
+    fn stride(&self, axis: usize) -> Option<usize> {
+        self.axes[axis].map(|own| self.layout.strides()[own])
+    }
+
+    /// The largest number of bytes that the device can bind.
+    fn allowed(&self, caps: &Caps) -> u64 {
+        match self.form {
+            Form::View => caps.limits.binding_bytes,
+            Form::Dense | Form::Sum => kernel::max_buffer_bytes(caps),
+        }
+    }
+
+    /// The layout, narrowed to these ranges of the axes.
+    pub(crate) fn narrowed(&self, ranges: &[Range<usize>]) -> Result<Layout> {
+        let axes = self.axes.iter().zip(ranges).filter_map(|(own, range)| own.map(|own| (own, range)));
+        axes.into_iter().try_fold(self.layout, |layout, (own, range)| layout.slice(own, range.clone()))
+    }
+}
