@@ -11,6 +11,9 @@ mod clifford;
 mod clifford_layers;
 #[path = "connected.rs"]
 mod connected;
+#[path = "windows.rs"]
+mod windows;
+
 #[path = "../examples/gemm.rs"]
 mod example_gemm;
 #[path = "../examples/info.rs"]
@@ -60,6 +63,7 @@ const PROGRAMS: &[(&str, fn() -> ExitCode)] = &[
     ("benches/staging", || staging::main().report()),
     ("benches/tiles", || tiles::main().report()),
     ("benches/variants", || variants::main().report()),
+    ("benches/windows", || windows::main().report()),
     ("examples/gemm", || example_gemm::main().report()),
     ("examples/info", || example_info::main().report()),
     ("examples/tune", || example_tune::main().report()),

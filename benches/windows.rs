@@ -31,7 +31,7 @@ const OPERATIONS: [Operation; 5] = [
     ("softmax", |x| ops::softmax(x, 1)),
 ];
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     support::main(|session| {
         let mut ok = true;
         for mebibytes in session.sizes(2, &SIZES)? {

@@ -65,6 +65,7 @@ pub(crate) fn run(
         Section::Variants => run.bench("variants", FEW_SIZES, &[]),
         Section::Attention => run.attention(),
         Section::Ops => run.bench("ops", OPS_SIZES, &[]),
+        Section::Windows => run.windows(),
         Section::Norms => run.logs("norms", NORM_SIZES, "Layer,Group"),
         Section::Rows => run.logs("rows", ROW_SIZES, "Sum,Softmax"),
         Section::Sketch => run.bench("sketch", SKETCH_SIZES, &[]),
@@ -166,6 +167,12 @@ impl Run<'_> {
             Some(last) => self.bench("attention", ATTENTION_SIZES, &[("TILEWISE_SIZES", &last)]),
             None => self.bench("attention", ATTENTION_SIZES, &[]),
         }
+    }
+
+    /// A tensor of 1 GiB; a small run takes one of 2 MiB.
+    fn windows(&mut self) -> Result<()> {
+        let mebibytes = if self.is_small() { "2" } else { "1024" };
+        self.bench("windows", &[], &[("TILEWISE_SIZES", mebibytes)])
     }
 
     /// An example that prints its results itself.

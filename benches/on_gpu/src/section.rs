@@ -22,6 +22,8 @@ pub(crate) enum Section {
     Rows,
     /// The bench `ops`: operations on elements, against copies of their bytes
     Ops,
+    /// The bench `windows`: operations on a tensor larger than a binding, against the same on its slices
+    Windows,
     /// The bench `variants`: products, each against a baseline
     Variants,
     /// The example `gemm` over sizes, types and layouts; every product is checked
@@ -60,7 +62,7 @@ pub(crate) enum Section {
 
 impl Section {
     /// All sections in the order in which they run: the most telling first, and those last that may take hours.
-    pub(crate) const ALL: [Self; 25] = [
+    pub(crate) const ALL: [Self; 26] = [
         Self::Info,
         Self::Peaks,
         Self::Peers,
@@ -69,6 +71,7 @@ impl Section {
         Self::Norms,
         Self::Rows,
         Self::Ops,
+        Self::Windows,
         Self::Variants,
         Self::Gemm,
         Self::Tiles,
@@ -93,7 +96,7 @@ impl Section {
         match self {
             Self::Info | Self::Host | Self::Staging | Self::Frames => 10,
             Self::Sketch | Self::Factor | Self::Clifford | Self::CliffordLayers | Self::Connected => 15,
-            Self::Embed | Self::Flash => 15,
+            Self::Embed | Self::Windows | Self::Flash => 15,
             Self::Norms | Self::Rows | Self::Ops | Self::SketchedLayers | Self::Tune => 25,
             Self::Peaks | Self::Peers | Self::Benchmark | Self::Attention | Self::Variants | Self::Gemm => 35,
             Self::Tiles | Self::Sweep | Self::Checked => 60,
@@ -122,6 +125,7 @@ impl Section {
             Self::Norms => "Norms",
             Self::Rows => "Reductions and softmax",
             Self::Ops => "Operations on elements",
+            Self::Windows => "Operands larger than a binding",
             Self::Variants => "Variants of products",
             Self::Gemm => "Products",
             Self::Tiles => "Tiles",

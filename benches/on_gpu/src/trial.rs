@@ -31,6 +31,7 @@ const ROWS: &[(Section, &str)] = &[
     (Section::Norms, "| Layer Forward | 64 x 64 x 1 | f32 -> f32 | # | * | # | # | - |"),
     (Section::Rows, "| Sum | 4 x 1024 x 1 | f32 -> f32 | # | * | # | # | - |"),
     (Section::Ops, "| add | 32 x 32 x 1 | f32 -> f32 | # | * | # | # | - |"),
+    (Section::Windows, "| mul, * | 128 x 4096 x 1 | f32 -> f32 | # | * | # | # | - |"),
     (Section::Staging, "| a product | write, to_vec | # | # | # |"),
     (Section::Embed, "| tokens per second | # |"),
     (Section::Frames, "| replayed: frames per second | # |"),

@@ -74,6 +74,7 @@ impl Page {
             | Section::Norms
             | Section::Rows
             | Section::Ops
+            | Section::Windows
             | Section::Variants
             | Section::Sketch
             | Section::SketchedLayers

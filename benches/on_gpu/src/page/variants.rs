@@ -19,6 +19,9 @@ fn about(case: &str) -> &str {
         }
         "reductions" => "Reductions and softmax. m and n are the extents of a matrix, k is the axis.",
         "ops" => "Operations on elements, against a copy that moves as many bytes as they read and write.",
+        "windows" => {
+            "A tensor that eight bindings hold, against the same calls on its eight slices. m and n are its extents."
+        }
         "rows" => {
             "Products with 16 to 64 rows. The baseline copies B, which reads and writes it: a product that reads as fast \
              has a ratio of 0.5."
@@ -95,7 +98,7 @@ pub(super) fn text(rows: &[VariantRow]) -> String {
 
 /// Whether a case's m n k is its number of multiply-adds.
 fn counts_multiplies(case: &str) -> bool {
-    !matches!(case, "attention" | "norms" | "reductions" | "ops")
+    !matches!(case, "attention" | "norms" | "reductions" | "ops" | "windows")
 }
 
 fn empty(case: &str) -> Table {
