@@ -87,6 +87,18 @@ fn inverse_root(square: lanes) -> lanes {
     return fma(0.5 * root, fma(-square * root, root, lanes(1.0)), root);
 }
 
+// Numbers times this power of two, where `most` is the largest magnitude among them, have squares that neither overflow nor are lost.
+fn scale_of(most: lanes) -> lanes {
+    let upward = select(lanes(1.0), lanes(1.20892582e24), most < lanes(2.32830644e-10)); // 2^80 below 2^-32
+    return select(upward, lanes(8.27180613e-25), most > lanes(4.2949673e9)); // 2^-80 above 2^32
+}
+
+// One over it.
+fn unscale_of(most: lanes) -> lanes {
+    let downward = select(lanes(1.0), lanes(8.27180613e-25), most < lanes(2.32830644e-10));
+    return select(downward, lanes(1.20892582e24), most > lanes(4.2949673e9));
+}
+
 // NaN, computed at run time, because compilers reject constants that are NaN.
 fn not_a_number() -> lanes {
     var bits = 0x7fc00000u;

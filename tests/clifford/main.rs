@@ -8,6 +8,7 @@ mod motors;
 mod npz;
 mod oracles;
 mod products;
+mod ranges;
 #[path = "../support/mod.rs"]
 mod support;
 mod versors;

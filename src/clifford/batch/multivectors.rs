@@ -139,6 +139,9 @@ impl<T: Real> Multivectors<T> {
     ///
     /// # Errors
     /// As [`unary`](Self::unary).
+    /// # Precision
+    /// As [`normalized`](Self::normalized). Coefficients are scaled by a power of two before they are squared, here and in the
+    /// gradient, so no square overflows or vanishes.
     pub fn norm(&self) -> Result<Self> {
         self.run(Function::Norm, None, &self.signature().scalars()).named("norm")
     }
@@ -159,6 +162,8 @@ impl<T: Real> Multivectors<T> {
     /// rounding. It is infinite for other null multivectors.
     /// # Errors
     /// As [`unary`](Self::unary).
+    /// # Precision
+    /// As [`norm`](Self::norm), over the same range: only a result beyond f32 is infinite, or 0.
     pub fn inverse(&self) -> Result<Self> {
         self.run(Function::Inverse, None, &self.blades).named("inverse")
     }

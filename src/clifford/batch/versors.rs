@@ -22,7 +22,7 @@ impl<T: Real> Multivectors<T> {
     /// As [`unary`](Self::unary).
     /// # Precision
     /// $\gamma_{t + 4}$ of each coefficient, for t blades. In an indefinite metric the bound grows as terms of the
-    /// square cancel.
+    /// square cancel. Coefficients are scaled by a power of two before they are squared, so no square overflows or vanishes.
     pub fn normalized(&self) -> Result<Self> {
         self.run(Function::Normalize, None, self.blades()).named("normalized")
     }

@@ -1,7 +1,8 @@
 //! Formulas: generated WGSL statements and result expressions.
 
+use super::trigonometry::SCALE_OF;
 use crate::clifford::algebra::blades::Blades;
-use crate::kernel::wgsl::{Block, Callee, Expression, Sum, name, number};
+use crate::kernel::wgsl::{ABS, Block, Callee, Expression, MAX, Sum, name, number};
 use std::fmt::Display;
 
 /// The generated code of a function at one position.
@@ -30,13 +31,36 @@ impl Formula {
     }
 }
 
-/// The quadratic form $\langle \tilde x x \rangle_{0}$.
-pub(crate) fn square(x: &Blades) -> Expression {
+/// The quadratic form $\langle \tilde s s \rangle_{0}$ of coefficients `s`.
+pub(crate) fn square(s: &Blades) -> Expression {
     let mut sum = Sum::default();
-    for (i, &blade) in x.masks().iter().enumerate() {
-        sum.push(x.signature().square(blade), numbered("x", i) * numbered("x", i));
+    for (i, &blade) in s.masks().iter().enumerate() {
+        sum.push(s.signature().square(blade), numbered("s", i) * numbered("s", i));
     }
     sum.or(lanes(0.0))
+}
+
+/// The largest magnitude of values.
+pub(crate) fn most_of(values: &[Expression]) -> Expression {
+    match values {
+        [] => lanes(0.0),
+        [one] => ABS.call([one]),
+        _ => {
+            let (first, second) = values.split_at(values.len() / 2);
+            MAX.call([most_of(first), most_of(second)])
+        }
+    }
+}
+
+/// Defines `s`, the coefficients `x` times the power of two `scale` that brings the largest, `most`, near 1. Squares of all that f32
+/// holds would overflow or vanish.
+pub(crate) fn define_scaled(lines: &mut Block, count: usize) {
+    let all: Vec<Expression> = (0..count).map(|i| numbered("x", i)).collect();
+    let most = lines.define("most", most_of(&all));
+    let scale = lines.define("scale", SCALE_OF.call([most]));
+    for (i, x) in all.into_iter().enumerate() {
+        lines.define(format!("s{i}"), &scale * x);
+    }
 }
 
 /// The sum of squares.

@@ -1,7 +1,7 @@
 //! The formulas of logarithms of motors: the closed forms of `cpu/exponential.rs`, blade by blade.
 
-use super::formula::{Formula, lanes, numbered, squares, sum_expressions};
-use super::trigonometry::{ANGLE_OF, FALL_OF, INVERSE_ROOT, LENGTH_OF, SINC_OF, not_a_number};
+use super::formula::{Formula, lanes, most_of, numbered, squares, sum_expressions};
+use super::trigonometry::{ANGLE_OF, FALL_OF, INVERSE_ROOT, LENGTH_OF, SCALE_OF, SINC_OF, not_a_number};
 use crate::clifford::algebra::blades::Blades;
 use crate::clifford::algebra::function::LogBranch;
 use crate::clifford::algebra::product::Product;
@@ -56,8 +56,12 @@ fn log_of(
     mut lines: Block,
     m: impl Fn(u8) -> Expression,
 ) -> Formula {
-    let parts = rigid.rotations.iter().map(|&t| m(t)).chain([m(0)]);
-    let whole = lines.define("whole", squares(parts));
+    let parts: Vec<Expression> = rigid.rotations.iter().map(|&t| m(t)).chain([m(0)]).collect();
+    let most = lines.define("most", most_of(&parts));
+    let even = lines.define("even", SCALE_OF.call([most]));
+    let parts: Vec<Expression> =
+        parts.into_iter().enumerate().map(|(i, part)| lines.define(format!("s{i}"), &even * part)).collect();
+    let whole = lines.define("whole", squares(parts.into_iter()));
     let nothing = lines.define("nothing", whole.clone().equals(lanes(0.0)));
     let scale = INVERSE_ROOT.call([whole]);
     let scale = match branch {
@@ -65,7 +69,7 @@ fn log_of(
         LogBranch::Shortest => scale * select(lanes(1.0), lanes(-1.0), m(0).below(lanes(0.0))),
     };
     let scale = lines.define("scale", scale);
-    let scaled = |blade: u8| &scale * m(blade);
+    let scaled = |blade: u8| &scale * (&even * m(blade));
     let c = lines.define("c", scaled(0));
     let turns: Vec<Expression> = rigid
         .rotations

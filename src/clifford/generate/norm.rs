@@ -1,44 +1,48 @@
 //! The formulas of norms, inverses and their backward passes.
 
-use super::formula::{Formula, lanes, numbered, square, squares};
-use super::trigonometry::{INVERSE_ROOT, not_a_number};
+use super::formula::{Formula, define_scaled, lanes, numbered, square, squares};
+use super::trigonometry::{INVERSE_ROOT, UNSCALE_OF, not_a_number};
 use crate::Result;
 use crate::clifford::algebra::blades::Blades;
 use crate::clifford::algebra::product::Product;
 use crate::clifford::algebra::signs::reverse_sign;
 use crate::clifford::algebra::terms::Term;
-use crate::kernel::wgsl::{ABS, Block, Expression, SIGN, SQRT, Sum, number, select};
+use crate::kernel::wgsl::{ABS, Block, Expression, SIGN, SQRT, Sum, name, number, select};
 use crate::layout::DType;
 
 /// The multivector scaled to norm 1; NaN for null multivectors.
 pub(super) fn normalize(x: &Blades) -> Formula {
     let mut lines = Block::default();
+    define_scaled(&mut lines, x.len());
     let square = lines.define("square", square(x));
     let root = INVERSE_ROOT.call([ABS.call([&square])]);
-    let scale = lines.define("scale", select(root, not_a_number(), square.equals(lanes(0.0))));
-    let results = (0..x.len()).map(|i| &scale * numbered("x", i)).collect();
+    let factor = lines.define("factor", select(root, not_a_number(), square.equals(lanes(0.0))));
+    let results = (0..x.len()).map(|i| &factor * numbered("s", i)).collect();
     Formula { statements: lines, results }
 }
 
 /// The norm $\sqrt{|q|}$ with $q = \langle \tilde x x \rangle_{0}$.
 pub(super) fn norm(x: &Blades) -> Formula {
     let mut lines = Block::default();
+    define_scaled(&mut lines, x.len());
     let square = lines.define("square", square(x));
-    Formula { statements: lines, results: vec![SQRT.call([ABS.call([square])])] }
+    let length = SQRT.call([ABS.call([square])]) * UNSCALE_OF.call([name("most")]);
+    Formula { statements: lines, results: vec![length] }
 }
 
 /// The backward pass of the norm. The derivative of $\sqrt{|q|}$ is $\mathrm{sign}(q)\, q' / (2 \sqrt{|q|})$; at 0,
 /// where it does not exist, 0 is used.
 pub(super) fn norm_backward(x: &Blades) -> Formula {
     let mut lines = Block::default();
+    define_scaled(&mut lines, x.len());
     let square = lines.define("square", square(x));
     let length = lines.define("length", SQRT.call([ABS.call([&square])]));
     let slope = SIGN.call([square]) * numbered("y", 0) / &length;
     let slope = lines.define("slope", select(slope, lanes(0.0), length.equals(lanes(0.0))));
     let result = |(i, &blade): (usize, &u8)| match x.signature().square(blade) {
         0 => lanes(0.0),
-        1 => &slope * numbered("x", i),
-        _ => -&slope * numbered("x", i),
+        1 => &slope * numbered("s", i),
+        _ => -&slope * numbered("s", i),
     };
     let results = x.masks().iter().enumerate().map(result).collect();
     Formula { statements: lines, results }
@@ -59,13 +63,14 @@ pub(super) fn inverse(x: &Blades, dtype: DType) -> Result<Formula> {
         let mirrored = |t: &&Term| t.x == term.y && t.y == term.x && t.out == term.out;
         let other = terms.terms.iter().find(mirrored).map_or(0, |t| t.sign);
         if term.x <= term.y && term.sign == other {
-            let product = numbered("x", term.x) * numbered("x", term.y);
+            let product = numbered("s", term.x) * numbered("s", term.y);
             parts[usize::from(term.out)].push(term.sign, product);
         }
     }
     let mut lines = Block::default();
+    define_scaled(&mut lines, x.len());
     let square = lines.define("square", square(x));
-    let size = lines.define("size", squares((0..x.len()).map(|i| numbered("x", i))));
+    let size = lines.define("size", squares((0..x.len()).map(|i| numbered("s", i))));
     let beyond = lines.variable("beyond", lanes(0.0));
     for part in parts.into_iter().filter(|part| !part.is_empty()) {
         lines.increase(&beyond, ABS.call([Expression::Sum(part)]));
@@ -74,7 +79,7 @@ pub(super) fn inverse(x: &Blades, dtype: DType) -> Result<Formula> {
     let factor = select(not_a_number(), lanes(1.0) / square, is_versor);
     let factor = lines.define("factor", factor);
     let signed = |i: usize| if reversed[i] < 0 { -&factor } else { factor.clone() };
-    let results = (0..x.len()).map(|i| signed(i) * numbered("x", i)).collect();
+    let results = (0..x.len()).map(|i| signed(i) * numbered("s", i) * name("scale")).collect();
     Ok(Formula { statements: lines, results })
 }
 
@@ -82,21 +87,25 @@ pub(super) fn inverse(x: &Blades, dtype: DType) -> Result<Formula> {
 /// is half the derivative of q.
 pub(super) fn inverse_backward(x: &Blades) -> Formula {
     let mut lines = Block::default();
+    define_scaled(&mut lines, x.len());
     let square = lines.define("square", square(x));
     let factor = lines.define("factor", lanes(1.0) / square);
     let mut along = Sum::default();
     for i in 0..x.len() {
-        along.push(reverse_sign(x.masks()[i]), numbered("x", i) * numbered("y", i));
+        along.push(reverse_sign(x.masks()[i]), numbered("s", i) * numbered("y", i));
     }
-    let along = lines.define("along", number(2.0) * &factor * &factor * along.or(lanes(0.0)));
+    let along = lines.define("along", number(2.0) * &factor * along.or(lanes(0.0)));
     let result = |(i, &blade): (usize, &u8)| {
+        // No product of two factors, which might vanish.
+        let other = &along * (&factor * numbered("s", i));
         let factor = if reverse_sign(blade) < 0 { -&factor } else { factor.clone() };
-        let (own, other) = (factor * numbered("y", i), &along * numbered("x", i));
-        match x.signature().square(blade) {
+        let own = factor * numbered("y", i);
+        let both = match x.signature().square(blade) {
             0 => own,
             1 => own - other,
             _ => own + other,
-        }
+        };
+        both * name("scale") * name("scale")
     };
     let results = x.masks().iter().enumerate().map(result).collect();
     Formula { statements: lines, results }

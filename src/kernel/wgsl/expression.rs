@@ -66,6 +66,8 @@ pub(crate) struct Callee {
 pub(crate) const ABS: Callee = Callee::new("abs", 1);
 pub(crate) const SIGN: Callee = Callee::new("sign", 1);
 pub(crate) const SQRT: Callee = Callee::new("sqrt", 1);
+/// The larger of two numbers.
+pub(crate) const MAX: Callee = Callee::new("max", 1);
 /// The smaller of two integers.
 pub(crate) const MIN: Callee = Callee::new("min", 0).returning_index();
 const FMA: Callee = Callee::new("fma", 2);

@@ -36,7 +36,7 @@ mod statement;
 mod tests;
 
 pub(crate) use expression::{
-    ABS, Callee, Expression, MIN, SIGN, SQRT, Sum, fma, index, integer, name, number, select,
+    ABS, Callee, Expression, MAX, MIN, SIGN, SQRT, Sum, fma, index, integer, name, number, select,
 };
 pub(crate) use module::{FunctionDefinition, Member, Module, StructDefinition};
 #[cfg(test)]

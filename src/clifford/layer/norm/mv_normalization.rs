@@ -51,7 +51,8 @@ impl<T: Real> MvNormalization<T> {
     /// [`Error::Gpu`](crate::Error::Gpu) if it is on another device; [`Error::OutOfMemory`](crate::Error::OutOfMemory)
     /// or [`Error::Limit`](crate::Error::Limit) if there is no memory for the result.
     /// # Precision
-    /// Computed in f32, then rounded to `T`. If squares of both signs cancel, the norm inherits their absolute error.
+    /// Computed in f32, then rounded to `T`. If squares of both signs cancel, the norm inherits their absolute error. Coefficients
+    /// above about $2^{63}$ overflow when they are squared: the norm is then infinite and the result 0, or NaN.
     pub fn forward(&self, x: &Multivectors<T>) -> Result<Multivectors<T>> {
         call("MvNormalization::forward", || {
             let rows = operand(FeatureFunction::Normalization, self.signature, x, &self.a)?;
