@@ -12,6 +12,7 @@ mod plan;
 pub(crate) mod problem;
 mod run;
 mod trial;
+mod windows;
 
 pub use backward::{AttentionGradients, attention_backward, attention_bias_backward};
 pub use layer::{

@@ -8,19 +8,20 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout};
+use crate::ops::windows::JOINS;
 use crate::plan::{
     Access, Dims, Draft, Flops, MAX_STEP_SECONDS, NewStep, Plan, Problem, Region, ScalarParameter, Time,
-    Trial, distinct,
+    Trial, distinct, plan_in_windows,
 };
 use std::mem::offset_of;
 
 impl Problem for AttentionProblem {
-    /// One step, or a second one that joins the parts of the keys.
+    /// One step, or a second one that joins the parts of the keys; in windows, those of each.
     ///
     /// Operands: Q, K, V, the bias, the key lengths, the mask of keys, the slopes; the result, the largest scores and logarithms of the sums.
     /// Those that the problem does not have are left out. Scalars: the scale.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        self.plan_by(self.choose(caps)?, caps)
+        plan_in_windows(self, caps, JOINS)
     }
 
     fn candidates(&self, caps: &Caps) -> Result<Vec<Plan>> {
@@ -41,7 +42,7 @@ impl Problem for AttentionProblem {
 
 impl AttentionProblem {
     /// The plan of a choice.
-    fn plan_by(&self, choice: Choice, caps: &Caps) -> Result<Plan> {
+    pub(super) fn plan_by(&self, choice: Choice, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new("attention", &[ScalarParameter::f32("scale")], caps);
         let read = |draft: &mut Draft<'_>, name, dtype, layout: Option<Layout>| {
             layout.map(|layout| (draft.operand(name, dtype, layout, Access::Read), Access::Read))

@@ -4,12 +4,18 @@ use super::algebra::terms::Terms;
 use super::generate::function::{Operands, formula};
 use super::generate::sandwich::VersorUse;
 use super::kernel::{invocations, table};
-use super::problem::CliffordProblem;
+use super::problem::{BladeAxis, CliffordProblem, MvLayout};
 use super::vector_width::VectorWidth;
 use crate::caps::Caps;
 use crate::kernel::Needs;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
+use crate::layout::Layout;
+use crate::ops::windows::JOINS;
+use crate::plan::{
+    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem, Region, Time,
+    plan_in_windows,
+};
 use crate::{Error, Result};
+use std::ops::Range;
 
 impl Problem for CliffordProblem {
     /// A kernel with generated code, or, for products with too many terms, a loop over a table of terms.
@@ -19,6 +25,30 @@ impl Problem for CliffordProblem {
     /// # Errors
     /// [`Error::Limit`] also if the function is no product and has too many operations for generated code.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+}
+
+impl InWindows for CliffordProblem {
+    /// The axes of the positions.
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let positions: Vec<usize> = self.axes().iter().rev().map(|axis| axis[0] as usize).collect();
+        let first = usize::from(self.axis == BladeAxis::First);
+        let own: Vec<Option<usize>> = (0..positions.len()).map(|axis| Some(axis + first)).collect();
+        let operands = (0..=self.operands()).map(|i| {
+            self.layout(i).map(|layout| CutOperand::new(Form::View, layout, self.dtype, own.clone()))
+        });
+        let operands = operands.collect::<Result<_>>()?;
+        Ok(CutAxes { extents: positions, joined: 0, operands, whole: None })
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        let of = |i: usize| MvLayout { layout: &layouts[i], blades: self.blades_of(i) };
+        let operands: Vec<MvLayout<'_>> = (1..layouts.len()).map(of).collect();
+        Self::new(self.function, &operands, of(0), self.axis, self.dtype)
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.function.name();
         let results = [self.blades_of(0).len(), usize::try_from(self.positions()).unwrap_or(usize::MAX)];
         if results.contains(&0) {

@@ -140,7 +140,7 @@ impl Windows {
     }
 
     /// The same with smaller windows, along the longest axis that is not joined.
-    fn smaller(&self, axes: &CutAxes) -> Option<Self> {
+    pub(super) fn smaller(&self, axes: &CutAxes) -> Option<Self> {
         let kept = self.window.len() - axes.joined;
         let axis = (0..kept).filter(|&axis| self.window[axis] > 1).max_by_key(|&axis| self.window[axis])?;
         let (half, unit) = (self.window[axis].div_ceil(2), axes.aligned_unit(axis));
@@ -149,7 +149,7 @@ impl Windows {
     }
 
     /// The same with whole axes where parts join windows themselves.
-    fn kept(&self, axes: &CutAxes) -> Self {
+    pub(super) fn kept(&self, axes: &CutAxes) -> Self {
         let kept = self.window.len() - axes.joined;
         let window = [&self.window[..kept], &self.extents[kept..]].concat();
         Self { window, extents: self.extents.clone() }

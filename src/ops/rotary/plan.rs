@@ -28,25 +28,23 @@ impl Problem for RotaryProblem {
 }
 
 impl InWindows for RotaryProblem {
-    /// The axes before the positions.
+    /// The axes before the positions; if x repeats its elements along one, that is whole, so that the order of axes stays.
     fn cut_axes(&self) -> Result<CutAxes> {
         let (op, shape) = (self.pass.op(), self.a.shape());
         let order = Self::memory_order(&self.a);
         let extents: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
-        let dense = Layout::contiguous(op, &extents)?;
-        let mut strides = vec![0; order.len()];
-        order.iter().zip(dense.strides()).for_each(|(&axis, &stride)| strides[axis] = stride);
-        let (c, axes) = (self.a.at(&strides, 0), shape.len() - 2);
-        let own: Vec<Option<usize>> = (0..axes).map(Some).collect();
+        let is_cut = |axis: &usize| shape[*axis] == 1 || self.a.strides()[*axis] > 0;
+        let axes: Vec<usize> = (0..shape.len() - 2).filter(is_cut).collect();
+        let of_c = axes.iter().map(|axis| order.iter().position(|other| other == axis)).collect();
         Ok(CutAxes {
-            extents: shape[..axes].to_vec(),
+            extents: axes.iter().map(|&axis| shape[axis]).collect(),
             joined: 0,
             operands: vec![
-                CutOperand::new(Form::View, self.a, self.dtype, own.clone()),
-                CutOperand::new(Form::Dense, c, self.dtype, own),
-                CutOperand::whole(self.of.layout(op)?, DType::F32, axes),
+                CutOperand::new(Form::View, self.a, self.dtype, axes.iter().copied().map(Some).collect()),
+                CutOperand::new(Form::Dense, Layout::contiguous(op, &extents)?, self.dtype, of_c),
+                CutOperand::whole(self.of.layout(op)?, DType::F32, axes.len()),
             ],
-            whole: Some(axes),
+            whole: Some(shape.len() - 2),
         })
     }
 

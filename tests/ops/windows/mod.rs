@@ -7,6 +7,7 @@ use tilewise::{Element, Gpu, Result, Tensor};
 
 mod elements;
 mod indices;
+mod layers;
 mod reductions;
 mod rows;
 

@@ -6,7 +6,7 @@ use crate::support::values::values;
 use tilewise::ops::{
     self, BatchNorm, CrossEntropy, GroupNorm, LayerNorm, Reduction, RmsNorm, RunningStatistics,
 };
-use tilewise::{DType, Error, Fill, Real, Tensor, bf16, f16};
+use tilewise::{DType, Error, Real, Tensor, bf16, f16};
 
 #[test]
 fn along_an_axis() {
