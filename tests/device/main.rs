@@ -6,6 +6,7 @@ mod adopt_limits;
 mod adopt_mistakes;
 mod cache_files;
 mod caps;
+mod drivers;
 mod execute;
 mod from_buffer;
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]

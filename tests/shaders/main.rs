@@ -3,6 +3,7 @@
 mod attention;
 mod browsers;
 mod conversions;
+mod drivers;
 mod kernels;
 mod legal;
 #[allow(dead_code, unreachable_pub, reason = "the program that compiles the plans reads the rest")]

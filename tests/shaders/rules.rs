@@ -208,7 +208,7 @@ fn is_word(c: char) -> bool {
 }
 
 /// The words, numbers, operators and other characters of a text.
-fn tokens(code: &str) -> impl Iterator<Item = &str> {
+pub(super) fn tokens(code: &str) -> impl Iterator<Item = &str> {
     let mut rest = code;
     std::iter::from_fn(move || {
         rest = rest.trim_start();
