@@ -11,7 +11,7 @@
 //#slot pack_pair default f16
 //#import math
 //#import logarithm
-//#import attention_range
+//#slot attention_range default fixed
 
 //#param  set by Coop::kernel; these defaults are a legal tile
 alias mat_a = coop_mat16x16<f16, A>;

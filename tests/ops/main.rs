@@ -2,6 +2,7 @@
 
 mod attention;
 mod attention_backward;
+mod attention_cached;
 mod attention_coop;
 mod bits;
 mod cast;
@@ -19,6 +20,7 @@ mod places;
 mod positions;
 mod reductions;
 mod rotary;
+mod rotary_at;
 mod shapes;
 mod softmax;
 mod special;

@@ -11,6 +11,8 @@ mod orders;
 mod positions;
 mod scopes;
 mod seeds;
+mod stale;
+mod table;
 mod tensors;
 mod training;
 
