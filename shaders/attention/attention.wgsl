@@ -26,7 +26,7 @@ const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
 
 //#import attention_within
-//#import attention_range
+//#slot attention_range default fixed
 
 //#generated operands
 // The operands. `query`, `key` and `value` are quad k of group `group` of a row that begins at `start`; `added` is what is added to a

@@ -10,7 +10,7 @@
 //#slot dims default immediate
 //#slot pack_pair default f16
 //#import attention_known
-//#import attention_range
+//#slot attention_range default fixed
 
 //#param  set by Coop::kernel; these defaults are a legal tile
 alias mat_a = coop_mat16x16<f16, A>;

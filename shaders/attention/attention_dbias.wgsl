@@ -21,7 +21,7 @@ const WHOLE: bool = false;
 alias sum = f32; // type of results before they are stored
 
 //#import attention_within
-//#import attention_range
+//#slot attention_range default fixed
 //#import attention_weight
 
 //#generated operands

@@ -25,7 +25,7 @@ const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
 
 //#import attention_within
-//#import attention_range
+//#slot attention_range default fixed
 //#import attention_weight
 
 //#generated operands

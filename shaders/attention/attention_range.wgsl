@@ -1,6 +1,8 @@
-//! Which keys a query attends by their distance, and which queries attend a key.
+//! Which keys a query attends by their distance, and which queries attend a key: `range_of(i, count)`, the first key of query i and the one
+//! behind its last, of `count` keys; and `queries_of(j)`.
 
-// The first key that a query attends, and the one behind its last.
+//#variant fixed
+// Distances count from the corner of all keys.
 fn range_of(i: u32, count: u32) -> vec2<u32> {
     let first = clamp(i32(i) + dims.lower, 0, i32(count));
     let end = clamp(i32(i) + dims.upper + 1, 0, i32(count));
@@ -12,5 +14,15 @@ fn queries_of(j: u32) -> vec2<u32> {
     let queries = i32(dims.queries);
     let first = clamp(i32(j) - dims.upper, 0, queries);
     let end = clamp(i32(j) - dims.lower, -1, queries - 1) + 1;
+    return vec2<u32>(u32(first), u32(max(first, end)));
+}
+
+//#variant moving
+// Distances count from the corner of the keys that there are: the last query is the last of them. Sides that are open stay open, as they
+// are farther than there are keys.
+fn range_of(i: u32, count: u32) -> vec2<u32> {
+    let own = i32(i) + min(i32(count) - i32(dims.keys), 0);
+    let first = clamp(own + dims.lower, 0, i32(count));
+    let end = clamp(own + dims.upper + 1, 0, i32(count));
     return vec2<u32>(u32(first), u32(max(first, end)));
 }

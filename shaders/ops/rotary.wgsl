@@ -8,6 +8,7 @@
 
 //#import rotary_dims
 //#slot dims default immediate
+//#slot rotary_start default number
 //#import block
 //#slot pack_pair default f16
 

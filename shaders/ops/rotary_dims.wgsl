@@ -13,7 +13,7 @@ struct Dims {
     pair_units: u32,           // of them for its pairs
     units: u32,                // invocations for all rows
     rank: u32,                 // number of axes of the rows, at least 1
-    start: u32, // the first position in T, as the call passes it
+    start: u32, // the first position in T, as the call passes it, or where a buffer has it
     last: u32,  // the last one that leaves a position for each row
     sines: u32, // where the sines begin in T
     sign: f32,  // their factor: -1 for a gradient
@@ -22,7 +22,7 @@ struct Dims {
 // Where a row begins in C and A, and its angles in T.
 fn row_start(row: u32) -> vec3<u32> {
     var rest = row;
-    var at = vec3<u32>(0u, dims.a_offset, min(dims.start, dims.last) * dims.pairs);
+    var at = vec3<u32>(0u, dims.a_offset, first_position() * dims.pairs);
     for (var axis = 0u; axis < dims.rank; axis++) {
         let sizes = axis_at(axis);
         let outer = rest / sizes.x;

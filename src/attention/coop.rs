@@ -182,6 +182,7 @@ impl CoopTile {
             .param("KEEPS", problem.keep.is_some())
             .require_subgroup_size(subgroup(caps))
             .require_f16_matrices(size);
+        let kernel = problem.cornered(kernel);
         let kernel = match caps.machine.matrix_order {
             MatrixOrder::Any => kernel,
             MatrixOrder::AlongK => kernel.slot("attention_values", "transposed"),

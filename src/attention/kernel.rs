@@ -1,7 +1,7 @@
 //! The kernels of attention: `shaders/attention/attention.wgsl`, and `attention_merge.wgsl`, which joins parts of the keys.
 
 use super::form::Form;
-use super::problem::{AttentionDims, AttentionProblem, AttentionStatistics};
+use super::problem::{AttentionCorner, AttentionDims, AttentionProblem, AttentionStatistics};
 use crate::caps::Caps;
 use crate::kernel::{Kernel, StorageFormat};
 use crate::ops::subgroups::subgroup;
@@ -36,6 +36,7 @@ impl AttentionProblem {
             .param("KEEPS", self.keep.is_some());
         let kernel = form.team(kernel, caps);
         let kernel = if form.parts > 1 { kernel.slot("attention_result", "part") } else { kernel };
+        let kernel = self.cornered(kernel);
         let mut to = Writer::new(kernel, self.moves(), StorageFormat::of(self.dtype, caps));
         self.operands(&mut to);
         self.masks(&mut to);
@@ -45,6 +46,14 @@ impl AttentionProblem {
             self.results(&mut to);
         }
         to.done(self.described(if form.parts > 1 { "parts" } else { "whole" }))
+    }
+
+    /// Fills in from where distances count.
+    pub(super) fn cornered(&self, kernel: Kernel) -> Kernel {
+        match self.corner {
+            AttentionCorner::Keys => kernel,
+            AttentionCorner::Lengths => kernel.slot("attention_range", "moving"),
+        }
     }
 
     /// The kernel that joins parts.
@@ -72,6 +81,7 @@ impl AttentionProblem {
         let given = [
             (self.bias.is_some(), "bias"),
             (self.lengths.is_some(), "lengths"),
+            (self.corner == AttentionCorner::Lengths, "their corner"),
             (self.keep.is_some(), "keep"),
             (self.slopes.is_some(), "slopes"),
         ];
@@ -112,7 +122,11 @@ impl AttentionProblem {
         }
         if self.slopes.is_some() {
             to.array("slopes", "read", "f32");
-            let distance = "abs(f32(i32(i) + i32(dims.keys) - i32(dims.queries) - i32(j)))";
+            let there = match self.corner {
+                AttentionCorner::Keys => "dims.keys",
+                AttentionCorner::Lengths => "key_count(batch)",
+            };
+            let distance = format!("abs(f32(i32(i) + i32({there}) - i32(dims.queries) - i32(j)))");
             terms.push(format!("-slopes[dims.slopes + head * dims.slopes_stride] * {distance}"));
         }
         let terms = if terms.is_empty() { "0.0".to_owned() } else { terms.join(" + ") };

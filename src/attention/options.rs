@@ -1,6 +1,6 @@
 //! What an attention does besides the softmax of scaled products.
 
-use super::problem::AttentionRange;
+use super::problem::{AttentionCorner, AttentionRange};
 use crate::layout::Real;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -55,6 +55,7 @@ pub struct AttentionOptions<'a, T: Real> {
     pub(super) right: Option<usize>,
     pub(super) bias: Option<&'a Tensor<T>>,
     pub(super) lengths: Option<&'a Tensor<i32>>,
+    pub(super) corner: AttentionCorner,
     pub(super) keep: Option<&'a Tensor<i8>>,
     pub(super) slopes: Option<&'a Tensor<f32>>,
     pub(super) kernel: Option<AttentionKernel>,
@@ -69,6 +70,7 @@ impl<T: Real> Default for AttentionOptions<'_, T> {
             right: None,
             bias: None,
             lengths: None,
+            corner: AttentionCorner::Keys,
             keep: None,
             slopes: None,
             kernel: None,
@@ -107,7 +109,29 @@ impl<'a, T: Real> AttentionOptions<'a, T> {
     /// Masks the keys of each batch from this number on. A tensor of one length per batch; lengths outside $0..S$ are clamped. Blocks
     /// of masked keys are not read, so this is faster than [`keep`](Self::keep).
     pub fn key_lengths(self, lengths: &'a Tensor<i32>) -> Self {
-        Self { lengths: Some(lengths), ..self }
+        Self { lengths: Some(lengths), corner: AttentionCorner::Keys, ..self }
+    }
+
+    /// As [`key_lengths`](Self::key_lengths), for a cache that is filled up to these lengths: the last query of a batch is at the last of
+    /// its keys, so that [`CausalFrom::BottomRight`], windows and slopes count from there, and not from the end of the cache. The device
+    /// reads the lengths, so each run of a [`Replay`](crate::Replay) may have others. There is no backward pass.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// use tilewise::{AttentionOptions, CausalFrom, Fill, attention};
+    ///
+    /// let [keys, values, q] = [(1, 100), (2, 100), (3, 2)].map(|(seed, n)| gpu.random::<f32>([1, 4, n, 16], Fill::Uniform, seed));
+    /// let (keys, values, q) = (keys?, values?, q?); // 2 queries; a cache for 100 keys, of which 7 are there
+    /// let lengths = gpu.tensor(&[7], [1])?;
+    /// let causal = AttentionOptions::new().causal(CausalFrom::BottomRight);
+    /// let y = attention(&q, &keys, &values, &causal.cached_lengths(&lengths))?.to_vec()?;
+    /// let want = attention(&q, &keys.slice(2, ..7)?, &values.slice(2, ..7)?, &causal)?.to_vec()?;
+    /// assert!(y.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-5));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn cached_lengths(self, lengths: &'a Tensor<i32>) -> Self {
+        Self { lengths: Some(lengths), corner: AttentionCorner::Lengths, ..self }
     }
 
     /// Masks the keys whose number here is 0. A tensor (batch, keys). It is the opposite of `key_padding_mask` of `PyTorch`, which is true for
@@ -124,7 +148,7 @@ impl<'a, T: Real> AttentionOptions<'a, T> {
 
     /// Which keys a query attends by their distance.
     pub(super) fn range(&self) -> AttentionRange {
-        AttentionRange { causal: self.causal, left: self.left, right: self.right }
+        AttentionRange { causal: self.causal, left: self.left, right: self.right, corner: self.corner }
     }
 
     /// Pins the kernel. Otherwise the one that is predicted to be the fastest runs. The call fails if the pinned kernel cannot run.

@@ -65,6 +65,18 @@ pub struct AttentionRange {
     pub left: Option<usize>,
     /// Keys after it.
     pub right: Option<usize>,
+    /// Where the bottom right corner is.
+    pub corner: AttentionCorner,
+}
+
+/// From where the distances of queries and keys count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AttentionCorner {
+    /// The last query is at the last key.
+    #[default]
+    Keys,
+    /// The last query of a batch is at the last key within its key length.
+    Lengths,
 }
 
 /// What an attention computes besides the result.
@@ -91,6 +103,7 @@ pub struct AttentionProblem {
     pub(super) lengths: Option<Layout>,
     pub(super) keep: Option<Layout>,
     pub(super) slopes: Option<Layout>,
+    pub(super) corner: AttentionCorner,
     pub(super) pin: Option<AttentionKernel>,
 }
 
@@ -107,7 +120,8 @@ impl AttentionProblem {
     ///
     /// # Errors
     /// [`Error::Shape`] if an operand has not four axes, shapes do not fit, the number of heads is no multiple of that of key heads, or
-    /// an operand is empty; [`Error::Limit`] if a size is too large, or a head dim is above 512.
+    /// an operand is empty; [`Error::Limit`] if a size is too large, or a head dim is above 512;
+    /// [`Error::Input`] if the corner is at lengths that there are not, or a causal mask counts from another one.
     pub fn new(
         layouts: AttentionLayouts<'_>,
         range: AttentionRange,
@@ -129,6 +143,7 @@ impl AttentionProblem {
             let what = "a head dim".to_owned();
             return Err(Error::Limit { op: OP, what, needed: widest as u64, allowed: MOST_DIM as u64 });
         }
+        check_corner(range, lengths)?;
         let y = shape.result(q)?;
         dim(OP, y.len())?;
         dim(OP, shape.statistics().iter().product())?;
@@ -184,6 +199,7 @@ impl AttentionProblem {
             lengths: own(lengths, DType::I32),
             keep: own(keep, DType::I8),
             slopes: own(slopes, DType::F32),
+            corner: range.corner,
             pin: None,
         })
     }
@@ -218,6 +234,22 @@ impl AttentionProblem {
     pub(super) fn width(&self) -> u32 {
         width(self.moves(), self.dtype)
     }
+}
+
+/// Checks that the corner is where the causal mask counts from.
+fn check_corner(range: AttentionRange, lengths: Option<&Layout>) -> Result<()> {
+    if range.corner == AttentionCorner::Keys {
+        return Ok(());
+    }
+    if range.causal == Some(CausalFrom::TopLeft) {
+        let why =
+            "with cached lengths it must count from `CausalFrom::BottomRight`, where the new queries are";
+        return Err(Error::input(format!("{OP}: the causal mask"), why));
+    }
+    if lengths.is_none() {
+        return Err(Error::input(format!("{OP}: the cached lengths"), "there are none"));
+    }
+    Ok(())
 }
 
 /// The elements of a group, which an invocation loads together.

@@ -3,6 +3,8 @@
 use super::captured::Captured;
 use super::content_state::Reason;
 use super::handle::Gpu;
+use super::input_mark::{InputMark, MarkedInput};
+use super::memory::Allocation;
 use super::replay::Replay;
 use super::replay_input::Input;
 use super::replay_kept::Kept;
@@ -52,7 +54,8 @@ impl Gpu {
     /// ```
     /// # Errors
     /// The errors of `work`. [`Error::Input`] if two inputs share a buffer, if `work` launches nothing that reads an input,
-    /// reads a part of its buffer that is not the input, or writes to it; and inside `work` for what would run now or
+    /// reads a part of its buffer that is not the input, or writes to it, or if what `work` returns or keeps is a clone or a
+    /// view of it; and inside `work` for what would run now or
     /// depends on what the host has now: reads, uploads ([`Gpu::tensor`], [`Gpu::zeros`], [`Gpu::random`] of what the host makes,
     /// [`upload_async`](Self::upload_async), [`Tensor::write`](crate::Tensor::write),
     /// [`Tensor::write_from`](crate::Tensor::write_from)), [`flush`](Self::flush), [`wait`](Self::wait), [`time`](Self::time),
@@ -72,10 +75,14 @@ impl Gpu {
                 return Err(Error::input(format!("{OP}: inputs {other} and {at}"), why));
             }
         }
-        let capture = OpenCapture::begin(self);
+        let capture = OpenCapture::begin(self, &inputs);
         let outputs = work();
-        let kept = capture.end(outputs.as_ref().err());
-        Replay::new(kept, &inputs, outputs?)
+        let mut kept = capture.end(outputs.as_ref().err());
+        let marked = std::mem::take(&mut kept.captured.inputs);
+        let outputs = outputs?;
+        marked.iter().try_for_each(|input| input.check(OP))?;
+        drop(marked);
+        Replay::new(kept, &inputs, outputs)
     }
 }
 
@@ -89,6 +96,19 @@ impl Gpu {
     }
 }
 
+impl Allocation {
+    /// The mark for a tensor that the calling thread makes of this buffer; None outside of a capture that has it as an
+    /// input.
+    pub(crate) fn input_mark(&self) -> Option<InputMark> {
+        if !self.storage().is_marked() {
+            return None;
+        }
+        let mut state = self.gpu.inner.recorder.lock();
+        let Some(Scope { sink: Sink::Capture(captured), .. }) = state.scope() else { return None };
+        captured.inputs.iter().find_map(|input| input.mark_of(self.storage()))
+    }
+}
+
 /// A capture that the closure is running in. Its drop ends it, even after a panic.
 struct OpenCapture<'a> {
     gpu: &'a Gpu,
@@ -96,10 +116,11 @@ struct OpenCapture<'a> {
 }
 
 impl<'a> OpenCapture<'a> {
-    fn begin(gpu: &'a Gpu) -> Self {
+    fn begin(gpu: &'a Gpu, inputs: &[Input]) -> Self {
         let work = TakenWork::new(OP, None, &gpu.inner.spares);
         work.begin_capture();
-        gpu.inner.recorder.lock().scopes.push(Scope::new(work.clone(), Sink::Capture(Captured::default())));
+        let captured = Captured { inputs: MarkedInput::all(inputs), ..Captured::default() };
+        gpu.inner.recorder.lock().scopes.push(Scope::new(work.clone(), Sink::Capture(captured)));
         Self { gpu, work }
     }
 

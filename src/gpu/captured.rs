@@ -2,6 +2,8 @@
 
 use super::bound_window::{BoundWindow, WindowUse};
 use super::counts::Counts;
+use super::cursor::Cursor;
+use super::input_mark::MarkedInput;
 use super::new_launch::NewLaunch;
 use super::part::Part;
 use super::pipeline::Pipeline;
@@ -19,8 +21,14 @@ pub(super) struct Captured {
     pub(super) plans: Vec<Plan>,
     /// Why an operation failed after it had launched a part of its work, if one did.
     pub(super) failed: Option<String>,
+    /// A call that a replay would not repeat and that returns no error, and why, if there was one.
+    pub(super) refused: Option<(&'static str, String)>,
+    /// The positions that the launches use, and by how much one run advances each.
+    pub(super) cursors: Vec<(Arc<Cursor>, usize)>,
     /// What the operations read and write of the caller's and each other's tensors.
     pub(super) operands: Vec<Input>,
+    /// The inputs, while the closure is running.
+    pub(super) inputs: Vec<MarkedInput>,
     /// Predicted seconds of all launches.
     pub(super) seconds: f64,
     /// What one run adds to the counters.

@@ -3,6 +3,7 @@
 use super::bound_window::{BoundWindow, WindowUse};
 use super::captured::{CapturedUse, UseKind};
 use super::content_state::reports;
+use super::cursor::Claim;
 use super::element_writer::ElementWriter;
 use super::error_scope::in_error_scope;
 use super::part::Part;
@@ -23,6 +24,10 @@ use std::sync::Arc;
 
 /// The function that errors of a run name.
 const OP: &str = "Replay::run";
+
+/// Why there is no run in the closure of a `capture`.
+const IN_A_CAPTURE: &str =
+    "a capture cannot contain a run of a replay: call what the replay was captured from";
 
 /// Launches that [`Gpu::capture`](crate::Gpu::capture) has recorded, to be run any number of times.
 ///
@@ -77,14 +82,16 @@ impl<R> Replay<R> {
     /// # Errors
     /// [`Error::Input`] if the number of inputs, an element type, or the strides or the place of an input in its buffer
     /// modulo 256 bytes differ from the captured ones; if an input is an output of the replay, or lies in the buffer of
-    /// one; if taken work that conflicts with the run is not submitted; and in the closure of a `capture`.
+    /// one; if a [`KeyValueCache`](crate::KeyValueCache) that the run fills has no room for its positions; if taken work that conflicts with the run is not submitted; and in the closure of a `capture`.
     /// [`Error::Shape`] if an input has another shape; [`Error::Gpu`] if it belongs to another `Gpu`; [`Error::Device`] if
     /// the device is lost, or a tensor that the run reads was never computed.
     pub fn run(&mut self, inputs: &[View<'_>]) -> Result<&R> {
         call(OP, || {
             self.kept.gpu.inner.status.check()?;
             let (inputs, is_last, bindings) = self.bind(inputs)?;
+            let claims = self.claims()?;
             self.record(&inputs, bindings)?;
+            claims.into_iter().for_each(Claim::commit);
             self.kept.gpu.inner.captures.add(&self.kept.captured.plans);
             if is_last == IsLast::No {
                 self.inputs = inputs.iter().map(Input::last).collect();
@@ -208,6 +215,15 @@ impl<R> Replay<R> {
         Ok(created)
     }
 
+    /// Claims the positions that a run advances.
+    fn claims(&self) -> Result<Vec<Claim<'_>>> {
+        let (gpu, cursors) = (&self.kept.gpu, &self.kept.captured.cursors);
+        if !cursors.is_empty() && gpu.is_capturing() {
+            return Err(Error::input(OP, IN_A_CAPTURE));
+        }
+        cursors.iter().map(|(cursor, new)| gpu.claim(OP, cursor, *new)).collect()
+    }
+
     /// Records a run with these inputs, which are bound.
     fn record(&self, inputs: &[Input], bindings: Arc<Bindings>) -> Result<()> {
         let gpu = &self.kept.gpu;
@@ -230,9 +246,7 @@ impl<R> Replay<R> {
         let counts = &self.kept.captured.counts;
         if let Some(scope) = state.scope() {
             let Sink::Recording(recording) = &mut scope.sink else {
-                let why =
-                    "a capture cannot contain a run of a replay: call what the replay was captured from";
-                return Err(Error::input(OP, why));
+                return Err(Error::input(OP, IN_A_CAPTURE));
             };
             note_uses(&scope.work, uses);
             recording.push_replay(&self.launches, bindings, bound, (sequence, reports));

@@ -70,6 +70,9 @@ impl Kept {
                 format!("an operation has failed after some of its launches, and the closure went on: {why}");
             return Err(Error::input(format!("{OP}: the closure"), why));
         }
+        if let Some((call, why)) = &self.captured.refused {
+            return Err(Error::input(format!("{OP}: the closure"), format!("it calls `{call}`: {why}")));
+        }
         for (at, input) in inputs.iter().enumerate().filter(|(_, input)| !input.layout.is_empty()) {
             let why = match self.uses.iter().find(|used| Arc::ptr_eq(&used.storage, &input.storage)) {
                 None => "nothing that the closure launches reads it: use it in the closure, or leave it out",

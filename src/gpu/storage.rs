@@ -5,7 +5,7 @@ use super::content_state::ContentState;
 use super::lock::Lock;
 use super::taken_work::{Stage, TakenWork};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// A buffer, from the pool or of an application, and the state of its contents. Tensors and recordings share it.
 pub(crate) struct Storage {
@@ -17,12 +17,14 @@ pub(crate) struct Storage {
     /// The work of applications that uses it.
     pub(super) taken: TakenUses,
     exported: AtomicBool,
+    /// The number of captures whose closures are running and that have it as an input.
+    marked: AtomicI32,
 }
 
 impl Storage {
     pub(super) fn new(buffer: wgpu::Buffer, len: u64, contents: ContentState) -> Self {
         let (contents, taken) = (Arc::new(contents), TakenUses::default());
-        Self { buffer, len, contents, taken, exported: AtomicBool::new(false) }
+        Self { buffer, len, contents, taken, exported: AtomicBool::new(false), marked: AtomicI32::new(0) }
     }
 
     /// The storage of a buffer that an application supplies.
@@ -42,6 +44,16 @@ impl Storage {
     /// work, so the pool does not reuse the buffer.
     pub(super) fn is_exported(&self) -> bool {
         self.exported.load(Ordering::Relaxed)
+    }
+
+    /// Records that so many more captures have it as an input.
+    pub(super) fn marked_by(&self, more: i32) {
+        self.marked.fetch_add(more, Ordering::Relaxed);
+    }
+
+    /// Whether it is an input of a capture whose closure is running, perhaps in another thread.
+    pub(super) fn is_marked(&self) -> bool {
+        self.marked.load(Ordering::Relaxed) > 0
     }
 }
 

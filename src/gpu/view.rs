@@ -4,12 +4,14 @@ use super::binding::Binding;
 use super::handle::Gpu;
 use super::memory::Allocation;
 use super::part::Part;
+use super::pooled_buffer::PooledBuffer;
 use super::replay_input::Input;
 use super::storage::Access;
 use crate::layout::{DType, Layout};
 use crate::{Error, Result};
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A borrowed tensor without its static element type, as plans take it. [`Tensor::view`](crate::Tensor::view) gives one
 /// for an operand that a plan reads, [`Tensor::view_mut`](crate::Tensor::view_mut) for one that it writes.
@@ -57,6 +59,11 @@ impl<'a> View<'a> {
     /// As an input of a replay.
     pub(super) fn as_input(&self) -> Input {
         Input::new(&self.allocation.pooled, self.layout, self.dtype)
+    }
+
+    /// The buffer, which does not return to its pool while this is held.
+    pub(super) fn pooled(&self) -> Arc<PooledBuffer> {
+        self.allocation.pooled.clone()
     }
 
     pub(crate) fn shares_buffer(&self, other: &View<'_>) -> bool {

@@ -1,7 +1,7 @@
 //! The tensor: a buffer of a device, and the layout of its elements.
 
 use crate::Result;
-use crate::gpu::{Allocation, Gpu, check_same_gpu};
+use crate::gpu::{Allocation, Gpu, InputMark, check_same_gpu};
 use crate::layout::{Element, Layout};
 use std::fmt;
 use std::marker::PhantomData;
@@ -18,6 +18,8 @@ pub struct Tensor<T: Element> {
     pub(super) storage: Arc<Allocation>,
     pub(super) layout: Layout,
     pub(super) writers: Writers,
+    /// Present if the tensor shows an input of a capture, and was made in its closure.
+    mark: Option<InputMark>,
     element: PhantomData<T>,
 }
 
@@ -250,16 +252,20 @@ impl<T: Element> Tensor<T> {
 
     /// A tensor that shares an allocation.
     pub(super) fn on(storage: Arc<Allocation>, layout: Layout) -> Self {
-        Self { storage, layout, writers: Writers::SoleOwner, element: PhantomData }
+        let mark = storage.input_mark();
+        Self { storage, layout, writers: Writers::SoleOwner, mark, element: PhantomData }
     }
 
     pub(super) fn with_layout(&self, layout: Layout) -> Self {
-        Self { storage: self.storage.clone(), layout, ..*self }
+        let mark = self.storage.input_mark().or_else(|| self.mark.clone());
+        Self { storage: self.storage.clone(), layout, mark, ..*self }
     }
 
     /// Converts the type of the tensor from `T` to `U`. Both are the same type, though the compiler cannot know that.
     pub(crate) fn assume_type<U: Element>(&self) -> Tensor<U> {
-        Tensor::on(self.storage.clone(), self.layout)
+        let same = Tensor::on(self.storage.clone(), self.layout);
+        let mark = same.mark.clone().or_else(|| self.mark.clone());
+        Tensor { mark, ..same }
     }
 
     pub(super) fn bytes(&self) -> Range<u64> {

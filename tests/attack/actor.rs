@@ -1,5 +1,6 @@
 //! A thread of the walk: tensors of its own and what they should hold, and a step after another by seeded choice.
 
+use crate::caches::Filled;
 use crate::held::{Held, Item, Reading};
 use crate::model::Model;
 use crate::random::Random;
@@ -32,6 +33,7 @@ pub(crate) struct Actor {
     pub(crate) reals: Vec<Real>,
     pub(crate) reads: Vec<(Reading, Model)>,
     pub(crate) replays: Vec<Captured>,
+    pub(crate) caches: Vec<Filled>,
     pub(crate) textures: Vec<Image>,
     pub(crate) menu: Menu,
     pub(crate) step: u64,
@@ -71,6 +73,7 @@ const STEPS: &[Step] = &[
     ("application", 8, Actor::application),
     ("frame", 6, Actor::frame),
     ("replay", 8, Actor::replay),
+    ("cache", 6, Actor::cache),
     ("texture", 8, Actor::texture),
     ("callback", 5, Actor::register_callback),
     ("mistake", 5, Actor::mistake),
@@ -88,6 +91,7 @@ impl Actor {
             reals: Vec::new(),
             reads: Vec::new(),
             replays: Vec::new(),
+            caches: Vec::new(),
             textures: Vec::new(),
             menu: Menu::Plain,
             step: 0,
@@ -116,6 +120,7 @@ impl Actor {
             }
             actor.check_reals();
             actor.check_replays();
+            actor.check_caches();
             while !actor.reads.is_empty() {
                 actor.finish_read();
             }

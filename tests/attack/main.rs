@@ -14,6 +14,7 @@
 mod actor;
 mod api;
 mod application;
+mod caches;
 mod callbacks;
 mod compute;
 mod dropped_reads;

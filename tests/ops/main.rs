@@ -2,6 +2,7 @@
 
 mod attention;
 mod attention_backward;
+mod attention_cached;
 mod attention_coop;
 mod attention_masks;
 mod attention_operands;
@@ -24,6 +25,7 @@ mod quotients;
 mod ranges;
 mod reductions;
 mod rotary;
+mod rotary_at;
 mod rounding;
 mod shapes;
 mod softmax;

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use tilewise::attention::AttentionKernel;
 use tilewise::gpu::{DeviceType, MatrixOrder};
 use tilewise::planning::attention::{
-    AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
-    AttentionStatistics,
+    AttentionBackward, AttentionCorner, AttentionGradientsOf, AttentionLayouts, AttentionProblem,
+    AttentionRange, AttentionStatistics,
 };
 use tilewise::planning::kernel::Kernel;
 use tilewise::planning::{Plan, Problem};
@@ -29,21 +29,21 @@ pub fn attention_kernels(caps: &Caps) -> Vec<Kernel> {
                 [[2, 4, queries, dim], [2, 2, keys, dim], [2, 2, keys, dim_v]].map(|shape| layout(&shape));
             let [bias, lengths, keep, slopes] =
                 [layout(&[4, 1, keys]), layout(&[2]), layout(&[2, keys]), layout(&[4])];
-            for extra in 0..4 {
+            for extra in 0..5 {
                 let layouts = AttentionLayouts {
                     q: &q,
                     k: &k,
                     v: &v,
                     bias: (extra == 1).then_some(&bias),
-                    lengths: (extra == 1).then_some(&lengths),
+                    lengths: matches!(extra, 1 | 4).then_some(&lengths),
                     keep: (extra == 2).then_some(&keep),
-                    slopes: (extra == 2).then_some(&slopes),
+                    slopes: matches!(extra, 2 | 4).then_some(&slopes),
                 };
                 let statistics = match (at + extra) % 2 {
                     0 => AttentionStatistics::None,
                     _ => AttentionStatistics::LogSums,
                 };
-                let problem = AttentionProblem::new(layouts, AttentionRange::default(), statistics, dtype);
+                let problem = AttentionProblem::new(layouts, range(extra == 4), statistics, dtype);
                 // Not every device has as many bindings.
                 let problem = problem.expect("operands that fit");
                 let plans = devices.iter().filter_map(|caps| problem.plan(caps).ok());
@@ -64,6 +64,12 @@ pub fn attention_kernels(caps: &Caps) -> Vec<Kernel> {
     }
     kernels.extend(coop_plans(caps).iter().flat_map(|plan| kernels_of(plan).collect::<Vec<_>>()));
     kernels.into_iter().collect()
+}
+
+/// All keys, or those of a cache up to its lengths.
+fn range(is_cached: bool) -> AttentionRange {
+    let corner = if is_cached { AttentionCorner::Lengths } else { AttentionCorner::Keys };
+    AttentionRange { corner, ..AttentionRange::default() }
 }
 
 /// Plans of every kernel on cooperative matrices: of both sizes, in both orders, by elements and by vectors, with and without each optional
@@ -104,7 +110,7 @@ pub fn coop_plans(caps: &Caps) -> Vec<Plan> {
             };
             let statistics =
                 if extra == 3 { AttentionStatistics::None } else { AttentionStatistics::LogSums };
-            let problem = AttentionProblem::new(layouts, AttentionRange::default(), statistics, DType::F16);
+            let problem = AttentionProblem::new(layouts, range(extra == 1), statistics, DType::F16);
             let problem = problem.expect("operands that fit").pinned(Some(AttentionKernel::Coop));
             plans.extend(problem.plan(&caps));
         }

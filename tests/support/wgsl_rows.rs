@@ -71,7 +71,13 @@ pub fn rotary_problems() -> Vec<RotaryProblem> {
                 let view = Layout::new("test", &shape, &[row, 1], 0, 1 << 10).expect("a small view");
                 let (of, pass) =
                     (RotaryTable { pairs, rotary_dims, positions: 9 }, RotaryPass::ALL[(i + j + k) % 2]);
-                problems.push(RotaryProblem::new(pass, of, &view, dtype).expect("rows of reals"));
+                let problem = RotaryProblem::new(pass, of, &view, dtype).expect("rows of reals");
+                problems.push(problem);
+                // The position has a buffer of its own in every form; one of each pairing shows it.
+                if k == i {
+                    let at = Layout::new("test", &[1], &[1], 3, 8).expect("within the buffer");
+                    problems.push(problem.at_position(&at).expect("one element"));
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! A checked backward pass, as plain data.
 
-use crate::attention::problem::{AttentionProblem, AttentionShape};
+use crate::attention::problem::{AttentionCorner, AttentionProblem, AttentionShape};
 use crate::layout::{DType, Layout, dim};
 use crate::ops::vectors::Moves;
 use crate::{Error, Result};
@@ -95,12 +95,17 @@ impl AttentionBackward {
     ///
     /// # Errors
     /// [`Error::Shape`] if the result or its gradient has not the shape (batch, heads, queries, dim of values), or the logarithms not
-    /// (batch, heads, queries, 2), contiguous; [`Error::Limit`] if a size is too large.
+    /// (batch, heads, queries, 2), contiguous; [`Error::Limit`] if a size is too large; [`Error::Input`] if distances count from key
+    /// lengths.
     pub fn new(
         forward: AttentionProblem,
         [y, lse, g]: [&Layout; 3],
         of: AttentionGradientsOf,
     ) -> Result<Self> {
+        if forward.corner == AttentionCorner::Lengths {
+            let why = "they have no backward pass: pass views of the keys that there are, without lengths";
+            return Err(Error::input(format!("{OP}: the cached lengths"), why));
+        }
         let shape = AttentionShape::of_problem(&forward);
         let [dq, dk, dv] = shape.gradients([&forward.q, &forward.k, &forward.v])?;
         let dkv = Layout::contiguous(OP, &[dv.offset() + dv.len()])?;

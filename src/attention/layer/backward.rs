@@ -8,6 +8,7 @@ use crate::error::call;
 use crate::gemm::{Linear, LinearGradients};
 use crate::layout::Real;
 use crate::ops::descent::gradient_step;
+use crate::ops::rotary::Start;
 use crate::ops::{Rate, concat};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -54,7 +55,7 @@ impl<T: Real> MultiHeadAttention<T> {
         options: &AttentionOptions<'a, T>,
     ) -> Result<(Tensor<T>, SavedAttention<'a, T>)> {
         call("MultiHeadAttention::forward_saved", || {
-            self.saved(self.self_heads(x, 0)?, x.clone(), None, *options)
+            self.saved(self.self_heads(x, Start::Number(0))?, x.clone(), None, *options)
         })
     }
 

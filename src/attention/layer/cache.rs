@@ -1,5 +1,6 @@
 //! A cache of keys and values that grows in place.
 
+use super::cache_position::CachePosition;
 use super::multi_head::MultiHeadAttention;
 use crate::error::call;
 use crate::gpu::Gpu;
@@ -8,7 +9,7 @@ use crate::ops::copy_into;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 
-const OP: &str = "KeyValueCache";
+pub(super) const OP: &str = "KeyValueCache";
 
 /// The keys and values of a sequence that grows, for attention that decodes: two tensors of a fixed capacity, of which the first part is
 /// filled.
@@ -34,9 +35,11 @@ const OP: &str = "KeyValueCache";
 /// ```
 #[derive(Debug)]
 pub struct KeyValueCache<T: Real> {
-    keys: Tensor<T>,
-    values: Tensor<T>,
+    pub(super) keys: Tensor<T>,
+    pub(super) values: Tensor<T>,
+    /// The number of positions that are filled, unless a tensor has it.
     len: usize,
+    pub(super) position: Option<CachePosition>,
 }
 
 impl<T: Real> KeyValueCache<T> {
@@ -53,7 +56,7 @@ impl<T: Real> KeyValueCache<T> {
                 let rule = "a cache must be (batch, key heads, capacity, dim) with heads that have elements";
                 return Err(Error::shape(OP, rule, &shape));
             }
-            Ok(Self { keys: gpu.empty(shape)?, values: gpu.empty(shape)?, len: 0 })
+            Ok(Self { keys: gpu.empty(shape)?, values: gpu.empty(shape)?, len: 0, position: None })
         })
     }
 
@@ -64,20 +67,23 @@ impl<T: Real> KeyValueCache<T> {
     /// the new positions are missing, and reading them is an error. [`truncate`](Self::truncate) to the length from before, or
     /// [`clear`](Self::clear): what is appended next is there again.
     ///
-    /// Views that [`keys`](Self::keys) returned earlier keep their length. In a [`Replay`](crate::Replay), each run writes where the
-    /// capture did: the capture itself only counts the new positions, and writes nothing. Run the replay before the cache is used again, or
-    /// [`truncate`](Self::truncate) it.
+    /// Views that [`keys`](Self::keys) returned earlier keep their length. In the closure of [`Gpu::capture`](crate::Gpu::capture), the cache
+    /// must be [`replayable`](Self::replayable), or made there: then each run appends, and the capture itself does not.
     ///
     /// # Shapes
     /// `keys` and `values` (batch, key heads, new, dim), any strides.
     /// # Errors
     /// [`Error::Shape`] if a tensor has another shape, or the cache has no room for the new positions; [`Error::Input`] if they
-    /// are views of this cache; [`Error::Gpu`] if they are on another device; [`Error::Limit`] as [`ops::copy_into`](crate::ops::copy_into).
+    /// are views of this cache, or in a capture that would append at the same position in every run; [`Error::Gpu`] if they are on another device; [`Error::Limit`] as [`ops::copy_into`](crate::ops::copy_into).
     /// # Precision
     /// Every bit is copied.
     pub fn append(&mut self, keys: &Tensor<T>, values: &Tensor<T>) -> Result<()> {
         call("KeyValueCache::append", || {
+            self.check_capture()?;
             let new = self.check(keys, values)?;
+            if let Some(position) = &mut self.position {
+                return position.append([(keys, &self.keys), (values, &self.values)], new);
+            }
             let place = self.len..self.len + new;
             for (part, whole) in [(keys, &self.keys), (values, &self.values)] {
                 copy_into(part, &mut whole.slice(2, place.clone())?.writable_view())?;
@@ -109,7 +115,8 @@ impl<T: Real> KeyValueCache<T> {
 
     /// Checks that there is room for this number of positions of an operand of this shape.
     fn check_room(&self, new: usize, of: &[usize]) -> Result<()> {
-        let (len, capacity) = (self.len, self.capacity());
+        let len = self.position.as_ref().map_or(self.len, CachePosition::known);
+        let capacity = self.capacity();
         if new <= capacity - len {
             return Ok(());
         }
@@ -137,9 +144,13 @@ impl<T: Real> KeyValueCache<T> {
     /// The keys, (batch, key heads, length, dim); a view.
     ///
     /// # Errors
-    /// None: the filled part is a part of the cache.
+    /// [`Error::Input`] in the closure of a [`capture`](crate::Gpu::capture) that has not made the cache: a view keeps its length, and the
+    /// cache grows.
     pub fn keys(&self) -> Result<Tensor<T>> {
-        self.keys.slice(2, ..self.len)
+        call("KeyValueCache::keys", || {
+            self.check_views()?;
+            self.keys.slice(2, ..self.len())
+        })
     }
 
     /// The values, as [`keys`](Self::keys).
@@ -147,19 +158,22 @@ impl<T: Real> KeyValueCache<T> {
     /// # Errors
     /// As [`keys`](Self::keys).
     pub fn values(&self) -> Result<Tensor<T>> {
-        self.values.slice(2, ..self.len)
+        call("KeyValueCache::values", || {
+            self.check_views()?;
+            self.values.slice(2, ..self.len())
+        })
     }
 
-    /// The number of positions of each sequence that the cache holds.
+    /// The number of positions of each sequence that the cache holds. Runs of replays count.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.len
+        self.position.as_ref().map_or(self.len, CachePosition::len)
     }
 
     /// Whether it holds none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// The largest number of positions of each sequence.
@@ -175,15 +189,26 @@ impl<T: Real> KeyValueCache<T> {
         [0, 1, 2, 3].map(|axis| shape[axis])
     }
 
-    /// Forgets all positions, and keeps the memory.
+    /// Forgets all positions, and keeps the memory. In the closure of a [`capture`](crate::Gpu::capture), the capture fails.
     pub fn clear(&mut self) {
-        self.len = 0;
+        self.refuse_in_capture("KeyValueCache::clear");
+        self.restore(0);
     }
 
     /// Forgets all positions but the first ones. If it has no more, nothing happens. What is appended next overwrites the others, which earlier
-    /// views see.
+    /// views see. In the closure of a [`capture`](crate::Gpu::capture), the capture fails.
     pub fn truncate(&mut self, len: usize) {
-        self.len = self.len.min(len);
+        self.refuse_in_capture("KeyValueCache::truncate");
+        self.restore(len);
+    }
+
+    /// Forgets all positions but the first ones.
+    pub(super) fn restore(&mut self, len: usize) {
+        let len = self.len().min(len);
+        match &self.position {
+            Some(position) => position.set(len),
+            None => self.len = len,
+        }
     }
 }
 

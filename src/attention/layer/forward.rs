@@ -9,6 +9,8 @@ use crate::error::call;
 use crate::gemm::Linear;
 use crate::layout::Real;
 use crate::ops::Activation;
+use crate::ops::rotary::Start;
+use crate::ops::rotary::pairs::RotaryPass;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 use std::ops::Range;
@@ -67,12 +69,14 @@ impl<T: Real> MultiHeadAttention<T> {
     /// cache held, the new positions before it and its own. So passes over the parts of a sequence give the rows of one causal pass over the
     /// whole. [`CausalFrom::BottomRight`] may be set and changes nothing.
     ///
-    /// A rotary table rotates by the positions in the cache. If the call fails, the cache holds what it held before.
+    /// A rotary table rotates by the positions in the cache. If the call fails, the cache holds what it held before. A step can be captured
+    /// if the cache is [`replayable`](KeyValueCache::replayable).
     ///
     /// # Shapes
     /// As [`forward`](Self::forward), with a cache of [`cache`](Self::cache). Masks and biases are of the new queries and all keys.
     /// # Errors
-    /// As [`forward`](Self::forward) and [`KeyValueCache::append`]; [`Error::Input`] for a mask of [`CausalFrom::TopLeft`].
+    /// As [`forward`](Self::forward) and [`KeyValueCache::append`]; [`Error::Input`] for a mask of [`CausalFrom::TopLeft`], and for
+    /// key lengths with a cache whose position is in a tensor.
     /// # Precision
     /// As [`forward`](Self::forward).
     /// # Launches
@@ -111,7 +115,7 @@ impl<T: Real> MultiHeadAttention<T> {
         residual: Option<&Tensor<T>>,
         options: &AttentionOptions<'_, T>,
     ) -> Result<Tensor<T>> {
-        let [q, k, v] = self.self_heads(x, 0)?;
+        let [q, k, v] = self.self_heads(x, Start::Number(0))?;
         self.joined(&attention(&q, &k, &v, options)?, residual)
     }
 
@@ -125,12 +129,12 @@ impl<T: Real> MultiHeadAttention<T> {
     ) -> Result<Tensor<T>> {
         self.check_cached(x, cache, options)?;
         let before = cache.len();
-        let [q, k, v] = self.self_heads(x, before)?;
+        let [q, k, v] = self.self_heads(x, cache.start()?)?;
         cache.append(&k, &v)?;
         // Several new positions would see what comes after them.
         let options = &options.causal(CausalFrom::BottomRight);
-        let attend = || self.joined(&attention(&q, &cache.keys()?, &cache.values()?, options)?, residual);
-        attend().inspect_err(|_| cache.truncate(before))
+        let attend = || self.joined(&cache.attended_by(&q, options)?, residual);
+        attend().inspect_err(|_| cache.restore(before))
     }
 
     /// Checks the operands of a pass with a cache, before anything is launched.
@@ -144,19 +148,21 @@ impl<T: Real> MultiHeadAttention<T> {
             let why = "with a cache it must count from `CausalFrom::BottomRight`, where the new queries are";
             return Err(Error::input(format!("{OP}: the causal mask"), why));
         }
+        cache.check_capture()?;
+        cache.check_options(options)?;
         check_sequences(OP, "x", x, self.sizes.embed)?;
         cache.check_operand(x, self.sizes.kv_heads, self.sizes.dim())
     }
 
     /// Queries, keys and values (batch, heads, length, dim), which are views of one product. `start` is the position of the first element.
-    pub(super) fn self_heads(&self, x: &Tensor<T>, start: usize) -> Result<[Tensor<T>; 3]> {
+    pub(super) fn self_heads(&self, x: &Tensor<T>, start: Start<'_>) -> Result<[Tensor<T>; 3]> {
         check_sequences(OP, "x", x, self.sizes.embed)?;
         let all = self.sizes.of(&mapped(&self.projections, x, None)?)?;
         let (queries, keys) = (self.sizes.heads, self.sizes.kv_heads);
         // Queries and keys are neighbours, so that one launch rotates both.
         let placed = all.slice(1, ..queries + keys)?;
         let placed = match &self.rotary {
-            Some(rotary) => rotary.apply(&placed, start)?,
+            Some(rotary) => rotary.run(RotaryPass::Forward, &placed, start)?,
             None => placed,
         };
         Ok([placed.slice(1, ..queries)?, placed.slice(1, queries..)?, all.slice(1, queries + keys..)?])

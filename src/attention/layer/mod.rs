@@ -4,6 +4,7 @@ mod backward;
 mod block;
 mod builder;
 mod cache;
+mod cache_position;
 #[cfg(feature = "safetensors")]
 mod file;
 mod forward;

@@ -20,6 +20,7 @@ impl RotaryProblem {
             RotaryPairs::Halves => kernel,
             RotaryPairs::Interleaved => kernel.slot("rotary_pairs", "interleaved"),
         };
+        let kernel = if self.at.is_some() { kernel.slot("rotary_start", "position") } else { kernel };
         let format = StorageFormat::of(self.dtype, caps);
         if self.moves() == Moves::Vectors {
             let width = AccessWidth::Four;

@@ -8,3 +8,4 @@ mod table;
 
 pub use pairs::RotaryPairs;
 pub use table::Rotary;
+pub(crate) use table::Start;

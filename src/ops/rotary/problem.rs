@@ -58,6 +58,8 @@ pub struct RotaryProblem {
     pairs: u32,
     length: u32,
     positions: u32,
+    /// The tensor of i32 whose one element is the first position of the table, relative to its window. None if the call passes it.
+    pub(super) at: Option<Layout>,
 }
 
 impl RotaryTable {
@@ -133,7 +135,19 @@ impl RotaryProblem {
             pairs: dim(op, pairs)?,
             length: dim(op, x.shape()[rows - 1])?,
             positions: dim(op, of.positions)?,
+            at: None,
         })
+    }
+
+    /// The same, from the position that the one element `at` of a tensor of i32 has.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if `at` has more or fewer elements than one; [`Error::Limit`] if it lies too far in its buffer.
+    pub fn at_position(self, at: &Layout) -> Result<Self> {
+        let op = self.pass.op();
+        check_position(op, at)?;
+        let offset = at.offset_in_window(DType::I32) as usize;
+        Ok(Self { at: Some(Layout::new(op, &[], &[], offset, usize::MAX)?), ..self })
     }
 
     /// The axes of x as the result has them in memory, outermost first: the leading axes by their strides, and then the last
@@ -165,7 +179,7 @@ impl RotaryProblem {
             pair_units,
             units: row_units * self.rows(),
             rank: self.rank,
-            start: 0,
+            start: self.at.map_or(0, |at| at.offset_in_window(DType::I32)),
             last: self.positions - self.length,
             sines: self.positions * self.pairs,
             sign: self.pass.sign(),
@@ -197,6 +211,14 @@ impl RotaryProblem {
         };
         [self.width, halves].iter().all(|size| size.is_multiple_of(2))
     }
+}
+
+/// Checks the tensor that has a position.
+pub(super) fn check_position(op: &'static str, at: &Layout) -> Result<()> {
+    if at.len() == 1 {
+        return Ok(());
+    }
+    Err(Error::shape(op, "the position must be a tensor of one element", at.shape()))
 }
 
 /// Checks the number of rotary dims.

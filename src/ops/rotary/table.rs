@@ -1,8 +1,8 @@
 //! The table of angles, and what it rotates.
 
 use super::pairs::{RotaryPairs, RotaryPass};
-use super::problem::{RotaryProblem, RotaryTable, check_rotary_dims};
-use crate::error::call;
+use super::problem::{RotaryProblem, RotaryTable, check_position, check_rotary_dims};
+use crate::error::{Named, call};
 use crate::gpu::Gpu;
 use crate::layout::{Element, Real, dim};
 use crate::plan::Scalar;
@@ -43,6 +43,21 @@ pub struct Rotary {
     table: Tensor<f32>,
     cos: Tensor<f32>,
     sin: Tensor<f32>,
+}
+
+/// The position of the table from which rows are rotated.
+#[derive(Clone, Copy)]
+pub(crate) enum Start<'a> {
+    Number(usize),
+    /// The one element of a tensor.
+    Tensor(&'a Tensor<i32>),
+}
+
+impl Start<'_> {
+    /// The number, if the host knows it.
+    fn number(self) -> Option<usize> {
+        if let Self::Number(number) = self { Some(number) } else { None }
+    }
 }
 
 /// The positions of a table.
@@ -176,7 +191,8 @@ impl Rotary {
 
     /// Rotates rows: row $i$ by the angles of row `start` $+\ i$ of the table.
     ///
-    /// One launch, which reads and writes each element once. In a [`Replay`](crate::Replay) the start is that of the capture.
+    /// One launch, which reads and writes each element once. In a [`Replay`](crate::Replay) the start is that of the capture;
+    /// [`apply_at`](Self::apply_at) reads it from a tensor.
     ///
     /// # Shapes
     /// x is (.., length, dim), of 2 to 6 axes and any strides, with dim at least as large as the rotary dims. The result has its
@@ -206,7 +222,33 @@ impl Rotary {
     /// # }
     /// ```
     pub fn apply<T: Real>(&self, x: &Tensor<T>, start: usize) -> Result<Tensor<T>> {
-        self.run(RotaryPass::Forward, x, start)
+        self.run(RotaryPass::Forward, x, Start::Number(start))
+    }
+
+    /// As [`apply`](Self::apply), from the row of the table on that a tensor has. The device reads it, so each run of a
+    /// [`Replay`](crate::Replay) may rotate by another one. If it is negative or the table ends too early, the nearest row that
+    /// fits is taken: that is no error, because the host does not know the number.
+    ///
+    /// # Shapes
+    /// As [`apply`](Self::apply); `at` has one element, and any number of axes.
+    /// # Errors
+    /// As [`apply`](Self::apply) with a start of 0; [`Error::Shape`] if `at` has more or fewer elements than one.
+    /// # Precision
+    /// As [`apply`](Self::apply): the same bits.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// use tilewise::{Fill, ops::{Rotary, RotaryPairs}};
+    ///
+    /// let rotary = Rotary::new(&gpu, RotaryPairs::Halves, 16, 10_000.0, 20)?;
+    /// let x = gpu.random::<f32>([1, 16], Fill::Uniform, 1)?;
+    /// let at = gpu.tensor(&[7], [1])?;
+    /// assert_eq!(rotary.apply_at(&x, &at)?.to_vec()?, rotary.apply(&x, 7)?.to_vec()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn apply_at<T: Real>(&self, x: &Tensor<T>, at: &Tensor<i32>) -> Result<Tensor<T>> {
+        self.run(RotaryPass::Forward, x, Start::Tensor(at)).named("Rotary::apply_at")
     }
 
     /// The gradient of [`apply`](Self::apply) with respect to x, from that of its result: the rotation by the negative angles.
@@ -232,20 +274,50 @@ impl Rotary {
     /// # }
     /// ```
     pub fn backward<T: Real>(&self, grad: &Tensor<T>, start: usize) -> Result<Tensor<T>> {
-        self.run(RotaryPass::Backward, grad, start)
+        self.run(RotaryPass::Backward, grad, Start::Number(start))
     }
 
-    fn run<T: Real>(&self, pass: RotaryPass, x: &Tensor<T>, start: usize) -> Result<Tensor<T>> {
+    /// The gradient of [`apply_at`](Self::apply_at) with respect to x, as [`backward`](Self::backward).
+    ///
+    /// # Shapes
+    /// As [`apply_at`](Self::apply_at), with `grad` in place of x.
+    /// # Errors
+    /// As [`apply_at`](Self::apply_at).
+    /// # Precision
+    /// As [`backward`](Self::backward): the same bits.
+    pub fn backward_at<T: Real>(&self, grad: &Tensor<T>, at: &Tensor<i32>) -> Result<Tensor<T>> {
+        self.run(RotaryPass::Backward, grad, Start::Tensor(at)).named("Rotary::backward_at")
+    }
+
+    /// Rotates, from this position of the table on.
+    pub(crate) fn run<T: Real>(
+        &self,
+        pass: RotaryPass,
+        x: &Tensor<T>,
+        start: Start<'_>,
+    ) -> Result<Tensor<T>> {
         let op = pass.op();
         call(op, || {
-            self.of.check(op, x.layout(), start)?;
+            self.of.check(op, x.layout(), start.number().unwrap_or(0))?;
             let gpu = x.same_gpu(op, &self.table)?;
+            if let Start::Tensor(at) = start {
+                x.same_gpu(op, at)?;
+                check_position(op, at.layout())?;
+            }
             if x.is_empty() {
                 return gpu.empty(x.shape());
             }
             let problem = RotaryProblem::new(pass, self.of, x.layout(), T::DTYPE)?;
-            let start = Scalar::U32(dim(op, start)?);
-            let [c] = gpu.compute(&problem, &[x.view(), self.table.view()], &[start])?;
+            let [c] = match start {
+                Start::Number(start) => {
+                    let start = Scalar::U32(dim(op, start)?);
+                    gpu.compute(&problem, &[x.view(), self.table.view()], &[start])?
+                }
+                Start::Tensor(at) => {
+                    let problem = problem.at_position(at.layout())?;
+                    gpu.compute(&problem, &[x.view(), self.table.view(), at.view()], &[])?
+                }
+            };
             let order = RotaryProblem::memory_order(x.layout());
             let extents: Vec<usize> = order.iter().map(|&axis| x.shape()[axis]).collect();
             let mut places = vec![0; order.len()];

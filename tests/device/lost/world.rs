@@ -95,6 +95,7 @@ pub(super) struct Transformer {
     pub(super) block: TransformerBlock<f32>,
     /// Of twenty elements.
     pub(super) cache: KeyValueCache<f32>,
+    pub(super) replayable: KeyValueCache<f32>,
 }
 
 /// Operators, and layers of 32 features.
@@ -216,7 +217,8 @@ impl Transformer {
         let (y, saved) = layer.forward_saved(&x, &AttentionOptions::new())?;
         let gradients = layer.backward(&saved, &y)?;
         let (block, cache) = (TransformerBlock::builder(8, 2, 4).random(gpu)?, layer.cache(1, 20)?);
-        Ok(Self { x, layer, saved, gradients, block, cache })
+        let replayable = layer.replayable_cache(1, 20)?;
+        Ok(Self { x, layer, saved, gradients, block, cache, replayable })
     }
 }
 

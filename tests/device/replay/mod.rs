@@ -12,6 +12,8 @@ mod orders;
 mod positions;
 mod scopes;
 mod seeds;
+mod stale;
+mod table;
 mod tensors;
 mod training;
 

@@ -6,14 +6,14 @@ use tilewise::attention::{BlockNorm, FeedForward, NormPosition};
 use tilewise::reference::Definition;
 use tilewise::{AttentionOptions, CausalFrom, Error, Fill, Gpu, KeyValueCache, Real, Result, Tensor, f16};
 
-const BATCH: usize = 2;
-const LENGTH: usize = 64;
+pub(super) const BATCH: usize = 2;
+pub(super) const LENGTH: usize = 64;
 
 /// A pass over new elements, whose keys and values a cache takes.
 type Pass<'a, T> = dyn Fn(&Tensor<T>, &mut KeyValueCache<T>) -> Result<Tensor<T>> + 'a;
 
 /// The rows `first..end` of each sequence.
-fn rows(of: &Definition, first: usize, end: usize) -> Definition {
+pub(super) fn rows(of: &Definition, first: usize, end: usize) -> Definition {
     let embed = of.value.len() / (BATCH * LENGTH);
     let part = |of: &[f64]| -> Vec<f64> {
         let of_batch = |at: usize| &of[(at * LENGTH + first) * embed..(at * LENGTH + end) * embed];

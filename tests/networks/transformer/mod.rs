@@ -8,6 +8,8 @@ mod files;
 mod gradients;
 mod launches;
 mod replay;
+mod replayable;
+mod replayable_runs;
 mod steps;
 
 use tilewise::attention::{Biases, BlockNorm, FeedForward, NormPosition};

@@ -6,8 +6,8 @@ use tilewise::attention::{AttentionKernel, CausalFrom};
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
 use tilewise::planning::attention::{
-    AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
-    AttentionStatistics,
+    AttentionBackward, AttentionCorner, AttentionGradientsOf, AttentionLayouts, AttentionProblem,
+    AttentionRange, AttentionStatistics,
 };
 use tilewise::{DType, Layout};
 
@@ -51,22 +51,28 @@ pub(crate) fn launches() -> Vec<Launch> {
             let lengths = Layout::new("test", &[batch], &[1], 63, 1 << 40).expect("within the buffer");
             let keep = Layout::new("test", &[batch, keys], &[0, 1], 63, 1 << 40).expect("within the buffer");
             let slopes = Layout::new("test", &[heads], &[1], 63, 1 << 40).expect("within the buffer");
-            for extra in 0..3 {
+            for extra in 0..4 {
                 let layouts = AttentionLayouts {
                     q: &q,
                     k: &k,
                     v: &v,
                     bias: (extra == 1).then_some(&bias),
-                    lengths: (extra == 1).then_some(&lengths),
+                    lengths: (extra % 2 == 1).then_some(&lengths),
                     keep: (extra == 2).then_some(&keep),
-                    slopes: (extra == 2).then_some(&slopes),
+                    slopes: (extra >= 2).then_some(&slopes),
                 };
                 let range = match extra {
                     0 => AttentionRange::default(),
                     1 => {
                         AttentionRange { causal: Some(CausalFrom::BottomRight), ..AttentionRange::default() }
                     }
-                    _ => AttentionRange { causal: None, left: Some(1 << 29), right: Some(7) },
+                    2 => AttentionRange { left: Some(1 << 29), right: Some(7), ..AttentionRange::default() },
+                    _ => AttentionRange {
+                        causal: Some(CausalFrom::BottomRight),
+                        left: Some(1 << 29),
+                        corner: AttentionCorner::Lengths,
+                        ..AttentionRange::default()
+                    },
                 };
                 let problem = AttentionProblem::new(layouts, range, AttentionStatistics::LogSums, dtype);
                 let Ok(problem) = problem else { continue };

@@ -206,6 +206,11 @@ fn rotations(launches: &mut Vec<Launch>, devices: &[Caps; 2]) {
                     for positions in [length, (WINDOW / 4 / rotary_dims).max(length)] {
                         let of = RotaryTable { pairs, rotary_dims, positions };
                         let problem = RotaryProblem::new(RotaryPass::ALL[(at + i) % 2], of, &view, dtype);
+                        // The start is a number, or a tensor has it.
+                        let start = Layout::new("test", &[1], &[1], 63, 64).expect("within the buffer");
+                        let problem = problem.and_then(|problem| {
+                            if at % 2 == 1 { problem.at_position(&start) } else { Ok(problem) }
+                        });
                         let Ok(plan) = problem.and_then(|problem| problem.plan(&devices[(at + i) % 2]))
                         else {
                             continue;

@@ -63,7 +63,7 @@ impl<T: Real> TransformerBlock<T> {
             let pass = self.pass(x, |normed, residual| {
                 self.attention.attended_cached(normed, Some(residual), cache, options)
             });
-            pass.inspect_err(|_| cache.truncate(before))
+            pass.inspect_err(|_| cache.restore(before))
         })
     }
 

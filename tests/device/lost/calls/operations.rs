@@ -58,10 +58,12 @@ pub(super) const CALLS: &[Call] = &[
         ops::CrossEntropy::new().run_with_gradient(&it.a, Targets::Probabilities(&it.b), 1.0).map(drop)
     }),
     ("ops::Rotary::apply", |it| it.rotary.apply(&it.a, 1).map(drop)),
+    ("ops::Rotary::apply_at", |it| it.rotary.apply_at(&it.a, &it.at).map(drop)),
     ("ops::Rotary::at_positions", |it| {
         Rotary::at_positions(&it.gpu, RotaryPairs::Interleaved, 8, 1e4, &[3, 1]).map(drop)
     }),
     ("ops::Rotary::backward", |it| it.rotary.backward(&it.a, 0).map(drop)),
+    ("ops::Rotary::backward_at", |it| it.rotary.backward_at(&it.a, &it.at).map(drop)),
     ("ops::Rotary::new", |it| Rotary::new(&it.gpu, RotaryPairs::Halves, 8, 1e4, 9).map(drop)),
     ("ops::Softmax::run", |it| ops::Softmax::new(&it.a, 1).mask(&it.b).run().map(drop)),
     ("ops::Softmax::run_log", |it| ops::Softmax::new(&it.a, 0).scale(2.0).run_log().map(drop)),

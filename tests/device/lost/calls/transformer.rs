@@ -11,6 +11,8 @@ pub(super) const CALLS: &[Call] = &[
         it.transformer.cache.append(&x, &x)
     }),
     ("KeyValueCache::new", |it| KeyValueCache::<f32>::new(&it.gpu, [1, 2, 8, 4]).map(drop)),
+    ("KeyValueCache::position", |it| it.transformer.replayable.position().map(drop)),
+    ("KeyValueCache::replayable", |it| KeyValueCache::<f32>::replayable(&it.gpu, [1, 2, 8, 4]).map(drop)),
     ("MultiHeadAttention::backward", |it| {
         it.transformer.layer.backward(&it.transformer.saved, &it.transformer.x).map(drop)
     }),
@@ -35,6 +37,7 @@ pub(super) const CALLS: &[Call] = &[
     ("MultiHeadAttention::forward_saved", |it| {
         it.transformer.layer.forward_saved(&it.transformer.x, &AttentionOptions::new()).map(drop)
     }),
+    ("MultiHeadAttention::replayable_cache", |it| it.transformer.layer.replayable_cache(1, 9).map(drop)),
     ("MultiHeadAttention::save", |it| it.transformer.layer.save(SafetensorsWriter::new(), "of.").map(drop)),
     ("MultiHeadAttention::save_async", |it| {
         block_on(it.transformer.layer.save_async(SafetensorsWriter::new(), "of.")).map(drop)
