@@ -41,7 +41,8 @@ pub mod attention {
         AttentionBackward, AttentionBackwardDims, AttentionDeltaDims, AttentionGradientsOf,
     };
     pub use crate::attention::problem::{
-        AttentionCorner, AttentionDims, AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
+        AttentionCorner, AttentionDims, AttentionLayouts, AttentionProblem, AttentionRange,
+        AttentionStatistics,
     };
 }
 

@@ -241,7 +241,8 @@ fn check_corner(range: AttentionRange, lengths: Option<&Layout>) -> Result<()> {
         return Ok(());
     }
     if range.causal == Some(CausalFrom::TopLeft) {
-        let why = "with cached lengths it must count from `CausalFrom::BottomRight`, where the new queries are";
+        let why =
+            "with cached lengths it must count from `CausalFrom::BottomRight`, where the new queries are";
         return Err(Error::input(format!("{OP}: the causal mask"), why));
     }
     if lengths.is_none() {

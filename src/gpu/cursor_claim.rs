@@ -5,8 +5,8 @@ use super::handle::Gpu;
 use super::scope::{Scope, Sink};
 use super::view::View;
 use super::write::SeenBy;
-use crate::layout::Layout;
 use crate::Result;
+use crate::layout::Layout;
 use std::sync::Arc;
 
 /// Who fills a cache that counts its positions on the host.

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use tilewise::attention::AttentionKernel;
 use tilewise::gpu::{DeviceType, MatrixOrder};
 use tilewise::planning::attention::{
-    AttentionBackward, AttentionCorner, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
-    AttentionStatistics,
+    AttentionBackward, AttentionCorner, AttentionGradientsOf, AttentionLayouts, AttentionProblem,
+    AttentionRange, AttentionStatistics,
 };
 use tilewise::planning::kernel::Kernel;
 use tilewise::planning::{Plan, Problem};

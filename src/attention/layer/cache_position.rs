@@ -144,7 +144,10 @@ impl<T: Real> KeyValueCache<T> {
     /// Fails in a capture that would use the positions of the capture in every run.
     pub(super) fn check_capture(&self) -> Result<()> {
         let gpu = self.keys.gpu();
-        if self.position.is_none() && gpu.is_capturing() && gpu.filling(&self.keys.view()) == Filling::EveryRun {
+        if self.position.is_none()
+            && gpu.is_capturing()
+            && gpu.filling(&self.keys.view()) == Filling::EveryRun
+        {
             return Err(Error::input(format!("{OP}: the cache"), ON_THE_HOST));
         }
         Ok(())
@@ -191,7 +194,8 @@ impl<T: Real> KeyValueCache<T> {
     pub(super) fn refuse_in_capture(&self, name: &'static str) {
         let gpu = self.keys.gpu();
         if gpu.is_capturing() && gpu.filling(&self.keys.view()) == Filling::EveryRun {
-            let why = "it sets the host's number of positions once, and not in every run: call it between the runs";
+            let why =
+                "it sets the host's number of positions once, and not in every run: call it between the runs";
             gpu.refuse_in_capture(name, why);
         }
     }

@@ -290,7 +290,12 @@ impl Rotary {
     }
 
     /// Rotates, from this position of the table on.
-    pub(crate) fn run<T: Real>(&self, pass: RotaryPass, x: &Tensor<T>, start: Start<'_>) -> Result<Tensor<T>> {
+    pub(crate) fn run<T: Real>(
+        &self,
+        pass: RotaryPass,
+        x: &Tensor<T>,
+        start: Start<'_>,
+    ) -> Result<Tensor<T>> {
         let op = pass.op();
         call(op, || {
             self.of.check(op, x.layout(), start.number().unwrap_or(0))?;

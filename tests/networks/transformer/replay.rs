@@ -45,10 +45,11 @@ fn a_cache_that_counts_on_the_host_is_refused() {
     let mut cache = block.attention().cache(2, 9).unwrap();
     block.forward_cached(&prompt, &mut cache, &causal).unwrap();
     let held = bits(&cache);
-    let refused = |cache: &mut KeyValueCache<f32>, name: &str, call: &dyn Fn(&mut KeyValueCache<f32>) -> Result<()>| {
-        let error = gpu.capture(&[], || call(cache)).map(drop).unwrap_err().to_string();
-        assert!(error.starts_with(name) && error.contains("KeyValueCache::replayable"), "{error}");
-    };
+    let refused =
+        |cache: &mut KeyValueCache<f32>, name: &str, call: &dyn Fn(&mut KeyValueCache<f32>) -> Result<()>| {
+            let error = gpu.capture(&[], || call(cache)).map(drop).unwrap_err().to_string();
+            assert!(error.starts_with(name) && error.contains("KeyValueCache::replayable"), "{error}");
+        };
     refused(&mut cache, "TransformerBlock::forward_cached", &|cache| {
         block.forward_cached(&x, cache, &causal).map(drop)
     });
@@ -61,7 +62,10 @@ fn a_cache_that_counts_on_the_host_is_refused() {
     });
     refused(&mut cache, "KeyValueCache::keys", &|cache| cache.keys().map(drop));
     refused(&mut cache, "KeyValueCache::values", &|cache| cache.values().map(drop));
-    for (name, call) in [("truncate", KeyValueCache::truncate as fn(&mut KeyValueCache<f32>, usize)), ("clear", |it, _| it.clear())] {
+    for (name, call) in [
+        ("truncate", KeyValueCache::truncate as fn(&mut KeyValueCache<f32>, usize)),
+        ("clear", |it, _| it.clear()),
+    ] {
         let mut other = block.attention().cache(2, 9).unwrap();
         let error = gpu.capture(&[x.view()], || {
             call(&mut other, 0);

@@ -1,6 +1,6 @@
 //! A cache whose position is in a tensor: one captured step serves every position.
 
-use super::decode::{BATCH, LENGTH, rows};
+use super::decode::{BATCH, LENGTH, Pass, rows};
 use super::{BlockForm, Form, ODD, block_definition, causal, definition};
 use crate::support;
 use std::ops::Range;
@@ -37,7 +37,7 @@ fn assert_steps<T: Real>(
     [prompt, new]: [usize; 2],
     [cache, eager]: [&mut KeyValueCache<T>; 2],
     want: &Definition,
-    pass: &dyn Fn(&Tensor<T>, &mut KeyValueCache<T>) -> Result<Tensor<T>>,
+    pass: &Pass<'_, T>,
 ) {
     let gpu = x.gpu();
     let of = |rows: Range<usize>| copied(x, rows);
@@ -119,8 +119,9 @@ fn masks_and_windows_count_from_the_position() {
     let whole = layer.forward(&x, &options.keep(&keep)).unwrap().to_vec().unwrap();
     let mut cache = layer.replayable_cache(1, 8).unwrap();
     let token = gpu.zeros::<f32>([1, 1, ODD.embed]).unwrap();
-    let mut step =
-        gpu.capture(&[token.view()], || layer.forward_cached(&token, &mut cache, &options.keep(&keep))).unwrap();
+    let mut step = gpu
+        .capture(&[token.view()], || layer.forward_cached(&token, &mut cache, &options.keep(&keep)))
+        .unwrap();
     for at in 0..8 {
         let token = copied(&x, at..at + 1);
         let found = step.run(&[token.view()]).unwrap().to_vec().unwrap();

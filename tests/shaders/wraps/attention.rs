@@ -6,8 +6,8 @@ use tilewise::attention::{AttentionKernel, CausalFrom};
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
 use tilewise::planning::attention::{
-    AttentionBackward, AttentionCorner, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
-    AttentionStatistics,
+    AttentionBackward, AttentionCorner, AttentionGradientsOf, AttentionLayouts, AttentionProblem,
+    AttentionRange, AttentionStatistics,
 };
 use tilewise::{DType, Layout};
 
@@ -66,11 +66,7 @@ pub(crate) fn launches() -> Vec<Launch> {
                     1 => {
                         AttentionRange { causal: Some(CausalFrom::BottomRight), ..AttentionRange::default() }
                     }
-                    2 => AttentionRange {
-                        left: Some(1 << 29),
-                        right: Some(7),
-                        ..AttentionRange::default()
-                    },
+                    2 => AttentionRange { left: Some(1 << 29), right: Some(7), ..AttentionRange::default() },
                     _ => AttentionRange {
                         causal: Some(CausalFrom::BottomRight),
                         left: Some(1 << 29),

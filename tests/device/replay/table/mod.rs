@@ -72,7 +72,8 @@ fn every_row_of_the_table_is_shown() {
         let is_it = |(name, argument, _): &shown::Probe| *name == row.names[0] && *argument == row.argument;
         let at = all.iter().position(is_it).unwrap_or_else(|| panic!("nothing shows {what}"));
         let (_, _, probe) = all.swap_remove(at);
-        let found = in_time("a row of the table", || probe(&gpu)).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let found =
+            in_time("a row of the table", || probe(&gpu)).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(found, row.in_runs, "{what}");
     }
     let left: Vec<_> = all.iter().map(|(name, argument, _)| (name, argument)).collect();

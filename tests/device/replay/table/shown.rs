@@ -73,7 +73,11 @@ pub(super) fn all() -> Vec<Probe> {
         ("ops::Rotary::apply", "`start`", |gpu| {
             let ([x, ..], start) = (matrices(gpu), Cell::new(1));
             let rotary = Rotary::new(gpu, RotaryPairs::Halves, 8, 1e4, 16)?;
-            in_runs(gpu, || rotary.apply(&rotary.backward(&x, 2 * start.get())?, start.get()), || set(&start, 2))
+            in_runs(
+                gpu,
+                || rotary.apply(&rotary.backward(&x, 2 * start.get())?, start.get()),
+                || set(&start, 2),
+            )
         }),
         ("Gpu::random", "`seed` of normal reals", |gpu| {
             let seed = Cell::new(1);
@@ -120,11 +124,16 @@ pub(super) fn all() -> Vec<Probe> {
             let token = |at: usize| ops::concat(&[&x.slice(1, at..=at)?], 1);
             let options = AttentionOptions::new().causal(CausalFrom::BottomRight);
             let first = token(0)?;
-            let mut step = gpu.capture(&[first.view()], || layer.forward_cached(&first, &mut cache, &options))?;
+            let mut step =
+                gpu.capture(&[first.view()], || layer.forward_cached(&first, &mut cache, &options))?;
             let mut eager = layer.replayable_cache(1, 8)?;
             for at in 0..3 {
                 let found = bits(step.run(&[token(at)?.view()])?);
-                assert_eq!(found, bits(&layer.forward_cached(&token(at)?, &mut eager, &options)?), "token {at}");
+                assert_eq!(
+                    found,
+                    bits(&layer.forward_cached(&token(at)?, &mut eager, &options)?),
+                    "token {at}"
+                );
             }
             Ok(InRuns::FromBuffer)
         }),
