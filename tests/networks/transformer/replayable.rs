@@ -7,7 +7,7 @@ use std::ops::Range;
 use tilewise::attention::{BlockNorm, FeedForward, NormPosition};
 use tilewise::reference::Definition;
 use tilewise::{
-    AttentionOptions, CausalFrom, Element, Fill, Gpu, KeyValueCache, Real, Result, Tensor, bf16, f16, ops,
+    AttentionOptions, CausalFrom, Element, Fill, Gpu, KeyValueCache, Real, Tensor, bf16, f16, ops,
 };
 
 pub(super) const BLOCK: BlockForm = BlockForm {
