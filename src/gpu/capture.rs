@@ -29,7 +29,9 @@ impl Gpu {
     /// Numbers are captured as they are: scales, seeds, shapes, and every decision of the host. A value that changes from
     /// run to run belongs into a tensor, and a tensor of one element is enough: operations on elements repeat it along
     /// all axes, [`ops::copy_into_at`](crate::ops::copy_into_at) and [`ops::slice_at`](crate::ops::slice_at) read a
-    /// position from it, and [`Sketch::seeded_by`](crate::sketch::Sketch::seeded_by) a seed.
+    /// position from it, and [`Sketch::seeded_by`](crate::sketch::Sketch::seeded_by) a seed. A
+    /// [`KeyValueCache`](crate::KeyValueCache) must be [`replayable`](crate::KeyValueCache::replayable): its position is in a
+    /// tensor.
     ///
     /// The memory that `work` allocates belongs to the replay until it is dropped. Only what the calling thread
     /// launches is captured.

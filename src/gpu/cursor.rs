@@ -80,7 +80,7 @@ impl Cursor {
     /// Claims the position for work that advances it by `new`, and whether the word must be written before.
     ///
     /// # Errors
-    /// [`Error::Input`] if there is no room for so many more, or another thread has claimed it.
+    /// [`Error::Input`] if there is no room for them, or another thread has claimed it.
     pub(super) fn claim(&self, op: &'static str, new: usize) -> Result<(Claim<'_>, Option<usize>)> {
         let mut known = self.known.lock();
         let (len, capacity) = (known.len, self.capacity);

@@ -46,7 +46,7 @@ impl Storage {
         self.exported.load(Ordering::Relaxed)
     }
 
-    /// Records that so many more captures have it as an input.
+    /// Changes the number of captures that have it as an input.
     pub(super) fn marked_by(&self, more: i32) {
         self.marked.fetch_add(more, Ordering::Relaxed);
     }

@@ -30,7 +30,8 @@ enum Masks {
 
 /// Full, nearly empty, as many as queries, none, out of range.
 fn lengths(batch: usize, [queries, capacity]: [usize; 2]) -> Vec<i32> {
-    let all = [capacity as i32, 3, queries as i32, 0, 1000];
+    let [queries, capacity] = [queries, capacity].map(|of| i32::try_from(of).expect("a few keys"));
+    let all = [capacity, 3, queries, 0, 1000];
     (0..batch).map(|at| all[at % all.len()]).collect()
 }
 

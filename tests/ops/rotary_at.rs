@@ -51,9 +51,9 @@ fn each_run_rotates_by_its_own_position() {
     let x = gpu.random::<f32>([3, 1, 8], Fill::Uniform, 1).unwrap();
     let at = gpu.zeros::<i32>([1]).unwrap();
     let mut replay = gpu.capture(&[at.view()], || rotary.apply_at(&x, &at)).unwrap();
-    for position in [0, 1, 17, 49] {
-        replay.write(0, &[position]).unwrap();
-        let want = bits(&rotary.apply(&x, position as usize).unwrap());
+    for position in [0u8, 1, 17, 49] {
+        replay.write(0, &[i32::from(position)]).unwrap();
+        let want = bits(&rotary.apply(&x, position.into()).unwrap());
         assert_eq!(bits(replay.run(&[at.view()]).unwrap()), want, "{position}");
     }
 }

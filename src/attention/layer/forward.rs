@@ -80,7 +80,8 @@ impl<T: Real> MultiHeadAttention<T> {
     /// # Precision
     /// As [`forward`](Self::forward).
     /// # Launches
-    /// Those of [`forward`](Self::forward), and two that append.
+    /// Those of [`forward`](Self::forward), and two that append; a third one advances the position of a
+    /// [`replayable`](KeyValueCache::replayable) cache.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

@@ -81,3 +81,29 @@ fn views_that_others_hold_are_no_outputs() {
         assert_eq!(bits(&before), bits(&x.t()));
     });
 }
+
+/// A replay may be dropped in the frame that runs it, and a capture that was refused there leaves the frame as it is.
+#[test]
+fn a_frame_contains_no_capture_and_may_drop_its_replay() {
+    on_every_device("a capture in a frame", |gpu| {
+        let [x, weight] = [1, 2].map(|seed| random::<f32>(gpu, &[8, 8], seed));
+        let want = bits(&ops::neg(&matmul(&x, &weight).unwrap()).unwrap());
+        let mut replay = Some(gpu.capture(&[x.view()], || matmul(&x, &weight)).unwrap());
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        let y = gpu.record_into(&mut encoder, || {
+            fails_with(gpu.capture(&[x.view()], || Ok(x.t())), "the closure of `record_into` cannot");
+            let mut replay = replay.take().expect("it runs once");
+            let y = ops::neg(replay.run(&[x.view()])?);
+            drop(replay);
+            y
+        });
+        // What takes memory now must not get the buffers of the frame.
+        let others: Vec<_> = (0..4).map(|seed| random::<f32>(gpu, &[8, 8], 10 + seed)).collect();
+        gpu.queue().submit([encoder.finish()]);
+        assert_eq!(bits(&y.unwrap()), want, "{gpu:?}");
+        drop(others);
+        // A view of x that the refused closure would have made has no mark that a later capture could meet.
+        let mut replay = gpu.capture(&[x.view()], || matmul(&x, &weight)).unwrap();
+        replay.run(&[x.view()]).unwrap();
+    });
+}

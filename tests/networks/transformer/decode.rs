@@ -10,7 +10,7 @@ pub(super) const BATCH: usize = 2;
 pub(super) const LENGTH: usize = 64;
 
 /// A pass over new elements, whose keys and values a cache takes.
-type Pass<'a, T> = dyn Fn(&Tensor<T>, &mut KeyValueCache<T>) -> Result<Tensor<T>> + 'a;
+pub(super) type Pass<'a, T> = dyn Fn(&Tensor<T>, &mut KeyValueCache<T>) -> Result<Tensor<T>> + 'a;
 
 /// The rows `first..end` of each sequence.
 pub(super) fn rows(of: &Definition, first: usize, end: usize) -> Definition {

@@ -1,13 +1,13 @@
 //! A cache whose position is in a tensor: one captured step serves every position.
 
-use super::decode::{BATCH, LENGTH, rows};
+use super::decode::{BATCH, LENGTH, Pass, rows};
 use super::{BlockForm, Form, ODD, block_definition, causal, definition};
 use crate::support;
 use std::ops::Range;
 use tilewise::attention::{BlockNorm, FeedForward, NormPosition};
 use tilewise::reference::Definition;
 use tilewise::{
-    AttentionOptions, CausalFrom, Element, Fill, Gpu, KeyValueCache, Real, Result, Tensor, bf16, f16, ops,
+    AttentionOptions, CausalFrom, Element, Fill, Gpu, KeyValueCache, Real, Tensor, bf16, f16, ops,
 };
 
 pub(super) const BLOCK: BlockForm = BlockForm {
@@ -37,7 +37,7 @@ fn assert_steps<T: Real>(
     [prompt, new]: [usize; 2],
     [cache, eager]: [&mut KeyValueCache<T>; 2],
     want: &Definition,
-    pass: &dyn Fn(&Tensor<T>, &mut KeyValueCache<T>) -> Result<Tensor<T>>,
+    pass: &Pass<'_, T>,
 ) {
     let gpu = x.gpu();
     let of = |rows: Range<usize>| copied(x, rows);

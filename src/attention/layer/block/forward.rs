@@ -50,7 +50,7 @@ impl<T: Real> TransformerBlock<T> {
     /// # Precision
     /// As [`forward`](Self::forward).
     /// # Launches
-    /// Those of [`forward`](Self::forward), and two that append.
+    /// As [`MultiHeadAttention::forward_cached`](crate::MultiHeadAttention::forward_cached).
     pub fn forward_cached(
         &self,
         x: &Tensor<T>,
