@@ -46,13 +46,6 @@ fn sizes_that_no_device_has_are_errors() {
         fails("inner features", block(huge).random(&gpu).map(drop));
         fails("slopes", alibi_slopes(huge).map(drop));
         fails("slice_at", ops::slice_at(&x, 0, &ids.slice(0, ..1).unwrap(), huge).map(drop));
-        fails("rank", sketch::rsvd(&x, huge).map(drop));
-        fails("columns", sketch::range(&x, huge).map(drop));
-        fails("samples", sketch::trace(&x.slice(1, ..4).unwrap(), huge, 1).map(drop));
-        let layer = |terms, rank| SkLinear::<f32>::builder(terms, rank).random(&gpu, [8, 8]).map(drop);
-        fails("terms", layer(huge, 1));
-        fails("rank of a layer", layer(1, huge));
-        fails("sketch", Sketch::new(SketchKind::Gaussian, [huge, 4], 1).and_then(|of| of.left(&x)).map(drop));
         fails("capacity", KeyValueCache::<f32>::new(&gpu, [1, 1, huge, 2]).map(drop));
         fails("unsqueeze", x.unsqueeze(huge).map(drop));
         fails("squeeze", x.squeeze(huge).map(drop));
@@ -88,4 +81,24 @@ fn sizes_that_no_device_has_are_errors() {
         }
     }
     assert_eq!(gpu.stats().launches, launches);
+}
+
+/// Counts of sketches and layers.
+#[test]
+fn counts_that_no_device_has_are_errors() {
+    const HUGE: [usize; 4] = [usize::MAX, usize::MAX / 2 + 1, 1 << 62, 1 << 33];
+    let gpu = support::noop();
+    let x = gpu.zeros::<f32>([4, 6]).unwrap();
+    for huge in HUGE {
+        let fails = |name: &str, result: Result<()>| {
+            assert!(result.is_err(), "{name} of {huge} goes through");
+        };
+        fails("rank", sketch::rsvd(&x, huge).map(drop));
+        fails("columns", sketch::range(&x, huge).map(drop));
+        fails("samples", sketch::trace(&x.slice(1, ..4).unwrap(), huge, 1).map(drop));
+        let layer = |terms, rank| SkLinear::<f32>::builder(terms, rank).random(&gpu, [8, 8]).map(drop);
+        fails("terms", layer(huge, 1));
+        fails("rank of a layer", layer(1, huge));
+        fails("sketch", Sketch::new(SketchKind::Gaussian, [huge, 4], 1).and_then(|of| of.left(&x)).map(drop));
+    }
 }
