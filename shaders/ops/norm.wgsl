@@ -86,7 +86,7 @@ fn main(
     let length = dims.length;
     let groups = (length + WIDTH - 1u) / WIDTH;
 
-    // Sums of distances to an element of the row.
+    // Distances to an element of the row lose nothing to a mean that is large compared with them.
     var origin = 0.0;
     if CENTRED {
         origin = origin_of(value(at, 0u, 0u, length), length);
@@ -101,8 +101,8 @@ fn main(
             //#unroll
             for (var k = 0u; k < QUADS; k++) {
                 v[k] = value(at, group, k, length);
-                own[h * QUADS + k] = v[k];
-                sums += within(v[k] - origin, k, length - group * WIDTH);
+                own[h * QUADS + k] = within(v[k] - origin, k, length - group * WIDTH);
+                sums += own[h * QUADS + k];
             }
             if row < dims.rows {
                 store_total(known * length, group, length - group * WIDTH, v);
@@ -110,9 +110,9 @@ fn main(
         }
     }
     let count = f32(dims.length);
-    var mean = vec2<f32>(0.0);
+    var mean = 0.0;
     if CENTRED {
-        mean = centre_of(origin, across_sums((sums.x + sums.y) + (sums.z + sums.w), lane) / count);
+        mean = across_sums((sums.x + sums.y) + (sums.z + sums.w), lane) / count;
     }
 
     // The second pass, over registers: distances to the mean.
@@ -123,7 +123,7 @@ fn main(
         if EVEN || group < groups {
             //#unroll
             for (var k = 0u; k < QUADS; k++) {
-                own[h * QUADS + k] = within((own[h * QUADS + k] - mean.x) - mean.y, k, length - group * WIDTH);
+                own[h * QUADS + k] = within(own[h * QUADS + k] - mean, k, length - group * WIDTH);
                 squares += own[h * QUADS + k] * own[h * QUADS + k];
             }
         }
@@ -131,7 +131,7 @@ fn main(
     let variance = across_sums((squares.x + squares.y) + (squares.z + squares.w), lane) / count;
     let rstd = inverseSqrt(variance + dims.eps);
     if part == 0u && row < dims.rows {
-        store_statistics(row, mean.x + mean.y, rstd);
+        store_statistics(row, origin + mean, rstd);
     }
 
     //#unroll

@@ -90,6 +90,9 @@ fn main(
     let groups = (length + WIDTH - 1u) / WIDTH;
 
     var all = vec4<f32>(0.0);
+    if CENTRED && part < groups {
+        all.y = origin_of(value(at, part, 0u, length), length - part * WIDTH);
+    }
     for (var first = part; first < groups; first += dims.lanes * HELD) {
         // Of the groups in registers: the distances to one of the lane's first elements, their mean, then the distances to that.
         var own: array<vec4<f32>, HELD * QUADS>;
@@ -103,11 +106,7 @@ fn main(
                 count += min(left, WIDTH);
                 //#unroll
                 for (var k = 0u; k < QUADS; k++) {
-                    let v = value(at, group, k, length);
-                    if CENTRED && h == 0u && k == 0u && all.x == 0.0 {
-                        all.y = origin_of(v, left);
-                    }
-                    own[h * QUADS + k] = within(v - all.y, k, left);
+                    own[h * QUADS + k] = within(value(at, group, k, length) - all.y, k, left);
                     sums += own[h * QUADS + k];
                 }
             }
