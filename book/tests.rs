@@ -237,3 +237,24 @@ fn tests_named_in_the_table_of_orders_exist() {
         }
     }
 }
+
+/// The last column of the tables says which modules of which test binaries hold the library to a row.
+#[test]
+fn modules_named_on_the_page_of_drivers_exist() {
+    let (_, page) = CHAPTERS.iter().find(|(file, _)| *file == "src/drivers.md").expect("it is a chapter");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
+    let mut named = 0;
+    for row in page.lines().filter(|line| line.starts_with("| ") && !line.ends_with("held by |")) {
+        let last = row.trim_end_matches(" |").rsplit(" | ").next().unwrap_or_default();
+        for place in last.split("; ") {
+            let mut names = place.split('`').skip(1).step_by(2);
+            let folder = tests.join(names.next().unwrap_or_else(|| panic!("no test holds: {row}")));
+            for module in names {
+                let file = folder.join(format!("{module}.rs"));
+                assert!(file.exists() || folder.join(module).is_dir(), "{module} of {row}");
+                named += 1;
+            }
+        }
+    }
+    assert!(named > 20, "{named} modules");
+}

@@ -78,6 +78,7 @@ pub(super) fn converted<T: Element>(
 ///
 /// # Errors
 /// The reason, if memory runs out.
+#[cfg(feature = "npy")]
 pub(super) fn as_f64(len: usize, each: impl FnOnce(&mut dyn FnMut(Number))) -> Result<Vec<f64>, String> {
     let mut values = room(len)?;
     each(&mut |number| values.push(number.to_f64()));
@@ -137,7 +138,7 @@ mod tests {
         ] {
             assert_eq!(Number::from(value).to::<f32>(), Some(want as f32), "{value}");
             assert_eq!(Number::from(-value).to::<f32>(), Some(-(want as f32)), "{value}");
-            #[expect(clippy::cast_precision_loss, reason = "the compiler's own conversion is the reference")]
+            // The compiler's own conversion.
             let direct = value as f32;
             assert_eq!(Number::from(value).to::<f32>(), Some(direct), "{value}");
         }

@@ -2,6 +2,7 @@
 
 use crate::support;
 use crate::{assert_near, wide};
+use tilewise::Element;
 use tilewise::sketch::lstsq;
 
 /// sarah-quinones/faer-rs#188 (2025), pytorch/pytorch#44378, #125110: a rectangular problem fails, and a deficient one has no
@@ -14,7 +15,8 @@ fn rectangular_and_deficient_problems_have_the_shortest_solution() {
     let a: Vec<f32> = (0..m).flat_map(|i| [1.0, i as f32, (i * i) as f32]).collect();
     let coefficients = [[2.0, -1.0, 0.5], [0.0, 3.0, -0.25]];
     let value = |i: usize, c: &[f64; 3]| c[0] + c[1] * i as f64 + c[2] * (i * i) as f64;
-    let b: Vec<f32> = (0..m).flat_map(|i| coefficients.each_ref().map(|c| value(i, c) as f32)).collect();
+    let b: Vec<f32> =
+        (0..m).flat_map(|i| coefficients.each_ref().map(|c| f32::from_f64(value(i, c)))).collect();
     let solved = lstsq(&gpu.tensor(&a, [m, n]).unwrap(), &gpu.tensor(&b, [m, 2]).unwrap()).unwrap();
     let want: Vec<f64> = (0..n).flat_map(|j| coefficients.each_ref().map(|c| c[j])).collect();
     assert_eq!((solved.rank, solved.x.shape()), (3, &[3, 2][..]));

@@ -54,10 +54,10 @@ fn product(a: &[f64], b: &[f64], [m, n, k]: [usize; 3]) -> (Vec<f64>, Vec<f64>) 
     let (mut c, mut magnitudes) = (vec![0.0; m * n], vec![0.0; m * n]);
     for (i, (c, magnitudes)) in c.chunks_exact_mut(n).zip(magnitudes.chunks_exact_mut(n)).enumerate() {
         for p in 0..k {
-            let (a, b) = (a[i * k + p], &b[p * n..][..n]);
-            for j in 0..n {
-                c[j] += a * b[j];
-                magnitudes[j] += (a * b[j]).abs();
+            let a = a[i * k + p];
+            for ((c, magnitude), b) in c.iter_mut().zip(magnitudes.iter_mut()).zip(&b[p * n..][..n]) {
+                *c += a * b;
+                *magnitude += (a * b).abs();
             }
         }
     }

@@ -163,7 +163,7 @@ impl Npy {
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// # let mut labels = b"\x93NUMPY\x01\x00\x46\x00{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }          \n".to_vec();
+    /// # let mut labels = b"\x93NUMPY\x01\x00\x44\x00{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }          \n".to_vec();
     /// # labels.extend([3i64, 9].iter().flat_map(|label| label.to_le_bytes()));
     /// // NumPy's integers have 64 bits unless another type is asked for.
     /// let labels = tilewise::io::Npy::from_bytes(&labels)?.tensor_as::<i32>(&gpu)?;

@@ -161,9 +161,10 @@ fn read_preamble(file: &mut (impl Read + Seek), length: u64) -> Result<(Vec<u8>,
     if is_plain(&plain) {
         // Only the length of the file counts from here on, so what became shorter is filled up.
         if plain != header {
+            let whole = preamble.len();
             preamble.truncate(start);
             preamble.extend_from_slice(plain.as_bytes());
-            preamble.resize(end as usize, b' ');
+            preamble.resize(whole, b' ');
         }
         Ok((preamble, header))
     } else {

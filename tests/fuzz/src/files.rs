@@ -95,12 +95,7 @@ pub(crate) fn npy_seeds() -> Vec<Vec<u8>> {
         [&text[..at], to.as_bytes(), &text[at + from.len()..]].concat()
     };
     seeds.extend([text("False", "True "), text("<f4", ">f4"), text("<f4", "<f8"), text("2, 3", "3, 2")]);
-    seeds.extend([
-        text("<f4", "=f4"),
-        text("2, 3), }  ", "2L, 3L), }"),
-        text("<f4", "<u4"),
-        text("<f4", "<V4"),
-    ]);
+    seeds.extend([text("<f4", "=f4"), text("2, 3", "2L,3"), text("<f4", "<u4"), text("<f4", "<V4")]);
     write_npy_slice(&place.0, [1, 0, 5], &[0i32; 0]).unwrap();
     seeds.push(written());
     write_npy_slice(&place.0, [4], &[1i8, -2, 3, -4]).unwrap();
