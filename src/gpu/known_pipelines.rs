@@ -1,4 +1,4 @@
-//! The compiled kernels that are kept for later launches: at most so many. The least recently used make room for new ones.
+//! The compiled kernels that are kept for later launches: a bounded number. The least recently used make room for new ones.
 
 use super::lock::Lock;
 use super::pipeline::Pipeline;

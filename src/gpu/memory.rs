@@ -10,8 +10,8 @@ use super::pooled_buffer::PooledBuffer;
 use super::raw;
 use super::scope::Sink;
 use super::storage::{Access, Storage};
-use super::view::View;
 use crate::error::Named;
+use crate::layout::{DType, Layout};
 use crate::plan::Constant;
 use crate::{Element, Error, Result};
 use std::sync::Arc;
@@ -149,16 +149,16 @@ impl Gpu {
         Ok(allocation)
     }
 
-    /// The buffer of this view, for use by an application. Submits the recorded launches that use it. The pool does not reuse
-    /// the buffer for other tensors.
+    /// The buffer with these elements, for use by an application. Submits the recorded launches that use it. The pool does not
+    /// reuse the buffer for other tensors.
     pub(crate) fn export<'a>(
         &self,
         allocation: &'a Arc<Allocation>,
-        view: View<'_>,
+        (layout, dtype): (&Layout, DType),
     ) -> Result<&'a wgpu::Buffer> {
         self.inner.status.check()?;
         self.settle("buffer", allocation.storage(), Access::Reads)?;
-        allocation.storage().contents.check(&view.part())?;
+        allocation.storage().contents.check(&Part::of(layout, dtype))?;
         allocation.pooled.storage().export();
         self.know_buffer(allocation);
         Ok(allocation.buffer())

@@ -21,7 +21,7 @@ pub struct GpuOptions {
     pub staging_bytes: Option<u64>,
     /// Number of compiled pipelines that are kept, each of which takes about half a megabyte of the host's memory. None: 1,024;
     /// at least 1. Past it, the least recently used one makes room for a new one. Those of replays and of work under way count,
-    /// and stay. `TILEWISE_PIPELINES` = a number.
+    /// and stay. A run adds at most as many to the file of compiled pipelines. `TILEWISE_PIPELINES` = a number.
     pub max_pipelines: Option<usize>,
     /// Run-time checks in shaders. `TILEWISE_CHECKED` = `1` or `0`.
     pub checks: Checks,

@@ -3,11 +3,8 @@
 
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 pub(super) mod application;
-mod heap;
 #[cfg(not(target_arch = "wasm32"))]
 mod threads;
-
-pub(super) use heap::trim_heap;
 
 use super::buffer_access::BufferAccess;
 use crate::{Error, Result};
@@ -190,6 +187,20 @@ pub(crate) fn pipeline_cache(device: &wgpu::Device, data: Option<&[u8]>) -> wgpu
     // may write, and the file's digest binds it to adapter, driver and version. wgpu also compares adapter and driver
     // with its own header.
     unsafe { device.create_pipeline_cache(&desc) }
+}
+
+/// Gives free memory of the C library's heap back to the system. Drivers compile in it, so that what is left of many kernels
+/// is in pieces, which the library keeps. Does nothing where that is not known to help.
+pub(super) fn trim_heap() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        unsafe extern "C" {
+            fn malloc_trim(pad: usize) -> std::ffi::c_int;
+        }
+        // SAFETY: glibc has this function since 2.0. It may be called at any time from any thread, and frees nothing that is in
+        // use.
+        unsafe { malloc_trim(0) };
+    }
 }
 
 #[cfg(test)]

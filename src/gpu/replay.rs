@@ -15,6 +15,7 @@ use super::replay_launches::{Bindings, Launches};
 use super::same_gpu::check_same_gpu;
 use super::scope::{OwnScope, Sink};
 use super::storage::{Access, Storage, note_uses};
+use super::tensor_pool::HoldsBuffers;
 use super::view::View;
 use super::write::SeenBy;
 use crate::error::call;
@@ -67,7 +68,8 @@ impl<R> Replay<R> {
         let (launches, bindings) = created.map_err(|error| gpu.cause_of(error))?;
         let (launches, bound) = (Arc::new(launches), Arc::<BoundInputs>::default());
         bound.add(&Arc::new(bindings));
-        gpu.inner.pool.add_replay(&bound);
+        let holder: Arc<dyn HoldsBuffers> = bound.clone();
+        gpu.inner.pool.add_replay(Arc::downgrade(&holder));
         let inputs = inputs.iter().map(Input::last).collect();
         Ok(Self { outputs, launches, captured_inputs, inputs, bound, kept })
     }
@@ -77,7 +79,7 @@ impl<R> Replay<R> {
     ///
     /// The first run with other tensors creates bind groups for them. Those of the last four sets of inputs are kept, until
     /// the buffers leave the pool of free buffers, or [`Gpu::trim`](crate::Gpu::trim) is called. So the replay keeps no memory
-    /// of tensors that were its inputs and are dropped.
+    /// of tensors that were its inputs and are dropped. Buffers of an application stay bound until four other sets follow.
     ///
     /// # Errors
     /// [`Error::Input`] if the number of inputs, an element type, or the strides or the place of an input in its buffer

