@@ -38,6 +38,7 @@ fn each<T: Real>(session: &Session, log: usize) -> Result<()> {
             for pass in [NormPass::Forward, NormPass::BackwardWithGamma] {
                 of_rows::<T>(session, kind, pass, shape)?;
             }
+            of_sums::<T>(session, kind, shape)?;
         }
     }
     for (channels, groups) in [(6, 32), (8, 8), (3, 1)] {
@@ -76,6 +77,28 @@ fn of_rows<T: Real>(session: &Session, kind: NormKind, pass: NormPass, shape: [u
         (NormKind::Layer, false) => ops::layer_norm_backward(x, &of_layer, layer, g).map(drop),
         (NormKind::Rms, true) => ops::rms_norm(x, rms).map(drop),
         (NormKind::Rms, false) => ops::rms_norm_backward(x, &of_rms, rms, g).map(drop),
+    };
+    let own = Side::launches(gpu, &plan, TOGETHER, |at| run(&pairs[at % pairs.len()]))?;
+    timed::<T>(session, &name, [shape[0], shape[1], 1], moved, own)
+}
+
+/// A layer norm or an RMS norm of a sum, which is stored too.
+fn of_sums<T: Real>(session: &Session, kind: NormKind, shape: [usize; 2]) -> Result<()> {
+    let name = format!("{kind:?} Residual");
+    if !session.wants(&name) {
+        return Ok(());
+    }
+    let gpu = &session.gpu;
+    let moved = 4 * shape[0] * shape[1] * size_of::<T>();
+    let random = |seed| gpu.random::<T>(shape, Fill::Uniform, seed);
+    let pairs = paired::repeated(gpu, moved, || Ok((random(1)?, random(2)?)))?;
+    let a = pairs[0].0.layout();
+    let layouts = NormLayouts { a, b: Some(a), gamma: None, beta: None };
+    let plan =
+        NormProblem::new(kind, NormPass::ForwardWithStatistics, layouts, T::DTYPE)?.plan(gpu.caps())?;
+    let run = |(x, r): &(Tensor<T>, Tensor<T>)| match kind {
+        NormKind::Layer => ops::layer_norm_residual(x, r, LayerNorm::default()).map(drop),
+        NormKind::Rms => ops::rms_norm_residual(x, r, RmsNorm::default()).map(drop),
     };
     let own = Side::launches(gpu, &plan, TOGETHER, |at| run(&pairs[at % pairs.len()]))?;
     timed::<T>(session, &name, [shape[0], shape[1], 1], moved, own)

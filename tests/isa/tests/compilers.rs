@@ -95,6 +95,29 @@ fn no_kernel_truncates_where_shaders_have_no_f16() {
     }
 }
 
+/// Mesa's compilers remove a conversion to f16 and back. The rounding of sums that are stored must be left in the code.
+#[test]
+fn a_sum_is_rounded_before_it_is_normalised() {
+    for target in TARGETS.into_iter().filter(|target| target.is_fetched) {
+        let folder =
+            std::env::temp_dir().join(format!("tilewise-isa-{}-{}", target.name, std::process::id()));
+        for options in [&[][..], &["--without-f16"]] {
+            let all = ["--only", "layer norm of a sum f16", "--out", folder.to_str().unwrap()];
+            let Some(rows) = rows(&[&[target.name], &all[..], options].concat()) else { return };
+            assert_eq!(rows.len(), 1, "{}: {rows:?}", target.name);
+            let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+            let assembly: Vec<_> = files.filter(|path| path.to_string_lossy().ends_with("ssembly")).collect();
+            let [assembly] = &assembly[..] else { panic!("{}: {assembly:?}", target.name) };
+            let text = std::fs::read_to_string(assembly).unwrap();
+            let rounds = |line: &&str| line.contains("v_rndne_f32") || line.contains("frnd");
+            let count = text.lines().filter(rounds).count();
+            // A lane has vectors of eight elements.
+            assert!(count >= 8, "{} {options:?}: {count} roundings", target.name);
+            std::fs::remove_dir_all(&folder).unwrap();
+        }
+    }
+}
+
 /// The driver's checks of accesses are the compiler's own code on NVIDIA's GPUs: without them a kernel is much shorter.
 #[test]
 fn nvidias_compiler_checks_no_access_of_a_device_without_checks() {

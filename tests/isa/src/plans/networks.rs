@@ -61,6 +61,10 @@ fn norms(plans: &mut List<'_>, dtype: DType) {
         let problem = NormProblem::new(kind, pass, layouts, dtype).expect(FITS);
         plans.add("norm", &format!("{name} {dtype}"), &problem);
     }
+    // A sum is rounded as it is stored before it is normalised.
+    let layouts = NormLayouts { a: &plane, b: Some(&plane), gamma: None, beta: None };
+    let problem = NormProblem::new(NormKind::Layer, NormPass::ForwardWithStatistics, layouts, dtype);
+    plans.add("norm", &format!("layer norm of a sum {dtype}"), &problem.expect(FITS));
     let (x, weights) = (flat(&[32, 1024, 256]), flat(&[256]));
     let one = flat(&[1, 32 * 1024, 256]);
     for (name, x, pass, groups) in [
