@@ -18,7 +18,8 @@ use std::mem::offset_of;
 impl Problem for AttentionProblem {
     /// One step, or a second one that joins the parts of the keys; in windows, those of each.
     ///
-    /// Operands: Q, K, V, the bias, the key lengths, the mask of keys, the slopes; the result, the logarithms of the sums. Those that
+    /// Operands: Q, K, V, the bias, the key lengths, the mask of keys, the slopes; the result, the logarithms of the sums. Those
+    /// that
     /// the problem does not have are left out. Scalars: the scale.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         plan_in_windows(self, caps, JOINS)

@@ -6,6 +6,7 @@ use super::operands::Access;
 use super::problem::Problem;
 use super::windows::{Along, CutAxes, CutOperand, Form, Windows};
 use crate::caps::Caps;
+use crate::kernel;
 use crate::layout::{DType, Layout, WINDOW_ALIGNMENT};
 use crate::{Error, Result};
 use std::ops::Range;
@@ -107,7 +108,9 @@ fn plan_in_several(
     let (windows, first) = loop {
         let kept = windows.kept(&axes);
         if let Some(ranges) = kept.blocks().next().filter(|_| kept.count() > 1) {
-            match part(problem, &axes, &narrowed(problem, &axes, &ranges)?, &ranges)?.plan_of_one(caps) {
+            let layouts = narrowed(problem, &axes, &ranges)?;
+            let part = part(problem, &axes, &layouts, &ranges)?;
+            match check_copies(op, &axes, &layouts, caps).and_then(|()| part.plan_of_one(caps)) {
                 // A temporary of the part, perhaps.
                 Err(error @ Error::Limit { .. }) => too_large = error,
                 planned => break (kept, planned?),
@@ -149,13 +152,13 @@ fn plan_in_several(
             bound.push(match axes.operands[index].form {
                 Form::Sum => sums.of_part(index, at)?.unwrap_or(window),
                 Form::Dense if !is_dense(layout, window.dtype) => {
-                    let own = draft.temporary(layout.shape(), window.dtype)?;
+                    let [own, from, to] = copied(&mut draft, window)?;
                     let access = plan.parameters().get(index).map(|parameter| parameter.access);
                     if access != Some(Access::Write) {
-                        joins.copy(&mut draft, window, own)?;
+                        joins.copy(&mut draft, from, to)?;
                     }
                     if access != Some(Access::Read) {
-                        copies.push((own, window));
+                        copies.push((to, from));
                     }
                     own
                 }
@@ -180,14 +183,37 @@ fn narrowed(problem: &impl InWindows, axes: &CutAxes, ranges: &[Range<usize>]) -
 fn part<P: InWindows>(problem: &P, axes: &CutAxes, layouts: &[Layout], ranges: &[Range<usize>]) -> Result<P> {
     let taken = axes.operands.iter().zip(layouts).map(|(operand, layout)| {
         let is_copied = operand.form == Form::Dense && !is_dense(layout, operand.dtype);
-        if is_copied { Layout::contiguous("part", layout.shape()) } else { Ok(*layout) }
+        if is_copied { layout.without_gaps() } else { *layout }
     });
-    problem.part(&taken.collect::<Result<Vec<_>>>()?, ranges)
+    problem.part(&taken.collect::<Vec<_>>(), ranges)
 }
 
-/// Whether a kernel that takes contiguous operands from the start of their binding can take this window.
+/// Whether a kernel that takes operands without gaps from the start of their binding can take this window.
 fn is_dense(layout: &Layout, dtype: DType) -> bool {
-    layout.is_contiguous() && layout.offset_in_window(dtype) == 0
+    layout.offset_in_window(dtype) == 0 && layout.has_same_strides(&layout.without_gaps(), dtype)
+}
+
+/// Checks that the windows that are copied fit into temporaries.
+fn check_copies(op: &'static str, axes: &CutAxes, layouts: &[Layout], caps: &Caps) -> Result<()> {
+    let copied = axes.operands.iter().zip(layouts);
+    let copied =
+        copied.filter(|(operand, layout)| operand.form == Form::Dense && !is_dense(layout, operand.dtype));
+    copied.into_iter().try_for_each(|(operand, layout)| {
+        let own = layout.without_gaps().bytes(operand.dtype);
+        kernel::check_scratch(op, caps, own.end)
+    })
+}
+
+/// A temporary like a window, and without the repetitions of both, what is copied between them.
+fn copied(draft: &mut Draft<'_>, window: Region) -> Result<[Region; 3]> {
+    let layout = window.layout.without_gaps();
+    let own = draft.temporary(&[layout.span().len()], window.dtype)?.with_layout(layout);
+    let once = |region: Region| -> Result<Region> {
+        let repeated = (0..layout.rank()).filter(|&axis| layout.strides()[axis] == 0);
+        let once = repeated.into_iter().try_fold(region.layout, |of, axis| of.slice(axis, ..1))?;
+        Ok(region.with_layout(once))
+    };
+    Ok([own, once(window)?, once(own)?])
 }
 
 /// The sums of the parts, by the index of the operand: (parts, length), with rows that begin at aligned offsets.

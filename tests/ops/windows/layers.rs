@@ -1,8 +1,9 @@
-//! Attention of many batches and heads.
+//! Attention of many batches and heads, and products of many multivectors.
 
 use super::{Pair, place};
 use crate::support::strided::Lay;
 use crate::support::values::values;
+use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::{AttentionOptions, CausalFrom, Real, attention, f16};
 
 #[test]
@@ -30,4 +31,19 @@ fn attention_of_many_batches() {
     let Some(pair) = Pair::open() else { return };
     of_type::<f32>(&pair);
     of_type::<f16>(&pair);
+}
+
+#[test]
+fn products_of_many_multivectors() {
+    let Some(pair) = Pair::open() else { return };
+    let blades = Signature::CL3.vectors();
+    let (x, y) = (values::<f32>(&[3, 9001], 1.0, 1), values::<f32>(&[3, 9001], 1.0, 2));
+    for (axis, shape) in [(BladeAxis::First, [3, 9001]), (BladeAxis::Last, [9001, 3])] {
+        for lay in [Lay::Plain, Lay::Odd] {
+            pair.same(&format!("geometric product {axis:?} {lay:?}"), |gpu| {
+                let of = |values: &[f32]| Multivectors::new(place(gpu, values, &shape, lay), &blades, axis);
+                of(&x)?.geometric(&of(&y)?).map(Multivectors::into_tensor)
+            });
+        }
+    }
 }
