@@ -141,8 +141,8 @@ fn plan_in_several(
         regions.push(region.with_layout(operand.layout));
     }
     let before = problem.before_parts(&mut draft, &regions)?;
-    let sums = Sums::new(&mut draft, &axes, &windows)?;
-    for (at, ranges) in windows.blocks().enumerate() {
+    let mut sums = Sums::all(&mut draft, &axes, windows.count())?;
+    for ranges in windows.blocks() {
         let layouts = narrowed(problem, &axes, &ranges)?;
         let plan = part(problem, &axes, &layouts, &ranges)?.plan_of_one(caps)?;
         let mut bound = Vec::with_capacity(regions.len());
@@ -150,7 +150,10 @@ fn plan_in_several(
         for (index, (region, layout)) in regions.iter().zip(&layouts).enumerate() {
             let window = region.with_layout(*layout);
             bound.push(match axes.operands[index].form {
-                Form::Sum => sums.of_part(index, at)?.unwrap_or(window),
+                Form::Sum => match sums.iter_mut().find(|sums| sums.index == index) {
+                    Some(sums) => sums.next_part(&mut draft, joins)?,
+                    None => window,
+                },
                 Form::Dense if !is_dense(layout, window.dtype) => {
                     let [own, from, to] = copied(&mut draft, window)?;
                     let access = plan.parameters().get(index).map(|parameter| parameter.access);
@@ -169,8 +172,8 @@ fn plan_in_several(
         draft.call(plan, &bound, &scalars)?;
         copies.into_iter().try_for_each(|(own, window)| joins.copy(&mut draft, own, window))?;
     }
-    for (index, parts) in sums.0 {
-        joins.sum(&mut draft, parts, regions[index])?;
+    for own in sums {
+        joins.sum(&mut draft, own.of(own.now, 0..own.taken)?, regions[own.index])?;
     }
     Ok(draft.finish())
 }
@@ -216,25 +219,47 @@ fn copied(draft: &mut Draft<'_>, window: Region) -> Result<[Region; 3]> {
     Ok([own, once(window)?, once(own)?])
 }
 
-/// The sums of the parts, by the index of the operand: (parts, length), with rows that begin at aligned offsets.
-struct Sums(Vec<(usize, Region)>);
+/// The sums of the parts for one operand: rows of a temporary, which begin at aligned offsets.
+struct Sums {
+    index: usize,
+    length: usize,
+    /// The rows that there are, and how many of them are taken.
+    rows: usize,
+    taken: usize,
+    now: Region,
+    /// Takes the sum of all rows, when there are no more.
+    next: Option<Region>,
+}
 
 impl Sums {
-    fn new(draft: &mut Draft<'_>, axes: &CutAxes, windows: &Windows) -> Result<Self> {
+    /// Those of each operand that is a sum.
+    fn all(draft: &mut Draft<'_>, axes: &CutAxes, parts: usize) -> Result<Vec<Self>> {
         let of_form = |(_, operand): &(usize, &CutOperand)| operand.form == Form::Sum;
         let operands = axes.operands.iter().enumerate().filter(of_form);
         let sums = operands.map(|(index, operand)| {
-            let length = operand.layout.len();
-            let step = length.next_multiple_of((WINDOW_ALIGNMENT as usize) / operand.dtype.size());
-            let all = draft.temporary(&[windows.count(), step], operand.dtype)?;
-            Ok((index, all.with_layout(all.layout.slice(1, ..length)?)))
+            let (length, size) = (operand.layout.len(), operand.dtype.size());
+            let step = length.next_multiple_of((WINDOW_ALIGNMENT as usize) / size);
+            let most = kernel::max_buffer_bytes(draft.caps()) / (step * size) as u64;
+            let rows = usize::try_from(most).unwrap_or(parts).max(2).min(parts);
+            let now = draft.temporary(&[rows, step], operand.dtype)?;
+            let next = if rows < parts { Some(draft.temporary(&[rows, step], operand.dtype)?) } else { None };
+            Ok(Self { index, length, rows, taken: 0, now, next })
         });
-        Ok(Self(sums.collect::<Result<_>>()?))
+        sums.collect()
     }
 
-    /// Where a part stores its own sums.
-    fn of_part(&self, index: usize, part: usize) -> Result<Option<Region>> {
-        let Some((_, sums)) = self.0.iter().find(|(at, _)| *at == index) else { return Ok(None) };
-        sums.layout.slice(0, part..=part).map(|own| Some(sums.with_layout(own)))
+    /// Rows of the temporary.
+    fn of(&self, all: Region, rows: Range<usize>) -> Result<Region> {
+        Ok(all.with_layout(all.layout.slice(0, rows)?.slice(1, ..self.length)?))
+    }
+
+    /// Where the next part stores its own sums.
+    fn next_part(&mut self, draft: &mut Draft<'_>, joins: Joins) -> Result<Region> {
+        if let Some(next) = self.next.filter(|_| self.taken == self.rows) {
+            joins.sum(draft, self.of(self.now, 0..self.rows)?, self.of(next, 0..1)?)?;
+            (self.now, self.next, self.taken) = (next, Some(self.now), 1);
+        }
+        self.taken += 1;
+        self.of(self.now, self.taken - 1..self.taken)
     }
 }
