@@ -29,14 +29,7 @@ impl InWindows for AttentionProblem {
         .into_iter()
         .flatten()
         .collect();
-        // The result, as it is in memory.
-        let by_query = self.y.strides()[1] < self.y.strides()[2];
-        let (y, of_y) = if by_query {
-            (self.y.permute(&[0, 2, 1, 3])?, [Some(0), Some(2)])
-        } else {
-            (self.y, [Some(0), Some(1)])
-        };
-        operands.push(CutOperand::new(Form::Dense, y, self.dtype, of_y[..axes].to_vec()));
+        operands.push(CutOperand::new(Form::Dense, self.y, self.dtype, both.clone()));
         if self.statistics == AttentionStatistics::LogSums {
             let rows = Layout::contiguous(OP, &[batch, heads, queries])?;
             operands.push(CutOperand::new(Form::Dense, rows, DType::F32, both));

@@ -73,6 +73,20 @@ impl Layout {
         layout
     }
 
+    /// The same shape without gaps, from the start of a buffer, with the axes in the same order in memory. Elements that are
+    /// repeated along an axis stay so.
+    pub(crate) fn without_gaps(&self) -> Self {
+        let mut order: Vec<usize> = (0..self.rank).collect();
+        order.sort_by_key(|&axis| self.strides[axis]);
+        let mut layout = Self { strides: [0; MAX_RANK], offset: 0, ..*self };
+        let mut next = 1;
+        for axis in order.into_iter().filter(|&axis| self.strides[axis] > 0 || self.shape[axis] == 1) {
+            layout.strides[axis] = next;
+            next *= self.shape[axis].max(1);
+        }
+        layout
+    }
+
     fn unit() -> Self {
         Self { rank: 0, shape: [1; MAX_RANK], strides: [0; MAX_RANK], offset: 0 }
     }

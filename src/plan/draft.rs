@@ -198,7 +198,8 @@ impl<'a> Draft<'a> {
     /// Adds a step. A step longer than [`MAX_STEP_SECONDS`] becomes several launches, each of a range of its workgroups.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if the kernel needs more than the device has; [`Error::Limit`] if a window exceeds the largest binding,
+    /// [`Error::Unsupported`] if the kernel needs more than the device has; [`Error::Limit`] if a window exceeds the largest
+    /// binding,
     /// or there are more workgroups than a grid holds.
     pub(crate) fn step(&mut self, step: NewStep<'_>) -> Result<()> {
         let NewStep { kernel, tile, needs, blocks, dims, args, flops, time } = step;

@@ -6,6 +6,7 @@ use super::operands::Access;
 use super::problem::Problem;
 use super::windows::{Along, CutAxes, CutOperand, Form, Windows};
 use crate::caps::Caps;
+use crate::kernel;
 use crate::layout::{DType, Layout, WINDOW_ALIGNMENT};
 use crate::{Error, Result};
 use std::ops::Range;
@@ -107,7 +108,9 @@ fn plan_in_several(
     let (windows, first) = loop {
         let kept = windows.kept(&axes);
         if let Some(ranges) = kept.blocks().next().filter(|_| kept.count() > 1) {
-            match part(problem, &axes, &narrowed(problem, &axes, &ranges)?, &ranges)?.plan_of_one(caps) {
+            let layouts = narrowed(problem, &axes, &ranges)?;
+            let part = part(problem, &axes, &layouts, &ranges)?;
+            match check_copies(op, &axes, &layouts, caps).and_then(|()| part.plan_of_one(caps)) {
                 // A temporary of the part, perhaps.
                 Err(error @ Error::Limit { .. }) => too_large = error,
                 planned => break (kept, planned?),
@@ -138,8 +141,8 @@ fn plan_in_several(
         regions.push(region.with_layout(operand.layout));
     }
     let before = problem.before_parts(&mut draft, &regions)?;
-    let sums = Sums::new(&mut draft, &axes, &windows)?;
-    for (at, ranges) in windows.blocks().enumerate() {
+    let mut sums = Sums::all(&mut draft, &axes, windows.count())?;
+    for ranges in windows.blocks() {
         let layouts = narrowed(problem, &axes, &ranges)?;
         let plan = part(problem, &axes, &layouts, &ranges)?.plan_of_one(caps)?;
         let mut bound = Vec::with_capacity(regions.len());
@@ -147,15 +150,18 @@ fn plan_in_several(
         for (index, (region, layout)) in regions.iter().zip(&layouts).enumerate() {
             let window = region.with_layout(*layout);
             bound.push(match axes.operands[index].form {
-                Form::Sum => sums.of_part(index, at)?.unwrap_or(window),
+                Form::Sum => match sums.iter_mut().find(|sums| sums.index == index) {
+                    Some(sums) => sums.next_part(&mut draft, joins)?,
+                    None => window,
+                },
                 Form::Dense if !is_dense(layout, window.dtype) => {
-                    let own = draft.temporary(layout.shape(), window.dtype)?;
+                    let [own, from, to] = copied(&mut draft, window)?;
                     let access = plan.parameters().get(index).map(|parameter| parameter.access);
                     if access != Some(Access::Write) {
-                        joins.copy(&mut draft, window, own)?;
+                        joins.copy(&mut draft, from, to)?;
                     }
                     if access != Some(Access::Read) {
-                        copies.push((own, window));
+                        copies.push((to, from));
                     }
                     own
                 }
@@ -166,8 +172,8 @@ fn plan_in_several(
         draft.call(plan, &bound, &scalars)?;
         copies.into_iter().try_for_each(|(own, window)| joins.copy(&mut draft, own, window))?;
     }
-    for (index, parts) in sums.0 {
-        joins.sum(&mut draft, parts, regions[index])?;
+    for own in sums {
+        joins.sum(&mut draft, own.of(own.now, 0..own.taken)?, regions[own.index])?;
     }
     Ok(draft.finish())
 }
@@ -180,35 +186,80 @@ fn narrowed(problem: &impl InWindows, axes: &CutAxes, ranges: &[Range<usize>]) -
 fn part<P: InWindows>(problem: &P, axes: &CutAxes, layouts: &[Layout], ranges: &[Range<usize>]) -> Result<P> {
     let taken = axes.operands.iter().zip(layouts).map(|(operand, layout)| {
         let is_copied = operand.form == Form::Dense && !is_dense(layout, operand.dtype);
-        if is_copied { Layout::contiguous("part", layout.shape()) } else { Ok(*layout) }
+        if is_copied { layout.without_gaps() } else { *layout }
     });
-    problem.part(&taken.collect::<Result<Vec<_>>>()?, ranges)
+    problem.part(&taken.collect::<Vec<_>>(), ranges)
 }
 
-/// Whether a kernel that takes contiguous operands from the start of their binding can take this window.
+/// Whether a kernel that takes operands without gaps from the start of their binding can take this window.
 fn is_dense(layout: &Layout, dtype: DType) -> bool {
-    layout.is_contiguous() && layout.offset_in_window(dtype) == 0
+    layout.offset_in_window(dtype) == 0 && layout.has_same_strides(&layout.without_gaps(), dtype)
 }
 
-/// The sums of the parts, by the index of the operand: (parts, length), with rows that begin at aligned offsets.
-struct Sums(Vec<(usize, Region)>);
+/// Checks that the windows that are copied fit into temporaries.
+fn check_copies(op: &'static str, axes: &CutAxes, layouts: &[Layout], caps: &Caps) -> Result<()> {
+    let copied = axes.operands.iter().zip(layouts);
+    let copied =
+        copied.filter(|(operand, layout)| operand.form == Form::Dense && !is_dense(layout, operand.dtype));
+    copied.into_iter().try_for_each(|(operand, layout)| {
+        let own = layout.without_gaps().bytes(operand.dtype);
+        kernel::check_scratch(op, caps, own.end)
+    })
+}
+
+/// A temporary like a window, and without the repetitions of both, what is copied between them.
+fn copied(draft: &mut Draft<'_>, window: Region) -> Result<[Region; 3]> {
+    let layout = window.layout.without_gaps();
+    let own = draft.temporary(&[layout.span().len()], window.dtype)?.with_layout(layout);
+    let once = |region: Region| -> Result<Region> {
+        let repeated = (0..layout.rank()).filter(|&axis| layout.strides()[axis] == 0);
+        let once = repeated.into_iter().try_fold(region.layout, |of, axis| of.slice(axis, ..1))?;
+        Ok(region.with_layout(once))
+    };
+    Ok([own, once(window)?, once(own)?])
+}
+
+/// The sums of the parts for one operand: rows of a temporary, which begin at aligned offsets.
+struct Sums {
+    index: usize,
+    length: usize,
+    /// The rows that there are, and how many of them are taken.
+    rows: usize,
+    taken: usize,
+    now: Region,
+    /// Takes the sum of all rows, when there are no more.
+    next: Option<Region>,
+}
 
 impl Sums {
-    fn new(draft: &mut Draft<'_>, axes: &CutAxes, windows: &Windows) -> Result<Self> {
+    /// Those of each operand that is a sum.
+    fn all(draft: &mut Draft<'_>, axes: &CutAxes, parts: usize) -> Result<Vec<Self>> {
         let of_form = |(_, operand): &(usize, &CutOperand)| operand.form == Form::Sum;
         let operands = axes.operands.iter().enumerate().filter(of_form);
         let sums = operands.map(|(index, operand)| {
-            let length = operand.layout.len();
-            let step = length.next_multiple_of((WINDOW_ALIGNMENT as usize) / operand.dtype.size());
-            let all = draft.temporary(&[windows.count(), step], operand.dtype)?;
-            Ok((index, all.with_layout(all.layout.slice(1, ..length)?)))
+            let (length, size) = (operand.layout.len(), operand.dtype.size());
+            let step = length.next_multiple_of((WINDOW_ALIGNMENT as usize) / size);
+            let most = kernel::max_buffer_bytes(draft.caps()) / (step * size) as u64;
+            let rows = usize::try_from(most).unwrap_or(parts).max(2).min(parts);
+            let now = draft.temporary(&[rows, step], operand.dtype)?;
+            let next = if rows < parts { Some(draft.temporary(&[rows, step], operand.dtype)?) } else { None };
+            Ok(Self { index, length, rows, taken: 0, now, next })
         });
-        Ok(Self(sums.collect::<Result<_>>()?))
+        sums.collect()
     }
 
-    /// Where a part stores its own sums.
-    fn of_part(&self, index: usize, part: usize) -> Result<Option<Region>> {
-        let Some((_, sums)) = self.0.iter().find(|(at, _)| *at == index) else { return Ok(None) };
-        sums.layout.slice(0, part..=part).map(|own| Some(sums.with_layout(own)))
+    /// Rows of the temporary.
+    fn of(&self, all: Region, rows: Range<usize>) -> Result<Region> {
+        Ok(all.with_layout(all.layout.slice(0, rows)?.slice(1, ..self.length)?))
+    }
+
+    /// Where the next part stores its own sums.
+    fn next_part(&mut self, draft: &mut Draft<'_>, joins: Joins) -> Result<Region> {
+        if let Some(next) = self.next.filter(|_| self.taken == self.rows) {
+            joins.sum(draft, self.of(self.now, 0..self.rows)?, self.of(next, 0..1)?)?;
+            (self.now, self.next, self.taken) = (next, Some(self.now), 1);
+        }
+        self.taken += 1;
+        self.of(self.now, self.taken - 1..self.taken)
     }
 }

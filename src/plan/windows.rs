@@ -126,7 +126,8 @@ impl Windows {
             is_aligned &= is_whole || (is_same && step.is_multiple_of(WINDOW_ALIGNMENT));
         }
         if operand.form != Form::View {
-            return shape.iter().fold(size, |bytes, &extent| bytes.saturating_mul(extent as u64));
+            let extents = shape.iter().zip(operand.layout.strides()).filter(|&(_, &stride)| stride > 0);
+            return extents.fold(size, |bytes, (&extent, _)| bytes.saturating_mul(extent as u64));
         }
         let steps = shape.iter().zip(operand.layout.strides());
         let reach = steps.map(|(&extent, &stride)| extent.saturating_sub(1).saturating_mul(stride));

@@ -11,7 +11,7 @@ use tilewise::planning::ops::{
     ReduceFunction, ReduceProblem, RotaryPass, RotaryProblem, RotaryTable, ScatterProblem, SoftmaxFunction,
     SoftmaxProblem, Taken, Target, TargetKind,
 };
-use tilewise::planning::{Access, Buffer, Plan, Problem, fixtures};
+use tilewise::planning::{Access, Buffer, Parameter, Plan, Problem, fixtures};
 use tilewise::{Caps, DType, Layout, Result};
 
 fn dense(shape: &[usize]) -> Layout {
@@ -20,9 +20,11 @@ fn dense(shape: &[usize]) -> Layout {
 
 /// A row-major view with gaps between the rows, from an odd element on.
 fn odd(shape: &[usize]) -> Layout {
-    let dense = dense(shape);
-    let strides: Vec<usize> =
-        dense.strides().iter().map(|&stride| if stride > 1 { stride + 3 } else { 1 }).collect();
+    let (mut strides, mut next) = (vec![0; shape.len()], 1);
+    for (stride, extent) in strides.iter_mut().zip(shape).rev() {
+        *stride = next;
+        next = next * extent + 3;
+    }
     Layout::new("test", shape, &strides, 13, usize::MAX).unwrap()
 }
 
@@ -85,7 +87,7 @@ const CASES: [Case; 39] = [
         GatherProblem::new(Taken::Positions(1), &odd(&[70, 30, 7]), &dense(&[61]), DType::F16)?.plan(caps)
     }),
     ("elements by index", |caps| {
-        GatherProblem::new(Taken::Elements(1), &odd(&[165, 77]), &odd(&[160, 33]), DType::F16)?.plan(caps)
+        GatherProblem::new(Taken::Elements(1), &odd(&[465, 77]), &odd(&[460, 33]), DType::F16)?.plan(caps)
     }),
     ("ones and zeros", |caps| OneHotProblem::new(&odd(&[9, 61]), 101, DType::Bf16)?.plan(caps)),
     ("padding", |caps| PadProblem::new(&odd(&[90, 101]), &[(75, 3), (1, 8)], DType::F32)?.plan(caps)),
@@ -115,12 +117,12 @@ const CASES: [Case; 39] = [
         channels(ChannelPass::EvaluationBackwardWithGradients, [1, 761, 24], 24, caps)
     }),
     ("losses and gradients", |caps| {
-        let (x, y) = (odd(&[61, 101]), odd(&[101, 61]).t());
+        let (x, y) = (odd(&[261, 101]), odd(&[101, 261]).t());
         let problem = LossProblem::new(LossFunction::Mse, [&x, &y], None, DType::F16)?;
-        problem.reduced(Reduction::None).with_gradient(Some(&dense(&[61, 101]))).plan(caps)
+        problem.reduced(Reduction::None).with_gradient(Some(&dense(&[261, 101]))).plan(caps)
     }),
     ("mean loss", |caps| {
-        let x = odd(&[61, 101]);
+        let x = odd(&[261, 101]);
         LossProblem::new(LossFunction::Mse, [&x, &x], None, DType::F32)?.with_gradient(None).plan(caps)
     }),
     ("cross-entropy", |caps| {
@@ -146,7 +148,7 @@ const CASES: [Case; 39] = [
         ScatterProblem::new(Target::Positions(1), layouts, DType::F16)?.plan(caps)
     }),
     ("added to elements", |caps| {
-        let layouts = [&odd(&[70, 130]), &odd(&[60, 131]), &odd(&[60, 131])];
+        let layouts = [&odd(&[170, 130]), &odd(&[160, 131]), &odd(&[160, 131])];
         ScatterProblem::new(Target::Elements(1), layouts, DType::F32)?.plan(caps)
     }),
 ];
@@ -164,15 +166,20 @@ fn windows_respect_the_limits_and_write_each_element_once() {
     let mut taken = |kernel: &Kernel| *known.entry(kernel.clone()).or_insert_with(|| declared(kernel));
     for (name, caps) in fixtures::ALL {
         let unlimited = caps();
-        for binding_bytes in [8 << 10, 16 << 10, 40 << 10] {
+        for binding_bytes in [64 << 10, 96 << 10] {
             let mut caps = caps();
             caps.limits.binding_bytes = binding_bytes;
             for (what, case) in CASES {
                 let plan = case(&caps).unwrap_or_else(|error| panic!("{name}, {what}: {error}"));
                 let planned = Planned { what, plan: Ok(plan.clone()) };
                 assert_within(&plan, &planned, &caps, &mut taken);
-                assert!(plan.to_string().contains("windows") || binding_bytes > 8 << 10, "{what}: {plan}");
                 let whole = case(&unlimited).unwrap_or_else(|error| panic!("{name}, {what}: {error}"));
+                let is_large = |parameter: &Parameter| {
+                    limits::window_bytes(&parameter.layout, parameter.dtype) > binding_bytes
+                };
+                let is_cut = whole.parameters().iter().any(is_large);
+                // Temporaries may be too large, too.
+                assert!(!is_cut || plan.to_string().contains("windows"), "{name}, {what}: {plan}");
                 assert!(!whole.to_string().contains("windows"), "{what}: {whole}");
                 for (index, parameter) in plan.parameters().iter().enumerate() {
                     assert_eq!(parameter.access, whole.parameters()[index].access, "{what}");

@@ -22,7 +22,7 @@ use crate::{Error, Result};
 /// # Errors
 /// [`Error::Shape`] if the shapes do not match, there is no such axis, elements of `c` overlap, or `at` has more or fewer
 /// elements than one; [`Error::Input`] if `c` shares its buffer with `a` or `at`, or with others; [`Error::Gpu`] if the
-/// tensors are on different devices; [`Error::Limit`] if a tensor exceeds the device's binding size.
+/// tensors are on different devices; [`Error::Limit`] if a tensor has $2^{31}$ elements or more.
 /// # Precision
 /// Every bit is copied.
 /// ```
@@ -71,7 +71,7 @@ pub fn copy_into_at<T: Element>(
 /// of (2, 100, 64) along axis 1 is (2, 1, 64). `at` has one element, and any number of axes.
 /// # Errors
 /// [`Error::Shape`] if there is no such axis, `len` is larger than its extent, or `at` has more or fewer elements than one;
-/// [`Error::Gpu`] if the tensors are on different devices; [`Error::Limit`] if a tensor exceeds the device's binding size;
+/// [`Error::Gpu`] if the tensors are on different devices; [`Error::Limit`] if a tensor has $2^{31}$ elements or more;
 /// [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
 /// Every bit is copied.

@@ -29,7 +29,7 @@ use problem::OP;
 /// # Errors
 /// [`Error::Shape`] if the shapes differ, or elements of `c` overlap; [`Error::Input`] if `c` shares its buffer with `a`,
 /// even if they do not overlap, or with others; [`Error::Gpu`] if the tensors are on different devices;
-/// [`Error::Limit`] if a tensor exceeds the device's binding size.
+/// [`Error::Limit`] if a tensor has $2^{31}$ elements or more.
 /// # Precision
 /// Every bit is copied.
 /// ```

@@ -65,7 +65,7 @@ impl OrderedCopy {
 }
 
 /// The axes of C, those with the largest strides first.
-fn order(c: &Layout) -> Vec<usize> {
+pub(super) fn order(c: &Layout) -> Vec<usize> {
     let mut order: Vec<usize> = (0..c.rank()).collect();
     order.sort_by_key(|&axis| Reverse(c.strides()[axis]));
     order

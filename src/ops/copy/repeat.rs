@@ -20,8 +20,8 @@ use crate::{Error, Result};
 /// `x` has up to 6 axes and any strides. The result has its shape, with `times` as many positions along the axis: (2, 3) three
 /// times along axis 1 -> (2, 9).
 /// # Errors
-/// [`Error::Shape`] if there is no such axis, or the number of elements overflows; [`Error::Limit`] if a tensor exceeds the
-/// device's binding size; [`Error::OutOfMemory`] if the result does not fit.
+/// [`Error::Shape`] if there is no such axis, or the number of elements overflows; [`Error::Limit`] if a tensor has $2^{31}$
+/// elements or more; [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
 /// Every bit is copied: [`reference::repeat`](crate::reference::repeat).
 /// ```

@@ -15,7 +15,7 @@ use crate::tensor::Tensor;
 /// # Shapes
 /// Any view of up to 6 axes. The result has the shape of `a`.
 /// # Errors
-/// [`Error::Limit`](crate::Error::Limit) if a tensor exceeds the device's binding size;
+/// [`Error::Limit`](crate::Error::Limit) if a tensor has $2^{31}$ elements or more;
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the result does not fit.
 /// # Precision
 /// Exact; integers wrap.
@@ -209,7 +209,8 @@ pub fn sigmoid<T: Real>(a: &Tensor<T>) -> Result<Tensor<T>> {
 /// # Shapes
 /// Any view of up to 6 axes. The result has the shape of `a`.
 /// # Errors
-/// [`Error::Limit`](crate::Error::Limit) if a tensor exceeds the device's binding size; [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the result does not fit.
+/// [`Error::Limit`](crate::Error::Limit) if a tensor has $2^{31}$ elements or more;
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the result does not fit.
 /// # Precision
 /// Computed in f32 within [`reference::activation_tolerance`](crate::reference::activation_tolerance), then stored
 /// ([`reference::store_tolerance`](crate::reference::store_tolerance)).

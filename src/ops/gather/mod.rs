@@ -27,8 +27,9 @@ use problem::{GatherProblem, Taken};
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape) if there is no such axis, the indices have more or fewer axes than one, or the
 /// axis is empty, but there are indices; [`Error::Input`](crate::Error::Input) if the host knows that one is out of range;
-/// [`Error::Gpu`](crate::Error::Gpu) if the tensors are on different devices; [`Error::Limit`](crate::Error::Limit) if a
-/// tensor exceeds the device's binding size; [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the result does not fit.
+/// [`Error::Gpu`](crate::Error::Gpu) if the tensors are on different devices; [`Error::Limit`](crate::Error::Limit) if a row, or
+/// what else is computed together, exceeds the device's binding size; [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the
+/// result does not fit.
 /// # Precision
 /// Every bit is copied: [`reference::index_select`](crate::reference::index_select).
 /// ```

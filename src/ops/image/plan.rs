@@ -1,4 +1,5 @@
-//! The plan of an image: one step, or one for each window, with the kernel `shaders/ops/read_image.wgsl` or `shaders/ops/write_image.wgsl`.
+//! The plan of an image: one step, or one for each window, with the kernel `shaders/ops/read_image.wgsl` or
+//! `shaders/ops/write_image.wgsl`.
 
 use super::problem::{ColourScale, ImageDims, ImageProblem, ImageTransfer};
 use crate::Result;

@@ -19,7 +19,7 @@ use problem::{OP, OneHotProblem, result_shape};
 /// 10).
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape) if `ids` has 6 axes, or the number of elements overflows;
-/// [`Error::Limit`](crate::Error::Limit) if a tensor exceeds the device's binding size;
+/// [`Error::Limit`](crate::Error::Limit) if a row, or what else is computed together, exceeds the device's binding size;
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the result does not fit.
 /// # Precision
 /// Exact: [`reference::one_hot`](crate::reference::one_hot).

@@ -22,7 +22,7 @@ use problem::{OP, PadProblem, padded_shape};
 /// (3, 7).
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape) unless there is a pair for each axis, or if the number of elements overflows;
-/// [`Error::Limit`](crate::Error::Limit) if a tensor exceeds the device's binding size;
+/// [`Error::Limit`](crate::Error::Limit) if a tensor has $2^{31}$ elements or more;
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the result does not fit.
 /// # Precision
 /// Every bit is copied: [`reference::pad`](crate::reference::pad).

@@ -27,8 +27,9 @@ use compute::reduce;
 /// Any view of up to 6 axes, and any set of its axes: one (`1`), several (`[0, 2]`), or all (`..`). The result has the shape of
 /// `a` without these axes; [`reshape`](Tensor::reshape) inserts axes of extent 1 again. The sum of no elements is 0.
 /// # Errors
-/// [`Error::Shape`](crate::Error::Shape) if `a` lacks an axis, or one is given twice; [`Error::Limit`](crate::Error::Limit) if a
-/// tensor exceeds the device's binding size, or `a` has $2^{31}$ elements or more;
+/// [`Error::Shape`](crate::Error::Shape) if `a` lacks an axis, or one is given twice; [`Error::Limit`](crate::Error::Limit) if `a`
+/// has
+/// $2^{31}$ elements or more;
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the result does not fit.
 /// # Precision
 /// Reals are summed in f32, in an order that depends only on the layout and the device, then stored:

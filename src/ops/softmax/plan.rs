@@ -20,7 +20,8 @@ use std::ops::Range;
 const SCALE: ScalarParameter = ScalarParameter::f32("scale");
 
 impl Problem for SoftmaxProblem {
-    /// One step, or one for each window. The kernel depends on whether neighbours lie along the axis, and has variants for contiguous, aligned rows.
+    /// One step, or one for each window. The kernel depends on whether neighbours lie along the axis, and has variants for
+    /// contiguous, aligned rows.
     ///
     /// Operands: x, the result and, if there is one, the mask; or y, the result and the gradient of y. Scalars: the scale of x,
     /// but not of a gradient.

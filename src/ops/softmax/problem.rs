@@ -48,7 +48,8 @@ impl SoftmaxProblem {
     /// broadcasts to `a`, or the gradient of the result `a`. The views must not be empty.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if `a` has no such axis or is empty, if a mask does not broadcast to `a`, or a gradient has another shape;
+    /// [`Error::Shape`](crate::Error::Shape) if `a` has no such axis or is empty, if a mask does not broadcast to `a`, or a
+    /// gradient has another shape;
     /// [`Error::Limit`](crate::Error::Limit) if a size is $2^{31}$ or more.
     pub fn new(
         function: SoftmaxFunction,

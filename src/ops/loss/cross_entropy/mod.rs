@@ -164,8 +164,8 @@ impl<'a> CrossEntropy<'a> {
     /// # Errors
     /// [`Error::Shape`] if targets or weights have another shape, there is no class, or the mean is of no rows;
     /// [`Error::Input`] if the label smoothing is not from 0 to 1, or a class is to be ignored and the targets are
-    /// probabilities; [`Error::Gpu`] if the operands are on different devices; [`Error::Limit`] if a tensor exceeds the
-    /// device's binding size; [`Error::OutOfMemory`] if a result does not fit.
+    /// probabilities; [`Error::Gpu`] if the operands are on different devices; [`Error::Limit`] if a row, or what else is computed
+    /// together, exceeds the device's binding size; [`Error::OutOfMemory`] if a result does not fit.
     /// # Precision
     /// Computed in f32 whatever the logits' type, in a fixed order, so that equal calls return equal bits:
     /// [`reference::CrossEntropyReference`](crate::reference::CrossEntropyReference). Only the gradient is rounded to `T`.

@@ -1,6 +1,6 @@
 //! Windows of the rows of a cross-entropy.
 
-use super::problem::{CrossEntropyProblem, OP, Rows};
+use super::problem::{CrossEntropyProblem, OP, Rows, TargetKind};
 use crate::Result;
 use crate::caps::Caps;
 use crate::layout::{DType, Layout};
@@ -30,13 +30,14 @@ impl InWindows for CrossEntropyProblem {
             operands.push(of_rows(Form::Dense, Layout::contiguous(OP, shape)?, self.dtype));
         }
         operands.push(of_rows(Form::View, self.logits, self.dtype));
-        operands.push(of_rows(Form::View, targets, kind.dtype(self.dtype)));
+        let form = if kind == TargetKind::Classes { Form::Dense } else { Form::View };
+        operands.push(of_rows(form, targets, kind.dtype(self.dtype)));
         operands.extend(self.weight.map(|weight| whole(weight, DType::F32)));
         operands.extend(self.upstream.map(|g| {
             if g.len() == 1 {
                 return whole(g, DType::F32);
             }
-            of_rows(Form::View, rows.at(rows.strides(), g.offset()), DType::F32)
+            of_rows(Form::Dense, rows.at(rows.strides(), g.offset()), DType::F32)
         }));
         Ok(CutAxes { extents: shape[..axes].to_vec(), joined: 0, operands, whole: Some(axes) })
     }

@@ -60,7 +60,7 @@ impl InWindows for LossProblem {
             if g.len() == 1 {
                 return CutOperand::whole(g, DType::F32, extents.len());
             }
-            of(Form::View, dense.at(dense.strides(), g.offset()), DType::F32)
+            of(Form::Dense, dense.at(dense.strides(), g.offset()), DType::F32)
         }));
         Ok(CutAxes { extents, joined: 0, operands, whole: None })
     }
