@@ -31,7 +31,7 @@ impl InWindows for AttentionProblem {
         .collect();
         operands.push(CutOperand::new(Form::Dense, self.y, self.dtype, both.clone()));
         if self.statistics == AttentionStatistics::LogSums {
-            let rows = Layout::contiguous(OP, &[batch, heads, queries])?;
+            let rows = Layout::contiguous(OP, &[batch, heads, queries, 2])?;
             operands.push(CutOperand::new(Form::Dense, rows, DType::F32, both));
         }
         Ok(CutAxes { extents: [batch, heads][..axes].to_vec(), joined: 0, operands, whole: Some(2) })
@@ -47,7 +47,7 @@ impl InWindows for AttentionProblem {
         let part = Self::new(layouts, AttentionRange::default(), self.statistics, self.dtype)?;
         // Queries and keys are whole, so their distances are those of all.
         let dims = AttentionDims { lower: self.dims.lower, upper: self.dims.upper, ..part.dims };
-        Ok(Self { dims, pin: self.pin, ..part })
+        Ok(Self { dims, corner: self.corner, pin: self.pin, ..part })
     }
 
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
