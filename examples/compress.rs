@@ -22,7 +22,7 @@ use std::time::Instant;
 use support::{reported, significant};
 use tilewise::io::Safetensors;
 use tilewise::sketch::{
-    Budget, Choice, Compress, Compressed, CompressedLayer, Progress, ProgressStep, Selection,
+    Budget, Choice, Compress, Compressed, CompressedLayer, Progress, ProgressStep, Selection, WeightOrder,
 };
 use tilewise::{Error, Gpu, Result};
 
@@ -39,9 +39,12 @@ struct Args {
     input: PathBuf,
     /// The file to write; `tilewise-compressed.safetensors` in the system's folder for temporary files by default
     output: Option<PathBuf>,
-    /// Names of weights: `*` stands for any characters, `?` for any one. By default all weights that can be made smaller
+    /// Names of weights: `*` stands for any characters, `?` for any one. By default all weights but embeddings that can be made smaller
     #[arg(long, value_name = "PATTERN")]
     select: Vec<String>,
+    /// Names of weights that are stored (in, out)
+    #[arg(long, value_name = "PATTERN")]
+    in_out: Vec<String>,
     /// The share of the selected layers' parameters that may be used: 0.5 unless there is another budget
     #[arg(long, value_name = "SHARE", group = "budget")]
     budget_params: Option<f64>,
@@ -79,6 +82,9 @@ fn run(args: &Args) -> Result<Report> {
     });
     for pattern in &args.select {
         compress = compress.select(Selection::pattern(pattern));
+    }
+    for pattern in &args.in_out {
+        compress = compress.in_out(pattern);
     }
     let compressed = compress.run(&gpu, &output);
     bar.finish_and_clear();
@@ -121,7 +127,8 @@ fn measured(dense: &Safetensors, sketched: &Safetensors, layer: &CompressedLayer
     };
     let part = |name: &str| read(sketched, &format!("{prefix}{name}"));
     let product = part("S1s")? * part("U1s")? + part("U2s")? * part("S2s")?;
-    let weight = read(dense, &layer.name)?;
+    let stored = read(dense, &layer.name)?;
+    let weight = if layer.order == WeightOrder::InOut { stored.transpose().to_owned() } else { stored };
     let rest = Mat::from_fn(weight.nrows(), weight.ncols(), |i, j| weight[(i, j)] - product[(j, i)] / 2.0);
     Ok(rest.norm_l2() / weight.norm_l2().max(f64::MIN_POSITIVE))
 }

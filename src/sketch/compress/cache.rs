@@ -143,9 +143,9 @@ impl FactorCache {
     }
 }
 
-/// A checksum of a weight: its type, shape and elements.
+/// A checksum of a weight: its type, shape, order and elements.
 pub(super) fn fingerprint(file: &Safetensors, layer: &SelectedLayer) -> Result<u64> {
-    let shape = format!("{} {} {}", layer.dtype, layer.sizes.rows, layer.sizes.cols);
+    let shape = format!("{} {} {} {:?}", layer.dtype, layer.sizes.rows, layer.sizes.cols, layer.order);
     Ok(checksum(&[shape.as_bytes(), file.bytes(&layer.name)?]))
 }
 

@@ -3,11 +3,15 @@
 mod allocate;
 mod builder;
 mod cache;
+mod expand;
+mod order;
 mod parameters;
 mod report;
 mod run;
 mod selection;
 
 pub use builder::Compress;
+pub use expand::expand;
+pub use order::WeightOrder;
 pub use report::{Compressed, CompressedLayer, Progress, ProgressStep};
 pub use selection::Selection;

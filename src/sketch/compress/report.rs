@@ -1,5 +1,6 @@
 //! The progress of a compression, and its report.
 
+use super::order::WeightOrder;
 use crate::layout::DType;
 use crate::sketch::rank::budget::{Budget, percent};
 use crate::sketch::rank::recommend::Choice;
@@ -42,6 +43,8 @@ pub struct Compressed {
     pub budget: Budget,
     /// The selected layers, ordered by name.
     pub layers: Vec<CompressedLayer>,
+    /// Embeddings that were left as they are: they were selected, but not by name.
+    pub embeddings: Vec<String>,
     /// Parameters of all selected layers after compression, without biases.
     pub params: usize,
     /// Parameters of all selected layers before compression, without biases.
@@ -60,8 +63,10 @@ pub struct Compressed {
 pub struct CompressedLayer {
     /// The weight's name.
     pub name: String,
-    /// Shape of the weight: (out, in).
+    /// Shape of the weight: (out, in), in whichever order the file has it.
     pub shape: [usize; 2],
+    /// The order in the file that was compressed.
+    pub order: WeightOrder,
     /// Element type, before and after.
     pub dtype: DType,
     /// Whether the layer was sketched, and why not.
@@ -95,6 +100,9 @@ impl fmt::Display for Compressed {
                 }
                 Choice::Dense { why } => writeln!(f, "dense: {why}")?,
             }
+        }
+        for name in &self.embeddings {
+            writeln!(f, "left       {name}: an embedding, whose rows are looked up")?;
         }
         writeln!(f, "params     {}", of(self.params as u64, self.dense_params as u64))?;
         if self.reused > 0 {

@@ -2,9 +2,10 @@
 
 use super::allocate;
 use super::cache::{FactorCache, fingerprint};
+use super::order::WeightOrder;
 use super::parameters::LayerParameters;
 use super::report::{Compressed, CompressedLayer, Progress, ProgressStep};
-use super::selection::SelectedLayer;
+use super::selection::{Selected, SelectedLayer};
 use crate::error::Named;
 use crate::io::{Safetensors, SafetensorsWriter};
 use crate::layout::Element;
@@ -23,7 +24,7 @@ use std::path::Path;
 pub(super) const OP: &str = "Compress::run";
 
 /// The metadata key that lists the compressed layers of a file.
-const KEY: &str = "tilewise.compressed";
+pub(super) const KEY: &str = "tilewise.compressed";
 
 pub(super) struct Run<'a> {
     pub(super) gpu: &'a Gpu,
@@ -43,7 +44,8 @@ struct FactoredLayer<'a> {
 }
 
 impl Run<'_> {
-    pub(super) fn compress(mut self, layers: &[SelectedLayer], output: &Path) -> Result<Compressed> {
+    pub(super) fn compress(mut self, selected: &Selected, output: &Path) -> Result<Compressed> {
+        let layers = &selected.layers;
         self.affordable(layers).named(OP)?;
         let (factored, reused) = self.factored(layers)?;
         let ranks = self.ranks(&factored).named(OP)?;
@@ -70,6 +72,7 @@ impl Run<'_> {
             params: reports.iter().map(|layer| layer.params).sum(),
             dense_params: reports.iter().map(|layer| layer.dense_params).sum(),
             layers: reports,
+            embeddings: selected.embeddings.clone(),
             bytes: bytes(output),
             dense_bytes: bytes(self.input),
             reused,
@@ -196,21 +199,25 @@ impl Run<'_> {
         let before =
             self.file.metadata(KEY).and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
         let mut layers = before.unwrap_or_default();
-        for CompressedLayer { name, shape, terms, rank, rel_error, .. } in
+        for CompressedLayer { name, shape, order, terms, rank, rel_error, .. } in
             reports.iter().filter(|layer| layer.rank > 0)
         {
             layers.insert(
                 name.clone(),
-                json!({"terms": terms, "rank": rank, "rel_error": rel_error, "shape": shape}),
+                json!({"terms": terms, "rank": rank, "rel_error": rel_error, "shape": shape, "order": order.word()}),
             );
         }
         Ok(writer.metadata(KEY, Value::Object(layers).to_string()))
     }
 
-    /// A weight in f32, which holds it exactly.
+    /// A weight (out, in) in f32, which holds it exactly.
     fn weight(&self, layer: &SelectedLayer) -> Result<Tensor<f32>> {
         let values: Vec<f32> = self.file.values(&layer.name)?.into_iter().map(Element::from_f64).collect();
-        self.gpu.tensor(&values, [layer.sizes.rows, layer.sizes.cols]).named(OP)
+        let stored = self.gpu.tensor(&values, layer.stored()).named(OP)?;
+        match layer.order {
+            WeightOrder::OutIn => Ok(stored),
+            WeightOrder::InOut => stored.t().contiguous().named(OP),
+        }
     }
 }
 
@@ -220,6 +227,7 @@ fn dense(layer: &SelectedLayer, why: String) -> CompressedLayer {
     CompressedLayer {
         name: layer.name.clone(),
         shape: [layer.sizes.rows, layer.sizes.cols],
+        order: layer.order,
         dtype: layer.dtype,
         choice: Choice::Dense { why },
         terms: 0,

@@ -1,5 +1,6 @@
 //! Which tensors of a file are compressed.
 
+use super::order::{WeightOrder, is_embedding, order_of};
 use crate::io::Safetensors;
 use crate::layout::{DType, Element};
 use crate::sketch::rank::sizes::Sizes;
@@ -9,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use wildmatch::WildMatch;
 
-/// Which tensors of a file are compressed. Several selections add up.
+/// Which tensors of a file are compressed. Several selections add up. Only a name selects an embedding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Selection {
@@ -51,11 +52,27 @@ pub(super) struct SelectedLayer {
     pub(super) name: String,
     /// The prefix of the names of its parameters and its bias.
     pub(super) prefix: String,
+    /// Rows are outputs, columns are inputs, in whichever order the file has them.
     pub(super) sizes: Sizes,
+    pub(super) order: WeightOrder,
     pub(super) dtype: DType,
 }
 
+/// What is compressed, and the names of the embeddings that were left out.
+pub(super) struct Selected {
+    pub(super) layers: Vec<SelectedLayer>,
+    pub(super) embeddings: Vec<String>,
+}
+
 impl SelectedLayer {
+    /// The shape in the file.
+    pub(super) fn stored(&self) -> [usize; 2] {
+        match self.order {
+            WeightOrder::OutIn => [self.sizes.rows, self.sizes.cols],
+            WeightOrder::InOut => [self.sizes.cols, self.sizes.rows],
+        }
+    }
+
     /// The names and shapes of a sketched layer's parameters.
     pub(super) fn parts(&self, rank: usize) -> [(String, [usize; 3]); 4] {
         let Sizes { rows, cols } = self.sizes;
@@ -69,51 +86,84 @@ impl SelectedLayer {
     }
 }
 
-/// The selected layers, ordered by name. Without selections, these are all weights that can save parameters.
+/// The selected layers, ordered by name. Without selections, these are all weights that can save parameters, except
+/// embeddings. Weights whose names match `in_out` are stored (in, out).
 ///
 /// All weights are checked to be finite, and the names of their new parameters to be free.
 pub(super) fn selected_layers(
     file: &Safetensors,
     path: &Path,
     selections: &[Selection],
-) -> Result<Vec<SelectedLayer>> {
+    in_out: &[String],
+) -> Result<Selected> {
     let wrong = |why: String| Err(Error::input(path.display().to_string(), why));
-    let matrices = file.names().into_iter().filter_map(|name| matrix(file, name).transpose());
+    let matrices = file.names().into_iter().filter_map(|name| matrix(file, name, in_out).transpose());
     let matrices = matrices.collect::<Result<Vec<_>>>()?;
-    let mut selected = BTreeSet::new();
+    for pattern in in_out {
+        if !matrices.iter().any(|layer| WildMatch::new(pattern).matches(&layer.name)) {
+            return wrong(format!("`in_out` of `{pattern}` matches no matrix of f32, f16 or bf16"));
+        }
+    }
+    let (mut selected, mut embeddings, mut named) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    // Adds what matches, and returns whether there were weights that are no embeddings.
+    let mut add = |matches: &dyn Fn(&SelectedLayer) -> bool| {
+        let found = (0..matrices.len()).filter(|&at| matches(&matrices[at]));
+        let (tables, layers): (Vec<usize>, Vec<usize>) =
+            found.partition(|&at| is_embedding(&matrices[at].name));
+        let told = match (layers.is_empty(), tables.first()) {
+            (false, _) => Ok(()),
+            (true, None) => Err(None),
+            (true, Some(&table)) => Err(Some(matrices[table].name.clone())),
+        };
+        selected.extend(layers);
+        embeddings.extend(tables);
+        told
+    };
     for select in selections {
-        let before = selected.len();
-        match select {
-            Selection::Name(name) if !matrices.iter().any(|layer| layer.name == *name) => {
-                let shape = file.shape(name)?; // an error if the name does not exist
-                let dtype = file.dtype(name)?.map_or("another type".into(), |dtype| dtype.to_string());
+        if let Selection::Name(name) = select {
+            named.insert(position_of(file, path, &matrices, name)?);
+            continue;
+        }
+        match add(&|layer| matches(select, layer)) {
+            Ok(()) => {}
+            Err(None) => return wrong(format!("{select:?} selects no matrix of f32, f16 or bf16")),
+            Err(Some(table)) => {
                 return wrong(format!(
-                    "`{name}` is {dtype} of shape {shape:?}; only a matrix of f32, f16 or bf16 can be compressed"
+                    "{select:?} selects embeddings only, such as `{table}`, whose rows a model looks up; \
+                     `Selection::name` compresses one nonetheless"
                 ));
             }
-            _ => selected.extend(
-                matrices.iter().enumerate().filter(|(_, layer)| matches(select, layer)).map(|(at, _)| at),
-            ),
-        }
-        let none = selected.len() == before && !matrices.iter().any(|layer| matches(select, layer));
-        if none {
-            return wrong(format!("{select:?} selects no matrix of f32, f16 or bf16"));
         }
     }
     if selections.is_empty() {
-        let default = |layer: &SelectedLayer| layer.name.ends_with("weight") && layer.sizes.max_rank() > 0;
-        selected.extend(matrices.iter().enumerate().filter(|(_, layer)| default(layer)).map(|(at, _)| at));
-        if selected.is_empty() {
+        let none = add(&|layer| layer.name.ends_with("weight") && layer.sizes.max_rank() > 0).is_err();
+        if none {
             return wrong(
-                "has no matrix of f32, f16 or bf16 whose name ends in `weight` and that can save params"
+                "has no matrix of f32, f16 or bf16 whose name ends in `weight`, that can save params and that is no \
+                 embedding"
                     .into(),
             );
         }
     }
+    selected.extend(named);
+    let embeddings = embeddings.difference(&selected).map(|&at| matrices[at].name.clone()).collect();
     let layers: Vec<SelectedLayer> = selected.into_iter().map(|at| matrices[at].clone()).collect();
     vacant(file, path, &layers)?;
     layers.iter().try_for_each(|layer| finite(file, path, layer))?;
-    Ok(layers)
+    Ok(Selected { layers, embeddings })
+}
+
+/// The position of the matrix of this name.
+fn position_of(file: &Safetensors, path: &Path, matrices: &[SelectedLayer], name: &str) -> Result<usize> {
+    if let Some(at) = matrices.iter().position(|layer| layer.name == name) {
+        return Ok(at);
+    }
+    let shape = file.shape(name)?; // an error if the name does not exist
+    let dtype = file.dtype(name)?.map_or("another type".into(), |dtype| dtype.to_string());
+    let why = format!(
+        "`{name}` is {dtype} of shape {shape:?}; only a matrix of f32, f16 or bf16 can be compressed"
+    );
+    Err(Error::input(path.display().to_string(), why))
 }
 
 fn matches(select: &Selection, layer: &SelectedLayer) -> bool {
@@ -127,16 +177,26 @@ fn matches(select: &Selection, layer: &SelectedLayer) -> bool {
 }
 
 /// The layer of a tensor, if it is a matrix of floating-point numbers.
-fn matrix(file: &Safetensors, name: String) -> Result<Option<SelectedLayer>> {
+fn matrix(file: &Safetensors, name: String, in_out: &[String]) -> Result<Option<SelectedLayer>> {
     let (&[rows, cols], Some(dtype)) = (file.shape(&name)?, file.dtype(&name)?) else { return Ok(None) };
     if !dtype.is_real() || rows == 0 || cols == 0 {
         return Ok(None);
     }
-    let prefix = match name.strip_suffix("weight") {
+    let prefix = prefix_of(&name);
+    let order = order_of(file, &name, &prefix, [rows, cols], in_out)?;
+    let sizes = match order {
+        WeightOrder::OutIn => Sizes { rows, cols },
+        WeightOrder::InOut => Sizes { rows: cols, cols: rows },
+    };
+    Ok(Some(SelectedLayer { name, prefix, sizes, order, dtype }))
+}
+
+/// The prefix of the names of a weight's parameters and its bias.
+pub(super) fn prefix_of(name: &str) -> String {
+    match name.strip_suffix("weight") {
         Some(prefix) if prefix.is_empty() || prefix.ends_with('.') => prefix.to_owned(),
         _ => format!("{name}."),
-    };
-    Ok(Some(SelectedLayer { name, prefix, sizes: Sizes { rows, cols }, dtype }))
+    }
 }
 
 /// Checks that no parameter of a sketched layer has the name of another tensor.
@@ -166,6 +226,7 @@ fn finite(file: &Safetensors, path: &Path, layer: &SelectedLayer) -> Result<()> 
         _ => first_non_finite::<f32>(bytes),
     };
     let Some((at, value)) = found else { return Ok(()) };
-    let [row, col] = [at / layer.sizes.cols, at % layer.sizes.cols];
+    let [_, cols] = layer.stored();
+    let [row, col] = [at / cols, at % cols];
     Err(Error::input(path.display().to_string(), format!("`{}` is {value} at [{row}, {col}]", layer.name)))
 }

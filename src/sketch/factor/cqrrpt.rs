@@ -3,12 +3,13 @@
 use super::device::{matmul, norm, product};
 use super::host::{self, Pivoted};
 use super::input::{self, Input};
+use super::orthogonal::gram;
 use crate::error::call;
-use crate::gemm::SplitK;
+use crate::layout::Element;
 use crate::sketch::apply::ExplicitSketch;
 use crate::sketch::operator::{Sketch, SketchKind};
 use crate::tensor::Tensor;
-use crate::{Error, Result};
+use crate::{Error, Result, ops};
 use faer::{Mat, MatRef};
 
 const OP: &str = "cqrrpt";
@@ -23,10 +24,6 @@ const MIN_PIVOT: f64 = 1.0 / (1 << 16) as f64;
 /// Largest ratio of diagonal entries of R for which the product with its inverse is exact enough. Above it, the product
 /// is refined.
 const MAX_UNREFINED: f64 = 64.0;
-/// Rows of each split of a Gram matrix. Rounding errors grow with them.
-const ROWS_PER_SPLIT: usize = 256;
-/// Largest number of splits of a Gram matrix.
-const MAX_SPLITS: u32 = 64;
 /// Largest relative residual of a rank. If it is larger, the sketch has lost a part of the matrix.
 const MAX_RESIDUAL: f64 = 1e-5;
 
@@ -59,7 +56,8 @@ pub fn cqrrpt(a: &Tensor<f32>) -> Result<PivotedQr> {
 pub struct PivotedQr {
     /// Q (m, r): orthonormal columns.
     pub q: Tensor<f32>,
-    /// R (r, n): an upper trapezoid whose diagonal does not increase, up to the distortion of the sketch.
+    /// R (r, n): an upper trapezoid. Its diagonal does not increase, up to the distortion of the sketch. If columns of
+    /// other units were told apart, this holds for the diagonal relative to the norms of the columns.
     pub r: Tensor<f32>,
     /// The order of the columns: a permutation of 0..n.
     pub pivots: Vec<usize>,
@@ -83,7 +81,8 @@ enum Operator<'a> {
 /// # Precision
 /// $\|AP - QR\|_F \le 10^{-5} \|A\|_F$ and $\|Q^TQ - I\|_F \le 10^{-5}$, tested up to 100 columns, at any scale. The
 /// rank is the number of diagonal entries of the sketch's triangle above the tolerance, relative to its largest entry,
-/// so it does not depend on the scale either.
+/// so it does not depend on the scale either. If some are not above it, the columns are divided by their norms before
+/// the rank is judged, so it does not depend on the units of the columns: 1 and $10^6 i$ are two columns.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is computed before `run`"]
 pub struct Cqrrpt<'a> {
@@ -127,7 +126,8 @@ impl<'a> Cqrrpt<'a> {
     }
 
     /// The relative tolerance of the rank, $10^{-6}$ by default, about the rounding error of an f32 matrix. Diagonal
-    /// entries of the sketch's triangle count if they are larger than this times the first.
+    /// entries of the sketch's triangle count if they are larger than this times the first, for columns as they are or
+    /// for columns of norm 1, whichever gives the larger rank.
     pub fn tolerance(mut self, relative: f64) -> Self {
         self.tolerance = relative;
         self
@@ -177,10 +177,9 @@ impl<'a> Cqrrpt<'a> {
     fn core(&self, input: &Input, sketch: MatRef<'_, f64>) -> Result<(PivotedQr, SketchQuality)> {
         let a = &input.a;
         let (gpu, [m, n]) = (a.gpu(), input::shape(OP, a)?);
-        let sketched = host::pivoted_qr(sketch);
-        let found = sketched.rank(self.tolerance);
+        let (sketched, found) = pivoted(sketch, self.tolerance);
         let factored = factor(a, &sketched, found)?;
-        let pivots = sketched.pivots;
+        let Pivoted { pivots, units, .. } = sketched;
         let Some((q, triangle)) = factored else {
             let (q, r) = (gpu.empty([m, 0])?, gpu.empty([0, n])?);
             let quality =
@@ -196,10 +195,13 @@ impl<'a> Cqrrpt<'a> {
             // A rank below the full one is checked against the matrix.
             let mut rest = permuted(a, &pivots)?;
             let r = host::upload(gpu, triangle.as_ref())?;
+            let units: Vec<f32> = units.iter().map(|unit| Element::from_f64(1.0 / unit)).collect();
+            let units = gpu.tensor(&units, [n])?;
+            let whole = norm(&ops::mul(&rest, &units)?)?;
             product(&q, &r).alpha(-1.0).beta(1.0).run_into(&mut rest)?;
             // The tolerance leaves out a part of each column, which is not the fault of the sketch.
             let left_out = 2.0 * self.tolerance * ((n - rank) as f64).sqrt();
-            if norm(&rest)? <= MAX_RESIDUAL.max(left_out) * input.norm()? {
+            if norm(&ops::mul(&rest, &units)?)? <= MAX_RESIDUAL.max(left_out) * whole {
                 SketchQuality::Sufficient
             } else {
                 SketchQuality::Insufficient
@@ -220,6 +222,19 @@ enum SketchQuality {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a size, rounded up")]
 fn rows_of_sketch(gamma: f64, n: usize) -> usize {
     (gamma * n as f64).ceil() as usize
+}
+
+/// The factored sketch and its rank. If columns seem dependent, they are judged by their own lengths: those of small
+/// columns are not rounding of large ones in other units.
+fn pivoted(sketch: MatRef<'_, f64>, tolerance: f64) -> (Pivoted, usize) {
+    let plain = host::pivoted_qr(sketch);
+    let rank = plain.rank(tolerance);
+    if rank == sketch.nrows().min(sketch.ncols()) {
+        return (plain, rank);
+    }
+    let of_units = host::pivoted_qr_of_units(sketch);
+    let rank_of_units = of_units.rank(tolerance);
+    if rank_of_units > rank { (of_units, rank_of_units) } else { (plain, rank) }
 }
 
 /// A sketch with this number of rows, or the matrix itself if it has no more rows.
@@ -249,7 +264,7 @@ fn factor(a: &Tensor<f32>, sketched: &Pivoted, k: usize) -> Result<Option<(Tenso
     let (gpu, head) = (a.gpu(), sketched.r.get(..k, ..k));
     let inverse = sketched.inverse(k);
     let mut q = matmul(a, &host::upload(gpu, inverse.as_ref())?)?;
-    if head[(0, 0)].abs() > MAX_UNREFINED * head[(k - 1, k - 1)].abs() {
+    if sketched.diagonal(0) > MAX_UNREFINED * sketched.diagonal(k - 1) {
         // One refinement: the rest of A is small, so its product with the inverse is exact enough.
         let mut rest = permuted(a, &sketched.pivots[..k])?;
         product(&q, &host::upload(gpu, head)?).alpha(-1.0).beta(1.0).run_into(&mut rest)?;
@@ -268,10 +283,4 @@ fn factor(a: &Tensor<f32>, sketched: &Pivoted, k: usize) -> Result<Option<(Tenso
         triangle = l.transpose() * triangle.get(..l.nrows(), ..);
     }
     Ok(Some((q, triangle)))
-}
-
-/// $Q^TQ$, as a split-k product.
-fn gram(q: &Tensor<f32>) -> Result<Mat<f64>> {
-    let splits = u32::try_from(q.shape()[0].div_ceil(ROWS_PER_SPLIT)).unwrap_or(u32::MAX).min(MAX_SPLITS);
-    host::download(&product(&q.t(), q).split_k(SplitK::Splits(splits)).run()?)
 }

@@ -41,12 +41,32 @@ pub(super) struct Pivoted {
     pub(super) r: Mat<f64>,
     /// Column j of AP is column `pivots[j]` of A.
     pub(super) pivots: Vec<usize>,
+    /// The lengths in which the columns of AP count.
+    pub(super) units: Vec<f64>,
 }
 
+/// The next pivot is the column with the longest rest.
 pub(super) fn pivoted_qr(a: MatRef<'_, f64>) -> Pivoted {
     let factors = a.col_piv_qr();
     let pivots = factors.P().arrays().0.to_vec();
-    Pivoted { r: factors.thin_R().to_owned(), pivots, factors }
+    Pivoted { r: factors.thin_R().to_owned(), units: vec![1.0; pivots.len()], pivots, factors }
+}
+
+/// The next pivot is the column with the longest rest relative to its own length. So no pivot and no rank depends on the
+/// units of the columns.
+pub(super) fn pivoted_qr_of_units(a: MatRef<'_, f64>) -> Pivoted {
+    let units = lengths(a);
+    let scaled = Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[(i, j)] / units[j]);
+    let Pivoted { factors, r, pivots, .. } = pivoted_qr(scaled.as_ref());
+    let units: Vec<f64> = pivots.iter().map(|&pivot| units[pivot]).collect();
+    let r = Mat::from_fn(r.nrows(), r.ncols(), |i, j| r[(i, j)] * units[j]);
+    Pivoted { factors, r, pivots, units }
+}
+
+/// The norms of the columns; 1 for a column of zeros.
+pub(super) fn lengths(a: MatRef<'_, f64>) -> Vec<f64> {
+    let length = |j: usize| a.col(j).norm_l2();
+    (0..a.ncols()).map(length).map(|length| if length > 0.0 { length } else { 1.0 }).collect()
 }
 
 impl Pivoted {
@@ -66,11 +86,28 @@ impl Pivoted {
         scattered
     }
 
-    /// The number of leading diagonal entries of R above the tolerance, relative to the first.
+    /// The number of leading diagonal entries of R above the tolerance, relative to the first, in units of their columns.
     pub(super) fn rank(&self, tolerance: f64) -> usize {
-        let size = self.r.nrows();
-        let diagonal = |i: usize| self.r[(i, i)].abs();
-        (0..size).take_while(|&i| diagonal(i) > tolerance * diagonal(0)).count()
+        self.leading(tolerance * self.diagonal(0))
+    }
+
+    /// The number of leading diagonal entries of R above a threshold, in units of their columns.
+    pub(super) fn leading(&self, threshold: f64) -> usize {
+        (0..self.r.nrows()).take_while(|&i| self.diagonal(i) > threshold).count()
+    }
+
+    /// The magnitude of a diagonal entry of R, in units of its column.
+    pub(super) fn diagonal(&self, i: usize) -> f64 {
+        self.r[(i, i)].abs() / self.units[i]
+    }
+
+    /// The first rows of R, with its columns in the order of A.
+    pub(super) fn unpermuted(&self, rows: usize) -> Mat<f64> {
+        let mut r = Mat::zeros(rows, self.pivots.len());
+        for (from, &to) in self.pivots.iter().enumerate() {
+            r.col_mut(to).copy_from(self.r.get(..rows, from));
+        }
+        r
     }
 }
 
@@ -85,6 +122,17 @@ pub(super) fn svd(a: MatRef<'_, f64>) -> Result<SmallSvd> {
     let svd = a.thin_svd().map_err(|error| Error::input("svd", format!("did not converge: {error:?}")))?;
     let s = svd.S().column_vector().iter().copied().collect();
     Ok(SmallSvd { u: svd.U().to_owned(), s, v: svd.V().to_owned() })
+}
+
+/// The eigenvectors of a symmetric matrix with the largest eigenvalues, the largest first.
+pub(super) fn leading_eigenvectors(a: &Mat<f64>, count: usize) -> Result<Mat<f64>> {
+    let eigen = a
+        .self_adjoint_eigen(Side::Lower)
+        .map_err(|error| Error::input("eigenvalues", format!("did not converge: {error:?}")))?;
+    let (values, vectors) = (eigen.S().column_vector(), eigen.U());
+    let mut order: Vec<usize> = (0..a.ncols()).collect();
+    order.sort_by(|&i, &j| values[j].total_cmp(&values[i]));
+    Ok(Mat::from_fn(a.nrows(), count, |i, j| vectors[(i, order[j])]))
 }
 
 /// The pseudo-inverse of a Gram matrix. Eigenvalues that are only rounding relative to the largest count as 0.

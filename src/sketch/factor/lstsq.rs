@@ -63,7 +63,8 @@ pub struct LeastSquares {
 /// 1982) needs few iterations from the solution of the sketched problem, whatever the condition of A is (Rokhlin and
 /// Tygert, 2008; Epperly, 2024). Products with A and $A^T$ run on the device; vectors of length n are kept on the CPU
 /// in f64. The numerical rank, and with it the solution of least norm, come from the sketch (Meng, Saunders and
-/// Mahoney, 2014).
+/// Mahoney, 2014). Its columns are divided by their norms first, so that the rank does not depend on their units: 1 and
+/// $10^6 i$ are two columns.
 ///
 /// # Precision
 /// Products are in f32: the residual exceeds the least by at most about $10^{-6} (\|A\|\|x\| + \|b\|)$. The forward
@@ -99,7 +100,7 @@ impl<'a> Lstsq<'a> {
     }
 
     /// The relative tolerance of the rank, $10^{-6}$ by default, about the rounding error of an f32 matrix. Singular
-    /// values of the sketch below this times the largest count as 0.
+    /// values of the sketch, whose columns are divided by their norms, count as 0 below this times the largest.
     pub fn rank_tolerance(mut self, relative: f64) -> Self {
         self.rank_tolerance = relative;
         self
@@ -164,14 +165,26 @@ impl<'a> Solver<'a> {
         let n = a.shape()[1];
         let [sa, sb] = [a, b].map(|x| sketch_of(x, ROWS_PER_COLUMN * n, NONZEROS, options.seed));
         let (sa, sb) = (sa?, sb?);
-        let pivoted = host::pivoted_qr(sa.as_ref());
+        let pivoted = host::pivoted_qr_of_units(sa.as_ref());
         if pivoted.rank(options.rank_tolerance) == n {
             let inverse = pivoted.inverse(n);
             return Ok(Self { a, b, inverse, start: pivoted.q().transpose() * sb });
         }
-        let svd = host::svd(sa.as_ref())?;
+        // Columns are judged by their own lengths, not as rounding of others that have larger units.
+        let units = host::lengths(sa.as_ref());
+        let scaled = Mat::from_fn(sa.nrows(), n, |i, j| sa[(i, j)] / units[j]);
+        let svd = host::svd(scaled.as_ref())?;
         let rank = svd.s.iter().take_while(|&&s| s > options.rank_tolerance * svd.s[0]).count();
-        let inverse = Mat::from_fn(n, rank, |i, j| svd.v[(i, j)] / svd.s[j]);
+        let inverse = Mat::from_fn(n, rank, |i, j| svd.v[(i, j)] / svd.s[j] / units[i]);
+        // Of all solutions the one in the row space of A has the least norm. V spans the row space of the scaled columns.
+        let inverse = if (1..n).contains(&rank) {
+            let rows = Mat::from_fn(n, rank, |i, j| svd.v[(i, j)] * units[i]);
+            let (rows, _) = host::qr(rows.as_ref());
+            let share = rows.transpose() * &inverse;
+            rows * share
+        } else {
+            inverse
+        };
         Ok(Self { a, b, inverse, start: svd.u.get(.., ..rank).transpose() * sb })
     }
 

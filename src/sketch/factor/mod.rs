@@ -1,12 +1,16 @@
 //! Factorisations: sketches and products on the device, small factorisations on the CPU in f64. They wait for the
 //! device, so they are not available in a browser.
 
+mod blocks;
 mod cqrrpt;
 pub(super) mod device;
+mod estimate;
 pub(super) mod host;
 pub(super) mod input;
 mod lstsq;
+mod orthogonal;
 mod range;
+mod search;
 mod svd;
 mod timings;
 mod trace;

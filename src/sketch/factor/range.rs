@@ -1,21 +1,17 @@
 //! The range of a matrix: orthonormal columns whose span contains most of it.
 
-use super::device::{matmul, product};
-use super::host;
 use super::input::{self, Input};
-use super::timings::{Part, Timings};
+use super::search::Search;
+use super::timings::Timings;
 use crate::error::call;
-use crate::sketch::operator::{Sketch, SketchKind};
+use crate::sketch::operator::SketchKind;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
-use faer::Mat;
 
 const OP: &str = "range";
 
-/// A column of norm 1 counts as lying in the span of the columns before it if the part outside is smaller than this.
-const MIN_INDEPENDENT: f64 = 1e-4;
-/// Largest number of orthogonalisations against earlier columns. Two are enough unless columns must be replaced.
-const MAX_ATTEMPTS: u64 = 8;
+/// Default number of power iterations.
+const POWER: usize = 2;
 
 /// Orthonormal columns Q with $A \approx Q Q^T A$, computed from random combinations of the columns of A.
 /// [`RangeFinder`] has the options.
@@ -45,9 +41,10 @@ pub fn range(a: &Tensor<f32>, columns: usize) -> Result<Tensor<f32>> {
 
 /// A search for the range of a matrix, with options. Call [`run`](Self::run) to compute it.
 ///
-/// It computes $Q$ of the QR factorisation of $(A A^T)^q A \Omega$, where $\Omega$ is random, and orthonormalises after
-/// each product (Halko, Martinsson and Tropp, 2011, algorithm 4.4). Products run on the device; panels are factored on
-/// the CPU in f64.
+/// It builds the Krylov space of $\Omega, A^TA\, \Omega, \ldots, (A^TA)^q\, \Omega$, where $\Omega$ is random, by block
+/// Lanczos bidiagonalisation (Golub, Luk and Overton, 1981; Musco and Musco, 2015). It takes the l directions of that
+/// space in which A is largest, and orthonormalises their products with A. Products run on the device; panels are
+/// factored on the CPU in f64.
 ///
 /// # Precision
 /// $\|Q^T Q - I\|_F \le 2^{-22} l$. With Gaussian entries and $q = 0$, the mean of $\|A - QQ^TA\|_F^2$ is at most
@@ -58,30 +55,18 @@ pub fn range(a: &Tensor<f32>, columns: usize) -> Result<Tensor<f32>> {
 pub struct RangeFinder<'a> {
     a: &'a Tensor<f32>,
     columns: usize,
-    pub(super) search: Search,
-}
-
-/// The random combinations with which a search begins, and the number of its power iterations.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Search {
-    pub(super) kind: SketchKind,
-    pub(super) seed: u64,
-    pub(super) power: usize,
-}
-
-impl Default for Search {
-    fn default() -> Self {
-        Self { kind: SketchKind::Gaussian, seed: 0, power: 2 }
-    }
+    search: Search,
 }
 
 impl<'a> RangeFinder<'a> {
     /// A search for this number of columns.
     pub fn new(a: &'a Tensor<f32>, columns: usize) -> Self {
-        Self { a, columns, search: Search::default() }
+        let search = Search { kind: SketchKind::Gaussian, seed: 0, power: POWER };
+        Self { a, columns, search }
     }
 
-    /// The number q of power iterations, 2 by default. Each multiplies by $A A^T$, which takes two products.
+    /// The number q of power iterations, 2 by default. Each takes two products with l columns, one with $A^T$ and one
+    /// with A. The search keeps the directions of all iterations, so that it stops early if no new ones appear.
     pub fn power(mut self, iterations: usize) -> Self {
         self.search.power = iterations;
         self
@@ -106,7 +91,7 @@ impl<'a> RangeFinder<'a> {
     /// # Errors
     /// [`Error::Shape`] if A is not a matrix with rows and columns, or if l is more than m or n; [`Error::Input`] if an
     /// entry is NaN or infinite, with its index; [`Error::Limit`] or [`Error::OutOfMemory`] if a buffer does not fit;
-    /// the errors of [`Sketch::new`].
+    /// the errors of [`Sketch::new`](crate::sketch::Sketch::new).
     pub fn run(&self) -> Result<Tensor<f32>> {
         call("range", || {
             let [m, n] = input::shape(OP, self.a)?;
@@ -118,89 +103,7 @@ impl<'a> RangeFinder<'a> {
             if self.columns == 0 {
                 return self.a.gpu().empty([m, 0]);
             }
-            self.search.block(&input.a, &[], self.columns, 0, &mut Timings::default())
+            self.search.block(OP, &input.a, &[], self.columns, &mut Timings::default())
         })
     }
-}
-
-impl Search {
-    /// A block of orthonormal columns whose span contains most of `a`, orthogonal to the earlier blocks. Block 0 is
-    /// drawn with the seed itself.
-    pub(super) fn block(
-        &self,
-        a: &Tensor<f32>,
-        earlier: &[Tensor<f32>],
-        columns: usize,
-        block: u64,
-        timings: &mut Timings,
-    ) -> Result<Tensor<f32>> {
-        if columns == a.shape()[1] && earlier.is_empty() {
-            // As many columns as the matrix has: its own columns span its range.
-            let panel = timings.measure(Part::Products, || host::download(a))?;
-            return timings
-                .measure(Part::Small, || host::upload(a.gpu(), host::qr(panel.as_ref()).0.as_ref()));
-        }
-        // Each block has its own seed. The odd multiplier keeps the seeds of blocks apart.
-        let seed = self.seed.wrapping_add(block.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let sketch = Sketch::new(self.kind, [columns, a.shape()[1]], seed)?;
-        let panel = timings.measure(Part::Sketches, || host::download(&sketch.right(a)?))?;
-        let orthonormal = |panel: Mat<f64>, timings: &mut Timings| {
-            timings.measure(Part::Small, || host::upload(a.gpu(), host::qr(panel.as_ref()).0.as_ref()))
-        };
-        let mut q = orthonormal(panel, timings)?;
-        for _ in 0..self.power {
-            let back = timings.measure(Part::Products, || host::download(&matmul(&a.t(), &q)?))?;
-            let back = orthonormal(back, timings)?;
-            let panel = timings.measure(Part::Products, || host::download(&matmul(a, &back)?))?;
-            q = orthonormal(panel, timings)?;
-        }
-        if earlier.is_empty() { Ok(q) } else { orthogonalise(q, earlier, seed, timings) }
-    }
-}
-
-/// Orthogonalises orthonormal columns against earlier blocks.
-fn orthogonalise(
-    mut q: Tensor<f32>,
-    earlier: &[Tensor<f32>],
-    seed: u64,
-    timings: &mut Timings,
-) -> Result<Tensor<f32>> {
-    let mut clean = 0;
-    for attempt in 0..MAX_ATTEMPTS {
-        let panel = timings.measure(Part::Products, || {
-            for block in earlier {
-                let share = matmul(&block.t(), &q)?;
-                product(block, &share).alpha(-1.0).beta(1.0).run_into(&mut q)?;
-            }
-            host::download(&q)
-        })?;
-        q = timings.measure(Part::Small, || {
-            let (mut columns, r) = host::qr(panel.as_ref());
-            // A column in the span of the earlier blocks leaves only rounding, which may lie in that span again. A
-            // random column replaces it.
-            let lost: Vec<usize> = (0..r.ncols()).filter(|&j| r[(j, j)].abs() < MIN_INDEPENDENT).collect();
-            clean = if lost.is_empty() { clean + 1 } else { 0 };
-            replace(&mut columns, &lost, seed.wrapping_add(attempt))?;
-            host::upload(q.gpu(), columns.as_ref())
-        })?;
-        // Twice is enough (Kahan and Parlett): the first time leaves rounding errors, which are large relative to a
-        // short column.
-        if clean == 2 {
-            break;
-        }
-    }
-    Ok(q)
-}
-
-/// Replaces columns by random ones of norm about 1.
-fn replace(panel: &mut Mat<f64>, lost: &[usize], seed: u64) -> Result<()> {
-    if lost.is_empty() {
-        return Ok(());
-    }
-    let rows = panel.nrows();
-    let any = Sketch::new(SketchKind::Gaussian, [rows, lost.len()], seed)?.to_vec();
-    for (at, &j) in lost.iter().enumerate() {
-        (0..rows).for_each(|i| panel[(i, j)] = f64::from(any[i * lost.len() + at]));
-    }
-    Ok(())
 }

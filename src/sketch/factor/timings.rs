@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 /// includes the copies in both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
-    /// Sketches of the matrix, on the device.
+    /// Random combinations, with which the search of each block begins, on the CPU.
     pub sketches: Duration,
-    /// Products, on the device; norms of residuals are part of them.
+    /// Products, on the device; norms of residuals and the last check of U are part of them.
     pub products: Duration,
     /// Small factorisations, on the CPU.
     pub small: Duration,

@@ -70,7 +70,7 @@ pub enum Choice {
 /// range; [`Error::OutOfMemory`](crate::Error::OutOfMemory) or [`Error::Limit`](crate::Error::Limit) if the
 /// decomposition does not fit.
 /// # Precision
-/// Singular values are computed by [`Rsvd`](crate::sketch::Rsvd) with four power iterations. In tests on trained
+/// Singular values are computed by [`Rsvd`](crate::sketch::Rsvd). In tests on trained
 /// weights, errors are within half a per cent of the best that any layer of the rank has.
 /// ```
 /// # fn main() -> tilewise::Result<()> {

@@ -13,7 +13,8 @@ use tilewise::io::{Npy, Safetensors, SafetensorsWriter, npy_bytes};
 use tilewise::ops::{Normed, Rotary, RotaryPairs};
 use tilewise::planning::Scalar;
 use tilewise::sketch::{
-    ExplicitSketch, ParameterGradients, SeededSketch, SignStorage, SkLinear, Sketch, SketchKind, Svd, Timings,
+    Budget, Compress, ExplicitSketch, ParameterGradients, SeededSketch, Selection, SignStorage, SkLinear,
+    Sketch, SketchKind, Svd, Timings,
 };
 use tilewise::{
     Activation, AttentionOptions, Fill, Gemm, Gpu, KeyValueCache, Linear, MultiHeadAttention, Plan, Replay,
@@ -126,6 +127,8 @@ impl World {
         let writer = space.layer.save(sketches.generated.save(writer, "sketched.")?, "clifford.")?;
         let writer = transformer.block.save(writer, "block.")?;
         writer.write(folder.join("model.safetensors"))?;
+        let compress = Compress::new(folder.join("model.safetensors")).select(Selection::name("square"));
+        compress.budget(Budget::Params(0.6)).run(gpu, folder.join("compressed.safetensors"))?;
         let world = Self {
             linear: Linear::new(b.clone(), None, Activation::None)?,
             rotary: Rotary::new(gpu, RotaryPairs::Halves, 8, 1e4, 9)?,
@@ -236,6 +239,7 @@ impl Sketches {
             svd: Svd {
                 u: random(gpu, &[8, 2])?,
                 s: vec![2.0, 1.0],
+                s_errors: vec![0.0, 0.0],
                 v: random(gpu, &[8, 2])?,
                 rank: 2,
                 residual: 0.0,

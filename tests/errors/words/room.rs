@@ -101,7 +101,8 @@ fn results_without_room() {
     full("rsvd", rsvd(&a, 2).map(drop));
     let [u, v] = [w(&[256, 1]), w(&[256, 1])];
     let timings = Timings::default();
-    let svd = Svd { u, s: vec![1.0], v, rank: 1, residual: 0.0, rel_residual: 0.0, timings };
+    let svd =
+        Svd { u, s: vec![1.0], s_errors: vec![0.0], v, rank: 1, residual: 0.0, rel_residual: 0.0, timings };
     full("Svd::to_matrix", svd.to_matrix().map(drop));
     full("rsvd", Rsvd::new(&a).tolerance(0.1).run().map(drop));
     full("range", range(&a, 2).map(drop));

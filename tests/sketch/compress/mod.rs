@@ -3,7 +3,9 @@
 #![cfg(feature = "safetensors")]
 
 mod budget;
+mod embeddings;
 mod example;
+mod expanded;
 mod interrupted;
 mod layers;
 mod model;

@@ -1,6 +1,8 @@
 //! Factorisations.
 
 mod example;
+mod promises;
 mod qr;
 mod stages;
 mod svd;
+mod units;

@@ -28,7 +28,7 @@ fn error_of(a: &Mat<f64>, svd: &Svd) -> f64 {
 }
 
 /// Shapes, order, orthonormality, and the residual as it was told.
-fn assert_sound(a: &Mat<f64>, svd: &Svd, what: &str) {
+pub(super) fn assert_sound(a: &Mat<f64>, svd: &Svd, what: &str) {
     let k = svd.rank;
     assert_eq!([svd.u.shape(), svd.v.shape()], [[a.nrows(), k], [a.ncols(), k]], "{what}");
     assert_eq!(svd.s.len(), k, "{what}");
@@ -40,6 +40,7 @@ fn assert_sound(a: &Mat<f64>, svd: &Svd, what: &str) {
     }
     let (error, norm) = (error_of(a, svd), a.norm_l2());
     assert!((error - svd.residual).abs() <= 1e-3 * error + 2e-6 * norm, "{what}: {error:e}, {svd:?}");
+    assert!(svd.s_errors.len() == k && svd.s_errors.iter().all(|error| *error >= 0.0), "{what}: {svd:?}");
     assert!((svd.residual - svd.rel_residual * norm).abs() <= 1e-5 * norm, "{what}: {svd:?}");
 }
 

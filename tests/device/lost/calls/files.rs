@@ -5,7 +5,7 @@ use pollster::block_on;
 use tilewise::Activation;
 use tilewise::clifford::layer::{CliffordLayer, ProductKind};
 use tilewise::io::{SafetensorsWriter, write_npy, write_npy_async};
-use tilewise::sketch::{Budget, Compress, Selection, SkLinear};
+use tilewise::sketch::{Budget, Compress, Selection, SkLinear, expand};
 
 pub(super) const CALLS: &[Call] = &[
     ("clifford::layer::CliffordLayer::save", |it| {
@@ -29,6 +29,11 @@ pub(super) const CALLS: &[Call] = &[
     ("sketch::Compress::run", |it| {
         let compress = Compress::new(it.folder.join("model.safetensors")).select(Selection::name("square"));
         compress.budget(Budget::Params(0.5)).run(&it.gpu, it.folder.join("lost.safetensors")).map(drop)
+    }),
+    ("sketch::expand", |it| {
+        let [input, output] =
+            ["compressed", "lost"].map(|name| it.folder.join(format!("{name}.safetensors")));
+        expand(&it.gpu, input, output).map(drop)
     }),
     ("sketch::SkLinear::load", |it| {
         SkLinear::<f32>::load(&it.file, &it.gpu, "sketched.", Activation::None).map(drop)
