@@ -42,18 +42,24 @@ impl Search {
         }
         // Each block has its own seed. The odd multiplier keeps the seeds of blocks apart.
         let seed = self.seed.wrapping_add((earlier.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        // The Krylov space lies on the shorter side, where it is cheaper, and where it can contain everything. Without
+        // iterations there would be nothing of the matrix in it on the side of the rows.
+        let wide = cols > rows && self.power > 0;
+        let (side, short) = if wide { (a.t(), rows) } else { (a.clone(), cols) };
         let start = timings.measure(Part::Sketches, || {
-            let entries = Sketch::new(self.kind, [columns, cols], seed)?.to_vec();
-            let combinations = Mat::from_fn(cols, columns, |i, j| f64::from(entries[j * cols + i]));
+            let entries = Sketch::new(self.kind, [columns, short], seed)?.to_vec();
+            let combinations = Mat::from_fn(short, columns, |i, j| f64::from(entries[j * short + i]));
             Ok(host::qr(combinations.as_ref()).0)
         })?;
-        let mut space = Krylov::new(a, start, timings)?;
+        let mut space = Krylov::new(&side, start, timings)?;
         for _ in 0..self.power {
-            if space.grow(a, rows.min(cols), timings)? == Growth::Complete {
+            if space.grow(&side, rows.min(cols), timings)? == Growth::Complete {
                 break;
             }
         }
-        let q = if space.triangle.ncols() == columns {
+        let q = if wide {
+            timings.measure(Part::Small, || host::upload(a.gpu(), space.leading(columns)?.as_ref()))?
+        } else if space.triangle.ncols() == columns {
             space.left
         } else {
             let leading = timings.measure(Part::Small, || space.leading(columns))?;
@@ -100,12 +106,9 @@ impl Krylov {
         let size = self.basis.ncols();
         let back = timings.measure(Part::Products, || host::download(&matmul(&a.t(), &self.left)?))?;
         let outside = timings.measure(Part::Small, || {
-            let mut outside = back;
-            for _ in 0..2 {
-                let share = self.basis.transpose() * &outside;
-                outside -= &self.basis * share;
-            }
-            Ok(host::pivoted_qr(outside.as_ref()))
+            // Once is enough in f64: what is left in the basis is far below the rounding of the columns to f32.
+            let share = self.basis.transpose() * &back;
+            Ok(host::pivoted_qr((back - &self.basis * share).as_ref()))
         })?;
         let largest = self.triangle.norm_max();
         let new = outside.leading(NEW * largest).min(full - size);

@@ -121,8 +121,8 @@ enum ExcessRank {
 ///
 /// # Precision
 /// With the default four power iterations and ten columns more than the rank, residuals are within 0.3 per cent of the
-/// least possible in the tests, and singular values within 1 per cent of those of A, also where noise makes the ones
-/// after them almost as large. [`Svd::s_errors`] estimates the error of each; in the tests no error is larger.
+/// least possible in the tests, and singular values within 1 per cent of those of A plus rounding, also where noise makes
+/// the ones after them almost as large. [`Svd::s_errors`] estimates the error of each; in the tests no error is larger.
 /// Singular values are at most those of A, up to $2^{-20} \|A\|_F$ for rounding. Vectors are orthonormal:
 /// $\|U^TU - I\|_F \le 2^{-20} k$, and the same holds for V, for every matrix, or there is an error. Entries below
 /// $2^{-126}$ times the largest, or below $2^{-126}$, may count as 0.
