@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 /// Compresses a `.safetensors` file: weights of linear layers become sketched layers with one term.
 ///
 /// Embeddings stay as they are, unless they are selected by [`Selection::Name`], because a model looks up their rows. A
-/// matrix counts as an embedding if its module, the part of the name before `.weight`, contains `embed`, ends in `_emb`,
-/// or is `emb`, `wte`, `wpe` or `shared`. [`Compressed::embeddings`] lists those that were left.
+/// matrix counts as an embedding if its module, the part of the name before `.weight`, contains `embed`, ends in
+/// `_emb`, or is `emb`, `wte`, `wpe` or `shared`. [`Compressed::embeddings`] lists those that were left.
 ///
-/// Weights are (out, in), as in PyTorch, or (in, out) if [`in_out`](Self::in_out) says so. If a weight is not square and
-/// its bias has as many elements as the weight has columns, it is (in, out) without being told.
+/// Weights are (out, in), as in PyTorch, or (in, out) if [`in_out`](Self::in_out) says so. If a weight is not square
+/// and its bias has as many elements as the weight has columns, it is (in, out) without being told.
 ///
 /// In the output, `X.weight` is replaced by `X.S1s` (1, in, R), `X.U1s` (1, R, out), `X.S2s` (1, R, out) and `X.U2s`
 /// (1, in, R), with the type of the weight, such that $x W^T \approx \frac{1}{2} (x S_{1} U_{1} + x U_{2} S_{2})$. If a
@@ -26,8 +26,8 @@ use std::path::{Path, PathBuf};
 /// including biases, and all metadata are copied. The metadata entry `tilewise.compressed` lists the compressed layers
 /// as JSON, with the shape (out, in) and the order that the weight had.
 ///
-/// [`SkLinear::load`](crate::sketch::SkLinear::load) loads each layer of the output, with its bias. [`expand`](super::expand)
-/// multiplies the layers out, for whatever loads the original file.
+/// [`SkLinear::load`](crate::sketch::SkLinear::load) loads each layer of the output, with its bias.
+/// [`expand`](super::expand) multiplies the layers out, for whatever loads the original file.
 ///
 /// # Budget
 /// A budget of parameters or flops is shared by all selected layers. The ranks are those with the least sum of squared
@@ -95,8 +95,8 @@ impl<'a> Compress<'a> {
         self
     }
 
-    /// Weights whose names match the pattern (as that of [`Selection::Pattern`]) are stored (in, out), as `Conv1D` of GPT-2
-    /// in transformers stores them. It selects nothing, and adds to the patterns of earlier calls.
+    /// Weights whose names match the pattern (as that of [`Selection::Pattern`]) are stored (in, out), as `Conv1D` of
+    /// GPT-2 in transformers stores them. It selects nothing, and adds to the patterns of earlier calls.
     pub fn in_out(mut self, pattern: impl Into<String>) -> Self {
         self.in_out.push(pattern.into());
         self
@@ -119,12 +119,12 @@ impl<'a> Compress<'a> {
     ///
     /// # Errors
     /// [`Error::Input`] if the file cannot be read or is not a complete `.safetensors` file; if a selected name does
-    /// not exist, or is not a matrix of f32, f16 or bf16; if a selection or a pattern of [`in_out`](Self::in_out) matches
-    /// nothing, or a selection nothing but embeddings; if a selected weight has a
-    /// NaN or infinite entry, with its index; if a parameter of a layer has the name of another tensor; if the budget
-    /// is out of range or too small for rank 1; if the output is the input or cannot be written. [`Error::Limit`] or
-    /// [`Error::OutOfMemory`] if a buffer does not fit on the device. The error of [`progress`](Self::progress). In all
-    /// cases an existing output file stays as it was.
+    /// not exist, or is not a matrix of f32, f16 or bf16; if a selection or a pattern of [`in_out`](Self::in_out)
+    /// matches nothing, or a selection nothing but embeddings; if a selected weight has a NaN or infinite entry, with
+    /// its index; if a parameter of a layer has the name of another tensor; if the budget is out of range or too small
+    /// for rank 1; if the output is the input or cannot be written. [`Error::Limit`] or [`Error::OutOfMemory`] if a
+    /// buffer does not fit on the device. The error of [`progress`](Self::progress). In all cases an existing output
+    /// file stays as it was.
     /// # Precision
     /// Errors in the report are measured on the stored parameters, rounded to their type. In tests on trained weights
     /// they are within half a per cent of the least error of any layer of the rank, plus the error of rounding.

@@ -24,7 +24,8 @@ impl WeightOrder {
     }
 }
 
-/// The order of a weight of this shape: what a pattern says, or else what the length of its bias says, or else (out, in).
+/// The order of a weight of this shape: what a pattern says, or else what the length of its bias says, or else (out,
+/// in).
 pub(super) fn order_of(
     file: &Safetensors,
     name: &str,

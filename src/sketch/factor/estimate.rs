@@ -6,14 +6,14 @@ const ROUNDING: f64 = 1.0 / (1 << 20) as f64;
 /// not converged at all.
 const CAUTION: f64 = 2.0;
 
-/// Estimated errors of the first `rank` computed singular values `s`. `outside` are the norms of $R v_{i}$ for the rest R
-/// of the matrix: for these values and the next one, if it was computed. The norms are those of the rest and of the
+/// Estimated errors of the first `rank` computed singular values `s`. `outside` are the norms of $R v_{i}$ for the rest
+/// R of the matrix: for these values and the next one, if it was computed. The norms are those of the rest and of the
 /// matrix.
 ///
-/// With $A = QB + R$ and $Q^TR = 0$, $A^TA = B^TB + R^TR$. So $v_{i}$ has the Rayleigh quotient $s_{i}^2 + r_{i}^2$ with
-/// $r_{i} = \|R v_{i}\|$, and the residual $R^TR v_{i}$, of norm at most $\rho r_{i}$ with $\rho = \|R\|_2$. Thus
-/// $\sigma_{i}^2 - s_{i}^2$ is about $r_{i}^2 + \rho^2 r_{i}^2 / (s_{i}^2 - \rho^2)$, and about $\rho r_{i}$ at most where there
-/// is no gap. The next value stands for $\rho$.
+/// With $A = QB + R$ and $Q^TR = 0$, $A^TA = B^TB + R^TR$. So $v_{i}$ has the Rayleigh quotient $s_{i}^2 + r_{i}^2$
+/// with $r_{i} = \|R v_{i}\|$, and the residual $R^TR v_{i}$, of norm at most $\rho r_{i}$ with $\rho = \|R\|_2$. Thus
+/// $\sigma_{i}^2 - s_{i}^2$ is about $r_{i}^2 + \rho^2 r_{i}^2 / (s_{i}^2 - \rho^2)$, and about $\rho r_{i}$ at most
+/// where there is no gap. The next value stands for $\rho$.
 pub(super) fn errors(s: &[f64], outside: &[f64], rank: usize, [rest, norm]: [f64; 2]) -> Vec<f64> {
     let next = s.get(rank).zip(outside.get(rank)).map_or(rest, |(s, outside)| s.hypot(*outside));
     let largest = next.min(rest);

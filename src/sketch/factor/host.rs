@@ -52,8 +52,8 @@ pub(super) fn pivoted_qr(a: MatRef<'_, f64>) -> Pivoted {
     Pivoted { r: factors.thin_R().to_owned(), units: vec![1.0; pivots.len()], pivots, factors }
 }
 
-/// The next pivot is the column with the longest rest relative to its own length. So no pivot and no rank depends on the
-/// units of the columns.
+/// The next pivot is the column with the longest rest relative to its own length. So no pivot and no rank depends on
+/// the units of the columns.
 pub(super) fn pivoted_qr_of_units(a: MatRef<'_, f64>) -> Pivoted {
     let units = lengths(a);
     let scaled = Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[(i, j)] / units[j]);
@@ -86,7 +86,8 @@ impl Pivoted {
         scattered
     }
 
-    /// The number of leading diagonal entries of R above the tolerance, relative to the first, in units of their columns.
+    /// The number of leading diagonal entries of R above the tolerance, relative to the first, in units of their
+    /// columns.
     pub(super) fn rank(&self, tolerance: f64) -> usize {
         self.leading(tolerance * self.diagonal(0))
     }

@@ -176,7 +176,8 @@ impl<'a> Solver<'a> {
         let svd = host::svd(scaled.as_ref())?;
         let rank = svd.s.iter().take_while(|&&s| s > options.rank_tolerance * svd.s[0]).count();
         let inverse = Mat::from_fn(n, rank, |i, j| svd.v[(i, j)] / svd.s[j] / units[i]);
-        // Of all solutions the one in the row space of A has the least norm. V spans the row space of the scaled columns.
+        // Of all solutions the one in the row space of A has the least norm. V spans the row space of the scaled
+        // columns.
         let inverse = if (1..n).contains(&rank) {
             let rows = Mat::from_fn(n, rank, |i, j| svd.v[(i, j)] * units[i]);
             let (rows, _) = host::qr(rows.as_ref());

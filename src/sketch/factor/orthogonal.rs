@@ -12,7 +12,7 @@ use faer::Mat;
 /// A column of norm 1 counts as lying in the span of the columns before it if the part outside is smaller than this.
 const MIN_INDEPENDENT: f64 = 1e-4;
 /// Largest number of orthogonalisations against earlier columns. Two are enough for independent columns. Columns past
-/// rounding take more: each time leaves rounding errors that are large relative to what remains of such a column.
+/// rounding take more: each time leaves rounding errors that are large relative to what remains of the column.
 const MAX_ATTEMPTS: u64 = 16;
 /// Largest product of two columns that counts as rounding.
 const ROUNDING: f64 = 1.0 / (1 << 22) as f64;

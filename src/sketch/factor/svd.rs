@@ -121,9 +121,9 @@ enum ExcessRank {
 ///
 /// # Precision
 /// With the default four power iterations and ten columns more than the rank, residuals are within 0.3 per cent of the
-/// least possible in the tests, and singular values within 1 per cent of those of A plus rounding, also where noise makes
-/// the ones after them almost as large. [`Svd::s_errors`] estimates the error of each; in the tests no error is larger.
-/// Singular values are at most those of A, up to $2^{-20} \|A\|_F$ for rounding. Vectors are orthonormal:
+/// least possible in the tests, and singular values within 1 per cent of those of A plus rounding, also where noise
+/// makes the ones after them almost as large. [`Svd::s_errors`] estimates the error of each; in the tests no error is
+/// larger. Singular values are at most those of A, up to $2^{-20} \|A\|_F$ for rounding. Vectors are orthonormal:
 /// $\|U^TU - I\|_F \le 2^{-20} k$, and the same holds for V, for every matrix, or there is an error. Entries below
 /// $2^{-126}$ times the largest, or below $2^{-126}$, may count as 0.
 #[derive(Clone, Debug)]
@@ -177,8 +177,8 @@ impl<'a> Rsvd<'a> {
         self
     }
 
-    /// The number of power iterations, 4 by default. Each multiplies by $A^T$ and by A. Fewer are faster, and leave larger
-    /// errors in values that are close to the ones after them: see [`Svd::s_errors`].
+    /// The number of power iterations, 4 by default. Each multiplies by $A^T$ and by A. Fewer are faster, and leave
+    /// larger errors in values that are close to the ones after them: see [`Svd::s_errors`].
     pub fn power(mut self, iterations: usize) -> Self {
         self.search.power = iterations;
         self
