@@ -1,6 +1,5 @@
 //! How weights are stored, and which tables are no weights.
 
-use crate::Result;
 use crate::io::Safetensors;
 use wildmatch::WildMatch;
 
@@ -24,21 +23,20 @@ impl WeightOrder {
     }
 }
 
-/// The order of a weight of this shape: what a pattern says, or else what the length of its bias says, or else (out,
-/// in).
+/// The order of a weight of this shape: what a pattern says, or what the length of its bias says; otherwise (out, in).
 pub(super) fn order_of(
     file: &Safetensors,
     name: &str,
     prefix: &str,
     [rows, cols]: [usize; 2],
     in_out: &[String],
-) -> Result<WeightOrder> {
+) -> WeightOrder {
     if in_out.iter().any(|pattern| WildMatch::new(pattern).matches(name)) {
-        return Ok(WeightOrder::InOut);
+        return WeightOrder::InOut;
     }
     let bias = format!("{prefix}bias");
-    let told = rows != cols && file.names().contains(&bias) && file.shape(&bias)? == [cols];
-    Ok(if told { WeightOrder::InOut } else { WeightOrder::OutIn })
+    let told = rows != cols && file.shape(&bias).is_ok_and(|shape| shape == [cols]);
+    if told { WeightOrder::InOut } else { WeightOrder::OutIn }
 }
 
 /// Whether a name is that of an embedding: a table whose rows a model looks up. The module's own name decides, which is

@@ -183,7 +183,7 @@ fn matrix(file: &Safetensors, name: String, in_out: &[String]) -> Result<Option<
         return Ok(None);
     }
     let prefix = prefix_of(&name);
-    let order = order_of(file, &name, &prefix, [rows, cols], in_out)?;
+    let order = order_of(file, &name, &prefix, [rows, cols], in_out);
     let sizes = match order {
         WeightOrder::OutIn => Sizes { rows, cols },
         WeightOrder::InOut => Sizes { rows: cols, cols: rows },
