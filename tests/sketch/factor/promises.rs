@@ -11,7 +11,7 @@ use tilewise::{Gpu, Tensor};
 /// Rotations of pairs of columns, whose lengths fall by this factor each.
 fn rotations(n: usize, factor: f64) -> Mat<f64> {
     Mat::from_fn(n, n, |i, j| {
-        let length = factor.powi(j as i32);
+        let length = factor.powf(j as f64);
         match (i / 2 == j / 2, i % 2, j % 2) {
             (false, ..) => 0.0,
             (_, 0, 0) | (_, 1, 1) => 0.6 * length,
@@ -24,16 +24,16 @@ fn rotations(n: usize, factor: f64) -> Mat<f64> {
 /// Square matrices whose singular values fall far below the rounding of f32.
 fn past_rounding() -> Vec<(&'static str, Mat<f64>)> {
     let diagonal =
-        |n: usize, factor: f64| Mat::from_fn(n, n, |i, j| if i == j { factor.powi(i as i32) } else { 0.0 });
+        |n: usize, factor: f64| Mat::from_fn(n, n, |i, j| if i == j { factor.powf(i as f64) } else { 0.0 });
     let bidiagonal = Mat::from_fn(90, 90, |i, j| match j.wrapping_sub(i) {
-        0 => 0.8f64.powi(i as i32),
-        1 => 0.5 * 0.8f64.powi(i as i32),
+        0 => 0.8f64.powf(i as f64),
+        1 => 0.5 * 0.8f64.powf(i as f64),
         _ => 0.0,
     });
     let (sine, cosine) = (1.2f64.sin(), 1.2f64.cos());
     let kahan = Mat::from_fn(100, 100, |i, j| match i.cmp(&j) {
-        std::cmp::Ordering::Less => -cosine * sine.powi(i as i32),
-        std::cmp::Ordering::Equal => sine.powi(i as i32),
+        std::cmp::Ordering::Less => -cosine * sine.powf(i as f64),
+        std::cmp::Ordering::Equal => sine.powf(i as f64),
         std::cmp::Ordering::Greater => 0.0,
     });
     let dense: Vec<f64> = (0..100).map(|i| 0.8f64.powi(i)).collect();
@@ -82,7 +82,7 @@ fn components(gpu: &Gpu, noise: f64, seed: u64) -> (Tensor<f32>, Mat<f64>) {
     let (m, n, k) = (4000, 400, 40);
     let (factors, loads) = (normal([m, k], 3 * seed), normal([k, n], 3 * seed + 1));
     let scaled =
-        Mat::from_fn(m, k, |i, j| 10.0 * 0.85f64.powi(j as i32) * factors[(i, j)] / (n as f64).sqrt());
+        Mat::from_fn(m, k, |i, j| 10.0 * 0.85f64.powf(j as f64) * factors[(i, j)] / (n as f64).sqrt());
     let rest = normal([m, n], 3 * seed + 2);
     let signal = scaled * loads;
     place(gpu, &Mat::from_fn(m, n, |i, j| signal[(i, j)] + noise * rest[(i, j)]))

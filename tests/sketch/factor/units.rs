@@ -39,7 +39,7 @@ fn the_rank_is_that_of_columns_in_all_units() {
     let Some(gpu) = support::gpu() else { return };
     // Eight independent columns, and twelve combinations of them; each in a unit of its own.
     let product = normal([700, 8], 1) * normal([8, 20], 2);
-    let scaled = Mat::from_fn(700, 20, |i, j| product[(i, j)] * 10f64.powi((j as i32 * 7) % 20 - 10));
+    let scaled = Mat::from_fn(700, 20, |i, j| product[(i, j)] * 10f64.powf((j * 7 % 20) as f64 - 10.0));
     let (a, exact) = place(&gpu, &scaled);
     let qr = cqrrpt(&a).unwrap();
     assert_eq!(qr.rank, 8);
@@ -67,7 +67,7 @@ fn the_least_norm_is_that_of_the_units_that_were_given() {
     }
     // Fewer rows than columns, in units of their own.
     let wide = normal([30, 50], 4);
-    let wide = Mat::from_fn(30, 50, |i, j| wide[(i, j)] * 10f64.powi(j as i32 % 5 - 2));
+    let wide = Mat::from_fn(30, 50, |i, j| wide[(i, j)] * 10f64.powf((j % 5) as f64 - 2.0));
     let ((a, exact), (b, exact_b)) = (place(&gpu, &wide), place(&gpu, &normal([30, 1], 5)));
     let svd = exact.thin_svd().unwrap();
     let inverse = Mat::from_fn(50, 30, |i, j| svd.V()[(i, j)] / svd.S().column_vector()[j]);
