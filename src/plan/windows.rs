@@ -98,16 +98,16 @@ impl Windows {
     /// The largest extent of the windows along an axis that is less than now, and with which the operand fits if that is
     /// possible. If it can, it keeps windows aligned.
     fn largest(&self, operand: &CutOperand, axis: usize, allowed: u64, axes: &CutAxes) -> usize {
-        let now = self.window[axis];
-        let one = Self { window: with(&self.window, axis, 1), ..self.clone() };
-        let of_one = one.bytes(operand);
+        let (now, unit) = (self.window[axis], axes.aligned_unit(axis));
+        let bytes = |extent| Self { window: with(&self.window, axis, extent), ..self.clone() }.bytes(operand);
         let step = match operand.form {
             Form::View => (operand.stride(axis).unwrap_or(0) * operand.dtype.size()) as u64,
-            Form::Dense | Form::Sum => of_one,
+            Form::Dense | Form::Sum => bytes(1),
         };
-        let more = allowed.saturating_sub(of_one) / step.max(1);
-        let most = usize::try_from(more).map_or(now, |more| more.saturating_add(1)).min(now - 1);
-        let unit = axes.aligned_unit(axis);
+        // Windows of whole units are aligned, so that they span no bytes ahead of them.
+        let least = if now > unit && bytes(unit) <= allowed { unit } else { 1 };
+        let more = allowed.saturating_sub(bytes(least)) / step.max(1);
+        let most = usize::try_from(more).map_or(now, |more| more.saturating_add(least)).min(now - 1);
         if most > unit { most / unit * unit } else { most }
     }
 

@@ -12,7 +12,7 @@ use tilewise::planning::ops::{
     SoftmaxProblem, Taken, Target, TargetKind,
 };
 use tilewise::planning::{Access, Buffer, Parameter, Plan, Problem, fixtures};
-use tilewise::{Caps, DType, Layout, Result};
+use tilewise::{Caps, DType, Error, Layout, Result};
 
 fn dense(shape: &[usize]) -> Layout {
     Layout::contiguous("test", shape).unwrap()
@@ -170,10 +170,14 @@ fn windows_respect_the_limits_and_write_each_element_once() {
             let mut caps = caps();
             caps.limits.binding_bytes = binding_bytes;
             for (what, case) in CASES {
+                let whole = match case(&unlimited) {
+                    // It has fewer bindings than the kernel takes.
+                    Err(Error::Unsupported { .. }) => continue,
+                    whole => whole.unwrap_or_else(|error| panic!("{name}, {what}: {error}")),
+                };
                 let plan = case(&caps).unwrap_or_else(|error| panic!("{name}, {what}: {error}"));
                 let planned = Planned { what, plan: Ok(plan.clone()) };
                 assert_within(&plan, &planned, &caps, &mut taken);
-                let whole = case(&unlimited).unwrap_or_else(|error| panic!("{name}, {what}: {error}"));
                 let is_large = |parameter: &Parameter| {
                     limits::window_bytes(&parameter.layout, parameter.dtype) > binding_bytes
                 };
