@@ -2,9 +2,10 @@
 
 use super::bound_window::{BoundWindow, WindowUse};
 use super::memory::Allocation;
+use super::part::Part;
 use super::storage::Storage;
 use crate::Result;
-use crate::layout::window;
+use crate::layout::{DType, Layout, window};
 use std::ops::Range;
 
 /// A window of a tensor's buffer, which a kernel binds.
@@ -12,20 +13,25 @@ use std::ops::Range;
 pub(crate) struct Binding<'a> {
     allocation: &'a Allocation,
     window: Range<u64>,
-    /// For an operation that writes the whole storage and reads nothing of it: the sequence at which it begins.
+    /// The elements.
+    elements: Part,
+    /// For an operation that writes all elements and reads none: the sequence at which it begins.
     overwritten_from: Option<u64>,
 }
 
 impl<'a> Binding<'a> {
-    /// The window of `allocation` that contains these bytes.
-    pub(crate) fn new(allocation: &'a Allocation, bytes: Range<u64>) -> Self {
-        Self { allocation, window: window(bytes), overwritten_from: None }
-    }
-
-    /// Marks the window as an output of an operation that begins at this sequence, writes the whole storage and reads
-    /// nothing of it. Failures of earlier writes then no longer matter.
-    pub(crate) fn overwritten_from(self, begun: u64) -> Self {
-        Self { overwritten_from: Some(begun), ..self }
+    /// The window of `allocation` that contains the elements of this layout. `overwritten_from`: the sequence at which an
+    /// operation begins that writes all of them and reads none. Failures of earlier writes then no longer matter.
+    pub(super) fn new(
+        allocation: &'a Allocation,
+        (layout, dtype): (&Layout, DType),
+        overwritten_from: Option<u64>,
+    ) -> Self {
+        let elements = match overwritten_from {
+            None => Part::of(layout, dtype),
+            Some(_) => Part::exactly(layout, dtype),
+        };
+        Self { allocation, window: window(layout.bytes(dtype)), elements, overwritten_from }
     }
 
     /// A part of the window, in bytes from the window's start.
@@ -38,9 +44,12 @@ impl<'a> Binding<'a> {
         self.allocation.storage()
     }
 
-    /// Fails if the contents were never computed, because a launch failed.
+    /// Fails if an element was never computed, because a launch failed.
     pub(super) fn check(&self) -> Result<()> {
-        if self.overwritten_from.is_some() { Ok(()) } else { self.allocation.check() }
+        match self.overwritten_from {
+            Some(_) => Ok(()),
+            None => self.storage().contents.check(&self.elements),
+        }
     }
 
     pub(super) fn bound(&self, writes: bool) -> BoundWindow {
@@ -49,6 +58,7 @@ impl<'a> Binding<'a> {
             (true, None) => WindowUse::Write,
             (true, Some(begun)) => WindowUse::Overwrite { begun },
         };
-        BoundWindow::new(self.allocation.storage().clone(), self.window.clone(), access)
+        let storage = self.allocation.storage().clone();
+        BoundWindow::of(storage, self.window.clone(), access, self.elements.clone())
     }
 }

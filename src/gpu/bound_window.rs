@@ -1,5 +1,6 @@
 //! A window of a storage that launches bind, and how they use it.
 
+use super::part::Part;
 use super::storage::{Access, Storage};
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,6 +11,8 @@ pub(super) struct BoundWindow {
     pub(super) storage: Arc<Storage>,
     pub(super) window: Range<u64>,
     pub(super) access: WindowUse,
+    /// What the launch reads or writes of the storage.
+    pub(super) part: Part,
     /// Sequence of the last write of the whole storage before the launch.
     pub(super) since: u64,
 }
@@ -21,13 +24,19 @@ pub(super) enum WindowUse {
     Read,
     /// It writes to the storage, and may read it.
     Write,
-    /// It belongs to an operation that began at this sequence, writes the whole storage, and reads nothing of it.
+    /// It belongs to an operation that began at this sequence, writes all of the part, and reads nothing of it.
     Overwrite { begun: u64 },
 }
 
 impl BoundWindow {
+    /// A window of a storage of which the launch may use any part.
     pub(super) fn new(storage: Arc<Storage>, window: Range<u64>, access: WindowUse) -> Self {
-        Self { storage, window, access, since: 0 }
+        Self { storage, window, access, part: Part::WHOLE, since: 0 }
+    }
+
+    /// A window with what the launch uses of the storage.
+    pub(super) fn of(storage: Arc<Storage>, window: Range<u64>, access: WindowUse, part: Part) -> Self {
+        Self { storage, window, access, part, since: 0 }
     }
 
     /// How the launch uses the storage, for taken work.

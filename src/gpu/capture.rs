@@ -75,7 +75,7 @@ impl Gpu {
         let capture = OpenCapture::begin(self);
         let outputs = work();
         let kept = capture.end(outputs.as_ref().err());
-        Replay::new(kept, inputs, outputs?)
+        Replay::new(kept, &inputs, outputs?)
     }
 }
 

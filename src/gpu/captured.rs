@@ -3,6 +3,7 @@
 use super::bound_window::{BoundWindow, WindowUse};
 use super::counts::Counts;
 use super::new_launch::NewLaunch;
+use super::part::Part;
 use super::pipeline::Pipeline;
 use super::replay_input::Input;
 use super::storage::Storage;
@@ -38,6 +39,8 @@ pub(super) struct CapturedLaunch {
 pub(super) struct CapturedUse {
     pub(super) storage: Arc<Storage>,
     pub(super) kind: UseKind,
+    /// What they use of it, at most.
+    pub(super) part: Part,
 }
 
 /// How all captured launches together use a storage.
@@ -47,7 +50,7 @@ pub(super) enum UseKind {
     Reads,
     /// They write to it, and may read what was there before.
     Updates,
-    /// They write it as a whole before they read it.
+    /// They write all of the part before they read it.
     Overwrites,
 }
 
@@ -64,33 +67,39 @@ impl Captured {
             self.plans.push(plan.clone());
         }
         self.seconds += seconds;
-        self.launches.push(CapturedLaunch { pipeline: pipeline.clone(), bound, dims, grid });
+        self.launches.push(CapturedLaunch { pipeline, bound, dims, grid });
     }
 
     /// The storages that the launches use, each once, in the order of their first use. Those in the buffers that the
     /// capture has allocated contain nothing before a run.
     pub(super) fn uses(&self, allocated: &HashSet<wgpu::Buffer>) -> Vec<CapturedUse> {
         let mut uses: Vec<CapturedUse> = Vec::new();
-        let is_allocated = |bound: &BoundWindow| allocated.contains(&bound.storage.buffer);
         let mut places = HashMap::new();
         for bound in self.launches.iter().flat_map(|launch| &launch.bound) {
+            let is_own = allocated.contains(&bound.storage.buffer);
             let kind = match bound.access {
                 WindowUse::Read => UseKind::Reads,
                 WindowUse::Overwrite { .. } => UseKind::Overwrites,
-                WindowUse::Write if is_allocated(bound) => UseKind::Overwrites,
+                WindowUse::Write if is_own => UseKind::Overwrites,
                 WindowUse::Write => UseKind::Updates,
             };
+            let part = if is_own { Part::WHOLE } else { bound.part.clone() };
             match places.entry(Arc::as_ptr(&bound.storage)) {
                 Entry::Vacant(place) => {
                     place.insert(uses.len());
-                    uses.push(CapturedUse { storage: bound.storage.clone(), kind });
+                    uses.push(CapturedUse { storage: bound.storage.clone(), kind, part });
                 }
                 Entry::Occupied(place) => {
-                    let known = &mut uses[*place.get()].kind;
-                    if *known == UseKind::Reads && kind != UseKind::Reads {
+                    let known = &mut uses[*place.get()];
+                    let is_within = known.part == part || known.part.is_whole(bound.storage.len);
+                    known.kind = match (known.kind, kind) {
+                        (UseKind::Reads, UseKind::Reads) => UseKind::Reads,
                         // What the capture has allocated has unspecified contents before it is written.
-                        *known = if is_allocated(bound) { kind } else { UseKind::Updates };
-                    }
+                        (UseKind::Reads, kind) if is_own => kind,
+                        (UseKind::Overwrites, _) if is_within => UseKind::Overwrites,
+                        _ => UseKind::Updates,
+                    };
+                    known.part = known.part.with(&part);
                 }
             }
         }

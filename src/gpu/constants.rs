@@ -6,28 +6,50 @@ use crate::plan::Constant;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Maximum number of constants on the device. Past it, or past [`MAX_BYTES`], all of them make room: what plans use now is
+/// uploaded again.
+const MAX_CONSTANTS: usize = 4096;
+
+/// Maximum size of all constants in bytes. A larger one is kept alone.
+const MAX_BYTES: u64 = 64 << 20;
+
 /// The constants that are on the device now.
 #[derive(Default)]
-pub(super) struct Constants(Lock<HashMap<Constant, Arc<PooledBuffer>>>);
+pub(super) struct Constants(Lock<Known>);
+
+#[derive(Default)]
+struct Known {
+    buffers: HashMap<Constant, Arc<PooledBuffer>>,
+    bytes: u64,
+}
 
 impl Constants {
     /// Drops all constants; returns whether there were any. A buffer that a recording still uses returns to the pool
     /// after that recording has run.
     pub(super) fn forget(&self) -> bool {
         let forgotten = std::mem::take(&mut *self.0.lock());
-        !forgotten.is_empty()
+        !forgotten.buffers.is_empty()
     }
 
     /// The buffer of a constant, if it has been uploaded.
     pub(super) fn get(&self, constant: &Constant) -> Option<Arc<PooledBuffer>> {
-        self.0.lock().get(constant).cloned()
+        self.0.lock().buffers.get(constant).cloned()
     }
 
     /// The buffer of a constant: the existing one, if another thread has uploaded it in the meantime, else `uploaded`.
     pub(super) fn insert(&self, constant: &Constant, uploaded: Arc<PooledBuffer>) -> Arc<PooledBuffer> {
-        let mut constants = self.0.lock();
-        let shared = constants.entry(constant.clone()).or_insert_with(|| uploaded.clone()).clone();
-        drop(constants);
-        shared
+        let mut known = self.0.lock();
+        if let Some(shared) = known.buffers.get(constant) {
+            let shared = shared.clone();
+            drop(known);
+            return shared;
+        }
+        let is_full = known.buffers.len() == MAX_CONSTANTS || known.bytes + constant.bytes() > MAX_BYTES;
+        let forgotten = if is_full { std::mem::take(&mut *known) } else { Known::default() };
+        known.bytes += constant.bytes();
+        known.buffers.insert(constant.clone(), uploaded.clone());
+        drop(known);
+        drop(forgotten);
+        uploaded
     }
 }

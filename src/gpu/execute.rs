@@ -2,6 +2,7 @@
 
 use super::binding::Binding;
 use super::bound_window::{BoundWindow, WindowUse};
+use super::content_state::reports;
 use super::handle::Gpu;
 use super::lifetimes::Outputs;
 use super::memory::Allocation;
@@ -64,9 +65,9 @@ impl Gpu {
         let prepared = self.prepared_plan(plan)?;
         let operands: Vec<(Access, View<'_>)> =
             plan.parameters().iter().map(|to| to.access).zip(operands.iter().copied()).collect();
-        // If this plan writes the whole storage, failures of earlier writes no longer matter.
+        // Failures of earlier writes of what this plan writes no longer matter.
         let bound = operands.iter().map(|&(access, view)| match access {
-            Access::Write => OperandBuffer::Supplied(view.overwritten_if_whole().bind()),
+            Access::Write => OperandBuffer::Supplied(view.overwritten().bind()),
             Access::Read | Access::Update => OperandBuffer::Supplied(view.bind()),
         });
         let mut bound: Vec<OperandBuffer<'_>> = bound.collect();
@@ -153,6 +154,7 @@ impl Gpu {
         scalars: &[Scalar],
     ) -> Result<()> {
         let Prepared { plan, pipelines, lifetimes } = prepared;
+        let reports = reports();
         for (operand, to) in operands.iter().zip(plan.parameters()) {
             if let OperandBuffer::Supplied(binding) = operand {
                 let access =
@@ -167,6 +169,11 @@ impl Gpu {
         self.check_memory(plan.op(), lifetimes.memory(outputs))?;
         let mut temporaries: Vec<Option<Allocation>> = plan.temporaries().iter().map(|_| None).collect();
         for (at, (step, pipeline)) in plan.steps().iter().zip(pipelines).enumerate() {
+            let pipeline = match pipeline.upgrade() {
+                Some(pipeline) => pipeline,
+                // Another thread, or a later step of this very plan, needed its place.
+                None => self.pipeline(plan.op(), &step.kernel)?,
+            };
             let mut bound = Vec::with_capacity(step.args.len());
             for (arg, &writes) in step.args.iter().zip(&pipeline.writes) {
                 bound.push(match arg.buffer {
@@ -193,6 +200,7 @@ impl Gpu {
                 scalars: &step.scalars,
                 values: scalars,
                 grid: step.grid,
+                reports,
                 seconds: step.seconds,
             })?;
             for arg in &step.args {

@@ -4,19 +4,19 @@ use super::constants::Constants;
 use super::device_status::DeviceStatus;
 use super::known_buffers::KnownBuffers;
 use super::known_caps::KnownCaps;
-use super::lock::Lock;
 use super::memory::Allocation;
 use super::options::GpuOptions;
 use super::pipeline::Pipelines;
 use super::plan_cache::PlanCache;
 use super::plan_capture::PlanCaptures;
-use super::pool::{Pool, Usage};
+use super::pool::Usage;
 use super::progress::Progress;
 use super::proofs::Proofs;
 use super::reads::Reads;
 use super::recorder::Recorder;
 use super::stats::Stats;
 use super::taken_work::Spares;
+use super::tensor_pool::TensorPool;
 use super::tuning_memory::TuningMemory;
 use super::uploads::Uploads;
 #[cfg(not(target_arch = "wasm32"))]
@@ -56,7 +56,7 @@ pub(super) struct Inner {
     pub(super) tuning: TuningMemory,
     pub(super) constants: Constants,
     pub(super) captures: PlanCaptures,
-    pub(super) pool: Arc<Lock<Pool<wgpu::Buffer>>>,
+    pub(super) pool: Arc<TensorPool>,
     pub(super) reads: Reads,
     pub(super) uploads: Arc<Uploads>,
     pub(super) recorder: Recorder,
@@ -117,6 +117,7 @@ impl Gpu {
             bytes_bound_for_reading: counts.bytes_bound_for_reading,
             bytes_bound_for_writing: counts.bytes_bound_for_writing,
             pipelines: self.inner.pipelines.compiled(),
+            pipelines_kept: self.inner.pipelines.kept(),
             proofs: self.inner.proofs.launched(),
             plans: self.inner.plans.prepared(),
             buffers_created: self.inner.buffers_created.load(Ordering::Relaxed),

@@ -16,6 +16,7 @@ impl Gpu {
         let uses = launch.bound.iter().map(|bound| (&*bound.storage, bound.taken_access()));
         let mut state = self.lock_ordered(launch.plan.op(), uses)?;
         let sequence = state.next_sequence();
+        self.inner.pipelines.note_use(&launch.pipeline, sequence);
         if !state.is_capturing() {
             state.counts.add(&launch.bound);
         }

@@ -4,11 +4,14 @@ use super::content_state::ContentState;
 use super::error_scope::in_error_scope;
 use super::handle::Gpu;
 use super::lifetimes::MemoryNeed;
+use super::part::Part;
 use super::pool::Taken;
 use super::pooled_buffer::PooledBuffer;
+use super::raw;
 use super::scope::Sink;
 use super::storage::{Access, Storage};
 use crate::error::Named;
+use crate::layout::{DType, Layout};
 use crate::plan::Constant;
 use crate::{Element, Error, Result};
 use std::sync::Arc;
@@ -53,9 +56,9 @@ impl Allocation {
         self.pooled
     }
 
-    /// Fails if its contents were never computed, because a launch failed.
+    /// Fails if some of its contents were never computed, because a launch failed.
     pub(crate) fn check(&self) -> Result<()> {
-        self.pooled.storage().contents.check()
+        self.pooled.storage().contents.check(&Part::WHOLE)
     }
 
     /// Begins an operation that may write to the storage in several launches. Returns the operation's sequence.
@@ -68,9 +71,9 @@ impl Allocation {
         self.pooled.storage().contents.last_write() > begun
     }
 
-    /// Marks the contents as never computed because of `error`. From now on, reading them is an error. In the closure of
-    /// `capture`, where nothing has run, the capture has failed instead.
-    pub(crate) fn fail(&self, error: &Error) {
+    /// Marks a part of the contents as never computed because of `error`. From now on, reading it is an error. In the closure
+    /// of `capture`, where nothing has run, the capture has failed instead.
+    pub(super) fn fail(&self, part: &Part, error: &Error) {
         let mut state = self.gpu.inner.recorder.lock();
         if let Some(Sink::Capture(captured)) = state.scope().map(|scope| &mut scope.sink) {
             captured.failed.get_or_insert_with(|| error.to_string());
@@ -78,7 +81,7 @@ impl Allocation {
         }
         let sequence = state.next_sequence();
         drop(state);
-        self.pooled.storage().contents.fail(sequence, &Arc::from(error.to_string()));
+        self.pooled.storage().contents.fail(sequence, part, &Arc::from(error.to_string()));
     }
 }
 
@@ -146,12 +149,16 @@ impl Gpu {
         Ok(allocation)
     }
 
-    /// The buffer, for use by an application. Submits the recorded launches that use it. The pool does not reuse the
-    /// buffer for other tensors.
-    pub(crate) fn export<'a>(&self, allocation: &'a Arc<Allocation>) -> Result<&'a wgpu::Buffer> {
+    /// The buffer with these elements, for use by an application. Submits the recorded launches that use it. The pool does not
+    /// reuse the buffer for other tensors.
+    pub(crate) fn export<'a>(
+        &self,
+        allocation: &'a Arc<Allocation>,
+        (layout, dtype): (&Layout, DType),
+    ) -> Result<&'a wgpu::Buffer> {
         self.inner.status.check()?;
         self.settle("buffer", allocation.storage(), Access::Reads)?;
-        allocation.check()?;
+        allocation.storage().contents.check(&Part::of(layout, dtype))?;
         allocation.pooled.storage().export();
         self.know_buffer(allocation);
         Ok(allocation.buffer())
@@ -167,13 +174,26 @@ impl Gpu {
         Ok(self.inner.constants.insert(constant, uploaded))
     }
 
-    /// Frees all cached buffers, including staging buffers, and the constants of plans, which are uploaded again when
-    /// they are needed.
+    /// Frees all that is kept for later calls and can be made again: cached buffers, including staging buffers; the constants
+    /// of plans, which are uploaded again when they are needed; compiled pipelines and their plans, which are compiled and
+    /// planned again; and the bind groups of replays for their last inputs. What a [`Replay`](crate::Replay) needs for its
+    /// next run, and what work under way uses, stays.
     pub fn trim(&self) {
+        self.trim_buffers();
+        self.inner.pipelines.trim();
+        self.inner.plans.forget_uncompiled();
+        raw::trim_heap();
+    }
+
+    /// Frees all cached buffers, and what is uploaded or bound again when it is needed.
+    fn trim_buffers(&self) {
         self.inner.constants.forget();
+        self.inner.pool.unbind_all();
         let tensors = self.inner.pool.lock().shrink(0);
         let (reads, uploads) = (self.inner.reads.ring.shrink(), self.inner.uploads.ring.shrink());
-        drop((tensors, reads, uploads));
+        let rings = std::mem::take(&mut self.inner.recorder.lock().rings);
+        let spare_rings = std::mem::take(&mut *self.inner.spares.rings.lock());
+        drop((tensors, reads, uploads, rings, spare_rings));
     }
 
     /// Waits for recorded and submitted work that uses buffers of dropped tensors, then frees these buffers. Does
@@ -183,7 +203,7 @@ impl Gpu {
         if self.check_outside_scope("allocate", "waits").is_ok() && self.submit_all().is_ok() {
             // If the device is lost, the allocation that follows returns the error.
             let _ = self.wait_for_last();
-            self.trim();
+            self.trim_buffers();
         }
     }
 
@@ -244,7 +264,7 @@ impl Gpu {
         let size = match taken? {
             Taken::Reused(buffer, last_use) => return Ok((buffer, last_use)),
             Taken::Create(size, evicted) => {
-                drop(evicted);
+                pool.drop_evicted(evicted);
                 size
             }
         };
@@ -252,7 +272,7 @@ impl Gpu {
         let desc = wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false };
         let created = self.create(op, &desc).inspect_err(|_| {
             let evicted = pool.lock().give(size, None);
-            drop(evicted);
+            pool.drop_evicted(evicted);
         });
         self.inner.buffers_created.fetch_add(created.is_ok().into(), Ordering::Relaxed);
         Ok((created?, 0))
@@ -263,7 +283,7 @@ impl Gpu {
     pub(super) fn create(&self, op: &'static str, desc: &wgpu::BufferDescriptor<'_>) -> Result<wgpu::Buffer> {
         let create = || in_error_scope(&self.inner.device, || self.inner.device.create_buffer(desc));
         let mut created = create();
-        for free in [Self::trim, Self::wait_and_trim] {
+        for free in [Self::trim_buffers, Self::wait_and_trim] {
             if matches!(created, Err(wgpu::Error::OutOfMemory { .. })) {
                 free(self);
                 created = create();

@@ -10,7 +10,7 @@ pub(super) struct NewLaunch<'a> {
     pub(super) plan: &'a Plan,
     /// Index of the plan's step that the launch runs.
     pub(super) step: usize,
-    pub(super) pipeline: &'a Arc<Pipeline>,
+    pub(super) pipeline: Arc<Pipeline>,
     /// Windows of the operands, in the order in which the shader declares them.
     pub(super) bound: Vec<BoundWindow>,
     pub(super) dims: &'a [u8],
@@ -18,6 +18,8 @@ pub(super) struct NewLaunch<'a> {
     pub(super) scalars: &'a [(usize, usize)],
     pub(super) values: &'a [Scalar],
     pub(super) grid: [u32; 3],
+    /// The failures that had been reported when its operands were checked.
+    pub(super) reports: u64,
     /// Predicted seconds.
     pub(super) seconds: f64,
 }

@@ -6,7 +6,6 @@ use super::device_status::DeviceStatus;
 use super::error_scope::{device_error, in_error_scope};
 use super::handle::{Gpu, Inner};
 use super::known_caps::KnownCaps;
-use super::lock::Lock;
 use super::options::AdapterChoice;
 use super::options::GpuOptions;
 use super::pipeline::Pipelines;
@@ -16,6 +15,7 @@ use super::proofs::Proofs;
 use super::raw;
 use super::reads::Reads;
 use super::recorder::Recorder;
+use super::tensor_pool::TensorPool;
 use super::tuning_memory::TuningMemory;
 use super::uploads::Uploads;
 use super::verdicts::Verdicts;
@@ -216,7 +216,7 @@ impl<'a> Device<'a> {
         let inner = Inner {
             pipelines,
             progress,
-            pool: Arc::new(Lock::new(Pool::new(budget, max_cached, largest))),
+            pool: TensorPool::new(Pool::new(budget, max_cached, largest)),
             reads: Reads::new(options.staging_bytes, largest),
             uploads: Arc::new(Uploads::new(options.staging_bytes, largest)),
             recorder: Recorder::new(),

@@ -19,6 +19,10 @@ pub struct GpuOptions {
     /// [`Gpu::upload_async`](crate::Gpu::upload_async)), and of that for reads. None: 64 MiB each; at least 256 bytes.
     /// Buffers are created when they are needed. `TILEWISE_STAGING` = as for `TILEWISE_MEMORY`.
     pub staging_bytes: Option<u64>,
+    /// Number of compiled pipelines that are kept, each of which takes about half a megabyte of the host's memory. None: 1,024;
+    /// at least 1. Past it, the least recently used one makes room for a new one. Those of replays and of work under way count,
+    /// and stay. A run adds at most as many to the file of compiled pipelines. `TILEWISE_PIPELINES` = a number.
+    pub max_pipelines: Option<usize>,
     /// Run-time checks in shaders. `TILEWISE_CHECKED` = `1` or `0`.
     pub checks: Checks,
     /// Whether the driver checks accesses to buffers. It does, unless `unsafe` code sets [`BufferAccess::unchecked`],
@@ -104,7 +108,15 @@ pub enum Tuning {
     Now,
 }
 
+/// Number of pipelines that are kept unless [`GpuOptions::max_pipelines`] says otherwise.
+const DEFAULT_MAX_PIPELINES: usize = 1024;
+
 impl GpuOptions {
+    /// Maximum number of pipelines that are kept.
+    pub(super) fn pipeline_limit(&self) -> usize {
+        self.max_pipelines.unwrap_or(DEFAULT_MAX_PIPELINES).max(1)
+    }
+
     /// Reads the options from the environment variables.
     ///
     /// # Errors
@@ -123,6 +135,9 @@ impl GpuOptions {
             adapter: value("TILEWISE_ADAPTER").map(AdapterChoice::parse).unwrap_or_default(),
             memory_budget: value("TILEWISE_MEMORY").map(|v| bytes("TILEWISE_MEMORY", &v)).transpose()?,
             staging_bytes: value("TILEWISE_STAGING").map(|v| bytes("TILEWISE_STAGING", &v)).transpose()?,
+            max_pipelines: value("TILEWISE_PIPELINES")
+                .map(|v| count("TILEWISE_PIPELINES", &v))
+                .transpose()?,
             checks: switch("TILEWISE_CHECKED", value, Checks::Trusted, Checks::Checked)?,
             buffer_access: BufferAccess::default(),
             submission: switch("TILEWISE_SYNC", value, Submission::Batched, Submission::EachLaunch)?,
@@ -200,6 +215,11 @@ fn precision(value: String) -> Result<Precision> {
     value.parse().map_err(|error| Error::input("TILEWISE_PRECISION", why(error)))
 }
 
+fn count(name: &str, value: &str) -> Result<usize> {
+    let why = || format!("`{value}` is not a number of at least 1");
+    value.parse().ok().filter(|&count| count > 0).ok_or_else(|| Error::input(name, why()))
+}
+
 fn bytes(name: &str, value: &str) -> Result<u64> {
     let units = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("", 0)];
     let (digits, shift) = units
@@ -231,6 +251,7 @@ mod tests {
         assert_eq!(options("TILEWISE_MEMORY", "3 MiB").unwrap().memory_budget, Some(3 << 20));
         assert_eq!(options("TILEWISE_MEMORY", "1000").unwrap().memory_budget, Some(1000));
         assert_eq!(options("TILEWISE_STAGING", "1KiB").unwrap().staging_bytes, Some(1024));
+        assert_eq!(options("TILEWISE_PIPELINES", "600").unwrap().max_pipelines, Some(600));
         assert_eq!(options("TILEWISE_CHECKED", "1").unwrap().checks, Checks::Checked);
         assert_eq!(options("TILEWISE_SYNC", "1").unwrap().submission, Submission::EachLaunch);
         assert_eq!(options("TILEWISE_PRECISION", "fast").unwrap().precision, Precision::Fast);
@@ -257,6 +278,8 @@ mod tests {
             ("TILEWISE_TUNING", "Now"),
             ("TILEWISE_MEMORY", "lots"),
             ("TILEWISE_STAGING", "0"),
+            ("TILEWISE_PIPELINES", "0"),
+            ("TILEWISE_PIPELINES", "many"),
             ("TILEWISE_MEMORY", "0"),
             ("TILEWISE_MEMORY", "-5MiB"),
             ("TILEWISE_MEMORY", "99999999999999GiB"),

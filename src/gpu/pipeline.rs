@@ -1,10 +1,11 @@
 //! Compiled kernels. Bindings are read from the shader, layouts are shared, and pipelines are cached by kernel and
-//! across runs.
+//! across runs: within a run a bounded number of them.
 
-use super::cache_file::{CacheFile, digest, seal, unseal};
 use super::error_scope::in_error_scope;
+use super::known_pipelines::KnownPipelines;
 use super::lock::{Lock, foreign};
 use super::options::Checks;
+use super::stored_pipelines::StoredPipelines;
 use super::{GpuOptions, raw};
 use crate::kernel::{Kernel, ShaderInterface, shader_interface};
 use crate::{Error, Result};
@@ -24,6 +25,8 @@ pub(super) struct Pipeline {
     pub(super) dims: Dims,
     /// The subgroup size, once it was asked for.
     pub(super) subgroup_size: OnceLock<u32>,
+    /// Sequence of its last launch.
+    pub(super) last_use: AtomicU64,
 }
 
 /// How a kernel receives its dims.
@@ -45,27 +48,20 @@ type LayoutKey = (Vec<bool>, Dims);
 
 /// All pipelines of a device.
 pub(super) struct Pipelines {
-    by_kernel: Lock<HashMap<Kernel, Arc<Pipeline>>>,
+    known: KnownPipelines,
     layouts: Lock<HashMap<LayoutKey, Arc<BindingLayouts>>>,
     ring_layout: wgpu::BindGroupLayout,
     checks: Checks,
     compiled: AtomicU64,
-    stored: Option<StoredCache>,
+    stored: Option<StoredPipelines>,
 }
 
-/// The pipeline cache that is stored in a file across runs.
-struct StoredCache {
-    cache: wgpu::PipelineCache,
-    file: CacheFile,
-    /// The device, driver and version that the pipelines are compiled for.
-    compiled_for: String,
-    /// Digest of the data that was read from the file, if any. If the data has not changed at the end, the file is not
-    /// written again.
-    start: Option<[u8; 32]>,
+/// Whether pipelines had to make room for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Evicted {
+    None,
+    Some,
 }
-
-/// Maximum size in bytes of a cache file. A larger file is not read.
-const MAX_FILE_BYTES: u64 = 1 << 28;
 
 impl Pipeline {
     /// Binds the operands, in the order in which the shader declares them.
@@ -89,12 +85,12 @@ impl Pipeline {
 impl Pipelines {
     pub(super) fn new(device: &wgpu::Device, adapter: &wgpu::Adapter, options: &GpuOptions) -> Self {
         Self {
-            by_kernel: Lock::default(),
+            known: KnownPipelines::new(options.pipeline_limit()),
             layouts: Lock::default(),
             ring_layout: ring_layout(device),
             checks: options.checks,
             compiled: AtomicU64::new(0),
-            stored: StoredCache::open(device, adapter, options),
+            stored: StoredPipelines::open(device, adapter, options),
         }
     }
 
@@ -103,14 +99,36 @@ impl Pipelines {
         self.compiled.load(Ordering::Relaxed)
     }
 
-    /// The pipeline of `kernel`, compiled on first use.
-    pub(super) fn get(&self, device: &wgpu::Device, kernel: &Kernel) -> Result<Arc<Pipeline>> {
-        if let Some(pipeline) = self.by_kernel.lock().get(kernel) {
-            return Ok(pipeline.clone());
+    /// Number of pipelines that are kept for later launches.
+    pub(super) fn kept(&self) -> u64 {
+        self.known.len() as u64
+    }
+
+    /// A launch of this pipeline is recorded at this sequence.
+    pub(super) fn note_use(&self, pipeline: &Pipeline, sequence: u64) {
+        self.known.note_use(pipeline, sequence);
+    }
+
+    /// The pipeline of `kernel`, compiled on first use, and whether others had to make room for it.
+    pub(super) fn get(&self, device: &wgpu::Device, kernel: &Kernel) -> Result<(Arc<Pipeline>, Evicted)> {
+        if let Some(pipeline) = self.known.get(kernel) {
+            return Ok((pipeline, Evicted::None));
         }
         let compiled = Arc::new(self.compile(device, kernel)?);
         self.compiled.fetch_add(1, Ordering::Relaxed);
-        Ok(self.by_kernel.lock().entry(kernel.clone()).or_insert(compiled).clone())
+        let (pipeline, evicted) = self.known.insert(kernel, compiled);
+        // No lock is held: the last drop of a pipeline is a call of wgpu.
+        Ok((pipeline, if evicted.is_empty() { Evicted::None } else { Evicted::Some }))
+    }
+
+    /// Drops the pipelines that nothing uses now, the layouts that no other pipeline has, and what the driver keeps to compile
+    /// them faster the next time, which is stored first. The caller holds no lock.
+    pub(super) fn trim(&self) {
+        drop(self.known.forget_unused());
+        let is_unused = |_: &LayoutKey, layout: &mut Arc<BindingLayouts>| Arc::strong_count(layout) == 1;
+        let layouts: Vec<_> = self.layouts.lock().extract_if(is_unused).collect();
+        drop(layouts);
+        self.stored.iter().for_each(StoredPipelines::close);
     }
 
     fn compile(&self, device: &wgpu::Device, kernel: &Kernel) -> Result<Pipeline> {
@@ -121,6 +139,7 @@ impl Pipelines {
         };
         let ShaderInterface { writes, immediates } = shader_interface(&text).map_err(|why| failed(&why))?;
         let dims = immediates.map_or(Dims::Ring, Dims::Immediates);
+        let stored = self.stored.as_ref().and_then(|stored| stored.cache(device));
         let compiled = in_error_scope(device, || {
             let layout = self.layout(device, &writes, dims);
             let desc = wgpu::ShaderModuleDescriptor {
@@ -140,13 +159,14 @@ impl Pipelines {
                     zero_initialize_workgroup_memory: self.checks == Checks::Checked,
                     ..Default::default()
                 },
-                cache: self.stored.as_ref().map(|stored| &stored.cache),
+                cache: stored.as_ref(),
             });
             (layout, pipeline)
         });
         let (layout, pipeline) = compiled.map_err(|error| failed(&error))?;
         log::debug!("compiled tilewise {kernel}");
-        Ok(Pipeline { name, pipeline, layout, writes, dims, subgroup_size: OnceLock::new() })
+        let (subgroup_size, last_use) = (OnceLock::new(), AtomicU64::new(0));
+        Ok(Pipeline { name, pipeline, layout, writes, dims, subgroup_size, last_use })
     }
 
     fn layout(&self, device: &wgpu::Device, writes: &[bool], dims: Dims) -> Arc<BindingLayouts> {
@@ -202,80 +222,5 @@ fn storage_entry(binding: u32, writes: bool) -> wgpu::BindGroupLayoutEntry {
             min_binding_size: None,
         },
         count: None,
-    }
-}
-
-impl StoredCache {
-    fn open(device: &wgpu::Device, adapter: &wgpu::Adapter, options: &GpuOptions) -> Option<Self> {
-        if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
-            return None;
-        }
-        let adapter = adapter.get_info();
-        let kind = options.buffer_access.suffix();
-        let path = options.cache.path()?.join(wgpu::util::pipeline_cache_key(&adapter)? + kind);
-        let compiled_for = compiled_for(&adapter) + kind;
-        let (file, contents) = CacheFile::open(path, "compiled kernels", MAX_FILE_BYTES);
-        let data = contents.as_deref().and_then(|contents| unseal(&compiled_for, contents));
-        if contents.is_some() && data.is_none() {
-            // This happens after every update of the driver or of this crate.
-            let path = file.path().display();
-            log::info!(
-                "compiled kernels in {path} are not used: they are damaged, or of another driver or version"
-            );
-        }
-        // If the driver rejects the cache, only the start is slower.
-        let cache = in_error_scope(device, || raw::pipeline_cache(device, data)).ok()?;
-        let start = data.map(|data| digest(&compiled_for, data));
-        Some(Self { cache, file, compiled_for, start })
-    }
-
-    fn save(&self) {
-        let Some(data) = self.cache.get_data() else { return };
-        if self.start != Some(digest(&self.compiled_for, &data)) {
-            self.file.write(&seal(&self.compiled_for, &data));
-        }
-    }
-}
-
-/// The identity that a cache of pipelines belongs to: adapter, driver and the version of this crate. Only the same
-/// identity may load it again.
-fn compiled_for(adapter: &wgpu::AdapterInfo) -> String {
-    let wgpu::AdapterInfo { name, vendor, device, driver, driver_info, backend, .. } = adapter;
-    let version = env!("CARGO_PKG_VERSION");
-    format!(
-        "pipelines of Tilewise {version}: {name}, {vendor:x}:{device:x}, {driver}, {driver_info}, {backend}"
-    )
-}
-
-impl Drop for Pipelines {
-    fn drop(&mut self) {
-        if let Some(stored) = self.stored.as_ref().filter(|_| self.compiled() > 0) {
-            stored.save();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::compiled_for;
-
-    #[test]
-    fn pipelines_are_bound_to_device_driver_and_version() {
-        let adapter = |change: &dyn Fn(&mut wgpu::AdapterInfo)| {
-            let mut adapter = wgpu::AdapterInfo::new(wgpu::DeviceType::DiscreteGpu, wgpu::Backend::Vulkan);
-            change(&mut adapter);
-            compiled_for(&adapter)
-        };
-        let usual = adapter(&|_| ());
-        assert!(usual.contains(env!("CARGO_PKG_VERSION")), "{usual}");
-        let others: [&dyn Fn(&mut wgpu::AdapterInfo); 6] = [
-            &|adapter| adapter.name = "another".into(),
-            &|adapter| adapter.vendor = 7,
-            &|adapter| adapter.device = 7,
-            &|adapter| adapter.driver = "another".into(),
-            &|adapter| adapter.driver_info = "1.2".into(),
-            &|adapter| adapter.backend = wgpu::Backend::Dx12,
-        ];
-        assert!(others.iter().all(|other| adapter(other) != usual), "{usual}");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::lock::Lock;
 use super::prepared::Prepared;
+use super::raw::trim_heap;
 use crate::plan::{Plan, Problem};
 use foldhash::{HashMap, HashMapExt};
 use std::any::{Any, TypeId};
@@ -16,16 +17,40 @@ pub(super) struct PlanCache {
     /// identity stays unique.
     by_identity: Lock<HashMap<usize, Arc<Prepared>>>,
     prepared: AtomicU64,
+    /// Number of times that pipelines were forgotten.
+    evictions: AtomicU64,
 }
 
 #[derive(Default)]
 struct Plans {
-    by_type: HashMap<TypeId, Box<dyn Any + Send>>,
+    by_type: HashMap<TypeId, Box<dyn OfOneType>>,
+}
+
+/// The plans of the problems of one type.
+trait OfOneType: Send {
+    fn as_any(&mut self) -> &mut dyn Any;
+
+    /// Forgets the plans whose pipelines are not kept any more.
+    fn forget_uncompiled(&mut self);
+}
+
+impl<P: Problem> OfOneType for HashMap<P, Arc<Prepared>> {
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn forget_uncompiled(&mut self) {
+        self.retain(|_, prepared| prepared.is_compiled());
+    }
 }
 
 /// Maximum number of plans for problems of one type, and of application's plans. Past it all of them are evicted at
 /// once: planning again takes microseconds.
 const MAX_PLANS: usize = 4096;
+
+/// Number of times that pipelines are forgotten before the plans that had them are, too: to look at all plans takes longer
+/// than to look one up.
+const EVICTIONS: u64 = 64;
 
 impl Plans {
     fn of<P: Problem>(&mut self) -> Option<&mut HashMap<P, Arc<Prepared>>> {
@@ -33,7 +58,7 @@ impl Plans {
             .by_type
             .entry(TypeId::of::<P>())
             .or_insert_with(|| Box::new(HashMap::<P, Arc<Prepared>>::new()));
-        map.downcast_mut()
+        map.as_any().downcast_mut()
     }
 }
 
@@ -47,8 +72,8 @@ impl PlanCache {
         self.plans.lock().of::<P>()?.get(problem).cloned()
     }
 
-    /// Caches a prepared plan, unless the problem has one by now: another thread may have tuned it meanwhile. Returns the plan
-    /// that is cached, and the evicted ones, which the caller must drop while it holds no lock.
+    /// Caches a prepared plan, unless the problem has a compiled one by now: another thread may have tuned it meanwhile. Returns
+    /// the plan that is cached, and the evicted ones, to be dropped while no lock is held.
     pub(super) fn insert<P: Problem>(
         &self,
         problem: &P,
@@ -57,7 +82,7 @@ impl PlanCache {
         self.prepared.fetch_add(1, Ordering::Relaxed);
         let mut plans = self.plans.lock();
         let Some(map) = plans.of::<P>() else { return (prepared, HashMap::new()) };
-        if let Some(known) = map.get(problem) {
+        if let Some(known) = map.get(problem).filter(|known| known.is_compiled()) {
             return (known.clone(), HashMap::new());
         }
         let evicted = if map.len() >= MAX_PLANS { std::mem::take(map) } else { HashMap::new() };
@@ -81,6 +106,20 @@ impl PlanCache {
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn forget(&self) -> impl Sized {
         std::mem::take(&mut self.plans.lock().by_type)
+    }
+
+    /// Pipelines are forgotten. From time to time this forgets the plans that had them, and the heap has gaps to be trimmed.
+    pub(super) fn note_eviction(&self) {
+        if self.evictions.fetch_add(1, Ordering::Relaxed) % EVICTIONS == EVICTIONS - 1 {
+            self.forget_uncompiled();
+            trim_heap();
+        }
+    }
+
+    /// Forgets the plans whose pipelines are not kept any more.
+    pub(super) fn forget_uncompiled(&self) {
+        self.plans.lock().by_type.values_mut().for_each(|plans| plans.forget_uncompiled());
+        self.by_identity.lock().retain(|_, prepared| prepared.is_compiled());
     }
 
     /// The prepared form of a plan that an application has executed before.

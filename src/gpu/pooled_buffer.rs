@@ -1,21 +1,20 @@
 //! A buffer that returns to its pool when it is dropped.
 
 use super::content_state::ContentState;
-use super::lock::Lock;
-use super::pool::Pool;
 use super::storage::{Access, Storage};
 use super::taken_work::FreedBuffer;
+use super::tensor_pool::TensorPool;
 use std::sync::{Arc, Weak};
 
 /// A buffer from the pool, which returns there when this is dropped. It keeps neither the pool nor the device alive. A
 /// buffer of an application belongs to no pool.
 pub(super) struct PooledBuffer {
-    pool: Weak<Lock<Pool<wgpu::Buffer>>>,
+    pool: Weak<TensorPool>,
     storage: Arc<Storage>,
 }
 
 impl PooledBuffer {
-    pub(super) fn new(pool: &Arc<Lock<Pool<wgpu::Buffer>>>, storage: Storage) -> Self {
+    pub(super) fn new(pool: &Arc<TensorPool>, storage: Storage) -> Self {
         Self { pool: Arc::downgrade(pool), storage: Arc::new(storage) }
     }
 

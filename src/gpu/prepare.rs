@@ -7,7 +7,7 @@ use super::prepared::Prepared;
 use super::tuned::Tried;
 use super::tuning_memory::key;
 use crate::Result;
-use crate::plan::{Plan, Problem, TimeSource};
+use crate::plan::{Plan, Problem, Step, TimeSource};
 use std::sync::Arc;
 
 /// Whether the plan of a problem is kept for later calls.
@@ -32,7 +32,7 @@ impl Gpu {
 
     fn known_or_prepared<P: Problem>(&self, problem: &P) -> Result<Arc<Prepared>> {
         self.inner.status.check()?;
-        if let Some(prepared) = self.inner.plans.get(problem) {
+        if let Some(prepared) = self.inner.plans.get(problem).filter(|known| known.is_compiled()) {
             return Ok(prepared);
         }
         let (tuned, kept) = self.tuned_plan(problem);
@@ -116,7 +116,7 @@ impl Gpu {
 
     /// The prepared form of an application's plan.
     pub(super) fn prepared_plan(&self, plan: &Plan) -> Result<Arc<Prepared>> {
-        if let Some(known) = self.inner.plans.get_plan(plan) {
+        if let Some(known) = self.inner.plans.get_plan(plan).filter(|known| known.is_compiled()) {
             return Ok(known);
         }
         plan.check_on(self.caps())?;
@@ -126,7 +126,7 @@ impl Gpu {
     }
 
     pub(super) fn compiled(&self, plan: Plan) -> Result<Prepared> {
-        let pipeline = |step: &crate::plan::Step| self.pipeline(plan.op(), &step.kernel);
+        let pipeline = |step: &Step| Ok(Arc::downgrade(&self.pipeline(plan.op(), &step.kernel)?));
         let pipelines = plan.steps().iter().map(pipeline).collect::<Result<_>>()?;
         let pool = self.inner.pool.lock();
         let lifetimes = Lifetimes::of(&plan, |bytes| pool.class(bytes));

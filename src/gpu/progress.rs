@@ -52,6 +52,11 @@ impl Progress {
         Self { numbers, now }
     }
 
+    /// A buffer for what needs one that is never used.
+    pub(super) fn placeholder(&self) -> wgpu::Buffer {
+        self.numbers.clone()
+    }
+
     /// Appends the copy to a submission. After that has run, `now` contains the number of its turn.
     pub(super) fn encode(&self, encoder: &mut wgpu::CommandEncoder, ticket: u64) {
         let place = ticket % u64::from(TICKET_MODULUS);

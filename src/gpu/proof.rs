@@ -5,7 +5,7 @@ use super::cache_file::digest_of_text;
 use super::error_scope::{in_error_scope, result_and_error};
 use super::handle::Gpu;
 use super::lock::foreign;
-use super::pipeline::{Dims, Pipeline};
+use super::pipeline::{Dims, Evicted, Pipeline};
 use super::ring::Ring;
 use super::submit::is_of_submit;
 use crate::caps::CoopRow;
@@ -24,7 +24,10 @@ impl Gpu {
     /// [`Error::Unsupported`] if the driver has given the kernel another subgroup size. The row of cooperative matrices
     /// that it uses is then fenced off. [`Error::Device`] if the driver refuses the kernel, or the device is lost.
     pub(super) fn pipeline(&self, op: &'static str, kernel: &Kernel) -> Result<Arc<Pipeline>> {
-        let pipeline = self.inner.pipelines.get(&self.inner.device, kernel)?;
+        let (pipeline, evicted) = self.inner.pipelines.get(&self.inner.device, kernel)?;
+        if evicted == Evicted::Some {
+            self.inner.plans.note_eviction();
+        }
         let Some(report) = kernel.subgroup_report() else { return Ok(pipeline) };
         let size = match pipeline.subgroup_size.get() {
             Some(&size) => size,

@@ -189,6 +189,20 @@ pub(crate) fn pipeline_cache(device: &wgpu::Device, data: Option<&[u8]>) -> wgpu
     unsafe { device.create_pipeline_cache(&desc) }
 }
 
+/// Gives free memory of the C library's heap back to the system. Drivers compile in it, so that what is left of many kernels
+/// is in pieces, which the library keeps. Does nothing where that is not known to help.
+pub(super) fn trim_heap() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        unsafe extern "C" {
+            fn malloc_trim(pad: usize) -> std::ffi::c_int;
+        }
+        // SAFETY: glibc has this function since 2.0. It may be called at any time from any thread, and frees nothing that is in
+        // use.
+        unsafe { malloc_trim(0) };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::{Error, Gpu};

@@ -1,11 +1,13 @@
 //! Reads results back to the host.
 
 use super::completion::{Completion, SignalOnDrop};
+use super::content_state::{Reader, reports};
 use super::error_scope::in_error_scope;
 use super::handle::Gpu;
 use super::lock::foreign;
 use super::memory::Allocation;
 use super::outcome::Outcome;
+use super::part::Part;
 use super::reads::ReadBuffer;
 use super::scope::OwnScope;
 use super::staging_ring::Place;
@@ -35,7 +37,7 @@ impl Gpu {
     /// Submits the open recording, followed by a copy of these bytes to a staging buffer. Waits for nothing: if the ring of
     /// reads is full, the staging buffer is one beyond it.
     pub(crate) fn start_read(&self, allocation: &Allocation, bytes: Range<u64>) -> Result<Pending> {
-        self.check_read(allocation)?;
+        self.check_read(allocation, &bytes)?;
         let staging = self.read_buffer("read", size_of_window(&bytes))?;
         self.start_read_to(staging, allocation, bytes)
     }
@@ -43,7 +45,7 @@ impl Gpu {
     /// As [`start_read`](Self::start_read), but waits if the ring of reads is full.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn start_read_blocking(&self, allocation: &Allocation, bytes: Range<u64>) -> Result<Pending> {
-        self.check_read(allocation)?;
+        self.check_read(allocation, &bytes)?;
         let staging = self.read_buffer_blocking("read", size_of_window(&bytes))?;
         self.start_read_to(staging, allocation, bytes)
     }
@@ -54,17 +56,17 @@ impl Gpu {
         allocation: &Allocation,
         bytes: Range<u64>,
     ) -> Result<Pending> {
-        self.check_read(allocation)?;
+        self.check_read(allocation, &bytes)?;
         let staging = self.read_buffer_async("read", size_of_window(&bytes)).await?;
         self.start_read_to(staging, allocation, bytes)
     }
 
-    fn check_read(&self, allocation: &Allocation) -> Result<()> {
+    fn check_read(&self, allocation: &Allocation, bytes: &Range<u64>) -> Result<()> {
         self.inner.status.check()?;
         self.check_outside_scope("read", "submits and waits")?;
         let used = (&**allocation.storage(), Access::Reads);
         self.check_taken("read", used, OwnScope::Counts)?;
-        allocation.check()
+        allocation.storage().contents.check(&Part::Bytes(bytes.clone()))
     }
 
     fn start_read_to(
@@ -74,13 +76,16 @@ impl Gpu {
         bytes: Range<u64>,
     ) -> Result<Pending> {
         let used = (&**allocation.storage(), Access::Reads);
-        let window = window(bytes.clone());
+        let (window, elements) = (window(bytes.clone()), Part::Bytes(bytes.clone()));
         let source = allocation.storage().clone();
         let (gpu, completion) = (self.clone(), Arc::default());
         let part = bytes.start - window.start..bytes.end - window.start;
         // From here on, the drop of `pending` returns the staging buffer.
         let mut pending = Pending { gpu, staging, place, bytes: part, index: None, completion };
         self.check_outside_scope("read", "submits and waits")?;
+        // Again, because time may have passed.
+        let reports = reports();
+        source.contents.check(&elements)?;
         let mut state = self.lock_ordered("read", std::iter::once(used))?;
         let (since, sequence) = (source.contents.last_whole_write(), state.next_sequence());
         source.contents.note_use(state.open.number);
@@ -91,7 +96,8 @@ impl Gpu {
         self.submit_up_to(number)?;
         pending.index = self.index_of(&outcome)?;
         self.inner.status.check()?;
-        if let Some(why) = source.contents.failure_between(since, sequence) {
+        let reader = Reader { sequence, reports, since };
+        if let Some(why) = source.contents.failure_before(reader, &elements) {
             return Err(Error::device(why.to_string()));
         }
         if let Some(index) = &pending.index {

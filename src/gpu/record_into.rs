@@ -26,7 +26,8 @@ impl Gpu {
     /// submitted the encoder's commands, a tensor that they write cannot be used, and a tensor that they read cannot be
     /// written: both are errors. This includes callbacks that run inside that very `submit`. Afterwards everything is as
     /// usual. If the encoder or its command buffer is dropped, or wgpu refuses the
-    /// submission, the outputs have no result, and reading them is an error. Memory of temporaries and of tensors that
+    /// submission, what the work should have written counts as never computed, and reading it is an error, until it is written
+    /// again or [`Tensor::revert`](crate::Tensor::revert) takes back what was there before. Memory of temporaries and of tensors that
     /// are dropped returns to the pool when the commands are submitted or dropped. In a browser, which reports errors
     /// later, a refused submission is not noticed, and the contents of its outputs are unspecified.
     ///

@@ -1,10 +1,11 @@
 //! A recording: a list of launches and copies as plain data. It is encoded when it is submitted, while no lock is held.
 
 use super::bound_window::{BoundWindow, WindowUse};
-use super::content_state::{ContentState, Reason};
+use super::content_state::{ContentState, Reader, Reason};
 use super::lock::foreign;
 use super::new_launch::NewLaunch;
 use super::outcome::Outcome;
+use super::part::Part;
 use super::pipeline::Dims;
 use super::progress::Progress;
 use super::replay_launches::{Bindings, Launches};
@@ -79,10 +80,10 @@ impl Recording {
     pub(super) fn push(&mut self, launch: NewLaunch<'_>, sequence: u64) {
         let from = self.dims.len();
         launch.append_dims(&mut self.dims);
-        let NewLaunch { pipeline, bound, grid, .. } = launch;
+        let NewLaunch { pipeline, bound, grid, reports, .. } = launch;
         let bound = self.push_bound(bound, sequence);
-        let work = Work::Launch { pipeline: pipeline.clone(), dims: from..self.dims.len(), grid };
-        self.items.push(Item { work, bound, sequence });
+        let work = Work::Launch { pipeline, dims: from..self.dims.len(), grid };
+        self.items.push(Item { work, bound, sequence, reports });
         self.launches += 1;
     }
 
@@ -90,14 +91,14 @@ impl Recording {
     pub(super) fn push_replay(
         &mut self,
         launches: &Arc<Launches>,
-        bindings: &Arc<Bindings>,
+        bindings: Arc<Bindings>,
         bound: impl IntoIterator<Item = BoundWindow>,
-        sequence: u64,
+        (sequence, reports): (u64, u64),
     ) {
         let bound = self.push_bound(bound, sequence);
         self.launches += launches.len();
-        let work = Work::Replay { launches: launches.clone(), bindings: bindings.clone() };
-        self.items.push(Item { work, bound, sequence });
+        let work = Work::Replay { launches: launches.clone(), bindings };
+        self.items.push(Item { work, bound, sequence, reports });
     }
 
     /// Appends a copy that reads and writes these windows.
@@ -105,11 +106,11 @@ impl Recording {
         &mut self,
         copy: Copy,
         bound: impl IntoIterator<Item = BoundWindow>,
-        sequence: u64,
+        (sequence, reports): (u64, u64),
     ) {
         let bound = self.push_bound(bound, sequence);
         self.copies += 1;
-        self.items.push(Item { work: Work::Copy(copy), bound, sequence });
+        self.items.push(Item { work: Work::Copy(copy), bound, sequence, reports });
     }
 
     fn push_bound(&mut self, bound: impl IntoIterator<Item = BoundWindow>, sequence: u64) -> Range<usize> {
@@ -118,7 +119,7 @@ impl Recording {
             let contents = &bound.storage.contents;
             contents.note_use(self.number);
             if let WindowUse::Overwrite { begun } = bound.access {
-                contents.note_whole_write(begun);
+                contents.note_overwrite(&bound.part, bound.storage.len, begun);
             }
             if bound.access != WindowUse::Read {
                 contents.note_write(sequence);
@@ -134,14 +135,27 @@ impl Recording {
         let item = &self.items[at];
         let is_input = |bound: &&BoundWindow| !matches!(bound.access, WindowUse::Overwrite { .. });
         let mut inputs = self.bound[item.bound.clone()].iter().filter(is_input);
-        inputs.find_map(|bound| bound.storage.contents.failure_between(bound.since, item.sequence))
+        inputs.find_map(|bound| {
+            let reader = Reader { sequence: item.sequence, reports: item.reports, since: bound.since };
+            bound.storage.contents.failure_before(reader, &bound.part)
+        })
     }
 
     /// Marks the outputs of the item at `at` as failed.
     fn fail(&self, at: usize, why: &Reason) {
         let item = &self.items[at];
         let written = self.bound[item.bound.clone()].iter().filter(|bound| bound.access != WindowUse::Read);
-        written.for_each(|bound| bound.storage.contents.fail(item.sequence, why));
+        written.for_each(|bound| bound.storage.contents.fail(item.sequence, &bound.part, why));
+    }
+
+    /// Marks the outputs of all launches, none of which will ever run, as not written.
+    pub(super) fn never_ran(&self, why: &Reason) {
+        for item in &self.items {
+            let bound = self.bound[item.bound.clone()].iter();
+            let written = bound.filter(|bound| bound.access != WindowUse::Read);
+            written.for_each(|bound| bound.storage.contents.never_ran(item.sequence, &bound.part, why));
+        }
+        let _ = self.outcome.set(Err(why.clone()));
     }
 
     /// Marks the outputs of all launches as failed.
@@ -164,12 +178,13 @@ impl Recording {
         storages
     }
 
-    /// The contents that the launches write, each with the sequence of the launch.
-    pub(super) fn writes(&self) -> Vec<(Arc<ContentState>, u64)> {
+    /// The contents that the launches write, each with the part and the sequence of the launch.
+    pub(super) fn writes(&self) -> Vec<(Arc<ContentState>, Part, u64)> {
         let writes = |item: &Item| {
             let (bound, sequence) = (&self.bound[item.bound.clone()], item.sequence);
             let written = bound.iter().filter(|bound| bound.access != WindowUse::Read);
-            written.map(|bound| (bound.storage.contents.clone(), sequence)).collect::<Vec<_>>()
+            let written = written.map(|bound| (bound.storage.contents.clone(), bound.part.clone(), sequence));
+            written.collect::<Vec<_>>()
         };
         self.items.iter().flat_map(writes).collect()
     }
@@ -209,7 +224,8 @@ impl Recording {
                 }
                 Work::Copy(copy) => (Work::Copy(copy), 0, Vec::new()),
             };
-            let item = Item { work, bound: 0..own.len(), sequence: item.sequence };
+            let Item { sequence, reports, .. } = item;
+            let item = Item { work, bound: 0..own.len(), sequence, reports };
             pieces.push(Self { items: vec![item], bound: own, dims, launches, copies, ..piece() });
         }
         match tail {

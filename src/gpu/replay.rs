@@ -1,16 +1,20 @@
 //! [`Replay`]: captured launches, and their runs.
 
 use super::bound_window::{BoundWindow, WindowUse};
-use super::captured::UseKind;
+use super::captured::{CapturedUse, UseKind};
+use super::content_state::reports;
 use super::element_writer::ElementWriter;
 use super::error_scope::in_error_scope;
+use super::part::Part;
 use super::pooled_buffer::PooledBuffer;
-use super::replay_input::Input;
+use super::replay_bound::BoundInputs;
+use super::replay_input::{Input, LastInput};
 use super::replay_kept::Kept;
 use super::replay_launches::{Bindings, Launches};
 use super::same_gpu::check_same_gpu;
 use super::scope::{OwnScope, Sink};
 use super::storage::{Access, Storage, note_uses};
+use super::tensor_pool::HoldsBuffers;
 use super::view::View;
 use super::write::SeenBy;
 use crate::error::call;
@@ -20,9 +24,6 @@ use std::sync::Arc;
 
 /// The function that errors of a run name.
 const OP: &str = "Replay::run";
-
-/// Sets of inputs whose bind groups are kept.
-const MAX_BINDINGS: usize = 4;
 
 /// Launches that [`Gpu::capture`](crate::Gpu::capture) has recorded, to be run any number of times.
 ///
@@ -40,35 +41,40 @@ pub struct Replay<R> {
     // NOTE: declared first, so that `kept` gets the buffers of outputs that have no other owner.
     outputs: R,
     launches: Arc<Launches>,
-    /// The inputs that the launches were captured with.
+    /// The inputs that the launches were captured with, in storages that stand for those of the runs.
     captured_inputs: Vec<Input>,
     /// The inputs of the last run; before the first run those of the capture.
-    inputs: Vec<Input>,
-    /// Bind groups for the inputs of the last runs, the latest first; at least one.
-    bindings: Vec<Arc<Bindings>>,
+    inputs: Vec<LastInput>,
+    bound: Arc<BoundInputs>,
     pub(super) kept: Kept,
 }
 
 impl<R> Replay<R> {
-    pub(super) fn new(kept: Kept, inputs: Vec<Input>, outputs: R) -> Result<Self> {
-        kept.check(&inputs)?;
+    pub(super) fn new(mut kept: Kept, inputs: &[Input], outputs: R) -> Result<Self> {
+        kept.check(inputs)?;
+        let captured_inputs = kept.let_go_of(inputs);
         let gpu = &kept.gpu;
         let (device, queue) = (&gpu.inner.device, &gpu.inner.queue);
         let captured = &kept.captured.launches;
         let created = in_error_scope(device, || {
-            let launches = Launches::new(captured, device, queue);
-            (launches, Bindings::new(captured, [&inputs, &inputs], None, device))
+            let launches = Launches::new(captured, &captured_inputs, device, queue);
+            (launches, Bindings::new(captured, [&captured_inputs, inputs], device))
         });
         let (launches, bindings) = created.map_err(|error| gpu.cause_of(error))?;
-        let (launches, bindings) = (Arc::new(launches), vec![Arc::new(bindings)]);
-        Ok(Self { outputs, launches, captured_inputs: inputs.clone(), inputs, bindings, kept })
+        let (launches, bound) = (Arc::new(launches), Arc::<BoundInputs>::default());
+        bound.add(&Arc::new(bindings));
+        let holder: Arc<dyn HoldsBuffers> = bound.clone();
+        gpu.inner.pool.add_replay(Arc::downgrade(&holder));
+        let inputs = inputs.iter().map(Input::last).collect();
+        Ok(Self { outputs, launches, captured_inputs, inputs, bound, kept })
     }
 
     /// Records one run that reads these inputs: for each input of the capture, the same tensor, or another one of the
     /// same shape, element type and strides. Returns the outputs.
     ///
-    /// The first run with other tensors creates bind groups for them; those of the last four sets of inputs are kept, with
-    /// their buffers.
+    /// The first run with other tensors creates bind groups for them. Those of the last four sets of inputs are kept, until
+    /// the buffers leave the pool of free buffers, or [`Gpu::trim`](crate::Gpu::trim) is called. So the replay keeps no memory
+    /// of tensors that were its inputs and are dropped. Buffers of an application stay bound until four other sets follow.
     ///
     /// # Errors
     /// [`Error::Input`] if the number of inputs, an element type, or the strides or the place of an input in its buffer
@@ -79,10 +85,12 @@ impl<R> Replay<R> {
     pub fn run(&mut self, inputs: &[View<'_>]) -> Result<&R> {
         call(OP, || {
             self.kept.gpu.inner.status.check()?;
-            let inputs = self.bind(inputs)?;
-            self.record(&inputs)?;
+            let (inputs, is_last, bindings) = self.bind(inputs)?;
+            self.record(&inputs, bindings)?;
             self.kept.gpu.inner.captures.add(&self.kept.captured.plans);
-            self.inputs = inputs;
+            if is_last == IsLast::No {
+                self.inputs = inputs.iter().map(Input::last).collect();
+            }
             Ok(())
         })?;
         Ok(&self.outputs)
@@ -154,28 +162,28 @@ impl<R> Replay<R> {
         self.kept.captured.seconds
     }
 
-    /// Bytes of the buffers that the replay has allocated: its outputs and temporaries.
+    /// Bytes of the buffers that the replay keeps: its outputs and temporaries, and those of tensors that it reads in every run
+    /// and that were dropped. [`Stats::bytes_in_use`](crate::gpu::Stats::bytes_in_use) and the memory budget count them.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.kept.bytes
+        self.kept.bytes()
     }
 
     pub(super) fn captured_inputs(&self) -> &[Input] {
         &self.captured_inputs
     }
 
-    /// Binds these inputs: the first bind groups are theirs.
-    fn bind(&mut self, views: &[View<'_>]) -> Result<Vec<Input>> {
+    /// These inputs, whether they are those of the last run, and their bind groups.
+    fn bind(&self, views: &[View<'_>]) -> Result<(Vec<Input>, IsLast, Arc<Bindings>)> {
         if views.len() != self.captured_inputs.len() {
             let why = format!("it was captured with {}, not {}", self.captured_inputs.len(), views.len());
             return Err(Error::input(format!("{OP}: the inputs"), why));
         }
         views.iter().try_for_each(|view| check_same_gpu(OP, &self.kept.gpu, view.gpu()))?;
         let inputs: Vec<Input> = views.iter().map(View::as_input).collect();
-        let bound = self.bindings.first();
-        let is_bound = bound.is_some_and(|bindings| bindings.are_of(&inputs));
-        if is_bound && self.inputs.iter().zip(&inputs).all(|(known, input)| known.is(input)) {
-            return Ok(inputs);
+        if self.inputs.iter().zip(&inputs).all(|(known, input)| known.is(input)) {
+            let bindings = self.bindings(&inputs)?;
+            return Ok((inputs, IsLast::Yes, bindings));
         }
         for (at, (captured, input)) in self.captured_inputs.iter().zip(&inputs).enumerate() {
             captured.check(at, input)?;
@@ -185,41 +193,42 @@ impl<R> Replay<R> {
                 "it lies in a buffer that the replay writes to: copy it, or take turns with a second replay";
             return Err(Error::input(format!("{OP}: input {at}"), why));
         }
-        let known = self.bindings.iter().position(|bindings| bindings.are_of(&inputs));
-        let bindings = match known {
-            Some(at) => self.bindings.remove(at),
-            None => {
-                let (captured, device) = (&self.kept.captured.launches, &self.kept.gpu.inner.device);
-                let places = [&self.captured_inputs[..], &inputs];
-                let created = in_error_scope(device, || {
-                    Bindings::new(captured, places, self.bindings.first().map(|known| &**known), device)
-                });
-                Arc::new(created.map_err(|error| self.kept.gpu.cause_of(error))?)
-            }
-        };
-        self.bindings.insert(0, bindings);
-        self.bindings.truncate(MAX_BINDINGS);
-        Ok(inputs)
+        let bindings = self.bindings(&inputs)?;
+        Ok((inputs, IsLast::No, bindings))
+    }
+
+    /// The bind groups for these inputs.
+    fn bindings(&self, inputs: &[Input]) -> Result<Arc<Bindings>> {
+        if let Some(known) = self.bound.of(inputs) {
+            return Ok(known);
+        }
+        let (captured, device) = (&self.kept.captured.launches, &self.kept.gpu.inner.device);
+        let places = [&self.captured_inputs[..], inputs];
+        let created = in_error_scope(device, || Bindings::new(captured, places, device));
+        let created = Arc::new(created.map_err(|error| self.kept.gpu.cause_of(error))?);
+        self.bound.add(&created);
+        Ok(created)
     }
 
     /// Records a run with these inputs, which are bound.
-    fn record(&self, inputs: &[Input]) -> Result<()> {
-        let (gpu, Some(bindings)) = (&self.kept.gpu, self.bindings.first()) else { return Ok(()) };
+    fn record(&self, inputs: &[Input], bindings: Arc<Bindings>) -> Result<()> {
+        let gpu = &self.kept.gpu;
         if self.launches.len() == 0 {
             return Ok(());
         }
-        let uses = self.uses(inputs).map(|(storage, kind)| {
+        let uses = self.uses(inputs).map(|(storage, kind, _)| {
             (&**storage, if kind == UseKind::Reads { Access::Reads } else { Access::Writes })
         });
         for used in uses.clone() {
             gpu.check_taken(OP, used, OwnScope::IsOrdered)?;
         }
-        for (storage, _) in self.uses(inputs).filter(|(_, kind)| *kind != UseKind::Overwrites) {
-            storage.contents.check()?;
+        let reports = reports();
+        for (storage, _, part) in self.uses(inputs).filter(|(_, kind, _)| *kind != UseKind::Overwrites) {
+            storage.contents.check(part)?;
         }
         let mut state = gpu.lock_ordered(OP, uses.clone())?;
         let sequence = state.next_sequence();
-        let bound = self.uses(inputs).map(|(storage, kind)| kind.bound(storage, sequence));
+        let bound = self.uses(inputs).map(|(storage, kind, part)| kind.bound((storage, part), sequence));
         let counts = &self.kept.captured.counts;
         if let Some(scope) = state.scope() {
             let Sink::Recording(recording) = &mut scope.sink else {
@@ -228,37 +237,48 @@ impl<R> Replay<R> {
                 return Err(Error::input(OP, why));
             };
             note_uses(&scope.work, uses);
-            recording.push_replay(&self.launches, bindings, bound, sequence);
+            recording.push_replay(&self.launches, bindings, bound, (sequence, reports));
             state.counts.add_all(counts);
             return Ok(());
         }
-        state.open.push_replay(&self.launches, bindings, bound, sequence);
+        state.open.push_replay(&self.launches, bindings, bound, (sequence, reports));
         state.open.seconds += self.seconds();
         state.counts.add_all(counts);
         gpu.submit_if_full(state)
     }
 
-    /// The storages that a run with these inputs uses.
-    fn uses<'a>(&'a self, inputs: &'a [Input]) -> impl Iterator<Item = (&'a Arc<Storage>, UseKind)> + Clone {
-        let current = move |storage| {
+    /// The storages that a run with these inputs uses, how, and what of them at most.
+    fn uses<'a>(
+        &'a self,
+        inputs: &'a [Input],
+    ) -> impl Iterator<Item = (&'a Arc<Storage>, UseKind, &'a Part)> + Clone {
+        let current = move |used: &'a CapturedUse| {
             let mut inputs = self.captured_inputs.iter().zip(inputs);
-            inputs
-                .find(|(captured, _)| Arc::ptr_eq(&captured.storage, storage))
-                .map_or(storage, |(_, now)| &now.storage)
+            match inputs.find(|(captured, _)| Arc::ptr_eq(&captured.storage, &used.storage)) {
+                None => (&used.storage, used.kind, &used.part),
+                Some((_, now)) => (&now.storage, used.kind, &now.part),
+            }
         };
-        self.kept.uses.iter().map(move |used| (current(&used.storage), used.kind))
+        self.kept.uses.iter().map(current)
     }
+}
+
+/// Whether the inputs of a run are those of the last run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum IsLast {
+    Yes,
+    No,
 }
 
 impl UseKind {
     /// The storage as one run at `sequence` uses it.
-    fn bound(self, storage: &Arc<Storage>, sequence: u64) -> BoundWindow {
+    fn bound(self, (storage, part): (&Arc<Storage>, &Part), sequence: u64) -> BoundWindow {
         let access = match self {
             Self::Reads => WindowUse::Read,
             Self::Updates => WindowUse::Write,
             Self::Overwrites => WindowUse::Overwrite { begun: sequence },
         };
-        BoundWindow::new(storage.clone(), 0..storage.len, access)
+        BoundWindow::of(storage.clone(), 0..storage.len, access, part.clone())
     }
 }
 

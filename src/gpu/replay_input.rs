@@ -1,6 +1,7 @@
 //! An input of a replay: a tensor that another one can take the place of.
 
 use super::bound_window::BoundWindow;
+use super::part::Part;
 use super::pooled_buffer::PooledBuffer;
 use super::storage::Storage;
 use crate::layout::{DType, Layout, window};
@@ -19,24 +20,47 @@ pub(super) struct Input {
     tensors: Weak<PooledBuffer>,
     pub(super) layout: Layout,
     pub(super) dtype: DType,
+    /// The elements.
+    pub(super) part: Part,
     /// The aligned bytes that contain the elements.
     window: Range<u64>,
 }
 
-impl Input {
-    pub(super) fn new(pooled: &Arc<PooledBuffer>, layout: Layout, dtype: DType) -> Self {
-        let (storage, tensors) = (pooled.storage().clone(), Arc::downgrade(pooled));
-        Self { storage, tensors, layout, dtype, window: window(layout.bytes(dtype)) }
-    }
+/// The input of the last run. It keeps no buffer alive.
+pub(super) struct LastInput {
+    tensors: Weak<PooledBuffer>,
+    pub(super) layout: Layout,
+    pub(super) dtype: DType,
+}
 
+impl LastInput {
     /// Keeps the buffer from returning to its pool. None if it has returned, because all its tensors were dropped.
     pub(super) fn hold(&self) -> Option<Arc<PooledBuffer>> {
         self.tensors.upgrade()
     }
 
-    /// Whether both are one tensor, in the same place.
-    pub(super) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.storage, &other.storage) && self.layout == other.layout && self.dtype == other.dtype
+    /// Whether this is the same tensor, in the same place.
+    pub(super) fn is(&self, other: &Input) -> bool {
+        let is_same = Weak::ptr_eq(&self.tensors, &other.tensors);
+        is_same && self.layout == other.layout && self.dtype == other.dtype
+    }
+}
+
+impl Input {
+    pub(super) fn new(pooled: &Arc<PooledBuffer>, layout: Layout, dtype: DType) -> Self {
+        let (storage, tensors) = (pooled.storage().clone(), Arc::downgrade(pooled));
+        let (part, window) = (Part::of(&layout, dtype), window(layout.bytes(dtype)));
+        Self { storage, tensors, layout, dtype, part, window }
+    }
+
+    /// What a replay remembers of it between two runs.
+    pub(super) fn last(&self) -> LastInput {
+        LastInput { tensors: self.tensors.clone(), layout: self.layout, dtype: self.dtype }
+    }
+
+    /// The same input in `storage`, which takes the place of the captured one.
+    pub(super) fn in_place_of(&self, storage: Arc<Storage>) -> Self {
+        Self { storage, ..self.clone() }
     }
 
     /// Whether a launch binds this input.

@@ -1,8 +1,9 @@
 //! What a replay keeps of its capture: the launches, and the buffers that they use.
 
 use super::captured::{Captured, CapturedUse, UseKind};
-use super::content_state::Reason;
+use super::content_state::{ContentState, Reason};
 use super::handle::Gpu;
+use super::part::Part;
 use super::replay_input::Input;
 use super::storage::Storage;
 use super::taken_work::TakenWork;
@@ -18,8 +19,6 @@ pub(super) struct Kept {
     pub(super) captured: Captured,
     /// The storages that the launches use.
     pub(super) uses: Vec<CapturedUse>,
-    /// Bytes of the buffers that the capture has allocated.
-    pub(super) bytes: u64,
     work: Arc<TakenWork>,
 }
 
@@ -31,11 +30,37 @@ impl Kept {
         let sequence = gpu.inner.recorder.lock().next_sequence();
         let written = uses.iter().filter(|used| used.kind != UseKind::Reads);
         for used in written.filter(|used| allocated.contains(&used.storage.buffer)) {
-            used.storage.contents.fail(sequence, why);
+            used.storage.contents.fail(sequence, &Part::WHOLE, why);
         }
         work.captured();
-        let bytes = allocated.iter().map(wgpu::Buffer::size).sum();
-        Self { gpu: gpu.clone(), captured, uses, bytes, work }
+        Self { gpu: gpu.clone(), captured, uses, work }
+    }
+
+    /// Bytes of the buffers that only the replay keeps.
+    pub(super) fn bytes(&self) -> u64 {
+        self.work.bytes()
+    }
+
+    /// Lets go of the tensors that the launches were captured with, because every run brings its own. From now on, a storage
+    /// without memory of its own stands for each. Returns the inputs with these.
+    ///
+    /// NOTE: an input without elements is in no launch, even if its buffer is.
+    pub(super) fn let_go_of(&mut self, inputs: &[Input]) -> Vec<Input> {
+        let nothing = self.gpu.inner.progress.placeholder();
+        let stand_in = |input: &Input| {
+            Arc::new(Storage::new(nothing.clone(), input.storage.len, ContentState::default()))
+        };
+        let stand_ins: Vec<_> = inputs.iter().map(stand_in).collect();
+        for (input, stand_in) in inputs.iter().zip(&stand_ins).filter(|(input, _)| !input.layout.is_empty()) {
+            let bound = self.captured.launches.iter_mut().flat_map(|launch| &mut launch.bound);
+            let storages = bound.map(|bound| &mut bound.storage);
+            let storages = storages.chain(self.uses.iter_mut().map(|used| &mut used.storage));
+            let captured = storages.filter(|storage| Arc::ptr_eq(storage, &input.storage));
+            captured.for_each(|storage| storage.clone_from(stand_in));
+            input.storage.taken.forget(&self.work);
+        }
+        self.captured.operands.clear();
+        inputs.iter().zip(stand_ins).map(|(input, stand_in)| input.in_place_of(stand_in)).collect()
     }
 
     /// Fails unless the launches are complete, and other tensors can take the place of these inputs.

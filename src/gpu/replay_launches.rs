@@ -1,5 +1,6 @@
 //! The launches of a replay as they are encoded in every run.
 
+use super::bound_window::BoundWindow;
 use super::captured::CapturedLaunch;
 use super::pipeline::{Dims, Pipeline};
 use super::replay_input::Input;
@@ -15,22 +16,35 @@ pub(super) struct Launches {
 
 struct Launch {
     pipeline: Arc<Pipeline>,
+    /// Its bind group, if it uses no input.
+    group: Option<wgpu::BindGroup>,
     dims: Vec<u8>,
     /// The place of its dims in the ring.
     offset: wgpu::DynamicOffset,
     grid: [u32; 3],
 }
 
-/// The bind groups of the launches, for one set of inputs.
+/// The bind groups of the launches that use inputs, for one set of inputs.
 pub(super) struct Bindings {
     /// Where the inputs lie. Buffers rather than storages: a bind group holds for whatever lies there.
     places: Vec<(wgpu::Buffer, u64)>,
     groups: Vec<wgpu::BindGroup>,
 }
 
+impl CapturedLaunch {
+    fn uses(&self, inputs: &[Input]) -> bool {
+        inputs.iter().any(|input| self.bound.iter().any(|bound| input.has(bound)))
+    }
+}
+
 impl Launches {
     /// The caller opens an error scope around this.
-    pub(super) fn new(captured: &[CapturedLaunch], device: &wgpu::Device, queue: &wgpu::Queue) -> Self {
+    pub(super) fn new(
+        captured: &[CapturedLaunch],
+        inputs: &[Input],
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+    ) -> Self {
         let needs_ring = captured.iter().any(|launch| launch.pipeline.dims == Dims::Ring);
         let mut dims = needs_ring.then(|| Ring::new(device, captured.len()));
         let launch = |launch: &CapturedLaunch| {
@@ -38,7 +52,10 @@ impl Launches {
                 (Dims::Ring, Some(ring)) => ring.push(&launch.dims),
                 _ => 0,
             };
-            Launch { pipeline: launch.pipeline.clone(), dims: launch.dims.clone(), offset, grid: launch.grid }
+            let CapturedLaunch { pipeline, dims, grid, .. } = launch;
+            let bind = || pipeline.bind(device, launch.bound.iter().map(BoundWindow::resource));
+            let group = (!launch.uses(inputs)).then(bind);
+            Launch { pipeline: pipeline.clone(), group, dims: dims.clone(), offset, grid: *grid }
         };
         let launches = captured.iter().map(launch).collect();
         dims.iter_mut().for_each(|ring| ring.write(queue));
@@ -51,7 +68,9 @@ impl Launches {
 
     /// Encodes all launches.
     pub(super) fn encode(&self, bindings: &Bindings, pass: &mut wgpu::ComputePass<'_>) {
-        for (launch, group) in self.launches.iter().zip(&bindings.groups) {
+        let mut of_inputs = bindings.groups.iter();
+        for launch in &self.launches {
+            let group = launch.group.as_ref().or_else(|| of_inputs.next());
             pass.set_pipeline(&launch.pipeline.pipeline);
             pass.set_bind_group(0, group, &[]);
             match (launch.pipeline.dims, &self.dims) {
@@ -65,34 +84,27 @@ impl Launches {
 }
 
 impl Bindings {
-    /// Binds the captured launches to these inputs. Launches that use none of them share the groups of `known`. The caller
-    /// opens an error scope around this.
-    pub(super) fn new(
-        captured: &[CapturedLaunch],
-        [from, to]: [&[Input]; 2],
-        known: Option<&Self>,
-        device: &wgpu::Device,
-    ) -> Self {
-        let group = |(at, launch): (usize, &CapturedLaunch)| {
-            let is_input = |input: &Input| launch.bound.iter().any(|bound| input.has(bound));
-            match known {
-                Some(known) if !from.iter().any(is_input) => known.groups[at].clone(),
-                _ => {
-                    let moved = launch.bound.iter().map(|bound| {
-                        let input = from.iter().zip(to).find(|(from, _)| from.has(bound));
-                        input.map_or_else(|| bound.clone(), |(from, to)| from.moved(bound, to))
-                    });
-                    let moved: Vec<_> = moved.collect();
-                    launch.pipeline.bind(device, moved.iter().map(|bound| bound.resource()))
-                }
-            }
+    /// Binds the captured launches that use the inputs `from` to the inputs `to`. The caller opens an error scope around this.
+    pub(super) fn new(captured: &[CapturedLaunch], [from, to]: [&[Input]; 2], device: &wgpu::Device) -> Self {
+        let group = |launch: &CapturedLaunch| {
+            let moved = launch.bound.iter().map(|bound| {
+                let input = from.iter().zip(to).find(|(from, _)| from.has(bound));
+                input.map_or_else(|| bound.clone(), |(from, to)| from.moved(bound, to))
+            });
+            let moved: Vec<_> = moved.collect();
+            launch.pipeline.bind(device, moved.iter().map(BoundWindow::resource))
         };
-        let groups = captured.iter().enumerate().map(group).collect();
+        let groups = captured.iter().filter(|launch| launch.uses(from)).map(group).collect();
         Self { places: to.iter().map(Input::place).collect(), groups }
     }
 
     /// Whether these inputs are bound.
     pub(super) fn are_of(&self, inputs: &[Input]) -> bool {
         self.places.iter().zip(inputs).all(|(place, input)| input.is_at(place))
+    }
+
+    /// The buffers of the inputs.
+    pub(super) fn buffers(&self) -> impl Iterator<Item = &wgpu::Buffer> {
+        self.places.iter().map(|(buffer, _)| buffer)
     }
 }

@@ -4,6 +4,7 @@ use super::bound_window::{BoundWindow, WindowUse};
 use super::element_writer::ElementWriter;
 use super::handle::Gpu;
 use super::memory::Allocation;
+use super::part::Part;
 use super::scope::{OwnScope, Sink};
 use super::staging_slot::Slot;
 use super::storage::{Access, Storage, note_uses};
@@ -70,19 +71,20 @@ impl Gpu {
         let used = (&**storage, Access::Writes);
         let mut state = self.lock_ordered(op, std::iter::once(used))?;
         let sequence = state.next_sequence();
-        let is_whole = bytes.start == 0 && bytes.end >= storage.len;
-        let access = if is_whole { WindowUse::Overwrite { begun: sequence } } else { WindowUse::Write };
-        let bound = [BoundWindow::new(storage.clone(), bytes, access)];
+        let access = WindowUse::Overwrite { begun: sequence };
+        let bound = [BoundWindow::of(storage.clone(), bytes.clone(), access, Part::Bytes(bytes))];
+        // It reads nothing of the device.
+        let at = (sequence, 0);
         if let Some(scope) = state.scope() {
             let Sink::Recording(recording) = &mut scope.sink else {
                 return Err(Error::input(op, "the closure of `capture` cannot upload"));
             };
             note_uses(&scope.work, std::iter::once(used));
-            recording.push_copy(Copy::FromHost(slot), bound, sequence);
+            recording.push_copy(Copy::FromHost(slot), bound, at);
             return Ok(());
         }
         slot.recorded_in(&state.open.outcome);
-        state.open.push_copy(Copy::FromHost(slot), bound, sequence);
+        state.open.push_copy(Copy::FromHost(slot), bound, at);
         self.submit_if_full(state)
     }
 

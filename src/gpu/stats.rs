@@ -15,6 +15,10 @@ pub struct Stats {
     pub bytes_bound_for_writing: u64,
     /// Pipelines compiled.
     pub pipelines: u64,
+    /// Compiled pipelines that are kept for later launches, those that replays and work under way use included: at most
+    /// [`GpuOptions::max_pipelines`](crate::GpuOptions::max_pipelines), unless more are in use. [`Gpu::trim`](crate::Gpu::trim)
+    /// frees those that are not in use.
+    pub pipelines_kept: u64,
     /// Launches that asked a new pipeline for its subgroup size, each in a submission of its own. Only on devices with
     /// several sizes, for kernels on cooperative matrices. They do not count as `launches` and `submits`.
     pub proofs: u64,

@@ -79,6 +79,13 @@ impl TakenUses {
         self.has_uses.store(true, Ordering::Release);
     }
 
+    /// This work does not use the storage any more. The caller holds no lock.
+    pub(super) fn forget(&self, work: &Arc<TakenWork>) {
+        let is_it = |(known, _): &mut (Arc<TakenWork>, Access)| Arc::ptr_eq(known, work);
+        let forgotten: Vec<_> = self.uses.lock().extract_if(.., is_it).collect();
+        drop(forgotten);
+    }
+
     /// Whether this work uses the storage.
     pub(super) fn has(&self, work: &Arc<TakenWork>) -> bool {
         self.uses.lock().iter().any(|(known, _)| Arc::ptr_eq(known, work))

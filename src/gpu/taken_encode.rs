@@ -91,7 +91,10 @@ impl Taking<'_> {
 impl Drop for Taking<'_> {
     fn drop(&mut self) {
         if self.recording.len() > 0 {
-            self.recording.fail_all(&self.why);
+            match self.work.is_in_encoder() {
+                true => self.recording.never_ran(&self.why),
+                false => self.recording.fail_all(&self.why),
+            }
             self.work.fail(&self.why);
         }
     }

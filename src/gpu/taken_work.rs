@@ -2,10 +2,11 @@
 
 use super::content_state::{ContentState, Reason};
 use super::lock::Lock;
-use super::pool::Pool;
+use super::part::Part;
 use super::receipt::{Answer, Receipt, Receipts};
 use super::ring::Ring;
 use super::storage::{Access, Storage};
+use super::tensor_pool::TensorPool;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -47,10 +48,10 @@ pub(super) enum Stage {
     Done,
 }
 
-type WeakPool = Weak<Lock<Pool<wgpu::Buffer>>>;
+type WeakPool = Weak<TensorPool>;
 
-/// Contents that a launch writes, and the sequence of the launch.
-type Write = (Arc<ContentState>, u64);
+/// Contents that a launch writes, the part of them, and the sequence of the launch.
+type Write = (Arc<ContentState>, Part, u64);
 
 /// What taken work keeps.
 #[derive(Default)]
@@ -105,6 +106,11 @@ impl TakenWork {
         std::ptr::eq(self, known) || (self.encoder.is_some() && self.encoder == known.encoder)
     }
 
+    /// Whether it is recorded into an application's encoder, as whole operations.
+    pub(super) fn is_in_encoder(&self) -> bool {
+        self.encoder.is_some()
+    }
+
     pub(super) fn stage(&self) -> Stage {
         match self.stage.load(Ordering::Acquire) {
             0 => Stage::Unsubmitted,
@@ -136,7 +142,7 @@ impl TakenWork {
 
     /// Until the work is submitted or dropped, the pool hands out no buffer that this recording used last. The recording
     /// is the work, which may run later than what is recorded next.
-    pub(super) fn hold_back(&self, pool: &Arc<Lock<Pool<wgpu::Buffer>>>, recording: u64) {
+    pub(super) fn hold_back(&self, pool: &Arc<TensorPool>, recording: u64) {
         pool.lock().hold_back(recording);
         self.held.lock().held_back = Some((Arc::downgrade(pool), recording));
     }
@@ -192,6 +198,16 @@ impl TakenWork {
         storage.taken.note(self, Access::Writes);
     }
 
+    /// Bytes of the buffers that only the replay of this capture keeps: those that the capture has allocated, and those of
+    /// dropped tensors that it reads.
+    pub(super) fn bytes(&self) -> u64 {
+        let held = self.held.lock();
+        let own = held.allocated.iter().flatten().map(wgpu::Buffer::size).sum::<u64>();
+        let is_other =
+            |freed: &&FreedBuffer| held.allocated.as_ref().is_none_or(|own| !own.contains(&freed.buffer));
+        own + held.freed.iter().filter(is_other).map(|freed| freed.buffer.size()).sum::<u64>()
+    }
+
     /// The buffers that the capture has allocated.
     pub(super) fn allocated(&self) -> HashSet<wgpu::Buffer> {
         self.held.lock().allocated.clone().unwrap_or_default()
@@ -225,11 +241,17 @@ impl TakenWork {
         self.give_back(kept);
     }
 
-    /// The work will never run. Marks its outputs as failed.
+    /// The work will never run. Marks its outputs as not written.
     pub(super) fn fail(&self, why: &Reason) {
         // NOTE: under the lock, so that another thread that finds the same passes only when all are marked.
         let held = self.held.lock();
-        held.writes.iter().for_each(|(contents, sequence)| contents.fail(*sequence, why));
+        for (contents, part, sequence) in &held.writes {
+            // What was taken from the open recording may be the end of an operation whose first launches have run.
+            match self.is_in_encoder() {
+                true => contents.never_ran(*sequence, part, why),
+                false => contents.fail(*sequence, part, why),
+            }
+        }
         drop(held);
         let mut kept = self.leave(Stage::Done);
         self.spares.bytes_left.fetch_add(std::mem::take(&mut kept.bytes_staged), Ordering::Relaxed);
@@ -274,7 +296,7 @@ impl TakenWork {
             && let Some(pool) = pool.upgrade()
         {
             let evicted = pool.lock().let_go(recording);
-            drop(evicted);
+            pool.drop_evicted(evicted);
         }
         freed.into_iter().for_each(FreedBuffer::release);
     }
@@ -293,10 +315,7 @@ impl FreedBuffer {
         }
         // The pool was dropped together with the device.
         let Some(pool) = self.pool.upgrade() else { return };
-        let size = self.buffer.size();
-        let reusable = self.last_use.map(|last_use| (self.buffer, last_use));
-        let evicted = pool.lock().give(size, reusable);
-        drop(evicted);
+        pool.give(self.buffer.size(), self.buffer, self.last_use);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Records copies between the textures of an application and storages.
 
 use super::bound_window::{BoundWindow, WindowUse};
+use super::content_state::reports;
 use super::handle::Gpu;
 use super::memory::Allocation;
 use super::scope::Sink;
@@ -45,7 +46,10 @@ impl Gpu {
         copy: TexelCopy,
         allocation: &Allocation,
     ) -> Result<()> {
-        let (storage, len) = (allocation.storage(), allocation.len());
+        let (storage, len, reports) = (allocation.storage(), allocation.len(), reports());
+        if copy.direction == TexelDirection::ToTexture {
+            allocation.check()?;
+        }
         let mut bound = BoundWindow::new(storage.clone(), 0..len, WindowUse::Read);
         if copy.direction == TexelDirection::FromTexture {
             bound.access = WindowUse::Write;
@@ -60,12 +64,12 @@ impl Gpu {
         if let Some(scope) = state.scope() {
             let Sink::Recording(recording) = &mut scope.sink else { return Err(Error::input(op, CAPTURED)) };
             note_uses(&scope.work, std::iter::once(used));
-            recording.push_copy(copied, [bound], sequence);
+            recording.push_copy(copied, [bound], (sequence, reports));
             return Ok(());
         }
         // Each byte is read and written.
         state.open.seconds += 2.0 * len as f64 / self.caps().machine.memory_bandwidth;
-        state.open.push_copy(copied, [bound], sequence);
+        state.open.push_copy(copied, [bound], (sequence, reports));
         self.submit_if_full(state)
     }
 }

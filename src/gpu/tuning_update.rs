@@ -12,6 +12,9 @@ const MAX_LINE_BYTES: usize = 3 << 20;
 /// Maximum number of times that one problem was tuned, of which the file says what was tried.
 const MAX_TIMES: usize = 3;
 
+/// Maximum number of problems that are known not to be tunable in this run. Past it, all are tried again.
+const MAX_GIVEN_UP: usize = 4096;
+
 /// The right to tune. Only one thread has it at a time. Its drop returns it.
 pub(super) struct Turn<'a>(&'a TuningMemory);
 
@@ -79,7 +82,11 @@ impl TuningMemory {
 
     /// Notes that a problem cannot be tuned in this run.
     pub(super) fn give_up(&self, key: String) {
-        self.state.lock().given_up.insert(key);
+        let given_up = &mut self.state.lock().given_up;
+        if given_up.len() >= MAX_GIVEN_UP {
+            given_up.clear();
+        }
+        given_up.insert(key);
     }
 
     /// Whether a problem could not be tuned in this run.

@@ -12,6 +12,10 @@ use crate::kernel::KERNELS;
 /// Maximum size in bytes of a file of verdicts. A larger file is not read.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
+/// Maximum number of kernels whose subgroup sizes are kept. The oldest make room. With the rows, they stay far below the size
+/// of a file that is read.
+const MAX_KERNELS: usize = 4096;
+
 /// The verdicts of one adapter and driver as in its file: a header, then one line for each verdict and each kernel.
 pub(super) struct Verdicts {
     file: CacheFile,
@@ -79,6 +83,11 @@ impl Verdicts {
         }
         state.lines.retain(|line| new.iter().all(|new| subject(new) != subject(line)));
         state.lines.extend(new);
+        let sizes = state.lines.iter().filter(|line| line.contains(SUBGROUPS_OF)).count();
+        for _ in MAX_KERNELS..sizes {
+            let oldest = state.lines.iter().position(|line| line.contains(SUBGROUPS_OF));
+            oldest.map(|at| state.lines.remove(at));
+        }
         state.is_stale = true;
         if state.is_written {
             return;
@@ -173,6 +182,22 @@ mod tests {
         let lines = found.state.lock().lines.clone();
         let row = line(&row, Verdict::OtherSubgroups);
         assert_eq!(lines, ["gemm/coop 1, subgroups of 64", "gemm/coop 12, subgroups of 8", row.as_str()]);
+    }
+
+    #[test]
+    fn sizes_are_kept_of_the_latest_kernels() {
+        let row = fixtures::radv_rdna3().rows[1];
+        let found = verdicts(&[line(&row, Verdict::Verified)]);
+        for kernel in 0..MAX_KERNELS + 3 {
+            let mut state = found.state.lock();
+            state.is_written = true; // by another thread, so that this one writes no file
+            drop(state);
+            found.store_subgroup_size(&format!("gemm/coop {kernel}"), 32);
+        }
+        assert_eq!(found.state.lock().lines.len(), MAX_KERNELS + 1);
+        assert_eq!(found.subgroup_size("gemm/coop 2"), None);
+        assert_eq!(found.subgroup_size("gemm/coop 3"), Some(32));
+        assert_eq!(found.of(&row), Verdict::Verified);
     }
 
     #[test]

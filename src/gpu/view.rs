@@ -3,7 +3,9 @@
 use super::binding::Binding;
 use super::handle::Gpu;
 use super::memory::Allocation;
+use super::part::Part;
 use super::replay_input::Input;
+use super::storage::Access;
 use crate::layout::{DType, Layout};
 use crate::{Error, Result};
 use std::fmt;
@@ -16,7 +18,7 @@ pub struct View<'a> {
     allocation: &'a Allocation,
     pub(crate) layout: Layout,
     pub(crate) dtype: DType,
-    /// For an operation that writes the whole storage and reads nothing of it: the sequence at which it begins.
+    /// For an operation that writes every element and reads none: the sequence at which it begins.
     overwritten_from: Option<u64>,
     ownership: Ownership,
 }
@@ -61,10 +63,9 @@ impl<'a> View<'a> {
         std::ptr::eq(self.allocation, other.allocation)
     }
 
-    /// Marks the view as an output of an operation that began at this sequence, writes the whole storage and reads
-    /// nothing of it. Does nothing if `begun` is None.
-    pub(crate) fn overwritten_from(self, begun: Option<u64>) -> Self {
-        Self { overwritten_from: begun, ..self }
+    /// Marks the view as an output of an operation that began at this sequence, writes every element of it and reads none.
+    pub(crate) fn overwritten_from(self, begun: u64) -> Self {
+        Self { overwritten_from: Some(begun), ..self }
     }
 
     /// The same buffer with another layout. The caller has proved that the layout is within the elements of this view.
@@ -77,29 +78,42 @@ impl<'a> View<'a> {
         self.ownership == Ownership::Exclusive
     }
 
-    /// Begins an operation that writes every element of this view and reads none. If the view covers the whole storage,
-    /// failures of earlier writes no longer matter.
-    pub(crate) fn overwritten_if_whole(&self) -> Self {
-        let is_whole =
-            self.layout.is_contiguous() && self.layout.bytes(self.dtype) == (0..self.allocation.len());
-        Self { overwritten_from: is_whole.then(|| self.allocation.begin_write()), ..*self }
+    /// Begins an operation that writes every element of this view and reads none. Failures of earlier writes of them no longer
+    /// matter.
+    pub(super) fn overwritten(self) -> Self {
+        self.overwritten_from(self.allocation.begin_write())
     }
 
-    /// Marks the contents as never computed because of `error`, if a launch that was recorded after `begun` writes to
-    /// them.
+    /// Takes what the elements were before launches that never ran as their values.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if taken work that is not submitted writes the buffer; [`Error::Device`] if the device is lost, or a
+    /// launch has failed that may have written some of the elements.
+    pub(crate) fn revert(&self, op: &'static str) -> Result<()> {
+        let gpu = self.gpu();
+        gpu.inner.status.check()?;
+        gpu.check_outside_scope(op, "looks at what has run")?;
+        let storage = self.allocation.storage();
+        gpu.settle(op, storage, Access::Writes)?;
+        storage.contents.revert(&self.part())
+    }
+
+    /// The elements, as a part of the buffer.
+    pub(super) fn part(&self) -> Part {
+        Part::of(&self.layout, self.dtype)
+    }
+
+    /// Marks the elements as never computed because of `error`, if a launch that was recorded after `begun` writes to the
+    /// buffer.
     pub(crate) fn fail_if_written_since(&self, begun: u64, error: &Error) {
         if self.allocation.is_written_since(begun) {
-            self.allocation.fail(error);
+            self.allocation.fail(&self.part(), error);
         }
     }
 
     /// The window of the buffer that contains the elements, for a kernel to bind.
     pub(crate) fn bind(&self) -> Binding<'a> {
-        let binding = Binding::new(self.allocation, self.layout.bytes(self.dtype));
-        match self.overwritten_from {
-            Some(begun) => binding.overwritten_from(begun),
-            None => binding,
-        }
+        Binding::new(self.allocation, (&self.layout, self.dtype), self.overwritten_from)
     }
 }
 

@@ -15,6 +15,8 @@ pub(super) struct Item {
     /// Its windows, among those of the recording.
     pub(super) bound: Range<usize>,
     pub(super) sequence: u64,
+    /// The failures that had been reported when its operands were checked.
+    pub(super) reports: u64,
 }
 
 /// What an item runs.

@@ -3,6 +3,7 @@
 use super::handle::Gpu;
 #[cfg(not(target_arch = "wasm32"))]
 use super::memory::Allocation;
+use super::part::Part;
 use super::scope::OwnScope;
 use super::storage::{Access, Storage};
 use crate::error::Named;
@@ -43,10 +44,9 @@ impl Gpu {
         self.check_outside_capture("write")?;
         self.settle("write", storage, Access::Writes)?;
         self.write_words(storage, start, bytes).named("write")?;
-        if start == 0 && bytes.len() as u64 >= storage.len {
-            let sequence = self.inner.recorder.lock().next_sequence();
-            storage.contents.note_whole_write(sequence);
-        }
+        let sequence = self.inner.recorder.lock().next_sequence();
+        let written = Part::Bytes(start..start + bytes.len() as u64);
+        storage.contents.note_overwrite(&written, storage.len, sequence);
         Ok(())
     }
 
@@ -65,7 +65,7 @@ impl Gpu {
         let len = usize::try_from(to.len()).map_err(Error::device)? / size_of::<T>();
         self.write_chunks(op, storage, len, &mut fill)?;
         let sequence = self.inner.recorder.lock().next_sequence();
-        storage.contents.note_whole_write(sequence);
+        storage.contents.note_overwrite(&Part::WHOLE, storage.len, sequence);
         Ok(())
     }
 

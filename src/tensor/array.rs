@@ -223,7 +223,7 @@ impl<T: Element> Tensor<T> {
     /// writes do not count. If an application is to write the tensor, use a tensor from [`Gpu::empty`] that has not
     /// been the output of any operation.
     pub fn buffer(&self) -> Result<(&wgpu::Buffer, Range<u64>)> {
-        Ok((self.gpu().export(&self.storage)?, self.bytes()))
+        Ok((self.gpu().export(&self.storage, (&self.layout, T::DTYPE))?, self.bytes()))
     }
 
     /// Whether both tensors share a buffer.

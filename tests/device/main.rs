@@ -16,6 +16,7 @@ mod manners;
 mod opening;
 mod operations;
 mod ordering;
+mod pipelines;
 mod proof;
 mod recording;
 mod replay;

@@ -60,6 +60,10 @@ impl<T: Real> KeyValueCache<T> {
     /// Appends keys and values, in two launches. What the cache held stays where it is, and no memory is allocated. If the call fails, the
     /// cache holds what it held before.
     ///
+    /// If the launches never run, because the closure of [`Gpu::record_into`] fails later or the application drops the encoder, then only
+    /// the new positions are missing, and reading them is an error. [`truncate`](Self::truncate) to the length from before, or
+    /// [`clear`](Self::clear): what is appended next is there again.
+    ///
     /// Views that [`keys`](Self::keys) returned earlier keep their length. In a [`Replay`](crate::Replay), each run writes where the
     /// capture did: the capture itself only counts the new positions, and writes nothing. Run the replay before the cache is used again, or
     /// [`truncate`](Self::truncate) it.

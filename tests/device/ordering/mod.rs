@@ -9,6 +9,7 @@ mod frames;
 mod memory;
 mod one_encoder;
 mod order;
+mod parts;
 mod receipts;
 mod reuse;
 mod rules;

@@ -2,6 +2,7 @@
 
 mod bits;
 mod callbacks;
+mod held;
 mod inputs;
 mod long;
 mod memory;

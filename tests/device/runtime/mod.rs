@@ -1,6 +1,7 @@
 //! The runtime as an enemy uses it: launches that fail in the midst of others, callbacks that call back, uploads without
 //! end, absurd sizes, a device that is lost and does not say so.
 
+mod budgets;
 mod callbacks;
 mod exported;
 mod failures;

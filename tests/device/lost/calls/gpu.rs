@@ -37,6 +37,7 @@ pub(super) const CALLS: &[Call] = &[
     ("Replay::run", |it| it.replay.run(&[it.a.view()]).map(drop)),
     ("Replay::write", |it| it.replay.write(0, &[1.0f32; 64])),
     ("Replay::write_from", |it| it.replay.write_from(0, |to| to.fill(1.0f32))),
+    ("Tensor::revert", |it| it.a.revert()),
     ("Tensor::buffer", |it| it.a.buffer().map(drop)),
     ("Tensor::cast", |it| it.a.cast::<f16>().map(drop)),
     ("Tensor::cast_saturating", |it| it.a.cast_saturating::<i8>().map(drop)),
