@@ -2,7 +2,7 @@
 
 use crate::support;
 use crate::support::evaluate::{evaluate, variant_of};
-use tilewise::{bf16, f16};
+use tilewise::{Element, bf16, f16};
 
 /// Finite numbers of a type of 16 bits, the middle between each and the next, and what is beside the middle; of both signs. Then
 /// numbers of every size, and what is no number.
@@ -15,7 +15,7 @@ fn boundaries(largest: u16, widened: impl Fn(u16) -> f32) -> Vec<f32> {
         } else {
             2.0 * f64::from(value) - f64::from(widened(bits - 1))
         };
-        let middle = ((f64::from(value) + next) / 2.0) as f32;
+        let middle = f32::from_f64((f64::from(value) + next) / 2.0); // exact
         [value, middle.next_down(), middle, middle.next_up()]
     };
     let smallest = [f32::from_bits(1), f32::from_bits(0x7f_ffff), f32::MIN_POSITIVE, f32::MAX, f32::INFINITY];
@@ -58,7 +58,8 @@ fn rounding_on_bits_goes_to_the_nearest() {
         let halves = |words: &[f32]| {
             let [xy, zw, yx, wz] = [0, 1, 2, 3].map(|i| words[i].to_bits());
             assert_eq!([xy.rotate_left(16), zw.rotate_left(16)], [yx, wz], "the first in the lower half");
-            [xy & 0xffff, xy >> 16, zw & 0xffff, zw >> 16].map(|half| widened(half as u16))
+            [xy & 0xffff, xy >> 16, zw & 0xffff, zw >> 16]
+                .map(|half| widened(u16::try_from(half).expect("16 bits")))
         };
         let found: Vec<f32> = found.chunks_exact(4).flat_map(halves).collect();
         let wrong = differ(&x[..found.len()], &found, |x| widened(narrowed(x)));
