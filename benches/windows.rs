@@ -46,7 +46,7 @@ pub(crate) fn main() -> ExitCode {
     })
 }
 
-/// The same device with bindings of at most so many bytes.
+/// The same device, whose bindings have at most this number of bytes.
 fn limited(gpu: &Gpu, bytes: u64) -> Result<Gpu> {
     let name = &gpu.caps().adapter;
     let adapter = Gpu::adapters().into_iter().find(|adapter| &adapter.get_info().name == name);

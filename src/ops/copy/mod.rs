@@ -3,13 +3,12 @@
 mod at_position;
 mod kernel;
 mod ordered;
-mod part;
 mod plan;
 pub(crate) mod problem;
 mod repeat;
 
 pub use at_position::{copy_into_at, slice_at};
-pub(in crate::ops) use part::copy_part;
+pub(in crate::ops) use ordered::copy_part;
 pub use repeat::repeat;
 
 use crate::error::call;

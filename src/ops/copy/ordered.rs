@@ -4,6 +4,7 @@ use super::problem::{CopyProblem, Longer, check_at_position, check_views};
 use crate::Result;
 use crate::gpu::View;
 use crate::layout::{DType, Element, Layout};
+use crate::plan::{Draft, Problem, Region};
 use crate::tensor::Tensor;
 use std::cmp::Reverse;
 
@@ -64,8 +65,17 @@ impl OrderedCopy {
     }
 }
 
+/// Adds the copy of a region to another one of the same shape and type.
+pub(in crate::ops) fn copy_part(draft: &mut Draft<'_>, from: Region, to: Region) -> Result<()> {
+    let order = order(&to.layout);
+    let [from, to] =
+        [from.with_layout(from.layout.permute(&order)?), to.with_layout(to.layout.permute(&order)?)];
+    let problem = CopyProblem::new(&from.layout, &to.layout, to.dtype)?;
+    draft.call(problem.plan(draft.caps())?, &[to, from], &[])
+}
+
 /// The axes of C, those with the largest strides first.
-pub(super) fn order(c: &Layout) -> Vec<usize> {
+fn order(c: &Layout) -> Vec<usize> {
     let mut order: Vec<usize> = (0..c.rank()).collect();
     order.sort_by_key(|&axis| Reverse(c.strides()[axis]));
     order

@@ -78,7 +78,7 @@ pub struct CrossEntropyProblem {
 pub(super) enum Rows {
     /// Those of its operands.
     All,
-    /// Those of several windows, so many in all. If the weights of their targets are added, an operand has the sum.
+    /// Those of several windows: this number in all. If the weights of their targets are added, an operand has the sum.
     OfWindow(usize),
 }
 
