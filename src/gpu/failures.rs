@@ -153,7 +153,9 @@ impl Missing {
         if let (Some(first), Some(last)) = (runs.first(), runs.last())
             && runs.len() > MAX_RUNS
         {
-            runs = vec![first.start..last.end];
+            let all = first.start..last.end;
+            runs.truncate(1);
+            runs[0] = all;
         }
         (self.runs, self.part) = (runs, None);
         if older.left == Left::Unknown {

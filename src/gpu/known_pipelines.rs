@@ -83,8 +83,15 @@ impl Known {
         ages.sort_unstable();
         ages.truncate(excess);
         let Some(&youngest) = ages.last() else { return Vec::new() };
-        let evicted = self.by_kernel.extract_if(|_, one| is_unused(&one.0) && age(one) <= youngest);
-        evicted.map(|(_, (pipeline, _))| pipeline).collect()
+        let mut evicted = Vec::new();
+        self.by_kernel.retain(|_, one| {
+            let leaves = is_unused(&one.0) && age(one) <= youngest;
+            if leaves {
+                evicted.push(one.0.clone());
+            }
+            !leaves
+        });
+        evicted
     }
 }
 

@@ -125,9 +125,15 @@ impl Pipelines {
     /// them faster the next time, which is stored first. The caller holds no lock.
     pub(super) fn trim(&self) {
         drop(self.known.forget_unused());
-        let is_unused = |_: &LayoutKey, layout: &mut Arc<BindingLayouts>| Arc::strong_count(layout) == 1;
-        let layouts: Vec<_> = self.layouts.lock().extract_if(is_unused).collect();
-        drop(layouts);
+        let mut layouts = Vec::new();
+        self.layouts.lock().retain(|_, layout| {
+            let is_used = Arc::strong_count(layout) > 1;
+            if !is_used {
+                layouts.push(layout.clone());
+            }
+            is_used
+        });
+        drop(layouts); // outside the lock
         self.stored.iter().for_each(StoredPipelines::close);
     }
 

@@ -17,4 +17,4 @@ pub use precision::Precision;
 pub use random::philox;
 pub(crate) use random::{ONE, below, normal, table as normal_table, words};
 pub use strided::{Layout, MAX_RANK};
-pub(crate) use window::{WINDOW_ALIGNMENT, dim, window};
+pub(crate) use window::{ALIGNED_BYTES, WINDOW_ALIGNMENT, dim, window};

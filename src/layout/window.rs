@@ -6,7 +6,9 @@ use crate::{Error, Result};
 use std::ops::Range;
 
 /// Alignment of every window in bytes. No device requires more.
-pub(crate) const WINDOW_ALIGNMENT: u64 = 256;
+pub(crate) const WINDOW_ALIGNMENT: u64 = ALIGNED_BYTES as u64;
+/// The same as a number of bytes of the host.
+pub(crate) const ALIGNED_BYTES: usize = 256;
 
 /// The window of a buffer that contains these bytes. It is aligned for a binding, and a whole number of units of 16
 /// bytes, because a kernel may read whole units and mask the bytes that do not belong to the operand. It ends within the

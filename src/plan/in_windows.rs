@@ -7,7 +7,7 @@ use super::problem::Problem;
 use super::windows::{Along, CutAxes, CutOperand, Form, Windows};
 use crate::caps::Caps;
 use crate::kernel;
-use crate::layout::{DType, Layout, WINDOW_ALIGNMENT};
+use crate::layout::{ALIGNED_BYTES, DType, Layout};
 use crate::{Error, Result};
 use std::ops::Range;
 
@@ -238,7 +238,7 @@ impl Sums {
         let operands = axes.operands.iter().enumerate().filter(of_form);
         let sums = operands.map(|(index, operand)| {
             let (length, size) = (operand.layout.len(), operand.dtype.size());
-            let step = length.next_multiple_of((WINDOW_ALIGNMENT as usize) / size);
+            let step = length.next_multiple_of(ALIGNED_BYTES / size);
             let most = kernel::max_buffer_bytes(draft.caps()) / (step * size) as u64;
             let rows = usize::try_from(most).unwrap_or(parts).max(2).min(parts);
             let now = draft.temporary(&[rows, step], operand.dtype)?;

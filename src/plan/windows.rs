@@ -2,7 +2,7 @@
 
 use crate::caps::Caps;
 use crate::kernel;
-use crate::layout::{DType, Layout, WINDOW_ALIGNMENT};
+use crate::layout::{ALIGNED_BYTES, DType, Layout, WINDOW_ALIGNMENT};
 use crate::{Error, Result};
 use std::ops::Range;
 
@@ -191,10 +191,10 @@ impl CutAxes {
         let is_aligned = |unit: &usize| {
             self.operands.iter().all(|operand| {
                 let bytes = operand.stride(axis).unwrap_or(0).saturating_mul(operand.dtype.size());
-                bytes.saturating_mul(*unit).is_multiple_of(WINDOW_ALIGNMENT as usize)
+                bytes.saturating_mul(*unit).is_multiple_of(ALIGNED_BYTES)
             })
         };
-        (0..8).map(|log| 1 << log).find(is_aligned).unwrap_or(WINDOW_ALIGNMENT as usize)
+        (0..8).map(|log| 1 << log).find(is_aligned).unwrap_or(ALIGNED_BYTES)
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::batch::Batch;
 use crate::support;
 use crate::support::strided::Lay;
+use tilewise::Element;
 use tilewise::Gpu;
 use tilewise::clifford::BladeAxis::First;
 use tilewise::clifford::{Blades, Multivector, Multivectors, Signature};
@@ -81,7 +82,8 @@ fn logarithms_ignore_the_norm_over_the_whole_range() {
     let bivector = Multivector::new(&signature.bivectors(), &[0.3, -0.2, 0.5, 0.4, 0.1, -0.7]).unwrap();
     let motor = bivector.exp().unwrap().select(&blades);
     for size in SIZES {
-        let values: Vec<f32> = motor.iter().map(|x| (x * 10f64.powi(size)) as f32).collect();
+        let values: Vec<f32> =
+            motor.iter().map(|x| <f32 as Element>::from_f64(x * 10f64.powi(size))).collect();
         let (m, wide) = batch(&gpu, &values, &blades);
         assert_close(&m.log().unwrap(), &wide.log().unwrap(), &format!("log of 1e{size}"));
     }

@@ -36,10 +36,12 @@ const LIMITS: &[Limit] = &[
 const VALUES: &[u32] = &[0, 1, 3, 4093, 2, 5, 31, 64, 100, 129, 255, 512, 1000, 16_384, 65_537];
 const FEW: usize = 4;
 
+type Operation = fn(&Gpu) -> Result<()>;
+
 /// A few launches of every kind: elementwise, along rows, products with and without an epilogue, a loss.
 fn operations(gpu: &Gpu) -> Vec<(&'static str, Result<()>)> {
-    let with_operands = |run: fn(&Gpu) -> Result<()>| run(gpu);
-    let operation: [(&'static str, fn(&Gpu) -> Result<()>); 9] = [
+    let with_operands = |run: Operation| run(gpu);
+    let operation: [(&'static str, Operation); 9] = [
         ("tensor", |gpu| gpu.tensor(&[1.0f32; 35], [5, 7])?.to_vec().map(drop)),
         ("random", |gpu| gpu.random::<f32>([5, 7], Fill::Uniform, 1)?.to_vec().map(drop)),
         ("add", |gpu| {

@@ -3,7 +3,7 @@
 
 use crate::support;
 use crate::support::evaluate::{evaluate, functions_of};
-use tilewise::{Activation, Element, ops, reference};
+use tilewise::{Activation, Element, Gpu, ops, reference};
 
 /// Normal floats of every exponent and both signs, mantissas spread over all their bits; and multiples of 1 / 2000.
 fn sweep() -> Vec<f32> {

@@ -75,7 +75,7 @@ fn check<T: Real>(gpu: &Gpu, case: Case, masks: Masks, kernel: Option<AttentionK
                 Masks::All => (-9..=0).contains(&distance),
             }
     };
-    let slopes = alibi_slopes(of_queries);
+    let slopes = alibi_slopes(of_queries).unwrap();
     let added = |at| {
         let (head, _, distance, _) = place(at);
         if masks == Masks::All { -f64::from(slopes[head]) * distance.abs() as f64 } else { 0.0 }

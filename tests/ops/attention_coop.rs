@@ -191,10 +191,11 @@ fn sums_are_rescaled_when_scores_grow() {
 fn equal_scores_of_any_size_share_the_weight() {
     const KEYS: usize = 40;
     let Some((_turn, gpu)) = taken() else { return };
-    let of =
-        |x: f64, length: usize| gpu.tensor(&vec![f16::from_f64(x); length * 16], [1, 1, length, 16]).unwrap();
+    let of = |x: f64, length: usize| {
+        gpu.tensor(&vec![<f16 as Element>::from_f64(x); length * 16], [1, 1, length, 16]).unwrap()
+    };
     let (q, k, g) = (of(-1.0, 20), of(1.0, KEYS), of(1.0, 20));
-    let of_v: Vec<f16> = (0..KEYS * 16).map(|at| f16::from_f64((at / 16 % 2) as f64)).collect();
+    let of_v: Vec<f16> = (0..KEYS * 16).map(|at| <f16 as Element>::from_f64((at / 16 % 2) as f64)).collect();
     let v = gpu.tensor(&of_v, [1, 1, KEYS, 16]).unwrap();
     for scale in [1.0, 6.25e4, 6.25e7, 1.5e37, 2e37, -6.25e7] {
         let options = AttentionOptions::new().scale(scale).kernel(AttentionKernel::Coop);

@@ -3,7 +3,7 @@
 use crate::support;
 use crate::support::values::for_all_types;
 use tilewise::ops::Expr;
-use tilewise::{Gpu, Real, Tensor, ops};
+use tilewise::{Element, Gpu, Real, Tensor, ops};
 
 /// Whole numbers, exponents and their powers, all of which f32 has.
 fn whole_powers() -> Vec<[f64; 3]> {
@@ -12,7 +12,8 @@ fn whole_powers() -> Vec<[f64; 3]> {
     let power = |[base, exponent]: [f64; 2]| {
         // A power of an odd number is whole, below 2^24, or 1 over such a number, which only 1 is.
         let value = if exponent == 0.0 { 1.0 } else { base.powf(exponent) };
-        let is_there = f64::from(value as f32) == value && value.abs() >= f64::from(f32::MIN_POSITIVE);
+        let is_there = f64::from(<f32 as Element>::from_f64(value)) == value
+            && value.abs() >= f64::from(f32::MIN_POSITIVE);
         let is_exact = exponent >= 0.0 || base.abs().log2().fract() == 0.0;
         (is_there && is_exact).then_some([base, exponent, value])
     };
@@ -106,7 +107,7 @@ fn powers_near_both_ends_of_the_range_are_within_an_ulp() {
         // Exponents that lead to the largest number, and to the smallest normal one.
         for base in [1.5f32, 2.0, 3.0, 7.25, 10.0, 0.1, 1e-10, 1.0001, 0.999, 1e30] {
             for end in [f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)] {
-                let exponent = (end.ln() / f64::from(base).ln()) as f32;
+                let exponent = <f32 as Element>::from_f64(end.ln() / f64::from(base).ln());
                 pairs.extend(
                     (-4..=4).map(|i: i32| [base, f32::from_bits(exponent.to_bits().wrapping_add_signed(i))]),
                 );
@@ -117,7 +118,7 @@ fn powers_near_both_ends_of_the_range_are_within_an_ulp() {
         let (a, b) = (gpu.tensor(&bases, [n]).unwrap(), gpu.tensor(&exponents, [n]).unwrap());
         for (pair, found) in pairs.iter().zip(ops::pow(&a, &b).unwrap().to_vec().unwrap()) {
             let want = f64::from(pair[0]).powf(f64::from(pair[1]));
-            let nearest = want as f32;
+            let nearest = <f32 as Element>::from_f64(want);
             let is_subnormal = want < f64::from(f32::MIN_POSITIVE) * (1.0 + 1e-7);
             let is_right = if nearest.is_infinite() {
                 found == f32::INFINITY || found == f32::MAX
@@ -144,7 +145,7 @@ fn special_powers_are_those_of_ieee() {
         for (pair, found) in pairs.iter().zip(ops::pow(&a, &b).unwrap().to_vec().unwrap()) {
             let want = f64::from(pair[0]).powf(f64::from(pair[1]));
             let close = (f64::from(found) - want).abs() <= want.abs() * 2f64.powi(-23);
-            let nearest = want as f32;
+            let nearest = <f32 as Element>::from_f64(want);
             let ends =
                 if nearest.is_subnormal() { found == 0.0 || found == nearest } else { found == nearest };
             assert!(close || ends || (want.is_nan() && found.is_nan()), "{pair:?}: {found}, not {want}");

@@ -192,12 +192,14 @@ fn safetensors(header: &str, len: usize) -> tilewise::Result<Safetensors> {
     )
 }
 
+/// A name, the header, bytes of data, and the tensors with their shapes.
+type File<'a> = (&'a str, &'a str, usize, &'a [(&'a str, &'a [usize])]);
+
 /// huggingface/safetensors#442, #226, vllm-project/vllm#1696, ggml-org/llama.cpp#25596: empty and scalar tensors, and odd sizes,
 /// break readers.
 #[test]
 fn safetensors_at_the_edge_of_the_format_are_read_or_refused() {
-    // Header, bytes of data, and the tensors with their shapes.
-    let read: [(&str, &str, usize, &[(&str, &[usize])]); 11] = [
+    let read: [File<'_>; 11] = [
         ("nothing", "{}", 0, &[]),
         (
             "an empty tensor",

@@ -67,7 +67,7 @@ fn rows_beyond_one_axis_are_all_computed() {
         }
         let (rows, len) = (sizes.norm_rows, 2);
         let data: Vec<f16> = (0..rows * len)
-            .map(|i| f16::from_f64((i % 1009) as f64 * if i % 2 == 0 { 1.0 } else { 0.5 }))
+            .map(|i| <f16 as Element>::from_f64((i % 1009) as f64 * if i % 2 == 0 { 1.0 } else { 0.5 }))
             .collect();
         let y = ops::layer_norm(&gpu.tensor(&data, [rows, len]).unwrap(), LayerNorm::default());
         let y = y.unwrap().to_vec().unwrap();

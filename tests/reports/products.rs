@@ -166,7 +166,7 @@ fn large_and_tiny_operands_do_not_overflow_f16() {
     // 100 products of 160 and 160: 2.56e6, which f16 does not hold.
     let x = gpu.tensor(&[f16::from_f32(160.0); 300], [3, 100]).unwrap();
     assert_eq!(read(&Gemm::new(&x, &x.t()).run().unwrap()), [2.56e6; 9]);
-    let stored = bf16::from_f64(2.56e6).to_f64();
+    let stored = <bf16 as Element>::from_f64(2.56e6).to_f64();
     assert_eq!(read(&Gemm::new(&x, &x.t()).out::<bf16>().run().unwrap()), [stored; 9]);
     assert_eq!(read(&Gemm::new(&x, &x.t()).out::<f16>().run().unwrap()), [f64::INFINITY; 9]);
     let smaller = read(&Gemm::new(&x, &x.t()).alpha(1.0 / 64.0).out::<f16>().run().unwrap());

@@ -83,7 +83,7 @@ fn norms_of_large_f16_rows_are_finite() {
     for gpu in turn.iter() {
         for len in [8, 100, 3000] {
             let data: Vec<f16> = (0..len)
-                .map(|i| f16::from_f64(if i % 2 == 0 { 65_000.0 } else { -64_000.0 + i as f64 }))
+                .map(|i| <f16 as Element>::from_f64(if i % 2 == 0 { 65_000.0 } else { -64_000.0 + i as f64 }))
                 .collect();
             let x = gpu.tensor(&data, [1, len]).unwrap();
             let (ones, zeros) = (vec![1.0; len], vec![0.0; len]);
@@ -160,6 +160,7 @@ fn cumulative_sums_neither_drift_nor_saturate() {
         assert_near(&read(&tenths), &want, |i| 1e-5 * want[i], &format!("{len} tenths"));
     }
     let halves = gpu.tensor(&[f16::ONE; 16_384], [16_384]).unwrap();
-    let want: Vec<f64> = (1..=16_384).map(|count| f16::from_f64(count.into()).to_f64()).collect();
+    let want: Vec<f64> =
+        (1..=16_384).map(|count| <f16 as Element>::from_f64(count.into()).to_f64()).collect();
     assert_eq!(read(&ops::cumsum(&halves, 0).unwrap()), want, "no sum stays at 2,048");
 }

@@ -3,7 +3,7 @@
 use super::kernel::Stage;
 use super::problem::{ReduceDims, ReduceProblem, Steps};
 use crate::Result;
-use crate::layout::{DType, Layout, WINDOW_ALIGNMENT, dim};
+use crate::layout::{ALIGNED_BYTES, DType, Layout, dim};
 use crate::ops::copy::copy_part;
 use crate::plan::{Along, Draft, InWindows, Region, Windows};
 
@@ -28,7 +28,7 @@ impl ReduceProblem {
         }
         let parts = known.first().map_or(1, |(.., dims)| dims.parts as usize);
         let words = parts * self.function.combination(self.dtype).words as usize;
-        let of_one = (self.results * words).next_multiple_of(WINDOW_ALIGNMENT as usize / DType::I32.size());
+        let of_one = (self.results * words).next_multiple_of(ALIGNED_BYTES / DType::I32.size());
         let all = draft.temporary(&[known.len(), of_one], DType::I32)?;
         for (at, (part, a, dims)) in known.iter().enumerate() {
             let own = all.layout.slice(0, at..=at)?.slice(1, ..self.results * words)?;

@@ -14,7 +14,7 @@ fn work(gpu: &Gpu) -> Result<Vec<f32>> {
     for step in 0..5 {
         let y = input(3 + step)?;
         found.extend(replay.run(&[y.view()])?.to_vec()?);
-        let row = |at| y.slice(0, at..=at)?.contiguous()?.reshape(&[1, 1, 1, 8]);
+        let row = |at| y.slice(0, at..=at)?.contiguous()?.reshape([1, 1, 1, 8]);
         cache.append(&row(0)?, &row(1)?)?;
         let attended = attention(&row(2)?, &cache.keys()?, &cache.values()?, &AttentionOptions::new())?;
         found.extend(attended.to_vec()?);

@@ -114,7 +114,7 @@ fn masks_and_windows_count_from_the_position() {
     let layer = ODD.layer::<f32>(&gpu, 8);
     let x = gpu.random::<f32>([1, 8, ODD.embed], Fill::Uniform, 5).unwrap();
     let keep = gpu.tensor(&[1i8, 0, 1, 1, 0, 1, 1, 1], [1, 8]).unwrap();
-    let slopes = gpu.tensor(&tilewise::attention::alibi_slopes(ODD.heads), [ODD.heads]).unwrap();
+    let slopes = gpu.tensor(&tilewise::attention::alibi_slopes(ODD.heads).unwrap(), [ODD.heads]).unwrap();
     let options = causal_options().window(Some(3), None).alibi(&slopes);
     let whole = layer.forward(&x, &options.keep(&keep)).unwrap().to_vec().unwrap();
     let mut cache = layer.replayable_cache(1, 8).unwrap();

@@ -6,7 +6,7 @@ use super::npy::{Scratch, by_numpy, forged};
 use crate::support;
 use std::fs;
 use tilewise::io::{MemoryOrder, Npy, NpyData, npy_bytes, read_npy_f64};
-use tilewise::{Error, bf16, f16};
+use tilewise::{Element, Error, bf16, f16};
 
 /// A version 1 file whose header has this type, order and shape as they stand, filled up as NumPy does.
 fn file(descr: &str, order: &str, shape: &str, elements: &[u8]) -> Vec<u8> {
@@ -115,7 +115,7 @@ fn tensors_are_converted_by_name_only() {
     assert!(doubles.tensor::<f32>(gpu).unwrap_err().to_string().contains("`read_npy_f64`"));
     assert_eq!(doubles.tensor_as::<f32>(gpu).unwrap().to_vec().unwrap(), [0.1, 0.0, -3.0]);
     let halves = doubles.tensor_as::<bf16>(gpu).unwrap().to_vec().unwrap();
-    assert_eq!(halves, [0.1, 0.0, -3.0].map(bf16::from_f64));
+    assert_eq!(halves, [0.1, 0.0, -3.0].map(<bf16 as Element>::from_f64));
     let error = doubles.tensor_as::<i32>(gpu).unwrap_err().to_string();
     assert_eq!(error, "Npy::tensor_as: the element at 0 is 0.1, which i32 does not hold");
     let large = Npy::from_bytes(&file("<f8", "False", "()", &1e39f64.to_le_bytes())).unwrap();

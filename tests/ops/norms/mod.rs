@@ -20,6 +20,6 @@ fn operands<T: Real>(shape: &[usize], case: usize) -> [Vec<T>; 2] {
         DType::Bf16 => [(1e3, 40.0), (1e6, 4e4)],
         _ => [(1e3, 0.01), (1e6, 0.2)],
     };
-    let (mean, scale) = if case % 2 == 0 { far } else { near };
+    let (mean, scale) = if case.is_multiple_of(2) { far } else { near };
     [about(3.0, 2.0), about(mean, scale)]
 }
