@@ -115,7 +115,7 @@ fn matrix(args: &Args, gpu: &Gpu) -> Result<(String, Tensor<f32>)> {
             Some(DType::F32) => array.tensor::<f32>(gpu)?,
             Some(DType::F16) => array.tensor::<f16>(gpu)?.cast()?,
             Some(dtype) => return Err(other(path, &dtype.to_string())),
-            None => return Err(other(path, "a type that no tensor has")),
+            None => return Err(other(path, array.data().type_name())),
         };
         return Ok((path.display().to_string(), a));
     }

@@ -37,7 +37,7 @@ fn main(
         return;
     }
     let first = quad * 4u;
-    let length = dims.axes[0].x;
+    let length = dims.axes.axis0.x;
     let row = first / length;
     var col = first - row * length;
     var places: array<vec2<u32>, 4>;
@@ -45,7 +45,7 @@ fn main(
     var next = row;
     //#unroll
     for (var i = 0u; i < 4u; i++) {
-        places[i] = row_place(next) + col * dims.axes[0].yz;
+        places[i] = row_place(next) + col * dims.axes.axis0.yz;
         if first + i + 1u < dims.count {
             col += 1u;
             if col == length {

@@ -236,7 +236,7 @@ fn axes_that_step_as_one_are_one() {
 }
 
 #[test]
-fn plans_fold_their_grid_and_refuse_what_cannot_be_bound() {
+fn plans_fold_their_grid_and_bind_windows_of_what_is_too_large() {
     use tilewise::planning::Problem;
     use tilewise::planning::fixtures;
     use tilewise::planning::ops::{
@@ -255,8 +255,16 @@ fn plans_fold_their_grid_and_refuse_what_cannot_be_bound() {
     assert_eq!(grids, [[1 << 8, 1, 1], [1 << 6, 1, 1]], "columns, in parts");
     let mut small = caps.clone();
     small.limits.binding_bytes = 1 << 29;
-    let refused = [problem.plan(&small), rows.plan(&small)];
-    assert!(refused.iter().all(|plan| matches!(plan, Err(Error::Limit { .. }))), "{refused:?}");
+    for plan in [problem.plan(&small), rows.plan(&small)] {
+        let plan = plan.unwrap();
+        let bound =
+            plan.steps().iter().flat_map(|step| &step.args).map(|arg| arg.window.end - arg.window.start);
+        assert!(plan.steps().len() == 2 && bound.max() == Some(1 << 29), "{plan}");
+    }
+    let row = Layout::contiguous("test", &[1, 1 << 28]).unwrap();
+    let row = SoftmaxProblem::new(SoftmaxFunction::Softmax, &row, None, 1, DType::F32).unwrap();
+    let refused = row.plan(&small).unwrap_err();
+    assert!(matches!(refused, Error::Limit { .. }), "{refused}");
 }
 
 #[test]

@@ -55,8 +55,9 @@ impl NpyData {
         }
     }
 
-    /// The name of the element type.
-    pub(super) fn type_name(&self) -> &'static str {
+    /// The name of the element type, such as `f64`.
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
         match self {
             Self::F64(_) => "f64",
             Self::F32(_) => "f32",

@@ -57,7 +57,8 @@ impl PadProblem {
         let shape = padded_shape(a, padding)?;
         let a = a.in_window(dtype);
         let mut axes: Vec<PaddedAxis> = Vec::with_capacity(MAX_RANK);
-        for at in (0..a.rank()).rev().filter(|&at| shape[at] > 1) {
+        // A window of C of one index is padding where it has nothing of A.
+        for at in (0..a.rank()).rev().filter(|&at| shape[at] > 1 || a.shape()[at] == 0) {
             let axis = PaddedAxis {
                 extent: shape[at],
                 before: padding[at].0,

@@ -36,20 +36,22 @@ impl InWindows for RotaryProblem {
         let is_cut = |axis: &usize| shape[*axis] == 1 || self.a.strides()[*axis] > 0;
         let axes: Vec<usize> = (0..shape.len() - 2).filter(is_cut).collect();
         let of_c = axes.iter().map(|axis| order.iter().position(|other| other == axis)).collect();
+        let mut operands = vec![
+            CutOperand::new(Form::View, self.a, self.dtype, axes.iter().copied().map(Some).collect()),
+            CutOperand::new(Form::Dense, Layout::contiguous(op, &extents)?, self.dtype, of_c),
+            CutOperand::whole(self.of.layout(op)?, DType::F32, axes.len()),
+        ];
+        operands.extend(self.at.map(|at| CutOperand::whole(at, DType::I32, axes.len())));
         Ok(CutAxes {
             extents: axes.iter().map(|&axis| shape[axis]).collect(),
             joined: 0,
-            operands: vec![
-                CutOperand::new(Form::View, self.a, self.dtype, axes.iter().copied().map(Some).collect()),
-                CutOperand::new(Form::Dense, Layout::contiguous(op, &extents)?, self.dtype, of_c),
-                CutOperand::whole(self.of.layout(op)?, DType::F32, axes.len()),
-            ],
+            operands,
             whole: Some(shape.len() - 2),
         })
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
-        Self::new(self.pass, self.of, &layouts[0], self.dtype)
+        Ok(Self { at: self.at, ..Self::new(self.pass, self.of, &layouts[0], self.dtype)? })
     }
 
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {

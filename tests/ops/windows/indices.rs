@@ -99,6 +99,11 @@ fn rotations_and_random_numbers() {
             let rotary = Rotary::new(gpu, RotaryPairs::Halves, 32, 1e4, 50)?;
             rotary.apply(&place(gpu, &x, &shape, lay), 7)
         });
+        pair.same(&format!("rotary from a position in a tensor {lay:?}"), |gpu| {
+            let rotary = Rotary::new(gpu, RotaryPairs::Halves, 32, 1e4, 50)?;
+            let at = gpu.tensor(&[3, 7], [2])?.slice(0, 1..)?;
+            rotary.apply_at(&place(gpu, &x, &shape, lay), &at)
+        });
         // The heads lie within the positions.
         pair.same(&format!("rotary of a view {lay:?}"), |gpu| {
             let rotary = Rotary::new(gpu, RotaryPairs::Interleaved, 32, 1e4, 50)?;

@@ -93,7 +93,7 @@ fn what_is_no_matrix_is_refused_in_one_sentence() {
     for (arguments, words) in [
         (&["--matrix", &nan_name, "--rank", "2"][..], &["NaN", "[1, 3]"][..]),
         (&["--matrix", &line_name], &["rows and columns", "[12]"]),
-        (&["--matrix", f64s], &["product_f32.npy", "f8"]),
+        (&["--matrix", f64s], &["product_f32.npy", "holds f64"]),
         (&["--rank", "385"], &["[1536, 384]", "385"]),
         (&["--tolerance", "0"], &["tolerance"]),
         (&["--tolerance=-1"], &["tolerance"]),
