@@ -153,14 +153,30 @@ fn a_size_beyond_what_shaders_count() {
 }
 
 #[test]
-fn a_copy_beyond_the_largest_binding() {
+fn a_row_beyond_the_largest_binding() {
     let gpu = support::noop_with(GpuOptions::default(), |desc| {
         desc.required_limits.max_storage_buffer_binding_size = 4096;
     });
-    let (a, small) = (random(&gpu, [25, 41]), random(&gpu, [25, 40]));
-    assert_says!(fails(&gpu, || a.t().contiguous()), Error::Limit { .. }, "contiguous", "4100", "4096");
-    assert_says!(fails(&gpu, || a.cast::<f16>()), Error::Limit { .. }, "cast", "4100", "4096");
-    assert!(small.cast::<f16>().is_ok(), "4000 bytes are allowed");
+    let a = random(&gpu, [25, 41]);
+    assert!(a.t().contiguous().is_ok() && a.cast::<f16>().is_ok(), "in windows");
+    let row = random(&gpu, [1025]);
+    assert_says!(
+        fails(&gpu, || ops::softmax(&row, 0)),
+        Error::Limit { .. },
+        "softmax",
+        "4100",
+        "4096",
+        "axis 0"
+    );
+    assert_says!(
+        fails(&gpu, || ops::cumsum(&row, 0)),
+        Error::Limit { .. },
+        "cumsum",
+        "4100",
+        "4096",
+        "axis 0"
+    );
+    assert!(ops::softmax(&row.slice(0, ..1024).unwrap(), 0).is_ok(), "4096 bytes are allowed");
 }
 
 #[test]

@@ -182,13 +182,7 @@ fn matrix_of(all: &[usize], own: &[usize], mut matrix: usize) -> usize {
 fn every_form_of_a_product_agrees_with_the_reference() {
     let Some(_) = support::gpu() else { return };
     let gpu = Gpu::open().unwrap(); // its own: launches are counted
-    let mut tiles: Vec<Tile> = crate::scalar(gpu.caps())
-        .flat_map(|kernel| {
-            let tiles = crate::tiles_for(gpu.caps(), kernel);
-            [tiles[0], tiles[tiles.len() - 1]]
-        })
-        .collect();
-    tiles.dedup();
+    let tiles = crate::first_and_last_tiles(gpu.caps());
     let levels = [
         tiles.len(),
         5,

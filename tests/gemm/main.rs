@@ -30,6 +30,17 @@ fn tiles_for(caps: &Caps, kernel: GemmKernel) -> Vec<Tile> {
     kernel.tiles().iter().filter(|tile| tile.fits(&any, caps).is_ok()).copied().collect()
 }
 
+/// The first and the last tile of each of these kernels.
+fn first_and_last_tiles(caps: &Caps) -> Vec<Tile> {
+    let of = |kernel| {
+        let tiles = tiles_for(caps, kernel);
+        [tiles[0], tiles[tiles.len() - 1]]
+    };
+    let mut tiles: Vec<Tile> = scalar(caps).flat_map(of).collect();
+    tiles.dedup();
+    tiles
+}
+
 #[test]
 fn naive_and_tiled_run_everywhere_and_broadcast_on_software_devices() {
     for (name, caps) in fixtures::ALL {

@@ -312,10 +312,7 @@ fn an_explicit_tile_in_any_number_of_parts_is_exact_or_refused() {
     let Some(gpu) = limited(4096) else { return };
     for kernel in GemmKernel::ALL {
         let Some(tile) = smallest(&gpu, kernel) else {
-            assert!(
-                matches!(kernel, GemmKernel::Coop | GemmKernel::Broadcast),
-                "other kernels are everywhere"
-            );
+            assert!(matches!(kernel, GemmKernel::Coop | GemmKernel::Broadcast), "others are everywhere");
             continue;
         };
         // Operands that are bound in panels, and the most rows of a thin product.

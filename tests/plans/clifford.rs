@@ -131,8 +131,9 @@ fn what_is_too_large_is_refused() {
     let mut small = caps;
     small.limits.binding_bytes = 1 << 20;
     let large = problem(Signature::CL3, [1024, 64], BladeAxis::First, DType::F32);
-    let refused = large.plan(&small).unwrap_err();
-    assert!(matches!(refused, Error::Limit { op: "geometric", needed: 2_097_152, .. }), "{refused}");
+    let plan = large.plan(&small).unwrap();
+    let bound = plan.steps().iter().flat_map(|step| &step.args).map(|arg| arg.window.end - arg.window.start);
+    assert!(bound.max() <= Some(1 << 20), "windows that can be bound: {plan}");
     let wrong = Blades::new(six, &[0, 1]).unwrap();
     let mistaken = MvLayout { layout: &layout, blades: &wrong };
     let refused = CliffordProblem::new(Function::Select, &[placed], mistaken, BladeAxis::First, DType::F32);

@@ -62,10 +62,12 @@ fn what_cannot_be_bound_is_refused_and_nothing_else_is_lost() {
     let sum = ops::add(&one, &one).unwrap();
     // 256 KiB: computed in panels, each of which can be bound.
     let large = Gemm::new(&a, &a.t()).kernel(GemmKernel::Naive).run().unwrap();
+    // So are operations on elements, but not a row that is larger than a binding.
+    assert_eq!(ops::add(&large, 1.0).unwrap().to_vec().unwrap(), vec![1.0; 256 * 256]);
+    let row = large.reshape([256 * 256]).unwrap();
     for error in [
-        ops::add(&large, &large).map(drop).expect_err("it cannot be bound"),
-        large.t().contiguous().map(drop).expect_err("it cannot be bound"),
-        large.cast::<f16>().map(drop).expect_err("it cannot be bound"),
+        ops::softmax(&row, 0).map(drop).expect_err("it cannot be bound"),
+        ops::cumsum(&row, 0).map(drop).expect_err("it cannot be bound"),
     ] {
         assert!(matches!(error, Error::Limit { .. }), "{error:?}");
     }
