@@ -24,6 +24,8 @@ use tilewise::{
 
 /// Lengths.
 const SIZES: ByDevice<&[usize]> = ByDevice { software: &[1024], gpu: &[1024, 4096] };
+/// Passes backward that are timed together: where sums are split, their parts take a dozen launches, and 63 can be timed.
+const FEW: u64 = 4;
 /// Heads.
 const HEADS: usize = 8;
 
@@ -114,11 +116,11 @@ fn backward(session: &Session, length: usize, dim: usize) -> Result<()> {
     let of = AttentionGradientsOf::Operands;
     let rows = [y.layout(), lse.layout(), grad.layout()];
     let plan = AttentionBackward::new(problem(triple, None)?, rows, of)?.plan(gpu.caps())?;
-    let own = Side::launches(gpu, &plan, TOGETHER, |at| {
+    let own = Side::launches(gpu, &plan, FEW, |at| {
         let ([q, k, v], y, lse, grad) = &known[at % known.len()];
         attention_backward(q, k, v, y, lse, grad, &options).map(drop)
     })?;
-    let parts = Side::launches(gpu, &plan, TOGETHER, |at| {
+    let parts = Side::launches(gpu, &plan, FEW, |at| {
         let ([q, k, v], _, _, grad) = &known[at % known.len()];
         let turned = |of: &Tensor<f32>| of.permute(&[0, 1, 3, 2]);
         let weights = ops::softmax(&matmul(q, &turned(k)?)?, 3)?;

@@ -67,6 +67,14 @@ alias held = vec4<f32>;
 //#slot row_lanes default shared
 //#import across x=moments
 
+// The parts of the mean `origin + off`, the first its nearest f32 (Knuth's two-sum): what joins such means rounds distances between
+// means, and not one to an element.
+fn settled(origin: f32, off: f32) -> vec2<f32> {
+    let mean = origin + off;
+    let added = mean - origin;
+    return vec2<f32>(mean, (origin - (mean - added)) + (off - added));
+}
+
 // The same of two sets of elements together (Chan, Golub and LeVeque, 1979).
 fn joined_moments(x: held, y: held) -> held {
     let count = x.x + y.x;
@@ -127,7 +135,8 @@ fn main(
                 }
             }
         }
-        all = joined_moments(all, vec4<f32>(f32(count), all.y, mean, (squares.x + squares.y) + (squares.z + squares.w)));
+        let total = (squares.x + squares.y) + (squares.z + squares.w);
+        all = joined_moments(all, vec4<f32>(f32(count), settled(all.y, mean), total));
     }
     all = across_moments(all, lane);
     if row >= dims.rows {

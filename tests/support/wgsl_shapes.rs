@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use tilewise::gpu::CoopScalar;
 use tilewise::planning::kernel::Kernel;
 use tilewise::planning::ops::{
-    GatherProblem, NormalProblem, OneHotProblem, PadProblem, ScatterProblem, Taken, Target,
+    GatherProblem, NormalProblem, OneHotProblem, PadProblem, ReduceFunction, ReduceProblem, ScatterProblem,
+    Taken, Target,
 };
 
 use tilewise::planning::peak::{MatrixPeakProblem, PeakNumber, PeakProblem};
@@ -70,6 +71,19 @@ pub fn shape_plans(caps: &Caps) -> Vec<(&'static str, Result<Plan>)> {
         plans.push(("one-hot", OneHotProblem::new(&flat(&[3, 5]), 7, dtype).and_then(|p| p.plan(caps))));
         if dtype.is_real() {
             plans.push(("normal", NormalProblem::new(1003, dtype).and_then(|p| p.plan(caps))));
+        }
+    }
+    // Operands in windows.
+    let mut small = caps.clone();
+    small.limits.binding_bytes = 4096;
+    for dtype in DType::ALL {
+        let table = GatherProblem::new(Taken::Rows, &flat(&[256, 64]), &flat(&[7]), dtype);
+        plans.push(("gather in windows", table.and_then(|problem| problem.plan(&small))));
+        for function in [ReduceFunction::ArgMax, ReduceFunction::Variance { correction: 1 }] {
+            if function.takes(dtype) {
+                let problem = ReduceProblem::new(function, &flat(&[1 << 14]), &[0], dtype);
+                plans.push(("reduction in windows", problem.and_then(|problem| problem.plan(&small))));
+            }
         }
     }
     let f16 = caps.f16.then_some(PeakNumber::F16);

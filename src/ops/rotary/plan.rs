@@ -51,7 +51,9 @@ impl InWindows for RotaryProblem {
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
-        Ok(Self { at: self.at, ..Self::new(self.pass, self.of, &layouts[0], self.dtype)? })
+        let part = Self::new(self.pass, self.of, &layouts[0], self.dtype)?;
+        // A position in a tensor is the last operand.
+        layouts.get(3).map_or(Ok(part), |at| part.at_position(at))
     }
 
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {

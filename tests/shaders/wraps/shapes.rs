@@ -7,7 +7,8 @@ use tilewise::gpu::DeviceType;
 use tilewise::planning::Plan;
 use tilewise::planning::Problem;
 use tilewise::planning::ops::{
-    GatherProblem, NormalProblem, OneHotProblem, PadProblem, ScatterProblem, Taken, Target,
+    GatherProblem, NormalProblem, OneHotProblem, PadProblem, ReduceFunction, ReduceProblem, ScatterProblem,
+    Taken, Target,
 };
 use tilewise::planning::peak::{MatrixPeakProblem, PeakNumber, PeakProblem};
 use tilewise::{DType, Layout, Result};
@@ -64,6 +65,15 @@ pub(crate) fn launches() -> Vec<Launch> {
             let ids = which(&[elements / 30 / classes, 30], 1);
             let problem = OneHotProblem::new(&ids, classes, dtype);
             add(&format!("{classes} classes of {ids:?}"), problem.and_then(|problem| problem.plan(caps)));
+        }
+        // In two windows.
+        let two = Layout::contiguous("test", &[elements / 64 * 2, 64]).expect("a large buffer");
+        let table = GatherProblem::new(Taken::Rows, &two, &which(&[30], 1), dtype);
+        add(&format!("rows of {dtype} in two windows"), table.and_then(|problem| problem.plan(&devices[0])));
+        for function in [ReduceFunction::ArgMax, ReduceFunction::Variance { correction: 1 }] {
+            let problem = ReduceProblem::new(function, &two, &[0], dtype);
+            let plan = problem.and_then(|problem| problem.plan(&devices[1]));
+            add(&format!("{function:?} of {dtype} in two windows"), plan);
         }
         for count in [1, elements - 1, elements] {
             let problem = NormalProblem::new(count, dtype);
