@@ -139,9 +139,12 @@ fn run(args: &Args) -> Result<Report> {
                 let why = format!("A holds {a}, B {b}: cast them to one type with --dtype (Tensor::cast)");
                 return Err(Error::Input { what: "operands of two types".into(), why });
             }
-            _ => {
-                let why = "convert them to f32, for example by `x.astype('float32')` in NumPy".into();
-                return Err(Error::Input { what: "operands of a type that no tensor has".into(), why });
+            (of_a, _) => {
+                let (path, file) = if of_a.is_none() { (&args.a, a) } else { (&args.b, b) };
+                let what = path.as_ref().map_or(String::new(), |path| path.display().to_string());
+                let advice = "convert it to f32, for example by `x.astype('float32')` in NumPy";
+                let why = format!("holds {}, which no tensor has: {advice}", file.data().type_name());
+                return Err(Error::Input { what, why });
             }
         },
     };

@@ -251,7 +251,7 @@ fn gemm_refuses_bad_input_in_one_sentence() {
         (&["--a", &a_f16, "--b", &b_f32][..], &["f16", "f32", "cast", "--dtype"][..]),
         (&["--a", "/nonexistent/a.npy", "--b", &b_f32], &["/nonexistent/a.npy", "cannot be opened"]),
         (&["--a", &truncated_name, "--b", &b_f32], &["truncated.npy", "1923 bytes", "1924"]),
-        (&["--a", &product, "--b", &b_f32], &["product_f32.npy", "f8"]),
+        (&["--a", &product, "--b", &b_f32], &["product_f32.npy", "f64", "float32"]),
         (&["--a", integers, "--b", integers], &["operands of i32", "f32, f16, bf16 or i8", "--dtype"]),
         (&["--a", one_axis, "--b", &b_f32], &["two to four axes", "[5]"]),
         (&["--a", &a_f32, "--b", &b_f32, "--layout", "nt"], &["columns of A", "[13, 37]", "[11, 37]"]),
