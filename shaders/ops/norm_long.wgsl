@@ -67,12 +67,12 @@ alias held = vec4<f32>;
 //#slot row_lanes default shared
 //#import across x=moments
 
-// The parts of the mean `origin + off`, the first its nearest f32 (Knuth's two-sum): what joins such means rounds distances between
-// means, and not one to an element.
+// The parts of the mean `origin + off`: its first 20 bits, and the rest. What joins such means then rounds distances between means,
+// and not one to an element.
+// NOTE: bits are cut off, since compilers take the rest of a rounded sum for 0: they may simplify (a + b) - a to b.
 fn settled(origin: f32, off: f32) -> vec2<f32> {
-    let mean = origin + off;
-    let added = mean - origin;
-    return vec2<f32>(mean, (origin - (mean - added)) + (off - added));
+    let high = bitcast<f32>(bitcast<u32>(origin + off) & 0xfffffff0u);
+    return vec2<f32>(high, (origin - high) + off);
 }
 
 // The same of two sets of elements together (Chan, Golub and LeVeque, 1979).

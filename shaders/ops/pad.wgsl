@@ -48,7 +48,7 @@ fn row_of(row: u32) -> Row {
         let index = rest - outer * extents.x;
         let at = max(index, extents.y) - extents.y;
         found.is_inside = found.is_inside && index >= extents.y && at < extents.z;
-        found.place += min(at, extents.z - 1u) * extents.w;
+        found.place += min(at, max(extents.z, 1u) - 1u) * extents.w;
         rest = outer;
     }
     return found;

@@ -4,7 +4,7 @@
 use crate::support;
 use tilewise::gemm::GemmKernel;
 use tilewise::sketch::{Sketch, SketchKind};
-use tilewise::{Error, Fill, Gemm, Gpu, GpuOptions, Layout, Result, Tensor, f16, matmul, matmul_into};
+use tilewise::{Error, Fill, Gemm, Gpu, GpuOptions, Layout, Result, Tensor, f16, matmul, matmul_into, ops};
 
 /// The error of what must fail. It has launched, kept and broken nothing: a product still works.
 fn fails<R>(gpu: &Gpu, what: impl FnOnce() -> Result<R>) -> Error {

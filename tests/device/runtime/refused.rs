@@ -2,7 +2,7 @@
 
 use super::support::watchdog::doing;
 use super::support::{self, TestGpu};
-use tilewise::{Error, Fill, Gemm, GemmKernel, SplitK, f16, ops, reference, wgpu};
+use tilewise::{Error, Fill, Gemm, GemmKernel, SplitK, ops, reference, wgpu};
 
 /// A device without features whose bindings hold 64 KiB.
 fn small_bindings() -> Option<TestGpu> {
