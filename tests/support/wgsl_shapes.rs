@@ -78,11 +78,11 @@ pub fn shape_plans(caps: &Caps) -> Vec<(&'static str, Result<Plan>)> {
     small.limits.binding_bytes = 4096;
     for dtype in DType::ALL {
         let table = GatherProblem::new(Taken::Rows, &flat(&[256, 64]), &flat(&[7]), dtype);
-        plans.push(("gather in windows", table.and_then(|problem| problem.plan(&small))));
+        plans.push(("gather", table.and_then(|problem| problem.plan(&small))));
         for function in [ReduceFunction::ArgMax, ReduceFunction::Variance { correction: 1 }] {
             if function.takes(dtype) {
                 let problem = ReduceProblem::new(function, &flat(&[1 << 14]), &[0], dtype);
-                plans.push(("reduction in windows", problem.and_then(|problem| problem.plan(&small))));
+                plans.push(("rows", problem.and_then(|problem| problem.plan(&small))));
             }
         }
     }
