@@ -65,7 +65,8 @@ impl<T: Real> KeyValueCache<T> {
     ///
     /// If the launches never run, because the closure of [`Gpu::record_into`] fails later or the application drops the encoder, then only
     /// the new positions are missing, and reading them is an error. [`truncate`](Self::truncate) to the length from before, or
-    /// [`clear`](Self::clear): what is appended next is there again.
+    /// [`clear`](Self::clear): what is appended next is there again. Of a [`replayable`](Self::replayable) cache all positions are missing
+    /// then, for good: make another one.
     ///
     /// Views that [`keys`](Self::keys) returned earlier keep their length. In the closure of [`Gpu::capture`](crate::Gpu::capture), the cache
     /// must be [`replayable`](Self::replayable), or made there: then each run appends, and the capture itself does not.
