@@ -11,8 +11,9 @@ use crate::layout::{ALIGNED_BYTES, DType, Layout};
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// The largest number of windows of a plan.
-const MAX_WINDOWS: usize = 1 << 16;
+/// The largest number of windows of a plan, each of which takes some kilobytes of the host's memory: with bindings of
+/// 128 MiB, those of 512 GiB.
+const MAX_WINDOWS: usize = 1 << 12;
 
 /// An operation that can be computed in windows.
 pub(crate) trait InWindows: Problem {
