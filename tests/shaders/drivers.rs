@@ -49,6 +49,11 @@ fn found(text: &str) -> Vec<String> {
         if is_name && is_whole && next(1) == "!=" && next(2) == *word && !matches!(next(3), "." | "[" | "(") {
             found.push(format!("{word} != {word}"));
         }
+        // Mesa takes (a + b) - a for b, so that the rest of a rounded sum is 0.
+        let of_sum = *word == "(" && next(2) == "+" && next(4) == ")" && next(5) == "-";
+        if of_sum && (next(6) == next(1) || next(6) == next(3)) {
+            found.push(format!("({} + {}) - {}", next(1), next(3), next(6)));
+        }
         if matches!(*word, "subgroupElect" | "coherent" | "volatile")
             || *word == "enable" && next(1) == "subgroups"
         {
@@ -89,6 +94,7 @@ fn the_check_finds_what_it_looks_for() {
         ("let nan = v != v;", "v != v"),
         ("enable subgroups;", "enable subgroups"),
         ("@coherent var x: u32;", "coherent var"),
+        ("let rest = b - ((a + b) - a);", "(a + b) - a"),
         ("let one = 1.000488282h;", "the literal 1.000488282h"),
         ("let one = f16(1.000488282);", "f16(1.000488282)"),
     ] {
@@ -99,6 +105,7 @@ fn the_check_finds_what_it_looks_for() {
         "let y = x; // tanh(x) is NaN on one driver, and x != x false",
         "let differs = a.x != x && x != a.x && x != x.y && b[x] != x;",
         "let h = f16(x) + f16(of_words[1]);",
+        "let c = (a + b) - d;",
         "enable f16;",
     ] {
         assert_eq!(found(text), Vec::<String>::new(), "{text}");

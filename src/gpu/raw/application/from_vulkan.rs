@@ -164,6 +164,7 @@ unsafe fn open(vulkan: &VulkanDevice<'_>) -> Result<Opened> {
         if found.shader_float16 {
             exposed.capabilities.downlevel.flags |= wgpu::DownlevelFlags::SHADER_F16_IN_F32;
         }
+        lower_for_indirect_calls(&mut exposed.capabilities.limits);
         Ok::<_, Error>((instance, exposed))
     })?;
     // SAFETY: the instance is valid, and the adapter was made by it.
@@ -194,6 +195,15 @@ unsafe fn open(vulkan: &VulkanDevice<'_>) -> Result<Opened> {
     let (device, queue) = unsafe { adapter.create_device_from_hal(opened, &desc) }.map_err(Error::device)?;
     let access = BufferAccess { is_unchecked: features.core.robust_buffer_access == vk::FALSE };
     Ok(Opened { adapter, device, queue, access, not_enabled })
+}
+
+/// Sizes that wgpu's check of indirect calls can count in 32 bits. wgpu lowers them itself for the adapters that it lists, and
+/// not for one that it is given; it then panics where a driver cannot say how large a buffer may be.
+fn lower_for_indirect_calls(limits: &mut wgpu::Limits) {
+    let most = u64::from(u32::MAX);
+    limits.max_buffer_size = limits.max_buffer_size.min(most);
+    limits.max_uniform_buffer_binding_size = limits.max_uniform_buffer_binding_size.min(most);
+    limits.max_storage_buffer_binding_size = limits.max_storage_buffer_binding_size.min(most & !3); // whole words
 }
 
 /// An extension that wgpu never works without, and that this device lacks.
