@@ -36,7 +36,7 @@ const MAX_TUNED: usize = 2048;
 const SOURCES_TEST: &str = "only_the_machine_is_told_which_devices_are_software";
 /// The file of what section `benchmark` has measured, in the folder of results.
 const SAVED: &str = "benchmark.json";
-/// What showing the table of a benchmark that was stopped may take beyond the section's time.
+/// What showing the table of a benchmark that was stopped may take of the section's time.
 const SHOWING: Duration = Duration::from_secs(5);
 /// Time that flash-clifford may take.
 const FLASH_LIMIT: Duration = Duration::from_secs(120);
@@ -198,11 +198,13 @@ impl Run<'_> {
             arguments.extend(["--ops", "gemm", "--rounds", "3", "--sizes", size]);
         }
         let file = self.section.file();
+        let showing = SHOWING.min(self.limit / 2);
+        self.limit -= showing;
         let run = self.example("benchmark", &file, &arguments);
         if matches!(run, Err(Error::TimeIsUp { .. })) && saved.is_file() {
             let out = self.create(&file)?;
             let shown = Program::packed(self.settings, "examples/benchmark")?.args(["--from", SAVED]);
-            shown.within(self.dir).run(out, self.log, self.limit + SHOWING)?;
+            shown.within(self.dir).run(out, self.log, showing)?;
         }
         run
     }

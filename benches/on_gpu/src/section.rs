@@ -91,7 +91,7 @@ impl Section {
         Self::Checked,
     ];
 
-    /// Its share of a run whose time is limited, as seconds of a run of nine minutes.
+    /// Its share of a run whose time is limited, of the sum of the shares of all sections that are still to run.
     pub(crate) fn share(self) -> u32 {
         match self {
             Self::Info | Self::Host | Self::Staging | Self::Frames => 10,
