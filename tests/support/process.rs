@@ -1,4 +1,5 @@
 //! Runs a test again in a separate process, and reads a process's memory use.
+#![expect(unsafe_code, reason = "the C library gives memory back where it is asked to")]
 
 use super::example;
 use std::ffi::OsString;
@@ -59,4 +60,43 @@ pub fn bytes(line: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let value = status.lines().find_map(|said| said.strip_prefix(line)?.strip_prefix(':'))?;
     Some(value.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod glibc {
+    /// What glibc says of its heap, in bytes but for the numbers of chunks.
+    #[repr(C)]
+    pub struct MallInfo2 {
+        pub from_system: usize,
+        pub free_chunks: [usize; 3],
+        pub mapped: usize,
+        pub fast: [usize; 2],
+        pub in_use: usize,
+        pub free: [usize; 2],
+    }
+
+    unsafe extern "C" {
+        pub safe fn mallinfo2() -> MallInfo2;
+        pub safe fn malloc_trim(keep: usize) -> i32;
+    }
+}
+
+/// Bytes of the C library's heap that are allocated, by drivers too. None where that library is not glibc.
+pub fn allocated() -> Option<u64> {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    let bytes = {
+        let info = glibc::mallinfo2();
+        Some((info.in_use + info.mapped) as u64)
+    };
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    let bytes = None;
+    bytes
+}
+
+/// This process's resident bytes, after the C library has given back what is free in its heap. None if the system does not
+/// report it.
+pub fn resident() -> Option<u64> {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    glibc::malloc_trim(0);
+    bytes("VmRSS")
 }

@@ -108,13 +108,10 @@ pub(super) fn read(
     Ok((shape, order, data))
 }
 
-/// The elements of a file of bool.
+/// The elements of a file of bool: as NumPy reads them, every byte but 0 is true.
 fn bools(bytes: &[u8]) -> Result<Vec<bool>, String> {
-    if let Some(at) = bytes.iter().position(|&byte| byte > 1) {
-        return Err(format!("has the byte {} as the bool at {at}, which must be 0 or 1", bytes[at]));
-    }
     let mut values = room(bytes.len())?;
-    values.extend(bytes.iter().map(|&byte| byte == 1));
+    values.extend(bytes.iter().map(|&byte| byte != 0));
     Ok(values)
 }
 
