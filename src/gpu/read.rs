@@ -64,6 +64,7 @@ impl Gpu {
     fn check_read(&self, allocation: &Allocation, bytes: &Range<u64>) -> Result<()> {
         self.inner.status.check()?;
         self.check_outside_scope("read", "submits and waits")?;
+        self.bring_word("read", allocation.storage())?;
         let used = (&**allocation.storage(), Access::Reads);
         self.check_taken("read", used, OwnScope::Counts)?;
         allocation.storage().contents.check(&Part::Bytes(bytes.clone()))
