@@ -23,7 +23,7 @@ pub(super) struct Captured {
     pub(super) failed: Option<String>,
     /// A call that a replay would not repeat and that returns no error, and why, if there was one.
     pub(super) refused: Option<(&'static str, String)>,
-    /// By how much one run advances positions.
+    /// By how much the launches that advance positions do so, in order.
     pub(super) advances: Vec<(Arc<Cursor>, usize)>,
     /// What the operations read and write of the caller's and each other's tensors.
     pub(super) operands: Vec<Input>,
@@ -65,8 +65,19 @@ pub(super) enum UseKind {
 impl Captured {
     /// By how much one run advances a position.
     pub(super) fn advance(&self, cursor: &Arc<Cursor>) -> usize {
-        let known = self.advances.iter().find(|(known, _)| Arc::ptr_eq(known, cursor));
-        known.map_or(0, |(_, advance)| *advance)
+        self.of_cursor(cursor).map(|(_, advance)| advance).sum()
+    }
+
+    fn of_cursor(&self, cursor: &Arc<Cursor>) -> impl Iterator<Item = &(Arc<Cursor>, usize)> {
+        self.advances.iter().filter(|(known, _)| Arc::ptr_eq(known, cursor))
+    }
+
+    /// Whether each launch that writes a position advances it as the host counts.
+    pub(super) fn counts_along(&self) -> bool {
+        let bound = self.launches.iter().flat_map(|launch| &launch.bound);
+        let written = bound.filter(|bound| bound.access != WindowUse::Read);
+        let writes = written.filter(|bound| bound.storage.cursor.get().is_some()).count();
+        writes == self.advances.len()
     }
 
     pub(super) fn push(&mut self, launch: NewLaunch<'_>, sequence: u64) {

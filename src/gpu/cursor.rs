@@ -9,6 +9,10 @@ use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Why only the cache writes the word.
+pub(super) const IS_COUNTED: &str =
+    "it is the position of a cache, which counts along: `truncate` or `clear` the cache, or write to a copy";
+
 /// How many positions are filled. The storage of the word knows it.
 pub(crate) struct Cursor {
     capacity: usize,
@@ -90,6 +94,11 @@ impl Cursor {
     /// Whether the word must be written before its next use.
     pub(super) fn is_behind(&self) -> bool {
         self.known.lock().word == Word::Behind
+    }
+
+    /// Whether work is being recorded that uses the position and advances it.
+    pub(super) fn is_claimed(&self) -> bool {
+        self.known.lock().claimed != Claimed::No
     }
 
     /// Claims the position for work that advances it by `new`, and whether the word must be written before.

@@ -1,6 +1,6 @@
 //! Work that uses a cursor: recorded now, or captured, to be recorded by every run.
 
-use super::cursor::{Claim, Cursor};
+use super::cursor::{Claim, Cursor, IS_COUNTED};
 use super::handle::Gpu;
 use super::part::Part;
 use super::positions::Positions;
@@ -8,8 +8,8 @@ use super::scope::{Scope, Sink};
 use super::storage::Storage;
 use super::view::View;
 use super::write::SeenBy;
-use crate::Result;
 use crate::layout::Layout;
+use crate::{Error, Result};
 use std::sync::Arc;
 
 /// Who fills a cache that counts its positions on the host.
@@ -77,6 +77,20 @@ impl Gpu {
         }
     }
 
+    /// Before a storage is written: if it is the word of a cursor, then only work that has claimed it may do so, as the host
+    /// counts along. What a capture writes is looked at in its end.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it is such a word.
+    pub(super) fn check_no_word(&self, op: &'static str, storage: &Storage) -> Result<()> {
+        match storage.cursor.get() {
+            Some(cursor) if !cursor.is_claimed() && !self.is_capturing() => {
+                Err(Error::input(format!("{op}: the output"), IS_COUNTED))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether a storage is the word of a cursor in the closure of a `capture`: the runs see to its contents.
     pub(super) fn is_word_of_runs(&self, storage: &Storage) -> bool {
         storage.cursor.get().is_some() && self.is_capturing()
@@ -104,10 +118,7 @@ impl Gpu {
     pub(crate) fn capture_advance(&self, cursor: &Arc<Cursor>, new: usize) {
         let mut state = self.inner.recorder.lock();
         if let Some(Scope { sink: Sink::Capture(captured), .. }) = state.scope() {
-            match captured.advances.iter_mut().find(|(known, _)| Arc::ptr_eq(known, cursor)) {
-                Some((_, advance)) => *advance += new,
-                None => captured.advances.push((cursor.clone(), new)),
-            }
+            captured.advances.push((cursor.clone(), new));
         }
     }
 

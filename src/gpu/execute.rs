@@ -160,6 +160,9 @@ impl Gpu {
                 let access =
                     if to.access == Access::Read { StorageAccess::Reads } else { StorageAccess::Writes };
                 self.bring_word(plan.op(), binding.storage())?;
+                if access == StorageAccess::Writes {
+                    self.check_no_word(plan.op(), binding.storage())?;
+                }
                 self.check_taken(plan.op(), (&**binding.storage(), access), OwnScope::IsOrdered)?;
                 if !self.is_word_of_runs(binding.storage()) {
                     binding.check()?;

@@ -64,8 +64,8 @@ impl Gpu {
     fn check_read(&self, allocation: &Allocation, bytes: &Range<u64>) -> Result<()> {
         self.inner.status.check()?;
         self.check_outside_scope("read", "submits and waits")?;
-        self.bring_word("read", allocation.storage())?;
         let used = (&**allocation.storage(), Access::Reads);
+        self.bring_word("read", allocation.storage())?;
         self.check_taken("read", used, OwnScope::Counts)?;
         allocation.storage().contents.check(&Part::Bytes(bytes.clone()))
     }

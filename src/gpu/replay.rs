@@ -219,15 +219,17 @@ impl<R> Replay<R> {
         Ok(created)
     }
 
-    /// Claims the positions that a run with these inputs reads or advances.
+    /// Claims the positions that a run with these inputs advances. Those that it only reads have the host's number.
     fn claims(&self, inputs: &[Input]) -> Result<Vec<Claim>> {
         let gpu = &self.kept.gpu;
         if !self.words.is_empty() && gpu.is_capturing() {
             return Err(Error::input(OP, IN_A_CAPTURE));
         }
-        inputs.iter().try_for_each(|input| gpu.bring_word(OP, &input.storage))?;
+        let (advanced, read): (Vec<&Word>, Vec<&Word>) = self.words.iter().partition(|word| word.new > 0);
+        let read = inputs.iter().map(|input| &input.storage).chain(read.iter().map(|word| &word.storage));
+        read.into_iter().try_for_each(|storage| gpu.bring_word(OP, storage))?;
         let claim = |word: &Word| gpu.claim_of(OP, &word.cursor, &word.storage, word.new);
-        self.words.iter().map(claim).collect()
+        advanced.into_iter().map(claim).collect()
     }
 
     /// Records a run with these inputs, which are bound.

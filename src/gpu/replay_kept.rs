@@ -2,7 +2,7 @@
 
 use super::captured::{Captured, CapturedUse, UseKind};
 use super::content_state::{ContentState, Reason};
-use super::cursor::Cursor;
+use super::cursor::{Cursor, IS_COUNTED};
 use super::handle::Gpu;
 use super::part::Part;
 use super::replay_input::Input;
@@ -81,6 +81,9 @@ impl Kept {
         }
         if let Some((call, why)) = &self.captured.refused {
             return Err(Error::input(format!("{OP}: the closure"), format!("it calls `{call}`: {why}")));
+        }
+        if !self.captured.counts_along() {
+            return Err(Error::input(format!("{OP}: an output in the closure"), IS_COUNTED));
         }
         for (at, input) in inputs.iter().enumerate().filter(|(_, input)| !input.layout.is_empty()) {
             let mut uses = self.uses.iter().filter(|used| Arc::ptr_eq(&used.storage, &input.storage));

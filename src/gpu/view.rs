@@ -1,6 +1,7 @@
 //! A tensor as kernels see it: a buffer, a layout, and the element type as a value.
 
 use super::binding::Binding;
+use super::cursor::IS_COUNTED;
 use super::handle::Gpu;
 use super::memory::Allocation;
 use super::part::Part;
@@ -109,8 +110,7 @@ impl<'a> View<'a> {
         gpu.check_outside_scope(op, "looks at what has run")?;
         let storage = self.allocation.storage();
         if storage.cursor.get().is_some() {
-            let why = "it is the position of a cache, which counts along: `truncate` or `clear` the cache";
-            return Err(Error::input(format!("{op}: the tensor"), why));
+            return Err(Error::input(format!("{op}: the tensor"), IS_COUNTED));
         }
         gpu.settle(op, storage, Access::Writes)?;
         storage.contents.revert(&self.part())

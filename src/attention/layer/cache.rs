@@ -66,8 +66,8 @@ impl<T: Real> KeyValueCache<T> {
     ///
     /// If the launches never run, because the closure of [`Gpu::record_into`] fails later or the application drops the encoder, then only
     /// the new positions are missing, and reading them is an error. [`truncate`](Self::truncate) to the length from before, or
-    /// [`clear`](Self::clear): what is appended next is there again. Of a [`replayable`](Self::replayable) cache all positions are missing
-    /// then, for good: make another one.
+    /// [`clear`](Self::clear): what is appended next is there again. The same goes for the runs of a replay that fills a
+    /// [`replayable`](Self::replayable) cache.
     ///
     /// Views that [`keys`](Self::keys) returned earlier keep their length. In the closure of [`Gpu::capture`](crate::Gpu::capture), the cache
     /// must be [`replayable`](Self::replayable), or made there: then each run appends, and the capture itself does not.
@@ -76,7 +76,8 @@ impl<T: Real> KeyValueCache<T> {
     /// `keys` and `values` (batch, key heads, new, dim), any strides.
     /// # Errors
     /// [`Error::Shape`] if a tensor has another shape, or the cache has no room for the new positions; [`Error::Input`] if they
-    /// are views of this cache, or in a capture that would append at the same position in every run; [`Error::Gpu`] if they are on another device; [`Error::Limit`] as [`ops::copy_into`](crate::ops::copy_into).
+    /// are views of this cache, in a capture that would append at the same position in every run, or while another thread records a run
+    /// that fills the cache; [`Error::Gpu`] if they are on another device; [`Error::Limit`] as [`ops::copy_into`](crate::ops::copy_into).
     /// # Precision
     /// Every bit is copied.
     pub fn append(&mut self, keys: &Tensor<T>, values: &Tensor<T>) -> Result<()> {
@@ -213,15 +214,17 @@ impl<T: Real> KeyValueCache<T> {
 
     /// Forgets all positions, and keeps the memory. In the closure of a [`capture`](crate::Gpu::capture), the capture fails.
     pub fn clear(&mut self) {
-        self.refuse_in_capture("KeyValueCache::clear");
-        self.keep(0);
+        if !self.is_refused_in_capture("KeyValueCache::clear") {
+            self.keep(0);
+        }
     }
 
     /// Forgets all positions but the first ones. If it has no more, nothing happens. What is appended next overwrites the others, which earlier
     /// views see. In the closure of a [`capture`](crate::Gpu::capture), the capture fails.
     pub fn truncate(&mut self, len: usize) {
-        self.refuse_in_capture("KeyValueCache::truncate");
-        self.keep(len);
+        if !self.is_refused_in_capture("KeyValueCache::truncate") {
+            self.keep(len);
+        }
     }
 
     /// Forgets all positions but the first ones.

@@ -133,10 +133,12 @@ impl<T: Real> KeyValueCache<T> {
 
     /// The tensor (1) that has the number of positions that are filled, of a [`replayable`](Self::replayable) cache: to take rows of a table
     /// of positions ([`ops::slice_at`](crate::ops::slice_at)), or to rotate by it ([`Rotary::apply_at`](crate::ops::Rotary::apply_at)), in a
-    /// captured step too. [`append`](Self::append) advances it.
+    /// captured step too. [`append`](Self::append) advances it. Clones of it show what [`truncate`](Self::truncate) sets, in replays too.
+    /// Only the cache writes it: everyone else's write is an error.
     ///
     /// # Errors
-    /// [`Error::Input`] if the cache counts on the host; [`Error::Device`] if the device is lost.
+    /// [`Error::Input`] if the cache counts on the host, another thread records a run that fills it, or commands that an application has
+    /// not submitted use it; [`Error::Device`] if the device is lost.
     pub fn position(&self) -> Result<&Tensor<i32>> {
         call("KeyValueCache::position", || match &self.position {
             Some(position) => position.tensor(),
@@ -193,14 +195,16 @@ impl<T: Real> KeyValueCache<T> {
         Ok(())
     }
 
-    /// Says that a capture does not repeat a call that sets the number of positions.
-    pub(super) fn refuse_in_capture(&self, name: &'static str) {
+    /// Lets a capture fail that does not repeat a call that sets the number of positions, and whether it does.
+    pub(super) fn is_refused_in_capture(&self, name: &'static str) -> bool {
         let gpu = self.keys.gpu();
-        if gpu.is_capturing() && gpu.filling(&self.keys.view()) == Filling::EveryRun {
+        let is_refused = gpu.is_capturing() && gpu.filling(&self.keys.view()) == Filling::EveryRun;
+        if is_refused {
             let why =
                 "it sets the host's number of positions once, and not in every run: call it between the runs";
             gpu.refuse_in_capture(name, why);
         }
+        is_refused
     }
 }
 

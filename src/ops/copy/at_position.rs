@@ -14,7 +14,8 @@ use std::sync::Arc;
 ///
 /// One launch, which reads and writes each element of `a` once. Nothing next to it is written, also not within a word. A
 /// position that is negative counts as 0, and one that is too large as the last at which `a` fits,
-/// `c.shape()[axis] - a.shape()[axis]`: neither is an error, because the host does not know the number. XLA calls this
+/// `c.shape()[axis] - a.shape()[axis]`: neither is an error, because the host does not know the number. For the same reason,
+/// all of `c` counts as missing if the launch never runs, until [`Tensor::revert`] takes it back. XLA calls this
 /// `dynamic_update_slice`.
 ///
 /// # Shapes

@@ -203,7 +203,22 @@ fn a_capture_with_half_a_step_is_refused() {
     it.assert_run(1, &want[1]);
 }
 
-/// As above, for a block whose attention succeeds and whose other half does not: it has no memory.
+/// A capture that sets the position fails, and has not set it.
+#[test]
+fn a_capture_that_clears_the_cache_leaves_it() {
+    let Some(gpu) = support::gpu() else { return };
+    let mut it = Decode::new(&gpu);
+    let want = it.want(&[0, 1]);
+    it.assert_run(0, &want[0]);
+    for set in [KeyValueCache::clear, |cache: &mut KeyValueCache<f32>| cache.truncate(0)] {
+        let cache = &mut it.cache;
+        assert!(gpu.capture(&[], || Ok(set(cache))).is_err());
+        assert_eq!(it.cache.len(), 1);
+    }
+    it.assert_run(1, &want[1]);
+}
+
+/// The same of a block.
 #[test]
 fn a_capture_with_half_a_block_is_refused() {
     let Some(gpu) = support::gpu() else { return };

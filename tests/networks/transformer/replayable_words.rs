@@ -3,7 +3,9 @@
 use super::replayable::{bits, causal_options};
 use super::replayable_decode::Decode;
 use crate::support;
-use tilewise::{Error, ops};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tilewise::{Error, Tensor, ops};
 
 /// A replay, a call, a read and an input see what `truncate` has set, whether they asked for the tensor before or after.
 #[test]
@@ -72,38 +74,73 @@ fn the_position_is_not_reverted_by_itself() {
     it.assert_run(1, &want[1]);
 }
 
+/// Nobody but the cache writes it: the host would count on from another number.
+#[test]
+fn the_position_is_not_written_by_others() {
+    let Some(gpu) = support::gpu() else { return };
+    let mut it = Decode::new(&gpu);
+    let want = it.want(&[0, 1]);
+    it.assert_run(0, &want[0]);
+    let (mut held, one) = (it.cache.position().unwrap().writable_view(), gpu.tensor(&[1], [1]).unwrap());
+    let mut replay = gpu.capture(&[one.view()], || ops::neg(&one)).unwrap();
+    assert_eq!(replay.run(&[held.view()]).unwrap().to_vec().unwrap(), [-1]);
+    let captured =
+        |held: &mut Tensor<i32>| gpu.capture(&[one.view()], || ops::add_assign(held, &one)).map(drop);
+    let refused = [
+        ("add_assign", ops::add_assign(&mut held, &one)),
+        ("copy_into", ops::copy_into(&one, &mut held)),
+        ("write", held.write(&[7])),
+        ("write_from", held.write_from(|to| to.write(0, &[7]))),
+        ("Replay::write", replay.write(0, &[7])),
+        ("Replay::write_from", replay.write_from(0, |to| to.write(0, &[7]))),
+        ("capture", captured(&mut held)),
+    ];
+    for (name, refused) in refused {
+        let error = refused.expect_err(name).to_string();
+        assert!(error.contains("the position of a cache"), "{name}: {error}");
+    }
+    assert_eq!(held.to_vec().unwrap(), [1]);
+    it.assert_run(1, &want[1]);
+}
+
 /// Calls and runs of two threads on one cache: each key is rotated by the angle of its own position.
 #[test]
 fn a_call_and_the_runs_of_another_thread_take_turns() {
+    const CAPACITY: usize = 1500;
     let Some(gpu) = support::gpu() else { return };
-    let mut it = Decode::new(&gpu);
-    let layer = super::ODD.layer::<f32>(&gpu, 200);
-    let mut cache = layer.replayable_cache(1, 200).unwrap();
+    let (it, layer) = (Decode::new(&gpu), super::ODD.layer::<f32>(&gpu, CAPACITY));
+    let mut cache = layer.replayable_cache(1, CAPACITY).unwrap();
     let token = it.token(0);
-    let mut step =
-        gpu.capture(&[token.view()], || layer.forward_cached(&token, &mut cache, &causal_options())).unwrap();
-    it.cache.clear();
+    let capture = || layer.forward_cached(&token, &mut cache, &causal_options());
+    let mut step = gpu.capture(&[token.view()], capture).unwrap();
     let is_turn_of_another = |error: Error| match error {
         Error::Input { why, .. } if why.contains("another thread") => false,
         error => panic!("{error}"),
     };
+    let are_called = AtomicBool::new(false);
     let count = std::thread::scope(|scope| {
         let runs = scope.spawn(|| {
-            let run = |_: &i32| step.run(&[token.view()]).map_or_else(is_turn_of_another, |_| true);
-            (0..100).filter(run).count()
+            let run = |_: &i32| {
+                std::thread::sleep(Duration::from_micros(20));
+                step.run(&[token.view()]).map_or_else(is_turn_of_another, |_| true)
+            };
+            (0..1300).take_while(|_| !are_called.load(Ordering::Acquire)).filter(run).count()
         });
-        let call = |_: &i32| {
+        let mut call = || {
             let called = layer.forward_cached(&token, &mut cache, &causal_options());
             called.map_or_else(is_turn_of_another, |_| true)
         };
-        let calls = (0..100).filter(call).count();
-        calls + runs.join().unwrap()
+        let calls = (0..).filter(|_| call()).take(150).count();
+        are_called.store(true, Ordering::Release);
+        let runs = runs.join().unwrap();
+        println!("{calls} calls, {runs} runs");
+        calls + runs
     });
     assert_eq!(cache.len(), count);
-    let mut alone = layer.replayable_cache(1, 200).unwrap();
+    let mut alone = layer.replayable_cache(1, CAPACITY).unwrap();
     for _ in 0..count {
         layer.forward_cached(&token, &mut alone, &causal_options()).unwrap();
     }
-    assert_eq!(bits(&cache.keys().unwrap()), bits(&alone.keys().unwrap()), "{count} positions");
+    assert!(bits(&cache.keys().unwrap()) == bits(&alone.keys().unwrap()), "{count} positions");
     assert_eq!(cache.position().unwrap().to_vec().unwrap(), [i32::try_from(count).unwrap()]);
 }
