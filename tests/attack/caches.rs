@@ -96,17 +96,17 @@ impl Filled {
         self.appended(ran, room, new)
     }
 
-    /// A run, or a call, with these positions in a tensor of their own.
+    /// A run, or a call, with these positions, also in a frame.
     fn fill(&mut self, is_run: bool, new: &Model) -> Result<()> {
-        let (gpu, room) = (self.token.gpu(), self.has_room());
-        let keys = gpu.tensor(&elements::<f32>(&new.values), self.shape)?;
-        let done = if is_run {
-            self.step.run(&[keys.view()]).map(drop)
-        } else {
-            let values = ops::neg(&keys)?;
-            self.cache.append(&keys, &values)
-        };
-        self.appended(done, room, new)
+        let (rows, room) = (elements::<f32>(&new.values), self.has_room());
+        if is_run {
+            self.step.write_from(0, |to| to.write(0, &rows))?;
+            return self.ran(room, new);
+        }
+        let keys = self.token.gpu().tensor(&rows, self.shape)?;
+        let values = ops::neg(&keys)?;
+        let called = self.cache.append(&keys, &values);
+        self.appended(called, room, new)
     }
 
     fn appended(&mut self, done: Result<()>, room: bool, new: &Model) -> Result<()> {
@@ -120,8 +120,21 @@ impl Filled {
         Ok(())
     }
 
+    /// Writes the token, which a lost frame may have left without contents.
+    fn write_token(&mut self) -> Result<()> {
+        let zeros = vec![0.0; self.token.len()];
+        self.token.write(&zeros)
+    }
+
+    /// Another capture of the append.
+    fn captured(&mut self) -> Result<Replay<()>> {
+        self.write_token()?;
+        captured(&mut self.cache, &self.token)
+    }
+
     /// Nothing but the cache changes its position.
     fn meddle(&mut self) -> Result<()> {
+        self.write_token()?;
         let (gpu, mut at) = (self.token.gpu().clone(), self.at.writable_view());
         let one = gpu.tensor(&[1], [1])?;
         let refused = [
@@ -175,7 +188,7 @@ impl Actor {
             9..12 => self.frame_that_appends(&mut filled),
             12 => {
                 self.say("another capture of a cache");
-                captured(&mut filled.cache, &filled.token).map(|step| filled.step = step)
+                filled.captured().map(|step| filled.step = step)
             }
             13 => {
                 self.say("what a cache refuses");
@@ -252,8 +265,7 @@ impl Actor {
         ));
         let gpu = self.world.gpu.clone();
         // Another capture takes the place of the one that the frame runs.
-        let other =
-            if self.random.chance(20) { Some(captured(&mut filled.cache, &filled.token)?) } else { None };
+        let other = if self.random.chance(20) { Some(filled.captured()?) } else { None };
         // The positions that are left of those before the frame.
         let mut before = filled.rows.len();
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
