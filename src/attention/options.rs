@@ -1,6 +1,7 @@
 //! What an attention does besides the softmax of scaled products.
 
 use super::problem::{AttentionCorner, AttentionRange};
+use crate::gpu::Part;
 use crate::layout::Real;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -59,6 +60,8 @@ pub struct AttentionOptions<'a, T: Real> {
     pub(super) keep: Option<&'a Tensor<i8>>,
     pub(super) slopes: Option<&'a Tensor<f32>>,
     pub(super) kernel: Option<AttentionKernel>,
+    /// What is read of the keys and of the values, if `lengths` says so.
+    pub(super) filled: Option<[&'a Part; 2]>,
 }
 
 impl<T: Real> Default for AttentionOptions<'_, T> {
@@ -74,6 +77,7 @@ impl<T: Real> Default for AttentionOptions<'_, T> {
             keep: None,
             slopes: None,
             kernel: None,
+            filled: None,
         }
     }
 }
@@ -132,6 +136,11 @@ impl<'a, T: Real> AttentionOptions<'a, T> {
     /// ```
     pub fn cached_lengths(self, lengths: &'a Tensor<i32>) -> Self {
         Self { lengths: Some(lengths), corner: AttentionCorner::Lengths, ..self }
+    }
+
+    /// As [`cached_lengths`](Self::cached_lengths), of a cache that knows what is filled of the keys and of the values.
+    pub(super) fn filled(self, lengths: &'a Tensor<i32>, filled: [&'a Part; 2]) -> Self {
+        Self { filled: Some(filled), ..self.cached_lengths(lengths) }
     }
 
     /// Masks the keys whose number here is 0. A tensor (batch, keys). It is the opposite of `key_padding_mask` of `PyTorch`, which is true for

@@ -120,7 +120,11 @@ fn run<T: Real>(
     }
     let problem =
         AttentionProblem::new(layouts, options.range(), statistics, T::DTYPE)?.pinned(options.kernel);
-    let mut inputs: Vec<View<'_>> = vec![q.view(), k.view(), v.view()];
+    let [of_k, of_v] = match options.filled {
+        None => [k.view(), v.view()],
+        Some([of_k, of_v]) => [k.view().using(of_k), v.view().using(of_v)],
+    };
+    let mut inputs: Vec<View<'_>> = vec![q.view(), of_k, of_v];
     inputs.extend(views(options));
     let scalars = [Scalar::F32(scale)];
     if wants_lse {

@@ -5,8 +5,8 @@ use super::memory::Allocation;
 use super::part::Part;
 use super::storage::Storage;
 use crate::Result;
-use crate::layout::{DType, Layout, window};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A window of a tensor's buffer, which a kernel binds.
 #[derive(Clone)]
@@ -20,18 +20,15 @@ pub(crate) struct Binding<'a> {
 }
 
 impl<'a> Binding<'a> {
-    /// The window of `allocation` that contains the elements of this layout. `overwritten_from`: the sequence at which an
-    /// operation begins that writes all of them and reads none. Failures of earlier writes then no longer matter.
+    /// A window of `allocation` that contains these elements. `overwritten_from`: the sequence at which an operation begins
+    /// that writes all of them and reads none. Failures of earlier writes then no longer matter.
     pub(super) fn new(
         allocation: &'a Allocation,
-        (layout, dtype): (&Layout, DType),
+        window: Range<u64>,
+        elements: Part,
         overwritten_from: Option<u64>,
     ) -> Self {
-        let elements = match overwritten_from {
-            None => Part::of(layout, dtype),
-            Some(_) => Part::exactly(layout, dtype),
-        };
-        Self { allocation, window: window(layout.bytes(dtype)), elements, overwritten_from }
+        Self { allocation, window, elements, overwritten_from }
     }
 
     /// A part of the window, in bytes from the window's start.
@@ -40,15 +37,15 @@ impl<'a> Binding<'a> {
         Self { window: start + part.start..start + part.end, ..self.clone() }
     }
 
-    pub(super) fn storage(&self) -> &Storage {
+    pub(super) fn storage(&self) -> &Arc<Storage> {
         self.allocation.storage()
     }
 
-    /// Fails if an element was never computed, because a launch failed.
+    /// Fails if an element was never computed, because a launch failed. Of positions that only a run knows, the run does.
     pub(super) fn check(&self) -> Result<()> {
-        match self.overwritten_from {
-            Some(_) => Ok(()),
-            None => self.storage().contents.check(&self.elements),
+        match (self.overwritten_from, &self.elements) {
+            (Some(_), _) | (None, Part::Positions(_)) => Ok(()),
+            (None, elements) => self.storage().contents.check(elements),
         }
     }
 

@@ -23,8 +23,8 @@ pub(super) struct Captured {
     pub(super) failed: Option<String>,
     /// A call that a replay would not repeat and that returns no error, and why, if there was one.
     pub(super) refused: Option<(&'static str, String)>,
-    /// The positions that the launches use, and by how much one run advances each.
-    pub(super) cursors: Vec<(Arc<Cursor>, usize)>,
+    /// By how much the launches that advance positions do so, in order.
+    pub(super) advances: Vec<(Arc<Cursor>, usize)>,
     /// What the operations read and write of the caller's and each other's tensors.
     pub(super) operands: Vec<Input>,
     /// The inputs, while the closure is running.
@@ -63,6 +63,23 @@ pub(super) enum UseKind {
 }
 
 impl Captured {
+    /// By how much one run advances a position.
+    pub(super) fn advance(&self, cursor: &Arc<Cursor>) -> usize {
+        self.of_cursor(cursor).map(|(_, advance)| advance).sum()
+    }
+
+    fn of_cursor(&self, cursor: &Arc<Cursor>) -> impl Iterator<Item = &(Arc<Cursor>, usize)> {
+        self.advances.iter().filter(|(known, _)| Arc::ptr_eq(known, cursor))
+    }
+
+    /// Whether each launch that writes a position advances it as the host counts.
+    pub(super) fn counts_along(&self) -> bool {
+        let bound = self.launches.iter().flat_map(|launch| &launch.bound);
+        let written = bound.filter(|bound| bound.access != WindowUse::Read);
+        let writes = written.filter(|bound| bound.storage.cursor.get().is_some()).count();
+        writes == self.advances.len()
+    }
+
     pub(super) fn push(&mut self, launch: NewLaunch<'_>, sequence: u64) {
         let mut dims = Vec::new();
         launch.append_dims(&mut dims);
@@ -78,13 +95,22 @@ impl Captured {
         self.launches.push(CapturedLaunch { pipeline, bound, dims, grid });
     }
 
-    /// The storages that the launches use, each once, in the order of their first use. Those in the buffers that the
-    /// capture has allocated contain nothing before a run.
+    /// The storages that the launches use, each once, in the order of their first use; and apart from that each once for the
+    /// positions that are read, and for those that are filled. Those in the buffers that the capture has allocated contain
+    /// nothing before a run.
     pub(super) fn uses(&self, allocated: &HashSet<wgpu::Buffer>) -> Vec<CapturedUse> {
         let mut uses: Vec<CapturedUse> = Vec::new();
         let mut places = HashMap::new();
         for bound in self.launches.iter().flat_map(|launch| &launch.bound) {
             let is_own = allocated.contains(&bound.storage.buffer);
+            if let Part::Positions(_) = bound.part {
+                // What is read behind those of before the run, the run has filled.
+                let kind = if bound.access == WindowUse::Read { UseKind::Reads } else { UseKind::Overwrites };
+                if !uses.iter().any(|used| used.is(bound, kind)) {
+                    uses.push(CapturedUse { storage: bound.storage.clone(), kind, part: bound.part.clone() });
+                }
+                continue;
+            }
             let kind = match bound.access {
                 WindowUse::Read => UseKind::Reads,
                 WindowUse::Overwrite { .. } => UseKind::Overwrites,
@@ -112,5 +138,12 @@ impl Captured {
             }
         }
         uses
+    }
+}
+
+impl CapturedUse {
+    /// Whether it is this use of the window.
+    fn is(&self, bound: &BoundWindow, kind: UseKind) -> bool {
+        Arc::ptr_eq(&self.storage, &bound.storage) && self.kind == kind && self.part == bound.part
     }
 }

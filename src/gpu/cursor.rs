@@ -1,19 +1,20 @@
-//! A position that a word on the device has: where a cache grows. The host knows it, too.
+//! The host's side of a position that a word on the device has: where a cache grows.
 //!
 //! Kernels read the word, so a captured step serves every position, and one of its launches advances the word. The host
 //! counts along: it refuses a run for which there is no room, and says how much is filled. If the two may differ, because
 //! the host has set its number or because work was not recorded as a whole, the word is written before its next use.
 
 use super::lock::Lock;
-use super::pooled_buffer::PooledBuffer;
-use super::storage::Storage;
 use crate::{Error, Result};
+use std::ops::Range;
 use std::sync::Arc;
 
-/// How many positions are filled, on the device and on the host.
+/// Why only the cache writes the word.
+pub(super) const IS_COUNTED: &str =
+    "it is the position of a cache, which counts along: `truncate` or `clear` the cache, or write to a copy";
+
+/// How many positions are filled. The storage of the word knows it.
 pub(crate) struct Cursor {
-    /// One i32. It stays while a replay uses it.
-    word: Arc<PooledBuffer>,
     capacity: usize,
     known: Lock<Known>,
 }
@@ -32,19 +33,23 @@ enum Word {
     Behind,
 }
 
-/// Whether a thread is recording work that advances the position.
+/// Whether work is being recorded that uses the position and advances it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Claimed {
     No,
-    Yes,
+    /// The positions after the work, and what the host has been told meanwhile to keep of them.
+    Until {
+        after: usize,
+        kept: Option<usize>,
+    },
 }
 
 /// The right to record work that uses the position and advances it. Unless it is committed, the position stays as it was.
-pub(crate) struct Claim<'a> {
-    cursor: &'a Cursor,
-    /// The positions before and after the work.
-    before: usize,
-    after: usize,
+#[must_use = "the position is free again when it is dropped"]
+pub(crate) struct Claim {
+    cursor: Arc<Cursor>,
+    /// The positions that the work fills.
+    filled: Range<usize>,
     outcome: Outcome,
 }
 
@@ -57,36 +62,56 @@ enum Outcome {
 
 impl Cursor {
     /// Of a word that contains 0.
-    pub(super) fn of(word: Arc<PooledBuffer>, capacity: usize) -> Self {
+    pub(super) fn new(capacity: usize) -> Self {
         let known = Known { len: 0, word: Word::Holds, claimed: Claimed::No };
-        Self { word, capacity, known: Lock::new(known) }
-    }
-
-    pub(super) fn storage(&self) -> &Arc<Storage> {
-        self.word.storage()
+        Self { capacity, known: Lock::new(known) }
     }
 
     /// The number of positions that are filled once everything has run that is recorded.
     pub(crate) fn len(&self) -> usize {
-        self.known.lock().len
+        let known = self.known.lock();
+        known.claimed.kept(known.len)
     }
 
-    /// Sets the number of positions that are filled.
-    pub(crate) fn set(&self, len: usize) {
+    /// The positions that are being filled: from those before on to those after the work that has claimed it.
+    pub(crate) fn filled(&self) -> Range<usize> {
+        let known = self.known.lock();
+        match known.claimed {
+            Claimed::No => known.len..known.len,
+            Claimed::Until { after, .. } => known.len..after,
+        }
+    }
+
+    /// Keeps the first positions only. While work is being recorded that fills some, this comes after it.
+    pub(crate) fn truncate(&self, len: usize) {
         let mut known = self.known.lock();
-        (known.len, known.word) = (len, Word::Behind);
+        match &mut known.claimed {
+            Claimed::Until { kept, .. } => *kept = Some(kept.map_or(len, |kept| kept.min(len))),
+            Claimed::No => known.set(len),
+        }
+    }
+
+    /// Whether the word must be written before its next use.
+    pub(super) fn is_behind(&self) -> bool {
+        self.known.lock().word == Word::Behind
+    }
+
+    /// Whether work is being recorded that uses the position and advances it.
+    pub(super) fn is_claimed(&self) -> bool {
+        self.known.lock().claimed != Claimed::No
     }
 
     /// Claims the position for work that advances it by `new`, and whether the word must be written before.
     ///
     /// # Errors
-    /// [`Error::Input`] if there is no room for them, or another thread has claimed it.
-    pub(super) fn claim(&self, op: &'static str, new: usize) -> Result<(Claim<'_>, Option<usize>)> {
+    /// [`Error::Input`] if there is no room for them, or work is being recorded that has claimed it.
+    pub(super) fn claim(self: &Arc<Self>, op: &'static str, new: usize) -> Result<(Claim, Option<usize>)> {
         let mut known = self.known.lock();
         let (len, capacity) = (known.len, self.capacity);
         let wrong = |why: String| Err(Error::input(format!("{op}: the cache"), why));
-        if known.claimed == Claimed::Yes {
-            let why = "another thread is recording work that fills it: let one thread do so at a time";
+        if known.claimed != Claimed::No {
+            let why = "another thread, or the call that this callback runs in, is recording work that fills it: let one \
+                       thread do so at a time";
             return wrong(why.to_owned());
         }
         if new > capacity.saturating_sub(len) {
@@ -95,12 +120,39 @@ impl Cursor {
             ));
         }
         let behind = (known.word == Word::Behind).then_some(len);
-        known.claimed = Claimed::Yes;
-        Ok((Claim { cursor: self, before: len, after: len + new, outcome: Outcome::Open }, behind))
+        known.claimed = Claimed::Until { after: len + new, kept: None };
+        Ok((Claim { cursor: self.clone(), filled: len..len + new, outcome: Outcome::Open }, behind))
     }
 }
 
-impl Claim<'_> {
+impl Known {
+    /// Keeps the first positions only.
+    fn set(&mut self, len: usize) {
+        (self.len, self.word) = (self.len.min(len), Word::Behind);
+    }
+}
+
+impl Claimed {
+    /// What is left of this number of positions.
+    fn kept(self, len: usize) -> usize {
+        match self {
+            Self::Until { kept: Some(kept), .. } => len.min(kept),
+            _ => len,
+        }
+    }
+}
+
+impl Claim {
+    /// The positions that the work fills.
+    pub(crate) fn filled(&self) -> Range<usize> {
+        self.filled.clone()
+    }
+
+    /// Whether it is a claim of this position.
+    pub(super) fn is_of(&self, cursor: &Arc<Cursor>) -> bool {
+        Arc::ptr_eq(&self.cursor, cursor)
+    }
+
     /// The word has the host's number after what is recorded by now.
     pub(super) fn written(&self) {
         self.cursor.known.lock().word = Word::Holds;
@@ -112,14 +164,17 @@ impl Claim<'_> {
     }
 }
 
-impl Drop for Claim<'_> {
+impl Drop for Claim {
     fn drop(&mut self) {
         let mut known = self.cursor.known.lock();
-        known.claimed = Claimed::No;
+        let claimed = std::mem::replace(&mut known.claimed, Claimed::No);
         match self.outcome {
-            Outcome::Recorded => known.len = self.after,
+            Outcome::Recorded => known.len = self.filled.end,
             // A part of the work may have been recorded.
-            Outcome::Open => (known.len, known.word) = (self.before, Word::Behind),
+            Outcome::Open => known.set(self.filled.start),
+        }
+        if let Claimed::Until { kept: Some(kept), .. } = claimed {
+            known.set(kept);
         }
     }
 }
@@ -127,5 +182,58 @@ impl Drop for Claim<'_> {
 impl std::fmt::Debug for Cursor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} of {} positions", self.len(), self.capacity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A position of this number of 10.
+    fn at(len: usize) -> Arc<Cursor> {
+        let cursor = Arc::new(Cursor::new(10));
+        cursor.claim("test", len).unwrap().0.commit();
+        cursor
+    }
+
+    /// What the next claim of no positions has to write.
+    fn to_write(cursor: &Arc<Cursor>) -> Option<usize> {
+        cursor.claim("test", 0).unwrap().1
+    }
+
+    #[test]
+    fn a_claim_that_is_not_committed_leaves_the_number() {
+        let cursor = at(3);
+        assert_eq!((cursor.len(), to_write(&cursor)), (3, None));
+        let cursor = at(3);
+        let (claim, behind) = cursor.claim("test", 2).unwrap();
+        assert_eq!((claim.filled(), behind, cursor.len(), cursor.filled()), (3..5, None, 3, 3..5));
+        assert!(cursor.claim("test", 0).is_err(), "one at a time");
+        drop(claim);
+        assert_eq!(
+            (cursor.len(), cursor.filled(), to_write(&cursor)),
+            (3, 3..3, Some(3)),
+            "some may be recorded"
+        );
+        assert!(cursor.claim("test", 8).is_err(), "there is room for 7");
+    }
+
+    #[test]
+    fn a_number_that_is_set_during_a_claim_comes_after_it() {
+        for (kept, want) in [(0, 0), (2, 2), (4, 4), (5, 5), (9, 5)] {
+            let cursor = at(3);
+            let claim = cursor.claim("test", 2).unwrap().0;
+            cursor.truncate(kept);
+            cursor.truncate(9);
+            assert_eq!(cursor.len(), kept.min(3), "no position is counted that is not filled");
+            claim.commit();
+            assert_eq!((cursor.len(), to_write(&cursor)), (want, Some(want)), "cut to {kept}");
+            let cursor = at(3);
+            let claim = cursor.claim("test", 2).unwrap().0;
+            cursor.truncate(kept);
+            drop(claim);
+            let want = kept.min(3);
+            assert_eq!((cursor.len(), to_write(&cursor)), (want, Some(want)), "cut to {kept}, not recorded");
+        }
     }
 }

@@ -1,12 +1,15 @@
 //! Work that uses a cursor: recorded now, or captured, to be recorded by every run.
 
-use super::cursor::{Claim, Cursor};
+use super::cursor::{Claim, Cursor, IS_COUNTED};
 use super::handle::Gpu;
+use super::part::Part;
+use super::positions::Positions;
 use super::scope::{Scope, Sink};
+use super::storage::Storage;
 use super::view::View;
 use super::write::SeenBy;
-use crate::Result;
 use crate::layout::Layout;
+use crate::{Error, Result};
 use std::sync::Arc;
 
 /// Who fills a cache that counts its positions on the host.
@@ -19,45 +22,103 @@ pub(crate) enum Filling {
 }
 
 impl Gpu {
-    /// The cursor whose word this is, the only element of a tensor of i32 that contains 0.
-    pub(crate) fn cursor(&self, word: &View<'_>, capacity: usize) -> Cursor {
-        Cursor::of(word.pooled(), capacity)
+    /// A cursor whose word this is from now on, the only element of a new tensor of i32 that contains 0.
+    pub(crate) fn cursor(&self, word: &View<'_>, capacity: usize) -> Arc<Cursor> {
+        word.pooled().storage().cursor.get_or_init(|| Arc::new(Cursor::new(capacity))).clone()
     }
 
-    /// Claims the position for work that is recorded now and advances it by `new`. What is recorded by now leaves the
-    /// host's number in the word.
+    /// Claims the position with this word for work that is recorded now and advances it by `new`. What is recorded by now
+    /// leaves the host's number in the word.
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) if there is no room, another thread has claimed it, or the word is written by commands that an
-    /// application has not submitted; [`Error::Device`](crate::Error::Device) if the device is lost.
-    pub(crate) fn claim<'a>(&self, op: &'static str, cursor: &'a Cursor, new: usize) -> Result<Claim<'a>> {
+    /// [`Error::Input`](crate::Error::Input) if there is no room, work is being recorded that has claimed it, or the word is written by
+    /// commands that an application has not submitted; [`Error::Device`](crate::Error::Device) if the device is lost.
+    pub(crate) fn claim(
+        &self,
+        op: &'static str,
+        cursor: &Arc<Cursor>,
+        word: &View<'_>,
+        new: usize,
+    ) -> Result<Claim> {
+        self.claim_of(op, cursor, word.pooled().storage(), new)
+    }
+
+    /// As [`claim`](Self::claim).
+    pub(super) fn claim_of(
+        &self,
+        op: &'static str,
+        cursor: &Arc<Cursor>,
+        word: &Arc<Storage>,
+        new: usize,
+    ) -> Result<Claim> {
         self.inner.status.check()?;
         let (claim, behind) = cursor.claim(op, new)?;
         if let Some(len) = behind {
             let layout = Layout::contiguous(op, &[1])?;
             let len = i32::try_from(len).unwrap_or(i32::MAX);
-            self.write_staged(op, cursor.storage(), (&layout, SeenBy::Others), |to| to.write(0, &[len]))?;
+            self.write_staged(op, word, (&layout, SeenBy::Others), |to| to.write(0, &[len]))?;
             claim.written();
         }
         Ok(claim)
+    }
+
+    /// Before a storage is used: if it is the word of a cursor, which the host may have set, then what is recorded by now
+    /// leaves the host's number there. In a capture, the runs do so.
+    ///
+    /// # Errors
+    /// As [`claim`](Self::claim).
+    pub(super) fn bring_word(&self, op: &'static str, storage: &Arc<Storage>) -> Result<()> {
+        match storage.cursor.get() {
+            Some(cursor) if cursor.is_behind() && !self.is_capturing() => {
+                self.claim_of(op, cursor, storage, 0)?.commit();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Before a storage is written: if it is the word of a cursor, then only work that has claimed it may do so, as the host
+    /// counts along. What a capture writes is looked at in its end.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it is such a word.
+    pub(super) fn check_no_word(&self, op: &'static str, storage: &Storage) -> Result<()> {
+        match storage.cursor.get() {
+            Some(cursor) if !cursor.is_claimed() && !self.is_capturing() => {
+                Err(Error::input(format!("{op}: the output"), IS_COUNTED))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a storage is the word of a cursor in the closure of a `capture`: the runs see to its contents.
+    pub(super) fn is_word_of_runs(&self, storage: &Storage) -> bool {
+        storage.cursor.get().is_some() && self.is_capturing()
+    }
+
+    /// What attention to the positions that are filled reads of `whole`, or an append to them writes, with the positions along
+    /// `axis`. In a capture, each run knows it.
+    pub(crate) fn filled_part(&self, cursor: &Arc<Cursor>, whole: &View<'_>, axis: usize) -> Part {
+        let positions = Positions { cursor: cursor.clone(), layout: whole.layout, dtype: whole.dtype, axis };
+        if self.is_capturing() {
+            Part::Positions(Arc::new(positions))
+        } else {
+            Part::at(&positions, 0..cursor.filled().end)
+        }
     }
 
     /// By how much the capture of the calling thread has advanced the position so far; None outside of a capture.
     pub(crate) fn captured_advance(&self, cursor: &Arc<Cursor>) -> Option<usize> {
         let mut state = self.inner.recorder.lock();
         let Some(Scope { sink: Sink::Capture(captured), .. }) = state.scope() else { return None };
-        let known = captured.cursors.iter().find(|(known, _)| Arc::ptr_eq(known, cursor));
-        Some(known.map_or(0, |(_, advance)| *advance))
+        Some(captured.advance(cursor))
     }
 
-    /// Notes, in the closure of a `capture`, that its work uses the position and advances it by `new`.
+    /// Notes, in the closure of a `capture`, that its work advances the position by `new`.
     pub(crate) fn capture_advance(&self, cursor: &Arc<Cursor>, new: usize) {
         let mut state = self.inner.recorder.lock();
         if let Some(Scope { sink: Sink::Capture(captured), .. }) = state.scope() {
-            match captured.cursors.iter_mut().find(|(known, _)| Arc::ptr_eq(known, cursor)) {
-                Some((_, advance)) => *advance += new,
-                None => captured.cursors.push((cursor.clone(), new)),
-            }
+            captured.advances.push((cursor.clone(), new));
         }
     }
 

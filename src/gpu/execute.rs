@@ -159,8 +159,14 @@ impl Gpu {
             if let OperandBuffer::Supplied(binding) = operand {
                 let access =
                     if to.access == Access::Read { StorageAccess::Reads } else { StorageAccess::Writes };
-                self.check_taken(plan.op(), (binding.storage(), access), OwnScope::IsOrdered)?;
-                binding.check()?;
+                self.bring_word(plan.op(), binding.storage())?;
+                if access == StorageAccess::Writes {
+                    self.check_no_word(plan.op(), binding.storage())?;
+                }
+                self.check_taken(plan.op(), (&**binding.storage(), access), OwnScope::IsOrdered)?;
+                if !self.is_word_of_runs(binding.storage()) {
+                    binding.check()?;
+                }
             }
         }
         let constants = plan.constants().iter().map(|constant| self.constant(plan.op(), constant));

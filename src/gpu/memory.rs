@@ -157,6 +157,7 @@ impl Gpu {
         (layout, dtype): (&Layout, DType),
     ) -> Result<&'a wgpu::Buffer> {
         self.inner.status.check()?;
+        self.bring_word("buffer", allocation.storage())?;
         self.settle("buffer", allocation.storage(), Access::Reads)?;
         allocation.storage().contents.check(&Part::of(layout, dtype))?;
         allocation.pooled.storage().export();

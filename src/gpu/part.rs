@@ -1,5 +1,6 @@
 //! A part of a storage: the bytes that a launch reads or writes.
 
+use super::positions::Positions;
 use crate::layout::{DType, Layout};
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,11 +9,13 @@ use std::sync::Arc;
 ///
 /// NOTE: every launch has one for each operand, so those without gaps take no memory of their own.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Part {
+pub(crate) enum Part {
     /// These bytes.
     Bytes(Range<u64>),
     /// The elements of a layout, which may have gaps.
     Elements(Arc<(Layout, DType)>),
+    /// In a capture: some positions of a cache, which each run knows. Until then, all.
+    Positions(Arc<Positions>),
 }
 
 /// Disjoint ranges of bytes that do not touch, from the first to the last.
@@ -41,6 +44,11 @@ impl Part {
         }
     }
 
+    /// Exactly the elements at these positions.
+    pub(super) fn at(of: &Positions, range: Range<usize>) -> Self {
+        Self::exactly(&of.layout_of(range), of.dtype)
+    }
+
     /// Whether these are all bytes of a storage of this size.
     pub(super) fn is_whole(&self, len: u64) -> bool {
         matches!(self, Self::Bytes(bytes) if bytes.start == 0 && bytes.end >= len)
@@ -51,6 +59,7 @@ impl Part {
         match self {
             Self::Bytes(bytes) => bytes.clone(),
             Self::Elements(of) => of.0.bytes(of.1),
+            Self::Positions(of) => of.layout.bytes(of.dtype),
         }
     }
 
@@ -69,6 +78,7 @@ impl Part {
             Self::Bytes(bytes) if bytes.is_empty() => Some(Vec::new()),
             Self::Bytes(bytes) => Some(vec![bytes.clone()]),
             Self::Elements(of) => runs_of(&of.0, of.1),
+            Self::Positions(of) => runs_of(&of.layout, of.dtype),
         }
     }
 

@@ -65,6 +65,7 @@ impl Gpu {
         self.inner.status.check()?;
         self.check_outside_scope("read", "submits and waits")?;
         let used = (&**allocation.storage(), Access::Reads);
+        self.bring_word("read", allocation.storage())?;
         self.check_taken("read", used, OwnScope::Counts)?;
         allocation.storage().contents.check(&Part::Bytes(bytes.clone()))
     }

@@ -10,7 +10,7 @@ use super::part::Part;
 use super::pooled_buffer::PooledBuffer;
 use super::replay_bound::BoundInputs;
 use super::replay_input::{Input, LastInput};
-use super::replay_kept::Kept;
+use super::replay_kept::{Kept, Word};
 use super::replay_launches::{Bindings, Launches};
 use super::same_gpu::check_same_gpu;
 use super::scope::{OwnScope, Sink};
@@ -52,6 +52,8 @@ pub struct Replay<R> {
     inputs: Vec<LastInput>,
     bound: Arc<BoundInputs>,
     pub(super) kept: Kept,
+    /// The positions that a run reads or advances.
+    words: Vec<Word>,
 }
 
 impl<R> Replay<R> {
@@ -70,8 +72,8 @@ impl<R> Replay<R> {
         bound.add(&Arc::new(bindings));
         let holder: Arc<dyn HoldsBuffers> = bound.clone();
         gpu.inner.pool.add_replay(Arc::downgrade(&holder));
-        let inputs = inputs.iter().map(Input::last).collect();
-        Ok(Self { outputs, launches, captured_inputs, inputs, bound, kept })
+        let (inputs, words) = (inputs.iter().map(Input::last).collect(), kept.words());
+        Ok(Self { outputs, launches, captured_inputs, inputs, bound, kept, words })
     }
 
     /// Records one run that reads these inputs: for each input of the capture, the same tensor, or another one of the
@@ -91,8 +93,8 @@ impl<R> Replay<R> {
         call(OP, || {
             self.kept.gpu.inner.status.check()?;
             let (inputs, is_last, bindings) = self.bind(inputs)?;
-            let claims = self.claims()?;
-            self.record(&inputs, bindings)?;
+            let claims = self.claims(&inputs)?;
+            self.record(&inputs, bindings, &claims)?;
             claims.into_iter().for_each(Claim::commit);
             self.kept.gpu.inner.captures.add(&self.kept.captured.plans);
             if is_last == IsLast::No {
@@ -217,34 +219,40 @@ impl<R> Replay<R> {
         Ok(created)
     }
 
-    /// Claims the positions that a run advances.
-    fn claims(&self) -> Result<Vec<Claim<'_>>> {
-        let (gpu, cursors) = (&self.kept.gpu, &self.kept.captured.cursors);
-        if !cursors.is_empty() && gpu.is_capturing() {
+    /// Claims the positions that a run with these inputs advances. Those that it only reads have the host's number.
+    fn claims(&self, inputs: &[Input]) -> Result<Vec<Claim>> {
+        let gpu = &self.kept.gpu;
+        if !self.words.is_empty() && gpu.is_capturing() {
             return Err(Error::input(OP, IN_A_CAPTURE));
         }
-        cursors.iter().map(|(cursor, new)| gpu.claim(OP, cursor, *new)).collect()
+        let (advanced, read): (Vec<&Word>, Vec<&Word>) = self.words.iter().partition(|word| word.new > 0);
+        let read = inputs.iter().map(|input| &input.storage).chain(read.iter().map(|word| &word.storage));
+        read.into_iter().try_for_each(|storage| gpu.bring_word(OP, storage))?;
+        let claim = |word: &Word| gpu.claim_of(OP, &word.cursor, &word.storage, word.new);
+        advanced.into_iter().map(claim).collect()
     }
 
     /// Records a run with these inputs, which are bound.
-    fn record(&self, inputs: &[Input], bindings: Arc<Bindings>) -> Result<()> {
+    fn record(&self, inputs: &[Input], bindings: Arc<Bindings>, claims: &[Claim]) -> Result<()> {
         let gpu = &self.kept.gpu;
         if self.launches.len() == 0 {
             return Ok(());
         }
-        let uses = self.uses(inputs).map(|(storage, kind, _)| {
+        let at_positions = self.at_positions(claims);
+        let all = || self.uses(inputs, &at_positions);
+        let uses = all().map(|(storage, kind, _)| {
             (&**storage, if kind == UseKind::Reads { Access::Reads } else { Access::Writes })
         });
         for used in uses.clone() {
             gpu.check_taken(OP, used, OwnScope::IsOrdered)?;
         }
         let reports = reports();
-        for (storage, _, part) in self.uses(inputs).filter(|(_, kind, _)| *kind != UseKind::Overwrites) {
+        for (storage, _, part) in all().filter(|(_, kind, _)| *kind != UseKind::Overwrites) {
             storage.contents.check(part)?;
         }
         let mut state = gpu.lock_ordered(OP, uses.clone())?;
         let sequence = state.next_sequence();
-        let bound = self.uses(inputs).map(|(storage, kind, part)| kind.bound((storage, part), sequence));
+        let bound = all().map(|(storage, kind, part)| kind.bound((storage, part), sequence));
         let counts = &self.kept.captured.counts;
         if let Some(scope) = state.scope() {
             let Sink::Recording(recording) = &mut scope.sink else {
@@ -261,10 +269,24 @@ impl<R> Replay<R> {
         gpu.submit_if_full(state)
     }
 
+    /// What a run with these claims reads and fills of caches.
+    fn at_positions(&self, claims: &[Claim]) -> Vec<CapturedUse> {
+        let of_run = |used: &CapturedUse| {
+            let Part::Positions(positions) = &used.part else { return None };
+            let claim = claims.iter().find(|claim| claim.is_of(&positions.cursor));
+            let filled = claim.map_or_else(|| positions.cursor.filled(), Claim::filled);
+            let range = if used.kind == UseKind::Reads { 0..filled.start } else { filled };
+            let (storage, part) = (used.storage.clone(), Part::at(positions, range));
+            Some(CapturedUse { storage, kind: used.kind, part })
+        };
+        self.kept.uses.iter().filter_map(of_run).collect()
+    }
+
     /// The storages that a run with these inputs uses, how, and what of them at most.
     fn uses<'a>(
         &'a self,
         inputs: &'a [Input],
+        at_positions: &'a [CapturedUse],
     ) -> impl Iterator<Item = (&'a Arc<Storage>, UseKind, &'a Part)> + Clone {
         let current = move |used: &'a CapturedUse| {
             let mut inputs = self.captured_inputs.iter().zip(inputs);
@@ -273,7 +295,8 @@ impl<R> Replay<R> {
                 Some((_, now)) => (&now.storage, used.kind, &now.part),
             }
         };
-        self.kept.uses.iter().map(current)
+        let is_fixed = |used: &&CapturedUse| !matches!(used.part, Part::Positions(_));
+        self.kept.uses.iter().filter(is_fixed).chain(at_positions).map(current)
     }
 }
 

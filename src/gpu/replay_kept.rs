@@ -2,6 +2,7 @@
 
 use super::captured::{Captured, CapturedUse, UseKind};
 use super::content_state::{ContentState, Reason};
+use super::cursor::{Cursor, IS_COUNTED};
 use super::handle::Gpu;
 use super::part::Part;
 use super::replay_input::Input;
@@ -20,6 +21,14 @@ pub(super) struct Kept {
     /// The storages that the launches use.
     pub(super) uses: Vec<CapturedUse>,
     work: Arc<TakenWork>,
+}
+
+/// A word that has a position.
+pub(super) struct Word {
+    pub(super) storage: Arc<Storage>,
+    pub(super) cursor: Arc<Cursor>,
+    /// By how much one run advances it.
+    pub(super) new: usize,
 }
 
 impl Kept {
@@ -73,8 +82,13 @@ impl Kept {
         if let Some((call, why)) = &self.captured.refused {
             return Err(Error::input(format!("{OP}: the closure"), format!("it calls `{call}`: {why}")));
         }
+        if !self.captured.counts_along() {
+            return Err(Error::input(format!("{OP}: an output in the closure"), IS_COUNTED));
+        }
         for (at, input) in inputs.iter().enumerate().filter(|(_, input)| !input.layout.is_empty()) {
-            let why = match self.uses.iter().find(|used| Arc::ptr_eq(&used.storage, &input.storage)) {
+            let mut uses = self.uses.iter().filter(|used| Arc::ptr_eq(&used.storage, &input.storage));
+            let first = uses.next();
+            let why = match uses.find(|used| used.kind != UseKind::Reads).or(first) {
                 None => "nothing that the closure launches reads it: use it in the closure, or leave it out",
                 Some(used) if used.kind != UseKind::Reads => {
                     "the closure writes to it: write into another tensor, or leave it out of the inputs"
@@ -92,6 +106,16 @@ impl Kept {
 
     fn bound_beyond(&self, input: &Input) -> bool {
         self.captured.operands.iter().any(|operand| input.is_left_by(operand))
+    }
+
+    /// The words of positions that the launches use, and by how much one run advances each.
+    pub(super) fn words(&self) -> Vec<Word> {
+        let words = self.uses.iter().filter_map(|used| {
+            let cursor = used.storage.cursor.get()?.clone();
+            let new = self.captured.advance(&cursor);
+            Some(Word { storage: used.storage.clone(), cursor, new })
+        });
+        words.collect()
     }
 
     /// Whether the launches write to this buffer.

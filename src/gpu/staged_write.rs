@@ -28,6 +28,7 @@ impl Gpu {
     ) -> Result<()> {
         self.inner.status.check()?;
         self.check_outside_capture(op)?;
+        self.check_no_word(op, storage)?;
         let bytes = writable_bytes::<T>(op, storage, place)?;
         if bytes.is_empty() {
             fill(&mut ElementWriter::new((&mut [][..]).into()));

@@ -2,10 +2,11 @@
 //! such work will write, and nothing written that it will read or write, before the application has submitted it.
 
 use super::content_state::ContentState;
+use super::cursor::Cursor;
 use super::lock::Lock;
 use super::taken_work::{Stage, TakenWork};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// A buffer, from the pool or of an application, and the state of its contents. Tensors and recordings share it.
 pub(crate) struct Storage {
@@ -16,6 +17,8 @@ pub(crate) struct Storage {
     pub(super) contents: Arc<ContentState>,
     /// The work of applications that uses it.
     pub(super) taken: TakenUses,
+    /// The cursor whose word it is, if it is one.
+    pub(super) cursor: OnceLock<Arc<Cursor>>,
     exported: AtomicBool,
     /// The number of captures whose closures are running and that have it as an input.
     marked: AtomicI32,
@@ -23,8 +26,9 @@ pub(crate) struct Storage {
 
 impl Storage {
     pub(super) fn new(buffer: wgpu::Buffer, len: u64, contents: ContentState) -> Self {
-        let (contents, taken) = (Arc::new(contents), TakenUses::default());
-        Self { buffer, len, contents, taken, exported: AtomicBool::new(false), marked: AtomicI32::new(0) }
+        let (contents, taken, cursor) = (Arc::new(contents), TakenUses::default(), OnceLock::new());
+        let (exported, marked) = (AtomicBool::new(false), AtomicI32::new(0));
+        Self { buffer, len, contents, taken, cursor, exported, marked }
     }
 
     /// The storage of a buffer that an application supplies.

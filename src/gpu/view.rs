@@ -1,13 +1,14 @@
 //! A tensor as kernels see it: a buffer, a layout, and the element type as a value.
 
 use super::binding::Binding;
+use super::cursor::IS_COUNTED;
 use super::handle::Gpu;
 use super::memory::Allocation;
 use super::part::Part;
 use super::pooled_buffer::PooledBuffer;
 use super::replay_input::Input;
 use super::storage::Access;
-use crate::layout::{DType, Layout};
+use crate::layout::{DType, Layout, window};
 use crate::{Error, Result};
 use std::fmt;
 use std::ops::Range;
@@ -22,6 +23,8 @@ pub struct View<'a> {
     pub(crate) dtype: DType,
     /// For an operation that writes every element and reads none: the sequence at which it begins.
     overwritten_from: Option<u64>,
+    /// What an operation uses of the buffer, if that is not each element.
+    used: Option<&'a Part>,
     ownership: Ownership,
 }
 
@@ -37,7 +40,7 @@ enum Ownership {
 impl<'a> View<'a> {
     /// A view with this layout of a buffer that other tensors may share.
     pub(crate) fn new(allocation: &'a Allocation, layout: Layout, dtype: DType) -> Self {
-        Self { allocation, layout, dtype, overwritten_from: None, ownership: Ownership::Shared }
+        Self { allocation, layout, dtype, overwritten_from: None, used: None, ownership: Ownership::Shared }
     }
 
     /// Marks the buffer as uniquely owned.
@@ -75,6 +78,11 @@ impl<'a> View<'a> {
         Self { overwritten_from: Some(begun), ..self }
     }
 
+    /// Says that an operation uses this part of the elements only, whatever the others hold.
+    pub(crate) fn using(self, part: &'a Part) -> Self {
+        Self { used: Some(part), ..self }
+    }
+
     /// The same buffer with another layout. The caller has proved that the layout is within the elements of this view.
     pub(crate) fn with_layout(self, layout: Layout) -> Self {
         Self { layout, ..self }
@@ -94,20 +102,23 @@ impl<'a> View<'a> {
     /// Takes what the elements were before launches that never ran as their values.
     ///
     /// # Errors
-    /// [`Error::Input`] if taken work that is not submitted writes the buffer; [`Error::Device`] if the device is lost, or a
-    /// launch has failed that may have written some of the elements.
+    /// [`Error::Input`] if taken work that is not submitted writes the buffer, or it is the position of a cache;
+    /// [`Error::Device`] if the device is lost, or a launch has failed that may have written some of the elements.
     pub(crate) fn revert(&self, op: &'static str) -> Result<()> {
         let gpu = self.gpu();
         gpu.inner.status.check()?;
         gpu.check_outside_scope(op, "looks at what has run")?;
         let storage = self.allocation.storage();
+        if storage.cursor.get().is_some() {
+            return Err(Error::input(format!("{op}: the tensor"), IS_COUNTED));
+        }
         gpu.settle(op, storage, Access::Writes)?;
         storage.contents.revert(&self.part())
     }
 
     /// The elements, as a part of the buffer.
     pub(super) fn part(&self) -> Part {
-        Part::of(&self.layout, self.dtype)
+        self.used.cloned().unwrap_or_else(|| Part::of(&self.layout, self.dtype))
     }
 
     /// Marks the elements as never computed because of `error`, if a launch that was recorded after `begun` writes to the
@@ -120,7 +131,11 @@ impl<'a> View<'a> {
 
     /// The window of the buffer that contains the elements, for a kernel to bind.
     pub(crate) fn bind(&self) -> Binding<'a> {
-        Binding::new(self.allocation, (&self.layout, self.dtype), self.overwritten_from)
+        let elements = match self.overwritten_from {
+            None => self.part(),
+            Some(_) => Part::exactly(&self.layout, self.dtype),
+        };
+        Binding::new(self.allocation, window(self.layout.bytes(self.dtype)), elements, self.overwritten_from)
     }
 }
 

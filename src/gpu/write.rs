@@ -34,6 +34,7 @@ impl Gpu {
             let rule = "the data must have as many elements as the tensor";
             return Err(Error::shapes(op, rule, &[data.len()], layout.shape()));
         }
+        self.check_no_word(op, storage)?;
         let bytes = writable_bytes::<T>(op, storage, (layout, seen_by))?;
         self.overwrite(storage, bytes.start, bytemuck::cast_slice(data))
     }

@@ -8,6 +8,7 @@ use crate::layout::Real;
 use crate::ops::copy_into;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
+use std::ops::Range;
 
 pub(super) const OP: &str = "KeyValueCache";
 
@@ -65,8 +66,8 @@ impl<T: Real> KeyValueCache<T> {
     ///
     /// If the launches never run, because the closure of [`Gpu::record_into`] fails later or the application drops the encoder, then only
     /// the new positions are missing, and reading them is an error. [`truncate`](Self::truncate) to the length from before, or
-    /// [`clear`](Self::clear): what is appended next is there again. Of a [`replayable`](Self::replayable) cache all positions are missing
-    /// then, for good: make another one.
+    /// [`clear`](Self::clear): what is appended next is there again. The same goes for the runs of a replay that fills a
+    /// [`replayable`](Self::replayable) cache.
     ///
     /// Views that [`keys`](Self::keys) returned earlier keep their length. In the closure of [`Gpu::capture`](crate::Gpu::capture), the cache
     /// must be [`replayable`](Self::replayable), or made there: then each run appends, and the capture itself does not.
@@ -75,23 +76,44 @@ impl<T: Real> KeyValueCache<T> {
     /// `keys` and `values` (batch, key heads, new, dim), any strides.
     /// # Errors
     /// [`Error::Shape`] if a tensor has another shape, or the cache has no room for the new positions; [`Error::Input`] if they
-    /// are views of this cache, or in a capture that would append at the same position in every run; [`Error::Gpu`] if they are on another device; [`Error::Limit`] as [`ops::copy_into`](crate::ops::copy_into).
+    /// are views of this cache, in a capture that would append at the same position in every run, or while another thread records a run
+    /// that fills the cache; [`Error::Gpu`] if they are on another device; [`Error::Limit`] as [`ops::copy_into`](crate::ops::copy_into).
     /// # Precision
     /// Every bit is copied.
     pub fn append(&mut self, keys: &Tensor<T>, values: &Tensor<T>) -> Result<()> {
         call("KeyValueCache::append", || {
             self.check_capture()?;
             let new = self.check(keys, values)?;
-            if let Some(position) = &mut self.position {
-                return position.append([(keys, &self.keys), (values, &self.values)], new);
-            }
-            let place = self.len..self.len + new;
-            for (part, whole) in [(keys, &self.keys), (values, &self.values)] {
-                copy_into(part, &mut whole.slice(2, place.clone())?.writable_view())?;
-            }
-            self.len += new;
-            Ok(())
+            self.step(new, |cache| cache.fill(keys, values))
         })
+    }
+
+    /// Runs `pass`, which fills `new` positions and uses them. Nothing else uses the position meanwhile. If it fails, the cache
+    /// holds what it held before; and if it fails in a capture behind a launch that fills some, then so does the capture.
+    pub(super) fn step<R>(&mut self, new: usize, pass: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        let Some(position) = &mut self.position else {
+            let before = self.len;
+            return pass(self).inspect_err(|_| self.len = before);
+        };
+        if self.keys.gpu().is_capturing() {
+            let keys = self.keys.clone();
+            return keys.write_with(|_| pass(self));
+        }
+        let claim = position.claim(new)?;
+        let done = pass(self)?;
+        claim.commit();
+        Ok(done)
+    }
+
+    /// Copies keys and values behind the positions that are filled, in a step of as many.
+    pub(super) fn fill(&mut self, keys: &Tensor<T>, values: &Tensor<T>) -> Result<()> {
+        let (parts, new) = ([(keys, &self.keys), (values, &self.values)], keys.shape()[2]);
+        if let Some(position) = &mut self.position {
+            return position.fill(parts, new);
+        }
+        fill_at(parts, self.len..self.len + new)?;
+        self.len += new;
+        Ok(())
     }
 
     /// The number of positions to append, if they fit.
@@ -192,25 +214,34 @@ impl<T: Real> KeyValueCache<T> {
 
     /// Forgets all positions, and keeps the memory. In the closure of a [`capture`](crate::Gpu::capture), the capture fails.
     pub fn clear(&mut self) {
-        self.refuse_in_capture("KeyValueCache::clear");
-        self.restore(0);
+        if !self.is_refused_in_capture("KeyValueCache::clear") {
+            self.keep(0);
+        }
     }
 
     /// Forgets all positions but the first ones. If it has no more, nothing happens. What is appended next overwrites the others, which earlier
     /// views see. In the closure of a [`capture`](crate::Gpu::capture), the capture fails.
     pub fn truncate(&mut self, len: usize) {
-        self.refuse_in_capture("KeyValueCache::truncate");
-        self.restore(len);
+        if !self.is_refused_in_capture("KeyValueCache::truncate") {
+            self.keep(len);
+        }
     }
 
     /// Forgets all positions but the first ones.
-    pub(super) fn restore(&mut self, len: usize) {
-        let len = self.len().min(len);
+    fn keep(&mut self, len: usize) {
         match &self.position {
-            Some(position) => position.set(len),
-            None => self.len = len,
+            Some(position) => position.truncate(len),
+            None => self.len = self.len.min(len),
         }
     }
+}
+
+/// Copies keys and values to these positions.
+pub(super) fn fill_at<T: Real>(parts: [(&Tensor<T>, &Tensor<T>); 2], place: Range<usize>) -> Result<()> {
+    for (part, whole) in parts {
+        copy_into(part, &mut whole.slice(2, place.clone())?.writable_view())?;
+    }
+    Ok(())
 }
 
 impl<T: Real> MultiHeadAttention<T> {

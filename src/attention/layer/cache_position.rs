@@ -1,14 +1,15 @@
 //! A cache whose position is in a tensor, so that one captured step serves every position.
 
-use super::cache::{KeyValueCache, OP};
+use super::cache::{KeyValueCache, OP, fill_at};
 use super::multi_head::MultiHeadAttention;
 use crate::attention::options::AttentionOptions;
 use crate::attention::run::attention;
 use crate::error::call;
-use crate::gpu::{Cursor, Filling, Gpu};
+use crate::gpu::{Claim, Cursor, Filling, Gpu};
 use crate::layout::Real;
+use crate::ops::add_assign;
+use crate::ops::copy::copy_filling;
 use crate::ops::rotary::Start;
-use crate::ops::{add_assign, copy_into_at};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -35,7 +36,7 @@ impl CachePosition {
             return Err(Error::Limit { op: OP, what, needed: capacity as u64, allowed });
         }
         let at = gpu.zeros([1])?;
-        let cursor = Arc::new(gpu.cursor(&at.view(), capacity));
+        let cursor = gpu.cursor(&at.view(), capacity);
         Ok(Self { at, step: (1, gpu.constant_tensor(1)?), cursor })
     }
 
@@ -43,8 +44,8 @@ impl CachePosition {
         self.cursor.len()
     }
 
-    pub(super) fn set(&self, len: usize) {
-        self.cursor.set(len);
+    pub(super) fn truncate(&self, len: usize) {
+        self.cursor.truncate(len);
     }
 
     /// The positions that are filled when the next work begins; in a capture only those that it has filled itself.
@@ -52,33 +53,35 @@ impl CachePosition {
         self.at.gpu().captured_advance(&self.cursor).unwrap_or_else(|| self.len())
     }
 
-    /// Copies `new` positions behind those that are filled, and advances the position.
-    pub(super) fn append<T: Real>(&mut self, parts: [(&Tensor<T>, &Tensor<T>); 2], new: usize) -> Result<()> {
+    /// Claims the position for a step that fills `new`.
+    pub(super) fn claim(&self, new: usize) -> Result<Claim> {
+        self.at.gpu().claim(OP, &self.cursor, &self.at.view(), new)
+    }
+
+    /// Copies `new` positions behind those that are filled, as a step has claimed or as the runs of a capture will, and advances
+    /// the position.
+    pub(super) fn fill<T: Real>(&mut self, parts: [(&Tensor<T>, &Tensor<T>); 2], new: usize) -> Result<()> {
         if self.step.0 != new {
             let step = i32::try_from(new).unwrap_or(i32::MAX);
             self.step = (new, self.at.gpu().constant_tensor(step)?);
         }
         let gpu = self.at.gpu();
-        let is_captured = gpu.is_capturing();
-        let claim = if is_captured { None } else { Some(gpu.claim(OP, &self.cursor, new)?) };
-        for (part, whole) in parts {
-            copy_into_at(part, &mut whole.writable_view(), 2, &self.at)?;
+        if gpu.is_capturing() {
+            for (part, whole) in parts {
+                copy_filling(part, whole, 2, (&self.cursor, &self.at))?;
+            }
+        } else {
+            fill_at(parts, self.cursor.filled())?;
         }
         add_assign(&mut self.at.writable_view(), &self.step.1)?;
-        match claim {
-            Some(claim) => claim.commit(),
-            None => gpu.capture_advance(&self.cursor, new),
-        }
+        gpu.capture_advance(&self.cursor, new);
         Ok(())
     }
 
     /// The tensor, which has the host's number before what is recorded next.
     fn tensor(&self) -> Result<&Tensor<i32>> {
-        let gpu = self.at.gpu();
-        if gpu.is_capturing() {
-            gpu.capture_advance(&self.cursor, 0);
-        } else {
-            gpu.claim(OP, &self.cursor, 0)?.commit();
+        if !self.at.gpu().is_capturing() {
+            self.claim(0)?.commit();
         }
         Ok(&self.at)
     }
@@ -130,10 +133,12 @@ impl<T: Real> KeyValueCache<T> {
 
     /// The tensor (1) that has the number of positions that are filled, of a [`replayable`](Self::replayable) cache: to take rows of a table
     /// of positions ([`ops::slice_at`](crate::ops::slice_at)), or to rotate by it ([`Rotary::apply_at`](crate::ops::Rotary::apply_at)), in a
-    /// captured step too. [`append`](Self::append) advances it.
+    /// captured step too. [`append`](Self::append) advances it. Clones of it show what [`truncate`](Self::truncate) sets, in replays too.
+    /// Only the cache writes it: everyone else's write is an error.
     ///
     /// # Errors
-    /// [`Error::Input`] if the cache counts on the host; [`Error::Device`] if the device is lost.
+    /// [`Error::Input`] if the cache counts on the host, another thread records a run that fills it, or commands that an application has
+    /// not submitted use it; [`Error::Device`] if the device is lost.
     pub fn position(&self) -> Result<&Tensor<i32>> {
         call("KeyValueCache::position", || match &self.position {
             Some(position) => position.tensor(),
@@ -164,21 +169,21 @@ impl<T: Real> KeyValueCache<T> {
         Ok(())
     }
 
-    /// Where the next position is, for a rotary table.
-    pub(super) fn start(&self) -> Result<Start<'_>> {
-        match &self.position {
-            Some(position) => Ok(Start::Tensor(position.tensor()?)),
-            None => Ok(Start::Number(self.len())),
-        }
+    /// Where the next position is in a step, for a rotary table.
+    pub(super) fn start(&self) -> Start<'_> {
+        self.position.as_ref().map_or_else(|| Start::Number(self.len()), |of| Start::Tensor(&of.at))
     }
 
-    /// The attention of queries of the last positions to all that are filled.
+    /// In a step, the attention of queries of the last positions to all that are filled.
     pub(super) fn attended_by(&self, q: &Tensor<T>, options: &AttentionOptions<'_, T>) -> Result<Tensor<T>> {
         let Some(position) = &self.position else {
             return attention(q, &self.keys()?, &self.values()?, options);
         };
         let lengths = position.at.broadcast_to([self.shape()[0]])?;
-        attention(q, &self.keys, &self.values, &options.cached_lengths(&lengths))
+        let gpu = self.keys.gpu();
+        let [keys, values] =
+            [&self.keys, &self.values].map(|of| gpu.filled_part(&position.cursor, &of.view(), 2));
+        attention(q, &self.keys, &self.values, &options.filled(&lengths, [&keys, &values]))
     }
 
     /// Fails if options cannot be used with this cache.
@@ -190,14 +195,16 @@ impl<T: Real> KeyValueCache<T> {
         Ok(())
     }
 
-    /// Says that a capture does not repeat a call that sets the number of positions.
-    pub(super) fn refuse_in_capture(&self, name: &'static str) {
+    /// Lets a capture fail that does not repeat a call that sets the number of positions, and whether it does.
+    pub(super) fn is_refused_in_capture(&self, name: &'static str) -> bool {
         let gpu = self.keys.gpu();
-        if gpu.is_capturing() && gpu.filling(&self.keys.view()) == Filling::EveryRun {
+        let is_refused = gpu.is_capturing() && gpu.filling(&self.keys.view()) == Filling::EveryRun;
+        if is_refused {
             let why =
                 "it sets the host's number of positions once, and not in every run: call it between the runs";
             gpu.refuse_in_capture(name, why);
         }
+        is_refused
     }
 }
 

@@ -106,7 +106,10 @@ impl<T: Real> MultiHeadAttention<T> {
         cache: &mut KeyValueCache<T>,
         options: &AttentionOptions<'_, T>,
     ) -> Result<Tensor<T>> {
-        call("MultiHeadAttention::forward_cached", || self.attended_cached(x, None, cache, options))
+        call("MultiHeadAttention::forward_cached", || {
+            self.check_cached(x, cache, options)?;
+            cache.step(x.shape()[1], |cache| self.attended_cached(x, None, cache, options))
+        })
     }
 
     /// Self attention, plus a residual.
@@ -120,7 +123,7 @@ impl<T: Real> MultiHeadAttention<T> {
         self.joined(&attention(&q, &k, &v, options)?, residual)
     }
 
-    /// Self attention with a cache, plus a residual.
+    /// Self attention with a cache in one of its steps, plus a residual.
     pub(super) fn attended_cached(
         &self,
         x: &Tensor<T>,
@@ -128,14 +131,11 @@ impl<T: Real> MultiHeadAttention<T> {
         cache: &mut KeyValueCache<T>,
         options: &AttentionOptions<'_, T>,
     ) -> Result<Tensor<T>> {
-        self.check_cached(x, cache, options)?;
-        let before = cache.len();
-        let [q, k, v] = self.self_heads(x, cache.start()?)?;
-        cache.append(&k, &v)?;
+        let [q, k, v] = self.self_heads(x, cache.start())?;
+        cache.fill(&k, &v)?;
         // Several new positions would see what comes after them.
         let options = &options.causal(CausalFrom::BottomRight);
-        let attend = || self.joined(&cache.attended_by(&q, options)?, residual);
-        attend().inspect_err(|_| cache.restore(before))
+        self.joined(&cache.attended_by(&q, options)?, residual)
     }
 
     /// Checks the operands of a pass with a cache, before anything is launched.

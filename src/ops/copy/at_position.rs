@@ -3,16 +3,19 @@
 use super::ordered::OrderedCopy;
 use super::problem::{Longer, OP, check_at_position};
 use crate::error::call;
+use crate::gpu::Cursor;
 use crate::layout::{Element, Layout};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
+use std::sync::Arc;
 
 /// Copies the elements of `a` to `c`, from the position `at` along `axis` on. The device reads the position from a tensor,
 /// so each run of a [`Replay`](crate::Replay) may copy to another one. Other elements of `c` stay as they are.
 ///
 /// One launch, which reads and writes each element of `a` once. Nothing next to it is written, also not within a word. A
 /// position that is negative counts as 0, and one that is too large as the last at which `a` fits,
-/// `c.shape()[axis] - a.shape()[axis]`: neither is an error, because the host does not know the number. XLA calls this
+/// `c.shape()[axis] - a.shape()[axis]`: neither is an error, because the host does not know the number. For the same reason,
+/// all of `c` counts as missing if the launch never runs, until [`Tensor::revert`] takes it back. XLA calls this
 /// `dynamic_update_slice`.
 ///
 /// # Shapes
@@ -57,6 +60,22 @@ pub fn copy_into_at<T: Element>(
         c.check_unshared(OP)?;
         c.write_with(|to| copy.launch(a, to, Some(at)))
     })
+}
+
+/// Copies the elements of `a` into the whole tensor `c` behind the positions along `axis` that are filled. The tensor `at` is
+/// the word of the cursor. In a capture, what is missing if a run is lost is what that run should have filled.
+pub(crate) fn copy_filling<T: Element>(
+    a: &Tensor<T>,
+    c: &Tensor<T>,
+    axis: usize,
+    (cursor, at): (&Arc<Cursor>, &Tensor<i32>),
+) -> Result<()> {
+    let copy = OrderedCopy::at_position(Longer::C, [a.layout(), c.layout()], axis, at.layout(), T::DTYPE)?;
+    if c.shares_buffer(a) {
+        return Err(Error::input(format!("{OP}: the output"), "it shares its buffer with an operand"));
+    }
+    let filled = c.gpu().filled_part(cursor, &c.view(), axis);
+    c.write_with(|to| copy.launch(a, to.using(&filled), Some(at)))
 }
 
 /// Copies `len` positions of `a` along `axis`, from the position `at` on, to a new tensor. The device reads the position from

@@ -7,6 +7,7 @@ mod plan;
 pub(crate) mod problem;
 mod repeat;
 
+pub(crate) use at_position::copy_filling;
 pub use at_position::{copy_into_at, slice_at};
 pub(in crate::ops) use ordered::copy_part;
 pub use repeat::repeat;

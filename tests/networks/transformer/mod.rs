@@ -9,7 +9,10 @@ mod gradients;
 mod launches;
 mod replay;
 mod replayable;
+mod replayable_decode;
+mod replayable_lost;
 mod replayable_runs;
+mod replayable_words;
 mod steps;
 
 use tilewise::attention::{Biases, BlockNorm, FeedForward, NormPosition};

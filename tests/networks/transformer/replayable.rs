@@ -50,6 +50,8 @@ fn assert_steps<T: Real>(
     assert_eq!(cache.len(), prompt, "the capture appends nothing");
     for first in (prompt..=LENGTH - new).step_by(new) {
         let own = of(first..first + new);
+        // The run may submit what was staged before.
+        gpu.flush().unwrap();
         let before = gpu.stats();
         let y = step.run(&[own.view()]).unwrap().clone();
         let after = gpu.stats();

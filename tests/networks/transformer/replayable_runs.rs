@@ -2,54 +2,9 @@
 
 use super::ODD;
 use super::replayable::{BLOCK, bits, causal_options, copied};
+use super::replayable_decode::Decode;
 use crate::support;
-use tilewise::{
-    Error, Fill, Gpu, KeyValueCache, MultiHeadAttention, Replay, Result, Tensor, TransformerBlock, ops,
-};
-
-/// A layer, its cache for 8 positions, and a captured step of one token of a sequence.
-struct Decode {
-    gpu: Gpu,
-    layer: MultiHeadAttention<f32>,
-    x: Tensor<f32>,
-    cache: KeyValueCache<f32>,
-    step: Replay<Tensor<f32>>,
-}
-
-impl Decode {
-    fn new(gpu: &Gpu) -> Self {
-        let layer = ODD.layer::<f32>(gpu, 8);
-        let x = gpu.random::<f32>([1, 8, ODD.embed], Fill::Uniform, 5).unwrap();
-        let mut cache = layer.replayable_cache(1, 8).unwrap();
-        let token = gpu.zeros::<f32>([1, 1, ODD.embed]).unwrap();
-        let options = causal_options();
-        let captured = gpu.capture(&[token.view()], || layer.forward_cached(&token, &mut cache, &options));
-        Self { gpu: gpu.clone(), step: captured.unwrap(), layer, x, cache }
-    }
-
-    fn token(&self, at: usize) -> Tensor<f32> {
-        copied(&self.x, at..at + 1)
-    }
-
-    fn run(&mut self, at: usize) -> Result<Tensor<f32>> {
-        let token = self.token(at);
-        self.step.run(&[token.view()]).cloned()
-    }
-
-    /// The rows of these tokens, each decoded by a call, one after the other.
-    fn want(&self, tokens: &[usize]) -> Vec<Vec<u8>> {
-        let mut cache = self.layer.replayable_cache(1, 8).unwrap();
-        let row = |&at: &usize| {
-            bits(&self.layer.forward_cached(&self.token(at), &mut cache, &causal_options()).unwrap())
-        };
-        tokens.iter().map(row).collect()
-    }
-
-    /// Runs this token, which must have these bits.
-    fn assert_run(&mut self, at: usize, want: &[u8]) {
-        assert_eq!(bits(&self.run(at).unwrap()), want, "token {at}");
-    }
-}
+use tilewise::{Error, Fill, KeyValueCache, Replay, Result, Tensor, TransformerBlock, ops};
 
 #[test]
 fn a_run_for_which_there_is_no_room_is_an_error() {
@@ -188,6 +143,7 @@ fn a_frame_that_is_dropped_is_undone_by_truncate() {
     assert_eq!(it.cache.len(), 4);
     it.cache.truncate(3);
     assert_eq!(it.cache.position().unwrap().to_vec().unwrap(), [3]);
+    it.assert_run(3, &want[3]);
 }
 
 /// A run whose commands are not submitted: neither a run nor a call may come between, and nothing is counted twice.

@@ -59,11 +59,12 @@ impl<T: Real> TransformerBlock<T> {
     ) -> Result<Tensor<T>> {
         call("TransformerBlock::forward_cached", || {
             self.attention.check_cached(x, cache, options)?;
-            let before = cache.len();
-            let pass = self.pass(x, |normed, residual| {
-                self.attention.attended_cached(normed, Some(residual), cache, options)
-            });
-            pass.inspect_err(|_| cache.restore(before))
+            cache.step(x.shape()[1], |cache| {
+                let attend = |normed: &_, residual: &_| {
+                    self.attention.attended_cached(normed, Some(residual), cache, options)
+                };
+                self.pass(x, attend)
+            })
         })
     }
 
