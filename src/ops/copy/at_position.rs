@@ -3,6 +3,7 @@
 use super::ordered::OrderedCopy;
 use super::problem::{Longer, OP, check_at_position};
 use crate::error::call;
+use crate::kernel::slice_along;
 use crate::layout::{Element, Layout};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -55,7 +56,7 @@ pub fn copy_into_at<T: Element>(
             return Err(Error::input("copy_into_at: the output", "it shares its buffer with the position"));
         }
         c.check_unshared(OP)?;
-        c.write_with(|to| copy.launch(a, to, Some(at)))
+        c.write_with(|to| copy.launch(a, to, Some(at))).map_err(|error| slice_along(error, axis))
     })
 }
 
@@ -106,7 +107,7 @@ pub fn slice_at<T: Element>(a: &Tensor<T>, axis: usize, at: &Tensor<i32>, len: u
         let c = a.gpu().empty(&shape)?;
         let copy =
             OrderedCopy::at_position(Longer::A, [a.layout(), c.layout()], axis, at.layout(), T::DTYPE)?;
-        c.overwrite_with(|to| copy.launch(a, to, Some(at)))?;
+        c.overwrite_with(|to| copy.launch(a, to, Some(at))).map_err(|error| slice_along(error, axis))?;
         Ok(c)
     })
 }

@@ -23,7 +23,6 @@ pub use pixels::Pixels;
 
 use crate::error::call;
 use crate::gpu::{Allocation, Gpu, TexelCopy, TexelDirection, View};
-use crate::kernel::check_scratch;
 use crate::layout::{DType, Layout, Real};
 use crate::plan::Scalar;
 use crate::tensor::Tensor;
@@ -209,7 +208,6 @@ impl TexelBuffer {
     fn new(gpu: &Gpu, op: &'static str, problem: &ImageProblem) -> Result<Self> {
         let layout = problem.texels()?;
         let bytes = layout.bytes(DType::I32).end;
-        check_scratch(op, gpu.caps(), bytes)?;
         Ok(Self { allocation: gpu.allocate(op, bytes)?, layout })
     }
 

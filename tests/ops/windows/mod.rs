@@ -6,8 +6,11 @@ use crate::support::strided::{Lay, Placed};
 use tilewise::{Element, Gpu, Result, Tensor};
 
 mod elements;
+mod images;
 mod indices;
 mod layers;
+mod multivectors;
+mod operators;
 mod reductions;
 mod rows;
 

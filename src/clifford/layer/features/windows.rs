@@ -25,7 +25,7 @@ impl InWindows for FeaturesProblem {
             let gradients = whole(Layout::contiguous(op, &self.sums()[1..])?, DType::F32);
             operands.push(CutOperand { form: Form::Sum, ..gradients });
         }
-        Ok(CutAxes { extents: vec![shape[1]], joined: 0, operands, whole: None })
+        Ok(CutAxes { extents: vec![shape[1]], joined: 0, operands, whole: Some(2) })
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {

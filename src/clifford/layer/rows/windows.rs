@@ -28,7 +28,7 @@ impl InWindows for RowProblem {
         if is_product {
             operands.push(whole(self.weights()?, self.dtype));
         }
-        Ok(CutAxes { extents: vec![shape[1]], joined: 0, operands, whole: None })
+        Ok(CutAxes { extents: vec![shape[1]], joined: 0, operands, whole: Some(2) })
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {

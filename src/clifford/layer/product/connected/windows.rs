@@ -14,7 +14,7 @@ fn of_rows(form: Form, layout: Layout, dtype: DType) -> CutOperand {
 
 /// All axes of a product with these operands.
 fn along_rows(product: &ConnectedProblem, operands: Vec<CutOperand>) -> CutAxes {
-    CutAxes { extents: vec![product.operands[0].shape()[1]], joined: 0, operands, whole: None }
+    CutAxes { extents: vec![product.operands[0].shape()[1]], joined: 0, operands, whole: Some(2) }
 }
 
 impl ConnectedForward {
