@@ -23,7 +23,8 @@ use crate::{Error, Result};
 /// # Errors
 /// [`Error::Shape`] if the shapes do not match, there is no such axis, elements of `c` overlap, or `at` has more or fewer
 /// elements than one; [`Error::Input`] if `c` shares its buffer with `a` or `at`, or with others; [`Error::Gpu`] if the
-/// tensors are on different devices; [`Error::Limit`] if a tensor has $2^{31}$ elements or more.
+/// tensors are on different devices; [`Error::Limit`] if a tensor has $2^{31}$ elements or more, or the positions of `c` along
+/// `axis`, with those of one index of the other axes, exceed the device's binding size.
 /// # Precision
 /// Every bit is copied.
 /// ```
@@ -72,7 +73,8 @@ pub fn copy_into_at<T: Element>(
 /// of (2, 100, 64) along axis 1 is (2, 1, 64). `at` has one element, and any number of axes.
 /// # Errors
 /// [`Error::Shape`] if there is no such axis, `len` is larger than its extent, or `at` has more or fewer elements than one;
-/// [`Error::Gpu`] if the tensors are on different devices; [`Error::Limit`] if a tensor has $2^{31}$ elements or more;
+/// [`Error::Gpu`] if the tensors are on different devices; [`Error::Limit`] if a tensor has $2^{31}$ elements or more, or
+/// the positions of `a` along `axis`, with those of one index of the other axes, exceed the device's binding size;
 /// [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
 /// Every bit is copied.

@@ -184,7 +184,7 @@ impl HadamardProblem {
     /// of the other axes is halved until it fits.
     ///
     /// # Errors
-    /// [`Error::Limit`] if the operand or the result is larger than the device can bind.
+    /// [`Error::Limit`] if the operand or the result is larger than the device can bind. Then a plan has windows.
     pub fn pieces(&self, caps: &Caps) -> Result<Vec<Self>> {
         for (elements, dtype) in self.binding_elements().into_iter().zip([self.dtype, DType::F32]) {
             check_binding(OP, caps, elements, dtype)?;
