@@ -96,7 +96,7 @@ fn operands_that_cannot_be_bound_are_computed_in_windows_or_refused() {
     fits("range", range(&a, 2).map(drop));
     fits("cqrrpt", cqrrpt(&a).map(drop));
     fits("lstsq", lstsq(&a, &t(&[64])).map(drop));
-    large("trace", trace(&a, 4, 1).map(drop));
+    fits("trace", trace(&a, 4, 1).map(drop));
     fits("recommend_rank", recommend_rank(&a, Budget::Params(0.5)).map(drop));
     fits("SkLinear::fit", SkLinear::fit(&a, 1, 2).map(drop));
     let x = mv(t(&[4, 64, 8]));

@@ -1,6 +1,6 @@
 //! Attention of many batches and heads.
 
-use super::{Pair, place};
+use super::{Pair, joined, place};
 use crate::support::strided::Lay;
 use crate::support::values::values;
 use tilewise::attention::{AttentionKernel, attention_backward, attention_bias_backward, attention_with_lse};
@@ -37,25 +37,23 @@ fn attention_with_masks() {
         let slopes = values::<f32>(&[6], 1.0, 5);
         for kernel in [None, Some(AttentionKernel::Plain)] {
             for mask in 0..5 {
-                for part in [0, 1] {
-                    pair.close(&format!("{mask} {part} {kernel:?} {}", T::DTYPE), off, |gpu| {
-                        let [q, k, v] = [&q, &k, &v].map(|of| place(gpu, of, &shape, Lay::Odd));
-                        let lengths = place(gpu, &[33, 7, 0, 20, 1], &[5], Lay::Gaps);
-                        let keep = place(gpu, &keep, &[5, 33], Lay::Odd);
-                        let slopes = place(gpu, &slopes, &[6], Lay::Gaps);
-                        let options = AttentionOptions::new();
-                        let options = kernel.map_or(options, |kernel| options.kernel(kernel));
-                        let options = match mask {
-                            0 => options.key_lengths(&lengths),
-                            1 => options.causal(CausalFrom::BottomRight).cached_lengths(&lengths),
-                            2 => options.keep(&keep),
-                            3 => options.alibi(&slopes),
-                            _ => options.window(Some(3), Some(5)),
-                        };
-                        let (y, lse) = attention_with_lse(&q, &k, &v, &options)?;
-                        if part == 0 { y.cast::<f32>() } else { lse.contiguous() }
-                    });
-                }
+                pair.close(&format!("{mask} {kernel:?} {}", T::DTYPE), off, |gpu| {
+                    let [q, k, v] = [&q, &k, &v].map(|of| place(gpu, of, &shape, Lay::Odd));
+                    let lengths = place(gpu, &[33, 7, 0, 20, 1], &[5], Lay::Gaps);
+                    let keep = place(gpu, &keep, &[5, 33], Lay::Odd);
+                    let slopes = place(gpu, &slopes, &[6], Lay::Gaps);
+                    let options = AttentionOptions::new();
+                    let options = kernel.map_or(options, |kernel| options.kernel(kernel));
+                    let options = match mask {
+                        0 => options.key_lengths(&lengths),
+                        1 => options.causal(CausalFrom::BottomRight).cached_lengths(&lengths),
+                        2 => options.keep(&keep),
+                        3 => options.alibi(&slopes),
+                        _ => options.window(Some(3), Some(5)),
+                    };
+                    let (y, lse) = attention_with_lse(&q, &k, &v, &options)?;
+                    joined(&[y.cast()?, lse])
+                });
             }
         }
     }
@@ -75,18 +73,15 @@ fn gradients_of_attention() {
             let len = |shape: [usize; 4]| shape.iter().product::<usize>();
             let [q, g] = [1, 2].map(|seed| values::<T>(&[len(of_q)], 1.0, seed));
             let [k, v] = [3, 4].map(|seed| values::<T>(&[len(of_k)], 1.0, seed));
-            for part in 0..3 {
-                pair.close(&format!("{part} {kv_heads} {order:?} {lay:?} {}", T::DTYPE), off, |gpu| {
-                    let view =
-                        |values: &[T], shape: [usize; 4]| place(gpu, values, &shape, lay).permute(&order);
-                    let (q, g, k, v) = (view(&q, of_q)?, view(&g, of_q)?, view(&k, of_k)?, view(&v, of_k)?);
-                    let lengths = gpu.tensor(&[33, 7, 1, 20, 30], [5])?;
-                    let options = AttentionOptions::new().causal(CausalFrom::TopLeft).key_lengths(&lengths);
-                    let (y, lse) = attention_with_lse(&q, &k, &v, &options)?;
-                    let found = attention_backward(&q, &k, &v, &y, &lse, &g, &options)?;
-                    [found.q, found.k, found.v][part].cast::<f32>()
-                });
-            }
+            pair.close(&format!("{kv_heads} {order:?} {lay:?} {}", T::DTYPE), off, |gpu| {
+                let view = |values: &[T], shape: [usize; 4]| place(gpu, values, &shape, lay).permute(&order);
+                let (q, g, k, v) = (view(&q, of_q)?, view(&g, of_q)?, view(&k, of_k)?, view(&v, of_k)?);
+                let lengths = gpu.tensor(&[33, 7, 1, 20, 30], [5])?;
+                let options = AttentionOptions::new().causal(CausalFrom::TopLeft).key_lengths(&lengths);
+                let (y, lse) = attention_with_lse(&q, &k, &v, &options)?;
+                let found = attention_backward(&q, &k, &v, &y, &lse, &g, &options)?;
+                joined(&[found.q.cast()?, found.k.cast()?, found.v.cast()?])
+            });
         }
     }
     let Some(pair) = Pair::open() else { return };

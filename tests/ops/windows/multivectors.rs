@@ -1,6 +1,6 @@
 //! Products and layers of many multivectors.
 
-use super::{Pair, place};
+use super::{Pair, joined, place};
 use crate::support::strided::Lay;
 use crate::support::values::values;
 use tilewise::clifford::layer::{Gate, GradeNorm, LayerProduct, MvLayerNorm, MvNormalization, MvSilu};
@@ -63,21 +63,18 @@ fn steerable_products_and_norms_of_rows() {
     fn of_type<T: Real>(pair: &Pair, off: f64) {
         let product = LayerProduct::new(PLANE).gate(Gate::Gelu).norm(GradeNorm::Rms);
         let paths = PLANE.paths().len();
-        for part in 0..6 {
-            each(pair, &format!("part {part} {}", T::DTYPE), off, |of| {
-                let (x, y, g) = (of.of::<T>(1)?, of.of::<T>(2)?, of.of::<T>(3)?);
-                let weight = of.parameter::<T>(&[ROWS[1], paths], 4);
-                let backward = || product.steerable_backward(&x, &y, &weight, &g);
-                match part {
-                    0 => product.steerable(&x, &y, &weight)?.into_tensor().cast(),
-                    1 => backward()?.x.into_tensor().cast(),
-                    2 => backward()?.y.into_tensor().cast(),
-                    3 => backward()?.weight.contiguous(),
-                    4 => product.normalized(&x)?.into_tensor().cast(),
-                    _ => product.normalized_backward(&x, &g)?.into_tensor().cast(),
-                }
-            });
-        }
+        each(pair, &format!("a product of {}", T::DTYPE), off, |of| {
+            let (x, y, g) = (of.of::<T>(1)?, of.of::<T>(2)?, of.of::<T>(3)?);
+            let weight = of.parameter::<T>(&[ROWS[1], paths], 4);
+            let forward = product.steerable(&x, &y, &weight)?.into_tensor().cast()?;
+            let found = product.steerable_backward(&x, &y, &weight, &g)?;
+            joined(&[forward, found.x.into_tensor().cast()?, found.y.into_tensor().cast()?, found.weight])
+        });
+        each(pair, &format!("a norm of {}", T::DTYPE), off, |of| {
+            let (x, g) = (of.of::<T>(1)?, of.of::<T>(3)?);
+            let [forward, backward] = [product.normalized(&x)?, product.normalized_backward(&x, &g)?];
+            joined(&[forward.into_tensor().cast()?, backward.into_tensor().cast()?])
+        });
     }
     let Some(pair) = Pair::open() else { return };
     of_type::<f32>(&pair, 1e-4);
@@ -88,32 +85,27 @@ fn steerable_products_and_norms_of_rows() {
 fn functions_with_parameters_of_features() {
     let Some(pair) = Pair::open() else { return };
     for function in 0..3 {
-        for part in 0..3 {
-            each(&pair, &format!("function {function}, part {part}"), 2e-4, |of| {
-                let (x, g) = (of.of::<f32>(1)?, of.of::<f32>(3)?);
-                let [a, b] = [4, 5].map(|seed| of.parameter::<f32>(&[ROWS[1], 3], seed));
-                let (forward, (dx, da)) = match function {
-                    0 => {
-                        let layer = MvNormalization::new(PLANE, a)?;
-                        (layer.forward(&x)?, layer.backward(&x, &g)?)
-                    }
-                    1 => {
-                        let layer = MvLayerNorm::new(PLANE, a.slice(1, ..1)?.reshape([ROWS[1]])?)?;
-                        (layer.forward(&x)?, layer.backward(&x, &g)?)
-                    }
-                    _ => {
-                        let layer = MvSilu::new(PLANE, a, b)?;
-                        let (dx, gradients) = layer.backward(&x, &g)?;
-                        (layer.forward(&x)?, (dx, gradients.b))
-                    }
-                };
-                match part {
-                    0 => forward.into_tensor().contiguous(),
-                    1 => dx.into_tensor().contiguous(),
-                    _ => da.contiguous(),
+        each(&pair, &format!("function {function}"), 2e-4, |of| {
+            let (x, g) = (of.of::<f32>(1)?, of.of::<f32>(3)?);
+            let [a, b] = [4, 5].map(|seed| of.parameter::<f32>(&[ROWS[1], 3], seed));
+            let (forward, (dx, da)) = match function {
+                0 => {
+                    let layer = MvNormalization::new(PLANE, a)?;
+                    (layer.forward(&x)?, layer.backward(&x, &g)?)
                 }
-            });
-        }
+                1 => {
+                    let gains = a.slice(1, ..1)?.contiguous()?.reshape([ROWS[1]])?;
+                    let layer = MvLayerNorm::new(PLANE, gains)?;
+                    (layer.forward(&x)?, layer.backward(&x, &g)?)
+                }
+                _ => {
+                    let layer = MvSilu::new(PLANE, a, b)?;
+                    let (dx, gradients) = layer.backward(&x, &g)?;
+                    (layer.forward(&x)?, (dx, joined(&[gradients.a, gradients.b])?))
+                }
+            };
+            joined(&[forward.into_tensor(), dx.into_tensor(), da])
+        });
     }
 }
 
@@ -122,19 +114,13 @@ fn connected_products() {
     let Some(pair) = Pair::open() else { return };
     for norm in [GradeNorm::None, GradeNorm::Rms] {
         let product = LayerProduct::new(PLANE).gate(Gate::GeluTanh).norm(norm);
-        for part in 0..4 {
-            each(&pair, &format!("{norm:?}, part {part}"), 2e-4, |of| {
-                let (x, y, g) = (of.of::<f32>(1)?, of.of::<f32>(2)?, of.of::<f32>(3)?);
-                let weight = of.parameter::<f32>(&[PLANE.paths().len(), ROWS[1], ROWS[1]], 4);
-                let backward = || product.connected_backward(&x, &y, &weight, &g);
-                match part {
-                    0 => product.connected(&x, &y, &weight)?.into_tensor().contiguous(),
-                    1 => backward()?.x.into_tensor().contiguous(),
-                    2 => backward()?.y.into_tensor().contiguous(),
-                    _ => backward()?.weight.contiguous(),
-                }
-            });
-        }
+        each(&pair, &format!("{norm:?}"), 2e-4, |of| {
+            let (x, y, g) = (of.of::<f32>(1)?, of.of::<f32>(2)?, of.of::<f32>(3)?);
+            let weight = of.parameter::<f32>(&[PLANE.paths().len(), ROWS[1], ROWS[1]], 4);
+            let forward = product.connected(&x, &y, &weight)?.into_tensor();
+            let found = product.connected_backward(&x, &y, &weight, &g)?;
+            joined(&[forward, found.x.into_tensor(), found.y.into_tensor(), found.weight])
+        });
     }
 }
 

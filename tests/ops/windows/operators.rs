@@ -21,13 +21,15 @@ fn operators_along_each_axis() {
         let x = values::<T>(&shape, 1.0, 1);
         let off = if T::DTYPE == DType::F32 { 1e-4 } else { 1e-2 };
         for kind in KINDS {
-            for lay in [Lay::Plain, Lay::Reversed, Lay::Odd] {
+            let lays = [Lay::Odd, Lay::Reversed, Lay::Plain];
+            // What depends on the type is how elements are loaded.
+            for lay in lays.into_iter().take(if T::DTYPE == DType::F32 { 3 } else { 1 }) {
                 for axis in 0..3 {
                     let what = format!("{kind:?} {lay:?} {axis} {}", T::DTYPE);
                     let sketch = Sketch::new(kind, [5, shape[axis]], 3).unwrap();
                     pair.close(&what, off, |gpu| sketch.apply(&place(gpu, &x, &shape, lay), axis));
                     // The result is the larger one.
-                    let sketch = Sketch::new(kind, [shape[axis], 4 * shape[axis]], 3).unwrap();
+                    let sketch = Sketch::new(kind, [shape[axis], 2 * shape[axis]], 3).unwrap();
                     pair.close(&format!("{what}, adjoint"), off, |gpu| {
                         sketch.adjoint(&place(gpu, &x, &shape, lay), axis)
                     });
@@ -44,7 +46,7 @@ fn operators_along_each_axis() {
 #[test]
 fn operators_of_many_axes_and_seeds_in_tensors() {
     let Some(pair) = Pair::open() else { return };
-    let shape = [3, 2, 6, 31, 40];
+    let shape = [3, 4, 6, 31, 20];
     let x = values::<f32>(&shape, 1.0, 1);
     for kind in KINDS {
         for axis in [1, 3] {

@@ -1,10 +1,11 @@
 //! Operations along an axis, norms and losses.
 
-use super::{Pair, place};
+use super::{Pair, joined, place};
 use crate::support::strided::Lay;
 use crate::support::values::values;
 use tilewise::ops::{
-    self, BatchNorm, CrossEntropy, GroupNorm, InstanceNorm, LayerNorm, Reduction, RmsNorm, RunningStatistics,
+    self, BatchNorm, CrossEntropy, GroupNorm, InstanceNorm, LayerNorm, NormGradients, Reduction, RmsNorm,
+    RunningStatistics,
 };
 use tilewise::{DType, Error, Fill, Gpu, Real, Tensor, bf16, f16};
 
@@ -90,88 +91,63 @@ fn norms_of_rows() {
     of_type::<bf16>(&pair);
 }
 
-/// A norm of channels of this type; the parts of its results and gradients.
+/// Norms of channels of this type: their results and gradients.
 fn of_channels<T: Real>(pair: &Pair, shape: [usize; 3], off: f64) {
     let (x, g) = (values::<T>(&shape, 4.0, 1), values::<T>(&shape, 1.0, 2));
     let channels = shape[2];
     let row = values::<T>(&[channels], 1.0, 3);
     for lay in [Lay::Plain, Lay::Odd, Lay::Reversed] {
-        for part in 0..10 {
-            pair.close(&format!("group and instance norm {part} {lay:?} {}", T::DTYPE), off, |gpu| {
-                let row = place(gpu, &row, &[channels], lay);
-                let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
-                let (normed, found) = if part < 5 {
-                    let norm = GroupNorm { gamma: Some(&row), beta: Some(&row), ..GroupNorm::new(4) };
-                    let normed = ops::group_norm_with_statistics(&x, norm)?;
-                    let found = ops::group_norm_backward(&x, &normed, norm, &g)?;
-                    (normed, found)
-                } else {
-                    let norm =
-                        InstanceNorm { gamma: Some(&row), beta: Some(&row), ..InstanceNorm::default() };
-                    let normed = ops::instance_norm_with_statistics(&x, norm)?;
-                    let found = ops::instance_norm_backward(&x, &normed, norm, &g)?;
-                    (normed, found)
-                };
-                match part % 5 {
-                    0 => normed.y.cast::<f32>(),
-                    1 => normed.rstd.contiguous(),
-                    2 => found.x.cast(),
-                    3 => found.gamma.expect("there is a gamma").contiguous(),
-                    _ => found.beta.expect("there is a beta").contiguous(),
-                }
-            });
-        }
-        for part in 0..3 {
-            pair.close(&format!("batch_norm {part} {lay:?} {}", T::DTYPE), off, |gpu| {
-                let row = place(gpu, &row, &[channels], lay);
-                let (mean, variance) = (row.cast::<f32>()?, ops::square(&row)?.cast::<f32>()?);
-                let running = RunningStatistics { mean, variance };
-                let norm = BatchNorm { gamma: Some(&row), beta: Some(&row), ..BatchNorm::default() };
-                let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
-                if part == 0 {
-                    return ops::batch_norm(&x, &running, norm)?.cast::<f32>();
-                }
-                let found = ops::batch_norm_backward(&x, &running, norm, &g)?;
-                if part == 1 { found.x.cast() } else { found.gamma.expect("there is a gamma").contiguous() }
-            });
-        }
-        for part in 0..10 {
-            pair.close(&format!("batch_norm_training {part} {lay:?} {}", T::DTYPE), off, |gpu| {
+        let what = format!("{lay:?} {shape:?} {}", T::DTYPE);
+        let all_of = |y: &Tensor<T>, rstd: &Tensor<f32>, found: &NormGradients<T>| {
+            let [gamma, beta] = [&found.gamma, &found.beta].map(|of| of.clone().expect("there is one"));
+            joined(&[y.cast()?, rstd.clone(), found.x.cast()?, gamma, beta])
+        };
+        pair.close(&format!("group_norm {what}"), off, |gpu| {
+            let row = place(gpu, &row, &[channels], lay);
+            let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
+            let norm = GroupNorm { gamma: Some(&row), beta: Some(&row), ..GroupNorm::new(4) };
+            let normed = ops::group_norm_with_statistics(&x, norm)?;
+            all_of(&normed.y, &normed.rstd, &ops::group_norm_backward(&x, &normed, norm, &g)?)
+        });
+        pair.close(&format!("instance_norm {what}"), off, |gpu| {
+            let row = place(gpu, &row, &[channels], lay);
+            let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
+            let norm = InstanceNorm { gamma: Some(&row), beta: Some(&row), ..InstanceNorm::default() };
+            let normed = ops::instance_norm_with_statistics(&x, norm)?;
+            all_of(&normed.y, &normed.rstd, &ops::instance_norm_backward(&x, &normed, norm, &g)?)
+        });
+        pair.close(&format!("batch_norm {what}"), off, |gpu| {
+            let row = place(gpu, &row, &[channels], lay);
+            let (mean, variance) = (row.cast::<f32>()?, ops::square(&row)?.cast::<f32>()?);
+            let running = RunningStatistics { mean, variance };
+            let norm = BatchNorm { gamma: Some(&row), beta: Some(&row), ..BatchNorm::default() };
+            let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
+            let y = ops::batch_norm(&x, &running, norm)?;
+            all_of(&y, &running.mean, &ops::batch_norm_backward(&x, &running, norm, &g)?)
+        });
+        for has_running in [false, true] {
+            pair.close(&format!("batch_norm_training {has_running} {what}"), off, |gpu| {
                 let row = place(gpu, &row, &[channels], lay);
                 let (mean, variance) = (row.cast::<f32>()?, ops::square(&row)?.cast::<f32>()?);
                 let running = RunningStatistics { mean, variance };
                 let norm = BatchNorm { gamma: Some(&row), beta: Some(&row), ..BatchNorm::default() };
                 let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
-                let normed = ops::batch_norm_training(&x, Some(&running).filter(|_| part != 9), norm)?;
-                let found = || ops::batch_norm_training_backward(&x, &normed, norm, &g);
-                let running = normed.running.as_ref();
-                match part {
-                    0 | 9 => normed.y.cast::<f32>(),
-                    1 => normed.mean.contiguous(),
-                    2 => normed.variance.contiguous(),
-                    3 => normed.rstd.contiguous(),
-                    4 => running.expect("there are some").mean.contiguous(),
-                    5 => running.expect("there are some").variance.contiguous(),
-                    6 => found()?.x.cast(),
-                    7 => found()?.gamma.expect("there is a gamma").contiguous(),
-                    _ => found()?.beta.expect("there is a beta").contiguous(),
-                }
+                let normed = ops::batch_norm_training(&x, Some(&running).filter(|_| has_running), norm)?;
+                let found = ops::batch_norm_training_backward(&x, &normed, norm, &g)?;
+                let all = all_of(&normed.y, &normed.rstd, &found)?;
+                let updated = normed.running.unwrap_or(running);
+                joined(&[all, normed.mean, normed.variance, updated.mean, updated.variance])
             });
         }
         // One outer index is computed in windows of its rows.
-        for part in 0..2 {
-            pair.close(&format!("one outer index {part} {lay:?} {}", T::DTYPE), off, |gpu| {
-                let shape = [1, shape[0] * shape[1], channels];
-                let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
-                let row = place(gpu, &row, &[channels], lay);
-                let norm = GroupNorm { gamma: Some(&row), ..GroupNorm::new(4) };
-                let normed = ops::group_norm_with_statistics(&x, norm)?;
-                if part == 0 {
-                    return normed.y.cast::<f32>();
-                }
-                ops::group_norm_backward(&x, &normed, norm, &g)?.x.cast()
-            });
-        }
+        pair.close(&format!("one outer index {what}"), off, |gpu| {
+            let shape = [1, shape[0] * shape[1], channels];
+            let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
+            let row = place(gpu, &row, &[channels], lay);
+            let norm = GroupNorm { gamma: Some(&row), beta: Some(&row), ..GroupNorm::new(4) };
+            let normed = ops::group_norm_with_statistics(&x, norm)?;
+            all_of(&normed.y, &normed.rstd, &ops::group_norm_backward(&x, &normed, norm, &g)?)
+        });
     }
 }
 

@@ -56,6 +56,10 @@ impl ChannelProblem {
         let usual = (self.dims_on(caps).each as usize / turn).max(1);
         let of_chunk = (1..=usual.min(turns)).rev().find(|of_chunk| turns.is_multiple_of(*of_chunk));
         let each = length.min(of_chunk.unwrap_or(1) * turn);
+        // Three numbers for each channel of a chunk must fit, too; the longest chunks are whole windows.
+        let three = 3 * d.channels as usize * DType::F32.size();
+        let is_too_fine = (rows.div_ceil(each) * three) as u64 > kernel::max_buffer_bytes(caps);
+        let (length, each) = if is_too_fine { (most, most) } else { (length, each) };
         let ranges = (0..rows).step_by(length).map(|start| start..rows.min(start + length));
         Ok(RowWindows { ranges: ranges.collect(), each: u32::try_from(each).unwrap_or(u32::MAX), copied })
     }
