@@ -81,7 +81,7 @@ fn attention_backward(of: AttentionGradientsOf, bias: Option<&Layout>, caps: &Ca
 
 fn operator(kind: SketchKind, axis: usize, caps: &Caps) -> Result<Plan> {
     let x = odd(&[9, 61, 101]);
-    let sketch = Sketch::new(kind, [24, x.shape()[axis]], 1)?;
+    let sketch = Sketch::new(kind, [8, x.shape()[axis]], 1)?;
     match kind {
         SketchKind::Hadamard => {
             HadamardProblem::new(&sketch, Direction::Forward, &x, axis, DType::F32)?.plan(caps)
