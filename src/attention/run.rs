@@ -21,8 +21,8 @@ use crate::{Error, Result};
 /// the order of the queries' axes, so that it is a permuted view of (batch, length, heads, dim) if they are.
 /// # Errors
 /// [`Error::Shape`] if operands, masks or biases do not fit; [`Error::Input`] if the scale is not finite; [`Error::Gpu`] if operands are on
-/// different devices; [`Error::Limit`] if a head dim is above 512, there are $2^{30}$ keys or queries of a group or more, or a tensor exceeds the device's binding
-/// size; [`Error::Unsupported`] if there are more operands than the device binds, or a pinned kernel cannot run; [`Error::OutOfMemory`] if the
+/// different devices; [`Error::Limit`] if a head dim is above 512, there are $2^{30}$ keys or queries of a group or more, or the queries, keys,
+/// values or biases of one batch (of one head, if each has its own keys) exceed the device's binding size; [`Error::Unsupported`] if there are more operands than the device binds, or a pinned kernel cannot run; [`Error::OutOfMemory`] if the
 /// result does not fit.
 /// # Precision
 /// Computed in f32 in a fixed order, then stored: [`reference::AttentionReference`](crate::reference::AttentionReference). On cooperative

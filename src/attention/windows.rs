@@ -34,7 +34,7 @@ impl InWindows for AttentionProblem {
             let rows = Layout::contiguous(OP, &[batch, heads, queries, 2])?;
             operands.push(CutOperand::new(Form::Dense, rows, DType::F32, both));
         }
-        Ok(CutAxes { extents: [batch, heads][..axes].to_vec(), joined: 0, operands, whole: Some(2) })
+        Ok(CutAxes { extents: [batch, heads][..axes].to_vec(), joined: 0, operands, whole: None })
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {

@@ -43,6 +43,28 @@ impl Needs {
     }
 }
 
+/// What an operand that is too large to bind exceeds.
+pub(crate) const BINDING: &str = "one operand's binding in bytes";
+/// What a temporary that is too large to create and bind exceeds.
+const TEMPORARY: &str = "a temporary buffer in bytes";
+/// What the smallest window of an operand exceeds.
+pub(crate) const WINDOW: &str = "the bytes of a window of one operand";
+/// What stands before the axis in an error that names one.
+const SLICE: &str = " (slice along axis ";
+
+/// The same error with the axis of the caller's operand to slice along, if a buffer is too large to bind. It replaces the axis
+/// that the error names.
+pub(crate) fn slice_along(error: Error, axis: usize) -> Error {
+    let Error::Limit { op, what, needed, allowed } = error else { return error };
+    let subject = what.split(SLICE).next().unwrap_or_default();
+    let what = if [BINDING, TEMPORARY, WINDOW].contains(&subject) {
+        format!("{subject}{SLICE}{axis})")
+    } else {
+        what
+    };
+    Error::Limit { op, what, needed, allowed }
+}
+
 /// Checks that the device can bind a window of `elements` elements.
 ///
 /// # Errors
@@ -53,7 +75,7 @@ pub(crate) fn check_binding(op: &'static str, caps: &Caps, elements: u64, dtype:
     if needed <= allowed {
         return Ok(());
     }
-    Err(Error::Limit { op, what: "one operand's binding in bytes".into(), needed, allowed })
+    Err(Error::Limit { op, what: BINDING.into(), needed, allowed })
 }
 
 /// The size in bytes of the largest buffer that the device can both create and bind as a whole.
@@ -70,7 +92,7 @@ pub(crate) fn check_scratch(op: &'static str, caps: &Caps, needed: u64) -> Resul
     if needed <= allowed {
         return Ok(());
     }
-    Err(Error::Limit { op, what: "a temporary buffer in bytes".into(), needed, allowed })
+    Err(Error::Limit { op, what: TEMPORARY.into(), needed, allowed })
 }
 
 /// The invocations of a workgroup: `preferred`, or the largest power of two that the device allows if that is smaller.

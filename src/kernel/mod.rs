@@ -24,7 +24,9 @@ pub use grid::fold_grid;
 pub(crate) use interface::{ShaderInterface, shader_interface};
 pub use library::{INCLUDES, KERNELS};
 pub use limits::Needs;
-pub(crate) use limits::{check_binding, check_scratch, max_buffer_bytes, workgroup_size};
+pub(crate) use limits::{
+    BINDING, WINDOW, check_binding, check_scratch, max_buffer_bytes, slice_along, workgroup_size,
+};
 pub(crate) use operand_access::OperandAccess;
 pub(crate) use report::SubgroupReport;
 pub use source::Kernel;

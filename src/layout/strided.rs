@@ -87,6 +87,12 @@ impl Layout {
         layout
     }
 
+    /// The axis along which the elements span the most.
+    pub(crate) fn widest_axis(&self) -> Option<usize> {
+        let reach = |&axis: &usize| self.shape[axis].saturating_sub(1).saturating_mul(self.strides[axis]);
+        (0..self.rank).rev().max_by_key(reach).filter(|axis| reach(axis) > 0)
+    }
+
     fn unit() -> Self {
         Self { rank: 0, shape: [1; MAX_RANK], strides: [0; MAX_RANK], offset: 0 }
     }

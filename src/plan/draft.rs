@@ -213,11 +213,12 @@ impl<'a> Draft<'a> {
             let window = region.window();
             let (needed, allowed) = (region.bound_bytes(), caps.limits.binding_bytes);
             if needed > allowed {
-                return Err(Error::Limit {
-                    op,
-                    what: "one operand's binding in bytes".into(),
-                    needed,
-                    allowed,
+                let error = Error::Limit { op, what: kernel::BINDING.into(), needed, allowed };
+                let axis =
+                    region.layout.widest_axis().filter(|_| matches!(region.buffer, Buffer::Operand(_)));
+                return Err(match axis {
+                    Some(axis) => kernel::slice_along(error, axis),
+                    None => error,
                 });
             }
             let bytes = region.distinct_bytes();

@@ -43,6 +43,14 @@ pub(crate) trait InWindows: Problem {
         Ok(Vec::new())
     }
 
+    /// Copies the arrays of a part, in the order of an operand of the form [`Form::Own`], to where they belong in that operand.
+    ///
+    /// # Errors
+    /// As those of the copies; by default [`Error::Device`], as there are no such operands.
+    fn put(&self, _: &mut Draft<'_>, _: &Joins, _: &Self, _: [Region; 2], _: &[Range<usize>]) -> Result<()> {
+        missing()
+    }
+
     /// The layout of an operand, narrowed to these ranges of the axes.
     ///
     /// # Errors
@@ -68,7 +76,11 @@ impl Joins {
     /// Of an operation whose kernels take any view.
     pub(crate) const NONE: Self = Self { copy: None, sum: None };
 
-    fn copy(&self, draft: &mut Draft<'_>, from: Region, to: Region) -> Result<()> {
+    /// Adds the steps of a copy.
+    ///
+    /// # Errors
+    /// As those of the step.
+    pub(crate) fn copy(&self, draft: &mut Draft<'_>, from: Region, to: Region) -> Result<()> {
         self.copy.map_or_else(missing, |copy| copy(draft, from, to))
     }
 
@@ -100,12 +112,14 @@ fn plan_in_several(
     problem: &impl InWindows,
     caps: &Caps,
     joins: Joins,
-    (op, mut too_large): (&'static str, Error),
+    (op, too_large): (&'static str, Error),
 ) -> Result<Plan> {
     let mut axes = problem.cut_axes()?;
     let along = if joins.copy.is_some() { Along::All } else { Along::AllOfViews };
     let mut windows = Windows::new(op, &mut axes, caps, along)?;
     let axes = axes;
+    // What the smallest window exceeds tells how much must be sliced off along the axis that is not cut.
+    let mut smallest = None;
     let (windows, first) = loop {
         let kept = windows.kept(&axes);
         if let Some(ranges) = kept.blocks().next().filter(|_| kept.count() > 1) {
@@ -113,13 +127,19 @@ fn plan_in_several(
             let part = part(problem, &axes, &layouts, &ranges)?;
             match check_copies(op, &axes, &layouts, caps).and_then(|()| part.plan_of_one(caps)) {
                 // A temporary of the part, perhaps.
-                Err(error @ Error::Limit { .. }) => too_large = error,
+                Err(error @ Error::Limit { .. }) => smallest = Some(error),
                 planned => break (kept, planned?),
             }
         }
         match windows.smaller(&axes) {
             Some(smaller) => windows = smaller,
-            None => return Err(too_large),
+            None => {
+                let error = smallest.unwrap_or(too_large);
+                return Err(match windows.axis_left(&axes) {
+                    Some(axis) => kernel::slice_along(error, axis),
+                    None => error,
+                });
+            }
         }
     };
     if windows.count() > MAX_WINDOWS {
@@ -145,9 +165,10 @@ fn plan_in_several(
     let mut sums = Sums::all(&mut draft, &axes, windows.count())?;
     for ranges in windows.blocks() {
         let layouts = narrowed(problem, &axes, &ranges)?;
-        let plan = part(problem, &axes, &layouts, &ranges)?.plan_of_one(caps)?;
+        let part = part(problem, &axes, &layouts, &ranges)?;
+        let plan = part.plan_of_one(caps)?;
         let mut bound = Vec::with_capacity(regions.len());
-        let mut copies = Vec::new();
+        let (mut copies, mut own_arrays) = (Vec::new(), Vec::new());
         for (index, (region, layout)) in regions.iter().zip(&layouts).enumerate() {
             let window = region.with_layout(*layout);
             bound.push(match axes.operands[index].form {
@@ -155,6 +176,11 @@ fn plan_in_several(
                     Some(sums) => sums.next_part(&mut draft, joins)?,
                     None => window,
                 },
+                Form::Own => {
+                    let own = draft.temporary(&[layout.len()], window.dtype)?;
+                    own_arrays.push([own, *region]);
+                    own
+                }
                 Form::Dense if !is_dense(layout, window.dtype) => {
                     let [own, from, to] = copied(&mut draft, window)?;
                     let access = plan.parameters().get(index).map(|parameter| parameter.access);
@@ -172,6 +198,9 @@ fn plan_in_several(
         bound.extend(&before);
         draft.call(plan, &bound, &scalars)?;
         copies.into_iter().try_for_each(|(own, window)| joins.copy(&mut draft, own, window))?;
+        for arrays in own_arrays {
+            problem.put(&mut draft, &joins, &part, arrays, &ranges)?;
+        }
     }
     for own in sums {
         joins.sum(&mut draft, own.of(own.now, 0..own.taken)?, regions[own.index])?;

@@ -14,7 +14,8 @@ pub(crate) struct CutAxes {
     /// How many of them, the last ones, a part takes as a whole, because it joins windows along them itself.
     pub(crate) joined: usize,
     pub(crate) operands: Vec<CutOperand>,
-    /// The axis of the caller's operand that cannot be cut, if there is one.
+    /// The axis of the caller's operand that cannot be cut, for errors. None if that is the axis along which the window that is
+    /// too large spans the most.
     pub(crate) whole: Option<usize>,
 }
 
@@ -35,7 +36,9 @@ pub(crate) enum Form {
     View,
     /// One without gaps, from the start of its binding. Other windows are copied.
     Dense,
-    /// The same; each part has a sum of its own, and the result is their sum.
+    /// A result of which each part has its own array, from where [`InWindows::put`](super::in_windows::InWindows::put) copies it.
+    Own,
+    /// One without gaps; each part has a sum of its own, and the result is their sum.
     Sum,
 }
 
@@ -78,15 +81,26 @@ impl Windows {
                 axes.operands[at].form = Form::Dense;
                 windows = whole.clone();
             } else {
-                let what = match axes.whole {
-                    Some(axis) => {
-                        format!("the bytes of a window with all of axis {axis} (slice along axis {axis})")
-                    }
-                    None => "the bytes of a window of one operand".to_owned(),
-                };
-                return Err(Error::Limit { op, what, needed, allowed });
+                let error = Error::Limit { op, what: kernel::WINDOW.into(), needed, allowed };
+                let axis = axes.whole.or_else(|| windows.widest_axis_of(operand));
+                return Err(match axis {
+                    Some(axis) => kernel::slice_along(error, axis),
+                    None => error,
+                });
             }
         }
+    }
+
+    /// The axis of an operand along which its window spans the most.
+    fn widest_axis_of(&self, operand: &CutOperand) -> Option<usize> {
+        let ranges: Vec<Range<usize>> = self.window.iter().map(|&extent| 0..extent).collect();
+        operand.narrowed(&ranges).ok().and_then(|layout| layout.widest_axis())
+    }
+
+    /// The axis of the caller's operand that these windows have the most of, for errors.
+    pub(super) fn axis_left(&self, axes: &CutAxes) -> Option<usize> {
+        let largest = || axes.operands.iter().max_by_key(|operand| self.bytes(operand));
+        axes.whole.or_else(|| largest().and_then(|operand| self.widest_axis_of(operand)))
     }
 
     /// The axis, from `first` on, along which an operand spans the most.
@@ -102,7 +116,7 @@ impl Windows {
         let bytes = |extent| Self { window: with(&self.window, axis, extent), ..self.clone() }.bytes(operand);
         let step = match operand.form {
             Form::View => (operand.stride(axis).unwrap_or(0) * operand.dtype.size()) as u64,
-            Form::Dense | Form::Sum => bytes(1),
+            Form::Dense | Form::Own | Form::Sum => bytes(1),
         };
         // Windows of whole units are aligned, so that they span no bytes ahead of them.
         let least = if now > unit && bytes(unit) <= allowed { unit } else { 1 };
@@ -218,7 +232,7 @@ impl CutOperand {
     fn allowed(&self, caps: &Caps) -> u64 {
         match self.form {
             Form::View => caps.limits.binding_bytes,
-            Form::Dense | Form::Sum => kernel::max_buffer_bytes(caps),
+            Form::Dense | Form::Own | Form::Sum => kernel::max_buffer_bytes(caps),
         }
     }
 

@@ -2,7 +2,18 @@
 
 use crate::support::limits::{self, Planned, assert_within};
 use std::collections::HashMap;
+use tilewise::clifford::Signature;
+use tilewise::clifford::layer::{FeatureFunction, LayerProduct};
 use tilewise::ops::{Overflow, Reduction, RotaryPairs, TexelFormat};
+use tilewise::planning::attention::{
+    AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
+    AttentionStatistics,
+};
+use tilewise::planning::clifford_layer::{
+    ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, OperandRounding, RowFunction,
+    RowOperandLayouts, RowProblem,
+};
+use tilewise::planning::gemm::Pin;
 use tilewise::planning::kernel::{Kernel, Needs};
 use tilewise::planning::ops::{
     CastProblem, ChannelLayouts, ChannelPass, ChannelProblem, ColourScale, CopyProblem, CrossEntropyProblem,
@@ -11,7 +22,9 @@ use tilewise::planning::ops::{
     ReduceFunction, ReduceProblem, RotaryPass, RotaryProblem, RotaryTable, ScatterProblem, SoftmaxFunction,
     SoftmaxProblem, Taken, Target, TargetKind,
 };
+use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Access, Buffer, Parameter, Plan, Problem, fixtures};
+use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Caps, DType, Error, Layout, Result};
 
 fn dense(shape: &[usize]) -> Layout {
@@ -46,7 +59,74 @@ fn channels(pass: ChannelPass, shape: [usize; 3], groups: usize, caps: &Caps) ->
 
 type Case = (&'static str, fn(&Caps) -> Result<Plan>);
 
-const CASES: [Case; 39] = [
+fn attention_problem(statistics: AttentionStatistics, bias: Option<&Layout>) -> Result<AttentionProblem> {
+    let (q, k) = (odd(&[5, 7, 33, 40]), odd(&[5, 7, 31, 40]));
+    let layouts = AttentionLayouts {
+        q: &q,
+        k: &k,
+        v: &k,
+        bias,
+        lengths: None,
+        keep: Some(&odd(&[5, 31])),
+        slopes: None,
+    };
+    AttentionProblem::new(layouts, AttentionRange::default(), statistics, DType::F16)
+}
+
+fn attention_backward(of: AttentionGradientsOf, bias: Option<&Layout>, caps: &Caps) -> Result<Plan> {
+    let forward = attention_problem(AttentionStatistics::None, bias)?;
+    let (y, lse) = (odd(&[5, 7, 33, 40]), dense(&[5, 7, 33, 2]));
+    AttentionBackward::new(forward, [&y, &lse, &y], of)?.plan(caps)
+}
+
+fn operator(kind: SketchKind, axis: usize, caps: &Caps) -> Result<Plan> {
+    let x = odd(&[9, 61, 101]);
+    let sketch = Sketch::new(kind, [8, x.shape()[axis]], 1)?;
+    match kind {
+        SketchKind::Hadamard => {
+            HadamardProblem::new(&sketch, Direction::Forward, &x, axis, DType::F32)?.plan(caps)
+        }
+        SketchKind::Sign => DenseProblem::new(&sketch, Direction::Forward, &x, axis, DType::F32)?.plan(caps),
+        _ => SparseProblem::new(&sketch, Direction::Forward, &x, axis, DType::F32)?.plan(caps),
+    }
+}
+
+fn of_rows(function: RowFunction, caps: &Caps) -> Result<Plan> {
+    let product = LayerProduct::new(Signature::CL2);
+    let blades = Signature::CL2.blades();
+    let (x, w) = (odd(&[4, 301, 22]), odd(&[22, Signature::CL2.paths().len()]));
+    let is_product = matches!(function, RowFunction::Steerable | RowFunction::SteerableBackward);
+    let is_backward = matches!(function, RowFunction::SteerableBackward | RowFunction::NormalizeBackward);
+    let layouts = RowOperandLayouts {
+        x: &x,
+        y: Some(&x).filter(|_| is_product),
+        g: Some(&x).filter(|_| is_backward),
+        w: Some(&w).filter(|_| is_product),
+    };
+    RowProblem::new(function, product, &blades, layouts, DType::F32)?.plan(caps)
+}
+
+fn of_features(function: FeatureFunction, caps: &Caps) -> Result<Plan> {
+    let blades = Signature::CL2.blades();
+    let (x, a) = (odd(&[4, 301, 22]), odd(&[22, function.parts(&blades)]));
+    let parameters = vec![&a; function.parameters()];
+    FeaturesProblem::new(function, &blades, &x, Some(&x), &parameters, DType::F32)?.plan(caps)
+}
+
+fn connected(is_backward: bool, caps: &Caps) -> Result<Plan> {
+    let (x, paths) = (odd(&[4, 301, 22]), Signature::CL2.paths().len());
+    let weight = dense(&[paths, 22, 21]);
+    let product = LayerProduct::new(Signature::CL2);
+    let product = ConnectedProblem::new(product, &Signature::CL2.blades(), [&x, &x], &weight, DType::F32)?;
+    let forward = ConnectedForward::new(product, OperandRounding::None, Pin::Free)?;
+    if is_backward {
+        ConnectedBackward::new(forward, &odd(&[4, 301, 21]))?.plan(caps)
+    } else {
+        forward.plan(caps)
+    }
+}
+
+const CASES: [Case; 62] = [
     ("addition", |caps| {
         let (x, y) = (odd(&[230, 101]), odd(&[101, 230]).t());
         ElementwiseProblem::of_one_type(Elementwise::ADD, &[&x, &y], &dense(&[230, 101]), DType::F32)?
@@ -147,6 +227,46 @@ const CASES: [Case; 39] = [
         let layouts = [&odd(&[30, 70, 9]), &dense(&[50]), &odd(&[30, 50, 9])];
         ScatterProblem::new(Target::Positions(1), layouts, DType::F16)?.plan(caps)
     }),
+    ("attention", |caps| attention_problem(AttentionStatistics::LogSums, None)?.plan(caps)),
+    ("attention, backward", |caps| attention_backward(AttentionGradientsOf::Operands, None, caps)),
+    ("bias of an attention, backward", |caps| {
+        let bias = dense(&[5, 7, 33, 31]);
+        attention_backward(AttentionGradientsOf::Bias(bias), Some(&bias), caps)
+    }),
+    ("bias of heads, backward", |caps| {
+        let bias = dense(&[7, 33, 31]);
+        attention_backward(AttentionGradientsOf::Bias(bias), Some(&bias), caps)
+    }),
+    ("parts of a bias, backward", |caps| {
+        let (bias, parts) = (dense(&[31]), dense(&[5, 7, 33, 31]));
+        attention_backward(AttentionGradientsOf::PartOfBias(parts), Some(&bias), caps)
+    }),
+    ("group norm of one index", |caps| channels(ChannelPass::Group, [1, 761, 25], 5, caps)),
+    ("batch norm, training", |caps| channels(ChannelPass::Training, [1, 761, 25], 25, caps)),
+    ("batch norm, training with many channels", |caps| {
+        channels(ChannelPass::TrainingWithRunning, [1, 61, 1001], 1001, caps)
+    }),
+    ("batch norm, training, backward", |caps| {
+        channels(ChannelPass::BackwardWithGradients, [1, 2761, 24], 24, caps)
+    }),
+    ("batch norm of a view with channels first", |caps| {
+        let (a, row) = (odd(&[1, 24, 1761]).permute(&[0, 2, 1])?, dense(&[24]));
+        let layouts = ChannelLayouts { a: &a, b: Some(&a), gamma: Some(&row), beta: None };
+        ChannelProblem::new("test", ChannelPass::Backward, layouts, 24, DType::F32)?.plan(caps)
+    }),
+    ("dense operator", |caps| operator(SketchKind::Sign, 0, caps)),
+    ("sparse operator", |caps| operator(SketchKind::CountSketch, 1, caps)),
+    ("Hadamard operator", |caps| operator(SketchKind::Hadamard, 2, caps)),
+    ("Hadamard operator along the outermost axis", |caps| operator(SketchKind::Hadamard, 0, caps)),
+    ("steerable product", |caps| of_rows(RowFunction::Steerable, caps)),
+    ("steerable product, backward", |caps| of_rows(RowFunction::SteerableBackward, caps)),
+    ("grade norm", |caps| of_rows(RowFunction::Normalize, caps)),
+    ("grade norm, backward", |caps| of_rows(RowFunction::NormalizeBackward, caps)),
+    ("norm of multivectors, backward", |caps| of_features(FeatureFunction::Normalization, caps)),
+    ("layer norm of multivectors, backward", |caps| of_features(FeatureFunction::LayerNorm, caps)),
+    ("silu of multivectors, backward", |caps| of_features(FeatureFunction::Silu, caps)),
+    ("connected product", |caps| connected(false, caps)),
+    ("connected product, backward", |caps| connected(true, caps)),
     ("added to elements", |caps| {
         // An output with gaps is not cut in windows.
         let layouts = [&Layout::contiguous("test", &[170, 130])?, &odd(&[160, 131]), &odd(&[160, 131])];
@@ -215,4 +335,22 @@ fn a_table_is_read_in_windows() {
     assert_eq!(shaders.len(), 16, "{plan}");
     assert_eq!(shaders[0], "ops/gather_vectors");
     assert!(shaders[1..].iter().all(|&shader| shader == "ops/gather_more"), "{plan}");
+}
+
+/// Rows of which each needs more memory between its steps than a binding has: the error is of the smallest window, which tells how
+/// much is to be sliced off.
+#[test]
+fn the_error_of_the_smallest_window_names_an_axis() {
+    let mut caps = fixtures::lavapipe();
+    caps.limits.binding_bytes = 4096;
+    let (q, lse) = (dense(&[1, 6, 300, 1]), dense(&[1, 6, 300, 2]));
+    let layouts =
+        AttentionLayouts { q: &q, k: &q, v: &q, bias: None, lengths: None, keep: None, slopes: None };
+    let none = AttentionStatistics::None;
+    let forward = AttentionProblem::new(layouts, AttentionRange::default(), none, DType::F32).unwrap();
+    let of = AttentionGradientsOf::Operands;
+    let found = AttentionBackward::new(forward, [&q, &lse, &q], of).unwrap().plan(&caps).unwrap_err();
+    // Four numbers for each of the queries of one head.
+    assert!(matches!(found, Error::Limit { needed: 4800, allowed: 4096, .. }), "{found}");
+    assert!(found.to_string().contains("a temporary buffer in bytes (slice along axis 2)"), "{found}");
 }

@@ -4,5 +4,6 @@ mod kernel;
 mod plan;
 pub(crate) mod problem;
 mod run;
+mod windows;
 
 pub use run::{AttentionGradients, attention_backward, attention_bias_backward};

@@ -8,19 +8,29 @@ use crate::attention::problem::width;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time};
+use crate::ops::windows::JOINS;
+use crate::plan::{
+    Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time, plan_in_windows,
+};
 use std::mem::offset_of;
 
 /// A region of a step, and what the step does with it.
 type Arg = (Region, Access);
 
 impl Problem for AttentionBackward {
-    /// Three steps, or two for a bias.
+    /// Three steps, or two for a bias; in windows, those of each.
     ///
     /// Operands: Q, K, V, the result, the largest scores and logarithms of the sums, the gradient of the result, the bias, the key lengths,
     /// the mask of keys, the slopes; then the gradient of Q and those of K and V, or that of the bias. Those that the problem does not have
     /// are left out. Scalars: the scale.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+}
+
+impl AttentionBackward {
+    /// The plan, if every operand fits into a binding.
+    pub(super) fn of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new("attention_backward", &[ScalarParameter::f32("scale")], caps);
         let forward = &self.forward;
         let read = |draft: &mut Draft<'_>, name, dtype, layout: Layout| -> Arg {
@@ -61,9 +71,7 @@ impl Problem for AttentionBackward {
         }
         Ok(draft.finish())
     }
-}
 
-impl AttentionBackward {
     /// The step that computes what is known of each row.
     fn delta(&self, draft: &mut Draft<'_>, args: &[Arg]) -> Result<()> {
         let caps = draft.caps();

@@ -195,7 +195,7 @@ impl AttentionBackward {
 
 impl AttentionShape {
     /// The extents of a checked attention.
-    fn of_problem(problem: &AttentionProblem) -> Self {
+    pub(super) fn of_problem(problem: &AttentionProblem) -> Self {
         let [q, v] = [&problem.q, &problem.v].map(Layout::shape);
         let (heads, kv_heads) = (q[1], v[1]);
         Self {

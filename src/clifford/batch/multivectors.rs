@@ -95,9 +95,7 @@ impl<T: Real> Multivectors<T> {
     /// A signed permutation of the blades.
     ///
     /// # Errors
-    /// [`Error::Limit`] if a row, or what else is computed together, exceeds the device's binding size; [`Error::OutOfMemory`] if
-    /// the result does not
-    /// fit.
+    /// [`Error::Limit`] if a tensor has $2^{31}$ elements or more; [`Error::OutOfMemory`] if the result does not fit.
     pub fn unary(&self, function: Unary) -> Result<Self> {
         self.run(Function::Unary(function), None, &function.blades(&self.blades)).named("unary")
     }

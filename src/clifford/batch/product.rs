@@ -78,8 +78,8 @@ impl<T: Real> Multivectors<T> {
     /// has a term ([`Product::terms`]); a vector times a bivector has vectors and trivectors.
     /// # Errors
     /// [`Error::Input`] if the operands belong to different algebras or have different blade axes; [`Error::Shape`] if
-    /// extents differ and neither is 1; [`Error::Gpu`] if the operands are on different devices; [`Error::Limit`] if a row, or what
-    /// else is computed together, exceeds the device's binding size; [`Error::OutOfMemory`] if the result does not fit.
+    /// extents differ and neither is 1; [`Error::Gpu`] if the operands are on different devices; [`Error::Limit`] if a tensor has
+    /// $2^{31}$ elements or more; [`Error::OutOfMemory`] if the result does not fit.
     /// # Precision
     /// Sums in f32, then stored: $|c_{k} - c_{64}| \le \gamma_{t} \sum |x_{i} y_{j}|$ for a blade of t terms.
     pub fn product(&self, product: Product, y: &Self) -> Result<Self> {

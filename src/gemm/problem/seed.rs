@@ -70,7 +70,7 @@ impl SeedSource {
     }
 
     /// The layout of the tensor, from the start of its aligned window.
-    pub(in crate::gemm) fn layout(self) -> Result<Option<Layout>> {
+    pub(crate) fn layout(self) -> Result<Option<Layout>> {
         match self {
             Self::Scalars => Ok(None),
             Self::Tensor([low, high]) => layout(&[[2, high - low]], low).map(Some),

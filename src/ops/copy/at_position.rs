@@ -4,6 +4,7 @@ use super::ordered::OrderedCopy;
 use super::problem::{Longer, OP, check_at_position};
 use crate::error::call;
 use crate::gpu::Cursor;
+use crate::kernel::slice_along;
 use crate::layout::{Element, Layout};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -25,7 +26,8 @@ use std::sync::Arc;
 /// # Errors
 /// [`Error::Shape`] if the shapes do not match, there is no such axis, elements of `c` overlap, or `at` has more or fewer
 /// elements than one; [`Error::Input`] if `c` shares its buffer with `a` or `at`, or with others; [`Error::Gpu`] if the
-/// tensors are on different devices; [`Error::Limit`] if a tensor has $2^{31}$ elements or more.
+/// tensors are on different devices; [`Error::Limit`] if a tensor has $2^{31}$ elements or more, or the positions of `c` along
+/// `axis`, with those of one index of the other axes, exceed the device's binding size.
 /// # Precision
 /// Every bit is copied.
 /// ```
@@ -58,7 +60,7 @@ pub fn copy_into_at<T: Element>(
             return Err(Error::input("copy_into_at: the output", "it shares its buffer with the position"));
         }
         c.check_unshared(OP)?;
-        c.write_with(|to| copy.launch(a, to, Some(at)))
+        c.write_with(|to| copy.launch(a, to, Some(at))).map_err(|error| slice_along(error, axis))
     })
 }
 
@@ -90,7 +92,8 @@ pub(crate) fn copy_filling<T: Element>(
 /// of (2, 100, 64) along axis 1 is (2, 1, 64). `at` has one element, and any number of axes.
 /// # Errors
 /// [`Error::Shape`] if there is no such axis, `len` is larger than its extent, or `at` has more or fewer elements than one;
-/// [`Error::Gpu`] if the tensors are on different devices; [`Error::Limit`] if a tensor has $2^{31}$ elements or more;
+/// [`Error::Gpu`] if the tensors are on different devices; [`Error::Limit`] if a tensor has $2^{31}$ elements or more, or
+/// the positions of `a` along `axis`, with those of one index of the other axes, exceed the device's binding size;
 /// [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
 /// Every bit is copied.
@@ -125,7 +128,7 @@ pub fn slice_at<T: Element>(a: &Tensor<T>, axis: usize, at: &Tensor<i32>, len: u
         let c = a.gpu().empty(&shape)?;
         let copy =
             OrderedCopy::at_position(Longer::A, [a.layout(), c.layout()], axis, at.layout(), T::DTYPE)?;
-        c.overwrite_with(|to| copy.launch(a, to, Some(at)))?;
+        c.overwrite_with(|to| copy.launch(a, to, Some(at))).map_err(|error| slice_along(error, axis))?;
         Ok(c)
     })
 }

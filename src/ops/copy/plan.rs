@@ -39,7 +39,7 @@ impl InWindows for CopyProblem {
             operands.push(CutOperand::whole(self.position()?, DType::I32, axes.len()));
         }
         let extents = axes.iter().map(|&axis| c.shape()[axis]).collect();
-        Ok(CutAxes { extents, joined: 0, operands, whole: None })
+        Ok(CutAxes { extents, joined: 0, operands, whole: uncut })
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {

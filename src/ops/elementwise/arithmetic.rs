@@ -16,8 +16,8 @@ use crate::{Error, Result};
 /// (3, 1) and (4) -> (3, 4). Transposed, sliced and broadcast views are read in place.
 /// # Errors
 /// [`Error::Shape`] if extents differ and neither is 1; [`Error::Input`] if both arguments are numbers, or a number is a
-/// real and the elements are integers; [`Error::Gpu`] if the operands are on different devices; [`Error::Limit`] if a tensor exceeds
-/// the device's binding size; [`Error::OutOfMemory`] if the result does not fit.
+/// real and the elements are integers; [`Error::Gpu`] if the operands are on different devices; [`Error::Limit`] if a tensor has $2^{31}$
+/// elements or more; [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
 /// Reals are computed in f32, then stored: [`reference::add`](crate::reference::add). Integers are exact and wrap.
 /// ```

@@ -23,7 +23,6 @@ pub use pixels::Pixels;
 
 use crate::error::call;
 use crate::gpu::{Allocation, Gpu, TexelCopy, TexelDirection, View};
-use crate::kernel::check_scratch;
 use crate::layout::{DType, Layout, Real};
 use crate::plan::Scalar;
 use crate::tensor::Tensor;
@@ -51,7 +50,7 @@ impl<T: Real> Tensor<T> {
     /// [`Error::Input`] if the texture is not as described or was destroyed, if it has no such mip level, layer or texels, if
     /// the scale or the shift is not as [`Pixels`] says, and in the closure of a [`Gpu::capture`]; [`Error::Shape`] if the
     /// format does not have such channels; [`Error::Gpu`] if the texture belongs to another device; [`Error::Limit`] if the
-    /// image is larger than what the device binds; [`Error::OutOfMemory`]; [`Error::Device`] if the device is lost. If the
+    /// image is larger than a buffer of the device; [`Error::OutOfMemory`]; [`Error::Device`] if the device is lost. If the
     /// texture is destroyed before the copy is submitted, the tensor has no contents, and reading it is an error.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
@@ -209,7 +208,6 @@ impl TexelBuffer {
     fn new(gpu: &Gpu, op: &'static str, problem: &ImageProblem) -> Result<Self> {
         let layout = problem.texels()?;
         let bytes = layout.bytes(DType::I32).end;
-        check_scratch(op, gpu.caps(), bytes)?;
         Ok(Self { allocation: gpu.allocate(op, bytes)?, layout })
     }
 

@@ -36,6 +36,9 @@ use compute::reduce;
 /// $|s - \sum_{i} a_{i}| \le \gamma_{n} \sum_{i} |a_{i}|$, see [`reference::sum`](crate::reference::sum). In f16, a
 /// sum above 65,504 overflows to infinity: cast `a` to f32 first. Sums of i8 and i32 are i32, exact, and wrap beyond its range as
 /// [`i32::wrapping_add`] does.
+/// # Memory
+/// If there are too few results to occupy the device, 4 bytes for each partial sum while it runs. Of an `a` that exceeds a binding,
+/// each window along the axes that are summed has its own: a single result has at most 256 in a window.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

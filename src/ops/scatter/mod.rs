@@ -31,8 +31,8 @@ use problem::{ScatterProblem, Target};
 /// # Errors
 /// [`Error::Shape`] if there is no such axis, the shapes do not match, or elements of `c` overlap; [`Error::Input`] if `c`
 /// shares its buffer with the indices or values, or with others; [`Error::Gpu`] if the tensors are on different devices;
-/// [`Error::Limit`] if a tensor, or the memory for sorting, exceeds the device's binding size; [`Error::OutOfMemory`] if
-/// there is no memory for sorting.
+/// [`Error::Limit`] if the indices, or the memory for sorting them, exceed the device's binding size;
+/// [`Error::OutOfMemory`] if there is no memory for sorting.
 /// # Precision
 /// Reals are added in f32, and rounded to their type once: $|c - s| \le \gamma_{n} \sum |v|$ for n values of an element, `c`
 /// included, see [`reference::scatter_add`](crate::reference::scatter_add). Integers are exact, and wrap.

@@ -5,37 +5,24 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::gemm::{Distribution, GemmProblem, GemmTypes, GeneratedOperand, GeneratedTrial, OuterAxis, Side};
 use crate::layout::{DType, Layout};
+use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, Draft, Plan, Problem, Region, Scalar, ScalarKind, Trial, TrialRun, TrialValues, distinct,
+    Access, CutAxes, Draft, InWindows, Plan, Problem, Region, Scalar, ScalarKind, Trial, TrialRun,
+    TrialValues, distinct, plan_in_windows,
 };
 use crate::sketch::operator::axis::AxisLayout;
+use crate::sketch::operator::windows::axes_but;
 use crate::sketch::operator::{Direction, OP, normal_table};
+use std::ops::Range;
 
 impl Problem for DenseProblem {
-    /// The steps of a matrix product that generates one operand in the kernel.
+    /// The steps of a matrix product that generates one operand in the kernel; in windows, those of each.
     ///
     /// Operands: x, the result, the seed if a tensor holds it. Scalars: the seed if no tensor holds it, and the scale unless
     /// it is 1.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        let mut draft = Draft::new(OP, &self.scalars(), caps);
-        let Product { problem, side, x, y, result } = self.product()?;
-        let x = draft.operand("x", self.dtype, self.x, Access::Read).with_layout(x);
-        let y = draft.operand("the result", DType::F32, result, Access::Write).with_layout(y);
-        let seed = self.seed.operand(&mut draft)?;
-        let words = if self.entries == Distribution::Normal { normal_table() } else { &[0] };
-        debug_assert!(words.len() as u64 == self.entries.table_words());
-        let table = draft.constant(words)?;
-        let [a, b] = if side == Side::A { [table, x] } else { [x, table] };
-        let operands: Vec<Region> = [a, b, y].into_iter().chain(seed).collect();
-        let product = problem.plan(caps)?;
-        // The operator's scale is the alpha of the product.
-        let names =
-            product.scalars().iter().map(|scalar| if scalar.name == "alpha" { "scale" } else { scalar.name });
-        let scalars: Vec<usize> = names.filter_map(|name| draft.scalar(name)).collect();
-        draft.call(product, &operands, &scalars)?;
-        Ok(draft.finish())
+        plan_in_windows(self, caps, JOINS)
     }
-
     /// Those of the matrix product.
     fn candidates(&self, caps: &Caps) -> Result<Vec<Plan>> {
         let restricted = self.product()?.problem.restricted(caps)?.into_iter();
@@ -66,8 +53,43 @@ impl Problem for DenseProblem {
 
     /// [`plan`](Self::plan) with the reasons of the matrix product.
     fn explain(&self, caps: &Caps) -> Result<Plan> {
-        let product = self.product()?.problem.explain(caps)?;
-        Ok(self.plan(caps)?.because(product.reasons().iter().cloned()))
+        match self.plan_of_one(caps) {
+            Ok(plan) => {
+                let product = self.product()?.problem.explain(caps)?;
+                Ok(plan.because(product.reasons().iter().cloned()))
+            }
+            Err(_) => self.plan(caps),
+        }
+    }
+}
+
+impl InWindows for DenseProblem {
+    fn cut_axes(&self) -> Result<CutAxes> {
+        axes_but(&self.x, self.dtype, [self.axis, self.extents[1]], self.seed)
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        Ok(Self { x: layouts[0].in_window(self.dtype), ..*self })
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
+        let mut draft = Draft::new(OP, &self.scalars(), caps);
+        let Product { problem, side, x, y, result } = self.product()?;
+        let x = draft.operand("x", self.dtype, self.x, Access::Read).with_layout(x);
+        let y = draft.operand("the result", DType::F32, result, Access::Write).with_layout(y);
+        let seed = self.seed.operand(&mut draft)?;
+        let words = if self.entries == Distribution::Normal { normal_table() } else { &[0] };
+        debug_assert!(words.len() as u64 == self.entries.table_words());
+        let table = draft.constant(words)?;
+        let [a, b] = if side == Side::A { [table, x] } else { [x, table] };
+        let operands: Vec<Region> = [a, b, y].into_iter().chain(seed).collect();
+        let product = problem.plan(caps)?;
+        // The operator's scale is the alpha of the product.
+        let names =
+            product.scalars().iter().map(|scalar| if scalar.name == "alpha" { "scale" } else { scalar.name });
+        let scalars: Vec<usize> = names.filter_map(|name| draft.scalar(name)).collect();
+        draft.call(product, &operands, &scalars)?;
+        Ok(draft.finish())
     }
 }
 

@@ -5,10 +5,15 @@ use super::passes::{lacking, split};
 use super::problem::HadamardProblem;
 use crate::caps::Caps;
 use crate::kernel::check_scratch;
-use crate::layout::DType;
-use crate::plan::{Access, Draft, Flops, NewStep, PHILOX, Plan, Problem, Region, Time};
+use crate::layout::{DType, Layout};
+use crate::ops::windows::JOINS;
+use crate::plan::{
+    Access, CutAxes, Draft, Flops, InWindows, NewStep, PHILOX, Plan, Problem, Region, Time, plan_in_windows,
+};
 use crate::sketch::operator::OP;
+use crate::sketch::operator::windows::axes_but;
 use crate::{Error, Result};
+use std::ops::Range;
 
 impl HadamardProblem {
     /// The pieces with their passes, checked against the device's limits.
@@ -39,15 +44,28 @@ impl HadamardProblem {
 }
 
 impl Problem for HadamardProblem {
-    /// The passes of each piece, in order. Pieces run one after another, so they share one scratch buffer.
+    /// The passes of each piece, in order; in windows, those of each. Pieces run one after another, so they share one scratch buffer.
     ///
     /// Operands: x, the result, the seed if a tensor holds it. Scalars: the scale and, if no tensor holds the seed, the seed
     /// and the inverse of the row order.
     ///
     /// # Errors
-    /// [`Error::Limit`] if the operand or the result is larger than the device can bind, or if it cannot bind the
-    /// scratch buffer of a single line; [`Error::Unsupported`] if its workgroups are too small for any pass.
+    /// [`Error::Limit`] if the device cannot bind a single line or its scratch buffer; [`Error::Unsupported`] if its workgroups are too small for any pass.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+}
+
+impl InWindows for HadamardProblem {
+    fn cut_axes(&self) -> Result<CutAxes> {
+        axes_but(&self.x, self.dtype, [self.axis, self.dims.rows_out as usize], self.seed)
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        self.of_window(&layouts[0])
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &self.scalars(), caps);
         let x = draft.operand("x", self.dtype, self.x, Access::Read);
         let y = draft.operand("the result", DType::F32, self.result()?, Access::Write);

@@ -6,8 +6,9 @@ use crate::gemm::SeedSource;
 use crate::kernel::{check_binding, max_buffer_bytes};
 use crate::layout::{DType, Layout, dim};
 use crate::plan::{Dims, Draft, Scalar, ScalarParameter};
-use crate::sketch::operator::axis::{AxisLayout, MAX_OTHER_AXES, OtherAxis, WRONG_LENGTH};
+use crate::sketch::operator::axis::{AxisLayout, MAX_OTHER_AXES, OtherAxis, WRONG_AXES, WRONG_LENGTH};
 use crate::sketch::operator::row_order::RowOrder;
+use crate::sketch::operator::windows::axes_of;
 use crate::sketch::operator::{Direction, OP, SCALE, Sketch};
 use crate::{Error, Result};
 use std::mem::offset_of;
@@ -56,8 +57,7 @@ impl HadamardProblem {
             return Err(Error::shapes(OP, WRONG_LENGTH, x.shape(), &sketch.shape()));
         }
         if layout.others.len() > MAX_OTHER_AXES {
-            let rule = "the axes other than the operator's must merge into at most three";
-            return Err(Error::shapes(OP, rule, x.shape(), &sketch.shape()));
+            return Err(Error::shapes(OP, WRONG_AXES, x.shape(), &sketch.shape()));
         }
         let dims = Self::dims_of(sketch, &layout, x.offset_in_window(dtype))?;
         Ok(Self { dims, dtype, direction, x, axis, seed: SeedSource::Scalars })
@@ -71,6 +71,30 @@ impl HadamardProblem {
     }
 
     fn dims_of(sketch: &Sketch, layout: &AxisLayout, x_offset: u32) -> Result<HadamardDims> {
+        let dims = HadamardDims {
+            low_bits: 0,
+            bits: sketch.padded().trailing_zeros(),
+            shift: RowOrder::new(sketch).shift(),
+            tag: sketch.tag(),
+            column_lanes: 1,
+            ..HadamardDims::default()
+        };
+        Self::placed(dims, layout, x_offset)
+    }
+
+    /// The same operator along the same axis of a window of x.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(super) fn of_window(&self, x: &Layout) -> Result<Self> {
+        let x = x.in_window(self.dtype);
+        let layout = axes_of(&x, [self.axis, self.dims.rows_out as usize])?;
+        let dims = Self::placed(self.dims, &layout, x.offset_in_window(self.dtype))?;
+        Ok(Self { dims, x, ..*self })
+    }
+
+    /// These dims with the axes of a layout.
+    fn placed(dims: HadamardDims, layout: &AxisLayout, x_offset: u32) -> Result<HadamardDims> {
         let other = |axis: usize| layout.others.get(axis).copied().unwrap_or(OtherAxis::ONE);
         let size = |size: usize| dim(OP, size);
         let [columns, inner, outer] = [other(0), other(1), other(2)];
@@ -91,12 +115,7 @@ impl HadamardProblem {
             columns: size(columns.extent)?,
             batch0: size(inner.extent)?,
             batches: size(inner.extent * outer.extent)?,
-            low_bits: 0,
-            bits: sketch.padded().trailing_zeros(),
-            shift: RowOrder::new(sketch).shift(),
-            tag: sketch.tag(),
-            column_lanes: 1,
-            ..HadamardDims::default()
+            ..dims
         })
     }
 
@@ -165,7 +184,7 @@ impl HadamardProblem {
     /// of the other axes is halved until it fits.
     ///
     /// # Errors
-    /// [`Error::Limit`] if the operand or the result is larger than the device can bind.
+    /// [`Error::Limit`] if the operand or the result is larger than the device can bind. Then a plan has windows.
     pub fn pieces(&self, caps: &Caps) -> Result<Vec<Self>> {
         for (elements, dtype) in self.binding_elements().into_iter().zip([self.dtype, DType::F32]) {
             check_binding(OP, caps, elements, dtype)?;

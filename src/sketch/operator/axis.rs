@@ -121,6 +121,10 @@ impl AxisLayout {
     }
 }
 
+/// The rule that an operand breaks if kernels cannot step along its axes.
+pub(in crate::sketch) const WRONG_AXES: &str =
+    "the axes other than the operator's must merge into at most three";
+
 /// The rule that an operand breaks if its axis has another extent than the operator's lines.
 pub(in crate::sketch) const WRONG_LENGTH: &str =
     "the axis must have the extent that the operator is applied to: n of a (d, n) operator, d of its adjoint";

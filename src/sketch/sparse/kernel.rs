@@ -11,9 +11,11 @@ const BUCKETS: u32 = 1024;
 /// Smallest number of rows to which a range of positions is halved to give more cores work: each range draws all lines
 /// again.
 const MIN_ROWS: u32 = 32;
+/// Nonzeros that a split draws at most, if the device has memory for the sums of as many splits: a third of a second on an Apple M2.
+const MAX_SPLIT_NONZEROS: u64 = 1 << 26;
 /// Smallest number of lines of a split.
 const MIN_SPLIT_LINES: u32 = 1024;
-/// Largest number of splits: the partial sums of each are written and read once more.
+/// Largest number of splits, unless each would draw for too long: the partial sums of each are written and read once more.
 const MAX_SPLITS: u32 = 16;
 /// Nonzeros that are sorted at once: with at least [`LIST_ROOM`] bytes of shared memory, and with less.
 const LIST: [u32; 2] = [4096, 2048];
@@ -88,11 +90,15 @@ impl Tile {
             rows /= 2;
         }
         let blocks = blocks(rows, each);
-        let splits = if problem.method == SparseMethod::Scatter && blocks < u64::from(wanted) {
-            let idle = u64::from(wanted) / blocks;
+        // A split draws all its lines in each workgroup. On processors, which wait for them, more splits would not be faster.
+        let drawn = u64::from(d.lines) * u64::from(d.nonzeros);
+        let least = if serial { 1 } else { drawn.div_ceil(MAX_SPLIT_NONZEROS) };
+        let splits = if problem.method == SparseMethod::Scatter && (blocks < u64::from(wanted) || least > 1) {
+            let idle = (u64::from(wanted) / blocks).max(least);
             // The partial sums of all splits are bound as one buffer.
             let bound = kernel::max_buffer_bytes(caps) / (4 * problem.elements()).max(1);
-            let most = u32::try_from(bound).unwrap_or(MAX_SPLITS).clamp(1, MAX_SPLITS);
+            let allowed = u32::try_from(least).unwrap_or(MAX_SPLITS).max(MAX_SPLITS);
+            let most = u32::try_from(bound).unwrap_or(allowed).clamp(1, allowed);
             u32::try_from(idle).unwrap_or(1).min(d.lines / MIN_SPLIT_LINES).clamp(1, most)
         } else {
             1

@@ -5,16 +5,36 @@ use super::problem::{SparseDims, SparseMethod, SparseProblem};
 use crate::Result;
 use crate::caps::Caps;
 use crate::gemm::{SeedSource, reduce_splits};
-use crate::layout::DType;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, PHILOX, Plan, Problem, Region, Time};
+use crate::layout::{DType, Layout};
+use crate::ops::windows::JOINS;
+use crate::plan::{
+    Access, CutAxes, Dims, Draft, Flops, InWindows, NewStep, PHILOX, Plan, Problem, Region, Time,
+    plan_in_windows,
+};
+use crate::sketch::operator::windows::axes_but;
 use crate::sketch::operator::{OP, SCALE, Sketch};
 use std::mem::offset_of;
+use std::ops::Range;
 
 impl Problem for SparseProblem {
-    /// One step; if the lines are split, a second step adds the partial sums.
+    /// One step, or one for each window; if the lines are split, a second step adds the partial sums.
     ///
     /// Operands: x, the result, the seed if a tensor holds it. Scalars: the seed if no tensor holds it, and the scale.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+}
+
+impl InWindows for SparseProblem {
+    fn cut_axes(&self) -> Result<CutAxes> {
+        axes_but(&self.x, self.dtype, [self.axis, self.rows()[1] as usize], self.seed)
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        self.of_window(&layouts[0])
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &Sketch::scalars(self.seed), caps);
         let x = draft.operand("x", self.dtype, self.x, Access::Read);
         let y = draft.operand("the result", DType::F32, self.result()?, Access::Write);

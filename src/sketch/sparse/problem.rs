@@ -2,8 +2,9 @@
 
 use crate::gemm::SeedSource;
 use crate::layout::{DType, Layout, dim};
-use crate::sketch::operator::axis::{AxisLayout, MAX_OTHER_AXES, WRONG_LENGTH};
+use crate::sketch::operator::axis::{AxisLayout, MAX_OTHER_AXES, WRONG_AXES, WRONG_LENGTH};
 use crate::sketch::operator::sparse_lines::{LineAxis, Positions};
+use crate::sketch::operator::windows::axes_of;
 use crate::sketch::operator::{Direction, OP, Sketch};
 use crate::{Error, Result};
 
@@ -42,6 +43,32 @@ pub struct SparseDims {
     pub y_split: u32,
     pub reserved0: u32,
     pub reserved1: u32,
+}
+
+impl SparseDims {
+    /// The same operator with the axes of this layout.
+    fn placed(self, layout: &AxisLayout, x_offset: u32) -> Result<Self> {
+        let other = |i: usize| layout.others.get(i);
+        let extent = |i: usize| dim(OP, other(i).map_or(1, |axis| axis.extent));
+        let x = |i: usize| dim(OP, other(i).map_or(0, |axis| axis.x));
+        let y = |i: usize| dim(OP, other(i).map_or(0, |axis| axis.y));
+        dim(OP, layout.shape.iter().product())?;
+        Ok(Self {
+            columns: dim(OP, layout.others.iter().map(|axis| axis.extent).product())?,
+            extent0: extent(0)?,
+            extent1: extent(1)?,
+            x_offset,
+            x_axis: dim(OP, layout.strides[0])?,
+            x_stride0: x(0)?,
+            x_stride1: x(1)?,
+            x_stride2: x(2)?,
+            y_axis: dim(OP, layout.strides[1])?,
+            y_stride0: y(0)?,
+            y_stride1: y(1)?,
+            y_stride2: y(2)?,
+            ..self
+        })
+    }
 }
 
 /// How the lines of an operator enter the result.
@@ -87,7 +114,7 @@ impl SparseProblem {
             return wrong(WRONG_LENGTH);
         }
         if layout.others.len() > MAX_OTHER_AXES {
-            return wrong("the axes other than the operator's must merge into at most three");
+            return wrong(WRONG_AXES);
         }
         if x.is_empty() || to == 0 {
             return wrong("the operand must have elements");
@@ -120,32 +147,26 @@ impl SparseProblem {
             }
         };
         let lines = layout.extents[usize::from(method == SparseMethod::Gather)];
-        let other = |i: usize| layout.others.get(i);
-        let extent = |i: usize| dim(OP, other(i).map_or(1, |axis| axis.extent));
-        let x = |i: usize| dim(OP, other(i).map_or(0, |axis| axis.x));
-        let y = |i: usize| dim(OP, other(i).map_or(0, |axis| axis.y));
-        dim(OP, layout.shape.iter().product())?;
         let dims = SparseDims {
             lines: dim(OP, lines)?,
             positions: sparse.length,
             nonzeros: sparse.nonzeros,
             distinct: u32::from(sparse.positions == Positions::Distinct),
             tag: sparse.tag,
-            columns: dim(OP, layout.others.iter().map(|axis| axis.extent).product())?,
-            extent0: extent(0)?,
-            extent1: extent(1)?,
-            x_offset,
-            x_axis: dim(OP, layout.strides[0])?,
-            x_stride0: x(0)?,
-            x_stride1: x(1)?,
-            x_stride2: x(2)?,
-            y_axis: dim(OP, layout.strides[1])?,
-            y_stride0: y(0)?,
-            y_stride1: y(1)?,
-            y_stride2: y(2)?,
             ..SparseDims::default()
         };
-        Ok((dims, method))
+        Ok((dims.placed(layout, x_offset)?, method))
+    }
+
+    /// The same operator along the same axis of a window of x.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(super) fn of_window(&self, x: &Layout) -> Result<Self> {
+        let x = x.in_window(self.dtype);
+        let layout = axes_of(&x, [self.axis, self.rows()[1] as usize])?;
+        let dims = self.dims.placed(&layout, x.offset_in_window(self.dtype))?;
+        Ok(Self { dims, x, ..*self })
     }
 
     /// Number of rows of operand and result.

@@ -99,3 +99,40 @@ fn casts() {
         pair.same(&format!("f32 {lay:?}"), |gpu| place(gpu, &halves, &MATRIX, lay).cast::<f32>());
     }
 }
+
+#[test]
+fn copies_at_a_position() {
+    fn of_type<T: Element>(pair: &Pair) {
+        let [m, n] = MATRIX;
+        let x = Fill::Integers.values::<T>(3 * m * n, 1);
+        for lay in [Lay::Plain, Lay::Reversed, Lay::Odd] {
+            for at in [-1, 1, 7] {
+                let what = format!("{at} {lay:?} {}", T::DTYPE);
+                pair.same(&format!("slice_at {what}"), |gpu| {
+                    let at = gpu.tensor(&[at], [1])?;
+                    ops::slice_at(&place(gpu, &x, &[m, 3, n], lay), 1, &at, 2)
+                });
+                pair.same(&format!("copy_into_at {what}"), |gpu| {
+                    let (mut c, at) = (place(gpu, &x, &[m, 3, n], lay), gpu.tensor(&[at], [1])?);
+                    let a = place(gpu, &x[..2 * m * n], &[m, 2, n], Lay::Odd);
+                    ops::copy_into_at(&a, &mut c, 1, &at)?;
+                    c.contiguous()
+                });
+            }
+        }
+    }
+    let Some(pair) = Pair::open() else { return };
+    of_type::<f32>(&pair);
+    of_type::<f16>(&pair);
+    of_type::<i8>(&pair);
+    of_type::<i32>(&pair);
+    // The whole axis of the position is bound.
+    let (x, at) = (pair.small.zeros::<f32>([2, 20_000]).unwrap(), pair.small.zeros::<i32>([1]).unwrap());
+    let error = ops::slice_at(&x, 1, &at, 5).map(drop).expect_err("there is no such window");
+    assert!(error.to_string().contains("slice along axis 1"), "{error}");
+    let x = x.t().contiguous().unwrap();
+    let mut c = pair.small.zeros::<f32>([20_000, 2]).unwrap();
+    let error = ops::copy_into_at(&x.slice(0, ..9).unwrap().contiguous().unwrap(), &mut c, 0, &at);
+    let error = error.expect_err("there is no such window");
+    assert!(error.to_string().contains("slice along axis 0"), "{error}");
+}

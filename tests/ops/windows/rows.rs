@@ -1,12 +1,13 @@
 //! Operations along an axis, norms and losses.
 
-use super::{Pair, place};
+use super::{Pair, joined, place};
 use crate::support::strided::Lay;
 use crate::support::values::values;
 use tilewise::ops::{
-    self, BatchNorm, CrossEntropy, GroupNorm, LayerNorm, Reduction, RmsNorm, RunningStatistics,
+    self, BatchNorm, CrossEntropy, GroupNorm, InstanceNorm, LayerNorm, NormGradients, Reduction, RmsNorm,
+    RunningStatistics,
 };
-use tilewise::{DType, Error, Fill, Real, Tensor, bf16, f16};
+use tilewise::{DType, Error, Fill, Gpu, Real, Tensor, bf16, f16};
 
 #[test]
 fn along_an_axis() {
@@ -90,44 +91,127 @@ fn norms_of_rows() {
     of_type::<bf16>(&pair);
 }
 
+/// Norms of channels of this type: their results and gradients.
+fn of_channels<T: Real>(pair: &Pair, shape: [usize; 3], off: f64) {
+    let (x, g) = (values::<T>(&shape, 4.0, 1), values::<T>(&shape, 1.0, 2));
+    let channels = shape[2];
+    let row = values::<T>(&[channels], 1.0, 3);
+    for lay in [Lay::Plain, Lay::Odd, Lay::Reversed] {
+        let what = format!("{lay:?} {shape:?} {}", T::DTYPE);
+        let all_of = |y: &Tensor<T>, rstd: &Tensor<f32>, found: &NormGradients<T>| {
+            let [gamma, beta] = [&found.gamma, &found.beta].map(|of| of.clone().expect("there is one"));
+            joined(&[y.cast()?, rstd.clone(), found.x.cast()?, gamma, beta])
+        };
+        pair.close(&format!("group_norm {what}"), off, |gpu| {
+            let row = place(gpu, &row, &[channels], lay);
+            let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
+            let norm = GroupNorm { gamma: Some(&row), beta: Some(&row), ..GroupNorm::new(4) };
+            let normed = ops::group_norm_with_statistics(&x, norm)?;
+            all_of(&normed.y, &normed.rstd, &ops::group_norm_backward(&x, &normed, norm, &g)?)
+        });
+        pair.close(&format!("instance_norm {what}"), off, |gpu| {
+            let row = place(gpu, &row, &[channels], lay);
+            let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
+            let norm = InstanceNorm { gamma: Some(&row), beta: Some(&row), ..InstanceNorm::default() };
+            let normed = ops::instance_norm_with_statistics(&x, norm)?;
+            all_of(&normed.y, &normed.rstd, &ops::instance_norm_backward(&x, &normed, norm, &g)?)
+        });
+        pair.close(&format!("batch_norm {what}"), off, |gpu| {
+            let row = place(gpu, &row, &[channels], lay);
+            let (mean, variance) = (row.cast::<f32>()?, ops::square(&row)?.cast::<f32>()?);
+            let running = RunningStatistics { mean, variance };
+            let norm = BatchNorm { gamma: Some(&row), beta: Some(&row), ..BatchNorm::default() };
+            let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
+            let y = ops::batch_norm(&x, &running, norm)?;
+            all_of(&y, &running.mean, &ops::batch_norm_backward(&x, &running, norm, &g)?)
+        });
+        for has_running in [false, true] {
+            pair.close(&format!("batch_norm_training {has_running} {what}"), off, |gpu| {
+                let row = place(gpu, &row, &[channels], lay);
+                let (mean, variance) = (row.cast::<f32>()?, ops::square(&row)?.cast::<f32>()?);
+                let running = RunningStatistics { mean, variance };
+                let norm = BatchNorm { gamma: Some(&row), beta: Some(&row), ..BatchNorm::default() };
+                let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
+                let normed = ops::batch_norm_training(&x, Some(&running).filter(|_| has_running), norm)?;
+                let found = ops::batch_norm_training_backward(&x, &normed, norm, &g)?;
+                let all = all_of(&normed.y, &normed.rstd, &found)?;
+                let updated = normed.running.unwrap_or(running);
+                joined(&[all, normed.mean, normed.variance, updated.mean, updated.variance])
+            });
+        }
+        // One outer index is computed in windows of its rows.
+        pair.close(&format!("one outer index {what}"), off, |gpu| {
+            let shape = [1, shape[0] * shape[1], channels];
+            let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
+            let row = place(gpu, &row, &[channels], lay);
+            let norm = GroupNorm { gamma: Some(&row), beta: Some(&row), ..GroupNorm::new(4) };
+            let normed = ops::group_norm_with_statistics(&x, norm)?;
+            all_of(&normed.y, &normed.rstd, &ops::group_norm_backward(&x, &normed, norm, &g)?)
+        });
+    }
+}
+
 #[test]
 fn norms_of_channels() {
     let Some(pair) = Pair::open() else { return };
-    let shape = [61, 23, 24];
-    let (x, g) = (values::<f32>(&shape, 4.0, 1), values::<f32>(&shape, 1.0, 2));
-    let row = values::<f32>(&[24], 1.0, 3);
-    for lay in [Lay::Plain, Lay::Odd] {
-        for part in 0..5 {
-            pair.close(&format!("group_norm {part} {lay:?}"), 1e-4, |gpu| {
-                let row = place(gpu, &row, &[24], lay);
-                let norm = GroupNorm { gamma: Some(&row), beta: Some(&row), ..GroupNorm::new(4) };
-                let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
-                let normed = ops::group_norm_with_statistics(&x, norm)?;
-                let found = ops::group_norm_backward(&x, &normed, norm, &g)?;
-                match part {
-                    0 => Ok(normed.y),
-                    1 => normed.rstd.contiguous(),
-                    2 => Ok(found.x),
-                    3 => found.gamma.expect("there is a gamma").contiguous(),
-                    _ => found.beta.expect("there is a beta").contiguous(),
+    of_channels::<f32>(&pair, [61, 23, 24], 1e-4);
+    of_channels::<f16>(&pair, [61, 41, 24], 5e-2);
+    of_channels::<bf16>(&pair, [61, 41, 24], 2e-1);
+    // Of 257 rows of this length none but the first begins where a binding may begin.
+    of_channels::<f32>(&pair, [9, 29, 404], 1e-4);
+    of_channels::<f32>(&pair, [61, 23, 28], 1e-4);
+    let x = pair.small.zeros::<f32>([3, 900, 24]).unwrap();
+    let error = ops::group_norm(&x, GroupNorm::new(4)).map(drop).expect_err("an index exceeds a binding");
+    assert!(error.to_string().contains("slice along axis 0"), "{error}");
+    let x = pair.small.zeros::<f32>([3, 1, 20_000]).unwrap();
+    let error =
+        ops::batch_norm_training(&x, None, BatchNorm::default()).map(drop).expect_err("a row is larger");
+    assert!(error.to_string().contains("slice along axis 2"), "{error}");
+    let error = ops::layer_norm(&x, LayerNorm::default()).map(drop).expect_err("a row is larger");
+    assert!(error.to_string().contains("slice along axis 2"), "{error}");
+}
+
+/// The statistics of elements far from 0 are as exact as those of one window.
+#[test]
+fn batch_norms_at_a_large_mean() {
+    let Some(pair) = Pair::open() else { return };
+    let x: Vec<f32> = values::<f32>(&[9001, 8], 1.0, 5).iter().map(|x| 1e6 + 64.0 * x).collect();
+    let run = |gpu: &Gpu| ops::batch_norm_training(&gpu.tensor(&x, [9001, 8])?, None, BatchNorm::default());
+    pair.close("the result", 1e-4, |gpu| Ok(run(gpu)?.y));
+    pair.close("the variance", 1e-4, |gpu| Ok(run(gpu)?.variance));
+}
+
+/// Other losses of elements, each with its own slope.
+#[test]
+fn losses_of_elements() {
+    fn of_type<T: Real>(pair: &Pair) {
+        let shape = [9, 31, 203];
+        let (x, y) = (values::<T>(&shape, 4.0, 1), values::<T>(&shape, 1.0, 2));
+        let weights = values::<f32>(&[203], 1.0, 3);
+        let off = if T::DTYPE == DType::F32 { 1e-4 } else { 2e-2 };
+        for function in 0..4 {
+            for reduction in [Reduction::None, Reduction::Mean, Reduction::Sum] {
+                for part in [0, 1] {
+                    pair.close(&format!("{function} {part} {reduction:?} {}", T::DTYPE), off, |gpu| {
+                        let (x, y) =
+                            (place(gpu, &x, &shape, Lay::Odd), place(gpu, &y, &shape, Lay::Reversed));
+                        let weights = place(gpu, &weights, &[203], Lay::Gaps);
+                        let g = 0.5;
+                        let (loss, gradient) = match function {
+                            0 => ops::l1_and_gradient(&x, &y, reduction, g)?,
+                            1 => ops::huber_and_gradient(&x, &y, 0.7, reduction, g)?,
+                            2 => ops::bce_with_logits_and_gradient(&x, &y, None, reduction, g)?,
+                            _ => ops::bce_with_logits_and_gradient(&x, &y, Some(&weights), reduction, g)?,
+                        };
+                        if part == 0 { Ok(loss) } else { gradient.cast() }
+                    });
                 }
-            });
-        }
-        for part in 0..3 {
-            pair.close(&format!("batch_norm {part} {lay:?}"), 1e-4, |gpu| {
-                let row = place(gpu, &row, &[24], lay);
-                let variance = ops::square(&row)?;
-                let running = RunningStatistics { mean: row.clone(), variance };
-                let norm = BatchNorm { gamma: Some(&row), beta: Some(&row), ..BatchNorm::default() };
-                let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
-                if part == 0 {
-                    return ops::batch_norm(&x, &running, norm);
-                }
-                let found = ops::batch_norm_backward(&x, &running, norm, &g)?;
-                if part == 1 { Ok(found.x) } else { found.gamma.expect("there is a gamma").contiguous() }
-            });
+            }
         }
     }
+    let Some(pair) = Pair::open() else { return };
+    of_type::<f32>(&pair);
+    of_type::<f16>(&pair);
 }
 
 #[test]

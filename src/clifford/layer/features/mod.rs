@@ -9,5 +9,6 @@ mod plan;
 mod problem;
 pub(super) mod run;
 mod terms;
+mod windows;
 
 pub use problem::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass};

@@ -5,18 +5,27 @@ use super::problem::{FeaturesProblem, Pass};
 use super::terms::{Terms, terms};
 use crate::caps::Caps;
 use crate::layout::{DType, Layout};
+use crate::ops::windows::JOINS;
 use crate::ops::{ReduceFunction, ReduceProblem};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time, plan_in_windows};
 use crate::{Error, Result};
 
 impl Problem for FeaturesProblem {
     /// One step: a kernel over features, or over rows if the function needs the mean of a row. In a backward pass, a
-    /// second step sums the gradients of the parameters over strips of rows, in a fixed order.
+    /// second step sums the gradients of the parameters over strips of rows, in a fixed order. In windows, the steps of each, and
+    /// then the sums of these gradients.
     ///
     /// Operands: the result, or in a backward pass the gradient of x; x; in a backward pass, the gradient of the
     /// result; the parameters; in a backward pass, the gradients of the parameters (feature, parts of all parameters),
     /// in f32.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+}
+
+impl FeaturesProblem {
+    /// The plan, if every operand fits into a binding.
+    pub(super) fn of_one(&self, caps: &Caps) -> Result<Plan> {
         let (op, shape) = (self.function.name(), self.shape());
         if shape.contains(&0) {
             return Err(Error::shape(op, "there must be at least one row and one feature", &shape));
@@ -51,9 +60,7 @@ impl Problem for FeaturesProblem {
         draft.call(sum.plan(caps)?, &[sums, gradients], &[])?;
         Ok(draft.finish())
     }
-}
 
-impl FeaturesProblem {
     fn step(&self, draft: &mut Draft<'_>, args: &[(Region, Access)]) -> Result<()> {
         let caps = draft.caps();
         let lanes = self.lanes(caps);

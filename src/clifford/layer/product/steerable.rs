@@ -43,7 +43,7 @@ impl LayerProduct {
     /// # Errors
     /// [`Error::Shape`] if the shapes do not match, or there is no row or no feature; [`Error::Input`] if an operand
     /// has another algebra, lacks blades, or has an algebra of more than 5 vectors; [`Error::Limit`] if the device
-    /// cannot bind a tensor; [`Error::Gpu`] if the operands are on different devices; [`Error::OutOfMemory`] if there
+    /// cannot bind a row or the weights; [`Error::Gpu`] if the operands are on different devices; [`Error::OutOfMemory`] if there
     /// is no memory for the result.
     /// # Precision
     /// Computed in f32, then rounded to `T`. Without a norm $|\delta o_{i}| \le \gamma_{k} M_{i}$. $M_{i}$ is the sum

@@ -12,6 +12,7 @@ mod problem;
 pub(super) mod run;
 mod tile;
 mod weighted_product;
+mod windows;
 mod write_gates;
 mod write_norm;
 mod write_results;

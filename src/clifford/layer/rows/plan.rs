@@ -7,8 +7,9 @@ use super::writer::row_code;
 use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::layout::{DType, Layout, dim};
+use crate::ops::windows::JOINS;
 use crate::ops::{ReduceFunction, ReduceProblem};
-use crate::plan::{self, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time};
+use crate::plan::{self, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time, plan_in_windows};
 use crate::{Error, Result};
 
 /// The regions of a plan, by the names of the kernel's operands.
@@ -46,13 +47,20 @@ impl Buffers {
 }
 
 impl Problem for RowProblem {
-    /// One step if a row fits a workgroup, otherwise two: the sums of rows, then the result. Each workgroup sums the
+    /// One step if a row fits a workgroup, otherwise two: the sums of rows, then the result; in windows, those of each. Each workgroup sums the
     /// gradient of the weights over its rows. If there are several such sums, a last step adds them in a fixed order.
     ///
     /// Operands: the result, or in a backward pass the gradient of x; in the backward pass of a product, the gradients
     /// of y and of the weights; x; for a product, y; in a backward pass, the gradient of the result; for a product, the
     /// weights.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+}
+
+impl RowProblem {
+    /// The plan, if every operand fits into a binding.
+    pub(super) fn of_one(&self, caps: &Caps) -> Result<Plan> {
         let (op, shape) = (self.function.name(), self.shape());
         if shape.contains(&0) {
             return Err(Error::shape(op, "there must be at least one row and one feature", &shape));
@@ -94,11 +102,9 @@ impl Problem for RowProblem {
         }
         Ok(draft.finish())
     }
-}
 
-impl RowProblem {
     /// Blades, rows and features.
-    fn shape(&self) -> [usize; 3] {
+    pub(super) fn shape(&self) -> [usize; 3] {
         [self.blade_count(), self.dims.rows as usize, self.dims.features as usize]
     }
 
@@ -107,28 +113,34 @@ impl RowProblem {
         use plan::Access::{Read, Write};
         let (op, shape) = (self.function.name(), self.shape());
         let [_, _, features] = shape;
-        let weight_shape = [features, self.signature().paths().len()];
         let result = Layout::contiguous(op, &shape)?;
         let c = draft.operand("the result", self.out, result, Write);
         let (mut d, mut gradient) = (None, None);
         if self.function == RowFunction::SteerableBackward {
             d = Some(draft.operand("the gradient of y", self.out, result, Write));
-            let contiguous = Layout::contiguous(op, &weight_shape)?;
+            let contiguous = Layout::contiguous(op, &[features, self.signature().paths().len()])?;
             gradient = Some(draft.operand("the gradient of the weights", DType::F32, contiguous, Write));
         }
-        let layout = |places: &[u32; 4]| {
-            let places = places.map(|place| place as usize);
-            Layout::new(op, &shape, &places[..3], places[3], usize::MAX)
-        };
-        let [path, feature, offset, _] = self.dims.w.map(|place| place as usize);
-        let w = Layout::new(op, &weight_shape, &[feature, path], offset, usize::MAX)?;
         let (is_product, is_backward) = (self.function.is_product(), self.function.is_backward());
         let mut read = |name, layout| draft.operand(name, self.dtype, layout, Read);
-        let x = read("x", layout(&self.dims.x)?);
-        let y = if is_product { Some(read("y", layout(&self.dims.y)?)) } else { None };
-        let g = if is_backward { Some(read("the gradient", layout(&self.dims.g)?)) } else { None };
-        let w = if is_product { Some(read("the weights", w)) } else { None };
+        let x = read("x", self.layout(&self.dims.x)?);
+        let y = if is_product { Some(read("y", self.layout(&self.dims.y)?)) } else { None };
+        let g = if is_backward { Some(read("the gradient", self.layout(&self.dims.g)?)) } else { None };
+        let w = if is_product { Some(read("the weights", self.weights()?)) } else { None };
         Ok((Buffers { c, x, y, g, w, d, slab: None, sums: None, o: None }, gradient))
+    }
+
+    /// The layout of an operand (blade, row, feature).
+    pub(super) fn layout(&self, places: &[u32; 4]) -> Result<Layout> {
+        let places = places.map(|place| place as usize);
+        Layout::new(self.function.name(), &self.shape(), &places[..3], places[3], usize::MAX)
+    }
+
+    /// The layout of the weights (feature, path).
+    pub(super) fn weights(&self) -> Result<Layout> {
+        let shape = [self.dims.features as usize, self.signature().paths().len()];
+        let [path, feature, offset, _] = self.dims.w.map(|place| place as usize);
+        Layout::new(self.function.name(), &shape, &[feature, path], offset, usize::MAX)
     }
 
     /// Adds a step of this problem. The sums of each row are in `parts` parts, which the step adds.

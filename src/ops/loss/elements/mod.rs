@@ -26,8 +26,7 @@ use problem::{LossProblem, check_shapes};
 /// of `x`.
 /// # Errors
 /// [`Error::Shape`] if `target` has another shape, or the mean is of no elements; [`Error::Gpu`] if the operands are on
-/// different devices; [`Error::Limit`] if a row, or what else is computed together, exceeds the device's binding size;
-/// [`Error::OutOfMemory`] if the result
+/// different devices; [`Error::Limit`] if a tensor has $2^{31}$ elements or more; [`Error::OutOfMemory`] if the result
 /// does not fit.
 /// # Precision
 /// Computed in f32 whatever `T` is, and added in a fixed order, so that equal calls return equal bits:

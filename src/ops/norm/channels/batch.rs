@@ -61,8 +61,8 @@ pub struct BatchNormed<T: Real> {
 /// row-major. If the axes before the channels cannot be stepped over as one, the operand is copied first.
 /// # Errors
 /// [`Error::Shape`] if there are no channels, or gamma, beta or a statistic has another shape; [`Error::Input`] if eps or the
-/// momentum is negative or not finite; [`Error::Gpu`] if operands are on different devices; [`Error::Limit`] if a tensor exceeds
-/// the device's binding size; [`Error::OutOfMemory`] if the result does not fit.
+/// momentum is negative or not finite; [`Error::Gpu`] if operands are on different devices; [`Error::Limit`] if the
+/// channels of a row exceed the device's binding size; [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
 /// Computed in f32, then stored: five roundings, and one over a root within $8 \cdot 2^{-23}$. The given mean is f32: where it is
 /// large compared with the deviation, its rounding moves the result.

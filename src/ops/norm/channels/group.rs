@@ -58,8 +58,8 @@ impl<T: Real> Default for InstanceNorm<'_, T> {
 /// # Errors
 /// [`Error::Shape`] if the groups do not divide the channels, the normalised axes are missing or empty, or gamma or beta has
 /// another shape; [`Error::Input`] if eps is negative or not finite; [`Error::Gpu`] if operands are on different devices;
-/// [`Error::Limit`] if a row, or what else is computed together, exceeds the device's binding size; [`Error::OutOfMemory`] if the
-/// result does not fit.
+/// [`Error::Limit`] if there are several indices of the first axis and the elements of one exceed the device's binding size (slice
+/// along axis 0, as a single one is computed in windows); [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
 /// Computed in f32 in a fixed order, then stored: [`reference::group_norm`](crate::reference::group_norm). As in
 /// [`layer_norm`](crate::ops::layer_norm), a large mean costs no accuracy, and squares of distances may overflow.

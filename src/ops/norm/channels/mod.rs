@@ -7,6 +7,7 @@ mod plan;
 pub(crate) mod problem;
 mod run;
 mod whole;
+mod windows;
 
 pub use batch::{
     BatchNorm, BatchNormed, RunningStatistics, batch_norm, batch_norm_backward, batch_norm_training,

@@ -3,6 +3,7 @@
 
 use super::kernel::{ChannelKernel, UNIT_LANES};
 use super::problem::{ChannelDims, ChannelLayouts, ChannelPass, ChannelProblem, LANES};
+use super::windows::RowWindows;
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
@@ -17,6 +18,7 @@ use std::mem::offset_of;
 use std::ops::Range;
 
 /// The operands of a call, by their use.
+#[derive(Clone, Copy)]
 struct Operands {
     a: Region,
     b: Option<Region>,
@@ -27,7 +29,7 @@ struct Operands {
 }
 
 impl Problem for ChannelProblem {
-    /// In a forward pass one step or three, in a backward pass up to four.
+    /// In a forward pass one step or three, in a backward pass up to four; in windows, those of each.
     ///
     /// Operands of a forward pass: A, gamma, beta, given statistics (the means and variances in evaluation, or running ones in
     /// training); the result, the means, the variances, the reciprocal deviations, the updated running statistics. Of a backward
@@ -133,21 +135,25 @@ impl ChannelProblem {
                 .map(|of| (of, Access::Write))
                 .collect();
             let running = given.into_iter().flatten().map(|of| (of, Access::Read));
-            if let Some(whole) = self.whole(draft.caps()) {
+            let windows = self.row_windows(draft.caps())?;
+            if let Some(whole) = self.whole(draft.caps()).filter(|_| windows.ranges.len() == 1) {
                 let read = [Some(a), gamma, beta].into_iter().flatten().map(|of| (of, Access::Read));
                 let args: Vec<_> =
                     read.chain([(y, Access::Write)]).chain(running).chain(statistics).collect();
                 return self.whole_step(draft, whole, &args);
             }
-            let moments = draft
-                .temporary(&[self.partial_rows(draft.caps()) * 3, self.dims.channels as usize], DType::F32)?;
-            self.step(draft, ChannelKernel::Moments, &[(a, Access::Read), (moments, Access::Write)])?;
+            let moments =
+                self.of_chunks(draft, &windows, [Some(a), None], |part, draft, [a, _], moments| {
+                    let read = a.into_iter().map(|of| (of, Access::Read));
+                    let args: Vec<_> = read.chain([(moments, Access::Write)]).collect();
+                    part.step(draft, ChannelKernel::Moments, &args)
+                })?;
             let args: Vec<_> =
                 [(moments, Access::Update)].into_iter().chain(running).chain(statistics).collect();
-            self.step(draft, ChannelKernel::Statistics, &args)?;
+            self.in_chunks_of(&windows).step(draft, ChannelKernel::Statistics, &args)?;
             // The moments hold the means, to more digits.
             let operands = Operands { a, b: None, gamma, beta, statistics: [moments, rstds] };
-            return self.step(draft, ChannelKernel::Norm, &operands.args(None, (y, Access::Write)));
+            return self.results(draft, &windows, ChannelKernel::Norm, &operands, None, y);
         };
         let operands = Operands { a, b: None, gamma, beta, statistics };
         self.step(draft, ChannelKernel::Norm, &operands.args(None, (y, Access::Write)))
@@ -169,16 +175,15 @@ impl ChannelProblem {
             self.pass.has_gradients().then(|| draft.operand(name, DType::F32, both, Access::Write));
         let operands = Operands { a, b: Some(b), gamma, beta, statistics };
         let is_evaluation = self.pass.is_evaluation();
+        let windows = self.row_windows(draft.caps())?;
         let mut shifts = None;
         if !is_evaluation || gradients.is_some() {
-            let rows = self.partial_rows(draft.caps());
-            let sums = draft.temporary(&[rows, 3 * channels], DType::F32)?;
-            let args: Vec<_> = [a, b, statistics[0], statistics[1]]
-                .into_iter()
-                .map(|of| (of, Access::Read))
-                .chain([(sums, Access::Write)])
-                .collect();
-            self.step(draft, ChannelKernel::Sums, &args)?;
+            let sums = self.of_chunks(draft, &windows, [Some(a), Some(b)], |part, draft, own, sums| {
+                let read = own.into_iter().flatten().chain(statistics).map(|of| (of, Access::Read));
+                let args: Vec<_> = read.chain([(sums, Access::Write)]).collect();
+                part.step(draft, ChannelKernel::Sums, &args)
+            })?;
+            let rows = sums.layout.shape()[0];
             if !is_evaluation {
                 let of_units = draft.temporary(&[3 * units], DType::F32)?;
                 let access = if self.corrects_sums() { Access::Update } else { Access::Read };
@@ -186,7 +191,7 @@ impl ChannelProblem {
                 args.extend(gamma.map(|gamma| (gamma, Access::Read)));
                 args.push((of_units, Access::Write));
                 args.extend(gradients.filter(|_| self.has_whole_channels()).map(|of| (of, Access::Write)));
-                self.step(draft, ChannelKernel::Means, &args)?;
+                self.in_chunks_of(&windows).step(draft, ChannelKernel::Means, &args)?;
                 shifts = Some(of_units);
             }
             if let Some(gradients) = gradients.filter(|_| is_evaluation || !self.has_whole_channels()) {
@@ -196,7 +201,33 @@ impl ChannelProblem {
                 draft.call(sum.plan(draft.caps())?, &[sums.with_layout(both), gradients], &[])?;
             }
         }
-        self.step(draft, ChannelKernel::Backward, &operands.args(shifts, (y, Access::Write)))
+        self.results(draft, &windows, ChannelKernel::Backward, &operands, shifts, y)
+    }
+
+    /// Adds the step that computes a result of A's shape, for each window of rows.
+    fn results(
+        &self,
+        draft: &mut Draft<'_>,
+        windows: &RowWindows,
+        which: ChannelKernel,
+        operands: &Operands,
+        shifts: Option<Region>,
+        y: Region,
+    ) -> Result<()> {
+        for range in &windows.ranges {
+            let (part, own) = self.of_rows(draft, windows, range, [Some(operands.a), operands.b])?;
+            let own = Operands { a: own[0].unwrap_or(operands.a), b: own[1], ..*operands };
+            self.result_of_rows(draft, windows, (range, y), |draft, y| {
+                part.step(draft, which, &own.args(shifts, (y, Access::Write)))
+            })?;
+        }
+        if windows.ranges.len() > 1 {
+            draft.reason(format!(
+                "{} windows of rows: an operand exceeds the largest binding",
+                windows.ranges.len()
+            ));
+        }
+        Ok(())
     }
 
     /// Adds a step with a kernel.
@@ -248,7 +279,7 @@ impl ChannelProblem {
     }
 
     /// The uniform for a device: few enough rows in a chunk to occupy it.
-    fn dims_on(&self, caps: &Caps) -> ChannelDims {
+    pub(super) fn dims_on(&self, caps: &Caps) -> ChannelDims {
         let d = &self.dims;
         let lanes = self.lanes(caps);
         let groups = d.channels.div_ceil(self.width());
@@ -256,12 +287,13 @@ impl ChannelProblem {
         let others = u64::from(d.outer) * u64::from(groups.div_ceil(lanes));
         let wanted = u32::try_from(u64::from(busy).div_ceil(others)).unwrap_or(1);
         let turns = d.inner.div_ceil(self.rows_in_turn(caps));
-        let each = turns.div_ceil(wanted.min(turns).max(1)) * self.rows_in_turn(caps);
+        let usual = turns.div_ceil(wanted.min(turns).max(1)) * self.rows_in_turn(caps);
+        let each = if d.each > 0 { d.each } else { usual };
         ChannelDims { lanes, each, chunks: d.inner.div_ceil(each), ..*d }
     }
 
     /// Rows of partial sums.
-    fn partial_rows(&self, caps: &Caps) -> usize {
+    pub(super) fn partial_rows(&self, caps: &Caps) -> usize {
         self.dims.outer as usize * self.dims_on(caps).chunks as usize
     }
 

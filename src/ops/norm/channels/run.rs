@@ -2,6 +2,7 @@
 
 use super::problem::{ChannelLayouts, ChannelPass, ChannelProblem};
 use crate::gpu::{Allocation, Gpu, View};
+use crate::kernel::slice_along;
 use crate::layout::Real;
 use crate::ops::norm::results::{NormGradients, computed, statistic};
 use crate::ops::norm::rows::merged;
@@ -57,7 +58,8 @@ impl<T: Real> ChannelNorm<'_, T> {
         let problem = ChannelProblem::new(self.op, pass, layouts, groups, T::DTYPE)?;
         let inputs = [Some(&a), gamma.as_ref(), beta.as_ref()].into_iter().flatten().map(Tensor::view);
         let inputs: Vec<View<'_>> = inputs.chain(given.iter().map(Tensor::view)).collect();
-        let mut results = computed(gpu, &problem, &inputs, &self.numbers(), 1 + others.len())?.into_iter();
+        let results = computed(gpu, &problem, &inputs, &self.numbers(), 1 + others.len());
+        let mut results = results.map_err(|error| self.sliced(error, x))?.into_iter();
         let y = self.result(results.next(), x.shape())?;
         let others = results.zip(others).map(|(made, shape)| Tensor::from_output(made, *shape));
         Ok((y, others.collect::<Result<_>>()?))
@@ -99,7 +101,8 @@ impl<T: Real> ChannelNorm<'_, T> {
         let inputs = [Some(&a), Some(&b), gamma.as_ref()].into_iter().flatten().map(Tensor::view);
         let inputs: Vec<View<'_>> = inputs.chain(given.iter().map(Tensor::view)).collect();
         let outputs = if pass == plain { 1 } else { 2 };
-        let mut results = computed(gpu, &problem, &inputs, &self.numbers(), outputs)?.into_iter();
+        let results = computed(gpu, &problem, &inputs, &self.numbers(), outputs);
+        let mut results = results.map_err(|error| self.sliced(error, x))?.into_iter();
         let of_x = self.result(results.next(), x.shape())?;
         let sums = results.next().map(|made| Tensor::<f32>::from_output(made, [2, channels])).transpose()?;
         let part = |at: usize, wanted: bool| match sums.as_ref().filter(|_| wanted) {
@@ -113,6 +116,12 @@ impl<T: Real> ChannelNorm<'_, T> {
     pub(super) fn statistics_shape(&self, x: &Tensor<T>) -> Result<Vec<usize>> {
         let groups = self.groups(x)?;
         Ok(if self.units == UnitAxes::Batch { vec![groups] } else { vec![x.shape()[0], groups] })
+    }
+
+    /// The error with the axis to slice along: the first one, of which a single index is computed in windows, or the channels.
+    fn sliced(&self, error: Error, x: &Tensor<T>) -> Error {
+        let has_outer = self.units != UnitAxes::Batch && x.shape()[0] > 1;
+        slice_along(error, if has_outer { 0 } else { x.shape().len() - 1 })
     }
 
     fn numbers(&self) -> [Scalar; 2] {

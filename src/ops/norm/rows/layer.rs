@@ -49,8 +49,8 @@ pub struct Normed<T: Real> {
 /// several axes are normalised and cannot be stepped over as one, the operand is copied first.
 /// # Errors
 /// [`Error::Shape`] if there are no such axes, they are empty, or gamma or beta has another shape; [`Error::Input`] if eps is
-/// negative or not finite; [`Error::Gpu`] if operands are on different devices; [`Error::Limit`] if a tensor exceeds the device's
-/// binding size; [`Error::OutOfMemory`] if the result does not fit.
+/// negative or not finite; [`Error::Gpu`] if operands are on different devices; [`Error::Limit`] if a row exceeds the device's binding
+/// size; [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
 /// Computed in f32 in a fixed order, then stored: [`reference::layer_norm`](crate::reference::layer_norm). Distances are taken to a
 /// point near the mean before they are squared or divided, so a mean that is large compared with the deviation costs no accuracy, as

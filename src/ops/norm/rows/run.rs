@@ -2,6 +2,7 @@
 
 use super::problem::{NormKind, NormLayouts, NormPass, NormProblem};
 use crate::gpu::{Gpu, View};
+use crate::kernel::slice_along;
 use crate::layout::Real;
 use crate::ops::norm::results::{NormGradients, computed, statistic};
 use crate::plan::Scalar;
@@ -76,7 +77,8 @@ impl<T: Real> RowNorm<'_, T> {
         let inputs: Vec<View<'_>> =
             [Some(&a), b.as_ref(), gamma, beta].into_iter().flatten().map(Tensor::view).collect();
         let outputs = 1 + usize::from(residual.is_some()) + statistics;
-        let mut results = computed(gpu, &problem, &inputs, &[Scalar::F32(self.eps)], outputs)?.into_iter();
+        let results = computed(gpu, &problem, &inputs, &[Scalar::F32(self.eps)], outputs);
+        let mut results = results.map_err(|error| slice_along(error, split.rows.len()))?.into_iter();
         let mut real = || results.next().map(|made| Tensor::from_output(made, x.shape())).transpose();
         let missing = || Error::device(format!("{}: a result is missing", self.op));
         let y = real()?.ok_or_else(missing)?;
@@ -131,7 +133,8 @@ impl<T: Real> RowNorm<'_, T> {
         let inputs = [Some(&a), Some(&b), gamma.as_ref()].into_iter().flatten().map(Tensor::view);
         let inputs: Vec<View<'_>> = inputs.chain(statistics.iter().map(Tensor::view)).collect();
         let outputs = if pass == NormPass::Backward { 1 } else { 2 };
-        let mut results = computed(gpu, &problem, &inputs, &[], outputs)?.into_iter();
+        let results = computed(gpu, &problem, &inputs, &[], outputs);
+        let mut results = results.map_err(|error| slice_along(error, split.rows.len()))?.into_iter();
         let missing = || Error::device(format!("{}: a result is missing", self.op));
         let of_x = Tensor::from_output(results.next().ok_or_else(missing)?, x.shape())?;
         let length: usize = split.row.iter().product();

@@ -57,8 +57,8 @@ impl LayerProduct {
     /// # Errors
     /// [`Error::Shape`] if the weight has other paths or inputs, or if the operands differ in rows or features or have
     /// none; [`Error::Input`] if an operand has another algebra, lacks blades, or has an algebra of more than
-    /// [`MAX_LAYER_DIMENSION`](crate::clifford::layer::MAX_LAYER_DIMENSION) vectors; [`Error::Limit`] if a tensor is
-    /// larger than the device can bind; [`Error::Gpu`] if the operands are on different devices; [`Error::OutOfMemory`]
+    /// [`MAX_LAYER_DIMENSION`](crate::clifford::layer::MAX_LAYER_DIMENSION) vectors; [`Error::Limit`] if the
+    /// weight or a row exceeds the device's binding size; [`Error::Gpu`] if the operands are on different devices; [`Error::OutOfMemory`]
     /// if there is no memory for the result.
     /// # Precision
     /// Summed in f32 and rounded once: $|o - o_{64}| \le \gamma_{k} \sum |\hat x_{a} \hat y_{d} w|$ for a sum of k

@@ -7,6 +7,7 @@ mod builder;
 mod matrices;
 mod plan;
 mod problem;
+mod windows;
 
 pub use builder::Connected;
 pub use problem::{ConnectedBackward, ConnectedForward, ConnectedProblem, OperandRounding};

@@ -9,7 +9,8 @@ use crate::clifford::layer::rows::{RowFunction, RowOperandLayouts, RowProblem};
 use crate::gemm::SegmentedProblem;
 use crate::layout::{DType, Layout, Overflow};
 use crate::ops::CastProblem;
-use crate::plan::{Access, Draft, Plan, Problem, Region};
+use crate::ops::windows::JOINS;
+use crate::plan::{Access, Draft, Plan, Problem, Region, plan_in_windows};
 use std::borrow::Cow;
 
 /// Limit of scratch memory for the gradients of the path sums, in bytes. The backward pass processes rows in chunks of
@@ -117,6 +118,20 @@ impl Problem for ConnectedForward {
     ///
     /// Operands: the result (blade, row, out), x, y, the weight.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+
+    fn explain(&self, caps: &Caps) -> Result<Plan> {
+        match self.of_one(caps) {
+            Ok(plan) => Ok(plan.because(self.reasons(&self.rounded_product()?.forward()?, caps)?)),
+            Err(_) => self.plan(caps),
+        }
+    }
+}
+
+impl ConnectedForward {
+    /// The plan, if every operand fits into a binding.
+    pub(super) fn of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &[], caps);
         let ConnectedProblem { operands: [x, y], weight, dtype, result, .. } = &self.product;
         let [blades, rows, _, outputs] = self.product.sizes();
@@ -135,12 +150,6 @@ impl Problem for ConnectedForward {
         Ok(draft.finish())
     }
 
-    fn explain(&self, caps: &Caps) -> Result<Plan> {
-        Ok(self.plan(caps)?.because(self.reasons(&self.rounded_product()?.forward()?, caps)?))
-    }
-}
-
-impl ConnectedForward {
     /// The product of the operands after rounding.
     fn rounded_product(&self) -> Result<Cow<'_, ConnectedProblem>> {
         match self.rounding {
@@ -180,6 +189,23 @@ impl Problem for ConnectedBackward {
     ///
     /// Operands: the gradients of x, y and the weight; x, y, the weight; the gradient of the result.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        plan_in_windows(self, caps, JOINS)
+    }
+
+    fn explain(&self, caps: &Caps) -> Result<Plan> {
+        let forward = &self.forward;
+        let Ok(plan) = self.of_one(caps) else { return self.plan(caps) };
+        let g = match (forward.rounding, forward.has_norm()) {
+            (OperandRounding::None, false) => self.g,
+            _ => Layout::contiguous(OP, self.g.shape())?,
+        };
+        Ok(plan.because(forward.reasons(&forward.rounded_product()?.weight_gradient(&g)?, caps)?))
+    }
+}
+
+impl ConnectedBackward {
+    /// The plan, if every operand fits into a binding.
+    pub(super) fn of_one(&self, caps: &Caps) -> Result<Plan> {
         let (forward, mut draft) = (&self.forward, Draft::new(OP, &[], caps));
         let ConnectedProblem { operands: [x, y], weight, dtype, result, .. } = &forward.product;
         let gradient = |of: &Layout| Layout::contiguous(OP, of.shape());
@@ -215,14 +241,5 @@ impl Problem for ConnectedBackward {
             draft.call(gradients.plan(caps)?, &[dx, dy, path_gradients, operands[0], operands[1]], &[])?;
         }
         Ok(draft.finish())
-    }
-
-    fn explain(&self, caps: &Caps) -> Result<Plan> {
-        let (forward, plan) = (&self.forward, self.plan(caps)?);
-        let g = match (forward.rounding, forward.has_norm()) {
-            (OperandRounding::None, false) => self.g,
-            _ => Layout::contiguous(OP, self.g.shape())?,
-        };
-        Ok(plan.because(forward.reasons(&forward.rounded_product()?.weight_gradient(&g)?, caps)?))
     }
 }

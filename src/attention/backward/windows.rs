@@ -1,0 +1,131 @@
+//! Windows of a backward pass: along the batches, and along the heads if each has keys of its own. Those of the gradient of a bias
+//! are along the axes that the bias has; if it has none of them, the gradients of the windows are added up.
+
+use super::problem::{AttentionBackward, AttentionGradientsOf};
+use crate::Result;
+use crate::attention::problem::{AttentionProblem, AttentionShape, OP};
+use crate::caps::Caps;
+use crate::layout::{DType, Layout};
+use crate::plan::{CutAxes, CutOperand, Draft, Form, InWindows, Joins, Plan, Region};
+use std::ops::Range;
+
+impl InWindows for AttentionBackward {
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let forward = &self.forward;
+        let extents: [usize; 2] = [0, 1].map(|axis| forward.q.shape()[axis]);
+        let bias = self.bias_gradient();
+        let own = bias.map(|bias| [0, 1].map(|axis| axis_of_bias(&bias, axis)));
+        // A bias that has an axis of batches or heads only is not cut along the other one.
+        let axes: Vec<usize> = match own {
+            Some(own) if !self.adds_up(own) => {
+                (0..self.most_axes()).filter(|&axis| own[axis].is_some()).collect()
+            }
+            _ => (0..self.most_axes()).collect(),
+        };
+        let of = |form, layout, dtype, own: [Option<usize>; 2]| {
+            CutOperand::new(form, layout, dtype, axes.iter().map(|&axis| own[axis]).collect())
+        };
+        let (both, dtype) = ([Some(0), Some(1)], forward.dtype);
+        let view =
+            |layout: Option<Layout>, dtype, own| layout.map(|layout| of(Form::View, layout, dtype, own));
+        let rows = of(Form::Dense, self.lse, DType::F32, both);
+        let operands = [
+            view(Some(forward.q), dtype, both),
+            view(Some(forward.k), dtype, both),
+            view(Some(forward.v), dtype, both),
+            view(Some(self.y), dtype, both),
+            Some(rows),
+            view(Some(self.g), dtype, both),
+            view(forward.bias, dtype, both),
+            view(forward.lengths, DType::I32, [Some(0), None]),
+            view(forward.keep, DType::I8, [Some(0), None]),
+            view(forward.slopes, DType::F32, [None, Some(0)]),
+        ];
+        let mut operands: Vec<CutOperand> = operands.into_iter().flatten().collect();
+        match (bias, own) {
+            (Some(bias), Some(own)) => {
+                let form = if self.adds_up(own) { Form::Sum } else { Form::Dense };
+                operands.push(of(form, bias, self.bias_dtype(), own));
+            }
+            _ => {
+                let [batch, heads] = [0, 1].map(|axis| forward.k.shape()[axis]);
+                let each = Layout::contiguous(OP, &[batch, heads, self.dkv.len() / (batch * heads)])?;
+                operands.push(of(Form::Dense, self.dq, dtype, both));
+                operands.push(of(Form::Own, each, dtype, both));
+            }
+        }
+        Ok(CutAxes {
+            extents: axes.iter().map(|&axis| extents[axis]).collect(),
+            joined: 0,
+            operands,
+            whole: None,
+        })
+    }
+
+    fn part(&self, layouts: &[Layout], ranges: &[Range<usize>]) -> Result<Self> {
+        let AttentionProblem { bias, lengths, keep, slopes, .. } = &self.forward;
+        let masks = [bias, lengths, keep, slopes].into_iter().flatten().count();
+        let [q, k, v, y, lse, g, others @ ..] = layouts else { return Ok(*self) };
+        let of_forward: Vec<Layout> = [q, k, v].into_iter().chain(&others[..masks]).copied().collect();
+        let forward = self.forward.part(&of_forward, ranges)?;
+        let of_bias = || Layout::contiguous(OP, others[masks].shape());
+        let of = match self.of {
+            AttentionGradientsOf::Operands => AttentionGradientsOf::Operands,
+            AttentionGradientsOf::Bias(_) => AttentionGradientsOf::Bias(of_bias()?),
+            AttentionGradientsOf::PartOfBias(_) => AttentionGradientsOf::PartOfBias(of_bias()?),
+        };
+        Self::new(forward, [y, lse, g], of)
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
+        self.of_one(caps)
+    }
+
+    /// The gradients of the keys and those of the values.
+    fn put(
+        &self,
+        draft: &mut Draft<'_>,
+        joins: &Joins,
+        part: &Self,
+        [from, to]: [Region; 2],
+        ranges: &[Range<usize>],
+    ) -> Result<()> {
+        let gradients = |of: &Self| {
+            let forward = &of.forward;
+            AttentionShape::of_problem(forward).gradients([&forward.q, &forward.k, &forward.v])
+        };
+        let ([_, dk, dv], [_, own_dk, own_dv]) = (gradients(self)?, gradients(part)?);
+        for (all, own) in [(dk, own_dk), (dv, own_dv)] {
+            let window =
+                ranges.iter().enumerate().try_fold(all, |of, (axis, range)| of.slice(axis, range.clone()))?;
+            joins.copy(draft, from.with_layout(own), to.with_layout(window))?;
+        }
+        Ok(())
+    }
+}
+
+/// The axis of a bias along the batches (0) or heads (1), if it has more than one index there.
+fn axis_of_bias(bias: &Layout, axis: usize) -> Option<usize> {
+    let own = axis.checked_sub(4 - bias.rank())?;
+    (bias.shape()[own] > 1).then_some(own)
+}
+
+impl AttentionBackward {
+    /// The axes along which it can be cut, at most: heads that share keys are computed together.
+    fn most_axes(&self) -> usize {
+        if self.dims.group == 1 { 2 } else { 1 }
+    }
+
+    /// The gradient of the bias, if that is computed.
+    fn bias_gradient(&self) -> Option<Layout> {
+        match self.of {
+            AttentionGradientsOf::Operands => None,
+            AttentionGradientsOf::Bias(bias) | AttentionGradientsOf::PartOfBias(bias) => Some(bias),
+        }
+    }
+
+    /// Whether gradients of windows of a bias with these axes are added up. Sums of f16 or bf16 would be rounded once a window.
+    fn adds_up(&self, own: [Option<usize>; 2]) -> bool {
+        own == [None; 2] && self.bias_dtype() == DType::F32
+    }
+}

@@ -1,0 +1,69 @@
+//! Random operators along an axis.
+
+use super::{Pair, place};
+use crate::support::strided::Lay;
+use crate::support::values::values;
+use tilewise::sketch::{Sketch, SketchKind, SparseAxis};
+use tilewise::{DType, Error, Real, f16};
+
+const KINDS: [SketchKind; 5] = [
+    SketchKind::Gaussian,
+    SketchKind::Sign,
+    SketchKind::CountSketch,
+    SketchKind::SparseSign { axis: SparseAxis::Short, nonzeros: 3 },
+    SketchKind::Hadamard,
+];
+
+#[test]
+fn operators_along_each_axis() {
+    fn of_type<T: Real>(pair: &Pair) {
+        let shape = [7, 30, 203];
+        let x = values::<T>(&shape, 1.0, 1);
+        let off = if T::DTYPE == DType::F32 { 1e-4 } else { 1e-2 };
+        for kind in KINDS {
+            let lays = [Lay::Odd, Lay::Reversed, Lay::Plain];
+            // What depends on the type is how elements are loaded.
+            for lay in lays.into_iter().take(if T::DTYPE == DType::F32 { 3 } else { 1 }) {
+                for axis in 0..3 {
+                    let what = format!("{kind:?} {lay:?} {axis} {}", T::DTYPE);
+                    let sketch = Sketch::new(kind, [5, shape[axis]], 3).unwrap();
+                    pair.close(&what, off, |gpu| sketch.apply(&place(gpu, &x, &shape, lay), axis));
+                    // The result is the larger one.
+                    let sketch = Sketch::new(kind, [shape[axis], 2 * shape[axis]], 3).unwrap();
+                    pair.close(&format!("{what}, adjoint"), off, |gpu| {
+                        sketch.adjoint(&place(gpu, &x, &shape, lay), axis)
+                    });
+                }
+            }
+        }
+    }
+    let Some(pair) = Pair::open() else { return };
+    of_type::<f32>(&pair);
+    of_type::<f16>(&pair);
+}
+
+/// Five axes, of which a window has more than kernels step along: it is copied. A seed in a tensor belongs to every window.
+#[test]
+fn operators_of_many_axes_and_seeds_in_tensors() {
+    let Some(pair) = Pair::open() else { return };
+    let shape = [3, 4, 6, 31, 20];
+    let x = values::<f32>(&shape, 1.0, 1);
+    for kind in KINDS {
+        for axis in [1, 3] {
+            let sketch = Sketch::new(kind, [3, shape[axis]], 3).unwrap();
+            pair.close(&format!("{kind:?} {axis}"), 1e-4, |gpu| {
+                let seed = gpu.tensor(&[0, 0, 77, 1], [2, 2])?.slice(0, 1..)?.reshape([2])?;
+                let x = place(gpu, &x, &shape, Lay::Odd);
+                sketch.seeded_by(&seed)?.apply(&x, axis)
+            });
+        }
+    }
+    // A line alone exceeds a binding.
+    let x = pair.small.zeros::<f32>([2, 20_000]).unwrap();
+    for kind in [SketchKind::CountSketch, SketchKind::Hadamard] {
+        let sketch = Sketch::new(kind, [5, 20_000], 3).unwrap();
+        let error = sketch.apply(&x, 1).map(drop).expect_err("there is no such window");
+        assert!(matches!(error, Error::Limit { .. }), "{error}");
+        assert!(error.to_string().contains("slice along axis 1"), "{error}");
+    }
+}
