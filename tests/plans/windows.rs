@@ -148,8 +148,7 @@ const CASES: [Case; 39] = [
         ScatterProblem::new(Target::Positions(1), layouts, DType::F16)?.plan(caps)
     }),
     ("added to elements", |caps| {
-        // An output with gaps is not cut in windows.
-        let layouts = [&Layout::contiguous("test", &[170, 130])?, &odd(&[160, 131]), &odd(&[160, 131])];
+        let layouts = [&odd(&[170, 130]), &odd(&[160, 131]), &odd(&[160, 131])];
         ScatterProblem::new(Target::Elements(1), layouts, DType::F32)?.plan(caps)
     }),
 ];
