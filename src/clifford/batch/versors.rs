@@ -23,7 +23,7 @@ impl<T: Real> Multivectors<T> {
     /// # Precision
     /// $\gamma_{t + 4}$ of each coefficient, for t blades. In an indefinite metric the bound grows as terms of the
     /// square cancel. Coefficients are scaled by powers of two, so no square overflows or vanishes, and each coefficient of the result
-    /// is right, however small or large it is beside others.
+    /// is right, however small or large it is next to others.
     pub fn normalized(&self) -> Result<Self> {
         self.run(Function::Normalize, None, self.blades()).named("normalized")
     }

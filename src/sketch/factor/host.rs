@@ -78,7 +78,7 @@ impl Pivoted {
     }
 
     /// The inverse of the leading block of R, with its rows permuted by the pivots. A times this matrix is the leading
-    /// columns of Q. It has fewer columns than asked for if more are beyond f32, as those of columns that are tiny beside others.
+    /// columns of Q. It has fewer columns than asked for if more are beyond f32, as those of columns that are tiny next to others.
     pub(super) fn inverse(&self, size: usize) -> Mat<f64> {
         let inverse = inverse_of_upper(self.r.get(..size, ..size));
         let is_finite = |&j: &usize| (0..=j).all(|i| inverse[(i, j)].abs() <= f64::from(f32::MAX));
