@@ -63,8 +63,7 @@ fn each(test: fn(&Gpu)) {
 #[test]
 fn layer_norms_of_short_and_long_rows_hold_what_variances_hold() {
     each(|gpu| {
-        for (length, mean) in [64, 1000, 9000].into_iter().flat_map(|n| MEANS.map(|mean| (n, mean)))
-        {
+        for (length, mean) in [64, 1000, 9000].into_iter().flat_map(|n| MEANS.map(|mean| (n, mean))) {
             let x = about(&[3, length], mean);
             let norm = LayerNorm { eps: 0.0, ..LayerNorm::default() };
             let normed =
