@@ -67,11 +67,11 @@ alias held = vec4<f32>;
 //#slot row_lanes default shared
 //#import across x=moments
 
-// The parts of the sum `origin + off`: its first 20 bits, and the rest. What joins such means then rounds distances between means,
+// The parts of the sum `origin + off`: its first 23 bits, and the rest. What joins such means then rounds distances between means,
 // and not one to an element; what is added to such a sum loses nothing to its size.
 // NOTE: bits are cut off, since compilers take the rest of a rounded sum for 0: they may simplify (a + b) - a to b.
 fn settled(origin: f32, off: f32) -> vec2<f32> {
-    let high = bitcast<f32>(bitcast<u32>(origin + off) & 0xfffffff0u);
+    let high = bitcast<f32>(bitcast<u32>(origin + off) & 0xfffffffeu);
     return vec2<f32>(high, (origin - high) + off);
 }
 

@@ -3,7 +3,7 @@
 use crate::support;
 use crate::support::values::values;
 use tilewise::ops::{self, BatchNorm, GroupNorm, LayerNorm, RunningStatistics};
-use tilewise::{Gpu, Tensor};
+use tilewise::{Fill, Gpu, Tensor};
 
 const MEANS: [f32; 5] = [10.0, 1e3, 1e5, 1e6, -1e6];
 
@@ -63,7 +63,8 @@ fn each(test: fn(&Gpu)) {
 #[test]
 fn layer_norms_of_short_and_long_rows_hold_what_variances_hold() {
     each(|gpu| {
-        for (length, mean) in [64, 1000, 9000].into_iter().flat_map(|n| MEANS.map(|mean| (n, mean))) {
+        for (length, mean) in [64, 1000, 9000, 300_000].into_iter().flat_map(|n| MEANS.map(|mean| (n, mean)))
+        {
             let x = about(&[3, length], mean);
             let norm = LayerNorm { eps: 0.0, ..LayerNorm::default() };
             let normed =
@@ -122,6 +123,46 @@ fn group_norms_hold_what_variances_hold() {
             let y = units(&normed.y.to_vec().unwrap());
             let [variance, y] = errors(&units(&x), &variances(&normed.rstd), &y, 0.0);
             assert!(variance < OF_RSTD && y < 6e-6, "{shape:?} about {mean}: {variance:e}, {y:e}");
+        }
+    });
+}
+
+/// The gradient of a unit of a norm with epsilon 0 and without gamma.
+fn gradient(x: &[f32], g: &[f32]) -> Vec<f64> {
+    let [mean, variance] = moments(x.iter().copied());
+    let (n, rstd) = (x.len() as f64, variance.powf(-0.5));
+    let normed: Vec<f64> = x.iter().map(|x| (f64::from(*x) - mean) * rstd).collect();
+    let of_g = g.iter().map(|g| f64::from(*g)).sum::<f64>() / n;
+    let along = g.iter().zip(&normed).map(|(g, x)| f64::from(*g) * x).sum::<f64>() / n;
+    g.iter().zip(&normed).map(|(g, x)| rstd * (f64::from(*g) - of_g - x * along)).collect()
+}
+
+#[test]
+fn gradients_of_norms_are_as_exact_as_those_of_elements_about_zero() {
+    each(|gpu| {
+        for (length, mean) in
+            [64, 9000, 300_000].into_iter().flat_map(|n| [0.0, 1e3, 1e6].map(|mean| (n, mean)))
+        {
+            let [x, g] = [1, 2].map(|seed| Fill::Normal.values::<f32>(3 * length, seed));
+            let x: Vec<f32> = x.into_iter().map(|x| x + mean).collect();
+            let units = rows_of(&x, length).into_iter().zip(rows_of(&g, length));
+            let want = units.flat_map(|(x, g)| gradient(&x, &g)).collect::<Vec<f64>>();
+            let most = want.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+            let off = |found: &Tensor<f32>| {
+                let off = wide(found).into_iter().zip(&want).map(|(found, want)| (found - want).abs());
+                off.fold(0.0, f64::max) / most
+            };
+            let [a, b] = [&x, &g].map(|of| gpu.tensor(of, [3, length]).unwrap());
+            let norm = LayerNorm { eps: 0.0, ..LayerNorm::default() };
+            let normed = ops::layer_norm_with_statistics(&a, norm).unwrap();
+            let of_rows = ops::layer_norm_backward(&a, &normed, norm, &b).unwrap().x;
+            let norm = BatchNorm { eps: 0.0, ..BatchNorm::default() };
+            let normed = ops::batch_norm_training(&a.t(), None, norm).unwrap();
+            let of_columns = ops::batch_norm_training_backward(&a.t(), &normed, norm, &b.t()).unwrap().x;
+            for found in [of_rows, of_columns.t()] {
+                let off = off(&found);
+                assert!(off < VARIANCE, "{length} about {mean}: {off:e}");
+            }
         }
     });
 }
