@@ -144,6 +144,9 @@ fn logarithms_of_large_and_small_translations() {
                 let values: Vec<f32> = motor.iter().zip(blades.masks()).map(sized).collect();
                 let (m, wide) = batch(&gpu, &values, &blades);
                 let (found, want) = (m.log().unwrap(), wide.log().unwrap().select(&bivectors));
+                if want.iter().any(|x| x.abs() > f64::from(f32::MAX)) {
+                    continue; // an infinite translation has no direction
+                }
                 let found = on_host(&found);
                 let what = format!("rotor 1e{of_rotor}, translation 1e{of_shift} in {signature}");
                 let shifts = error_of(&found, &want, &bivectors, is_shift);
