@@ -119,7 +119,7 @@ fn main(
     var row: array<u32, ROWS>; // rows past the end are computed as the last one
     var i: array<u32, ROWS>;
     var head: array<u32, ROWS>;
-    var scaled: array<vec4<f32>, ROWS * HELD * QUADS>;
+    var q_row: array<vec4<f32>, ROWS * HELD * QUADS>;
     var o: array<vec4<f32>, ROWS * HELD_V * QUADS>; // sums of values, weighted by exponentials of distances to `most`
     var most: array<f32, ROWS>;                     // the largest score
     var total: array<f32, ROWS>;                    // the sum of the exponentials
@@ -136,8 +136,7 @@ fn main(
             let group = own + h * team_size();
             //#unroll
             for (var quad = 0u; quad < QUADS; quad++) {
-                let of_query = within(query(of_q, group, quad, dims.dim), group, quad, dims.dim);
-                scaled[(r * HELD + h) * QUADS + quad] = of_query * dims.scale;
+                q_row[(r * HELD + h) * QUADS + quad] = within(query(of_q, group, quad, dims.dim), group, quad, dims.dim);
             }
         }
     }
@@ -169,7 +168,7 @@ fn main(
                     let elements = within(of_key, group, quad, dims.dim);
                     //#unroll
                     for (var r = 0u; r < ROWS; r++) {
-                        dots[4u * r + c] += scaled[(r * HELD + h) * QUADS + quad] * elements;
+                        dots[4u * r + c] += q_row[(r * HELD + h) * QUADS + quad] * elements;
                     }
                 }
             }
@@ -190,7 +189,8 @@ fn main(
                 let d = dots[4u * r + c];
                 scores[c] = (d.x + d.y) + (d.z + d.w);
             }
-            scores = summed(scores, lane);
+            // Scaled last: operands that are rounded would make scores of the passes differ by more than their rounding.
+            scores = summed(scores, lane) * dims.scale;
             //#unroll
             for (var c = 0u; c < 4u; c++) {
                 scores[c] += added(batch, head[r], i[r], j + c);
@@ -249,7 +249,7 @@ fn main(
                 let elements = within(of_key, group, quad, dims.dim);
                 //#unroll
                 for (var r = 0u; r < ROWS; r++) {
-                    dots[r] += scaled[(r * HELD + h) * QUADS + quad] * elements;
+                    dots[r] += q_row[(r * HELD + h) * QUADS + quad] * elements;
                 }
             }
         }
@@ -258,7 +258,7 @@ fn main(
             let dot = summed(vec4<f32>((dots[r].x + dots[r].y) + (dots[r].z + dots[r].w)), lane).x;
             let range = range_of(i[r], count);
             if j >= range.x && j < range.y && is_kept(batch, j) {
-                let score = dot + added(batch, head[r], i[r], j);
+                let score = dot * dims.scale + added(batch, head[r], i[r], j);
                 if score > most[r] {
                     let factor = exp_of_negative(vec4<f32>(most[r] - score)).x;
                     most[r] = score;

@@ -101,8 +101,8 @@ fn of_score(batch: u32, head: u32, i: u32, j: u32) -> f32 {
     let of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z + j * dims.k.w;
     var dots = vec4<f32>(0.0);
     for (var group = 0u; 4u * group < dims.dim; group++) {
-        let scaled = within(query(of_q, group, 0u, dims.dim), group, 0u, dims.dim) * dims.scale;
-        dots += scaled * within(key(of_k, group, 0u, dims.dim), group, 0u, dims.dim);
+        let of_query = within(query(of_q, group, 0u, dims.dim), group, 0u, dims.dim);
+        dots += of_query * within(key(of_k, group, 0u, dims.dim), group, 0u, dims.dim);
     }
     let of_g = dims.g.x + batch * dims.g.y + head * dims.g.z + i * dims.g.w;
     let of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z + j * dims.v.w;
@@ -111,7 +111,7 @@ fn of_score(batch: u32, head: u32, i: u32, j: u32) -> f32 {
         let given = within(gradient(of_g, group, 0u, dims.dim_v), group, 0u, dims.dim_v);
         products += given * within(value(of_v, group, 0u, dims.dim_v), group, 0u, dims.dim_v);
     }
-    let score = (dots.x + dots.y) + (dots.z + dots.w) + added(batch, head, i, j);
+    let score = ((dots.x + dots.y) + (dots.z + dots.w)) * dims.scale + added(batch, head, i, j);
     let dp = (products.x + products.y) + (products.z + products.w);
     let known = stats[(batch * dims.kv_heads * dims.group + head) * dims.queries + i];
     return weight(vec4<f32>(score), vec4<f32>(known.x), vec4<f32>(known.y)).x * (dp - known.z);

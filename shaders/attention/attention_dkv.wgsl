@@ -122,7 +122,7 @@ fn main(
 
     var at_key: array<u32, ROWS>;
     var j: array<u32, ROWS>; // keys past the end are computed as the last one
-    var scaled: array<vec4<f32>, ROWS * HELD * QUADS>;
+    var k_row: array<vec4<f32>, ROWS * HELD * QUADS>;
     var values: array<vec4<f32>, ROWS * HELD_V * QUADS>;
     var sums: array<vec4<f32>, ROWS * HELD * QUADS>;     // of the keys' gradients
     var sums_v: array<vec4<f32>, ROWS * HELD_V * QUADS>; // of the values' gradients
@@ -136,8 +136,7 @@ fn main(
             let group = own + h * team_size();
             //#unroll
             for (var quad = 0u; quad < QUADS; quad++) {
-                let of_key = within(key(of_k, group, quad, dims.dim), group, quad, dims.dim);
-                scaled[(r * HELD + h) * QUADS + quad] = of_key * dims.scale;
+                k_row[(r * HELD + h) * QUADS + quad] = within(key(of_k, group, quad, dims.dim), group, quad, dims.dim);
             }
         }
         let of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z + j[r] * dims.v.w;
@@ -193,7 +192,7 @@ fn main(
                         let elements = within(of_query, group, quad, dims.dim);
                         //#unroll
                         for (var r = 0u; r < ROWS; r++) {
-                            dots[4u * r + c] += scaled[(r * HELD + h) * QUADS + quad] * elements;
+                            dots[4u * r + c] += k_row[(r * HELD + h) * QUADS + quad] * elements;
                         }
                     }
                 }
@@ -228,7 +227,8 @@ fn main(
                     let e = products[4u * r + c];
                     dp[c] = (e.x + e.y) + (e.z + e.w);
                 }
-                scores = summed(scores, lane);
+                // Scaled last: operands that are rounded would make scores of the passes differ by more than their rounding.
+                scores = summed(scores, lane) * dims.scale;
                 dp = summed(dp, lane);
                 //#unroll
                 for (var c = 0u; c < 4u; c++) {
@@ -288,7 +288,7 @@ fn main(
                     let elements = within(of_query, group, quad, dims.dim);
                     //#unroll
                     for (var r = 0u; r < ROWS; r++) {
-                        dots[r] += scaled[(r * HELD + h) * QUADS + quad] * elements;
+                        dots[r] += k_row[(r * HELD + h) * QUADS + quad] * elements;
                     }
                 }
             }
@@ -312,7 +312,7 @@ fn main(
                 let found = summed(vec4<f32>((d.x + d.y) + (d.z + d.w), (e.x + e.y) + (e.z + e.w), 0.0, 0.0), lane);
                 let range = queries_of(j[r]);
                 if i >= range.x && i < range.y {
-                    let score = found.x + added(batch, head, i, j[r]);
+                    let score = found.x * dims.scale + added(batch, head, i, j[r]);
                     let p = weight(vec4<f32>(score), vec4<f32>(known.x), vec4<f32>(known.y)).x;
                     let ds = p * (found.y - known.z);
                     //#unroll

@@ -126,7 +126,7 @@ fn main(
     var i: array<u32, ROWS>;
     var head: array<u32, ROWS>;
     var known: array<vec4<f32>, ROWS>; // the row's statistics
-    var scaled: array<vec4<f32>, ROWS * HELD * QUADS>;
+    var q_row: array<vec4<f32>, ROWS * HELD * QUADS>;
     var given: array<vec4<f32>, ROWS * HELD_V * QUADS>; // the gradient of the result
     var sums: array<vec4<f32>, ROWS * HELD * QUADS>;
     //#unroll
@@ -142,8 +142,7 @@ fn main(
             let group = own + h * team_size();
             //#unroll
             for (var quad = 0u; quad < QUADS; quad++) {
-                let of_query = within(query(of_q, group, quad, dims.dim), group, quad, dims.dim);
-                scaled[(r * HELD + h) * QUADS + quad] = of_query * dims.scale;
+                q_row[(r * HELD + h) * QUADS + quad] = within(query(of_q, group, quad, dims.dim), group, quad, dims.dim);
             }
         }
         let of_g = dims.g.x + batch * dims.g.y + head[r] * dims.g.z + i[r] * dims.g.w;
@@ -192,7 +191,7 @@ fn main(
                     let elements = within(of_key, group, quad, dims.dim);
                     //#unroll
                     for (var r = 0u; r < ROWS; r++) {
-                        dots[4u * r + c] += scaled[(r * HELD + h) * QUADS + quad] * elements;
+                        dots[4u * r + c] += q_row[(r * HELD + h) * QUADS + quad] * elements;
                     }
                 }
             }
@@ -226,7 +225,8 @@ fn main(
                 let e = products[4u * r + c];
                 dp[c] = (e.x + e.y) + (e.z + e.w);
             }
-            scores = summed(scores, lane);
+            // Scaled last: operands that are rounded would make scores of the passes differ by more than their rounding.
+            scores = summed(scores, lane) * dims.scale;
             dp = summed(dp, lane);
             //#unroll
             for (var c = 0u; c < 4u; c++) {
@@ -273,7 +273,7 @@ fn main(
                 let elements = within(of_key, group, quad, dims.dim);
                 //#unroll
                 for (var r = 0u; r < ROWS; r++) {
-                    dots[r] += scaled[(r * HELD + h) * QUADS + quad] * elements;
+                    dots[r] += q_row[(r * HELD + h) * QUADS + quad] * elements;
                 }
             }
         }
@@ -297,7 +297,7 @@ fn main(
             let found = summed(vec4<f32>((d.x + d.y) + (d.z + d.w), (e.x + e.y) + (e.z + e.w), 0.0, 0.0), lane);
             let range = range_of(i[r], count);
             if j >= range.x && j < range.y && is_kept(batch, j) {
-                let score = found.x + added(batch, head[r], i[r], j);
+                let score = found.x * dims.scale + added(batch, head[r], i[r], j);
                 let p = weight(vec4<f32>(score), vec4<f32>(known[r].x), vec4<f32>(known[r].y)).x;
                 let ds = p * (found.y - known[r].z);
                 //#unroll

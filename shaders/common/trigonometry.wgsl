@@ -87,13 +87,27 @@ fn inverse_root(square: lanes) -> lanes {
     return fma(0.5 * root, fma(-square * root, root, lanes(1.0)), root);
 }
 
-// Numbers times this power of two, where `most` is the largest magnitude among them, have squares that neither overflow nor are lost.
+// The largest magnitude of numbers is small below 2^-32 and large above 2^32: their squares are lost or overflow. Numbers times
+// this power of two have squares that do neither.
 fn scale_of(most: lanes) -> lanes {
-    let upward = select(lanes(1.0), lanes(1.20892582e24), most < lanes(2.32830644e-10)); // 2^80 below 2^-32
-    return select(upward, lanes(8.27180613e-25), most > lanes(4.2949673e9)); // 2^-80 above 2^32
+    let upward = select(lanes(1.0), lanes(1.20892582e24), most < lanes(2.32830644e-10)); // 2^80
+    return select(upward, lanes(8.27180613e-25), most > lanes(4.2949673e9)); // 2^-80
 }
 
-// One over it.
+// The two factors of the scale: 2^30 and 2^50 for small numbers, 2^-4 and 2^-76 for large ones. Where `root` is one over the length
+// of scaled numbers, x outer (root inner) is x over their length before. Both factors are normal numbers, and the first product is
+// subnormal or infinite only if the second is, whatever the size of x.
+fn outer_of(most: lanes) -> lanes {
+    let upward = select(lanes(1.0), lanes(1.07374182e9), most < lanes(2.32830644e-10));
+    return select(upward, lanes(0.0625), most > lanes(4.2949673e9));
+}
+
+fn inner_of(most: lanes) -> lanes {
+    let upward = select(lanes(1.0), lanes(1.12589991e15), most < lanes(2.32830644e-10));
+    return select(upward, lanes(1.32348898e-23), most > lanes(4.2949673e9));
+}
+
+// One over the scale.
 fn unscale_of(most: lanes) -> lanes {
     let downward = select(lanes(1.0), lanes(8.27180613e-25), most < lanes(2.32830644e-10));
     return select(downward, lanes(1.20892582e24), most > lanes(4.2949673e9));

@@ -67,11 +67,11 @@ alias held = vec4<f32>;
 //#slot row_lanes default shared
 //#import across x=moments
 
-// The parts of the mean `origin + off`: its first 20 bits, and the rest. What joins such means then rounds distances between means,
-// and not one to an element.
+// The parts of the sum `origin + off`: its first 23 bits, and the rest. What joins such means then rounds distances between means,
+// and not one to an element; what is added to such a sum loses nothing to its size.
 // NOTE: bits are cut off, since compilers take the rest of a rounded sum for 0: they may simplify (a + b) - a to b.
 fn settled(origin: f32, off: f32) -> vec2<f32> {
-    let high = bitcast<f32>(bitcast<u32>(origin + off) & 0xfffffff0u);
+    let high = bitcast<f32>(bitcast<u32>(origin + off) & 0xfffffffeu);
     return vec2<f32>(high, (origin - high) + off);
 }
 
@@ -101,6 +101,7 @@ fn main(
     if CENTRED && part < groups {
         all.y = origin_of(value(at, part, 0u, length), length - part * WIDTH);
     }
+    var rest = 0.0; // of the sum of squared distances
     for (var first = part; first < groups; first += dims.lanes * HELD) {
         // Of the groups in registers: the distances to one of the lane's first elements, their mean, then the distances to that.
         var own: array<vec4<f32>, HELD * QUADS>;
@@ -136,8 +137,12 @@ fn main(
             }
         }
         let total = (squares.x + squares.y) + (squares.z + squares.w);
-        all = joined_moments(all, vec4<f32>(f32(count), settled(all.y, mean), total));
+        let more = joined_moments(vec4<f32>(all.xyz, 0.0), vec4<f32>(f32(count), settled(all.y, mean), total));
+        let square = settled(all.w, rest + more.w);
+        all = vec4<f32>(more.xyz, square.x);
+        rest = select(square.y, 0.0, square.x > 3.0e38); // of a sum that is infinite
     }
+    all.w += rest;
     all = across_moments(all, lane);
     if row >= dims.rows {
         return;

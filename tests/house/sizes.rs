@@ -13,7 +13,6 @@ const SHORT: &[(&str, &str)] = &[
     ("caps/assumptions.rs", "a type that only tests set"),
     ("caps/units.rs", "formatting that caps and machine share"),
     ("caps/robust_access.rs", "a type of its own"),
-    ("clifford/generate/trigonometry.rs", "the functions that exponentials and logarithms share"),
     ("clifford/layer/product/gradients.rs", "the gradients that both products return"),
     ("gpu/outcome.rs", "a type that recordings, staging slots and the count of uploads share"),
     ("gpu/prepared.rs", "a type that the plan cache and execution share"),

@@ -2,6 +2,7 @@
 
 use crate::attention::{CASES, Case, Data, Extra};
 use crate::attention_backward::{Known, Pass, scale};
+use crate::support;
 use crate::support::strided::Lay;
 use crate::support::values::{assert_ok, for_all_types};
 use tilewise::attention::{attention_backward, attention_bias_backward, attention_with_lse};
@@ -130,4 +131,29 @@ fn a_definition_of_large_scores_is_bounded_and_lets_no_nan_pass() {
     assert!(want.tolerance.iter().all(|&tolerance| (1.0..2.1).contains(&tolerance)), "{:?}", want.tolerance);
     assert!(!want.compare(&[f32::NAN; 2 * 64]).ok());
     assert!(!compare([(1.0, 0.0, -1.0)]).ok() && !compare([(f64::NAN, 0.0, -1.0)]).ok());
+}
+
+/// Scores of whole numbers are exact before they are scaled, in any order. The backward passes then compute what the forward pass did:
+/// a key that has the whole weight of a row has all of it, however large its score is.
+#[test]
+fn large_scores_are_those_of_the_forward_pass() {
+    const LENGTH: usize = 64;
+    const DIM: usize = 32;
+    let Some(gpu) = support::gpu() else { return };
+    // Each query is one of the keys, in another order: its score is far above all others.
+    let signs = Fill::Uniform.values::<f32>(LENGTH * DIM, 1);
+    let k: Vec<f32> = signs.iter().map(|x| if *x < 0.0 { -6.0 } else { 6.0 }).collect();
+    let of_query = |i: usize| (i * 37 + 5) % LENGTH;
+    let q: Vec<f32> = (0..LENGTH).flat_map(|i| k[of_query(i) * DIM..][..DIM].to_vec()).collect();
+    let [v, g] = [2, 3].map(|seed| Fill::Uniform.values::<f32>(LENGTH * DIM, seed));
+    let [q, k, v, grad] = [&q, &k, &v, &g].map(|x| gpu.tensor(x, [1, 1, LENGTH, DIM]).unwrap());
+    let options = AttentionOptions::new();
+    let (y, lse) = attention_with_lse(&q, &k, &v, &options).unwrap();
+    let of_v = attention_backward(&q, &k, &v, &y, &lse, &grad, &options).unwrap().v.to_vec().unwrap();
+    for i in 0..LENGTH {
+        for c in 0..DIM {
+            let (found, want) = (of_v[of_query(i) * DIM + c], g[i * DIM + c]);
+            assert!((found - want).abs() <= 1e-6 * want.abs(), "query {i}: {found:e}, not {want:e}");
+        }
+    }
 }

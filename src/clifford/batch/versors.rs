@@ -22,7 +22,8 @@ impl<T: Real> Multivectors<T> {
     /// As [`unary`](Self::unary).
     /// # Precision
     /// $\gamma_{t + 4}$ of each coefficient, for t blades. In an indefinite metric the bound grows as terms of the
-    /// square cancel. Coefficients are scaled by a power of two before they are squared, so no square overflows or vanishes.
+    /// square cancel. Coefficients are scaled by powers of two, so no square overflows or vanishes, and each coefficient of the result
+    /// is right, however small or large it is next to others.
     pub fn normalized(&self) -> Result<Self> {
         self.run(Function::Normalize, None, self.blades()).named("normalized")
     }
@@ -55,7 +56,8 @@ impl<T: Real> Multivectors<T> {
     /// # Precision
     /// For $0 \le \theta \le \pi / 2$, up to half a turn, $e^{\log m}$ is within 16 ulp of the largest coefficient of
     /// m. For larger angles, it is within 16 ulp of the largest coefficient of m and $\log m$: the translation across
-    /// the axis is divided by the sine, which is sensitive to the rounding of the angle near -1.
+    /// the axis is divided by the sine, which is sensitive to the rounding of the angle near -1. Rotor and translation may be of very
+    /// different sizes: no product between overflows or vanishes unless the result does.
     pub fn log(&self) -> Result<Self> {
         self.run(Function::Log(LogBranch::OfMotor), None, &self.signature().bivectors()).named("log")
     }

@@ -1,7 +1,5 @@
 //! Formulas: generated WGSL statements and result expressions.
 
-use super::trigonometry::SCALE_OF;
-use crate::clifford::algebra::blades::Blades;
 use crate::kernel::wgsl::{ABS, Block, Callee, Expression, MAX, Sum, name, number};
 use std::fmt::Display;
 
@@ -31,15 +29,6 @@ impl Formula {
     }
 }
 
-/// The quadratic form $\langle \tilde s s \rangle_{0}$ of coefficients `s`.
-pub(crate) fn square(s: &Blades) -> Expression {
-    let mut sum = Sum::default();
-    for (i, &blade) in s.masks().iter().enumerate() {
-        sum.push(s.signature().square(blade), numbered("s", i) * numbered("s", i));
-    }
-    sum.or(lanes(0.0))
-}
-
 /// The largest magnitude of values.
 pub(crate) fn most_of(values: &[Expression]) -> Expression {
     match values {
@@ -49,17 +38,6 @@ pub(crate) fn most_of(values: &[Expression]) -> Expression {
             let (first, second) = values.split_at(values.len() / 2);
             MAX.call([most_of(first), most_of(second)])
         }
-    }
-}
-
-/// Defines `s`, the coefficients `x` times the power of two `scale` that brings the largest, `most`, near 1. Squares of all that f32
-/// holds would overflow or vanish.
-pub(crate) fn define_scaled(lines: &mut Block, count: usize) {
-    let all: Vec<Expression> = (0..count).map(|i| numbered("x", i)).collect();
-    let most = lines.define("most", most_of(&all));
-    let scale = lines.define("scale", SCALE_OF.call([most]));
-    for (i, x) in all.into_iter().enumerate() {
-        lines.define(format!("s{i}"), &scale * x);
     }
 }
 

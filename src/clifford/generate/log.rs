@@ -1,7 +1,8 @@
 //! The formulas of logarithms of motors: the closed forms of `cpu/exponential.rs`, blade by blade.
 
-use super::formula::{Formula, lanes, most_of, numbered, squares, sum_expressions};
-use super::trigonometry::{ANGLE_OF, FALL_OF, INVERSE_ROOT, LENGTH_OF, SCALE_OF, SINC_OF, not_a_number};
+use super::formula::{Formula, lanes, numbered, squares, sum_expressions};
+use super::scaled::Scaled;
+use super::trigonometry::{ANGLE_OF, FALL_OF, INVERSE_ROOT, LENGTH_OF, SINC_OF, not_a_number};
 use crate::clifford::algebra::blades::Blades;
 use crate::clifford::algebra::function::LogBranch;
 use crate::clifford::algebra::product::Product;
@@ -25,18 +26,35 @@ pub(super) fn log_between(x: &Blades, y: &Blades, out: &Blades) -> Result<Formul
     check_even(x, "interpolate")?;
     check_even(y, "interpolate")?;
     let terms = Product::Geometric.terms(x, y)?.select(&x.signature().even())?;
+    let mut lines = Block::default();
+    define_unit(&rigid, x, &mut lines, "x");
+    define_unit(&rigid, y, &mut lines, "y");
     let mut sums = vec![Sum::default(); terms.out.len()];
     for term in &terms.terms {
         let reversed = reverse_sign(x.masks()[usize::from(term.x)]);
-        let product = numbered("x", term.x) * numbered("y", term.y);
+        let product = numbered("x_unit", term.x) * numbered("y_unit", term.y);
         sums[usize::from(term.out)].push(reversed * term.sign, product);
     }
-    let mut lines = Block::default();
     for (i, sum) in sum_expressions(sums).into_iter().enumerate() {
         lines.define(format!("m{i}"), sum);
     }
     let m = |blade: u8| terms.out.position(blade).map_or(lanes(0.0), |i| numbered("m", i));
     Ok(log_of(&rigid, out, LogBranch::Shortest, lines, m))
+}
+
+/// Defines `x_unit`, the coefficients of a motor `x` over its norm.
+fn define_unit(rigid: &RigidBlades, x: &Blades, lines: &mut Block, of: &str) {
+    let prefix = format!("{of}_");
+    let rotor = rigid.rotations.iter().chain([&0]).filter_map(|&blade| x.position(blade));
+    let rotor: Vec<Expression> = rotor.map(|i| numbered(of, i)).collect();
+    let scaled = Scaled::define(lines, &prefix, &rotor);
+    let square = lines.define(format!("{prefix}square"), squares(scaled.parts.iter().cloned()));
+    // A null motor becomes 0, whose logarithm is NaN.
+    let root = select(INVERSE_ROOT.call([&square]), lanes(0.0), square.equals(lanes(0.0)));
+    let unit = scaled.divisor(lines, &prefix, root);
+    for i in 0..x.len() {
+        lines.define(format!("{prefix}unit{i}"), unit.divide(numbered(of, i)));
+    }
 }
 
 /// Checks that a motor has even blades only.
@@ -57,19 +75,17 @@ fn log_of(
     m: impl Fn(u8) -> Expression,
 ) -> Formula {
     let parts: Vec<Expression> = rigid.rotations.iter().map(|&t| m(t)).chain([m(0)]).collect();
-    let most = lines.define("most", most_of(&parts));
-    let even = lines.define("even", SCALE_OF.call([most]));
-    let parts: Vec<Expression> =
-        parts.into_iter().enumerate().map(|(i, part)| lines.define(format!("s{i}"), &even * part)).collect();
-    let whole = lines.define("whole", squares(parts.into_iter()));
+    let rotor = Scaled::define(&mut lines, "", &parts);
+    let whole = lines.define("whole", squares(rotor.parts.iter().cloned()));
     let nothing = lines.define("nothing", whole.clone().equals(lanes(0.0)));
-    let scale = INVERSE_ROOT.call([whole]);
-    let scale = match branch {
-        LogBranch::OfMotor => scale,
-        LogBranch::Shortest => scale * select(lanes(1.0), lanes(-1.0), m(0).below(lanes(0.0))),
+    let root = INVERSE_ROOT.call([whole]);
+    let root = match branch {
+        LogBranch::OfMotor => root,
+        LogBranch::Shortest => root * select(lanes(1.0), lanes(-1.0), m(0).below(lanes(0.0))),
     };
-    let scale = lines.define("scale", scale);
-    let scaled = |blade: u8| &scale * (&even * m(blade));
+    // The translation may be far larger or smaller than the rotor.
+    let unit = rotor.divisor(&mut lines, "", root);
+    let scaled = |blade: u8| unit.divide(m(blade));
     let c = lines.define("c", scaled(0));
     let turns: Vec<Expression> = rigid
         .rotations
@@ -127,7 +143,8 @@ fn plane(rigid: &RigidBlades, lines: &mut Block) -> Vec<(u8, Expression)> {
 fn space(rigid: &RigidBlades, branch: LogBranch, lines: &mut Block) -> Vec<(u8, Expression)> {
     let [c, q, sine, theta, over, still] = ["c", "q", "sine", "theta", "over", "still"].map(name);
     let sinc = lines.define("sinc", SINC_OF.call([&theta, &sine]));
-    let bend = &q * &over * &over * &over * FALL_OF.call([&theta, &sinc, &c]);
+    // The factors from the smallest: no product is larger than q or the last.
+    let bend = &q * FALL_OF.call([&theta, &sinc, &c]) * &over * &over * &over;
     let bend = lines.define("bend", bend);
     let complement = |shift: &TranslationBlade| shift.complement.unwrap_or_default();
     let front = rigid.translations.iter().enumerate().map(|(j, shift)| {
@@ -165,11 +182,12 @@ fn axis(rigid: &RigidBlades, lines: &mut Block) {
     let complements: Vec<(usize, i8)> =
         rigid.translations.iter().map(|shift| shift.complement.unwrap_or_default()).collect();
     let [sine, still] = ["sine", "still"].map(name);
-    let shifts = squares((0..complements.len()).map(|j| numbered("n", j)));
-    let shift = lines.define("shift", LENGTH_OF.call([shifts]));
+    let shifts: Vec<Expression> = (0..complements.len()).map(|j| numbered("n", j)).collect();
+    let scaled = Scaled::define(lines, "shift_", &shifts);
+    let shift = lines.define("shift", squares(scaled.parts.iter().cloned()));
+    let unit = scaled.divisor(lines, "shift_", INVERSE_ROOT.call([&shift]));
     for (j, &(t, sign)) in complements.iter().enumerate() {
-        let n = numbered("n", j);
-        let along_shift = (if sign > 0 { -n } else { n }) / &shift;
+        let along_shift = unit.divide(if sign > 0 { -&shifts[j] } else { shifts[j].clone() });
         let first = lanes(if t == 0 { 1.0 } else { 0.0 });
         let without_turn = select(along_shift, first, shift.clone().equals(lanes(0.0)));
         lines.define(format!("axis{t}"), select(numbered("e", t) / &sine, without_turn, still.clone()));

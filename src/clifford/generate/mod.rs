@@ -9,4 +9,5 @@ pub(crate) mod function;
 mod log;
 mod norm;
 pub(crate) mod sandwich;
+mod scaled;
 pub(crate) mod trigonometry;

@@ -10,6 +10,8 @@ pub(super) const ANGLE_OF: Callee = Callee::new("angle_of", 20).imported("trigon
 pub(super) const LENGTH_OF: Callee = Callee::new("length_of", 6).imported("trigonometry");
 pub(super) const INVERSE_ROOT: Callee = Callee::new("inverse_root", 8).imported("trigonometry");
 pub(super) const SCALE_OF: Callee = Callee::new("scale_of", 0).imported("trigonometry");
+pub(super) const OUTER_OF: Callee = Callee::new("outer_of", 0).imported("trigonometry");
+pub(super) const INNER_OF: Callee = Callee::new("inner_of", 0).imported("trigonometry");
 pub(super) const UNSCALE_OF: Callee = Callee::new("unscale_of", 0).imported("trigonometry");
 /// NaN at run time: WGSL rejects a constant NaN.
 const NOT_A_NUMBER: Callee = Callee::new("not_a_number", 0).imported("trigonometry");
@@ -21,5 +23,16 @@ pub(super) fn not_a_number() -> Expression {
 
 /// All functions.
 #[cfg(test)]
-pub(crate) const ALL: [Callee; 9] =
-    [SINE_COSINE, SINC_OF, FALL_OF, ANGLE_OF, LENGTH_OF, INVERSE_ROOT, SCALE_OF, UNSCALE_OF, NOT_A_NUMBER];
+pub(crate) const ALL: [Callee; 11] = [
+    SINE_COSINE,
+    SINC_OF,
+    FALL_OF,
+    ANGLE_OF,
+    LENGTH_OF,
+    INVERSE_ROOT,
+    SCALE_OF,
+    OUTER_OF,
+    INNER_OF,
+    UNSCALE_OF,
+    NOT_A_NUMBER,
+];

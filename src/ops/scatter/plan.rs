@@ -8,19 +8,13 @@ use crate::caps::Caps;
 use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Layout, dim};
 use crate::ops::windows::JOINS;
-use crate::plan::{
-    Access, Dims, Draft, Flops, InWindows, NewStep, Plan, Problem, Region, Time, plan_in_windows,
-};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time, plan_in_windows};
 
 impl Problem for ScatterProblem {
     /// Sorts blocks of indices, merges them pairwise, finds where those of each slot begin, and adds.
     ///
     /// Operands: C, the indices, the values.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        // NOTE: windows of an output in another order are not proven to keep their numbers within 32 bits.
-        if !self.layouts[0].is_contiguous() {
-            return self.plan_of_one(caps);
-        }
         plan_in_windows(self, caps, JOINS)
     }
 }

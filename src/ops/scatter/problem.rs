@@ -175,9 +175,9 @@ impl ScatterProblem {
         let axes = merged((0..indices.rank()).rev().map(of_index));
         sort.rank = put(op, &axes, &mut sort.axes)?;
         // The axes of C: the strides of C and of the values. What is behind the indices' own axes is within.
-        let of_columns = |at: usize| match target {
-            Target::Rows { .. } => (c.shape()[at], [c.strides()[at], values.strides()[indices.rank()], 0]),
-            _ => (c.shape()[at], [c.strides()[at], values.strides()[at], 0]),
+        let of_columns = |at: usize| {
+            let own = if let Target::Rows { .. } = target { at - 1 + indices.rank() } else { at };
+            (c.shape()[at], [c.strides()[at], values.strides()[own], 0])
         };
         let of_slots = |at: usize| (c.shape()[at], [c.strides()[at], 0, 0]);
         let axes = rows_of(

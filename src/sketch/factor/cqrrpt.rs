@@ -178,7 +178,9 @@ impl<'a> Cqrrpt<'a> {
         let a = &input.a;
         let (gpu, [m, n]) = (a.gpu(), input::shape(OP, a)?);
         let (sketched, found) = pivoted(sketch, self.tolerance);
-        let factored = factor(a, &sketched, found)?;
+        let inverse = sketched.inverse(found);
+        let found = inverse.ncols();
+        let factored = factor(a, &sketched, &inverse)?;
         let Pivoted { pivots, units, .. } = sketched;
         let Some((q, triangle)) = factored else {
             let (q, r) = (gpu.empty([m, 0])?, gpu.empty([0, n])?);
@@ -256,13 +258,18 @@ fn permuted(a: &Tensor<f32>, pivots: &[usize]) -> Result<Tensor<f32>> {
     matmul(a, &host::upload(a.gpu(), order.as_ref())?)
 }
 
-/// Q and R of the first k pivot columns, preconditioned by the factored sketch. None if no column is left.
-fn factor(a: &Tensor<f32>, sketched: &Pivoted, k: usize) -> Result<Option<(Tensor<f32>, Mat<f64>)>> {
+/// Q and R of the first pivot columns, as many as `inverse` has, preconditioned by the factored sketch: `inverse` is that of its
+/// leading block. None if no column is left.
+fn factor(
+    a: &Tensor<f32>,
+    sketched: &Pivoted,
+    inverse: &Mat<f64>,
+) -> Result<Option<(Tensor<f32>, Mat<f64>)>> {
+    let k = inverse.ncols();
     if k == 0 {
         return Ok(None);
     }
     let (gpu, head) = (a.gpu(), sketched.r.get(..k, ..k));
-    let inverse = sketched.inverse(k);
     let mut q = matmul(a, &host::upload(gpu, inverse.as_ref())?)?;
     if sketched.diagonal(0) > MAX_UNREFINED * sketched.diagonal(k - 1) {
         // One refinement: the rest of A is small, so its product with the inverse is exact enough.

@@ -63,10 +63,12 @@ pub(super) fn pivoted_qr_of_units(a: MatRef<'_, f64>) -> Pivoted {
     Pivoted { factors, r, pivots, units }
 }
 
-/// The norms of the columns; 1 for a column of zeros.
+/// The norms of the columns; 1 for a column of zeros. A device may flush numbers below the smallest normal one to 0, so a column
+/// whose norm is below that counts as one of zeros. One over a norm is finite in f32.
 pub(super) fn lengths(a: MatRef<'_, f64>) -> Vec<f64> {
     let length = |j: usize| a.col(j).norm_l2();
-    (0..a.ncols()).map(length).map(|length| if length > 0.0 { length } else { 1.0 }).collect()
+    let is_normal = |length: f64| length >= f64::from(f32::MIN_POSITIVE);
+    (0..a.ncols()).map(length).map(|length| if is_normal(length) { length } else { 1.0 }).collect()
 }
 
 impl Pivoted {
@@ -76,9 +78,12 @@ impl Pivoted {
     }
 
     /// The inverse of the leading block of R, with its rows permuted by the pivots. A times this matrix is the leading
-    /// columns of Q.
+    /// columns of Q. It has fewer columns than asked for if more are beyond f32, as those of columns that are tiny next to others.
     pub(super) fn inverse(&self, size: usize) -> Mat<f64> {
         let inverse = inverse_of_upper(self.r.get(..size, ..size));
+        let is_finite = |&j: &usize| (0..=j).all(|i| inverse[(i, j)].abs() <= f64::from(f32::MAX));
+        let size = (0..size).take_while(is_finite).count();
+        let inverse = inverse.get(..size, ..size);
         let mut scattered = Mat::zeros(self.pivots.len(), size);
         for (row, &pivot) in self.pivots[..size].iter().enumerate() {
             scattered.row_mut(pivot).copy_from(inverse.row(row));

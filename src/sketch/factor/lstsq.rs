@@ -168,7 +168,9 @@ impl<'a> Solver<'a> {
         let pivoted = host::pivoted_qr_of_units(sa.as_ref());
         if pivoted.rank(options.rank_tolerance) == n {
             let inverse = pivoted.inverse(n);
-            return Ok(Self { a, b, inverse, start: pivoted.q().transpose() * sb });
+            if inverse.ncols() == n {
+                return Ok(Self { a, b, inverse, start: pivoted.q().transpose() * sb });
+            }
         }
         // Columns are judged by their own lengths, not as rounding of others that have larger units.
         let units = host::lengths(sa.as_ref());

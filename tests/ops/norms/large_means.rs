@@ -3,9 +3,13 @@
 use crate::support;
 use crate::support::values::values;
 use tilewise::ops::{self, BatchNorm, GroupNorm, LayerNorm, RunningStatistics};
-use tilewise::{Gpu, Tensor};
+use tilewise::{Fill, Gpu, Tensor};
 
 const MEANS: [f32; 5] = [10.0, 1e3, 1e5, 1e6, -1e6];
+
+/// The relative error of a variance, and that of one which is taken from one over the deviation, which is rounded.
+const VARIANCE: f64 = 3e-7;
+const OF_RSTD: f64 = VARIANCE + 1e-7;
 
 /// Elements about a mean, with a deviation of 0.1 or of some units in the last place.
 fn about(shape: &[usize], mean: f32) -> Vec<f32> {
@@ -20,11 +24,11 @@ fn moments(of: impl Iterator<Item = f32> + Clone) -> [f64; 2] {
 }
 
 /// The largest relative error of variances, and the largest error of the normalised elements.
-fn errors(units: &[Vec<f32>], variances: &[f32], y: &[Vec<f32>], eps: f64) -> [f64; 2] {
+fn errors(units: &[Vec<f32>], variances: &[f64], y: &[Vec<f32>], eps: f64) -> [f64; 2] {
     let mut worst = [0.0f64; 2];
     for ((unit, found), y) in units.iter().zip(variances).zip(y) {
         let [mean, variance] = moments(unit.iter().copied());
-        worst[0] = worst[0].max((f64::from(*found) / variance - 1.0).abs());
+        worst[0] = worst[0].max((found / variance - 1.0).abs());
         for (x, y) in unit.iter().zip(y) {
             let want = (f64::from(*x) - mean) / (variance + eps).sqrt();
             worst[1] = worst[1].max((f64::from(*y) - want).abs());
@@ -34,8 +38,12 @@ fn errors(units: &[Vec<f32>], variances: &[f32], y: &[Vec<f32>], eps: f64) -> [f
 }
 
 /// Variances from what a norm with epsilon 0 returns.
-fn variances(rstd: &Tensor<f32>) -> Vec<f32> {
-    rstd.to_vec().unwrap().into_iter().map(|rstd| rstd.powi(-2)).collect()
+fn variances(rstd: &Tensor<f32>) -> Vec<f64> {
+    wide(rstd).into_iter().map(|rstd| rstd.powi(-2)).collect()
+}
+
+fn wide(of: &Tensor<f32>) -> Vec<f64> {
+    of.to_vec().unwrap().into_iter().map(f64::from).collect()
 }
 
 fn rows_of(x: &[f32], length: usize) -> Vec<Vec<f32>> {
@@ -55,15 +63,15 @@ fn each(test: fn(&Gpu)) {
 #[test]
 fn layer_norms_of_short_and_long_rows_hold_what_variances_hold() {
     each(|gpu| {
-        for (length, mean) in [64, 1000, 9000].into_iter().flat_map(|n| MEANS.map(|mean| (n, mean))) {
+        for (length, mean) in [64, 1000, 9000, 300_000].into_iter().flat_map(|n| MEANS.map(|mean| (n, mean)))
+        {
             let x = about(&[3, length], mean);
             let norm = LayerNorm { eps: 0.0, ..LayerNorm::default() };
             let normed =
                 ops::layer_norm_with_statistics(&gpu.tensor(&x, [3, length]).unwrap(), norm).unwrap();
             let y = rows_of(&normed.y.to_vec().unwrap(), length);
             let [variance, y] = errors(&rows_of(&x, length), &variances(&normed.rstd), &y, 0.0);
-            let most = if length < 5000 { 1.5e-6 } else { 3e-6 }; // of the sums of a long row
-            assert!(variance < most && y < 6e-6, "{length} about {mean}: {variance:e}, {y:e}");
+            assert!(variance < OF_RSTD && y < 6e-6, "{length} about {mean}: {variance:e}, {y:e}");
         }
     });
 }
@@ -83,15 +91,15 @@ fn batch_norms_of_one_launch_and_of_three_hold_what_variances_hold() {
             let norm = BatchNorm { momentum: 1.0, ..BatchNorm::default() };
             let normed = ops::batch_norm_training(&a, Some(&running), norm).unwrap();
             let y = columns_of(&normed.y.to_vec().unwrap(), channels);
-            let found = normed.variance.to_vec().unwrap();
+            let found = wide(&normed.variance);
             let units = columns_of(&x, channels);
             let [variance, y] = errors(&units, &found, &y, f64::from(norm.eps));
-            assert!(variance < 1.5e-6 && y < 6e-6, "{rows} about {mean}: {variance:e}, {y:e}");
+            assert!(variance < VARIANCE && y < 6e-6, "{rows} about {mean}: {variance:e}, {y:e}");
             let unbiased = rows as f64 / (rows - 1) as f64;
-            let running = normed.running.unwrap().variance.to_vec().unwrap();
+            let running = wide(&normed.running.unwrap().variance);
             for (found, unit) in running.into_iter().zip(&units) {
                 let want = moments(unit.iter().copied())[1] * unbiased;
-                assert!((f64::from(found) / want - 1.0).abs() < 1.5e-6, "{rows} about {mean}: {found}");
+                assert!((found / want - 1.0).abs() < VARIANCE, "{rows} about {mean}: {found}");
             }
         }
     });
@@ -114,7 +122,47 @@ fn group_norms_hold_what_variances_hold() {
             };
             let y = units(&normed.y.to_vec().unwrap());
             let [variance, y] = errors(&units(&x), &variances(&normed.rstd), &y, 0.0);
-            assert!(variance < 1.5e-6 && y < 6e-6, "{shape:?} about {mean}: {variance:e}, {y:e}");
+            assert!(variance < OF_RSTD && y < 6e-6, "{shape:?} about {mean}: {variance:e}, {y:e}");
+        }
+    });
+}
+
+/// The gradient of a unit of a norm with epsilon 0 and without gamma.
+fn gradient(x: &[f32], g: &[f32]) -> Vec<f64> {
+    let [mean, variance] = moments(x.iter().copied());
+    let (n, rstd) = (x.len() as f64, variance.powf(-0.5));
+    let normed: Vec<f64> = x.iter().map(|x| (f64::from(*x) - mean) * rstd).collect();
+    let of_g = g.iter().map(|g| f64::from(*g)).sum::<f64>() / n;
+    let along = g.iter().zip(&normed).map(|(g, x)| f64::from(*g) * x).sum::<f64>() / n;
+    g.iter().zip(&normed).map(|(g, x)| rstd * (f64::from(*g) - of_g - x * along)).collect()
+}
+
+#[test]
+fn gradients_of_norms_are_as_exact_as_those_of_elements_about_zero() {
+    each(|gpu| {
+        for (length, mean) in
+            [64, 9000, 300_000].into_iter().flat_map(|n| [0.0, 1e3, 1e6].map(|mean| (n, mean)))
+        {
+            let [x, g] = [1, 2].map(|seed| Fill::Normal.values::<f32>(3 * length, seed));
+            let x: Vec<f32> = x.into_iter().map(|x| x + mean).collect();
+            let units = rows_of(&x, length).into_iter().zip(rows_of(&g, length));
+            let want = units.flat_map(|(x, g)| gradient(&x, &g)).collect::<Vec<f64>>();
+            let most = want.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+            let off = |found: &Tensor<f32>| {
+                let off = wide(found).into_iter().zip(&want).map(|(found, want)| (found - want).abs());
+                off.fold(0.0, f64::max) / most
+            };
+            let [a, b] = [&x, &g].map(|of| gpu.tensor(of, [3, length]).unwrap());
+            let norm = LayerNorm { eps: 0.0, ..LayerNorm::default() };
+            let normed = ops::layer_norm_with_statistics(&a, norm).unwrap();
+            let of_rows = ops::layer_norm_backward(&a, &normed, norm, &b).unwrap().x;
+            let norm = BatchNorm { eps: 0.0, ..BatchNorm::default() };
+            let normed = ops::batch_norm_training(&a.t(), None, norm).unwrap();
+            let of_columns = ops::batch_norm_training_backward(&a.t(), &normed, norm, &b.t()).unwrap().x;
+            for found in [of_rows, of_columns.t()] {
+                let off = off(&found);
+                assert!(off < VARIANCE, "{length} about {mean}: {off:e}");
+            }
         }
     });
 }

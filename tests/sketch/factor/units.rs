@@ -76,3 +76,46 @@ fn the_least_norm_is_that_of_the_units_that_were_given() {
     let off = (read(&found.x) - &want).norm_l2() / want.norm_l2();
     assert!(found.rank == 30 && off <= 1e-4, "rank {}, off by {off:e}", found.rank);
 }
+
+/// A device may flush numbers below the smallest normal one, so a column of them, relative to the largest, counts as one of zeros.
+#[test]
+fn columns_of_subnormal_size_count_as_zeros() {
+    let Some(gpu) = support::gpu() else { return };
+    let random = normal([700, 4], 1);
+    for (what, small) in [
+        ("subnormal", [1e-40, 0.0]),
+        ("the smallest", [1e-44, 0.0]),
+        // One over what the other column leaves of the second is beyond f32.
+        ("close to one another", [1e-35, 1e-4]),
+    ] {
+        // The first two columns depend on one another.
+        let (a, exact) = place(
+            &gpu,
+            &Mat::from_fn(700, 4, |i, j| match j {
+                0 => random[(i, 0)],
+                1 => 2.0 * random[(i, 0)],
+                2 => small[0] * random[(i, 1)],
+                _ => small[0] * (random[(i, 1)] + small[1] * random[(i, 2)]),
+            }),
+        );
+        let qr = cqrrpt(&a).unwrap();
+        let of_normal_size = small[0] > 1e-37;
+        assert!(qr.rank == 1 || of_normal_size && qr.rank <= 3, "{what}: rank {}", qr.rank);
+        let (q, r) = (read(&qr.q), read(&qr.r));
+        assert!(off_orthonormal(&qr.q) <= 1e-5, "{what}");
+        let back = q * r;
+        for (at, &column) in qr.pivots.iter().enumerate().filter(|&(_, &column)| column < 2 || of_normal_size)
+        {
+            let off = (0..700).map(|i| (back[(i, at)] - exact[(i, column)]).powi(2)).sum::<f64>().sqrt();
+            assert!(off <= 1e-3 * exact.col(column).norm_l2(), "{what}, column {column}: {off:e}");
+        }
+        if of_normal_size {
+            continue; // the solution may be beyond f32
+        }
+        let b: Vec<f32> = (0..700).map(|i| (3.0 * random[(i, 0)]) as f32).collect();
+        let found = lstsq(&a, &gpu.tensor(&b, [700]).unwrap()).unwrap();
+        let x = found.x.to_vec().unwrap();
+        assert!(x.iter().all(|x| x.is_finite()), "{what}: {x:?}");
+        assert!((x[0] + 2.0 * x[1] - 3.0).abs() <= 1e-4, "{what}: {x:?}");
+    }
+}
