@@ -3,6 +3,7 @@
 use crate::spectrum::{normal, off_orthonormal, place, read};
 use crate::support;
 use faer::Mat;
+use tilewise::Element;
 use tilewise::sketch::{Lstsq, cqrrpt, lstsq};
 
 const UNITS: [f64; 9] = [1e-18, 1e-9, 1e-6, 1.0, 1e3, 1e4, 1e6, 1e9, 1e18];

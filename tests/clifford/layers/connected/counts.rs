@@ -106,7 +106,8 @@ fn a_new_shape_or_algebra_compiles_no_new_product() {
         let weight = gpu.random([signature.paths().len(), 8, 4], Fill::Uniform, 3).unwrap();
         let product = LayerProduct::new(signature).norm(GradeNorm::None);
         let tile = *GemmKernel::Tiled.tiles().last().unwrap();
-        let connected = Connected::new(product, &operand(1), &operand(2), &weight).unwrap().tile(tile);
+        let (x, y) = (operand(1), operand(2));
+        let connected = Connected::new(product, &x, &y, &weight).unwrap().tile(tile);
         connected.run().unwrap();
         let plan = connected.plan().unwrap();
         plan.steps().iter().map(|step| step.kernel.clone()).collect::<HashSet<Kernel>>()
