@@ -119,7 +119,7 @@ fn a_new_shape_or_algebra_compiles_no_new_product() {
     new.retain(|kernel| !first.contains(kernel));
     // A device with many multiprocessors may take a product in parts, which another kernel sums.
     assert!(new.iter().all(|kernel| kernel.shader() == "gemm/reduce_splits"), "{new:?}");
-    assert_eq!((gpu.stats().pipelines - before) as usize, new.len());
+    assert_eq!(gpu.stats().pipelines - before, new.len() as u64);
 }
 
 /// What comes back through the weights would take more than 128 MiB: it comes in two parts, and the last rows are as those
