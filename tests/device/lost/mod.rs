@@ -50,6 +50,9 @@ fn every_call_on_a_real_device_that_is_marked_as_lost_says_so() {
 /// Nobody says that the device is lost. The call says so, or has only recorded work: then waiting for it does.
 #[test]
 fn every_call_on_a_destroyed_device_says_so_or_its_wait_does() {
+    if support::is_left_to_the_first_driver() {
+        return;
+    }
     let mut faults = Vec::new();
     for call @ (name, function) in calls::all() {
         let gpu = support::noop();
