@@ -52,7 +52,7 @@ fn attention_with_masks() {
             });
         }
     }
-    let Some(pair) = Pair::open() else { return };
+    let Some(pair) = Pair::on_the_first_driver() else { return };
     of_type::<f32>(&pair);
     of_type::<f16>(&pair);
 }
@@ -79,7 +79,7 @@ fn gradients_of_attention() {
             });
         }
     }
-    let Some(pair) = Pair::open() else { return };
+    let Some(pair) = Pair::on_the_first_driver() else { return };
     of_type::<f32>(&pair, Lay::Plain);
     of_type::<f32>(&pair, Lay::Odd);
     of_type::<f16>(&pair, Lay::Odd);
@@ -107,7 +107,7 @@ fn gradients_of_a_bias() {
             });
         }
     }
-    let Some(pair) = Pair::open() else { return };
+    let Some(pair) = Pair::on_the_first_driver() else { return };
     of_type::<f32>(&pair);
     of_type::<f16>(&pair);
     let x = pair.small.zeros::<f16>([5, 6, 33, 40]).unwrap();

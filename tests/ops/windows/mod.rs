@@ -31,6 +31,11 @@ impl Pair {
         Some(Self { small, large: support::adopted(|_| ())? })
     }
 
+    /// For operations of many kernels, whose windows are those of the plan on every driver.
+    fn on_the_first_driver() -> Option<Self> {
+        if support::is_left_to_the_first_driver() { None } else { Self::open() }
+    }
+
     /// What both compute.
     fn both<T: Element>(&self, what: &str, run: impl Fn(&Gpu) -> Result<Tensor<T>>) -> [Vec<T>; 2] {
         [&self.small, &self.large].map(|gpu| {

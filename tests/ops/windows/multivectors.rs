@@ -83,7 +83,7 @@ fn steerable_products_and_norms_of_rows() {
 
 #[test]
 fn functions_with_parameters_of_features() {
-    let Some(pair) = Pair::open() else { return };
+    let Some(pair) = Pair::on_the_first_driver() else { return };
     for function in 0..3 {
         each(&pair, &format!("function {function}"), 2e-4, |of| {
             let (x, g) = (of.of::<f32>(1)?, of.of::<f32>(3)?);
@@ -111,7 +111,7 @@ fn functions_with_parameters_of_features() {
 
 #[test]
 fn connected_products() {
-    let Some(pair) = Pair::open() else { return };
+    let Some(pair) = Pair::on_the_first_driver() else { return };
     for norm in [GradeNorm::None, GradeNorm::Rms] {
         let product = LayerProduct::new(PLANE).gate(Gate::GeluTanh).norm(norm);
         each(&pair, &format!("{norm:?}"), 2e-4, |of| {
@@ -126,7 +126,7 @@ fn connected_products() {
 
 #[test]
 fn steps_of_gradient_descent() {
-    let Some(pair) = Pair::open() else { return };
+    let Some(pair) = Pair::on_the_first_driver() else { return };
     pair.same("a step", |gpu| {
         let of = |seed| gpu.tensor(&values::<f32>(&[6001, 3], 1.0, seed), [6001, 3]);
         let mut layer = MvNormalization::new(PLANE, of(1)?)?;

@@ -45,7 +45,7 @@ fn operators_along_each_axis() {
 /// Five axes, of which a window has more than kernels step along: it is copied. A seed in a tensor belongs to every window.
 #[test]
 fn operators_of_many_axes_and_seeds_in_tensors() {
-    let Some(pair) = Pair::open() else { return };
+    let Some(pair) = Pair::on_the_first_driver() else { return };
     let shape = [3, 4, 6, 31, 20];
     let x = values::<f32>(&shape, 1.0, 1);
     for kind in KINDS {
