@@ -131,6 +131,8 @@ fn seen(caps: &Caps) -> &'static str {
         name if name.contains("RTX 4090") => "compiled for Ampere by Mesa's NAK",
         name if name.contains("RADV") => "compiled by Mesa's ACO",
         name if name.contains("B580") => "compiled by Mesa's ANV, by hand",
+        name if name.contains("H200") => "run and measured",
+        "" => "compiled by Tint, Chromium's compiler",
         _ if caps.device_type == DeviceType::Software => "run and measured",
         _ => "neither",
     }
