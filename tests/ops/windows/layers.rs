@@ -8,7 +8,7 @@ use tilewise::{AttentionOptions, CausalFrom, DType, Real, attention, f16};
 
 #[test]
 fn attention_of_many_batches() {
-    let Some(pair) = Pair::open() else { return };
+    let Some(pair) = Pair::on_the_first_driver() else { return };
     let shape = [5, 6, 33, 40];
     let [q, k, v] = [1, 2, 3].map(|seed| values::<f32>(&shape, 1.0, seed));
     let bias = values::<f32>(&[6, 33, 33], 1.0, 4);

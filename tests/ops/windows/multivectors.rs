@@ -13,7 +13,7 @@ const ROWS: [usize; 2] = [601, 21];
 
 #[test]
 fn products_of_many_multivectors() {
-    let Some(pair) = Pair::open() else { return };
+    let Some(pair) = Pair::on_the_first_driver() else { return };
     let blades = Signature::CL3.vectors();
     let (x, y) = (values::<f32>(&[3, 9001], 1.0, 1), values::<f32>(&[3, 9001], 1.0, 2));
     for (axis, shape) in [(BladeAxis::First, [3, 9001]), (BladeAxis::Last, [9001, 3])] {
@@ -76,7 +76,7 @@ fn steerable_products_and_norms_of_rows() {
             joined(&[forward.into_tensor().cast()?, backward.into_tensor().cast()?])
         });
     }
-    let Some(pair) = Pair::open() else { return };
+    let Some(pair) = Pair::on_the_first_driver() else { return };
     of_type::<f32>(&pair, 1e-4);
     of_type::<f16>(&pair, 2e-2);
 }

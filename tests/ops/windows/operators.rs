@@ -37,7 +37,7 @@ fn operators_along_each_axis() {
             }
         }
     }
-    let Some(pair) = Pair::open() else { return };
+    let Some(pair) = Pair::on_the_first_driver() else { return };
     of_type::<f32>(&pair);
     of_type::<f16>(&pair);
 }

@@ -85,7 +85,7 @@ fn norms_of_rows() {
             });
         }
     }
-    let Some(pair) = Pair::open() else { return };
+    let Some(pair) = Pair::on_the_first_driver() else { return };
     of_type::<f32>(&pair);
     of_type::<f16>(&pair);
     of_type::<bf16>(&pair);
@@ -153,7 +153,7 @@ fn of_channels<T: Real>(pair: &Pair, shape: [usize; 3], off: f64) {
 
 #[test]
 fn norms_of_channels() {
-    let Some(pair) = Pair::open() else { return };
+    let Some(pair) = Pair::on_the_first_driver() else { return };
     of_channels::<f32>(&pair, [61, 23, 24], 1e-4);
     of_channels::<f16>(&pair, [61, 41, 24], 5e-2);
     of_channels::<bf16>(&pair, [61, 41, 24], 2e-1);
@@ -209,7 +209,7 @@ fn losses_of_elements() {
             }
         }
     }
-    let Some(pair) = Pair::open() else { return };
+    let Some(pair) = Pair::on_the_first_driver() else { return };
     of_type::<f32>(&pair);
     of_type::<f16>(&pair);
 }
@@ -266,7 +266,7 @@ fn losses() {
                 .log_sums)
         });
     }
-    let Some(pair) = Pair::open() else { return };
+    let Some(pair) = Pair::on_the_first_driver() else { return };
     of_type::<f32>(&pair);
     of_type::<f16>(&pair);
 }
