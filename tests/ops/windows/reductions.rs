@@ -81,7 +81,7 @@ fn places() {
         pair.same("all equal", |gpu| ops::argmin(&gpu.tensor(&long[..150_000], [150_000])?, 0));
         pair.same("sum of i8 and others", |gpu| ops::max(&gpu.tensor(&long, [200_003])?, ..));
     }
-    let Some(pair) = Pair::open() else { return };
+    let Some(pair) = Pair::on_the_first_driver() else { return };
     of_type::<f32>(&pair);
     of_type::<f16>(&pair);
     of_type::<bf16>(&pair);
