@@ -353,3 +353,19 @@ fn the_error_of_the_smallest_window_names_an_axis() {
     assert!(matches!(found, Error::Limit { needed: 4800, allowed: 4096, .. }), "{found}");
     assert!(found.to_string().contains("a temporary buffer in bytes (slice along axis 2)"), "{found}");
 }
+
+/// Each window takes memory of the host.
+#[test]
+fn there_are_at_most_4096_windows() {
+    let mut caps = fixtures::lavapipe();
+    caps.limits.binding_bytes = 64 << 10;
+    let sum = |rows| {
+        let a = odd(&[rows, 15_001]);
+        ElementwiseProblem::of_one_type(Elementwise::ADD, &[&a; 2], &dense(a.shape()), DType::F32)?
+            .plan(&caps)
+    };
+    assert!(sum(4096).unwrap().steps().len() >= 4096);
+    let error = sum(4097).unwrap_err();
+    let is_expected = matches!(&error, Error::Limit { what, needed: 4097, allowed: 4096, .. } if what == "the number of windows");
+    assert!(is_expected, "{error}");
+}
