@@ -75,7 +75,7 @@ fn whole<T: Real + Operand<Sum = f32>>(
     causal: Option<CausalFrom>,
 ) -> Result<()> {
     let variant = if causal.is_some() { "whole, causal" } else { "whole" };
-    if !session.wants(variant) {
+    if !support::wants(variant) {
         return Ok(());
     }
     let gpu = &session.gpu;
@@ -100,7 +100,7 @@ fn whole<T: Real + Operand<Sum = f32>>(
 
 /// The gradients of attention, and their parts one by one.
 fn backward(session: &Session, length: usize, dim: usize) -> Result<()> {
-    if !session.wants("backward") {
+    if !support::wants("backward") {
         return Ok(());
     }
     let gpu = &session.gpu;
@@ -136,7 +136,7 @@ fn backward(session: &Session, length: usize, dim: usize) -> Result<()> {
 
 /// One query against many keys.
 fn decode<T: Real>(session: &Session, keys: usize, dim: usize) -> Result<()> {
-    if !session.wants("decode") {
+    if !support::wants("decode") {
         return Ok(());
     }
     let gpu = &session.gpu;

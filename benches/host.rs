@@ -1,7 +1,8 @@
 //! What operations cost the host, on wgpu's `noop` backend, which validates and computes nothing.
 //!
 //! One run is 1,000 operations of a shape seen before, whose results are dropped, and one wait. `TILEWISE_TABLE=text` or
-//! `json` prints the cost of one operation without criterion's statistics.
+//! `json` prints the cost of one operation without criterion's statistics, and `TILEWISE_ONLY=replay,frame` selects by the
+//! beginnings of names.
 
 mod support;
 
@@ -75,12 +76,13 @@ pub(crate) fn main() {
         ("frame with a product", 1, &product_in_a_frame),
         ("frame with a product of the frame before", 1, &dependent_frame),
     ];
+    let measured = || measured.iter().filter(|(name, ..)| support::wants(name));
     let output = Output::requested();
     if output.statistics {
         let mut criterion = criterion(20);
         let mut group = criterion.benchmark_group("host");
         group.throughput(Throughput::Elements(OPERATIONS.into()));
-        for (name, _, operation) in measured {
+        for (name, _, operation) in measured() {
             group.bench_function(format!("1000 times a {name}, one wait"), |bencher| {
                 bencher.iter(|| run(&gpu, operation));
             });
@@ -89,7 +91,7 @@ pub(crate) fn main() {
         criterion.final_summary();
     }
     if let Some(format) = output.table {
-        measured.iter().for_each(|measured| print(&gpu, measured, format));
+        measured().for_each(|measured| print(&gpu, measured, format));
     }
 }
 

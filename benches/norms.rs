@@ -54,7 +54,7 @@ fn each<T: Real>(session: &Session, log: usize) -> Result<()> {
 /// A layer norm or an RMS norm with gamma.
 fn of_rows<T: Real>(session: &Session, kind: NormKind, pass: NormPass, shape: [usize; 2]) -> Result<()> {
     let name = format!("{kind:?} {pass:?}");
-    if !session.wants(&name) {
+    if !support::wants(&name) {
         return Ok(());
     }
     let gpu = &session.gpu;
@@ -85,7 +85,7 @@ fn of_rows<T: Real>(session: &Session, kind: NormKind, pass: NormPass, shape: [u
 /// A layer norm or an RMS norm of a sum, which is stored too.
 fn of_sums<T: Real>(session: &Session, kind: NormKind, shape: [usize; 2]) -> Result<()> {
     let name = format!("{kind:?} Residual");
-    if !session.wants(&name) {
+    if !support::wants(&name) {
         return Ok(());
     }
     let gpu = &session.gpu;
@@ -112,7 +112,7 @@ fn of_channels<T: Real>(
     groups: usize,
 ) -> Result<()> {
     let name = format!("{pass:?}");
-    if !session.wants(&name) {
+    if !support::wants(&name) {
         return Ok(());
     }
     let gpu = &session.gpu;

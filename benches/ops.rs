@@ -40,13 +40,13 @@ pub(crate) fn main() -> ExitCode {
     support::main(|session| {
         let mut ok = true;
         for size in session.sizes(64, &SIZES)? {
-            for case in operations::<f32>().into_iter().filter(|(name, ..)| session.wants(name)) {
+            for case in operations::<f32>().into_iter().filter(|(name, ..)| support::wants(name)) {
                 ok &= ran(case.0, size, measure(&session, size, case));
             }
-            for case in operations::<f16>().into_iter().filter(|(name, ..)| session.wants(name)) {
+            for case in operations::<f16>().into_iter().filter(|(name, ..)| support::wants(name)) {
                 ok &= ran(case.0, size, measure(&session, size, case));
             }
-            for case in CHOICES.into_iter().filter(|(name, ..)| session.wants(name)) {
+            for case in CHOICES.into_iter().filter(|(name, ..)| support::wants(name)) {
                 ok &= ran(case.0, size, choose::<f32>(&session, size, case));
                 ok &= ran(case.0, size, choose::<f16>(&session, size, case));
             }

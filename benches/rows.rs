@@ -47,12 +47,12 @@ fn each<T: Real>(session: &Session, shape: [usize; 2], axis: usize) -> Result<()
         ReduceFunction::Product,
         ReduceFunction::Variance { correction: 1 },
     ] {
-        if session.wants(&format!("{function:?}")) {
+        if support::wants(&format!("{function:?}")) {
             reduction::<T>(session, function, shape, axis)?;
         }
     }
     for function in SoftmaxFunction::ALL {
-        if session.wants(&format!("{function:?}")) {
+        if support::wants(&format!("{function:?}")) {
             softmax::<T>(session, function, shape, axis)?;
         }
     }

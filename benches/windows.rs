@@ -38,7 +38,7 @@ pub(crate) fn main() -> ExitCode {
             let bytes = mebibytes << 20;
             let limited = Session { gpu: limited(&session.gpu, bytes as u64 / 8)?, testing: session.testing };
             let x = limited.gpu.random::<f32>([bytes / 4 / ROW, ROW], Fill::Uniform, 1)?;
-            for (name, run) in OPERATIONS.into_iter().filter(|(name, _)| session.wants(name)) {
+            for (name, run) in OPERATIONS.into_iter().filter(|(name, _)| support::wants(name)) {
                 ok &= ran(name, mebibytes, measure(&limited, &x, (name, run)));
             }
         }

@@ -50,6 +50,11 @@ pub(crate) struct Session {
     pub(crate) testing: bool,
 }
 
+/// Whether `TILEWISE_ONLY`, a list of beginnings of names, selects this case; unset, it selects all.
+pub(crate) fn wants(case: &str) -> bool {
+    std::env::var("TILEWISE_ONLY").map_or(true, |only| only.split(',').any(|name| case.starts_with(name)))
+}
+
 impl Session {
     /// Whether the device is a CPU.
     pub(crate) fn is_software(&self) -> bool {
@@ -68,11 +73,6 @@ impl Session {
         } else {
             peak::measure(&self.gpu)
         }
-    }
-
-    /// Whether `TILEWISE_ONLY`, a list of beginnings of names, selects this case; unset, it selects all.
-    pub(crate) fn wants(&self, case: &str) -> bool {
-        std::env::var("TILEWISE_ONLY").map_or(true, |only| only.split(',').any(|name| case.starts_with(name)))
     }
 
     /// The sizes: `tested` in tests, `TILEWISE_SIZES` if it is set, or else the default for this device.

@@ -255,7 +255,7 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
             let view = c.as_view();
             check_same_gpu(OP, gpu, view.gpu())?;
             let problem = self.product.problem(&view.layout, C::DTYPE)?;
-            if [*a, *b].into_iter().chain(self.product.extras()).any(|x| view.shares_buffer(&x)) {
+            if [a, b].into_iter().chain(self.product.extras()).any(|x| view.shares_buffer(x)) {
                 return Err(Error::input("matmul: the output", "it shares its buffer with an operand"));
             }
             c.check_unshared(OP)?;

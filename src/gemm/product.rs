@@ -54,14 +54,14 @@ impl<'a> Product<'a> {
     /// The device of all operands.
     pub(super) fn gpu(&self) -> Result<&'a Gpu> {
         let gpu = self.a.gpu();
-        let mut others = [self.b].into_iter().chain(self.extras());
+        let mut others = [&self.b].into_iter().chain(self.extras());
         others.try_for_each(|other| check_same_gpu(OP, gpu, other.gpu()))?;
         Ok(gpu)
     }
 
     /// The operands of the epilogue, in the order of plans.
-    pub(super) fn extras(&self) -> impl Iterator<Item = View<'a>> {
-        self.bias.map(|(_, bias)| bias).into_iter().chain(self.residual)
+    pub(super) fn extras(&self) -> impl Iterator<Item = &View<'a>> {
+        self.bias.iter().map(|(_, bias)| bias).chain(&self.residual)
     }
 
     /// The layout of the whole B; contiguous if half of it is generated.
@@ -97,13 +97,13 @@ impl<'a> Product<'a> {
 
     /// Computes the product into `c`.
     pub(super) fn run(&self, gpu: &Gpu, problem: &GemmProblem, c: View<'_>) -> Result<()> {
-        let operands: Vec<_> = [self.a, self.b, c].into_iter().chain(self.extras()).collect();
+        let operands: Vec<_> = [self.a, self.b, c].into_iter().chain(self.extras().copied()).collect();
         gpu.run(problem, &operands, &self.numbers(problem))
     }
 
     /// Computes the product into a new buffer.
     pub(super) fn make(&self, gpu: &Gpu, problem: &GemmProblem) -> Result<Allocation> {
-        let inputs: Vec<_> = [self.a, self.b].into_iter().chain(self.extras()).collect();
+        let inputs: Vec<_> = [self.a, self.b].into_iter().chain(self.extras().copied()).collect();
         let [c] = gpu.compute(problem, &inputs, &self.numbers(problem))?;
         Ok(c)
     }

@@ -39,6 +39,19 @@ impl BoundWindow {
         Self { storage, window, access, part, since: 0 }
     }
 
+    /// The same window for an operation that begins at this sequence.
+    pub(super) fn begun_at(self, sequence: u64) -> Self {
+        match self.access {
+            WindowUse::Overwrite { .. } => Self { access: WindowUse::Overwrite { begun: sequence }, ..self },
+            WindowUse::Read | WindowUse::Write => self,
+        }
+    }
+
+    /// Whether the launch may read what was there before the operation.
+    pub(super) fn may_read_before(&self) -> bool {
+        !matches!(self.access, WindowUse::Overwrite { .. })
+    }
+
     /// How the launch uses the storage, for taken work.
     pub(super) fn taken_access(&self) -> Access {
         if self.access == WindowUse::Read { Access::Reads } else { Access::Writes }

@@ -59,7 +59,10 @@ impl ContentState {
 
     /// Records that a recording uses the storage.
     pub(super) fn note_use(&self, recording: u64) {
-        self.last_use.fetch_max(recording, Ordering::Relaxed);
+        // NOTE: most uses are not the first of a recording, and a load costs less than an exchange.
+        if self.last_use() < recording {
+            self.last_use.fetch_max(recording, Ordering::Relaxed);
+        }
     }
 
     /// Number of the last recording that uses the storage.

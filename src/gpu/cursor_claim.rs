@@ -24,7 +24,7 @@ pub(crate) enum Filling {
 impl Gpu {
     /// A cursor whose word this is from now on, the only element of a new tensor of i32 that contains 0.
     pub(crate) fn cursor(&self, word: &View<'_>, capacity: usize) -> Arc<Cursor> {
-        word.pooled().storage().cursor.get_or_init(|| Arc::new(Cursor::new(capacity))).clone()
+        word.storage().cursor.get_or_init(|| Arc::new(Cursor::new(capacity))).clone()
     }
 
     /// Claims the position with this word for work that is recorded now and advances it by `new`. What is recorded by now
@@ -40,7 +40,7 @@ impl Gpu {
         word: &View<'_>,
         new: usize,
     ) -> Result<Claim> {
-        self.claim_of(op, cursor, word.pooled().storage(), new)
+        self.claim_of(op, cursor, word.storage(), new)
     }
 
     /// As [`claim`](Self::claim).
@@ -91,11 +91,6 @@ impl Gpu {
         }
     }
 
-    /// Whether a storage is the word of a cursor in the closure of a `capture`: the runs see to its contents.
-    pub(super) fn is_word_of_runs(&self, storage: &Storage) -> bool {
-        storage.cursor.get().is_some() && self.is_capturing()
-    }
-
     /// What attention to the positions that are filled reads of `whole`, or an append to them writes, with the positions along
     /// `axis`. In a capture, each run knows it.
     pub(crate) fn filled_part(&self, cursor: &Arc<Cursor>, whole: &View<'_>, axis: usize) -> Part {
@@ -130,7 +125,7 @@ impl Gpu {
             _ => return Filling::Once,
         };
         drop(state);
-        let is_own = work.allocated().contains(&buffer.pooled().storage().buffer);
+        let is_own = work.allocated().contains(&buffer.storage().buffer);
         if is_own { Filling::Once } else { Filling::EveryRun }
     }
 

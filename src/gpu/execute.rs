@@ -124,14 +124,16 @@ impl Gpu {
         prepared.check_own(parameters.iter().filter(|to| to.access != Access::Write), inputs, scalars);
         self.note_operands(inputs.iter());
         let mut inputs = inputs.iter();
-        let operand = |to: &Parameter| match to.access {
-            Access::Write => Ok(OperandBuffer::New(None)),
-            Access::Read | Access::Update => {
-                let missing = || Error::device(format!("{}: an operand is missing", prepared.plan.op()));
-                Ok(OperandBuffer::Supplied(inputs.next().ok_or_else(missing)?.bind()))
-            }
-        };
-        let mut operands = parameters.iter().map(operand).collect::<Result<Vec<_>>>()?;
+        let mut operands = Vec::with_capacity(parameters.len());
+        for to in parameters {
+            operands.push(match to.access {
+                Access::Write => OperandBuffer::New(None),
+                Access::Read | Access::Update => {
+                    let missing = || Error::device(format!("{}: an operand is missing", prepared.plan.op()));
+                    OperandBuffer::Supplied(inputs.next().ok_or_else(missing)?.bind())
+                }
+            });
+        }
         self.launch_all(&prepared, Outputs::New, &mut operands, scalars)?;
         self.inner.captures.add(std::slice::from_ref(&prepared.plan));
         let allocation = operands.into_iter().filter_map(|operand| match operand {
@@ -159,12 +161,16 @@ impl Gpu {
             if let OperandBuffer::Supplied(binding) = operand {
                 let access =
                     if to.access == Access::Read { StorageAccess::Reads } else { StorageAccess::Writes };
-                self.bring_word(plan.op(), binding.storage())?;
-                if access == StorageAccess::Writes {
-                    self.check_no_word(plan.op(), binding.storage())?;
+                let storage = binding.storage();
+                let is_word = storage.cursor.get().is_some();
+                if is_word {
+                    self.bring_word(plan.op(), storage)?;
                 }
-                self.check_taken(plan.op(), (&**binding.storage(), access), OwnScope::IsOrdered)?;
-                if !self.is_word_of_runs(binding.storage()) {
+                if is_word && access == StorageAccess::Writes {
+                    self.check_no_word(plan.op(), storage)?;
+                }
+                self.check_taken(plan.op(), (&**storage, access), OwnScope::IsOrdered)?;
+                if !(is_word && self.is_capturing()) {
                     binding.check()?;
                 }
             }

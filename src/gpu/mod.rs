@@ -67,6 +67,7 @@ mod replay_display;
 mod replay_input;
 mod replay_kept;
 mod replay_launches;
+mod replay_uses;
 mod ring;
 mod same_gpu;
 mod scope;

@@ -30,7 +30,11 @@ impl Part {
 
     /// At least the elements of this layout, for an operand that is read, or perhaps written.
     pub(super) fn of(layout: &Layout, dtype: DType) -> Self {
-        let bytes = layout.bytes(dtype);
+        Self::within(layout.bytes(dtype), layout, dtype)
+    }
+
+    /// As [`of`](Self::of), of a layout that spans these bytes.
+    pub(super) fn within(bytes: Range<u64>, layout: &Layout, dtype: DType) -> Self {
         let has_gaps = (layout.len() as u64).saturating_mul(dtype.size() as u64) < bytes.end - bytes.start;
         if has_gaps { Self::Elements(Arc::new((*layout, dtype))) } else { Self::Bytes(bytes) }
     }

@@ -87,15 +87,15 @@ impl Recording {
         self.launches += 1;
     }
 
-    /// Appends a run of a replay.
+    /// Appends a run of a replay, which begins at this sequence.
     pub(super) fn push_replay(
         &mut self,
         launches: &Arc<Launches>,
         bindings: Arc<Bindings>,
-        bound: impl IntoIterator<Item = BoundWindow>,
+        bound: Vec<BoundWindow>,
         (sequence, reports): (u64, u64),
     ) {
-        let bound = self.push_bound(bound, sequence);
+        let bound = self.push_bound(bound.into_iter().map(|bound| bound.begun_at(sequence)), sequence);
         self.launches += launches.len();
         let work = Work::Replay { launches: launches.clone(), bindings };
         self.items.push(Item { work, bound, sequence, reports });
@@ -133,8 +133,7 @@ impl Recording {
     /// Reason why the item at `at` cannot run, if one of its inputs was never computed.
     fn missing_input(&self, at: usize) -> Option<Reason> {
         let item = &self.items[at];
-        let is_input = |bound: &&BoundWindow| !matches!(bound.access, WindowUse::Overwrite { .. });
-        let mut inputs = self.bound[item.bound.clone()].iter().filter(is_input);
+        let mut inputs = self.bound[item.bound.clone()].iter().filter(|bound| bound.may_read_before());
         inputs.find_map(|bound| {
             let reader = Reader { sequence: item.sequence, reports: item.reports, since: bound.since };
             bound.storage.contents.failure_before(reader, &bound.part)

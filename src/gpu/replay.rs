@@ -1,27 +1,25 @@
 //! [`Replay`]: captured launches, and their runs.
 
-use super::bound_window::{BoundWindow, WindowUse};
-use super::captured::{CapturedUse, UseKind};
 use super::content_state::reports;
 use super::cursor::Claim;
 use super::element_writer::ElementWriter;
 use super::error_scope::in_error_scope;
-use super::part::Part;
 use super::pooled_buffer::PooledBuffer;
 use super::replay_bound::BoundInputs;
-use super::replay_input::{Input, LastInput};
+use super::replay_input::{Input, RunInput};
 use super::replay_kept::{Kept, Word};
 use super::replay_launches::{Bindings, Launches};
+use super::replay_uses::RunUses;
 use super::same_gpu::check_same_gpu;
 use super::scope::{OwnScope, Sink};
-use super::storage::{Access, Storage, note_uses};
+use super::storage::note_uses;
 use super::tensor_pool::HoldsBuffers;
 use super::view::View;
 use super::write::SeenBy;
 use crate::error::call;
 use crate::layout::{Element, Layout};
 use crate::{Error, Result};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// The function that errors of a run name.
 const OP: &str = "Replay::run";
@@ -48,10 +46,14 @@ pub struct Replay<R> {
     launches: Arc<Launches>,
     /// The inputs that the launches were captured with, in storages that stand for those of the runs.
     captured_inputs: Vec<Input>,
-    /// The inputs of the last run; before the first run those of the capture.
-    inputs: Vec<LastInput>,
+    /// The inputs of the last run that succeeded; before it those of the capture.
+    inputs: Vec<RunInput>,
+    /// Their bind groups, unless they were dropped.
+    bindings: Weak<Bindings>,
     bound: Arc<BoundInputs>,
     pub(super) kept: Kept,
+    /// What a run uses.
+    uses: RunUses,
     /// The positions that a run reads or advances.
     words: Vec<Word>,
 }
@@ -68,12 +70,14 @@ impl<R> Replay<R> {
             (launches, Bindings::new(captured, [&captured_inputs, inputs], device))
         });
         let (launches, bindings) = created.map_err(|error| gpu.cause_of(error))?;
-        let (launches, bound) = (Arc::new(launches), Arc::<BoundInputs>::default());
-        bound.add(&Arc::new(bindings));
+        let (launches, bindings) = (Arc::new(launches), Arc::new(bindings));
+        let bound = Arc::<BoundInputs>::default();
+        bound.add(&bindings);
         let holder: Arc<dyn HoldsBuffers> = bound.clone();
         gpu.inner.pool.add_replay(Arc::downgrade(&holder));
-        let (inputs, words) = (inputs.iter().map(Input::last).collect(), kept.words());
-        Ok(Self { outputs, launches, captured_inputs, inputs, bound, kept, words })
+        let (inputs, words) = (inputs.iter().map(Input::without_buffer).collect(), kept.words());
+        let (uses, bindings) = (RunUses::new(&kept.uses, &captured_inputs), Arc::downgrade(&bindings));
+        Ok(Self { outputs, launches, captured_inputs, inputs, bindings, bound, kept, uses, words })
     }
 
     /// Records one run that reads these inputs: for each input of the capture, the same tensor, or another one of the
@@ -92,13 +96,15 @@ impl<R> Replay<R> {
     pub fn run(&mut self, inputs: &[View<'_>]) -> Result<&R> {
         call(OP, || {
             self.kept.gpu.inner.status.check()?;
-            let (inputs, is_last, bindings) = self.bind(inputs)?;
-            let claims = self.claims(&inputs)?;
-            self.record(&inputs, bindings, &claims)?;
+            let (bindings, new) = self.bind(inputs)?;
+            let run = (inputs, new.as_deref().unwrap_or(&self.inputs));
+            let claims = self.claims(inputs)?;
+            let latest = new.is_some().then(|| Arc::downgrade(&bindings));
+            self.record(run, bindings, &claims)?;
             claims.into_iter().for_each(Claim::commit);
             self.kept.gpu.inner.captures.add(&self.kept.captured.plans);
-            if is_last == IsLast::No {
-                self.inputs = inputs.iter().map(Input::last).collect();
+            if let (Some(inputs), Some(bindings)) = (new, latest) {
+                (self.inputs, self.bindings) = (inputs, bindings);
             }
             Ok(())
         })?;
@@ -182,18 +188,19 @@ impl<R> Replay<R> {
         &self.captured_inputs
     }
 
-    /// These inputs, whether they are those of the last run, and their bind groups.
-    fn bind(&self, views: &[View<'_>]) -> Result<(Vec<Input>, IsLast, Arc<Bindings>)> {
+    /// The bind groups for these inputs, and what to remember of them; None if they are those of the last run.
+    fn bind(&self, views: &[View<'_>]) -> Result<(Arc<Bindings>, Option<Vec<RunInput>>)> {
         if views.len() != self.captured_inputs.len() {
             let why = format!("it was captured with {}, not {}", self.captured_inputs.len(), views.len());
             return Err(Error::input(format!("{OP}: the inputs"), why));
         }
         views.iter().try_for_each(|view| check_same_gpu(OP, &self.kept.gpu, view.gpu()))?;
-        let inputs: Vec<Input> = views.iter().map(View::as_input).collect();
-        if self.inputs.iter().zip(&inputs).all(|(known, input)| known.is(input)) {
-            let bindings = self.bindings(&inputs)?;
-            return Ok((inputs, IsLast::Yes, bindings));
+        if self.inputs.iter().zip(views).all(|(known, view)| known.is(view))
+            && let Some(bindings) = self.bindings.upgrade()
+        {
+            return Ok((bindings, None));
         }
+        let inputs: Vec<Input> = views.iter().map(View::as_input).collect();
         for (at, (captured, input)) in self.captured_inputs.iter().zip(&inputs).enumerate() {
             captured.check(at, input)?;
         }
@@ -202,8 +209,7 @@ impl<R> Replay<R> {
                 "it lies in a buffer that the replay writes to: copy it, or take turns with a second replay";
             return Err(Error::input(format!("{OP}: input {at}"), why));
         }
-        let bindings = self.bindings(&inputs)?;
-        Ok((inputs, IsLast::No, bindings))
+        Ok((self.bindings(&inputs)?, Some(inputs.iter().map(Input::without_buffer).collect())))
     }
 
     /// The bind groups for these inputs.
@@ -220,39 +226,39 @@ impl<R> Replay<R> {
     }
 
     /// Claims the positions that a run with these inputs advances. Those that it only reads have the host's number.
-    fn claims(&self, inputs: &[Input]) -> Result<Vec<Claim>> {
+    fn claims(&self, inputs: &[View<'_>]) -> Result<Vec<Claim>> {
         let gpu = &self.kept.gpu;
         if !self.words.is_empty() && gpu.is_capturing() {
             return Err(Error::input(OP, IN_A_CAPTURE));
         }
-        let (advanced, read): (Vec<&Word>, Vec<&Word>) = self.words.iter().partition(|word| word.new > 0);
-        let read = inputs.iter().map(|input| &input.storage).chain(read.iter().map(|word| &word.storage));
-        read.into_iter().try_for_each(|storage| gpu.bring_word(OP, storage))?;
-        let claim = |word: &Word| gpu.claim_of(OP, &word.cursor, &word.storage, word.new);
-        advanced.into_iter().map(claim).collect()
+        let read = self.words.iter().filter(|word| word.new == 0).map(|word| &word.storage);
+        inputs.iter().map(View::storage).chain(read).try_for_each(|storage| gpu.bring_word(OP, storage))?;
+        let advanced = self.words.iter().filter(|word| word.new > 0);
+        advanced.map(|word| gpu.claim_of(OP, &word.cursor, &word.storage, word.new)).collect()
     }
 
     /// Records a run with these inputs, which are bound.
-    fn record(&self, inputs: &[Input], bindings: Arc<Bindings>, claims: &[Claim]) -> Result<()> {
+    fn record(
+        &self,
+        inputs: (&[View<'_>], &[RunInput]),
+        bindings: Arc<Bindings>,
+        claims: &[Claim],
+    ) -> Result<()> {
         let gpu = &self.kept.gpu;
         if self.launches.len() == 0 {
             return Ok(());
         }
-        let at_positions = self.at_positions(claims);
-        let all = || self.uses(inputs, &at_positions);
-        let uses = all().map(|(storage, kind, _)| {
-            (&**storage, if kind == UseKind::Reads { Access::Reads } else { Access::Writes })
-        });
+        let bound = self.uses.of_run(inputs, claims);
+        let uses = bound.iter().map(|bound| (&*bound.storage, bound.taken_access()));
         for used in uses.clone() {
             gpu.check_taken(OP, used, OwnScope::IsOrdered)?;
         }
         let reports = reports();
-        for (storage, _, part) in all().filter(|(_, kind, _)| *kind != UseKind::Overwrites) {
-            storage.contents.check(part)?;
+        for bound in bound.iter().filter(|bound| bound.may_read_before()) {
+            bound.storage.contents.check(&bound.part)?;
         }
         let mut state = gpu.lock_ordered(OP, uses.clone())?;
         let sequence = state.next_sequence();
-        let bound = all().map(|(storage, kind, part)| kind.bound((storage, part), sequence));
         let counts = &self.kept.captured.counts;
         if let Some(scope) = state.scope() {
             let Sink::Recording(recording) = &mut scope.sink else {
@@ -267,55 +273,6 @@ impl<R> Replay<R> {
         state.open.seconds += self.seconds();
         state.counts.add_all(counts);
         gpu.submit_if_full(state)
-    }
-
-    /// What a run with these claims reads and fills of caches.
-    fn at_positions(&self, claims: &[Claim]) -> Vec<CapturedUse> {
-        let of_run = |used: &CapturedUse| {
-            let Part::Positions(positions) = &used.part else { return None };
-            let claim = claims.iter().find(|claim| claim.is_of(&positions.cursor));
-            let filled = claim.map_or_else(|| positions.cursor.filled(), Claim::filled);
-            let range = if used.kind == UseKind::Reads { 0..filled.start } else { filled };
-            let (storage, part) = (used.storage.clone(), Part::at(positions, range));
-            Some(CapturedUse { storage, kind: used.kind, part })
-        };
-        self.kept.uses.iter().filter_map(of_run).collect()
-    }
-
-    /// The storages that a run with these inputs uses, how, and what of them at most.
-    fn uses<'a>(
-        &'a self,
-        inputs: &'a [Input],
-        at_positions: &'a [CapturedUse],
-    ) -> impl Iterator<Item = (&'a Arc<Storage>, UseKind, &'a Part)> + Clone {
-        let current = move |used: &'a CapturedUse| {
-            let mut inputs = self.captured_inputs.iter().zip(inputs);
-            match inputs.find(|(captured, _)| Arc::ptr_eq(&captured.storage, &used.storage)) {
-                None => (&used.storage, used.kind, &used.part),
-                Some((_, now)) => (&now.storage, used.kind, &now.part),
-            }
-        };
-        let is_fixed = |used: &&CapturedUse| !matches!(used.part, Part::Positions(_));
-        self.kept.uses.iter().filter(is_fixed).chain(at_positions).map(current)
-    }
-}
-
-/// Whether the inputs of a run are those of the last run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum IsLast {
-    Yes,
-    No,
-}
-
-impl UseKind {
-    /// The storage as one run at `sequence` uses it.
-    fn bound(self, (storage, part): (&Arc<Storage>, &Part), sequence: u64) -> BoundWindow {
-        let access = match self {
-            Self::Reads => WindowUse::Read,
-            Self::Updates => WindowUse::Write,
-            Self::Overwrites => WindowUse::Overwrite { begun: sequence },
-        };
-        BoundWindow::of(storage.clone(), 0..storage.len, access, part.clone())
     }
 }
 

@@ -4,6 +4,7 @@ use super::bound_window::BoundWindow;
 use super::part::Part;
 use super::pooled_buffer::PooledBuffer;
 use super::storage::Storage;
+use super::view::View;
 use crate::layout::{DType, Layout, window};
 use crate::{Error, Result};
 use std::ops::Range;
@@ -26,36 +27,40 @@ pub(super) struct Input {
     window: Range<u64>,
 }
 
-/// The input of the last run. It keeps no buffer alive.
-pub(super) struct LastInput {
+/// An input of a run. It keeps no buffer alive.
+pub(super) struct RunInput {
     tensors: Weak<PooledBuffer>,
     pub(super) layout: Layout,
     pub(super) dtype: DType,
+    /// The elements.
+    pub(super) part: Part,
 }
 
-impl LastInput {
+impl RunInput {
     /// Keeps the buffer from returning to its pool. None if it has returned, because all its tensors were dropped.
     pub(super) fn hold(&self) -> Option<Arc<PooledBuffer>> {
         self.tensors.upgrade()
     }
 
     /// Whether this is the same tensor, in the same place.
-    pub(super) fn is(&self, other: &Input) -> bool {
-        let is_same = Weak::ptr_eq(&self.tensors, &other.tensors);
-        is_same && self.layout == other.layout && self.dtype == other.dtype
+    pub(super) fn is(&self, view: &View<'_>) -> bool {
+        let is_same = std::ptr::eq(self.tensors.as_ptr(), Arc::as_ptr(view.pooled()));
+        is_same && self.layout == view.layout && self.dtype == view.dtype
     }
 }
 
 impl Input {
     pub(super) fn new(pooled: &Arc<PooledBuffer>, layout: Layout, dtype: DType) -> Self {
         let (storage, tensors) = (pooled.storage().clone(), Arc::downgrade(pooled));
-        let (part, window) = (Part::of(&layout, dtype), window(layout.bytes(dtype)));
+        let bytes = layout.bytes(dtype);
+        let (part, window) = (Part::within(bytes.clone(), &layout, dtype), window(bytes));
         Self { storage, tensors, layout, dtype, part, window }
     }
 
     /// What a replay remembers of it between two runs.
-    pub(super) fn last(&self) -> LastInput {
-        LastInput { tensors: self.tensors.clone(), layout: self.layout, dtype: self.dtype }
+    pub(super) fn without_buffer(&self) -> RunInput {
+        let Self { tensors, layout, dtype, part, .. } = self;
+        RunInput { tensors: tensors.clone(), layout: *layout, dtype: *dtype, part: part.clone() }
     }
 
     /// The same input in `storage`, which takes the place of the captured one.

@@ -118,21 +118,26 @@ impl TakenUses {
         if !self.may_exist() {
             return None;
         }
-        let conflicts = |&(work, theirs): &(&Arc<TakenWork>, Access)| {
-            let is_ordered = own.is_some_and(|own| own.follows(work));
-            !is_ordered
-                && match work.stage() {
-                    // What a capture only uses stays as it is; what it has allocated contains nothing.
-                    Stage::Unsubmitted if work.is_capture() => theirs == Access::Writes,
-                    Stage::Unsubmitted => access.max(theirs) == Access::Writes,
-                    // It may have been refused, so that what it should have written is not there.
-                    Stage::Submitted => theirs == Access::Writes,
-                    Stage::Captured | Stage::Done => false,
-                }
-        };
-        let uses = self.uses.lock();
-        let found = uses.iter().map(|(work, theirs)| (work, *theirs)).find(conflicts);
-        found.map(|(work, _)| work.clone())
+        conflict_in(&self.uses.lock(), access, own)
+    }
+
+    /// As [`conflict`](Self::conflict). Forgets work that no access has to wait for any more. The caller holds no lock, because
+    /// the work may be dropped.
+    pub(super) fn unfinished_conflict(
+        &self,
+        access: Access,
+        own: Option<&Arc<TakenWork>>,
+    ) -> Option<Arc<TakenWork>> {
+        if !self.may_exist() {
+            return None;
+        }
+        let mut uses = self.uses.lock();
+        let finished: Vec<_> = uses.extract_if(.., is_finished).collect();
+        self.has_uses.store(!uses.is_empty(), Ordering::Release);
+        let found = conflict_in(&uses, access, own);
+        drop(uses);
+        drop(finished);
+        found
     }
 
     /// The work that uses the storage and is going to run.
@@ -150,15 +155,40 @@ impl TakenUses {
         if !self.may_exist() {
             return;
         }
-        let is_finished = |(work, access): &mut (Arc<TakenWork>, Access)| match work.stage() {
-            Stage::Unsubmitted | Stage::Captured => false,
-            Stage::Submitted => *access == Access::Reads,
-            Stage::Done => true,
-        };
         let mut uses = self.uses.lock();
         let finished: Vec<_> = uses.extract_if(.., is_finished).collect();
         self.has_uses.store(!uses.is_empty(), Ordering::Release);
         drop(uses);
         drop(finished);
+    }
+}
+
+/// The first of these works that must be submitted, or confirmed, before the access.
+fn conflict_in(
+    uses: &[(Arc<TakenWork>, Access)],
+    access: Access,
+    own: Option<&Arc<TakenWork>>,
+) -> Option<Arc<TakenWork>> {
+    let conflicts = |&&(ref work, theirs): &&(Arc<TakenWork>, Access)| {
+        let is_ordered = own.is_some_and(|own| own.follows(work));
+        !is_ordered
+            && match work.stage() {
+                // What a capture only uses stays as it is; what it has allocated contains nothing.
+                Stage::Unsubmitted if work.is_capture() => theirs == Access::Writes,
+                Stage::Unsubmitted => access.max(theirs) == Access::Writes,
+                // It may have been refused, so that what it should have written is not there.
+                Stage::Submitted => theirs == Access::Writes,
+                Stage::Captured | Stage::Done => false,
+            }
+    };
+    uses.iter().find(conflicts).map(|(work, _)| work.clone())
+}
+
+/// Whether no access has to wait for the work.
+fn is_finished((work, access): &mut (Arc<TakenWork>, Access)) -> bool {
+    match work.stage() {
+        Stage::Unsubmitted | Stage::Captured => false,
+        Stage::Submitted => *access == Access::Reads,
+        Stage::Done => true,
     }
 }

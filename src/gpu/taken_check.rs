@@ -22,7 +22,8 @@ impl Gpu {
         (storage, access): Use<'_>,
         own: OwnScope,
     ) -> Result<()> {
-        if !storage.taken.may_exist() {
+        // What follows its own work in order has no more conflicts than other uses.
+        if storage.taken.unfinished_conflict(access, None).is_none() {
             return Ok(());
         }
         let own = match own {
@@ -30,8 +31,7 @@ impl Gpu {
             OwnScope::Counts => None,
         };
         loop {
-            storage.taken.forget_finished();
-            let Some(work) = storage.taken.conflict(access, own.as_ref()) else { return Ok(()) };
+            let Some(work) = storage.taken.unfinished_conflict(access, own.as_ref()) else { return Ok(()) };
             if work.stage() == Stage::Unsubmitted {
                 return Err(unsubmitted(op, &work, access));
             }

@@ -7,7 +7,7 @@ use super::memory::Allocation;
 use super::part::Part;
 use super::pooled_buffer::PooledBuffer;
 use super::replay_input::Input;
-use super::storage::Access;
+use super::storage::{Access, Storage};
 use crate::layout::{DType, Layout, window};
 use crate::{Error, Result};
 use std::fmt;
@@ -64,9 +64,13 @@ impl<'a> View<'a> {
         Input::new(&self.allocation.pooled, self.layout, self.dtype)
     }
 
-    /// The buffer, which does not return to its pool while this is held.
-    pub(super) fn pooled(&self) -> Arc<PooledBuffer> {
-        self.allocation.pooled.clone()
+    /// The buffer, which does not return to its pool while it is held.
+    pub(super) fn pooled(&self) -> &'a Arc<PooledBuffer> {
+        &self.allocation.pooled
+    }
+
+    pub(super) fn storage(&self) -> &'a Arc<Storage> {
+        self.allocation.storage()
     }
 
     pub(crate) fn shares_buffer(&self, other: &View<'_>) -> bool {
@@ -131,11 +135,13 @@ impl<'a> View<'a> {
 
     /// The window of the buffer that contains the elements, for a kernel to bind.
     pub(crate) fn bind(&self) -> Binding<'a> {
-        let elements = match self.overwritten_from {
-            None => self.part(),
-            Some(_) => Part::exactly(&self.layout, self.dtype),
+        let bytes = self.layout.bytes(self.dtype);
+        let elements = match (self.overwritten_from, self.used) {
+            (Some(_), _) => Part::exactly(&self.layout, self.dtype),
+            (None, Some(used)) => used.clone(),
+            (None, None) => Part::within(bytes.clone(), &self.layout, self.dtype),
         };
-        Binding::new(self.allocation, window(self.layout.bytes(self.dtype)), elements, self.overwritten_from)
+        Binding::new(self.allocation, window(bytes), elements, self.overwritten_from)
     }
 }
 

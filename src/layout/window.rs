@@ -33,11 +33,12 @@ pub(crate) fn dim(op: &'static str, size: usize) -> Result<u32> {
 impl Layout {
     /// The range of bytes that the elements span in the buffer.
     pub(crate) fn bytes(&self, dtype: DType) -> Range<u64> {
-        if self.is_empty() {
+        let span = self.span();
+        if span.is_empty() {
             return 0..0;
         }
         let size = dtype.size() as u64;
-        self.span().start as u64 * size..self.span().end as u64 * size
+        span.start as u64 * size..span.end as u64 * size
     }
 
     /// Index of the first element in the window that a kernel binds.

@@ -2,6 +2,7 @@
 
 use super::signature::Signature;
 use super::signs::grade;
+use std::ops::RangeInclusive;
 
 /// A path of the geometric product: the part of grade `out` in the product of a part of grade `left` and a part of
 /// grade `right`. Layers have one weight per path. Paths are ordered by left, then by out, then by right, as in other
@@ -36,18 +37,27 @@ impl Signature {
     /// The paths with at least one nonzero term, sorted.
     #[must_use]
     pub fn paths(self) -> Vec<Path> {
-        let [p, q, _] = self.pqr();
-        let n = self.dimension();
-        let mut paths = Vec::new();
-        for left in 0..=n {
-            for right in 0..=n {
-                // Two such blades can share from `fewest` to `most` vectors, none of them null.
-                let fewest = (left + right).saturating_sub(n);
-                let most = left.min(right).min(p + q);
-                paths.extend((fewest..=most).map(|c| Path { left, out: left + right - 2 * c, right }));
-            }
-        }
+        let of_grades = |(left, right)| {
+            self.shared(left, right).map(move |c| Path { left, out: left + right - 2 * c, right })
+        };
+        let mut paths: Vec<Path> = self.pairs_of_grades().flat_map(of_grades).collect();
         paths.sort_unstable();
         paths
+    }
+
+    /// The number of [`paths`](Self::paths). It allocates nothing: every call of a layer compares its weights with it.
+    pub(crate) fn path_count(self) -> usize {
+        self.pairs_of_grades().map(|(left, right)| self.shared(left, right).count()).sum()
+    }
+
+    fn pairs_of_grades(self) -> impl Iterator<Item = (usize, usize)> {
+        let grades = 0..=self.dimension();
+        grades.clone().flat_map(move |left| grades.clone().map(move |right| (left, right)))
+    }
+
+    /// How many vectors two blades of these grades can share, none of them null.
+    fn shared(self, left: usize, right: usize) -> RangeInclusive<usize> {
+        let [p, q, _] = self.pqr();
+        (left + right).saturating_sub(self.dimension())..=left.min(right).min(p + q)
     }
 }

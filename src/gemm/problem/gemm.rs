@@ -37,6 +37,12 @@ pub const MAX_I8_K: u64 = 131_071;
 /// # Errors
 /// [`Error::Shape`] if an operand does not have two to four axes, the inner sizes differ or the batches do not broadcast.
 pub fn product_shape(a: &Layout, b: &Layout) -> Result<Vec<usize>> {
+    let (shape, rank) = product_extents(a, b)?;
+    Ok(shape[..rank].to_vec())
+}
+
+/// The shape of the product in the first elements of an array, and how many these are.
+fn product_extents(a: &Layout, b: &Layout) -> Result<([usize; 4], usize)> {
     let wrong = |rule| Err(Error::shapes(OP, rule, a.shape(), b.shape()));
     let ranks = 2..=4;
     if !ranks.contains(&a.rank()) || !ranks.contains(&b.rank()) {
@@ -48,10 +54,10 @@ pub fn product_shape(a: &Layout, b: &Layout) -> Result<Vec<usize>> {
     if k != k2 {
         return wrong("the columns of A must be as many as the rows of B");
     }
-    let rank = a_batch.len().max(b_batch.len());
-    let mut shape = vec![1; rank];
+    let batch_rank = a_batch.len().max(b_batch.len());
+    let mut shape = [1; 4];
     for batch in [a_batch, b_batch] {
-        for (extent, &own) in shape[rank - batch.len()..].iter_mut().zip(batch) {
+        for (extent, &own) in shape[batch_rank - batch.len()..].iter_mut().zip(batch) {
             match (*extent, own) {
                 (1, _) => *extent = own,
                 (_, 1) => {}
@@ -60,8 +66,8 @@ pub fn product_shape(a: &Layout, b: &Layout) -> Result<Vec<usize>> {
             }
         }
     }
-    shape.extend([*m, *n]);
-    Ok(shape)
+    shape[batch_rank..batch_rank + 2].copy_from_slice(&[*m, *n]);
+    Ok((shape, batch_rank + 2))
 }
 
 impl GemmProblem {
@@ -72,16 +78,11 @@ impl GemmProblem {
     /// [`Error::Shape`] if the shapes are not compatible; [`Error::Limit`] if a size is $2^{31}$ or more, or if a sum of i8
     /// products could overflow i32.
     pub fn new(a: &Layout, b: &Layout, c: &Layout, types: GemmTypes) -> Result<Self> {
-        let shape = product_shape(a, b)?;
+        let (shape, rank) = product_extents(a, b)?;
+        let shape = &shape[..rank];
         if c.shape() != shape {
-            return Err(Error::shapes(
-                OP,
-                "the output must have the shape of the product",
-                c.shape(),
-                &shape,
-            ));
+            return Err(Error::shapes(OP, "the output must have the shape of the product", c.shape(), shape));
         }
-        let rank = shape.len();
         let [m, n] = [shape[rank - 2], shape[rank - 1]];
         let k = a.shape()[a.rank() - 1];
         if types.ab == DType::I8 && k as u64 > MAX_I8_K {

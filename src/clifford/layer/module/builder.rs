@@ -64,7 +64,7 @@ impl CliffordLayerBuilder {
             if features.contains(&0) {
                 return Err(Error::shape(OP, "a layer must have features in and out", &features));
             }
-            let (grades, paths) = (signature.dimension() + 1, signature.paths().len());
+            let (grades, paths) = (signature.dimension() + 1, signature.path_count());
             let [linear_seed, product_seed] = [1, 2].map(|part| self.seed.wrapping_mul(4).wrapping_add(part));
             let deviation = 1.0 / (inputs as f64).sqrt();
             let weight = normal(gpu, &[grades, inputs, inputs], deviation, linear_seed)?;
@@ -105,7 +105,7 @@ impl CliffordLayerBuilder {
                 ));
             }
             linear.weight().same_gpu(OP, &weight)?;
-            let (inputs, paths) = (linear.inputs(), signature.paths().len());
+            let (inputs, paths) = (linear.inputs(), signature.path_count());
             if linear.outputs() != inputs {
                 let rule = "the linear layer must have the same number of features in and out";
                 return Err(Error::shapes(OP, rule, &[linear.outputs()], &[inputs]));

@@ -95,7 +95,7 @@ impl CliffordLayerBuilder {
             if names.contains(&name) { Ok(Some(file.shape(&name)?)) } else { Ok::<_, Error>(None) }
         };
         let signature = self.product.signature;
-        let (n, paths) = (signature.dimension(), signature.paths().len());
+        let (n, paths) = (signature.dimension(), signature.path_count());
         // The first tensor with the right number of axes gives the number of features.
         let inputs = match (shape("linear_weight")?, shape("gp_weight")?, self.kind) {
             (Some(&[_, _, inputs]), ..)

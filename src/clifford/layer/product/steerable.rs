@@ -158,7 +158,7 @@ impl LayerProduct {
         let op = function.name();
         let rows = [to_rows(op, self.signature, x)?, to_rows(op, self.signature, y)?];
         check_same_rows(op, x, y)?;
-        let needed = [rows[0].shape()[2], self.signature.paths().len()];
+        let needed = [rows[0].shape()[2], self.signature.path_count()];
         if weight.shape() != needed {
             let rule = "the weight must be (features of the operands, paths of the algebra)";
             return Err(Error::shapes(op, rule, weight.shape(), &needed));

@@ -75,7 +75,7 @@ impl RowProblem {
             let slots = RowTile::of(&last, caps).slots() as usize;
             buffers.slab = Some(match slots {
                 1 => weight_gradient,
-                _ => draft.temporary(&[slots, features, self.signature().paths().len()], DType::F32)?,
+                _ => draft.temporary(&[slots, features, self.signature().path_count()], DType::F32)?,
             });
         }
         if is_one_launch {
@@ -118,7 +118,7 @@ impl RowProblem {
         let (mut d, mut gradient) = (None, None);
         if self.function == RowFunction::SteerableBackward {
             d = Some(draft.operand("the gradient of y", self.out, result, Write));
-            let contiguous = Layout::contiguous(op, &[features, self.signature().paths().len()])?;
+            let contiguous = Layout::contiguous(op, &[features, self.signature().path_count()])?;
             gradient = Some(draft.operand("the gradient of the weights", DType::F32, contiguous, Write));
         }
         let (is_product, is_backward) = (self.function.is_product(), self.function.is_backward());
@@ -138,7 +138,7 @@ impl RowProblem {
 
     /// The layout of the weights (feature, path).
     pub(super) fn weights(&self) -> Result<Layout> {
-        let shape = [self.dims.features as usize, self.signature().paths().len()];
+        let shape = [self.dims.features as usize, self.signature().path_count()];
         let [path, feature, offset, _] = self.dims.w.map(|place| place as usize);
         Layout::new(self.function.name(), &shape, &[feature, path], offset, usize::MAX)
     }

@@ -71,6 +71,6 @@ pub(in super::super) fn run<T: Real>(
         return Ok(RowOutputs { c: Tensor::from_output(c, shape)?, d: None, w: None });
     }
     let [c, d, w] = gpu.compute(&problem, &inputs, &[])?;
-    let w = Tensor::from_output(w, [shape[2], product.signature.paths().len()])?;
+    let w = Tensor::from_output(w, [shape[2], product.signature.path_count()])?;
     Ok(RowOutputs { c: Tensor::from_output(c, shape)?, d: Some(Tensor::from_output(d, shape)?), w: Some(w) })
 }

@@ -106,7 +106,7 @@ impl RowTile {
 
 /// Registers that an invocation needs for each of its features.
 fn registers(problem: &RowProblem) -> usize {
-    let (blades, paths) = (problem.blade_count(), problem.signature().paths().len());
+    let (blades, paths) = (problem.blade_count(), problem.signature().path_count());
     match problem.function {
         RowFunction::Steerable => 3 * blades + paths,
         RowFunction::SteerableBackward => 4 * blades + 2 * paths,
