@@ -31,6 +31,13 @@ fn save_first_x(at: u32, count: u32, v: vec4<sum>) {
     if count > 2u { x[at].y = quad.y; }
 }
 
+//#variant rounded
+// Stores four consecutive elements of operand x that are f16 already: memory is u32, two elements each. Packing them rounds
+// nothing, so it is the same on every device.
+fn save_quad_x(at: u32, v: vec4<sum>) {
+    x[at] = vec2<u32>(pack2x16float(v.xy), pack2x16float(v.zw));
+}
+
 //#variant bytes
 // Stores four consecutive elements of operand x, of 8 bits: memory is u32, four elements each. Integers wrap.
 fn save_quad_x(at: u32, v: vec4<sum>) {

@@ -69,6 +69,7 @@ mod replay_kept;
 mod replay_launches;
 mod replay_uses;
 mod ring;
+mod run_input;
 mod same_gpu;
 mod scope;
 pub(crate) mod sealed_text;

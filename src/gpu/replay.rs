@@ -6,10 +6,11 @@ use super::element_writer::ElementWriter;
 use super::error_scope::in_error_scope;
 use super::pooled_buffer::PooledBuffer;
 use super::replay_bound::BoundInputs;
-use super::replay_input::{Input, RunInput};
+use super::replay_input::Input;
 use super::replay_kept::{Kept, Word};
 use super::replay_launches::{Bindings, Launches};
 use super::replay_uses::RunUses;
+use super::run_input::RunInput;
 use super::same_gpu::check_same_gpu;
 use super::scope::{OwnScope, Sink};
 use super::storage::note_uses;
@@ -75,7 +76,7 @@ impl<R> Replay<R> {
         bound.add(&bindings);
         let holder: Arc<dyn HoldsBuffers> = bound.clone();
         gpu.inner.pool.add_replay(Arc::downgrade(&holder));
-        let (inputs, words) = (inputs.iter().map(Input::without_buffer).collect(), kept.words());
+        let (inputs, words) = (inputs.iter().map(RunInput::new).collect(), kept.words());
         let (uses, bindings) = (RunUses::new(&kept.uses, &captured_inputs), Arc::downgrade(&bindings));
         Ok(Self { outputs, launches, captured_inputs, inputs, bindings, bound, kept, uses, words })
     }
@@ -209,7 +210,7 @@ impl<R> Replay<R> {
                 "it lies in a buffer that the replay writes to: copy it, or take turns with a second replay";
             return Err(Error::input(format!("{OP}: input {at}"), why));
         }
-        Ok((self.bindings(&inputs)?, Some(inputs.iter().map(Input::without_buffer).collect())))
+        Ok((self.bindings(&inputs)?, Some(inputs.iter().map(RunInput::new).collect())))
     }
 
     /// The bind groups for these inputs.

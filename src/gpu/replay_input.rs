@@ -4,7 +4,6 @@ use super::bound_window::BoundWindow;
 use super::part::Part;
 use super::pooled_buffer::PooledBuffer;
 use super::storage::Storage;
-use super::view::View;
 use crate::layout::{DType, Layout, window};
 use crate::{Error, Result};
 use std::ops::Range;
@@ -18,7 +17,7 @@ const OP: &str = "Replay::run";
 pub(super) struct Input {
     pub(super) storage: Arc<Storage>,
     /// The tensors' end of the storage. Without it, the buffer may belong to others.
-    tensors: Weak<PooledBuffer>,
+    pub(super) tensors: Weak<PooledBuffer>,
     pub(super) layout: Layout,
     pub(super) dtype: DType,
     /// The elements.
@@ -27,40 +26,12 @@ pub(super) struct Input {
     window: Range<u64>,
 }
 
-/// An input of a run. It keeps no buffer alive.
-pub(super) struct RunInput {
-    tensors: Weak<PooledBuffer>,
-    pub(super) layout: Layout,
-    pub(super) dtype: DType,
-    /// The elements.
-    pub(super) part: Part,
-}
-
-impl RunInput {
-    /// Keeps the buffer from returning to its pool. None if it has returned, because all its tensors were dropped.
-    pub(super) fn hold(&self) -> Option<Arc<PooledBuffer>> {
-        self.tensors.upgrade()
-    }
-
-    /// Whether this is the same tensor, in the same place.
-    pub(super) fn is(&self, view: &View<'_>) -> bool {
-        let is_same = std::ptr::eq(self.tensors.as_ptr(), Arc::as_ptr(view.pooled()));
-        is_same && self.layout == view.layout && self.dtype == view.dtype
-    }
-}
-
 impl Input {
     pub(super) fn new(pooled: &Arc<PooledBuffer>, layout: Layout, dtype: DType) -> Self {
         let (storage, tensors) = (pooled.storage().clone(), Arc::downgrade(pooled));
         let bytes = layout.bytes(dtype);
         let (part, window) = (Part::within(bytes.clone(), &layout, dtype), window(bytes));
         Self { storage, tensors, layout, dtype, part, window }
-    }
-
-    /// What a replay remembers of it between two runs.
-    pub(super) fn without_buffer(&self) -> RunInput {
-        let Self { tensors, layout, dtype, part, .. } = self;
-        RunInput { tensors: tensors.clone(), layout: *layout, dtype: *dtype, part: part.clone() }
     }
 
     /// The same input in `storage`, which takes the place of the captured one.

@@ -16,17 +16,25 @@ pub(crate) struct OperandAccess {
     load: Option<AccessWidth>,
     /// The vector width of stores, if the kernel stores the operand.
     store: Option<AccessWidth>,
+    /// Whether what is stored is rounded already.
+    is_rounded: bool,
 }
 
 impl OperandAccess {
     /// Access to an operand that is only read.
     pub(crate) const fn read(format: StorageFormat, width: AccessWidth) -> Self {
-        Self { format, load: Some(width), store: None }
+        Self { format, load: Some(width), store: None, is_rounded: false }
     }
 
     /// Access to an operand that is only written.
     pub(crate) const fn write(format: StorageFormat, width: AccessWidth) -> Self {
-        Self { format, load: None, store: Some(width) }
+        Self { format, load: None, store: Some(width), is_rounded: false }
+    }
+
+    /// Access to an operand that is written in quads ([`Kernel::quads`]), with values that are f16 already: its memory is words,
+    /// on devices with f16 in shaders too.
+    pub(crate) const fn write_rounded() -> Self {
+        Self { is_rounded: true, ..Self::write(StorageFormat::PackedF16, AccessWidth::Four) }
     }
 
     /// The same access, which also reads the operand with vectors of `width`.
@@ -46,7 +54,7 @@ impl OperandAccess {
 
     /// Whether stores pack pairs of elements, with the slot `pack_pair`.
     pub(crate) fn packs_pairs(self) -> bool {
-        self.store.is_some() && self.format.elements_per_scalar() == 2
+        self.store.is_some() && self.format.elements_per_scalar() == 2 && !self.is_rounded
     }
 
     /// Whether each store changes a part of a 32-bit word.
@@ -160,7 +168,9 @@ impl Kernel {
         if access.load.is_some() && load != PLAIN {
             self = self.fill(format!("aligned_quad_{name}"), load);
         }
-        if access.packs_pairs() {
+        if access.is_rounded {
+            self = self.fill(format!("save_quad_{name}"), "rounded");
+        } else if access.packs_pairs() {
             self = self.fill(format!("save_quad_{name}"), "packed");
         } else if access.store.is_some() && access.format == StorageFormat::I8 {
             self = self.fill(format!("save_quad_{name}"), "bytes");
@@ -323,7 +333,7 @@ mod tests {
             .flatten()
             .filter(|(_, load, store)| load.is_some() || store.is_some())
         {
-            let access = OperandAccess { format, load, store };
+            let access = OperandAccess { format, load, store, is_rounded: false };
             let valid = validated(access);
             match TABLE.iter().find(|(m, l, s, ..)| (*m, *l, *s) == (format, load, store)) {
                 Some((.., unit, filled)) => {

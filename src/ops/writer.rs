@@ -29,9 +29,22 @@ impl Writer {
 
     /// An operand that is read.
     pub(crate) fn read(&mut self, name: &'static str) {
+        self.read_as(name, self.format);
+    }
+
+    /// An operand that is read in words, if its elements are f16 and move in vectors, on devices with f16 in shaders too.
+    pub(crate) fn read_words(&mut self, name: &'static str) {
+        self.read_as(name, if self.has_words() { StorageFormat::PackedF16 } else { self.format });
+    }
+
+    /// Whether elements are f16 and move in vectors, so that they can be words.
+    fn has_words(&self) -> bool {
+        self.moves == Moves::Vectors && self.format == StorageFormat::F16
+    }
+
+    fn read_as(&mut self, name: &'static str, format: StorageFormat) {
         let width = if self.moves == Moves::Vectors { AccessWidth::Four } else { AccessWidth::One };
-        let access = OperandAccess::read(self.format, width);
-        self.bind(name, access);
+        self.bind(name, OperandAccess::read(format, width));
         self.text += &match self.moves {
             Moves::Elements => {
                 format!("//#slot load x={name} default element\n//#slot load_quad x={name} default reals\n")
@@ -53,7 +66,20 @@ impl Writer {
     /// A result with contiguous rows, and the function that stores a group of its elements.
     pub(crate) fn write(&mut self, name: &'static str) {
         let width = if self.moves == Moves::Vectors { AccessWidth::Four } else { AccessWidth::One };
-        self.bind(name, OperandAccess::write(self.format, width));
+        self.write_by(name, OperandAccess::write(self.format, width));
+    }
+
+    /// As [`write`](Self::write), of values that are rounded as storing them does ([`as_stored`]).
+    pub(crate) fn write_rounded(&mut self, name: &'static str) {
+        if self.has_words() {
+            self.write_by(name, OperandAccess::write_rounded());
+        } else {
+            self.write(name);
+        }
+    }
+
+    fn write_by(&mut self, name: &'static str, access: OperandAccess) {
+        self.bind(name, access);
         let head = format!("store_{name}(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)");
         self.text += &match self.moves {
             Moves::Elements => {

@@ -264,8 +264,13 @@ fn norms(devices: &[Caps; 2]) -> Vec<Launch> {
                 let beta = (kind == NormKind::Layer).then_some(&weights);
                 let layouts = NormLayouts { a: &view, b, gamma: Some(&weights), beta };
                 let Ok(problem) = NormProblem::new(kind, pass, layouts, dtype) else { continue };
-                let Ok(plan) = problem.plan(&devices[(at + i) % 2]) else { continue };
-                launches.extend(Launch::steps(&format!("{kind:?} {pass:?} of {dtype} {view:?}"), &plan));
+                // Devices store sums in different ways.
+                let stores_sums = pass == NormPass::Forward;
+                let of = |device: &usize| stores_sums || *device == (at + i) % 2;
+                for device in (0..devices.len()).filter(of) {
+                    let Ok(plan) = problem.plan(&devices[device]) else { continue };
+                    launches.extend(Launch::steps(&format!("{kind:?} {pass:?} of {dtype} {view:?}"), &plan));
+                }
             }
         }
     }

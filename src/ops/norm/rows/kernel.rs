@@ -95,14 +95,17 @@ impl NormProblem {
     }
 
     fn forward(&self, to: &mut Writer) {
-        to.read("a");
         if self.has_b {
-            to.read("b");
+            // NOTE: software devices move halves one by one. In words, sums of f16 take 0.83 to 0.92 of the time (llvmpipe).
+            to.read_words("a");
+            to.read_words("b");
+        } else {
+            to.read("a");
         }
         self.weights_of(to);
         to.write("y");
         if self.has_b {
-            to.write("total");
+            to.write_rounded("total");
         } else {
             to.function("store_total(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)", "");
         }
