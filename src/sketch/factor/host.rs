@@ -35,6 +35,11 @@ pub(super) fn qr(panel: MatRef<'_, f64>) -> (Mat<f64>, Mat<f64>) {
     (qr.compute_thin_Q(), qr.thin_R().to_owned())
 }
 
+/// R of a panel with no more columns than rows.
+pub(super) fn triangle(panel: MatRef<'_, f64>) -> Mat<f64> {
+    panel.qr().thin_R().to_owned()
+}
+
 /// A QR factorisation with column pivoting, $AP = QR$.
 pub(super) struct Pivoted {
     factors: ColPivQr<f64>,

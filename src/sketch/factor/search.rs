@@ -52,8 +52,9 @@ impl Search {
             Ok(host::qr(combinations.as_ref()).0)
         })?;
         let mut space = Krylov::new(&side, start, timings)?;
-        for _ in 0..self.power {
-            if space.grow(&side, rows.min(cols), timings)? == Growth::Complete {
+        for power in 1..=self.power {
+            let next = if power < self.power { Next::Follows } else { Next::None };
+            if space.grow(&side, rows.min(cols), next, timings)? == Growth::Complete {
                 break;
             }
         }
@@ -71,6 +72,13 @@ impl Search {
     }
 }
 
+/// Whether a Krylov space grows again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Follows,
+    None,
+}
+
 /// Whether a Krylov space has grown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Growth {
@@ -84,7 +92,7 @@ enum Growth {
 struct Krylov {
     /// K, (n, L).
     basis: Mat<f64>,
-    /// The last block of Q.
+    /// The last block of Q that a further power needs.
     left: Tensor<f32>,
     /// T, (L, L).
     triangle: Mat<f64>,
@@ -101,8 +109,8 @@ impl Krylov {
         })
     }
 
-    /// Adds the next power to the space, whose size is at most `full`.
-    fn grow(&mut self, a: &Tensor<f32>, full: usize, timings: &mut Timings) -> Result<Growth> {
+    /// Adds the next power to the space, whose size is at most `full`. If none follows, its block of Q is not computed.
+    fn grow(&mut self, a: &Tensor<f32>, full: usize, next: Next, timings: &mut Timings) -> Result<Growth> {
         let size = self.basis.ncols();
         let back = timings.measure(Part::Products, || host::download(&matmul(&a.t(), &self.left)?))?;
         let outside = timings.measure(Part::Small, || {
@@ -125,7 +133,14 @@ impl Krylov {
             host::download(&panel)
         })?;
         timings.measure(Part::Small, || {
-            let (q, r) = host::qr(panel.as_ref());
+            let r = match next {
+                Next::Follows => {
+                    let (q, r) = host::qr(panel.as_ref());
+                    self.left = host::upload(a.gpu(), q.as_ref())?;
+                    r
+                }
+                Next::None => host::triangle(panel.as_ref()),
+            };
             let mut triangle = Mat::zeros(size + new, size + new);
             triangle.get_mut(..size, ..size).copy_from(&self.triangle);
             triangle.get_mut(size - share.nrows()..size, size..).copy_from(&share);
@@ -133,7 +148,6 @@ impl Krylov {
             let mut basis = Mat::zeros(self.basis.nrows(), size + new);
             basis.get_mut(.., ..size).copy_from(&self.basis);
             basis.get_mut(.., size..).copy_from(&block);
-            self.left = host::upload(a.gpu(), q.as_ref())?;
             (self.basis, self.triangle) = (basis, triangle);
             Ok(Growth::Grown)
         })
