@@ -15,7 +15,8 @@ use std::path::Path;
 /// # Errors
 /// An error if a file cannot be written.
 pub(crate) fn row(device: &Device, step: &Step, folder: Option<&Path>) -> std::io::Result<Row> {
-    let row = Row { mesa: device.version(), ..step.row.clone() };
+    let packs_halves = step.text.as_ref().is_ok_and(|text| text.contains("pack2x16float("));
+    let row = Row { mesa: device.version(), packs_halves, ..step.row.clone() };
     let spirv = step.text.as_deref().map_err(String::clone).and_then(Spirv::of);
     let compiled = spirv.and_then(|spirv| Ok((device.compile(&spirv)?, spirv.shared_bytes)));
     if let (Some(folder), Ok(text)) = (folder, &step.text) {

@@ -64,6 +64,10 @@ pub struct Row {
     /// Conversions from f32 to f16 that truncate, in the whole kernel. Rows without leave this field out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub truncations: u32,
+    /// Whether the text packs halves by the built-in, `pack2x16float`. A kernel may do that with what is f16 already, of which
+    /// nothing is cut off: `tests/shaders/conversions.rs` names the functions. Rows without leave this field out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub packs_halves: bool,
     /// A digest of the assembly. Rows with the same digest have the same code.
     pub code: String,
     /// The reason why there is no code, if compilation failed.
