@@ -37,8 +37,11 @@ fn capture(gpu: &Gpu, x: &Tensor<f32>, launches: usize) -> Duration {
     took
 }
 
-/// Ten times the launches take ten times as long: a hundred times would be quadratic. The fastest of several captures counts, as
-/// other work on the machine disturbs some.
+/// Rounds in which each number of launches is captured once: at least so many, and more while other work on the machine may have
+/// disturbed all of them.
+const ROUNDS: [usize; 2] = [4, 20];
+
+/// Ten times the launches take ten times as long: a hundred times would be quadratic. The fastest capture of each number counts.
 #[test]
 fn ten_thousand_launches_are_captured_in_linear_time() {
     let Some(gpu) = support::gpu() else { return };
@@ -47,8 +50,15 @@ fn ten_thousand_launches_are_captured_in_linear_time() {
     in_time("ten thousand launches", || {
         let x = random::<f32>(&gpu, &[8, 8], 1);
         capture(&gpu, &x, most / 10); // compiles, and fills the pool
-        let fastest = |launches| (0..4).map(|_| capture(&gpu, &x, launches)).min().expect("some");
-        let [short, long] = [most / 10, most].map(fastest);
-        assert!(long < 40 * short, "{short:?} for a tenth, {long:?} for {most} launches");
+        let mut fastest = [Duration::MAX; 2];
+        for round in 1..=ROUNDS[1] {
+            for (fastest, launches) in fastest.iter_mut().zip([most / 10, most]) {
+                *fastest = capture(&gpu, &x, launches).min(*fastest);
+            }
+            if round >= ROUNDS[0] && fastest[1] < 40 * fastest[0] {
+                return;
+            }
+        }
+        panic!("{:?} for a tenth, {:?} for {most} launches", fastest[0], fastest[1]);
     });
 }
