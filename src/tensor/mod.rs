@@ -2,6 +2,7 @@
 
 mod array;
 mod create;
+mod display;
 mod from_buffer;
 #[cfg(feature = "ndarray")]
 mod ndarray;

@@ -21,6 +21,7 @@ mod norms;
 mod places;
 mod positions;
 mod powers;
+mod printed;
 mod quotients;
 mod ranges;
 mod reductions;

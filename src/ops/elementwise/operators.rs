@@ -1,4 +1,5 @@
-//! The operators `+ - * /` and unary minus of tensors. They return a `Result`, as the functions of the same meaning do.
+//! The operators `+ - * /` and unary minus of tensors, owned or borrowed. They return a `Result`, as the functions of the same
+//! meaning do.
 
 use super::arithmetic::{add, div, mul, sub};
 use super::unary::neg;
@@ -9,32 +10,27 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// An operator of tensors, and of tensors and numbers.
 macro_rules! operator {
-    ($operator:ident, $method:ident, $elements:ident) => {
-        impl<T: $elements> $operator for &Tensor<T> {
-            type Output = Result<Tensor<T>>;
-
-            fn $method(self, other: Self) -> Self::Output {
-                $method(self, other)
-            }
-        }
-
-        operator!($operator, $method, $elements, f32);
-        operator!($operator, $method, $elements, i32);
+    ($operator:ident, $function:ident, $elements:ident) => {
+        operator!($operator, $function, $elements, a: &Tensor<T>, b: &Tensor<T>, (a, b));
+        operator!($operator, $function, $elements, a: &Tensor<T>, b: Tensor<T>, (a, &b));
+        operator!($operator, $function, $elements, a: Tensor<T>, b: &Tensor<T>, (&a, b));
+        operator!($operator, $function, $elements, a: Tensor<T>, b: Tensor<T>, (&a, &b));
+        operator!($operator, $function, $elements, f32);
+        operator!($operator, $function, $elements, i32);
     };
-    ($operator:ident, $method:ident, $elements:ident, $number:ty) => {
-        impl<T: $elements> $operator<$number> for &Tensor<T> {
+    ($operator:ident, $function:ident, $elements:ident, $number:ident) => {
+        operator!($operator, $function, $elements, a: &Tensor<T>, b: $number, (a, b));
+        operator!($operator, $function, $elements, a: Tensor<T>, b: $number, (&a, b));
+        operator!($operator, $function, $elements, a: $number, b: &Tensor<T>, (a, b));
+        operator!($operator, $function, $elements, a: $number, b: Tensor<T>, (a, &b));
+    };
+    ($operator:ident, $function:ident, $elements:ident, $a:ident: $left:ty, $b:ident: $right:ty, $operands:tt) => {
+        impl<T: $elements> $operator<$right> for $left {
             type Output = Result<Tensor<T>>;
 
-            fn $method(self, number: $number) -> Self::Output {
-                $method(self, number)
-            }
-        }
-
-        impl<T: $elements> $operator<&Tensor<T>> for $number {
-            type Output = Result<Tensor<T>>;
-
-            fn $method(self, tensor: &Tensor<T>) -> Self::Output {
-                $method(self, tensor)
+            fn $function(self, $b: $right) -> Self::Output {
+                let $a = self;
+                $function $operands
             }
         }
     };
@@ -50,5 +46,13 @@ impl<T: Element> Neg for &Tensor<T> {
 
     fn neg(self) -> Self::Output {
         neg(self)
+    }
+}
+
+impl<T: Element> Neg for Tensor<T> {
+    type Output = Result<Tensor<T>>;
+
+    fn neg(self) -> Self::Output {
+        neg(&self)
     }
 }
