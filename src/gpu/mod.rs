@@ -118,6 +118,7 @@ mod view;
 mod wait;
 #[cfg(not(target_arch = "wasm32"))]
 mod waiter;
+mod warm_up;
 mod work;
 mod write;
 

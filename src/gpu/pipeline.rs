@@ -109,6 +109,11 @@ impl Pipelines {
         self.known.note_use(pipeline, sequence);
     }
 
+    /// Whether the pipeline of `kernel` is there.
+    pub(super) fn knows(&self, kernel: &Kernel) -> bool {
+        self.known.get(kernel).is_some()
+    }
+
     /// The pipeline of `kernel`, compiled on first use, and whether others had to make room for it.
     pub(super) fn get(&self, device: &wgpu::Device, kernel: &Kernel) -> Result<(Arc<Pipeline>, Evicted)> {
         if let Some(pipeline) = self.known.get(kernel) {

@@ -126,6 +126,8 @@ impl Gpu {
     }
 
     pub(super) fn compiled(&self, plan: Plan) -> Result<Prepared> {
+        let kernels = plan.steps().iter().map(|step| &step.kernel);
+        self.compile_side_by_side(kernels.filter(|kernel| !self.inner.pipelines.knows(kernel)));
         let pipeline = |step: &Step| Ok(Arc::downgrade(&self.pipeline(plan.op(), &step.kernel)?));
         let pipelines = plan.steps().iter().map(pipeline).collect::<Result<_>>()?;
         let pool = self.inner.pool.lock();

@@ -24,10 +24,7 @@ impl Gpu {
     /// [`Error::Unsupported`] if the driver has given the kernel another subgroup size. The row of cooperative matrices
     /// that it uses is then fenced off. [`Error::Device`] if the driver refuses the kernel, or the device is lost.
     pub(super) fn pipeline(&self, op: &'static str, kernel: &Kernel) -> Result<Arc<Pipeline>> {
-        let (pipeline, evicted) = self.inner.pipelines.get(&self.inner.device, kernel)?;
-        if evicted == Evicted::Some {
-            self.inner.plans.note_eviction();
-        }
+        let pipeline = self.compiled_kernel(kernel)?;
         let Some(report) = kernel.subgroup_report() else { return Ok(pipeline) };
         let size = match pipeline.subgroup_size.get() {
             Some(&size) => size,
@@ -43,6 +40,15 @@ impl Gpu {
         );
         self.fence_off(kernel, &needs);
         Err(Error::Unsupported { op, needs, device: self.caps().adapter.clone() })
+    }
+
+    /// The pipeline of `kernel`, compiled on first use, whatever subgroup size the driver gives it.
+    pub(super) fn compiled_kernel(&self, kernel: &Kernel) -> Result<Arc<Pipeline>> {
+        let (pipeline, evicted) = self.inner.pipelines.get(&self.inner.device, kernel)?;
+        if evicted == Evicted::Some {
+            self.inner.plans.note_eviction();
+        }
+        Ok(pipeline)
     }
 
     /// The subgroup size of a pipeline: that of an earlier run, or the one that it reports now. Two threads may find it at

@@ -33,7 +33,8 @@ impl Gpu {
     ///
     /// Compiling a kernel takes milliseconds and, for cooperative matrices on a device with several subgroup sizes, also
     /// submits a test launch and waits for it ([`Stats::proofs`](super::Stats::proofs)). That comes before the recorded
-    /// work and does not touch it. Run the work once before the first frame, or call [`Gpu::prepare`], to avoid it.
+    /// work and does not touch it. Run the work once before the first frame, or call [`Gpu::prepare`] or
+    /// [`Gpu::warm_up`], to avoid it.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

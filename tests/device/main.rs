@@ -31,4 +31,5 @@ mod tuning;
 mod unchecked_access;
 mod validation;
 mod verify;
+mod warm_up;
 mod writable;

@@ -33,6 +33,7 @@ pub(super) const CALLS: &[Call] = &[
     ("Gpu::tune", |it| it.gpu.tune(&Gemm::new(&it.a, &it.b).problem()?).map(drop)),
     ("Gpu::upload_async", |it| block_on(it.gpu.upload_async(&[1.0f32; 9], [3, 3])).map(drop)),
     ("Gpu::wait", |it| it.gpu.wait()),
+    ("Gpu::warm_up", |it| it.gpu.warm_up(std::slice::from_ref(&it.plan))),
     ("Gpu::zeros", |it| it.gpu.zeros::<f32>([3, 3]).map(drop)),
     ("Replay::run", |it| it.replay.run(&[it.a.view()]).map(drop)),
     ("Replay::write", |it| it.replay.write(0, &[1.0f32; 64])),
