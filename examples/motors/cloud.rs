@@ -74,15 +74,10 @@ impl Cloud {
     }
 
     fn upload(&self, gpu: &Gpu, positions: &[usize]) -> Result<Multivectors<f32>> {
-        let (space, blades) = (Pga::<3>::new(ALGEBRA)?, ALGEBRA.points());
-        let mut values = vec![0.0; blades.len() * self.points.len()];
-        for (i, &point) in self.points.iter().enumerate() {
-            for (blade, x) in space.point(point).select(&blades).into_iter().enumerate() {
-                values[blade * self.points.len() + i] = f32::from_f64(x);
-            }
-        }
-        let tensor = gpu.tensor(&values, [&[blades.len()], positions].concat())?;
-        Multivectors::new(tensor, &blades, BladeAxis::First)
+        let of_axis = |axis: usize| self.points.iter().map(move |point| f32::from_f64(point[axis]));
+        let values: Vec<f32> = (0..3).flat_map(of_axis).collect();
+        let coordinates = gpu.tensor(&values, [&[3], positions].concat())?;
+        Pga::<3>::new(ALGEBRA)?.points(&coordinates, BladeAxis::First)
     }
 }
 
@@ -93,18 +88,7 @@ fn rounded(point: [f64; 3]) -> [f64; 3] {
 
 /// The coordinates of points, position by position.
 pub(crate) fn coordinates(points: &Multivectors<f32>) -> Result<Vec<[f64; 3]>> {
-    let space = Pga::<3>::new(ALGEBRA)?;
-    let (values, blades) = (points.tensor().to_vec()?, points.blades());
-    let count = values.len() / blades.len();
-    // The blade of each coordinate and its sign, from the points with one coordinate of 1.
-    let unit = |i: usize| {
-        let point = space.point(std::array::from_fn(|j| if i == j { 1.0 } else { 0.0 })).select(blades);
-        let origin = space.point([0.0; 3]).select(blades);
-        let blade = (0..blades.len()).find(|&k| point[k] != origin[k]).unwrap_or(0);
-        (blade, point[blade])
-    };
-    let origin = space.point([0.0; 3]).select(blades).iter().position(|&x| x != 0.0).unwrap_or(0);
-    let units = [0, 1, 2].map(unit);
-    let at = |blade: usize, i: usize| f64::from(values[blade * count + i]);
-    Ok((0..count).map(|i| units.map(|(blade, sign)| sign * at(blade, i) / at(origin, i))).collect())
+    let values = Pga::<3>::new(ALGEBRA)?.coordinates_of(points)?.to_vec()?;
+    let count = values.len() / 3;
+    Ok((0..count).map(|i| [0, 1, 2].map(|axis| f64::from(values[axis * count + i]))).collect())
 }

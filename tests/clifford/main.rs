@@ -7,6 +7,7 @@ mod layers;
 mod motors;
 mod npz;
 mod oracles;
+mod points;
 mod products;
 mod ranges;
 #[path = "../support/mod.rs"]

@@ -17,7 +17,8 @@ pub enum Function {
     Unary(Unary),
     /// The same multivector on another list of blades. Missing blades are 0; other blades are dropped.
     Select,
-    /// Negates some blades. Bit `m % 64` of word `m / 64` says whether the blade of bitmask m changes its sign.
+    /// As [`Select`](Self::Select), with some blades negated. Bit `m % 64` of word `m / 64` says whether the blade of bitmask m
+    /// changes its sign.
     Negate([u64; 4]),
     /// The norm $\sqrt{|\langle \tilde x x \rangle_{0}|}$.
     Norm,

@@ -130,7 +130,7 @@ impl Signature {
         [1, -1, 0].map(|square| self.squares().iter().filter(|&&s| s == square).count())
     }
 
-    /// The sign of the geometric product of two basis blades: $e_{a} e_{b} = \mathrm{sign}\; e_{a \oplus b}$. It is 0
+    /// The sign of the geometric product of two basis blades: $e_{a} e_{b} = \mathrm{sign}\\; e_{a \oplus b}$. It is 0
     /// if they share a null vector.
     ///
     /// Sorting the vectors takes $\sum_{k \ge 1} |(a \gg k) \wedge b|$ swaps. Each shared vector then contributes its

@@ -50,7 +50,7 @@ fn positions(blades: &Blades) -> [Option<u8>; 256] {
     positions
 }
 
-/// One term of a product: $\mathrm{out}_{\mathrm{out}} \mathrel{+}= \mathrm{sign}\; x_{x} y_{y}$. The indices are those
+/// One term of a product: $\mathrm{out}\_{\mathrm{out}} \mathrel{+}= \mathrm{sign}\\; x_{x} y_{y}$. The indices are those
 /// of the blades in the operands and the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "defined by the formula above")]

@@ -16,7 +16,7 @@ pub enum Unary {
     Involute,
     /// $\bar x$, the Clifford conjugate: the reverse of the grade involution.
     Conjugate,
-    /// The dual: maps a blade to its right complement, $e_{a} \wedge e_{a}^* = I$. It needs no metric. If all vectors
+    /// The dual: maps a blade to its right complement, $e_{a} \wedge e_{a}^\ast = I$. It needs no metric. If all vectors
     /// square to 1, it is the Hodge dual $\tilde x I$.
     Dual,
     /// The inverse of the dual: maps a blade to its left complement.

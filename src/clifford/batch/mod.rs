@@ -1,6 +1,8 @@
 //! Batches of multivectors on the device.
 
 pub(crate) mod multivectors;
+mod points;
 pub(crate) mod product;
 mod reorder;
+mod shape;
 mod versors;

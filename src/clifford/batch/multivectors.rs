@@ -145,7 +145,7 @@ impl<T: Real> Multivectors<T> {
         self.run(Function::Norm, None, &self.signature().scalars()).named("norm")
     }
 
-    /// The backward pass of the norm of `self`, from its gradient `g`: $\pm g\, q' / (2 \sqrt{|q|})$ with the sign of
+    /// The backward pass of the norm of `self`, from its gradient `g`: $\pm g\\, q' / (2 \sqrt{|q|})$ with the sign of
     /// q. It is 0 where the norm is 0 and has no derivative.
     ///
     /// # Errors

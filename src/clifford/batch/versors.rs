@@ -126,7 +126,7 @@ impl<T: Real> Multivectors<T> {
     }
 
     /// Interpolates between motors a (`self`, at `t` = 0) and b (at `t` = 1), at constant speed:
-    /// $a\,e^{t \log(\tilde a b)}$. Of the two paths it takes the shorter; at `t` = 1 the result may be -b, which is
+    /// $a\\,e^{t \log(\tilde a b)}$. Of the two paths it takes the shorter; at `t` = 1 the result may be -b, which is
     /// the same motion. Four launches.
     ///
     /// # Shapes

@@ -6,8 +6,8 @@ use crate::clifford::algebra::product::Product;
 
 impl Multivector {
     /// The backward pass of a product: the gradients of both operands, from the gradient `g` of its result:
-    /// $\partial_{a} = \sum_{b} s_{ab}\, g_{a \oplus b}\, y_{b}$ and
-    /// $\partial_{b} = \sum_{a} s_{ab}\, g_{a \oplus b}\, x_{a}$.
+    /// $\partial_{a} = \sum_{b} s_{ab}\\, g_{a \oplus b}\\, y_{b}$ and
+    /// $\partial_{b} = \sum_{a} s_{ab}\\, g_{a \oplus b}\\, x_{a}$.
     ///
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if the three belong to different algebras.
@@ -27,7 +27,7 @@ impl Multivector {
         Ok((of_x, of_y))
     }
 
-    /// The backward pass of the norm, from its gradient `g`: $g\, \mathrm{sign}(q)\, q_{a} x_{a} / \sqrt{|q|}$ with
+    /// The backward pass of the norm, from its gradient `g`: $g\\, \mathrm{sign}(q)\\, q_{a} x_{a} / \sqrt{|q|}$ with
     /// $q_{a}$ the square of blade a; 0 if the norm is 0.
     #[must_use]
     pub fn norm_backward(&self, g: f64) -> Self {

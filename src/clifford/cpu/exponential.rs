@@ -10,7 +10,7 @@ impl Multivector {
     /// The exponential of a bivector, which is a motor of norm 1: $e^B = \sum_{k} B^k / k!$.
     ///
     /// With the rotation part E and the translation part N of $B = E + N$, $\theta = |E|$ and $E \wedge N = d I$,
-    /// $$e^B = \cos\theta + \tfrac{\sin\theta}{\theta} (B + d I) + d\,\tfrac{\sin\theta - \theta\cos\theta}{\theta^3}\,I E.$$
+    /// $$e^B = \cos\theta + \tfrac{\sin\theta}{\theta} (B + d I) + d\\,\tfrac{\sin\theta - \theta\cos\theta}{\theta^3}\\,I E.$$
     /// It rotates by $2\theta$: `rotor(axis, angle)` of [`Pga`](crate::clifford::Pga) is the exponential with half the
     /// angle.
     ///
@@ -151,7 +151,7 @@ impl Multivector {
     }
 
     /// Interpolates between motors a (`self`, at `t` = 0) and b (at `t` = 1), at constant speed:
-    /// $a\,e^{t \log(a^{-1} b)}$. Other values of `t` extrapolate.
+    /// $a\\,e^{t \log(a^{-1} b)}$. Other values of `t` extrapolate.
     ///
     /// Of the two paths it takes the shorter: at `t` = 1 the result is -b, the same motion, if
     /// $\langle a^{-1} b \rangle_{0} < 0$. Both ends are exact.

@@ -118,12 +118,12 @@ impl<const N: usize> Pga<N> {
     }
 
     /// The blade of the origin, $e_{1} \wedge e_{2} \wedge e_{3}$.
-    fn origin(&self) -> u8 {
+    pub(in crate::clifford) fn origin(&self) -> u8 {
         self.axes.iter().fold(0, |blade, axis| blade | axis)
     }
 
     /// The origin's blade with $e_{i}$ replaced by $e_{0}$, and its sign.
-    fn coordinate_blade(&self, i: usize) -> (u8, f64) {
+    pub(in crate::clifford) fn coordinate_blade(&self, i: usize) -> (u8, f64) {
         let factors = self.axes.iter().enumerate().map(|(j, &axis)| if i == j { self.null } else { axis });
         let times = |(blade, sign): (u8, f64), vector: u8| {
             let of = Product::Outer.of_blades(self.signature, blade, vector);
@@ -141,7 +141,7 @@ impl<const N: usize> Pga<N> {
 
 impl Pga<2> {
     /// The motor that rotates about the origin by an angle, in radians, from $e_{1}$ to $e_{2}$:
-    /// $\cos\frac\varphi2 - \sin\frac\varphi2\, e_{1} e_{2}$.
+    /// $\cos\frac\varphi2 - \sin\frac\varphi2\\, e_{1} e_{2}$.
     #[must_use]
     pub fn rotor(&self, angle: f64) -> Multivector {
         let (sine, cosine) = (0.5 * angle).sin_cos();
@@ -153,7 +153,7 @@ impl Pga<2> {
 
 impl Pga<3> {
     /// The motor that rotates about an axis through the origin by an angle, in radians, right-handed:
-    /// $\cos\frac\varphi2 - \sin\frac\varphi2\,(n_{1} e_{2} e_{3} + n_{2} e_{3} e_{1} + n_{3} e_{1} e_{2})$ with $n$
+    /// $\cos\frac\varphi2 - \sin\frac\varphi2\\,(n_{1} e_{2} e_{3} + n_{2} e_{3} e_{1} + n_{3} e_{1} e_{2})$ with $n$
     /// the axis divided by its length.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ pub(super) fn norm(x: &Blades) -> Formula {
     Formula { statements: lines, results: vec![length] }
 }
 
-/// The backward pass of the norm. The derivative of $\sqrt{|q|}$ is $\mathrm{sign}(q)\, q' / (2 \sqrt{|q|})$; at 0,
+/// The backward pass of the norm. The derivative of $\sqrt{|q|}$ is $\mathrm{sign}(q)\\, q' / (2 \sqrt{|q|})$; at 0,
 /// where it does not exist, 0 is used.
 pub(super) fn norm_backward(x: &Blades) -> Formula {
     let mut lines = Block::default();

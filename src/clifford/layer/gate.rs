@@ -13,7 +13,7 @@ pub enum Gate {
     /// $\Phi(x_{0})$, the cumulative normal distribution, within $1.2 \cdot 10^{-7}$. The scalar part becomes its GELU.
     #[default]
     Gelu,
-    /// $\frac{1}{2}(1 + \tanh(\sqrt{2 / \pi}\,(x_{0} + 0.044715\,x_{0}^3)))$, which some models use instead of
+    /// $\frac{1}{2}(1 + \tanh(\sqrt{2 / \pi}\\,(x_{0} + 0.044715\\,x_{0}^3)))$, which some models use instead of
     /// [`Gelu`](Self::Gelu). The scalar part becomes its GELU in the tanh approximation.
     GeluTanh,
 }

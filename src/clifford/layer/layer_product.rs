@@ -5,7 +5,7 @@ use super::grade_norm::GradeNorm;
 use crate::clifford::algebra::blades::Blades;
 use crate::clifford::algebra::signature::Signature;
 
-/// The weighted product of multivectors in a layer, $N(\sum_{p} w_{p} (\hat x \hat y)_{p})$. Operands are gated, each
+/// The weighted product of multivectors in a layer, $N(\sum_{p} w_{p} (\hat x \hat y)\_{p})$. Operands are gated, each
 /// path of the geometric product ([`Signature::paths`]) has its own weights, and the result is normalised grade by
 /// grade. Plain data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

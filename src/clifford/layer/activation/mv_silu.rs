@@ -15,7 +15,7 @@ use crate::tensor::{Parameters, Tensor};
 const FUNCTION: FeatureFunction = FeatureFunction::Silu;
 
 /// Multiplies every grade of every feature by a sigmoid of its invariant,
-/// $\langle y \rangle_{g} = \langle x \rangle_{g}\, \sigma(a_{n,g} v_{g} + b_{n,g})$ (CGENN's `MVSiLU`). The invariant
+/// $\langle y \rangle_{g} = \langle x \rangle_{g}\\, \sigma(a_{n,g} v_{g} + b_{n,g})$ (CGENN's `MVSiLU`). The invariant
 /// $v_{0}$ is the scalar part; for other grades it is $v_{g} = q_{g} = \langle \tilde x x \rangle_{0}$ of the grade.
 /// Versors leave it unchanged.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ impl<T: Real> MvSilu<T> {
         })
     }
 
-    /// One step of gradient descent, $a \leftarrow a - \eta\,\partial a$ and $b$ likewise. The rate is a
+    /// One step of gradient descent, $a \leftarrow a - \eta\\,\partial a$ and $b$ likewise. The rate is a
     /// number, or a tensor of one element.
     ///
     /// In place and in a replay as [`MvNormalization::descend`](super::super::MvNormalization::descend).

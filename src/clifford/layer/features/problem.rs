@@ -5,13 +5,13 @@ use crate::layout::{DType, Layout, dim};
 use crate::{Error, Result};
 
 /// A function of multivectors with parameters for each feature. $q_{g}$ is $\langle \tilde x x \rangle_{0}$ of grade g
-/// alone. $\|x\|_{g} = (q_{g}^2 + 10^{-16})^{1/4}$ is a norm that is smooth at 0, and $\|x\|$ is the norm of all grades
+/// alone. $\\|x\\|\_{g} = (q_{g}^2 + 10^{-16})^{1/4}$ is a norm that is smooth at 0, and $\\|x\\|$ is the norm of all grades
 /// together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FeatureFunction {
-    /// Each grade divided by $\sigma(a_{g}) (\|x\|_{g} - 1) + 1 + 10^{-6}$, a number between 1 and its norm.
+    /// Each grade divided by $\sigma(a_{g}) (\\|x\\|\_{g} - 1) + 1 + 10^{-6}$, a number between 1 and its norm.
     Normalization,
-    /// $a\,x$ divided by the mean of $\|x\|$ over the features of a row plus $10^{-6}$.
+    /// $a\\,x$ divided by the mean of $\\|x\\|$ over the features of a row plus $10^{-6}$.
     LayerNorm,
     /// Each grade multiplied by $\sigma(a_{g} v_{g} + b_{g})$. $v_{0}$ is the scalar part, the other $v_{g}$ are
     /// $q_{g}$.

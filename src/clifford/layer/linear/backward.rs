@@ -115,7 +115,7 @@ impl<T: Real> MvLinear<T> {
         sums.reshape([self.outputs()])
     }
 
-    /// One step of gradient descent, $W \leftarrow W - \eta\,\partial W$, for all parameters. The rate is a number, or a
+    /// One step of gradient descent, $W \leftarrow W - \eta\\,\partial W$, for all parameters. The rate is a number, or a
     /// tensor of one element.
     ///
     /// The parameters are updated in place. If other tensors share them, such as a clone of the layer, they are copied

@@ -47,7 +47,7 @@ impl CliffordLayerBuilder {
 
     /// A layer with random parameters, to train from scratch. All weights are normally distributed. The standard
     /// deviation is $1 / \sqrt{in}$ in the linear layer, $1 / \sqrt{n + 1}$ in a steerable product and
-    /// $1 / \sqrt{in\,(n + 1)}$ in a connected product. The bias is zero. The same seed gives the same weights on every
+    /// $1 / \sqrt{in\\,(n + 1)}$ in a connected product. The bias is zero. The same seed gives the same weights on every
     /// device.
     ///
     /// # Shapes

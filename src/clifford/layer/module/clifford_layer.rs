@@ -120,7 +120,7 @@ impl<T: Real> CliffordLayer<T> {
         })
     }
 
-    /// One step of gradient descent, $W \leftarrow W - \eta\,\partial W$, for all parameters. The rate is a number, or a
+    /// One step of gradient descent, $W \leftarrow W - \eta\\,\partial W$, for all parameters. The rate is a number, or a
     /// tensor of one element.
     ///
     /// In place and in a replay as [`MvLinear::descend`].

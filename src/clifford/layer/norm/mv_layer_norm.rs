@@ -13,7 +13,7 @@ use crate::ops::descent::{Trained, gradient_step};
 use crate::tensor::{Parameters, Tensor};
 
 /// Divides the multivectors of every row by the mean norm of its features: $y_{n} = a_{n} x_{n} / (\frac{1}{N}
-/// \sum_{m} \|x_{m}\| + 10^{-6})$ (CGENN's `MVLayerNorm`).
+/// \sum_{m} \\|x_{m}\\| + 10^{-6})$ (CGENN's `MVLayerNorm`).
 ///
 /// The norm is $(q^2 + 10^{-16})^{1/4}$ with $q = \langle \tilde x x \rangle_{0}$ of all grades together. Versors of
 /// any metric leave it unchanged, and it is smooth at 0.

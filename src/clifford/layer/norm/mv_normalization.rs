@@ -13,7 +13,7 @@ use crate::ops::descent::{Trained, gradient_step};
 use crate::tensor::{Parameters, Tensor};
 
 /// Divides every grade of every feature by a learnt number between 1 and its norm:
-/// $\langle y \rangle_{g} = \langle x \rangle_{g} / (\sigma(a_{n,g}) (\|x\|_{g} - 1) + 1 + 10^{-6})$ (CGENN's
+/// $\langle y \rangle_{g} = \langle x \rangle_{g} / (\sigma(a_{n,g}) (\\|x\\|\_{g} - 1) + 1 + 10^{-6})$ (CGENN's
 /// `NormalizationLayer`).
 ///
 /// The norm is $(q_{g}^2 + 10^{-16})^{1/4}$ with $q_{g} = \langle \tilde x x \rangle_{0}$ of the grade alone. Versors
@@ -84,7 +84,7 @@ impl<T: Real> MvNormalization<T> {
         })
     }
 
-    /// One step of gradient descent, $a \leftarrow a - \eta\,\partial a$. The rate is a number, or a tensor of one
+    /// One step of gradient descent, $a \leftarrow a - \eta\\,\partial a$. The rate is a number, or a tensor of one
     /// element.
     ///
     /// The parameters are updated in place. If other tensors share them, such as a clone of the layer, they are copied

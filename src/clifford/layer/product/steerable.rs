@@ -13,7 +13,7 @@ use crate::tensor::Tensor;
 use crate::{Error, Result};
 
 impl LayerProduct {
-    /// The steerable geometric product: $\sum_{p} w_{np} (\hat x_{n} \hat y_{n})_{p}$ for each feature n, with the
+    /// The steerable geometric product: $\sum_{p} w_{np} (\hat x_{n} \hat y_{n})\_{p}$ for each feature n, with the
     /// gated operands $\hat x$ and $\hat y$, normalised grade by grade.
     ///
     /// If a row fits a workgroup, one launch reads both operands and writes the result: three passes over memory.

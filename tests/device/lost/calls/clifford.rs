@@ -1,7 +1,7 @@
 //! Multivectors.
 
 use super::Call;
-use tilewise::clifford::{BladeOrder, MvProduct, Product, Signature, Unary};
+use tilewise::clifford::{BladeAxis, BladeOrder, MvProduct, Pga, Product, Signature, Unary};
 
 pub(super) const CALLS: &[Call] = &[
     ("clifford::Multivectors::commutator", |it| it.space.x.commutator(&it.space.y).map(drop)),
@@ -46,5 +46,11 @@ pub(super) const CALLS: &[Call] = &[
     ("clifford::Multivectors::undual", |it| it.space.x.undual().map(drop)),
     ("clifford::MvProduct::run", |it| {
         MvProduct::new(Product::Outer, &it.space.x, &it.space.y).run().map(drop)
+    }),
+    ("clifford::Pga::coordinates_of", |it| {
+        Pga::<3>::new(Signature::PGA3D)?.coordinates_of(&it.space.lines).map(drop)
+    }),
+    ("clifford::Pga::points", |it| {
+        Pga::<2>::new(Signature::PGA2D)?.points(&it.space.times, BladeAxis::Last).map(drop)
     }),
 ];
