@@ -27,8 +27,8 @@ struct Offer {
 /// Other tests may have compiled some of these before.
 ///
 /// `cases` asks [`Forms::takes`] of each case whether it is to run. It is called twice: first all cases are only planned, and
-/// a small set of kernels is chosen. It has every form of every kernel, that is, each shader with each variant of each of its
-/// slots and parameters; with `TILEWISE_SWEEP=once`, each variant with some shader. It also has the kernels of each case on
+/// a small set of kernels is chosen. It has each variant of each slot and parameter with some shader; with
+/// `TILEWISE_SWEEP=pairs` every form of every kernel, that is, each variant with each shader that has it. It also has the kernels of each case on
 /// some device in some type. All cases run that need no other kernels. In a full sweep, all do.
 pub fn sweep(most: usize, mut cases: impl FnMut(&Turn, &mut Forms)) {
     let turn = super::turn();
@@ -128,7 +128,7 @@ fn covered<'a>(covers: &Covers<'a>, made: &BTreeSet<usize>) -> BTreeSet<(&'a str
     run.flat_map(|(_, covers)| covers.iter().copied()).collect()
 }
 
-/// The forms of kernels: a shader, or with `TILEWISE_SWEEP=once` any, with a word or without it.
+/// The forms of kernels: a shader, or in a short sweep any, with a word or without it.
 fn forms_of(texts: &[String]) -> Vec<Vec<(String, String)>> {
     let name = |word: &str| word.split(['=', ':']).next().unwrap_or_default().to_owned();
     let mut names: HashMap<String, BTreeSet<String>> = HashMap::new();

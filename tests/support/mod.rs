@@ -107,10 +107,10 @@ pub fn bare_with(change: impl FnOnce(&mut GpuOptions)) -> Option<TestGpu> {
     Some(TestGpu(Gpu::adopt_with(&adapter, device, queue, options).expect("it can be adopted")))
 }
 
-/// Two devices with different storage formats and dims: one with f16 and immediates, one without. In a short sweep only the
+/// Two devices with different storage formats and dims: one with f16 and immediates, one without. On a second driver only the
 /// second, because other tests use the first.
 pub fn devices() -> Vec<TestGpu> {
-    let first = if is_short_sweep() { None } else { own(|_| ()) };
+    let first = if is_second_driver() { None } else { own(|_| ()) };
     [first, bare()].into_iter().flatten().collect()
 }
 
@@ -119,31 +119,52 @@ pub fn every_device() -> Vec<TestGpu> {
     [own(|_| ()), adopted(|_| ()), bare()].into_iter().flatten().collect()
 }
 
-/// Whether `TILEWISE_SWEEP=full` requests full sweeps, which have more kernels than a run of all tests has time to compile.
-/// `TILEWISE_SWEEP=3/16` requests the third of sixteen parts of them.
-pub fn is_full_sweep() -> bool {
-    full_sweep_part().is_some()
+/// The sweep that `TILEWISE_SWEEP` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sweep {
+    /// `once`, the default: every value of each factor.
+    Once,
+    /// `pairs`: every pair of values.
+    Pairs,
+    /// `full`, or `3/16` for a part of it: every combination, which are more kernels than a run of all tests has time to compile.
+    /// The part is counted from 1; the whole is part 1 of 1.
+    Full([usize; 2]),
 }
 
-/// The requested part of full sweeps, counted from 1, and the number of parts. The whole is part 1 of 1.
-fn full_sweep_part() -> Option<[usize; 2]> {
-    let asked = std::env::var("TILEWISE_SWEEP").ok()?;
-    if asked == "full" { Some([1, 1]) } else { part_asked(&asked) }
+impl Sweep {
+    pub fn asked() -> Self {
+        std::env::var("TILEWISE_SWEEP").map_or(Self::Once, |text| Self::of(&text))
+    }
+
+    fn of(text: &str) -> Self {
+        match text {
+            "once" => Self::Once,
+            "pairs" => Self::Pairs,
+            "full" => Self::Full([1, 1]),
+            _ => Self::Full(part(text).unwrap_or_else(|| {
+                panic!("TILEWISE_SWEEP={text} is neither `once`, `pairs`, `full` nor a part such as 1/16 to 16/16")
+            })),
+        }
+    }
 }
 
-fn part_asked(text: &str) -> Option<[usize; 2]> {
+fn part(text: &str) -> Option<[usize; 2]> {
     let (part, parts) = text.split_once('/')?;
-    let [part, parts] = [part, parts].map(|number| number.parse().unwrap_or(0));
-    assert!(
-        (1..=parts).contains(&part),
-        "TILEWISE_SWEEP={text} is not a part of a sweep, such as 1/16 to 16/16"
-    );
-    Some([part, parts])
+    let (part, parts) = (part.parse().ok()?, parts.parse().ok()?);
+    (1..=parts).contains(&part).then_some([part, parts])
+}
+
+/// Whether full sweeps are asked for, or a part of them.
+pub fn is_full_sweep() -> bool {
+    matches!(Sweep::asked(), Sweep::Full(_))
 }
 
 /// The requested rows of a full sweep. None if no full sweep is requested.
 pub fn of_full_sweep<T>(rows: impl FnOnce() -> Vec<T>) -> Option<Vec<T>> {
-    full_sweep_part().map(|part| in_part(rows(), part))
+    match Sweep::asked() {
+        Sweep::Full(part) => Some(in_part(rows(), part)),
+        Sweep::Pairs | Sweep::Once => None,
+    }
 }
 
 /// The rows of a part. They are drawn by a fixed hash, because rows at equal distances would share values of factors. So every
@@ -157,9 +178,8 @@ fn in_part<T>(rows: Vec<T>, [part, parts]: [usize; 2]) -> Vec<T> {
 #[test]
 fn the_parts_of_a_sweep_are_all_of_it() {
     for parts in [1, 4, 8, 16] {
-        let part =
-            |part: usize| in_part((0..2000).collect(), part_asked(&format!("{part}/{parts}")).unwrap());
-        let each: Vec<Vec<usize>> = (1..=parts).map(part).collect();
+        let rows = |at: usize| in_part((0..2000).collect(), part(&format!("{at}/{parts}")).unwrap());
+        let each: Vec<Vec<usize>> = (1..=parts).map(rows).collect();
         for values in [2, 5, 8, 12, 13] {
             assert!(each.iter().all(|rows| (0..values).all(|v| rows.iter().any(|row| row % values == v))));
         }
@@ -167,35 +187,44 @@ fn the_parts_of_a_sweep_are_all_of_it() {
         rows.sort_unstable();
         assert_eq!(rows, (0..2000).collect::<Vec<_>>());
     }
-    assert_eq!(part_asked("once"), None);
-    for wrong in ["0/5", "6/5", "1/", "half/2"] {
-        assert!(std::panic::catch_unwind(|| part_asked(wrong)).is_err(), "{wrong}");
+    assert_eq!(
+        ["once", "pairs", "full", "3/4"].map(Sweep::of),
+        [Sweep::Once, Sweep::Pairs, Sweep::Full([1, 1]), Sweep::Full([3, 4])]
+    );
+    for wrong in ["0/5", "6/5", "1/", "half/2", "twice", ""] {
+        assert!(std::panic::catch_unwind(|| Sweep::of(wrong)).is_err(), "{wrong}");
     }
 }
 
-/// Whether `TILEWISE_SWEEP=once` requests short sweeps, with each variant once. They are for a second driver, after the first has
-/// run them all.
+/// Whether sweeps are short: each value of a factor once, each variant once.
 pub fn is_short_sweep() -> bool {
-    std::env::var("TILEWISE_SWEEP").as_deref() == Ok("once")
+    Sweep::asked() == Sweep::Once
+}
+
+/// Whether all tests have run on another driver before: `TILEWISE_DRIVER=second`.
+pub fn is_second_driver() -> bool {
+    match std::env::var("TILEWISE_DRIVER").as_deref() {
+        Err(std::env::VarError::NotPresent) | Ok("first") => false,
+        Ok("second") => true,
+        other => panic!("TILEWISE_DRIVER is `first` or `second`, not {other:?}"),
+    }
 }
 
 /// Whether a second driver skips this test, which it then prints. Such a test asserts counts, errors or equal bits; a driver
 /// cannot change them without other tests failing too.
 pub fn is_left_to_the_first_driver() -> bool {
-    if is_short_sweep() {
-        println!("left to the first driver: TILEWISE_SWEEP=once");
+    if is_second_driver() {
+        println!("left to the first driver: TILEWISE_DRIVER=second");
     }
-    is_short_sweep()
+    is_second_driver()
 }
 
 /// The value for the requested kind of sweep.
-pub fn by_sweep<T>(full: T, usual: T, short: T) -> T {
-    if is_full_sweep() {
-        full
-    } else if is_short_sweep() {
-        short
-    } else {
-        usual
+pub fn by_sweep<T>(full: T, pairs: T, once: T) -> T {
+    match Sweep::asked() {
+        Sweep::Full(_) => full,
+        Sweep::Pairs => pairs,
+        Sweep::Once => once,
     }
 }
 

@@ -1,20 +1,20 @@
-//! Sweeps: a small number of rows that cover every pair of values of any two factors, or, on request, fewer or many more rows.
+//! Sweeps: a small number of rows that cover every value of each factor or, on request, every pair of values of any two factors,
+//! or many more rows.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-/// Rows that cover every pair of values of any two factors. A row has the index of a value for each factor; factor f has
-/// `levels[f]` values.
+/// Rows that cover every value of each factor. A row has the index of a value for each factor; factor f has `levels[f]` values.
 ///
-/// `TILEWISE_SWEEP=full` returns every combination within each of the `groups` of factors instead, or a part of these rows; the
-/// other factors cycle. `TILEWISE_SWEEP=once`, for a second driver, covers only every value of each factor.
+/// `TILEWISE_SWEEP=pairs` covers every pair of values of any two factors. `TILEWISE_SWEEP=full` returns every combination within
+/// each of the `groups` of factors instead, or a part of these rows; the other factors cycle.
 pub fn sweep(levels: &[usize], groups: &[&[usize]]) -> Vec<Vec<usize>> {
     full(levels, groups).unwrap_or_else(|| covering(levels, Cover::asked()))
 }
 
 /// As [`sweep`], with fewer pipelines. `kernel` returns the kernel of a row as words, or None if the row cannot run.
 ///
-/// The first rows cover every pair of words of all kernels (with `once`: every word). The others share their pipelines. A row that
+/// The first rows cover every word of all kernels (with `pairs`: every pair). The others share their pipelines. A row that
 /// cannot run covers only pairs for which no other row is found.
 pub fn sweep_sharing(
     levels: &[usize],

@@ -21,7 +21,7 @@ const FORMATS: [TextureFormat; 3] =
 
 /// Devices of every kind; for a second driver, one with dims in a ring and without f16.
 fn devices() -> Vec<TestGpu> {
-    if support::is_short_sweep() { support::bare().into_iter().collect() } else { support::every_device() }
+    if support::is_second_driver() { support::bare().into_iter().collect() } else { support::every_device() }
 }
 
 /// Does this on these devices, each time within five minutes.

@@ -17,7 +17,7 @@ const TINY: u64 = 256;
 
 /// Devices of every kind; for a second driver, which compiles slowly, one with dims in a ring.
 fn devices() -> Vec<TestGpu> {
-    if support::is_short_sweep() { support::bare().into_iter().collect() } else { support::every_device() }
+    if support::is_second_driver() { support::bare().into_iter().collect() } else { support::every_device() }
 }
 
 /// Does this on these devices, each time within five minutes.

@@ -1,7 +1,7 @@
 //! Matrix products as large as they may be.
 
 use super::launch::Launch;
-use crate::support::{limits, wgsl};
+use crate::support::{self, limits, wgsl};
 use tilewise::gemm::{Accumulator, GemmKernel, SplitK, Tile};
 use tilewise::gpu::MatrixOrder;
 use tilewise::planning::Problem;
@@ -11,11 +11,6 @@ use tilewise::{Caps, DType, Layout};
 
 /// The longest window, in bytes.
 pub(crate) const WINDOW: usize = (1 << 31) - 512;
-
-/// Whether every case is asked for.
-pub(crate) fn is_full() -> bool {
-    std::env::var("TILEWISE_SWEEP").is_ok_and(|sweep| sweep == "full")
-}
 
 /// A device that binds as much as any, and runs every tile.
 pub(crate) fn caps() -> Caps {
@@ -121,7 +116,7 @@ pub(crate) fn launches() -> Vec<Launch> {
             let elements = [types.ab, types.c].map(|dtype| WINDOW / dtype.size());
             for (k, (what, a, b, parts)) in problems(elements).into_iter().enumerate() {
                 for offset in [0, 63] {
-                    if !is_full() && (i + j + k + offset) % 4 != 0 {
+                    if !support::is_full_sweep() && (i + j + k + offset) % 4 != 0 {
                         continue;
                     }
                     let case = i + j + k;

@@ -1,7 +1,8 @@
 //! Functions of multivectors, their norms and activations, and functions of their rows, as large as they may be.
 
-use super::gemm::{WINDOW, bare, caps, is_full};
+use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
+use crate::support::is_full_sweep;
 use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Blades, Product, Signature, Unary};
 use tilewise::gpu::DeviceType;
@@ -43,7 +44,7 @@ pub(crate) fn launches() -> Vec<Launch> {
         for (i, dtype) in TYPES.into_iter().enumerate() {
             for (j, x) in layouts(signature.blades().len(), WINDOW / dtype.size()).into_iter().enumerate() {
                 case += 1;
-                if !is_full() && (i + j + s) % 3 != 0 {
+                if !is_full_sweep() && (i + j + s) % 3 != 0 {
                     continue;
                 }
                 // Functions and rows of the same layout are of different devices: more pairs of both.
@@ -57,7 +58,7 @@ pub(crate) fn launches() -> Vec<Launch> {
             }
         }
     }
-    if !is_full() {
+    if !is_full_sweep() {
         // Results of two positions at once, which none of those above stores.
         let x = &layouts(Signature::CL3.blades().len(), WINDOW / DType::F32.size())[1];
         functions(&devices[0], Signature::CL3, x, DType::F32, 1, &mut launches);

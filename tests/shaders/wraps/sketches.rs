@@ -1,7 +1,8 @@
 //! Hadamard transforms and sparse operators as large as they may be.
 
-use super::gemm::{WINDOW, bare, caps, is_full};
+use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
+use crate::support::is_full_sweep;
 use crate::support::wgsl::SEEDS;
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
@@ -48,7 +49,7 @@ pub(crate) fn launches() -> Vec<Launch> {
             for (x, axis) in
                 [(plain(&[rows, columns]), 0), (across, 0), (plain(&[columns, rows]), 1), (beside, 1)]
             {
-                let all = is_full();
+                let all = is_full_sweep();
                 for i in 0..if all { TYPES.len() * KINDS.len() * devices.len() } else { 1 } {
                     let (caps, dtype) = (&devices[(case + i) % 3], TYPES[(case / 2 + i) % 3]);
                     hadamard(caps, [d, n], direction, &x, axis, dtype, &mut launches);

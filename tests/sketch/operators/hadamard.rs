@@ -11,8 +11,8 @@ use tilewise::reference;
 use tilewise::sketch::{Direction, Scaling, Sketch, SketchKind};
 use tilewise::{Caps, DType, Element, Error, Fill, Gpu, Layout, Real, Tensor, bf16, f16};
 
-/// Lengths: alone, below, on and above powers of two and what a workgroup holds. `TILEWISE_SWEEP=full` has more, `once` not
-/// the longest.
+/// Lengths: alone, below, on and above powers of two and what a workgroup holds. `TILEWISE_SWEEP=full` has more, a short
+/// sweep not the longest.
 fn lengths() -> Vec<usize> {
     const LENGTHS: [usize; 10] = [1, 100, 5000, (1 << 17) + 1, 2, 3, 16, 1000, 4096, 70_000];
     LENGTHS[..support::by_sweep(10, 4, 3)].to_vec()
