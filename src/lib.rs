@@ -81,6 +81,9 @@
 //! - `safetensors` (default): `.safetensors` files, and their compression.
 //! - `ndarray`: conversions from and to `ndarray` arrays.
 
+#![doc(html_root_url = "https://docs.rs/tilewise/0.1.0")]
+#![cfg_attr(docsrs, feature(doc_cfg))] // items show their features
+
 pub mod attention;
 mod caps;
 pub mod clifford;

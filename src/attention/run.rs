@@ -9,7 +9,7 @@ use crate::plan::Scalar;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 
-/// Attention: $\mathrm{softmax}(s\, Q K^T + B)\, V$, with the scale $s$ and the masks and biases of the options. The scores are never in memory.
+/// Attention: $\mathrm{softmax}(s\\, Q K^T + B)\\, V$, with the scale $s$ and the masks and biases of the options. The scores are never in memory.
 ///
 /// A query that attends no key gives 0. What masked keys and values hold does not matter (unless a bias masks them); it may be NaN. A score that is NaN or
 /// $+\infty$ makes its row NaN.

@@ -23,7 +23,7 @@ use std::marker::PhantomData;
 /// devices; [`Error::Limit`] for i8 if k exceeds [`MAX_I8_K`](crate::planning::gemm::MAX_I8_K), 131,071;
 /// [`Error::OutOfMemory`] if there is no room for C.
 /// # Precision
-/// $|c_{ij} - (AB)_{ij}| \le \gamma_{k}\,(|A||B|)_{ij}$, see [`reference::gamma`](crate::reference::gamma); i8 is exact.
+/// $|c_{ij} - (AB)\_{ij}| \le \gamma_{k}\\,(|A||B|)\_{ij}$, see [`reference::gamma`](crate::reference::gamma); i8 is exact.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

@@ -135,7 +135,7 @@ impl<T: Real> Linear<T> {
         })
     }
 
-    /// A step of gradient descent: $W \leftarrow W - \eta\,\partial W$, and the same for the bias. The rate is a number, or a
+    /// A step of gradient descent: $W \leftarrow W - \eta\\,\partial W$, and the same for the bias. The rate is a number, or a
     /// tensor of one element.
     ///
     /// The parameters are updated in place. If another tensor shares one, it is copied first: the other keeps the old values.

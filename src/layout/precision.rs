@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 /// Precision of a product of f32 operands: what accuracy may be given up to run it on tensor cores, which take f16.
 ///
-/// The bounds are entrywise, for $|c_{ij} - (AB)_{ij}|$, with $\alpha_{i} = \max_{p} |a_{ip}|$ and $\beta_{j} =
+/// The bounds are entrywise, for $|c_{ij} - (AB)\_{ij}|$, with $\alpha_{i} = \max_{p} |a_{ip}|$ and $\beta_{j} =
 /// \max_{p} |b_{pj}|$ over finite entries; [`reference::precision_tolerance`] computes and derives them. In addition,
 /// values below the least normal f32, $2^{-126}$, may be flushed to zero.
 ///
@@ -18,11 +18,11 @@ use std::str::FromStr;
 /// [`reference::precision_tolerance`]: crate::reference::precision_tolerance
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
-    /// f32 throughout: $\gamma_{k} (|A||B|)_{ij}$. The default: no accuracy is given up unless the caller asks for it.
+    /// f32 throughout: $\gamma_{k} (|A||B|)\_{ij}$. The default: no accuracy is given up unless the caller asks for it.
     #[default]
     Strict,
     /// One f16 per entry, scaled by a power of two per row of A and column of B:
-    /// $(2^{-10} + \gamma_{k}) (|A||B|)_{ij} + 2^{-27} k\,\alpha_{i} \beta_{j}$. Three significant digits, as TF32 has, where a row of A and a column of B
+    /// $(2^{-10} + \gamma_{k}) (|A||B|)\_{ij} + 2^{-27} k\\,\alpha_{i} \beta_{j}$. Three significant digits, as TF32 has, where a row of A and a column of B
     /// span fewer than 28 binades. An entry below $2^{-28}$ of its row's largest is replaced by about $2^{-28}$ of the
     /// largest.
     ///
@@ -33,7 +33,7 @@ pub enum Precision {
     /// Suited to neural networks, and to operands that are themselves accurate to three digits.
     Fast,
     /// Two f16 per entry, three products:
-    /// $(2^{-20} + 1.01 \gamma_{k+2}) (|A||B|)_{ij} + (2^{-38} + 2^{-26} \gamma_{k}) k\,\alpha_{i} \beta_{j}$. Six significant digits in rows of fewer than 28 binades: nearly f32, at three times
+    /// $(2^{-20} + 1.01 \gamma_{k+2}) (|A||B|)\_{ij} + (2^{-38} + 2^{-26} \gamma_{k}) k\\,\alpha_{i} \beta_{j}$. Six significant digits in rows of fewer than 28 binades: nearly f32, at three times
     /// the products.
     ///
     /// Takes 5 storage bindings, and one more each for a bias and a residual. If the device has fewer, the product is

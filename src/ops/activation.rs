@@ -16,9 +16,9 @@ pub enum Activation {
     None,
     /// $\max(x, 0)$.
     Relu,
-    /// $x\,\Phi(x)$ with the normal distribution $\Phi(x) = \frac{1}{2}(1 + \operatorname{erf}(x / \sqrt{2}))$.
+    /// $x\\,\Phi(x)$ with the normal distribution $\Phi(x) = \frac{1}{2}(1 + \operatorname{erf}(x / \sqrt{2}))$.
     Gelu,
-    /// $\frac{1}{2} x\,(1 + \tanh(\sqrt{2 / \pi}\,(x + 0.044715\,x^3)))$, which some models use in place of
+    /// $\frac{1}{2} x\\,(1 + \tanh(\sqrt{2 / \pi}\\,(x + 0.044715\\,x^3)))$, which some models use in place of
     /// [`Gelu`](Self::Gelu).
     GeluTanh,
     /// $x / (1 + e^{-x})$.
@@ -31,7 +31,7 @@ pub enum Activation {
     Softplus,
     /// $x$ if it is positive, else $e^x - 1$.
     Elu,
-    /// $x$ if it is positive, else $0.01\,x$.
+    /// $x$ if it is positive, else $0.01\\,x$.
     LeakyRelu,
     /// $x \tanh(\ln(1 + e^x))$.
     Mish,

@@ -56,10 +56,10 @@ pub fn activation_lipschitz(activation: Activation) -> f64 {
 
 /// The error bound of an activation that a kernel computes in f32 from an argument within `dz` of `z`, relative to the
 /// exact value at `z`. With the Lipschitz constant $L$ and $u = 2^{-23}$ it is
-/// $$L\,dz + r u\,(|f(z)| + L\,dz) + 2^{-119},$$
+/// $$L\\,dz + r u\\,(|f(z)| + L\\,dz) + 2^{-119},$$
 /// where $r$ is 0 for none and relu, 4 for leaky relu and hardswish, 8 for the sigmoid, tanh and softplus, 10 for gelu, silu,
 /// mish, quick gelu and elu, which are products or quotients of such functions. The exponential in gelu by tanh has a
-/// rounded argument $w = 2 \sqrt{2 / \pi}\,(|z| + 0.044715 |z|^3)$, so $r = 10 + 4 w$. The last term covers an exponential below $2^{-126}$ that a driver flushes to zero before it is
+/// rounded argument $w = 2 \sqrt{2 / \pi}\\,(|z| + 0.044715 |z|^3)$, so $r = 10 + 4 w$. The last term covers an exponential below $2^{-126}$ that a driver flushes to zero before it is
 /// multiplied by z. `z` and `dz` must be finite.
 #[must_use]
 pub fn activation_tolerance(activation: Activation, z: f64, dz: f64) -> f64 {
@@ -88,7 +88,7 @@ pub fn activation_slope(activation: Activation, x: f64) -> f64 {
 /// The error bound of a derivative that a kernel computes in f32, relative to [`activation_slope`]: $r u$ times the sum
 /// of the absolute values of its terms, with $u = 2^{-23}$, plus $2^{-117}$ for exponentials that a driver flushes to
 /// zero before they are multiplied. The terms are $\Phi(x)$ and $x \varphi(x)$ for gelu, $\sigma(w)$ and
-/// $x \sigma(w) \sigma(-w) w'$ for the others, $\tanh s$ and $x (1 - \tanh^2 s)\,\sigma(x)$ with
+/// $x \sigma(w) \sigma(-w) w'$ for the others, $\tanh s$ and $x (1 - \tanh^2 s)\\,\sigma(x)$ with
 /// $s = \ln(1 + e^x)$ for mish, $x / 3$ and $1 / 2$ for hardswish. $r$ is 0 for none and relu, $24 + 2 x^2$ for gelu and $24 + 8 w$ for
 /// gelu by tanh, whose exponentials have rounded arguments, and 1 for leaky relu and 24 for the others.
 #[must_use]

@@ -8,7 +8,7 @@ use crate::layout::{DType, Element};
 /// heads, keys, dim of values).
 ///
 /// Let $u = 2^{-23}$, $n$ the number of keys, $p_{j}$ the weights of a row, and $d_{j}$ the distances to its largest score, limited to 105. A scaled
-/// product is off by at most $\eta_{j} = \gamma_{d + 2}\, s \sum |q||k| + 3 u |s\, q \cdot k|$. Its sum with a bias is a number of f32, by definition:
+/// product is off by at most $\eta_{j} = \gamma_{d + 2}\\, s \sum |q||k| + 3 u |s\\, q \cdot k|$. Its sum with a bias is a number of f32, by definition:
 /// at a mask of $-10^{9}$, whose neighbours are 64 away, all scores of usual products are the same, and their keys share the weight. The sum is
 /// rounded to the nearest, as devices do; so a score is off by $\delta_{j}$, the distance to the sums of a product that is $\eta_{j}$ larger or smaller.
 /// (A bias that is no number of f32, such as one of slopes, is off by $3 u |b_{j}|$ besides. Without one, $\delta_{j} = \eta_{j}$.)

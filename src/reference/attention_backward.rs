@@ -37,7 +37,7 @@ impl AttentionReference {
     /// Let $u = 2^{-23}$, $s$ a score with the error $\delta$ of the forward pass, $x = (s - m) - l$ and $p = e^x$. The exponent is off by
     /// $\rho = (|x| + 20) u + \delta + \mu + \lambda$ with the errors $\mu$ and $\lambda$ of [`log_sums`](Self::log_sums), so the weight by
     /// $\varepsilon = p (e^{\rho} - 1)$, and by no more than 1, as no weight is above 1. The gradient $t = p (g \cdot v - \delta)$ of a
-    /// score is off by at most $\varepsilon |g \cdot v - \delta| + (p + \varepsilon)\, \gamma_{d + 4} (|g||v| + |y||g|)$. A sum of $n$ products
+    /// score is off by at most $\varepsilon |g \cdot v - \delta| + (p + \varepsilon)\\, \gamma_{d + 4} (|g||v| + |y||g|)$. A sum of $n$ products
     /// adds $\gamma_{n + 6}$ of the sum of their magnitudes, and each product $2^{-123}$ of one plus its factors' sizes, where values
     /// may be flushed to zero.
     ///

@@ -21,7 +21,7 @@ pub fn gamma(k: usize) -> f64 {
 
 /// The relative error of a sum of `k` products with the accumulator [`Accumulator::F16`]: sums of at most $b = \min(k, 16)$
 /// products are in f16, and these are added in f32. With $\gamma_{b}$ of the f16 sums ($u = 2^{-10}$) and $\gamma_{k}$ of the f32 sum
-/// ($u = 2^{-23}$) it is $\gamma'_{k} = \gamma_{b} + \gamma_{k} + \gamma_{b} \gamma_{k}$: a term is off by a factor
+/// ($u = 2^{-23}$) it is $\gamma'\_{k} = \gamma_{b} + \gamma_{k} + \gamma_{b} \gamma_{k}$: a term is off by a factor
 /// of at most $1 + \gamma_{b}$ and then, as f16 sums are exact in f32, by one of at most $1 + \gamma_{k}$.
 #[must_use]
 pub fn gamma_f16(k: usize) -> f64 {
@@ -34,10 +34,10 @@ fn gamma_of(k: usize, u: f64) -> f64 {
     if ku < 1.0 { ku / (1.0 - ku) } else { f64::INFINITY }
 }
 
-/// The largest error of a sum of `k` products. `magnitude` is the sum of their absolute values, $(|A||B|)_{ij}$. The bound is
-/// $\gamma_{k} (|A||B|)_{ij} + k 2^{-126}$; the second term is for products that a driver flushes to zero.
+/// The largest error of a sum of `k` products. `magnitude` is the sum of their absolute values, $(|A||B|)\_{ij}$. The bound is
+/// $\gamma_{k} (|A||B|)\_{ij} + k 2^{-126}$; the second term is for products that a driver flushes to zero.
 ///
-/// With [`Accumulator::F16`] it is $\gamma'_{k} (|A||B|)_{ij} + (1 + \gamma'_{k})\,k 2^{-13}$ with $\gamma'$ of
+/// With [`Accumulator::F16`] it is $\gamma'\_{k} (|A||B|)\_{ij} + (1 + \gamma'\_{k})\\,k 2^{-13}$ with $\gamma'$ of
 /// [`gamma_f16`]: a product and a sum below the smallest normal f16, $2^{-14}$, may both be flushed, and later roundings
 /// amplify that loss. This bound holds as long as no product and no sum in f16 exceeds 65,504.
 #[must_use]
@@ -49,7 +49,7 @@ pub fn sum_tolerance(k: usize, magnitude: f64, accumulator: Accumulator) -> f64 
 }
 
 /// The largest error of a stored element of a product of inner size `k`, accumulated in f32: [`sum_tolerance`] plus
-/// [`store_tolerance`]. `value` is the element by definition, and `magnitude` is $(|A||B|)_{ij}$.
+/// [`store_tolerance`]. `value` is the element by definition, and `magnitude` is $(|A||B|)\_{ij}$.
 #[must_use]
 pub fn tolerance(k: usize, magnitude: f64, value: f64, stored: DType) -> f64 {
     sum_tolerance(k, magnitude, Accumulator::F32) + store_tolerance(value, stored)

@@ -14,7 +14,7 @@ use crate::ops::Reduction;
 /// most four times. Therefore the loss $\sum_{c} q_{c} (\ln S - d_{c})$ is within
 /// $$\lambda \sum |q_{c}| + \gamma_{n + 6} \sum |q_{c}| (\ln S + |d_{c}|) + u |l|,$$
 /// and the slope $p_{c} \sum q - q_{c}$ within
-/// $$(\varepsilon + (|d_{c}| + 13) u + \gamma_{n + 4})\, p_{c} \sum |q| + 5 u |q_{c}| + u |p_{c} \textstyle\sum q - q_{c}|.$$
+/// $$(\varepsilon + (|d_{c}| + 13) u + \gamma_{n + 4})\\, p_{c} \sum |q| + 5 u |q_{c}| + u |p_{c} \textstyle\sum q - q_{c}|.$$
 /// A mean or sum of losses adds $\gamma$ of their number, the sum of the targets' weights likewise, and a gradient eight
 /// roundings of its scale. Terms of $2^{-126}$ cover what is flushed to zero.
 #[derive(Clone, Debug, Default)]

@@ -84,7 +84,7 @@ pub fn activations<T: Element>(activation: Activation, x: &[T]) -> Definition {
     }))
 }
 
-/// The backward pass of an activation, $f'(a)\,g$, within $|g|$ times [`slope_tolerance`] plus the tolerance of
+/// The backward pass of an activation, $f'(a)\\,g$, within $|g|$ times [`slope_tolerance`] plus the tolerance of
 /// [`mul`].
 ///
 /// # Panics

@@ -9,9 +9,9 @@ use std::thread;
 /// Entries of a product by definition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GemmReference {
-    /// $(AB)_{ij}$ in f64.
+    /// $(AB)\_{ij}$ in f64.
     pub value: Vec<f64>,
-    /// $(|A||B|)_{ij}$ in f64. Error bounds are relative to it.
+    /// $(|A||B|)\_{ij}$ in f64. Error bounds are relative to it.
     pub magnitude: Vec<f64>,
     /// The product of the largest finite magnitudes of row i of A and column j of B.
     largest: Vec<f64>,

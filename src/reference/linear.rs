@@ -10,7 +10,7 @@ use crate::ops::Activation;
 ///
 /// With z the sums before the activation f, $h = g \circ f'(z)$ is computed in f32 within $d = |g|$ times
 /// [`slope_tolerance`] and a rounding, and stored, which adds [`store_tolerance`]. The gradients are products with h, so
-/// that of x is within $(d\,|W|)_{ij} + \gamma_{k} ((|h| + d)|W|)_{ij}$ with k outputs, and those of the weight and the bias
+/// that of x is within $(d\\,|W|)\_{ij} + \gamma_{k} ((|h| + d)|W|)\_{ij}$ with k outputs, and those of the weight and the bias
 /// likewise with x and with ones, and as many terms as there are rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearReference {

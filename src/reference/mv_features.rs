@@ -93,7 +93,7 @@ impl MvFeaturesReference {
         out
     }
 
-    /// $a_{n} g_{i} / M - q_{i} x_{i} n'_{n} S / (N M^2)$ with $S = \sum_{n} a_{n} \langle g, x \rangle_{n}$ of the
+    /// $a_{n} g_{i} / M - q_{i} x_{i} n'\_{n} S / (N M^2)$ with $S = \sum_{n} a_{n} \langle g, x \rangle_{n}$ of the
     /// row.
     fn layer_norm_backward(&self, of: &MvFeaturesValues, g: &[f64]) -> MvFeaturesValues {
         let plane = self.plane(of);

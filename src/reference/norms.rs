@@ -10,9 +10,9 @@ use crate::layout::Element;
 ///
 /// The bounds follow the computation step by step, as those of [`BoundedValues`](super::BoundedValues), and do not grow with a
 /// mean that is large compared with the deviation. A kernel takes distances to one of the $n$ elements, which is at most
-/// $r = \max |x - m|$ away from the mean $m$. Their mean is within $d = \gamma_{n + 5}\,(\overline{|x - m|} + r)$. This error and a
+/// $r = \max |x - m|$ away from the mean $m$. Their mean is within $d = \gamma_{n + 5}\\,(\overline{|x - m|} + r)$. This error and a
 /// rounding of $r$ are those of each distance to the mean, so the variance is within about
-/// $2 d\,\overline{|x - m|} + \gamma_{n + 8} v$. One over its root has half of that relative error. The bounds hold for sums in any
+/// $2 d\\,\overline{|x - m|} + \gamma_{n + 8} v$. One over its root has half of that relative error. The bounds hold for sums in any
 /// order, and for means and variances of parts that are joined with the weights of their sizes, the larger part first. The mean
 /// itself is stored in f32; a backward pass, which reads it, corrects what that moved by more than $2^{-20}$ of a deviation.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use crate::layout::{Element, Precision};
 use half::f16;
 
 /// The largest error of a product of f32 operands of inner size `k` (up to $2^{22}$) in this [`Precision`]. `magnitude` is
-/// $(|A||B|)_{ij}$, and `largest` is $\alpha_{i} \beta_{j}$, the product of the largest finite magnitudes of row i of A and
+/// $(|A||B|)\_{ij}$, and `largest` is $\alpha_{i} \beta_{j}$, the product of the largest finite magnitudes of row i of A and
 /// column j of B. With $u = 2^{-11}$, $\tau = 2^{-23}$ and $S$ a sum of absolute
 /// values:
 ///
@@ -27,7 +27,7 @@ use half::f16;
 /// $2u \cdot k \tau \le u^2 + (k \tau)^2$. Any other nonzero entry becomes $\pm 2^{-14}$: its product and the exact one
 /// have the same sign and both are below $2^{-14} (1 + u) Y \le 2^{-28} (1 + u) X Y$, so that it errs by no more,
 /// and by less than $2^{-27} X Y$ with what summing adds to it:
-/// $$ (2^{-10} + \gamma_{k}) (|A||B|)_{ij} + 2^{-27} k\,\alpha_{i} \beta_{j}. $$
+/// $$ (2^{-10} + \gamma_{k}) (|A||B|)\_{ij} + 2^{-27} k\\,\alpha_{i} \beta_{j}. $$
 ///
 /// **`Split`.** $x = h + l + d$, with $h$ the f16 above and $2^{11} l$ the f16 nearest to $2^{11} (x - h)$. For
 /// $|x| \ge 2^{-14}$: $|l| \le u |x|$, and $|d| \le 2^{-23} |x|$, as $x - h$ has 12 bits; else
@@ -38,10 +38,10 @@ use half::f16;
 /// $|x| < 2^{-14}$ at most $|y| (2^{-26} + 2^{-25} + 2^{-37}) + 2^{-39}$, or $|y| (2^{-25} + 2^{-37}) + 2^{-39}$ if
 /// $l_{x}$ is flushed; $2^{-27}$ if $y$ is as small. As $X, Y \ge 2^{14}$, that is below
 /// $2^{-20} |x y| + 2^{-38} X Y$ in any case. Sums: of $h_{x} h_{y}$, $(k - 1) \tau (1 + u)^2 |x y|$; of the cross terms,
-/// $(2k - 1) \tau \cdot 2u (1 + u) |x y|$; adding both, $\tau$: less than $1.01\,\gamma_{k+2}$ together. The terms of an
+/// $(2k - 1) \tau \cdot 2u (1 + u) |x y|$; adding both, $\tau$: less than $1.01\\,\gamma_{k+2}$ together. The terms of an
 /// entry below $2^{-14}$ are no larger than $(1 + u) 2^{-28} X Y$ in either sum, which is not small compared with $|x y|$: they
 /// add $3 k \tau (1 + 2u) 2^{-28} X Y \le 2^{-26} \gamma_{k} X Y$.
-/// $$ (2^{-20} + 1.01\,\gamma_{k+2}) (|A||B|)_{ij} + (2^{-38} + 2^{-26} \gamma_{k})\, k\,\alpha_{i} \beta_{j}. $$
+/// $$ (2^{-20} + 1.01\\,\gamma_{k+2}) (|A||B|)\_{ij} + (2^{-38} + 2^{-26} \gamma_{k})\\, k\\,\alpha_{i} \beta_{j}. $$
 ///
 /// Undoing the scaling is exact, except that results below $2^{-126}$ may be flushed. For `Strict` the bound is
 /// [`sum_tolerance`].

@@ -129,9 +129,9 @@ pub fn argmin<T: Element>(a: &[T], shape: [usize; 3]) -> Vec<usize> {
 /// The kernel subtracts the first element, $y_{i} = a_{i} - a_{0}$, and merges counts, means and sums of squared distances $M$ (Chan,
 /// Golub and `LeVeque`). Let $S = \sum_{i} y_{i}^{2}$ and $u = 2^{-23}$. A mean of $j$ elements is at most $\sqrt{S / j}$; each of
 /// the merges that led to it adds errors of a few $u$ of that, weighted with the share of the elements that it had merged, so the mean is
-/// off by at most $c_{1} u \sqrt{j S}$. It enters $M$ through terms $2 d\,\delta d\,w$, where $\sum w d^{2} \le M$ and $w$ is at most the
+/// off by at most $c_{1} u \sqrt{j S}$. It enters $M$ through terms $2 d\\,\delta d\\,w$, where $\sum w d^{2} \le M$ and $w$ is at most the
 /// smaller number of elements, so by Cauchy and Schwarz these are at most $c_{2} n u \sqrt{M S}$. The sum of the terms of $M$ has the
-/// relative error $\gamma_{c_{3} n}$. With $M \le S$, the variance is within $\gamma_{8 n}\,S / (n - c) + n 2^{-125}$.
+/// relative error $\gamma_{c_{3} n}$. With $M \le S$, the variance is within $\gamma_{8 n}\\,S / (n - c) + n 2^{-125}$.
 ///
 /// # Panics
 /// If the number of elements is not that of the shape.

@@ -4,7 +4,7 @@ use super::elements::{Definition, NORMAL, U};
 use crate::layout::Element;
 use crate::ops::RotaryPairs;
 
-/// The angles of [`ops::Rotary`](crate::ops::Rotary): $p\,b^{-2i/d}$ of pair $i$ at position $p$, row-major (positions, d / 2),
+/// The angles of [`ops::Rotary`](crate::ops::Rotary): $p\\,b^{-2i/d}$ of pair $i$ at position $p$, row-major (positions, d / 2),
 /// where d is the number of rotary dims and b the base.
 #[must_use]
 pub fn rotary_angles(rotary_dims: usize, base: f64, positions: &[usize]) -> Vec<f64> {

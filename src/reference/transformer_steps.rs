@@ -57,7 +57,7 @@ impl WeightAndBias {
     ///
     /// Let $e_{i}$ bound the errors of the $n$ elements of a row. Its mean is off by at most $\bar e$, and its deviation $r$ by at most the root
     /// mean square $\rho$ of $e$, because taking the mean away and dividing by $\sqrt n$ lengthen no vector. So $(x_{i} - m) / r$ is off by
-    /// at most $(e_{i} + \bar e + |x_{i} - m|\,\rho / r) / (r - \rho)$. The roundings of the computation itself are those of a row without
+    /// at most $(e_{i} + \bar e + |x_{i} - m|\\,\rho / r) / (r - \rho)$. The roundings of the computation itself are those of a row without
     /// errors, twice, since the row that is normalised is another one.
     pub(super) fn norm(&self, x: &[Number], kind: BlockNorm, eps: f64) -> Vec<Number> {
         x.chunks_exact(self.weight.len()).flat_map(|row| self.norm_of_row(row, kind, eps)).collect()

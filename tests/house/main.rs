@@ -2,6 +2,7 @@
 
 mod features;
 mod floors;
+mod formulas;
 mod imports;
 mod modules;
 mod sizes;

@@ -183,7 +183,7 @@ impl<T: Real> MultiHeadAttention<T> {
         Err(Error::shapes(OP, rule, grad.shape(), saved.x.shape()))
     }
 
-    /// One step of gradient descent, $W \leftarrow W - \eta\,\partial W$, for all parameters. The rate is a number, or a tensor of one
+    /// One step of gradient descent, $W \leftarrow W - \eta\\,\partial W$, for all parameters. The rate is a number, or a tensor of one
     /// element. In place and in a replay as [`Linear::descend`]; if a check fails, no parameter changes.
     ///
     /// # Errors

@@ -45,9 +45,9 @@ pub enum BlockNorm {
 /// | Llama | `SwiGlu` |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FeedForward {
-    /// $W_{2}\,\sigma(W_{1} x + b_{1}) + b_{2}$ with any activation $\sigma$. $W_{1}$ is (inner, embed).
+    /// $W_{2}\\,\sigma(W_{1} x + b_{1}) + b_{2}$ with any activation $\sigma$. $W_{1}$ is (inner, embed).
     Plain(Activation),
-    /// $W_{2}\,(\mathrm{silu}(G x) \circ U x)$, as in Llama, with biases if the block has them. The gate $G$ and $U$ (`gate_proj` and
+    /// $W_{2}\\,(\mathrm{silu}(G x) \circ U x)$, as in Llama, with biases if the block has them. The gate $G$ and $U$ (`gate_proj` and
     /// `up_proj`) are one weight: $W_{1}$ is (2 inner, embed), with the rows of $G$ first, so that one product computes both.
     SwiGlu,
 }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub enum Elementwise {
     /// $c = f(a)$.
     Activate(Activation),
-    /// $c = f'(a)\,b$.
+    /// $c = f'(a)\\,b$.
     ActivateBackward(Activation),
     /// A function of tensors and numbers.
     Apply(Function, Arguments),

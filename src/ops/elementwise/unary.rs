@@ -228,7 +228,7 @@ pub fn activate<T: Real>(a: &Tensor<T>, activation: Activation) -> Result<Tensor
     compute(Elementwise::Activate(activation), &[a.view()], &[]).named("activate")
 }
 
-/// The backward pass of an [`Activation`], $f'(a)\,g$: the gradient with respect to a, from the gradient g with respect
+/// The backward pass of an [`Activation`], $f'(a)\\,g$: the gradient with respect to a, from the gradient g with respect
 /// to $f(a)$.
 ///
 /// # Shapes

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 
 /// Rotary position embeddings: a table of angles, on a device.
 ///
-/// Pair $i$ of a row at position $p$ is rotated by the angle $\theta = p\,b^{-2i/d}$, where $d$ is the number of rotary dims and
+/// Pair $i$ of a row at position $p$ is rotated by the angle $\theta = p\\,b^{-2i/d}$, where $d$ is the number of rotary dims and
 /// $b$ the base: $(x, y)$ becomes $(x \cos\theta - y \sin\theta,\ y \cos\theta + x \sin\theta)$. Elements after the rotary dims
 /// are kept. The scalar product of a query and a key that are rotated so depends on the distance of their positions only.
 ///
@@ -101,7 +101,7 @@ impl Rotary {
     /// not finite, or in the closure of [`capture`](Gpu::capture); [`Error::Limit`] and [`Error::OutOfMemory`] if the table does not
     /// fit.
     /// # Precision
-    /// An angle $\theta$ is off by at most $2^{-53} (4 + |\ln b|)\,\theta$. Its cosine and sine are off by as much, and by their
+    /// An angle $\theta$ is off by at most $2^{-53} (4 + |\ln b|)\\,\theta$. Its cosine and sine are off by as much, and by their
     /// rounding to f32, $2^{-24}$ of themselves. With base 10,000 and positions below $2^{25}$, the first is less than $2^{-24}$, too.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
@@ -205,7 +205,7 @@ impl Rotary {
     /// [`softmax`](crate::ops::softmax()).
     /// # Precision
     /// Computed in f32, then stored. Two products and a sum, with factors of the table:
-    /// the first of a pair $(a, b)$ is within $3u\,(|a \cos\theta| + |b \sin\theta|)$ with $u = 2^{-23}$, see
+    /// the first of a pair $(a, b)$ is within $3u\\,(|a \cos\theta| + |b \sin\theta|)$ with $u = 2^{-23}$, see
     /// [`reference::rotary`](crate::reference::rotary). Elements after the rotary dims are kept exactly, but f16 below $2^{-14}$,
     /// which a device may store as 0. NaN and infinities stay in their pair.
     /// ```

@@ -56,7 +56,7 @@ impl<T: Real> ExplicitSketch<T> {
     /// [`Error::Shape`] if `x` has no such axis, or the extent of the axis is not n; [`Error::Gpu`] if `x` is on
     /// another device; [`Error::Limit`] or [`Error::OutOfMemory`] if the result does not fit.
     /// # Precision
-    /// Sums are in f32: $|y_{i} - (Sx)_{i}| \le \gamma_{n} (|S||x|)_{i}$.
+    /// Sums are in f32: $|y_{i} - (Sx)\_{i}| \le \gamma_{n} (|S||x|)\_{i}$.
     pub fn apply(&self, x: &Tensor<T>, axis: usize) -> Result<Tensor<f32>> {
         self.apply_along(Direction::Forward, x, axis).named("ExplicitSketch::apply")
     }

@@ -20,7 +20,7 @@ impl Sketch {
     /// [`Error::Shape`](crate::Error::Shape) if `x` has no such axis, or the extent of the axis is not n; [`Error::Limit`](crate::Error::Limit) or
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the result does not fit.
     /// # Precision
-    /// Sums are in f32: $|y_{i} - (Sx)_{i}| \le \gamma_{k + 2} (|S||x|)_{i}$, where k is the number of nonzero entries
+    /// Sums are in f32: $|y_{i} - (Sx)\_{i}| \le \gamma_{k + 2} (|S||x|)\_{i}$, where k is the number of nonzero entries
     /// in a row, or $\log_{2} N$ for a Hadamard operator whose columns are padded to N.
     /// ```
     /// # fn main() -> tilewise::Result<()> {

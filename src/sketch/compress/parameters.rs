@@ -38,7 +38,7 @@ impl<'a> LayerParameters<'a> {
         Self { layer, rank, parts }
     }
 
-    /// $\|W - W'\|_F / \|W\|_F$ of the weight W and the product W' of the parameters; 0 for a weight of zeros.
+    /// $\\|W - W'\\|\_F / \\|W\\|\_F$ of the weight W and the product W' of the parameters; 0 for a weight of zeros.
     pub(super) fn error(&self, weight: &Tensor<f32>) -> Result<f64> {
         let input = Input::new("compress", weight)?;
         let total = input.norm()?;

@@ -79,7 +79,7 @@ pub struct CompressedLayer {
     pub params: usize,
     /// Parameters before compression, without the bias.
     pub dense_params: usize,
-    /// $\|W - W'\|_F / \|W\|_F$, measured on the stored parameters; 0 for a dense layer.
+    /// $\\|W - W'\\|\_F / \\|W\\|\_F$, measured on the stored parameters; 0 for a dense layer.
     pub rel_error: f64,
 }
 

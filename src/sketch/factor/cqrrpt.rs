@@ -79,7 +79,7 @@ enum Operator<'a> {
 /// orthonormal columns. Then Cholesky QR is applied to it twice. Products and Gram matrices run on the device.
 ///
 /// # Precision
-/// $\|AP - QR\|_F \le 10^{-5} \|A\|_F$ and $\|Q^TQ - I\|_F \le 10^{-5}$, tested up to 100 columns, at any scale. The
+/// $\\|AP - QR\\|\_F \le 10^{-5} \\|A\\|\_F$ and $\\|Q^TQ - I\\|\_F \le 10^{-5}$, tested up to 100 columns, at any scale. The
 /// rank is the number of diagonal entries of the sketch's triangle above the tolerance, relative to its largest entry,
 /// so it does not depend on the scale either. If some are not above it, the columns are divided by their norms before
 /// the rank is judged, so it does not depend on the units of the columns: 1 and $10^6 i$ are two columns.

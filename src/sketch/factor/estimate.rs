@@ -11,7 +11,7 @@ const CAUTION: f64 = 2.0;
 /// matrix.
 ///
 /// With $A = QB + R$ and $Q^TR = 0$, $A^TA = B^TB + R^TR$. So $v_{i}$ has the Rayleigh quotient $s_{i}^2 + r_{i}^2$
-/// with $r_{i} = \|R v_{i}\|$, and the residual $R^TR v_{i}$, of norm at most $\rho r_{i}$ with $\rho = \|R\|_2$. Thus
+/// with $r_{i} = \\|R v_{i}\\|$, and the residual $R^TR v_{i}$, of norm at most $\rho r_{i}$ with $\rho = \\|R\\|\_2$. Thus
 /// $\sigma_{i}^2 - s_{i}^2$ is about $r_{i}^2 + \rho^2 r_{i}^2 / (s_{i}^2 - \rho^2)$, and about $\rho r_{i}$ at most
 /// where there is no gap. The next value stands for $\rho$.
 pub(super) fn errors(s: &[f64], outside: &[f64], rank: usize, [rest, norm]: [f64; 2]) -> Vec<f64> {

@@ -49,7 +49,7 @@ pub fn lstsq(a: &Tensor<f32>, b: &Tensor<f32>) -> Result<LeastSquares> {
 pub struct LeastSquares {
     /// The solution: (n) or (n, c).
     pub x: Tensor<f32>,
-    /// $\|Ax - b\|$ of each right-hand side.
+    /// $\\|Ax - b\\|$ of each right-hand side.
     pub residuals: Vec<f64>,
     /// Numerical rank of A. If it is below n, x is the solution of least norm. It is 0 if there is no right-hand side.
     pub rank: usize,
@@ -67,7 +67,7 @@ pub struct LeastSquares {
 /// $10^6 i$ are two columns.
 ///
 /// # Precision
-/// Products are in f32: the residual exceeds the least by at most about $10^{-6} (\|A\|\|x\| + \|b\|)$. The forward
+/// Products are in f32: the residual exceeds the least by at most about $10^{-6} (\\|A\\|\\|x\\| + \\|b\\|)$. The forward
 /// error of x is typically at most $10^{-6}$ times the condition number of A.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is computed before `run`"]
@@ -93,7 +93,7 @@ impl<'a> Lstsq<'a> {
     }
 
     /// The relative tolerance at which iteration stops, $10^{-6}$ by default. It stops if the part of the residual in
-    /// the range of A is below this share, or if the residual is below this times $\|b\|$.
+    /// the range of A is below this share, or if the residual is below this times $\\|b\\|$.
     pub fn tolerance(mut self, relative: f64) -> Self {
         self.tolerance = relative;
         self

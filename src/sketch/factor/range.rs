@@ -41,13 +41,13 @@ pub fn range(a: &Tensor<f32>, columns: usize) -> Result<Tensor<f32>> {
 
 /// A search for the range of a matrix, with options. Call [`run`](Self::run) to compute it.
 ///
-/// It builds the Krylov space of $\Omega, A^TA\, \Omega, \ldots, (A^TA)^q\, \Omega$, where $\Omega$ is random, by block
+/// It builds the Krylov space of $\Omega, A^TA\\, \Omega, \ldots, (A^TA)^q\\, \Omega$, where $\Omega$ is random, by block
 /// Lanczos bidiagonalisation (Golub, Luk and Overton, 1981; Musco and Musco, 2015). It takes the l directions of that
 /// space in which A is largest, and orthonormalises their products with A. Products run on the device; panels are
 /// factored on the CPU in f64.
 ///
 /// # Precision
-/// $\|Q^T Q - I\|_F \le 2^{-22} l$. With Gaussian entries and $q = 0$, the mean of $\|A - QQ^TA\|_F^2$ is at most
+/// $\\|Q^T Q - I\\|\_F \le 2^{-22} l$. With Gaussian entries and $q = 0$, the mean of $\\|A - QQ^TA\\|\_F^2$ is at most
 /// $1 + k / (l - k - 1)$ times the least of any matrix of rank $k$, for every $k \le l - 2$; with $q = 2$ it is close
 /// to the least.
 #[derive(Clone, Debug)]

@@ -80,10 +80,10 @@ pub struct Svd {
     pub v: Tensor<f32>,
     /// Number k of singular values.
     pub rank: usize,
-    /// $\|A - U \mathrm{diag}(s) V^T\|_F$, computed from the rest of A after all blocks of columns have been
+    /// $\\|A - U \mathrm{diag}(s) V^T\\|\_F$, computed from the rest of A after all blocks of columns have been
     /// subtracted, and from the singular values that were computed and dropped.
     pub residual: f64,
-    /// The residual relative to $\|A\|_F$.
+    /// The residual relative to $\\|A\\|\_F$.
     pub rel_residual: f64,
     /// How long the parts took.
     pub timings: Timings,
@@ -123,8 +123,8 @@ enum ExcessRank {
 /// With the default four power iterations and ten columns more than the rank, residuals are within 0.3 per cent of the
 /// least possible in the tests, and singular values within 1 per cent of those of A plus rounding, also where noise
 /// makes the ones after them almost as large. [`Svd::s_errors`] estimates the error of each; in the tests no error is
-/// larger. Singular values are at most those of A, up to $2^{-20} \|A\|_F$ for rounding. Vectors are orthonormal:
-/// $\|U^TU - I\|_F \le 2^{-20} k$, and the same holds for V, for every matrix, or there is an error. Entries below
+/// larger. Singular values are at most those of A, up to $2^{-20} \\|A\\|\_F$ for rounding. Vectors are orthonormal:
+/// $\\|U^TU - I\\|\_F \le 2^{-20} k$, and the same holds for V, for every matrix, or there is an error. Entries below
 /// $2^{-126}$ times the largest, or below $2^{-126}$, may count as 0.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is computed before `run`"]
@@ -164,8 +164,8 @@ impl<'a> Rsvd<'a> {
         self
     }
 
-    /// The largest relative residual: the rank is the smallest with $\|A - U \mathrm{diag}(s) V^T\|_F \le$ `tolerance`
-    /// $\|A\|_F$.
+    /// The largest relative residual: the rank is the smallest with $\\|A - U \mathrm{diag}(s) V^T\\|\_F \le$ `tolerance`
+    /// $\\|A\\|\_F$.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = Some(tolerance);
         self

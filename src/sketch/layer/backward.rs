@@ -130,7 +130,7 @@ impl<T: Real> SkLinear<T> {
         Ok(dx)
     }
 
-    /// One step of gradient descent: $S \leftarrow S - \eta\,\partial S$, and the same for the bias. The rate is a number, or
+    /// One step of gradient descent: $S \leftarrow S - \eta\\,\partial S$, and the same for the bias. The rate is a number, or
     /// a tensor of one element.
     ///
     /// The parameters are updated in place. If a clone of the layer or a view of its factors shares them, they are copied

@@ -49,9 +49,9 @@ enum Saving {
 pub struct FittedLayer<T: Real> {
     /// The layer.
     pub layer: SkLinear<T>,
-    /// $\|W - W'\|_F / \|W\|_F$, where W' is the weight that the stored layer represents; 0 for a weight of zeros.
+    /// $\\|W - W'\\|\_F / \\|W\\|\_F$, where W' is the weight that the stored layer represents; 0 for a weight of zeros.
     pub weight_rel_error: f64,
-    /// $\|X (W - W')^T\|_F / \|X W^T\|_F$ for the activations X to which the layer was fitted, if any.
+    /// $\\|X (W - W')^T\\|\_F / \\|X W^T\\|\_F$ for the activations X to which the layer was fitted, if any.
     pub output_rel_error: Option<f64>,
 }
 
@@ -106,7 +106,7 @@ impl<T: Real> SkLinearBuilder<T> {
     }
 
     /// A random layer to be trained: U is signs, S is uniform. The variance of the outputs is that of a new `nn.Linear`
-    /// in PyTorch, $\|x\|^2 / 3\,in$. Unless a bias is set, it is uniform in $\pm 1 / \sqrt{in}$. (Panther scales both
+    /// in PyTorch, $\\|x\\|^2 / 3\\,in$. Unless a bias is set, it is uniform in $\pm 1 / \sqrt{in}$. (Panther scales both
     /// by $1 / \sqrt{out}$.)
     ///
     /// # Shapes

@@ -66,7 +66,7 @@ impl<T: Real> SkLinearBuilder<T> {
     }
 
     /// The best layer with the signs U of the seed: S1 and S2 solve a least-squares problem. The error is
-    /// $W^T - W'^T = (I - P_{2})\,W^T (I - P_{1})$, with projections onto the spans of U1 and U2. Random signs do not
+    /// $W^T - W'^T = (I - P_{2})\\,W^T (I - P_{1})$, with projections onto the spans of U1 and U2. Random signs do not
     /// depend on the weight: for a weight without structure, the layer captures 2TR random dimensions.
     ///
     /// # Shapes
@@ -109,7 +109,7 @@ impl<T: Real> SkLinearBuilder<T> {
         })
     }
 
-    /// The best layer for the outputs on a sample of activations X: it minimises $\|X(W - W')^T\|_F$. The weight is
+    /// The best layer for the outputs on a sample of activations X: it minimises $\\|X(W - W')^T\\|\_F$. The weight is
     /// projected onto the first 2TR right singular vectors of $XW^T$. If the sample has fewer rows, the remaining rank
     /// approximates the rest of the weight. On the sample, the layer is never worse than that of [`fit`](Self::fit).
     ///

@@ -19,7 +19,7 @@ impl<T: Real> SkLinear<T> {
     /// [`Error::OutOfMemory`] or [`Error::Limit`] if a result does not fit.
     /// # Precision
     /// Both products sum in f32, and the result of the first is rounded to `T`. With the factors F and G,
-    /// $|\hat y - y| \le (\gamma_{in} + \gamma_{2TR} + u)\,|x||F||G| / 2T$ before bias and activation, where u is the
+    /// $|\hat y - y| \le (\gamma_{in} + \gamma_{2TR} + u)\\,|x||F||G| / 2T$ before bias and activation, where u is the
     /// unit roundoff of `T`.
     pub fn forward(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
         self.apply(x).run().named("SkLinear::forward")

@@ -9,7 +9,7 @@ const MIN_ERROR: f64 = 1.0 / (1 << 20) as f64;
 /// What a sketched layer may cost compared with the dense layer, or how large its error may be.
 ///
 /// A layer with one term of rank R has $2R(in + out)$ parameters; the dense layer has $in \cdot out$. For each row of x
-/// it takes $4R(in + out)$ flops; the dense layer takes $2\, in \cdot out$. So a share of the parameters is the same
+/// it takes $4R(in + out)$ flops; the dense layer takes $2\\, in \cdot out$. So a share of the parameters is the same
 /// share of the flops. Biases are the same in both layers and are not counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -19,7 +19,7 @@ pub enum Budget {
     Params(f64),
     /// Largest share of the dense layer's flops, with the same rule for 1 or more.
     Flops(f64),
-    /// Largest relative error of the weight, $\|W - W'\|_F / \|W\|_F$: at least $2^{-20}$ and below 1.
+    /// Largest relative error of the weight, $\\|W - W'\\|\_F / \\|W\\|\_F$: at least $2^{-20}$ and below 1.
     Error(f64),
 }
 

@@ -34,7 +34,7 @@ pub struct RankRecommendation {
     pub flops_per_row: usize,
     /// Flops of the dense layer per row of x.
     pub dense_flops_per_row: usize,
-    /// $\|W - W'\|_F / \|W\|_F$ of the best layer of this rank, before its parameters are rounded to their type; 0 for
+    /// $\\|W - W'\\|\_F / \\|W\\|\_F$ of the best layer of this rank, before its parameters are rounded to their type; 0 for
     /// a dense layer.
     pub rel_error: f64,
     /// The smallest relative error of any layer with fewer parameters than the dense one. None if the budget is not an

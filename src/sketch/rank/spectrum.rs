@@ -51,7 +51,7 @@ impl Spectrum {
         if self.residuals[0] > 0.0 { self.residuals[pairs] / self.residuals[0] } else { 0.0 }
     }
 
-    /// The relative error, $\|W - W'\|_F / \|W\|_F$.
+    /// The relative error, $\\|W - W'\\|\_F / \\|W\\|\_F$.
     pub(crate) fn error(&self, rank: usize) -> f64 {
         self.squared_error(rank).sqrt()
     }

@@ -77,7 +77,7 @@ pub fn cross_entropy_and_gradient<'a, T: Real>(
 /// Cross-entropy with options. Set them, then call [`run`](Self::run) or [`run_with_gradient`](Self::run_with_gradient).
 ///
 /// The loss of a row with logits x is $-\sum_{c} w_{c} q_{c} \ln p_{c}$ with $p = \mathrm{softmax}(x)$, the weights w of the
-/// classes (1 unless set), and the probabilities q of the target: $q = (1 - \varepsilon)\,t + \varepsilon / C$ with the
+/// classes (1 unless set), and the probabilities q of the target: $q = (1 - \varepsilon)\\,t + \varepsilon / C$ with the
 /// label smoothing $\varepsilon$ (0 unless set), C classes, and t the given probabilities, or 1 for the given class and 0
 /// for the others.
 ///

@@ -117,7 +117,7 @@ pub fn layer_norm_residual<T: Real>(
 /// from its gradient `grad` with respect to the result. `normed` is what the forward pass returned, and `norm` its parameters.
 ///
 /// With $\hat x = (x - m) / \sqrt{v + \varepsilon}$, $g$ the gradient times gamma, and means over a row, the gradient of `x` is
-/// $(g - \overline{g} - \hat x\,\overline{g \hat x}) / \sqrt{v + \varepsilon}$.
+/// $(g - \overline{g} - \hat x\\,\overline{g \hat x}) / \sqrt{v + \varepsilon}$.
 ///
 /// # Shapes
 /// As [`layer_norm`]; `grad` has the shape of `x`. The gradients of gamma and beta are f32, in their shapes.

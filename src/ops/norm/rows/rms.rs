@@ -117,7 +117,7 @@ pub fn rms_norm_residual<T: Real>(
 /// gradient `grad` with respect to the result. `normed` is what the forward pass returned, and `norm` its parameters.
 ///
 /// With $\hat x = x / \sqrt{q + \varepsilon}$, $g$ the gradient times gamma, and means over a row, the gradient of `x` is
-/// $(g - \hat x\,\overline{g \hat x}) / \sqrt{q + \varepsilon}$.
+/// $(g - \hat x\\,\overline{g \hat x}) / \sqrt{q + \varepsilon}$.
 ///
 /// # Shapes
 /// As [`rms_norm`]; `grad` has the shape of `x`. The gradient of gamma is f32, in its shape.
