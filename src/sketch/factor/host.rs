@@ -29,15 +29,35 @@ pub(in crate::sketch) fn upload(gpu: &Gpu, a: MatRef<'_, f64>) -> Result<Tensor<
     gpu.tensor(&values, [rows, cols])
 }
 
-/// Q and R of a panel with no more columns than rows.
+/// The largest condition of columns that are made orthonormal by their Gram matrix: its square times the rounding of f64 is then
+/// $2^{-29}$, less than the rounding of a column to f32.
+const WELL_CONDITIONED: f64 = (1 << 12) as f64;
+
+/// Q and R of a panel with no more columns than rows: by its Gram matrix, which takes a third of the work, if that loses nothing
+/// that shows in f32; else by reflections.
 pub(super) fn qr(panel: MatRef<'_, f64>) -> (Mat<f64>, Mat<f64>) {
-    let qr = panel.qr();
-    (qr.compute_thin_Q(), qr.thin_R().to_owned())
+    match triangle_of_gram(panel) {
+        Some([r, inverse]) => (panel * inverse, r),
+        None => {
+            let qr = panel.qr();
+            (qr.compute_thin_Q(), qr.thin_R().to_owned())
+        }
+    }
 }
 
 /// R of a panel with no more columns than rows.
 pub(super) fn triangle(panel: MatRef<'_, f64>) -> Mat<f64> {
-    panel.qr().thin_R().to_owned()
+    triangle_of_gram(panel).map_or_else(|| panel.qr().thin_R().to_owned(), |[r, _]| r)
+}
+
+/// R and its inverse, if the columns of the panel are well-conditioned.
+fn triangle_of_gram(panel: MatRef<'_, f64>) -> Option<[Mat<f64>; 2]> {
+    let gram = panel.transpose() * panel;
+    let factor = gram.llt(Side::Lower).ok()?;
+    let r = factor.L().transpose().to_owned();
+    let inverse = inverse_of_upper(r.as_ref());
+    // At least the condition in the spectral norm. It is NaN or infinite if a pivot is 0.
+    (r.norm_l2() * inverse.norm_l2() <= WELL_CONDITIONED).then_some([r, inverse])
 }
 
 /// A QR factorisation with column pivoting, $AP = QR$.
@@ -188,4 +208,37 @@ pub(super) fn inverse_of_upper(r: MatRef<'_, f64>) -> Mat<f64> {
 /// The inverse transpose $L^{-T}$ of a lower triangle.
 pub(super) fn inverse_transpose_of_lower(l: MatRef<'_, f64>) -> Mat<f64> {
     inverse_of_upper(l.transpose())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A panel whose columns have about this condition.
+    fn panel(condition: f64) -> Mat<f64> {
+        let entry = |i: usize, j: usize| ((i * 7 + j * 13) % 31) as f64 - 15.0 + ((i * j) % 11) as f64;
+        let first = |i: usize| entry(i, 0);
+        Mat::from_fn(200, 6, |i, j| if j == 5 { first(i) + entry(i, 5) / condition } else { entry(i, j) })
+    }
+
+    #[test]
+    fn columns_are_orthonormal_and_the_product_is_the_panel_whatever_the_condition() {
+        for condition in [1.0, 1e2, 1e4, 1e8, 1e12] {
+            for unit in [1e-40, 1.0, 1e38] {
+                let a = panel(condition) * faer::Scale(unit);
+                let (q, r) = qr(a.as_ref());
+                let off = (q.transpose() * &q - Mat::<f64>::identity(6, 6)).norm_l2();
+                assert!(off < 1e-8, "{condition:e} {unit:e}: {off:e}");
+                assert!((&q * &r - &a).norm_l2() <= 1e-13 * a.norm_l2(), "{condition:e} {unit:e}");
+                let gram_of_r = r.transpose() * &r;
+                let only_r = triangle(a.as_ref());
+                let gram = only_r.transpose() * &only_r;
+                assert!((&gram - &gram_of_r).norm_l2() <= 1e-13 * gram.norm_l2(), "{condition:e} {unit:e}");
+            }
+        }
+        assert!(triangle_of_gram(panel(1.0).as_ref()).is_some());
+        assert!(triangle_of_gram(panel(1e8).as_ref()).is_none());
+        assert!(triangle_of_gram(Mat::zeros(5, 2).as_ref()).is_none());
+        assert_eq!(qr(Mat::zeros(5, 2).as_ref()).0.ncols(), 2);
+    }
 }
