@@ -2,7 +2,7 @@
 //! some itself.
 
 use crate::actor::Actor;
-use crate::held::{Held, elements};
+use crate::held::{Held, Item, elements};
 use crate::model::Model;
 use tilewise::ops::Pixels;
 use tilewise::wgpu::{self, TextureFormat, TextureUsages};
@@ -112,7 +112,9 @@ impl Actor {
     /// Replaces some tensor by the colours of a texture.
     fn fill_from_texture(&mut self, at: usize) {
         let shape = self.textures[at].model.shape.clone();
-        let found = self.find(|item| item.model.shape == shape && matches!(item.tensor, Held::F32(_)));
+        // Elements that overlap are no output, as other steps of the walk know.
+        let fits = |item: &Item| item.model.shape == shape && !item.tensor.overlaps();
+        let found = self.find(|item| fits(item) && matches!(item.tensor, Held::F32(_)));
         let Some(found) = found else { return self.read_texture(at) };
         let (name, shared) = (self.items[found].name(), self.items[found].is_shared());
         self.say(format!("{name} from a texture"));
