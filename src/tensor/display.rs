@@ -89,7 +89,7 @@ impl<T: Element> Corner<T> {
         if !T::DTYPE.is_real() {
             return numbers.map(|x| x.to_string()).collect();
         }
-        // Every number but 0 shows its first digit, and no number has more than five before the point.
+        // With four digits after the point every number but 0 shows its first digit; none has more than five before it.
         let is_plain = |x: f64| x == 0.0 || !x.is_finite() || (10f64.powi(-3)..1e5).contains(&x.abs());
         if numbers.clone().all(is_plain) {
             numbers.map(|x| format!("{x:.digits$}")).collect()
