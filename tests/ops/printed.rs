@@ -59,6 +59,26 @@ fn a_tensor_that_cannot_be_read_prints_why() -> Result<()> {
     Ok(())
 }
 
+/// In a closure that nothing can be read in, a tensor prints that, and the closure goes on.
+#[test]
+fn printing_in_a_capture_or_a_frame_says_that_nothing_can_be_read_there() -> Result<()> {
+    let Some(gpu) = support::own(|_| ()) else { return Ok(()) };
+    let x = gpu.tensor(&[1.0f32, 2.0], [2])?;
+    let check = || {
+        let found = lines(&x);
+        assert!(found.len() == 1 && found[0].starts_with("  to_vec: "), "{found:?}");
+        &x + &x
+    };
+    let mut replay = gpu.capture(&[x.view()], check)?;
+    assert_eq!(replay.run(&[x.view()])?.to_vec()?, [2.0, 4.0]);
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    let y = gpu.record_into(&mut encoder, check)?;
+    gpu.queue().submit([encoder.finish()]);
+    assert_eq!(y.to_vec()?, [2.0, 4.0]);
+    assert_eq!(lines(&y), ["   2.0000  4.0000"]);
+    Ok(())
+}
+
 /// The bits of every way to write an operator are those of the function.
 fn assert_operators<T: Element>(gpu: &Gpu) -> Result<()> {
     let [x, y] = [1, 2].map(|seed| gpu.random::<T>([5], Fill::Uniform, seed));
