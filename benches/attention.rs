@@ -6,11 +6,9 @@
 //!
 //! `TILEWISE_SIZES=1024` sets the lengths, `TILEWISE_ONLY=whole,backward,decode` selects.
 
-mod support;
-
+use bench::paired::{self, Paired, Side, TOGETHER};
+use bench::{ByDevice, Session};
 use std::process::ExitCode;
-use support::paired::{self, Paired, Side, TOGETHER};
-use support::{ByDevice, Session};
 use tilewise::attention::{attention_backward, attention_with_lse};
 use tilewise::planning::Problem;
 use tilewise::planning::attention::{
@@ -30,7 +28,7 @@ const FEW: u64 = 4;
 const HEADS: usize = 8;
 
 pub(crate) fn main() -> ExitCode {
-    support::main(|session| {
+    bench::main(|session| {
         for length in session.sizes(33, &SIZES)? {
             for dim in [64, 128] {
                 whole::<f32>(&session, length, dim, None)?;
@@ -75,7 +73,7 @@ fn whole<T: Real + Operand<Sum = f32>>(
     causal: Option<CausalFrom>,
 ) -> Result<()> {
     let variant = if causal.is_some() { "whole, causal" } else { "whole" };
-    if !support::wants(variant) {
+    if !bench::wants(variant) {
         return Ok(());
     }
     let gpu = &session.gpu;
@@ -100,7 +98,7 @@ fn whole<T: Real + Operand<Sum = f32>>(
 
 /// The gradients of attention, and their parts one by one.
 fn backward(session: &Session, length: usize, dim: usize) -> Result<()> {
-    if !support::wants("backward") {
+    if !bench::wants("backward") {
         return Ok(());
     }
     let gpu = &session.gpu;
@@ -136,7 +134,7 @@ fn backward(session: &Session, length: usize, dim: usize) -> Result<()> {
 
 /// One query against many keys.
 fn decode<T: Real>(session: &Session, keys: usize, dim: usize) -> Result<()> {
-    if !support::wants("decode") {
+    if !bench::wants("decode") {
         return Ok(());
     }
     let gpu = &session.gpu;

@@ -5,12 +5,10 @@
 //! - `TILEWISE_SIZES=64` sets the features, `TILEWISE_BATCHES=4096` the batch. They do not change the sandwich: one motor
 //!   is applied to 1 million points, and on GPUs to 10 million.
 
-mod support;
-
+use bench::paired::{self, Paired, Side, TOGETHER};
+use bench::peak::Peaks;
+use bench::{ByDevice, Session, ran};
 use std::process::ExitCode;
-use support::paired::{self, Paired, Side, TOGETHER};
-use support::peak::Peaks;
-use support::{ByDevice, Session, ran};
 use tilewise::clifford::{BladeAxis, Blades, Multivectors, MvProduct, Product, Signature};
 use tilewise::{DType, Fill, Real, Result, f16};
 
@@ -20,7 +18,7 @@ const BATCHES: ByDevice<&[usize]> = ByDevice { software: &[4096], gpu: &[4096] }
 const POINTS: ByDevice<usize> = ByDevice { software: 1_000_000, gpu: 10_000_000 };
 
 pub(crate) fn main() -> ExitCode {
-    support::main(|session| {
+    bench::main(|session| {
         let peaks = session.peaks()?;
         let bench = Bench { session, peaks };
         let session = &bench.session;

@@ -5,12 +5,10 @@
 //!
 //! - `TILEWISE_SIZES=64` sets the features, `TILEWISE_BATCHES=4096` the batch.
 
-mod support;
-
+use bench::paired::{self, Paired, Side, TOGETHER};
+use bench::peak::Peaks;
+use bench::{ByDevice, Session};
 use std::process::ExitCode;
-use support::paired::{self, Paired, Side, TOGETHER};
-use support::peak::Peaks;
-use support::{ByDevice, Session};
 use tilewise::clifford::layer::{Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Path, Product, Signature};
 use tilewise::{DType, Fill, Real, Result, Tensor, f16};
@@ -19,7 +17,7 @@ const FEATURES: ByDevice<&[usize]> = ByDevice { software: &[64], gpu: &[512] };
 const BATCHES: ByDevice<&[usize]> = ByDevice { software: &[4096], gpu: &[4096] };
 
 pub(crate) fn main() -> ExitCode {
-    support::main(|session| {
+    bench::main(|session| {
         let peaks = session.peaks()?;
         let bench = Bench { session, peaks };
         bench.session.for_batches("layers", &FEATURES, &BATCHES, |size| bench.layers(size))

@@ -5,11 +5,9 @@
 //!
 //! - `TILEWISE_SIZES=128` sets inputs and outputs, `TILEWISE_BATCHES=1024` the rows.
 
-mod support;
-
+use bench::paired::{Paired, Side};
+use bench::{ByDevice, Session};
 use std::process::ExitCode;
-use support::paired::{Paired, Side};
-use support::{ByDevice, Session};
 use tilewise::Operand;
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature, grade};
@@ -22,7 +20,7 @@ const FEATURES: ByDevice<&[usize]> = ByDevice { software: &[128], gpu: &[512] };
 const ROWS: ByDevice<&[usize]> = ByDevice { software: &[1024], gpu: &[8192] };
 
 pub(crate) fn main() -> ExitCode {
-    support::main(|session| {
+    bench::main(|session| {
         let bench = Bench { session };
         bench.session.for_batches("connected", &FEATURES, &ROWS, |size| bench.all(size))
     })

@@ -1,21 +1,20 @@
-//! Factorisations through sketches, each timed in turn with those of `faer` for the same question on all threads of the
-//! CPU, in f32 and f64: truncated against full singular values, pivoted QR, least squares. One JSON object per line, with
-//! the time of each part and its share; the exit status says whether everything ran.
+//! Factorisations through sketches, each timed in turn with those of `faer` for the same question, in f32 and f64:
+//! truncated against full singular values, pivoted QR, least squares. `faer` uses one thread of the CPU, and all of them with
+//! `--features threads`. One JSON object per line, with the time of each part and its share; the exit status says whether
+//! everything ran.
 //!
 //! - `TILEWISE_SIZES=1000` sets the shorter edge of the matrix of the singular values; the other edge is twice as long.
 //!   The matrix of the QR has a fifth as many columns, and 20 times as many rows.
 //! - `TILEWISE_ROUNDS=5` sets the rounds, in each of which every side is timed once.
 
-mod support;
-
+use bench::clock::median;
+use bench::{ByDevice, Session, environment};
 use faer::linalg::solvers::SolveLstsq;
 use faer::{Mat, Par};
 use serde_json::{Value, json};
 use std::num::NonZero;
 use std::process::ExitCode;
 use std::time::Instant;
-use support::clock::median;
-use support::{ByDevice, Session, environment};
 use tilewise::sketch::{Scaling, Sketch, SketchKind, Timings, cqrrpt, lstsq, rsvd};
 use tilewise::{Error, Result, Tensor};
 
@@ -24,7 +23,7 @@ const ROUNDS: NonZero<usize> = NonZero::new(3).unwrap();
 const EDGES: ByDevice<&[usize]> = ByDevice { software: &[1000], gpu: &[1000] };
 
 pub(crate) fn main() -> ExitCode {
-    support::main(|session| {
+    bench::main(|session| {
         let rounds = session.rounds(environment::number("TILEWISE_ROUNDS", ROUNDS)?.get());
         let bench = Bench { session, rounds };
         for edge in bench.session.sizes(40, &EDGES)? {
@@ -147,7 +146,7 @@ impl Bench {
         for _ in 0..self.rounds {
             for (at, side) in sides.iter_mut().enumerate() {
                 // Our small factorisations use one thread, as they do in programs without `faer`'s feature.
-                faer::set_global_parallelism(if at == 0 { Par::Seq } else { Par::rayon(0) });
+                faer::set_global_parallelism(if at == 0 { Par::Seq } else { peers_threads() });
                 let start = Instant::now();
                 side()?;
                 seconds[at].push(start.elapsed().as_secs_f64());
@@ -158,13 +157,23 @@ impl Bench {
         Ok(json!({
             "device": caps.adapter,
             "software": self.session.is_software(),
-            "threads": std::thread::available_parallelism().map_or(1, usize::from),
+            "threads": if ALL { std::thread::available_parallelism().map_or(1, usize::from) } else { 1 },
             "case": case, "m": m, "n": n, "rounds": self.rounds, "seconds": own,
-            "baseline": format!("faer's {baseline}, all threads"),
+            "baseline": format!("faer's {baseline}, {} of the CPU", if ALL { "all threads" } else { "one thread" }),
             "seconds_f32": single, "seconds_f64": double,
             "times_faster_than_f32": single / own, "times_faster_than_f64": double / own,
         }))
     }
+}
+
+/// Whether the baseline uses all threads.
+const ALL: bool = cfg!(feature = "threads");
+
+fn peers_threads() -> Par {
+    #[cfg(feature = "threads")]
+    return Par::rayon(0);
+    #[cfg(not(feature = "threads"))]
+    Par::Seq
 }
 
 fn failed(error: impl std::fmt::Debug) -> Error {

@@ -4,15 +4,13 @@
 //! - `TILEWISE_TABLE=text` prints the table alone, `TILEWISE_TABLE=json` prints it as one JSON object per line.
 //! - `TILEWISE_SIZES=256,512,1024` sets the sizes of the cubes.
 
-mod support;
-
+use bench::peak::{self, Peaks};
+use bench::table::{Format, Output, criterion};
+use bench::{clock, environment};
 use criterion::{SamplingMode, Throughput};
 use serde_json::json;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use support::peak::{self, Peaks};
-use support::table::{Format, Output, criterion};
-use support::{clock, environment};
 use tilewise::Operand;
 use tilewise::{Fill, Gemm, GemmKernel, Gpu, Result, Tensor, f16};
 
@@ -26,7 +24,7 @@ const ROUNDS: usize = 5;
 const ENOUGH: f64 = 0.05;
 
 pub(crate) fn main() -> ExitCode {
-    support::main(|session| {
+    bench::main(|session| {
         let gpu = &session.gpu;
         let cases = cases(gpu)?;
         let output = Output::requested();

@@ -4,12 +4,10 @@
 //! `json` prints the cost of one operation without criterion's statistics, and `TILEWISE_ONLY=replay,frame` selects by the
 //! beginnings of names.
 
-mod support;
-
+use bench::table::{Format, Output, criterion};
 use criterion::Throughput;
 use std::cell::RefCell;
 use std::time::Instant;
-use support::table::{Format, Output, criterion};
 use tilewise::clifford::layer::LayerProduct;
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::{Fill, Gemm, Gpu, GpuOptions, Precision, Result, Tensor, matmul, wgpu};
@@ -76,7 +74,7 @@ pub(crate) fn main() {
         ("frame with a product", 1, &product_in_a_frame),
         ("frame with a product of the frame before", 1, &dependent_frame),
     ];
-    let measured = || measured.iter().filter(|(name, ..)| support::wants(name));
+    let measured = || measured.iter().filter(|(name, ..)| bench::wants(name));
     let output = Output::requested();
     if output.statistics {
         let mut criterion = criterion(20);

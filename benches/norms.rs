@@ -5,11 +5,9 @@
 //! - `TILEWISE_SIZES=22` sets the logarithm of the number of elements.
 //! - `TILEWISE_ONLY=Layer,Group` selects norms by the beginnings of their names.
 
-mod support;
-
+use bench::paired::{self, Paired, Side, TOGETHER};
+use bench::{ByDevice, Session};
 use std::process::ExitCode;
-use support::paired::{self, Paired, Side, TOGETHER};
-use support::{ByDevice, Session};
 use tilewise::ops::{self, BatchNorm, GroupNorm, LayerNorm, RmsNorm};
 use tilewise::planning::Problem;
 use tilewise::planning::ops::{
@@ -21,7 +19,7 @@ use tilewise::{DType, Fill, Layout, Plan, Real, Result, Tensor, bf16, f16};
 const SIZES: ByDevice<&[usize]> = ByDevice { software: &[22], gpu: &[26] };
 
 pub(crate) fn main() -> ExitCode {
-    support::main(|session| {
+    bench::main(|session| {
         for log in session.sizes(12, &SIZES)? {
             each::<f32>(&session, log)?;
             each::<f16>(&session, log)?;
@@ -54,7 +52,7 @@ fn each<T: Real>(session: &Session, log: usize) -> Result<()> {
 /// A layer norm or an RMS norm with gamma.
 fn of_rows<T: Real>(session: &Session, kind: NormKind, pass: NormPass, shape: [usize; 2]) -> Result<()> {
     let name = format!("{kind:?} {pass:?}");
-    if !support::wants(&name) {
+    if !bench::wants(&name) {
         return Ok(());
     }
     let gpu = &session.gpu;
@@ -85,7 +83,7 @@ fn of_rows<T: Real>(session: &Session, kind: NormKind, pass: NormPass, shape: [u
 /// A layer norm or an RMS norm of a sum, which is stored too.
 fn of_sums<T: Real>(session: &Session, kind: NormKind, shape: [usize; 2]) -> Result<()> {
     let name = format!("{kind:?} Residual");
-    if !support::wants(&name) {
+    if !bench::wants(&name) {
         return Ok(());
     }
     let gpu = &session.gpu;
@@ -112,7 +110,7 @@ fn of_channels<T: Real>(
     groups: usize,
 ) -> Result<()> {
     let name = format!("{pass:?}");
-    if !support::wants(&name) {
+    if !bench::wants(&name) {
         return Ok(());
     }
     let gpu = &session.gpu;

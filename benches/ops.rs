@@ -4,11 +4,9 @@
 //! - `TILEWISE_SIZES=2048` sets the edge of the matrices.
 //! - `TILEWISE_ONLY=add,map` selects cases by name.
 
-mod support;
-
+use bench::paired::{Paired, Side, TOGETHER, repeated};
+use bench::{ByDevice, Session, ran};
 use std::process::ExitCode;
-use support::paired::{Paired, Side, TOGETHER, repeated};
-use support::{ByDevice, Session, ran};
 use tilewise::ops::{self, Expr};
 use tilewise::{Activation, Fill, Gpu, Real, Result, Tensor, f16};
 
@@ -37,16 +35,16 @@ fn operations<T: Real>() -> [Operation<T>; 7] {
 }
 
 pub(crate) fn main() -> ExitCode {
-    support::main(|session| {
+    bench::main(|session| {
         let mut ok = true;
         for size in session.sizes(64, &SIZES)? {
-            for case in operations::<f32>().into_iter().filter(|(name, ..)| support::wants(name)) {
+            for case in operations::<f32>().into_iter().filter(|(name, ..)| bench::wants(name)) {
                 ok &= ran(case.0, size, measure(&session, size, case));
             }
-            for case in operations::<f16>().into_iter().filter(|(name, ..)| support::wants(name)) {
+            for case in operations::<f16>().into_iter().filter(|(name, ..)| bench::wants(name)) {
                 ok &= ran(case.0, size, measure(&session, size, case));
             }
-            for case in CHOICES.into_iter().filter(|(name, ..)| support::wants(name)) {
+            for case in CHOICES.into_iter().filter(|(name, ..)| bench::wants(name)) {
                 ok &= ran(case.0, size, choose::<f32>(&session, size, case));
                 ok &= ran(case.0, size, choose::<f16>(&session, size, case));
             }

@@ -2,10 +2,6 @@
 //!
 //! Each of them links the whole library, so that packed one by one for a machine with a GPU they would be three times as
 //! large as this program and links to it (`benches/on_gpu`).
-#![allow(
-    clippy::duplicate_mod,
-    reason = "each has what the benches and the examples share as a module of its own"
-)]
 
 #[path = "attention.rs"]
 mod attention;

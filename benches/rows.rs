@@ -4,11 +4,9 @@
 //! - `TILEWISE_SIZES=22` sets the logarithm of the number of elements.
 //! - `TILEWISE_ONLY=Sum,Softmax` selects functions by the beginnings of their names.
 
-mod support;
-
+use bench::paired::{self, Paired, Side, TOGETHER};
+use bench::{ByDevice, Session};
 use std::process::ExitCode;
-use support::paired::{self, Paired, Side, TOGETHER};
-use support::{ByDevice, Session};
 use tilewise::planning::Problem;
 use tilewise::planning::ops::{ReduceFunction, ReduceProblem, SoftmaxFunction, SoftmaxProblem};
 use tilewise::{DType, Fill, Real, Result, Tensor, f16, ops};
@@ -17,7 +15,7 @@ use tilewise::{DType, Fill, Real, Result, Tensor, f16, ops};
 const SIZES: ByDevice<&[usize]> = ByDevice { software: &[22], gpu: &[27] };
 
 pub(crate) fn main() -> ExitCode {
-    support::main(|session| {
+    bench::main(|session| {
         for log in session.sizes(12, &SIZES)? {
             let elements = 1 << log;
             for [m, n] in [
@@ -47,12 +45,12 @@ fn each<T: Real>(session: &Session, shape: [usize; 2], axis: usize) -> Result<()
         ReduceFunction::Product,
         ReduceFunction::Variance { correction: 1 },
     ] {
-        if support::wants(&format!("{function:?}")) {
+        if bench::wants(&format!("{function:?}")) {
             reduction::<T>(session, function, shape, axis)?;
         }
     }
     for function in SoftmaxFunction::ALL {
-        if support::wants(&format!("{function:?}")) {
+        if bench::wants(&format!("{function:?}")) {
             softmax::<T>(session, function, shape, axis)?;
         }
     }

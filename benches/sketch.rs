@@ -5,11 +5,9 @@
 //! - `TILEWISE_SIZES=4096` sets the longer edge of operands. For dense sketches that is the edge of a cube, for others
 //!   the axis that is sketched; the other axis is a quarter as long.
 
-mod support;
-
+use bench::paired::{self, Paired, Side, TOGETHER};
+use bench::{ByDevice, Session, ran};
 use std::process::ExitCode;
-use support::paired::{self, Paired, Side, TOGETHER};
-use support::{ByDevice, Session, ran};
 use tilewise::planning::Problem;
 use tilewise::planning::sketch::{HadamardProblem, SparseProblem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
@@ -25,7 +23,7 @@ const CASES: [Case; 3] = [
 ];
 
 pub(crate) fn main() -> ExitCode {
-    support::main(|session| {
+    bench::main(|session| {
         let bench = Bench { session };
         let mut ok = true;
         for (case, measure, edges) in CASES {

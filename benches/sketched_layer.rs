@@ -6,11 +6,9 @@
 //! - `TILEWISE_SIZES=256,4096` sets the widths of inputs and outputs.
 //! - `TILEWISE_BATCHES=1,64` sets the batches.
 
-mod support;
-
+use bench::paired::{Paired, Side, TOGETHER};
+use bench::{ByDevice, Session, ran};
 use std::process::ExitCode;
-use support::paired::{Paired, Side, TOGETHER};
-use support::{ByDevice, Session, ran};
 use tilewise::sketch::{SignStorage, SkLinear};
 use tilewise::{Activation, DType, Fill, Gemm, Real, Result, Tensor, f16};
 
@@ -23,7 +21,7 @@ const WIDTHS: ByDevice<&[usize]> =
 const BATCHES: ByDevice<&[usize]> = ByDevice { software: &[1, 64], gpu: &[1, 8, 64, 512, 8192] };
 
 pub(crate) fn main() -> ExitCode {
-    support::main(|session| {
+    bench::main(|session| {
         let (widths, batches) = (session.sizes(48, &WIDTHS)?, session.batches(16, &BATCHES)?);
         // Software devices compute f16 in f32.
         let with_f16 = !session.is_software() || session.testing;

@@ -4,14 +4,12 @@
 //! - `TILEWISE_SIZES=1024,4096` sets the sizes of the cubes. The shapes of `shapes.txt` that are not larger are added.
 //! - `TILEWISE_SECONDS=400` sets after how many seconds nothing new is started. Lines say what was left out.
 
-mod support;
-
+use bench::definition::Definition;
+use bench::{ByDevice, Session, clock, environment, paired};
 use serde_json::{Value, json};
 use std::cell::LazyCell;
 use std::process::ExitCode;
 use std::time::Instant;
-use support::definition::Definition;
-use support::{ByDevice, Session, clock, environment, paired};
 use tilewise::Operand;
 use tilewise::gemm::Tile;
 use tilewise::reference::Comparison;
@@ -34,7 +32,7 @@ const POISON: f64 = 60_000.0;
 const TIME_IS_UP: &str = "the time was up";
 
 pub(crate) fn main() -> ExitCode {
-    support::main(|session| {
+    bench::main(|session| {
         let seconds = environment::number("TILEWISE_SECONDS", f64::INFINITY)?;
         let cubes = session.sizes(16, &SIZES)?;
         let bench = Bench { session, start: Instant::now(), seconds };

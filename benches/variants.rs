@@ -7,11 +7,9 @@
 //! - `TILEWISE_SKINNY=1,8` sets the numbers of rows or columns of the vector operands.
 //! - `TILEWISE_TILES=1` times every tile of the GEMV kernel instead of the plan's choice.
 
-mod support;
-
+use bench::paired::{Paired, Side, TOGETHER, pairs};
+use bench::{ByDevice, Session, environment, ran, unchecked};
 use std::process::ExitCode;
-use support::paired::{Paired, Side, TOGETHER, pairs};
-use support::{ByDevice, Session, environment, ran, unchecked};
 use tilewise::gemm::{SplitK, Tile};
 use tilewise::gpu::RobustBufferAccess;
 use tilewise::ops::{add, add_into};
@@ -35,7 +33,7 @@ const CASES: [Case; 6] = [
 ];
 
 pub(crate) fn main() -> ExitCode {
-    support::main(|session| {
+    bench::main(|session| {
         let bench = Bench { session, skinny: environment::list("TILEWISE_SKINNY", &[1, 4, 8])? };
         let mut ok = true;
         for (case, measure, sizes) in CASES {

@@ -6,11 +6,9 @@
 //!   results are as large.
 //! - `TILEWISE_ONLY=mul,sum` selects cases by name.
 
-mod support;
-
+use bench::paired::{Paired, Side};
+use bench::{ByDevice, Session, ran};
 use std::process::ExitCode;
-use support::paired::{Paired, Side};
-use support::{ByDevice, Session, ran};
 use tilewise::ops::{self, Axes};
 use tilewise::{Error, Fill, Gpu, Result, Tensor};
 
@@ -32,13 +30,13 @@ const OPERATIONS: [Operation; 5] = [
 ];
 
 pub(crate) fn main() -> ExitCode {
-    support::main(|session| {
+    bench::main(|session| {
         let mut ok = true;
         for mebibytes in session.sizes(2, &SIZES)? {
             let bytes = mebibytes << 20;
             let limited = Session { gpu: limited(&session.gpu, bytes as u64 / 8)?, testing: session.testing };
             let x = limited.gpu.random::<f32>([bytes / 4 / ROW, ROW], Fill::Uniform, 1)?;
-            for (name, run) in OPERATIONS.into_iter().filter(|(name, _)| support::wants(name)) {
+            for (name, run) in OPERATIONS.into_iter().filter(|(name, _)| bench::wants(name)) {
                 ok &= ran(name, mebibytes, measure(&limited, &x, (name, run)));
             }
         }

@@ -9,8 +9,6 @@
 //! stopped, the next one resumes it. At the end the example reads the output back and multiplies every layer out in f64.
 //! The exit status is 0 only if the errors agree with the reported ones, and the budget was met.
 
-mod support;
-
 use clap::Parser;
 use faer::Mat;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -35,7 +33,7 @@ const ROUNDING: f64 = 2e-6;
 #[derive(Parser)]
 struct Args {
     /// The `.safetensors` file; the weights of a feed-forward layer in `examples/data` by default
-    #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/minilm_layer2_ffn.safetensors"), hide_default_value = true)]
+    #[arg(default_value_os_t = support::data("minilm_layer2_ffn.safetensors"), hide_default_value = true)]
     input: PathBuf,
     /// The file to write; `tilewise-compressed.safetensors` in the system's folder for temporary files by default
     output: Option<PathBuf>,

@@ -7,8 +7,6 @@
 //! It prints the device, the plan with its reasons, the time on the device's clock, and the error with its bound. The
 //! exit status is 0 only if every checked entry is within its bound.
 
-mod support;
-
 use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -7,8 +7,6 @@
 //! At the end, the device that [`Gpu::open`] chooses multiplies two matrices of integers. The exit status is 0 only if
 //! there is a device and its product is exact.
 
-mod support;
-
 use clap::Parser;
 use serde_json::{Value, json};
 use std::process::ExitCode;

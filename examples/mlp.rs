@@ -8,8 +8,6 @@
 //! how many of the held-out digits it recognises, and the error of the outputs with its bound. The exit status is 0
 //! only if, in all three types, at least 95 % are recognised and every output is within its bound.
 
-mod support;
-
 use clap::Parser;
 use flate2::read::GzDecoder;
 use serde_json::{Value, json};
@@ -41,7 +39,7 @@ const LEAST_ACCURACY: f64 = 0.95;
 #[derive(Parser)]
 struct Args {
     /// The folder of `digits.csv.gz` and the weights: by default `examples/data` of the repository
-    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data"), hide_default_value = true)]
+    #[arg(long, default_value_os_t = support::data(""), hide_default_value = true)]
     data: PathBuf,
     /// Prints one JSON object and nothing else
     #[arg(long)]

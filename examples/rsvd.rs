@@ -10,17 +10,15 @@
 //! time of each part. The exit status is 0 only if the residual is at most 1.05 times the least plus 1e-6 of the norm,
 //! and the vectors are orthonormal.
 
-mod support;
-
 use clap::Parser;
 use faer::Mat;
+use pictures::chart::{Chart, Curve, Mark, Scale};
 use plotters::style::RGBColor;
 use serde_json::{Value, json};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
-use support::chart::{Chart, Curve, Mark, Scale};
 use support::{reported, significant};
 use tilewise::io::{Npy, Safetensors, write_npy, write_npy_slice};
 use tilewise::sketch::{Rsvd, Svd};
@@ -40,7 +38,7 @@ struct Args {
     #[arg(long, conflicts_with = "weights")]
     matrix: Option<PathBuf>,
     /// A `.safetensors` file; the weights of a feed-forward layer in `examples/data` by default
-    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/minilm_layer2_ffn.safetensors"), hide_default_value = true)]
+    #[arg(long, default_value_os_t = support::data("minilm_layer2_ffn.safetensors"), hide_default_value = true)]
     weights: PathBuf,
     /// The tensor of that file
     #[arg(long, default_value = "intermediate.dense.weight")]
@@ -249,8 +247,9 @@ impl fmt::Display for Report {
         writeln!(f, "time       {:.1} ms: {}", self.seconds * 1e3, svd.timings)?;
         writeln!(
             f,
-            "exact      {:.1} ms for the singular values, in f64 on the CPU",
-            self.exact_seconds * 1e3
+            "exact      {:.1} ms for the singular values, in f64 on {} of the CPU",
+            self.exact_seconds * 1e3,
+            if cfg!(feature = "threads") { "all threads" } else { "one thread" }
         )?;
         writeln!(f, "check      {}", if self.ok() { "ok" } else { "FAILED" })
     }

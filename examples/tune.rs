@@ -11,8 +11,6 @@
 //! is the number of queries and keys, or queries x keys x head dim, with eight heads. For each operation it prints the plan that was predicted to be the fastest, the one that was,
 //! and the gain. A program profits if it opens its device with `TILEWISE_TUNING=remembered`.
 
-mod support;
-
 use clap::{Parser, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt;

@@ -11,25 +11,25 @@ const MIN_PAIRS: u64 = 2;
 const MAX_PAIRS: u64 = 32;
 
 /// How many pairs of operands, of this number of bytes each, take turns.
-pub(crate) fn pair_count(gpu: &Gpu, bytes: u64) -> u64 {
+pub fn pair_count(gpu: &Gpu, bytes: u64) -> u64 {
     let room = gpu.caps().memory.unwrap_or(1 << 30) / 4;
     PAIRS_BYTES.div_ceil(bytes).clamp(MIN_PAIRS, MAX_PAIRS).min(room / bytes).max(1)
 }
 
 /// The median of some numbers; of an even count, the middle between the two.
-pub(crate) fn median(mut numbers: Vec<f64>) -> f64 {
+pub fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     let last = numbers.len() - 1;
     f64::midpoint(numbers[last / 2], numbers[last.div_ceil(2)])
 }
 
 /// How many operations of `once` seconds each fill `enough` seconds.
-pub(crate) fn repetitions(once: f64, enough: f64) -> u64 {
+pub fn repetitions(once: f64, enough: f64) -> u64 {
     (1..MAX_TOGETHER).find(|&count| count as f64 * once > enough).unwrap_or(MAX_TOGETHER)
 }
 
 /// Seconds on the device's clock for `count` operations, each launched by `launch`.
-pub(crate) fn seconds(gpu: &Gpu, count: u64, mut launch: impl FnMut() -> Result<()>) -> Result<f64> {
+pub fn seconds(gpu: &Gpu, count: u64, mut launch: impl FnMut() -> Result<()>) -> Result<f64> {
     let mut seconds = 0.0;
     let mut left = count;
     while left > 0 {

@@ -1,6 +1,6 @@
 //! The reference of a product in f64, computed once for all tiles that are compared with it.
 
-use super::examples::splitmix;
+use support::splitmix;
 use tilewise::Element;
 use tilewise::reference::{self, Comparison, GemmReference};
 
@@ -11,7 +11,7 @@ const ENTRIES: usize = 4096;
 const SEED: u64 = 1;
 
 /// The reference of all entries of a product, or of some entries of a large one.
-pub(crate) struct Definition {
+pub struct Definition {
     entries: GemmReference,
     /// Row and column of each entry, if not all of them are here.
     places: Option<Vec<[usize; 2]>>,
@@ -20,7 +20,7 @@ pub(crate) struct Definition {
 
 impl Definition {
     /// The product of `a` (m, k) and `b` (k, n), both row-major.
-    pub(crate) fn new<T: Element>(a: &[T], b: &[T], size: [usize; 3]) -> Self {
+    pub fn new<T: Element>(a: &[T], b: &[T], size: [usize; 3]) -> Self {
         let [m, columns, _] = size;
         if size.iter().map(|&extent| extent as f64).product::<f64>() <= FULL_CHECK {
             return Self { entries: reference::gemm(a, b, size), places: None, columns };
@@ -32,14 +32,14 @@ impl Definition {
     }
 
     /// Compares a row-major product with it.
-    pub(crate) fn compare<C: Element>(&self, c: &[C]) -> Comparison {
+    pub fn compare<C: Element>(&self, c: &[C]) -> Comparison {
         let Some(places) = &self.places else { return self.entries.compare(c) };
         let picked: Vec<C> = places.iter().map(|&[row, column]| c[row * self.columns + column]).collect();
         self.entries.compare(&picked)
     }
 
     /// Which entries are compared.
-    pub(crate) fn check(&self) -> String {
+    pub fn check(&self) -> String {
         if self.places.is_none() { "full".into() } else { format!("{ENTRIES} entries") }
     }
 }

@@ -4,14 +4,14 @@ use std::str::FromStr;
 use tilewise::{Error, Result};
 
 /// The numbers that a variable lists, or the default if it is not set.
-pub(crate) fn list(variable: &str, default: &[usize]) -> Result<Vec<usize>> {
+pub fn list(variable: &str, default: &[usize]) -> Result<Vec<usize>> {
     let Ok(value) = std::env::var(variable) else { return Ok(default.to_vec()) };
     let numbers: Result<Vec<usize>, _> = value.split(',').map(|number| number.trim().parse()).collect();
     numbers.map_err(|_| invalid(variable, &value, "a list of numbers such as 256,512"))
 }
 
 /// The number that a variable holds, or the default if it is not set.
-pub(crate) fn number<T: FromStr>(variable: &str, default: T) -> Result<T> {
+pub fn number<T: FromStr>(variable: &str, default: T) -> Result<T> {
     let Ok(value) = std::env::var(variable) else { return Ok(default) };
     value.parse().map_err(|_| invalid(variable, &value, "a number such as 5"))
 }

@@ -9,28 +9,28 @@ use tilewise::Operand;
 use tilewise::{DType, Fill, Gemm, Gpu, Plan, Result, Tensor};
 
 /// Rounds, in each of which variant and baseline are timed once.
-pub(crate) const ROUNDS: usize = 15;
+pub const ROUNDS: usize = 15;
 /// Operations that are timed together at most: some are several launches each, and all are one submission.
-pub(crate) const TOGETHER: u64 = 8;
+pub const TOGETHER: u64 = 8;
 /// Seconds that one timing should take at least.
 const ENOUGH: f64 = 0.01;
 
 /// Both operands of a product.
-pub(crate) type Pair<T> = (Tensor<T>, Tensor<T>);
+pub type Pair<T> = (Tensor<T>, Tensor<T>);
 
 /// Pairs of operands that take turns, too many for any cache. All hold the same values in different places in memory.
-pub(crate) fn pairs<T: Operand>(gpu: &Gpu, [m, n, k]: [usize; 3]) -> Result<Vec<Pair<T>>> {
+pub fn pairs<T: Operand>(gpu: &Gpu, [m, n, k]: [usize; 3]) -> Result<Vec<Pair<T>>> {
     let (a, b) = (Fill::Uniform.values::<T>(m * k, 1), Fill::Uniform.values::<T>(k * n, 2));
     repeated(gpu, (m * k + k * n) * size_of::<T>(), || Ok((gpu.tensor(&a, [m, k])?, gpu.tensor(&b, [k, n])?)))
 }
 
 /// Operands of this number of bytes that take turns, too many for any cache.
-pub(crate) fn repeated<T>(gpu: &Gpu, bytes: usize, operands: impl Fn() -> Result<T>) -> Result<Vec<T>> {
+pub fn repeated<T>(gpu: &Gpu, bytes: usize, operands: impl Fn() -> Result<T>) -> Result<Vec<T>> {
     (0..clock::pair_count(gpu, bytes as u64)).map(|_| operands()).collect()
 }
 
 /// A variant or a baseline.
-pub(crate) struct Side<'a> {
+pub struct Side<'a> {
     plan: Option<String>,
     /// Seconds of one operation.
     time: Box<dyn FnMut() -> Result<f64> + 'a>,
@@ -38,7 +38,7 @@ pub(crate) struct Side<'a> {
 
 impl<'a> Side<'a> {
     /// Products with these options into one tensor, `together` at most in one timing.
-    pub(crate) fn product<T: Operand>(
+    pub fn product<T: Operand>(
         gpu: &'a Gpu,
         pairs: &'a [Pair<T>],
         together: u64,
@@ -54,7 +54,7 @@ impl<'a> Side<'a> {
     }
 
     /// Operations of this plan; `launch` gets a number that counts up, to take other operands each time.
-    pub(crate) fn launches(
+    pub fn launches(
         gpu: &'a Gpu,
         plan: &Plan,
         together: u64,
@@ -75,13 +75,13 @@ impl<'a> Side<'a> {
     }
 
     /// A copy that reads this number of bytes and writes them.
-    pub(crate) fn copy(gpu: &'a Gpu, bytes: usize) -> Self {
+    pub fn copy(gpu: &'a Gpu, bytes: usize) -> Self {
         Self::copy_or_compute(gpu, bytes, 0.0)
     }
 
     /// The lower bound of an operation that moves this number of bytes, reads and writes counted: a copy that moves as
     /// many, or `computing` seconds, whichever is longer.
-    pub(crate) fn lower_bound(gpu: &'a Gpu, bytes: usize, computing: f64) -> Self {
+    pub fn lower_bound(gpu: &'a Gpu, bytes: usize, computing: f64) -> Self {
         Self::copy_or_compute(gpu, bytes / 2, computing)
     }
 
@@ -93,22 +93,27 @@ impl<'a> Side<'a> {
 }
 
 /// What is measured, and against which baseline.
-pub(crate) struct Paired<'a> {
-    pub(crate) case: &'a str,
-    pub(crate) variant: &'a str,
-    pub(crate) baseline: &'a str,
-    pub(crate) size: [usize; 3],
-    pub(crate) types: [DType; 2],
+pub struct Paired<'a> {
+    /// The name of the case.
+    pub case: &'a str,
+    /// What is measured.
+    pub variant: &'a str,
+    /// What it is held against.
+    pub baseline: &'a str,
+    /// Its sizes: m, n and k of a product.
+    pub size: [usize; 3],
+    /// The types of operands and result.
+    pub types: [DType; 2],
 }
 
 impl Paired<'_> {
     /// Times both for [`ROUNDS`] and prints one line.
-    pub(crate) fn run(&self, session: &Session, variant: Side<'_>, baseline: Side<'_>) -> Result<()> {
+    pub fn run(&self, session: &Session, variant: Side<'_>, baseline: Side<'_>) -> Result<()> {
         self.run_rounds(session, ROUNDS, variant, baseline)
     }
 
     /// Times both for this number of rounds and prints one line.
-    pub(crate) fn run_rounds(
+    pub fn run_rounds(
         &self,
         session: &Session,
         rounds: usize,

@@ -5,22 +5,25 @@ use std::time::Duration;
 
 /// How a table is printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub enum Format {
+    /// Lines for people.
     Text,
+    /// One JSON object per line.
     Json,
 }
 
 /// What a bench prints.
-pub(crate) struct Output {
+pub struct Output {
     /// Whether criterion measures.
-    pub(crate) statistics: bool,
-    pub(crate) table: Option<Format>,
+    pub statistics: bool,
+    /// How the table is printed, if it is.
+    pub table: Option<Format>,
 }
 
 impl Output {
     /// What `TILEWISE_TABLE` asks for: the table alone. By default both are printed, but no table when cargo tests or lists
     /// the bench.
-    pub(crate) fn requested() -> Self {
+    pub fn requested() -> Self {
         match std::env::var("TILEWISE_TABLE").as_deref() {
             Ok("json") => Self { statistics: false, table: Some(Format::Json) },
             Ok(_) => Self { statistics: false, table: Some(Format::Text) },
@@ -33,7 +36,7 @@ impl Output {
 }
 
 /// Criterion with this number of samples of each bench.
-pub(crate) fn criterion(samples: usize) -> Criterion {
+pub fn criterion(samples: usize) -> Criterion {
     Criterion::default()
         .sample_size(samples)
         .warm_up_time(Duration::from_millis(500))

@@ -13,8 +13,6 @@ mod bounded;
 mod expression;
 mod gpu;
 mod parser;
-#[path = "../support/mod.rs"]
-mod support;
 mod table;
 
 use bounded::Bounded;

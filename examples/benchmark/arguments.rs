@@ -1,11 +1,11 @@
 //! The arguments.
 
 use crate::case::Op;
-use crate::support::dtype::Type;
-use crate::support::size::Size;
 use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
+use support::dtype::Type;
+use support::size::Size;
 use tilewise::{Error, GemmKernel, Precision, Result};
 
 /// Measures operations on this machine's device, checks them, and compares them with the device's peaks.

@@ -2,9 +2,9 @@
 
 use crate::arguments::{Args, Kernels};
 use crate::case::{Case, Op, Operator};
-use crate::support::dtype::Type;
-use crate::support::size::Size;
 use clap::ValueEnum;
+use support::dtype::Type;
+use support::size::Size;
 use tilewise::gpu::DeviceType;
 use tilewise::{DType, GemmKernel, Gpu, Precision};
 

@@ -1,6 +1,6 @@
 //! Labels next to points, where they have room.
 
-use crate::support::plot::{self, Drawn, Picture, text};
+use pictures::plot::{self, Drawn, Picture, text};
 use plotters::prelude::RGBColor;
 use plotters::style::text_anchor::HPos;
 use std::ops::Range;

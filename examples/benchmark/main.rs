@@ -26,8 +26,6 @@ mod labels;
 mod measure;
 mod operations;
 mod output;
-#[path = "../../benches/peak/mod.rs"]
-mod peak;
 mod peaks;
 mod picture;
 mod planned;
@@ -38,8 +36,6 @@ mod roofline;
 mod sample;
 mod series;
 mod spread;
-#[path = "../support/mod.rs"]
-mod support;
 mod table;
 mod turns;
 

@@ -5,7 +5,7 @@ use crate::compare::Comparison;
 use crate::record::{Peaks, Row, Run};
 use crate::report::Plans;
 use crate::roofline::Peak;
-use crate::support::picture::unwritable;
+use pictures::picture::unwritable;
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The device's peaks, measured as the benches do.
 
-use crate::peak;
 use crate::record::Peaks;
+use bench::peak;
 use tilewise::gpu::Tuning;
 use tilewise::{Gpu, GpuOptions, Result};
 

@@ -4,11 +4,11 @@ use crate::labels::{Labels, Side};
 use crate::record::{Row, Run};
 use crate::roofline::Peak;
 use crate::series::{Series, all_series};
-use crate::support::plot::{self, Drawn, GREY, MESH, Picture, label, text};
-use crate::support::significant;
+use pictures::plot::{self, Drawn, GREY, MESH, Picture, label, text};
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 use std::ops::Range;
+use support::significant;
 use tilewise::Result;
 
 const WIDTH: u32 = 1040;

@@ -1,7 +1,7 @@
 //! A case that has been checked and compiled, and is ready to be timed.
 
-use crate::support::chosen_kernel;
 use crate::turns::Turns;
+use support::chosen_kernel;
 use tilewise::gpu::Timing;
 use tilewise::reference::Comparison;
 use tilewise::{Gpu, Plan, Result};

@@ -1,9 +1,9 @@
 //! The roofline model: what the device's peaks allow for a row.
 
 use crate::record::{Peaks, Row};
-use crate::support::significant;
 use serde::Serialize;
 use std::fmt;
+use support::significant;
 
 /// A peak of the device: what limits a row that reaches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -1,6 +1,6 @@
 //! Which entries of a result are compared with the definition in f64.
 
-use crate::support::splitmix;
+use support::splitmix;
 
 /// Multiply-adds up to which every entry is compared.
 const FULL_CHECK: u64 = 1 << 28;

@@ -1,7 +1,7 @@
 //! The series of the roofline picture: rows that differ in size only.
 
 use crate::record::Row;
-use crate::support::plot::{self, Drawn, Picture};
+use pictures::plot::{self, Drawn, Picture};
 use plotters::prelude::*;
 
 /// A colour for each operation, in the order in which they occur.

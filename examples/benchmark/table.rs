@@ -3,8 +3,8 @@
 use crate::choice::Choice;
 use crate::record::{Peaks, Row, Run};
 use crate::roofline::Peak;
-use crate::support::significant;
 use std::fmt;
+use support::significant;
 
 const HEAD: [&str; 12] = [
     "op",

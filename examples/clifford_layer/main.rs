@@ -13,15 +13,11 @@
 
 mod check;
 mod layer;
-#[path = "../../benches/peak/mod.rs"]
-mod peak;
 mod report;
-#[path = "../support/mod.rs"]
-mod support;
 
+use bench::peak::Copier;
 use clap::{Parser, ValueEnum};
 use layer::{Layer, Operands};
-use peak::Copier;
 use report::{Measured, Report};
 use std::process::ExitCode;
 use support::reported;

@@ -3,9 +3,9 @@
 use crate::Direction;
 use crate::check::Check;
 use crate::layer::Layer;
-use crate::support::significant;
 use serde_json::{Value, json};
 use std::fmt;
+use support::significant;
 use tilewise::clifford::layer::ProductKind;
 use tilewise::{DType, Plan};
 

@@ -30,8 +30,6 @@ mod reference;
 mod report;
 mod similarity;
 mod speed;
-#[path = "../support/mod.rs"]
-mod support;
 mod tolerance;
 mod watch;
 mod wordpiece;
@@ -43,12 +41,12 @@ use encoder::Encoder;
 use heat_map::MAX_DRAWN;
 use model::Model;
 use passes::{Embedded, embed, layer_plans, longest_batch, shares};
+use pictures::picture::unwritable;
 use reference::{Expected, Stored};
 use report::{Ranking, Report};
 use similarity::{Similarities, ranked};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use support::picture::unwritable;
 use support::reported;
 use tilewise::{Error, Gpu, Real, Result, bf16, f16};
 use tolerance::Tolerance;
@@ -96,11 +94,9 @@ enum Type {
     Bf16,
 }
 
-/// The folder of the model and of the stored sentences: in the checkout that `CARGO_MANIFEST_DIR` names as the program runs,
-/// or else in that from which it was built.
+/// The folder of the model and of the stored sentences.
 fn data() -> PathBuf {
-    let root = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").into());
-    Path::new(&root).join("examples/data/minilm")
+    support::data("minilm")
 }
 
 fn main() -> ExitCode {

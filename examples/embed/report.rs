@@ -7,9 +7,9 @@ use crate::heat_map::short;
 use crate::passes::Embedded;
 use crate::similarity::Similarities;
 use crate::speed::Speed;
-use crate::support::significant;
 use serde_json::{Value, json};
 use std::fmt;
+use support::significant;
 use tilewise::{DType, Gpu, Plan};
 
 /// The most lines of a table, and the most characters of a sentence in it.

@@ -1,8 +1,8 @@
 //! Tetrahedra in one pose or turned at random, with the centre and volume to predict.
 
-use crate::support::splitmix;
 use nalgebra::{Matrix3, SMatrix};
 use std::f64::consts::TAU;
+use support::splitmix;
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::{Element, Gpu, Result, Tensor};
 

@@ -18,14 +18,13 @@ mod data;
 mod network;
 mod perceptron;
 mod report;
-#[path = "../support/mod.rs"]
-mod support;
 
 use check::worst_difference;
 use clap::Parser;
 use data::{Data, posed, turned};
 use network::Network;
 use perceptron::Perceptron;
+use pictures::chart::{Chart, Curve, Mark, Scale};
 use plotters::style::RGBColor;
 use report::{Learnt, Report};
 use std::fs::File;
@@ -33,7 +32,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
-use support::chart::{Chart, Curve, Mark, Scale};
 use support::{reported, significant};
 use tilewise::{Error, Gpu, GpuOptions, Precision, Result, Tensor, ops};
 

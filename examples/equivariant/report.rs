@@ -2,10 +2,10 @@
 
 use crate::TESTED;
 use crate::check::{TURNED, TURNS};
-use crate::support::significant;
 use plotters::style::RGBColor;
 use serde_json::{Value, json};
 use std::fmt;
+use support::significant;
 
 /// Largest test error of the equivariant network.
 const MAX_ERROR: f64 = 0.05;

@@ -11,8 +11,6 @@
 
 mod candidates;
 mod report;
-#[path = "../support/mod.rs"]
-mod support;
 
 use candidates::candidates;
 use clap::{Parser, ValueEnum};

@@ -1,9 +1,9 @@
 //! The report: plan, roofline, candidates.
 
 use crate::candidates::Candidate;
-use crate::support::{chosen_kernel, significant};
 use serde_json::{Value, json};
 use std::fmt;
+use support::{chosen_kernel, significant};
 use tilewise::planning::gemm::GemmProblem;
 use tilewise::{Caps, Plan, Precision};
 

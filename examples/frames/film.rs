@@ -5,7 +5,7 @@ use crate::network::{INPUTS, Network, REACH, Stages};
 use crate::picture;
 use crate::report::{Counts, Host, Played, Report};
 use crate::source::{COLOURS, Source, bytes_of};
-use crate::support::picture::write_png;
+use pictures::picture::write_png;
 use std::future::Future;
 use std::path::Path;
 use std::time::Instant;

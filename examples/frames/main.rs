@@ -20,16 +20,14 @@ mod network;
 mod pattern;
 mod report;
 mod source;
-#[path = "../support/mod.rs"]
-mod support;
 
 use clap::Parser;
+use pictures::picture::{size, unwritable};
 use report::Report;
 use source::Source;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use support::picture::{size, unwritable};
 use support::reported;
 use tilewise::{Error, Result};
 

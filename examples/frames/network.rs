@@ -1,8 +1,8 @@
 //! The network: the neighbourhood of a pixel in, its new colour out.
 
 use crate::source::COLOURS;
-use crate::support::splitmix;
 use std::f64::consts::TAU;
+use support::splitmix;
 use tilewise::{Activation, Element, Gemm, Gpu, Result, Tensor, f16};
 
 /// Distance between a pixel and its neighbours, along each axis. A frame has a border of this width, which repeats its

@@ -1,7 +1,7 @@
 //! The moving pattern: shaded balls on closed curves, over a background of slow waves.
 
-use crate::support::splitmix;
 use std::f64::consts::TAU;
+use support::splitmix;
 
 /// Number of balls.
 const BALLS: usize = 7;

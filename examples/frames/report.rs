@@ -1,9 +1,9 @@
 //! What the frames cost, and whether they are right.
 
 use crate::check::Found;
-use crate::support::significant;
 use serde_json::{Value, json};
 use std::fmt;
+use support::significant;
 use tilewise::Gpu;
 use tilewise::gpu::Stats;
 

@@ -1,9 +1,9 @@
 //! Clouds of points: read from files or generated, uploaded to the device and read back.
 
 use crate::refuse;
-use crate::support::splitmix;
 use std::f64::consts::TAU;
 use std::path::Path;
+use support::splitmix;
 use tilewise::clifford::{BladeAxis, Multivectors, Pga, Signature};
 use tilewise::io::read_npy_f64;
 use tilewise::{Element, Gpu, Result};

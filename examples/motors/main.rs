@@ -12,18 +12,14 @@
 
 mod cloud;
 mod path;
-#[path = "../../benches/peak/mod.rs"]
-mod peak;
 mod picture;
 mod report;
-#[path = "../support/mod.rs"]
-mod support;
 
+use bench::peak::Copier;
 use clap::Parser;
 use cloud::Cloud;
 use nalgebra::Point3;
 use path::Path;
-use peak::Copier;
 use picture::Picture;
 use report::Report;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! A path through poses, as motors on the device and as isometries in f64.
 
 use crate::cloud::ALGEBRA;
-use crate::support::splitmix;
 use nalgebra::{Isometry3, Translation3, Unit, UnitQuaternion, Vector3};
+use support::splitmix;
 use tilewise::clifford::{BladeAxis, Multivector, Multivectors, Pga};
 use tilewise::{Element, Gpu, Result};
 

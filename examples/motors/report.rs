@@ -1,8 +1,8 @@
 //! Report on the motion.
 
-use crate::support::significant;
 use serde_json::{Value, json};
 use std::fmt;
+use support::significant;
 use tilewise::Plan;
 
 /// Bytes of a point, which is read once and written once.

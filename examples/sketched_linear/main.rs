@@ -11,17 +11,15 @@
 //! rank, and training has not increased the loss.
 
 mod report;
-#[path = "../support/mod.rs"]
-mod support;
 mod training;
 
 use clap::{Parser, ValueEnum};
 use faer::Mat;
+use pictures::chart::{Chart, Curve, Mark, Scale};
 use plotters::style::RGBColor;
 use report::Report;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use support::chart::{Chart, Curve, Mark, Scale};
 use support::reported;
 use tilewise::io::Safetensors;
 use tilewise::reference::store_tolerance;
@@ -38,7 +36,7 @@ const RUNS: usize = 9;
 #[derive(Parser)]
 struct Args {
     /// A `.safetensors` file; the weights of a feed-forward layer in `examples/data` by default
-    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/minilm_layer2_ffn.safetensors"), hide_default_value = true)]
+    #[arg(long, default_value_os_t = support::data("minilm_layer2_ffn.safetensors"), hide_default_value = true)]
     weights: PathBuf,
     /// The tensor of that file: a weight stored (out, in)
     #[arg(long, default_value = "intermediate.dense.weight")]

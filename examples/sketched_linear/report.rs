@@ -1,9 +1,9 @@
 //! Report on the sketch of a weight.
 
 use crate::Init;
-use crate::support::significant;
 use serde_json::{Value, json};
 use std::fmt;
+use support::significant;
 use tilewise::reference::store_tolerance;
 use tilewise::sketch::RankRecommendation;
 use tilewise::{DType, Plan};

@@ -5,7 +5,7 @@ use tilewise::DType;
 
 /// A type of operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Type {
+pub enum Type {
     F32,
     F16,
     Bf16,

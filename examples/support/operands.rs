@@ -5,7 +5,7 @@ use tilewise::io::{MemoryOrder, Npy, NpyData};
 use tilewise::{Element, Error, Fill, Gpu, Result, Tensor};
 
 /// The source of a matrix.
-pub(crate) enum Source {
+pub enum Source {
     File(Npy),
     /// Random elements: the shape, and the seed.
     Random([usize; 2], u64),
@@ -13,14 +13,14 @@ pub(crate) enum Source {
 
 /// The storage order of an operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Storage {
+pub enum Storage {
     RowMajor,
     Transposed,
 }
 
 impl Source {
     /// The shape of the operand. A file that stores the transpose has the reversed shape.
-    pub(crate) fn shape(&self, stored: Storage) -> Vec<usize> {
+    pub fn shape(&self, stored: Storage) -> Vec<usize> {
         match (self, stored) {
             (Self::Random(shape, _), _) => shape.to_vec(),
             (Self::File(file), Storage::RowMajor) => file.shape().to_vec(),
@@ -28,7 +28,7 @@ impl Source {
         }
     }
 
-    pub(crate) fn matrix<T: Operand>(&self, stored: Storage) -> Result<Matrix<T>> {
+    pub fn matrix<T: Operand>(&self, stored: Storage) -> Result<Matrix<T>> {
         let shape = self.shape(stored);
         match self {
             Self::Random(_, seed) => {
@@ -55,22 +55,22 @@ impl Source {
 }
 
 /// An operand on the host: its shape, and its elements in storage order.
-pub(crate) struct Matrix<T> {
+pub struct Matrix<T> {
     elements: Vec<T>,
-    pub(crate) shape: Vec<usize>,
+    pub shape: Vec<usize>,
     stored: Storage,
 }
 
 impl<T: Operand> Matrix<T> {
     /// Uploads the elements in storage order. A transposed operand becomes a view.
-    pub(crate) fn upload(&self, gpu: &Gpu) -> Result<Tensor<T>> {
+    pub fn upload(&self, gpu: &Gpu) -> Result<Tensor<T>> {
         match self.stored {
             Storage::RowMajor => gpu.tensor(&self.elements, &self.shape),
             Storage::Transposed => Ok(gpu.tensor(&self.elements, [self.shape[1], self.shape[0]])?.t()),
         }
     }
 
-    pub(crate) fn row_major(&self) -> Vec<T> {
+    pub fn row_major(&self) -> Vec<T> {
         match self.stored {
             Storage::RowMajor => self.elements.clone(),
             Storage::Transposed => {

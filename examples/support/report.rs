@@ -14,13 +14,13 @@ const ENTRIES: usize = 4096;
 
 /// How a product may be rounded, which decides its bound.
 #[derive(Clone, Copy)]
-pub(crate) struct Rounding {
-    pub(crate) sums: Accumulator,
-    pub(crate) precision: Precision,
+pub struct Rounding {
+    pub sums: Accumulator,
+    pub precision: Precision,
 }
 
 /// Compares the product with its definition in f64. Returns the name of the check and the comparison.
-pub(crate) fn verify<T: Element, C: Element>(
+pub fn verify<T: Element, C: Element>(
     a: &[T],
     b: &[T],
     c: &[C],
@@ -52,16 +52,16 @@ pub(crate) fn verify<T: Element, C: Element>(
 }
 
 /// The results of a product.
-pub(crate) struct Report {
-    pub(crate) gpu: Gpu,
-    pub(crate) plan: Plan,
-    pub(crate) size: [usize; 3],
-    pub(crate) types: [DType; 2],
-    pub(crate) layout: &'static str,
-    pub(crate) precision: Precision,
-    pub(crate) timings: Vec<Timing>,
-    pub(crate) check: String,
-    pub(crate) found: Comparison,
+pub struct Report {
+    pub gpu: Gpu,
+    pub plan: Plan,
+    pub size: [usize; 3],
+    pub types: [DType; 2],
+    pub layout: &'static str,
+    pub precision: Precision,
+    pub timings: Vec<Timing>,
+    pub check: String,
+    pub found: Comparison,
 }
 
 impl Report {
@@ -89,11 +89,11 @@ impl Report {
     }
 
     /// Whether everything that was checked is within its bound.
-    pub(crate) fn ok(&self) -> bool {
+    pub fn ok(&self) -> bool {
         self.found.ok()
     }
 
-    pub(crate) fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         let caps = self.gpu.caps();
         let [m, n, k] = self.size;
         let [dtype, out_dtype] = self.types.map(|dtype| dtype.to_string());

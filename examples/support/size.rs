@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 /// One number, which each operation reads in its own way, or three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Size {
+pub enum Size {
     /// `512`.
     Edge(usize),
     /// `64x4096x1024`.

@@ -23,9 +23,6 @@ mod messages;
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 mod program;
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-#[path = "../support/mod.rs"]
-mod support;
-
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 use program::main as run;
 

@@ -7,9 +7,9 @@
 use super::application::Application;
 use super::buffer::Buffer;
 use super::fill::{self, Fill};
-use super::support::{ended, significant};
 use clap::{Parser, ValueEnum};
 use std::process::ExitCode;
+use support::{ended, significant};
 use tilewise::ash::vk;
 use tilewise::wgpu::BufferUsages;
 use tilewise::{Element, Gpu, Operand, Real, Result, Tensor, f16, matmul, reference};

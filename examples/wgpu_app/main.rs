@@ -19,8 +19,6 @@ mod offscreen;
 mod options;
 mod report;
 mod scene;
-#[path = "../support/mod.rs"]
-mod support;
 
 use application::faults;
 use clap::error::ErrorKind;

@@ -5,7 +5,7 @@ use crate::check::{Found, check};
 use crate::network::Network;
 use crate::report::{Counts, Report};
 use crate::scene::{Scene, Time};
-use crate::support::picture::{unwritable, write_png};
+use pictures::picture::{unwritable, write_png};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::rc::Rc;

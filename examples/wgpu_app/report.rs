@@ -2,9 +2,9 @@
 
 use crate::application::faults;
 use crate::check::Found;
-use crate::support::{chosen_kernel, significant};
 use serde_json::{Value, json};
 use std::fmt;
+use support::{chosen_kernel, significant};
 use tilewise::{DType, Gpu, Plan};
 
 /// Counters, errors and times of the frames.

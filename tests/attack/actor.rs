@@ -6,7 +6,6 @@ use crate::model::Model;
 use crate::random::Random;
 use crate::reals::Real;
 use crate::replays::Captured;
-use crate::support::watchdog::doing;
 use crate::textures::Image;
 use crate::walk::Settings;
 use crate::world::{Menu, SMALL_BINDING, World};
@@ -15,6 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
+use support::watchdog::doing;
 use tilewise::{DType, Error, Gpu, Result};
 
 /// Steps that a failure prints.

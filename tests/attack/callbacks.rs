@@ -5,12 +5,11 @@ use crate::api;
 use crate::held::{elements, integers};
 use crate::model::Model;
 use crate::random::Random;
-use crate::support;
-use crate::support::watchdog::doing;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use support::watchdog::doing;
 use tilewise::gpu::Polling;
 use tilewise::{Error, Gemm, GemmKernel, Gpu, Result, Tensor, ops, wgpu};
 

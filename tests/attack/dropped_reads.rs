@@ -4,10 +4,9 @@ use crate::api;
 use crate::held::{elements, integers};
 use crate::model::Model;
 use crate::random::Random;
-use crate::support;
-use crate::support::watchdog::doing;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
+use support::watchdog::doing;
 use tilewise::{Gemm, GemmKernel, Gpu, wgpu};
 
 /// Reads of both kinds together.

@@ -31,8 +31,6 @@ mod reductions;
 mod replays;
 mod rough;
 mod shapes;
-#[path = "../support/mod.rs"]
-mod support;
 mod textures;
 mod walk;
 mod world;

@@ -4,8 +4,8 @@ use crate::actor::Actor;
 use crate::api;
 use crate::held::Reading;
 use crate::model::Model;
-use crate::support::watchdog::doing;
 use std::task::{Context, Poll, Waker};
+use support::watchdog::doing;
 use tilewise::Result;
 
 /// Reads that a thread has under way at most.

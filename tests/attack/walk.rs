@@ -2,12 +2,11 @@
 
 use crate::actor::Actor;
 use crate::api;
-use crate::support;
-use crate::support::watchdog::doing;
 use crate::world::{World, lock, worlds};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use support::watchdog::doing;
 use tilewise::wgpu;
 
 /// Seconds that the walk takes unless `TILEWISE_ATTACK` asks for minutes.

@@ -2,7 +2,6 @@
 
 use crate::api;
 use crate::held::Held;
-use crate::support;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;

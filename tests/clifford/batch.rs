@@ -1,6 +1,6 @@
 //! Batches of multivectors with NaN around them, and the same on the CPU, position by position.
 
-use crate::support::strided::{Lay, Placed, indices};
+use support::strided::{Lay, Placed, indices};
 use tilewise::clifford::{BladeAxis, Blades, Multivector, Multivectors};
 use tilewise::{Fill, Gpu, Real};
 

@@ -1,8 +1,7 @@
 //! Functions of one batch of multivectors and their gradients, against the definition on the CPU.
 
 use crate::batch::{Batch, Wanted, assert_within};
-use crate::support;
-use crate::support::strided::Lay;
+use support::strided::Lay;
 use tilewise::clifford::BladeAxis::{First, Last};
 use tilewise::clifford::{BladeOrder, Blades, Multivector, Multivectors, Signature, Unary};
 use tilewise::reference::gamma;

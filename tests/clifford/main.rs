@@ -10,6 +10,4 @@ mod oracles;
 mod points;
 mod products;
 mod ranges;
-#[path = "../support/mod.rs"]
-mod support;
 mod versors;

@@ -1,6 +1,5 @@
 //! Motors of batches against those of the CPU in f64 and nalgebra's isometries: exp and log, and paths.
 
-use crate::support;
 use crate::versors::{ULP, batch, bivector, numbers, off, read, rigid, ulps};
 use nalgebra::{Isometry3, Point3, Translation3, Unit, UnitQuaternion, Vector3};
 use std::f64::consts::FRAC_PI_2;

@@ -2,9 +2,8 @@
 //! names. A file's name says what it is, and of which algebra; one that is of no known kind fails.
 
 use crate::npz::Npz;
-use crate::support;
-use crate::support::safetensors::Safetensors;
 use std::path::Path;
+use support::safetensors::Safetensors;
 use tilewise::clifford::{
     BladeAxis, BladeOrder, Blades, Multivector, Multivectors, Product, Signature, Unary, grade,
 };

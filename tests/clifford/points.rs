@@ -1,9 +1,8 @@
 //! Points on the device against those of the CPU, and views of batches.
 
 use crate::batch::{multivectors, shape};
-use crate::support;
-use crate::support::strided::{Lay, Placed};
 use half::f16;
+use support::strided::{Lay, Placed};
 use tilewise::clifford::{BladeAxis, Multivectors, Pga, Signature};
 use tilewise::{Element, Fill, Gpu, Real, Result};
 

@@ -1,8 +1,7 @@
 //! Products and their gradients on the device, against the definition on the CPU.
 
 use crate::batch::{Batch, Wanted, assert_within};
-use crate::support;
-use crate::support::strided::Lay;
+use support::strided::Lay;
 use tilewise::clifford::BladeAxis::{First, Last};
 use tilewise::clifford::{BladeAxis, Blades, Multivector, Multivectors, MvProduct, Product, Signature};
 use tilewise::gpu::DeviceType;

@@ -1,8 +1,7 @@
 //! Norms, inverses and logarithms of multivectors of every size that f32 holds, against f64.
 
 use crate::batch::Batch;
-use crate::support;
-use crate::support::strided::Lay;
+use support::strided::Lay;
 use tilewise::Element;
 use tilewise::Gpu;
 use tilewise::clifford::BladeAxis::First;

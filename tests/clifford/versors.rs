@@ -1,6 +1,5 @@
 //! Versors of batches against those of the CPU in f64: sandwiches in every form.
 
-use crate::support;
 use std::f64::consts::PI;
 use tilewise::clifford::{BladeAxis, Blades, Multivector, Multivectors, Pga, Product, Signature};
 use tilewise::reference::{gamma, store_tolerance};

@@ -1,6 +1,6 @@
 //! Adapters that are not there: the error names those that are, or what to install.
 
-use crate::support::{self, process};
+use support::process;
 use tilewise::gpu::AdapterChoice;
 use tilewise::{Error, Gpu, GpuOptions, matmul};
 

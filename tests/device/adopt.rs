@@ -1,11 +1,10 @@
 //! An application's own device: adopted with all that helps or with nothing, used by both sides in turn.
 
-use crate::support;
-use crate::support::operand::{Placed, View};
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+use support::operand::{Placed, View};
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::{AdoptOptions, CacheFolder, RobustBufferAccess};
 use tilewise::{Caps, Error, Fill, Gemm, Gpu, GpuOptions, Real, Tensor, f16, matmul, reference, wgpu};

@@ -1,6 +1,5 @@
 //! Devices that an application opened with odd limits: an error says what the device lacks. It is no failure of the device.
 
-use crate::support;
 use tilewise::{Activation, Error, Fill, Gpu, Result, matmul, ops, wgpu};
 
 /// A limit by name, as an application sets it.

@@ -1,6 +1,5 @@
 //! Handing over an adapter, a device and a queue that do not belong together, or a device that computes nothing.
 
-use crate::support;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tilewise::{Error, Gpu, Result, matmul, wgpu};

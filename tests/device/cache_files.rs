@@ -1,8 +1,6 @@
 //! Files that are kept across runs: whatever lies where one should be, a device opens, works, and says so once.
 #![cfg(unix)]
 
-use crate::support;
-use crate::support::{TestGpu, process, warnings_with};
 use std::fs::{self, File, Permissions};
 use std::io::Write;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
@@ -10,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
+use support::{TestGpu, process, warnings_with};
 use tilewise::gpu::{CacheFolder, Stats};
 use tilewise::{GpuOptions, matmul};
 

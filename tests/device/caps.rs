@@ -212,7 +212,7 @@ fn only_the_machine_is_told_which_devices_are_software() {
             }
         }
     }
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let sources = support::root().join("src");
     let mut files = 0;
     check(&sources, &["caps", "gpu"].map(|room| sources.join(room)), &mut files);
     assert!(files > 100, "{files} files");

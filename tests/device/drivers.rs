@@ -1,7 +1,6 @@
 //! Results where drivers differ: our functions return the same on all. The book's page on drivers says what a driver's own
 //! functions return there.
 
-use crate::support;
 use tilewise::{Gpu, Result, Tensor, ops};
 
 fn row(gpu: &Gpu, data: &[f32]) -> Tensor<f32> {

@@ -1,6 +1,6 @@
 //! Tensors in the buffers of an application: no copy, no access beyond them, and one storage for each buffer.
 
-use crate::support::{self, every_device as devices, watchdog::in_time};
+use support::{every_device as devices, watchdog::in_time};
 use tilewise::wgpu::{self, BufferUsages};
 use tilewise::{Element, Error, Fill, Gpu, Result, Tensor, f16, matmul, ops};
 

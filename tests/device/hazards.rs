@@ -4,7 +4,7 @@
 //! process.
 #![expect(unsafe_code, reason = "safe code records no command without its barriers")]
 
-use crate::support::{self, process};
+use support::process;
 use tilewise::{Gpu, wgpu};
 use wgpu::hal::{CommandEncoder, api::Vulkan};
 

@@ -24,8 +24,6 @@ mod recording;
 mod replay;
 mod runtime;
 mod staging;
-#[path = "../support/mod.rs"]
-mod support;
 mod tensor;
 mod tuning;
 mod unchecked_access;

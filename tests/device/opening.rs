@@ -1,6 +1,5 @@
 //! A device: opened more than once, shared by threads, checked, kept on disk, broken.
 
-use crate::support;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tilewise::gemm::GemmKernel;

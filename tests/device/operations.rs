@@ -2,9 +2,7 @@
 
 use crate::lost::calls;
 use crate::lost::world::World;
-use crate::support;
 use std::collections::BTreeMap;
-use std::path::Path;
 use tilewise::ops::{
     self, BatchNorm, CrossEntropy, GroupNorm, InstanceNorm, LayerNorm, Reduction, RmsNorm, RunningStatistics,
 };
@@ -41,7 +39,7 @@ fn expected(launches: &str) -> u64 {
 
 #[test]
 fn the_books_table_lists_every_operation_with_its_launches() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("book/src/ops.md");
+    let path = support::root().join("book/src/ops.md");
     let mut listed = BTreeMap::new();
     for Row { operation, launches } in rows(&std::fs::read_to_string(path).unwrap()) {
         let earlier = listed.insert(operation.clone(), launches);

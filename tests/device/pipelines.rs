@@ -1,7 +1,7 @@
 //! Compiled pipelines: at most so many are kept, the least recently used make room, and nothing grows with the number of
 //! distinct kernels.
 
-use crate::support::{self, TestGpu, process};
+use support::{TestGpu, process};
 use tilewise::{Gpu, GpuOptions, Tensor, ops};
 
 /// Expressions of so many operations after the first.

@@ -1,10 +1,10 @@
 //! Proofs of subgroup sizes, on lavapipe: its subgroups have 8 invocations, and these tests claim that there are other
 //! sizes too.
 
-use crate::support::{self, TestGpu, watchdog};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::{Barrier, mpsc};
+use support::{TestGpu, watchdog};
 use tilewise::gpu::CoopScalar::{F16, F32};
 use tilewise::gpu::{AdoptOptions, Assumptions, CacheFolder, DeviceType, SubgroupSizes, Verdict};
 use tilewise::{Element, Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, f16, ops, reference, wgpu};

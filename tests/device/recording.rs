@@ -1,6 +1,5 @@
 //! What is recorded, when it is submitted, and that buffers handed on in between keep the right contents.
 
-use crate::support;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

@@ -1,7 +1,6 @@
 //! Tensors: what goes in comes out, views copy nothing, copies and casts are right, on devices with f16 and without.
 
-use crate::support;
-use crate::support::operand::{Placed, View};
+use support::operand::{Placed, View};
 use tilewise::MAX_RANK;
 use tilewise::{DType, Element, Fill, Gpu, Layout, Tensor, bf16, f16};
 #[cfg(feature = "ndarray")]

@@ -1,8 +1,8 @@
 //! Devices without the driver's checks of accesses to buffers: in all else they are as the usual ones.
 
-use crate::support::{self, TestGpu};
 use std::path::Path;
 use std::sync::Arc;
+use support::TestGpu;
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::gpu::{AdoptOptions, CacheFolder, Checks, RobustBufferAccess};
 use tilewise::sketch::{Sketch, SketchKind};

@@ -1,7 +1,7 @@
 //! The validation layer, where it is asked for, is there and is heard: else its silence in the other tests would say
 //! nothing. In a process of its own, because what is said here is said to all tests of a process.
 
-use crate::support::{self, process};
+use support::process;
 use tilewise::wgpu;
 
 /// A matrix of 16 x 16, which lavapipe does not list. wgpu lets it through; the layer does not.

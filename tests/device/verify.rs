@@ -1,9 +1,8 @@
 //! The self-tests of cooperative matrices: what they find, what is kept of it, and what becomes of a bad file.
 
-use crate::support;
-use crate::support::TestGpu;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
+use support::TestGpu;
 use tilewise::gpu::{Assumptions, CacheFolder, CoopRow, CoopScalar, CoopScope, DeviceType, Verdict};
 use tilewise::{Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, f16, matmul, reference, wgpu};
 

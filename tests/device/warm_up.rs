@@ -1,6 +1,5 @@
 //! Kernels that are compiled ahead, several at a time.
 
-use crate::support;
 use tilewise::gemm::GemmKernel;
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;

@@ -1,6 +1,6 @@
 //! Writes into parts of tensors that others hold, and tensors in buffers with further usages.
 
-use crate::support::{self, every_device as devices};
+use support::every_device as devices;
 use tilewise::wgpu::{self, BufferUsages};
 use tilewise::{Error, Fill, Gemm, Result, Tensor, matmul_into, ops};
 

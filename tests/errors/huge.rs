@@ -1,6 +1,5 @@
 //! Sizes that no device has: errors at once, before anything is allocated or computed.
 
-use crate::support;
 use tilewise::attention::{FeedForward, alibi_slopes, attention_with_lse};
 use tilewise::ops::{self, CrossEntropy, GroupNorm, LayerNorm, Rotary, RotaryPairs};
 use tilewise::sketch::{self, SkLinear, Sketch, SketchKind};

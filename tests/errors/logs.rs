@@ -1,8 +1,8 @@
 //! What is logged at `debug`, and by whom. In a process of its own, whose logger is this test's.
 
-use crate::support::{self, process};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
+use support::process;
 use tilewise::{Gemm, Gpu, Result, Tensor, f16, matmul, ops};
 
 static RECORDS: Mutex<BTreeMap<String, Vec<String>>> = Mutex::new(BTreeMap::new());

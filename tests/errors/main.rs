@@ -3,6 +3,4 @@
 mod huge;
 mod logs;
 mod mistakes;
-#[path = "../support/mod.rs"]
-mod support;
 mod words;

@@ -1,7 +1,6 @@
 //! Every mistake is an error with its values, and costs nothing: operands and device stay usable. On wgpu's noop
 //! backend, which validates as the real ones do. Bad files: `tests/ops/io`; bad variables: `src/gpu/options.rs`.
 
-use crate::support;
 use tilewise::gemm::GemmKernel;
 use tilewise::sketch::{Sketch, SketchKind};
 use tilewise::{Error, Fill, Gemm, Gpu, GpuOptions, Layout, Result, Tensor, f16, matmul, matmul_into, ops};

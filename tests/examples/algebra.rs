@@ -1,8 +1,7 @@
 //! The example `algebra` as a user runs it: what expressions and tables come to, and what is refused where.
 
-use crate::support;
-use crate::support::example::{Ended, run};
 use serde_json::Value;
+use support::example::{Ended, run};
 
 /// What an expression comes to, the same on the CPU and on the device.
 fn value(signature: &[&str], expression: &str) -> Value {

@@ -1,11 +1,10 @@
 //! The example `benchmark` as a user runs it: what it measures and writes, and what it leaves out or refuses.
 
-use crate::support;
-use crate::support::example::{run, scratch};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use support::example::{run, scratch};
 use tilewise::Gpu;
 use tilewise::gpu::DeviceType;
 

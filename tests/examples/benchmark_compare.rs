@@ -1,8 +1,8 @@
 //! The example `benchmark` compares saved runs, and draws them: no device is needed.
 
-use crate::support::example::{Ended, run, scratch};
 use serde_json::{Value, json};
 use std::fs;
+use support::example::{Ended, run, scratch};
 
 /// The seconds of the rounds of a row: a median, and an interquartile range of 1% of it. Both halves have the same median.
 fn rounds(seconds: f64) -> Vec<f64> {
@@ -155,7 +155,7 @@ fn a_saved_run_without_a_common_row_is_refused() {
     let ended = compared("empty", &now, &was.to_string(), &[]);
     assert!(ended.refusal().contains("it has no rows, this run gemm 64 f32 strict"), "{ended:?}");
     // Of another type: before anything is measured.
-    let Some(gpu) = crate::support::gpu() else { return };
+    let Some(gpu) = support::gpu() else { return };
     was = saved(&[(64, rounds(1e-3))]);
     (was["device"], was["driver"]) = (gpu.caps().adapter.clone().into(), gpu.caps().driver.clone().into());
     let path = scratch("types.json");
@@ -169,7 +169,7 @@ fn a_saved_run_without_a_common_row_is_refused() {
 
 #[test]
 fn an_injected_slowdown_of_a_measured_run_is_caught() {
-    if crate::support::gpu().is_none() {
+    if support::gpu().is_none() {
         return;
     }
     let [save, json] = ["injected.json", "injected-report.json"].map(scratch);
@@ -321,7 +321,7 @@ fn files_that_are_no_saved_runs_are_refused_with_the_reason() {
 
 #[test]
 fn a_measured_run_is_compared_with_its_own_device_only() {
-    if crate::support::gpu().is_none() {
+    if support::gpu().is_none() {
         return;
     }
     let was = scratch("foreign.json");

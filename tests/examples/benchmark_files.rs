@@ -1,12 +1,11 @@
 //! The files of the example `benchmark`: when they are written, what an interrupted run leaves, and what is never changed.
 
-use crate::support;
-use crate::support::example::{run, scratch, start};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
+use support::example::{run, scratch, start};
 
 /// Seconds until which a started run has measured something.
 const PATIENCE: Duration = Duration::from_secs(300);

@@ -1,11 +1,9 @@
 //! The example `embed` as a user runs it: its tokens, its embeddings in each type, what it refuses, and how it ends.
-#![cfg(feature = "safetensors")]
 
-use crate::support;
-use crate::support::example::{Ended, run, scratch};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
+use support::example::{Ended, run, scratch};
 use tilewise::io::Safetensors;
 
 #[path = "../../examples/embed/wordpiece.rs"]
@@ -25,7 +23,7 @@ const WORDS: &str = "bert.embeddings.word_embeddings.weight";
 
 /// A file of the example's model.
 fn data(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/minilm").join(file)
+    support::root().join("examples/data/minilm").join(file)
 }
 
 fn stored() -> Value {

@@ -1,9 +1,8 @@
 //! The example `equivariant` as a user runs it: what it learns, what it draws, what it refuses, and how it ends.
 
-use crate::support;
-use crate::support::example::{run, scratch};
 use serde_json::Value;
 use std::fs;
+use support::example::{run, scratch};
 
 const NETWORKS: [&str; 3] = ["equivariant", "perceptron", "perceptron_turned"];
 

@@ -1,8 +1,7 @@
 //! The example `explain` as a user runs it: on devices that are not here, so that nothing is opened.
 
-use crate::support;
-use crate::support::example::run;
 use serde_json::Value;
+use support::example::run;
 use tilewise::GemmKernel;
 use tilewise::planning::fixtures;
 

@@ -1,10 +1,9 @@
 //! The example `frames` as a user runs it: what a replayed frame costs, the pictures, and what it refuses.
 
-use crate::support;
-use crate::support::example::{run, scratch};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use support::example::{run, scratch};
 
 /// The launches of a frame: the samples, three layers, and the bytes.
 const LAUNCHES: u64 = 5;

@@ -1,16 +1,14 @@
 //! The examples `gemm` and `info` as a user runs them, and what all examples refuse: what they print, and how they end.
-#![cfg(feature = "npy")]
 
-use crate::support;
-use crate::support::example::{run, scratch};
 use serde_json::Value;
 use std::fs;
+use support::example::{run, scratch};
 use tilewise::io::{MemoryOrder, Npy, NpyData};
 use tilewise::reference::{compare, tolerance};
 use tilewise::{DType, Element};
 
 fn data(name: &str) -> String {
-    format!("{}/tests/data/gemm/{name}.npy", env!("CARGO_MANIFEST_DIR"))
+    support::root().join(format!("tests/data/gemm/{name}.npy")).display().to_string()
 }
 
 #[test]
@@ -245,8 +243,8 @@ fn gemm_refuses_bad_input_in_one_sentence() {
     fs::write(&truncated, &whole[..whole.len() - 1]).expect("the folder can be written to");
     let truncated_name = truncated.display().to_string();
     let (a_f16, a_f32, b_f32, product) = (data("a_f16"), data("a_f32"), data("b_f32"), data("product_f32"));
-    let integers = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/npy/fortran_i32.npy");
-    let one_axis = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/npy/one_axis_f32.npy");
+    let integers = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/npy/fortran_i32.npy");
+    let one_axis = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/npy/one_axis_f32.npy");
     for (arguments, words) in [
         (&["--a", &a_f16, "--b", &b_f32][..], &["f16", "f32", "cast", "--dtype"][..]),
         (&["--a", "/nonexistent/a.npy", "--b", &b_f32], &["/nonexistent/a.npy", "cannot be opened"]),

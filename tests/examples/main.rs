@@ -11,8 +11,7 @@ mod frames;
 mod gemm;
 mod mlp;
 mod motors;
-#[path = "../support/mod.rs"]
-mod support;
+mod readme;
 mod tune;
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 mod vulkan_app;

@@ -1,11 +1,9 @@
 //! The example `mlp` as a user runs it: what it recognises, what it refuses, and how it ends.
-#![cfg(feature = "npy")]
 
-use crate::support;
-use crate::support::example::{run, scratch};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
+use support::example::{run, scratch};
 use tilewise::io::write_npy_slice;
 
 #[test]
@@ -40,7 +38,7 @@ fn mlp_recognises_held_out_digits_in_every_type() {
 fn perceptron(name: &str) -> PathBuf {
     let folder = scratch(name);
     fs::create_dir_all(&folder).expect("the folder can be written to");
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data");
+    let data = support::root().join("examples/data");
     for file in ["digits.csv.gz", "mlp_w1.npy", "mlp_b1.npy", "mlp_w2.npy", "mlp_b2.npy"] {
         fs::copy(data.join(file), folder.join(file)).expect("the example's data are there");
     }

@@ -1,12 +1,10 @@
 //! The example `motors` as a user runs it: where clouds end, what it refuses, and how it ends; and the files of f64 that
 //! clouds come in.
-#![cfg(feature = "npy")]
 
-use crate::support;
-use crate::support::example::{run, scratch};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use support::example::{run, scratch};
 use tilewise::Element;
 use tilewise::io::{Npy, NpyData, read_npy_f64, write_npy_slice};
 
@@ -136,7 +134,7 @@ fn what_is_no_cloud_is_refused_in_one_sentence() {
 
 #[test]
 fn files_of_every_type_and_order_are_read_in_f64() {
-    let by_numpy = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/npy").join(name);
+    let by_numpy = |name: &str| support::root().join("tests/data/npy").join(name);
     let values = [0.0, 0.5, 1.0, -2.0, 3.25, f64::from(1e-3f32)].to_vec();
     assert_eq!(read_npy_f64(by_numpy("f64.npy")).unwrap(), (vec![2, 3], values.clone()));
     assert_eq!(read_npy_f64(by_numpy("c_f32.npy")).unwrap(), (vec![2, 3], values));

@@ -1,7 +1,6 @@
 //! The example `tune` as a user runs it.
 
-use crate::support;
-use crate::support::example::run;
+use support::example::run;
 
 #[test]
 fn tune_prints_what_was_chosen_before_and_what_won_and_remembers_it() {

@@ -1,7 +1,6 @@
 //! The example `vulkan_app` as a user runs it: a Vulkan application under the validation layer.
 
-use crate::support;
-use crate::support::example::run;
+use support::example::run;
 
 /// Whether the driver is one of Vulkan. On other APIs the example does not start.
 fn has_vulkan() -> bool {

@@ -1,12 +1,11 @@
 //! The example `wgpu_app` as a user runs it: what its frames cost, the files it writes, and what it refuses.
 
-use crate::support;
-use crate::support::example::{run, scratch};
 use serde_json::Value;
 use std::fs;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
+use support::example::{run, scratch};
 
 /// The launches of a frame: one for each layer of the network.
 const LAYERS: u64 = 5;

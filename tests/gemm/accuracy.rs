@@ -1,8 +1,7 @@
 //! Our own exponential, hyperbolic tangent, sigmoid and normal distribution, alone and in the activations: dense sweeps
 //! over all of f32 in units of the last place, and the values that are no numbers.
 
-use crate::support;
-use crate::support::evaluate::{evaluate, functions_of};
+use support::evaluate::{evaluate, functions_of};
 use tilewise::{Activation, Element, Gpu, ops, reference};
 
 /// Normal floats of every exponent and both signs, mantissas spread over all their bits; and multiples of 1 / 2000.

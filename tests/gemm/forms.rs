@@ -1,8 +1,7 @@
 //! Products in every form: batches, epilogues, parts, linear layers.
 
-use crate::support;
-use crate::support::batch::{Stack, Stacked};
 use std::collections::BTreeMap;
+use support::batch::{Stack, Stacked};
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::reference::{self, EpilogueReference};
 use tilewise::{

@@ -1,11 +1,10 @@
 //! Thin products: every tile of their kernel against the f64 reference, with few rows and few columns, in every layout
 //! and type.
 
-use crate::support;
-use crate::support::operand::View;
-use crate::support::product::{Case, Typed};
-use crate::support::wgsl;
 use std::collections::BTreeMap;
+use support::operand::View;
+use support::product::{Case, Typed};
+use support::wgsl;
 use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::ops::Activation;
 use tilewise::{Element, Fill, Gemm, bf16, f16, reference};

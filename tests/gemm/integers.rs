@@ -1,10 +1,9 @@
 //! Products of i8: exact, whatever the kernel, the tile and how the operands lie.
 
-use crate::support;
-use crate::support::operand::View;
-use crate::support::product::{Case, check_integers};
-use crate::support::wgsl::{self, I8};
 use std::collections::BTreeMap;
+use support::operand::View;
+use support::product::{Case, check_integers};
+use support::wgsl::{self, I8};
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;

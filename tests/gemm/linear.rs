@@ -1,8 +1,7 @@
 //! The backward pass of linear layers: against the definition, finite differences, and what it costs.
 
-use crate::support;
-use crate::support::strided::{Lay, Placed};
-use crate::support::values::{assert_ok, for_all_types, values};
+use support::strided::{Lay, Placed};
+use support::values::{assert_ok, for_all_types, values};
 use tilewise::ops::{self, Reduction};
 use tilewise::reference::{self, LinearReference};
 use tilewise::{Activation, Error, Gpu, Linear, Real, Tensor, linear, linear_backward};

@@ -8,8 +8,6 @@ mod integers;
 mod linear;
 mod panels;
 mod precision;
-#[path = "../support/mod.rs"]
-mod support;
 mod tiles;
 
 use tilewise::gemm::{GemmKernel, Tile};

@@ -1,7 +1,6 @@
 //! Products of operands that are larger than what a device can bind: panel by panel, without copies.
 
-use crate::support;
-use crate::support::TestGpu;
+use support::TestGpu;
 use tilewise::Operand;
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::DeviceType;

@@ -1,6 +1,5 @@
 //! f32 products on f16 operands: the operands bit by bit, the products within their bounds.
 
-use crate::support;
 use std::collections::BTreeSet;
 use tilewise::gemm::GemmKernel;
 use tilewise::planning::gemm::{F16SplitProblem, Side, f16_split};

@@ -1,10 +1,9 @@
 //! Matrix products: every kernel and tile against the f64 reference, in every layout and type.
 
-use crate::support;
-use crate::support::operand::View;
-use crate::support::product::{Case, Typed, check, check_summed};
-use crate::support::wgsl;
 use std::collections::BTreeMap;
+use support::operand::View;
+use support::product::{Case, Typed, check, check_summed};
+use support::wgsl;
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::planning::gemm::GemmTypes;
 use tilewise::{Accumulator, DType, Element, Fill, Gemm, Gpu, bf16, f16, matmul, reference};

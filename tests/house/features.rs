@@ -1,7 +1,6 @@
 //! What each set of Cargo features builds: the crates that README.md names for it, and few of them without any feature.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::process::Command;
 
 /// Crates that the library without features builds at most, itself included.
@@ -14,7 +13,7 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 fn crates(features: &[String]) -> BTreeSet<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.current_dir(support::root());
     command.args(["tree", "--offline", "--locked", "--quiet", "-p", "tilewise", "-e", "normal,build"]);
     command.args(["--target", TARGET, "--prefix", "none", "--no-dedupe"]).args(features);
     let output = command.output().expect("cargo runs");
@@ -25,7 +24,7 @@ fn crates(features: &[String]) -> BTreeSet<String> {
 
 /// The rows of README.md's table of feature sets: cargo's options, and the number of crates.
 fn rows() -> Vec<(Vec<String>, usize)> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let path = support::root().join("README.md");
     let text = std::fs::read_to_string(path).unwrap();
     let rows = text.lines().skip_while(|line| !line.starts_with("| options of cargo |")).skip(2);
     let table = rows.take_while(|line| line.starts_with('|'));

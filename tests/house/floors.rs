@@ -11,7 +11,6 @@ use crate::imports::Imports;
 use crate::modules::{Files, Module};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
-use std::path::Path;
 use syn::spanned::Spanned;
 
 mod checked;
@@ -52,7 +51,7 @@ pub(crate) fn sources() -> Files {
 
 /// The Rust files of a folder of the repository, by their path in it.
 pub(crate) fn rust_files(folder: &str) -> Files {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let root = support::root().join(folder);
     let mut files = Files::new();
     let mut folders = vec![root.clone()];
     while let Some(folder) = folders.pop() {

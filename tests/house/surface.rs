@@ -4,7 +4,6 @@ use crate::floors::sources;
 use crate::imports::{Found, found};
 use crate::modules::{Files, Module, Name, defined, modules};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use syn::{Attribute, Fields, ImplItem, Item, TraitItem, Visibility};
 
 mod printed;
@@ -16,7 +15,7 @@ const UNSTABLE: &[&str] = &["planning", "fuzz"];
 
 #[test]
 fn the_public_api_is_listed() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/house/api.txt");
+    let path = support::root().join("tests/house/api.txt");
     let listed = std::fs::read_to_string(&path).unwrap_or_default();
     let lines = surface(&sources());
     if std::env::var_os("TILEWISE_WRITE").is_some() {

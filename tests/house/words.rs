@@ -1,7 +1,6 @@
 //! Words of an English of our own that are retired: the field has one for each thing.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// Whole words in any case, and what to write instead. A space stands for white space, a line break in a comment, or an
 /// underscore: `in halves` is `in_halves` too. To retire a word, add a line.
@@ -62,7 +61,7 @@ fn retired_words_are_not_used() {
         let mut files = Vec::new();
         add_files(room, &mut files);
         for file in files {
-            let text = std::fs::read_to_string(root().join(&file)).unwrap();
+            let text = std::fs::read_to_string(support::root().join(&file)).unwrap();
             for (line, retired, instead) in retired(&text) {
                 let place = file.split('/').take(2).collect::<Vec<_>>().join("/");
                 *counts.entry(place).or_insert(0) += 1;
@@ -82,14 +81,10 @@ fn retired_words_are_not_used() {
     );
 }
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
 /// The files of a folder, or a file that there is.
 fn add_files(path: &str, files: &mut Vec<String>) {
-    if root().join(path).is_dir() {
-        let entries = std::fs::read_dir(root().join(path)).unwrap();
+    if support::root().join(path).is_dir() {
+        let entries = std::fs::read_dir(support::root().join(path)).unwrap();
         let mut names: Vec<_> =
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
@@ -99,7 +94,9 @@ fn add_files(path: &str, files: &mut Vec<String>) {
                 add_files(&path, files);
             }
         }
-    } else if root().join(path).is_file() && path.rsplit('.').next().is_some_and(|end| ENDS.contains(&end)) {
+    } else if support::root().join(path).is_file()
+        && path.rsplit('.').next().is_some_and(|end| ENDS.contains(&end))
+    {
         files.push(path.to_owned());
     }
 }

@@ -1,7 +1,6 @@
 //! Activations and their gradients.
 
 use crate::oracle::Oracle;
-use crate::support;
 use tilewise::{Activation, Gpu, Real, bf16, f16, ops};
 
 /// Each activation of the file, by its name in PyTorch.

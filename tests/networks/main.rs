@@ -10,8 +10,6 @@ mod norms;
 mod oracle;
 mod rope;
 mod softmax;
-#[path = "../support/mod.rs"]
-mod support;
 mod transformer;
 
 use oracle::{Oracle, Types};

@@ -1,10 +1,10 @@
 //! A file of test vectors: parameters in its metadata, inputs, and outputs in f64.
 
-use crate::support::safetensors::Safetensors;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
+use support::safetensors::Safetensors;
 use tilewise::{DType, Element, Gpu, Tensor, reference};
 
 /// A file, and which of its tensors were used.

@@ -1,11 +1,11 @@
 //! Attention against its definition: types, layouts, head dims, masks and biases, one query and many.
 
 use crate::attention_masks::{self, MaskedKeys};
-use crate::support::forms::{self, Forms};
-use crate::support::strided::{Lay, Placed};
-use crate::support::turn::Turn;
-use crate::support::values::{assert_ok, for_all_types_and_a_gpu, values};
 use std::fmt::Debug;
+use support::forms::{self, Forms};
+use support::strided::{Lay, Placed};
+use support::turn::Turn;
+use support::values::{assert_ok, for_all_types_and_a_gpu, values};
 use tilewise::attention::{AttentionKernel, AttentionOptions, CausalFrom, alibi_slopes, attention_with_lse};
 use tilewise::reference::{AttentionReference, Definition, compare};
 use tilewise::{DType, Gpu, Real, Tensor, attention};

@@ -1,10 +1,10 @@
 //! The gradients of attention against their definition, in the cases of the forward pass.
 
 use crate::attention::{CASES, Case, Data, Extra, Operands, bias_shape};
-use crate::support::forms::{self, Forms};
-use crate::support::strided::{Lay, Placed};
-use crate::support::turn::Turn;
-use crate::support::values::{assert_ok, for_all_types_and_a_gpu, values};
+use support::forms::{self, Forms};
+use support::strided::{Lay, Placed};
+use support::turn::Turn;
+use support::values::{assert_ok, for_all_types_and_a_gpu, values};
 use tilewise::attention::{
     AttentionGradients, attention_backward, attention_bias_backward, attention_with_lse,
 };
@@ -189,7 +189,7 @@ fn masked_keys_may_hold_nan(turn: &Turn, forms: &mut Forms) {
 
 #[test]
 fn gradients_lie_in_the_order_of_their_operands_axes() {
-    let Some(gpu) = crate::support::gpu() else { return };
+    let Some(gpu) = support::gpu() else { return };
     let x = gpu.zeros::<f32>([2, 5, 3, 8]).unwrap(); // (batch, length, heads, dim)
     let by_head = x.permute(&[0, 2, 1, 3]).unwrap();
     let options = AttentionOptions::new();
@@ -202,7 +202,7 @@ fn gradients_lie_in_the_order_of_their_operands_axes() {
 
 #[test]
 fn no_queries_and_no_keys_have_gradients_of_zeros() {
-    let Some(gpu) = crate::support::gpu() else { return };
+    let Some(gpu) = support::gpu() else { return };
     let of = |length: usize| gpu.random::<f32>([2, 3, length, 4], Fill::Uniform, 1).unwrap();
     let (none, some) = (of(0), of(5));
     let lse = |length: usize| gpu.zeros::<f32>([2, 3, length, 2]).unwrap();
@@ -219,7 +219,7 @@ fn no_queries_and_no_keys_have_gradients_of_zeros() {
 #[test]
 fn scores_are_never_in_memory() {
     const LENGTH: usize = 2048;
-    let gpu = crate::support::noop();
+    let gpu = support::noop();
     let of = |seed| gpu.random::<f32>([1, 1, LENGTH, 8], Fill::Uniform, seed).unwrap();
     let (q, k, v, grad) = (of(1), of(2), of(3), of(4));
     let options = AttentionOptions::new();
@@ -236,7 +236,7 @@ fn scores_are_never_in_memory() {
 
 #[test]
 fn what_does_not_fit_the_forward_pass_is_an_error() {
-    let Some(gpu) = crate::support::gpu() else { return };
+    let Some(gpu) = support::gpu() else { return };
     let of = |shape: &[usize]| gpu.zeros::<f32>(shape).unwrap();
     let (q, k, v, y) = (of(&[2, 4, 3, 8]), of(&[2, 2, 5, 8]), of(&[2, 2, 5, 6]), of(&[2, 4, 3, 6]));
     let lse = of(&[2, 4, 3, 2]);

@@ -1,7 +1,6 @@
 //! Attention to a cache that is filled up to lengths on the device: masks, windows and slopes count from there.
 
-use crate::support;
-use crate::support::values::{assert_ok, values};
+use support::values::{assert_ok, values};
 use tilewise::attention::{AttentionKernel, attention_backward, attention_with_lse};
 use tilewise::gpu::CoopScalar::{F16, F32};
 use tilewise::reference::AttentionReference;

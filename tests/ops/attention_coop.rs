@@ -2,10 +2,10 @@
 
 use super::attention::{Case, Data, Extra, Operands, assert_log_sums};
 use crate::attention_masks::MaskedKeys;
-use crate::support::strided::Lay;
-use crate::support::values::assert_ok;
-use crate::support::{self, TestGpu};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use support::TestGpu;
+use support::strided::Lay;
+use support::values::assert_ok;
 use tilewise::attention::{
     AttentionKernel, AttentionOptions, CausalFrom, attention_backward, attention_with_lse,
 };

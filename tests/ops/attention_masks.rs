@@ -2,9 +2,8 @@
 
 use crate::attention::{CASES, Case, Data, Extra};
 use crate::attention_backward::{Known, Pass, scale};
-use crate::support;
-use crate::support::strided::Lay;
-use crate::support::values::{assert_ok, for_all_types};
+use support::strided::Lay;
+use support::values::{assert_ok, for_all_types};
 use tilewise::attention::{attention_backward, attention_bias_backward, attention_with_lse};
 use tilewise::reference::{AttentionReference, compare};
 use tilewise::{AttentionOptions, DType, Fill, Gpu, Real};
@@ -98,7 +97,7 @@ fn keys_of_one_mask_share_the_weight() {
 /// The logarithm of a sum in one number, as it was once: the bounds of the sweep do not let its gradients pass.
 #[test]
 fn bounds_of_masked_rows_find_a_lost_logarithm() {
-    let turn = crate::support::turn();
+    let turn = support::turn();
     let Some(gpu) = turn.iter().next() else { return };
     let masked = |case: &Case| matches!(case.3, Extra::Masks(_)) && case.1[1] > 1;
     for case in CASES.into_iter().filter(masked) {

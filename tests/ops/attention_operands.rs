@@ -1,6 +1,5 @@
 //! The operands of attention: the order of axes, repeated numbers, none, and such as do not fit.
 
-use crate::support;
 use tilewise::attention::{AttentionOptions, attention_with_lse};
 use tilewise::{Error, Fill, Tensor, attention};
 

@@ -1,7 +1,6 @@
 //! Casts are Rust's `as` and `half`'s conversions, to the bit, on every device and from every view.
 #![expect(clippy::cast_possible_truncation, reason = "`as` is what casts are compared with")]
 
-use crate::support;
 use tilewise::{DType, Element, Fill, Gpu, Tensor, bf16, f16};
 
 /// A value on its way from one type to another.

@@ -1,7 +1,6 @@
 //! Copies into views, concatenation and stacking: every bit arrives, and the bytes next to it stay.
 
 use crate::bits::{bits, bytes, places};
-use crate::support;
 use tilewise::planning::ops::{CastProblem, CopyProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::{DType, Element, Error, Gpu, Layout, Result, Tensor, ops, reference};

@@ -1,10 +1,9 @@
 //! Cross-entropy against its definition: every type and layout, on devices with f16 and without.
 
 use crate::bits::bytes;
-use crate::support;
-use crate::support::forms::{self, Forms};
-use crate::support::strided::{Lay, Placed};
-use crate::support::values::{assert_ok, for_all_types, values};
+use support::forms::{self, Forms};
+use support::strided::{Lay, Placed};
+use support::values::{assert_ok, for_all_types, values};
 use tilewise::ops::{self, CrossEntropy, Reduction, Targets};
 use tilewise::reference::{CrossEntropyReference, TargetValues};
 use tilewise::{Error, Gpu, Real, Tensor, f16};

@@ -1,9 +1,8 @@
 //! Cumulative sums against their definition: every type and layout, on devices with f16 and without.
 
-use crate::support;
-use crate::support::forms::{self, Forms};
-use crate::support::strided::{Lay, Placed};
-use crate::support::values::{assert_ok, for_all_types_and_a_gpu, values};
+use support::forms::{self, Forms};
+use support::strided::{Lay, Placed};
+use support::values::{assert_ok, for_all_types_and_a_gpu, values};
 use tilewise::{Error, Gpu, Real, ops, reference};
 
 #[test]

@@ -1,9 +1,8 @@
 //! Elementwise operations against their definitions: every type and layout, on devices with f16 and without. The
 //! activations' own accuracy: `accuracy.rs`; sums and softmax: `rows.rs`.
 
-use crate::support;
-use crate::support::strided::{Lay, Placed, repeated};
-use crate::support::values::{assert_ok, for_all_types, values};
+use support::strided::{Lay, Placed, repeated};
+use support::values::{assert_ok, for_all_types, values};
 use tilewise::reference::{self, Definition};
 use tilewise::{Activation, DType, Error, Fill, Gpu, Layout, Real, Tensor, ops};
 

@@ -1,9 +1,8 @@
 //! Functions of elements against their definitions, over the whole range of f32.
 
-use crate::support;
-use crate::support::forms::{self, Forms};
-use crate::support::strided::{Lay, Placed, repeated};
-use crate::support::values::{assert_ok, for_all_types, values};
+use support::forms::{self, Forms};
+use support::strided::{Lay, Placed, repeated};
+use support::values::{assert_ok, for_all_types, values};
 use tilewise::ops::{Expr, Function};
 use tilewise::{Element, Error, Fill, Gpu, Real, Tensor, ops, reference};
 

@@ -1,9 +1,8 @@
 //! Losses of elements against their definitions: every type and layout, on devices with f16 and without.
 
-use crate::support;
-use crate::support::forms::{self, Forms};
-use crate::support::strided::{Lay, Placed, repeated};
-use crate::support::values::{assert_ok, for_all_types, values};
+use support::forms::{self, Forms};
+use support::strided::{Lay, Placed, repeated};
+use support::values::{assert_ok, for_all_types, values};
 use tilewise::ops::{self, Reduction};
 use tilewise::reference::LossReference;
 use tilewise::{DType, Error, Gpu, Real, Result, Tensor};

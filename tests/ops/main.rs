@@ -31,8 +31,6 @@ mod rounding;
 mod shapes;
 mod softmax;
 mod special;
-#[path = "../support/mod.rs"]
-mod support;
 mod texts;
 mod vectors;
 mod windows;

@@ -1,8 +1,7 @@
 //! Expressions as one kernel.
 
-use crate::support;
-use crate::support::strided::{Lay, Placed};
-use crate::support::values::values;
+use support::strided::{Lay, Placed};
+use support::values::values;
 use tilewise::ops::{Expr, map};
 use tilewise::{Element, Error, Tensor, f16, ops};
 

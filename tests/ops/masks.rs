@@ -1,10 +1,9 @@
 //! Comparisons, masks and selections.
 
-use crate::support;
-use crate::support::forms::{self, Forms};
-use crate::support::strided::{Lay, Placed};
-use crate::support::values::{for_all_types, values};
 use crate::texts::kernel_text;
+use support::forms::{self, Forms};
+use support::strided::{Lay, Placed};
+use support::values::{for_all_types, values};
 use tilewise::ops::Expr;
 use tilewise::{Element, Gpu, Real, Tensor, ops};
 

@@ -1,6 +1,5 @@
 //! Indices of extremes in long rows, which are searched in one block of elements, against a scan from the first element on.
 
-use crate::support;
 use tilewise::{Gpu, Real, f16, ops};
 
 /// The few values of a row, so that the first of many equal ones is asked for.

@@ -1,7 +1,6 @@
 //! Copies to and from a position that is in a tensor: the bits of a copy on the host, whatever the position.
 
 use crate::bits::{bits, bytes, places};
-use crate::support;
 use tilewise::planning::Problem;
 use tilewise::planning::ops::{CopyProblem, Longer};
 use tilewise::{DType, Element, Error, Gpu, Layout, Result, Tensor, ops};

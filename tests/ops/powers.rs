@@ -1,7 +1,6 @@
 //! Powers: exact where the type has them, and finite up to its end.
 
-use crate::support;
-use crate::support::values::for_all_types;
+use support::values::for_all_types;
 use tilewise::ops::Expr;
 use tilewise::{Element, Gpu, Real, Tensor, ops};
 

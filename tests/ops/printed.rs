@@ -1,6 +1,5 @@
 //! What tensors print, and operators of owned tensors.
 
-use crate::support;
 use half::{bf16, f16};
 use tilewise::{Element, Fill, Gpu, Result, Tensor};
 

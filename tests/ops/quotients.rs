@@ -1,6 +1,5 @@
 //! Every quotient by a sum that may be zero, and what it gives: 0, NaN, or an error that says why.
 
-use crate::support;
 use Gives::{Fails, Nan, Values};
 use tilewise::attention::attention_with_lse;
 use tilewise::clifford::layer::{MvLayerNorm, MvNormalization};

@@ -1,7 +1,7 @@
 //! Operations that square, sum squares, take powers or divide by a norm, over the whole range of each type. What is documented to
 //! overflow becomes infinite, or 0 or NaN where it then divides; nothing becomes another finite number.
 
-use crate::support::values::for_all_types;
+use support::values::for_all_types;
 use tilewise::ops::{self, Activation, BatchNorm, GroupNorm, LayerNorm, Reduction, RmsNorm};
 use tilewise::reference::{self, LossReference};
 use tilewise::{DType, Gpu, Real, Tensor};

@@ -1,12 +1,11 @@
 //! Reductions against their definitions: every type and layout, any set of axes, on devices with f16 and without.
 
 use crate::special;
-use crate::support;
-use crate::support::forms::{self, Forms};
-use crate::support::strided::{Lay, Placed, indices};
-use crate::support::turn::Turn;
-use crate::support::values::{assert_ok, for_all_types_and_a_gpu, values};
 use crate::vectors;
+use support::forms::{self, Forms};
+use support::strided::{Lay, Placed, indices};
+use support::turn::Turn;
+use support::values::{assert_ok, for_all_types_and_a_gpu, values};
 use tilewise::ops::Axes;
 use tilewise::reference::{self, Definition};
 use tilewise::{DType, Element, Error, Gpu, Real, Tensor, ops};

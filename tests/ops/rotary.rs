@@ -1,9 +1,8 @@
 //! Rotary position embeddings against their definition: every type, layout and pairing, forwards and backwards.
 
-use crate::support;
-use crate::support::forms::{self, Forms};
-use crate::support::strided::{Lay, Placed};
-use crate::support::values::{assert_ok, for_all_types_and_a_gpu, values};
+use support::forms::{self, Forms};
+use support::strided::{Lay, Placed};
+use support::values::{assert_ok, for_all_types_and_a_gpu, values};
 use tilewise::ops::{Rotary, RotaryPairs};
 use tilewise::planning::ops::RotaryPass;
 use tilewise::reference::{self, Definition};

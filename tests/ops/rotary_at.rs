@@ -1,8 +1,7 @@
 //! Rotary position embeddings from a position that a tensor has: the bits of the same position as a number.
 
-use crate::support;
-use crate::support::strided::{Lay, Placed};
-use crate::support::values::values;
+use support::strided::{Lay, Placed};
+use support::values::values;
 use tilewise::ops::{Rotary, RotaryPairs};
 use tilewise::{Element, Error, Fill, Gpu, Real, Tensor, bf16, f16};
 

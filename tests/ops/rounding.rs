@@ -1,7 +1,6 @@
 //! Rounding as storing in 16 bits does: the functions of `shaders/common` that do it, on all values where it could go wrong.
 
-use crate::support;
-use crate::support::evaluate::{evaluate, variant_of};
+use support::evaluate::{evaluate, variant_of};
 use tilewise::{Element, bf16, f16};
 
 /// Finite numbers of a type of 16 bits, the middle between each and the next, and what is beside the middle; of both signs. Then

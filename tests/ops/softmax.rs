@@ -1,11 +1,10 @@
 //! Softmax, its logarithm and their gradients against their definitions: every type and layout, on devices with f16 and without.
 
-use crate::support;
-use crate::support::forms::{self, Forms};
-use crate::support::strided::{Lay, Placed, repeated};
-use crate::support::turn::Turn;
-use crate::support::values::{assert_ok, for_all_types, for_all_types_and_a_gpu, values};
 use crate::vectors;
+use support::forms::{self, Forms};
+use support::strided::{Lay, Placed, repeated};
+use support::turn::Turn;
+use support::values::{assert_ok, for_all_types, for_all_types_and_a_gpu, values};
 use tilewise::ops::Softmax;
 use tilewise::reference::{self, SoftmaxReference};
 use tilewise::{DType, Error, Gpu, Real, Tensor, ops};

@@ -1,9 +1,9 @@
 //! Reductions of elements that are no numbers or infinite: a part of the sweep of reductions.
 
 use crate::reductions::of_reals;
-use crate::support::forms::Forms;
-use crate::support::turn::Turn;
-use crate::support::values::for_all_types;
+use support::forms::Forms;
+use support::turn::Turn;
+use support::values::for_all_types;
 use tilewise::ops::Axes;
 use tilewise::{Gpu, Real, Tensor, ops};
 

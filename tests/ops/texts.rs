@@ -1,7 +1,6 @@
 //! Functions of tensors have the texts of functions of expressions, which the sweeps run: nothing is compiled for a device.
 
 use crate::functions::{Binary, Unary, of_all, of_expressions};
-use crate::support;
 use tilewise::ops::Function;
 use tilewise::{Element, Gpu, Tensor, ops};
 

@@ -1,10 +1,9 @@
 //! Contiguous, aligned operands, which kernels move in vectors of 16 bytes: rows of every length, with NaN behind each.
 
-use crate::support;
-use crate::support::forms::Forms;
-use crate::support::strided::{Lay, Placed, repeated};
-use crate::support::turn::Turn;
-use crate::support::values::{assert_ok, for_all_types, values};
+use support::forms::Forms;
+use support::strided::{Lay, Placed, repeated};
+use support::turn::Turn;
+use support::values::{assert_ok, for_all_types, values};
 use tilewise::ops::Overflow;
 use tilewise::planning::ops::{
     CastProblem, Elementwise, ElementwiseProblem, SoftmaxFunction, SoftmaxProblem,

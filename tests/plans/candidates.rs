@@ -1,9 +1,9 @@
 //! The candidates of problems, for devices that are not here: the first is the plan, each has a signature of its own, and the
 //! trial takes the operands of all.
 
-use crate::support::families::slowed;
-use crate::support::wgsl::{self, I8, TYPES, plain};
 use std::collections::HashSet;
+use support::families::slowed;
+use support::wgsl::{self, I8, TYPES, plain};
 use tilewise::attention::AttentionKernel;
 use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::planning::attention::{

@@ -1,11 +1,10 @@
 //! The one choice of a matrix product, for devices that are not here.
 
-use crate::support;
-use crate::support::limits::{self, assert_within};
-use crate::support::operand::View;
-use crate::support::plans;
-use crate::support::wgsl::{self, I8, TYPES};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use support::limits::{self, assert_within};
+use support::operand::View;
+use support::plans;
+use support::wgsl::{self, I8, TYPES};
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::DeviceType;
 use tilewise::planning::fixtures;

@@ -1,7 +1,7 @@
 //! What each known device would run, written out with its reason: whoever changes the cost model reads here what that
 //! changes. Operands of f16, results of f32.
 
-use crate::support::wgsl;
+use support::wgsl;
 use tilewise::DType;
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::planning::fixtures;

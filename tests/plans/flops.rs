@@ -1,8 +1,8 @@
 //! What plans say that they compute, by unit, against formulas of their shapes: of every family, on every device.
 
-use crate::support::families::FAMILIES;
-use crate::support::operand::View;
-use crate::support::wgsl;
+use support::families::FAMILIES;
+use support::operand::View;
+use support::wgsl;
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::gpu::DeviceType;
 use tilewise::planning::fixtures;

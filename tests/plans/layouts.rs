@@ -1,9 +1,8 @@
 //! What a plan makes of layouts and sizes: whole vectors or elements, where dims travel, folded grids, and the limits.
 
-use crate::support;
-use crate::support::operand::View;
-use crate::support::wgsl::{self, TYPES};
 use std::collections::BTreeSet;
+use support::operand::View;
+use support::wgsl::{self, TYPES};
 use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin};
@@ -234,7 +233,8 @@ fn what_every_device_would_run_is_valid_there() {
                 }
             }
         }
-        assert!(kernels.len() > 30, "{name}: {} kernels", kernels.len());
+        let least = support::by_sweep(30, 30, 15);
+        assert!(kernels.len() > least, "{name}: {} kernels", kernels.len());
     }
 }
 

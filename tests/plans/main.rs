@@ -16,6 +16,4 @@ mod norms;
 mod pieces;
 mod printed;
 mod ranking;
-#[path = "../support/mod.rs"]
-mod support;
 mod windows;

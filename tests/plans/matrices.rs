@@ -1,7 +1,7 @@
 //! When a product of f16 runs on cooperative matrices, and what a plan says if it does not.
 
 use crate::choice::taken;
-use crate::support::wgsl;
+use support::wgsl;
 use tilewise::gemm::GemmKernel;
 use tilewise::gpu::{SubgroupSizes, Verdict};
 use tilewise::planning::gemm::{GemmTypes, Pin};

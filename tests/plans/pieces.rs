@@ -1,7 +1,7 @@
 //! No step keeps a device for longer than its watchdog waits: of the largest problems of every family, on every device.
 
-use crate::support::families::slowed;
-use crate::support::wgsl;
+use support::families::slowed;
+use support::wgsl;
 use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Product, Signature};
 use tilewise::gpu::DeviceType;

@@ -1,6 +1,6 @@
 //! Plans in words: what runs, what it moves, and why nothing else does.
 
-use crate::support::wgsl::{self, TYPES};
+use support::wgsl::{self, TYPES};
 use tilewise::gemm::SplitK;
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;

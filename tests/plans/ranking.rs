@@ -1,8 +1,8 @@
 //! The plan's ranking of tiles next to the static estimate: what the inner loops alone would take, with nothing waiting for
 //! memory. Where the two disagree, the reason is given in words, so that whoever changes either reads what that changes.
 
-use crate::support::wgsl;
 use std::fmt;
+use support::wgsl;
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::DeviceType;
 use tilewise::planning::gemm::{GemmTypes, Pin};

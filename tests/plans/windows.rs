@@ -1,7 +1,7 @@
 //! Windows: under small bindings, plans of every family respect the limits of the device, and write each element of a result once.
 
-use crate::support::limits::{self, Planned, assert_within};
 use std::collections::HashMap;
+use support::limits::{self, Planned, assert_within};
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{FeatureFunction, LayerProduct};
 use tilewise::ops::{Overflow, Reduction, RotaryPairs, TexelFormat};

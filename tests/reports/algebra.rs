@@ -1,6 +1,5 @@
 //! Products and duals of Clifford algebras, on every pair of a vector and a blade.
 
-use crate::support;
 use tilewise::clifford::{BladeAxis, Blades, Multivectors, Signature};
 use tilewise::{Gpu, Result};
 

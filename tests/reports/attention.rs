@@ -1,6 +1,5 @@
 //! Attention whose rows see nothing.
 
-use crate::support;
 use crate::{assert_near, random, rounding, wide};
 use tilewise::attention::{attention_backward, attention_with_lse};
 use tilewise::{AttentionOptions, CausalFrom, Element, Gpu, Real, Tensor, bf16, f16};

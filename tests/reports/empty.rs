@@ -1,6 +1,5 @@
 //! Operands without elements.
 
-use crate::support;
 use tilewise::ops::{self, CrossEntropy, LayerNorm, RmsNorm};
 use tilewise::{Activation, Element, Gpu, Result, Tensor, attention, linear, matmul};
 

@@ -287,7 +287,7 @@ fn safetensors_at_the_edge_of_the_format_are_read_or_refused() {
 /// The same reports: an empty tensor beside others becomes a tensor, a scalar too.
 #[test]
 fn empty_and_scalar_tensors_are_uploaded() {
-    let turn = crate::support::turn();
+    let turn = support::turn();
     for gpu in turn.iter() {
         let header = r#"{"e":{"dtype":"F32","shape":[0,2],"data_offsets":[0,0]},"s":{"dtype":"I32","shape":[],"data_offsets":[0,4]}}"#;
         let file = safetensors(header, 4).unwrap();

@@ -1,6 +1,5 @@
 //! More workgroups than one axis of a grid has.
 
-use crate::support;
 use crate::{assert_near, random, rounding, wide};
 use tilewise::ops::{self, LayerNorm};
 use tilewise::{Element, Gpu, f16};

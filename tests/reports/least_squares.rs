@@ -1,6 +1,5 @@
 //! Least squares of rectangular and deficient matrices.
 
-use crate::support;
 use crate::{assert_near, wide};
 use tilewise::Element;
 use tilewise::sketch::lstsq;

@@ -13,8 +13,6 @@ mod numbers;
 mod products;
 mod rotary;
 mod rows;
-#[path = "../support/mod.rs"]
-mod support;
 
 use tilewise::{Element, Fill};
 

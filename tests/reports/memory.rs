@@ -1,7 +1,7 @@
 //! Memory that grows if nobody polls, or after devices are dropped.
 
-use crate::support::{self, process};
 use std::task::{Context, Poll, Waker};
+use support::process;
 use tilewise::{Gpu, GpuOptions, Tensor, matmul, ops};
 
 /// Repetitions: those that were reported, or a part of them.

@@ -1,6 +1,5 @@
 //! Functions of single numbers.
 
-use crate::support;
 use tilewise::ops;
 
 /// webgpu-torch#11, tensorflow/tfjs#350, #7461: a power of a negative number is NaN, and so is 1 to the power NaN.

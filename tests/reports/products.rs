@@ -1,6 +1,5 @@
 //! Products of matrices.
 
-use crate::support;
 use crate::{assert_near, gamma, product, random, rounding, wide};
 use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::{Element, Gemm, Gpu, Precision, Real, Tensor, bf16, f16, matmul};

@@ -1,6 +1,5 @@
 //! Rotary position embeddings.
 
-use crate::support;
 use crate::{assert_near, random, rounding, wide};
 use tilewise::ops::{Rotary, RotaryPairs};
 use tilewise::{Gpu, Real, f16};

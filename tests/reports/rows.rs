@@ -1,6 +1,5 @@
 //! Norms, extremes and cumulative sums along rows.
 
-use crate::support;
 use crate::{assert_near, random, rounding, wide};
 use tilewise::ops::{self, LayerNorm};
 use tilewise::{Element, Gpu, Real, Tensor, bf16, f16};

@@ -1,7 +1,7 @@
 //! The kernel of attention on cooperative matrices, in every form.
 
-use crate::support::wgsl;
 use std::collections::BTreeSet;
+use support::wgsl;
 use tilewise::gpu::MatrixOrder;
 use tilewise::planning::fixtures;
 

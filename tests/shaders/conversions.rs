@@ -2,8 +2,8 @@
 //! what is left has all its digits. Nor does any pack halves by the built-in, which truncates on GPUs of AMD and NVIDIA, unless they
 //! are f16 already. `shaders/common/rounded.wgsl` does both on bits.
 
-use crate::support::wgsl;
 use naga::{Expression, Function, Handle, MathFunction, Module, ScalarKind, Statement};
+use support::wgsl;
 
 /// Bytes of an f16.
 const HALF: u8 = 2;

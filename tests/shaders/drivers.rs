@@ -2,7 +2,7 @@
 //! seen; `tests/device` checks the results of our own functions.
 
 use super::rules::tokens;
-use crate::support::wgsl;
+use support::wgsl;
 use tilewise::planning::fixtures;
 use tilewise::planning::kernel::{INCLUDES, KERNELS};
 

@@ -1,9 +1,8 @@
 //! The kernels that the tests look at: in every form that a plan can give them.
 
-use crate::support;
-use crate::support::operand::View;
-use crate::support::wgsl::{self, I8, TYPES};
 use std::collections::HashSet;
+use support::operand::View;
+use support::wgsl::{self, I8, TYPES};
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::{DeviceType, MatrixOrder, SubgroupSizes};
 use tilewise::ops::Overflow;

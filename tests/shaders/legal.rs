@@ -2,10 +2,9 @@
 
 use crate::conversions::rounding_by_conversion;
 use crate::kernels::{along_k, cast_kernels, device, devices, gemm_kernels, other_kernels, product_kernels};
-use crate::support;
-use crate::support::wgsl;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
+use support::wgsl;
 use tilewise::Caps;
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::planning::gemm::GemmProblem;
@@ -56,10 +55,7 @@ fn the_tables_hold_every_file_of_the_folders_and_nothing_else() {
     assert!(KERNELS.is_sorted() && INCLUDES.is_sorted(), "the tables are in order");
     assert!(KERNELS.iter().all(|(_, text)| text.matches("@compute").count() == 1), "an entry point each");
     let listed = KERNELS.iter().chain(INCLUDES).map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
-    assert_eq!(
-        listed.collect::<BTreeMap<_, _>>(),
-        files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders"), "")
-    );
+    assert_eq!(listed.collect::<BTreeMap<_, _>>(), files(&support::root().join("shaders"), ""));
 }
 
 #[test]

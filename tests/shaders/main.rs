@@ -11,7 +11,5 @@ mod legal;
 mod plans;
 mod reports;
 mod rules;
-#[path = "../support/mod.rs"]
-mod support;
 mod texts;
 mod wraps;

@@ -1,8 +1,8 @@
 //! Kernels on cooperative matrices report their subgroup size on devices that have several. On other devices their texts do
 //! not change.
 
-use crate::support::wgsl;
 use std::collections::BTreeSet;
+use support::wgsl;
 use tilewise::gpu::SubgroupSizes;
 use tilewise::planning::fixtures;
 use tilewise::planning::kernel::Kernel;

@@ -1,8 +1,8 @@
 //! Rules for shaders that naga does not check: what the grammar of WGSL refuses, operators side by side that have no order; and
 //! what drivers compute slowly.
 
-use crate::support::wgsl;
 use std::collections::BTreeSet;
+use support::wgsl;
 use tilewise::planning::fixtures;
 use tilewise::planning::kernel::{INCLUDES, KERNELS, Kernel};
 

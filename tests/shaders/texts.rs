@@ -1,7 +1,7 @@
 //! What the shaders' files say: their headers, directives and parameters, and uniforms as the host writes them.
 
-use crate::support::wgsl;
 use std::mem::offset_of;
+use support::wgsl;
 use tilewise::Error;
 use tilewise::planning::attention::{AttentionBackwardDims, AttentionDeltaDims, AttentionDims};
 use tilewise::planning::clifford::CliffordDims;

@@ -7,5 +7,3 @@ mod layer;
 mod operators;
 mod oracles;
 mod spectrum;
-#[path = "../support/mod.rs"]
-mod support;

@@ -1,7 +1,7 @@
 //! Runs the examples as a user would with cargo.
 
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// The outcome of an example.
@@ -39,7 +39,7 @@ pub fn this() -> Command {
 /// A command that runs a program as cargo would, with this program's driver.
 fn command(program: PathBuf) -> Command {
     let mut command = if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-        let mut runner = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(".cargo/runner"));
+        let mut runner = Command::new(crate::root().join(".cargo/runner"));
         runner.arg(program);
         runner
     } else {
@@ -95,5 +95,5 @@ impl Ended {
 
 /// A file for one test, in cargo's temporary folder.
 pub fn scratch(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("examples-{}-{name}", std::process::id()))
+    crate::temporary().join(format!("examples-{}-{name}", std::process::id()))
 }

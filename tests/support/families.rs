@@ -33,15 +33,15 @@ use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Caps, DType, GemmKernel, Layout, Precision, Result};
 
 /// A function that plans a family's problem for a device.
-pub(crate) type Family = (&'static str, fn(&Caps) -> Result<Plan>);
+pub type Family = (&'static str, fn(&Caps) -> Result<Plan>);
 
-pub(crate) const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
+pub const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 
 /// A seed that kernels find in a tensor.
 const IN_A_TENSOR: SeedSource = SeedSource::Tensor([0, 1]);
 
 /// A problem of every family. Each needs several workgroups.
-pub(crate) const FAMILIES: [Family; 62] = [
+pub const FAMILIES: [Family; 62] = [
     ("naive", |caps| naive([40, 50, 60]).plan(caps)),
     ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
     ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),
@@ -309,7 +309,7 @@ fn connected() -> Result<ConnectedForward> {
 }
 
 /// The same device, slower by this factor in every respect.
-pub(crate) fn slowed(caps: &Caps, times: f64) -> Caps {
+pub fn slowed(caps: &Caps, times: f64) -> Caps {
     let mut slow = caps.clone();
     let machine = &mut slow.machine;
     for rate in [

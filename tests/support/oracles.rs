@@ -5,7 +5,7 @@ use tilewise::clifford::Signature;
 
 /// The sorted files with these extensions in a folder of `tests/data`, and in the folder that `TILEWISE_ORACLES` names.
 pub fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
-    let own = PathBuf::from("tests/data").join(folder); // cargo runs tests in the package's folder
+    let own = crate::root().join("tests/data").join(folder);
     let named = std::env::var_os("TILEWISE_ORACLES").map(PathBuf::from);
     let files = std::iter::once(own).chain(named).flat_map(|folder| {
         let read = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));

@@ -265,6 +265,7 @@ fn pair(f: usize, a: usize, g: usize, b: usize) -> Pair {
 }
 
 /// The pairs that no row covers.
+#[cfg(test)]
 fn missing(rows: &[Vec<usize>], levels: &[usize], cover: Cover) -> BTreeSet<Pair> {
     let mut open = Open::all(levels, cover);
     rows.iter().for_each(|row| open.close(row));

@@ -10,9 +10,7 @@ use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{Gate, GradeNorm};
 use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::ops::Overflow;
-use tilewise::planning::clifford_layer::{
-    ConnectedBackward, ConnectedForward, OperandGradientsProblem, OperandRounding,
-};
+use tilewise::planning::clifford_layer::{ConnectedBackward, ConnectedForward, OperandRounding};
 use tilewise::planning::gemm::{
     Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
 };

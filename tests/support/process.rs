@@ -66,18 +66,18 @@ pub fn bytes(line: &str) -> Option<u64> {
 mod glibc {
     /// What glibc says of its heap, in bytes but for the numbers of chunks.
     #[repr(C)]
-    pub struct MallInfo2 {
-        pub from_system: usize,
-        pub free_chunks: [usize; 3],
-        pub mapped: usize,
-        pub fast: [usize; 2],
-        pub in_use: usize,
-        pub free: [usize; 2],
+    pub(super) struct MallInfo2 {
+        pub(super) from_system: usize,
+        pub(super) free_chunks: [usize; 3],
+        pub(super) mapped: usize,
+        pub(super) fast: [usize; 2],
+        pub(super) in_use: usize,
+        pub(super) free: [usize; 2],
     }
 
     unsafe extern "C" {
-        pub safe fn mallinfo2() -> MallInfo2;
-        pub safe fn malloc_trim(keep: usize) -> i32;
+        pub(super) safe fn mallinfo2() -> MallInfo2;
+        pub(super) safe fn malloc_trim(keep: usize) -> i32;
     }
 }
 

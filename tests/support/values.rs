@@ -4,9 +4,10 @@ use tilewise::reference::Comparison;
 use tilewise::{Element, Fill};
 
 /// Runs a test of each type on each device.
+#[macro_export]
 macro_rules! for_all_types {
     ($test:ident) => {
-        for gpu in $crate::support::turn().iter() {
+        for gpu in $crate::turn().iter() {
             $test::<f32>(gpu);
             $test::<tilewise::f16>(gpu);
             $test::<tilewise::bf16>(gpu);
@@ -22,9 +23,10 @@ macro_rules! for_all_types {
 }
 
 /// Runs a sweep of each type on each device, and of f32 as planned for a GPU.
+#[macro_export]
 macro_rules! for_all_types_and_a_gpu {
     ($turn:expr, $test:ident, $forms:expr) => {{
-        $crate::support::values::for_all_types!($turn, $test, $forms);
+        $crate::for_all_types!($turn, $test, $forms);
         if let Some(gpu) = $turn.planned_as_a_gpu() {
             $test::<f32>(gpu, $forms);
         }
@@ -40,4 +42,4 @@ pub fn assert_ok(found: &Comparison, what: impl std::fmt::Debug) {
     assert!(found.ok(), "{what:?}: {found:?}");
 }
 
-pub(crate) use {for_all_types, for_all_types_and_a_gpu};
+pub use crate::{for_all_types, for_all_types_and_a_gpu};

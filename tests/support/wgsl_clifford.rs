@@ -9,7 +9,7 @@ use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
 use tilewise::planning::clifford::{CliffordProblem, Function, LogBranch, MvLayout};
 use tilewise::planning::clifford_layer::{
-    ConnectedProblem, FeaturesProblem, OperandGradientsProblem, RowFunction, RowOperandLayouts, RowProblem,
+    ConnectedProblem, FeaturesProblem, RowFunction, RowOperandLayouts, RowProblem,
 };
 use tilewise::planning::gemm::{GemmProblem, Pin};
 use tilewise::planning::kernel::Kernel;

@@ -179,8 +179,7 @@ impl Run<'_> {
     fn example(&mut self, name: &str, file: &str, arguments: &[&str]) -> Result<()> {
         let out = self.create(file)?;
         let program = Program::packed(self.settings, &format!("examples/{name}"))?.args(arguments);
-        let program =
-            program.within(self.dir).env("CARGO_MANIFEST_DIR", &self.settings.root.to_string_lossy());
+        let program = program.within(self.dir).env("TILEWISE_ROOT", &self.settings.root.to_string_lossy());
         // What is remembered of the device is remembered here, and nothing of earlier runs.
         let cache = self.dir.join(".cache").to_string_lossy().into_owned();
         self.start(program.env("TILEWISE_CACHE", &cache), out)
@@ -296,7 +295,7 @@ impl Run<'_> {
         let started = Instant::now();
         let program = Program::packed(self.settings, &format!("tests/{name}"))?
             .args(["--nocapture", "--skip", SOURCES_TEST])
-            .env("CARGO_MANIFEST_DIR", &self.settings.root.to_string_lossy())
+            .env("TILEWISE_ROOT", &self.settings.root.to_string_lossy())
             .env("GPU_REQUIRED", "1")
             .env("TILEWISE_SWEEP", "full")
             .env("TILEWISE_CHECKED", checked);

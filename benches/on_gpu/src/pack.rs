@@ -20,7 +20,7 @@ pub(crate) enum Programs {
 impl Programs {
     /// Arguments of cargo for the library's programs, and for this one.
     fn builds(self) -> [Vec<&'static str>; 2] {
-        let mut library = vec!["--bench", ALL];
+        let mut library = vec!["--features", "tilewise-benches/threads", "--bench", ALL];
         library.extend(LONG_EXAMPLES.iter().flat_map(|name| ["--example", name]));
         if self == Self::All {
             library.push("--tests");
@@ -118,7 +118,7 @@ fn write(path: &Path, text: &str) -> Result<()> {
 fn build(root: &Path, arguments: &[&str]) -> Result<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["build", "--release", "--message-format=json-render-diagnostics"])
+        .args(["build", "--profile", "bench", "--message-format=json-render-diagnostics"])
         .args(arguments)
         .current_dir(root)
         .stdin(Stdio::null())

@@ -6,8 +6,6 @@
 mod adapter;
 mod case;
 mod check;
-#[path = "../../support/clock.rs"]
-mod clock;
 mod compare;
 mod cpu;
 mod cubek;
@@ -17,8 +15,6 @@ mod error;
 mod markdown;
 mod measure;
 mod ours;
-#[path = "../../peak/mod.rs"]
-mod peak;
 mod process;
 mod rows;
 mod run;

@@ -3,14 +3,14 @@
 use crate::adapter;
 use crate::case::{Case, Type};
 use crate::check::Definition;
-use crate::clock::pair_count;
 use crate::cpu;
 use crate::cubek::{CubeK, Operands};
 use crate::error::Result;
 use crate::ours::Ours;
-use crate::peak;
 use crate::rows::{About, CaseRow};
 use crate::statistics::middle;
+use bench::clock::pair_count;
+use bench::peak;
 use std::time::Instant;
 use tilewise::{Fill, Gpu, Real, f16};
 

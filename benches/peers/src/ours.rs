@@ -2,9 +2,9 @@
 
 use crate::case::Size;
 use crate::check::Definition;
-use crate::clock;
 use crate::error::Result;
 use crate::side::{POISON, Side, Time};
+use bench::clock;
 use std::time::Instant;
 use tilewise::{Gemm, Gpu, Real, Tensor};
 

@@ -1,6 +1,6 @@
 //! Medians and ratios of rounds.
 
-use crate::clock::median;
+use bench::clock::median;
 use std::fmt;
 
 /// Seconds of one side, round by round.

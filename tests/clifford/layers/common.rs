@@ -1,6 +1,6 @@
 //! Values, their gradients by differences, and comparisons.
 
-use crate::support::strided::{Lay, Placed};
+use support::strided::{Lay, Placed};
 use tilewise::clifford::{BladeAxis, Blades, Multivectors, Signature};
 use tilewise::{Element, Fill, Gpu, Real, Tensor};
 

@@ -1,9 +1,8 @@
 //! The example `clifford_layer` as a user runs it: what it reports of layers of five algebras, and what it refuses. Any
 //! device will do.
 
-use crate::support;
-use crate::support::example::run;
 use serde_json::Value;
+use support::example::run;
 
 fn assert_report(report: &Value, launches: u64, passes: std::ops::Range<f64>) {
     let number = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("{name}: {report}"));

@@ -2,7 +2,7 @@
 
 use crate::layers::common::{U, algebras, assert_slope, dot, first, largest, near, read, upload, values};
 use crate::layers::equivariance::{Layer, assert_equivariant};
-use crate::support::{self, strided::Lay};
+use support::strided::Lay;
 use tilewise::clifford::layer::{FeatureFunction, MvLayerNorm, MvNormalization, MvSilu};
 use tilewise::clifford::{BladeAxis, BladeOrder, Blades, Multivectors, Signature, grade};
 use tilewise::reference::{MvFeaturesReference, MvFeaturesValues, gamma, store_tolerance};
@@ -199,11 +199,11 @@ fn check<T: Real>(
     // Squares are off by their rounding over what is left of them; what follows from them, by a few times as much.
     let relative = gamma(2 * blades.len() + 32) / LEFT;
     let most = |want: &[f64], terms: usize| (relative + gamma(terms)) * largest(want).max(0.1);
-    let stored = store_tolerance(largest(&want.x), T::DTYPE);
-    near(&read(dx.tensor()), &want.x, |_| most(&want.x, 0) + stored, &format!("{what}: gradient of x"));
+    let tolerance = most(&want.x, 0) + store_tolerance(largest(&want.x), T::DTYPE);
+    near(&read(dx.tensor()), &want.x, |_| tolerance, &format!("{what}: gradient of x"));
     for (i, (found, want)) in of.iter().zip([&want.a, &want.b]).enumerate() {
-        let terms = rows * blades.len();
-        near(&read(found), want, |_| most(want, terms), &format!("{what}: gradient of {i}"));
+        let tolerance = most(want, rows * blades.len());
+        near(&read(found), want, |_| tolerance, &format!("{what}: gradient of {i}"));
     }
     let again = layer.backward(&x, &g).unwrap();
     assert_eq!(read(layer.forward(&x).unwrap().tensor()), read(y.tensor()), "{what}: the same bits");

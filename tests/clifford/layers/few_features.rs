@@ -1,7 +1,7 @@
 //! Rows of one to three features, where a norm has little to average: what it divides is a sum that may have cancelled.
 
 use crate::layers::common::{algebras, first, read, upload, values};
-use crate::support::{self, strided::Lay};
+use support::strided::Lay;
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{Gate, GradeNorm, LayerProduct, ProductKind};
 use tilewise::reference::{BoundedValues, Comparison, LayerProductReference, compare};

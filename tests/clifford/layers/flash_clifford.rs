@@ -2,9 +2,9 @@
 
 use crate::layers::common::{first, largest, near, read, upload};
 use crate::layers::module::Definition;
-use crate::support::safetensors::Safetensors;
-use crate::support::{self, strided::Lay};
 use std::path::Path;
+use support::safetensors::Safetensors;
+use support::strided::Lay;
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{BiasOn, CliffordLayer, LayerProduct, MvLinear, ProductKind, Residual};
 use tilewise::reference::{LayerProductReference, MvLinearReference, MvLinearValues};

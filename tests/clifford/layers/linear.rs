@@ -2,7 +2,7 @@
 
 use crate::layers::common::{U, algebras, assert_slope, dot, first, laid, near, read, upload, values};
 use crate::layers::equivariance::{Layer, assert_equivariant, assert_not_equivariant, result};
-use crate::support::{self, strided::Lay};
+use support::strided::Lay;
 use tilewise::clifford::layer::{BiasOn, MvLinear};
 use tilewise::clifford::{BladeAxis, BladeOrder, Blades, Multivectors, Signature};
 use tilewise::reference::{MvLinearReference, MvLinearValues, gamma, store_tolerance};

@@ -3,7 +3,7 @@
 use crate::layers::common::{algebras, first, largest, near, read, upload, values};
 use crate::layers::equivariance::{Layer, assert_equivariant, assert_not_equivariant};
 use crate::layers::linear;
-use crate::support::{self, strided::Lay};
+use support::strided::Lay;
 use tilewise::clifford::layer::{
     BiasOn, CliffordLayer, GradeNorm, LayerProduct, MvLinear, ProductKind, Residual,
 };

@@ -1,8 +1,7 @@
 //! CGENN's layers: in f64 within its rounding, on the device within that of f32.
 
 use crate::layers::common::{blades_first, largest, near, read, upload};
-use crate::support;
-use crate::support::safetensors::Safetensors;
+use support::safetensors::Safetensors;
 use tilewise::clifford::layer::{BiasOn, FeatureFunction, MvLayerNorm, MvLinear, MvNormalization, MvSilu};
 use tilewise::clifford::{BladeAxis, Blades, Multivectors};
 use tilewise::reference::{MvFeaturesReference, MvFeaturesValues, MvLinearReference, MvLinearValues};

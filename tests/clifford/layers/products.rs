@@ -1,9 +1,8 @@
 //! The products of flash-clifford and of CGENN, forward and every gradient: by definition in f64, and on the device.
 
 use crate::layers::common::{blades_first, largest, near, read, upload};
-use crate::support;
-use crate::support::safetensors::Safetensors;
 use std::path::Path;
+use support::safetensors::Safetensors;
 use tilewise::clifford::layer::{Gate, GradeNorm, LayerProduct, ProductKind};
 use tilewise::clifford::{BladeAxis, Blades, Multivectors, Signature};
 use tilewise::reference::LayerProductReference;

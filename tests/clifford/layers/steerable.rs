@@ -1,8 +1,7 @@
 //! Steerable products of Clifford layers and their norms, forward and backward, against their definitions in f64; and what
 //! they cost, by the device's counters.
 
-use crate::support;
-use crate::support::strided::{Lay, Placed};
+use support::strided::{Lay, Placed};
 use tilewise::clifford::layer::{Gate, GradeNorm, LayerProduct, ProductKind};
 use tilewise::clifford::{BladeAxis, BladeOrder, Multivectors, Signature};
 use tilewise::gpu::DeviceType;

@@ -2,7 +2,7 @@
 
 use crate::layers::common::{algebras, first, near, read, upload, values};
 use crate::layers::equivariance::{Layer, assert_equivariant};
-use crate::support::{self, strided::Lay};
+use support::strided::Lay;
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{GradeNorm, LayerProduct, ProductKind};
 use tilewise::reference::{BoundedValues, LayerProductReference};

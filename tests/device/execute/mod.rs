@@ -5,8 +5,7 @@ mod pieces;
 mod refused;
 mod work;
 
-use crate::support;
-use crate::support::TestGpu;
+use support::TestGpu;
 use tilewise::clifford::layer::{Connected, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Signature};
 use tilewise::gemm::SplitK;

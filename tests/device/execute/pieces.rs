@@ -2,7 +2,6 @@
 
 use super::operands::{FAMILIES, Operands, slowed};
 use super::own;
-use crate::support;
 use tilewise::planning::{Plan, Step};
 use tilewise::{Error, Gpu};
 

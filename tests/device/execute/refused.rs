@@ -1,6 +1,6 @@
 //! What is refused before anything is recorded, and what of an earlier failure an execution sees.
 
-use super::{Product, TYPES, launches, own, product, support};
+use super::{Product, TYPES, launches, own, product};
 use tilewise::clifford::layer::LayerProduct;
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::gemm::SplitK;

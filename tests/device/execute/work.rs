@@ -2,7 +2,6 @@
 
 use super::operands::{FAMILIES, Operands};
 use super::own;
-use crate::support;
 use tilewise::Error;
 use tilewise::planning::Access;
 

@@ -1,8 +1,7 @@
 //! An application's own buffers, in both directions, without a copy.
 
-use crate::support;
-use crate::support::vulkan::{Application, Ask};
-use crate::support::vulkan_buffer::AppBuffer;
+use support::vulkan::{Application, Ask};
+use support::vulkan_buffer::AppBuffer;
 use tilewise::ash::vk::{self, Handle};
 use tilewise::wgpu::BufferUsages;
 use tilewise::{Element, Error, Fill, Gpu, Tensor, f16, matmul, matmul_into, reference};

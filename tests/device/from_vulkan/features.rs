@@ -1,7 +1,6 @@
 //! What the application did not enable narrows the capabilities, and they say what that was.
 
-use crate::support;
-use crate::support::vulkan::{Application, Ask, properties2};
+use support::vulkan::{Application, Ask, properties2};
 use tilewise::ash::{khr, vk};
 use tilewise::gpu::{RobustBufferAccess, VulkanFeatures};
 use tilewise::{Fill, Gpu, matmul};

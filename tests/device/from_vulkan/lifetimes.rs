@@ -1,8 +1,8 @@
 //! The application owns its device: nothing of it is destroyed, and nothing is left behind.
 
-use crate::support::vulkan::{Application, Ask};
-use crate::support::{self, process};
 use std::time::{Duration, Instant};
+use support::process;
+use support::vulkan::{Application, Ask};
 use tilewise::gpu::{AdoptOptions, CacheFolder};
 use tilewise::{GpuOptions, Tensor, matmul};
 

@@ -1,7 +1,6 @@
 //! Wrong descriptions of a device that can be seen are errors, which leave the device usable.
 
-use crate::support;
-use crate::support::vulkan::{Application, Ask};
+use support::vulkan::{Application, Ask};
 use tilewise::ash::vk;
 use tilewise::gpu::AdoptOptions;
 use tilewise::{Error, GpuOptions};

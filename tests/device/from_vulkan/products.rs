@@ -1,7 +1,6 @@
 //! Everything computes on an adopted Vulkan device as on an opened one: the same capabilities, the same bits.
 
-use crate::support;
-use crate::support::vulkan::{Application, Ask};
+use support::vulkan::{Application, Ask};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::sketch::{Sketch, SketchKind};
 use tilewise::{Fill, Gemm, GemmKernel, Gpu, Real, Result, Tensor, f16, matmul, ops};

@@ -1,10 +1,9 @@
 //! Timeline semaphores order the shared queue against the host and against the application's own submissions.
 
-use crate::support;
-use crate::support::vulkan::{Application, Ask};
-use crate::support::vulkan_buffer::{signal_by, wait_for};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use support::vulkan::{Application, Ask};
+use support::vulkan_buffer::{signal_by, wait_for};
 use tilewise::ash::vk;
 use tilewise::wgpu::BufferUsages;
 use tilewise::{Error, Gpu, Tensor, matmul};

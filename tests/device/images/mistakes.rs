@@ -1,7 +1,6 @@
 //! What is refused, with the rule and the remedy; nothing is recorded.
 
 use super::{COPIES, description, devices, fails_with, on_every_device, texture};
-use crate::support;
 use tilewise::ops::Pixels;
 use tilewise::wgpu::{self, TextureFormat, TextureUsages};
 use tilewise::{Error, Gpu, Result, Tensor};

@@ -6,9 +6,8 @@ mod order;
 mod places;
 mod values;
 
-use crate::support;
-use crate::support::TestGpu;
-use crate::support::watchdog::in_time;
+use support::TestGpu;
+use support::watchdog::in_time;
 use tilewise::ops::TexelFormat;
 use tilewise::{Element, Gpu, Result, Tensor, wgpu};
 use wgpu::{TextureFormat, TextureUsages};

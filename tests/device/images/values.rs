@@ -1,7 +1,6 @@
 //! Every bit of every format, in every type.
 
 use super::{FORMATS, download, of, on_every_device, random_elements, random_texels, texture, uploaded};
-use crate::support;
 use tilewise::ops::{Pixels, TexelFormat};
 use tilewise::wgpu::TextureFormat;
 use tilewise::{Element, Gpu, Operand, Real, Tensor, bf16, f16, reference};

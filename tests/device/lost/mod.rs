@@ -6,9 +6,8 @@ mod listed;
 mod under_way;
 pub(crate) mod world;
 
-use crate::support;
-use crate::support::watchdog::{doing, in_time};
 use calls::Call;
+use support::watchdog::{doing, in_time};
 use tilewise::{Error, Gpu};
 use world::World;
 

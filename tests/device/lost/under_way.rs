@@ -1,8 +1,6 @@
 //! Devices that are lost while work is recorded, reads are pending, uploads are staged, and other threads or callbacks are
 //! inside our functions. Each ends with `Error::Device`, and the last `Gpu` can be dropped.
 
-use crate::support;
-use crate::support::watchdog::{doing, in_time};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,6 +9,7 @@ use std::sync::{Arc, Barrier, RwLock};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
+use support::watchdog::{doing, in_time};
 use tilewise::gpu::AdoptOptions;
 use tilewise::{Error, Fill, Gpu, Result, Tensor, matmul, ops, wgpu};
 

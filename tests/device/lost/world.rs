@@ -1,6 +1,5 @@
 //! What the calls work on: a device, and operands of every kind on it. All of it is made before the device is lost.
 
-use crate::support;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tilewise::attention::{MultiHeadAttentionGradients, SavedAttention};

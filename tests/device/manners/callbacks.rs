@@ -1,9 +1,9 @@
 //! The application's callbacks and error scopes on a device that is adopted afterwards.
 
-use super::{mistake, square, support, work};
-use crate::support::watchdog::in_time;
+use super::{mistake, square, work};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
+use support::watchdog::in_time;
 use tilewise::{Error, Gpu, matmul, ops, wgpu};
 use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
 

@@ -7,7 +7,6 @@ mod process_state;
 mod rounds;
 mod threads;
 
-use crate::support;
 use tilewise::{Error, Fill, Gpu, Result, Tensor, matmul, ops, wgpu};
 
 fn square(gpu: &Gpu) -> Tensor<f32> {

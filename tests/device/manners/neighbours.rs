@@ -1,8 +1,8 @@
 //! Several `Gpu`s of one device, and several devices and instances of one process.
 
-use super::{square, support, work};
-use crate::support::watchdog::in_time;
+use super::{square, work};
 use std::thread;
+use support::watchdog::in_time;
 use tilewise::gpu::Submission;
 use tilewise::{Error, Gpu, GpuOptions, Precision, matmul};
 

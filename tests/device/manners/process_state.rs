@@ -1,11 +1,11 @@
 //! State that a whole process shares: environment, logger, panic hook, threads. In a process of its own.
 
-use super::{support, work};
-use crate::support::process;
+use super::work;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use support::process;
 use tilewise::Gpu;
 
 static PANICS: AtomicUsize = AtomicUsize::new(0);

@@ -1,9 +1,9 @@
 //! Adopting a device again and again: what it costs, and what it leaves behind. In processes of their own, whose memory no
 //! other test takes.
 
-use super::{square, support};
-use crate::support::{process, watchdog::in_time};
+use super::square;
 use std::time::{Duration, Instant};
+use support::{process, watchdog::in_time};
 use tilewise::gpu::CacheFolder;
 use tilewise::{Gpu, GpuOptions, matmul, wgpu};
 

@@ -1,9 +1,9 @@
 //! A `Gpu` and its tensors are used and dropped in any thread, and in callbacks.
 
-use super::{square, support, work};
-use crate::support::watchdog::{doing, in_time};
+use super::{square, work};
 use std::sync::mpsc::channel;
 use std::thread;
+use support::watchdog::{doing, in_time};
 use tilewise::clifford::Multivectors;
 use tilewise::clifford::layer::CliffordLayer;
 use tilewise::sketch::SkLinear;

@@ -97,7 +97,7 @@ fn commands_are_dropped_or_submitted_in_a_callback() {
 
 #[test]
 fn the_last_gpu_may_be_dropped_before_the_commands_are_submitted() {
-    let Some((adapter, device, queue)) = super::support::application(|_| ()) else { return };
+    let Some((adapter, device, queue)) = support::application(|_| ()) else { return };
     in_time("the Gpu is dropped first", || {
         let gpu = Gpu::adopt(&adapter, device.clone(), queue.clone()).unwrap();
         let [a, b] = [tensor(&gpu, 1), tensor(&gpu, 2)];

@@ -2,8 +2,7 @@
 //! lost. Its outputs have no result, nothing hangs, and its memory comes back.
 
 use super::{
-    SIZE, data, devices, encoder, fails_with, in_time, on_every_device, product, support, taken_product,
-    tensor,
+    SIZE, data, devices, encoder, fails_with, in_time, on_every_device, product, taken_product, tensor,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};

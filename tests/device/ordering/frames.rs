@@ -1,6 +1,6 @@
 //! Frames of an application: what `record_into` and `take_commands` do when all goes well.
 
-use super::{SIZE, data, encoder, on_every_device, product, support, taken_product, tensor};
+use super::{SIZE, data, encoder, on_every_device, product, taken_product, tensor};
 use tilewise::gpu::Submission;
 use tilewise::{Fill, Tensor, matmul, matmul_into, ops, wgpu};
 

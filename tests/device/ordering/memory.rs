@@ -1,7 +1,7 @@
 //! Memory of taken work: its buffers are not handed out to work that might run earlier, and come back when it is submitted
 //! or dropped.
 
-use super::{SIZE, data, encoder, is_unsubmitted, on_every_device, product, support, taken_product, tensor};
+use super::{SIZE, data, encoder, is_unsubmitted, on_every_device, product, taken_product, tensor};
 use tilewise::{Fill, Gpu, GpuOptions, Precision, matmul, matmul_into, ops};
 
 #[test]

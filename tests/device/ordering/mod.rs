@@ -16,9 +16,8 @@ mod rules;
 mod threads;
 mod writes;
 
-use crate::support;
-use crate::support::TestGpu;
-use crate::support::watchdog::in_time;
+use support::TestGpu;
+use support::watchdog::in_time;
 use tilewise::{Element, Error, Fill, Gpu, Result, Tensor, matmul, reference, wgpu};
 
 const SIZE: usize = 8;

@@ -86,7 +86,7 @@ fn ordinary_work_of_ours_overtakes_taken_work() {
 
 #[test]
 fn gpus_that_share_a_device_also_share_an_encoder() {
-    let Some((adapter, device, queue)) = super::support::application(|_| ()) else { return };
+    let Some((adapter, device, queue)) = support::application(|_| ()) else { return };
     let adopt = || tilewise::Gpu::adopt(&adapter, device.clone(), queue.clone()).unwrap();
     let [gpu, other] = [adopt(), adopt()];
     let [a, b] = [tensor(&gpu, 1), tensor(&other, 2)];

@@ -60,7 +60,7 @@ fn a_receipt_that_is_refused_many_times_stays_right() {
         };
         accepted(gpu);
         // As many as there are numbers for receipts.
-        for _ in 0..super::support::by_sweep(4097, 4097, 64) {
+        for _ in 0..support::by_sweep(4097, 4097, 64) {
             let (commands, c) = taken_product(gpu, &a, &b);
             gpu.queue().submit([refused_commands(gpu), commands]);
             fails_with(c.to_vec(), "refused when they were submitted");
@@ -75,7 +75,7 @@ fn threads_that_ask_at_the_same_time_get_the_same_answer() {
     on_every_device("threads that ask", |gpu| {
         ignore_errors(gpu);
         let [a, b] = [tensor(gpu, 1), tensor(gpu, 2)];
-        for round in 0..super::support::by_sweep(5000, 500, 50) {
+        for round in 0..support::by_sweep(5000, 500, 50) {
             let is_refused = round % 2 == 0;
             let (commands, c) = taken_product(gpu, &a, &b);
             if is_refused {

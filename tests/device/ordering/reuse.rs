@@ -96,7 +96,7 @@ fn a_write_is_not_overtaken_by_what_another_thread_takes() {
                 }
             });
             let mut seen = 0;
-            for round in 0..super::support::by_sweep(20_000, 2_000, 200) {
+            for round in 0..support::by_sweep(20_000, 2_000, 200) {
                 let [before, after] = [10 + round % 2, 11 - round % 2];
                 while a.write(&data(before)).is_err() {}
                 let Ok(c) = matmul(&a, &b) else { continue };

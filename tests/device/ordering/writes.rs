@@ -70,7 +70,7 @@ fn the_applications_copy_before_the_flush_has_what_was_there_before() {
 
 #[test]
 fn two_adoptions_know_nothing_of_each_others_work_on_one_buffer() {
-    let Some((adapter, device, queue)) = super::support::application(|_| ()) else { return };
+    let Some((adapter, device, queue)) = support::application(|_| ()) else { return };
     let adopt = || Gpu::adopt(&adapter, device.clone(), queue.clone()).unwrap();
     let [gpu, other] = [adopt(), adopt()];
     let (buffer, mut x) = filled(&gpu, 1);

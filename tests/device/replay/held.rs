@@ -1,7 +1,7 @@
 //! A replay keeps no memory of tensors that were its inputs and are dropped.
 
 use super::{bits, random};
-use crate::support::{self, process};
+use support::process;
 use tilewise::{GpuOptions, Tensor, matmul, ops};
 
 const MIB: usize = 1 << 20;

@@ -1,8 +1,8 @@
 //! Captures of many launches.
 
 use super::random;
-use crate::support::{self, watchdog::in_time};
 use std::time::{Duration, Instant};
+use support::watchdog::in_time;
 use tilewise::{Gpu, Tensor, ops};
 
 /// x + 1, this many times, in as many launches. Temporaries are kept, freed, or there is one tensor.

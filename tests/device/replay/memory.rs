@@ -1,7 +1,6 @@
 //! Whose memory a replay uses: its own until it is dropped, then the pool's.
 
 use super::{bits, fails_with, random};
-use crate::support;
 use tilewise::{Error, Fill, matmul, ops};
 
 #[test]

@@ -1,7 +1,6 @@
 //! What a capture and a run refuse, and that nothing is left of it.
 
 use super::{bits, fails_with, on_every_device, random};
-use crate::support;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tilewise::{Error, Tensor, matmul, matmul_into, ops, wgpu};
 

@@ -17,9 +17,8 @@ mod table;
 mod tensors;
 mod training;
 
-use crate::support;
-use crate::support::TestGpu;
-use crate::support::watchdog::in_time;
+use support::TestGpu;
+use support::watchdog::in_time;
 use tilewise::{Element, Fill, Gpu, Result, Tensor};
 
 /// Devices of every kind; for a second driver, which compiles slowly, one with dims in a ring.

@@ -1,8 +1,7 @@
 //! Every operation of networks in a capture and in an application's encoder: the bits of eager work, and no uploads.
 
 use super::{bits, random};
-use crate::support;
-use crate::support::watchdog::in_time;
+use support::watchdog::in_time;
 use tilewise::ops::{
     self, BatchNorm, CrossEntropy, Expr, GroupNorm, LayerNorm, Reduction, RmsNorm, Rotary, RotaryPairs,
     Softmax,

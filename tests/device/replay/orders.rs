@@ -2,7 +2,6 @@
 
 use super::bits::RightOf;
 use super::{bits, fails_with, on_every_device, random};
-use crate::support;
 use tilewise::gpu::Submission;
 use tilewise::sketch::{Rsvd, SkLinear, Sketch, SketchKind};
 use tilewise::{Tensor, f16, matmul, ops};

@@ -1,7 +1,6 @@
 //! Sketches whose seed is an input: each run uses another one.
 
 use super::{bits, fails_with, on_every_device, random};
-use crate::support;
 use tilewise::sketch::{Direction, Sketch, SketchKind, SparseAxis};
 use tilewise::{Gpu, Result, Tensor};
 

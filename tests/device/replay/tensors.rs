@@ -1,7 +1,6 @@
 //! Whose elements a run reads and a write replaces: those of the tensors that were passed, and no others.
 
 use super::{bits, fails_with, on_every_device, random};
-use crate::support;
 use std::sync::mpsc::channel;
 use tilewise::{Fill, Tensor, matmul, matmul_into, ops, wgpu};
 

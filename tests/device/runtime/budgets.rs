@@ -1,6 +1,5 @@
 //! Budgets of one buffer, and of a few: calls fail for lack of memory, and no result is wrong.
 
-use crate::support;
 use tilewise::{AttentionOptions, Error, Fill, Gpu, KeyValueCache, Result, Tensor, attention, matmul, ops};
 
 /// Captures, caches and frames, with inputs that come and go. Returns all results.

@@ -1,11 +1,11 @@
 //! Callbacks of the application's that call us: inside our submissions, inside polls, on our own waiting thread.
 
-use super::support::watchdog::doing;
-use super::{data, devices, on_every_device, product, support, tensor};
+use super::{data, devices, on_every_device, product, tensor};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use support::watchdog::doing;
 use tilewise::{Error, Gpu, matmul, ops, wgpu};
 
 /// What a callback does: everything that submits, waits or records.

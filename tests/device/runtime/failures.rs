@@ -1,6 +1,6 @@
 //! A launch that fails in the midst of others: its result stays an error, whatever is not at fault is right.
 
-use super::{SIZE, data, devices, product, support, tensor};
+use super::{SIZE, data, devices, product, tensor};
 use tilewise::gpu::Submission;
 use tilewise::{Element, Error, Fill, Gemm, Gpu, SplitK, Tensor, matmul, ops, reference};
 

@@ -1,6 +1,6 @@
 //! A device that its application has destroyed without a word, and waits on adopted devices.
 
-use super::{SIZE, data, devices, in_time, long_work, on_every_device, product, support, tensor};
+use super::{SIZE, data, devices, in_time, long_work, on_every_device, product, tensor};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,8 +1,8 @@
 //! Memory: uploads without end, buffers that come out of the pool, budgets, and what is given back.
 
-use super::support::watchdog::doing;
-use super::support::{self, TestGpu, process};
 use super::{SIZE, data, devices, long_work, product, tensor};
+use support::watchdog::doing;
+use support::{TestGpu, process};
 use tilewise::gpu::Stats;
 use tilewise::sketch::{Sketch, SketchKind};
 use tilewise::{Error, Fill, Gpu, GpuOptions, Tensor, f16, matmul, ops, wgpu};

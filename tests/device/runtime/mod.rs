@@ -10,10 +10,9 @@ mod memory;
 mod refused;
 mod sizes;
 
-use crate::support;
-use crate::support::every_device as devices;
-use crate::support::watchdog::in_time;
 use std::time::{Duration, Instant};
+use support::every_device as devices;
+use support::watchdog::in_time;
 use tilewise::{Element, Fill, Gpu, Tensor, matmul, reference};
 
 const SIZE: usize = 8;

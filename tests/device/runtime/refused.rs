@@ -1,7 +1,7 @@
 //! What a device cannot bind is refused before anything is recorded, and nothing else is lost.
 
-use super::support::watchdog::doing;
-use super::support::{self, TestGpu};
+use support::TestGpu;
+use support::watchdog::doing;
 use tilewise::{Error, Fill, Gemm, GemmKernel, SplitK, ops, reference, wgpu};
 
 /// A device without features whose bindings hold 64 KiB.

@@ -1,7 +1,7 @@
 //! Sizes that no machine has are errors before the host allocates anything. Each in a process of its own: what goes wrong
 //! there aborts it.
 
-use super::support::{self, process};
+use support::process;
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{CliffordLayer, LayerProduct, ProductKind};
 use tilewise::sketch::{SkLinear, Sketch, SketchKind};

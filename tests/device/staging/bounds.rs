@@ -1,8 +1,8 @@
 //! The bounds of staging memory hold over many steps, for threads, and for what is larger than the ring.
 
 use super::{TINY, on_every_device, values, with_ring};
-use crate::support::watchdog::in_time;
 use pollster::block_on;
+use support::watchdog::in_time;
 use tilewise::{Gpu, matmul, ops};
 
 fn ring(gpu: &Gpu) -> u64 {

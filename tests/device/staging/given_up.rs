@@ -1,13 +1,12 @@
 //! Futures that are dropped, closures that panic, devices that are lost: nothing hangs, and the bytes come back.
 
 use super::{TINY, on_every_device, values, with_ring};
-use crate::support;
-use crate::support::watchdog::in_time;
 use pollster::block_on;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::{Context, Waker};
+use support::watchdog::in_time;
 use tilewise::{Error, Gpu, ops};
 
 #[test]

@@ -7,9 +7,8 @@ mod reads;
 mod refused;
 mod scopes;
 
-use crate::support;
-use crate::support::TestGpu;
-use crate::support::watchdog::in_time;
+use support::TestGpu;
+use support::watchdog::in_time;
 use tilewise::{Element, Error, Fill, Gpu, Result, Tensor};
 
 /// The smallest ring: one buffer of 256 bytes.

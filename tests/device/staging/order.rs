@@ -1,7 +1,6 @@
 //! Staged writes run in the recorded order, without a submission between them.
 
 use super::{bits, on_every_device, values, with_ring};
-use crate::support;
 use pollster::block_on;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

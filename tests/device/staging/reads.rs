@@ -1,10 +1,9 @@
 //! Reads without a vector of their own, and the ring that bounds reads under way.
 
 use super::{TINY, on_every_device, values, with_ring};
-use crate::support;
-use crate::support::watchdog::in_time;
 use futures::future::{join, join_all};
 use pollster::block_on;
+use support::watchdog::in_time;
 use tilewise::gpu::AdoptOptions;
 use tilewise::{Element, Error, Gpu, GpuOptions, f16, matmul, ops, wgpu};
 

@@ -1,7 +1,7 @@
 //! Staged writes in submissions that wgpu refuses: what is not at fault is encoded again, and runs.
 
 use super::{TINY, on_every_device, with_ring};
-use crate::support::watchdog::in_time;
+use support::watchdog::in_time;
 use tilewise::{Gpu, Tensor, ops};
 
 const LEN: usize = 64;

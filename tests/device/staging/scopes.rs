@@ -1,8 +1,8 @@
 //! Staged writes in an application's encoder, in taken commands, in a capture, and in a time measurement.
 
 use super::{TINY, on_every_device, refused, values, with_ring};
-use crate::support::watchdog::in_time;
 use pollster::block_on;
+use support::watchdog::in_time;
 use tilewise::{Gpu, Tensor, matmul, ops, wgpu};
 
 const SIZE: usize = 8;

@@ -1,7 +1,6 @@
 //! Candidates with faults: they are found, none of them wins, and the application's own failures stay its own.
 
 use super::{bare, executed, only, operands, problem, without_files};
-use crate::support;
 use tilewise::gpu::{CacheFolder, TriedVerdict, Tuning};
 use tilewise::planning::attention::{
     AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,

@@ -1,9 +1,9 @@
 //! Files of tuning that are planted, damaged or foreign: they are not used, or choose another legal plan at worst.
 
 use super::{executed, file_in, opened, problem};
-use crate::support::{self, warnings_with};
 use std::fs;
 use std::path::{Path, PathBuf};
+use support::warnings_with;
 use tilewise::gpu::Tuning;
 use tilewise::planning::cache::seal_text;
 

@@ -1,7 +1,7 @@
 //! Problems that are tuned at their first use.
 
 use super::{executed, only, operands, problem, without_files};
-use crate::support::{TestGpu, watchdog};
+use support::{TestGpu, watchdog};
 use tilewise::gpu::Tuning;
 use tilewise::planning::TimeSource;
 use tilewise::{Fill, Gemm, matmul, ops};
@@ -97,7 +97,7 @@ fn a_lost_device_tunes_nothing() {
 /// What does not fit into memory together with the operands of the trial is not tuned, and computed all the same.
 #[test]
 fn a_problem_without_room_for_a_trial_is_computed_as_predicted() {
-    let Some(gpu) = crate::support::own(|options| {
+    let Some(gpu) = support::own(|options| {
         options.tuning = Tuning::Now;
         options.cache = tilewise::gpu::CacheFolder::Off;
         options.memory_budget = Some(3 * 64 * 64 * 4 + 512);

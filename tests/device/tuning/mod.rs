@@ -8,8 +8,8 @@ mod peaks;
 mod rates;
 mod remembered;
 
-use crate::support::{self, TestGpu};
 use std::path::{Path, PathBuf};
+use support::TestGpu;
 use tilewise::gpu::{CacheFolder, Tried, TriedVerdict, Tuned, Tuning};
 use tilewise::planning::gemm::GemmProblem;
 use tilewise::planning::{Plan, Problem};

@@ -1,7 +1,6 @@
 //! The rates of a device, measured, and what later devices predict with them.
 
 use super::{file_in, opened, without_files};
-use crate::support;
 use tilewise::gpu::{RateSource, Tuning};
 use tilewise::planning::Problem;
 use tilewise::planning::peak::measure_rates;

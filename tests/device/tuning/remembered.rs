@@ -1,9 +1,9 @@
 //! The fastest plan is remembered: by a second device, and by a second process.
 
 use super::{another, executed, file_in, opened, problem, result_of};
-use crate::support::{self, process};
 use std::fs;
 use std::path::Path;
+use support::process;
 use tilewise::gpu::{CacheFolder, Checks, TriedVerdict, Tuned, Tuning};
 use tilewise::planning::cache::{parse_tuning, seal_text, tuning_lines};
 use tilewise::planning::{Plan, Problem};

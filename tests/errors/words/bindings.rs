@@ -1,7 +1,6 @@
 //! Operands that are larger than a binding.
 
 use super::{Found, PLANE, mv, product, random, wide};
-use crate::support;
 use tilewise::attention::{attention_backward, attention_bias_backward, attention_with_lse};
 use tilewise::clifford::layer::{MvLayerNorm, MvNormalization, MvSilu};
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product};

@@ -1,7 +1,6 @@
 //! Operands of two devices, and of one that was adopted twice.
 
 use super::{Found, PLANE, mv, product, random, sketched};
-use crate::support;
 use tilewise::attention::{attention_backward, attention_bias_backward, attention_with_lse};
 use tilewise::clifford::Product;
 use tilewise::clifford::layer::{

@@ -1,8 +1,6 @@
 //! Files, in memory and on the disk.
-#![cfg(all(feature = "npy", feature = "safetensors"))]
 
 use super::{Found, product, random, sketched, wide};
-use crate::support;
 use pollster::block_on;
 use tilewise::clifford::layer::{CliffordLayer, ProductKind};
 use tilewise::io::{

@@ -9,7 +9,6 @@ mod room;
 mod shapes;
 mod transformer;
 
-use crate::support;
 use tilewise::clifford::layer::LayerProduct;
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::sketch::{SkLinear, Sketch, SketchKind};

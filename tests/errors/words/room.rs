@@ -1,7 +1,6 @@
 //! Results that the memory budget has no room for.
 
 use super::{Found, PLANE, mv, product, sketched, wide};
-use crate::support;
 use tilewise::clifford::layer::{CliffordLayer, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind};
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product, Unary};
 use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, RmsNorm, Rotary, RotaryPairs};

@@ -1,7 +1,6 @@
 //! Shapes that do not go together.
 
 use super::{Found, PLANE, mv, product, random, sketched, sketches};
-use crate::support;
 use tilewise::clifford::layer::{
     BiasOn, CliffordLayer, Connected, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
 };

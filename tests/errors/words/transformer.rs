@@ -1,7 +1,6 @@
 //! Layers of transformers: sizes, tensors and operands that do not go together, word by word, before anything is launched.
 
 use super::random;
-use crate::support;
 use tilewise::attention::{Biases, FeedForward, NormPosition};
 use tilewise::ops::{Rotary, RotaryPairs};
 use tilewise::{

@@ -10,7 +10,7 @@ const END: &str = "<!-- end of floors -->";
 
 #[test]
 fn contributing_md_shows_the_floors() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("CONTRIBUTING.md");
+    let path = support::root().join("CONTRIBUTING.md");
     let text = std::fs::read_to_string(&path).expect("CONTRIBUTING.md");
     let lines = || format!("CONTRIBUTING.md needs the lines\n{START}{END}");
     let start = text.find(START).unwrap_or_else(|| panic!("{}", lines())) + START.len();

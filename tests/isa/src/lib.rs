@@ -18,6 +18,5 @@ pub mod session;
 pub mod slots;
 mod spirv;
 pub mod steps;
-mod support;
 pub mod target;
 mod vulkan;

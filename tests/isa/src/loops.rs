@@ -3,10 +3,10 @@
 
 use crate::plans::Named;
 use crate::row::Row;
-use crate::support::wgsl;
 use crate::target::Target;
 use std::fmt::Write;
 use std::path::Path;
+use support::wgsl;
 use tilewise::gemm::{SplitK, Tile};
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{GemmTypes, Pin};

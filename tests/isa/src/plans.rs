@@ -3,8 +3,8 @@
 #[path = "plans/networks.rs"] // the same from the tests of shaders, which read this file too
 mod networks;
 
-use crate::support::operand::View;
-use crate::support::{limits, plans, wgsl};
+use support::operand::View;
+use support::{limits, plans, wgsl};
 use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Blades, Product, Signature, Unary};
 use tilewise::gemm::SplitK;

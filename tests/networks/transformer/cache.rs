@@ -1,6 +1,5 @@
 //! The cache of keys and values: it grows in place.
 
-use crate::support;
 use tilewise::{Element, Fill, Gpu, KeyValueCache, Real, Tensor, bf16, f16};
 
 /// Keys and values (batch, heads, length, dim).

@@ -1,7 +1,6 @@
 //! Decoding with a cache gives the rows of one pass over the whole sequence.
 
 use super::{BlockForm, Form, ODD, block_definition, causal, definition};
-use crate::support;
 use tilewise::attention::{BlockNorm, FeedForward, NormPosition};
 use tilewise::reference::Definition;
 use tilewise::{AttentionOptions, CausalFrom, Error, Fill, Gpu, KeyValueCache, Real, Result, Tensor, f16};

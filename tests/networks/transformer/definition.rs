@@ -1,7 +1,6 @@
 //! The layers against their definitions in f64, on sizes that no tile divides, in every type.
 
 use super::{BlockForm, Form, ODD, block_definition, causal, definition};
-use crate::support;
 use std::fmt::Debug;
 use tilewise::attention::{Biases, BlockNorm, FeedForward, NormPosition};
 use tilewise::ops::RotaryPairs;

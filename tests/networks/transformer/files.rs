@@ -1,7 +1,6 @@
 //! Layers in files: the names of PyTorch, and what is wrong with a file, all in one error.
 
 use super::{BlockForm, Form, ODD, random_parameters};
-use crate::support;
 use pollster::block_on;
 use tilewise::attention::{Biases, BlockNorm, FeedForward, NormPosition};
 use tilewise::io::{Safetensors, SafetensorsWriter};

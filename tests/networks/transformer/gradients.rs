@@ -1,7 +1,6 @@
 //! Gradients of multi-head attention with key heads and rotations, against differences of the definition in f64.
 
 use super::{Form, ODD, causal, definition, reals};
-use crate::support;
 use tilewise::reference::MultiHeadReference;
 use tilewise::{AttentionOptions, CausalFrom, Element, Fill, Gpu, MultiHeadAttention, Real, Tensor, f16};
 

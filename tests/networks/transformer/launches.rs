@@ -1,7 +1,6 @@
 //! How many launches the layers take, and that they copy nothing.
 
 use super::{BlockForm, Form};
-use crate::support;
 use tilewise::attention::{Biases, BlockNorm, FeedForward, NormPosition};
 use tilewise::ops::RotaryPairs;
 use tilewise::{AttentionOptions, CausalFrom, Fill, Gpu, Result, Tensor};

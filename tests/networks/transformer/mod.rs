@@ -3,7 +3,6 @@
 mod cache;
 mod decode;
 mod definition;
-#[cfg(feature = "safetensors")]
 mod files;
 mod gradients;
 mod launches;

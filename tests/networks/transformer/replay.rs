@@ -1,7 +1,6 @@
 //! Blocks in a replay: a forward pass; a cache that counts on the host is refused, unless the capture has made it.
 
 use super::{BlockForm, Form, ODD};
-use crate::support;
 use tilewise::attention::{BlockNorm, FeedForward, NormPosition};
 use tilewise::{
     AttentionOptions, CausalFrom, Fill, Gpu, KeyValueCache, Result, Tensor, TransformerBlock, attention,

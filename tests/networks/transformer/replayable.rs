@@ -2,7 +2,6 @@
 
 use super::decode::{BATCH, LENGTH, Pass, rows};
 use super::{BlockForm, Form, ODD, block_definition, causal, definition};
-use crate::support;
 use std::ops::Range;
 use tilewise::attention::{BlockNorm, FeedForward, NormPosition};
 use tilewise::reference::Definition;

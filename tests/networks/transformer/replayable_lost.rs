@@ -4,7 +4,6 @@
 use super::ODD;
 use super::replayable::{BLOCK, bits, causal_options};
 use super::replayable_decode::Decode;
-use crate::support;
 use tilewise::{AttentionOptions, Error, Fill, KeyValueCache, Replay, Result, Tensor};
 
 /// How a frame decodes a token.

@@ -3,7 +3,6 @@
 use super::ODD;
 use super::replayable::{BLOCK, bits, causal_options, copied};
 use super::replayable_decode::Decode;
-use crate::support;
 use tilewise::{Error, Fill, KeyValueCache, Replay, Result, Tensor, TransformerBlock, ops};
 
 #[test]

@@ -2,7 +2,6 @@
 
 use super::replayable::{bits, causal_options};
 use super::replayable_decode::Decode;
-use crate::support;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tilewise::{Error, Tensor, ops};

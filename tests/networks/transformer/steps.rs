@@ -1,7 +1,6 @@
 //! The layers have the bits of their steps, one after another, in every type.
 
 use super::{BlockForm, Form, ODD};
-use crate::support;
 use tilewise::attention::{BlockNorm, FeedForward, NormPosition};
 use tilewise::ops::{self, LayerNorm, RmsNorm};
 use tilewise::{

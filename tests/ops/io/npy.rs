@@ -1,12 +1,11 @@
 //! `.npy` files: those of NumPy are read exactly, every bad one is refused by name and number.
-#![cfg(feature = "npy")]
 
-#[cfg(unix)]
-use crate::support::process;
 use half::f16;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+#[cfg(unix)]
+use support::process;
 use tilewise::Error;
 use tilewise::io::{MemoryOrder, Npy, NpyData, read_npy_f64};
 
@@ -36,7 +35,7 @@ impl Drop for Scratch {
 }
 
 pub(super) fn by_numpy(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/npy").join(name)
+    support::root().join("tests/data/npy").join(name)
 }
 
 /// Why `path` is refused; the error names the path itself.

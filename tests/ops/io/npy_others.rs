@@ -1,9 +1,7 @@
 //! `.npy` files of other writers and of types that no tensor has: read as NumPy reads them, converted by name, never
 //! silently.
-#![cfg(feature = "npy")]
 
 use super::npy::{Scratch, by_numpy, forged};
-use crate::support;
 use std::fs;
 use tilewise::io::{MemoryOrder, Npy, NpyData, npy_bytes, read_npy_f64};
 use tilewise::{Element, Error, bf16, f16};

@@ -1,13 +1,12 @@
 //! `.npy` files that are written: read back exactly, as NumPy writes them, whole or not at all. And tensors from files.
-#![cfg(feature = "npy")]
 
 use super::npy::{Scratch, by_numpy, f16s};
-use crate::support::gpu;
-#[cfg(unix)]
-use crate::support::process;
 use half::{bf16, f16};
 use std::fs;
 use std::path::Path;
+use support::gpu;
+#[cfg(unix)]
+use support::process;
 use tilewise::io::{MemoryOrder, Npy, NpyData, npy_bytes, write_npy, write_npy_async, write_npy_slice};
 use tilewise::{DType, Error};
 

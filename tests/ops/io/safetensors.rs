@@ -1,12 +1,10 @@
 //! `.safetensors` files: what is written is read, and what is no such file, whole, is refused.
-#![cfg(feature = "safetensors")]
 
-use crate::support;
-use crate::support::example::scratch;
-#[cfg(unix)]
-use crate::support::process;
 use std::fs;
 use std::path::Path;
+use support::example::scratch;
+#[cfg(unix)]
+use support::process;
 use tilewise::io::{Safetensors, SafetensorsWriter};
 use tilewise::{Element, Error, Fill, Gpu, bf16, f16};
 

@@ -1,8 +1,6 @@
 //! `.safetensors` files of types that no tensor has, of nested names, and files that are cut: each error says what to do,
 //! and doing that works.
-#![cfg(feature = "safetensors")]
 
-use crate::support;
 use tilewise::io::Safetensors;
 use tilewise::{Element, Error, Gpu, Result, bf16, f16};
 

@@ -2,11 +2,10 @@
 
 use super::operands;
 use super::rows::bits;
-use crate::support;
-use crate::support::forms::{self, Forms};
-use crate::support::strided::{Lay, Placed};
-use crate::support::turn::Turn;
-use crate::support::values::{assert_ok, for_all_types, values};
+use support::forms::{self, Forms};
+use support::strided::{Lay, Placed};
+use support::turn::Turn;
+use support::values::{assert_ok, for_all_types, values};
 use tilewise::ops::{self, BatchNorm, GroupNorm, InstanceNorm, RunningStatistics};
 use tilewise::{Gpu, Real, reference};
 

@@ -1,7 +1,6 @@
 //! Norms of elements whose mean is large compared with the deviation: as exact as variances are.
 
-use crate::support;
-use crate::support::values::values;
+use support::values::values;
 use tilewise::ops::{self, BatchNorm, GroupNorm, LayerNorm, RunningStatistics};
 use tilewise::{Fill, Gpu, Tensor};
 

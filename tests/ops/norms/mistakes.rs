@@ -1,6 +1,5 @@
 //! What norms refuse.
 
-use crate::support;
 use tilewise::Error;
 use tilewise::ops::{self, BatchNorm, GroupNorm, LayerNorm, RmsNorm};
 

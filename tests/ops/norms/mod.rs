@@ -6,7 +6,7 @@ mod mistakes;
 mod residual;
 mod rows;
 
-use crate::support::values::values;
+use support::values::values;
 use tilewise::{DType, Real};
 
 /// Operands of a norm: elements of mean 3, and elements far from 0 compared with their distances to each other, in every second

@@ -1,8 +1,7 @@
 //! Norms of sums that are returned too.
 
 use super::rows::bits;
-use crate::support;
-use crate::support::values::values;
+use support::values::values;
 use tilewise::ops::{self, LayerNorm, RmsNorm};
 use tilewise::{Gpu, Real, bf16, f16};
 

@@ -1,11 +1,10 @@
 //! Layer norm and RMS norm.
 
 use super::operands;
-use crate::support;
-use crate::support::forms::{self, Forms};
-use crate::support::strided::{Lay, Placed};
-use crate::support::turn::Turn;
-use crate::support::values::{assert_ok, for_all_types, values};
+use support::forms::{self, Forms};
+use support::strided::{Lay, Placed};
+use support::turn::Turn;
+use support::values::{assert_ok, for_all_types, values};
 use tilewise::ops::{self, LayerNorm, RmsNorm};
 use tilewise::{DType, Element, Gpu, Real, reference};
 

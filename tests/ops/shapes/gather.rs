@@ -1,8 +1,7 @@
 //! Elements by index: every type and layout, indices out of range, and what is launched.
 
 use crate::bits::{bits, bytes};
-use crate::support;
-use crate::support::strided::{Lay, Placed};
+use support::strided::{Lay, Placed};
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
 use tilewise::planning::ops::{GatherProblem, Taken};

@@ -2,8 +2,7 @@
 
 use super::gather::{indices, placed};
 use crate::bits::{bits, bytes};
-use crate::support;
-use crate::support::strided::{Lay, Placed};
+use support::strided::{Lay, Placed};
 use tilewise::{Element, Error, Gpu, Result, Tensor, ops, reference};
 
 /// Runs what must be one launch that uploads nothing.

@@ -1,7 +1,6 @@
 //! Normal values: the bits of the host, with one launch and no upload, and the distribution.
 
 use crate::bits::bytes;
-use crate::support;
 use tilewise::{Element, Error, Fill, Gpu, bf16, f16};
 
 #[test]

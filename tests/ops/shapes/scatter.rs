@@ -2,9 +2,8 @@
 
 use super::gather::{indices, placed};
 use crate::bits::bytes;
-use crate::support;
-use crate::support::strided::{Lay, Placed};
-use crate::support::values::{assert_ok, values};
+use support::strided::{Lay, Placed};
+use support::values::{assert_ok, values};
 use tilewise::{Element, Error, Gpu, Real, Result, ops, reference};
 
 /// Numbers of a type whose sums in f16 are far from its largest.

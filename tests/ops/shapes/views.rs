@@ -1,9 +1,8 @@
 //! Views with other axes: squeezed, unsqueezed and broadcast. The elements are those of the definition, and nothing runs.
 
 use crate::bits::{bytes, places};
-use crate::support;
-use crate::support::strided::{Lay, Placed, repeated};
-use crate::support::values::values;
+use support::strided::{Lay, Placed, repeated};
+use support::values::values;
 use tilewise::{Error, Layout, Result, Tensor, ops};
 
 const SHAPES: [&[usize]; 7] = [&[], &[1], &[5], &[3, 1, 4], &[1, 1, 2, 1], &[2, 1, 3, 1, 1], &[0, 1, 3]];

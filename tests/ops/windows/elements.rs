@@ -1,8 +1,8 @@
 //! Elementwise operations, copies and casts.
 
 use super::{MATRIX, Pair, place};
-use crate::support::strided::Lay;
-use crate::support::values::values;
+use support::strided::Lay;
+use support::values::values;
 use tilewise::{Element, Fill, Real, bf16, f16, ops};
 
 #[test]

@@ -1,8 +1,8 @@
 //! Elements by index, padding, rotations and random numbers.
 
 use super::{MATRIX, Pair, place};
-use crate::support::strided::Lay;
-use crate::support::values::values;
+use support::strided::Lay;
+use support::values::values;
 use tilewise::ops::{self, Rotary, RotaryPairs};
 use tilewise::{Element, Fill, bf16, f16};
 

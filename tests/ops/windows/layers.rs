@@ -1,8 +1,8 @@
 //! Attention of many batches and heads.
 
 use super::{Pair, joined, place};
-use crate::support::strided::Lay;
-use crate::support::values::values;
+use support::strided::Lay;
+use support::values::values;
 use tilewise::attention::{attention_backward, attention_bias_backward, attention_with_lse};
 use tilewise::{AttentionOptions, CausalFrom, DType, Real, attention, f16};
 

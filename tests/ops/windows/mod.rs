@@ -1,8 +1,7 @@
 //! Operands that are larger than a binding: every operation computes them in windows, with the results of one window.
 
-use crate::support;
-use crate::support::TestGpu;
-use crate::support::strided::{Lay, Placed};
+use support::TestGpu;
+use support::strided::{Lay, Placed};
 use tilewise::{Element, Gpu, Result, Tensor, ops};
 
 mod elements;

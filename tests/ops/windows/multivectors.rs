@@ -1,8 +1,8 @@
 //! Products and layers of many multivectors.
 
 use super::{Pair, joined, place};
-use crate::support::strided::Lay;
-use crate::support::values::values;
+use support::strided::Lay;
+use support::values::values;
 use tilewise::clifford::layer::{Gate, GradeNorm, LayerProduct, MvLayerNorm, MvNormalization, MvSilu};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::{Gpu, Real, Result, Tensor, f16};

@@ -1,8 +1,8 @@
 //! Random operators along an axis.
 
 use super::{Pair, place};
-use crate::support::strided::Lay;
-use crate::support::values::values;
+use support::strided::Lay;
+use support::values::values;
 use tilewise::sketch::{Sketch, SketchKind, SparseAxis};
 use tilewise::{DType, Error, Real, f16};
 

@@ -1,7 +1,7 @@
 //! Reductions, with windows along the axes that are kept and along those that are reduced.
 
 use super::{Pair, place};
-use crate::support::strided::Lay;
+use support::strided::Lay;
 use tilewise::ops::{self, Axes};
 use tilewise::{DType, Element, Fill, Real, Result, Tensor, bf16, f16};
 

@@ -1,8 +1,8 @@
 //! Operations along an axis, norms and losses.
 
 use super::{Pair, joined, place};
-use crate::support::strided::Lay;
-use crate::support::values::values;
+use support::strided::Lay;
+use support::values::values;
 use tilewise::ops::{
     self, BatchNorm, CrossEntropy, GroupNorm, InstanceNorm, LayerNorm, NormGradients, Reduction, RmsNorm,
     RunningStatistics,

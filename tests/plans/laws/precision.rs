@@ -1,7 +1,7 @@
 //! The bounds of products on f16 operands against the worst that can be thought of: devices that round any way, flush
 //! what is subnormal in f16, and operands made for the largest error.
 
-use crate::support::rounding::{Rounding, dot};
+use support::rounding::{Rounding, dot};
 use tilewise::reference::{f16_split, gamma, precision_tolerance};
 use tilewise::{Element, Fill, Precision, f16};
 

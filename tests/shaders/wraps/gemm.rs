@@ -1,7 +1,7 @@
 //! Matrix products as large as they may be.
 
 use super::launch::Launch;
-use crate::support::{self, limits, wgsl};
+use support::{limits, wgsl};
 use tilewise::gemm::{Accumulator, GemmKernel, SplitK, Tile};
 use tilewise::gpu::MatrixOrder;
 use tilewise::planning::Problem;

@@ -3,7 +3,7 @@
 use super::gemm::{WINDOW, bare, caps, tiles};
 use super::launch::{Launch, Operand};
 use super::multivectors::layouts;
-use crate::support::wgsl;
+use support::wgsl;
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{Gate, LayerProduct};
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
@@ -84,10 +84,8 @@ fn made(caps: &Caps) -> Vec<Launch> {
         for (i, signs) in wgsl::sign_half().enumerate() {
             let tile =
                 tiles().filter(|tile| tile.kernel == [GemmKernel::Tiled, GemmKernel::Coop][i % 2]).nth(i % 5);
-            let (whole, view) = (
-                wgsl::plain(shape, GemmTypes::new(DType::F16, DType::F32)),
-                crate::support::operand::View::Plain,
-            );
+            let (whole, view) =
+                (wgsl::plain(shape, GemmTypes::new(DType::F16, DType::F32)), support::operand::View::Plain);
             if [whole.dims().n, whole.dims().k].iter().any(|size| size % 2 == 1) {
                 continue;
             }

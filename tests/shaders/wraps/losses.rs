@@ -3,7 +3,7 @@
 use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
 use super::ops::views;
-use crate::support::wgsl_losses::with_few_bindings;
+use support::wgsl_losses::with_few_bindings;
 use tilewise::gpu::DeviceType;
 use tilewise::ops::Reduction;
 use tilewise::planning::Problem;

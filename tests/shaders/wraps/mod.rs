@@ -42,7 +42,6 @@ mod shapes;
 mod sketches;
 mod value;
 
-use crate::support;
 use faults::Faults;
 use launch::Launch;
 use std::collections::BTreeSet;

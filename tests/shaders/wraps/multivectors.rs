@@ -2,7 +2,7 @@
 
 use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
-use crate::support::is_full_sweep;
+use support::is_full_sweep;
 use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Blades, Product, Signature, Unary};
 use tilewise::gpu::DeviceType;

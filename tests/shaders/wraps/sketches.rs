@@ -2,8 +2,8 @@
 
 use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
-use crate::support::is_full_sweep;
-use crate::support::wgsl::SEEDS;
+use support::is_full_sweep;
+use support::wgsl::SEEDS;
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
 use tilewise::planning::sketch::{HadamardProblem, SparseProblem};

@@ -1,7 +1,6 @@
 //! One budget for all layers, and what is measured of them.
 
 use super::model::{Model, WEIGHTS, assert_true, falling, matrix};
-use crate::support;
 use std::fs;
 use std::path::Path;
 use tilewise::io::{Safetensors, SafetensorsWriter};

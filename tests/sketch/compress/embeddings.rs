@@ -1,7 +1,6 @@
 //! Embeddings, which are left as they are, and weights that are stored (in, out).
 
 use super::model::{Model, falling};
-use crate::support;
 use tilewise::io::{Safetensors, SafetensorsWriter};
 use tilewise::sketch::{Budget, Compress, Selection, SkLinear, WeightOrder};
 use tilewise::{Activation, Element, Fill, Gpu, Result};

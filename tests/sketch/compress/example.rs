@@ -1,9 +1,8 @@
 //! The example `compress` as a user runs it: what it makes and measures, what it refuses, and how it ends.
 
 use super::model::Model;
-use crate::support;
-use crate::support::example::run;
 use serde_json::Value;
+use support::example::run;
 
 #[test]
 fn the_example_measures_what_it_made() {

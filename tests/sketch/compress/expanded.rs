@@ -1,7 +1,6 @@
 //! Compressed files whose layers are multiplied out again, for whatever loads the original.
 
 use super::model::{Model, matrix};
-use crate::support;
 use tilewise::io::{Safetensors, SafetensorsWriter};
 use tilewise::sketch::{Budget, Compress, Compressed, Selection, expand};
 use tilewise::{AttentionOptions, Element, Error, Fill, Gpu, TransformerBlock, bf16, f16};

@@ -1,7 +1,6 @@
 //! Runs that end before their end, and what the next makes of it.
 
 use super::model::{Model, WEIGHTS, assert_true};
-use crate::support;
 use std::fs;
 use std::path::Path;
 use tilewise::io::Safetensors;

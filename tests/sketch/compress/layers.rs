@@ -1,7 +1,6 @@
 //! What is compressed loads back as layers, whose outputs are those of the file's factors.
 
 use super::model::{Model, matrix};
-use crate::support;
 use faer::Mat;
 use tilewise::io::{Safetensors, SafetensorsWriter};
 use tilewise::reference::gamma;

@@ -1,6 +1,5 @@
 //! Model files compressed, on the device: within the budget and as well as it can be, through interruptions, and never by
 //! halves. With the example `compress` as a user runs it. Any device will do.
-#![cfg(feature = "safetensors")]
 
 mod budget;
 mod embeddings;

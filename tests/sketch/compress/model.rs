@@ -1,6 +1,5 @@
 //! A small model, and what is true of a compressed one.
 
-use crate::support;
 use faer::Mat;
 use serde_json::Value;
 use std::fs;
@@ -10,7 +9,7 @@ use tilewise::sketch::{Choice, Compress, Compressed, CompressedLayer};
 use tilewise::{Element, Fill, Gpu, Result};
 
 pub(crate) const WEIGHTS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/minilm_layer2_ffn.safetensors");
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/minilm_layer2_ffn.safetensors");
 
 /// A weight whose singular values fall, by about this factor each.
 pub(crate) fn falling(shape: [usize; 2], factor: f64, seed: u64) -> Vec<f64> {

@@ -1,7 +1,6 @@
 //! What is selected, and what is refused.
 
 use super::model::{Model, assert_true, falling};
-use crate::support;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

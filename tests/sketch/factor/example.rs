@@ -1,10 +1,8 @@
 //! The example `rsvd` as a user runs it: what it finds in real weights and in files, what it refuses, and how it ends.
-#![cfg(all(feature = "npy", feature = "safetensors"))]
 
-use crate::support;
-use crate::support::example::{run, scratch};
 use serde_json::Value;
 use std::fs;
+use support::example::{run, scratch};
 use tilewise::io::{Npy, NpyData, write_npy_slice};
 
 /// What every report promises.
@@ -88,8 +86,9 @@ fn what_is_no_matrix_is_refused_in_one_sentence() {
     write_npy_slice(&nan, [3, 4], &values).expect("the folder can be written to");
     write_npy_slice(&line, [12], &[1.0f32; 12]).expect("the folder can be written to");
     let [nan_name, line_name] = [&nan, &line].map(|path| path.display().to_string());
-    let f64s = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/gemm/product_f32.npy");
-    let [weights, none] = [concat!(env!("CARGO_MANIFEST_DIR"), "/README.md"), "/nonexistent/w.safetensors"];
+    let f64s = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/gemm/product_f32.npy");
+    let [weights, none] =
+        [concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md"), "/nonexistent/w.safetensors"];
     for (arguments, words) in [
         (&["--matrix", &nan_name, "--rank", "2"][..], &["NaN", "[1, 3]"][..]),
         (&["--matrix", &line_name], &["rows and columns", "[12]"]),

@@ -3,7 +3,6 @@
 
 use super::svd::assert_sound;
 use crate::spectrum::{figure, normal, place, with_spectrum};
-use crate::support;
 use faer::Mat;
 use tilewise::sketch::{RangeFinder, Rsvd, rsvd};
 use tilewise::{Gpu, Tensor};

@@ -2,7 +2,6 @@
 
 use crate::oracles::panther::assert_rows_agree;
 use crate::spectrum::{figure, normal, off_orthonormal, place, read, tail, with_spectrum};
-use crate::support;
 use faer::Mat;
 use faer::linalg::solvers::SolveLstsq;
 use tilewise::reference::cqrrpt_core;

@@ -1,6 +1,5 @@
 //! The plans of operations that read back between their stages.
 
-use crate::support;
 use tilewise::sketch::{self, SkLinear};
 use tilewise::{Fill, Gpu, Result, Tensor};
 

@@ -1,7 +1,6 @@
 //! Ranges and truncated singular value decompositions against the best possible, in f64 through `faer`.
 
 use crate::spectrum::{figure, normal, off_orthonormal, place, read, tail, with_spectrum};
-use crate::support;
 use faer::Mat;
 use tilewise::sketch::{RangeFinder, Rsvd, SketchKind, Svd, range, rsvd};
 use tilewise::{Error, Fill, Gpu, Precision, Tensor};

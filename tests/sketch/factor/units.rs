@@ -1,7 +1,6 @@
 //! Columns in other units: what is small beside another column is not dependent on it.
 
 use crate::spectrum::{normal, off_orthonormal, place, read};
-use crate::support;
 use faer::Mat;
 use tilewise::Element;
 use tilewise::sketch::{Lstsq, cqrrpt, lstsq};

@@ -1,13 +1,11 @@
 //! Advice on sketched layers: as good as an exhaustive search over exact spectra, and defined for what is no good weight.
-#![cfg(feature = "safetensors")]
 
-use crate::support;
 use faer::Mat;
 use tilewise::io::Safetensors;
 use tilewise::sketch::{Budget, Choice, RankRecommendation, recommend_rank};
 use tilewise::{Error, Gpu, Tensor, bf16, f16};
 
-const WEIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/minilm_layer2_ffn.safetensors");
+const WEIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/minilm_layer2_ffn.safetensors");
 
 /// The errors that the best layers of every rank have, exactly.
 struct Exact {

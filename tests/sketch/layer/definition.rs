@@ -1,8 +1,7 @@
 //! Sketched linear layers: outputs and gradients by definition.
 
 use super::setup::{assert_near, layer, wide};
-use crate::support;
-use crate::support::strided::{Lay, Placed};
+use support::strided::{Lay, Placed};
 use tilewise::reference::{
     SkLinearGradients, SkLinearReference, activate, activation_slope, gamma, store_tolerance,
 };

@@ -1,11 +1,9 @@
 //! The example `sketched_linear` as a user runs it: what it makes of real weights, how it trains, and what it refuses.
-#![cfg(feature = "safetensors")]
 
-use crate::support;
-use crate::support::example::{run, scratch};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
+use support::example::{run, scratch};
 use tilewise::io::{Safetensors, SafetensorsWriter};
 use tilewise::sketch::{Budget, SkLinear};
 use tilewise::{Fill, Gpu, f16};
@@ -63,7 +61,7 @@ fn real_weights_are_fitted_best() {
 #[test]
 fn fits_are_best_at_every_budget() {
     let Some(gpu) = support::gpu() else { return };
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/minilm_layer2_ffn.safetensors");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/minilm_layer2_ffn.safetensors");
     let file = Safetensors::read(file).expect("the repository has it");
     for (at, name) in ["intermediate.dense.weight", "output.dense.weight"].into_iter().enumerate() {
         let weight = file.tensor::<f16>(&gpu, name).and_then(|w| w.cast::<f32>()).expect("a weight");

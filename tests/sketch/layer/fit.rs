@@ -1,7 +1,6 @@
 //! Sketched layers from trained weights: how near they are, against the best there is.
 
 use crate::spectrum::{figure, normal, place, read, tail, with_spectrum};
-use crate::support;
 use faer::Mat;
 use tilewise::io::Safetensors;
 use tilewise::sketch::SkLinear;
@@ -124,7 +123,8 @@ fn a_fit_to_activations_is_no_worse_on_them() {
 #[test]
 fn trained_weights_of_every_type_are_fitted() {
     let Some(gpu) = support::gpu() else { return };
-    let file = Safetensors::read("examples/data/minilm_layer2_ffn.safetensors").unwrap();
+    let file =
+        Safetensors::read(support::root().join("examples/data/minilm_layer2_ffn.safetensors")).unwrap();
     let halves = file.tensor::<f16>(&gpu, "intermediate.dense.weight").unwrap();
     let weight = halves.cast::<f32>().unwrap();
     let exact = read(&weight).singular_values().unwrap();

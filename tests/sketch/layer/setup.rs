@@ -1,6 +1,6 @@
 //! Sketched layers as tests have them: what they are made of, and how results are judged.
 
-use crate::support::sketches::small;
+use support::sketches::small;
 use tilewise::planning::gemm::Pin;
 use tilewise::planning::sketch::pinned_layer;
 use tilewise::sketch::SkLinear;

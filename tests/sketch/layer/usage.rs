@@ -1,7 +1,6 @@
 //! Sketched linear layers in use: launches and bytes, counted; signs that are made; training; files; and what is refused.
 
 use super::setup::{assert_near, given, layer, staged, wide};
-use crate::support;
 use tilewise::io::{Safetensors, SafetensorsWriter};
 use tilewise::planning::gemm::Pin;
 use tilewise::planning::sketch::pinned_layer;

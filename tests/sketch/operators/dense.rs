@@ -1,8 +1,7 @@
 //! Operators whose entries are all drawn, on the device: the same entries as on the CPU, applied along any axis.
 
-use crate::support;
-use crate::support::sketches::small;
-use crate::support::strided::{Lay, Placed, indices};
+use support::sketches::small;
+use support::strided::{Lay, Placed, indices};
 use tilewise::planning::gemm::Pin;
 use tilewise::planning::sketch::apply_dense;
 use tilewise::sketch::{Direction, ExplicitSketch, Scaling, Sketch, SketchKind};

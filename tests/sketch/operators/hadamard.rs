@@ -1,9 +1,8 @@
 //! Hadamard operators: every length, axis, layout and type against a plain transform in f64, forward and back.
 
 use super::shares::shares;
-use crate::support;
-use crate::support::sketches::signs_and_rows;
-use crate::support::strided::{Lay, Placed};
+use support::sketches::signs_and_rows;
+use support::strided::{Lay, Placed};
 use tilewise::gpu::DeviceType;
 use tilewise::planning::fixtures;
 use tilewise::planning::sketch::{HadamardProblem, apply_hadamard};

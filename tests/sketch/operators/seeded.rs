@@ -1,7 +1,6 @@
 //! Operators whose seed a tensor holds: the bits of the same operator with the seed of the host.
 
-use crate::support;
-use crate::support::sketches::small;
+use support::sketches::small;
 use tilewise::gpu::DeviceType;
 use tilewise::planning::gemm::Pin;
 use tilewise::planning::sketch::{apply_dense, apply_hadamard};

@@ -1,6 +1,6 @@
 //! How much of a sweep is tested.
 
-use crate::support::by_sweep;
+use support::by_sweep;
 
 /// Of how many cases f32, f16 and bf16 take one, on the first of `support::devices` and on the second; in a full sweep each
 /// takes all, in a short one few. What types and devices differ in is how a kernel reads.

@@ -1,9 +1,8 @@
 //! Products with an operand half of which is signs that are made in the kernel: the same bits as with all of it in memory.
 
-use crate::support;
-use crate::support::operand::{Placed, View};
-use crate::support::sketches::small;
-use crate::support::wgsl::sign_half;
+use support::operand::{Placed, View};
+use support::sketches::small;
+use support::wgsl::sign_half;
 use tilewise::gemm::{SplitK, Tile};
 use tilewise::gpu::CoopScalar::{F16, F32};
 use tilewise::planning::gemm::{HalfAxis, HalfPosition, OuterAxis, SignHalf};

@@ -1,8 +1,7 @@
 //! Sparse operators against their entries: every kind, both ways, along each axis of views of every type.
 
 use super::shares::shares;
-use crate::support;
-use crate::support::strided::{Lay, Placed};
+use support::strided::{Lay, Placed};
 use tilewise::planning::Problem;
 use tilewise::planning::sketch::SparseProblem;
 use tilewise::reference::gamma;

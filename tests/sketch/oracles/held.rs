@@ -1,19 +1,21 @@
 //! The drivers of files that others computed check what a file holds, and all that it holds.
 
 use super::layer::sklinear;
-use crate::support;
-use crate::support::safetensors::Safetensors;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use support::safetensors::Safetensors;
 use tilewise::io::{self, SafetensorsWriter};
 
 /// Panther's file of a small layer with its operands, which follow from its seed.
-const WHOLE: &str = "tests/data/panther/sklinear_unaligned_small.safetensors";
+fn whole() -> PathBuf {
+    support::root().join("tests/data/panther/sklinear_unaligned_small.safetensors")
+}
+
 const SIZES: [&str; 7] = ["B", "I", "O", "T", "R", "seed", "bias"];
 
 /// A file of these tensors of Panther's, with the sizes and the seed that its operands follow from.
 fn seeded(of: &[&str], more: impl FnOnce(SafetensorsWriter) -> SafetensorsWriter) -> Safetensors {
-    let whole = io::Safetensors::read(WHOLE).unwrap();
+    let whole = io::Safetensors::read(whole()).unwrap();
     let mut file = SafetensorsWriter::new();
     for name in of {
         file = file.copied(&whole, name).unwrap();
@@ -52,7 +54,7 @@ fn refusal(gpu: &tilewise::Gpu, file: &Safetensors) -> String {
 #[test]
 fn a_seeded_file_of_whole_gradients_alone_is_checked() {
     let Some(gpu) = support::gpu() else { return };
-    assert!(Path::new(WHOLE).exists());
+    assert!(whole().exists());
     for of in [&["grad_S1s", "grad_S2s"][..], &["y", "grad_x", "grad_S1s", "grad_S2s", "grad_bias"]] {
         sklinear(&gpu, &seeded(of, |file| file), "held");
     }
@@ -61,7 +63,7 @@ fn a_seeded_file_of_whole_gradients_alone_is_checked() {
 #[test]
 fn a_seeded_file_with_a_wrong_gradient_or_one_that_nothing_checks_fails() {
     let Some(gpu) = support::gpu() else { return };
-    let whole = io::Safetensors::read(WHOLE).unwrap();
+    let whole = io::Safetensors::read(whole()).unwrap();
     for part in ["grad_S1s", "grad_S2s"] {
         let mut values = whole.values(part).unwrap();
         *values.last_mut().unwrap() *= -1.0;

@@ -1,10 +1,9 @@
 //! What Panther's own code computed of sketched linear layers: what a file holds says how it is checked.
 
-use crate::support;
-use crate::support::safetensors::Safetensors;
-use crate::support::sketches::small;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use support::safetensors::Safetensors;
+use support::sketches::small;
 use tilewise::planning::gemm::Pin;
 use tilewise::planning::sketch::pinned_layer;
 use tilewise::reference::{SkLinearGradients, SkLinearReference};

@@ -3,10 +3,9 @@
 
 use super::layer;
 use crate::spectrum::{figure, read};
-use crate::support;
-use crate::support::safetensors::Safetensors;
-use crate::support::sketches::signs_and_rows;
 use faer::Mat;
+use support::safetensors::Safetensors;
+use support::sketches::signs_and_rows;
 use tilewise::reference::{self, cqrrpt_core};
 use tilewise::sketch::{Cqrrpt, ExplicitSketch, Rsvd, Scaling, Sketch, SketchKind};
 use tilewise::{Element, Gpu, Tensor};

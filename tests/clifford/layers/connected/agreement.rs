@@ -1,7 +1,6 @@
 //! Products and gradients against the f64 reference, over algebras, shapes, layouts, types, gates and kernels.
 
-use crate::support;
-use crate::support::strided::{Lay, Placed};
+use support::strided::{Lay, Placed};
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, BladeOrder, Blades, Multivectors, Signature};
 use tilewise::gemm::{GemmKernel, Tile};

@@ -1,6 +1,5 @@
 //! What products launch, bind and leave in memory.
 
-use crate::support;
 use std::collections::HashSet;
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};

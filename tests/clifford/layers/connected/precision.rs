@@ -2,7 +2,7 @@
 
 use super::agreement;
 use crate::layers::common::{first, near, read, upload, values};
-use crate::support::{self, strided::Lay};
+use support::strided::Lay;
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct, ProductKind};
 use tilewise::clifford::{Multivectors, Signature};
 use tilewise::reference::{BoundedValues, LayerProductReference};

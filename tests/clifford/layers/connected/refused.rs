@@ -1,6 +1,5 @@
 //! What is refused, and how.
 
-use crate::support;
 use tilewise::clifford::layer::{GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Blades, Multivectors, Signature};
 use tilewise::{Error, Gpu, Tensor};

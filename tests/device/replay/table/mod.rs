@@ -6,9 +6,8 @@ mod shown;
 use super::bits;
 use crate::lost::calls;
 use crate::lost::world::World;
-use crate::support;
-use crate::support::watchdog::{doing, in_time};
 use std::collections::BTreeSet;
+use support::watchdog::{doing, in_time};
 use tilewise::Error;
 
 const PAGE: &str = include_str!("../../../../book/src/replay.md");

@@ -6,7 +6,6 @@ mod operands;
 mod rotary;
 
 use super::random;
-use crate::support;
 use tilewise::{Gpu, Result, Tensor};
 
 /// Calls that must fail, and what was wrong with their errors.

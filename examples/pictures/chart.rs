@@ -20,7 +20,7 @@ const EDGE: u32 = 8;
 
 /// The scale of an axis.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scale {
+pub enum Scale {
     /// Linear, starting at 0.
     Linear,
     /// Logarithmic.
@@ -29,33 +29,33 @@ pub(crate) enum Scale {
 
 /// The style of a curve.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub enum Mark {
     Line,
     Dots,
     Both,
 }
 
 /// A curve and its name.
-pub(crate) struct Curve {
-    pub(crate) name: String,
-    pub(crate) color: RGBColor,
-    pub(crate) mark: Mark,
-    pub(crate) points: Vec<[f64; 2]>,
+pub struct Curve {
+    pub name: String,
+    pub color: RGBColor,
+    pub mark: Mark,
+    pub points: Vec<[f64; 2]>,
 }
 
 /// A chart of curves.
-pub(crate) struct Chart {
-    pub(crate) title: String,
-    pub(crate) subtitle: String,
+pub struct Chart {
+    pub title: String,
+    pub subtitle: String,
     /// The labels of both axes.
-    pub(crate) labels: [String; 2],
-    pub(crate) scales: [Scale; 2],
-    pub(crate) curves: Vec<Curve>,
+    pub labels: [String; 2],
+    pub scales: [Scale; 2],
+    pub curves: Vec<Curve>,
 }
 
 impl Chart {
     /// The chart as the text of an SVG file.
-    pub(crate) fn svg(&self) -> Result<String> {
+    pub fn svg(&self) -> Result<String> {
         plot::svg([WIDTH, HEIGHT], |picture| {
             let [x, y] = [self.range(0), self.range(1)];
             let log = |range: &Range<f64>| plot::logarithmic(range.clone());

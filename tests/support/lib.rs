@@ -1,11 +1,5 @@
 //! Shared by the tests: devices or a reason to skip, operands surrounded by poison, and covering sweeps.
-#![allow(
-    dead_code,
-    unreachable_pub,
-    unused_imports,
-    unused_macros,
-    reason = "every test file uses its own part"
-)]
+#![allow(missing_docs, clippy::missing_errors_doc, reason = "names say enough to the tests, its only users")]
 
 pub mod batch;
 pub mod evaluate;
@@ -40,6 +34,7 @@ pub mod wgsl_norms;
 pub mod wgsl_rows;
 pub mod wgsl_shapes;
 
+use std::path::PathBuf;
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use tilewise::{Error, Gpu, GpuOptions};
 pub use turn::turn;
@@ -229,6 +224,7 @@ pub fn by_sweep<T>(full: T, pairs: T, once: T) -> T {
 }
 
 /// Runs a generic test with every element type.
+#[macro_export]
 macro_rules! of_every_type {
     ($test:ident, $($given:expr),+) => {{
         $test::<f32>($($given),+);
@@ -238,7 +234,6 @@ macro_rules! of_every_type {
         $test::<i32>($($given),+);
     }};
 }
-pub(crate) use of_every_type;
 
 /// Asserts that nothing has been launched, uploaded or allocated on a device.
 pub fn assert_untouched(gpu: &Gpu) {
@@ -387,10 +382,24 @@ pub fn noop_adapter_with(options: wgpu::NoopBackendOptions) -> wgpu::Adapter {
     pollster::block_on(instance.request_adapter(&Default::default())).expect("the noop adapter is there")
 }
 
+/// The repository's folder: the one that `TILEWISE_ROOT` names, or else that from which the test was built.
+pub fn root() -> PathBuf {
+    let built_from = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    std::env::var_os("TILEWISE_ROOT").map_or_else(built_from, PathBuf::from)
+}
+
 /// The path of a folder for one test, which does not exist yet.
-pub fn folder(name: &str) -> std::path::PathBuf {
-    let name = format!("{name}-{}", std::process::id());
-    let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+pub fn folder(name: &str) -> PathBuf {
+    let folder = temporary().join(format!("{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
+    folder
+}
+
+/// Cargo's folder for the files of tests, `target/tmp`, if this test is `target/release/deps/THIS`.
+fn temporary() -> PathBuf {
+    // NOTE: under the runner the executable is ld.so, but the first argument is always the test.
+    let this = PathBuf::from(std::env::args_os().next().expect("a program has a name"));
+    let folder = this.ancestors().nth(3).expect("the test lies in a folder of cargo's").join("tmp");
+    std::fs::create_dir_all(&folder).expect("it can be written");
     folder
 }

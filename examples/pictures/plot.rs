@@ -1,25 +1,25 @@
 //! What the pictures of the examples share: SVG by `plotters`, with texts, logarithmic axes and their labels.
 
-use super::significant;
 use plotters::coord::Shift;
 use plotters::coord::combinators::{BindKeyPoints, IntoLogRange, LogCoord, WithKeyPoints};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::ops::Range;
+use support::significant;
 use tilewise::{Error, Result};
 
-pub(crate) const GREY: RGBColor = RGBColor(0x55, 0x55, 0x55);
+pub const GREY: RGBColor = RGBColor(0x55, 0x55, 0x55);
 /// Lines of a mesh.
-pub(crate) const MESH: RGBColor = RGBColor(0xdd, 0xdd, 0xdd);
+pub const MESH: RGBColor = RGBColor(0xdd, 0xdd, 0xdd);
 
 /// An area to draw on, in pixels.
-pub(crate) type Picture<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub type Picture<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// The outcome of drawing.
-pub(crate) type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+pub type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 /// The text of an SVG file of this size, drawn on white.
-pub(crate) fn svg([width, height]: [u32; 2], draw: impl FnOnce(&Picture<'_>) -> Drawn) -> Result<String> {
+pub fn svg([width, height]: [u32; 2], draw: impl FnOnce(&Picture<'_>) -> Drawn) -> Result<String> {
     let mut svg = String::new();
     let picture = SVGBackend::with_string(&mut svg, (width, height)).into_drawing_area();
     let drawn = picture.fill(&WHITE).and_then(|()| draw(&picture)).and_then(|()| picture.present());
@@ -33,7 +33,7 @@ pub(crate) fn svg([width, height]: [u32; 2], draw: impl FnOnce(&Picture<'_>) -> 
 }
 
 /// Draws a text of this size whose top is at these pixels; its left end, middle or right end, as `anchor` says.
-pub(crate) fn text(
+pub fn text(
     picture: &Picture<'_>,
     text: &str,
     [x, y]: [i32; 2],
@@ -47,14 +47,14 @@ pub(crate) fn text(
 }
 
 /// About the width of a text of this size, in pixels, in a wide font.
-pub(crate) fn width(text: &str, size: f64) -> i32 {
+pub fn width(text: &str, size: f64) -> i32 {
     #[expect(clippy::cast_possible_truncation, reason = "texts are short")]
     let width = (0.62 * size * text.chars().count() as f64).ceil() as i32;
     width
 }
 
 /// A logarithmic axis with labels at decades, and at 2 and 5 of each decade if there are few.
-pub(crate) fn logarithmic(range: Range<f64>) -> WithKeyPoints<LogCoord<f64>> {
+pub fn logarithmic(range: Range<f64>) -> WithKeyPoints<LogCoord<f64>> {
     let within: &[f64] = if range.end / range.start > 1e3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
     let first = range.start.log10().floor();
     let decades =
@@ -65,7 +65,7 @@ pub(crate) fn logarithmic(range: Range<f64>) -> WithKeyPoints<LogCoord<f64>> {
 }
 
 /// A label: `1500`, `0.05`, `1e-6`.
-pub(crate) fn label(value: f64) -> String {
+pub fn label(value: f64) -> String {
     if value != 0.0 && !(1e-3..1e7).contains(&value) {
         return format!("{value:.0e}");
     }

@@ -1,16 +1,13 @@
 //! What the benches share: the device, sizes from the environment, and batches of operations on the device's clock.
-#![allow(dead_code, reason = "each bench uses a part of it")]
+#![allow(clippy::missing_errors_doc, reason = "benches print the errors of the library, whichever they are")]
 
-pub(crate) mod clock;
-pub(crate) mod definition;
-pub(crate) mod environment;
-#[path = "../../examples/support/mod.rs"]
-pub(crate) mod examples;
-pub(crate) mod paired;
-#[path = "../peak/mod.rs"]
-pub(crate) mod peak;
-pub(crate) mod table;
-pub(crate) mod unchecked;
+pub mod clock;
+pub mod definition;
+pub mod environment;
+pub mod paired;
+pub mod peak;
+pub mod table;
+pub mod unchecked;
 
 use peak::Peaks;
 use serde_json::json;
@@ -21,7 +18,7 @@ use tilewise::{Error, Gpu, Result};
 /// Opens the device and measures on it; the exit status says whether everything ran.
 ///
 /// Without a device one line says that nothing was measured, unless `GPU_REQUIRED=1` makes that an error.
-pub(crate) fn main(measure: impl FnOnce(Session) -> Result<bool>) -> ExitCode {
+pub fn main(measure: impl FnOnce(Session) -> Result<bool>) -> ExitCode {
     let gpu = match Gpu::open() {
         Err(Error::Unsupported { .. }) if std::env::var("GPU_REQUIRED").as_deref() != Ok("1") => {
             println!("{}", json!({ "skipped": "no adapter" }));
@@ -29,7 +26,7 @@ pub(crate) fn main(measure: impl FnOnce(Session) -> Result<bool>) -> ExitCode {
         }
         opened => opened,
     };
-    examples::ended(gpu.and_then(|gpu| measure(Session { gpu, testing: is_testing() })))
+    support::ended(gpu.and_then(|gpu| measure(Session { gpu, testing: is_testing() })))
 }
 
 /// Whether `cargo bench -- --test` tries the bench and wants no figures.
@@ -38,36 +35,39 @@ fn is_testing() -> bool {
 }
 
 /// One value for software devices, which are slow, and one for GPUs.
-pub(crate) struct ByDevice<T> {
-    pub(crate) software: T,
-    pub(crate) gpu: T,
+pub struct ByDevice<T> {
+    /// For software devices.
+    pub software: T,
+    /// For GPUs.
+    pub gpu: T,
 }
 
 /// A run of a bench.
-pub(crate) struct Session {
-    pub(crate) gpu: Gpu,
+pub struct Session {
+    /// The device that is measured.
+    pub gpu: Gpu,
     /// Whether the bench is only tried: one round of the smallest sizes.
-    pub(crate) testing: bool,
+    pub testing: bool,
 }
 
 /// Whether `TILEWISE_ONLY`, a list of beginnings of names, selects this case; unset, it selects all.
-pub(crate) fn wants(case: &str) -> bool {
+pub fn wants(case: &str) -> bool {
     std::env::var("TILEWISE_ONLY").map_or(true, |only| only.split(',').any(|name| case.starts_with(name)))
 }
 
 impl Session {
     /// Whether the device is a CPU.
-    pub(crate) fn is_software(&self) -> bool {
+    pub fn is_software(&self) -> bool {
         self.gpu.caps().device_type == DeviceType::Software
     }
 
     /// The number of rounds: `rounds`, or one in tests.
-    pub(crate) fn rounds(&self, rounds: usize) -> usize {
+    pub fn rounds(&self, rounds: usize) -> usize {
         if self.testing { 1 } else { rounds }
     }
 
     /// The peaks of the device; in tests, which want no figures, any.
-    pub(crate) fn peaks(&self) -> Result<Peaks> {
+    pub fn peaks(&self) -> Result<Peaks> {
         if self.testing {
             Ok(Peaks { flops: 1e9, bytes: 1e9, ..Peaks::default() })
         } else {
@@ -76,12 +76,12 @@ impl Session {
     }
 
     /// The sizes: `tested` in tests, `TILEWISE_SIZES` if it is set, or else the default for this device.
-    pub(crate) fn sizes(&self, tested: usize, default: &ByDevice<&[usize]>) -> Result<Vec<usize>> {
+    pub fn sizes(&self, tested: usize, default: &ByDevice<&[usize]>) -> Result<Vec<usize>> {
         self.list("TILEWISE_SIZES", tested, default)
     }
 
     /// The batches, likewise from `TILEWISE_BATCHES`.
-    pub(crate) fn batches(&self, tested: usize, default: &ByDevice<&[usize]>) -> Result<Vec<usize>> {
+    pub fn batches(&self, tested: usize, default: &ByDevice<&[usize]>) -> Result<Vec<usize>> {
         self.list("TILEWISE_BATCHES", tested, default)
     }
 
@@ -93,7 +93,7 @@ impl Session {
     }
 
     /// Runs `case` for every batch and every number of features, as `[batch, features]`; whether all of them ran.
-    pub(crate) fn for_batches(
+    pub fn for_batches(
         &self,
         name: &str,
         features: &ByDevice<&[usize]>,
@@ -112,7 +112,7 @@ impl Session {
 }
 
 /// Whether a case ran. If it failed, a line says why; the other cases still run.
-pub(crate) fn ran(case: &str, size: usize, result: Result<()>) -> bool {
+pub fn ran(case: &str, size: usize, result: Result<()>) -> bool {
     if let Err(error) = &result {
         println!("{}", json!({ "case": case, "size": size, "error": error.to_string() }));
     }

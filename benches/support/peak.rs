@@ -1,5 +1,4 @@
 //! The peaks of a device, measured.
-#![allow(dead_code, reason = "each bench uses a part of it")]
 
 use std::time::Instant;
 use tilewise::planning::peak::measure_rates;
@@ -8,22 +7,22 @@ use tilewise::{Gpu, Result};
 
 /// What the device reaches at best: operations per second, two for a multiply-add.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Peaks {
+pub struct Peaks {
     /// Of f32.
-    pub(crate) flops: f64,
+    pub flops: f64,
     /// Of f16 outside cooperative matrices, if shaders have it.
-    pub(crate) f16_flops: Option<f64>,
+    pub f16_flops: Option<f64>,
     /// Of packed i8.
-    pub(crate) i8_flops: Option<f64>,
+    pub i8_flops: Option<f64>,
     /// On cooperative matrices of f16 with sums in f32, if the device has a usable row of them.
-    pub(crate) matrix_flops: Option<f64>,
+    pub matrix_flops: Option<f64>,
     /// Bytes read plus bytes written per second, by a copy.
-    pub(crate) bytes: f64,
+    pub bytes: f64,
 }
 
 impl Peaks {
     /// The higher of two measurements: other work on the machine can only lower one.
-    pub(crate) fn or_higher(self, other: Self) -> Self {
+    pub fn or_higher(self, other: Self) -> Self {
         let higher = |one: Option<f64>, other: Option<f64>| one.into_iter().chain(other).reduce(f64::max);
         Self {
             flops: self.flops.max(other.flops),
@@ -39,7 +38,7 @@ impl Peaks {
 const ROUNDS: usize = 5;
 
 /// Measures the peaks: multiply-adds as the library does, and a copy by plain wgpu. Nothing is remembered for later runs.
-pub(crate) fn measure(gpu: &Gpu) -> Result<Peaks> {
+pub fn measure(gpu: &Gpu) -> Result<Peaks> {
     let rates = measure_rates(gpu)?;
     // Two operands that no cache holds, if the memory is large enough.
     let limits = &gpu.caps().limits;
@@ -83,14 +82,14 @@ impl Buffers {
 }
 
 /// A copy, as a baseline for operations that move memory.
-pub(crate) struct Copier {
+pub struct Copier {
     copy: Program,
     grid: [u32; 2],
 }
 
 impl Copier {
     /// A copy of this number of bytes, a multiple of 1024.
-    pub(crate) fn new(gpu: &Gpu, bytes: u64) -> Self {
+    pub fn new(gpu: &Gpu, bytes: u64) -> Self {
         let copier = Self::of(gpu, &Buffers::new(gpu, bytes), bytes);
         copier.seconds(gpu);
         copier
@@ -105,7 +104,7 @@ impl Copier {
     }
 
     /// Seconds of one copy, which reads as many bytes as it writes.
-    pub(crate) fn seconds(&self, gpu: &Gpu) -> f64 {
+    pub fn seconds(&self, gpu: &Gpu) -> f64 {
         self.copy.seconds(gpu, self.grid)
     }
 }

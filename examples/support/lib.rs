@@ -1,22 +1,23 @@
 //! Code that the examples share.
-#![allow(dead_code, reason = "each example uses a part of it")]
+#![allow(
+    missing_docs,
+    clippy::missing_errors_doc,
+    reason = "names say enough to the examples, its only users"
+)]
 
-pub(crate) mod chart;
-pub(crate) mod dtype;
-#[cfg(feature = "npy")]
-pub(crate) mod operands;
-pub(crate) mod picture;
-pub(crate) mod plot;
-pub(crate) mod report;
-pub(crate) mod size;
+pub mod dtype;
+pub mod operands;
+pub mod report;
+pub mod size;
 
 use serde_json::Value;
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tilewise::{GemmKernel, Plan, Result};
 
 /// The exit status of an example: success only if everything that was checked is within its bound. Prints an error.
-pub(crate) fn ended(within_bounds: Result<bool>) -> ExitCode {
+pub fn ended(within_bounds: Result<bool>) -> ExitCode {
     match within_bounds {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -27,8 +28,15 @@ pub(crate) fn ended(within_bounds: Result<bool>) -> ExitCode {
     }
 }
 
+/// The path of a file among the examples' data: in the checkout that `TILEWISE_ROOT` names, or else in that from which the
+/// example was built.
+pub fn data(file: &str) -> PathBuf {
+    let built_from = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::env::var_os("TILEWISE_ROOT").map_or_else(built_from, PathBuf::from).join("examples/data").join(file)
+}
+
 /// Prints the report, as JSON or as text, and returns the exit status of the example.
-pub(crate) fn reported<R: fmt::Display>(
+pub fn reported<R: fmt::Display>(
     report: Result<R>,
     as_json: bool,
     json: fn(&R) -> Value,
@@ -45,7 +53,7 @@ pub(crate) fn reported<R: fmt::Display>(
 }
 
 /// The name of a plan's main kernel: that of the step with the longest predicted time.
-pub(crate) fn chosen_kernel(plan: &Plan) -> String {
+pub fn chosen_kernel(plan: &Plan) -> String {
     let longest = plan.steps().iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
     let shader = longest.map_or("nothing", |step| step.kernel.shader());
     let kernel = GemmKernel::ALL.into_iter().find(|kernel| kernel.shader() == shader);
@@ -53,7 +61,7 @@ pub(crate) fn chosen_kernel(plan: &Plan) -> String {
 }
 
 /// A number with three significant digits: `0.0123`, `1.23`, `12300`.
-pub(crate) fn significant(value: f64) -> String {
+pub fn significant(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
     }
@@ -64,7 +72,7 @@ pub(crate) fn significant(value: f64) -> String {
 }
 
 /// The numbers of `SplitMix64` (Steele, Lea and Flood, 2014), starting from this seed.
-pub(crate) fn splitmix(seed: u64) -> impl FnMut() -> u64 {
+pub fn splitmix(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed;
     move || {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
