@@ -85,6 +85,13 @@ pub enum Error {
         /// Reason why it is invalid.
         why: String,
     },
+    /// A call that the callback of [`with_progress`](crate::with_progress) has cancelled.
+    #[error("{op}: cancelled by the callback of `with_progress`")]
+    #[non_exhaustive]
+    Cancelled {
+        /// The public function that was called.
+        op: &'static str,
+    },
     /// A failure of the device or its driver, such as a shader that does not compile, or a lost device.
     #[error("the GPU failed: {0}")]
     Device(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -187,7 +194,8 @@ impl Error {
             | Self::Unsupported { op, .. }
             | Self::Limit { op, .. }
             | Self::OutOfMemory { op, .. }
-            | Self::Gpu { op, .. } => *op = call,
+            | Self::Gpu { op, .. }
+            | Self::Cancelled { op } => *op = call,
             Self::Input { what, .. } if is_of(what, call) => {}
             Self::Input { what, .. } => {
                 let argument = match what.split_once(": ") {

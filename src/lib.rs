@@ -48,6 +48,7 @@
 //! | read and write `.npy` and `.safetensors` files | `io` (features `npy`, `safetensors`) |
 //! | share buffers and submissions with an application | [`Tensor::from_buffer`], [`Tensor::buffer`], [`Gpu::empty_with`], [`Gpu::flush`], [`Gpu::queue`] |
 //! | count launches, bytes and time | [`Gpu::stats`], [`Gpu::time`] |
+//! | see how far a long call is, and cancel it | [`with_progress`] |
 //! | choose plans by measurement | [`Gpu::tune`], [`gpu::Tuning`], [`Gpu::measure_machine`] |
 //! | test results against f64, with error bounds | [`mod@reference`] |
 //! | plan for a device that is not here | [`planning`] (unstable), [`Plan`] |
@@ -99,6 +100,7 @@ pub mod ops;
 mod peak;
 mod plan;
 pub mod planning;
+mod progress;
 pub mod reference;
 pub mod sketch;
 mod tensor;
@@ -118,5 +120,6 @@ pub use half::{bf16, f16};
 pub use layout::{DType, Element, Fill, Layout, MAX_RANK, Operand, Precision, Real, Summand};
 pub use ops::Activation;
 pub use plan::Plan;
+pub use progress::{Progress, with_progress};
 pub use tensor::{Parameters, Tensor};
 pub use wgpu;

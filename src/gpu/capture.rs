@@ -12,6 +12,7 @@ use super::same_gpu::check_same_gpu;
 use super::scope::{Scope, Sink};
 use super::taken_work::{Stage, TakenWork};
 use super::view::View;
+use crate::progress::unreported;
 use crate::{Error, Result};
 use std::sync::Arc;
 
@@ -78,7 +79,7 @@ impl Gpu {
             }
         }
         let capture = OpenCapture::begin(self, &inputs);
-        let outputs = work();
+        let outputs = unreported(work);
         let mut kept = capture.end(outputs.as_ref().err());
         let marked = std::mem::take(&mut kept.captured.inputs);
         let outputs = outputs?;

@@ -8,6 +8,8 @@ use super::lifetimes::Outputs;
 use super::memory::Allocation;
 use super::new_launch::NewLaunch;
 use super::prepared::Prepared;
+#[cfg(not(target_arch = "wasm32"))]
+use super::reported::LongPlan;
 use super::scope::OwnScope;
 use super::storage::{Access as StorageAccess, Storage};
 use super::view::View;
@@ -179,6 +181,8 @@ impl Gpu {
         let constants = constants.collect::<Result<Vec<_>>>()?;
         constants.iter().for_each(|constant| constant.storage().taken.forget_finished());
         self.check_memory(plan.op(), lifetimes.memory(outputs))?;
+        #[cfg(not(target_arch = "wasm32"))]
+        let mut long = LongPlan::begin(self, plan)?;
         let mut temporaries: Vec<Option<Allocation>> = plan.temporaries().iter().map(|_| None).collect();
         for (at, (step, pipeline)) in plan.steps().iter().zip(pipelines).enumerate() {
             let pipeline = match pipeline.upgrade() {
@@ -222,7 +226,13 @@ impl Gpu {
                     temporaries[index] = None;
                 }
             }
+            #[cfg(not(target_arch = "wasm32"))]
+            if let Some(long) = &mut long {
+                long.recorded(at + 1, step.seconds)?;
+            }
         }
+        #[cfg(not(target_arch = "wasm32"))]
+        long.map_or(Ok(()), LongPlan::end)?;
         // An output that no step binds gets a buffer too.
         for (operand, to) in operands.iter_mut().zip(plan.parameters()) {
             if let OperandBuffer::New(allocation) = operand {

@@ -13,6 +13,8 @@ use super::storage::{Access, Storage};
 use crate::error::Named;
 use crate::layout::{DType, Layout};
 use crate::plan::Constant;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::progress::unreported;
 use crate::{Element, Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -203,7 +205,7 @@ impl Gpu {
         #[cfg(not(target_arch = "wasm32"))]
         if self.check_outside_scope("allocate", "waits").is_ok() && self.submit_all().is_ok() {
             // If the device is lost, the allocation that follows returns the error.
-            let _ = self.wait_for_last();
+            let _ = unreported(|| self.wait_for_last());
             self.trim_buffers();
         }
     }

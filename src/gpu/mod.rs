@@ -68,6 +68,8 @@ mod replay_input;
 mod replay_kept;
 mod replay_launches;
 mod replay_uses;
+#[cfg(not(target_arch = "wasm32"))]
+mod reported;
 mod ring;
 mod run_input;
 mod same_gpu;

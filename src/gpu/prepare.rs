@@ -35,7 +35,7 @@ impl Gpu {
         if let Some(prepared) = self.inner.plans.get(problem).filter(|known| known.is_compiled()) {
             return Ok(prepared);
         }
-        let (tuned, kept) = self.tuned_plan(problem);
+        let (tuned, kept) = self.tuned_plan(problem)?;
         // The lock is held neither for planning nor for compiling, so two threads may prepare the same plan at the same
         // time.
         let tuned = tuned.and_then(|plan| self.compiled(plan).ok());
@@ -65,16 +65,16 @@ impl Gpu {
 
     /// The plan of the problem that was measured to be the fastest, if this `Gpu` uses such plans, and whether to keep what
     /// is planned.
-    fn tuned_plan<P: Problem>(&self, problem: &P) -> (Option<Plan>, Kept) {
+    fn tuned_plan<P: Problem>(&self, problem: &P) -> Result<(Option<Plan>, Kept)> {
         if self.inner.options.tuning == Tuning::Off {
-            return (None, Kept::Yes);
+            return Ok((None, Kept::Yes));
         }
         let known = self.inner.tuning.plan_of(problem, self.caps());
         #[cfg(not(target_arch = "wasm32"))]
         if known.is_none() && self.inner.options.tuning == Tuning::Now {
             return self.tune_now(problem);
         }
-        (known, Kept::Yes)
+        Ok((known, Kept::Yes))
     }
 
     /// The plan with which the next call computes a problem on this device, with the reasons for it. If it was tuned, the reasons

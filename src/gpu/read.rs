@@ -137,11 +137,15 @@ impl Pending {
         asked.map_err(|error| self.gpu.cause_of(error))
     }
 
-    /// Waits in the calling thread, which polls the device.
+    /// Waits in the calling thread, which polls the device, and reports meanwhile as the function `call`.
     #[cfg(not(target_arch = "wasm32"))]
-    pub(crate) fn wait<R>(self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
+    pub(crate) fn wait<R>(self, call: &'static str, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         match &self.index {
-            Some(index) => self.gpu.wait_for(index)?,
+            Some(index) => {
+                let is_done = || self.completion.is_signalled.load(Ordering::Acquire);
+                self.gpu.wait_reported(call, is_done)?;
+                self.gpu.wait_for(index)?;
+            }
             None => super::poll::poll(&self.gpu.inner.device, None)?,
         }
         self.finish(take)

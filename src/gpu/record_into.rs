@@ -6,6 +6,7 @@ use super::scope::{Scope, Scoped, Sink};
 use super::taken_encode::Taking;
 use super::taken_work::{EncoderId, TakenWork};
 use crate::Result;
+use crate::progress::unreported;
 use std::sync::Arc;
 
 const CALL: &str = "record_into";
@@ -67,7 +68,7 @@ impl Gpu {
         self.check_outside_scope(CALL, "begins another scope")?;
         self.submit_launches()?;
         let scope = OpenScope::begin(self, EncoderId::of(encoder));
-        let result = work().map_err(|error| scope.failed(error))?;
+        let result = unreported(work).map_err(|error| scope.failed(error))?;
         scope.end().encode(encoder)?;
         self.inner.status.check()?;
         Ok(result)

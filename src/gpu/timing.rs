@@ -4,7 +4,7 @@ use super::handle::Gpu;
 #[cfg(not(target_arch = "wasm32"))]
 use super::{error_scope::in_error_scope, work::Tail};
 #[cfg(not(target_arch = "wasm32"))]
-use crate::{Error, Result};
+use crate::{Error, Result, progress::unreported};
 
 /// The duration of work.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +28,8 @@ impl Gpu {
     /// Measures the time of the launches of `work`, on an otherwise idle device. Run the work once before, so that
     /// planning and compiling are not measured.
     ///
-    /// If other threads record work in the meantime, the time includes it.
+    /// If other threads record work in the meantime, the time includes it. A callback of
+    /// [`with_progress`](crate::with_progress) is not called in the meantime.
     ///
     /// # Errors
     /// The errors of `work`; [`Error::Input`] if it launches nothing. On the device's clock also [`Error::Input`] if
@@ -38,7 +39,9 @@ impl Gpu {
     pub fn time<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Timing)> {
         self.check_outside_scope("Gpu::time", "submits and waits")?;
         self.wait()?;
-        if self.caps().timestamps { self.time_by_timestamps(work) } else { self.time_by_host(work) }
+        unreported(|| {
+            if self.caps().timestamps { self.time_by_timestamps(work) } else { self.time_by_host(work) }
+        })
     }
 
     #[cfg(not(target_arch = "wasm32"))]
@@ -82,7 +85,7 @@ impl Gpu {
         drop(timed);
         self.submit_up_to(number)?;
         self.index_of(&outcome)?;
-        let ticks: [u64; 2] = self.start_read(&ticks, 0..16)?.wait(bytemuck::pod_read_unaligned)?;
+        let ticks: [u64; 2] = self.start_read(&ticks, 0..16)?.wait("time", bytemuck::pod_read_unaligned)?;
         let period = f64::from(self.inner.queue.get_timestamp_period());
         #[expect(clippy::cast_precision_loss, reason = "nanoseconds of one pass fit in 53 bits")]
         let seconds = ticks[1].wrapping_sub(ticks[0]) as f64 * period * 1e-9;

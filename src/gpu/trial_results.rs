@@ -2,6 +2,7 @@
 
 use super::handle::Gpu;
 use super::memory::Allocation;
+use super::trial_operands::OP;
 use crate::Result;
 use crate::layout::{DType, Element, Layout};
 use crate::plan::Tolerance;
@@ -31,9 +32,9 @@ impl<'a> Output<'a> {
         let mut start = 0;
         while start < found.len() {
             let bytes = start..found.len().min(start + CHUNK);
-            let expected = gpu.start_read_blocking(expected, bytes.clone())?.wait(<[u8]>::to_vec)?;
+            let expected = gpu.start_read_blocking(expected, bytes.clone())?.wait(OP, <[u8]>::to_vec)?;
             let found = gpu.start_read_blocking(found, bytes.clone())?;
-            if !found.wait(|found| self.are_near(start, found, &expected))? {
+            if !found.wait(OP, |found| self.are_near(start, found, &expected))? {
                 return Ok(false);
             }
             start = bytes.end;

@@ -2,11 +2,13 @@
 
 use super::contenders::{decide, median_and_spread};
 use super::handle::Gpu;
+use super::lock::foreign;
 use super::prepared::Prepared;
 use super::trial_operands::{OP, Of, TrialBuffers};
 use super::trial_results::Output;
 use super::tuned::{Tried, TriedVerdict};
 use crate::plan::{Plan, Tolerance, Trial, TrialRun};
+use crate::progress::Steps;
 use crate::{Error, Result};
 use std::time::{Duration, Instant};
 
@@ -43,12 +45,20 @@ pub(super) fn run(gpu: &Gpu, trial: &Trial, candidates: Vec<Plan>) -> Result<Vec
     let untried =
         |plan| Candidate { plan, prepared: None, verdict: TriedVerdict::Untried, seconds: Vec::new() };
     let mut candidates: Vec<Candidate> = candidates.into_iter().map(untried).collect();
-    compile(gpu, &mut candidates)?;
+    let count = candidates.len();
+    // Each candidate is compiled, and checked in each run; then come the rounds.
+    let steps = Steps::aside(OP, count * (1 + trial.runs.len()) + ROUNDS);
+    compile(gpu, &mut candidates, |at| foreign(|| steps.at(at, "compiling candidates")))?;
     let reference = gpu.compiled(trial.reference.clone())?;
-    for run in &trial.runs {
-        check(gpu, trial, (run, &reference), &buffers, &mut candidates)?;
+    for (before, run) in (1..).zip(&trial.runs) {
+        let report = |at| foreign(|| steps.at(count * before + at, "checking results"));
+        check(gpu, trial, (run, &reference), &buffers, &mut candidates, report)?;
     }
-    measure(gpu, trial, &buffers, &mut candidates)?;
+    let before = count * (1 + trial.runs.len());
+    measure(gpu, trial, &buffers, &mut candidates, |round| {
+        foreign(|| steps.at(before + round, "measuring"))
+    })?;
+    foreign(|| steps.end())?;
     let mut tried: Vec<Tried> = candidates.into_iter().map(Candidate::tried).collect();
     decide(&mut tried);
     Ok(tried)
@@ -67,9 +77,11 @@ fn check_operands(trial: &Trial, candidates: &[Plan]) -> Result<()> {
     Err(Error::input(OP, "the candidates of the problem take other operands or numbers than its trial"))
 }
 
-fn compile(gpu: &Gpu, candidates: &mut [Candidate]) -> Result<()> {
+/// `report` gets the number of candidates before the one that is compiled next.
+fn compile(gpu: &Gpu, candidates: &mut [Candidate], report: impl Fn(usize) -> Result<()>) -> Result<()> {
     let start = Instant::now();
-    for candidate in candidates {
+    for (at, candidate) in candidates.iter_mut().enumerate() {
+        report(at)?;
         if start.elapsed() > COMPILING {
             break;
         }
@@ -77,7 +89,7 @@ fn compile(gpu: &Gpu, candidates: &mut [Candidate]) -> Result<()> {
             Ok(prepared) => {
                 (candidate.prepared, candidate.verdict) = (Some(prepared), TriedVerdict::Right);
             }
-            Err(error) => candidate.has_failed(gpu, &error)?,
+            Err(error) => candidate.has_failed(gpu, error)?,
         }
     }
     Ok(())
@@ -90,6 +102,7 @@ fn check(
     (run, reference): (&TrialRun, &Prepared),
     buffers: &TrialBuffers<'_>,
     candidates: &mut [Candidate],
+    report: impl Fn(usize) -> Result<()>,
 ) -> Result<()> {
     let compute = |prepared: &Prepared, of: Of| {
         buffers.fill_outputs(run, of)?;
@@ -115,8 +128,10 @@ fn check(
     // Results that the reference lacks are an error of the trial, not of the candidates.
     gpu.wait()?;
     buffers.outputs().try_for_each(|(_, [_, expected])| expected.check())?;
-    for candidate in candidates.iter_mut().filter(|candidate| candidate.verdict == TriedVerdict::Right) {
+    let is_next = |(_, candidate): &(usize, &mut Candidate)| candidate.verdict == TriedVerdict::Right;
+    for (at, candidate) in candidates.iter_mut().enumerate().filter(is_next) {
         let Some(prepared) = &candidate.prepared else { continue };
+        report(at)?;
         match is_right(prepared) {
             Ok(true) => {}
             Ok(false) => {
@@ -124,25 +139,32 @@ fn check(
                 log::warn!("{op}: a candidate has wrong results on this device: {signature}");
                 candidate.verdict = TriedVerdict::Wrong;
             }
-            Err(error) => candidate.has_failed(gpu, &error)?,
+            Err(error) => candidate.has_failed(gpu, error)?,
         }
     }
     Ok(())
 }
 
 /// Times the candidates that are right in interleaved rounds.
-fn measure(gpu: &Gpu, trial: &Trial, buffers: &TrialBuffers<'_>, candidates: &mut [Candidate]) -> Result<()> {
+fn measure(
+    gpu: &Gpu,
+    trial: &Trial,
+    buffers: &TrialBuffers<'_>,
+    candidates: &mut [Candidate],
+    report: impl Fn(usize) -> Result<()>,
+) -> Result<()> {
     let views = buffers.views(Of::Candidate);
     let launch = |prepared: &Prepared| gpu.run_prepared(prepared, &views, &trial.scalars);
     let (start, mut fastest) = (Instant::now(), f64::INFINITY);
     for round in 0..ROUNDS {
+        report(round)?;
         for candidate in candidates.iter_mut().filter(|candidate| candidate.verdict == TriedVerdict::Right) {
             let Some(prepared) = &candidate.prepared else { continue };
             match seconds(gpu, &candidate.plan, candidate.repeats(), || launch(prepared)) {
                 Ok(found) => candidate.seconds.push(found),
                 // Other threads submit work all the time: no measurement would be of the candidates alone.
                 Err(error @ Error::Input { .. }) => return Err(error),
-                Err(error) => candidate.has_failed(gpu, &error)?,
+                Err(error) => candidate.has_failed(gpu, error)?,
             }
         }
         if round + 1 == WARM {
@@ -186,8 +208,11 @@ fn seconds(gpu: &Gpu, plan: &Plan, repeats: usize, launch: impl Fn() -> Result<(
 }
 
 impl Candidate {
-    /// The candidate cannot be compiled or run. Fails if that is because the device is lost.
-    fn has_failed(&mut self, gpu: &Gpu, error: &Error) -> Result<()> {
+    /// The candidate cannot be compiled or run. Fails if that is because the device is lost or the trial is cancelled.
+    fn has_failed(&mut self, gpu: &Gpu, error: Error) -> Result<()> {
+        if matches!(error, Error::Cancelled { .. }) {
+            return Err(error);
+        }
         gpu.inner.status.check()?;
         // It is not the application's launch that has failed.
         let _ = gpu.take_failure();

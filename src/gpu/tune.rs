@@ -47,7 +47,8 @@ impl Gpu {
     /// [`Error::Limit`] or [`Error::Unsupported`] if the device cannot compute the problem; [`Error::OutOfMemory`] if there is no
     /// room for its operands; [`Error::Input`] in the closures of [`capture`](Self::capture),
     /// [`record_into`](Self::record_into) and [`time`](Self::time), while another thread tunes on the device, or if other threads
-    /// submit work all the time; [`Error::Device`] if the device is lost.
+    /// submit work all the time; [`Error::Cancelled`] in [`with_progress`](crate::with_progress), and then nothing is
+    /// remembered; [`Error::Device`] if the device is lost.
     pub fn tune<P: Problem>(&self, problem: &P) -> Result<Tuned> {
         self.inner.status.check()?;
         self.check_outside_scope(OP, "launches and waits")?;
@@ -119,28 +120,32 @@ impl Gpu {
     }
 
     /// The fastest plan of a problem that is used for the first time, and whether later calls may use what is planned.
-    pub(super) fn tune_now<P: Problem>(&self, problem: &P) -> (Option<Plan>, Kept) {
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] only. The next call with this problem tunes it.
+    pub(super) fn tune_now<P: Problem>(&self, problem: &P) -> Result<(Option<Plan>, Kept)> {
         let key = key(problem);
         if self.inner.tuning.is_given_up(&key) {
-            return (None, Kept::Yes);
+            return Ok((None, Kept::Yes));
         }
         let is_in_scope = self.check_outside_scope(OP, "launches and waits").is_err();
         if is_in_scope || self.inner.recorder.lock().is_timed() {
-            return (None, Kept::No);
+            return Ok((None, Kept::No));
         }
-        let Some(_turn) = self.inner.tuning.begin() else { return (None, Kept::No) };
+        let Some(_turn) = self.inner.tuning.begin() else { return Ok((None, Kept::No)) };
         let found = match self.is_worth_trying(problem) {
             Ok(true) => self.try_candidates(problem).map(|(_, plan)| plan),
             Ok(false) => Ok(None),
             Err(error) => Err(error),
         };
         match found {
-            Ok(Some(plan)) => return (Some(plan), Kept::Yes),
+            Ok(Some(plan)) => return Ok((Some(plan), Kept::Yes)),
             Ok(None) => {}
+            Err(error @ Error::Cancelled { .. }) => return Err(error),
             Err(error) => log::warn!("a problem is not tuned: {error}"),
         }
         self.inner.tuning.give_up(key);
-        (None, Kept::Yes)
+        Ok((None, Kept::Yes))
     }
 
     /// Whether a problem has several candidates, and a reference that does not take too long.

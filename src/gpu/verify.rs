@@ -11,6 +11,8 @@ use super::verdicts::Verdicts;
 use super::{CacheFolder, Gpu, GpuOptions};
 use crate::caps::{Caps, CoopRow, Verdict};
 use crate::gpu::View;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::progress::unreported;
 use crate::{Error, Result};
 use std::ops::Range;
 
@@ -63,7 +65,8 @@ impl Verification {
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn wait(mut self) -> (Caps, Option<Verdicts>) {
         if let Some(Launched { cases, read }) = self.launched.take() {
-            let read = read.wait(<[u8]>::to_vec);
+            // NOTE: a test that is not waited for would count as refused.
+            let read = unreported(|| read.wait(OP, <[u8]>::to_vec));
             self.judge(cases, read);
         }
         self.finish()

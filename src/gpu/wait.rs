@@ -15,7 +15,7 @@ impl Gpu {
     /// device whether it is lost: if this returns without an error, the device was there.
     ///
     /// # Errors
-    /// As [`flush`](Self::flush).
+    /// As [`flush`](Self::flush); [`Error::Cancelled`] in [`with_progress`](crate::with_progress).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(&self) -> Result<()> {
         self.check_outside_scope("wait", "submits and waits")?;
@@ -57,12 +57,16 @@ impl Gpu {
         polled.inspect_err(|error| self.inner.status.mark_lost_by(error))
     }
 
-    /// Waits for all submissions so far.
+    /// Waits for all submissions so far, and reports meanwhile.
     pub(super) fn wait_for_last(&self) -> Result<()> {
         let (_, last) = self.inner.recorder.lock().last_submission.clone();
         match last {
             LastSubmission::Never => Ok(()),
-            LastSubmission::At(index) => self.wait_for(&index),
+            LastSubmission::At(index) => {
+                #[cfg(not(target_arch = "wasm32"))]
+                self.wait_reported_for_all("wait")?;
+                self.wait_for(&index)
+            }
             LastSubmission::Unknown => poll(&self.inner.device, None),
         }
     }

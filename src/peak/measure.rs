@@ -6,6 +6,7 @@ use super::problem::{PeakNumber, PeakProblem};
 use crate::caps::{CoopRow, CoopScalar, Machine, MeasuredRates};
 use crate::gpu::Gpu;
 use crate::layout::Fill;
+use crate::progress::Steps;
 use crate::tensor::Tensor;
 use crate::{Error, Result, ops};
 use half::f16;
@@ -47,7 +48,8 @@ impl Gpu {
     /// # Errors
     /// [`Error::OutOfMemory`] if there is no room for the operands; [`Error::Input`] in the closures of
     /// [`capture`](Self::capture), [`record_into`](Self::record_into) and [`time`](Self::time), or if another thread submits
-    /// work in between; [`Error::Device`] if the device is lost.
+    /// work in between; [`Error::Cancelled`] in [`with_progress`](crate::with_progress), and then nothing is remembered;
+    /// [`Error::Device`] if the device is lost.
     pub fn measure_machine(&self) -> Result<Machine> {
         let rates = measure_rates(self)?;
         self.remember_rates(rates);
@@ -62,14 +64,27 @@ impl Gpu {
 pub fn measure_rates(gpu: &Gpu) -> Result<MeasuredRates> {
     let sums = gpu.empty::<i32>([INVOCATIONS as usize])?;
     let rate = |number| multiply_adds(gpu, &sums, number);
+    let steps = Steps::of(OP, 6);
+    steps.at(0, "f32")?;
     let f32_flops = rate(PeakNumber::F32)?;
+    steps.at(1, "f16")?;
+    let f16_flops = gpu.caps().f16.then(|| rate(PeakNumber::F16)).transpose()?;
+    steps.at(2, "i8")?;
+    let i8_flops = rate(PeakNumber::I8)?;
+    steps.at(3, "cooperative matrices")?;
+    let matrix_flops = matrices(gpu)?;
+    steps.at(4, "memory")?;
+    let memory_bandwidth = copied(gpu)?;
+    steps.at(5, "launches")?;
+    let launch_seconds = launch(gpu, &sums, f32_flops)?;
+    steps.end()?;
     Ok(MeasuredRates {
         f32_flops: Some(f32_flops),
-        f16_flops: gpu.caps().f16.then(|| rate(PeakNumber::F16)).transpose()?,
-        i8_flops: Some(rate(PeakNumber::I8)?),
-        matrix_flops: matrices(gpu)?,
-        memory_bandwidth: Some(copied(gpu)?),
-        launch_seconds: Some(launch(gpu, &sums, f32_flops)?),
+        f16_flops,
+        i8_flops: Some(i8_flops),
+        matrix_flops,
+        memory_bandwidth: Some(memory_bandwidth),
+        launch_seconds: Some(launch_seconds),
     })
 }
 

@@ -15,7 +15,7 @@ impl<T: Element> Tensor<T> {
     /// # Errors
     /// [`Error::Device`] if the device is lost, or a launch that these elements depend on has failed;
     /// [`Error::OutOfMemory`] if there is no memory for the staging buffer or, for a view with gaps, for a contiguous
-    /// copy.
+    /// copy; [`Error::Cancelled`] in [`with_progress`](crate::with_progress).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn to_vec(&self) -> Result<Vec<T>> {
         if self.is_empty() {
@@ -23,7 +23,7 @@ impl<T: Element> Tensor<T> {
         }
         call("to_vec", || {
             let whole = self.readable()?;
-            self.gpu().start_read_blocking(&whole.storage, whole.bytes())?.wait(elements)?
+            self.gpu().start_read_blocking(&whole.storage, whole.bytes())?.wait("to_vec", elements)?
         })
     }
 
@@ -83,7 +83,7 @@ impl<T: Element> Tensor<T> {
         call(op, || {
             let whole = self.readable()?;
             let pending = self.gpu().start_read_blocking(&whole.storage, whole.bytes())?;
-            pending.wait(|bytes| bytemuck::cast_slice_mut(out).copy_from_slice(bytes))
+            pending.wait(op, |bytes| bytemuck::cast_slice_mut(out).copy_from_slice(bytes))
         })
     }
 

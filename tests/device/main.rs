@@ -19,6 +19,7 @@ mod opening;
 mod operations;
 mod ordering;
 mod pipelines;
+mod progress;
 mod proof;
 mod recording;
 mod replay;

@@ -19,6 +19,7 @@ mod picture;
 /// The rooms from below; the rooms of one line import nothing from each other.
 const ROOMS: &[&[&str]] = &[
     &["error"],
+    &["progress"],
     &["files"],
     &["layout"],
     &["caps"],

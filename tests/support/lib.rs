@@ -14,6 +14,7 @@ pub mod pairs;
 pub mod plans;
 pub mod process;
 pub mod product;
+pub mod progress;
 pub mod rounding;
 pub mod safetensors;
 pub mod sketches;
