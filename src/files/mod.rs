@@ -1,4 +1,6 @@
-//! Atomic writes of files, and files that only this user may access.
+//! Atomic writes of files, files that only this user may access, and files that report their progress.
 
 pub(crate) mod private;
 pub(crate) mod replace;
+#[cfg(any(feature = "npy", feature = "safetensors"))]
+pub(crate) mod reported;

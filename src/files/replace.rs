@@ -67,13 +67,27 @@ fn exchange(
 ) -> io::Result<()> {
     let name = folder.or(path.parent()).unwrap_or(Path::new("")).join(name());
     let file = draft.open(&name)?; // fails if the name exists, even as a link
-    let replaced =
-        prepare(&file).and_then(|()| filled(file, write)?.sync_all()).and_then(|()| fs::rename(&name, path));
-    if replaced.is_err() {
-        // A part of the draft may have been written. If removing it fails too, the first error is the one to report.
-        let _ = fs::remove_file(&name);
+    let mut draft = Draft { path: &name, is_renamed: false };
+    prepare(&file)?;
+    filled(file, write)?.sync_all()?;
+    fs::rename(&name, path)?;
+    draft.is_renamed = true;
+    Ok(())
+}
+
+/// A draft. Its drop removes what was written of it, after a panic of a callback too.
+struct Draft<'a> {
+    path: &'a Path,
+    is_renamed: bool,
+}
+
+impl Drop for Draft<'_> {
+    fn drop(&mut self) {
+        if !self.is_renamed {
+            // If this fails too, the first error is the one to report.
+            let _ = fs::remove_file(self.path);
+        }
     }
-    replaced
 }
 
 /// Whether a file name is that of a draft. Only a process that was killed leaves one behind.

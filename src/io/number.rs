@@ -1,8 +1,13 @@
 //! Numbers of files, and their conversion to the element types of tensors.
 
+use crate::Result;
 use crate::layout::Element;
+use crate::progress::Steps;
 use half::f16;
 use std::fmt;
+
+/// Numbers between two reports.
+const CHUNK: usize = 1 << 22;
 
 /// A number of a file, exactly.
 #[derive(Clone, Copy, Debug)]
@@ -52,37 +57,69 @@ fn shortened(value: i128) -> f64 {
     if value < 0 { -kept } else { kept }
 }
 
-/// Converts the numbers that `each` hands out.
+/// Converts the numbers that `each` hands out, for the function `call`. The inner error is the reason, which names the first
+/// number that `T` does not hold.
 ///
 /// # Errors
-/// The reason, which names the first number that `T` does not hold.
+/// [`Error::Cancelled`](crate::Error::Cancelled).
 pub(super) fn converted<T: Element>(
+    call: &'static str,
     len: usize,
     each: impl FnOnce(&mut dyn FnMut(Number)),
-) -> Result<Vec<T>, String> {
-    let mut elements: Vec<T> = room(len)?;
+) -> Result<Result<Vec<T>, String>> {
+    let mut elements: Vec<T> = match room(len) {
+        Ok(elements) => elements,
+        Err(why) => return Ok(Err(why)),
+    };
     let mut wrong = None;
-    each(&mut |number| match number.to() {
+    take_reported((call, len), each, |number| match number.to() {
         Some(element) => elements.push(element),
         None => _ = wrong.get_or_insert((elements.len(), number)),
-    });
-    match wrong {
+    })?;
+    Ok(match wrong {
         None => Ok(elements),
         Some((at, number)) => {
             Err(format!("the element at {at} is {number}, which {} does not hold", T::DTYPE))
         }
-    }
+    })
 }
 
-/// The numbers that `each` hands out as f64.
+/// The numbers that `each` hands out as f64, for the function `call`. The inner error is the reason, if memory runs out.
 ///
 /// # Errors
-/// The reason, if memory runs out.
-#[cfg(feature = "npy")]
-pub(super) fn as_f64(len: usize, each: impl FnOnce(&mut dyn FnMut(Number))) -> Result<Vec<f64>, String> {
-    let mut values = room(len)?;
-    each(&mut |number| values.push(number.to_f64()));
-    Ok(values)
+/// [`Error::Cancelled`](crate::Error::Cancelled).
+pub(super) fn as_f64(
+    call: &'static str,
+    len: usize,
+    each: impl FnOnce(&mut dyn FnMut(Number)),
+) -> Result<Result<Vec<f64>, String>> {
+    let mut values = match room(len) {
+        Ok(values) => values,
+        Err(why) => return Ok(Err(why)),
+    };
+    take_reported((call, len), each, |number| values.push(number.to_f64()))?;
+    Ok(Ok(values))
+}
+
+/// Passes the numbers that `each` hands out to `take`, and reports how many. After a cancellation the rest is left out.
+fn take_reported(
+    (call, len): (&'static str, usize),
+    each: impl FnOnce(&mut dyn FnMut(Number)),
+    mut take: impl FnMut(Number),
+) -> Result<()> {
+    let steps = Steps::aside(call, len);
+    let (mut at, mut reported) = (0, Ok(()));
+    each(&mut |number| {
+        if at % CHUNK == 0 && reported.is_ok() {
+            reported = steps.at(at, "converting elements");
+        }
+        if reported.is_ok() {
+            take(number);
+        }
+        at += 1;
+    });
+    reported?;
+    steps.end()
 }
 
 /// An empty vector with this capacity. NOTE: a sparse file may be larger than the memory of this machine.

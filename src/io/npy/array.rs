@@ -3,6 +3,7 @@
 use super::elements::{MemoryOrder, NpyData};
 use super::parse::{self, Opened};
 use crate::error::Named;
+use crate::files::reported::ReportedFile;
 use crate::io::number::{as_f64, converted, room};
 use crate::layout::{DType, Element};
 use crate::tensor::Tensor;
@@ -25,7 +26,8 @@ impl Npy {
     ///
     /// # Errors
     /// [`Error::Input`] if the file cannot be read, is not a `.npy` file, has elements of another type or more than
-    /// [`MAX_RANK`](crate::layout::MAX_RANK) axes, or has fewer or more bytes than its shape needs.
+    /// [`MAX_RANK`](crate::layout::MAX_RANK) axes, or has fewer or more bytes than its shape needs; [`Error::Cancelled`] in
+    /// [`with_progress`](crate::with_progress).
     ///
     /// # Example
     /// ```
@@ -42,9 +44,17 @@ impl Npy {
     /// # }
     /// ```
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        let contents = Opened::at(path).and_then(parse::read);
-        contents.map(Self::new).map_err(|why| Error::input(path.display().to_string(), why))
+        Self::read_for("Npy::read", path.as_ref())
+    }
+
+    /// Reads the file at `path` for the function `call`.
+    fn read_for(call: &'static str, path: &Path) -> Result<Self> {
+        let mut file = ReportedFile::open(call, path)?;
+        let length = file.length;
+        let contents = Opened::new(&mut file, length).and_then(parse::read);
+        let contents = contents.map_err(|why| file.error(why))?;
+        file.end()?;
+        Ok(Self::new(contents))
     }
 
     /// Reads a `.npy` file from memory, for example in a browser. Otherwise like [`read`](Self::read).
@@ -100,7 +110,7 @@ impl Npy {
     /// ```
     pub fn values(&self) -> Result<Vec<f64>> {
         let op = "Npy::values";
-        let stored = as_f64(self.len(), |take| self.data.each(take));
+        let stored = as_f64(op, self.len(), |take| self.data.each(take))?;
         let stored = stored.map_err(|why| Error::input(op, why))?;
         self.in_c_order(stored).map_err(|why| Error::input(op, why))
     }
@@ -173,7 +183,7 @@ impl Npy {
     /// ```
     pub fn tensor_as<T: Element>(&self, gpu: &Gpu) -> Result<Tensor<T>> {
         let op = "Npy::tensor_as";
-        let elements = converted::<T>(self.len(), |take| self.data.each(take));
+        let elements = converted::<T>(op, self.len(), |take| self.data.each(take))?;
         self.upload(gpu, &elements.map_err(|why| Error::input(op, why))?).named(op)
     }
 
@@ -211,12 +221,12 @@ impl Npy {
 /// As for [`Npy::read`](Npy::read).
 pub fn read_npy_f64(path: impl AsRef<Path>) -> Result<(Vec<usize>, Vec<f64>)> {
     let path = path.as_ref();
-    let wrong = |why| Error::input(path.display().to_string(), why);
-    match Npy::read(path)? {
+    let (op, wrong) = ("read_npy_f64", |why| Error::input(path.display().to_string(), why));
+    match Npy::read_for(op, path)? {
         // NOTE: such a file may take most of the memory, so its elements are not copied.
         Npy { shape, order: MemoryOrder::C, data: NpyData::F64(values) } => Ok((shape, values)),
         array => {
-            let values = as_f64(array.len(), |take| array.data.each(take));
+            let values = as_f64(op, array.len(), |take| array.data.each(take))?;
             let values = values.and_then(|stored| array.in_c_order(stored)).map_err(wrong)?;
             Ok((array.shape, values))
         }

@@ -8,9 +8,7 @@ use crate::io::number::room;
 use crate::layout::MAX_RANK;
 use bytemuck::Pod;
 use npyz::{DType as FileType, Endianness, NpyHeader, TypeChar, TypeStr};
-use std::fs::File;
 use std::io::{Read, Seek};
-use std::path::Path;
 
 /// The first bytes of a `.npy` file. Two bytes of version and the length of the header follow.
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -32,15 +30,6 @@ pub(super) struct Opened<R> {
     header: NpyHeader,
     /// Bytes of elements in the file.
     element_bytes: u64,
-}
-
-impl Opened<File> {
-    /// The file at `path`.
-    pub(super) fn at(path: &Path) -> Result<Self, String> {
-        let file = File::open(path).map_err(|e| format!("cannot be opened: {e}"))?;
-        let length = file.metadata().map_err(|e| format!("cannot be opened: {e}"))?.len();
-        Self::new(file, length)
-    }
 }
 
 impl<R: Read + Seek> Opened<R> {

@@ -2,6 +2,7 @@
 
 use crate::error::Named;
 use crate::files::replace::replace;
+use crate::files::reported::{write_error, write_reported};
 use crate::layout::{DType, Element, Layout};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -55,10 +56,10 @@ fn write<T: Element>(op: &'static str, path: &Path, shape: &[usize], elements: &
     let name = || path.display().to_string();
     let header = header(op, name, shape, elements)?;
     let written = replace(path, None, |file| {
-        file.write_all(&header)?;
-        file.write_all(bytemuck::cast_slice(elements))
+        let parts = [&header[..], bytemuck::cast_slice(elements)];
+        write_reported((op, &name()), parts.into_iter(), file)
     });
-    written.map_err(|e| Error::input(name(), format!("cannot be written: {e}")))
+    written.map_err(|e| write_error(name(), e))
 }
 
 /// The bytes of a `.npy` file with these elements in C order.

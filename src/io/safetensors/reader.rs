@@ -1,13 +1,16 @@
 //! Tensors from `.safetensors` files.
 
 use crate::error::Named;
+use crate::files::reported::ReportedFile;
 use crate::io::fp8::Fp8;
-use crate::io::number::{Number, converted};
+use crate::io::number::{Number, as_f64, converted};
 use crate::layout::{DType, Element};
 use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 use ::safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorInfo};
 use half::{bf16, f16};
+use std::fmt::Display;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,14 +44,18 @@ impl Safetensors {
     /// Reads the file at `path`.
     ///
     /// # Errors
-    /// [`Error::Input`] if the file cannot be read or is not a complete `.safetensors` file.
+    /// [`Error::Input`] if the file cannot be read or is not a complete `.safetensors` file; [`Error::Cancelled`] in
+    /// [`with_progress`](crate::with_progress).
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let name = path.display().to_string();
-        match std::fs::read(path) {
-            Ok(bytes) => Self::named(name, bytes),
-            Err(e) => Err(Error::input(name, format!("cannot be opened: {e}"))),
-        }
+        let mut file = ReportedFile::open("Safetensors::read", path)?;
+        let mut bytes = Vec::new();
+        let length = usize::try_from(file.length).unwrap_or(usize::MAX);
+        let unread = |e: &dyn Display| format!("cannot be opened: {e}");
+        bytes.try_reserve_exact(length).map_err(|e| file.error(unread(&e)))?;
+        file.read_to_end(&mut bytes).map_err(|e| file.error(unread(&e)))?;
+        file.end()?;
+        Self::named(path.display().to_string(), bytes)
     }
 
     /// Reads a `.safetensors` file from memory, for example in a browser. Otherwise like [`read`](Self::read).
@@ -169,7 +176,8 @@ impl Safetensors {
         let info = self.info(name)?;
         let len = info.shape.iter().product();
         let mut is_known = true;
-        let elements = converted::<T>(len, |take| is_known = self.each(info, take).is_some());
+        let each = |take: &mut dyn FnMut(Number)| is_known = self.each(info, take).is_some();
+        let elements = converted::<T>("Safetensors::tensor_as", len, each)?;
         if !is_known {
             return Err(self.unread(name, info));
         }
@@ -184,11 +192,14 @@ impl Safetensors {
     /// [`Error::Input`] if there is no tensor of this name, or if its element type is not supported.
     pub fn values(&self, name: &str) -> Result<Vec<f64>> {
         let info = self.info(name)?;
-        let mut values = Vec::with_capacity(info.shape.iter().product());
-        match self.each(info, &mut |number| values.push(number.to_f64())) {
-            Some(()) => Ok(values),
-            None => Err(self.unread(name, info)),
+        let len = info.shape.iter().product();
+        let mut is_known = true;
+        let each = |take: &mut dyn FnMut(Number)| is_known = self.each(info, take).is_some();
+        let values = as_f64("Safetensors::values", len, each)?;
+        if !is_known {
+            return Err(self.unread(name, info));
         }
+        values.map_err(|why| Error::input(&self.name, format!("`{name}`: {why}")))
     }
 
     /// The error for an element type whose numbers are not read.

@@ -5,7 +5,9 @@ use crate::error::Named;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::error::call;
 use crate::files::replace::replace;
+use crate::files::reported::{write_error, write_reported};
 use crate::layout::{DType, Element};
+use crate::progress::unreported;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 use ::safetensors::tensor::Dtype;
@@ -139,10 +141,10 @@ impl SafetensorsWriter {
     /// disk. (A device or a pipe is written to directly.)
     ///
     /// # Errors
-    /// [`Error::Input`] if the file cannot be written, or if it would replace a read-only file. An existing file then
-    /// stays as it was, and nothing is left of the new one.
+    /// [`Error::Input`] if the file cannot be written, or if it would replace a read-only file; [`Error::Cancelled`] in
+    /// [`with_progress`](crate::with_progress). An existing file then stays as it was, and nothing is left of the new one.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.write_draft_in(path.as_ref(), None)
+        self.write_draft_in(path.as_ref(), None, || Ok(()))
     }
 
     /// The bytes of the file, for example in a browser, which has no disk.
@@ -151,28 +153,39 @@ impl SafetensorsWriter {
     /// [`Error::Input`] if names and metadata are longer than the header of a file may be.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        let written = self.write_to(&mut bytes);
+        let written = unreported(|| self.write_to("the file", &mut bytes));
         let wrong =
             |e| Error::input("SafetensorsWriter::to_bytes", format!("the file cannot be written: {e}"));
         written.map_err(wrong)?;
         Ok(bytes)
     }
 
-    /// Like [`write`](Self::write), but writes the draft in a folder that a later run clears if this process is killed.
-    pub(crate) fn write_draft_in(&self, path: &Path, folder: Option<&Path>) -> Result<()> {
-        let written = replace(path, folder, |file| self.write_to(file));
-        written.map_err(|e| Error::input(path.display().to_string(), format!("cannot be written: {e}")))
+    /// Like [`write`](Self::write), but writes the draft in a folder that a later run clears if this process is killed. If
+    /// `end`, which is called before the draft replaces the file, fails, the file stays as it was.
+    pub(crate) fn write_draft_in(
+        &self,
+        path: &Path,
+        folder: Option<&Path>,
+        end: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let name = path.display().to_string();
+        let written = replace(path, folder, |file| {
+            self.write_to(&name, file)?;
+            end().map_err(io::Error::other)
+        });
+        written.map_err(|e| write_error(name, e))
     }
 
-    fn write_to(&self, file: &mut dyn io::Write) -> io::Result<()> {
+    fn write_to(&self, name: &str, file: &mut dyn io::Write) -> io::Result<()> {
         let (header, order) = self.header();
         if header.len() > MAX_HEADER {
             let why = format!("its header of {} bytes is longer than {MAX_HEADER}", header.len());
             return Err(io::Error::other(why));
         }
-        file.write_all(&(header.len() as u64).to_le_bytes())?;
-        file.write_all(header.as_bytes())?;
-        order.iter().try_for_each(|entry| file.write_all(&entry.bytes[entry.range.clone()]))
+        let length = (header.len() as u64).to_le_bytes();
+        let elements = order.iter().map(|entry| &entry.bytes[entry.range.clone()]);
+        let parts = [&length[..], header.as_bytes()].into_iter().chain(elements);
+        write_reported(("SafetensorsWriter::write", name), parts, file)
     }
 
     /// The header, and the tensors in the order of their elements. Wide types come first, so that all elements are

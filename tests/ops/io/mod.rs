@@ -3,5 +3,6 @@
 mod npy;
 mod npy_others;
 mod npy_write;
+mod progress;
 mod safetensors;
 mod safetensors_others;
