@@ -14,15 +14,14 @@ use faer::Mat;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use std::fmt;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 use support::{reported, significant};
 use tilewise::io::Safetensors;
-use tilewise::sketch::{
-    Budget, Choice, Compress, Compressed, CompressedLayer, Progress, ProgressStep, Selection, WeightOrder,
-};
-use tilewise::{Error, Gpu, Result};
+use tilewise::sketch::{Budget, Choice, Compress, Compressed, CompressedLayer, Selection, WeightOrder};
+use tilewise::{Error, Gpu, Progress, Result, with_progress};
 
 /// Largest relative difference between measured and reported errors, which come from f32 products.
 const MAX_DIFFERENCE: f64 = 1e-3;
@@ -72,21 +71,14 @@ fn run(args: &Args) -> Result<Report> {
     let (input, output) = (args.input.clone(), args.output.clone().unwrap_or_else(temporary));
     let gpu = Gpu::open()?;
     let start = Instant::now();
-    // Shown only on a terminal.
-    let bar = ProgressBar::no_length().with_style(style()?);
-    let mut compress = Compress::new(&input).budget(budget).progress(|progress| {
-        advance(&bar, progress);
-        Ok(())
-    });
+    let mut compress = Compress::new(&input).budget(budget);
     for pattern in &args.select {
         compress = compress.select(Selection::pattern(pattern));
     }
     for pattern in &args.in_out {
         compress = compress.in_out(pattern);
     }
-    let compressed = compress.run(&gpu, &output);
-    bar.finish_and_clear();
-    let compressed = compressed?;
+    let compressed = with_bar(|| compress.run(&gpu, &output))??;
     let seconds = start.elapsed().as_secs_f64();
     let (dense, sketched) = (Safetensors::read(&input)?, Safetensors::read(&output)?);
     let sketches = compressed.layers.iter().filter(|layer| layer.choice == Choice::Sketched);
@@ -94,21 +86,21 @@ fn run(args: &Args) -> Result<Report> {
     Ok(Report { input, output, device: gpu.caps().adapter.clone(), compressed, measured, seconds })
 }
 
-fn style() -> Result<ProgressStyle> {
-    ProgressStyle::with_template("{bar:32} {pos}/{len} {elapsed_precise} {msg}")
-        .map_err(|e| Error::Input { what: "the progress bar".into(), why: e.to_string() })
-}
-
-/// Each layer counts twice: once when it is factored, and once when it is stored.
-fn advance(bar: &ProgressBar, progress: Progress) {
-    bar.set_length(2 * progress.layers as u64);
-    let done = match progress.step {
-        ProgressStep::Factoring => progress.number - 1,
-        ProgressStep::Factored | ProgressStep::Reused => progress.number,
-        _ => progress.layers + progress.number,
+/// Runs `work` with a progress bar, which is shown only on a terminal.
+fn with_bar<R>(work: impl FnOnce() -> R) -> Result<R> {
+    let style = ProgressStyle::with_template("{bar:32} {percent:>3}% {elapsed_precise} {msg}");
+    let style = style.map_err(|e| Error::Input { what: "the progress bar".into(), why: e.to_string() })?;
+    let bar = ProgressBar::no_length().with_style(style);
+    let shown = bar.clone();
+    let show = move |progress: Progress<'_>| {
+        shown.set_length(progress.total);
+        shown.set_position(progress.done);
+        shown.set_message(progress.what.to_owned());
+        ControlFlow::Continue(())
     };
-    bar.set_position(done as u64);
-    bar.set_message(format!("{} {:?}", progress.layer, progress.step).to_lowercase());
+    let result = with_progress(show, work);
+    bar.finish_and_clear();
+    Ok(result)
 }
 
 /// The relative error of a layer, multiplied out in f64.

@@ -14,6 +14,7 @@
 use clap::{Parser, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use support::dtype::Type;
 use support::ended;
@@ -25,7 +26,7 @@ use tilewise::planning::attention::{
 use tilewise::planning::gemm::{GemmProblem, GemmTypes};
 use tilewise::planning::sketch::DenseProblem;
 use tilewise::sketch::{Direction, Sketch, SketchKind};
-use tilewise::{DType, Error, Gpu, GpuOptions, Layout, Result};
+use tilewise::{DType, Error, Gpu, GpuOptions, Layout, Progress, Result, with_progress};
 
 /// Heads of an attention.
 const HEADS: usize = 8;
@@ -106,8 +107,12 @@ fn run(args: &Args) -> Result<bool> {
     // Shown only on a terminal.
     let bar = ProgressBar::new(tasks.len() as u64).with_style(style()?);
     for task in &tasks {
-        bar.set_message(task.to_string());
-        let tuned = task.tune(&gpu)?;
+        let (shown, name) = (bar.clone(), task.to_string());
+        let show = move |progress: Progress<'_>| {
+            shown.set_message(format!("{name}: {}", progress.what));
+            ControlFlow::Continue(())
+        };
+        let tuned = with_progress(show, || task.tune(&gpu))?;
         are_right &= tuned.tried.iter().all(|tried| tried.verdict != TriedVerdict::Wrong);
         bar.suspend(|| println!("{}", Outcome(&tuned)));
         bar.inc(1);

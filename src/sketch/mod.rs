@@ -22,9 +22,7 @@ pub(crate) mod sparse;
 
 pub use apply::{ExplicitSketch, SeededSketch};
 #[cfg(all(feature = "factorisations", feature = "safetensors", not(target_arch = "wasm32")))]
-pub use compress::{
-    Compress, Compressed, CompressedLayer, Progress, ProgressStep, Selection, WeightOrder, expand,
-};
+pub use compress::{Compress, Compressed, CompressedLayer, Selection, WeightOrder, expand};
 #[cfg(all(feature = "factorisations", not(target_arch = "wasm32")))]
 pub use factor::{
     Cqrrpt, LeastSquares, Lstsq, PivotedQr, RangeFinder, Rsvd, Svd, Timings, TraceEstimate, cqrrpt, lstsq,

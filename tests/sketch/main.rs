@@ -6,4 +6,5 @@ mod factor;
 mod layer;
 mod operators;
 mod oracles;
+mod progress;
 mod spectrum;

@@ -1,11 +1,12 @@
 //! The options of a compression.
 
 use super::cache::FactorCache;
-use super::report::{Compressed, Progress};
+use super::report::Compressed;
 use super::run::{OP, Run};
 use super::selection::{Selection, selected_layers};
 use crate::error::Named;
 use crate::io::Safetensors;
+use crate::progress::Steps;
 use crate::sketch::rank::Budget;
 use crate::{Error, Gpu, Result};
 use std::fs;
@@ -58,7 +59,6 @@ use std::path::{Path, PathBuf};
 /// let report = Compress::new(&model)
 ///     .select(Selection::pattern("up.*"))
 ///     .budget(Budget::Params(0.5))
-///     .progress(|progress| Ok(println!("{} of {}: {:?}", progress.number, progress.layers, progress.step)))
 ///     .run(&gpu, &smaller)?;
 /// println!("{report}");
 /// assert_eq!((report.layers[0].rank, report.params), (9, 2_880));
@@ -68,24 +68,18 @@ use std::path::{Path, PathBuf};
 /// # }
 /// ```
 #[must_use = "nothing is compressed before `run`"]
-pub struct Compress<'a> {
+#[derive(Clone, Debug)]
+pub struct Compress {
     input: PathBuf,
     selections: Vec<Selection>,
     in_out: Vec<String>,
     budget: Budget,
-    progress: Box<dyn FnMut(Progress<'_>) -> Result<()> + 'a>,
 }
 
-impl<'a> Compress<'a> {
+impl Compress {
     /// A compression of this file. By default it compresses all weights but embeddings to half of their parameters.
     pub fn new(input: impl Into<PathBuf>) -> Self {
-        Self {
-            input: input.into(),
-            selections: Vec::new(),
-            in_out: Vec::new(),
-            budget: Budget::Params(0.5),
-            progress: Box::new(|_| Ok(())),
-        }
+        Self { input: input.into(), selections: Vec::new(), in_out: Vec::new(), budget: Budget::Params(0.5) }
     }
 
     /// Selects tensors, in addition to those of earlier calls. Without a call, all matrices of f32, f16 or bf16 are
@@ -108,14 +102,12 @@ impl<'a> Compress<'a> {
         self
     }
 
-    /// Calls `progress` after each step. If it returns an error, the run stops with this error; cached decompositions
-    /// remain.
-    pub fn progress(mut self, progress: impl FnMut(Progress<'_>) -> Result<()> + 'a) -> Self {
-        self.progress = Box::new(progress);
-        self
-    }
-
     /// Compresses the file. Input and output are held in memory.
+    ///
+    /// A callback of [`with_progress`](crate::with_progress) first gets the progress of [`Safetensors::read`], then two parts
+    /// for each selected layer, because all layers are factored before the first one is stored, and one for the output file.
+    /// What comes next or has ended is `factoring NAME`, `factored NAME` (a later run will not repeat it), `reused NAME`,
+    /// `stored NAME`.
     ///
     /// # Errors
     /// [`Error::Input`] if the file cannot be read or is not a complete `.safetensors` file; if a selected name does
@@ -123,8 +115,8 @@ impl<'a> Compress<'a> {
     /// matches nothing, or a selection nothing but embeddings; if a selected weight has a NaN or infinite entry, with
     /// its index; if a parameter of a layer has the name of another tensor; if the budget is out of range or too small
     /// for rank 1; if the output is the input or cannot be written. [`Error::Limit`] or [`Error::OutOfMemory`] if a
-    /// buffer does not fit on the device. The error of [`progress`](Self::progress). In all cases an existing output
-    /// file stays as it was.
+    /// buffer does not fit on the device. [`Error::Cancelled`] in [`with_progress`](crate::with_progress); cached
+    /// decompositions remain. In all cases an existing output file stays as it was.
     /// # Precision
     /// Errors in the report are measured on the stored parameters, rounded to their type. In tests on trained weights
     /// they are within half a per cent of the least error of any layer of the rank, plus the error of rounding.
@@ -132,7 +124,7 @@ impl<'a> Compress<'a> {
         let output = output.as_ref();
         let wrong = |why: &str| Error::input(output.display().to_string(), why);
         let budget = self.budget.checked().named(OP)?;
-        let file = Safetensors::read(&self.input)?;
+        let file = Safetensors::read(&self.input).named_except_files(OP)?;
         if fs::canonicalize(output)
             .is_ok_and(|output| fs::canonicalize(&self.input).is_ok_and(|input| input == output))
         {
@@ -143,9 +135,9 @@ impl<'a> Compress<'a> {
         }
         let layers = selected_layers(&file, &self.input, &self.selections, &self.in_out)?;
         let cache = FactorCache::open(output)?;
-        let run =
-            Run { gpu, input: &self.input, file: &file, cache: &cache, budget, progress: self.progress };
-        let compressed = run.compress(&layers, output);
+        let steps = Steps::of(OP, 2 * layers.layers.len() + 1);
+        let run = Run { gpu, input: &self.input, file: &file, cache: &cache, budget, steps };
+        let compressed = run.compress(&layers, output).named_except_files(OP);
         match compressed {
             Ok(_) => cache.clear(),
             Err(_) => cache.remove_if_empty(),

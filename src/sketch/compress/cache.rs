@@ -74,23 +74,15 @@ impl FactorCache {
     }
 
     /// The cached factors of this weight, if the file is complete.
-    pub(super) fn load(&self, layer: &SelectedLayer, weight: u64) -> Option<Factors> {
-        let file = Safetensors::read(self.file(layer)).ok()?;
-        if file.metadata("method") != Some(&method()) || file.metadata("weight") != Some(&hex(weight)) {
-            return None;
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub(super) fn load(&self, layer: &SelectedLayer, weight: u64) -> Result<Option<Factors>> {
+        match Safetensors::read(self.file(layer)) {
+            Ok(file) => Ok(loaded(&file, weight)),
+            Err(error @ Error::Cancelled { .. }) => Err(error),
+            Err(_) => Ok(None),
         }
-        let parts = ["u", "s", "v", "residual"].map(|name| file.bytes(name));
-        let parts = parts.into_iter().collect::<Result<Vec<_>>>().ok()?;
-        if file.metadata("factors") != Some(&hex(checksum(&parts))) {
-            return None;
-        }
-        let values = |name| file.values(name).ok();
-        Some(Factors {
-            u: values("u")?,
-            s: values("s")?,
-            v: values("v")?,
-            residual: *values("residual")?.first()?,
-        })
     }
 
     /// Stores the factors of a weight.
@@ -141,6 +133,25 @@ impl FactorCache {
         let readable: String = layer.name.chars().map(plain).take(100).collect();
         self.path.join(format!("{PREFIX}{readable}-{}{SUFFIX}", hex(checksum(&[layer.name.as_bytes()]))))
     }
+}
+
+/// The factors in a file, if they are complete and of this weight.
+fn loaded(file: &Safetensors, weight: u64) -> Option<Factors> {
+    if file.metadata("method") != Some(&method()) || file.metadata("weight") != Some(&hex(weight)) {
+        return None;
+    }
+    let parts = ["u", "s", "v", "residual"].map(|name| file.bytes(name));
+    let parts = parts.into_iter().collect::<Result<Vec<_>>>().ok()?;
+    if file.metadata("factors") != Some(&hex(checksum(&parts))) {
+        return None;
+    }
+    let values = |name| file.values(name).ok();
+    Some(Factors {
+        u: values("u")?,
+        s: values("s")?,
+        v: values("v")?,
+        residual: *values("residual")?.first()?,
+    })
 }
 
 /// A checksum of a weight: its type, shape, order and elements.

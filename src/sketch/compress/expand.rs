@@ -7,6 +7,7 @@ use crate::error::Named;
 use crate::io::{Safetensors, SafetensorsWriter};
 use crate::layout::{DType, Real};
 use crate::ops::Activation;
+use crate::progress::Steps;
 use crate::sketch::layer::SkLinear;
 use crate::{Error, Gpu, Result};
 use serde_json::{Map, Value};
@@ -27,7 +28,8 @@ const FACTORS: [&str; 4] = ["S1s", "U1s", "S2s", "U2s"];
 /// # Errors
 /// [`Error::Input`] if the input cannot be read, is no complete `.safetensors` file, or was not written by `Compress`;
 /// if a factor is missing or has another type; if the output is the input or cannot be written. [`Error::Shape`] if the
-/// shapes of factors do not match. [`Error::OutOfMemory`] or [`Error::Limit`] if a layer does not fit on the device.
+/// shapes of factors do not match. [`Error::Cancelled`] in [`with_progress`](crate::with_progress); an existing output stays
+/// as it was. [`Error::OutOfMemory`] or [`Error::Limit`] if a layer does not fit on the device.
 /// # Precision
 /// Products sum in f32 and are rounded to the type of the factors.
 /// ```
@@ -53,7 +55,7 @@ pub fn expand(gpu: &Gpu, input: impl AsRef<Path>, output: impl AsRef<Path>) -> R
 }
 
 fn multiplied_out(gpu: &Gpu, input: &Path, output: &Path) -> Result<Vec<String>> {
-    let file = Safetensors::read(input)?;
+    let file = Safetensors::read(input)?; // reports for itself
     let layers = file.metadata(KEY).and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
     let Some(layers) = layers else {
         let why = format!("was not written by `Compress`: it has no list of layers in the metadata `{KEY}`");
@@ -64,9 +66,11 @@ fn multiplied_out(gpu: &Gpu, input: &Path, output: &Path) -> Result<Vec<String>>
         let why = "is the input file, which is not overwritten: choose another output";
         return Err(Error::input(output.display().to_string(), why));
     }
+    let steps = Steps::of("expand", layers.len() + 1);
     let mut writer = SafetensorsWriter::new();
     let mut factors = BTreeSet::new();
-    for (name, told) in &layers {
+    for (at, (name, told)) in layers.iter().enumerate() {
+        steps.at(at, format_args!("multiplying out {name}"))?;
         let prefix = prefix_of(name);
         let in_out = told["order"].as_str() == Some(WeightOrder::InOut.word());
         let order = if in_out { WeightOrder::InOut } else { WeightOrder::OutIn };
@@ -83,7 +87,8 @@ fn multiplied_out(gpu: &Gpu, input: &Path, output: &Path) -> Result<Vec<String>>
     for key in file.metadata_keys().into_iter().filter(|key| *key != KEY) {
         writer = writer.metadata(key, file.metadata(key).unwrap_or_default());
     }
-    writer.write(output)?;
+    steps.at(layers.len(), "writing the file")?;
+    writer.write_draft_in(output, None, || steps.end())?;
     Ok(layers.keys().cloned().collect())
 }
 

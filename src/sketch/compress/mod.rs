@@ -13,5 +13,5 @@ mod selection;
 pub use builder::Compress;
 pub use expand::expand;
 pub use order::WeightOrder;
-pub use report::{Compressed, CompressedLayer, Progress, ProgressStep};
+pub use report::{Compressed, CompressedLayer};
 pub use selection::Selection;

@@ -1,39 +1,10 @@
-//! The progress of a compression, and its report.
+//! The report of a compression.
 
 use super::order::WeightOrder;
 use crate::layout::DType;
 use crate::sketch::rank::budget::{Budget, percent};
 use crate::sketch::rank::recommend::Choice;
 use std::fmt;
-
-/// The progress of a compression. Each layer that can save parameters reports `Factoring` and `Factored`, or `Reused`.
-/// Each layer that is sketched in the end then reports `Stored`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Progress<'a> {
-    /// The weight's name.
-    pub layer: &'a str,
-    /// Number of the layer among the selected ones, from 1.
-    pub number: usize,
-    /// Number of selected layers.
-    pub layers: usize,
-    /// The step.
-    pub step: ProgressStep,
-}
-
-/// A step of the compression of one layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ProgressStep {
-    /// The decomposition begins, which takes most of the time.
-    Factoring,
-    /// The decomposition is done and cached on disk: a later run will not repeat it.
-    Factored,
-    /// The cached decomposition of an earlier run is used.
-    Reused,
-    /// The parameters are computed, and their error is measured.
-    Stored,
-}
 
 /// The report of a compression, from [`Compress::run`](super::Compress::run).
 #[derive(Clone, Debug, PartialEq)]

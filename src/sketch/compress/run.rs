@@ -4,11 +4,12 @@ use super::allocate;
 use super::cache::{FactorCache, fingerprint};
 use super::order::WeightOrder;
 use super::parameters::LayerParameters;
-use super::report::{Compressed, CompressedLayer, Progress, ProgressStep};
+use super::report::{Compressed, CompressedLayer};
 use super::selection::{Selected, SelectedLayer};
 use crate::error::Named;
 use crate::io::{Safetensors, SafetensorsWriter};
 use crate::layout::Element;
+use crate::progress::Steps;
 use crate::sketch::rank::budget::Budget;
 use crate::sketch::rank::recommend::{Choice, out_of_reach, too_small};
 use crate::sketch::rank::sizes::Sizes;
@@ -32,7 +33,8 @@ pub(super) struct Run<'a> {
     pub(super) file: &'a Safetensors,
     pub(super) cache: &'a FactorCache,
     pub(super) budget: Budget,
-    pub(super) progress: Box<dyn FnMut(Progress<'_>) -> Result<()> + 'a>,
+    /// Two for each layer, and one for the file.
+    pub(super) steps: Steps,
 }
 
 /// A layer and its spectrum.
@@ -44,7 +46,7 @@ struct FactoredLayer<'a> {
 }
 
 impl Run<'_> {
-    pub(super) fn compress(mut self, selected: &Selected, output: &Path) -> Result<Compressed> {
+    pub(super) fn compress(self, selected: &Selected, output: &Path) -> Result<Compressed> {
         let layers = &selected.layers;
         self.affordable(layers).named(OP)?;
         let (factored, reused) = self.factored(layers)?;
@@ -57,7 +59,8 @@ impl Run<'_> {
                     let (report, parameters) = self.sketch(factored, spectrum, *rank)?;
                     if let Some(parameters) = parameters {
                         writer = parameters.write(writer).named(OP)?;
-                        self.notify(layers, reports.len(), ProgressStep::Stored)?;
+                        let done = layers.len() + reports.len() + 1;
+                        self.steps.at(done, format_args!("stored {}", factored.layer.name))?;
                     }
                     report
                 }
@@ -65,7 +68,9 @@ impl Run<'_> {
             };
             reports.push(report);
         }
-        self.copy_rest(&reports, writer)?.write_draft_in(output, Some(self.cache.path()))?;
+        let writer = self.copy_rest(&reports, writer)?;
+        self.steps.at(2 * layers.len(), "writing the file")?;
+        writer.write_draft_in(output, Some(self.cache.path()), || self.steps.end())?;
         let bytes = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
         Ok(Compressed {
             budget: self.budget,
@@ -87,12 +92,8 @@ impl Run<'_> {
         allocate::room(&able, share, other.into_iter().map(Sizes::dense).sum()).map(drop)
     }
 
-    fn notify(&mut self, layers: &[SelectedLayer], at: usize, step: ProgressStep) -> Result<()> {
-        (self.progress)(Progress { layer: &layers[at].name, number: at + 1, layers: layers.len(), step })
-    }
-
     /// Decomposes all layers that can save parameters. Also returns how many decompositions came from the cache.
-    fn factored<'l>(&mut self, layers: &'l [SelectedLayer]) -> Result<(Vec<FactoredLayer<'l>>, usize)> {
+    fn factored<'l>(&self, layers: &'l [SelectedLayer]) -> Result<(Vec<FactoredLayer<'l>>, usize)> {
         let (mut all, mut reused) = (Vec::new(), 0);
         for (at, layer) in layers.iter().enumerate() {
             let fingerprint = fingerprint(self.file, layer)?;
@@ -100,17 +101,17 @@ impl Run<'_> {
                 all.push(FactoredLayer { layer, fingerprint, spectrum: Err(too_small(layer.sizes)) });
                 continue;
             }
-            let factors = match self.cache.load(layer, fingerprint) {
+            let factors = match self.cache.load(layer, fingerprint)? {
                 Some(factors) => {
                     reused += 1;
-                    self.notify(layers, at, ProgressStep::Reused)?;
+                    self.steps.at(at + 1, format_args!("reused {}", layer.name))?;
                     factors
                 }
                 None => {
-                    self.notify(layers, at, ProgressStep::Factoring)?;
+                    self.steps.at(at, format_args!("factoring {}", layer.name))?;
                     let svd = decompose(&self.weight(layer)?, 2 * layer.sizes.max_rank()).named(OP)?;
                     let factors = self.cache.store(layer, fingerprint, &svd)?;
-                    self.notify(layers, at, ProgressStep::Factored)?;
+                    self.steps.at(at + 1, format_args!("factored {}", layer.name))?;
                     factors
                 }
             };
@@ -148,7 +149,7 @@ impl Run<'_> {
         mut rank: usize,
     ) -> Result<(CompressedLayer, Option<LayerParameters<'l>>)> {
         let layer = factored.layer;
-        let factors = self.cache.load(layer, factored.fingerprint).ok_or_else(|| {
+        let factors = self.cache.load(layer, factored.fingerprint)?.ok_or_else(|| {
             Error::input(
                 self.cache.path().display().to_string(),
                 "was changed by another process during the run",

@@ -6,6 +6,7 @@ use super::input::{self, Input};
 use super::orthogonal::gram;
 use crate::error::call;
 use crate::layout::Element;
+use crate::progress::Steps;
 use crate::sketch::apply::ExplicitSketch;
 use crate::sketch::operator::{Sketch, SketchKind};
 use crate::tensor::Tensor;
@@ -140,7 +141,8 @@ impl<'a> Cqrrpt<'a> {
     /// # Errors
     /// [`Error::Shape`] if A is not a matrix with rows and columns, or if the operator does not have as many columns as
     /// A has rows; [`Error::Input`] if an entry is NaN or infinite, with its index, if gamma is below 1 or not finite,
-    /// or if the tolerance is not between 0 and 1; [`Error::Limit`] or [`Error::OutOfMemory`] if a buffer does not fit.
+    /// or if the tolerance is not between 0 and 1; [`Error::Limit`] or [`Error::OutOfMemory`] if a buffer does not fit;
+    /// [`Error::Cancelled`] in [`with_progress`](crate::with_progress).
     pub fn run(&self) -> Result<PivotedQr> {
         call("cqrrpt", || {
             let [m, n] = input::shape(OP, self.a)?;
@@ -152,35 +154,51 @@ impl<'a> Cqrrpt<'a> {
                 return Err(Error::input("cqrrpt: gamma", why));
             }
             input::tolerance("cqrrpt: the tolerance", self.tolerance)?;
+            let steps = Steps::of(OP, 5);
+            steps.at(0, "checking the matrix")?;
             let input = Input::new(OP, self.a)?;
+            steps.at(1, "the sketch")?;
             if let Some(operator) = &self.operator {
                 let sketch = match operator {
                     Operator::Random(operator) => operator.left(&input.a)?,
                     Operator::Explicit(operator) => operator.left(&input.a)?,
                 };
                 let sketch = host::download(&sketch)?;
-                return self.core(&input, sketch.as_ref()).map(|(qr, _)| qr);
+                let (qr, _) = self.core(&input, sketch.as_ref(), &steps)?;
+                steps.end()?;
+                return Ok(qr);
             }
             let mut rows = rows_of_sketch(self.gamma, n) + EXTRA_ROWS;
             loop {
                 let sketch = sketch_of(&input.a, rows, NONZEROS, self.seed)?;
-                let (qr, quality) = self.core(&input, sketch.as_ref())?;
+                let (qr, quality) = self.core(&input, sketch.as_ref(), &steps)?;
                 if rows >= m || quality == SketchQuality::Sufficient {
+                    steps.end()?;
                     return Ok(qr);
                 }
+                // The parts are counted once.
+                steps.at(1, "a larger sketch")?;
                 rows *= 2;
             }
         })
     }
 
     /// The factorisation from a sketch of A, and whether the sketch was good enough.
-    fn core(&self, input: &Input, sketch: MatRef<'_, f64>) -> Result<(PivotedQr, SketchQuality)> {
+    fn core(
+        &self,
+        input: &Input,
+        sketch: MatRef<'_, f64>,
+        steps: &Steps,
+    ) -> Result<(PivotedQr, SketchQuality)> {
         let a = &input.a;
         let (gpu, [m, n]) = (a.gpu(), input::shape(OP, a)?);
+        steps.at(2, "the triangle of the sketch")?;
         let (sketched, found) = pivoted(sketch, self.tolerance);
         let inverse = sketched.inverse(found);
         let found = inverse.ncols();
+        steps.at(3, "orthonormal columns")?;
         let factored = factor(a, &sketched, &inverse)?;
+        steps.at(4, "the rank")?;
         let Pivoted { pivots, units, .. } = sketched;
         let Some((q, triangle)) = factored else {
             let (q, r) = (gpu.empty([m, 0])?, gpu.empty([0, n])?);

@@ -6,6 +6,7 @@ use super::host;
 use super::input::{self, Input};
 use crate::error::call;
 use crate::layout::Element;
+use crate::progress::Steps;
 use crate::tensor::Tensor;
 use crate::{Error, Result, ops};
 use faer::Mat;
@@ -119,7 +120,8 @@ impl<'a> Lstsq<'a> {
     /// # Errors
     /// [`Error::Shape`] if A is not a matrix with rows and columns, or if b does not have as many rows; [`Error::Gpu`]
     /// if they are on different devices; [`Error::Input`] if an entry is NaN or infinite, with its index, or if a
-    /// tolerance is not between 0 and 1; [`Error::Limit`] or [`Error::OutOfMemory`] if a buffer does not fit.
+    /// tolerance is not between 0 and 1; [`Error::Limit`] or [`Error::OutOfMemory`] if a buffer does not fit;
+    /// [`Error::Cancelled`] in [`with_progress`](crate::with_progress).
     pub fn run(&self) -> Result<LeastSquares> {
         call("lstsq", || {
             let gpu = self.a.same_gpu(OP, self.b)?;
@@ -138,9 +140,13 @@ impl<'a> Lstsq<'a> {
                 let x = gpu.empty(shape)?;
                 return Ok(LeastSquares { x, residuals: Vec::new(), rank: 0, iterations: 0 });
             }
+            let steps = Steps::of(OP, self.iterations.saturating_add(2));
+            steps.at(0, "checking the operands")?;
             let (a, b) = (Input::new(OP, self.a)?, Input::named(OP, "the right-hand side", &b)?);
+            steps.at(1, "the sketch")?;
             let solver = Solver::new(self, &a.a, &b.a)?;
-            let (x, norms, iterations) = solver.solve(self)?;
+            let (x, norms, iterations) = solver.solve(self, &steps)?;
+            steps.end()?;
             let scale = b.scale / a.scale;
             let x = Mat::from_fn(n, x.ncols(), |i, j| x[(i, j)] * scale);
             let x = host::upload(gpu, x.as_ref())?.reshape(shape)?;
@@ -192,14 +198,16 @@ impl<'a> Solver<'a> {
     }
 
     /// The solution, the norms of its residuals, and the number of iterations.
-    fn solve(&self, options: &Lstsq<'_>) -> Result<(Mat<f64>, Vec<f64>, usize)> {
+    fn solve(&self, options: &Lstsq<'_>, steps: &Steps) -> Result<(Mat<f64>, Vec<f64>, usize)> {
         let enough: Vec<f64> = columns_norms(self.b)?.iter().map(|b| b * options.tolerance).collect();
         let mut x = &self.inverse * &self.start;
         let mut iterations = 0;
         for _ in 0..RESTARTS {
             let (residual, norms) = self.residual(&x)?;
             let remaining = options.iterations - iterations;
-            let (z, taken) = self.lsqr(residual, norms, &enough, options.tolerance, remaining)?;
+            let report =
+                |more| steps.at(2 + iterations + more, format_args!("iteration {}", 1 + iterations + more));
+            let (z, taken) = self.lsqr((residual, norms), &enough, options.tolerance, remaining, &report)?;
             x += &self.inverse * z;
             iterations += taken;
             if taken == 0 {
@@ -226,14 +234,15 @@ impl<'a> Solver<'a> {
     }
 
     /// Solves $\min \lVert A N z - r \rVert$ by LSQR, each column by itself. Returns z and the number of iterations.
-    /// `u` is r; it stays on the device and is not normalised.
+    /// `u` is r; it stays on the device and is not normalised. `beta` are the norms of its columns. `report` gets the number
+    /// of iterations before the next one.
     fn lsqr(
         &self,
-        mut u: Tensor<f32>,
-        mut beta: Vec<f64>,
+        (mut u, mut beta): (Tensor<f32>, Vec<f64>),
         enough: &[f64],
         tolerance: f64,
         max_iterations: usize,
+        report: &dyn Fn(usize) -> Result<()>,
     ) -> Result<(Mat<f64>, usize)> {
         let (rank, columns) = (self.inverse.ncols(), beta.len());
         let mut z = Mat::zeros(rank, columns);
@@ -252,6 +261,7 @@ impl<'a> Solver<'a> {
             if states.iter().zip(enough).all(done) {
                 return Ok((z, iteration));
             }
+            report(iteration)?;
             // The next u is A N v - alpha u / beta, where beta is the norm of u.
             let shares: Vec<f32> = states
                 .iter()

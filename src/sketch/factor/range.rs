@@ -4,6 +4,7 @@ use super::input::{self, Input};
 use super::search::Search;
 use super::timings::Timings;
 use crate::error::call;
+use crate::progress::Steps;
 use crate::sketch::operator::SketchKind;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -91,7 +92,7 @@ impl<'a> RangeFinder<'a> {
     /// # Errors
     /// [`Error::Shape`] if A is not a matrix with rows and columns, or if l is more than m or n; [`Error::Input`] if an
     /// entry is NaN or infinite, with its index; [`Error::Limit`] or [`Error::OutOfMemory`] if a buffer does not fit;
-    /// the errors of [`Sketch::new`](crate::sketch::Sketch::new).
+    /// the errors of [`Sketch::new`](crate::sketch::Sketch::new); [`Error::Cancelled`] in [`with_progress`](crate::with_progress).
     pub fn run(&self) -> Result<Tensor<f32>> {
         call("range", || {
             let [m, n] = input::shape(OP, self.a)?;
@@ -99,11 +100,17 @@ impl<'a> RangeFinder<'a> {
                 let rule = "the range must have no more columns than the matrix has rows and columns";
                 return Err(Error::shapes(OP, rule, self.a.shape(), &[self.columns]));
             }
+            let steps = Steps::of(OP, 2);
+            steps.at(0, "checking the matrix")?;
             let input = Input::new(OP, self.a)?;
             if self.columns == 0 {
+                steps.end()?;
                 return self.a.gpu().empty([m, 0]);
             }
-            self.search.block(OP, &input.a, &[], self.columns, &mut Timings::default())
+            steps.at(1, "the range")?;
+            let q = self.search.block(OP, &input.a, &[], self.columns, &mut Timings::default())?;
+            steps.end()?;
+            Ok(q)
         })
     }
 }

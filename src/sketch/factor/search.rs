@@ -5,6 +5,7 @@ use super::host;
 use super::orthogonal::orthogonalise;
 use super::timings::{Part, Timings};
 use crate::Result;
+use crate::progress::Steps;
 use crate::sketch::operator::{Sketch, SketchKind};
 use crate::tensor::Tensor;
 use faer::Mat;
@@ -25,7 +26,7 @@ impl Search {
     /// drawn with the seed itself.
     pub(super) fn block(
         &self,
-        op: &str,
+        op: &'static str,
         a: &Tensor<f32>,
         earlier: &[Tensor<f32>],
         columns: usize,
@@ -40,6 +41,8 @@ impl Search {
             // As many columns as the matrix has: its own columns span its range.
             return orthonormal(a, timings);
         }
+        let steps = Steps::of(op, self.power.saturating_add(2));
+        steps.at(0, "the first products")?;
         // Each block has its own seed. The odd multiplier keeps the seeds of blocks apart.
         let seed = self.seed.wrapping_add((earlier.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         // The Krylov space lies on the shorter side, where it is cheaper, and where it can contain everything. Without
@@ -53,11 +56,13 @@ impl Search {
         })?;
         let mut space = Krylov::new(&side, start, timings)?;
         for power in 1..=self.power {
+            steps.at(power, format_args!("power iteration {power} of {}", self.power))?;
             let next = if power < self.power { Next::Follows } else { Next::None };
             if space.grow(&side, rows.min(cols), next, timings)? == Growth::Complete {
                 break;
             }
         }
+        steps.at(self.power + 1, "orthonormal columns")?;
         let q = if wide {
             timings.measure(Part::Small, || host::upload(a.gpu(), space.leading(columns)?.as_ref()))?
         } else if space.triangle.ncols() == columns {
@@ -68,7 +73,9 @@ impl Search {
                 timings.measure(Part::Products, || matmul(a, &host::upload(a.gpu(), leading.as_ref())?))?;
             orthonormal(&panel, timings)?
         };
-        if earlier.is_empty() { Ok(q) } else { orthogonalise(op, q, earlier, seed, timings) }
+        let q = if earlier.is_empty() { q } else { orthogonalise(op, q, earlier, seed, timings)? };
+        steps.end()?;
+        Ok(q)
     }
 }
 

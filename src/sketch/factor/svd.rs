@@ -8,6 +8,7 @@ use super::input::{self, Input};
 use super::search::Search;
 use super::timings::{Part, Timings};
 use crate::error::call;
+use crate::progress::Steps;
 use crate::sketch::operator::SketchKind;
 use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result, ops};
@@ -216,21 +217,28 @@ impl<'a> Rsvd<'a> {
     /// that f32 resolves; if no rank is set and no rank meets the tolerance; or if blocks cannot be made orthogonal to
     /// each other in f32, of which no example is known. [`Error::Limit`] or
     /// [`Error::OutOfMemory`] if a buffer does not fit. The errors of [`Sketch::new`](crate::sketch::Sketch::new).
+    /// [`Error::Cancelled`] in [`with_progress`](crate::with_progress).
     pub fn run(&self) -> Result<Svd> {
         call("rsvd", || {
             let shape = input::shape(OP, self.a)?;
             let (max_rank, tolerance) = self.goal(shape)?;
             let mut timings = Timings::default();
+            let [wanted, block] = self.columns(shape, max_rank);
+            let blocks = wanted.div_ceil(block);
+            let steps = Steps::of(OP, blocks + 2);
+            steps.at(0, "checking the matrix")?;
             let input = timings.measure(Part::Checks, || Input::new(OP, self.a))?;
             let total = timings.measure(Part::Checks, || input.norm())?;
             let target =
                 tolerance.map_or(0.0, |tolerance| (tolerance.powi(2) - ROUNDING.powi(2)).sqrt() * total);
             if total == 0.0 || max_rank == 0 || tolerance.is_some_and(|tolerance| tolerance >= 1.0) {
                 let rank = if tolerance.is_some() { 0 } else { max_rank };
+                steps.end()?;
                 return zero_svd(self.a.gpu(), shape, rank, total * input.scale, timings);
             }
             let mut found = Blocks::new(input.a, total);
-            self.extend(&mut found, max_rank, target, &mut timings)?;
+            self.extend(&mut found, [wanted, block], target, &mut timings, &steps)?;
+            steps.at(1 + blocks, "singular values and vectors")?;
 
             let SmallSvd { u, s, v } = timings.measure(Part::Small, || found.svd())?;
             let tail =
@@ -249,6 +257,7 @@ impl<'a> Rsvd<'a> {
             let v = timings.measure(Part::Small, || host::upload(gpu, v.get(.., ..rank)))?;
             let u =
                 timings.measure(Part::Products, || found.combined(&u, rank, ORTHONORMAL * rank as f64))?;
+            steps.end()?;
             let scaled = |values: &[f64]| values.iter().map(|value| value * input.scale).collect();
             Ok(Svd {
                 u,
@@ -292,16 +301,30 @@ impl<'a> Rsvd<'a> {
         }
     }
 
-    /// Adds blocks until the target is met, the wanted number of columns is reached, or the rest is only rounding.
-    fn extend(&self, found: &mut Blocks, max_rank: usize, target: f64, timings: &mut Timings) -> Result<()> {
-        let full = found.rest.shape()[0].min(found.rest.shape()[1]);
+    /// The number of columns that the blocks have together at most, and that of one block.
+    fn columns(&self, shape: [usize; 2], max_rank: usize) -> [usize; 2] {
+        let full = shape[0].min(shape[1]);
         let wanted = if self.rank.is_some() { (max_rank + self.oversampling).min(full) } else { full };
         let block = match (self.block, self.tolerance) {
             (Some(block), _) => block,
             (None, Some(_)) => BLOCK,
             (None, None) => MAX_BLOCK,
         };
+        [wanted, block]
+    }
+
+    /// Adds blocks until the target is met, the wanted number of columns is reached, or the rest is only rounding.
+    fn extend(
+        &self,
+        found: &mut Blocks,
+        [wanted, block]: [usize; 2],
+        target: f64,
+        timings: &mut Timings,
+        steps: &Steps,
+    ) -> Result<()> {
+        let full = found.rest.shape()[0].min(found.rest.shape()[1]);
         while found.columns < wanted && (found.left > target || self.tolerance.is_none()) {
+            steps.at(1 + found.q.len(), format_args!("block {}", 1 + found.q.len()))?;
             let columns = block.min(wanted - found.columns);
             let q = self.search.block(OP, &found.rest, &found.q, columns, timings)?;
             let before = found.left;

@@ -3,6 +3,7 @@
 use super::device::largest;
 use super::input;
 use crate::error::call;
+use crate::progress::Steps;
 use crate::sketch::{Scaling, Sketch, SketchKind};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -27,7 +28,8 @@ pub struct TraceEstimate {
 /// # Errors
 /// [`Error::Shape`] if A is not a square matrix with rows; [`Error::Input`] if there are fewer than two samples,
 /// because they have no standard error, or if an entry (with its index) or a sample is NaN or infinite;
-/// [`Error::OutOfMemory`] or [`Error::Limit`] if `samples` columns do not fit.
+/// [`Error::OutOfMemory`] or [`Error::Limit`] if `samples` columns do not fit; [`Error::Cancelled`] in
+/// [`with_progress`](crate::with_progress).
 /// # Precision
 /// The estimate is unbiased. Its variance is $2 \sum_{i \ne j} (a_{ij}^2 + a_{ij} a_{ji}) / 2$ divided by the number of
 /// samples, which is 0 for a diagonal matrix. Products are in f32, which adds an error of at most
@@ -54,10 +56,16 @@ pub fn trace(a: &Tensor<f32>, samples: usize, seed: u64) -> Result<TraceEstimate
                 format!("must be at least 2 for a standard error; got {samples}"),
             ));
         }
+        let steps = Steps::of(OP, 3);
+        steps.at(0, "checking the matrix")?;
         largest(OP, "the matrix", &a.contiguous()?)?;
+        steps.at(1, "products")?;
         let signs = Sketch::new(SketchKind::Sign, [samples, rows], seed)?.scaled(Scaling::Unscaled);
-        let products = signs.right(&signs.left(a)?)?; // Z A Z^T; the samples are its diagonal
+        let left = signs.left(a)?;
+        steps.at(2, "samples")?;
+        let products = signs.right(&left)?; // Z A Z^T; the samples are its diagonal
         let diagonal = products.as_strided(&[samples], &[samples + 1], 0)?.to_vec()?;
+        steps.end()?;
         if let Some(at) = diagonal.iter().position(|x| !x.is_finite()) {
             let why = format!("sample {at} is {}: the entries are too large for f32 sums", diagonal[at]);
             return Err(Error::input("trace: the matrix", why));

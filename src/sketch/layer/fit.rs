@@ -9,6 +9,7 @@ use crate::error::{Named, call};
 use crate::gemm::Gemm;
 use crate::layout::{Element, Real};
 use crate::ops;
+use crate::progress::Steps;
 use crate::sketch::factor::device::largest;
 use crate::sketch::factor::host;
 use crate::sketch::factor::input::Input;
@@ -53,15 +54,21 @@ impl<T: Real> SkLinearBuilder<T> {
     /// [`Error::Shape`] if the weight is not a matrix with rows and columns, if terms or rank are 0, if the rank is
     /// more than inputs or outputs, or if the bias has another length; [`Error::Input`] if the weight has a NaN or
     /// infinite entry, with its index, or if the layer would not have fewer parameters than the weight;
-    /// [`Error::OutOfMemory`] or [`Error::Limit`] if a buffer does not fit.
+    /// [`Error::OutOfMemory`] or [`Error::Limit`] if a buffer does not fit; [`Error::Cancelled`] in [`with_progress`](crate::with_progress).
     pub fn panther(&self, weight: &Tensor<T>) -> Result<FittedLayer<T>> {
         call("SkLinear::panther", || {
+            let steps = Steps::of("SkLinear::panther", 3);
+            steps.at(0, "checking the weight")?;
             let weight = self.checked(weight)?;
+            steps.at(1, "products with signs")?;
             let [u1, u2] = self.signs_for(&weight)?;
             let (m, c) = (weight.t(), 1.0 / (self.rank as f64).sqrt());
             let s1 = product(&m, &u1.t(), c)?;
             let s2 = product(&u2.t(), &m, c)?;
-            FittedLayer::of(self.of_signs(s1.cast()?, s2.cast()?)?, &weight)
+            steps.at(2, "the error")?;
+            let fitted = FittedLayer::of(self.of_signs(s1.cast()?, s2.cast()?)?, &weight)?;
+            steps.end()?;
+            Ok(fitted)
         })
     }
 
@@ -75,7 +82,10 @@ impl<T: Real> SkLinearBuilder<T> {
     /// As for [`panther`](Self::panther).
     pub fn least_squares(&self, weight: &Tensor<T>) -> Result<FittedLayer<T>> {
         call("SkLinear::least_squares", || {
+            let steps = Steps::of("SkLinear::least_squares", 4);
+            steps.at(0, "checking the weight")?;
             let weight = self.checked(weight)?;
+            steps.at(1, "the first factor")?;
             let [u1, u2] = self.signs_for(&weight)?;
             let (m, unscaled) = (weight.t(), 2.0 * self.terms as f64 * (self.rank as f64).sqrt());
             // Gram matrices of signs have integer entries, so they are exact.
@@ -84,11 +94,15 @@ impl<T: Real> SkLinearBuilder<T> {
                 host::upload(weight.gpu(), host::pseudo_inverse(&host::download(&gram)?)?.as_ref())
             };
             let x1 = product(&product(&m, &u1.t(), 1.0)?, &inverse(&u1)?, 1.0)?;
+            steps.at(2, "the second factor")?;
             let left = ops::sub(&m, &product(&x1, &u1, 1.0)?)?;
             let x2 = product(&inverse(&u2.t())?, &product(&u2.t(), &left, 1.0)?, unscaled)?;
             let scale = weight.gpu().tensor(&[f32::from_f64(unscaled)], [])?;
             let x1 = ops::mul(&x1, &scale)?;
-            FittedLayer::of(self.of_signs(x1.cast()?, x2.cast()?)?, &weight)
+            steps.at(3, "the error")?;
+            let fitted = FittedLayer::of(self.of_signs(x1.cast()?, x2.cast()?)?, &weight)?;
+            steps.end()?;
+            Ok(fitted)
         })
     }
 
@@ -104,8 +118,15 @@ impl<T: Real> SkLinearBuilder<T> {
     /// `weight_rel_error` is at most 1.02 times the least of any matrix of rank 2TR, plus the error of rounding to `T`.
     pub fn fit(&self, weight: &Tensor<T>) -> Result<FittedLayer<T>> {
         call("SkLinear::fit", || {
+            let steps = Steps::of("SkLinear::fit", 3);
+            steps.at(0, "checking the weight")?;
             let weight = self.checked(weight)?;
-            FittedLayer::of(self.of_factors(&svd_factors(&weight, 2 * self.terms * self.rank)?)?, &weight)
+            steps.at(1, "singular vectors")?;
+            let layer = self.of_factors(&svd_factors(&weight, 2 * self.terms * self.rank)?)?;
+            steps.at(2, "the error")?;
+            let fitted = FittedLayer::of(layer, &weight)?;
+            steps.end()?;
+            Ok(fitted)
         })
     }
 
@@ -119,13 +140,17 @@ impl<T: Real> SkLinearBuilder<T> {
     /// As for [`panther`](Self::panther), also for `x`.
     pub fn fit_to(&self, weight: &Tensor<T>, x: &Tensor<T>) -> Result<FittedLayer<T>> {
         call("SkLinear::fit_to", || {
+            let steps = Steps::of("SkLinear::fit_to", 4);
+            steps.at(0, "checking the operands")?;
             let weight = self.checked(weight)?;
             let x = as_matrix(&checked_samples(x, weight.shape()[1])?)?;
             let y = product(&x, &weight.t(), 1.0)?;
-            let candidates = [
-                self.of_factors(&output_factors(&weight, &y, 2 * self.terms * self.rank)?)?,
-                self.of_factors(&svd_factors(&weight, 2 * self.terms * self.rank)?)?,
-            ];
+            steps.at(1, "singular vectors of the outputs")?;
+            let of_outputs = self.of_factors(&output_factors(&weight, &y, 2 * self.terms * self.rank)?)?;
+            steps.at(2, "singular vectors of the weight")?;
+            let of_weight = self.of_factors(&svd_factors(&weight, 2 * self.terms * self.rank)?)?;
+            steps.at(3, "errors")?;
+            let candidates = [of_outputs, of_weight];
             let mut best: Option<FittedLayer<T>> = None;
             for layer in candidates {
                 let off = ops::sub(&product(&x, &layer.to_weight()?.t(), 1.0)?, &y)?;
@@ -137,6 +162,7 @@ impl<T: Real> SkLinearBuilder<T> {
                     });
                 }
             }
+            steps.end()?;
             best.ok_or_else(|| Error::input(OP, "no layer was found"))
         })
     }

@@ -2,10 +2,11 @@
 
 use super::model::{Model, WEIGHTS, assert_true, falling, matrix};
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 use tilewise::io::{Safetensors, SafetensorsWriter};
-use tilewise::sketch::{Budget, Choice, Compress, CompressedLayer, ProgressStep, Selection, recommend_rank};
-use tilewise::{Element, Fill, Gpu, bf16, f16};
+use tilewise::sketch::{Budget, Choice, Compress, CompressedLayer, Selection, recommend_rank};
+use tilewise::{Element, Fill, Gpu, Progress, bf16, f16, with_progress};
 
 #[test]
 fn real_weights_share_a_budget_better_than_equally() {
@@ -18,15 +19,16 @@ fn real_weights_share_a_budget_better_than_equally() {
     let [kept, copies] =
         ["out.safetensors.partial", "other.safetensors.partial"].map(|name| folder.join(name));
     fs::create_dir(&copies).unwrap();
-    let copying = Compress::new(WEIGHTS).budget(Budget::Params(0.5)).progress(|told| {
-        if told.step == ProgressStep::Factored {
+    let copy = move |progress: Progress<'_>| {
+        if progress.what.starts_with("factored") {
             for entry in fs::read_dir(&kept).unwrap().map(|entry| entry.unwrap()) {
                 fs::copy(entry.path(), copies.join(entry.file_name())).unwrap();
             }
         }
-        Ok(())
-    });
-    let shared = copying.run(&gpu, &output).unwrap();
+        ControlFlow::Continue(())
+    };
+    let compress = Compress::new(WEIGHTS).budget(Budget::Params(0.5));
+    let shared = with_progress(copy, || compress.run(&gpu, &output)).unwrap();
     println!("{shared}");
     assert_true(&shared, Path::new(WEIGHTS), &output);
     assert!(shared.params <= shared.dense_params / 2, "{shared}");

@@ -3,60 +3,71 @@
 use super::model::{Model, WEIGHTS, assert_true};
 use std::fs;
 use std::path::Path;
+use support::progress::{Told, cancelled_at, recorded};
 use tilewise::io::Safetensors;
-use tilewise::sketch::{Budget, Progress, ProgressStep};
-use tilewise::{Error, bf16, f16};
+use tilewise::sketch::{Budget, Compressed};
+use tilewise::{Error, Gpu, Result, bf16, f16};
 
 #[test]
 fn a_run_that_was_stopped_anywhere_goes_on_to_the_same_bytes() {
     let Some(gpu) = support::gpu() else { return };
-    let stop = || Error::Input { what: "the test".into(), why: "enough".into() };
     let model = Model::new::<f16>(&gpu, "stopped");
-    let mut all = Vec::new();
-    let progress = |told: Progress<'_>| {
-        assert_eq!(told.layers, 2);
-        all.push((told.layer.to_owned(), told.number, told.step));
-        Ok(())
-    };
-    model.compress().progress(progress).run(&gpu, &model.output).unwrap();
+    let (report, all) = recorded(|| model.compress().run(&gpu, &model.output));
+    report.unwrap();
+    let all = steps(&all);
     let expected = [
-        (1, ProgressStep::Factoring),
-        (1, ProgressStep::Factored),
-        (2, ProgressStep::Factoring),
-        (2, ProgressStep::Factored),
+        (0, "factoring a.down.weight"),
+        (1, "factored a.down.weight"),
+        (1, "factoring a.up.weight"),
+        (2, "factored a.up.weight"),
+        (3, "stored a.down.weight"),
+        (4, "stored a.up.weight"),
+        (4, "writing the file"),
+        (5, "done"),
     ];
-    let expected = [&expected[..], &[(1, ProgressStep::Stored), (2, ProgressStep::Stored)]].concat();
-    assert_eq!(all.iter().map(|(_, number, step)| (*number, *step)).collect::<Vec<_>>(), expected);
+    assert_eq!(all.iter().map(|(done, what)| (*done, &what[..])).collect::<Vec<_>>(), expected);
     let whole = fs::read(&model.output).unwrap();
 
-    for (at, (_, _, step)) in all.iter().enumerate() {
+    for (at, step) in all.iter().enumerate() {
         fs::remove_file(&model.output).unwrap();
-        let mut steps = 0;
-        let stopped = model.compress().progress(|_| {
-            steps += 1;
-            if steps > at { Err(stop()) } else { Ok(()) }
-        });
-        let error = stopped.run(&gpu, &model.output).unwrap_err().to_string();
-        assert_eq!(error, "the test: enough");
+        let last = step.clone();
+        let stopped = stopped(&gpu, &model, move |told| (told.done, &told.what) == (last.0, &last.1));
+        let error = stopped.unwrap_err().to_string();
+        assert_eq!(error, "Compress::run: cancelled by the callback of `with_progress`");
         assert!(!model.output.exists(), "{step:?}");
-        let kept = all[..=at].iter().filter(|(_, _, step)| *step == ProgressStep::Factored).count();
+        let kept = all[..=at].iter().filter(|(_, what)| what.starts_with("factored")).count();
         if kept == 0 {
             assert_eq!(model.files(), ["in.safetensors"], "nothing is left of nothing");
         } else {
             assert_eq!(model.kept().len(), kept);
         }
-        let mut steps = Vec::new();
-        let again = model.compress().progress(|told| {
-            steps.push(told.step);
-            Ok(())
-        });
-        let report = again.run(&gpu, &model.output).unwrap();
-        assert_eq!(report.reused, kept);
-        assert_eq!(steps.iter().filter(|step| **step == ProgressStep::Reused).count(), kept);
-        assert_eq!(steps.iter().filter(|step| **step == ProgressStep::Factored).count(), 2 - kept);
+        let (report, again) = recorded(|| model.compress().run(&gpu, &model.output));
+        assert_eq!(report.unwrap().reused, kept);
+        let count =
+            |what: &str| steps(&again).into_iter().filter(|(_, found)| found.starts_with(what)).count();
+        assert_eq!([count("reused"), count("factored")], [kept, 2 - kept]);
         assert_eq!(fs::read(&model.output).unwrap(), whole, "stopped at {step:?}");
         assert_eq!(model.files(), ["in.safetensors", "out.safetensors"]);
     }
+}
+
+/// The steps of a compression among its reports, each once.
+fn steps(all: &[Told]) -> Vec<(u64, String)> {
+    let of_run = all.iter().filter(|told| told.call == "Compress::run");
+    let mut steps: Vec<_> = of_run.map(|told| (told.done, told.what.clone())).collect();
+    steps.dedup();
+    steps
+}
+
+/// Compresses until a report of this kind.
+fn stopped(gpu: &Gpu, model: &Model, is_it: impl Fn(&Told) -> bool + 'static) -> Result<Compressed> {
+    let is_it = move |told: &Told| told.call == "Compress::run" && is_it(told);
+    cancelled_at(|| model.compress().run(gpu, &model.output), is_it).0
+}
+
+/// The last report before the output is written.
+fn is_stored(told: &Told) -> bool {
+    told.what.starts_with("stored")
 }
 
 #[test]
@@ -65,10 +76,6 @@ fn factors_that_are_damaged_or_of_another_weight_are_made_again() {
     let model = Model::new::<f32>(&gpu, "damaged");
     model.compress().run(&gpu, &model.output).unwrap();
     let whole = fs::read(&model.output).unwrap();
-    let stop_at_end = |told: Progress<'_>| match told.step {
-        ProgressStep::Stored => Err(Error::Input { what: "the test".into(), why: "enough".into() }),
-        _ => Ok(()),
-    };
     type Damage = fn(&Path);
     let damages: [(&str, Damage); 5] = [
         ("cut short", |path| {
@@ -88,7 +95,7 @@ fn factors_that_are_damaged_or_of_another_weight_are_made_again() {
         }),
     ];
     for (name, damage) in damages {
-        model.compress().progress(stop_at_end).run(&gpu, &model.output).unwrap_err();
+        assert!(matches!(stopped(&gpu, &model, is_stored), Err(Error::Cancelled { .. })));
         assert_eq!(fs::read(&model.output).unwrap(), whole, "the old output is what it was");
         let kept = model.kept();
         assert_eq!(kept.len(), 2);
@@ -100,7 +107,7 @@ fn factors_that_are_damaged_or_of_another_weight_are_made_again() {
         assert_eq!(model.files(), ["in.safetensors", "out.safetensors"]);
     }
     // The same names, another weight: nothing of the old one is taken.
-    model.compress().progress(stop_at_end).run(&gpu, &model.output).unwrap_err();
+    stopped(&gpu, &model, is_stored).unwrap_err();
     let mut bytes = fs::read(&model.input).unwrap();
     let changed = Safetensors::read(&model.input).unwrap();
     let weight = changed.bytes("a.up.weight").unwrap();
@@ -119,13 +126,14 @@ fn an_output_that_fails_at_the_end_is_taken_up_again() {
     let Some(gpu) = support::gpu() else { return };
     let model = Model::new::<bf16>(&gpu, "end");
     // A folder takes the name while the layers are made.
-    let late = model.compress().progress(|told| {
-        if told.step == ProgressStep::Stored && told.number == 2 {
-            fs::create_dir(&model.output).unwrap();
+    let output = model.output.clone();
+    let late = stopped(&gpu, &model, move |told| {
+        if told.what == "stored a.up.weight" {
+            fs::create_dir(&output).unwrap();
         }
-        Ok(())
+        false
     });
-    let error = late.run(&gpu, &model.output).unwrap_err().to_string();
+    let error = late.unwrap_err().to_string();
     assert!(error.contains("out.safetensors: cannot be written") && error.contains("folder"), "{error}");
     assert_eq!(model.kept().len(), 2, "the layers, and no draft: {:?}", model.kept());
     fs::remove_dir(&model.output).unwrap();
@@ -133,13 +141,14 @@ fn an_output_that_fails_at_the_end_is_taken_up_again() {
     assert_eq!(model.files(), ["in.safetensors", "out.safetensors"]);
 
     // Another takes the folder of factors away, or has something else there.
-    let gone = model.compress().progress(|told| {
-        if told.step == ProgressStep::Factored && told.number == 2 {
-            fs::remove_dir_all(model.partial()).unwrap();
+    let partial = model.partial();
+    let gone = stopped(&gpu, &model, move |told| {
+        if told.what == "factored a.up.weight" {
+            fs::remove_dir_all(&partial).unwrap();
         }
-        Ok(())
+        false
     });
-    let error = gone.run(&gpu, &model.output).unwrap_err().to_string();
+    let error = gone.unwrap_err().to_string();
     assert!(error.contains("out.safetensors.partial"), "{error}");
     fs::write(model.partial(), b"mine").unwrap();
     let error = model.compress().run(&gpu, &model.output).unwrap_err().to_string();

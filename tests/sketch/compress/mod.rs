@@ -8,4 +8,5 @@ mod expanded;
 mod interrupted;
 mod layers;
 mod model;
+mod progress;
 mod selected;

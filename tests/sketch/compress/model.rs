@@ -61,7 +61,7 @@ impl Model {
         Self { folder, input, output }
     }
 
-    pub(crate) fn compress(&self) -> Compress<'_> {
+    pub(crate) fn compress(&self) -> Compress {
         Compress::new(&self.input)
     }
 
