@@ -1,11 +1,10 @@
 //! Scopes: nested, of several threads, with callbacks that do anything.
 
-use crate::support;
-use crate::support::progress::{Told, cancelled_at, recorded, told};
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use support::progress::{Told, cancelled_at, recorded, told};
 use tilewise::{Error, Gpu, Plan, Result, Tensor, ops, with_progress};
 
 fn plans(gpu: &Gpu) -> Vec<Plan> {

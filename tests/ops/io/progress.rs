@@ -1,8 +1,7 @@
 //! Files report their progress, and a cancelled file is not there.
 
-use crate::support;
-use crate::support::progress::{assert_cancellable, cancelled_at, recorded};
 use std::fs;
+use support::progress::{assert_cancellable, cancelled_at, recorded};
 use tilewise::io::{Npy, Safetensors, SafetensorsWriter, read_npy_f64, write_npy, write_npy_slice};
 use tilewise::{Error, Fill, Result, f16};
 

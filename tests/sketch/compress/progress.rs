@@ -1,9 +1,8 @@
 //! Compressions report their progress, and a cancelled one writes no file.
 
 use super::model::Model;
-use crate::support;
-use crate::support::progress::assert_cancellable;
 use std::fs;
+use support::progress::assert_cancellable;
 use tilewise::Result;
 use tilewise::sketch::expand;
 
