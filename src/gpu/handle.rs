@@ -2,6 +2,7 @@
 
 use super::constants::Constants;
 use super::device_status::DeviceStatus;
+use super::driver_times::{DriverClock, DriverTimes};
 use super::known_buffers::KnownBuffers;
 use super::known_caps::KnownCaps;
 use super::memory::Allocation;
@@ -50,6 +51,7 @@ pub(super) struct Inner {
     pub(super) caps: KnownCaps,
     pub(super) options: GpuOptions,
     pub(super) status: Arc<DeviceStatus>,
+    pub(super) clock: Arc<DriverClock>,
     pub(super) pipelines: Pipelines,
     pub(super) proofs: Proofs,
     pub(super) plans: PlanCache,
@@ -131,6 +133,12 @@ impl Gpu {
             bytes_upload_ring: uploads.in_use,
             bytes_upload_ring_free: uploads.free,
         }
+    }
+
+    /// The time that calls of the driver have taken so far, by kind: where the time of a start goes.
+    #[must_use]
+    pub fn driver_times(&self) -> DriverTimes {
+        self.inner.clock.times()
     }
 
     /// Reports that the device is lost. Needed for an adopted device, because wgpu notifies only the owner. From then

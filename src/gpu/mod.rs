@@ -21,6 +21,7 @@ mod counts;
 mod cursor;
 mod cursor_claim;
 mod device_status;
+mod driver_times;
 mod element_writer;
 mod error_scope;
 pub(crate) mod execute;
@@ -130,6 +131,7 @@ pub use crate::caps::{
 };
 pub use adopt::{AdoptOptions, Polling};
 pub use buffer_access::BufferAccess;
+pub use driver_times::DriverTimes;
 pub use element_writer::ElementWriter;
 pub use handle::Gpu;
 pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission, Tuning};

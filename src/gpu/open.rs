@@ -3,6 +3,7 @@
 use super::adopt::Polling;
 use super::buffer_access::BufferAccess;
 use super::device_status::DeviceStatus;
+use super::driver_times::{DriverCall, DriverClock};
 use super::error_scope::{device_error, in_error_scope};
 use super::handle::{Gpu, Inner};
 use super::known_caps::KnownCaps;
@@ -65,13 +66,16 @@ impl Gpu {
     /// As [`open_with`](Self::open_with).
     pub async fn open_with_async(options: GpuOptions) -> Result<Self> {
         let access = BufferAccess::for_opening(&options)?;
-        let adapter = choose(&options.adapter, Self::adapters_async().await)?;
-        let mut device = Device::request(&adapter, access).await?;
+        let clock = Arc::new(DriverClock::default());
+        let adapter = choose(&options.adapter, listed(&clock).await)?;
+        let mut device = Device::request(&adapter, access, clock.clone()).await?;
+        let timed = clock.start(DriverCall::SelfTests);
         let (caps, verdicts) = device.verify(&options).wait_async().await;
+        drop(timed);
         if device.status.check().is_err() {
             // A self-test can break the device. The row that it tested is fenced off; open a fresh device for
             // everything else.
-            device = Device::request(&adapter, access).await?;
+            device = Device::request(&adapter, access, clock.clone()).await?;
         }
         device.assemble(caps, verdicts, options)
     }
@@ -106,19 +110,26 @@ impl Gpu {
 
     /// As [`adapters`](Self::adapters), without blocking.
     pub async fn adapters_async() -> Vec<wgpu::Adapter> {
-        let backends = wgpu::Backends::PRIMARY;
-        let mut flags = wgpu::InstanceFlags::from_build_config().with_env();
-        if flags.contains(wgpu::InstanceFlags::VALIDATION) {
-            // NOTE: without `DEBUG`, wgpu loads Vulkan's validation layer but forwards none of its messages.
-            flags |= wgpu::InstanceFlags::DEBUG;
-        }
-        let desc = wgpu::InstanceDescriptor {
-            backends,
-            flags,
-            ..wgpu::InstanceDescriptor::new_without_display_handle()
-        };
-        wgpu::Instance::new(desc).enumerate_adapters(backends).await
+        listed(&DriverClock::default()).await
     }
+}
+
+/// The adapters.
+async fn listed(clock: &DriverClock) -> Vec<wgpu::Adapter> {
+    let backends = wgpu::Backends::PRIMARY;
+    let mut flags = wgpu::InstanceFlags::from_build_config().with_env();
+    if flags.contains(wgpu::InstanceFlags::VALIDATION) {
+        // NOTE: without `DEBUG`, wgpu loads Vulkan's validation layer but forwards none of its messages.
+        flags |= wgpu::InstanceFlags::DEBUG;
+    }
+    let desc = wgpu::InstanceDescriptor {
+        backends,
+        flags,
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    };
+    let instance = clock.time(DriverCall::Instance, || wgpu::Instance::new(desc));
+    let _timed = clock.start(DriverCall::Adapters);
+    instance.enumerate_adapters(backends).await
 }
 
 /// An open device, before a [`Gpu`] is built on it.
@@ -127,6 +138,7 @@ pub(super) struct Device<'a> {
     device: wgpu::Device,
     queue: wgpu::Queue,
     pub(super) status: Arc<DeviceStatus>,
+    clock: Arc<DriverClock>,
     robust: RobustBufferAccess,
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "a browser polls by itself"))]
     polling: Polling,
@@ -137,16 +149,22 @@ pub(super) struct Device<'a> {
 }
 
 impl<'a> Device<'a> {
-    async fn request(adapter: &'a wgpu::Adapter, access: BufferAccess) -> Result<Self> {
+    async fn request(
+        adapter: &'a wgpu::Adapter,
+        access: BufferAccess,
+        clock: Arc<DriverClock>,
+    ) -> Result<Self> {
         let desc = Gpu::device_descriptor(adapter);
+        let timed = clock.start(DriverCall::Device);
         let (device, queue) = if access == BufferAccess::default() {
             adapter.request_device(&desc).await.map_err(Error::device)?
         } else {
             raw::open_unchecked(adapter, &desc)?
         };
+        drop(timed);
         let (status, robust) = (reported(&device), access.on(adapter.get_info().backend));
         let (polling, not_enabled) = (Polling::Tilewise, Vec::new());
-        Ok(Self { adapter, device, queue, status, robust, polling, share: 1, not_enabled })
+        Ok(Self { adapter, device, queue, status, clock, robust, polling, share: 1, not_enabled })
     }
 
     /// A device that wgpu has from an application's Vulkan device. Nobody but this crate has callbacks on it yet.
@@ -160,7 +178,8 @@ impl<'a> Device<'a> {
         not_enabled: Vec<String>,
     ) -> Self {
         let (status, robust) = (reported(&device), access.on(wgpu::Backend::Vulkan));
-        Self { adapter, device, queue, status, robust, polling, share: ADOPTED_SHARE, not_enabled }
+        let (clock, share) = (Arc::default(), ADOPTED_SHARE);
+        Self { adapter, device, queue, status, clock, robust, polling, share, not_enabled }
     }
 
     pub(super) fn of_application(
@@ -172,7 +191,8 @@ impl<'a> Device<'a> {
         let missing = Gpu::device_descriptor(adapter).required_features - device.features();
         let not_enabled = missing.iter_names().map(|(name, _)| name.to_owned()).collect();
         let (robust, share) = (RobustBufferAccess::Unknown, ADOPTED_SHARE);
-        Self { adapter, device, queue, status: Arc::default(), robust, polling, share, not_enabled }
+        let (status, clock) = (Arc::default(), Arc::default());
+        Self { adapter, device, queue, status, clock, robust, polling, share, not_enabled }
     }
 
     pub(super) fn verify(&self, options: &GpuOptions) -> Verification {
@@ -188,7 +208,8 @@ impl<'a> Device<'a> {
         };
         caps.not_enabled.clone_from(&self.not_enabled);
         caps.machine.matrix_order = options.assume.matrix_order.unwrap_or(caps.machine.matrix_order);
-        let probe = |caps, options| self.assemble(caps, None, options);
+        // The calls of the tests count as self-tests.
+        let probe = |caps, options| self.assemble_with(caps, None, options, Arc::default());
         Verification::start(caps, &self.adapter.get_info(), options, probe)
     }
 
@@ -202,6 +223,16 @@ impl<'a> Device<'a> {
         verdicts: Option<Verdicts>,
         options: GpuOptions,
     ) -> Result<Gpu> {
+        self.assemble_with(caps, verdicts, options, self.clock.clone())
+    }
+
+    fn assemble_with(
+        &self,
+        caps: Caps,
+        verdicts: Option<Verdicts>,
+        options: GpuOptions,
+        clock: Arc<DriverClock>,
+    ) -> Result<Gpu> {
         self.status.check()?;
         let budget = options.memory_budget.or(caps.memory.map(|bytes| bytes / self.share));
         let max_cached = budget.map_or(MAX_CACHED_BYTES_WITHOUT_BUDGET, |bytes| bytes / 2);
@@ -210,7 +241,7 @@ impl<'a> Device<'a> {
         let machine = caps.machine.measured(&tuning.rates());
         let caps = Caps { machine, ..caps };
         let created = in_error_scope(&self.device, || {
-            (Pipelines::new(&self.device, self.adapter, &options), Progress::new(&self.device))
+            (Pipelines::new(&self.device, self.adapter, &options, clock.clone()), Progress::new(&self.device))
         });
         let (pipelines, progress) = created.map_err(device_error)?;
         let inner = Inner {
@@ -233,6 +264,7 @@ impl<'a> Device<'a> {
             proofs: Proofs::new(verdicts),
             options,
             status: self.status.clone(),
+            clock,
             #[cfg(not(target_arch = "wasm32"))]
             waiter: (self.polling == Polling::Tilewise).then(|| Waiter::new(self.status.clone())),
         };

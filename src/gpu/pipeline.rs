@@ -1,6 +1,7 @@
 //! Compiled kernels. Bindings are read from the shader, layouts are shared, and pipelines are cached by kernel and
 //! across runs: within a run a bounded number of them.
 
+use super::driver_times::{DriverCall, DriverClock};
 use super::error_scope::in_error_scope;
 use super::known_pipelines::KnownPipelines;
 use super::lock::{Lock, foreign};
@@ -54,6 +55,7 @@ pub(super) struct Pipelines {
     checks: Checks,
     compiled: AtomicU64,
     stored: Option<StoredPipelines>,
+    clock: Arc<DriverClock>,
 }
 
 /// Whether pipelines had to make room for another one.
@@ -83,7 +85,12 @@ impl Pipeline {
 }
 
 impl Pipelines {
-    pub(super) fn new(device: &wgpu::Device, adapter: &wgpu::Adapter, options: &GpuOptions) -> Self {
+    pub(super) fn new(
+        device: &wgpu::Device,
+        adapter: &wgpu::Adapter,
+        options: &GpuOptions,
+        clock: Arc<DriverClock>,
+    ) -> Self {
         Self {
             known: KnownPipelines::new(options.pipeline_limit()),
             layouts: Lock::default(),
@@ -91,6 +98,7 @@ impl Pipelines {
             checks: options.checks,
             compiled: AtomicU64::new(0),
             stored: StoredPipelines::open(device, adapter, options),
+            clock,
         }
     }
 
@@ -157,10 +165,11 @@ impl Pipelines {
                 label: Some(&name),
                 source: wgpu::ShaderSource::Wgsl(text.as_str().into()),
             };
-            let module = match self.checks {
+            let module = self.clock.time(DriverCall::Modules, || match self.checks {
                 Checks::Trusted => raw::trusted_module(device, desc),
                 Checks::Checked => device.create_shader_module(desc),
-            };
+            });
+            let _timed = self.clock.start(DriverCall::Pipelines);
             let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(&name),
                 layout: Some(&layout.pipeline),

@@ -1,6 +1,7 @@
 //! Queue submission: recordings are submitted one at a time, in the order of their numbers. Each is submitted by the
 //! thread that needs it, during that thread's turn (see [`submit_turn`](super::submit_turn)).
 
+use super::driver_times::DriverCall;
 use super::error_scope::{in_error_scope, result_and_error};
 use super::handle::Gpu;
 use super::lock::foreign;
@@ -132,7 +133,8 @@ impl Gpu {
         if let Some(turn) = &mut self.inner.recorder.lock().turn {
             turn.phase = Phase::Submitting;
         }
-        let (index, error) = result_and_error(device, || foreign(|| queue.submit([commands])));
+        let submit = || self.inner.clock.time(DriverCall::Submits, || foreign(|| queue.submit([commands])));
+        let (index, error) = result_and_error(device, submit);
         let mut state = self.inner.recorder.lock();
         state.counts.submits += 1;
         state.rings.extend(ring.flatten());

@@ -1,5 +1,6 @@
 //! Waits for the device, and detects its loss.
 
+use super::driver_times::DriverCall;
 use super::error_scope::device_error;
 #[cfg(not(target_arch = "wasm32"))]
 use super::error_scope::result_and_error;
@@ -53,7 +54,7 @@ impl Gpu {
 
     /// Waits for a submission. Callbacks run in the calling thread.
     pub(super) fn wait_for(&self, index: &wgpu::SubmissionIndex) -> Result<()> {
-        let polled = poll(&self.inner.device, Some(index));
+        let polled = self.inner.clock.time(DriverCall::Waits, || poll(&self.inner.device, Some(index)));
         polled.inspect_err(|error| self.inner.status.mark_lost_by(error))
     }
 

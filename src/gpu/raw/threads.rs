@@ -45,6 +45,7 @@ fn fields_of_inner(inner: &Inner) {
         caps,
         options,
         status,
+        clock,
         pipelines,
         proofs,
         plans,
@@ -66,6 +67,7 @@ fn fields_of_inner(inner: &Inner) {
     is_shared(caps);
     is_shared(options);
     is_shared(status);
+    is_shared(clock);
     is_shared(pipelines);
     is_shared(proofs);
     is_shared(plans);
