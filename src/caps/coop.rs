@@ -45,8 +45,8 @@ pub enum CoopScope {
     Subgroup,
 }
 
-/// Verdict of a row's self-test: a small product of integers that must be exact, computed while a [`Gpu`](crate::Gpu)
-/// is opened or adopted. On a device with several subgroup sizes, a kernel on the row that is compiled later can change
+/// Verdict of a row's self-test: a small product of integers that must be exact, computed before the first kernel that uses the row is
+/// compiled, or when an application asks for [`Gpu::caps`](crate::Gpu::caps). On an adopted device it is computed at once. On a device with several subgroup sizes, a kernel on the row that is compiled later can change
 /// it to [`OtherSubgroups`](Self::OtherSubgroups).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -99,8 +99,8 @@ impl Gpu {
         BufferAccess::check_for_adopting(&options)?;
         adopt_check::check(adapter, &device, &queue)?;
         let device = Device::of_application(adapter, device, queue, polling);
-        let (caps, verdicts) = device.verify(&options).wait();
-        device.assemble(caps, verdicts, options)
+        let (caps, verdicts) = device.tested(&options);
+        device.assemble(caps, verdicts, None, options)
     }
 
     /// As [`adopt`](Self::adopt), without blocking.
@@ -130,7 +130,7 @@ impl Gpu {
         BufferAccess::check_for_adopting(&options)?;
         adopt_check::check(adapter, &device, &queue)?;
         let device = Device::of_application(adapter, device, queue, polling);
-        let (caps, verdicts) = device.verify(&options).wait_async().await;
-        device.assemble(caps, verdicts, options)
+        let (caps, verdicts) = device.tested_async(&options).await;
+        device.assemble(caps, verdicts, None, options)
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::files::private::{self, Found};
 use sha2::{Digest, Sha256};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A cache file that this run may replace. It may exist from an earlier run.
@@ -13,26 +13,28 @@ pub(super) struct CacheFile {
     what: &'static str,
     /// Whether the path is something other than a file of this user. It is then not replaced.
     foreign: bool,
+    /// Why the contents are not used, and the consequence.
+    problem: Option<String>,
     /// Whether a warning was logged. A later failure to replace the file is then not logged.
     warned: AtomicBool,
 }
 
 impl CacheFile {
     /// Opens the file at `path`. Also returns its contents if no other user can have written it and it has at most
-    /// `max_bytes` bytes.
+    /// `max_bytes` bytes. Logs nothing: see [`log_problem`](Self::log_problem).
     pub(super) fn open(path: PathBuf, what: &'static str, max_bytes: u64) -> (Self, Option<Vec<u8>>) {
         let found = private::read(&path, max_bytes);
-        let mut file = Self { path, what, foreign: false, warned: AtomicBool::new(false) };
+        let mut file = Self { path, what, foreign: false, problem: None, warned: AtomicBool::new(false) };
         let contents = match found {
             Found::Nothing => None,
             Found::Contents(contents) => Some(contents),
             Found::Unfit(why) => {
-                file.warn(&why, "this run replaces it");
+                file.note(&why, "this run replaces it");
                 None
             }
             Found::Foreign(why) => {
                 file.foreign = true;
-                file.warn(&why, "nothing is cached until it is removed");
+                file.note(&why, "nothing is cached until it is removed");
                 None
             }
         };
@@ -48,14 +50,16 @@ impl CacheFile {
         }
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    /// Notes why the contents are not used, and the consequence.
+    pub(super) fn note(&mut self, why: &str, then: &str) {
+        self.problem = Some(format!("{} in {} are not used: {why}; {then}", self.what, self.path.display()));
     }
 
-    /// Logs why the file is not used, and the consequence.
-    pub(super) fn warn(&mut self, why: &str, then: &str) {
-        *self.warned.get_mut() = true;
-        log::warn!("{} in {} are not used: {why}; {then}", self.what, self.path.display());
+    /// Logs why the contents are not used, once. The caller holds no lock: a logger is foreign code.
+    pub(super) fn log_problem(&self) {
+        if let Some(problem) = self.problem.as_ref().filter(|_| !self.warned.swap(true, Ordering::Relaxed)) {
+            log::warn!("{problem}");
+        }
     }
 
     /// Replaces the file, unless it belongs to another user.
@@ -87,6 +91,11 @@ pub fn seal(compiled_for: &str, data: &[u8]) -> Vec<u8> {
 pub fn unseal<'a>(compiled_for: &str, file: &'a [u8]) -> Option<&'a [u8]> {
     let (sum, data) = file.split_first_chunk::<DIGEST>()?;
     (*sum == digest(compiled_for, data)).then_some(data)
+}
+
+/// The digest that a file of [`seal`] begins with, right or wrong.
+pub(super) fn digest_in(file: &[u8]) -> Option<[u8; DIGEST]> {
+    file.first_chunk().copied()
 }
 
 /// SHA-256 of the length of `compiled_for`, of `compiled_for` itself and of the data.

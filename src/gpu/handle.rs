@@ -19,6 +19,7 @@ use super::stats::Stats;
 use super::taken_work::Spares;
 use super::tensor_pool::TensorPool;
 use super::tuning_memory::TuningMemory;
+use super::untested::Untested;
 use super::uploads::Uploads;
 #[cfg(not(target_arch = "wasm32"))]
 use super::waiter::Waiter;
@@ -54,6 +55,8 @@ pub(super) struct Inner {
     pub(super) clock: Arc<DriverClock>,
     pub(super) pipelines: Pipelines,
     pub(super) proofs: Proofs,
+    /// None if all rows of cooperative matrices that can be tested are.
+    pub(super) untested: Option<Untested>,
     pub(super) plans: PlanCache,
     pub(super) tuning: TuningMemory,
     pub(super) constants: Constants,
@@ -72,11 +75,20 @@ pub(super) struct Inner {
 }
 
 impl Gpu {
-    /// The device's capabilities. On a device with several subgroup sizes, a row of cooperative matrices is fenced off as
-    /// soon as a kernel on it turns out to have another size than
-    /// [`SubgroupSizes::matrices`](crate::gpu::SubgroupSizes::matrices). Later calls then return that.
+    /// The device's capabilities. The first call on an opened device tests each row of cooperative matrices that neither a kernel
+    /// of this run nor an earlier run has tested on this driver, on another device of the same adapter: where such tests have to be
+    /// compiled, it takes as long as that. On a lost device nothing is tested.
+    ///
+    /// On a device with several subgroup sizes, a row of cooperative matrices is fenced off as soon as a kernel on it turns out to
+    /// have another size than [`SubgroupSizes::matrices`](crate::gpu::SubgroupSizes::matrices). Later calls then return that.
     #[must_use]
     pub fn caps(&self) -> &Caps {
+        self.test_rows(|_| true);
+        self.known_caps()
+    }
+
+    /// The same without tests: a row that is not tested yet has no verdict.
+    pub(crate) fn known_caps(&self) -> &Caps {
         self.inner.caps.latest()
     }
 
@@ -160,6 +172,6 @@ impl Gpu {
 
 impl std::fmt::Debug for Gpu {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Gpu({}, {})", self.caps().adapter, self.caps().backend)
+        write!(f, "Gpu({}, {})", self.known_caps().adapter, self.known_caps().backend)
     }
 }

@@ -1,4 +1,4 @@
-//! The capabilities of an open device, of which rows of cooperative matrices can be fenced off later.
+//! The capabilities of an open device. Its rows of cooperative matrices can be tested and fenced off later.
 
 use crate::caps::{Caps, CoopRow, CoopScalar, Verdict};
 use std::sync::OnceLock;
@@ -31,21 +31,49 @@ impl KnownCaps {
     /// Fences off the row of f16 matrices of this size with f32 sums: its kernels have subgroups of another size. None if
     /// the row was fenced off before, also by another thread.
     pub(super) fn fence_off(&self, size: u32) -> Option<CoopRow> {
-        loop {
-            let last = self.last();
-            let mut caps = last.caps.clone();
+        self.update(|rows| {
             let is_meant = |row: &&mut CoopRow| {
                 row.is_square() && row.m == size && (row.a, row.c) == (CoopScalar::F16, CoopScalar::F32)
             };
-            let row = caps.rows.iter_mut().find(is_meant).filter(|row| !row.is_fenced_off())?;
+            let row = rows.iter_mut().find(is_meant).filter(|row| !row.is_fenced_off())?;
             row.verdict = Verdict::OtherSubgroups;
-            let row = *row;
+            Some(*row)
+        })
+    }
+
+    /// Adds the verdicts of tests to the rows that have none.
+    pub(super) fn add_verdicts(&self, tested: &[CoopRow]) {
+        self.update(|rows| {
+            let mut added = None;
+            for row in rows.iter_mut().filter(|row| row.verdict == Verdict::Untested) {
+                let is_meant =
+                    |known: &&CoopRow| known.verdict != Verdict::Untested && untested(**known) == *row;
+                if let Some(known) = tested.iter().find(is_meant) {
+                    *row = *known;
+                    added = Some(());
+                }
+            }
+            added
+        });
+    }
+
+    /// Adds a version whose rows `change` has changed. None, and no version, if it has changed nothing.
+    fn update<R>(&self, change: impl Fn(&mut [CoopRow]) -> Option<R>) -> Option<R> {
+        loop {
+            let last = self.last();
+            let mut caps = last.caps.clone();
+            let changed = change(&mut caps.rows)?;
             // Fails if another thread has added a version since.
             if last.next.set(Box::new(Self::new(caps))).is_ok() {
-                return Some(row);
+                return Some(changed);
             }
         }
     }
+}
+
+/// The row without its verdict.
+pub(super) fn untested(row: CoopRow) -> CoopRow {
+    CoopRow { verdict: Verdict::Untested, ..row }
 }
 
 #[cfg(test)]
@@ -53,6 +81,24 @@ mod tests {
     use super::KnownCaps;
     use crate::caps::{CoopScalar, Verdict, fixtures};
     use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn verdicts_are_added_to_rows_without_one_and_change_no_other() {
+        let known = KnownCaps::new(fixtures::radv_rdna3());
+        let before = known.latest();
+        let mut rows = before.rows.clone();
+        rows[0].verdict = Verdict::Verified;
+        known.add_verdicts(&rows);
+        let verdicts = || known.latest().rows.iter().map(|row| row.verdict).collect::<Vec<_>>();
+        assert_eq!(verdicts(), [Verdict::Verified, Verdict::Untested]);
+        rows.iter_mut().for_each(|row| row.verdict = Verdict::Wrong);
+        known.add_verdicts(&rows);
+        assert_eq!(verdicts(), [Verdict::Verified, Verdict::Wrong]);
+        let last: *const _ = known.latest();
+        known.add_verdicts(&rows);
+        assert!(std::ptr::eq(last, known.latest()), "nothing is new");
+        assert!(before.rows.iter().all(|row| row.verdict == Verdict::Untested), "what was returned stays");
+    }
 
     #[test]
     fn a_row_is_fenced_off_once_and_what_was_handed_out_stays() {

@@ -29,6 +29,7 @@ mod failures;
 mod foreign_buffer;
 mod handle;
 mod input_mark;
+mod inside;
 mod known_buffers;
 mod known_caps;
 mod known_pipelines;
@@ -72,6 +73,7 @@ mod replay_uses;
 #[cfg(not(target_arch = "wasm32"))]
 mod reported;
 mod ring;
+mod row_tests;
 mod run_input;
 mod same_gpu;
 mod scope;
@@ -111,6 +113,7 @@ pub(crate) mod tuning_file;
 mod tuning_memory;
 #[cfg(not(target_arch = "wasm32"))]
 mod tuning_update;
+mod untested;
 mod upload;
 mod upload_count;
 mod upload_room;

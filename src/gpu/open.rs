@@ -18,9 +18,9 @@ use super::reads::Reads;
 use super::recorder::Recorder;
 use super::tensor_pool::TensorPool;
 use super::tuning_memory::TuningMemory;
+use super::untested::Untested;
 use super::uploads::Uploads;
 use super::verdicts::Verdicts;
-use super::verify::Verification;
 #[cfg(not(target_arch = "wasm32"))]
 use super::waiter::Waiter;
 use crate::caps::{Caps, DeviceType, RobustBufferAccess};
@@ -68,16 +68,17 @@ impl Gpu {
         let access = BufferAccess::for_opening(&options)?;
         let clock = Arc::new(DriverClock::default());
         let adapter = choose(&options.adapter, listed(&clock).await)?;
-        let mut device = Device::request(&adapter, access, clock.clone()).await?;
-        let timed = clock.start(DriverCall::SelfTests);
-        let (caps, verdicts) = device.verify(&options).wait_async().await;
-        drop(timed);
-        if device.status.check().is_err() {
-            // A self-test can break the device. The row that it tested is fenced off; open a fresh device for
-            // everything else.
-            device = Device::request(&adapter, access, clock.clone()).await?;
-        }
-        device.assemble(caps, verdicts, options)
+        let device = Device::request(&adapter, access, clock).await?;
+        // Tests wait for a device, which a browser does not allow later.
+        #[cfg(target_arch = "wasm32")]
+        let (caps, verdicts, untested) = {
+            let (caps, verdicts) = device.tested_async(&options).await;
+            (caps, verdicts, None)
+        };
+        #[cfg(not(target_arch = "wasm32"))]
+        let (caps, verdicts, untested) =
+            (device.caps(&options), None, Some(Untested::new(adapter.clone(), access)));
+        device.assemble(caps, verdicts, untested, options)
     }
 
     /// The device descriptor to open `adapter` with: every feature that a kernel of this crate can use, and the
@@ -134,11 +135,11 @@ async fn listed(clock: &DriverClock) -> Vec<wgpu::Adapter> {
 
 /// An open device, before a [`Gpu`] is built on it.
 pub(super) struct Device<'a> {
-    adapter: &'a wgpu::Adapter,
+    pub(super) adapter: &'a wgpu::Adapter,
     device: wgpu::Device,
     queue: wgpu::Queue,
-    pub(super) status: Arc<DeviceStatus>,
-    clock: Arc<DriverClock>,
+    status: Arc<DeviceStatus>,
+    pub(super) clock: Arc<DriverClock>,
     robust: RobustBufferAccess,
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "a browser polls by itself"))]
     polling: Polling,
@@ -149,7 +150,7 @@ pub(super) struct Device<'a> {
 }
 
 impl<'a> Device<'a> {
-    async fn request(
+    pub(super) async fn request(
         adapter: &'a wgpu::Adapter,
         access: BufferAccess,
         clock: Arc<DriverClock>,
@@ -195,7 +196,8 @@ impl<'a> Device<'a> {
         Self { adapter, device, queue, status, clock, robust, polling, share, not_enabled }
     }
 
-    pub(super) fn verify(&self, options: &GpuOptions) -> Verification {
+    /// The capabilities of the device. No row has a verdict.
+    pub(super) fn caps(&self, options: &GpuOptions) -> Caps {
         let (features, limits) = (self.device.features(), self.device.limits());
         let caps = Caps::read(self.adapter, features, &limits, self.robust, &options.assume);
         let caps = match options.assume.device_type {
@@ -208,12 +210,11 @@ impl<'a> Device<'a> {
         };
         caps.not_enabled.clone_from(&self.not_enabled);
         caps.machine.matrix_order = options.assume.matrix_order.unwrap_or(caps.machine.matrix_order);
-        // The calls of the tests count as self-tests.
-        let probe = |caps, options| self.assemble_with(caps, None, options, Arc::default());
-        Verification::start(caps, &self.adapter.get_info(), options, probe)
+        caps
     }
 
-    /// Builds a `Gpu` with capabilities `caps` on this device. `verdicts` are those of earlier runs.
+    /// Builds a `Gpu` with capabilities `caps` on this device. `verdicts` are those of earlier runs, if they have been read;
+    /// `untested` is for a device whose rows are not tested yet.
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost.
@@ -221,15 +222,18 @@ impl<'a> Device<'a> {
         &self,
         caps: Caps,
         verdicts: Option<Verdicts>,
+        untested: Option<Untested>,
         options: GpuOptions,
     ) -> Result<Gpu> {
-        self.assemble_with(caps, verdicts, options, self.clock.clone())
+        self.assemble_timed(caps, verdicts, untested, options, self.clock.clone())
     }
 
-    fn assemble_with(
+    /// The same, with its calls timed by this clock.
+    pub(super) fn assemble_timed(
         &self,
         caps: Caps,
         verdicts: Option<Verdicts>,
+        untested: Option<Untested>,
         options: GpuOptions,
         clock: Arc<DriverClock>,
     ) -> Result<Gpu> {
@@ -262,6 +266,7 @@ impl<'a> Device<'a> {
             queue: self.queue.clone(),
             caps: KnownCaps::new(caps),
             proofs: Proofs::new(verdicts),
+            untested,
             options,
             status: self.status.clone(),
             clock,

@@ -97,7 +97,7 @@ impl Pipelines {
             ring_layout: ring_layout(device),
             checks: options.checks,
             compiled: AtomicU64::new(0),
-            stored: StoredPipelines::open(device, adapter, options),
+            stored: StoredPipelines::new(device, adapter, options),
             clock,
         }
     }

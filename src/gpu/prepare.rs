@@ -54,10 +54,10 @@ impl Gpu {
     /// The plan that is predicted to be the fastest, compiled.
     fn planned<P: Problem>(&self, problem: &P) -> Result<Arc<Prepared>> {
         loop {
-            let caps = self.caps();
+            let caps = self.known_caps();
             match self.compiled(problem.plan(caps)?) {
                 // A row of matrices was fenced off since: plan again without it.
-                Err(_) if !std::ptr::eq(caps, self.caps()) => {}
+                Err(_) if !std::ptr::eq(caps, self.known_caps()) => {}
                 prepared => return Ok(Arc::new(prepared?)),
             }
         }
@@ -69,7 +69,7 @@ impl Gpu {
         if self.inner.options.tuning == Tuning::Off {
             return Ok((None, Kept::Yes));
         }
-        let known = self.inner.tuning.plan_of(problem, self.caps());
+        let known = self.inner.tuning.plan_of(problem, self.known_caps());
         #[cfg(not(target_arch = "wasm32"))]
         if known.is_none() && self.inner.options.tuning == Tuning::Now {
             return self.tune_now(problem);
@@ -80,14 +80,14 @@ impl Gpu {
     /// The plan with which the next call computes a problem on this device, with the reasons for it. If it was tuned, the reasons
     /// are what was measured, the fastest first, and the call takes it if there is room for its temporaries.
     pub(crate) fn explained<P: Problem>(&self, problem: &P) -> Result<Plan> {
-        let explained = problem.explain(self.caps())?;
+        let explained = self.plan_with(|caps| problem.explain(caps))?;
         if self.inner.options.tuning == Tuning::Off {
             return Ok(explained);
         }
         let memory = &self.inner.tuning;
         let plan = match self.inner.plans.get(problem) {
             Some(known) => known.plan.clone(),
-            None => match memory.plan_of(problem, self.caps()) {
+            None => match memory.plan_of(problem, self.known_caps()) {
                 Some(plan) => plan,
                 None => return Ok(explained),
             },
@@ -119,7 +119,7 @@ impl Gpu {
         if let Some(known) = self.inner.plans.get_plan(plan).filter(|known| known.is_compiled()) {
             return Ok(known);
         }
-        plan.check_on(self.caps())?;
+        plan.check_on(self.known_caps())?;
         let prepared = Arc::new(self.compiled(plan.clone())?);
         drop(self.inner.plans.insert_plan(plan, prepared.clone()));
         Ok(prepared)
@@ -127,6 +127,7 @@ impl Gpu {
 
     pub(super) fn compiled(&self, plan: Plan) -> Result<Prepared> {
         let kernels = plan.steps().iter().map(|step| &step.kernel);
+        self.check_rows(plan.op(), kernels.clone())?;
         self.compile_side_by_side(kernels.filter(|kernel| !self.inner.pipelines.knows(kernel)));
         let pipeline = |step: &Step| Ok(Arc::downgrade(&self.pipeline(plan.op(), &step.kernel)?));
         let pipelines = plan.steps().iter().map(pipeline).collect::<Result<_>>()?;

@@ -39,7 +39,7 @@ impl Gpu {
             kernel.shader()
         );
         self.fence_off(kernel, &needs);
-        Err(Error::Unsupported { op, needs, device: self.caps().adapter.clone() })
+        Err(Error::Unsupported { op, needs, device: self.known_caps().adapter.clone() })
     }
 
     /// The pipeline of `kernel`, compiled on first use, whatever subgroup size the driver gives it.
@@ -75,11 +75,11 @@ impl Gpu {
     /// Fences off the row of cooperative matrices that a kernel uses, unless that has been done.
     fn fence_off(&self, kernel: &Kernel, needs: &str) {
         let Some(row) = kernel.matrices().and_then(|size| self.inner.caps.fence_off(size)) else { return };
-        log::warn!("{}: cooperative matrices {row}: needs {needs}", self.caps().adapter);
+        log::warn!("{}: cooperative matrices {row}: needs {needs}", self.known_caps().adapter);
         let is_row = |claim: &CoopRow| CoopRow { verdict: row.verdict, ..*claim } == row;
         // What a test claims about a device is not cached.
         let is_claimed = self.inner.options.assume.rows.iter().any(is_row);
-        if let Some(verdicts) = self.inner.proofs.verdicts.as_ref().filter(|_| !is_claimed) {
+        if let Some(verdicts) = self.inner.proofs.verdicts().filter(|_| !is_claimed) {
             verdicts.store(&[row]);
         }
     }

@@ -1,12 +1,13 @@
 //! The proofs of subgroup sizes so far, and what earlier runs found.
 
 use super::verdicts::Verdicts;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The proofs on a device.
 pub(super) struct Proofs {
-    /// What was found in earlier runs. None if nothing is cached.
-    pub(super) verdicts: Option<Verdicts>,
+    /// What was found in earlier runs. Empty if nothing is cached, or until it is needed.
+    verdicts: OnceLock<Verdicts>,
     launched: AtomicU64,
     /// Whether a kernel has had the size that it is written for.
     has_agreed: AtomicBool,
@@ -14,7 +15,20 @@ pub(super) struct Proofs {
 
 impl Proofs {
     pub(super) fn new(verdicts: Option<Verdicts>) -> Self {
+        let verdicts = verdicts.map_or_else(OnceLock::new, OnceLock::from);
         Self { verdicts, launched: AtomicU64::new(0), has_agreed: AtomicBool::new(false) }
+    }
+
+    /// What was found in earlier runs. None if nothing is cached, or none was needed so far.
+    pub(super) fn verdicts(&self) -> Option<&Verdicts> {
+        self.verdicts.get()
+    }
+
+    /// Keeps what was read of earlier runs, unless another thread has read it too, and logs why it is not used.
+    pub(super) fn read(&self, verdicts: Verdicts) {
+        if self.verdicts.set(verdicts).is_ok() {
+            self.verdicts().into_iter().for_each(Verdicts::log_problem);
+        }
     }
 
     /// Number of proofs launched so far.
@@ -26,7 +40,7 @@ impl Proofs {
     pub(super) fn add(&self, name: &str, size: u32, expected: u32) {
         self.launched.fetch_add(1, Ordering::Relaxed);
         self.has_agreed.fetch_or(size == expected, Ordering::Relaxed);
-        if let Some(verdicts) = &self.verdicts {
+        if let Some(verdicts) = self.verdicts() {
             verdicts.store_subgroup_size(name, size);
         }
     }
@@ -34,6 +48,6 @@ impl Proofs {
     /// The size that an earlier run found for a kernel. NOTE: it is believed once this run has proven another kernel,
     /// because the environment can change what the same driver chooses (RADV's `RADV_PERFTEST=cswave32`).
     pub(super) fn known(&self, name: &str) -> Option<u32> {
-        self.verdicts.as_ref().filter(|_| self.has_agreed.load(Ordering::Relaxed))?.subgroup_size(name)
+        self.verdicts().filter(|_| self.has_agreed.load(Ordering::Relaxed))?.subgroup_size(name)
     }
 }

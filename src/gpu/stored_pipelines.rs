@@ -1,16 +1,23 @@
 //! The compiled pipelines that are stored in a file across runs.
 
-use super::cache_file::{CacheFile, digest, seal, unseal};
+use super::cache_file::{CacheFile, digest, digest_in, seal, unseal};
 use super::error_scope::in_error_scope;
+use super::inside::Inside;
 use super::lock::Lock;
 use super::{GpuOptions, raw};
+use std::path::PathBuf;
+use std::sync::OnceLock;
 
 /// Maximum size in bytes of a file. A larger file is not read.
 const MAX_FILE_BYTES: u64 = 1 << 28;
 
-/// The file, and the driver's cache that was made of it.
+/// The file, and the driver's cache that is made of it when the first pipeline is compiled.
 pub(super) struct StoredPipelines {
-    file: CacheFile,
+    path: PathBuf,
+    /// Once it was read.
+    file: OnceLock<CacheFile>,
+    /// Threads that read the file.
+    reading: Inside,
     /// The device, driver and version that the pipelines are compiled for.
     compiled_for: String,
     /// Maximum number of pipelines that are compiled with the driver's cache, which keeps all of them and frees none. Those that
@@ -35,8 +42,8 @@ struct Open {
 }
 
 impl StoredPipelines {
-    /// Reads the pipelines of earlier runs. None if no files are cached, or the device cannot.
-    pub(super) fn open(device: &wgpu::Device, adapter: &wgpu::Adapter, options: &GpuOptions) -> Option<Self> {
+    /// The pipelines of earlier runs, which are not read yet. None if no files are cached, or the device cannot.
+    pub(super) fn new(device: &wgpu::Device, adapter: &wgpu::Adapter, options: &GpuOptions) -> Option<Self> {
         if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
             return None;
         }
@@ -44,17 +51,8 @@ impl StoredPipelines {
         let kind = options.buffer_access.suffix();
         let path = options.cache.path()?.join(wgpu::util::pipeline_cache_key(&adapter)? + kind);
         let compiled_for = compiled_for(&adapter) + kind;
-        let (file, contents) = CacheFile::open(path, "compiled kernels", MAX_FILE_BYTES);
-        if contents.as_deref().is_some_and(|contents| unseal(&compiled_for, contents).is_none()) {
-            // This happens after every update of the driver or of this crate.
-            let path = file.path().display();
-            log::info!(
-                "compiled kernels in {path} are not used: they are damaged, or of another driver or version"
-            );
-        }
-        let open = Open::new(device, &compiled_for, contents)?;
-        let state = Lock::new(State { open: Some(open), compiled: 0 });
-        Some(Self { file, compiled_for, limit: options.pipeline_limit(), state })
+        let (limit, state) = (options.pipeline_limit(), Lock::new(State { open: None, compiled: 0 }));
+        Some(Self { path, file: OnceLock::new(), reading: Inside::default(), compiled_for, limit, state })
     }
 
     /// The driver's cache, to compile one pipeline with. The caller holds no lock.
@@ -69,7 +67,9 @@ impl StoredPipelines {
         if known.is_some() {
             return known;
         }
-        let open = Open::new(device, &self.compiled_for, self.contents())?;
+        // A logger that is called during the reading, and that computes, does so without the driver's cache.
+        let _inside = self.reading.enter()?;
+        let open = self.open(device)?;
         // Another thread may have opened it meanwhile.
         let mut state = self.state.lock();
         let cache = state.open.get_or_insert_with(|| open.clone()).cache.clone();
@@ -89,31 +89,47 @@ impl StoredPipelines {
         }
     }
 
-    #[cfg(not(target_arch = "wasm32"))]
-    fn contents(&self) -> Option<Vec<u8>> {
-        self.file.contents(MAX_FILE_BYTES)
+    /// The driver's cache with the contents of the file, if they are for this driver. None if the driver refuses one.
+    fn open(&self, device: &wgpu::Device) -> Option<Open> {
+        let contents = self.contents();
+        let found =
+            contents.as_deref().map(|contents| (digest_in(contents), unseal(&self.compiled_for, contents)));
+        let (start, data) = match found {
+            Some((start, Some(data))) => (start, Some(data)),
+            Some((_, None)) => {
+                // This happens after every update of the driver or of this crate.
+                log::info!(
+                    "compiled kernels in {} are not used: they are damaged, or of another driver or version",
+                    self.path.display()
+                );
+                (None, None)
+            }
+            None => (None, None),
+        };
+        // If the driver rejects the cache, only the start is slower.
+        let cache = in_error_scope(device, || raw::pipeline_cache(device, data)).ok()?;
+        Some(Open { cache, start })
     }
 
-    #[cfg(target_arch = "wasm32")]
+    /// What the file contains now: another process may have replaced it since it was read.
     fn contents(&self) -> Option<Vec<u8>> {
-        None
+        #[cfg(not(target_arch = "wasm32"))]
+        if let Some(file) = self.file.get() {
+            return file.contents(MAX_FILE_BYTES);
+        }
+        let (file, contents) = CacheFile::open(self.path.clone(), "compiled kernels", MAX_FILE_BYTES);
+        // Another thread may have read it too.
+        if self.file.set(file).is_ok() {
+            self.file.get().into_iter().for_each(CacheFile::log_problem);
+        }
+        contents
     }
 
     fn store(&self, open: &Open) {
-        let Some(data) = open.cache.get_data() else { return };
+        let Some((file, data)) = self.file.get().zip(open.cache.get_data()) else { return };
         if open.start != Some(digest(&self.compiled_for, &data)) {
-            self.file.write(&seal(&self.compiled_for, &data));
+            file.write(&seal(&self.compiled_for, &data));
         }
-    }
-}
-
-impl Open {
-    /// A cache with the contents of the file, if they are for this driver.
-    fn new(device: &wgpu::Device, compiled_for: &str, contents: Option<Vec<u8>>) -> Option<Self> {
-        let data = contents.as_deref().and_then(|contents| unseal(compiled_for, contents));
-        // If the driver rejects the cache, only the start is slower.
-        let cache = in_error_scope(device, || raw::pipeline_cache(device, data)).ok()?;
-        Some(Self { cache, start: data.map(|data| digest(compiled_for, data)) })
     }
 }
 

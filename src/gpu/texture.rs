@@ -68,7 +68,7 @@ impl Gpu {
             return Ok(());
         }
         // Each byte is read and written.
-        state.open.seconds += 2.0 * len as f64 / self.caps().machine.memory_bandwidth;
+        state.open.seconds += 2.0 * len as f64 / self.known_caps().machine.memory_bandwidth;
         state.open.push_copy(copied, [bound], (sequence, reports));
         self.submit_if_full(state)
     }

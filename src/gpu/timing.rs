@@ -40,7 +40,7 @@ impl Gpu {
         self.check_outside_scope("Gpu::time", "submits and waits")?;
         self.wait()?;
         unreported(|| {
-            if self.caps().timestamps { self.time_by_timestamps(work) } else { self.time_by_host(work) }
+            if self.known_caps().timestamps { self.time_by_timestamps(work) } else { self.time_by_host(work) }
         })
     }
 

@@ -51,9 +51,10 @@ impl TuningMemory {
         let (mut file, contents) = CacheFile::open(path, "the tuned plans", MAX_FILE_BYTES);
         let found = contents.map_or(Ok(Default::default()), |contents| read(&contents, &header));
         let (all, rates) = found.unwrap_or_else(|why| {
-            file.warn(&why, "problems are tuned again");
+            file.note(&why, "problems are tuned again");
             Default::default()
         });
+        file.log_problem();
         Self { file: Some((file, header)), state: Lock::new(State { all, rates, ..State::default() }) }
     }
 

@@ -33,8 +33,8 @@ struct State {
 }
 
 impl Verdicts {
-    /// Reads the verdicts of an earlier run. None if no files are cached.
-    pub(super) fn open(caps: &Caps, adapter: &wgpu::AdapterInfo, options: &GpuOptions) -> Option<Self> {
+    /// Reads the verdicts of an earlier run. None if no files are cached. Logs nothing.
+    pub(super) fn read(caps: &Caps, adapter: &wgpu::AdapterInfo, options: &GpuOptions) -> Option<Self> {
         let folder = options.cache.path()?;
         let identity = identity(caps, adapter, options);
         let name = digest_of_text(&identity);
@@ -44,10 +44,15 @@ impl Verdicts {
         let (mut file, contents) = CacheFile::open(path, what, MAX_FILE_BYTES);
         let lines = contents.map_or(Ok(Vec::new()), |contents| unseal_text(&contents, &header));
         let lines = lines.unwrap_or_else(|why| {
-            file.warn(&why, "the rows are tested again");
+            file.note(&why, "the rows are tested again");
             Vec::new()
         });
         Some(Self { file, header, state: Lock::new(State { lines, ..State::default() }) })
+    }
+
+    /// Logs why the file is not used.
+    pub(super) fn log_problem(&self) {
+        self.file.log_problem();
     }
 
     /// The verdict on a row; [`Verdict::Untested`] for a row without one.

@@ -1,9 +1,10 @@
-//! Tests each row of cooperative matrices before any kernel relies on it. A test is one small exact product. It runs
-//! while a device is opened or adopted, and its verdict is cached across runs.
+//! Tests rows of cooperative matrices before any kernel relies on them. A test is one small exact product, and its verdict is
+//! cached across runs.
 //!
 //! The tests are needed because naga and wgpu let a shader use matrices that the adapter does not have, and because
 //! drivers' support for matrices is young. No user's launch may be the first to meet such a fault.
 
+use super::known_caps::untested;
 use super::lifetimes::Outputs;
 use super::read::Pending;
 use super::self_test::{Case, OP};
@@ -11,20 +12,27 @@ use super::verdicts::Verdicts;
 use super::{CacheFolder, Gpu, GpuOptions};
 use crate::caps::{Caps, CoopRow, Verdict};
 use crate::gpu::View;
+use crate::plan::Problem;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::progress::unreported;
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// The pending tests of a device's rows. The result is the device's `Caps` with verdicts, and the cached verdicts.
+/// The pending tests of a device's rows.
 pub(super) struct Verification {
-    caps: Caps,
+    verified: Verified,
     /// Assumed rows, which the adapter does not list. Their verdicts are not cached.
     claims: Vec<CoopRow>,
-    verdicts: Option<Verdicts>,
+    launched: Option<Launched>,
+}
+
+/// The outcome of tests.
+pub(super) struct Verified {
+    /// The device's capabilities, with verdicts.
+    pub(super) caps: Caps,
     /// The verdicts of this run, to be cached.
     found: Vec<CoopRow>,
-    launched: Option<Launched>,
+    warnings: Vec<String>,
 }
 
 /// Tests that were launched, and the range of each one's result in the bytes that are read.
@@ -34,26 +42,24 @@ struct Launched {
 }
 
 impl Verification {
-    /// Starts the test of every row that a kernel could use and that has no verdict. The tests run on a separate `Gpu`,
-    /// which `probe` creates, so that the counters of the user's `Gpu` start at 0.
+    /// Starts the test of the wanted rows that a kernel could use and that have no verdict. The tests run on a separate `Gpu`,
+    /// which `probe` creates, so that the counters of the user's `Gpu` start at 0. `verdicts` are those of earlier runs.
     pub(super) fn start(
         caps: Caps,
-        adapter: &wgpu::AdapterInfo,
         options: &GpuOptions,
+        verdicts: Option<&Verdicts>,
+        wanted: impl Fn(&CoopRow) -> bool,
         probe: impl FnOnce(Caps, GpuOptions) -> Result<Gpu>,
     ) -> Self {
         let claims = options.assume.rows.iter().map(|row| untested(*row)).collect();
-        let mut this = Self { caps, claims, verdicts: None, found: Vec::new(), launched: None };
-        if this.cases().is_empty() {
-            return this;
-        }
-        this.verdicts = Verdicts::open(&this.caps, adapter, options);
-        this.recall();
-        let cases = this.cases();
+        let verified = Verified { caps, found: Vec::new(), warnings: Vec::new() };
+        let mut this = Self { verified, claims, launched: None };
+        verdicts.into_iter().for_each(|verdicts| this.recall(verdicts));
+        let cases = untested_cases(&this.verified.caps, wanted);
         if !cases.is_empty() {
             let options =
                 GpuOptions { checks: options.checks, cache: CacheFolder::Off, ..Default::default() };
-            match probe(this.caps.clone(), options) {
+            match probe(this.verified.caps.clone(), options) {
                 Ok(probe) => this.launched = this.begin(&probe, cases),
                 Err(error) => cases.into_iter().for_each(|case| _ = this.refuse(case, &error)),
             }
@@ -63,7 +69,7 @@ impl Verification {
 
     /// Waits in the calling thread, which polls the device.
     #[cfg(not(target_arch = "wasm32"))]
-    pub(super) fn wait(mut self) -> (Caps, Option<Verdicts>) {
+    pub(super) fn wait(mut self) -> Verified {
         if let Some(Launched { cases, read }) = self.launched.take() {
             // NOTE: a test that is not waited for would count as refused.
             let read = unreported(|| read.wait(OP, <[u8]>::to_vec));
@@ -73,7 +79,7 @@ impl Verification {
     }
 
     /// Waits without blocking, as reads of tensors do.
-    pub(super) async fn wait_async(mut self) -> (Caps, Option<Verdicts>) {
+    pub(super) async fn wait_async(mut self) -> Verified {
         if let Some(Launched { cases, read }) = self.launched.take() {
             let read = read.wait_async(<[u8]>::to_vec).await;
             self.judge(cases, read);
@@ -81,25 +87,18 @@ impl Verification {
         self.finish()
     }
 
-    /// The rows that a kernel could use and that have no verdict.
-    fn cases(&self) -> Vec<Case> {
-        let case = |row: &CoopRow| {
-            let subgroup = self.caps.coop_conditions(row).ok()?;
-            (row.is_square() && row.verdict == Verdict::Untested).then_some(Case { row: *row, subgroup })
-        };
-        self.caps.rows.iter().filter_map(case).collect()
-    }
-
     /// Takes over the verdicts of an earlier run.
-    fn recall(&mut self) {
-        let Some(verdicts) = &self.verdicts else { return };
-        for row in self.caps.rows.iter_mut().filter(|row| !self.claims.contains(row)) {
+    fn recall(&mut self, verdicts: &Verdicts) {
+        let rows = self.verified.caps.rows.iter_mut();
+        for row in rows.filter(|row| row.verdict == Verdict::Untested && !self.claims.contains(row)) {
             row.verdict = verdicts.of(row);
         }
     }
 
     fn begin(&mut self, probe: &Gpu, cases: Vec<Case>) -> Option<Launched> {
         let mut compiled = Vec::new();
+        let plans: Vec<_> = cases.iter().filter_map(|case| case.plan(probe.known_caps()).ok()).collect();
+        probe.compile_side_by_side(plans.iter().flat_map(|plan| plan.steps()).map(|step| &step.kernel));
         for case in cases {
             match probe.prepared(&case, Outputs::New) {
                 Ok(_) => compiled.push(case),
@@ -109,7 +108,7 @@ impl Verification {
                     // says nothing about the row, so the verdict is not cached.
                     probe.check_for_loss();
                     if !probe.inner.status.is_lost() {
-                        self.found.push(row);
+                        self.verified.found.push(row);
                     }
                 }
             }
@@ -132,9 +131,9 @@ impl Verification {
                 Ok(bytes) => {
                     let row = self.set(case, case.judge(&bytes[place]));
                     if row.is_fenced_off() {
-                        log::warn!("{}: cooperative matrices {row}", self.caps.adapter);
+                        self.verified.warn(&row.to_string());
                     }
-                    self.found.push(row);
+                    self.verified.found.push(row);
                 }
                 // The cause may have been the device, or another row's test. So the verdict is not cached.
                 Err(error) => _ = self.refuse(case, error),
@@ -144,24 +143,45 @@ impl Verification {
 
     fn refuse(&mut self, case: Case, error: &Error) -> CoopRow {
         let row = self.set(case, Verdict::Refused);
-        log::warn!("{}: cooperative matrices {row}: {error}", self.caps.adapter);
+        self.verified.warn(&format!("{row}: {error}"));
         row
     }
 
     fn set(&mut self, case: Case, verdict: Verdict) -> CoopRow {
         let row = CoopRow { verdict, ..case.row };
-        self.caps.rows.iter_mut().filter(|known| **known == case.row).for_each(|known| *known = row);
+        let rows = self.verified.caps.rows.iter_mut();
+        rows.filter(|known| **known == case.row).for_each(|known| *known = row);
         row
     }
 
-    fn finish(self) -> (Caps, Option<Verdicts>) {
-        let claimed = |row: &CoopRow| self.claims.contains(&untested(*row));
-        let found: Vec<CoopRow> = self.found.into_iter().filter(|row| !claimed(row)).collect();
-        if let Some(verdicts) = self.verdicts.as_ref().filter(|_| !found.is_empty()) {
-            verdicts.store(&found);
-        }
-        (self.caps, self.verdicts)
+    fn finish(mut self) -> Verified {
+        self.verified.found.retain(|row| !self.claims.contains(&untested(*row)));
+        self.verified
     }
+}
+
+impl Verified {
+    fn warn(&mut self, what: &str) {
+        self.warnings.push(format!("{}: cooperative matrices {what}", self.caps.adapter));
+    }
+
+    /// Logs the warnings, and caches the verdicts of this run.
+    pub(super) fn report(&self, verdicts: Option<&Verdicts>) {
+        self.warnings.iter().for_each(|warning| log::warn!("{warning}"));
+        if let Some(verdicts) = verdicts.filter(|_| !self.found.is_empty()) {
+            verdicts.store(&self.found);
+        }
+    }
+}
+
+/// The wanted rows that a kernel could use and that have no verdict.
+pub(super) fn untested_cases(caps: &Caps, wanted: impl Fn(&CoopRow) -> bool) -> Vec<Case> {
+    let case = |row: &CoopRow| {
+        let is_pending = row.is_square() && row.verdict == Verdict::Untested && wanted(row);
+        let subgroup = caps.coop_conditions(row).ok().filter(|_| is_pending)?;
+        Some(Case { row: *row, subgroup })
+    };
+    caps.rows.iter().filter_map(case).collect()
 }
 
 /// Launches all tests in one recording, and starts reading their results.
@@ -183,8 +203,4 @@ fn launch(probe: &Gpu, tests: &[Case]) -> Result<Launched> {
     }
     let end = cases.last().map_or(0, |(_, place)| place.end as u64);
     Ok(Launched { cases, read: probe.start_read(&c, 0..end)? })
-}
-
-fn untested(row: CoopRow) -> CoopRow {
-    CoopRow { verdict: Verdict::Untested, ..row }
 }

@@ -38,7 +38,9 @@ impl Gpu {
     /// [`with_progress`](crate::with_progress): what is compiled by then stays.
     pub fn warm_up(&self, plans: &[Plan]) -> Result<()> {
         self.inner.status.check()?;
-        plans.iter().try_for_each(|plan| plan.check_on(self.caps()))?;
+        plans.iter().try_for_each(|plan| plan.check_on(self.known_caps()))?;
+        let rows = |plan: &Plan| self.check_rows(plan.op(), plan.steps().iter().map(|step| &step.kernel));
+        plans.iter().try_for_each(rows)?;
         let kernels = distinct(plans.iter().flat_map(Plan::steps).map(|step| &step.kernel));
         let steps = Steps::of("warm_up", kernels.len() + plans.len());
         let report = |compiled| foreign(|| steps.at(compiled, "compiling kernels"));

@@ -68,7 +68,7 @@ pub fn measure_rates(gpu: &Gpu) -> Result<MeasuredRates> {
     steps.at(0, "f32")?;
     let f32_flops = rate(PeakNumber::F32)?;
     steps.at(1, "f16")?;
-    let f16_flops = gpu.caps().f16.then(|| rate(PeakNumber::F16)).transpose()?;
+    let f16_flops = gpu.known_caps().f16.then(|| rate(PeakNumber::F16)).transpose()?;
     steps.at(2, "i8")?;
     let i8_flops = rate(PeakNumber::I8)?;
     steps.at(3, "cooperative matrices")?;
@@ -144,8 +144,8 @@ fn flops(mut run: impl FnMut(u32) -> Result<(f64, f64)>) -> Result<f64> {
 
 /// Bytes read and written per second by a copy that no cache holds.
 fn copied(gpu: &Gpu) -> Result<f64> {
-    let limits = &gpu.caps().limits;
-    let room = gpu.stats().bytes_free.or(gpu.caps().memory).unwrap_or(COPIED) / 4;
+    let limits = &gpu.known_caps().limits;
+    let room = gpu.stats().bytes_free.or(gpu.known_caps().memory).unwrap_or(COPIED) / 4;
     let bytes = limits.binding_bytes.min(limits.buffer_bytes).min(room).min(COPIED) / 4096 * 4096;
     let elements = usize::try_from(bytes / 4).map_err(Error::device)?;
     let (a, mut c) = (gpu.empty::<f32>([elements])?, gpu.empty::<f32>([elements])?);
@@ -158,7 +158,7 @@ fn copied(gpu: &Gpu) -> Result<f64> {
 /// those of one launch that computes as much; at least those of launches that compute nothing. A core sleeps while another ends
 /// its work, and is waked for each launch.
 fn launch(gpu: &Gpu, sums: &Tensor<i32>, f32_flops: f64) -> Result<f64> {
-    let machine = &gpu.caps().machine;
+    let machine = &gpu.known_caps().machine;
     let workgroups = machine.cores.saturating_mul(machine.workgroups_per_core);
     let words = workgroups.saturating_mul(LANES).min(INVOCATIONS);
     let sums = sums.slice(0, ..words as usize)?;

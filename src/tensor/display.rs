@@ -26,7 +26,7 @@ const MOST: usize = 6;
 /// ```
 impl<T: Element> fmt::Display for Tensor<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:?} on {}", T::DTYPE, self.shape(), self.gpu().caps().adapter)?;
+        write!(f, "{} {:?} on {}", T::DTYPE, self.shape(), self.gpu().known_caps().adapter)?;
         if self.is_empty() || cfg!(target_arch = "wasm32") {
             return Ok(());
         }

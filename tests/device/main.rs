@@ -25,6 +25,7 @@ mod recording;
 mod replay;
 mod runtime;
 mod staging;
+mod start_up;
 mod tensor;
 mod tuning;
 mod unchecked_access;

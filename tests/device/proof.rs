@@ -4,10 +4,14 @@
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::{Barrier, mpsc};
+use std::time::Duration;
 use support::{TestGpu, watchdog};
 use tilewise::gpu::CoopScalar::{F16, F32};
 use tilewise::gpu::{AdoptOptions, Assumptions, CacheFolder, DeviceType, SubgroupSizes, Verdict};
-use tilewise::{Element, Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, f16, ops, reference, wgpu};
+use tilewise::planning::Problem;
+use tilewise::{
+    Element, Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, Plan, Result, f16, ops, reference, wgpu,
+};
 
 const FENCED: &str = "fenced off: the driver gives its kernels subgroups of another size";
 
@@ -31,6 +35,13 @@ fn claiming(sizes: Option<[u32; 3]>, cache: &CacheFolder) -> Option<TestGpu> {
         println!("skipped: a device with matrices and subgroups of 8");
         return None;
     }
+    let gpu = untested(sizes, cache)?;
+    assert!(!gpu.caps().rows.is_empty(), "this call tests the rows");
+    Some(gpu)
+}
+
+/// The same device, whose rows are tested when they are needed.
+fn untested(sizes: Option<[u32; 3]>, cache: &CacheFolder) -> Option<TestGpu> {
     support::own(|options| (options.assume, options.cache) = (claim(sizes), cache.clone()))
 }
 
@@ -174,6 +185,33 @@ fn a_size_that_the_self_test_does_not_have_fences_the_row_off() {
         assert_eq!(multiply(&gpu), "gemm/tiled");
         assert_eq!(gpu.stats().proofs, 0);
         assert!(pinned(&gpu).contains(FENCED), "{}", pinned(&gpu));
+    }
+}
+
+#[test]
+fn a_row_is_tested_and_fenced_off_before_its_first_kernel_is_compiled() {
+    if claiming(None, &CacheFolder::Off).is_none() {
+        return;
+    }
+    let other_sizes = || untested(Some([4, 16, 16]), &CacheFolder::Off).expect("there was one before");
+    let gpu = other_sizes();
+    assert_eq!(multiply(&gpu), "gemm/tiled");
+    assert_eq!((gpu.stats().pipelines, gpu.stats().proofs), (1, 0), "no kernel on matrices");
+    assert!(gpu.driver_times().self_tests > Duration::ZERO);
+    assert_eq!(verdict(&gpu), Verdict::OtherSubgroups);
+    assert!(pinned(&other_sizes()).contains(FENCED));
+    // A plan that an application made for such a device before its rows were tested.
+    let mut caps = gpu.caps().clone();
+    caps.rows.iter_mut().for_each(|row| row.verdict = Verdict::Untested);
+    let a = gpu.tensor(&[f16::ONE; 32 * 32], [32, 32]).unwrap();
+    let plan = Gemm::new(&a, &a).kernel(GemmKernel::Coop).problem().unwrap().plan(&caps).unwrap();
+    let calls: [fn(&Gpu, &Plan) -> Result<()>; 2] =
+        [|gpu, plan| gpu.prepare(plan), |gpu, plan| gpu.warm_up(&[plan.clone(), plan.clone()])];
+    for call in calls {
+        let gpu = other_sizes();
+        let error = call(&gpu, &plan).expect_err("it is fenced off");
+        assert!(matches!(&error, Error::Unsupported { needs, .. } if needs.contains(FENCED)), "{error}");
+        assert_eq!(gpu.stats().pipelines, 0);
     }
 }
 

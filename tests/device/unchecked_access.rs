@@ -109,6 +109,7 @@ fn neither_kind_takes_over_what_was_compiled_or_tested_for_the_other() {
     let caps = usual.caps().clone();
     for gpu in [usual, unchecked] {
         works(&gpu);
+        assert_eq!(gpu.caps().rows, caps.rows, "this call tests the rows");
     }
     let files = |folder: &Path, part: &str| {
         let Ok(entries) = std::fs::read_dir(folder) else { return 0 };

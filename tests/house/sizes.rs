@@ -16,6 +16,7 @@ const SHORT: &[(&str, &str)] = &[
     ("clifford/layer/product/gradients.rs", "the gradients that both products return"),
     ("gpu/outcome.rs", "a type that recordings, staging slots and the count of uploads share"),
     ("gpu/prepared.rs", "a type that the plan cache and execution share"),
+    ("gpu/untested.rs", "a type that the handle and the tests of rows share"),
     ("kernel/grid.rs", "the one function of grids"),
     ("layout/overflow.rs", "a type of its own"),
     ("tensor/parameters.rs", "the trait of all layers"),

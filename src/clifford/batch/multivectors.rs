@@ -89,7 +89,8 @@ impl<T: Real> Multivectors<T> {
     /// The plan of a function of `self`, and of `y` if it has two operands.
     pub(super) fn plan(&self, function: Function, y: Option<&Self>, out: &Blades) -> Result<Plan> {
         let layout = self.result_layout(function, y, out)?;
-        self.problem(function, y, out, &layout)?.plan(self.tensor.gpu().caps())
+        let problem = self.problem(function, y, out, &layout)?;
+        self.tensor.gpu().plan_with(|caps| problem.plan(caps))
     }
 
     /// A signed permutation of the blades.

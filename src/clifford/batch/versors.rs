@@ -101,7 +101,7 @@ impl<T: Real> Multivectors<T> {
         call("sandwich", || {
             let out = sandwich::blades(x.blades());
             let terms = sandwich::max_terms_of_two(self.blades(), x.blades(), &out);
-            if terms > self.tensor().gpu().caps().machine.max_terms {
+            if terms > self.tensor().gpu().known_caps().machine.max_terms {
                 return self.sandwich_in_two(x, &out);
             }
             self.binary(Function::Sandwich, x, &out)

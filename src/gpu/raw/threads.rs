@@ -48,6 +48,7 @@ fn fields_of_inner(inner: &Inner) {
         clock,
         pipelines,
         proofs,
+        untested,
         plans,
         tuning,
         constants,
@@ -70,6 +71,7 @@ fn fields_of_inner(inner: &Inner) {
     is_shared(clock);
     is_shared(pipelines);
     is_shared(proofs);
+    is_shared(untested);
     is_shared(plans);
     is_shared(tuning);
     is_shared(constants);

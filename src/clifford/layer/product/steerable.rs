@@ -123,7 +123,8 @@ impl LayerProduct {
             let function = RowFunction::Steerable;
             let [rows_x, rows_y] = self.operands(function, x, y, weight)?;
             let inputs = RowInputs { x: &rows_x, y: Some(&rows_y), g: None, w: Some(weight) };
-            inputs.problem(function, *self, x.blades())?.explain(weight.gpu().caps())
+            let problem = inputs.problem(function, *self, x.blades())?;
+            weight.gpu().plan_with(|caps| problem.explain(caps))
         })
     }
 
@@ -144,7 +145,8 @@ impl LayerProduct {
             check_same_rows(function.name(), x, g)?;
             let rows_g = to_rows(function.name(), self.signature, g)?;
             let inputs = RowInputs { x: &rows_x, y: Some(&rows_y), g: Some(&rows_g), w: Some(weight) };
-            inputs.problem(function, *self, x.blades())?.explain(weight.gpu().caps())
+            let problem = inputs.problem(function, *self, x.blades())?;
+            weight.gpu().plan_with(|caps| problem.explain(caps))
         })
     }
 

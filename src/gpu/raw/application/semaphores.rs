@@ -72,7 +72,7 @@ impl Gpu {
             return Err(Error::input(format!("{op}: semaphore"), "it is VK_NULL_HANDLE"));
         }
         if !self.has_timeline_semaphores() {
-            let caps = self.caps();
+            let caps = self.known_caps();
             return Err(Error::Unsupported {
                 op,
                 needs: "a device that was created with the feature timelineSemaphore".into(),
@@ -94,6 +94,6 @@ impl Gpu {
         let extension = ash::khr::timeline_semaphore::NAME;
         let is_there = properties.api_version >= vk::API_VERSION_1_2
             || device.enabled_device_extensions().contains(&extension);
-        is_there && !self.caps().not_enabled.iter().any(is_of)
+        is_there && !self.known_caps().not_enabled.iter().any(is_of)
     }
 }

@@ -59,7 +59,7 @@ impl Gpu {
             let remedy = "ask for STORAGE, COPY_SRC and COPY_DST, as far as the buffer was created with them";
             return input("usages", format!("they are {usages:?}, but wgpu cannot map the buffer; {remedy}"));
         }
-        let allowed = self.caps().limits.buffer_bytes;
+        let allowed = self.known_caps().limits.buffer_bytes;
         if size > allowed {
             let what = "the size of the buffer in bytes".into();
             return Err(Error::Limit { op: OP, what, needed: size, allowed });
@@ -114,7 +114,7 @@ impl Gpu {
         if unsafe { self.device().as_hal::<Api>() }.is_some() {
             return Ok(());
         }
-        let caps = self.caps();
+        let caps = self.known_caps();
         let device = format!("{} ({})", caps.adapter, caps.backend);
         Err(Error::Unsupported { op, needs: "a device of Vulkan".into(), device })
     }
