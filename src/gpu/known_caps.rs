@@ -42,6 +42,7 @@ impl KnownCaps {
     }
 
     /// Adds the verdicts of tests to the rows that have none.
+    #[cfg(any(test, not(target_arch = "wasm32")))]
     pub(super) fn add_verdicts(&self, tested: &[CoopRow]) {
         self.update(|rows| {
             let mut added = None;

@@ -25,6 +25,7 @@ impl Proofs {
     }
 
     /// Keeps what was read of earlier runs, unless another thread has read it too, and logs why it is not used.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn read(&self, verdicts: Verdicts) {
         if self.verdicts.set(verdicts).is_ok() {
             self.verdicts().into_iter().for_each(Verdicts::log_problem);

@@ -3,6 +3,7 @@
 use super::driver_times::DriverCall;
 use super::handle::Gpu;
 use super::open::Device;
+#[cfg(not(target_arch = "wasm32"))]
 use super::untested::Untested;
 use super::verdicts::Verdicts;
 use super::verify::{Verification, untested_cases};

@@ -9,6 +9,10 @@ use super::inside::Inside;
 /// A device is opened without tests, because most programs need no row, and compiling a test takes as long as compiling a kernel. A
 /// row is tested when the first kernel that uses it is compiled, and all are when an application asks for the device's
 /// capabilities.
+#[cfg_attr(
+    target_arch = "wasm32",
+    allow(dead_code, reason = "in a browser all rows are tested when the device is opened")
+)]
 pub(super) struct Untested {
     pub(super) adapter: wgpu::Adapter,
     pub(super) access: BufferAccess,
