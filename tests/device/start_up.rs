@@ -1,9 +1,9 @@
 //! What opening a device leaves for later: tests of rows, and files.
 
-use support::TestGpu;
 use std::path::{Path, PathBuf};
 use std::sync::{Barrier, mpsc};
 use std::time::Duration;
+use support::TestGpu;
 use tilewise::gpu::{CacheFolder, Verdict};
 use tilewise::{Gemm, GemmKernel, Gpu, f16, matmul, ops, wgpu};
 
