@@ -51,6 +51,7 @@ chapters! {
     drivers: "src/drivers.md",
     troubleshooting: "src/troubleshooting.md",
     gemm: "src/gemm.md",
+    start_up: "src/start-up.md",
     tensor_cores: "src/tensor-cores.md",
     gemv: "src/gemv.md",
     clifford_kernels: "src/clifford-kernels.md",

@@ -46,13 +46,13 @@ fn the_books_table_lists_every_operation_with_its_launches() {
         assert!(earlier.is_none(), "{operation} is in the table twice");
     }
     let mut faults = Vec::new();
+    let gpu = support::noop();
+    let mut world = World::new(&gpu).unwrap();
     for (name, call) in calls::all().into_iter().filter(|(name, _)| name.starts_with("ops::")) {
         let Some(launches) = listed.remove(name) else {
             faults.push(format!("{name} is not in the table"));
             continue;
         };
-        let gpu = support::noop();
-        let mut world = World::new(&gpu).unwrap();
         let before = gpu.stats().launches;
         call(&mut world).unwrap();
         let found = gpu.stats().launches - before;

@@ -91,14 +91,19 @@ fn every_function_is_refused_in_a_capture_exactly_if_the_table_says_so() {
     let mut faults = Vec::new();
     // The layer of this call shares its weight.
     let known = calls::all().into_iter().filter(|(name, _)| *name != "Linear::descend");
+    // Most calls leave what they work on as it is: a device and a world serve many.
+    let mut worlds = None;
     for (name, call) in known {
         let _doing = doing(name);
-        let gpu = support::noop();
-        let mut world = World::new(&gpu).unwrap();
+        let (gpu, world) = worlds.get_or_insert_with(|| {
+            let gpu = support::noop();
+            let world = World::new(&gpu).unwrap();
+            (gpu, world)
+        });
         let mut found = None;
         let captured = in_time(name, || {
             gpu.capture(&[], || {
-                found = Some(call(&mut world));
+                found = Some(call(world));
                 Ok(())
             })
         });
