@@ -95,5 +95,5 @@ impl Ended {
 
 /// A file for one test, in cargo's temporary folder.
 pub fn scratch(name: &str) -> PathBuf {
-    crate::temporary().join(format!("examples-{}-{name}", std::process::id()))
+    crate::folders::temporary().join(format!("examples-{}-{name}", std::process::id()))
 }

@@ -5,6 +5,7 @@ pub mod batch;
 pub mod evaluate;
 pub mod example;
 pub mod families;
+pub mod folders;
 pub mod forms;
 pub mod includes;
 pub mod limits;
@@ -35,7 +36,7 @@ pub mod wgsl_norms;
 pub mod wgsl_rows;
 pub mod wgsl_shapes;
 
-use std::path::PathBuf;
+pub use folders::{folder, root};
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use tilewise::{Error, Gpu, GpuOptions};
 pub use turn::turn;
@@ -381,26 +382,4 @@ pub fn noop_adapter_with(options: wgpu::NoopBackendOptions) -> wgpu::Adapter {
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });
     pollster::block_on(instance.request_adapter(&Default::default())).expect("the noop adapter is there")
-}
-
-/// The repository's folder: the one that `TILEWISE_ROOT` names, or else that from which the test was built.
-pub fn root() -> PathBuf {
-    let built_from = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-    std::env::var_os("TILEWISE_ROOT").map_or_else(built_from, PathBuf::from)
-}
-
-/// The path of a folder for one test, which does not exist yet.
-pub fn folder(name: &str) -> PathBuf {
-    let folder = temporary().join(format!("{name}-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&folder);
-    folder
-}
-
-/// Cargo's folder for the files of tests, `target/tmp`, if this test is `target/release/deps/THIS`.
-fn temporary() -> PathBuf {
-    // NOTE: under the runner the executable is ld.so, but the first argument is always the test.
-    let this = PathBuf::from(std::env::args_os().next().expect("a program has a name"));
-    let folder = this.ancestors().nth(3).expect("the test lies in a folder of cargo's").join("tmp");
-    std::fs::create_dir_all(&folder).expect("it can be written");
-    folder
 }
