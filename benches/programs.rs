@@ -22,6 +22,8 @@ mod example_info;
 mod example_tune;
 #[path = "factor.rs"]
 mod factor;
+#[path = "first_result.rs"]
+mod first_result;
 #[path = "gemm.rs"]
 mod gemm;
 #[path = "host.rs"]
@@ -56,6 +58,7 @@ const PROGRAMS: &[(&str, Start)] = &[
     ("benches/clifford_layers", || clifford_layers::main().report()),
     ("benches/connected", || connected::main().report()),
     ("benches/factor", || factor::main().report()),
+    ("benches/first_result", || first_result::main().report()),
     ("benches/gemm", || gemm::main().report()),
     ("benches/host", || {
         host::main();

@@ -215,7 +215,7 @@ mod tests {
     /// Every bench of the manifest has its name in the program of all benches.
     #[test]
     fn all_benches_are_in_one_program() {
-        let manifest = include_str!("../../../Cargo.toml");
+        let manifest = include_str!("../../Cargo.toml");
         let benches =
             manifest.split("[[bench]]\nname = \"").skip(1).filter_map(|part| part.split('"').next());
         let benches: Vec<String> =
