@@ -136,7 +136,7 @@ impl LayerProductReference {
     /// The error of $o_{i}$ is proportional to $M_{i}$, the sum of the absolute values of its terms (without their
     /// gates), even if the terms cancel. A norm divides that error by $r$, which is small if they cancel. With $N$
     /// features and $n_{i} = o_{i} / r$ in a grade G, to first order in the rounding errors, $$ |\delta n_{i}| \le
-    /// \gamma_{k} \Big(\frac{M_{i}}{r} + |n_{i}|\\,\frac{\mu + s}{r^2}\Big), \qquad \mu = \frac{1}{N} \sum_{j \in G}
+    /// \gamma_{k} \left(\frac{M_{i}}{r} + |n_{i}|\\,\frac{\mu + s}{r^2}\right), \qquad \mu = \frac{1}{N} \sum_{j \in G}
     /// |q_{j} o_{j}| M_{j}, \quad s = \frac{1}{N} \sum_{j \in G} |q_{j}| o_{j}^2, $$ with $k = T + N + 16$, where no
     /// $o_{i}$ has more than $T$ terms; for [`Gate::GeluTanh`], whose error is larger, $k = T + N + 46$. $M / r$ is a
     /// condition number: the size of the terms relative to the norm. For [`GradeNorm::Rms`], $s \le r^2$ and

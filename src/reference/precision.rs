@@ -21,7 +21,7 @@ use half::f16;
 /// **`Fast`.** In scaled units $x = 2^{e_{i}} a$, $y = 2^{f_{j}} b$, with largest $X, Y \in [2^{14}, 2^{15})$. An entry of
 /// at least $2^{-14}$ is rounded to $\hat x = x (1 + \delta)$, $|\delta| \le u / (1 + u)$, so that a product errs by
 /// $\theta |x y|$ at most with
-/// $$ \theta = \Big(\frac{1 + 2u}{1 + u}\Big)^2 - 1 = 2u - u^2 + \frac{u^4}{(1 + u)^2}. $$
+/// $$ \theta = \left(\frac{1 + 2u}{1 + u}\right)^2 - 1 = 2u - u^2 + \frac{u^4}{(1 + u)^2}. $$
 /// Their sum errs by $(k - 1) \tau (1 + \theta)$ times their magnitude: all in all by
 /// $\theta + (k - 1) \tau + k \tau \theta \le 2u + k \tau + (k \tau)^2 \le 2u + \gamma_{k}$, because of
 /// $2u \cdot k \tau \le u^2 + (k \tau)^2$. Any other nonzero entry becomes $\pm 2^{-14}$: its product and the exact one

@@ -2,11 +2,9 @@
 // taken apart: `node tests/docs/check.mjs target/doc/tilewise`. `.ci/run` calls it.
 import fs from 'node:fs';
 import path from 'node:path';
+import { formulas, header, marked } from './formulas.mjs';
 
 const folder = process.argv[2];
-const header = fs.readFileSync(new URL('../../src/formulas.html', import.meta.url), 'utf8');
-const script = header.match(/<script>(.*)<\/script>/s)[1];
-const formulas = new Function(`${script}; return formulas;`)();
 
 // What the formulas of examples become: the converter is right, not only silent.
 const examples = {
@@ -21,13 +19,16 @@ const examples = {
   '$$\\sum_{j} |a| < \\tilde y$$':
     '<math display="block"><mrow><munder><mo>∑</mo><mi>j</mi></munder><mo stretchy="false" lspace="0em" rspace="0em">|</mo>' +
     '<mi>a</mi><mo stretchy="false" lspace="0em" rspace="0em">|</mo><mo>&lt;</mo><mover accent="true"><mi>y</mi><mo stretchy="false">~</mo></mover></mrow></math>',
+  '$\\left(\\frac12\\right)^2$':
+    '<math><msup><mrow><mo stretchy="true">(</mo><mfrac><mn>1</mn><mn>2</mn></mfrac><mo stretchy="true">)</mo></mrow>' +
+    '<mn>2</mn></msup></math>',
 };
 const faults = [];
 for (const [text, want] of Object.entries(examples)) {
   const found = formulas.ofMarked(text);
   if (found !== want) faults.push(`${text} became ${found}`);
 }
-for (const wrong of ['$\\unknown$', '$a_{b$', '$\\frac{1}$']) {
+for (const wrong of ['$\\unknown$', '$a_{b$', '$\\frac{1}$', '$\\left(a$', '$\\left(a\\right$']) {
   try {
     faults.push(`${wrong} became ${formulas.ofMarked(wrong)}`);
   } catch {
@@ -35,18 +36,15 @@ for (const wrong of ['$\\unknown$', '$a_{b$', '$\\frac{1}$']) {
   }
 }
 
-const entities = { lt: '<', gt: '>', quot: '"', amp: '&', '#39': "'", '#x27': "'" };
-const text = (html) => html.replace(/&(lt|gt|quot|amp|#39|#x27);/g, (_, name) => entities[name]);
 let [pages, count] = [0, 0];
 for (const name of fs.readdirSync(folder, { recursive: true })) {
   if (!name.endsWith('.html')) continue;
   const html = fs.readFileSync(path.join(folder, name), 'utf8');
   if (html.includes('http-equiv="refresh"')) continue; // it leads to another page
   pages++;
-  if (!html.includes(script)) faults.push(`${name}: does not carry the script`);
-  const shown = html.replace(/<(code|pre|script|style)\b.*?<\/\1>/gs, '<code>');
-  for (const part of shown.split(/<[^>]*>/).filter((part) => part.includes('$'))) {
-    text(part).split(formulas.pattern).forEach((piece, i) => {
+  if (!html.includes(header)) faults.push(`${name}: does not carry src/formulas.html`);
+  for (const parts of marked(html)) {
+    parts.forEach((piece, i) => {
       if (i % 2 === 0) {
         if (piece.includes('$')) faults.push(`${name}: Markdown has taken a formula apart: ${piece.trim()}`);
         return;
