@@ -12,7 +12,8 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DriverTimes {
-    /// Creating the instance, which loads the drivers. 0 for an adopted device.
+    /// Creating the instance, which loads the drivers. Nearly 0 for all but the first device of a process, which keeps the instance,
+    /// and 0 for an adopted device.
     pub instance: Duration,
     /// Listing the adapters. 0 for an adopted device.
     pub adapters: Duration,

@@ -23,7 +23,7 @@ pub(super) struct Locked<'a, T> {
 }
 
 impl<T> Lock<T> {
-    pub(super) fn new(value: T) -> Self {
+    pub(super) const fn new(value: T) -> Self {
         Self(Mutex::new(value))
     }
 

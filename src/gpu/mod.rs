@@ -30,6 +30,7 @@ mod foreign_buffer;
 mod handle;
 mod input_mark;
 mod inside;
+mod instance;
 mod known_buffers;
 mod known_caps;
 mod known_pipelines;

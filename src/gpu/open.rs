@@ -6,6 +6,7 @@ use super::device_status::DeviceStatus;
 use super::driver_times::{DriverCall, DriverClock};
 use super::error_scope::{device_error, in_error_scope};
 use super::handle::{Gpu, Inner};
+use super::instance::{BACKENDS, instance};
 use super::known_caps::KnownCaps;
 use super::options::AdapterChoice;
 use super::options::GpuOptions;
@@ -103,6 +104,8 @@ impl Gpu {
     }
 
     /// The adapters that [`GpuOptions::adapter`] selects from. An index counts in this order.
+    ///
+    /// The process keeps the instance of wgpu that lists them: a driver that is installed later is found by the next process.
     #[cfg(not(target_arch = "wasm32"))]
     #[must_use]
     pub fn adapters() -> Vec<wgpu::Adapter> {
@@ -117,20 +120,9 @@ impl Gpu {
 
 /// The adapters.
 async fn listed(clock: &DriverClock) -> Vec<wgpu::Adapter> {
-    let backends = wgpu::Backends::PRIMARY;
-    let mut flags = wgpu::InstanceFlags::from_build_config().with_env();
-    if flags.contains(wgpu::InstanceFlags::VALIDATION) {
-        // NOTE: without `DEBUG`, wgpu loads Vulkan's validation layer but forwards none of its messages.
-        flags |= wgpu::InstanceFlags::DEBUG;
-    }
-    let desc = wgpu::InstanceDescriptor {
-        backends,
-        flags,
-        ..wgpu::InstanceDescriptor::new_without_display_handle()
-    };
-    let instance = clock.time(DriverCall::Instance, || wgpu::Instance::new(desc));
+    let instance = clock.time(DriverCall::Instance, instance);
     let _timed = clock.start(DriverCall::Adapters);
-    instance.enumerate_adapters(backends).await
+    instance.enumerate_adapters(BACKENDS).await
 }
 
 /// An open device, before a [`Gpu`] is built on it.
