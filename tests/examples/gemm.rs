@@ -243,15 +243,15 @@ fn gemm_refuses_bad_input_in_one_sentence() {
     fs::write(&truncated, &whole[..whole.len() - 1]).expect("the folder can be written to");
     let truncated_name = truncated.display().to_string();
     let (a_f16, a_f32, b_f32, product) = (data("a_f16"), data("a_f32"), data("b_f32"), data("product_f32"));
-    let integers = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/npy/fortran_i32.npy");
-    let one_axis = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/npy/one_axis_f32.npy");
+    let npy = |name: &str| support::root().join("tests/data/npy").join(name).display().to_string();
+    let (integers, one_axis) = (npy("fortran_i32.npy"), npy("one_axis_f32.npy"));
     for (arguments, words) in [
         (&["--a", &a_f16, "--b", &b_f32][..], &["f16", "f32", "cast", "--dtype"][..]),
         (&["--a", "/nonexistent/a.npy", "--b", &b_f32], &["/nonexistent/a.npy", "cannot be opened"]),
         (&["--a", &truncated_name, "--b", &b_f32], &["truncated.npy", "1923 bytes", "1924"]),
         (&["--a", &product, "--b", &b_f32], &["product_f32.npy", "f64", "float32"]),
-        (&["--a", integers, "--b", integers], &["operands of i32", "f32, f16, bf16 or i8", "--dtype"]),
-        (&["--a", one_axis, "--b", &b_f32], &["two to four axes", "[5]"]),
+        (&["--a", &integers, "--b", &integers], &["operands of i32", "f32, f16, bf16 or i8", "--dtype"]),
+        (&["--a", &one_axis, "--b", &b_f32], &["two to four axes", "[5]"]),
         (&["--a", &a_f32, "--b", &b_f32, "--layout", "nt"], &["columns of A", "[13, 37]", "[11, 37]"]),
         (&["--m", "4294967296", "--n", "4294967296"], &["must not overflow", "4294967296"]),
     ] {

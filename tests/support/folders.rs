@@ -8,6 +8,11 @@ pub fn root() -> PathBuf {
     std::env::var_os("TILEWISE_ROOT").map_or_else(built_from, PathBuf::from)
 }
 
+/// The file of two weights of a sentence encoder.
+pub fn weights() -> PathBuf {
+    root().join("examples/data/minilm_layer2_ffn.safetensors")
+}
+
 /// The path of a folder for one test, which does not exist yet.
 pub fn folder(name: &str) -> PathBuf {
     let folder = temporary().join(format!("{name}-{}", std::process::id()));

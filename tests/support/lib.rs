@@ -36,7 +36,7 @@ pub mod wgsl_norms;
 pub mod wgsl_rows;
 pub mod wgsl_shapes;
 
-pub use folders::{folder, root};
+pub use folders::{folder, root, weights};
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use tilewise::{Error, Gpu, GpuOptions};
 pub use turn::turn;

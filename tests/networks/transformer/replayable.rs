@@ -96,7 +96,7 @@ fn one_captured_step_serves_every_position() {
 
 #[test]
 fn a_step_of_a_block_does_too() {
-    let Some(gpu) = support::gpu() else { return };
+    let Some(gpu) = support::own(|_| ()) else { return };
     let block = BLOCK.block::<f32>(&gpu, LENGTH);
     let x = gpu.random::<f32>([BATCH, LENGTH, ODD.embed], Fill::Uniform, 3).unwrap();
     let mut want = block_definition(&block, BLOCK, LENGTH);

@@ -1,9 +1,8 @@
 //! One budget for all layers, and what is measured of them.
 
-use super::model::{Model, WEIGHTS, assert_true, falling, matrix};
+use super::model::{Model, assert_true, falling, matrix};
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::Path;
 use tilewise::io::{Safetensors, SafetensorsWriter};
 use tilewise::sketch::{Budget, Choice, Compress, CompressedLayer, Selection, recommend_rank};
 use tilewise::{Element, Fill, Gpu, Progress, bf16, f16, with_progress};
@@ -27,16 +26,16 @@ fn real_weights_share_a_budget_better_than_equally() {
         }
         ControlFlow::Continue(())
     };
-    let compress = Compress::new(WEIGHTS).budget(Budget::Params(0.5));
+    let compress = Compress::new(support::weights()).budget(Budget::Params(0.5));
     let shared = with_progress(copy, || compress.run(&gpu, &output)).unwrap();
     println!("{shared}");
-    assert_true(&shared, Path::new(WEIGHTS), &output);
+    assert_true(&shared, &support::weights(), &output);
     assert!(shared.params <= shared.dense_params / 2, "{shared}");
     assert_eq!(shared.layers.iter().map(|layer| &layer.name).collect::<Vec<_>>(), names);
     let squares =
         |layers: &[CompressedLayer]| layers.iter().map(|layer| layer.rel_error.powi(2)).sum::<f64>();
     // The best that equal shares can do, and the best of all pairs of ranks, by exact spectra.
-    let file = Safetensors::read(WEIGHTS).unwrap();
+    let file = Safetensors::read(support::weights()).unwrap();
     let [a, b] = names.map(|name| {
         let s = matrix(&file, name).singular_values().unwrap();
         let total: f64 = s.iter().map(|s| s * s).sum();
@@ -50,10 +49,10 @@ fn real_weights_share_a_budget_better_than_equally() {
     println!("sum of squared errors over the best: {:.5}", squares(&shared.layers) / best);
     assert!(squares(&shared.layers) <= 1.01 * best, "{best}: {shared}");
 
-    let met = Compress::new(WEIGHTS).budget(Budget::Error(0.3)).run(&gpu, &other).unwrap();
+    let met = Compress::new(support::weights()).budget(Budget::Error(0.3)).run(&gpu, &other).unwrap();
     println!("{met}");
     assert_eq!(met.reused, 2);
-    assert_true(&met, Path::new(WEIGHTS), &other);
+    assert_true(&met, &support::weights(), &other);
     assert!(met.layers.iter().all(|layer| layer.rank > 0 && layer.rel_error <= 0.3), "{met}");
     fs::remove_dir_all(folder).unwrap();
 }

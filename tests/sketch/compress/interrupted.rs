@@ -1,6 +1,6 @@
 //! Runs that end before their end, and what the next makes of it.
 
-use super::model::{Model, WEIGHTS, assert_true};
+use super::model::{Model, assert_true};
 use std::fs;
 use std::path::Path;
 use support::progress::{Told, cancelled_at, recorded};
@@ -91,7 +91,7 @@ fn factors_that_are_damaged_or_of_another_weight_are_made_again() {
         ("empty", |path| fs::write(path, []).unwrap()),
         ("no header", |path| fs::write(path, [255; 100]).unwrap()),
         ("another model", |path| {
-            fs::copy(WEIGHTS, path).unwrap();
+            fs::copy(support::weights(), path).unwrap();
         }),
     ];
     for (name, damage) in damages {

@@ -8,9 +8,6 @@ use tilewise::io::{Safetensors, SafetensorsWriter};
 use tilewise::sketch::{Choice, Compress, Compressed, CompressedLayer};
 use tilewise::{Element, Fill, Gpu, Result};
 
-pub(crate) const WEIGHTS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/minilm_layer2_ffn.safetensors");
-
 /// A weight whose singular values fall, by about this factor each.
 pub(crate) fn falling(shape: [usize; 2], factor: f64, seed: u64) -> Vec<f64> {
     let [rows, cols] = shape;

@@ -86,19 +86,19 @@ fn what_is_no_matrix_is_refused_in_one_sentence() {
     write_npy_slice(&nan, [3, 4], &values).expect("the folder can be written to");
     write_npy_slice(&line, [12], &[1.0f32; 12]).expect("the folder can be written to");
     let [nan_name, line_name] = [&nan, &line].map(|path| path.display().to_string());
-    let f64s = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/gemm/product_f32.npy");
-    let [weights, none] =
-        [concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md"), "/nonexistent/w.safetensors"];
+    let of_the_repository = |path| support::root().join(path).display().to_string();
+    let [f64s, weights] = ["tests/data/gemm/product_f32.npy", "README.md"].map(of_the_repository);
+    let none = "/nonexistent/w.safetensors";
     for (arguments, words) in [
         (&["--matrix", &nan_name, "--rank", "2"][..], &["NaN", "[1, 3]"][..]),
         (&["--matrix", &line_name], &["rows and columns", "[12]"]),
-        (&["--matrix", f64s], &["product_f32.npy", "holds f64"]),
+        (&["--matrix", &f64s], &["product_f32.npy", "holds f64"]),
         (&["--rank", "385"], &["[1536, 384]", "385"]),
         (&["--tolerance", "0"], &["tolerance"]),
         (&["--tolerance=-1"], &["tolerance"]),
         (&["--tensor", "layer"], &["`layer`", "output.dense.weight"]),
         (&["--tensor", "output.dense.bias"], &["rows and columns", "[384]"]),
-        (&["--weights", weights], &["README.md", "not a .safetensors file"]),
+        (&["--weights", &weights], &["README.md", "not a .safetensors file"]),
         (&["--weights", none], &[none, "cannot be opened"]),
         (&["--rank", "2", "--svg", "/nonexistent/x.svg"], &["/nonexistent/x.svg", "cannot be written"]),
     ] {
@@ -106,7 +106,7 @@ fn what_is_no_matrix_is_refused_in_one_sentence() {
         let refusal = ended.refusal();
         assert!(words.iter().all(|word| refusal.contains(word)), "{words:?}: {refusal}");
     }
-    let ended = run("rsvd", &["--matrix", &nan_name, "--weights", weights], &[]);
+    let ended = run("rsvd", &["--matrix", &nan_name, "--weights", &weights], &[]);
     assert!(ended.code() == Some(2) && ended.stderr.contains("cannot be used with"), "{ended:?}");
     for path in [nan, line] {
         fs::remove_file(path).expect("it was written");

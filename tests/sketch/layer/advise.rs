@@ -5,8 +5,6 @@ use tilewise::io::Safetensors;
 use tilewise::sketch::{Budget, Choice, RankRecommendation, recommend_rank};
 use tilewise::{Error, Gpu, Tensor, bf16, f16};
 
-const WEIGHTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/minilm_layer2_ffn.safetensors");
-
 /// The errors that the best layers of every rank have, exactly.
 struct Exact {
     shape: [usize; 2],
@@ -64,7 +62,7 @@ fn consistent(advice: &RankRecommendation) {
 #[test]
 fn advice_is_within_five_per_cent_of_an_exhaustive_search() {
     let Some(gpu) = support::gpu() else { return };
-    let file = Safetensors::read(WEIGHTS).unwrap();
+    let file = Safetensors::read(support::weights()).unwrap();
     for name in ["intermediate.dense.weight", "output.dense.weight"] {
         let exact = Exact::new(file.shape(name).unwrap(), &file.values(name).unwrap());
         let weight = file.tensor::<f16>(&gpu, name).unwrap();

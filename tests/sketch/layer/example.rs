@@ -61,8 +61,7 @@ fn real_weights_are_fitted_best() {
 #[test]
 fn fits_are_best_at_every_budget() {
     let Some(gpu) = support::gpu() else { return };
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/minilm_layer2_ffn.safetensors");
-    let file = Safetensors::read(file).expect("the repository has it");
+    let file = Safetensors::read(support::weights()).expect("the repository has it");
     for (at, name) in ["intermediate.dense.weight", "output.dense.weight"].into_iter().enumerate() {
         let weight = file.tensor::<f16>(&gpu, name).and_then(|w| w.cast::<f32>()).expect("a weight");
         // The weights share these, and have all in the full sweep.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
-use tilewise::gemm::GemmKernel;
+use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::planning::kernel::Kernel;
 use tilewise::{Fill, Gpu, Plan, Tensor};
 
@@ -48,9 +48,9 @@ fn launches_are_those_of_the_plan_and_no_product_lies_in_memory() {
         let [rows, inputs, outputs] = SHAPE;
         let plane = (rows * inputs * 4) as u64;
         let [result, gates] = [(8 * rows * outputs * 4) as u64, in_front * plane];
-        // Products would be 44 planes; the table of terms is less than one.
+        // Products would be 44 planes; the table of terms is less than one. A buffer is a quarter larger than asked, at most.
         let peak = after.bytes_peak - before.bytes_in_use;
-        assert!(peak < result + gates + scratch + 2 * plane, "{peak} bytes");
+        assert!(peak < result + gates + scratch * 5 / 4 + 2 * plane, "{peak} bytes");
         let written = after.bytes_bound_for_writing - before.bytes_bound_for_writing;
         assert_eq!(written, result + gates + scratch, "{plan}");
         drop(o);
@@ -104,11 +104,13 @@ fn a_new_shape_or_algebra_compiles_no_new_product() {
         };
         let weight = gpu.random([signature.paths().len(), 8, 4], Fill::Uniform, 3).unwrap();
         let product = LayerProduct::new(signature).norm(GradeNorm::None);
-        let tile = *GemmKernel::Tiled.tiles().last().unwrap();
         let (x, y) = (operand(1), operand(2));
-        let connected = Connected::new(product, &x, &y, &weight).unwrap().tile(tile);
-        connected.run().unwrap();
-        let plan = connected.plan().unwrap();
+        // GPUs with many registers refuse some tiles.
+        let of = |tile: &Tile| Connected::new(product, &x, &y, &weight).unwrap().tile(*tile);
+        let mut tiles = GemmKernel::Tiled.tiles().iter().rev();
+        let tile = tiles.find(|tile| of(tile).plan().is_ok()).expect("a device runs one of them");
+        of(tile).run().unwrap();
+        let plan = of(tile).plan().unwrap();
         plan.steps().iter().map(|step| step.kernel.clone()).collect::<HashSet<Kernel>>()
     };
     let first = run(Signature::CL2, 3);
