@@ -6,7 +6,8 @@
 //!
 //! `TILEWISE_SIZES=1024` sets the lengths, `TILEWISE_ONLY=whole,backward,decode` selects.
 
-use bench::paired::{self, Paired, Side, TOGETHER};
+use bench::paired::{Paired, Side, TOGETHER};
+use bench::turns::Turns;
 use bench::{ByDevice, Session};
 use std::process::ExitCode;
 use tilewise::attention::{attention_backward, attention_with_lse};
@@ -78,7 +79,7 @@ fn whole<T: Real + Operand<Sum = f32>>(
     }
     let gpu = &session.gpu;
     let bytes = 4 * HEADS * length * dim * size_of::<T>();
-    let triples = paired::repeated(gpu, bytes, || triple::<T>(gpu, length, length, dim))?;
+    let triples = Turns::of(gpu, bytes).sets(|| triple::<T>(gpu, length, length, dim))?;
     let plan = problem(&triples[0], causal)?.plan(gpu.caps())?;
     let options = AttentionOptions::new();
     let options = causal.map_or(options, |causal| options.causal(causal));
@@ -104,7 +105,7 @@ fn backward(session: &Session, length: usize, dim: usize) -> Result<()> {
     let gpu = &session.gpu;
     let bytes = 8 * HEADS * length * dim * size_of::<f32>();
     let options = AttentionOptions::new();
-    let known = paired::repeated(gpu, bytes, || {
+    let known = Turns::of(gpu, bytes).sets(|| {
         let [q, k, v] = triple::<f32>(gpu, length, length, dim)?;
         let (y, lse) = attention_with_lse(&q, &k, &v, &options)?;
         let grad = gpu.random::<f32>(y.shape(), Fill::Uniform, 4)?;
@@ -139,7 +140,7 @@ fn decode<T: Real>(session: &Session, keys: usize, dim: usize) -> Result<()> {
     }
     let gpu = &session.gpu;
     let bytes = 2 * HEADS * keys * dim * size_of::<T>();
-    let triples = paired::repeated(gpu, bytes, || triple::<T>(gpu, 1, keys, dim))?;
+    let triples = Turns::of(gpu, bytes).sets(|| triple::<T>(gpu, 1, keys, dim))?;
     let plan = problem(&triples[0], None)?.plan(gpu.caps())?;
     let own = Side::launches(gpu, &plan, TOGETHER, |at| {
         let [q, k, v] = &triples[at % triples.len()];

@@ -5,8 +5,9 @@
 //! - `TILEWISE_SIZES=64` sets the features, `TILEWISE_BATCHES=4096` the batch. They do not change the sandwich: one motor
 //!   is applied to 1 million points, and on GPUs to 10 million.
 
-use bench::paired::{self, Paired, Side, TOGETHER};
+use bench::paired::{Paired, Side, TOGETHER};
 use bench::peak::Peaks;
+use bench::turns::Turns;
 use bench::{ByDevice, Session, ran};
 use std::process::ExitCode;
 use tilewise::clifford::{BladeAxis, Blades, Multivectors, MvProduct, Product, Signature};
@@ -103,15 +104,14 @@ impl Bench {
             };
             Multivectors::new(gpu.random::<T>(shape, Fill::Uniform, seed)?, blades, case.axis)
         };
-        let pairs = paired::repeated(gpu, bytes, || {
-            Ok((operand(&case.blades[0], 1)?, operand(&case.blades[1], 2)?))
-        })?;
+        let pairs = Turns::of(gpu, bytes)
+            .sets(|| Ok((operand(&case.blades[0], 1)?, operand(&case.blades[1], 2)?)))?;
         let plan = MvProduct::new(case.product, &pairs[0].0, &pairs[0].1).plan()?;
         let own = Side::launches(gpu, &plan, TOGETHER, |at| {
             let (x, y) = &pairs[at % pairs.len()];
             x.product(case.product, y).map(drop)
         })?;
-        let computing = 2.0 * (terms.terms.len() * batch * features) as f64 / self.peaks.flops;
+        let computing = 2.0 * (terms.terms.len() * batch * features) as f64 / self.peaks.f32;
         let bound = Side::lower_bound(gpu, bytes, computing);
         let (size, types) = ([batch, features, blades], [T::DTYPE, DType::F32]);
         let (variant, baseline) = (case.variant, "its lower bound");
@@ -130,7 +130,7 @@ impl Bench {
         };
         let motor = batch(&pga.motors(), 1)?;
         let bytes = 2 * pga.points().len() * points * size_of::<f32>();
-        let clouds = paired::repeated(gpu, bytes, || batch(&pga.points(), points))?;
+        let clouds = Turns::of(gpu, bytes).sets(|| batch(&pga.points(), points))?;
         let plan = motor.plan_sandwich(&clouds[0])?;
         let own =
             Side::launches(gpu, &plan, TOGETHER, |at| motor.sandwich(&clouds[at % clouds.len()]).map(drop))?;

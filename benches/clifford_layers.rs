@@ -5,8 +5,9 @@
 //!
 //! - `TILEWISE_SIZES=64` sets the features, `TILEWISE_BATCHES=4096` the batch.
 
-use bench::paired::{self, Paired, Side, TOGETHER};
+use bench::paired::{Paired, Side, TOGETHER};
 use bench::peak::Peaks;
+use bench::turns::Turns;
 use bench::{ByDevice, Session};
 use std::process::ExitCode;
 use tilewise::clifford::layer::{Gate, GradeNorm, LayerProduct};
@@ -104,7 +105,7 @@ impl Bench {
             let tensor = gpu.random::<T>([blades.len(), batch, features], Fill::Uniform, seed)?;
             Multivectors::new(tensor, &blades, BladeAxis::First)
         };
-        let all = paired::repeated(gpu, bytes, || {
+        let all = Turns::of(gpu, bytes).sets(|| {
             let weight: Tensor<T> = gpu.random([features, paths.len()], Fill::Uniform, 4)?;
             Ok(Operands { x: batch_of(1)?, y: batch_of(2)?, g: batch_of(3)?, weight })
         })?;
@@ -127,7 +128,7 @@ impl Bench {
         sums.sort_unstable();
         sums.dedup();
         let multiplied = 2 * (terms.len() + sums.len()) * direction.products() * batch * features;
-        let bound = Side::lower_bound(gpu, bytes, multiplied as f64 / self.peaks.flops);
+        let bound = Side::lower_bound(gpu, bytes, multiplied as f64 / self.peaks.f32);
         let (size, types) = ([batch, features, blades.len()], [T::DTYPE, DType::F32]);
         let paired = Paired { case: "clifford-layers", variant, baseline: "its lower bound", size, types };
         paired.run(&self.session, own, bound)

@@ -7,7 +7,7 @@
 //!   The matrix of the QR has a fifth as many columns, and 20 times as many rows.
 //! - `TILEWISE_ROUNDS=5` sets the rounds, in each of which every side is timed once.
 
-use bench::clock::median;
+use bench::statistics::median;
 use bench::{ByDevice, Session, environment};
 use faer::linalg::solvers::SolveLstsq;
 use faer::{Mat, Par};
@@ -24,7 +24,7 @@ const EDGES: ByDevice<&[usize]> = ByDevice { software: &[1000], gpu: &[1000] };
 
 pub(crate) fn main() -> ExitCode {
     bench::main(|session| {
-        let rounds = session.rounds(environment::number("TILEWISE_ROUNDS", ROUNDS)?.get());
+        let rounds = session.rounds(environment::number("TILEWISE_ROUNDS")?.unwrap_or(ROUNDS).get());
         let bench = Bench { session, rounds };
         for edge in bench.session.sizes(40, &EDGES)? {
             let tall = [20 * edge, edge.div_ceil(5)];
@@ -152,7 +152,8 @@ impl Bench {
                 seconds[at].push(start.elapsed().as_secs_f64());
             }
         }
-        let [own, single, double] = seconds.map(median);
+        let [own, single, double] =
+            seconds.map(|seconds| median(&seconds).expect("one round is timed at least"));
         let caps = self.session.gpu.caps();
         Ok(json!({
             "device": caps.adapter,

@@ -4,9 +4,10 @@
 //! - `TILEWISE_TABLE=text` prints the table alone, `TILEWISE_TABLE=json` prints it as one JSON object per line.
 //! - `TILEWISE_SIZES=256,512,1024` sets the sizes of the cubes.
 
+use bench::output::{Format, Output, criterion};
 use bench::peak::{self, Peaks};
-use bench::table::{Format, Output, criterion};
-use bench::{clock, environment};
+use bench::statistics::{Spread, median};
+use bench::{clock, environment, repetitions};
 use criterion::{SamplingMode, Throughput};
 use serde_json::json;
 use std::process::ExitCode;
@@ -51,7 +52,7 @@ struct Case<'a> {
 
 fn cases(gpu: &Gpu) -> Result<Vec<Case<'_>>> {
     let mut cases = Vec::new();
-    for size in environment::list("TILEWISE_SIZES", &SIZES)? {
+    for size in environment::list("TILEWISE_SIZES")?.unwrap_or_else(|| SIZES.to_vec()) {
         let random = |seed| gpu.random::<f32>([size, size], Fill::Uniform, seed);
         let (a, b) = (random(1)?, random(2)?);
         let in_f16 = (a.cast::<f16>()?, b.cast::<f16>()?);
@@ -94,7 +95,7 @@ impl Case<'_> {
 
     /// Flop/s of as many products as take long enough together.
     fn rate(&self) -> Result<f64> {
-        let products = clock::repetitions((self.seconds)(1)?, ENOUGH);
+        let products = repetitions::estimated((self.seconds)(1)?, ENOUGH, clock::MAX_TOGETHER);
         Ok(self.flops() * products as f64 / (self.seconds)(products)?)
     }
 }
@@ -144,15 +145,15 @@ impl<'a> Table<'a> {
                 rates.push(case.rate()?);
             }
         }
-        let rows = cases.iter().zip(rates).map(|(case, mut rates)| {
-            rates.sort_by(f64::total_cmp);
-            Row { case, best: rates[ROUNDS - 1], median: rates[ROUNDS / 2] }
-        });
-        Ok(Self { gpu, peaks, rows: rows.collect(), opening: opening()? })
+        let row = |(case, rates): (&'a Case<'a>, Vec<f64>)| {
+            Spread::of(&rates).map(|Spread { most, median, .. }| Row { case, best: most, median })
+        };
+        let rows = cases.iter().zip(rates).filter_map(row).collect();
+        Ok(Self { gpu, peaks, rows, opening: opening()? })
     }
 
     fn of_peak(&self, row: &Row<'_>) -> f64 {
-        row.best / self.peaks.flops
+        row.best / self.peaks.f32
     }
 
     /// Multiple of the naive kernel's rate for the same product, if that was measured.
@@ -165,8 +166,8 @@ impl<'a> Table<'a> {
     }
 
     fn print(&self) {
-        let (caps, Peaks { flops, bytes, .. }) = (self.gpu.caps(), self.peaks);
-        let (flops, bytes) = (scaled(flops, "FLOP/s"), scaled(bytes, "B/s"));
+        let caps = self.gpu.caps();
+        let (flops, bytes) = (scaled(self.peaks.f32, "FLOP/s"), scaled(self.peaks.copy, "B/s"));
         println!("{}, {}", caps.adapter, caps.driver);
         println!("peaks: f32 {flops} by a loop of multiply-adds, {bytes} by a copy");
         for row in &self.rows {
@@ -186,8 +187,8 @@ impl<'a> Table<'a> {
         let first = json!({
             "device": caps.adapter,
             "driver": caps.driver,
-            "peak_flops": self.peaks.flops,
-            "peak_bytes": self.peaks.bytes,
+            "peak_flops": self.peaks.f32,
+            "peak_bytes": self.peaks.copy,
             "second_gpu_seconds": self.opening,
         });
         println!("{first}");
@@ -218,8 +219,7 @@ fn opening() -> Result<f64> {
         *seconds = start.elapsed().as_secs_f64();
         drop(second);
     }
-    seconds.sort_by(f64::total_cmp);
-    Ok(seconds[ROUNDS / 2])
+    Ok(median(&seconds).unwrap_or_default())
 }
 
 /// `12.3 GFLOP/s`, `51 TFLOP/s`.

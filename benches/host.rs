@@ -4,7 +4,8 @@
 //! `json` prints the cost of one operation without criterion's statistics, and `TILEWISE_ONLY=replay,frame` selects by the
 //! beginnings of names.
 
-use bench::table::{Format, Output, criterion};
+use bench::output::{Format, Output, criterion};
+use bench::statistics::Spread;
 use criterion::Throughput;
 use std::cell::RefCell;
 use std::time::Instant;
@@ -115,8 +116,7 @@ fn print(gpu: &Gpu, &(name, launches, operation): &Measured<'_>, format: Format)
         run(gpu, operation);
         *micros = start.elapsed().as_secs_f64() * 1e6 / f64::from(OPERATIONS);
     }
-    micros.sort_by(f64::total_cmp);
-    let [min, median, max] = [micros[0], micros[RUNS / 2], micros[RUNS - 1]];
+    let Some(Spread { least: min, median, most: max, .. }) = Spread::of(&micros) else { return };
     if format == Format::Json {
         let cost = serde_json::json!({
             "host": name, "launches": launches, "host_us_min": min, "host_us_median": median, "host_us_max": max,

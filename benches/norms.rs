@@ -5,7 +5,8 @@
 //! - `TILEWISE_SIZES=22` sets the logarithm of the number of elements.
 //! - `TILEWISE_ONLY=Layer,Group` selects norms by the beginnings of their names.
 
-use bench::paired::{self, Paired, Side, TOGETHER};
+use bench::paired::{Paired, Side, TOGETHER};
+use bench::turns::Turns;
 use bench::{ByDevice, Session};
 use std::process::ExitCode;
 use tilewise::ops::{self, BatchNorm, GroupNorm, LayerNorm, RmsNorm};
@@ -59,7 +60,7 @@ fn of_rows<T: Real>(session: &Session, kind: NormKind, pass: NormPass, shape: [u
     let is_forward = pass == NormPass::Forward;
     let moved = if is_forward { 2 } else { 3 } * shape[0] * shape[1] * size_of::<T>();
     let random = |seed| gpu.random::<T>(shape, Fill::Uniform, seed);
-    let pairs = paired::repeated(gpu, moved, || Ok((random(1)?, random(2)?)))?;
+    let pairs = Turns::of(gpu, moved).sets(|| Ok((random(1)?, random(2)?)))?;
     let gamma = gpu.random::<T>([shape[1]], Fill::Uniform, 3)?;
     let layer = LayerNorm { gamma: Some(&gamma), ..LayerNorm::default() };
     let rms = RmsNorm { gamma: Some(&gamma), ..RmsNorm::default() };
@@ -89,7 +90,7 @@ fn of_sums<T: Real>(session: &Session, kind: NormKind, shape: [usize; 2]) -> Res
     let gpu = &session.gpu;
     let moved = 4 * shape[0] * shape[1] * size_of::<T>();
     let random = |seed| gpu.random::<T>(shape, Fill::Uniform, seed);
-    let pairs = paired::repeated(gpu, moved, || Ok((random(1)?, random(2)?)))?;
+    let pairs = Turns::of(gpu, moved).sets(|| Ok((random(1)?, random(2)?)))?;
     let a = pairs[0].0.layout();
     let layouts = NormLayouts { a, b: Some(a), gamma: None, beta: None };
     let plan =
@@ -117,7 +118,7 @@ fn of_channels<T: Real>(
     let images = if pass == ChannelPass::Group { 8 } else { 1 };
     let shape = [images, rows / images, channels];
     let moved = 2 * rows * channels * size_of::<T>();
-    let tensors = paired::repeated(gpu, moved, || gpu.random::<T>(shape, Fill::Uniform, 1))?;
+    let tensors = Turns::of(gpu, moved).sets(|| gpu.random::<T>(shape, Fill::Uniform, 1))?;
     let layout = Layout::contiguous("norms", &shape)?;
     let layouts = ChannelLayouts { a: &layout, b: None, gamma: None, beta: None };
     let plan: Plan = ChannelProblem::new("norms", pass, layouts, groups, T::DTYPE)?.plan(gpu.caps())?;

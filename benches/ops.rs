@@ -4,7 +4,8 @@
 //! - `TILEWISE_SIZES=2048` sets the edge of the matrices.
 //! - `TILEWISE_ONLY=add,map` selects cases by name.
 
-use bench::paired::{Paired, Side, TOGETHER, repeated};
+use bench::paired::{Paired, Side, TOGETHER};
+use bench::turns::Turns;
 use bench::{ByDevice, Session, ran};
 use std::process::ExitCode;
 use tilewise::ops::{self, Expr};
@@ -56,7 +57,7 @@ pub(crate) fn main() -> ExitCode {
 fn measure<T: Real>(session: &Session, size: usize, (name, reads, run): Operation<T>) -> Result<()> {
     let gpu: &Gpu = &session.gpu;
     let bytes = size * size * T::DTYPE.size();
-    let operands = repeated(gpu, bytes * (reads + 1), || {
+    let operands = Turns::of(gpu, bytes * (reads + 1)).sets(|| {
         (1..)
             .take(reads)
             .map(|seed| gpu.random::<T>([size, size], Fill::Uniform, seed))
@@ -110,9 +111,8 @@ fn choose<T: Real>(session: &Session, size: usize, (name, choice): (&str, Choice
     })
     .take(count)
     .collect();
-    let operands = repeated(gpu, bytes, || {
-        Ok((gpu.random::<T>(shape, Fill::Uniform, 1)?, gpu.tensor(&numbers, &indices[..])?))
-    })?;
+    let operands = Turns::of(gpu, bytes)
+        .sets(|| Ok((gpu.random::<T>(shape, Fill::Uniform, 1)?, gpu.tensor(&numbers, &indices[..])?)))?;
     let run = |(x, indices): &(Tensor<T>, Tensor<i32>)| match choice {
         Choice::Embedding => ops::embedding(x, indices).map(drop),
         Choice::Select(axis) => ops::index_select(x, axis, indices).map(drop),

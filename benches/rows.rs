@@ -4,7 +4,8 @@
 //! - `TILEWISE_SIZES=22` sets the logarithm of the number of elements.
 //! - `TILEWISE_ONLY=Sum,Softmax` selects functions by the beginnings of their names.
 
-use bench::paired::{self, Paired, Side, TOGETHER};
+use bench::paired::{Paired, Side, TOGETHER};
+use bench::turns::Turns;
 use bench::{ByDevice, Session};
 use std::process::ExitCode;
 use tilewise::planning::Problem;
@@ -65,7 +66,7 @@ fn reduction<T: Real>(
 ) -> Result<()> {
     let gpu = &session.gpu;
     let bytes = shape[0] * shape[1] * size_of::<T>();
-    let tensors = paired::repeated(gpu, bytes, || gpu.random::<T>(shape, Fill::Uniform, 1))?;
+    let tensors = Turns::of(gpu, bytes).sets(|| gpu.random::<T>(shape, Fill::Uniform, 1))?;
     let plan = ReduceProblem::new(function, tensors[0].layout(), &[axis], T::DTYPE)?.plan(gpu.caps())?;
     let run = |x: &Tensor<T>| match function {
         ReduceFunction::Max => ops::max(x, axis).map(drop),
@@ -89,7 +90,7 @@ fn softmax<T: Real>(
     let gpu = &session.gpu;
     let moved = if function.is_backward() { 3 } else { 2 } * shape[0] * shape[1] * size_of::<T>();
     let pair = || Ok((gpu.random::<T>(shape, Fill::Uniform, 1)?, gpu.random::<T>(shape, Fill::Uniform, 2)?));
-    let pairs = paired::repeated(gpu, moved, pair)?;
+    let pairs = Turns::of(gpu, moved).sets(pair)?;
     let layout = *pairs[0].0.layout();
     let second = function.is_backward().then_some(&layout);
     let plan = SoftmaxProblem::new(function, &layout, second, axis, T::DTYPE)?.plan(gpu.caps())?;

@@ -5,7 +5,8 @@
 //! - `TILEWISE_SIZES=4096` sets the longer edge of operands. For dense sketches that is the edge of a cube, for others
 //!   the axis that is sketched; the other axis is a quarter as long.
 
-use bench::paired::{self, Paired, Side, TOGETHER};
+use bench::paired::{Paired, Side, TOGETHER};
+use bench::turns::Turns;
 use bench::{ByDevice, Session, ran};
 use std::process::ExitCode;
 use tilewise::planning::Problem;
@@ -87,7 +88,7 @@ impl Bench {
     fn sparse_of(&self, sketch: &Sketch, axis: usize, shape: [usize; 2], variant: &str) -> Result<()> {
         let gpu = &self.session.gpu;
         let bytes = shape[0] * shape[1] * size_of::<f32>();
-        let operands = paired::repeated(gpu, bytes, || gpu.random::<f32>(shape, Fill::Uniform, 2))?;
+        let operands = Turns::of(gpu, bytes).sets(|| gpu.random::<f32>(shape, Fill::Uniform, 2))?;
         let problem = SparseProblem::new(sketch, Direction::Forward, operands[0].layout(), axis, DType::F32)?;
         let plan = problem.plan(gpu.caps())?;
         let own = Side::launches(gpu, &plan, TOGETHER, |at| {

@@ -3,6 +3,7 @@
 //!
 //! Prints one JSON object per line: milliseconds per frame, the fastest, median and slowest of the rounds, which alternate.
 
+use bench::statistics::Spread;
 use std::time::Instant;
 use tilewise::{Fill, Gpu, Result, Tensor, matmul, ops};
 
@@ -45,9 +46,8 @@ pub(crate) fn main() -> Result<()> {
             }
         }
         assert_eq!(sums[0].to_bits(), sums[1].to_bits(), "both loops have the same results");
-        for (way, mut times) in ["write, to_vec", "write_from, read one frame later"].into_iter().zip(times) {
-            times.sort_by(f64::total_cmp);
-            let [min, median, max] = [times[0], times[ROUNDS / 2], times[ROUNDS - 1]];
+        for (way, times) in ["write, to_vec", "write_from, read one frame later"].into_iter().zip(times) {
+            let Some(Spread { least: min, median, most: max, .. }) = Spread::of(&times) else { continue };
             println!(
                 "{{\"staging\": \"{name}\", \"loop\": \"{way}\", \"ms_min\": {min:.3}, \"ms_median\": {median:.3}, \
                  \"ms_max\": {max:.3}}}"

@@ -5,7 +5,9 @@
 //! - `TILEWISE_SECONDS=400` sets after how many seconds nothing new is started. Lines say what was left out.
 
 use bench::definition::Definition;
-use bench::{ByDevice, Session, clock, environment, paired};
+use bench::statistics::Spread;
+use bench::turns::Turns;
+use bench::{ByDevice, Session, clock, environment, repetitions};
 use serde_json::{Value, json};
 use std::cell::LazyCell;
 use std::process::ExitCode;
@@ -25,6 +27,8 @@ const ROUNDS: usize = 7;
 const ENOUGH: f64 = 0.01;
 /// Seconds after which a case starts no other round.
 const CASE_SECONDS: f64 = 10.0;
+/// Multiply-adds up to which every entry is checked.
+const FULL_CHECK: u64 = 1 << 30;
 /// Multiply-adds up to which the naive kernel is timed: it is known to be slow, and would take most of the time.
 const MAX_NAIVE: u128 = 1 << 30;
 /// The value of C before a check. No product of these operands comes near it, so an entry that is not written shows.
@@ -33,7 +37,7 @@ const TIME_IS_UP: &str = "the time was up";
 
 pub(crate) fn main() -> ExitCode {
     bench::main(|session| {
-        let seconds = environment::number("TILEWISE_SECONDS", f64::INFINITY)?;
+        let seconds = environment::number("TILEWISE_SECONDS")?.unwrap_or(f64::INFINITY);
         let cubes = session.sizes(16, &SIZES)?;
         let bench = Bench { session, start: Instant::now(), seconds };
         let verdicts = sizes(&cubes)?.into_iter().flat_map(|size| {
@@ -100,14 +104,14 @@ impl<T: Operand> Inputs<T> {
     fn new(size: [usize; 3]) -> Self {
         let [m, n, k] = size;
         let (a, b) = (Fill::Uniform.values(m * k, 1), Fill::Uniform.values(k * n, 2));
-        let definition = Definition::new(&a, &b, size);
+        let definition = Definition::new(&a, &b, size, FULL_CHECK);
         Self { a, b, definition }
     }
 
     /// Pairs that take turns. All hold the same values in different places in memory.
     fn upload(&self, gpu: &Gpu, case: Case) -> Result<Vec<(Tensor<T>, Tensor<T>)>> {
         let [m, n, k] = case.size;
-        paired::repeated(gpu, (m * k + k * n) * size_of::<T>(), || {
+        Turns::of(gpu, (m * k + k * n) * size_of::<T>()).sets(|| {
             let (a, b) = (gpu.tensor(&self.a, [m, k])?, gpu.tensor(&self.b, [k, n])?);
             match case.layout {
                 Storage::Nn => Ok((a, b)),
@@ -286,7 +290,7 @@ impl<'a, T: Real, C: Real> Tiles<'a, T, C> {
         self.c = poisoned(&self.bench.session.gpu, self.case)?;
         product.run_into(&mut self.c)?;
         let compared = self.definition.compare(&self.c.to_vec()?);
-        let products = clock::repetitions(self.seconds(tile, 1)?, ENOUGH);
+        let products = repetitions::estimated(self.seconds(tile, 1)?, ENOUGH, clock::MAX_TOGETHER);
         Ok(Row { tile, predicted, compared, products, seconds: Vec::new() })
     }
 
@@ -302,18 +306,17 @@ impl<'a, T: Real, C: Real> Tiles<'a, T, C> {
     }
 
     fn print(&self, row: &Row) -> Verdict {
-        let mut seconds = row.seconds.clone();
-        seconds.sort_by(f64::total_cmp);
-        let median = clock::median(seconds.clone());
+        let spread = Spread::of(&row.seconds);
+        let median = spread.map(|spread| spread.median);
         let found = json!({
             "clock": if self.bench.session.gpu.caps().timestamps { "gpu" } else { "host" },
-            "rounds": seconds.len(),
+            "rounds": row.seconds.len(),
             "products_per_round": row.products,
             "operand_pairs": self.pairs.len(),
             "gpu_seconds_median": median,
-            "gpu_seconds_min": seconds[0],
-            "gpu_seconds_max": seconds[seconds.len() - 1],
-            "tflops": 2.0 * multiply_adds(&self.case.size) as f64 / median * 1e-12,
+            "gpu_seconds_min": spread.map(|spread| spread.least),
+            "gpu_seconds_max": spread.map(|spread| spread.most),
+            "tflops": median.map(|median| 2.0 * multiply_adds(&self.case.size) as f64 / median * 1e-12),
             "chosen": self.chosen(row.tile),
             "predicted_seconds": row.predicted,
             "check": self.definition.check(),

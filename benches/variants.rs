@@ -34,7 +34,8 @@ const CASES: [Case; 6] = [
 
 pub(crate) fn main() -> ExitCode {
     bench::main(|session| {
-        let bench = Bench { session, skinny: environment::list("TILEWISE_SKINNY", &[1, 4, 8])? };
+        let bench =
+            Bench { session, skinny: environment::list("TILEWISE_SKINNY")?.unwrap_or_else(|| vec![1, 4, 8]) };
         let mut ok = true;
         for (case, measure, sizes) in CASES {
             for size in bench.session.sizes(64, &sizes)? {

@@ -1,15 +1,36 @@
-//! What the benches share: the device, sizes from the environment, and batches of operations on the device's clock.
-#![allow(clippy::missing_errors_doc, reason = "benches print the errors of the library, whichever they are")]
+//! The harness of the benches, of `on_gpu`, of `peers` and of the example `benchmark`.
+//!
+//! - Measuring: [`clock`] times batches of operations on the device's clock, [`turns`] keeps their operands out of caches,
+//!   [`repetitions`] says how many fill a time, [`paired`] times two sides in turn, [`peak`] what the device reaches at best.
+//! - What the times say, and whether the results were right: [`statistics`], [`definition`].
+//! - Results: [`about`] labels them; they are [`rows`] in JSON [`lines`], [`csv`] or a [`table`], in a [`file`](mod@file).
+//! - Programs: [`environment`], [`process`], what criterion's benches print ([`output`]), and the [`Session`] of a bench.
+#![allow(
+    missing_docs,
+    clippy::missing_errors_doc,
+    reason = "names say enough to its only users, the programs of this workspace and `peers`"
+)]
 
+pub mod about;
 pub mod clock;
+pub mod csv;
 pub mod definition;
 pub mod environment;
+pub mod file;
+pub mod lines;
+pub mod output;
 pub mod paired;
 pub mod peak;
+pub mod process;
+pub mod repetitions;
+pub mod rows;
+pub mod statistics;
 pub mod table;
+pub mod turns;
 pub mod unchecked;
 
 use peak::Peaks;
+use rows::FailedRow;
 use serde_json::json;
 use std::process::ExitCode;
 use tilewise::gpu::DeviceType;
@@ -50,6 +71,11 @@ pub struct Session {
     pub testing: bool,
 }
 
+/// Whether a device is a CPU.
+pub fn is_software(gpu: &Gpu) -> bool {
+    gpu.caps().device_type == DeviceType::Software
+}
+
 /// Whether `TILEWISE_ONLY`, a list of beginnings of names, selects this case; unset, it selects all.
 pub fn wants(case: &str) -> bool {
     std::env::var("TILEWISE_ONLY").map_or(true, |only| only.split(',').any(|name| case.starts_with(name)))
@@ -58,7 +84,7 @@ pub fn wants(case: &str) -> bool {
 impl Session {
     /// Whether the device is a CPU.
     pub fn is_software(&self) -> bool {
-        self.gpu.caps().device_type == DeviceType::Software
+        is_software(&self.gpu)
     }
 
     /// The number of rounds: `rounds`, or one in tests.
@@ -69,7 +95,7 @@ impl Session {
     /// The peaks of the device; in tests, which want no figures, any.
     pub fn peaks(&self) -> Result<Peaks> {
         if self.testing {
-            Ok(Peaks { flops: 1e9, bytes: 1e9, ..Peaks::default() })
+            Ok(Peaks { copy: 1e9, f32: 1e9, ..Peaks::default() })
         } else {
             peak::measure(&self.gpu)
         }
@@ -89,7 +115,8 @@ impl Session {
         if self.testing {
             return Ok(vec![tested]);
         }
-        environment::list(variable, if self.is_software() { default.software } else { default.gpu })
+        let default = if self.is_software() { default.software } else { default.gpu };
+        Ok(environment::list(variable)?.unwrap_or_else(|| default.to_vec()))
     }
 
     /// Runs `case` for every batch and every number of features, as `[batch, features]`; whether all of them ran.
@@ -114,7 +141,8 @@ impl Session {
 /// Whether a case ran. If it failed, a line says why; the other cases still run.
 pub fn ran(case: &str, size: usize, result: Result<()>) -> bool {
     if let Err(error) = &result {
-        println!("{}", json!({ "case": case, "size": size, "error": error.to_string() }));
+        let row = FailedRow { case: case.into(), size, error: error.to_string() };
+        println!("{}", json!(row));
     }
     result.is_ok()
 }

@@ -2,11 +2,13 @@
 //! machine disturbs both.
 
 use super::Session;
-use super::clock::{self, median, repetitions};
 use super::peak::Copier;
+use super::rows::{PairedRow, Product};
+use super::statistics::{median, ratios};
+use super::turns::Turns;
+use super::{clock, repetitions};
 use serde_json::json;
-use tilewise::Operand;
-use tilewise::{DType, Fill, Gemm, Gpu, Plan, Result, Tensor};
+use tilewise::{DType, Fill, Gemm, Gpu, Operand, Plan, Result, Tensor};
 
 /// Rounds, in each of which variant and baseline are timed once.
 pub const ROUNDS: usize = 15;
@@ -21,12 +23,13 @@ pub type Pair<T> = (Tensor<T>, Tensor<T>);
 /// Pairs of operands that take turns, too many for any cache. All hold the same values in different places in memory.
 pub fn pairs<T: Operand>(gpu: &Gpu, [m, n, k]: [usize; 3]) -> Result<Vec<Pair<T>>> {
     let (a, b) = (Fill::Uniform.values::<T>(m * k, 1), Fill::Uniform.values::<T>(k * n, 2));
-    repeated(gpu, (m * k + k * n) * size_of::<T>(), || Ok((gpu.tensor(&a, [m, k])?, gpu.tensor(&b, [k, n])?)))
+    let turns = Turns::of(gpu, (m * k + k * n) * size_of::<T>());
+    turns.sets(|| Ok((gpu.tensor(&a, [m, k])?, gpu.tensor(&b, [k, n])?)))
 }
 
-/// Operands of this number of bytes that take turns, too many for any cache.
-pub fn repeated<T>(gpu: &Gpu, bytes: usize, operands: impl Fn() -> Result<T>) -> Result<Vec<T>> {
-    (0..clock::pair_count(gpu, bytes as u64)).map(|_| operands()).collect()
+/// A plan's step with the longest predicted time.
+pub fn slowest_step(plan: &Plan) -> Option<String> {
+    plan.steps().iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds)).map(ToString::to_string)
 }
 
 /// A variant or a baseline.
@@ -69,9 +72,8 @@ impl<'a> Side<'a> {
             clock::seconds(gpu, count, next).map(|seconds| seconds / count as f64)
         };
         seconds(1)?; // compiles
-        let count = repetitions(seconds(1)?, ENOUGH).min(together);
-        let slowest = plan.steps().iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
-        Ok(Self { plan: slowest.map(ToString::to_string), time: Box::new(move || seconds(count)) })
+        let count = repetitions::estimated(seconds(1)?, ENOUGH, together.min(clock::MAX_TOGETHER));
+        Ok(Self { plan: slowest_step(plan), time: Box::new(move || seconds(count)) })
     }
 
     /// A copy that reads this number of bytes and writes them.
@@ -126,32 +128,29 @@ impl Paired<'_> {
             times[0].push((variant.time)()?);
             times[1].push((baseline.time)()?);
         }
-        // Round by round: rounds differ by more than the two sides of one round.
-        let ratio = median(times[0].iter().zip(&times[1]).map(|(own, other)| own / other).collect());
-        let [seconds, baseline_seconds] = times.map(median);
+        let [own, other] = &times;
+        let medians = [own, other, &ratios(own, other)].map(|of| median(of));
+        let [Some(seconds), Some(baseline_seconds), Some(ratio)] = medians else { return Ok(()) };
         let caps = session.gpu.caps();
-        let [m, n, k] = self.size;
-        let line = json!({
-            "device": caps.adapter,
-            "driver": caps.driver,
-            "software": session.is_software(),
-            "case": self.case,
-            "variant": self.variant,
-            "baseline": self.baseline,
-            "m": m,
-            "n": n,
-            "k": k,
-            "dtype": self.types[0].to_string(),
-            "out_dtype": self.types[1].to_string(),
-            "rounds": rounds,
-            "seconds": seconds,
-            "baseline_seconds": baseline_seconds,
-            "ratio": ratio,
-            "gops": 2.0 * self.size.iter().map(|&extent| extent as f64).product::<f64>() / seconds * 1e-9,
-            "plan": variant.plan,
-            "baseline_plan": baseline.plan,
-        });
-        println!("{line}");
+        let ([m, n, k], [dtype, out_dtype]) = (self.size, self.types.map(|dtype| dtype.to_string()));
+        let product = Product { m, n, k, dtype, out_dtype };
+        let row = PairedRow {
+            device: caps.adapter.clone(),
+            driver: caps.driver.clone(),
+            software: session.is_software(),
+            case: self.case.into(),
+            variant: self.variant.into(),
+            baseline: self.baseline.into(),
+            rounds,
+            seconds,
+            baseline_seconds,
+            ratio,
+            gops: product.operations() / seconds * 1e-9,
+            product,
+            plan: variant.plan,
+            baseline_plan: baseline.plan,
+        };
+        println!("{}", json!(row));
         Ok(())
     }
 }

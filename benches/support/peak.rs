@@ -1,23 +1,24 @@
 //! The peaks of a device, measured.
 
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use tilewise::planning::peak::measure_rates;
 use tilewise::wgpu;
 use tilewise::{Gpu, Result};
 
-/// What the device reaches at best: operations per second, two for a multiply-add.
-#[derive(Clone, Copy, Default)]
+/// What the device reaches at best, per second: bytes, and operations, two for a multiply-add.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Peaks {
-    /// Of f32.
-    pub flops: f64,
-    /// Of f16 outside cooperative matrices, if shaders have it.
-    pub f16_flops: Option<f64>,
-    /// Of packed i8.
-    pub i8_flops: Option<f64>,
-    /// On cooperative matrices of f16 with sums in f32, if the device has a usable row of them.
-    pub matrix_flops: Option<f64>,
-    /// Bytes read plus bytes written per second, by a copy.
-    pub bytes: f64,
+    /// Bytes read plus bytes written, by a copy.
+    pub copy: f64,
+    /// Multiply-adds of f32 outside cooperative matrices.
+    pub f32: f64,
+    /// The same of f16, if shaders have it.
+    pub f16: Option<f64>,
+    /// Multiply-adds of packed i8.
+    pub i8: Option<f64>,
+    /// Multiply-adds of f16 with sums in f32 on cooperative matrices, if the device has a usable row of them.
+    pub matrices: Option<f64>,
 }
 
 impl Peaks {
@@ -25,11 +26,11 @@ impl Peaks {
     pub fn or_higher(self, other: Self) -> Self {
         let higher = |one: Option<f64>, other: Option<f64>| one.into_iter().chain(other).reduce(f64::max);
         Self {
-            flops: self.flops.max(other.flops),
-            f16_flops: higher(self.f16_flops, other.f16_flops),
-            i8_flops: higher(self.i8_flops, other.i8_flops),
-            matrix_flops: higher(self.matrix_flops, other.matrix_flops),
-            bytes: self.bytes.max(other.bytes),
+            copy: self.copy.max(other.copy),
+            f32: self.f32.max(other.f32),
+            f16: higher(self.f16, other.f16),
+            i8: higher(self.i8, other.i8),
+            matrices: higher(self.matrices, other.matrices),
         }
     }
 }
@@ -46,11 +47,11 @@ pub fn measure(gpu: &Gpu) -> Result<Peaks> {
     let bytes = limits.binding_bytes.min(limits.buffer_bytes).min(room).min(1 << 30) / 4096 * 4096;
     let copier = Copier::of(gpu, &Buffers::new(gpu, bytes), bytes);
     Ok(Peaks {
-        flops: rates.f32_flops.unwrap_or_default(),
-        f16_flops: rates.f16_flops,
-        i8_flops: rates.i8_flops,
-        matrix_flops: rates.matrix_flops,
-        bytes: 2.0 * bytes as f64 / fastest(|| copier.seconds(gpu)),
+        copy: 2.0 * bytes as f64 / fastest(|| copier.seconds(gpu)),
+        f32: rates.f32_flops.unwrap_or_default(),
+        f16: rates.f16_flops,
+        i8: rates.i8_flops,
+        matrices: rates.matrix_flops,
     })
 }
 

@@ -2,10 +2,10 @@
 
 use crate::arguments::{Args, Kernels};
 use crate::case::{Case, Op, Operator};
+use bench::is_software;
 use clap::ValueEnum;
 use support::dtype::Type;
 use support::size::Size;
-use tilewise::gpu::DeviceType;
 use tilewise::{DType, GemmKernel, Gpu, Precision};
 
 /// Sizes unless the user gives some: quick ones, and all.
@@ -61,8 +61,7 @@ fn sizes(args: &Args, gpu: &Gpu) -> Vec<Size> {
     if !args.sizes.is_empty() {
         return args.sizes.clone();
     }
-    let is_software = gpu.caps().device_type == DeviceType::Software;
-    let [quick, all] = if is_software { SOFTWARE_SIZES } else { GPU_SIZES };
+    let [quick, all] = if is_software(gpu) { SOFTWARE_SIZES } else { GPU_SIZES };
     (if args.quick { quick } else { all }).iter().map(|&edge| Size::Edge(edge)).collect()
 }
 

@@ -1,7 +1,7 @@
 //! A run against a saved one: which rows take longer, and which exist in one of both only.
 
 use crate::record::{Row, Run};
-use crate::spread::{FEWEST, FastQuarter};
+use bench::statistics::FEWEST;
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -54,7 +54,7 @@ pub(crate) struct Pair {
 impl Pair {
     fn new(was: &Row, now: &Row) -> Self {
         let medians = [was, now].map(|row| row.spread().median);
-        let [before, after] = [was, now].map(|row| FastQuarter::of(&row.rounds));
+        let [before, after] = [was, now].map(Row::fast_quarter);
         let slower = after.seconds / before.seconds - 1.0;
         let noise = before.uncertainty.zip(after.uncertainty).map(|(a, b)| a.hypot(b) / before.seconds);
         let kernels = [was, now].map(|row| format!("{} {}", row.kernel, row.tile));

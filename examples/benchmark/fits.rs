@@ -1,7 +1,8 @@
 //! Whether a case fits the device, before anything is allocated for it.
 
 use crate::case::{Case, HEADS, Op};
-use tilewise::{Caps, DType};
+use bench::turns::Turns;
+use tilewise::{Caps, DType, Error, Gpu, Result};
 
 /// Seconds that one operation may take at most.
 const MAX_SECONDS: f64 = 20.0;
@@ -79,9 +80,10 @@ pub(crate) fn check(case: &Case, caps: &Caps, patience: Patience) -> Result<(), 
     patience.check(flops(case) / peak.into_iter().fold(0.0, f64::max))
 }
 
-/// Bytes of the operands.
-pub(crate) fn operand_bytes(case: &Case) -> Result<u64, String> {
-    bytes(&needs(case).0)
+/// The sets of a case's operands that take turns.
+pub(crate) fn turns(gpu: &Gpu, case: &Case) -> Result<Turns> {
+    let bytes = bytes(&needs(case).0).map_err(|why| Error::Input { what: case.to_string(), why })?;
+    Ok(Turns::by_cache(gpu, bytes))
 }
 
 fn bytes(needs: &[Need]) -> Result<u64, String> {

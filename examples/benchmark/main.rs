@@ -26,7 +26,6 @@ mod labels;
 mod measure;
 mod operations;
 mod output;
-mod peaks;
 mod picture;
 mod planned;
 mod ready;
@@ -35,9 +34,7 @@ mod report;
 mod roofline;
 mod sample;
 mod series;
-mod spread;
 mod table;
-mod turns;
 
 use arguments::Args;
 use cases::{Group, groups};

@@ -5,11 +5,11 @@ use crate::case::Case;
 use crate::cases::{Group, Unfit};
 use crate::fits::{self, Patience};
 use crate::output::Files;
-use crate::peaks::Meter;
 use crate::ready::Ready;
 use crate::record::{Row, Run};
-use crate::turns::{self, Turns};
 use crate::{operations, planned};
+use bench::peak;
+use bench::turns::{self, Turns};
 use indicatif::{ProgressBar, ProgressStyle};
 use tilewise::gpu::{Clock, Timing, Tuning};
 use tilewise::{DType, Error, Gpu, GpuOptions, Result};
@@ -36,8 +36,9 @@ pub(crate) fn measure(args: &Args, gpu: &Gpu, groups: &[Group], files: &Files<'_
     // Shown only on a terminal.
     let bar = ProgressBar::new(cases as u64 * u64::from(rounds + passes)).with_style(style()?);
     bar.set_message("peaks");
-    let meter = Meter::open()?;
-    let mut run = Run::begin(gpu, meter.measure()?);
+    // On a `Gpu` of its own, which remembers nothing: what it measures is not what later runs predict with.
+    let meter = Gpu::open_with(GpuOptions { tuning: Tuning::Off, ..GpuOptions::from_env()? })?;
+    let mut run = Run::begin(gpu, peak::measure(&meter)?);
     // Plans that are tuned in this run are known to its first `Gpu` only, unless files are cached.
     let is_tuned = GpuOptions::from_env()?.tuning != Tuning::Off;
     for pass in 0..passes {
@@ -62,7 +63,7 @@ pub(crate) fn measure(args: &Args, gpu: &Gpu, groups: &[Group], files: &Files<'_
         }
         // Before, in the middle, and at the end.
         if pass == passes / 2 || pass + 1 == passes {
-            run.peaks = run.peaks.or_higher(&meter.measure()?);
+            run.peaks = run.peaks.or_higher(peak::measure(&meter)?);
         }
     }
     run.finished = true;
@@ -79,7 +80,7 @@ fn batches<'a>(groups: &'a [Group], gpu: &Gpu) -> Vec<&'a [Group]> {
     let mut batches = Vec::new();
     let (mut begin, mut bytes) = (0, 0u64);
     for (at, group) in groups.iter().enumerate() {
-        let cases = group.cases.iter().filter_map(|(case, _)| Turns::of_case(gpu, case).ok());
+        let cases = group.cases.iter().filter_map(|(case, _)| fits::turns(gpu, case).ok());
         let needed = cases.map(Turns::bytes).fold(0, u64::saturating_add);
         if at > begin && bytes.saturating_add(needed) > room {
             batches.push(&groups[begin..at]);

@@ -2,9 +2,11 @@
 
 use crate::arguments::Args;
 use crate::compare::Comparison;
-use crate::record::{Peaks, Row, Run};
+use crate::record::{Row, Run};
 use crate::report::Plans;
 use crate::roofline::Peak;
+use bench::csv;
+use bench::file::{replace, sibling};
 use pictures::picture::unwritable;
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -63,7 +65,7 @@ impl<'a> Files<'a> {
 
     /// Writes what was measured so far.
     pub(crate) fn write_progress(&self, run: &Run) -> Result<()> {
-        self.write(run, None, |target, bytes| replace(&target.meanwhile(), bytes))?;
+        self.write(run, None, |target, bytes| written(&target.meanwhile(), bytes))?;
         self.has_progress.set(true);
         Ok(())
     }
@@ -130,7 +132,7 @@ impl<'a> Target<'a> {
 
     /// Writes the whole file, in place of what there was.
     fn finish(&self, bytes: &[u8]) -> Result<()> {
-        replace(self.path, bytes)?;
+        written(self.path, bytes)?;
         match std::fs::remove_file(sibling(self.path, "partial")) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(unwritable(self.path, &error)),
             _ => Ok(()),
@@ -138,19 +140,8 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The file next to this one whose name ends in this, too.
-fn sibling(path: &Path, end: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".");
-    name.push(end);
-    name.into()
-}
-
-/// Replaces a file whole: who reads it meanwhile, or after an interruption, finds the old one or the new one.
-fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let new = sibling(path, "new");
-    let written = std::fs::write(&new, bytes).and_then(|()| std::fs::rename(&new, path));
-    written.map_err(|error| unwritable(path, &error))
+fn written(path: &Path, bytes: &[u8]) -> Result<()> {
+    replace(path, bytes).map_err(|error| unwritable(path, &error))
 }
 
 fn pretty(path: &Path, value: &impl serde::Serialize) -> Result<Vec<u8>> {
@@ -159,7 +150,7 @@ fn pretty(path: &Path, value: &impl serde::Serialize) -> Result<Vec<u8>> {
 
 /// The run, with what follows from its figures.
 fn json(run: &Run, comparison: Option<&Comparison>) -> Value {
-    let rows: Vec<Value> = run.rows.iter().map(|row| row_json(&run.peaks, row)).collect();
+    let rows: Vec<Value> = run.rows.iter().map(|row| row_json(run, row)).collect();
     let mut value = json!(run);
     value["rows"] = rows.into();
     value["predictions"] = json!({
@@ -171,91 +162,41 @@ fn json(run: &Run, comparison: Option<&Comparison>) -> Value {
     value
 }
 
-fn row_json(peaks: &Peaks, row: &Row) -> Value {
+fn row_json(run: &Run, row: &Row) -> Value {
     let mut value = json!(row);
     let spread = row.spread();
     for (name, figure) in [
         ("seconds", spread.median),
-        ("interquartile_range", spread.range),
+        ("interquartile_range", spread.range()),
         ("gflops", row.operations() / spread.median * 1e-9),
         ("gbytes", row.bytes as f64 / spread.median * 1e-9),
-        ("of_roofline", peaks.share(row)),
+        ("of_roofline", run.share(row)),
         ("over_predicted", row.over_predicted()),
     ] {
         value[name] = figure.into();
     }
-    let limit = peaks.limit(row);
+    let limit = run.limit(row);
     value["limit"] = if limit == Peak::Copy { "memory" } else { "arithmetic" }.into();
     value["peak"] = json!(limit);
     value
 }
 
+/// The columns of comma-separated values: where each is in the JSON of a row.
+const COLUMNS: &str = "op m n k dtype precision pinned kernel tile seconds interquartile_range rounds gflops gbytes \
+                       of_roofline peak turns/in_cache predicted_seconds check bound_ratio ok device driver version date";
+
 /// A line for each row.
 fn csv(path: &Path, run: &Run) -> Result<Vec<u8>> {
-    let refuse = |error: csv::Error| unwritable(path, &error);
-    let mut table = csv::Writer::from_writer(Vec::new());
-    let columns = [
-        "op",
-        "m",
-        "n",
-        "k",
-        "dtype",
-        "precision",
-        "pinned",
-        "kernel",
-        "tile",
-        "seconds",
-        "interquartile_range",
-        "rounds",
-        "gflops",
-        "gbytes",
-        "of_roofline",
-        "peak",
-        "in_cache",
-        "predicted_seconds",
-        "check",
-        "bound_ratio",
-        "ok",
-        "device",
-        "driver",
-        "version",
-        "date",
-    ];
-    table.write_record(columns).map_err(refuse)?;
-    for row in &run.rows {
-        let spread = row.spread();
-        let of = |part: &Option<String>| part.clone().unwrap_or_default();
-        let record = [
-            row.op.clone(),
-            row.m.to_string(),
-            row.n.to_string(),
-            row.k.to_string(),
-            row.dtype.clone(),
-            of(&row.precision),
-            of(&row.pinned),
-            row.kernel.clone(),
-            row.tile.clone(),
-            spread.median.to_string(),
-            spread.range.to_string(),
-            row.rounds.len().to_string(),
-            (row.operations() / spread.median * 1e-9).to_string(),
-            (row.bytes as f64 / spread.median * 1e-9).to_string(),
-            run.peaks.share(row).to_string(),
-            run.peaks.limit(row).to_string(),
-            row.turns.in_cache.to_string(),
-            row.predicted_seconds.to_string(),
-            row.check.clone(),
-            row.bound_ratio.to_string(),
-            row.ok.to_string(),
-            run.device.clone(),
-            run.driver.clone(),
-            run.version.clone(),
-            run.date.clone(),
-        ];
-        table.write_record(record).map_err(refuse)?;
-    }
-    table.into_inner().map_err(|error| Error::Input {
-        what: path.display().to_string(),
-        why: format!("cannot be written: {error}"),
-    })
+    let row = |row: &Row| {
+        let mut value = row_json(run, row);
+        value["rounds"] = row.rounds.len().into();
+        let Run { device, driver, version, date, .. } = run;
+        for (name, label) in [("device", device), ("driver", driver), ("version", version), ("date", date)] {
+            value[name] = label.as_str().into();
+        }
+        value
+    };
+    let rows: Vec<Value> = run.rows.iter().map(row).collect();
+    let columns: Vec<&str> = COLUMNS.split(' ').collect();
+    csv::text(&columns, &rows).map_err(|error| unwritable(path, error.as_ref()))
 }

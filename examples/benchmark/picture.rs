@@ -49,7 +49,7 @@ pub(crate) fn svg(run: &Run) -> Result<String> {
 /// The ranges of both axes: everything that is drawn, with room around it.
 fn ranges(run: &Run, series: &[Series<'_>]) -> [Range<f64>; 2] {
     let copy = run.peaks.copy;
-    let bends = run.peaks.used_by(&run.rows).into_iter().map(|(_, peak)| (peak / copy, peak * 1e-9));
+    let bends = run.used_peaks().into_iter().map(|(_, peak)| (peak / copy, peak * 1e-9));
     let points = series.iter().flat_map(|series| &series.rows).map(|row| place(row));
     let all: Vec<(f64, f64)> = points.chain(bends).collect();
     let range = |of: fn(&(f64, f64)) -> f64, below: f64, above: f64| {
@@ -67,7 +67,7 @@ fn peak_lines(run: &Run, [x, y]: &[Range<f64>; 2]) -> Vec<PeakLine> {
     let copy = run.peaks.copy * 1e-9;
     // Each line: the peaks that it stands for, and where it is.
     let mut level: Vec<(Vec<Peak>, f64)> = Vec::new();
-    for (peak, rate) in run.peaks.used_by(&run.rows) {
+    for (peak, rate) in run.used_peaks() {
         let rate = rate * 1e-9;
         match level.iter_mut().find(|(_, known)| (rate / *known - 1.0).abs() < CLOSE) {
             Some((peaks, known)) => {
@@ -170,7 +170,7 @@ fn heading(picture: &Picture<'_>, height: u32, run: &Run) -> Drawn {
     text(picture, &title, [16, 10], TITLE, BLACK, HPos::Left)?;
     let from = format!("{}, {}; tilewise {}, {}", run.backend, run.driver, run.version, run.date);
     text(picture, &from, [16, 32], TEXT, GREY, HPos::Left)?;
-    text(picture, &format!("measured peaks: {}", run.peaks), [16, 50], TEXT, GREY, HPos::Left)?;
+    text(picture, &format!("measured peaks: {}", run.peak_rates()), [16, 50], TEXT, GREY, HPos::Left)?;
     let how = "Lines are peaks that the same run measured. A point on a line reaches that peak: left of the bend memory limits \
                an operation, right of it arithmetic does.";
     let top = i32::try_from(height).unwrap_or(0) - 38;

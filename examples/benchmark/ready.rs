@@ -1,6 +1,7 @@
 //! A case that has been checked and compiled, and is ready to be timed.
 
-use crate::turns::Turns;
+use bench::turns::Turns;
+use bench::{clock, repetitions};
 use support::chosen_kernel;
 use tilewise::gpu::Timing;
 use tilewise::reference::Comparison;
@@ -29,9 +30,9 @@ pub(crate) struct Ready {
     launch: Box<dyn FnMut(usize) -> Result<()>>,
     /// Operations launched so far.
     launched: usize,
-    /// Operations in one submission, and submissions in one timing.
+    /// Operations in one submission, and in one timing.
     together: u64,
-    submissions: u64,
+    operations: u64,
 }
 
 /// The result of an operation, and the plan that computed it. A tuned device may run another plan than the predicted one.
@@ -56,41 +57,30 @@ impl Ready {
         launch: impl FnMut(usize) -> Result<()> + 'static,
     ) -> Result<Self> {
         let launch = Box::new(launch);
-        let mut ready = Self { plan, checked, turns, launch, launched: 0, together: 1, submissions: 1 };
+        let mut ready = Self { plan, checked, turns, launch, launched: 0, together: 1, operations: 1 };
         let before = gpu.stats().launches;
         let once = ready.time(gpu)?.seconds;
         let launches = (gpu.stats().launches - before).max(1);
-        let most = (MAX_LAUNCHES / launches).max(1);
-        ready.together = (1..most).find(|&count| count as f64 * once >= ENOUGH).unwrap_or(most);
+        ready.together = repetitions::estimated(once, ENOUGH, (MAX_LAUNCHES / launches).max(1));
+        ready.operations = ready.together;
         let once = ready.time(gpu)?.seconds * ready.together as f64; // warms up
-        let is_enough = |count: &u64| *count as f64 * once >= ENOUGH;
-        ready.submissions = (1..MAX_SUBMISSIONS).find(is_enough).unwrap_or(MAX_SUBMISSIONS);
+        ready.operations = ready.together * repetitions::estimated(once, ENOUGH, MAX_SUBMISSIONS);
         Ok(ready)
     }
 
     /// Operations in one timing.
     pub(crate) fn operations(&self) -> u64 {
-        self.together * self.submissions
+        self.operations
     }
 
     /// Seconds of one operation, as a part of those that are timed together.
     pub(crate) fn time(&mut self, gpu: &Gpu) -> Result<Timing> {
-        let mut all = self.submit(gpu)?;
-        for _ in 1..self.submissions {
-            all.seconds += self.submit(gpu)?.seconds;
-        }
-        Ok(Timing { seconds: all.seconds / self.operations() as f64, ..all })
-    }
-
-    /// Seconds of one submission.
-    fn submit(&mut self, gpu: &Gpu) -> Result<Timing> {
-        let ((), timing) = gpu.time(|| {
-            (0..self.together).try_for_each(|_| {
-                self.launched += 1;
-                (self.launch)(self.launched)
-            })
+        let Self { launch, launched, operations, .. } = self;
+        let all = clock::time(gpu, *operations, self.together, || {
+            *launched += 1;
+            launch(*launched)
         })?;
-        Ok(timing)
+        Ok(Timing { seconds: all.seconds / *operations as f64, ..all })
     }
 
     /// The kernel of the step that is predicted to take longest, and its tile.

@@ -5,31 +5,18 @@ use crate::choice::{Choice, choice};
 use crate::figure;
 use crate::ready::Ready;
 use crate::roofline::Peak;
-use crate::spread::Spread;
-use crate::turns::Turns;
+use bench::about;
+use bench::peak::Peaks;
+use bench::statistics::{FastQuarter, Spread};
+use bench::turns::Turns;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
-use std::time::SystemTime;
 use tilewise::gpu::RateSource;
 use tilewise::{Error, Gpu, Result};
 
 /// The format of saved runs.
 const FORMAT: &str = "tilewise benchmark 2";
-
-/// What the device reaches at best, as measured in a run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Peaks {
-    /// Bytes read plus bytes written per second, by a copy.
-    pub(crate) copy: f64,
-    /// Multiply-adds outside cooperative matrices, in flop/s; of f16 if shaders have it.
-    pub(crate) f32: f64,
-    pub(crate) f16: Option<f64>,
-    /// Multiply-adds of packed i8.
-    pub(crate) i8: f64,
-    /// Multiply-adds on cooperative matrices, if the device has verified rows of them.
-    pub(crate) matrices: Option<f64>,
-}
 
 /// Operations by the unit that computes them, as the plan counts them.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -109,12 +96,11 @@ impl Run {
     /// A run that begins.
     pub(crate) fn begin(gpu: &Gpu, peaks: Peaks) -> Self {
         let caps = gpu.caps();
-        let arguments: Vec<String> = std::env::args().skip(1).collect();
         Self {
             format: FORMAT.into(),
             version: env!("CARGO_PKG_VERSION").into(),
-            date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-            command: format!("benchmark {}", arguments.join(" ")).trim_end().into(),
+            date: about::now(),
+            command: about::command("benchmark"),
             device: caps.adapter.clone(),
             backend: caps.backend.clone(),
             driver: caps.driver.clone(),
@@ -171,7 +157,7 @@ impl Run {
     fn check(&self) -> Result<(), String> {
         let is_positive = |x: &f64| x.is_finite() && *x > 0.0;
         let Peaks { copy, f32, f16, i8, matrices } = self.peaks;
-        if ![Some(copy), Some(f32), f16, Some(i8), matrices].iter().flatten().all(is_positive) {
+        if ![Some(copy), Some(f32), f16, i8, matrices].iter().flatten().all(is_positive) {
             return Err("its peaks are no positive numbers".into());
         }
         for row in &self.rows {
@@ -270,7 +256,11 @@ impl Row {
     }
 
     pub(crate) fn spread(&self) -> Spread {
-        Spread::of(&self.rounds)
+        Spread::of(&self.rounds).expect("a row has a round at least")
+    }
+
+    pub(crate) fn fast_quarter(&self) -> FastQuarter {
+        FastQuarter::of(&self.rounds).expect("a row has a round at least")
     }
 
     /// The operations that count for its speed. Of a matrix product those of the definition, of other operations those of the

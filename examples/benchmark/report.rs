@@ -79,7 +79,7 @@ impl fmt::Display for Report {
         let run = &self.run;
         writeln!(f, "device     {}, {}, {}", run.device, run.backend, run.driver)?;
         writeln!(f, "run        {}, version {}, {}", run.command, run.version, run.date)?;
-        writeln!(f, "peaks      {}", run.peaks)?;
+        writeln!(f, "peaks      {}", run.peak_rates())?;
         let rates = if run.rates_measured { "rates measured in an earlier run" } else { "assumed rates" };
         writeln!(f, "predicted  from {rates} of the device")?;
         let rounds = run.rows.iter().map(|row| row.rounds.len()).max().unwrap_or(0);
@@ -96,7 +96,7 @@ impl fmt::Display for Report {
                 "in cache   the operands that take turns fit in the device's last cache of {cache} MiB"
             )?;
         }
-        table::write(f, run)?;
+        f.write_str(&table::text(run))?;
         for left in &run.left_out {
             writeln!(f, "left out   {}: {}", left.case, left.why)?;
         }

@@ -1,6 +1,6 @@
 //! The roofline model: what the device's peaks allow for a row.
 
-use crate::record::{Peaks, Row};
+use crate::record::{Row, Run};
 use serde::Serialize;
 use std::fmt;
 use support::significant;
@@ -58,33 +58,31 @@ impl fmt::Display for Peak {
     }
 }
 
-/// `copy 7.48 GB/s, fma of f32 139 GFLOP/s, packed i8 106 GOP/s`.
-impl fmt::Display for Peaks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Run {
+    /// The peaks: `copy 7.48 GB/s, fma of f32 139 GFLOP/s, packed i8 106 GOP/s`.
+    pub(crate) fn peak_rates(&self) -> String {
         let all = [Peak::Copy].into_iter().chain(Peak::ARITHMETIC);
         let texts = all.filter_map(|peak| {
             let rate = significant(self.measured(peak)? * 1e-9);
             Some(format!("{} {rate} {}", peak.measured_by(), peak.unit()))
         });
-        f.pad(&texts.collect::<Vec<_>>().join(", "))
+        texts.collect::<Vec<_>>().join(", ")
     }
-}
 
-impl Peaks {
     /// Operations or bytes per second, if the device has the unit.
-    pub(crate) fn measured(&self, peak: Peak) -> Option<f64> {
+    fn measured(&self, peak: Peak) -> Option<f64> {
         match peak {
-            Peak::Copy => Some(self.copy),
-            Peak::F32 => Some(self.f32),
-            Peak::F16 => self.f16,
-            Peak::I8 => Some(self.i8),
-            Peak::Matrices => self.matrices,
+            Peak::Copy => Some(self.peaks.copy),
+            Peak::F32 => Some(self.peaks.f32),
+            Peak::F16 => self.peaks.f16,
+            Peak::I8 => self.peaks.i8,
+            Peak::Matrices => self.peaks.matrices,
         }
     }
 
-    /// The arithmetic peaks that these rows use, and that of f32.
-    pub(crate) fn used_by(&self, rows: &[Row]) -> Vec<(Peak, f64)> {
-        let is_used = |peak| peak == Peak::F32 || rows.iter().any(|row| row.flops.on(peak) > 0.0);
+    /// The arithmetic peaks that the rows use, and that of f32.
+    pub(crate) fn used_peaks(&self) -> Vec<(Peak, f64)> {
+        let is_used = |peak| peak == Peak::F32 || self.rows.iter().any(|row| row.flops.on(peak) > 0.0);
         let used = Peak::ARITHMETIC.into_iter().filter(|&peak| is_used(peak));
         used.filter_map(|peak| Some((peak, self.measured(peak)?))).collect()
     }
@@ -115,10 +113,10 @@ impl Peaks {
 
     /// Seconds of a row's arithmetic on one unit. A unit that was not measured counts as that of f32.
     fn seconds_on(&self, row: &Row, peak: Peak) -> f64 {
-        row.flops.on(peak) / self.measured(peak).unwrap_or(self.f32)
+        row.flops.on(peak) / self.measured(peak).unwrap_or(self.peaks.f32)
     }
 
     fn memory(&self, row: &Row) -> f64 {
-        row.bytes as f64 / self.copy
+        row.bytes as f64 / self.peaks.copy
     }
 }

@@ -3,7 +3,7 @@
 use support::splitmix;
 
 /// Multiply-adds up to which every entry is compared.
-const FULL_CHECK: u64 = 1 << 28;
+pub(crate) const FULL_CHECK: u64 = 1 << 28;
 /// Rows and columns of a larger result that are compared, at most, and the seed that draws them.
 const SAMPLED: usize = 64;
 const SEED: u64 = 1;

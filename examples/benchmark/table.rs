@@ -1,9 +1,9 @@
 //! The table of a run.
 
 use crate::choice::Choice;
-use crate::record::{Peaks, Row, Run};
+use crate::record::{Row, Run};
 use crate::roofline::Peak;
-use std::fmt;
+use bench::table::Table;
 use support::significant;
 
 const HEAD: [&str; 12] = [
@@ -20,25 +20,17 @@ const HEAD: [&str; 12] = [
     "ratio",
     "check",
 ];
-/// Columns of words, which begin at the left; numbers end at the right.
-const WORDS: [usize; 6] = [0, 1, 2, 3, 4, 11];
+/// Columns of words; the others are of numbers.
+const WORDS: [&str; 6] = ["op", "size", "type", "precision", "kernel", "check"];
 
-/// Prints the rows of a run as a table.
-pub(crate) fn write(f: &mut fmt::Formatter<'_>, run: &Run) -> fmt::Result {
-    let mut lines = vec![HEAD.map(String::from)];
-    lines.extend(run.rows.iter().map(|row| cells(&run.peaks, row)));
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
-    for line in &lines {
-        let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-            if WORDS.contains(&column) { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-        });
-        writeln!(f, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
-    }
-    Ok(())
+/// The rows of a run as a table.
+pub(crate) fn text(run: &Run) -> String {
+    let mut table = Table::new(HEAD);
+    run.rows.iter().for_each(|row| table.row(cells(run, row)));
+    table.aligned(&WORDS)
 }
 
-fn cells(peaks: &Peaks, row: &Row) -> [String; 12] {
+fn cells(run: &Run, row: &Row) -> [String; 12] {
     let spread = row.spread();
     let chosen = match row.choice {
         Choice::Predicted => String::new(),
@@ -52,9 +44,9 @@ fn cells(peaks: &Peaks, row: &Row) -> [String; 12] {
         row.precision.clone().unwrap_or_else(|| "-".into()),
         format!("{} {}{chosen}", row.kernel_name(), short(&row.tile)),
         seconds(spread.median),
-        format!("{:.1}%", spread.relative() * 100.0),
-        rate(peaks, row),
-        share(peaks, row),
+        format!("{:.1}%", spread.range() / spread.median * 100.0),
+        rate(run, row),
+        share(run, row),
         seconds(row.predicted_seconds),
         format!("{:.2}", row.over_predicted()),
         format!("{verdict}, {}, {} of the bound", row.check, significant(row.bound_ratio)),
@@ -76,9 +68,9 @@ fn seconds(seconds: f64) -> String {
 }
 
 /// Operations per second if arithmetic limits the row, else bytes per second.
-fn rate(peaks: &Peaks, row: &Row) -> String {
+fn rate(run: &Run, row: &Row) -> String {
     let median = row.spread().median;
-    match peaks.limit(row) {
+    match run.limit(row) {
         Peak::Copy => format!("{} GB/s", significant(row.bytes as f64 / median * 1e-9)),
         _ => {
             let unit = if row.dtype == "i8" { "GOP/s" } else { "GFLOP/s" };
@@ -88,12 +80,12 @@ fn rate(peaks: &Peaks, row: &Row) -> String {
 }
 
 /// `45% of f32`, `131% of copy, in cache`.
-fn share(peaks: &Peaks, row: &Row) -> String {
-    let limit = match peaks.limit(row) {
+fn share(run: &Run, row: &Row) -> String {
+    let limit = match run.limit(row) {
         // What generates random numbers.
         Peak::I8 if row.dtype != "i8" => "integers".into(),
         limit => limit.to_string(),
     };
     let in_cache = if row.turns.in_cache { ", in cache" } else { "" };
-    format!("{:.0}% of {limit}{in_cache}", peaks.share(row) * 100.0)
+    format!("{:.0}% of {limit}{in_cache}", run.share(row) * 100.0)
 }

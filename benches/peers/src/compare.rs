@@ -2,12 +2,13 @@
 
 use crate::case::{Size, Type};
 use crate::error::{Error, Result};
-use crate::markdown::Table;
-use crate::rows::{About, CaseRow, FailedRow, Line, Outcome, Timed, TorchRow};
-use crate::statistics::{Spread, middle};
+use crate::rows::{About, CaseRow, FailedRow, Line, Timed};
+use bench::lines;
+use bench::rows::{Outcome, PeerRow};
+use bench::statistics::{Spread, median};
+use bench::table::Table;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::fs;
 use std::path::PathBuf;
 
 /// Reads the files and prints the tables. Lines that are no results are named in the error.
@@ -15,13 +16,10 @@ pub(crate) fn print(files: &[PathBuf]) -> Result<()> {
     let mut results = Results::default();
     let mut malformed = Vec::new();
     for path in files {
-        let text = fs::read_to_string(path).map_err(Error::file("read", path))?;
-        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            match Line::parse(line) {
-                Ok(line) => results.add(line),
-                Err(error) => malformed.push(format!("{}:{}: {error}", path.display(), number + 1)),
-            }
-        }
+        let lines = lines::read(path, &path.display().to_string())?;
+        lines.rows.into_iter().for_each(|line| results.add(line));
+        results.left_out.extend(lines.skipped);
+        malformed.extend(lines.malformed.iter().map(ToString::to_string));
     }
     if results.devices.is_empty() {
         malformed.push("no line is a measured case: `peers --json FILE` writes them".into());
@@ -35,7 +33,7 @@ pub(crate) fn print(files: &[PathBuf]) -> Result<()> {
 struct Results {
     devices: BTreeMap<Device, Vec<CaseRow>>,
     failed: Vec<FailedRow>,
-    torch: Vec<TorchRow>,
+    torch: Vec<PeerRow>,
     left_out: Vec<String>,
 }
 
@@ -55,8 +53,12 @@ impl Results {
                 self.devices.entry(Device { device, driver, compiler }).or_default().push(*row);
             }
             Line::Failed(row) => self.failed.push(row),
-            Line::Torch(row) => self.torch.push(row),
-            Line::LeftOut(why) => self.left_out.push(why),
+            Line::Torch(row) => match row.outcome {
+                Outcome::LeftOut { left_out: why } | Outcome::Failed { error: why } => {
+                    self.left_out.push(why)
+                }
+                Outcome::Timed(_) => self.torch.push(row),
+            },
         }
     }
 }
@@ -122,7 +124,7 @@ fn failures(rows: &[CaseRow]) -> Vec<String> {
 }
 
 /// One row for each type and size, with two columns for each peer that has a result.
-fn ratios(rows: &[CaseRow], torch: &[TorchRow]) -> Table {
+fn ratios(rows: &[CaseRow], torch: &[PeerRow]) -> Table {
     let mut cases: BTreeMap<(Type, u128, Size), Vec<&CaseRow>> = BTreeMap::new();
     for row in rows {
         let volume = row.size.array().iter().map(|&extent| extent as u128).product();
@@ -174,10 +176,10 @@ struct Ours {
 
 impl Ours {
     fn of(rows: &[&CaseRow]) -> Self {
-        let ours = rows.iter().filter_map(|row| Some(row.sides.first()?.timed()?.gflops));
+        let ours = rows.iter().filter_map(|row| Some(row.sides.first()?.outcome.timed()?.gflops));
         Self {
-            gflops: middle(ours.collect()),
-            peak: middle(rows.iter().map(|row| row.peak_flops * 1e-9).collect()),
+            gflops: median(&ours.collect::<Vec<_>>()),
+            peak: median(&rows.iter().map(|row| row.peak_flops * 1e-9).collect::<Vec<_>>()),
         }
     }
 }
@@ -190,31 +192,36 @@ struct Peer {
 }
 
 /// All peers of a case: those of its rows, and cuBLAS if it was measured on the same device.
-fn peers(rows: &[&CaseRow], torch: &[TorchRow]) -> Vec<Peer> {
+fn peers(rows: &[&CaseRow], torch: &[PeerRow]) -> Vec<Peer> {
     let mut sides: BTreeMap<String, Vec<&Timed>> = BTreeMap::new();
     for side in rows.iter().flat_map(|row| row.sides.iter().skip(1)) {
-        sides.entry(side.title()).or_default().extend(side.timed());
+        sides.entry(side.title()).or_default().extend(side.outcome.timed());
     }
     let of_side = |(title, timed): (String, Vec<&Timed>)| Peer {
         title,
-        gflops: middle(timed.iter().map(|timed| timed.gflops).collect()),
-        ratio: Spread::of(timed.iter().flat_map(|timed| timed.ratios.iter().copied()).collect()),
+        gflops: median(&timed.iter().map(|timed| timed.gflops).collect::<Vec<_>>()),
+        ratio: Spread::of(&timed.iter().flat_map(|timed| timed.ratios.iter().copied()).collect::<Vec<_>>()),
     };
     let mut peers: Vec<Peer> = sides.into_iter().map(of_side).collect();
-    let ours = middle(rows.iter().filter_map(|row| row.device_seconds).collect());
-    peers.extend(torch.iter().filter(|torch| rows.iter().any(|row| is_same(row, torch))).map(|torch| Peer {
-        title: if torch.dtype == "tf32" { format!("{} TF32", torch.peer) } else { torch.peer.clone() },
-        gflops: Some(torch.size.flops() / torch.gpu_seconds_median * 1e-9),
-        ratio: ours.and_then(|ours| Spread::of(vec![torch.gpu_seconds_median / ours])),
+    let ours = median(&rows.iter().filter_map(|row| row.device_seconds).collect::<Vec<_>>());
+    let same = torch.iter().filter(|torch| rows.iter().any(|row| is_same(row, torch)));
+    peers.extend(same.filter_map(|torch| {
+        let seconds = torch.outcome.timed()?.gpu_seconds_median;
+        let is_tf32 = torch.product.dtype == "tf32";
+        Some(Peer {
+            title: if is_tf32 { format!("{} TF32", torch.peer) } else { torch.peer.clone() },
+            gflops: Some(torch.product.operations() / seconds * 1e-9),
+            ratio: ours.and_then(|ours| Spread::of(&[seconds / ours])),
+        })
     }));
     peers
 }
 
 /// Whether cuBLAS computed the same product on the same device. Its TF32 takes and returns f32.
-fn is_same(row: &CaseRow, torch: &TorchRow) -> bool {
-    let dtype = if torch.dtype == "tf32" { "f32" } else { &torch.dtype };
-    (row.size, &row.device, &row.layout) == (torch.size, &torch.device, &torch.layout)
-        && [row.dtype.to_string(), row.out_dtype.to_string()] == [dtype, &torch.out_dtype]
+fn is_same(row: &CaseRow, PeerRow { device, product, layout, .. }: &PeerRow) -> bool {
+    let dtype = if product.dtype == "tf32" { "f32" } else { &product.dtype };
+    (row.size.array(), &row.device, &row.layout) == ([product.m, product.n, product.k], device, layout)
+        && [row.dtype.to_string(), row.out_dtype.to_string()] == [dtype, &product.out_dtype]
 }
 
 /// A rate, and its share of the peak.
@@ -237,6 +244,9 @@ mod tests {
     use super::*;
     use crate::rows::SideRow;
     use crate::rows::tests::{case, side};
+    use bench::file::FileError;
+    use serde_json::json;
+    use std::fs;
 
     fn page(lines: impl IntoIterator<Item = Line>) -> String {
         let mut results = Results::default();
@@ -262,15 +272,11 @@ mod tests {
     }
 
     fn torch(device: &str, dtype: &str) -> Line {
-        Line::Torch(TorchRow {
-            peer: "cuBLAS".into(),
-            device: device.into(),
-            size: Size::cube(512),
-            dtype: dtype.into(),
-            out_dtype: "f32".into(),
-            layout: "nn".into(),
-            gpu_seconds_median: 0.02,
-        })
+        let line = json!({
+            "peer": "cuBLAS", "device": device, "m": 512, "n": 512, "k": 512, "dtype": dtype, "out_dtype": "f32", "layout": "nn",
+            "tflops": 0.0134, "gpu_seconds_median": 0.02, "gpu_seconds_min": 0.02, "gpu_seconds_max": 0.02,
+        });
+        serde_json::from_value(line).unwrap_or_else(|error| panic!("{error}"))
     }
 
     #[test]
@@ -349,15 +355,13 @@ mod tests {
             strategy: Some("naive".into()),
             error: "late".into(),
         };
-        let page = page([
-            line("one", vec![]),
-            line("two", vec![]),
-            Line::Failed(failed),
-            Line::LeftOut("no PyTorch".into()),
-        ]);
+        let Line::Torch(row) = torch("one", "f32") else { panic!("it is one") };
+        let late =
+            Line::Torch(PeerRow { outcome: Outcome::LeftOut { left_out: "the time was up".into() }, ..row });
+        let page = page([line("one", vec![]), line("two", vec![]), Line::Failed(failed), late]);
         assert_eq!(page.matches("# Matrix products on ").count(), 2);
         assert!(
-            page.ends_with("- f16 64x64x64 with naive has no result: late\n- left out: no PyTorch\n"),
+            page.ends_with("- f16 64x64x64 with naive has no result: late\n- left out: the time was up\n"),
             "{page}"
         );
     }
@@ -365,7 +369,7 @@ mod tests {
     #[test]
     fn committed_results_are_read() -> Result<()> {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../results");
-        let folders = fs::read_dir(&root).map_err(Error::file("read", &root))?.flatten();
+        let folders = fs::read_dir(&root).map_err(FileError::of("read", &root))?.flatten();
         let files: Vec<PathBuf> =
             folders.map(|folder| folder.path().join("cases.jsonl")).filter(|file| file.exists()).collect();
         assert!(!files.is_empty());
@@ -375,11 +379,14 @@ mod tests {
     #[test]
     fn files_that_are_no_results_are_named() -> Result<()> {
         let path = std::env::temp_dir().join(format!("tilewise-peers-garbage-{}.jsonl", std::process::id()));
-        fs::write(&path, "{}\n\n[1, 2]\n").map_err(Error::file("write", &path))?;
+        fs::write(&path, "{}\n\n[1, 2]\n").map_err(FileError::of("write", &path))?;
         let error =
             print(std::slice::from_ref(&path)).err().map(|error| error.to_string()).unwrap_or_default();
-        fs::remove_file(&path).map_err(Error::file("remove", &path))?;
-        assert!(error.contains(":1: ") && error.contains(":3: ") && !error.contains(":2: "), "{error}");
+        fs::remove_file(&path).map_err(FileError::of("remove", &path))?;
+        assert!(
+            [1, 2, 3].map(|line| error.contains(&format!(", line {line}: "))) == [true, false, true],
+            "{error}"
+        );
         assert!(error.ends_with("no line is a measured case: `peers --json FILE` writes them"), "{error}");
         assert!(print(&[path]).err().is_some_and(|error| error.to_string().starts_with("cannot read ")));
         Ok(())

@@ -1,8 +1,8 @@
 //! The CPU, for scale: the crate `gemm`, with all threads. Operands in f16 are converted to f32 before.
 
 use crate::case::Size;
-use crate::check::Definition;
 use crate::side::{POISON, Side, Time};
+use bench::definition::Definition;
 use gemm::Parallelism;
 use std::time::Instant;
 use tilewise::Element;
@@ -78,14 +78,14 @@ impl Products {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::Outcome;
+    use bench::rows::Outcome;
     use tilewise::Fill;
 
     #[test]
     fn products_on_the_cpu_are_right() {
         let size = Size { m: 17, n: 33, k: 65 };
         let (a, b) = (Fill::Uniform.values::<f32>(17 * 65, 1), Fill::Uniform.values::<f32>(65 * 33, 2));
-        let mut side = side([&a, &b], size, 2, &Definition::new(&a, &b, size));
+        let mut side = side([&a, &b], size, 2, &Definition::new(&a, &b, size.array(), u64::MAX));
         side.round();
         let row = side.row(size.flops(), side.seconds());
         assert!(matches!(row.outcome, Outcome::Timed(timed) if timed.ratios == [1.0]), "{}", row.kernel);

@@ -2,9 +2,9 @@
 
 use crate::adapter::{check_same, selector};
 use crate::case::{Case, Size, Type};
-use crate::check::Definition;
 use crate::error::{Error, Result};
 use crate::side::{POISON, Side, Time};
+use bench::definition::Definition;
 use cubecl::Device;
 use cubecl::client::Client;
 use cubecl::future::block_on;

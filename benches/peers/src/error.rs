@@ -1,7 +1,7 @@
 //! What can go wrong.
 
+use bench::file::FileError;
 use std::io;
-use std::path::Path;
 
 /// The result of this program's functions.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
@@ -32,15 +32,8 @@ pub(crate) enum Error {
         why: String,
     },
     /// A file could not be used.
-    #[error("cannot {action} {path}: {source}")]
-    File {
-        /// What was tried.
-        action: &'static str,
-        /// On which file.
-        path: String,
-        /// Why it failed.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     /// A process could not be started or watched.
     #[error("cannot start {program}: {source}")]
     Process {
@@ -49,9 +42,6 @@ pub(crate) enum Error {
         /// Why it failed.
         source: io::Error,
     },
-    /// A row cannot be written as JSON.
-    #[error("cannot write a row as JSON: {0}")]
-    Json(#[from] serde_json::Error),
     /// Some cases failed; the others were measured.
     #[error("these cases failed: {0}")]
     Cases(String),
@@ -61,12 +51,6 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// Turns an error of `io` into one that names the file.
-    pub(crate) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.display().to_string();
-        move |source| Self::File { action, path, source }
-    }
-
     /// A failure of a side, as it describes it.
     pub(crate) fn side(side: &str, why: impl std::fmt::Debug) -> Self {
         Self::Side { side: side.into(), why: format!("{why:?}").trim_end().into() }

@@ -5,21 +5,16 @@
 
 mod adapter;
 mod case;
-mod check;
 mod compare;
 mod cpu;
 mod cubek;
 mod error;
-#[path = "../../on_gpu/src/markdown.rs"]
-#[expect(dead_code, reason = "the program for a GPU uses the rest")]
-mod markdown;
 mod measure;
 mod ours;
 mod process;
 mod rows;
 mod run;
 mod side;
-mod statistics;
 mod strategy;
 mod versions;
 

@@ -2,21 +2,24 @@
 
 use crate::adapter;
 use crate::case::{Case, Type};
-use crate::check::Definition;
 use crate::cpu;
 use crate::cubek::{CubeK, Operands};
 use crate::error::Result;
 use crate::ours::Ours;
 use crate::rows::{About, CaseRow};
-use crate::statistics::middle;
-use bench::clock::pair_count;
+use bench::definition::Definition;
+use bench::paired::{pairs, slowest_step};
 use bench::peak;
+use bench::statistics::median;
+use serde_json::json;
 use std::time::Instant;
-use tilewise::{Fill, Gpu, Real, f16};
+use tilewise::{Fill, Real, f16};
 
 /// Seconds after which no other round begins, once there are enough.
 const CASE_SECONDS: f64 = 20.0;
 const MIN_ROUNDS: usize = 3;
+/// Multiply-adds up to which every entry is checked.
+const FULL_CHECK: u64 = 1 << 27;
 /// Seconds that one timing on the device's clock should take.
 const ENOUGH: f64 = 0.01;
 
@@ -26,7 +29,7 @@ pub(crate) fn print(case: Case, rounds: usize) -> Result<()> {
         Type::F32 => measure::<f32>(case, rounds),
         Type::F16 => measure::<f16>(case, rounds),
     }?;
-    println!("{}", serde_json::to_string(&row)?);
+    println!("{}", json!(row));
     Ok(())
 }
 
@@ -36,10 +39,9 @@ fn measure<T: Real>(case: Case, rounds: usize) -> Result<CaseRow> {
     let cubek = CubeK::on_adapter_of(&gpu)?;
     let (a, b) =
         (Fill::Uniform.values::<T>(size.m * size.k, 1), Fill::Uniform.values::<T>(size.k * size.n, 2));
-    let bytes = (a.len() + b.len()) * size_of::<T>();
-    let pairs = usize::try_from(pair_count(&gpu, bytes as u64)).unwrap_or(1);
-    let definition = Definition::new(&a, &b, size);
-    let ours = Ours::new(&gpu, [&a, &b], size, pairs)?;
+    let definition = Definition::new(&a, &b, size.array(), FULL_CHECK);
+    let ours = Ours::<T> { gpu: &gpu, pairs: pairs(&gpu, size.array())? };
+    let pairs = ours.pairs.len();
     let operands = Operands { a: bytemuck::cast_slice(&a), b: bytemuck::cast_slice(&b), pairs };
 
     let before = peak::measure(&gpu)?;
@@ -73,15 +75,10 @@ fn measure<T: Real>(case: Case, rounds: usize) -> Result<CaseRow> {
         out_dtype: Type::F32,
         layout: "nn".into(),
         operand_pairs: pairs,
-        peak_flops: peaks.flops,
-        peak_bytes: peaks.bytes,
-        device_seconds: middle(on_device),
-        plan: ours.plan()?,
+        peak_flops: peaks.f32,
+        peak_bytes: peaks.copy,
+        device_seconds: median(&on_device),
+        plan: slowest_step(&ours.product(0).plan()?).unwrap_or_default(),
         sides: sides.iter().map(|side| side.row(size.flops(), &rounds_of_ours)).collect(),
     })
-}
-
-/// Whether the library's device is a CPU.
-pub(crate) fn is_software(gpu: &Gpu) -> bool {
-    gpu.caps().device_type == tilewise::gpu::DeviceType::Software
 }

@@ -1,21 +1,21 @@
 //! The JSON lines: a case that was measured, one that failed, and a product of `torch_gemm.py`.
 
 use crate::case::{Size, Type};
+use bench::rows::{Outcome, PeerRow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A line of a file.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "Value")]
 pub(crate) enum Line {
     /// A case that was measured.
     Case(Box<CaseRow>),
     /// A case whose process failed.
     Failed(FailedRow),
     /// A product of cuBLAS.
-    Torch(TorchRow),
-    /// Something that was left out, and why.
-    LeftOut(String),
+    Torch(PeerRow),
 }
 
 /// A case that was measured.
@@ -62,15 +62,8 @@ pub(crate) struct SideRow {
     /// The kernel or strategy.
     pub(crate) kernel: String,
     #[serde(flatten)]
-    pub(crate) outcome: Outcome,
-}
-
-/// What came of a library in a case.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum Outcome {
-    Timed(Timed),
-    Failed { error: String },
+    /// What came of it.
+    pub(crate) outcome: Outcome<Timed>,
 }
 
 /// Times of one product on the host's clock, over all rounds.
@@ -106,27 +99,10 @@ pub(crate) struct FailedRow {
     pub(crate) error: String,
 }
 
-/// A product of cuBLAS, as `torch_gemm.py` prints it.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct TorchRow {
-    pub(crate) peer: String,
-    pub(crate) device: String,
-    #[serde(flatten)]
-    pub(crate) size: Size,
-    pub(crate) dtype: String,
-    pub(crate) out_dtype: String,
-    pub(crate) layout: String,
-    pub(crate) gpu_seconds_median: f64,
-}
+impl TryFrom<Value> for Line {
+    type Error = serde_json::Error;
 
-impl Line {
-    /// Reads a line.
-    pub(crate) fn parse(text: &str) -> serde_json::Result<Self> {
-        let value: Value = serde_json::from_str(text)?;
-        let why = |field| value.get(field).and_then(Value::as_str).map(str::to_owned);
-        if let Some(why) = why("skipped").or_else(|| why("left_out")) {
-            return Ok(Self::LeftOut(why));
-        }
+    fn try_from(value: Value) -> serde_json::Result<Self> {
         if value.get("peer").is_some() {
             return serde_json::from_value(value).map(Self::Torch);
         }
@@ -138,14 +114,6 @@ impl Line {
 }
 
 impl SideRow {
-    /// Its times, if it has any.
-    pub(crate) fn timed(&self) -> Option<&Timed> {
-        match &self.outcome {
-            Outcome::Timed(timed) => Some(timed),
-            Outcome::Failed { .. } => None,
-        }
-    }
-
     /// Name and kernel, as the tables have them.
     pub(crate) fn title(&self) -> String {
         format!("{} {}", self.name, self.kernel)
@@ -203,24 +171,22 @@ pub(crate) mod tests {
         let failed = SideRow { name: "CubeK".into(), kernel: "naive".into(), outcome: failed };
         let row = case("llvmpipe", vec![side("Tilewise", "auto", 0.01, 1.0), failed]);
         let text = serde_json::to_string(&row)?;
-        let Line::Case(read) = Line::parse(&text)? else { panic!("{text}") };
+        let Line::Case(read) = serde_json::from_str(&text)? else { panic!("{text}") };
         assert_eq!(serde_json::to_string(&read)?, text);
-        assert!(read.sides[0].timed().is_some() && read.sides[1].timed().is_none());
+        assert!(read.sides[0].outcome.timed().is_some() && read.sides[1].outcome.timed().is_none());
         Ok(())
     }
 
     #[test]
     fn lines_of_all_kinds_are_told_apart() {
         let torch = r#"{"peer":"cuBLAS, PyTorch 2","device":"H200","m":64,"n":64,"k":64,"dtype":"f16",
-            "out_dtype":"f32","layout":"nn","clock":"gpu","rounds":10,"gpu_seconds_median":1e-3,"tflops":0.5}"#;
-        assert!(matches!(Line::parse(torch), Ok(Line::Torch(row)) if row.dtype == "f16"));
+            "out_dtype":"f32","layout":"nn","clock":"gpu","rounds":10,"gpu_seconds_median":1e-3,"gpu_seconds_min":1e-3,"gpu_seconds_max":1e-3,"tflops":0.5}"#;
+        let parse = serde_json::from_str::<Line>;
+        assert!(matches!(parse(torch), Ok(Line::Torch(row)) if row.product.dtype == "f16"));
         let failed = r#"{"m":64,"n":64,"k":64,"dtype":"f32","strategy":null,"error":"it ended"}"#;
-        assert!(matches!(Line::parse(failed), Ok(Line::Failed(row)) if row.error == "it ended"));
-        assert!(
-            matches!(Line::parse(r#"{"skipped":"no PyTorch"}"#), Ok(Line::LeftOut(why)) if why == "no PyTorch")
-        );
+        assert!(matches!(parse(failed), Ok(Line::Failed(row)) if row.error == "it ended"));
         for garbage in ["", "{", "[]", "{}", r#"{"peer":"cuBLAS"}"#, r#"{"sides":[]}"#] {
-            assert!(Line::parse(garbage).is_err(), "{garbage}");
+            assert!(parse(garbage).is_err(), "{garbage}");
         }
     }
 }

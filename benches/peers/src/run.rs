@@ -4,19 +4,17 @@ use crate::Options;
 use crate::adapter;
 use crate::case::{Case, Size};
 use crate::error::{Error, Result};
-use crate::measure::is_software;
 use crate::process;
-use crate::rows::{About, CaseRow, FailedRow, Outcome};
-use crate::statistics::Spread;
+use crate::rows::{About, CaseRow, FailedRow};
 use crate::versions::versions;
+use bench::lines::Lines;
+use bench::rows::Outcome;
+use bench::statistics::Spread;
+use bench::{about, is_software};
 use clap::ValueEnum;
 use std::fmt;
-use std::fs::File;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::time::Duration;
-use time::OffsetDateTime;
 
 /// Sizes unless `--sizes` names some.
 const ON_SOFTWARE: [Size; 7] = [
@@ -37,7 +35,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         eprintln!("peers: WGPU_VALIDATION is set: the times include Vulkan's validation");
     }
     let sizes = sizes(options)?;
-    let about = about(options);
+    let about = About {
+        date: about::today(),
+        commit: about::commit(Path::new(".")).unwrap_or_default(),
+        command: command(options),
+        versions: versions(),
+    };
     let limit = Duration::from_secs(options.limit);
     println!("ratio: the peer's time over Tilewise's; above 1 Tilewise is faster");
     let mut failed = Vec::new();
@@ -47,7 +50,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
                 let row = CaseRow { about: about.clone(), ..row };
                 print!("{row}");
                 file.as_mut().map_or(Ok(()), |file| file.append(&row))?;
-                if row.sides.first().is_none_or(|ours| ours.timed().is_none()) {
+                if row.sides.first().is_none_or(|ours| ours.outcome.timed().is_none()) {
                     failed.push(case.to_string());
                 }
             }
@@ -84,18 +87,6 @@ fn cases(options: &Options, sizes: &[Size]) -> Vec<Case> {
     cases
 }
 
-/// When and how this run measures.
-fn about(options: &Options) -> About {
-    let git = Command::new("git").args(["rev-parse", "--short", "HEAD"]).output();
-    let commit = git.ok().filter(|git| git.status.success());
-    About {
-        date: OffsetDateTime::now_utc().date().to_string(),
-        commit: commit.map_or_else(String::new, |git| String::from_utf8_lossy(&git.stdout).trim().to_owned()),
-        command: command(options),
-        versions: versions(),
-    }
-}
-
 /// The command with these options. It names no file: where the results are says nothing of what was measured.
 fn command(options: &Options) -> String {
     let Options { sizes, dtypes, strategy, rounds, limit, json: _ } = options;
@@ -111,33 +102,13 @@ fn listed(all: &[impl ToString]) -> String {
     all.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// A file of JSON lines that grows line by line.
-struct Lines {
-    path: PathBuf,
-    file: File,
-}
-
-impl Lines {
-    fn append_to(path: &Path) -> Result<Self> {
-        let file =
-            File::options().create(true).append(true).open(path).map_err(Error::file("write", path))?;
-        Ok(Self { path: path.into(), file })
-    }
-
-    /// Writes a line at once, so that an interrupted run keeps it.
-    fn append(&mut self, row: &impl serde::Serialize) -> Result<()> {
-        let line = serde_json::to_string(row)? + "\n";
-        self.file.write_all(line.as_bytes()).map_err(Error::file("write", &self.path))
-    }
-}
-
 impl fmt::Display for CaseRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} {}: {}", self.dtype, self.size, self.plan)?;
         for (at, side) in self.sides.iter().enumerate() {
             let timed = match &side.outcome {
-                Outcome::Failed { error } => {
-                    writeln!(f, "    {}: {error}", side.title())?;
+                Outcome::Failed { error: why } | Outcome::LeftOut { left_out: why } => {
+                    writeln!(f, "    {}: {why}", side.title())?;
                     continue;
                 }
                 Outcome::Timed(timed) => timed,
@@ -150,7 +121,7 @@ impl fmt::Display for CaseRow {
                 side.title(),
                 timed.gflops
             )?;
-            if let Some(ratio) = Spread::of(timed.ratios.clone()).filter(|_| at > 0) {
+            if let Some(ratio) = Spread::of(&timed.ratios).filter(|_| at > 0) {
                 write!(f, ", ratio {ratio}")?;
             }
             writeln!(f)?;
@@ -205,20 +176,5 @@ mod tests {
         let text = "f32 512x512x512: gemm_tiled\n    Tilewise auto: 26.8 GFLOP/s = 54% of the f32 peak 50.0\n    \
                     CubeK auto: 33.6 GFLOP/s = 67% of the f32 peak 50.0, ratio 0.80 (0.80 to 0.80)\n";
         assert_eq!(row.to_string(), text);
-    }
-
-    #[test]
-    fn lines_are_appended() -> Result<()> {
-        let path = std::env::temp_dir().join(format!("tilewise-peers-{}.jsonl", std::process::id()));
-        for _ in 0..2 {
-            Lines::append_to(&path)?.append(&case("llvmpipe", vec![]))?;
-        }
-        let text = std::fs::read_to_string(&path).map_err(Error::file("read", &path))?;
-        std::fs::remove_file(&path).map_err(Error::file("remove", &path))?;
-        assert_eq!(text.lines().count(), 2);
-        let folder = std::env::temp_dir();
-        let refused = Lines::append_to(&folder).err().map(|error| error.to_string());
-        assert!(refused.is_some_and(|error| error.starts_with("cannot write ")));
-        Ok(())
     }
 }

@@ -1,9 +1,11 @@
 //! A side: a library that computes the products of a case, once its result is checked.
 
-use crate::check::Definition;
 use crate::error::{Error, Result};
-use crate::rows::{Checked, Outcome, SideRow, Timed};
-use crate::statistics::{Rounds, middle, ratios, repetitions};
+use crate::rows::{Checked, SideRow, Timed};
+use bench::definition::Definition;
+use bench::repetitions;
+use bench::rows::Outcome;
+use bench::statistics::{Spread, ratios};
 
 /// Seconds that one timing should take at least, and products of one timing at most.
 const ENOUGH: f64 = 0.01;
@@ -28,7 +30,7 @@ struct Ready<'a> {
     /// Products in one timing.
     products: u64,
     /// Seconds of one product, round by round.
-    seconds: Rounds,
+    seconds: Vec<f64>,
 }
 
 impl<'a> Side<'a> {
@@ -83,7 +85,7 @@ impl<'a> Ready<'a> {
             max_abs_err: compared.max_abs_err,
             bound_ratio: compared.bound_ratio,
         };
-        let products = repetitions(ENOUGH, MAX_PRODUCTS, &mut time)?;
+        let products = repetitions::doubled(ENOUGH, MAX_PRODUCTS, &mut time)?;
         Ok(Self { checked, time, products, seconds: Vec::new() })
     }
 
@@ -92,18 +94,17 @@ impl<'a> Ready<'a> {
         Ok(())
     }
 
-    fn outcome(&self, flops: f64, ours: &[f64]) -> Outcome {
-        let Some(seconds) = middle(self.seconds.clone()) else {
+    fn outcome(&self, flops: f64, ours: &[f64]) -> Outcome<Timed> {
+        let Some(spread) = Spread::of(&self.seconds) else {
             return Outcome::Failed { error: "it was not timed".into() };
         };
-        let fold = |pick: fn(f64, f64) -> f64| self.seconds.iter().copied().fold(seconds, pick);
         Outcome::Timed(Timed {
             rounds: self.seconds.len(),
             products_per_round: self.products,
-            seconds,
-            seconds_min: fold(f64::min),
-            seconds_max: fold(f64::max),
-            gflops: flops / seconds * 1e-9,
+            seconds: spread.median,
+            seconds_min: spread.least,
+            seconds_max: spread.most,
+            gflops: flops / spread.median * 1e-9,
             ratios: ratios(&self.seconds, ours),
             checked: self.checked.clone(),
         })
@@ -113,10 +114,8 @@ impl<'a> Ready<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Size;
-
     fn definition() -> Definition {
-        Definition::new(&[2.0f32], &[3.0f32], Size::cube(1))
+        Definition::new(&[2.0f32], &[3.0f32], [1; 3], 1)
     }
 
     #[test]

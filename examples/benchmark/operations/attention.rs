@@ -1,11 +1,10 @@
 //! Attention of 8 heads, without masks.
 
 use crate::case::{Case, HEADS};
-use crate::fits::Patience;
+use crate::fits::{self, Patience};
 use crate::planned::{self, check_time};
 use crate::ready::{Checked, Ready, ran};
 use crate::sample::Sample;
-use crate::turns::Turns;
 use tilewise::planning::Problem;
 use tilewise::reference::AttentionReference;
 use tilewise::{AttentionOptions, DType, Fill, Gpu, Plan, Real, Result, Tensor, attention};
@@ -16,7 +15,7 @@ pub(super) fn ready<T: Real>(gpu: &Gpu, case: &Case, patience: Patience) -> Resu
     let lengths = [queries, keys, keys];
     let values = [0, 1, 2].map(|i| Fill::Uniform.values::<T>(HEADS * lengths[i] * dim, 1 + i as u64));
     let operand = |i: usize| gpu.tensor(&values[i], [1, HEADS, lengths[i], dim]);
-    let turns = Turns::of_case(gpu, case)?;
+    let turns = fits::turns(gpu, case)?;
     let triples = turns.sets(|| Ok([operand(0)?, operand(1)?, operand(2)?]))?;
     let [q, k, v] = triples[0].each_ref().map(Tensor::layout);
     let plan = planned::attention([q, k, v], T::DTYPE)?.plan(gpu.caps())?;

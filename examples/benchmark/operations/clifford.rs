@@ -1,11 +1,10 @@
 //! Geometric products of multivectors, blades first.
 
 use crate::case::Case;
-use crate::fits::Patience;
+use crate::fits::{self, Patience};
 use crate::planned::check_time;
 use crate::ready::{Checked, Ready, ran};
 use crate::sample::Sample;
-use crate::turns::Turns;
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product, Signature};
 use tilewise::planning::clifford::Terms;
 use tilewise::reference::{compare, gamma, store_tolerance};
@@ -20,7 +19,7 @@ pub(super) fn ready<T: Real>(gpu: &Gpu, case: &Case, patience: Patience) -> Resu
     let blades = case.algebra().unwrap_or(Signature::CL3).blades();
     let values = [1, 2].map(|seed| Fill::Uniform.values::<T>(m * n * k, seed));
     let operand = |values: &[T]| Multivectors::new(gpu.tensor(values, [k, m, n])?, &blades, BladeAxis::First);
-    let turns = Turns::of_case(gpu, case)?;
+    let turns = fits::turns(gpu, case)?;
     let pairs = turns.sets(|| Ok((operand(&values[0])?, operand(&values[1])?)))?;
     let (x, y) = &pairs[0];
     let plan = MvProduct::new(Product::Geometric, x, y).plan()?;

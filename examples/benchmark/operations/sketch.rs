@@ -1,11 +1,10 @@
 //! Random operators, applied to the columns of a matrix.
 
 use crate::case::{Case, Operator};
-use crate::fits::Patience;
+use crate::fits::{self, Patience};
 use crate::planned::check_time;
 use crate::ready::{Checked, Ready, ran};
 use crate::sample::Sample;
-use crate::turns::Turns;
 use tilewise::reference::{self, compare, gamma};
 use tilewise::sketch::{Direction, Sketch};
 use tilewise::{Fill, Gpu, Real, Result};
@@ -19,7 +18,7 @@ pub(super) fn ready<T: Real>(gpu: &Gpu, case: &Case, patience: Patience) -> Resu
     let operator = case.operator.unwrap_or(Operator::Gaussian);
     let sketch = Sketch::new(operator.kind(), [m, k], 1)?;
     let x = Fill::Uniform.values::<T>(k * n, 2);
-    let turns = Turns::of_case(gpu, case)?;
+    let turns = fits::turns(gpu, case)?;
     let operands = turns.sets(|| gpu.tensor(&x, [k, n]))?;
     let plan = sketch.plan(Direction::Forward, &operands[0], 0)?;
     check_time(&plan, patience)?;
