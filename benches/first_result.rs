@@ -5,9 +5,11 @@
 //! `TILEWISE_ROUNDS` (5) is the number of processes of each case, of which the median counts, and `TILEWISE_ONLY=softmax` selects
 //! cases by the beginnings of their names.
 
+use bench::process::this_program;
+use bench::statistics::median;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::path::PathBuf;
+use std::process::{ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use tilewise::gpu::DriverTimes;
 use tilewise::{Element, Error, Gpu, Operand, Result, f16, matmul, ops};
@@ -133,7 +135,7 @@ fn measure() -> Result<()> {
     let as_json = std::env::var("TILEWISE_TABLE").as_deref() == Ok("json");
     let folder = Folder::new().map_err(|error| failed("a folder for caches", error.to_string()))?;
     let mut rows = Vec::new();
-    for (name, _) in CASES.iter().filter(|(name, _)| wants(name)) {
+    for (name, _) in CASES.iter().filter(|(name, _)| bench::wants(name)) {
         for start in [Start::Cold, Start::Warm] {
             if start == Start::Warm {
                 child(name, start, &folder, 0)?; // leaves the caches
@@ -147,7 +149,8 @@ fn measure() -> Result<()> {
             let mut row =
                 json!({ "case": name, "start": if start == Start::Cold { "cold" } else { "warm" } });
             for (field, _) in first.as_object().into_iter().flatten() {
-                row[field] = json!(median(all.iter().filter_map(|one| one[field].as_f64()).collect()));
+                let values: Vec<f64> = all.iter().filter_map(|one| one[field].as_f64()).collect();
+                row[field] = json!(median(&values));
             }
             if as_json {
                 println!("{row}");
@@ -159,15 +162,6 @@ fn measure() -> Result<()> {
         table(&rows);
     }
     Ok(())
-}
-
-fn wants(case: &str) -> bool {
-    std::env::var("TILEWISE_ONLY").map_or(true, |only| only.split(',').any(|name| case.starts_with(name)))
-}
-
-fn median(mut all: Vec<f64>) -> f64 {
-    all.sort_by(f64::total_cmp);
-    (all[(all.len() - 1) / 2] + all[all.len() / 2]) / 2.0
 }
 
 fn table(rows: &[Value]) {
@@ -187,21 +181,9 @@ fn table(rows: &[Value]) {
     }
 }
 
-/// Runs a case in a process of its own, through cargo's runner if this process runs under it. Returns what it prints.
+/// Runs a case in a process of its own and returns what it prints.
 fn child(name: &str, start: Start, folder: &Folder, round: usize) -> Result<Value> {
-    // NOTE: under the runner the executable is ld.so, but the first argument is always this program.
-    let program = PathBuf::from(std::env::args_os().next().unwrap_or_default());
-    let is_under_runner = std::env::current_exe()
-        .is_ok_and(|exe| exe.file_name().is_some_and(|name| name.to_string_lossy().starts_with("ld-")));
-    let mut command = match runner().filter(|_| is_under_runner) {
-        Some(runner) => {
-            let mut command = Command::new(runner);
-            // The runner would take those that it set itself for the user's own driver.
-            command.arg(program).env_remove("VK_DRIVER_FILES").env_remove("VK_LAYER_PATH");
-            command
-        }
-        None => Command::new(program),
-    };
+    let mut command = this_program();
     command.env(CASE, name).stderr(Stdio::inherit());
     match start {
         Start::Cold => {
@@ -217,11 +199,6 @@ fn child(name: &str, start: Start, folder: &Folder, round: usize) -> Result<Valu
     let printed = String::from_utf8_lossy(&output.stdout);
     let ended = || failed(name, format!("the process ended with {} and printed {printed:?}", output.status));
     serde_json::from_str(printed.trim()).ok().filter(|_| output.status.success()).ok_or_else(ended)
-}
-
-fn runner() -> Option<PathBuf> {
-    let folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    folders.map(|folder| folder.join(".cargo/runner")).find(|runner| runner.is_file())
 }
 
 /// A folder for caches, which is removed at the end.
