@@ -1,7 +1,6 @@
 //! What can go wrong.
 
-use std::io;
-use std::path::Path;
+use bench::file::FileError;
 
 /// The result of this program's functions.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
@@ -13,15 +12,8 @@ pub(crate) enum Error {
     #[error("{0}")]
     Usage(String),
     /// A file or folder could not be used.
-    #[error("cannot {action} {path}: {source}")]
-    File {
-        /// What was tried.
-        action: &'static str,
-        /// On which file.
-        path: String,
-        /// Why it failed.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     /// A program that was started failed, or could not be started.
     #[error("{program} {why}")]
     Program {
@@ -52,12 +44,6 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// Turns an error of `io` into one that names the file.
-    pub(crate) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.display().to_string();
-        move |source| Self::File { action, path, source }
-    }
-
     /// An error of a program.
     pub(crate) fn program(program: &str, why: impl Into<String>) -> Self {
         Self::Program { program: program.into(), why: why.into() }

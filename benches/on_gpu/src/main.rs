@@ -7,18 +7,20 @@
 mod budget;
 mod error;
 mod log;
-mod markdown;
 mod measure;
 mod pack;
 mod page;
+mod printed;
 mod rows;
 mod run;
 mod section;
 mod settings;
 mod trial;
 
+use bench::about;
+use bench::file::{FileError, replace};
 use budget::Budget;
-use clap::{ArgGroup, Parser};
+use clap::{ArgGroup, Parser, ValueEnum};
 use error::{Error, Result};
 use log::Log;
 use pack::Programs;
@@ -96,14 +98,14 @@ fn results(args: &Args, dir: &Path) -> Result<()> {
     if !args.page {
         settings.check_programs()?;
     }
-    std::fs::create_dir_all(dir).map_err(Error::file("create", dir))?;
-    let dir = &std::path::absolute(dir).map_err(Error::file("find", dir))?;
+    std::fs::create_dir_all(dir).map_err(FileError::of("create", dir))?;
+    let dir = &std::path::absolute(dir).map_err(FileError::of("find", dir))?;
     let sections = match (&args.sections[..], args.trial) {
-        ([], true) => trial::SECTIONS.to_vec(),
-        ([], false) => Section::ALL.to_vec(),
+        ([], true) => trial::sections().to_vec(),
+        ([], false) => Section::value_variants().to_vec(),
         (sections, _) => sections.to_vec(),
     };
-    let head = page::Head { command: command(), commit: settings.commit() };
+    let head = page::Head { command: about::command("on_gpu"), commit: settings.commit() };
     let budget = Budget::begin(settings.limit, args.minutes);
     let failed = if args.page { Vec::new() } else { run_all(&settings, &budget, dir, &sections, &head)? };
 
@@ -152,7 +154,7 @@ fn run_all(
 fn write_page(dir: &Path, head: &page::Head) -> Result<Page> {
     let page = Page::of(dir, head)?;
     let file = dir.join(PAGE);
-    std::fs::write(&file, &page.text).map_err(Error::file("write", &file))?;
+    replace(&file, page.text.as_bytes()).map_err(FileError::of("write", &file))?;
     Ok(page)
 }
 
@@ -163,12 +165,6 @@ fn minutes(text: &str) -> std::result::Result<Duration, String> {
         return Ok(Duration::from_secs_f64(60.0 * minutes));
     }
     Err(format!("not more than 0 and at most {MOST_MINUTES} minutes"))
-}
-
-/// The command that was called, for the page.
-fn command() -> String {
-    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
-    arguments.fold("on_gpu".into(), |command, argument| command + " " + &argument)
 }
 
 #[cfg(test)]

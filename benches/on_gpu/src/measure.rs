@@ -4,10 +4,12 @@
 
 use crate::error::{Error, Result};
 use crate::log::Log;
-use crate::rows::{self, SkippedRow, TestRow};
+use crate::rows::TestRow;
 use crate::run::{self, Program};
 use crate::section::Section;
 use crate::settings::Settings;
+use bench::file::FileError;
+use bench::lines::{self, SkippedRow};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -117,7 +119,7 @@ impl Run<'_> {
     /// A new file of results.
     fn create(&self, name: &str) -> Result<File> {
         let path = self.dir.join(name);
-        File::create(&path).map_err(Error::file("write", &path))
+        Ok(File::create(&path).map_err(FileError::of("write", &path))?)
     }
 
     fn start(&mut self, program: Program, out: File) -> Result<()> {
@@ -189,7 +191,7 @@ impl Run<'_> {
     fn benchmark(&mut self) -> Result<()> {
         let saved = self.dir.join(SAVED);
         if saved.is_file() {
-            std::fs::remove_file(&saved).map_err(Error::file("remove", &saved))?;
+            std::fs::remove_file(&saved).map_err(FileError::of("remove", &saved))?;
         }
         let size = self.sizes(&[]).last().map(ToString::to_string);
         let mut arguments = vec!["--quick", "--save", SAVED];
@@ -237,7 +239,7 @@ impl Run<'_> {
     fn python(&mut self, script: &str, arguments: &[&str], limit: Duration) -> Result<()> {
         let path = self.dir.join(self.section.file());
         if !run::has_python() {
-            return rows::write(&path, &[SkippedRow { skipped: "there is no python3".into() }]);
+            return Ok(lines::write(&path, &[SkippedRow { skipped: "there is no python3".into() }])?);
         }
         let out = self.create(&self.section.file())?;
         let limit = limit.min(self.limit);
@@ -268,14 +270,14 @@ impl Run<'_> {
         let program = Program::packed(self.settings, "examples/gemm")?
             .args(["--m", size, "--n", size, "--k", size, "--dtype", dtype, "--repeat", "10", "--json"])
             .args(option);
-        let out = out.try_clone().map_err(Error::file("share", &self.dir.join(self.section.file())))?;
+        let out = out.try_clone().map_err(FileError::of("share", &self.dir.join(self.section.file())))?;
         self.start(program, out)
     }
 
     /// Every test that was packed, with the full sweep.
     fn sweep(&mut self, checked: &str) -> Result<()> {
         let folder = self.settings.programs.join("tests");
-        let entries = std::fs::read_dir(&folder).map_err(Error::file("read", &folder))?;
+        let entries = std::fs::read_dir(&folder).map_err(FileError::of("read", &folder))?;
         let mut names: Vec<String> =
             entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort_unstable();
@@ -285,7 +287,7 @@ impl Run<'_> {
             let (row, test) = self.test(&name, checked)?;
             ended.push(row);
             result = result.and(test);
-            rows::write(&path, &ended)?;
+            lines::write(&path, &ended)?;
         }
         result
     }
@@ -302,9 +304,9 @@ impl Run<'_> {
         let path = self.dir.join(".test");
         let out = self.create(".test")?;
         let result = self.start(program, out);
-        let printed = std::fs::read(&path).map_err(Error::file("read", &path))?;
-        std::fs::remove_file(&path).map_err(Error::file("remove", &path))?;
-        self.log.file()?.write_all(&printed).map_err(Error::file("write", &self.dir.join(".log")))?;
+        let printed = std::fs::read(&path).map_err(FileError::of("read", &path))?;
+        std::fs::remove_file(&path).map_err(FileError::of("remove", &path))?;
+        self.log.file()?.write_all(&printed).map_err(FileError::of("write", &self.dir.join(".log")))?;
         let row = TestRow {
             test: name.into(),
             ok: result.is_ok(),

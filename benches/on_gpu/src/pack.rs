@@ -1,7 +1,8 @@
 //! Builds the release programs and collects them in a folder.
 
 use crate::error::{Error, Result};
-use crate::settings;
+use bench::about;
+use bench::file::FileError;
 use serde::Deserialize;
 use std::fmt::Write as _;
 use std::fs;
@@ -18,17 +19,21 @@ pub(crate) enum Programs {
 }
 
 impl Programs {
-    /// Arguments of cargo for the library's programs, and for this one.
-    fn builds(self) -> [Vec<&'static str>; 2] {
-        let mut library = vec!["--features", "tilewise-benches/threads", "--bench", ALL];
-        library.extend(LONG_EXAMPLES.iter().flat_map(|name| ["--example", name]));
+    /// Arguments of cargo: this program and the library's. All in one build, so that all have the same dependencies.
+    fn arguments(self) -> Vec<&'static str> {
+        let mut arguments = vec!["--features", "tilewise-benches/threads", "--bench", ALL, "--bin", "on_gpu"];
+        arguments.extend(PACKAGES.iter().flat_map(|name| ["-p", name]));
+        arguments.extend(LONG_EXAMPLES.iter().flat_map(|name| ["--example", name]));
         if self == Self::All {
-            library.push("--tests");
+            arguments.push("--tests");
         }
-        [library, vec!["-p", "tilewise-on-gpu", "--bins"]]
+        arguments
     }
 }
 
+/// The packages that are built where cargo is given none, and this one.
+const PACKAGES: [&str; 5] =
+    ["tilewise", "tilewise-benches", "tilewise-examples", "tilewise-tests", "tilewise-on-gpu"];
 /// The bench that is all benches and the short examples, by the names in its source.
 const ALL: &str = "programs";
 const NAMES: &str = include_str!("../../programs.rs");
@@ -44,7 +49,13 @@ fn names() -> impl Iterator<Item = &'static str> {
 #[derive(Deserialize)]
 struct Artifact {
     target: Option<Target>,
+    profile: Option<Profile>,
     executable: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    test: bool,
 }
 
 #[derive(Deserialize)]
@@ -66,17 +77,15 @@ struct Built {
 pub(crate) fn pack(root: &Path, folder: &Path, programs: Programs) -> Result<()> {
     for part in ["tests", "benches", "examples", "lib"] {
         let part = folder.join(part);
-        fs::create_dir_all(&part).map_err(Error::file("create", &part))?;
+        fs::create_dir_all(&part).map_err(FileError::of("create", &part))?;
     }
-    let folder = fs::canonicalize(folder).map_err(Error::file("find", folder))?;
+    let folder = fs::canonicalize(folder).map_err(FileError::of("find", folder))?;
     let mut bytes = 0;
-    for arguments in programs.builds() {
-        for Built { executable, to, source } in built(&build(root, &arguments)?) {
-            if to.starts_with("tests") && !wants_this_device(&source)? {
-                continue;
-            }
-            bytes += place(&executable, &folder.join(to))?;
+    for Built { executable, to, source } in built(&build(root, &programs.arguments())?) {
+        if to.starts_with("tests") && !wants_this_device(&source)? {
+            continue;
         }
+        bytes += place(&executable, &folder.join(to))?;
     }
     for name in names() {
         link(&folder.join(ALL), &folder.join(name))?;
@@ -87,10 +96,10 @@ pub(crate) fn pack(root: &Path, folder: &Path, programs: Programs) -> Result<()>
     let loader = target.join("vulkan/lib/libvulkan.so.1");
     if loader.is_file() {
         let to = folder.join("lib/libvulkan.so.1");
-        bytes += fs::copy(&loader, &to).map_err(Error::file("write", &to))?;
+        bytes += fs::copy(&loader, &to).map_err(FileError::of("write", &to))?;
     }
     write(&folder.join("README.md"), &readme())?;
-    if let Some(commit) = settings::commit(root) {
+    if let Some(commit) = about::commit(root) {
         write(&folder.join("commit"), &format!("{commit}\n"))?;
     }
     eprintln!("on_gpu: {} MB in {}", bytes / 1_000_000, folder.display());
@@ -100,18 +109,18 @@ pub(crate) fn pack(root: &Path, folder: &Path, programs: Programs) -> Result<()>
 /// Gives a program one more name: by a link to its name, so that the folder can be moved, or where there are none by a copy.
 fn link(program: &Path, name: &Path) -> Result<()> {
     if name.symlink_metadata().is_ok() {
-        fs::remove_file(name).map_err(Error::file("replace", name))?;
+        fs::remove_file(name).map_err(FileError::of("replace", name))?;
     }
     #[cfg(unix)]
     let linked =
         std::os::unix::fs::symlink(Path::new("..").join(program.file_name().unwrap_or_default()), name);
     #[cfg(not(unix))]
     let linked = fs::copy(program, name).map(drop);
-    linked.map_err(Error::file("write", name))
+    Ok(linked.map_err(FileError::of("write", name))?)
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).map_err(Error::file("write", path))
+    Ok(fs::write(path, text).map_err(FileError::of("write", path))?)
 }
 
 /// Has cargo build; returns what it printed.
@@ -141,7 +150,8 @@ fn built(messages: &str) -> Vec<Built> {
             "bench" if name == ALL => PathBuf::from(name),
             "bench" => Path::new("benches").join(name),
             "example" => Path::new("examples").join(name),
-            "bin" => PathBuf::from(name),
+            // Not the tests of one.
+            "bin" if !artifact.profile?.test => PathBuf::from(name),
             _ => return None,
         };
         Some(Built { executable, to, source: src_path })
@@ -151,7 +161,7 @@ fn built(messages: &str) -> Vec<Built> {
 
 /// Whether a test is to run on the GPU: not if its header says that it needs no device, or that any device will do.
 fn wants_this_device(source: &Path) -> Result<bool> {
-    let text = fs::read_to_string(source).map_err(Error::file("read", source))?;
+    let text = fs::read_to_string(source).map_err(FileError::of("read", source))?;
     Ok(!says_any_device(&text))
 }
 
@@ -166,9 +176,9 @@ fn says_any_device(text: &str) -> bool {
 fn place(program: &Path, to: &Path) -> Result<u64> {
     let strip = Command::new("strip").arg("-o").arg(to).arg(program).stderr(Stdio::null()).status();
     if !strip.is_ok_and(|status| status.success()) {
-        fs::copy(program, to).map_err(Error::file("write", to))?;
+        fs::copy(program, to).map_err(FileError::of("write", to))?;
     }
-    fs::metadata(to).map(|file| file.len()).map_err(Error::file("read", to))
+    Ok(fs::metadata(to).map(|file| file.len()).map_err(FileError::of("read", to))?)
 }
 
 fn readme() -> String {
@@ -198,7 +208,8 @@ mod tests {
 {"reason":"compiler-artifact","target":{"name":"tilewise","kind":["lib"],"src_path":"/c/src/lib.rs"},"executable":null}
 {"reason":"compiler-artifact","target":{"name":"tiles","kind":["bench"],"src_path":"/c/benches/tiles.rs"},"executable":"/t/tiles-1"}
 {"reason":"compiler-artifact","target":{"name":"gemm","kind":["test"],"src_path":"/c/tests/gemm/main.rs"},"executable":"/t/gemm-1"}
-{"reason":"compiler-artifact","target":{"name":"on_gpu","kind":["bin"],"src_path":"/c/benches/on_gpu/src/main.rs"},"executable":"/t/on_gpu"}
+{"reason":"compiler-artifact","target":{"name":"on_gpu","kind":["bin"],"src_path":"/c/benches/on_gpu/src/main.rs"},"profile":{"test":false},"executable":"/t/on_gpu"}
+{"reason":"compiler-artifact","target":{"name":"on_gpu","kind":["bin"],"src_path":"/c/benches/on_gpu/src/main.rs"},"profile":{"test":true},"executable":"/t/on_gpu-1"}
 {"reason":"compiler-artifact","target":{"name":"programs","kind":["bench"],"src_path":"/c/benches/programs.rs"},"executable":"/t/programs-1"}
 {"reason":"build-finished","success":true}"#;
         let places: Vec<_> = built(messages).into_iter().map(|program| program.to).collect();

@@ -3,15 +3,12 @@
 use crate::error::{Error, Result};
 use crate::log::Log;
 use crate::settings::Settings;
+use bench::process::wait;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-
-/// How often a running program is looked at.
-const INTERVAL: Duration = Duration::from_millis(20);
 
 /// A command of a section: its name in the log, and the process.
 pub(crate) struct Program {
@@ -70,8 +67,6 @@ impl Program {
     }
 
     /// Runs it until it ends or `limit` has passed since the section started: stdout to `out`, stderr to the log.
-    ///
-    /// NOTE: only the program itself is stopped. Tests start examples, which end by themselves.
     pub(crate) fn run(mut self, out: File, log: &mut Log, limit: Duration) -> Result<()> {
         let arguments = self.command.get_args().filter_map(|argument| argument.to_str());
         let arguments: Vec<&str> = arguments.filter(|argument| !argument.ends_with(&self.name)).collect();
@@ -98,21 +93,6 @@ pub(crate) fn has_python() -> bool {
     let mut python = Command::new("python3");
     python.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     python.status().is_ok_and(|status| status.success())
-}
-
-/// The status of a program, or `None` if it had to be stopped at the deadline.
-fn wait(child: &mut Child, deadline: Instant) -> std::io::Result<Option<std::process::ExitStatus>> {
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if Instant::now() >= deadline {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
-        sleep(INTERVAL);
-    }
 }
 
 /// Whether a Vulkan loader is installed. If `ldconfig` cannot be asked, the packed loader is used, which does no harm.

@@ -3,7 +3,8 @@
 use clap::ValueEnum;
 use std::fmt;
 
-/// One part of the measurements.
+/// One part of the measurements. All are listed in the order in which they run: the most telling first, and those last that may
+/// take hours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Section {
     /// The example `info`: devices and the kernels that they would use
@@ -61,36 +62,6 @@ pub(crate) enum Section {
 }
 
 impl Section {
-    /// All sections in the order in which they run: the most telling first, and those last that may take hours.
-    pub(crate) const ALL: [Self; 26] = [
-        Self::Info,
-        Self::Peaks,
-        Self::Peers,
-        Self::Benchmark,
-        Self::Attention,
-        Self::Norms,
-        Self::Rows,
-        Self::Ops,
-        Self::Windows,
-        Self::Variants,
-        Self::Gemm,
-        Self::Tiles,
-        Self::Host,
-        Self::Staging,
-        Self::Embed,
-        Self::Frames,
-        Self::Sketch,
-        Self::Factor,
-        Self::SketchedLayers,
-        Self::Clifford,
-        Self::CliffordLayers,
-        Self::Connected,
-        Self::Tune,
-        Self::Flash,
-        Self::Sweep,
-        Self::Checked,
-    ];
-
     /// Its share of a run whose time is limited, of the sum of the shares of all sections that are still to run.
     pub(crate) fn share(self) -> u32 {
         match self {

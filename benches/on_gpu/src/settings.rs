@@ -1,8 +1,10 @@
 //! Where the checkout and the programs are, and what the environment asks for.
 
 use crate::error::{Error, Result};
+use bench::about;
+use bench::environment::{self, variable};
+use bench::file::FileError;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 /// The environment variables, for `--help`.
@@ -40,13 +42,16 @@ impl Settings {
         let root = root()?;
         let programs = variable("TILEWISE_BINARIES").map(PathBuf::from);
         let programs = programs.or_else(packed).unwrap_or_else(|| root.join("target/on-gpu"));
-        let programs = std::path::absolute(&programs).map_err(Error::file("find", &programs))?;
+        let programs = std::path::absolute(&programs).map_err(FileError::of("find", &programs))?;
         Ok(Self {
             root,
             programs,
-            limit: seconds("TILEWISE_LIMIT")?.unwrap_or(Duration::from_secs(480)),
-            sizes: list("TILEWISE_SIZES")?,
-            batches: list("TILEWISE_BATCHES")?,
+            // As u32, so that no sum of times can overflow.
+            limit: Duration::from_secs(
+                environment::number::<u32>("TILEWISE_LIMIT").map_err(usage)?.unwrap_or(480).into(),
+            ),
+            sizes: environment::list("TILEWISE_SIZES").map_err(usage)?,
+            batches: environment::list("TILEWISE_BATCHES").map_err(usage)?,
             driver: variable("TILEWISE_VULKAN"),
         })
     }
@@ -75,21 +80,19 @@ impl Settings {
 
     /// The commit that the programs were built from, if it is known.
     pub(crate) fn commit(&self) -> String {
-        commit(&self.root)
+        about::commit(&self.root)
             .or_else(|| Some(std::fs::read_to_string(self.programs.join("commit")).ok()?.trim().to_owned()))
             .unwrap_or_default()
     }
 }
 
-/// The commit of a checkout, if git knows it.
-pub(crate) fn commit(root: &Path) -> Option<String> {
-    let git = Command::new("git").args(["rev-parse", "--short", "HEAD"]).current_dir(root).output().ok()?;
-    git.status.success().then(|| String::from_utf8_lossy(&git.stdout).trim().to_owned())
+fn usage(error: impl ToString) -> Error {
+    Error::Usage(error.to_string())
 }
 
 /// The checkout around the current folder.
 pub(crate) fn root() -> Result<PathBuf> {
-    let here = std::env::current_dir().map_err(Error::file("find", Path::new("the current folder")))?;
+    let here = std::env::current_dir().map_err(FileError::of("find", Path::new("the current folder")))?;
     let root = here.ancestors().find(|folder| folder.join("benches/shapes.txt").is_file());
     root.map(Path::to_path_buf)
         .ok_or_else(|| Error::Usage(format!("{} is not in a checkout of Tilewise", here.display())))
@@ -99,43 +102,4 @@ pub(crate) fn root() -> Result<PathBuf> {
 fn packed() -> Option<PathBuf> {
     let folder = std::env::current_exe().ok()?.parent()?.to_path_buf();
     folder.join("benches").is_dir().then_some(folder)
-}
-
-/// A variable that is set and not empty.
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-fn seconds(name: &str) -> Result<Option<Duration>> {
-    variable(name).map(|value| parse_seconds(name, &value)).transpose()
-}
-
-fn list(name: &str) -> Result<Option<Vec<usize>>> {
-    variable(name).map(|value| parse_list(name, &value)).transpose()
-}
-
-fn parse_seconds(name: &str, value: &str) -> Result<Duration> {
-    // As u32, so that no sum of times can overflow.
-    let seconds = value.parse::<u32>().map(|seconds| Duration::from_secs(seconds.into()));
-    seconds.map_err(|_| Error::Usage(format!("{name}={value} is not a number of seconds such as 480")))
-}
-
-fn parse_list(name: &str, value: &str) -> Result<Vec<usize>> {
-    let numbers: Result<Vec<usize>, _> = value.split(',').map(|number| number.trim().parse()).collect();
-    numbers.map_err(|_| Error::Usage(format!("{name}={value} is not a list of numbers such as 256,4096")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_and_seconds_are_read_or_refused() {
-        assert_eq!(parse_list("TILEWISE_SIZES", "16, 32").expect("a list"), [16, 32]);
-        assert_eq!(parse_seconds("TILEWISE_LIMIT", "60").expect("seconds"), Duration::from_secs(60));
-        let refused = parse_list("TILEWISE_SIZES", "16,x").expect_err("x is not a number").to_string();
-        assert_eq!(refused, "TILEWISE_SIZES=16,x is not a list of numbers such as 256,4096");
-        let refused = parse_seconds("TILEWISE_LIMIT", "-1").expect_err("negative").to_string();
-        assert_eq!(refused, "TILEWISE_LIMIT=-1 is not a number of seconds such as 480");
-    }
 }

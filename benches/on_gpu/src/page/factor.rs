@@ -1,6 +1,7 @@
 //! Factorisations through sketches against those of the CPU.
 
-use crate::markdown::{Table, short};
+use crate::printed::short;
+use bench::table::Table;
 use serde::Deserialize;
 
 /// A factorisation and what `faer` has for the same question.
@@ -48,7 +49,7 @@ pub(super) fn text(rows: &[FactorRow]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::parse;
+    use bench::lines::parse;
 
     #[test]
     fn what_a_factorisation_does_not_have_is_left_empty() {

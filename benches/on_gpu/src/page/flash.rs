@@ -1,60 +1,42 @@
 //! The kernels of flash-clifford.
 
-use crate::markdown::{Table, brief, short};
+use crate::printed::{brief, short};
+use bench::rows::Outcome;
+use bench::table::Table;
 use serde::Deserialize;
-use serde_json::Value;
 
 /// A kernel of an algebra at a size, or its error.
 #[derive(Deserialize)]
-#[serde(try_from = "Value")]
-pub(super) enum FlashRow {
-    Timed(Timed),
-    Failed(Failed),
+pub(super) struct FlashRow {
+    variant: String,
+    features: u64,
+    #[serde(flatten)]
+    outcome: Outcome<Timed>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Timed {
-    variant: String,
+struct Timed {
     batch: u64,
-    features: u64,
     direction: String,
     seconds: f64,
     gbps: f64,
 }
 
-#[derive(Deserialize)]
-pub(super) struct Failed {
-    variant: String,
-    features: u64,
-    error: String,
-}
-
-impl TryFrom<Value> for FlashRow {
-    type Error = serde_json::Error;
-
-    fn try_from(value: Value) -> serde_json::Result<Self> {
-        if value.get("error").is_some() {
-            return serde_json::from_value(value).map(Self::Failed);
-        }
-        serde_json::from_value(value).map(Self::Timed)
-    }
-}
-
 pub(super) fn text(rows: &[FlashRow]) -> String {
     let mut failed = String::new();
     let mut table = Table::new(["algebra", "batch x features", "direction", "us", "GB/s"]);
-    for row in rows {
-        match row {
-            FlashRow::Failed(Failed { variant, features, error }) => {
-                failed += &format!("Failed: {variant}, {features} features: {}\n", brief(error));
-            }
-            FlashRow::Timed(row) => table.row([
-                row.variant.clone(),
-                format!("{} x {}", row.batch, row.features),
-                row.direction.clone(),
-                short(1e6 * row.seconds),
-                short(row.gbps),
+    for FlashRow { variant, features, outcome } in rows {
+        match outcome {
+            Outcome::Timed(Timed { batch, direction, seconds, gbps }) => table.row([
+                variant.clone(),
+                format!("{batch} x {features}"),
+                direction.clone(),
+                short(1e6 * seconds),
+                short(*gbps),
             ]),
+            Outcome::Failed { error: why } | Outcome::LeftOut { left_out: why } => {
+                failed += &format!("Failed: {variant}, {features} features: {}\n", brief(why));
+            }
         }
     }
     if table.is_empty() {
@@ -68,7 +50,7 @@ pub(super) fn text(rows: &[FlashRow]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::parse;
+    use bench::lines::parse;
 
     #[test]
     fn kernels_that_fail_are_listed() {

@@ -1,7 +1,8 @@
 //! Products of the example `gemm`, each checked.
 
-use crate::markdown::{Table, short, short_or_dash};
-use crate::rows::Product;
+use crate::printed::{short, short_or_dash};
+use bench::rows::Product;
+use bench::table::Table;
 use serde::Deserialize;
 
 /// A product: its times, and its error over the bound.
@@ -51,7 +52,7 @@ pub(super) fn text(rows: &[GemmRow]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::parse;
+    use bench::lines::parse;
 
     #[test]
     fn a_wrong_product_is_marked() {

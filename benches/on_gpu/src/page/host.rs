@@ -1,6 +1,7 @@
 //! What operations cost the host.
 
-use crate::markdown::{Table, short};
+use crate::printed::short;
+use bench::table::Table;
 use serde::Deserialize;
 
 /// Host microseconds of one operation of a shape seen before.
@@ -29,7 +30,7 @@ pub(super) fn text(rows: &[HostRow]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::parse;
+    use bench::lines::parse;
 
     #[test]
     fn each_operation_has_a_row() {

@@ -18,9 +18,12 @@ mod variants;
 #[cfg(test)]
 pub(crate) use {factor::FactorRow, host::HostRow, peaks::PeakRow};
 
-use crate::error::{Error, Result};
-use crate::rows::{self, Rows};
+use crate::error::Result;
+use crate::rows;
 use crate::section::Section;
+use bench::file::FileError;
+use bench::lines::Rows;
+use clap::ValueEnum;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
@@ -50,7 +53,7 @@ impl Page {
         if !page.ratios.is_empty() {
             page.text += &format!("\n## Ratios\n\n{}", page.ratios);
         }
-        for section in Section::ALL {
+        for &section in Section::value_variants() {
             page.section(dir, section)?;
         }
         page.printed(dir, Section::Info)?;
@@ -121,7 +124,7 @@ impl Page {
     fn printed(&mut self, dir: &Path, section: Section) -> Result<()> {
         let path = dir.join(section.file());
         if path.is_file() {
-            let text = std::fs::read_to_string(&path).map_err(Error::file("read", &path))?;
+            let text = std::fs::read_to_string(&path).map_err(FileError::of("read", &path))?;
             if !text.is_empty() {
                 self.text += &format!("\n## {}\n\n```text\n{}\n```\n", section.title(), text.trim_end());
             }

@@ -1,6 +1,7 @@
 //! Networks of examples: the figures of the object that each prints.
 
-use crate::markdown::{Table, short};
+use crate::printed::short;
+use bench::table::Table;
 use serde_json::{Map, Value};
 
 /// Fields that the page shows elsewhere, or that are long.
@@ -34,7 +35,7 @@ fn add(table: &mut Table, of: &str, object: &Map<String, Value>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::parse;
+    use bench::lines::parse;
 
     #[test]
     fn figures_are_shown_with_the_names_around_them() {

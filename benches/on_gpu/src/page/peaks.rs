@@ -1,6 +1,7 @@
 //! Products as a share of the device's peaks, measured in the same run.
 
-use crate::markdown::{Table, short, short_or_dash};
+use crate::printed::{short, short_or_dash};
+use bench::table::Table;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -78,7 +79,7 @@ pub(super) fn text(rows: &[PeakRow]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::parse;
+    use bench::lines::parse;
 
     #[test]
     fn products_are_shares_of_the_peak() {

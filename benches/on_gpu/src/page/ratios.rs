@@ -1,8 +1,10 @@
 //! Ours against cuBLAS: a row per size, types and layout, then one per variant that cuBLAS has too.
 
-use crate::markdown::{Table, short, short_or_dash};
-use crate::rows::tile::Outcome;
-use crate::rows::{Paired, PeerRow, Product, Rows, TileRow, VariantRow};
+use crate::printed::{short, short_or_dash};
+use crate::rows::TileRow;
+use bench::lines::Rows;
+use bench::rows::{PairedRow, PeerRow, Product, VariantRow};
+use bench::table::Table;
 use std::fmt::Write as _;
 
 /// A product by its best tile and by the plan's choice.
@@ -21,7 +23,7 @@ struct Rate {
 }
 
 pub(super) fn text(tiles: &[TileRow], variants: &[VariantRow], peers: &Rows<PeerRow>) -> String {
-    let peer = peers.rows.iter().rev().find(|row| row.tflops().is_some()).map(|row| row.task.peer.as_str());
+    let peer = peers.rows.iter().rev().find(|row| row.outcome.timed().is_some()).map(|row| row.peer.as_str());
     let mut text = match (peer, &peers.skipped) {
         (Some(peer), _) => {
             format!(
@@ -49,10 +51,7 @@ pub(super) fn text(tiles: &[TileRow], variants: &[VariantRow], peers: &Rows<Peer
 fn products<'a>(tiles: &'a [TileRow], peers: &[PeerRow]) -> Vec<Best<'a>> {
     let mut products: Vec<Best<'a>> = Vec::new();
     for TileRow { task, outcome } in tiles {
-        let Outcome::Timed(timed) = outcome else { continue };
-        if !timed.ok {
-            continue;
-        }
+        let Some(timed) = outcome.timed().filter(|timed| timed.ok) else { continue };
         let rate = || Rate { tile: task.tile(), tflops: timed.tflops };
         let same =
             |product: &&mut Best<'_>| *product.product == task.product && product.layout == task.layout;
@@ -78,8 +77,8 @@ fn products<'a>(tiles: &'a [TileRow], peers: &[PeerRow]) -> Vec<Best<'a>> {
 
 /// TFLOP/s of cuBLAS for a product, if it was timed.
 fn peer_tflops(peers: &[PeerRow], product: &Product, layout: &str) -> Option<f64> {
-    let same = |row: &&PeerRow| row.task.product == *product && row.task.layout == layout;
-    peers.iter().rev().filter(same).find_map(PeerRow::tflops)
+    let same = |row: &&PeerRow| row.product == *product && row.layout == layout;
+    peers.iter().rev().filter(same).find_map(|row| row.outcome.timed()).map(|times| times.tflops)
 }
 
 fn tile_table(products: &[Best<'_>], has_peer: bool) -> Table {
@@ -156,7 +155,8 @@ fn variant_table(variants: &[VariantRow], peers: &[PeerRow], has_peer: bool) -> 
     let theirs = &theirs[..if has_peer { theirs.len() } else { 0 }];
     let mut table = Table::new(ours.iter().chain(theirs).copied());
     for row in variants {
-        let VariantRow::Timed(Paired { case, variant, product, gops, .. }) = row else { continue };
+        let VariantRow::Timed(row) = row else { continue };
+        let PairedRow { case, variant, product, gops, .. } = &**row;
         if case != "rows" && variant != "fast" {
             continue;
         }
@@ -178,11 +178,11 @@ fn variant_table(variants: &[VariantRow], peers: &[PeerRow], has_peer: bool) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::parse;
+    use bench::lines::parse;
 
     const TILE: &str = r#"{"kernel":"tiled","tile":"64x64x8 (8x8 per invocation)","m":16,"n":16,"k":16,"dtype":"f16","out_dtype":"f32","layout":"nn","clock":"gpu","gpu_seconds_min":1e-5,"gpu_seconds_max":1.1e-5,"tflops":0.5,"chosen":true,"check":"full","bound_ratio":0.25,"ok":true}"#;
-    const FAST: &str = r#"{"software":false,"case":"precision","variant":"fast","baseline":"strict","m":16,"n":16,"k":16,"dtype":"f32","out_dtype":"f32","seconds":1e-5,"baseline_seconds":1e-5,"ratio":1.0,"gops":500.0,"plan":null}"#;
-    const PEER: &str = r#"{"peer":"cuBLAS, PyTorch 2","m":16,"n":16,"k":16,"dtype":"f16","out_dtype":"f32","layout":"nn","gpu_seconds_min":1e-5,"gpu_seconds_max":1e-5,"tflops":1.0}"#;
+    const FAST: &str = r#"{"device":"d","driver":"e","software":false,"rounds":15,"case":"precision","variant":"fast","baseline":"strict","m":16,"n":16,"k":16,"dtype":"f32","out_dtype":"f32","seconds":1e-5,"baseline_seconds":1e-5,"ratio":1.0,"gops":500.0,"plan":null}"#;
+    const PEER: &str = r#"{"peer":"cuBLAS, PyTorch 2","device":"d","m":16,"n":16,"k":16,"dtype":"f16","out_dtype":"f32","layout":"nn","gpu_seconds_median":1e-5,"gpu_seconds_min":1e-5,"gpu_seconds_max":1e-5,"tflops":1.0}"#;
 
     fn tiles() -> Rows<TileRow> {
         let best =

@@ -1,6 +1,7 @@
 //! Frames that are written, computed and read, in two ways.
 
-use crate::markdown::{Table, short};
+use crate::printed::short;
+use bench::table::Table;
 use serde::Deserialize;
 
 /// Milliseconds of a frame.
@@ -28,7 +29,7 @@ pub(super) fn text(rows: &[StagingRow]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::parse;
+    use bench::lines::parse;
 
     #[test]
     fn each_loop_has_a_row() {

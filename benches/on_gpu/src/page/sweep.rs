@@ -1,7 +1,7 @@
 //! The tests that ran, program by program.
 
-use crate::markdown::Table;
 use crate::rows::TestRow;
+use bench::table::Table;
 
 pub(super) fn text(rows: &[TestRow]) -> String {
     let mut table = Table::new(["test", "passed", "seconds", "ok"]);

@@ -1,9 +1,11 @@
 //! The tiles against each other: a table per types and layout, a row per tile, a column per size.
 
 use super::notes::Notes;
-use crate::markdown::{Table, brief, short};
+use crate::printed::{brief, short};
 use crate::rows::TileRow;
-use crate::rows::tile::{Outcome, Task, Timed};
+use crate::rows::tile::{Task, Timed};
+use bench::rows::Outcome;
+use bench::table::Table;
 
 /// The timed tiles of one pair of types and layout.
 struct Group<'a> {
@@ -19,8 +21,8 @@ pub(super) fn text(rows: &[TileRow]) -> String {
     for TileRow { task, outcome } in rows {
         let [wrong, failed, left_out] = &mut notes;
         match outcome {
-            Outcome::LeftOut(why) => left_out.add(why, &task.tile(), task.place()),
-            Outcome::Failed(error) => failed.add(&brief(error), &task.tile(), task.place()),
+            Outcome::LeftOut { left_out: why } => left_out.add(why, &task.tile(), task.place()),
+            Outcome::Failed { error } => failed.add(&brief(error), &task.tile(), task.place()),
             Outcome::Timed(timed) => {
                 if !timed.ok {
                     wrong.add("the error exceeds its bound", &task.tile(), task.place());
@@ -102,7 +104,7 @@ impl Group<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::parse;
+    use bench::lines::parse;
 
     const TIMED: &str = r#"{"device":"d","driver":"e","kernel":"tiled","tile":"64x64x8 (8x8 per invocation)","m":16,"n":16,"k":16,"dtype":"f16","out_dtype":"f32","layout":"nn","clock":"gpu","rounds":7,"gpu_seconds_median":1e-5,"gpu_seconds_min":1e-5,"gpu_seconds_max":1.1e-5,"tflops":0.5,"chosen":true,"check":"full","bound_ratio":0.25,"ok":true}"#;
     const LEFT_OUT: &str = r#"{"device":"d","driver":"e","kernel":"coop","tile":"128x128x16 (64x32 per subgroup, of 16x16)","m":16,"n":16,"k":16,"dtype":"f16","out_dtype":"f32","layout":"nn","left_out":"cooperative matrices"}"#;

@@ -1,7 +1,8 @@
 //! Variants of an operation, each against its baseline: a table per case.
 
-use crate::markdown::{Table, brief, short};
-use crate::rows::{Paired, VariantRow};
+use crate::printed::{brief, short};
+use bench::rows::{FailedRow, PairedRow, VariantRow};
+use bench::table::Table;
 
 /// What a case compares.
 fn about(case: &str) -> &str {
@@ -68,7 +69,7 @@ pub(super) fn text(rows: &[VariantRow]) -> String {
     let mut software = false;
     for row in rows {
         match row {
-            VariantRow::Failed { case, size, error } => {
+            VariantRow::Failed(FailedRow { case, size, error }) => {
                 failed += &format!("- {case} at {size}: {}\n", brief(error));
             }
             VariantRow::Timed(paired) => {
@@ -106,7 +107,7 @@ fn empty(case: &str) -> Table {
     Table::new([case, "m x n x k", "types", "us", "baseline", "us", "ratio", unit, "plan"])
 }
 
-fn add(table: &mut Table, row: &Paired) {
+fn add(table: &mut Table, row: &PairedRow) {
     table.row([
         row.variant.clone(),
         row.product.size(),
@@ -123,7 +124,7 @@ fn add(table: &mut Table, row: &Paired) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::parse;
+    use bench::lines::parse;
 
     #[test]
     fn each_case_has_a_table() {

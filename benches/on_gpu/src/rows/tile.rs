@@ -1,15 +1,15 @@
 //! Rows of section `tiles`: a product by one tile, timed, left out, or failed.
 
-use super::{Product, field};
+use bench::rows::{Outcome, Product};
 use serde::Deserialize;
-use serde_json::Value;
 
 /// A product by a tile, and what came of it.
 #[derive(Debug, Deserialize)]
-#[serde(try_from = "Value")]
 pub(crate) struct TileRow {
+    #[serde(flatten)]
     pub(crate) task: Task,
-    pub(crate) outcome: Outcome,
+    #[serde(flatten)]
+    pub(crate) outcome: Outcome<Timed>,
 }
 
 /// A product by a tile.
@@ -21,17 +21,6 @@ pub(crate) struct Task {
     /// None if the row is about every tile.
     kernel: Option<String>,
     tile: Option<String>,
-}
-
-/// What came of a product by a tile.
-#[derive(Debug)]
-pub(crate) enum Outcome {
-    /// It ran, right or wrong.
-    Timed(Timed),
-    /// Why it did not run.
-    LeftOut(String),
-    /// The error that it ended with.
-    Failed(String),
 }
 
 /// The times of a tile and its check.
@@ -47,22 +36,6 @@ pub(crate) struct Timed {
     /// The largest error over its bound. JSON cannot hold an infinite one, which is `null`.
     pub(crate) bound_ratio: Option<f64>,
     pub(crate) ok: bool,
-}
-
-impl TryFrom<Value> for TileRow {
-    type Error = serde_json::Error;
-
-    fn try_from(value: Value) -> serde_json::Result<Self> {
-        let task = serde_json::from_value(value.clone())?;
-        let outcome = if value.get("left_out").is_some() {
-            Outcome::LeftOut(field(&value, "left_out")?)
-        } else if value.get("error").is_some() {
-            Outcome::Failed(field(&value, "error")?)
-        } else {
-            Outcome::Timed(serde_json::from_value(value)?)
-        };
-        Ok(Self { task, outcome })
-    }
 }
 
 impl Task {

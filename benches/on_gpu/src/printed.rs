@@ -1,48 +1,4 @@
-//! Markdown: tables and numbers as they are printed.
-
-use std::fmt;
-
-/// A table; nothing is printed of one without rows.
-pub(crate) struct Table {
-    columns: Vec<String>,
-    rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    /// An empty table with these columns.
-    pub(crate) fn new<S: Into<String>>(columns: impl IntoIterator<Item = S>) -> Self {
-        Self { columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new() }
-    }
-
-    /// Adds a row.
-    pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
-        self.rows.push(cells.into_iter().map(Into::into).collect());
-    }
-
-    /// Whether it has no row.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-}
-
-impl fmt::Display for Table {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_empty() {
-            return Ok(());
-        }
-        line(f, &self.columns)?;
-        writeln!(f, "|{}", "---|".repeat(self.columns.len()))?;
-        self.rows.iter().try_for_each(|cells| line(f, cells))
-    }
-}
-
-fn line(f: &mut fmt::Formatter<'_>, cells: &[String]) -> fmt::Result {
-    write!(f, "|")?;
-    for cell in cells {
-        write!(f, " {} |", cell.replace('|', "\\|").replace('\n', " "))?;
-    }
-    writeln!(f)
-}
+//! Numbers and errors as they are printed.
 
 /// A number with three significant digits, and whole from 1000 on: `0.0123`, `1.2`, `12300`, `1.2e-05`.
 pub(crate) fn short(number: f64) -> String {
@@ -118,14 +74,6 @@ mod tests {
         ] {
             assert_eq!(short(number), text);
         }
-    }
-
-    #[test]
-    fn a_table_has_a_rule_and_escapes_bars() {
-        let mut table = Table::new(["a", "b"]);
-        assert_eq!(table.to_string(), "");
-        table.row(["1", "x|y"]);
-        assert_eq!(table.to_string(), "| a | b |\n|---|---|\n| 1 | x\\|y |\n");
     }
 
     #[test]
