@@ -4,7 +4,7 @@
 //! - `TILEWISE_SIZES=1024,4096` sets the sizes of the cubes. The shapes of `shapes.txt` that are not larger are added.
 //! - `TILEWISE_SECONDS=400` sets after how many seconds nothing new is started. Lines say what was left out.
 
-use bench::definition::Definition;
+use bench::definition::{Definition, POISON};
 use bench::statistics::Spread;
 use bench::turns::Turns;
 use bench::{ByDevice, Session, clock, environment, repetitions};
@@ -31,8 +31,6 @@ const CASE_SECONDS: f64 = 10.0;
 const FULL_CHECK: u64 = 1 << 30;
 /// Multiply-adds up to which the naive kernel is timed: it is known to be slow, and would take most of the time.
 const MAX_NAIVE: u128 = 1 << 30;
-/// The value of C before a check. No product of these operands comes near it, so an entry that is not written shows.
-const POISON: f64 = 60_000.0;
 const TIME_IS_UP: &str = "the time was up";
 
 pub(crate) fn main() -> ExitCode {
@@ -332,5 +330,5 @@ impl<'a, T: Real, C: Real> Tiles<'a, T, C> {
 /// C before a product is computed and checked.
 fn poisoned<C: Element>(gpu: &Gpu, case: Case) -> Result<Tensor<C>> {
     let [m, n, _] = case.size;
-    gpu.tensor(&[C::from_f64(POISON)], [1])?.as_strided(&[m, n], &[0, 0], 0)?.contiguous()
+    gpu.tensor(&[C::from_f64(POISON.into())], [1])?.as_strided(&[m, n], &[0, 0], 0)?.contiguous()
 }

@@ -3,6 +3,8 @@
 use tilewise::reference::{self, Comparison, GemmReference};
 use tilewise::{Element, Precision};
 
+/// The value of C before a check. No product of random operands comes near it, so an entry that is not written shows.
+pub const POISON: f32 = 60_000.0;
 /// Entries of a large product that are checked.
 const ENTRIES: usize = 4096;
 

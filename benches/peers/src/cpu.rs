@@ -1,8 +1,8 @@
 //! The CPU, for scale: the crate `gemm`, with all threads. Operands in f16 are converted to f32 before.
 
 use crate::case::Size;
-use crate::side::{POISON, Side, Time};
-use bench::definition::Definition;
+use crate::side::{Side, Time};
+use bench::definition::{Definition, POISON};
 use gemm::Parallelism;
 use std::time::Instant;
 use tilewise::Element;

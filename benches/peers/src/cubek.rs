@@ -3,8 +3,8 @@
 use crate::adapter::{check_same, selector};
 use crate::case::{Case, Size, Type};
 use crate::error::{Error, Result};
-use crate::side::{POISON, Side, Time};
-use bench::definition::Definition;
+use crate::side::{Side, Time};
+use bench::definition::{Definition, POISON};
 use cubecl::Device;
 use cubecl::client::Client;
 use cubecl::future::block_on;

@@ -2,8 +2,8 @@
 
 use crate::case::Size;
 use crate::error::Result;
-use crate::side::{POISON, Side, Time};
-use bench::definition::Definition;
+use crate::side::{Side, Time};
+use bench::definition::{Definition, POISON};
 use bench::paired::Pair;
 use bench::{clock, repetitions};
 use std::time::Instant;

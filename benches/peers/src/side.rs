@@ -10,8 +10,6 @@ use bench::statistics::{Spread, ratios};
 /// Seconds that one timing should take at least, and products of one timing at most.
 const ENOUGH: f64 = 0.01;
 const MAX_PRODUCTS: u64 = 4096;
-/// The value of C before a check. No product of these operands comes near it, so an entry that is not written shows.
-pub(crate) const POISON: f32 = 60_000.0;
 
 /// Computes products and returns the seconds that they took on the host's clock.
 pub(crate) type Time<'a> = Box<dyn FnMut(u64) -> Result<f64> + 'a>;
