@@ -4,7 +4,12 @@ use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+#[cfg(any(feature = "npy", feature = "safetensors"))]
+use std::path::PathBuf;
 
+/// Links that are followed one after the other, as many as Linux follows.
+#[cfg(any(feature = "npy", feature = "safetensors"))]
+const MAX_LINKS: usize = 40;
 /// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 20;
 
@@ -12,7 +17,7 @@ const BUFFER: usize = 1 << 20;
 /// existing file stays as it was. A draft is written first, in `folder` if there is one (it must be on the same disk),
 /// else next to the file.
 ///
-/// If `path` is a link, the file to which it leads is replaced. A device or a pipe cannot be replaced, so it is written
+/// If `path` is a link, the file to which it leads is replaced, or made where there is none yet. A device or a pipe cannot be replaced, so it is written
 /// to directly.
 #[cfg(any(feature = "npy", feature = "safetensors"))]
 pub(crate) fn replace(
@@ -20,7 +25,7 @@ pub(crate) fn replace(
     folder: Option<&Path>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let path = &followed(path)?;
     let Ok(existing) = fs::metadata(path) else {
         let draft = File::options().write(true).create_new(true).to_owned();
         return exchange(path, folder, &draft, |_| Ok(()), write);
@@ -38,6 +43,21 @@ pub(crate) fn replace(
     // Only this user may read the draft until it gets the permissions of the file, so that no other user can read its contents
     // early.
     exchange(path, folder, &private(), |file| file.set_permissions(existing.permissions()), write)
+}
+
+/// The path to which links lead.
+#[cfg(any(feature = "npy", feature = "safetensors"))]
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match (fs::canonicalize(&path), fs::read_link(&path)) {
+            (Ok(path), _) => return Ok(path),
+            // A link to a file that is not there yet.
+            (Err(_), Ok(next)) => path = path.parent().unwrap_or(Path::new("")).join(next),
+            (Err(_), Err(_)) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("it is a link that leads to no file, through too many links"))
 }
 
 /// Like [`replace`], for a file that only this user may access. A link is not followed, but replaced itself.

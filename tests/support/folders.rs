@@ -23,7 +23,8 @@ pub fn folder(name: &str) -> PathBuf {
 /// Cargo's folder for the files of tests, `target/tmp`, if this test is `target/release/deps/THIS`.
 pub(crate) fn temporary() -> PathBuf {
     // NOTE: under the runner the executable is ld.so, but the first argument is always the test.
-    let this = PathBuf::from(std::env::args_os().next().expect("a program has a name"));
+    let this = std::env::args_os().next().expect("a program has a name");
+    let this = std::path::absolute(this).expect("there is a current folder");
     let folder = this.ancestors().nth(3).expect("the test lies in a folder of cargo's").join("tmp");
     std::fs::create_dir_all(&folder).expect("it can be written");
     folder

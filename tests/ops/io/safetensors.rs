@@ -273,6 +273,20 @@ fn links_stay_and_devices_are_written_to() {
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(Safetensors::read(&target).unwrap().names(), ["d"]);
     assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
+    // A link to a file that is not there yet, one through another, and one to a folder that is not there.
+    let [next, first, late] = ["next", "first", "late"].map(|name| folder.join(name));
+    symlink("late", &next).unwrap();
+    symlink(&next, &first).unwrap();
+    write(&first).unwrap();
+    assert!([&first, &next].iter().all(|link| fs::symlink_metadata(link).unwrap().is_symlink()));
+    assert!(fs::symlink_metadata(&late).unwrap().is_file());
+    let [nowhere, circle] = ["nowhere", "circle"].map(|name| folder.join(name));
+    symlink("no/such/file", &nowhere).unwrap();
+    symlink("circle", &circle).unwrap();
+    for link in [&nowhere, &circle] {
+        assert!(write(link).unwrap_err().to_string().contains("cannot be written: "));
+        assert!(fs::symlink_metadata(link).unwrap().is_symlink());
+    }
     // A device that has no room for anything.
     let full = Path::new("/dev/full");
     if fs::metadata(full).is_ok_and(|found| found.file_type().is_char_device()) {
