@@ -204,6 +204,10 @@ impl Steps {
 
     /// Like [`of`](Self::of), for what any call may have to do on its way, such as waiting. If there is another call, this
     /// gives it opportunities to be cancelled, and does not advance it.
+    #[cfg_attr(
+        all(target_arch = "wasm32", not(any(feature = "npy", feature = "safetensors"))),
+        expect(dead_code, reason = "files ask, and waits, which a browser forbids")
+    )]
     pub(crate) fn aside(call: &'static str, total: usize) -> Self {
         Self::counted(call, total, Counted::No)
     }
