@@ -39,7 +39,7 @@ fn the_queue_must_be_the_devices_own() {
 #[test]
 fn the_queue_must_be_of_the_devices_instance() {
     let Some((adapter, device, _)) = support::application(|_| ()) else { return };
-    let Some((_, _, queue)) = support::application(|_| ()) else { return };
+    let Some((_, _, queue)) = support::stranger() else { return };
     is_refused(Gpu::adopt(&adapter, device, queue), "the queue of another device");
 }
 

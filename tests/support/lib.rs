@@ -1,6 +1,7 @@
 //! Shared by the tests: devices or a reason to skip, operands surrounded by poison, and covering sweeps.
 #![allow(missing_docs, clippy::missing_errors_doc, reason = "names say enough to the tests, its only users")]
 
+mod applications;
 pub mod batch;
 pub mod evaluate;
 pub mod example;
@@ -36,6 +37,7 @@ pub mod wgsl_norms;
 pub mod wgsl_rows;
 pub mod wgsl_shapes;
 
+pub use applications::{application, stranger};
 pub use folders::{folder, root, weights};
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use tilewise::{Error, Gpu, GpuOptions};
@@ -71,19 +73,6 @@ pub fn own(change: impl FnOnce(&mut GpuOptions)) -> Option<TestGpu> {
 pub fn adopted(change: impl FnOnce(&mut wgpu::DeviceDescriptor)) -> Option<TestGpu> {
     let (adapter, device, queue) = application(change)?;
     Some(TestGpu(Gpu::adopt(&adapter, device, queue).expect("the environment makes sense")))
-}
-
-/// Opens a device as an application would. `change` edits the request.
-pub fn application(
-    change: impl FnOnce(&mut wgpu::DeviceDescriptor),
-) -> Option<(wgpu::Adapter, wgpu::Device, wgpu::Queue)> {
-    let name = gpu()?.caps().adapter.clone();
-    let adapter = Gpu::adapters().into_iter().find(|adapter| adapter.get_info().name == name)?;
-    let mut desc = Gpu::device_descriptor(&adapter);
-    change(&mut desc);
-    let (device, queue) =
-        pollster::block_on(adapter.request_device(&desc)).expect("the application's device opens");
-    Some((adapter, device, queue))
 }
 
 /// An adopted device without optional features and with the limits that every device has. On it dims pass through the ring, and

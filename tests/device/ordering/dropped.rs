@@ -143,7 +143,7 @@ fn an_encoder_of_another_device_leaves_no_result() {
     has_no_result(&gpu, c, "refused when they were submitted");
     goes_on(&other);
     // A device of another instance, which wgpu notices by a panic, if at all.
-    let Some((_, foreign, _queue)) = support::application(|_| ()) else { return };
+    let Some((_, foreign, _queue)) = support::stranger() else { return };
     let mut c = gpu.zeros::<f32>([SIZE; 2]).unwrap();
     let mut encoder = foreign.create_command_encoder(&Default::default());
     let failed = gpu.record_into(&mut encoder, || matmul_into(&a, &b, &mut c)).unwrap_err();

@@ -1,6 +1,6 @@
 //! Attention of many batches and heads.
 
-use super::{Pair, joined, place};
+use super::{Pair, joined, place, sweep};
 use support::strided::Lay;
 use support::values::values;
 use tilewise::attention::{attention_backward, attention_bias_backward, attention_with_lse};
@@ -29,60 +29,63 @@ fn attention_of_many_batches() {
 /// Every mask, and the statistics that a backward pass needs.
 #[test]
 fn attention_with_masks() {
-    fn of_type<T: Real>(pair: &Pair) {
+    fn of_type<T: Real>(pair: &Pair, masks: usize) {
         let shape = [5, 6, 33, 40];
         let off = if T::DTYPE == DType::F32 { 1e-5 } else { 2e-2 };
         let [q, k, v] = [1, 2, 3].map(|seed| values::<T>(&shape, 1.0, seed));
         let keep: Vec<i8> = (0..5 * 33).map(|i| i8::from(i % 7 != 3)).collect();
         let slopes = values::<f32>(&[6], 1.0, 5);
-        for masks in 0..3 {
-            pair.close(&format!("{masks} {}", T::DTYPE), off, |gpu| {
-                let [q, k, v] = [&q, &k, &v].map(|of| place(gpu, of, &shape, Lay::Odd));
-                let lengths = place(gpu, &[33, 7, 0, 20, 1], &[5], Lay::Gaps);
-                let keep = place(gpu, &keep, &[5, 33], Lay::Odd);
-                let slopes = place(gpu, &slopes, &[6], Lay::Gaps);
-                let options = AttentionOptions::new();
-                let options = match masks {
-                    0 => options.key_lengths(&lengths).alibi(&slopes),
-                    1 => options.causal(CausalFrom::BottomRight).cached_lengths(&lengths).alibi(&slopes),
-                    _ => options.keep(&keep).window(Some(3), Some(5)),
-                };
-                let (y, lse) = attention_with_lse(&q, &k, &v, &options)?;
-                joined(&[y.cast()?, lse])
-            });
-        }
+        pair.close(&format!("{masks} {}", T::DTYPE), off, |gpu| {
+            let [q, k, v] = [&q, &k, &v].map(|of| place(gpu, of, &shape, Lay::Odd));
+            let lengths = place(gpu, &[33, 7, 0, 20, 1], &[5], Lay::Gaps);
+            let keep = place(gpu, &keep, &[5, 33], Lay::Odd);
+            let slopes = place(gpu, &slopes, &[6], Lay::Gaps);
+            let options = AttentionOptions::new();
+            let options = match masks {
+                0 => options.key_lengths(&lengths).alibi(&slopes),
+                1 => options.causal(CausalFrom::BottomRight).cached_lengths(&lengths).alibi(&slopes),
+                _ => options.keep(&keep).window(Some(3), Some(5)),
+            };
+            let (y, lse) = attention_with_lse(&q, &k, &v, &options)?;
+            joined(&[y.cast()?, lse])
+        });
     }
     let Some(pair) = Pair::on_the_first_driver() else { return };
-    of_type::<f32>(&pair);
-    of_type::<f16>(&pair);
+    for [masks, dtype] in sweep([3, 2]) {
+        [of_type::<f32>, of_type::<f16>][dtype](&pair, masks);
+    }
 }
 
 #[test]
 fn gradients_of_attention() {
-    fn of_type<T: Real>(pair: &Pair, lay: Lay) {
+    /// The key heads; views whose heads lie within the positions are in another order.
+    const FORMS: [(usize, [usize; 4]); 3] = [(6, [0, 1, 2, 3]), (6, [0, 2, 1, 3]), (2, [0, 1, 2, 3])];
+
+    fn of_type<T: Real>(pair: &Pair, lay: Lay, (kv_heads, order): (usize, [usize; 4])) {
         let off = if T::DTYPE == DType::F32 { 1e-4 } else { 3e-2 };
-        // The key heads; views whose heads lie within the positions are in another order.
-        for (kv_heads, order) in [(6, [0, 1, 2, 3]), (6, [0, 2, 1, 3]), (2, [0, 1, 2, 3])] {
-            let of_heads = |heads: usize| order.map(|axis| [5, heads, 33, 40][axis]);
-            let (of_q, of_k) = (of_heads(6), of_heads(kv_heads));
-            let len = |shape: [usize; 4]| shape.iter().product::<usize>();
-            let [q, g] = [1, 2].map(|seed| values::<T>(&[len(of_q)], 1.0, seed));
-            let [k, v] = [3, 4].map(|seed| values::<T>(&[len(of_k)], 1.0, seed));
-            pair.close(&format!("{kv_heads} {order:?} {lay:?} {}", T::DTYPE), off, |gpu| {
-                let view = |values: &[T], shape: [usize; 4]| place(gpu, values, &shape, lay).permute(&order);
-                let (q, g, k, v) = (view(&q, of_q)?, view(&g, of_q)?, view(&k, of_k)?, view(&v, of_k)?);
-                let lengths = gpu.tensor(&[33, 7, 1, 20, 30], [5])?;
-                let options = AttentionOptions::new().causal(CausalFrom::TopLeft).key_lengths(&lengths);
-                let (y, lse) = attention_with_lse(&q, &k, &v, &options)?;
-                let found = attention_backward(&q, &k, &v, &y, &lse, &g, &options)?;
-                joined(&[found.q.cast()?, found.k.cast()?, found.v.cast()?])
-            });
-        }
+        let of_heads = |heads: usize| order.map(|axis| [5, heads, 33, 40][axis]);
+        let (of_q, of_k) = (of_heads(6), of_heads(kv_heads));
+        let len = |shape: [usize; 4]| shape.iter().product::<usize>();
+        let [q, g] = [1, 2].map(|seed| values::<T>(&[len(of_q)], 1.0, seed));
+        let [k, v] = [3, 4].map(|seed| values::<T>(&[len(of_k)], 1.0, seed));
+        pair.close(&format!("{kv_heads} {order:?} {lay:?} {}", T::DTYPE), off, |gpu| {
+            let view = |values: &[T], shape: [usize; 4]| place(gpu, values, &shape, lay).permute(&order);
+            let (q, g, k, v) = (view(&q, of_q)?, view(&g, of_q)?, view(&k, of_k)?, view(&v, of_k)?);
+            let lengths = gpu.tensor(&[33, 7, 1, 20, 30], [5])?;
+            let options = AttentionOptions::new().causal(CausalFrom::TopLeft).key_lengths(&lengths);
+            let (y, lse) = attention_with_lse(&q, &k, &v, &options)?;
+            let found = attention_backward(&q, &k, &v, &y, &lse, &g, &options)?;
+            joined(&[found.q.cast()?, found.k.cast()?, found.v.cast()?])
+        });
     }
     let Some(pair) = Pair::on_the_first_driver() else { return };
-    of_type::<f32>(&pair, Lay::Plain);
-    of_type::<f32>(&pair, Lay::Odd);
-    of_type::<f16>(&pair, Lay::Odd);
+    for [form, operand] in sweep([FORMS.len(), 3]) {
+        match operand {
+            0 => of_type::<f32>(&pair, Lay::Plain, FORMS[form]),
+            1 => of_type::<f32>(&pair, Lay::Odd, FORMS[form]),
+            _ => of_type::<f16>(&pair, Lay::Odd, FORMS[form]),
+        }
+    }
 }
 
 /// A bias with and without axes of batches and heads, along which its gradient is cut or added up.

@@ -71,6 +71,13 @@ impl Pair {
     }
 }
 
+/// The rows of a sweep over factors with these numbers of values.
+fn sweep<const N: usize>(levels: [usize; N]) -> Vec<[usize; N]> {
+    let all: Vec<usize> = (0..N).collect();
+    let rows = support::pairs::sweep(&levels, &[&all]);
+    rows.into_iter().map(|row| row.try_into().expect("a value of each factor")).collect()
+}
+
 /// All elements of several results, as one tensor.
 fn joined(results: &[Tensor<f32>]) -> Result<Tensor<f32>> {
     let rows = results.iter().map(|of| of.contiguous()?.reshape([of.len()])).collect::<Result<Vec<_>>>()?;

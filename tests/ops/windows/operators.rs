@@ -1,6 +1,6 @@
 //! Random operators along an axis.
 
-use super::{Pair, place};
+use super::{Pair, place, sweep};
 use support::strided::Lay;
 use support::values::values;
 use tilewise::sketch::{Sketch, SketchKind, SparseAxis};
@@ -16,30 +16,28 @@ const KINDS: [SketchKind; 5] = [
 
 #[test]
 fn operators_along_each_axis() {
-    fn of_type<T: Real>(pair: &Pair) {
+    fn of_type<T: Real>(pair: &Pair, [operator, lay, axis]: [usize; 3]) {
         let shape = [7, 30, 203];
         let x = values::<T>(&shape, 1.0, 1);
         let off = if T::DTYPE == DType::F32 { 1e-4 } else { 1e-2 };
-        for kind in KINDS {
-            let lays = [Lay::Odd, Lay::Reversed, Lay::Plain];
-            // What depends on the type is how elements are loaded.
-            for lay in lays.into_iter().take(if T::DTYPE == DType::F32 { 3 } else { 1 }) {
-                for axis in 0..3 {
-                    let what = format!("{kind:?} {lay:?} {axis} {}", T::DTYPE);
-                    let sketch = Sketch::new(kind, [5, shape[axis]], 3).unwrap();
-                    pair.close(&what, off, |gpu| sketch.apply(&place(gpu, &x, &shape, lay), axis));
-                    // The result is the larger one.
-                    let sketch = Sketch::new(kind, [shape[axis], 2 * shape[axis]], 3).unwrap();
-                    pair.close(&format!("{what}, adjoint"), off, |gpu| {
-                        sketch.adjoint(&place(gpu, &x, &shape, lay), axis)
-                    });
-                }
+        let (kind, is_adjoint) = (KINDS[operator / 2], operator % 2 == 1);
+        let lay = [Lay::Odd, Lay::Reversed, Lay::Plain][lay];
+        let what = format!("{kind:?} {lay:?} {axis} {}, adjoint: {is_adjoint}", T::DTYPE);
+        pair.close(&what, off, |gpu| {
+            let x = place(gpu, &x, &shape, lay);
+            if is_adjoint {
+                // The result is the larger one.
+                Sketch::new(kind, [shape[axis], 2 * shape[axis]], 3)?.adjoint(&x, axis)
+            } else {
+                Sketch::new(kind, [5, shape[axis]], 3)?.apply(&x, axis)
             }
-        }
+        });
     }
     let Some(pair) = Pair::on_the_first_driver() else { return };
-    of_type::<f32>(&pair);
-    of_type::<f16>(&pair);
+    for [operator, lay, axis, dtype] in sweep([2 * KINDS.len(), 3, 3, 2]) {
+        let of_type = [of_type::<f32>, of_type::<f16>][dtype];
+        of_type(&pair, [operator, lay, axis]);
+    }
 }
 
 /// Five axes, of which a window has more than kernels step along: it is copied. A seed in a tensor belongs to every window.

@@ -1,15 +1,18 @@
 //! Reductions, with windows along the axes that are kept and along those that are reduced.
 
-use super::{Pair, place};
+use super::{Pair, place, sweep};
 use support::strided::Lay;
 use tilewise::ops::{self, Axes};
-use tilewise::{DType, Element, Fill, Real, Result, Tensor, bf16, f16};
+use tilewise::{Element, Fill, Real, Result, Tensor, bf16, f16};
 
 #[test]
 fn reductions() {
-    fn of_type<T: Real>(pair: &Pair) {
+    const AXES: [&[usize]; 7] = [&[0], &[1], &[2], &[0, 1], &[0, 2], &[1, 2], &[0, 1, 2]];
+    const FUNCTIONS: usize = 9;
+
+    fn of_type<T: Real>(pair: &Pair, [function, axes, lay]: [usize; 3]) {
         type Reduction<T> = fn(&Tensor<T>, Axes) -> Result<Tensor<T>>;
-        let exact: [(&str, Reduction<T>); 7] = [
+        let exact: [(&str, Reduction<T>); FUNCTIONS - 1] = [
             ("sum", ops::sum),
             ("mean", ops::mean),
             ("sum_squares", ops::sum_squares),
@@ -17,37 +20,34 @@ fn reductions() {
             ("max", ops::max),
             ("min", ops::min),
             ("max_abs", ops::max_abs),
+            ("prod", ops::prod),
         ];
         let shape = [6, 61, 401];
-        let axes: [&[usize]; 7] = [&[0], &[1], &[2], &[0, 1], &[0, 2], &[1, 2], &[0, 1, 2]];
+        let (axes, lay) = (AXES[axes], [Lay::Plain, Lay::Reversed, Lay::Odd][lay]);
+        let what = format!("{lay:?} {axes:?} {}", T::DTYPE);
         // Their sums are exact.
         let x = Fill::Integers.values::<T>(shape.iter().product(), 1);
-        let signs: Vec<T> =
-            x.iter().map(|x| T::from_f64(if x.to_f64() < 0.0 { -1.0 } else { 1.0 })).collect();
-        let lays =
-            if T::DTYPE == DType::F32 { &[Lay::Plain, Lay::Reversed, Lay::Odd][..] } else { &[Lay::Odd] };
-        for &lay in lays {
-            for axes in axes {
-                let what = format!("{lay:?} {axes:?} {}", T::DTYPE);
-                // What depends on the type is how elements are loaded and stored.
-                let others = if T::DTYPE == DType::F32 { exact.len() } else { 1 };
-                for (name, reduction) in exact.into_iter().take(others) {
-                    pair.same(&format!("{name} {what}"), |gpu| {
-                        reduction(&place(gpu, &x, &shape, lay), axes.into())
-                    });
-                }
-                pair.same(&format!("prod {what}"), |gpu| ops::prod(&place(gpu, &signs, &shape, lay), axes));
-                let rounded = T::DTYPE.size() == 2;
-                pair.close(&format!("var {what}"), if rounded { 1e-2 } else { 1e-5 }, |gpu| {
+        match exact.get(function) {
+            Some(("prod", prod)) => {
+                let sign = |x: &T| T::from_f64(if x.to_f64() < 0.0 { -1.0 } else { 1.0 });
+                let signs: Vec<T> = x.iter().map(sign).collect();
+                pair.same(&format!("prod {what}"), |gpu| prod(&place(gpu, &signs, &shape, lay), axes.into()));
+            }
+            Some((name, reduction)) => pair
+                .same(&format!("{name} {what}"), |gpu| reduction(&place(gpu, &x, &shape, lay), axes.into())),
+            None => {
+                let off = if T::DTYPE.size() == 2 { 1e-2 } else { 1e-5 };
+                pair.close(&format!("var {what}"), off, |gpu| {
                     ops::var(&place(gpu, &x, &shape, lay), axes, 1)
                 });
             }
         }
     }
     let Some(pair) = Pair::open() else { return };
-    of_type::<f32>(&pair);
-    of_type::<f16>(&pair);
-    of_type::<bf16>(&pair);
+    for [function, axes, lay, dtype] in sweep([FUNCTIONS, AXES.len(), 3, 3]) {
+        let of_type = [of_type::<f32>, of_type::<f16>, of_type::<bf16>][dtype];
+        of_type(&pair, [function, axes, lay]);
+    }
 }
 
 /// The variance of elements far from 0, of which each window has its own part.
@@ -63,17 +63,18 @@ fn variances_at_a_large_mean() {
 
 #[test]
 fn places() {
-    fn of_type<T: Element>(pair: &Pair) {
-        // Of equal elements the first wins, in whichever window it is.
+    /// Of equal elements the first wins, in whichever window it is.
+    fn of_type<T: Element>(pair: &Pair, [lay, axis, largest]: [usize; 3]) {
         let shape = [5, 61, 701];
         let x = Fill::Integers.values::<T>(shape.iter().product(), 7);
-        for lay in [Lay::Reversed, Lay::Odd] {
-            for axis in 0..3 {
-                let what = format!("{lay:?} {axis} {}", T::DTYPE);
-                pair.same(&format!("argmax {what}"), |gpu| ops::argmax(&place(gpu, &x, &shape, lay), axis));
-                pair.same(&format!("argmin {what}"), |gpu| ops::argmin(&place(gpu, &x, &shape, lay), axis));
-            }
-        }
+        let lay = [Lay::Reversed, Lay::Odd][lay];
+        let what = format!("{lay:?} {axis} {}, of the largest: {largest}", T::DTYPE);
+        pair.same(&what, |gpu| {
+            let x = place(gpu, &x, &shape, lay);
+            if largest == 1 { ops::argmax(&x, axis) } else { ops::argmin(&x, axis) }
+        });
+    }
+    fn of_a_long_axis<T: Element>(pair: &Pair) {
         let mut long = vec![T::from_f64(1.0); 200_003];
         long[150_001] = T::from_f64(2.0);
         long[190_001] = T::from_f64(2.0);
@@ -82,11 +83,15 @@ fn places() {
         pair.same("sum of i8 and others", |gpu| ops::max(&gpu.tensor(&long, [200_003])?, ..));
     }
     let Some(pair) = Pair::on_the_first_driver() else { return };
-    of_type::<f32>(&pair);
-    of_type::<f16>(&pair);
-    of_type::<bf16>(&pair);
-    of_type::<i8>(&pair);
-    of_type::<i32>(&pair);
+    for [dtype, lay, axis, largest] in sweep([5, 2, 3, 2]) {
+        let of_types = [of_type::<f32>, of_type::<f16>, of_type::<bf16>, of_type::<i8>, of_type::<i32>];
+        of_types[dtype](&pair, [lay, axis, largest]);
+    }
+    of_a_long_axis::<f32>(&pair);
+    of_a_long_axis::<f16>(&pair);
+    of_a_long_axis::<bf16>(&pair);
+    of_a_long_axis::<i8>(&pair);
+    of_a_long_axis::<i32>(&pair);
     let (bytes, words) = (Fill::Uniform.values::<i8>(170_001, 1), Fill::Uniform.values::<i32>(170_001, 2));
     pair.same("sum of i8", |gpu| ops::sum(&gpu.tensor(&bytes, [170_001])?, ..));
     pair.same("sum of i32", |gpu| ops::sum(&gpu.tensor(&words, [170_001])?, ..));

@@ -1,6 +1,6 @@
 //! Operations along an axis, norms and losses.
 
-use super::{Pair, joined, place};
+use super::{Pair, joined, place, sweep};
 use support::strided::Lay;
 use support::values::values;
 use tilewise::ops::{
@@ -11,27 +11,28 @@ use tilewise::{DType, Error, Fill, Gpu, Real, Tensor, bf16, f16};
 
 #[test]
 fn along_an_axis() {
-    fn of_type<T: Real>(pair: &Pair) {
+    fn of_type<T: Real>(pair: &Pair, [function, axis, lay]: [usize; 3]) {
         let shape = [7, 30, 203];
         let (x, g) = (values::<T>(&shape, 4.0, 1), values::<T>(&shape, 1.0, 2));
         let mask = values::<T>(&[30, 1], 3.0, 3);
-        // Their sums are exact.
-        let whole = Fill::Integers.values::<T>(shape.iter().product(), 4);
         let off = if T::DTYPE == DType::F32 { 1e-5 } else { 2e-2 };
-        for lay in [Lay::Reversed, Lay::Odd] {
-            for axis in 0..3 {
-                let what = format!("{lay:?} {axis} {}", T::DTYPE);
-                pair.close(&format!("softmax {what}"), off, |gpu| {
-                    ops::softmax(&place(gpu, &x, &shape, lay), axis)
-                });
-                pair.close(&format!("masked {what}"), off, |gpu| {
-                    let mask = place(gpu, &mask, &[30, 1], lay);
-                    ops::Softmax::new(&place(gpu, &x, &shape, lay), axis).mask(&mask).scale(0.5).run_log()
-                });
-                pair.close(&format!("backward {what}"), off, |gpu| {
-                    let (y, g) = (place(gpu, &x, &shape, Lay::Plain), place(gpu, &g, &shape, lay));
-                    ops::softmax_backward(&y, &g, axis)
-                });
+        let lay = [Lay::Reversed, Lay::Odd][lay];
+        let what = format!("{lay:?} {axis} {}", T::DTYPE);
+        match function {
+            0 => pair.close(&format!("softmax {what}"), off, |gpu| {
+                ops::softmax(&place(gpu, &x, &shape, lay), axis)
+            }),
+            1 => pair.close(&format!("masked {what}"), off, |gpu| {
+                let mask = place(gpu, &mask, &[30, 1], lay);
+                ops::Softmax::new(&place(gpu, &x, &shape, lay), axis).mask(&mask).scale(0.5).run_log()
+            }),
+            2 => pair.close(&format!("backward {what}"), off, |gpu| {
+                let (y, g) = (place(gpu, &x, &shape, Lay::Plain), place(gpu, &g, &shape, lay));
+                ops::softmax_backward(&y, &g, axis)
+            }),
+            _ => {
+                // Their sums are exact.
+                let whole = Fill::Integers.values::<T>(shape.iter().product(), 4);
                 pair.same(&format!("cumsum {what}"), |gpu| {
                     ops::cumsum(&place(gpu, &whole, &shape, lay), axis)
                 });
@@ -39,9 +40,10 @@ fn along_an_axis() {
         }
     }
     let Some(pair) = Pair::open() else { return };
-    of_type::<f32>(&pair);
-    of_type::<f16>(&pair);
-    of_type::<bf16>(&pair);
+    for [along, lay, dtype] in sweep([4 * 3, 2, 3]) {
+        let of_type = [of_type::<f32>, of_type::<f16>, of_type::<bf16>][dtype];
+        of_type(&pair, [along / 3, along % 3, lay]);
+    }
     // A line alone exceeds a binding.
     let x = pair.small.zeros::<f32>([3, 20_001]).unwrap();
     let error = ops::softmax(&x, 1).expect_err("there is no such window");
@@ -52,71 +54,66 @@ fn along_an_axis() {
 
 #[test]
 fn norms_of_rows() {
-    fn of_type<T: Real>(pair: &Pair) {
+    fn of_type<T: Real>(pair: &Pair, [part, lay]: [usize; 2]) {
         let shape = [9, 31, 203];
         let (x, g) = (values::<T>(&shape, 4.0, 1), values::<T>(&shape, 1.0, 2));
         let row = values::<T>(&[203], 1.0, 3);
         let off = if T::DTYPE == DType::F32 { 1e-4 } else { 5e-2 };
-        for lay in [Lay::Plain, Lay::Odd] {
-            let what = format!("{lay:?} {}", T::DTYPE);
-            pair.close(&format!("layer_norm {what}"), off, |gpu| {
-                let row = place(gpu, &row, &[203], lay);
-                let norm = LayerNorm { gamma: Some(&row), beta: Some(&row), ..LayerNorm::default() };
-                ops::layer_norm(&place(gpu, &x, &shape, lay), norm)
-            });
-            for part in 0..5 {
-                pair.close(&format!("layer_norm, backward {part} {what}"), off, |gpu| {
-                    let row = place(gpu, &row, &[203], lay);
-                    let norm = LayerNorm { gamma: Some(&row), beta: Some(&row), ..LayerNorm::default() };
-                    let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
-                    let (total, normed) = ops::layer_norm_residual(&x, &g, norm)?;
-                    let found = ops::layer_norm_backward(&total, &normed, norm, &g)?;
-                    match part {
-                        0 => normed.mean.cast(),
-                        1 => normed.rstd.cast(),
-                        2 => Ok(found.x),
-                        3 => found.gamma.expect("there is a gamma").cast(),
-                        _ => found.beta.expect("there is a beta").cast(),
-                    }
-                });
+        let lay = [Lay::Plain, Lay::Odd][lay];
+        pair.close(&format!("part {part} of {lay:?} {}", T::DTYPE), off, |gpu| {
+            let row = place(gpu, &row, &[203], lay);
+            let norm = LayerNorm { gamma: Some(&row), beta: Some(&row), ..LayerNorm::default() };
+            let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
+            match part {
+                0 => return ops::layer_norm(&x, norm),
+                1 => return ops::rms_norm(&x, RmsNorm::default()),
+                _ => {}
             }
-            pair.close(&format!("rms_norm {what}"), off, |gpu| {
-                ops::rms_norm(&place(gpu, &x, &shape, lay), RmsNorm::default())
-            });
-        }
+            let (total, normed) = ops::layer_norm_residual(&x, &g, norm)?;
+            let found = ops::layer_norm_backward(&total, &normed, norm, &g)?;
+            match part {
+                2 => normed.mean.cast(),
+                3 => normed.rstd.cast(),
+                4 => Ok(found.x),
+                5 => found.gamma.expect("there is a gamma").cast(),
+                _ => found.beta.expect("there is a beta").cast(),
+            }
+        });
     }
     let Some(pair) = Pair::on_the_first_driver() else { return };
-    of_type::<f32>(&pair);
-    of_type::<f16>(&pair);
-    of_type::<bf16>(&pair);
+    for [part, lay, dtype] in sweep([7, 2, 3]) {
+        let of_type = [of_type::<f32>, of_type::<f16>, of_type::<bf16>][dtype];
+        of_type(&pair, [part, lay]);
+    }
 }
 
-/// Norms of channels of this type: their results and gradients.
-fn of_channels<T: Real>(pair: &Pair, shape: [usize; 3], off: f64) {
+/// A norm of channels of this type: its results and gradients.
+fn of_channels<T: Real>(pair: &Pair, shape: [usize; 3], off: f64, [norm, lay]: [usize; 2]) {
     let (x, g) = (values::<T>(&shape, 4.0, 1), values::<T>(&shape, 1.0, 2));
     let channels = shape[2];
     let row = values::<T>(&[channels], 1.0, 3);
-    for lay in [Lay::Plain, Lay::Odd, Lay::Reversed] {
-        let what = format!("{lay:?} {shape:?} {}", T::DTYPE);
-        let all_of = |y: &Tensor<T>, rstd: &Tensor<f32>, found: &NormGradients<T>| {
-            let [gamma, beta] = [&found.gamma, &found.beta].map(|of| of.clone().expect("there is one"));
-            joined(&[y.cast()?, rstd.clone(), found.x.cast()?, gamma, beta])
-        };
-        pair.close(&format!("group_norm {what}"), off, |gpu| {
+    let lay = [Lay::Plain, Lay::Odd, Lay::Reversed][lay];
+    let what = format!("{lay:?} {shape:?} {}", T::DTYPE);
+    let all_of = |y: &Tensor<T>, rstd: &Tensor<f32>, found: &NormGradients<T>| {
+        let [gamma, beta] = [&found.gamma, &found.beta].map(|of| of.clone().expect("there is one"));
+        joined(&[y.cast()?, rstd.clone(), found.x.cast()?, gamma, beta])
+    };
+    match norm {
+        0 => pair.close(&format!("group_norm {what}"), off, |gpu| {
             let row = place(gpu, &row, &[channels], lay);
             let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
             let norm = GroupNorm { gamma: Some(&row), beta: Some(&row), ..GroupNorm::new(4) };
             let normed = ops::group_norm_with_statistics(&x, norm)?;
             all_of(&normed.y, &normed.rstd, &ops::group_norm_backward(&x, &normed, norm, &g)?)
-        });
-        pair.close(&format!("instance_norm {what}"), off, |gpu| {
+        }),
+        1 => pair.close(&format!("instance_norm {what}"), off, |gpu| {
             let row = place(gpu, &row, &[channels], lay);
             let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
             let norm = InstanceNorm { gamma: Some(&row), beta: Some(&row), ..InstanceNorm::default() };
             let normed = ops::instance_norm_with_statistics(&x, norm)?;
             all_of(&normed.y, &normed.rstd, &ops::instance_norm_backward(&x, &normed, norm, &g)?)
-        });
-        pair.close(&format!("batch_norm {what}"), off, |gpu| {
+        }),
+        2 => pair.close(&format!("batch_norm {what}"), off, |gpu| {
             let row = place(gpu, &row, &[channels], lay);
             let (mean, variance) = (row.cast::<f32>()?, ops::square(&row)?.cast::<f32>()?);
             let running = RunningStatistics { mean, variance };
@@ -124,42 +121,46 @@ fn of_channels<T: Real>(pair: &Pair, shape: [usize; 3], off: f64) {
             let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
             let y = ops::batch_norm(&x, &running, norm)?;
             all_of(&y, &running.mean, &ops::batch_norm_backward(&x, &running, norm, &g)?)
-        });
-        for has_running in [false, true] {
-            pair.close(&format!("batch_norm_training {has_running} {what}"), off, |gpu| {
-                let row = place(gpu, &row, &[channels], lay);
-                let (mean, variance) = (row.cast::<f32>()?, ops::square(&row)?.cast::<f32>()?);
-                let running = RunningStatistics { mean, variance };
-                let norm = BatchNorm { gamma: Some(&row), beta: Some(&row), ..BatchNorm::default() };
-                let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
-                let normed = ops::batch_norm_training(&x, Some(&running).filter(|_| has_running), norm)?;
-                let found = ops::batch_norm_training_backward(&x, &normed, norm, &g)?;
-                let all = all_of(&normed.y, &normed.rstd, &found)?;
-                let updated = normed.running.unwrap_or(running);
-                joined(&[all, normed.mean, normed.variance, updated.mean, updated.variance])
-            });
-        }
-        // One outer index is computed in windows of its rows.
-        pair.close(&format!("one outer index {what}"), off, |gpu| {
+        }),
+        3 => pair.close(&format!("one outer index {what}"), off, |gpu| {
+            // It is computed in windows of its rows.
             let shape = [1, shape[0] * shape[1], channels];
             let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
             let row = place(gpu, &row, &[channels], lay);
             let norm = GroupNorm { gamma: Some(&row), beta: Some(&row), ..GroupNorm::new(4) };
             let normed = ops::group_norm_with_statistics(&x, norm)?;
             all_of(&normed.y, &normed.rstd, &ops::group_norm_backward(&x, &normed, norm, &g)?)
-        });
+        }),
+        _ => pair.close(&format!("batch_norm_training {norm} {what}"), off, |gpu| {
+            let row = place(gpu, &row, &[channels], lay);
+            let (mean, variance) = (row.cast::<f32>()?, ops::square(&row)?.cast::<f32>()?);
+            let running = RunningStatistics { mean, variance };
+            let has_running = norm == 4;
+            let norm = BatchNorm { gamma: Some(&row), beta: Some(&row), ..BatchNorm::default() };
+            let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
+            let normed = ops::batch_norm_training(&x, Some(&running).filter(|_| has_running), norm)?;
+            let found = ops::batch_norm_training_backward(&x, &normed, norm, &g)?;
+            let all = all_of(&normed.y, &normed.rstd, &found)?;
+            let updated = normed.running.unwrap_or(running);
+            joined(&[all, normed.mean, normed.variance, updated.mean, updated.variance])
+        }),
     }
 }
 
 #[test]
 fn norms_of_channels() {
     let Some(pair) = Pair::on_the_first_driver() else { return };
-    of_channels::<f32>(&pair, [61, 23, 24], 1e-4);
-    of_channels::<f16>(&pair, [61, 41, 24], 5e-2);
-    of_channels::<bf16>(&pair, [61, 41, 24], 2e-1);
-    // Of 257 rows of this length none but the first begins where a binding may begin.
-    of_channels::<f32>(&pair, [9, 29, 404], 1e-4);
-    of_channels::<f32>(&pair, [61, 23, 28], 1e-4);
+    for [norm, operand, lay] in sweep([6, 5, 3]) {
+        let of = [norm, lay];
+        match operand {
+            0 => of_channels::<f32>(&pair, [61, 23, 24], 1e-4, of),
+            1 => of_channels::<f16>(&pair, [61, 41, 24], 5e-2, of),
+            2 => of_channels::<bf16>(&pair, [61, 41, 24], 2e-1, of),
+            // Of 257 rows of this length none but the first begins where a binding may begin.
+            3 => of_channels::<f32>(&pair, [9, 29, 404], 1e-4, of),
+            _ => of_channels::<f32>(&pair, [61, 23, 28], 1e-4, of),
+        }
+    }
     let x = pair.small.zeros::<f32>([3, 900, 24]).unwrap();
     let error = ops::group_norm(&x, GroupNorm::new(4)).map(drop).expect_err("an index exceeds a binding");
     assert!(error.to_string().contains("slice along axis 0"), "{error}");
