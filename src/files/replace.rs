@@ -17,8 +17,8 @@ const BUFFER: usize = 1 << 20;
 /// existing file stays as it was. A draft is written first, in `folder` if there is one (it must be on the same disk),
 /// else next to the file.
 ///
-/// If `path` is a link, the file to which it leads is replaced, or made if it does not exist yet. A device or a pipe cannot be replaced, so it is written
-/// to directly.
+/// If `path` is a link, the file to which it leads is replaced, or made if it does not exist yet. A device or a pipe cannot be
+/// replaced, so it is written to directly.
 #[cfg(any(feature = "npy", feature = "safetensors"))]
 pub(crate) fn replace(
     path: &Path,

@@ -15,18 +15,20 @@ pub(super) const BACKENDS: wgpu::Backends = wgpu::Backends::PRIMARY;
 #[cfg(not(target_arch = "wasm32"))]
 static INSTANCES: Lock<Vec<(wgpu::InstanceFlags, wgpu::Instance)>> = Lock::new(Vec::new());
 
-/// The instance with the flags that the environment asks for.
-pub(super) fn instance() -> wgpu::Instance {
-    let mut flags = wgpu::InstanceFlags::from_build_config().with_env();
-    if flags.contains(wgpu::InstanceFlags::VALIDATION) {
-        // NOTE: without `DEBUG`, wgpu loads Vulkan's validation layer but forwards none of its messages.
-        flags |= wgpu::InstanceFlags::DEBUG;
-    }
-    #[cfg(target_arch = "wasm32")]
-    let instance = new(flags);
+/// The flags that the environment asks for.
+pub(super) fn flags() -> wgpu::InstanceFlags {
+    let flags = wgpu::InstanceFlags::from_build_config().with_env();
+    // NOTE: without `DEBUG`, wgpu loads Vulkan's validation layer but forwards none of its messages.
+    if flags.contains(wgpu::InstanceFlags::VALIDATION) { flags | wgpu::InstanceFlags::DEBUG } else { flags }
+}
+
+/// The instance that is kept with these flags, or else a new one.
+pub(super) fn instance(flags: wgpu::InstanceFlags) -> wgpu::Instance {
     #[cfg(not(target_arch = "wasm32"))]
-    let instance = kept(flags).unwrap_or_else(|| keep(flags, new(flags)));
-    instance
+    if let Some(instance) = kept(flags) {
+        return instance;
+    }
+    new(flags)
 }
 
 fn new(flags: wgpu::InstanceFlags) -> wgpu::Instance {
@@ -42,18 +44,14 @@ fn kept(flags: wgpu::InstanceFlags) -> Option<wgpu::Instance> {
     INSTANCES.lock().iter().find(|(known, _)| *known == flags).map(|(_, instance)| instance.clone())
 }
 
-/// Keeps an instance, unless another thread has kept one meanwhile: no lock is held while one is made, because that calls the
-/// application's logger. Returns the one that is kept.
+/// Keeps an instance that lists adapters: one that lists none may be of a driver that is not ready yet. If another thread has kept
+/// one meanwhile, that stays. No lock is held while an instance is made or dropped, because both call the application's logger.
 #[cfg(not(target_arch = "wasm32"))]
-fn keep(flags: wgpu::InstanceFlags, made: wgpu::Instance) -> wgpu::Instance {
+pub(super) fn keep(flags: wgpu::InstanceFlags, instance: &wgpu::Instance) {
     let mut all = INSTANCES.lock();
-    if let Some((_, first)) = all.iter().find(|(known, _)| *known == flags) {
-        let first = first.clone();
-        drop(all);
-        return first;
+    if all.iter().all(|(known, _)| *known != flags) {
+        all.push((flags, instance.clone()));
     }
-    all.push((flags, made.clone()));
-    made
 }
 
 #[cfg(all(test, not(target_arch = "wasm32")))]
@@ -62,22 +60,14 @@ mod tests {
     use wgpu::InstanceFlags;
 
     #[test]
-    fn a_process_has_one_instance_of_the_same_flags() {
-        let instances = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..8).map(|_| scope.spawn(instance)).collect();
-            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect::<Vec<_>>()
-        });
-        assert!(instances.iter().all(|one| *one == instances[0]));
-    }
-
-    #[test]
     fn the_first_that_is_kept_stays_and_other_flags_have_another() {
         let flags =
             [InstanceFlags::DISCARD_HAL_LABELS, InstanceFlags::DISCARD_HAL_LABELS | InstanceFlags::DEBUG];
-        let [first, late, other] = [flags[0], flags[0], flags[1]].map(|flags| (flags, new(flags)));
-        let first = keep(first.0, first.1);
-        assert!(keep(late.0, late.1) == first);
-        assert!(keep(other.0, other.1) != first);
-        assert!(kept(flags[0]) == Some(first));
+        assert!(instance(flags[0]) != instance(flags[0]), "none is kept unless it is asked for");
+        let [first, late, other] = [flags[0], flags[0], flags[1]].map(new);
+        keep(flags[0], &first);
+        keep(flags[0], &late);
+        keep(flags[1], &other);
+        assert!(instance(flags[0]) == first && kept(flags[1]) == Some(other));
     }
 }

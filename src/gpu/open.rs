@@ -6,7 +6,9 @@ use super::device_status::DeviceStatus;
 use super::driver_times::{DriverCall, DriverClock};
 use super::error_scope::{device_error, in_error_scope};
 use super::handle::{Gpu, Inner};
-use super::instance::{BACKENDS, instance};
+#[cfg(not(target_arch = "wasm32"))]
+use super::instance::keep;
+use super::instance::{BACKENDS, flags, instance};
 use super::known_caps::KnownCaps;
 use super::options::AdapterChoice;
 use super::options::GpuOptions;
@@ -105,7 +107,8 @@ impl Gpu {
 
     /// The adapters that [`GpuOptions::adapter`] selects from. An index counts in this order.
     ///
-    /// The process keeps the instance of wgpu that lists them: a driver that is installed later is found by the next process.
+    /// The process keeps the instance of wgpu that lists them, once it lists any: a driver that is installed after that is found by
+    /// the next process.
     #[cfg(not(target_arch = "wasm32"))]
     #[must_use]
     pub fn adapters() -> Vec<wgpu::Adapter> {
@@ -120,9 +123,15 @@ impl Gpu {
 
 /// The adapters.
 async fn listed(clock: &DriverClock) -> Vec<wgpu::Adapter> {
-    let instance = clock.time(DriverCall::Instance, instance);
+    let flags = flags();
+    let instance = clock.time(DriverCall::Instance, || instance(flags));
     let _timed = clock.start(DriverCall::Adapters);
-    instance.enumerate_adapters(BACKENDS).await
+    let adapters = instance.enumerate_adapters(BACKENDS).await;
+    #[cfg(not(target_arch = "wasm32"))]
+    if !adapters.is_empty() {
+        keep(flags, &instance);
+    }
+    adapters
 }
 
 /// An open device, before a [`Gpu`] is built on it.
