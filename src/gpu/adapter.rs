@@ -13,7 +13,7 @@ impl Caps {
     #[must_use]
     pub fn of(adapter: &wgpu::Adapter) -> Self {
         let robust = BufferAccess::default().on(adapter.get_info().backend);
-        Self::read(adapter, adapter.features(), &adapter.limits(), robust, &Assumptions::default())
+        Self::read(adapter, features_of(adapter), &adapter.limits(), robust, &Assumptions::default())
     }
 
     /// The capabilities of a device that was opened on `adapter` with these features and limits, and what is assumed of
@@ -66,6 +66,13 @@ impl Caps {
             limits: CapsLimits::of(limits, features),
         }
     }
+}
+
+/// The features that a device of this adapter can be opened with.
+pub(super) fn features_of(adapter: &wgpu::Adapter) -> wgpu::Features {
+    let listed = adapter.features();
+    let matrices = wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
+    if listed.contains(matrices) && !raw::has_matrices(adapter) { listed - matrices } else { listed }
 }
 
 impl DeviceType {

@@ -1,5 +1,6 @@
 //! Opens devices; also the code that opening and adopting share.
 
+use super::adapter::features_of;
 use super::adopt::Polling;
 use super::buffer_access::BufferAccess;
 use super::device_status::DeviceStatus;
@@ -98,7 +99,7 @@ impl Gpu {
             | F::PIPELINE_CACHE;
         wgpu::DeviceDescriptor {
             label: Some("tilewise"),
-            required_features: adapter.features() & useful,
+            required_features: features_of(adapter) & useful,
             required_limits: adapter.limits(),
             experimental_features: raw::experimental(),
             ..Default::default()

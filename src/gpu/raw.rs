@@ -160,6 +160,33 @@ pub(crate) fn device_memory(adapter: &wgpu::Adapter) -> Option<u64> {
     }
 }
 
+/// Whether a device may be opened with cooperative matrices: the driver has the feature, besides sizes that it lists.
+///
+/// NOTE: wgpu 30 counts the sizes alone and panics when the driver then refuses the device. Lavapipe with vectors of 128 bits lists
+/// sizes without the feature: on CPUs of Arm, and on those of x86 without AVX.
+pub(super) fn has_matrices(adapter: &wgpu::Adapter) -> bool {
+    #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
+    {
+        use ash::vk;
+        // SAFETY: the handle is only read, while the adapter is alive.
+        let hal = unsafe { adapter.as_hal::<wgpu::hal::vulkan::Api>() };
+        if let Some(hal) = hal.as_deref() {
+            if hal.shared_instance().instance_api_version() < vk::API_VERSION_1_1 {
+                return false; // it has no function that says so
+            }
+            let instance = hal.shared_instance().raw_instance();
+            let mut found = vk::PhysicalDeviceCooperativeMatrixFeaturesKHR::default();
+            let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut found);
+            // SAFETY: the physical device comes from that instance, and both structs live until the call returns. A driver
+            // without the extension leaves the second one as it is.
+            unsafe { instance.get_physical_device_features2(hal.raw_physical_device(), &mut features) };
+            return found.cooperative_matrix == vk::TRUE;
+        }
+    }
+    let _ = adapter;
+    true
+}
+
 /// Permission to use an adapter's experimental features, here cooperative matrices.
 pub(crate) fn experimental() -> wgpu::ExperimentalFeatures {
     // SAFETY: the caller must accept that these features may have bugs. The tests of every kernel that uses them look

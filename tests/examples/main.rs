@@ -9,6 +9,7 @@ mod equivariant;
 mod explain;
 mod frames;
 mod gemm;
+mod info;
 mod mlp;
 mod motors;
 mod readme;
