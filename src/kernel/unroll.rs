@@ -1,4 +1,7 @@
 //! Expands `//#unroll`: unrolls the loop below it, so that arrays of registers are indexed by literals.
+//!
+//! An index that is constant then is written as its value. Compilers would find it too, but each of naga's expressions takes time
+//! that grows with their number in the function, and one index of a register tile has ten.
 
 use super::identifiers::{is_identifier_char, tokens};
 use std::collections::HashMap;
@@ -17,7 +20,8 @@ pub struct UnrollError {
     pub why: String,
 }
 
-/// Unrolls every loop after a line `//#unroll`. In the result the loop's counter is a literal such as `3u`.
+/// Unrolls every loop after a line `//#unroll`. In the result the loop's counter is a literal such as `3u`, and so is every index
+/// of literals and the text's constants.
 ///
 /// A loop must have the form `for (var i = FROM; i < TO; i++) {`. Instead of `i++` it may have `i += STEP` or `i *= STEP`.
 /// `FROM`, `TO` and `STEP` are integer expressions of literals, of the text's constants and of the counters of unrolled loops
@@ -47,7 +51,11 @@ impl Unroller<'_> {
         let mut at = 0;
         while at < lines.len() {
             if lines[at].trim() != "//#unroll" {
-                self.out.push_str(lines[at]);
+                if depth == MAX_DEPTH {
+                    self.out.push_str(lines[at]);
+                } else {
+                    push_with_indices(self.out, lines[at], self.constants);
+                }
                 self.out.push('\n');
                 at += 1;
                 continue;
@@ -145,6 +153,23 @@ fn substitute(line: &str, counter: &str, value: u64) -> String {
     tokens(line).map(|token| if token == counter { format!("{value}u") } else { token.to_owned() }).collect()
 }
 
+/// Appends a line, in which each constant index is a literal.
+fn push_with_indices(out: &mut String, line: &str, constants: &HashMap<String, u64>) {
+    let mut rest = line;
+    while let Some(open) = rest.find('[') {
+        let (before, inside) = rest.split_at(open + 1);
+        out.push_str(before);
+        let end = inside.find(['[', ']']).unwrap_or(inside.len());
+        let (index, after) = inside.split_at(end);
+        match evaluate(index, constants).and_then(|value| u32::try_from(value).ok()) {
+            Some(value) if after.starts_with(']') => out.push_str(&format!("{value}u")),
+            _ => out.push_str(index),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+}
+
 /// The text's constants: its lines `const NAME: u32 = expression;`, evaluated in order.
 fn constants(text: &str) -> HashMap<String, u64> {
     let mut known = HashMap::new();
@@ -233,6 +258,15 @@ mod tests {
                     for (var j = i; j < N; j += 2u) {\ny[i][j] = i_j;\n}\n}\nend\n";
         let want = "const N: u32 = 4u;\nconst H: u32 = N / 2u;\n{\nx[0u] = 1;\n{\ny[0u][0u] = i_j;\n}\n\
                     {\ny[0u][2u] = i_j;\n}\n}\n{\nx[1u] = 1;\n{\ny[1u][1u] = i_j;\n}\n{\ny[1u][3u] = i_j;\n}\n}\nend\n";
+        assert_eq!(unroll(text).unwrap(), want);
+    }
+
+    #[test]
+    fn constant_indices_are_literals() {
+        let text = "const N: u32 = 4u;\nx[N - 1u] = 0;\n//#unroll\nfor (var i = 1u; i < 2u; i++) {\n\
+                    x[(i * N + 1u) % 3u][k * N] = y[z[i + N]] - w[N - 5u] + v[]; u[i\n}\n";
+        let want = "const N: u32 = 4u;\nx[N - 1u] = 0;\n{\n\
+                    x[2u][k * N] = y[z[5u]] - w[N - 5u] + v[]; u[1u\n}\n";
         assert_eq!(unroll(text).unwrap(), want);
     }
 
