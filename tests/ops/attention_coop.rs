@@ -2,8 +2,8 @@
 
 use super::attention::{Case, Data, Extra, Operands, assert_log_sums};
 use crate::attention_masks::MaskedKeys;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use support::TestGpu;
+use support::lanes::{Lanes, Taken};
 use support::strided::Lay;
 use support::values::assert_ok;
 use tilewise::attention::{
@@ -58,13 +58,11 @@ fn able(size: u32) -> Option<TestGpu> {
     lacks.is_ok().then_some(gpu)
 }
 
-/// A device with matrices of 8 x 8 that these tests share, one after the other: some count launches, and all need the same kernels.
-fn taken() -> Option<(MutexGuard<'static, ()>, &'static TestGpu)> {
-    static DEVICE: OnceLock<Option<TestGpu>> = OnceLock::new();
-    static TURN: Mutex<()> = Mutex::new(());
-    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let device = DEVICE.get_or_init(|| able(8).and_then(|_| support::own(|_| ())));
-    device.as_ref().map(|gpu| (turn, gpu))
+/// A device with matrices of 8 x 8 that no other test has: some count launches, and all need the same kernels.
+fn taken() -> Option<Taken<TestGpu>> {
+    static LANES: Lanes<TestGpu> = Lanes::new();
+    able(8)?;
+    Some(LANES.take(|| support::own(|_| ()).expect("a device is there")))
 }
 
 /// The device, with matrices of 16 x 16 that it does not list, loaded along k. Lavapipe computes with them all the same; the validation
@@ -101,8 +99,8 @@ fn agrees(gpu: &Gpu, size: u32, (case, lay): Placed) {
 
 #[test]
 fn attention_on_8x8_matrices_agrees_with_its_definition() {
-    if let Some((_turn, gpu)) = taken() {
-        CASES.into_iter().for_each(|placed| agrees(gpu, 8, placed));
+    if let Some(gpu) = taken() {
+        CASES.into_iter().for_each(|placed| agrees(&gpu, 8, placed));
     }
 }
 
@@ -117,14 +115,14 @@ fn attention_on_16x16_matrices_agrees_with_its_definition() {
 /// Masked keys and values do not matter, not even NaN: keys of the mask, keys past a length, and keys that other rows attend.
 #[test]
 fn masked_keys_may_hold_what_is_not_finite() {
-    let Some((_turn, gpu)) = taken() else { return };
+    let Some(gpu) = taken() else { return };
     for (at, strange) in [(0, f64::NAN), (1, f64::INFINITY), (2, f64::NAN), (3, f64::INFINITY), (4, f64::NAN)]
     {
         let (case, _) = [CASES[3], CASES[3], CASES[6], CASES[10], CASES[11]][at];
         let mut data = Data::<f16>::new(case);
         let ([batch, heads, kv_heads], [queries, keys], [dim, dim_v], extra) = case;
         let run = |data: &Data<f16>| {
-            let (y, lse) = Operands::new(gpu, data, case, Lay::Plain).by(AttentionKernel::Coop).run();
+            let (y, lse) = Operands::new(&gpu, data, case, Lay::Plain).by(AttentionKernel::Coop).run();
             (y.to_vec().unwrap(), lse.to_vec().unwrap())
         };
         let want = run(&data);
@@ -170,7 +168,7 @@ fn masked_keys_may_hold_what_is_not_finite() {
 /// Scores grow from block to block, and fall: sums are rescaled in each block, or never.
 #[test]
 fn sums_are_rescaled_when_scores_grow() {
-    let Some((_turn, gpu)) = taken() else { return };
+    let Some(gpu) = taken() else { return };
     let case = ([1, 1, 1], [33, 200], [16, 16], Extra::None);
     for slope in [0.5, -0.5, 0.02] {
         let mut data = Data::<f16>::new(case);
@@ -180,7 +178,7 @@ fn sums_are_rescaled_when_scores_grow() {
         }
         let mut want = data.reference(case, 0.25);
         want.weights = DType::F16;
-        let (y, lse) = Operands::new(gpu, &data, case, Lay::Plain).by(AttentionKernel::Coop).run();
+        let (y, lse) = Operands::new(&gpu, &data, case, Lay::Plain).by(AttentionKernel::Coop).run();
         assert_ok(&want.attention().compare(&y.to_vec().unwrap()), slope);
         assert_log_sums(&want.log_sums(), &lse.to_vec().unwrap(), slope);
     }
@@ -190,7 +188,7 @@ fn sums_are_rescaled_when_scores_grow() {
 #[test]
 fn equal_scores_of_any_size_share_the_weight() {
     const KEYS: usize = 40;
-    let Some((_turn, gpu)) = taken() else { return };
+    let Some(gpu) = taken() else { return };
     let of = |x: f64, length: usize| {
         gpu.tensor(&vec![<f16 as Element>::from_f64(x); length * 16], [1, 1, length, 16]).unwrap()
     };

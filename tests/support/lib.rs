@@ -9,10 +9,12 @@ pub mod families;
 pub mod folders;
 pub mod forms;
 pub mod includes;
+pub mod lanes;
 pub mod limits;
 pub mod operand;
 pub mod oracles;
 pub mod pairs;
+pub mod parallel;
 pub mod plans;
 pub mod process;
 pub mod product;
@@ -39,26 +41,15 @@ pub mod wgsl_shapes;
 
 pub use applications::{application, stranger};
 pub use folders::{folder, root, weights};
-use std::sync::{Mutex, Once, OnceLock, PoisonError};
-use tilewise::{Error, Gpu, GpuOptions};
+use std::sync::{Mutex, Once, PoisonError};
+use tilewise::{Gpu, GpuOptions};
 pub use turn::turn;
 pub use unchecked::unchecked;
 
-/// The device that all tests of a process share. If there is no adapter, prints so and returns None, or fails under
-/// `GPU_REQUIRED=1`.
+/// A device that tests share: each thread has one, the same whenever it asks. If there is no adapter, prints so and returns None,
+/// or fails under `GPU_REQUIRED=1`.
 pub fn gpu() -> Option<TestGpu> {
-    static GPU: OnceLock<Option<Gpu>> = OnceLock::new();
-    watch_validation();
-    let gpu = GPU.get_or_init(|| match Gpu::open() {
-        Ok(gpu) => Some(gpu),
-        Err(error @ Error::Unsupported { .. }) => {
-            assert!(std::env::var("GPU_REQUIRED").as_deref() != Ok("1"), "GPU_REQUIRED=1, but {error}");
-            println!("skipped: no adapter");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    });
-    gpu.clone().map(TestGpu)
+    lanes::of_this_thread().map(TestGpu)
 }
 
 /// A new device for a test that asserts counters or needs options. `change` edits the environment's options.
