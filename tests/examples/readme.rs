@@ -45,7 +45,7 @@ fn cargo_builds_what_each_command_of_the_readme_runs() {
 #[test]
 fn the_first_command_builds_no_thread_pool() {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    let tree = ["tree", "-e", "features", "--offline", "--locked", "--prefix", "none", "--no-dedupe"];
+    let tree = ["tree", "-e", "features", "--offline", "--locked", "--prefix", "none"];
     let ended = cargo.args(tree).current_dir(support::root()).output().expect("cargo starts");
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     let text = String::from_utf8(ended.stdout).expect("names");

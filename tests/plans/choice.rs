@@ -1,9 +1,10 @@
 //! The one choice of a matrix product, for devices that are not here.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Mutex;
 use support::limits::{self, assert_within};
 use support::operand::View;
-use support::plans;
+use support::{parallel, plans};
 use support::wgsl::{self, I8, TYPES};
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::DeviceType;
@@ -343,14 +344,23 @@ const IMPOSSIBLE: [(&str, &str); 10] = [
 
 #[test]
 fn every_plan_takes_no_more_than_its_device_has_and_compiles_there() {
-    let mut known: HashMap<Kernel, (Needs, u32)> = HashMap::new();
-    let mut taken = |kernel: &Kernel| *known.entry(kernel.clone()).or_insert_with(|| declared(kernel));
+    let known: Mutex<HashMap<Kernel, (Needs, u32)>> = Mutex::default();
+    let known = || known.lock().expect("no device has failed");
+    let taken = |kernel: &Kernel| {
+        let seen = known().get(kernel).copied();
+        seen.unwrap_or_else(|| {
+            let found = declared(kernel);
+            known().insert(kernel.clone(), found);
+            found
+        })
+    };
     let devices = fixtures::ALL.map(|(name, caps)| (name, caps(), None));
     let minimal = minimal().map(|(name, caps, limits)| (name, caps, Some(limits)));
-    for (name, caps, limits) in devices.into_iter().chain(minimal).chain([("narrow", narrow(), None)]) {
-        let opened = limits.map(|limits| opened(&caps, limits));
+    let devices: Vec<_> = devices.into_iter().chain(minimal).chain([("narrow", narrow(), None)]).collect();
+    parallel::for_each(&devices, |(name, caps, limits)| {
+        let opened = limits.clone().map(|limits| opened(caps, limits));
         let (mut there, mut refused) = (BTreeMap::<_, usize>::new(), BTreeMap::<_, usize>::new());
-        for planned in plans::every(&caps) {
+        for planned in plans::every(caps) {
             let what = planned.what;
             let plan = match &planned.plan {
                 Err(Error::Unsupported { .. } | Error::Limit { .. }) => {
@@ -360,13 +370,13 @@ fn every_plan_takes_no_more_than_its_device_has_and_compiles_there() {
                 plan => plan.as_ref().unwrap_or_else(|error| panic!("{name}, {what}: {error}")),
             };
             *there.entry(what).or_default() += 1;
-            assert_within(plan, &planned, &caps, &mut taken);
+            assert_within(plan, &planned, caps, taken);
             if let Some(gpu) = &opened {
                 gpu.prepare(plan).unwrap_or_else(|error| panic!("{name}, {what}: {plan}: {error}"));
             }
         }
         println!("{name}: planned {there:?}, refused {refused:?}");
-        let impossible = IMPOSSIBLE.iter().filter(|(device, _)| *device == name).map(|(_, what)| *what);
+        let impossible = IMPOSSIBLE.iter().filter(|(device, _)| device == name).map(|(_, what)| *what);
         let named: BTreeSet<&str> = there.keys().copied().chain(impossible.clone()).collect();
         assert_eq!(
             named,
@@ -374,7 +384,7 @@ fn every_plan_takes_no_more_than_its_device_has_and_compiles_there() {
             "{name}: each operation is planned, or named as impossible"
         );
         impossible.for_each(|what| assert!(!there.contains_key(what), "{name} plans {what}"));
-    }
+    });
 }
 
 /// What a kernel's text takes of a device, and its immediates in bytes.

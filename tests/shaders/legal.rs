@@ -4,7 +4,7 @@ use crate::conversions::rounding_by_conversion;
 use crate::kernels::{along_k, cast_kernels, device, devices, gemm_kernels, other_kernels, product_kernels};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
-use support::wgsl;
+use support::{parallel, wgsl};
 use tilewise::Caps;
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::planning::gemm::GemmProblem;
@@ -115,16 +115,8 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
         };
         let fresh: Vec<&Kernel> =
             others.iter().filter(|kernel| seen.insert(((*kernel).clone(), format!("{allowed:?}")))).collect();
-        let (first, second) = kernels.split_at(kernels.len() / 2);
-        let (near, far) = fresh.split_at(fresh.len() / 2);
-        std::thread::scope(|scope| {
-            let all = |part: &[(Tile, GemmProblem, Kernel)], others: &[&Kernel]| {
-                part.iter().for_each(|(tile, problem, kernel)| check(Some((tile, problem)), kernel));
-                others.iter().for_each(|kernel| check(None, kernel));
-            };
-            scope.spawn(move || all(first, near));
-            all(second, far);
-        });
+        parallel::for_each(&kernels, |(tile, problem, kernel)| check(Some((tile, problem)), kernel));
+        parallel::for_each(&fresh, |kernel| check(None, kernel));
         count += kernels.len() + fresh.len();
     }
     println!("{count} kernels");

@@ -46,14 +46,16 @@ fn every_call_on_a_real_device_that_is_marked_as_lost_says_so() {
     marked(&gpu);
 }
 
-/// Nobody says that the device is lost. The call says so, or has only recorded work: then waiting for it does.
+/// Nobody says that the device is lost. The call says so, or has only recorded work: then waiting for it does. Each call needs a
+/// device that nothing has happened on; a short sweep has every fourth.
 #[test]
 fn every_call_on_a_destroyed_device_says_so_or_its_wait_does() {
     if support::is_left_to_the_first_driver() {
         return;
     }
     let mut faults = Vec::new();
-    for call @ (name, function) in calls::all() {
+    let step = if support::is_short_sweep() { 4 } else { 1 };
+    for call @ (name, function) in calls::all().into_iter().step_by(step) {
         let gpu = support::noop();
         let mut world = World::new(&gpu).unwrap();
         gpu.device().destroy();
