@@ -3,7 +3,7 @@
 //!
 //! | variable | what it sets |
 //! |---|---|
-//! | `TILEWISE_ATTACK` | minutes that the walk takes, `0.5` unless set; each operation and type from the first step on |
+//! | `TILEWISE_ATTACK` | minutes that the walk takes, unless set `0.5`, and 10 s where tests take few cases; each operation and type from the first step on |
 //! | `TILEWISE_ATTACK_SEED` | the seed of the walk, which a failure prints with the thread and the step |
 //! | `TILEWISE_ATTACK_DEVICES` | devices that the walk is restricted to, such as `opened,tiny` |
 //! | `TILEWISE_ATTACK_WITHOUT` | steps that the walk leaves out, such as `callback,destroy` |

@@ -10,7 +10,9 @@ use support::watchdog::doing;
 use tilewise::wgpu;
 
 /// Seconds that the walk takes unless `TILEWISE_ATTACK` asks for minutes.
-const SECONDS: f64 = 30.0;
+fn seconds() -> f64 {
+    if support::is_brief() { 10.0 } else { 30.0 }
+}
 /// What the pool of a device may keep at the end: a walk's tensors are small.
 const CACHED_AT_MOST: u64 = 64 << 20;
 
@@ -32,7 +34,7 @@ impl Settings {
         Self {
             seed: value("TILEWISE_ATTACK_SEED").map_or(18, |v| v.parse().expect("a number")),
             is_long: minutes.is_some(),
-            seconds: minutes.map_or(SECONDS, |minutes| 60.0 * minutes),
+            seconds: minutes.map_or_else(seconds, |minutes| 60.0 * minutes),
             devices: value("TILEWISE_ATTACK_DEVICES").map(list),
             without: value("TILEWISE_ATTACK_WITHOUT").map(list).unwrap_or_default(),
         }

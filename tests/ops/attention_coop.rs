@@ -100,7 +100,7 @@ fn agrees(gpu: &Gpu, size: u32, (case, lay): Placed) {
 #[test]
 fn attention_on_8x8_matrices_agrees_with_its_definition() {
     if let Some(gpu) = taken() {
-        CASES.into_iter().for_each(|placed| agrees(&gpu, 8, placed));
+        support::few(CASES, 3).for_each(|placed| agrees(&gpu, 8, placed));
     }
 }
 

@@ -12,6 +12,7 @@ mod flops;
 mod laws;
 mod layouts;
 mod matrices;
+mod needs;
 mod norms;
 mod pieces;
 mod printed;

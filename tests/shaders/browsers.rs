@@ -21,15 +21,18 @@ use tilewise::planning::kernel::{KERNELS, Kernel};
 /// Fewer texts than these mean that a list is missing.
 const LEAST: usize = 2000;
 
-/// Browsers without and with f16 and subgroups. Dims go through a ring.
-fn browsers() -> [Caps; 4] {
-    [(false, false), (false, true), (true, false), (true, true)].map(|(f16, has_subgroups)| {
+/// Browsers without and with f16 and subgroups, in a short sweep with both or neither. Dims go through a ring.
+fn browsers() -> Vec<Caps> {
+    let each = [(false, false), (true, true), (false, true), (true, false)];
+    let taken = each.into_iter().take(support::by_sweep(4, 4, 2));
+    let caps = taken.map(|(f16, has_subgroups)| {
         let mut caps = fixtures::bare_webgpu();
         caps.f16 = f16;
         caps.subgroups = has_subgroups.then_some(SubgroupSizes { min: 8, max: 8, matrices: None });
         assert_eq!(caps.limits.immediate_bytes, 0);
         caps
-    })
+    });
+    caps.collect()
 }
 
 /// What only wgpu has.

@@ -50,7 +50,8 @@ pub(crate) fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     for (at, tile) in GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()).enumerate() {
         for types in TYPES.into_iter().chain([F16_SUMS, I8]) {
             // A Latin square: a quarter of the ways has each operand's four.
-            let quarter = |i: &usize| !support::is_short_sweep() || (i + i / 4 + i / 16 + at) % 4 == 0;
+            let quarter =
+                |i: &usize| !support::is_short_sweep() || (i + i / 4 + i / 16 + at).is_multiple_of(4);
             for views in (0..32)
                 .filter(quarter)
                 .map(|i| [OPERANDS[i % 4], OPERANDS[i / 4 % 4], [View::Plain, View::Gaps][i / 16]])

@@ -42,6 +42,7 @@ pub mod wgsl_shapes;
 pub use applications::{application, stranger};
 pub use folders::{folder, root, weights};
 use std::sync::{Mutex, Once, PoisonError};
+use tilewise::gpu::DeviceType;
 use tilewise::{Gpu, GpuOptions};
 pub use turn::turn;
 pub use unchecked::unchecked;
@@ -176,6 +177,18 @@ fn the_parts_of_a_sweep_are_all_of_it() {
 /// Whether sweeps are short: each value of a factor once, each variant once.
 pub fn is_short_sweep() -> bool {
     Sweep::asked() == Sweep::Once
+}
+
+/// Whether tests take few of their cases: in a short sweep on a software driver, whose compiler takes most of a run's time. On a
+/// GPU, and on a second driver, a short sweep has them all; so has every other sweep.
+pub fn is_brief() -> bool {
+    let is_software = || gpu().is_some_and(|gpu| gpu.caps().device_type == DeviceType::Software);
+    is_short_sweep() && !is_second_driver() && is_software()
+}
+
+/// The cases that a test takes: all, or every `step`-th where tests [take few](is_brief).
+pub fn few<T>(cases: impl IntoIterator<Item = T>, step: usize) -> impl Iterator<Item = T> {
+    cases.into_iter().step_by(if is_brief() { step } else { 1 })
 }
 
 /// Whether all tests have run on another driver before: `TILEWISE_DRIVER=second`.

@@ -6,20 +6,32 @@ use tilewise::{Element, Fill};
 /// Runs a test of each type on each device.
 #[macro_export]
 macro_rules! for_all_types {
-    ($test:ident) => {
-        for gpu in $crate::turn().iter() {
-            $test::<f32>(gpu);
-            $test::<tilewise::f16>(gpu);
-            $test::<tilewise::bf16>(gpu);
+    ($test:ident $(, $given:expr)?; $turn:expr) => {
+        for (device, gpu) in $turn.iter().enumerate() {
+            let takes = |dtype| $crate::values::takes(device, dtype, line!());
+            if takes(0) {
+                $test::<f32>(gpu $(, $given)?);
+            }
+            if takes(1) {
+                $test::<tilewise::f16>(gpu $(, $given)?);
+            }
+            if takes(2) {
+                $test::<tilewise::bf16>(gpu $(, $given)?);
+            }
         }
+    };
+    ($test:ident) => {
+        $crate::for_all_types!($test; $crate::turn())
     };
     ($turn:expr, $test:ident, $forms:expr) => {
-        for gpu in $turn.iter() {
-            $test::<f32>(gpu, $forms);
-            $test::<tilewise::f16>(gpu, $forms);
-            $test::<tilewise::bf16>(gpu, $forms);
-        }
+        $crate::for_all_types!($test, $forms; $turn)
     };
+}
+
+/// Whether a test has this type on this device. Where tests [take few](crate::is_brief), each type has one device, and each
+/// device a type; which, changes from test to test.
+pub fn takes(device: usize, dtype: usize, line: u32) -> bool {
+    !crate::is_brief() || (device + dtype + line as usize).is_multiple_of(2)
 }
 
 /// Runs a sweep of each type on each device, and of f32 as planned for a GPU.
