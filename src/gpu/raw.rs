@@ -163,7 +163,7 @@ pub(crate) fn device_memory(adapter: &wgpu::Adapter) -> Option<u64> {
 /// Whether a device may be opened with cooperative matrices: the driver has the feature, besides sizes that it lists.
 ///
 /// NOTE: wgpu 30 counts the sizes alone and panics when the driver then refuses the device. Lavapipe with vectors of 128 bits lists
-/// sizes without the feature: on CPUs of Arm, and on those of x86 without AVX.
+/// sizes without the feature: on CPUs of Arm, and on those of x86 without AVX (`findings/wgpu_matrices_without_their_feature.sh`).
 pub(super) fn has_matrices(adapter: &wgpu::Adapter) -> bool {
     #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
     {

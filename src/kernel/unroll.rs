@@ -161,7 +161,7 @@ fn push_with_indices(out: &mut String, line: &str, constants: &HashMap<String, u
         out.push_str(before);
         let end = inside.find(['[', ']']).unwrap_or(inside.len());
         let (index, after) = inside.split_at(end);
-        match evaluate(index, constants).and_then(|value| u32::try_from(value).ok()) {
+        match evaluate(index, constants) {
             Some(value) if after.starts_with(']') => out.push_str(&format!("{value}u")),
             _ => out.push_str(index),
         }
@@ -170,13 +170,15 @@ fn push_with_indices(out: &mut String, line: &str, constants: &HashMap<String, u
     out.push_str(rest);
 }
 
-/// The text's constants: its lines `const NAME: u32 = expression;`, evaluated in order.
+/// The text's constants of u32: its lines `const NAME: u32 = expression;`, evaluated in order.
 fn constants(text: &str) -> HashMap<String, u64> {
     let mut known = HashMap::new();
     for line in text.lines() {
         let Some(rest) = line.strip_prefix("const ") else { continue };
         let Some((head, value)) = rest.split_once('=') else { continue };
-        let name = head.split(':').next().unwrap_or_default().trim();
+        let Some((name, "u32")) = head.split_once(':').map(|(name, of)| (name.trim(), of.trim())) else {
+            continue;
+        };
         let value = value.split(';').next().unwrap_or_default();
         if let Some(value) = evaluate(value, &known) {
             known.insert(name.to_owned(), value);
@@ -185,12 +187,18 @@ fn constants(text: &str) -> HashMap<String, u64> {
     known
 }
 
-/// The value of an integer expression of `+ - * / %`, parentheses, literals and names. None if it contains anything else.
+/// The value of an integer expression of `+ - * / %`, parentheses, literals and names. None if it contains anything else, or if u32
+/// does not hold what is computed on the way: there WGSL has an error.
 fn evaluate(text: &str, names: &HashMap<String, u64>) -> Option<u64> {
     let tokens: Vec<&str> = tokens(text).filter(|token| !token.trim().is_empty()).collect();
     let mut parser = Parser { tokens: &tokens, names, depth: MAX_DEPTH };
     let value = parser.sum()?;
     parser.tokens.is_empty().then_some(value)
+}
+
+/// A value that u32 holds.
+fn of_u32(value: Option<u64>) -> Option<u64> {
+    value.filter(|&value| u32::try_from(value).is_ok())
 }
 
 struct Parser<'a> {
@@ -213,7 +221,7 @@ impl<'a> Parser<'a> {
         let mut value = self.product()?;
         while let Some(sign) = self.next_if(&["+", "-"]) {
             let rhs = self.product()?;
-            value = if sign == "+" { value.checked_add(rhs)? } else { value.checked_sub(rhs)? };
+            value = of_u32(if sign == "+" { value.checked_add(rhs) } else { value.checked_sub(rhs) })?;
         }
         Some(value)
     }
@@ -222,11 +230,11 @@ impl<'a> Parser<'a> {
         let mut value = self.factor()?;
         while let Some(sign) = self.next_if(&["*", "/", "%"]) {
             let rhs = self.factor()?;
-            value = match sign {
-                "*" => value.checked_mul(rhs)?,
-                "/" => value.checked_div(rhs)?,
-                _ => value.checked_rem(rhs)?,
-            };
+            value = of_u32(match sign {
+                "*" => value.checked_mul(rhs),
+                "/" => value.checked_div(rhs),
+                _ => value.checked_rem(rhs),
+            })?;
         }
         Some(value)
     }
@@ -241,7 +249,7 @@ impl<'a> Parser<'a> {
         let (first, rest) = self.tokens.split_first()?;
         self.tokens = rest;
         if first.starts_with(|c: char| c.is_ascii_digit()) {
-            return first.trim_end_matches('u').parse().ok();
+            return of_u32(first.trim_end_matches('u').parse().ok());
         }
         first.starts_with(is_identifier_char).then(|| self.names.get(*first).copied()).flatten()
     }
@@ -263,10 +271,10 @@ mod tests {
 
     #[test]
     fn constant_indices_are_literals() {
-        let text = "const N: u32 = 4u;\nx[N - 1u] = 0;\n//#unroll\nfor (var i = 1u; i < 2u; i++) {\n\
-                    x[(i * N + 1u) % 3u][k * N] = y[z[i + N]] - w[N - 5u] + v[]; u[i\n}\n";
-        let want = "const N: u32 = 4u;\nx[N - 1u] = 0;\n{\n\
-                    x[2u][k * N] = y[z[5u]] - w[N - 5u] + v[]; u[1u\n}\n";
+        let text = "const N: u32 = 4u;\nconst S: i32 = 1;\nx[N - 1u] = 0;\n//#unroll\nfor (var i = 1u; i < 2u; i++) {\n\
+                    x[(i * N + 1u) % 3u][k * N] = y[z[i + N]] - w[N - 5u] + w[S] + w[65536u * 65536u / 8u] + v[]; u[i\n}\n";
+        let want = "const N: u32 = 4u;\nconst S: i32 = 1;\nx[N - 1u] = 0;\n{\n\
+                    x[2u][k * N] = y[z[5u]] - w[N - 5u] + w[S] + w[65536u * 65536u / 8u] + v[]; u[1u\n}\n";
         assert_eq!(unroll(text).unwrap(), want);
     }
 

@@ -36,9 +36,7 @@ struct Variant {
 fn tiles(gpu: &Gpu, fragment: u32) -> impl Iterator<Item = &'static Tile> {
     let all = support::is_full_sweep() || gpu.caps().device_type != DeviceType::Software;
     let most = if support::is_short_sweep() { 32 * 32 } else { 32 * fragment * fragment - 1 };
-    // Where tests take few cases, the smallest of the larger matrices.
-    let is_small = move |tile: &Tile| fragment == 8 || tile.bm == 32 || !support::is_brief();
-    let is_quick = move |tile: &Tile| all || tile.tm * tile.tn <= most && is_small(tile);
+    let is_quick = move |tile: &Tile| all || tile.tm * tile.tn <= most;
     let product = support::wgsl::plain([64; 3], GemmTypes::new(DType::F16, DType::F32));
     let fits = move |tile: &Tile| {
         let fits = tile.fits(&product, gpu.caps());
@@ -50,8 +48,7 @@ fn tiles(gpu: &Gpu, fragment: u32) -> impl Iterator<Item = &'static Tile> {
 }
 
 /// Every tile in one way, such that every way of loading and storing is taken: a pipeline takes a software driver many
-/// seconds. In a short sweep the larger matrices, which take longest, are loaded and stored in two ways; the code of each is that of
-/// the smaller ones. With `TILEWISE_SWEEP=full` every tile in every way.
+/// seconds. With `TILEWISE_SWEEP=full` every tile in every way.
 fn variants(gpu: &Gpu, fragment: u32) -> Vec<Variant> {
     let tiles: Vec<&Tile> = tiles(gpu, fragment).collect();
     let variant = |tile: &Tile, a: usize, b: usize, c: usize| Variant {
@@ -66,8 +63,7 @@ fn variants(gpu: &Gpu, fragment: u32) -> Vec<Variant> {
     }
     // The rows and columns of A meet those of B in all four ways.
     const OF_B: [usize; 6] = [0, 1, 3, 2, 1, 0];
-    let has_every_way = !support::is_short_sweep() || fragment == 8;
-    let count = if has_every_way { tiles.len().next_multiple_of(LOADS.len()) } else { tiles.len() };
+    let count = tiles.len().next_multiple_of(LOADS.len());
     tiles.iter().cycle().take(count).enumerate().map(|(i, tile)| variant(tile, i, OF_B[i % 6], i)).collect()
 }
 

@@ -231,8 +231,9 @@ fn what_is_asked_for_explicitly_is_recorded_whole_or_not_at_all() {
         let (a, b) = (gpu.zeros::<f32>([m, k]).unwrap(), gpu.zeros::<f32>([k, n]).unwrap());
         let (x, y) = (gpu.zeros::<f16>([m, k]).unwrap(), gpu.zeros::<f16>([k, n]).unwrap());
         let bias = gpu.zeros::<f32>([n]).unwrap();
-        // Either shape has every second choice, every eighth in a short sweep, and all in a full one.
-        let (first, step) = support::by_sweep((0, 1), (m % 4 / 2, 2), (m % 8 / 2, 8));
+        // Either shape has every second choice, every seventh in a short sweep (kernels, parts and precisions come by fours and
+        // twelves), and all in a full one.
+        let (first, step) = support::by_sweep((0, 1), (m % 4 / 2, 2), (m % 8 / 2, 7));
         for (precision, split, sums, kernel) in choices(&all).into_iter().skip(first).step_by(step) {
             let what = format!("{m} {n} {k}: {precision}, {split:?}, {sums:?}, {kernel:?}");
             let product = Gemm::new(&a, &b).precision(precision).split_k(split).bias(&bias);

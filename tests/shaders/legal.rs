@@ -74,8 +74,7 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
     let mut takers: BTreeMap<Include, BTreeSet<&str>> = BTreeMap::new();
     let mut count = 0;
     let mut seen = Seen::new();
-    let devices = devices();
-    for (device, caps) in devices.iter().enumerate() {
+    for caps in &devices() {
         let kernels = product_kernels(caps);
         let allowed = wgsl::capabilities(caps);
         let others = [other_kernels(caps), hadamard_kernels(caps, &seen)].concat();
@@ -114,11 +113,8 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
             let planned = if is_transposed { along_k(caps) } else { caps.clone() };
             assert_eq!(bytes, tile.workgroup_bytes(problem, &planned), "{kernel}");
         };
-        // In a short sweep each of the others on one device.
-        let is_taken = |at: &usize| !support::is_short_sweep() || at % devices.len() == device;
-        let taken = others.iter().enumerate().filter(|(at, _)| is_taken(at)).map(|(_, kernel)| kernel);
         let fresh: Vec<&Kernel> =
-            taken.filter(|kernel| seen.insert(((*kernel).clone(), format!("{allowed:?}")))).collect();
+            others.iter().filter(|kernel| seen.insert(((*kernel).clone(), format!("{allowed:?}")))).collect();
         parallel::for_each(&kernels, |(tile, problem, kernel)| check(Some((tile, problem)), kernel));
         parallel::for_each(&fresh, |kernel| check(None, kernel));
         count += kernels.len() + fresh.len();

@@ -2,9 +2,9 @@
 //! that share a device keep one core busy.
 
 use std::cell::OnceCell;
+use std::num::NonZeroUsize;
 use std::ops::Deref;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use tilewise::gpu::DeviceType;
 use tilewise::{Error, Gpu};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -27,12 +27,19 @@ fn first() -> Option<&'static Gpu> {
     FIRST.get_or_init(open).as_ref()
 }
 
-/// The number of devices that tests share: of a software driver one for each core, but few, as each compiles every kernel; of a
-/// GPU, which compiles where it is called, one.
+/// Whether the driver is software.
+pub(super) fn is_software() -> bool {
+    first().is_some_and(|gpu| gpu.device().adapter_info().device_type == wgpu::DeviceType::Cpu)
+}
+
+/// The number of devices that tests share: what `TILEWISE_TEST_DEVICES` says; else of a software driver one for each core, but few,
+/// as each compiles every kernel, and of a GPU, which compiles where it is called, one.
 fn count() -> usize {
-    let is_software = first().is_some_and(|gpu| gpu.caps().device_type == DeviceType::Software);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    if is_software { cores.min(4) } else { 1 }
+    let asked = std::env::var("TILEWISE_TEST_DEVICES").ok();
+    let asked =
+        asked.map(|text| text.parse::<NonZeroUsize>().expect("TILEWISE_TEST_DEVICES is a number above 0"));
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    asked.map_or_else(|| if is_software() { cores().min(4) } else { 1 }, usize::from)
 }
 
 /// A device for this thread, the same whenever it asks: the one that the fewest threads have.
@@ -138,7 +145,8 @@ impl<T> Drop for Taken<T> {
 #[cfg(test)]
 mod tests {
     use super::super::TestGpu;
-    use super::count;
+    use super::{Lanes, count};
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Whether tensors of two devices can be added, as those of one can.
     fn are_added(a: &TestGpu, b: &TestGpu) -> bool {
@@ -147,14 +155,24 @@ mod tests {
     }
 
     #[test]
-    fn threads_have_devices_of_their_own_where_there_are_several() {
+    fn a_thread_keeps_its_device() {
         let Some(gpu) = crate::gpu() else { return };
+        let of_other = || are_added(&crate::gpu().expect("it is open"), &crate::gpu().expect("it is open"));
+        assert!(std::thread::scope(|scope| scope.spawn(of_other).join().expect("it ends")));
         assert!(are_added(&gpu, &crate::gpu().expect("it is open")));
-        let of_other = || {
-            let other = crate::gpu().expect("it is open");
-            (are_added(&other, &crate::gpu().expect("it is open")), are_added(&gpu, &other))
-        };
-        let other = std::thread::scope(|scope| scope.spawn(of_other).join().expect("it ends"));
-        assert_eq!(other, (true, count() == 1));
+    }
+
+    #[test]
+    fn what_is_taken_is_nobody_elses_and_comes_back() {
+        static LANES: Lanes<usize> = Lanes::new();
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let take = || LANES.take(|| MADE.fetch_add(1, Ordering::Relaxed));
+        for _ in 0..3 {
+            let taken: Vec<_> = (0..count()).map(|_| take()).collect();
+            let mut numbers: Vec<usize> = taken.iter().map(|taken| **taken).collect();
+            numbers.sort_unstable();
+            assert_eq!(numbers, (0..count()).collect::<Vec<_>>());
+        }
+        assert_eq!(MADE.load(Ordering::Relaxed), count());
     }
 }

@@ -42,7 +42,6 @@ pub mod wgsl_shapes;
 pub use applications::{application, stranger};
 pub use folders::{folder, root, weights};
 use std::sync::{Mutex, Once, PoisonError};
-use tilewise::gpu::DeviceType;
 use tilewise::{Gpu, GpuOptions};
 pub use turn::turn;
 pub use unchecked::unchecked;
@@ -182,8 +181,7 @@ pub fn is_short_sweep() -> bool {
 /// Whether tests take few of their cases: in a short sweep on a software driver, whose compiler takes most of a run's time. On a
 /// GPU, and on a second driver, a short sweep has them all; so has every other sweep.
 pub fn is_brief() -> bool {
-    let is_software = || gpu().is_some_and(|gpu| gpu.caps().device_type == DeviceType::Software);
-    is_short_sweep() && !is_second_driver() && is_software()
+    is_short_sweep() && !is_second_driver() && lanes::is_software()
 }
 
 /// The cases that a test takes: all, or every `step`-th where tests [take few](is_brief).

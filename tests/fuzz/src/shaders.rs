@@ -83,7 +83,7 @@ fn loops(u: &mut Unstructured<'_>) -> Result<()> {
         // Writing into a String cannot fail.
         let _ = writeln!(text, "const C{i}: u32 = {};", expression(u, *value, &constants[..i])?);
     }
-    text.push_str("fn f() -> u32 {\nvar sum = 0u;\n");
+    text.push_str("fn f() -> u32 {\nvar sums: array<u32, 65536>;\n");
     let mut wanted = vec![Vec::new()];
     let counters = &["i", "j", "k"][..u.int_in_range(0..=3)?];
     for counter in counters {
@@ -96,18 +96,27 @@ fn loops(u: &mut Unstructured<'_>) -> Result<()> {
             })
             .collect();
     }
-    let leaf = |of: &dyn Fn(usize) -> String| {
-        (0..counters.len()).fold("sum += 1u".to_owned(), |leaf, at| format!("{leaf} + {}", of(at))) + ";"
+    // The index is constant, the value is left as it is.
+    let terms = |of: &dyn Fn(usize) -> String| {
+        (0..counters.len()).fold(String::new(), |terms, at| format!("{terms} + {}", of(at)))
     };
-    let _ = writeln!(text, "{}", leaf(&|at| counters[at].to_owned()));
+    let leaf = |index: &str, terms: &str| format!("sums[{index}] += 1u{terms};");
+    let named = terms(&|at| counters[at].to_owned());
+    let index = format!("C0 * 2u{named}");
+    let _ = writeln!(text, "{}", leaf(&index, &named));
     text.push_str(&"}\n".repeat(counters.len()));
-    text.push_str("return sum;\n}\n");
+    text.push_str("return sums[0];\n}\n");
     parse(&text);
     let out = unroll(&text).unwrap_or_else(|error| panic!("{}\n{text}", error.why));
     assert_no_directives(&out, &text);
     parse(&out);
-    let found: Vec<&str> = out.lines().filter(|line| line.starts_with("sum +=")).collect();
-    let wanted: Vec<String> = wanted.iter().map(|values| leaf(&|at| format!("{}u", values[at]))).collect();
+    let found: Vec<&str> = out.lines().filter(|line| line.starts_with("sums[")).collect();
+    let unrolled = |values: &Vec<u64>| {
+        let literals = terms(&|at| format!("{}u", values[at]));
+        let at = format!("{}u", 2 * constants[0] + values.iter().sum::<u64>());
+        leaf(if counters.is_empty() { &index } else { &at }, &literals)
+    };
+    let wanted: Vec<String> = wanted.iter().map(unrolled).collect();
     assert_eq!(found, wanted, "{text}");
     Ok(())
 }
