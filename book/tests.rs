@@ -111,10 +111,11 @@ fn portability_row(caps: &Caps) -> String {
     let [f32, f16] = [DType::F32, DType::F16].map(|ab| chosen_kernel(caps, ab));
     let loads = if caps.f16 { "native" } else { "packed" };
     let subgroups = caps.subgroups.map_or("none".to_owned(), |sizes| sizes.to_string());
+    let spelled = || caps.rows.iter().filter(|row| row.is_spelled_in_wgsl());
     let rows: Vec<String> =
-        caps.rows.iter().map(|row| format!("{}x{}x{} {} -> {}", row.m, row.n, row.k, row.a, row.c)).collect();
+        spelled().map(|row| format!("{}x{}x{} {} -> {}", row.m, row.n, row.k, row.a, row.c)).collect();
     let rows = if rows.is_empty() { "none".into() } else { rows.join(", ") };
-    let usable = match caps.rows.first() {
+    let usable = match spelled().next() {
         None => "no",
         Some(_) if !caps.has_tensor_cores() => "no: subgroups of an unknown size",
         Some(_) if caps.subgroups.is_some_and(|sizes| sizes.min != sizes.max) => {
@@ -140,7 +141,8 @@ fn seen(caps: &Caps) -> &'static str {
 
 fn readme_row(caps: &Caps) -> String {
     let f16 = if caps.f16 { "native" } else { "packed pairs" };
-    let coop = match (caps.rows.first(), caps.has_tensor_cores()) {
+    let spelled = caps.rows.iter().find(|row| row.is_spelled_in_wgsl());
+    let coop = match (spelled, caps.has_tensor_cores()) {
         (None, _) => "none".to_owned(),
         (Some(row), true) => format!("{}x{}x{}", row.m, row.n, row.k),
         (Some(row), false) => format!("{}x{}x{}, not usable", row.m, row.n, row.k),

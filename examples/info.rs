@@ -222,7 +222,7 @@ fn machine_json(machine: &Machine) -> Value {
 }
 
 fn row_json(row: &CoopRow) -> Value {
-    let CoopRow { m, n, k, a, b, c, scope, verdict } = row;
+    let CoopRow { m, n, k, a, b, c, scope, saturating, verdict } = row;
     json!({
         "m": m,
         "n": n,
@@ -231,6 +231,7 @@ fn row_json(row: &CoopRow) -> Value {
         "b": b.to_string(),
         "c": c.to_string(),
         "scope": scope.to_string(),
+        "saturating": saturating,
         "verdict": verdict.to_string(),
     })
 }

@@ -19,6 +19,8 @@ pub struct CoopRow {
     pub c: CoopScalar,
     /// The invocations that hold a matrix jointly.
     pub scope: CoopScope,
+    /// Whether a sum of integers that C's type cannot hold becomes the nearest number that it can, instead of wrapping around.
+    pub saturating: bool,
     /// Verdict of the row's self-test.
     pub verdict: Verdict,
 }
@@ -27,10 +29,22 @@ pub struct CoopRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CoopScalar {
+    /// 8-bit floating point with 4 bits of exponent and 3 of mantissa.
+    E4m3,
+    /// 8-bit floating point with 5 bits of exponent and 2 of mantissa.
+    E5m2,
     /// 16-bit floating point.
     F16,
+    /// The upper half of a 32-bit floating-point number.
+    Bf16,
     /// 32-bit floating point.
     F32,
+    /// 64-bit floating point.
+    F64,
+    /// 8-bit signed integer.
+    I8,
+    /// 8-bit unsigned integer.
+    U8,
     /// 32-bit signed integer.
     I32,
     /// 32-bit unsigned integer.
@@ -43,6 +57,8 @@ pub enum CoopScalar {
 pub enum CoopScope {
     /// One subgroup.
     Subgroup,
+    /// A whole workgroup.
+    Workgroup,
 }
 
 /// Verdict of a row's self-test: a small product of integers that must be exact, computed before the first kernel that uses the row is
@@ -65,9 +81,23 @@ pub enum Verdict {
 }
 
 impl CoopRow {
-    /// Whether kernels exist for rows of this form: square, with A and B of the same type.
-    pub(crate) fn is_square(&self) -> bool {
-        [self.n, self.k] == [self.m; 2] && self.a == self.b
+    /// Whether WGSL has words for matrices of this row, as naga 30 reads it: squares of 8 or 16 that hold f16 or f32, A and B
+    /// the same, in one subgroup. Only such a row is tested, and used by kernels in WGSL.
+    #[must_use]
+    pub fn is_spelled_in_wgsl(&self) -> bool {
+        let is_float = |scalar| matches!(scalar, CoopScalar::F16 | CoopScalar::F32);
+        [8, 16].contains(&self.m)
+            && [self.n, self.k] == [self.m; 2]
+            && self.a == self.b
+            && is_float(self.a)
+            && is_float(self.c)
+            && self.scope == CoopScope::Subgroup
+            && !self.saturating
+    }
+
+    /// Whether this is the row of a kernel in WGSL on squares of this size, with operands of type `ab` and sums of type `c`.
+    pub(crate) fn is_of_wgsl(&self, size: u32, ab: CoopScalar, c: CoopScalar) -> bool {
+        self.is_spelled_in_wgsl() && (self.m, self.a, self.c) == (size, ab, c)
     }
 
     /// Whether no kernel may use the row.
@@ -80,25 +110,35 @@ impl CoopScalar {
     /// Size of one number in bytes.
     pub(crate) fn size(self) -> usize {
         match self {
-            Self::F16 => 2,
+            Self::E4m3 | Self::E5m2 | Self::I8 | Self::U8 => 1,
+            Self::F16 | Self::Bf16 => 2,
             Self::F32 | Self::I32 | Self::U32 => 4,
+            Self::F64 => 8,
         }
     }
 }
 
-/// `16x16x16 f16 x f16 -> f32 (subgroup), verified`: m, n, k, the types of A, B and C, and the verdict.
+/// `16x16x16 f16 x f16 -> f32 (subgroup), verified`: m, n, k, the types of A, B and C, the scope and the verdict. Behind the scope,
+/// a row that saturates says so.
 impl fmt::Display for CoopRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { m, n, k, a, b, c, scope, verdict } = self;
-        write!(f, "{m}x{n}x{k} {a} x {b} -> {c} ({scope}), {verdict}")
+        let Self { m, n, k, a, b, c, scope, saturating, verdict } = self;
+        let saturating = if *saturating { " saturating" } else { "" };
+        write!(f, "{m}x{n}x{k} {a} x {b} -> {c} ({scope}{saturating}), {verdict}")
     }
 }
 
 impl fmt::Display for CoopScalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
+            Self::E4m3 => "e4m3",
+            Self::E5m2 => "e5m2",
             Self::F16 => "f16",
+            Self::Bf16 => "bf16",
             Self::F32 => "f32",
+            Self::F64 => "f64",
+            Self::I8 => "i8",
+            Self::U8 => "u8",
             Self::I32 => "i32",
             Self::U32 => "u32",
         })
@@ -109,6 +149,7 @@ impl fmt::Display for CoopScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Subgroup => "subgroup",
+            Self::Workgroup => "workgroup",
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The capabilities of a device as plain data: everything that the choice of a kernel may depend on.
 
-use super::coop::{CoopRow, CoopScalar};
+use super::coop::{CoopRow, CoopScalar, CoopScope};
 use super::device_type::DeviceType;
 use super::machine::Machine;
 use super::robust_access::RobustBufferAccess;
@@ -34,7 +34,8 @@ pub struct Caps {
     pub int64: bool,
     /// Subgroup sizes; None without subgroup operations.
     pub subgroups: Option<SubgroupSizes>,
-    /// Rows of cooperative matrices that the adapter lists and the shading language can express.
+    /// Rows of cooperative matrices that the adapter lists, of any shape, type and scope: on Vulkan all of the driver's, on other
+    /// APIs those that wgpu lists. Kernels use few of them ([`coop`](Self::coop), [`rows_of`](Self::rows_of)).
     pub rows: Vec<CoopRow>,
     /// Support for timing a compute pass by the GPU's own clock.
     pub timestamps: bool,
@@ -72,24 +73,52 @@ pub struct CapsLimits {
 }
 
 impl Caps {
-    /// Whether a kernel may use square cooperative matrices of this size, with operands of type `ab` and sums of type
+    /// Whether a kernel in WGSL may use square cooperative matrices of this size, with operands of type `ab` and sums of type
     /// `c`.
     ///
     /// A row without a verdict counts as usable, so that plans for devices that are not present can be made. In
-    /// [`Gpu::caps`](crate::Gpu::caps), every row that the device can run has a verdict.
+    /// [`Gpu::caps`](crate::Gpu::caps), every row that such a kernel could use on the device has a verdict.
     ///
     /// # Errors
     /// A text that says what the kernel needs and what is missing.
     pub fn coop(&self, size: u32, ab: CoopScalar, c: CoopScalar) -> Result<(), String> {
         let needs =
             |why: String| format!("cooperative matrices {size}x{size}x{size} {ab} x {ab} -> {c}, {why}");
-        let asked = |row: &&CoopRow| row.is_square() && row.m == size && [row.a, row.c] == [ab, c];
-        let row =
-            self.rows.iter().find(asked).ok_or_else(|| needs("which the adapter does not list".into()))?;
+        let Some(row) = self.rows.iter().find(|row| row.is_of_wgsl(size, ab, c)) else {
+            let is_listed =
+                |row: &CoopRow| [row.m, row.n, row.k] == [size; 3] && [row.a, row.b, row.c] == [ab, ab, c];
+            let why = if self.rows.iter().any(is_listed) {
+                "which WGSL cannot express"
+            } else {
+                "which the adapter does not list"
+            };
+            return Err(needs(why.into()));
+        };
         if row.is_fenced_off() {
             return Err(needs(row.verdict.to_string()));
         }
         self.coop_conditions(row).map(|_| ()).map_err(needs)
+    }
+
+    /// The rows that a kernel in any language may choose from, with operands of type `ab` and sums of type `c`: of any shape, held by a
+    /// subgroup, not saturating and not fenced off, on a device that meets their conditions.
+    ///
+    /// ```
+    /// use tilewise::gpu::CoopScalar;
+    /// use tilewise::planning::fixtures;
+    ///
+    /// let caps = fixtures::lavapipe();
+    /// let shapes: Vec<_> = caps.rows_of(CoopScalar::F16, CoopScalar::F32).map(|row| [row.m, row.n, row.k]).collect();
+    /// assert_eq!(shapes, [[8, 8, 8]]);
+    /// ```
+    pub fn rows_of(&self, ab: CoopScalar, c: CoopScalar) -> impl Iterator<Item = &CoopRow> {
+        self.rows.iter().filter(move |row| {
+            [row.a, row.b, row.c] == [ab, ab, c]
+                && row.scope == CoopScope::Subgroup
+                && !row.saturating
+                && !row.is_fenced_off()
+                && self.coop_conditions(row).is_ok()
+        })
     }
 
     /// Checks the conditions that every kernel on matrices of this row has besides the row itself: the scalar types,
@@ -102,24 +131,29 @@ impl Caps {
         sizes.matrices.ok_or_else(|| format!("and subgroups of a known size, not {sizes}"))
     }
 
-    /// Whether a kernel may use at least one row of cooperative matrices, see [`coop`](Self::coop).
+    /// Whether a kernel in WGSL may use at least one row of cooperative matrices, see [`coop`](Self::coop).
     #[must_use]
     pub fn has_tensor_cores(&self) -> bool {
         self.rows.iter().any(|row| self.coop(row.m, row.a, row.c).is_ok())
     }
 
+    /// Whether one of these rows counts for the speed that is assumed of a device: kernels on other rows are not planned for.
+    pub(crate) fn has_planned_rows(rows: &[CoopRow]) -> bool {
+        rows.iter().any(CoopRow::is_spelled_in_wgsl)
+    }
+
     /// The same device, planned for as a device of another type.
     #[must_use]
     pub fn planned_for(self, device_type: DeviceType) -> Self {
-        let has_rows = !self.rows.is_empty();
+        let has_rows = Self::has_planned_rows(&self.rows);
         let machine = Machine::of(&self.adapter, &self.backend, self.vendor, device_type, has_rows);
         Self { device_type, machine, ..self }
     }
 
     /// The same device, with the speed that is assumed of the device of this name.
     pub(crate) fn at_speed_of(self, adapter: &str) -> Self {
-        let machine =
-            Machine::of(adapter, &self.backend, self.vendor, self.device_type, !self.rows.is_empty());
+        let has_rows = Self::has_planned_rows(&self.rows);
+        let machine = Machine::of(adapter, &self.backend, self.vendor, self.device_type, has_rows);
         Self { machine, ..self }
     }
 }

@@ -294,7 +294,7 @@ fn vulkan_limits() -> CapsLimits {
 
 /// The same device with the machine that [`Caps::of`] gives it.
 fn add_machine(caps: Caps) -> Caps {
-    let has_rows = !caps.rows.is_empty();
+    let has_rows = Caps::has_planned_rows(&caps.rows);
     let machine = Machine::of(&caps.adapter, &caps.backend, caps.vendor, caps.device_type, has_rows);
     Caps { machine, ..caps }
 }
@@ -308,6 +308,7 @@ fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
         b: ab,
         c,
         scope: CoopScope::Subgroup,
+        saturating: false,
         verdict: Verdict::Untested,
     }
 }

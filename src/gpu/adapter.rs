@@ -1,7 +1,7 @@
 //! Reads [`Caps`] from an adapter and from a device that was opened on it.
 
 use super::buffer_access::BufferAccess;
-use super::raw;
+use super::{raw, vulkan};
 use crate::caps::{
     Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, RobustBufferAccess,
     SubgroupSizes, Verdict,
@@ -28,14 +28,11 @@ impl Caps {
         use wgpu::Features as F;
         let info = adapter.get_info();
         let device_type = DeviceType::of(info.device_type);
-        let listed = if features.contains(F::EXPERIMENTAL_COOPERATIVE_MATRIX) {
-            adapter.cooperative_matrix_properties()
-        } else {
-            Vec::new()
-        };
+        let listed =
+            if features.contains(F::EXPERIMENTAL_COOPERATIVE_MATRIX) { rows_of(adapter) } else { Vec::new() };
         let claimed = assume.rows.iter().map(|row| CoopRow { verdict: Verdict::Untested, ..*row });
         let mut rows = Vec::new();
-        for row in listed.iter().filter_map(CoopRow::of).chain(claimed) {
+        for row in listed.into_iter().chain(claimed) {
             if !rows.contains(&row) {
                 rows.push(row);
             }
@@ -47,7 +44,7 @@ impl Caps {
                 info.backend.to_str(),
                 info.vendor,
                 device_type,
-                !rows.is_empty(),
+                Self::has_planned_rows(&rows),
             ),
             backend: info.backend.to_str().to_owned(),
             driver: [info.driver, info.driver_info].join(" ").trim().to_owned(),
@@ -73,6 +70,12 @@ pub(super) fn features_of(adapter: &wgpu::Adapter) -> wgpu::Features {
     let listed = adapter.features();
     let matrices = wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
     if listed.contains(matrices) && !raw::has_matrices(adapter) { listed - matrices } else { listed }
+}
+
+/// The rows that the adapter lists: all of the driver's on Vulkan, else those that wgpu knows of.
+fn rows_of(adapter: &wgpu::Adapter) -> Vec<CoopRow> {
+    vulkan::rows(adapter)
+        .unwrap_or_else(|| adapter.cooperative_matrix_properties().iter().map(CoopRow::of).collect())
 }
 
 impl DeviceType {
@@ -124,15 +127,19 @@ impl CapsLimits {
 }
 
 impl CoopRow {
-    /// The row, if the shading language can express it: naga 30 has only square matrices of floats.
-    pub(super) fn of(row: &wgpu::CooperativeMatrixProperties) -> Option<Self> {
-        let (m, n, k) = (row.m_size, row.n_size, row.k_size);
+    fn of(row: &wgpu::CooperativeMatrixProperties) -> Self {
         let ab = CoopScalar::of(row.ab_type);
-        let c = CoopScalar::of(row.cr_type);
-        let float = |s| matches!(s, CoopScalar::F16 | CoopScalar::F32);
-        let spelled = m == n && n == k && [8, 16].contains(&m) && float(ab) && float(c);
-        let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
-        spelled.then_some(Self { m, n, k, a: ab, b: ab, c, scope, verdict })
+        Self {
+            m: row.m_size,
+            n: row.n_size,
+            k: row.k_size,
+            a: ab,
+            b: ab,
+            c: CoopScalar::of(row.cr_type),
+            scope: CoopScope::Subgroup,
+            saturating: row.saturating_accumulation,
+            verdict: Verdict::Untested,
+        }
     }
 }
 

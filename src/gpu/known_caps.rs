@@ -32,9 +32,7 @@ impl KnownCaps {
     /// the row was fenced off before, also by another thread.
     pub(super) fn fence_off(&self, size: u32) -> Option<CoopRow> {
         self.update(|rows| {
-            let is_meant = |row: &&mut CoopRow| {
-                row.is_square() && row.m == size && (row.a, row.c) == (CoopScalar::F16, CoopScalar::F32)
-            };
+            let is_meant = |row: &&mut CoopRow| row.is_of_wgsl(size, CoopScalar::F16, CoopScalar::F32);
             let row = rows.iter_mut().find(is_meant).filter(|row| !row.is_fenced_off())?;
             row.verdict = Verdict::OtherSubgroups;
             Some(*row)

@@ -122,6 +122,7 @@ mod uploads;
 mod verdicts;
 mod verify;
 mod view;
+mod vulkan;
 mod wait;
 #[cfg(not(target_arch = "wasm32"))]
 mod waiter;

@@ -54,9 +54,7 @@ impl Gpu {
             return Ok(());
         }
         for size in kernels.filter_map(Kernel::matrices) {
-            let is_used = |row: &CoopRow| {
-                row.is_square() && row.m == size && [row.a, row.c] == [CoopScalar::F16, CoopScalar::F32]
-            };
+            let is_used = |row: &CoopRow| row.is_of_wgsl(size, CoopScalar::F16, CoopScalar::F32);
             self.test_rows(is_used);
             let caps = self.known_caps();
             caps.coop(size, CoopScalar::F16, CoopScalar::F32).map_err(|needs| Error::Unsupported {

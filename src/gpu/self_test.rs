@@ -197,7 +197,8 @@ fn encode(integer: i32, scalar: CoopScalar) -> Vec<u8> {
     match scalar {
         CoopScalar::F16 => <f16 as Element>::from_f64(integer.into()).to_le_bytes().to_vec(),
         CoopScalar::F32 => (integer as f32).to_le_bytes().to_vec(),
-        CoopScalar::I32 | CoopScalar::U32 => integer.to_le_bytes().to_vec(),
+        // WGSL has no matrices of other types.
+        _ => integer.to_le_bytes().to_vec(),
     }
 }
 
@@ -218,7 +219,8 @@ mod tests {
     fn cases() -> Vec<Case> {
         let case = |(size, ab, c, subgroup)| {
             let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
-            let row = CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, scope, verdict };
+            let row =
+                CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, scope, saturating: false, verdict };
             Case { row, subgroup }
         };
         [(8, F16, F16, 8), (8, F16, F32, 32), (8, F32, F32, 32), (16, F16, F32, 32), (16, F16, F16, 64)]

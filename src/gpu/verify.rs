@@ -177,7 +177,7 @@ impl Verified {
 /// The wanted rows that a kernel could use and that have no verdict.
 pub(super) fn untested_cases(caps: &Caps, wanted: impl Fn(&CoopRow) -> bool) -> Vec<Case> {
     let case = |row: &CoopRow| {
-        let is_pending = row.is_square() && row.verdict == Verdict::Untested && wanted(row);
+        let is_pending = row.is_spelled_in_wgsl() && row.verdict == Verdict::Untested && wanted(row);
         let subgroup = caps.coop_conditions(row).ok().filter(|_| is_pending)?;
         Some(Case { row: *row, subgroup })
     };

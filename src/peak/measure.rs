@@ -100,7 +100,7 @@ fn multiply_adds(gpu: &Gpu, sums: &Tensor<i32>, number: PeakNumber) -> Result<f6
 /// Multiply-adds per second on the fastest row of f16 with sums in f32, which are the rows that kernels use. None without one.
 fn matrices(gpu: &Gpu) -> Result<Option<f64>> {
     let (mut best, [ab, c]) = (None, [CoopScalar::F16, CoopScalar::F32]);
-    let is_usable = |row: &&CoopRow| row.is_square() && [row.a, row.c] == [ab, c];
+    let is_usable = |row: &&CoopRow| row.is_of_wgsl(row.m, ab, c);
     for row in gpu.caps().rows.clone().iter().filter(is_usable) {
         if gpu.caps().coop(row.m, ab, c).is_err() {
             continue;

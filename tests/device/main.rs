@@ -15,6 +15,7 @@ mod hazards;
 mod images;
 mod lost;
 mod manners;
+mod matrices;
 mod opening;
 mod operations;
 mod ordering;

@@ -11,7 +11,7 @@ const WRONG: &str = "fenced off: wrong results in the self-test";
 fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
     // What a claim says of its verdict counts for nothing.
     let (scope, verdict) = (CoopScope::Subgroup, Verdict::Verified);
-    CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, scope, verdict }
+    CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, scope, saturating: false, verdict }
 }
 
 /// Opens a device, and asks for its capabilities, so that its rows are tested.
@@ -36,12 +36,17 @@ fn rows_are_listed() -> bool {
     listed
 }
 
+/// The rows that kernels can be written for, and so the ones that are tested.
+fn spelled(gpu: &Gpu) -> Vec<CoopRow> {
+    gpu.caps().rows.iter().filter(|row| row.is_spelled_in_wgsl()).copied().collect()
+}
+
 fn verdicts(gpu: &Gpu) -> Vec<Verdict> {
-    gpu.caps().rows.iter().map(|row| row.verdict).collect()
+    spelled(gpu).iter().map(|row| row.verdict).collect()
 }
 
 fn all_verified(gpu: &Gpu) -> bool {
-    !gpu.caps().rows.is_empty() && verdicts(gpu).iter().all(|verdict| *verdict == Verdict::Verified)
+    !verdicts(gpu).is_empty() && verdicts(gpu).iter().all(|verdict| *verdict == Verdict::Verified)
 }
 
 /// The one file of verdicts in a folder.
@@ -77,7 +82,7 @@ fn the_capabilities_of_a_device_have_a_verdict_on_every_row_that_it_could_use() 
     let caps = gpu.caps();
     for row in &caps.rows {
         let is_known = caps.subgroups.is_some_and(|sizes| sizes.matrices.is_some());
-        let usable = is_known && (caps.f16 || row.a == CoopScalar::F32);
+        let usable = is_known && (caps.f16 || row.a == CoopScalar::F32) && row.is_spelled_in_wgsl();
         assert_eq!(row.verdict == Verdict::Untested, !usable, "{row}");
     }
     if caps.adapter.contains("llvmpipe") && !caps.rows.is_empty() {
@@ -98,17 +103,18 @@ fn what_was_found_is_kept_and_believed() {
     for part in [first.caps().adapter.as_str(), &first.caps().driver, env!("CARGO_PKG_VERSION")] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert!(first.caps().rows.iter().all(|row| text.contains(&row.to_string())), "{text}");
+    let cached = |row: &CoopRow| text.contains(&row.to_string());
+    assert!(first.caps().rows.iter().all(|row| cached(row) == row.is_spelled_in_wgsl()), "{text}");
     assert_eq!(open_at(&folder).caps(), first.caps());
     assert_eq!(std::fs::read_to_string(file_in(&folder)).unwrap(), text, "nothing to add");
 
     // A verdict that no test could have found here, so that it must have come from the file.
-    let CoopRow { m, a, c, .. } = *first.caps().rows.last().expect("there are rows");
-    let last = first.caps().rows.last().expect("there are rows").to_string();
+    let row @ CoopRow { m, a, c, .. } = *spelled(&first).last().expect("there are rows");
+    let last = row.to_string();
     let fenced = last.replace("verified", WRONG);
     std::fs::write(file_in(&folder), forged(&text, &last, &fenced)).unwrap();
     let gpu = open_at(&folder);
-    assert_eq!(gpu.caps().rows.last().map(|row| row.verdict), Some(Verdict::Wrong));
+    assert_eq!(verdicts(&gpu).last(), Some(&Verdict::Wrong));
     assert!(gpu.caps().coop(m, a, c).unwrap_err().ends_with(WRONG));
     assert!(gpu.caps().to_string().contains(&fenced), "{}", gpu.caps());
     works(&gpu);
@@ -131,7 +137,7 @@ fn a_row_that_is_not_in_the_file_is_tested_and_added() {
     let folder = support::folder("added");
     let first = open_at(&folder);
     let text = std::fs::read_to_string(file_in(&folder)).unwrap();
-    let last = format!("{}\n", first.caps().rows.last().expect("there are rows"));
+    let last = format!("{}\n", spelled(&first).last().expect("there are rows"));
     std::fs::write(file_in(&folder), forged(&text, &last, "")).unwrap();
     assert_eq!(open_at(&folder).caps(), first.caps());
     assert_eq!(std::fs::read_to_string(file_in(&folder)).unwrap(), text);
@@ -250,27 +256,49 @@ fn a_claimed_row_is_tested_and_never_kept() {
 
 #[test]
 fn rows_that_are_not_there_are_refused_and_change_nothing_else() {
-    let Some(plain) = support::own(|options| options.cache = CacheFolder::Off) else { return };
+    // A device that was opened without matrices, so that the driver has to refuse them.
+    let open = |rows: &[CoopRow]| {
+        let (adapter, device, queue) = support::application(|desc| {
+            desc.required_features.remove(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX);
+        })?;
+        let mut options = GpuOptions::from_env().unwrap();
+        (options.cache, options.assume.rows) = (CacheFolder::Off, rows.to_vec());
+        Some(Gpu::adopt_with(&adapter, device, queue, options).expect("it can be adopted"))
+    };
+    let Some(plain) = open(&[]) else { return };
+    assert_eq!(plain.caps().rows, []);
     if plain.caps().subgroups.is_none_or(|sizes| sizes.matrices.is_none()) {
         println!("skipped: subgroups of an unknown size");
         return;
     }
-    use CoopScalar::{F32, I32};
-    // Matrices that the shading language cannot spell; on a device without any, those that it can as well.
-    let mut claims = vec![row(32, F32, F32), row(8, I32, I32)];
-    if plain.caps().rows.is_empty() {
-        claims.extend([row(8, F32, F32), row(16, F32, F32)]);
-    }
-    let gpu = claiming(&claims, CacheFolder::Off);
-    let (listed, claimed) = gpu.caps().rows.split_at(plain.caps().rows.len());
-    assert_eq!(listed, plain.caps().rows, "the other rows are what they are");
-    assert_eq!(claimed.len(), claims.len());
-    for row in claimed {
+    let claims = [8, 16].map(|size| row(size, CoopScalar::F32, CoopScalar::F32));
+    let gpu = open(&claims).expect("there was one before");
+    assert_eq!(gpu.caps().rows.len(), claims.len());
+    for row in &gpu.caps().rows {
         assert_eq!(row.verdict, Verdict::Refused, "{row}");
         let why = gpu.caps().coop(row.m, row.a, row.c).unwrap_err();
         assert!(why.ends_with("fenced off: the driver refuses it"), "{why}");
+        assert_eq!(gpu.caps().rows_of(row.a, row.c).count(), 0);
         let warnings = support::warnings_with(&row.to_string());
         assert!(warnings.iter().any(|warning| warning.contains("gemm/coop_verify")), "{row}: {warnings:?}");
+    }
+    works(&gpu);
+}
+
+#[test]
+fn rows_that_wgsl_has_no_words_for_are_not_tested_and_not_used() {
+    let Some(plain) = support::own(|options| options.cache = CacheFolder::Off) else { return };
+    use CoopScalar::{F32, I32};
+    let claims = [row(32, F32, F32), row(8, I32, I32)];
+    let gpu = claiming(&claims, CacheFolder::Off);
+    let (listed, claimed) = gpu.caps().rows.split_at(plain.caps().rows.len());
+    assert_eq!(listed, plain.caps().rows, "the other rows are what they are");
+    assert_eq!(gpu.caps().machine, plain.caps().machine);
+    assert_eq!(claimed.len(), claims.len());
+    for row in claimed {
+        assert_eq!(row.verdict, Verdict::Untested, "{row}");
+        let why = gpu.caps().coop(row.m, row.a, row.c).unwrap_err();
+        assert!(why.ends_with("which WGSL cannot express"), "{why}");
     }
     works(&gpu);
 }

@@ -342,7 +342,7 @@ fn info_tells_what_each_device_can_do_and_how_it_would_compute() {
         assert_eq!([&row["m"], &row["n"], &row["k"]], [cap.m, cap.n, cap.k]);
         let types = [cap.a, cap.b, cap.c].map(|scalar| Value::from(scalar.to_string()));
         assert_eq!([&row["a"], &row["b"], &row["c"]], [&types[0], &types[1], &types[2]]);
-        assert_eq!(row["scope"], "subgroup");
+        assert_eq!([&row["scope"], &row["saturating"]], [&Value::from("subgroup"), &cap.saturating.into()]);
         assert_eq!(row["verdict"], cap.verdict.to_string());
     }
     let paths = here["paths"].as_array().expect("a list of paths");

@@ -1,0 +1,187 @@
+//! Rows of cooperative matrices: which of them kernels may use, and what is read of a driver.
+
+use tilewise::Caps;
+use tilewise::gpu::{CoopRow, CoopScalar, CoopScope, SubgroupSizes, Verdict};
+use tilewise::planning::fixtures;
+
+fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
+    let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
+    CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, scope, saturating: false, verdict }
+}
+
+#[test]
+fn rows_are_those_of_each_vendor() {
+    use CoopScalar::{F16, F32};
+    let sixteen = vec![row(16, F16, F16), row(16, F16, F32)];
+    let eight = vec![row(8, F16, F16), row(8, F16, F32)];
+    for (caps, rows) in [
+        (fixtures::h200(), sixteen.clone()),
+        (fixtures::rtx_4090(), sixteen.clone()),
+        (fixtures::radv_rdna3(), sixteen.clone()),
+        (fixtures::radv_rdna4(), sixteen),
+        (fixtures::intel_xe2(), vec![]),
+        (fixtures::apple_m2(), [vec![row(8, F32, F32)], eight.clone()].concat()),
+        (fixtures::lavapipe(), eight),
+        (fixtures::swiftshader(), vec![]),
+        (fixtures::bare_webgpu(), vec![]),
+        (fixtures::bare_vulkan(), vec![]),
+    ] {
+        assert_eq!(caps.rows, rows, "{}", caps.adapter);
+    }
+}
+
+#[test]
+fn tensor_cores_need_rows_f16_and_a_known_subgroup_size() {
+    let have: Vec<_> =
+        fixtures::ALL.iter().filter(|(_, caps)| caps().has_tensor_cores()).map(|f| f.0).collect();
+    assert_eq!(have, ["h200", "rtx-4090", "radv-rdna4", "radv-rdna3", "apple-m2", "lavapipe"]);
+
+    let mut caps = fixtures::radv_rdna3();
+    assert_eq!(caps.subgroups, Some(SubgroupSizes { min: 32, max: 64, matrices: Some(64) }));
+    caps.subgroups = Some(SubgroupSizes { min: 32, max: 64, matrices: None });
+    assert!(!caps.has_tensor_cores(), "what is known about RADV is all that makes them usable");
+
+    let broken: [fn(&mut Caps); 4] = [
+        |c| c.rows.clear(),
+        |c| c.f16 = false,
+        |c| c.subgroups = None,
+        |c| c.subgroups.as_mut().unwrap().matrices = None,
+    ];
+    for (at, break_it) in broken.iter().enumerate() {
+        let mut caps = fixtures::h200();
+        break_it(&mut caps);
+        assert!(!caps.has_tensor_cores(), "case {at}");
+    }
+}
+
+#[test]
+fn a_kernel_is_told_in_words_why_it_may_not_use_a_row() {
+    use CoopScalar::{F16, F32};
+    let h200 = fixtures::h200();
+    assert_eq!(h200.coop(16, F16, F32), Ok(()));
+    assert_eq!(fixtures::apple_m2().coop(8, F32, F32), Ok(()));
+    let told = |change: fn(&mut Caps)| {
+        let mut caps = fixtures::h200();
+        change(&mut caps);
+        caps.coop(16, F16, F32).expect_err("the row is not to be used")
+    };
+    let row = "cooperative matrices 16x16x16 f16 x f16 -> f32, ";
+    for (change, why) in [
+        (told(|c| c.rows.clear()), "which the adapter does not list"),
+        (told(|c| c.rows[1].a = F32), "which the adapter does not list"),
+        (told(|c| c.rows[1].n = 8), "which the adapter does not list"),
+        (told(|c| c.rows[1].verdict = Verdict::Wrong), "fenced off: wrong results in the self-test"),
+        (told(|c| c.rows[1].verdict = Verdict::Refused), "fenced off: the driver refuses it"),
+        (
+            told(|c| c.rows[1].verdict = Verdict::OtherSubgroups),
+            "fenced off: the driver gives its kernels subgroups of another size",
+        ),
+        (told(|c| c.f16 = false), "and f16 in shaders"),
+        (told(|c| c.subgroups = None), "and subgroups"),
+        (
+            told(|c| c.subgroups = Some(SubgroupSizes { min: 32, max: 64, matrices: None })),
+            "and subgroups of a known size, not 32 to 64",
+        ),
+    ] {
+        assert_eq!(change, format!("{row}{why}"));
+    }
+    assert_eq!(
+        h200.coop(8, F32, F32).unwrap_err(),
+        "cooperative matrices 8x8x8 f32 x f32 -> f32, which the adapter does not list"
+    );
+    // f16 matters to the rows that it is part of.
+    let mut apple = fixtures::apple_m2();
+    apple.f16 = false;
+    assert!(apple.coop(8, F32, F32).is_ok() && apple.coop(8, F16, F32).is_err() && apple.has_tensor_cores());
+}
+
+#[test]
+fn kernels_in_wgsl_use_squares_of_floats_and_others_any_shape_of_a_subgroup() {
+    use CoopScalar::{F16, F32, I8, I32};
+    let lists = |row: CoopRow| {
+        let mut caps = fixtures::h200();
+        caps.rows = vec![row];
+        caps
+    };
+    let square = row(16, F16, F32);
+    let odd: [CoopRow; 4] = [
+        CoopRow { n: 8, ..square },
+        CoopRow { k: 8, ..square },
+        CoopRow { m: 32, n: 32, k: 32, ..square },
+        CoopRow { a: I8, b: I8, c: I32, k: 32, ..square },
+    ];
+    for row in odd {
+        let caps = lists(row);
+        assert!(!row.is_spelled_in_wgsl() && !caps.has_tensor_cores(), "{row}");
+        assert!(caps.coop(16, row.a, row.c).is_err(), "{row}");
+        assert_eq!(caps.rows_of(row.a, row.c).collect::<Vec<_>>(), [&row]);
+        assert_eq!(caps.rows_of(F32, F32).count(), 0);
+    }
+    for row in [
+        CoopRow { scope: CoopScope::Workgroup, ..square },
+        CoopRow { saturating: true, ..square },
+        CoopRow { b: F32, ..square },
+        CoopRow { verdict: Verdict::Wrong, ..square },
+    ] {
+        let caps = lists(row);
+        assert!(!caps.has_tensor_cores() && caps.rows_of(F16, F32).count() == 0, "{row}");
+    }
+    assert!(square.is_spelled_in_wgsl());
+    let why = lists(CoopRow { scope: CoopScope::Workgroup, ..square }).coop(16, F16, F32).unwrap_err();
+    assert!(why.ends_with("which WGSL cannot express"), "{why}");
+    // The conditions of `coop` hold for every row.
+    let broken: [fn(&mut Caps); 2] = [|c| c.f16 = false, |c| c.subgroups.as_mut().unwrap().matrices = None];
+    for break_it in broken {
+        let mut caps = lists(square);
+        assert_eq!(caps.rows_of(F16, F32).count(), 1);
+        break_it(&mut caps);
+        assert_eq!(caps.rows_of(F16, F32).count(), 0);
+    }
+}
+
+#[test]
+fn a_fenced_off_row_is_no_tensor_core() {
+    let fenced = |verdicts: [Verdict; 2]| {
+        let mut caps = fixtures::h200();
+        caps.rows.iter_mut().zip(verdicts).for_each(|(row, verdict)| row.verdict = verdict);
+        caps
+    };
+    for (verdicts, has) in [
+        ([Verdict::Verified, Verdict::Verified], true),
+        ([Verdict::Wrong, Verdict::Verified], true),
+        ([Verdict::Untested, Verdict::Refused], true),
+        ([Verdict::Wrong, Verdict::Refused], false),
+    ] {
+        let caps = fenced(verdicts);
+        assert_eq!(caps.has_tensor_cores(), has, "{caps}");
+        for verdict in verdicts {
+            assert!(caps.to_string().contains(&format!("(subgroup), {verdict}")), "{caps}");
+        }
+    }
+}
+
+/// Whether this device is Mesa's software driver, with matrices, which it has on CPUs with AVX2.
+fn is_lavapipe(gpu: &tilewise::Gpu) -> bool {
+    let is_it = gpu.caps().adapter.contains("llvmpipe") && !gpu.caps().rows.is_empty();
+    if !is_it {
+        println!("skipped: only the rows of Mesa's software driver are known by heart");
+    }
+    is_it
+}
+
+#[test]
+fn all_rows_of_the_driver_are_listed() {
+    use CoopScalar::{F16, F32, I8, I32, U8, U32};
+    let Some(gpu) = support::gpu().filter(|gpu| is_lavapipe(gpu)) else { return };
+    let mut listed: Vec<CoopRow> =
+        gpu.caps().rows.iter().map(|row| CoopRow { verdict: Verdict::Untested, ..*row }).collect();
+    listed.sort_by_key(ToString::to_string);
+    let mut want = [row(8, F16, F16), row(8, F16, F32), row(8, U8, U32), row(8, I8, I32)];
+    want.sort_by_key(ToString::to_string);
+    assert_eq!(listed, want);
+    // Those of integers wait for a kernel, which chooses from them.
+    for (ab, c) in [(F16, F16), (F16, F32), (U8, U32), (I8, I32)] {
+        assert_eq!(gpu.caps().rows_of(ab, c).count(), 1, "{ab} to {c}");
+    }
+    assert_eq!(gpu.caps().rows_of(I8, F32).count(), 0);
+}
