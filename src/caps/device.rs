@@ -2,6 +2,8 @@
 
 use super::coop::{CoopRow, CoopScalar, CoopScope};
 use super::device_type::DeviceType;
+use super::extensions::MatrixExtensions;
+use super::flexible::{FlexibleLimits, FlexibleRow};
 use super::machine::Machine;
 use super::robust_access::RobustBufferAccess;
 use super::subgroups::SubgroupSizes;
@@ -37,6 +39,14 @@ pub struct Caps {
     /// Rows of cooperative matrices that the adapter lists, of any shape, type and scope: on Vulkan all of the driver's, on other
     /// APIs those that wgpu lists. Kernels use few of them ([`coop`](Self::coop), [`rows_of`](Self::rows_of)).
     pub rows: Vec<CoopRow>,
+    /// Cooperative matrices of flexible size that the driver lists, where [`extensions`](Self::extensions) has them.
+    pub flexible_rows: Vec<FlexibleRow>,
+    /// Limits of cooperative matrices of flexible size, where there are any.
+    pub flexible_limits: Option<FlexibleLimits>,
+    /// Whether modules in SPIR-V can be handed to the driver: on Vulkan, with the crate's feature `spirv`.
+    pub spirv: bool,
+    /// Extensions that wgpu does not know, as far as they are enabled on the device.
+    pub extensions: MatrixExtensions,
     /// Support for timing a compute pass by the GPU's own clock.
     pub timestamps: bool,
     /// Support for storing compiled pipelines across runs.
@@ -121,11 +131,19 @@ impl Caps {
         })
     }
 
-    /// Checks the conditions that every kernel on matrices of this row has besides the row itself: the scalar types,
-    /// and a known subgroup size. Returns the subgroup size, or a text that says what is missing.
+    /// Checks the conditions that every kernel on matrices of this row has besides the row itself: the scalar types
+    /// with their extensions, and a known subgroup size. Returns the subgroup size, or a text that says what is missing.
     pub(crate) fn coop_conditions(&self, row: &CoopRow) -> Result<u32, String> {
         if [row.a, row.b, row.c].contains(&CoopScalar::F16) && !self.f16 {
             return Err("and f16 in shaders".into());
+        }
+        for (scalars, has, extension) in [
+            (&[CoopScalar::Bf16][..], self.extensions.bfloat16, "VK_KHR_shader_bfloat16"),
+            (&[CoopScalar::E4m3, CoopScalar::E5m2], self.extensions.float8, "VK_EXT_shader_float8"),
+        ] {
+            if !has && [row.a, row.b, row.c].iter().any(|scalar| scalars.contains(scalar)) {
+                return Err(format!("and {extension}"));
+            }
         }
         let sizes = self.subgroups.ok_or("and subgroups")?;
         sizes.matrices.ok_or_else(|| format!("and subgroups of a known size, not {sizes}"))
@@ -185,6 +203,21 @@ impl fmt::Display for Caps {
         for (at, row) in self.rows.iter().enumerate() {
             writeln!(f, "  {:<16} {row}", if at == 0 { "matrix rows" } else { "" })?;
         }
+        for (at, row) in self.flexible_rows.iter().enumerate() {
+            writeln!(f, "  {:<16} {row}", if at == 0 { "flexible rows" } else { "" })?;
+        }
+        if let Some(FlexibleLimits { dimension, workgroup_invocations, reserved_bytes }) =
+            self.flexible_limits
+        {
+            let reserved = format_bytes(reserved_bytes.into());
+            writeln!(
+                f,
+                "  flexible limits  {dimension} along an axis, workgroups of {workgroup_invocations}, {reserved} of shared \
+                 memory reserved"
+            )?;
+        }
+        writeln!(f, "  spirv            {}", yes(self.spirv))?;
+        writeln!(f, "  extensions       {}", self.extensions)?;
         writeln!(f, "  timestamps       {}", yes(self.timestamps))?;
         writeln!(f, "  pipeline cache   {}", yes(self.pipeline_cache))?;
         writeln!(f, "  robust access    {}{why_unknown}", self.robust_buffer_access)?;

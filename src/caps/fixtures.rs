@@ -16,8 +16,8 @@
 //! ```
 
 use super::{
-    Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, RobustBufferAccess, SubgroupSizes,
-    Verdict,
+    Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, MatrixExtensions,
+    RobustBufferAccess, SubgroupSizes, Verdict,
 };
 
 /// A fixture's name, and the function that returns its `Caps`.
@@ -122,6 +122,7 @@ pub fn apple_m2() -> Caps {
     use CoopScalar::{F16, F32};
     add_machine(Caps {
         backend: "metal".into(),
+        spirv: false,
         robust_buffer_access: RobustBufferAccess::Unknown,
         not_enabled: Vec::new(),
         rows: vec![row(8, F32, F32), row(8, F16, F16), row(8, F16, F32)],
@@ -189,6 +190,7 @@ pub fn swiftshader() -> Caps {
 pub fn bare_webgpu() -> Caps {
     add_machine(Caps {
         backend: "browser-webgpu".into(),
+        spirv: false,
         robust_buffer_access: RobustBufferAccess::Unknown,
         not_enabled: Vec::new(),
         f16: false,
@@ -271,6 +273,10 @@ fn vulkan(adapter: &str, device_type: DeviceType) -> Caps {
         int64: true,
         subgroups: Some(SubgroupSizes::on(32, 32, "")),
         rows: Vec::new(),
+        flexible_rows: Vec::new(),
+        flexible_limits: None,
+        spirv: true,
+        extensions: MatrixExtensions::default(),
         timestamps: true,
         pipeline_cache: true,
         robust_buffer_access: RobustBufferAccess::On,

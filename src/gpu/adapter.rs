@@ -1,10 +1,11 @@
 //! Reads [`Caps`] from an adapter and from a device that was opened on it.
 
 use super::buffer_access::BufferAccess;
-use super::{raw, vulkan};
+use super::raw;
+use super::vulkan::{self, Matrices};
 use crate::caps::{
-    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, RobustBufferAccess,
-    SubgroupSizes, Verdict,
+    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, MatrixExtensions,
+    RobustBufferAccess, SubgroupSizes, Verdict,
 };
 
 impl Caps {
@@ -13,14 +14,16 @@ impl Caps {
     #[must_use]
     pub fn of(adapter: &wgpu::Adapter) -> Self {
         let robust = BufferAccess::default().on(adapter.get_info().backend);
-        Self::read(adapter, features_of(adapter), &adapter.limits(), robust, &Assumptions::default())
+        let features = features_of(adapter);
+        let extensions = vulkan::matrix_features(adapter, features).extensions();
+        Self::read(adapter, (features, extensions), &adapter.limits(), robust, &Assumptions::default())
     }
 
-    /// The capabilities of a device that was opened on `adapter` with these features and limits, and what is assumed of
-    /// it: rows are added to those that the adapter lists, and subgroup sizes replace those that it reports.
+    /// The capabilities of a device that was opened on `adapter` with these features, extensions and limits, and what is
+    /// assumed of it: rows are added to those that the adapter lists, and subgroup sizes replace those that it reports.
     pub(super) fn read(
         adapter: &wgpu::Adapter,
-        features: wgpu::Features,
+        (features, extensions): (wgpu::Features, MatrixExtensions),
         limits: &wgpu::Limits,
         robust_buffer_access: RobustBufferAccess,
         assume: &Assumptions,
@@ -28,11 +31,11 @@ impl Caps {
         use wgpu::Features as F;
         let info = adapter.get_info();
         let device_type = DeviceType::of(info.device_type);
-        let listed =
-            if features.contains(F::EXPERIMENTAL_COOPERATIVE_MATRIX) { rows_of(adapter) } else { Vec::new() };
+        let listed = features.contains(F::EXPERIMENTAL_COOPERATIVE_MATRIX);
+        let listed = listed.then(|| matrices_of(adapter, extensions)).unwrap_or_default();
         let claimed = assume.rows.iter().map(|row| CoopRow { verdict: Verdict::Untested, ..*row });
         let mut rows = Vec::new();
-        for row in listed.into_iter().chain(claimed) {
+        for row in listed.rows.into_iter().chain(claimed) {
             if !rows.contains(&row) {
                 rows.push(row);
             }
@@ -56,6 +59,10 @@ impl Caps {
             int64: features.contains(F::SHADER_INT64),
             subgroups: features.contains(F::SUBGROUP).then_some(subgroups),
             rows,
+            flexible_rows: listed.flexible_rows,
+            flexible_limits: listed.flexible_limits,
+            spirv: features.intersects(spirv_features(info.backend)),
+            extensions,
             timestamps: features.contains(F::TIMESTAMP_QUERY),
             pipeline_cache: features.contains(F::PIPELINE_CACHE),
             robust_buffer_access,
@@ -72,10 +79,18 @@ pub(super) fn features_of(adapter: &wgpu::Adapter) -> wgpu::Features {
     if listed.contains(matrices) && !raw::has_matrices(adapter) { listed - matrices } else { listed }
 }
 
-/// The rows that the adapter lists: all of the driver's on Vulkan, else those that wgpu knows of.
-fn rows_of(adapter: &wgpu::Adapter) -> Vec<CoopRow> {
-    vulkan::rows(adapter)
-        .unwrap_or_else(|| adapter.cooperative_matrix_properties().iter().map(CoopRow::of).collect())
+/// What kernels in SPIR-V need of wgpu, on a device of this API.
+pub(super) fn spirv_features(backend: wgpu::Backend) -> wgpu::Features {
+    let is_taken = cfg!(feature = "spirv") && backend == wgpu::Backend::Vulkan;
+    if is_taken { wgpu::Features::PASSTHROUGH_SHADERS } else { wgpu::Features::empty() }
+}
+
+/// What the adapter lists of cooperative matrices: all of the driver's on Vulkan, else the rows that wgpu knows of.
+fn matrices_of(adapter: &wgpu::Adapter, enabled: MatrixExtensions) -> Matrices {
+    vulkan::matrices(adapter, enabled).unwrap_or_else(|| {
+        let rows = adapter.cooperative_matrix_properties();
+        Matrices { rows: rows.iter().map(CoopRow::of).collect(), ..Default::default() }
+    })
 }
 
 impl DeviceType {

@@ -1,8 +1,9 @@
 //! Adopts an application's device.
 
-use super::adopt_check;
+use super::adopt_check::{self, OP};
 use super::buffer_access::BufferAccess;
 use super::open::Device;
+use super::vouched::VouchedExtensions;
 use super::{Gpu, GpuOptions};
 use crate::Result;
 
@@ -15,6 +16,9 @@ pub struct AdoptOptions {
     pub options: GpuOptions,
     /// Who polls the device during an asynchronous read. Ignored in a browser, which polls by itself.
     pub polling: Polling,
+    /// Extensions of Vulkan that wgpu does not know and the device was created with. None, unless `unsafe` code sets them
+    /// ([`VouchedExtensions::enabled`]).
+    pub extensions: VouchedExtensions,
 }
 
 /// Who polls an adopted device during an asynchronous call.
@@ -53,7 +57,7 @@ impl AdoptOptions {
 
 impl From<GpuOptions> for AdoptOptions {
     fn from(options: GpuOptions) -> Self {
-        Self { options, polling: Polling::default() }
+        Self { options, polling: Polling::default(), extensions: VouchedExtensions::default() }
     }
 }
 
@@ -87,7 +91,8 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`adopt`](Self::adopt), but for the environment; also [`Error::Input`](crate::Error::Input) if the options have
-    /// [`BufferAccess::unchecked`], because the device is open already.
+    /// [`BufferAccess::unchecked`], because the device is open already, or vouch for extensions that the device was not created
+    /// with or whose features its driver lacks.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn adopt_with(
         adapter: &wgpu::Adapter,
@@ -95,10 +100,11 @@ impl Gpu {
         queue: wgpu::Queue,
         options: impl Into<AdoptOptions>,
     ) -> Result<Self> {
-        let AdoptOptions { options, polling } = options.into();
+        let AdoptOptions { options, polling, extensions } = options.into();
         BufferAccess::check_for_adopting(&options)?;
         adopt_check::check(adapter, &device, &queue)?;
-        let device = Device::of_application(adapter, device, queue, polling);
+        let extensions = extensions.check(OP, adapter, &device)?;
+        let device = Device::of_application(adapter, device, queue, polling, extensions);
         let (caps, verdicts) = device.tested(&options);
         device.assemble(caps, verdicts, None, options)
     }
@@ -126,10 +132,11 @@ impl Gpu {
         queue: wgpu::Queue,
         options: impl Into<AdoptOptions>,
     ) -> Result<Self> {
-        let AdoptOptions { options, polling } = options.into();
+        let AdoptOptions { options, polling, extensions } = options.into();
         BufferAccess::check_for_adopting(&options)?;
         adopt_check::check(adapter, &device, &queue)?;
-        let device = Device::of_application(adapter, device, queue, polling);
+        let extensions = extensions.check(OP, adapter, &device)?;
+        let device = Device::of_application(adapter, device, queue, polling, extensions);
         let (caps, verdicts) = device.tested_async(&options).await;
         device.assemble(caps, verdicts, None, options)
     }

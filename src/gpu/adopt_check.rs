@@ -7,7 +7,7 @@ use crate::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The call that errors name.
-const OP: &str = "Gpu::adopt";
+pub(super) const OP: &str = "Gpu::adopt";
 
 /// Checks that the device computes, with limits that every launch needs; that it was opened from this adapter, or from
 /// another handle of the same physical device; and that the queue is its own. In a browser, where errors come later, only the

@@ -122,6 +122,7 @@ mod uploads;
 mod verdicts;
 mod verify;
 mod view;
+mod vouched;
 mod vulkan;
 mod wait;
 #[cfg(not(target_arch = "wasm32"))]
@@ -131,8 +132,8 @@ mod work;
 mod write;
 
 pub use crate::caps::{
-    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, MatrixOrder,
-    RateSource, RobustBufferAccess, SubgroupSizes, Verdict,
+    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, FlexibleLimits, FlexibleRow,
+    Machine, MatrixExtensions, MatrixOrder, RateSource, RobustBufferAccess, SubgroupSizes, Verdict,
 };
 pub use adopt::{AdoptOptions, Polling};
 pub use buffer_access::BufferAccess;
@@ -147,6 +148,7 @@ pub use stats::Stats;
 pub use timing::{Clock, Timing};
 pub use tuned::{Tried, TriedVerdict, Tuned};
 pub use view::View;
+pub use vouched::VouchedExtensions;
 
 pub(crate) use cursor::{Claim, Cursor};
 pub(crate) use cursor_claim::Filling;

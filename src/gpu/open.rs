@@ -1,6 +1,6 @@
 //! Opens devices; also the code that opening and adopting share.
 
-use super::adapter::features_of;
+use super::adapter::{features_of, spirv_features};
 use super::adopt::Polling;
 use super::buffer_access::BufferAccess;
 use super::device_status::DeviceStatus;
@@ -25,9 +25,10 @@ use super::tuning_memory::TuningMemory;
 use super::untested::Untested;
 use super::uploads::Uploads;
 use super::verdicts::Verdicts;
+use super::vulkan::{self, MatrixFeatures};
 #[cfg(not(target_arch = "wasm32"))]
 use super::waiter::Waiter;
-use crate::caps::{Caps, DeviceType, RobustBufferAccess};
+use crate::caps::{Caps, DeviceType, MatrixExtensions, RobustBufferAccess};
 use crate::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -96,7 +97,8 @@ impl Gpu {
             | F::EXPERIMENTAL_COOPERATIVE_MATRIX
             | F::IMMEDIATES
             | F::TIMESTAMP_QUERY
-            | F::PIPELINE_CACHE;
+            | F::PIPELINE_CACHE
+            | spirv_features(adapter.get_info().backend);
         wgpu::DeviceDescriptor {
             label: Some("tilewise"),
             required_features: features_of(adapter) & useful,
@@ -149,6 +151,7 @@ pub(super) struct Device<'a> {
     share: u64,
     /// See [`Caps::not_enabled`].
     not_enabled: Vec<String>,
+    extensions: MatrixExtensions,
 }
 
 impl<'a> Device<'a> {
@@ -159,15 +162,17 @@ impl<'a> Device<'a> {
     ) -> Result<Self> {
         let desc = Gpu::device_descriptor(adapter);
         let timed = clock.start(DriverCall::Device);
-        let (device, queue) = if access == BufferAccess::default() {
-            adapter.request_device(&desc).await.map_err(Error::device)?
-        } else {
-            raw::open_unchecked(adapter, &desc)?
+        let (device, queue, extensions) = match open_in_vulkan(adapter, &desc, access)? {
+            Some(opened) => opened,
+            None => {
+                let (device, queue) = adapter.request_device(&desc).await.map_err(Error::device)?;
+                (device, queue, MatrixExtensions::default())
+            }
         };
         drop(timed);
         let (status, robust) = (reported(&device), access.on(adapter.get_info().backend));
         let (polling, not_enabled) = (Polling::Tilewise, Vec::new());
-        Ok(Self { adapter, device, queue, status, clock, robust, polling, share: 1, not_enabled })
+        Ok(Self { adapter, device, queue, status, clock, robust, polling, share: 1, not_enabled, extensions })
     }
 
     /// A device that wgpu has from an application's Vulkan device. Nobody but this crate has callbacks on it yet.
@@ -179,10 +184,11 @@ impl<'a> Device<'a> {
         polling: Polling,
         access: BufferAccess,
         not_enabled: Vec<String>,
+        extensions: MatrixExtensions,
     ) -> Self {
         let (status, robust) = (reported(&device), access.on(wgpu::Backend::Vulkan));
         let (clock, share) = (Arc::default(), ADOPTED_SHARE);
-        Self { adapter, device, queue, status, clock, robust, polling, share, not_enabled }
+        Self { adapter, device, queue, status, clock, robust, polling, share, not_enabled, extensions }
     }
 
     pub(super) fn of_application(
@@ -190,17 +196,18 @@ impl<'a> Device<'a> {
         device: wgpu::Device,
         queue: wgpu::Queue,
         polling: Polling,
+        extensions: MatrixExtensions,
     ) -> Self {
         let missing = Gpu::device_descriptor(adapter).required_features - device.features();
         let not_enabled = missing.iter_names().map(|(name, _)| name.to_owned()).collect();
         let (robust, share) = (RobustBufferAccess::Unknown, ADOPTED_SHARE);
         let (status, clock) = (Arc::default(), Arc::default());
-        Self { adapter, device, queue, status, clock, robust, polling, share, not_enabled }
+        Self { adapter, device, queue, status, clock, robust, polling, share, not_enabled, extensions }
     }
 
     /// The capabilities of the device. No row has a verdict.
     pub(super) fn caps(&self, options: &GpuOptions) -> Caps {
-        let (features, limits) = (self.device.features(), self.device.limits());
+        let (features, limits) = ((self.device.features(), self.extensions), self.device.limits());
         let caps = Caps::read(self.adapter, features, &limits, self.robust, &options.assume);
         let caps = match options.assume.device_type {
             Some(device_type) => caps.planned_for(device_type),
@@ -277,6 +284,34 @@ impl<'a> Device<'a> {
         };
         Ok(Gpu { inner: Arc::new(inner) })
     }
+}
+
+/// Opens a device as wgpu cannot: with extensions that it does not know, if the driver has any, or without checks of accesses to
+/// buffers. None if wgpu can open it.
+///
+/// # Errors
+/// As [`raw::open`], for a device without these extensions.
+fn open_in_vulkan(
+    adapter: &wgpu::Adapter,
+    desc: &wgpu::DeviceDescriptor<'_>,
+    access: BufferAccess,
+) -> Result<Option<(wgpu::Device, wgpu::Queue, MatrixExtensions)>> {
+    let features = vulkan::matrix_features(adapter, desc.required_features);
+    let extensions = features.extensions();
+    if !extensions.is_empty() {
+        match raw::open(adapter, desc, access, features) {
+            Ok((device, queue)) => return Ok(Some((device, queue, extensions))),
+            Err(error) => {
+                let name = adapter.get_info().name;
+                log::warn!("{name}: opened without {extensions}, which the driver lists: {error}");
+            }
+        }
+    }
+    if access == BufferAccess::default() {
+        return Ok(None);
+    }
+    let (device, queue) = raw::open(adapter, desc, access, MatrixFeatures::default())?;
+    Ok(Some((device, queue, MatrixExtensions::default())))
 }
 
 /// The status of a device, with callbacks of this crate that report to it.

@@ -7,6 +7,9 @@ pub(super) mod application;
 mod threads;
 
 use super::buffer_access::BufferAccess;
+use super::vouched::VouchedExtensions;
+use super::vulkan::MatrixFeatures;
+use crate::caps::MatrixExtensions;
 use crate::{Error, Result};
 
 impl BufferAccess {
@@ -41,28 +44,52 @@ impl BufferAccess {
     }
 }
 
-/// Opens a device as wgpu does, with the same extensions, features and queue, except that the driver does not check
-/// accesses to buffers. Only for a device that a caller of [`BufferAccess::unchecked`] asked for. `desc` is that of
+impl VouchedExtensions {
+    /// Extensions that an application has enabled on its own device, for
+    /// [`AdoptOptions::extensions`](crate::gpu::AdoptOptions::extensions).
+    ///
+    /// # Safety
+    /// The device was created with the extensions, and with all their features that its physical device reports; of
+    /// `VK_KHR_8bit_storage`, with `storageBuffer8BitAccess`. A kernel that uses a feature that is not enabled may do anything.
+    ///
+    /// ```no_run
+    /// use tilewise::gpu::{AdoptOptions, MatrixExtensions, VouchedExtensions};
+    ///
+    /// let enabled = MatrixExtensions { bfloat16: true, ..MatrixExtensions::default() };
+    /// // SAFETY: this program creates its device with all features of VK_KHR_shader_bfloat16.
+    /// let extensions = unsafe { VouchedExtensions::enabled(enabled) };
+    /// let options = AdoptOptions { extensions, ..AdoptOptions::default() };
+    /// ```
+    #[must_use]
+    pub const unsafe fn enabled(extensions: MatrixExtensions) -> Self {
+        Self { extensions }
+    }
+}
+
+/// Opens a device as wgpu does, with the same extensions, features and queue, and with these features besides, which the driver
+/// has. If a caller of [`BufferAccess::unchecked`] asked for it, the driver does not check accesses to buffers. `desc` is that of
 /// [`Gpu::device_descriptor`](crate::Gpu::device_descriptor) for this adapter.
 ///
 /// # Errors
 /// [`Error::Unsupported`] if the adapter's API is not Vulkan; [`Error::Device`] if the driver refuses.
-pub(super) fn open_unchecked(
+pub(super) fn open(
     adapter: &wgpu::Adapter,
     desc: &wgpu::DeviceDescriptor<'_>,
+    access: BufferAccess,
+    features: MatrixFeatures,
 ) -> Result<(wgpu::Device, wgpu::Queue)> {
     #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
     {
         // SAFETY: the handle is used to create a device, while the adapter is alive.
         let hal = unsafe { adapter.as_hal::<wgpu::hal::vulkan::Api>() };
         if let Some(hal) = hal.as_deref() {
-            let device = vulkan::open_unchecked(hal, desc)?;
+            let device = vulkan::open(hal, desc, access, features)?;
             // SAFETY: the device was created on this adapter, with the features and limits of `desc`.
             return unsafe { adapter.create_device_from_hal(device, desc) }.map_err(Error::device);
         }
     }
     let wgpu::AdapterInfo { name, backend, .. } = adapter.get_info();
-    let _ = desc;
+    let _ = (desc, access, features);
     Err(Error::Unsupported {
         op: "Gpu::open",
         needs: "Vulkan, for `BufferAccess::unchecked`".into(),
@@ -72,6 +99,8 @@ pub(super) fn open_unchecked(
 
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 mod vulkan {
+    use crate::gpu::buffer_access::BufferAccess;
+    use crate::gpu::vulkan::MatrixFeatures;
     use crate::{Error, Result};
     use ash::{ext, vk};
     use std::ffi::CStr;
@@ -87,9 +116,17 @@ mod vulkan {
         pub(super) features: PhysicalDeviceFeatures,
     }
 
-    /// What wgpu enables for `desc`, without `robustBufferAccess` and `robustBufferAccess2`.
-    pub(super) fn enabled(adapter: &Adapter, desc: &wgpu::DeviceDescriptor<'_>) -> Enabled {
+    /// What wgpu enables for `desc`; for unchecked access without `robustBufferAccess` and `robustBufferAccess2`.
+    pub(super) fn enabled(
+        adapter: &Adapter,
+        desc: &wgpu::DeviceDescriptor<'_>,
+        access: BufferAccess,
+    ) -> Enabled {
         let extensions = adapter.required_device_extensions(desc.required_features);
+        if !access.is_unchecked {
+            let features = adapter.physical_device_features(&extensions, desc.required_features);
+            return Enabled { extensions, core: features.get_core(), features };
+        }
         // NOTE: wgpu asks for the features of this extension if it is in the list. The extension itself stays enabled.
         // `robustImageAccess2` goes too; `robustImageAccess`, of another extension, stays.
         let listed: Vec<_> =
@@ -99,27 +136,33 @@ mod vulkan {
         Enabled { extensions, core, features }
     }
 
-    pub(super) fn open_unchecked(
+    pub(super) fn open(
         adapter: &Adapter,
         desc: &wgpu::DeviceDescriptor<'_>,
+        access: BufferAccess,
+        mut matrices: MatrixFeatures,
     ) -> Result<wgpu::hal::OpenDevice<Api>> {
-        let Enabled { extensions, core, mut features } = enabled(adapter, desc);
+        let Enabled { mut extensions, core, mut features } = enabled(adapter, desc, access);
+        extensions.extend(matrices.names());
         let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
         let queue = vk::DeviceQueueCreateInfo::default().queue_family_index(FAMILY).queue_priorities(&[1.0]);
         let queues = [queue];
         let info =
             vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
         let info = features.add_to_device_create(info).enabled_features(&core);
+        let info = matrices.push_to(info);
         let instance = adapter.shared_instance().raw_instance();
         // SAFETY: the physical device comes from that instance. All that `info` points to lives until the call returns.
         let device = unsafe { instance.create_device(adapter.raw_physical_device(), &info, None) };
         let device = device.map_err(|error| {
-            Error::device(format!("the driver does not open a device without robustBufferAccess: {error}"))
+            let without = if access.is_unchecked { " without robustBufferAccess" } else { "" };
+            Error::device(format!("the driver does not open a device{without}: {error}"))
         })?;
         // NOTE: without a callback, wgpu destroys the device, and then lets go of the instance. A callback would be called
         // after the instance is gone.
-        // SAFETY: the device was created on this adapter, with this family, these extensions and `physical_device_features`
-        // but for those that the caller of `BufferAccess::unchecked` has vouched for. wgpu owns it from here on.
+        // SAFETY: the device was created on this adapter, with this family, these extensions and at least
+        // `physical_device_features`, but for those that a caller of `BufferAccess::unchecked` has vouched for. wgpu owns it from
+        // here on.
         let opened = unsafe {
             adapter.device_from_raw(
                 device,
@@ -232,6 +275,7 @@ pub(super) fn trim_heap() {
 
 #[cfg(test)]
 mod tests {
+    use super::{BufferAccess, MatrixFeatures};
     use crate::{Error, Gpu};
 
     #[test]
@@ -245,15 +289,18 @@ mod tests {
             ..wgpu::InstanceDescriptor::new_without_display_handle()
         });
         let adapter = pollster::block_on(instance.request_adapter(&Default::default())).unwrap();
-        let error = super::open_unchecked(&adapter, &Gpu::device_descriptor(&adapter)).unwrap_err();
+        let (access, none) = (BufferAccess { is_unchecked: true }, MatrixFeatures::default());
+        let error = super::open(&adapter, &Gpu::device_descriptor(&adapter), access, none).unwrap_err();
         assert!(matches!(error, Error::Unsupported { op: "Gpu::open", .. }), "{error}");
         assert!(error.to_string().contains("it needs Vulkan, for `BufferAccess::unchecked`"), "{error}");
     }
 
     #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
     mod vulkan {
-        use super::super::{open_unchecked, vulkan};
+        use super::super::{BufferAccess, MatrixFeatures, open, vulkan};
         use crate::{Error, Gpu};
+
+        const UNCHECKED: BufferAccess = BufferAccess { is_unchecked: true };
 
         fn adapters() -> Vec<wgpu::Adapter> {
             let mut adapters = Gpu::adapters();
@@ -272,7 +319,8 @@ mod tests {
                 let hal = unsafe { adapter.as_hal::<wgpu::hal::vulkan::Api>() }.expect("it is Vulkan");
                 let extensions = hal.required_device_extensions(desc.required_features);
                 let usual = hal.physical_device_features(&extensions, desc.required_features);
-                let vulkan::Enabled { extensions: enabled, core, features } = vulkan::enabled(&hal, &desc);
+                let vulkan::Enabled { extensions: enabled, core, features } =
+                    vulkan::enabled(&hal, &desc, UNCHECKED);
                 assert_eq!(enabled, extensions);
                 let mut usual_core = usual.get_core();
                 assert_eq!([usual_core.robust_buffer_access, core.robust_buffer_access], [1, 0]);
@@ -298,7 +346,7 @@ mod tests {
                     continue;
                 };
                 desc.required_features |= missing;
-                let error = open_unchecked(&adapter, &desc).unwrap_err();
+                let error = open(&adapter, &desc, UNCHECKED, MatrixFeatures::default()).unwrap_err();
                 assert!(matches!(error, Error::Device(_)), "{error}");
                 assert!(error.to_string().contains("without robustBufferAccess"), "{error}");
             }

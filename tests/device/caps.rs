@@ -130,6 +130,8 @@ NVIDIA H200
   tensor cores     yes
   matrix rows      16x16x16 f16 x f16 -> f16 (subgroup), not tested
                    16x16x16 f16 x f16 -> f32 (subgroup), not tested
+  spirv            yes
+  extensions       none
   timestamps       yes
   pipeline cache   yes
   robust access    on

@@ -1,8 +1,11 @@
 //! Rows of cooperative matrices: which of them kernels may use, and what is read of a driver.
 
-use tilewise::Caps;
-use tilewise::gpu::{CoopRow, CoopScalar, CoopScope, SubgroupSizes, Verdict};
+use tilewise::gpu::{
+    AdoptOptions, CoopRow, CoopScalar, CoopScope, FlexibleLimits, FlexibleRow, MatrixExtensions,
+    SubgroupSizes, Verdict,
+};
 use tilewise::planning::fixtures;
+use tilewise::{Caps, Error, Gpu, GpuOptions};
 
 fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
     let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
@@ -161,7 +164,7 @@ fn a_fenced_off_row_is_no_tensor_core() {
 }
 
 /// Whether this device is Mesa's software driver, with matrices, which it has on CPUs with AVX2.
-fn is_lavapipe(gpu: &tilewise::Gpu) -> bool {
+fn is_lavapipe(gpu: &Gpu) -> bool {
     let is_it = gpu.caps().adapter.contains("llvmpipe") && !gpu.caps().rows.is_empty();
     if !is_it {
         println!("skipped: only the rows of Mesa's software driver are known by heart");
@@ -184,4 +187,100 @@ fn all_rows_of_the_driver_are_listed() {
         assert_eq!(gpu.caps().rows_of(ab, c).count(), 1, "{ab} to {c}");
     }
     assert_eq!(gpu.caps().rows_of(I8, F32).count(), 0);
+}
+
+#[test]
+fn matrices_of_flexible_size_are_listed_with_their_limits() {
+    use CoopScalar::{F16, F32, I8, I32, U8, U32};
+    let Some(gpu) = support::gpu().filter(|gpu| is_lavapipe(gpu)) else { return };
+    let row = |a, c| {
+        let (scope, invocations) = (CoopScope::Subgroup, 0);
+        FlexibleRow { m: 8, n: 8, k: 8, a, b: a, c, scope, invocations, saturating: false }
+    };
+    let mut listed = gpu.caps().flexible_rows.clone();
+    listed.sort_by_key(ToString::to_string);
+    let mut want = [row(F16, F16), row(F16, F32), row(U8, U32), row(I8, I32)];
+    want.sort_by_key(ToString::to_string);
+    assert_eq!(listed, want);
+    let limits = FlexibleLimits { dimension: 1024, workgroup_invocations: 0, reserved_bytes: 0 };
+    assert_eq!(gpu.caps().flexible_limits, Some(limits));
+    let printed = gpu.caps().to_string();
+    for part in
+        ["flexible rows    8x8x8 f16 x f16 -> f16 (subgroup)\n", "flexible limits  1024 along an axis"]
+    {
+        assert!(printed.contains(part), "{printed}");
+    }
+    let of_workgroup = FlexibleRow { m: 32, scope: CoopScope::Workgroup, invocations: 128, ..row(F16, F32) };
+    assert_eq!(of_workgroup.to_string(), "32x8x8 f16 x f16 -> f32 (workgroup of 128)");
+}
+
+/// Every opened device, of either kind of access to buffers, has what the driver reports.
+#[test]
+fn an_opened_device_has_the_extensions_of_its_driver() {
+    let Some(usual) = support::gpu() else { return };
+    let caps = usual.caps();
+    assert_eq!(caps.spirv, caps.backend == "vulkan", "{caps}");
+    let passes = usual.device().features().contains(tilewise::wgpu::Features::PASSTHROUGH_SHADERS);
+    assert_eq!(passes, caps.spirv);
+    let adapters = Gpu::adapters();
+    let adapter = adapters.iter().find(|adapter| adapter.get_info().name == caps.adapter).unwrap();
+    assert_eq!((Caps::of(adapter).spirv, Caps::of(adapter).extensions), (caps.spirv, caps.extensions));
+    if is_lavapipe(&usual) {
+        let want = MatrixExtensions { flexible: true, storage8: true, ..Default::default() };
+        assert_eq!(caps.extensions, want);
+        assert!(caps.to_string().contains("VK_NV_cooperative_matrix2, VK_KHR_8bit_storage\n"), "{caps}");
+    }
+    if caps.backend == "vulkan" {
+        let unchecked = support::own(support::unchecked).expect("there was one before");
+        assert_eq!((unchecked.caps().spirv, unchecked.caps().extensions), (caps.spirv, caps.extensions));
+        assert_eq!(unchecked.caps().flexible_rows, caps.flexible_rows);
+    }
+}
+
+#[test]
+fn an_adopted_device_has_the_extensions_that_its_owner_vouches_for() {
+    let Some(opened) = support::gpu().filter(|gpu| is_lavapipe(gpu)) else { return };
+    let adapters = Gpu::adapters();
+    let adapter = adapters.iter().find(|adapter| adapter.get_info().name == opened.caps().adapter).unwrap();
+    let adopt = |extensions| {
+        let (device, queue) = (opened.device().clone(), opened.queue().clone());
+        let options = AdoptOptions::from(GpuOptions::from_env().unwrap());
+        Gpu::adopt_with(
+            adapter,
+            device,
+            queue,
+            AdoptOptions { extensions: support::vouched(extensions), ..options },
+        )
+    };
+    let plain = adopt(MatrixExtensions::default()).unwrap();
+    assert_eq!(plain.caps().extensions, MatrixExtensions::default());
+    assert!(plain.caps().flexible_rows.is_empty() && plain.caps().spirv, "{}", plain.caps());
+    let flexible = MatrixExtensions { flexible: true, ..Default::default() };
+    let vouched = adopt(flexible).unwrap();
+    assert_eq!(vouched.caps().extensions, flexible);
+    assert_eq!(vouched.caps().flexible_rows, opened.caps().flexible_rows);
+    let refused = |result: tilewise::Result<Gpu>, why: &str| {
+        let error = result.err().expect("it was not created so");
+        assert!(matches!(error, Error::Input { .. }) && error.to_string().contains(why), "{error}");
+    };
+    // What this driver lacks, and what wgpu does not enable.
+    let bfloat16 = MatrixExtensions { bfloat16: true, flexible: true, ..Default::default() };
+    refused(adopt(bfloat16), "VK_KHR_shader_bfloat16 was not enabled when the device was created");
+    let (adapter, device, queue) = support::application(|_| ()).expect("there was one before");
+    let options = AdoptOptions { extensions: support::vouched(flexible), ..AdoptOptions::default() };
+    refused(Gpu::adopt_with(&adapter, device, queue, options), "VK_NV_cooperative_matrix2 was not enabled");
+}
+
+#[test]
+fn rows_of_small_floats_need_their_extension() {
+    use CoopScalar::{Bf16, E4m3, E5m2, F32};
+    let mut caps = fixtures::h200();
+    caps.rows = [Bf16, E4m3, E5m2].map(|ab| row(16, ab, F32)).to_vec();
+    let found = |caps: &Caps| [Bf16, E4m3, E5m2].map(|ab| caps.rows_of(ab, F32).count());
+    caps.extensions = MatrixExtensions::default();
+    assert_eq!(found(&caps), [0, 0, 0]);
+    caps.extensions.bfloat16 = true;
+    assert_eq!(found(&caps), [1, 0, 0]);
+    caps.extensions.float8 = true;
+    assert_eq!(found(&caps), [1, 1, 1]);
 }

@@ -17,6 +17,8 @@ const SHORT: &[(&str, &str)] = &[
     ("gpu/outcome.rs", "a type that recordings, staging slots and the count of uploads share"),
     ("gpu/prepared.rs", "a type that the plan cache and execution share"),
     ("gpu/untested.rs", "a type that the handle and the tests of rows share"),
+    ("gpu/vulkan/absent.rs", "the answers where there is no Vulkan"),
+    ("gpu/vulkan/matrices.rs", "a type that both kinds of answers share"),
     ("kernel/grid.rs", "the one function of grids"),
     ("layout/overflow.rs", "a type of its own"),
     ("tensor/parameters.rs", "the trait of all layers"),

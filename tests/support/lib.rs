@@ -26,6 +26,7 @@ pub mod strided;
 pub mod turn;
 pub mod unchecked;
 pub mod values;
+mod vouched;
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 pub mod vulkan;
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
@@ -45,6 +46,7 @@ use std::sync::{Mutex, Once, PoisonError};
 use tilewise::{Gpu, GpuOptions};
 pub use turn::turn;
 pub use unchecked::unchecked;
+pub use vouched::{vouched, without_extensions};
 
 /// A device that tests share: each thread has one, the same whenever it asks. If there is no adapter, prints so and returns None,
 /// or fails under `GPU_REQUIRED=1`.

@@ -1,11 +1,12 @@
 //! The extensions that wgpu's Vulkan backend and this crate know, and the versions of Vulkan that took them over.
 
 use super::adapter::VulkanAdapter;
+use crate::gpu::vulkan;
 use ash::{ext, khr, vk};
 use std::ffi::CStr;
 
 /// Device extensions and the version of Vulkan that has each without being asked.
-const KNOWN: [(&CStr, Option<u32>); 22] = [
+const KNOWN: [(&CStr, Option<u32>); 27] = [
     (khr::maintenance1::NAME, Some(vk::API_VERSION_1_1)),
     (khr::maintenance2::NAME, Some(vk::API_VERSION_1_1)),
     (khr::maintenance3::NAME, Some(vk::API_VERSION_1_1)),
@@ -28,6 +29,11 @@ const KNOWN: [(&CStr, Option<u32>); 22] = [
     (khr::swapchain::NAME, None),
     (khr::swapchain_mutable_format::NAME, None),
     (khr::draw_indirect_count::NAME, None),
+    (vulkan::STORAGE8, Some(vk::API_VERSION_1_2)),
+    (vulkan::MATRIX2, None),
+    (vulkan::MAINTENANCE1, None),
+    (vulkan::BFLOAT16, None),
+    (vulkan::FLOAT8, None),
 ];
 
 /// Extensions that only describe a physical device. Their structs may be read whether or not a device enables them.

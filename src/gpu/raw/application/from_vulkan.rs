@@ -67,17 +67,19 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`from_vulkan`](Self::from_vulkan); [`Error::Input`] if the options have
-    /// [`BufferAccess::unchecked`](crate::gpu::BufferAccess::unchecked), because the device is open already.
+    /// [`BufferAccess::unchecked`](crate::gpu::BufferAccess::unchecked), because the device is open already, or vouch for
+    /// extensions that the device was not created with or whose features its driver lacks.
     pub unsafe fn from_vulkan_with(
         vulkan: VulkanDevice<'_>,
         options: impl Into<AdoptOptions>,
     ) -> Result<Self> {
-        let AdoptOptions { mut options, polling } = options.into();
+        let AdoptOptions { mut options, polling, extensions } = options.into();
         BufferAccess::check_for_adopting(&options).named(OP)?;
         // SAFETY: the caller guarantees what the call needs.
         let Opened { adapter, device, queue, access, not_enabled } = unsafe { open(&vulkan)? };
         options.buffer_access = access;
-        let device = Device::of_vulkan(&adapter, device, queue, polling, access, not_enabled);
+        let extensions = extensions.check(OP, &adapter, &device)?;
+        let device = Device::of_vulkan(&adapter, device, queue, polling, access, not_enabled, extensions);
         let (caps, verdicts) = device.tested(&options);
         device.assemble(caps, verdicts, None, options)
     }

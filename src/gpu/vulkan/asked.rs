@@ -1,0 +1,54 @@
+//! What wgpu does not ask a Vulkan driver.
+
+use super::features::{MatrixFeatures, names};
+use super::matrices::Matrices;
+use super::{flexible, rows};
+use crate::caps::MatrixExtensions;
+use ash::vk;
+use wgpu::hal::vulkan::{Api, Device};
+
+/// What the adapter's driver lists of cooperative matrices, which it has; of those of flexible size if they are enabled. None if its
+/// API is not Vulkan.
+pub(in crate::gpu) fn matrices(adapter: &wgpu::Adapter, enabled: MatrixExtensions) -> Option<Matrices> {
+    // SAFETY: the handle is only read, while the adapter is alive.
+    let hal = unsafe { adapter.as_hal::<Api>() }?;
+    let flexible = enabled.flexible;
+    Some(Matrices {
+        rows: rows::rows(&hal),
+        flexible_rows: if flexible { flexible::flexible_rows(&hal) } else { Vec::new() },
+        flexible_limits: flexible.then(|| flexible::flexible_limits(&hal)),
+    })
+}
+
+/// The features that wgpu does not know, of a device that is opened from this adapter with these features of wgpu.
+pub(in crate::gpu) fn matrix_features(adapter: &wgpu::Adapter, features: wgpu::Features) -> MatrixFeatures {
+    // SAFETY: as above.
+    let hal = unsafe { adapter.as_hal::<Api>() };
+    let has_matrices = features.contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX);
+    hal.map_or_else(MatrixFeatures::default, |hal| MatrixFeatures::reported(&hal, has_matrices))
+}
+
+/// Which of these extensions an open device was not created with. `storageBuffer8BitAccess` needs none from Vulkan 1.2 on.
+pub(in crate::gpu) fn not_created_with(
+    device: &wgpu::Device,
+    extensions: MatrixExtensions,
+) -> Vec<&'static str> {
+    // SAFETY: the handle is only read, while the device is alive.
+    let hal = unsafe { device.as_hal::<Api>() };
+    let hal = hal.as_deref();
+    let enabled = hal.map_or(&[][..], Device::enabled_device_extensions);
+    let is_core = |name| {
+        name == ash::khr::_8bit_storage::NAME && hal.is_some_and(|hal| version(hal) >= vk::API_VERSION_1_2)
+    };
+    let missing = names(extensions).into_iter().filter(|name| !enabled.contains(name) && !is_core(*name));
+    missing.filter_map(|name| name.to_str().ok()).collect()
+}
+
+/// The newest version of Vulkan that a device can have.
+fn version(hal: &Device) -> u32 {
+    let instance = hal.shared_instance();
+    // SAFETY: the physical device comes from that instance.
+    let properties =
+        unsafe { instance.raw_instance().get_physical_device_properties(hal.raw_physical_device()) };
+    properties.api_version.min(instance.instance_api_version())
+}
