@@ -9,9 +9,10 @@
 
 use clap::Parser;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use support::{chosen_kernel, ended};
-use tilewise::gpu::{CoopRow, Machine, Verdict};
+use tilewise::gpu::{CoopRow, FlexibleRow, Machine, Verdict};
 use tilewise::ops::Overflow;
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes};
@@ -168,6 +169,16 @@ fn device_json(caps: &Caps, paths: &[Path]) -> Value {
         }),
         "tensor_cores": caps.has_tensor_cores(),
         "rows": caps.rows.iter().map(row_json).collect::<Vec<_>>(),
+        "flexible_rows": caps.flexible_rows.iter().map(flexible_row_json).collect::<Vec<_>>(),
+        "flexible_limits": caps.flexible_limits.map(|limits| {
+            json!({
+                "dimension": limits.dimension,
+                "workgroup_invocations": limits.workgroup_invocations,
+                "reserved_bytes": limits.reserved_bytes,
+            })
+        }),
+        "spirv": caps.spirv,
+        "extensions": caps.extensions.named().into_iter().collect::<BTreeMap<_, _>>(),
         "timestamps": caps.timestamps,
         "pipeline_cache": caps.pipeline_cache,
         "robust_buffer_access": caps.robust_buffer_access.to_string(),
@@ -218,6 +229,22 @@ fn machine_json(machine: &Machine) -> Value {
         "workgroup_registers": machine.workgroup_registers,
         "core_registers": machine.core_registers,
         "terms": machine.max_terms,
+    })
+}
+
+/// A row of flexible size: m, n and k are its granularity.
+fn flexible_row_json(row: &FlexibleRow) -> Value {
+    let FlexibleRow { m, n, k, a, b, c, scope, invocations, saturating } = row;
+    json!({
+        "m": m,
+        "n": n,
+        "k": k,
+        "a": a.to_string(),
+        "b": b.to_string(),
+        "c": c.to_string(),
+        "scope": scope.to_string(),
+        "invocations": invocations,
+        "saturating": saturating,
     })
 }
 
