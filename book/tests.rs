@@ -129,7 +129,7 @@ fn portability_row(caps: &Caps) -> String {
 /// What is known about a device's kernels beyond their plans. By hand: nothing here knows what was done elsewhere.
 fn seen(caps: &Caps) -> &'static str {
     match caps.adapter.as_str() {
-        name if name.contains("RTX 4090") => "compiled for Ampere by Mesa's NAK",
+        name if name.contains("RTX 4090") || name.contains("RTX 3090") => "compiled for Ampere by Mesa's NAK",
         name if name.contains("RADV") => "compiled by Mesa's ACO",
         name if name.contains("B580") => "compiled by Mesa's ANV, by hand",
         name if name.contains("H200") => "run and measured",

@@ -1,8 +1,8 @@
 //! [`Caps`] of real devices, written by hand, to plan for a GPU that is not present.
 //!
 //! The documentation of each says where its figures come from, and whether kernels were compiled for it or measured on
-//! it. Only the two software drivers have run any. Its rows of cooperative matrices are those that both
-//! wgpu's filter and the shading language accept: square, of size 8 or 16, of floats. Devices whose figures were not
+//! it. Only the two software drivers have run any. `caps/fixture_rows.rs` says where the rows of cooperative matrices come
+//! from. That drivers of GPUs have bytes in storage buffers is assumed; no other extension is on but those of the rows. Devices whose figures were not
 //! read from a driver share four assumptions: 65,535 workgroups per axis (the minimum of Vulkan and Metal, and what
 //! drivers report), 8 storage bindings (the minimum of WebGPU; most have thousands), 1,024 invocations, and on Vulkan
 //! 256 bytes of immediates (the minimum of Vulkan 1.4).
@@ -15,20 +15,26 @@
 //! println!("{caps}");
 //! ```
 
+use super::fixture_rows::{self, Nvidia, row};
 use super::{
-    Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, MatrixExtensions,
-    RobustBufferAccess, SubgroupSizes, Verdict,
+    Caps, CapsLimits, CoopRow, CoopScalar, DeviceType, FlexibleLimits, FlexibleRow, Machine,
+    MatrixExtensions, RobustBufferAccess, SubgroupSizes,
 };
 
 /// A fixture's name, and the function that returns its `Caps`.
 pub type Fixture = (&'static str, fn() -> Caps);
 
 /// Every fixture, from the most to the least capable.
-pub const ALL: [Fixture; 10] = [
+pub const ALL: [Fixture; 15] = [
     ("h200", h200),
+    ("h100", h100),
     ("rtx-4090", rtx_4090),
+    ("a100", a100),
+    ("rtx-3090", rtx_3090),
+    ("t4", t4),
     ("radv-rdna4", radv_rdna4),
     ("radv-rdna3", radv_rdna3),
+    ("v100", v100),
     ("intel-xe2", intel_xe2),
     ("apple-m2", apple_m2),
     ("lavapipe", lavapipe),
@@ -55,7 +61,62 @@ const LINUX_BUFFER: u64 = (1 << 31) - 1;
 /// Its kernels have been neither compiled for it nor measured on it.
 #[must_use]
 pub fn h200() -> Caps {
-    nvidia("NVIDIA H200", 141_000_000_000)
+    nvidia("NVIDIA H200", 141_000_000_000, Nvidia::Ada)
+}
+
+/// NVIDIA H100 (SXM) with NVIDIA's Vulkan driver.
+///
+/// Published: speed, 80 GB of memory, 132 multiprocessors (data sheet). Assumed: rows and limits are those of [`h200`].
+///
+/// Its kernels have been neither compiled for it nor measured on it.
+#[must_use]
+pub fn h100() -> Caps {
+    nvidia("NVIDIA H100 80GB HBM3", 80_000_000_000, Nvidia::Ada)
+}
+
+/// NVIDIA A100 (SXM, 80 GB) with NVIDIA's Vulkan driver.
+///
+/// Published: speed, memory, 108 multiprocessors (data sheet). Assumed: the rows are those of [`rtx_3090`], of the same generation, and
+/// the limits those of [`h200`].
+///
+/// Its kernels have been neither compiled for it nor measured on it.
+#[must_use]
+pub fn a100() -> Caps {
+    nvidia("NVIDIA A100-SXM4-80GB", 80_000_000_000, Nvidia::Ampere)
+}
+
+/// NVIDIA `GeForce` RTX 3090 with NVIDIA's Vulkan driver.
+///
+/// Published: speed, memory, multiprocessors (Ampere paper); the rows of f16, and that there are some of bf16. The driver's limits are
+/// those of [`h200`].
+///
+/// Its kernels are compiled for Ampere by Mesa's compiler, which is not NVIDIA's, in CI; not measured.
+#[must_use]
+pub fn rtx_3090() -> Caps {
+    nvidia("NVIDIA GeForce RTX 3090", 24 * GIB, Nvidia::Ampere)
+}
+
+/// NVIDIA T4 (Turing) with NVIDIA's Vulkan driver.
+///
+/// Published: speed, memory (data sheet), 40 multiprocessors (Turing paper); that cards of its generation have cooperative matrices of
+/// f16 and none of bf16. Assumed: limits are those of [`h200`].
+///
+/// Its kernels have been neither compiled for it nor measured on it.
+#[must_use]
+pub fn t4() -> Caps {
+    nvidia("Tesla T4", 16 * GIB, Nvidia::Turing)
+}
+
+/// NVIDIA V100 (SXM2, 16 GB, Volta) with NVIDIA's Vulkan driver.
+///
+/// Published: speed, memory (data sheet), 80 multiprocessors (Volta paper). Assumed: it has no cooperative matrices, because all cards
+/// that are known to list them are of Turing or later; limits are those of [`h200`].
+///
+/// Its kernels have been neither compiled for it nor measured on it.
+#[must_use]
+pub fn v100() -> Caps {
+    let v100 = nvidia("Tesla V100-SXM2-16GB", 16 * GIB, Nvidia::Turing);
+    add_machine(Caps { rows: Vec::new(), ..v100 })
 }
 
 /// NVIDIA `GeForce` RTX 4090 with NVIDIA's Vulkan driver.
@@ -66,7 +127,7 @@ pub fn h200() -> Caps {
 /// Its kernels are compiled for Ampere by Mesa's compiler, which is not NVIDIA's, in CI; not measured.
 #[must_use]
 pub fn rtx_4090() -> Caps {
-    nvidia("NVIDIA GeForce RTX 4090", 24 * GIB)
+    nvidia("NVIDIA GeForce RTX 4090", 24 * GIB, Nvidia::Ada)
 }
 
 /// AMD Radeon RX 7900 XTX (RDNA3) with Mesa's RADV.
@@ -78,24 +139,22 @@ pub fn rtx_4090() -> Caps {
 /// Its kernels are compiled for it by Mesa's compiler, which RADV uses, in CI; not measured.
 #[must_use]
 pub fn radv_rdna3() -> Caps {
-    radv("AMD Radeon RX 7900 XTX (RADV NAVI31)", 24 * GIB)
+    radv("AMD Radeon RX 7900 XTX (RADV NAVI31)", 24 * GIB, fixture_rows::radv_rdna3())
 }
 
 /// AMD Radeon RX 9070 XT (RDNA4) with Mesa's RADV.
 ///
-/// Published: speed and memory (product page), 20 rows, all 16x16x16. Assumed: its f16 rows and its limits are those of
-/// [`radv_rdna3`].
+/// Published: speed and memory (product page), 20 rows, all 16x16x16. Assumed: its limits are those of [`radv_rdna3`].
 ///
 /// Its kernels are compiled for it by Mesa's compiler, which RADV uses, in CI; not measured.
 #[must_use]
 pub fn radv_rdna4() -> Caps {
-    radv("AMD Radeon RX 9070 XT (RADV GFX1201)", 16 * GIB)
+    radv("AMD Radeon RX 9070 XT (RADV GFX1201)", 16 * GIB, fixture_rows::radv_rdna4())
 }
 
 /// Intel Arc B580 (Xe2) with Mesa's ANV.
 ///
-/// Published: speed and memory (product page), and that its only f16 row is 8x16x16. The shading language cannot
-/// express that row, so it has none here. Assumed: subgroups of 16 or 32 (as other Xe2 devices report), 64 KiB of
+/// Published: speed and memory (product page), and that its only f16 row is 8x16x16, which WGSL cannot express. Assumed: subgroups of 16 or 32 (as other Xe2 devices report), 64 KiB of
 /// shared memory.
 ///
 /// Its kernels have been compiled for it by Mesa's compiler, which ANV uses, by hand; not measured.
@@ -106,6 +165,7 @@ pub fn intel_xe2() -> Caps {
         vendor: 0x8086,
         memory: Some(12 * GIB),
         subgroups: Some(SubgroupSizes::on(16, 32, "")),
+        rows: fixture_rows::anv_xe2(),
         ..vulkan("Intel(R) Arc(tm) B580 Graphics (BMG G21)", DeviceType::Discrete)
     })
 }
@@ -125,7 +185,7 @@ pub fn apple_m2() -> Caps {
         spirv: false,
         robust_buffer_access: RobustBufferAccess::Unknown,
         not_enabled: Vec::new(),
-        rows: vec![row(8, F32, F32), row(8, F16, F16), row(8, F16, F32)],
+        rows: [(F32, F32), (F16, F16), (F16, F32)].map(|(ab, c)| row([8; 3], ab, c)).to_vec(),
         pipeline_cache: false,
         limits: CapsLimits {
             buffer_bytes: 8 * GIB,
@@ -144,12 +204,30 @@ pub fn apple_m2() -> Caps {
 /// because it is the host's.
 #[must_use]
 pub fn lavapipe() -> Caps {
-    use CoopScalar::{F16, F32};
+    let rows = fixture_rows::lavapipe();
+    let flexible = |row: &CoopRow| FlexibleRow {
+        m: row.m,
+        n: row.n,
+        k: row.k,
+        a: row.a,
+        b: row.b,
+        c: row.c,
+        scope: row.scope,
+        invocations: 0,
+        saturating: false,
+    };
     add_machine(Caps {
         driver: "llvmpipe Mesa 26.1.6 (LLVM 19.1.7)".into(),
         vendor: 0x1_0005, // Mesa's number with Khronos: there is no card
         subgroups: Some(SubgroupSizes::on(8, 8, "")),
-        rows: vec![row(8, F16, F16), row(8, F16, F32)],
+        flexible_rows: rows.iter().map(flexible).collect(),
+        flexible_limits: Some(FlexibleLimits {
+            dimension: 1024,
+            workgroup_invocations: 0,
+            reserved_bytes: 0,
+        }),
+        extensions: MatrixExtensions { flexible: true, storage8: true, ..MatrixExtensions::default() },
+        rows,
         limits: CapsLimits {
             binding_bytes: 128 * MIB,
             storage_bindings: 48,
@@ -236,26 +314,24 @@ pub fn bare_vulkan() -> Caps {
     })
 }
 
-fn nvidia(adapter: &str, memory: u64) -> Caps {
-    use CoopScalar::{F16, F32};
+fn nvidia(adapter: &str, memory: u64, generation: Nvidia) -> Caps {
     add_machine(Caps {
         driver: "NVIDIA".into(),
         vendor: 0x10de,
         memory: Some(memory),
-        rows: vec![row(16, F16, F16), row(16, F16, F32)],
+        rows: fixture_rows::nvidia(generation),
         limits: CapsLimits { buffer_bytes: 4 * GIB - 2 * MIB, workgroup_bytes: 48 * KIB, ..vulkan_limits() },
         ..vulkan(adapter, DeviceType::Discrete)
     })
 }
 
-fn radv(adapter: &str, memory: u64) -> Caps {
-    use CoopScalar::{F16, F32};
+fn radv(adapter: &str, memory: u64, rows: Vec<CoopRow>) -> Caps {
     add_machine(Caps {
         driver: "radv".into(),
         vendor: 0x1002,
         memory: Some(memory),
         subgroups: Some(SubgroupSizes::on(32, 64, "radv")),
-        rows: vec![row(16, F16, F16), row(16, F16, F32)],
+        rows,
         ..vulkan(adapter, DeviceType::Discrete)
     })
 }
@@ -298,23 +374,16 @@ fn vulkan_limits() -> CapsLimits {
     }
 }
 
-/// The same device with the machine that [`Caps::of`] gives it.
+/// The same device with the machine that [`Caps::of`] gives it. A GPU with rows of small floats has their extensions.
 fn add_machine(caps: Caps) -> Caps {
     let has_rows = Caps::has_planned_rows(&caps.rows);
     let machine = Machine::of(&caps.adapter, &caps.backend, caps.vendor, caps.device_type, has_rows);
-    Caps { machine, ..caps }
-}
-
-fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
-    CoopRow {
-        m: size,
-        n: size,
-        k: size,
-        a: ab,
-        b: ab,
-        c,
-        scope: CoopScope::Subgroup,
-        saturating: false,
-        verdict: Verdict::Untested,
-    }
+    let lists = |scalar| caps.rows.iter().any(|row| row.a == scalar);
+    let extensions = MatrixExtensions {
+        bfloat16: lists(CoopScalar::Bf16),
+        float8: lists(CoopScalar::E4m3),
+        storage8: caps.extensions.storage8 || caps.spirv && caps.device_type == DeviceType::Discrete,
+        ..caps.extensions
+    };
+    Caps { machine, extensions, ..caps }
 }

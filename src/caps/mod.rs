@@ -5,6 +5,7 @@ mod coop;
 mod device;
 mod device_type;
 mod extensions;
+mod fixture_rows;
 pub mod fixtures;
 mod flexible;
 mod machine;

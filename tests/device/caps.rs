@@ -25,7 +25,7 @@ fn names_are_unique() {
     let names: HashSet<_> = fixtures::ALL.iter().map(|(name, _)| *name).collect();
     let mut adapters = HashSet::new();
     each(|_, caps| assert!(adapters.insert(caps.adapter.clone()), "{} twice", caps.adapter));
-    assert_eq!((names.len(), adapters.len()), (10, 10));
+    assert_eq!((names.len(), adapters.len()), (15, 15));
 }
 
 #[test]
@@ -130,8 +130,19 @@ NVIDIA H200
   tensor cores     yes
   matrix rows      16x16x16 f16 x f16 -> f16 (subgroup), not tested
                    16x16x16 f16 x f16 -> f32 (subgroup), not tested
+                   16x8x16 f16 x f16 -> f16 (subgroup), not tested
+                   16x8x16 f16 x f16 -> f32 (subgroup), not tested
+                   16x8x8 f16 x f16 -> f16 (subgroup), not tested
+                   16x8x8 f16 x f16 -> f32 (subgroup), not tested
+                   16x16x32 u8 x u8 -> u32 (subgroup), not tested
+                   16x16x32 i8 x i8 -> i32 (subgroup), not tested
+                   16x8x32 u8 x u8 -> u32 (subgroup), not tested
+                   16x8x32 i8 x i8 -> i32 (subgroup), not tested
+                   16x16x16 bf16 x bf16 -> f32 (subgroup), not tested
+                   16x16x32 e4m3 x e4m3 -> f32 (subgroup), not tested
+                   16x16x32 e5m2 x e5m2 -> f32 (subgroup), not tested
   spirv            yes
-  extensions       none
+  extensions       VK_KHR_shader_bfloat16, VK_EXT_shader_float8, VK_KHR_8bit_storage
   timestamps       yes
   pipeline cache   yes
   robust access    on
@@ -194,7 +205,8 @@ fn display_tells_devices_apart() {
             &[
                 "B580",
                 "subgroups        16 to 32",
-                "matrix rows      none",
+                "matrix rows      8x16x16 f16 x f16 -> f32 (subgroup)",
+                "tensor cores     no",
                 "matrix peak      0 FLOP/s",
                 "registers        96 per invocation",
                 "accumulators     32 at most",

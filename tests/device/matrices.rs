@@ -14,30 +14,57 @@ fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
 
 #[test]
 fn rows_are_those_of_each_vendor() {
-    use CoopScalar::{F16, F32};
-    let sixteen = vec![row(16, F16, F16), row(16, F16, F32)];
-    let eight = vec![row(8, F16, F16), row(8, F16, F32)];
-    for (caps, rows) in [
-        (fixtures::h200(), sixteen.clone()),
-        (fixtures::rtx_4090(), sixteen.clone()),
-        (fixtures::radv_rdna3(), sixteen.clone()),
-        (fixtures::radv_rdna4(), sixteen),
-        (fixtures::intel_xe2(), vec![]),
-        (fixtures::apple_m2(), [vec![row(8, F32, F32)], eight.clone()].concat()),
-        (fixtures::lavapipe(), eight),
-        (fixtures::swiftshader(), vec![]),
-        (fixtures::bare_webgpu(), vec![]),
-        (fixtures::bare_vulkan(), vec![]),
+    use CoopScalar::{Bf16, E4m3, F16, F32, I8, I32};
+    let sixteen = [row(16, F16, F16), row(16, F16, F32)];
+    let eight = [row(8, F16, F16), row(8, F16, F32)];
+    // Those of WGSL; then how many, and how many a kernel may choose from: of f16, bf16 and e4m3 to f32, of i8.
+    for (caps, spelled, counts) in [
+        (fixtures::h200(), sixteen.to_vec(), [13, 3, 1, 1, 2]),
+        (fixtures::h100(), sixteen.to_vec(), [13, 3, 1, 1, 2]),
+        (fixtures::rtx_4090(), sixteen.to_vec(), [13, 3, 1, 1, 2]),
+        (fixtures::a100(), sixteen.to_vec(), [11, 3, 1, 0, 2]),
+        (fixtures::rtx_3090(), sixteen.to_vec(), [11, 3, 1, 0, 2]),
+        (fixtures::t4(), sixteen.to_vec(), [10, 3, 0, 0, 2]),
+        (fixtures::v100(), vec![], [0; 5]),
+        // As Mesa's driver lists them: 14 and 20, of which 12 of bytes and 4 of those saturating.
+        (fixtures::radv_rdna3(), sixteen.to_vec(), [14, 1, 0, 0, 1]),
+        (fixtures::radv_rdna4(), sixteen.to_vec(), [20, 1, 1, 1, 1]),
+        // Subgroups of 16 to 32: the size of its kernels is not known.
+        (fixtures::intel_xe2(), vec![], [4, 0, 0, 0, 0]),
+        (fixtures::apple_m2(), [&[row(8, F32, F32)], &eight[..]].concat(), [3, 1, 0, 0, 0]),
+        (fixtures::lavapipe(), eight.to_vec(), [4, 1, 0, 0, 1]),
+        (fixtures::swiftshader(), vec![], [0; 5]),
+        (fixtures::bare_webgpu(), vec![], [0; 5]),
+        (fixtures::bare_vulkan(), vec![], [0; 5]),
     ] {
-        assert_eq!(caps.rows, rows, "{}", caps.adapter);
+        let found: Vec<_> = caps.rows.iter().filter(|row| row.is_spelled_in_wgsl()).copied().collect();
+        assert_eq!(found, spelled, "{}", caps.adapter);
+        assert_eq!(caps.rows[..found.len()], found, "{}: they come first", caps.adapter);
+        let of = |ab, c| caps.rows_of(ab, c).count();
+        let usable = [caps.rows.len(), of(F16, F32), of(Bf16, F32), of(E4m3, F32), of(I8, I32)];
+        assert_eq!(usable, counts, "{}", caps.adapter);
     }
+    let saturating = |caps: Caps| caps.rows.iter().filter(|row| row.saturating).count();
+    assert_eq!([saturating(fixtures::radv_rdna3()), saturating(fixtures::radv_rdna4())], [4, 4]);
 }
 
 #[test]
 fn tensor_cores_need_rows_f16_and_a_known_subgroup_size() {
     let have: Vec<_> =
         fixtures::ALL.iter().filter(|(_, caps)| caps().has_tensor_cores()).map(|f| f.0).collect();
-    assert_eq!(have, ["h200", "rtx-4090", "radv-rdna4", "radv-rdna3", "apple-m2", "lavapipe"]);
+    let want = [
+        "h200",
+        "h100",
+        "rtx-4090",
+        "a100",
+        "rtx-3090",
+        "t4",
+        "radv-rdna4",
+        "radv-rdna3",
+        "apple-m2",
+        "lavapipe",
+    ];
+    assert_eq!(have, want);
 
     let mut caps = fixtures::radv_rdna3();
     assert_eq!(caps.subgroups, Some(SubgroupSizes { min: 32, max: 64, matrices: Some(64) }));

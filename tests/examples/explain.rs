@@ -91,7 +91,7 @@ fn explain_takes_types_layouts_and_precisions() {
         (&["--layout", "tt"], ["f32", "f32"], "tiled"),
         (&["--precision", "fast"], ["f32", "f32"], "coop"),
     ] {
-        let report = run("explain", &[&["--device", "rtx", "--json"], options].concat(), &NO_DRIVER).json();
+        let report = run("explain", &[&["--device", "rtx-4", "--json"], options].concat(), &NO_DRIVER).json();
         assert_eq!([&report["dtype"], &report["out_dtype"]], dtypes, "{options:?}: {report}");
         assert_eq!((report["fixture"].as_str(), report["kernel"].as_str()), (Some("rtx-4090"), Some(kernel)));
         let inner = &candidates(&report)[0]["inner_loop"];

@@ -31,7 +31,8 @@ fn is_on_matrices(problem: &AttentionProblem, caps: &Caps) -> bool {
 fn many_queries_of_f16_are_on_tensor_cores_where_these_are_faster() {
     for (name, caps) in fixtures::ALL {
         let caps = caps();
-        let has = ["h200", "rtx-4090", "radv-rdna4", "radv-rdna3"].contains(&name);
+        let has = ["h200", "h100", "rtx-4090", "a100", "rtx-3090", "t4", "radv-rdna4", "radv-rdna3"]
+            .contains(&name);
         for dim in [64, 128] {
             let many = problem([32, 8], [4096, 4096], dim, DType::F16);
             assert_eq!(is_on_matrices(&many, &caps), has, "{name}, dim {dim}: {}", many.plan(&caps).unwrap());

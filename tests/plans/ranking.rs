@@ -31,10 +31,16 @@ const LAUNCH: &str =
 
 const KNOWN: &[Disagreement] = &[
     ("h200", [256; 3], DType::F16, LAUNCH),
+    ("h100", [256; 3], DType::F16, LAUNCH),
     ("rtx-4090", [256; 3], DType::F16, LAUNCH),
     ("rtx-4090", [512; 3], DType::F32, CHAIN),
     ("rtx-4090", [512; 3], DType::F16, LAUNCH),
     ("rtx-4090", [64, 4096, 1024], DType::F32, CHAIN),
+    ("a100", [256; 3], DType::F16, LAUNCH),
+    ("rtx-3090", [256; 3], DType::F32, CHAIN),
+    ("rtx-3090", [256; 3], DType::F16, LAUNCH),
+    ("rtx-3090", [512; 3], DType::F32, CHAIN),
+    ("t4", [256; 3], DType::F32, CHAIN),
     ("radv-rdna4", [512; 3], DType::F32, CHAIN),
     ("radv-rdna4", [64, 4096, 1024], DType::F32, CHAIN),
     ("radv-rdna3", [256; 3], DType::F32, CHAIN),

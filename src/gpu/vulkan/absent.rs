@@ -5,7 +5,7 @@ use crate::caps::MatrixExtensions;
 
 /// No features.
 #[derive(Default)]
-pub(in crate::gpu) struct MatrixFeatures;
+pub(in crate::gpu) struct MatrixFeatures {}
 
 impl MatrixFeatures {
     pub(in crate::gpu) fn extensions(&self) -> MatrixExtensions {
@@ -18,7 +18,7 @@ pub(in crate::gpu) fn matrices(_: &wgpu::Adapter, _: MatrixExtensions) -> Option
 }
 
 pub(in crate::gpu) fn matrix_features(_: &wgpu::Adapter, _: wgpu::Features) -> MatrixFeatures {
-    MatrixFeatures
+    MatrixFeatures::default()
 }
 
 pub(in crate::gpu) fn not_created_with(_: &wgpu::Device, extensions: MatrixExtensions) -> Vec<&'static str> {

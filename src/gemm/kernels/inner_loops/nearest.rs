@@ -59,9 +59,14 @@ mod tests {
             fixtures::ALL.map(|(name, caps)| (name, nearest(&caps()).map(|compiled| compiled.target)));
         let want = [
             ("h200", Some("nv176")),
+            ("h100", Some("nv176")),
             ("rtx-4090", Some("nv176")),
+            ("a100", Some("nv176")),
+            ("rtx-3090", Some("nv176")),
+            ("t4", Some("nv176")),
             ("radv-rdna4", Some("gfx1201")),
             ("radv-rdna3", Some("navi31")),
+            ("v100", Some("nv176")),
             ("intel-xe2", Some("bmg")),
             ("apple-m2", None),
             ("lavapipe", None),
