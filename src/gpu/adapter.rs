@@ -31,8 +31,11 @@ impl Caps {
         use wgpu::Features as F;
         let info = adapter.get_info();
         let device_type = DeviceType::of(info.device_type);
-        let listed = features.contains(F::EXPERIMENTAL_COOPERATIVE_MATRIX);
-        let listed = listed.then(|| matrices_of(adapter, extensions)).unwrap_or_default();
+        let listed = if features.contains(F::EXPERIMENTAL_COOPERATIVE_MATRIX) {
+            matrices_of(adapter, extensions)
+        } else {
+            Matrices::default()
+        };
         let claimed = assume.rows.iter().map(|row| CoopRow { verdict: Verdict::Untested, ..*row });
         let mut rows = Vec::new();
         for row in listed.rows.into_iter().chain(claimed) {

@@ -287,7 +287,7 @@ fn an_adopted_device_has_the_extensions_that_its_owner_vouches_for() {
     assert_eq!(vouched.caps().extensions, flexible);
     assert_eq!(vouched.caps().flexible_rows, opened.caps().flexible_rows);
     let refused = |result: tilewise::Result<Gpu>, why: &str| {
-        let error = result.err().expect("it was not created so");
+        let error = result.expect_err("it was not created so");
         assert!(matches!(error, Error::Input { .. }) && error.to_string().contains(why), "{error}");
     };
     // What this driver lacks, and what wgpu does not enable.
