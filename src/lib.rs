@@ -29,6 +29,7 @@
 //! | move data to the device and back | [`Gpu::tensor`], [`Tensor::to_vec`], [`Tensor::read`], [`Tensor::write`] |
 //! | take views without copies | [`Tensor::t`], [`Tensor::slice`], [`Tensor::reshape`], [`Tensor::permute`], [`Tensor::broadcast_to`] |
 //! | multiply matrices of f32, f16, bf16 or i8 | [`matmul`], [`matmul_into`]; with options [`Gemm`] |
+//! | apply a linear layer of quantised weights | [`linear_i8`]; with options [`Gemm::row_scale`], [`Gemm::out_scale`] |
 //! | apply a linear layer, and train it | [`linear`], [`linear_backward`], [`Linear`] |
 //! | trade precision for tensor cores | [`Precision`], per call or in [`GpuOptions`] |
 //! | add, multiply, activate, sum, softmax, convert | [`ops`], [`Tensor::cast`] |
@@ -112,8 +113,8 @@ pub use attention::{
 };
 pub use error::{Error, Result};
 pub use gemm::{
-    Accumulator, Gemm, GemmKernel, Linear, LinearGradients, SplitK, linear, linear_backward, matmul,
-    matmul_into,
+    Accumulator, Gemm, GemmKernel, Linear, LinearGradients, LinearScales, SplitK, linear, linear_backward,
+    linear_i8, matmul, matmul_into,
 };
 pub use gpu::{Caps, Gpu, GpuOptions, Replay, View};
 pub use half::{bf16, f16};

@@ -54,8 +54,8 @@ pub mod gemm {
     pub use crate::gemm::kernels::InnerLoop;
     pub use crate::gemm::problem::{
         BiasAxis, Distribution, Epilogue, GemmDims, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis,
-        HalfPosition, MAX_I8_K, OuterAxis, Pin, Previous, Scale, SeedSource, SeededADims, SeededBDims,
-        SegmentDims, Side, SignHalf, product_shape,
+        HalfPosition, LineScale, MAX_I8_K, OuterAxis, Pin, Previous, QuantisedDims, Scale, SeedSource,
+        SeededADims, SeededBDims, SegmentDims, Side, SignHalf, product_shape,
     };
     pub use crate::gemm::segments::SegmentedProblem;
 }

@@ -1,6 +1,6 @@
-//! C = A B of i8, exact: a BM x BN block of C per workgroup, its operands staged in shared memory as words for dot4I8Packed.
+//! C = epilogue(A B) of i8, with exact sums: a BM x BN block of C per workgroup, its operands staged in shared memory as words for dot4I8Packed.
 //!
-//! shapes    A (m, k)  B (k, n)  C (m, n), batches of them; i8, any strides of A and B, C row-major i32; sums in i32
+//! shapes    A (m, k)  B (k, n)  C (m, n), batches of them; i8, any strides of A and B, C row-major; sums in i32, epilogue in f32
 //! grid      ceil(m / BM) * ceil(n / BN) blocks per matrix, GROUP rows of blocks at a time, to share the cache
 //! subgroup  not used; an invocation holds TM x TN of C, in pieces of 4 x 4 that are LANES_M, LANES_N pieces apart
 //! requires  LANES invocations and STAGES of both blocks in shared memory; naga emulates dot4I8Packed where it is missing
@@ -9,9 +9,11 @@
 //#slot gemm_dims default product
 //#slot dims default immediate
 //#import block
+//#slot pack_pair default f16
 
 //#param  set by Dot::build; these defaults are a legal tile
 alias c_unit = i32;
+alias sum = i32;
 const BM: u32 = 64u;
 const BN: u32 = 64u;
 const BK: u32 = 32u;
@@ -31,7 +33,6 @@ const STAGE_ELEMENTS_OUTER: u32 = 1u;
 const STAGE_WORDS_K: u32 = 2u;
 const STAGE_WORDS_OUTER: u32 = 3u;
 
-alias sum = i32;
 const WORDS: u32 = BK / 4u; // along k, of a block
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
@@ -147,7 +148,8 @@ fn main(
             let col = col0 + (j * LANES_N + lane_n) * 4u;
             //#unroll
             for (var r = 0u; r < 4u; r++) {
-                store_c(row + r, col, acc[i * 4u + r][j]);
+                // With an epilogue, `sum` is f32, and this rounds.
+                store_c(row + r, col, vec4<sum>(acc[i * 4u + r][j]));
             }
         }
     }

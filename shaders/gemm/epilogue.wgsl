@@ -7,13 +7,14 @@ fn epilogue(row: u32, col: u32, sums: vec4<sum>) -> vec4<sum> {
 }
 
 //#variant forms
-// activation(alpha sums + beta C + bias) + residual, for four consecutive elements of a row. The first is within C; past the
+// activation(alpha sums + beta C + bias) + residual, requantised if C is i8, for four consecutive elements of a row. The first is within C; past the
 // end of the row, the operands of the last column are read again.
 //#slot scaled default alpha
 //#slot addend x=c default none
 //#slot addend x=bias_vector default none
 //#slot addend x=residual_matrix default none
 //#slot activation default none
+//#slot requantised default none
 
 // The previous contents of C, times beta; zeros if they are not added, and then they are not read.
 fn previous(row: u32, cols: vec4<u32>) -> vec4<f32> {
@@ -34,5 +35,5 @@ fn residual(row: u32, cols: vec4<u32>) -> vec4<f32> {
 fn epilogue(row: u32, col: u32, sums: vec4<sum>) -> vec4<sum> {
     let cols = min(vec4<u32>(col) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(dims.n - 1u));
     let z = scaled(row, cols, sums) + previous(row, cols) + bias(row, cols);
-    return activate(z) + residual(row, cols);
+    return requantised(activate(z) + residual(row, cols));
 }

@@ -65,6 +65,61 @@ fn enter(pair: u32) {
     matrices.k_end = min(dims.k, (split + 1u) * dims.k_per_split);
 }
 
+//#variant quantised
+// Both operands are stored, rows and columns of sums have scales, and C may be i8.
+struct Dims {
+    m: u32,
+    n: u32,
+    k: u32,
+    k_per_split: u32, // length of a split of k: k, or a multiple of 32
+    batches: u32,  // matrices of the batch
+    batch1: u32,   // extent of its axis 1
+    splits: u32,   // splits of k, each summed into a matrix of its own
+    a_outer: u32,  // stride of A along m
+    a_k: u32,      // stride of A along k
+    a_offset: u32, // first element of A in its binding
+    a_batch0: u32,
+    a_batch1: u32,
+    b_outer: u32,  // stride of B along n
+    b_k: u32,      // stride of B along k
+    b_offset: u32,
+    b_batch0: u32,
+    b_batch1: u32,
+    ldc: u32,      // stride of C along m; along n it is 1
+    c_offset: u32,
+    c_batch0: u32,
+    c_batch1: u32,
+    alpha: f32,
+    beta: f32,
+    bias_row: u32, // strides of the bias along m and n
+    bias_col: u32,
+    bias_offset: u32,
+    residual_row: u32,
+    residual_col: u32,
+    residual_offset: u32,
+    residual_batch0: u32,
+    residual_batch1: u32,
+    out_scale: u32, // the bits of an f32: what results of i8 are divided by
+    row_scale_step: u32, // strides of the scales of rows and columns
+    row_scale_offset: u32,
+    column_scale_step: u32,
+    column_scale_offset: u32,
+}
+
+// Selects a pair. Every split of a matrix has a matrix of sums of its own, after those of the previous splits.
+fn enter(pair: u32) {
+    let index = pair % dims.batches;
+    let split = pair / dims.batches;
+    matrices.index = index;
+    let i = index / dims.batch1;
+    let j = index % dims.batch1;
+    matrices.a_offset = dims.a_offset + i * dims.a_batch0 + j * dims.a_batch1;
+    matrices.b_offset = dims.b_offset + i * dims.b_batch0 + j * dims.b_batch1;
+    matrices.c_offset = dims.c_offset + i * dims.c_batch0 + j * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
+    matrices.residual_offset = dims.residual_offset + i * dims.residual_batch0 + j * dims.residual_batch1;
+    matrices.k_end = min(dims.k, (split + 1u) * dims.k_per_split);
+}
+
 //#variant seeded_a
 // A is generated from a seed, and has no batch.
 struct Dims {

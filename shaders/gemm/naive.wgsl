@@ -1,6 +1,6 @@
 //! C = epilogue(A B), one invocation per element: the definition, on every device.
 //!
-//! shapes    A (m, k)  B (k, n)  C (m, n), batches of them; any strides of A and B, C row-major; f32 sums, i8 in i32
+//! shapes    A (m, k)  B (k, n)  C (m, n), batches of them; any strides of A and B, C row-major; f32 sums, i8 in i32 and its epilogue in f32
 //! grid      one invocation per element of C, LANES per workgroup
 //! subgroup  not used; consecutive invocations read consecutive columns of B
 //! requires  nothing
@@ -15,6 +15,7 @@
 alias a_unit = f32;
 alias b_unit = f32;
 alias c_unit = f32;
+alias accumulator = f32;
 alias sum = f32;
 const LANES: u32 = 64u;
 //#end
@@ -32,13 +33,13 @@ const LANES: u32 = 64u;
 fn element(row: u32, col: u32) -> sum {
     var at_a = matrices.a_offset + row * dims.a_outer;
     var at_b = matrices.b_offset + col * dims.b_outer;
-    var total = sum();
+    var total = accumulator();
     for (var p = 0u; p < dims.k; p++) {
         total = multiply_add(load_a(at_a), load_b(at_b), total);
         at_a += dims.a_k;
         at_b += dims.b_k;
     }
-    return total;
+    return sum(total); // rounds exact sums of i8 if there is an epilogue
 }
 
 @compute @workgroup_size(LANES)

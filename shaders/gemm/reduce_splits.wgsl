@@ -13,11 +13,12 @@
 
 //#param  set by reduce::step
 alias c_unit = f32;
+alias accumulator = f32;
 alias sum = f32;
 const LANES: u32 = 64u;
 //#end
 
-@group(0) @binding(0) var<storage, read> sums: array<sum>;
+@group(0) @binding(0) var<storage, read> sums: array<accumulator>;
 @group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
 
 //#slot epilogue default none
@@ -39,11 +40,11 @@ fn main(
     let col = quad % quads * 4u;
     let elements = dims.batches * dims.m * dims.n;
     let last = elements * dims.splits - 1u;
-    var total = vec4<sum>();
+    var total = vec4<accumulator>();
     for (var at = row * dims.n + col; at <= last; at += elements) {
         // NOTE: elements past the end of a row belong to the next row. They are read but not stored.
-        total += vec4<sum>(sums[at], sums[min(at + 1u, last)], sums[min(at + 2u, last)], sums[min(at + 3u, last)]);
+        total += vec4<accumulator>(sums[at], sums[min(at + 1u, last)], sums[min(at + 2u, last)], sums[min(at + 3u, last)]);
     }
     enter(row / dims.m);
-    store_c(row % dims.m, col, total);
+    store_c(row % dims.m, col, vec4<sum>(total));
 }

@@ -6,6 +6,45 @@ fn scaled(row: u32, cols: vec4<u32>, sums: vec4<f32>) -> vec4<f32> {
     return dims.alpha * sums;
 }
 
+//#variant rows
+// Sums times the scale of their row, then times alpha.
+//#param  set by GemmProblem::bind_epilogue
+const ROW_SCALES_BINDING: u32 = 3u;
+//#end
+@group(0) @binding(ROW_SCALES_BINDING) var<storage, read> row_scales: array<f32>;
+
+fn scaled(row: u32, cols: vec4<u32>, sums: vec4<f32>) -> vec4<f32> {
+    return dims.alpha * (row_scales[dims.row_scale_offset + row * dims.row_scale_step] * sums);
+}
+
+//#variant columns
+// Sums times the scales of their columns, then times alpha.
+//#param  set by GemmProblem::bind_epilogue
+const COLUMN_SCALES_BINDING: u32 = 3u;
+//#end
+@group(0) @binding(COLUMN_SCALES_BINDING) var<storage, read> column_scales: array<f32>;
+
+fn scaled(row: u32, cols: vec4<u32>, sums: vec4<f32>) -> vec4<f32> {
+    let at = vec4<u32>(dims.column_scale_offset) + cols * dims.column_scale_step;
+    return dims.alpha * (vec4<f32>(column_scales[at.x], column_scales[at.y], column_scales[at.z], column_scales[at.w]) * sums);
+}
+
+//#variant rows_and_columns
+// Sums times the scale of their row, then times the scales of their columns, then times alpha. A product of two scales may
+// leave the range of f32 where the product with the sum does not.
+//#param  set by GemmProblem::bind_epilogue
+const ROW_SCALES_BINDING: u32 = 3u;
+const COLUMN_SCALES_BINDING: u32 = 4u;
+//#end
+@group(0) @binding(ROW_SCALES_BINDING) var<storage, read> row_scales: array<f32>;
+@group(0) @binding(COLUMN_SCALES_BINDING) var<storage, read> column_scales: array<f32>;
+
+fn scaled(row: u32, cols: vec4<u32>, sums: vec4<f32>) -> vec4<f32> {
+    let at = vec4<u32>(dims.column_scale_offset) + cols * dims.column_scale_step;
+    let of_rows = row_scales[dims.row_scale_offset + row * dims.row_scale_step] * sums;
+    return dims.alpha * (vec4<f32>(column_scales[at.x], column_scales[at.y], column_scales[at.z], column_scales[at.w]) * of_rows);
+}
+
 //#variant back
 // Undoes the scaling of A's rows and B's columns by powers of two, then multiplies by alpha.
 //#param  set by GemmProblem::bind_epilogue

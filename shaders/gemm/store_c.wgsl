@@ -24,6 +24,16 @@ fn store_c(row: u32, col: u32, sums: vec4<sum>) {
     }
 }
 
+//#variant vector_bytes
+// Stores four consecutive elements of a row of C at once, whole numbers of i8 in one u32; n, the strides and the offset are
+// multiples of four.
+fn store_c(row: u32, col: u32, sums: vec4<sum>) {
+    if row < dims.m && col < dims.n {
+        let bytes = (vec4<u32>(vec4<i32>(epilogue(row, col, sums))) & vec4<u32>(0xffu)) << vec4<u32>(0u, 8u, 16u, 24u);
+        c[(matrices.c_offset + row * dims.ldc + col) / 4u] = (bytes.x | bytes.y) | (bytes.z | bytes.w);
+    }
+}
+
 //#variant vector_packed
 // Stores four consecutive elements of a row of C at once, of 16 bits in u32 pairs; n, the strides and the offset are
 // multiples of four.

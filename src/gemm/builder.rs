@@ -69,7 +69,8 @@ pub fn matmul_into<T: Operand>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T::S
 /// # Errors
 /// Setting an option never fails: `plan`, `run` and `run_into` report all errors.
 /// # Precision
-/// The sums are those of [`matmul`]. The epilogue is computed in f32, and the result is rounded once.
+/// The sums are those of [`matmul`]. The epilogue is computed in f32, and the result is rounded once. Products of i8 are
+/// quantised products: see [`row_scale`](Self::row_scale).
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # use tilewise::{Gemm, GemmKernel, f16};
@@ -84,8 +85,8 @@ pub fn matmul_into<T: Operand>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T::S
 #[derive(Clone, Debug)]
 #[must_use = "a product is computed by `run`"]
 pub struct Gemm<'a, T: Operand, C: Element = <T as Operand>::Sum> {
-    product: Product<'a>,
-    types: PhantomData<(T, C)>,
+    pub(super) product: Product<'a>,
+    pub(super) types: PhantomData<(T, C)>,
 }
 
 impl<'a, T: Operand> Gemm<'a, T> {

@@ -2,7 +2,7 @@
 
 use super::builder::Gemm;
 use crate::error::{Named, call};
-use crate::layout::Real;
+use crate::layout::{Element, Real};
 use crate::ops::Activation;
 use crate::tensor::{Parameters, Tensor};
 use crate::{Error, Result};
@@ -162,7 +162,7 @@ impl<T: Real> Parameters<T> for Linear<T> {
     }
 }
 
-fn check_weight<T: Real>(weight: &Tensor<T>) -> Result<()> {
+pub(super) fn check_weight<T: Element>(weight: &Tensor<T>) -> Result<()> {
     if weight.shape().len() == 2 {
         return Ok(());
     }
@@ -171,7 +171,7 @@ fn check_weight<T: Real>(weight: &Tensor<T>) -> Result<()> {
 
 /// Checks that the last axis of x matches the weight's inputs. The product would check it too, but its error would show the
 /// transposed weight.
-pub(super) fn check_inputs<T: Real>(x: &Tensor<T>, weight: &Tensor<T>) -> Result<()> {
+pub(super) fn check_inputs<T: Element>(x: &Tensor<T>, weight: &Tensor<T>) -> Result<()> {
     let (&[.., _, inputs], &[of_rows, of_columns]) = (x.shape(), weight.shape()) else {
         let rule = "x must be (..., batch, in), of at least two axes";
         return Err(Error::shapes(OP, rule, x.shape(), weight.shape()));
@@ -188,7 +188,7 @@ pub(super) fn check_inputs<T: Real>(x: &Tensor<T>, weight: &Tensor<T>) -> Result
     })
 }
 
-fn check_bias<T: Real>(bias: &Tensor<T>, weight: &Tensor<T>) -> Result<()> {
+pub(super) fn check_bias<B: Real, W: Element>(bias: &Tensor<B>, weight: &Tensor<W>) -> Result<()> {
     if bias.shape() == &weight.shape()[..1] {
         return Ok(());
     }

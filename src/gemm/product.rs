@@ -1,6 +1,6 @@
 //! A product with its operands and options: it becomes a problem, and the problem is executed.
 
-use super::problem::{Accumulator, BiasAxis, GemmProblem, GemmTypes, OP, Pin, SignHalf, SplitK};
+use super::problem::{Accumulator, BiasAxis, GemmProblem, GemmTypes, Numbers, OP, Pin, SignHalf, SplitK};
 use crate::gpu::{Allocation, Gpu, View, check_same_gpu};
 use crate::layout::{DType, Layout, Precision};
 use crate::ops::Activation;
@@ -17,6 +17,11 @@ pub(super) struct Product<'a> {
     pub(super) signs: Option<(SignHalf, [u32; 2])>,
     pub(super) bias: Option<(BiasAxis, View<'a>)>,
     pub(super) residual: Option<View<'a>>,
+    /// The scales of rows and of columns of exact sums.
+    pub(super) row_scale: Option<View<'a>>,
+    pub(super) column_scale: Option<View<'a>>,
+    /// What a result of i8 is divided by, if it is set.
+    pub(super) out_scale: Option<f32>,
     pub(super) alpha: f32,
     pub(super) beta: f32,
     pub(super) activation: Activation,
@@ -41,6 +46,9 @@ impl<'a> Product<'a> {
             signs: None,
             bias: None,
             residual: None,
+            row_scale: None,
+            column_scale: None,
+            out_scale: None,
             alpha: 1.0,
             beta: 0.0,
             activation: Activation::None,
@@ -61,7 +69,8 @@ impl<'a> Product<'a> {
 
     /// The operands of the epilogue, in the order of plans.
     pub(super) fn extras(&self) -> impl Iterator<Item = &View<'a>> {
-        self.bias.iter().map(|(_, bias)| bias).chain(&self.residual)
+        let bias = self.bias.iter().map(|(_, bias)| bias);
+        bias.chain(&self.residual).chain(&self.row_scale).chain(&self.column_scale)
     }
 
     /// The layout of the whole B; contiguous if half of it is generated.
@@ -82,16 +91,38 @@ impl<'a> Product<'a> {
             problem = problem.bias(*axis, &bias.layout, bias.dtype)?;
         }
         if let Some(residual) = &self.residual {
-            if residual.dtype != dtype {
+            // What is added before a result is requantised stays real.
+            if residual.dtype != dtype && dtype != DType::I8 {
                 let why = format!("it is of {}, the product of {dtype}: `cast` it first", residual.dtype);
                 return Err(Error::input("matmul: the residual", why));
             }
-            problem = problem.residual(&residual.layout, c, dtype)?;
+            problem = problem.residual(&residual.layout, c, residual.dtype)?;
         }
+        for (axis, scale) in [(BiasAxis::Rows, &self.row_scale), (BiasAxis::Columns, &self.column_scale)] {
+            if let Some(scale) = scale {
+                problem = problem.line_scale(axis, &scale.layout)?;
+            }
+        }
+        self.check_out_scale(dtype)?;
+        problem.check_types()?;
         match self.signs {
             Some((signs, _)) => problem.sign_half(signs, &self.b.layout),
             None if self.a.dtype == DType::F32 => Ok(problem.precision(self.precision)),
             None => Ok(problem),
+        }
+    }
+
+    /// Checks the scale of a result of this type, if it is set.
+    fn check_out_scale(&self, dtype: DType) -> Result<()> {
+        let wrong = |why| Err(Error::input("matmul: out_scale", why));
+        match self.out_scale {
+            Some(scale) if !(scale > 0.0 && scale < f32::INFINITY) => {
+                wrong(format!("it is {scale}; results are divided by it, so it must be finite and above 0"))
+            }
+            Some(_) if dtype != DType::I8 => wrong(format!(
+                "only results of i8 are divided by it, not those of {dtype}: call `out::<i8>()`"
+            )),
+            _ => Ok(()),
         }
     }
 
@@ -111,6 +142,7 @@ impl<'a> Product<'a> {
     /// The scalars of the call.
     fn numbers(&self, problem: &GemmProblem) -> Vec<Scalar> {
         let seed = self.signs.map_or([0; 2], |(_, seed)| seed);
-        problem.numbers([self.alpha, self.beta], seed)
+        let out_scale = self.out_scale.unwrap_or(1.0);
+        problem.numbers(Numbers { alpha: self.alpha, beta: self.beta, out_scale }, seed)
     }
 }

@@ -23,6 +23,7 @@ mod mv_linear;
 mod norm_statistics;
 mod norms;
 mod precision;
+mod quantised;
 mod reductions;
 mod rotary;
 mod shapes;
@@ -60,6 +61,7 @@ pub use norms::{
     group_norm_backward, layer_norm, layer_norm_backward, rms_norm, rms_norm_backward,
 };
 pub use precision::{F16SplitReference, f16_split, precision_tolerance};
+pub use quantised::{QuantisedReference, requantise};
 pub use reductions::{argmax, argmin, cumsum, max, max_abs, mean, min, norm, prod, sum, sum_squares, var};
 pub use rotary::{rotary, rotary_angles, rotary_backward};
 pub use shapes::{one_hot, pad, repeat};

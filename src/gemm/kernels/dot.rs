@@ -97,6 +97,8 @@ impl KernelSpec for Dot {
         let b = Stage::of([d.n, d.k], [d.b_outer, d.b_k], problem.b_starts());
         let kernel =
             tile.staged_in_registers(self.shader(), stages(tile, caps), [a as u32, b as u32], problem, caps);
+        // Without an epilogue, exact sums are stored.
+        let kernel = if problem.has_epilogue() { kernel.param("sum", "f32") } else { kernel };
         store(kernel, problem, 3, caps)
     }
 }

@@ -58,16 +58,17 @@ impl KernelSpec for Naive {
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
         let ab = StorageFormat::of(problem.types.ab, caps);
-        let kernel = Kernel::new(self.shader())
-            .dims(caps, size_of_val(&problem.dims))
+        let kernel = problem
+            .bind_dims(Kernel::new(self.shader()), caps)
             .param("LANES", self.invocations(tile, caps))
             .operand("a", OperandAccess::read(ab, AccessWidth::One))
             .operand("b", OperandAccess::read(ab, AccessWidth::One));
         let kernel = if ab == StorageFormat::I8 {
-            kernel.param("sum", "i32").slot("multiply_add", "i32")
+            kernel.param("accumulator", "i32").slot("multiply_add", "i32")
         } else {
             kernel
         };
+        let kernel = problem.bind_sums(kernel);
         store_elements(kernel, problem, 3, caps)
     }
 

@@ -1,7 +1,6 @@
 //! Split-k reduction: the launch that adds the sums of all splits and applies the epilogue.
 
 use super::store::store;
-use super::uniform;
 use crate::Result;
 use crate::caps::Caps;
 use crate::gemm::problem::{GemmDims, GemmProblem};
@@ -31,8 +30,9 @@ pub(in crate::gemm) fn step(
     extras: &[Region],
 ) -> Result<()> {
     let (d, caps) = (&problem.dims, draft.caps());
-    let kernel = Kernel::new("gemm/reduce_splits").dims(caps, size_of_val(d)).param("LANES", LANES);
-    let kernel = if problem.types.ab.is_real() { kernel } else { kernel.param("sum", "i32") };
+    let kernel = problem.bind_epilogue_dims(Kernel::new("gemm/reduce_splits"), caps).param("LANES", LANES);
+    let kernel = if problem.types.ab.is_real() { kernel } else { kernel.param("accumulator", "i32") };
+    let kernel = problem.bind_sums(kernel);
     let rows = u64::from(d.batches) * u64::from(d.m);
     let quads = rows * u64::from(d.n.div_ceil(4));
     let c = (c, problem.access_of_c());
@@ -44,7 +44,7 @@ pub(in crate::gemm) fn step(
         tile: format!("{LANES} times 4 elements"),
         needs: needs(problem),
         blocks: quads.div_ceil(u64::from(LANES)),
-        dims: uniform::epilogue_dims(&GemmDims { splits, ..*d }, draft),
+        dims: problem.epilogue_dims(&GemmDims { splits, ..*d }, draft),
         args: &args,
         flops: if problem.types.ab.is_real() {
             Flops::of_f32(additions)

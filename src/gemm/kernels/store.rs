@@ -1,8 +1,9 @@
 //! How C is stored, and the epilogue that precedes the store.
 
 use crate::caps::Caps;
-use crate::gemm::problem::{Epilogue, GemmProblem, Previous, Scale};
+use crate::gemm::problem::{Epilogue, GemmProblem, LineScale, Previous, Scale};
 use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
+use crate::layout::DType;
 
 /// How C is stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,7 +43,11 @@ pub(super) fn stores_parts_of_words(problem: &GemmProblem, caps: &Caps) -> bool 
 pub(super) fn store(kernel: Kernel, problem: &GemmProblem, first: u32, caps: &Caps) -> Kernel {
     if preferred(problem) == Store::Vectors {
         let c = Store::Vectors.access(problem, caps);
-        let variant = if c.packs_pairs() { "vector_packed" } else { "vector" };
+        let variant = match problem.types.c {
+            DType::I8 => "vector_bytes",
+            _ if c.packs_pairs() => "vector_packed",
+            _ => "vector",
+        };
         let kernel = kernel.result(c).slot("store_c", variant);
         return problem.bind_epilogue(kernel, Store::Vectors, first, caps);
     }
@@ -58,8 +63,8 @@ pub(super) fn store_elements(kernel: Kernel, problem: &GemmProblem, first: u32, 
 impl GemmProblem {
     /// Binds the epilogue, whose operands' bindings begin at `first`.
     fn bind_epilogue(&self, kernel: Kernel, store: Store, first: u32, caps: &Caps) -> Kernel {
-        let Epilogue { scale, previous, bias, residual, activation } = self.epilogue;
-        if self.epilogue.is_plain() {
+        let Epilogue { scale, line_scale, previous, bias, residual, activation } = self.epilogue;
+        if !self.has_epilogue() {
             return kernel;
         }
         let mut kernel = kernel.slot("epilogue", "forms");
@@ -95,6 +100,15 @@ impl GemmProblem {
                 )
             }
         };
+        kernel = match line_scale {
+            LineScale::None => kernel,
+            LineScale::Rows => kernel.slot("scaled", "rows").param("ROW_SCALES_BINDING", binding),
+            LineScale::Columns => kernel.slot("scaled", "columns").param("COLUMN_SCALES_BINDING", binding),
+            LineScale::RowsAndColumns => kernel
+                .slot("scaled", "rows_and_columns")
+                .param("ROW_SCALES_BINDING", binding)
+                .param("COLUMN_SCALES_BINDING", binding + 1),
+        };
         // An alpha of 1 has no variant of its own: the multiplication is hidden by the store.
         kernel = match scale {
             Scale::One | Scale::Alpha => kernel,
@@ -103,6 +117,14 @@ impl GemmProblem {
                 kernel.slot("scaled", "back").slot("cross_terms", "added").param("EXPONENTS_BINDING", binding)
             }
         };
+        if self.is_requantised() {
+            kernel = kernel.slot("requantised", "i8");
+        }
         kernel.slot("activation", activation.variant())
+    }
+
+    /// Sets the type that sums have in the epilogue.
+    pub(super) fn bind_sums(&self, kernel: Kernel) -> Kernel {
+        if self.type_of_epilogue() == DType::I32 { kernel.param("sum", "i32") } else { kernel }
     }
 }

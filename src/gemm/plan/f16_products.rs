@@ -48,8 +48,10 @@ impl GemmProblem {
         }
         let of_cross = Layout::contiguous(OP, layouts.c.shape())?;
         let cross = this.without_epilogue(DType::F32);
-        let cross =
-            cross.with_operands(&Layouts { a, b, c: of_cross, bias: None, residual: None }, DType::F16)?;
+        let cross = cross.with_operands(
+            &Layouts { a, b, c: of_cross, bias: None, residual: None, ..layouts },
+            DType::F16,
+        )?;
         let high @ [a, b] = high(&a, &b)?;
         let last = this.with_operands(&Layouts { a, b, ..layouts }, DType::F16)?.scaled_back(row, true)?;
         Ok(F16Products { operands, cross: Some(cross), last, whole, high })

@@ -5,7 +5,7 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::gemm::kernels;
 use crate::gemm::problem::{GemmProblem, Layouts, OP, SplitK};
-use crate::layout::{DType, Layout, dim};
+use crate::layout::{Layout, dim};
 use crate::plan::{Draft, MAX_STEP_SECONDS, Region};
 
 impl GemmProblem {
@@ -23,7 +23,8 @@ impl GemmProblem {
     /// The product of one of several panels along k, with operands of these layouts and sums stored in `c`.
     fn k_panel(&self, layouts: &Layouts, c: Layout) -> Result<Self> {
         let panel = Self { split: SplitK::Splits(1), ..self.without_epilogue(self.type_of_sums()) };
-        panel.with_operands(&Layouts { c, bias: None, residual: None, ..*layouts }, self.types.ab)
+        let own = Layouts { c, bias: None, residual: None, row_scale: None, column_scale: None, ..*layouts };
+        panel.with_operands(&own, self.types.ab)
     }
 
     /// The same product, which allows split-k only if a workgroup would otherwise keep the device busy for too long.
@@ -33,10 +34,6 @@ impl GemmProblem {
         let (tile, splits) = product.choose(caps)?;
         let is_too_long = tile.block_seconds(&product, splits, caps) > MAX_STEP_SECONDS;
         Ok(if is_too_long { Self { split: SplitK::Auto, ..self } } else { self })
-    }
-
-    fn type_of_sums(&self) -> DType {
-        if self.types.ab.is_real() { DType::F32 } else { DType::I32 }
     }
 
     /// Adds the steps of all panels. If k is cut too, each panel stores sums of its own, and the last step of each block of C
@@ -74,7 +71,8 @@ impl GemmProblem {
 
 /// The operands of a product, narrowed to these layouts.
 fn with_layout(operands: &[Region], layouts: &Layouts) -> Vec<Region> {
-    let Layouts { a, b, c, bias, residual } = layouts;
-    let narrowed = [Some(a), Some(b), Some(c), bias.as_ref(), residual.as_ref()].into_iter().flatten();
+    let Layouts { a, b, c, bias, residual, row_scale, column_scale } = layouts;
+    let extras = [bias, residual, row_scale, column_scale].into_iter().flatten();
+    let narrowed = [a, b, c].into_iter().chain(extras);
     operands.iter().zip(narrowed).map(|(operand, layout)| operand.with_layout(*layout)).collect()
 }

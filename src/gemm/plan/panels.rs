@@ -209,14 +209,19 @@ impl PanelBuffer {
     /// The buffers that a product binds.
     fn of(problem: &GemmProblem, layouts: &Layouts, caps: &Caps) -> Vec<Self> {
         let (d, types) = (&problem.dims, &problem.types);
-        let Layouts { a, b, c, residual, .. } = layouts;
+        let Layouts { a, b, c, residual, row_scale, column_scale, .. } = layouts;
         let window = |layout: &Layout, axes: [Axis; 2], dtype| Self::Window(strides_of(layout, axes), dtype);
         let mut bound = vec![
             window(a, [Axis::M, Axis::K], types.ab),
             window(b, [Axis::K, Axis::N], types.ab),
             window(c, [Axis::M, Axis::N], types.c),
         ];
-        bound.extend(residual.as_ref().map(|residual| window(residual, [Axis::M, Axis::N], types.c)));
+        let of_residual = residual.as_ref().zip(problem.epilogue.residual);
+        bound.extend(of_residual.map(|(residual, dtype)| window(residual, [Axis::M, Axis::N], dtype)));
+        bound.extend(row_scale.iter().map(|scale| Self::Window([0, 0, stride(scale, 1), 0, 0], DType::F32)));
+        bound.extend(
+            column_scale.iter().map(|scale| Self::Window([0, 0, 0, stride(scale, 1), 0], DType::F32)),
+        );
         bound.extend(problem.epilogue.bias.map(|dtype| {
             let strides = [0, 0, d.bias_row, d.bias_col, 0].map(|stride| stride as usize);
             Self::Window(strides, dtype)
@@ -290,7 +295,7 @@ impl Panel {
     /// The layouts of the operands, narrowed to the block and to this range of k.
     pub(super) fn of(&self, layouts: &Layouts, d: &GemmDims, k: &Range<usize>) -> Result<Layouts> {
         let [.., m, n] = &self.ranges;
-        let Layouts { a, b, c, bias, residual } = layouts;
+        let Layouts { a, b, c, bias, residual, row_scale, column_scale } = layouts;
         let bias = bias.as_ref().map(|bias| match [d.bias_row, d.bias_col] {
             [0, 0] => Ok(*bias),
             [0, _] => bias.slice(0, n.clone()),
@@ -303,6 +308,8 @@ impl Panel {
             c: self.narrow(c, m, n)?,
             bias: bias.transpose()?,
             residual: residual.transpose()?,
+            row_scale: row_scale.map(|scale| scale.slice(0, m.clone())).transpose()?,
+            column_scale: column_scale.map(|scale| scale.slice(0, n.clone())).transpose()?,
         })
     }
 

@@ -4,7 +4,6 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::gemm::kernels::{self, Unit};
 use crate::gemm::problem::{GemmProblem, Tile};
-use crate::layout::DType;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region, Time};
 
 /// Index of C among the operands of a product.
@@ -30,11 +29,11 @@ impl Tile {
             return self.step(draft, problem, dims, &args(operands, problem.access_of_c()));
         }
         let split = problem.split_into(splits);
-        let sums = draft.temporary(&[problem.elements() * splits as usize], DType::F32)?;
+        let sums = draft.temporary(&[problem.elements() * splits as usize], split.types.c)?;
         let (own, extras) = operands.split_at(problem.bindings() as usize);
         let mut own = own.to_vec();
         let c = std::mem::replace(&mut own[C], sums);
-        let dims = problem.seeded_dims(&split.dims, draft);
+        let dims = split.seeded_dims(&split.dims, draft);
         self.step(draft, &split, dims, &args(&own, Access::Write))?;
         kernels::step(draft, problem, splits, [sums, c], extras)
     }

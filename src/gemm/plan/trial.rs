@@ -2,7 +2,9 @@
 
 use crate::Result;
 use crate::caps::Caps;
-use crate::gemm::problem::{Accumulator, Epilogue, GemmKernel, GemmProblem, Pin, Scale, SplitK};
+use crate::gemm::problem::{
+    Accumulator, BiasAxis, Epilogue, GemmKernel, GemmProblem, Numbers, Pin, Scale, SplitK,
+};
 use crate::layout::{DType, Precision};
 use crate::ops::Activation;
 use crate::plan::{Plan, Problem, Tolerance, Trial, TrialRun, TrialValues};
@@ -16,6 +18,8 @@ const U_F16: f64 = 1.0 / (1 << 10) as f64;
 const F16_PRODUCTS: f64 = 16.0;
 /// The largest product of two of the integers.
 const LARGEST: u32 = 9;
+/// The largest product of two i8.
+const LARGEST_I8_PRODUCT: f64 = 16_384.0;
 /// Integers up to this are exact in f32.
 const EXACT: u32 = 1 << 24;
 /// The steepest activation's slope: that of `Hardswish`.
@@ -56,11 +60,20 @@ impl GemmProblem {
         let runs = if self.types.ab.is_real() {
             vec![self.exact_run()?, positive(self.stored_tolerance(self.sum_tolerance()))]
         } else {
-            // Sums of i8 are exact. An epilogue in f32 may round.
-            let rounded = if self.types.c.is_real() { OF_ACTIVATION } else { 0.0 };
-            vec![positive(Tolerance { relative: rounded, absolute: rounded })]
+            // Sums of i8 are exact. An epilogue in f32 may round, which may change the nearest i8 by 1.
+            let tolerance = match self.types.c {
+                DType::I32 => Tolerance::default(),
+                DType::I8 => Tolerance { relative: 0.0, absolute: 1.0 },
+                _ => {
+                    let rounded = 8.0 * U * LARGEST_I8_PRODUCT * f64::from(self.dims.k);
+                    let absolute = OF_ACTIVATION + rounded;
+                    self.stored_tolerance(Tolerance { relative: OF_ACTIVATION, absolute })
+                }
+            };
+            vec![positive(tolerance)]
         };
-        let scalars = self.numbers([NUMBER; 2], [7, 0]);
+        let numbers = Numbers { alpha: NUMBER, beta: NUMBER, out_scale: NUMBER };
+        let scalars = self.numbers(numbers, [7, 0]);
         Ok(Some(Trial { description: self.to_string(), reference, scalars, runs }))
     }
 
@@ -202,17 +215,21 @@ impl fmt::Display for GemmProblem {
         if types.c != types.ab {
             write!(f, " -> {}", types.c)?;
         }
-        let Epilogue { scale, bias, residual, activation, .. } = self.epilogue;
+        let Epilogue { scale, line_scale, bias, residual, activation, .. } = self.epilogue;
+        let is_scaled = |axis| line_scale.axes().contains(&axis);
         let words = [
             (types.accumulator == Accumulator::F16, "sums in f16".to_owned()),
             (types.ab == DType::F32 && self.precision != Precision::Strict, self.precision.to_string()),
             (self.pin != Pin::Free, "pinned".to_owned()),
             (self.split != SplitK::Auto, "splits given".to_owned()),
+            (is_scaled(BiasAxis::Rows), "row scale".to_owned()),
+            (is_scaled(BiasAxis::Columns), "column scale".to_owned()),
             (scale == Scale::Alpha, "alpha".to_owned()),
             (self.epilogue.adds_previous(), "beta".to_owned()),
             (bias.is_some(), "bias".to_owned()),
             (activation != Activation::None, format!("{activation:?}").to_lowercase()),
             (residual.is_some(), "residual".to_owned()),
+            (self.is_requantised(), "requantised".to_owned()),
         ];
         words.iter().filter(|(is_said, _)| *is_said).try_for_each(|(_, word)| write!(f, ", {word}"))
     }

@@ -3,12 +3,14 @@
 use crate::layout::DType;
 use crate::ops::Activation;
 
-/// The epilogue activation($\alpha AB + \beta C$ + bias) + residual. Numbers and strides are in the dims; these fields change
+/// The epilogue activation($\alpha r_i s_j (AB)\_{ij} + \beta C$ + bias) + residual. Numbers and strides are in the dims; these fields change
 /// the code of the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Epilogue {
     /// Scale of the sums.
     pub scale: Scale,
+    /// Scales of rows and columns of the sums, which only products of i8 have.
+    pub line_scale: LineScale,
     /// Whether the previous contents of C are added.
     pub previous: Previous,
     /// Type of the bias, if there is one.
@@ -35,6 +37,50 @@ pub enum Scale {
     BackWithCross,
 }
 
+/// Tensors of f32 that scale the sums: $r$ with an element for each row, $s$ with an element for each column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum LineScale {
+    /// None.
+    #[default]
+    None,
+    /// $r$.
+    Rows,
+    /// $s$.
+    Columns,
+    /// $r$ and $s$.
+    RowsAndColumns,
+}
+
+impl LineScale {
+    /// The axes with a scale, in the order of operands.
+    pub(in crate::gemm) fn axes(self) -> &'static [BiasAxis] {
+        match self {
+            Self::None => &[],
+            Self::Rows => &[BiasAxis::Rows],
+            Self::Columns => &[BiasAxis::Columns],
+            Self::RowsAndColumns => &[BiasAxis::Rows, BiasAxis::Columns],
+        }
+    }
+
+    /// The number of storage bindings.
+    pub(in crate::gemm) fn bindings(self) -> u32 {
+        match self {
+            Self::None => 0,
+            Self::Rows | Self::Columns => 1,
+            Self::RowsAndColumns => 2,
+        }
+    }
+
+    /// The same, with a scale along this axis too.
+    pub(in crate::gemm) fn and(self, axis: BiasAxis) -> Self {
+        match (self, axis) {
+            (Self::None | Self::Rows, BiasAxis::Rows) => Self::Rows,
+            (Self::None | Self::Columns, BiasAxis::Columns) => Self::Columns,
+            _ => Self::RowsAndColumns,
+        }
+    }
+}
+
 /// The use of the previous contents of C.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Previous {
@@ -45,7 +91,7 @@ pub enum Previous {
     Added,
 }
 
-/// The axis of C that a bias runs along.
+/// The axis of C that a bias or a scale runs along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BiasAxis {
     /// One element for each row.

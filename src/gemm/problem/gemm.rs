@@ -3,6 +3,7 @@
 use super::dims::{GemmDims, OP, batch_strides, stride};
 use super::epilogue::Epilogue;
 use super::generated::{Generated, GeneratedOperand, SignHalf};
+use super::quantised::LinePlaces;
 use super::segments::Segments;
 use super::tile::{Pin, SplitK};
 use super::types::{GemmTypes, Side};
@@ -18,6 +19,8 @@ pub struct GemmProblem {
     pub(crate) types: GemmTypes,
     /// Operations between a sum and its store.
     pub(crate) epilogue: Epilogue,
+    /// Where the epilogue's scales of rows and columns lie.
+    pub(crate) line_places: LinePlaces,
     /// Restriction of the plan's candidates.
     pub(crate) pin: Pin,
     /// Number of splits of k.
@@ -121,7 +124,9 @@ impl GemmProblem {
             ..GemmDims::default()
         };
         let (epilogue, pin, split) = (Epilogue::default(), Pin::Free, SplitK::Auto);
-        Ok(Self { dims, types, epilogue, pin, split, precision: Precision::Strict, generated: None })
+        let line_places = LinePlaces::default();
+        let precision = Precision::Strict;
+        Ok(Self { dims, types, epilogue, line_places, pin, split, precision, generated: None })
     }
 
     /// Sizes and strides, as the shaders receive them.

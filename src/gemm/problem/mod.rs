@@ -6,6 +6,7 @@ mod gemm;
 mod generated;
 mod operands;
 mod options;
+mod quantised;
 
 mod scalars;
 mod seed;
@@ -16,14 +17,15 @@ mod tile;
 mod types;
 
 pub use dims::{GemmDims, SeededADims, SeededBDims, SegmentDims};
-pub use epilogue::{BiasAxis, Epilogue, Previous, Scale};
+pub use epilogue::{BiasAxis, Epilogue, LineScale, Previous, Scale};
 pub use gemm::{GemmProblem, MAX_I8_K, product_shape};
 pub(in crate::gemm) use generated::Generated;
 pub use generated::{Distribution, GeneratedOperand, HalfAxis, HalfPosition, OuterAxis, SignHalf};
 pub(in crate::gemm) use operands::{Layouts, Operand};
 
 pub(in crate::gemm) use dims::{OP, layout, stride};
-pub(in crate::gemm) use scalars::{ALPHA, BETA};
+pub use quantised::QuantisedDims;
+pub(in crate::gemm) use scalars::{ALPHA, BETA, Numbers, OUT_SCALE};
 pub use seed::SeedSource;
 pub(crate) use segments::OperandPlanes;
 pub(in crate::gemm) use segments::{Gated, PlaneSource, Segments};

@@ -1,7 +1,7 @@
 //! The operands of a product: their layouts, reconstructed from its dims, and the same product with other operands.
 
 use super::dims::{GemmDims, OP, batch_strides, layout, stride};
-use super::epilogue::{Epilogue, Scale};
+use super::epilogue::{BiasAxis, Epilogue, Scale};
 use super::gemm::GemmProblem;
 use super::generated::{Generated, HalfAxis};
 use super::seed;
@@ -21,7 +21,8 @@ pub(in crate::gemm) struct Operand {
     pub(in crate::gemm) access: Access,
 }
 
-/// The layouts of stored operands: A, B, C and the residual with four axes (batch, batch, rows, columns), the bias with one.
+/// The layouts of stored operands: A, B, C and the residual with four axes (batch, batch, rows, columns), the bias and the
+/// scales with one.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::gemm) struct Layouts {
     pub(in crate::gemm) a: Layout,
@@ -29,6 +30,8 @@ pub(in crate::gemm) struct Layouts {
     pub(in crate::gemm) c: Layout,
     pub(in crate::gemm) bias: Option<Layout>,
     pub(in crate::gemm) residual: Option<Layout>,
+    pub(in crate::gemm) row_scale: Option<Layout>,
+    pub(in crate::gemm) column_scale: Option<Layout>,
 }
 
 impl GemmDims {
@@ -89,12 +92,15 @@ impl GemmProblem {
         let d = &self.dims;
         let bias = self.epilogue.bias.map(|_| d.bias()).transpose()?;
         let residual = self.epilogue.residual.map(|_| d.residual()).transpose()?;
-        Ok(Layouts { a: d.a()?, b: d.b()?, c: d.c()?, bias, residual })
+        let [row_scale, column_scale] =
+            [BiasAxis::Rows, BiasAxis::Columns].map(|axis| self.line_scale_layout(axis));
+        let (row_scale, column_scale) = (row_scale?, column_scale?);
+        Ok(Layouts { a: d.a()?, b: d.b()?, c: d.c()?, bias, residual, row_scale, column_scale })
     }
 
     /// The same product with A and B of type `ab` and operands with these layouts.
     pub(in crate::gemm) fn with_operands(&self, layouts: &Layouts, ab: DType) -> Result<Self> {
-        let Layouts { a, b, c, bias, residual } = layouts;
+        let Layouts { a, b, c, bias, residual, row_scale, column_scale } = layouts;
         let mut on = Self::new(a, b, c, GemmTypes { ab, ..self.types })?;
         let d = &mut on.dims;
         if let (Some(bias), Some(dtype)) = (bias, self.epilogue.bias) {
@@ -108,6 +114,11 @@ impl GemmProblem {
             d.residual_col = dim(OP, stride(residual, 1))?;
             d.residual_offset = residual.offset_in_window(dtype);
             [d.residual_batch0, d.residual_batch1] = batch_strides(residual)?;
+        }
+        for (axis, scale) in [(BiasAxis::Rows, row_scale), (BiasAxis::Columns, column_scale)] {
+            if let Some(scale) = scale {
+                on.place_line_scale(axis, scale)?;
+            }
         }
         let Self { epilogue, pin, split, precision, .. } = *self;
         Ok(Self { epilogue, pin, split, precision, ..on })
@@ -170,7 +181,7 @@ impl GemmProblem {
 
     /// The operands of the epilogue.
     pub(in crate::gemm) fn extras(&self) -> Result<Vec<Operand>> {
-        let Epilogue { scale, bias, residual, .. } = self.epilogue;
+        let Epilogue { scale, line_scale, bias, residual, .. } = self.epilogue;
         let d = &self.dims;
         let read = |name, dtype, layout| Operand { name, dtype, layout, access: Access::Read };
         let mut extras = Vec::new();
@@ -179,6 +190,13 @@ impl GemmProblem {
         }
         if let Some(dtype) = residual {
             extras.push(read("the residual", dtype, d.residual()?));
+        }
+        for &axis in line_scale.axes() {
+            let name = match axis {
+                BiasAxis::Rows => "the row scale",
+                BiasAxis::Columns => "the column scale",
+            };
+            extras.extend(self.line_scale_layout(axis)?.map(|layout| read(name, DType::F32, layout)));
         }
         if matches!(scale, Scale::Back | Scale::BackWithCross) {
             let of_a = d.exponents(d.a_offset, [d.a_batch0, d.a_batch1], d.m);
@@ -195,13 +213,13 @@ impl GemmProblem {
 
     /// The number of storage bindings of the epilogue.
     pub(in crate::gemm) fn extra_bindings(&self) -> u32 {
-        let Epilogue { scale, bias, residual, .. } = self.epilogue;
+        let Epilogue { scale, line_scale, bias, residual, .. } = self.epilogue;
         let scaled = match scale {
             Scale::One | Scale::Alpha => 0,
             Scale::Back => 2,
             Scale::BackWithCross => 3,
         };
-        u32::from(bias.is_some()) + u32::from(residual.is_some()) + scaled
+        u32::from(bias.is_some()) + u32::from(residual.is_some()) + scaled + line_scale.bindings()
     }
 
     /// The number of storage bindings for A, B and C, and for what operands are generated from.

@@ -4,6 +4,7 @@ use super::dims::{OP, batch_strides, stride};
 use super::epilogue::{BiasAxis, Epilogue, Previous, Scale};
 use super::gemm::GemmProblem;
 use super::generated::{Generated, GeneratedOperand, SignHalf};
+use super::quantised::LinePlaces;
 use super::tile::{Pin, SplitK};
 use super::types::{Accumulator, Side};
 use crate::layout::{DType, Layout, Precision, dim};
@@ -143,7 +144,7 @@ impl GemmProblem {
     #[must_use]
     pub(in crate::gemm) fn without_epilogue(&self, c: DType) -> Self {
         let mut plain = *self;
-        (plain.epilogue, plain.types.c) = (Epilogue::default(), c);
+        (plain.epilogue, plain.line_places, plain.types.c) = (Epilogue::default(), LinePlaces::default(), c);
         plain
     }
 }

@@ -2,7 +2,6 @@
 
 use super::dims::GemmDims;
 use super::gemm::GemmProblem;
-use crate::layout::DType;
 
 /// Splits are multiples of this along k. Every tile's depth divides it, so an iteration never belongs to two splits.
 const SPLIT_MULTIPLE: u32 = 32;
@@ -17,7 +16,7 @@ impl GemmProblem {
         k.div_ceil(split_length(k, requested))
     }
 
-    /// The product that stores the sums of each split in a matrix of its own, in f32 and without gaps.
+    /// The product that stores the sums of each split in a matrix of its own, in the type of sums and without gaps.
     pub(in crate::gemm) fn split_into(&self, splits: u32) -> Self {
         let d = &self.dims;
         let matrix = d.m * d.n;
@@ -31,8 +30,8 @@ impl GemmProblem {
             ..self.dims_without_epilogue()
         };
         let mut types = self.types;
-        types.c = DType::F32;
-        Self { dims, types, epilogue: Default::default(), ..*self }
+        types.c = self.type_of_sums();
+        Self { dims, types, epilogue: Default::default(), line_places: Default::default(), ..*self }
     }
 
     fn dims_without_epilogue(&self) -> GemmDims {

@@ -83,7 +83,8 @@ impl SegmentedProduct {
         };
         let (epilogue, pin, split) = (Default::default(), Pin::Free, SplitK::Auto);
         let (precision, generated) = (Precision::Strict, Some(Generated::Segments(segments)));
-        Ok(GemmProblem { dims, types, epilogue, pin, split, precision, generated })
+        let line_places = Default::default();
+        Ok(GemmProblem { dims, types, epilogue, line_places, pin, split, precision, generated })
     }
 }
 

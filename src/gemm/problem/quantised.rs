@@ -1,0 +1,175 @@
+//! Products of i8 whose exact sums are scaled and stored as real numbers or requantised to i8.
+
+use super::dims::{GemmDims, OP, layout, stride};
+use super::epilogue::{BiasAxis, LineScale};
+use super::gemm::GemmProblem;
+use crate::layout::{DType, Layout, dim};
+use crate::{Error, Result};
+
+/// The uniform of a product whose rows or columns of sums have scales, or whose result is i8. All fields of [`GemmDims`] but the
+/// last are at the same offsets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the shader documents its uniform")]
+pub struct QuantisedDims {
+    pub m: u32,
+    pub n: u32,
+    pub k: u32,
+    pub k_per_split: u32,
+    pub batches: u32,
+    pub batch1: u32,
+    pub splits: u32,
+    pub a_outer: u32,
+    pub a_k: u32,
+    pub a_offset: u32,
+    pub a_batch0: u32,
+    pub a_batch1: u32,
+    pub b_outer: u32,
+    pub b_k: u32,
+    pub b_offset: u32,
+    pub b_batch0: u32,
+    pub b_batch1: u32,
+    pub ldc: u32,
+    pub c_offset: u32,
+    pub c_batch0: u32,
+    pub c_batch1: u32,
+    pub alpha: u32,
+    pub beta: u32,
+    pub bias_row: u32,
+    pub bias_col: u32,
+    pub bias_offset: u32,
+    pub residual_row: u32,
+    pub residual_col: u32,
+    pub residual_offset: u32,
+    pub residual_batch0: u32,
+    pub residual_batch1: u32,
+    /// The bits of an f32.
+    pub out_scale: u32,
+    pub row_scale_step: u32,
+    pub row_scale_offset: u32,
+    pub column_scale_step: u32,
+    pub column_scale_offset: u32,
+}
+
+/// Where the scales of rows and columns lie: for each its stride and its offset, in elements. 0 without that scale.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct LinePlaces {
+    rows: [u32; 2],
+    columns: [u32; 2],
+}
+
+impl LinePlaces {
+    fn at(&mut self, axis: BiasAxis) -> &mut [u32; 2] {
+        match axis {
+            BiasAxis::Rows => &mut self.rows,
+            BiasAxis::Columns => &mut self.columns,
+        }
+    }
+
+    /// The uniform with these dims.
+    pub(in crate::gemm) fn dims(&self, dims: &GemmDims) -> QuantisedDims {
+        let mut uniform = QuantisedDims::default();
+        let (shared, _) = bytemuck::bytes_of_mut(&mut uniform).split_at_mut(size_of::<GemmDims>());
+        shared.copy_from_slice(bytemuck::bytes_of(dims));
+        let ([row_scale_step, row_scale_offset], [column_scale_step, column_scale_offset]) =
+            (self.rows, self.columns);
+        QuantisedDims {
+            out_scale: 1f32.to_bits(),
+            row_scale_step,
+            row_scale_offset,
+            column_scale_step,
+            column_scale_offset,
+            ..uniform
+        }
+    }
+}
+
+impl GemmProblem {
+    /// Scales the sums of i8 products with an element of f32 for each row or column. It is one more operand.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if it is not a vector of that length; [`Error::Limit`] for a stride of $2^{31}$ or more.
+    pub fn line_scale(mut self, axis: BiasAxis, scale: &Layout) -> Result<Self> {
+        let (extent, rule) = match axis {
+            BiasAxis::Rows => (self.dims.m, "the row scale must be a vector with an element for each row"),
+            BiasAxis::Columns => {
+                (self.dims.n, "the column scale must be a vector with an element for each column")
+            }
+        };
+        if scale.rank() != 1 || dim(OP, scale.shape()[0])? != extent {
+            return Err(Error::shapes(OP, rule, scale.shape(), &[extent as usize]));
+        }
+        self.place_line_scale(axis, scale)?;
+        self.epilogue.line_scale = self.epilogue.line_scale.and(axis);
+        Ok(self)
+    }
+
+    /// Sets the place of a scale that the epilogue has.
+    pub(super) fn place_line_scale(&mut self, axis: BiasAxis, scale: &Layout) -> Result<()> {
+        *self.line_places.at(axis) = [dim(OP, stride(scale, 1))?, scale.offset_in_window(DType::F32)];
+        Ok(())
+    }
+
+    /// The layout of the scale along this axis, if the epilogue has it.
+    pub(in crate::gemm) fn line_scale_layout(&self, axis: BiasAxis) -> Result<Option<Layout>> {
+        if !self.epilogue.line_scale.axes().contains(&axis) {
+            return Ok(None);
+        }
+        let LinePlaces { rows, columns } = self.line_places;
+        let (extent, [step, offset]) = match axis {
+            BiasAxis::Rows => (self.dims.m, rows),
+            BiasAxis::Columns => (self.dims.n, columns),
+        };
+        layout(&[[extent, step]], offset).map(Some)
+    }
+
+    /// Whether the launch that applies the epilogue has [`QuantisedDims`].
+    pub(in crate::gemm) fn has_quantised_dims(&self) -> bool {
+        self.epilogue.line_scale != LineScale::None || self.is_requantised()
+    }
+
+    /// Whether results are divided by a scale, rounded and stored as i8.
+    pub(in crate::gemm) fn is_requantised(&self) -> bool {
+        self.types.c == DType::I8
+    }
+
+    /// Whether sums go through the epilogue: it does something, or exact sums become real numbers.
+    pub(in crate::gemm) fn has_epilogue(&self) -> bool {
+        !self.epilogue.is_plain() || self.type_of_epilogue() != self.type_of_sums()
+    }
+
+    /// The type of sums: f32, or i32 for operands of i8.
+    pub(in crate::gemm) fn type_of_sums(&self) -> DType {
+        if self.types.ab.is_real() { DType::F32 } else { DType::I32 }
+    }
+
+    /// The type that sums have after the epilogue, before they are stored.
+    pub(in crate::gemm) fn type_of_epilogue(&self) -> DType {
+        if self.types.c == DType::I32 { self.type_of_sums() } else { DType::F32 }
+    }
+
+    /// Checks that the types go with the epilogue.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if exact sums have an epilogue but keep their type, if real operands have scales of rows or columns, or
+    /// if their result is i8.
+    pub(in crate::gemm) fn check_types(&self) -> Result<()> {
+        let plain_sums = "the result is i32, the exact sums, which are not scaled, shifted or activated: name a type with \
+                          `out`: f32, f16, bf16 or i8";
+        match (self.types.ab.is_real(), self.types.c) {
+            (false, DType::I32) if !self.epilogue.is_plain() => {
+                Err(Error::input("matmul: the result", plain_sums))
+            }
+            (false, DType::I8) if self.epilogue.adds_previous() => {
+                Err(Error::input("matmul: beta", "a result of i8 is not added to"))
+            }
+            (true, DType::I8) => {
+                Err(Error::input("matmul: the result", "only products of i8 are requantised to i8"))
+            }
+            (true, _) if self.epilogue.line_scale != LineScale::None => {
+                Err(Error::input("matmul: the scale", "only products of i8 have scales of rows and columns"))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Options of products of i8: scales, bias, activation, and the type of the result.
+
+use super::builder::Gemm;
+use super::problem::BiasAxis;
+use crate::layout::{Element, Real};
+use crate::ops::Activation;
+use crate::tensor::Tensor;
+use std::marker::PhantomData;
+
+/// Options of products of i8, for quantised inference. With the exact sums $s\_{ij}$ in i32, the result is
+/// $$ y\_{ij} = \text{activation}(\alpha\\,r_i\\,c_j\\,s\_{ij} + \text{bias}) + \text{residual}, $$
+/// computed in f32 in the same launch, and stored as f32, f16 or bf16, or requantised to i8: [`out`](Self::out) names the type.
+/// Without it the result is the sums, and these options are an error.
+///
+/// # Precision
+/// [`reference::QuantisedReference`](crate::reference::QuantisedReference): sums are rounded once to f32, which is exact up to
+/// $2^{24}$, and every multiplication and addition rounds once more. Numbers below $2^{-126}$ may be taken as 0. Factors are
+/// multiplied one after another, the sum by $r_i$ first, but compilers may reorder them; so where a product of two of $\alpha$,
+/// $r_i$ and $c_j$ leaves the range of f32, the result may be 0, infinite or NaN.
+impl<'a, C: Element> Gemm<'a, i8, C> {
+    /// Sets the element type of the result: `f32`, `f16` or `bf16`, or `i8`, which is requantised by
+    /// [`out_scale`](Self::out_scale).
+    pub fn out<U: Element>(self) -> Gemm<'a, i8, U> {
+        Gemm { product: self.product, types: PhantomData }
+    }
+
+    /// Multiplies the sums by `alpha`: a scale of the whole product.
+    pub fn alpha(mut self, alpha: f32) -> Self {
+        self.product.alpha = alpha;
+        self
+    }
+
+    /// Multiplies the sums of each row by its scale: `scale` (m), the same for every matrix of the batch. These are the scales of
+    /// A's rows, such as those of tokens.
+    ///
+    /// # Shapes
+    /// A vector of m elements, with any stride.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # use tilewise::Gemm;
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// let a = gpu.tensor(&[100i8, -20, 30, 40], [2, 2])?;
+    /// let b = gpu.tensor(&[1i8, 2, 3, 4], [2, 2])?;
+    /// let (rows, columns) = (gpu.tensor(&[0.5f32, 0.25], [2])?, gpu.tensor(&[2.0f32, 1.0], [2])?);
+    /// let y = Gemm::new(&a, &b).row_scale(&rows).column_scale(&columns).out::<f32>().run()?;
+    /// assert_eq!(y.to_vec()?, [40.0, 60.0, 75.0, 55.0]); // of the sums [40, 120, 150, 220]
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn row_scale(mut self, scale: &'a Tensor<f32>) -> Self {
+        self.product.row_scale = Some(scale.as_view());
+        self
+    }
+
+    /// Multiplies the sums of each column by its scale: `scale` (n), the same for every matrix of the batch. These are the scales
+    /// of B's columns, such as those of output channels.
+    ///
+    /// # Shapes
+    /// A vector of n elements, with any stride.
+    pub fn column_scale(mut self, scale: &'a Tensor<f32>) -> Self {
+        self.product.column_scale = Some(scale.as_view());
+        self
+    }
+
+    /// Adds a bias for each column, after the scales: `bias` (n), the same for every row and every matrix of the batch.
+    pub fn bias<R: Real>(mut self, bias: &'a Tensor<R>) -> Self {
+        self.product.bias = Some((BiasAxis::Columns, bias.as_view()));
+        self
+    }
+
+    /// Adds a bias for each row, after the scales: `bias` (m), the same for every column and every matrix of the batch.
+    pub fn row_bias<R: Real>(mut self, bias: &'a Tensor<R>) -> Self {
+        self.product.bias = Some((BiasAxis::Rows, bias.as_view()));
+        self
+    }
+
+    /// Applies an activation to every element.
+    pub fn activation(mut self, activation: Activation) -> Self {
+        self.product.activation = activation;
+        self
+    }
+
+    /// Adds a tensor of the shape of the result, after the activation. Its type is that of the result; of any real type if the
+    /// result is i8.
+    pub fn residual<R: Real>(mut self, residual: &'a Tensor<R>) -> Self {
+        self.product.residual = Some(residual.as_view());
+        self
+    }
+
+    /// Sets the scale of a result of i8, which is 1 unless it is set: an element $q$ stands for the number $q$ times `scale`.
+    /// $q$ is the integer of -128 to 127 that is nearest to $y / $ `scale`; of two, the even one. It is not a product with the
+    /// reciprocal: $q$ is that of the exact quotient of the two numbers of f32, on every device. NaN becomes 0.
+    ///
+    /// # Errors
+    /// `plan`, `run` and `run_into` return [`Error::Input`](crate::Error::Input) for a scale that is 0, negative, infinite or
+    /// NaN, and for a result of another type.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # use tilewise::Gemm;
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// let a = gpu.tensor(&[3i8, -5, 90, 127], [2, 2])?;
+    /// let b = gpu.tensor(&[1i8, 0, 0, 2], [2, 2])?;
+    /// let q = Gemm::new(&a, &b).out::<i8>().out_scale(2.0).run()?;
+    /// assert_eq!(q.to_vec()?, [2, -5, 45, 127]); // of the sums [3, -10, 90, 254]
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn out_scale(mut self, scale: f32) -> Self {
+        self.product.out_scale = Some(scale);
+        self
+    }
+}
