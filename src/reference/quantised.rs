@@ -40,7 +40,7 @@ impl QuantisedReference {
     ///
     /// The sum is rounded once if it is above $2^{24}$, and each of three products once more: with $u = 2^{-23}$ and $p$ the
     /// largest absolute value of a product of some of the other factors, the scaled sum is within
-    /// $4 u\\,|\alpha r c s| + 4 p\\,2^{-126}$ of $\alpha r c s$, in whatever order they are multiplied; the last term is for factors
+    /// $4 u\\,|\alpha r c s| + 8 p\\,2^{-126}$ of $\alpha r c s$, in whatever order they are multiplied; the last term is for factors
     /// and products that a driver flushes. From there on it is that of [`EpilogueReference::apply`]. A product that leaves the
     /// range of f32 on the way has no bound.
     #[must_use]
@@ -51,7 +51,7 @@ impl QuantisedReference {
         let scaled = factors.iter().product::<f64>();
         let largest: f64 = factors.iter().map(|factor| factor.abs().max(1.0)).product();
         let rounded = if sum.abs() > EXACT { 4.0 } else { 3.0 };
-        let off = rounded * U * scaled.abs() + 4.0 * largest * LEAST;
+        let off = rounded * U * scaled.abs() + 8.0 * largest * LEAST;
         EpilogueReference { bias, residual, activation, ..EpilogueReference::default() }.apply(scaled, off)
     }
 

@@ -8,6 +8,8 @@ mod integers;
 mod linear;
 mod panels;
 mod precision;
+mod quantised;
+mod requantised;
 mod tiles;
 
 use tilewise::gemm::{GemmKernel, Tile};

@@ -37,6 +37,7 @@ pub mod wgsl_attention;
 pub mod wgsl_clifford;
 pub mod wgsl_losses;
 pub mod wgsl_norms;
+pub mod wgsl_quantised;
 pub mod wgsl_rows;
 pub mod wgsl_shapes;
 

@@ -2,7 +2,7 @@
 
 use naga::AddressSpace;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use tilewise::planning::gemm::{BiasAxis, Epilogue, GemmProblem, Previous, Scale};
+use tilewise::planning::gemm::{BiasAxis, Epilogue, GemmProblem, LineScale, Previous, Scale};
 use tilewise::planning::kernel::{Kernel, Needs};
 use tilewise::planning::{Buffer, Plan, Problem};
 use tilewise::{Caps, DType, Layout, Result};
@@ -116,8 +116,8 @@ pub fn window_bytes(layout: &Layout, dtype: DType) -> u64 {
     window(layout, dtype) * dtype.size() as u64
 }
 
-/// Adds an epilogue with its operands to a product of real types: a bias of the columns with stride `apart`, and a residual with
-/// C's layout and type.
+/// Adds an epilogue with its operands to a product: a bias and a scale of the columns with stride `apart`, and a residual with C's
+/// layout and type; of f32, if C is i8.
 pub fn finished(problem: GemmProblem, epilogue: Epilogue, apart: u32) -> GemmProblem {
     let (types, c) = (problem.types(), problem.output().expect("a product of small sizes"));
     let alpha = if epilogue.scale == Scale::One { 1.0 } else { 2.0 };
@@ -129,7 +129,23 @@ pub fn finished(problem: GemmProblem, epilogue: Epilogue, apart: u32) -> GemmPro
         finished = finished.bias(BiasAxis::Columns, &bias, dtype).expect("it has an element for each column");
     }
     if epilogue.residual.is_some() {
-        finished = finished.residual(&c, &c, types.c).expect("it has the shape of C");
+        let dtype = if types.c == DType::I8 { DType::F32 } else { types.c };
+        finished = finished.residual(&c, &c, dtype).expect("it has the shape of C");
+    }
+    let (rows, columns) = match epilogue.line_scale {
+        LineScale::None => (false, false),
+        LineScale::Rows => (true, false),
+        LineScale::Columns => (false, true),
+        LineScale::RowsAndColumns => (true, true),
+    };
+    let d = problem.dims();
+    for (axis, extent, step, is_there) in
+        [(BiasAxis::Rows, d.m, 1, rows), (BiasAxis::Columns, d.n, apart, columns)]
+    {
+        if is_there {
+            let scale = Layout::new("test", &[extent as usize], &[step as usize], 0, usize::MAX);
+            finished = finished.line_scale(axis, &scale.expect("a scale")).expect("it has that length");
+        }
     }
     let row = problem.dims().k.max(1) as usize;
     match epilogue.scale {

@@ -40,7 +40,7 @@ fn products() -> Vec<GemmProblem> {
     let epilogues: Vec<Epilogue> = wgsl::epilogues().into_iter().chain([Epilogue::default()]).collect();
     let tiles = GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles());
     let pins = tiles.map(|tile| Pin::Tile(*tile)).chain([Pin::Free]);
-    let mut problems = Vec::new();
+    let mut problems = wgsl::quantised_products();
     for (i, pin) in pins.enumerate() {
         // Each pinned tile has a quarter of the products, the free choice has all.
         let taken = |&(j, _): &(usize, _)| pin == Pin::Free || (i + j) % 4 == 0;
@@ -51,7 +51,7 @@ fn products() -> Vec<GemmProblem> {
                 TYPES[(i + j / 4) % TYPES.len()]
             };
             if types == I8 && !epilogue.is_plain() {
-                continue; // products of integers have no epilogue
+                continue; // the sums alone are i32
             }
             for (view, split) in [(View::Plain, SplitK::Splits(1)), (View::Gaps, SplitK::Splits(3))] {
                 let thin = wgsl::problem([4, 128, 128], types, [View::Plain, View::Plain, view]);

@@ -22,6 +22,7 @@ pub use super::limits::{capabilities, validate};
 pub use super::wgsl_attention::{attention_kernels, coop_plans};
 pub use super::wgsl_clifford::{clifford_kernels, connected_kernels, connected_products};
 pub use super::wgsl_norms::norm_kernels;
+pub use super::wgsl_quantised::{quantised_forms, quantised_products};
 pub use super::wgsl_rows::{cumsum_problems, reduce_problems, rotary_problems, softmax_problems};
 pub use super::wgsl_shapes::{shape_kernels, shape_plans};
 
@@ -73,6 +74,7 @@ pub fn epilogues() -> Vec<Epilogue> {
             bias: Some(dtype),
             residual: (i % 3 > 0).then_some(dtype),
             activation,
+            ..Epilogue::default()
         });
     }
     epilogues
@@ -115,6 +117,8 @@ pub fn form_kernels(caps: &Caps) -> Vec<Kernel> {
             }
         }
     }
+    let quantised = quantised_products().into_iter().map(|problem| problem.plan(caps).expect("it fits"));
+    kernels.extend(quantised.flat_map(|plan| kernels_of(&plan).collect::<Vec<_>>()));
     kernels.sort_by_key(ToString::to_string);
     kernels.dedup();
     kernels

@@ -18,7 +18,7 @@ use tilewise::planning::clifford_layer::{
 };
 use tilewise::planning::gemm::{
     Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis,
-    HalfPosition, OuterAxis, Pin, Previous, Scale, SeedSource, Side, SignHalf, product_shape,
+    HalfPosition, LineScale, OuterAxis, Pin, Previous, Scale, SeedSource, Side, SignHalf, product_shape,
 };
 use tilewise::planning::kernel::{Kernel, Needs};
 use tilewise::planning::ops::{CastProblem, Elementwise, ElementwiseProblem};
@@ -144,7 +144,8 @@ fn dense(shape: &[usize]) -> Result<Layout> {
 
 fn types(u: &mut Unstructured<'_>) -> Result<GemmTypes> {
     if u.ratio(1, 8)? {
-        return Ok(GemmTypes::new(DType::I8, DType::I32));
+        let results = [DType::I32, DType::I32, DType::F32, DType::F16, DType::Bf16, DType::I8];
+        return Ok(GemmTypes::new(DType::I8, *u.choose(&results)?));
     }
     let ab = real(u)?;
     Ok(GemmTypes::new(ab, if u.arbitrary()? { DType::F32 } else { ab }))
@@ -188,14 +189,25 @@ fn generated_product(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
 
 /// Adds an epilogue to a third of the products.
 fn with_epilogue(u: &mut Unstructured<'_>, problem: GemmProblem) -> Result<GemmProblem> {
-    if !problem.types().ab.is_real() || !u.ratio(1, 3)? {
+    let types = problem.types();
+    // Sums of i32 are not scaled.
+    if types.c == DType::I32 || !u.ratio(1, 3)? {
         return Ok(problem);
     }
     let epilogue = Epilogue {
         scale: *u.choose(&[Scale::One, Scale::Alpha])?,
-        previous: *u.choose(&[Previous::Overwritten, Previous::Added])?,
+        line_scale: if types.ab.is_real() {
+            LineScale::None
+        } else {
+            *u.choose(&[LineScale::None, LineScale::Rows, LineScale::Columns, LineScale::RowsAndColumns])?
+        },
+        previous: if types.c == DType::I8 {
+            Previous::Overwritten
+        } else {
+            *u.choose(&[Previous::Overwritten, Previous::Added])?
+        },
         bias: if u.arbitrary()? { Some(real(u)?) } else { None },
-        residual: if u.arbitrary()? { Some(problem.types().c) } else { None },
+        residual: if u.arbitrary()? { Some(types.c) } else { None },
         activation: *u.choose(&Activation::ALL)?,
     };
     Ok(limits::finished(problem, epilogue, *u.choose(&[1, 1, 7, 1 << 20])?))

@@ -140,6 +140,7 @@ pub(crate) fn launches() -> Vec<Launch> {
         }
     }
     launches.extend(epilogues());
+    launches.extend(quantised());
     launches
 }
 
@@ -154,6 +155,28 @@ fn epilogues() -> Vec<Launch> {
             launches.extend(product(&caps(), tile, types, what, [a, b], *parts, [63 * i, 3 * epilogue]));
         }
     }
+    launches
+}
+
+/// Products of i8 with scales, on each kernel and type of result.
+fn quantised() -> Vec<Launch> {
+    let tiles = [GemmKernel::Naive, GemmKernel::Dot].map(|kernel| kernel.tiles()[0]);
+    let mut launches = Vec::new();
+    for (i, (types, epilogue)) in wgsl::quantised_forms().into_iter().enumerate() {
+        let problems = problems([types.ab, types.c].map(|dtype| WINDOW / dtype.size().max(4)));
+        let (what, a, b, _) = &problems[i % 4];
+        let layout = |(shape, strides): &Matrix| {
+            Layout::new("test", shape, strides, i % 2 * 63, 1 << 40).expect("a view of a large buffer")
+        };
+        let (a, b) = (layout(a), layout(b));
+        let c = layout(&plain(&product_shape(&a, &b).expect("shapes that go together")));
+        let Ok(problem) = GemmProblem::new(&a, &b, &c, types) else { continue };
+        let apart = u32::try_from(WINDOW / 4 - 1).expect("31 bits") / problem.dims().n.max(2);
+        let problem = limits::finished(problem, epilogue, apart).pinned(Pin::Tile(tiles[i / 4 % 2]));
+        let Ok(plan) = problem.plan(&caps()) else { continue };
+        launches.extend(Launch::steps(&format!("quantised {what}, {types:?}, {:?}", problem.dims()), &plan));
+    }
+    assert!(launches.len() > 8, "there are launches");
     launches
 }
 
