@@ -160,21 +160,26 @@ fn epilogues() -> Vec<Launch> {
 
 /// Products of i8 with scales, on each kernel and type of result.
 fn quantised() -> Vec<Launch> {
-    let tiles = [GemmKernel::Naive, GemmKernel::Dot].map(|kernel| kernel.tiles()[0]);
     let mut launches = Vec::new();
     for (i, (types, epilogue)) in wgsl::quantised_forms().into_iter().enumerate() {
         let problems = problems([types.ab, types.c].map(|dtype| WINDOW / dtype.size().max(4)));
-        let (what, a, b, _) = &problems[i % 4];
-        let layout = |(shape, strides): &Matrix| {
-            Layout::new("test", shape, strides, i % 2 * 63, 1 << 40).expect("a view of a large buffer")
-        };
-        let (a, b) = (layout(a), layout(b));
-        let c = layout(&plain(&product_shape(&a, &b).expect("shapes that go together")));
-        let Ok(problem) = GemmProblem::new(&a, &b, &c, types) else { continue };
-        let apart = u32::try_from(WINDOW / 4 - 1).expect("31 bits") / problem.dims().n.max(2);
-        let problem = limits::finished(problem, epilogue, apart).pinned(Pin::Tile(tiles[i / 4 % 2]));
-        let Ok(plan) = problem.plan(&caps()) else { continue };
-        launches.extend(Launch::steps(&format!("quantised {what}, {types:?}, {:?}", problem.dims()), &plan));
+        // Elements of all problems, from odd offsets too; whole vectors of squares.
+        for (kernel, which, offset) in
+            [(GemmKernel::Naive, i % 4, i % 2 * 63), (GemmKernel::Dot, 0, 0), (GemmKernel::Dot, 1, 63)]
+        {
+            let (what, a, b, _) = &problems[which];
+            let layout = |(shape, strides): &Matrix| {
+                Layout::new("test", shape, strides, offset, 1 << 40).expect("a view of a large buffer")
+            };
+            let (a, b) = (layout(a), layout(b));
+            let c = layout(&plain(&product_shape(&a, &b).expect("shapes that go together")));
+            let Ok(problem) = GemmProblem::new(&a, &b, &c, types) else { continue };
+            let apart = u32::try_from(WINDOW / 4 - 1).expect("31 bits") / problem.dims().n.max(2);
+            let problem = limits::finished(problem, epilogue, apart).pinned(Pin::Tile(kernel.tiles()[0]));
+            let Ok(plan) = problem.plan(&caps()) else { continue };
+            let said = format!("quantised {what}, {types:?}, {:?}", problem.dims());
+            launches.extend(Launch::steps(&said, &plan));
+        }
     }
     assert!(launches.len() > 8, "there are launches");
     launches
