@@ -9,12 +9,10 @@ use tilewise::{Activation, DType};
 
 /// Every type of result with every kind of scales, and with biases, residuals and activations in turn.
 pub fn quantised_forms() -> Vec<(GemmTypes, Epilogue)> {
-    const SCALES: [LineScale; 4] =
-        [LineScale::None, LineScale::Rows, LineScale::Columns, LineScale::RowsAndColumns];
     let mut forms = Vec::new();
     for (i, c) in [DType::F32, DType::F16, DType::Bf16, DType::I8].into_iter().enumerate() {
         forms.push((GemmTypes::new(DType::I8, c), Epilogue::default()));
-        for (j, line_scale) in SCALES.into_iter().enumerate() {
+        for (j, line_scale) in LineScale::ALL.into_iter().enumerate() {
             let real = [DType::F32, DType::F16, DType::Bf16][(i + j) % 3];
             let is_added = j == 2 && c != DType::I8;
             let epilogue = Epilogue {

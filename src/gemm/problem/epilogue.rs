@@ -52,6 +52,9 @@ pub enum LineScale {
 }
 
 impl LineScale {
+    /// Every combination.
+    pub const ALL: [Self; 4] = [Self::None, Self::Rows, Self::Columns, Self::RowsAndColumns];
+
     /// The axes with a scale, in the order of operands.
     pub(in crate::gemm) fn axes(self) -> &'static [BiasAxis] {
         match self {

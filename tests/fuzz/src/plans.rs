@@ -194,18 +194,11 @@ fn with_epilogue(u: &mut Unstructured<'_>, problem: GemmProblem) -> Result<GemmP
     if types.c == DType::I32 || !u.ratio(1, 3)? {
         return Ok(problem);
     }
+    let added = if types.c == DType::I8 { Previous::Overwritten } else { Previous::Added };
     let epilogue = Epilogue {
         scale: *u.choose(&[Scale::One, Scale::Alpha])?,
-        line_scale: if types.ab.is_real() {
-            LineScale::None
-        } else {
-            *u.choose(&[LineScale::None, LineScale::Rows, LineScale::Columns, LineScale::RowsAndColumns])?
-        },
-        previous: if types.c == DType::I8 {
-            Previous::Overwritten
-        } else {
-            *u.choose(&[Previous::Overwritten, Previous::Added])?
-        },
+        line_scale: if types.ab.is_real() { LineScale::None } else { *u.choose(&LineScale::ALL)? },
+        previous: *u.choose(&[Previous::Overwritten, added])?,
         bias: if u.arbitrary()? { Some(real(u)?) } else { None },
         residual: if u.arbitrary()? { Some(types.c) } else { None },
         activation: *u.choose(&Activation::ALL)?,
