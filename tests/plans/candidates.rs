@@ -48,6 +48,7 @@ fn products() -> Vec<GemmProblem> {
     for shape in [[64, 64, 64], [1, 1000, 300], [256, 256, 2048], [1000, 1000, 1000], [0, 4, 4], [33, 7, 0]] {
         all.extend(TYPES.map(|types| plain(shape, types)));
         all.push(plain(shape, I8));
+        all.push(plain(shape, GemmTypes::new(DType::I8, DType::I8)));
         all.extend([Precision::Fast, Precision::Split].map(|to| plain(shape, F32).precision(to)));
     }
     let product = plain([120, 300, 900], F32);
@@ -55,6 +56,8 @@ fn products() -> Vec<GemmProblem> {
     all.push(product.pinned(Pin::Tile(GemmKernel::Tiled.tiles()[2])));
     all.push(product.split_k(SplitK::Splits(5)));
     all.push(product.alpha(2.0).beta(0.5).activation(Activation::Gelu));
+    let scaled = plain([120, 300, 900], GemmTypes::new(DType::I8, DType::F16)).alpha(2.0);
+    all.push(scaled.line_scale(BiasAxis::Columns, &flat(&[300])).unwrap());
     all.push(product.bias(BiasAxis::Columns, &flat(&[300]), DType::F32).unwrap());
     all
 }

@@ -45,6 +45,10 @@ fn candidates_of_every_family_have_right_results() {
     let bias = product([40, 64, 300], DType::F16, DType::F16).activation(Activation::Gelu);
     tune(&gpu, &bias.bias(BiasAxis::Columns, &flat(&[64]), DType::F16).unwrap());
     tune(&gpu, &product([33, 20, 65], DType::I8, DType::I32));
+    for c in support::few([DType::I8, DType::F16], 2) {
+        let scaled = product([33, 20, 65], DType::I8, c).line_scale(BiasAxis::Rows, &flat(&[33])).unwrap();
+        tune(&gpu, &scaled.line_scale(BiasAxis::Columns, &flat(&[20])).unwrap());
+    }
     tune(&gpu, &product([32, 32, 64], DType::F32, DType::F32).precision(Precision::Split));
     tune(&gpu, &product([1, 300, 200], DType::Bf16, DType::F32));
     let sketch = Sketch::new(SketchKind::Gaussian, [32, 100], 1).unwrap();
