@@ -8,15 +8,15 @@ use crate::tensor::Tensor;
 use std::marker::PhantomData;
 
 /// Options of products of i8, for quantised inference. With the exact sums $s\_{ij}$ in i32, the result is
-/// $$ y\_{ij} = \text{activation}(\alpha\\,r_i\\,c_j\\,s\_{ij} + \text{bias}) + \text{residual}, $$
+/// $$ y\_{ij} = \text{activation}(\alpha\\,r_{i}\\,c_{j}\\,s\_{ij} + \text{bias}) + \text{residual}, $$
 /// computed in f32 in the same launch, and stored as f32, f16 or bf16, or requantised to i8: [`out`](Self::out) names the type.
 /// Without it the result is the sums, and these options are an error.
 ///
 /// # Precision
 /// [`reference::QuantisedReference`](crate::reference::QuantisedReference): sums are rounded once to f32, which is exact up to
 /// $2^{24}$, and every multiplication and addition rounds once more. Numbers below $2^{-126}$ may be taken as 0. Factors are
-/// multiplied one after another, the sum by $r_i$ first, but compilers may reorder them; so where a product of two of $\alpha$,
-/// $r_i$ and $c_j$ leaves the range of f32, the result may be 0, infinite or NaN.
+/// multiplied one after another, the sum by $r_{i}$ first, but compilers may reorder them; so where a product of two of $\alpha$,
+/// $r_{i}$ and $c_{j}$ leaves the range of f32, the result may be 0, infinite or NaN.
 impl<'a, C: Element> Gemm<'a, i8, C> {
     /// Sets the element type of the result: `f32`, `f16` or `bf16`, or `i8`, which is requantised by
     /// [`out_scale`](Self::out_scale).
@@ -88,7 +88,7 @@ impl<'a, C: Element> Gemm<'a, i8, C> {
     }
 
     /// Sets the scale of a result of i8, which is 1 unless it is set: an element $q$ stands for the number $q$ times `scale`.
-    /// $q$ is the integer of -128 to 127 that is nearest to $y / $ `scale`; of two, the even one. It is not a product with the
+    /// $q$ is the integer of -128 to 127 that is nearest to $y$ / `scale`; of two, the even one. It is not a product with the
     /// reciprocal: $q$ is that of the exact quotient of the two numbers of f32, on every device. NaN becomes 0.
     ///
     /// # Errors

@@ -33,7 +33,8 @@ fn about(out_scale: f32) -> Vec<f32> {
 fn the_nearest_integer_of_the_exact_quotient_is_stored() {
     let Some(gpu) = support::gpu() else { return };
     let random = Fill::Uniform.values::<f32>(12, 9);
-    let random = random.iter().enumerate().map(|(i, x)| (x.abs() + 0.01) * 10f32.powi(3 * i as i32 - 16));
+    let random =
+        (-16..).step_by(3).zip(random).map(|(power, x): (i32, f32)| (x.abs() + 0.01) * 10f32.powi(power));
     let fixed = [1.0, 2.0, 0.5, 3.0, 0.1, 1.0 / 3.0, 1e-30, 1e30, f32::MIN_POSITIVE, 1.0f32.next_up()];
     for (i, scale) in fixed.into_iter().chain(random).enumerate() {
         let values = about(scale);

@@ -3,8 +3,8 @@
 use crate::layout::DType;
 use crate::ops::Activation;
 
-/// The epilogue activation($\alpha r_i s_j (AB)\_{ij} + \beta C$ + bias) + residual. Numbers and strides are in the dims; these fields change
-/// the code of the kernel.
+/// The epilogue activation($\alpha r_{i} c_{j} (AB)\_{ij} + \beta C$ + bias) + residual. Numbers and strides are in the dims;
+/// these fields change the code of the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Epilogue {
     /// Scale of the sums.
@@ -37,7 +37,7 @@ pub enum Scale {
     BackWithCross,
 }
 
-/// Tensors of f32 that scale the sums: $r$ with an element for each row, $s$ with an element for each column.
+/// Tensors of f32 that scale the sums: $r$ with an element for each row, $c$ with an element for each column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LineScale {
     /// None.
@@ -45,9 +45,9 @@ pub enum LineScale {
     None,
     /// $r$.
     Rows,
-    /// $s$.
+    /// $c$.
     Columns,
-    /// $r$ and $s$.
+    /// $r$ and $c$.
     RowsAndColumns,
 }
 
