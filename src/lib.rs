@@ -118,7 +118,7 @@ pub use gemm::{
 };
 pub use gpu::{Caps, Gpu, GpuOptions, Replay, View};
 pub use half::{bf16, f16};
-pub use layout::{DType, Element, Fill, Layout, MAX_RANK, Operand, Precision, Real, Summand};
+pub use layout::{DType, Element, F8E4M3, F8E5M2, Fill, Layout, MAX_RANK, Operand, Precision, Real, Summand};
 pub use ops::Activation;
 pub use plan::Plan;
 pub use progress::{Progress, with_progress};

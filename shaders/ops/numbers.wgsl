@@ -8,9 +8,15 @@ const F16: u32 = 1u;
 const BF16: u32 = 2u;
 const I8: u32 = 3u;
 const I32: u32 = 4u;
+const E4M3: u32 = 5u; // 8 bits: their conversions are in `fp8`
+const E5M2: u32 = 6u;
 
 fn is_real(dtype: u32) -> bool {
     return dtype <= BF16;
+}
+
+fn is_float(dtype: u32) -> bool {
+    return dtype <= BF16 || dtype >= E4M3;
 }
 
 // Converts the bits of an element of this type to those of the f32 or i32 with the same value.
@@ -82,6 +88,8 @@ fn limited(dtype: u32, value: u32) -> u32 {
     if dtype == F32 { return limited_real(value, 0x7f7fffffu); }
     if dtype == F16 { return limited_real(value, 0x477fe000u); }
     if dtype == BF16 { return limited_real(value, 0x7f7f0000u); }
+    if dtype == E4M3 { return limited_real(value, 0x43e00000u); } // 448
+    if dtype == E5M2 { return limited_real(value, 0x47600000u); } // 57344
     return value;
 }
 

@@ -75,7 +75,7 @@ impl AttentionProblem {
         let [weights, stored, least, of_weight] = match self.dtype {
             DType::F16 => [2f64.powi(-9), 2f64.powi(-10), 2f64.powi(-14), 2f64.powi(-24)],
             DType::Bf16 => [0.0, 2f64.powi(-8), 2f64.powi(-125), 2f64.powi(-125)],
-            DType::F32 | DType::I8 | DType::I32 => [0.0, 0.0, 2f64.powi(-125), 2f64.powi(-125)],
+            _ => [0.0, 0.0, 2f64.powi(-125), 2f64.powi(-125)],
         };
         let of_result = Tolerance {
             relative: 2.0 * (of_exponential + of_sums + stored) + weights,

@@ -3,7 +3,7 @@
 use super::trial_operands::once;
 use crate::caps::fixtures;
 use crate::gemm::{GemmProblem, GemmTypes};
-use crate::layout::{DType, Element, Fill, Layout};
+use crate::layout::{DType, Element, F8E4M3, F8E5M2, Fill, Layout};
 use crate::ops::Activation;
 use crate::plan::{Problem, Trial, TrialValues};
 use crate::reference::activate;
@@ -27,6 +27,8 @@ fn values(of: TrialValues, dtype: DType, len: usize, at: u64) -> Vec<f64> {
         DType::F32 => repeated::<f32>(of, len, at),
         DType::I8 => repeated::<i8>(of, len, at),
         DType::I32 => repeated::<i32>(of, len, at),
+        DType::F8E4M3 => repeated::<F8E4M3>(of, len, at),
+        DType::F8E5M2 => repeated::<F8E5M2>(of, len, at),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::handle::Gpu;
 use super::memory::Allocation;
 use super::view::View;
-use crate::layout::{DType, Element, Fill};
+use crate::layout::{DType, Element, F8E4M3, F8E5M2, Fill};
 use crate::plan::{Access, Parameter, TrialRun, TrialValues};
 use crate::{Error, Result};
 use half::{bf16, f16};
@@ -95,6 +95,8 @@ impl Allocation {
             DType::Bf16 => fill_with::<bf16>,
             DType::I8 => fill_with::<i8>,
             DType::I32 => fill_with::<i32>,
+            DType::F8E4M3 => fill_with::<F8E4M3>,
+            DType::F8E5M2 => fill_with::<F8E5M2>,
         };
         fill(gpu, self, values, seed)
     }

@@ -4,7 +4,7 @@ use super::handle::Gpu;
 use super::memory::Allocation;
 use super::trial_operands::OP;
 use crate::Result;
-use crate::layout::{DType, Element, Layout};
+use crate::layout::{DType, Element, F8E4M3, F8E5M2, Layout};
 use crate::plan::Tolerance;
 use half::{bf16, f16};
 
@@ -50,6 +50,8 @@ impl<'a> Output<'a> {
             DType::Bf16 => Self::all_near::<bf16>,
             DType::I8 => Self::all_near::<i8>,
             DType::I32 => Self::all_near::<i32>,
+            DType::F8E4M3 => Self::all_near::<F8E4M3>,
+            DType::F8E5M2 => Self::all_near::<F8E5M2>,
         };
         found.len() == expected.len() && near(self, start, found, expected)
     }

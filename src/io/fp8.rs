@@ -1,11 +1,13 @@
 //! The values of 8-bit floating-point numbers of `.safetensors` files, all of which f64 holds.
 
+use crate::layout::{Element, F8E4M3, F8E5M2};
+
 /// A format of eight bits: a sign, an exponent and a mantissa.
 #[derive(Clone, Copy)]
 pub(super) enum Fp8 {
-    /// OCP E4M3: no infinities; the largest magnitude is NaN.
+    /// OCP E4M3, [`F8E4M3`].
     E4M3,
-    /// OCP E5M2: like f16, with infinities and NaNs.
+    /// OCP E5M2, [`F8E5M2`].
     E5M2,
     /// E4M3 with a bias of 8 whose only NaN is what would be -0.
     E4M3Fnuz,
@@ -19,14 +21,11 @@ impl Fp8 {
     pub(super) fn to_f64(self, byte: u8) -> f64 {
         let magnitude = byte & 0x7f;
         let (mantissa_bits, bias) = match self {
-            Self::E4M3 if magnitude == 0x7f => return f64::NAN,
-            Self::E5M2 if magnitude > 0x7c => return f64::NAN,
-            Self::E5M2 if magnitude == 0x7c => return f64::INFINITY.copysign(sign(byte)),
+            Self::E4M3 => return F8E4M3::from_bits(byte).to_f64(),
+            Self::E5M2 => return F8E5M2::from_bits(byte).to_f64(),
             Self::E4M3Fnuz | Self::E5M2Fnuz if byte == 0x80 => return f64::NAN,
             Self::E8M0 if byte == 0xff => return f64::NAN,
             Self::E8M0 => return 2f64.powi(i32::from(byte) - 127),
-            Self::E4M3 => (3, 7),
-            Self::E5M2 => (2, 15),
             Self::E4M3Fnuz => (3, 8),
             Self::E5M2Fnuz => (2, 16),
         };

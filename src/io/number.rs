@@ -35,8 +35,9 @@ impl Number {
             Self::Real(value) => value,
         };
         let converted = T::from_f64(value);
-        let is_held = if T::DTYPE.is_real() {
-            converted.to_f64().is_finite() || !value.is_finite()
+        let is_held = if T::DTYPE.is_float() {
+            let found = converted.to_f64();
+            found.is_finite() || (!value.is_finite() && found.is_nan() == value.is_nan())
         } else {
             converted.to_f64() == value
         };

@@ -87,6 +87,7 @@ impl OperandAccess {
             _ if self.store.is_some_and(|store| self.format.unit(store) != self.format.unit(width)) => {
                 "of_another_unit"
             }
+            (_, StorageFormat::Fp8) => "fp8",
             (AccessWidth::One, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => ELEMENT,
             (AccessWidth::One, StorageFormat::PackedF16) if self.stores_parts_of_words() => "atomic_packed",
             (AccessWidth::One, StorageFormat::Bf16) if self.stores_parts_of_words() => "atomic_bf16",
@@ -110,6 +111,7 @@ impl OperandAccess {
         match (width, self.format) {
             (AccessWidth::One, StorageFormat::I8) => "element_bytes",
             (_, StorageFormat::I8) => "packed_i8",
+            (_, StorageFormat::Fp8) => "fp8",
             (AccessWidth::One, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => ELEMENT,
             (AccessWidth::One, StorageFormat::PackedF16 | StorageFormat::Bf16) => "element_packed",
             (
@@ -213,9 +215,9 @@ mod tests {
     use crate::kernel::specialize::specialize_from;
     use crate::kernel::{Kernel, StorageFormat};
     use AccessWidth::{Four, One, Two};
-    use StorageFormat::{Bf16, F16, F32, I8, I32, PackedF16};
+    use StorageFormat::{Bf16, F16, F32, Fp8, I8, I32, PackedF16};
 
-    const FORMATS: [StorageFormat; 6] = [F32, F16, PackedF16, Bf16, I8, I32];
+    const FORMATS: [StorageFormat; 7] = [F32, F16, PackedF16, Bf16, I8, I32, Fp8];
     const WIDTHS: [Option<AccessWidth>; 4] = [None, Some(One), Some(Two), Some(Four)];
 
     /// The format, the vector widths of loads and stores, the unit, and the slots that are filled.

@@ -1,9 +1,12 @@
 //! The element types of tensors.
 
+use super::nearest::{BF16, F16, nearest_bits};
+use crate::{Error, Result};
 use half::{bf16, f16};
 use std::fmt;
 
-/// A scalar that tensors can hold: `f32`, [`struct@f16`], [`struct@bf16`], `i8` or `i32`.
+/// A scalar that tensors can hold: `f32`, [`struct@f16`], [`struct@bf16`], `i8`, `i32`, or one that is only stored, moved and
+/// cast: [`F8E4M3`](crate::F8E4M3) or [`F8E5M2`](crate::F8E5M2).
 pub trait Element: bytemuck::Pod + fmt::Debug + PartialOrd + Send + Sync + sealed::Sealed {
     /// The element type as a value.
     const DTYPE: DType;
@@ -44,11 +47,16 @@ pub enum DType {
     I8,
     /// 32-bit signed integers.
     I32,
+    /// 8-bit floating-point numbers of 4 significant bits: [`F8E4M3`](crate::F8E4M3).
+    F8E4M3,
+    /// 8-bit floating-point numbers of 3 significant bits: [`F8E5M2`](crate::F8E5M2).
+    F8E5M2,
 }
 
 impl DType {
     /// Every element type.
-    pub const ALL: [Self; 5] = [Self::F32, Self::F16, Self::Bf16, Self::I8, Self::I32];
+    pub const ALL: [Self; 7] =
+        [Self::F32, Self::F16, Self::Bf16, Self::I8, Self::I32, Self::F8E4M3, Self::F8E5M2];
 
     /// Size of one element in bytes.
     #[must_use]
@@ -56,14 +64,38 @@ impl DType {
         match self {
             Self::F32 | Self::I32 => 4,
             Self::F16 | Self::Bf16 => 2,
-            Self::I8 => 1,
+            Self::I8 | Self::F8E4M3 | Self::F8E5M2 => 1,
         }
     }
 
     /// Whether this is a floating-point type.
     #[must_use]
+    pub const fn is_float(self) -> bool {
+        self.is_real() || self.is_fp8()
+    }
+
+    /// Whether this is a [`Real`] type: a floating-point type that operations compute with.
+    #[must_use]
     pub const fn is_real(self) -> bool {
         matches!(self, Self::F32 | Self::F16 | Self::Bf16)
+    }
+
+    /// Whether this is a floating-point type of 8 bits, whose elements are only stored, moved and cast.
+    #[must_use]
+    pub const fn is_fp8(self) -> bool {
+        matches!(self, Self::F8E4M3 | Self::F8E5M2)
+    }
+
+    /// Checks that the operation computes with elements of this type.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for those that are only stored, moved and cast.
+    pub(crate) fn check_computed(self, op: &str) -> Result<()> {
+        if self.is_fp8() {
+            let why = format!("it does not compute with {self}: `cast` the tensor first, for example to f32");
+            return Err(Error::input(format!("{op}: the elements"), why));
+        }
+        Ok(())
     }
 }
 
@@ -75,6 +107,8 @@ impl fmt::Display for DType {
             Self::Bf16 => "bf16",
             Self::I8 => "i8",
             Self::I32 => "i32",
+            Self::F8E4M3 => "e4m3",
+            Self::F8E5M2 => "e5m2",
         })
     }
 }
@@ -100,7 +134,7 @@ impl Element for f16 {
     }
 
     fn from_f64(value: f64) -> Self {
-        Self::from_bits(nearest_bits(value, HalfFormat { fraction: 10, exponent: 5 }))
+        Self::from_bits(nearest_bits(value, F16))
     }
 }
 
@@ -112,7 +146,7 @@ impl Element for bf16 {
     }
 
     fn from_f64(value: f64) -> Self {
-        Self::from_bits(nearest_bits(value, HalfFormat { fraction: 7, exponent: 8 }))
+        Self::from_bits(nearest_bits(value, BF16))
     }
 }
 
@@ -140,47 +174,6 @@ impl Element for i32 {
     fn from_f64(value: f64) -> Self {
         value.round_ties_even() as i32
     }
-}
-
-/// A binary format of 16 bits.
-#[derive(Clone, Copy)]
-struct HalfFormat {
-    /// Bits of the fraction, below the significand's leading bit.
-    fraction: u32,
-    /// Bits of the exponent.
-    exponent: u32,
-}
-
-/// The bits of the value of a format that is nearest to an f64; of two, the even one. Beyond the largest it is infinity; NaN keeps
-/// its sign and the upper bits of its payload.
-///
-/// NOTE: not the crate half's `from_f64`: version 2.7 drops the lower 32 bits of the f64, so that 65520 - 2^-20 becomes infinity.
-fn nearest_bits(value: f64, format: HalfFormat) -> u16 {
-    let HalfFormat { fraction, exponent } = format;
-    let bits = value.to_bits();
-    let sign = (bits >> 63) << 15;
-    let infinity = ((1u64 << exponent) - 1) << fraction;
-    let (field, below) = ((bits >> 52) & 0x7ff, bits & ((1 << 52) - 1));
-    let magnitude = if field == 0x7ff {
-        let quiet = if below == 0 { 0 } else { 1 << (fraction - 1) };
-        infinity | quiet | (below >> (52 - fraction))
-    } else {
-        // Exponents, biased as those of f64: of the value and of the smallest normal one.
-        let least = 1024 - (1 << (exponent - 1)) + 1;
-        let binade = field.max(least);
-        let dropped = u64::from(52 - fraction) + (binade - field);
-        // An f64 of field 0 is far below half of the smallest value, as is one that loses all bits.
-        if field == 0 || dropped > 53 {
-            0
-        } else {
-            let significand = below | (1 << 52);
-            let is_odd = (significand >> dropped) & 1;
-            let rounded = (significand + (1 << (dropped - 1)) - 1 + is_odd) >> dropped;
-            // The significand's leading bit adds 1 to the exponent; a subnormal value has none.
-            (((binade - least) << fraction) + rounded).min(infinity)
-        }
-    };
-    u16::try_from(sign | magnitude).unwrap_or_default()
 }
 
 impl Operand for f32 {
@@ -230,53 +223,6 @@ mod sealed {
     impl Sealed for half::bf16 {}
     impl Sealed for i8 {}
     impl Sealed for i32 {}
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Asserts what is nearest at, just below and just above the middle of each value and the next, which an f64 holds exactly.
-    fn rounds_to_nearest<T: Element>(largest: u16, of_bits: fn(u16) -> T, bits: fn(T) -> u16) {
-        let value = |bits: u16| of_bits(bits).to_f64();
-        for at in 0..=largest {
-            let next = if at == largest { 2.0 * value(at) - value(at - 1) } else { value(at + 1) };
-            let middle = (value(at) + next) / 2.0;
-            let even = at + (at & 1);
-            for (x, want) in [
-                (value(at), at),
-                (value(at).next_up(), at),
-                (middle.next_down(), at),
-                (middle, even),
-                (middle.next_up(), at + 1),
-                (next.next_down(), at + 1),
-            ] {
-                assert_eq!(bits(T::from_f64(x)), want, "{x:e}");
-                assert_eq!(bits(T::from_f64(-x)), want | 0x8000, "-{x:e}");
-            }
-        }
-        for (x, want) in [
-            (f64::INFINITY, largest + 1),
-            (f64::MAX, largest + 1),
-            (0.0, 0),
-            (f64::MIN_POSITIVE, 0),
-            (5e-324, 0),
-        ] {
-            assert_eq!((bits(T::from_f64(x)), bits(T::from_f64(-x))), (want, want | 0x8000), "{x:e}");
-        }
-        assert!(T::from_f64(f64::NAN).to_f64().is_nan() && T::from_f64(f64::from_bits(!0)).to_f64().is_nan());
-        assert!(T::from_f64(f64::from_bits(0x7ff0_0000_0000_0001)).to_f64().is_nan());
-    }
-
-    #[test]
-    fn every_f16_is_the_nearest_to_what_lies_about_it() {
-        rounds_to_nearest(0x7bff, f16::from_bits, f16::to_bits);
-        assert_eq!(<f16 as Element>::from_f64(65_520.0 - 2f64.powi(-20)), f16::MAX);
-        assert_eq!(<f16 as Element>::from_f64(1.000_488_282), f16::from_f32(1.001));
-    }
-
-    #[test]
-    fn every_bf16_is_the_nearest_to_what_lies_about_it() {
-        rounds_to_nearest(0x7f7f, bf16::from_bits, bf16::to_bits);
-    }
+    impl Sealed for crate::layout::F8E4M3 {}
+    impl Sealed for crate::layout::F8E5M2 {}
 }

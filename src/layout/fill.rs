@@ -38,9 +38,11 @@ impl Fill {
             DType::F32 | DType::I32 => 24,
             DType::F16 => 11,
             DType::Bf16 | DType::I8 => 8,
+            DType::F8E4M3 => 4,
+            DType::F8E5M2 => 3,
         };
         let middle = f64::from(1 << (bits - 1));
-        let unit = if T::DTYPE.is_real() { middle } else { 1.0 };
+        let unit = if T::DTYPE.is_float() { middle } else { 1.0 };
         T::from_f64(match self {
             Self::Uniform => ((hash(seed, i) >> (64 - bits)) as f64 - middle) / unit,
             Self::Integers => (hash(seed, i) >> 32) as f64 % 7.0 - 3.0,

@@ -2,7 +2,9 @@
 
 mod element;
 mod fill;
+mod fp8;
 mod match_layout;
+mod nearest;
 mod overflow;
 mod precision;
 mod random;
@@ -12,6 +14,7 @@ mod window;
 pub use element::{DType, Element, Operand, Real, Summand};
 pub use fill::Fill;
 pub(crate) use fill::NORMAL_TAG;
+pub use fp8::{F8E4M3, F8E5M2};
 pub use overflow::Overflow;
 pub use precision::Precision;
 pub use random::philox;

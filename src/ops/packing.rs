@@ -7,7 +7,7 @@ pub(super) fn per_word(dtype: DType) -> u32 {
     match dtype {
         DType::F32 | DType::I32 => 1,
         DType::F16 | DType::Bf16 => 2,
-        DType::I8 => 4,
+        DType::I8 | DType::F8E4M3 | DType::F8E5M2 => 4,
     }
 }
 
@@ -19,6 +19,8 @@ pub(super) fn constant(dtype: DType) -> &'static str {
         DType::Bf16 => "BF16",
         DType::I8 => "I8",
         DType::I32 => "I32",
+        DType::F8E4M3 => "E4M3",
+        DType::F8E5M2 => "E5M2",
     }
 }
 

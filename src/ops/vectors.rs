@@ -36,7 +36,7 @@ pub(crate) fn per_vector(dtype: DType) -> u32 {
     match dtype {
         DType::F32 | DType::I32 => 4,
         DType::F16 | DType::Bf16 => 8,
-        DType::I8 => 16,
+        DType::I8 | DType::F8E4M3 | DType::F8E5M2 => 16,
     }
 }
 

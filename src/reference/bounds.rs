@@ -56,13 +56,16 @@ pub fn tolerance(k: usize, magnitude: f64, value: f64, stored: DType) -> f64 {
 }
 
 /// The largest error of storing a sum: 0 for f32 and i32; $2^{-10} |c_{ij}| + 2^{-14}$ for f16, because devices promise neither
-/// a rounding mode nor subnormals; $2^{-8} |c_{ij}| + 2^{-126}$ for bf16, which integer code rounds to the nearest.
+/// a rounding mode nor subnormals; $2^{-8} |c_{ij}| + 2^{-126}$ for bf16, $2^{-4} |c_{ij}| + 2^{-10}$ for e4m3 and
+/// $2^{-3} |c_{ij}| + 2^{-17}$ for e5m2, which integer code rounds to the nearest.
 #[must_use]
 pub fn store_tolerance(value: f64, stored: DType) -> f64 {
     match stored {
         DType::F32 | DType::I8 | DType::I32 => 0.0,
         DType::Bf16 => 2f64.powi(-8) * value.abs() + 2f64.powi(-126),
         DType::F16 => 2f64.powi(-10) * value.abs() + 2f64.powi(-14),
+        DType::F8E4M3 => 2f64.powi(-4) * value.abs() + 2f64.powi(-10),
+        DType::F8E5M2 => 2f64.powi(-3) * value.abs() + 2f64.powi(-17),
     }
 }
 

@@ -86,7 +86,7 @@ impl<T: Element> Corner<T> {
     fn words(&self, precision: Option<usize>) -> Vec<String> {
         let digits = precision.unwrap_or(4);
         let numbers = self.elements.iter().map(|x| x.to_f64());
-        if !T::DTYPE.is_real() {
+        if !T::DTYPE.is_float() {
             return numbers.map(|x| x.to_string()).collect();
         }
         // With four digits after the point every number but 0 shows its first digit; none has more than five before it.

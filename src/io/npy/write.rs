@@ -16,8 +16,8 @@ use std::path::Path;
 /// pipe is written to directly.) Not available in a browser: use [`npy_bytes`].
 ///
 /// # Errors
-/// [`Error::Input`] if the file cannot be written, or if `T` is bf16, which `NumPy` does not have. Otherwise as for
-/// [`Tensor::to_vec`].
+/// [`Error::Input`] if the file cannot be written, or if `T` is bf16 or has 8 bits and a fraction: `NumPy` has no such
+/// types. Otherwise as for [`Tensor::to_vec`].
 #[cfg(not(target_arch = "wasm32"))]
 pub fn write_npy<T: Element>(path: impl AsRef<Path>, tensor: &Tensor<T>) -> Result<()> {
     let op = "write_npy";
@@ -42,8 +42,8 @@ pub async fn write_npy_async<T: Element>(path: impl AsRef<Path>, tensor: &Tensor
 /// `shape` has as many elements as `elements`, and at most [`MAX_RANK`](crate::layout::MAX_RANK) axes.
 ///
 /// # Errors
-/// [`Error::Shape`] if `shape` breaks these rules; [`Error::Input`] if the file cannot be written, or if `T` is bf16,
-/// which `NumPy` does not have.
+/// [`Error::Shape`] if `shape` breaks these rules; [`Error::Input`] if the file cannot be written, or if `T` is bf16
+/// or has 8 bits and a fraction: `NumPy` has no such types.
 pub fn write_npy_slice<T: Element>(
     path: impl AsRef<Path>,
     shape: impl AsRef<[usize]>,
@@ -100,8 +100,8 @@ fn header<T: Element>(
         DType::F16 => f16::default_dtype(),
         DType::I8 => i8::default_dtype(),
         DType::I32 => i32::default_dtype(),
-        DType::Bf16 => {
-            let why = "NumPy has no bf16: `cast` the tensor to f32 first, which is exact";
+        none @ (DType::Bf16 | DType::F8E4M3 | DType::F8E5M2) => {
+            let why = format!("NumPy has no {none}: `cast` the tensor to f32 first, which is exact");
             return Err(Error::input(name(), why));
         }
     };

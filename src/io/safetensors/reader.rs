@@ -119,6 +119,8 @@ impl Safetensors {
             Dtype::BF16 => Some(DType::Bf16),
             Dtype::I8 => Some(DType::I8),
             Dtype::I32 => Some(DType::I32),
+            Dtype::F8_E4M3 => Some(DType::F8E4M3),
+            Dtype::F8_E5M2 => Some(DType::F8E5M2),
             _ => None,
         })
     }
@@ -141,7 +143,7 @@ impl Safetensors {
     fn other_type<T: Element>(&self, name: &str, info: &TensorInfo) -> Result<String> {
         let (have, want) = (info.dtype, T::DTYPE);
         let remedy = match self.dtype(name)? {
-            Some(own) => format!("load it with `tensor::<{own}>`, then `cast` it to {want}"),
+            Some(own) => format!("load it with `tensor::<{}>`, then `cast` it to {want}", of_rust(own)),
             None if self.each(info, &mut |_| ()).is_some() => {
                 format!("convert it with `tensor_as::<{want}>`, or read it as f64 with `values`")
             }
@@ -267,6 +269,14 @@ impl Safetensors {
     fn elements(&self, info: &TensorInfo) -> &[u8] {
         let (start, end) = info.data_offsets;
         &self.bytes[start..end]
+    }
+}
+
+/// The name of a type in Rust.
+fn of_rust(dtype: DType) -> String {
+    match dtype {
+        DType::F8E4M3 | DType::F8E5M2 => format!("{dtype:?}"),
+        _ => dtype.to_string(),
     }
 }
 

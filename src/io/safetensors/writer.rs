@@ -96,6 +96,8 @@ impl SafetensorsWriter {
             DType::Bf16 => Dtype::BF16,
             DType::I8 => Dtype::I8,
             DType::I32 => Dtype::I32,
+            DType::F8E4M3 => Dtype::F8_E4M3,
+            DType::F8E5M2 => Dtype::F8_E5M2,
         };
         self.owned(name, dtype, shape, bytemuck::cast_slice(values).to_vec())
     }

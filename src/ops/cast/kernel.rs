@@ -40,7 +40,7 @@ impl CastProblem {
         let is_limited = match (self.to, self.overflow) {
             (DType::I32, _) => false,
             (_, Overflow::Saturate) => true,
-            (DType::I8, Overflow::Rust) => self.from.is_real(),
+            (DType::I8, Overflow::Rust) => self.from.is_float(),
             (_, Overflow::Rust) => false,
         };
         kernel
@@ -53,5 +53,5 @@ impl CastProblem {
 
 /// Whether an element may change its value or bits. NOTE: saturation changes infinities even if the type is the same.
 fn changes(from: DType, to: DType, overflow: Overflow) -> bool {
-    from != to || (overflow == Overflow::Saturate && to.is_real())
+    from != to || (overflow == Overflow::Saturate && to.is_float())
 }

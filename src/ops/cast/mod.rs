@@ -37,12 +37,14 @@ impl<T: Element> Tensor<T> {
     ///
     /// # Precision
     /// Exact if the new type represents the value. Subnormal operands and results are preserved; NaN stays NaN.
-    /// - Real to a narrower real: rounded to nearest, ties to even; overflow becomes infinity.
+    /// - Real to a narrower real: rounded to nearest, ties to even; overflow becomes infinity, or NaN in
+    ///   [`F8E4M3`](crate::F8E4M3), which has no infinity.
     /// - Real to integer: truncated toward zero; saturated; NaN becomes 0.
     /// - Integer to a narrower integer: the low bits, so it wraps.
     /// - Integer to real: rounded to nearest, ties to even; i32 to f16 or bf16 goes through f32, with two roundings.
     ///
-    /// [`cast_saturating`](Self::cast_saturating) neither overflows to infinity nor wraps.
+    /// [`cast_saturating`](Self::cast_saturating) neither overflows to infinity or NaN nor wraps. Frameworks differ here:
+    /// `ml_dtypes`, and `PyTorch` before 2.12, cast to `float8_e4m3fn` as this does; `PyTorch` from 2.12 on saturates.
     ///
     /// # Errors
     /// As [`contiguous`](Self::contiguous).
@@ -87,7 +89,7 @@ impl<T: Element> Tensor<T> {
     /// # }
     /// ```
     pub fn cast_saturating<U: Element>(&self) -> Result<Tensor<U>> {
-        if T::DTYPE == U::DTYPE && !U::DTYPE.is_real() {
+        if T::DTYPE == U::DTYPE && !U::DTYPE.is_float() {
             Ok(self.assume_type())
         } else {
             convert(self, Overflow::Saturate).named("cast_saturating")

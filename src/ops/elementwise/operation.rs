@@ -147,6 +147,7 @@ impl Elementwise {
 
     /// Checks that there is a function of operands of these types with results of this one.
     pub(super) fn check(&self, operands: &[DType], to: DType) -> Result<()> {
+        operands.iter().chain([&to]).try_for_each(|dtype| dtype.check_computed(self.op()))?;
         let value = self.value_kind(operands, to);
         let is_stored = |value| value == Kind::of(to) || (value == Kind::Mask && !to.is_real());
         if value.is_some_and(is_stored) {

@@ -1,6 +1,6 @@
 //! A checked choice of elements by index, as plain data.
 
-use crate::layout::{DType, Element, Layout, MAX_RANK, dim};
+use crate::layout::{DType, Element, F8E4M3, F8E5M2, Layout, MAX_RANK, dim};
 use crate::ops::merged::{merged, put};
 use crate::ops::vectors::{Moves, per_vector};
 use crate::{Error, Result};
@@ -193,5 +193,7 @@ pub(super) fn missing(dtype: DType) -> u32 {
         DType::F16 => f16::NAN.to_bits().into(),
         DType::Bf16 => bf16::NAN.to_bits().into(),
         DType::I8 | DType::I32 => 0,
+        DType::F8E4M3 => F8E4M3::NAN.to_bits().into(),
+        DType::F8E5M2 => F8E5M2::NAN.to_bits().into(),
     }
 }

@@ -1,6 +1,6 @@
 //! A checked conversion of ids to ones and zeros, as plain data.
 
-use crate::layout::{DType, Layout, MAX_RANK, dim};
+use crate::layout::{DType, F8E4M3, F8E5M2, Layout, MAX_RANK, dim};
 use crate::ops::gather::problem::TOO_MANY_AXES_OF_IDS;
 use crate::ops::merged::{merged, put};
 use crate::{Error, Result};
@@ -56,6 +56,8 @@ impl OneHotProblem {
                 DType::F16 => f16::ONE.to_bits().into(),
                 DType::Bf16 => bf16::ONE.to_bits().into(),
                 DType::I8 | DType::I32 => 1,
+                DType::F8E4M3 => F8E4M3::ONE.to_bits().into(),
+                DType::F8E5M2 => F8E5M2::ONE.to_bits().into(),
             },
             ..OneHotDims::default()
         };

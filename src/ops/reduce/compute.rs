@@ -16,6 +16,7 @@ pub(super) fn reduce<T: Element, U: Element>(
     axes: &Axes,
 ) -> Result<Tensor<U>> {
     call(function.op(), || {
+        T::DTYPE.check_computed(function.op())?;
         let reduced = axes.of(function.op(), a.layout())?;
         let (shape, count) = split(a.layout(), &reduced);
         if count == 0 && function.of_nothing().is_none() {

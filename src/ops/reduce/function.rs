@@ -90,7 +90,8 @@ impl ReduceFunction {
     /// Whether there is such a function of elements of this type.
     #[must_use]
     pub fn takes(self, dtype: DType) -> bool {
-        dtype.is_real() || matches!(self, Self::Sum | Self::Max | Self::Min | Self::ArgMax | Self::ArgMin)
+        let of_integers = matches!(self, Self::Sum | Self::Max | Self::Min | Self::ArgMax | Self::ArgMin);
+        dtype.is_real() || (of_integers && !dtype.is_fp8())
     }
 
     /// The type of the result.

@@ -95,6 +95,7 @@ impl ReduceProblem {
         dtype: DType,
     ) -> Result<Self> {
         let op = function.op();
+        dtype.check_computed(op)?;
         if !function.takes(dtype) {
             return Err(Error::input(
                 format!("{op}: the elements"),

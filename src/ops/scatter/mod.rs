@@ -159,6 +159,7 @@ fn add_to<T: Element>(
     let op = target.op();
     c.same_gpu(op, indices)?;
     let gpu = c.same_gpu(op, values)?;
+    T::DTYPE.check_computed(op)?;
     let layouts = [c.layout(), indices.layout(), values.layout()];
     target.check(layouts)?;
     for (what, shares) in [("the indices", c.shares_buffer(indices)), ("the values", c.shares_buffer(values))]

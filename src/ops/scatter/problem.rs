@@ -132,10 +132,12 @@ impl ScatterProblem {
     /// the values. There must be indices, and C must not be empty.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the shapes do not match, or elements of C overlap; [`Error::Limit`] if a size is $2^{31}$ or more.
+    /// [`Error::Shape`] if the shapes do not match, or elements of C overlap; [`Error::Input`] for types of 8 bits with a fraction;
+    /// [`Error::Limit`] if a size is $2^{31}$ or more.
     pub fn new(target: Target, layouts: [&Layout; 3], dtype: DType) -> Result<Self> {
         target.check(layouts)?;
         let (op, axis) = (target.op(), target.axis());
+        dtype.check_computed(op)?;
         let [c, indices, values] = layouts;
         let layouts = [c.in_window(dtype), indices.in_window(DType::I32), values.in_window(dtype)];
         let [c, indices, values] = layouts;
