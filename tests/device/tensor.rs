@@ -2,7 +2,7 @@
 
 use support::operand::{Placed, View};
 use tilewise::MAX_RANK;
-use tilewise::{DType, Element, Fill, Gpu, Layout, Tensor, bf16, f16};
+use tilewise::{DType, Element, F8E4M3, F8E5M2, Fill, Gpu, Layout, Tensor, bf16, f16};
 #[cfg(feature = "ndarray")]
 use tilewise::{Error, GpuOptions};
 
@@ -11,6 +11,9 @@ fn counting<T: Element>(len: usize) -> Vec<T> {
     let period = match T::DTYPE {
         DType::I8 => 127,
         DType::Bf16 => 251,
+        // Integers to here are exact.
+        DType::F8E4M3 => 17,
+        DType::F8E5M2 => 9,
         _ => 2039,
     };
     (0..len).map(|i| T::from_f64((i % period) as f64)).collect()
@@ -49,6 +52,8 @@ fn what_goes_in_comes_out() {
     }
     for gpu in support::devices() {
         support::of_every_type!(round_trip, &gpu);
+        round_trip::<F8E4M3>(&gpu);
+        round_trip::<F8E5M2>(&gpu);
     }
 }
 
@@ -69,6 +74,8 @@ fn what_is_written_replaces_what_was_there() {
     }
     for gpu in support::devices() {
         support::of_every_type!(write, &gpu);
+        write::<F8E4M3>(&gpu);
+        write::<F8E5M2>(&gpu);
     }
 }
 
@@ -317,11 +324,19 @@ fn random_values_are_spread_as_their_names_say() {
 
 #[test]
 fn element_types_say_what_they_are() {
-    let all = [f32::DTYPE, f16::DTYPE, bf16::DTYPE, i8::DTYPE, i32::DTYPE];
+    let all = [f32::DTYPE, f16::DTYPE, bf16::DTYPE, i8::DTYPE, i32::DTYPE, F8E4M3::DTYPE, F8E5M2::DTYPE];
     assert_eq!(all, DType::ALL);
-    let said = all.map(|t| (t.to_string(), t.size(), t.is_real()));
-    let [f32, f16, bf16, i8, i32] = ["f32", "f16", "bf16", "i8", "i32"].map(str::to_owned);
-    assert_eq!(said, [(f32, 4, true), (f16, 2, true), (bf16, 2, true), (i8, 1, false), (i32, 4, false)]);
+    let said = all.map(|t| (t.to_string(), t.size(), t.is_real(), t.is_float(), t.is_fp8()));
+    let want = [
+        ("f32", 4, true, true, false),
+        ("f16", 2, true, true, false),
+        ("bf16", 2, true, true, false),
+        ("i8", 1, false, false, false),
+        ("i32", 4, false, false, false),
+        ("e4m3", 1, false, true, true),
+        ("e5m2", 1, false, true, true),
+    ];
+    assert_eq!(said, want.map(|(name, size, real, float, fp8)| (name.to_owned(), size, real, float, fp8)));
     assert_eq!(
         (<bf16 as Element>::from_f64(1.0 / 3.0).to_f64(), i8::from_f64(-2.5), i8::from_f64(1e9)),
         (0.333_984_375, -2, 127)

@@ -12,6 +12,7 @@ mod copies;
 mod cross_entropy;
 mod cumsum;
 mod elements;
+mod fp8;
 mod functions;
 mod io;
 mod losses;

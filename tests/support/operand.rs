@@ -100,7 +100,7 @@ impl<T: Element> Placed<T> {
 
 /// The value around operands, and in results before they are computed.
 pub fn poison<T: Element>() -> T {
-    T::from_f64(if T::DTYPE.is_real() { f64::NAN } else { 77.0 })
+    T::from_f64(if T::DTYPE.is_float() { f64::NAN } else { 77.0 })
 }
 
 /// Reads a whole buffer with wgpu alone, as an application would, after the library's work.

@@ -1,6 +1,6 @@
 //! Problems of operations that change shapes, and multiply-adds to time, whose plans need all of their kernels.
 
-use super::wgsl::kernels_of;
+use super::wgsl::{COMPUTED, kernels_of};
 use std::collections::HashSet;
 use tilewise::gpu::CoopScalar;
 use tilewise::planning::kernel::Kernel;
@@ -50,7 +50,7 @@ pub fn scatter_problems() -> Vec<ScatterProblem> {
             dtype.is_real().then(|| of(Target::Rows { padding: Some(3) }, rows, dtype)),
         ]
     };
-    DType::ALL.into_iter().flat_map(of_type).flatten().collect()
+    COMPUTED.into_iter().flat_map(of_type).flatten().collect()
 }
 
 /// Padded views of all types: rows of whole quads, and others.

@@ -2,6 +2,7 @@
 
 use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
+use support::wgsl::COMPUTED;
 use tilewise::gpu::DeviceType;
 use tilewise::ops::Overflow;
 use tilewise::ops::{Function, RotaryPairs, TexelFormat};
@@ -159,7 +160,7 @@ fn elementwise(devices: &[Caps; 2]) -> Vec<Launch> {
         let Ok(plan) = problem.plan(caps) else { return };
         launches.extend(Launch::steps(&format!("{function:?} of {operands:?} in {c:?}"), &plan));
     };
-    for dtype in DType::ALL {
+    for dtype in COMPUTED {
         let functions: Vec<Elementwise> =
             Elementwise::all().into_iter().filter(|function| function.takes(dtype)).collect();
         for view in layouts(dtype) {
