@@ -6,7 +6,8 @@ use half::{bf16, f16};
 use std::fmt;
 
 /// A scalar that tensors can hold: `f32`, [`struct@f16`], [`struct@bf16`], `i8`, `i32`, or one that is only stored, moved and
-/// cast: [`F8E4M3`](crate::F8E4M3) or [`F8E5M2`](crate::F8E5M2).
+/// cast: [`F8E4M3`](crate::F8E4M3) or [`F8E5M2`](crate::F8E5M2). Operations that compute with their operands return
+/// [`Error::Input`] for these two.
 pub trait Element: bytemuck::Pod + fmt::Debug + PartialOrd + Send + Sync + sealed::Sealed {
     /// The element type as a value.
     const DTYPE: DType;

@@ -9,16 +9,17 @@ pub(crate) const NORMAL_TAG: u32 = 9;
 /// Random values to fill a tensor with. The same seed gives bit-identical values on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fill {
-    /// Uniform in [-1, 1): multiples of $2^{-23}$ in f32; the same values rounded down to multiples of $2^{-10}$ in f16
-    /// and of $2^{-7}$ in bf16. Exact, and never subnormal. f32 values use all their bits, so that a kernel which drops
+    /// Uniform in [-1, 1): multiples of $2^{-23}$ in f32; the same values rounded down to multiples of $2^{-10}$ in f16,
+    /// of $2^{-7}$ in bf16, of $2^{-3}$ in e4m3 and of $2^{-2}$ in e5m2. Exact, and never subnormal. f32 values use all their bits, so that a kernel which drops
     /// some gives a wrong result. Integers are uniform over the range of i8, and over 24 bits in i32.
     Uniform,
     /// Integers in -3..=3. Their products are exact, so a wrong index gives a wrong integer.
     Integers,
     /// Standard normal: of mean 0 and variance 1, within $3 \cdot 10^{-5}$, and at most 6.34 in magnitude. Value i is made of
     /// word i mod 4 of [`philox`](crate::sketch::philox) of the counter $(\lfloor i / 4 \rfloor, 0, 0, 9)$, in the way of the
-    /// entries of [`SketchKind::Gaussian`](crate::sketch::SketchKind::Gaussian): a multiple of $2^{-21}$. In f16 and bf16 it is
-    /// rounded to the nearest, in integers to the nearest integer. [`Gpu::random`](crate::Gpu::random) makes reals on the device.
+    /// entries of [`SketchKind::Gaussian`](crate::sketch::SketchKind::Gaussian): a multiple of $2^{-21}$. In types of
+    /// fewer bits than f32 it is rounded to the nearest, in integers to the nearest integer. [`Gpu::random`](crate::Gpu::random)
+    /// makes f32, f16 and bf16 on the device.
     Normal,
 }
 

@@ -45,6 +45,24 @@ impl F8E4M3 {
     /// Not a number.
     pub const NAN: Self = Self(0x7f);
 
+    /// The number with these bits: the sign, the exponent and the fraction, from the highest bit to the lowest.
+    #[must_use]
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    /// The bits.
+    #[must_use]
+    pub const fn to_bits(self) -> u8 {
+        self.0
+    }
+
+    /// The number that is nearest to an f32; of two, the even one. Above 464, and of infinity, it is NaN.
+    #[must_use]
+    pub fn from_f32(value: f32) -> Self {
+        Self::from_f64(value.into())
+    }
+
     /// Whether this is NaN.
     #[must_use]
     pub const fn is_nan(self) -> bool {
@@ -75,6 +93,24 @@ impl F8E5M2 {
     /// Not a number: one of those that are not signalling.
     pub const NAN: Self = Self(0x7e);
 
+    /// The number with these bits: the sign, the exponent and the fraction, from the highest bit to the lowest.
+    #[must_use]
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    /// The bits.
+    #[must_use]
+    pub const fn to_bits(self) -> u8 {
+        self.0
+    }
+
+    /// The number that is nearest to an f32; of two, the even one. From 61,440 on it is infinity.
+    #[must_use]
+    pub fn from_f32(value: f32) -> Self {
+        Self::from_f64(value.into())
+    }
+
     /// Whether this is NaN.
     #[must_use]
     pub const fn is_nan(self) -> bool {
@@ -88,30 +124,9 @@ impl F8E5M2 {
     }
 }
 
-/// Implements what both types have. It is a macro because these are methods and traits of two types.
+/// Implements the traits that both types have.
 macro_rules! number {
-    ($type:ident, $format:expr, $beyond:literal) => {
-        impl $type {
-            /// The number with these bits: the sign, the exponent and the fraction, from the highest bit to the lowest.
-            #[must_use]
-            pub const fn from_bits(bits: u8) -> Self {
-                Self(bits)
-            }
-
-            /// The bits.
-            #[must_use]
-            pub const fn to_bits(self) -> u8 {
-                self.0
-            }
-
-            /// The number that is nearest to an f32; of two, the even one.
-            #[doc = $beyond]
-            #[must_use]
-            pub fn from_f32(value: f32) -> Self {
-                Self::from_f64(value.into())
-            }
-        }
-
+    ($type:ident, $format:expr) => {
         impl Element for $type {
             const DTYPE: DType = DType::$type;
 
@@ -157,8 +172,8 @@ macro_rules! number {
     };
 }
 
-number!(F8E4M3, E4M3, "Above 464 and at infinity it is NaN.");
-number!(F8E5M2, E5M2, "From 61,440 on it is infinity.");
+number!(F8E4M3, E4M3);
+number!(F8E5M2, E5M2);
 
 /// The lowest byte of the bits of a format of 8 bits.
 fn lowest_byte(bits: u16) -> u8 {

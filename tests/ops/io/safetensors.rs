@@ -6,7 +6,7 @@ use support::example::scratch;
 #[cfg(unix)]
 use support::process;
 use tilewise::io::{Safetensors, SafetensorsWriter};
-use tilewise::{Element, Error, Fill, Gpu, bf16, f16};
+use tilewise::{Element, Error, F8E4M3, F8E5M2, Fill, Gpu, bf16, f16};
 
 /// A file of one header and these bytes behind it.
 fn file(header: &str, data: &[u8]) -> Vec<u8> {
@@ -48,6 +48,8 @@ fn every_type_and_shape_comes_back_as_it_was() {
         check::<bf16>(gpu, shape);
         check::<i8>(gpu, shape);
         check::<i32>(gpu, shape);
+        check::<F8E4M3>(gpu, shape);
+        check::<F8E5M2>(gpu, shape);
     }
 }
 

@@ -2,7 +2,7 @@
 //! and doing that works.
 
 use tilewise::io::Safetensors;
-use tilewise::{Element, Error, Gpu, Result, bf16, f16};
+use tilewise::{Element, Error, F8E4M3, F8E5M2, Gpu, Result, bf16, f16};
 
 /// A file of one header and these bytes behind it.
 fn file(header: &str, data: &[u8]) -> Safetensors {
@@ -30,6 +30,12 @@ fn loaded_as_advised<T: Element>(file: &Safetensors, gpu: &Gpu) -> Result<(Strin
     let found = match remedy {
         "`tensor::<f16>`, then `cast` it to f32" => values(&file.tensor::<f16>(gpu, "x")?.cast::<f32>()?)?,
         "`tensor::<bf16>`, then `cast` it to f32" => values(&file.tensor::<bf16>(gpu, "x")?.cast::<f32>()?)?,
+        "`tensor::<F8E4M3>`, then `cast` it to f32" => {
+            values(&file.tensor::<F8E4M3>(gpu, "x")?.cast::<f32>()?)?
+        }
+        "`tensor::<F8E5M2>`, then `cast` it to f32" => {
+            values(&file.tensor::<F8E5M2>(gpu, "x")?.cast::<f32>()?)?
+        }
         "`tensor_as::<f32>`, or read it as f64 with `values`" => {
             let tensor = values(&file.tensor_as::<f32>(gpu, "x")?)?;
             assert_eq!(tensor, file.values("x")?);
