@@ -3,7 +3,7 @@
 use super::limits::{self, Planned};
 use super::operand::View;
 use super::strided::Lay;
-use super::wgsl::{self, I8, REALS, TYPES};
+use super::wgsl::{self, COMPUTED, I8, REALS, TYPES};
 use super::wgsl_clifford::{self as clifford, connected_problem};
 use super::wgsl_losses::cross_entropies;
 use tilewise::clifford::Signature;
@@ -130,14 +130,23 @@ fn of_elements(caps: &Caps) -> Vec<Planned> {
     plans.extend(wgsl::rotary_problems().iter().map(|problem| Planned::of("rows", problem, caps)));
     plans.extend(wgsl::reduce_problems().iter().map(|problem| Planned::of("rows", problem, caps)));
     let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
-    let types = DType::ALL.into_iter().flat_map(|from| DType::ALL.map(|to| (from, to)));
-    for (i, (from, to)) in types.enumerate() {
+    let types = COMPUTED.into_iter().flat_map(|from| COMPUTED.map(|to| (from, to)));
+    // Each function of 8 bits with a fraction, next to some of the others.
+    let of_fp8 = [
+        (DType::F32, DType::F8E4M3),
+        (DType::F8E4M3, DType::F16),
+        (DType::F16, DType::F8E5M2),
+        (DType::F8E5M2, DType::F32),
+        (DType::F8E4M3, DType::F8E5M2),
+        (DType::I8, DType::F8E4M3),
+    ];
+    for (i, (from, to)) in types.chain(of_fp8).enumerate() {
         // Contiguous, and not.
         let view = if i % 2 == 0 { view } else { view.t() };
         let problem = CastProblem::new(&view, from, to, Overflow::Saturate).expect("a small view");
         plans.push(Planned::of("cast", &problem, caps));
     }
-    for dtype in DType::ALL {
+    for dtype in COMPUTED {
         for (a, c) in [(&view, &view), (&view.t(), &view.t()), (&view.t(), &padded(&[5, 3]))] {
             let problem = CopyProblem::new(a, c, dtype).expect("views of one shape");
             plans.push(Planned::of("copy", &problem, caps));

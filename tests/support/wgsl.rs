@@ -124,7 +124,7 @@ pub fn form_kernels(caps: &Caps) -> Vec<Kernel> {
     kernels
 }
 
-/// The types that operations compute with.
+/// The types that operations compute with. What moves bytes moves those of 8 bits with a fraction by the kernels of i8.
 pub const COMPUTED: [DType; 5] = [DType::F32, DType::F16, DType::Bf16, DType::I8, DType::I32];
 
 /// Elementwise functions: all functions and types, with rows that begin at even indices, rows that do
@@ -203,7 +203,7 @@ pub fn copy_problems() -> Vec<CopyProblem> {
             ]
         })
     };
-    DType::ALL.into_iter().flat_map(of_type).collect()
+    COMPUTED.into_iter().flat_map(of_type).collect()
 }
 
 /// Every kernel that a copy may take on a device.

@@ -32,7 +32,7 @@ pub fn gather_problems() -> Vec<GatherProblem> {
         ]
         .map(|(taken, a, indices)| GatherProblem::new(taken, &a, &indices, dtype).expect("they go together"))
     };
-    DType::ALL.into_iter().flat_map(of_type).collect()
+    COMPUTED.into_iter().flat_map(of_type).collect()
 }
 
 /// Additions to what indices name: all types, rows of pairs and others, several blocks and chunks.
@@ -59,7 +59,7 @@ pub fn pad_problems() -> Vec<PadProblem> {
         [(view([16, 1], 0), [(1, 1), (0, 4)]), (view([1, 8], 0), [(2, 0), (1, 2)])]
             .map(|(a, padding)| PadProblem::new(&a, &padding, dtype).expect("a pair for each axis"))
     };
-    DType::ALL.into_iter().flat_map(of_type).collect()
+    COMPUTED.into_iter().flat_map(of_type).collect()
 }
 
 /// What plans of a device are called, and the plans.
@@ -67,7 +67,7 @@ pub fn shape_plans(caps: &Caps) -> Vec<(&'static str, Result<Plan>)> {
     let mut plans: Vec<_> = gather_problems().iter().map(|problem| ("gather", problem.plan(caps))).collect();
     plans.extend(scatter_problems().iter().map(|problem| ("scatter", problem.plan(caps))));
     plans.extend(pad_problems().iter().map(|problem| ("pad", problem.plan(caps))));
-    for dtype in DType::ALL {
+    for dtype in COMPUTED {
         plans.push(("one-hot", OneHotProblem::new(&flat(&[3, 5]), 7, dtype).and_then(|p| p.plan(caps))));
         if dtype.is_real() {
             plans.push(("normal", NormalProblem::new(1003, dtype).and_then(|p| p.plan(caps))));
@@ -76,7 +76,7 @@ pub fn shape_plans(caps: &Caps) -> Vec<(&'static str, Result<Plan>)> {
     // Operands in windows.
     let mut small = caps.clone();
     small.limits.binding_bytes = 4096;
-    for dtype in DType::ALL {
+    for dtype in COMPUTED {
         let table = GatherProblem::new(Taken::Rows, &flat(&[256, 64]), &flat(&[7]), dtype);
         plans.push(("gather", table.and_then(|problem| problem.plan(&small))));
         for function in [ReduceFunction::ArgMax, ReduceFunction::Variance { correction: 1 }] {
