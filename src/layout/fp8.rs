@@ -20,12 +20,10 @@ use std::fmt;
 #[repr(transparent)]
 pub struct F8E4M3(u8);
 
-/// A floating-point number of 8 bits: a sign, 5 bits of exponent and 2 of fraction, which is the upper half of an [`struct@f16`].
-/// Its finite magnitudes are 0 and $2^{-16}$ to 57,344.
+/// A floating-point number of 8 bits: a sign, 5 bits of exponent and 2 of fraction, which is the upper half of an
+/// [`f16`](crate::f16). Its finite magnitudes are 0 and $2^{-16}$ to 57,344.
 ///
 /// Tensors of it are stored, moved and cast. Other operations do not take it: [`cast`](crate::Tensor::cast) it first.
-///
-/// [`struct@f16`]: crate::f16
 /// ```
 /// use tilewise::F8E5M2;
 ///
