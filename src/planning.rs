@@ -25,7 +25,10 @@ pub use crate::plan::{
 /// Kernels: shaders, their specialisation, and the limits that they need.
 pub mod kernel {
     pub use crate::gpu::execute::compile;
-    pub use crate::kernel::{INCLUDES, Include, KERNELS, Kernel, Needs, UnrollError, fold_grid, unroll};
+    pub use crate::kernel::{
+        INCLUDES, Include, KERNELS, Kernel, Language, MODULES, Needs, UnrollError, fold_grid, module_needs,
+        specialized, unroll,
+    };
 }
 
 /// The files that a [`Gpu`](crate::Gpu) caches across runs. Each is sealed with a digest, and a damaged file is not read.

@@ -149,15 +149,19 @@ impl Caps {
         sizes.matrices.ok_or_else(|| format!("and subgroups of a known size, not {sizes}"))
     }
 
-    /// Whether a kernel in WGSL may use at least one row of cooperative matrices, see [`coop`](Self::coop).
+    /// Whether a kernel may use at least one row of cooperative matrices.
     #[must_use]
     pub fn has_tensor_cores(&self) -> bool {
-        self.rows.iter().any(|row| self.coop(row.m, row.a, row.c).is_ok())
+        let in_spirv = |row: &CoopRow| {
+            self.spirv && row.is_used_in_spirv() && self.rows_of(row.a, row.c).any(|usable| usable == row)
+        };
+        self.rows.iter().any(|row| self.coop(row.m, row.a, row.c).is_ok() || in_spirv(row))
     }
 
     /// Whether one of these rows counts for the speed that is assumed of a device: kernels on other rows are not planned for.
     pub(crate) fn has_planned_rows(rows: &[CoopRow]) -> bool {
-        rows.iter().any(CoopRow::is_spelled_in_wgsl)
+        let in_spirv = |row: &CoopRow| cfg!(feature = "spirv") && row.is_used_in_spirv();
+        rows.iter().any(|row| row.is_spelled_in_wgsl() || in_spirv(row))
     }
 
     /// The same device, planned for as a device of another type.

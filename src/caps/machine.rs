@@ -2,6 +2,7 @@
 //! choice of kernels depends on them.
 
 use super::device_type::DeviceType;
+use super::matrix_rates::i8_times;
 use super::measured_rates::RateSource;
 use super::peaks::Peaks;
 use super::units::{format_bytes, format_rate};
@@ -28,6 +29,8 @@ pub struct Machine {
     pub i8_flops: f64,
     /// Rate of f16 multiply-adds on cooperative matrices, in flop/s; 0 if there are none.
     pub matrix_flops: f64,
+    /// Rate of i8 multiply-adds on cooperative matrices, in operations/s; 0 if there are none.
+    pub i8_matrix_flops: f64,
     /// Order in shared memory from which the device loads cooperative matrices A and B.
     pub matrix_order: MatrixOrder,
     /// Bandwidth of device memory in bytes/s.
@@ -151,6 +154,7 @@ impl Machine {
             f16_flops,
             i8_flops: 2.0 * f32_flops,
             matrix_flops: if has_rows { matrix_flops } else { 0.0 },
+            i8_matrix_flops: if has_rows { i8_times(adapter) * matrix_flops } else { 0.0 },
             matrix_order: if vendor == AMD { MatrixOrder::AlongK } else { MatrixOrder::Any },
             memory_bandwidth,
             cache_bandwidth,
@@ -245,6 +249,7 @@ impl fmt::Display for Machine {
         writeln!(f, "  f16 peak         {}", format_rate(self.f16_flops, "FLOP/s"))?;
         writeln!(f, "  i8 peak          {}", format_rate(self.i8_flops, "FLOP/s"))?;
         writeln!(f, "  matrix peak      {}", format_rate(self.matrix_flops, "FLOP/s"))?;
+        writeln!(f, "  i8 matrix peak   {}", format_rate(self.i8_matrix_flops, "OP/s"))?;
         writeln!(f, "  matrix order     {}", self.matrix_order)?;
         writeln!(f, "  memory peak      {}", format_rate(self.memory_bandwidth, "B/s"))?;
         writeln!(f, "  cache peak       {}", format_rate(self.cache_bandwidth, "B/s"))?;

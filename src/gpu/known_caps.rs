@@ -1,6 +1,6 @@
 //! The capabilities of an open device. Its rows of cooperative matrices can be tested and fenced off later.
 
-use crate::caps::{Caps, CoopRow, CoopScalar, Verdict};
+use crate::caps::{Caps, CoopRow, Matrices, Verdict};
 use std::sync::OnceLock;
 
 /// What is known about a device, and what was detected later. An earlier version stays alive, because callers hold
@@ -28,11 +28,11 @@ impl KnownCaps {
         last
     }
 
-    /// Fences off the row of f16 matrices of this size with f32 sums: its kernels have subgroups of another size. None if
+    /// Fences off the row of these matrices: its kernels have subgroups of another size. None if
     /// the row was fenced off before, also by another thread.
-    pub(super) fn fence_off(&self, size: u32) -> Option<CoopRow> {
+    pub(super) fn fence_off(&self, matrices: &Matrices) -> Option<CoopRow> {
         self.update(|rows| {
-            let is_meant = |row: &&mut CoopRow| row.is_of_wgsl(size, CoopScalar::F16, CoopScalar::F32);
+            let is_meant = |row: &&mut CoopRow| matrices.are_of(row);
             let row = rows.iter_mut().find(is_meant).filter(|row| !row.is_fenced_off())?;
             row.verdict = Verdict::OtherSubgroups;
             Some(*row)

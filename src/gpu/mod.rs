@@ -38,6 +38,7 @@ mod launch;
 mod lifetimes;
 mod lock;
 mod memory;
+mod module_test;
 mod new_launch;
 mod open;
 mod options;

@@ -8,7 +8,7 @@ use super::lock::{Lock, foreign};
 use super::options::Checks;
 use super::stored_pipelines::StoredPipelines;
 use super::{GpuOptions, raw};
-use crate::kernel::{Kernel, ShaderInterface, shader_interface};
+use crate::kernel::{Code, Kernel, ShaderInterface};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -151,24 +151,17 @@ impl Pipelines {
     }
 
     fn compile(&self, device: &wgpu::Device, kernel: &Kernel) -> Result<Pipeline> {
-        let text = kernel.specialize()?;
+        let code = kernel.code()?;
         let name = format!("tilewise {}", kernel.shader());
         let failed = |error: &dyn std::fmt::Display| {
             Error::device(format!("tilewise {kernel} does not compile: {error}"))
         };
-        let ShaderInterface { writes, immediates } = shader_interface(&text).map_err(|why| failed(&why))?;
+        let ShaderInterface { writes, immediates } = code.interface().map_err(|why| failed(&why))?;
         let dims = immediates.map_or(Dims::Ring, Dims::Immediates);
         let stored = self.stored.as_ref().and_then(|stored| stored.cache(device));
         let compiled = in_error_scope(device, || {
             let layout = self.layout(device, &writes, dims);
-            let desc = wgpu::ShaderModuleDescriptor {
-                label: Some(&name),
-                source: wgpu::ShaderSource::Wgsl(text.as_str().into()),
-            };
-            let module = self.clock.time(DriverCall::Modules, || match self.checks {
-                Checks::Trusted => raw::trusted_module(device, desc),
-                Checks::Checked => device.create_shader_module(desc),
-            });
+            let module = self.clock.time(DriverCall::Modules, || self.module(device, &name, &code));
             let _timed = self.clock.start(DriverCall::Pipelines);
             let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(&name),
@@ -187,6 +180,19 @@ impl Pipelines {
         log::debug!("compiled tilewise {kernel}");
         let (subgroup_size, last_use) = (OnceLock::new(), AtomicU64::new(0));
         Ok(Pipeline { name, pipeline, layout, writes, dims, subgroup_size, last_use })
+    }
+
+    fn module(&self, device: &wgpu::Device, name: &str, code: &Code) -> wgpu::ShaderModule {
+        let text = match code {
+            Code::Wgsl(text) => text.as_str(),
+            Code::Spirv(words) => return raw::module(device, name, words),
+        };
+        let desc =
+            wgpu::ShaderModuleDescriptor { label: Some(name), source: wgpu::ShaderSource::Wgsl(text.into()) };
+        match self.checks {
+            Checks::Trusted => raw::trusted_module(device, desc),
+            Checks::Checked => device.create_shader_module(desc),
+        }
     }
 
     fn layout(&self, device: &wgpu::Device, writes: &[bool], dims: Dims) -> Arc<BindingLayouts> {

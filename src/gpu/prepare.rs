@@ -6,8 +6,9 @@ use super::options::Tuning;
 use super::prepared::Prepared;
 use super::tuned::Tried;
 use super::tuning_memory::key;
-use crate::Result;
+use crate::kernel::Language;
 use crate::plan::{Plan, Problem, Step, TimeSource};
+use crate::{Error, Result};
 use std::sync::Arc;
 
 /// Whether the plan of a problem is kept for later calls.
@@ -125,9 +126,20 @@ impl Gpu {
         Ok(prepared)
     }
 
+    /// Checks what wgpu does not: that what a plan's modules declare is what their steps bind, and what this device has.
+    fn check_modules(&self, plan: &Plan) -> Result<()> {
+        let caps = self.known_caps();
+        for step in plan.steps().iter().filter(|step| step.kernel.language() == Language::Spirv) {
+            let lacks = |needs| Error::Unsupported { op: plan.op(), needs, device: caps.adapter.clone() };
+            step.kernel.fits(caps, step.dims.len()).map_err(lacks)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn compiled(&self, plan: Plan) -> Result<Prepared> {
         let kernels = plan.steps().iter().map(|step| &step.kernel);
         self.check_rows(plan.op(), kernels.clone())?;
+        self.check_modules(&plan)?;
         self.compile_side_by_side(kernels.filter(|kernel| !self.inner.pipelines.knows(kernel)));
         let pipeline = |step: &Step| Ok(Arc::downgrade(&self.pipeline(plan.op(), &step.kernel)?));
         let pipelines = plan.steps().iter().map(pipeline).collect::<Result<_>>()?;

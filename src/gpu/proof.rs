@@ -60,7 +60,7 @@ impl Gpu {
         report: SubgroupReport,
     ) -> Result<u32> {
         let proofs = &self.inner.proofs;
-        let name = format!("{} {}", kernel.shader(), digest_of_text(&kernel.specialize()?));
+        let name = format!("{} {}", kernel.shader(), digest_of_text(&kernel.code()?.to_string()));
         let size = match proofs.known(&name) {
             Some(size) => size,
             None => {
@@ -74,7 +74,9 @@ impl Gpu {
 
     /// Fences off the row of cooperative matrices that a kernel uses, unless that has been done.
     fn fence_off(&self, kernel: &Kernel, needs: &str) {
-        let Some(row) = kernel.matrices().and_then(|size| self.inner.caps.fence_off(size)) else { return };
+        let Some(row) = kernel.matrices().and_then(|matrices| self.inner.caps.fence_off(&matrices)) else {
+            return;
+        };
         log::warn!("{}: cooperative matrices {row}: needs {needs}", self.known_caps().adapter);
         let is_row = |claim: &CoopRow| CoopRow { verdict: row.verdict, ..*claim } == row;
         // What a test claims about a device is not cached.

@@ -250,6 +250,21 @@ pub(crate) fn trusted_module(
     unsafe { device.create_shader_module_trusted(desc, wgpu::ShaderRuntimeChecks::unchecked()) }
 }
 
+/// Hands a module to the driver as it is. The device has the features that [`Kernel::fits`](crate::kernel::Kernel::fits) asks for.
+pub(super) fn module(device: &wgpu::Device, name: &str, words: &[u32]) -> wgpu::ShaderModule {
+    let entry = wgpu::PassthroughShaderEntryPoint { name: "main".into(), workgroup_size: (0, 0, 0) };
+    let desc = wgpu::ShaderModuleDescriptorPassthrough {
+        label: Some(name),
+        entry_points: vec![entry].into(),
+        spirv: Some(words.into()),
+        ..Default::default()
+    };
+    // SAFETY: only modules of this crate are handed over: what `shaders/spirv/` holds, with literals of constants replaced. CI
+    // builds each of them again and validates it. Their declarations agree with the pipeline's layout and with the limits and
+    // features of the device, which `Code::fits` has checked. Indices, loops and divisors as in `trusted_module`.
+    unsafe { device.create_shader_module_passthrough(desc) }
+}
+
 /// Creates a pipeline cache from the data that an earlier run stored.
 pub(crate) fn pipeline_cache(device: &wgpu::Device, data: Option<&[u8]>) -> wgpu::PipelineCache {
     let desc = wgpu::PipelineCacheDescriptor { label: Some("tilewise"), data, fallback: true };

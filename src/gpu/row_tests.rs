@@ -7,7 +7,7 @@ use super::open::Device;
 use super::untested::Untested;
 use super::verdicts::Verdicts;
 use super::verify::{Verification, untested_cases};
-use crate::caps::{Caps, CoopRow, CoopScalar, Verdict};
+use crate::caps::{Caps, CoopRow, Verdict};
 use crate::gpu::GpuOptions;
 use crate::kernel::Kernel;
 use crate::plan::Plan;
@@ -53,11 +53,11 @@ impl Gpu {
         if self.inner.untested.is_none() {
             return Ok(());
         }
-        for size in kernels.filter_map(Kernel::matrices) {
-            let is_used = |row: &CoopRow| row.is_of_wgsl(size, CoopScalar::F16, CoopScalar::F32);
+        for matrices in kernels.filter_map(Kernel::matrices) {
+            let is_used = |row: &CoopRow| matrices.are_of(row);
             self.test_rows(is_used);
             let caps = self.known_caps();
-            caps.coop(size, CoopScalar::F16, CoopScalar::F32).map_err(|needs| Error::Unsupported {
+            caps.check_matrices(&matrices).map_err(|needs| Error::Unsupported {
                 op,
                 needs,
                 device: caps.adapter.clone(),

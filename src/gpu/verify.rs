@@ -6,13 +6,14 @@
 
 use super::known_caps::untested;
 use super::lifetimes::Outputs;
+use super::module_test::ModuleCase;
 use super::read::Pending;
 use super::self_test::{Case, OP};
 use super::verdicts::Verdicts;
 use super::{CacheFolder, Gpu, GpuOptions};
 use crate::caps::{Caps, CoopRow, Verdict};
 use crate::gpu::View;
-use crate::plan::Problem;
+use crate::plan::{Plan, Problem};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::progress::unreported;
 use crate::{Error, Result};
@@ -37,8 +38,48 @@ pub(super) struct Verified {
 
 /// Tests that were launched, and the range of each one's result in the bytes that are read.
 struct Launched {
-    cases: Vec<(Case, Range<usize>)>,
+    cases: Vec<(Test, Range<usize>)>,
     read: Pending,
+}
+
+/// The test of a row: in WGSL if that can express it, else in SPIR-V.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Test {
+    Wgsl(Case),
+    Spirv(ModuleCase),
+}
+
+impl Test {
+    fn row(&self) -> CoopRow {
+        match self {
+            Self::Wgsl(case) => case.row,
+            Self::Spirv(case) => case.row,
+        }
+    }
+
+    /// What the test reads, and the initial contents of what it writes.
+    fn operands(&self) -> (Vec<Vec<u8>>, Vec<u8>) {
+        match self {
+            Self::Wgsl(case) => (vec![case.operands()], case.poison()),
+            Self::Spirv(case) => (case.operands().to_vec(), case.poison()),
+        }
+    }
+
+    fn judge(&self, bytes: &[u8]) -> Verdict {
+        match self {
+            Self::Wgsl(case) => case.judge(bytes),
+            Self::Spirv(case) => case.judge(bytes),
+        }
+    }
+}
+
+impl Problem for Test {
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        match self {
+            Self::Wgsl(case) => case.plan(caps),
+            Self::Spirv(case) => case.plan(caps),
+        }
+    }
 }
 
 impl Verification {
@@ -95,7 +136,7 @@ impl Verification {
         }
     }
 
-    fn begin(&mut self, probe: &Gpu, cases: Vec<Case>) -> Option<Launched> {
+    fn begin(&mut self, probe: &Gpu, cases: Vec<Test>) -> Option<Launched> {
         let mut compiled = Vec::new();
         let plans: Vec<_> = cases.iter().filter_map(|case| case.plan(probe.known_caps()).ok()).collect();
         probe.compile_side_by_side(plans.iter().flat_map(|plan| plan.steps()).map(|step| &step.kernel));
@@ -125,7 +166,7 @@ impl Verification {
         }
     }
 
-    fn judge(&mut self, cases: Vec<(Case, Range<usize>)>, read: Result<Vec<u8>>) {
+    fn judge(&mut self, cases: Vec<(Test, Range<usize>)>, read: Result<Vec<u8>>) {
         for (case, place) in cases {
             match &read {
                 Ok(bytes) => {
@@ -141,16 +182,16 @@ impl Verification {
         }
     }
 
-    fn refuse(&mut self, case: Case, error: &Error) -> CoopRow {
+    fn refuse(&mut self, case: Test, error: &Error) -> CoopRow {
         let row = self.set(case, Verdict::Refused);
         self.verified.warn(&format!("{row}: {error}"));
         row
     }
 
-    fn set(&mut self, case: Case, verdict: Verdict) -> CoopRow {
-        let row = CoopRow { verdict, ..case.row };
+    fn set(&mut self, case: Test, verdict: Verdict) -> CoopRow {
+        let row = CoopRow { verdict, ..case.row() };
         let rows = self.verified.caps.rows.iter_mut();
-        rows.filter(|known| **known == case.row).for_each(|known| *known = row);
+        rows.filter(|known| **known == case.row()).for_each(|known| *known = row);
         row
     }
 
@@ -175,30 +216,38 @@ impl Verified {
 }
 
 /// The wanted rows that a kernel could use and that have no verdict.
-pub(super) fn untested_cases(caps: &Caps, wanted: impl Fn(&CoopRow) -> bool) -> Vec<Case> {
+pub(super) fn untested_cases(caps: &Caps, wanted: impl Fn(&CoopRow) -> bool) -> Vec<Test> {
     let case = |row: &CoopRow| {
-        let is_pending = row.is_spelled_in_wgsl() && row.verdict == Verdict::Untested && wanted(row);
+        let is_pending = row.verdict == Verdict::Untested && wanted(row);
         let subgroup = caps.coop_conditions(row).ok().filter(|_| is_pending)?;
-        Some(Case { row: *row, subgroup })
+        if row.is_spelled_in_wgsl() {
+            return Some(Test::Wgsl(Case { row: *row, subgroup }));
+        }
+        ModuleCase::of(row, subgroup, caps).map(Test::Spirv)
     };
     caps.rows.iter().filter_map(case).collect()
 }
 
 /// Launches all tests in one recording, and starts reading their results.
-fn launch(probe: &Gpu, tests: &[Case]) -> Result<Launched> {
+fn launch(probe: &Gpu, tests: &[Test]) -> Result<Launched> {
     let mut c = Vec::new();
     let mut cases = Vec::new();
     for case in tests {
         let start = c.len().next_multiple_of(256);
         c.resize(start, 0);
-        c.extend(case.poison());
+        c.extend(case.operands().1);
         cases.push((*case, start..c.len()));
     }
     let c = probe.upload(OP, &c)?;
     for (case, place) in &cases {
-        let operands = case.operands();
-        let ab = probe.upload(OP, &operands)?;
-        let operands = [View::of_words(&ab, 0..operands.len())?, View::of_words(&c, place.clone())?];
+        let read = case.operands().0;
+        let read = read.iter().map(|bytes| Ok((probe.upload(OP, bytes)?, bytes.len())));
+        let read = read.collect::<Result<Vec<_>>>()?;
+        let mut operands = read
+            .iter()
+            .map(|(buffer, bytes)| View::of_words(buffer, 0..*bytes))
+            .collect::<Result<Vec<_>>>()?;
+        operands.push(View::of_words(&c, place.clone())?);
         probe.run(case, &operands, &[])?;
     }
     let end = cases.last().map_or(0, |(_, place)| place.end as u64);

@@ -9,6 +9,13 @@ pub const KERNELS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/kernels
 /// The files that kernels include: shared functions and declarations, and the variants of slots.
 pub const INCLUDES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/includes.rs"));
 
+/// The modules of SPIR-V in `shaders/spirv/`, which need the feature `spirv`. A name has no extension, as `gemm_coop.f16`.
+#[cfg(feature = "spirv")]
+pub const MODULES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
+/// No modules: the feature `spirv` is off.
+#[cfg(not(feature = "spirv"))]
+pub const MODULES: &[(&str, &[u8])] = &[];
+
 /// A set of shader files by name and text. Both tables are sorted by name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Library {

@@ -2,6 +2,7 @@
 //!
 //! [`specialize`] documents the directives of the shader files. [`wgsl`] writes the text of generated slots.
 
+mod code;
 mod directive;
 mod expand;
 mod grid;
@@ -9,6 +10,13 @@ mod identifiers;
 mod interface;
 mod library;
 mod limits;
+mod module;
+mod module_constants;
+mod module_features;
+mod module_instructions;
+mod module_interface;
+#[cfg(all(test, feature = "spirv"))]
+mod module_tests;
 mod numbered_lines;
 mod operand_access;
 mod params;
@@ -19,14 +27,17 @@ mod storage_format;
 mod unroll;
 pub(crate) mod wgsl;
 
+pub(crate) use code::Code;
 pub use expand::Include;
 pub use grid::fold_grid;
-pub(crate) use interface::{ShaderInterface, shader_interface};
-pub use library::{INCLUDES, KERNELS};
+pub(crate) use interface::ShaderInterface;
+pub use library::{INCLUDES, KERNELS, MODULES};
 pub use limits::Needs;
 pub(crate) use limits::{
     BINDING, WINDOW, check_binding, check_scratch, max_buffer_bytes, slice_along, workgroup_size,
 };
+pub use module::{Language, specialized};
+pub use module_interface::module_needs;
 pub(crate) use operand_access::OperandAccess;
 pub(crate) use report::SubgroupReport;
 pub use source::Kernel;

@@ -4,7 +4,7 @@
 
 use super::source::Kernel;
 use crate::Result;
-use crate::caps::Caps;
+use crate::caps::{Caps, Matrices};
 use half::f16;
 
 /// How a kernel reports its subgroup size: as the first number of its result.
@@ -44,8 +44,8 @@ impl Kernel {
         Some(SubgroupReport { expected, number })
     }
 
-    /// The size of the cooperative matrices of f16 with an f32 accumulator that the kernel uses, if it does.
-    pub(crate) fn matrices(&self) -> Option<u32> {
+    /// The row of cooperative matrices that the kernel uses, if it does.
+    pub(crate) fn matrices(&self) -> Option<Matrices> {
         self.requires.matrices
     }
 

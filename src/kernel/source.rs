@@ -1,7 +1,8 @@
 //! A kernel: a shader of `shaders/` with values for its parameters and contents for its slots.
 
+use super::module::is_module;
 use crate::Error;
-use crate::caps::{Caps, CoopScalar};
+use crate::caps::{Caps, CoopScalar, Matrices};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -24,8 +25,8 @@ pub(super) struct Requires {
     /// Whether the device may have other subgroup sizes too. Then the kernel's text reports the size that it was
     /// compiled for (`report.rs`).
     pub(super) reports_subgroup_size: bool,
-    /// The size of the cooperative matrices of f16 with an f32 accumulator.
-    pub(super) matrices: Option<u32>,
+    /// The row of cooperative matrices.
+    pub(super) matrices: Option<Matrices>,
 }
 
 /// The content of a slot.
@@ -55,7 +56,7 @@ impl Kernel {
             params: Vec::new(),
             slots: Vec::new(),
             requires: Requires::default(),
-            is_launched_in_pieces: false,
+            is_launched_in_pieces: is_module(shader),
         }
     }
 
@@ -89,10 +90,16 @@ impl Kernel {
         self
     }
 
-    /// Requires cooperative matrices of f16 of this size, with an f32 accumulator.
+    /// Requires square cooperative matrices of f16 of this size, with an f32 accumulator.
     #[must_use]
-    pub(crate) fn require_f16_matrices(mut self, size: u32) -> Self {
-        self.requires.matrices = Some(size);
+    pub(crate) fn require_f16_matrices(self, size: u32) -> Self {
+        self.require_matrices(Matrices { shape: [size; 3], ab: CoopScalar::F16, c: CoopScalar::F32 })
+    }
+
+    /// Requires cooperative matrices of this row.
+    #[must_use]
+    pub(crate) fn require_matrices(mut self, matrices: Matrices) -> Self {
+        self.requires.matrices = Some(matrices);
         self
     }
 
@@ -101,10 +108,8 @@ impl Kernel {
     /// # Errors
     /// A message with the first feature that the device lacks.
     pub(crate) fn fits(&self, caps: &Caps, dims_bytes: usize) -> Result<(), String> {
-        let text = self.specialize().map_err(|error| error.to_string())?;
-        let has_word = |word: &str| text.split(|c: char| !c.is_alphanumeric()).any(|found| found == word);
-        if let Some(size) = self.requires.matrices {
-            caps.coop(size, CoopScalar::F16, CoopScalar::F32)?;
+        if let Some(matrices) = self.requires.matrices {
+            caps.check_matrices(&matrices)?;
         }
         if let Some(size) = self.requires.subgroup {
             let reports = self.requires.reports_subgroup_size;
@@ -113,25 +118,15 @@ impl Kernel {
                 return Err(format!("subgroups of {size} and no other size"));
             }
         }
-        if !caps.f16 && text.lines().any(|line| line.starts_with("enable f16")) {
-            return Err("f16 in shaders".into());
-        }
-        if !caps.int64 && has_word("u64") {
-            return Err("integers of 64 bits in shaders".into());
-        }
-        let room = usize::try_from(caps.limits.immediate_bytes).unwrap_or(usize::MAX);
-        if dims_bytes > room && text.contains("var<immediate>") {
-            return Err(format!("{dims_bytes} bytes of immediates"));
-        }
-        Ok(())
+        self.code().map_err(|error| error.to_string())?.fits(caps, dims_bytes)
     }
 
     /// Selects how the kernel receives its dims of this size: as immediates if the device has room for them, otherwise from
-    /// the recording's ring.
+    /// the recording's ring. A module only takes immediates.
     #[must_use]
     pub(crate) fn dims(self, caps: &Caps, bytes: usize) -> Self {
         let immediates = usize::try_from(caps.limits.immediate_bytes).is_ok_and(|room| room >= bytes);
-        if immediates { self } else { self.slot("dims", "ring") }
+        if immediates || is_module(self.shader) { self } else { self.slot("dims", "ring") }
     }
 
     /// Allows launches of a range of the workgroups. The index of the range's first workgroup is appended to the dims, which
@@ -150,7 +145,7 @@ impl Kernel {
         whole.to_string()
     }
 
-    /// Whether a launch may run a range of the workgroups, whose first index is appended to the dims.
+    /// Whether a launch may run a range of the workgroups, whose first index is appended to the dims. Modules always allow it.
     #[must_use]
     pub fn is_launched_in_pieces(&self) -> bool {
         self.is_launched_in_pieces

@@ -235,7 +235,9 @@ impl<'a> Draft<'a> {
         };
         let (running, launching) = (prediction.seconds, caps.machine.launch_seconds);
         let work = Work { flops, read, written, bound: prediction.bound_on(caps) };
-        let Dims { bytes: dims, scalars } = dims;
+        let Dims { bytes, scalars } = dims;
+        // A module's dims always end with the index of the first workgroup.
+        let dims = if kernel.is_launched_in_pieces() { in_piece(&bytes, 0) } else { bytes.clone() };
         let seconds = running + launching;
         let whole =
             Step { kernel, tile, needs, grid, first_block: 0, dims, scalars, args: bound, work, seconds };
@@ -243,7 +245,7 @@ impl<'a> Draft<'a> {
             self.plan.steps.push(whole);
             return Ok(());
         }
-        let kernel = whole.kernel.launched_in_pieces(caps, whole.dims.len());
+        let kernel = whole.kernel.launched_in_pieces(caps, bytes.len());
         // Each piece writes only a part of the output.
         let access = |access| if access == Access::Write { Access::Update } else { access };
         let args: Vec<Arg> =
@@ -256,16 +258,14 @@ impl<'a> Draft<'a> {
         }
         for first in (0..blocks).step_by(usize::try_from(piece).unwrap_or(usize::MAX)) {
             let end = (first + piece).min(blocks);
-            let mut dims = whole.dims.clone();
             let first_block = u32::try_from(first).unwrap_or(u32::MAX);
-            dims.extend_from_slice(&first_block.to_ne_bytes());
             self.plan.steps.push(Step {
                 kernel: kernel.clone(),
                 tile: whole.tile.clone(),
                 needs,
                 grid: kernel::fold_grid(op, end - first, limit)?,
                 first_block,
-                dims,
+                dims: in_piece(&bytes, first_block),
                 scalars: whole.scalars.clone(),
                 args: args.clone(),
                 work: whole.work.of_blocks([first, end, blocks]),
@@ -331,6 +331,11 @@ impl<'a> Draft<'a> {
     pub(crate) fn finish(self) -> Plan {
         Plan(Arc::new(self.plan))
     }
+}
+
+/// Dims with the index of the first workgroup appended.
+fn in_piece(dims: &[u8], first_block: u32) -> Vec<u8> {
+    [dims, &first_block.to_ne_bytes()].concat()
 }
 
 /// Number of workgroups in each piece of a cut step. The number fills its grid exactly: idle workgroups at the end of a grid would

@@ -15,6 +15,7 @@ mod layouts;
 #[path = "../../support/limits.rs"]
 #[allow(dead_code, unreachable_pub, reason = "a file of the library's tests")]
 mod limits;
+mod modules;
 mod mutation;
 #[path = "../../../examples/algebra/parser.rs"]
 #[expect(dead_code, reason = "a file of the example `algebra`")]
@@ -65,6 +66,7 @@ targets! {
     expressions::expression, seeds;
     shaders::unrolled, unrolled_seeds;
     shaders::specialised, specialised_seeds;
+    modules::module, seeds;
     layouts::layout, seeds;
     plans::plan, seeds;
 }

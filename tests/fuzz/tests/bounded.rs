@@ -131,6 +131,11 @@ fn specialised_shaders_have_no_directives() {
 }
 
 #[test]
+fn modules_are_read_or_refused() {
+    holds("module");
+}
+
+#[test]
 fn layouts_lie_in_their_buffers() {
     holds("layout");
 }

@@ -1,0 +1,99 @@
+// The self-test of a row of cooperative matrices in SPIR-V: for each order of A and B in shared memory, a product of integers that
+// must be exact.
+//
+// shapes    A and B: for each workgroup and iteration a matrix, by rows or by columns; C: a workgroup's results, stored directly and
+//           through shared memory, then the subgroup's size and each lane's index
+// grid      four workgroups, one for each pair of orders
+// subgroup  one in each workgroup
+// requires  a row M x N x K of these types at subgroup scope; subgroups of SUBGROUP and no other size
+// sibling   gemm/coop_verify.wgsl
+//
+// module f16   -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16
+// module bf16  -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16
+// module i8    -DAB=int8_t -DSUM=int -DBITS=8
+#version 460
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_KHR_cooperative_matrix : require
+#extension GL_KHR_memory_scope_semantics : require
+#extension GL_KHR_shader_subgroup_basic : require
+#ifdef OF_F16
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
+#ifdef OF_BF16
+#extension GL_EXT_bfloat16 : require
+#endif
+#if BITS == 8
+#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+#endif
+
+// Set by ModuleCase::plan; these defaults are a legal row.
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint SUBGROUP = 32;
+layout(constant_id = 1) const uint M = 16;
+layout(constant_id = 2) const uint N = 16;
+layout(constant_id = 3) const uint K = 16;
+
+// Eight elements of shared memory, as in gemm_coop_khr.comp.
+#if BITS == 16
+#define Piece uvec4
+#else
+#define Piece uvec2
+#endif
+
+layout(push_constant, std430) uniform Dims {
+    uint iterations;
+    uint first_block;
+} dims;
+
+layout(set = 0, binding = 0, std430) readonly buffer A { Piece a[]; };
+layout(set = 0, binding = 1, std430) readonly buffer B { Piece b[]; };
+layout(set = 0, binding = 2, std430) writeonly buffer C { SUM c[]; };
+
+shared Piece a_tile[M * K / 8];
+shared Piece b_tile[K * N / 8];
+shared SUM c_tile[M * N];
+
+#define MatA coopmat<AB, gl_ScopeSubgroup, M, K, gl_MatrixUseA>
+#define MatB coopmat<AB, gl_ScopeSubgroup, K, N, gl_MatrixUseB>
+#define MatC coopmat<SUM, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>
+
+void main() {
+    const uint lane = gl_LocalInvocationIndex;
+    const uint group = dims.first_block + gl_WorkGroupID.x;
+    const bool a_by_columns = (group & 1) == 1;
+    const bool b_by_columns = (group & 2) == 2;
+    MatC acc = MatC(SUM(0));
+    [[dont_unroll]] for (uint i = 0; i < dims.iterations; i++) {
+        const uint at = group * dims.iterations + i;
+        for (uint e = lane; e < M * K / 8; e += SUBGROUP) {
+            a_tile[e] = a[at * (M * K / 8) + e];
+        }
+        for (uint e = lane; e < K * N / 8; e += SUBGROUP) {
+            b_tile[e] = b[at * (K * N / 8) + e];
+        }
+        barrier();
+        MatA ma;
+        if (a_by_columns) {
+            coopMatLoad(ma, a_tile, 0, M / 8, gl_CooperativeMatrixLayoutColumnMajor);
+        } else {
+            coopMatLoad(ma, a_tile, 0, K / 8, gl_CooperativeMatrixLayoutRowMajor);
+        }
+        MatB mb;
+        if (b_by_columns) {
+            coopMatLoad(mb, b_tile, 0, K / 8, gl_CooperativeMatrixLayoutColumnMajor);
+        } else {
+            coopMatLoad(mb, b_tile, 0, N / 8, gl_CooperativeMatrixLayoutRowMajor);
+        }
+        acc = coopMatMulAdd(ma, mb, acc);
+        barrier();
+    }
+    const uint first = group * (2 * M * N + 2 * SUBGROUP);
+    coopMatStore(acc, c, first, N, gl_CooperativeMatrixLayoutRowMajor);
+    coopMatStore(acc, c_tile, 0, N, gl_CooperativeMatrixLayoutRowMajor);
+    barrier();
+    for (uint e = lane; e < M * N; e += SUBGROUP) {
+        c[first + M * N + e] = c_tile[e];
+    }
+    c[first + 2 * M * N + lane] = SUM(gl_SubgroupSize);
+    c[first + 2 * M * N + SUBGROUP + lane] = SUM(gl_SubgroupInvocationID);
+}

@@ -1,0 +1,291 @@
+// C = A B on cooperative matrices of any shape, a BM x BN block of C per workgroup, its operands staged in shared memory BK deep.
+//
+// shapes    A (m, k)  B (k, n)  C (m, n), batches of them; operands of any strides, C row-major
+// grid      ceil(m / BM) * ceil(n / BN) blocks per matrix and split, GROUP rows of blocks at a time, to share the cache
+// subgroup  one WM x WN tile of the block, held as M x N cooperative matrices
+// requires  a row M x N x K of these types at subgroup scope; subgroups of SUBGROUP and no other size
+// edges     rows and columns past the end repeat the last one and are not stored, k is zero-filled: any m, n >= 1, k >= 0
+// sibling   gemm/coop.wgsl for f16, gemm/tiled.wgsl for bf16, gemm/dot.wgsl for i8
+//
+// module f16   -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16
+// module bf16  -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16
+// module i8    -DAB=int8_t -DSUM=int -DBITS=8
+#version 460
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_cooperative_matrix : require
+#extension GL_KHR_memory_scope_semantics : require
+#extension GL_KHR_shader_subgroup_basic : require
+#ifdef OF_F16
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
+#ifdef OF_BF16
+#extension GL_EXT_bfloat16 : require
+#endif
+#if BITS == 16
+#extension GL_EXT_shader_16bit_storage : require
+#else
+#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+#endif
+
+// Set by CoopKhr::build; these defaults are a legal tile.
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint LANES = 128; // BM / WM * BN / WN subgroups of SUBGROUP
+layout(constant_id = 1) const uint SUBGROUP = 32;
+layout(constant_id = 2) const uint M = 16;
+layout(constant_id = 3) const uint N = 16;
+layout(constant_id = 4) const uint K = 16;
+layout(constant_id = 5) const uint BM = 64;
+layout(constant_id = 6) const uint BN = 64;
+layout(constant_id = 7) const uint BK = 32;
+layout(constant_id = 8) const uint WM = 32;
+layout(constant_id = 9) const uint WN = 32;
+layout(constant_id = 10) const uint STAGES = 2;
+layout(constant_id = 11) const uint a_OUTER = 0;    // 1: a unit of 16 bytes runs along the outer axis, 0: along k
+layout(constant_id = 12) const uint b_OUTER = 1;
+layout(constant_id = 13) const uint a_BY_UNITS = 1; // 0: units are loaded element by element
+layout(constant_id = 14) const uint b_BY_UNITS = 1;
+layout(constant_id = 15) const uint C_IS_ROUNDED = 0; // 1: C has the type of A and B, 0: that of the sums
+layout(constant_id = 16) const uint C_DIRECT = 1;     // 1: whole blocks are stored as matrices
+
+const uint UNIT = 128 / BITS; // elements of 16 bytes
+const uint PER_WORD = 32 / BITS;
+const uint PIECES = UNIT / 8; // of a unit
+const uint ROWS = WM / M;     // of matrices in a subgroup tile
+const uint COLS = WN / N;
+const uint GROUP = 8;         // rows of blocks
+const uint OUT_LD = N + 4;    // four sums more, so that rows start in different banks
+
+// Eight elements of shared memory, the narrowest row of a matrix.
+#if BITS == 16
+#define Piece uvec4
+#else
+#define Piece uvec2
+#endif
+
+// As `Dims` of gemm/gemm_dims.wgsl, and the first workgroup of this launch.
+layout(push_constant, std430) uniform Dims {
+    uint m;
+    uint n;
+    uint k;
+    uint k_per_split;
+    uint batches;
+    uint batch1;
+    uint splits;
+    uint a_outer;
+    uint a_k;
+    uint a_offset;
+    uint a_batch0;
+    uint a_batch1;
+    uint b_outer;
+    uint b_k;
+    uint b_offset;
+    uint b_batch0;
+    uint b_batch1;
+    uint ldc;
+    uint c_offset;
+    uint c_batch0;
+    uint c_batch1;
+    float alpha;
+    float beta;
+    uint bias_row;
+    uint bias_col;
+    uint bias_offset;
+    uint residual_row;
+    uint residual_col;
+    uint residual_offset;
+    uint residual_batch0;
+    uint residual_batch1;
+    uint scaled_row;
+    uint first_block;
+} dims;
+
+// The first elements of this workgroup's matrices.
+uint a_first;
+uint b_first;
+uint c_first;
+
+#define a_BLOCK BM
+#define b_BLOCK BN
+#define OF(name) a_##name
+#define BINDING 0
+#include "gemm_operand.glsl"
+#undef OF
+#undef BINDING
+#define OF(name) b_##name
+#define BINDING 1
+#include "gemm_operand.glsl"
+#undef OF
+#undef BINDING
+
+layout(set = 0, binding = 2, std430) writeonly buffer C { SUM c[]; };
+#if BITS == 16
+layout(set = 0, binding = 2, std430) writeonly buffer Rounded { AB c_rounded[]; };
+#endif
+
+// One matrix of each subgroup tile, on its way to memory if it cannot be stored directly.
+shared SUM out_tile[LANES / SUBGROUP * M * OUT_LD];
+
+#define MatA coopmat<AB, gl_ScopeSubgroup, M, K, gl_MatrixUseA>
+#define MatB coopmat<AB, gl_ScopeSubgroup, K, N, gl_MatrixUseB>
+#define MatC coopmat<SUM, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>
+
+void save(uint at, SUM sum) {
+#if BITS == 16
+    if (C_IS_ROUNDED == 1) {
+        c_rounded[at] = AB(sum);
+        return;
+    }
+#endif
+    c[at] = sum;
+}
+
+void main() {
+    const uint lane = gl_LocalInvocationIndex;
+    // Launched with zeros for dims, once, when the kernel is compiled: report the subgroup size.
+    if (dims.m == 0) {
+        if (lane == 0) {
+            c[0] = SUM(gl_SubgroupSize);
+        }
+        return;
+    }
+    // The order of blocks: GROUP rows of blocks at a time, column by column, so that concurrent blocks share operands in the
+    // cache; then the next matrix of the batch, then the next split.
+    const uint rows = (dims.m + BM - 1) / BM;
+    const uint cols = (dims.n + BN - 1) / BN;
+    const uint grid_row = gl_WorkGroupID.y + gl_NumWorkGroups.y * gl_WorkGroupID.z;
+    const uint index = dims.first_block + gl_WorkGroupID.x + gl_NumWorkGroups.x * grid_row;
+    if (index >= rows * cols * dims.batches * dims.splits) {
+        return;
+    }
+    const uint pair = index / (rows * cols);
+    const uint block = index % (rows * cols);
+    const uint first = block / (GROUP * cols) * GROUP;
+    const uint height = min(GROUP, rows - first);
+    const uint within = block - first * cols;
+    const uint row0 = (first + within % height) * BM;
+    const uint col0 = within / height * BN;
+    // Every split of a matrix has a matrix of sums of its own, after those of the previous splits.
+    const uint split = pair / dims.batches;
+    const uint batch0 = pair % dims.batches / dims.batch1;
+    const uint batch1 = pair % dims.batches % dims.batch1;
+    a_first = dims.a_offset + batch0 * dims.a_batch0 + batch1 * dims.a_batch1;
+    b_first = dims.b_offset + batch0 * dims.b_batch0 + batch1 * dims.b_batch1;
+    c_first = dims.c_offset + batch0 * dims.c_batch0 + batch1 * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
+    const uint k_begin = split * dims.k_per_split;
+    const uint k_end = min(dims.k, k_begin + dims.k_per_split);
+    const uint tile_row = gl_SubgroupID / (BN / WN) * WM;
+    const uint tile_col = gl_SubgroupID % (BN / WN) * WN;
+
+    MatC acc[ROWS][COLS];
+    [[unroll]] for (uint i = 0; i < ROWS; i++) {
+        [[unroll]] for (uint j = 0; j < COLS; j++) {
+            acc[i][j] = MatC(SUM(0));
+        }
+    }
+    // The places of this lane's units at k = 0, and the units of the next iteration, which are loaded during this one. If k is less
+    // than BK, no unit is loaded ahead and the place is not used.
+    uint a_from[a_SHARE];
+    uint b_from[b_SHARE];
+    uvec4 a_next[a_SHARE];
+    uvec4 b_next[b_SHARE];
+    [[unroll]] for (uint v = 0; v < a_SHARE; v++) {
+        const uint unit = lane + v * LANES;
+        a_from[v] = a_start(row0 + a_outer_of(unit), dims.m, min(a_k_of(unit), dims.k));
+    }
+    [[unroll]] for (uint v = 0; v < b_SHARE; v++) {
+        const uint unit = lane + v * LANES;
+        b_from[v] = b_start(col0 + b_outer_of(unit), dims.n, min(b_k_of(unit), dims.k));
+    }
+    uint stage = 0;
+    [[dont_unroll]] for (uint k0 = k_begin; k0 < k_end; k0 += BK) {
+        // The first iteration, and one that extends past the end of k, are not loaded ahead.
+        const bool ahead = k0 > k_begin && k0 + BK <= k_end;
+        [[unroll]] for (uint v = 0; v < a_SHARE; v++) {
+            const uint unit = lane + v * LANES;
+            if (!ahead) {
+                a_next[v] = a_edge(row0 + a_outer_of(unit), dims.m, k0 + a_k_of(unit), k_end);
+            }
+            a_put(unit, stage, a_next[v]);
+        }
+        [[unroll]] for (uint v = 0; v < b_SHARE; v++) {
+            const uint unit = lane + v * LANES;
+            if (!ahead) {
+                b_next[v] = b_edge(col0 + b_outer_of(unit), dims.n, k0 + b_k_of(unit), k_end);
+            }
+            b_put(unit, stage, b_next[v]);
+        }
+        // Two stages need no other barrier: the stage that is filled next was read before this barrier.
+        barrier();
+        // Start to load the units of the next iteration.
+        const uint next = k0 + BK;
+        if (next + BK <= k_end) {
+            [[unroll]] for (uint v = 0; v < a_SHARE; v++) {
+                const uint outer = row0 + a_outer_of(lane + v * LANES);
+                a_next[v] = a_load(a_from[v] + next * dims.a_k, a_within(outer, dims.m));
+            }
+            [[unroll]] for (uint v = 0; v < b_SHARE; v++) {
+                const uint outer = col0 + b_outer_of(lane + v * LANES);
+                b_next[v] = b_load(b_from[v] + next * dims.b_k, b_within(outer, dims.n));
+            }
+        }
+        [[unroll]] for (uint kk = 0; kk < BK; kk += K) {
+            MatA a_rows[ROWS];
+            [[unroll]] for (uint i = 0; i < ROWS; i++) {
+                const uint outer = tile_row + i * M;
+                const uint at = a_OUTER == 1 ? kk * a_LD + outer / 8 : outer * a_LD + kk / 8;
+                coopMatLoad(a_rows[i], a_tile, stage * a_STAGE + at, a_LD,
+                    a_OUTER == 1 ? gl_CooperativeMatrixLayoutColumnMajor : gl_CooperativeMatrixLayoutRowMajor);
+            }
+            [[unroll]] for (uint j = 0; j < COLS; j++) {
+                const uint outer = tile_col + j * N;
+                const uint at = b_OUTER == 1 ? kk * b_LD + outer / 8 : outer * b_LD + kk / 8;
+                MatB b_col;
+                coopMatLoad(b_col, b_tile, stage * b_STAGE + at, b_LD,
+                    b_OUTER == 1 ? gl_CooperativeMatrixLayoutRowMajor : gl_CooperativeMatrixLayoutColumnMajor);
+                [[unroll]] for (uint i = 0; i < ROWS; i++) {
+                    acc[i][j] = coopMatMulAdd(a_rows[i], b_col, acc[i][j]);
+                }
+            }
+        }
+        // The next iteration fills the other stage. If there is only one, it waits until this one has been read.
+        if (STAGES == 1) {
+            barrier();
+        }
+        stage = (stage + 1) % STAGES;
+    }
+
+    const bool is_whole = row0 + BM <= dims.m && col0 + BN <= dims.n;
+    if (C_DIRECT == 1 && is_whole) {
+        [[unroll]] for (uint i = 0; i < ROWS; i++) {
+            [[unroll]] for (uint j = 0; j < COLS; j++) {
+                const uint at = c_first + (row0 + tile_row + i * M) * dims.ldc + col0 + tile_col + j * N;
+#if BITS == 16
+                if (C_IS_ROUNDED == 1) {
+                    const coopmat<AB, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator> rounded =
+                        coopmat<AB, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>(acc[i][j]);
+                    coopMatStore(rounded, c_rounded, at, dims.ldc, gl_CooperativeMatrixLayoutRowMajor);
+                    continue;
+                }
+#endif
+                coopMatStore(acc[i][j], c, at, dims.ldc, gl_CooperativeMatrixLayoutRowMajor);
+            }
+        }
+        return;
+    }
+    const uint out_first = gl_SubgroupID * M * OUT_LD;
+    [[unroll]] for (uint i = 0; i < ROWS; i++) {
+        [[unroll]] for (uint j = 0; j < COLS; j++) {
+            coopMatStore(acc[i][j], out_tile, out_first, OUT_LD, gl_CooperativeMatrixLayoutRowMajor);
+            barrier();
+            for (uint e = gl_SubgroupInvocationID; e < M * N; e += SUBGROUP) {
+                const uint row = row0 + tile_row + i * M + e / N;
+                const uint col = col0 + tile_col + j * N + e % N;
+                if (row < dims.m && col < dims.n) {
+                    save(c_first + row * dims.ldc + col, out_tile[out_first + e / N * OUT_LD + e % N]);
+                }
+            }
+            barrier();
+        }
+    }
+}

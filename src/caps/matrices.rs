@@ -1,0 +1,50 @@
+//! The cooperative matrices that a kernel needs, and whether a device has them.
+
+use super::coop::{CoopRow, CoopScalar, CoopScope};
+use super::device::Caps;
+use std::fmt;
+
+/// The cooperative matrices of a kernel in any language: a shape and types, at the scope of a subgroup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Matrices {
+    /// Rows of A and C, columns of B and C, columns of A.
+    pub(crate) shape: [u32; 3],
+    /// Type of A and B.
+    pub(crate) ab: CoopScalar,
+    /// Type of C.
+    pub(crate) c: CoopScalar,
+}
+
+impl Matrices {
+    /// Whether they are of this row.
+    pub(crate) fn are_of(&self, row: &CoopRow) -> bool {
+        [row.m, row.n, row.k] == self.shape
+            && [row.a, row.b, row.c] == [self.ab, self.ab, self.c]
+            && row.scope == CoopScope::Subgroup
+            && !row.saturating
+    }
+}
+
+/// `16x16x16 f16 x f16 -> f32`
+impl fmt::Display for Matrices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { shape: [m, n, k], ab, c } = self;
+        write!(f, "{m}x{n}x{k} {ab} x {ab} -> {c}")
+    }
+}
+
+impl Caps {
+    /// Checks that a kernel may use these matrices. A row without a verdict counts as usable.
+    ///
+    /// # Errors
+    /// A text that says what the kernel needs and what is missing.
+    pub(crate) fn check_matrices(&self, matrices: &Matrices) -> Result<(), String> {
+        let needs = |why: String| format!("cooperative matrices {matrices}, {why}");
+        let listed = self.rows.iter().find(|row| matrices.are_of(row));
+        let row = listed.ok_or_else(|| needs("which the adapter does not list".into()))?;
+        if row.is_fenced_off() {
+            return Err(needs(row.verdict.to_string()));
+        }
+        self.coop_conditions(row).map(|_| ()).map_err(needs)
+    }
+}

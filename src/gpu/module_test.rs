@@ -1,0 +1,259 @@
+//! The self-test of a row in SPIR-V as plain data: the module, its operands, and the check of its result. The rows are those that
+//! WGSL cannot express (`self_test.rs` has the others).
+
+use super::self_test::OP;
+use crate::Result;
+use crate::caps::{Caps, CoopRow, CoopScalar, Verdict};
+use crate::kernel::{Kernel, Needs};
+use crate::layout::{DType, Fill, Layout};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use half::{bf16, f16};
+
+/// Matrices along k: enough that sums accumulate and that staged data is replaced.
+const ITERATIONS: usize = 4;
+/// The same in the module's dims.
+const ITERATIONS_IN_DIMS: u32 = 4;
+/// Workgroups of the module: one for each pair of orders of A and B.
+const GROUPS: usize = 4;
+
+/// A row to test, with the subgroup size to test it with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ModuleCase {
+    pub(super) row: CoopRow,
+    pub(super) subgroup: u32,
+}
+
+/// The module that tests a row, if kernels use rows of its form.
+fn module(row: &CoopRow) -> Option<&'static str> {
+    row.is_used_in_spirv().then_some(match row.a {
+        CoopScalar::F16 => "spirv/coop_verify.f16",
+        CoopScalar::Bf16 => "spirv/coop_verify.bf16",
+        _ => "spirv/coop_verify.i8",
+    })
+}
+
+impl Problem for ModuleCase {
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        let kernel = Kernel::new(module(&self.row).unwrap_or_default())
+            .param("SUBGROUP", self.subgroup)
+            .param("M", self.row.m)
+            .param("N", self.row.n)
+            .param("K", self.row.k);
+        let mut draft = Draft::new(OP, &[], caps);
+        let words = |bytes: Vec<u8>| Layout::contiguous(OP, &[bytes.len() / 4]);
+        let [a, b] = self.operands();
+        let a = draft.operand("A", DType::I32, words(a)?, Access::Read);
+        let b = draft.operand("B", DType::I32, words(b)?, Access::Read);
+        let c = draft.operand("C", DType::I32, words(self.poison())?, Access::Update);
+        draft.step(NewStep {
+            kernel,
+            tile: "self-test".into(),
+            needs: Needs::default(), // of a device whose rows are tested
+            blocks: GROUPS as u64,
+            dims: Dims::of(&(ITERATIONS_IN_DIMS)),
+            args: &[(a, Access::Read), (b, Access::Read), (c, Access::Update)],
+            flops: Flops::default(),
+            time: Time::Roofline,
+        })?;
+        Ok(draft.finish())
+    }
+}
+
+impl ModuleCase {
+    /// The test of a row, if a module can run it on this device.
+    pub(super) fn of(row: &CoopRow, subgroup: u32, caps: &Caps) -> Option<Self> {
+        (caps.spirv && module(row).is_some()).then_some(Self { row: *row, subgroup })
+    }
+
+    fn shape(&self) -> [usize; 3] {
+        [self.row.m, self.row.n, self.row.k].map(|extent| extent as usize)
+    }
+
+    /// The uploaded operands: for each workgroup and iteration, a matrix A, and a matrix B, in the workgroup's order.
+    pub(super) fn operands(&self) -> [Vec<u8>; 2] {
+        self.integers().map(|integers| integers.into_iter().flat_map(|x| encode(x, self.row.a)).collect())
+    }
+
+    /// The initial contents of C: no result and no index of a lane.
+    pub(super) fn poison(&self) -> Vec<u8> {
+        vec![0xff; GROUPS * self.record() * 4]
+    }
+
+    /// Numbers that a workgroup stores.
+    fn record(&self) -> usize {
+        let [m, n, _] = self.shape();
+        2 * (m * n + self.subgroup as usize)
+    }
+
+    /// The elements of A and of B: integers that the type holds, and as large as exact sums allow, so that sums in a narrower type
+    /// show.
+    fn integers(&self) -> [Vec<i32>; 2] {
+        let most = match self.row.a {
+            CoopScalar::I8 | CoopScalar::F16 => 127.0,
+            _ => 255.0,
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "an integer of at most 8 bits")]
+        let integer = |x: f32| (x * (most + 0.5)).round().clamp(-most, most) as i32;
+        let [m, n, k] = self.shape();
+        [(m * k, 1), (k * n, 2)].map(|(matrix, seed)| {
+            let uniform = Fill::Uniform.values::<f32>(GROUPS * ITERATIONS * matrix, seed);
+            uniform.into_iter().map(integer).collect()
+        })
+    }
+
+    /// The results of all workgroups, by rows, of these operands.
+    fn product(&self, [a, b]: &[Vec<i32>; 2]) -> Vec<Vec<i32>> {
+        let [m, n, k] = self.shape();
+        let sum = |group: usize, row: usize, col: usize| -> i32 {
+            let term = |at: usize| {
+                let (iteration, k0) = (group * ITERATIONS + at / k, at % k);
+                let a_at = if group & 1 == 1 { k0 * m + row } else { row * k + k0 };
+                let b_at = if group & 2 == 2 { col * k + k0 } else { k0 * n + col };
+                a[iteration * m * k + a_at] * b[iteration * k * n + b_at]
+            };
+            (0..ITERATIONS * k).map(term).sum()
+        };
+        (0..GROUPS).map(|group| (0..m * n).map(|at| sum(group, at / n, at % n)).collect()).collect()
+    }
+
+    /// The verdict on C as the device left it: every number must be right, and all lanes must be of one subgroup of the size that
+    /// the module was compiled for.
+    pub(super) fn judge(&self, bytes: &[u8]) -> Verdict {
+        if bytes.len() != self.poison().len() {
+            return Verdict::Wrong;
+        }
+        let number = |word: [u8; 4]| match self.row.c {
+            CoopScalar::F32 => f64::from(f32::from_le_bytes(word)),
+            _ => f64::from(i32::from_le_bytes(word)),
+        };
+        let numbers: Vec<f64> = bytes.as_chunks().0.iter().copied().map(number).collect();
+        let [m, n, _] = self.shape();
+        let subgroup = self.subgroup as usize;
+        let sizes = |record: &[f64]| record[2 * m * n..][..subgroup].to_vec();
+        let is_size = |size: f64| (1.0..=128.0).contains(&size);
+        if sizes(&numbers).iter().any(|&size| is_size(size) && size != f64::from(self.subgroup)) {
+            return Verdict::OtherSubgroups;
+        }
+        let is_right = |(record, want): (&[f64], Vec<i32>)| {
+            let want = want.into_iter().map(f64::from);
+            let mut lanes = record[2 * m * n + subgroup..].to_vec();
+            lanes.sort_by(f64::total_cmp);
+            record[..2 * m * n].iter().copied().eq(want.clone().chain(want))
+                && sizes(record).iter().all(|&size| size == f64::from(self.subgroup))
+                && lanes.into_iter().eq((0..self.subgroup).map(f64::from))
+        };
+        let is_exact = numbers.chunks(self.record()).zip(self.product(&self.integers())).all(is_right);
+        if is_exact { Verdict::Verified } else { Verdict::Wrong }
+    }
+}
+
+fn encode(integer: i32, scalar: CoopScalar) -> Vec<u8> {
+    match scalar {
+        CoopScalar::F16 => f16::from_f32(integer as f32).to_le_bytes().to_vec(),
+        CoopScalar::Bf16 => bf16::from_f32(integer as f32).to_le_bytes().to_vec(),
+        _ => integer.to_le_bytes()[..1].to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caps::CoopScope;
+    use CoopScalar::{Bf16, F16, F32, I8, I32};
+
+    fn cases() -> Vec<ModuleCase> {
+        let case = |([m, n, k], ab, c, subgroup)| {
+            let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
+            let row = CoopRow { m, n, k, a: ab, b: ab, c, scope, saturating: false, verdict };
+            ModuleCase { row, subgroup }
+        };
+        [
+            ([8, 8, 8], I8, I32, 8),
+            ([16, 16, 32], I8, I32, 32),
+            ([8, 16, 16], F16, F32, 16),
+            ([16; 3], Bf16, F32, 64),
+        ]
+        .map(case)
+        .to_vec()
+    }
+
+    /// The contents of C on a device that computes `product`.
+    fn left_by(case: &ModuleCase, product: &[Vec<i32>]) -> Vec<i32> {
+        let size = case.subgroup as i32;
+        let record = |results: &Vec<i32>| {
+            let lanes = (0..size).rev().collect();
+            [results.clone(), results.clone(), vec![size; case.subgroup as usize], lanes].concat()
+        };
+        product.iter().flat_map(record).collect()
+    }
+
+    fn decoded(bytes: &[u8], scalar: CoopScalar) -> Vec<i32> {
+        let half = |bytes: &[u8]| u16::from_le_bytes([bytes[0], bytes[1]]);
+        match scalar {
+            F16 => bytes.chunks(2).map(|x| f16::from_bits(half(x)).to_f32() as i32).collect(),
+            Bf16 => bytes.chunks(2).map(|x| bf16::from_bits(half(x)).to_f32() as i32).collect(),
+            _ => bytes.iter().map(|&x| i32::from(x.cast_signed())).collect(),
+        }
+    }
+
+    fn judged(case: &ModuleCase, left: &[i32]) -> Verdict {
+        let bytes: Vec<u8> = match case.row.c {
+            F32 => left.iter().flat_map(|&x| (x as f32).to_le_bytes()).collect(),
+            _ => left.iter().flat_map(|&x| x.to_le_bytes()).collect(),
+        };
+        case.judge(&bytes)
+    }
+
+    #[test]
+    fn the_exact_product_is_right_and_its_sums_are_exact() {
+        for case in cases() {
+            let product = case.product(&case.integers());
+            assert_eq!(judged(&case, &left_by(&case, &product)), Verdict::Verified, "{case:?}");
+            let uploaded = case.operands().map(|bytes| decoded(&bytes, case.row.a));
+            assert_eq!(uploaded, case.integers(), "{case:?}: the type holds the integers");
+            let largest = product.iter().flatten().map(|x| x.abs()).max().unwrap();
+            assert!(largest < 1 << 24, "{case:?}: {largest}");
+            let in_half = product.iter().flatten().filter(|&&x| x % 64 == 0 && x.abs() < 65_504).count();
+            assert!(in_half * 10 < product.len() * product[0].len(), "{case:?}: sums in f16 show");
+        }
+    }
+
+    #[test]
+    fn whatever_is_wrong_in_the_result_is_found() {
+        for case in cases() {
+            let right = left_by(&case, &case.product(&case.integers()));
+            let [m, n, _] = case.shape();
+            let (sizes, lanes) = (2 * m * n, 2 * m * n + case.subgroup as usize);
+            let judged = |change: &dyn Fn(&mut Vec<i32>)| {
+                let mut left = right.clone();
+                change(&mut left);
+                judged(&case, &left)
+            };
+            let wrong = |what: &str, change: &dyn Fn(&mut Vec<i32>)| {
+                assert_eq!(judged(change), Verdict::Wrong, "{case:?}: {what}");
+            };
+            wrong("zeros", &|left| left.fill(0));
+            wrong("the first entry is off", &|left| left[0] += 1);
+            wrong("an entry that went through shared memory is off", &|left| left[2 * m * n - 1] -= 1);
+            wrong("two entries exchanged", &|left| left.swap(0, 1));
+            wrong("the last workgroup's entry is off", &|left| {
+                let last = left.len() - case.record();
+                left[last] += 1;
+            });
+            wrong("a lane twice", &|left| left[lanes] = left[lanes + 1]);
+            wrong("cut short", &|left| left.truncate(lanes));
+            assert_eq!(judged(&|left| left[sizes] /= 2), Verdict::OtherSubgroups, "{case:?}");
+        }
+    }
+
+    /// Matrices in another order than the load says, of another iteration or of the other operand, give another result.
+    #[test]
+    fn results_of_all_orders_and_operands_differ() {
+        for case in cases() {
+            let product = case.product(&case.integers());
+            for (at, one) in product.iter().enumerate() {
+                assert!(product[..at].iter().all(|other| one != other), "{case:?}");
+            }
+        }
+    }
+}

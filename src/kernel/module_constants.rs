@@ -1,0 +1,112 @@
+//! The constants of a SPIR-V module: what specialisation sets, and what follows from it.
+//!
+//! wgpu passes no specialisation constants to the driver (gfx-rs/wgpu#9650). So the literals of the module's words are replaced.
+
+use super::module_instructions::{Instruction, op, string};
+use std::collections::{BTreeMap, HashMap};
+
+/// The decoration that makes a constant one that can be specialised.
+const SPEC_ID: u32 = 1;
+
+/// A constant that can be specialised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Parameter {
+    /// Its name in the source.
+    pub(super) name: String,
+    /// The places of its literals in the module's words. The size of a workgroup is a constant of its own that has the number of
+    /// another.
+    literals: Vec<usize>,
+}
+
+/// The constants that a module lets its user set, with the names that they have in the source.
+///
+/// # Errors
+/// A message if one has no name, is not of 32 bits, or does not exist.
+pub(super) fn parameters(instructions: &[Instruction<'_>]) -> Result<Vec<Parameter>, String> {
+    let mut names = HashMap::new();
+    let mut ids: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut declared = HashMap::new();
+    for instruction in instructions {
+        match (instruction.opcode, instruction.operands) {
+            (op::NAME, [id, name @ ..]) => _ = names.insert(*id, string(name)),
+            (op::DECORATE, [id, SPEC_ID, number]) => ids.entry(*number).or_default().push(*id),
+            (op::SPEC_CONSTANT, [_, id, literal @ ..]) => {
+                // Behind the instruction's first word, its type and its id.
+                declared.insert(*id, (instruction.at + 3, literal.len()));
+            }
+            _ => {}
+        }
+    }
+    let parameter = |(number, ids): (u32, Vec<u32>)| {
+        let name = ids.iter().find_map(|id| names.get(id).filter(|name| !name.is_empty()));
+        let name = name.ok_or_else(|| format!("specialisation constant {number} has no name"))?.clone();
+        let literal = |id: &u32| match declared.get(id) {
+            Some((at, 1)) => Ok(*at),
+            Some(_) => Err(format!("specialisation constant {name} is not of 32 bits")),
+            None => Err(format!("specialisation constant {name} is no number")),
+        };
+        let literals = ids.iter().map(literal).collect::<Result<_, _>>()?;
+        Ok(Parameter { name, literals })
+    };
+    ids.into_iter().map(parameter).collect()
+}
+
+/// Sets a parameter to `value`.
+///
+/// # Errors
+/// A message with the module's parameters if it has none of this name.
+pub(super) fn set(words: &mut [u32], parameters: &[Parameter], name: &str, value: u32) -> Result<(), String> {
+    let Some(parameter) = parameters.iter().find(|parameter| parameter.name == name) else {
+        let names: Vec<_> = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+        return Err(format!("it has no parameter {name}; its parameters are {}", names.join(", ")));
+    };
+    parameter.literals.iter().for_each(|at| words[*at] = value);
+    Ok(())
+}
+
+/// The values of the constants of 32 bits that a module's sizes may depend on: those that are written, and those that are
+/// computed from them. Booleans are 0 and 1.
+pub(super) fn values(instructions: &[Instruction<'_>]) -> HashMap<u32, u32> {
+    let mut values: HashMap<u32, u32> = HashMap::new();
+    for instruction in instructions {
+        let found = match (instruction.opcode, instruction.operands) {
+            (op::CONSTANT | op::SPEC_CONSTANT, [_, id, value]) => Some((*id, *value)),
+            (op::CONSTANT_TRUE, [_, id]) => Some((*id, 1)),
+            (op::CONSTANT_FALSE, [_, id]) => Some((*id, 0)),
+            (op::SPEC_CONSTANT_OP, [_, id, operation, operands @ ..]) => {
+                let operands: Option<Vec<u32>> = operands.iter().map(|id| values.get(id).copied()).collect();
+                operands.and_then(|operands| computed(*operation, &operands)).map(|value| (*id, value))
+            }
+            _ => None,
+        };
+        values.extend(found);
+    }
+    values
+}
+
+/// What an operation makes of these operands. None if it is not known here, or is not defined for them.
+fn computed(operation: u32, operands: &[u32]) -> Option<u32> {
+    Some(match (operation, operands) {
+        (124, [a]) => *a, // OpBitcast
+        (128, [a, b]) => a.checked_add(*b)?,
+        (130, [a, b]) => a.checked_sub(*b)?,
+        (132, [a, b]) => a.checked_mul(*b)?,
+        (134, [a, b]) => a.checked_div(*b)?,
+        (137, [a, b]) => a.checked_rem(*b)?,
+        (166, [a, b]) => a | b, // OpLogicalOr
+        (167, [a, b]) => a & b,
+        (168, [a]) => 1 - (*a).min(1),
+        (169, [condition, a, b]) => *if *condition == 0 { b } else { a }, // OpSelect
+        (170 | 164, [a, b]) => (a == b).into(),                           // OpIEqual, OpLogicalEqual
+        (171 | 165, [a, b]) => (a != b).into(),
+        (172, [a, b]) => (a > b).into(),
+        (174, [a, b]) => (a >= b).into(),
+        (176, [a, b]) => (a < b).into(),
+        (178, [a, b]) => (a <= b).into(),
+        (194, [a, b]) => a.checked_shr(*b)?,
+        (196, [a, b]) => a.checked_shl(*b)?,
+        (197, [a, b]) => a | b, // OpBitwiseOr
+        (199, [a, b]) => a & b,
+        _ => return None,
+    })
+}

@@ -1,0 +1,31 @@
+//! The features of a device that a module's capabilities stand for.
+
+use crate::caps::Caps;
+
+/// A capability of SPIR-V, the feature that it needs, and whether a device has it.
+type Feature = (u32, &'static str, fn(&Caps) -> bool);
+
+/// Every capability that a module of this crate may declare.
+const FEATURES: [Feature; 9] = [
+    (1, "compute shaders", |_| true),
+    (9, "f16 in shaders", |caps| caps.f16),
+    // wgpu enables 8-bit integers where a driver has them, and those that list rows of them do.
+    (39, "8-bit integers in shaders", |caps| caps.spirv),
+    (61, "subgroups", |caps| caps.subgroups.is_some()),
+    // Comes with f16 in shaders.
+    (4433, "16-bit storage", |caps| caps.f16),
+    (5116, "bf16 in shaders", |caps| caps.extensions.bfloat16),
+    (5118, "bf16 in cooperative matrices", |caps| caps.extensions.bfloat16),
+    // Both come with cooperative matrices: naga's kernels need them too.
+    (5345, "Vulkan's memory model", |caps| !caps.rows.is_empty()),
+    (6022, "cooperative matrices", |caps| !caps.rows.is_empty()),
+];
+
+/// What a module with this capability needs and the device lacks. A capability that is not known is lacking everywhere.
+pub(crate) fn missing_feature(capability: u32, caps: &Caps) -> Option<String> {
+    match FEATURES.iter().find(|(known, ..)| *known == capability) {
+        Some((_, _, has)) if has(caps) => None,
+        Some((_, name, _)) => Some((*name).to_owned()),
+        None => Some(format!("the capability {capability} of SPIR-V")),
+    }
+}
