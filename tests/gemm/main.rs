@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod coop;
+mod coop_khr;
 mod forms;
 mod gemv;
 mod integers;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use support::operand::View;
 use support::wgsl::{self, I8, TYPES};
 use tilewise::gemm::{GemmKernel, Tile};
-use tilewise::gpu::{CoopRow, DeviceType};
+use tilewise::gpu::{CoopRow, CoopScalar, DeviceType};
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{GemmTypes, Pin};
 use tilewise::planning::{Bound, Plan, Problem, Step};
@@ -26,8 +26,9 @@ fn each(mut check: impl FnMut(&str, &Caps)) {
 /// The tile that a plan has taken.
 pub(crate) fn taken(plan: &Plan) -> &'static Tile {
     let step = &plan.steps()[0];
-    let found =
-        tiles().find(|tile| tile.kernel.shader() == step.kernel.shader() && tile.to_string() == step.tile);
+    // A module has a variant for each type.
+    let shader = step.kernel.shader().split('.').next().unwrap();
+    let found = tiles().find(|tile| tile.kernel.shader() == shader && tile.to_string() == step.tile);
     found.expect("a plan takes a tile of the table")
 }
 
@@ -38,11 +39,19 @@ fn a_large_square_product_is_on_tensor_cores_broadcast_by_a_processor_and_tiled_
             let plan = wgsl::plain([2048; 3], types).plan(caps).unwrap();
             let has_matrices = caps.rows.iter().any(CoopRow::is_spelled_in_wgsl);
             let coop = types.ab == DType::F16 && has_matrices;
+            // Rows that WGSL cannot express, of a subgroup size that is known.
+            let has = |ab, c| caps.spirv && caps.rows_of(ab, c).any(CoopRow::is_used_in_spirv);
+            let in_spirv = match types.ab {
+                DType::Bf16 => has(CoopScalar::Bf16, CoopScalar::F32),
+                DType::F16 => has(CoopScalar::F16, CoopScalar::F32),
+                _ => false,
+            };
             // SwiftShader has no f16 in shaders: its elements are in pairs.
             let single = caps.f16 || types.ab != DType::F16;
             let want = match caps.device_type {
                 DeviceType::Software if single => GemmKernel::Broadcast,
                 _ if coop => GemmKernel::Coop,
+                _ if in_spirv => GemmKernel::CoopKhr,
                 _ => GemmKernel::Tiled,
             };
             assert_eq!(taken(&plan).kernel, want, "{name}: {plan}");
@@ -225,7 +234,8 @@ fn a_pinned_kernel_that_the_device_cannot_run_is_an_error_that_says_what_it_need
             "broadcast: needs a device that runs the invocations of a workgroup in turn",
             "tiled: needs 3328 bytes of shared memory, or a GPU with fewer than 64 accumulators per invocation",
             "dot: needs operands of i8, not f32",
-            "coop: needs operands of f16, not f32"
+            "coop: needs operands of f16, not f32",
+            "coop_khr: needs operands of f16, bf16 or i8, not f32"
         ]
     );
 }
@@ -237,13 +247,19 @@ fn a_tile_that_is_in_no_table_is_an_error() {
     assert!(matches!(error, Error::Unsupported { .. }) && error.to_string().contains("bm: 24"), "{error}");
 }
 
+/// Types that a tile takes: the deepest on matrices are of i8.
+fn types_of(tile: &Tile) -> GemmTypes {
+    let is_deep = tile.kernel == GemmKernel::CoopKhr && tile.bk == 64;
+    if tile.kernel == GemmKernel::Dot || is_deep { I8 } else { F16 }
+}
+
 #[test]
 fn every_pin_is_kept() {
     let mut caps = fixtures::lavapipe();
     caps.rows.extend(fixtures::h200().rows);
     for tile in tiles() {
         // One row, vectors along those of B: every thin tile has room for its sums.
-        let problem = wgsl::plain([1, 100, 7], if tile.kernel == GemmKernel::Dot { I8 } else { F16 });
+        let problem = wgsl::plain([1, 100, 7], types_of(tile));
         let pinned = problem.pinned(Pin::Tile(*tile)).plan(&caps).unwrap();
         assert_eq!(taken(&pinned), tile);
         let pinned = problem.pinned(Pin::Kernel(tile.kernel)).plan(&caps).unwrap();

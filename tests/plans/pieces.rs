@@ -16,6 +16,7 @@ use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{
     Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, SeedSource, Side,
 };
+use tilewise::planning::kernel::Language;
 use tilewise::planning::ops::{
     CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, GatherProblem, ImageProblem,
     ImageTransfer, Longer, NormalProblem, OneHotProblem, PadProblem, ReduceFunction, ReduceProblem,
@@ -50,8 +51,10 @@ const NONE: [(&str, &str); 6] = [
     ("bare-vulkan", "connected layer, backward"),
 ];
 
-/// What is cut along k as well, since its workgroups take too long: on a faster device it is another plan.
-const OTHERWISE: [(&str, &str); 3] = [
+/// What is cut along k as well, since its workgroups take too long, or is launched once by another kernel: on a faster device it is
+/// another plan.
+const OTHERWISE: [(&str, &str); 4] = [
+    ("t4", "product of i8"),
     ("swiftshader", "scalar product"),
     ("swiftshader", "product of two narrow ones"),
     ("swiftshader", "connected layer, backward"),
@@ -299,7 +302,8 @@ impl<'p> Whole<'p> {
             next += piece.grid.iter().product::<u32>();
         }
         let [whole] = at_once.pieces[..] else { panic!("{what}: it is cut on a fast device too") };
-        assert!(!whole.kernel.is_launched_in_pieces(), "{what}: {whole}");
+        let is_text = whole.kernel.language() == Language::Wgsl;
+        assert!(!is_text || !whole.kernel.is_launched_in_pieces(), "{what}: {whole}");
         let [x, y, z] = whole.grid;
         assert!(next.abs_diff(x * y * z) < y * z, "{what}: {next} of {:?}", whole.grid);
         assert_eq!(self.bytes(), at_once.bytes(), "{what}: {whole}");

@@ -14,7 +14,7 @@ use tilewise::planning::clifford_layer::{
     RowOperandLayouts, RowProblem,
 };
 use tilewise::planning::gemm::Pin;
-use tilewise::planning::kernel::{Kernel, Needs};
+use tilewise::planning::kernel::{Kernel, Language, Needs, module_needs};
 use tilewise::planning::ops::{
     CastProblem, ChannelLayouts, ChannelPass, ChannelProblem, ColourScale, CopyProblem, CrossEntropyProblem,
     Elementwise, ElementwiseProblem, GatherProblem, ImageProblem, ImageTransfer, Longer, LossFunction,
@@ -275,6 +275,10 @@ const CASES: [Case; 62] = [
 
 /// What a kernel's text takes of a device, and its immediates in bytes.
 fn declared(kernel: &Kernel) -> (Needs, u32) {
+    if kernel.language() == Language::Spirv {
+        let words = kernel.words().unwrap_or_else(|error| panic!("{kernel}: {error}"));
+        return (module_needs(&words).unwrap(), size_of::<tilewise::planning::gemm::GemmDims>() as u32 + 4);
+    }
     let text = kernel.specialize().unwrap_or_else(|error| panic!("{kernel}: {error}"));
     let parsed = naga::front::wgsl::parse_str(&text);
     limits::taken(&parsed.unwrap_or_else(|error| panic!("{kernel}: {}", error.emit_to_string(&text))))

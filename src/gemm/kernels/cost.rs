@@ -43,6 +43,14 @@ pub(in crate::gemm) enum Unit {
     F32,
     F16,
     Integer,
+    IntegerMatrix,
+}
+
+impl Unit {
+    /// Whether it is a unit of cooperative matrices.
+    pub(in crate::gemm) fn is_matrix(self) -> bool {
+        matches!(self, Self::Matrix | Self::IntegerMatrix)
+    }
 }
 
 /// How the operands are read from device memory.
@@ -64,6 +72,7 @@ impl Cost {
             Unit::F32 => machine.f32_flops,
             Unit::F16 => machine.f16_flops,
             Unit::Integer => machine.i8_flops,
+            Unit::IntegerMatrix => machine.i8_matrix_flops,
         };
         let inner_loop = InnerLoop::of(tile, problem, unit, caps);
         Self {
@@ -92,7 +101,7 @@ impl Cost {
         problem: &GemmProblem,
         caps: &Caps,
     ) -> Prediction {
-        let arithmetic = if self.unit == Unit::Matrix { Bound::Matrix } else { Bound::Vector };
+        let arithmetic = if self.unit.is_matrix() { Bound::Matrix } else { Bound::Vector };
         let terms = [
             (self.arithmetic(invocations, problem, caps), arithmetic),
             (self.cache_bytes(problem) / caps.machine.cache_bandwidth, Bound::Memory),

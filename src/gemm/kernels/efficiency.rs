@@ -16,7 +16,7 @@ impl InnerLoop {
         let sums = match unit {
             Unit::Matrix | Unit::F32 => DType::F32,
             Unit::F16 => DType::F16,
-            Unit::Integer => DType::I32,
+            Unit::Integer | Unit::IntegerMatrix => DType::I32,
         };
         Self::on(caps, kernel, [bm, bn, bk, tm, tn, fragment], [problem.types.ab, problem.types.c, sums])
     }

@@ -3,6 +3,7 @@
 
 mod broadcast;
 mod coop;
+mod coop_khr;
 mod cost;
 mod dot;
 mod efficiency;
@@ -37,6 +38,7 @@ impl GemmKernel {
             Self::Tiled => &tiled::Tiled,
             Self::Dot => &dot::Dot,
             Self::Coop => &coop::Coop,
+            Self::CoopKhr => &coop_khr::CoopKhr,
         }
     }
 

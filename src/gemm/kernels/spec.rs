@@ -33,6 +33,11 @@ pub(in crate::gemm) trait KernelSpec: Sync {
         false
     }
 
+    /// Whether the kernel itself applies the problem's epilogue and stores C. Otherwise it stores sums, and a second launch does.
+    fn has_epilogue(&self, _: &GemmProblem) -> bool {
+        true
+    }
+
     /// Invocations per workgroup.
     fn invocations(&self, tile: &Tile, _: &Caps) -> u32 {
         tile.tiles_per_block()

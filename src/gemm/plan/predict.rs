@@ -2,7 +2,7 @@
 
 use crate::caps::Caps;
 use crate::gemm::kernels::{self, InnerLoop};
-use crate::gemm::problem::{GemmProblem, MAX_SPLITS, SplitK, Tile, scratch_bytes};
+use crate::gemm::problem::{GemmProblem, MAX_SPLITS, OP, SplitK, Tile, scratch_bytes};
 use crate::kernel::{self, Needs};
 use crate::plan::{MAX_STEP_SECONDS, Prediction};
 
@@ -27,8 +27,9 @@ impl Tile {
         let spec = self.kernel.spec();
         spec.admits(self, problem, caps)?;
         self.needs(problem, caps).fit(caps)?;
-        if problem.has_separate_epilogue(caps) {
+        if self.has_separate_epilogue(problem, caps) {
             kernels::needs(problem).fit(caps)?;
+            kernel::check_scratch(OP, caps, scratch_bytes(problem, 1)).map_err(|error| error.to_string())?;
         }
         let accumulators = spec.accumulators(self, problem, caps);
         if accumulators > caps.machine.accumulators && caps.machine.compile_seconds.is_none() {
@@ -37,9 +38,15 @@ impl Tile {
         Ok(())
     }
 
+    /// Whether a second launch applies the epilogue: the kernel does not, or would need more bindings than the device has.
+    pub(super) fn has_separate_epilogue(&self, problem: &GemmProblem, caps: &Caps) -> bool {
+        problem.has_separate_epilogue(caps) || !self.kernel.spec().has_epilogue(problem)
+    }
+
     /// The limits that the launch of the product needs, without the bindings of a separate epilogue.
     pub(super) fn needs(&self, problem: &GemmProblem, caps: &Caps) -> Needs {
-        let extras = if problem.has_separate_epilogue(caps) { 0 } else { problem.extra_bindings() };
+        let is_separate = self.has_separate_epilogue(problem, caps);
+        let extras = if is_separate { 0 } else { problem.extra_bindings() };
         Needs {
             bindings: problem.bindings() + extras,
             invocations: self.invocations(caps),
@@ -119,7 +126,7 @@ impl Tile {
     /// Predicted seconds of the problem with this number of splits, including the reduction.
     pub(super) fn cost_of_splits(&self, problem: &GemmProblem, splits: u32, caps: &Caps) -> f64 {
         match splits {
-            1 if !problem.has_separate_epilogue(caps) => self.cost(problem, caps),
+            1 if !self.has_separate_epilogue(problem, caps) => self.cost(problem, caps),
             _ => self.cost(&problem.split_into(splits), caps) + kernels::seconds(problem, splits, caps),
         }
     }

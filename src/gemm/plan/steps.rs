@@ -24,7 +24,7 @@ impl Tile {
             let access = |at: usize| if at == C { c } else { Access::Read };
             operands.iter().enumerate().map(|(at, &operand)| (operand, access(at))).collect()
         };
-        if splits == 1 && !problem.has_separate_epilogue(caps) {
+        if splits == 1 && !self.has_separate_epilogue(problem, caps) {
             let dims = problem.call_dims(&problem.dims, draft);
             return self.step(draft, problem, dims, &args(operands, problem.access_of_c()));
         }
@@ -65,7 +65,7 @@ impl Tile {
             Unit::Matrix => Flops { matrix: flops, ..none },
             Unit::F32 => Flops { f32: flops, ..none },
             Unit::F16 => Flops { f16: flops, ..none },
-            Unit::Integer => Flops { integer: flops, ..none },
+            Unit::Integer | Unit::IntegerMatrix => Flops { integer: flops, ..none },
         };
         product.plus(&self.kernel.spec().generation_flops(self, problem))
     }

@@ -16,11 +16,14 @@ pub enum GemmKernel {
     Dot,
     /// Blocks in shared memory, subgroup tiles of cooperative matrices: tensor cores.
     Coop,
+    /// The same as a module of SPIR-V, on matrices of any shape, for f16, bf16 and i8: needs Vulkan.
+    CoopKhr,
 }
 
 impl GemmKernel {
     /// Every kernel.
-    pub const ALL: [Self; 6] = [Self::Naive, Self::Gemv, Self::Broadcast, Self::Tiled, Self::Dot, Self::Coop];
+    pub const ALL: [Self; 7] =
+        [Self::Naive, Self::Gemv, Self::Broadcast, Self::Tiled, Self::Dot, Self::Coop, Self::CoopKhr];
 }
 
 /// A kernel with the sizes of its blocks.

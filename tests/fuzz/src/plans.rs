@@ -20,7 +20,7 @@ use tilewise::planning::gemm::{
     Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis,
     HalfPosition, LineScale, OuterAxis, Pin, Previous, Scale, SeedSource, Side, SignHalf, product_shape,
 };
-use tilewise::planning::kernel::{Kernel, Needs};
+use tilewise::planning::kernel::{Kernel, Language, Needs, module_needs};
 use tilewise::planning::ops::{CastProblem, Elementwise, ElementwiseProblem};
 use tilewise::planning::sketch::{HadamardProblem, SparseProblem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
@@ -91,6 +91,10 @@ fn taken(kernel: &Kernel, caps: &Caps) -> (Needs, u32) {
             known.clear();
         }
         *known.entry((kernel.clone(), format!("{allowed:?}"))).or_insert_with(|| {
+            if kernel.language() == Language::Spirv {
+                let needs = module_needs(&kernel.words().expect("a module")).expect("a kernel");
+                return (needs, size_of::<tilewise::planning::gemm::GemmDims>() as u32 + 4);
+            }
             let text = kernel.specialize().unwrap_or_else(|e| panic!("{kernel}: {e}"));
             limits::taken(&limits::validate(&text, allowed).unwrap_or_else(|e| panic!("{kernel}: {e}")))
         })

@@ -1,0 +1,242 @@
+//! The `coop_khr` kernel: a module of SPIR-V on cooperative matrices of any shape, for f16, bf16 and i8. It multiplies, and rounds to
+//! the type of the operands; another epilogue is a second launch.
+
+use super::coop::Coop;
+use super::cost::{Cost, Unit};
+use super::spec::{KernelSpec, in_memory};
+use crate::caps::{Caps, CoopRow, CoopScalar, Matrices};
+use crate::gemm::problem::{GemmKernel, GemmProblem, GemmTypes, Pin, Tile};
+use crate::kernel::Kernel;
+use crate::layout::DType;
+
+pub(super) struct CoopKhr;
+
+/// The blocks and subgroup tiles of [`Coop`](super::coop::Coop), whose inner loops are known, and their like in twice the depth for i8,
+/// which has as many bytes.
+const TILES: [Tile; 9] = [
+    Tile::of_invocations(GemmKernel::CoopKhr, [128, 256, 16], [64, 64]),
+    Tile::of_invocations(GemmKernel::CoopKhr, [256, 128, 16], [64, 64]),
+    Tile::of_invocations(GemmKernel::CoopKhr, [128, 256, 64], [64, 64]),
+    Tile::of_invocations(GemmKernel::CoopKhr, [128, 128, 64], [64, 64]),
+    Tile::of_invocations(GemmKernel::CoopKhr, [64, 64, 64], [32, 32]),
+    Tile::of_invocations(GemmKernel::CoopKhr, [128, 128, 32], [64, 64]),
+    Tile::of_invocations(GemmKernel::CoopKhr, [128, 64, 32], [64, 64]),
+    Tile::of_invocations(GemmKernel::CoopKhr, [64, 64, 32], [32, 32]),
+    Tile::of_invocations(GemmKernel::CoopKhr, [32, 64, 32], [32, 32]),
+];
+
+/// The most bytes along k of a block: a depth of 32 for operands of 16 bits, of 64 for i8.
+const MAX_DEPTH_BYTES: usize = 64;
+
+/// The most units, of four registers each, that a GPU's invocation stages in one iteration, in addition to its sums.
+const MAX_UNITS: u32 = 8;
+
+/// How an operand is loaded.
+#[derive(Clone, Copy)]
+struct Loads {
+    /// 1 if units run along the outer axis, 0 along k.
+    outer: u32,
+    /// 1 if units of 16 bytes are loaded, 0 if elements are.
+    by_units: u32,
+}
+
+impl Loads {
+    /// Units if an axis is contiguous and every line along it starts at a multiple of 16 bytes. Lines may end anywhere: elements
+    /// of the last unit beyond the end are masked. An axis of one element counts as contiguous.
+    fn of(unit: u32, [outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
+        let is_contiguous = |extent: u32, stride: u32| extent <= 1 || stride == 1;
+        let is_aligned = |stride: u32| {
+            stride.is_multiple_of(unit) && starts.iter().all(|start| start.is_multiple_of(unit))
+        };
+        if is_contiguous(k, k_stride) && is_aligned(outer_stride) {
+            Self { outer: 0, by_units: 1 }
+        } else if is_contiguous(outer, outer_stride) && is_aligned(k_stride) {
+            Self { outer: 1, by_units: 1 }
+        } else {
+            Self { outer: u32::from(is_contiguous(outer, outer_stride) && k_stride != 1), by_units: 0 }
+        }
+    }
+
+    /// Bytes of one block of `outer` x `bk` in shared memory: an odd number of units in each row.
+    fn bytes(self, outer: u32, bk: u32, unit: u32) -> u32 {
+        let [rows, row] = if self.outer == 1 { [bk, outer] } else { [outer, bk] };
+        rows * ((row / unit) | 1) * 16
+    }
+}
+
+/// Elements of a unit of 16 bytes.
+fn unit(problem: &GemmProblem) -> u32 {
+    match problem.types.ab {
+        DType::I8 => 16,
+        _ => 8,
+    }
+}
+
+fn loads(problem: &GemmProblem) -> [Loads; 2] {
+    let (d, unit) = (&problem.dims, unit(problem));
+    [
+        Loads::of(unit, [d.m, d.k], [d.a_outer, d.a_k], problem.a_starts()),
+        Loads::of(unit, [d.n, d.k], [d.b_outer, d.b_k], problem.b_starts()),
+    ]
+}
+
+/// The types of A and B, and of the sums, of the rows that a product can use, and its module.
+fn module(ab: DType) -> Result<(CoopScalar, CoopScalar, &'static str), String> {
+    match ab {
+        DType::F16 => Ok((CoopScalar::F16, CoopScalar::F32, "spirv/gemm_coop_khr.f16")),
+        DType::Bf16 => Ok((CoopScalar::Bf16, CoopScalar::F32, "spirv/gemm_coop_khr.bf16")),
+        DType::I8 => Ok((CoopScalar::I8, CoopScalar::I32, "spirv/gemm_coop_khr.i8")),
+        other => Err(format!("operands of f16, bf16 or i8, not {other}")),
+    }
+}
+
+/// The row that a tile uses: of those that fill it, the largest.
+fn row<'a>(tile: &Tile, problem: &GemmProblem, caps: &'a Caps) -> Result<&'a CoopRow, String> {
+    let (ab, c, _) = module(problem.types.ab)?;
+    let fills = |row: &&CoopRow| {
+        let parts = [(tile.tm, row.m), (tile.tn, row.n), (tile.bk, row.k)];
+        row.is_used_in_spirv() && parts.iter().all(|(whole, part)| whole.is_multiple_of(*part))
+    };
+    let largest = caps.rows_of(ab, c).filter(fills).max_by_key(|row| row.m * row.n * row.k);
+    largest.ok_or_else(|| {
+        let fenced = caps.rows.iter().find(|row| [row.a, row.b, row.c] == [ab, ab, c] && row.is_fenced_off());
+        match fenced {
+            Some(row) => format!("cooperative matrices {row}"),
+            None => format!(
+                "cooperative matrices {ab} x {ab} -> {c} that fill its tile, which the adapter does not list"
+            ),
+        }
+    })
+}
+
+/// The number of invocations that hold a subgroup tile together.
+fn subgroup(caps: &Caps) -> u32 {
+    caps.subgroups.and_then(|sizes| sizes.matrices).unwrap_or(1)
+}
+
+/// The number of stages, two if they fit, and bytes of shared memory.
+fn shared(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [u32; 2] {
+    let [a, b] = loads(problem);
+    let unit = unit(problem);
+    let stage = a.bytes(tile.bm, tile.bk, unit) + b.bytes(tile.bn, tile.bk, unit);
+    // One matrix of sums per subgroup, each row padded by four.
+    let output = row(tile, problem, caps).map_or(0, |row| tile.tiles_per_block() * row.m * (row.n + 4) * 4);
+    let bytes = |stages: u32| stages * stage + output;
+    if bytes(2) <= caps.limits.workgroup_bytes { [2, bytes(2)] } else { [1, bytes(1)] }
+}
+
+/// Whether C has the type of A and B, to which the kernel rounds its sums.
+fn is_rounded(problem: &GemmProblem) -> bool {
+    problem.types.ab != DType::I8 && problem.types.c == problem.types.ab
+}
+
+impl KernelSpec for CoopKhr {
+    fn name(&self) -> &'static str {
+        "coop_khr"
+    }
+
+    fn shader(&self) -> &'static str {
+        "spirv/gemm_coop_khr"
+    }
+
+    fn tiles(&self) -> &'static [Tile] {
+        &TILES
+    }
+
+    fn admits(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
+        in_memory(problem)?;
+        module(problem.types.ab)?;
+        if !caps.spirv {
+            return Err("modules of SPIR-V, which need Vulkan".into());
+        }
+        let row = row(tile, problem, caps)?;
+        if tile.bk as usize * problem.types.ab.size() > MAX_DEPTH_BYTES {
+            return Err(format!("blocks of at most {MAX_DEPTH_BYTES} bytes along k"));
+        }
+        if row.is_spelled_in_wgsl() && matches!(problem.pin, Pin::Free | Pin::Staged) {
+            return Err("a row that WGSL cannot express, unless it is pinned: `coop` has the others".into());
+        }
+        let lanes = self.invocations(tile, caps);
+        let unit = unit(problem);
+        if [tile.bm, tile.bn].iter().any(|outer| !(outer * tile.bk).is_multiple_of(unit * lanes)) {
+            return Err(format!("smaller subgroups: {lanes} invocations have no unit each to stage"));
+        }
+        let units = (tile.bm + tile.bn) * tile.bk / (unit * lanes);
+        if units > MAX_UNITS && caps.machine.compile_seconds.is_none() {
+            return Err(format!("larger subgroups: {units} units per invocation, which a GPU would spill"));
+        }
+        Ok(())
+    }
+
+    fn has_epilogue(&self, problem: &GemmProblem) -> bool {
+        let sums = if problem.types.ab == DType::I8 { DType::I32 } else { DType::F32 };
+        !problem.has_epilogue() && (problem.types.c == sums || is_rounded(problem))
+    }
+
+    fn invocations(&self, tile: &Tile, caps: &Caps) -> u32 {
+        tile.tiles_per_block() * subgroup(caps)
+    }
+
+    fn accumulators(&self, tile: &Tile, _: &GemmProblem, caps: &Caps) -> u32 {
+        tile.tm * tile.tn / subgroup(caps)
+    }
+
+    fn shared_bytes(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
+        let [_, bytes] = shared(tile, problem, caps);
+        bytes
+    }
+
+    /// As `coop`, whose structure it has: operands of bf16 are moved and multiplied as those of f16 are.
+    fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
+        if problem.types.ab == DType::I8 {
+            let cost = Cost::of_blocks(tile, problem, caps, Unit::IntegerMatrix);
+            // Of f16, a read takes the bytes of two elements.
+            let weight = caps.machine.matrix_read_weight() * cost.peak / caps.machine.matrix_flops / 2.0;
+            return Cost { read_weights: [weight; 2], ..cost };
+        }
+        let c = if problem.types.c == DType::Bf16 { DType::F16 } else { problem.types.c };
+        let in_f16 = GemmProblem { types: GemmTypes { ab: DType::F16, c, ..problem.types }, ..*problem };
+        let coop = Tile { kernel: GemmKernel::Coop, fragment: 16, ..*tile };
+        Coop.cost(&coop, &in_f16, caps)
+    }
+
+    fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
+        let (ab, c, shader) =
+            module(problem.types.ab).unwrap_or((CoopScalar::F16, CoopScalar::F32, self.shader()));
+        let [m, n, k] = row(tile, problem, caps).map_or([0; 3], |row| [row.m, row.n, row.k]);
+        let [a, b] = loads(problem);
+        let [stages, _] = shared(tile, problem, caps);
+        // Drivers require that the rows of a matrix are stored at multiples of 16 bytes, or of their length.
+        let aligned = if is_rounded(problem) { 8 } else { 4 };
+        let is_aligned = problem.dims.c_starts().iter().all(|start| start.is_multiple_of(aligned));
+        // Matrices of sums that are rounded need a row of their own.
+        let has_matrices = !is_rounded(problem) || caps.rows_of(ab, ab).any(|row| [row.m, row.n] == [m, n]);
+        problem
+            .bind_dims(Kernel::new(shader), caps)
+            .param("LANES", self.invocations(tile, caps))
+            .param("SUBGROUP", subgroup(caps))
+            .param("M", m)
+            .param("N", n)
+            .param("K", k)
+            .param("BM", tile.bm)
+            .param("BN", tile.bn)
+            .param("BK", tile.bk)
+            .param("WM", tile.tm)
+            .param("WN", tile.tn)
+            .param("STAGES", stages)
+            .param("a_OUTER", a.outer)
+            .param("b_OUTER", b.outer)
+            .param("a_BY_UNITS", a.by_units)
+            .param("b_BY_UNITS", b.by_units)
+            .param("C_IS_ROUNDED", u32::from(is_rounded(problem)))
+            .param("C_DIRECT", u32::from(is_aligned && has_matrices))
+            .require_subgroup_size(subgroup(caps))
+            .require_matrices(Matrices { shape: [m, n, k], ab, c })
+            .report_subgroup_size(caps)
+    }
+
+    fn describe(&self, tile: &Tile) -> String {
+        let Tile { bm, bn, bk, tm, tn, .. } = tile;
+        format!("{bm}x{bn}x{bk} ({tm}x{tn} per subgroup)")
+    }
+}

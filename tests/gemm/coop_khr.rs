@@ -1,0 +1,220 @@
+//! The kernel on cooperative matrices as a module of SPIR-V: every type that the device has rows of, in every way of loading and
+//! storing, and what it leaves to a second launch.
+
+use support::TestGpu;
+use support::operand::View;
+use support::product::{Case, check, check_integers};
+use support::wgsl::{I8, plain};
+use tilewise::gemm::{GemmKernel, Tile};
+use tilewise::gpu::CoopScalar::{self, Bf16, F16, F32, I32};
+use tilewise::gpu::{SubgroupSizes, Verdict};
+use tilewise::planning::gemm::{GemmTypes, MAX_I8_K, Pin};
+use tilewise::planning::kernel::Language;
+use tilewise::{Activation, DType, Element, Error, Fill, Gemm, Gpu, GpuOptions, Tensor, bf16, f16};
+
+/// By units along k and along the outer axis, then by elements: of A (m, k), and the other way round of B (k, n).
+const LOADS: [View; 4] = [View::Padded, View::TransposedPadded, View::Gaps, View::TransposedGaps];
+const STORES: [View; 2] = [View::Aligned, View::Gaps];
+
+/// The device, if modules can use matrices of these types; says so where not.
+fn able(ab: CoopScalar, c: CoopScalar) -> Option<TestGpu> {
+    let gpu = support::gpu()?;
+    let caps = gpu.caps();
+    let is_able = caps.spirv && caps.rows_of(ab, c).any(|row| row.is_used_in_spirv());
+    if !is_able {
+        println!("unable: {} has no matrices of {ab} with sums of {c} for modules of SPIR-V", caps.adapter);
+    }
+    is_able.then_some(gpu)
+}
+
+/// The tiles of a sweep, smallest first. Those of more accumulators a subgroup take a software driver a minute each to compile,
+/// and run there with `TILEWISE_SWEEP=full` alone; their code is that of the others, more often.
+fn tiles(gpu: &Gpu, types: GemmTypes) -> Vec<Tile> {
+    let most = if support::is_full_sweep() { usize::MAX } else { support::by_sweep(9, 2, 1) };
+    let product = plain([64; 3], types).pinned(Pin::Kernel(GemmKernel::CoopKhr));
+    let fits = |tile: &&Tile| tile.fits(&product, gpu.caps()).is_ok();
+    GemmKernel::CoopKhr.tiles().iter().rev().filter(fits).take(most).copied().collect()
+}
+
+/// On, below and above the edges of blocks and steps; more rows of blocks than one group; nothing along k.
+fn shapes(tile: &Tile) -> [[usize; 3]; 7] {
+    let [m, n, k] = [tile.bm, tile.bn, tile.bk].map(|size| size as usize);
+    [
+        [2, 2, 1],
+        [m, n, k],
+        [m + 1, n - 1, 3 * k + 3],
+        [m - 7, 2 * n + 8, 2 * k],
+        [1, n, 5 * k - 1],
+        [9 * m + 1, 17, 7],
+        [5, 6, 0],
+    ]
+}
+
+/// Checks every tile over its shapes, in pairs of the ways of loading and storing.
+fn sweep(gpu: &Gpu, types: GemmTypes, check: impl Fn(&Gpu, &Case) -> usize) {
+    let tiles = tiles(gpu, types);
+    assert!(!tiles.is_empty(), "the rows fill no tile");
+    let case = |row: &[usize], shape| Case {
+        tile: tiles[row[0]],
+        shape,
+        views: [LOADS[row[1]], LOADS[row[2]], STORES[row[3]]],
+    };
+    let kernel = |row: &[usize]| case(row, [64; 3]).kernel(types, gpu.caps());
+    let mut launches = 0;
+    for row in support::pairs::sweep_sharing(&[tiles.len(), 4, 4, 2], &[], kernel) {
+        for shape in shapes(&tiles[row[0]]) {
+            let done = check(gpu, &case(&row, shape));
+            assert!(done > 0, "{:?}", case(&row, shape));
+            launches += done;
+        }
+    }
+    println!("{}: coop_khr of {}, {launches} launches", gpu.caps().adapter, types.ab);
+}
+
+#[test]
+fn products_of_i8_are_exact() {
+    let Some(gpu) = able(CoopScalar::I8, I32) else { return };
+    sweep(&gpu, I8, check_integers);
+}
+
+#[test]
+fn products_of_f16_agree_with_the_reference() {
+    let Some(gpu) = able(F16, F32) else { return };
+    sweep(&gpu, GemmTypes::new(DType::F16, DType::F32), |gpu, case| {
+        check::<f16, f32>(gpu, case) + check::<f16, f16>(gpu, case)
+    });
+}
+
+#[test]
+fn products_of_bf16_agree_with_the_reference() {
+    let Some(gpu) = able(Bf16, F32) else { return };
+    sweep(&gpu, GemmTypes::new(DType::Bf16, DType::F32), |gpu, case| {
+        check::<bf16, f32>(gpu, case) + check::<bf16, bf16>(gpu, case)
+    });
+}
+
+#[test]
+fn the_largest_sums_of_i8_are_exact() {
+    let Some(gpu) = able(CoopScalar::I8, I32) else { return };
+    let k = usize::try_from(MAX_I8_K).unwrap();
+    let row = |value: i8| gpu.tensor(&vec![value; 3 * k], [3, k]).unwrap();
+    for (a, b) in [(-128, -128), (-128, 127), (127, 127)] {
+        let want = i32::try_from(i64::from(a) * i64::from(b) * k as i64).unwrap();
+        let c = Gemm::new(&row(a), &row(b).t()).kernel(GemmKernel::CoopKhr).run().unwrap();
+        assert_eq!(c.to_vec().unwrap(), [want; 9], "{a} times {b}");
+    }
+}
+
+/// The bits of a tensor.
+fn bits<T: Element>(tensor: Tensor<T>) -> Vec<u8> {
+    bytemuck::cast_slice(&tensor.to_vec().unwrap()).to_vec()
+}
+
+/// Sums of integers are exact, so that another kernel's epilogue gets the same numbers.
+#[test]
+fn an_epilogue_is_a_second_launch_and_has_the_bits_of_other_kernels() {
+    let Some(gpu) = able(CoopScalar::I8, I32) else { return };
+    let a = gpu.random::<i8>([70, 100], Fill::Uniform, 1).unwrap();
+    let b = gpu.random::<i8>([100, 36], Fill::Uniform, 2).unwrap();
+    let [rows, columns] = [70, 36].map(|n| gpu.random::<f32>([n], Fill::Uniform, 3).unwrap());
+    let bias = gpu.random::<f32>([36], Fill::Uniform, 4).unwrap();
+    let scaled = |kernel| {
+        let product = Gemm::new(&a, &b).row_scale(&rows).column_scale(&columns).bias(&bias);
+        product.activation(Activation::Gelu).out::<f32>().kernel(kernel).run().unwrap()
+    };
+    assert!(bits(scaled(GemmKernel::CoopKhr)) == bits(scaled(GemmKernel::Dot)), "of i8");
+
+    let a = gpu.random::<f16>([70, 100], Fill::Integers, 1).unwrap();
+    let b = gpu.random::<f16>([100, 36], Fill::Integers, 2).unwrap();
+    let own = support::own(|_| ()).unwrap();
+    let [a, b] = [a, b].map(|x| own.tensor(&x.to_vec().unwrap(), x.shape()).unwrap());
+    let bias = own.tensor(&bias.to_vec().unwrap(), [36]).unwrap();
+    let biased = |kernel| {
+        let product = Gemm::new(&a, &b).alpha(0.5).bias(&bias).activation(Activation::Silu);
+        product.out::<bf16>().kernel(kernel).run().unwrap()
+    };
+    let launches = own.stats().launches;
+    let found = biased(GemmKernel::CoopKhr);
+    assert_eq!(own.stats().launches - launches, 2, "a product and its epilogue");
+    assert!(bits(found) == bits(biased(GemmKernel::Tiled)), "of f16");
+}
+
+#[test]
+fn batches_broadcast_views_and_splits_have_the_bits_of_other_kernels() {
+    let Some(gpu) = able(F16, F32) else { return };
+    let a = gpu.random::<f16>([3, 1, 45, 80], Fill::Integers, 1).unwrap();
+    let b = gpu.random::<f16>([2, 80, 50], Fill::Integers, 2).unwrap();
+    let narrowed = b.slice(2, 1..48).unwrap();
+    for b in [&b, &narrowed] {
+        let product = |kernel| bits(Gemm::new(&a, b).kernel(kernel).run().unwrap());
+        assert!(product(GemmKernel::CoopKhr) == product(GemmKernel::Tiled), "{:?}", b.shape());
+    }
+    let split = Gemm::new(&a, &b).kernel(GemmKernel::CoopKhr).split_k(tilewise::SplitK::Splits(2));
+    let plan = split.plan().unwrap();
+    assert_eq!(plan.steps().len(), 2, "{plan}");
+    let whole = Gemm::new(&a, &b).kernel(GemmKernel::Tiled).run().unwrap();
+    assert!(bits(split.run().unwrap()) == bits(whole));
+}
+
+#[test]
+fn repeated_products_give_the_same_bits() {
+    let Some(gpu) = able(F16, F32) else { return };
+    let a = gpu.random::<f16>([127, 200], Fill::Uniform, 5).unwrap();
+    let b = gpu.random::<f16>([200, 65], Fill::Uniform, 6).unwrap();
+    let product = || bits(Gemm::new(&a, &b).kernel(GemmKernel::CoopKhr).run().unwrap());
+    let first = product();
+    for _ in 0..5 {
+        assert!(first == product());
+    }
+}
+
+#[test]
+fn a_plan_says_its_language() {
+    let Some(gpu) = able(CoopScalar::I8, I32) else { return };
+    let a = gpu.zeros::<i8>([64, 64]).unwrap();
+    let plan = Gemm::new(&a, &a).kernel(GemmKernel::CoopKhr).plan().unwrap();
+    assert_eq!(plan.steps()[0].kernel.language(), Language::Spirv);
+    assert!(plan.to_string().contains("spirv/gemm_coop_khr.i8"), "{plan}");
+    let plan = Gemm::new(&a, &a).kernel(GemmKernel::Dot).plan().unwrap();
+    assert_eq!(plan.steps()[0].kernel.language(), Language::Wgsl);
+}
+
+/// The refusal of a product of two squares on this device.
+fn refusal<T: tilewise::Operand>(gpu: &Gpu) -> String {
+    let a = gpu.zeros::<T>([64, 64]).unwrap();
+    let Err(Error::Unsupported { needs, .. }) = Gemm::new(&a, &a).kernel(GemmKernel::CoopKhr).run() else {
+        panic!("it has been computed");
+    };
+    // The device can be used as before.
+    assert!(Gemm::new(&a, &a).run().unwrap().to_vec().is_ok());
+    needs
+}
+
+#[test]
+fn a_device_that_takes_no_modules_or_has_no_row_is_an_error() {
+    let (Some(gpu), Some(bare)) = (support::gpu(), support::bare()) else { return };
+    assert!(refusal::<i8>(&bare).contains("modules of SPIR-V"), "{}", refusal::<i8>(&bare));
+    let needs = refusal::<f32>(&gpu);
+    assert!(needs.contains("operands of f16, bf16 or i8, not f32"), "{needs}");
+    if gpu.caps().rows_of(Bf16, F32).next().is_none() {
+        let needs = refusal::<bf16>(&gpu);
+        assert!(needs.contains("bf16 x bf16 -> f32") || needs.contains("modules of SPIR-V"), "{needs}");
+    }
+}
+
+/// Kernels for subgroups of another size than the driver's: the row's test finds it.
+#[test]
+fn a_row_that_is_wrong_is_fenced_off() {
+    if able(CoopScalar::I8, I32).is_none() {
+        return;
+    }
+    let assume = |options: &mut GpuOptions| {
+        options.assume.subgroups = Some(SubgroupSizes { min: 16, max: 16, matrices: Some(16) });
+    };
+    let Some(gpu) = support::own(assume) else { return };
+    let needs = refusal::<i8>(&gpu);
+    assert!(needs.contains("fenced off"), "{needs}");
+    let rows = &gpu.caps().rows;
+    let verdicts: Vec<_> = rows.iter().filter(|row| row.is_used_in_spirv()).map(|row| row.verdict).collect();
+    assert!(verdicts.iter().all(|verdict| !matches!(verdict, Verdict::Verified)), "{verdicts:?}");
+}
