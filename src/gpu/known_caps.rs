@@ -78,8 +78,13 @@ pub(super) fn untested(row: CoopRow) -> CoopRow {
 #[cfg(test)]
 mod tests {
     use super::KnownCaps;
-    use crate::caps::{CoopScalar, Verdict, fixtures};
+    use crate::caps::{CoopScalar, Matrices, Verdict, fixtures};
     use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Squares of f16 of this size, with sums of f32.
+    fn matrices(size: u32) -> Matrices {
+        Matrices { shape: [size; 3], ab: CoopScalar::F16, c: CoopScalar::F32 }
+    }
 
     #[test]
     fn verdicts_are_added_to_rows_without_one_and_change_no_other() {
@@ -103,12 +108,12 @@ mod tests {
     fn a_row_is_fenced_off_once_and_what_was_handed_out_stays() {
         let known = KnownCaps::new(fixtures::radv_rdna3());
         let before = known.latest();
-        assert!(known.fence_off(8).is_none(), "there is no such row");
+        assert!(known.fence_off(&matrices(8)).is_none(), "there is no such row");
         let fenced = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    fenced.fetch_add(usize::from(known.fence_off(16).is_some()), Ordering::Relaxed)
+                    fenced.fetch_add(usize::from(known.fence_off(&matrices(16)).is_some()), Ordering::Relaxed)
                 });
             }
         });

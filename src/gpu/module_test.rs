@@ -162,7 +162,7 @@ mod tests {
     use CoopScalar::{Bf16, F16, F32, I8, I32};
 
     fn cases() -> Vec<ModuleCase> {
-        let case = |([m, n, k], ab, c, subgroup)| {
+        let case = |([m, n, k], ab, c, subgroup): ([u32; 3], CoopScalar, CoopScalar, u32)| {
             let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
             let row = CoopRow { m, n, k, a: ab, b: ab, c, scope, saturating: false, verdict };
             ModuleCase { row, subgroup }
