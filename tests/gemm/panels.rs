@@ -3,7 +3,7 @@
 use support::TestGpu;
 use tilewise::Operand;
 use tilewise::gemm::{GemmKernel, Tile};
-use tilewise::gpu::DeviceType;
+use tilewise::gpu::{CoopRow, CoopScalar, DeviceType};
 use tilewise::reference::{self, EpilogueReference};
 use tilewise::sketch::{Scaling, Sketch, SketchKind};
 use tilewise::{
@@ -281,11 +281,17 @@ fn what_is_asked_for_explicitly_is_right_or_refused() {
 fn smallest(gpu: &TestGpu, kernel: GemmKernel) -> Option<Tile> {
     let caps = gpu.caps();
     let is_there = |tile: &&Tile| {
-        if kernel == GemmKernel::Broadcast {
-            return caps.device_type == DeviceType::Software;
+        match kernel {
+            GemmKernel::Broadcast => caps.device_type == DeviceType::Software,
+            GemmKernel::Coop => caps.coop(tile.fragment, CoopScalar::F16, CoopScalar::F32).is_ok(),
+            // The deepest are of i8.
+            GemmKernel::CoopKhr => {
+                caps.spirv
+                    && tile.bk < 64
+                    && caps.rows_of(CoopScalar::F16, CoopScalar::F32).any(CoopRow::is_used_in_spirv)
+            }
+            _ => true,
         }
-        kernel != GemmKernel::Coop
-            || caps.has_tensor_cores() && caps.rows.iter().any(|row| row.m == tile.fragment)
     };
     kernel.tiles().iter().filter(is_there).min_by_key(|tile| (tile.tm * tile.tn, tile.bm * tile.bn)).copied()
 }
@@ -312,7 +318,8 @@ fn an_explicit_tile_in_any_number_of_parts_is_exact_or_refused() {
     let Some(gpu) = limited(4096) else { return };
     for kernel in GemmKernel::ALL {
         let Some(tile) = smallest(&gpu, kernel) else {
-            assert!(matches!(kernel, GemmKernel::Coop | GemmKernel::Broadcast), "others are everywhere");
+            let of_some = [GemmKernel::Coop, GemmKernel::CoopKhr, GemmKernel::Broadcast];
+            assert!(of_some.contains(&kernel), "others are everywhere");
             continue;
         };
         // Operands that are bound in panels, and the most rows of a thin product.
@@ -324,7 +331,7 @@ fn an_explicit_tile_in_any_number_of_parts_is_exact_or_refused() {
                 GemmKernel::Dot => {
                     is_computed::<i8>(&gpu, &what, shape, |a, b| Gemm::new(a, b).tile(tile).run())
                 }
-                GemmKernel::Coop => is_computed::<f16>(&gpu, &what, shape, |a, b| {
+                GemmKernel::Coop | GemmKernel::CoopKhr => is_computed::<f16>(&gpu, &what, shape, |a, b| {
                     Gemm::new(a, b).tile(tile).split_k(split).run()
                 }),
                 _ => is_computed::<f32>(&gpu, &what, shape, |a, b| {

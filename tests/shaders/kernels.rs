@@ -47,7 +47,9 @@ pub(crate) fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     const OPERANDS: [View; 4] = [View::Plain, View::Transposed, View::Gaps, View::TransposedGaps];
     let (mut kernels, mut seen) = (Vec::new(), HashSet::new());
     let along_k = along_k(caps);
-    for (at, tile) in GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles()).enumerate() {
+    // A module has no text.
+    let texts = GemmKernel::ALL.into_iter().filter(|kernel| *kernel != GemmKernel::CoopKhr);
+    for (at, tile) in texts.flat_map(GemmKernel::tiles).enumerate() {
         for types in TYPES.into_iter().chain([F16_SUMS, I8]) {
             // A Latin square: a quarter of the ways has each operand's four.
             let quarter =

@@ -45,7 +45,7 @@ fn products() -> Vec<GemmProblem> {
         // Each pinned tile has a quarter of the products, the free choice has all.
         let taken = |&(j, _): &(usize, _)| pin == Pin::Free || (i + j) % 4 == 0;
         for (j, epilogue) in epilogues.iter().enumerate().filter(taken) {
-            let types = if matches!(pin, Pin::Tile(tile) if tile.kernel == GemmKernel::Dot) {
+            let types = if matches!(pin, Pin::Tile(tile) if tile.kernel == GemmKernel::Dot || tile.bk == 64) {
                 I8
             } else {
                 TYPES[(i + j / 4) % TYPES.len()]

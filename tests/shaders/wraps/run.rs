@@ -6,12 +6,12 @@ use super::machine::Machine;
 use super::shader::Shader;
 use naga::AddressSpace;
 use std::collections::HashMap;
-use tilewise::planning::kernel::Kernel;
+use tilewise::planning::kernel::{Kernel, Language};
 
 /// What is found in these launches.
 pub(crate) fn check(launches: Vec<Launch>) -> Faults {
     let mut by_kernel: HashMap<Kernel, Vec<Launch>> = HashMap::new();
-    for launch in launches {
+    for launch in launches.into_iter().filter(|launch| launch.kernel.language() == Language::Wgsl) {
         by_kernel.entry(launch.kernel.clone()).or_default().push(launch);
     }
     let mut faults = Faults::default();
