@@ -1,10 +1,10 @@
 // The self-test of a row of cooperative matrices in SPIR-V: for each order of A and B in shared memory, a product of integers that
 // must be exact.
 //
-// shapes    A and B: for each workgroup and iteration a matrix, by rows or by columns; C: a workgroup's results, stored directly and
+// shapes    A and B: for each product and iteration a matrix, by rows or by columns; C: a product's results, stored directly and
 //           through shared memory, then the subgroup's size and each lane's index
-// grid      four workgroups, one for each pair of orders
-// subgroup  one in each workgroup
+// grid      two workgroups, one for each order of B
+// subgroup  two in each workgroup, one for each order of A
 // requires  a row M x N x K of these types at subgroup scope; subgroups of SUBGROUP and no other size
 // sibling   gemm/coop_verify.wgsl
 //
@@ -28,10 +28,11 @@
 
 // Set by ModuleCase::plan; these defaults are a legal row.
 layout(local_size_x_id = 0) in;
-layout(constant_id = 0) const uint SUBGROUP = 32;
-layout(constant_id = 1) const uint M = 16;
-layout(constant_id = 2) const uint N = 16;
-layout(constant_id = 3) const uint K = 16;
+layout(constant_id = 0) const uint LANES = 64; // 2 subgroups of SUBGROUP
+layout(constant_id = 1) const uint SUBGROUP = 32;
+layout(constant_id = 2) const uint M = 16;
+layout(constant_id = 3) const uint N = 16;
+layout(constant_id = 4) const uint K = 16;
 
 // Eight elements of shared memory, as in gemm_coop_khr.comp.
 #if BITS == 16
@@ -49,51 +50,59 @@ layout(set = 0, binding = 0, std430) readonly buffer A { Piece a[]; };
 layout(set = 0, binding = 1, std430) readonly buffer B { Piece b[]; };
 layout(set = 0, binding = 2, std430) writeonly buffer C { SUM c[]; };
 
-shared Piece a_tile[M * K / 8];
-shared Piece b_tile[K * N / 8];
-shared SUM c_tile[M * N];
+// For each subgroup.
+const uint A_TILE = M * K / 8;
+const uint B_TILE = K * N / 8;
+shared Piece a_tile[2 * A_TILE];
+shared Piece b_tile[2 * B_TILE];
+shared SUM c_tile[2 * M * N];
 
 #define MatA coopmat<AB, gl_ScopeSubgroup, M, K, gl_MatrixUseA>
 #define MatB coopmat<AB, gl_ScopeSubgroup, K, N, gl_MatrixUseB>
 #define MatC coopmat<SUM, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>
 
 void main() {
-    const uint lane = gl_LocalInvocationIndex;
-    const uint group = dims.first_block + gl_WorkGroupID.x;
-    const bool a_by_columns = (group & 1) == 1;
-    const bool b_by_columns = (group & 2) == 2;
+    const uint lane = gl_SubgroupInvocationID;
+    // If subgroups are smaller than SUBGROUP there are more: they compute the same as another.
+    const uint part = gl_SubgroupID & 1;
+    const uint product = (dims.first_block + gl_WorkGroupID.x) * 2 + part;
+    const bool a_by_columns = (product & 1) == 1;
+    const bool b_by_columns = (product & 2) == 2;
     MatC acc = MatC(SUM(0));
     [[dont_unroll]] for (uint i = 0; i < dims.iterations; i++) {
-        const uint at = group * dims.iterations + i;
-        for (uint e = lane; e < M * K / 8; e += SUBGROUP) {
-            a_tile[e] = a[at * (M * K / 8) + e];
+        const uint at = product * dims.iterations + i;
+        for (uint e = lane; e < A_TILE; e += SUBGROUP) {
+            a_tile[part * A_TILE + e] = a[at * A_TILE + e];
         }
-        for (uint e = lane; e < K * N / 8; e += SUBGROUP) {
-            b_tile[e] = b[at * (K * N / 8) + e];
+        for (uint e = lane; e < B_TILE; e += SUBGROUP) {
+            b_tile[part * B_TILE + e] = b[at * B_TILE + e];
         }
         barrier();
         MatA ma;
         if (a_by_columns) {
-            coopMatLoad(ma, a_tile, 0, M / 8, gl_CooperativeMatrixLayoutColumnMajor);
+            coopMatLoad(ma, a_tile, part * A_TILE, M / 8, gl_CooperativeMatrixLayoutColumnMajor);
         } else {
-            coopMatLoad(ma, a_tile, 0, K / 8, gl_CooperativeMatrixLayoutRowMajor);
+            coopMatLoad(ma, a_tile, part * A_TILE, K / 8, gl_CooperativeMatrixLayoutRowMajor);
         }
         MatB mb;
         if (b_by_columns) {
-            coopMatLoad(mb, b_tile, 0, K / 8, gl_CooperativeMatrixLayoutColumnMajor);
+            coopMatLoad(mb, b_tile, part * B_TILE, K / 8, gl_CooperativeMatrixLayoutColumnMajor);
         } else {
-            coopMatLoad(mb, b_tile, 0, N / 8, gl_CooperativeMatrixLayoutRowMajor);
+            coopMatLoad(mb, b_tile, part * B_TILE, N / 8, gl_CooperativeMatrixLayoutRowMajor);
         }
         acc = coopMatMulAdd(ma, mb, acc);
         barrier();
     }
-    const uint first = group * (2 * M * N + 2 * SUBGROUP);
+    const uint first = product * (2 * M * N + 2 * SUBGROUP);
     coopMatStore(acc, c, first, N, gl_CooperativeMatrixLayoutRowMajor);
-    coopMatStore(acc, c_tile, 0, N, gl_CooperativeMatrixLayoutRowMajor);
+    coopMatStore(acc, c_tile, part * M * N, N, gl_CooperativeMatrixLayoutRowMajor);
     barrier();
     for (uint e = lane; e < M * N; e += SUBGROUP) {
-        c[first + M * N + e] = c_tile[e];
+        c[first + M * N + e] = c_tile[part * M * N + e];
     }
-    c[first + 2 * M * N + lane] = SUM(gl_SubgroupSize);
-    c[first + 2 * M * N + SUBGROUP + lane] = SUM(gl_SubgroupInvocationID);
+    // Of a larger subgroup the others have no place.
+    if (lane < SUBGROUP) {
+        c[first + 2 * M * N + lane] = SUM(gl_SubgroupSize);
+        c[first + 2 * M * N + SUBGROUP + lane] = SUM(lane);
+    }
 }

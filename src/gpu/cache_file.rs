@@ -109,8 +109,13 @@ pub(super) fn digest(compiled_for: &str, data: &[u8]) -> [u8; DIGEST] {
 
 /// SHA-256 of a text in hexadecimal, as `sha256sum` prints it.
 pub(super) fn digest_of_text(text: &str) -> String {
+    digest_of(text.as_bytes())
+}
+
+/// The same of bytes.
+pub(super) fn digest_of(bytes: &[u8]) -> String {
     let mut digest = Sha256::new();
-    digest.update(text);
+    digest.update(bytes);
     digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

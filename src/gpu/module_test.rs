@@ -13,14 +13,20 @@ use half::{bf16, f16};
 const ITERATIONS: usize = 4;
 /// The same in the module's dims.
 const ITERATIONS_IN_DIMS: u32 = 4;
-/// Workgroups of the module: one for each pair of orders of A and B.
-const GROUPS: usize = 4;
+/// Products: one for each pair of orders of A and B. A workgroup has two subgroups, which compute one each.
+const PRODUCTS: usize = 4;
+const BLOCKS: u64 = 2;
 
 /// A row to test, with the subgroup size to test it with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ModuleCase {
     pub(super) row: CoopRow,
     pub(super) subgroup: u32,
+}
+
+/// Whether a module of this name tests rows.
+pub(super) fn is_module(name: &str) -> bool {
+    name.starts_with("coop_verify.")
 }
 
 /// The module that tests a row, if kernels use rows of its form.
@@ -35,6 +41,7 @@ fn module(row: &CoopRow) -> Option<&'static str> {
 impl Problem for ModuleCase {
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let kernel = Kernel::new(module(&self.row).unwrap_or_default())
+            .param("LANES", 2 * self.subgroup)
             .param("SUBGROUP", self.subgroup)
             .param("M", self.row.m)
             .param("N", self.row.n)
@@ -49,7 +56,7 @@ impl Problem for ModuleCase {
             kernel,
             tile: "self-test".into(),
             needs: Needs::default(), // of a device whose rows are tested
-            blocks: GROUPS as u64,
+            blocks: BLOCKS,
             dims: Dims::of(&(ITERATIONS_IN_DIMS)),
             args: &[(a, Access::Read), (b, Access::Read), (c, Access::Update)],
             flops: Flops::default(),
@@ -69,17 +76,17 @@ impl ModuleCase {
         [self.row.m, self.row.n, self.row.k].map(|extent| extent as usize)
     }
 
-    /// The uploaded operands: for each workgroup and iteration, a matrix A, and a matrix B, in the workgroup's order.
+    /// The uploaded operands: for each product and iteration, a matrix A, and a matrix B, in the product's order.
     pub(super) fn operands(&self) -> [Vec<u8>; 2] {
         self.integers().map(|integers| integers.into_iter().flat_map(|x| encode(x, self.row.a)).collect())
     }
 
     /// The initial contents of C: no result and no index of a lane.
     pub(super) fn poison(&self) -> Vec<u8> {
-        vec![0xff; GROUPS * self.record() * 4]
+        vec![0xff; PRODUCTS * self.record() * 4]
     }
 
-    /// Numbers that a workgroup stores.
+    /// Numbers that a product stores.
     fn record(&self) -> usize {
         let [m, n, _] = self.shape();
         2 * (m * n + self.subgroup as usize)
@@ -96,24 +103,24 @@ impl ModuleCase {
         let integer = |x: f32| (x * (most + 0.5)).round().clamp(-most, most) as i32;
         let [m, n, k] = self.shape();
         [(m * k, 1), (k * n, 2)].map(|(matrix, seed)| {
-            let uniform = Fill::Uniform.values::<f32>(GROUPS * ITERATIONS * matrix, seed);
+            let uniform = Fill::Uniform.values::<f32>(PRODUCTS * ITERATIONS * matrix, seed);
             uniform.into_iter().map(integer).collect()
         })
     }
 
-    /// The results of all workgroups, by rows, of these operands.
+    /// The results of all products, by rows, of these operands.
     fn product(&self, [a, b]: &[Vec<i32>; 2]) -> Vec<Vec<i32>> {
         let [m, n, k] = self.shape();
-        let sum = |group: usize, row: usize, col: usize| -> i32 {
+        let sum = |product: usize, row: usize, col: usize| -> i32 {
             let term = |at: usize| {
-                let (iteration, k0) = (group * ITERATIONS + at / k, at % k);
-                let a_at = if group & 1 == 1 { k0 * m + row } else { row * k + k0 };
-                let b_at = if group & 2 == 2 { col * k + k0 } else { k0 * n + col };
+                let (iteration, k0) = (product * ITERATIONS + at / k, at % k);
+                let a_at = if product & 1 == 1 { k0 * m + row } else { row * k + k0 };
+                let b_at = if product & 2 == 2 { col * k + k0 } else { k0 * n + col };
                 a[iteration * m * k + a_at] * b[iteration * k * n + b_at]
             };
             (0..ITERATIONS * k).map(term).sum()
         };
-        (0..GROUPS).map(|group| (0..m * n).map(|at| sum(group, at / n, at % n)).collect()).collect()
+        (0..PRODUCTS).map(|product| (0..m * n).map(|at| sum(product, at / n, at % n)).collect()).collect()
     }
 
     /// The verdict on C as the device left it: every number must be right, and all lanes must be of one subgroup of the size that
@@ -236,7 +243,7 @@ mod tests {
             wrong("the first entry is off", &|left| left[0] += 1);
             wrong("an entry that went through shared memory is off", &|left| left[2 * m * n - 1] -= 1);
             wrong("two entries exchanged", &|left| left.swap(0, 1));
-            wrong("the last workgroup's entry is off", &|left| {
+            wrong("the last product's entry is off", &|left| {
                 let last = left.len() - case.record();
                 left[last] += 1;
             });

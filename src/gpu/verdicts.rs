@@ -1,13 +1,13 @@
 //! Verdicts of the self-tests, and the subgroup sizes that kernels were found to have, cached across runs in a small text
 //! file for each adapter.
 
-use super::cache_file::{CacheFile, digest_of_text};
+use super::cache_file::{CacheFile, digest_of, digest_of_text};
 use super::lock::Lock;
 use super::options::Checks;
 use super::sealed_text::{seal_text, unseal_text};
-use super::{GpuOptions, self_test};
+use super::{GpuOptions, module_test, self_test};
 use crate::caps::{Caps, CoopRow, Verdict};
-use crate::kernel::KERNELS;
+use crate::kernel::{KERNELS, MODULES};
 
 /// Maximum size in bytes of a file of verdicts. A larger file is not read.
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -132,13 +132,16 @@ pub(super) fn identity(caps: &Caps, adapter: &wgpu::AdapterInfo, options: &GpuOp
 
 /// The first lines of the file. Files of another crate version, self-test or driver have another header.
 fn header(caps: &Caps, identity: &str) -> String {
-    let test = KERNELS.iter().find(|(name, _)| *name == self_test::SHADER).map_or("", |(_, text)| text);
+    let texts =
+        KERNELS.iter().filter(|(name, _)| *name == self_test::SHADER).map(|(_, text)| text.as_bytes());
+    let modules = MODULES.iter().filter(|(name, _)| module_test::is_module(name)).map(|(_, bytes)| *bytes);
+    let test: Vec<&[u8]> = texts.chain(modules).collect();
     let subgroups = caps.subgroups.map_or("none".into(), |sizes| sizes.to_string());
     format!(
         "Verdicts of Tilewise on cooperative matrices. Delete this file to test the rows again.\n\
          version {}, test {}\nadapter {identity}\ndriver {}\nsubgroups {subgroups}\n",
         env!("CARGO_PKG_VERSION"),
-        digest_of_text(test),
+        digest_of(&test.concat()),
         caps.driver,
     )
 }

@@ -4,8 +4,8 @@
 const MAGIC: u32 = 0x0723_0203;
 /// Words before the first instruction: the magic number, the version, the generator, the bound of ids, and a reserved word.
 const HEADER: usize = 5;
-/// The newest version of SPIR-V that Vulkan 1.3 takes.
-const NEWEST: u32 = 0x0001_0600;
+/// The newest version of SPIR-V that Vulkan 1.1 takes. An application may have opened its device with that.
+const NEWEST: u32 = 0x0001_0300;
 
 /// Opcodes of the instructions that are read here.
 pub(super) mod op {

@@ -7,7 +7,7 @@ use crate::kernel::{Kernel, MODULES, ShaderInterface};
 
 /// The words of a module with these instructions, each an opcode and its operands.
 fn module(instructions: &[(u16, Vec<u32>)]) -> Vec<u32> {
-    let mut words = vec![0x0723_0203, 0x0001_0500, 0, 100, 0];
+    let mut words = vec![0x0723_0203, 0x0001_0300, 0, 100, 0];
     for (opcode, operands) in instructions {
         words.push((operands.len() as u32 + 1) << 16 | u32::from(*opcode));
         words.extend(operands);

@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use support::TestGpu;
 use tilewise::gpu::{Assumptions, CacheFolder, CoopRow, CoopScalar, CoopScope, DeviceType, Verdict};
-use tilewise::{Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, f16, matmul, reference, wgpu};
+use tilewise::{Caps, Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, f16, matmul, reference, wgpu};
 
 const WRONG: &str = "fenced off: wrong results in the self-test";
 
@@ -75,6 +75,11 @@ fn works(gpu: &Gpu) {
     assert_eq!(c.to_vec().unwrap().into_iter().map(f64::from).collect::<Vec<_>>(), want);
 }
 
+/// Whether a kernel, a text or a module, uses rows of this form.
+fn is_tested(row: &CoopRow, caps: &Caps) -> bool {
+    row.is_spelled_in_wgsl() || caps.spirv && row.is_used_in_spirv()
+}
+
 #[test]
 fn the_capabilities_of_a_device_have_a_verdict_on_every_row_that_it_could_use() {
     let Some(gpu) = support::own(|options| options.cache = CacheFolder::Off) else { return };
@@ -82,11 +87,14 @@ fn the_capabilities_of_a_device_have_a_verdict_on_every_row_that_it_could_use() 
     let caps = gpu.caps();
     for row in &caps.rows {
         let is_known = caps.subgroups.is_some_and(|sizes| sizes.matrices.is_some());
-        let usable = is_known && (caps.f16 || row.a == CoopScalar::F32) && row.is_spelled_in_wgsl();
+        let has_numbers = caps.f16 || ![row.a, row.c].contains(&CoopScalar::F16);
+        let usable = is_known && has_numbers && is_tested(row, caps);
         assert_eq!(row.verdict == Verdict::Untested, !usable, "{row}");
     }
     if caps.adapter.contains("llvmpipe") && !caps.rows.is_empty() {
         assert_eq!(verdicts(&gpu), [Verdict::Verified; 2], "{caps}");
+        let of_i8 = caps.rows_of(CoopScalar::I8, CoopScalar::I32).map(|row| row.verdict);
+        assert!(!caps.spirv || of_i8.eq([Verdict::Verified]), "{caps}");
         assert!(caps.coop(8, CoopScalar::F16, CoopScalar::F32).is_ok());
     }
     works(&gpu);
@@ -104,7 +112,8 @@ fn what_was_found_is_kept_and_believed() {
         assert!(text.contains(part), "{part}: {text}");
     }
     let cached = |row: &CoopRow| text.contains(&row.to_string());
-    assert!(first.caps().rows.iter().all(|row| cached(row) == row.is_spelled_in_wgsl()), "{text}");
+    let caps = first.caps();
+    assert!(caps.rows.iter().all(|row| cached(row) == is_tested(row, caps)), "{text}");
     assert_eq!(open_at(&folder).caps(), first.caps());
     assert_eq!(std::fs::read_to_string(file_in(&folder)).unwrap(), text, "nothing to add");
 
@@ -137,7 +146,8 @@ fn a_row_that_is_not_in_the_file_is_tested_and_added() {
     let folder = support::folder("added");
     let first = open_at(&folder);
     let text = std::fs::read_to_string(file_in(&folder)).unwrap();
-    let last = format!("{}\n", spelled(&first).last().expect("there are rows"));
+    let mut tested = first.caps().rows.iter().filter(|row| is_tested(row, first.caps()));
+    let last = format!("{}\n", tested.next_back().expect("there are rows"));
     std::fs::write(file_in(&folder), forged(&text, &last, "")).unwrap();
     assert_eq!(open_at(&folder).caps(), first.caps());
     assert_eq!(std::fs::read_to_string(file_in(&folder)).unwrap(), text);

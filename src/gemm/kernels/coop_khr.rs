@@ -153,8 +153,14 @@ impl KernelSpec for CoopKhr {
         if tile.bk as usize * problem.types.ab.size() > MAX_DEPTH_BYTES {
             return Err(format!("blocks of at most {MAX_DEPTH_BYTES} bytes along k"));
         }
-        if row.is_spelled_in_wgsl() && matches!(problem.pin, Pin::Free | Pin::Staged) {
+        let is_chosen = matches!(problem.pin, Pin::Free | Pin::Staged);
+        if is_chosen && row.is_spelled_in_wgsl() {
             return Err("a row that WGSL cannot express, unless it is pinned: `coop` has the others".into());
+        }
+        // The compilers of software devices unroll the product of two matrices, and take a minute for a large tile.
+        let accumulators = self.accumulators(tile, problem, caps);
+        if is_chosen && accumulators > caps.machine.accumulators {
+            return Err(format!("{accumulators} accumulators per invocation, unless it is pinned"));
         }
         let lanes = self.invocations(tile, caps);
         let unit = unit(problem);

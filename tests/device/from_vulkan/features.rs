@@ -2,7 +2,7 @@
 
 use support::vulkan::{Application, Ask, properties2};
 use tilewise::ash::{khr, vk};
-use tilewise::gpu::{RobustBufferAccess, VulkanFeatures};
+use tilewise::gpu::{CoopScalar, RobustBufferAccess, VulkanFeatures};
 use tilewise::{Fill, Gpu, matmul};
 
 /// An exact product of f32, which every device can compute.
@@ -37,7 +37,8 @@ fn without_f16() {
     let ask = Ask { features: |features| features.shader_float16 = false, ..Ask::default() };
     let Some((application, all)) = all(ask) else { return };
     let gpu = application.adopt();
-    assert!(!gpu.caps().f16 && !gpu.caps().has_tensor_cores());
+    // Modules use rows of i8 all the same.
+    assert!(!gpu.caps().f16 && gpu.caps().rows_of(CoopScalar::F16, CoopScalar::F32).next().is_none());
     assert_lists(&gpu, all.shader_float16, "shaderFloat16");
     computes(&gpu);
 }
