@@ -194,12 +194,12 @@ mod tests {
         product.iter().flat_map(record).collect()
     }
 
-    fn decoded(bytes: &[u8], scalar: CoopScalar) -> Vec<i32> {
+    fn decoded(bytes: &[u8], scalar: CoopScalar) -> Vec<f64> {
         let half = |bytes: &[u8]| u16::from_le_bytes([bytes[0], bytes[1]]);
         match scalar {
-            F16 => bytes.chunks(2).map(|x| f16::from_bits(half(x)).to_f32() as i32).collect(),
-            Bf16 => bytes.chunks(2).map(|x| bf16::from_bits(half(x)).to_f32() as i32).collect(),
-            _ => bytes.iter().map(|&x| i32::from(x.cast_signed())).collect(),
+            F16 => bytes.chunks(2).map(|x| f16::from_bits(half(x)).to_f64()).collect(),
+            Bf16 => bytes.chunks(2).map(|x| bf16::from_bits(half(x)).to_f64()).collect(),
+            _ => bytes.iter().map(|&x| x.cast_signed().into()).collect(),
         }
     }
 
@@ -217,7 +217,8 @@ mod tests {
             let product = case.product(&case.integers());
             assert_eq!(judged(&case, &left_by(&case, &product)), Verdict::Verified, "{case:?}");
             let uploaded = case.operands().map(|bytes| decoded(&bytes, case.row.a));
-            assert_eq!(uploaded, case.integers(), "{case:?}: the type holds the integers");
+            let integers = case.integers().map(|all| all.into_iter().map(f64::from).collect::<Vec<_>>());
+            assert_eq!(uploaded, integers, "{case:?}: the type holds the integers");
             let largest = product.iter().flatten().map(|x| x.abs()).max().unwrap();
             assert!(largest < 1 << 24, "{case:?}: {largest}");
             let in_half = product.iter().flatten().filter(|&&x| x % 64 == 0 && x.abs() < 65_504).count();

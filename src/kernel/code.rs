@@ -82,7 +82,7 @@ impl Code {
                 if let Some(lacking) = capabilities.into_iter().find_map(|one| missing_feature(one, caps)) {
                     return Err(lacking);
                 }
-                module_needs(words)?.fit(caps)?;
+                module_needs(words)?.0.fit(caps)?;
                 if shader.immediates.is_some_and(|bytes| bytes as usize != dims_bytes) {
                     return Err(format!(
                         "dims of {dims_bytes} bytes, of which the module declares {:?}",

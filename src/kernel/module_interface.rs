@@ -51,14 +51,14 @@ enum Type<'a> {
     Pointer { to: u32 },
 }
 
-/// The limits that a module needs, whatever its operands.
+/// The limits that a module needs, whatever its operands, and the bytes of its immediates.
 ///
 /// # Errors
 /// A message if it is not the module of a kernel.
-pub fn module_needs(words: &[u32]) -> Result<Needs, String> {
+pub fn module_needs(words: &[u32]) -> Result<(Needs, u32), String> {
     let ModuleInterface { shader, invocations, workgroup_bytes, .. } = module_interface(words)?;
     let bindings = u32::try_from(shader.writes.len()).unwrap_or(u32::MAX);
-    Ok(Needs { bindings, invocations, workgroup_bytes })
+    Ok((Needs { bindings, invocations, workgroup_bytes }, shader.immediates.unwrap_or(0)))
 }
 
 /// What is declared, by ids.

@@ -9,7 +9,8 @@ use crate::kernel::{Kernel, MODULES, ShaderInterface};
 fn module(instructions: &[(u16, Vec<u32>)]) -> Vec<u32> {
     let mut words = vec![0x0723_0203, 0x0001_0300, 0, 100, 0];
     for (opcode, operands) in instructions {
-        words.push((operands.len() as u32 + 1) << 16 | u32::from(*opcode));
+        let length = u32::try_from(operands.len() + 1).unwrap();
+        words.push((length << 16) | u32::from(*opcode));
         words.extend(operands);
     }
     words

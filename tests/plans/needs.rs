@@ -5,7 +5,6 @@ use std::sync::Mutex;
 use support::limits::{self, assert_within};
 use support::{parallel, plans};
 use tilewise::planning::fixtures;
-use tilewise::planning::gemm::GemmDims;
 use tilewise::planning::kernel::{Kernel, Language, Needs, module_needs};
 use tilewise::{Caps, Error, Gpu, GpuOptions};
 
@@ -140,10 +139,7 @@ fn every_plan_takes_no_more_than_its_device_has_and_compiles_there() {
 /// What a kernel's text takes of a device, and its immediates in bytes.
 fn declared(kernel: &Kernel) -> (Needs, u32) {
     if kernel.language() == Language::Spirv {
-        let words = kernel.words().unwrap_or_else(|error| panic!("{kernel}: {error}"));
-        let needs = module_needs(&words).unwrap_or_else(|error| panic!("{kernel}: {error}"));
-        // All modules multiply matrices. Behind their dims is the first workgroup.
-        return (needs, size_of::<GemmDims>() as u32 + 4);
+        return module_needs(&kernel.words().expect("a module")).expect("a kernel");
     }
     let text = kernel.specialize().unwrap_or_else(|error| panic!("{kernel}: {error}"));
     let parsed = naga::front::wgsl::parse_str(&text);

@@ -276,8 +276,7 @@ const CASES: [Case; 62] = [
 /// What a kernel's text takes of a device, and its immediates in bytes.
 fn declared(kernel: &Kernel) -> (Needs, u32) {
     if kernel.language() == Language::Spirv {
-        let words = kernel.words().unwrap_or_else(|error| panic!("{kernel}: {error}"));
-        return (module_needs(&words).unwrap(), size_of::<tilewise::planning::gemm::GemmDims>() as u32 + 4);
+        return module_needs(&kernel.words().expect("a module")).expect("a kernel");
     }
     let text = kernel.specialize().unwrap_or_else(|error| panic!("{kernel}: {error}"));
     let parsed = naga::front::wgsl::parse_str(&text);

@@ -92,8 +92,7 @@ fn taken(kernel: &Kernel, caps: &Caps) -> (Needs, u32) {
         }
         *known.entry((kernel.clone(), format!("{allowed:?}"))).or_insert_with(|| {
             if kernel.language() == Language::Spirv {
-                let needs = module_needs(&kernel.words().expect("a module")).expect("a kernel");
-                return (needs, size_of::<tilewise::planning::gemm::GemmDims>() as u32 + 4);
+                return module_needs(&kernel.words().expect("a module")).expect("a kernel");
             }
             let text = kernel.specialize().unwrap_or_else(|e| panic!("{kernel}: {e}"));
             limits::taken(&limits::validate(&text, allowed).unwrap_or_else(|e| panic!("{kernel}: {e}")))
