@@ -12,6 +12,7 @@ mod flops;
 mod laws;
 mod layouts;
 mod matrices;
+mod modules;
 mod needs;
 mod norms;
 mod pieces;

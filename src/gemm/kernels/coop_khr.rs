@@ -5,7 +5,7 @@ use super::coop::Coop;
 use super::cost::{Cost, Unit};
 use super::spec::{KernelSpec, in_memory};
 use crate::caps::{Caps, CoopRow, CoopScalar, Matrices};
-use crate::gemm::problem::{GemmKernel, GemmProblem, GemmTypes, Pin, Tile};
+use crate::gemm::problem::{GemmDims, GemmKernel, GemmProblem, GemmTypes, Pin, Tile};
 use crate::kernel::Kernel;
 use crate::layout::DType;
 
@@ -30,6 +30,10 @@ const MAX_DEPTH_BYTES: usize = 64;
 
 /// The most units, of four registers each, that a GPU's invocation stages in one iteration, in addition to its sums.
 const MAX_UNITS: u32 = 8;
+
+/// Bytes of the module's dims: those of every product, and the first workgroup of a launch.
+#[expect(clippy::cast_possible_truncation, reason = "it is small")]
+const DIMS_BYTES: u32 = size_of::<GemmDims>() as u32 + 4;
 
 /// How an operand is loaded.
 #[derive(Clone, Copy)]
@@ -148,6 +152,9 @@ impl KernelSpec for CoopKhr {
         module(problem.types.ab)?;
         if !caps.spirv {
             return Err("modules of SPIR-V, which need Vulkan".into());
+        }
+        if caps.limits.immediate_bytes < DIMS_BYTES {
+            return Err(format!("{DIMS_BYTES} bytes of immediates"));
         }
         let row = row(tile, problem, caps)?;
         if tile.bk as usize * problem.types.ab.size() > MAX_DEPTH_BYTES {

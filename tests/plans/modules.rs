@@ -1,0 +1,93 @@
+//! When a product runs as a module of SPIR-V: on rows of cooperative matrices that WGSL cannot express.
+
+use crate::choice::taken;
+use support::wgsl::{self, I8};
+use tilewise::gemm::GemmKernel;
+use tilewise::gpu::Verdict;
+use tilewise::planning::gemm::{GemmDims, GemmTypes, Pin};
+use tilewise::planning::kernel::Language;
+use tilewise::planning::{Plan, Problem, fixtures};
+use tilewise::{Caps, DType, Error};
+
+const F16: GemmTypes = GemmTypes::new(DType::F16, DType::F16);
+const BF16: GemmTypes = GemmTypes::new(DType::Bf16, DType::Bf16);
+
+fn planned(types: GemmTypes, caps: &Caps) -> Plan {
+    wgsl::plain([4096; 3], types).plan(caps).unwrap()
+}
+
+/// A device whose rows of these types are listed plans them on matrix units. What WGSL can express stays with WGSL.
+#[test]
+fn products_of_bf16_and_i8_are_on_matrix_units() {
+    let mut compared = 0;
+    for (name, caps) in fixtures::ALL {
+        let caps = caps();
+        let [f16, bf16, i8] = [F16, BF16, I8].map(|types| planned(types, &caps));
+        for (types, plan) in [(F16, &f16), (BF16, &bf16), (I8, &i8)] {
+            let language = plan.steps()[0].kernel.language();
+            assert_eq!(
+                language == Language::Spirv,
+                taken(plan).kernel == GemmKernel::CoopKhr,
+                "{name}: {plan}"
+            );
+            assert!(language == Language::Wgsl || types != F16, "{name}: {plan}");
+        }
+        if taken(&bf16).kernel == GemmKernel::CoopKhr {
+            let times = bf16.seconds() / f16.seconds();
+            println!("{name}: bf16 takes {times:.2} times as long as f16");
+            assert!(times <= 1.05, "{name}: {times}");
+            compared += 1;
+        }
+        if taken(&i8).kernel == GemmKernel::CoopKhr {
+            let times = i8.seconds() / f16.seconds();
+            println!("{name}: i8 takes {times:.2} times as long as f16");
+            assert!(times < 1.0, "{name}: {times}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 10, "{compared} plans");
+}
+
+#[test]
+fn a_device_without_what_a_module_needs_has_another_kernel_and_says_so() {
+    let room = u32::try_from(size_of::<GemmDims>()).unwrap() + 4;
+    let changes: [(fn(&mut Caps), &str); 5] = [
+        (|caps| caps.spirv = false, "modules of SPIR-V, which need Vulkan"),
+        (|caps| caps.limits.immediate_bytes = 131, "132 bytes of immediates"),
+        (|caps| caps.extensions.bfloat16 = false, "cooperative matrices bf16 x bf16 -> f32"),
+        (|caps| caps.rows.clear(), "cooperative matrices bf16 x bf16 -> f32"),
+        (
+            |caps| caps.rows.iter_mut().for_each(|row| row.verdict = Verdict::Wrong),
+            "cooperative matrices 16x16x16 bf16 x bf16 -> f32 (subgroup), fenced off: wrong results",
+        ),
+    ];
+    assert_eq!(room, 132);
+    for (change, why) in changes {
+        let mut caps = fixtures::h200();
+        change(&mut caps);
+        let free = wgsl::plain([4096; 3], BF16).explain(&caps).unwrap();
+        assert_eq!(taken(&free).kernel, GemmKernel::Tiled, "{free}");
+        assert!(
+            free.reasons().iter().any(|r| r.starts_with("coop_khr: needs ") && r.contains(why)),
+            "{free}"
+        );
+        let pinned = wgsl::plain([4096; 3], BF16).pinned(Pin::Kernel(GemmKernel::CoopKhr)).plan(&caps);
+        let Err(Error::Unsupported { needs, .. }) = pinned else { panic!("{why}: {pinned:?}") };
+        assert!(needs.contains(why), "{needs}, not {why}");
+    }
+}
+
+#[test]
+fn a_row_that_wgsl_can_express_is_taken_as_a_module_only_if_it_is_pinned() {
+    let caps = fixtures::rtx_4090();
+    let product = wgsl::plain([4096; 3], F16);
+    let free = product.explain(&caps).unwrap();
+    assert_eq!(taken(&free).kernel, GemmKernel::Coop, "{free}");
+    assert!(free.reasons().iter().any(|r| r.contains("unless it is pinned")), "{free}");
+    let pinned = product.pinned(Pin::Kernel(GemmKernel::CoopKhr)).plan(&caps).unwrap();
+    assert_eq!(taken(&pinned).kernel, GemmKernel::CoopKhr, "{pinned}");
+    // Where a driver lists no such row, modules use the others.
+    let mut odd = fixtures::rtx_4090();
+    odd.rows.retain(|row| !row.is_spelled_in_wgsl());
+    assert_eq!(taken(&planned(F16, &odd)).kernel, GemmKernel::CoopKhr);
+}
