@@ -10,6 +10,9 @@ pub const MESA: &str = "26.1.6";
 /// The kernel of matrix products on cooperative matrices.
 pub const COOP: &str = "gemm/coop";
 
+/// The start of the names of its modules of SPIR-V.
+pub const COOP_KHR: &str = "spirv/gemm_coop_khr";
+
 /// That of attention.
 pub const ATTENTION: &str = "attention/attention_coop";
 
@@ -38,7 +41,7 @@ const CEILINGS: [Ceiling; 13] = [
     ceiling("f16", [228, 132, 240], [0, 0, 0], [8, 8, 16]),
     ceiling("f16, B transposed", [228, 132, 232], [0, 0, 0], [8, 8, 16]),
     ceiling("f32", [120, 120, 128], [0, 0, 0], [8, 8, 16]),
-    ceiling("i8", [132, 120, 96], [0, 0, 0], [8, 8, 16]),
+    ceiling("i8, dot", [132, 120, 96], [0, 0, 0], [8, 8, 16]),
     ceiling("gaussian f32, 1 of 2", [120, 120, 96], [0, 0, 0], [8, 8, 16]),
     ceiling("gemv f32, a row", [36, 36, 40], [16, 16, 4], [0, 0, 0]),
     ceiling("gemv f16, a column", [48, 48, 40], [8, 8, 2], [0, 0, 0]),
@@ -80,7 +83,9 @@ fn fault(row: &Row) -> Option<String> {
         format!("{scratch} bytes of scratch")
     } else if row.truncations > 0 && !row.packs_halves {
         format!("{} conversions to f16 truncate", row.truncations)
-    } else if [COOP, ATTENTION].contains(&kernel.as_str()) && row.matrix == 0 {
+    } else if ([COOP, ATTENTION].contains(&kernel.as_str()) || kernel.starts_with(COOP_KHR))
+        && row.matrix == 0
+    {
         "no matrix instruction in its heaviest block".into()
     } else if kernel == ATTENTION && row.shared > SHARED && !name.contains("dim 256") {
         format!("{} bytes of shared memory", row.shared)

@@ -5,7 +5,7 @@ use crate::issue::matrix_percent;
 use crate::row::Row;
 use crate::slots::Slots;
 use crate::spirv::Spirv;
-use crate::steps::Step;
+use crate::steps::{Code, Step};
 use crate::vulkan::{Compiled, Device};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -15,12 +15,21 @@ use std::path::Path;
 /// # Errors
 /// An error if a file cannot be written.
 pub(crate) fn row(device: &Device, step: &Step, folder: Option<&Path>) -> std::io::Result<Row> {
-    let packs_halves = step.text.as_ref().is_ok_and(|text| text.contains("pack2x16float("));
+    let text = match &step.code {
+        Ok(Code::Wgsl(text)) => Some(text),
+        _ => None,
+    };
+    let packs_halves = text.is_some_and(|text| text.contains("pack2x16float("));
     let row = Row { mesa: device.version(), packs_halves, ..step.row.clone() };
-    let spirv = step.text.as_deref().map_err(String::clone).and_then(Spirv::of);
+    let spirv = step.code.clone().and_then(|code| match code {
+        Code::Wgsl(text) => Spirv::of(&text),
+        Code::Spirv(words) => Spirv::of_module(words),
+    });
     let compiled = spirv.and_then(|spirv| Ok((device.compile(&spirv)?, spirv.shared_bytes)));
-    if let (Some(folder), Ok(text)) = (folder, &step.text) {
-        write(folder, &row.name, "wgsl", text)?;
+    if let (Some(folder), Ok(_)) = (folder, &step.code) {
+        if let Some(text) = text {
+            write(folder, &row.name, "wgsl", text)?;
+        }
         if let Ok((compiled, _)) = &compiled {
             let of = compiled.statistics.iter().map(|(name, value)| format!("{name}: {value}\n"));
             write(folder, &row.name, "statistics", &of.collect::<String>())?;

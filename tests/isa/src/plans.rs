@@ -152,6 +152,8 @@ fn products(plans: &mut List<'_>) {
         ("f16 by signs", product(CUBE, MIXED).generated(generated(Distribution::Sign))),
         ("bf16", product(CUBE, GemmTypes::new(Bf16, Bf16))),
         ("i8", product(CUBE, wgsl::I8)),
+        ("i8, dot", product(CUBE, wgsl::I8).pinned(Pin::Kernel(GemmKernel::Dot))),
+        ("f16, coop_khr", product(CUBE, MIXED).pinned(Pin::Kernel(GemmKernel::CoopKhr))),
     ] {
         plans.add("gemm", name, &problem);
     }

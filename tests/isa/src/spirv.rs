@@ -4,6 +4,7 @@
 use naga::back::spv;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
+use tilewise::planning::kernel::{Needs, module_needs};
 
 /// A kernel's SPIR-V, and the properties of its pipeline layout.
 pub(crate) struct Spirv {
@@ -46,6 +47,23 @@ impl Spirv {
             }
         }
         Ok(spirv)
+    }
+}
+
+impl Spirv {
+    /// A module as it is.
+    ///
+    /// # Errors
+    /// A message if it is not the module of a kernel.
+    pub(crate) fn of_module(words: Vec<u32>) -> Result<Self, String> {
+        let (Needs { bindings, workgroup_bytes, .. }, immediate_bytes) = module_needs(&words)?;
+        Ok(Self {
+            words,
+            storage_bindings: bindings,
+            immediate_bytes,
+            has_ring: false,
+            shared_bytes: workgroup_bytes,
+        })
     }
 }
 

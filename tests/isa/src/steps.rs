@@ -4,13 +4,23 @@ use crate::plans::Named;
 use crate::row::Row;
 use crate::target::Target;
 use std::collections::HashSet;
+use tilewise::planning::kernel::Language;
 
 /// A step of a plan.
 pub struct Step {
     /// The step's row, without the results of compilation.
     pub row: Row,
-    /// The kernel's text, or the error of specialisation.
-    pub text: Result<String, String>,
+    /// The kernel's code, or the error of specialisation.
+    pub code: Result<Code, String>,
+}
+
+/// The code of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Code {
+    /// A text in WGSL.
+    Wgsl(String),
+    /// The words of a module of SPIR-V.
+    Spirv(Vec<u32>),
 }
 
 /// The selection of steps to compile.
@@ -81,7 +91,7 @@ impl Selection {
             let row = Row { unchecked_access, without_f16: self.halves == Halves::Packed, ..step.row };
             Step { row, ..step }
         });
-        let is_new = |step: &Step| self.plans != Plans::Sweep || seen.insert(step.text.clone());
+        let is_new = |step: &Step| self.plans != Plans::Sweep || seen.insert(step.code.clone());
         steps.filter(|step| self.takes(&step.row)).filter(is_new).collect()
     }
 
@@ -100,12 +110,12 @@ fn of_plan(named: &Named, target: &Target) -> Vec<Step> {
     let mut found: Vec<Step> = Vec::new();
     let mut seen = HashSet::new();
     for (i, step) in steps.iter().enumerate() {
-        // NOTE: modules are not compiled here yet: the bench hands texts to the drivers.
-        if step.kernel.language() == tilewise::planning::kernel::Language::Spirv {
-            continue;
-        }
-        let text = step.kernel.specialize().map_err(|error| error.to_string());
-        if !seen.insert(text.clone()) {
+        let code = match step.kernel.language() {
+            Language::Wgsl => step.kernel.specialize().map(Code::Wgsl),
+            Language::Spirv => step.kernel.words().map(Code::Spirv),
+        };
+        let code = code.map_err(|error| error.to_string());
+        if !seen.insert(code.clone()) {
             continue;
         }
         let name = match steps.len() {
@@ -120,7 +130,7 @@ fn of_plan(named: &Named, target: &Target) -> Vec<Step> {
             target: target.name.into(),
             ..Row::default()
         };
-        found.push(Step { row, text });
+        found.push(Step { row, code });
     }
     found
 }

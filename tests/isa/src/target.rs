@@ -50,14 +50,17 @@ impl Target {
         found.ok_or_else(|| format!("there is no target {name:?}; the targets are {}", names()))
     }
 
-    /// The capabilities of the target's fixture.
+    /// The capabilities of the target's fixture, without what only the vendor's own driver has: Mesa 26 lists no matrices of bf16 for
+    /// NVIDIA's GPUs, and refuses a module that uses them.
     ///
     /// # Panics
     /// If the library has no such fixture.
     #[must_use]
     pub fn caps(&self) -> Caps {
         let found = fixtures::ALL.into_iter().find(|(name, _)| *name == self.fixture);
-        found.expect("a fixture of the library").1()
+        let mut caps = found.expect("a fixture of the library").1();
+        caps.extensions.bfloat16 &= !self.name.starts_with("nv");
+        caps
     }
 
     /// Adds the remedy to a message about a missing device, if the downloaded driver does not support the target.
