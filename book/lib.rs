@@ -58,6 +58,7 @@ chapters! {
     adding_a_kernel: "src/adding-a-kernel.md",
     measuring: "src/measuring.md",
     tuning: "src/tuning.md",
+    modules: "src/modules.md",
     compilers: "src/compilers.md",
     rejected: "src/rejected.md",
     glossary: "src/glossary.md",
