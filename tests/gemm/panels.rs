@@ -1,9 +1,9 @@
 //! Products of operands that are larger than what a device can bind: panel by panel, without copies.
 
-use support::TestGpu;
+use support::{TestGpu, wgsl};
 use tilewise::Operand;
 use tilewise::gemm::{GemmKernel, Tile};
-use tilewise::gpu::{CoopRow, CoopScalar, DeviceType};
+use tilewise::planning::gemm::Pin;
 use tilewise::reference::{self, EpilogueReference};
 use tilewise::sketch::{Scaling, Sketch, SketchKind};
 use tilewise::{
@@ -279,21 +279,14 @@ fn what_is_asked_for_explicitly_is_right_or_refused() {
 
 /// The tile of a kernel that is the least to compile, of those that the device has matrices for.
 fn smallest(gpu: &TestGpu, kernel: GemmKernel) -> Option<Tile> {
-    let caps = gpu.caps();
-    let is_there = |tile: &&Tile| {
-        match kernel {
-            GemmKernel::Broadcast => caps.device_type == DeviceType::Software,
-            GemmKernel::Coop => caps.coop(tile.fragment, CoopScalar::F16, CoopScalar::F32).is_ok(),
-            // The deepest are of i8.
-            GemmKernel::CoopKhr => {
-                caps.spirv
-                    && tile.bk < 64
-                    && caps.rows_of(CoopScalar::F16, CoopScalar::F32).any(CoopRow::is_used_in_spirv)
-            }
-            _ => true,
-        }
+    let types = match kernel {
+        GemmKernel::Coop | GemmKernel::CoopKhr => wgsl::TYPES[1],
+        GemmKernel::Dot => wgsl::I8,
+        _ => wgsl::TYPES[0],
     };
-    kernel.tiles().iter().filter(is_there).min_by_key(|tile| (tile.tm * tile.tn, tile.bm * tile.bn)).copied()
+    let thin = wgsl::plain([4, 64, 64], types).pinned(Pin::Kernel(kernel));
+    let fits = kernel.tiles().iter().filter(|tile| tile.fits(&thin, gpu.caps()).is_ok());
+    fits.min_by_key(|tile| (tile.tm * tile.tn, tile.bm * tile.bn)).copied()
 }
 
 /// A product of integers is exact, or refused; whether the device has computed it.

@@ -12,6 +12,9 @@ use tilewise::{Caps, DType, Error};
 const F16: GemmTypes = GemmTypes::new(DType::F16, DType::F16);
 const BF16: GemmTypes = GemmTypes::new(DType::Bf16, DType::Bf16);
 
+/// What a device lacks.
+type Change = fn(&mut Caps);
+
 fn planned(types: GemmTypes, caps: &Caps) -> Plan {
     wgsl::plain([4096; 3], types).plan(caps).unwrap()
 }
@@ -51,7 +54,7 @@ fn products_of_bf16_and_i8_are_on_matrix_units() {
 #[test]
 fn a_device_without_what_a_module_needs_has_another_kernel_and_says_so() {
     let room = u32::try_from(size_of::<GemmDims>()).unwrap() + 4;
-    let changes: [(fn(&mut Caps), &str); 5] = [
+    let changes: [(Change, &str); 5] = [
         (|caps| caps.spirv = false, "modules of SPIR-V, which need Vulkan"),
         (|caps| caps.limits.immediate_bytes = 131, "132 bytes of immediates"),
         (|caps| caps.extensions.bfloat16 = false, "cooperative matrices bf16 x bf16 -> f32"),
