@@ -8,7 +8,7 @@ use crate::tensor::Tensor;
 use std::marker::PhantomData;
 
 /// Options of products of i8, for quantised inference. With the exact sums $s\_{ij}$ in i32, the result is
-/// $$ y\_{ij} = \text{activation}(\alpha\\,r_{i}\\,c_{j}\\,s\_{ij} + \text{bias}) + \text{residual}, $$
+/// $$ y\_{ij} = \mathrm{activation}(\alpha\\,r_{i}\\,c_{j}\\,s\_{ij} + \mathrm{bias}) + \mathrm{residual}, $$
 /// computed in f32 in the same launch, and stored as f32, f16 or bf16, or requantised to i8: [`out`](Self::out) names the type.
 /// Without it the result is the sums, and these options are an error.
 ///
