@@ -85,8 +85,8 @@ fn explain_does_the_arithmetic_of_the_roofline() {
 #[test]
 fn explain_takes_types_layouts_and_precisions() {
     for (options, dtypes, kernel) in [
-        (&["--dtype", "i8"][..], ["i8", "i32"], "dot"),
-        (&["--dtype", "bf16", "--layout", "nt"], ["bf16", "f32"], "tiled"),
+        (&["--dtype", "i8"][..], ["i8", "i32"], "coop_khr"),
+        (&["--dtype", "bf16", "--layout", "nt"], ["bf16", "f32"], "coop_khr"),
         (&["--dtype", "f16", "--layout", "tn"], ["f16", "f32"], "coop"),
         (&["--layout", "tt"], ["f32", "f32"], "tiled"),
         (&["--precision", "fast"], ["f32", "f32"], "coop"),
@@ -95,6 +95,11 @@ fn explain_takes_types_layouts_and_precisions() {
         assert_eq!([&report["dtype"], &report["out_dtype"]], dtypes, "{options:?}: {report}");
         assert_eq!((report["fixture"].as_str(), report["kernel"].as_str()), (Some("rtx-4090"), Some(kernel)));
         let inner = &candidates(&report)[0]["inner_loop"];
+        // No table has loops of i8 on matrices.
+        if dtypes[0] == "i8" {
+            assert!(inner.is_null(), "{inner}");
+            continue;
+        }
         assert_eq!(inner["target"], "nv176", "{options:?}: {inner}");
         assert!(number(&inner["multiply_adds"]) > 0.0, "{inner}");
     }

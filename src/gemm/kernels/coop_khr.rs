@@ -13,7 +13,7 @@ pub(super) struct CoopKhr;
 
 /// The blocks and subgroup tiles of [`Coop`](super::coop::Coop), whose inner loops are known, and their like in twice the depth for i8,
 /// which has as many bytes.
-const TILES: [Tile; 9] = [
+const TILES: [Tile; 10] = [
     Tile::of_invocations(GemmKernel::CoopKhr, [128, 256, 16], [64, 64]),
     Tile::of_invocations(GemmKernel::CoopKhr, [256, 128, 16], [64, 64]),
     Tile::of_invocations(GemmKernel::CoopKhr, [128, 256, 64], [64, 64]),
@@ -23,6 +23,7 @@ const TILES: [Tile; 9] = [
     Tile::of_invocations(GemmKernel::CoopKhr, [128, 64, 32], [64, 64]),
     Tile::of_invocations(GemmKernel::CoopKhr, [64, 64, 32], [32, 32]),
     Tile::of_invocations(GemmKernel::CoopKhr, [32, 64, 32], [32, 32]),
+    Tile::of_invocations(GemmKernel::CoopKhr, [32, 32, 32], [16, 16]),
 ];
 
 /// The most bytes along k of a block: a depth of 32 for operands of 16 bits, of 64 for i8.
