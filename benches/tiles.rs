@@ -276,8 +276,7 @@ impl<'a, T: Real, C: Real> Tiles<'a, T, C> {
 
     /// Whether the plan would choose this tile.
     fn chosen(&self, tile: Tile) -> bool {
-        let step = &self.free.steps()[0];
-        step.kernel.shader() == tile.kernel.shader() && step.tile == tile.to_string()
+        Tile::of_step(&self.free.steps()[0]) == Some(&tile)
     }
 
     /// Compiles a tile, checks its product and times it once.

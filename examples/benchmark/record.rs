@@ -25,6 +25,7 @@ pub(crate) struct Operations {
     pub(crate) f16: f64,
     /// Multiply-adds of i8, and what generates random numbers.
     pub(crate) integer: f64,
+    /// Multiply-adds on cooperative matrices; those of i8 too, whose peak is higher.
     pub(crate) matrix: f64,
 }
 
@@ -223,7 +224,7 @@ impl Row {
                 f32: work.flops.f32,
                 f16: work.flops.f16,
                 integer: work.flops.integer,
-                matrix: work.flops.matrix,
+                matrix: work.flops.matrix + work.flops.integer_matrix,
             },
             turns: ready.turns,
             bytes: work.bytes(),

@@ -43,6 +43,7 @@ impl Roofline {
             ("f16", planned.f16, machine.f16_flops),
             ("integers", planned.integer, machine.i8_flops),
             ("matrices", planned.matrix, machine.matrix_flops),
+            ("matrices of integers", planned.integer_matrix, machine.i8_matrix_flops),
         ];
         // The unit of most operations. A plan has at least one step, as the product has elements.
         let [first, ..] = units;

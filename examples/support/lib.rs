@@ -55,9 +55,8 @@ pub fn reported<R: fmt::Display>(
 /// The name of a plan's main kernel: that of the step with the longest predicted time.
 pub fn chosen_kernel(plan: &Plan) -> String {
     let longest = plan.steps().iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
-    let shader = longest.map_or("nothing", |step| step.kernel.shader());
-    let kernel = GemmKernel::ALL.into_iter().find(|kernel| kernel.shader() == shader);
-    kernel.map_or_else(|| shader.to_owned(), |kernel| kernel.to_string())
+    let Some(step) = longest else { return "nothing".to_owned() };
+    GemmKernel::of_step(step).map_or_else(|| step.kernel.shader().to_owned(), |kernel| kernel.to_string())
 }
 
 /// A number with three significant digits: `0.0123`, `1.23`, `12300`.

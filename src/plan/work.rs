@@ -8,15 +8,17 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Flops {
-    /// Operations on cooperative matrices.
+    /// Operations on cooperative matrices of floats.
     pub matrix: f64,
     /// Operations on f32.
     pub f32: f64,
     /// Operations on f16 outside cooperative matrices.
     pub f16: f64,
-    /// Operations on integers: multiply-adds of i8, and the generation of random numbers. Predictions assume the peak
-    /// `machine.i8_flops` for both.
+    /// Operations on integers outside cooperative matrices: multiply-adds of i8, and the generation of random numbers.
+    /// Predictions assume the peak `machine.i8_flops` for both.
     pub integer: f64,
+    /// Operations on cooperative matrices of i8.
+    pub integer_matrix: f64,
 }
 
 /// Integer operations of one call of Philox4x32-10, which returns four words (`shaders/common/philox.wgsl`). The high word of a
@@ -68,13 +70,14 @@ impl Flops {
             f32: self.f32 * part,
             f16: self.f16 * part,
             integer: self.integer * part,
+            integer_matrix: self.integer_matrix * part,
         }
     }
 
     /// The sum over all units.
     #[must_use]
     pub fn sum(&self) -> f64 {
-        self.matrix + self.f32 + self.f16 + self.integer
+        self.matrix + self.f32 + self.f16 + self.integer + self.integer_matrix
     }
 
     /// The sum of both, unit by unit.
@@ -84,6 +87,7 @@ impl Flops {
             f32: self.f32 + other.f32,
             f16: self.f16 + other.f16,
             integer: self.integer + other.integer,
+            integer_matrix: self.integer_matrix + other.integer_matrix,
         }
     }
 
@@ -92,7 +96,8 @@ impl Flops {
         let at = |flops: f64, peak: f64| if flops > 0.0 { flops / peak } else { 0.0 };
         let machine = &caps.machine;
         let vector = at(self.f32, machine.f32_flops) + at(self.f16, machine.f16_flops);
-        [at(self.matrix, machine.matrix_flops), vector + at(self.integer, machine.i8_flops)]
+        let matrix = at(self.matrix, machine.matrix_flops) + at(self.integer_matrix, machine.i8_matrix_flops);
+        [matrix, vector + at(self.integer, machine.i8_flops)]
     }
 }
 
@@ -190,14 +195,14 @@ impl fmt::Display for Work {
 impl fmt::Display for Flops {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let floating = self.matrix + self.f32 + self.f16;
-        let integer = Amount(self.integer, "op");
-        if self.integer == 0.0 {
+        let integers = self.integer + self.integer_matrix;
+        if integers == 0.0 {
             return write!(f, "{}", Amount(floating, "FLOP"));
         }
         if floating > 0.0 {
             write!(f, "{}, ", Amount(floating, "FLOP"))?;
         }
-        write!(f, "{integer} on integers")
+        write!(f, "{} on integers", Amount(integers, "op"))
     }
 }
 

@@ -94,6 +94,8 @@ fn explain_takes_types_layouts_and_precisions() {
         let report = run("explain", &[&["--device", "rtx-4", "--json"], options].concat(), &NO_DRIVER).json();
         assert_eq!([&report["dtype"], &report["out_dtype"]], dtypes, "{options:?}: {report}");
         assert_eq!((report["fixture"].as_str(), report["kernel"].as_str()), (Some("rtx-4090"), Some(kernel)));
+        // What is predicted keeps below the peak of the unit that computes.
+        assert!(number(&report["share_of_peak"]) < 1.0, "{options:?}: {report}");
         let inner = &candidates(&report)[0]["inner_loop"];
         // No table has loops of i8 on matrices.
         if dtypes[0] == "i8" {

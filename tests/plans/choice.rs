@@ -25,11 +25,7 @@ fn each(mut check: impl FnMut(&str, &Caps)) {
 
 /// The tile that a plan has taken.
 pub(crate) fn taken(plan: &Plan) -> &'static Tile {
-    let step = &plan.steps()[0];
-    // A module has a variant for each type.
-    let shader = step.kernel.shader().split('.').next().unwrap();
-    let found = tiles().find(|tile| tile.kernel.shader() == shader && tile.to_string() == step.tile);
-    found.expect("a plan takes a tile of the table")
+    Tile::of_step(&plan.steps()[0]).expect("a plan takes a tile of the table")
 }
 
 #[test]
@@ -133,7 +129,7 @@ fn the_plan_is_the_cheapest_tile_that_fits_and_covers_the_result() {
                 GemmKernel::Gemv => shape[0].max(shape[1]).div_ceil(tile.bm as usize),
                 _ => shape[0].div_ceil(tile.bm as usize) * shape[1].div_ceil(tile.bn as usize),
             };
-            let of_tile = plan.steps().iter().filter(|step| step.kernel.shader() == tile.kernel.shader());
+            let of_tile = plan.steps().iter().filter(|step| GemmKernel::of_step(step) == Some(tile.kernel));
             let of_step = |step: &Step| step.grid.iter().map(|&axis| axis as usize).product::<usize>();
             let grid: usize = of_tile.map(of_step).sum();
             let step = &plan.steps()[0];

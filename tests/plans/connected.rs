@@ -38,10 +38,7 @@ fn products(problem: &ConnectedProblem) -> [SegmentedProblem; 3] {
 
 /// The tile of a plan's first step.
 fn tile_of(plan: &Plan) -> &'static Tile {
-    let step = &plan.steps()[0];
-    let mut tiles = GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles());
-    let is = |tile: &&Tile| tile.kernel.shader() == step.kernel.shader() && tile.to_string() == step.tile;
-    tiles.find(is).expect("a tile of the table")
+    Tile::of_step(&plan.steps()[0]).expect("a tile of the table")
 }
 
 fn plan(product: &SegmentedProblem, caps: &Caps) -> Plan {

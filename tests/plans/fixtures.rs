@@ -19,11 +19,7 @@ fn check(shape: [usize; 3], choices: [Choice; 10]) {
     for (device, want, why) in choices {
         let (name, caps) = fixtures::ALL.into_iter().find(|(name, _)| *name == device).expect("a fixture");
         let plan = problem.plan(&caps()).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let step = &plan.steps()[0];
-        let tiles = GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles());
-        let mut taken = tiles
-            .filter(|tile| tile.kernel.shader() == step.kernel.shader() && tile.to_string() == step.tile);
-        let tile = taken.next().expect("a plan takes a tile of the table");
+        let tile = Tile::of_step(&plan.steps()[0]).expect("a plan takes a tile of the table");
         let matrices = if tile.fragment == 0 { String::new() } else { format!(" of {}", tile.fragment) };
         let parts = match wgsl::parts_of(&plan) {
             1 => String::new(),

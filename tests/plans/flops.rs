@@ -34,15 +34,9 @@ fn f32(flops: usize) -> Units {
     [0.0, flops as f64, 0.0, 0.0]
 }
 
-/// The tile of a step of a matrix product.
-fn tile_of(step: &Step) -> Option<&'static Tile> {
-    let mut tiles = GemmKernel::ALL.iter().flat_map(|kernel| kernel.tiles());
-    tiles.find(|tile| tile.kernel.shader() == step.kernel.shader() && tile.to_string() == step.tile)
-}
-
 /// The sizes of each matrix product of a plan, its blocks of C along both axes.
 fn blocks(plan: &Plan, [m, n]: [usize; 2]) -> [usize; 2] {
-    let tile = plan.steps().iter().find_map(tile_of).expect("a matrix product");
+    let tile = plan.steps().iter().find_map(Tile::of_step).expect("a matrix product");
     [m.div_ceil(tile.bm as usize), n.div_ceil(tile.bn as usize)]
 }
 
@@ -251,7 +245,7 @@ fn connected(what: &str, plan: &Plan) -> Units {
     let product = 2 * pairs * rows * 64 * 64;
     // Where A is staged, for a column of blocks: a sign and a multiply-add for each term, and the gate.
     let formed = (3 * terms + pairs) * positions;
-    let products: Vec<&Tile> = plan.steps().iter().filter_map(tile_of).collect();
+    let products: Vec<&Tile> = plan.steps().iter().filter_map(Tile::of_step).collect();
     assert!(products.iter().all(|tile| tile.bn >= 64), "one column of blocks: {plan}");
     let all = if what == "connected layer" {
         assert_eq!(products.len(), 1, "{plan}");
@@ -267,6 +261,7 @@ fn connected(what: &str, plan: &Plan) -> Units {
 
 fn assert_units(plan: &Plan, want: Units, what: &str) {
     let flops = plan.work().flops;
+    assert_eq!(flops.integer_matrix, 0.0, "{what}: {plan}");
     let found = [flops.matrix, flops.f32, flops.f16, flops.integer];
     for (found, want) in found.iter().zip(want) {
         // Pieces add up to the whole but for rounding.
@@ -359,7 +354,7 @@ fn half_an_operand_of_signs_counts_half_of_its_elements() {
             let whole = wgsl::plain([m, n, k], GemmTypes::new(dtype, DType::F32));
             let problem = wgsl::halved(whole, signs, View::Plain).pinned(Pin::Tile(kernel.tiles()[0]));
             let plan = problem.split_k(SplitK::Splits(1)).plan(&caps).unwrap();
-            let tile = tile_of(&plan.steps()[0]).unwrap();
+            let tile = Tile::of_step(&plan.steps()[0]).unwrap();
             let made = n * k / 2 * m.div_ceil(tile.bm as usize);
             let product = (2 * m * n * k) as f64;
             let want = if kernel == GemmKernel::Coop {

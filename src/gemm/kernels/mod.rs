@@ -26,6 +26,7 @@ pub(crate) use reduce::reduce_splits;
 pub(in crate::gemm) use reduce::{needs, seconds, step};
 
 use crate::gemm::problem::{GemmKernel, GemmProblem, Pin, SplitK, Tile};
+use crate::plan::Step;
 use spec::KernelSpec;
 use std::fmt;
 
@@ -52,6 +53,22 @@ impl GemmKernel {
     #[must_use]
     pub fn shader(self) -> &'static str {
         self.spec().shader()
+    }
+
+    /// The kernel that a step of a plan runs; None if the step is no product. A module of SPIR-V adds the type of its operands to
+    /// the name of its file.
+    #[must_use]
+    pub fn of_step(step: &Step) -> Option<Self> {
+        let file = step.kernel.shader().split('.').next();
+        Self::ALL.into_iter().find(|kernel| Some(kernel.shader()) == file)
+    }
+}
+
+impl Tile {
+    /// The tile that a step of a plan runs; None if the step is no product.
+    #[must_use]
+    pub fn of_step(step: &Step) -> Option<&'static Self> {
+        GemmKernel::of_step(step)?.tiles().iter().find(|tile| tile.to_string() == step.tile)
     }
 }
 

@@ -65,7 +65,8 @@ impl Tile {
             Unit::Matrix => Flops { matrix: flops, ..none },
             Unit::F32 => Flops { f32: flops, ..none },
             Unit::F16 => Flops { f16: flops, ..none },
-            Unit::Integer | Unit::IntegerMatrix => Flops { integer: flops, ..none },
+            Unit::Integer => Flops { integer: flops, ..none },
+            Unit::IntegerMatrix => Flops { integer_matrix: flops, ..none },
         };
         product.plus(&self.kernel.spec().generation_flops(self, problem))
     }
