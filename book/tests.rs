@@ -3,7 +3,8 @@
 use super::CHAPTERS;
 use std::collections::BTreeSet;
 use std::path::Path;
-use tilewise::gpu::DeviceType;
+use tilewise::gemm::GemmKernel;
+use tilewise::gpu::{CoopScalar, DeviceType};
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes};
@@ -99,7 +100,7 @@ fn chosen_kernel(caps: &Caps, ab: DType) -> String {
     let square = Layout::contiguous("path", &[4096, 4096]).unwrap();
     let problem = GemmProblem::new(&square, &square, &square, GemmTypes::new(ab, DType::F32)).unwrap();
     let plan = problem.plan(caps).unwrap();
-    plan.steps()[0].kernel.shader().trim_start_matches("gemm/").to_owned()
+    GemmKernel::of_step(&plan.steps()[0]).unwrap().to_string()
 }
 
 fn device(caps: &Caps) -> &str {
@@ -142,7 +143,8 @@ fn seen(caps: &Caps) -> &'static str {
 fn readme_row(caps: &Caps) -> String {
     let f16 = if caps.f16 { "native" } else { "packed pairs" };
     let spelled = caps.rows.iter().find(|row| row.is_spelled_in_wgsl());
-    let coop = match (spelled, caps.has_tensor_cores()) {
+    let in_spirv = || caps.rows.iter().find(|row| row.is_used_in_spirv() && row.a == CoopScalar::F16);
+    let coop = match (spelled.or_else(in_spirv), caps.has_tensor_cores()) {
         (None, _) => "none".to_owned(),
         (Some(row), true) => format!("{}x{}x{}", row.m, row.n, row.k),
         (Some(row), false) => format!("{}x{}x{}, not usable", row.m, row.n, row.k),

@@ -225,6 +225,7 @@ fn machine_json(machine: &Machine) -> Value {
         "cached_read_weight": machine.cached_read_weight,
         "registers": machine.registers,
         "accumulators": machine.accumulators,
+        "matrix_accumulators": machine.matrix_accumulators,
         "compile_seconds": machine.compile_seconds,
         "workgroup_registers": machine.workgroup_registers,
         "core_registers": machine.core_registers,

@@ -5,7 +5,7 @@
 // subgroup  one WM x WN tile of the block, held as M x N cooperative matrices
 // requires  a row M x N x K of these types at subgroup scope; subgroups of SUBGROUP and no other size
 // edges     rows and columns past the end repeat the last one and are not stored, k is zero-filled: any m, n >= 1, k >= 0
-// sibling   gemm/coop.wgsl for f16, gemm/tiled.wgsl for bf16, gemm/dot.wgsl for i8
+// sibling   gemm/coop.wgsl for f16, gemm/tiled.wgsl for bf16 and for sums of f16, gemm/dot.wgsl for i8
 //
 // module f16   -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16
 // module bf16  -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16
@@ -47,6 +47,9 @@ layout(constant_id = 13) const uint a_BY_UNITS = 1; // 0: units are loaded eleme
 layout(constant_id = 14) const uint b_BY_UNITS = 1;
 layout(constant_id = 15) const uint C_IS_ROUNDED = 0; // 1: C has the type of A and B, 0: that of the sums
 layout(constant_id = 16) const uint C_DIRECT = 1;     // 1: whole blocks are stored as matrices
+#ifdef OF_F16
+layout(constant_id = 17) const uint SUMS_IN_F16 = 0;  // 1: each product of two matrices is summed in f16, and these sums in f32
+#endif
 
 const uint UNIT = 128 / BITS; // elements of 16 bytes
 const uint PER_WORD = 32 / BITS;
@@ -129,6 +132,7 @@ shared SUM out_tile[LANES / SUBGROUP * M * OUT_LD];
 #define MatA coopmat<AB, gl_ScopeSubgroup, M, K, gl_MatrixUseA>
 #define MatB coopmat<AB, gl_ScopeSubgroup, K, N, gl_MatrixUseB>
 #define MatC coopmat<SUM, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>
+#define Mat16 coopmat<float16_t, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>
 
 void save(uint at, SUM sum) {
 #if BITS == 16
@@ -244,6 +248,12 @@ void main() {
                 coopMatLoad(b_col, b_tile, stage * b_STAGE + at, b_LD,
                     b_OUTER == 1 ? gl_CooperativeMatrixLayoutRowMajor : gl_CooperativeMatrixLayoutColumnMajor);
                 [[unroll]] for (uint i = 0; i < ROWS; i++) {
+#ifdef OF_F16
+                    if (SUMS_IN_F16 == 1) {
+                        acc[i][j] += MatC(coopMatMulAdd(a_rows[i], b_col, Mat16(float16_t(0))));
+                        continue;
+                    }
+#endif
                     acc[i][j] = coopMatMulAdd(a_rows[i], b_col, acc[i][j]);
                 }
             }

@@ -164,7 +164,7 @@ pub fn intel_xe2() -> Caps {
         driver: "Intel open-source Mesa driver".into(),
         vendor: 0x8086,
         memory: Some(12 * GIB),
-        subgroups: Some(SubgroupSizes::on(16, 32, "")),
+        subgroups: Some(SubgroupSizes::on(16, 32, "Intel open-source Mesa driver")),
         rows: fixture_rows::anv_xe2(),
         ..vulkan("Intel(R) Arc(tm) B580 Graphics (BMG G21)", DeviceType::Discrete)
     })

@@ -2,7 +2,7 @@
 //! choice of kernels depends on them.
 
 use super::device_type::DeviceType;
-use super::matrix_rates::i8_times;
+use super::matrix_rates::{f16_sums_times, i8_times};
 use super::measured_rates::RateSource;
 use super::peaks::Peaks;
 use super::units::{format_bytes, format_rate};
@@ -31,6 +31,8 @@ pub struct Machine {
     pub matrix_flops: f64,
     /// Rate of i8 multiply-adds on cooperative matrices, in operations/s; 0 if there are none.
     pub i8_matrix_flops: f64,
+    /// Rate of f16 multiply-adds on cooperative matrices with sums of f16, in flop/s; 0 if there are none.
+    pub f16_matrix_flops: f64,
     /// Order in shared memory from which the device loads cooperative matrices A and B.
     pub matrix_order: MatrixOrder,
     /// Bandwidth of device memory in bytes/s.
@@ -92,6 +94,10 @@ pub struct Machine {
     /// 64, because it has half the registers; Intel: 32, because its compiler spills register tiles of 64 (see the
     /// book's page on compilers). Software devices: 128; with 256 their compilers took seconds longer.
     pub accumulators: u32,
+    /// Number of sums that an invocation of a product on cooperative matrices of any shape can hold. As `accumulators`, but for Intel:
+    /// 8, because its compiler takes subgroups of 32, which leaves an invocation half as many registers, and spills 16 (see the
+    /// book's page on compilers).
+    pub matrix_accumulators: u32,
     /// Additional compile time in seconds of a kernel whose invocations hold more sums than `accumulators`. Software
     /// devices: 0.34, measured on lavapipe in f32; the sums are in the CPU's first cache, so larger register tiles can pay off.
     /// GPUs: `None`, because they would spill the sums to device memory; they get no such kernels.
@@ -155,6 +161,7 @@ impl Machine {
             i8_flops: 2.0 * f32_flops,
             matrix_flops: if has_rows { matrix_flops } else { 0.0 },
             i8_matrix_flops: if has_rows { i8_times(adapter) * matrix_flops } else { 0.0 },
+            f16_matrix_flops: if has_rows { f16_sums_times(adapter) * matrix_flops } else { 0.0 },
             matrix_order: if vendor == AMD { MatrixOrder::AlongK } else { MatrixOrder::Any },
             memory_bandwidth,
             cache_bandwidth,
@@ -177,6 +184,7 @@ impl Machine {
             cached_read_weight: 9.0,
             registers,
             accumulators,
+            matrix_accumulators: if vendor == INTEL { 8 } else { accumulators },
             compile_seconds: None,
             workgroup_registers: Some(65_536),
             core_registers: if vendor == AMD { 98_304 } else { 65_536 },
@@ -201,6 +209,7 @@ impl Machine {
             cached_read_weight: 35.0,
             registers: 64,
             accumulators: 128,
+            matrix_accumulators: 128,
             compile_seconds: Some(0.34),
             workgroup_registers: None,
             ..gpu
@@ -250,6 +259,7 @@ impl fmt::Display for Machine {
         writeln!(f, "  i8 peak          {}", format_rate(self.i8_flops, "FLOP/s"))?;
         writeln!(f, "  matrix peak      {}", format_rate(self.matrix_flops, "FLOP/s"))?;
         writeln!(f, "  i8 matrix peak   {}", format_rate(self.i8_matrix_flops, "OP/s"))?;
+        writeln!(f, "  f16 sums peak    {}", format_rate(self.f16_matrix_flops, "FLOP/s"))?;
         writeln!(f, "  matrix order     {}", self.matrix_order)?;
         writeln!(f, "  memory peak      {}", format_rate(self.memory_bandwidth, "B/s"))?;
         writeln!(f, "  cache peak       {}", format_rate(self.cache_bandwidth, "B/s"))?;

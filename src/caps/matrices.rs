@@ -16,6 +16,11 @@ pub(crate) struct Matrices {
 }
 
 impl Matrices {
+    /// Those of a row whose A and B have one type.
+    pub(crate) fn of(row: &CoopRow) -> Self {
+        Self { shape: [row.m, row.n, row.k], ab: row.a, c: row.c }
+    }
+
     /// Whether they are of this row.
     pub(crate) fn are_of(&self, row: &CoopRow) -> bool {
         [row.m, row.n, row.k] == self.shape

@@ -68,6 +68,12 @@ impl Machine {
                 machine.rates = RateSource::Measured;
             }
         }
+        // What is not measured keeps its ratio to what is.
+        if self.matrix_flops > 0.0 {
+            let times = machine.matrix_flops / self.matrix_flops;
+            machine.i8_matrix_flops *= times;
+            machine.f16_matrix_flops *= times;
+        }
         if is_shared_in_memory {
             machine.shared_bandwidth = machine.memory_bandwidth;
         }

@@ -15,18 +15,30 @@ pub struct SubgroupSizes {
     pub matrices: Option<u32>,
 }
 
+/// The size that a driver gives to kernels on cooperative matrices.
+enum OfMatrices {
+    This(u32),
+    Largest,
+}
+
 /// For each driver that chooses among several sizes: the start of its name, and the size of kernels on cooperative
 /// matrices.
 ///
 /// RADV compiles every compute shader of more than 32 invocations for 64, whatever the device allows, unless the
 /// environment asks for 32 (`RADV_PERFTEST=cswave32`): `cs_wave_size` in Mesa's `radv_physical_device.c`. All of our
-/// kernels on matrices had 64 on Navi 31 and GFX1201, in Mesa 26.1.6 and 26.2.6 (`tests/isa`).
-const OF_MATRICES: &[(&str, u32)] = &[("radv", 64)];
+/// kernels on matrices had 64 on Navi 31 and GFX1201, in Mesa 26.1.6 and 26.2.6 (`tests/isa`). ANV compiled modules on matrices for
+/// 32, the largest size, on a B580 (Mesa 26.1.6), whether the pipeline let the size vary or not.
+const OF_MATRICES: &[(&str, OfMatrices)] =
+    &[("radv", OfMatrices::This(64)), ("Intel open-source Mesa driver", OfMatrices::Largest)];
 
 impl SubgroupSizes {
     /// The sizes from `min` to `max` on the driver of this name.
     pub(crate) fn on(min: u32, max: u32, driver: &str) -> Self {
-        let known = OF_MATRICES.iter().find(|(name, _)| driver.starts_with(name)).map(|(_, size)| *size);
+        let known =
+            OF_MATRICES.iter().find(|(name, _)| driver.starts_with(name)).map(|(_, size)| match size {
+                OfMatrices::This(size) => *size,
+                OfMatrices::Largest => max,
+            });
         let matrices = if min == max { Some(min) } else { known.filter(|size| (min..=max).contains(size)) };
         Self { min, max, matrices }
     }
@@ -62,7 +74,8 @@ mod tests {
             (32, 64, "radv Mesa 26.1.6", Some(64), "32 to 64 (matrices 64)"),
             (32, 64, "AMD proprietary driver", None, "32 to 64"),
             (8, 32, "radv of another device", None, "8 to 32"),
-            (8, 32, "Intel open-source Mesa driver", None, "8 to 32"),
+            (16, 32, "Intel open-source Mesa driver", Some(32), "16 to 32 (matrices 32)"),
+            (8, 32, "Intel Corporation", None, "8 to 32"), // on Windows
             (4, 64, "", None, "4 to 64"),
         ] {
             let sizes = SubgroupSizes::on(min, max, driver);

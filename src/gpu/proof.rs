@@ -72,11 +72,15 @@ impl Gpu {
         Ok(*pipeline.subgroup_size.get_or_init(|| size))
     }
 
-    /// Fences off the row of cooperative matrices that a kernel uses, unless that has been done.
+    /// Fences off the rows of cooperative matrices that a kernel uses, unless that has been done.
     fn fence_off(&self, kernel: &Kernel, needs: &str) {
-        let Some(row) = kernel.matrices().and_then(|matrices| self.inner.caps.fence_off(&matrices)) else {
-            return;
-        };
+        for row in kernel.matrices().iter().filter_map(|matrices| self.inner.caps.fence_off(matrices)) {
+            self.note_fenced_off(row, needs);
+        }
+    }
+
+    /// Logs that a row is fenced off, and remembers it.
+    fn note_fenced_off(&self, row: CoopRow, needs: &str) {
         log::warn!("{}: cooperative matrices {row}: needs {needs}", self.known_caps().adapter);
         let is_row = |claim: &CoopRow| CoopRow { verdict: row.verdict, ..*claim } == row;
         // What a test claims about a device is not cached.

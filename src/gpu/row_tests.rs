@@ -53,11 +53,11 @@ impl Gpu {
         if self.inner.untested.is_none() {
             return Ok(());
         }
-        for matrices in kernels.filter_map(Kernel::matrices) {
+        for matrices in kernels.flat_map(Kernel::matrices) {
             let is_used = |row: &CoopRow| matrices.are_of(row);
             self.test_rows(is_used);
             let caps = self.known_caps();
-            caps.check_matrices(&matrices).map_err(|needs| Error::Unsupported {
+            caps.check_matrices(matrices).map_err(|needs| Error::Unsupported {
                 op,
                 needs,
                 device: caps.adapter.clone(),

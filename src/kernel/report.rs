@@ -44,9 +44,9 @@ impl Kernel {
         Some(SubgroupReport { expected, number })
     }
 
-    /// The row of cooperative matrices that the kernel uses, if it does.
-    pub(crate) fn matrices(&self) -> Option<Matrices> {
-        self.requires.matrices
+    /// The rows of cooperative matrices that the kernel uses.
+    pub(crate) fn matrices(&self) -> &[Matrices] {
+        &self.requires.matrices
     }
 
     /// The name of the result.

@@ -18,15 +18,15 @@ pub struct Kernel {
 }
 
 /// Requirements on the device that the kernel's text does not declare.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Requires {
     /// The subgroup size that the kernel is written for.
     pub(super) subgroup: Option<u32>,
     /// Whether the device may have other subgroup sizes too. Then the kernel's text reports the size that it was
     /// compiled for (`report.rs`).
     pub(super) reports_subgroup_size: bool,
-    /// The row of cooperative matrices.
-    pub(super) matrices: Option<Matrices>,
+    /// The rows of cooperative matrices.
+    pub(super) matrices: Vec<Matrices>,
 }
 
 /// The content of a slot.
@@ -96,10 +96,10 @@ impl Kernel {
         self.require_matrices(Matrices { shape: [size; 3], ab: CoopScalar::F16, c: CoopScalar::F32 })
     }
 
-    /// Requires cooperative matrices of this row.
+    /// Requires cooperative matrices of this row too.
     #[must_use]
     pub(crate) fn require_matrices(mut self, matrices: Matrices) -> Self {
-        self.requires.matrices = Some(matrices);
+        self.requires.matrices.push(matrices);
         self
     }
 
@@ -108,8 +108,8 @@ impl Kernel {
     /// # Errors
     /// A message with the first feature that the device lacks.
     pub(crate) fn fits(&self, caps: &Caps, dims_bytes: usize) -> Result<(), String> {
-        if let Some(matrices) = self.requires.matrices {
-            caps.check_matrices(&matrices)?;
+        for matrices in &self.requires.matrices {
+            caps.check_matrices(matrices)?;
         }
         if let Some(size) = self.requires.subgroup {
             let reports = self.requires.reports_subgroup_size;

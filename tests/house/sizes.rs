@@ -11,7 +11,6 @@ const MIN_LINES: usize = 30;
 /// Short files and why they are files.
 const SHORT: &[(&str, &str)] = &[
     ("caps/assumptions.rs", "a type that only tests set"),
-    ("caps/matrix_rates.rs", "a table of its own"),
     ("caps/units.rs", "formatting that caps and machine share"),
     ("caps/robust_access.rs", "a type of its own"),
     ("clifford/layer/product/gradients.rs", "the gradients that both products return"),

@@ -3,6 +3,7 @@
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{Gate, LayerProduct};
 use tilewise::gemm::{GemmKernel, Tile};
+use tilewise::gpu::CoopRow;
 use tilewise::planning::clifford_layer::ConnectedProblem;
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::SegmentedProblem;
@@ -51,7 +52,9 @@ fn f16_goes_to_tensor_cores_and_f32_does_not_unless_it_may_be_rounded() {
     let kinds = [strict.rounded_to_f16().unwrap(), problem(Gate::Gelu, DType::F16), strict];
     for caps in [fixtures::h200(), fixtures::rtx_4090(), fixtures::radv_rdna3(), fixtures::intel_xe2()] {
         for (i, problem) in kinds.iter().enumerate() {
-            let kernel = if i < 2 && caps.has_tensor_cores() { GemmKernel::Coop } else { GemmKernel::Tiled };
+            // Modules compute no segments.
+            let has_matrices = caps.rows.iter().any(CoopRow::is_spelled_in_wgsl);
+            let kernel = if i < 2 && has_matrices { GemmKernel::Coop } else { GemmKernel::Tiled };
             for product in products(problem) {
                 let plan = plan(&product, &caps);
                 let found = plan.steps()[0].kernel.shader();
@@ -60,7 +63,7 @@ fn f16_goes_to_tensor_cores_and_f32_does_not_unless_it_may_be_rounded() {
         }
     }
     assert!(fixtures::h200().has_tensor_cores() && fixtures::radv_rdna3().has_tensor_cores());
-    assert!(!fixtures::intel_xe2().has_tensor_cores());
+    assert!(!fixtures::intel_xe2().rows.iter().any(CoopRow::is_spelled_in_wgsl));
 }
 
 #[test]

@@ -12,6 +12,8 @@ use tilewise::planning::{Problem, Step};
 type Choice = (&'static str, &'static str, &'static str);
 
 /// Why software devices take what they do for whole blocks.
+const ARC: &str =
+    "8 sums are what fits into its subgroups of 32, and larger blocks read less; WGSL can spell no row";
 const CPU_BLOCK: &str = "emulated matrices lose; every element of A is loaded once for a workgroup, and B gathered once for 16 rows";
 
 fn check(shape: [usize; 3], choices: [Choice; 10]) {
@@ -48,11 +50,7 @@ fn a_large_cube_takes_the_largest_patches() {
             ("rtx-4090", "coop 128x128, 64x64 of 16", PAIRS_OF_WORKGROUPS),
             ("radv-rdna4", "coop 128x128, 64x64 of 16", PAIRS_OF_WORKGROUPS),
             ("radv-rdna3", "coop 128x128, 64x64 of 16", PAIRS_OF_WORKGROUPS),
-            (
-                "intel-xe2",
-                "tiled 128x128, 8x4",
-                "no row that the shading language can spell; 32 sums are what fits",
-            ),
+            ("intel-xe2", "coop_khr 64x64, 16x16", ARC),
             ("apple-m2", "coop 128x128, 64x32 of 8", "its registers hold 64 sums a lane, no patch of 64x64"),
             (
                 "lavapipe",
@@ -95,7 +93,7 @@ fn few_rows_take_blocks_that_keep_every_core_busy() {
                 "no row of a block is idle; 128 blocks fill 64 cores twice",
             ),
             ("radv-rdna3", "coop 64x64, 32x64 of 16 in 2 parts", WAVE),
-            ("intel-xe2", "tiled 32x64, 4x4", "256 blocks fill 20 cores more evenly than 128 do"),
+            ("intel-xe2", "coop_khr 64x64, 16x16", ARC),
             (
                 "apple-m2",
                 "coop 64x64, 32x32 of 8",
@@ -123,7 +121,7 @@ fn a_small_cube_waits_for_its_chain_of_steps() {
             ("rtx-4090", "coop 64x64, 32x32 of 16", CHAIN),
             ("radv-rdna4", "coop 64x64, 32x64 of 16", CHAIN),
             ("radv-rdna3", "coop 64x64, 32x64 of 16", CHAIN),
-            ("intel-xe2", "tiled 128x128, 8x4", "16 blocks are one wave of 20 cores, 64 would be four"),
+            ("intel-xe2", "coop_khr 64x64, 16x16", ARC),
             ("apple-m2", "coop 32x64, 32x32 of 8", "128 blocks fill 10 cores more evenly than 64 do"),
             ("lavapipe", "broadcast 16x64, 16x8", CPU_BLOCK),
             ("swiftshader", "tiled 128x128, 16x16", "the largest patches read least"),
@@ -149,11 +147,7 @@ fn few_columns_take_the_narrowest_blocks() {
                 "64 blocks fill 64 cores; half of every block is idle, so reading A bounds it",
             ),
             ("radv-rdna3", "coop 128x64, 64x64 of 16 in 4 parts", TALL),
-            (
-                "intel-xe2",
-                "tiled 128x64, 8x4",
-                "its loop reaches 61% of the peak and that of 4x4 sums 46%, which is more than 64 blocks lose on 20 cores",
-            ),
+            ("intel-xe2", "coop_khr 32x32, 16x16", "no column of a block is idle"),
             (
                 "apple-m2",
                 "coop 64x64, 32x32 of 8",

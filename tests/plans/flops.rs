@@ -4,7 +4,7 @@ use support::families::FAMILIES;
 use support::operand::View;
 use support::wgsl;
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
-use tilewise::gpu::DeviceType;
+use tilewise::gpu::{CoopRow, DeviceType};
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{
     Distribution, GemmDims, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition, OuterAxis, Pin, SeedSource,
@@ -296,7 +296,7 @@ fn every_family_computes_what_its_plan_says_by_unit() {
         let caps = caps();
         for (what, plan) in FAMILIES {
             let is_possible = match what {
-                "coop" | "attention on matrices" => caps.has_tensor_cores(),
+                "coop" | "attention on matrices" => caps.rows.iter().any(CoopRow::is_spelled_in_wgsl),
                 "broadcast" => caps.device_type == DeviceType::Software,
                 _ => device != "bare-vulkan" || !NOT_BARE.contains(&what),
             };

@@ -5,7 +5,9 @@ use super::coop::Coop;
 use super::cost::{Cost, Unit};
 use super::spec::{KernelSpec, in_memory};
 use crate::caps::{Caps, CoopRow, CoopScalar, Matrices};
-use crate::gemm::problem::{GemmDims, GemmKernel, GemmProblem, GemmTypes, Pin, Tile};
+use crate::gemm::problem::{
+    Accumulator, GemmDims, GemmKernel, GemmProblem, GemmTypes, MAX_F16_PRODUCTS, Pin, Tile,
+};
 use crate::kernel::Kernel;
 use crate::layout::DType;
 
@@ -13,7 +15,7 @@ pub(super) struct CoopKhr;
 
 /// The blocks and subgroup tiles of [`Coop`](super::coop::Coop), whose inner loops are known, and their like in twice the depth for i8,
 /// which has as many bytes.
-const TILES: [Tile; 10] = [
+const TILES: [Tile; 11] = [
     Tile::of_invocations(GemmKernel::CoopKhr, [128, 256, 16], [64, 64]),
     Tile::of_invocations(GemmKernel::CoopKhr, [256, 128, 16], [64, 64]),
     Tile::of_invocations(GemmKernel::CoopKhr, [128, 256, 64], [64, 64]),
@@ -23,11 +25,13 @@ const TILES: [Tile; 10] = [
     Tile::of_invocations(GemmKernel::CoopKhr, [128, 64, 32], [64, 64]),
     Tile::of_invocations(GemmKernel::CoopKhr, [64, 64, 32], [32, 32]),
     Tile::of_invocations(GemmKernel::CoopKhr, [32, 64, 32], [32, 32]),
+    Tile::of_invocations(GemmKernel::CoopKhr, [64, 64, 64], [16, 16]),
     Tile::of_invocations(GemmKernel::CoopKhr, [32, 32, 32], [16, 16]),
 ];
 
-/// The most bytes along k of a block: a depth of 32 for operands of 16 bits, of 64 for i8.
-const MAX_DEPTH_BYTES: usize = 64;
+/// The most bytes along k of a block: a depth of 32 for operands of 16 bits, of 64 for i8. The smallest subgroup tile has few products
+/// of matrices in a step, and twice the depth.
+const MAX_DEPTH_BYTES: [usize; 2] = [64, 128];
 
 /// The most units, of four registers each, that a GPU's invocation stages in one iteration, in addition to its sums.
 const MAX_UNITS: u32 = 8;
@@ -114,6 +118,24 @@ fn row<'a>(tile: &Tile, problem: &GemmProblem, caps: &'a Caps) -> Result<&'a Coo
     })
 }
 
+/// Whether the plan may take another kernel.
+fn is_chosen(problem: &GemmProblem) -> bool {
+    matches!(problem.pin, Pin::Free | Pin::Staged)
+}
+
+/// The matrices of sums of f16 that a row with sums of f32 is multiplied into first, if the problem allows it, the device has them, and
+/// they are faster or the kernel is pinned.
+fn short_sums(row: &CoopRow, problem: &GemmProblem, caps: &Caps) -> Option<Matrices> {
+    let Matrices { shape, ab, .. } = Matrices::of(row);
+    let short = Matrices { shape, ab, c: CoopScalar::F16 };
+    let is_allowed = problem.types.accumulator == Accumulator::F16
+        && row.a == CoopScalar::F16
+        && row.k <= MAX_F16_PRODUCTS
+        && (caps.machine.f16_matrix_flops > caps.machine.matrix_flops || !is_chosen(problem));
+    let has_row = |row: &CoopRow| row.is_spelled_in_wgsl() && short.are_of(row);
+    (is_allowed && caps.rows_of(CoopScalar::F16, CoopScalar::F16).any(has_row)).then_some(short)
+}
+
 /// The number of invocations that hold a subgroup tile together.
 fn subgroup(caps: &Caps) -> u32 {
     caps.subgroups.and_then(|sizes| sizes.matrices).unwrap_or(1)
@@ -158,17 +180,17 @@ impl KernelSpec for CoopKhr {
             return Err(format!("{DIMS_BYTES} bytes of immediates"));
         }
         let row = row(tile, problem, caps)?;
-        if tile.bk as usize * problem.types.ab.size() > MAX_DEPTH_BYTES {
-            return Err(format!("blocks of at most {MAX_DEPTH_BYTES} bytes along k"));
+        let most = MAX_DEPTH_BYTES[usize::from([tile.tm, tile.tn] == [16; 2])];
+        if tile.bk as usize * problem.types.ab.size() > most {
+            return Err(format!("blocks of at most {most} bytes along k"));
         }
-        let is_chosen = matches!(problem.pin, Pin::Free | Pin::Staged);
-        if is_chosen && row.is_spelled_in_wgsl() {
+        if is_chosen(problem) && row.is_spelled_in_wgsl() && short_sums(row, problem, caps).is_none() {
             return Err("a row that WGSL cannot express, unless it is pinned: `coop` has the others".into());
         }
-        // The compilers of software devices unroll the product of two matrices, and take a minute for a large tile.
+        // A GPU would spill them. The compilers of software devices unroll the product of two matrices, and take a minute for a large tile.
         let accumulators = self.accumulators(tile, problem, caps);
-        if is_chosen && accumulators > caps.machine.accumulators {
-            return Err(format!("{accumulators} accumulators per invocation, unless it is pinned"));
+        if !matches!(problem.pin, Pin::Tile(_)) && accumulators > caps.machine.matrix_accumulators {
+            return Err(format!("{accumulators} accumulators per invocation, unless the tile is pinned"));
         }
         let lanes = self.invocations(tile, caps);
         let unit = unit(problem);
@@ -200,7 +222,8 @@ impl KernelSpec for CoopKhr {
         bytes
     }
 
-    /// As `coop`, whose structure it has: operands of bf16 are moved and multiplied as those of f16 are.
+    /// As `coop`, whose structure it has: operands of bf16 are moved and multiplied as those of f16 are. Each sum of f16 is converted and
+    /// added to one of f32.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         if problem.types.ab == DType::I8 {
             let cost = Cost::of_blocks(tile, problem, caps, Unit::IntegerMatrix);
@@ -211,13 +234,18 @@ impl KernelSpec for CoopKhr {
         let c = if problem.types.c == DType::Bf16 { DType::F16 } else { problem.types.c };
         let in_f16 = GemmProblem { types: GemmTypes { ab: DType::F16, c, ..problem.types }, ..*problem };
         let coop = Tile { kernel: GemmKernel::Coop, fragment: 16, ..*tile };
-        Coop.cost(&coop, &in_f16, caps)
+        let cost = Coop.cost(&coop, &in_f16, caps);
+        match row(tile, problem, caps).ok().filter(|row| short_sums(row, problem, caps).is_some()) {
+            Some(row) => cost.in_short_sums(row.k, caps),
+            None => cost,
+        }
     }
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
         let (ab, c, shader) =
             module(problem.types.ab).unwrap_or((CoopScalar::F16, CoopScalar::F32, self.shader()));
         let [m, n, k] = row(tile, problem, caps).map_or([0; 3], |row| [row.m, row.n, row.k]);
+        let short = row(tile, problem, caps).ok().and_then(|row| short_sums(row, problem, caps));
         let [a, b] = loads(problem);
         let [stages, _] = shared(tile, problem, caps);
         // Drivers require that the rows of a matrix are stored at multiples of 16 bytes, or of their length.
@@ -225,8 +253,12 @@ impl KernelSpec for CoopKhr {
         let is_aligned = problem.dims.c_starts().iter().all(|start| start.is_multiple_of(aligned));
         // Matrices of sums that are rounded need a row of their own.
         let has_matrices = !is_rounded(problem) || caps.rows_of(ab, ab).any(|row| [row.m, row.n] == [m, n]);
-        problem
-            .bind_dims(Kernel::new(shader), caps)
+        let kernel = problem.bind_dims(Kernel::new(shader), caps);
+        let kernel = match short {
+            Some(short) => kernel.param("SUMS_IN_F16", 1).require_matrices(short),
+            None => kernel,
+        };
+        kernel
             .param("LANES", self.invocations(tile, caps))
             .param("SUBGROUP", subgroup(caps))
             .param("M", m)

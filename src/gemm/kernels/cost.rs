@@ -91,6 +91,21 @@ impl Cost {
         }
     }
 
+    /// The cost of the same tile on matrices that sum `k` products in f16, at the rate for that, and convert and add each sum.
+    pub(super) fn in_short_sums(self, k: u32, caps: &Caps) -> Self {
+        let machine = &caps.machine;
+        let faster = machine.f16_matrix_flops / self.peak;
+        let additions = 2.0 / f64::from(k); // for each multiply-add
+        Self {
+            peak: machine.f16_matrix_flops,
+            multiply_add_weight: self.multiply_add_weight
+                + additions * machine.f16_matrix_flops / machine.f32_flops,
+            read_weights: self.read_weights.map(|weight| weight * faster),
+            inner_loop: self.inner_loop.map(|inner| inner.with_short_sums(k)),
+            ..self
+        }
+    }
+
     /// The predicted time. It is the longest of four terms, plus a tenth of the others, because overlap is never perfect:
     /// the arithmetic, in whole waves of blocks over the cores; the operands read from the shared cache, once for each block
     /// that uses them; the operands that do not stay in this cache, read from device memory; and the chain of iterations

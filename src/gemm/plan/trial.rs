@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::caps::Caps;
 use crate::gemm::problem::{
-    Accumulator, BiasAxis, Epilogue, GemmKernel, GemmProblem, Numbers, Pin, Scale, SplitK,
+    Accumulator, BiasAxis, Epilogue, GemmKernel, GemmProblem, MAX_F16_PRODUCTS, Numbers, Pin, Scale, SplitK,
 };
 use crate::layout::{DType, Precision};
 use crate::ops::Activation;
@@ -14,8 +14,6 @@ use std::fmt;
 const U: f64 = 1.0 / (1 << 23) as f64;
 /// Unit roundoff of an f16 sum.
 const U_F16: f64 = 1.0 / (1 << 10) as f64;
-/// Products that are summed in f16, with that accumulator.
-const F16_PRODUCTS: f64 = 16.0;
 /// The largest product of two of the integers.
 const LARGEST: u32 = 9;
 /// The largest product of two i8.
@@ -162,7 +160,7 @@ impl GemmProblem {
             (true, Precision::Fast, _) => 2f64.powi(-10) + gamma(k),
             (true, Precision::Split, _) => 2f64.powi(-20) + 1.01 * gamma(k),
             (_, _, Accumulator::F16) => {
-                let short = gamma_of(f64::from(k).min(F16_PRODUCTS), U_F16);
+                let short = gamma_of(f64::from(k.min(MAX_F16_PRODUCTS)), U_F16);
                 short + gamma(k) + short * gamma(k)
             }
             _ => gamma(k),

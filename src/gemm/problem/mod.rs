@@ -31,4 +31,5 @@ pub(crate) use segments::OperandPlanes;
 pub(in crate::gemm) use segments::{Gated, PlaneSource, Segments};
 pub(in crate::gemm) use split_k::{MAX_SPLITS, max_splits, scratch_bytes};
 pub use tile::{GemmKernel, Pin, SplitK, Tile};
+pub(in crate::gemm) use types::MAX_F16_PRODUCTS;
 pub use types::{Accumulator, GemmTypes, Side};

@@ -2,6 +2,9 @@
 
 use crate::layout::DType;
 
+/// Products that are summed in f16, with that accumulator.
+pub(in crate::gemm) const MAX_F16_PRODUCTS: u32 = 16;
+
 /// The type in which a product of f16 operands may be accumulated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Accumulator {

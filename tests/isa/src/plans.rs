@@ -154,6 +154,7 @@ fn products(plans: &mut List<'_>) {
         ("i8", product(CUBE, wgsl::I8)),
         ("i8, dot", product(CUBE, wgsl::I8).pinned(Pin::Kernel(GemmKernel::Dot))),
         ("f16, coop_khr", product(CUBE, MIXED).pinned(Pin::Kernel(GemmKernel::CoopKhr))),
+        ("sums of f16, coop_khr", product(CUBE, sums_of_f16).pinned(Pin::Kernel(GemmKernel::CoopKhr))),
     ] {
         plans.add("gemm", name, &problem);
     }

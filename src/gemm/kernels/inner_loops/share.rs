@@ -60,6 +60,11 @@ impl InnerLoop {
         least / (longest + (terms.iter().sum::<f64>() - longest) / 10.0)
     }
 
+    /// The same loop with an instruction to convert and one to add each sum of `k` multiply-adds.
+    pub(in crate::gemm::kernels) fn with_short_sums(self, k: u32) -> Self {
+        Self { other_slots: self.other_slots + 2 * self.multiply_adds / k, ..self }
+    }
+
     /// The number of workgroups for which a core has room. At least one can be less than that, if cores share one.
     #[must_use]
     pub(in crate::gemm::kernels) fn workgroups_per_core(&self) -> f64 {
