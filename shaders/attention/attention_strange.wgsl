@@ -1,8 +1,4 @@
-//! Values that are not finite, for rows that attend them: `is_finite(values)` and `strange_sums(of_p, of_v, j0, range, batch, col)`.
-
-fn is_finite(x: vec4<f16>) -> vec4<bool> {
-    return (bitcast<vec4<u32>>(vec4<f32>(x)) & vec4<u32>(0x7f800000u)) < vec4<u32>(0x7f800000u);
-}
+//! Values that are not finite, for rows that attend them: `strange_sums(of_p, of_v, j0, range, batch, col)`.
 
 // The sums of four columns of weighted values that are not finite, over the keys of a block that a row attends.
 fn strange_sums(of_p: u32, of_v: u32, j0: u32, range: vec2<u32>, batch: u32, col: u32) -> vec4<f32> {

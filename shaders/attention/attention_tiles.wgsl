@@ -5,11 +5,7 @@ const NO_SCORE: u32 = 0xff800000u;   // the bits of minus infinity, the score of
 // Sums are rescaled when a score exceeds the largest known one by more than this. Weights are at most e^8, and f16 has room for it.
 const LATE: f32 = 8.0;
 
-// Eight f16 elements along a head dim, 16 bytes.
-struct Unit {
-    x: vec4<f16>,
-    y: vec4<f16>,
-}
+//#import attention_finite
 
 const ROWS: u32 = WM / FRAGMENT; // of matrices
 const KEYS: u32 = BC / FRAGMENT;

@@ -13,17 +13,6 @@ fn values_of(of_v: u32, j: u32, batch: u32, col: u32) -> Unit {
     return Unit(select(vec4<f16>(), elements.x, kept), select(vec4<f16>(), elements.y, kept));
 }
 
-fn are_finite(elements: Unit) -> bool {
-    return all(is_finite(elements.x)) && all(is_finite(elements.y));
-}
-
-fn only_finite(elements: Unit) -> Unit {
-    return Unit(
-        select(vec4<f16>(), elements.x, is_finite(elements.x)),
-        select(vec4<f16>(), elements.y, is_finite(elements.y)),
-    );
-}
-
 //#variant in_order
 // A row for each key.
 const V_ALONG_KEYS: bool = false;
