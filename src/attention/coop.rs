@@ -29,20 +29,20 @@ const TILES: [CoopTile; 5] = [
     CoopTile { fragment: 8, rows: 8, keys: 8 },
 ];
 /// The most products of matrices of 8 x 8 in a block of keys that a software driver compiles in seconds.
-const MOST_PRODUCTS: u32 = 32;
+pub(super) const MOST_PRODUCTS: u32 = 32;
 /// Subgroups of a workgroup.
 const SUBGROUPS: u32 = 4;
 /// The largest head dim.
-const MOST_DIM: u32 = 256;
+pub(super) const MOST_DIM: u32 = 256;
 /// The registers of an invocation for places, counters and the softmax.
-const OTHER_REGISTERS: u32 = 64;
+pub(super) const OTHER_REGISTERS: u32 = 64;
 /// The most registers of an invocation.
-const MOST_REGISTERS: u32 = 250;
+pub(super) const MOST_REGISTERS: u32 = 250;
 /// Operations on a score besides products: scale, maximum, exponential, sum, rounding, and three passes through shared memory.
 const SCORE_FLOPS: f64 = 60.0;
 
 /// The number of invocations that hold a matrix together.
-fn subgroup(caps: &Caps) -> u32 {
+pub(super) fn subgroup(caps: &Caps) -> u32 {
     caps.subgroups.and_then(|sizes| sizes.matrices).unwrap_or(1)
 }
 
@@ -188,27 +188,29 @@ impl CoopTile {
             MatrixOrder::AlongK => kernel.slot("attention_values", "transposed"),
         };
         let mut to = Writer::new(kernel, problem.moves(), StorageFormat::F16);
-        operands(&mut to, problem.moves());
+        let operands = [("query", "q", "along.x"), ("key", "k", "along.y"), ("value", "v", "along.z")];
+        units(&mut to, problem.moves(), &operands);
         problem.masks(&mut to);
         problem.results(&mut to);
         to.done(problem.described("whole")).report_subgroup_size(caps)
     }
 }
 
-/// Q, K and V, and what loads eight elements of them.
-fn operands(to: &mut Writer, moves: Moves) {
+/// Operands, and what loads eight elements of them: each with the name of its loader and the field of the dims that has its stride along
+/// the head dim.
+pub(super) fn units(to: &mut Writer, moves: Moves, operands: &[(&str, &str, &str)]) {
     let unit = if moves == Moves::Vectors { "Unit" } else { "f16" };
-    for name in ["q", "k", "v"] {
-        to.array(name, "read", unit);
+    for (_, operand, _) in operands {
+        to.array(operand, "read", unit);
     }
-    for (name, operand, along) in [("query", "q", "x"), ("key", "k", "y"), ("value", "v", "z")] {
+    for (name, operand, along) in operands {
         let body = match moves {
             Moves::Vectors => format!("    return {operand}[(start + at) / 8u];\n"),
             Moves::Elements => format!(
-                "    let first = start + at * dims.along.{along};\n    var elements: Unit;\n    //#unroll\n    \
+                "    let first = start + at * dims.{along};\n    var elements: Unit;\n    //#unroll\n    \
                  for (var e = 0u; e < 4u; e++) {{\n        \
-                 elements.x[e] = {operand}[first + e * dims.along.{along}];\n        \
-                 elements.y[e] = {operand}[first + (e + 4u) * dims.along.{along}];\n    }}\n    return elements;\n"
+                 elements.x[e] = {operand}[first + e * dims.{along}];\n        \
+                 elements.y[e] = {operand}[first + (e + 4u) * dims.{along}];\n    }}\n    return elements;\n"
             ),
         };
         to.function(&format!("{name}_unit(start: u32, at: u32) -> Unit"), &body);

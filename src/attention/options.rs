@@ -23,7 +23,8 @@ pub enum AttentionKernel {
     /// Multiplies in f32: all types, any head dims, any device.
     Plain,
     /// Multiplies on cooperative matrices (tensor cores) with sums in f32: f16 operands, head dims that are multiples of the matrices' size
-    /// and at most 256. Weights are rounded to f16, see [`AttentionReference`](crate::reference::AttentionReference).
+    /// and at most 256. Weights are rounded to f16, and so are the gradients of scores in the backward pass, see
+    /// [`AttentionReference`](crate::reference::AttentionReference). Gradients of a bias are computed by the plain kernel.
     Coop,
 }
 

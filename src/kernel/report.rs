@@ -65,8 +65,8 @@ impl Kernel {
 }
 
 /// The result of a kernel that can report its subgroup size, and the member of its dims that is never 0 in a launch: of a matrix
-/// product, and of attention.
-const RESULTS: [(&str, &str); 2] = [("c", "m"), ("y", "heads")];
+/// product, of attention, and of its gradients.
+const RESULTS: [(&str, &str); 3] = [("c", "m"), ("y", "heads"), ("result", "heads")];
 
 impl SubgroupReport {
     /// The reported size, from the result's memory; 0 if it is none.

@@ -20,6 +20,7 @@ use crate::layout::{DType, Element};
 /// The kernel on cooperative matrices rounds weights to f16 before it multiplies values ([`weights`](Self::weights)), in any direction; subnormal
 /// numbers are not flushed. Exponentials are of distances to a score that is up to 8 below the largest one. Their sum $l$ is at least 1. This adds $2^{-10}$ to
 /// the relative error of each weight, $2^{-24} \sum_{j} |v_{j}| / l$ to that of a result, and $8 u$ to that of an exponential.
+/// [`gradients`](Self::gradients) says what it adds to those.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttentionReference {
     /// The queries.

@@ -3,7 +3,7 @@
 use super::attention::{AttentionReference, MOST, Row};
 use super::bounds::gamma;
 use super::elements::{Definition, NORMAL, U};
-use crate::layout::Element;
+use crate::layout::{DType, Element};
 
 /// The gradients of an attention's operands.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,9 @@ struct Pair {
     slope: [f64; 2],
 }
 
+/// Unit roundoff of f16 in any direction.
+const HALF: f64 = 1.0 / (1 << 10) as f64;
+
 impl AttentionReference {
     /// The gradients with respect to queries, keys and values, from the result and its gradient as they were given. The weights are those
     /// of the definition, whatever the forward pass says of its sums: so a fault in what it says is one of the gradients.
@@ -40,6 +43,12 @@ impl AttentionReference {
     /// score is off by at most $\varepsilon |g \cdot v - \delta| + (p + \varepsilon)\\, \gamma_{d + 4} (|g||v| + |y||g|)$. A sum of $n$ products
     /// adds $\gamma_{n + 6}$ of the sum of their magnitudes, and each product $2^{-123}$ of one plus its factors' sizes, where values
     /// may be flushed to zero.
+    ///
+    /// The kernel on cooperative matrices rounds $p$ and $t$ to f16 before they multiply operands ([`weights`](Self::weights)), in any
+    /// direction: $p$ times $2^{15}$, and $t$ times the power of two that brings the largest one of a workgroup, so far, to $2^{14}$ or
+    /// more. This adds $2^{-10} p + 2^{-39}$ to the error of a weight, and $2^{-10} |t| + 2^{-38} \max |t|$ to that of a gradient, with
+    /// the largest one of its key head. What that one adds to an element of a gradient is below $2^{16}$, the end of f16, or that
+    /// element is infinite; so the last term is as small as the smallest number of f16.
     ///
     /// # Panics
     /// If an operand has not as many elements as its shape.
@@ -52,7 +61,8 @@ impl AttentionReference {
         let mut of_k = zeros(batch * kv_heads * keys, dim);
         let mut of_v = zeros(batch * kv_heads * keys, dim_v);
         let [terms_q, terms_k] = [keys, heads / kv_heads * queries].map(|terms| gamma(terms + 6));
-        for Pair { row, j, weight, slope } in self.pairs(&known) {
+        let pairs = self.rounded(self.pairs(&known).collect());
+        for Pair { row, j, weight, slope } in pairs {
             let key = self.kv_head(row) * keys + j;
             let slope = slope.map(|x| x * self.scale.abs());
             let sign = self.scale.signum();
@@ -86,6 +96,23 @@ impl AttentionReference {
             add(&mut of[shape.iter().zip(index).fold(0, place)], slope, 1.0, terms);
         }
         Definition::of(of.into_iter())
+    }
+
+    /// The pairs with the errors of weights and gradients that are rounded to f16.
+    fn rounded(&self, mut pairs: Vec<Pair>) -> Vec<Pair> {
+        if self.weights != DType::F16 {
+            return pairs;
+        }
+        let mut largest = vec![0.0f64; self.heads[0] * self.heads[2]];
+        for Pair { row, slope: [slope, off], .. } in &pairs {
+            let of_head = &mut largest[self.kv_head(*row)];
+            *of_head = of_head.max(slope.abs() + off);
+        }
+        for Pair { row, weight, slope, .. } in &mut pairs {
+            weight[1] += HALF * (weight[0] + weight[1]) + 2f64.powi(-39);
+            slope[1] += HALF * (slope[0].abs() + slope[1]) + 2f64.powi(-38) * largest[self.kv_head(*row)];
+        }
+        pairs
     }
 
     /// The scores that are kept, row by row.

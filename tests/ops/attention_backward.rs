@@ -6,7 +6,7 @@ use support::strided::{Lay, Placed};
 use support::turn::Turn;
 use support::values::{assert_ok, for_all_types_and_a_gpu, values};
 use tilewise::attention::{
-    AttentionGradients, attention_backward, attention_bias_backward, attention_with_lse,
+    AttentionGradients, AttentionKernel, attention_backward, attention_bias_backward, attention_with_lse,
 };
 use tilewise::reference::AttentionReference;
 use tilewise::{AttentionOptions, DType, Error, Fill, Gpu, Real, Tensor};
@@ -33,6 +33,8 @@ pub(crate) struct Pass<T: Real> {
     y: Tensor<T>,
     lse: Tensor<f32>,
     grad: Tensor<T>,
+    /// None is that of the head dim.
+    scale: Option<f32>,
 }
 
 impl<T: Real> Pass<T> {
@@ -44,17 +46,33 @@ impl<T: Real> Pass<T> {
             y: Placed::new(gpu, &known.y, &result, lay).tensor,
             lse: gpu.tensor(&known.lse, [batch, heads, queries, 2]).unwrap(),
             grad: Placed::new(gpu, &known.grad, &result, lay).tensor,
+            scale: None,
         }
     }
 
+    /// The same, computed by this kernel.
+    pub(crate) fn by(self, kernel: AttentionKernel) -> Self {
+        Self { of: self.of.by(kernel), ..self }
+    }
+
+    /// The same with this scale.
+    pub(crate) fn scaled(self, scale: f32) -> Self {
+        Self { scale: Some(scale), ..self }
+    }
+
+    fn options(&self) -> AttentionOptions<'_, T> {
+        let options = self.of.options();
+        self.scale.map_or(options, |scale| options.scale(scale))
+    }
+
     pub(crate) fn gradients(&self) -> AttentionGradients<T> {
-        let Self { of, y, lse, grad } = self;
-        attention_backward(&of.q, &of.k, &of.v, y, lse, grad, &of.options()).unwrap()
+        let Self { of, y, lse, grad, .. } = self;
+        attention_backward(&of.q, &of.k, &of.v, y, lse, grad, &self.options()).unwrap()
     }
 
     pub(crate) fn of_bias(&self) -> Tensor<T> {
-        let Self { of, y, lse, grad } = self;
-        attention_bias_backward(&of.q, &of.k, &of.v, y, lse, grad, &of.options()).unwrap()
+        let Self { of, y, lse, grad, .. } = self;
+        attention_bias_backward(&of.q, &of.k, &of.v, y, lse, grad, &self.options()).unwrap()
     }
 
     fn launches(&self) -> u64 {

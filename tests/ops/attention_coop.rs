@@ -2,15 +2,12 @@
 
 use super::attention::{Case, Data, Extra, Operands, assert_log_sums};
 use crate::attention_masks::MaskedKeys;
-use support::TestGpu;
-use support::lanes::{Lanes, Taken};
+use crate::matrices::{able, claiming, taken};
 use support::strided::Lay;
 use support::values::assert_ok;
 use tilewise::attention::{
     AttentionKernel, AttentionOptions, CausalFrom, attention_backward, attention_with_lse,
 };
-use tilewise::gpu::CoopScalar::{F16, F32};
-use tilewise::gpu::{CoopRow, DeviceType, MatrixOrder};
 use tilewise::{DType, Element, Error, Fill, Gpu, attention, f16};
 
 /// Cases, and how their operands are laid out.
@@ -47,38 +44,6 @@ const CASES_OF_16: [Placed; 4] = [
     (([2, 4, 2], [17, 23], [16, 32], Extra::All), Lay::Vectors),
     (([1, 1, 1], [129, 64], [16, 32], Extra::All), Lay::Vectors),
 ];
-
-/// The device, if it has matrices of this size; says so where not.
-fn able(size: u32) -> Option<TestGpu> {
-    let gpu = support::gpu()?;
-    let lacks = gpu.caps().coop(size, F16, F32);
-    if let Err(lacks) = &lacks {
-        println!("unable: {} has no {lacks}", gpu.caps().adapter);
-    }
-    lacks.is_ok().then_some(gpu)
-}
-
-/// A device with matrices of 8 x 8 that no other test has: some count launches, and all need the same kernels.
-fn taken() -> Option<Taken<TestGpu>> {
-    static LANES: Lanes<TestGpu> = Lanes::new();
-    able(8)?;
-    Some(LANES.take(|| support::own(|_| ()).expect("a device is there")))
-}
-
-/// The device, with matrices of 16 x 16 that it does not list, loaded along k. Lavapipe computes with them all the same; the validation
-/// layer objects.
-fn claiming() -> Option<TestGpu> {
-    let gpu = support::gpu()?;
-    let caps = gpu.caps();
-    if caps.rows.is_empty() || caps.device_type != DeviceType::Software || support::validates() {
-        return None;
-    }
-    let claim = CoopRow { m: 16, n: 16, k: 16, ..caps.rows[0] };
-    support::own(|options| {
-        options.assume.rows = vec![CoopRow { a: F16, b: F16, c: F32, ..claim }];
-        options.assume.matrix_order = Some(MatrixOrder::AlongK);
-    })
-}
 
 /// Runs a case on matrices of this size.
 fn agrees(gpu: &Gpu, size: u32, (case, lay): Placed) {

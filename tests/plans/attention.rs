@@ -5,7 +5,7 @@ use tilewise::planning::attention::{
     AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
     AttentionStatistics,
 };
-use tilewise::planning::{Problem, fixtures};
+use tilewise::planning::{Plan, Problem, fixtures};
 use tilewise::{Caps, DType, Error, Layout};
 
 /// Attention of (heads, key heads), (queries, keys) and a head dim.
@@ -46,6 +46,73 @@ fn many_queries_of_f16_are_on_tensor_cores_where_these_are_faster() {
         let other = problem([32, 8], [4096, 4096], 20, DType::F16);
         assert!(!is_on_matrices(&other, &caps), "{name}");
     }
+}
+
+/// The backward pass of attention of (heads, key heads), (queries, keys) and a head dim.
+fn gradients(
+    heads: [usize; 2],
+    lengths: [usize; 2],
+    dim: usize,
+    pin: Option<AttentionKernel>,
+) -> AttentionBackward {
+    let of = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
+    let forward = problem(heads, lengths, dim, DType::F16).pinned(pin);
+    let (y, lse) = (of(&[1, heads[0], lengths[0], dim]), of(&[1, heads[0], lengths[0], 2]));
+    AttentionBackward::new(forward, [&y, &lse, &y], AttentionGradientsOf::Operands).unwrap()
+}
+
+fn are_on_matrices(plan: &Plan) -> [bool; 2] {
+    [1, 2].map(|at| plan.steps()[at].kernel.shader() == "attention/attention_gradients_coop")
+}
+
+/// Seven products for the forward pass's two, and scores computed twice.
+#[test]
+fn gradients_of_f16_are_on_tensor_cores_where_these_are_faster() {
+    for (name, caps) in fixtures::ALL {
+        if name == "bare-vulkan" {
+            continue; // it has not as many bindings
+        }
+        let caps = caps();
+        let rates = ["h200", "h100", "a100", "t4"].contains(&name); // tensor cores are eight times as fast and more
+        let has = rates || ["rtx-4090", "rtx-3090", "radv-rdna4", "radv-rdna3"].contains(&name);
+        for dim in [64, 128] {
+            for heads in [[16, 16], [32, 8]] {
+                let of = |pin| gradients(heads, [4096, 4096], dim, pin).plan(&caps).unwrap();
+                let (free, plain) = (of(None), of(Some(AttentionKernel::Plain)));
+                assert_eq!(are_on_matrices(&plain), [false; 2], "{name}: {plain}");
+                assert!(free.seconds() <= plain.seconds(), "{name}: {free}{plain}");
+                if !has {
+                    assert_eq!(are_on_matrices(&free), [false; 2], "{name}: {free}");
+                    continue;
+                }
+                assert_eq!(are_on_matrices(&free), [true; 2], "{name}, dim {dim}: {free}");
+                let forward = problem(heads, [4096, 4096], dim, DType::F16).plan(&caps).unwrap();
+                let [of_plain, of_forward] = [&plain, &forward].map(|plan| free.seconds() / plan.seconds());
+                println!(
+                    "{name}, dim {dim}: {of_plain:.3} of the plain kernels, {of_forward:.2} forward passes"
+                );
+                assert!(of_forward <= 3.8, "{name}, dim {dim}: {of_forward} forward passes: {free}{forward}");
+                assert!(!rates || of_plain <= 0.42, "{name}, dim {dim}: {of_plain}: {free}{plain}");
+            }
+        }
+    }
+}
+
+#[test]
+fn pinned_gradients_say_what_they_lack() {
+    let pin = Some(AttentionKernel::Coop);
+    let needs = |dim, caps: &Caps| match gradients([4, 4], [64, 64], dim, pin).plan(caps).unwrap_err() {
+        Error::Unsupported { needs, .. } => needs,
+        error => panic!("{error}"),
+    };
+    let h200 = fixtures::h200();
+    assert!(needs(20, &h200).starts_with("head dims that are multiples of 16 up to 256, not 20, or "));
+    assert!(needs(256, &h200).contains("registers per invocation, which a GPU would spill"));
+    assert!(needs(256, &fixtures::lavapipe()).contains("a software driver would compile"));
+    assert!(needs(64, &fixtures::swiftshader()).contains("which the adapter does not list"));
+    // What keys and values have no registers for, queries have.
+    let free = gradients([4, 4], [4096, 4096], 256, None).plan(&h200).unwrap();
+    assert_eq!(are_on_matrices(&free), [true, false], "{free}");
 }
 
 #[test]

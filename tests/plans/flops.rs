@@ -185,6 +185,11 @@ fn expected(what: &str, plan: &Plan) -> Units {
             let pairs = (2 * 4 * 100 * 100) as f64;
             [pairs * 64.0, pairs, 0.0, 0.0]
         }
+        // Two numbers of each row; of each score three and four products.
+        "attention on matrices, backward" => {
+            let (rows, pairs) = ((2 * 4 * 100) as f64, (2 * 4 * 100 * 100) as f64);
+            [pairs * 7.0 * 32.0, rows * 32.0 + 2.0 * pairs, 0.0, 0.0]
+        }
         "layer norm" => f32(7 * 64 * 256),
         "RMS norm of long rows" => f32(4 * 130 * 8200),
         "layer norm, backward" => f32(14 * 640 * 256 + of_sums(plan)),
@@ -296,7 +301,9 @@ fn every_family_computes_what_its_plan_says_by_unit() {
         let caps = caps();
         for (what, plan) in FAMILIES {
             let is_possible = match what {
-                "coop" | "attention on matrices" => caps.rows.iter().any(CoopRow::is_spelled_in_wgsl),
+                "coop" | "attention on matrices" | "attention on matrices, backward" => {
+                    caps.rows.iter().any(CoopRow::is_spelled_in_wgsl)
+                }
                 "broadcast" => caps.device_type == DeviceType::Software,
                 _ => device != "bare-vulkan" || !NOT_BARE.contains(&what),
             };

@@ -174,7 +174,12 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         members!(AttentionDeltaDims: y g along_y along_g lse heads queries rows dim_v reserved);
     assert_eq!(dims_of("attention/attention_delta"), delta);
     let gradients: Members = members!(AttentionBackwardDims: q k v g dq dk dv bias along bias_shape queries keys group kv_heads dim dim_v lanes along_g lower upper keep keep_along lengths lengths_stride slopes slopes_stride scale batches heads);
-    for shader in ["attention/attention_dq", "attention/attention_dkv", "attention/attention_dbias"] {
+    for shader in [
+        "attention/attention_dq",
+        "attention/attention_dkv",
+        "attention/attention_dbias",
+        "attention/attention_gradients_coop",
+    ] {
         assert_eq!(dims_of(shader), gradients, "{shader}");
     }
     let hadamard: Members = members!(HadamardDims: undo rows_in rows_out x_offset x_row x_column x_batch0 x_batch1 y_offset y_row y_column y_batch0 y_batch1 columns batch0 batches low_bits bits shift scale seed_low seed_high tag column_lanes folded_bits);

@@ -41,7 +41,7 @@ pub const F32: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 const IN_A_TENSOR: SeedSource = SeedSource::Tensor([0, 1]);
 
 /// A problem of every family. Each needs several workgroups.
-pub const FAMILIES: [Family; 62] = [
+pub const FAMILIES: [Family; 63] = [
     ("naive", |caps| naive([40, 50, 60]).plan(caps)),
     ("gemv", |caps| pinned(GemmKernel::Gemv, [1200, 2, 64], F32).plan(caps)),
     ("tiled", |caps| pinned(GemmKernel::Tiled, [200, 260, 40], F32).plan(caps)),
@@ -190,14 +190,10 @@ pub const FAMILIES: [Family; 62] = [
     ("attention, gradient of a bias", |caps| {
         attended_backward(AttentionGradientsOf::Bias(flat(&[2, 4, 100, 120])?), caps)
     }),
-    ("attention on matrices", |caps| {
-        let x = flat(&[2, 4, 100, 16])?;
-        let none = None;
-        let layouts =
-            AttentionLayouts { q: &x, k: &x, v: &x, bias: none, lengths: none, keep: none, slopes: none };
-        let (range, statistics) = (AttentionRange::default(), AttentionStatistics::None);
-        let problem = AttentionProblem::new(layouts, range, statistics, DType::F16)?;
-        problem.pinned(Some(AttentionKernel::Coop)).plan(caps)
+    ("attention on matrices", |caps| on_matrices()?.plan(caps)),
+    ("attention on matrices, backward", |caps| {
+        let (y, lse) = (flat(&[2, 4, 100, 16])?, flat(&[2, 4, 100, 2])?);
+        AttentionBackward::new(on_matrices()?, [&y, &lse, &y], AttentionGradientsOf::Operands)?.plan(caps)
     }),
     ("multiply-adds", |caps| PeakProblem::new(PeakNumber::F32, 1000, 3).plan(caps)),
     ("broadcast", |caps| pinned(GemmKernel::Broadcast, [200, 260, 40], F32).plan(caps)),
@@ -236,6 +232,15 @@ fn attended_backward(of: AttentionGradientsOf, caps: &Caps) -> Result<Plan> {
     };
     let forward = attention([&q, &k, &k], bias, AttentionStatistics::None)?;
     AttentionBackward::new(forward, [&q, &lse, &q], of)?.plan(caps)
+}
+
+/// Attention of f16 of (2, 4, 100, 16) and as many keys.
+fn on_matrices() -> Result<AttentionProblem> {
+    let x = flat(&[2, 4, 100, 16])?;
+    let layouts =
+        AttentionLayouts { q: &x, k: &x, v: &x, bias: None, lengths: None, keep: None, slopes: None };
+    let (range, statistics) = (AttentionRange::default(), AttentionStatistics::None);
+    Ok(AttentionProblem::new(layouts, range, statistics, DType::F16)?.pinned(Some(AttentionKernel::Coop)))
 }
 
 fn attention(

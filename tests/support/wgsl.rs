@@ -19,7 +19,7 @@ use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Activation, Caps, DType, Layout};
 
 pub use super::limits::{capabilities, validate};
-pub use super::wgsl_attention::{attention_kernels, coop_plans};
+pub use super::wgsl_attention::{attention_kernels, coop_gradient_plans, coop_plans};
 pub use super::wgsl_clifford::{clifford_kernels, connected_kernels, connected_products};
 pub use super::wgsl_norms::norm_kernels;
 pub use super::wgsl_quantised::{quantised_forms, quantised_products};

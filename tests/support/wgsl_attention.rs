@@ -62,7 +62,8 @@ pub fn attention_kernels(caps: &Caps) -> Vec<Kernel> {
             }
         }
     }
-    kernels.extend(coop_plans(caps).iter().flat_map(|plan| kernels_of(plan).collect::<Vec<_>>()));
+    let on_matrices = [coop_plans(caps), coop_gradient_plans(caps)].concat();
+    kernels.extend(on_matrices.iter().flat_map(|plan| kernels_of(plan).collect::<Vec<_>>()));
     kernels.into_iter().collect()
 }
 
@@ -75,11 +76,31 @@ fn range(is_cached: bool) -> AttentionRange {
 /// Plans of every kernel on cooperative matrices: of both sizes, in both orders, by elements and by vectors, with and without each optional
 /// operand. None if the device cannot run them.
 pub fn coop_plans(caps: &Caps) -> Vec<Plan> {
+    let problems = coop_problems(caps, range);
+    problems.into_iter().filter_map(|(caps, problem)| problem.plan(&caps).ok()).collect()
+}
+
+/// The same of gradients, which have three steps.
+pub fn coop_gradient_plans(caps: &Caps) -> Vec<Plan> {
+    let problems = coop_problems(caps, |_| range(false));
+    let plan = |(caps, problem): (Caps, AttentionProblem)| {
+        let d = problem.dims();
+        let shape = [2, 4, d.queries as usize, d.dim_v as usize];
+        let y = Layout::contiguous("test", &shape).expect("a small shape");
+        let lse = Layout::contiguous("test", &[shape[0], shape[1], shape[2], 2]).expect("a small shape");
+        let of = AttentionGradientsOf::Operands;
+        AttentionBackward::new(problem, [&y, &lse, &y], of).expect("operands that fit").plan(&caps).ok()
+    };
+    problems.into_iter().filter_map(plan).collect()
+}
+
+/// Problems that pin kernels on cooperative matrices, each with a device.
+fn coop_problems(caps: &Caps, range: impl Fn(bool) -> AttentionRange) -> Vec<(Caps, AttentionProblem)> {
     let contiguous = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
     let gaps = |[a, b, c, d]: [usize; 4]| {
         Layout::new("test", &[a, b, c, d], &[b * c * d * 3, c * d * 3, d * 3, 3], 1, usize::MAX)
     };
-    let mut plans = Vec::new();
+    let mut problems = Vec::new();
     for (at, size, order) in [
         (0, 8, MatrixOrder::Any),
         (1, 16, MatrixOrder::Any),
@@ -112,8 +133,8 @@ pub fn coop_plans(caps: &Caps) -> Vec<Plan> {
                 if extra == 3 { AttentionStatistics::None } else { AttentionStatistics::LogSums };
             let problem = AttentionProblem::new(layouts, range(extra == 1), statistics, DType::F16);
             let problem = problem.expect("operands that fit").pinned(Some(AttentionKernel::Coop));
-            plans.extend(problem.plan(&caps));
+            problems.push((caps.clone(), problem));
         }
     }
-    plans
+    problems
 }

@@ -18,6 +18,16 @@ pub(super) enum Pass {
     KeysAndValues,
 }
 
+impl Pass {
+    /// Operations on a pair of a query and a key: a number for each element of the head dim of queries, and for each of that of values.
+    pub(super) fn products(self) -> [f64; 2] {
+        match self {
+            Self::Queries => [4.0, 2.0],
+            Self::KeysAndValues => [4.0, 4.0],
+        }
+    }
+}
+
 impl AttentionBackward {
     /// The kernel that computes what is known of each row.
     pub(super) fn delta_kernel(&self, invocations: u32, caps: &Caps) -> Kernel {

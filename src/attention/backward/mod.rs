@@ -1,5 +1,6 @@
 //! The backward pass of attention, which computes the weights anew from the largest scores and the logarithms of the sums.
 
+mod coop;
 mod kernel;
 mod plan;
 pub(crate) mod problem;

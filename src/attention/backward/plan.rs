@@ -1,9 +1,10 @@
 //! The plan of a backward pass: statistics of rows, then gradients of queries, and of keys and values; or of the bias.
 
+use super::coop::GradientTile;
 use super::kernel::Pass;
-use super::problem::{AttentionBackward, AttentionBackwardDims, AttentionGradientsOf};
-use crate::Result;
+use super::problem::{AttentionBackward, AttentionBackwardDims, AttentionGradientsOf, OP};
 use crate::attention::form::LANES;
+use crate::attention::options::AttentionKernel;
 use crate::attention::problem::width;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
@@ -12,6 +13,7 @@ use crate::ops::windows::JOINS;
 use crate::plan::{
     Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time, plan_in_windows,
 };
+use crate::{Error, Result};
 use std::mem::offset_of;
 
 /// A region of a step, and what the step does with it.
@@ -93,14 +95,29 @@ impl AttentionBackward {
     fn gradients(&self, draft: &mut Draft<'_>, pass: Pass, args: &[Arg]) -> Result<()> {
         let caps = draft.caps();
         let d = &self.dims;
-        let width = width(self.moves(), self.forward.dtype);
         // An invocation holds queries, gradients of the result and of queries; or keys, values, and the gradients of both.
-        let (there, vectors, products) = match pass {
-            Pass::Queries => (d.group * d.queries, [2, 1], [4.0, 2.0]),
-            Pass::KeysAndValues => (d.keys, [2, 2], [4.0, 4.0]),
+        let (there, vectors) = match pass {
+            Pass::Queries => (d.group * d.queries, [2, 1]),
+            Pass::KeysAndValues => (d.keys, [2, 2]),
         };
+        let [of_dim, of_dim_v] = pass.products();
+        let of_pair = of_dim * f64::from(d.dim) + of_dim_v * f64::from(d.dim_v) + 1.0;
+        let flops = self.pairs() * of_pair;
+        if let Some(tile) = self.tile(pass, flops, caps)? {
+            let bindings = u32::try_from(args.len()).unwrap_or(u32::MAX);
+            return draft.step(NewStep {
+                kernel: tile.kernel(self, pass, caps),
+                tile: tile.to_string(),
+                needs: tile.needs(self, pass, bindings, caps),
+                blocks: tile.blocks(self, there),
+                dims: self.dims_on(1),
+                args,
+                flops: GradientTile::flops(self, pass),
+                time: Time::Predicted(tile.predict(self, pass, caps)),
+            });
+        }
+        let width = width(self.moves(), self.forward.dtype);
         let form = self.forward.sharing(there, vectors, width, caps);
-        let of_pair = products[0] * f64::from(d.dim) + products[1] * f64::from(d.dim_v) + 1.0;
         draft.step(NewStep {
             kernel: self.kernel(pass, form, caps),
             tile: format!("{} invocations, {} a row, {}", form.invocations, form.lanes, self.forward.dtype),
@@ -108,9 +125,28 @@ impl AttentionBackward {
             blocks: u64::from(form.blocks(there)) * u64::from(d.heads),
             dims: self.dims_on(form.lanes),
             args,
-            flops: Flops::of_f32(self.pairs() * of_pair),
+            flops: Flops::of_f32(flops),
             time: Time::Roofline,
         })
+    }
+
+    /// The tile on cooperative matrices that is predicted to be the fastest; None if the plain kernel, with these operations, is faster, or
+    /// pinned.
+    fn tile(&self, pass: Pass, plain: f64, caps: &Caps) -> Result<Option<GradientTile>> {
+        let pin = self.forward.pin;
+        if pin == Some(AttentionKernel::Plain) {
+            return Ok(None);
+        }
+        let fastest = GradientTile::fastest(self, pass, caps);
+        if pin.is_some() {
+            return fastest.map(Some).ok_or_else(|| Error::Unsupported {
+                op: OP,
+                needs: GradientTile::lacking(self, pass, caps),
+                device: caps.adapter.clone(),
+            });
+        }
+        let seconds = |tile: &GradientTile| tile.predict(self, pass, caps).seconds;
+        Ok(fastest.filter(|tile| seconds(tile) < plain / caps.machine.f32_flops))
     }
 
     /// The step that computes the gradient of a bias of a number of elements.
@@ -139,7 +175,7 @@ impl AttentionBackward {
     }
 
     /// The number of scores.
-    fn pairs(&self) -> f64 {
+    pub(super) fn pairs(&self) -> f64 {
         self.forward.rows() as f64 * f64::from(self.dims.keys)
     }
 

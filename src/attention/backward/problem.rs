@@ -1,11 +1,11 @@
 //! A checked backward pass, as plain data.
 
-use crate::attention::problem::{AttentionCorner, AttentionProblem, AttentionShape};
+use crate::attention::problem::{AttentionCorner, AttentionProblem, AttentionShape, AttentionStatistics};
 use crate::layout::{DType, Layout, dim};
 use crate::ops::vectors::Moves;
 use crate::{Error, Result};
 
-const OP: &str = "attention_backward";
+pub(super) const OP: &str = "attention_backward";
 
 /// The uniform of `shaders/attention/attention_dq.wgsl`, `attention_dkv.wgsl` and `attention_dbias.wgsl` (`attention_backward_dims.wgsl`), in
 /// elements. The call passes `scale`.
@@ -175,6 +175,13 @@ impl AttentionBackward {
             reserved: 0,
         };
         Ok(Self { forward, of, dims, delta_dims, y, g, lse, dq, dkv })
+    }
+
+    /// The number of operands and results of a kernel of gradients: those of the forward pass, the gradient of the result in the place of the
+    /// result, the statistics, and what is computed.
+    pub(super) fn bindings(&self) -> u32 {
+        let alone = AttentionProblem { statistics: AttentionStatistics::None, ..self.forward };
+        alone.bindings() + 2
     }
 
     /// How the first kernel moves elements.

@@ -38,7 +38,10 @@ pub struct AttentionGradients<T: Real> {
 /// As [`attention`](crate::attention::attention), and [`Error::Shape`] if `y`, `lse` or `grad` do not fit.
 /// # Precision
 /// Computed in f32 in a fixed order, so that equal calls give equal bits, then stored:
-/// [`reference::AttentionReference::gradients`](crate::reference::AttentionReference::gradients).
+/// [`reference::AttentionReference::gradients`](crate::reference::AttentionReference::gradients). On cooperative matrices
+/// ([`AttentionKernel::Coop`](crate::attention::AttentionKernel::Coop)), which only f16 operands can take, weights and gradients of scores are
+/// rounded to f16 before they multiply operands, each by a power of two that leaves them their digits. There, the gradients of all that
+/// attends an element which is not finite are not finite either.
 /// # Launches
 /// Three: $\delta$, the gradient of the queries, and those of the keys and values. Besides these and four numbers for each query, nothing
 /// is in memory.
@@ -182,6 +185,7 @@ impl<T: Real> Pass<'_, T> {
         let scale = scale_of(op, self.options, self.q.shape()[3])?;
         let none = AttentionStatistics::None;
         let forward = AttentionProblem::new(layouts, self.options.range(), none, T::DTYPE)?;
+        let forward = forward.pinned(self.options.kernel);
         let rows = [self.y.layout(), self.lse.layout(), self.grad.layout()];
         Ok((AttentionBackward::new(forward, rows, of)?, [Scalar::F32(scale)]))
     }

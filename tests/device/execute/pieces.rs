@@ -9,7 +9,7 @@ use tilewise::{Error, Gpu};
 const FREE: [&str; 3] = ["dense sketch", "connected layer", "connected layer, backward"];
 
 /// What not every device can run.
-const OF_SOME: [&str; 3] = ["broadcast", "coop", "attention on matrices"];
+const OF_SOME: [&str; 4] = ["broadcast", "coop", "attention on matrices", "attention on matrices, backward"];
 
 /// The longest step: its seconds and its workgroups, in all pieces.
 fn longest(plan: &Plan) -> (f64, u32) {

@@ -79,8 +79,8 @@ pub(crate) fn launches() -> Vec<Launch> {
                 let caps = &devices[(case + extra) % 4];
                 let what = format!("attention of {dtype} {q:?} {k:?} {extra}");
                 let coop = problem.pinned(Some(AttentionKernel::Coop));
-                let coop = coop.plan(&if extra == 1 { along_k() } else { self::caps() });
-                for plan in problem.plan(caps).into_iter().chain(coop) {
+                let on_matrices = if extra == 1 { along_k() } else { self::caps() };
+                for plan in problem.plan(caps).into_iter().chain(coop.plan(&on_matrices)) {
                     launches.extend(Launch::steps(&what, &plan));
                 }
                 let (Some(y), Some(lse)) =
@@ -93,6 +93,10 @@ pub(crate) fn launches() -> Vec<Launch> {
                     let backward = AttentionBackward::new(problem, [&y, &lse, &y], wanted);
                     if let Ok(plan) = backward.and_then(|backward| backward.plan(caps)) {
                         launches.extend(Launch::steps(&format!("gradients of {what}"), &plan));
+                    }
+                    let coop = AttentionBackward::new(coop, [&y, &lse, &y], wanted);
+                    if let Ok(plan) = coop.and_then(|coop| coop.plan(&on_matrices)) {
+                        launches.extend(Launch::steps(&format!("gradients on matrices of {what}"), &plan));
                     }
                 }
             }

@@ -1,0 +1,132 @@
+//! Whose gradients a kernel sums up. `row` counts the rows of a team's side in a key head, `column` those of the other side. Each side has two
+//! operands: the first ones are factors of scores, the second ones of the gradients of weights.
+
+//#variant queries
+// Rows are the queries of a group of heads, columns are keys. The subgroups of a team sum up the first and the second half of dQ.
+const OF_KEYS: bool = false;
+const SUMS: u32 = (D / FRAGMENT + 1u) / 2u; // matrices of a subgroup
+const TURNED: u32 = 2u * SUMS * FRAGMENT;
+const P_OPERAND: u32 = 0u;
+const B_ROLE: u32 = SUMS * B_NEXT_COLUMN;
+
+fn row_unit(operand: u32, batch: u32, of_batch: u32, row: u32, col: u32) -> Unit {
+    return query_side(operand, batch, of_batch, row, col);
+}
+
+fn column_unit(operand: u32, batch: u32, of_batch: u32, column: u32, col: u32) -> Unit {
+    return key_side(operand, batch, of_batch, column, col);
+}
+
+// Columns that some rows attend: the first and the one behind the last; then those that all of them attend.
+fn columns_of(first_row: u32, last_row: u32, count: u32) -> vec4<u32> {
+    let of_first = range_of(first_row / dims.group, count);
+    let of_last = range_of(last_row / dims.group, count);
+    return vec4<u32>(min(of_first.x, of_last.x), max(of_first.y, of_last.y), max(of_first.x, of_last.x), min(of_first.y, of_last.y));
+}
+
+fn pair_of(of_batch: u32, row: u32, column: u32) -> Pair {
+    return Pair(row / dims.group, of_batch * dims.group + row % dims.group, column);
+}
+
+fn known_of_row(batch: u32, of_batch: u32, row: u32) -> vec4<f32> {
+    let pair = pair_of(of_batch, row, 0u);
+    return stats[(batch * dims.kv_heads * dims.group + pair.head) * dims.queries + pair.i];
+}
+
+fn stage_known(batch: u32, of_batch: u32, first: u32, last: u32, lane: u32) {}
+
+fn known_of(own: vec4<f32>, quad: u32) -> Known {
+    return Known(vec4<f32>(own.x), vec4<f32>(own.y), vec4<f32>(own.z));
+}
+
+// What a subgroup's sums are multiplied by when the level grows, and in the end.
+fn grown(role: u32, factor: f32) -> f32 {
+    return factor;
+}
+
+fn unscaled(role: u32, level: u32) -> vec2<f32> {
+    return vec2<f32>(up(level), dims.scale);
+}
+
+fn store(role: u32, batch: u32, of_batch: u32, row: u32, col: u32, v: array<vec4<f32>, QUADS>) {
+    let place = role * SUMS * FRAGMENT + col;
+    if place < D {
+        let pair = pair_of(of_batch, row, 0u);
+        let at = dims.dq.x + batch * dims.dq.y + pair.head * dims.dq.z + pair.i * dims.dq.w;
+        store_result(at, place / WIDTH, WIDTH, v);
+    }
+}
+
+//#variant keys
+// Rows are keys, columns the queries of a group of heads. The first subgroup of a team sums up dK, the second dV.
+const OF_KEYS: bool = true;
+const SUMS: u32 = DM / FRAGMENT; // matrices of a subgroup
+const TURNED: u32 = 2u * DM;
+const P_OPERAND: u32 = FRAGMENT * P_LD;
+const B_ROLE: u32 = B_OPERAND;
+var<workgroup> known: array<vec4<f32>, 3u * BC / 4u>; // of a block's columns: largest scores, logarithms, and what `delta` is
+
+fn row_unit(operand: u32, batch: u32, of_batch: u32, row: u32, col: u32) -> Unit {
+    return key_side(operand, batch, of_batch, row, col);
+}
+
+fn column_unit(operand: u32, batch: u32, of_batch: u32, column: u32, col: u32) -> Unit {
+    return query_side(operand, batch, of_batch, column, col);
+}
+
+// Columns that attend some rows: the first and the one behind the last; then those that attend all of them.
+fn columns_of(first_row: u32, last_row: u32, count: u32) -> vec4<u32> {
+    let of_first = queries_of(first_row);
+    let of_last = queries_of(last_row);
+    let some = vec2<u32>(min(of_first.x, of_last.x), max(of_first.y, of_last.y));
+    let every = vec2<u32>(max(of_first.x, of_last.x), min(of_first.y, of_last.y));
+    // No query attends keys behind a length.
+    let ends = select(vec2<u32>(some.y, every.y), vec2<u32>(0u), vec2<bool>(first_row >= count, last_row >= count));
+    return dims.group * vec4<u32>(some.x, ends.x, every.x, ends.y);
+}
+
+fn pair_of(of_batch: u32, row: u32, column: u32) -> Pair {
+    return Pair(column / dims.group, of_batch * dims.group + column % dims.group, row);
+}
+
+fn known_of_row(batch: u32, of_batch: u32, row: u32) -> vec4<f32> {
+    return vec4<f32>();
+}
+
+fn stage_known(batch: u32, of_batch: u32, first: u32, last: u32, lane: u32) {
+    if lane < BC {
+        let pair = pair_of(of_batch, 0u, min(first + lane, last));
+        let of_query = stats[(batch * dims.kv_heads * dims.group + pair.head) * dims.queries + pair.i];
+        known[lane / 4u][lane % 4u] = of_query.x;
+        known[(BC + lane) / 4u][lane % 4u] = of_query.y;
+        known[(2u * BC + lane) / 4u][lane % 4u] = of_query.z;
+    }
+}
+
+fn known_of(own: vec4<f32>, quad: u32) -> Known {
+    return Known(known[quad], known[BC / 4u + quad], known[BC / 2u + quad]);
+}
+
+fn grown(role: u32, factor: f32) -> f32 {
+    return select(factor, 1.0, role == 1u);
+}
+
+// Weights are stored times 2^15.
+fn unscaled(role: u32, level: u32) -> vec2<f32> {
+    return select(vec2<f32>(up(level), dims.scale), vec2<f32>(1.0 / WEIGHTS, 1.0), role == 1u);
+}
+
+fn store(role: u32, batch: u32, of_batch: u32, row: u32, col: u32, v: array<vec4<f32>, QUADS>) {
+    let of_keys = dims.dk.x + batch * dims.dk.y + of_batch * dims.dk.z + row * dims.dk.w;
+    let of_values = dims.dv.x + batch * dims.dv.y + of_batch * dims.dv.z + row * dims.dv.w;
+    if col < select(D, DV, role == 1u) {
+        // What a masked key holds does not matter: it may be NaN.
+        let kept = vec4<bool>(row < key_count(batch) && is_kept(batch, row));
+        var results: array<vec4<f32>, QUADS>;
+        //#unroll
+        for (var c = 0u; c < QUADS; c++) {
+            results[c] = select(vec4<f32>(0.0), v[c], kept);
+        }
+        store_result(select(of_keys, of_values, role == 1u), col / WIDTH, WIDTH, results);
+    }
+}

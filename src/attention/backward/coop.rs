@@ -1,0 +1,250 @@
+//! The kernel of gradients on cooperative matrices: `shaders/attention/attention_gradients_coop.wgsl`.
+
+use super::kernel::Pass;
+use super::problem::{AttentionBackward, AttentionBackwardDims};
+use crate::attention::coop::{MOST_DIM, MOST_PRODUCTS, MOST_REGISTERS, OTHER_REGISTERS, subgroup, units};
+use crate::attention::problem::width;
+use crate::caps::{Caps, CoopScalar, MatrixOrder};
+use crate::kernel::{Kernel, Needs, StorageFormat};
+use crate::layout::DType;
+use crate::ops::writer::Writer;
+use crate::plan::{Bound, Flops, Prediction};
+use std::fmt;
+
+/// The tile of a team of two subgroups, which have one row of matrices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct GradientTile {
+    /// Rows, columns and depth of a matrix; and the rows of a team.
+    fragment: u32,
+    /// Teams of a workgroup.
+    teams: u32,
+    /// Keys or queries whose scores a team has at once.
+    columns: u32,
+}
+
+const fn tile(fragment: u32, teams: u32, columns: u32) -> GradientTile {
+    GradientTile { fragment, teams, columns }
+}
+
+/// Many rows share what a workgroup stages; few need less shared memory.
+const TILES: [GradientTile; 9] = [
+    tile(16, 4, 32),
+    tile(16, 4, 16),
+    tile(16, 2, 32),
+    tile(16, 2, 16),
+    tile(8, 4, 32),
+    tile(8, 4, 16),
+    tile(8, 4, 8),
+    tile(8, 2, 32),
+    tile(8, 2, 8),
+];
+/// A pass of a number of four bytes through shared memory, in operations, as in the forward pass.
+const SHARED_FLOPS: f64 = 10.0;
+/// Operations on a score besides products: scale and both differences (3), the exponential (24), the gradient (2), its largest (3), its
+/// level and its rounding (2). The score and the gradient of its weight are stored and read, the gradient of the score is stored.
+const SCORE_FLOPS: f64 = 34.0 + 5.0 * SHARED_FLOPS;
+/// More of them for keys and values: the weight is rounded and stored, too, and three numbers are read for each four scores of a key's row.
+const WEIGHT_FLOPS: f64 = 2.0 + 2.0 * SHARED_FLOPS;
+/// Barriers of a block of columns.
+const BARRIERS: f64 = 5.0;
+
+impl GradientTile {
+    /// The tile that is predicted to be the fastest for these gradients. None if none fits.
+    pub(super) fn fastest(problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Option<Self> {
+        let seconds = |tile: &Self| tile.predict(problem, pass, caps).seconds;
+        let fitting = TILES.into_iter().filter(|tile| tile.fits(problem, pass, caps).is_ok());
+        // Of a device with both sizes of matrices, the larger one, as in the forward pass.
+        fitting.min_by(|a, b| b.fragment.cmp(&a.fragment).then_with(|| seconds(a).total_cmp(&seconds(b))))
+    }
+
+    /// What the tiles lack, in words.
+    pub(super) fn lacking(problem: &AttentionBackward, pass: Pass, caps: &Caps) -> String {
+        let mut lacking: Vec<String> =
+            TILES.into_iter().filter_map(|tile| tile.fits(problem, pass, caps).err()).collect();
+        lacking.dedup();
+        lacking.join(", or ")
+    }
+
+    /// Rows of a workgroup.
+    fn block_rows(self) -> u32 {
+        self.teams * self.fragment
+    }
+
+    fn invocations(self, caps: &Caps) -> u32 {
+        2 * self.teams * subgroup(caps)
+    }
+
+    /// Matrices of sums that a subgroup has: of all columns of a key's or a value's gradient, or of half of a query's.
+    fn sums(self, problem: &AttentionBackward, pass: Pass) -> u32 {
+        match pass {
+            Pass::Queries => (problem.dims.dim / self.fragment).div_ceil(2),
+            Pass::KeysAndValues => widest(problem) / self.fragment,
+        }
+    }
+
+    /// The limits that a launch of a number of bindings needs.
+    pub(super) fn needs(self, problem: &AttentionBackward, pass: Pass, bindings: u32, caps: &Caps) -> Needs {
+        let Self { fragment, teams, columns } = self;
+        // Each row is padded by 16 bytes.
+        let staged = 2 * 2 * columns * (widest(problem) + 8);
+        let turned = match (caps.machine.matrix_order, pass) {
+            (MatrixOrder::Any, _) => 0,
+            (MatrixOrder::AlongK, Pass::Queries) => 2 * self.sums(problem, pass) * fragment,
+            (MatrixOrder::AlongK, Pass::KeysAndValues) => 2 * widest(problem),
+        };
+        let rows = 2 * teams * fragment;
+        let known = if pass == Pass::KeysAndValues { 12 * columns } else { 0 };
+        let of_scores = 4 * rows * (columns + 4) + 2 * rows * (columns + 8);
+        Needs {
+            bindings,
+            invocations: self.invocations(caps),
+            workgroup_bytes: staged + 2 * turned * (columns + 8) + of_scores + known + 2 * 4 * 2 * teams,
+        }
+    }
+
+    /// Whether the device can compute the problem with this tile.
+    ///
+    /// # Errors
+    /// What is missing, in words.
+    fn fits(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Result<(), String> {
+        let (d, dtype) = (&problem.dims, problem.forward.dtype);
+        let Self { fragment, columns, .. } = self;
+        if dtype != DType::F16 {
+            return Err(format!("operands of f16, not {dtype}"));
+        }
+        caps.coop(fragment, CoopScalar::F16, CoopScalar::F32)?;
+        let is_whole = |dim: u32| dim.is_multiple_of(fragment) && dim <= MOST_DIM;
+        if !is_whole(d.dim) || !is_whole(d.dim_v) {
+            let dims =
+                if d.dim == d.dim_v { d.dim.to_string() } else { format!("{} and {}", d.dim, d.dim_v) };
+            return Err(format!("head dims that are multiples of {fragment} up to {MOST_DIM}, not {dims}"));
+        }
+        let size = subgroup(caps);
+        if !(fragment * columns).is_multiple_of(4 * 2 * size) {
+            return Err(format!("smaller subgroups: {size} invocations have less than four scores each"));
+        }
+        let products = columns / fragment * (widest(problem) / fragment + self.sums(problem, pass));
+        if products * fragment.pow(3) / 512 > MOST_PRODUCTS && caps.machine.compile_seconds.is_some() {
+            return Err(format!("a GPU: a software driver would compile {products} products for minutes"));
+        }
+        let registers = self.registers(problem, pass, caps);
+        if registers > MOST_REGISTERS && caps.machine.compile_seconds.is_none() {
+            return Err(format!("{registers} registers per invocation, which a GPU would spill"));
+        }
+        self.needs(problem, pass, problem.bindings(), caps).fit(caps)
+    }
+
+    /// The registers of an invocation: its share of the rows of an operand, of products, of sums, and others.
+    fn registers(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> u32 {
+        let sums = self.sums(problem, pass) * self.fragment;
+        self.fragment * (widest(problem) / 2 + self.columns + sums) / subgroup(caps) + OTHER_REGISTERS
+    }
+
+    /// The number of workgroups for a number of rows of each key head.
+    pub(super) fn blocks(self, problem: &AttentionBackward, rows: u32) -> u64 {
+        u64::from(rows.div_ceil(self.block_rows())) * u64::from(problem.dims.heads)
+    }
+
+    /// The operations.
+    pub(super) fn flops(problem: &AttentionBackward, pass: Pass) -> Flops {
+        let d = &problem.dims;
+        let [of_dim, of_dim_v] = pass.products();
+        let pairs = problem.pairs();
+        let products = of_dim * f64::from(d.dim) + of_dim_v * f64::from(d.dim_v);
+        Flops { matrix: pairs * products, ..Flops::of_f32(pairs) }
+    }
+
+    /// The predicted time: in whole waves of blocks over the cores, products, and what is between them. Second factors are read from shared
+    /// memory once for each team's rows, which takes as long as several multiply-adds, and so are weights once for a subgroup's sums.
+    pub(super) fn predict(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Prediction {
+        let (d, machine) = (&problem.dims, &caps.machine);
+        let (rows, others) = match pass {
+            Pass::Queries => (d.group * d.queries, d.keys),
+            Pass::KeysAndValues => (d.keys, d.group * d.queries),
+        };
+        let cores = f64::from(machine.cores.max(1));
+        let blocks = self.blocks(problem, rows) as f64;
+        let waves = (blocks / cores).ceil();
+        let busy = waves * f64::from(self.invocations(caps)) / f64::from(machine.busy_invocations);
+        let scores = f64::from(self.block_rows()) * f64::from(others.next_multiple_of(self.columns));
+        let sums = f64::from(self.sums(problem, pass));
+        let read = machine.matrix_read_weight() / f64::from(self.fragment);
+        // Of both subgroups, two operations each.
+        let of_scores = 4.0 * f64::from(widest(problem)) * (1.0 + read);
+        let of_sums = 4.0 * sums * f64::from(self.fragment) * (1.0 + read * (1.0 + 1.0 / sums));
+        let products = scores * (of_scores + of_sums) / machine.matrix_flops;
+        let of_score = match pass {
+            Pass::Queries => SCORE_FLOPS,
+            Pass::KeysAndValues => SCORE_FLOPS + WEIGHT_FLOPS,
+        };
+        let between = scores * of_score / machine.f32_flops;
+        let arithmetic = waves * cores * (products + between) / busy.min(1.0);
+        let staged = blocks * 2.0 * f64::from(others) * f64::from(d.dim + d.dim_v);
+        let chain = f64::from(others.div_ceil(self.columns))
+            * (machine.load_seconds + BARRIERS * machine.barrier_seconds);
+        let bound = if products > between { Bound::Matrix } else { Bound::Vector };
+        Prediction::longest(&[
+            (arithmetic, bound),
+            (staged / machine.cache_bandwidth, Bound::Memory),
+            (chain, Bound::Latency),
+        ])
+    }
+
+    /// The kernel.
+    pub(super) fn kernel(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Kernel {
+        let (d, size, forward) = (&problem.dims, self.fragment, &problem.forward);
+        let fragment = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
+        let kernel = Kernel::new("attention/attention_gradients_coop")
+            .dims(caps, size_of::<AttentionBackwardDims>())
+            .param("mat_a", fragment("f16", "A"))
+            .param("mat_b", fragment("f16", "B"))
+            .param("mat_c", fragment("f32", "C"))
+            .param("FRAGMENT", size)
+            .param("TEAMS", self.teams)
+            .param("BC", self.columns)
+            .param("D", d.dim)
+            .param("DV", d.dim_v)
+            .param("DM", widest(problem))
+            .param("SUBGROUP", subgroup(caps))
+            .param("QUADS", width(problem.moves(), forward.dtype) / 4)
+            .param("ADDS", forward.bias.is_some() || forward.slopes.is_some())
+            .param("KEEPS", forward.keep.is_some())
+            .require_subgroup_size(subgroup(caps))
+            .require_f16_matrices(size);
+        let kernel = match caps.machine.matrix_order {
+            MatrixOrder::Any => kernel,
+            MatrixOrder::AlongK => kernel.slot("attention_gradients_order", "transposed"),
+        };
+        let (kernel, what) = match pass {
+            Pass::Queries => (kernel, "dq"),
+            Pass::KeysAndValues => (kernel.slot("attention_gradients_of", "keys"), "dkv"),
+        };
+        let mut to = Writer::new(kernel, problem.moves(), StorageFormat::F16);
+        let operands = [
+            ("query", "q", "along.x"),
+            ("key", "k", "along.y"),
+            ("value", "v", "along.z"),
+            ("gradient", "g", "along_g"),
+        ];
+        units(&mut to, problem.moves(), &operands);
+        to.array("stats", "read", "vec4<f32>");
+        forward.masks(&mut to);
+        to.write("result");
+        let words: Vec<_> = std::iter::once(what).chain(forward.masks_given()).collect();
+        to.done(words.join(" ")).report_subgroup_size(caps)
+    }
+}
+
+/// The larger head dim.
+fn widest(problem: &AttentionBackward) -> u32 {
+    problem.dims.dim.max(problem.dims.dim_v)
+}
+
+/// `64 rows, 16 others (16x16 per team, of 16x16)`
+impl fmt::Display for GradientTile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { fragment, columns, .. } = self;
+        let rows = self.block_rows();
+        write!(f, "{rows} rows, {columns} others ({fragment}x{columns} per team, of {fragment}x{fragment})")
+    }
+}

@@ -1,0 +1,38 @@
+//! Devices with cooperative matrices.
+
+use support::TestGpu;
+use support::lanes::{Lanes, Taken};
+use tilewise::gpu::CoopScalar::{F16, F32};
+use tilewise::gpu::{CoopRow, DeviceType, MatrixOrder};
+
+/// The device, if it has matrices of this size; says so where not.
+pub(crate) fn able(size: u32) -> Option<TestGpu> {
+    let gpu = support::gpu()?;
+    let lacks = gpu.caps().coop(size, F16, F32);
+    if let Err(lacks) = &lacks {
+        println!("unable: {} has no {lacks}", gpu.caps().adapter);
+    }
+    lacks.is_ok().then_some(gpu)
+}
+
+/// A device with matrices of 8 x 8 that no other test has: some count launches, and all need the same kernels.
+pub(crate) fn taken() -> Option<Taken<TestGpu>> {
+    static LANES: Lanes<TestGpu> = Lanes::new();
+    able(8)?;
+    Some(LANES.take(|| support::own(|_| ()).expect("a device is there")))
+}
+
+/// The device, with matrices of 16 x 16 that it does not list, loaded along k. Lavapipe computes with them all the same; the validation
+/// layer objects.
+pub(crate) fn claiming() -> Option<TestGpu> {
+    let gpu = support::gpu()?;
+    let caps = gpu.caps();
+    if caps.rows.is_empty() || caps.device_type != DeviceType::Software || support::validates() {
+        return None;
+    }
+    let claim = CoopRow { m: 16, n: 16, k: 16, ..caps.rows[0] };
+    support::own(|options| {
+        options.assume.rows = vec![CoopRow { a: F16, b: F16, c: F32, ..claim }];
+        options.assume.matrix_order = Some(MatrixOrder::AlongK);
+    })
+}
