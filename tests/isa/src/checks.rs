@@ -16,6 +16,9 @@ pub const COOP_KHR: &str = "spirv/gemm_coop_khr";
 /// That of attention.
 pub const ATTENTION: &str = "attention/attention_coop";
 
+/// That of its gradients.
+pub const GRADIENTS: &str = "attention/attention_gradients_coop";
+
 /// Bytes of shared memory that a workgroup has on every device.
 const SHARED: u32 = 32 << 10;
 
@@ -83,7 +86,7 @@ fn fault(row: &Row) -> Option<String> {
         format!("{scratch} bytes of scratch")
     } else if row.truncations > 0 && !row.packs_halves {
         format!("{} conversions to f16 truncate", row.truncations)
-    } else if ([COOP, ATTENTION].contains(&kernel.as_str()) || kernel.starts_with(COOP_KHR))
+    } else if ([COOP, ATTENTION, GRADIENTS].contains(&kernel.as_str()) || kernel.starts_with(COOP_KHR))
         && row.matrix == 0
     {
         "no matrix instruction in its heaviest block".into()

@@ -1,7 +1,7 @@
 //! Compiles every plan with the compilers of AMD's and NVIDIA's GPUs, by running the program as its user would.
 
 use std::process::{Command, Output};
-use tilewise_isa::checks::{ATTENTION, COOP, faults, faults_of_all};
+use tilewise_isa::checks::{ATTENTION, COOP, GRADIENTS, faults, faults_of_all};
 use tilewise_isa::row::Row;
 use tilewise_isa::target::TARGETS;
 
@@ -58,11 +58,13 @@ fn no_kernel_spills_and_every_coop_plan_multiplies_matrices() {
             rows.len()
         );
         assert!(rows.iter().any(|row| row.kernel == COOP), "{name}: no plan of coop");
-        let attends = |dim: &str| {
-            let named = format!("attention f16, dim {dim}, coop");
-            rows.iter().any(|row| row.name == named && row.kernel == ATTENTION)
-        };
-        assert!(attends("64") && attends("128"), "{name}: no attention on matrices");
+        for (pass, kernel, steps) in [("coop", ATTENTION, 1), ("backward, coop", GRADIENTS, 2)] {
+            for dim in [64, 128] {
+                let named = format!("attention f16, dim {dim}, {pass}");
+                let found = rows.iter().filter(|row| row.name == named && row.kernel == kernel).count();
+                assert_eq!(found, steps, "{name}: {named}");
+            }
+        }
         found.extend(faults(&rows));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));

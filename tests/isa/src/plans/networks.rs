@@ -128,21 +128,31 @@ fn attention(plans: &mut List<'_>) {
     }
 }
 
-/// The gradients of attention of 16 heads, and of a bias for all batches.
+/// The gradients of attention of 16 heads, with both kernels where the type has both, and of a bias for all batches.
 fn gradients_of_attention(plans: &mut List<'_>, dtype: DType) {
     for dim in [64, 128] {
         let (x, lse, bias) = (flat(&[1, 16, 4096, dim]), flat(&[1, 16, 4096, 2]), flat(&[16, 4096, 4096]));
-        let mut add = |name: &str, bias, of| {
-            let layouts =
-                AttentionLayouts { q: &x, k: &x, v: &x, bias, lengths: None, keep: None, slopes: None };
+        let keep = flat(&[1, 4096]);
+        let mut add = |name: &str, layouts: AttentionLayouts<'_>, kernel, of| {
             let none = AttentionStatistics::None;
             let forward = AttentionProblem::new(layouts, AttentionRange::default(), none, dtype).expect(FITS);
-            let problem = AttentionBackward::new(forward, [&x, &lse, &x], of).expect(FITS);
+            let problem = AttentionBackward::new(forward.pinned(kernel), [&x, &lse, &x], of).expect(FITS);
             plans.add("attention", &format!("attention {dtype}, dim {dim}, {name}"), &problem);
         };
-        add("backward", None, AttentionGradientsOf::Operands);
+        let plain =
+            AttentionLayouts { q: &x, k: &x, v: &x, bias: None, lengths: None, keep: None, slopes: None };
+        add("backward", plain, Some(AttentionKernel::Plain), AttentionGradientsOf::Operands);
+        if dtype == F16 {
+            let coop = Some(AttentionKernel::Coop);
+            add("backward, coop", plain, coop, AttentionGradientsOf::Operands);
+            if dim == 64 {
+                let masked = AttentionLayouts { bias: Some(&bias), keep: Some(&keep), ..plain };
+                add("backward, coop, masked", masked, coop, AttentionGradientsOf::Operands);
+            }
+        }
         if dim == 64 {
-            add("gradient of a bias", Some(&bias), AttentionGradientsOf::Bias(bias));
+            let biased = AttentionLayouts { bias: Some(&bias), ..plain };
+            add("gradient of a bias", biased, None, AttentionGradientsOf::Bias(bias));
         }
     }
 }
