@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use support::{chosen_kernel, ended};
-use tilewise::gpu::{CoopRow, FlexibleRow, Machine, Verdict};
+use tilewise::gpu::{CoopRow, FlexibleRow, Machine, RowSpeed, Verdict};
 use tilewise::ops::Overflow;
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes};
@@ -72,10 +72,10 @@ fn run(args: &Args) -> Result<bool> {
     Ok(exact)
 }
 
-/// The capabilities as they were before the device was opened: without verdicts.
+/// The capabilities as they were before the device was opened: without verdicts and speeds.
 fn untested(caps: &Caps) -> Caps {
     let mut caps = caps.clone();
-    caps.rows.iter_mut().for_each(|row| row.verdict = Verdict::Untested);
+    caps.rows.iter_mut().for_each(|row| (row.verdict, row.speed) = (Verdict::Untested, None));
     caps
 }
 
@@ -233,7 +233,7 @@ fn machine_json(machine: &Machine) -> Value {
     })
 }
 
-/// A row of flexible size: m, n and k are its granularity.
+/// A row of flexible size: m, n and k are its granularity. No kernel uses such rows, so none is tested.
 fn flexible_row_json(row: &FlexibleRow) -> Value {
     let FlexibleRow { m, n, k, a, b, c, scope, invocations, saturating } = row;
     json!({
@@ -246,11 +246,13 @@ fn flexible_row_json(row: &FlexibleRow) -> Value {
         "scope": scope.to_string(),
         "invocations": invocations,
         "saturating": saturating,
+        "verdict": Verdict::Untested.to_string(),
+        "speed": Value::Null,
     })
 }
 
 fn row_json(row: &CoopRow) -> Value {
-    let CoopRow { m, n, k, a, b, c, scope, saturating, verdict } = row;
+    let CoopRow { m, n, k, a, b, c, scope, saturating, verdict, speed } = row;
     json!({
         "m": m,
         "n": n,
@@ -261,5 +263,6 @@ fn row_json(row: &CoopRow) -> Value {
         "scope": scope.to_string(),
         "saturating": saturating,
         "verdict": verdict.to_string(),
+        "speed": speed.map(RowSpeed::times),
     })
 }

@@ -3,10 +3,10 @@
 //
 // shapes    A and B: for each product and iteration a matrix, by rows or by columns; C: a product's results, stored directly and
 //           through shared memory, then the subgroup's size and each lane's index
-// grid      two workgroups, one for each order of B
+// grid      two workgroups, one for each order of B; more, which repeat them, where the row is timed
 // subgroup  two in each workgroup, one for each order of A
 // requires  a row M x N x K of these types at subgroup scope; subgroups of SUBGROUP and no other size
-// sibling   gemm/coop_verify.wgsl
+// sibling   gemm/coop_verify.wgsl; gemm/scalar_verify.wgsl computes as much without matrices
 //
 // module f16   -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16
 // module bf16  -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16
@@ -70,7 +70,7 @@ void main() {
     const bool b_by_columns = (product & 2) == 2;
     MatC acc = MatC(SUM(0));
     [[dont_unroll]] for (uint i = 0; i < dims.iterations; i++) {
-        const uint at = product * dims.iterations + i;
+        const uint at = (product & 3) * dims.iterations + i; // more than four products are only timed
         for (uint e = lane; e < A_TILE; e += SUBGROUP) {
             a_tile[part * A_TILE + e] = a[at * A_TILE + e];
         }

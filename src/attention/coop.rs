@@ -94,7 +94,7 @@ impl CoopTile {
         if problem.dtype != DType::F16 {
             return Err(format!("operands of f16, not {}", problem.dtype));
         }
-        caps.coop(self.fragment, CoopScalar::F16, CoopScalar::F32)?;
+        caps.check_coop(self.fragment, CoopScalar::F16, CoopScalar::F32, problem.pin.is_none())?;
         let is_whole = |dim: u32| dim.is_multiple_of(self.fragment) && dim <= MOST_DIM;
         if !is_whole(d.dim) || !is_whole(d.dim_v) {
             let Self { fragment, .. } = self;

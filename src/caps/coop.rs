@@ -1,5 +1,6 @@
 //! Cooperative matrices (tensor cores) as data: the rows that an adapter lists, and their verdicts.
 
+use super::row_speed::RowSpeed;
 use std::fmt;
 
 /// One cooperative-matrix shape: $C_{m \times n} \mathrel{+}= A_{m \times k} B_{k \times n}$.
@@ -23,6 +24,9 @@ pub struct CoopRow {
     pub saturating: bool,
     /// Verdict of the row's self-test.
     pub verdict: Verdict,
+    /// How fast the row is on this device, which is timed when it passes its self-test. None if it has not been timed: the device's
+    /// speed is [assumed](crate::gpu::Assumptions), or the row is, or the program runs in a browser.
+    pub speed: Option<RowSpeed>,
 }
 
 /// Scalar type of a cooperative matrix.
@@ -134,7 +138,7 @@ impl CoopScalar {
 /// a row that saturates says so.
 impl fmt::Display for CoopRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { m, n, k, a, b, c, scope, saturating, verdict } = self;
+        let Self { m, n, k, a, b, c, scope, saturating, verdict, .. } = self;
         let saturating = if *saturating { " saturating" } else { "" };
         write!(f, "{m}x{n}x{k} {a} x {b} -> {c} ({scope}{saturating}), {verdict}")
     }

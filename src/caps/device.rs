@@ -1,6 +1,6 @@
 //! The capabilities of a device as plain data: everything that the choice of a kernel may depend on.
 
-use super::coop::{CoopRow, CoopScalar, CoopScope};
+use super::coop::{CoopRow, CoopScalar, CoopScope, Verdict};
 use super::device_type::DeviceType;
 use super::extensions::MatrixExtensions;
 use super::flexible::{FlexibleLimits, FlexibleRow};
@@ -110,6 +110,28 @@ impl Caps {
         self.coop_conditions(row).map(|_| ()).map_err(needs)
     }
 
+    /// As [`coop`](Self::coop). A kernel that `is_chosen`, and not pinned, may not use a slow row either.
+    pub(crate) fn check_coop(
+        &self,
+        size: u32,
+        ab: CoopScalar,
+        c: CoopScalar,
+        is_chosen: bool,
+    ) -> Result<(), String> {
+        self.coop(size, ab, c)?;
+        let row = self.rows.iter().find(|row| is_chosen && row.is_of_wgsl(size, ab, c));
+        row.and_then(|row| self.slowness(row)).map_or(Ok(()), Err)
+    }
+
+    /// Why no kernel on this row is chosen unless it is pinned: scalar arithmetic is faster. Not of a software device, whose predictions
+    /// count that it emulates matrices.
+    pub(crate) fn slowness(&self, row: &CoopRow) -> Option<String> {
+        let speed = row.speed.filter(|speed| speed.is_slow() && self.device_type != DeviceType::Software)?;
+        Some(format!(
+            "cooperative matrices {row}, {speed} times as fast as scalar arithmetic: for pinned kernels only"
+        ))
+    }
+
     /// The rows that a kernel in any language may choose from, with operands of type `ab` and sums of type `c`: of any shape, held by a
     /// subgroup, not saturating and not fenced off, on a device that meets their conditions.
     ///
@@ -205,10 +227,16 @@ impl fmt::Display for Caps {
             writeln!(f, "  matrix rows      none")?;
         }
         for (at, row) in self.rows.iter().enumerate() {
-            writeln!(f, "  {:<16} {row}", if at == 0 { "matrix rows" } else { "" })?;
+            let speed = row
+                .speed
+                .map_or(String::new(), |speed| format!(", {speed} times as fast as scalar arithmetic"));
+            let fence = self.slowness(row).map_or("", |_| ": for pinned kernels only");
+            writeln!(f, "  {:<16} {row}{speed}{fence}", if at == 0 { "matrix rows" } else { "" })?;
         }
         for (at, row) in self.flexible_rows.iter().enumerate() {
-            writeln!(f, "  {:<16} {row}", if at == 0 { "flexible rows" } else { "" })?;
+            // No kernel uses such rows.
+            let verdict = Verdict::Untested;
+            writeln!(f, "  {:<16} {row}, {verdict}", if at == 0 { "flexible rows" } else { "" })?;
         }
         if let Some(FlexibleLimits { dimension, workgroup_invocations, reserved_bytes }) =
             self.flexible_limits

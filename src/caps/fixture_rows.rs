@@ -17,7 +17,7 @@ pub(super) enum Nvidia {
 /// A row of a subgroup that has not been tested.
 pub(super) fn row([m, n, k]: [u32; 3], ab: CoopScalar, c: CoopScalar) -> CoopRow {
     let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
-    CoopRow { m, n, k, a: ab, b: ab, c, scope, saturating: false, verdict }
+    CoopRow { m, n, k, a: ab, b: ab, c, scope, saturating: false, verdict, speed: None }
 }
 
 /// NVIDIA's driver.

@@ -14,6 +14,7 @@ mod matrix_rates;
 mod measured_rates;
 mod peaks;
 mod robust_access;
+mod row_speed;
 mod subgroups;
 mod units;
 
@@ -27,4 +28,5 @@ pub use machine::{Machine, MatrixOrder};
 pub(crate) use matrices::Matrices;
 pub use measured_rates::{MeasuredRates, RateSource};
 pub use robust_access::RobustBufferAccess;
+pub use row_speed::RowSpeed;
 pub use subgroups::SubgroupSizes;

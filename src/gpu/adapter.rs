@@ -36,7 +36,7 @@ impl Caps {
         } else {
             Matrices::default()
         };
-        let claimed = assume.rows.iter().map(|row| CoopRow { verdict: Verdict::Untested, ..*row });
+        let claimed = assume.rows.iter().map(|row| super::known_caps::untested(*row));
         let mut rows = Vec::new();
         for row in listed.rows.into_iter().chain(claimed) {
             if !rows.contains(&row) {
@@ -157,6 +157,7 @@ impl CoopRow {
             scope: CoopScope::Subgroup,
             saturating: row.saturating_accumulation,
             verdict: Verdict::Untested,
+            speed: None,
         }
     }
 }

@@ -70,9 +70,9 @@ impl KnownCaps {
     }
 }
 
-/// The row without its verdict.
+/// The row without its verdict and its speed.
 pub(super) fn untested(row: CoopRow) -> CoopRow {
-    CoopRow { verdict: Verdict::Untested, ..row }
+    CoopRow { verdict: Verdict::Untested, speed: None, ..row }
 }
 
 #[cfg(test)]

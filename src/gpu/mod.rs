@@ -78,9 +78,12 @@ mod ring;
 mod row_tests;
 mod run_input;
 mod same_gpu;
+mod scalar_test;
 mod scope;
 pub(crate) mod sealed_text;
 mod self_test;
+#[cfg(not(target_arch = "wasm32"))]
+mod speed_test;
 mod staged_write;
 mod staging_ring;
 mod staging_slot;
@@ -134,7 +137,7 @@ mod write;
 
 pub use crate::caps::{
     Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, FlexibleLimits, FlexibleRow,
-    Machine, MatrixExtensions, MatrixOrder, RateSource, RobustBufferAccess, SubgroupSizes, Verdict,
+    Machine, MatrixExtensions, MatrixOrder, RateSource, RobustBufferAccess, RowSpeed, SubgroupSizes, Verdict,
 };
 pub use adopt::{AdoptOptions, Polling};
 pub use buffer_access::BufferAccess;

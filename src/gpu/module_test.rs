@@ -1,7 +1,7 @@
 //! The self-test of a row in SPIR-V as plain data: the module, its operands, and the check of its result. The rows are those that
 //! WGSL cannot express (`self_test.rs` has the others).
 
-use super::self_test::OP;
+use super::self_test::{OP, Work};
 use crate::Result;
 use crate::caps::{Caps, CoopRow, CoopScalar, Verdict};
 use crate::kernel::{Kernel, Needs};
@@ -11,11 +11,10 @@ use half::{bf16, f16};
 
 /// Matrices along k: enough that sums accumulate and that staged data is replaced.
 const ITERATIONS: usize = 4;
-/// The same in the module's dims.
-const ITERATIONS_IN_DIMS: u32 = 4;
 /// Products: one for each pair of orders of A and B. A workgroup has two subgroups, which compute one each.
 const PRODUCTS: usize = 4;
-const BLOCKS: u64 = 2;
+/// What the self-test computes.
+const WORK: Work = Work { workgroups: 2, iterations: 4 };
 
 /// A row to test, with the subgroup size to test it with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,6 +39,13 @@ fn module(row: &CoopRow) -> Option<&'static str> {
 
 impl Problem for ModuleCase {
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        self.plan_of(WORK, caps)
+    }
+}
+
+impl ModuleCase {
+    /// The plan of this much work.
+    pub(super) fn plan_of(&self, work: Work, caps: &Caps) -> Result<Plan> {
         let kernel = Kernel::new(module(&self.row).unwrap_or_default())
             .param("LANES", 2 * self.subgroup)
             .param("SUBGROUP", self.subgroup)
@@ -47,26 +53,24 @@ impl Problem for ModuleCase {
             .param("N", self.row.n)
             .param("K", self.row.k);
         let mut draft = Draft::new(OP, &[], caps);
-        let words = |bytes: Vec<u8>| Layout::contiguous(OP, &[bytes.len() / 4]);
-        let [a, b] = self.operands();
+        let words = |bytes: usize| Layout::contiguous(OP, &[bytes / 4]);
+        let [a, b, c] = self.bytes(work);
         let a = draft.operand("A", DType::I32, words(a)?, Access::Read);
         let b = draft.operand("B", DType::I32, words(b)?, Access::Read);
-        let c = draft.operand("C", DType::I32, words(self.poison())?, Access::Update);
+        let c = draft.operand("C", DType::I32, words(c)?, Access::Update);
         draft.step(NewStep {
             kernel,
             tile: "self-test".into(),
             needs: Needs::default(), // of a device whose rows are tested
-            blocks: BLOCKS,
-            dims: Dims::of(&(ITERATIONS_IN_DIMS)),
+            blocks: work.workgroups.into(),
+            dims: Dims::of(&work.iterations),
             args: &[(a, Access::Read), (b, Access::Read), (c, Access::Update)],
             flops: Flops::default(),
             time: Time::Roofline,
         })?;
         Ok(draft.finish())
     }
-}
 
-impl ModuleCase {
     /// The test of a row, if a module can run it on this device.
     pub(super) fn of(row: &CoopRow, subgroup: u32, caps: &Caps) -> Option<Self> {
         (caps.spirv && module(row).is_some()).then_some(Self { row: *row, subgroup })
@@ -83,7 +87,15 @@ impl ModuleCase {
 
     /// The initial contents of C: no result and no index of a lane.
     pub(super) fn poison(&self) -> Vec<u8> {
-        vec![0xff; PRODUCTS * self.record() * 4]
+        let [_, _, c] = self.bytes(WORK);
+        vec![0xff; c]
+    }
+
+    /// Bytes of the operands. More products than those of the test read what these read.
+    pub(super) fn bytes(&self, work: Work) -> [usize; 3] {
+        let [m, n, k] = self.shape();
+        let matrices = PRODUCTS * work.iterations as usize * self.row.a.size();
+        [matrices * m * k, matrices * k * n, 2 * work.workgroups as usize * self.record() * 4]
     }
 
     /// Numbers that a product stores.
@@ -165,13 +177,13 @@ fn encode(integer: i32, scalar: CoopScalar) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::caps::CoopScope;
+    use crate::caps::fixtures;
     use CoopScalar::{Bf16, F16, F32, I8, I32};
 
     fn cases() -> Vec<ModuleCase> {
         let case = |([m, n, k], ab, c, subgroup): ([u32; 3], CoopScalar, CoopScalar, u32)| {
-            let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
-            let row = CoopRow { m, n, k, a: ab, b: ab, c, scope, saturating: false, verdict };
+            let [lavapipe, ..] = fixtures::lavapipe().rows[..] else { panic!("it lists rows") };
+            let row = CoopRow { m, n, k, a: ab, b: ab, c, ..lavapipe };
             ModuleCase { row, subgroup }
         };
         [

@@ -6,7 +6,7 @@ use super::open::Device;
 #[cfg(not(target_arch = "wasm32"))]
 use super::untested::Untested;
 use super::verdicts::Verdicts;
-use super::verify::{Verification, untested_cases};
+use super::verify::{Timed, Verification, untested_cases};
 use crate::caps::{Caps, CoopRow, Verdict};
 use crate::gpu::GpuOptions;
 use crate::kernel::Kernel;
@@ -29,7 +29,7 @@ impl Gpu {
         let verdicts = self.verdicts_of_earlier_runs(pending);
         let probe = |caps, options| on_another_device(pending, caps, options);
         let caps = self.known_caps().clone();
-        let verified = Verification::start(caps, &inner.options, verdicts, wanted, probe).wait();
+        let verified = Verification::start(caps, &inner.options, Timed::Yes, verdicts, wanted, probe).wait();
         drop(timed);
         inner.caps.add_verdicts(&verified.caps.rows);
         // Only now, because a logger may ask for the verdicts.
@@ -72,15 +72,15 @@ impl Gpu {
         Ok(())
     }
 
-    /// A plan that `make` makes for this device. The rows that it uses are tested: if one is fenced off, the plan is made again.
+    /// A plan that `make` makes for this device. The rows that it uses are tested: if that says something new, the plan is made again.
     pub(crate) fn plan_with(&self, make: impl Fn(&Caps) -> Result<Plan>) -> Result<Plan> {
         loop {
             let caps = self.known_caps();
             let plan = make(caps)?;
-            match self.check_rows(plan.op(), plan.steps().iter().map(|step| &step.kernel)) {
-                Err(_) if !std::ptr::eq(caps, self.known_caps()) => {}
-                // A plan can be made for a lost device too.
-                _ => return Ok(plan),
+            // A plan can be made for a lost device too.
+            let _: Result<()> = self.check_rows(plan.op(), plan.steps().iter().map(|step| &step.kernel));
+            if std::ptr::eq(caps, self.known_caps()) {
+                return Ok(plan);
             }
         }
     }
@@ -105,27 +105,27 @@ fn on_another_device(pending: &Untested, caps: Caps, options: GpuOptions) -> Res
 }
 
 impl Device<'_> {
-    /// Tests every row, in the calling thread, which polls the device. Returns the capabilities with verdicts, and the file that
+    /// Tests and times every row, in the calling thread, which polls the device. Returns the capabilities with verdicts, and the file that
     /// they are cached in.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn tested(&self, options: &GpuOptions) -> (Caps, Option<Verdicts>) {
         let _timed = self.clock.start(DriverCall::SelfTests);
-        let (verdicts, verification) = self.verify(options);
+        let (verdicts, verification) = self.verify(options, Timed::Yes);
         let verified = verification.wait();
         verified.report(verdicts.as_ref());
         (verified.caps, verdicts)
     }
 
-    /// The same without blocking.
+    /// The same without blocking, and without the speeds of rows.
     pub(super) async fn tested_async(&self, options: &GpuOptions) -> (Caps, Option<Verdicts>) {
         let _timed = self.clock.start(DriverCall::SelfTests);
-        let (verdicts, verification) = self.verify(options);
+        let (verdicts, verification) = self.verify(options, Timed::No);
         let verified = verification.wait_async().await;
         verified.report(verdicts.as_ref());
         (verified.caps, verdicts)
     }
 
-    fn verify(&self, options: &GpuOptions) -> (Option<Verdicts>, Verification) {
+    fn verify(&self, options: &GpuOptions, timed: Timed) -> (Option<Verdicts>, Verification) {
         let caps = self.caps(options);
         let needs_tests = !untested_cases(&caps, |_| true).is_empty();
         let verdicts =
@@ -133,7 +133,7 @@ impl Device<'_> {
         verdicts.iter().for_each(Verdicts::log_problem);
         // The calls of the tests count as self-tests.
         let probe = |caps, options| self.assemble_timed(caps, None, None, options, Arc::default());
-        let verification = Verification::start(caps, options, verdicts.as_ref(), |_| true, probe);
+        let verification = Verification::start(caps, options, timed, verdicts.as_ref(), |_| true, probe);
         (verdicts, verification)
     }
 }

@@ -18,6 +18,15 @@ const SUBGROUPS: usize = 2;
 const STORES: usize = 2;
 /// Matrices along k: enough that sums accumulate and that staged data is replaced.
 const ITERATIONS: usize = 4;
+/// What the self-test computes.
+const WORK: Work = Work { workgroups: 4, iterations: 4 };
+
+/// How much the kernel of a self-test computes: more of it, if a row is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Work {
+    pub(super) workgroups: u32,
+    pub(super) iterations: u32,
+}
 
 /// A row to test, with the subgroup size to test it with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +55,13 @@ struct Place {
 
 impl Problem for Case {
     fn plan(&self, caps: &Caps) -> Result<Plan> {
+        self.plan_of(WORK, caps)
+    }
+}
+
+impl Case {
+    /// The plan of this much work.
+    pub(super) fn plan_of(&self, work: Work, caps: &Caps) -> Result<Plan> {
         let CoopRow { m: size, a, b, c, .. } = self.row;
         let kernel = Kernel::new(SHADER)
             .param("ab_unit", a)
@@ -57,30 +73,39 @@ impl Problem for Case {
             .param("SUBGROUP", format!("{}u", self.subgroup))
             .param("AB_BYTES", format!("{}u", a.size()))
             .param("C_BYTES", format!("{}u", c.size()))
-            .dims(caps, size_of_val(&self.dims()));
+            .dims(caps, size_of::<[u32; 4]>());
         let mut draft = Draft::new(OP, &[], caps);
-        let words = |bytes: Vec<u8>| Layout::contiguous(OP, &[bytes.len() / 4]);
-        let ab = draft.operand("A and B", DType::I32, words(self.operands())?, Access::Read);
-        let c = draft.operand("C", DType::I32, words(self.poison())?, Access::Update);
+        let words = |bytes: usize| Layout::contiguous(OP, &[bytes / 4]);
+        let [ab, c] = self.bytes(work);
+        let ab = draft.operand("A and B", DType::I32, words(ab)?, Access::Read);
+        let c = draft.operand("C", DType::I32, words(c)?, Access::Update);
         draft.step(NewStep {
             kernel,
             tile: "self-test".into(),
             needs: Needs::default(), // of a device whose rows are tested
-            blocks: 4,
-            dims: Dims::of(&self.dims()),
+            blocks: work.workgroups.into(),
+            dims: Dims::of(&self.dims(work)),
             args: &[(ab, Access::Read), (c, Access::Update)],
             flops: Flops::default(),
             time: Time::Roofline,
         })?;
         Ok(draft.finish())
     }
-}
 
-impl Case {
     /// The shader's `Dims`. In memory, a row is longer than its data by the width of one matrix.
-    pub(super) fn dims(&self) -> [u32; 4] {
+    fn dims(&self, Work { iterations, .. }: Work) -> [u32; 4] {
         let quads = self.row.m / 4;
-        [4 * quads, 5 * quads, 2 * self.row.m, 4 * self.row.m * quads]
+        [iterations * quads, (iterations + 1) * quads, 2 * self.row.m, 4 * self.row.m * quads]
+    }
+
+    /// Bytes of the operands.
+    pub(super) fn bytes(&self, work: Work) -> [usize; 2] {
+        let rows = SUBGROUPS * 2 * self.size();
+        let ld = (work.iterations as usize + 1) * self.size();
+        // NOTE: the lanes' records of the first workgroups lie where further ones store their results.
+        let workgroups = work.workgroups as usize;
+        let c = self.results(workgroups) + workgroups * SUBGROUPS * self.subgroup as usize * 4;
+        [rows * ld * self.row.a.size(), c * self.row.c.size()]
     }
 
     /// The uploaded operands: for each subgroup, the rows of A, then the rows of B.
@@ -90,10 +115,8 @@ impl Case {
 
     /// The initial contents of C: NaN everywhere, so that elements that were not written can be detected.
     pub(super) fn poison(&self) -> Vec<u8> {
-        vec![
-            0xff;
-            (self.lane_records() + LOAD_METHODS * SUBGROUPS * self.subgroup as usize * 4) * self.row.c.size()
-        ]
+        let [_, c] = self.bytes(WORK);
+        vec![0xff; c]
     }
 
     /// The verdict on C as the device left it: every bit must be right, and every lane in a subgroup of the size that the
@@ -137,7 +160,12 @@ impl Case {
 
     /// Number of elements of C before the lanes' records of their subgroups.
     fn lane_records(&self) -> usize {
-        LOAD_METHODS * SUBGROUPS * STORES * self.size() * 2 * self.size()
+        self.results(LOAD_METHODS)
+    }
+
+    /// Number of elements of C that hold the results of this number of workgroups.
+    fn results(&self, workgroups: usize) -> usize {
+        workgroups * SUBGROUPS * STORES * self.size() * 2 * self.size()
     }
 
     /// The elements of the operands: integers whose sums are exact, and as large as that allows. So sums in f16 instead
@@ -213,14 +241,13 @@ fn decode(bytes: &[u8]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::caps::CoopScope;
+    use crate::caps::fixtures;
     use CoopScalar::{F16, F32};
 
     fn cases() -> Vec<Case> {
         let case = |(size, ab, c, subgroup)| {
-            let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
-            let row =
-                CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, scope, saturating: false, verdict };
+            let [lavapipe, ..] = fixtures::lavapipe().rows[..] else { panic!("it lists rows") };
+            let row = CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, ..lavapipe };
             Case { row, subgroup }
         };
         [(8, F16, F16, 8), (8, F16, F32, 32), (8, F32, F32, 32), (16, F16, F32, 32), (16, F16, F16, 64)]

@@ -1,13 +1,13 @@
-//! Verdicts of the self-tests, and the subgroup sizes that kernels were found to have, cached across runs in a small text
+//! Verdicts of the self-tests, the speeds of rows, and the subgroup sizes that kernels were found to have, cached across runs in a small text
 //! file for each adapter.
 
 use super::cache_file::{CacheFile, digest_of, digest_of_text};
 use super::lock::Lock;
 use super::options::Checks;
 use super::sealed_text::{seal_text, unseal_text};
-use super::{GpuOptions, module_test, self_test};
-use crate::caps::{Caps, CoopRow, Verdict};
-use crate::kernel::{KERNELS, MODULES};
+use super::{GpuOptions, module_test, scalar_test, self_test};
+use crate::caps::{Caps, CoopRow, RowSpeed, Verdict};
+use crate::kernel::{INCLUDES, KERNELS, MODULES};
 
 /// Maximum size in bytes of a file of verdicts. A larger file is not read.
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -16,7 +16,7 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 /// of a file that is read.
 const MAX_KERNELS: usize = 4096;
 
-/// The verdicts of one adapter and driver as in its file: a header, then one line for each verdict and each kernel.
+/// The verdicts of one adapter and driver as in its file: a header, then one line for each verdict, each speed and each kernel.
 pub(super) struct Verdicts {
     file: CacheFile,
     header: String,
@@ -63,6 +63,14 @@ impl Verdicts {
         verdicts.into_iter().find(known).unwrap_or(Verdict::Untested)
     }
 
+    /// How fast a row was when it was timed.
+    pub(super) fn speed_of(&self, row: &CoopRow) -> Option<RowSpeed> {
+        let state = self.state.lock();
+        let subject = speed_subject(row);
+        let times = |line: &String| line.strip_prefix(&subject)?.strip_prefix(", ")?.parse().ok();
+        RowSpeed::new(state.lines.iter().find_map(times)?)
+    }
+
     /// The subgroup size that the kernel of this name was found to have.
     pub(super) fn subgroup_size(&self, kernel: &str) -> Option<u32> {
         let state = self.state.lock();
@@ -70,9 +78,11 @@ impl Verdicts {
         state.lines.iter().find_map(size)
     }
 
-    /// Adds the verdicts on these rows and writes the file.
+    /// Adds the verdicts on these rows, and their speeds, and writes the file.
     pub(super) fn store(&self, rows: &[CoopRow]) {
-        self.write(rows.iter().map(|row| line(row, row.verdict)).collect());
+        let verdicts = rows.iter().map(|row| line(row, row.verdict));
+        let speed = |row: &CoopRow| Some(format!("{}, {}", speed_subject(row), row.speed?));
+        self.write(verdicts.chain(rows.iter().filter_map(speed)).collect());
     }
 
     /// Adds the subgroup size that a kernel was found to have and writes the file.
@@ -113,7 +123,7 @@ impl Verdicts {
 /// What is between the name of a kernel and its subgroup size.
 const SUBGROUPS_OF: &str = ", subgroups of ";
 
-/// The row or kernel that a line is about.
+/// The row, its speed or the kernel that a line is about.
 fn subject(line: &str) -> &str {
     line.rsplit_once(", ").map_or(line, |(subject, _)| subject)
 }
@@ -132,8 +142,9 @@ pub(super) fn identity(caps: &Caps, adapter: &wgpu::AdapterInfo, options: &GpuOp
 
 /// The first lines of the file. Files of another crate version, self-test or driver have another header.
 fn header(caps: &Caps, identity: &str) -> String {
-    let texts =
-        KERNELS.iter().filter(|(name, _)| *name == self_test::SHADER).map(|(_, text)| text.as_bytes());
+    let is_text = |name: &str| name == self_test::SHADER || scalar_test::SHADERS.contains(&name);
+    let texts = KERNELS.iter().chain(INCLUDES).filter(|(name, _)| is_text(name));
+    let texts = texts.map(|(_, text)| text.as_bytes());
     let modules = MODULES.iter().filter(|(name, _)| module_test::is_module(name)).map(|(_, bytes)| *bytes);
     let test: Vec<&[u8]> = texts.chain(modules).collect();
     let subgroups = caps.subgroups.map_or("none".into(), |sizes| sizes.to_string());
@@ -148,6 +159,12 @@ fn header(caps: &Caps, identity: &str) -> String {
 
 fn line(row: &CoopRow, verdict: Verdict) -> String {
     CoopRow { verdict, ..*row }.to_string()
+}
+
+/// What a line about the speed of a row begins with.
+fn speed_subject(row: &CoopRow) -> String {
+    let row = row.to_string();
+    format!("speed of {}", subject(&row))
 }
 
 #[cfg(test)]

@@ -8,7 +8,10 @@ use super::known_caps::untested;
 use super::lifetimes::Outputs;
 use super::module_test::ModuleCase;
 use super::read::Pending;
-use super::self_test::{Case, OP};
+use super::scalar_test::ScalarCase;
+use super::self_test::{Case, OP, Work};
+#[cfg(not(target_arch = "wasm32"))]
+use super::speed_test;
 use super::verdicts::Verdicts;
 use super::{CacheFolder, Gpu, GpuOptions};
 use crate::caps::{Caps, CoopRow, Verdict};
@@ -24,6 +27,8 @@ pub(super) struct Verification {
     verified: Verified,
     /// Assumed rows, which the adapter does not list. Their verdicts are not cached.
     claims: Vec<CoopRow>,
+    /// Whether rows are timed. Not where another device's speed is assumed, against which no figure of this one says anything.
+    are_timed: bool,
     launched: Option<Launched>,
 }
 
@@ -36,8 +41,18 @@ pub(super) struct Verified {
     warnings: Vec<String>,
 }
 
+/// Whether rows that pass their test are timed, which waits for the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Timed {
+    #[cfg(not(target_arch = "wasm32"))]
+    Yes,
+    No,
+}
+
 /// Tests that were launched, and the range of each one's result in the bytes that are read.
 struct Launched {
+    #[cfg(not(target_arch = "wasm32"))]
+    probe: Gpu,
     cases: Vec<(Test, Range<usize>)>,
     read: Pending,
 }
@@ -51,9 +66,29 @@ pub(super) enum Test {
 
 impl Test {
     fn row(&self) -> CoopRow {
+        self.row_and_subgroup().0
+    }
+
+    pub(super) fn row_and_subgroup(&self) -> (CoopRow, u32) {
         match self {
-            Self::Wgsl(case) => case.row,
-            Self::Spirv(case) => case.row,
+            Self::Wgsl(case) => (case.row, case.subgroup),
+            Self::Spirv(case) => (case.row, case.subgroup),
+        }
+    }
+
+    /// The plan of this much work of the test's kernel.
+    pub(super) fn plan_of(&self, work: Work, caps: &Caps) -> Result<Plan> {
+        match self {
+            Self::Wgsl(case) => case.plan_of(work, caps),
+            Self::Spirv(case) => case.plan_of(work, caps),
+        }
+    }
+
+    /// Bytes of the operands of this much work.
+    pub(super) fn bytes(&self, work: Work) -> Vec<usize> {
+        match self {
+            Self::Wgsl(case) => case.bytes(work).to_vec(),
+            Self::Spirv(case) => case.bytes(work).to_vec(),
         }
     }
 
@@ -84,17 +119,26 @@ impl Problem for Test {
 
 impl Verification {
     /// Starts the test of the wanted rows that a kernel could use and that have no verdict. The tests run on a separate `Gpu`,
-    /// which `probe` creates, so that the counters of the user's `Gpu` start at 0. `verdicts` are those of earlier runs.
+    /// which `probe` creates, so that the counters of the user's `Gpu` start at 0. `verdicts` are those of earlier runs. Whoever
+    /// waits in the calling thread can have rows timed.
     pub(super) fn start(
         caps: Caps,
         options: &GpuOptions,
+        timed: Timed,
         verdicts: Option<&Verdicts>,
         wanted: impl Fn(&CoopRow) -> bool,
         probe: impl FnOnce(Caps, GpuOptions) -> Result<Gpu>,
     ) -> Self {
         let claims = options.assume.rows.iter().map(|row| untested(*row)).collect();
         let verified = Verified { caps, found: Vec::new(), warnings: Vec::new() };
-        let mut this = Self { verified, claims, launched: None };
+        let mut this = Self {
+            verified,
+            claims,
+            are_timed: timed != Timed::No
+                && options.assume.device_type.is_none()
+                && options.assume.speed_of.is_none(),
+            launched: None,
+        };
         verdicts.into_iter().for_each(|verdicts| this.recall(verdicts));
         let cases = untested_cases(&this.verified.caps, wanted);
         if !cases.is_empty() {
@@ -111,34 +155,77 @@ impl Verification {
     /// Waits in the calling thread, which polls the device.
     #[cfg(not(target_arch = "wasm32"))]
     pub(super) fn wait(mut self) -> Verified {
-        if let Some(Launched { cases, read }) = self.launched.take() {
+        if let Some(Launched { probe, cases, read }) = self.launched.take() {
+            let tests: Vec<Test> = cases.iter().map(|(test, _)| *test).collect();
             // NOTE: a test that is not waited for would count as refused.
             let read = unreported(|| read.wait(OP, <[u8]>::to_vec));
             self.judge(cases, read);
+            self.time(&probe, &tests);
         }
         self.finish()
     }
 
+    /// Times the rows that have passed these tests.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn time(&mut self, probe: &Gpu, tests: &[Test]) {
+        for test in tests {
+            let passed = CoopRow { verdict: Verdict::Verified, ..test.row() };
+            if !self.is_timed(&test.row()) || !self.verified.caps.rows.contains(&passed) {
+                continue;
+            }
+            match unreported(|| speed_test::speed(probe, test)) {
+                Ok(speed) => self.set_speed(&CoopRow { speed, ..passed }),
+                Err(error) => self.verified.warn(&format!("{passed}, but not timed: {error}")),
+            }
+        }
+    }
+
+    fn is_timed(&self, row: &CoopRow) -> bool {
+        self.are_timed && !self.claims.contains(row) && ScalarCase::can_time(row, &self.verified.caps)
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn set_speed(&mut self, timed: &CoopRow) {
+        let Verified { caps, found, .. } = &mut self.verified;
+        let rows = caps.rows.iter_mut().chain(found);
+        rows.filter(|row| untested(**row) == untested(*timed)).for_each(|row| *row = *timed);
+        if let Some(why) = caps.slowness(timed) {
+            self.verified.warnings.push(format!("{}: {why}", self.verified.caps.adapter));
+        }
+    }
+
     /// Waits without blocking, as reads of tensors do.
     pub(super) async fn wait_async(mut self) -> Verified {
-        if let Some(Launched { cases, read }) = self.launched.take() {
+        if let Some(Launched { cases, read, .. }) = self.launched.take() {
             let read = read.wait_async(<[u8]>::to_vec).await;
             self.judge(cases, read);
         }
         self.finish()
     }
 
-    /// Takes over the verdicts of an earlier run.
+    /// Takes over the verdicts of an earlier run. A row that was not timed then is tested again.
     fn recall(&mut self, verdicts: &Verdicts) {
-        let rows = self.verified.caps.rows.iter_mut();
-        for row in rows.filter(|row| row.verdict == Verdict::Untested && !self.claims.contains(row)) {
-            row.verdict = verdicts.of(row);
+        let mut rows = self.verified.caps.rows.clone();
+        for row in &mut rows {
+            if row.verdict == Verdict::Untested && !self.claims.contains(row) {
+                let is_timed = self.is_timed(row);
+                let (verdict, speed) = (verdicts.of(row), verdicts.speed_of(row).filter(|_| is_timed));
+                let is_known = verdict != Verdict::Verified || speed.is_some() || !is_timed;
+                *row = if is_known { CoopRow { verdict, speed, ..*row } } else { *row };
+            }
         }
+        self.verified.caps.rows = rows;
     }
 
     fn begin(&mut self, probe: &Gpu, cases: Vec<Test>) -> Option<Launched> {
         let mut compiled = Vec::new();
         let plans: Vec<_> = cases.iter().filter_map(|case| case.plan(probe.known_caps()).ok()).collect();
+        #[cfg(not(target_arch = "wasm32"))]
+        let plans: Vec<_> = {
+            let timed = cases.iter().filter(|case| self.is_timed(&case.row()));
+            let scalar = timed.filter_map(|case| speed_test::scalar_plan(case, probe.known_caps()));
+            plans.into_iter().chain(scalar).collect()
+        };
         probe.compile_side_by_side(plans.iter().flat_map(|plan| plan.steps()).map(|step| &step.kernel));
         for case in cases {
             match probe.prepared(&case, Outputs::New) {
@@ -251,5 +338,10 @@ fn launch(probe: &Gpu, tests: &[Test]) -> Result<Launched> {
         probe.run(case, &operands, &[])?;
     }
     let end = cases.last().map_or(0, |(_, place)| place.end as u64);
-    Ok(Launched { cases, read: probe.start_read(&c, 0..end)? })
+    Ok(Launched {
+        #[cfg(not(target_arch = "wasm32"))]
+        probe: probe.clone(),
+        cases,
+        read: probe.start_read(&c, 0..end)?,
+    })
 }

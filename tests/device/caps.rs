@@ -17,7 +17,7 @@ fn each(mut check: impl FnMut(&str, &Caps)) {
 
 fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
     let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
-    CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, scope, saturating: false, verdict }
+    CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, scope, saturating: false, verdict, speed: None }
 }
 
 #[test]

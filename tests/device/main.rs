@@ -24,6 +24,7 @@ mod progress;
 mod proof;
 mod recording;
 mod replay;
+mod row_speeds;
 mod runtime;
 mod staging;
 mod start_up;

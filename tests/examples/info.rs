@@ -1,6 +1,6 @@
 //! The example `info` as a user runs it.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use support::example::run;
 
 /// Lavapipe on CPUs of Arm, and on those of x86 without AVX: it lists sizes of matrices and does not have the feature. Other drivers
@@ -17,5 +17,32 @@ fn a_driver_that_lists_matrices_and_does_not_have_them_is_opened_without() {
     for device in devices.iter().filter(|device| device["driver"].to_string().contains("llvmpipe")) {
         assert_eq!(device["subgroups"]["max"], 4, "{device}");
         assert_eq!(device["rows"], json!([]), "{device}");
+    }
+}
+
+/// Lavapipe has rows of `VK_KHR_cooperative_matrix`, of which kernels use three, and matrices of flexible size, which none uses.
+#[test]
+fn rows_have_their_verdict_and_their_speed() {
+    if support::gpu().is_none() {
+        return;
+    }
+    let found = run("info", &["--json"], &[]).json();
+    let devices = found["devices"].as_array().expect("a list of devices");
+    let has_rows = |device: &&Value| device["rows"].as_array().is_some_and(|rows| !rows.is_empty());
+    for device in
+        devices.iter().filter(has_rows).filter(|device| device["driver"].to_string().contains("llvmpipe"))
+    {
+        let list = |name: &str| device[name].as_array().expect("a list of rows").clone();
+        let [rows, flexible] = [list("rows"), list("flexible_rows")];
+        assert_eq!([rows.len(), flexible.len()], [4, 4], "{device}");
+        for row in &rows {
+            let is_timed = row["speed"].as_f64().is_some_and(|speed| speed > 0.0);
+            let is_used = row["a"] != "u8";
+            assert_eq!(row["verdict"], if is_used { "verified" } else { "not tested" }, "{row}");
+            assert!(if is_used { is_timed } else { row["speed"].is_null() }, "{row}");
+        }
+        for row in &flexible {
+            assert!(row["verdict"] == "not tested" && row["speed"].is_null(), "{row}");
+        }
     }
 }

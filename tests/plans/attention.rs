@@ -1,6 +1,7 @@
 //! The kernel of attention, for devices that are not here.
 
 use tilewise::attention::AttentionKernel;
+use tilewise::gpu::RowSpeed;
 use tilewise::planning::attention::{
     AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
     AttentionStatistics,
@@ -137,6 +138,16 @@ fn a_pinned_kernel_says_what_it_lacks() {
     assert!(minutes.contains("a software driver would compile"), "{minutes}");
     let none = needs(of(64, DType::F16), &fixtures::swiftshader());
     assert!(none.contains("which the adapter does not list"), "{none}");
+}
+
+#[test]
+fn attention_is_on_a_slow_row_only_if_that_is_pinned() {
+    let problem = problem([8, 8], [1024, 1024], 64, DType::F16);
+    let mut caps = fixtures::h200();
+    assert!(is_on_matrices(&problem, &caps));
+    caps.rows.iter_mut().for_each(|row| row.speed = RowSpeed::new(0.5));
+    assert!(!is_on_matrices(&problem, &caps));
+    assert!(is_on_matrices(&problem.pinned(Some(AttentionKernel::Coop)), &caps));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::choice::taken;
 use support::wgsl;
 use tilewise::gemm::GemmKernel;
-use tilewise::gpu::{SubgroupSizes, Verdict};
+use tilewise::gpu::{DeviceType, RowSpeed, SubgroupSizes, Verdict};
 use tilewise::planning::gemm::{GemmTypes, Pin};
 use tilewise::planning::{Problem, fixtures};
 use tilewise::{Caps, DType, Error};
@@ -65,4 +65,43 @@ fn matrices_do_not_store_halves_of_words() {
     let plan = odd.explain(&fixtures::rtx_4090()).unwrap();
     let reason = "coop: needs C of bf16 whose rows are whole vectors of four, as it has no atomics";
     assert!(plan.reasons().contains(&reason.to_owned()), "{plan}");
+}
+
+/// A row that was measured to be slower than scalar arithmetic is there for whoever pins a kernel on it.
+#[test]
+fn a_slow_row_is_passed_over_unless_a_kernel_is_pinned() {
+    let at = |caps: Caps, times: f64| {
+        let mut caps = caps;
+        caps.rows.iter_mut().for_each(|row| row.speed = RowSpeed::new(times));
+        caps
+    };
+    for (types, kernel) in [(F16, GemmKernel::Coop), (wgsl::I8, GemmKernel::CoopKhr)] {
+        let problem = wgsl::plain([2048; 3], types);
+        let plan = |times| problem.explain(&at(fixtures::h200(), times)).unwrap();
+        for times in [1.0, 20.0] {
+            assert_eq!(taken(&plan(times)).kernel, kernel, "{}", plan(times));
+        }
+        for times in [0.000_69, 0.999] {
+            let slow = plan(times);
+            assert!(![GemmKernel::Coop, GemmKernel::CoopKhr].contains(&taken(&slow).kernel), "{slow}");
+            let why =
+                format!("not tested, {times} times as fast as scalar arithmetic: for pinned kernels only");
+            assert!(slow.reasons().join("\n").contains(&why), "{slow}");
+            let pinned = problem.pinned(Pin::Kernel(kernel)).plan(&at(fixtures::h200(), times)).unwrap();
+            assert_eq!(taken(&pinned).kernel, kernel, "{pinned}");
+            let candidates = problem.candidates(&at(fixtures::h200(), times)).unwrap();
+            assert!(candidates.iter().all(|plan| taken(plan).kernel != kernel), "tuning tries none");
+        }
+        // The predictions for a software device know that it emulates matrices.
+        let software = fixtures::h200().planned_for(DeviceType::Software);
+        let plans =
+            [software.clone(), at(software, 0.5)].map(|caps| problem.plan(&caps).unwrap().signature());
+        assert_eq!(plans[0], plans[1]);
+    }
+    // Of several rows, a fast one is used.
+    let mut caps = at(fixtures::h200(), 3.0);
+    let of_i8 = |row: &&mut tilewise::gpu::CoopRow| row.a == tilewise::gpu::CoopScalar::I8;
+    let largest = caps.rows.iter_mut().filter(of_i8).max_by_key(|row| row.m * row.n * row.k).unwrap();
+    largest.speed = RowSpeed::new(0.5);
+    assert_eq!(taken(&wgsl::plain([2048; 3], wgsl::I8).plan(&caps).unwrap()).kernel, GemmKernel::CoopKhr);
 }

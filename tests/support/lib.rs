@@ -25,6 +25,7 @@ pub mod sketches;
 pub mod strided;
 pub mod turn;
 pub mod unchecked;
+mod untimed;
 pub mod values;
 mod vouched;
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
@@ -47,6 +48,7 @@ use std::sync::{Mutex, Once, PoisonError};
 use tilewise::{Gpu, GpuOptions};
 pub use turn::turn;
 pub use unchecked::unchecked;
+pub use untimed::untimed;
 pub use vouched::{vouched, without_extensions};
 
 /// A device that tests share: each thread has one, the same whenever it asks. If there is no adapter, prints so and returns None,

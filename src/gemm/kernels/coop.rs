@@ -202,7 +202,7 @@ impl KernelSpec for Coop {
                 problem.types.c
             ));
         }
-        caps.coop(tile.fragment, CoopScalar::F16, CoopScalar::F32)?;
+        caps.check_coop(tile.fragment, CoopScalar::F16, CoopScalar::F32, problem.pin.leaves_a_choice())?;
         let lanes = self.invocations(tile, caps);
         for (stage, outer) in stages_of(problem).into_iter().zip([tile.bm, tile.bn]) {
             let least = stage.units_per_put(caps);

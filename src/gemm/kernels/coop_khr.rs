@@ -99,14 +99,15 @@ fn module(ab: DType) -> Result<(CoopScalar, CoopScalar, &'static str), String> {
     }
 }
 
-/// The row that a tile uses: of those that fill it, the largest.
+/// The row that a tile uses: of those that fill it, the largest that is not slow.
 fn row<'a>(tile: &Tile, problem: &GemmProblem, caps: &'a Caps) -> Result<&'a CoopRow, String> {
     let (ab, c, _) = module(problem.types.ab)?;
     let fills = |row: &&CoopRow| {
         let parts = [(tile.tm, row.m), (tile.tn, row.n), (tile.bk, row.k)];
         row.is_used_in_spirv() && parts.iter().all(|(whole, part)| whole.is_multiple_of(*part))
     };
-    let largest = caps.rows_of(ab, c).filter(fills).max_by_key(|row| row.m * row.n * row.k);
+    let is_fast = |row: &CoopRow| caps.slowness(row).is_none();
+    let largest = caps.rows_of(ab, c).filter(fills).max_by_key(|row| (is_fast(row), row.m * row.n * row.k));
     largest.ok_or_else(|| {
         let fenced = caps.rows.iter().find(|row| [row.a, row.b, row.c] == [ab, ab, c] && row.is_fenced_off());
         match fenced {
@@ -118,11 +119,6 @@ fn row<'a>(tile: &Tile, problem: &GemmProblem, caps: &'a Caps) -> Result<&'a Coo
     })
 }
 
-/// Whether the plan may take another kernel.
-fn is_chosen(problem: &GemmProblem) -> bool {
-    matches!(problem.pin, Pin::Free | Pin::Staged)
-}
-
 /// The matrices of sums of f16 that a row with sums of f32 is multiplied into first, if the problem allows it, the device has them, and
 /// they are faster or the kernel is pinned.
 fn short_sums(row: &CoopRow, problem: &GemmProblem, caps: &Caps) -> Option<Matrices> {
@@ -131,7 +127,7 @@ fn short_sums(row: &CoopRow, problem: &GemmProblem, caps: &Caps) -> Option<Matri
     let is_allowed = problem.types.accumulator == Accumulator::F16
         && row.a == CoopScalar::F16
         && row.k <= MAX_F16_PRODUCTS
-        && (caps.machine.f16_matrix_flops > caps.machine.matrix_flops || !is_chosen(problem));
+        && (caps.machine.f16_matrix_flops > caps.machine.matrix_flops || !problem.pin.leaves_a_choice());
     let has_row = |row: &CoopRow| row.is_spelled_in_wgsl() && short.are_of(row);
     (is_allowed && caps.rows_of(CoopScalar::F16, CoopScalar::F16).any(has_row)).then_some(short)
 }
@@ -184,8 +180,12 @@ impl KernelSpec for CoopKhr {
         if tile.bk as usize * problem.types.ab.size() > most {
             return Err(format!("blocks of at most {most} bytes along k"));
         }
-        if is_chosen(problem) && row.is_spelled_in_wgsl() && short_sums(row, problem, caps).is_none() {
+        let is_chosen = problem.pin.leaves_a_choice();
+        if is_chosen && row.is_spelled_in_wgsl() && short_sums(row, problem, caps).is_none() {
             return Err("a row that WGSL cannot express, unless it is pinned: `coop` has the others".into());
+        }
+        if let Some(why) = caps.slowness(row).filter(|_| is_chosen) {
+            return Err(why);
         }
         // A GPU would spill them. The compilers of software devices unroll the product of two matrices, and take a minute for a large tile.
         let accumulators = self.accumulators(tile, problem, caps);

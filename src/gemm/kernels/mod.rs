@@ -85,6 +85,11 @@ impl fmt::Display for Tile {
 }
 
 impl Pin {
+    /// Whether the plan chooses a kernel.
+    pub(in crate::gemm) fn leaves_a_choice(self) -> bool {
+        matches!(self, Self::Free | Self::Staged)
+    }
+
     /// Whether it allows a kernel that supports split-k.
     pub(in crate::gemm) fn allows_split_k(self, problem: &GemmProblem) -> bool {
         match self {

@@ -38,6 +38,7 @@ fn row(found: &vk::CooperativeMatrixPropertiesKHR<'_>) -> Option<CoopRow> {
             scope,
             saturating: found.saturating_accumulation == vk::TRUE,
             verdict: Verdict::Untested,
+            speed: None,
         }),
         _ => None,
     };
