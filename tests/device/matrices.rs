@@ -29,8 +29,7 @@ fn rows_are_those_of_each_vendor() {
         // As Mesa's driver lists them: 14 and 20, of which 12 of bytes and 4 of those saturating.
         (fixtures::radv_rdna3(), sixteen.to_vec(), [14, 1, 0, 0, 1]),
         (fixtures::radv_rdna4(), sixteen.to_vec(), [20, 1, 1, 1, 1]),
-        // Subgroups of 16 to 32: the size of its kernels is not known.
-        (fixtures::intel_xe2(), vec![], [4, 0, 0, 0, 0]),
+        (fixtures::intel_xe2(), vec![], [4, 1, 1, 0, 1]),
         (fixtures::apple_m2(), [&[row(8, F32, F32)], &eight[..]].concat(), [3, 1, 0, 0, 0]),
         (fixtures::lavapipe(), eight.to_vec(), [4, 1, 0, 0, 1]),
         (fixtures::swiftshader(), vec![], [0; 5]),
@@ -61,6 +60,7 @@ fn tensor_cores_need_rows_f16_and_a_known_subgroup_size() {
         "t4",
         "radv-rdna4",
         "radv-rdna3",
+        "intel-xe2",
         "apple-m2",
         "lavapipe",
     ];

@@ -106,11 +106,11 @@ fn gradients_on_16x16_matrices_agree_with_their_definition() {
 
 /// Queries, keys, values and gradients times these numbers, and the scale.
 const SIZES: [([f64; 4], f32); 7] = [
-    ([1.0, 1.0, 1.0, 1e4], 0.25), // gradients of scores are beyond the largest number of f16
-    ([1e-3, 1.0, 1e2, 1e4], 0.25), // and by far, while those of keys are not
+    ([1e-3, 1e-2, 1e4, 1e4], 0.25), // gradients of scores are beyond the largest number of f16, those of queries and keys are not
+    ([1e-3, 1.0, 1e2, 1e4], 0.25),
     ([1e-3, 1e4, 1.0, 1e-6], 0.25), // below the smallest one, multiplied by large keys
     ([1.0, 1.0, 1e-7, 1e-7], 0.25), // subnormal operands
-    ([1e4, 1e-4, 1e2, 1e1], 1e-4), // large queries and values
+    ([1e4, 1e-4, 1e2, 1e1], 1e-4),  // large queries and values
     ([1.0, 1.0, 1e-4, 1e-4], 6.25e7), // one key has all the weight
     ([2e-2, 2e-2, 1e2, 1e1], 6.25e2),
 ];
