@@ -246,7 +246,8 @@ impl fmt::Display for Machine {
         let of_workgroup = self.workgroup_registers.map_or("no limit".into(), |most| most.to_string());
         let more = match self.compile_seconds {
             Some(seconds) => format!(", {seconds:.1} s longer to compile above that"),
-            None => " at most".into(),
+            None if self.matrix_accumulators == self.accumulators => " at most".into(),
+            None => format!(" at most, {} on matrices", self.matrix_accumulators),
         };
         if self.rates == RateSource::Measured {
             writeln!(

@@ -158,6 +158,7 @@ NVIDIA H200
   i8 peak          133.8 TFLOP/s
   matrix peak      989.4 TFLOP/s
   i8 matrix peak   1978.8 TOP/s
+  f16 sums peak    989.4 TFLOP/s
   matrix order     any
   memory peak      4.8 TB/s
   cache peak       5.3 TB/s
@@ -205,11 +206,11 @@ fn display_tells_devices_apart() {
             fixtures::intel_xe2,
             &[
                 "B580",
-                "subgroups        16 to 32",
+                "subgroups        16 to 32 (matrices 32)",
                 "matrix rows      8x16x16 f16 x f16 -> f32 (subgroup)",
-                "tensor cores     no",
+                "tensor cores     yes",
                 "registers        96 per invocation",
-                "accumulators     32 at most",
+                "accumulators     32 at most, 8 on matrices",
             ],
         ),
         (
