@@ -2,7 +2,7 @@
 
 use super::coop::{CoopRow, CoopScalar, CoopScope, Verdict};
 use super::device_type::DeviceType;
-use super::extensions::MatrixExtensions;
+use super::extensions::{HAS_MODULES, MatrixExtensions};
 use super::flexible::{FlexibleLimits, FlexibleRow};
 use super::machine::Machine;
 use super::robust_access::RobustBufferAccess;
@@ -182,7 +182,7 @@ impl Caps {
 
     /// Whether one of these rows counts for the speed that is assumed of a device: kernels on other rows are not planned for.
     pub(crate) fn has_planned_rows(rows: &[CoopRow]) -> bool {
-        let in_spirv = |row: &CoopRow| cfg!(feature = "spirv") && row.is_used_in_spirv();
+        let in_spirv = |row: &CoopRow| HAS_MODULES && row.is_used_in_spirv();
         rows.iter().any(|row| row.is_spelled_in_wgsl() || in_spirv(row))
     }
 

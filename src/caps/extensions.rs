@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Whether this build has modules of SPIR-V: with the crate's feature `spirv`, and not for a browser, whose devices take none.
+pub(crate) const HAS_MODULES: bool = cfg!(all(feature = "spirv", not(target_arch = "wasm32")));
+
 /// Extensions of Vulkan that kernels in SPIR-V can use and wgpu does not know: which of them a device was opened with.
 ///
 /// [`Gpu::open`](crate::Gpu::open) enables each that the driver has, with the crate's feature `spirv`. On an application's

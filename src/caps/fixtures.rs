@@ -15,6 +15,7 @@
 //! println!("{caps}");
 //! ```
 
+use super::extensions::HAS_MODULES;
 use super::fixture_rows::{self, Nvidia, row};
 use super::{
     Caps, CapsLimits, CoopRow, CoopScalar, DeviceType, FlexibleLimits, FlexibleRow, Machine,
@@ -351,7 +352,7 @@ fn vulkan(adapter: &str, device_type: DeviceType) -> Caps {
         rows: Vec::new(),
         flexible_rows: Vec::new(),
         flexible_limits: None,
-        spirv: true,
+        spirv: HAS_MODULES,
         extensions: MatrixExtensions::default(),
         timestamps: true,
         pipeline_cache: true,

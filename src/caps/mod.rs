@@ -22,6 +22,7 @@ pub use assumptions::Assumptions;
 pub use coop::{CoopRow, CoopScalar, CoopScope, Verdict};
 pub use device::{Caps, CapsLimits};
 pub use device_type::DeviceType;
+pub(crate) use extensions::HAS_MODULES;
 pub use extensions::MatrixExtensions;
 pub use flexible::{FlexibleLimits, FlexibleRow};
 pub use machine::{Machine, MatrixOrder};

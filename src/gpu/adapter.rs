@@ -4,8 +4,8 @@ use super::buffer_access::BufferAccess;
 use super::raw;
 use super::vulkan::{self, Matrices};
 use crate::caps::{
-    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, Machine, MatrixExtensions,
-    RobustBufferAccess, SubgroupSizes, Verdict,
+    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, HAS_MODULES, Machine,
+    MatrixExtensions, RobustBufferAccess, SubgroupSizes, Verdict,
 };
 
 impl Caps {
@@ -84,7 +84,7 @@ pub(super) fn features_of(adapter: &wgpu::Adapter) -> wgpu::Features {
 
 /// What kernels in SPIR-V need of wgpu, on a device of this API.
 pub(super) fn spirv_features(backend: wgpu::Backend) -> wgpu::Features {
-    let is_taken = cfg!(feature = "spirv") && backend == wgpu::Backend::Vulkan;
+    let is_taken = HAS_MODULES && backend == wgpu::Backend::Vulkan;
     if is_taken { wgpu::Features::PASSTHROUGH_SHADERS } else { wgpu::Features::empty() }
 }
 

@@ -9,7 +9,7 @@ use super::lifetimes::Outputs;
 use super::module_test::ModuleCase;
 use super::read::Pending;
 use super::scalar_test::ScalarCase;
-use super::self_test::{Case, OP, Work};
+use super::self_test::{Case, OP};
 #[cfg(not(target_arch = "wasm32"))]
 use super::speed_test;
 use super::verdicts::Verdicts;
@@ -73,22 +73,6 @@ impl Test {
         match self {
             Self::Wgsl(case) => (case.row, case.subgroup),
             Self::Spirv(case) => (case.row, case.subgroup),
-        }
-    }
-
-    /// The plan of this much work of the test's kernel.
-    pub(super) fn plan_of(&self, work: Work, caps: &Caps) -> Result<Plan> {
-        match self {
-            Self::Wgsl(case) => case.plan_of(work, caps),
-            Self::Spirv(case) => case.plan_of(work, caps),
-        }
-    }
-
-    /// Bytes of the operands of this much work.
-    pub(super) fn bytes(&self, work: Work) -> Vec<usize> {
-        match self {
-            Self::Wgsl(case) => case.bytes(work).to_vec(),
-            Self::Spirv(case) => case.bytes(work).to_vec(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Extensions that the owner of an application's device vouches for.
 
 use super::vulkan;
-use crate::caps::MatrixExtensions;
+use crate::caps::{HAS_MODULES, MatrixExtensions};
 use crate::{Error, Result};
 
 /// Extensions of Vulkan that an application has enabled on a device of its own. The default: none.
@@ -26,7 +26,7 @@ impl VouchedExtensions {
         device: &wgpu::Device,
     ) -> Result<MatrixExtensions> {
         let Self { extensions } = self;
-        if !cfg!(feature = "spirv") || extensions.is_empty() {
+        if !HAS_MODULES || extensions.is_empty() {
             return Ok(MatrixExtensions::default());
         }
         let refused = |names: Vec<&str>, why| {

@@ -10,10 +10,10 @@ pub const KERNELS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/kernels
 pub const INCLUDES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/includes.rs"));
 
 /// The modules of SPIR-V in `shaders/spirv/`, which need the feature `spirv`. A name has no extension, as `gemm_coop.f16`.
-#[cfg(feature = "spirv")]
+#[cfg(all(feature = "spirv", not(target_arch = "wasm32")))]
 pub const MODULES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
-/// No modules: the feature `spirv` is off.
-#[cfg(not(feature = "spirv"))]
+/// No modules: the feature `spirv` is off, or this is for a browser, whose devices take none.
+#[cfg(not(all(feature = "spirv", not(target_arch = "wasm32"))))]
 pub const MODULES: &[(&str, &[u8])] = &[];
 
 /// A set of shader files by name and text. Both tables are sorted by name.

@@ -1,7 +1,7 @@
 //! Features of cooperative matrices that wgpu does not know: which a driver has, and how a device gets them.
 
 use super::structs::{Bfloat16Features, Float8Features, Maintenance1Features, Matrix2Features};
-use crate::caps::MatrixExtensions;
+use crate::caps::{HAS_MODULES, MatrixExtensions};
 use ash::{khr, vk};
 use std::ffi::CStr;
 use wgpu::hal::vulkan::Adapter;
@@ -27,7 +27,7 @@ impl MatrixFeatures {
     /// them. Without cooperative matrices on the device (`has_matrices`), only what needs none.
     pub(super) fn reported(hal: &Adapter, has_matrices: bool) -> Self {
         let shared = hal.shared_instance();
-        if !cfg!(feature = "spirv") || shared.instance_api_version() < vk::API_VERSION_1_1 {
+        if !HAS_MODULES || shared.instance_api_version() < vk::API_VERSION_1_1 {
             return Self::default(); // without Vulkan 1.1 there is no function that says so
         }
         let mut found = Self::default();
