@@ -123,7 +123,7 @@ impl Caps {
         row.and_then(|row| self.slowness(row)).map_or(Ok(()), Err)
     }
 
-    /// Why no kernel on this row is chosen unless it is pinned: scalar arithmetic is faster. Not of a software device, whose predictions
+    /// Why no kernel on this row is chosen unless it is pinned: scalar arithmetic is faster by far. Not of a software device, whose predictions
     /// count that it emulates matrices.
     pub(crate) fn slowness(&self, row: &CoopRow) -> Option<String> {
         let speed = row.speed.filter(|speed| speed.is_slow() && self.device_type != DeviceType::Software)?;

@@ -67,7 +67,7 @@ fn matrices_do_not_store_halves_of_words() {
     assert!(plan.reasons().contains(&reason.to_owned()), "{plan}");
 }
 
-/// A row that was measured to be slower than scalar arithmetic is there for whoever pins a kernel on it.
+/// A row that was measured to be slower by far than scalar arithmetic is there for whoever pins a kernel on it.
 #[test]
 fn a_slow_row_is_passed_over_unless_a_kernel_is_pinned() {
     let at = |caps: Caps, times: f64| {
@@ -78,10 +78,10 @@ fn a_slow_row_is_passed_over_unless_a_kernel_is_pinned() {
     for (types, kernel) in [(F16, GemmKernel::Coop), (wgsl::I8, GemmKernel::CoopKhr)] {
         let problem = wgsl::plain([2048; 3], types);
         let plan = |times| problem.explain(&at(fixtures::h200(), times)).unwrap();
-        for times in [1.0, 20.0] {
+        for times in [0.5, 20.0] {
             assert_eq!(taken(&plan(times)).kernel, kernel, "{}", plan(times));
         }
-        for times in [0.000_69, 0.999] {
+        for times in [0.000_69, 0.499] {
             let slow = plan(times);
             assert!(![GemmKernel::Coop, GemmKernel::CoopKhr].contains(&taken(&slow).kernel), "{slow}");
             let why =
@@ -95,13 +95,13 @@ fn a_slow_row_is_passed_over_unless_a_kernel_is_pinned() {
         // The predictions for a software device know that it emulates matrices.
         let software = fixtures::h200().planned_for(DeviceType::Software);
         let plans =
-            [software.clone(), at(software, 0.5)].map(|caps| problem.plan(&caps).unwrap().signature());
+            [software.clone(), at(software, 0.3)].map(|caps| problem.plan(&caps).unwrap().signature());
         assert_eq!(plans[0], plans[1]);
     }
     // Of several rows, a fast one is used.
     let mut caps = at(fixtures::h200(), 3.0);
     let of_i8 = |row: &&mut tilewise::gpu::CoopRow| row.a == tilewise::gpu::CoopScalar::I8;
     let largest = caps.rows.iter_mut().filter(of_i8).max_by_key(|row| row.m * row.n * row.k).unwrap();
-    largest.speed = RowSpeed::new(0.5);
+    largest.speed = RowSpeed::new(0.3);
     assert_eq!(taken(&wgsl::plain([2048; 3], wgsl::I8).plan(&caps).unwrap()).kernel, GemmKernel::CoopKhr);
 }
