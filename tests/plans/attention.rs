@@ -143,11 +143,16 @@ fn a_pinned_kernel_says_what_it_lacks() {
 #[test]
 fn attention_is_on_a_slow_row_only_if_that_is_pinned() {
     let problem = problem([8, 8], [1024, 1024], 64, DType::F16);
+    let of_gradients =
+        |pin, caps: &Caps| are_on_matrices(&gradients([8, 8], [1024, 1024], 64, pin).plan(caps).unwrap());
+    let coop = Some(AttentionKernel::Coop);
     let mut caps = fixtures::h200();
     assert!(is_on_matrices(&problem, &caps));
+    assert_eq!(of_gradients(None, &caps), [true; 2]);
     caps.rows.iter_mut().for_each(|row| row.speed = RowSpeed::new(0.3));
     assert!(!is_on_matrices(&problem, &caps));
-    assert!(is_on_matrices(&problem.pinned(Some(AttentionKernel::Coop)), &caps));
+    assert!(is_on_matrices(&problem.pinned(coop), &caps));
+    assert_eq!([of_gradients(None, &caps), of_gradients(coop, &caps)], [[false; 2], [true; 2]]);
 }
 
 #[test]

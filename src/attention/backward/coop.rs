@@ -112,7 +112,7 @@ impl GradientTile {
         if dtype != DType::F16 {
             return Err(format!("operands of f16, not {dtype}"));
         }
-        caps.coop(fragment, CoopScalar::F16, CoopScalar::F32)?;
+        caps.check_coop(fragment, CoopScalar::F16, CoopScalar::F32, problem.forward.pin.is_none())?;
         let is_whole = |dim: u32| dim.is_multiple_of(fragment) && dim <= MOST_DIM;
         if !is_whole(d.dim) || !is_whole(d.dim_v) {
             let dims =
