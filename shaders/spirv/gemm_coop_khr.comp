@@ -45,10 +45,12 @@ layout(constant_id = 11) const uint a_OUTER = 0;    // 1: a unit of 16 bytes run
 layout(constant_id = 12) const uint b_OUTER = 1;
 layout(constant_id = 13) const uint a_BY_UNITS = 1; // 0: units are loaded element by element
 layout(constant_id = 14) const uint b_BY_UNITS = 1;
-layout(constant_id = 15) const uint C_IS_ROUNDED = 0; // 1: C has the type of A and B, 0: that of the sums
-layout(constant_id = 16) const uint C_DIRECT = 1;     // 1: whole blocks are stored as matrices
+layout(constant_id = 15) const uint a_TRANSPOSED = 0; // 1: units along the outer axis are put into rows along k
+layout(constant_id = 16) const uint b_TRANSPOSED = 0;
+layout(constant_id = 17) const uint C_IS_ROUNDED = 0; // 1: C has the type of A and B, 0: that of the sums
+layout(constant_id = 18) const uint C_DIRECT = 1;     // 1: whole blocks are stored as matrices
 #ifdef OF_F16
-layout(constant_id = 17) const uint SUMS_IN_F16 = 0;  // 1: each product of two matrices is summed in f16, and these sums in f32
+layout(constant_id = 19) const uint SUMS_IN_F16 = 0;  // 1: each product of two matrices is summed in f16, and these sums in f32
 #endif
 
 const uint UNIT = 128 / BITS; // elements of 16 bytes
@@ -145,10 +147,9 @@ void save(uint at, SUM sum) {
 }
 
 void main() {
-    const uint lane = gl_LocalInvocationIndex;
     // Launched with zeros for dims, once, when the kernel is compiled: report the subgroup size.
     if (dims.m == 0) {
-        if (lane == 0) {
+        if (gl_LocalInvocationIndex == 0) {
             c[0] = SUM(gl_SubgroupSize);
         }
         return;
@@ -187,66 +188,35 @@ void main() {
             acc[i][j] = MatC(SUM(0));
         }
     }
-    // The places of this lane's units at k = 0, and the units of the next iteration, which are loaded during this one. If k is less
-    // than BK, no unit is loaded ahead and the place is not used.
-    uint a_from[a_SHARE];
-    uint b_from[b_SHARE];
-    uvec4 a_next[a_SHARE];
-    uvec4 b_next[b_SHARE];
-    [[unroll]] for (uint v = 0; v < a_SHARE; v++) {
-        const uint unit = lane + v * LANES;
-        a_from[v] = a_start(row0 + a_outer_of(unit), dims.m, min(a_k_of(unit), dims.k));
-    }
-    [[unroll]] for (uint v = 0; v < b_SHARE; v++) {
-        const uint unit = lane + v * LANES;
-        b_from[v] = b_start(col0 + b_outer_of(unit), dims.n, min(b_k_of(unit), dims.k));
-    }
+    a_locate(row0, dims.m);
+    b_locate(col0, dims.n);
     uint stage = 0;
     [[dont_unroll]] for (uint k0 = k_begin; k0 < k_end; k0 += BK) {
         // The first iteration, and one that extends past the end of k, are not loaded ahead.
-        const bool ahead = k0 > k_begin && k0 + BK <= k_end;
-        [[unroll]] for (uint v = 0; v < a_SHARE; v++) {
-            const uint unit = lane + v * LANES;
-            if (!ahead) {
-                a_next[v] = a_edge(row0 + a_outer_of(unit), dims.m, k0 + a_k_of(unit), k_end);
-            }
-            a_put(unit, stage, a_next[v]);
-        }
-        [[unroll]] for (uint v = 0; v < b_SHARE; v++) {
-            const uint unit = lane + v * LANES;
-            if (!ahead) {
-                b_next[v] = b_edge(col0 + b_outer_of(unit), dims.n, k0 + b_k_of(unit), k_end);
-            }
-            b_put(unit, stage, b_next[v]);
-        }
+        const bool is_loaded = k0 > k_begin && k0 + BK <= k_end;
+        a_stage(row0, dims.m, k0, k_end, is_loaded, stage);
+        b_stage(col0, dims.n, k0, k_end, is_loaded, stage);
         // Two stages need no other barrier: the stage that is filled next was read before this barrier.
         barrier();
         // Start to load the units of the next iteration.
-        const uint next = k0 + BK;
-        if (next + BK <= k_end) {
-            [[unroll]] for (uint v = 0; v < a_SHARE; v++) {
-                const uint outer = row0 + a_outer_of(lane + v * LANES);
-                a_next[v] = a_load(a_from[v] + next * dims.a_k, a_within(outer, dims.m));
-            }
-            [[unroll]] for (uint v = 0; v < b_SHARE; v++) {
-                const uint outer = col0 + b_outer_of(lane + v * LANES);
-                b_next[v] = b_load(b_from[v] + next * dims.b_k, b_within(outer, dims.n));
-            }
+        if (k0 + 2 * BK <= k_end) {
+            a_load_ahead(row0, dims.m, k0 + BK);
+            b_load_ahead(col0, dims.n, k0 + BK);
         }
         [[unroll]] for (uint kk = 0; kk < BK; kk += K) {
             MatA a_rows[ROWS];
             [[unroll]] for (uint i = 0; i < ROWS; i++) {
                 const uint outer = tile_row + i * M;
-                const uint at = a_OUTER == 1 ? kk * a_LD + outer / 8 : outer * a_LD + kk / 8;
+                const uint at = a_ROWS_OUTER == 1 ? kk * a_LD + outer / 8 : outer * a_LD + kk / 8;
                 coopMatLoad(a_rows[i], a_tile, stage * a_STAGE + at, a_LD,
-                    a_OUTER == 1 ? gl_CooperativeMatrixLayoutColumnMajor : gl_CooperativeMatrixLayoutRowMajor);
+                    a_ROWS_OUTER == 1 ? gl_CooperativeMatrixLayoutColumnMajor : gl_CooperativeMatrixLayoutRowMajor);
             }
             [[unroll]] for (uint j = 0; j < COLS; j++) {
                 const uint outer = tile_col + j * N;
-                const uint at = b_OUTER == 1 ? kk * b_LD + outer / 8 : outer * b_LD + kk / 8;
+                const uint at = b_ROWS_OUTER == 1 ? kk * b_LD + outer / 8 : outer * b_LD + kk / 8;
                 MatB b_col;
                 coopMatLoad(b_col, b_tile, stage * b_STAGE + at, b_LD,
-                    b_OUTER == 1 ? gl_CooperativeMatrixLayoutRowMajor : gl_CooperativeMatrixLayoutColumnMajor);
+                    b_ROWS_OUTER == 1 ? gl_CooperativeMatrixLayoutRowMajor : gl_CooperativeMatrixLayoutColumnMajor);
                 [[unroll]] for (uint i = 0; i < ROWS; i++) {
 #ifdef OF_F16
                     if (SUMS_IN_F16 == 1) {

@@ -5,21 +5,36 @@
 layout(set = 0, binding = BINDING, std430) readonly buffer OF(Units) { uvec4 OF(units)[]; };
 layout(set = 0, binding = BINDING, std430) readonly buffer OF(Words) { uint OF(words)[]; };
 
-// Rows of shared memory run along the axis of units.
-const uint OF(ROW) = OF(OUTER) == 1 ? OF(BLOCK) : BK;
-const uint OF(ROWS) = OF(OUTER) == 1 ? BK : OF(BLOCK);
+// Units that a lane puts into shared memory at once: if they are transposed, neighbours along k, whose elements fill a word.
+const uint OF(PUT) = OF(TRANSPOSED) == 1 ? PER_WORD : 1;
+const uint OF(SHARE) = OF(BLOCK) * BK / (UNIT * LANES); // units of a lane
+// Rows of shared memory run along the outer axis (1) or along k.
+const uint OF(ROWS_OUTER) = OF(OUTER) == 1 && OF(TRANSPOSED) == 0 ? 1 : 0;
+const uint OF(ROW) = OF(ROWS_OUTER) == 1 ? OF(BLOCK) : BK;
+const uint OF(ROWS) = OF(ROWS_OUTER) == 1 ? BK : OF(BLOCK);
 const uint OF(LD) = ((OF(ROW) / UNIT) | 1) * PIECES; // an odd number of units: rows start in different banks
 const uint OF(STAGE) = OF(ROWS) * OF(LD);
-const uint OF(SHARE) = OF(BLOCK) * BK / (UNIT * LANES); // units of a lane
 shared Piece OF(tile)[STAGES * OF(STAGE)];
 
-// The indices of a unit's first element in the block.
-uint OF(outer_of)(uint unit) {
-    return OF(OUTER) == 1 ? unit % (OF(ROW) / UNIT) * UNIT : unit / (OF(ROW) / UNIT);
+// The places of this lane's units at k = 0, and the units of the next iteration, which are loaded during this one. If k is less
+// than BK, no unit is loaded ahead and the place is not used.
+uint OF(from)[OF(SHARE)];
+uvec4 OF(next)[OF(SHARE)];
+
+// The indices in the block of the first element of a put. If it is transposed, four lanes load from a line of the outer axis, and the
+// next lanes from its neighbours along k, so that lanes write to different banks.
+uint OF(outer_of)(uint put) {
+    if (OF(TRANSPOSED) == 1) {
+        return put / (4 * BK / PER_WORD) * (4 * UNIT) + put % 4 * UNIT;
+    }
+    return OF(OUTER) == 1 ? put % (OF(ROW) / UNIT) * UNIT : put / (OF(ROW) / UNIT);
 }
 
-uint OF(k_of)(uint unit) {
-    return OF(OUTER) == 1 ? unit / (OF(ROW) / UNIT) : unit % (OF(ROW) / UNIT) * UNIT;
+uint OF(k_of)(uint put) {
+    if (OF(TRANSPOSED) == 1) {
+        return put / 4 % (BK / PER_WORD) * PER_WORD;
+    }
+    return OF(OUTER) == 1 ? put / (OF(ROW) / UNIT) : put % (OF(ROW) / UNIT) * UNIT;
 }
 
 // The element at `at`, in the lowest bits.
@@ -70,14 +85,61 @@ uvec4 OF(edge)(uint outer, uint extent, uint k, uint k_end) {
     return unit;
 }
 
-void OF(put)(uint unit, uint stage, uvec4 elements) {
-    const uint row = OF(OUTER) == 1 ? OF(k_of)(unit) : OF(outer_of)(unit);
-    const uint col = OF(OUTER) == 1 ? OF(outer_of)(unit) : OF(k_of)(unit);
+// Puts this lane's units from `first` on into shared memory.
+void OF(put)(uint put, uint stage, uint first) {
+    const uint outer = OF(outer_of)(put);
+    const uint k = OF(k_of)(put);
+    if (OF(TRANSPOSED) == 1) {
+        const uint at = stage * OF(STAGE) + outer * OF(LD) + k / 8;
+        [[unroll]] for (uint e = 0; e < UNIT; e++) {
+            uint word = 0;
+            [[unroll]] for (uint n = 0; n < PER_WORD; n++) {
+                const uint of_unit = OF(next)[first + n % OF(PUT)][e / PER_WORD];
+                word |= bitfieldExtract(of_unit, int(e % PER_WORD * BITS), int(BITS)) << (n * BITS);
+            }
+            // Other lanes write the other words of each piece.
+            OF(tile)[at + e * OF(LD)][k % 8 / PER_WORD] = word;
+        }
+        return;
+    }
+    const uint row = OF(OUTER) == 1 ? k : outer;
+    const uint col = OF(OUTER) == 1 ? outer : k;
     const uint at = stage * OF(STAGE) + row * OF(LD) + col / 8;
 #if BITS == 16
-    OF(tile)[at] = elements;
+    OF(tile)[at] = OF(next)[first];
 #else
-    OF(tile)[at] = elements.xy;
-    OF(tile)[at + 1] = elements.zw;
+    OF(tile)[at] = OF(next)[first].xy;
+    OF(tile)[at + 1] = OF(next)[first].zw;
 #endif
+}
+
+// Finds the places of this lane's units of the blocks that begin at `outer0`.
+void OF(locate)(uint outer0, uint extent) {
+    [[unroll]] for (uint v = 0; v < OF(SHARE); v++) {
+        const uint put = gl_LocalInvocationIndex + v / OF(PUT) * LANES;
+        const uint k = OF(k_of)(put) + v % OF(PUT);
+        OF(from)[v] = OF(start)(outer0 + OF(outer_of)(put), extent, min(k, dims.k));
+    }
+}
+
+// Loads this lane's units of the block at `k0`, which is not at the end of k.
+void OF(load_ahead)(uint outer0, uint extent, uint k0) {
+    [[unroll]] for (uint v = 0; v < OF(SHARE); v++) {
+        const uint outer = outer0 + OF(outer_of)(gl_LocalInvocationIndex + v / OF(PUT) * LANES);
+        OF(next)[v] = OF(load)(OF(from)[v] + k0 * dims.OF(k), OF(within)(outer, extent));
+    }
+}
+
+// Puts the block at `k0` into shared memory. Unless it was loaded ahead, it is loaded now.
+void OF(stage)(uint outer0, uint extent, uint k0, uint k_end, bool is_loaded, uint stage) {
+    [[unroll]] for (uint v = 0; v < OF(SHARE); v += OF(PUT)) {
+        const uint put = gl_LocalInvocationIndex + v / OF(PUT) * LANES;
+        if (!is_loaded) {
+            [[unroll]] for (uint n = 0; n < OF(PUT); n++) {
+                const uint k = k0 + OF(k_of)(put) + n;
+                OF(next)[v + n] = OF(edge)(outer0 + OF(outer_of)(put), extent, k, k_end);
+            }
+        }
+        OF(put)(put, stage, v);
+    }
 }

@@ -245,7 +245,7 @@ fn a_tile_that_is_in_no_table_is_an_error() {
 
 /// Types that a tile takes: the deepest on matrices are of i8.
 fn types_of(tile: &Tile) -> GemmTypes {
-    let is_deep = tile.kernel == GemmKernel::CoopKhr && tile.bk == 64;
+    let is_deep = tile.kernel == GemmKernel::CoopKhr && tile.bk >= 64;
     if tile.kernel == GemmKernel::Dot || is_deep { I8 } else { F16 }
 }
 

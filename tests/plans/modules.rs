@@ -3,7 +3,7 @@
 use crate::choice::taken;
 use support::wgsl::{self, I8};
 use tilewise::gemm::{Accumulator, GemmKernel};
-use tilewise::gpu::{CoopRow, Verdict};
+use tilewise::gpu::{CoopRow, MatrixOrder, Verdict};
 use tilewise::planning::gemm::{GemmDims, GemmTypes, Pin};
 use tilewise::planning::kernel::Language;
 use tilewise::planning::{Plan, Problem, fixtures};
@@ -128,4 +128,25 @@ fn products_of_16_bits_are_on_the_matrix_units_of_an_arc() {
         );
         assert_eq!(caps.subgroups.unwrap().matrices, Some(32));
     }
+}
+
+/// AMD's matrices are loaded along k: a row-major B is transposed on its way into shared memory, where its units divide among the lanes.
+#[test]
+fn operands_are_transposed_where_matrices_are_loaded_along_k() {
+    for (types, caps, transposed) in [
+        (BF16, fixtures::radv_rdna4(), [0, 1]),
+        (I8, fixtures::radv_rdna4(), [0, 0]),
+        (BF16, fixtures::h200(), [0, 0]),
+    ] {
+        let plan = planned(types, &caps);
+        let kernel = plan.steps()[0].kernel.to_string();
+        let [a, b] = transposed;
+        assert!(kernel.contains(&format!("a_TRANSPOSED={a} b_TRANSPOSED={b}")), "{kernel}: {plan}");
+    }
+    let tile =
+        GemmKernel::CoopKhr.tiles().iter().find(|tile| [tile.bm, tile.bn, tile.bk] == [64, 64, 32]).unwrap();
+    let mut caps = fixtures::lavapipe();
+    caps.machine.matrix_order = MatrixOrder::AlongK;
+    let plan = wgsl::plain([64; 3], I8).pinned(Pin::Tile(*tile)).plan(&caps).unwrap();
+    assert!(plan.steps()[0].kernel.to_string().contains("b_TRANSPOSED=1"), "four units each: {plan}");
 }

@@ -53,9 +53,10 @@ const NONE: [(&str, &str); 6] = [
 
 /// What is cut along k as well, since its workgroups take too long, or is launched once by another kernel: on a faster device it is
 /// another plan.
-const OTHERWISE: [(&str, &str); 7] = [
+const OTHERWISE: [(&str, &str); 8] = [
     ("t4", "product of i8"),
     ("intel-xe2", "product of f16"),
+    ("intel-xe2", "product of i8"),
     ("intel-xe2", "fast product"),
     ("intel-xe2", "split product"),
     ("swiftshader", "scalar product"),

@@ -4,7 +4,7 @@
 use super::coop::Coop;
 use super::cost::{Cost, Unit};
 use super::spec::{KernelSpec, in_memory};
-use crate::caps::{Caps, CoopRow, CoopScalar, Matrices};
+use crate::caps::{Caps, CoopRow, CoopScalar, Matrices, MatrixOrder};
 use crate::gemm::problem::{
     Accumulator, GemmDims, GemmKernel, GemmProblem, GemmTypes, MAX_F16_PRODUCTS, Pin, Tile,
 };
@@ -15,7 +15,7 @@ pub(super) struct CoopKhr;
 
 /// The blocks and subgroup tiles of [`Coop`](super::coop::Coop), whose inner loops are known, and their like in twice the depth for i8,
 /// which has as many bytes.
-const TILES: [Tile; 11] = [
+const TILES: [Tile; 12] = [
     Tile::of_invocations(GemmKernel::CoopKhr, [128, 256, 16], [64, 64]),
     Tile::of_invocations(GemmKernel::CoopKhr, [256, 128, 16], [64, 64]),
     Tile::of_invocations(GemmKernel::CoopKhr, [128, 256, 64], [64, 64]),
@@ -25,6 +25,7 @@ const TILES: [Tile; 11] = [
     Tile::of_invocations(GemmKernel::CoopKhr, [128, 64, 32], [64, 64]),
     Tile::of_invocations(GemmKernel::CoopKhr, [64, 64, 32], [32, 32]),
     Tile::of_invocations(GemmKernel::CoopKhr, [32, 64, 32], [32, 32]),
+    Tile::of_invocations(GemmKernel::CoopKhr, [64, 64, 128], [16, 16]),
     Tile::of_invocations(GemmKernel::CoopKhr, [64, 64, 64], [16, 16]),
     Tile::of_invocations(GemmKernel::CoopKhr, [32, 32, 32], [16, 16]),
 ];
@@ -47,6 +48,8 @@ struct Loads {
     outer: u32,
     /// 1 if units of 16 bytes are loaded, 0 if elements are.
     by_units: u32,
+    /// 1 if units along the outer axis are put into rows of shared memory along k, in whose order the device loads matrices.
+    transposed: u32,
 }
 
 impl Loads {
@@ -57,18 +60,30 @@ impl Loads {
         let is_aligned = |stride: u32| {
             stride.is_multiple_of(unit) && starts.iter().all(|start| start.is_multiple_of(unit))
         };
-        if is_contiguous(k, k_stride) && is_aligned(outer_stride) {
-            Self { outer: 0, by_units: 1 }
+        let [outer, by_units] = if is_contiguous(k, k_stride) && is_aligned(outer_stride) {
+            [false, true]
         } else if is_contiguous(outer, outer_stride) && is_aligned(k_stride) {
-            Self { outer: 1, by_units: 1 }
+            [true, true]
         } else {
-            Self { outer: u32::from(is_contiguous(outer, outer_stride) && k_stride != 1), by_units: 0 }
-        }
+            [is_contiguous(outer, outer_stride) && k_stride != 1, false]
+        };
+        let [outer, by_units] = [outer, by_units].map(u32::from);
+        Self { outer, by_units, transposed: 0 }
+    }
+
+    /// The same on the way into a block of `outer` x `bk`. To transpose it, a lane puts as many neighbouring units as a word has
+    /// elements, and four lanes load from a line; where the block has too few units for that, rows stay in order.
+    fn in_order(self, order: MatrixOrder, [outer, bk]: [u32; 2], unit: u32, lanes: u32) -> Self {
+        let put = unit / 4;
+        let divides = outer.is_multiple_of(4 * unit) && (outer * bk).is_multiple_of(unit * put * lanes);
+        let transposed = u32::from(order == MatrixOrder::AlongK && self.outer == 1 && divides);
+        Self { transposed, ..self }
     }
 
     /// Bytes of one block of `outer` x `bk` in shared memory: an odd number of units in each row.
     fn bytes(self, outer: u32, bk: u32, unit: u32) -> u32 {
-        let [rows, row] = if self.outer == 1 { [bk, outer] } else { [outer, bk] };
+        let is_outer = self.outer == 1 && self.transposed == 0;
+        let [rows, row] = if is_outer { [bk, outer] } else { [outer, bk] };
         rows * ((row / unit) | 1) * 16
     }
 }
@@ -81,12 +96,12 @@ fn unit(problem: &GemmProblem) -> u32 {
     }
 }
 
-fn loads(problem: &GemmProblem) -> [Loads; 2] {
-    let (d, unit) = (&problem.dims, unit(problem));
-    [
-        Loads::of(unit, [d.m, d.k], [d.a_outer, d.a_k], problem.a_starts()),
-        Loads::of(unit, [d.n, d.k], [d.b_outer, d.b_k], problem.b_starts()),
-    ]
+fn loads(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [Loads; 2] {
+    let (d, unit, order) = (&problem.dims, unit(problem), caps.machine.matrix_order);
+    let lanes = tile.tiles_per_block() * subgroup(caps);
+    let a = Loads::of(unit, [d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
+    let b = Loads::of(unit, [d.n, d.k], [d.b_outer, d.b_k], problem.b_starts());
+    [(a, tile.bm), (b, tile.bn)].map(|(loads, outer)| loads.in_order(order, [outer, tile.bk], unit, lanes))
 }
 
 /// The types of A and B, and of the sums, of the rows that a product can use, and its module.
@@ -139,7 +154,7 @@ fn subgroup(caps: &Caps) -> u32 {
 
 /// The number of stages, two if they fit, and bytes of shared memory.
 fn shared(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [u32; 2] {
-    let [a, b] = loads(problem);
+    let [a, b] = loads(tile, problem, caps);
     let unit = unit(problem);
     let stage = a.bytes(tile.bm, tile.bk, unit) + b.bytes(tile.bn, tile.bk, unit);
     // One matrix of sums per subgroup, each row padded by four.
@@ -246,7 +261,7 @@ impl KernelSpec for CoopKhr {
             module(problem.types.ab).unwrap_or((CoopScalar::F16, CoopScalar::F32, self.shader()));
         let [m, n, k] = row(tile, problem, caps).map_or([0; 3], |row| [row.m, row.n, row.k]);
         let short = row(tile, problem, caps).ok().and_then(|row| short_sums(row, problem, caps));
-        let [a, b] = loads(problem);
+        let [a, b] = loads(tile, problem, caps);
         let [stages, _] = shared(tile, problem, caps);
         // Drivers require that the rows of a matrix are stored at multiples of 16 bytes, or of their length.
         let aligned = if is_rounded(problem) { 8 } else { 4 };
@@ -274,6 +289,8 @@ impl KernelSpec for CoopKhr {
             .param("b_OUTER", b.outer)
             .param("a_BY_UNITS", a.by_units)
             .param("b_BY_UNITS", b.by_units)
+            .param("a_TRANSPOSED", a.transposed)
+            .param("b_TRANSPOSED", b.transposed)
             .param("C_IS_ROUNDED", u32::from(is_rounded(problem)))
             .param("C_DIRECT", u32::from(is_aligned && has_matrices))
             .require_subgroup_size(subgroup(caps))
