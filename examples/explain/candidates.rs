@@ -28,6 +28,8 @@ pub(crate) fn candidates(problem: &GemmProblem, rounded: &GemmProblem, caps: &Ca
         let plan = problem.pinned(Pin::Tile(*tile)).plan(caps).ok()?;
         let is_rounded = plan.steps().iter().any(|step| step.kernel.shader() == "gemm/f16_split");
         let multiplied = if is_rounded { rounded } else { problem };
+        // What is computed only if it is pinned is no candidate.
+        tile.fits(multiplied, caps).ok()?;
         Some(Candidate {
             tile,
             splits: splits(&plan),
