@@ -1,8 +1,7 @@
 //! The self-test of a row of cooperative matrices: products with every kind of load and store that kernels use.
 //!
 //! shapes    per load and subgroup: A (SIZE, k)  B (k, SIZE) -> twice C (SIZE, SIZE)
-//! grid      4 workgroups, a kind of load each: operands from storage or shared memory, by rows or by columns; more, which
-//!           repeat the last kind, where the row is timed
+//! grid      4 workgroups, a kind of load each: operands from storage or shared memory, by rows or by columns; more, which repeat the last kind, where the row is timed
 //! subgroup  each has its own operands and results
 //! requires  a cooperative matrix SIZE x SIZE x SIZE of these types; subgroups of SUBGROUP and no other size
 //! edges     none: all sizes are whole matrices

@@ -140,8 +140,22 @@ pub(crate) fn other_kernels(caps: &Caps) -> Vec<Kernel> {
         wgsl::generated_kernels(caps),
         wgsl::clifford_kernels(caps),
         wgsl::connected_kernels(caps),
+        scalar_kernels(caps),
     ]
     .concat()
+}
+
+fn scalar_kernels(caps: &Caps) -> Vec<Kernel> {
+    let has_room = caps.limits.immediate_bytes >= 16;
+    let kernels =
+        scalar_tests().into_iter().filter(|kernel| caps.f16 || !kernel.to_string().contains(":f16"));
+    kernels.map(|kernel| if has_room { kernel } else { kernel.slot("dims", "ring") }).collect()
+}
+
+/// The kernels that rows of matrices are timed against, one for each type, with the sizes of the shader's defaults.
+pub(crate) fn scalar_tests() -> [Kernel; 5] {
+    ["f32", "f16", "f16_to_f32", "bf16", "i8"]
+        .map(|sums| Kernel::new("gemm/scalar_verify").slot("scalar_sums", sums))
 }
 
 /// Every kernel of a product, with a tile that makes it.

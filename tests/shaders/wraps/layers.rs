@@ -3,6 +3,7 @@
 use super::gemm::{WINDOW, bare, caps, tiles};
 use super::launch::{Launch, Operand};
 use super::multivectors::layouts;
+use crate::kernels::scalar_tests;
 use support::wgsl;
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{Gate, LayerProduct};
@@ -18,6 +19,7 @@ use tilewise::{Caps, DType, Layout};
 pub(crate) fn launches() -> Vec<Launch> {
     let devices = [caps(), bare()];
     let mut launches = vec![self_test()];
+    launches.extend(scalar_tests().map(timed));
     let signature = Signature::CL2;
     let (blades, paths) = (signature.blades(), signature.paths().len());
     let tiles: Vec<&Tile> =
@@ -96,6 +98,26 @@ fn made(caps: &Caps) -> Vec<Launch> {
         }
     }
     launches
+}
+
+/// A kernel that a row of matrices is timed against, at the sizes of the shader's defaults: 16 cubed, by 32 invocations.
+fn timed(kernel: Kernel) -> Launch {
+    let (iterations, size, workgroups) = (4_u32, 16, 8);
+    let staged = size * (size | 1) + size * size;
+    let dims = [iterations, staged, size, 0];
+    Launch {
+        what: "a row is timed".into(),
+        kernel,
+        tile: String::new(),
+        grid: [workgroups, 1, 1],
+        dims: bytemuck::cast_slice(&dims).to_vec(),
+        // Packs and results have four bytes.
+        operands: vec![
+            Operand::of((iterations * staged).into(), 4),
+            Operand::of((workgroups * size * size).into(), 4),
+        ],
+        subgroup: 32,
+    }
 }
 
 /// The self-test of cooperative matrices has one size: that of the shader's defaults.
