@@ -96,7 +96,7 @@ pub struct Machine {
     pub accumulators: u32,
     /// Number of sums that an invocation of a product on cooperative matrices of any shape can hold. As `accumulators`, but for Intel:
     /// 8, because its compiler takes subgroups of 32, which leaves an invocation half as many registers, and spills 16 (see the
-    /// book's page on compilers).
+    /// book's page on modules of SPIR-V).
     pub matrix_accumulators: u32,
     /// Additional compile time in seconds of a kernel whose invocations hold more sums than `accumulators`. Software
     /// devices: 0.34, measured on lavapipe in f32; the sums are in the CPU's first cache, so larger register tiles can pay off.
