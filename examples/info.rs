@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use support::{chosen_kernel, ended};
-use tilewise::gpu::{CoopRow, FlexibleRow, Machine, RowSpeed, Verdict};
+use tilewise::gpu::{CoopRow, Machine, RowSizes, RowSpeed, Verdict};
 use tilewise::ops::Overflow;
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes};
@@ -169,7 +169,6 @@ fn device_json(caps: &Caps, paths: &[Path]) -> Value {
         }),
         "tensor_cores": caps.has_tensor_cores(),
         "rows": caps.rows.iter().map(row_json).collect::<Vec<_>>(),
-        "flexible_rows": caps.flexible_rows.iter().map(flexible_row_json).collect::<Vec<_>>(),
         "flexible_limits": caps.flexible_limits.map(|limits| {
             json!({
                 "dimension": limits.dimension,
@@ -233,10 +232,15 @@ fn machine_json(machine: &Machine) -> Value {
     })
 }
 
-/// A row of flexible size: m, n and k are its granularity. No kernel uses such rows, so none is tested.
-fn flexible_row_json(row: &FlexibleRow) -> Value {
-    let FlexibleRow { m, n, k, a, b, c, scope, invocations, saturating } = row;
+/// A row of exact sizes, or of multiples of m, n and k.
+fn row_json(row: &CoopRow) -> Value {
+    let CoopRow { sizes, m, n, k, a, b, c, scope, saturating, verdict, speed } = row;
+    let invocations = match sizes {
+        RowSizes::Multiples { invocations } => Some(invocations),
+        _ => None,
+    };
     json!({
+        "sizes": sizes.to_string(),
         "m": m,
         "n": n,
         "k": k,
@@ -245,22 +249,6 @@ fn flexible_row_json(row: &FlexibleRow) -> Value {
         "c": c.to_string(),
         "scope": scope.to_string(),
         "invocations": invocations,
-        "saturating": saturating,
-        "verdict": Verdict::Untested.to_string(),
-        "speed": Value::Null,
-    })
-}
-
-fn row_json(row: &CoopRow) -> Value {
-    let CoopRow { m, n, k, a, b, c, scope, saturating, verdict, speed } = row;
-    json!({
-        "m": m,
-        "n": n,
-        "k": k,
-        "a": a.to_string(),
-        "b": b.to_string(),
-        "c": c.to_string(),
-        "scope": scope.to_string(),
         "saturating": saturating,
         "verdict": verdict.to_string(),
         "speed": speed.map(RowSpeed::times),

@@ -2,15 +2,20 @@
 // must be exact.
 //
 // shapes    A and B: for each product and iteration a matrix, by rows or by columns; C: a product's results, stored directly and
-//           through shared memory, then the subgroup's size and each lane's index
+//           through shared memory, then the subgroup's size and each lane's index. Of matrices of flexible size (N = K), the second
+//           results are what else kernels do with them (`others`)
 // grid      two workgroups, one for each order of B; more, which repeat them, where the row is timed
 // subgroup  two in each workgroup, one for each order of A
-// requires  a row M x N x K of these types at subgroup scope; subgroups of SUBGROUP and no other size
+// requires  a row M x N x K of these types at subgroup scope, or of sizes that these are multiples of; subgroups of SUBGROUP and no
+//           other size
 // sibling   gemm/coop_verify.wgsl; gemm/scalar_verify.wgsl computes as much without matrices
 //
 // module f16   -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16
 // module bf16  -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16
 // module i8    -DAB=int8_t -DSUM=int -DBITS=8
+// module f16_nv2   --target-env vulkan1.3 -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16 -DFLEXIBLE
+// module bf16_nv2  --target-env vulkan1.3 -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16 -DFLEXIBLE
+// module i8_nv2    --target-env vulkan1.3 -DAB=int8_t -DSUM=int -DBITS=8 -DFLEXIBLE
 #version 460
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_cooperative_matrix : require
@@ -24,6 +29,9 @@
 #endif
 #if BITS == 8
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+#endif
+#ifdef FLEXIBLE
+#extension GL_NV_cooperative_matrix2 : require
 #endif
 
 // Set by ModuleCase::plan; these defaults are a legal row.
@@ -61,6 +69,43 @@ shared SUM c_tile[2 * M * N];
 #define MatB coopmat<AB, gl_ScopeSubgroup, K, N, gl_MatrixUseB>
 #define MatC coopmat<SUM, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>
 
+#ifdef FLEXIBLE
+const uint HALF = M / 2;
+#define HalfA coopmat<AB, gl_ScopeSubgroup, HALF, K, gl_MatrixUseA>
+#define HalfC coopmat<SUM, gl_ScopeSubgroup, HALF, N, gl_MatrixUseAccumulator>
+
+SUM least_bits(const in uint row, const in uint col, const in SUM x) {
+    return SUM(int(x) & 63);
+}
+
+SUM larger(const in SUM x, const in SUM y) {
+    return max(x, y);
+}
+
+SUM save(const in uint row, const in uint col, const in SUM x, const in uint first) {
+    c[first + row * N + col] = x;
+    return x;
+}
+
+// What kernels do with matrices of flexible size: (sums mod 64) B + the largest sum of each row, by a function of each element, a
+// conversion of the sums to an operand, and a reduction of rows; stored by a function that knows each element's row and column.
+// NOTE: no kernel reduces matrices of several times the row's M: Mesa 26.1 reduces rows together then
+// (findings/lavapipe_reduces_rows_of_tall_matrices_together.sh).
+void others(uint tile, MatB mb, uint first) {
+    [[unroll]] for (uint part = 0; part < 2; part++) {
+        const uint at = part * HALF * N;
+        HalfC sums;
+        coopMatLoad(sums, c_tile, tile + at, N, gl_CooperativeMatrixLayoutRowMajor);
+        HalfC bits;
+        coopMatPerElementNV(bits, sums, least_bits);
+        HalfC largest;
+        coopMatReduceNV(largest, sums, gl_CooperativeMatrixReduceRowNV, larger);
+        HalfC results = coopMatMulAdd(HalfA(bits), mb, largest);
+        coopMatPerElementNV(results, results, save, first + at);
+    }
+}
+#endif
+
 void main() {
     const uint lane = gl_SubgroupInvocationID;
     // If subgroups are smaller than SUBGROUP there are more: they compute the same as another.
@@ -69,6 +114,7 @@ void main() {
     const bool a_by_columns = (product & 1) == 1;
     const bool b_by_columns = (product & 2) == 2;
     MatC acc = MatC(SUM(0));
+    MatB mb;
     [[dont_unroll]] for (uint i = 0; i < dims.iterations; i++) {
         const uint at = (product & 3) * dims.iterations + i; // more than four products are only timed
         for (uint e = lane; e < A_TILE; e += SUBGROUP) {
@@ -84,7 +130,6 @@ void main() {
         } else {
             coopMatLoad(ma, a_tile, part * A_TILE, K / 8, gl_CooperativeMatrixLayoutRowMajor);
         }
-        MatB mb;
         if (b_by_columns) {
             coopMatLoad(mb, b_tile, part * B_TILE, K / 8, gl_CooperativeMatrixLayoutColumnMajor);
         } else {
@@ -97,9 +142,13 @@ void main() {
     coopMatStore(acc, c, first, N, gl_CooperativeMatrixLayoutRowMajor);
     coopMatStore(acc, c_tile, part * M * N, N, gl_CooperativeMatrixLayoutRowMajor);
     barrier();
+#ifdef FLEXIBLE
+    others(part * M * N, mb, first + M * N);
+#else
     for (uint e = lane; e < M * N; e += SUBGROUP) {
         c[first + M * N + e] = c_tile[part * M * N + e];
     }
+#endif
     // Of a larger subgroup the others have no place.
     if (lane < SUBGROUP) {
         c[first + 2 * M * N + lane] = SUM(gl_SubgroupSize);

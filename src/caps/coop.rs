@@ -3,9 +3,11 @@
 use super::row_speed::RowSpeed;
 use std::fmt;
 
-/// One cooperative-matrix shape: $C_{m \times n} \mathrel{+}= A_{m \times k} B_{k \times n}$.
+/// A row of the table of cooperative matrices that a driver lists: $C_{m \times n} \mathrel{+}= A_{m \times k} B_{k \times n}$.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CoopRow {
+    /// Whether matrices have these sizes, or multiples of them.
+    pub sizes: RowSizes,
     /// Rows of A and C.
     pub m: u32,
     /// Columns of B and C.
@@ -27,6 +29,21 @@ pub struct CoopRow {
     /// How fast the row is on this device, which is timed when it passes its self-test. None if it has not been timed: the device's
     /// speed is [assumed](crate::gpu::Assumptions), or the row is, or the program runs in a browser.
     pub speed: Option<RowSpeed>,
+}
+
+/// Which sizes the matrices of a row may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RowSizes {
+    /// Those of the row.
+    Exact,
+    /// Any multiples of them up to [`FlexibleLimits::dimension`](super::FlexibleLimits::dimension), from
+    /// `VK_NV_cooperative_matrix2`.
+    Multiples {
+        /// Invocations of the workgroup whose matrices have this granularity; 0 for the scope of a subgroup, where any number may
+        /// be in a workgroup.
+        invocations: u32,
+    },
 }
 
 /// Scalar type of a cooperative matrix.
@@ -90,7 +107,8 @@ impl CoopRow {
     #[must_use]
     pub fn is_spelled_in_wgsl(&self) -> bool {
         let is_float = |scalar| matches!(scalar, CoopScalar::F16 | CoopScalar::F32);
-        [8, 16].contains(&self.m)
+        self.sizes == RowSizes::Exact
+            && [8, 16].contains(&self.m)
             && [self.n, self.k] == [self.m; 2]
             && self.a == self.b
             && is_float(self.a)
@@ -109,6 +127,18 @@ impl CoopRow {
             && [self.m, self.n, self.k].iter().all(|extent| extent.is_multiple_of(8))
             && self.scope == CoopScope::Subgroup
             && !self.saturating
+    }
+
+    /// The sizes of matrices in the row's self-test: of a row of multiples, no other than kernels use, which convert sums to an operand
+    /// (n and k are the same).
+    pub(crate) fn tested_sizes(&self) -> [u32; 3] {
+        match self.sizes {
+            RowSizes::Exact => [self.m, self.n, self.k],
+            RowSizes::Multiples { .. } => {
+                let [m, across] = [self.m, self.n.max(self.k)].map(|size| size.saturating_mul(2));
+                [m, across, across]
+            }
+        }
     }
 
     /// Whether this is the row of a kernel in WGSL on squares of this size, with operands of type `ab` and sums of type `c`.
@@ -134,13 +164,27 @@ impl CoopScalar {
     }
 }
 
-/// `16x16x16 f16 x f16 -> f32 (subgroup), verified`: m, n, k, the types of A, B and C, the scope and the verdict. Behind the scope,
-/// a row that saturates says so.
+/// `16x16x16 f16 x f16 -> f32 (subgroup), verified`: m, n, k, the types of A, B and C, the scope and the verdict. Before the sizes, a row
+/// of multiples says so, and a row that saturates behind the scope.
 impl fmt::Display for CoopRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { m, n, k, a, b, c, scope, saturating, verdict, .. } = self;
+        let Self { sizes, m, n, k, a, b, c, scope, saturating, verdict, .. } = self;
         let saturating = if *saturating { " saturating" } else { "" };
-        write!(f, "{m}x{n}x{k} {a} x {b} -> {c} ({scope}{saturating}), {verdict}")
+        let (multiples, of) = match sizes {
+            RowSizes::Exact => ("", String::new()),
+            RowSizes::Multiples { invocations: 0 } => ("multiples of ", String::new()),
+            RowSizes::Multiples { invocations } => ("multiples of ", format!(" of {invocations}")),
+        };
+        write!(f, "{multiples}{m}x{n}x{k} {a} x {b} -> {c} ({scope}{of}{saturating}), {verdict}")
+    }
+}
+
+impl fmt::Display for RowSizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Exact => "exact",
+            Self::Multiples { .. } => "multiples",
+        })
     }
 }
 

@@ -1,9 +1,9 @@
 //! The capabilities of a device as plain data: everything that the choice of a kernel may depend on.
 
-use super::coop::{CoopRow, CoopScalar, CoopScope, Verdict};
+use super::coop::{CoopRow, CoopScalar, CoopScope, RowSizes};
 use super::device_type::DeviceType;
 use super::extensions::{HAS_MODULES, MatrixExtensions};
-use super::flexible::{FlexibleLimits, FlexibleRow};
+use super::flexible::FlexibleLimits;
 use super::machine::Machine;
 use super::robust_access::RobustBufferAccess;
 use super::subgroups::SubgroupSizes;
@@ -39,8 +39,6 @@ pub struct Caps {
     /// Rows of cooperative matrices that the adapter lists, of any shape, type and scope: on Vulkan all of the driver's, on other
     /// APIs those that wgpu lists. Kernels use few of them ([`coop`](Self::coop), [`rows_of`](Self::rows_of)).
     pub rows: Vec<CoopRow>,
-    /// Cooperative matrices of flexible size that the driver lists, where [`extensions`](Self::extensions) has them.
-    pub flexible_rows: Vec<FlexibleRow>,
     /// Limits of cooperative matrices of flexible size, where there are any.
     pub flexible_limits: Option<FlexibleLimits>,
     /// Whether modules in SPIR-V can be handed to the driver: on Vulkan, with the crate's feature `spirv`.
@@ -133,7 +131,7 @@ impl Caps {
     }
 
     /// The rows that a kernel in any language may choose from, with operands of type `ab` and sums of type `c`: of any shape, held by a
-    /// subgroup, not saturating and not fenced off, on a device that meets their conditions.
+    /// subgroup, not saturating and not fenced off, on a device that meets their conditions. Those of multiples are not among them.
     ///
     /// ```
     /// use tilewise::gpu::CoopScalar;
@@ -144,9 +142,24 @@ impl Caps {
     /// assert_eq!(shapes, [[8, 8, 8]]);
     /// ```
     pub fn rows_of(&self, ab: CoopScalar, c: CoopScalar) -> impl Iterator<Item = &CoopRow> {
+        let is_exact = |row: &&CoopRow| row.sizes == RowSizes::Exact && row.scope == CoopScope::Subgroup;
+        self.usable_rows(ab, c).filter(is_exact)
+    }
+
+    /// The rows of multiples that a kernel may choose from: the same of matrices of any multiple of the row's sizes, held by `scope`.
+    pub fn flexible_rows_of(
+        &self,
+        ab: CoopScalar,
+        c: CoopScalar,
+        scope: CoopScope,
+    ) -> impl Iterator<Item = &CoopRow> {
+        let is_meant = move |row: &&CoopRow| row.sizes != RowSizes::Exact && row.scope == scope;
+        self.usable_rows(ab, c).filter(is_meant)
+    }
+
+    fn usable_rows(&self, ab: CoopScalar, c: CoopScalar) -> impl Iterator<Item = &CoopRow> {
         self.rows.iter().filter(move |row| {
             [row.a, row.b, row.c] == [ab, ab, c]
-                && row.scope == CoopScope::Subgroup
                 && !row.saturating
                 && !row.is_fenced_off()
                 && self.coop_conditions(row).is_ok()
@@ -232,11 +245,6 @@ impl fmt::Display for Caps {
                 .map_or(String::new(), |speed| format!(", {speed} times as fast as scalar arithmetic"));
             let fence = self.slowness(row).map_or("", |_| ": for pinned kernels only");
             writeln!(f, "  {:<16} {row}{speed}{fence}", if at == 0 { "matrix rows" } else { "" })?;
-        }
-        for (at, row) in self.flexible_rows.iter().enumerate() {
-            // No kernel uses such rows.
-            let verdict = Verdict::Untested;
-            writeln!(f, "  {:<16} {row}, {verdict}", if at == 0 { "flexible rows" } else { "" })?;
         }
         if let Some(FlexibleLimits { dimension, workgroup_invocations, reserved_bytes }) =
             self.flexible_limits

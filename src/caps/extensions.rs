@@ -11,8 +11,8 @@ pub(crate) const HAS_MODULES: bool = cfg!(all(feature = "spirv", not(target_arch
 /// own device none counts but what its owner vouches for ([`VouchedExtensions`](crate::gpu::VouchedExtensions)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MatrixExtensions {
-    /// `VK_NV_cooperative_matrix2` with flexible dimensions, conversions and functions of each element; of its other features
-    /// those that the driver has.
+    /// `VK_NV_cooperative_matrix2` with flexible dimensions, reductions, conversions and functions of each element, on
+    /// Vulkan 1.3; of its other features those that the driver has.
     pub flexible: bool,
     /// `VK_EXT_cooperative_matrix_maintenance1` with conversions and functions of each element; of its other features those that
     /// the driver has.

@@ -1,7 +1,7 @@
 //! The rows of cooperative matrices that each vendor's driver lists, for the fixtures. Those that WGSL can express come first.
 
 use super::coop::CoopScalar::{self, Bf16, E4m3, E5m2, F16, F32, I8, I32, U8, U32};
-use super::coop::{CoopRow, CoopScope, Verdict};
+use super::coop::{CoopRow, CoopScope, RowSizes, Verdict};
 
 /// Generations of NVIDIA's tensor cores, each with all types of those before it.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
@@ -17,7 +17,19 @@ pub(super) enum Nvidia {
 /// A row of a subgroup that has not been tested.
 pub(super) fn row([m, n, k]: [u32; 3], ab: CoopScalar, c: CoopScalar) -> CoopRow {
     let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
-    CoopRow { m, n, k, a: ab, b: ab, c, scope, saturating: false, verdict, speed: None }
+    CoopRow {
+        sizes: RowSizes::Exact,
+        m,
+        n,
+        k,
+        a: ab,
+        b: ab,
+        c,
+        scope,
+        saturating: false,
+        verdict,
+        speed: None,
+    }
 }
 
 /// NVIDIA's driver.
@@ -77,7 +89,15 @@ pub(super) fn anv_xe2() -> Vec<CoopRow> {
 
 /// Mesa's lavapipe, read from the driver.
 pub(super) fn lavapipe() -> Vec<CoopRow> {
-    [F16, F32].map(|c| row([8; 3], F16, c)).into_iter().chain(bytes([8; 3])).collect()
+    let rows: Vec<CoopRow> =
+        [F16, F32].map(|c| row([8; 3], F16, c)).into_iter().chain(bytes([8; 3])).collect();
+    let multiples = rows.clone().into_iter().map(flexible);
+    rows.iter().copied().chain(multiples).collect()
+}
+
+/// The row of multiples of these sizes, at the scope of a subgroup.
+fn flexible(row: CoopRow) -> CoopRow {
+    CoopRow { sizes: RowSizes::Multiples { invocations: 0 }, ..row }
 }
 
 /// Rows of bytes with sums of 32 bits.

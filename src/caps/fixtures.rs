@@ -18,8 +18,8 @@
 use super::extensions::HAS_MODULES;
 use super::fixture_rows::{self, Nvidia, row};
 use super::{
-    Caps, CapsLimits, CoopRow, CoopScalar, DeviceType, FlexibleLimits, FlexibleRow, Machine,
-    MatrixExtensions, RobustBufferAccess, SubgroupSizes,
+    Caps, CapsLimits, CoopRow, CoopScalar, DeviceType, FlexibleLimits, Machine, MatrixExtensions,
+    RobustBufferAccess, SubgroupSizes,
 };
 
 /// A fixture's name, and the function that returns its `Caps`.
@@ -205,30 +205,17 @@ pub fn apple_m2() -> Caps {
 /// because it is the host's.
 #[must_use]
 pub fn lavapipe() -> Caps {
-    let rows = fixture_rows::lavapipe();
-    let flexible = |row: &CoopRow| FlexibleRow {
-        m: row.m,
-        n: row.n,
-        k: row.k,
-        a: row.a,
-        b: row.b,
-        c: row.c,
-        scope: row.scope,
-        invocations: 0,
-        saturating: false,
-    };
     add_machine(Caps {
         driver: "llvmpipe Mesa 26.1.6 (LLVM 19.1.7)".into(),
         vendor: 0x1_0005, // Mesa's number with Khronos: there is no card
         subgroups: Some(SubgroupSizes::on(8, 8, "")),
-        flexible_rows: rows.iter().map(flexible).collect(),
         flexible_limits: Some(FlexibleLimits {
             dimension: 1024,
             workgroup_invocations: 0,
             reserved_bytes: 0,
         }),
         extensions: MatrixExtensions { flexible: true, storage8: true, ..MatrixExtensions::default() },
-        rows,
+        rows: fixture_rows::lavapipe(),
         limits: CapsLimits {
             binding_bytes: 128 * MIB,
             storage_bindings: 48,
@@ -350,7 +337,6 @@ fn vulkan(adapter: &str, device_type: DeviceType) -> Caps {
         int64: true,
         subgroups: Some(SubgroupSizes::on(32, 32, "")),
         rows: Vec::new(),
-        flexible_rows: Vec::new(),
         flexible_limits: None,
         spirv: HAS_MODULES,
         extensions: MatrixExtensions::default(),

@@ -1,40 +1,48 @@
 //! The cooperative matrices that a kernel needs, and whether a device has them.
 
-use super::coop::{CoopRow, CoopScalar, CoopScope};
+use super::coop::{CoopRow, CoopScalar, CoopScope, RowSizes};
 use super::device::Caps;
 use std::fmt;
 
-/// The cooperative matrices of a kernel in any language: a shape and types, at the scope of a subgroup.
+/// The cooperative matrices of a kernel in any language: a shape and types, and who holds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Matrices {
+    /// Whether matrices have this shape, or multiples of it.
+    pub(crate) sizes: RowSizes,
     /// Rows of A and C, columns of B and C, columns of A.
     pub(crate) shape: [u32; 3],
     /// Type of A and B.
     pub(crate) ab: CoopScalar,
     /// Type of C.
     pub(crate) c: CoopScalar,
+    /// The invocations that hold a matrix jointly.
+    pub(crate) scope: CoopScope,
 }
 
 impl Matrices {
+    /// Those of exactly this shape, which a subgroup holds.
+    pub(crate) fn of_subgroup(shape: [u32; 3], ab: CoopScalar, c: CoopScalar) -> Self {
+        Self { sizes: RowSizes::Exact, shape, ab, c, scope: CoopScope::Subgroup }
+    }
+
     /// Those of a row whose A and B have one type.
     pub(crate) fn of(row: &CoopRow) -> Self {
-        Self { shape: [row.m, row.n, row.k], ab: row.a, c: row.c }
+        Self { sizes: row.sizes, shape: [row.m, row.n, row.k], ab: row.a, c: row.c, scope: row.scope }
     }
 
     /// Whether they are of this row.
     pub(crate) fn are_of(&self, row: &CoopRow) -> bool {
-        [row.m, row.n, row.k] == self.shape
-            && [row.a, row.b, row.c] == [self.ab, self.ab, self.c]
-            && row.scope == CoopScope::Subgroup
-            && !row.saturating
+        Self::of(row) == *self && row.a == row.b && !row.saturating
     }
 }
 
-/// `16x16x16 f16 x f16 -> f32`
+/// `16x16x16 f16 x f16 -> f32`, or `multiples of 16x16x16 f16 x f16 -> f32`; of those that a workgroup holds, the scope too.
 impl fmt::Display for Matrices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { shape: [m, n, k], ab, c } = self;
-        write!(f, "{m}x{n}x{k} {ab} x {ab} -> {c}")
+        let Self { sizes, shape: [m, n, k], ab, c, scope } = self;
+        let multiples = if *sizes == RowSizes::Exact { "" } else { "multiples of " };
+        let scope = if *scope == CoopScope::Subgroup { "" } else { " (workgroup)" };
+        write!(f, "{multiples}{m}x{n}x{k} {ab} x {ab} -> {c}{scope}")
     }
 }
 

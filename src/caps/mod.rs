@@ -19,12 +19,12 @@ mod subgroups;
 mod units;
 
 pub use assumptions::Assumptions;
-pub use coop::{CoopRow, CoopScalar, CoopScope, Verdict};
+pub use coop::{CoopRow, CoopScalar, CoopScope, RowSizes, Verdict};
 pub use device::{Caps, CapsLimits};
 pub use device_type::DeviceType;
 pub(crate) use extensions::HAS_MODULES;
 pub use extensions::MatrixExtensions;
-pub use flexible::{FlexibleLimits, FlexibleRow};
+pub use flexible::FlexibleLimits;
 pub use machine::{Machine, MatrixOrder};
 pub(crate) use matrices::Matrices;
 pub use measured_rates::{MeasuredRates, RateSource};

@@ -5,7 +5,7 @@ use super::raw;
 use super::vulkan::{self, Matrices};
 use crate::caps::{
     Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, HAS_MODULES, Machine,
-    MatrixExtensions, RobustBufferAccess, SubgroupSizes, Verdict,
+    MatrixExtensions, RobustBufferAccess, RowSizes, SubgroupSizes, Verdict,
 };
 
 impl Caps {
@@ -62,7 +62,6 @@ impl Caps {
             int64: features.contains(F::SHADER_INT64),
             subgroups: features.contains(F::SUBGROUP).then_some(subgroups),
             rows,
-            flexible_rows: listed.flexible_rows,
             flexible_limits: listed.flexible_limits,
             spirv: features.intersects(spirv_features(info.backend)),
             extensions,
@@ -148,6 +147,7 @@ impl CoopRow {
     fn of(row: &wgpu::CooperativeMatrixProperties) -> Self {
         let ab = CoopScalar::of(row.ab_type);
         Self {
+            sizes: RowSizes::Exact,
             m: row.m_size,
             n: row.n_size,
             k: row.k_size,

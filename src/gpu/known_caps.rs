@@ -83,7 +83,7 @@ mod tests {
 
     /// Squares of f16 of this size, with sums of f32.
     fn matrices(size: u32) -> Matrices {
-        Matrices { shape: [size; 3], ab: CoopScalar::F16, c: CoopScalar::F32 }
+        Matrices::of_subgroup([size; 3], CoopScalar::F16, CoopScalar::F32)
     }
 
     #[test]

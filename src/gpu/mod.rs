@@ -136,8 +136,9 @@ mod work;
 mod write;
 
 pub use crate::caps::{
-    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, FlexibleLimits, FlexibleRow,
-    Machine, MatrixExtensions, MatrixOrder, RateSource, RobustBufferAccess, RowSpeed, SubgroupSizes, Verdict,
+    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, FlexibleLimits, Machine,
+    MatrixExtensions, MatrixOrder, RateSource, RobustBufferAccess, RowSizes, RowSpeed, SubgroupSizes,
+    Verdict,
 };
 pub use adopt::{AdoptOptions, Polling};
 pub use buffer_access::BufferAccess;

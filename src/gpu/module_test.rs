@@ -3,7 +3,7 @@
 
 use super::self_test::{OP, Work};
 use crate::Result;
-use crate::caps::{Caps, CoopRow, CoopScalar, Verdict};
+use crate::caps::{Caps, CoopRow, CoopScalar, RowSizes, Verdict};
 use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Fill, Layout};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
@@ -30,10 +30,13 @@ pub(super) fn is_module(name: &str) -> bool {
 
 /// The module that tests a row, if kernels use rows of its form.
 fn module(row: &CoopRow) -> Option<&'static str> {
-    row.is_used_in_spirv().then_some(match row.a {
-        CoopScalar::F16 => "spirv/coop_verify.f16",
-        CoopScalar::Bf16 => "spirv/coop_verify.bf16",
-        _ => "spirv/coop_verify.i8",
+    row.is_used_in_spirv().then_some(match (row.sizes, row.a) {
+        (RowSizes::Exact, CoopScalar::F16) => "spirv/coop_verify.f16",
+        (RowSizes::Exact, CoopScalar::Bf16) => "spirv/coop_verify.bf16",
+        (RowSizes::Exact, _) => "spirv/coop_verify.i8",
+        (_, CoopScalar::F16) => "spirv/coop_verify.f16_nv2",
+        (_, CoopScalar::Bf16) => "spirv/coop_verify.bf16_nv2",
+        (_, _) => "spirv/coop_verify.i8_nv2",
     })
 }
 
@@ -46,12 +49,13 @@ impl Problem for ModuleCase {
 impl ModuleCase {
     /// The plan of this much work.
     pub(super) fn plan_of(&self, work: Work, caps: &Caps) -> Result<Plan> {
+        let [m, n, k] = self.row.tested_sizes();
         let kernel = Kernel::new(module(&self.row).unwrap_or_default())
             .param("LANES", 2 * self.subgroup)
             .param("SUBGROUP", self.subgroup)
-            .param("M", self.row.m)
-            .param("N", self.row.n)
-            .param("K", self.row.k);
+            .param("M", m)
+            .param("N", n)
+            .param("K", k);
         let mut draft = Draft::new(OP, &[], caps);
         let words = |bytes: usize| Layout::contiguous(OP, &[bytes / 4]);
         let [a, b, c] = self.bytes(work);
@@ -77,7 +81,7 @@ impl ModuleCase {
     }
 
     fn shape(&self) -> [usize; 3] {
-        [self.row.m, self.row.n, self.row.k].map(|extent| extent as usize)
+        self.row.tested_sizes().map(|extent| extent as usize)
     }
 
     /// The uploaded operands: for each product and iteration, a matrix A, and a matrix B, in the product's order.
@@ -135,6 +139,34 @@ impl ModuleCase {
         (0..PRODUCTS).map(|product| (0..m * n).map(|at| sum(product, at / n, at % n)).collect()).collect()
     }
 
+    /// What a product stores besides `sums`: the same again, or of matrices of flexible size what `others` of the module computes.
+    fn second(&self, product: usize, sums: &[i32], b: &[i32]) -> Vec<i32> {
+        let [m, n, k] = self.shape();
+        if self.row.sizes == RowSizes::Exact {
+            return sums.to_vec();
+        }
+        let last = (product * ITERATIONS + ITERATIONS - 1) * k * n;
+        let entry = |at: usize| {
+            let (row, col) = (&sums[at / n * n..][..n], at % n);
+            let term = |(at, &sum): (usize, &i32)| {
+                let b_at = if product & 2 == 2 { col * k + at } else { at * n + col };
+                (sum & 63) * b[last + b_at]
+            };
+            row.iter().enumerate().map(term).sum::<i32>() + row.iter().max().copied().unwrap_or_default()
+        };
+        (0..m * n).map(entry).collect()
+    }
+
+    /// The numbers that each product stores: its sums, and what else it makes of them.
+    fn results(&self) -> Vec<Vec<i32>> {
+        let operands @ [_, b] = &self.integers();
+        let both = |(product, sums): (usize, Vec<i32>)| {
+            let second = self.second(product, &sums, b);
+            [sums, second].concat()
+        };
+        self.product(operands).into_iter().enumerate().map(both).collect()
+    }
+
     /// The verdict on C as the device left it: every number must be right, and all lanes must be of one subgroup of the size that
     /// the module was compiled for.
     pub(super) fn judge(&self, bytes: &[u8]) -> Verdict {
@@ -157,11 +189,11 @@ impl ModuleCase {
             let want = want.into_iter().map(f64::from);
             let mut lanes = record[2 * m * n + subgroup..].to_vec();
             lanes.sort_by(f64::total_cmp);
-            record[..2 * m * n].iter().copied().eq(want.clone().chain(want))
+            record[..2 * m * n].iter().copied().eq(want)
                 && sizes(record).iter().all(|&size| size == f64::from(self.subgroup))
                 && lanes.into_iter().eq((0..self.subgroup).map(f64::from))
         };
-        let is_exact = numbers.chunks(self.record()).zip(self.product(&self.integers())).all(is_right);
+        let is_exact = numbers.chunks(self.record()).zip(self.results()).all(is_right);
         if is_exact { Verdict::Verified } else { Verdict::Wrong }
     }
 }
@@ -193,17 +225,25 @@ mod tests {
             ([16; 3], Bf16, F32, 64),
         ]
         .map(case)
-        .to_vec()
+        .into_iter()
+        .chain([([8, 8, 8], I8, I32, 8), ([32, 16, 16], F16, F32, 32), ([16, 8, 16], Bf16, F32, 16)].map(
+            |of| {
+                let exact = case(of);
+                let row = CoopRow { sizes: RowSizes::Multiples { invocations: 0 }, ..exact.row };
+                ModuleCase { row, ..exact }
+            },
+        ))
+        .collect()
     }
 
-    /// The contents of C on a device that computes `product`.
-    fn left_by(case: &ModuleCase, product: &[Vec<i32>]) -> Vec<i32> {
+    /// The contents of C on a device that computes these results.
+    fn left_by(case: &ModuleCase, results: &[Vec<i32>]) -> Vec<i32> {
         let size = case.subgroup as i32;
         let record = |results: &Vec<i32>| {
             let lanes = (0..size).rev().collect();
-            [results.clone(), results.clone(), vec![size; case.subgroup as usize], lanes].concat()
+            [results.clone(), vec![size; case.subgroup as usize], lanes].concat()
         };
-        product.iter().flat_map(record).collect()
+        results.iter().flat_map(record).collect()
     }
 
     fn decoded(bytes: &[u8], scalar: CoopScalar) -> Vec<f64> {
@@ -226,12 +266,12 @@ mod tests {
     #[test]
     fn the_exact_product_is_right_and_its_sums_are_exact() {
         for case in cases() {
-            let product = case.product(&case.integers());
-            assert_eq!(judged(&case, &left_by(&case, &product)), Verdict::Verified, "{case:?}");
+            let (product, results) = (case.product(&case.integers()), case.results());
+            assert_eq!(judged(&case, &left_by(&case, &results)), Verdict::Verified, "{case:?}");
             let uploaded = case.operands().map(|bytes| decoded(&bytes, case.row.a));
             let integers = case.integers().map(|all| all.into_iter().map(f64::from).collect::<Vec<_>>());
             assert_eq!(uploaded, integers, "{case:?}: the type holds the integers");
-            let largest = product.iter().flatten().map(|x| x.abs()).max().unwrap();
+            let largest = results.iter().flatten().map(|x| x.abs()).max().unwrap();
             assert!(largest < 1 << 24, "{case:?}: {largest}");
             let in_half = product.iter().flatten().filter(|&&x| x % 64 == 0 && x.abs() < 65_504).count();
             assert!(in_half * 10 < product.len() * product[0].len(), "{case:?}: sums in f16 show");
@@ -241,7 +281,7 @@ mod tests {
     #[test]
     fn whatever_is_wrong_in_the_result_is_found() {
         for case in cases() {
-            let right = left_by(&case, &case.product(&case.integers()));
+            let right = left_by(&case, &case.results());
             let [m, n, _] = case.shape();
             let (sizes, lanes) = (2 * m * n, 2 * m * n + case.subgroup as usize);
             let judged = |change: &dyn Fn(&mut Vec<i32>)| {
@@ -254,7 +294,7 @@ mod tests {
             };
             wrong("zeros", &|left| left.fill(0));
             wrong("the first entry is off", &|left| left[0] += 1);
-            wrong("an entry that went through shared memory is off", &|left| left[2 * m * n - 1] -= 1);
+            wrong("an entry of the second results is off", &|left| left[2 * m * n - 1] -= 1);
             wrong("two entries exchanged", &|left| left.swap(0, 1));
             wrong("the last product's entry is off", &|left| {
                 let last = left.len() - case.record();

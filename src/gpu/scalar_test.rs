@@ -38,10 +38,9 @@ impl ScalarCase {
         };
         let case = Self { row: *row, subgroup, packed, slot, work };
         let [rows, cols] = case.sums();
-        let is_shared = rows * cols * subgroup == row.m * row.n
-            && row.m.is_multiple_of(rows)
-            && row.n.is_multiple_of(cols);
-        (is_shared && row.k.is_multiple_of(packed)).then_some(case)
+        let [m, n, k] = row.tested_sizes();
+        let is_shared = rows * cols * subgroup == m * n && m.is_multiple_of(rows) && n.is_multiple_of(cols);
+        (is_shared && k.is_multiple_of(packed)).then_some(case)
     }
 
     /// Whether there is one for the row, on a device that has its verdict.
@@ -52,7 +51,7 @@ impl ScalarCase {
 
     /// Rows and columns of C that an invocation computes: a whole row, or a part of one.
     fn sums(&self) -> [u32; 2] {
-        let CoopRow { m, n, .. } = self.row;
+        let [m, n, _] = self.row.tested_sizes();
         let sums = (m * n / self.subgroup).max(1);
         let cols = sums.min(n);
         [sums / cols, cols]
@@ -60,19 +59,22 @@ impl ScalarCase {
 
     /// Packs along k.
     fn depth(&self) -> u32 {
-        self.row.k / self.packed
+        let [_, _, k] = self.row.tested_sizes();
+        k / self.packed
     }
 
     /// Packs that a workgroup stages in an iteration. Rows of A are padded to an odd number of packs.
     fn staged(&self) -> u32 {
-        self.row.m * (self.depth() | 1) + self.depth() * self.row.n
+        let [m, n, _] = self.row.tested_sizes();
+        m * (self.depth() | 1) + self.depth() * n
     }
 
     /// Bytes of the operands.
     pub(super) fn bytes(&self) -> [usize; 2] {
         let Work { workgroups, iterations } = self.work;
         let pack = self.packed as usize * self.row.a.size();
-        let c = PRODUCTS * workgroups * self.row.m * self.row.n;
+        let [m, n, _] = self.row.tested_sizes();
+        let c = PRODUCTS * workgroups * m * n;
         [(iterations * self.staged()) as usize * pack, c as usize * 4]
     }
 }
@@ -80,11 +82,12 @@ impl ScalarCase {
 impl Problem for ScalarCase {
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let [rows, cols] = self.sums();
+        let [m, n, _] = self.row.tested_sizes();
         let kernel = Kernel::new(SHADERS[0])
             .slot("scalar_sums", self.slot)
             .param("LANES", self.subgroup)
-            .param("M", self.row.m)
-            .param("N", self.row.n)
+            .param("M", m)
+            .param("N", n)
             .param("DEPTH", self.depth())
             .param("ROWS", rows)
             .param("COLS", cols)

@@ -2,7 +2,7 @@
 
 use super::interface::{ShaderInterface, shader_interface};
 use super::module::Language;
-use super::module_features::missing_feature;
+use super::module_features::{missing_feature, takes_version};
 use super::module_interface::{ModuleInterface, module_interface, module_needs};
 use super::source::Kernel;
 use crate::Result;
@@ -78,7 +78,10 @@ impl Code {
                 if !caps.spirv {
                     return Err("modules of SPIR-V".into());
                 }
-                let ModuleInterface { shader, capabilities, .. } = module_interface(words)?;
+                let ModuleInterface { shader, capabilities, version, .. } = module_interface(words)?;
+                if !takes_version(version, caps) {
+                    return Err(format!("SPIR-V {}.{}", version >> 16, version >> 8 & 0xff));
+                }
                 if let Some(lacking) = capabilities.into_iter().find_map(|one| missing_feature(one, caps)) {
                     return Err(lacking);
                 }

@@ -5,7 +5,7 @@
 //! text.
 
 use super::library::MODULES;
-use super::module_constants::{parameters, set as set_parameter};
+use super::module_constants::{parameters, set as set_parameter, write_local_size};
 use super::module_instructions::instructions;
 use super::source::Kernel;
 use crate::Result;
@@ -85,5 +85,6 @@ pub fn specialized(bytes: &[u8], params: &[(&str, u32)]) -> std::result::Result<
         }
         set_parameter(&mut words, &known, name, *value)?;
     }
+    write_local_size(&mut words)?;
     Ok(words)
 }

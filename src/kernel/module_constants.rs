@@ -2,7 +2,8 @@
 //!
 //! wgpu passes no specialisation constants to the driver (gfx-rs/wgpu#9650). So the literals of the module's words are replaced.
 
-use super::module_instructions::{Instruction, op, string};
+use super::module_instructions::{Instruction, instructions, op, string};
+use super::module_interface::LOCAL_SIZE;
 use std::collections::{BTreeMap, HashMap};
 
 /// The decoration that makes a constant one that can be specialised.
@@ -61,6 +62,31 @@ pub(super) fn set(words: &mut [u32], parameters: &[Parameter], name: &str, value
         return Err(format!("it has no parameter {name}; its parameters are {}", names.join(", ")));
     };
     parameter.literals.iter().for_each(|at| words[*at] = value);
+    Ok(())
+}
+
+/// The execution mode that names the constants of a workgroup's size.
+const LOCAL_SIZE_ID: u32 = 38;
+
+/// Writes the size of a workgroup into the words, where a module names its constants.
+///
+/// NOTE: Vulkan allows such names only with `maintenance4`, which wgpu leaves off. glslang writes them for Vulkan 1.3.
+///
+/// # Errors
+/// A message if a size is not known.
+pub(super) fn write_local_size(words: &mut [u32]) -> Result<(), String> {
+    let found = instructions(words)?;
+    let is_named = |one: &&Instruction<'_>| {
+        one.opcode == op::EXECUTION_MODE_ID && one.operands.get(1) == Some(&LOCAL_SIZE_ID)
+    };
+    let Some(named) = found.iter().find(is_named) else { return Ok(()) };
+    let values = values(&found);
+    let sizes: Option<Vec<u32>> = named.operands[2..].iter().map(|id| values.get(id).copied()).collect();
+    let sizes = sizes.filter(|sizes| sizes.len() == 3).ok_or("the size of its workgroups is not known")?;
+    let at = named.at;
+    words[at] = words[at] & 0xffff_0000 | u32::from(op::EXECUTION_MODE);
+    words[at + 2] = LOCAL_SIZE;
+    words[at + 3..at + 6].copy_from_slice(&sizes);
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use crate::caps::Caps;
 type Feature = (u32, &'static str, fn(&Caps) -> bool);
 
 /// Every capability that a module of this crate may declare.
-const FEATURES: [Feature; 9] = [
+const FEATURES: [Feature; 12] = [
     (1, "compute shaders", |_| true),
     (9, "f16 in shaders", |caps| caps.f16),
     // wgpu enables 8-bit integers where a driver has them, and those that list rows of them do.
@@ -16,10 +16,21 @@ const FEATURES: [Feature; 9] = [
     (4433, "16-bit storage", |caps| caps.f16),
     (5116, "bf16 in shaders", |caps| caps.extensions.bfloat16),
     (5118, "bf16 in cooperative matrices", |caps| caps.extensions.bfloat16),
+    (5430, "reductions of cooperative matrices", |caps| caps.extensions.flexible),
+    (5431, "conversions of cooperative matrices", |caps| caps.extensions.flexible),
+    (5432, "functions of elements of cooperative matrices", |caps| caps.extensions.flexible),
     // Both come with cooperative matrices: naga's kernels need them too.
     (5345, "Vulkan's memory model", |caps| !caps.rows.is_empty()),
     (6022, "cooperative matrices", |caps| !caps.rows.is_empty()),
 ];
+
+/// The newest version of SPIR-V that Vulkan 1.1 takes. An application may have opened its device with that.
+const OF_VULKAN_1_1: u32 = 0x0001_0300;
+
+/// Whether a device takes modules of this version of SPIR-V. Devices with matrices of flexible size have Vulkan 1.3.
+pub(crate) fn takes_version(version: u32, caps: &Caps) -> bool {
+    version <= OF_VULKAN_1_1 || caps.extensions.flexible
+}
 
 /// What a module with this capability needs and the device lacks. A capability that is not known is lacking everywhere.
 pub(crate) fn missing_feature(capability: u32, caps: &Caps) -> Option<String> {

@@ -4,8 +4,8 @@
 const MAGIC: u32 = 0x0723_0203;
 /// Words before the first instruction: the magic number, the version, the generator, the bound of ids, and a reserved word.
 const HEADER: usize = 5;
-/// The newest version of SPIR-V that Vulkan 1.1 takes. An application may have opened its device with that.
-const NEWEST: u32 = 0x0001_0300;
+/// The newest version of SPIR-V that a module may have: that of Vulkan 1.3.
+const NEWEST: u32 = 0x0001_0600;
 
 /// Opcodes of the instructions that are read here.
 pub(super) mod op {
@@ -29,6 +29,7 @@ pub(super) mod op {
     pub(in crate::kernel) const VARIABLE: u16 = 59;
     pub(in crate::kernel) const DECORATE: u16 = 71;
     pub(in crate::kernel) const MEMBER_DECORATE: u16 = 72;
+    pub(in crate::kernel) const EXECUTION_MODE_ID: u16 = 331;
 }
 
 /// One instruction.

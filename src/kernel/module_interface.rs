@@ -17,6 +17,8 @@ pub(crate) struct ModuleInterface {
     pub(crate) invocations: u32,
     /// Bytes of shared memory, as in [`Needs`](crate::kernel::Needs).
     pub(crate) workgroup_bytes: u32,
+    /// Its version of SPIR-V, as in its second word.
+    pub(crate) version: u32,
     /// The numbers of the capabilities that it declares.
     pub(crate) capabilities: BTreeSet<u32>,
 }
@@ -36,9 +38,8 @@ mod storage {
 }
 /// The execution model of compute shaders.
 const GL_COMPUTE: u32 = 5;
-/// The execution modes that give the size of a workgroup: as numbers, and as ids of constants.
-const LOCAL_SIZE: u32 = 17;
-const LOCAL_SIZE_ID: u32 = 38;
+/// The execution mode that gives the size of a workgroup.
+pub(super) const LOCAL_SIZE: u32 = 17;
 /// The built-in constant that replaces both.
 const WORKGROUP_SIZE: u32 = 25;
 
@@ -124,7 +125,8 @@ pub(crate) fn module_interface(words: &[u32]) -> Result<ModuleInterface, String>
     }
     let immediates = Some(immediates.ok_or("a kernel must declare its dims")?);
     let shader = ShaderInterface { writes: operands.into_values().collect(), immediates };
-    Ok(ModuleInterface { shader, invocations, workgroup_bytes, capabilities: declared.capabilities })
+    let version = words.get(1).copied().unwrap_or_default();
+    Ok(ModuleInterface { shader, invocations, workgroup_bytes, version, capabilities: declared.capabilities })
 }
 
 impl<'a> Declarations<'a> {
@@ -160,7 +162,6 @@ impl<'a> Declarations<'a> {
                 (op::ENTRY_POINT, [GL_COMPUTE, _, name @ ..]) => this.entry_points.push(string(name)),
                 (op::ENTRY_POINT, _) => this.entry_points.push(String::new()),
                 (op::EXECUTION_MODE, [_, LOCAL_SIZE, x, y, z]) => this.local_size = Some([*x, *y, *z]),
-                (op::EXECUTION_MODE, [_, LOCAL_SIZE_ID, ..]) => this.local_size = None,
                 _ => {}
             }
         }

@@ -93,7 +93,7 @@ impl Kernel {
     /// Requires square cooperative matrices of f16 of this size, with an f32 accumulator.
     #[must_use]
     pub(crate) fn require_f16_matrices(self, size: u32) -> Self {
-        self.require_matrices(Matrices { shape: [size; 3], ab: CoopScalar::F16, c: CoopScalar::F32 })
+        self.require_matrices(Matrices::of_subgroup([size; 3], CoopScalar::F16, CoopScalar::F32))
     }
 
     /// Requires cooperative matrices of this row too.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use tilewise::Caps;
-use tilewise::gpu::{CoopRow, CoopScalar, CoopScope, DeviceType, SubgroupSizes, Verdict};
+use tilewise::gpu::{CoopRow, CoopScalar, CoopScope, DeviceType, RowSizes, SubgroupSizes, Verdict};
 use tilewise::planning::fixtures;
 
 /// A device, and what its print must hold.
@@ -17,7 +17,19 @@ fn each(mut check: impl FnMut(&str, &Caps)) {
 
 fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
     let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
-    CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, scope, saturating: false, verdict, speed: None }
+    CoopRow {
+        sizes: RowSizes::Exact,
+        m: size,
+        n: size,
+        k: size,
+        a: ab,
+        b: ab,
+        c,
+        scope,
+        saturating: false,
+        verdict,
+        speed: None,
+    }
 }
 
 #[test]

@@ -1,15 +1,27 @@
 //! Rows of cooperative matrices: which of them kernels may use, and what is read of a driver.
 
 use tilewise::gpu::{
-    AdoptOptions, CoopRow, CoopScalar, CoopScope, FlexibleLimits, FlexibleRow, MatrixExtensions,
-    SubgroupSizes, Verdict,
+    AdoptOptions, CoopRow, CoopScalar, CoopScope, FlexibleLimits, MatrixExtensions, RowSizes, SubgroupSizes,
+    Verdict,
 };
 use tilewise::planning::fixtures;
 use tilewise::{Caps, Error, Gpu, GpuOptions};
 
 fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
     let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
-    CoopRow { m: size, n: size, k: size, a: ab, b: ab, c, scope, saturating: false, verdict, speed: None }
+    CoopRow {
+        sizes: RowSizes::Exact,
+        m: size,
+        n: size,
+        k: size,
+        a: ab,
+        b: ab,
+        c,
+        scope,
+        saturating: false,
+        verdict,
+        speed: None,
+    }
 }
 
 #[test]
@@ -215,40 +227,32 @@ fn all_rows_of_the_driver_are_listed() {
         .map(|row| CoopRow { verdict: Verdict::Untested, speed: None, ..*row })
         .collect();
     listed.sort_by_key(ToString::to_string);
-    let mut want = [row(8, F16, F16), row(8, F16, F32), row(8, U8, U32), row(8, I8, I32)];
+    let exact = [row(8, F16, F16), row(8, F16, F32), row(8, U8, U32), row(8, I8, I32)];
+    let multiples = exact.map(|row| CoopRow { sizes: RowSizes::Multiples { invocations: 0 }, ..row });
+    let mut want = [exact, multiples].concat();
     want.sort_by_key(ToString::to_string);
     assert_eq!(listed, want);
-    // Those of integers wait for a kernel, which chooses from them.
+    // Those of unsigned integers wait for a kernel, which chooses from them.
     for (ab, c) in [(F16, F16), (F16, F32), (U8, U32), (I8, I32)] {
         assert_eq!(gpu.caps().rows_of(ab, c).count(), 1, "{ab} to {c}");
+        let flexible = |scope| gpu.caps().flexible_rows_of(ab, c, scope).count();
+        assert_eq!([CoopScope::Subgroup, CoopScope::Workgroup].map(flexible), [1, 0], "{ab} to {c}");
     }
     assert_eq!(gpu.caps().rows_of(I8, F32).count(), 0);
-}
-
-#[test]
-fn matrices_of_flexible_size_are_listed_with_their_limits() {
-    use CoopScalar::{F16, F32, I8, I32, U8, U32};
-    let Some(gpu) = support::gpu().filter(|gpu| is_lavapipe(gpu)) else { return };
-    let row = |a, c| {
-        let (scope, invocations) = (CoopScope::Subgroup, 0);
-        FlexibleRow { m: 8, n: 8, k: 8, a, b: a, c, scope, invocations, saturating: false }
-    };
-    let mut listed = gpu.caps().flexible_rows.clone();
-    listed.sort_by_key(ToString::to_string);
-    let mut want = [row(F16, F16), row(F16, F32), row(U8, U32), row(I8, I32)];
-    want.sort_by_key(ToString::to_string);
-    assert_eq!(listed, want);
     let limits = FlexibleLimits { dimension: 1024, workgroup_invocations: 0, reserved_bytes: 0 };
     assert_eq!(gpu.caps().flexible_limits, Some(limits));
     let printed = gpu.caps().to_string();
-    for part in [
-        "flexible rows    8x8x8 f16 x f16 -> f16 (subgroup), not tested\n",
-        "flexible limits  1024 along an axis",
-    ] {
+    for part in
+        ["multiples of 8x8x8 f16 x f16 -> f32 (subgroup), verified", "flexible limits  1024 along an axis"]
+    {
         assert!(printed.contains(part), "{printed}");
     }
-    let of_workgroup = FlexibleRow { m: 32, scope: CoopScope::Workgroup, invocations: 128, ..row(F16, F32) };
-    assert_eq!(of_workgroup.to_string(), "32x8x8 f16 x f16 -> f32 (workgroup of 128)");
+    let sizes = RowSizes::Multiples { invocations: 128 };
+    let of_workgroup = CoopRow { sizes, m: 32, scope: CoopScope::Workgroup, ..row(8, F16, F32) };
+    assert_eq!(
+        of_workgroup.to_string(),
+        "multiples of 32x8x8 f16 x f16 -> f32 (workgroup of 128), not tested"
+    );
 }
 
 /// Every opened device, of either kind of access to buffers, has what the driver reports.
@@ -270,7 +274,7 @@ fn an_opened_device_has_the_extensions_of_its_driver() {
     if caps.backend == "vulkan" {
         let unchecked = support::own(support::unchecked).expect("there was one before");
         assert_eq!((unchecked.caps().spirv, unchecked.caps().extensions), (caps.spirv, caps.extensions));
-        assert_eq!(unchecked.caps().flexible_rows, caps.flexible_rows);
+        assert_eq!(unchecked.caps().rows.len(), caps.rows.len());
     }
 }
 
@@ -291,11 +295,12 @@ fn an_adopted_device_has_the_extensions_that_its_owner_vouches_for() {
     };
     let plain = adopt(MatrixExtensions::default()).unwrap();
     assert_eq!(plain.caps().extensions, MatrixExtensions::default());
-    assert!(plain.caps().flexible_rows.is_empty() && plain.caps().spirv, "{}", plain.caps());
+    let multiples = |caps: &Caps| caps.rows.iter().filter(|row| row.sizes != RowSizes::Exact).count();
+    assert!(multiples(plain.caps()) == 0 && plain.caps().spirv, "{}", plain.caps());
     let flexible = MatrixExtensions { flexible: true, ..Default::default() };
     let vouched = adopt(flexible).unwrap();
     assert_eq!(vouched.caps().extensions, flexible);
-    assert_eq!(vouched.caps().flexible_rows, opened.caps().flexible_rows);
+    assert_eq!(multiples(vouched.caps()), multiples(opened.caps()));
     let refused = |result: tilewise::Result<Gpu>, why: &str| {
         let error = result.expect_err("it was not created so");
         assert!(matches!(error, Error::Input { .. }) && error.to_string().contains(why), "{error}");

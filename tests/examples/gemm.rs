@@ -343,21 +343,11 @@ fn info_tells_what_each_device_can_do_and_how_it_would_compute() {
         let types = [cap.a, cap.b, cap.c].map(|scalar| Value::from(scalar.to_string()));
         assert_eq!([&row["a"], &row["b"], &row["c"]], [&types[0], &types[1], &types[2]]);
         assert_eq!([&row["scope"], &row["saturating"]], [&Value::from("subgroup"), &cap.saturating.into()]);
-        assert_eq!(row["verdict"], cap.verdict.to_string());
+        assert_eq!([&row["verdict"], &row["sizes"]], [&cap.verdict.to_string(), &cap.sizes.to_string()]);
     }
     assert_eq!(here["spirv"], gpu.caps().spirv);
     for (name, has) in gpu.caps().extensions.named() {
         assert_eq!(here["extensions"][name], has, "{name}");
-    }
-    let flexible = here["flexible_rows"].as_array().expect("a list of rows");
-    assert_eq!(flexible.len(), gpu.caps().flexible_rows.len());
-    for (row, cap) in flexible.iter().zip(&gpu.caps().flexible_rows) {
-        assert_eq!(
-            [&row["m"], &row["n"], &row["k"], &row["invocations"]],
-            [cap.m, cap.n, cap.k, cap.invocations]
-        );
-        let types = [cap.a, cap.b, cap.c].map(|scalar| Value::from(scalar.to_string()));
-        assert_eq!([&row["a"], &row["b"], &row["c"]], [&types[0], &types[1], &types[2]]);
     }
     let dimension = gpu.caps().flexible_limits.map_or(Value::Null, |limits| limits.dimension.into());
     assert_eq!(here["flexible_limits"]["dimension"], dimension);

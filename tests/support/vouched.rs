@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "only unsafe code vouches for extensions")]
 
 use tilewise::Caps;
-use tilewise::gpu::{MatrixExtensions, VouchedExtensions};
+use tilewise::gpu::{MatrixExtensions, RowSizes, VouchedExtensions};
 
 /// The extensions, which a test says that its device was created with.
 pub fn vouched(extensions: MatrixExtensions) -> VouchedExtensions {
@@ -14,6 +14,7 @@ pub fn vouched(extensions: MatrixExtensions) -> VouchedExtensions {
 /// The capabilities of the same device, adopted without a word about its extensions.
 pub fn without_extensions(caps: &Caps) -> Caps {
     let mut caps = caps.clone();
-    (caps.extensions, caps.flexible_rows, caps.flexible_limits) = Default::default();
+    (caps.extensions, caps.flexible_limits) = Default::default();
+    caps.rows.retain(|row| row.sizes == RowSizes::Exact);
     caps
 }

@@ -137,8 +137,7 @@ fn row<'a>(tile: &Tile, problem: &GemmProblem, caps: &'a Caps) -> Result<&'a Coo
 /// The matrices of sums of f16 that a row with sums of f32 is multiplied into first, if the problem allows it, the device has them, and
 /// they are faster or the kernel is pinned.
 fn short_sums(row: &CoopRow, problem: &GemmProblem, caps: &Caps) -> Option<Matrices> {
-    let Matrices { shape, ab, .. } = Matrices::of(row);
-    let short = Matrices { shape, ab, c: CoopScalar::F16 };
+    let short = Matrices { c: CoopScalar::F16, ..Matrices::of(row) };
     let is_allowed = problem.types.accumulator == Accumulator::F16
         && row.a == CoopScalar::F16
         && row.k <= MAX_F16_PRODUCTS
@@ -294,7 +293,7 @@ impl KernelSpec for CoopKhr {
             .param("C_IS_ROUNDED", u32::from(is_rounded(problem)))
             .param("C_DIRECT", u32::from(is_aligned && has_matrices))
             .require_subgroup_size(subgroup(caps))
-            .require_matrices(Matrices { shape: [m, n, k], ab, c })
+            .require_matrices(Matrices::of_subgroup([m, n, k], ab, c))
             .report_subgroup_size(caps)
     }
 

@@ -12,12 +12,12 @@ use wgpu::hal::vulkan::{Api, Device};
 pub(in crate::gpu) fn matrices(adapter: &wgpu::Adapter, enabled: MatrixExtensions) -> Option<Matrices> {
     // SAFETY: the handle is only read, while the adapter is alive.
     let hal = unsafe { adapter.as_hal::<Api>() }?;
-    let flexible = enabled.flexible;
-    Some(Matrices {
-        rows: rows::rows(&hal),
-        flexible_rows: if flexible { flexible::flexible_rows(&hal) } else { Vec::new() },
-        flexible_limits: flexible.then(|| flexible::flexible_limits(&hal)),
-    })
+    let mut rows = rows::rows(&hal);
+    if enabled.flexible {
+        rows.extend(flexible::flexible_rows(&hal));
+    }
+    let flexible_limits = enabled.flexible.then(|| flexible::flexible_limits(&hal));
+    Some(Matrices { rows, flexible_limits })
 }
 
 /// The features that wgpu does not know, of a device that is opened from this adapter with these features of wgpu.

@@ -34,7 +34,9 @@ impl MatrixFeatures {
         let listed = hal.physical_device_capabilities();
         let lists = |name| listed.supports_extension(name);
         let mut features = vk::PhysicalDeviceFeatures2::default();
-        if lists(MATRIX2) && has_matrices {
+        // Its modules are of the version of SPIR-V that Vulkan 1.3 takes.
+        let version = shared.instance_api_version().min(listed.properties().api_version);
+        if lists(MATRIX2) && has_matrices && version >= vk::API_VERSION_1_3 {
             features = features.push_next(&mut found.matrix2);
         }
         if lists(MAINTENANCE1) && has_matrices {
@@ -53,7 +55,7 @@ impl MatrixFeatures {
         // SAFETY: the physical device comes from that instance. All structs of the chain live until the call returns.
         unsafe { instance.get_physical_device_features2(hal.raw_physical_device(), &mut features) };
         Self {
-            matrix2: found.matrix2.if_it_has(&[1, 3, 4]),
+            matrix2: found.matrix2.if_it_has(&[1, 2, 3, 4]),
             maintenance1: found.maintenance1.if_it_has(&[2, 3]),
             bfloat16: found.bfloat16.if_it_has(&[0, 2]),
             float8: found.float8.if_it_has(&[0, 1]),

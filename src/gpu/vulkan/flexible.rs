@@ -2,13 +2,13 @@
 
 use super::rows::{scalar, scope};
 use super::structs::{FlexibleDimensions, GetFlexibleDimensions, Matrix2Properties};
-use crate::caps::{FlexibleLimits, FlexibleRow};
+use crate::caps::{CoopRow, FlexibleLimits, RowSizes, Verdict};
 use ash::vk;
 use std::ptr;
 use wgpu::hal::vulkan::Adapter;
 
 /// All rows of the driver, in its order. The driver has the extension.
-pub(super) fn flexible_rows(hal: &Adapter) -> Vec<FlexibleRow> {
+pub(super) fn flexible_rows(hal: &Adapter) -> Vec<CoopRow> {
     let shared = hal.shared_instance();
     let name = c"vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV";
     // SAFETY: the instance is alive, and the name ends with a zero.
@@ -32,10 +32,11 @@ pub(super) fn flexible_rows(hal: &Adapter) -> Vec<FlexibleRow> {
 }
 
 /// The row as plain data. None for one that has no words here, which is logged.
-fn row(found: &FlexibleDimensions) -> Option<FlexibleRow> {
+fn row(found: &FlexibleDimensions) -> Option<CoopRow> {
     let types = [found.a_type, found.b_type, found.c_type, found.result_type].map(scalar);
     let row = match (types, scope(found.scope)) {
-        ([Some(a), Some(b), Some(c), Some(result)], Some(scope)) if c == result => Some(FlexibleRow {
+        ([Some(a), Some(b), Some(c), Some(result)], Some(scope)) if c == result => Some(CoopRow {
+            sizes: RowSizes::Multiples { invocations: found.workgroup_invocations },
             m: found.m_granularity,
             n: found.n_granularity,
             k: found.k_granularity,
@@ -43,8 +44,9 @@ fn row(found: &FlexibleDimensions) -> Option<FlexibleRow> {
             b,
             c,
             scope,
-            invocations: found.workgroup_invocations,
             saturating: found.saturating_accumulation == vk::TRUE,
+            verdict: Verdict::Untested,
+            speed: None,
         }),
         _ => None,
     };

@@ -1,6 +1,6 @@
 //! The rows of cooperative matrices that a driver lists, all of them. wgpu passes on few.
 
-use crate::caps::{CoopRow, CoopScalar, CoopScope, Verdict};
+use crate::caps::{CoopRow, CoopScalar, CoopScope, RowSizes, Verdict};
 use ash::vk;
 use wgpu::hal::vulkan::Adapter;
 
@@ -29,6 +29,7 @@ fn row(found: &vk::CooperativeMatrixPropertiesKHR<'_>) -> Option<CoopRow> {
     let row = match (types, scope(found.scope)) {
         // A row whose sums change their type on the way out is of no use to a loop.
         ([Some(a), Some(b), Some(c), Some(result)], Some(scope)) if c == result => Some(CoopRow {
+            sizes: RowSizes::Exact,
             m: found.m_size,
             n: found.n_size,
             k: found.k_size,
