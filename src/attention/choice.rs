@@ -1,6 +1,7 @@
 //! The choice of a kernel of attention: a tile on cooperative matrices, or a form of the plain kernel.
 
 use super::coop::CoopTile;
+use super::coop_nv2::Nv2Tile;
 use super::form::Form;
 use super::options::AttentionKernel;
 use super::problem::{AttentionProblem, OP};
@@ -12,51 +13,79 @@ use crate::{Error, Result};
 pub(super) enum Choice {
     Plain(Form),
     Coop(CoopTile),
+    CoopNv2(Nv2Tile),
 }
 
 impl AttentionProblem {
     /// What the plan takes.
     pub(super) fn choose(&self, caps: &Caps) -> Result<Choice> {
-        Ok(self.tile(caps)?.map_or_else(|| Choice::Plain(self.form(caps)), Choice::Coop))
+        Ok(self.on_matrices_or_none(caps)?.unwrap_or_else(|| Choice::Plain(self.form(caps))))
     }
 
     /// What the plan takes, then everything else that the pin allows, fastest predicted first.
     pub(super) fn choices(&self, caps: &Caps) -> Result<Vec<Choice>> {
         let mut choices = vec![self.choose(caps)?];
-        if self.pin != Some(AttentionKernel::Plain) {
-            let mut tiles: Vec<CoopTile> =
-                CoopTile::all().filter(|tile| tile.fits(self, caps).is_ok()).collect();
-            let seconds = |tile: &CoopTile| tile.predict(self, caps).seconds;
-            tiles.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
-            choices.extend(tiles.into_iter().map(Choice::Coop));
-        }
-        if self.pin != Some(AttentionKernel::Coop) {
+        let mut others = self.matrix_choices(caps);
+        others.sort_by(|a, b| self.seconds(*a, caps).total_cmp(&self.seconds(*b, caps)));
+        choices.extend(others);
+        if !matches!(self.pin, Some(AttentionKernel::Coop | AttentionKernel::CoopNv2)) {
             choices.extend(self.forms(caps).into_iter().map(Choice::Plain));
         }
         Ok(choices)
     }
 
+    /// The tiles on cooperative matrices that the pin allows and the device can compute with.
+    fn matrix_choices(&self, caps: &Caps) -> Vec<Choice> {
+        let allows = |kernel| self.pin.is_none_or(|pin| pin == kernel);
+        let in_wgsl = CoopTile::all().filter(|tile| tile.fits(self, caps).is_ok()).map(Choice::Coop);
+        let flexible = Nv2Tile::all().filter(|tile| tile.fits(self, caps).is_ok()).map(Choice::CoopNv2);
+        let in_wgsl = in_wgsl.filter(|_| allows(AttentionKernel::Coop));
+        in_wgsl.chain(flexible.filter(|_| allows(AttentionKernel::CoopNv2))).collect()
+    }
+
+    fn seconds(&self, choice: Choice, caps: &Caps) -> f64 {
+        match choice {
+            Choice::Plain(form) => self.plain_flops() * form.slowness(caps) / caps.machine.f32_flops,
+            Choice::Coop(tile) => tile.predict(self, caps).seconds,
+            Choice::CoopNv2(tile) => tile.predict(self, caps).seconds,
+        }
+    }
+
     /// The tile on cooperative matrices that is predicted to be the fastest; None if the plain kernel is faster, or pinned.
-    fn tile(&self, caps: &Caps) -> Result<Option<CoopTile>> {
+    fn on_matrices_or_none(&self, caps: &Caps) -> Result<Option<Choice>> {
         if self.pin == Some(AttentionKernel::Plain) {
             return Ok(None);
         }
-        let seconds = |tile: &CoopTile| tile.predict(self, caps).seconds;
-        let fitting = CoopTile::all().filter(|tile| tile.fits(self, caps).is_ok());
-        // Of a device with both sizes of matrices, the larger one: an instruction multiplies more.
-        let rank = |a: &CoopTile, b: &CoopTile| {
-            b.fragment().cmp(&a.fragment()).then_with(|| seconds(a).total_cmp(&seconds(b)))
+        // WGSL's before those of flexible matrices, which have not been measured on a GPU. Of a device with both sizes of matrices, the
+        // larger one: an instruction multiplies more.
+        let rank = |choice: &Choice| match choice {
+            Choice::Coop(tile) => u32::MAX - tile.fragment(),
+            _ => u32::MAX,
         };
-        let fastest = fitting.min_by(rank);
-        if self.pin.is_some() {
-            return fastest.map(Some).ok_or_else(|| {
-                let mut lacking: Vec<String> =
-                    CoopTile::all().filter_map(|tile| tile.fits(self, caps).err()).collect();
-                lacking.dedup();
-                Error::Unsupported { op: OP, needs: lacking.join(", or "), device: caps.adapter.clone() }
+        let fastest = self.matrix_choices(caps).into_iter().min_by(|a, b| {
+            let seconds = |choice: &Choice| self.seconds(*choice, caps);
+            rank(a).cmp(&rank(b)).then_with(|| seconds(a).total_cmp(&seconds(b)))
+        });
+        if let Some(pin) = self.pin {
+            return fastest.map(Some).ok_or_else(|| Error::Unsupported {
+                op: OP,
+                needs: self.lacking(pin, caps),
+                device: caps.adapter.clone(),
             });
         }
-        let plain = self.plain_flops() * self.form(caps).slowness(caps) / caps.machine.f32_flops;
-        Ok(fastest.filter(|tile| seconds(tile) < plain))
+        let plain = self.seconds(Choice::Plain(self.form(caps)), caps);
+        Ok(fastest.filter(|choice| self.seconds(*choice, caps) < plain))
+    }
+
+    /// What the tiles of a pinned kernel lack, in words.
+    fn lacking(&self, pin: AttentionKernel, caps: &Caps) -> String {
+        let mut lacking: Vec<String> = match pin {
+            AttentionKernel::CoopNv2 => {
+                Nv2Tile::all().filter_map(|tile| tile.fits(self, caps).err()).collect()
+            }
+            _ => CoopTile::all().filter_map(|tile| tile.fits(self, caps).err()).collect(),
+        };
+        lacking.dedup();
+        lacking.join(", or ")
     }
 }

@@ -31,7 +31,7 @@ const TILES: [CoopTile; 5] = [
 /// The most products of matrices of 8 x 8 in a block of keys that a software driver compiles in seconds.
 pub(super) const MOST_PRODUCTS: u32 = 32;
 /// Subgroups of a workgroup.
-const SUBGROUPS: u32 = 4;
+pub(super) const SUBGROUPS: u32 = 4;
 /// The largest head dim.
 pub(super) const MOST_DIM: u32 = 256;
 /// The registers of an invocation for places, counters and the softmax.
@@ -126,11 +126,10 @@ impl CoopTile {
 
     /// The number of workgroups.
     pub(super) fn blocks(self, problem: &AttentionProblem) -> u64 {
-        let d = &problem.dims;
-        u64::from((d.group * d.queries).div_ceil(self.block_rows())) * u64::from(d.heads)
+        blocks(self.rows, problem)
     }
 
-    /// The operations.
+    /// The operations of any kernel on matrices.
     pub(super) fn flops(problem: &AttentionProblem) -> Flops {
         let d = &problem.dims;
         let pairs = problem.rows() as f64 * f64::from(d.keys);
@@ -138,26 +137,9 @@ impl CoopTile {
         Flops { matrix: pairs * products, ..Flops::of_f32(pairs) }
     }
 
-    /// The predicted time: in whole waves of blocks over the cores, products, and then the softmax of scores. Matrices of keys and values
-    /// are read from shared memory once for each subgroup's rows, which takes as long as several multiply-adds.
+    /// The predicted time.
     pub(super) fn predict(self, problem: &AttentionProblem, caps: &Caps) -> Prediction {
-        let (d, machine) = (&problem.dims, &caps.machine);
-        let cores = f64::from(machine.cores.max(1));
-        let waves = (self.blocks(problem) as f64 / cores).ceil();
-        let busy = waves * f64::from(SUBGROUPS * subgroup(caps)) / f64::from(machine.busy_invocations);
-        let scores = f64::from(self.block_rows()) * f64::from(d.keys.next_multiple_of(self.keys));
-        let reads = 1.0 + machine.matrix_read_weight() / f64::from(self.rows);
-        let products = scores * 2.0 * f64::from(d.dim + d.dim_v) * reads / machine.matrix_flops;
-        let softmax = scores * SCORE_FLOPS / machine.f32_flops;
-        let arithmetic = waves * cores * (products + softmax) / busy.min(1.0);
-        let staged = self.blocks(problem) as f64 * 2.0 * f64::from(d.keys) * f64::from(d.dim + d.dim_v);
-        let chain = f64::from(d.keys.div_ceil(self.keys)) * (machine.load_seconds + machine.barrier_seconds);
-        let bound = if products > softmax { Bound::Matrix } else { Bound::Vector };
-        Prediction::longest(&[
-            (arithmetic, bound),
-            (staged / machine.cache_bandwidth, Bound::Memory),
-            (chain, Bound::Latency),
-        ])
+        predict([self.rows, self.keys], problem, caps)
     }
 
     /// The kernel.
@@ -194,6 +176,36 @@ impl CoopTile {
         problem.results(&mut to);
         to.done(problem.described("whole")).report_subgroup_size(caps)
     }
+}
+
+/// The predicted time of subgroups of as many rows, with the scores of as many keys at once: in whole waves of blocks over the cores,
+/// products, and then the softmax of scores. Matrices of keys and values are read from shared memory once for each subgroup's rows, which
+/// takes as long as several multiply-adds.
+pub(super) fn predict([rows, keys]: [u32; 2], problem: &AttentionProblem, caps: &Caps) -> Prediction {
+    let (d, machine) = (&problem.dims, &caps.machine);
+    let cores = f64::from(machine.cores.max(1));
+    let blocks = blocks(rows, problem) as f64;
+    let waves = (blocks / cores).ceil();
+    let busy = waves * f64::from(SUBGROUPS * subgroup(caps)) / f64::from(machine.busy_invocations);
+    let scores = f64::from(SUBGROUPS * rows) * f64::from(d.keys.next_multiple_of(keys));
+    let reads = 1.0 + machine.matrix_read_weight() / f64::from(rows);
+    let products = scores * 2.0 * f64::from(d.dim + d.dim_v) * reads / machine.matrix_flops;
+    let softmax = scores * SCORE_FLOPS / machine.f32_flops;
+    let arithmetic = waves * cores * (products + softmax) / busy.min(1.0);
+    let staged = blocks * 2.0 * f64::from(d.keys) * f64::from(d.dim + d.dim_v);
+    let chain = f64::from(d.keys.div_ceil(keys)) * (machine.load_seconds + machine.barrier_seconds);
+    let bound = if products > softmax { Bound::Matrix } else { Bound::Vector };
+    Prediction::longest(&[
+        (arithmetic, bound),
+        (staged / machine.cache_bandwidth, Bound::Memory),
+        (chain, Bound::Latency),
+    ])
+}
+
+/// The number of workgroups whose subgroups have as many rows.
+pub(super) fn blocks(rows: u32, problem: &AttentionProblem) -> u64 {
+    let d = &problem.dims;
+    u64::from((d.group * d.queries).div_ceil(SUBGROUPS * rows)) * u64::from(d.heads)
 }
 
 /// Operands, and what loads eight elements of them: each with the name of its loader and the field of the dims that has its stride along

@@ -4,6 +4,7 @@
 pub(crate) mod backward;
 mod choice;
 mod coop;
+mod coop_nv2;
 mod form;
 mod kernel;
 pub(crate) mod layer;

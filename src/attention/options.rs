@@ -26,11 +26,14 @@ pub enum AttentionKernel {
     /// and at most 256. Weights are rounded to f16, and so are the gradients of scores in the backward pass, see
     /// [`AttentionReference`](crate::reference::AttentionReference). Gradients of a bias are computed by the plain kernel.
     Coop,
+    /// Multiplies on cooperative matrices of flexible size (`VK_NV_cooperative_matrix2`), in SPIR-V: operands of f16 or bf16, to which weights
+    /// are rounded; else as [`Coop`](Self::Coop), whose gradients belong to it too. Scores, softmax and sums stay in registers.
+    CoopNv2,
 }
 
 impl AttentionKernel {
     /// All kernels.
-    pub const ALL: [Self; 2] = [Self::Plain, Self::Coop];
+    pub const ALL: [Self; 3] = [Self::Plain, Self::Coop, Self::CoopNv2];
 }
 
 /// The scale, masks and biases of an [`attention`](super::attention). `AttentionOptions::new()` has the scale $1 / \sqrt{d}$ and no

@@ -2,6 +2,7 @@
 
 use super::choice::Choice;
 use super::coop::CoopTile;
+use super::coop_nv2::Nv2Tile;
 use super::form::{Form, LANES};
 use super::problem::{AttentionDims, AttentionProblem, AttentionStatistics};
 use crate::Result;
@@ -73,6 +74,11 @@ impl AttentionProblem {
                 self.on_matrices(&mut draft, tile, &args)?;
                 return Ok(draft.finish());
             }
+            Choice::CoopNv2(tile) => {
+                let args = self.of_module(&mut draft, &inputs, &results)?;
+                self.on_flexible_matrices(&mut draft, tile, &args)?;
+                return Ok(draft.finish());
+            }
         };
         if form.parts == 1 {
             let args: Vec<_> = inputs.into_iter().chain(results).collect();
@@ -138,6 +144,45 @@ impl AttentionProblem {
             tile: tile.to_string(),
             needs: tile.needs(self, caps),
             blocks: tile.blocks(self),
+            dims: Dims::of(&self.dims).scalar(offset_of!(AttentionDims, scale), 0),
+            args,
+            flops: CoopTile::flops(self),
+            time: Time::Predicted(tile.predict(self, caps)),
+        })
+    }
+
+    /// The operands that the module declares: for those that the problem does not have, the queries; for results that are not wanted, a
+    /// few words. The module does not touch them.
+    fn of_module(
+        &self,
+        draft: &mut Draft<'_>,
+        inputs: &[(Region, Access)],
+        results: &[(Region, Access)],
+    ) -> Result<Vec<(Region, Access)>> {
+        let mut given = inputs[3..].iter().copied();
+        let masks = [self.bias.is_some(), self.lengths.is_some(), self.keep.is_some(), self.slopes.is_some()];
+        let masks = masks.map(|is_there| if is_there { given.next().unwrap_or(inputs[0]) } else { inputs[0] });
+        let unused = match results {
+            [_, _] => None,
+            _ => Some((draft.temporary(&[4], DType::F32)?, Access::Write)),
+        };
+        let results = results.iter().copied().chain(unused);
+        Ok(inputs[..3].iter().copied().chain(masks).chain(results).collect())
+    }
+
+    /// The step on cooperative matrices of flexible size.
+    fn on_flexible_matrices(
+        &self,
+        draft: &mut Draft<'_>,
+        tile: Nv2Tile,
+        args: &[(Region, Access)],
+    ) -> Result<()> {
+        let caps = draft.caps();
+        draft.step(NewStep {
+            kernel: tile.kernel(self, caps),
+            tile: tile.to_string(),
+            needs: tile.needs(self, caps),
+            blocks: tile.blocks(self, caps),
             dims: Dims::of(&self.dims).scalar(offset_of!(AttentionDims, scale), 0),
             args,
             flops: CoopTile::flops(self),

@@ -129,6 +129,11 @@ impl CoopRow {
             && !self.saturating
     }
 
+    /// Whether matrices have multiples of the row's sizes.
+    pub(crate) fn is_flexible(&self) -> bool {
+        self.sizes != RowSizes::Exact
+    }
+
     /// The sizes of matrices in the row's self-test: of a row of multiples, no other than kernels use, which convert sums to an operand
     /// (n and k are the same).
     pub(crate) fn tested_sizes(&self) -> [u32; 3] {

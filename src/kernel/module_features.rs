@@ -6,12 +6,13 @@ use crate::caps::Caps;
 type Feature = (u32, &'static str, fn(&Caps) -> bool);
 
 /// Every capability that a module of this crate may declare.
-const FEATURES: [Feature; 12] = [
+const FEATURES: [Feature; 13] = [
     (1, "compute shaders", |_| true),
     (9, "f16 in shaders", |caps| caps.f16),
     // wgpu enables 8-bit integers where a driver has them, and those that list rows of them do.
     (39, "8-bit integers in shaders", |caps| caps.spirv),
     (61, "subgroups", |caps| caps.subgroups.is_some()),
+    (62, "votes of subgroups", |caps| caps.subgroups.is_some()),
     // Comes with f16 in shaders.
     (4433, "16-bit storage", |caps| caps.f16),
     (5116, "bf16 in shaders", |caps| caps.extensions.bfloat16),

@@ -8,6 +8,7 @@ use support::values::assert_ok;
 use tilewise::attention::{
     AttentionKernel, AttentionOptions, CausalFrom, attention_backward, attention_with_lse,
 };
+use tilewise::gpu::{CoopScalar, CoopScope};
 use tilewise::{DType, Element, Error, Fill, Gpu, attention, f16};
 
 /// Cases, and how their operands are laid out.
@@ -45,16 +46,31 @@ const CASES_OF_16: [Placed; 4] = [
     (([1, 1, 1], [129, 64], [16, 32], Extra::All), Lay::Vectors),
 ];
 
-/// Runs a case on matrices of this size.
-fn agrees(gpu: &Gpu, size: u32, (case, lay): Placed) {
+/// Whether the device has matrices of flexible size.
+fn is_flexible(gpu: &Gpu) -> bool {
+    let rows = gpu.caps().flexible_rows_of(CoopScalar::F16, CoopScalar::F32, CoopScope::Subgroup).count();
+    if rows == 0 {
+        println!("unable: {} has no matrices of flexible size", gpu.caps().adapter);
+    }
+    rows > 0
+}
+
+/// The kernels on matrices that the device has.
+fn kernels(gpu: &Gpu) -> impl Iterator<Item = AttentionKernel> + use<> {
+    let flexible = is_flexible(gpu).then_some(AttentionKernel::CoopNv2);
+    [AttentionKernel::Coop].into_iter().chain(flexible)
+}
+
+/// Runs a case by this kernel, whose text has `parameter`.
+fn agrees(gpu: &Gpu, kernel: AttentionKernel, parameter: &str, (case, lay): Placed) {
     let data = Data::<f16>::new(case);
     let mut want = data.reference(case, 1.0 / (case.2[0] as f64).sqrt());
     want.weights = DType::F16;
-    let operands = Operands::new(gpu, &data, case, lay).by(AttentionKernel::Coop);
+    let operands = Operands::new(gpu, &data, case, lay).by(kernel);
     let before = gpu.stats().launches;
     let ((y, lse), plans) = gpu.plans_of(|| operands.run());
     let kernel = plans[0].steps()[0].kernel.to_string();
-    assert!(kernel.contains(&format!(" FRAGMENT={size} ")), "{kernel}");
+    assert!(kernel.contains(parameter), "{kernel}");
     assert_eq!(gpu.stats().launches - before, 1, "{case:?}: one launch");
     let got = y.to_vec().unwrap();
     assert_ok(&want.attention().compare(&got), (case, lay));
@@ -65,15 +81,24 @@ fn agrees(gpu: &Gpu, size: u32, (case, lay): Placed) {
 #[test]
 fn attention_on_8x8_matrices_agrees_with_its_definition() {
     if let Some(gpu) = taken() {
-        support::few(CASES, 3).for_each(|placed| agrees(&gpu, 8, placed));
+        let kernel = AttentionKernel::Coop;
+        support::few(CASES, 3).for_each(|placed| agrees(&gpu, kernel, " FRAGMENT=8 ", placed));
     }
+}
+
+#[test]
+fn attention_on_flexible_matrices_agrees_with_its_definition() {
+    let Some(gpu) = taken().filter(|gpu| is_flexible(gpu)) else { return };
+    let kernel = AttentionKernel::CoopNv2;
+    support::few(CASES, 3).for_each(|placed| agrees(&gpu, kernel, "spirv/attention_nv2.f16 ", placed));
 }
 
 #[test]
 fn attention_on_16x16_matrices_agrees_with_its_definition() {
     let own = |_| support::own(|_| ());
     if let Some(gpu) = able(16).and_then(own).or_else(claiming) {
-        CASES_OF_16.into_iter().for_each(|placed| agrees(&gpu, 16, placed));
+        let kernel = AttentionKernel::Coop;
+        CASES_OF_16.into_iter().for_each(|placed| agrees(&gpu, kernel, " FRAGMENT=16 ", placed));
     }
 }
 
@@ -81,13 +106,17 @@ fn attention_on_16x16_matrices_agrees_with_its_definition() {
 #[test]
 fn masked_keys_may_hold_what_is_not_finite() {
     let Some(gpu) = taken() else { return };
+    kernels(&gpu).for_each(|kernel| strange_values_stay_apart(&gpu, kernel));
+}
+
+fn strange_values_stay_apart(gpu: &Gpu, kernel: AttentionKernel) {
     for (at, strange) in [(0, f64::NAN), (1, f64::INFINITY), (2, f64::NAN), (3, f64::INFINITY), (4, f64::NAN)]
     {
         let (case, _) = [CASES[3], CASES[3], CASES[6], CASES[10], CASES[11]][at];
         let mut data = Data::<f16>::new(case);
         let ([batch, heads, kv_heads], [queries, keys], [dim, dim_v], extra) = case;
         let run = |data: &Data<f16>| {
-            let (y, lse) = Operands::new(&gpu, data, case, Lay::Plain).by(AttentionKernel::Coop).run();
+            let (y, lse) = Operands::new(gpu, data, case, Lay::Plain).by(kernel).run();
             (y.to_vec().unwrap(), lse.to_vec().unwrap())
         };
         let want = run(&data);
@@ -143,9 +172,11 @@ fn sums_are_rescaled_when_scores_grow() {
         }
         let mut want = data.reference(case, 0.25);
         want.weights = DType::F16;
-        let (y, lse) = Operands::new(&gpu, &data, case, Lay::Plain).by(AttentionKernel::Coop).run();
-        assert_ok(&want.attention().compare(&y.to_vec().unwrap()), slope);
-        assert_log_sums(&want.log_sums(), &lse.to_vec().unwrap(), slope);
+        for kernel in kernels(&gpu) {
+            let (y, lse) = Operands::new(&gpu, &data, case, Lay::Plain).by(kernel).run();
+            assert_ok(&want.attention().compare(&y.to_vec().unwrap()), (slope, kernel));
+            assert_log_sums(&want.log_sums(), &lse.to_vec().unwrap(), (slope, kernel));
+        }
     }
 }
 
@@ -160,8 +191,9 @@ fn equal_scores_of_any_size_share_the_weight() {
     let (q, k, g) = (of(-1.0, 20), of(1.0, KEYS), of(1.0, 20));
     let of_v: Vec<f16> = (0..KEYS * 16).map(|at| <f16 as Element>::from_f64((at / 16 % 2) as f64)).collect();
     let v = gpu.tensor(&of_v, [1, 1, KEYS, 16]).unwrap();
-    for scale in [1.0, 6.25e4, 6.25e7, 1.5e37, 2e37, -6.25e7] {
-        let options = AttentionOptions::new().scale(scale).kernel(AttentionKernel::Coop);
+    let scales = [1.0, 6.25e4, 6.25e7, 1.5e37, 2e37, -6.25e7];
+    for (scale, kernel) in scales.into_iter().flat_map(|scale| kernels(&gpu).map(move |kernel| (scale, kernel))) {
+        let options = AttentionOptions::new().scale(scale).kernel(kernel);
         let (y, lse) = attention_with_lse(&q, &k, &v, &options).unwrap();
         let gradients = attention_backward(&q, &k, &v, &y, &lse, &g, &options).unwrap();
         let near = |got: Vec<f16>, want: f64| {

@@ -1,0 +1,29 @@
+// As `Dims` of attention/attention_dims.wgsl, and the first workgroup of this launch.
+layout(push_constant, std430) uniform Dims {
+    uvec4 q;
+    uvec4 k;
+    uvec4 v;
+    uvec4 y;
+    uvec4 bias;
+    uvec4 along;
+    uint queries;
+    uint keys;
+    uint group;
+    uint kv_heads;
+    uint dim;
+    uint dim_v;
+    uint lanes;
+    uint parts;
+    int lower;
+    int upper;
+    uvec2 keep;
+    uint keep_along;
+    uint lengths;
+    uint lengths_stride;
+    uint slopes;
+    uint slopes_stride;
+    float scale;
+    uint heads;
+    uint reserved;
+    uint first_block;
+} dims;

@@ -1,0 +1,329 @@
+// Attention on cooperative matrices of flexible size: scores, softmax and sums of values stay in matrices, whose elements functions
+// change (FlashAttention-2: Dao, 2023). No number goes through shared memory between the two products.
+//
+// shapes    Q (batch, heads, queries, D), K (batch, kv_heads, keys, D), V (batch, kv_heads, keys, DV), any strides -> Y (batch, heads,
+//           queries, DV), the largest scores and the logarithms of the sums of exponentials; f32 sums
+// grid      SUBGROUPS * BR rows of one key head a workgroup; rows, then key heads
+// subgroup  BR rows: their scores for BC keys at a time and their sums are one matrix each
+// requires  a row of multiples with sums of f32 that divides BR, BC, D and DV, at subgroup scope; BR are the row's own m: Mesa 26.1 reduces
+//           rows of taller matrices together; subgroups of SUBGROUP and no other size
+// edges     rows past the end are computed as the last one and not stored; keys outside a row's range, its length or its mask have no
+//           weight: any queries, keys >= 1
+// sibling   attention/attention_coop.wgsl for f16, attention/attention.wgsl for bf16
+//
+// module f16   --target-env vulkan1.3 -DAB=float16_t -DOF_F16
+// module bf16  --target-env vulkan1.3 -DAB=bfloat16_t -DOF_BF16
+#version 460
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_cooperative_matrix : require
+#extension GL_KHR_memory_scope_semantics : require
+#extension GL_KHR_shader_subgroup_vote : require
+#extension GL_NV_cooperative_matrix2 : require
+#extension GL_EXT_shader_16bit_storage : require
+#ifdef OF_F16
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#else
+#extension GL_EXT_bfloat16 : require
+#endif
+
+// Set by Nv2Tile::kernel; these defaults are a legal tile.
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint LANES = 128; // SUBGROUPS * SUBGROUP
+layout(constant_id = 1) const uint SUBGROUP = 32;
+layout(constant_id = 2) const uint BR = 16;
+layout(constant_id = 3) const uint BC = 32;
+layout(constant_id = 4) const uint D = 64;
+layout(constant_id = 5) const uint DV = 64;
+layout(constant_id = 6) const uint BY_UNITS = 1;     // 1: operands are loaded by units of 16 bytes, 0: element by element
+layout(constant_id = 7) const uint BIAS = 0;         // 1: there is one
+layout(constant_id = 8) const uint LENGTHS = 0;      // 1: batches have lengths
+layout(constant_id = 9) const uint KEEPS = 0;        // 1: there is a mask of keys
+layout(constant_id = 10) const uint SLOPES = 0;      // 1: heads have slopes
+layout(constant_id = 11) const uint CORNER_MOVES = 0; // 1: distances count from the last key within the length
+layout(constant_id = 12) const uint STATISTICS = 0;  // 1: the largest scores and logarithms are stored
+
+const uint SUBGROUPS = LANES / SUBGROUP;
+const uint BLOCK_ROWS = SUBGROUPS * BR;
+// NOTE: an odd number of 16 bytes, so that rows start in different banks.
+const uint K_LD = (D / 8) | 1;
+const uint V_LD = (DV / 8) | 1;
+const uint P_LD = BC + 4;
+const float LOWEST = -3.4028234663852886e38; // the lowest f32: the largest score of no key
+
+#include "attention_dims.glsl"
+
+// A number of an operand, from its bits.
+float number(uint bits) {
+#ifdef OF_F16
+    return unpackHalf2x16(bits).x;
+#else
+    return uintBitsToFloat(bits << 16);
+#endif
+}
+
+#define OF(name) q_##name
+#define BINDING 0
+#define ALONG dims.along.x
+#include "attention_side.glsl"
+#undef OF
+#undef BINDING
+#undef ALONG
+#define OF(name) k_##name
+#define BINDING 1
+#define ALONG dims.along.y
+#include "attention_side.glsl"
+#undef OF
+#undef BINDING
+#undef ALONG
+#define OF(name) v_##name
+#define BINDING 2
+#define ALONG dims.along.z
+#include "attention_side.glsl"
+#undef OF
+#undef BINDING
+#undef ALONG
+
+#include "attention_scores.glsl"
+#include "exponential.glsl"
+
+layout(set = 0, binding = 7, std430) writeonly buffer Y { AB y[]; };
+layout(set = 0, binding = 8, std430) writeonly buffer Statistics { vec2 statistics[]; };
+
+// BC keys; or the rows of Q, before. BC values. Weights, for values that are not finite.
+const uint K_UNITS = BC * K_LD;
+const uint Q_UNITS = BLOCK_ROWS * K_LD;
+shared uvec4 k_tile[K_UNITS > Q_UNITS ? K_UNITS : Q_UNITS];
+shared uvec4 v_tile[BC * V_LD];
+shared float p_tile[BLOCK_ROWS * P_LD];
+shared uint strange[SUBGROUPS]; // whether a subgroup has put zeros for values that are not finite
+
+#define MatQ coopmat<AB, gl_ScopeSubgroup, BR, D, gl_MatrixUseA>
+#define MatK coopmat<AB, gl_ScopeSubgroup, D, BC, gl_MatrixUseB>
+#define MatS coopmat<float, gl_ScopeSubgroup, BR, BC, gl_MatrixUseAccumulator>
+#define MatP coopmat<AB, gl_ScopeSubgroup, BR, BC, gl_MatrixUseA>
+#define MatV coopmat<AB, gl_ScopeSubgroup, BC, DV, gl_MatrixUseB>
+#define MatO coopmat<float, gl_ScopeSubgroup, BR, DV, gl_MatrixUseAccumulator>
+
+// Row `r` of a key head: its batch, its head, its query.
+uvec3 row_of(uint kv_head, uint r) {
+    const uint known = min(r, dims.group * dims.queries - 1); // rows past the end are computed as the last one
+    const uint head = kv_head % dims.kv_heads * dims.group + known % dims.group;
+    return uvec3(kv_head / dims.kv_heads, head, known / dims.group);
+}
+
+// Whether a row attends a key.
+bool attends(uvec3 row, uint j) {
+    const uvec2 range = range_of(row.z, key_count(row.x));
+    return j >= range.x && j < range.y && is_kept(row.x, min(j, dims.keys - 1));
+}
+
+// The score of a product: scaled, with what is added, minus infinity for a key that the row does not attend.
+float score(const in uint row, const in uint col, const in float x, const in uvec4 at) {
+    const uvec3 of = row_of(at.x, at.y + row);
+    const uint j = at.z + col;
+    float sum = x * dims.scale;
+    if (BIAS == 1 || SLOPES == 1) {
+        sum += added(of.x, of.y, of.z, min(j, dims.keys - 1));
+    }
+    if (at.w == 1) {
+        sum = attends(of, j) ? sum : uintBitsToFloat(0xff800000);
+    }
+    return sum;
+}
+
+// e^(x - most), where most is at least x. A score of infinity is no number.
+float weight(const in uint row, const in uint col, const in float x, const in float most) {
+    return exp_of_negative(x - most);
+}
+
+// The larger one. If one is NaN, either: its weight makes the row's sum NaN.
+float larger(const in float x, const in float y) {
+    return max(x, y);
+}
+
+float larger_element(const in uint row, const in uint col, const in float x, const in float other) {
+    return max(x, other);
+}
+
+float sum_of(const in float x, const in float y) {
+    return x + y;
+}
+
+float first_of(const in float x, const in float y) {
+    return x;
+}
+
+float product(const in uint row, const in uint col, const in float x, const in float factor) {
+    return x * factor;
+}
+
+// x, and weighted values that are not finite, of the keys of a block that the row attends.
+float with_strange(const in uint row, const in uint col, const in float x, const in uvec4 at) {
+    const uvec3 of = row_of(at.x, at.y + row);
+    const uint first = dims.v.x + of.x * dims.v.y + at.x % dims.kv_heads * dims.v.z;
+    float sum = x;
+    for (uint c = 0; c < BC; c++) {
+        const uint j = at.z + c;
+        if (j < dims.keys && attends(of, j)) {
+            const uint place = first + j * dims.v.w + col * dims.along.z;
+            const float value = number(bitfieldExtract(v_words[place / 2], int(place % 2 * 16), 16));
+            if ((floatBitsToUint(value) & 0x7f800000) == 0x7f800000) {
+                sum += p_tile[(gl_SubgroupID * BR + row) * P_LD + c] * value;
+            }
+        }
+    }
+    return sum;
+}
+
+// Stores a result: the sum over the total weight, 0 for a row without keys.
+float store(const in uint row, const in uint col, const in float x, const in float total, const in uvec2 at) {
+    if (at.y + row < dims.group * dims.queries) {
+        const uvec3 of = row_of(at.x, at.y + row);
+        const uint start = dims.y.x + of.x * dims.y.y + of.y * dims.y.z + of.z * dims.y.w;
+        y[start + col] = AB(total == 0.0 ? 0.0 : x / total);
+    }
+    return x;
+}
+
+// Stores what the backward pass has to know of a row: both are minus infinity for a row without keys.
+float store_statistics(
+    const in uint row, const in uint col, const in float most, const in float total, const in uvec2 at
+) {
+    if (col == 0 && at.y + row < dims.group * dims.queries) {
+        const uvec3 of = row_of(at.x, at.y + row);
+        const vec2 known = vec2(most, log_of(total));
+        const uint place = (of.x * dims.kv_heads * dims.group + of.y) * dims.queries + of.z;
+        statistics[place] = total == 0.0 ? uintBitsToFloat(uvec2(0xff800000)) : known;
+    }
+    return most;
+}
+
+// Zero instead of elements that are not finite; whether there were any is added to `found`.
+uvec4 only_finite(uvec4 unit, inout bool found) {
+#ifdef OF_F16
+    const uint exponent = 0x7c00;
+#else
+    const uint exponent = 0x7f80;
+#endif
+    [[unroll]] for (uint w = 0; w < 4; w++) {
+        [[unroll]] for (uint e = 0; e < 2; e++) {
+            const uint mask = 0xffffu << (e * 16);
+            if (((unit[w] >> (e * 16)) & exponent) == exponent) {
+                found = true;
+                unit[w] &= ~mask;
+            }
+        }
+    }
+    return unit;
+}
+
+void main() {
+    const uint lane = gl_LocalInvocationIndex;
+    const uint rows = dims.group * dims.queries; // of a key head
+    const uint row_blocks = (rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    const uint grid_row = gl_WorkGroupID.y + gl_NumWorkGroups.y * gl_WorkGroupID.z;
+    const uint index = dims.first_block + gl_WorkGroupID.x + gl_NumWorkGroups.x * grid_row;
+    const uint kv_head = index / row_blocks; // counted over the batch
+    if (kv_head >= dims.heads) {
+        return;
+    }
+    const uint batch = kv_head / dims.kv_heads;
+    const uint of_batch = kv_head % dims.kv_heads;
+    const uint block_row = (index - kv_head * row_blocks) * BLOCK_ROWS;
+    const uint own_row = block_row + gl_SubgroupID * BR;
+    const uint of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z;
+    const uint of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z;
+
+    // Q stays in a matrix.
+    for (uint unit = lane; unit < BLOCK_ROWS * (D / 8); unit += LANES) {
+        const uvec3 of = row_of(kv_head, block_row + unit / (D / 8));
+        const uint start = dims.q.x + of.x * dims.q.y + of.y * dims.q.z + of.z * dims.q.w;
+        k_tile[unit / (D / 8) * K_LD + unit % (D / 8)] = q_unit(start, unit % (D / 8) * 8);
+    }
+    barrier();
+    MatQ q_rows;
+    coopMatLoad(q_rows, k_tile, gl_SubgroupID * BR * K_LD, K_LD, gl_CooperativeMatrixLayoutRowMajor);
+    barrier();
+    MatO sums = MatO(0.0);
+    MatS most = MatS(LOWEST); // the largest score of each row, in all of its elements
+    MatS total = MatS(0.0);   // the sum of its weights
+
+    // Keys that all rows of the workgroup attend, and those that some attend.
+    const uint count = key_count(batch);
+    const uvec2 of_first = range_of(block_row / dims.group, count);
+    const uvec2 of_last = range_of((min(block_row + BLOCK_ROWS, rows) - 1) / dims.group, count);
+    const uint all_first = max(of_first.x, of_last.x);
+    const uint all_end = min(of_first.y, of_last.y);
+    const uint some_first = min(of_first.x, of_last.x);
+    const uint some_end = max(of_first.y, of_last.y);
+
+    [[dont_unroll]] for (uint j0 = some_first; j0 < some_end; j0 += BC) {
+        const bool is_edge = j0 < all_first || j0 + BC > all_end;
+        bool is_strange = false;
+        for (uint unit = lane; unit < BC * (D / 8); unit += LANES) {
+            const uint j = min(j0 + unit / (D / 8), some_end - 1);
+            k_tile[unit / (D / 8) * K_LD + unit % (D / 8)] = k_unit(of_k + j * dims.k.w, unit % (D / 8) * 8);
+        }
+        for (uint unit = lane; unit < BC * (DV / 8); unit += LANES) {
+            const uint j = min(j0 + unit / (DV / 8), some_end - 1);
+            uvec4 values = v_unit(of_v + j * dims.v.w, unit % (DV / 8) * 8);
+            if (KEEPS == 1 && !is_kept(batch, j)) {
+                values = uvec4(0);
+            }
+            // Zero times what is not finite is not zero.
+            if (KEEPS == 1 || is_edge) {
+                values = only_finite(values, is_strange);
+            }
+            v_tile[unit / (DV / 8) * V_LD + unit % (DV / 8)] = values;
+        }
+        is_strange = subgroupAny(is_strange);
+        if (gl_SubgroupInvocationID == 0) {
+            strange[gl_SubgroupID] = is_strange ? 1 : 0;
+        }
+        barrier();
+        uint are_strange = 0;
+        [[unroll]] for (uint n = 0; n < SUBGROUPS; n++) {
+            are_strange |= strange[n];
+        }
+        MatK keys;
+        coopMatLoad(keys, k_tile, 0, K_LD, gl_CooperativeMatrixLayoutColumnMajor);
+        MatV values;
+        coopMatLoad(values, v_tile, 0, V_LD, gl_CooperativeMatrixLayoutRowMajor);
+
+        const uvec4 at = uvec4(kv_head, own_row, j0, KEEPS == 1 || is_edge ? 1 : 0);
+        MatS scores = coopMatMulAdd(q_rows, keys, MatS(0.0));
+        coopMatPerElementNV(scores, scores, score, at);
+        MatS top;
+        coopMatReduceNV(top, scores, gl_CooperativeMatrixReduceRowNV, larger);
+        coopMatPerElementNV(top, top, larger_element, most);
+        MatS factor;
+        coopMatPerElementNV(factor, most, weight, top);
+        MatS weights;
+        coopMatPerElementNV(weights, scores, weight, top);
+        MatS of_block;
+        coopMatReduceNV(of_block, weights, gl_CooperativeMatrixReduceRowNV, sum_of);
+        coopMatPerElementNV(total, total, product, factor);
+        total += of_block;
+        most = top;
+        MatO factors;
+        coopMatReduceNV(factors, factor, gl_CooperativeMatrixReduceRowNV, first_of);
+        coopMatPerElementNV(sums, sums, product, factors);
+        sums = coopMatMulAdd(MatP(weights), values, sums);
+
+        if (are_strange != 0) {
+            coopMatStore(weights, p_tile, gl_SubgroupID * BR * P_LD, P_LD, gl_CooperativeMatrixLayoutRowMajor);
+            barrier();
+            coopMatPerElementNV(sums, sums, with_strange, at);
+        }
+        barrier();
+    }
+
+    const uvec2 at = uvec2(kv_head, own_row);
+    MatO totals;
+    coopMatReduceNV(totals, total, gl_CooperativeMatrixReduceRowNV, first_of);
+    coopMatPerElementNV(sums, sums, store, totals, at);
+    if (STATISTICS == 1) {
+        coopMatPerElementNV(most, most, store_statistics, total, at);
+    }
+}

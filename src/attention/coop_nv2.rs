@@ -1,0 +1,175 @@
+//! The kernel of attention on cooperative matrices of flexible size, whose elements it changes in registers:
+//! `shaders/spirv/attention_nv2.comp`, for f16 and bf16.
+
+use super::coop::{self, MOST_DIM, MOST_PRODUCTS, MOST_REGISTERS, OTHER_REGISTERS, SUBGROUPS, subgroup};
+use super::problem::{AttentionCorner, AttentionDims, AttentionProblem, AttentionStatistics};
+use crate::caps::{Caps, CoopRow, CoopScalar, CoopScope, Matrices};
+use crate::kernel::{Kernel, Needs};
+use crate::layout::DType;
+use crate::ops::vectors::Moves;
+use crate::plan::Prediction;
+use std::fmt;
+
+/// The tile of a subgroup: matrices of the row's own m, and of as many keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Nv2Tile {
+    /// Keys whose scores a subgroup has at once.
+    keys: u32,
+}
+
+const TILES: [Nv2Tile; 4] =
+    [Nv2Tile { keys: 64 }, Nv2Tile { keys: 32 }, Nv2Tile { keys: 16 }, Nv2Tile { keys: 8 }];
+/// Bindings of the module. Operands that the problem does not have are bound to the queries.
+const BINDINGS: u32 = 9;
+/// Bytes of the module's dims: those of every attention, and the first workgroup of a launch.
+#[expect(clippy::cast_possible_truncation, reason = "it is small")]
+const DIMS_BYTES: u32 = size_of::<AttentionDims>() as u32 + 4;
+/// Numbers of each score that a subgroup holds: the score, its weight, and in each element of a row its largest score, its sum and two
+/// factors.
+const NUMBERS_OF_SCORE: u32 = 6;
+
+/// The scalar type of operands on matrices, and the module.
+fn module(dtype: DType) -> Result<(CoopScalar, &'static str), String> {
+    match dtype {
+        DType::F16 => Ok((CoopScalar::F16, "spirv/attention_nv2.f16")),
+        DType::Bf16 => Ok((CoopScalar::Bf16, "spirv/attention_nv2.bf16")),
+        other => Err(format!("operands of f16 or bf16, not {other}")),
+    }
+}
+
+/// The row that the kernel uses: of several, that of the smallest matrices.
+fn row(dtype: DType, caps: &Caps) -> Result<&CoopRow, String> {
+    let (ab, _) = module(dtype)?;
+    let rows = caps.flexible_rows_of(ab, CoopScalar::F32, CoopScope::Subgroup);
+    let used = rows.filter(|row| row.is_used_in_spirv()).min_by_key(|row| row.m * row.n * row.k);
+    used.ok_or_else(|| {
+        let is_it = |row: &&CoopRow| {
+            row.is_flexible() && (row.a, row.c) == (ab, CoopScalar::F32) && row.is_fenced_off()
+        };
+        match caps.rows.iter().find(is_it) {
+            Some(row) => format!("cooperative matrices {row}"),
+            None => {
+                format!("cooperative matrices of flexible size {ab} x {ab} -> f32, which the adapter does not list")
+            }
+        }
+    })
+}
+
+impl Nv2Tile {
+    /// The tiles, from large to small.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        TILES.into_iter()
+    }
+
+    /// The limits that a launch needs.
+    pub(super) fn needs(self, problem: &AttentionProblem, caps: &Caps) -> Needs {
+        let (d, rows) = (&problem.dims, rows(problem, caps));
+        // Rows of an odd number of units of 16 bytes.
+        let unit = |dim: u32| 16 * ((dim / 8) | 1);
+        let block = SUBGROUPS * rows;
+        let weights = 4 * block * (self.keys + 4);
+        Needs {
+            bindings: BINDINGS,
+            invocations: SUBGROUPS * subgroup(caps),
+            workgroup_bytes: self.keys.max(block) * unit(d.dim)
+                + self.keys * unit(d.dim_v)
+                + weights
+                + 4 * SUBGROUPS,
+        }
+    }
+
+    /// Whether the device can compute the problem with this tile.
+    ///
+    /// # Errors
+    /// What is missing, in words.
+    pub(super) fn fits(self, problem: &AttentionProblem, caps: &Caps) -> Result<(), String> {
+        let d = &problem.dims;
+        module(problem.dtype)?;
+        if !caps.spirv {
+            return Err("modules of SPIR-V, which need Vulkan".into());
+        }
+        let row = row(problem.dtype, caps)?;
+        if let Some(why) = caps.slowness(row).filter(|_| problem.pin.is_none()) {
+            return Err(why);
+        }
+        if let Some(sizes) = caps.subgroups.filter(|sizes| sizes.only().is_none()) {
+            return Err(format!("subgroups of one size, not {sizes}"));
+        }
+        let most = caps.flexible_limits.map_or(MOST_DIM, |limits| limits.dimension.min(MOST_DIM));
+        let of = row.n.max(row.k).max(8);
+        if [d.dim, d.dim_v].iter().any(|&dim| !dim.is_multiple_of(of) || dim > most) {
+            let dims =
+                if d.dim == d.dim_v { d.dim.to_string() } else { format!("{} and {}", d.dim, d.dim_v) };
+            return Err(format!("head dims that are multiples of {of} up to {most}, not {dims}"));
+        }
+        if !self.keys.is_multiple_of(of) {
+            return Err(format!("matrices of {} columns, not of multiples of {of}", self.keys));
+        }
+        let products = (d.dim + d.dim_v) * row.m * self.keys / 512;
+        if products > MOST_PRODUCTS && caps.machine.compile_seconds.is_some() {
+            return Err(format!("a GPU: a software driver would compile {products} products for minutes"));
+        }
+        let registers = self.registers(problem, caps);
+        if registers > MOST_REGISTERS && caps.machine.compile_seconds.is_none() {
+            return Err(format!("{registers} registers per invocation, which a GPU would spill"));
+        }
+        if caps.limits.immediate_bytes < DIMS_BYTES {
+            return Err(format!("{DIMS_BYTES} bytes of immediates"));
+        }
+        self.needs(problem, caps).fit(caps)
+    }
+
+    /// The registers of an invocation: its share of the rows of Q, of what is known of scores, of sums, and others.
+    fn registers(self, problem: &AttentionProblem, caps: &Caps) -> u32 {
+        let d = &problem.dims;
+        let numbers = d.dim / 2 + NUMBERS_OF_SCORE * self.keys + d.dim_v;
+        rows(problem, caps) * numbers / subgroup(caps) + OTHER_REGISTERS
+    }
+
+    /// The number of workgroups.
+    pub(super) fn blocks(self, problem: &AttentionProblem, caps: &Caps) -> u64 {
+        coop::blocks(rows(problem, caps), problem)
+    }
+
+    /// The predicted time: that of the kernel in WGSL, until one is measured on a GPU.
+    pub(super) fn predict(self, problem: &AttentionProblem, caps: &Caps) -> Prediction {
+        coop::predict([rows(problem, caps), self.keys], problem, caps)
+    }
+
+    /// The kernel.
+    pub(super) fn kernel(self, problem: &AttentionProblem, caps: &Caps) -> Kernel {
+        let d = &problem.dims;
+        let shader = module(problem.dtype).map_or("spirv/attention_nv2.f16", |(_, shader)| shader);
+        let kernel = Kernel::new(shader)
+            .dims(caps, size_of::<AttentionDims>())
+            .param("LANES", SUBGROUPS * subgroup(caps))
+            .param("SUBGROUP", subgroup(caps))
+            .param("BR", rows(problem, caps))
+            .param("BC", self.keys)
+            .param("D", d.dim)
+            .param("DV", d.dim_v)
+            .param("BY_UNITS", u32::from(problem.moves() == Moves::Vectors))
+            .param("BIAS", u32::from(problem.bias.is_some()))
+            .param("LENGTHS", u32::from(problem.lengths.is_some()))
+            .param("KEEPS", u32::from(problem.keep.is_some()))
+            .param("SLOPES", u32::from(problem.slopes.is_some()))
+            .param("CORNER_MOVES", u32::from(problem.corner == AttentionCorner::Lengths))
+            .param("STATISTICS", u32::from(problem.statistics == AttentionStatistics::LogSums))
+            .require_subgroup_size(subgroup(caps));
+        row(problem.dtype, caps).map_or(kernel.clone(), |row| kernel.require_matrices(Matrices::of(row)))
+    }
+}
+
+/// Rows of a subgroup.
+///
+/// NOTE: the row's own m: Mesa 26.1 reduces rows of taller matrices together.
+fn rows(problem: &AttentionProblem, caps: &Caps) -> u32 {
+    row(problem.dtype, caps).map_or(1, |row| row.m)
+}
+
+/// `64 rows, 32 keys (of flexible matrices)`
+impl fmt::Display for Nv2Tile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} keys per subgroup, of flexible matrices", self.keys)
+    }
+}
