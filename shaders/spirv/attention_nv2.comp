@@ -6,7 +6,7 @@
 // grid      SUBGROUPS * BR rows of one key head a workgroup; rows, then key heads
 // subgroup  BR rows: their scores for BC keys at a time and their sums are one matrix each
 // requires  a row of multiples with sums of f32 that divides BR, BC, D and DV, at subgroup scope; BR are the row's own m: Mesa 26.1 reduces
-//           rows of taller matrices together; subgroups of SUBGROUP and no other size
+//           rows of taller matrices over wrong blocks; subgroups of SUBGROUP and no other size
 // edges     rows past the end are computed as the last one and not stored; keys outside a row's range, its length or its mask have no
 //           weight: any queries, keys >= 1
 // sibling   attention/attention_coop.wgsl for f16, attention/attention.wgsl for bf16

@@ -89,8 +89,8 @@ SUM save(const in uint row, const in uint col, const in SUM x, const in uint fir
 
 // What kernels do with matrices of flexible size: (sums mod 64) B + the largest sum of each row, by a function of each element, a
 // conversion of the sums to an operand, and a reduction of rows; stored by a function that knows each element's row and column.
-// NOTE: no kernel reduces matrices of several times the row's M: Mesa 26.1 reduces rows together then
-// (findings/lavapipe_reduces_rows_of_tall_matrices_together.sh).
+// NOTE: no kernel reduces matrices of several times the row's M: Mesa 26.1 takes the wrong blocks then
+// (findings/mesa_reductions_of_several_blocks.sh).
 void others(uint tile, MatB mb, uint first) {
     [[unroll]] for (uint part = 0; part < 2; part++) {
         const uint at = part * HALF * N;

@@ -162,7 +162,7 @@ impl Nv2Tile {
 
 /// Rows of a subgroup.
 ///
-/// NOTE: the row's own m: Mesa 26.1 reduces rows of taller matrices together.
+/// NOTE: the row's own m: Mesa 26.1 reduces rows of taller matrices over wrong blocks (`findings/mesa_reductions_of_several_blocks.sh`).
 fn rows(problem: &AttentionProblem, caps: &Caps) -> u32 {
     row(problem.dtype, caps).map_or(1, |row| row.m)
 }

@@ -161,7 +161,8 @@ impl AttentionProblem {
     ) -> Result<Vec<(Region, Access)>> {
         let mut given = inputs[3..].iter().copied();
         let masks = [self.bias.is_some(), self.lengths.is_some(), self.keep.is_some(), self.slopes.is_some()];
-        let masks = masks.map(|is_there| if is_there { given.next().unwrap_or(inputs[0]) } else { inputs[0] });
+        let masks =
+            masks.map(|is_there| if is_there { given.next().unwrap_or(inputs[0]) } else { inputs[0] });
         let unused = match results {
             [_, _] => None,
             _ => Some((draft.temporary(&[4], DType::F32)?, Access::Write)),

@@ -192,7 +192,9 @@ fn equal_scores_of_any_size_share_the_weight() {
     let of_v: Vec<f16> = (0..KEYS * 16).map(|at| <f16 as Element>::from_f64((at / 16 % 2) as f64)).collect();
     let v = gpu.tensor(&of_v, [1, 1, KEYS, 16]).unwrap();
     let scales = [1.0, 6.25e4, 6.25e7, 1.5e37, 2e37, -6.25e7];
-    for (scale, kernel) in scales.into_iter().flat_map(|scale| kernels(&gpu).map(move |kernel| (scale, kernel))) {
+    for (scale, kernel) in
+        scales.into_iter().flat_map(|scale| kernels(&gpu).map(move |kernel| (scale, kernel)))
+    {
         let options = AttentionOptions::new().scale(scale).kernel(kernel);
         let (y, lse) = attention_with_lse(&q, &k, &v, &options).unwrap();
         let gradients = attention_backward(&q, &k, &v, &y, &lse, &g, &options).unwrap();
