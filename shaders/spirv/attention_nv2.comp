@@ -52,15 +52,7 @@ const uint P_LD = BC + 4;
 const float LOWEST = -3.4028234663852886e38; // the lowest f32: the largest score of no key
 
 #include "attention_dims.glsl"
-
-// A number of an operand, from its bits.
-float number(uint bits) {
-#ifdef OF_F16
-    return unpackHalf2x16(bits).x;
-#else
-    return uintBitsToFloat(bits << 16);
-#endif
-}
+#include "attention_elements.glsl"
 
 #define OF(name) q_##name
 #define BINDING 0
@@ -137,25 +129,12 @@ float weight(const in uint row, const in uint col, const in float x, const in fl
     return exp_of_negative(x - most);
 }
 
-// The larger one. If one is NaN, either: its weight makes the row's sum NaN.
-float larger(const in float x, const in float y) {
-    return max(x, y);
-}
-
 float larger_element(const in uint row, const in uint col, const in float x, const in float other) {
     return max(x, other);
 }
 
 float sum_of(const in float x, const in float y) {
     return x + y;
-}
-
-float first_of(const in float x, const in float y) {
-    return x;
-}
-
-float product(const in uint row, const in uint col, const in float x, const in float factor) {
-    return x * factor;
 }
 
 // x, and weighted values that are not finite, of the keys of a block that the row attends.
@@ -197,25 +176,6 @@ float store_statistics(
         statistics[place] = total == 0.0 ? uintBitsToFloat(uvec2(0xff800000)) : known;
     }
     return most;
-}
-
-// Zero instead of elements that are not finite; whether there were any is added to `found`.
-uvec4 only_finite(uvec4 unit, inout bool found) {
-#ifdef OF_F16
-    const uint exponent = 0x7c00;
-#else
-    const uint exponent = 0x7f80;
-#endif
-    [[unroll]] for (uint w = 0; w < 4; w++) {
-        [[unroll]] for (uint e = 0; e < 2; e++) {
-            const uint mask = 0xffffu << (e * 16);
-            if (((unit[w] >> (e * 16)) & exponent) == exponent) {
-                found = true;
-                unit[w] &= ~mask;
-            }
-        }
-    }
-    return unit;
 }
 
 void main() {

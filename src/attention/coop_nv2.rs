@@ -38,7 +38,7 @@ fn module(dtype: DType) -> Result<(CoopScalar, &'static str), String> {
 }
 
 /// The row that the kernel uses: of several, that of the smallest matrices.
-fn row(dtype: DType, caps: &Caps) -> Result<&CoopRow, String> {
+pub(super) fn row(dtype: DType, caps: &Caps) -> Result<&CoopRow, String> {
     let (ab, _) = module(dtype)?;
     let rows = caps.flexible_rows_of(ab, CoopScalar::F32, CoopScope::Subgroup);
     let used = rows.filter(|row| row.is_used_in_spirv()).min_by_key(|row| row.m * row.n * row.k);
@@ -53,6 +53,40 @@ fn row(dtype: DType, caps: &Caps) -> Result<&CoopRow, String> {
             }
         }
     })
+}
+
+/// Checks that a device has modules, immediates of as many bytes, flexible matrices of the problem's type, and one size of subgroups.
+pub(super) fn check_device(problem: &AttentionProblem, dims_bytes: u32, caps: &Caps) -> Result<(), String> {
+    module(problem.dtype)?;
+    if !caps.spirv {
+        return Err("modules of SPIR-V, which need Vulkan".into());
+    }
+    let row = row(problem.dtype, caps)?;
+    if let Some(why) = caps.slowness(row).filter(|_| problem.pin.is_none()) {
+        return Err(why);
+    }
+    if let Some(sizes) = caps.subgroups.filter(|sizes| sizes.only().is_none()) {
+        return Err(format!("subgroups of one size, not {sizes}"));
+    }
+    if caps.limits.immediate_bytes < dims_bytes {
+        return Err(format!("{dims_bytes} bytes of immediates"));
+    }
+    Ok(())
+}
+
+/// Checks that head dims and the columns of a tile are multiples of a row's sizes.
+pub(super) fn check_dims(problem: &AttentionProblem, columns: u32, caps: &Caps) -> Result<(), String> {
+    let (d, row) = (&problem.dims, row(problem.dtype, caps)?);
+    let most = caps.flexible_limits.map_or(MOST_DIM, |limits| limits.dimension.min(MOST_DIM));
+    let of = row.n.max(row.k).max(8);
+    if [d.dim, d.dim_v].iter().any(|&dim| !dim.is_multiple_of(of) || dim > most) {
+        let dims = if d.dim == d.dim_v { d.dim.to_string() } else { format!("{} and {}", d.dim, d.dim_v) };
+        return Err(format!("head dims that are multiples of {of} up to {most}, not {dims}"));
+    }
+    if !columns.is_multiple_of(of) {
+        return Err(format!("matrices of multiples of {of} columns, not {columns}"));
+    }
+    Ok(())
 }
 
 impl Nv2Tile {
@@ -84,27 +118,9 @@ impl Nv2Tile {
     /// What is missing, in words.
     pub(super) fn fits(self, problem: &AttentionProblem, caps: &Caps) -> Result<(), String> {
         let d = &problem.dims;
-        module(problem.dtype)?;
-        if !caps.spirv {
-            return Err("modules of SPIR-V, which need Vulkan".into());
-        }
+        check_device(problem, DIMS_BYTES, caps)?;
+        check_dims(problem, self.keys, caps)?;
         let row = row(problem.dtype, caps)?;
-        if let Some(why) = caps.slowness(row).filter(|_| problem.pin.is_none()) {
-            return Err(why);
-        }
-        if let Some(sizes) = caps.subgroups.filter(|sizes| sizes.only().is_none()) {
-            return Err(format!("subgroups of one size, not {sizes}"));
-        }
-        let most = caps.flexible_limits.map_or(MOST_DIM, |limits| limits.dimension.min(MOST_DIM));
-        let of = row.n.max(row.k).max(8);
-        if [d.dim, d.dim_v].iter().any(|&dim| !dim.is_multiple_of(of) || dim > most) {
-            let dims =
-                if d.dim == d.dim_v { d.dim.to_string() } else { format!("{} and {}", d.dim, d.dim_v) };
-            return Err(format!("head dims that are multiples of {of} up to {most}, not {dims}"));
-        }
-        if !self.keys.is_multiple_of(of) {
-            return Err(format!("matrices of {} columns, not of multiples of {of}", self.keys));
-        }
         let products = (d.dim + d.dim_v) * row.m * self.keys / 512;
         if products > MOST_PRODUCTS && caps.machine.compile_seconds.is_some() {
             return Err(format!("a GPU: a software driver would compile {products} products for minutes"));
@@ -112,9 +128,6 @@ impl Nv2Tile {
         let registers = self.registers(problem, caps);
         if registers > MOST_REGISTERS && caps.machine.compile_seconds.is_none() {
             return Err(format!("{registers} registers per invocation, which a GPU would spill"));
-        }
-        if caps.limits.immediate_bytes < DIMS_BYTES {
-            return Err(format!("{DIMS_BYTES} bytes of immediates"));
         }
         self.needs(problem, caps).fit(caps)
     }

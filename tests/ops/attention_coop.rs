@@ -2,13 +2,12 @@
 
 use super::attention::{Case, Data, Extra, Operands, assert_log_sums};
 use crate::attention_masks::MaskedKeys;
-use crate::matrices::{able, claiming, taken};
+use crate::matrices::{able, claiming, is_flexible, kernels, taken};
 use support::strided::Lay;
 use support::values::assert_ok;
 use tilewise::attention::{
     AttentionKernel, AttentionOptions, CausalFrom, attention_backward, attention_with_lse,
 };
-use tilewise::gpu::{CoopScalar, CoopScope};
 use tilewise::{DType, Element, Error, Fill, Gpu, attention, f16};
 
 /// Cases, and how their operands are laid out.
@@ -45,21 +44,6 @@ const CASES_OF_16: [Placed; 4] = [
     (([2, 4, 2], [17, 23], [16, 32], Extra::All), Lay::Vectors),
     (([1, 1, 1], [129, 64], [16, 32], Extra::All), Lay::Vectors),
 ];
-
-/// Whether the device has matrices of flexible size.
-fn is_flexible(gpu: &Gpu) -> bool {
-    let rows = gpu.caps().flexible_rows_of(CoopScalar::F16, CoopScalar::F32, CoopScope::Subgroup).count();
-    if rows == 0 {
-        println!("unable: {} has no matrices of flexible size", gpu.caps().adapter);
-    }
-    rows > 0
-}
-
-/// The kernels on matrices that the device has.
-fn kernels(gpu: &Gpu) -> impl Iterator<Item = AttentionKernel> + use<> {
-    let flexible = is_flexible(gpu).then_some(AttentionKernel::CoopNv2);
-    [AttentionKernel::Coop].into_iter().chain(flexible)
-}
 
 /// Runs a case by this kernel, whose text has `parameter`.
 fn agrees(gpu: &Gpu, kernel: AttentionKernel, parameter: &str, (case, lay): Placed) {

@@ -4,7 +4,7 @@
 use super::attention::{Case, Data, Extra};
 use super::attention_backward::{Known, Pass, scale};
 use crate::attention_masks::MaskedKeys;
-use crate::matrices::{able, claiming, taken};
+use crate::matrices::{able, claiming, is_flexible, kernels, taken};
 use support::strided::Lay;
 use support::values::assert_ok;
 use tilewise::attention::{
@@ -68,20 +68,17 @@ fn compare(want: &AttentionReference, known: &Known<f16>, got: &[Vec<f16>; 3], w
     }
 }
 
-/// Runs a case on matrices of this size.
-fn agrees(gpu: &Gpu, size: u32, (case, lay): Placed) {
+/// Runs a case by this kernel, whose text has `parameter`.
+fn agrees(gpu: &Gpu, kernel: AttentionKernel, parameter: &str, (case, lay): Placed) {
     let data = Data::<f16>::new(case);
     let want = reference(&data, case, scale(case));
     let known = Known::<f16>::new(&want);
-    let pass = Pass::new(gpu, &data, &known, case, lay).by(AttentionKernel::Coop);
+    let pass = Pass::new(gpu, &data, &known, case, lay).by(kernel);
     let before = gpu.stats().launches;
     let (got, plans) = gpu.plans_of(|| pass.gradients());
     for step in &plans[0].steps()[1..] {
         let kernel = step.kernel.to_string();
-        assert!(
-            kernel.contains("gradients_coop") && kernel.contains(&format!(" FRAGMENT={size} ")),
-            "{kernel}"
-        );
+        assert!(kernel.contains("attention_gradients_") && kernel.contains(parameter), "{kernel}");
     }
     assert_eq!(gpu.stats().launches - before, 3, "{case:?}");
     let got = read(got);
@@ -92,15 +89,24 @@ fn agrees(gpu: &Gpu, size: u32, (case, lay): Placed) {
 #[test]
 fn gradients_on_8x8_matrices_agree_with_their_definition() {
     if let Some(gpu) = taken() {
-        support::few(CASES, 3).for_each(|placed| agrees(&gpu, 8, placed));
+        let kernel = AttentionKernel::Coop;
+        support::few(CASES, 3).for_each(|placed| agrees(&gpu, kernel, " FRAGMENT=8 ", placed));
     }
+}
+
+#[test]
+fn gradients_on_flexible_matrices_agree_with_their_definition() {
+    let Some(gpu) = taken().filter(|gpu| is_flexible(gpu)) else { return };
+    let kernel = AttentionKernel::CoopNv2;
+    support::few(CASES, 3).for_each(|placed| agrees(&gpu, kernel, "_nv2.f16 ", placed));
 }
 
 #[test]
 fn gradients_on_16x16_matrices_agree_with_their_definition() {
     let own = |_| support::own(|_| ());
     if let Some(gpu) = able(16).and_then(own).or_else(claiming) {
-        CASES_OF_16.into_iter().for_each(|placed| agrees(&gpu, 16, placed));
+        let kernel = AttentionKernel::Coop;
+        CASES_OF_16.into_iter().for_each(|placed| agrees(&gpu, kernel, " FRAGMENT=16 ", placed));
     }
 }
 
@@ -135,8 +141,10 @@ fn gradients_of_any_size_are_within_their_bounds() {
             let by = 0.75f64.powf((row as f64 - 40.0).abs());
             of_row.iter_mut().for_each(|x| *x = of_f64(x.to_f64() * by));
         }
-        let pass = Pass::new(&gpu, &data, &known, case, Lay::Plain).by(AttentionKernel::Coop).scaled(scale);
-        compare(&want, &known, &read(pass.gradients()), (at, SIZES[at]));
+        for kernel in kernels(&gpu) {
+            let pass = Pass::new(&gpu, &data, &known, case, Lay::Plain).by(kernel).scaled(scale);
+            compare(&want, &known, &read(pass.gradients()), (at, SIZES[at], kernel));
+        }
     }
 }
 
@@ -144,13 +152,17 @@ fn gradients_of_any_size_are_within_their_bounds() {
 #[test]
 fn what_is_not_finite_stays_where_it_is_attended() {
     let Some(gpu) = taken() else { return };
+    kernels(&gpu).for_each(|kernel| strange_values_stay_apart(&gpu, kernel));
+}
+
+fn strange_values_stay_apart(gpu: &Gpu, kernel: AttentionKernel) {
     for (at, strange) in [(3, f64::NAN), (6, f64::INFINITY), (8, f64::NAN), (9, f64::NEG_INFINITY)] {
         let (case, _) = CASES[at];
         let ([batch, heads, kv_heads], [queries, keys], [dim, dim_v], extra) = case;
         let mut data = Data::<f16>::new(case);
         let mut known = Known::<f16>::new(&data.reference(case, scale(case)));
         let run = |data: &Data<f16>, known: &Known<f16>| {
-            read(Pass::new(&gpu, data, known, case, Lay::Plain).by(AttentionKernel::Coop).gradients())
+            read(Pass::new(gpu, data, known, case, Lay::Plain).by(kernel).gradients())
         };
         let want = run(&data, &known);
         let corner = keys as i64 - queries as i64;

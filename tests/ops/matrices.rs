@@ -2,8 +2,10 @@
 
 use support::TestGpu;
 use support::lanes::{Lanes, Taken};
+use tilewise::Gpu;
+use tilewise::attention::AttentionKernel;
 use tilewise::gpu::CoopScalar::{F16, F32};
-use tilewise::gpu::{CoopRow, DeviceType, MatrixOrder};
+use tilewise::gpu::{CoopRow, CoopScope, DeviceType, MatrixOrder};
 
 /// The device, if it has matrices of this size; says so where not.
 pub(crate) fn able(size: u32) -> Option<TestGpu> {
@@ -35,4 +37,19 @@ pub(crate) fn claiming() -> Option<TestGpu> {
         options.assume.rows = vec![CoopRow { a: F16, b: F16, c: F32, ..claim }];
         options.assume.matrix_order = Some(MatrixOrder::AlongK);
     })
+}
+
+/// Whether the device has matrices of flexible size.
+pub(crate) fn is_flexible(gpu: &Gpu) -> bool {
+    let rows = gpu.caps().flexible_rows_of(F16, F32, CoopScope::Subgroup).count();
+    if rows == 0 {
+        println!("unable: {} has no matrices of flexible size", gpu.caps().adapter);
+    }
+    rows > 0
+}
+
+/// The kernels on matrices that the device has.
+pub(crate) fn kernels(gpu: &Gpu) -> impl Iterator<Item = AttentionKernel> + use<> {
+    let flexible = is_flexible(gpu).then_some(AttentionKernel::CoopNv2);
+    [AttentionKernel::Coop].into_iter().chain(flexible)
 }

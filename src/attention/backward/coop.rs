@@ -173,11 +173,7 @@ impl GradientTile {
         let of_scores = 4.0 * f64::from(widest(problem)) * (1.0 + read);
         let of_sums = 4.0 * sums * f64::from(self.fragment) * (1.0 + read * (1.0 + 1.0 / sums));
         let products = scores * (of_scores + of_sums) / machine.matrix_flops;
-        let of_score = match pass {
-            Pass::Queries => SCORE_FLOPS,
-            Pass::KeysAndValues => SCORE_FLOPS + WEIGHT_FLOPS,
-        };
-        let between = scores * of_score / machine.f32_flops;
+        let between = scores * between_products(pass) / machine.f32_flops;
         let arithmetic = waves * cores * (products + between) / busy.min(1.0);
         let staged = blocks * 2.0 * f64::from(others) * f64::from(d.dim + d.dim_v);
         let chain = f64::from(others.div_ceil(self.columns))
@@ -232,6 +228,14 @@ impl GradientTile {
         to.write("result");
         let words: Vec<_> = std::iter::once(what).chain(forward.masks_given()).collect();
         to.done(words.join(" ")).report_subgroup_size(caps)
+    }
+}
+
+/// Operations on a score besides products.
+pub(super) fn between_products(pass: Pass) -> f64 {
+    match pass {
+        Pass::Queries => SCORE_FLOPS,
+        Pass::KeysAndValues => SCORE_FLOPS + WEIGHT_FLOPS,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The backward pass of attention, which computes the weights anew from the largest scores and the logarithms of the sums.
 
 mod coop;
+mod coop_nv2;
 mod kernel;
 mod plan;
 pub(crate) mod problem;

@@ -1,6 +1,7 @@
 //! The plan of a backward pass: statistics of rows, then gradients of queries, and of keys and values; or of the bias.
 
 use super::coop::GradientTile;
+use super::coop_nv2::Nv2GradientTile;
 use super::kernel::Pass;
 use super::problem::{AttentionBackward, AttentionBackwardDims, AttentionGradientsOf, OP};
 use crate::attention::form::LANES;
@@ -15,6 +16,12 @@ use crate::plan::{
 };
 use crate::{Error, Result};
 use std::mem::offset_of;
+
+/// A tile on cooperative matrices.
+enum OnMatrices {
+    Coop(GradientTile),
+    CoopNv2(Nv2GradientTile),
+}
 
 /// A region of a step, and what the step does with it.
 type Arg = (Region, Access);
@@ -103,18 +110,33 @@ impl AttentionBackward {
         let [of_dim, of_dim_v] = pass.products();
         let of_pair = of_dim * f64::from(d.dim) + of_dim_v * f64::from(d.dim_v) + 1.0;
         let flops = self.pairs() * of_pair;
-        if let Some(tile) = self.tile(pass, flops, caps)? {
-            let bindings = u32::try_from(args.len()).unwrap_or(u32::MAX);
-            return draft.step(NewStep {
-                kernel: tile.kernel(self, pass, caps),
-                tile: tile.to_string(),
-                needs: tile.needs(self, pass, bindings, caps),
-                blocks: tile.blocks(self, there),
-                dims: self.dims_on(1),
-                args,
-                flops: GradientTile::flops(self, pass),
-                time: Time::Predicted(tile.predict(self, pass, caps)),
-            });
+        match self.on_matrices(pass, flops, caps)? {
+            Some(OnMatrices::Coop(tile)) => {
+                let bindings = u32::try_from(args.len()).unwrap_or(u32::MAX);
+                return draft.step(NewStep {
+                    kernel: tile.kernel(self, pass, caps),
+                    tile: tile.to_string(),
+                    needs: tile.needs(self, pass, bindings, caps),
+                    blocks: tile.blocks(self, there),
+                    dims: self.dims_on(1),
+                    args,
+                    flops: GradientTile::flops(self, pass),
+                    time: Time::Predicted(tile.predict(self, pass, caps)),
+                });
+            }
+            Some(OnMatrices::CoopNv2(tile)) => {
+                return draft.step(NewStep {
+                    kernel: tile.kernel(self, pass, caps),
+                    tile: tile.to_string(),
+                    needs: tile.needs(self, caps),
+                    blocks: tile.blocks(self, there, caps),
+                    dims: self.dims_on(1),
+                    args: &self.of_module(args),
+                    flops: GradientTile::flops(self, pass),
+                    time: Time::Predicted(tile.predict(self, pass, caps)),
+                });
+            }
+            None => {}
         }
         let width = width(self.moves(), self.forward.dtype);
         let form = self.forward.sharing(there, vectors, width, caps);
@@ -130,23 +152,40 @@ impl AttentionBackward {
         })
     }
 
-    /// The tile on cooperative matrices that is predicted to be the fastest; None if the plain kernel, with these operations, is faster, or
-    /// pinned.
-    fn tile(&self, pass: Pass, plain: f64, caps: &Caps) -> Result<Option<GradientTile>> {
-        let pin = self.forward.pin;
-        if pin == Some(AttentionKernel::Plain) {
-            return Ok(None);
+    /// The operands as the module declares them: for those that the problem does not have, the queries.
+    fn of_module(&self, args: &[Arg]) -> Vec<Arg> {
+        let forward = &self.forward;
+        let masks = [&forward.bias, &forward.lengths, &forward.keep, &forward.slopes].map(Option::is_some);
+        let mut given = args[5..].iter().copied();
+        let masks = masks.map(|is_there| if is_there { given.next().unwrap_or(args[0]) } else { args[0] });
+        args[..3].iter().chain(&masks).chain(&args[3..5]).chain(args.last()).copied().collect()
+    }
+
+    /// The tile on cooperative matrices that is predicted to be the fastest, WGSL's before those of flexible matrices, which have not been
+    /// measured on a GPU; None if the plain kernel, with these operations, is faster, or pinned.
+    fn on_matrices(&self, pass: Pass, plain: f64, caps: &Caps) -> Result<Option<OnMatrices>> {
+        let in_wgsl = || GradientTile::fastest(self, pass, caps).map(OnMatrices::Coop);
+        let flexible = || Nv2GradientTile::fastest(self, pass, caps).map(OnMatrices::CoopNv2);
+        let needs = |lacking| Error::Unsupported { op: OP, needs: lacking, device: caps.adapter.clone() };
+        match self.forward.pin {
+            Some(AttentionKernel::Plain) => Ok(None),
+            Some(AttentionKernel::Coop) => {
+                let tile = in_wgsl().ok_or_else(|| needs(GradientTile::lacking(self, pass, caps)))?;
+                Ok(Some(tile))
+            }
+            Some(AttentionKernel::CoopNv2) => {
+                let tile = flexible().ok_or_else(|| needs(Nv2GradientTile::lacking(self, pass, caps)))?;
+                Ok(Some(tile))
+            }
+            None => {
+                let fastest = in_wgsl().or_else(flexible);
+                let seconds = |tile: &OnMatrices| match tile {
+                    OnMatrices::Coop(tile) => tile.predict(self, pass, caps).seconds,
+                    OnMatrices::CoopNv2(tile) => tile.predict(self, pass, caps).seconds,
+                };
+                Ok(fastest.filter(|tile| seconds(tile) < plain / caps.machine.f32_flops))
+            }
         }
-        let fastest = GradientTile::fastest(self, pass, caps);
-        if pin.is_some() {
-            return fastest.map(Some).ok_or_else(|| Error::Unsupported {
-                op: OP,
-                needs: GradientTile::lacking(self, pass, caps),
-                device: caps.adapter.clone(),
-            });
-        }
-        let seconds = |tile: &GradientTile| tile.predict(self, pass, caps).seconds;
-        Ok(fastest.filter(|tile| seconds(tile) < plain / caps.machine.f32_flops))
     }
 
     /// The step that computes the gradient of a bias of a number of elements.

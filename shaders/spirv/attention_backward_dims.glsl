@@ -1,0 +1,33 @@
+// As `Dims` of attention/attention_backward_dims.wgsl, and the first workgroup of this launch.
+layout(push_constant, std430) uniform Dims {
+    uvec4 q;
+    uvec4 k;
+    uvec4 v;
+    uvec4 g;
+    uvec4 dq;
+    uvec4 dk;
+    uvec4 dv;
+    uvec4 bias;
+    uvec4 along;
+    uvec4 bias_shape;
+    uint queries;
+    uint keys;
+    uint group;
+    uint kv_heads;
+    uint dim;
+    uint dim_v;
+    uint lanes;
+    uint along_g;
+    int lower;
+    int upper;
+    uvec2 keep;
+    uint keep_along;
+    uint lengths;
+    uint lengths_stride;
+    uint slopes;
+    uint slopes_stride;
+    float scale;
+    uint batches;
+    uint heads;
+    uint first_block;
+} dims;

@@ -1,0 +1,170 @@
+//! The kernel of gradients on cooperative matrices of flexible size: `shaders/spirv/attention_gradients_nv2.comp`, for f16 and bf16.
+
+use super::coop::between_products;
+use super::kernel::Pass;
+use super::problem::{AttentionBackward, AttentionBackwardDims};
+use crate::attention::coop::{MOST_PRODUCTS, MOST_REGISTERS, OTHER_REGISTERS, SUBGROUPS, subgroup};
+use crate::attention::coop_nv2::{check_device, check_dims, row};
+use crate::caps::{Caps, Matrices};
+use crate::kernel::{Kernel, Needs};
+use crate::layout::DType;
+use crate::ops::vectors::Moves;
+use crate::plan::{Bound, Prediction};
+use std::fmt;
+
+/// The tile of a subgroup: matrices of the row's own m, and of as many columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Nv2GradientTile {
+    /// Keys or queries whose scores a subgroup has at once.
+    columns: u32,
+}
+
+const TILES: [Nv2GradientTile; 3] =
+    [Nv2GradientTile { columns: 32 }, Nv2GradientTile { columns: 16 }, Nv2GradientTile { columns: 8 }];
+/// Bindings of the module. Operands that the problem does not have are bound to the queries.
+const BINDINGS: u32 = 10;
+/// Bytes of the module's dims: those of every backward pass, and the first workgroup of a launch.
+#[expect(clippy::cast_possible_truncation, reason = "it is small")]
+const DIMS_BYTES: u32 = size_of::<AttentionBackwardDims>() as u32 + 4;
+/// Numbers of each score that a subgroup holds: the weight, the gradient, two powers of two, and one on its way.
+const NUMBERS_OF_SCORE: u32 = 5;
+/// Barriers of a block of columns.
+const BARRIERS: f64 = 2.0;
+
+impl Nv2GradientTile {
+    /// The tile that is predicted to be the fastest for these gradients. None if none fits.
+    pub(super) fn fastest(problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Option<Self> {
+        let seconds = |tile: &Self| tile.predict(problem, pass, caps).seconds;
+        let fitting = TILES.into_iter().filter(|tile| tile.fits(problem, pass, caps).is_ok());
+        fitting.min_by(|a, b| seconds(a).total_cmp(&seconds(b)))
+    }
+
+    /// What the tiles lack, in words.
+    pub(super) fn lacking(problem: &AttentionBackward, pass: Pass, caps: &Caps) -> String {
+        let mut lacking: Vec<String> =
+            TILES.into_iter().filter_map(|tile| tile.fits(problem, pass, caps).err()).collect();
+        lacking.dedup();
+        lacking.join(", or ")
+    }
+
+    /// The limits that a launch needs.
+    pub(super) fn needs(self, problem: &AttentionBackward, caps: &Caps) -> Needs {
+        let d = &problem.dims;
+        // Rows of an odd number of units of 16 bytes.
+        let unit = |dim: u32| 16 * ((dim / 8) | 1);
+        let most_rows = self.columns.max(SUBGROUPS * rows(problem, caps));
+        Needs {
+            bindings: BINDINGS,
+            invocations: SUBGROUPS * subgroup(caps),
+            workgroup_bytes: most_rows * (unit(d.dim) + unit(d.dim_v)) + 4 * SUBGROUPS,
+        }
+    }
+
+    /// Whether the device can compute the problem with this tile.
+    ///
+    /// # Errors
+    /// What is missing, in words.
+    fn fits(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Result<(), String> {
+        let (d, forward) = (&problem.dims, &problem.forward);
+        check_device(forward, DIMS_BYTES, caps)?;
+        check_dims(forward, self.columns, caps)?;
+        let row = row(forward.dtype, caps)?;
+        let of_dims = match pass {
+            Pass::Queries => 2 * d.dim + d.dim_v,
+            Pass::KeysAndValues => 2 * (d.dim + d.dim_v),
+        };
+        let products = of_dims * row.m * self.columns / 512;
+        if products > MOST_PRODUCTS && caps.machine.compile_seconds.is_some() {
+            return Err(format!("a GPU: a software driver would compile {products} products for minutes"));
+        }
+        let registers = self.registers(problem, pass, caps);
+        if registers > MOST_REGISTERS && caps.machine.compile_seconds.is_none() {
+            return Err(format!("{registers} registers per invocation, which a GPU would spill"));
+        }
+        self.needs(problem, caps).fit(caps)
+    }
+
+    /// The registers of an invocation: its share of the rows of two operands, of what is known of scores, of sums, and others.
+    fn registers(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> u32 {
+        let d = &problem.dims;
+        let sums = match pass {
+            Pass::Queries => d.dim,
+            Pass::KeysAndValues => d.dim + d.dim_v,
+        };
+        let numbers = (d.dim + d.dim_v) / 2 + NUMBERS_OF_SCORE * self.columns + sums;
+        rows(problem, caps) * numbers / subgroup(caps) + OTHER_REGISTERS
+    }
+
+    /// The number of workgroups for a number of rows of each key head.
+    pub(super) fn blocks(self, problem: &AttentionBackward, there: u32, caps: &Caps) -> u64 {
+        u64::from(there.div_ceil(SUBGROUPS * rows(problem, caps))) * u64::from(problem.dims.heads)
+    }
+
+    /// The predicted time: in whole waves of blocks over the cores, products, and what is between them, which takes as long as in the kernel
+    /// in WGSL until it is measured on a GPU. Second factors are read from shared memory once for each subgroup's rows.
+    pub(super) fn predict(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Prediction {
+        let (d, machine) = (&problem.dims, &caps.machine);
+        let (there, others) = match pass {
+            Pass::Queries => (d.group * d.queries, d.keys),
+            Pass::KeysAndValues => (d.keys, d.group * d.queries),
+        };
+        let cores = f64::from(machine.cores.max(1));
+        let blocks = self.blocks(problem, there, caps) as f64;
+        let waves = (blocks / cores).ceil();
+        let busy = waves * f64::from(SUBGROUPS * subgroup(caps)) / f64::from(machine.busy_invocations);
+        let block_rows = f64::from(SUBGROUPS * rows(problem, caps));
+        let scores = block_rows * f64::from(others.next_multiple_of(self.columns));
+        let reads = 1.0 + machine.matrix_read_weight() / f64::from(rows(problem, caps));
+        let [of_dim, of_dim_v] = pass.products();
+        let of_score = of_dim * f64::from(d.dim) + of_dim_v * f64::from(d.dim_v);
+        let products = scores * of_score * reads / machine.matrix_flops;
+        let between = scores * between_products(pass) / machine.f32_flops;
+        let arithmetic = waves * cores * (products + between) / busy.min(1.0);
+        let staged = blocks * 2.0 * f64::from(others) * f64::from(d.dim + d.dim_v);
+        let chain = f64::from(others.div_ceil(self.columns))
+            * (machine.load_seconds + BARRIERS * machine.barrier_seconds);
+        let bound = if products > between { Bound::Matrix } else { Bound::Vector };
+        Prediction::longest(&[
+            (arithmetic, bound),
+            (staged / machine.cache_bandwidth, Bound::Memory),
+            (chain, Bound::Latency),
+        ])
+    }
+
+    /// The kernel.
+    pub(super) fn kernel(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Kernel {
+        let (d, forward) = (&problem.dims, &problem.forward);
+        let shader = match forward.dtype {
+            DType::Bf16 => "spirv/attention_gradients_nv2.bf16",
+            _ => "spirv/attention_gradients_nv2.f16",
+        };
+        let kernel = Kernel::new(shader)
+            .dims(caps, size_of::<AttentionBackwardDims>())
+            .param("LANES", SUBGROUPS * subgroup(caps))
+            .param("SUBGROUP", subgroup(caps))
+            .param("BR", rows(problem, caps))
+            .param("BC", self.columns)
+            .param("D", d.dim)
+            .param("DV", d.dim_v)
+            .param("OF_KEYS", u32::from(pass == Pass::KeysAndValues))
+            .param("BY_UNITS", u32::from(problem.moves() == Moves::Vectors))
+            .param("BIAS", u32::from(forward.bias.is_some()))
+            .param("LENGTHS", u32::from(forward.lengths.is_some()))
+            .param("KEEPS", u32::from(forward.keep.is_some()))
+            .param("SLOPES", u32::from(forward.slopes.is_some()))
+            .require_subgroup_size(subgroup(caps));
+        row(forward.dtype, caps).map_or(kernel.clone(), |row| kernel.require_matrices(Matrices::of(row)))
+    }
+}
+
+/// Rows of a subgroup.
+fn rows(problem: &AttentionBackward, caps: &Caps) -> u32 {
+    row(problem.forward.dtype, caps).map_or(1, |row| row.m)
+}
+
+/// `16 others per subgroup, of flexible matrices`
+impl fmt::Display for Nv2GradientTile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} others per subgroup, of flexible matrices", self.columns)
+    }
+}
