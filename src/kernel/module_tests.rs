@@ -1,9 +1,10 @@
 //! Modules that are damaged or declare what a kernel may not, and those of the crate.
 
 use super::module::specialized;
-use super::module_instructions::op;
+use super::module_instructions::{Instruction, instructions, op};
 use super::module_interface::module_interface;
 use crate::kernel::{Kernel, MODULES, ShaderInterface};
+use std::collections::HashMap;
 
 /// The words of a module with these instructions, each an opcode and its operands.
 fn module(instructions: &[(u16, Vec<u32>)]) -> Vec<u32> {
@@ -152,7 +153,12 @@ fn every_module_of_the_crate_is_a_kernel_whose_parameters_can_be_set() {
         let words = specialized(bytes, &[]).unwrap_or_else(|why| panic!("{name}: {why}"));
         let interface = module_interface(&words).unwrap_or_else(|why| panic!("{name}: {why}"));
         assert!(interface.invocations.is_power_of_two() && interface.workgroup_bytes > 0, "{name}");
-        assert_eq!(interface.shader.writes, [false, false, true], "{name}");
+        let writes = match name.split('.').next() {
+            Some("attention_nv2") => [vec![false; 7], vec![true; 2]].concat(),
+            Some("attention_gradients_nv2") => [vec![false; 9], vec![true]].concat(),
+            _ => vec![false, false, true],
+        };
+        assert_eq!(interface.shader.writes, writes, "{name}");
         let wider = specialized(bytes, &[("SUBGROUP", 64)]).unwrap();
         assert_ne!(words, wider, "{name}");
         let kernel = Kernel::new(format!("spirv/{name}").leak());
@@ -167,5 +173,89 @@ fn every_module_of_the_crate_is_a_kernel_whose_parameters_can_be_set() {
             assert!(error.contains(why), "{error}");
         }
         assert!(kernel.specialize().is_err(), "{name}: it is no text");
+    }
+}
+
+/// The names of a workgroup's sizes become numbers, which Vulkan takes without `maintenance4`.
+#[test]
+fn the_size_of_a_workgroup_is_written_where_a_module_names_it() {
+    let named = |sizes: [u32; 3]| {
+        let mut kernel = kernel();
+        let size = [&[1, 38][..], &sizes].concat();
+        *kernel.iter_mut().find(|(opcode, _)| *opcode == op::EXECUTION_MODE).unwrap() =
+            (op::EXECUTION_MODE_ID, size);
+        bytes(&module(&kernel))
+    };
+    // N is 20, and no constant has the number 99.
+    let words = specialized(&named([20, 20, 20]), &[("N", 3)]).unwrap();
+    assert_eq!(module_interface(&words).unwrap().invocations, 27);
+    assert!(instructions(&words).unwrap().iter().all(|one| one.opcode != op::EXECUTION_MODE_ID));
+    let error = specialized(&named([20, 20, 99]), &[("N", 3)]).unwrap_err();
+    assert_eq!(error, "the size of its workgroups is not known");
+    // Any number of words in place of three.
+    for count in [0, 1, 2, 4] {
+        let mut kernel = kernel();
+        kernel.push((op::EXECUTION_MODE_ID, [&[1, 38][..], &vec![20; count]].concat()));
+        assert!(specialized(&bytes(&module(&kernel)), &[("N", 3)]).is_err(), "{count}");
+    }
+}
+
+/// Opcodes that the test below reads, besides those of `op`.
+const FUNCTION: u16 = 54;
+const FUNCTION_END: u16 = 56;
+const MULTIPLY_ADD: u16 = 4459;
+const CONTROL_BARRIER: u16 = 224;
+
+/// In attention on matrices of flexible size, scores become weights in registers: no instruction between the two products, and none of a
+/// function that is called there, names a variable of shared memory, and none is a barrier.
+#[test]
+fn no_shared_memory_is_accessed_between_the_products_of_attention() {
+    for shader in ["spirv/attention_nv2.f16", "spirv/attention_nv2.bf16"] {
+        let words = Kernel::new(shader).words().unwrap();
+        let found = instructions(&words).unwrap();
+        let is_shared = |one: &Instruction<'_>| one.opcode == op::VARIABLE && one.operands[2] == 4;
+        let shared: Vec<u32> = found.iter().filter(|one| is_shared(one)).map(|one| one.operands[1]).collect();
+        assert_eq!(shared.len(), 4, "{shader}: keys, values, weights that are not finite, flags");
+        let entry = found.iter().find(|one| one.opcode == op::ENTRY_POINT).expect("there is one");
+        let main = entry.operands[1];
+        // Each function's id and its instructions.
+        let mut functions: HashMap<u32, &[Instruction<'_>]> = HashMap::new();
+        let mut begun = 0;
+        for (at, one) in found.iter().enumerate() {
+            match one.opcode {
+                FUNCTION => begun = at,
+                FUNCTION_END if found[begun].operands[1] == main => {} // which is not called
+                FUNCTION_END => _ = functions.insert(found[begun].operands[1], &found[begun..at]),
+                _ => {}
+            }
+        }
+        let products: Vec<usize> = (0..found.len()).filter(|&at| found[at].opcode == MULTIPLY_ADD).collect();
+        let [first, second] = products[..] else { panic!("{shader}: two products, not {products:?}") };
+        // NOTE: a word that is no id may have the number of one: then the test sees too much, never too little.
+        let touches = |range: &[Instruction<'_>]| {
+            let mut left: Vec<&[Instruction<'_>]> = vec![range];
+            let mut seen = Vec::new();
+            while let Some(range) = left.pop() {
+                for one in range {
+                    if one.opcode == CONTROL_BARRIER || one.operands.iter().any(|id| shared.contains(id)) {
+                        return true;
+                    }
+                    for id in one.operands.iter().filter(|id| functions.contains_key(id)) {
+                        if !seen.contains(id) {
+                            seen.push(*id);
+                            left.push(&functions[id][1..]);
+                        }
+                    }
+                }
+            }
+            assert!(!seen.is_empty() || range.is_empty(), "{shader}: functions of elements are called");
+            false
+        };
+        assert!(!touches(&found[first + 1..second]), "{shader}");
+        assert!(touches(&found[first - 40..first]), "{shader}: before, matrices are loaded from it");
+        assert!(
+            touches(&found[second + 1..]),
+            "{shader}: behind, weights are stored where values are not finite"
+        );
     }
 }

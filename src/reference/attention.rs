@@ -20,7 +20,8 @@ use crate::layout::{DType, Element};
 /// The kernel on cooperative matrices rounds weights to f16 before it multiplies values ([`weights`](Self::weights)), in any direction; subnormal
 /// numbers are not flushed. Exponentials are of distances to a score that is up to 8 below the largest one. Their sum $l$ is at least 1. This adds $2^{-10}$ to
 /// the relative error of each weight, $2^{-24} \sum_{j} |v_{j}| / l$ to that of a result, and $8 u$ to that of an exponential.
-/// [`gradients`](Self::gradients) says what it adds to those.
+/// [`gradients`](Self::gradients) says what it adds to those. Rounded to bf16, on matrices of flexible size, they add $2^{-7}$ to the relative error
+/// of each weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttentionReference {
     /// The queries.
@@ -41,7 +42,8 @@ pub struct AttentionReference {
     pub bias: Option<Vec<f64>>,
     /// Which keys each query attends, of the same shape; `None` is all.
     pub kept: Option<Vec<bool>>,
-    /// The type to which weights are rounded before they multiply values: [`DType::F16`] in the kernel on cooperative matrices.
+    /// The type to which weights are rounded before they multiply values: [`DType::F16`] in the kernels on cooperative matrices,
+    /// [`DType::Bf16`] of operands of bf16 in that on matrices of flexible size.
     pub weights: DType,
 }
 
@@ -112,9 +114,12 @@ impl AttentionReference {
             let v = self.v[first + j * dim];
             value += p * v;
             tolerance += off * v.abs();
-            if self.weights == DType::F16 {
-                tolerance += (2f64.powi(-10) * p + 2f64.powi(-24) / row.total) * v.abs();
-            }
+            let [relative, least] = match self.weights {
+                DType::F16 => [2f64.powi(-10), 2f64.powi(-24)],
+                DType::Bf16 => [2f64.powi(-7), NORMAL],
+                _ => [0.0; 2],
+            };
+            tolerance += (relative * p + least / row.total) * v.abs();
             largest = largest.max(v.abs());
         }
         [value, tolerance + 2.0 * row.keys.len() as f64 * NORMAL * (1.0 + largest)]

@@ -30,9 +30,6 @@ struct Pair {
     slope: [f64; 2],
 }
 
-/// Unit roundoff of f16 in any direction.
-const HALF: f64 = 1.0 / (1 << 10) as f64;
-
 impl AttentionReference {
     /// The gradients with respect to queries, keys and values, from the result and its gradient as they were given. The weights are those
     /// of the definition, whatever the forward pass says of its sums: so a fault in what it says is one of the gradients.
@@ -47,7 +44,8 @@ impl AttentionReference {
     /// The kernel on cooperative matrices rounds $p$ and $t$ to f16 before they multiply operands ([`weights`](Self::weights)), in any
     /// direction: $p$ times $2^{15}$, and $t$ times the power of two that brings the largest one of a workgroup, so far, to $2^{14}$ or
     /// more. This adds $2^{-10} p + 2^{-39}$ to the error of a weight, and $2^{-10} |t| + 2^{-38} \max |t|$ to that of a gradient, with
-    /// the largest one of its key head. What that one adds to an element of a gradient is below $2^{16}$, the end of f16, or that
+    /// the largest one of its key head. (The kernel on matrices of flexible size has a power of two for each row, which is no less exact;
+    /// rounded to bf16, which has the range of f32, they need none: this adds $2^{-7} p$ and $2^{-7} |t|$.) What that one adds to an element of a gradient is below $2^{16}$, the end of f16, or that
     /// element is infinite; so the last term is as small as the smallest number of f16.
     ///
     /// # Panics
@@ -98,19 +96,22 @@ impl AttentionReference {
         Definition::of(of.into_iter())
     }
 
-    /// The pairs with the errors of weights and gradients that are rounded to f16.
+    /// The pairs with the errors of weights and gradients that are rounded to f16 or bf16.
     fn rounded(&self, mut pairs: Vec<Pair>) -> Vec<Pair> {
-        if self.weights != DType::F16 {
-            return pairs;
-        }
+        // The unit roundoff in any direction; then what a number far below the largest one is off.
+        let [unit, of_weight, of_slope] = match self.weights {
+            DType::F16 => [-10, -39, -38].map(|exponent| 2f64.powi(exponent)),
+            DType::Bf16 => [2f64.powi(-7), 0.0, 0.0],
+            _ => return pairs,
+        };
         let mut largest = vec![0.0f64; self.heads[0] * self.heads[2]];
         for Pair { row, slope: [slope, off], .. } in &pairs {
             let of_head = &mut largest[self.kv_head(*row)];
             *of_head = of_head.max(slope.abs() + off);
         }
         for Pair { row, weight, slope, .. } in &mut pairs {
-            weight[1] += HALF * (weight[0] + weight[1]) + 2f64.powi(-39);
-            slope[1] += HALF * (slope[0].abs() + slope[1]) + 2f64.powi(-38) * largest[self.kv_head(*row)];
+            weight[1] += unit * (weight[0] + weight[1]) + of_weight;
+            slope[1] += unit * (slope[0].abs() + slope[1]) + of_slope * largest[self.kv_head(*row)];
         }
         pairs
     }
