@@ -20,6 +20,7 @@ mod losses;
 mod maps;
 mod masks;
 mod matrices;
+mod modules;
 mod norms;
 mod places;
 mod positions;

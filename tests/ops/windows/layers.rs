@@ -1,9 +1,10 @@
 //! Attention of many batches and heads.
 
 use super::{Pair, joined, place, sweep};
+use crate::matrices::is_flexible;
 use support::strided::Lay;
 use support::values::values;
-use tilewise::attention::{attention_backward, attention_bias_backward, attention_with_lse};
+use tilewise::attention::{AttentionKernel, attention_backward, attention_bias_backward, attention_with_lse};
 use tilewise::{AttentionOptions, CausalFrom, DType, Real, attention, f16};
 
 #[test]
@@ -29,13 +30,13 @@ fn attention_of_many_batches() {
 /// Every mask, and the statistics that a backward pass needs.
 #[test]
 fn attention_with_masks() {
-    fn of_type<T: Real>(pair: &Pair, masks: usize) {
+    fn of_type<T: Real>(pair: &Pair, masks: usize, kernel: Option<AttentionKernel>) {
         let shape = [5, 6, 33, 40];
         let off = if T::DTYPE == DType::F32 { 1e-5 } else { 2e-2 };
         let [q, k, v] = [1, 2, 3].map(|seed| values::<T>(&shape, 1.0, seed));
         let keep: Vec<i8> = (0..5 * 33).map(|i| i8::from(i % 7 != 3)).collect();
         let slopes = values::<f32>(&[6], 1.0, 5);
-        pair.close(&format!("{masks} {}", T::DTYPE), off, |gpu| {
+        pair.close(&format!("{masks} {} {kernel:?}", T::DTYPE), off, |gpu| {
             let [q, k, v] = [&q, &k, &v].map(|of| place(gpu, of, &shape, Lay::Odd));
             let lengths = place(gpu, &[33, 7, 0, 20, 1], &[5], Lay::Gaps);
             let keep = place(gpu, &keep, &[5, 33], Lay::Odd);
@@ -46,13 +47,21 @@ fn attention_with_masks() {
                 1 => options.causal(CausalFrom::BottomRight).cached_lengths(&lengths).alibi(&slopes),
                 _ => options.keep(&keep).window(Some(3), Some(5)),
             };
+            let options = match kernel.filter(|_| is_flexible(gpu)) {
+                Some(kernel) => options.kernel(kernel),
+                None => options,
+            };
             let (y, lse) = attention_with_lse(&q, &k, &v, &options)?;
             joined(&[y.cast()?, lse])
         });
     }
     let Some(pair) = Pair::on_the_first_driver() else { return };
-    for [masks, dtype] in sweep([3, 2]) {
-        [of_type::<f32>, of_type::<f16>][dtype](&pair, masks);
+    for [masks, form] in sweep([3, 3]) {
+        match form {
+            0 => of_type::<f32>(&pair, masks, None),
+            1 => of_type::<f16>(&pair, masks, None),
+            _ => of_type::<f16>(&pair, masks, Some(AttentionKernel::CoopNv2)),
+        }
     }
 }
 
