@@ -28,8 +28,8 @@
 //! | open a device, or use an application's | [`Gpu::open`], [`Gpu::adopt`], `Gpu::from_vulkan`, [`GpuOptions`], [`gpu`] |
 //! | move data to the device and back | [`Gpu::tensor`], [`Tensor::to_vec`], [`Tensor::read`], [`Tensor::write`] |
 //! | take views without copies | [`Tensor::t`], [`Tensor::slice`], [`Tensor::reshape`], [`Tensor::permute`], [`Tensor::broadcast_to`] |
-//! | multiply matrices of f32, f16, bf16 or i8 | [`matmul`], [`matmul_into`]; with options [`Gemm`] |
-//! | apply a linear layer of quantised weights | [`linear_i8`]; with options [`Gemm::row_scale`], [`Gemm::out_scale`] |
+//! | multiply matrices of f32, f16, bf16, fp8 or i8 | [`matmul`], [`matmul_into`]; with options [`Gemm`] |
+//! | apply a linear layer of quantised weights | [`linear_quantised`]; with options [`Gemm::row_scale`], [`Gemm::out_scale`] |
 //! | apply a linear layer, and train it | [`linear`], [`linear_backward`], [`Linear`] |
 //! | trade precision for tensor cores | [`Precision`], per call or in [`GpuOptions`] |
 //! | add, multiply, activate, sum, softmax, convert | [`ops`], [`Tensor::cast`] |
@@ -114,11 +114,14 @@ pub use attention::{
 pub use error::{Error, Result};
 pub use gemm::{
     Accumulator, Gemm, GemmKernel, Linear, LinearGradients, LinearScales, SplitK, linear, linear_backward,
-    linear_i8, matmul, matmul_into,
+    linear_quantised, matmul, matmul_into,
 };
 pub use gpu::{Caps, Gpu, GpuOptions, Replay, View};
 pub use half::{bf16, f16};
-pub use layout::{DType, Element, F8E4M3, F8E5M2, Fill, Layout, MAX_RANK, Operand, Precision, Real, Summand};
+pub use layout::{
+    DType, Element, F8E4M3, F8E5M2, Fill, Float, Layout, MAX_RANK, Operand, Precision, Quantised, Real,
+    Summand,
+};
 pub use ops::Activation;
 pub use plan::Plan;
 pub use progress::{Progress, with_progress};

@@ -32,6 +32,20 @@ fn load_x(at: u32) -> f32 {
     return bitcast<f32>((x[at / 2u] >> ((at & 1u) * 16u)) << 16u);
 }
 
+//#variant element_e4m3
+// One e4m3 element of operand x, widened: memory is u32, four elements each.
+//#import fp8_values
+fn load_x(at: u32) -> f32 {
+    return e4m3_value((x[at / 4u] >> ((at & 3u) * 8u)) & 0xffu);
+}
+
+//#variant element_e5m2
+// One e5m2 element of operand x, widened: memory is u32, four elements each.
+//#import fp8_values
+fn load_x(at: u32) -> f32 {
+    return e5m2_value((x[at / 4u] >> ((at & 3u) * 8u)) & 0xffu);
+}
+
 //#variant atomic_packed
 // One f16 element of operand x, widened, on devices without f16 in shaders, if x is also stored atomically.
 fn load_x(at: u32) -> f32 {
@@ -88,4 +102,30 @@ fn load_x(at: u32) -> vec4<f32> {
 fn load_x(at: u32) -> vec4<f32> {
     let quad = x[at / 4u];
     return bitcast<vec4<f32>>(vec4<u32>(quad.x << 16u, quad.x & 0xffff0000u, quad.y << 16u, quad.y & 0xffff0000u));
+}
+
+//#variant four_e4m3
+// Four consecutive e4m3 elements of operand x, widened: memory is u32, four elements each; `at` is a multiple of four.
+//#import fp8_values
+fn load_x(at: u32) -> vec4<f32> {
+    let quad = x[at / 4u];
+    return vec4<f32>(
+        e4m3_value(quad & 0xffu),
+        e4m3_value((quad >> 8u) & 0xffu),
+        e4m3_value((quad >> 16u) & 0xffu),
+        e4m3_value(quad >> 24u),
+    );
+}
+
+//#variant four_e5m2
+// Four consecutive e5m2 elements of operand x, widened: memory is u32, four elements each; `at` is a multiple of four.
+//#import fp8_values
+fn load_x(at: u32) -> vec4<f32> {
+    let quad = x[at / 4u];
+    return vec4<f32>(
+        e5m2_value(quad & 0xffu),
+        e5m2_value((quad >> 8u) & 0xffu),
+        e5m2_value((quad >> 16u) & 0xffu),
+        e5m2_value(quad >> 24u),
+    );
 }

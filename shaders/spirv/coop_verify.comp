@@ -12,10 +12,12 @@
 //
 // module f16   -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16
 // module bf16  -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16
-// module i8    -DAB=int8_t -DSUM=int -DBITS=8
+// module i8    -DAB=int8_t -DSUM=int -DBITS=8 -DOF_I8
+// module e4m3  -DAB=floate4m3_t -DSUM=float -DBITS=8 -DOF_E4M3
+// module e5m2  -DAB=floate5m2_t -DSUM=float -DBITS=8 -DOF_E5M2
 // module f16_nv2   --target-env vulkan1.3 -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16 -DFLEXIBLE
 // module bf16_nv2  --target-env vulkan1.3 -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16 -DFLEXIBLE
-// module i8_nv2    --target-env vulkan1.3 -DAB=int8_t -DSUM=int -DBITS=8 -DFLEXIBLE
+// module i8_nv2    --target-env vulkan1.3 -DAB=int8_t -DSUM=int -DBITS=8 -DOF_I8 -DFLEXIBLE
 #version 460
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_cooperative_matrix : require
@@ -27,8 +29,14 @@
 #ifdef OF_BF16
 #extension GL_EXT_bfloat16 : require
 #endif
-#if BITS == 8
+#ifdef OF_I8
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+#endif
+#ifdef OF_E4M3
+#extension GL_EXT_float_e4m3 : require
+#endif
+#ifdef OF_E5M2
+#extension GL_EXT_float_e5m2 : require
 #endif
 #ifdef FLEXIBLE
 #extension GL_NV_cooperative_matrix2 : require

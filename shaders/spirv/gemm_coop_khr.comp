@@ -5,11 +5,13 @@
 // subgroup  one WM x WN tile of the block, held as M x N cooperative matrices
 // requires  a row M x N x K of these types at subgroup scope; subgroups of SUBGROUP and no other size
 // edges     rows and columns past the end repeat the last one and are not stored, k is zero-filled: any m, n >= 1, k >= 0
-// sibling   gemm/coop.wgsl for f16, gemm/tiled.wgsl for bf16 and for sums of f16, gemm/dot.wgsl for i8
+// sibling   gemm/coop.wgsl for f16, gemm/tiled.wgsl for bf16, e4m3 and e5m2 and for sums of f16, gemm/dot.wgsl for i8
 //
 // module f16   -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16
 // module bf16  -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16
-// module i8    -DAB=int8_t -DSUM=int -DBITS=8
+// module i8    -DAB=int8_t -DSUM=int -DBITS=8 -DOF_I8
+// module e4m3  -DAB=floate4m3_t -DSUM=float -DBITS=8 -DOF_E4M3
+// module e5m2  -DAB=floate5m2_t -DSUM=float -DBITS=8 -DOF_E5M2
 #version 460
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -24,8 +26,15 @@
 #endif
 #if BITS == 16
 #extension GL_EXT_shader_16bit_storage : require
-#else
+#endif
+#ifdef OF_I8
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+#endif
+#ifdef OF_E4M3
+#extension GL_EXT_float_e4m3 : require
+#endif
+#ifdef OF_E5M2
+#extension GL_EXT_float_e5m2 : require
 #endif
 
 // Set by CoopKhr::build; these defaults are a legal tile.

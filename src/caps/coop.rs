@@ -117,12 +117,12 @@ impl CoopRow {
             && !self.saturating
     }
 
-    /// Whether modules of SPIR-V of this crate use matrices of this row: of f16 or bf16 with sums of f32, or of i8 with sums of
-    /// i32, in one subgroup, whose extents are multiples of 8.
+    /// Whether modules of SPIR-V of this crate use matrices of this row: of f16, bf16, e4m3 or e5m2 with sums of f32, or of i8 with
+    /// sums of i32, in one subgroup, whose extents are multiples of 8.
     #[must_use]
     pub fn is_used_in_spirv(&self) -> bool {
-        use CoopScalar::{Bf16, F16, F32, I8, I32};
-        matches!((self.a, self.c), (F16 | Bf16, F32) | (I8, I32))
+        use CoopScalar::{Bf16, E4m3, E5m2, F16, F32, I8, I32};
+        matches!((self.a, self.c), (F16 | Bf16 | E4m3 | E5m2, F32) | (I8, I32))
             && self.a == self.b
             && [self.m, self.n, self.k].iter().all(|extent| extent.is_multiple_of(8))
             && self.scope == CoopScope::Subgroup

@@ -2,7 +2,7 @@
 //! choice of kernels depends on them.
 
 use super::device_type::DeviceType;
-use super::matrix_rates::{f16_sums_times, i8_times};
+use super::matrix_rates::{f16_sums_times, fp8_times, i8_times};
 use super::measured_rates::RateSource;
 use super::peaks::Peaks;
 use super::units::{format_bytes, format_rate};
@@ -31,6 +31,8 @@ pub struct Machine {
     pub matrix_flops: f64,
     /// Rate of i8 multiply-adds on cooperative matrices, in operations/s; 0 if there are none.
     pub i8_matrix_flops: f64,
+    /// Rate of e4m3 and e5m2 multiply-adds on cooperative matrices with sums of f32, in flop/s; 0 if there are none.
+    pub fp8_matrix_flops: f64,
     /// Rate of f16 multiply-adds on cooperative matrices with sums of f16, in flop/s; 0 if there are none.
     pub f16_matrix_flops: f64,
     /// Order in shared memory from which the device loads cooperative matrices A and B.
@@ -161,6 +163,7 @@ impl Machine {
             i8_flops: 2.0 * f32_flops,
             matrix_flops: if has_rows { matrix_flops } else { 0.0 },
             i8_matrix_flops: if has_rows { i8_times(adapter) * matrix_flops } else { 0.0 },
+            fp8_matrix_flops: if has_rows { fp8_times(adapter) * matrix_flops } else { 0.0 },
             f16_matrix_flops: if has_rows { f16_sums_times(adapter) * matrix_flops } else { 0.0 },
             matrix_order: if vendor == AMD { MatrixOrder::AlongK } else { MatrixOrder::Any },
             memory_bandwidth,
@@ -260,6 +263,7 @@ impl fmt::Display for Machine {
         writeln!(f, "  i8 peak          {}", format_rate(self.i8_flops, "FLOP/s"))?;
         writeln!(f, "  matrix peak      {}", format_rate(self.matrix_flops, "FLOP/s"))?;
         writeln!(f, "  i8 matrix peak   {}", format_rate(self.i8_matrix_flops, "OP/s"))?;
+        writeln!(f, "  fp8 matrix peak  {}", format_rate(self.fp8_matrix_flops, "FLOP/s"))?;
         writeln!(f, "  f16 sums peak    {}", format_rate(self.f16_matrix_flops, "FLOP/s"))?;
         writeln!(f, "  matrix order     {}", self.matrix_order)?;
         writeln!(f, "  memory peak      {}", format_rate(self.memory_bandwidth, "B/s"))?;

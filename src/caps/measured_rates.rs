@@ -72,6 +72,7 @@ impl Machine {
         if self.matrix_flops > 0.0 {
             let times = machine.matrix_flops / self.matrix_flops;
             machine.i8_matrix_flops *= times;
+            machine.fp8_matrix_flops *= times;
             machine.f16_matrix_flops *= times;
         }
         if is_shared_in_memory {
@@ -103,14 +104,18 @@ mod tests {
             assert_eq!(machine.rates, RateSource::Measured, "{name}");
             assert_eq!(machine.f32_flops, 2.0 * assumed.f32_flops, "{name}");
             assert_eq!(machine.launch_seconds, assumed.launch_seconds / 3.0, "{name}");
-            let of_matrices =
-                |machine: &Machine| [machine.matrix_flops, machine.i8_matrix_flops, machine.f16_matrix_flops];
+            let of_matrices = |machine: &Machine| {
+                let Machine { matrix_flops, i8_matrix_flops, fp8_matrix_flops, f16_matrix_flops, .. } =
+                    *machine;
+                [matrix_flops, i8_matrix_flops, fp8_matrix_flops, f16_matrix_flops]
+            };
             assert_eq!(of_matrices(&machine), of_matrices(&assumed).map(|rate| rate / 2.0), "{name}");
             let same = Machine {
                 rates: RateSource::Assumed,
                 f32_flops: assumed.f32_flops,
                 matrix_flops: assumed.matrix_flops,
                 i8_matrix_flops: assumed.i8_matrix_flops,
+                fp8_matrix_flops: assumed.fp8_matrix_flops,
                 f16_matrix_flops: assumed.f16_matrix_flops,
                 launch_seconds: assumed.launch_seconds,
                 ..machine

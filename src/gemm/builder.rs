@@ -6,14 +6,14 @@ use super::problem::{
 use super::product::Product;
 use crate::error::call;
 use crate::gpu::check_same_gpu;
-use crate::layout::{Element, Layout, Operand, Precision, Real};
+use crate::layout::{Element, Float, Layout, Operand, Precision, Real};
 use crate::ops::Activation;
 use crate::plan::Plan;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 use std::marker::PhantomData;
 
-/// Matrix product $C = AB$, or a batch of them. f32, f16 and bf16 are accumulated in f32, i8 in i32.
+/// Matrix product $C = AB$, or a batch of them. Floating-point types are accumulated in f32, i8 in i32.
 ///
 /// # Shapes
 /// `a` (..., m, k), `b` (..., k, n) -> (..., m, n), of two to four axes. The leading axes are a batch and broadcast.
@@ -69,8 +69,8 @@ pub fn matmul_into<T: Operand>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T::S
 /// # Errors
 /// Setting an option never fails: `plan`, `run` and `run_into` report all errors.
 /// # Precision
-/// The sums are those of [`matmul`]. The epilogue is computed in f32, and the result is rounded once. Products of i8 are
-/// quantised products: see [`row_scale`](Self::row_scale).
+/// The sums are those of [`matmul`]. The epilogue is computed in f32, and the result is rounded once. Products of types of 8 bits
+/// are quantised products: see [`row_scale`](Self::row_scale).
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # use tilewise::{Gemm, GemmKernel, f16};
@@ -99,7 +99,7 @@ impl<'a, T: Operand> Gemm<'a, T> {
 
 /// Options of floating-point products. The result is activation($\alpha AB + \beta C$ + bias) + residual, computed in f32 in
 /// the same launch and rounded once.
-impl<'a, T: Real, C: Real> Gemm<'a, T, C> {
+impl<'a, T: Float, C: Real> Gemm<'a, T, C> {
     /// Sets the element type of the result.
     pub fn out<U: Real>(self) -> Gemm<'a, T, U> {
         Gemm { product: self.product, types: PhantomData }

@@ -1,4 +1,4 @@
-//! Matrix products: [`matmul`], or [`Gemm`] with options, and the layers [`linear`], [`Linear`] and [`linear_i8`].
+//! Matrix products: [`matmul`], or [`Gemm`] with options, and the layers [`linear`], [`Linear`] and [`linear_quantised`].
 //!
 //! Data flows one way: `problem` (checked, plain data), `kernels` (one file each), `plan` (the one choice), then the functions
 //! here, which execute plans. `f16_split` and `segments` are problems of their own, with plans of the same kernels.
@@ -8,7 +8,7 @@ pub(crate) mod f16_split;
 pub(crate) mod kernels;
 mod linear;
 mod linear_backward;
-mod linear_i8;
+mod linear_quantised;
 mod plan;
 pub(crate) mod problem;
 mod product;
@@ -18,7 +18,7 @@ pub(crate) mod segments;
 pub use builder::{Gemm, matmul, matmul_into};
 pub use linear::{Linear, linear};
 pub use linear_backward::{LinearGradients, linear_backward};
-pub use linear_i8::{LinearScales, linear_i8};
+pub use linear_quantised::{LinearScales, linear_quantised};
 pub use problem::{Accumulator, GemmKernel, SplitK, Tile};
 
 pub(crate) use f16_split::NON_FINITE_EXPONENT;

@@ -1,35 +1,25 @@
-//! Options of products of i8: scales, bias, activation, and the type of the result.
+//! Options of products of types of 8 bits: scales; and for i8 bias, activation, and the type of the result.
 
 use super::builder::Gemm;
 use super::problem::BiasAxis;
-use crate::layout::{Element, Real};
+use crate::layout::{Element, Quantised, Real};
 use crate::ops::Activation;
 use crate::tensor::Tensor;
 use std::marker::PhantomData;
 
-/// Options of products of i8, for quantised inference. With the exact sums $s\_{ij}$ in i32, the result is
+/// Scales of products of types of 8 bits, i8, e4m3 and e5m2, for quantised inference. With the sums $s\_{ij}$, exact in i32 for i8
+/// and in f32 for the others, the result is
 /// $$ y\_{ij} = \mathrm{activation}(\alpha\\,r_{i}\\,c_{j}\\,s\_{ij} + \mathrm{bias}) + \mathrm{residual}, $$
-/// computed in f32 in the same launch, and stored as f32, f16 or bf16, or requantised to i8: [`out`](Self::out) names the type.
-/// Without it the result is the sums, and these options are an error.
+/// computed in f32 in the same launch, and stored as f32, f16 or bf16; that of i8 may be requantised to i8:
+/// [`out`](Self::out) names the type. $\beta C$ is added before the activation, if it is set.
 ///
 /// # Precision
-/// [`reference::QuantisedReference`](crate::reference::QuantisedReference): sums are rounded once to f32, which is exact up to
-/// $2^{24}$, and every multiplication and addition rounds once more. Numbers below $2^{-126}$ may be taken as 0. Factors are
-/// multiplied one after another, the sum by $r_{i}$ first, but compilers may reorder them; so where a product of two of $\alpha$,
-/// $r_{i}$ and $c_{j}$ leaves the range of f32, the result may be 0, infinite or NaN.
-impl<'a, C: Element> Gemm<'a, i8, C> {
-    /// Sets the element type of the result: `f32`, `f16` or `bf16`, or `i8`, which is requantised by
-    /// [`out_scale`](Self::out_scale).
-    pub fn out<U: Element>(self) -> Gemm<'a, i8, U> {
-        Gemm { product: self.product, types: PhantomData }
-    }
-
-    /// Multiplies the sums by `alpha`: a scale of the whole product.
-    pub fn alpha(mut self, alpha: f32) -> Self {
-        self.product.alpha = alpha;
-        self
-    }
-
+/// [`reference::QuantisedReference`](crate::reference::QuantisedReference): sums of i8 are rounded once to f32, which is exact up to
+/// $2^{24}$, those of other types are within the bound of [`matmul`](crate::matmul), and every multiplication and addition rounds once
+/// more. Numbers below $2^{-126}$ may be taken as 0. Factors are multiplied one after another, the sum by $r_{i}$ first, but compilers
+/// may reorder them; so where a product of two of $\alpha$, $r_{i}$ and $c_{j}$ leaves the range of f32, the result may be 0, infinite
+/// or NaN. A scaled sum that leaves the range is infinite.
+impl<'a, T: Quantised, C: Element> Gemm<'a, T, C> {
     /// Multiplies the sums of each row by its scale: `scale` (m), the same for every matrix of the batch. These are the scales of
     /// A's rows, such as those of tokens.
     ///
@@ -59,6 +49,21 @@ impl<'a, C: Element> Gemm<'a, i8, C> {
     /// A vector of n elements, with any stride.
     pub fn column_scale(mut self, scale: &'a Tensor<f32>) -> Self {
         self.product.column_scale = Some(scale.as_view());
+        self
+    }
+}
+
+/// Options of products of i8. Without [`out`](Self::out) the result is the sums, and the other options are an error.
+impl<'a, C: Element> Gemm<'a, i8, C> {
+    /// Sets the element type of the result: `f32`, `f16` or `bf16`, or `i8`, which is requantised by
+    /// [`out_scale`](Self::out_scale).
+    pub fn out<U: Element>(self) -> Gemm<'a, i8, U> {
+        Gemm { product: self.product, types: PhantomData }
+    }
+
+    /// Multiplies the sums by `alpha`: a scale of the whole product.
+    pub fn alpha(mut self, alpha: f32) -> Self {
+        self.product.alpha = alpha;
         self
     }
 

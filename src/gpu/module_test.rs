@@ -6,6 +6,7 @@ use crate::Result;
 use crate::caps::{Caps, CoopRow, CoopScalar, RowSizes, Verdict};
 use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Fill, Layout};
+use crate::layout::{F8E4M3, F8E5M2};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
 use half::{bf16, f16};
 
@@ -33,6 +34,8 @@ fn module(row: &CoopRow) -> Option<&'static str> {
     row.is_used_in_spirv().then_some(match (row.sizes, row.a) {
         (RowSizes::Exact, CoopScalar::F16) => "spirv/coop_verify.f16",
         (RowSizes::Exact, CoopScalar::Bf16) => "spirv/coop_verify.bf16",
+        (RowSizes::Exact, CoopScalar::E4m3) => "spirv/coop_verify.e4m3",
+        (RowSizes::Exact, CoopScalar::E5m2) => "spirv/coop_verify.e5m2",
         (RowSizes::Exact, _) => "spirv/coop_verify.i8",
         (_, CoopScalar::F16) => "spirv/coop_verify.f16_nv2",
         (_, CoopScalar::Bf16) => "spirv/coop_verify.bf16_nv2",
@@ -116,7 +119,7 @@ impl ModuleCase {
             _ => 255.0,
         };
         #[expect(clippy::cast_possible_truncation, reason = "an integer of at most 8 bits")]
-        let integer = |x: f32| (x * (most + 0.5)).round().clamp(-most, most) as i32;
+        let integer = |x: f32| held((x * (most + 0.5)).round().clamp(-most, most), self.row.a) as i32;
         let [m, n, k] = self.shape();
         [(m * k, 1), (k * n, 2)].map(|(matrix, seed)| {
             let uniform = Fill::Uniform.values::<f32>(PRODUCTS * ITERATIONS * matrix, seed);
@@ -198,8 +201,19 @@ impl ModuleCase {
     }
 }
 
+/// The number of the type that is nearest to an integer of at most 8 bits: an integer too.
+fn held(integer: f32, scalar: CoopScalar) -> f32 {
+    match scalar {
+        CoopScalar::E4m3 => F8E4M3::from_f32(integer).to_f32(),
+        CoopScalar::E5m2 => F8E5M2::from_f32(integer).to_f32(),
+        _ => integer,
+    }
+}
+
 fn encode(integer: i32, scalar: CoopScalar) -> Vec<u8> {
     match scalar {
+        CoopScalar::E4m3 => vec![F8E4M3::from_f32(integer as f32).to_bits()],
+        CoopScalar::E5m2 => vec![F8E5M2::from_f32(integer as f32).to_bits()],
         CoopScalar::F16 => f16::from_f32(integer as f32).to_le_bytes().to_vec(),
         CoopScalar::Bf16 => bf16::from_f32(integer as f32).to_le_bytes().to_vec(),
         _ => integer.to_le_bytes()[..1].to_vec(),
@@ -210,7 +224,7 @@ fn encode(integer: i32, scalar: CoopScalar) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::caps::fixtures;
-    use CoopScalar::{Bf16, F16, F32, I8, I32};
+    use CoopScalar::{Bf16, E4m3, E5m2, F16, F32, I8, I32};
 
     fn cases() -> Vec<ModuleCase> {
         let case = |([m, n, k], ab, c, subgroup): ([u32; 3], CoopScalar, CoopScalar, u32)| {
@@ -223,6 +237,8 @@ mod tests {
             ([16, 16, 32], I8, I32, 32),
             ([8, 16, 16], F16, F32, 16),
             ([16; 3], Bf16, F32, 64),
+            ([16, 16, 32], E4m3, F32, 32),
+            ([16; 3], E5m2, F32, 64),
         ]
         .map(case)
         .into_iter()
@@ -251,6 +267,8 @@ mod tests {
         match scalar {
             F16 => bytes.chunks(2).map(|x| f16::from_bits(half(x)).to_f64()).collect(),
             Bf16 => bytes.chunks(2).map(|x| bf16::from_bits(half(x)).to_f64()).collect(),
+            E4m3 => bytes.iter().map(|&x| F8E4M3::from_bits(x).to_f32().into()).collect(),
+            E5m2 => bytes.iter().map(|&x| F8E5M2::from_bits(x).to_f32().into()).collect(),
             _ => bytes.iter().map(|&x| x.cast_signed().into()).collect(),
         }
     }
@@ -275,6 +293,21 @@ mod tests {
             assert!(largest < 1 << 24, "{case:?}: {largest}");
             let in_half = product.iter().flatten().filter(|&&x| x % 64 == 0 && x.abs() < 65_504).count();
             assert!(in_half * 10 < product.len() * product[0].len(), "{case:?}: sums in f16 show");
+        }
+    }
+
+    /// Matrices of 8 bits on some GPUs are said to sum in 14 significant bits, less than the bound of products allows.
+    #[test]
+    fn sums_of_fewer_bits_than_those_of_f32_are_found() {
+        for case in cases().into_iter().filter(|case| case.row.c == F32) {
+            let product = case.product(&case.integers());
+            let shortened = |sum: &i32| {
+                let dropped = (32 - sum.unsigned_abs().leading_zeros()).saturating_sub(18);
+                sum >> dropped << dropped
+            };
+            let short: Vec<Vec<i32>> =
+                product.iter().map(|one| one.iter().map(shortened).collect()).collect();
+            assert_eq!(judged(&case, &left_by(&case, &short)), Verdict::Wrong, "{case:?}: 18 bits");
         }
     }
 

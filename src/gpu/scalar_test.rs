@@ -27,9 +27,10 @@ pub(super) struct ScalarCase {
 impl ScalarCase {
     /// None if invocations cannot share the products of the row.
     pub(super) fn of(row: &CoopRow, subgroup: u32, work: Work) -> Option<Self> {
-        use CoopScalar::{Bf16, F16, F32, I8, I32};
+        use CoopScalar::{Bf16, E4m3, E5m2, F16, F32, I8, I32};
         let (packed, slot) = match (row.a, row.c) {
-            (F32, F32) => (1, "f32"),
+            // Those of 8 bits are f32 before they are multiplied: `tiled` widens them while it stages them.
+            (F32 | E4m3 | E5m2, F32) => (1, "f32"),
             (F16, F16) => (2, "f16"),
             (F16, F32) => (2, "f16_to_f32"),
             (Bf16, F32) => (2, "bf16"),
@@ -69,13 +70,12 @@ impl ScalarCase {
         m * (self.depth() | 1) + self.depth() * n
     }
 
-    /// Bytes of the operands.
+    /// Bytes of the operands. A pack has four, as has a sum.
     pub(super) fn bytes(&self) -> [usize; 2] {
         let Work { workgroups, iterations } = self.work;
-        let pack = self.packed as usize * self.row.a.size();
         let [m, n, _] = self.row.tested_sizes();
         let c = PRODUCTS * workgroups * m * n;
-        [(iterations * self.staged()) as usize * pack, c as usize * 4]
+        [(iterations * self.staged()) as usize * 4, c as usize * 4]
     }
 }
 

@@ -130,7 +130,7 @@ pub(super) fn once<T: Element>(values: TrialValues, period: usize, seed: u64) ->
         random.map(move |x| ((f64::from(x) + 1.0) / 2.0 * f64::from(n)).floor())
     };
     match values {
-        TrialValues::Positive | TrialValues::Fraction(_) if T::DTYPE.is_real() => {
+        TrialValues::Positive | TrialValues::Fraction(_) if T::DTYPE.is_float() => {
             let share = if let TrialValues::Fraction(n) = values { f64::from(n.max(1)) } else { 1.0 };
             uniform().map(|x| T::from_f64(x.to_f64().abs() / share)).collect()
         }
@@ -200,7 +200,7 @@ mod tests {
                 && between.iter().all(|x| (5.0..=7.0).contains(x))
         );
         each_type(TrialValues::Positive, |dtype, of| {
-            assert_eq!(of.iter().all(|&x| (0.0..=1.0).contains(&x)), dtype.is_real(), "{dtype}");
+            assert_eq!(of.iter().all(|&x| (0.0..=1.0).contains(&x)), dtype.is_float(), "{dtype}");
         });
         assert!(of::<f32>(TrialValues::Fraction(8)).iter().all(|&x| (0.0..=0.125).contains(&x)));
         each_type(TrialValues::Signed, |dtype, of| {

@@ -6,13 +6,15 @@ use crate::caps::Caps;
 type Feature = (u32, &'static str, fn(&Caps) -> bool);
 
 /// Every capability that a module of this crate may declare.
-const FEATURES: [Feature; 13] = [
+const FEATURES: [Feature; 15] = [
     (1, "compute shaders", |_| true),
     (9, "f16 in shaders", |caps| caps.f16),
     // wgpu enables 8-bit integers where a driver has them, and those that list rows of them do.
     (39, "8-bit integers in shaders", |caps| caps.spirv),
     (61, "subgroups", |caps| caps.subgroups.is_some()),
     (62, "votes of subgroups", |caps| caps.subgroups.is_some()),
+    (4212, "floating-point numbers of 8 bits in shaders", |caps| caps.extensions.float8),
+    (4213, "floating-point numbers of 8 bits in cooperative matrices", |caps| caps.extensions.float8),
     // Comes with f16 in shaders.
     (4433, "16-bit storage", |caps| caps.f16),
     (5116, "bf16 in shaders", |caps| caps.extensions.bfloat16),

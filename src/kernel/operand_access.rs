@@ -87,7 +87,6 @@ impl OperandAccess {
             _ if self.store.is_some_and(|store| self.format.unit(store) != self.format.unit(width)) => {
                 "of_another_unit"
             }
-            (_, StorageFormat::Fp8) => "fp8",
             (AccessWidth::One, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => ELEMENT,
             (AccessWidth::One, StorageFormat::PackedF16) if self.stores_parts_of_words() => "atomic_packed",
             (AccessWidth::One, StorageFormat::Bf16) if self.stores_parts_of_words() => "atomic_bf16",
@@ -98,11 +97,15 @@ impl OperandAccess {
             (AccessWidth::Two, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => "two",
             (AccessWidth::Two, StorageFormat::PackedF16) => "two_packed",
             (AccessWidth::Two, StorageFormat::Bf16) => "two_bf16",
-            (AccessWidth::Two, StorageFormat::I8) => "two_i8",
             (AccessWidth::Four, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => "four",
             (AccessWidth::Four, StorageFormat::PackedF16) => "four_packed",
             (AccessWidth::Four, StorageFormat::Bf16) => "four_bf16",
-            (AccessWidth::Four, StorageFormat::I8) => "four_i8",
+            (AccessWidth::One, StorageFormat::E4m3) => "element_e4m3",
+            (AccessWidth::One, StorageFormat::E5m2) => "element_e5m2",
+            (AccessWidth::Two | AccessWidth::Four, StorageFormat::I8)
+            | (AccessWidth::Two, StorageFormat::E4m3 | StorageFormat::E5m2) => "several_bytes",
+            (AccessWidth::Four, StorageFormat::E4m3) => "four_e4m3",
+            (AccessWidth::Four, StorageFormat::E5m2) => "four_e5m2",
         }
     }
 
@@ -110,8 +113,7 @@ impl OperandAccess {
     fn save_variant(self, width: AccessWidth) -> &'static str {
         match (width, self.format) {
             (AccessWidth::One, StorageFormat::I8) => "element_bytes",
-            (_, StorageFormat::I8) => "packed_i8",
-            (_, StorageFormat::Fp8) => "fp8",
+            (_, StorageFormat::I8 | StorageFormat::E4m3 | StorageFormat::E5m2) => "packed_bytes",
             (AccessWidth::One, StorageFormat::F32 | StorageFormat::F16 | StorageFormat::I32) => ELEMENT,
             (AccessWidth::One, StorageFormat::PackedF16 | StorageFormat::Bf16) => "element_packed",
             (
@@ -215,16 +217,16 @@ mod tests {
     use crate::kernel::specialize::specialize_from;
     use crate::kernel::{Kernel, StorageFormat};
     use AccessWidth::{Four, One, Two};
-    use StorageFormat::{Bf16, F16, F32, Fp8, I8, I32, PackedF16};
+    use StorageFormat::{Bf16, E4m3, E5m2, F16, F32, I8, I32, PackedF16};
 
-    const FORMATS: [StorageFormat; 7] = [F32, F16, PackedF16, Bf16, I8, I32, Fp8];
+    const FORMATS: [StorageFormat; 8] = [F32, F16, PackedF16, Bf16, I8, I32, E4m3, E5m2];
     const WIDTHS: [Option<AccessWidth>; 4] = [None, Some(One), Some(Two), Some(Four)];
 
     /// The format, the vector widths of loads and stores, the unit, and the slots that are filled.
     type Row = (StorageFormat, Option<AccessWidth>, Option<AccessWidth>, &'static str, &'static str);
 
     /// Every access that the slots have variants for.
-    const TABLE: [Row; 50] = [
+    const TABLE: [Row; 54] = [
         (F32, Some(One), None, "f32", ""),
         (F32, Some(Two), None, "vec2<f32>", "load_a:two"),
         (F32, Some(Four), None, "vec4<f32>", "load_a:four"),
@@ -293,6 +295,10 @@ mod tests {
         (I32, Some(One), Some(One), "i32", ""),
         (I32, Some(Two), Some(Two), "vec2<i32>", "load_a:two save_a:vector"),
         (I32, Some(Four), Some(Four), "vec4<i32>", "load_a:four save_a:vector"),
+        (E4m3, Some(One), None, "u32", "load_a:element_e4m3"),
+        (E4m3, Some(Four), None, "u32", "load_a:four_e4m3"),
+        (E5m2, Some(One), None, "u32", "load_a:element_e5m2"),
+        (E5m2, Some(Four), None, "u32", "load_a:four_e5m2"),
     ];
 
     /// Validates a kernel with this access to an operand, with the library's slot files.

@@ -23,8 +23,9 @@ pub(crate) enum StorageFormat {
     /// Four i8 in a u32: WGSL has no i8.
     I8,
     I32,
-    /// Four floating-point numbers of 8 bits in a u32. Kernels only move them, and cast them by bits.
-    Fp8,
+    /// Four floating-point numbers of 8 bits in a u32. Kernels load them; only casts and copies, which work on words, store them.
+    E4m3,
+    E5m2,
 }
 
 impl StorageFormat {
@@ -37,7 +38,8 @@ impl StorageFormat {
             DType::Bf16 => Self::Bf16,
             DType::I8 => Self::I8,
             DType::I32 => Self::I32,
-            DType::F8E4M3 | DType::F8E5M2 => Self::Fp8,
+            DType::F8E4M3 => Self::E4m3,
+            DType::F8E5M2 => Self::E5m2,
         }
     }
 
@@ -46,7 +48,7 @@ impl StorageFormat {
         match self {
             Self::F32 | Self::F16 | Self::I32 => 1,
             Self::PackedF16 | Self::Bf16 => 2,
-            Self::I8 | Self::Fp8 => 4,
+            Self::I8 | Self::E4m3 | Self::E5m2 => 4,
         }
     }
 
@@ -55,7 +57,7 @@ impl StorageFormat {
         match self {
             Self::F32 => "f32",
             Self::F16 => "f16",
-            Self::PackedF16 | Self::Bf16 | Self::I8 | Self::Fp8 => "u32",
+            Self::PackedF16 | Self::Bf16 | Self::I8 | Self::E4m3 | Self::E5m2 => "u32",
             Self::I32 => "i32",
         }
     }
@@ -66,7 +68,7 @@ impl StorageFormat {
             Self::F32 => "vec4<f32>",
             Self::F16 => "vec4<f16>",
             Self::PackedF16 | Self::Bf16 => "vec2<u32>",
-            Self::I8 | Self::Fp8 => "u32",
+            Self::I8 | Self::E4m3 | Self::E5m2 => "u32",
             Self::I32 => "vec4<i32>",
         }
     }
@@ -75,7 +77,9 @@ impl StorageFormat {
     pub(crate) fn unit(self, width: AccessWidth) -> &'static str {
         match (width, self) {
             (AccessWidth::One, _)
-            | (AccessWidth::Two, Self::PackedF16 | Self::Bf16 | Self::I8 | Self::Fp8) => self.scalar(),
+            | (AccessWidth::Two, Self::PackedF16 | Self::Bf16 | Self::I8 | Self::E4m3 | Self::E5m2) => {
+                self.scalar()
+            }
             (AccessWidth::Two, Self::F32) => "vec2<f32>",
             (AccessWidth::Two, Self::F16) => "vec2<f16>",
             (AccessWidth::Two, Self::I32) => "vec2<i32>",

@@ -5,9 +5,9 @@ use crate::{Error, Result};
 use half::{bf16, f16};
 use std::fmt;
 
-/// A scalar that tensors can hold: `f32`, [`struct@f16`], [`struct@bf16`], `i8`, `i32`, or one that is only stored, moved and
-/// cast: [`F8E4M3`](crate::F8E4M3) or [`F8E5M2`](crate::F8E5M2). Operations that compute with their operands return
-/// [`Error::Input`] for these two.
+/// A scalar that tensors can hold: `f32`, [`struct@f16`], [`struct@bf16`], `i8`, `i32`, or one that is only stored, moved, cast
+/// and multiplied: [`F8E4M3`](crate::F8E4M3) or [`F8E5M2`](crate::F8E5M2). Other operations that compute with their operands
+/// return [`Error::Input`] for these two.
 pub trait Element: bytemuck::Pod + fmt::Debug + PartialOrd + Send + Sync + sealed::Sealed {
     /// The element type as a value.
     const DTYPE: DType;
@@ -19,7 +19,7 @@ pub trait Element: bytemuck::Pod + fmt::Debug + PartialOrd + Send + Sync + seale
     fn from_f64(value: f64) -> Self;
 }
 
-/// A type of matrices that can be multiplied: every [`Real`] type, and `i8`.
+/// A type of matrices that can be multiplied: every [`Float`] type, and `i8`.
 pub trait Operand: Element {
     /// The type of the accumulator, and of the product by default.
     type Sum: Element;
@@ -31,8 +31,16 @@ pub trait Summand: Element {
     type Total: Element;
 }
 
-/// A floating-point type: `f32`, [`struct@f16`] or [`struct@bf16`]. Arithmetic on any of them is in f32.
-pub trait Real: Operand<Sum = f32> + Summand<Total = Self> {}
+/// A floating-point type, whose products are summed in f32: every [`Real`] type, [`F8E4M3`](crate::F8E4M3) and
+/// [`F8E5M2`](crate::F8E5M2).
+pub trait Float: Operand<Sum = f32> {}
+
+/// A type of 8 bits whose products take scales: `i8`, [`F8E4M3`](crate::F8E4M3) or [`F8E5M2`](crate::F8E5M2).
+pub trait Quantised: Operand {}
+
+/// A floating-point type that operations compute with: `f32`, [`struct@f16`] or [`struct@bf16`]. Arithmetic on any of them is in
+/// f32.
+pub trait Real: Float + Summand<Total = Self> {}
 
 /// The type of a tensor's elements, as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,7 +89,7 @@ impl DType {
         matches!(self, Self::F32 | Self::F16 | Self::Bf16)
     }
 
-    /// Whether this is a floating-point type of 8 bits, whose elements are only stored, moved and cast.
+    /// Whether this is a floating-point type of 8 bits, whose elements are only stored, moved, cast and multiplied.
     #[must_use]
     pub const fn is_fp8(self) -> bool {
         matches!(self, Self::F8E4M3 | Self::F8E5M2)
@@ -90,7 +98,7 @@ impl DType {
     /// Checks that the operation computes with elements of this type.
     ///
     /// # Errors
-    /// [`Error::Input`] for those that are only stored, moved and cast.
+    /// [`Error::Input`] for floating-point types of 8 bits.
     pub(crate) fn check_computed(self, op: &str) -> Result<()> {
         if self.is_fp8() {
             let why = format!("it does not compute with {self}: `cast` the tensor first, for example to f32");
@@ -213,6 +221,10 @@ impl Summand for i32 {
     type Total = i32;
 }
 
+impl Float for f32 {}
+impl Float for f16 {}
+impl Float for bf16 {}
+impl Quantised for i8 {}
 impl Real for f32 {}
 impl Real for f16 {}
 impl Real for bf16 {}

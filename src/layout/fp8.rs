@@ -1,6 +1,6 @@
 //! Floating-point numbers of 8 bits, as the Open Compute Project defines them ("OCP 8-bit Floating Point Specification", 2023).
 
-use super::element::{DType, Element};
+use super::element::{DType, Element, Float, Operand, Quantised};
 use super::nearest::{E4M3, E5M2, nearest_bits};
 use std::cmp::Ordering;
 use std::fmt;
@@ -8,7 +8,8 @@ use std::fmt;
 /// A floating-point number of 8 bits: a sign, 4 bits of exponent and 3 of fraction. Its magnitudes are 0 and $2^{-9}$ to 448; NaN is
 /// the one behind these, and there is no infinity. Others call it `float8_e4m3fn`.
 ///
-/// Tensors of it are stored, moved and cast. Other operations do not take it: [`cast`](crate::Tensor::cast) it first.
+/// Tensors of it are stored, moved, cast and [multiplied](crate::Gemm). Other operations do not take it:
+/// [`cast`](crate::Tensor::cast) it first.
 /// ```
 /// use tilewise::F8E4M3;
 ///
@@ -23,7 +24,8 @@ pub struct F8E4M3(u8);
 /// A floating-point number of 8 bits: a sign, 5 bits of exponent and 2 of fraction, which is the upper half of an
 /// [`f16`](crate::f16). Its finite magnitudes are 0 and $2^{-16}$ to 57,344.
 ///
-/// Tensors of it are stored, moved and cast. Other operations do not take it: [`cast`](crate::Tensor::cast) it first.
+/// Tensors of it are stored, moved, cast and [multiplied](crate::Gemm). Other operations do not take it:
+/// [`cast`](crate::Tensor::cast) it first.
 /// ```
 /// use tilewise::F8E5M2;
 ///
@@ -172,6 +174,19 @@ macro_rules! number {
 
 number!(F8E4M3, E4M3);
 number!(F8E5M2, E5M2);
+
+impl Operand for F8E4M3 {
+    type Sum = f32;
+}
+
+impl Operand for F8E5M2 {
+    type Sum = f32;
+}
+
+impl Float for F8E4M3 {}
+impl Float for F8E5M2 {}
+impl Quantised for F8E4M3 {}
+impl Quantised for F8E5M2 {}
 
 /// The lowest byte of the bits of a format of 8 bits.
 fn lowest_byte(bits: u16) -> u8 {

@@ -11,7 +11,7 @@ mod random;
 mod strided;
 mod window;
 
-pub use element::{DType, Element, Operand, Real, Summand};
+pub use element::{DType, Element, Float, Operand, Quantised, Real, Summand};
 pub use fill::Fill;
 pub(crate) use fill::NORMAL_TAG;
 pub use fp8::{F8E4M3, F8E5M2};

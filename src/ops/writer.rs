@@ -148,7 +148,11 @@ pub(crate) fn as_stored(format: StorageFormat) -> String {
         StorageFormat::F16 | StorageFormat::PackedF16 | StorageFormat::Bf16 => {
             "vec4<f32>(rounded(v.xy), rounded(v.zw))"
         }
-        StorageFormat::F32 | StorageFormat::I8 | StorageFormat::I32 | StorageFormat::Fp8 => "v",
+        StorageFormat::F32
+        | StorageFormat::I8
+        | StorageFormat::I32
+        | StorageFormat::E4m3
+        | StorageFormat::E5m2 => "v",
     };
     function("as_stored(v: vec4<f32>) -> vec4<f32>", &format!("    return {value};\n"))
 }

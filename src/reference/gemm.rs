@@ -99,7 +99,7 @@ pub fn gemm<T: Element>(a: &[T], b: &[T], [m, n, k]: [usize; 3]) -> GemmReferenc
 
 /// The number of products in a sum that is rounded: sums of integers are exact.
 fn rounded<T: Element>(k: usize) -> usize {
-    if T::DTYPE.is_real() { k } else { 0 }
+    if T::DTYPE.is_float() { k } else { 0 }
 }
 
 /// Computes some rows of a product, reading each row of B once per row.

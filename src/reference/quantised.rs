@@ -10,7 +10,7 @@ const LEAST: f64 = f32::MIN_POSITIVE as f64;
 /// Integers up to this are exact in f32.
 const EXACT: f64 = (1 << 24) as f64;
 
-/// The epilogue of one element of a product of i8: activation($\alpha r c s + b$) + $d$, where $s$ is the exact sum over k.
+/// The epilogue of one element of a product of 8 bits: activation($\alpha r c s + b$) + $d$, where $s$ is the sum over k.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QuantisedReference {
     /// $\alpha$.
@@ -36,22 +36,24 @@ impl Default for QuantisedReference {
 }
 
 impl QuantisedReference {
-    /// The element's value, and a bound on the error of a kernel that computes it in f32, before it is stored.
+    /// The element's value, and a bound on the error of a kernel that computes it in f32, before it is stored. The kernel's sum is
+    /// within `off` of `sum`: 0 for operands of i8, [`sum_tolerance`](super::sum_tolerance) for others.
     ///
-    /// The sum is rounded once if it is above $2^{24}$, and each of three products once more: with $u = 2^{-23}$ and $p$ the
-    /// largest absolute value of a product of some of the other factors, the scaled sum is within
-    /// $4 u\\,|\alpha r c s| + 8 p\\,2^{-126}$ of $\alpha r c s$, in whatever order they are multiplied; the last term is for factors
-    /// and products that a driver flushes. From there on it is that of [`EpilogueReference::apply`]. A product that leaves the
+    /// An exact sum is rounded once if it is above $2^{24}$, and each of three products once more: with $u = 2^{-23}$, $d$ for `off`
+    /// and $p$ the largest absolute value of a product of some of the other factors, the scaled sum is within
+    /// $|\alpha r c| d + 4 u\\,|\alpha r c| (|s| + d) + 8 p\\,2^{-126}$ of $\alpha r c s$, in whatever order they are multiplied; the last
+    /// term is for factors and products that a driver flushes. From there on it is that of [`EpilogueReference::apply`]. A product that leaves the
     /// range of f32 on the way has no bound.
     #[must_use]
-    pub fn apply(&self, sum: f64) -> (f64, f64) {
+    pub fn apply(&self, sum: f64, off: f64) -> (f64, f64) {
         let Self { alpha, row_scale, column_scale, bias, activation, residual } = *self;
-        let factors = [sum, row_scale, column_scale, alpha];
+        let of = |sum: f64| [sum, row_scale, column_scale, alpha];
         // In this order it is NaN only if a factor is.
-        let scaled = factors.iter().product::<f64>();
-        let largest: f64 = factors.iter().map(|factor| factor.abs().max(1.0)).product();
+        let scaled = of(sum).iter().product::<f64>();
+        let moved = if off == 0.0 { 0.0 } else { of(off).iter().product::<f64>().abs() };
+        let largest: f64 = of(sum.abs() + off).iter().map(|factor| factor.abs().max(1.0)).product();
         let rounded = if sum.abs() > EXACT { 4.0 } else { 3.0 };
-        let off = rounded * U * scaled.abs() + 8.0 * largest * LEAST;
+        let off = moved + rounded * U * (scaled.abs() + moved) + 8.0 * largest * LEAST;
         EpilogueReference { bias, residual, activation, ..EpilogueReference::default() }.apply(scaled, off)
     }
 
@@ -59,7 +61,7 @@ impl QuantisedReference {
     /// [requantise](requantise) to.
     #[must_use]
     pub fn requantised(&self, sum: f64, out_scale: f32) -> [i8; 2] {
-        let (value, off) = self.apply(sum);
+        let (value, off) = self.apply(sum, 0.0);
         if value.is_nan() || value.is_infinite() {
             return [requantise(value, out_scale); 2];
         }

@@ -170,6 +170,7 @@ NVIDIA H200
   i8 peak          133.8 TFLOP/s
   matrix peak      989.4 TFLOP/s
   i8 matrix peak   1978.8 TOP/s
+  fp8 matrix peak  1978.8 TFLOP/s
   f16 sums peak    989.4 TFLOP/s
   matrix order     any
   memory peak      4.8 TB/s

@@ -262,7 +262,7 @@ fn a_device_that_takes_no_modules_or_has_no_row_is_an_error() {
     let (Some(gpu), Some(bare)) = (support::gpu(), support::bare()) else { return };
     assert!(refusal::<i8>(&bare).contains("modules of SPIR-V"), "{}", refusal::<i8>(&bare));
     let needs = refusal::<f32>(&gpu);
-    assert!(needs.contains("operands of f16, bf16 or i8, not f32"), "{needs}");
+    assert!(needs.contains("operands of f16, bf16, i8, e4m3 or e5m2, not f32"), "{needs}");
     if gpu.caps().rows_of(Bf16, F32).next().is_none() {
         let needs = refusal::<bf16>(&gpu);
         // A device without modules, or with few immediates, says that.

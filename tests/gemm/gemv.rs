@@ -7,7 +7,7 @@ use support::product::{Case, Typed};
 use support::wgsl;
 use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::ops::Activation;
-use tilewise::{Element, Fill, Gemm, bf16, f16, reference};
+use tilewise::{Element, F8E4M3, F8E5M2, Fill, Gemm, bf16, f16, reference};
 
 /// Rows or columns that are thin: powers of two, and what is rounded up to one.
 const THIN: [usize; 6] = [1, 2, 3, 4, 5, 8];
@@ -21,12 +21,14 @@ const LAYOUTS: [[View; 3]; 5] = [
     [View::TransposedGaps, View::Gaps, View::Plain],
     [View::Steps, View::TransposedGaps, View::Gaps],
 ];
-const TYPED: [Typed; 5] = [
+const TYPED: [Typed; 7] = [
     Typed::of::<f32, f32>(),
     Typed::of::<f16, f32>(),
     Typed::of::<f16, f16>(),
     Typed::of::<bf16, bf16>(),
     Typed::of::<f32, f16>(),
+    Typed::of::<F8E4M3, f32>(),
+    Typed::of::<F8E5M2, f16>(),
 ];
 /// Which operand is long: B, of few rows of A, or A, of few columns of B.
 const SIDES: usize = 2;

@@ -4,6 +4,7 @@ mod accuracy;
 mod coop;
 mod coop_khr;
 mod forms;
+mod fp8;
 mod gemv;
 mod integers;
 mod linear;

@@ -11,17 +11,17 @@ const TYPES: [DType; 4] = [DType::F32, DType::F16, DType::Bf16, DType::I8];
 
 /// What is added to a product.
 #[derive(Clone, Copy, Debug)]
-struct Form {
-    alpha: f32,
-    rows: bool,
-    columns: bool,
-    bias: Option<Axis>,
-    residual: bool,
-    activation: Activation,
+pub(crate) struct Form {
+    pub(crate) alpha: f32,
+    pub(crate) rows: bool,
+    pub(crate) columns: bool,
+    pub(crate) bias: Option<Axis>,
+    pub(crate) residual: bool,
+    pub(crate) activation: Activation,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Axis {
+pub(crate) enum Axis {
     Rows,
     Columns,
 }
@@ -34,7 +34,7 @@ const PLAIN: Form = Form {
     residual: false,
     activation: Activation::None,
 };
-const FORMS: [Form; 7] = [
+pub(crate) const FORMS: [Form; 7] = [
     PLAIN,
     Form { alpha: -0.3, bias: Some(Axis::Rows), ..PLAIN },
     Form { rows: true, bias: Some(Axis::Columns), activation: Activation::Relu, ..PLAIN },
@@ -67,7 +67,7 @@ fn tiles() -> Vec<Tile> {
 }
 
 /// Scales of both signs, about so large, and smaller by up to a thousand.
-fn scales(len: usize, largest: f32, seed: u64) -> Vec<f32> {
+pub(crate) fn scales(len: usize, largest: f32, seed: u64) -> Vec<f32> {
     let of = |x: f32| largest * x * if x > 0.5 { 1.0 } else { 1e-3 };
     Fill::Uniform.values::<f32>(len, seed).into_iter().map(of).collect()
 }
@@ -145,7 +145,7 @@ fn check<C: Element, R: Real>(gpu: &Gpu, case: &Case) {
             assert!((f64::from(least)..=f64::from(most)).contains(&got[i].to_f64()), "{}", said());
             assert!(i16::from(most) - i16::from(least) <= 1, "{}: {least} to {most} says little", said());
         } else {
-            let (value, off) = definition.apply(sum);
+            let (value, off) = definition.apply(sum, 0.0);
             let within = off + reference::store_tolerance(value, C::DTYPE);
             assert!((got[i].to_f64() - value).abs() <= within, "{}, not {value}", said());
         }
@@ -250,7 +250,7 @@ fn sums_above_what_f32_holds_are_rounded_once() {
             let exact = Gemm::new(&a, &b.t()).kernel(kernel).run().unwrap().to_vec().unwrap();
             let got = Gemm::new(&a, &b.t()).kernel(kernel).out::<f32>().run().unwrap().to_vec().unwrap();
             for (sum, got) in exact.into_iter().zip(got) {
-                let (value, off) = QuantisedReference::default().apply(sum.into());
+                let (value, off) = QuantisedReference::default().apply(sum.into(), 0.0);
                 assert!((f64::from(got) - value).abs() <= off, "{kernel}: {got} of {sum}");
                 assert!(off <= 9.0 * 256.0, "a bound of {off} says little"); // an ulp of 2^31 is 256
             }
@@ -316,7 +316,7 @@ fn scales_of_all_sizes() {
                 continue;
             }
             let (value, off) =
-                QuantisedReference { row_scale, column_scale, ..Default::default() }.apply(15.0);
+                QuantisedReference { row_scale, column_scale, ..Default::default() }.apply(15.0, 0.0);
             assert!((f64::from(got) - value).abs() <= off, "{kernel}: {got}, not {value}");
             let is_normal = [row_scale, column_scale, row_scale * column_scale].iter().all(|x| *x > 1.2e-38);
             let is_close = (f64::from(got) - value).abs() <= 1e-6 * value;

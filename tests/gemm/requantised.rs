@@ -5,7 +5,7 @@ use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
 use tilewise::reference;
 use tilewise::{
-    Activation, Error, Fill, Gemm, Gpu, LinearScales, SplitK, Tensor, f16, linear, linear_i8, matmul,
+    Activation, Error, Fill, Gemm, Gpu, LinearScales, SplitK, Tensor, f16, linear, linear_quantised, matmul,
 };
 
 const KERNELS: [GemmKernel; 2] = [GemmKernel::Naive, GemmKernel::Dot];
@@ -252,7 +252,7 @@ fn a_linear_layer_of_i8_is_the_layer_of_its_numbers() {
     let (of_rows, of_weight, bias) = (vector(rows), vector(outputs), vector(outputs));
     let scales = LinearScales { x: 0.5, rows: Some(&of_rows), weight: Some(&of_weight), out: None };
     let before = gpu.stats().launches;
-    let got = linear_i8::<f32>(&x, &weight, scales, Some(&bias), Activation::Relu).unwrap();
+    let got = linear_quantised::<i8, f32>(&x, &weight, scales, Some(&bias), Activation::Relu).unwrap();
     assert_eq!(gpu.stats().launches - before, 1);
     // The same layer of f32: the operands' numbers.
     let times = |x: &Tensor<i8>, scale: &Tensor<f32>| {
@@ -265,14 +265,18 @@ fn a_linear_layer_of_i8_is_the_layer_of_its_numbers() {
     let want = linear(&half, &times(&weight, &of_weight), Some(&bias), Activation::Relu).unwrap();
     assert_eq!(got.shape(), [batch, rows, outputs]);
     assert_eq!(got.to_vec().unwrap(), want.to_vec().unwrap(), "powers of two are exact");
-    let halves = linear_i8::<f16>(&x, &weight, scales, Some(&bias), Activation::Relu).unwrap();
+    let halves = linear_quantised::<i8, f16>(&x, &weight, scales, Some(&bias), Activation::Relu).unwrap();
     assert_eq!(halves.to_vec().unwrap(), want.cast::<f16>().unwrap().to_vec().unwrap());
     let scales = LinearScales { out: Some(0.75), ..scales };
-    let got = linear_i8::<i8>(&x, &weight, scales, Some(&bias), Activation::Relu).unwrap().to_vec().unwrap();
+    let got = linear_quantised::<i8, i8>(&x, &weight, scales, Some(&bias), Activation::Relu)
+        .unwrap()
+        .to_vec()
+        .unwrap();
     let want: Vec<i8> =
         want.to_vec().unwrap().into_iter().map(|y| reference::requantise(y.into(), 0.75)).collect();
     assert_eq!(got, want);
-    let plain = linear_i8::<f32>(&x, &weight, LinearScales::default(), None, Activation::None).unwrap();
+    let plain =
+        linear_quantised::<i8, f32>(&x, &weight, LinearScales::default(), None, Activation::None).unwrap();
     let sums = matmul(&x, &weight.t()).unwrap().cast::<f32>().unwrap();
     assert_eq!(plain.to_vec().unwrap(), sums.to_vec().unwrap());
 }
@@ -285,19 +289,23 @@ fn mistakes_of_a_linear_layer_of_i8() {
     let none = LinearScales::default();
     let says = |error: Error, words: &[&str]| {
         let said = error.to_string();
-        assert!(said.starts_with("linear_i8") && words.iter().all(|word| said.contains(word)), "{said}");
+        assert!(
+            said.starts_with("linear_quantised") && words.iter().all(|word| said.contains(word)),
+            "{said}"
+        );
     };
-    let run = |scales| linear_i8::<f32>(&x, &weight, scales, None, Activation::None);
+    let run = |scales| linear_quantised::<i8, f32>(&x, &weight, scales, None, Activation::None);
     says(run(LinearScales { weight: Some(&five), ..none }).unwrap_err(), &["column scale", "[5]", "[6]"]);
     says(run(LinearScales { rows: Some(&six), ..none }).unwrap_err(), &["row scale", "[6]", "[4]"]);
     says(run(LinearScales { out: Some(1.0), ..none }).unwrap_err(), &["out_scale"]);
-    let turned = linear_i8::<f32>(&x, &weight.t(), none, None, Activation::None);
+    let turned = linear_quantised::<i8, f32>(&x, &weight.t(), none, None, Activation::None);
     says(turned.unwrap_err(), &["[5, 6]", "(out, in)", ".t()"]);
-    let biased = linear_i8::<f32>(&x, &weight, none, Some(&five), Activation::None);
+    let biased = linear_quantised::<i8, f32>(&x, &weight, none, Some(&five), Activation::None);
     says(biased.unwrap_err(), &["bias", "[5]"]);
-    let sums = linear_i8::<i32>(&x, &weight, LinearScales { x: 2.0, ..none }, None, Activation::None);
+    let sums =
+        linear_quantised::<i8, i32>(&x, &weight, LinearScales { x: 2.0, ..none }, None, Activation::None);
     says(sums.unwrap_err(), &["i32"]);
     let zero = LinearScales { out: Some(0.0), ..none };
-    let quotient = linear_i8::<i8>(&x, &weight, zero, None, Activation::None);
+    let quotient = linear_quantised::<i8, i8>(&x, &weight, zero, None, Activation::None);
     says(quotient.unwrap_err(), &["out_scale", "0"]);
 }

@@ -6,11 +6,11 @@ use support::product::{Case, Typed, check, check_summed};
 use support::wgsl;
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::planning::gemm::GemmTypes;
-use tilewise::{Accumulator, DType, Element, Fill, Gemm, Gpu, bf16, f16, matmul, reference};
+use tilewise::{Accumulator, DType, Element, F8E4M3, F8E5M2, Fill, Gemm, Gpu, bf16, f16, matmul, reference};
 
 const OUTER: [usize; 11] = [1, 3, 16, 17, 31, 63, 64, 65, 127, 128, 129]; // below, on and above every tile edge
 const INNER: [usize; 9] = [0, 1, 4, 7, 8, 9, 16, 33, 132];
-const TYPED: [Typed; 9] = [
+const TYPED: [Typed; 11] = [
     Typed::of::<f32, f32>(),
     Typed::of::<f16, f32>(),
     Typed::of::<f16, f16>(),
@@ -23,6 +23,8 @@ const TYPED: [Typed; 9] = [
     Typed::of::<bf16, bf16>(),
     Typed::of::<f16, bf16>(),
     Typed::of::<f32, bf16>(),
+    Typed::of::<F8E4M3, f32>(),
+    Typed::of::<F8E5M2, bf16>(),
 ];
 
 /// The types and views that a tile is tested with in place of these. The larger a patch, the longer software drivers take to

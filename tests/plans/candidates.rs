@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use support::families::slowed;
-use support::wgsl::{self, I8, TYPES, plain};
+use support::wgsl::{self, FP8, I8, TYPES, plain};
 use tilewise::attention::AttentionKernel;
 use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::planning::attention::{
@@ -49,6 +49,7 @@ fn products() -> Vec<GemmProblem> {
         all.extend(TYPES.map(|types| plain(shape, types)));
         all.push(plain(shape, I8));
         all.push(plain(shape, GemmTypes::new(DType::I8, DType::I8)));
+        all.extend(FP8.map(|types| plain(shape, types)));
         all.extend([Precision::Fast, Precision::Split].map(|to| plain(shape, F32).precision(to)));
     }
     let product = plain([120, 300, 900], F32);
@@ -58,6 +59,7 @@ fn products() -> Vec<GemmProblem> {
     all.push(product.alpha(2.0).beta(0.5).activation(Activation::Gelu));
     let scaled = plain([120, 300, 900], GemmTypes::new(DType::I8, DType::F16)).alpha(2.0);
     all.push(scaled.line_scale(BiasAxis::Columns, &flat(&[300])).unwrap());
+    all.push(plain([120, 300, 900], FP8[1]).line_scale(BiasAxis::Rows, &flat(&[120])).unwrap());
     all.push(product.bias(BiasAxis::Columns, &flat(&[300]), DType::F32).unwrap());
     all
 }

@@ -231,7 +231,7 @@ fn a_pinned_kernel_that_the_device_cannot_run_is_an_error_that_says_what_it_need
             "tiled: needs 3328 bytes of shared memory, or a GPU with fewer than 64 accumulators per invocation",
             "dot: needs operands of i8, not f32",
             "coop: needs operands of f16, not f32",
-            "coop_khr: needs operands of f16, bf16 or i8, not f32"
+            "coop_khr: needs operands of f16, bf16, i8, e4m3 or e5m2, not f32"
         ]
     );
 }

@@ -1,9 +1,9 @@
 //! When a product runs as a module of SPIR-V: on rows of cooperative matrices that WGSL cannot express.
 
 use crate::choice::taken;
-use support::wgsl::{self, I8};
+use support::wgsl::{self, FP8, I8};
 use tilewise::gemm::{Accumulator, GemmKernel};
-use tilewise::gpu::{CoopRow, MatrixOrder, Verdict};
+use tilewise::gpu::{CoopRow, CoopScalar, MatrixOrder, Verdict};
 use tilewise::planning::gemm::{GemmDims, GemmTypes, Pin};
 use tilewise::planning::kernel::Language;
 use tilewise::planning::{Plan, Problem, fixtures};
@@ -19,10 +19,10 @@ fn planned(types: GemmTypes, caps: &Caps) -> Plan {
     wgsl::plain([4096; 3], types).plan(caps).unwrap()
 }
 
-/// A device whose rows of these types are listed plans them on matrix units. What WGSL can express stays with WGSL.
+/// A device whose rows of these types are listed plans them on matrix units, and no slower than f16. What WGSL can express stays with WGSL.
 #[test]
-fn products_of_bf16_and_i8_are_on_matrix_units() {
-    let mut compared = 0;
+fn products_of_bf16_and_of_8_bits_are_on_matrix_units() {
+    let (mut compared, mut of_fp8) = (0, Vec::new());
     for (name, caps) in fixtures::ALL {
         let caps = caps();
         let [f16, bf16, i8] = [F16, BF16, I8].map(|types| planned(types, &caps));
@@ -48,8 +48,26 @@ fn products_of_bf16_and_i8_are_on_matrix_units() {
             assert!(times < 1.0, "{name}: {times}");
             compared += 1;
         }
+        for types in FP8 {
+            // The module stores sums: bf16 is made of them in a second launch.
+            let plan = planned(GemmTypes::new(types.ab, DType::F32), &caps);
+            if taken(&plan).kernel == GemmKernel::CoopKhr {
+                let f16 = planned(GemmTypes::new(DType::F16, DType::F32), &caps);
+                let times = plan.seconds() / f16.seconds();
+                println!("{name}: {} takes {times:.2} times as long as f16", types.ab);
+                assert!(times <= 1.0, "{name}: {times}");
+                assert_eq!(plan.steps().len(), 1, "{name}: {plan}");
+                assert_eq!(
+                    planned(types, &caps).steps().len(),
+                    1 + usize::from(types.c != DType::F32),
+                    "{name}"
+                );
+                of_fp8.push(name);
+            }
+        }
     }
     assert!(compared >= 10, "{compared} plans");
+    assert_eq!(of_fp8, ["h200", "h100", "rtx-4090", "radv-rdna4"].map(|name| [name; 2]).as_flattened());
 }
 
 #[test]
@@ -79,6 +97,30 @@ fn a_device_without_what_a_module_needs_has_another_kernel_and_says_so() {
         let Err(Error::Unsupported { needs, .. }) = pinned else { panic!("{why}: {pinned:?}") };
         assert!(needs.contains(why), "{needs}, not {why}");
     }
+}
+
+#[test]
+fn products_of_fp8_without_their_rows_are_of_f32_and_a_pinned_module_says_why() {
+    let changes: [(Change, &str); 4] = [
+        (|caps| caps.extensions.float8 = false, "cooperative matrices e4m3 x e4m3 -> f32"),
+        (|caps| caps.rows.retain(|row| row.a != CoopScalar::E4m3), "cooperative matrices e4m3 x e4m3 -> f32"),
+        (
+            |caps| caps.rows.iter_mut().for_each(|row| row.verdict = Verdict::Wrong),
+            "cooperative matrices 16x16x32 e4m3 x e4m3 -> f32 (subgroup), fenced off: wrong results",
+        ),
+        (|caps| caps.spirv = false, "modules of SPIR-V, which need Vulkan"),
+    ];
+    for (change, why) in changes {
+        let mut caps = fixtures::h200();
+        change(&mut caps);
+        assert_eq!(taken(&planned(FP8[0], &caps)).kernel, GemmKernel::Tiled);
+        let pinned = wgsl::plain([4096; 3], FP8[0]).pinned(Pin::Kernel(GemmKernel::CoopKhr)).plan(&caps);
+        let Err(Error::Unsupported { needs, .. }) = pinned else { panic!("{why}: {pinned:?}") };
+        assert!(needs.contains(why), "{needs}, not {why}");
+    }
+    let pairs = wgsl::plain([4096; 3], FP8[1]).pinned(Pin::Kernel(GemmKernel::CoopKhr));
+    let error = pairs.plan(&fixtures::rtx_3090()).unwrap_err().to_string();
+    assert!(error.contains("cooperative matrices e5m2 x e5m2 -> f32 that fill its tile"), "{error}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn a_plan_prints_what_runs_and_why_nothing_else_does() {
     assert!(why.starts_with("  naive: slower here, predicted ") && why.ends_with(" ms"), "{printed}");
     assert_eq!(gemv, "  gemv: needs m or n of at most 8");
     assert_eq!(coop, "  coop: needs operands of f16, not f32");
-    assert_eq!(khr, "  coop_khr: needs operands of f16, bf16 or i8, not f32");
+    assert_eq!(khr, "  coop_khr: needs operands of f16, bf16, i8, e4m3 or e5m2, not f32");
     // Of several steps what lies between them, and what kernels read beside.
     let split = wgsl::plain([16, 16, 4096], F32).split_k(SplitK::Splits(3)).plan(&fixtures::h200()).unwrap();
     let printed = split.to_string();

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use support::operand::View;
-use support::wgsl::{self, I8, TYPES};
+use support::wgsl::{self, FP8, I8, TYPES};
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::{DeviceType, MatrixOrder, SubgroupSizes};
 use tilewise::ops::Overflow;
@@ -50,7 +50,7 @@ pub(crate) fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     // A module has no text.
     let texts = GemmKernel::ALL.into_iter().filter(|kernel| *kernel != GemmKernel::CoopKhr);
     for (at, tile) in texts.flat_map(GemmKernel::tiles).enumerate() {
-        for types in TYPES.into_iter().chain([F16_SUMS, I8]) {
+        for types in TYPES.into_iter().chain([F16_SUMS, I8]).chain(FP8) {
             // A Latin square: a quarter of the ways has each operand's four.
             let quarter =
                 |i: &usize| !support::is_short_sweep() || (i + i / 4 + i / 16 + at).is_multiple_of(4);

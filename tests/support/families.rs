@@ -322,6 +322,7 @@ pub fn slowed(caps: &Caps, times: f64) -> Caps {
         &mut machine.f16_flops,
         &mut machine.i8_flops,
         &mut machine.i8_matrix_flops,
+        &mut machine.fp8_matrix_flops,
         &mut machine.f16_matrix_flops,
         &mut machine.matrix_flops,
         &mut machine.memory_bandwidth,

@@ -5,7 +5,7 @@ use super::wgsl;
 use tilewise::gemm::Tile;
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{GemmTypes, Pin};
-use tilewise::{Accumulator, Caps, Element, Error, Fill, Gemm, Gpu, Real, reference};
+use tilewise::{Accumulator, Caps, Element, Error, Fill, Float, Gemm, Gpu, Real, reference};
 
 /// A product of a sweep: the tile, m, n and k, and the memory layouts of A, B and C.
 #[derive(Debug)]
@@ -30,19 +30,19 @@ pub struct Typed {
 }
 
 impl Typed {
-    pub const fn of<T: Real, C: Real>() -> Self {
+    pub const fn of<T: Float, C: Real>() -> Self {
         Self { types: GemmTypes::new(T::DTYPE, C::DTYPE), check: check::<T, C> }
     }
 }
 
 /// Checks a product with one tile: integers must be exact, reals within the bound, and everything outside C unchanged. Returns
 /// the number of computed products, which is 0 if the device cannot run the tile.
-pub fn check<T: Real, C: Real>(gpu: &Gpu, case: &Case) -> usize {
+pub fn check<T: Float, C: Real>(gpu: &Gpu, case: &Case) -> usize {
     check_summed::<T, C>(gpu, case, Accumulator::F32)
 }
 
 /// As [`check`], with this accumulator.
-pub fn check_summed<T: Real, C: Real>(gpu: &Gpu, case: &Case, sums: Accumulator) -> usize {
+pub fn check_summed<T: Float, C: Real>(gpu: &Gpu, case: &Case, sums: Accumulator) -> usize {
     let [m, n, k] = case.shape;
     let mut launches = 0;
     for fill in [Fill::Integers, Fill::Uniform] {

@@ -44,6 +44,10 @@ pub const REALS: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
 /// The only combination of integer types.
 pub const I8: GemmTypes = GemmTypes::new(DType::I8, DType::I32);
 
+/// The types of 8 bits with a fraction.
+pub const FP8: [GemmTypes; 2] =
+    [GemmTypes::new(DType::F8E4M3, DType::F32), GemmTypes::new(DType::F8E5M2, DType::Bf16)];
+
 /// A product whose operands and result have the layouts `views`.
 pub fn problem([m, n, k]: [usize; 3], types: GemmTypes, views: [View; 3]) -> GemmProblem {
     let [a, b, c] = [([m, k], views[0]), ([k, n], views[1]), ([m, n], views[2])].map(|(shape, view)| {

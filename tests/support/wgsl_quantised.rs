@@ -1,4 +1,4 @@
-//! Products of i8 with scales, in every form that changes a kernel.
+//! Products of 8 bits with scales, in every form that changes a kernel.
 
 use super::limits;
 use super::operand::View;
@@ -29,9 +29,20 @@ pub fn quantised_forms() -> Vec<(GemmTypes, Epilogue)> {
     forms
 }
 
-/// Products with each of the forms, on both kernels, with results that are stored in vectors and by elements.
+/// Products of i8 with each of the forms, on both kernels, with results that are stored in vectors and by elements; and products of
+/// e4m3 and e5m2 with the forms whose results are real, on the kernels that every device has.
 pub fn quantised_products() -> Vec<GemmProblem> {
     let mut problems = Vec::new();
+    let real = quantised_forms().into_iter().filter(|(types, _)| types.c.is_real());
+    for (i, (types, epilogue)) in real.enumerate() {
+        let types = GemmTypes { ab: wgsl::FP8[i % 2].ab, ..types };
+        for (j, kernel) in [GemmKernel::Naive, GemmKernel::Tiled, GemmKernel::Gemv].into_iter().enumerate() {
+            let view = [View::Plain, View::Gaps][(i + j) % 2];
+            let tile = kernel.tiles().iter().min_by_key(|tile| tile.tm * tile.tn).expect("it has tiles");
+            let product = wgsl::problem([4, 64, 128], types, [View::Plain, View::Plain, view]);
+            problems.push(limits::finished(product, epilogue, 1).pinned(Pin::Tile(*tile)));
+        }
+    }
     for (i, (types, epilogue)) in quantised_forms().into_iter().enumerate() {
         for (j, kernel) in [GemmKernel::Naive, GemmKernel::Dot].into_iter().enumerate() {
             let view = [View::Plain, View::Gaps][(i + j) % 2];

@@ -1,5 +1,5 @@
-//! The `coop_khr` kernel: a module of SPIR-V on cooperative matrices of any shape, for f16, bf16 and i8. It multiplies, and rounds to
-//! the type of the operands; another epilogue is a second launch.
+//! The `coop_khr` kernel: a module of SPIR-V on cooperative matrices of any shape, for f16, bf16, i8, e4m3 and e5m2. It multiplies,
+//! and rounds to f16 or bf16 if that is the type of the operands; another epilogue is a second launch.
 
 use super::coop::Coop;
 use super::cost::{Cost, Unit};
@@ -13,8 +13,8 @@ use crate::layout::DType;
 
 pub(super) struct CoopKhr;
 
-/// The blocks and subgroup tiles of [`Coop`](super::coop::Coop), whose inner loops are known, and their like in twice the depth for i8,
-/// which has as many bytes.
+/// The blocks and subgroup tiles of [`Coop`](super::coop::Coop), whose inner loops are known, and their like in twice the depth for types
+/// of 8 bits, which has as many bytes.
 const TILES: [Tile; 12] = [
     Tile::of_invocations(GemmKernel::CoopKhr, [128, 256, 16], [64, 64]),
     Tile::of_invocations(GemmKernel::CoopKhr, [256, 128, 16], [64, 64]),
@@ -30,7 +30,7 @@ const TILES: [Tile; 12] = [
     Tile::of_invocations(GemmKernel::CoopKhr, [32, 32, 32], [16, 16]),
 ];
 
-/// The most bytes along k of a block: a depth of 32 for operands of 16 bits, of 64 for i8. The smallest subgroup tile has few products
+/// The most bytes along k of a block: a depth of 32 for operands of 16 bits, of 64 for those of 8. The smallest subgroup tile has few products
 /// of matrices in a step, and twice the depth.
 const MAX_DEPTH_BYTES: [usize; 2] = [64, 128];
 
@@ -88,12 +88,14 @@ impl Loads {
     }
 }
 
+/// Whether operands have 8 bits, two of which have the bytes of an f16.
+fn has_8_bits(problem: &GemmProblem) -> bool {
+    problem.types.ab.size() == 1
+}
+
 /// Elements of a unit of 16 bytes.
 fn unit(problem: &GemmProblem) -> u32 {
-    match problem.types.ab {
-        DType::I8 => 16,
-        _ => 8,
-    }
+    if has_8_bits(problem) { 16 } else { 8 }
 }
 
 fn loads(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [Loads; 2] {
@@ -110,7 +112,9 @@ fn module(ab: DType) -> Result<(CoopScalar, CoopScalar, &'static str), String> {
         DType::F16 => Ok((CoopScalar::F16, CoopScalar::F32, "spirv/gemm_coop_khr.f16")),
         DType::Bf16 => Ok((CoopScalar::Bf16, CoopScalar::F32, "spirv/gemm_coop_khr.bf16")),
         DType::I8 => Ok((CoopScalar::I8, CoopScalar::I32, "spirv/gemm_coop_khr.i8")),
-        other => Err(format!("operands of f16, bf16 or i8, not {other}")),
+        DType::F8E4M3 => Ok((CoopScalar::E4m3, CoopScalar::F32, "spirv/gemm_coop_khr.e4m3")),
+        DType::F8E5M2 => Ok((CoopScalar::E5m2, CoopScalar::F32, "spirv/gemm_coop_khr.e5m2")),
+        other => Err(format!("operands of f16, bf16, i8, e4m3 or e5m2, not {other}")),
     }
 }
 
@@ -164,7 +168,7 @@ fn shared(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [u32; 2] {
 
 /// Whether C has the type of A and B, to which the kernel rounds its sums.
 fn is_rounded(problem: &GemmProblem) -> bool {
-    problem.types.ab != DType::I8 && problem.types.c == problem.types.ab
+    !has_8_bits(problem) && problem.types.c == problem.types.ab
 }
 
 impl KernelSpec for CoopKhr {
@@ -219,8 +223,7 @@ impl KernelSpec for CoopKhr {
     }
 
     fn has_epilogue(&self, problem: &GemmProblem) -> bool {
-        let sums = if problem.types.ab == DType::I8 { DType::I32 } else { DType::F32 };
-        !problem.has_epilogue() && (problem.types.c == sums || is_rounded(problem))
+        !problem.has_epilogue() && (problem.types.c == problem.type_of_sums() || is_rounded(problem))
     }
 
     fn invocations(&self, tile: &Tile, caps: &Caps) -> u32 {
@@ -239,8 +242,13 @@ impl KernelSpec for CoopKhr {
     /// As `coop`, whose structure it has: operands of bf16 are moved and multiplied as those of f16 are. Each sum of f16 is converted and
     /// added to one of f32.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
-        if problem.types.ab == DType::I8 {
-            let cost = Cost::of_blocks(tile, problem, caps, Unit::IntegerMatrix);
+        if has_8_bits(problem) {
+            let cost = if problem.types.ab == DType::I8 {
+                Cost::of_blocks(tile, problem, caps, Unit::IntegerMatrix)
+            } else {
+                let peak = caps.machine.fp8_matrix_flops;
+                Cost { peak, ..Cost::of_blocks(tile, problem, caps, Unit::Matrix) }
+            };
             // Of f16, a read takes the bytes of two elements.
             let weight = caps.machine.matrix_read_weight() * cost.peak / caps.machine.matrix_flops / 2.0;
             return Cost { read_weights: [weight; 2], ..cost };

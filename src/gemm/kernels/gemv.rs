@@ -186,8 +186,8 @@ impl KernelSpec for Gemv {
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
         let ab = StorageFormat::of(problem.types.ab, caps);
-        let kernel = Kernel::new(self.shader())
-            .dims(caps, size_of_val(&problem.dims))
+        let kernel = problem
+            .bind_dims(Kernel::new(self.shader()), caps)
             .param("SKINNY", count(problem))
             .param("BO", tile.bm)
             .param("BK", tile.bk)

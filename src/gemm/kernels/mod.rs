@@ -94,7 +94,7 @@ impl Pin {
     pub(in crate::gemm) fn allows_split_k(self, problem: &GemmProblem) -> bool {
         match self {
             Self::Kernel(kernel) | Self::Tile(Tile { kernel, .. }) => kernel.spec().supports_split_k(problem),
-            Self::Free | Self::Staged => problem.types.ab.is_real(),
+            Self::Free | Self::Staged => problem.types.ab.is_float(),
         }
     }
 

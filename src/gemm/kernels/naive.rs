@@ -47,7 +47,7 @@ impl KernelSpec for Naive {
         let [m, n] = [problem.dims.m, problem.dims.n].map(f64::from);
         let blocks = Cost::of_blocks(tile, problem, caps, Unit::F32);
         Cost {
-            unit: if problem.types.ab.is_real() { Unit::F32 } else { Unit::Integer },
+            unit: if problem.types.ab.is_float() { Unit::F32 } else { Unit::Integer },
             block: [1.0, f64::from(tile.bn).min(m * n)],
             read_weights: [caps.machine.cached_read_weight; 2],
             barrier_seconds: 0.0,

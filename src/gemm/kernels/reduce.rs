@@ -31,7 +31,7 @@ pub(in crate::gemm) fn step(
 ) -> Result<()> {
     let (d, caps) = (&problem.dims, draft.caps());
     let kernel = problem.bind_epilogue_dims(Kernel::new("gemm/reduce_splits"), caps).param("LANES", LANES);
-    let kernel = if problem.types.ab.is_real() { kernel } else { kernel.param("accumulator", "i32") };
+    let kernel = if problem.types.ab.is_float() { kernel } else { kernel.param("accumulator", "i32") };
     let kernel = problem.bind_sums(kernel);
     let rows = u64::from(d.batches) * u64::from(d.m);
     let quads = rows * u64::from(d.n.div_ceil(4));
@@ -46,7 +46,7 @@ pub(in crate::gemm) fn step(
         blocks: quads.div_ceil(u64::from(LANES)),
         dims: problem.epilogue_dims(&GemmDims { splits, ..*d }, draft),
         args: &args,
-        flops: if problem.types.ab.is_real() {
+        flops: if problem.types.ab.is_float() {
             Flops::of_f32(additions)
         } else {
             Flops::of_integers(additions)

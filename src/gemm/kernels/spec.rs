@@ -25,7 +25,7 @@ pub(in crate::gemm) trait KernelSpec: Sync {
 
     /// Whether the kernel supports split-k.
     fn supports_split_k(&self, problem: &GemmProblem) -> bool {
-        problem.types.ab.is_real()
+        problem.types.ab.is_float()
     }
 
     /// Whether [`Pin::Staged`](crate::gemm::problem::Pin::Staged) allows the kernel.
@@ -92,7 +92,7 @@ pub(super) fn in_memory(problem: &GemmProblem) -> Result<(), String> {
 /// The check of kernels that accumulate in floating point.
 pub(super) fn of_fractions(problem: &GemmProblem) -> Result<(), String> {
     match problem.types.ab {
-        ab if ab.is_real() => Ok(()),
+        ab if ab.is_float() => Ok(()),
         ab => Err(format!("operands with a fraction, not {ab}")),
     }
 }

@@ -55,7 +55,7 @@ impl GemmProblem {
             values: vec![TrialValues::Positive; operands],
             tolerances: vec![tolerance],
         };
-        let runs = if self.types.ab.is_real() {
+        let runs = if self.types.ab.is_float() {
             vec![self.exact_run()?, positive(self.stored_tolerance(self.sum_tolerance()))]
         } else {
             // Sums of i8 are exact. An epilogue in f32 may round, which may change the nearest i8 by 1.

@@ -79,7 +79,7 @@ impl GemmProblem {
     ///
     /// # Errors
     /// [`Error::Shape`] if the shapes are not compatible; [`Error::Limit`] if a size is $2^{31}$ or more, or if a sum of i8
-    /// products could overflow i32; [`Error::Input`] for types of 8 bits with a fraction.
+    /// products could overflow i32; [`Error::Input`] for a result of 8 bits with a fraction.
     pub fn new(a: &Layout, b: &Layout, c: &Layout, types: GemmTypes) -> Result<Self> {
         let (shape, rank) = product_extents(a, b)?;
         let shape = &shape[..rank];
@@ -92,7 +92,7 @@ impl GemmProblem {
             let what = "the inner size of a product of i8, whose sums might pass i32,".into();
             return Err(Error::Limit { op: OP, what, needed: k as u64, allowed: MAX_I8_K });
         }
-        types.of_operands().into_iter().try_for_each(|dtype| dtype.check_computed(OP))?;
+        types.c.check_computed(OP)?;
         check_output(c)?;
         let [a_batch0, a_batch1] = batch_strides(a)?;
         let [b_batch0, b_batch1] = batch_strides(b)?;

@@ -1,4 +1,4 @@
-//! Products of i8 whose exact sums are scaled and stored as real numbers or requantised to i8.
+//! Products of types of 8 bits: sums are scaled, and those of i8, which are exact, are stored as real numbers or requantised to i8.
 
 use super::dims::{GemmDims, OP, layout, stride};
 use super::epilogue::{BiasAxis, LineScale};
@@ -85,7 +85,7 @@ impl LinePlaces {
 }
 
 impl GemmProblem {
-    /// Scales the sums of i8 products with an element of f32 for each row or column. It is one more operand.
+    /// Scales the sums of products of 8 bits with an element of f32 for each row or column. It is one more operand.
     ///
     /// # Errors
     /// [`Error::Shape`] if it is not a vector of that length; [`Error::Limit`] for a stride of $2^{31}$ or more.
@@ -140,7 +140,7 @@ impl GemmProblem {
 
     /// The type of sums: f32, or i32 for operands of i8.
     pub(in crate::gemm) fn type_of_sums(&self) -> DType {
-        if self.types.ab.is_real() { DType::F32 } else { DType::I32 }
+        if self.types.ab.is_float() { DType::F32 } else { DType::I32 }
     }
 
     /// The type that sums have after the epilogue, before they are stored.
@@ -152,22 +152,27 @@ impl GemmProblem {
     ///
     /// # Errors
     /// [`Error::Input`] if exact sums have an epilogue but keep their type, if real operands have scales of rows or columns, or
-    /// if their result is i8.
+    /// if the result of operands with a fraction is an integer.
     pub(in crate::gemm) fn check_types(&self) -> Result<()> {
         let plain_sums = "the result is i32, the exact sums, which are not scaled, shifted or activated: name a type with \
                           `out`: f32, f16, bf16 or i8";
-        match (self.types.ab.is_real(), self.types.c) {
+        match (self.types.ab.is_float(), self.types.c) {
             (false, DType::I32) if !self.epilogue.is_plain() => {
                 Err(Error::input("matmul: the result", plain_sums))
             }
             (false, DType::I8) if self.epilogue.adds_previous() => {
                 Err(Error::input("matmul: beta", "a result of i8 is not added to"))
             }
-            (true, DType::I8) => {
-                Err(Error::input("matmul: the result", "only products of i8 are requantised to i8"))
+            (true, c @ (DType::I8 | DType::I32)) => {
+                let why = format!(
+                    "only products of i8 have results of {c}; those of {} are f32, f16 or bf16",
+                    self.types.ab
+                );
+                Err(Error::input("matmul: the result", why))
             }
-            (true, _) if self.epilogue.line_scale != LineScale::None => {
-                Err(Error::input("matmul: the scale", "only products of i8 have scales of rows and columns"))
+            (true, _) if self.types.ab.is_real() && self.epilogue.line_scale != LineScale::None => {
+                let why = "only products of i8, e4m3 and e5m2 have scales of rows and columns";
+                Err(Error::input("matmul: the scale", why))
             }
             _ => Ok(()),
         }

@@ -150,8 +150,8 @@ fn types(u: &mut Unstructured<'_>) -> Result<GemmTypes> {
         let results = [DType::I32, DType::I32, DType::F32, DType::F16, DType::Bf16, DType::I8];
         return Ok(GemmTypes::new(DType::I8, *u.choose(&results)?));
     }
-    let ab = real(u)?;
-    Ok(GemmTypes::new(ab, if u.arbitrary()? { DType::F32 } else { ab }))
+    let ab = if u.ratio(1, 8)? { *u.choose(&[DType::F8E4M3, DType::F8E5M2])? } else { real(u)? };
+    Ok(GemmTypes::new(ab, if ab.is_fp8() || u.arbitrary()? { DType::F32 } else { ab }))
 }
 
 fn product(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {

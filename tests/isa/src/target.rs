@@ -50,8 +50,8 @@ impl Target {
         found.ok_or_else(|| format!("there is no target {name:?}; the targets are {}", names()))
     }
 
-    /// The capabilities of the target's fixture, without what only the vendor's own driver has: Mesa 26 lists no matrices of bf16 for
-    /// NVIDIA's GPUs, and refuses a module that uses them.
+    /// The capabilities of the target's fixture, without what only the vendor's own driver has: Mesa 26 lists no matrices of bf16
+    /// or of floats of 8 bits for NVIDIA's GPUs, and refuses a module that uses them.
     ///
     /// # Panics
     /// If the library has no such fixture.
@@ -60,6 +60,7 @@ impl Target {
         let found = fixtures::ALL.into_iter().find(|(name, _)| *name == self.fixture);
         let mut caps = found.expect("a fixture of the library").1();
         caps.extensions.bfloat16 &= !self.name.starts_with("nv");
+        caps.extensions.float8 &= !self.name.starts_with("nv");
         caps
     }
 

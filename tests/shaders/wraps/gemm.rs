@@ -34,11 +34,12 @@ pub(crate) fn bare() -> Caps {
     caps
 }
 
-const TYPES: [GemmTypes; 4] = [
+const TYPES: [GemmTypes; 5] = [
     GemmTypes::new(DType::F32, DType::F32),
     GemmTypes::new(DType::F16, DType::F32),
     GemmTypes::new(DType::Bf16, DType::Bf16),
     GemmTypes::new(DType::I8, DType::I32),
+    GemmTypes::new(DType::F8E4M3, DType::F32),
 ];
 
 /// A matrix or a batch of them: shape and strides.
@@ -131,6 +132,10 @@ pub(crate) fn launches() -> Vec<Launch> {
                     let mut types = types;
                     if types.ab == DType::F16 && !is_bare && case % 4 == 0 {
                         types.accumulator = Accumulator::F16;
+                    }
+                    // Loaded from the same places.
+                    if types.ab == DType::F8E4M3 && case / 4 % 2 == 1 {
+                        types.ab = DType::F8E5M2;
                     }
                     let caps = &devices[device];
                     // Steps that no number of epilogues divides, so that each meets every tile and type.

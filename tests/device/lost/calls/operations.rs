@@ -8,7 +8,7 @@ use tilewise::ops::{
 };
 use tilewise::{
     Activation, AttentionOptions, Gemm, LinearGradients, LinearScales, Tensor, attention, linear,
-    linear_backward, linear_i8, matmul, matmul_into, ops,
+    linear_backward, linear_quantised, matmul, matmul_into, ops,
 };
 
 fn running(it: &World) -> RunningStatistics {
@@ -49,8 +49,9 @@ pub(super) const CALLS: &[Call] = &[
     }),
     ("linear", |it| linear(&it.a, &it.b, None, Activation::Relu).map(drop)),
     ("linear_backward", |it| linear_backward(&it.a, &it.b, None, Activation::Relu, &it.a).map(drop)),
-    ("linear_i8", |it| {
-        linear_i8::<f32>(&it.mask, &it.mask, LinearScales::default(), None, Activation::Relu).map(drop)
+    ("linear_quantised", |it| {
+        linear_quantised::<i8, f32>(&it.mask, &it.mask, LinearScales::default(), None, Activation::Relu)
+            .map(drop)
     }),
     ("matmul", |it| matmul(&it.a, &it.b).map(drop)),
     ("matmul_into", |it| matmul_into(&it.a, &it.b, &mut it.c)),
