@@ -127,6 +127,7 @@ impl CoopRow {
             && [self.m, self.n, self.k].iter().all(|extent| extent.is_multiple_of(8))
             && self.scope == CoopScope::Subgroup
             && !self.saturating
+            && (self.sizes == RowSizes::Exact || self.a.size() == 2 || self.a == I8)
     }
 
     /// Whether matrices have multiples of the row's sizes.

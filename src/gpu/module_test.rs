@@ -299,15 +299,15 @@ mod tests {
     /// Matrices of 8 bits on some GPUs are said to sum in 14 significant bits, less than the bound of products allows.
     #[test]
     fn sums_of_fewer_bits_than_those_of_f32_are_found() {
-        for case in cases().into_iter().filter(|case| case.row.c == F32) {
+        for case in cases().into_iter().filter(|case| [E4m3, E5m2].contains(&case.row.a)) {
             let product = case.product(&case.integers());
             let shortened = |sum: &i32| {
-                let dropped = (32 - sum.unsigned_abs().leading_zeros()).saturating_sub(18);
+                let dropped = (32 - sum.unsigned_abs().leading_zeros()).saturating_sub(14);
                 sum >> dropped << dropped
             };
             let short: Vec<Vec<i32>> =
                 product.iter().map(|one| one.iter().map(shortened).collect()).collect();
-            assert_eq!(judged(&case, &left_by(&case, &short)), Verdict::Wrong, "{case:?}: 18 bits");
+            assert_eq!(judged(&case, &left_by(&case, &short)), Verdict::Wrong, "{case:?}: 14 bits");
         }
     }
 

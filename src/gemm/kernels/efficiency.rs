@@ -18,7 +18,9 @@ impl InnerLoop {
             Unit::F16 => DType::F16,
             Unit::Integer | Unit::IntegerMatrix => DType::I32,
         };
-        Self::on(caps, kernel, [bm, bn, bk, tm, tn, fragment], [problem.types.ab, problem.types.c, sums])
+        // No table has types of 8 bits with a fraction. Outside matrices they are widened to f32 while they are loaded, as bf16 is.
+        let ab = if problem.types.ab.is_fp8() { DType::Bf16 } else { problem.types.ab };
+        Self::on(caps, kernel, [bm, bn, bk, tm, tn, fragment], [ab, problem.types.c, sums])
     }
 
     /// Seconds that a core waits at a barrier: none if it has room for another workgroup, which computes in the meantime.

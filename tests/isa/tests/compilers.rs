@@ -1,7 +1,7 @@
 //! Compiles every plan with the compilers of AMD's and NVIDIA's GPUs, by running the program as its user would.
 
 use std::process::{Command, Output};
-use tilewise_isa::checks::{ATTENTION, COOP, GRADIENTS, faults, faults_of_all};
+use tilewise_isa::checks::{ATTENTION, COOP, COOP_KHR, GRADIENTS, faults, faults_of_all};
 use tilewise_isa::row::Row;
 use tilewise_isa::target::TARGETS;
 
@@ -70,6 +70,29 @@ fn no_kernel_spills_and_every_coop_plan_multiplies_matrices() {
         found.extend(faults(&rows));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Products of 8 bits are instructions of their own types, if the compiler has them: matrices of f16 would be right, and half as fast.
+#[test]
+fn products_of_fp8_are_matrix_instructions_of_fp8_on_rdna4() {
+    let folder = std::env::temp_dir().join(format!("tilewise-isa-fp8-{}", std::process::id()));
+    for (module, instruction) in
+        [("e4m3", "v_wmma_f32_16x16x16_fp8_fp8"), ("e5m2", "v_wmma_f32_16x16x16_bf8_bf8")]
+    {
+        let kernel = format!("{COOP_KHR}.{module}");
+        let Some(rows) = rows(&["gfx1201", "--only", &kernel, "--out", folder.to_str().unwrap()]) else {
+            return;
+        };
+        let [row] = &rows[..] else { panic!("{module}: {rows:?}") };
+        assert_eq!((row.kernel.as_str(), row.spills, row.matrix), (kernel.as_str(), 0, 64), "{row:?}");
+        let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        let assembly: Vec<_> = files.filter(|path| path.to_string_lossy().ends_with("ssembly")).collect();
+        let [assembly] = &assembly[..] else { panic!("{assembly:?}") };
+        let text = std::fs::read_to_string(assembly).unwrap();
+        let count = |word: &str| text.lines().filter(|line| line.contains(word)).count();
+        assert_eq!([count(instruction), count("v_wmma")], [64; 2], "{module}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }
 
 /// A tile that no GPU can hold in its registers fails the checks. This proves that the checks of CI can fail.
