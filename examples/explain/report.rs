@@ -38,16 +38,11 @@ impl Roofline {
     fn of(report: &Report) -> Self {
         let machine = &report.caps.machine;
         let planned = report.plan.work().flops;
-        let matrices = if report.problem.types().ab.is_fp8() {
-            ("matrices of fp8", planned.matrix, machine.fp8_matrix_flops)
-        } else {
-            ("matrices", planned.matrix, machine.matrix_flops)
-        };
         let units = [
             ("f32", planned.f32, machine.f32_flops),
             ("f16", planned.f16, machine.f16_flops),
             ("integers", planned.integer, machine.i8_flops),
-            matrices,
+            ("matrices", planned.matrix, machine.matrix_flops),
             ("matrices of integers", planned.integer_matrix, machine.i8_matrix_flops),
         ];
         // The unit of most operations. A plan has at least one step, as the product has elements.

@@ -111,6 +111,8 @@ fn lost_terms_of_products_are_found() {
         ([48, 64, 2048], DType::F32, DType::F32, Gelu),
         ([48, 64, 2048], DType::F16, DType::F16, Sigmoid),
         ([48, 64, 2048], DType::Bf16, DType::F32, Tanh),
+        ([48, 64, 2048], DType::F8E4M3, DType::F32, None),
+        ([48, 64, 2048], DType::F8E5M2, DType::F16, Tanh),
         ([1, 3000, 1000], DType::F32, DType::F32, Sigmoid),
         ([3000, 1, 1000], DType::F16, DType::F32, Softplus),
     ] {

@@ -53,7 +53,7 @@ fn every_code_times_every_code_is_exact() {
         let padded: Vec<T> =
             codes.iter().flat_map(|&x| [x, T::of_code(0), T::of_code(0), T::of_code(0)]).collect();
         let padded = gpu.tensor(&padded, [256, 4]).unwrap();
-        let ones = gpu.tensor(&vec![T::from_f64(1.0); 4 * 4], [4, 4]).unwrap();
+        let ones = gpu.tensor(&[T::from_f64(1.0); 16], [4, 4]).unwrap();
         let is_right = |got: &[f32], width: usize, of: &dyn Fn(usize) -> f64, what: &str| {
             let wrong = (0..got.len()).find(|&i| !is_same(got[i], codes[i / width].to_f64() * of(i % width)));
             let said = wrong.map(|i| (codes[i / width], i % width, got[i]));

@@ -16,7 +16,7 @@ pub enum GemmKernel {
     Dot,
     /// Blocks in shared memory, subgroup tiles of cooperative matrices: tensor cores.
     Coop,
-    /// The same as a module of SPIR-V, on matrices of any shape, for f16, bf16 and i8: needs Vulkan.
+    /// The same as a module of SPIR-V, on matrices of any shape, for f16, bf16 and types of 8 bits: needs Vulkan.
     CoopKhr,
 }
 
