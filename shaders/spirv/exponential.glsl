@@ -1,7 +1,7 @@
 // The exponential and the logarithm, to which GLSL promises too little accuracy.
 
-// e^x for x of at most 0, within 8 ulp, as in common/math.wgsl; 0 where it is below the smallest normal number. NaN stays NaN, tested by its bits: compilers may assume
-// that there is none.
+// e^x for x of at most 0, within 8 ulp, as in common/math.wgsl; 0 where it is below the smallest normal number. NaN stays NaN. It is tested by its bits,
+// because compilers may assume that no number is NaN.
 float exp_of_negative(float x) {
     const float inside = max(x, -88.0);
     const float n = round(inside * 1.44269504);

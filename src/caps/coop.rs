@@ -37,13 +37,24 @@ pub struct CoopRow {
 pub enum RowSizes {
     /// Those of the row.
     Exact,
-    /// Any multiples of them up to [`FlexibleLimits::dimension`](super::FlexibleLimits::dimension), from
+    /// Any multiples of them up to [`FlexibleLimits::dimension`], from
     /// `VK_NV_cooperative_matrix2`.
     Multiples {
         /// Invocations of the workgroup whose matrices have this granularity; 0 for the scope of a subgroup, where any number may
         /// be in a workgroup.
         invocations: u32,
     },
+}
+
+/// Limits of cooperative matrices of flexible size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlexibleLimits {
+    /// Largest size of a matrix along any axis.
+    pub dimension: u32,
+    /// Maximum invocations of a workgroup that holds matrices jointly.
+    pub workgroup_invocations: u32,
+    /// Bytes of shared memory that a kernel with matrices of a workgroup leaves to the driver.
+    pub reserved_bytes: u32,
 }
 
 /// Scalar type of a cooperative matrix.

@@ -1,9 +1,8 @@
 //! The capabilities of a device as plain data: everything that the choice of a kernel may depend on.
 
-use super::coop::{CoopRow, CoopScalar, CoopScope, RowSizes};
+use super::coop::{CoopRow, CoopScalar, CoopScope, FlexibleLimits, RowSizes};
 use super::device_type::DeviceType;
 use super::extensions::{HAS_MODULES, MatrixExtensions};
-use super::flexible::FlexibleLimits;
 use super::machine::Machine;
 use super::robust_access::RobustBufferAccess;
 use super::subgroups::SubgroupSizes;

@@ -175,3 +175,45 @@ fn the_gradient_of_a_bias_is_that_of_a_bias() {
         assert!(matches!(found, Err(Error::Shape { .. })), "{found:?}");
     }
 }
+
+/// Of bf16 WGSL has no matrices. Both passes are on matrices of flexible size, and take as long as in f16, or less than the plain kernels by
+/// far.
+#[test]
+fn bf16_is_on_matrices_of_flexible_size_where_a_driver_lists_them() {
+    let of_bf16 = |pin| {
+        let of = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
+        let forward = problem([16, 16], [4096, 4096], 64, DType::Bf16).pinned(pin);
+        let (y, lse) = (of(&[1, 16, 4096, 64]), of(&[1, 16, 4096, 2]));
+        let backward =
+            AttentionBackward::new(forward, [&y, &lse, &y], AttentionGradientsOf::Operands).unwrap();
+        (forward, backward)
+    };
+    let mut flexible = Vec::new();
+    for (name, caps) in fixtures::ALL.into_iter().filter(|(name, _)| *name != "bare-vulkan") {
+        let caps = caps();
+        let (forward, backward) = of_bf16(None);
+        let plans = [forward.plan(&caps).unwrap(), backward.plan(&caps).unwrap()];
+        let shader = |plan: &Plan, at: usize| plan.steps()[at].kernel.shader();
+        let has = shader(&plans[0], 0) == "spirv/attention_nv2.bf16";
+        for at in [1, 2] {
+            let of_backward = shader(&plans[1], at) == "spirv/attention_gradients_nv2.bf16";
+            assert_eq!(of_backward, has, "{name}: {}", plans[1]);
+        }
+        if !has {
+            continue;
+        }
+        flexible.push(name);
+        let (plain, plain_gradients) = of_bf16(Some(AttentionKernel::Plain));
+        let plain = [plain.plan(&caps).unwrap(), plain_gradients.plan(&caps).unwrap()];
+        let in_f16 = [
+            problem([16, 16], [4096, 4096], 64, DType::F16).plan(&caps).unwrap(),
+            gradients([16, 16], [4096, 4096], 64, None).plan(&caps).unwrap(),
+        ];
+        for ((plan, plain), in_f16) in plans.iter().zip(&plain).zip(&in_f16) {
+            let [of_plain, of_f16] = [plain, in_f16].map(|other| plan.seconds() / other.seconds());
+            println!("{name}, {}: {of_plain:.3} of the plain kernel, {of_f16:.2} of f16", plan.op());
+            assert!(of_plain <= 0.6 && of_f16 <= 1.1, "{name}: {of_plain}, {of_f16}: {plan}{plain}{in_f16}");
+        }
+    }
+    assert_eq!(flexible, ["h200", "h100", "rtx-4090", "a100", "rtx-3090"]);
+}
