@@ -133,7 +133,8 @@ fn several_threads_and_callbacks_may_be_the_first_to_ask() {
     std::thread::scope(|scope| (0..4).for_each(|at| _ = scope.spawn(move || ask(at))));
     let (rows, spirv) = (&gpu.caps().rows, gpu.caps().spirv);
     let is_tested = |row: &CoopRow| row.is_spelled_in_wgsl() || spirv && row.is_used_in_spirv();
-    assert!(rows.iter().all(|row| (row.verdict == Verdict::Verified) == is_tested(row)), "{}", gpu.caps());
+    // A GPU may have rows that fail, such as those of fp8 whose sums are not of f32.
+    assert!(rows.iter().all(|row| (row.verdict != Verdict::Untested) == is_tested(row)), "{}", gpu.caps());
 
     let gpu = opened(CacheFolder::Off).expect("there was one before");
     let (sender, inside) = mpsc::channel();

@@ -34,8 +34,15 @@ impl Fp8 for F8E5M2 {
 
 /// The smallest tile of each kernel that multiplies them on this device; `gemv` computes thin products only.
 fn tiles(gpu: &Gpu, is_thin: bool) -> Vec<Tile> {
-    let kernels = crate::scalar(gpu.caps()).chain(is_thin.then_some(GemmKernel::Gemv));
-    kernels.map(|kernel| *kernel.tiles().iter().min_by_key(|tile| tile.tm * tile.tn).unwrap()).collect()
+    let kernels =
+        [GemmKernel::Naive, GemmKernel::Tiled].into_iter().chain(is_thin.then_some(GemmKernel::Gemv));
+    let runs = |tile: &&Tile| {
+        let any = support::wgsl::plain([1, 64, 64], support::wgsl::FP8[0]);
+        tile.fits(&any, gpu.caps()).is_ok()
+    };
+    let smallest =
+        |kernel: GemmKernel| kernel.tiles().iter().filter(runs).min_by_key(|tile| tile.tm * tile.tn);
+    kernels.map(|kernel| *smallest(kernel).unwrap()).collect()
 }
 
 /// The same number: NaN is the same as NaN.
@@ -357,9 +364,11 @@ fn a_pinned_kernel_says_what_it_needs() {
     for (name, caps) in fixtures::ALL {
         let caps = caps();
         for types in support::wgsl::FP8 {
-            for (kernel, needs) in
-                [(GemmKernel::Dot, "operands of i8"), (GemmKernel::Coop, "operands of f16")]
-            {
+            for (kernel, needs) in [
+                (GemmKernel::Dot, "operands of i8"),
+                (GemmKernel::Coop, "operands of f16"),
+                (GemmKernel::Broadcast, ""),
+            ] {
                 let plan = support::wgsl::plain([64; 3], types).pinned(Pin::Kernel(kernel)).plan(&caps);
                 let Err(error @ Error::Unsupported { .. }) = plan else { panic!("{name}: {plan:?}") };
                 assert!(error.to_string().contains(needs), "{name}: {error}");

@@ -67,7 +67,7 @@ pub(crate) fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
                 let problem = wgsl::problem(shape, types, views).pinned(Pin::Tile(*tile));
                 let takes = match tile.kernel {
                     GemmKernel::Tiled | GemmKernel::Gemv => types != I8,
-                    GemmKernel::Broadcast => types != I8 && (caps.f16 || types.ab != DType::F16), // not pairs
+                    GemmKernel::Broadcast => types.ab.is_real() && (caps.f16 || types.ab != DType::F16), // not pairs
                     GemmKernel::Dot => types == I8,
                     GemmKernel::Coop if types.c == DType::Bf16 && views[2] == View::Gaps => false, // whole vectors
                     GemmKernel::Coop => caps.f16 && types.ab == DType::F16,
