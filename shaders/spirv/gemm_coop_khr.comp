@@ -67,7 +67,6 @@ const uint PER_WORD = 32 / BITS;
 const uint PIECES = UNIT / 8; // of a unit
 const uint ROWS = WM / M;     // of matrices in a subgroup tile
 const uint COLS = WN / N;
-const uint GROUP = 8;         // rows of blocks
 const uint OUT_LD = N + 4;    // four sums more, so that rows start in different banks
 
 // Eight elements of shared memory, the narrowest row of a matrix.
@@ -77,47 +76,7 @@ const uint OUT_LD = N + 4;    // four sums more, so that rows start in different
 #define Piece uvec2
 #endif
 
-// As `Dims` of gemm/gemm_dims.wgsl, and the first workgroup of this launch.
-layout(push_constant, std430) uniform Dims {
-    uint m;
-    uint n;
-    uint k;
-    uint k_per_split;
-    uint batches;
-    uint batch1;
-    uint splits;
-    uint a_outer;
-    uint a_k;
-    uint a_offset;
-    uint a_batch0;
-    uint a_batch1;
-    uint b_outer;
-    uint b_k;
-    uint b_offset;
-    uint b_batch0;
-    uint b_batch1;
-    uint ldc;
-    uint c_offset;
-    uint c_batch0;
-    uint c_batch1;
-    float alpha;
-    float beta;
-    uint bias_row;
-    uint bias_col;
-    uint bias_offset;
-    uint residual_row;
-    uint residual_col;
-    uint residual_offset;
-    uint residual_batch0;
-    uint residual_batch1;
-    uint scaled_row;
-    uint first_block;
-} dims;
-
-// The first elements of this workgroup's matrices.
-uint a_first;
-uint b_first;
-uint c_first;
+#include "gemm_block.glsl"
 
 #define a_BLOCK BM
 #define b_BLOCK BN
@@ -163,31 +122,11 @@ void main() {
         }
         return;
     }
-    // The order of blocks: GROUP rows of blocks at a time, column by column, so that concurrent blocks share operands in the
-    // cache; then the next matrix of the batch, then the next split.
-    const uint rows = (dims.m + BM - 1) / BM;
-    const uint cols = (dims.n + BN - 1) / BN;
-    const uint grid_row = gl_WorkGroupID.y + gl_NumWorkGroups.y * gl_WorkGroupID.z;
-    const uint index = dims.first_block + gl_WorkGroupID.x + gl_NumWorkGroups.x * grid_row;
-    if (index >= rows * cols * dims.batches * dims.splits) {
+    const uint index = block_index();
+    if (index >= count_blocks()) {
         return;
     }
-    const uint pair = index / (rows * cols);
-    const uint block = index % (rows * cols);
-    const uint first = block / (GROUP * cols) * GROUP;
-    const uint height = min(GROUP, rows - first);
-    const uint within = block - first * cols;
-    const uint row0 = (first + within % height) * BM;
-    const uint col0 = within / height * BN;
-    // Every split of a matrix has a matrix of sums of its own, after those of the previous splits.
-    const uint split = pair / dims.batches;
-    const uint batch0 = pair % dims.batches / dims.batch1;
-    const uint batch1 = pair % dims.batches % dims.batch1;
-    a_first = dims.a_offset + batch0 * dims.a_batch0 + batch1 * dims.a_batch1;
-    b_first = dims.b_offset + batch0 * dims.b_batch0 + batch1 * dims.b_batch1;
-    c_first = dims.c_offset + batch0 * dims.c_batch0 + batch1 * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
-    const uint k_begin = split * dims.k_per_split;
-    const uint k_end = min(dims.k, k_begin + dims.k_per_split);
+    const Block block = block_at(index);
     const uint tile_row = gl_SubgroupID / (BN / WN) * WM;
     const uint tile_col = gl_SubgroupID % (BN / WN) * WN;
 
@@ -197,20 +136,20 @@ void main() {
             acc[i][j] = MatC(SUM(0));
         }
     }
-    a_locate(row0, dims.m);
-    b_locate(col0, dims.n);
+    a_locate(block.row0, dims.m);
+    b_locate(block.col0, dims.n);
     uint stage = 0;
-    [[dont_unroll]] for (uint k0 = k_begin; k0 < k_end; k0 += BK) {
+    [[dont_unroll]] for (uint k0 = block.k_begin; k0 < block.k_end; k0 += BK) {
         // The first iteration, and one that extends past the end of k, are not loaded ahead.
-        const bool is_loaded = k0 > k_begin && k0 + BK <= k_end;
-        a_stage(row0, dims.m, k0, k_end, is_loaded, stage);
-        b_stage(col0, dims.n, k0, k_end, is_loaded, stage);
+        const bool is_loaded = k0 > block.k_begin && k0 + BK <= block.k_end;
+        a_stage(block.row0, dims.m, k0, block.k_end, is_loaded, stage);
+        b_stage(block.col0, dims.n, k0, block.k_end, is_loaded, stage);
         // Two stages need no other barrier: the stage that is filled next was read before this barrier.
         barrier();
         // Start to load the units of the next iteration.
-        if (k0 + 2 * BK <= k_end) {
-            a_load_ahead(row0, dims.m, k0 + BK);
-            b_load_ahead(col0, dims.n, k0 + BK);
+        if (k0 + 2 * BK <= block.k_end) {
+            a_load_ahead(block.row0, dims.m, k0 + BK);
+            b_load_ahead(block.col0, dims.n, k0 + BK);
         }
         [[unroll]] for (uint kk = 0; kk < BK; kk += K) {
             MatA a_rows[ROWS];
@@ -244,11 +183,11 @@ void main() {
         stage = (stage + 1) % STAGES;
     }
 
-    const bool is_whole = row0 + BM <= dims.m && col0 + BN <= dims.n;
+    const bool is_whole = block.row0 + BM <= dims.m && block.col0 + BN <= dims.n;
     if (C_DIRECT == 1 && is_whole) {
         [[unroll]] for (uint i = 0; i < ROWS; i++) {
             [[unroll]] for (uint j = 0; j < COLS; j++) {
-                const uint at = c_first + (row0 + tile_row + i * M) * dims.ldc + col0 + tile_col + j * N;
+                const uint at = c_first + (block.row0 + tile_row + i * M) * dims.ldc + block.col0 + tile_col + j * N;
 #if BITS == 16
                 if (C_IS_ROUNDED == 1) {
                     const coopmat<AB, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator> rounded =
@@ -268,8 +207,8 @@ void main() {
             coopMatStore(acc[i][j], out_tile, out_first, OUT_LD, gl_CooperativeMatrixLayoutRowMajor);
             barrier();
             for (uint e = gl_SubgroupInvocationID; e < M * N; e += SUBGROUP) {
-                const uint row = row0 + tile_row + i * M + e / N;
-                const uint col = col0 + tile_col + j * N + e % N;
+                const uint row = block.row0 + tile_row + i * M + e / N;
+                const uint col = block.col0 + tile_col + j * N + e % N;
                 if (row < dims.m && col < dims.n) {
                     save(c_first + row * dims.ldc + col, out_tile[out_first + e / N * OUT_LD + e % N]);
                 }
