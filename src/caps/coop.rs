@@ -129,14 +129,14 @@ impl CoopRow {
     }
 
     /// Whether modules of SPIR-V of this crate use matrices of this row: of f16, bf16, e4m3 or e5m2 with sums of f32, or of i8 with
-    /// sums of i32, in one subgroup, whose extents are multiples of 8.
+    /// sums of i32, whose extents are multiples of 8, in one subgroup, or, if sizes are [multiples](RowSizes::Multiples), in a workgroup.
     #[must_use]
     pub fn is_used_in_spirv(&self) -> bool {
         use CoopScalar::{Bf16, E4m3, E5m2, F16, F32, I8, I32};
         matches!((self.a, self.c), (F16 | Bf16 | E4m3 | E5m2, F32) | (I8, I32))
             && self.a == self.b
             && [self.m, self.n, self.k].iter().all(|extent| extent.is_multiple_of(8))
-            && self.scope == CoopScope::Subgroup
+            && (self.scope == CoopScope::Subgroup || self.sizes != RowSizes::Exact)
             && !self.saturating
             && (self.sizes == RowSizes::Exact || self.a.size() == 2 || self.a == I8)
     }

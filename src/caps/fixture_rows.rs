@@ -38,6 +38,10 @@ pub(super) fn row([m, n, k]: [u32; 3], ab: CoopScalar, c: CoopScalar) -> CoopRow
 /// name the GPU), and that floats of 8 bits have k = 32 (KhronosGroup/Vulkan-ValidationLayers#11936). llama.cpp's logs say that
 /// an RTX 2070 has no bf16 and an RTX 3090 has. Assumed: which generation begins to list floats of 8 bits, that of the first
 /// hardware with them; and integers on Turing.
+///
+/// Of multiples, published: those of workgroups of 128 invocations with floats, and with bytes, without sums in u32 (a part of the list of
+/// RTX 30 to 50 cards, ggml-org/llama.cpp#16086). Assumed: those of a subgroup, of the largest exact rows' sizes; all of them on data
+/// centre cards of these generations; none on Turing.
 pub(super) fn nvidia(generation: Nvidia) -> Vec<CoopRow> {
     let mut rows: Vec<CoopRow> = [[16, 16, 16], [16, 8, 16], [16, 8, 8]]
         .into_iter()
@@ -46,6 +50,10 @@ pub(super) fn nvidia(generation: Nvidia) -> Vec<CoopRow> {
         .collect();
     if generation >= Nvidia::Ampere {
         rows.push(row([16, 16, 16], Bf16, F32));
+        rows.extend([F16, F32].map(|c| multiples(row([32, 16, 16], F16, c), CoopScope::Workgroup, 128)));
+        rows.push(multiples(row([32, 16, 32], I8, I32), CoopScope::Workgroup, 128));
+        rows.extend([F16, F32].map(|c| multiples(row([16; 3], F16, c), CoopScope::Subgroup, 0)));
+        rows.push(multiples(row([16, 16, 32], I8, I32), CoopScope::Subgroup, 0));
     }
     if generation >= Nvidia::Ada {
         rows.extend([E4m3, E5m2].map(|ab| row([16, 16, 32], ab, F32)));
@@ -91,13 +99,13 @@ pub(super) fn anv_xe2() -> Vec<CoopRow> {
 pub(super) fn lavapipe() -> Vec<CoopRow> {
     let rows: Vec<CoopRow> =
         [F16, F32].map(|c| row([8; 3], F16, c)).into_iter().chain(bytes([8; 3])).collect();
-    let multiples = rows.clone().into_iter().map(flexible);
-    rows.iter().copied().chain(multiples).collect()
+    let flexible = rows.clone().into_iter().map(|row| multiples(row, CoopScope::Subgroup, 0));
+    rows.iter().copied().chain(flexible).collect()
 }
 
-/// The row of multiples of these sizes, at the scope of a subgroup.
-fn flexible(row: CoopRow) -> CoopRow {
-    CoopRow { sizes: RowSizes::Multiples { invocations: 0 }, ..row }
+/// The row of multiples of these sizes, held by a subgroup, or by this number of invocations of a workgroup.
+fn multiples(row: CoopRow, scope: CoopScope, invocations: u32) -> CoopRow {
+    CoopRow { sizes: RowSizes::Multiples { invocations }, scope, ..row }
 }
 
 /// Rows of bytes with sums of 32 bits.

@@ -19,7 +19,7 @@ use super::extensions::HAS_MODULES;
 use super::fixture_rows::{self, Nvidia, row};
 use super::{
     Caps, CapsLimits, CoopRow, CoopScalar, DeviceType, FlexibleLimits, Machine, MatrixExtensions,
-    RobustBufferAccess, SubgroupSizes,
+    RobustBufferAccess, RowSizes, SubgroupSizes,
 };
 
 /// A fixture's name, and the function that returns its `Caps`.
@@ -302,11 +302,17 @@ pub fn bare_vulkan() -> Caps {
     })
 }
 
+/// NVIDIA's driver. The limits of matrices of flexible size are assumed.
 fn nvidia(adapter: &str, memory: u64, generation: Nvidia) -> Caps {
     add_machine(Caps {
         driver: "NVIDIA".into(),
         vendor: 0x10de,
         memory: Some(memory),
+        flexible_limits: (generation >= Nvidia::Ampere).then_some(FlexibleLimits {
+            dimension: 1024,
+            workgroup_invocations: 256,
+            reserved_bytes: 16 * KIB,
+        }),
         rows: fixture_rows::nvidia(generation),
         limits: CapsLimits { buffer_bytes: 4 * GIB - 2 * MIB, workgroup_bytes: 48 * KIB, ..vulkan_limits() },
         ..vulkan(adapter, DeviceType::Discrete)
@@ -369,6 +375,7 @@ fn add_machine(caps: Caps) -> Caps {
     let extensions = MatrixExtensions {
         bfloat16: lists(CoopScalar::Bf16),
         float8: lists(CoopScalar::E4m3),
+        flexible: caps.rows.iter().any(|row| row.sizes != RowSizes::Exact),
         storage8: caps.extensions.storage8 || caps.spirv && caps.device_type == DeviceType::Discrete,
         ..caps.extensions
     };

@@ -3,7 +3,7 @@
 
 use super::self_test::{OP, Work};
 use crate::Result;
-use crate::caps::{Caps, CoopRow, CoopScalar, RowSizes, Verdict};
+use crate::caps::{Caps, CoopRow, CoopScalar, CoopScope, RowSizes, Verdict};
 use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Fill, Layout};
 use crate::layout::{F8E4M3, F8E5M2};
@@ -12,8 +12,10 @@ use half::{bf16, f16};
 
 /// Matrices along k: enough that sums accumulate and that staged data is replaced.
 const ITERATIONS: usize = 4;
-/// Products: one for each pair of orders of A and B. A workgroup has two subgroups, which compute one each.
+/// Products: one for each pair of orders of A and B. A workgroup has two subgroups, which compute one each, or computes two in turn.
 const PRODUCTS: usize = 4;
+/// Columns of A and rows of B that a product of a workgroup's matrices with edges leaves out.
+const CUT: usize = 3;
 /// What the self-test computes.
 const WORK: Work = Work { workgroups: 2, iterations: 4 };
 
@@ -31,15 +33,18 @@ pub(super) fn is_module(name: &str) -> bool {
 
 /// The module that tests a row, if kernels use rows of its form.
 fn module(row: &CoopRow) -> Option<&'static str> {
-    row.is_used_in_spirv().then_some(match (row.sizes, row.a) {
-        (RowSizes::Exact, CoopScalar::F16) => "spirv/coop_verify.f16",
-        (RowSizes::Exact, CoopScalar::Bf16) => "spirv/coop_verify.bf16",
-        (RowSizes::Exact, CoopScalar::E4m3) => "spirv/coop_verify.e4m3",
-        (RowSizes::Exact, CoopScalar::E5m2) => "spirv/coop_verify.e5m2",
-        (RowSizes::Exact, _) => "spirv/coop_verify.i8",
-        (_, CoopScalar::F16) => "spirv/coop_verify.f16_nv2",
-        (_, CoopScalar::Bf16) => "spirv/coop_verify.bf16_nv2",
-        (_, _) => "spirv/coop_verify.i8_nv2",
+    row.is_used_in_spirv().then_some(match (row.sizes, row.scope, row.a) {
+        (RowSizes::Exact, _, CoopScalar::F16) => "spirv/coop_verify.f16",
+        (RowSizes::Exact, _, CoopScalar::Bf16) => "spirv/coop_verify.bf16",
+        (RowSizes::Exact, _, CoopScalar::E4m3) => "spirv/coop_verify.e4m3",
+        (RowSizes::Exact, _, CoopScalar::E5m2) => "spirv/coop_verify.e5m2",
+        (RowSizes::Exact, ..) => "spirv/coop_verify.i8",
+        (_, CoopScope::Subgroup, CoopScalar::F16) => "spirv/coop_verify.f16_nv2",
+        (_, CoopScope::Subgroup, CoopScalar::Bf16) => "spirv/coop_verify.bf16_nv2",
+        (_, CoopScope::Subgroup, _) => "spirv/coop_verify.i8_nv2",
+        (_, CoopScope::Workgroup, CoopScalar::F16) => "spirv/coop_verify.workgroup.f16",
+        (_, CoopScope::Workgroup, CoopScalar::Bf16) => "spirv/coop_verify.workgroup.bf16",
+        (_, CoopScope::Workgroup, _) => "spirv/coop_verify.workgroup.i8",
     })
 }
 
@@ -54,7 +59,7 @@ impl ModuleCase {
     pub(super) fn plan_of(&self, work: Work, caps: &Caps) -> Result<Plan> {
         let [m, n, k] = self.row.tested_sizes();
         let kernel = Kernel::new(module(&self.row).unwrap_or_default())
-            .param("LANES", 2 * self.subgroup)
+            .param("LANES", self.lanes())
             .param("SUBGROUP", self.subgroup)
             .param("M", m)
             .param("N", n)
@@ -81,6 +86,14 @@ impl ModuleCase {
     /// The test of a row, if a module can run it on this device.
     pub(super) fn of(row: &CoopRow, subgroup: u32, caps: &Caps) -> Option<Self> {
         (caps.spirv && module(row).is_some()).then_some(Self { row: *row, subgroup })
+    }
+
+    /// Invocations of a workgroup.
+    fn lanes(&self) -> u32 {
+        match self.row.sizes {
+            RowSizes::Multiples { invocations } if self.row.scope == CoopScope::Workgroup => invocations,
+            _ => 2 * self.subgroup,
+        }
     }
 
     fn shape(&self) -> [usize; 3] {
@@ -142,12 +155,37 @@ impl ModuleCase {
         (0..PRODUCTS).map(|product| (0..m * n).map(|at| sum(product, at / n, at % n)).collect()).collect()
     }
 
-    /// What a product stores besides `sums`: the same again, or of matrices of flexible size what `others` of the module computes.
-    fn second(&self, product: usize, sums: &[i32], b: &[i32]) -> Vec<i32> {
-        let [m, n, k] = self.shape();
-        if self.row.sizes == RowSizes::Exact {
-            return sums.to_vec();
+    /// What a product stores besides `sums`: the same again, or of matrices of flexible size what else the module computes.
+    fn second(&self, product: usize, sums: &[i32], [a, b]: &[Vec<i32>; 2]) -> Vec<i32> {
+        match (self.row.sizes, self.row.scope) {
+            (RowSizes::Exact, _) => sums.to_vec(),
+            (_, CoopScope::Subgroup) => self.others(product, sums, b),
+            (_, CoopScope::Workgroup) => self.clipped(product, [a, b]),
         }
+    }
+
+    /// As `clipped` of the module for a workgroup's matrices.
+    fn clipped(&self, product: usize, [a, b]: [&[i32]; 2]) -> Vec<i32> {
+        let [m, n, k] = self.shape();
+        let last = product * ITERATIONS + ITERATIONS - 1;
+        let entry = |at: usize| {
+            let (row, col) = (at / n, at % n);
+            if row == m - 1 || col == n - 1 {
+                return 1;
+            }
+            let term = |k0: usize| {
+                let a_at = if product & 1 == 1 { k0 * m + row } else { row * k + k0 };
+                let b_at = if product & 2 == 2 { col * k + k0 } else { k0 * n + col };
+                a[last * m * k + a_at] * b[last * k * n + b_at]
+            };
+            (0..k - CUT).map(term).sum()
+        };
+        (0..m * n).map(entry).collect()
+    }
+
+    /// As `others` of the module for a subgroup's matrices.
+    fn others(&self, product: usize, sums: &[i32], b: &[i32]) -> Vec<i32> {
+        let [m, n, k] = self.shape();
         let last = (product * ITERATIONS + ITERATIONS - 1) * k * n;
         let entry = |at: usize| {
             let (row, col) = (&sums[at / n * n..][..n], at % n);
@@ -162,9 +200,9 @@ impl ModuleCase {
 
     /// The numbers that each product stores: its sums, and what else it makes of them.
     fn results(&self) -> Vec<Vec<i32>> {
-        let operands @ [_, b] = &self.integers();
+        let operands = &self.integers();
         let both = |(product, sums): (usize, Vec<i32>)| {
-            let second = self.second(product, &sums, b);
+            let second = self.second(product, &sums, operands);
             [sums, second].concat()
         };
         self.product(operands).into_iter().enumerate().map(both).collect()
@@ -249,6 +287,11 @@ mod tests {
                 ModuleCase { row, ..exact }
             },
         ))
+        .chain([([32, 16, 32], I8, I32, 32), ([32, 16, 16], F16, F32, 32)].map(|of| {
+            let exact = case(of);
+            let sizes = RowSizes::Multiples { invocations: 128 };
+            ModuleCase { row: CoopRow { sizes, scope: CoopScope::Workgroup, ..exact.row }, ..exact }
+        }))
         .collect()
     }
 

@@ -1,12 +1,12 @@
 //! The features of a device that a module's capabilities stand for.
 
-use crate::caps::Caps;
+use crate::caps::{Caps, CoopScope};
 
 /// A capability of SPIR-V, the feature that it needs, and whether a device has it.
 type Feature = (u32, &'static str, fn(&Caps) -> bool);
 
 /// Every capability that a module of this crate may declare.
-const FEATURES: [Feature; 15] = [
+const FEATURES: [Feature; 18] = [
     (1, "compute shaders", |_| true),
     (9, "f16 in shaders", |caps| caps.f16),
     // wgpu enables 8-bit integers where a driver has them, and those that list rows of them do.
@@ -17,15 +17,24 @@ const FEATURES: [Feature; 15] = [
     (4213, "floating-point numbers of 8 bits in cooperative matrices", |caps| caps.extensions.float8),
     // Comes with f16 in shaders.
     (4433, "16-bit storage", |caps| caps.f16),
+    (4448, "bytes in storage buffers", |caps| caps.extensions.storage8),
     (5116, "bf16 in shaders", |caps| caps.extensions.bfloat16),
     (5118, "bf16 in cooperative matrices", |caps| caps.extensions.bfloat16),
     (5430, "reductions of cooperative matrices", |caps| caps.extensions.flexible),
     (5431, "conversions of cooperative matrices", |caps| caps.extensions.flexible),
     (5432, "functions of elements of cooperative matrices", |caps| caps.extensions.flexible),
+    // Rows of a workgroup are listed where both are enabled.
+    (5433, "tensor addressing of cooperative matrices", has_workgroup_rows),
+    (5439, "tensor addressing", has_workgroup_rows),
     // Both come with cooperative matrices: naga's kernels need them too.
     (5345, "Vulkan's memory model", |caps| !caps.rows.is_empty()),
     (6022, "cooperative matrices", |caps| !caps.rows.is_empty()),
 ];
+
+/// Whether a workgroup can hold matrices, whose kernels use tensor layouts.
+fn has_workgroup_rows(caps: &Caps) -> bool {
+    caps.extensions.flexible && caps.rows.iter().any(|row| row.scope == CoopScope::Workgroup)
+}
 
 /// The newest version of SPIR-V that Vulkan 1.1 takes. An application may have opened its device with that.
 const OF_VULKAN_1_1: u32 = 0x0001_0300;

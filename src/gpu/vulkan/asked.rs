@@ -3,18 +3,21 @@
 use super::features::{MatrixFeatures, names};
 use super::matrices::Matrices;
 use super::{flexible, rows};
-use crate::caps::MatrixExtensions;
+use crate::caps::{CoopRow, CoopScope, MatrixExtensions};
 use ash::vk;
 use wgpu::hal::vulkan::{Api, Device};
 
 /// What the adapter's driver lists of cooperative matrices, which it has; of those of flexible size if they are enabled. None if its
 /// API is not Vulkan.
+/// Of matrices of a workgroup only where the driver has tensor layouts, which kernels on them use.
 pub(in crate::gpu) fn matrices(adapter: &wgpu::Adapter, enabled: MatrixExtensions) -> Option<Matrices> {
     // SAFETY: the handle is only read, while the adapter is alive.
     let hal = unsafe { adapter.as_hal::<Api>() }?;
     let mut rows = rows::rows(&hal);
     if enabled.flexible {
-        rows.extend(flexible::flexible_rows(&hal));
+        let has_workgroup = MatrixFeatures::reported(&hal, true).has_workgroup_matrices();
+        let is_usable = |row: &CoopRow| row.scope == CoopScope::Subgroup || has_workgroup;
+        rows.extend(flexible::flexible_rows(&hal).into_iter().filter(is_usable));
     }
     let flexible_limits = enabled.flexible.then(|| flexible::flexible_limits(&hal));
     Some(Matrices { rows, flexible_limits })

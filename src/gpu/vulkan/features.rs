@@ -65,6 +65,11 @@ impl MatrixFeatures {
         }
     }
 
+    /// Whether a workgroup can hold matrices and load them through tensor layouts.
+    pub(super) fn has_workgroup_matrices(&self) -> bool {
+        self.matrix2.if_it_has(&[0, 5]).is_used()
+    }
+
     /// The same as plain data.
     pub(in crate::gpu) fn extensions(&self) -> MatrixExtensions {
         MatrixExtensions {
