@@ -21,6 +21,7 @@ const TEMPORARIES_LISTED: usize = 16;
 ///   dot: needs operands of i8, not f32
 ///   coop: needs operands of f16, not f32
 ///   coop_khr: needs operands of f16, bf16, i8, e4m3 or e5m2, not f32
+///   coop_nv2: needs operands of f16, bf16 or i8, not f32
 /// ```
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

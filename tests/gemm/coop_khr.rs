@@ -13,7 +13,7 @@ use tilewise::planning::kernel::Language;
 use tilewise::{Activation, DType, Element, Error, Fill, Gemm, Gpu, GpuOptions, Tensor, bf16, f16};
 
 /// By units along k and along the outer axis, then by elements: of A (m, k), and the other way round of B (k, n).
-const LOADS: [View; 4] = [View::Padded, View::TransposedPadded, View::Gaps, View::TransposedGaps];
+pub(crate) const LOADS: [View; 4] = [View::Padded, View::TransposedPadded, View::Gaps, View::TransposedGaps];
 const STORES: [View; 2] = [View::Aligned, View::Gaps];
 
 /// The device, if modules can use matrices of these types; says so where not.
@@ -28,17 +28,17 @@ fn able(ab: CoopScalar, c: CoopScalar) -> Option<TestGpu> {
     is_able.then_some(gpu)
 }
 
-/// The tiles of a sweep, smallest first. Those of more accumulators a subgroup take a software driver a minute each to compile,
+/// The kernel's tiles of a sweep, smallest first. Those of more accumulators a subgroup take a software driver a minute each to compile,
 /// and run there with `TILEWISE_SWEEP=full` alone; their code is that of the others, more often.
-fn tiles(gpu: &Gpu, types: GemmTypes) -> Vec<Tile> {
+pub(crate) fn tiles(kernel: GemmKernel, gpu: &Gpu, types: GemmTypes) -> Vec<Tile> {
     let most = support::by_sweep(usize::MAX, 2, 1);
-    let product = plain([64; 3], types).pinned(Pin::Kernel(GemmKernel::CoopKhr));
+    let product = plain([64; 3], types).pinned(Pin::Kernel(kernel));
     let fits = |tile: &&Tile| tile.fits(&product, gpu.caps()).is_ok();
-    GemmKernel::CoopKhr.tiles().iter().rev().filter(fits).take(most).copied().collect()
+    kernel.tiles().iter().rev().filter(fits).take(most).copied().collect()
 }
 
 /// On, below and above the edges of blocks and steps; more rows of blocks than one group; nothing along k.
-fn shapes(tile: &Tile) -> [[usize; 3]; 7] {
+pub(crate) fn shapes(tile: &Tile) -> [[usize; 3]; 7] {
     let [m, n, k] = [tile.bm, tile.bn, tile.bk].map(|size| size as usize);
     [
         [2, 2, 1],
@@ -61,8 +61,8 @@ fn ways() -> Vec<[View; 3]> {
 }
 
 /// Checks every tile over its shapes, in the ways of loading and storing in turn.
-fn sweep(gpu: &Gpu, types: GemmTypes, check: impl Fn(&Gpu, &Case) -> usize) {
-    let tiles = tiles(gpu, types);
+pub(crate) fn sweep(kernel: GemmKernel, gpu: &Gpu, types: GemmTypes, check: impl Fn(&Gpu, &Case) -> usize) {
+    let tiles = tiles(kernel, gpu, types);
     assert!(!tiles.is_empty(), "the rows fill no tile");
     let mut launches = 0;
     for (at, views) in ways().into_iter().enumerate() {
@@ -74,19 +74,19 @@ fn sweep(gpu: &Gpu, types: GemmTypes, check: impl Fn(&Gpu, &Case) -> usize) {
             launches += done;
         }
     }
-    println!("{}: coop_khr of {}, {launches} launches", gpu.caps().adapter, types.ab);
+    println!("{}: {kernel} of {}, {launches} launches", gpu.caps().adapter, types.ab);
 }
 
 #[test]
 fn products_of_i8_are_exact() {
     let Some(gpu) = able(CoopScalar::I8, I32) else { return };
-    sweep(&gpu, I8, check_integers);
+    sweep(GemmKernel::CoopKhr, &gpu, I8, check_integers);
 }
 
 #[test]
 fn products_of_f16_agree_with_the_reference() {
     let Some(gpu) = able(F16, F32) else { return };
-    sweep(&gpu, GemmTypes::new(DType::F16, DType::F32), |gpu, case| {
+    sweep(GemmKernel::CoopKhr, &gpu, GemmTypes::new(DType::F16, DType::F32), |gpu, case| {
         // Each way of loading with one type of C, in turn.
         match LOADS.iter().position(|load| *load == case.views[0]) {
             Some(0 | 3) => check::<f16, f32>(gpu, case),
@@ -104,7 +104,7 @@ fn sums_of_f16_agree_with_the_reference() {
     let Some(gpu) = able(F16, F32) else { return };
     let types = GemmTypes { accumulator: Accumulator::F16, ..GemmTypes::new(DType::F16, DType::F32) };
     // How operands are loaded does not matter: each is loaded in one way.
-    let tile = tiles(&gpu, types)[0];
+    let tile = tiles(GemmKernel::CoopKhr, &gpu, types)[0];
     for shape in shapes(&tile) {
         let case = Case { tile, shape, views: ways()[0] };
         assert!(check_summed::<f16, f32>(&gpu, &case, Accumulator::F16) > 0, "{case:?}");
@@ -154,7 +154,7 @@ fn operands_are_transposed_where_the_device_loads_matrices_along_k() {
 #[test]
 fn products_of_bf16_agree_with_the_reference() {
     let Some(gpu) = able(Bf16, F32) else { return };
-    sweep(&gpu, GemmTypes::new(DType::Bf16, DType::F32), |gpu, case| {
+    sweep(GemmKernel::CoopKhr, &gpu, GemmTypes::new(DType::Bf16, DType::F32), |gpu, case| {
         check::<bf16, f32>(gpu, case) + check::<bf16, bf16>(gpu, case)
     });
 }
@@ -172,7 +172,7 @@ fn the_largest_sums_of_i8_are_exact() {
 }
 
 /// The bits of a tensor.
-fn bits<T: Element>(tensor: Tensor<T>) -> Vec<u8> {
+pub(crate) fn bits<T: Element>(tensor: Tensor<T>) -> Vec<u8> {
     bytemuck::cast_slice(&tensor.to_vec().unwrap()).to_vec()
 }
 
@@ -227,7 +227,7 @@ fn repeated_products_give_the_same_bits() {
     let Some(gpu) = able(F16, F32) else { return };
     let a = gpu.random::<f16>([127, 200], Fill::Uniform, 5).unwrap();
     let b = gpu.random::<f16>([200, 65], Fill::Uniform, 6).unwrap();
-    let tile = tiles(&gpu, GemmTypes::new(DType::F16, DType::F32))[0];
+    let tile = tiles(GemmKernel::CoopKhr, &gpu, GemmTypes::new(DType::F16, DType::F32))[0];
     let product = || bits(Gemm::new(&a, &b).tile(tile).run().unwrap());
     let first = product();
     for _ in 0..5 {
@@ -247,9 +247,9 @@ fn a_plan_says_its_language() {
 }
 
 /// The refusal of a product of two squares on this device.
-fn refusal<T: tilewise::Operand>(gpu: &Gpu) -> String {
+pub(crate) fn refusal<T: tilewise::Operand>(kernel: GemmKernel, gpu: &Gpu) -> String {
     let a = gpu.zeros::<T>([64, 64]).unwrap();
-    let Err(Error::Unsupported { needs, .. }) = Gemm::new(&a, &a).kernel(GemmKernel::CoopKhr).run() else {
+    let Err(Error::Unsupported { needs, .. }) = Gemm::new(&a, &a).kernel(kernel).run() else {
         panic!("it has been computed");
     };
     // The device can be used as before.
@@ -260,11 +260,15 @@ fn refusal<T: tilewise::Operand>(gpu: &Gpu) -> String {
 #[test]
 fn a_device_that_takes_no_modules_or_has_no_row_is_an_error() {
     let (Some(gpu), Some(bare)) = (support::gpu(), support::bare()) else { return };
-    assert!(refusal::<i8>(&bare).contains("modules of SPIR-V"), "{}", refusal::<i8>(&bare));
-    let needs = refusal::<f32>(&gpu);
+    assert!(
+        refusal::<i8>(GemmKernel::CoopKhr, &bare).contains("modules of SPIR-V"),
+        "{}",
+        refusal::<i8>(GemmKernel::CoopKhr, &bare)
+    );
+    let needs = refusal::<f32>(GemmKernel::CoopKhr, &gpu);
     assert!(needs.contains("operands of f16, bf16, i8, e4m3 or e5m2, not f32"), "{needs}");
     if gpu.caps().rows_of(Bf16, F32).next().is_none() {
-        let needs = refusal::<bf16>(&gpu);
+        let needs = refusal::<bf16>(GemmKernel::CoopKhr, &gpu);
         // A device without modules, or with few immediates, says that.
         let other = [gpu.caps().spirv, gpu.caps().limits.immediate_bytes >= 132].contains(&false);
         assert!(other != needs.contains("bf16 x bf16 -> f32"), "{needs}");
@@ -281,7 +285,7 @@ fn a_row_that_is_wrong_is_fenced_off() {
         options.assume.subgroups = Some(SubgroupSizes { min: 16, max: 16, matrices: Some(16) });
     };
     let Some(gpu) = support::own(assume) else { return };
-    let needs = refusal::<i8>(&gpu);
+    let needs = refusal::<i8>(GemmKernel::CoopKhr, &gpu);
     assert!(needs.contains("fenced off"), "{needs}");
     let rows = &gpu.caps().rows;
     let verdicts: Vec<_> = rows.iter().filter(|row| row.is_used_in_spirv()).map(|row| row.verdict).collect();

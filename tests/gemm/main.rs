@@ -3,6 +3,7 @@
 mod accuracy;
 mod coop;
 mod coop_khr;
+mod coop_nv2;
 mod forms;
 mod fp8;
 mod gemv;
@@ -19,6 +20,9 @@ use tilewise::gpu::DeviceType;
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::GemmTypes;
 use tilewise::{Caps, DType};
+
+/// The kernels on cooperative matrices, which multiply f16.
+const ON_MATRICES: [GemmKernel; 3] = [GemmKernel::Coop, GemmKernel::CoopKhr, GemmKernel::CoopNv2];
 
 /// The kernels that a device runs on products of f32 of every shape; `coop.rs` sweeps the one on cooperative matrices, `gemv.rs`
 /// that for thin products, `integers.rs` those of i8.

@@ -280,7 +280,7 @@ fn what_is_asked_for_explicitly_is_right_or_refused() {
 /// The tile of a kernel that is the least to compile, of those that the device has matrices for.
 fn smallest(gpu: &TestGpu, kernel: GemmKernel) -> Option<Tile> {
     let types = match kernel {
-        GemmKernel::Coop | GemmKernel::CoopKhr => wgsl::TYPES[1],
+        _ if crate::ON_MATRICES.contains(&kernel) => wgsl::TYPES[1],
         GemmKernel::Dot => wgsl::I8,
         _ => wgsl::TYPES[0],
     };
@@ -310,9 +310,9 @@ fn is_computed<T: Operand>(
 fn an_explicit_tile_in_any_number_of_parts_is_exact_or_refused() {
     let Some(gpu) = limited(4096) else { return };
     for kernel in GemmKernel::ALL {
+        let on_matrices = crate::ON_MATRICES.contains(&kernel);
         let Some(tile) = smallest(&gpu, kernel) else {
-            let of_some = [GemmKernel::Coop, GemmKernel::CoopKhr, GemmKernel::Broadcast];
-            assert!(of_some.contains(&kernel), "others are everywhere");
+            assert!(on_matrices || kernel == GemmKernel::Broadcast, "others are everywhere");
             continue;
         };
         // Operands that are bound in panels, and the most rows of a thin product.
@@ -324,7 +324,7 @@ fn an_explicit_tile_in_any_number_of_parts_is_exact_or_refused() {
                 GemmKernel::Dot => {
                     is_computed::<i8>(&gpu, &what, shape, |a, b| Gemm::new(a, b).tile(tile).run())
                 }
-                GemmKernel::Coop | GemmKernel::CoopKhr => is_computed::<f16>(&gpu, &what, shape, |a, b| {
+                _ if on_matrices => is_computed::<f16>(&gpu, &what, shape, |a, b| {
                     Gemm::new(a, b).tile(tile).split_k(split).run()
                 }),
                 _ => is_computed::<f32>(&gpu, &what, shape, |a, b| {

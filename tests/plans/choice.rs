@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use support::operand::View;
 use support::wgsl::{self, I8, TYPES};
 use tilewise::gemm::{GemmKernel, Tile};
-use tilewise::gpu::{CoopRow, CoopScalar, DeviceType};
+use tilewise::gpu::{CoopRow, CoopScalar, CoopScope, DeviceType, RowSizes};
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{GemmTypes, Pin};
 use tilewise::planning::{Bound, Plan, Problem, Step};
@@ -231,7 +231,8 @@ fn a_pinned_kernel_that_the_device_cannot_run_is_an_error_that_says_what_it_need
             "tiled: needs 3328 bytes of shared memory, or a GPU with fewer than 64 accumulators per invocation",
             "dot: needs operands of i8, not f32",
             "coop: needs operands of f16, not f32",
-            "coop_khr: needs operands of f16, bf16, i8, e4m3 or e5m2, not f32"
+            "coop_khr: needs operands of f16, bf16, i8, e4m3 or e5m2, not f32",
+            "coop_nv2: needs operands of f16, bf16 or i8, not f32"
         ]
     );
 }
@@ -245,7 +246,7 @@ fn a_tile_that_is_in_no_table_is_an_error() {
 
 /// Types that a tile takes: the deepest on matrices are of i8.
 fn types_of(tile: &Tile) -> GemmTypes {
-    let is_deep = tile.kernel == GemmKernel::CoopKhr && tile.bk >= 64;
+    let is_deep = [GemmKernel::CoopKhr, GemmKernel::CoopNv2].contains(&tile.kernel) && tile.bk >= 64;
     if tile.kernel == GemmKernel::Dot || is_deep { I8 } else { F16 }
 }
 
@@ -253,6 +254,10 @@ fn types_of(tile: &Tile) -> GemmTypes {
 fn every_pin_is_kept() {
     let mut caps = fixtures::lavapipe();
     caps.rows.extend(fixtures::h200().rows);
+    // No list of workgroups of 256 has been published, which drivers are assumed to have too.
+    let larger = |row: &CoopRow| CoopRow { sizes: RowSizes::Multiples { invocations: 256 }, ..*row };
+    let of_workgroup = |row: &&CoopRow| row.scope == CoopScope::Workgroup;
+    caps.rows.extend(fixtures::h200().rows.iter().filter(of_workgroup).map(larger));
     caps.limits.workgroup_bytes = fixtures::h200().limits.workgroup_bytes;
     for tile in tiles() {
         // One row, vectors along those of B: every thin tile has room for its sums.

@@ -3,7 +3,7 @@
 use crate::choice::taken;
 use support::wgsl::{self, FP8, I8};
 use tilewise::gemm::{Accumulator, GemmKernel};
-use tilewise::gpu::{CoopRow, CoopScalar, MatrixOrder, Verdict};
+use tilewise::gpu::{CoopRow, CoopScalar, MatrixOrder, RowSizes, Verdict};
 use tilewise::planning::gemm::{GemmDims, GemmTypes, Pin};
 use tilewise::planning::kernel::Language;
 use tilewise::planning::{Plan, Problem, fixtures};
@@ -191,4 +191,98 @@ fn operands_are_transposed_where_matrices_are_loaded_along_k() {
     caps.machine.matrix_order = MatrixOrder::AlongK;
     let plan = wgsl::plain([64; 3], I8).pinned(Pin::Tile(*tile)).plan(&caps).unwrap();
     assert!(plan.steps()[0].kernel.to_string().contains("b_TRANSPOSED=1"), "four units each: {plan}");
+}
+
+/// Whether a plan's product runs on matrices of flexible size.
+fn is_flexible(plan: &Plan) -> bool {
+    taken(plan).kernel == GemmKernel::CoopNv2
+}
+
+/// No GPU has timed `coop_nv2`: it is a candidate of measurements where a device has its rows, and no plan takes it unpinned.
+#[test]
+fn matrices_of_flexible_size_are_measured_before_they_are_taken() {
+    let mut measured = Vec::new();
+    for (name, caps) in fixtures::ALL {
+        let caps = caps();
+        for types in [F16, GemmTypes::new(DType::F16, DType::F32), BF16, I8] {
+            for shape in [[4096; 3], [1000, 777, 333], [64, 64, 64], [16, 16, 8192], [2048, 2048, 33]] {
+                let product = wgsl::plain(shape, types);
+                let plan = product.plan(&caps).unwrap();
+                assert!(!is_flexible(&plan), "{name}: {plan}");
+                let is_measured = product.candidates(&caps).unwrap().iter().any(is_flexible);
+                if shape == [4096; 3] && is_measured {
+                    measured.push(format!("{name} {}", types.ab));
+                }
+            }
+        }
+    }
+    measured.dedup();
+    let want = ["h200", "h100", "rtx-4090", "a100", "rtx-3090"]
+        .map(|name| ["f16", "i8"].map(|ab| format!("{name} {ab}")));
+    assert_eq!(measured, want.concat());
+}
+
+#[test]
+fn a_subgroup_or_a_workgroup_holds_matrices_of_flexible_size() {
+    let caps = fixtures::rtx_3090();
+    let mut names = Vec::new();
+    for (types, ab) in [(F16, "f16"), (I8, "i8")] {
+        for tile in GemmKernel::CoopNv2.tiles() {
+            let product = wgsl::plain([1000; 3], types).pinned(Pin::Tile(*tile));
+            let Ok(plan) = product.plan(&caps) else { continue };
+            let kernel = plan.steps()[0].kernel.clone();
+            let is_whole = [tile.tm, tile.tn] == [tile.bm, tile.bn];
+            let scope = if is_whole { "workgroup" } else { "subgroup" };
+            assert_eq!(kernel.shader(), format!("spirv/gemm_coop_nv2.{scope}.{ab}"), "{plan}");
+            assert!(kernel.words().is_ok(), "{plan}");
+            names.push(format!("{ab} {tile}"));
+        }
+    }
+    let want = [
+        "f16 128x128x32 (one matrix)",
+        "f16 64x64x32 (one matrix)",
+        "f16 128x256x16 (64x64 per subgroup)",
+        "f16 256x128x16 (64x64 per subgroup)",
+        "f16 128x128x32 (64x64 per subgroup)",
+        "f16 64x64x32 (32x32 per subgroup)",
+        "f16 32x32x32 (16x16 per subgroup)",
+        "i8 128x128x64 (one matrix)",
+        "i8 64x64x64 (one matrix)",
+        "i8 128x128x32 (one matrix)",
+        "i8 64x64x32 (one matrix)",
+        "i8 128x128x64 (64x64 per subgroup)",
+        "i8 64x64x64 (32x32 per subgroup)",
+        "i8 128x128x32 (64x64 per subgroup)",
+        "i8 64x64x32 (32x32 per subgroup)",
+    ];
+    assert_eq!(names, want);
+}
+
+#[test]
+fn a_device_without_matrices_of_flexible_size_says_what_it_lacks() {
+    let is_flexible = |row: &CoopRow| row.sizes != RowSizes::Exact;
+    let changes: [(Change, &str); 5] = [
+        (|caps| caps.spirv = false, "modules of SPIR-V, which need Vulkan"),
+        (|caps| caps.limits.immediate_bytes = 131, "132 bytes of immediates"),
+        (
+            |caps| caps.rows.retain(|row| row.sizes == RowSizes::Exact),
+            "cooperative matrices of flexible size f16 x f16 -> f32 (workgroup) that fill its tile",
+        ),
+        (
+            |caps| caps.rows.iter_mut().for_each(|row| row.verdict = Verdict::Wrong),
+            "multiples of 16x16x16 f16 x f16 -> f32 (subgroup), fenced off: wrong results",
+        ),
+        (
+            |caps| caps.flexible_limits.as_mut().unwrap().dimension = 8,
+            "32 rows of a cooperative matrix of flexible size",
+        ),
+    ];
+    for (change, why) in changes {
+        let mut caps = fixtures::rtx_4090();
+        assert!(caps.rows.iter().any(is_flexible));
+        change(&mut caps);
+        let pinned = wgsl::plain([4096; 3], F16).pinned(Pin::Kernel(GemmKernel::CoopNv2)).plan(&caps);
+        let Err(Error::Unsupported { needs, .. }) = pinned else { panic!("{why}: {pinned:?}") };
+        assert!(needs.contains(why), "{needs}, not {why}");
+    }
 }

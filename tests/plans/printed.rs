@@ -16,7 +16,7 @@ fn a_plan_prints_what_runs_and_why_nothing_else_does() {
     let plan = wgsl::plain([512; 3], F32).explain(&fixtures::lavapipe()).unwrap();
     let printed = plan.to_string();
     let lines: Vec<&str> = printed.lines().collect();
-    let [what, step, tiled, why, gemv, _, coop, khr] = lines[..] else { panic!("{printed}") };
+    let [what, step, tiled, why, gemv, _, coop, khr, nv2] = lines[..] else { panic!("{printed}") };
     assert!(what.starts_with("matmul: 1 step, predicted ") && what.contains(" ms: 268 MFLOP, "), "{printed}");
     assert!(what.ends_with("2.10 MB read, 1.05 MB written, bound by arithmetic"), "{printed}");
     assert!(step.starts_with(&format!("  gemm/broadcast {}, grid ", plan.steps()[0].tile)), "{printed}");
@@ -28,6 +28,7 @@ fn a_plan_prints_what_runs_and_why_nothing_else_does() {
     assert_eq!(gemv, "  gemv: needs m or n of at most 8");
     assert_eq!(coop, "  coop: needs operands of f16, not f32");
     assert_eq!(khr, "  coop_khr: needs operands of f16, bf16, i8, e4m3 or e5m2, not f32");
+    assert_eq!(nv2, "  coop_nv2: needs operands of f16, bf16 or i8, not f32");
     // Of several steps what lies between them, and what kernels read beside.
     let split = wgsl::plain([16, 16, 4096], F32).split_k(SplitK::Splits(3)).plan(&fixtures::h200()).unwrap();
     let printed = split.to_string();
@@ -74,7 +75,7 @@ fn a_dense_sketch_says_why_no_other_kernel_applies_it() {
                 (problem.plan(&fixtures::h200()).unwrap(), problem.explain(&fixtures::h200()).unwrap());
             assert_eq!((plan.steps(), plan.reasons().len()), (explained.steps(), 0), "{plan}");
             let need = "both operands in memory";
-            let others = ["naive", "gemv", "broadcast", "dot", "coop", "coop_khr"]
+            let others = ["naive", "gemv", "broadcast", "dot", "coop", "coop_khr", "coop_nv2"]
                 .map(|kernel| format!("{kernel}: needs {need}"));
             assert_eq!(explained.reasons(), others, "{explained}");
         }

@@ -48,7 +48,8 @@ pub(crate) fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     let (mut kernels, mut seen) = (Vec::new(), HashSet::new());
     let along_k = along_k(caps);
     // A module has no text.
-    let texts = GemmKernel::ALL.into_iter().filter(|kernel| *kernel != GemmKernel::CoopKhr);
+    let modules = [GemmKernel::CoopKhr, GemmKernel::CoopNv2];
+    let texts = GemmKernel::ALL.into_iter().filter(move |kernel| !modules.contains(kernel));
     for (at, tile) in texts.flat_map(GemmKernel::tiles).enumerate() {
         for types in TYPES.into_iter().chain([F16_SUMS, I8]).chain(FP8) {
             // A Latin square: a quarter of the ways has each operand's four.

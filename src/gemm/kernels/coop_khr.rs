@@ -43,13 +43,13 @@ const DIMS_BYTES: u32 = size_of::<GemmDims>() as u32 + 4;
 
 /// How an operand is loaded.
 #[derive(Clone, Copy)]
-struct Loads {
+pub(super) struct Loads {
     /// 1 if units run along the outer axis, 0 along k.
-    outer: u32,
+    pub(super) outer: u32,
     /// 1 if units of 16 bytes are loaded, 0 if elements are.
-    by_units: u32,
+    pub(super) by_units: u32,
     /// 1 if units along the outer axis are put into rows of shared memory along k, in whose order the device loads matrices.
-    transposed: u32,
+    pub(super) transposed: u32,
 }
 
 impl Loads {
@@ -98,7 +98,8 @@ fn unit(problem: &GemmProblem) -> u32 {
     if has_8_bits(problem) { 16 } else { 8 }
 }
 
-fn loads(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [Loads; 2] {
+/// How a tile of a module loads A and B.
+pub(super) fn loads(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [Loads; 2] {
     let (d, unit, order) = (&problem.dims, unit(problem), caps.machine.matrix_order);
     let lanes = tile.tiles_per_block() * subgroup(caps);
     let a = Loads::of(unit, [d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
@@ -151,24 +152,61 @@ fn short_sums(row: &CoopRow, problem: &GemmProblem, caps: &Caps) -> Option<Matri
 }
 
 /// The number of invocations that hold a subgroup tile together.
-fn subgroup(caps: &Caps) -> u32 {
+pub(super) fn subgroup(caps: &Caps) -> u32 {
     caps.subgroups.and_then(|sizes| sizes.matrices).unwrap_or(1)
 }
 
-/// The number of stages, two if they fit, and bytes of shared memory.
-fn shared(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [u32; 2] {
+/// The number of stages of a tile of a module, two if they fit, and bytes of shared memory with `output` bytes for results.
+pub(super) fn stages(tile: &Tile, output: u32, problem: &GemmProblem, caps: &Caps) -> [u32; 2] {
     let [a, b] = loads(tile, problem, caps);
     let unit = unit(problem);
     let stage = a.bytes(tile.bm, tile.bk, unit) + b.bytes(tile.bn, tile.bk, unit);
-    // One matrix of sums per subgroup, each row padded by four.
-    let output = row(tile, problem, caps).map_or(0, |row| tile.tiles_per_block() * row.m * (row.n + 4) * 4);
     let bytes = |stages: u32| stages * stage + output;
     if bytes(2) <= caps.limits.workgroup_bytes { [2, bytes(2)] } else { [1, bytes(1)] }
 }
 
+/// The number of stages and bytes of shared memory of a tile, whose results are one matrix of sums per subgroup, each row padded by four.
+fn shared(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [u32; 2] {
+    let output = row(tile, problem, caps).map_or(0, |row| tile.tiles_per_block() * row.m * (row.n + 4) * 4);
+    stages(tile, output, problem, caps)
+}
+
 /// Whether C has the type of A and B, to which the kernel rounds its sums.
-fn is_rounded(problem: &GemmProblem) -> bool {
+pub(super) fn is_rounded(problem: &GemmProblem) -> bool {
     !has_8_bits(problem) && problem.types.c == problem.types.ab
+}
+
+/// Checks that a device takes modules, and their dims.
+pub(super) fn check_module(caps: &Caps) -> Result<(), String> {
+    if !caps.spirv {
+        return Err("modules of SPIR-V, which need Vulkan".into());
+    }
+    if caps.limits.immediate_bytes < DIMS_BYTES {
+        return Err(format!("{DIMS_BYTES} bytes of immediates"));
+    }
+    Ok(())
+}
+
+/// Checks that blocks are as deep as those that were compiled for GPUs at most.
+pub(super) fn check_depth(tile: &Tile, problem: &GemmProblem) -> Result<(), String> {
+    let most = MAX_DEPTH_BYTES[usize::from([tile.tm, tile.tn] == [16; 2])];
+    if tile.bk as usize * problem.types.ab.size() > most {
+        return Err(format!("blocks of at most {most} bytes along k"));
+    }
+    Ok(())
+}
+
+/// Checks that a workgroup's invocations have whole units to stage, and a GPU's have registers for them.
+pub(super) fn check_units(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
+    let (lanes, unit) = (tile.tiles_per_block() * subgroup(caps), unit(problem));
+    if [tile.bm, tile.bn].iter().any(|outer| !(outer * tile.bk).is_multiple_of(unit * lanes)) {
+        return Err(format!("smaller subgroups: {lanes} invocations have no unit each to stage"));
+    }
+    let units = (tile.bm + tile.bn) * tile.bk / (unit * lanes);
+    if units > MAX_UNITS && caps.machine.compile_seconds.is_none() {
+        return Err(format!("larger subgroups: {units} units per invocation, which a GPU would spill"));
+    }
+    Ok(())
 }
 
 impl KernelSpec for CoopKhr {
@@ -187,17 +225,9 @@ impl KernelSpec for CoopKhr {
     fn admits(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
         in_memory(problem)?;
         module(problem.types.ab)?;
-        if !caps.spirv {
-            return Err("modules of SPIR-V, which need Vulkan".into());
-        }
-        if caps.limits.immediate_bytes < DIMS_BYTES {
-            return Err(format!("{DIMS_BYTES} bytes of immediates"));
-        }
+        check_module(caps)?;
         let row = row(tile, problem, caps)?;
-        let most = MAX_DEPTH_BYTES[usize::from([tile.tm, tile.tn] == [16; 2])];
-        if tile.bk as usize * problem.types.ab.size() > most {
-            return Err(format!("blocks of at most {most} bytes along k"));
-        }
+        check_depth(tile, problem)?;
         let is_chosen = problem.pin.leaves_a_choice();
         if is_chosen && row.is_spelled_in_wgsl() && short_sums(row, problem, caps).is_none() {
             return Err("a row that WGSL cannot express, unless it is pinned: `coop` has the others".into());
@@ -210,16 +240,7 @@ impl KernelSpec for CoopKhr {
         if !matches!(problem.pin, Pin::Tile(_)) && accumulators > caps.machine.matrix_accumulators {
             return Err(format!("{accumulators} accumulators per invocation, unless the tile is pinned"));
         }
-        let lanes = self.invocations(tile, caps);
-        let unit = unit(problem);
-        if [tile.bm, tile.bn].iter().any(|outer| !(outer * tile.bk).is_multiple_of(unit * lanes)) {
-            return Err(format!("smaller subgroups: {lanes} invocations have no unit each to stage"));
-        }
-        let units = (tile.bm + tile.bn) * tile.bk / (unit * lanes);
-        if units > MAX_UNITS && caps.machine.compile_seconds.is_none() {
-            return Err(format!("larger subgroups: {units} units per invocation, which a GPU would spill"));
-        }
-        Ok(())
+        check_units(tile, problem, caps)
     }
 
     fn has_epilogue(&self, problem: &GemmProblem) -> bool {

@@ -4,6 +4,7 @@
 mod broadcast;
 mod coop;
 mod coop_khr;
+mod coop_nv2;
 mod cost;
 mod dot;
 mod efficiency;
@@ -40,6 +41,7 @@ impl GemmKernel {
             Self::Dot => &dot::Dot,
             Self::Coop => &coop::Coop,
             Self::CoopKhr => &coop_khr::CoopKhr,
+            Self::CoopNv2 => &coop_nv2::CoopNv2,
         }
     }
 
@@ -55,8 +57,8 @@ impl GemmKernel {
         self.spec().shader()
     }
 
-    /// The kernel that a step of a plan runs; None if the step is no product. A module of SPIR-V adds the type of its operands to
-    /// the name of its file.
+    /// The kernel that a step of a plan runs; None if the step is no product. A module of SPIR-V adds what holds its matrices, and
+    /// the type of its operands, to the name of its file.
     #[must_use]
     pub fn of_step(step: &Step) -> Option<Self> {
         let file = step.kernel.shader().split('.').next();

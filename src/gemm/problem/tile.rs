@@ -18,12 +18,22 @@ pub enum GemmKernel {
     Coop,
     /// The same as a module of SPIR-V, on matrices of any shape, for f16, bf16 and types of 8 bits: needs Vulkan.
     CoopKhr,
+    /// The same on matrices of flexible size, which a subgroup or a workgroup holds whole: needs `VK_NV_cooperative_matrix2`.
+    CoopNv2,
 }
 
 impl GemmKernel {
     /// Every kernel.
-    pub const ALL: [Self; 7] =
-        [Self::Naive, Self::Gemv, Self::Broadcast, Self::Tiled, Self::Dot, Self::Coop, Self::CoopKhr];
+    pub const ALL: [Self; 8] = [
+        Self::Naive,
+        Self::Gemv,
+        Self::Broadcast,
+        Self::Tiled,
+        Self::Dot,
+        Self::Coop,
+        Self::CoopKhr,
+        Self::CoopNv2,
+    ];
 }
 
 /// A kernel with the sizes of its blocks.
@@ -37,9 +47,9 @@ pub struct Tile {
     pub bn: u32,
     /// Depth of the staged blocks. [`GemmKernel::Gemv`]: depth of one iteration of the workgroup.
     pub bk: u32,
-    /// Rows of C per invocation; with cooperative matrices, per subgroup.
+    /// Rows of C per invocation; with cooperative matrices, per subgroup, or of the block if the workgroup holds it as one matrix.
     pub tm: u32,
-    /// Columns of C per invocation; with cooperative matrices, per subgroup.
+    /// Columns of C per invocation; with cooperative matrices, as the rows.
     pub tn: u32,
     /// Edge of the cooperative matrices; 0 for other kernels.
     pub fragment: u32,

@@ -77,7 +77,7 @@ fn cases() -> Vec<Case> {
             GemmKernel::Coop => vec![real(F16, F16), real(F16, F32)],
             GemmKernel::Dot => vec![wgsl::I8],
             // Modules are not compiled here yet.
-            GemmKernel::CoopKhr => Vec::new(),
+            GemmKernel::CoopKhr | GemmKernel::CoopNv2 => Vec::new(),
             _ => reals.to_vec(),
         }
     };

@@ -105,7 +105,8 @@ impl Repeated for Matrix {
 
 /// The tiles of every kernel that is a text: naga reads no module with cooperative matrices.
 pub(crate) fn tiles() -> impl Iterator<Item = &'static Tile> {
-    let texts = GemmKernel::ALL.iter().filter(|kernel| **kernel != GemmKernel::CoopKhr);
+    let modules = [GemmKernel::CoopKhr, GemmKernel::CoopNv2];
+    let texts = GemmKernel::ALL.iter().filter(move |kernel| !modules.contains(kernel));
     texts.flat_map(|kernel| kernel.tiles())
 }
 
