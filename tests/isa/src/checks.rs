@@ -10,8 +10,8 @@ pub const MESA: &str = "26.1.6";
 /// The kernel of matrix products on cooperative matrices.
 pub const COOP: &str = "gemm/coop";
 
-/// The start of the names of its modules of SPIR-V.
-pub const COOP_KHR: &str = "spirv/gemm_coop_khr";
+/// The start of the names of its modules of SPIR-V, and of those on matrices of flexible size.
+pub const MODULES: [&str; 2] = ["spirv/gemm_coop_khr", "spirv/gemm_coop_nv2"];
 
 /// That of attention.
 pub const ATTENTION: &str = "attention/attention_coop";
@@ -86,7 +86,8 @@ fn fault(row: &Row) -> Option<String> {
         format!("{scratch} bytes of scratch")
     } else if row.truncations > 0 && !row.packs_halves {
         format!("{} conversions to f16 truncate", row.truncations)
-    } else if ([COOP, ATTENTION, GRADIENTS].contains(&kernel.as_str()) || kernel.starts_with(COOP_KHR))
+    } else if ([COOP, ATTENTION, GRADIENTS].contains(&kernel.as_str())
+        || MODULES.iter().any(|start| kernel.starts_with(start)))
         && row.matrix == 0
     {
         "no matrix instruction in its heaviest block".into()

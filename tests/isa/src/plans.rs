@@ -158,6 +158,12 @@ fn products(plans: &mut List<'_>) {
         ("e5m2, a row", product([1, 4096, 4096], wgsl::FP8[1]).pinned(Pin::Kernel(GemmKernel::Gemv))),
         ("i8, dot", product(CUBE, wgsl::I8).pinned(Pin::Kernel(GemmKernel::Dot))),
         ("f16, coop_khr", product(CUBE, MIXED).pinned(Pin::Kernel(GemmKernel::CoopKhr))),
+        ("f16, coop_nv2", product(CUBE, MIXED).pinned(Pin::Kernel(GemmKernel::CoopNv2))),
+        (
+            "bf16, coop_nv2",
+            product(CUBE, GemmTypes::new(Bf16, Bf16)).pinned(Pin::Kernel(GemmKernel::CoopNv2)),
+        ),
+        ("i8, coop_nv2", product(CUBE, wgsl::I8).pinned(Pin::Kernel(GemmKernel::CoopNv2))),
         ("sums of f16, coop_khr", product(CUBE, sums_of_f16).pinned(Pin::Kernel(GemmKernel::CoopKhr))),
     ] {
         plans.add("gemm", name, &problem);

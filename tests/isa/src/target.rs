@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tilewise::Caps;
+use tilewise::gpu::{CoopRow, FlexibleLimits, RowSizes};
 use tilewise::planning::fixtures;
 
 /// A GPU to compile for.
@@ -29,6 +30,9 @@ const fn by_hand(name: &'static str, fixture: &'static str) -> Target {
 /// The environment variable with a folder of drivers and shims to use instead of the downloaded ones.
 const SHIMS: &str = "TILEWISE_SHIMS";
 
+/// The option of RADV that makes it list `VK_NV_cooperative_matrix2`, as an environment variable.
+const MATRIX2: &str = "radv_cooperative_matrix2_nv";
+
 /// Every target.
 pub const TARGETS: [Target; 6] = [
     fetched("navi31", "radv-rdna3"),
@@ -50,8 +54,9 @@ impl Target {
         found.ok_or_else(|| format!("there is no target {name:?}; the targets are {}", names()))
     }
 
-    /// The capabilities of the target's fixture, without what only the vendor's own driver has: Mesa 26 lists no matrices of bf16
-    /// or of floats of 8 bits for NVIDIA's GPUs, and refuses a module that uses them.
+    /// The capabilities of the target's fixture, with what Mesa 26 has. It lists no matrices of bf16, of floats of 8 bits or of flexible
+    /// size for NVIDIA's GPUs, and refuses a module that uses them. For AMD's GPUs it lists those of flexible size if it is asked to
+    /// ([`MATRIX2`]), as multiples of its other rows.
     ///
     /// # Panics
     /// If the library has no such fixture.
@@ -61,7 +66,20 @@ impl Target {
         let mut caps = found.expect("a fixture of the library").1();
         caps.extensions.bfloat16 &= !self.name.starts_with("nv");
         caps.extensions.float8 &= !self.name.starts_with("nv");
+        caps.rows.retain(|row| row.sizes == RowSizes::Exact);
+        caps.extensions.flexible = self.is_of_amd();
+        if self.is_of_amd() {
+            let sizes = RowSizes::Multiples { invocations: 0 };
+            caps.rows.extend(caps.rows.clone().into_iter().map(|row| CoopRow { sizes, ..row }));
+            caps.flexible_limits =
+                Some(FlexibleLimits { dimension: 1024, workgroup_invocations: 0, reserved_bytes: 0 });
+        }
         caps
+    }
+
+    /// Whether the driver is RADV.
+    fn is_of_amd(&self) -> bool {
+        self.fixture.starts_with("radv")
     }
 
     /// Adds the remedy to a message about a missing device, if the downloaded driver does not support the target.
@@ -84,6 +102,7 @@ impl Target {
         let program = this_program()?;
         let mut command = Command::new(root.join(".cargo/runner"));
         command.arg(program).env("TILEWISE_VULKAN", self.name).env("MESA_SHADER_CACHE_DISABLE", "1");
+        command.env(MATRIX2, "true");
         Ok(command)
     }
 }

@@ -4,7 +4,7 @@
 use crate::spirv::Spirv;
 use crate::steps::Access;
 use ash::vk;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 
 /// A Vulkan device.
 pub(crate) struct Device {
@@ -198,8 +198,33 @@ fn value(one: &vk::PipelineExecutableStatisticKHR<'_>) -> Option<u64> {
     }
 }
 
-/// Extensions that wgpu enables if the device has them.
-const OPTIONAL: [&CStr; 2] = [ash::khr::cooperative_matrix::NAME, ash::ext::robustness2::NAME];
+/// `VkPhysicalDeviceCooperativeMatrix2FeaturesNV`, which `ash` does not know.
+#[repr(C)]
+struct Matrix2Features {
+    s_type: vk::StructureType,
+    p_next: *mut c_void,
+    /// `workgroupScope`, `flexibleDimensions`, `reductions`, `conversions`, `perElementOperations`, `tensorAddressing`, `blockLoads`.
+    on: [vk::Bool32; 7],
+}
+
+impl Matrix2Features {
+    /// Those of matrices that a subgroup holds.
+    fn of_subgroups() -> Self {
+        let [on, off] = [vk::TRUE, vk::FALSE];
+        Self {
+            s_type: vk::StructureType::from_raw(1_000_593_000),
+            p_next: std::ptr::null_mut(),
+            on: [off, on, on, on, on, off, off],
+        }
+    }
+}
+
+// SAFETY: the struct is Vulkan's, which may be in this chain.
+unsafe impl vk::ExtendsPhysicalDeviceFeatures2 for Matrix2Features {}
+
+/// Extensions that wgpu or the library enables if the device has them.
+const OPTIONAL: [&CStr; 3] =
+    [ash::khr::cooperative_matrix::NAME, ash::ext::robustness2::NAME, c"VK_NV_cooperative_matrix2"];
 
 /// Opens a device with the features that wgpu requests, as far as they affect kernels. For unchecked access, without
 /// those of robust buffers.
@@ -210,7 +235,7 @@ fn open(
     access: Access,
 ) -> Found<ash::Device> {
     let has = |name: &CStr| extensions.contains(&name);
-    let [has_matrices, has_robust2] = OPTIONAL.map(has);
+    let [has_matrices, has_robust2, has_matrix2] = OPTIONAL.map(has);
     let is_robust = access == Access::Robust;
     let mut v11 = vk::PhysicalDeviceVulkan11Features::default()
         .storage_buffer16_bit_access(true)
@@ -241,6 +266,10 @@ fn open(
         .push_next(&mut shown);
     if has_matrices {
         features = features.push_next(&mut matrices);
+    }
+    let mut matrix2 = Matrix2Features::of_subgroups();
+    if has_matrix2 {
+        features = features.push_next(&mut matrix2);
     }
     if has_robust2 && is_robust {
         features = features.push_next(&mut robustness);
