@@ -40,7 +40,7 @@ pub(super) fn row([m, n, k]: [u32; 3], ab: CoopScalar, c: CoopScalar) -> CoopRow
 /// hardware with them; and integers on Turing.
 ///
 /// Of multiples, published: those of workgroups of 128 invocations with floats, and with bytes, without sums in u32 (a part of the list of
-/// RTX 30 to 50 cards, ggml-org/llama.cpp#16086). Assumed: those of a subgroup, of the largest exact rows' sizes; all of them on data
+/// RTX 30 to 50 cards, ggml-org/llama.cpp#16086). Assumed: those of a subgroup, of the largest exact rows' sizes, bf16 among them; all of them on data
 /// centre cards of these generations; none on Turing.
 pub(super) fn nvidia(generation: Nvidia) -> Vec<CoopRow> {
     let mut rows: Vec<CoopRow> = [[16, 16, 16], [16, 8, 16], [16, 8, 8]]
@@ -54,6 +54,7 @@ pub(super) fn nvidia(generation: Nvidia) -> Vec<CoopRow> {
         rows.push(multiples(row([32, 16, 32], I8, I32), CoopScope::Workgroup, 128));
         rows.extend([F16, F32].map(|c| multiples(row([16; 3], F16, c), CoopScope::Subgroup, 0)));
         rows.push(multiples(row([16, 16, 32], I8, I32), CoopScope::Subgroup, 0));
+        rows.push(multiples(row([16; 3], Bf16, F32), CoopScope::Subgroup, 0));
     }
     if generation >= Nvidia::Ada {
         rows.extend([E4m3, E5m2].map(|ab| row([16, 16, 32], ab, F32)));
