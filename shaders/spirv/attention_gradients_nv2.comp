@@ -93,6 +93,7 @@ const float WEIGHTS = 1.0;
 // Of each query its largest score, the logarithm of its sum of exponentials, and the sum of its result times its gradient.
 layout(set = 0, binding = 8, std430) readonly buffer Statistics { vec4 statistics[]; };
 layout(set = 0, binding = 9, std430) writeonly buffer Result { AB result[]; };
+layout(set = 0, binding = 9, std430) writeonly buffer Words { uint result_words[]; };
 
 // BC columns of the other side, with zeros for elements that are not finite; or the workgroup's rows, before: the factors of scores, and
 // those of gradients of weights.
@@ -300,6 +301,13 @@ float store_value(const in uint row, const in uint col, const in float x, const 
 
 void main() {
     const uint lane = gl_LocalInvocationIndex;
+    // Launched with zeros for dims, once, when the kernel is compiled: report the subgroup size.
+    if (dims.heads == 0) {
+        if (lane == 0) {
+            result_words[0] = gl_SubgroupSize;
+        }
+        return;
+    }
     const uint rows = own_rows();
     const uint row_blocks = (rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
     const uint grid_row = gl_WorkGroupID.y + gl_NumWorkGroups.y * gl_WorkGroupID.z;

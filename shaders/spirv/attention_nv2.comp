@@ -80,6 +80,7 @@ const float LOWEST = -3.4028234663852886e38; // the lowest f32: the largest scor
 #include "exponential.glsl"
 
 layout(set = 0, binding = 7, std430) writeonly buffer Y { AB y[]; };
+layout(set = 0, binding = 7, std430) writeonly buffer Words { uint y_words[]; };
 layout(set = 0, binding = 8, std430) writeonly buffer Statistics { vec2 statistics[]; };
 
 // BC keys; or the rows of Q, before. BC values. Weights, for values that are not finite.
@@ -180,6 +181,13 @@ float store_statistics(
 
 void main() {
     const uint lane = gl_LocalInvocationIndex;
+    // Launched with zeros for dims, once, when the kernel is compiled: report the subgroup size.
+    if (dims.heads == 0) {
+        if (lane == 0) {
+            y_words[0] = gl_SubgroupSize;
+        }
+        return;
+    }
     const uint rows = dims.group * dims.queries; // of a key head
     const uint row_blocks = (rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
     const uint grid_row = gl_WorkGroupID.y + gl_NumWorkGroups.y * gl_WorkGroupID.z;

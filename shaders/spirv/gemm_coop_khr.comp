@@ -92,6 +92,7 @@ const uint OUT_LD = N + 4;    // four sums more, so that rows start in different
 #undef BINDING
 
 layout(set = 0, binding = 2, std430) writeonly buffer C { SUM c[]; };
+layout(set = 0, binding = 2, std430) writeonly buffer CWords { uint c_words[]; };
 #if BITS == 16
 layout(set = 0, binding = 2, std430) writeonly buffer Rounded { AB c_rounded[]; };
 #endif
@@ -118,7 +119,7 @@ void main() {
     // Launched with zeros for dims, once, when the kernel is compiled: report the subgroup size.
     if (dims.m == 0) {
         if (gl_LocalInvocationIndex == 0) {
-            c[0] = SUM(gl_SubgroupSize);
+            c_words[0] = gl_SubgroupSize;
         }
         return;
     }

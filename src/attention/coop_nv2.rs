@@ -55,7 +55,7 @@ pub(super) fn row(dtype: DType, caps: &Caps) -> Result<&CoopRow, String> {
     })
 }
 
-/// Checks that a device has modules, immediates of as many bytes, flexible matrices of the problem's type, and one size of subgroups.
+/// Checks that a device has modules, immediates of as many bytes, and flexible matrices of the problem's type.
 pub(super) fn check_device(problem: &AttentionProblem, dims_bytes: u32, caps: &Caps) -> Result<(), String> {
     module(problem.dtype)?;
     if !caps.spirv {
@@ -64,9 +64,6 @@ pub(super) fn check_device(problem: &AttentionProblem, dims_bytes: u32, caps: &C
     let row = row(problem.dtype, caps)?;
     if let Some(why) = caps.slowness(row).filter(|_| problem.pin.is_none()) {
         return Err(why);
-    }
-    if let Some(sizes) = caps.subgroups.filter(|sizes| sizes.only().is_none()) {
-        return Err(format!("subgroups of one size, not {sizes}"));
     }
     if caps.limits.immediate_bytes < dims_bytes {
         return Err(format!("{dims_bytes} bytes of immediates"));
@@ -168,7 +165,8 @@ impl Nv2Tile {
             .param("SLOPES", u32::from(problem.slopes.is_some()))
             .param("CORNER_MOVES", u32::from(problem.corner == AttentionCorner::Lengths))
             .param("STATISTICS", u32::from(problem.statistics == AttentionStatistics::LogSums))
-            .require_subgroup_size(subgroup(caps));
+            .require_subgroup_size(subgroup(caps))
+            .report_subgroup_size(caps);
         row(problem.dtype, caps).map_or(kernel.clone(), |row| kernel.require_matrices(Matrices::of(row)))
     }
 }

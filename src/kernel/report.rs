@@ -2,6 +2,7 @@
 //! asked, when it is compiled, which size the driver has given it: it is launched with zeros for dims, stores its subgroup
 //! size in its result, and does nothing else.
 
+use super::module::is_module;
 use super::source::Kernel;
 use crate::Result;
 use crate::caps::{Caps, Matrices};
@@ -37,6 +38,8 @@ impl Kernel {
     pub(crate) fn subgroup_report(&self) -> Option<SubgroupReport> {
         let expected = self.requires.subgroup.filter(|_| self.requires.reports_subgroup_size)?;
         let number = match self.unit_of(self.result_name()) {
+            // A module stores a word, whatever its results are.
+            _ if is_module(self.shader) => Number::U32,
             unit if unit.contains("f16") => Number::F16,
             unit if unit.contains("f32") => Number::F32,
             _ => Number::U32,

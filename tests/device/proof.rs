@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Barrier, mpsc};
 use std::time::Duration;
 use support::{TestGpu, watchdog};
+use tilewise::attention::{AttentionKernel, AttentionOptions, attention_backward, attention_with_lse};
 use tilewise::gpu::CoopScalar::{F16, F32};
-use tilewise::gpu::{AdoptOptions, Assumptions, CacheFolder, DeviceType, SubgroupSizes, Verdict};
+use tilewise::gpu::{AdoptOptions, Assumptions, CacheFolder, CoopScope, DeviceType, SubgroupSizes, Verdict};
 use tilewise::planning::Problem;
 use tilewise::{
     Element, Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, Plan, Result, f16, ops, reference, wgpu,
@@ -150,6 +151,28 @@ fn a_callback_inside_a_proof_may_need_another_proof() {
     let _doing = watchdog::doing("a proof inside a proof");
     assert_eq!((multiply(&gpu), inside.recv()), ("gemm/coop", Ok("gemm/coop")));
     assert_eq!(gpu.stats().proofs, 2);
+}
+
+/// A module reports a word, whatever its results are: of i8 a product's are integers, attention's are numbers of 16 bits.
+#[test]
+fn modules_are_asked_as_texts_are() {
+    let Some(gpu) = claiming(Some([4, 8, 8]), &CacheFolder::Off) else { return };
+    let proofs = || gpu.stats().proofs;
+    let tile =
+        GemmKernel::CoopKhr.tiles().iter().find(|tile| tile.tm == 16 && tile.bm == 32).expect("a small one");
+    let a = gpu.tensor(&[1i8; 32 * 32], [32, 32]).unwrap();
+    let product = Gemm::new(&a, &a).tile(*tile).run().unwrap();
+    assert!(product.to_vec().unwrap().iter().all(|sum| *sum == 32) && proofs() == 1);
+    if gpu.caps().flexible_rows_of(F16, F32, CoopScope::Subgroup).next().is_none() {
+        return;
+    }
+    let x = gpu.tensor(&[f16::ONE; 16 * 8], [1, 1, 16, 8]).unwrap();
+    let options = AttentionOptions::new().kernel(AttentionKernel::CoopNv2);
+    let (y, lse) = attention_with_lse(&x, &x, &x, &options).unwrap();
+    assert!(y.to_vec().unwrap().iter().all(|y| *y == f16::ONE) && proofs() == 2);
+    let gradients = attention_backward(&x, &x, &x, &y, &lse, &x, &options).unwrap();
+    assert!(gradients.q.to_vec().unwrap().iter().all(|dq| dq.to_f32().abs() < 1e-2) && proofs() == 4);
+    assert!(gpu.caps().rows.iter().all(|row| row.verdict != Verdict::OtherSubgroups), "{}", gpu.caps());
 }
 
 #[test]

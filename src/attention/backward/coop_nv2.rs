@@ -152,7 +152,8 @@ impl Nv2GradientTile {
             .param("LENGTHS", u32::from(forward.lengths.is_some()))
             .param("KEEPS", u32::from(forward.keep.is_some()))
             .param("SLOPES", u32::from(forward.slopes.is_some()))
-            .require_subgroup_size(subgroup(caps));
+            .require_subgroup_size(subgroup(caps))
+            .report_subgroup_size(caps);
         row(forward.dtype, caps).map_or(kernel.clone(), |row| kernel.require_matrices(Matrices::of(row)))
     }
 }
