@@ -4,8 +4,8 @@
 // shapes    Q (batch, heads, queries, D), K (batch, kv_heads, keys, D), V (batch, kv_heads, keys, DV), G (batch, heads, queries, DV), any
 //           strides, statistics (rows) of four f32 -> dQ like Q, or dK like K and behind it dV like V; f32 sums
 // grid      SUBGROUPS * BR rows of one key head a workgroup: queries of its heads, or keys (OF_KEYS); rows, then key heads
-// subgroup  BR rows: their scores, for BC of the other side at a time, and their sums are one matrix each
-// requires  a row of multiples with sums of f32 that divides BR, BC, D and DV, at subgroup scope; BR are the row's own m: Mesa 26.1 reduces
+// subgroup  BR rows: their scores, for BC of the other side at a time, are one matrix, their sums one for each CHUNK columns
+// requires  a row of multiples with sums of f32 that divides BR, BC and CHUNK, at subgroup scope; BR are the row's own m: Mesa 26.1 reduces
 //           rows of taller matrices over wrong blocks; subgroups of SUBGROUP and no other size
 // edges     rows past the end are computed as the last one and not stored; pairs of a query and a key that it does not attend have no
 //           weight, keys that are masked store zeros: any queries, keys >= 1
@@ -35,12 +35,13 @@ layout(constant_id = 2) const uint BR = 16;
 layout(constant_id = 3) const uint BC = 16;
 layout(constant_id = 4) const uint D = 64;
 layout(constant_id = 5) const uint DV = 64;
-layout(constant_id = 6) const uint OF_KEYS = 0;  // 1: rows are keys, 0: queries
-layout(constant_id = 7) const uint BY_UNITS = 1; // 1: operands are loaded by units of 16 bytes, 0: element by element
-layout(constant_id = 8) const uint BIAS = 0;     // 1: there is one
-layout(constant_id = 9) const uint LENGTHS = 0;  // 1: batches have lengths
-layout(constant_id = 10) const uint KEEPS = 0;   // 1: there is a mask of keys
-layout(constant_id = 11) const uint SLOPES = 0;  // 1: heads have slopes
+layout(constant_id = 6) const uint CHUNK = 16;  // columns of the matrices of operands and sums, which divide D and DV
+layout(constant_id = 7) const uint OF_KEYS = 0;  // 1: rows are keys, 0: queries
+layout(constant_id = 8) const uint BY_UNITS = 1; // 1: operands are loaded by units of 16 bytes, 0: element by element
+layout(constant_id = 9) const uint BIAS = 0;     // 1: there is one
+layout(constant_id = 10) const uint LENGTHS = 0;  // 1: batches have lengths
+layout(constant_id = 11) const uint KEEPS = 0;   // 1: there is a mask of keys
+layout(constant_id = 12) const uint SLOPES = 0;  // 1: heads have slopes
 
 const uint CORNER_MOVES = 0; // a backward pass has no cache
 const uint SUBGROUPS = LANES / SUBGROUP;
@@ -101,16 +102,12 @@ shared uvec4 score_tile[MOST_ROWS * D_LD];
 shared uvec4 weight_tile[MOST_ROWS * DV_LD];
 shared uint strange[SUBGROUPS]; // whether a subgroup has found elements that are not finite
 
-#define OwnScores coopmat<AB, gl_ScopeSubgroup, BR, D, gl_MatrixUseA>
-#define OwnWeights coopmat<AB, gl_ScopeSubgroup, BR, DV, gl_MatrixUseA>
-#define OfScores coopmat<AB, gl_ScopeSubgroup, D, BC, gl_MatrixUseB>
-#define OfWeights coopmat<AB, gl_ScopeSubgroup, DV, BC, gl_MatrixUseB>
+#define Own coopmat<AB, gl_ScopeSubgroup, BR, CHUNK, gl_MatrixUseA>
+#define Other coopmat<AB, gl_ScopeSubgroup, CHUNK, BC, gl_MatrixUseB>
 #define Factors coopmat<AB, gl_ScopeSubgroup, BR, BC, gl_MatrixUseA>
-#define OverScores coopmat<AB, gl_ScopeSubgroup, BC, D, gl_MatrixUseB>
-#define OverWeights coopmat<AB, gl_ScopeSubgroup, BC, DV, gl_MatrixUseB>
+#define Over coopmat<AB, gl_ScopeSubgroup, BC, CHUNK, gl_MatrixUseB>
 #define Pairs coopmat<float, gl_ScopeSubgroup, BR, BC, gl_MatrixUseAccumulator>
-#define Sums coopmat<float, gl_ScopeSubgroup, BR, D, gl_MatrixUseAccumulator>
-#define SumsV coopmat<float, gl_ScopeSubgroup, BR, DV, gl_MatrixUseAccumulator>
+#define Sums coopmat<float, gl_ScopeSubgroup, BR, CHUNK, gl_MatrixUseAccumulator>
 
 // Rows of each side in a key head.
 uint query_rows() {
@@ -199,10 +196,10 @@ vec4 known_of(uint batch, uvec3 pair) {
 // Whether a column has elements that are not finite.
 bool is_column_strange(uint kv_head, uint column) {
     bool found = false;
-    for (uint col = 0; col < D; col += 8) {
+    [[dont_unroll]] for (uint col = 0; col < D; col += 8) {
         only_finite(column_unit(0, kv_head, column, col), found);
     }
-    for (uint col = 0; col < DV; col += 8) {
+    [[dont_unroll]] for (uint col = 0; col < DV; col += 8) {
         only_finite(column_unit(1, kv_head, column, col), found);
     }
     return found;
@@ -271,29 +268,29 @@ float times_weights(const in uint row, const in uint col, const in float x) {
 }
 
 // Stores a gradient of a query or a key: the sum by the power of two of its row, times the scale.
-float store(const in uint row, const in uint col, const in float x, const in float scaled, const in uvec2 at) {
+float store(const in uint row, const in uint col, const in float x, const in float scaled, const in uvec3 at) {
     const uint own = at.y + row;
     if (own < own_rows()) {
         const uint batch = at.x / dims.kv_heads;
         const float value = x / scaled * dims.scale;
         if (OF_KEYS == 1) {
-            const uint place = dims.dk.x + batch * dims.dk.y + at.x % dims.kv_heads * dims.dk.z + own * dims.dk.w + col;
+            const uint place = dims.dk.x + batch * dims.dk.y + at.x % dims.kv_heads * dims.dk.z + own * dims.dk.w + at.z + col;
             // What a masked key holds does not matter: it may be NaN.
             result[place] = AB(own < key_count(batch) && is_kept(batch, own) ? value : 0.0);
         } else {
             const uvec2 of = query_of(at.x, own);
-            result[dims.dq.x + batch * dims.dq.y + of.x * dims.dq.z + of.y * dims.dq.w + col] = AB(value);
+            result[dims.dq.x + batch * dims.dq.y + of.x * dims.dq.z + of.y * dims.dq.w + at.z + col] = AB(value);
         }
     }
     return x;
 }
 
 // Stores a gradient of a value.
-float store_value(const in uint row, const in uint col, const in float x, const in uvec2 at) {
+float store_value(const in uint row, const in uint col, const in float x, const in uvec3 at) {
     const uint own = at.y + row;
     if (own < dims.keys) {
         const uint batch = at.x / dims.kv_heads;
-        const uint place = dims.dv.x + batch * dims.dv.y + at.x % dims.kv_heads * dims.dv.z + own * dims.dv.w + col;
+        const uint place = dims.dv.x + batch * dims.dv.y + at.x % dims.kv_heads * dims.dv.z + own * dims.dv.w + at.z + col;
         result[place] = AB(own < key_count(batch) && is_kept(batch, own) ? x / WEIGHTS : 0.0);
     }
     return x;
@@ -330,17 +327,25 @@ void main() {
         weight_tile[row * DV_LD + unit % (DV / 8)] = row_unit(1, kv_head, block_row + row, unit % (DV / 8) * 8);
     }
     barrier();
-    OwnScores own_scores;
-    coopMatLoad(own_scores, score_tile, gl_SubgroupID * BR * D_LD, D_LD, gl_CooperativeMatrixLayoutRowMajor);
-    OwnWeights own_weights;
-    coopMatLoad(own_weights, weight_tile, gl_SubgroupID * BR * DV_LD, DV_LD, gl_CooperativeMatrixLayoutRowMajor);
+    Own own_scores[D / CHUNK];
+    Sums sums[D / CHUNK]; // of queries' or keys' gradients, times `scaled`
+    [[unroll]] for (uint c = 0; c < D / CHUNK; c++) {
+        const uint at = gl_SubgroupID * BR * D_LD + c * (CHUNK / 8);
+        coopMatLoad(own_scores[c], score_tile, at, D_LD, gl_CooperativeMatrixLayoutRowMajor);
+        sums[c] = Sums(0.0);
+    }
+    Own own_weights[DV / CHUNK];
+    Sums sums_v[DV / CHUNK]; // of values' gradients, times WEIGHTS
+    [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
+        const uint at = gl_SubgroupID * BR * DV_LD + c * (CHUNK / 8);
+        coopMatLoad(own_weights[c], weight_tile, at, DV_LD, gl_CooperativeMatrixLayoutRowMajor);
+        sums_v[c] = Sums(0.0);
+    }
     barrier();
-    Sums sums = Sums(0.0);   // of queries' or keys' gradients, times `scaled`
-    SumsV sums_v = SumsV(0.0); // of values' gradients, times WEIGHTS
 #ifdef OF_F16
-    Pairs scaled = Pairs(uintBitsToFloat((268 - 27) << 23)); // the power of two of each row, in all of its elements
+    Sums scaled = Sums(uintBitsToFloat((268 - 27) << 23)); // the power of two of each row, in all of its elements
 #else
-    Pairs scaled = Pairs(1.0);
+    Sums scaled = Sums(1.0);
 #endif
 
     const uvec4 columns = columns_of(block_row, min(block_row + BLOCK_ROWS, rows) - 1, key_count(batch));
@@ -369,43 +374,60 @@ void main() {
         const uvec3 at = uvec3(kv_head, own_row, first);
         const uvec3 of = uvec3(columns.y, KEEPS == 1 || is_edge ? 1 : 0, are_strange);
 
-        OfScores of_scores;
-        coopMatLoad(of_scores, score_tile, 0, D_LD, gl_CooperativeMatrixLayoutColumnMajor);
-        Pairs weights = coopMatMulAdd(own_scores, of_scores, Pairs(0.0));
+        Pairs weights = Pairs(0.0);
+        [[unroll]] for (uint c = 0; c < D / CHUNK; c++) {
+            Other other;
+            coopMatLoad(other, score_tile, c * (CHUNK / 8), D_LD, gl_CooperativeMatrixLayoutColumnMajor);
+            weights = coopMatMulAdd(own_scores[c], other, weights);
+        }
         coopMatPerElementNV(weights, weights, weight, at, of);
-        OfWeights of_weights;
-        coopMatLoad(of_weights, weight_tile, 0, DV_LD, gl_CooperativeMatrixLayoutColumnMajor);
-        Pairs gradients = coopMatMulAdd(own_weights, of_weights, Pairs(0.0));
+        Pairs gradients = Pairs(0.0);
+        [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
+            Other other;
+            coopMatLoad(other, weight_tile, c * (CHUNK / 8), DV_LD, gl_CooperativeMatrixLayoutColumnMajor);
+            gradients = coopMatMulAdd(own_weights[c], other, gradients);
+        }
         coopMatPerElementNV(gradients, gradients, gradient, weights, at, of);
 #ifdef OF_F16
-        Pairs top;
-        coopMatPerElementNV(top, gradients, magnitude);
-        coopMatReduceNV(top, top, gl_CooperativeMatrixReduceRowNV, larger);
+        Pairs magnitudes;
+        coopMatPerElementNV(magnitudes, gradients, magnitude);
+        Sums top;
+        coopMatReduceNV(top, magnitudes, gl_CooperativeMatrixReduceRowNV, larger);
         coopMatPerElementNV(top, top, down, scaled);
-        coopMatPerElementNV(scaled, top, quotient, scaled);
-        Sums factors;
-        coopMatReduceNV(factors, scaled, gl_CooperativeMatrixReduceRowNV, first_of);
-        coopMatPerElementNV(sums, sums, product, factors);
+        Sums factor;
+        coopMatPerElementNV(factor, top, quotient, scaled);
+        [[unroll]] for (uint c = 0; c < D / CHUNK; c++) {
+            coopMatPerElementNV(sums[c], sums[c], product, factor);
+        }
         scaled = top;
-        coopMatPerElementNV(gradients, gradients, product, scaled);
+        Pairs of_rows;
+        coopMatReduceNV(of_rows, scaled, gl_CooperativeMatrixReduceRowNV, first_of);
+        coopMatPerElementNV(gradients, gradients, product, of_rows);
 #endif
-        OverScores over_scores;
-        coopMatLoad(over_scores, score_tile, 0, D_LD, gl_CooperativeMatrixLayoutRowMajor);
-        sums = coopMatMulAdd(Factors(gradients), over_scores, sums);
+        const Factors of_gradients = Factors(gradients);
+        [[unroll]] for (uint c = 0; c < D / CHUNK; c++) {
+            Over over;
+            coopMatLoad(over, score_tile, c * (CHUNK / 8), D_LD, gl_CooperativeMatrixLayoutRowMajor);
+            sums[c] = coopMatMulAdd(of_gradients, over, sums[c]);
+        }
         if (OF_KEYS == 1) {
             coopMatPerElementNV(weights, weights, times_weights);
-            OverWeights over_weights;
-            coopMatLoad(over_weights, weight_tile, 0, DV_LD, gl_CooperativeMatrixLayoutRowMajor);
-            sums_v = coopMatMulAdd(Factors(weights), over_weights, sums_v);
+            const Factors of_values = Factors(weights);
+            [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
+                Over over;
+                coopMatLoad(over, weight_tile, c * (CHUNK / 8), DV_LD, gl_CooperativeMatrixLayoutRowMajor);
+                sums_v[c] = coopMatMulAdd(of_values, over, sums_v[c]);
+            }
         }
         barrier();
     }
 
-    const uvec2 at = uvec2(kv_head, own_row);
-    Sums of_rows;
-    coopMatReduceNV(of_rows, scaled, gl_CooperativeMatrixReduceRowNV, first_of);
-    coopMatPerElementNV(sums, sums, store, of_rows, at);
+    [[unroll]] for (uint c = 0; c < D / CHUNK; c++) {
+        coopMatPerElementNV(sums[c], sums[c], store, scaled, uvec3(kv_head, own_row, c * CHUNK));
+    }
     if (OF_KEYS == 1) {
-        coopMatPerElementNV(sums_v, sums_v, store_value, at);
+        [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
+            coopMatPerElementNV(sums_v[c], sums_v[c], store_value, uvec3(kv_head, own_row, c * CHUNK));
+        }
     }
 }

@@ -4,8 +4,8 @@
 // shapes    Q (batch, heads, queries, D), K (batch, kv_heads, keys, D), V (batch, kv_heads, keys, DV), any strides -> Y (batch, heads,
 //           queries, DV), the largest scores and the logarithms of the sums of exponentials; f32 sums
 // grid      SUBGROUPS * BR rows of one key head a workgroup; rows, then key heads
-// subgroup  BR rows: their scores for BC keys at a time and their sums are one matrix each
-// requires  a row of multiples with sums of f32 that divides BR, BC, D and DV, at subgroup scope; BR are the row's own m: Mesa 26.1 reduces
+// subgroup  BR rows: their scores for BC keys at a time are one matrix, their sums one for each CHUNK columns
+// requires  a row of multiples with sums of f32 that divides BR, BC and CHUNK, at subgroup scope; BR are the row's own m: Mesa 26.1 reduces
 //           rows of taller matrices over wrong blocks; subgroups of SUBGROUP and no other size
 // edges     rows past the end are computed as the last one and not stored; keys outside a row's range, its length or its mask have no
 //           weight: any queries, keys >= 1
@@ -35,13 +35,14 @@ layout(constant_id = 2) const uint BR = 16;
 layout(constant_id = 3) const uint BC = 32;
 layout(constant_id = 4) const uint D = 64;
 layout(constant_id = 5) const uint DV = 64;
-layout(constant_id = 6) const uint BY_UNITS = 1;     // 1: operands are loaded by units of 16 bytes, 0: element by element
-layout(constant_id = 7) const uint BIAS = 0;         // 1: there is one
-layout(constant_id = 8) const uint LENGTHS = 0;      // 1: batches have lengths
-layout(constant_id = 9) const uint KEEPS = 0;        // 1: there is a mask of keys
-layout(constant_id = 10) const uint SLOPES = 0;      // 1: heads have slopes
-layout(constant_id = 11) const uint CORNER_MOVES = 0; // 1: distances count from the last key within the length
-layout(constant_id = 12) const uint STATISTICS = 0;  // 1: the largest scores and logarithms are stored
+layout(constant_id = 6) const uint CHUNK = 16;      // columns of the matrices of Q, K, V and sums, which divide D and DV
+layout(constant_id = 7) const uint BY_UNITS = 1;     // 1: operands are loaded by units of 16 bytes, 0: element by element
+layout(constant_id = 8) const uint BIAS = 0;         // 1: there is one
+layout(constant_id = 9) const uint LENGTHS = 0;      // 1: batches have lengths
+layout(constant_id = 10) const uint KEEPS = 0;        // 1: there is a mask of keys
+layout(constant_id = 11) const uint SLOPES = 0;      // 1: heads have slopes
+layout(constant_id = 12) const uint CORNER_MOVES = 0; // 1: distances count from the last key within the length
+layout(constant_id = 13) const uint STATISTICS = 0;  // 1: the largest scores and logarithms are stored
 
 const uint SUBGROUPS = LANES / SUBGROUP;
 const uint BLOCK_ROWS = SUBGROUPS * BR;
@@ -91,12 +92,12 @@ shared uvec4 v_tile[BC * V_LD];
 shared float p_tile[BLOCK_ROWS * P_LD];
 shared uint strange[SUBGROUPS]; // whether a subgroup has put zeros for values that are not finite
 
-#define MatQ coopmat<AB, gl_ScopeSubgroup, BR, D, gl_MatrixUseA>
-#define MatK coopmat<AB, gl_ScopeSubgroup, D, BC, gl_MatrixUseB>
+#define MatQ coopmat<AB, gl_ScopeSubgroup, BR, CHUNK, gl_MatrixUseA>
+#define MatK coopmat<AB, gl_ScopeSubgroup, CHUNK, BC, gl_MatrixUseB>
 #define MatS coopmat<float, gl_ScopeSubgroup, BR, BC, gl_MatrixUseAccumulator>
 #define MatP coopmat<AB, gl_ScopeSubgroup, BR, BC, gl_MatrixUseA>
-#define MatV coopmat<AB, gl_ScopeSubgroup, BC, DV, gl_MatrixUseB>
-#define MatO coopmat<float, gl_ScopeSubgroup, BR, DV, gl_MatrixUseAccumulator>
+#define MatV coopmat<AB, gl_ScopeSubgroup, BC, CHUNK, gl_MatrixUseB>
+#define MatO coopmat<float, gl_ScopeSubgroup, BR, CHUNK, gl_MatrixUseAccumulator>
 
 // Row `r` of a key head: its batch, its head, its query.
 uvec3 row_of(uint kv_head, uint r) {
@@ -138,15 +139,17 @@ float sum_of(const in float x, const in float y) {
     return x + y;
 }
 
-// x, and weighted values that are not finite, of the keys of a block that the row attends.
-float with_strange(const in uint row, const in uint col, const in float x, const in uvec4 at) {
+// x, and weighted values that are not finite, of the keys of a block that the row attends. The matrix begins at column `first_col`.
+float with_strange(
+    const in uint row, const in uint col, const in float x, const in uvec4 at, const in uint first_col
+) {
     const uvec3 of = row_of(at.x, at.y + row);
     const uint first = dims.v.x + of.x * dims.v.y + at.x % dims.kv_heads * dims.v.z;
     float sum = x;
-    for (uint c = 0; c < BC; c++) {
+    [[dont_unroll]] for (uint c = 0; c < BC; c++) {
         const uint j = at.z + c;
         if (j < dims.keys && attends(of, j)) {
-            const uint place = first + j * dims.v.w + col * dims.along.z;
+            const uint place = first + j * dims.v.w + (first_col + col) * dims.along.z;
             const float value = number(bitfieldExtract(v_words[place / 2], int(place % 2 * 16), 16));
             if ((floatBitsToUint(value) & 0x7f800000) == 0x7f800000) {
                 sum += p_tile[(gl_SubgroupID * BR + row) * P_LD + c] * value;
@@ -157,18 +160,18 @@ float with_strange(const in uint row, const in uint col, const in float x, const
 }
 
 // Stores a result: the sum over the total weight, 0 for a row without keys.
-float store(const in uint row, const in uint col, const in float x, const in float total, const in uvec2 at) {
+float store(const in uint row, const in uint col, const in float x, const in float total, const in uvec3 at) {
     if (at.y + row < dims.group * dims.queries) {
         const uvec3 of = row_of(at.x, at.y + row);
         const uint start = dims.y.x + of.x * dims.y.y + of.y * dims.y.z + of.z * dims.y.w;
-        y[start + col] = AB(total == 0.0 ? 0.0 : x / total);
+        y[start + at.z + col] = AB(total == 0.0 ? 0.0 : x / total);
     }
     return x;
 }
 
 // Stores what the backward pass has to know of a row: both are minus infinity for a row without keys.
 float store_statistics(
-    const in uint row, const in uint col, const in float most, const in float total, const in uvec2 at
+    const in uint row, const in uint col, const in float most, const in float total, const in uvec3 at
 ) {
     if (col == 0 && at.y + row < dims.group * dims.queries) {
         const uvec3 of = row_of(at.x, at.y + row);
@@ -203,19 +206,26 @@ void main() {
     const uint of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z;
     const uint of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z;
 
-    // Q stays in a matrix.
+    // Q stays in matrices.
     for (uint unit = lane; unit < BLOCK_ROWS * (D / 8); unit += LANES) {
         const uvec3 of = row_of(kv_head, block_row + unit / (D / 8));
         const uint start = dims.q.x + of.x * dims.q.y + of.y * dims.q.z + of.z * dims.q.w;
         k_tile[unit / (D / 8) * K_LD + unit % (D / 8)] = q_unit(start, unit % (D / 8) * 8);
     }
     barrier();
-    MatQ q_rows;
-    coopMatLoad(q_rows, k_tile, gl_SubgroupID * BR * K_LD, K_LD, gl_CooperativeMatrixLayoutRowMajor);
+    MatQ q_rows[D / CHUNK];
+    [[unroll]] for (uint c = 0; c < D / CHUNK; c++) {
+        const uint at = gl_SubgroupID * BR * K_LD + c * (CHUNK / 8);
+        coopMatLoad(q_rows[c], k_tile, at, K_LD, gl_CooperativeMatrixLayoutRowMajor);
+    }
     barrier();
-    MatO sums = MatO(0.0);
-    MatS most = MatS(LOWEST); // the largest score of each row, in all of its elements
-    MatS total = MatS(0.0);   // the sum of its weights
+    MatO sums[DV / CHUNK];
+    [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
+        sums[c] = MatO(0.0);
+    }
+    // In all elements of a row, its largest score and the sum of its weights.
+    MatO most = MatO(LOWEST);
+    MatO total = MatO(0.0);
 
     // Keys that all rows of the workgroup attend, and those that some attend.
     const uint count = key_count(batch);
@@ -254,44 +264,54 @@ void main() {
         [[unroll]] for (uint n = 0; n < SUBGROUPS; n++) {
             are_strange |= strange[n];
         }
-        MatK keys;
-        coopMatLoad(keys, k_tile, 0, K_LD, gl_CooperativeMatrixLayoutColumnMajor);
         MatV values;
         coopMatLoad(values, v_tile, 0, V_LD, gl_CooperativeMatrixLayoutRowMajor);
+        MatS scores = MatS(0.0);
+        [[unroll]] for (uint c = 0; c < D / CHUNK; c++) {
+            MatK keys;
+            coopMatLoad(keys, k_tile, c * (CHUNK / 8), K_LD, gl_CooperativeMatrixLayoutColumnMajor);
+            scores = coopMatMulAdd(q_rows[c], keys, scores);
+        }
 
         const uvec4 at = uvec4(kv_head, own_row, j0, KEEPS == 1 || is_edge ? 1 : 0);
-        MatS scores = coopMatMulAdd(q_rows, keys, MatS(0.0));
         coopMatPerElementNV(scores, scores, score, at);
-        MatS top;
+        MatO top;
         coopMatReduceNV(top, scores, gl_CooperativeMatrixReduceRowNV, larger);
         coopMatPerElementNV(top, top, larger_element, most);
-        MatS factor;
+        MatO factor;
         coopMatPerElementNV(factor, most, weight, top);
+        most = top;
+        MatS tops;
+        coopMatReduceNV(tops, top, gl_CooperativeMatrixReduceRowNV, first_of);
         MatS weights;
-        coopMatPerElementNV(weights, scores, weight, top);
-        MatS of_block;
+        coopMatPerElementNV(weights, scores, weight, tops);
+        MatO of_block;
         coopMatReduceNV(of_block, weights, gl_CooperativeMatrixReduceRowNV, sum_of);
         coopMatPerElementNV(total, total, product, factor);
         total += of_block;
-        most = top;
-        MatO factors;
-        coopMatReduceNV(factors, factor, gl_CooperativeMatrixReduceRowNV, first_of);
-        coopMatPerElementNV(sums, sums, product, factors);
-        sums = coopMatMulAdd(MatP(weights), values, sums);
+        const MatP factors_of_values = MatP(weights);
+        [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
+            coopMatPerElementNV(sums[c], sums[c], product, factor);
+            sums[c] = coopMatMulAdd(factors_of_values, values, sums[c]);
+            if (c + 1 < DV / CHUNK) {
+                coopMatLoad(values, v_tile, (c + 1) * (CHUNK / 8), V_LD, gl_CooperativeMatrixLayoutRowMajor);
+            }
+        }
 
         if (are_strange != 0) {
             coopMatStore(weights, p_tile, gl_SubgroupID * BR * P_LD, P_LD, gl_CooperativeMatrixLayoutRowMajor);
             barrier();
-            coopMatPerElementNV(sums, sums, with_strange, at);
+            [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
+                coopMatPerElementNV(sums[c], sums[c], with_strange, at, c * CHUNK);
+            }
         }
         barrier();
     }
 
-    const uvec2 at = uvec2(kv_head, own_row);
-    MatO totals;
-    coopMatReduceNV(totals, total, gl_CooperativeMatrixReduceRowNV, first_of);
-    coopMatPerElementNV(sums, sums, store, totals, at);
+    [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
+        coopMatPerElementNV(sums[c], sums[c], store, total, uvec3(kv_head, own_row, c * CHUNK));
+    }
     if (STATISTICS == 1) {
-        coopMatPerElementNV(most, most, store_statistics, total, at);
+        coopMatPerElementNV(most, most, store_statistics, total, uvec3(kv_head, own_row, 0));
     }
 }

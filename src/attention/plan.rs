@@ -151,8 +151,8 @@ impl AttentionProblem {
         })
     }
 
-    /// The operands that the module declares: for those that the problem does not have, the queries; for results that are not wanted, a
-    /// few words. The module does not touch them.
+    /// The operands that the module declares. For those that the problem does not have, and for results that are not wanted, a few words,
+    /// which the module does not touch.
     fn of_module(
         &self,
         draft: &mut Draft<'_>,
@@ -160,9 +160,9 @@ impl AttentionProblem {
         results: &[(Region, Access)],
     ) -> Result<Vec<(Region, Access)>> {
         let mut given = inputs[3..].iter().copied();
+        let none = (draft.constant(&[0])?, Access::Read);
         let masks = [self.bias.is_some(), self.lengths.is_some(), self.keep.is_some(), self.slopes.is_some()];
-        let masks =
-            masks.map(|is_there| if is_there { given.next().unwrap_or(inputs[0]) } else { inputs[0] });
+        let masks = masks.map(|is_there| if is_there { given.next().unwrap_or(none) } else { none });
         let unused = match results {
             [_, _] => None,
             _ => Some((draft.temporary(&[4], DType::F32)?, Access::Write)),

@@ -302,7 +302,8 @@ pub fn bare_vulkan() -> Caps {
     })
 }
 
-/// NVIDIA's driver. The limits of matrices of flexible size are assumed.
+/// NVIDIA's driver. Storage bindings: KhronosGroup/Vulkan-Tools#106, a million before wgpu divides them among the stages of a pipeline. The
+/// limits of matrices of flexible size are assumed.
 fn nvidia(adapter: &str, memory: u64, generation: Nvidia) -> Caps {
     add_machine(Caps {
         driver: "NVIDIA".into(),
@@ -314,11 +315,17 @@ fn nvidia(adapter: &str, memory: u64, generation: Nvidia) -> Caps {
             reserved_bytes: 16 * KIB,
         }),
         rows: fixture_rows::nvidia(generation),
-        limits: CapsLimits { buffer_bytes: 4 * GIB - 2 * MIB, workgroup_bytes: 48 * KIB, ..vulkan_limits() },
+        limits: CapsLimits {
+            buffer_bytes: 4 * GIB - 2 * MIB,
+            workgroup_bytes: 48 * KIB,
+            storage_bindings: 1 << 16,
+            ..vulkan_limits()
+        },
         ..vulkan(adapter, DeviceType::Discrete)
     })
 }
 
+/// Mesa's RADV. Storage bindings were read from Mesa 26.1.6 for both generations (`tests/isa`).
 fn radv(adapter: &str, memory: u64, rows: Vec<CoopRow>) -> Caps {
     add_machine(Caps {
         driver: "radv".into(),
@@ -326,6 +333,7 @@ fn radv(adapter: &str, memory: u64, rows: Vec<CoopRow>) -> Caps {
         memory: Some(memory),
         subgroups: Some(SubgroupSizes::on(32, 64, "radv")),
         rows,
+        limits: CapsLimits { storage_bindings: 1_864_135, ..vulkan_limits() },
         ..vulkan(adapter, DeviceType::Discrete)
     })
 }

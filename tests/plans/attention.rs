@@ -176,8 +176,7 @@ fn the_gradient_of_a_bias_is_that_of_a_bias() {
     }
 }
 
-/// Of bf16 WGSL has no matrices. Both passes are on matrices of flexible size, and take as long as in f16, or less than the plain kernels by
-/// far.
+/// Of bf16 WGSL has no matrices. Both passes are on matrices of flexible size, and take as long as in f16.
 #[test]
 fn bf16_is_on_matrices_of_flexible_size_where_a_driver_lists_them() {
     let of_bf16 = |pin| {
@@ -212,7 +211,7 @@ fn bf16_is_on_matrices_of_flexible_size_where_a_driver_lists_them() {
         for ((plan, plain), in_f16) in plans.iter().zip(&plain).zip(&in_f16) {
             let [of_plain, of_f16] = [plain, in_f16].map(|other| plan.seconds() / other.seconds());
             println!("{name}, {}: {of_plain:.3} of the plain kernel, {of_f16:.2} of f16", plan.op());
-            assert!(of_plain <= 0.6 && of_f16 <= 1.1, "{name}: {of_plain}, {of_f16}: {plan}{plain}{in_f16}");
+            assert!(of_plain < 1.0 && of_f16 <= 1.05, "{name}: {of_plain}, {of_f16}: {plan}{plain}{in_f16}");
         }
     }
     assert_eq!(flexible, ["h200", "h100", "rtx-4090", "a100", "rtx-3090"]);

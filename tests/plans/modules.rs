@@ -218,7 +218,7 @@ fn matrices_of_flexible_size_are_measured_before_they_are_taken() {
     }
     measured.dedup();
     let want = ["h200", "h100", "rtx-4090", "a100", "rtx-3090"]
-        .map(|name| ["f16", "i8"].map(|ab| format!("{name} {ab}")));
+        .map(|name| ["f16", "bf16", "i8"].map(|ab| format!("{name} {ab}")));
     assert_eq!(measured, want.concat());
 }
 

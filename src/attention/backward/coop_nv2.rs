@@ -3,8 +3,8 @@
 use super::coop::between_products;
 use super::kernel::Pass;
 use super::problem::{AttentionBackward, AttentionBackwardDims};
-use crate::attention::coop::{MOST_PRODUCTS, MOST_REGISTERS, OTHER_REGISTERS, SUBGROUPS, subgroup};
-use crate::attention::coop_nv2::{check_device, check_dims, row};
+use crate::attention::coop::{MOST_PRODUCTS, OTHER_REGISTERS, SUBGROUPS, subgroup};
+use crate::attention::coop_nv2::{MOST_REGISTERS, check_device, check_dims, chunk, operand, row};
 use crate::caps::{Caps, Matrices};
 use crate::kernel::{Kernel, Needs};
 use crate::layout::DType;
@@ -21,13 +21,13 @@ pub(super) struct Nv2GradientTile {
 
 const TILES: [Nv2GradientTile; 3] =
     [Nv2GradientTile { columns: 32 }, Nv2GradientTile { columns: 16 }, Nv2GradientTile { columns: 8 }];
-/// Bindings of the module. Operands that the problem does not have are bound to the queries.
+/// Bindings of the module. For operands that the problem does not have, a word is bound.
 const BINDINGS: u32 = 10;
 /// Bytes of the module's dims: those of every backward pass, and the first workgroup of a launch.
 #[expect(clippy::cast_possible_truncation, reason = "it is small")]
 const DIMS_BYTES: u32 = size_of::<AttentionBackwardDims>() as u32 + 4;
-/// Numbers of each score that a subgroup holds: the weight, the gradient, two powers of two, and one on its way.
-const NUMBERS_OF_SCORE: u32 = 5;
+/// Numbers of each score that a subgroup holds: the weight, the gradient, and one on its way.
+const NUMBERS_OF_SCORE: u32 = 3;
 /// Barriers of a block of columns.
 const BARRIERS: f64 = 2.0;
 
@@ -91,7 +91,7 @@ impl Nv2GradientTile {
             Pass::Queries => d.dim,
             Pass::KeysAndValues => d.dim + d.dim_v,
         };
-        let numbers = (d.dim + d.dim_v) / 2 + NUMBERS_OF_SCORE * self.columns + sums;
+        let numbers = operand(d.dim + d.dim_v, caps) + NUMBERS_OF_SCORE * self.columns + sums;
         rows(problem, caps) * numbers / subgroup(caps) + OTHER_REGISTERS
     }
 
@@ -146,6 +146,7 @@ impl Nv2GradientTile {
             .param("BC", self.columns)
             .param("D", d.dim)
             .param("DV", d.dim_v)
+            .param("CHUNK", chunk(forward.dtype, caps))
             .param("OF_KEYS", u32::from(pass == Pass::KeysAndValues))
             .param("BY_UNITS", u32::from(problem.moves() == Moves::Vectors))
             .param("BIAS", u32::from(forward.bias.is_some()))

@@ -125,13 +125,14 @@ impl AttentionBackward {
                 });
             }
             Some(OnMatrices::CoopNv2(tile)) => {
+                let args = self.of_module(draft, args)?;
                 return draft.step(NewStep {
                     kernel: tile.kernel(self, pass, caps),
                     tile: tile.to_string(),
                     needs: tile.needs(self, caps),
                     blocks: tile.blocks(self, there, caps),
                     dims: self.dims_on(1),
-                    args: &self.of_module(args),
+                    args: &args,
                     flops: GradientTile::flops(self, pass),
                     time: Time::Predicted(tile.predict(self, pass, caps)),
                 });
@@ -152,13 +153,14 @@ impl AttentionBackward {
         })
     }
 
-    /// The operands as the module declares them: for those that the problem does not have, the queries.
-    fn of_module(&self, args: &[Arg]) -> Vec<Arg> {
+    /// The operands as the module declares them. For those that the problem does not have, a word, which the module does not touch.
+    fn of_module(&self, draft: &mut Draft<'_>, args: &[Arg]) -> Result<Vec<Arg>> {
         let forward = &self.forward;
         let masks = [&forward.bias, &forward.lengths, &forward.keep, &forward.slopes].map(Option::is_some);
         let mut given = args[5..].iter().copied();
-        let masks = masks.map(|is_there| if is_there { given.next().unwrap_or(args[0]) } else { args[0] });
-        args[..3].iter().chain(&masks).chain(&args[3..5]).chain(args.last()).copied().collect()
+        let none = (draft.constant(&[0])?, Access::Read);
+        let masks = masks.map(|is_there| if is_there { given.next().unwrap_or(none) } else { none });
+        Ok(args[..3].iter().chain(&masks).chain(&args[3..5]).chain(args.last()).copied().collect())
     }
 
     /// The tile on cooperative matrices that is predicted to be the fastest, WGSL's before those of flexible matrices, which have not been

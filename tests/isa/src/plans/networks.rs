@@ -143,11 +143,14 @@ fn gradients_of_attention(plans: &mut List<'_>, dtype: DType) {
             AttentionLayouts { q: &x, k: &x, v: &x, bias: None, lengths: None, keep: None, slopes: None };
         add("backward", plain, Some(AttentionKernel::Plain), AttentionGradientsOf::Operands);
         if dtype == F16 {
-            let coop = Some(AttentionKernel::Coop);
-            add("backward, coop", plain, coop, AttentionGradientsOf::Operands);
-            if dim == 64 {
-                let masked = AttentionLayouts { bias: Some(&bias), keep: Some(&keep), ..plain };
-                add("backward, coop, masked", masked, coop, AttentionGradientsOf::Operands);
+            for (name, kernel) in [("coop", AttentionKernel::Coop), ("coopnv2", AttentionKernel::CoopNv2)] {
+                let kernel = Some(kernel);
+                add(&format!("backward, {name}"), plain, kernel, AttentionGradientsOf::Operands);
+                if dim == 64 {
+                    let masked = AttentionLayouts { bias: Some(&bias), keep: Some(&keep), ..plain };
+                    let name = format!("backward, {name}, masked");
+                    add(&name, masked, kernel, AttentionGradientsOf::Operands);
+                }
             }
         }
         if dim == 64 {
