@@ -1,7 +1,7 @@
 //! Compiles every plan with the compilers of AMD's and NVIDIA's GPUs, by running the program as its user would.
 
 use std::process::{Command, Output};
-use tilewise_isa::checks::{ATTENTION, COOP, COOP_KHR, GRADIENTS, faults, faults_of_all};
+use tilewise_isa::checks::{ATTENTION, COOP, GRADIENTS, MODULES, faults, faults_of_all};
 use tilewise_isa::row::Row;
 use tilewise_isa::target::TARGETS;
 
@@ -79,7 +79,8 @@ fn products_of_fp8_are_matrix_instructions_of_fp8_on_rdna4() {
     for (module, instruction) in
         [("e4m3", "v_wmma_f32_16x16x16_fp8_fp8"), ("e5m2", "v_wmma_f32_16x16x16_bf8_bf8")]
     {
-        let kernel = format!("{COOP_KHR}.{module}");
+        let [coop_khr, _] = MODULES;
+        let kernel = format!("{coop_khr}.{module}");
         let Some(rows) = rows(&["gfx1201", "--only", &kernel, "--out", folder.to_str().unwrap()]) else {
             return;
         };
