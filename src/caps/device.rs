@@ -92,8 +92,11 @@ impl Caps {
         let needs =
             |why: String| format!("cooperative matrices {size}x{size}x{size} {ab} x {ab} -> {c}, {why}");
         let Some(row) = self.rows.iter().find(|row| row.is_of_wgsl(size, ab, c)) else {
-            let is_listed =
-                |row: &CoopRow| [row.m, row.n, row.k] == [size; 3] && [row.a, row.b, row.c] == [ab, ab, c];
+            let is_listed = |row: &CoopRow| {
+                row.sizes == RowSizes::Exact
+                    && [row.m, row.n, row.k] == [size; 3]
+                    && [row.a, row.b, row.c] == [ab, ab, c]
+            };
             let why = if self.rows.iter().any(is_listed) {
                 "which WGSL cannot express"
             } else {

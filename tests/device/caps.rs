@@ -151,10 +151,18 @@ NVIDIA H200
                    16x8x32 u8 x u8 -> u32 (subgroup), not tested
                    16x8x32 i8 x i8 -> i32 (subgroup), not tested
                    16x16x16 bf16 x bf16 -> f32 (subgroup), not tested
+                   multiples of 32x16x16 f16 x f16 -> f16 (workgroup of 128), not tested
+                   multiples of 32x16x16 f16 x f16 -> f32 (workgroup of 128), not tested
+                   multiples of 32x16x32 i8 x i8 -> i32 (workgroup of 128), not tested
+                   multiples of 16x16x16 f16 x f16 -> f16 (subgroup), not tested
+                   multiples of 16x16x16 f16 x f16 -> f32 (subgroup), not tested
+                   multiples of 16x16x32 i8 x i8 -> i32 (subgroup), not tested
+                   multiples of 16x16x16 bf16 x bf16 -> f32 (subgroup), not tested
                    16x16x32 e4m3 x e4m3 -> f32 (subgroup), not tested
                    16x16x32 e5m2 x e5m2 -> f32 (subgroup), not tested
+  flexible limits  1024 along an axis, workgroups of 256, 16 KiB of shared memory reserved
   spirv            yes
-  extensions       VK_KHR_shader_bfloat16, VK_EXT_shader_float8, VK_KHR_8bit_storage
+  extensions       VK_NV_cooperative_matrix2, VK_KHR_shader_bfloat16, VK_EXT_shader_float8, VK_KHR_8bit_storage
   timestamps       yes
   pipeline cache   yes
   robust access    on
@@ -162,7 +170,7 @@ NVIDIA H200
   shared memory    48 KiB
   grid             65535 workgroups along each axis
   binding          ~2.0 GiB
-  bindings         8
+  bindings         65536
   buffer           ~4.0 GiB
   immediates       256 B
   f32 peak         66.9 TFLOP/s

@@ -5,7 +5,7 @@ use super::coop::Coop;
 use super::coop_khr::{self, CoopKhr};
 use super::cost::Cost;
 use super::spec::{KernelSpec, in_memory};
-use crate::caps::{Caps, CoopRow, CoopScalar, CoopScope, DeviceType, Matrices, RowSizes};
+use crate::caps::{Caps, CoopRow, CoopScalar, CoopScope, Matrices, RowSizes};
 use crate::gemm::problem::{Accumulator, GemmKernel, GemmProblem, GemmTypes, Pin, Tile};
 use crate::kernel::Kernel;
 use crate::layout::DType;
@@ -212,7 +212,7 @@ impl KernelSpec for CoopNv2 {
         if !problem.pin.leaves_a_choice() {
             return Ok(());
         }
-        if caps.device_type == DeviceType::Software {
+        if caps.machine.compile_seconds.is_some() {
             return Err("a GPU, unless it is pinned, as software devices emulate matrices".into());
         }
         caps.slowness(row).map_or(Ok(()), Err)?;
