@@ -26,6 +26,10 @@ fn a_matrix_beyond_the_largest_binding_is_multiplied_in_panels_that_are_not() {
         assert_eq!(panels(&wgsl::plain(larger, F32), &caps), 2, "{larger:?}");
         assert_eq!(panels(&wgsl::plain(larger, F16), &caps), 1, "f16 takes half");
     }
+    // Sums of no terms are zeros, as many as the result has.
+    for [m, n, k] in [[32_768, 1025, 0], [1, (1 << 25) + 8, 0]] {
+        assert_eq!(panels(&wgsl::plain([m, n, k], F32), &caps), 2, "{m} x {n}");
+    }
     // What counts is what a view spans, from the start of its window.
     let spread = wgsl::problem([4096, 16, 4096], F32, [View::Steps, View::Plain, View::Plain]);
     assert!(panels(&spread, &caps) > 1, "every second element of every second row");

@@ -126,7 +126,8 @@ impl Panels {
                     .panel
                     .iter()
                     .zip(strides)
-                    .map(|(extent, stride)| (extent - 1).saturating_mul(stride));
+                    // Of an empty axis, as of k = 0, as if it had one element.
+                    .map(|(extent, stride)| extent.saturating_sub(1).saturating_mul(stride));
                 (reach.fold(1, usize::saturating_add), dtype.size())
             }
             PanelBuffer::Own(size, axes, length) => {
