@@ -74,7 +74,7 @@ impl Nv2GradientTile {
             Pass::KeysAndValues => 2 * (d.dim + d.dim_v),
         };
         let products = of_dims * row.m * self.columns / 512;
-        if products > MOST_PRODUCTS && caps.machine.compile_seconds.is_some() {
+        if products > 2 * MOST_PRODUCTS && caps.machine.compile_seconds.is_some() {
             return Err(format!("a GPU: a software driver would compile {products} products for minutes"));
         }
         let registers = self.registers(problem, pass, caps);
