@@ -13,11 +13,12 @@ use serde_json::json;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use tilewise::Operand;
-use tilewise::{Fill, Gemm, GemmKernel, Gpu, Result, Tensor, f16};
+use tilewise::gpu::DeviceType;
+use tilewise::{F8E4M3, Fill, Gemm, GemmKernel, Gpu, Result, Tensor, bf16, f16};
 
 /// Sizes of the cubes, unless `TILEWISE_SIZES` is set.
 const SIZES: [usize; 3] = [256, 512, 1024];
-/// The cube at which each kernel is measured, and not the plan's choice alone.
+/// The cube at which each kernel is measured, and not the plan's choice alone; on a GPU those on matrices at every size.
 const PINNED: usize = 512;
 /// Rounds of the table, in each of which every row is timed once.
 const ROUNDS: usize = 5;
@@ -64,13 +65,28 @@ fn cases(gpu: &Gpu) -> Result<Vec<Case<'_>>> {
                 cases.push(case(gpu, size, kernel, pin, in_f16.clone()));
             }
         }
-        if size == PINNED && gpu.caps().has_tensor_cores() {
-            cases.push(case(gpu, size, "coop", Some(GemmKernel::Coop), in_f16));
+        // Software devices emulate matrices: one size will do.
+        if size == PINNED || gpu.caps().device_type != DeviceType::Software {
+            let in_8_bits = (a.cast::<F8E4M3>()?, b.cast::<F8E4M3>()?);
+            let integers = |seed| gpu.random::<i8>([size, size], Fill::Integers, seed);
+            cases.extend(on_matrices(gpu, size, in_f16));
+            cases.extend(on_matrices(gpu, size, (a.cast::<bf16>()?, b.cast::<bf16>()?)));
+            cases.extend(on_matrices(gpu, size, (integers(1)?, integers(2)?)));
+            cases.extend(on_matrices(gpu, size, in_8_bits));
         }
     }
     // Compiles every kernel, so that compiling is not timed.
     cases.iter().try_for_each(|case| (case.seconds)(1).map(drop))?;
     Ok(cases)
+}
+
+/// The kernels on matrices that can multiply these operands here: in WGSL, and in SPIR-V on rows of exact sizes and of multiples.
+fn on_matrices<T: Operand>(gpu: &Gpu, size: usize, operands: (Tensor<T>, Tensor<T>)) -> Vec<Case<'_>> {
+    let kernels =
+        [("coop", GemmKernel::Coop), ("coop_khr", GemmKernel::CoopKhr), ("coop_nv2", GemmKernel::CoopNv2)];
+    let can_run = |kernel| Gemm::new(&operands.0, &operands.1).kernel(kernel).plan().is_ok();
+    let able = kernels.into_iter().filter(|(_, kernel)| can_run(*kernel));
+    able.map(|(name, kernel)| case(gpu, size, name, Some(kernel), operands.clone())).collect()
 }
 
 fn case<'a, T: Operand>(
