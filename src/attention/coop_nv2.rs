@@ -10,7 +10,7 @@ use crate::ops::vectors::Moves;
 use crate::plan::Prediction;
 use std::fmt;
 
-/// The tile of a subgroup: matrices of the row's own m, and of as many keys.
+/// The tile of a subgroup. Its matrices have as many rows as the driver's row has (m), and as many columns as there are keys at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Nv2Tile {
     /// Keys whose scores a subgroup has at once.
@@ -193,7 +193,7 @@ fn rows(problem: &AttentionProblem, caps: &Caps) -> u32 {
     row(problem.dtype, caps).map_or(1, |row| row.m)
 }
 
-/// `64 rows, 32 keys (of flexible matrices)`
+/// `32 keys per subgroup, of flexible matrices`
 impl fmt::Display for Nv2Tile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} keys per subgroup, of flexible matrices", self.keys)

@@ -26,8 +26,9 @@ pub enum AttentionKernel {
     /// and at most 256. Weights are rounded to f16, and so are the gradients of scores in the backward pass, see
     /// [`AttentionReference`](crate::reference::AttentionReference). Gradients of a bias are computed by the plain kernel.
     Coop,
-    /// Multiplies on cooperative matrices of flexible size (`VK_NV_cooperative_matrix2`), in SPIR-V: operands of f16 or bf16, to which weights
-    /// are rounded; else as [`Coop`](Self::Coop), whose gradients belong to it too. Scores, softmax and sums stay in registers.
+    /// Multiplies on cooperative matrices of flexible size (`VK_NV_cooperative_matrix2`), in SPIR-V: operands of f16 or bf16.
+    /// Weights, and gradients of scores in the backward pass, are rounded to that type. Head dims, sums and gradients of a bias are as with
+    /// [`Coop`](Self::Coop). Scores, softmax and sums stay in registers.
     CoopNv2,
 }
 

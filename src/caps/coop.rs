@@ -146,8 +146,8 @@ impl CoopRow {
         self.sizes != RowSizes::Exact
     }
 
-    /// The sizes of matrices in the row's self-test: of a row of multiples, no other than kernels use, which convert sums to an operand
-    /// (n and k are the same).
+    /// The sizes of matrices in the row's self-test. Of a row of multiples they are double, with the same n and k, because the test
+    /// converts sums to an operand.
     pub(crate) fn tested_sizes(&self) -> [u32; 3] {
         match self.sizes {
             RowSizes::Exact => [self.m, self.n, self.k],

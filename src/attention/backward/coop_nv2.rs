@@ -12,7 +12,7 @@ use crate::ops::vectors::Moves;
 use crate::plan::{Bound, Prediction};
 use std::fmt;
 
-/// The tile of a subgroup: matrices of the row's own m, and of as many columns.
+/// The tile of a subgroup. Its matrices have as many rows as the driver's row has (m).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Nv2GradientTile {
     /// Keys or queries whose scores a subgroup has at once.
