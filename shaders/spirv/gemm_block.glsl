@@ -2,7 +2,7 @@
 
 const uint GROUP = 8; // rows of blocks
 
-// As `Dims` of gemm/gemm_dims.wgsl, and the first workgroup of this launch.
+// As the quantised `Dims` of gemm/gemm_dims.wgsl, and the first workgroup of this launch.
 layout(push_constant, std430) uniform Dims {
     uint m;
     uint n;
@@ -35,7 +35,11 @@ layout(push_constant, std430) uniform Dims {
     uint residual_offset;
     uint residual_batch0;
     uint residual_batch1;
-    uint scaled_row;
+    uint out_scale;
+    uint row_scale_step;
+    uint row_scale_offset;
+    uint column_scale_step;
+    uint column_scale_offset;
     uint first_block;
 } dims;
 
@@ -43,6 +47,7 @@ layout(push_constant, std430) uniform Dims {
 uint a_first;
 uint b_first;
 uint c_first;
+uint residual_first;
 
 // A workgroup's rows and columns of C begin at `row0` and `col0`; it sums products from `k_begin` to `k_end`.
 struct Block {
@@ -81,6 +86,7 @@ Block block_at(uint index) {
     a_first = dims.a_offset + batch0 * dims.a_batch0 + batch1 * dims.a_batch1;
     b_first = dims.b_offset + batch0 * dims.b_batch0 + batch1 * dims.b_batch1;
     c_first = dims.c_offset + batch0 * dims.c_batch0 + batch1 * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
+    residual_first = dims.residual_offset + batch0 * dims.residual_batch0 + batch1 * dims.residual_batch1;
     const uint k_begin = split * dims.k_per_split;
     return Block((first + within % height) * BM, within / height * BN, k_begin, min(dims.k, k_begin + dims.k_per_split));
 }

@@ -1,4 +1,4 @@
-// C = A B on cooperative matrices of any shape, a BM x BN block of C per workgroup, its operands staged in shared memory BK deep.
+// C = epilogue(A B) on cooperative matrices of any shape, a BM x BN block of C per workgroup, its operands staged in shared memory BK deep.
 //
 // shapes    A (m, k)  B (k, n)  C (m, n), batches of them; operands of any strides, C row-major
 // grid      ceil(m / BM) * ceil(n / BN) blocks per matrix and split, GROUP rows of blocks at a time, to share the cache
@@ -56,10 +56,18 @@ layout(constant_id = 13) const uint a_BY_UNITS = 1; // 0: units are loaded eleme
 layout(constant_id = 14) const uint b_BY_UNITS = 1;
 layout(constant_id = 15) const uint a_TRANSPOSED = 0; // 1: units along the outer axis are put into rows along k
 layout(constant_id = 16) const uint b_TRANSPOSED = 0;
-layout(constant_id = 17) const uint C_IS_ROUNDED = 0; // 1: C has the type of A and B, 0: that of the sums
-layout(constant_id = 18) const uint C_DIRECT = 1;     // 1: whole blocks are stored as matrices
+layout(constant_id = 17) const uint C_DIRECT = 1;   // 1: whole blocks are stored as matrices, to which the epilogue is applied
+layout(constant_id = 18) const uint C_FORM = 5;     // OF_.. of gemm_epilogue.glsl
+layout(constant_id = 19) const uint EPILOGUE = 0;   // 0: sums are stored as they are, and what follows is not read
+layout(constant_id = 20) const uint PREVIOUS = 0;   // 1: the previous contents of C are added
+layout(constant_id = 21) const uint BIAS = 0;       // its form, or NOT_THERE
+layout(constant_id = 22) const uint BIAS_OF_ROWS = 0; // 1: the bias has an element for each row, 0: for each column
+layout(constant_id = 23) const uint RESIDUAL = 0;   // its form, or NOT_THERE
+layout(constant_id = 24) const uint ROW_SCALES = 0; // 1: there are some
+layout(constant_id = 25) const uint COLUMN_SCALES = 0;
+layout(constant_id = 26) const uint ACTIVATION = 0;
 #ifdef OF_F16
-layout(constant_id = 19) const uint SUMS_IN_F16 = 0;  // 1: each product of two matrices is summed in f16, and these sums in f32
+layout(constant_id = 27) const uint SUMS_IN_F16 = 0; // 1: each product of two matrices is summed in f16, and these sums in f32
 #endif
 
 const uint UNIT = 128 / BITS; // elements of 16 bytes
@@ -91,11 +99,7 @@ const uint OUT_LD = N + 4;    // four sums more, so that rows start in different
 #undef OF
 #undef BINDING
 
-layout(set = 0, binding = 2, std430) writeonly buffer C { SUM c[]; };
-layout(set = 0, binding = 2, std430) writeonly buffer CWords { uint c_words[]; };
-#if BITS == 16
-layout(set = 0, binding = 2, std430) writeonly buffer Rounded { AB c_rounded[]; };
-#endif
+#include "gemm_epilogue.glsl"
 
 // One matrix of each subgroup tile, on its way to memory if it cannot be stored directly.
 shared SUM out_tile[LANES / SUBGROUP * M * OUT_LD];
@@ -105,14 +109,29 @@ shared SUM out_tile[LANES / SUBGROUP * M * OUT_LD];
 #define MatC coopmat<SUM, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>
 #define Mat16 coopmat<float16_t, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>
 
-void save(uint at, SUM sum) {
 #if BITS == 16
-    if (C_IS_ROUNDED == 1) {
-        c_rounded[at] = AB(sum);
+#define MatRounded coopmat<AB, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>
+#endif
+
+#ifndef OF_I8
+#include "gemm_lines.glsl"
+#endif
+
+// Stores a matrix of sums that lies in shared memory from `first` on, at this row and column of C.
+void save_piece(uint row0, uint col0, uint first) {
+    if (C_FORM == OF_SUMS || C_FORM == OF_OPERANDS || C_FORM == OF_F32) {
+        for (uint e = gl_SubgroupInvocationID; e < M * N; e += SUBGROUP) {
+            save(row0 + e / N, col0 + e % N, out_tile[first + e / N * OUT_LD + e % N]);
+        }
         return;
     }
-#endif
-    c[at] = sum;
+    for (uint quad = gl_SubgroupInvocationID; quad < M * N / 4; quad += SUBGROUP) {
+        SUM sums[4];
+        [[unroll]] for (uint e = 0; e < 4; e++) {
+            sums[e] = out_tile[first + quad / (N / 4) * OUT_LD + quad % (N / 4) * 4 + e];
+        }
+        save_words(row0 + quad / (N / 4), col0 + quad % (N / 4) * 4, sums);
+    }
 }
 
 void main() {
@@ -184,16 +203,26 @@ void main() {
         stage = (stage + 1) % STAGES;
     }
 
+    const uint row0 = block.row0 + tile_row;
+    const uint col0 = block.col0 + tile_col;
     const bool is_whole = block.row0 + BM <= dims.m && block.col0 + BN <= dims.n;
     if (C_DIRECT == 1 && is_whole) {
+#ifndef OF_I8
+        if (EPILOGUE == 1) {
+            load_lines(block.row0, block.col0);
+        }
+#endif
         [[unroll]] for (uint i = 0; i < ROWS; i++) {
             [[unroll]] for (uint j = 0; j < COLS; j++) {
-                const uint at = c_first + (block.row0 + tile_row + i * M) * dims.ldc + block.col0 + tile_col + j * N;
+                const uint at = c_first + (row0 + i * M) * dims.ldc + col0 + j * N;
+#ifndef OF_I8
+                if (EPILOGUE == 1) {
+                    acc[i][j] = finished(acc[i][j], tile_row + i * M, tile_col + j * N);
+                }
+#endif
 #if BITS == 16
-                if (C_IS_ROUNDED == 1) {
-                    const coopmat<AB, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator> rounded =
-                        coopmat<AB, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>(acc[i][j]);
-                    coopMatStore(rounded, c_rounded, at, dims.ldc, gl_CooperativeMatrixLayoutRowMajor);
+                if (C_FORM == OF_OPERANDS) {
+                    coopMatStore(MatRounded(acc[i][j]), c_rounded, at, dims.ldc, gl_CooperativeMatrixLayoutRowMajor);
                     continue;
                 }
 #endif
@@ -202,19 +231,18 @@ void main() {
         }
         return;
     }
+    // One matrix of each subgroup tile at a time. Unrolled, the loop would repeat the epilogue.
     const uint out_first = gl_SubgroupID * M * OUT_LD;
-    [[unroll]] for (uint i = 0; i < ROWS; i++) {
-        [[unroll]] for (uint j = 0; j < COLS; j++) {
-            coopMatStore(acc[i][j], out_tile, out_first, OUT_LD, gl_CooperativeMatrixLayoutRowMajor);
-            barrier();
-            for (uint e = gl_SubgroupInvocationID; e < M * N; e += SUBGROUP) {
-                const uint row = block.row0 + tile_row + i * M + e / N;
-                const uint col = block.col0 + tile_col + j * N + e % N;
-                if (row < dims.m && col < dims.n) {
-                    save(c_first + row * dims.ldc + col, out_tile[out_first + e / N * OUT_LD + e % N]);
+    [[dont_unroll]] for (uint piece = 0; piece < ROWS * COLS; piece++) {
+        barrier();
+        [[unroll]] for (uint i = 0; i < ROWS; i++) {
+            [[unroll]] for (uint j = 0; j < COLS; j++) {
+                if (piece == i * COLS + j) {
+                    coopMatStore(acc[i][j], out_tile, out_first, OUT_LD, gl_CooperativeMatrixLayoutRowMajor);
                 }
             }
-            barrier();
         }
+        barrier();
+        save_piece(row0 + piece / COLS * M, col0 + piece % COLS * N, out_first);
     }
 }

@@ -1,4 +1,4 @@
-// C = A B on cooperative matrices of flexible size, a BM x BN block of C per workgroup, its operands staged in shared memory BK deep.
+// C = epilogue(A B) on cooperative matrices of flexible size, a BM x BN block of C per workgroup, its operands staged in shared memory BK deep.
 //
 // shapes    A (m, k)  B (k, n)  C (m, n), batches of them; operands of any strides, C row-major
 // grid      ceil(m / BM) * ceil(n / BN) blocks per matrix and split, GROUP rows of blocks at a time, to share the cache
@@ -10,7 +10,7 @@
 //
 // module f16   --target-env vulkan1.3 -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16
 // module bf16  --target-env vulkan1.3 -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16
-// module i8    --target-env vulkan1.3 -DAB=int8_t -DSUM=int -DBITS=8
+// module i8    --target-env vulkan1.3 -DAB=int8_t -DSUM=int -DBITS=8 -DOF_I8
 #version 460
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -45,8 +45,15 @@ layout(constant_id = 9) const uint a_BY_UNITS = 1; // 0: units are loaded elemen
 layout(constant_id = 10) const uint b_BY_UNITS = 1;
 layout(constant_id = 11) const uint a_TRANSPOSED = 0; // 1: units along the outer axis are put into rows along k
 layout(constant_id = 12) const uint b_TRANSPOSED = 0;
-layout(constant_id = 13) const uint C_IS_ROUNDED = 0; // 1: C has the type of A and B, 0: that of the sums
-layout(constant_id = 14) const uint C_DIRECT = 1;     // 1: whole blocks are stored as matrices
+layout(constant_id = 13) const uint C_DIRECT = 1;      // 1: whole blocks are stored as matrices; not of i8 with an epilogue
+layout(constant_id = 14) const uint C_FORM = 5;         // OF_.. of gemm_epilogue.glsl
+layout(constant_id = 15) const uint EPILOGUE = 0;       // 0: sums are stored as they are, and what follows is not read
+layout(constant_id = 16) const uint PREVIOUS = 0;       // 1: the previous contents of C are added
+layout(constant_id = 17) const uint BIAS = 0;           // its form, or NOT_THERE
+layout(constant_id = 18) const uint RESIDUAL = 0;       // its form, or NOT_THERE
+layout(constant_id = 19) const uint ROW_SCALES = 0;     // 1: there are some
+layout(constant_id = 20) const uint COLUMN_SCALES = 0;
+layout(constant_id = 21) const uint ACTIVATION = 0;     // its place in Activation::ALL
 
 const uint UNIT = 128 / BITS; // elements of 16 bytes
 const uint PER_WORD = 32 / BITS;
@@ -74,29 +81,23 @@ const uint PIECES = UNIT / 8; // of a unit
 #undef OF
 #undef BINDING
 
-layout(set = 0, binding = 2, std430) writeonly buffer C { SUM c[]; };
-layout(set = 0, binding = 2, std430) writeonly buffer CWords { uint c_words[]; };
-#if BITS == 16
-layout(set = 0, binding = 2, std430) writeonly buffer Rounded { AB c_rounded[]; };
-#endif
+#include "gemm_epilogue.glsl"
 
 #define MatA coopmat<AB, gl_ScopeSubgroup, WM, BK, gl_MatrixUseA>
 #define MatB coopmat<AB, gl_ScopeSubgroup, BK, WN, gl_MatrixUseB>
 #define MatC coopmat<SUM, gl_ScopeSubgroup, WM, WN, gl_MatrixUseAccumulator>
-#define MatRounded coopmat<AB, gl_ScopeSubgroup, WM, WN, gl_MatrixUseAccumulator>
-
-// Stores one sum of a tile whose first row and column in C are these, if it is within C.
-SUM save(const in uint row, const in uint col, const in SUM sum, const in uint row0, const in uint col0) {
-    if (row0 + row < dims.m && col0 + col < dims.n) {
-        const uint at = c_first + (row0 + row) * dims.ldc + col0 + col;
 #if BITS == 16
-        if (C_IS_ROUNDED == 1) {
-            c_rounded[at] = AB(sum);
-            return sum;
-        }
+#define MatRounded coopmat<AB, gl_ScopeSubgroup, WM, WN, gl_MatrixUseAccumulator>
 #endif
-        c[at] = sum;
-    }
+
+// The result of one sum of a tile whose first row and column in C are these. Past the end it is that of the last row or column.
+float finish(const in uint row, const in uint col, const in float sum, const in uint row0, const in uint col0) {
+    return finished(min(row0 + row, dims.m - 1), min(col0 + col, dims.n - 1), sum);
+}
+
+// Stores the result of one sum of such a tile.
+SUM save_element(const in uint row, const in uint col, const in SUM sum, const in uint row0, const in uint col0) {
+    save(row0 + row, col0 + col, sum);
     return sum;
 }
 
@@ -149,16 +150,21 @@ void main() {
     const uint row0 = block.row0 + tile_row;
     const uint col0 = block.col0 + tile_col;
     const bool is_whole = row0 + WM <= dims.m && col0 + WN <= dims.n;
-    if (C_DIRECT == 1 && is_whole) {
-        const uint at = c_first + row0 * dims.ldc + col0;
-#if BITS == 16
-        if (C_IS_ROUNDED == 1) {
-            coopMatStore(MatRounded(acc), c_rounded, at, dims.ldc, gl_CooperativeMatrixLayoutRowMajor);
-            return;
-        }
-#endif
-        coopMatStore(acc, c, at, dims.ldc, gl_CooperativeMatrixLayoutRowMajor);
+    if (C_DIRECT == 0 || !is_whole) {
+        coopMatPerElementNV(acc, acc, save_element, row0, col0);
         return;
     }
-    coopMatPerElementNV(acc, acc, save, row0, col0);
+    const uint at = c_first + row0 * dims.ldc + col0;
+#ifndef OF_I8
+    if (EPILOGUE == 1) {
+        coopMatPerElementNV(acc, acc, finish, row0, col0);
+    }
+#endif
+#if BITS == 16
+    if (C_FORM == OF_OPERANDS) {
+        coopMatStore(MatRounded(acc), c_rounded, at, dims.ldc, gl_CooperativeMatrixLayoutRowMajor);
+        return;
+    }
+#endif
+    coopMatStore(acc, c, at, dims.ldc, gl_CooperativeMatrixLayoutRowMajor);
 }

@@ -1,5 +1,5 @@
-// C = A B on cooperative matrices of a whole workgroup, whose sums are one matrix, a BM x BN block of C. A and B are read through tensor
-// layouts: the driver stages them as it likes.
+// C = epilogue(A B) on cooperative matrices of a whole workgroup, whose sums are one matrix, a BM x BN block of C. A and B are read through
+// tensor layouts: the driver stages them as it likes.
 //
 // shapes    A (m, k)  B (k, n)  C (m, n), batches of them; operands of any strides, C row-major
 // grid      ceil(m / BM) * ceil(n / BN) blocks per matrix and split, GROUP rows of blocks at a time, to share the cache
@@ -9,7 +9,7 @@
 //
 // module f16   --target-env vulkan1.3 -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16
 // module bf16  --target-env vulkan1.3 -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16
-// module i8    --target-env vulkan1.3 -DAB=int8_t -DSUM=int -DBITS=8
+// module i8    --target-env vulkan1.3 -DAB=int8_t -DSUM=int -DBITS=8 -DOF_I8
 #version 460
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -37,7 +37,14 @@ layout(constant_id = 2) const uint BN = 128;
 layout(constant_id = 3) const uint BK = 32;
 layout(constant_id = 4) const uint a_OUTER = 0; // 1: lines of memory run along the outer axis, 0: along k
 layout(constant_id = 5) const uint b_OUTER = 1;
-layout(constant_id = 6) const uint C_IS_ROUNDED = 0; // 1: C has the type of A and B, 0: that of the sums
+layout(constant_id = 6) const uint C_FORM = 5;          // OF_.. of gemm_epilogue.glsl
+layout(constant_id = 7) const uint EPILOGUE = 0;        // 0: sums are stored as they are, and what follows is not read
+layout(constant_id = 8) const uint PREVIOUS = 0;        // 1: the previous contents of C are added
+layout(constant_id = 9) const uint BIAS = 0;            // its form, or NOT_THERE
+layout(constant_id = 10) const uint RESIDUAL = 0;       // its form, or NOT_THERE
+layout(constant_id = 11) const uint ROW_SCALES = 0;     // 1: there are some
+layout(constant_id = 12) const uint COLUMN_SCALES = 0;
+layout(constant_id = 13) const uint ACTIVATION = 0;     // its place in Activation::ALL
 
 #include "gemm_block.glsl"
 
@@ -55,15 +62,25 @@ layout(constant_id = 6) const uint C_IS_ROUNDED = 0; // 1: C has the type of A a
 #undef OF
 #undef BINDING
 
-layout(set = 0, binding = 2, std430) writeonly buffer C { SUM c[]; };
-#if BITS == 16
-layout(set = 0, binding = 2, std430) writeonly buffer Rounded { AB c_rounded[]; };
-#endif
+#include "gemm_epilogue.glsl"
 
 #define MatA coopmat<AB, gl_ScopeWorkgroup, BM, BK, gl_MatrixUseA>
 #define MatB coopmat<AB, gl_ScopeWorkgroup, BK, BN, gl_MatrixUseB>
 #define MatC coopmat<SUM, gl_ScopeWorkgroup, BM, BN, gl_MatrixUseAccumulator>
+#if BITS == 16
 #define MatRounded coopmat<AB, gl_ScopeWorkgroup, BM, BN, gl_MatrixUseAccumulator>
+#endif
+
+// The result of one sum of a block whose first row and column in C are these. Past the end it is that of the last row or column.
+float finish(const in uint row, const in uint col, const in float sum, const in uint row0, const in uint col0) {
+    return finished(min(row0 + row, dims.m - 1), min(col0 + col, dims.n - 1), sum);
+}
+
+// Stores the result of one sum of such a block.
+SUM save_element(const in uint row, const in uint col, const in SUM sum, const in uint row0, const in uint col0) {
+    save(row0 + row, col0 + col, sum);
+    return sum;
+}
 
 void main() {
     const uint index = block_index();
@@ -96,8 +113,18 @@ void main() {
     c_lines = setTensorLayoutDimensionNV(c_lines, dims.m, dims.n);
     c_lines = setTensorLayoutStrideNV(c_lines, dims.ldc, 1);
     c_lines = sliceTensorLayoutNV(c_lines, block.row0, BM, block.col0, BN);
+#ifdef OF_I8
+    if (EPILOGUE == 1) {
+        coopMatPerElementNV(acc, acc, save_element, block.row0, block.col0);
+        return;
+    }
+#else
+    if (EPILOGUE == 1) {
+        coopMatPerElementNV(acc, acc, finish, block.row0, block.col0);
+    }
+#endif
 #if BITS == 16
-    if (C_IS_ROUNDED == 1) {
+    if (C_FORM == OF_OPERANDS) {
         coopMatStoreTensorNV(MatRounded(acc), c_rounded, c_first, c_lines);
         return;
     }

@@ -1,5 +1,5 @@
 //! The kernel on cooperative matrices as a module of SPIR-V: every type that the device has rows of, in every way of loading and
-//! storing, and what it leaves to a second launch.
+//! storing.
 
 use support::TestGpu;
 use support::operand::View;
@@ -10,7 +10,7 @@ use tilewise::gpu::CoopScalar::{self, Bf16, F16, F32, I32};
 use tilewise::gpu::{CoopRow, MatrixOrder, SubgroupSizes, Verdict};
 use tilewise::planning::gemm::{GemmTypes, MAX_I8_K, Pin};
 use tilewise::planning::kernel::Language;
-use tilewise::{Activation, DType, Element, Error, Fill, Gemm, Gpu, GpuOptions, Tensor, bf16, f16};
+use tilewise::{DType, Element, Error, Fill, Gemm, Gpu, GpuOptions, Tensor, bf16, f16};
 
 /// By units along k and along the outer axis, then by elements: of A (m, k), and the other way round of B (k, n).
 pub(crate) const LOADS: [View; 4] = [View::Padded, View::TransposedPadded, View::Gaps, View::TransposedGaps];
@@ -176,35 +176,6 @@ pub(crate) fn bits<T: Element>(tensor: Tensor<T>) -> Vec<u8> {
     bytemuck::cast_slice(&tensor.to_vec().unwrap()).to_vec()
 }
 
-/// Sums of integers are exact, so that another kernel's epilogue gets the same numbers.
-#[test]
-fn an_epilogue_is_a_second_launch_and_has_the_bits_of_other_kernels() {
-    let Some(gpu) = able(CoopScalar::I8, I32) else { return };
-    let a = gpu.random::<i8>([70, 100], Fill::Uniform, 1).unwrap();
-    let b = gpu.random::<i8>([100, 36], Fill::Uniform, 2).unwrap();
-    let [rows, columns] = [70, 36].map(|n| gpu.random::<f32>([n], Fill::Uniform, 3).unwrap());
-    let bias = gpu.random::<f32>([36], Fill::Uniform, 4).unwrap();
-    let scaled = |kernel| {
-        let product = Gemm::new(&a, &b).row_scale(&rows).column_scale(&columns).bias(&bias);
-        product.activation(Activation::Gelu).out::<f32>().kernel(kernel).run().unwrap()
-    };
-    assert!(bits(scaled(GemmKernel::CoopKhr)) == bits(scaled(GemmKernel::Dot)), "of i8");
-
-    let a = gpu.random::<f16>([70, 100], Fill::Integers, 1).unwrap();
-    let b = gpu.random::<f16>([100, 36], Fill::Integers, 2).unwrap();
-    let own = support::own(|_| ()).unwrap();
-    let [a, b] = [a, b].map(|x| own.tensor(&x.to_vec().unwrap(), x.shape()).unwrap());
-    let bias = own.tensor(&bias.to_vec().unwrap(), [36]).unwrap();
-    let biased = |kernel| {
-        let product = Gemm::new(&a, &b).alpha(0.5).bias(&bias).activation(Activation::Silu);
-        product.out::<bf16>().kernel(kernel).run().unwrap()
-    };
-    let launches = own.stats().launches;
-    let found = biased(GemmKernel::CoopKhr);
-    assert_eq!(own.stats().launches - launches, 2, "a product and its epilogue");
-    assert!(bits(found) == bits(biased(GemmKernel::Tiled)), "of f16");
-}
-
 #[test]
 fn batches_broadcast_views_and_splits_have_the_bits_of_other_kernels() {
     let Some(gpu) = able(F16, F32) else { return };
@@ -270,7 +241,7 @@ fn a_device_that_takes_no_modules_or_has_no_row_is_an_error() {
     if gpu.caps().rows_of(Bf16, F32).next().is_none() {
         let needs = refusal::<bf16>(GemmKernel::CoopKhr, &gpu);
         // A device without modules, or with few immediates, says that.
-        let other = [gpu.caps().spirv, gpu.caps().limits.immediate_bytes >= 132].contains(&false);
+        let other = [gpu.caps().spirv, gpu.caps().limits.immediate_bytes >= 148].contains(&false);
         assert!(other != needs.contains("bf16 x bf16 -> f32"), "{needs}");
     }
 }

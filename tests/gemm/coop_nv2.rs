@@ -9,7 +9,7 @@ use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::CoopScalar::{self, Bf16, F16, F32, I8 as Byte, I32};
 use tilewise::gpu::CoopScope;
 use tilewise::planning::gemm::GemmTypes;
-use tilewise::{Activation, DType, Fill, Gemm, Operand, SplitK, Tensor, bf16, f16};
+use tilewise::{DType, Fill, Gemm, Operand, SplitK, Tensor, bf16, f16};
 
 /// The device, if it has matrices of flexible size of these types, held by a subgroup; says so where not.
 fn able(ab: CoopScalar, c: CoopScalar) -> Option<TestGpu> {
@@ -94,21 +94,6 @@ fn sums_have_the_bits_of_coop_khr() {
 }
 
 #[test]
-fn an_epilogue_is_a_second_launch_and_has_the_bits_of_other_kernels() {
-    let Some(gpu) = able(Byte, I32) else { return };
-    let a = gpu.random::<i8>([70, 100], Fill::Uniform, 1).unwrap();
-    let b = gpu.random::<i8>([100, 36], Fill::Uniform, 2).unwrap();
-    let [rows, columns] = [70, 36].map(|n| gpu.random::<f32>([n], Fill::Uniform, 3).unwrap());
-    let scaled = |kernel| {
-        let product = Gemm::new(&a, &b).row_scale(&rows).column_scale(&columns);
-        product.activation(Activation::Gelu).out::<f32>().kernel(kernel)
-    };
-    assert_eq!(scaled(GemmKernel::CoopNv2).plan().unwrap().steps().len(), 2);
-    let run = |kernel| bits(scaled(kernel).run().unwrap());
-    assert!(run(GemmKernel::CoopNv2) == run(GemmKernel::Dot));
-}
-
-#[test]
 fn repeated_products_give_the_same_bits() {
     let Some(gpu) = able(F16, F32) else { return };
     let a = gpu.random::<f16>([127, 200], Fill::Uniform, 5).unwrap();
@@ -133,7 +118,7 @@ fn a_device_that_takes_no_modules_or_has_no_row_is_an_error() {
     let needs = refused::<f32>(&gpu);
     assert!(needs.contains("operands of f16, bf16 or i8, not f32"), "{needs}");
     let caps = gpu.caps();
-    if caps.spirv && caps.limits.immediate_bytes >= 132 && !caps.extensions.bfloat16 {
+    if caps.spirv && caps.limits.immediate_bytes >= 148 && !caps.extensions.bfloat16 {
         let needs = refused::<bf16>(&gpu);
         assert!(needs.contains("flexible size bf16 x bf16 -> f32 (subgroup)"), "{needs}");
     }

@@ -9,6 +9,7 @@ mod fp8;
 mod gemv;
 mod integers;
 mod linear;
+mod module_epilogues;
 mod panels;
 mod precision;
 mod quantised;

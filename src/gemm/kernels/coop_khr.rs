@@ -1,15 +1,14 @@
-//! The `coop_khr` kernel: a module of SPIR-V on cooperative matrices of any shape, for f16, bf16, i8, e4m3 and e5m2. It multiplies,
-//! and rounds to f16 or bf16 if that is the type of the operands; another epilogue is a second launch.
+//! The `coop_khr` kernel: a module of SPIR-V on cooperative matrices of any shape, for f16, bf16, i8, e4m3 and e5m2.
 
 use super::coop::Coop;
 use super::cost::{Cost, Unit};
+use super::module_epilogue::{self, Lines, is_rounded};
 use super::spec::{KernelSpec, in_memory};
 use crate::caps::{Caps, CoopRow, CoopScalar, Matrices, MatrixOrder};
-use crate::gemm::problem::{
-    Accumulator, GemmDims, GemmKernel, GemmProblem, GemmTypes, MAX_F16_PRODUCTS, Pin, Tile,
-};
-use crate::kernel::Kernel;
+use crate::gemm::problem::{Accumulator, GemmKernel, GemmProblem, GemmTypes, MAX_F16_PRODUCTS, Pin, Tile};
+use crate::kernel::{Kernel, Language};
 use crate::layout::DType;
+use crate::ops::Activation;
 
 pub(super) struct CoopKhr;
 
@@ -36,10 +35,6 @@ const MAX_DEPTH_BYTES: [usize; 2] = [64, 128];
 
 /// The most units, of four registers each, that a GPU's invocation stages in one iteration, in addition to its sums.
 const MAX_UNITS: u32 = 8;
-
-/// Bytes of the module's dims: those of every product, and the first workgroup of a launch.
-#[expect(clippy::cast_possible_truncation, reason = "it is small")]
-const DIMS_BYTES: u32 = size_of::<GemmDims>() as u32 + 4;
 
 /// How an operand is loaded.
 #[derive(Clone, Copy)]
@@ -165,26 +160,33 @@ pub(super) fn stages(tile: &Tile, output: u32, problem: &GemmProblem, caps: &Cap
     if bytes(2) <= caps.limits.workgroup_bytes { [2, bytes(2)] } else { [1, bytes(1)] }
 }
 
+/// What the epilogue adds to whole blocks that are stored as matrices. None if they are not.
+///
+/// Drivers require that the rows of a matrix are stored at multiples of 16 bytes, or of their length. Matrices of sums that are rounded need
+/// a row of their own, and exact sums become real numbers one by one. A software device's compiler would repeat an activation for each element of each matrix.
+fn direct(row: &CoopRow, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Option<Lines> {
+    let aligned = if is_rounded(problem) { 8 } else { 4 };
+    let is_aligned = problem.dims.c_starts().iter().all(|start| start.is_multiple_of(aligned));
+    let is_round_matrix = |of: &CoopRow| [of.m, of.n] == [row.m, row.n];
+    let has_matrices = !is_rounded(problem) || caps.rows_of(row.a, row.a).any(is_round_matrix);
+    let is_of_matrices =
+        module_epilogue::stores_elements(problem) && (problem.types.ab.is_float() || !problem.has_epilogue());
+    let repeats = caps.machine.compile_seconds.is_some()
+        && problem.epilogue.activation != Activation::None
+        && tile.tm * tile.tn > row.m * row.n;
+    if is_aligned && has_matrices && is_of_matrices && !repeats { Lines::of(problem) } else { None }
+}
+
 /// The number of stages and bytes of shared memory of a tile, whose results are one matrix of sums per subgroup, each row padded by four.
 fn shared(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [u32; 2] {
-    let output = row(tile, problem, caps).map_or(0, |row| tile.tiles_per_block() * row.m * (row.n + 4) * 4);
+    let output = row(tile, problem, caps).map_or(0, |row| {
+        let lines = match direct(row, tile, problem, caps) {
+            Some(lines) => lines.bytes([tile.bm, tile.bn]),
+            None => 16,
+        };
+        tile.tiles_per_block() * row.m * (row.n + 4) * 4 + lines
+    });
     stages(tile, output, problem, caps)
-}
-
-/// Whether C has the type of A and B, to which the kernel rounds its sums.
-pub(super) fn is_rounded(problem: &GemmProblem) -> bool {
-    !has_8_bits(problem) && problem.types.c == problem.types.ab
-}
-
-/// Checks that a device takes modules, and their dims.
-pub(super) fn check_module(caps: &Caps) -> Result<(), String> {
-    if !caps.spirv {
-        return Err("modules of SPIR-V, which need Vulkan".into());
-    }
-    if caps.limits.immediate_bytes < DIMS_BYTES {
-        return Err(format!("{DIMS_BYTES} bytes of immediates"));
-    }
-    Ok(())
 }
 
 /// Checks that blocks are as deep as those that were compiled for GPUs at most.
@@ -218,6 +220,10 @@ impl KernelSpec for CoopKhr {
         "spirv/gemm_coop_khr"
     }
 
+    fn language(&self) -> Language {
+        Language::Spirv
+    }
+
     fn tiles(&self) -> &'static [Tile] {
         &TILES
     }
@@ -225,7 +231,7 @@ impl KernelSpec for CoopKhr {
     fn admits(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
         in_memory(problem)?;
         module(problem.types.ab)?;
-        check_module(caps)?;
+        module_epilogue::check_module(caps)?;
         let row = row(tile, problem, caps)?;
         check_depth(tile, problem)?;
         let is_chosen = problem.pin.leaves_a_choice();
@@ -244,7 +250,8 @@ impl KernelSpec for CoopKhr {
     }
 
     fn has_epilogue(&self, problem: &GemmProblem) -> bool {
-        !problem.has_epilogue() && (problem.types.c == problem.type_of_sums() || is_rounded(problem))
+        module_epilogue::is_known(problem)
+            && (module_epilogue::stores_elements(problem) || module_epilogue::stores_words(problem))
     }
 
     fn invocations(&self, tile: &Tile, caps: &Caps) -> u32 {
@@ -287,16 +294,14 @@ impl KernelSpec for CoopKhr {
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
         let (ab, c, shader) =
             module(problem.types.ab).unwrap_or((CoopScalar::F16, CoopScalar::F32, self.shader()));
-        let [m, n, k] = row(tile, problem, caps).map_or([0; 3], |row| [row.m, row.n, row.k]);
-        let short = row(tile, problem, caps).ok().and_then(|row| short_sums(row, problem, caps));
+        let row = row(tile, problem, caps).ok();
+        let [m, n, k] = row.map_or([0; 3], |row| [row.m, row.n, row.k]);
+        let is_direct = row.is_some_and(|row| direct(row, tile, problem, caps).is_some());
+        let short = row.and_then(|row| short_sums(row, problem, caps));
         let [a, b] = loads(tile, problem, caps);
         let [stages, _] = shared(tile, problem, caps);
-        // Drivers require that the rows of a matrix are stored at multiples of 16 bytes, or of their length.
-        let aligned = if is_rounded(problem) { 8 } else { 4 };
-        let is_aligned = problem.dims.c_starts().iter().all(|start| start.is_multiple_of(aligned));
-        // Matrices of sums that are rounded need a row of their own.
-        let has_matrices = !is_rounded(problem) || caps.rows_of(ab, ab).any(|row| [row.m, row.n] == [m, n]);
-        let kernel = problem.bind_dims(Kernel::new(shader), caps);
+        let kernel = module_epilogue::bind(Kernel::new(shader), problem, caps);
+        let kernel = module_epilogue::bind_axis_of_bias(kernel, problem);
         let kernel = match short {
             Some(short) => kernel.param("SUMS_IN_F16", 1).require_matrices(short),
             None => kernel,
@@ -319,8 +324,7 @@ impl KernelSpec for CoopKhr {
             .param("b_BY_UNITS", b.by_units)
             .param("a_TRANSPOSED", a.transposed)
             .param("b_TRANSPOSED", b.transposed)
-            .param("C_IS_ROUNDED", u32::from(is_rounded(problem)))
-            .param("C_DIRECT", u32::from(is_aligned && has_matrices))
+            .param("C_DIRECT", u32::from(is_direct))
             .require_subgroup_size(subgroup(caps))
             .require_matrices(Matrices::of_subgroup([m, n, k], ab, c))
             .report_subgroup_size(caps)

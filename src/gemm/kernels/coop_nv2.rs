@@ -1,13 +1,14 @@
 //! The `coop_nv2` kernel: modules of SPIR-V on cooperative matrices of flexible size (`VK_NV_cooperative_matrix2`), for f16, bf16 and i8.
-//! A subgroup or a whole workgroup holds all its sums as one matrix. What `coop_khr` leaves to a second launch, it leaves too.
+//! A subgroup or a whole workgroup holds all its sums as one matrix.
 
 use super::coop::Coop;
 use super::coop_khr::{self, CoopKhr};
 use super::cost::Cost;
+use super::module_epilogue::{self, is_rounded};
 use super::spec::{KernelSpec, in_memory};
 use crate::caps::{Caps, CoopRow, CoopScalar, CoopScope, Matrices, RowSizes};
 use crate::gemm::problem::{Accumulator, GemmKernel, GemmProblem, GemmTypes, Pin, Tile};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Language};
 use crate::layout::DType;
 
 pub(super) struct CoopNv2;
@@ -130,28 +131,27 @@ impl CoopNv2 {
     /// The module on matrices of a workgroup, which has no staging to set.
     fn of_workgroup(tile: &Tile, problem: &GemmProblem, shader: &'static str, caps: &Caps) -> Kernel {
         let d = &problem.dims;
-        problem
-            .bind_dims(Kernel::new(shader), caps)
+        module_epilogue::bind(Kernel::new(shader), problem, caps)
             .param("LANES", workgroup(tile))
             .param("BM", tile.bm)
             .param("BN", tile.bn)
             .param("BK", tile.bk)
             .param("a_OUTER", lines([d.m, d.k], [d.a_outer, d.a_k]))
             .param("b_OUTER", lines([d.n, d.k], [d.b_outer, d.b_k]))
-            .param("C_IS_ROUNDED", u32::from(coop_khr::is_rounded(problem)))
     }
 
     /// The module on matrices of a subgroup.
     fn of_subgroup(&self, tile: &Tile, problem: &GemmProblem, shader: &'static str, caps: &Caps) -> Kernel {
         let [a, b] = coop_khr::loads(tile, problem, caps);
         let [stages, _] = coop_khr::stages(tile, 0, problem, caps);
-        let is_rounded = coop_khr::is_rounded(problem);
+        let is_rounded = is_rounded(problem);
         // Drivers require that the rows of a matrix are stored at multiples of 16 bytes, or of their length.
         let aligned = if is_rounded { 8 } else { 4 };
         let is_aligned = problem.dims.c_starts().iter().all(|start| start.is_multiple_of(aligned));
         let has_matrices = !is_rounded || rounds(tile, problem, caps);
-        problem
-            .bind_dims(Kernel::new(shader), caps)
+        // Exact sums become real numbers one by one.
+        let is_of_matrices = problem.types.ab.is_float() || !problem.has_epilogue();
+        module_epilogue::bind(Kernel::new(shader), problem, caps)
             .param("LANES", self.invocations(tile, caps))
             .param("BM", tile.bm)
             .param("BN", tile.bn)
@@ -165,8 +165,7 @@ impl CoopNv2 {
             .param("b_BY_UNITS", b.by_units)
             .param("a_TRANSPOSED", a.transposed)
             .param("b_TRANSPOSED", b.transposed)
-            .param("C_IS_ROUNDED", u32::from(is_rounded))
-            .param("C_DIRECT", u32::from(is_aligned && has_matrices))
+            .param("C_DIRECT", u32::from(is_aligned && has_matrices && is_of_matrices))
             .require_subgroup_size(coop_khr::subgroup(caps))
             .report_subgroup_size(caps)
     }
@@ -181,6 +180,10 @@ impl KernelSpec for CoopNv2 {
         "spirv/gemm_coop_nv2"
     }
 
+    fn language(&self) -> Language {
+        Language::Spirv
+    }
+
     fn tiles(&self) -> &'static [Tile] {
         &TILES
     }
@@ -188,7 +191,7 @@ impl KernelSpec for CoopNv2 {
     fn admits(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
         in_memory(problem)?;
         modules(problem.types.ab)?;
-        coop_khr::check_module(caps)?;
+        module_epilogue::check_module(caps)?;
         let row = row(tile, problem, caps)?;
         coop_khr::check_depth(tile, problem)?;
         let longest = tile.tm.max(tile.tn).max(tile.bk);
@@ -196,7 +199,7 @@ impl KernelSpec for CoopNv2 {
             return Err(format!("{longest} rows of a cooperative matrix of flexible size"));
         }
         match scope(tile) {
-            CoopScope::Workgroup if coop_khr::is_rounded(problem) && !rounds(tile, problem, caps) => {
+            CoopScope::Workgroup if is_rounded(problem) && !rounds(tile, problem, caps) => {
                 let ab = problem.types.ab;
                 return Err(format!(
                     "C of other types than {ab}, as the adapter lists no row with sums of {ab}"
@@ -220,7 +223,7 @@ impl KernelSpec for CoopNv2 {
     }
 
     fn has_epilogue(&self, problem: &GemmProblem) -> bool {
-        CoopKhr.has_epilogue(problem)
+        module_epilogue::is_known(problem) && module_epilogue::stores_elements(problem)
     }
 
     fn invocations(&self, tile: &Tile, caps: &Caps) -> u32 {

@@ -11,6 +11,7 @@ mod efficiency;
 mod gemv;
 mod generated;
 mod inner_loops;
+mod module_epilogue;
 mod naive;
 mod reduce;
 mod segments;
@@ -23,6 +24,7 @@ mod uniform;
 
 pub(in crate::gemm) use cost::Unit;
 pub use inner_loops::InnerLoop;
+pub(in crate::gemm) use module_epilogue::{MODULE_BINDINGS, module_args};
 pub(crate) use reduce::reduce_splits;
 pub(in crate::gemm) use reduce::{needs, seconds, step};
 

@@ -3,7 +3,7 @@
 use super::cost::Cost;
 use crate::caps::Caps;
 use crate::gemm::problem::{GemmProblem, Generated, Tile};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Language};
 use crate::plan::Flops;
 
 /// Why a kernel does not admit products over segments.
@@ -16,6 +16,11 @@ pub(in crate::gemm) trait KernelSpec: Sync {
 
     /// The kernel's file in `shaders/`, without its extension.
     fn shader(&self) -> &'static str;
+
+    /// The kernel's language. A module binds all operands that an epilogue can have, and has [`QuantisedDims`](crate::gemm::problem::QuantisedDims).
+    fn language(&self) -> Language {
+        Language::Wgsl
+    }
 
     /// The kernel's tiles.
     fn tiles(&self) -> &'static [Tile];

@@ -5,7 +5,7 @@ use crate::gemm::problem::{
     ALPHA, BETA, GemmDims, GemmProblem, Generated, OUT_SCALE, QuantisedDims, SeedSource, SeededADims,
     SeededBDims, SegmentDims, Side,
 };
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Language};
 use crate::plan::{Dims, Draft};
 use std::mem::offset_of;
 
@@ -62,8 +62,16 @@ impl GemmProblem {
         self.of_stored(&self.dims).bind(kernel, caps)
     }
 
-    /// The uniform of a launch that multiplies without an epilogue: of the scalars, it receives the seed.
-    pub(in crate::gemm) fn seeded_dims(&self, dims: &GemmDims, draft: &Draft<'_>) -> Dims {
+    /// The uniform of a launch that multiplies without an epilogue: of the scalars, it receives the seed. All modules have one form.
+    pub(in crate::gemm) fn seeded_dims(
+        &self,
+        dims: &GemmDims,
+        language: Language,
+        draft: &Draft<'_>,
+    ) -> Dims {
+        if language == Language::Spirv {
+            return Dims::of(&self.line_places.dims(dims));
+        }
         let (dims, [low, high]) = match self.uniform(dims) {
             Uniform::Product(dims) => return Dims::of(&dims),
             Uniform::Quantised(dims) => return Dims::of(&dims),
@@ -79,8 +87,8 @@ impl GemmProblem {
     }
 
     /// The uniform of a launch that multiplies and applies the epilogue: it receives all scalars of the call.
-    pub(in crate::gemm) fn call_dims(&self, dims: &GemmDims, draft: &Draft<'_>) -> Dims {
-        let uniform = self.seeded_dims(&unscaled(dims), draft);
+    pub(in crate::gemm) fn call_dims(&self, dims: &GemmDims, language: Language, draft: &Draft<'_>) -> Dims {
+        let uniform = self.seeded_dims(&unscaled(dims), language, draft);
         // A product over segments has no epilogue.
         if self.segments().is_some() { uniform } else { scaled(uniform, draft) }
     }

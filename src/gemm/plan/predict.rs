@@ -3,7 +3,7 @@
 use crate::caps::Caps;
 use crate::gemm::kernels::{self, InnerLoop};
 use crate::gemm::problem::{GemmProblem, MAX_SPLITS, OP, SplitK, Tile, scratch_bytes};
-use crate::kernel::{self, Needs};
+use crate::kernel::{self, Language, Needs};
 use crate::plan::{MAX_STEP_SECONDS, Prediction};
 
 impl Tile {
@@ -47,8 +47,12 @@ impl Tile {
     pub(super) fn needs(&self, problem: &GemmProblem, caps: &Caps) -> Needs {
         let is_separate = self.has_separate_epilogue(problem, caps);
         let extras = if is_separate { 0 } else { problem.extra_bindings() };
+        let bindings = match self.kernel.spec().language() {
+            Language::Wgsl => problem.bindings() + extras,
+            Language::Spirv => kernels::MODULE_BINDINGS,
+        };
         Needs {
-            bindings: problem.bindings() + extras,
+            bindings,
             invocations: self.invocations(caps),
             workgroup_bytes: self.workgroup_bytes(problem, caps),
         }

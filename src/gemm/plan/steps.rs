@@ -4,6 +4,7 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::gemm::kernels::{self, Unit};
 use crate::gemm::problem::{GemmProblem, Tile};
+use crate::kernel::Language;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region, Time};
 
 /// Index of C among the operands of a product.
@@ -19,13 +20,13 @@ impl Tile {
         splits: u32,
         operands: &[Region],
     ) -> Result<()> {
-        let caps = draft.caps();
+        let (caps, language) = (draft.caps(), self.kernel.spec().language());
         let args = |operands: &[Region], c: Access| -> Vec<(Region, Access)> {
             let access = |at: usize| if at == C { c } else { Access::Read };
             operands.iter().enumerate().map(|(at, &operand)| (operand, access(at))).collect()
         };
         if splits == 1 && !self.has_separate_epilogue(problem, caps) {
-            let dims = problem.call_dims(&problem.dims, draft);
+            let dims = problem.call_dims(&problem.dims, language, draft);
             return self.step(draft, problem, dims, &args(operands, problem.access_of_c()));
         }
         let split = problem.split_into(splits);
@@ -33,7 +34,7 @@ impl Tile {
         let (own, extras) = operands.split_at(problem.bindings() as usize);
         let mut own = own.to_vec();
         let c = std::mem::replace(&mut own[C], sums);
-        let dims = split.seeded_dims(&split.dims, draft);
+        let dims = split.seeded_dims(&split.dims, language, draft);
         self.step(draft, &split, dims, &args(&own, Access::Write))?;
         kernels::step(draft, problem, splits, [sums, c], extras)
     }
@@ -46,13 +47,17 @@ impl Tile {
         args: &[(Region, Access)],
     ) -> Result<()> {
         let caps = draft.caps();
+        let of_module = match self.kernel.spec().language() {
+            Language::Wgsl => None,
+            Language::Spirv => Some(kernels::module_args(problem, draft, args)?),
+        };
         draft.step(NewStep {
             kernel: self.kernel.spec().build(self, problem, caps),
             tile: self.to_string(),
             needs: self.needs(problem, caps),
             blocks: self.blocks(problem, caps),
             dims,
-            args,
+            args: of_module.as_deref().unwrap_or(args),
             flops: self.flops(problem, caps),
             time: Time::Predicted(self.prediction(problem, caps)),
         })

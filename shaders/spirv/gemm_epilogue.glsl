@@ -1,0 +1,133 @@
+// The epilogue of a product and the store of C, as in gemm/epilogue.wgsl: activation(alpha r c sum + beta C + bias) + residual, where r is
+// the scale of a row and c that of a column. The includer declares dims and sets the constants of what there is.
+
+// Forms of tensors in memory, as Form of gemm/kernels/module_epilogue.rs.
+const uint NOT_THERE = 0;
+const uint OF_F32 = 1;
+const uint OF_F16_BITS = 2;
+const uint OF_BF16_BITS = 3;
+const uint OF_I8_BITS = 4;
+const uint OF_SUMS = 5;     // C alone: sums as they are, without an epilogue
+const uint OF_OPERANDS = 6; // C alone: the type of A and B, of 16 bits
+
+layout(set = 0, binding = 2, std430) buffer C { SUM c[]; };
+layout(set = 0, binding = 2, std430) buffer CWords { uint c_words[]; };
+layout(set = 0, binding = 2, std430) buffer CFloats { float c_floats[]; };
+#if BITS == 16
+layout(set = 0, binding = 2, std430) buffer Rounded { AB c_rounded[]; };
+#endif
+layout(set = 0, binding = 3, std430) readonly buffer Bias { uint bias_words[]; };
+layout(set = 0, binding = 4, std430) readonly buffer Residual { uint residual_words[]; };
+layout(set = 0, binding = 5, std430) readonly buffer RowScales { float row_scales[]; };
+layout(set = 0, binding = 6, std430) readonly buffer ColumnScales { float column_scales[]; };
+
+#include "activation.glsl"
+#include "gemm_rounded.glsl"
+
+// The word with element `at` of a tensor of this form.
+uint word_of(uint form, uint at) {
+    return form == OF_F32 ? at : at / 2;
+}
+
+// Element `at` of a tensor of this form, from its word.
+float element_of(uint form, uint at, uint word) {
+    if (form == OF_F32) {
+        return uintBitsToFloat(word);
+    }
+    const uint bits = bitfieldExtract(word, int(at % 2 * 16), 16);
+    return form == OF_F16_BITS ? unpackHalf2x16(bits).x : uintBitsToFloat(bits << 16);
+}
+
+float bias_at(uint row, uint col) {
+    const uint at = dims.bias_offset + row * dims.bias_row + col * dims.bias_col;
+    return element_of(BIAS, at, bias_words[word_of(BIAS, at)]);
+}
+
+float residual_at(uint row, uint col) {
+    const uint at = residual_first + row * dims.residual_row + col * dims.residual_col;
+    return element_of(RESIDUAL, at, residual_words[word_of(RESIDUAL, at)]);
+}
+
+float row_scale_at(uint row) {
+    return row_scales[dims.row_scale_offset + row * dims.row_scale_step];
+}
+
+float column_scale_at(uint col) {
+    return column_scales[dims.column_scale_offset + col * dims.column_scale_step];
+}
+
+// The previous contents of C.
+float previous_at(uint at) {
+#if BITS == 16
+    if (C_FORM == OF_OPERANDS) {
+        return float(c_rounded[at]);
+    }
+#endif
+    return C_FORM == OF_F32 ? c_floats[at] : element_of(C_FORM, at, c_words[at / 2]);
+}
+
+// The result of a sum in this row and column of C.
+float finished(uint row, uint col, float sum) {
+    float z = sum;
+    // NOTE: a product of two scales may leave the range of f32 where the product with the sum does not.
+    if (ROW_SCALES == 1) {
+        z = row_scale_at(row) * z;
+    }
+    if (COLUMN_SCALES == 1) {
+        z = column_scale_at(col) * z;
+    }
+    z = dims.alpha * z;
+    if (PREVIOUS == 1) {
+        z += dims.beta * previous_at(c_first + row * dims.ldc + col);
+    }
+    if (BIAS != NOT_THERE) {
+        z += bias_at(row, col);
+    }
+    z = activate(z);
+    return RESIDUAL == NOT_THERE ? z : z + residual_at(row, col);
+}
+
+// Stores the result of a sum, if it is within C, whose form has a type of its own in this module.
+void save(uint row, uint col, SUM sum) {
+    if (row >= dims.m || col >= dims.n) {
+        return;
+    }
+    const uint at = c_first + row * dims.ldc + col;
+    if (C_FORM == OF_SUMS) {
+        c[at] = sum;
+        return;
+    }
+    const float z = EPILOGUE == 1 ? finished(row, col, float(sum)) : float(sum);
+#if BITS == 16
+    if (C_FORM == OF_OPERANDS) {
+        c_rounded[at] = AB(z);
+        return;
+    }
+#endif
+    c_floats[at] = z;
+}
+
+// Stores the results of four sums of a row, if they are within C, whose form fills whole words with them.
+void save_words(uint row, uint col, SUM sums[4]) {
+    if (row >= dims.m || col >= dims.n) {
+        return;
+    }
+    const uint at = c_first + row * dims.ldc + col;
+    float z[4];
+    [[unroll]] for (uint e = 0; e < 4; e++) {
+        z[e] = finished(row, col + e, float(sums[e]));
+    }
+    if (C_FORM == OF_I8_BITS) {
+        uint word = 0;
+        [[unroll]] for (uint e = 0; e < 4; e++) {
+            word |= i8_bits(z[e], dims.out_scale) << (e * 8);
+        }
+        c_words[at / 4] = word;
+        return;
+    }
+    [[unroll]] for (uint e = 0; e < 4; e += 2) {
+        const uint low = C_FORM == OF_F16_BITS ? f16_bits(z[e]) : bf16_bits(z[e]);
+        const uint high = C_FORM == OF_F16_BITS ? f16_bits(z[e + 1]) : bf16_bits(z[e + 1]);
+        c_words[(at + e) / 2] = low | (high << 16);
+    }
+}

@@ -1,0 +1,161 @@
+//! The epilogue and the store of modules of SPIR-V: `shaders/spirv/gemm_epilogue.glsl`.
+
+use crate::Result;
+use crate::caps::Caps;
+use crate::gemm::problem::{BiasAxis, Epilogue, GemmProblem, QuantisedDims, Scale};
+use crate::kernel::Kernel;
+use crate::layout::DType;
+use crate::ops::Activation;
+use crate::plan::{Access, Draft, Region};
+
+/// Bindings of a module: A, B and C, the bias, the residual, the scales of rows and of columns. For operands that the problem does not have,
+/// a word is bound.
+pub(in crate::gemm) const MODULE_BINDINGS: u32 = 7;
+
+/// Bytes of a module's dims: [`QuantisedDims`], whatever the product, and the first workgroup of a launch.
+#[expect(clippy::cast_possible_truncation, reason = "it is small")]
+const DIMS_BYTES: u32 = size_of::<QuantisedDims>() as u32 + 4;
+
+/// How a module reads or stores a tensor, as `OF_..` of `gemm_epilogue.glsl`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    NotThere,
+    F32,
+    F16Bits,
+    Bf16Bits,
+    I8Bits,
+    /// C alone: sums without an epilogue.
+    Sums,
+    /// C alone: the type of A and B, of 16 bits.
+    Operands,
+}
+
+impl Form {
+    /// The form of an operand of the epilogue.
+    fn of(dtype: Option<DType>) -> Self {
+        match dtype {
+            None => Self::NotThere,
+            Some(DType::F16) => Self::F16Bits,
+            Some(DType::Bf16) => Self::Bf16Bits,
+            Some(DType::I8) => Self::I8Bits,
+            Some(_) => Self::F32,
+        }
+    }
+
+    fn of_c(problem: &GemmProblem) -> Self {
+        match problem.types.c {
+            _ if is_rounded(problem) => Self::Operands,
+            c if c == problem.type_of_sums() && !problem.has_epilogue() => Self::Sums,
+            c => Self::of(Some(c)),
+        }
+    }
+
+    /// Whether C has a type in the module. The others are written by whole words.
+    fn is_typed(self) -> bool {
+        matches!(self, Self::F32 | Self::Sums | Self::Operands)
+    }
+}
+
+/// Whether C has the type of A and B, of 16 bits, to which matrices of sums are rounded.
+pub(super) fn is_rounded(problem: &GemmProblem) -> bool {
+    problem.types.ab.size() == 2 && problem.types.c == problem.types.ab
+}
+
+/// Whether C is f32, i32 or of the type of A and B, of which a module stores any element by itself.
+pub(super) fn stores_elements(problem: &GemmProblem) -> bool {
+    Form::of_c(problem).is_typed()
+}
+
+/// Whether rows of C consist of whole words, for types that a module stores four elements of at once.
+pub(super) fn stores_words(problem: &GemmProblem) -> bool {
+    let d = &problem.dims;
+    d.n.is_multiple_of(4) && d.c_starts().iter().all(|start| start.is_multiple_of(4))
+}
+
+/// Whether modules have this epilogue: all but what belongs to f32 operands that were scaled into f16.
+pub(super) fn is_known(problem: &GemmProblem) -> bool {
+    !matches!(problem.epilogue.scale, Scale::Back | Scale::BackWithCross)
+}
+
+/// Checks that a device takes modules, and their dims.
+pub(super) fn check_module(caps: &Caps) -> std::result::Result<(), String> {
+    if !caps.spirv {
+        return Err("modules of SPIR-V, which need Vulkan".into());
+    }
+    if caps.limits.immediate_bytes < DIMS_BYTES {
+        return Err(format!("{DIMS_BYTES} bytes of immediates"));
+    }
+    Ok(())
+}
+
+/// What the rows and columns of C share, if that is all that the epilogue adds to sums of f32: it is applied to whole matrices.
+#[derive(Clone, Copy)]
+pub(super) struct Lines {
+    /// Elements of each row of a block, and of each column.
+    counts: [u32; 2],
+}
+
+impl Lines {
+    /// None if an epilogue reads more than that.
+    pub(super) fn of(problem: &GemmProblem) -> Option<Self> {
+        let Epilogue { line_scale, residual, bias, .. } = problem.epilogue;
+        let d = &problem.dims;
+        let is_of_lines = bias.is_none() || d.bias_row == 0 || d.bias_col == 0;
+        if residual.is_some() || problem.epilogue.adds_previous() || !is_of_lines {
+            return None;
+        }
+        let of_bias =
+            [bias_is_of_rows(problem), !bias_is_of_rows(problem)].map(|is_it| is_it && bias.is_some());
+        let scaled = [BiasAxis::Rows, BiasAxis::Columns].map(|axis| line_scale.axes().contains(&axis));
+        Some(Self { counts: [0, 1].map(|axis| u32::from(of_bias[axis]) + u32::from(scaled[axis])) })
+    }
+
+    /// Bytes of shared memory for a block.
+    pub(super) fn bytes(self, [bm, bn]: [u32; 2]) -> u32 {
+        let [rows, columns] = self.counts;
+        (4 * (rows * bm + columns * bn)).next_multiple_of(16).max(16)
+    }
+}
+
+/// Whether the bias has an element for each row, rather than for each column.
+fn bias_is_of_rows(problem: &GemmProblem) -> bool {
+    problem.dims.bias_row != 0
+}
+
+/// Binds the dims and the epilogue of a product.
+pub(super) fn bind(kernel: Kernel, problem: &GemmProblem, caps: &Caps) -> Kernel {
+    let Epilogue { line_scale, bias, residual, activation, .. } = problem.epilogue;
+    let is_scaled = |axis| u32::from(line_scale.axes().contains(&axis));
+    let place = Activation::ALL.iter().position(|&known| known == activation);
+    kernel
+        .dims(caps, size_of::<QuantisedDims>())
+        .param("C_FORM", Form::of_c(problem) as u32)
+        .param("EPILOGUE", u32::from(problem.has_epilogue()))
+        .param("PREVIOUS", u32::from(problem.epilogue.adds_previous()))
+        .param("BIAS", Form::of(bias) as u32)
+        .param("RESIDUAL", Form::of(residual) as u32)
+        .param("ROW_SCALES", is_scaled(BiasAxis::Rows))
+        .param("COLUMN_SCALES", is_scaled(BiasAxis::Columns))
+        .param("ACTIVATION", place.unwrap_or_default())
+}
+
+/// Binds along which axis the bias runs, for kernels that load it as matrices.
+pub(super) fn bind_axis_of_bias(kernel: Kernel, problem: &GemmProblem) -> Kernel {
+    kernel.param("BIAS_OF_ROWS", u32::from(bias_is_of_rows(problem)))
+}
+
+/// The arguments that a module declares: those of the product, in whose places without an operand a word is bound.
+pub(in crate::gemm) fn module_args(
+    problem: &GemmProblem,
+    draft: &mut Draft<'_>,
+    args: &[(Region, Access)],
+) -> Result<Vec<(Region, Access)>> {
+    let Epilogue { line_scale, bias, residual, .. } = problem.epilogue;
+    let is_scaled = |axis| line_scale.axes().contains(&axis);
+    let are_there =
+        [bias.is_some(), residual.is_some(), is_scaled(BiasAxis::Rows), is_scaled(BiasAxis::Columns)];
+    let none = (draft.constant(&[0])?, Access::Read);
+    let (own, mut extras) = (&args[..3], args[3..].iter());
+    let extras = are_there.map(|is_there| if is_there { extras.next().unwrap_or(&none) } else { &none });
+    Ok(own.iter().chain(extras).copied().collect())
+}
