@@ -17,7 +17,8 @@ use tilewise::planning::clifford_layer::{
     RowOperandLayouts, RowProblem,
 };
 use tilewise::planning::gemm::{
-    Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, SeedSource, Side,
+    BiasAxis, Distribution, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin,
+    SeedSource, Side,
 };
 use tilewise::planning::ops::{
     CastProblem, ChannelLayouts, ChannelPass, ChannelProblem, ColourScale, CopyProblem, CrossEntropyProblem,
@@ -30,7 +31,7 @@ use tilewise::planning::peak::{PeakNumber, PeakProblem};
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
-use tilewise::{Caps, DType, GemmKernel, Layout, Precision, Result};
+use tilewise::{Activation, Caps, DType, GemmKernel, Layout, Precision, Result};
 
 /// A function that plans a family's problem for a device.
 pub type Family = (&'static str, fn(&Caps) -> Result<Plan>);
@@ -198,6 +199,29 @@ pub const FAMILIES: [Family; 63] = [
     ("multiply-adds", |caps| PeakProblem::new(PeakNumber::F32, 1000, 3).plan(caps)),
     ("broadcast", |caps| pinned(GemmKernel::Broadcast, [200, 260, 40], F32).plan(caps)),
 ];
+
+/// Problems on modules of SPIR-V, where a device has their matrices. Each needs several workgroups.
+pub const MODULES: [Family; 4] = [
+    ("layer by coop_khr", |caps| {
+        layer(GemmKernel::CoopKhr, GemmTypes::new(DType::I8, DType::F16))?.plan(caps)
+    }),
+    ("layer by coop_nv2", |caps| {
+        layer(GemmKernel::CoopNv2, GemmTypes::new(DType::F16, DType::F16))?.plan(caps)
+    }),
+    ("attention by coop_nv2", |caps| on_matrices()?.pinned(Some(AttentionKernel::CoopNv2)).plan(caps)),
+    ("attention by coop_nv2, backward", |caps| {
+        let (y, lse) = (flat(&[2, 4, 100, 16])?, flat(&[2, 4, 100, 2])?);
+        let forward = on_matrices()?.pinned(Some(AttentionKernel::CoopNv2));
+        AttentionBackward::new(forward, [&y, &lse, &y], AttentionGradientsOf::Operands)?.plan(caps)
+    }),
+];
+
+/// A product with a bias and an activation, in the kernel's smallest tile.
+fn layer(kernel: GemmKernel, types: GemmTypes) -> Result<GemmProblem> {
+    let tile = kernel.tiles()[kernel.tiles().len() - 1];
+    let product = plain([100, 132, 70], types).pinned(Pin::Tile(tile)).split_k(SplitK::Splits(1));
+    Ok(product.bias(BiasAxis::Columns, &flat(&[132])?, types.c)?.activation(Activation::Silu))
+}
 
 /// A product without split-k. It pins a tile of the tiled kernel, because the free choice depends on how long tiles take to
 /// compile.

@@ -1,6 +1,6 @@
 //! Steps that would keep a device for too long are launched in pieces: the same bits.
 
-use super::operands::{FAMILIES, Operands, slowed};
+use super::operands::{FAMILIES, Family, MODULES, Operands, slowed};
 use super::own;
 use tilewise::planning::{Plan, Step};
 use tilewise::{Error, Gpu};
@@ -35,15 +35,33 @@ fn what_is_launched_in_pieces_has_the_same_bits() {
     // With dims as immediates, and with dims in the ring.
     let (Some(gpu), Some(bare)) = (own(), support::bare()) else { return };
     assert_eq!(bare.caps().limits.immediate_bytes, 0);
-    check(&gpu, support::by_sweep(1, 1, 4));
-    check(&bare, 4); // what differs there is the same for all
+    check(&gpu, &every(support::by_sweep(1, 1, 4)));
+    check(&bare, &every(4)); // what differs there is the same for all
 }
 
-/// Checks one in so many families.
-fn check(gpu: &Gpu, step: usize) {
+/// One in so many families.
+fn every(step: usize) -> Vec<Family> {
+    FAMILIES.into_iter().step_by(step).collect()
+}
+
+/// A module's dims end with the first workgroup of its piece.
+#[test]
+fn modules_that_are_launched_in_pieces_have_the_same_bits() {
+    let Some(gpu) = own() else { return };
+    let is_able = |(_, family): &Family| !matches!(family(gpu.caps()), Err(Error::Unsupported { .. }));
+    let able: Vec<Family> = MODULES.into_iter().filter(is_able).collect();
+    if able.is_empty() {
+        println!("unable: {} has no matrices for modules of SPIR-V", gpu.caps().adapter);
+        return;
+    }
+    check(&gpu, &able);
+}
+
+/// Compares the bits of whole steps with those of pieces.
+fn check(gpu: &Gpu, families: &[Family]) {
     let slow = slowed(gpu.caps(), 1e3);
     let (mut compared, mut not_compared) = (0, Vec::new());
-    for (what, family) in FAMILIES.into_iter().step_by(step) {
+    for &(what, family) in families {
         // So slow that the longest step takes about these seconds. What takes long to compile is taken where it gains more
         // than that: both plans are of slow devices.
         let taking = |seconds: f64| {
@@ -80,7 +98,7 @@ fn check(gpu: &Gpu, step: usize) {
         compared += 1;
     }
     println!("{compared} families in pieces, not {not_compared:?}");
-    let all = FAMILIES.len().div_ceil(step);
+    let all = families.len();
     assert_eq!(compared + not_compared.len(), all);
     assert!(compared > 0 && compared + FREE.len() + OF_SOME.len() >= all, "{not_compared:?}");
 }

@@ -16,8 +16,8 @@ use tilewise::planning::clifford_layer::{
     RowOperandLayouts, RowProblem,
 };
 use tilewise::planning::gemm::{
-    Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin,
-    Previous, Scale, SeedSource, Side,
+    BiasAxis, Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis,
+    Pin, Previous, Scale, SeedSource, Side,
 };
 use tilewise::planning::ops::{
     CastProblem, ColourScale, CopyProblem, Elementwise, ElementwiseProblem, GatherProblem, ImageProblem,
@@ -106,6 +106,12 @@ fn product(shape: [usize; 3], types: GemmTypes) -> GemmProblem {
     wgsl::plain(shape, types)
 }
 
+/// A product with the bias and the activation of a layer.
+fn layer_of(types: GemmTypes, kernel: GemmKernel) -> GemmProblem {
+    let biased = product(CUBE, types).bias(BiasAxis::Columns, &flat(&[CUBE[1]]), types.c).expect(FITS);
+    biased.activation(Activation::Gelu).pinned(Pin::Kernel(kernel))
+}
+
 fn products(plans: &mut List<'_>) {
     use View::{Plain, Transposed};
     let layer = Epilogue {
@@ -158,6 +164,9 @@ fn products(plans: &mut List<'_>) {
         ("e5m2, a row", product([1, 4096, 4096], wgsl::FP8[1]).pinned(Pin::Kernel(GemmKernel::Gemv))),
         ("i8, dot", product(CUBE, wgsl::I8).pinned(Pin::Kernel(GemmKernel::Dot))),
         ("f16, coop_khr", product(CUBE, MIXED).pinned(Pin::Kernel(GemmKernel::CoopKhr))),
+        ("bf16, coop_khr, a layer", layer_of(GemmTypes::new(Bf16, Bf16), GemmKernel::CoopKhr)),
+        ("i8 to f16, coop_khr, a layer", layer_of(GemmTypes::new(DType::I8, F16), GemmKernel::CoopKhr)),
+        ("f16, coop_nv2, a layer", layer_of(HALF, GemmKernel::CoopNv2)),
         ("f16, coop_nv2", product(CUBE, MIXED).pinned(Pin::Kernel(GemmKernel::CoopNv2))),
         (
             "bf16, coop_nv2",
