@@ -6,8 +6,11 @@ use std::thread;
 use support::watchdog::{doing, in_time};
 use tilewise::clifford::Multivectors;
 use tilewise::clifford::layer::CliffordLayer;
+use tilewise::gpu::CoopRow;
 use tilewise::sketch::SkLinear;
-use tilewise::{Caps, Error, Gpu, Linear, Plan, Tensor, f16, matmul, wgpu};
+use tilewise::{
+    Activation, Caps, Error, Fill, Gemm, GemmKernel, Gpu, Linear, Plan, Tensor, f16, matmul, wgpu,
+};
 
 fn is_shared<T: Send + Sync + 'static>() {}
 fn is_sent<T: Send>(_: &T) {}
@@ -75,4 +78,28 @@ fn the_last_gpu_is_dropped_inside_a_callback() {
         }
         work(&Gpu::adopt(&adapter, device.clone(), queue.clone()).unwrap());
     });
+}
+
+/// Threads that need the same modules first: all get the same results.
+#[test]
+fn threads_begin_with_the_same_modules() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    let is_able = gpu.caps().spirv && gpu.caps().rows.iter().any(CoopRow::is_used_in_spirv);
+    if !is_able {
+        println!("unable: {} has no matrices for modules of SPIR-V", gpu.caps().adapter);
+        return;
+    }
+    let a = gpu.random::<i8>([70, 100], Fill::Uniform, 1).unwrap();
+    let b = gpu.random::<i8>([100, 36], Fill::Uniform, 2).unwrap();
+    let layer = |kernel| {
+        let product = Gemm::new(&a, &b).activation(Activation::Relu).out::<f32>();
+        product.kernel(kernel).run().unwrap().to_vec().unwrap()
+    };
+    let _doing = doing("threads with the same modules");
+    let found: Vec<Vec<f32>> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| layer(GemmKernel::CoopKhr))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let want = layer(GemmKernel::Dot);
+    assert!(found.iter().all(|found| *found == want));
 }

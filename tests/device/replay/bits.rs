@@ -2,11 +2,13 @@
 
 use super::{bits, on_every_device, random};
 use std::sync::atomic::{AtomicBool, Ordering};
+use tilewise::attention::{AttentionKernel, AttentionOptions, attention};
 use tilewise::clifford::layer::{GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::gemm::SplitK;
+use tilewise::gpu::{CoopScalar, CoopScope};
 use tilewise::sketch::{SkLinear, Sketch, SketchKind};
-use tilewise::{Activation, Gemm, Gpu, Precision, Result, Tensor, f16, matmul, ops};
+use tilewise::{Activation, Gemm, GemmKernel, Gpu, Precision, Result, Tensor, f16, matmul, ops};
 
 /// A sequence of each family, as one closure of its input.
 type Family<'a> = (&'static str, Box<dyn Fn(&Tensor<f32>) -> Result<Tensor<f32>> + 'a>);
@@ -31,7 +33,7 @@ fn families(gpu: &Gpu) -> Vec<Family<'static>> {
     let paths = random::<f32>(gpu, &[8, algebra.paths().len()], 7);
     let scale = random::<f32>(gpu, &[8, 1 + algebra.dimension()], 8);
     let [w1, w2, w3] = [weight.clone(), weight.clone(), weight];
-    vec![
+    let mut families: Vec<Family<'static>> = vec![
         (
             "product in parts",
             Box::new(move |x| Gemm::new(x, &w1).bias(&bias).split_k(SplitK::Splits(2)).run()),
@@ -59,7 +61,32 @@ fn families(gpu: &Gpu) -> Vec<Family<'static>> {
             }),
         ),
         ("softmax", Box::new(|x| ops::softmax(&ops::concat(&[x, &ops::mul(x, x)?], 1)?, 1))),
-    ]
+    ];
+    let has_flexible = gpu.caps().flexible_rows_of(CoopScalar::F16, CoopScalar::F32, CoopScope::Subgroup);
+    if gpu.caps().spirv && has_flexible.count() > 0 {
+        families.push(modules(gpu));
+    }
+    families
+}
+
+/// A layer on each kernel of modules of SPIR-V, and attention.
+fn modules(gpu: &Gpu) -> Family<'static> {
+    let weight = random::<f32>(gpu, &[COLS, 32], 9).cast::<f16>().unwrap();
+    let back = random::<f32>(gpu, &[32, 32], 10).cast::<f16>().unwrap();
+    let bias = random::<f16>(gpu, &[32], 11);
+    let layer = move |x: &Tensor<f32>| {
+        let x = x.cast::<f16>()?;
+        let y = Gemm::new(&x, &weight).out::<f16>().bias(&bias).activation(Activation::Gelu);
+        let y = y.kernel(GemmKernel::CoopKhr).run()?;
+        let y = Gemm::new(&y, &back)
+            .out::<f16>()
+            .residual(&y)
+            .kernel(GemmKernel::CoopNv2)
+            .run()?
+            .reshape([1, 1, ROWS, 32])?;
+        attention(&y, &y, &y, &AttentionOptions::new().kernel(AttentionKernel::CoopNv2))?.cast::<f32>()
+    };
+    ("modules of SPIR-V", Box::new(layer))
 }
 
 /// A sketch along the columns of a matrix.
