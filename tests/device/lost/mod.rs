@@ -8,7 +8,8 @@ pub(crate) mod world;
 
 use calls::Call;
 use support::watchdog::{doing, in_time};
-use tilewise::{Error, Gpu};
+use tilewise::gpu::CoopRow;
+use tilewise::{Activation, Error, Gemm, GemmKernel, Gpu};
 use world::World;
 
 /// The fault of a call that does not say that the device is lost, and why.
@@ -83,4 +84,24 @@ fn every_call_on_a_real_device_that_was_destroyed_says_so() {
         assert!(matches!(error, Error::Device(_)), "{error:?}");
         assert_lost(&mut world, "lost");
     }
+}
+
+/// A module is compiled, and its row tested, on a device that is already gone: before and after anybody knows it.
+#[test]
+fn a_module_on_a_destroyed_device_says_so() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    if !(gpu.caps().spirv && gpu.caps().rows.iter().any(CoopRow::is_used_in_spirv)) {
+        println!("unable: {} has no matrices for modules of SPIR-V", gpu.caps().adapter);
+        return;
+    }
+    in_time("a module on a destroyed device", || {
+        let a = gpu.zeros::<i8>([64, 64]).unwrap();
+        let layer =
+            || Gemm::new(&a, &a).kernel(GemmKernel::CoopKhr).activation(Activation::Gelu).out::<f32>();
+        gpu.device().destroy();
+        let said = layer().run();
+        assert!(said.is_ok() || matches!(said, Err(Error::Device(_))), "{said:?}");
+        assert!(matches!(gpu.wait(), Err(Error::Device(_))), "the wait went through");
+        assert!(matches!(layer().run(), Err(Error::Device(_))), "a product after it went through");
+    });
 }
