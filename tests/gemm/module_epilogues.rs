@@ -140,7 +140,7 @@ fn results_of_i8_have_the_bits_of_other_kernels() {
     let run = |tile: Tile, [m, n, k]: [usize; 3]| {
         let a = gpu.random::<i8>([m, k], Fill::Uniform, 1).unwrap();
         let b = gpu.random::<i8>([k, n], Fill::Uniform, 2).unwrap();
-        let powers = |n: usize| (0..n).map(|i| 0.5f32.powi((i % 7) as i32 + 3)).collect::<Vec<f32>>();
+        let powers = |n: usize| (3..10).cycle().take(n).map(|i| 0.5f32.powi(i)).collect::<Vec<f32>>();
         let [rows, columns] = [m, n].map(|n| gpu.tensor(&powers(n), [n]).unwrap());
         let bias = gpu.random::<f32>([n], Fill::Integers, 3).unwrap();
         let scaled = || Gemm::new(&a, &b).row_scale(&rows).column_scale(&columns).bias(&bias);
