@@ -117,15 +117,15 @@ shared SUM out_tile[LANES / SUBGROUP * M * OUT_LD];
 #include "gemm_lines.glsl"
 #endif
 
-// Stores a matrix of sums that lies in shared memory from `first` on, at this row and column of C.
-void save_piece(uint row0, uint col0, uint first) {
+// Stores a matrix of sums that lies in shared memory from `first` on, at this row and column of C, by this lane of its subgroup.
+void save_piece(uint row0, uint col0, uint first, uint lane) {
     if (C_FORM == OF_SUMS || C_FORM == OF_OPERANDS || C_FORM == OF_F32) {
-        for (uint e = gl_SubgroupInvocationID; e < M * N; e += SUBGROUP) {
+        for (uint e = lane; e < M * N; e += SUBGROUP) {
             save(row0 + e / N, col0 + e % N, out_tile[first + e / N * OUT_LD + e % N]);
         }
         return;
     }
-    for (uint quad = gl_SubgroupInvocationID; quad < M * N / 4; quad += SUBGROUP) {
+    for (uint quad = lane; quad < M * N / 4; quad += SUBGROUP) {
         SUM sums[4];
         [[unroll]] for (uint e = 0; e < 4; e++) {
             sums[e] = out_tile[first + quad / (N / 4) * OUT_LD + quad % (N / 4) * 4 + e];
@@ -158,6 +158,10 @@ void main() {
     }
     a_locate(block.row0, dims.m);
     b_locate(block.col0, dims.n);
+    const uint lane = gl_SubgroupInvocationID; // read here, drivers do not compute it anew for every load of matrices
+    // The places of the subgroup's first matrices in the first stage of shared memory.
+    const uint a_tile_at = a_place(tile_row, 0);
+    const uint b_tile_at = b_place(tile_col, 0);
     uint stage = 0;
     [[dont_unroll]] for (uint k0 = block.k_begin; k0 < block.k_end; k0 += BK) {
         // The first iteration, and one that extends past the end of k, are not loaded ahead.
@@ -171,19 +175,17 @@ void main() {
             a_load_ahead(block.row0, dims.m, k0 + BK);
             b_load_ahead(block.col0, dims.n, k0 + BK);
         }
+        const uint a_now = a_tile_at + stage * a_STAGE;
+        const uint b_now = b_tile_at + stage * b_STAGE;
         [[unroll]] for (uint kk = 0; kk < BK; kk += K) {
             MatA a_rows[ROWS];
             [[unroll]] for (uint i = 0; i < ROWS; i++) {
-                const uint outer = tile_row + i * M;
-                const uint at = a_ROWS_OUTER == 1 ? kk * a_LD + outer / 8 : outer * a_LD + kk / 8;
-                coopMatLoad(a_rows[i], a_tile, stage * a_STAGE + at, a_LD,
+                coopMatLoad(a_rows[i], a_tile, a_now + a_place(i * M, kk), a_LD,
                     a_ROWS_OUTER == 1 ? gl_CooperativeMatrixLayoutColumnMajor : gl_CooperativeMatrixLayoutRowMajor);
             }
             [[unroll]] for (uint j = 0; j < COLS; j++) {
-                const uint outer = tile_col + j * N;
-                const uint at = b_ROWS_OUTER == 1 ? kk * b_LD + outer / 8 : outer * b_LD + kk / 8;
                 MatB b_col;
-                coopMatLoad(b_col, b_tile, stage * b_STAGE + at, b_LD,
+                coopMatLoad(b_col, b_tile, b_now + b_place(j * N, kk), b_LD,
                     b_ROWS_OUTER == 1 ? gl_CooperativeMatrixLayoutRowMajor : gl_CooperativeMatrixLayoutColumnMajor);
                 [[unroll]] for (uint i = 0; i < ROWS; i++) {
 #ifdef OF_F16
@@ -243,6 +245,6 @@ void main() {
             }
         }
         barrier();
-        save_piece(row0 + piece / COLS * M, col0 + piece % COLS * N, out_first);
+        save_piece(row0 + piece / COLS * M, col0 + piece % COLS * N, out_first, lane);
     }
 }

@@ -37,6 +37,11 @@ uint OF(k_of)(uint put) {
     return OF(OUTER) == 1 ? put / (OF(ROW) / UNIT) : put % (OF(ROW) / UNIT) * UNIT;
 }
 
+// The place in shared memory of the elements at these indices of the block, in the first stage.
+uint OF(place)(uint outer, uint k) {
+    return OF(ROWS_OUTER) == 1 ? k * OF(LD) + outer / 8 : outer * OF(LD) + k / 8;
+}
+
 // The element at `at`, in the lowest bits.
 uint OF(element)(uint at) {
     return bitfieldExtract(OF(words)[at / PER_WORD], int(at % PER_WORD * BITS), int(BITS));
