@@ -19,6 +19,7 @@ shared Piece OF(tile)[STAGES * OF(STAGE)];
 // The places of this lane's units at k = 0, and the units of the next iteration, which are loaded during this one. If k is less
 // than BK, no unit is loaded ahead and the place is not used.
 uint OF(from)[OF(SHARE)];
+uint OF(to);
 uvec4 OF(next)[OF(SHARE)];
 
 // The indices in the block of the first element of a put. If it is transposed, four lanes load from a line of the outer axis, and the
@@ -90,12 +91,23 @@ uvec4 OF(edge)(uint outer, uint extent, uint k, uint k_end) {
     return unit;
 }
 
+// The place in the first stage of a lane's put `nth`, from that of its first: if as many puts as there are lanes fill whole rows,
+// the distance is a constant.
+uint OF(put_place)(uint nth) {
+    const uint cycle = OF(TRANSPOSED) == 1 ? 4 * BK / PER_WORD : OF(ROW) / UNIT;
+    const uint rows = OF(TRANSPOSED) == 1 ? 4 * UNIT : 1;
+    if (LANES % cycle == 0) {
+        return OF(to) + nth * (LANES / cycle * rows * OF(LD));
+    }
+    const uint put = gl_LocalInvocationIndex + nth * LANES;
+    return OF(place)(OF(outer_of)(put), OF(k_of)(put));
+}
+
 // Puts this lane's units from `first` on into shared memory.
 void OF(put)(uint put, uint stage, uint first) {
-    const uint outer = OF(outer_of)(put);
-    const uint k = OF(k_of)(put);
+    const uint at = OF(put_place)(first / OF(PUT)) + stage * OF(STAGE);
     if (OF(TRANSPOSED) == 1) {
-        const uint at = stage * OF(STAGE) + outer * OF(LD) + k / 8;
+        const uint k = OF(k_of)(put);
         [[unroll]] for (uint e = 0; e < UNIT; e++) {
             uint word = 0;
             [[unroll]] for (uint n = 0; n < PER_WORD; n++) {
@@ -107,9 +119,6 @@ void OF(put)(uint put, uint stage, uint first) {
         }
         return;
     }
-    const uint row = OF(OUTER) == 1 ? k : outer;
-    const uint col = OF(OUTER) == 1 ? outer : k;
-    const uint at = stage * OF(STAGE) + row * OF(LD) + col / 8;
 #if BITS == 16
     OF(tile)[at] = OF(next)[first];
 #else
@@ -120,6 +129,7 @@ void OF(put)(uint put, uint stage, uint first) {
 
 // Finds the places of this lane's units of the blocks that begin at `outer0`.
 void OF(locate)(uint outer0, uint extent) {
+    OF(to) = OF(place)(OF(outer_of)(gl_LocalInvocationIndex), OF(k_of)(gl_LocalInvocationIndex));
     [[unroll]] for (uint v = 0; v < OF(SHARE); v++) {
         const uint put = gl_LocalInvocationIndex + v / OF(PUT) * LANES;
         const uint k = OF(k_of)(put) + v % OF(PUT);
