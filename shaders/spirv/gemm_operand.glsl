@@ -16,8 +16,8 @@ const uint OF(LD) = ((OF(ROW) / UNIT) | 1) * PIECES; // an odd number of units: 
 const uint OF(STAGE) = OF(ROWS) * OF(LD);
 shared Piece OF(tile)[STAGES * OF(STAGE)];
 
-// The places of this lane's units at k = 0, and the units of the next iteration, which are loaded during this one. If k is less
-// than BK, no unit is loaded ahead and the place is not used.
+// The places of this lane's units at k = 0, in units if it loads those, and the units of the next iteration, which are loaded during
+// this one. If k is less than BK, no unit is loaded ahead and the place is not used.
 uint OF(from)[OF(SHARE)];
 uint OF(to);
 uvec4 OF(next)[OF(SHARE)];
@@ -133,13 +133,18 @@ void OF(locate)(uint outer0, uint extent) {
     [[unroll]] for (uint v = 0; v < OF(SHARE); v++) {
         const uint put = gl_LocalInvocationIndex + v / OF(PUT) * LANES;
         const uint k = OF(k_of)(put) + v % OF(PUT);
-        OF(from)[v] = OF(start)(outer0 + OF(outer_of)(put), extent, min(k, dims.k));
+        const uint start = OF(start)(outer0 + OF(outer_of)(put), extent, min(k, dims.k));
+        OF(from)[v] = OF(BY_UNITS) == 1 ? start / UNIT : start;
     }
 }
 
 // Loads this lane's units of the block at `k0`, which is not at the end of k.
 void OF(load_ahead)(uint outer0, uint extent, uint k0) {
     [[unroll]] for (uint v = 0; v < OF(SHARE); v++) {
+        if (OF(BY_UNITS) == 1) {
+            OF(next)[v] = OF(units)[OF(from)[v] + k0 * dims.OF(k) / UNIT];
+            continue;
+        }
         const uint outer = outer0 + OF(outer_of)(gl_LocalInvocationIndex + v / OF(PUT) * LANES);
         OF(next)[v] = OF(load)(OF(from)[v] + k0 * dims.OF(k), OF(within)(outer, extent));
     }
