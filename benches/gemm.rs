@@ -3,6 +3,7 @@
 //!
 //! - `TILEWISE_TABLE=text` prints the table alone, `TILEWISE_TABLE=json` prints it as one JSON object per line.
 //! - `TILEWISE_SIZES=256,512,1024` sets the sizes of the cubes.
+//! - `TILEWISE_SECONDS=25` sets after how many seconds the table repeats nothing: every product is timed once at least.
 
 use bench::output::{Format, Output, criterion};
 use bench::peak::{self, Peaks};
@@ -20,6 +21,8 @@ use tilewise::{F8E4M3, Fill, Gemm, GemmKernel, Gpu, Result, Tensor, bf16, f16};
 const SIZES: [usize; 3] = [256, 512, 1024];
 /// The cube at which each kernel is measured, and not the plan's choice alone; on a GPU those on matrices at every size.
 const PINNED: usize = 512;
+/// The largest cube that the plan's choice computes: a larger one is for kernels on matrices.
+const MAX_AUTO: usize = 8192;
 /// Rounds of the table, in each of which every row is timed once.
 const ROUNDS: usize = 5;
 /// Seconds that one measurement of the table should take at least.
@@ -27,15 +30,18 @@ const ENOUGH: f64 = 0.05;
 
 pub(crate) fn main() -> ExitCode {
     bench::main(|session| {
+        let start = Instant::now();
+        let seconds = environment::number("TILEWISE_SECONDS")?.unwrap_or(f64::INFINITY);
         let gpu = &session.gpu;
-        let cases = cases(gpu)?;
+        let (cases, left_out) = cases(gpu)?;
+        let table = || Table::measure(gpu, &cases, &left_out, || start.elapsed().as_secs_f64() > seconds);
         let output = Output::requested();
         if output.statistics {
             statistics(&cases);
         }
         match output.table {
-            Some(Format::Text) => Table::measure(gpu, &cases)?.print(),
-            Some(Format::Json) => Table::measure(gpu, &cases)?.print_json(),
+            Some(Format::Text) => table()?.print(),
+            Some(Format::Json) => table()?.print_json(),
             None => {}
         }
         Ok(true)
@@ -51,32 +57,66 @@ struct Case<'a> {
     seconds: Box<dyn Fn(u64) -> Result<f64> + 'a>,
 }
 
-fn cases(gpu: &Gpu) -> Result<Vec<Case<'_>>> {
-    let mut cases = Vec::new();
+/// A size whose products the device has no room for.
+struct LeftOut {
+    size: usize,
+    why: String,
+}
+
+fn cases(gpu: &Gpu) -> Result<(Vec<Case<'_>>, Vec<LeftOut>)> {
+    let (mut cases, mut left_out) = (Vec::new(), Vec::new());
     for size in environment::list("TILEWISE_SIZES")?.unwrap_or_else(|| SIZES.to_vec()) {
-        let random = |seed| gpu.random::<f32>([size, size], Fill::Uniform, seed);
-        let (a, b) = (random(1)?, random(2)?);
-        let in_f16 = (a.cast::<f16>()?, b.cast::<f16>()?);
-        for (kernel, pin) in
-            [("auto", None), ("tiled", Some(GemmKernel::Tiled)), ("naive", Some(GemmKernel::Naive))]
-        {
-            if pin.is_none() || size == PINNED {
-                cases.push(case(gpu, size, kernel, pin, (a.clone(), b.clone())));
-                cases.push(case(gpu, size, kernel, pin, in_f16.clone()));
-            }
-        }
-        // Software devices emulate matrices: one size will do.
-        if size == PINNED || gpu.caps().device_type != DeviceType::Software {
-            let in_8_bits = (a.cast::<F8E4M3>()?, b.cast::<F8E4M3>()?);
-            let integers = |seed| gpu.random::<i8>([size, size], Fill::Integers, seed);
-            cases.extend(on_matrices(gpu, size, in_f16));
-            cases.extend(on_matrices(gpu, size, (a.cast::<bf16>()?, b.cast::<bf16>()?)));
-            cases.extend(on_matrices(gpu, size, (integers(1)?, integers(2)?)));
-            cases.extend(on_matrices(gpu, size, in_8_bits));
+        match room(gpu, size) {
+            Ok(()) => cases.extend(of_size(gpu, size)?),
+            Err(why) => left_out.push(LeftOut { size, why }),
         }
     }
     // Compiles every kernel, so that compiling is not timed.
     cases.iter().try_for_each(|case| (case.seconds)(1).map(drop))?;
+    Ok((cases, left_out))
+}
+
+/// Says why the products of a size have no room on the device.
+fn room(gpu: &Gpu, size: usize) -> Result<(), String> {
+    let (caps, entries) = (gpu.caps(), (size as u64).saturating_pow(2));
+    // Entries of f32 and of i32 have four bytes.
+    let largest = entries.saturating_mul(4);
+    let allowed = caps.limits.binding_bytes.min(caps.limits.buffer_bytes);
+    if largest > allowed {
+        return Err(format!("C has {largest} bytes, and a binding of this device at most {allowed}"));
+    }
+    // Pairs of f32, f16, bf16, i8 and e4m3, and C.
+    let all = entries.saturating_mul(2 * (4 + 2 + 2 + 1 + 1) + 4);
+    match caps.memory {
+        Some(memory) if all > memory / 2 => Err(format!(
+            "operands of every type have {all} bytes with C, more than half of the device's memory of {memory}"
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn of_size(gpu: &Gpu, size: usize) -> Result<Vec<Case<'_>>> {
+    let mut cases = Vec::new();
+    let random = |seed| gpu.random::<f32>([size, size], Fill::Uniform, seed);
+    let (a, b) = (random(1)?, random(2)?);
+    let in_f16 = (a.cast::<f16>()?, b.cast::<f16>()?);
+    for (kernel, pin) in
+        [("auto", None), ("tiled", Some(GemmKernel::Tiled)), ("naive", Some(GemmKernel::Naive))]
+    {
+        if size == PINNED || pin.is_none() && size <= MAX_AUTO {
+            cases.push(case(gpu, size, kernel, pin, (a.clone(), b.clone())));
+            cases.push(case(gpu, size, kernel, pin, in_f16.clone()));
+        }
+    }
+    // Software devices emulate matrices: one size will do.
+    if size == PINNED || gpu.caps().device_type != DeviceType::Software {
+        let in_8_bits = (a.cast::<F8E4M3>()?, b.cast::<F8E4M3>()?);
+        let integers = |seed| gpu.random::<i8>([size, size], Fill::Integers, seed);
+        cases.extend(on_matrices(gpu, size, in_f16));
+        cases.extend(on_matrices(gpu, size, (a.cast::<bf16>()?, b.cast::<bf16>()?)));
+        cases.extend(on_matrices(gpu, size, (integers(1)?, integers(2)?)));
+        cases.extend(on_matrices(gpu, size, in_8_bits));
+    }
     Ok(cases)
 }
 
@@ -111,8 +151,10 @@ impl Case<'_> {
 
     /// Flop/s of as many products as take long enough together.
     fn rate(&self) -> Result<f64> {
-        let products = repetitions::estimated((self.seconds)(1)?, ENOUGH, clock::MAX_TOGETHER);
-        Ok(self.flops() * products as f64 / (self.seconds)(products)?)
+        let once = (self.seconds)(1)?;
+        let products = repetitions::estimated(once, ENOUGH, clock::MAX_TOGETHER);
+        let seconds = if products == 1 { once } else { (self.seconds)(products)? };
+        Ok(self.flops() * products as f64 / seconds)
     }
 }
 
@@ -139,6 +181,7 @@ struct Table<'a> {
     gpu: &'a Gpu,
     peaks: Peaks,
     rows: Vec<Row<'a>>,
+    left_out: &'a [LeftOut],
     /// Seconds to open one more device.
     opening: f64,
 }
@@ -152,20 +195,31 @@ struct Row<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn measure(gpu: &'a Gpu, cases: &'a [Case<'a>]) -> Result<Self> {
+    /// Measures all rounds, or until the time is up, but the first one whole.
+    fn measure(
+        gpu: &'a Gpu,
+        cases: &'a [Case<'a>],
+        left_out: &'a [LeftOut],
+        time_is_up: impl Fn() -> bool,
+    ) -> Result<Self> {
         let mut peaks = Peaks::default();
         let mut rates = vec![Vec::new(); cases.len()];
-        for _ in 0..ROUNDS {
+        for round in 0..ROUNDS {
+            if round > 0 && time_is_up() {
+                break;
+            }
             peaks = peaks.or_higher(peak::measure(gpu)?);
             for (case, rates) in cases.iter().zip(&mut rates) {
-                rates.push(case.rate()?);
+                if round == 0 || !time_is_up() {
+                    rates.push(case.rate()?);
+                }
             }
         }
         let row = |(case, rates): (&'a Case<'a>, Vec<f64>)| {
             Spread::of(&rates).map(|Spread { most, median, .. }| Row { case, best: most, median })
         };
         let rows = cases.iter().zip(rates).filter_map(row).collect();
-        Ok(Self { gpu, peaks, rows, opening: opening()? })
+        Ok(Self { gpu, peaks, rows, left_out, opening: opening()? })
     }
 
     fn of_peak(&self, row: &Row<'_>) -> f64 {
@@ -195,6 +249,9 @@ impl<'a> Table<'a> {
                 "{kernel} {dtype} {size}^3: {best} = {percent:.0}% of the peak {flops}{of_naive} (median {median})"
             );
         }
+        for LeftOut { size, why } in self.left_out {
+            println!("{size}^3: not timed: {why}");
+        }
         println!("opening a second Gpu: {:.1} ms", self.opening * 1e3);
     }
 
@@ -222,6 +279,9 @@ impl<'a> Table<'a> {
                 "of_naive": self.of_naive(row),
             });
             println!("{line}");
+        }
+        for LeftOut { size, why } in self.left_out {
+            println!("{}", json!({ "m": size, "n": size, "k": size, "left_out": why }));
         }
     }
 }

@@ -69,8 +69,8 @@ impl Section {
             Self::Sketch | Self::Factor | Self::Clifford | Self::CliffordLayers | Self::Connected => 15,
             Self::Embed | Self::Windows | Self::Flash => 15,
             Self::Norms | Self::Rows | Self::Ops | Self::SketchedLayers | Self::Tune => 25,
-            Self::Peaks | Self::Peers | Self::Benchmark | Self::Attention | Self::Variants | Self::Gemm => 35,
-            Self::Tiles | Self::Sweep | Self::Checked => 60,
+            Self::Peers | Self::Benchmark | Self::Attention | Self::Variants | Self::Gemm => 35,
+            Self::Peaks | Self::Tiles | Self::Sweep | Self::Checked => 60,
         }
     }
 

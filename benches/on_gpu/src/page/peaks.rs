@@ -1,5 +1,6 @@
 //! Products as a share of the device's peaks, measured in the same run.
 
+use super::notes::Notes;
 use crate::printed::{short, short_or_dash};
 use bench::table::Table;
 use serde::Deserialize;
@@ -13,6 +14,8 @@ pub(crate) enum PeakRow {
     Peaks(Peaks),
     /// A product.
     Product(Rate),
+    /// A size without products.
+    LeftOut(LeftOut),
 }
 
 /// What the device reaches at best.
@@ -37,6 +40,15 @@ pub(crate) struct Rate {
     of_naive: Option<f64>,
 }
 
+/// Why the products of a size were not timed.
+#[derive(Deserialize)]
+pub(crate) struct LeftOut {
+    m: u64,
+    n: u64,
+    k: u64,
+    left_out: String,
+}
+
 impl TryFrom<Value> for PeakRow {
     type Error = serde_json::Error;
 
@@ -44,12 +56,16 @@ impl TryFrom<Value> for PeakRow {
         if value.get("peak_flops").is_some() {
             return serde_json::from_value(value).map(Self::Peaks);
         }
+        if value.get("left_out").is_some() {
+            return serde_json::from_value(value).map(Self::LeftOut);
+        }
         serde_json::from_value(value).map(Self::Product)
     }
 }
 
 pub(super) fn text(rows: &[PeakRow]) -> String {
     let mut text = String::new();
+    let mut left_out = Notes::new("Not timed");
     let mut table =
         Table::new(["m x n x k", "type", "kernel", "TFLOP/s (median)", "of the f32 peak", "times naive"]);
     for row in rows {
@@ -71,15 +87,30 @@ pub(super) fn text(rows: &[PeakRow]) -> String {
                 format!("{}%", short(rate.of_f32_peak * 100.0)),
                 short_or_dash(rate.of_naive),
             ]),
+            PeakRow::LeftOut(LeftOut { m, n, k, left_out: why }) => {
+                left_out.add(why, "every kernel", format!("{m} x {n} x {k}"));
+            }
         }
     }
-    text + &table.to_string()
+    text + &table.to_string() + &left_out.to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use bench::lines::parse;
+
+    #[test]
+    fn a_size_without_room_has_a_reason() {
+        let json = r#"{"m":64,"n":64,"k":64,"left_out":"C has 16384 bytes"}"#;
+        let rows = parse("peaks.jsonl", json);
+        assert!(rows.malformed.is_empty());
+        let page = text(&rows.rows);
+        assert!(
+            page.ends_with("\nNot timed:\n\n- C has 16384 bytes: every kernel (64 x 64 x 64)\n"),
+            "{page}"
+        );
+    }
 
     #[test]
     fn products_are_shares_of_the_peak() {
