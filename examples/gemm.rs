@@ -21,7 +21,8 @@ use tilewise::io::{Npy, write_npy_slice};
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes, product_shape};
 use tilewise::{
-    Accumulator, DType, Element, Error, Gemm, GemmKernel, Gpu, Layout, Precision, Real, Result, bf16, f16,
+    Accumulator, DType, Element, Error, F8E4M3, F8E5M2, Float, Gemm, GemmKernel, Gpu, Layout, Precision,
+    Real, Result, bf16, f16,
 };
 
 /// Multiplies two matrices, random or from .npy files, and checks the product against f64.
@@ -147,17 +148,19 @@ fn run(args: &Args) -> Result<Report> {
         },
     };
     match dtype {
-        DType::F16 => multiply_reals::<f16>(args, files),
-        DType::Bf16 => multiply_reals::<bf16>(args, files),
+        DType::F32 => multiply_floats::<f32>(args, files),
+        DType::F16 => multiply_floats::<f16>(args, files),
+        DType::Bf16 => multiply_floats::<bf16>(args, files),
+        DType::F8E4M3 => multiply_floats::<F8E4M3>(args, files),
+        DType::F8E5M2 => multiply_floats::<F8E5M2>(args, files),
         DType::I8 => multiply_integers(args, files),
-        DType::F32 => multiply_reals::<f32>(args, files),
         other => Err(not_multiplied(other)),
     }
 }
 
 /// The error for files whose elements no product takes.
 fn not_multiplied(dtype: DType) -> Error {
-    let why = "products take f32, f16, bf16 or i8: name one of them with --dtype to convert";
+    let why = "products take f32, f16, bf16, i8, e4m3 or e5m2: name one of them with --dtype to convert";
     Error::Input { what: format!("operands of {dtype}"), why: why.into() }
 }
 
@@ -173,18 +176,18 @@ fn multiply_integers(args: &Args, files: Option<[Npy; 2]>) -> Result<Report> {
     })
 }
 
-fn multiply_reals<T: Real>(args: &Args, files: Option<[Npy; 2]>) -> Result<Report> {
+fn multiply_floats<T: Float>(args: &Args, files: Option<[Npy; 2]>) -> Result<Report> {
     match args.out_dtype {
-        Some(OutType::F16) => multiply::<T, f16>(args, files, real),
-        Some(OutType::Bf16) => multiply::<T, bf16>(args, files, real),
-        Some(OutType::F32) | None => multiply::<T, f32>(args, files, real),
+        Some(OutType::F16) => multiply::<T, f16>(args, files, float),
+        Some(OutType::Bf16) => multiply::<T, bf16>(args, files, float),
+        Some(OutType::F32) | None => multiply::<T, f32>(args, files, float),
     }
 }
 
 /// Sets the options of a product other than its kernel.
 type Configure<T, C> = for<'a> fn(Gemm<'a, T>, Rounding) -> Gemm<'a, T, C>;
 
-fn real<T: Real, C: Real>(product: Gemm<'_, T>, rounding: Rounding) -> Gemm<'_, T, C> {
+fn float<T: Float, C: Real>(product: Gemm<'_, T>, rounding: Rounding) -> Gemm<'_, T, C> {
     product.out::<C>().accumulator(rounding.sums).precision(rounding.precision)
 }
 

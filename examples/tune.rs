@@ -149,7 +149,7 @@ fn task(op: Op, size: Size, dtype: Type) -> Result<Task> {
             };
             let types = match dtype {
                 Type::I8 => GemmTypes::new(DType::I8, DType::I32),
-                real => GemmTypes::new(real.into(), DType::F32),
+                float => GemmTypes::new(float.into(), DType::F32),
             };
             let problem = GemmProblem::new(&of(&[m, k])?, &of(&[k, n])?, &of(&[m, n])?, types)?;
             Ok(Task::Gemm(Box::new(problem)))
@@ -182,11 +182,12 @@ fn task(op: Op, size: Size, dtype: Type) -> Result<Task> {
 
 /// The type of an operation that computes with real numbers.
 fn real(op: Op, dtype: Type) -> Result<DType> {
-    if dtype == Type::I8 {
-        let why = format!("{} takes f32, f16 or bf16, not i8", format!("{op:?}").to_lowercase());
+    let dtype = DType::from(dtype);
+    if !dtype.is_real() {
+        let why = format!("{} takes f32, f16 or bf16, not {dtype}", format!("{op:?}").to_lowercase());
         return Err(Error::Input { what: "--dtypes".into(), why });
     }
-    Ok(dtype.into())
+    Ok(dtype)
 }
 
 impl Task {

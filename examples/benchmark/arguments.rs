@@ -21,7 +21,8 @@ pub(crate) struct Args {
     /// others
     #[arg(long, value_delimiter = ',', value_name = "SIZE,..")]
     pub(crate) sizes: Vec<Size>,
-    /// Types of the operands; by default f32, f16, bf16 and i8 where the operation has them, with --quick without bf16
+    /// Types of the operands; by default f32, f16, bf16 and i8 where the operation has them, with --quick without bf16. Products
+    /// have e4m3 and e5m2, too
     #[arg(long, value_delimiter = ',', value_name = "DTYPE,..")]
     pub(crate) dtypes: Vec<Type>,
     /// How products of f32 are computed: strict, fast, split; strict by default

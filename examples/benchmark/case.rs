@@ -20,7 +20,7 @@ pub(crate) enum Op {
 }
 
 impl Op {
-    /// Whether it is a matrix product, which has kernels to choose and takes i8.
+    /// Whether it is a matrix product, which has kernels to choose and takes types of 8 bits.
     pub(crate) fn is_product(self) -> bool {
         matches!(self, Self::Gemm | Self::Gemv)
     }

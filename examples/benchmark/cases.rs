@@ -82,8 +82,12 @@ fn types(args: &Args, op: Op) -> Vec<Type> {
     if !args.dtypes.is_empty() {
         return args.dtypes.clone();
     }
-    let has =
-        |dtype: &&Type| (op.is_product() || **dtype != Type::I8) && !(args.quick && **dtype == Type::Bf16);
+    let has = |dtype: &&Type| match dtype {
+        Type::F32 | Type::F16 => true,
+        Type::Bf16 => !args.quick,
+        Type::I8 => op.is_product(),
+        Type::E4m3 | Type::E5m2 => false,
+    };
     Type::value_variants().iter().filter(has).copied().collect()
 }
 

@@ -48,7 +48,7 @@ impl Need {
 
 /// Says why a case is too large for the device.
 pub(crate) fn check(case: &Case, caps: &Caps, patience: Patience) -> Result<(), String> {
-    if case.dtype == DType::I8 && !case.op.is_product() {
+    if !case.dtype.is_real() && !case.op.is_product() {
         return Err("the operation takes f32, f16 and bf16".into());
     }
     if case.op == Op::Gemv && case.shape[1] != 1 {

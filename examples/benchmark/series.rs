@@ -77,8 +77,8 @@ fn lighter(RGBColor(red, green, blue): RGBColor, share: f64) -> RGBColor {
 }
 
 impl Series<'_> {
-    /// Draws the mark of the type: a disc for f32, a triangle for f16, a cross for bf16, a square for i8. It is hollow if the
-    /// kernel is pinned.
+    /// Draws the mark of the type: a disc for f32, a triangle for f16, a cross for bf16, a square for i8, a diamond for e4m3 and
+    /// e5m2. It is hollow if the kernel is pinned.
     pub(crate) fn mark(&self, picture: &Picture<'_>, at: (i32, i32)) -> Drawn {
         self.filled(picture, at, RADIUS, self.shade)?;
         if self.rows.iter().any(|row| row.pinned.is_some()) && self.dtype != "bf16" {
@@ -99,6 +99,11 @@ impl Series<'_> {
             "bf16" => picture.draw(&Cross::new(at, radius, color.stroke_width(2))),
             "i8" => {
                 picture.draw(&Rectangle::new([(x - radius, y - radius), (x + radius, y + radius)], style))
+            }
+            "e4m3" | "e5m2" => {
+                let to = radius + 1;
+                let corners = vec![(x - to, y), (x, y - to), (x + to, y), (x, y + to)];
+                picture.draw(&Polygon::new(corners, style))
             }
             _ => picture.draw(&Circle::new(at, radius, style)),
         }

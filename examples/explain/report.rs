@@ -37,19 +37,23 @@ struct Roofline {
 impl Roofline {
     fn of(report: &Report) -> Self {
         let machine = &report.caps.machine;
-        let planned = report.plan.work().flops;
+        let (types, planned) = (report.problem.types(), report.plan.work().flops);
+        let matrices = match types.ab.is_fp8() {
+            true => ("matrices of fp8", planned.matrix, machine.fp8_matrix_flops),
+            false => ("matrices", planned.matrix, machine.matrix_flops),
+        };
         let units = [
             ("f32", planned.f32, machine.f32_flops),
             ("f16", planned.f16, machine.f16_flops),
             ("integers", planned.integer, machine.i8_flops),
-            ("matrices", planned.matrix, machine.matrix_flops),
+            matrices,
             ("matrices of integers", planned.integer_matrix, machine.i8_matrix_flops),
         ];
         // The unit of most operations. A plan has at least one step, as the product has elements.
         let [first, ..] = units;
         let (unit, _, peak) =
             units.into_iter().fold(first, |most, one| if one.1 > most.1 { one } else { most });
-        let (types, [m, n, k]) = (report.problem.types(), report.sizes());
+        let [m, n, k] = report.sizes();
         let [ab, c] = [types.ab, types.c].map(|dtype| dtype.size() as f64);
         let bytes = (m * k + k * n) * ab + m * n * c;
         Self { unit, peak, flops: report.problem.flops(), bytes, bandwidth: machine.memory_bandwidth }

@@ -10,6 +10,8 @@ pub enum Type {
     F16,
     Bf16,
     I8,
+    E4m3,
+    E5m2,
 }
 
 impl From<Type> for DType {
@@ -19,6 +21,8 @@ impl From<Type> for DType {
             Type::F16 => Self::F16,
             Type::Bf16 => Self::Bf16,
             Type::I8 => Self::I8,
+            Type::E4m3 => Self::F8E4M3,
+            Type::E5m2 => Self::F8E5M2,
         }
     }
 }

@@ -148,7 +148,7 @@ impl fmt::Display for Report {
                 writeln!(f, "time       {median} ms ({min} to {max}; {runs} runs, {} clock)", self.clock())?
             }
         }
-        let unit = if dtype.is_real() { "TFLOP/s" } else { "TOP/s" };
+        let unit = if dtype.is_float() { "TFLOP/s" } else { "TOP/s" };
         writeln!(f, "speed      {} {unit}", significant(self.tflops()))?;
         writeln!(f, "error      at most {max_abs_err:.2e}, {} of the bound", significant(bound_ratio))?;
         writeln!(f, "check      {verdict} ({}, against f64)", self.check)

@@ -217,7 +217,8 @@ fn kernels_and_precisions_are_pinned_and_what_does_not_fit_is_listed() {
         report
     };
     let part = |row: &Value, name: &str| row[name].as_str().unwrap_or("-").to_owned();
-    let sizes = ["--sizes", "33x20x40,33x20x40", "--dtypes", "f32,i8", "--precisions", "strict,split"];
+    let sizes =
+        ["--sizes", "33x20x40,33x20x40", "--dtypes", "f32,i8,e4m3,e5m2", "--precisions", "strict,split"];
     let report = of(&[&sizes[..], &["--kernels", "all"]].concat());
     let rows_of = |dtype: &str, precision: &str| -> Vec<[String; 2]> {
         let all = rows(&report)
@@ -240,6 +241,13 @@ fn kernels_and_precisions_are_pinned_and_what_does_not_fit_is_listed() {
         ["-", "naive", "dot"].iter().all(|kernel| integers.iter().any(|pinned| pinned == kernel)),
         "{integers:?}"
     );
+    for dtype in ["e4m3", "e5m2"] {
+        let fractions: Vec<String> = rows_of(dtype, "-").into_iter().map(|[pinned, _]| pinned).collect();
+        assert!(
+            ["-", "naive", "tiled"].iter().all(|kernel| fractions.iter().any(|pinned| pinned == kernel)),
+            "{fractions:?}"
+        );
+    }
     // A kernel that the user names is listed if it does not fit; so is a size.
     let sizes = ["--sizes", "20,99999999999x1x1", "--dtypes", "f32", "--kernels", "naive,dot"];
     let report = of(&sizes);
@@ -278,8 +286,10 @@ fn sizes_that_no_device_holds_are_refused_before_anything_is_allocated() {
     assert!(begin.elapsed() < PATIENCE);
     let ended = run("benchmark", &["--ops", "clifford", "--sizes", "8x8x7"], &[]);
     assert!(ended.refusal().contains("k is the number of blades: 4, 8, 16 or 32; got 7"), "{ended:?}");
-    let ended = run("benchmark", &["--ops", "sketch", "--dtypes", "i8", "--sizes", "8"], &[]);
-    assert!(ended.refusal().contains("f32, f16 and bf16"), "{ended:?}");
+    for dtype in ["i8", "e4m3"] {
+        let ended = run("benchmark", &["--ops", "sketch", "--dtypes", dtype, "--sizes", "8"], &[]);
+        assert!(ended.refusal().contains("f32, f16 and bf16"), "{ended:?}");
+    }
     // What takes longer to find than a look at the sizes.
     for (arguments, words) in [
         (&["--ops", "attention", "--sizes", "16x16x1024"][..], "head dim"),
@@ -299,7 +309,7 @@ fn unknown_options_are_refused() {
         (&["--sizes", "0"], "is not a size such as 512 or 64x4096x1024"),
         (&["--sizes", "4x5"], "is not a size such as 512 or 64x4096x1024"),
         (&["--sizes", "18446744073709551616"], "is not a size such as 512 or 64x4096x1024"),
-        (&["--dtypes", "f64"], "possible values: f32, f16, bf16, i8"),
+        (&["--dtypes", "f64"], "possible values: f32, f16, bf16, i8, e4m3, e5m2"),
         (&["--precisions", "loose"], "loose"),
         (&["--kernels", "magic"], "possible values: auto, all, naive, gemv, broadcast, tiled, dot, coop"),
         (&["--rounds", "0"], "0"),

@@ -86,6 +86,8 @@ fn explain_does_the_arithmetic_of_the_roofline() {
 fn explain_takes_types_layouts_and_precisions() {
     for (options, dtypes, kernel) in [
         (&["--dtype", "i8"][..], ["i8", "i32"], "coop_khr"),
+        (&["--dtype", "e4m3"], ["e4m3", "f32"], "coop_khr"),
+        (&["--dtype", "e5m2", "--layout", "nt"], ["e5m2", "f32"], "coop_khr"),
         (&["--dtype", "bf16", "--layout", "nt"], ["bf16", "f32"], "coop_khr"),
         (&["--dtype", "f16", "--layout", "tn"], ["f16", "f32"], "coop"),
         (&["--layout", "tt"], ["f32", "f32"], "tiled"),
@@ -97,8 +99,8 @@ fn explain_takes_types_layouts_and_precisions() {
         // What is predicted keeps below the peak of the unit that computes.
         assert!(number(&report["share_of_peak"]) < 1.0, "{options:?}: {report}");
         let inner = &candidates(&report)[0]["inner_loop"];
-        // No table has loops of i8 on matrices.
-        if dtypes[0] == "i8" {
+        // No table has loops of 8 bits on matrices.
+        if ["i8", "e4m3", "e5m2"].contains(&dtypes[0]) {
             assert!(inner.is_null(), "{inner}");
             continue;
         }
@@ -138,6 +140,7 @@ fn explain_refuses_bad_sizes_and_unknown_devices_in_one_sentence() {
     for (arguments, word) in [
         (["--precision", "exact"], "strict, split and fast"),
         (["--layout", "xy"], "possible values: nn, nt, tn, tt"),
+        (["--dtype", "f64"], "possible values: f32, f16, bf16, i8, e4m3, e5m2]"),
         (["--m", "-1"], "-1"),
         (["--m", "99999999999999999999"], "99999999999999999999"),
     ] {

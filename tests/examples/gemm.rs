@@ -123,6 +123,35 @@ fn gemm_multiplies_i8_exactly_and_refuses_what_is_not() {
 }
 
 #[test]
+fn gemm_multiplies_fractions_of_8_bits_and_names_what_is_possible() {
+    let Some(gpu) = support::gpu() else { return };
+    const SIZES: [&str; 9] = ["--m", "33", "--n", "66", "--k", "70", "--repeat", "1", "--json"];
+    for dtype in ["e4m3", "e5m2"] {
+        for [kernel, out_dtype] in [["naive", "f32"], ["tiled", "bf16"], ["auto", "f16"]] {
+            let types = ["--kernel", kernel, "--dtype", dtype, "--out-dtype", out_dtype];
+            let report = run("gemm", &[&SIZES[..], &types].concat(), &[]).json();
+            assert_eq!([&report["dtype"], &report["out_dtype"]], [dtype, out_dtype], "{report}");
+            assert_eq!((&report["ok"], &report["check"]), (&true.into(), &"full".into()), "{report}");
+        }
+        for (option, words) in [
+            (["--kernel", "dot"], ["operands of i8, not", dtype]),
+            (["--kernel", "coop"], ["operands of f16, not", dtype]),
+            (["--precision", "fast"], ["only products of f32", dtype]),
+            (["--kernel", "coop_nv2"], ["operands of f16, bf16 or i8, not", &gpu.caps().adapter]),
+        ] {
+            let ended = run("gemm", &[&SIZES[..], &["--dtype", dtype], &option].concat(), &[]);
+            assert!(words.iter().all(|word| ended.refusal().contains(word)), "{words:?}: {ended:?}");
+        }
+    }
+    let text = run("gemm", &["--m", "8", "--n", "8", "--k", "8", "--dtype", "e5m2"], &[]).stdout;
+    assert!(text.contains("e5m2 x e5m2 -> f32") && text.contains(" TFLOP/s\n"), "{text}");
+    // Files are cast: NumPy has no such type.
+    let files = ["--a", &data("a_f32"), "--b", &data("b_f32"), "--dtype", "e4m3", "--json"];
+    let report = run("gemm", &files, &[]).json();
+    assert_eq!((&report["dtype"], &report["ok"]), (&"e4m3".into(), &true.into()), "{report}");
+}
+
+#[test]
 fn gemm_samples_products_that_are_too_large_to_check_whole() {
     if support::gpu().is_none() {
         return;
@@ -250,7 +279,10 @@ fn gemm_refuses_bad_input_in_one_sentence() {
         (&["--a", "/nonexistent/a.npy", "--b", &b_f32], &["/nonexistent/a.npy", "cannot be opened"]),
         (&["--a", &truncated_name, "--b", &b_f32], &["truncated.npy", "1923 bytes", "1924"]),
         (&["--a", &product, "--b", &b_f32], &["product_f32.npy", "f64", "float32"]),
-        (&["--a", &integers, "--b", &integers], &["operands of i32", "f32, f16, bf16 or i8", "--dtype"]),
+        (
+            &["--a", &integers, "--b", &integers],
+            &["operands of i32", "f32, f16, bf16, i8, e4m3 or e5m2", "--dtype"],
+        ),
         (&["--a", &one_axis, "--b", &b_f32], &["two to four axes", "[5]"]),
         (&["--a", &a_f32, "--b", &b_f32, "--layout", "nt"], &["columns of A", "[13, 37]", "[11, 37]"]),
         (&["--m", "4294967296", "--n", "4294967296"], &["must not overflow", "4294967296"]),
@@ -280,7 +312,8 @@ fn gemm_refuses_unknown_options() {
     for (arguments, word) in [
         (&["--layout", "xy"][..], "possible values: nn, nt, tn, tt"),
         (&["--kernel", "magic"], "possible values: auto, naive, gemv, broadcast, tiled, dot, coop"),
-        (&["--dtype", "f64"], "possible values: f32, f16, bf16, i8]"),
+        (&["--dtype", "f64"], "possible values: f32, f16, bf16, i8, e4m3, e5m2]"),
+        (&["--out-dtype", "e4m3"], "possible values: f16, f32, bf16]"),
         (&["--out-dtype", "i8"], "possible values: f16, f32, bf16]"),
         (&["--sums", "bf16"], "possible values: f16, f32]"),
         (&["--precision", "loose"], "loose"),

@@ -53,6 +53,7 @@ fn tune_refuses_what_it_cannot_do_in_plain_words() {
         (&["--dtypes", "f64"], "f64"),
         (&["--ops", "attention", "--dtypes", "i8"], "attention takes f32, f16 or bf16"),
         (&["--ops", "sketch", "--dtypes", "i8"], "sketch takes f32, f16 or bf16"),
+        (&["--ops", "sketch", "--dtypes", "e5m2"], "sketch takes f32, f16 or bf16, not e5m2"),
         (&["--sizes", "4294967296"], "4294967296"),
     ] {
         let ended = run("tune", arguments, &cache);

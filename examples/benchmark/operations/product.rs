@@ -9,7 +9,7 @@ use bench::definition::Definition;
 use bench::paired::Pair;
 use bench::turns::Turns;
 use std::rc::Rc;
-use tilewise::{Fill, Gemm, Gpu, Operand, Precision, Real, Result};
+use tilewise::{Fill, Float, Gemm, Gpu, Operand, Precision, Result};
 
 /// Products of one size and type: all that they share.
 struct Shared<T: Operand> {
@@ -23,8 +23,8 @@ struct Shared<T: Operand> {
 /// Sets the precision, of products that have one.
 pub(super) type Configure<T> = for<'a> fn(Gemm<'a, T>, Precision) -> Gemm<'a, T>;
 
-/// A product of real numbers.
-pub(super) fn real<T: Real + Operand<Sum = f32>>(product: Gemm<'_, T>, precision: Precision) -> Gemm<'_, T> {
+/// A product of floating-point numbers.
+pub(super) fn float<T: Float>(product: Gemm<'_, T>, precision: Precision) -> Gemm<'_, T> {
     product.precision(precision)
 }
 
