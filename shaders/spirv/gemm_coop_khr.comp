@@ -217,18 +217,19 @@ void main() {
         [[unroll]] for (uint i = 0; i < ROWS; i++) {
             [[unroll]] for (uint j = 0; j < COLS; j++) {
                 const uint at = c_first + (row0 + i * M) * dims.ldc + col0 + j * N;
+                MatC results = acc[i][j];
 #ifndef OF_I8
                 if (EPILOGUE == 1) {
-                    acc[i][j] = finished(acc[i][j], tile_row + i * M, tile_col + j * N);
+                    results = finished(results, tile_row + i * M, tile_col + j * N);
                 }
 #endif
 #if BITS == 16
                 if (C_FORM == OF_OPERANDS) {
-                    coopMatStore(MatRounded(acc[i][j]), c_rounded, at, dims.ldc, gl_CooperativeMatrixLayoutRowMajor);
+                    coopMatStore(MatRounded(results), c_rounded, at, dims.ldc, gl_CooperativeMatrixLayoutRowMajor);
                     continue;
                 }
 #endif
-                coopMatStore(acc[i][j], c, at, dims.ldc, gl_CooperativeMatrixLayoutRowMajor);
+                coopMatStore(results, c, at, dims.ldc, gl_CooperativeMatrixLayoutRowMajor);
             }
         }
         return;

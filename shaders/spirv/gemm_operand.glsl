@@ -7,7 +7,8 @@ layout(set = 0, binding = BINDING, std430) readonly buffer OF(Words) { uint OF(w
 
 // Units that a lane puts into shared memory at once: if they are transposed, neighbours along k, whose elements fill a word.
 const uint OF(PUT) = OF(TRANSPOSED) == 1 ? PER_WORD : 1;
-const uint OF(SHARE) = OF(BLOCK) * BK / (UNIT * LANES); // units of a lane
+const uint OF(PUTS) = OF(BLOCK) * BK / (UNIT * OF(PUT));            // of all lanes
+const uint OF(SHARE) = (OF(PUTS) + LANES - 1) / LANES * OF(PUT); // units of a lane; if puts are fewer than lanes, of the first lanes
 // Rows of shared memory run along the outer axis (1) or along k.
 const uint OF(ROWS_OUTER) = OF(OUTER) == 1 && OF(TRANSPOSED) == 0 ? 1 : 0;
 const uint OF(ROW) = OF(ROWS_OUTER) == 1 ? OF(BLOCK) : BK;
@@ -21,6 +22,11 @@ shared Piece OF(tile)[STAGES * OF(STAGE)];
 uint OF(from)[OF(SHARE)];
 uint OF(to);
 uvec4 OF(next)[OF(SHARE)];
+
+// Whether this lane has puts. They are a multiple of the lanes, or fewer.
+bool OF(is_busy)() {
+    return OF(PUTS) >= LANES || gl_LocalInvocationIndex < OF(PUTS);
+}
 
 // The indices in the block of the first element of a put. If it is transposed, four lanes load from a line of the outer axis, and the
 // next lanes from its neighbours along k, so that lanes write to different banks.
@@ -140,6 +146,9 @@ void OF(locate)(uint outer0, uint extent) {
 
 // Loads this lane's units of the block at `k0`, which is not at the end of k.
 void OF(load_ahead)(uint outer0, uint extent, uint k0) {
+    if (!OF(is_busy)()) {
+        return;
+    }
     [[unroll]] for (uint v = 0; v < OF(SHARE); v++) {
         if (OF(BY_UNITS) == 1) {
             OF(next)[v] = OF(units)[OF(from)[v] + k0 * dims.OF(k) / UNIT];
@@ -152,6 +161,9 @@ void OF(load_ahead)(uint outer0, uint extent, uint k0) {
 
 // Puts the block at `k0` into shared memory. Unless it was loaded ahead, it is loaded now.
 void OF(stage)(uint outer0, uint extent, uint k0, uint k_end, bool is_loaded, uint stage) {
+    if (!OF(is_busy)()) {
+        return;
+    }
     [[unroll]] for (uint v = 0; v < OF(SHARE); v += OF(PUT)) {
         const uint put = gl_LocalInvocationIndex + v / OF(PUT) * LANES;
         if (!is_loaded) {

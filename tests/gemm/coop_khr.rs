@@ -8,6 +8,7 @@ use support::wgsl::{I8, plain};
 use tilewise::gemm::{Accumulator, GemmKernel, Tile};
 use tilewise::gpu::CoopScalar::{self, Bf16, F16, F32, I32};
 use tilewise::gpu::{CoopRow, MatrixOrder, SubgroupSizes, Verdict};
+use tilewise::planning::Problem;
 use tilewise::planning::gemm::{GemmTypes, MAX_I8_K, Pin};
 use tilewise::planning::kernel::Language;
 use tilewise::{DType, Element, Error, Fill, Gemm, Gpu, GpuOptions, Tensor, bf16, f16};
@@ -130,16 +131,21 @@ fn operands_are_transposed_where_the_device_loads_matrices_along_k() {
     let along_k = |options: &mut GpuOptions| options.assume.matrix_order = Some(MatrixOrder::AlongK);
     // Of both operands along the outer axis: by units, and by elements.
     let ways = [[LOADS[1], LOADS[0], STORES[0]], [LOADS[3], LOADS[2], STORES[1]]];
+    // Every lane has puts; and half of the lanes, of those of 8 bits in subgroups of 8.
+    let blocks = [[64, 64, 32, 32], [64, 64, 64, 16]];
     let run = |types: GemmTypes, check: &dyn Fn(&Gpu, &Case) -> usize| {
         let gpu = support::own(along_k).unwrap();
-        // Four lanes load from a line of 64 bytes.
-        let line = 64 / u32::try_from(types.ab.size()).unwrap();
-        let is_whole = |tile: &&Tile| tile.bm.is_multiple_of(line) && tile.bk == 32;
-        let tile = *GemmKernel::CoopKhr.tiles().iter().rev().find(is_whole).unwrap();
-        for views in ways {
-            for shape in shapes(&tile) {
-                let case = Case { tile, shape, views };
-                assert!(check(&gpu, &case) > 0, "{case:?}");
+        for block in &blocks[..if types.ab == DType::I8 { 2 } else { 1 }] {
+            let is_it = |tile: &&Tile| [tile.bm, tile.bn, tile.bk, tile.tm] == *block;
+            let tile = *GemmKernel::CoopKhr.tiles().iter().find(is_it).unwrap();
+            let product = plain([64; 3], types).pinned(Pin::Tile(tile));
+            let kernel = product.plan(gpu.caps()).unwrap().steps()[0].kernel.to_string();
+            assert!(kernel.contains("a_TRANSPOSED=0 b_TRANSPOSED=1"), "{kernel}");
+            for views in ways {
+                for shape in shapes(&tile) {
+                    let case = Case { tile, shape, views };
+                    assert!(check(&gpu, &case) > 0, "{case:?}");
+                }
             }
         }
     };

@@ -192,7 +192,10 @@ fn products_of_16_bits_are_on_the_matrix_units_of_an_arc() {
 fn operands_are_transposed_where_matrices_are_loaded_along_k() {
     for (types, caps, transposed) in [
         (BF16, fixtures::radv_rdna4(), [0, 1]),
-        (I8, fixtures::radv_rdna4(), [0, 0]),
+        // Half of the invocations put four units each.
+        (I8, fixtures::radv_rdna4(), [0, 1]),
+        (I8, fixtures::radv_rdna3(), [0, 1]),
+        (I8, fixtures::h200(), [0, 0]),
         (BF16, fixtures::h200(), [0, 0]),
     ] {
         let plan = planned(types, &caps);

@@ -67,12 +67,20 @@ impl Loads {
     }
 
     /// The same on the way into a block of `outer` x `bk`. To transpose it, a lane puts as many neighbouring units as a word has
-    /// elements, and four lanes load from a line; where the block has too few units for that, rows stay in order.
+    /// elements, and four lanes load from a line; where that leaves more than half of the lanes idle, rows stay in order.
     fn in_order(self, order: MatrixOrder, [outer, bk]: [u32; 2], unit: u32, lanes: u32) -> Self {
-        let put = unit / 4;
-        let divides = outer.is_multiple_of(4 * unit) && (outer * bk).is_multiple_of(unit * put * lanes);
+        let puts = outer * bk / (unit * put(unit));
+        let divides = outer.is_multiple_of(4 * unit)
+            && bk.is_multiple_of(put(unit))
+            && (puts.is_multiple_of(lanes) || (lanes / 2..lanes).contains(&puts));
         let transposed = u32::from(order == MatrixOrder::AlongK && self.outer == 1 && divides);
         Self { transposed, ..self }
+    }
+
+    /// Units that a lane loads of a block of so many elements, at most.
+    fn share(self, elements: u32, unit: u32, lanes: u32) -> u32 {
+        let put = if self.transposed == 1 { put(unit) } else { 1 };
+        (elements / (unit * put)).div_ceil(lanes) * put
     }
 
     /// Bytes of one block of `outer` x `bk` in shared memory: an odd number of units in each row.
@@ -81,6 +89,11 @@ impl Loads {
         let [rows, row] = if is_outer { [bk, outer] } else { [outer, bk] };
         rows * ((row / unit) | 1) * 16
     }
+}
+
+/// Units that a lane puts into shared memory at once to transpose them: as many as a word has elements.
+fn put(unit: u32) -> u32 {
+    unit / 4
 }
 
 /// Whether operands have 8 bits, two of which have the bytes of an f16.
@@ -204,7 +217,8 @@ pub(super) fn check_units(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Re
     if [tile.bm, tile.bn].iter().any(|outer| !(outer * tile.bk).is_multiple_of(unit * lanes)) {
         return Err(format!("smaller subgroups: {lanes} invocations have no unit each to stage"));
     }
-    let units = (tile.bm + tile.bn) * tile.bk / (unit * lanes);
+    let [a, b] = loads(tile, problem, caps);
+    let units = a.share(tile.bm * tile.bk, unit, lanes) + b.share(tile.bn * tile.bk, unit, lanes);
     if units > MAX_UNITS && caps.machine.compile_seconds.is_none() {
         return Err(format!("larger subgroups: {units} units per invocation, which a GPU would spill"));
     }
