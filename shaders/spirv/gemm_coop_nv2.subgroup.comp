@@ -120,6 +120,9 @@ void main() {
     MatC acc = MatC(SUM(0));
     a_locate(block.row0, dims.m);
     b_locate(block.col0, dims.n);
+    // The places of the subgroup's matrices in the first stage of shared memory.
+    const uint a_tile_at = a_place(tile_row, 0);
+    const uint b_tile_at = b_place(tile_col, 0);
     uint stage = 0;
     [[dont_unroll]] for (uint k0 = block.k_begin; k0 < block.k_end; k0 += BK) {
         // The first iteration, and one that extends past the end of k, are not loaded ahead.
@@ -134,10 +137,10 @@ void main() {
             b_load_ahead(block.col0, dims.n, k0 + BK);
         }
         MatA a;
-        coopMatLoad(a, a_tile, stage * a_STAGE + (a_ROWS_OUTER == 1 ? tile_row / 8 : tile_row * a_LD), a_LD,
+        coopMatLoad(a, a_tile, a_tile_at + stage * a_STAGE, a_LD,
             a_ROWS_OUTER == 1 ? gl_CooperativeMatrixLayoutColumnMajor : gl_CooperativeMatrixLayoutRowMajor);
         MatB b;
-        coopMatLoad(b, b_tile, stage * b_STAGE + (b_ROWS_OUTER == 1 ? tile_col / 8 : tile_col * b_LD), b_LD,
+        coopMatLoad(b, b_tile, b_tile_at + stage * b_STAGE, b_LD,
             b_ROWS_OUTER == 1 ? gl_CooperativeMatrixLayoutRowMajor : gl_CooperativeMatrixLayoutColumnMajor);
         acc = coopMatMulAdd(a, b, acc);
         // The next iteration fills the other stage. If there is only one, it waits until this one has been read.
