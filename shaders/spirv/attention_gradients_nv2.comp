@@ -1,31 +1,35 @@
-// The gradient of an attention's queries, or those of its keys and values, on cooperative matrices of flexible size: weights and gradients
-// of scores stay in matrices, whose elements functions change (FlashAttention-2: Dao, 2023).
+// The gradient of an attention's queries, or those of its keys and values, on cooperative matrices whose elements functions change: weights
+// and gradients of scores stay in matrices (FlashAttention-2: Dao, 2023).
 //
 // shapes    Q (batch, heads, queries, D), K (batch, kv_heads, keys, D), V (batch, kv_heads, keys, DV), G (batch, heads, queries, DV), any
 //           strides, statistics (rows) of four f32 -> dQ like Q, or dK like K and behind it dV like V; f32 sums
 // grid      SUBGROUPS * BR rows of one key head a workgroup: queries of its heads, or keys (OF_KEYS); rows, then key heads
-// subgroup  BR rows: their scores, for BC of the other side at a time, are one matrix, their sums one for each CHUNK columns
-// requires  a row of multiples with sums of f32 that divides BR, BC and CHUNK, at subgroup scope; BR are the row's own m: Mesa 26.1 reduces
-//           rows of taller matrices over wrong blocks; subgroups of SUBGROUP and no other size
+// subgroup  BR rows: their scores, for BC of the other side at a time, are one matrix, or with EXACT one for each CHUNK of them; their
+//           sums are one for each CHUNK columns
+// requires  what attention_nv2.comp does
 // edges     rows past the end are computed as the last one and not stored; pairs of a query and a key that it does not attend have no
 //           weight, keys that are masked store zeros: any queries, keys >= 1
 // sibling   attention/attention_gradients_coop.wgsl for f16, attention/attention_dq.wgsl and attention_dkv.wgsl for bf16
 //
 // module f16   --target-env vulkan1.3 -DAB=float16_t -DOF_F16
 // module bf16  --target-env vulkan1.3 -DAB=bfloat16_t -DOF_BF16
+// module f16_exact          --target-env vulkan1.3 -DAB=float16_t -DOF_F16 -DEXACT
+// module bf16_exact         --target-env vulkan1.3 -DAB=bfloat16_t -DOF_BF16 -DEXACT
+// module f16_maintenance1   -DAB=float16_t -DOF_F16 -DEXACT -DMAINTENANCE1
+// module bf16_maintenance1  -DAB=bfloat16_t -DOF_BF16 -DEXACT -DMAINTENANCE1
 #version 460
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_vote : require
-#extension GL_NV_cooperative_matrix2 : require
 #extension GL_EXT_shader_16bit_storage : require
 #ifdef OF_F16
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #else
 #extension GL_EXT_bfloat16 : require
 #endif
+#include "matrix_functions.glsl"
 
 // Set by Nv2GradientTile::kernel; these defaults are a legal tile.
 layout(local_size_x_id = 0) in;
@@ -102,11 +106,19 @@ shared uvec4 score_tile[MOST_ROWS * D_LD];
 shared uvec4 weight_tile[MOST_ROWS * DV_LD];
 shared uint strange[SUBGROUPS]; // whether a subgroup has found elements that are not finite
 
+// Columns of a matrix of scores, as in attention_nv2.comp.
+#ifdef EXACT
+#define COLUMNS CHUNK
+#else
+#define COLUMNS BC
+#endif
+const uint PARTS = BC / COLUMNS; // of a block of columns
+
 #define Own coopmat<AB, gl_ScopeSubgroup, BR, CHUNK, gl_MatrixUseA>
-#define Other coopmat<AB, gl_ScopeSubgroup, CHUNK, BC, gl_MatrixUseB>
-#define Factors coopmat<AB, gl_ScopeSubgroup, BR, BC, gl_MatrixUseA>
-#define Over coopmat<AB, gl_ScopeSubgroup, BC, CHUNK, gl_MatrixUseB>
-#define Pairs coopmat<float, gl_ScopeSubgroup, BR, BC, gl_MatrixUseAccumulator>
+#define Other coopmat<AB, gl_ScopeSubgroup, CHUNK, COLUMNS, gl_MatrixUseB>
+#define Factors coopmat<AB, gl_ScopeSubgroup, BR, COLUMNS, gl_MatrixUseA>
+#define Over coopmat<AB, gl_ScopeSubgroup, COLUMNS, CHUNK, gl_MatrixUseB>
+#define Pairs coopmat<float, gl_ScopeSubgroup, BR, COLUMNS, gl_MatrixUseAccumulator>
 #define Sums coopmat<float, gl_ScopeSubgroup, BR, CHUNK, gl_MatrixUseAccumulator>
 
 // Rows of each side in a key head.
@@ -371,63 +383,82 @@ void main() {
             are_strange |= strange[n];
         }
         const bool is_edge = first < columns.z || first + BC > columns.w;
-        const uvec3 at = uvec3(kv_head, own_row, first);
         const uvec3 of = uvec3(columns.y, KEEPS == 1 || is_edge ? 1 : 0, are_strange);
 
-        Pairs weights = Pairs(0.0);
-        [[unroll]] for (uint c = 0; c < D / CHUNK; c++) {
-            Other other;
-            coopMatLoad(other, score_tile, c * (CHUNK / 8), D_LD, gl_CooperativeMatrixLayoutColumnMajor);
-            weights = coopMatMulAdd(own_scores[c], other, weights);
+        Pairs weights[PARTS];
+        Pairs gradients[PARTS];
+        [[unroll]] for (uint p = 0; p < PARTS; p++) {
+            const uvec3 at = uvec3(kv_head, own_row, first + p * COLUMNS);
+            weights[p] = Pairs(0.0);
+            [[unroll]] for (uint c = 0; c < D / CHUNK; c++) {
+                Other other;
+                const uint from = p * COLUMNS * D_LD + c * (CHUNK / 8);
+                coopMatLoad(other, score_tile, from, D_LD, gl_CooperativeMatrixLayoutColumnMajor);
+                weights[p] = coopMatMulAdd(own_scores[c], other, weights[p]);
+            }
+            EACH_ELEMENT(weights[p], weights[p], weight, at, of);
+            gradients[p] = Pairs(0.0);
+            [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
+                Other other;
+                const uint from = p * COLUMNS * DV_LD + c * (CHUNK / 8);
+                coopMatLoad(other, weight_tile, from, DV_LD, gl_CooperativeMatrixLayoutColumnMajor);
+                gradients[p] = coopMatMulAdd(own_weights[c], other, gradients[p]);
+            }
+            EACH_ELEMENT(gradients[p], gradients[p], gradient, weights[p], at, of);
         }
-        coopMatPerElementNV(weights, weights, weight, at, of);
-        Pairs gradients = Pairs(0.0);
-        [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
-            Other other;
-            coopMatLoad(other, weight_tile, c * (CHUNK / 8), DV_LD, gl_CooperativeMatrixLayoutColumnMajor);
-            gradients = coopMatMulAdd(own_weights[c], other, gradients);
-        }
-        coopMatPerElementNV(gradients, gradients, gradient, weights, at, of);
 #ifdef OF_F16
-        Pairs magnitudes;
-        coopMatPerElementNV(magnitudes, gradients, magnitude);
-        Sums top;
-        coopMatReduceNV(top, magnitudes, gl_CooperativeMatrixReduceRowNV, larger);
-        coopMatPerElementNV(top, top, down, scaled);
+        Sums top = scaled;
+        [[unroll]] for (uint p = 0; p < PARTS; p++) {
+            Pairs magnitudes;
+            EACH_ELEMENT(magnitudes, gradients[p], magnitude);
+            Sums largest;
+            REDUCE_ROWS(largest, magnitudes, larger);
+            EACH_ELEMENT(top, largest, down, top);
+        }
         Sums factor;
-        coopMatPerElementNV(factor, top, quotient, scaled);
+        EACH_ELEMENT(factor, top, quotient, scaled);
         [[unroll]] for (uint c = 0; c < D / CHUNK; c++) {
-            coopMatPerElementNV(sums[c], sums[c], product, factor);
+            EACH_ELEMENT(sums[c], sums[c], product, factor);
         }
         scaled = top;
+#ifdef EXACT
+        const Pairs of_rows = scaled;
+#else
         Pairs of_rows;
-        coopMatReduceNV(of_rows, scaled, gl_CooperativeMatrixReduceRowNV, first_of);
-        coopMatPerElementNV(gradients, gradients, product, of_rows);
+        REDUCE_ROWS(of_rows, scaled, first_of);
 #endif
-        const Factors of_gradients = Factors(gradients);
-        [[unroll]] for (uint c = 0; c < D / CHUNK; c++) {
-            Over over;
-            coopMatLoad(over, score_tile, c * (CHUNK / 8), D_LD, gl_CooperativeMatrixLayoutRowMajor);
-            sums[c] = coopMatMulAdd(of_gradients, over, sums[c]);
+        [[unroll]] for (uint p = 0; p < PARTS; p++) {
+            EACH_ELEMENT(gradients[p], gradients[p], product, of_rows);
         }
-        if (OF_KEYS == 1) {
-            coopMatPerElementNV(weights, weights, times_weights);
-            const Factors of_values = Factors(weights);
-            [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
+#endif
+        [[unroll]] for (uint p = 0; p < PARTS; p++) {
+            const Factors of_gradients = Factors(gradients[p]);
+            [[unroll]] for (uint c = 0; c < D / CHUNK; c++) {
                 Over over;
-                coopMatLoad(over, weight_tile, c * (CHUNK / 8), DV_LD, gl_CooperativeMatrixLayoutRowMajor);
-                sums_v[c] = coopMatMulAdd(of_values, over, sums_v[c]);
+                const uint from = p * COLUMNS * D_LD + c * (CHUNK / 8);
+                coopMatLoad(over, score_tile, from, D_LD, gl_CooperativeMatrixLayoutRowMajor);
+                sums[c] = coopMatMulAdd(of_gradients, over, sums[c]);
+            }
+            if (OF_KEYS == 1) {
+                EACH_ELEMENT(weights[p], weights[p], times_weights);
+                const Factors of_values = Factors(weights[p]);
+                [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
+                    Over over;
+                    const uint from = p * COLUMNS * DV_LD + c * (CHUNK / 8);
+                    coopMatLoad(over, weight_tile, from, DV_LD, gl_CooperativeMatrixLayoutRowMajor);
+                    sums_v[c] = coopMatMulAdd(of_values, over, sums_v[c]);
+                }
             }
         }
         barrier();
     }
 
     [[unroll]] for (uint c = 0; c < D / CHUNK; c++) {
-        coopMatPerElementNV(sums[c], sums[c], store, scaled, uvec3(kv_head, own_row, c * CHUNK));
+        EACH_ELEMENT(sums[c], sums[c], store, scaled, uvec3(kv_head, own_row, c * CHUNK));
     }
     if (OF_KEYS == 1) {
         [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
-            coopMatPerElementNV(sums_v[c], sums_v[c], store_value, uvec3(kv_head, own_row, c * CHUNK));
+            EACH_ELEMENT(sums_v[c], sums_v[c], store_value, uvec3(kv_head, own_row, c * CHUNK));
         }
     }
 }

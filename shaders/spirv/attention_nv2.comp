@@ -1,31 +1,38 @@
-// Attention on cooperative matrices of flexible size: scores, softmax and sums of values stay in matrices, whose elements functions
-// change (FlashAttention-2: Dao, 2023). No number goes through shared memory between the two products.
+// Attention on cooperative matrices whose elements functions change: scores, softmax and sums of values stay in matrices
+// (FlashAttention-2: Dao, 2023). No number goes through shared memory between the two products.
 //
 // shapes    Q (batch, heads, queries, D), K (batch, kv_heads, keys, D), V (batch, kv_heads, keys, DV), any strides -> Y (batch, heads,
 //           queries, DV), the largest scores and the logarithms of the sums of exponentials; f32 sums
 // grid      SUBGROUPS * BR rows of one key head a workgroup; rows, then key heads
-// subgroup  BR rows: their scores for BC keys at a time are one matrix, their sums one for each CHUNK columns
-// requires  a row of multiples with sums of f32 that divides BR, BC and CHUNK, at subgroup scope; BR are the row's own m: Mesa 26.1 reduces
-//           rows of taller matrices over wrong blocks; subgroups of SUBGROUP and no other size
+// subgroup  BR rows: their scores for BC keys at a time are one matrix, or with EXACT one for each CHUNK keys; their sums are one for
+//           each CHUNK columns
+// requires  a row of multiples with sums of f32 that divides BR, BC and CHUNK, at subgroup scope; with EXACT a row of exact sizes
+//           BR x CHUNK x CHUNK: scores are converted to A of the second product. BR are the row's own m: Mesa 26.1 reduces rows of
+//           taller matrices over wrong blocks. Functions of VK_NV_cooperative_matrix2, with MAINTENANCE1 those of
+//           VK_EXT_cooperative_matrix_maintenance1. Subgroups of SUBGROUP and no other size
 // edges     rows past the end are computed as the last one and not stored; keys outside a row's range, its length or its mask have no
 //           weight: any queries, keys >= 1
 // sibling   attention/attention_coop.wgsl for f16, attention/attention.wgsl for bf16
 //
 // module f16   --target-env vulkan1.3 -DAB=float16_t -DOF_F16
 // module bf16  --target-env vulkan1.3 -DAB=bfloat16_t -DOF_BF16
+// module f16_exact          --target-env vulkan1.3 -DAB=float16_t -DOF_F16 -DEXACT
+// module bf16_exact         --target-env vulkan1.3 -DAB=bfloat16_t -DOF_BF16 -DEXACT
+// module f16_maintenance1   -DAB=float16_t -DOF_F16 -DEXACT -DMAINTENANCE1
+// module bf16_maintenance1  -DAB=bfloat16_t -DOF_BF16 -DEXACT -DMAINTENANCE1
 #version 460
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_vote : require
-#extension GL_NV_cooperative_matrix2 : require
 #extension GL_EXT_shader_16bit_storage : require
 #ifdef OF_F16
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #else
 #extension GL_EXT_bfloat16 : require
 #endif
+#include "matrix_functions.glsl"
 
 // Set by Nv2Tile::kernel; these defaults are a legal tile.
 layout(local_size_x_id = 0) in;
@@ -92,11 +99,20 @@ shared uvec4 v_tile[BC * V_LD];
 shared float p_tile[BLOCK_ROWS * P_LD];
 shared uint strange[SUBGROUPS]; // whether a subgroup has put zeros for values that are not finite
 
+// Columns of a matrix of scores: all keys of a block, or as many as the row has columns. Macros, so that exact matrices of scores and
+// of sums have one type.
+#ifdef EXACT
+#define KEYS CHUNK
+#else
+#define KEYS BC
+#endif
+const uint PARTS = BC / KEYS; // of a block of keys
+
 #define MatQ coopmat<AB, gl_ScopeSubgroup, BR, CHUNK, gl_MatrixUseA>
-#define MatK coopmat<AB, gl_ScopeSubgroup, CHUNK, BC, gl_MatrixUseB>
-#define MatS coopmat<float, gl_ScopeSubgroup, BR, BC, gl_MatrixUseAccumulator>
-#define MatP coopmat<AB, gl_ScopeSubgroup, BR, BC, gl_MatrixUseA>
-#define MatV coopmat<AB, gl_ScopeSubgroup, BC, CHUNK, gl_MatrixUseB>
+#define MatK coopmat<AB, gl_ScopeSubgroup, CHUNK, KEYS, gl_MatrixUseB>
+#define MatS coopmat<float, gl_ScopeSubgroup, BR, KEYS, gl_MatrixUseAccumulator>
+#define MatP coopmat<AB, gl_ScopeSubgroup, BR, KEYS, gl_MatrixUseA>
+#define MatV coopmat<AB, gl_ScopeSubgroup, KEYS, CHUNK, gl_MatrixUseB>
 #define MatO coopmat<float, gl_ScopeSubgroup, BR, CHUNK, gl_MatrixUseAccumulator>
 
 // Row `r` of a key head: its batch, its head, its query.
@@ -264,54 +280,78 @@ void main() {
         [[unroll]] for (uint n = 0; n < SUBGROUPS; n++) {
             are_strange |= strange[n];
         }
-        MatV values;
-        coopMatLoad(values, v_tile, 0, V_LD, gl_CooperativeMatrixLayoutRowMajor);
-        MatS scores = MatS(0.0);
+        MatV values[PARTS];
+        MatS scores[PARTS];
+        [[unroll]] for (uint p = 0; p < PARTS; p++) {
+            coopMatLoad(values[p], v_tile, p * KEYS * V_LD, V_LD, gl_CooperativeMatrixLayoutRowMajor);
+            scores[p] = MatS(0.0);
+        }
         [[unroll]] for (uint c = 0; c < D / CHUNK; c++) {
-            MatK keys;
-            coopMatLoad(keys, k_tile, c * (CHUNK / 8), K_LD, gl_CooperativeMatrixLayoutColumnMajor);
-            scores = coopMatMulAdd(q_rows[c], keys, scores);
+            [[unroll]] for (uint p = 0; p < PARTS; p++) {
+                MatK keys;
+                const uint from = p * KEYS * K_LD + c * (CHUNK / 8);
+                coopMatLoad(keys, k_tile, from, K_LD, gl_CooperativeMatrixLayoutColumnMajor);
+                scores[p] = coopMatMulAdd(q_rows[c], keys, scores[p]);
+            }
         }
 
         const uvec4 at = uvec4(kv_head, own_row, j0, KEEPS == 1 || is_edge ? 1 : 0);
-        coopMatPerElementNV(scores, scores, score, at);
-        MatO top;
-        coopMatReduceNV(top, scores, gl_CooperativeMatrixReduceRowNV, larger);
-        coopMatPerElementNV(top, top, larger_element, most);
+        MatO top = most;
+        [[unroll]] for (uint p = 0; p < PARTS; p++) {
+            const uvec4 of_part = uvec4(at.xy, j0 + p * KEYS, at.w);
+            EACH_ELEMENT(scores[p], scores[p], score, of_part);
+            MatO of_scores;
+            REDUCE_ROWS(of_scores, scores[p], larger);
+            EACH_ELEMENT(top, of_scores, larger_element, top);
+        }
         MatO factor;
-        coopMatPerElementNV(factor, most, weight, top);
+        EACH_ELEMENT(factor, most, weight, top);
         most = top;
+#ifdef EXACT
+        const MatS tops = top;
+#else
         MatS tops;
-        coopMatReduceNV(tops, top, gl_CooperativeMatrixReduceRowNV, first_of);
-        MatS weights;
-        coopMatPerElementNV(weights, scores, weight, tops);
-        MatO of_block;
-        coopMatReduceNV(of_block, weights, gl_CooperativeMatrixReduceRowNV, sum_of);
-        coopMatPerElementNV(total, total, product, factor);
-        total += of_block;
-        const MatP factors_of_values = MatP(weights);
+        REDUCE_ROWS(tops, top, first_of);
+#endif
+        EACH_ELEMENT(total, total, product, factor);
+        MatS weights[PARTS];
+        MatP factors_of_values[PARTS];
+        [[unroll]] for (uint p = 0; p < PARTS; p++) {
+            EACH_ELEMENT(weights[p], scores[p], weight, tops);
+            MatO of_weights;
+            REDUCE_ROWS(of_weights, weights[p], sum_of);
+            total += of_weights;
+            factors_of_values[p] = MatP(weights[p]);
+        }
         [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
-            coopMatPerElementNV(sums[c], sums[c], product, factor);
-            sums[c] = coopMatMulAdd(factors_of_values, values, sums[c]);
-            if (c + 1 < DV / CHUNK) {
-                coopMatLoad(values, v_tile, (c + 1) * (CHUNK / 8), V_LD, gl_CooperativeMatrixLayoutRowMajor);
+            EACH_ELEMENT(sums[c], sums[c], product, factor);
+            [[unroll]] for (uint p = 0; p < PARTS; p++) {
+                sums[c] = coopMatMulAdd(factors_of_values[p], values[p], sums[c]);
+                if (c + 1 < DV / CHUNK) {
+                    const uint from = p * KEYS * V_LD + (c + 1) * (CHUNK / 8);
+                    coopMatLoad(values[p], v_tile, from, V_LD, gl_CooperativeMatrixLayoutRowMajor);
+                }
             }
         }
 
         if (are_strange != 0) {
-            coopMatStore(weights, p_tile, gl_SubgroupID * BR * P_LD, P_LD, gl_CooperativeMatrixLayoutRowMajor);
+            const uint own_weights = gl_SubgroupID * BR * P_LD;
+            [[unroll]] for (uint p = 0; p < PARTS; p++) {
+                const uint to = own_weights + p * KEYS;
+                coopMatStore(weights[p], p_tile, to, P_LD, gl_CooperativeMatrixLayoutRowMajor);
+            }
             barrier();
             [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
-                coopMatPerElementNV(sums[c], sums[c], with_strange, at, c * CHUNK);
+                EACH_ELEMENT(sums[c], sums[c], with_strange, at, c * CHUNK);
             }
         }
         barrier();
     }
 
     [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
-        coopMatPerElementNV(sums[c], sums[c], store, total, uvec3(kv_head, own_row, c * CHUNK));
+        EACH_ELEMENT(sums[c], sums[c], store, total, uvec3(kv_head, own_row, c * CHUNK));
     }
     if (STATISTICS == 1) {
-        coopMatPerElementNV(most, most, store_statistics, total, uvec3(kv_head, own_row, 0));
+        EACH_ELEMENT(most, most, store_statistics, total, uvec3(kv_head, own_row, 0));
     }
 }

@@ -38,9 +38,9 @@ impl AttentionProblem {
     fn matrix_choices(&self, caps: &Caps) -> Vec<Choice> {
         let allows = |kernel| self.pin.is_none_or(|pin| pin == kernel);
         let in_wgsl = CoopTile::all().filter(|tile| tile.fits(self, caps).is_ok()).map(Choice::Coop);
-        let flexible = Nv2Tile::all().filter(|tile| tile.fits(self, caps).is_ok()).map(Choice::CoopNv2);
+        let in_registers = Nv2Tile::all().filter(|tile| tile.fits(self, caps).is_ok()).map(Choice::CoopNv2);
         let in_wgsl = in_wgsl.filter(|_| allows(AttentionKernel::Coop));
-        in_wgsl.chain(flexible.filter(|_| allows(AttentionKernel::CoopNv2))).collect()
+        in_wgsl.chain(in_registers.filter(|_| allows(AttentionKernel::CoopNv2))).collect()
     }
 
     fn seconds(&self, choice: Choice, caps: &Caps) -> f64 {
@@ -56,7 +56,7 @@ impl AttentionProblem {
         if self.pin == Some(AttentionKernel::Plain) {
             return Ok(None);
         }
-        // WGSL's before those of flexible matrices, which have not been measured on a GPU. Of a device with both sizes of matrices, the
+        // WGSL's before those of modules, which have not been measured on a GPU. Of a device with both sizes of matrices, the
         // larger one: an instruction multiplies more.
         let rank = |choice: &Choice| match choice {
             Choice::Coop(tile) => u32::MAX - tile.fragment(),

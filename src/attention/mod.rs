@@ -5,6 +5,7 @@ pub(crate) mod backward;
 mod choice;
 mod coop;
 mod coop_nv2;
+mod element_rows;
 mod form;
 mod kernel;
 pub(crate) mod layer;

@@ -26,7 +26,9 @@ pub enum AttentionKernel {
     /// and at most 256. Weights are rounded to f16, and so are the gradients of scores in the backward pass, see
     /// [`AttentionReference`](crate::reference::AttentionReference). Gradients of a bias are computed by the plain kernel.
     Coop,
-    /// Multiplies on cooperative matrices of flexible size (`VK_NV_cooperative_matrix2`), in SPIR-V: operands of f16 or bf16.
+    /// Multiplies on cooperative matrices whose elements functions change, in SPIR-V: operands of f16 or bf16. Matrices are of flexible
+    /// size (`VK_NV_cooperative_matrix2`); where a driver lists none, of the sizes of a row with n = k, with the functions of
+    /// `VK_EXT_cooperative_matrix_maintenance1` or, without that, of the first extension.
     /// Weights, and gradients of scores in the backward pass, are rounded to that type. Head dims, sums and gradients of a bias are as with
     /// [`Coop`](Self::Coop). Scores, softmax and sums stay in registers.
     CoopNv2,

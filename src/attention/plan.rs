@@ -76,7 +76,7 @@ impl AttentionProblem {
             }
             Choice::CoopNv2(tile) => {
                 let args = self.of_module(&mut draft, &inputs, &results)?;
-                self.on_flexible_matrices(&mut draft, tile, &args)?;
+                self.in_registers(&mut draft, tile, &args)?;
                 return Ok(draft.finish());
             }
         };
@@ -171,17 +171,12 @@ impl AttentionProblem {
         Ok(inputs[..3].iter().copied().chain(masks).chain(results).collect())
     }
 
-    /// The step on cooperative matrices of flexible size.
-    fn on_flexible_matrices(
-        &self,
-        draft: &mut Draft<'_>,
-        tile: Nv2Tile,
-        args: &[(Region, Access)],
-    ) -> Result<()> {
+    /// The step on cooperative matrices whose elements stay in registers.
+    fn in_registers(&self, draft: &mut Draft<'_>, tile: Nv2Tile, args: &[(Region, Access)]) -> Result<()> {
         let caps = draft.caps();
         draft.step(NewStep {
             kernel: tile.kernel(self, caps),
-            tile: tile.to_string(),
+            tile: tile.described(self, caps),
             needs: tile.needs(self, caps),
             blocks: tile.blocks(self, caps),
             dims: Dims::of(&self.dims).scalar(offset_of!(AttentionDims, scale), 0),

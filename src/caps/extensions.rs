@@ -14,8 +14,8 @@ pub struct MatrixExtensions {
     /// `VK_NV_cooperative_matrix2` with flexible dimensions, reductions, conversions and functions of each element, on
     /// Vulkan 1.3; of its other features those that the driver has.
     pub flexible: bool,
-    /// `VK_EXT_cooperative_matrix_maintenance1` with conversions and functions of each element; of its other features those that
-    /// the driver has.
+    /// `VK_EXT_cooperative_matrix_maintenance1` with reductions, conversions and functions of each element; of its other features
+    /// those that the driver has.
     pub maintenance1: bool,
     /// `VK_KHR_shader_bfloat16`, for matrices too.
     pub bfloat16: bool,

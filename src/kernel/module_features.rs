@@ -6,7 +6,7 @@ use crate::caps::{Caps, CoopScope};
 type Feature = (u32, &'static str, fn(&Caps) -> bool);
 
 /// Every capability that a module of this crate may declare.
-const FEATURES: [Feature; 18] = [
+const FEATURES: [Feature; 19] = [
     (1, "compute shaders", |_| true),
     (9, "f16 in shaders", |caps| caps.f16),
     // wgpu enables 8-bit integers where a driver has them, and those that list rows of them do.
@@ -20,9 +20,11 @@ const FEATURES: [Feature; 18] = [
     (4448, "bytes in storage buffers", |caps| caps.extensions.storage8),
     (5116, "bf16 in shaders", |caps| caps.extensions.bfloat16),
     (5118, "bf16 in cooperative matrices", |caps| caps.extensions.bfloat16),
-    (5430, "reductions of cooperative matrices", |caps| caps.extensions.flexible),
+    // Of `VK_EXT_cooperative_matrix_maintenance1`. The other two are in both extensions.
+    (5429, "conversions of cooperative matrices", |caps| caps.extensions.maintenance1),
+    (5430, "reductions of cooperative matrices", has_functions),
     (5431, "conversions of cooperative matrices", |caps| caps.extensions.flexible),
-    (5432, "functions of elements of cooperative matrices", |caps| caps.extensions.flexible),
+    (5432, "functions of elements of cooperative matrices", has_functions),
     // Rows of a workgroup are listed where both are enabled.
     (5433, "tensor addressing of cooperative matrices", has_workgroup_rows),
     (5439, "tensor addressing", has_workgroup_rows),
@@ -30,6 +32,11 @@ const FEATURES: [Feature; 18] = [
     (5345, "Vulkan's memory model", |caps| !caps.rows.is_empty()),
     (6022, "cooperative matrices", |caps| !caps.rows.is_empty()),
 ];
+
+/// Whether functions can change elements of matrices, by either extension.
+fn has_functions(caps: &Caps) -> bool {
+    caps.extensions.flexible || caps.extensions.maintenance1
+}
 
 /// Whether a workgroup can hold matrices, whose kernels use tensor layouts.
 fn has_workgroup_rows(caps: &Caps) -> bool {

@@ -210,11 +210,15 @@ const FUNCTION_END: u16 = 56;
 const MULTIPLY_ADD: u16 = 4459;
 const CONTROL_BARRIER: u16 = 224;
 
-/// In attention on matrices of flexible size, scores become weights in registers: no instruction between the two products, and none of a
+/// In attention on matrices whose elements functions change, scores become weights in registers: no instruction between the two products, and none of a
 /// function that is called there, names a variable of shared memory, and none is a barrier.
 #[test]
 fn no_shared_memory_is_accessed_between_the_products_of_attention() {
-    for shader in ["spirv/attention_nv2.f16", "spirv/attention_nv2.bf16"] {
+    let of_attention = MODULES.iter().filter(|(name, _)| name.starts_with("attention_nv2."));
+    let shaders: Vec<String> = of_attention.map(|(name, _)| format!("spirv/{name}")).collect();
+    assert_eq!(shaders.len(), 6, "f16 and bf16, each of flexible size and of exact sizes by two extensions");
+    for shader in shaders {
+        let shader: &'static str = shader.leak();
         let words = Kernel::new(shader).words().unwrap();
         let found = instructions(&words).unwrap();
         let is_shared = |one: &Instruction<'_>| one.opcode == op::VARIABLE && one.operands[2] == 4;

@@ -8,7 +8,7 @@ use support::turn::Turn;
 use support::values::{assert_ok, for_all_types_and_a_gpu, values};
 use tilewise::attention::{AttentionKernel, AttentionOptions, CausalFrom, alibi_slopes, attention_with_lse};
 use tilewise::reference::{AttentionReference, Definition, compare};
-use tilewise::{DType, Gpu, Real, Tensor, attention};
+use tilewise::{Caps, DType, Gpu, Real, Tensor, attention};
 
 /// What a case has besides its operands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -172,11 +172,12 @@ pub(crate) struct Operands<T: Real> {
     pub(crate) k: Tensor<T>,
     pub(crate) v: Tensor<T>,
     pub(crate) bias: Tensor<T>,
-    lengths: Tensor<i32>,
-    keep: Tensor<i8>,
-    slopes: Tensor<f32>,
-    extra: Extra,
-    kernel: AttentionKernel,
+    pub(crate) lengths: Tensor<i32>,
+    pub(crate) keep: Tensor<i8>,
+    pub(crate) slopes: Tensor<f32>,
+    pub(crate) extra: Extra,
+    pub(crate) kernel: AttentionKernel,
+    pub(crate) planned_for: Option<Caps>,
 }
 
 impl<T: Real> Operands<T> {
@@ -193,6 +194,7 @@ impl<T: Real> Operands<T> {
             slopes: Placed::new(gpu, &data.slopes, &[heads], lay).tensor,
             extra,
             kernel: AttentionKernel::Plain,
+            planned_for: None,
         }
     }
 
@@ -222,8 +224,16 @@ impl<T: Real> Operands<T> {
         }
     }
 
+    /// The same by the plan for other capabilities, if there are any.
+    pub(crate) fn planned_for(self, planned_for: Option<Caps>) -> Self {
+        Self { planned_for, ..self }
+    }
+
     pub(crate) fn run(&self) -> (Tensor<T>, Tensor<f32>) {
-        attention_with_lse(&self.q, &self.k, &self.v, &self.options()).unwrap()
+        match &self.planned_for {
+            Some(caps) => self.run_planned(caps),
+            None => attention_with_lse(&self.q, &self.k, &self.v, &self.options()).unwrap(),
+        }
     }
 }
 

@@ -8,8 +8,10 @@ use support::values::{assert_ok, for_all_types_and_a_gpu, values};
 use tilewise::attention::{
     AttentionGradients, AttentionKernel, attention_backward, attention_bias_backward, attention_with_lse,
 };
+use tilewise::planning::attention::{AttentionBackward, AttentionGradientsOf, AttentionStatistics};
+use tilewise::planning::{Problem, Scalar};
 use tilewise::reference::AttentionReference;
-use tilewise::{AttentionOptions, DType, Error, Fill, Gpu, Real, Tensor};
+use tilewise::{AttentionOptions, Caps, DType, Error, Fill, Gpu, Real, Tensor, View};
 
 /// What the forward pass leaves, and the gradient of its result: on the host.
 pub(crate) struct Known<T: Real> {
@@ -65,9 +67,36 @@ impl<T: Real> Pass<T> {
         self.scale.map_or(options, |scale| options.scale(scale))
     }
 
+    /// The same by the plan for other capabilities, if there are any: operands without gaps.
+    pub(crate) fn planned_for(self, caps: Option<Caps>) -> Self {
+        Self { of: self.of.planned_for(caps), ..self }
+    }
+
     pub(crate) fn gradients(&self) -> AttentionGradients<T> {
         let Self { of, y, lse, grad, .. } = self;
+        if let Some(caps) = &of.planned_for {
+            return self.planned(caps);
+        }
         attention_backward(&of.q, &of.k, &of.v, y, lse, grad, &self.options()).unwrap()
+    }
+
+    /// The gradients by the plan for these capabilities.
+    fn planned(&self, caps: &Caps) -> AttentionGradients<T> {
+        let Self { of, y, lse, grad, .. } = self;
+        let rows = [y.layout(), lse.layout(), grad.layout()];
+        let forward = of.problem(AttentionStatistics::None);
+        let problem = AttentionBackward::new(forward, rows, AttentionGradientsOf::Operands).unwrap();
+        let plan = problem.plan(caps).unwrap();
+        let mut of_q = of.q.gpu().zeros::<T>(of.q.shape()).unwrap();
+        let mut of_others = of.q.gpu().zeros::<T>([of.k.len() + of.v.len()]).unwrap();
+        let results = [of_q.view_mut().unwrap(), of_others.view_mut().unwrap()];
+        let known = [y.view(), lse.view(), grad.view()];
+        let operands: Vec<View<'_>> =
+            of.views().into_iter().chain(known).chain(of.masks()).chain(results).collect();
+        let scale = self.scale.map_or(of.scale(), Scalar::F32);
+        of.q.gpu().execute(&plan, &operands, &[scale]).unwrap();
+        let part = |of: &Tensor<T>, first| of_others.as_strided(of.shape(), of.strides(), first).unwrap();
+        AttentionGradients { q: of_q, k: part(&of.k, 0), v: part(&of.v, of.k.len()) }
     }
 
     pub(crate) fn of_bias(&self) -> Tensor<T> {

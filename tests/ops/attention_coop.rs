@@ -2,13 +2,13 @@
 
 use super::attention::{Case, Data, Extra, Operands, assert_log_sums};
 use crate::attention_masks::MaskedKeys;
-use crate::matrices::{able, claiming, is_flexible, kernels, taken};
+use crate::matrices::{able, claiming, exact, is_flexible, kernels, taken};
 use support::strided::Lay;
 use support::values::assert_ok;
 use tilewise::attention::{
     AttentionKernel, AttentionOptions, CausalFrom, attention_backward, attention_with_lse,
 };
-use tilewise::{DType, Element, Error, Fill, Gpu, attention, f16};
+use tilewise::{Caps, DType, Element, Error, Fill, Gpu, attention, f16};
 
 /// Cases, and how their operands are laid out.
 type Placed = (Case, Lay);
@@ -45,12 +45,15 @@ const CASES_OF_16: [Placed; 4] = [
     (([1, 1, 1], [129, 64], [16, 32], Extra::All), Lay::Vectors),
 ];
 
+/// A kernel, and what it is planned for if that is not the device itself.
+type Planned = (AttentionKernel, Option<Caps>);
+
 /// Runs a case by this kernel, whose text has `parameter`.
-fn agrees(gpu: &Gpu, kernel: AttentionKernel, parameter: &str, (case, lay): Placed) {
+fn agrees(gpu: &Gpu, (kernel, caps): Planned, parameter: &str, (case, lay): Placed) {
     let data = Data::<f16>::new(case);
     let mut want = data.reference(case, 1.0 / (case.2[0] as f64).sqrt());
     want.weights = DType::F16;
-    let operands = Operands::new(gpu, &data, case, lay).by(kernel);
+    let operands = Operands::new(gpu, &data, case, lay).by(kernel).planned_for(caps);
     let before = gpu.stats().launches;
     let ((y, lse), plans) = gpu.plans_of(|| operands.run());
     let kernel = plans[0].steps()[0].kernel.to_string();
@@ -66,15 +69,25 @@ fn agrees(gpu: &Gpu, kernel: AttentionKernel, parameter: &str, (case, lay): Plac
 fn attention_on_8x8_matrices_agrees_with_its_definition() {
     if let Some(gpu) = taken() {
         let kernel = AttentionKernel::Coop;
-        support::few(CASES, 3).for_each(|placed| agrees(&gpu, kernel, " FRAGMENT=8 ", placed));
+        support::few(CASES, 3).for_each(|placed| agrees(&gpu, (kernel, None), " FRAGMENT=8 ", placed));
     }
 }
 
 #[test]
 fn attention_on_flexible_matrices_agrees_with_its_definition() {
     let Some(gpu) = taken().filter(|gpu| is_flexible(gpu)) else { return };
-    let kernel = AttentionKernel::CoopNv2;
-    support::few(CASES, 3).for_each(|placed| agrees(&gpu, kernel, "spirv/attention_nv2.f16 ", placed));
+    let planned = (AttentionKernel::CoopNv2, None);
+    support::few(CASES, 3)
+        .for_each(|placed| agrees(&gpu, planned.clone(), "spirv/attention_nv2.f16 ", placed));
+}
+
+/// The module by the functions of `VK_EXT_cooperative_matrix_maintenance1`, which no driver here has, differs in their names alone.
+#[test]
+fn attention_on_exact_matrices_agrees_with_its_definition() {
+    let Some(gpu) = taken().filter(|gpu| is_flexible(gpu)) else { return };
+    let planned = (AttentionKernel::CoopNv2, Some(exact(&gpu)));
+    support::few(CASES, 3)
+        .for_each(|placed| agrees(&gpu, planned.clone(), "spirv/attention_nv2.f16_exact ", placed));
 }
 
 #[test]
@@ -82,7 +95,7 @@ fn attention_on_16x16_matrices_agrees_with_its_definition() {
     let own = |_| support::own(|_| ());
     if let Some(gpu) = able(16).and_then(own).or_else(claiming) {
         let kernel = AttentionKernel::Coop;
-        CASES_OF_16.into_iter().for_each(|placed| agrees(&gpu, kernel, " FRAGMENT=16 ", placed));
+        CASES_OF_16.into_iter().for_each(|placed| agrees(&gpu, (kernel, None), " FRAGMENT=16 ", placed));
     }
 }
 
@@ -90,17 +103,18 @@ fn attention_on_16x16_matrices_agrees_with_its_definition() {
 #[test]
 fn masked_keys_may_hold_what_is_not_finite() {
     let Some(gpu) = taken() else { return };
-    kernels(&gpu).for_each(|kernel| strange_values_stay_apart(&gpu, kernel));
+    kernels(&gpu).for_each(|planned| strange_values_stay_apart(&gpu, &planned));
 }
 
-fn strange_values_stay_apart(gpu: &Gpu, kernel: AttentionKernel) {
+fn strange_values_stay_apart(gpu: &Gpu, (kernel, caps): &Planned) {
     for (at, strange) in [(0, f64::NAN), (1, f64::INFINITY), (2, f64::NAN), (3, f64::INFINITY), (4, f64::NAN)]
     {
         let (case, _) = [CASES[3], CASES[3], CASES[6], CASES[10], CASES[11]][at];
         let mut data = Data::<f16>::new(case);
         let ([batch, heads, kv_heads], [queries, keys], [dim, dim_v], extra) = case;
         let run = |data: &Data<f16>| {
-            let (y, lse) = Operands::new(gpu, data, case, Lay::Plain).by(kernel).run();
+            let operands = Operands::new(gpu, data, case, Lay::Plain).by(*kernel);
+            let (y, lse) = operands.planned_for(caps.clone()).run();
             (y.to_vec().unwrap(), lse.to_vec().unwrap())
         };
         let want = run(&data);
@@ -156,8 +170,9 @@ fn sums_are_rescaled_when_scores_grow() {
         }
         let mut want = data.reference(case, 0.25);
         want.weights = DType::F16;
-        for kernel in kernels(&gpu) {
-            let (y, lse) = Operands::new(&gpu, &data, case, Lay::Plain).by(kernel).run();
+        for (kernel, caps) in kernels(&gpu) {
+            let operands = Operands::new(&gpu, &data, case, Lay::Plain).by(kernel);
+            let (y, lse) = operands.planned_for(caps).run();
             assert_ok(&want.attention().compare(&y.to_vec().unwrap()), (slope, kernel));
             assert_log_sums(&want.log_sums(), &lse.to_vec().unwrap(), (slope, kernel));
         }
@@ -176,8 +191,10 @@ fn equal_scores_of_any_size_share_the_weight() {
     let of_v: Vec<f16> = (0..KEYS * 16).map(|at| <f16 as Element>::from_f64((at / 16 % 2) as f64)).collect();
     let v = gpu.tensor(&of_v, [1, 1, KEYS, 16]).unwrap();
     let scales = [1.0, 6.25e4, 6.25e7, 1.5e37, 2e37, -6.25e7];
+    let kernels: Vec<_> =
+        kernels(&gpu).filter_map(|(kernel, caps)| caps.is_none().then_some(kernel)).collect();
     for (scale, kernel) in
-        scales.into_iter().flat_map(|scale| kernels(&gpu).map(move |kernel| (scale, kernel)))
+        scales.into_iter().flat_map(|scale| kernels.iter().map(move |&kernel| (scale, kernel)))
     {
         let options = AttentionOptions::new().scale(scale).kernel(kernel);
         let (y, lse) = attention_with_lse(&q, &k, &v, &options).unwrap();

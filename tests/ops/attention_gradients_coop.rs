@@ -4,14 +4,14 @@
 use super::attention::{Case, Data, Extra};
 use super::attention_backward::{Known, Pass, scale};
 use crate::attention_masks::MaskedKeys;
-use crate::matrices::{able, claiming, is_flexible, kernels, taken};
+use crate::matrices::{able, claiming, exact, is_flexible, kernels, taken};
 use support::strided::Lay;
 use support::values::assert_ok;
 use tilewise::attention::{
     AttentionGradients, AttentionKernel, AttentionOptions, CausalFrom, attention_backward,
 };
 use tilewise::reference::AttentionReference;
-use tilewise::{DType, Element, Gpu, Tensor, f16};
+use tilewise::{Caps, DType, Element, Gpu, Tensor, f16};
 
 /// Cases, and how their operands are laid out.
 type Placed = (Case, Lay);
@@ -68,12 +68,15 @@ fn compare(want: &AttentionReference, known: &Known<f16>, got: &[Vec<f16>; 3], w
     }
 }
 
+/// A kernel, and what it is planned for if that is not the device itself.
+type Planned = (AttentionKernel, Option<Caps>);
+
 /// Runs a case by this kernel, whose text has `parameter`.
-fn agrees(gpu: &Gpu, kernel: AttentionKernel, parameter: &str, (case, lay): Placed) {
+fn agrees(gpu: &Gpu, (kernel, caps): Planned, parameter: &str, (case, lay): Placed) {
     let data = Data::<f16>::new(case);
     let want = reference(&data, case, scale(case));
     let known = Known::<f16>::new(&want);
-    let pass = Pass::new(gpu, &data, &known, case, lay).by(kernel);
+    let pass = Pass::new(gpu, &data, &known, case, lay).by(kernel).planned_for(caps);
     let before = gpu.stats().launches;
     let (got, plans) = gpu.plans_of(|| pass.gradients());
     for step in &plans[0].steps()[1..] {
@@ -90,15 +93,24 @@ fn agrees(gpu: &Gpu, kernel: AttentionKernel, parameter: &str, (case, lay): Plac
 fn gradients_on_8x8_matrices_agree_with_their_definition() {
     if let Some(gpu) = taken() {
         let kernel = AttentionKernel::Coop;
-        support::few(CASES, 3).for_each(|placed| agrees(&gpu, kernel, " FRAGMENT=8 ", placed));
+        support::few(CASES, 3).for_each(|placed| agrees(&gpu, (kernel, None), " FRAGMENT=8 ", placed));
     }
 }
 
 #[test]
 fn gradients_on_flexible_matrices_agree_with_their_definition() {
     let Some(gpu) = taken().filter(|gpu| is_flexible(gpu)) else { return };
-    let kernel = AttentionKernel::CoopNv2;
-    support::few(CASES, 3).for_each(|placed| agrees(&gpu, kernel, "_nv2.f16 ", placed));
+    let planned = (AttentionKernel::CoopNv2, None);
+    support::few(CASES, 3).for_each(|placed| agrees(&gpu, planned.clone(), "_nv2.f16 ", placed));
+}
+
+/// The module by the functions of `VK_EXT_cooperative_matrix_maintenance1`, which no driver here has, differs in their names alone.
+#[test]
+fn gradients_on_exact_matrices_agree_with_their_definition() {
+    let Some(gpu) = taken().filter(|gpu| is_flexible(gpu)) else { return };
+    let planned = (AttentionKernel::CoopNv2, Some(exact(&gpu)));
+    let agrees = |case| agrees(&gpu, planned.clone(), "_nv2.f16_exact ", (case, Lay::Plain));
+    support::few(CASES, 3).for_each(|(case, _)| agrees(case));
 }
 
 #[test]
@@ -106,7 +118,7 @@ fn gradients_on_16x16_matrices_agree_with_their_definition() {
     let own = |_| support::own(|_| ());
     if let Some(gpu) = able(16).and_then(own).or_else(claiming) {
         let kernel = AttentionKernel::Coop;
-        CASES_OF_16.into_iter().for_each(|placed| agrees(&gpu, kernel, " FRAGMENT=16 ", placed));
+        CASES_OF_16.into_iter().for_each(|placed| agrees(&gpu, (kernel, None), " FRAGMENT=16 ", placed));
     }
 }
 
@@ -141,9 +153,11 @@ fn gradients_of_any_size_are_within_their_bounds() {
             let by = 0.75f64.powf((row as f64 - 40.0).abs());
             of_row.iter_mut().for_each(|x| *x = of_f64(x.to_f64() * by));
         }
-        for kernel in kernels(&gpu) {
-            let pass = Pass::new(&gpu, &data, &known, case, Lay::Plain).by(kernel).scaled(scale);
-            compare(&want, &known, &read(pass.gradients()), (at, SIZES[at], kernel));
+        for (kernel, caps) in kernels(&gpu) {
+            let is_exact = caps.is_some();
+            let pass = Pass::new(&gpu, &data, &known, case, Lay::Plain).by(kernel).planned_for(caps);
+            let got = read(pass.scaled(scale).gradients());
+            compare(&want, &known, &got, (at, SIZES[at], kernel, is_exact));
         }
     }
 }
@@ -152,17 +166,18 @@ fn gradients_of_any_size_are_within_their_bounds() {
 #[test]
 fn what_is_not_finite_stays_where_it_is_attended() {
     let Some(gpu) = taken() else { return };
-    kernels(&gpu).for_each(|kernel| strange_values_stay_apart(&gpu, kernel));
+    kernels(&gpu).for_each(|planned| strange_values_stay_apart(&gpu, &planned));
 }
 
-fn strange_values_stay_apart(gpu: &Gpu, kernel: AttentionKernel) {
+fn strange_values_stay_apart(gpu: &Gpu, (kernel, caps): &Planned) {
     for (at, strange) in [(3, f64::NAN), (6, f64::INFINITY), (8, f64::NAN), (9, f64::NEG_INFINITY)] {
         let (case, _) = CASES[at];
         let ([batch, heads, kv_heads], [queries, keys], [dim, dim_v], extra) = case;
         let mut data = Data::<f16>::new(case);
         let mut known = Known::<f16>::new(&data.reference(case, scale(case)));
         let run = |data: &Data<f16>, known: &Known<f16>| {
-            read(Pass::new(gpu, data, known, case, Lay::Plain).by(kernel).gradients())
+            let pass = Pass::new(gpu, data, known, case, Lay::Plain).by(*kernel);
+            read(pass.planned_for(caps.clone()).gradients())
         };
         let want = run(&data, &known);
         let corner = keys as i64 - queries as i64;

@@ -7,6 +7,7 @@ mod attention_coop;
 mod attention_gradients_coop;
 mod attention_masks;
 mod attention_operands;
+mod attention_planned;
 mod bits;
 mod cast;
 mod copies;

@@ -2,10 +2,10 @@
 
 use support::TestGpu;
 use support::lanes::{Lanes, Taken};
-use tilewise::Gpu;
 use tilewise::attention::AttentionKernel;
 use tilewise::gpu::CoopScalar::{F16, F32};
-use tilewise::gpu::{CoopRow, CoopScope, DeviceType, MatrixOrder};
+use tilewise::gpu::{CoopRow, CoopScope, DeviceType, MatrixOrder, RowSizes};
+use tilewise::{Caps, Gpu};
 
 /// The device, if it has matrices of this size; says so where not.
 pub(crate) fn able(size: u32) -> Option<TestGpu> {
@@ -48,8 +48,16 @@ pub(crate) fn is_flexible(gpu: &Gpu) -> bool {
     rows > 0
 }
 
-/// The kernels on matrices that the device has.
-pub(crate) fn kernels(gpu: &Gpu) -> impl Iterator<Item = AttentionKernel> + use<> {
-    let flexible = is_flexible(gpu).then_some(AttentionKernel::CoopNv2);
-    [AttentionKernel::Coop].into_iter().chain(flexible)
+/// The capabilities of the same device without rows of multiples: modules take a row of exact sizes.
+pub(crate) fn exact(gpu: &Gpu) -> Caps {
+    let mut caps = gpu.caps().clone();
+    caps.rows.retain(|row| row.sizes == RowSizes::Exact);
+    caps
+}
+
+/// The kernels on matrices that the device has, each with what it is planned for if that is not the device itself.
+pub(crate) fn kernels(gpu: &Gpu) -> impl Iterator<Item = (AttentionKernel, Option<Caps>)> + use<> {
+    let nv2 = AttentionKernel::CoopNv2;
+    let in_registers = is_flexible(gpu).then(|| [(nv2, None), (nv2, Some(exact(gpu)))]);
+    [(AttentionKernel::Coop, None)].into_iter().chain(in_registers.into_iter().flatten())
 }

@@ -1,7 +1,7 @@
 //! The kernel of attention, for devices that are not here.
 
 use tilewise::attention::AttentionKernel;
-use tilewise::gpu::RowSpeed;
+use tilewise::gpu::{MatrixExtensions, RowSizes, RowSpeed, Verdict};
 use tilewise::planning::attention::{
     AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
     AttentionStatistics,
@@ -56,9 +56,13 @@ fn gradients(
     dim: usize,
     pin: Option<AttentionKernel>,
 ) -> AttentionBackward {
-    let of = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
-    let forward = problem(heads, lengths, dim, DType::F16).pinned(pin);
-    let (y, lse) = (of(&[1, heads[0], lengths[0], dim]), of(&[1, heads[0], lengths[0], 2]));
+    gradients_of(problem(heads, lengths, dim, DType::F16).pinned(pin), [1, heads[0], lengths[0], dim])
+}
+
+/// The gradients of an attention whose result has this shape.
+fn gradients_of(forward: AttentionProblem, [batch, heads, queries, dim]: [usize; 4]) -> AttentionBackward {
+    let of = |last| Layout::contiguous("test", &[batch, heads, queries, last]).unwrap();
+    let (y, lse) = (of(dim), of(2));
     AttentionBackward::new(forward, [&y, &lse, &y], AttentionGradientsOf::Operands).unwrap()
 }
 
@@ -215,4 +219,81 @@ fn bf16_is_on_matrices_of_flexible_size_where_a_driver_lists_them() {
         }
     }
     assert_eq!(flexible, ["h200", "h100", "rtx-4090", "a100", "rtx-3090"]);
+}
+
+/// The shaders of a plan that are modules.
+fn modules(plan: &Plan) -> Vec<&str> {
+    let shaders = plan.steps().iter().map(|step| step.kernel.shader());
+    shaders.filter(|shader| shader.starts_with("spirv/")).collect()
+}
+
+/// Without rows of multiples, modules take a row whose sums can be converted to an operand: n = k. The functions of elements are those of
+/// `VK_EXT_cooperative_matrix_maintenance1` if the device has it, else those of `VK_NV_cooperative_matrix2`.
+#[test]
+fn attention_is_on_exact_matrices_by_the_functions_that_a_driver_has() {
+    let pin = Some(AttentionKernel::CoopNv2);
+    let cases = [([true, true], "maintenance1"), ([true, false], "maintenance1"), ([false, true], "exact")];
+    for (device, rows, in_wgsl) in
+        [(fixtures::h200(), " BR=16 ", true), (fixtures::intel_xe2(), " BR=8 ", false)]
+    {
+        for ([maintenance1, flexible], variant) in cases {
+            let mut caps = device.clone();
+            caps.limits.storage_bindings = caps.limits.storage_bindings.max(10);
+            caps.rows.retain(|row| row.sizes == RowSizes::Exact);
+            caps.extensions =
+                MatrixExtensions { maintenance1, flexible, bfloat16: true, ..MatrixExtensions::default() };
+            for (dtype, of) in [(DType::F16, "f16"), (DType::Bf16, "bf16")] {
+                let plans = |pin| {
+                    let forward = problem([16, 16], [4096, 4096], 64, dtype).pinned(pin);
+                    let backward = gradients_of(forward, [1, 16, 4096, 64]);
+                    [forward.plan(&caps).unwrap(), backward.plan(&caps).unwrap()]
+                };
+                let pinned = plans(pin);
+                let name = |kernel: &str| format!("spirv/{kernel}.{of}_{variant}");
+                let of_backward = name("attention_gradients_nv2");
+                assert_eq!(modules(&pinned[0]), [name("attention_nv2")], "{}", pinned[0]);
+                assert_eq!(modules(&pinned[1]), [of_backward.clone(), of_backward], "{}", pinned[1]);
+                let kernel = pinned[0].steps()[0].kernel.to_string();
+                assert!(kernel.contains(rows) && kernel.contains(" CHUNK=16 "), "{kernel}");
+                // Where WGSL has a kernel on the device's matrices, plans take that.
+                for free in plans(None) {
+                    let takes_module = !modules(&free).is_empty();
+                    assert_eq!(takes_module, dtype == DType::Bf16 || !in_wgsl, "{}: {free}", caps.adapter);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_device_without_functions_of_elements_says_what_it_lacks() {
+    let needs = |change: &dyn Fn(&mut Caps)| {
+        let mut caps = fixtures::h200();
+        caps.extensions.maintenance1 = true;
+        change(&mut caps);
+        let pinned = problem([4, 4], [64, 64], 64, DType::F16).pinned(Some(AttentionKernel::CoopNv2));
+        pinned.plan(&caps).map(|plan| modules(&plan)[0].to_owned()).map_err(|error| error.to_string())
+    };
+    let exact = |caps: &mut Caps| caps.rows.retain(|row| row.sizes == RowSizes::Exact);
+    assert_eq!(needs(&|_| ()).unwrap(), "spirv/attention_nv2.f16", "rows of multiples come first");
+    assert_eq!(needs(&exact).unwrap(), "spirv/attention_nv2.f16_maintenance1");
+    let none = needs(&|caps| {
+        exact(caps);
+        caps.extensions = MatrixExtensions::default();
+    });
+    let none = none.unwrap_err();
+    assert!(
+        none.contains("f16 x f16 -> f32 of flexible size, or with n = k and functions of elements"),
+        "{none}"
+    );
+    let other = needs(&|caps| caps.rows.retain(|row| row.sizes == RowSizes::Exact && row.n != row.k));
+    assert!(other.unwrap_err().contains("which the adapter does not list"));
+    // Exact matrices have the same functions as those that have failed.
+    let wrong = needs(&|caps| {
+        caps.rows
+            .iter_mut()
+            .filter(|row| row.sizes != RowSizes::Exact)
+            .for_each(|row| row.verdict = Verdict::Wrong);
+    });
+    assert!(wrong.unwrap_err().contains("fenced off: wrong results"));
 }

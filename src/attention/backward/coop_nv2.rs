@@ -1,16 +1,18 @@
-//! The kernel of gradients on cooperative matrices of flexible size: `shaders/spirv/attention_gradients_nv2.comp`, for f16 and bf16.
+//! The kernel of gradients on cooperative matrices whose elements it changes in registers:
+//! `shaders/spirv/attention_gradients_nv2.comp`, for f16 and bf16.
 
 use super::coop::between_products;
 use super::kernel::Pass;
 use super::problem::{AttentionBackward, AttentionBackwardDims};
 use crate::attention::coop::{MOST_PRODUCTS, OTHER_REGISTERS, SUBGROUPS, subgroup};
-use crate::attention::coop_nv2::{MOST_REGISTERS, check_device, check_dims, chunk, operand, row};
+use crate::attention::coop_nv2::MOST_REGISTERS;
+use crate::attention::element_rows::{
+    Variants, check_device, check_dims, chunk, described, operand, row, rows, variant,
+};
 use crate::caps::{Caps, Matrices};
 use crate::kernel::{Kernel, Needs};
-use crate::layout::DType;
 use crate::ops::vectors::Moves;
 use crate::plan::{Bound, Prediction};
-use std::fmt;
 
 /// The tile of a subgroup. Its matrices have as many rows as the driver's row has (m).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +23,18 @@ pub(super) struct Nv2GradientTile {
 
 const TILES: [Nv2GradientTile; 3] =
     [Nv2GradientTile { columns: 32 }, Nv2GradientTile { columns: 16 }, Nv2GradientTile { columns: 8 }];
+const VARIANTS: Variants = [
+    [
+        "spirv/attention_gradients_nv2.f16",
+        "spirv/attention_gradients_nv2.f16_exact",
+        "spirv/attention_gradients_nv2.f16_maintenance1",
+    ],
+    [
+        "spirv/attention_gradients_nv2.bf16",
+        "spirv/attention_gradients_nv2.bf16_exact",
+        "spirv/attention_gradients_nv2.bf16_maintenance1",
+    ],
+];
 /// Bindings of the module. For operands that the problem does not have, a word is bound.
 const BINDINGS: u32 = 10;
 /// Bytes of the module's dims: those of every backward pass, and the first workgroup of a launch.
@@ -52,7 +66,7 @@ impl Nv2GradientTile {
         let d = &problem.dims;
         // Rows of an odd number of units of 16 bytes.
         let unit = |dim: u32| 16 * ((dim / 8) | 1);
-        let most_rows = self.columns.max(SUBGROUPS * rows(problem, caps));
+        let most_rows = self.columns.max(SUBGROUPS * rows(problem.forward.dtype, caps));
         Needs {
             bindings: BINDINGS,
             invocations: SUBGROUPS * subgroup(caps),
@@ -68,12 +82,11 @@ impl Nv2GradientTile {
         let (d, forward) = (&problem.dims, &problem.forward);
         check_device(forward, DIMS_BYTES, caps)?;
         check_dims(forward, self.columns, caps)?;
-        let row = row(forward.dtype, caps)?;
         let of_dims = match pass {
             Pass::Queries => 2 * d.dim + d.dim_v,
             Pass::KeysAndValues => 2 * (d.dim + d.dim_v),
         };
-        let products = of_dims * row.m * self.columns / 512;
+        let products = of_dims * rows(forward.dtype, caps) * self.columns / 512;
         if products > 2 * MOST_PRODUCTS && caps.machine.compile_seconds.is_some() {
             return Err(format!("a GPU: a software driver would compile {products} products for minutes"));
         }
@@ -92,12 +105,13 @@ impl Nv2GradientTile {
             Pass::KeysAndValues => d.dim + d.dim_v,
         };
         let numbers = operand(d.dim + d.dim_v, caps) + NUMBERS_OF_SCORE * self.columns + sums;
-        rows(problem, caps) * numbers / subgroup(caps) + OTHER_REGISTERS
+        rows(problem.forward.dtype, caps) * numbers / subgroup(caps) + OTHER_REGISTERS
     }
 
     /// The number of workgroups for a number of rows of each key head.
     pub(super) fn blocks(self, problem: &AttentionBackward, there: u32, caps: &Caps) -> u64 {
-        u64::from(there.div_ceil(SUBGROUPS * rows(problem, caps))) * u64::from(problem.dims.heads)
+        u64::from(there.div_ceil(SUBGROUPS * rows(problem.forward.dtype, caps)))
+            * u64::from(problem.dims.heads)
     }
 
     /// The predicted time: in whole waves of blocks over the cores, products, and what is between them, which takes as long as in the kernel
@@ -112,9 +126,9 @@ impl Nv2GradientTile {
         let blocks = self.blocks(problem, there, caps) as f64;
         let waves = (blocks / cores).ceil();
         let busy = waves * f64::from(SUBGROUPS * subgroup(caps)) / f64::from(machine.busy_invocations);
-        let block_rows = f64::from(SUBGROUPS * rows(problem, caps));
+        let block_rows = f64::from(SUBGROUPS * rows(problem.forward.dtype, caps));
         let scores = block_rows * f64::from(others.next_multiple_of(self.columns));
-        let reads = 1.0 + machine.matrix_read_weight() / f64::from(rows(problem, caps));
+        let reads = 1.0 + machine.matrix_read_weight() / f64::from(rows(problem.forward.dtype, caps));
         let [of_dim, of_dim_v] = pass.products();
         let of_score = of_dim * f64::from(d.dim) + of_dim_v * f64::from(d.dim_v);
         let products = scores * of_score * reads / machine.matrix_flops;
@@ -134,15 +148,11 @@ impl Nv2GradientTile {
     /// The kernel.
     pub(super) fn kernel(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Kernel {
         let (d, forward) = (&problem.dims, &problem.forward);
-        let shader = match forward.dtype {
-            DType::Bf16 => "spirv/attention_gradients_nv2.bf16",
-            _ => "spirv/attention_gradients_nv2.f16",
-        };
-        let kernel = Kernel::new(shader)
+        let kernel = Kernel::new(variant(&VARIANTS, forward.dtype, caps))
             .dims(caps, size_of::<AttentionBackwardDims>())
             .param("LANES", SUBGROUPS * subgroup(caps))
             .param("SUBGROUP", subgroup(caps))
-            .param("BR", rows(problem, caps))
+            .param("BR", rows(problem.forward.dtype, caps))
             .param("BC", self.columns)
             .param("D", d.dim)
             .param("DV", d.dim_v)
@@ -157,16 +167,9 @@ impl Nv2GradientTile {
             .report_subgroup_size(caps);
         row(forward.dtype, caps).map_or(kernel.clone(), |row| kernel.require_matrices(Matrices::of(row)))
     }
-}
 
-/// Rows of a subgroup.
-fn rows(problem: &AttentionBackward, caps: &Caps) -> u32 {
-    row(problem.forward.dtype, caps).map_or(1, |row| row.m)
-}
-
-/// `16 others per subgroup, of flexible matrices`
-impl fmt::Display for Nv2GradientTile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} others per subgroup, of flexible matrices", self.columns)
+    /// `16 others per subgroup, of flexible matrices`
+    pub(super) fn described(self, problem: &AttentionBackward, caps: &Caps) -> String {
+        format!("{} others per subgroup, of {}", self.columns, described(problem.forward.dtype, caps))
     }
 }

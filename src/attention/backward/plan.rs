@@ -128,7 +128,7 @@ impl AttentionBackward {
                 let args = self.of_module(draft, args)?;
                 return draft.step(NewStep {
                     kernel: tile.kernel(self, pass, caps),
-                    tile: tile.to_string(),
+                    tile: tile.described(self, caps),
                     needs: tile.needs(self, caps),
                     blocks: tile.blocks(self, there, caps),
                     dims: self.dims_on(1),
@@ -163,11 +163,11 @@ impl AttentionBackward {
         Ok(args[..3].iter().chain(&masks).chain(&args[3..5]).chain(args.last()).copied().collect())
     }
 
-    /// The tile on cooperative matrices that is predicted to be the fastest, WGSL's before those of flexible matrices, which have not been
+    /// The tile on cooperative matrices that is predicted to be the fastest, WGSL's before those of modules, which have not been
     /// measured on a GPU; None if the plain kernel, with these operations, is faster, or pinned.
     fn on_matrices(&self, pass: Pass, plain: f64, caps: &Caps) -> Result<Option<OnMatrices>> {
         let in_wgsl = || GradientTile::fastest(self, pass, caps).map(OnMatrices::Coop);
-        let flexible = || Nv2GradientTile::fastest(self, pass, caps).map(OnMatrices::CoopNv2);
+        let in_registers = || Nv2GradientTile::fastest(self, pass, caps).map(OnMatrices::CoopNv2);
         let needs = |lacking| Error::Unsupported { op: OP, needs: lacking, device: caps.adapter.clone() };
         match self.forward.pin {
             Some(AttentionKernel::Plain) => Ok(None),
@@ -176,11 +176,11 @@ impl AttentionBackward {
                 Ok(Some(tile))
             }
             Some(AttentionKernel::CoopNv2) => {
-                let tile = flexible().ok_or_else(|| needs(Nv2GradientTile::lacking(self, pass, caps)))?;
+                let tile = in_registers().ok_or_else(|| needs(Nv2GradientTile::lacking(self, pass, caps)))?;
                 Ok(Some(tile))
             }
             None => {
-                let fastest = in_wgsl().or_else(flexible);
+                let fastest = in_wgsl().or_else(in_registers);
                 let seconds = |tile: &OnMatrices| match tile {
                     OnMatrices::Coop(tile) => tile.predict(self, pass, caps).seconds,
                     OnMatrices::CoopNv2(tile) => tile.predict(self, pass, caps).seconds,

@@ -56,7 +56,7 @@ impl MatrixFeatures {
         unsafe { instance.get_physical_device_features2(hal.raw_physical_device(), &mut features) };
         Self {
             matrix2: found.matrix2.if_it_has(&[1, 2, 3, 4]),
-            maintenance1: found.maintenance1.if_it_has(&[2, 3]),
+            maintenance1: found.maintenance1.if_it_has(&[1, 2, 3]),
             bfloat16: found.bfloat16.if_it_has(&[0, 2]),
             float8: found.float8.if_it_has(&[0, 1]),
             // Of this one only what kernels use.
