@@ -2,8 +2,8 @@
 // must be exact.
 //
 // shapes    A and B: for each product and iteration a matrix, by rows or by columns; C: a product's results, stored directly and
-//           through shared memory, then the subgroup's size and each lane's index. Of matrices of flexible size (N = K), the second
-//           results are what else kernels do with them (`others`)
+//           through shared memory, then the subgroup's size and each lane's index. With FUNCTIONS (N = K), the second results are
+//           what else kernels do with matrices (`others`)
 // grid      two workgroups, one for each order of B; more, which repeat them, where the row is timed
 // subgroup  two in each workgroup, one for each order of A
 // requires  a row M x N x K of these types at subgroup scope, or of sizes that these are multiples of; subgroups of SUBGROUP and no
@@ -15,9 +15,13 @@
 // module i8    -DAB=int8_t -DSUM=int -DBITS=8 -DOF_I8
 // module e4m3  -DAB=floate4m3_t -DSUM=float -DBITS=8 -DOF_E4M3
 // module e5m2  -DAB=floate5m2_t -DSUM=float -DBITS=8 -DOF_E5M2
-// module f16_nv2   --target-env vulkan1.3 -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16 -DFLEXIBLE
-// module bf16_nv2  --target-env vulkan1.3 -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16 -DFLEXIBLE
-// module i8_nv2    --target-env vulkan1.3 -DAB=int8_t -DSUM=int -DBITS=8 -DOF_I8 -DFLEXIBLE
+// module f16_nv2   --target-env vulkan1.3 -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16 -DFUNCTIONS -DFLEXIBLE
+// module bf16_nv2  --target-env vulkan1.3 -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16 -DFUNCTIONS -DFLEXIBLE
+// module i8_nv2    --target-env vulkan1.3 -DAB=int8_t -DSUM=int -DBITS=8 -DOF_I8 -DFUNCTIONS -DFLEXIBLE
+// module f16_exact   --target-env vulkan1.3 -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16 -DFUNCTIONS
+// module bf16_exact  --target-env vulkan1.3 -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16 -DFUNCTIONS
+// module f16_maintenance1   -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16 -DFUNCTIONS -DMAINTENANCE1
+// module bf16_maintenance1  -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16 -DFUNCTIONS -DMAINTENANCE1
 #version 460
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_cooperative_matrix : require
@@ -38,8 +42,9 @@
 #ifdef OF_E5M2
 #extension GL_EXT_float_e5m2 : require
 #endif
-#ifdef FLEXIBLE
-#extension GL_NV_cooperative_matrix2 : require
+#ifdef FUNCTIONS
+#extension GL_GOOGLE_include_directive : require
+#include "matrix_functions.glsl"
 #endif
 
 // Set by ModuleCase::plan; these defaults are a legal row.
@@ -77,10 +82,15 @@ shared SUM c_tile[2 * M * N];
 #define MatB coopmat<AB, gl_ScopeSubgroup, K, N, gl_MatrixUseB>
 #define MatC coopmat<SUM, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>
 
+#ifdef FUNCTIONS
+// Rows of the row of matrices. Of one of multiples, M are twice as many.
 #ifdef FLEXIBLE
-const uint HALF = M / 2;
-#define HalfA coopmat<AB, gl_ScopeSubgroup, HALF, K, gl_MatrixUseA>
-#define HalfC coopmat<SUM, gl_ScopeSubgroup, HALF, N, gl_MatrixUseAccumulator>
+const uint ROWS = M / 2;
+#else
+const uint ROWS = M;
+#endif
+#define PartA coopmat<AB, gl_ScopeSubgroup, ROWS, K, gl_MatrixUseA>
+#define PartC coopmat<SUM, gl_ScopeSubgroup, ROWS, N, gl_MatrixUseAccumulator>
 
 SUM least_bits(const in uint row, const in uint col, const in SUM x) {
     return SUM(int(x) & 63);
@@ -95,21 +105,21 @@ SUM save(const in uint row, const in uint col, const in SUM x, const in uint fir
     return x;
 }
 
-// What kernels do with matrices of flexible size: (sums mod 64) B + the largest sum of each row, by a function of each element, a
+// What kernels do with matrices besides products: (sums mod 64) B + the largest sum of each row, by a function of each element, a
 // conversion of the sums to an operand, and a reduction of rows; stored by a function that knows each element's row and column.
 // NOTE: no kernel reduces matrices of several times the row's M: Mesa 26.1 takes the wrong blocks then
 // (findings/mesa_reductions_of_several_blocks.sh).
 void others(uint tile, MatB mb, uint first) {
-    [[unroll]] for (uint part = 0; part < 2; part++) {
-        const uint at = part * HALF * N;
-        HalfC sums;
+    [[unroll]] for (uint part = 0; part < M / ROWS; part++) {
+        const uint at = part * ROWS * N;
+        PartC sums;
         coopMatLoad(sums, c_tile, tile + at, N, gl_CooperativeMatrixLayoutRowMajor);
-        HalfC bits;
-        coopMatPerElementNV(bits, sums, least_bits);
-        HalfC largest;
-        coopMatReduceNV(largest, sums, gl_CooperativeMatrixReduceRowNV, larger);
-        HalfC results = coopMatMulAdd(HalfA(bits), mb, largest);
-        coopMatPerElementNV(results, results, save, first + at);
+        PartC bits;
+        EACH_ELEMENT(bits, sums, least_bits);
+        PartC largest;
+        REDUCE_ROWS(largest, sums, larger);
+        PartC results = coopMatMulAdd(PartA(bits), mb, largest);
+        EACH_ELEMENT(results, results, save, first + at);
     }
 }
 #endif
@@ -150,7 +160,7 @@ void main() {
     coopMatStore(acc, c, first, N, gl_CooperativeMatrixLayoutRowMajor);
     coopMatStore(acc, c_tile, part * M * N, N, gl_CooperativeMatrixLayoutRowMajor);
     barrier();
-#ifdef FLEXIBLE
+#ifdef FUNCTIONS
     others(part * M * N, mb, first + M * N);
 #else
     for (uint e = lane; e < M * N; e += SUBGROUP) {

@@ -98,6 +98,7 @@ mod taken_check;
 mod taken_encode;
 mod taken_work;
 mod tensor_pool;
+mod test_modules;
 mod texel_copy;
 mod texture;
 #[cfg(not(target_arch = "wasm32"))]

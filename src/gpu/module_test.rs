@@ -2,6 +2,7 @@
 //! WGSL cannot express (`self_test.rs` has the others).
 
 use super::self_test::{OP, Work};
+use super::test_modules::{Functions, module};
 use crate::Result;
 use crate::caps::{Caps, CoopRow, CoopScalar, CoopScope, RowSizes, Verdict};
 use crate::kernel::{Kernel, Needs};
@@ -24,28 +25,8 @@ const WORK: Work = Work { workgroups: 2, iterations: 4 };
 pub(super) struct ModuleCase {
     pub(super) row: CoopRow,
     pub(super) subgroup: u32,
-}
-
-/// Whether a module of this name tests rows.
-pub(super) fn is_module(name: &str) -> bool {
-    name.starts_with("coop_verify.")
-}
-
-/// The module that tests a row, if kernels use rows of its form.
-fn module(row: &CoopRow) -> Option<&'static str> {
-    row.is_used_in_spirv().then_some(match (row.sizes, row.scope, row.a) {
-        (RowSizes::Exact, _, CoopScalar::F16) => "spirv/coop_verify.f16",
-        (RowSizes::Exact, _, CoopScalar::Bf16) => "spirv/coop_verify.bf16",
-        (RowSizes::Exact, _, CoopScalar::E4m3) => "spirv/coop_verify.e4m3",
-        (RowSizes::Exact, _, CoopScalar::E5m2) => "spirv/coop_verify.e5m2",
-        (RowSizes::Exact, ..) => "spirv/coop_verify.i8",
-        (_, CoopScope::Subgroup, CoopScalar::F16) => "spirv/coop_verify.f16_nv2",
-        (_, CoopScope::Subgroup, CoopScalar::Bf16) => "spirv/coop_verify.bf16_nv2",
-        (_, CoopScope::Subgroup, _) => "spirv/coop_verify.i8_nv2",
-        (_, CoopScope::Workgroup, CoopScalar::F16) => "spirv/coop_verify.workgroup.f16",
-        (_, CoopScope::Workgroup, CoopScalar::Bf16) => "spirv/coop_verify.workgroup.bf16",
-        (_, CoopScope::Workgroup, _) => "spirv/coop_verify.workgroup.i8",
-    })
+    /// The functions of elements that the test includes.
+    functions: Functions,
 }
 
 impl Problem for ModuleCase {
@@ -58,7 +39,7 @@ impl ModuleCase {
     /// The plan of this much work.
     pub(super) fn plan_of(&self, work: Work, caps: &Caps) -> Result<Plan> {
         let [m, n, k] = self.row.tested_sizes();
-        let kernel = Kernel::new(module(&self.row).unwrap_or_default())
+        let kernel = Kernel::new(module(&self.row, self.functions).unwrap_or_default())
             .param("LANES", self.lanes())
             .param("SUBGROUP", self.subgroup)
             .param("M", m)
@@ -85,7 +66,8 @@ impl ModuleCase {
 
     /// The test of a row, if a module can run it on this device.
     pub(super) fn of(row: &CoopRow, subgroup: u32, caps: &Caps) -> Option<Self> {
-        (caps.spirv && module(row).is_some()).then_some(Self { row: *row, subgroup })
+        let functions = Functions::of(row, caps);
+        (caps.spirv && module(row, functions).is_some()).then_some(Self { row: *row, subgroup, functions })
     }
 
     /// Invocations of a workgroup.
@@ -155,10 +137,10 @@ impl ModuleCase {
         (0..PRODUCTS).map(|product| (0..m * n).map(|at| sum(product, at / n, at % n)).collect()).collect()
     }
 
-    /// What a product stores besides `sums`: the same again, or of matrices of flexible size what else the module computes.
+    /// What a product stores besides `sums`: the same again, or what else the module computes by functions of elements or at edges.
     fn second(&self, product: usize, sums: &[i32], [a, b]: &[Vec<i32>; 2]) -> Vec<i32> {
         match (self.row.sizes, self.row.scope) {
-            (RowSizes::Exact, _) => sums.to_vec(),
+            (RowSizes::Exact, _) if self.functions == Functions::None => sums.to_vec(),
             (_, CoopScope::Subgroup) => self.others(product, sums, b),
             (_, CoopScope::Workgroup) => self.clipped(product, [a, b]),
         }
@@ -183,7 +165,7 @@ impl ModuleCase {
         (0..m * n).map(entry).collect()
     }
 
-    /// As `others` of the module for a subgroup's matrices.
+    /// As `others` of the module for a subgroup's matrices with functions of elements.
     fn others(&self, product: usize, sums: &[i32], b: &[i32]) -> Vec<i32> {
         let [m, n, k] = self.shape();
         let last = (product * ITERATIONS + ITERATIONS - 1) * k * n;
@@ -268,7 +250,7 @@ mod tests {
         let case = |([m, n, k], ab, c, subgroup): ([u32; 3], CoopScalar, CoopScalar, u32)| {
             let [lavapipe, ..] = fixtures::lavapipe().rows[..] else { panic!("it lists rows") };
             let row = CoopRow { m, n, k, a: ab, b: ab, c, ..lavapipe };
-            ModuleCase { row, subgroup }
+            ModuleCase { row, subgroup, functions: Functions::None }
         };
         [
             ([8, 8, 8], I8, I32, 8),
@@ -280,6 +262,10 @@ mod tests {
         ]
         .map(case)
         .into_iter()
+        .chain([
+            ModuleCase { functions: Functions::Nv2, ..case(([8, 16, 16], F16, F32, 32)) },
+            ModuleCase { functions: Functions::Maintenance1, ..case(([16; 3], Bf16, F32, 32)) },
+        ])
         .chain([([8, 8, 8], I8, I32, 8), ([32, 16, 16], F16, F32, 32), ([16, 8, 16], Bf16, F32, 16)].map(
             |of| {
                 let exact = case(of);

@@ -5,7 +5,7 @@ use super::cache_file::{CacheFile, digest_of, digest_of_text};
 use super::lock::Lock;
 use super::options::Checks;
 use super::sealed_text::{seal_text, unseal_text};
-use super::{GpuOptions, module_test, scalar_test, self_test};
+use super::{GpuOptions, scalar_test, self_test, test_modules};
 use crate::caps::{Caps, CoopRow, RowSpeed, Verdict};
 use crate::kernel::{INCLUDES, KERNELS, MODULES};
 
@@ -36,7 +36,7 @@ impl Verdicts {
     /// Reads the verdicts of an earlier run. None if no files are cached. Logs nothing.
     pub(super) fn read(caps: &Caps, adapter: &wgpu::AdapterInfo, options: &GpuOptions) -> Option<Self> {
         let folder = options.cache.path()?;
-        let identity = identity(caps, adapter, options);
+        let identity = tested(caps, adapter, options);
         let name = digest_of_text(&identity);
         let path = folder.join(format!("verdicts-{}.txt", &name[..16]));
         let header = header(caps, &identity);
@@ -140,12 +140,17 @@ pub(super) fn identity(caps: &Caps, adapter: &wgpu::AdapterInfo, options: &GpuOp
     format!("{}, {}, {vendor:x}:{device:x}, {driver}, {checks}{kind} shaders", caps.adapter, caps.backend)
 }
 
+/// What is tested: the device with the extensions that it was opened with, whose functions are tested, too.
+fn tested(caps: &Caps, adapter: &wgpu::AdapterInfo, options: &GpuOptions) -> String {
+    format!("{}, with {}", identity(caps, adapter, options), caps.extensions)
+}
+
 /// The first lines of the file. Files of another crate version, self-test or driver have another header.
 fn header(caps: &Caps, identity: &str) -> String {
     let is_text = |name: &str| name == self_test::SHADER || scalar_test::SHADERS.contains(&name);
     let texts = KERNELS.iter().chain(INCLUDES).filter(|(name, _)| is_text(name));
     let texts = texts.map(|(_, text)| text.as_bytes());
-    let modules = MODULES.iter().filter(|(name, _)| module_test::is_module(name)).map(|(_, bytes)| *bytes);
+    let modules = MODULES.iter().filter(|(name, _)| test_modules::is_module(name)).map(|(_, bytes)| *bytes);
     let test: Vec<&[u8]> = texts.chain(modules).collect();
     let subgroups = caps.subgroups.map_or("none".into(), |sizes| sizes.to_string());
     format!(
@@ -170,7 +175,7 @@ fn speed_subject(row: &CoopRow) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::caps::fixtures;
+    use crate::caps::{MatrixExtensions, fixtures};
     use crate::gpu::BufferAccess;
 
     fn verdicts(lines: &[String]) -> Verdicts {
@@ -228,7 +233,7 @@ mod tests {
     #[test]
     fn whatever_a_verdict_depends_on_is_in_the_header() {
         let adapter = wgpu::AdapterInfo::new(wgpu::DeviceType::DiscreteGpu, wgpu::Backend::Vulkan);
-        let of = |caps: &Caps, options: &GpuOptions| header(caps, &identity(caps, &adapter, options));
+        let of = |caps: &Caps, options: &GpuOptions| header(caps, &tested(caps, &adapter, options));
         let (caps, options) = (fixtures::h200(), GpuOptions::default());
         let usual = of(&caps, &options);
         assert!(usual.contains(env!("CARGO_PKG_VERSION")) && usual.contains("NVIDIA H200"), "{usual}");
@@ -238,6 +243,8 @@ mod tests {
         assert_ne!(usual, of(&Caps { driver: "NVIDIA 1.2".into(), ..caps.clone() }, &options));
         assert_ne!(usual, of(&Caps { adapter: "NVIDIA H100".into(), ..caps.clone() }, &options));
         assert_ne!(usual, of(&Caps { subgroups: None, ..caps.clone() }, &options));
+        let extensions = MatrixExtensions { maintenance1: true, ..caps.extensions };
+        assert_ne!(usual, of(&Caps { extensions, ..caps.clone() }, &options));
         assert!(identity(&caps, &adapter, &options).contains("trusted"));
     }
 }
