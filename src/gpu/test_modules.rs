@@ -12,9 +12,15 @@ pub(super) enum Functions {
 }
 
 impl Functions {
-    /// Those that kernels use on a row: if its sums can be converted to an operand, the ones that the device has.
+    /// Those that kernels use on a row: if its sums can be converted to an operand, and the device has no row of multiples of its
+    /// type, which kernels prefer, the ones that the device has.
     pub(super) fn of(row: &CoopRow, caps: &Caps) -> Self {
-        let is_of_use = row.n == row.k && matches!(row.a, CoopScalar::F16 | CoopScalar::Bf16);
+        let is_preferred = |other: &CoopRow| {
+            other.is_flexible() && other.scope == CoopScope::Subgroup && [other.a, other.c] == [row.a, row.c]
+        };
+        let is_of_use = row.n == row.k
+            && matches!(row.a, CoopScalar::F16 | CoopScalar::Bf16)
+            && !caps.rows.iter().any(is_preferred);
         match (is_of_use, caps.extensions.maintenance1, caps.extensions.flexible) {
             (true, true, _) => Self::Maintenance1,
             (true, false, true) => Self::Nv2,
@@ -58,21 +64,27 @@ pub(super) fn module(row: &CoopRow, functions: Functions) -> Option<&'static str
 mod tests {
     use super::*;
     use crate::caps::fixtures;
+    use CoopScalar::{Bf16, E4m3, F16};
 
     #[test]
     fn rows_whose_sums_become_operands_are_tested_with_the_functions_of_the_device() {
         let of = |[m, n, k]: [u32; 3], a: CoopScalar, [flexible, maintenance1]: [bool; 2]| {
             let mut caps = fixtures::lavapipe();
             (caps.extensions.flexible, caps.extensions.maintenance1) = (flexible, maintenance1);
+            caps.rows.retain(|row| !row.is_flexible());
             let row = CoopRow { m, n, k, a, b: a, ..caps.rows[1] };
             module(&row, Functions::of(&row, &caps)).expect("modules use such rows")
         };
-        use CoopScalar::{Bf16, E4m3, F16};
         assert_eq!(of([8, 16, 16], F16, [false, false]), "spirv/coop_verify.f16");
         assert_eq!(of([8, 16, 16], F16, [true, false]), "spirv/coop_verify.f16_exact");
         assert_eq!(of([8, 16, 16], F16, [true, true]), "spirv/coop_verify.f16_maintenance1");
         assert_eq!(of([16, 8, 16], F16, [true, true]), "spirv/coop_verify.f16");
         assert_eq!(of([16; 3], Bf16, [false, true]), "spirv/coop_verify.bf16_maintenance1");
         assert_eq!(of([16; 3], E4m3, [true, true]), "spirv/coop_verify.e4m3");
+        // Kernels take the rows of multiples that this device lists.
+        let caps = fixtures::lavapipe();
+        let row = CoopRow { m: 8, n: 16, k: 16, ..caps.rows[1] };
+        assert!(caps.extensions.flexible && [row.a, row.c] == [F16, CoopScalar::F32], "{row}");
+        assert_eq!(module(&row, Functions::of(&row, &caps)), Some("spirv/coop_verify.f16"));
     }
 }

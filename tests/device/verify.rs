@@ -287,17 +287,6 @@ fn a_claimed_row_is_tested_and_never_kept() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// WGSL has no words for this row, and its sums can become an operand: its module computes with functions of elements, too.
-#[test]
-fn functions_of_elements_are_tested_on_a_row_of_exact_sizes() {
-    if !rows_are_listed() || support::validates() {
-        return;
-    }
-    let claim = CoopRow { m: 8, n: 16, k: 16, ..row(8, CoopScalar::F16, CoopScalar::F32) };
-    let caps = claiming(&[claim], CacheFolder::Off).caps().clone();
-    assert!(!caps.adapter.contains("llvmpipe") || caps.rows.last() == Some(&claim), "{caps}");
-}
-
 #[test]
 fn rows_that_are_not_there_are_refused_and_change_nothing_else() {
     // A device that was opened without matrices, so that the driver has to refuse them.

@@ -238,7 +238,6 @@ fn attention_is_on_exact_matrices_by_the_functions_that_a_driver_has() {
     {
         for ([maintenance1, flexible], variant) in cases {
             let mut caps = device.clone();
-            caps.limits.storage_bindings = caps.limits.storage_bindings.max(10);
             caps.rows.retain(|row| row.sizes == RowSizes::Exact);
             caps.extensions =
                 MatrixExtensions { maintenance1, flexible, bfloat16: true, ..MatrixExtensions::default() };
