@@ -2,6 +2,40 @@
 
 const uint GROUP = 8; // rows of blocks
 
+#ifdef SEGMENTS
+// As the `Dims` of segments of gemm/gemm_dims.wgsl, and the first workgroup of this launch.
+layout(push_constant, std430) uniform Dims {
+    uint m;
+    uint n;
+    uint k;
+    uint k_per_split;
+    uint batches;
+    uint splits;
+    uint segment_step;
+    uint segment_length;
+    uint a_outer;
+    uint a_k;
+    uint a_offset;
+    uint a_plane;
+    uint b_outer;
+    uint b_k;
+    uint b_offset;
+    uint b_plane;
+    uint y_outer;
+    uint y_k;
+    uint y_offset;
+    uint y_plane;
+    uint gates_outer;
+    uint gates_k;
+    uint ldc;
+    uint reserved;
+    uint first_block;
+} dims;
+
+uint k_extent(uint matrix);
+
+uint matrix; // of this workgroup
+#else
 // As the quantised `Dims` of gemm/gemm_dims.wgsl, and the first workgroup of this launch.
 layout(push_constant, std430) uniform Dims {
     uint m;
@@ -42,6 +76,7 @@ layout(push_constant, std430) uniform Dims {
     uint column_scale_offset;
     uint first_block;
 } dims;
+#endif
 
 // The first elements of this workgroup's matrices.
 uint a_first;
@@ -81,12 +116,19 @@ Block block_at(uint index) {
     const uint within = at - first * cols;
     // Every split of a matrix has a matrix of sums of its own, after those of the previous splits.
     const uint split = pair / dims.batches;
+    const uint k_begin = split * dims.k_per_split;
+#ifdef SEGMENTS
+    matrix = pair % dims.batches;
+    c_first = pair * dims.m * dims.n;
+    const uint k_end = k_extent(matrix);
+#else
     const uint batch0 = pair % dims.batches / dims.batch1;
     const uint batch1 = pair % dims.batches % dims.batch1;
     a_first = dims.a_offset + batch0 * dims.a_batch0 + batch1 * dims.a_batch1;
     b_first = dims.b_offset + batch0 * dims.b_batch0 + batch1 * dims.b_batch1;
     c_first = dims.c_offset + batch0 * dims.c_batch0 + batch1 * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
     residual_first = dims.residual_offset + batch0 * dims.residual_batch0 + batch1 * dims.residual_batch1;
-    const uint k_begin = split * dims.k_per_split;
-    return Block((first + within % height) * BM, within / height * BN, k_begin, min(dims.k, k_begin + dims.k_per_split));
+    const uint k_end = dims.k;
+#endif
+    return Block((first + within % height) * BM, within / height * BN, k_begin, min(k_end, k_begin + dims.k_per_split));
 }

@@ -12,6 +12,8 @@
 // module i8    -DAB=int8_t -DSUM=int -DBITS=8 -DOF_I8
 // module e4m3  -DAB=floate4m3_t -DSUM=float -DBITS=8 -DOF_E4M3
 // module e5m2  -DAB=floate5m2_t -DSUM=float -DBITS=8 -DOF_E5M2
+// module f16_segments   -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16 -DSEGMENTS
+// module bf16_segments  -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16 -DSEGMENTS
 #version 460
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -58,6 +60,9 @@ layout(constant_id = 15) const uint a_TRANSPOSED = 0; // 1: units along the oute
 layout(constant_id = 16) const uint b_TRANSPOSED = 0;
 layout(constant_id = 17) const uint C_DIRECT = 1;   // 1: whole blocks are stored as matrices, to which the epilogue is applied
 layout(constant_id = 18) const uint C_FORM = 5;     // OF_.. of gemm_epilogue.glsl
+#ifdef SEGMENTS
+layout(constant_id = 19) const uint SOURCE = 0; // of A. 0: it is stored, 1: it is made of products of blades, 2: and of gates
+#else
 layout(constant_id = 19) const uint EPILOGUE = 0;   // 0: sums are stored as they are, and what follows is not read
 layout(constant_id = 20) const uint PREVIOUS = 0;   // 1: the previous contents of C are added
 layout(constant_id = 21) const uint BIAS = 0;       // its form, or NOT_THERE
@@ -66,6 +71,7 @@ layout(constant_id = 23) const uint RESIDUAL = 0;   // its form, or NOT_THERE
 layout(constant_id = 24) const uint ROW_SCALES = 0; // 1: there are some
 layout(constant_id = 25) const uint COLUMN_SCALES = 0;
 layout(constant_id = 26) const uint ACTIVATION = 0;
+#endif
 #ifdef OF_F16
 layout(constant_id = 27) const uint SUMS_IN_F16 = 0; // 1: each product of two matrices is summed in f16, and these sums in f32
 #endif
@@ -86,6 +92,12 @@ const uint OUT_LD = N + 4;    // four sums more, so that rows start in different
 
 #include "gemm_block.glsl"
 
+#ifdef SEGMENTS
+uvec4 product_unit(uint outer, uint extent, uint k, uint k_end);
+#endif
+
+#define a_IS_MADE (SOURCE != 0)
+#define b_IS_MADE false
 #define a_BLOCK BM
 #define b_BLOCK BN
 #define OF(name) a_##name
@@ -99,7 +111,11 @@ const uint OUT_LD = N + 4;    // four sums more, so that rows start in different
 #undef OF
 #undef BINDING
 
+#ifdef SEGMENTS
+#include "gemm_segments.glsl"
+#else
 #include "gemm_epilogue.glsl"
+#endif
 
 // One matrix of each subgroup tile, on its way to memory if it cannot be stored directly.
 shared SUM out_tile[LANES / SUBGROUP * M * OUT_LD];
@@ -113,7 +129,9 @@ shared SUM out_tile[LANES / SUBGROUP * M * OUT_LD];
 #define MatRounded coopmat<AB, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>
 #endif
 
-#ifndef OF_I8
+// Sums of f32 are finished as matrices; those of i8 are not of the type of their results, and segments have no epilogue.
+#if !defined(OF_I8) && !defined(SEGMENTS)
+#define FINISHES_MATRICES
 #include "gemm_lines.glsl"
 #endif
 
@@ -125,6 +143,7 @@ void save_piece(uint row0, uint col0, uint first, uint lane) {
         }
         return;
     }
+#ifndef SEGMENTS
     for (uint quad = lane; quad < M * N / 4; quad += SUBGROUP) {
         SUM sums[4];
         [[unroll]] for (uint e = 0; e < 4; e++) {
@@ -132,6 +151,7 @@ void save_piece(uint row0, uint col0, uint first, uint lane) {
         }
         save_words(row0 + quad / (N / 4), col0 + quad % (N / 4) * 4, sums);
     }
+#endif
 }
 
 void main() {
@@ -164,6 +184,13 @@ void main() {
     const uint b_tile_at = b_place(tile_col, 0);
     uint stage = 0;
     [[dont_unroll]] for (uint k0 = block.k_begin; k0 < block.k_end; k0 += BK) {
+#ifdef SEGMENTS
+        // Nothing is loaded ahead: the next iteration may be of another segment.
+        const uint k_of_segment = k0 - enter_segment(k0);
+        a_stage(block.row0, dims.m, k_of_segment, dims.segment_length, false, stage);
+        b_stage(block.col0, dims.n, k_of_segment, dims.segment_length, false, stage);
+        barrier();
+#else
         // The first iteration, and one that extends past the end of k, are not loaded ahead.
         const bool is_loaded = k0 > block.k_begin && k0 + BK <= block.k_end;
         a_stage(block.row0, dims.m, k0, block.k_end, is_loaded, stage);
@@ -175,6 +202,7 @@ void main() {
             a_load_ahead(block.row0, dims.m, k0 + BK);
             b_load_ahead(block.col0, dims.n, k0 + BK);
         }
+#endif
         const uint a_now = a_tile_at + stage * a_STAGE;
         const uint b_now = b_tile_at + stage * b_STAGE;
         [[unroll]] for (uint kk = 0; kk < BK; kk += K) {
@@ -209,7 +237,7 @@ void main() {
     const uint col0 = block.col0 + tile_col;
     const bool is_whole = block.row0 + BM <= dims.m && block.col0 + BN <= dims.n;
     if (C_DIRECT == 1 && is_whole) {
-#ifndef OF_I8
+#ifdef FINISHES_MATRICES
         if (EPILOGUE == 1) {
             load_lines(block.row0, block.col0);
         }
@@ -218,7 +246,7 @@ void main() {
             [[unroll]] for (uint j = 0; j < COLS; j++) {
                 const uint at = c_first + (row0 + i * M) * dims.ldc + col0 + j * N;
                 MatC results = acc[i][j];
-#ifndef OF_I8
+#ifdef FINISHES_MATRICES
                 if (EPILOGUE == 1) {
                     results = finished(results, tile_row + i * M, tile_col + j * N);
                 }

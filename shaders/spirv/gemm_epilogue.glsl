@@ -1,21 +1,8 @@
 // The epilogue of a product and the store of C, as in gemm/epilogue.wgsl: activation(alpha r c sum + beta C + bias) + residual, where r is
 // the scale of a row and c that of a column. The includer declares dims and sets the constants of what there is.
 
-// Forms of tensors in memory, as Form of gemm/kernels/module_epilogue.rs.
-const uint NOT_THERE = 0;
-const uint OF_F32 = 1;
-const uint OF_F16_BITS = 2;
-const uint OF_BF16_BITS = 3;
-const uint OF_I8_BITS = 4;
-const uint OF_SUMS = 5;     // C alone: sums as they are, without an epilogue
-const uint OF_OPERANDS = 6; // C alone: the type of A and B, of 16 bits
+#include "gemm_result.glsl"
 
-layout(set = 0, binding = 2, std430) buffer C { SUM c[]; };
-layout(set = 0, binding = 2, std430) buffer CWords { uint c_words[]; };
-layout(set = 0, binding = 2, std430) buffer CFloats { float c_floats[]; };
-#if BITS == 16
-layout(set = 0, binding = 2, std430) buffer Rounded { AB c_rounded[]; };
-#endif
 layout(set = 0, binding = 3, std430) readonly buffer Bias { uint bias_words[]; };
 layout(set = 0, binding = 4, std430) readonly buffer Residual { uint residual_words[]; };
 layout(set = 0, binding = 5, std430) readonly buffer RowScales { float row_scales[]; };
@@ -98,13 +85,7 @@ void save(uint row, uint col, SUM sum) {
         return;
     }
     const float z = EPILOGUE == 1 ? finished(row, col, float(sum)) : float(sum);
-#if BITS == 16
-    if (C_FORM == OF_OPERANDS) {
-        c_rounded[at] = AB(z);
-        return;
-    }
-#endif
-    c_floats[at] = z;
+    put(at, z);
 }
 
 // Stores the results of four sums of a row, if they are within C, whose form fills whole words with them.

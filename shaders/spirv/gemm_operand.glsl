@@ -19,7 +19,9 @@ shared Piece OF(tile)[STAGES * OF(STAGE)];
 
 // The places of this lane's units at k = 0, in units if it loads those, and the units of the next iteration, which are loaded during
 // this one. If k is less than BK, no unit is loaded ahead and the place is not used.
+#ifndef SEGMENTS
 uint OF(from)[OF(SHARE)];
+#endif
 uint OF(to);
 uvec4 OF(next)[OF(SHARE)];
 
@@ -85,6 +87,11 @@ uint OF(within)(uint outer, uint extent) {
 
 // The unit at these indices, with zeros past the end of k.
 uvec4 OF(edge)(uint outer, uint extent, uint k, uint k_end) {
+#ifdef SEGMENTS
+    if (OF(IS_MADE)) {
+        return product_unit(outer, extent, k, k_end);
+    }
+#endif
     if (k >= k_end) {
         return uvec4(0);
     }
@@ -136,14 +143,17 @@ void OF(put)(uint put, uint stage, uint first) {
 // Finds the places of this lane's units of the blocks that begin at `outer0`.
 void OF(locate)(uint outer0, uint extent) {
     OF(to) = OF(place)(OF(outer_of)(gl_LocalInvocationIndex), OF(k_of)(gl_LocalInvocationIndex));
+#ifndef SEGMENTS
     [[unroll]] for (uint v = 0; v < OF(SHARE); v++) {
         const uint put = gl_LocalInvocationIndex + v / OF(PUT) * LANES;
         const uint k = OF(k_of)(put) + v % OF(PUT);
         const uint start = OF(start)(outer0 + OF(outer_of)(put), extent, min(k, dims.k));
         OF(from)[v] = OF(BY_UNITS) == 1 ? start / UNIT : start;
     }
+#endif
 }
 
+#ifndef SEGMENTS
 // Loads this lane's units of the block at `k0`, which is not at the end of k.
 void OF(load_ahead)(uint outer0, uint extent, uint k0) {
     if (!OF(is_busy)()) {
@@ -158,6 +168,7 @@ void OF(load_ahead)(uint outer0, uint extent, uint k0) {
         OF(next)[v] = OF(load)(OF(from)[v] + k0 * dims.OF(k), OF(within)(outer, extent));
     }
 }
+#endif
 
 // Puts the block at `k0` into shared memory. Unless it was loaded ahead, it is loaded now.
 void OF(stage)(uint outer0, uint extent, uint k0, uint k_end, bool is_loaded, uint stage) {

@@ -159,6 +159,8 @@ fn every_module_of_the_crate_is_a_kernel_whose_parameters_can_be_set() {
             Some("attention_nv2") => [vec![false; 7], vec![true; 2]].concat(),
             Some("attention_gradients_nv2") => [vec![false; 9], vec![true]].concat(),
             Some("coop_verify") => vec![false, false, true],
+            // The table of segments, the other factor and gates.
+            _ if name.ends_with("_segments") => [vec![false, false, true], vec![false; 3]].concat(),
             // The operands of an epilogue follow.
             _ => [vec![false, false, true], vec![false; 4]].concat(),
         };

@@ -2,8 +2,13 @@
 
 use crate::choice::taken;
 use support::wgsl::{self, FP8, I8};
+use tilewise::clifford::Signature;
+use tilewise::clifford::layer::LayerProduct;
 use tilewise::gemm::{Accumulator, GemmKernel};
 use tilewise::gpu::{CoopRow, CoopScalar, MatrixOrder, RowSizes, Verdict};
+use tilewise::planning::clifford_layer::{
+    ConnectedBackward, ConnectedForward, ConnectedProblem, OperandRounding,
+};
 use tilewise::planning::gemm::{BiasAxis, GemmTypes, Pin, QuantisedDims};
 use tilewise::planning::kernel::Language;
 use tilewise::planning::{Plan, Problem, fixtures};
@@ -83,6 +88,36 @@ fn an_epilogue_is_in_the_launch_of_the_product() {
         println!("h200: a layer of {} takes {times:.2} times as long as one of f16", types.ab);
         assert!(times <= 1.05, "{}: {times}", types.ab);
     }
+}
+
+/// A product over segments of k whose A is made while it is staged, and its backward pass.
+#[test]
+fn connected_layers_are_on_matrix_units() {
+    let flat = |shape: &[usize]| Layout::contiguous("layer", shape).unwrap();
+    let seconds = |dtype: DType, caps: &Caps| {
+        let product = LayerProduct::new(Signature::CL3);
+        let [x, weight, g] =
+            [flat(&[8, 4096, 256]), flat(&[Signature::CL3.paths().len(), 256, 256]), flat(&[8, 4096, 256])];
+        let problem = ConnectedProblem::new(product, &product.blades(), [&x, &x], &weight, dtype).unwrap();
+        let forward = ConnectedForward::new(problem, OperandRounding::None, Pin::Free).unwrap();
+        let backward = ConnectedBackward::new(forward.clone(), &g).unwrap();
+        let plans = [forward.plan(caps).unwrap(), backward.plan(caps).unwrap()];
+        let products: Vec<_> = plans.iter().flat_map(Plan::steps).filter_map(GemmKernel::of_step).collect();
+        (plans.map(|plan| plan.seconds()), products)
+    };
+    let h200 = fixtures::h200();
+    let ([forward, backward], products) = seconds(DType::Bf16, &h200);
+    assert!(
+        products.len() >= 3 && products.iter().all(|kernel| *kernel == GemmKernel::CoopKhr),
+        "{products:?}"
+    );
+    let ([of_f16, back_of_f16], products) = seconds(DType::F16, &h200);
+    assert!(products.iter().all(|kernel| *kernel == GemmKernel::Coop), "{products:?}");
+    let times = [forward / of_f16, backward / back_of_f16];
+    println!("h200: a connected layer of bf16 takes {times:.2?} times as long as one of f16");
+    assert!(times.iter().all(|times| *times <= 1.05), "{times:?}");
+    let (_, products) = seconds(DType::F16, &fixtures::intel_xe2());
+    assert!(products.iter().all(|kernel| *kernel == GemmKernel::CoopKhr), "{products:?}");
 }
 
 #[test]

@@ -201,7 +201,12 @@ pub const FAMILIES: [Family; 63] = [
 ];
 
 /// Problems on modules of SPIR-V, where a device has their matrices. Each needs several workgroups.
-pub const MODULES: [Family; 4] = [
+pub const MODULES: [Family; 5] = [
+    ("connected layer by coop_khr", |caps| {
+        // Two blocks of the smallest tile in rows; its depth divides the distance of segments.
+        let tile = GemmKernel::CoopKhr.tiles().iter().rfind(|tile| tile.bm == 32);
+        connected_by(DType::F16, tile.map_or(Pin::Free, |tile| Pin::Tile(*tile)))?.plan(caps)
+    }),
     ("layer by coop_khr", |caps| {
         layer(GemmKernel::CoopKhr, GemmTypes::new(DType::I8, DType::F16))?.plan(caps)
     }),
@@ -329,12 +334,16 @@ fn features(g: Option<()>, caps: &Caps) -> Result<Plan> {
 }
 
 fn connected() -> Result<ConnectedForward> {
+    connected_by(DType::F32, Pin::Free)
+}
+
+fn connected_by(dtype: DType, pin: Pin) -> Result<ConnectedForward> {
     let product = LayerProduct::new(Signature::CL2);
     let (blades, features) = (product.blades(), 64);
     let x = flat(&[blades.len(), 96, features])?;
     let weight = flat(&[Signature::CL2.paths().len(), features, features])?;
-    let product = ConnectedProblem::new(product, &blades, [&x, &x], &weight, DType::F32)?;
-    ConnectedForward::new(product, OperandRounding::None, Pin::Free)
+    let product = ConnectedProblem::new(product, &blades, [&x, &x], &weight, dtype)?;
+    ConnectedForward::new(product, OperandRounding::None, pin)
 }
 
 /// The same device, slower by this factor in every respect.

@@ -2,13 +2,17 @@
 
 use super::coop::Coop;
 use super::cost::{Cost, Unit};
+use super::generated::{self, Signs};
 use super::module_epilogue::{self, Lines, is_rounded};
 use super::spec::{KernelSpec, in_memory};
 use crate::caps::{Caps, CoopRow, CoopScalar, Matrices, MatrixOrder};
-use crate::gemm::problem::{Accumulator, GemmKernel, GemmProblem, GemmTypes, MAX_F16_PRODUCTS, Pin, Tile};
+use crate::gemm::problem::{
+    Accumulator, GemmKernel, GemmProblem, GemmTypes, HalfAxis, MAX_F16_PRODUCTS, Pin, SEGMENT_MULTIPLE, Tile,
+};
 use crate::kernel::{Kernel, Language};
 use crate::layout::DType;
 use crate::ops::Activation;
+use crate::plan::Flops;
 
 pub(super) struct CoopKhr;
 
@@ -112,24 +116,43 @@ pub(super) fn loads(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [Loads; 
     let lanes = tile.tiles_per_block() * subgroup(caps);
     let a = Loads::of(unit, [d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
     let b = Loads::of(unit, [d.n, d.k], [d.b_outer, d.b_k], problem.b_starts());
+    let second = problem.segments().and_then(|segments| segments.second());
+    let a = match second.map(|(strides, starts)| Loads::of(unit, [d.m, d.k], strides, starts)) {
+        // Units only if both factors of A's products can be loaded in units of the same order.
+        Some(y) if [y.outer, y.by_units] != [a.outer, a.by_units] => Loads { by_units: 0, ..a },
+        _ => a,
+    };
     [(a, tile.bm), (b, tile.bn)].map(|(loads, outer)| loads.in_order(order, [outer, tile.bk], unit, lanes))
 }
 
 /// The types of A and B, and of the sums, of the rows that a product can use, and its module.
-fn module(ab: DType) -> Result<(CoopScalar, CoopScalar, &'static str), String> {
-    match ab {
-        DType::F16 => Ok((CoopScalar::F16, CoopScalar::F32, "spirv/gemm_coop_khr.f16")),
-        DType::Bf16 => Ok((CoopScalar::Bf16, CoopScalar::F32, "spirv/gemm_coop_khr.bf16")),
-        DType::I8 => Ok((CoopScalar::I8, CoopScalar::I32, "spirv/gemm_coop_khr.i8")),
-        DType::F8E4M3 => Ok((CoopScalar::E4m3, CoopScalar::F32, "spirv/gemm_coop_khr.e4m3")),
-        DType::F8E5M2 => Ok((CoopScalar::E5m2, CoopScalar::F32, "spirv/gemm_coop_khr.e5m2")),
-        other => Err(format!("operands of f16, bf16, i8, e4m3 or e5m2, not {other}")),
+fn module(problem: &GemmProblem) -> Result<(CoopScalar, CoopScalar, &'static str), String> {
+    use CoopScalar::{Bf16, E4m3, E5m2, F16, F32, I8, I32};
+    Ok(match (problem.types.ab, problem.segments()) {
+        (DType::F16, None) => (F16, F32, "spirv/gemm_coop_khr.f16"),
+        (DType::Bf16, None) => (Bf16, F32, "spirv/gemm_coop_khr.bf16"),
+        (DType::F16, Some(_)) => (F16, F32, "spirv/gemm_coop_khr.f16_segments"),
+        (DType::Bf16, Some(_)) => (Bf16, F32, "spirv/gemm_coop_khr.bf16_segments"),
+        (DType::I8, None) => (I8, I32, "spirv/gemm_coop_khr.i8"),
+        (DType::F8E4M3, None) => (E4m3, F32, "spirv/gemm_coop_khr.e4m3"),
+        (DType::F8E5M2, None) => (E5m2, F32, "spirv/gemm_coop_khr.e5m2"),
+        (other, None) => return Err(format!("operands of f16, bf16, i8, e4m3 or e5m2, not {other}")),
+        (other, Some(_)) => return Err(format!("operands of f16 or bf16, not {other}")),
+    })
+}
+
+/// Checks that the operands are stored, or differ from segment to segment of k. No block may contain parts of two segments.
+fn check_operands(tile: &Tile, problem: &GemmProblem) -> Result<(), String> {
+    match problem.segments() {
+        None => in_memory(problem),
+        Some(_) if SEGMENT_MULTIPLE.is_multiple_of(tile.bk) => Ok(()),
+        Some(_) => Err(format!("blocks whose depth divides {SEGMENT_MULTIPLE}, not {}", tile.bk)),
     }
 }
 
 /// The row that a tile uses: of those that fill it, the largest that is not slow.
 fn row<'a>(tile: &Tile, problem: &GemmProblem, caps: &'a Caps) -> Result<&'a CoopRow, String> {
-    let (ab, c, _) = module(problem.types.ab)?;
+    let (ab, c, _) = module(problem)?;
     let fills = |row: &&CoopRow| {
         let parts = [(tile.tm, row.m), (tile.tn, row.n), (tile.bk, row.k)];
         row.is_used_in_spirv() && parts.iter().all(|(whole, part)| whole.is_multiple_of(*part))
@@ -243,8 +266,8 @@ impl KernelSpec for CoopKhr {
     }
 
     fn admits(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
-        in_memory(problem)?;
-        module(problem.types.ab)?;
+        check_operands(tile, problem)?;
+        module(problem)?;
         module_epilogue::check_module(caps)?;
         let row = row(tile, problem, caps)?;
         check_depth(tile, problem)?;
@@ -265,7 +288,8 @@ impl KernelSpec for CoopKhr {
 
     fn has_epilogue(&self, problem: &GemmProblem) -> bool {
         module_epilogue::is_known(problem)
-            && (module_epilogue::stores_elements(problem) || module_epilogue::stores_words(problem))
+            && (module_epilogue::stores_elements(problem)
+                || (problem.segments().is_none() && module_epilogue::stores_words(problem)))
     }
 
     fn invocations(&self, tile: &Tile, caps: &Caps) -> u32 {
@@ -305,17 +329,26 @@ impl KernelSpec for CoopKhr {
         }
     }
 
+    fn generation_flops(&self, tile: &Tile, problem: &GemmProblem) -> Flops {
+        // No operand is made of signs.
+        generated::flops(tile, problem, Signs::Units(HalfAxis::Outer))
+    }
+
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
-        let (ab, c, shader) =
-            module(problem.types.ab).unwrap_or((CoopScalar::F16, CoopScalar::F32, self.shader()));
+        let (ab, c, shader) = module(problem).unwrap_or((CoopScalar::F16, CoopScalar::F32, self.shader()));
         let row = row(tile, problem, caps).ok();
         let [m, n, k] = row.map_or([0; 3], |row| [row.m, row.n, row.k]);
         let is_direct = row.is_some_and(|row| direct(row, tile, problem, caps).is_some());
         let short = row.and_then(|row| short_sums(row, problem, caps));
         let [a, b] = loads(tile, problem, caps);
         let [stages, _] = shared(tile, problem, caps);
-        let kernel = module_epilogue::bind(Kernel::new(shader), problem, caps);
-        let kernel = module_epilogue::bind_axis_of_bias(kernel, problem);
+        let kernel = match problem.segments() {
+            Some(segments) => module_epilogue::bind_segments(Kernel::new(shader), &segments, problem, caps),
+            None => {
+                let kernel = module_epilogue::bind(Kernel::new(shader), problem, caps);
+                module_epilogue::bind_axis_of_bias(kernel, problem)
+            }
+        };
         let kernel = match short {
             Some(short) => kernel.param("SUMS_IN_F16", 1).require_matrices(short),
             None => kernel,

@@ -24,7 +24,7 @@ mod uniform;
 
 pub(in crate::gemm) use cost::Unit;
 pub use inner_loops::InnerLoop;
-pub(in crate::gemm) use module_epilogue::{MODULE_BINDINGS, module_args};
+pub(in crate::gemm) use module_epilogue::{module_args, module_bindings};
 pub(crate) use reduce::reduce_splits;
 pub(in crate::gemm) use reduce::{needs, seconds, step};
 

@@ -2,15 +2,19 @@
 
 use crate::Result;
 use crate::caps::Caps;
-use crate::gemm::problem::{BiasAxis, Epilogue, GemmProblem, QuantisedDims, Scale};
+use crate::gemm::problem::{
+    BiasAxis, Epilogue, Gated, GemmProblem, PlaneSource, QuantisedDims, Scale, SegmentDims, Segments,
+};
 use crate::kernel::Kernel;
 use crate::layout::DType;
 use crate::ops::Activation;
 use crate::plan::{Access, Draft, Region};
 
-/// Bindings of a module: A, B and C, the bias, the residual, the scales of rows and of columns. For operands that the problem does not have,
-/// a word is bound.
-pub(in crate::gemm) const MODULE_BINDINGS: u32 = 7;
+/// Bindings of a module: A, B and C; then the bias, the residual, the scales of rows and of columns, or with segments of k their table, the
+/// right factor of A's products and their gates. For operands that the problem does not have, a word is bound.
+pub(in crate::gemm) fn module_bindings(problem: &GemmProblem) -> u32 {
+    if problem.segments().is_some() { 6 } else { 7 }
+}
 
 /// Bytes of a module's dims: [`QuantisedDims`], whatever the product, and the first workgroup of a launch.
 #[expect(clippy::cast_possible_truncation, reason = "it is small")]
@@ -139,6 +143,22 @@ pub(super) fn bind(kernel: Kernel, problem: &GemmProblem, caps: &Caps) -> Kernel
         .param("ACTIVATION", place.unwrap_or_default())
 }
 
+/// Binds the dims and the source of A of a product over segments, which has no epilogue.
+pub(super) fn bind_segments(
+    kernel: Kernel,
+    segments: &Segments,
+    problem: &GemmProblem,
+    caps: &Caps,
+) -> Kernel {
+    let source = match segments.source {
+        PlaneSource::Stored => 0,
+        PlaneSource::Products(Gated::No) => 1,
+        PlaneSource::Products(Gated::Yes) => 2,
+    };
+    let kernel = kernel.dims(caps, size_of::<SegmentDims>());
+    kernel.param("C_FORM", Form::of_c(problem) as u32).param("SOURCE", source)
+}
+
 /// Binds along which axis the bias runs, for kernels that load it as matrices.
 pub(super) fn bind_axis_of_bias(kernel: Kernel, problem: &GemmProblem) -> Kernel {
     kernel.param("BIAS_OF_ROWS", u32::from(bias_is_of_rows(problem)))
@@ -152,10 +172,15 @@ pub(in crate::gemm) fn module_args(
 ) -> Result<Vec<(Region, Access)>> {
     let Epilogue { line_scale, bias, residual, .. } = problem.epilogue;
     let is_scaled = |axis| line_scale.axes().contains(&axis);
-    let are_there =
-        [bias.is_some(), residual.is_some(), is_scaled(BiasAxis::Rows), is_scaled(BiasAxis::Columns)];
+    let are_there: &[bool] = match problem.segments().map(|segments| segments.source) {
+        None => {
+            &[bias.is_some(), residual.is_some(), is_scaled(BiasAxis::Rows), is_scaled(BiasAxis::Columns)]
+        }
+        Some(source) => &[true, source != PlaneSource::Stored, source == PlaneSource::Products(Gated::Yes)],
+    };
     let none = (draft.constant(&[0])?, Access::Read);
     let (own, mut extras) = (&args[..3], args[3..].iter());
-    let extras = are_there.map(|is_there| if is_there { extras.next().unwrap_or(&none) } else { &none });
+    let extras =
+        are_there.iter().map(|is_there| if *is_there { extras.next().unwrap_or(&none) } else { &none });
     Ok(own.iter().chain(extras).copied().collect())
 }

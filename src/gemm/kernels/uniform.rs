@@ -62,14 +62,14 @@ impl GemmProblem {
         self.of_stored(&self.dims).bind(kernel, caps)
     }
 
-    /// The uniform of a launch that multiplies without an epilogue: of the scalars, it receives the seed. All modules have one form.
+    /// The uniform of a launch that multiplies without an epilogue: of the scalars, it receives the seed. All modules of stored operands have one form.
     pub(in crate::gemm) fn seeded_dims(
         &self,
         dims: &GemmDims,
         language: Language,
         draft: &Draft<'_>,
     ) -> Dims {
-        if language == Language::Spirv {
+        if language == Language::Spirv && self.generated.is_none() {
             return Dims::of(&self.line_places.dims(dims));
         }
         let (dims, [low, high]) = match self.uniform(dims) {

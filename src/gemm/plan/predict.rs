@@ -49,7 +49,7 @@ impl Tile {
         let extras = if is_separate { 0 } else { problem.extra_bindings() };
         let bindings = match self.kernel.spec().language() {
             Language::Wgsl => problem.bindings() + extras,
-            Language::Spirv => kernels::MODULE_BINDINGS,
+            Language::Spirv => kernels::module_bindings(problem),
         };
         Needs {
             bindings,

@@ -28,7 +28,7 @@ pub use quantised::QuantisedDims;
 pub(in crate::gemm) use scalars::{ALPHA, BETA, Numbers, OUT_SCALE};
 pub use seed::SeedSource;
 pub(crate) use segments::OperandPlanes;
-pub(in crate::gemm) use segments::{Gated, PlaneSource, Segments};
+pub(in crate::gemm) use segments::{Gated, PlaneSource, SEGMENT_MULTIPLE, Segments};
 pub(in crate::gemm) use split_k::{MAX_SPLITS, max_splits, scratch_bytes};
 pub use tile::{GemmKernel, Pin, SplitK, Tile};
 pub(in crate::gemm) use types::MAX_F16_PRODUCTS;

@@ -4,6 +4,10 @@ use super::dims::{GemmDims, OP, SegmentDims, layout};
 use crate::Result;
 use crate::layout::{DType, Layout, dim};
 
+/// The distance between segments along k is a multiple of this, as are splits, and every tile's depth divides it. So no iteration
+/// and no split boundary falls within two segments. The padding of a segment is zero and not stored.
+pub(in crate::gemm) const SEGMENT_MULTIPLE: u32 = 32;
+
 /// The operands of a product that is summed over segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Segments {

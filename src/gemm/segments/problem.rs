@@ -2,13 +2,10 @@
 
 use crate::Result;
 use crate::gemm::problem::{
-    Gated, GemmDims, GemmProblem, GemmTypes, Generated, OP, OperandPlanes, Pin, PlaneSource, Segments, SplitK,
+    Gated, GemmDims, GemmProblem, GemmTypes, Generated, OP, OperandPlanes, Pin, PlaneSource,
+    SEGMENT_MULTIPLE, Segments, SplitK,
 };
 use crate::layout::{Precision, dim};
-
-/// The distance between segments along k is a multiple of this, as are splits, and every tile's depth divides it. So no iteration
-/// and no split boundary falls within two segments. The padding of a segment is zero and not stored.
-const SEGMENT_MULTIPLE: u32 = 32;
 
 /// The sizes and operands of a batch of products over segments.
 #[derive(Clone, Copy, Debug)]

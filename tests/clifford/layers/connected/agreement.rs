@@ -4,7 +4,7 @@ use support::strided::{Lay, Placed};
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, BladeOrder, Blades, Multivectors, Signature};
 use tilewise::gemm::{GemmKernel, Tile};
-use tilewise::gpu::CoopScalar::{F16, F32};
+use tilewise::gpu::CoopScalar::{Bf16, F16, F32};
 use tilewise::gpu::{CoopRow, DeviceType};
 use tilewise::reference::LayerProductReference;
 use tilewise::{DType, Fill, Gpu, Real, bf16, f16};
@@ -120,8 +120,13 @@ pub(crate) fn check<T: Real>(gpu: &Gpu, case: &Case) {
     near(&read(&of.x), &want.x, tolerance::<T>(), &format!("x of {what}"));
     near(&read(&of.y), &want.y, tolerance::<T>(), &format!("y of {what}"));
     let found: Vec<f64> = of.weight.to_vec().unwrap().into_iter().map(f64::from).collect();
-    // Sums in f32 of what may be rounded to f16.
-    let most = if T::DTYPE == DType::F16 { tolerance::<f16>() } else { tolerance::<f32>() };
+    // Sums in f32 of what may be rounded to the type of the operands, where there are matrices of it.
+    let is_rounded = match T::DTYPE {
+        DType::F16 => true,
+        DType::Bf16 => gpu.caps().rows_of(Bf16, F32).next().is_some(),
+        _ => false,
+    };
+    let most = if is_rounded { tolerance::<T>() } else { tolerance::<f32>() };
     near(&found, &want.weight, most, &format!("weight of {what}"));
 }
 
@@ -215,6 +220,24 @@ fn tensor_cores_agree_with_the_reference() {
             }
         }
     }
+}
+
+/// Products over segments as modules of SPIR-V: A is made while it is staged, or stored, as in the backward pass.
+#[test]
+fn modules_agree_with_the_reference() {
+    let Some(gpu) = support::gpu() else { return };
+    let is_able = gpu.caps().spirv && gpu.caps().rows_of(F16, F32).any(CoopRow::is_used_in_spirv);
+    if !is_able {
+        println!("unable: {} has no matrices of f16 for modules of SPIR-V", gpu.caps().adapter);
+        return;
+    }
+    let is_small = |tile: &&Tile| [tile.bm, tile.bn, tile.bk, tile.tm] == [32, 32, 32, 16];
+    let tile = GemmKernel::CoopKhr.tiles().iter().find(is_small).copied();
+    // By units along k and along the outer axis; then by elements, with ends of segments within a unit, and without gates.
+    check::<f16>(&gpu, &Case { tile, ..Case::new(Signature::CL2, [40, 72, 64]) });
+    let lays = [Lay::Reversed, Lay::Plain, Lay::Gaps, Lay::Reversed];
+    check::<f16>(&gpu, &Case { tile, lays, gate: Gate::None, ..Case::new(Signature::CL2, [33, 37, 5]) });
+    check::<f16>(&gpu, &Case { tile, axis: BladeAxis::Last, ..Case::new(Signature::CL3, [5, 8, 40]) });
 }
 
 #[test]

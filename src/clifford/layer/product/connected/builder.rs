@@ -62,7 +62,7 @@ impl LayerProduct {
     /// if there is no memory for the result.
     /// # Precision
     /// Summed in f32 and rounded once: $|o - o_{64}| \le \gamma_{k} \sum |\hat x_{a} \hat y_{d} w|$ for a sum of k
-    /// terms. If tensor cores multiply f16, the products of $\hat x$ and $\hat y$ are rounded to f16 first. A gate is
+    /// terms. If tensor cores multiply f16 or bf16, the products of $\hat x$ and $\hat y$ are rounded to that type first. A gate is
     /// within $1.2 \cdot 10^{-7}$, [`Gate::GeluTanh`](crate::clifford::layer::Gate::GeluTanh) within $2 \cdot 10^{-6}$.
     /// The device's [`Precision`] applies to f32 operands, or [`Connected::precision`] if it is set.
     ///
