@@ -125,7 +125,11 @@ Block block_at(uint index) {
     const uint batch0 = pair % dims.batches / dims.batch1;
     const uint batch1 = pair % dims.batches % dims.batch1;
     a_first = dims.a_offset + batch0 * dims.a_batch0 + batch1 * dims.a_batch1;
+#ifdef SIGNS
+    b_first = dims.b_offset; // the words of the seed are in the places of B's strides
+#else
     b_first = dims.b_offset + batch0 * dims.b_batch0 + batch1 * dims.b_batch1;
+#endif
     c_first = dims.c_offset + batch0 * dims.c_batch0 + batch1 * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
     residual_first = dims.residual_offset + batch0 * dims.residual_batch0 + batch1 * dims.residual_batch1;
     const uint k_end = dims.k;

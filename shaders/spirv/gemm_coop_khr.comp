@@ -14,6 +14,8 @@
 // module e5m2  -DAB=floate5m2_t -DSUM=float -DBITS=8 -DOF_E5M2
 // module f16_segments   -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16 -DSEGMENTS
 // module bf16_segments  -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16 -DSEGMENTS
+// module f16_signs      -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16 -DSIGNS
+// module bf16_signs     -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16 -DSIGNS
 #version 460
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -75,6 +77,12 @@ layout(constant_id = 26) const uint ACTIVATION = 0;
 #ifdef OF_F16
 layout(constant_id = 27) const uint SUMS_IN_F16 = 0; // 1: each product of two matrices is summed in f16, and these sums in f32
 #endif
+#ifdef SIGNS
+layout(constant_id = 28) const uint HALF_AXIS = 0; // the axis of B with two halves: 0 the outer axis, 1 k
+layout(constant_id = 29) const uint SIGN_HALF = 0; // the half of signs: 0 the first, 1 the second
+layout(constant_id = 30) const uint SIGN_ROWS = 0; // the axis of B that is indexed by the rows of the signs, as HALF_AXIS
+layout(constant_id = 31) const uint TAG = 0;       // the last word of the Philox counters
+#endif
 
 const uint UNIT = 128 / BITS; // elements of 16 bytes
 const uint PER_WORD = 32 / BITS;
@@ -92,29 +100,40 @@ const uint OUT_LD = N + 4;    // four sums more, so that rows start in different
 
 #include "gemm_block.glsl"
 
-#ifdef SEGMENTS
-uvec4 product_unit(uint outer, uint extent, uint k, uint k_end);
-#endif
-
-#define a_IS_MADE (SOURCE != 0)
-#define b_IS_MADE false
 #define a_BLOCK BM
 #define b_BLOCK BN
+#ifdef SEGMENTS
+uvec4 product_unit(uint outer, uint extent, uint k, uint k_end);
+#define MADE product_unit
+#define IS_MADE (SOURCE != 0)
+#endif
 #define OF(name) a_##name
 #define BINDING 0
 #include "gemm_operand.glsl"
 #undef OF
 #undef BINDING
+#undef MADE
+#undef IS_MADE
+#ifdef SIGNS
+uvec4 sign_unit(uint outer, uint extent, uint k, uint k_end);
+#define MADE sign_unit
+#define IS_MADE true
+#endif
 #define OF(name) b_##name
 #define BINDING 1
 #include "gemm_operand.glsl"
 #undef OF
 #undef BINDING
+#undef MADE
+#undef IS_MADE
 
 #ifdef SEGMENTS
 #include "gemm_segments.glsl"
 #else
 #include "gemm_epilogue.glsl"
+#endif
+#ifdef SIGNS
+#include "gemm_signs.glsl"
 #endif
 
 // One matrix of each subgroup tile, on its way to memory if it cannot be stored directly.
@@ -194,13 +213,19 @@ void main() {
         // The first iteration, and one that extends past the end of k, are not loaded ahead.
         const bool is_loaded = k0 > block.k_begin && k0 + BK <= block.k_end;
         a_stage(block.row0, dims.m, k0, block.k_end, is_loaded, stage);
+#ifdef SIGNS
+        b_stage(block.col0, dims.n, k0, block.k_end, false, stage); // there is no load to wait for
+#else
         b_stage(block.col0, dims.n, k0, block.k_end, is_loaded, stage);
+#endif
         // Two stages need no other barrier: the stage that is filled next was read before this barrier.
         barrier();
         // Start to load the units of the next iteration.
         if (k0 + 2 * BK <= block.k_end) {
             a_load_ahead(block.row0, dims.m, k0 + BK);
+#ifndef SIGNS
             b_load_ahead(block.col0, dims.n, k0 + BK);
+#endif
         }
 #endif
         const uint a_now = a_tile_at + stage * a_STAGE;

@@ -1,5 +1,5 @@
 // An operand of a product on cooperative matrices: its loads from memory, and its block in shared memory. `OF(name)` is the name
-// with the operand's letter before it; BINDING is its binding.
+// with the operand's letter before it; BINDING is its binding. If IS_MADE, the function MADE returns units that are not stored.
 
 // Its memory, in units of 16 bytes and in words.
 layout(set = 0, binding = BINDING, std430) readonly buffer OF(Units) { uvec4 OF(units)[]; };
@@ -87,9 +87,9 @@ uint OF(within)(uint outer, uint extent) {
 
 // The unit at these indices, with zeros past the end of k.
 uvec4 OF(edge)(uint outer, uint extent, uint k, uint k_end) {
-#ifdef SEGMENTS
-    if (OF(IS_MADE)) {
-        return product_unit(outer, extent, k, k_end);
+#ifdef MADE
+    if (IS_MADE) {
+        return MADE(outer, extent, k, k_end);
     }
 #endif
     if (k >= k_end) {

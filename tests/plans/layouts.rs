@@ -246,7 +246,8 @@ fn what_every_device_would_run_is_valid_there() {
 fn an_operand_half_of_which_is_made_takes_the_tile_and_parts_of_one_in_memory() {
     let shapes = [[1, 2, 2], [3, 2, 70], [64, 66, 70], [4, 4096, 2], [300, 512, 4096], [2048, 2048, 2048]];
     for (name, caps) in fixtures::ALL {
-        for (shape, types) in shapes.into_iter().flat_map(|shape| TYPES.map(|types| (shape, types))) {
+        let types = TYPES.into_iter().chain([GemmTypes::new(DType::Bf16, DType::Bf16)]);
+        for (shape, types) in types.flat_map(|types| shapes.map(|shape| (shape, types))) {
             for view in [View::Plain, View::Transposed] {
                 let whole = wgsl::problem(shape, types, [View::Plain, view, View::Plain]).pinned(Pin::Staged);
                 let want = whole.plan(&caps()).expect("some tile stages every type");
@@ -254,7 +255,7 @@ fn an_operand_half_of_which_is_made_takes_the_tile_and_parts_of_one_in_memory() 
                     let made = wgsl::halved(whole, signs, view).plan(&caps()).unwrap();
                     let taken = |plan: &Plan| {
                         let step = &plan.steps()[0];
-                        (step.kernel.shader(), step.tile.clone(), wgsl::parts_of(plan))
+                        (GemmKernel::of_step(step), step.tile.clone(), wgsl::parts_of(plan))
                     };
                     assert_eq!(taken(&made), taken(&want), "{shape:?} on {name}");
                     // The only ones that can make signs are those.

@@ -1,6 +1,7 @@
 //! When a product runs as a module of SPIR-V: on rows of cooperative matrices that WGSL cannot express.
 
 use crate::choice::taken;
+use support::operand::View;
 use support::wgsl::{self, FP8, I8};
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::LayerProduct;
@@ -118,6 +119,20 @@ fn connected_layers_are_on_matrix_units() {
     assert!(times.iter().all(|times| *times <= 1.05), "{times:?}");
     let (_, products) = seconds(DType::F16, &fixtures::intel_xe2());
     assert!(products.iter().all(|kernel| *kernel == GemmKernel::CoopKhr), "{products:?}");
+}
+
+/// The factors of a sketched layer, with signs that are made or stored: on the same matrices.
+#[test]
+fn sketched_layers_are_on_matrix_units() {
+    let h200 = fixtures::h200();
+    for (types, kernel) in [(BF16, GemmKernel::CoopKhr), (F16, GemmKernel::Coop)] {
+        let stored = wgsl::plain([4096; 3], types).pinned(Pin::Staged);
+        assert_eq!(taken(&stored.plan(&h200).unwrap()).kernel, kernel);
+        for signs in wgsl::sign_half() {
+            let made = wgsl::halved(stored, signs, View::Plain).plan(&h200).unwrap();
+            assert_eq!(taken(&made).kernel, kernel, "{made}");
+        }
+    }
 }
 
 #[test]

@@ -12,7 +12,6 @@ use crate::gemm::problem::{
 use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
 use crate::layout::DType;
 use crate::plan::Flops;
-use std::cmp::Ordering;
 
 pub(super) struct Coop;
 
@@ -83,15 +82,11 @@ impl Stage {
         }
     }
 
-    /// The stage of an operand B with a sign half: elements, along the axis along which a stored operand of the same order
-    /// in memory would be staged, so that it takes equally many bytes.
+    /// The stage of an operand B with a sign half: elements.
     fn of_sign_half(signs: SignHalf, d: &GemmDims) -> Self {
-        let axis = match (d.b_outer.cmp(&d.b_k), signs.axis) {
-            (Ordering::Less, _) => Axis::Outer,
-            (Ordering::Greater, _) => Axis::K,
-            // Both strides can be equal if the stored half has a single row or column.
-            (Ordering::Equal, HalfAxis::Outer) => Axis::Outer,
-            (Ordering::Equal, HalfAxis::K) => Axis::K,
+        let axis = match signs.staged_axis(d) {
+            HalfAxis::Outer => Axis::Outer,
+            HalfAxis::K => Axis::K,
         };
         Self { axis, by: Loads::Elements }
     }

@@ -4,10 +4,11 @@ use super::coop::Coop;
 use super::cost::{Cost, Unit};
 use super::generated::{self, Signs};
 use super::module_epilogue::{self, Lines, is_rounded};
-use super::spec::{KernelSpec, in_memory};
+use super::spec::KernelSpec;
 use crate::caps::{Caps, CoopRow, CoopScalar, Matrices, MatrixOrder};
 use crate::gemm::problem::{
-    Accumulator, GemmKernel, GemmProblem, GemmTypes, HalfAxis, MAX_F16_PRODUCTS, Pin, SEGMENT_MULTIPLE, Tile,
+    Accumulator, GemmKernel, GemmProblem, GemmTypes, Generated, HalfAxis, MAX_F16_PRODUCTS, Pin,
+    SEGMENT_MULTIPLE, Tile,
 };
 use crate::kernel::{Kernel, Language};
 use crate::layout::DType;
@@ -115,7 +116,12 @@ pub(super) fn loads(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [Loads; 
     let (d, unit, order) = (&problem.dims, unit(problem), caps.machine.matrix_order);
     let lanes = tile.tiles_per_block() * subgroup(caps);
     let a = Loads::of(unit, [d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
-    let b = Loads::of(unit, [d.n, d.k], [d.b_outer, d.b_k], problem.b_starts());
+    let b = match problem.sign_half_of_b() {
+        Some(signs) => {
+            Loads { outer: u32::from(signs.staged_axis(d) == HalfAxis::Outer), by_units: 0, transposed: 0 }
+        }
+        None => Loads::of(unit, [d.n, d.k], [d.b_outer, d.b_k], problem.b_starts()),
+    };
     let second = problem.segments().and_then(|segments| segments.second());
     let a = match second.map(|(strides, starts)| Loads::of(unit, [d.m, d.k], strides, starts)) {
         // Units only if both factors of A's products can be loaded in units of the same order.
@@ -128,26 +134,28 @@ pub(super) fn loads(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [Loads; 
 /// The types of A and B, and of the sums, of the rows that a product can use, and its module.
 fn module(problem: &GemmProblem) -> Result<(CoopScalar, CoopScalar, &'static str), String> {
     use CoopScalar::{Bf16, E4m3, E5m2, F16, F32, I8, I32};
-    Ok(match (problem.types.ab, problem.segments()) {
+    Ok(match (problem.types.ab, problem.generated) {
         (DType::F16, None) => (F16, F32, "spirv/gemm_coop_khr.f16"),
         (DType::Bf16, None) => (Bf16, F32, "spirv/gemm_coop_khr.bf16"),
-        (DType::F16, Some(_)) => (F16, F32, "spirv/gemm_coop_khr.f16_segments"),
-        (DType::Bf16, Some(_)) => (Bf16, F32, "spirv/gemm_coop_khr.bf16_segments"),
+        (DType::F16, Some(Generated::Segments(_))) => (F16, F32, "spirv/gemm_coop_khr.f16_segments"),
+        (DType::Bf16, Some(Generated::Segments(_))) => (Bf16, F32, "spirv/gemm_coop_khr.bf16_segments"),
+        (DType::F16, Some(Generated::SignHalf(_))) => (F16, F32, "spirv/gemm_coop_khr.f16_signs"),
+        (DType::Bf16, Some(Generated::SignHalf(_))) => (Bf16, F32, "spirv/gemm_coop_khr.bf16_signs"),
         (DType::I8, None) => (I8, I32, "spirv/gemm_coop_khr.i8"),
         (DType::F8E4M3, None) => (E4m3, F32, "spirv/gemm_coop_khr.e4m3"),
         (DType::F8E5M2, None) => (E5m2, F32, "spirv/gemm_coop_khr.e5m2"),
+        (_, Some(Generated::Operand(_))) => return Err("both operands in memory".into()),
         (other, None) => return Err(format!("operands of f16, bf16, i8, e4m3 or e5m2, not {other}")),
         (other, Some(_)) => return Err(format!("operands of f16 or bf16, not {other}")),
     })
 }
 
-/// Checks that the operands are stored, or differ from segment to segment of k. No block may contain parts of two segments.
-fn check_operands(tile: &Tile, problem: &GemmProblem) -> Result<(), String> {
-    match problem.segments() {
-        None => in_memory(problem),
-        Some(_) if SEGMENT_MULTIPLE.is_multiple_of(tile.bk) => Ok(()),
-        Some(_) => Err(format!("blocks whose depth divides {SEGMENT_MULTIPLE}, not {}", tile.bk)),
+/// Checks that no block contains parts of two segments of k.
+fn check_depth_of_segments(tile: &Tile, problem: &GemmProblem) -> Result<(), String> {
+    if problem.segments().is_none() || SEGMENT_MULTIPLE.is_multiple_of(tile.bk) {
+        return Ok(());
     }
+    Err(format!("blocks whose depth divides {SEGMENT_MULTIPLE}, not {}", tile.bk))
 }
 
 /// The row that a tile uses: of those that fill it, the largest that is not slow.
@@ -196,6 +204,11 @@ pub(super) fn stages(tile: &Tile, output: u32, problem: &GemmProblem, caps: &Cap
     if bytes(2) <= caps.limits.workgroup_bytes { [2, bytes(2)] } else { [1, bytes(1)] }
 }
 
+/// Whether the module applies epilogues to matrices: its sums are real numbers, and it has an epilogue.
+fn finishes_matrices(problem: &GemmProblem) -> bool {
+    problem.types.ab.is_float() && problem.segments().is_none()
+}
+
 /// What the epilogue adds to whole blocks that are stored as matrices. None if they are not.
 ///
 /// Drivers require that the rows of a matrix are stored at multiples of 16 bytes, or of their length. Matrices of sums that are rounded need
@@ -217,6 +230,7 @@ fn direct(row: &CoopRow, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Opt
 fn shared(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [u32; 2] {
     let output = row(tile, problem, caps).map_or(0, |row| {
         let lines = match direct(row, tile, problem, caps) {
+            _ if !finishes_matrices(problem) => 0,
             Some(lines) => lines.bytes([tile.bm, tile.bn]),
             None => 16,
         };
@@ -266,8 +280,8 @@ impl KernelSpec for CoopKhr {
     }
 
     fn admits(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
-        check_operands(tile, problem)?;
         module(problem)?;
+        check_depth_of_segments(tile, problem)?;
         module_epilogue::check_module(caps)?;
         let row = row(tile, problem, caps)?;
         check_depth(tile, problem)?;
@@ -284,6 +298,10 @@ impl KernelSpec for CoopKhr {
             return Err(format!("{accumulators} accumulators per invocation, unless the tile is pinned"));
         }
         check_units(tile, problem, caps)
+    }
+
+    fn is_staged(&self) -> bool {
+        true
     }
 
     fn has_epilogue(&self, problem: &GemmProblem) -> bool {
@@ -330,8 +348,14 @@ impl KernelSpec for CoopKhr {
     }
 
     fn generation_flops(&self, tile: &Tile, problem: &GemmProblem) -> Flops {
-        // No operand is made of signs.
-        generated::flops(tile, problem, Signs::Units(HalfAxis::Outer))
+        match problem.sign_half_of_b() {
+            // A sign is a bit of the number.
+            Some(signs) => {
+                let units = Signs::Units(signs.staged_axis(&problem.dims));
+                Flops { f32: 0.0, ..generated::flops(tile, problem, units) }
+            }
+            None => generated::flops(tile, problem, Signs::Units(HalfAxis::Outer)),
+        }
     }
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
@@ -348,6 +372,10 @@ impl KernelSpec for CoopKhr {
                 let kernel = module_epilogue::bind(Kernel::new(shader), problem, caps);
                 module_epilogue::bind_axis_of_bias(kernel, problem)
             }
+        };
+        let kernel = match problem.sign_half_of_b() {
+            Some(signs) => signs.params(kernel),
+            None => kernel,
         };
         let kernel = match short {
             Some(short) => kernel.param("SUMS_IN_F16", 1).require_matrices(short),

@@ -3,11 +3,12 @@
 //! Every block that uses a part of an operand generates it again: A once for each column of blocks, B once for each row.
 
 use crate::gemm::problem::{
-    Distribution, Gated, GemmProblem, Generated, GeneratedOperand, HalfAxis, OuterAxis, PlaneSource,
-    Segments, Side, SignHalf, Tile,
+    Distribution, Gated, GemmDims, GemmProblem, Generated, GeneratedOperand, HalfAxis, OuterAxis,
+    PlaneSource, Segments, Side, SignHalf, Tile,
 };
 use crate::kernel::Kernel;
 use crate::plan::{Flops, PHILOX};
+use std::cmp::Ordering;
 
 /// The binding of a tensor that holds the seed: after A, B and C.
 const SEED_BINDING: u32 = 3;
@@ -32,18 +33,33 @@ impl GeneratedOperand {
 }
 
 impl SignHalf {
-    /// Fills the slot that loads the operand.
-    pub(super) fn bind(&self, kernel: Kernel, slot: &'static str) -> Kernel {
+    /// The axis along which units of an operand B are made: that along which a stored operand of the same order in memory would be
+    /// staged, so that it takes equally many bytes.
+    pub(super) fn staged_axis(self, d: &GemmDims) -> HalfAxis {
+        match d.b_outer.cmp(&d.b_k) {
+            Ordering::Less => HalfAxis::Outer,
+            Ordering::Greater => HalfAxis::K,
+            // Both strides can be equal if the stored half has a single row or column.
+            Ordering::Equal => self.axis,
+        }
+    }
+
+    /// The constants of a kernel that makes the signs.
+    pub(super) fn params(self, kernel: Kernel) -> Kernel {
         let rows = match self.outer {
             OuterAxis::Rows => HalfAxis::Outer,
             OuterAxis::Columns => HalfAxis::K,
         };
         kernel
-            .slot(slot, "sign_half")
             .param("HALF_AXIS", self.axis as u32)
             .param("SIGN_HALF", self.half as u32)
             .param("SIGN_ROWS", rows as u32)
             .param("TAG", self.tag)
+    }
+
+    /// Fills the slot that loads the operand.
+    pub(super) fn bind(&self, kernel: Kernel, slot: &'static str) -> Kernel {
+        self.params(kernel.slot(slot, "sign_half"))
     }
 }
 

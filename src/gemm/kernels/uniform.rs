@@ -62,15 +62,21 @@ impl GemmProblem {
         self.of_stored(&self.dims).bind(kernel, caps)
     }
 
-    /// The uniform of a launch that multiplies without an epilogue: of the scalars, it receives the seed. All modules of stored operands have one form.
+    /// The uniform of a launch that multiplies without an epilogue: of the scalars, it receives the seed. All modules but those of segments have one form.
     pub(in crate::gemm) fn seeded_dims(
         &self,
         dims: &GemmDims,
         language: Language,
         draft: &Draft<'_>,
     ) -> Dims {
-        if language == Language::Spirv && self.generated.is_none() {
-            return Dims::of(&self.line_places.dims(dims));
+        match (language, self.generated) {
+            (Language::Spirv, None) => return Dims::of(&self.line_places.dims(dims)),
+            (Language::Spirv, Some(Generated::SignHalf(_))) => {
+                // The seed replaces the strides of B, which has no batch.
+                let seed = [offset_of!(QuantisedDims, b_batch0), offset_of!(QuantisedDims, b_batch1)];
+                return SeedSource::put(Dims::of(&self.line_places.dims(dims)), seed, draft);
+            }
+            _ => {}
         }
         let (dims, [low, high]) = match self.uniform(dims) {
             Uniform::Product(dims) => return Dims::of(&dims),
