@@ -2,9 +2,10 @@
 //! A subgroup or a whole workgroup holds all its sums as one matrix.
 
 use super::coop::Coop;
-use super::coop_khr::{self, CoopKhr};
+use super::coop_khr::CoopKhr;
 use super::cost::Cost;
 use super::module_epilogue::{self, is_rounded};
+use super::module_operands;
 use super::spec::{KernelSpec, in_memory};
 use crate::caps::{Caps, CoopRow, CoopScalar, CoopScope, Matrices, RowSizes};
 use crate::gemm::problem::{Accumulator, GemmKernel, GemmProblem, GemmTypes, Pin, Tile};
@@ -142,8 +143,8 @@ impl CoopNv2 {
 
     /// The module on matrices of a subgroup.
     fn of_subgroup(&self, tile: &Tile, problem: &GemmProblem, shader: &'static str, caps: &Caps) -> Kernel {
-        let [a, b] = coop_khr::loads(tile, problem, caps);
-        let [stages, _] = coop_khr::stages(tile, 0, problem, caps);
+        let [a, b] = module_operands::loads(tile, problem, caps);
+        let [stages, _] = module_operands::stages(tile, 0, problem, caps);
         let is_rounded = is_rounded(problem);
         // Drivers require that the rows of a matrix are stored at multiples of 16 bytes, or of their length.
         let aligned = if is_rounded { 8 } else { 4 };
@@ -166,7 +167,7 @@ impl CoopNv2 {
             .param("a_TRANSPOSED", a.transposed)
             .param("b_TRANSPOSED", b.transposed)
             .param("C_DIRECT", u32::from(is_aligned && has_matrices && is_of_matrices))
-            .require_subgroup_size(coop_khr::subgroup(caps))
+            .require_subgroup_size(module_operands::subgroup(caps))
             .report_subgroup_size(caps)
     }
 }
@@ -193,7 +194,7 @@ impl KernelSpec for CoopNv2 {
         modules(problem.types.ab)?;
         module_epilogue::check_module(caps)?;
         let row = row(tile, problem, caps)?;
-        coop_khr::check_depth(tile, problem)?;
+        module_operands::check_depth(tile, problem)?;
         let longest = tile.tm.max(tile.tn).max(tile.bk);
         if caps.flexible_limits.is_none_or(|limits| limits.dimension < longest) {
             return Err(format!("{longest} rows of a cooperative matrix of flexible size"));
@@ -206,7 +207,7 @@ impl KernelSpec for CoopNv2 {
                 ));
             }
             CoopScope::Workgroup => {}
-            CoopScope::Subgroup => coop_khr::check_units(tile, problem, caps)?,
+            CoopScope::Subgroup => module_operands::check_units(tile, problem, caps)?,
         }
         let accumulators = self.accumulators(tile, problem, caps);
         if !matches!(problem.pin, Pin::Tile(_)) && accumulators > caps.machine.matrix_accumulators {
@@ -229,7 +230,7 @@ impl KernelSpec for CoopNv2 {
     fn invocations(&self, tile: &Tile, caps: &Caps) -> u32 {
         match scope(tile) {
             CoopScope::Workgroup => workgroup(tile),
-            CoopScope::Subgroup => tile.tiles_per_block() * coop_khr::subgroup(caps),
+            CoopScope::Subgroup => tile.tiles_per_block() * module_operands::subgroup(caps),
         }
     }
 
@@ -241,7 +242,7 @@ impl KernelSpec for CoopNv2 {
     fn shared_bytes(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
         match scope(tile) {
             CoopScope::Workgroup => 0,
-            CoopScope::Subgroup => coop_khr::stages(tile, 0, problem, caps)[1],
+            CoopScope::Subgroup => module_operands::stages(tile, 0, problem, caps)[1],
         }
     }
 

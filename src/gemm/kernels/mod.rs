@@ -12,6 +12,7 @@ mod gemv;
 mod generated;
 mod inner_loops;
 mod module_epilogue;
+mod module_operands;
 mod naive;
 mod reduce;
 mod segments;

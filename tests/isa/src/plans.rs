@@ -113,6 +113,8 @@ fn layer_of(types: GemmTypes, kernel: GemmKernel) -> GemmProblem {
 }
 
 fn products(plans: &mut List<'_>) {
+    let whole = product(CUBE, GemmTypes::new(Bf16, Bf16)).pinned(Pin::Staged);
+    let signs = wgsl::halved(whole, wgsl::sign_half().next().expect("there are some"), View::Plain);
     use View::{Plain, Transposed};
     let layer = Epilogue {
         scale: Scale::Alpha,
@@ -166,6 +168,7 @@ fn products(plans: &mut List<'_>) {
         ("f16, coop_khr", product(CUBE, MIXED).pinned(Pin::Kernel(GemmKernel::CoopKhr))),
         ("bf16, coop_khr, a layer", layer_of(GemmTypes::new(Bf16, Bf16), GemmKernel::CoopKhr)),
         ("i8 to f16, coop_khr, a layer", layer_of(GemmTypes::new(DType::I8, F16), GemmKernel::CoopKhr)),
+        ("bf16, signs", signs),
         ("f16, coop_nv2, a layer", layer_of(HALF, GemmKernel::CoopNv2)),
         ("f16, coop_nv2", product(CUBE, MIXED).pinned(Pin::Kernel(GemmKernel::CoopNv2))),
         (
@@ -365,7 +368,12 @@ fn layers(plans: &mut List<'_>) {
             plans.add("connected", &format!("connected layer, backward {signature} {dtype}"), &backward);
         }
     }
-    let blades = Signature::CL3.blades();
+    let (algebra, blades) = (Signature::CL3, Signature::CL3.blades());
+    let [x, weight] = [[blades.len(), rows, features], [algebra.paths().len(), features, features]];
+    let product = LayerProduct::new(algebra).gate(Gate::Gelu);
+    let product = ConnectedProblem::new(product, &blades, [&flat(&x); 2], &flat(&weight), Bf16).expect(FITS);
+    let forward = ConnectedForward::new(product, OperandRounding::None, Pin::Free).expect(FITS);
+    plans.add("connected", "connected layer bf16", &forward);
     let x = flat(&[blades.len(), rows, features]);
     for (function, (what, g)) in FeatureFunction::ALL
         .into_iter()

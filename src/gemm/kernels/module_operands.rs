@@ -1,0 +1,138 @@
+//! How modules of SPIR-V load the operands of products: `shaders/spirv/gemm_operand.glsl`.
+
+use crate::caps::{Caps, MatrixOrder};
+use crate::gemm::problem::{GemmProblem, HalfAxis, Tile};
+
+/// The most bytes along k of a block: a depth of 32 for operands of 16 bits, of 64 for those of 8. The smallest subgroup tile has few products
+/// of matrices in a step, and twice the depth.
+const MAX_DEPTH_BYTES: [usize; 2] = [64, 128];
+
+/// The most units, of four registers each, that a GPU's invocation stages in one iteration, in addition to its sums.
+const MAX_UNITS: u32 = 8;
+
+/// How an operand is loaded.
+#[derive(Clone, Copy)]
+pub(super) struct Loads {
+    /// 1 if units run along the outer axis, 0 along k.
+    pub(super) outer: u32,
+    /// 1 if units of 16 bytes are loaded, 0 if elements are.
+    pub(super) by_units: u32,
+    /// 1 if units along the outer axis are put into rows of shared memory along k, in whose order the device loads matrices.
+    pub(super) transposed: u32,
+}
+
+impl Loads {
+    /// Units if an axis is contiguous and every line along it starts at a multiple of 16 bytes. Lines may end anywhere: elements
+    /// of the last unit beyond the end are masked. An axis of one element counts as contiguous.
+    fn of(unit: u32, [outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
+        let is_contiguous = |extent: u32, stride: u32| extent <= 1 || stride == 1;
+        let is_aligned = |stride: u32| {
+            stride.is_multiple_of(unit) && starts.iter().all(|start| start.is_multiple_of(unit))
+        };
+        let [outer, by_units] = if is_contiguous(k, k_stride) && is_aligned(outer_stride) {
+            [false, true]
+        } else if is_contiguous(outer, outer_stride) && is_aligned(k_stride) {
+            [true, true]
+        } else {
+            [is_contiguous(outer, outer_stride) && k_stride != 1, false]
+        };
+        let [outer, by_units] = [outer, by_units].map(u32::from);
+        Self { outer, by_units, transposed: 0 }
+    }
+
+    /// The same on the way into a block of `outer` x `bk`. To transpose it, a lane puts as many neighbouring units as a word has
+    /// elements, and four lanes load from a line; where that leaves more than half of the lanes idle, rows stay in order.
+    fn in_order(self, order: MatrixOrder, [outer, bk]: [u32; 2], unit: u32, lanes: u32) -> Self {
+        let puts = outer * bk / (unit * put(unit));
+        let divides = outer.is_multiple_of(4 * unit)
+            && bk.is_multiple_of(put(unit))
+            && (puts.is_multiple_of(lanes) || (lanes / 2..lanes).contains(&puts));
+        let transposed = u32::from(order == MatrixOrder::AlongK && self.outer == 1 && divides);
+        Self { transposed, ..self }
+    }
+
+    /// Units that a lane loads of a block of this number of elements, at most.
+    fn share(self, elements: u32, unit: u32, lanes: u32) -> u32 {
+        let put = if self.transposed == 1 { put(unit) } else { 1 };
+        (elements / (unit * put)).div_ceil(lanes) * put
+    }
+
+    /// Bytes of one block of `outer` x `bk` in shared memory: an odd number of units in each row.
+    fn bytes(self, outer: u32, bk: u32, unit: u32) -> u32 {
+        let is_outer = self.outer == 1 && self.transposed == 0;
+        let [rows, row] = if is_outer { [bk, outer] } else { [outer, bk] };
+        rows * ((row / unit) | 1) * 16
+    }
+}
+
+/// Units that a lane puts into shared memory at once to transpose them: as many as a word has elements.
+fn put(unit: u32) -> u32 {
+    unit / 4
+}
+
+/// Whether operands have 8 bits, two of which have the bytes of an f16.
+pub(super) fn has_8_bits(problem: &GemmProblem) -> bool {
+    problem.types.ab.size() == 1
+}
+
+/// Elements of a unit of 16 bytes.
+fn unit(problem: &GemmProblem) -> u32 {
+    if has_8_bits(problem) { 16 } else { 8 }
+}
+
+/// How a tile of a module loads A and B.
+pub(super) fn loads(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [Loads; 2] {
+    let (d, unit, order) = (&problem.dims, unit(problem), caps.machine.matrix_order);
+    let lanes = tile.tiles_per_block() * subgroup(caps);
+    let a = Loads::of(unit, [d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
+    let b = match problem.sign_half_of_b() {
+        Some(signs) => {
+            Loads { outer: u32::from(signs.staged_axis(d) == HalfAxis::Outer), by_units: 0, transposed: 0 }
+        }
+        None => Loads::of(unit, [d.n, d.k], [d.b_outer, d.b_k], problem.b_starts()),
+    };
+    let second = problem.segments().and_then(|segments| segments.second());
+    let a = match second.map(|(strides, starts)| Loads::of(unit, [d.m, d.k], strides, starts)) {
+        // Units only if both factors of A's products can be loaded in units of the same order.
+        Some(y) if [y.outer, y.by_units] != [a.outer, a.by_units] => Loads { by_units: 0, ..a },
+        _ => a,
+    };
+    [(a, tile.bm), (b, tile.bn)].map(|(loads, outer)| loads.in_order(order, [outer, tile.bk], unit, lanes))
+}
+
+/// The number of invocations that hold a subgroup tile together.
+pub(super) fn subgroup(caps: &Caps) -> u32 {
+    caps.subgroups.and_then(|sizes| sizes.matrices).unwrap_or(1)
+}
+
+/// The number of stages of a tile of a module, two if they fit, and bytes of shared memory with `output` bytes for results.
+pub(super) fn stages(tile: &Tile, output: u32, problem: &GemmProblem, caps: &Caps) -> [u32; 2] {
+    let [a, b] = loads(tile, problem, caps);
+    let unit = unit(problem);
+    let stage = a.bytes(tile.bm, tile.bk, unit) + b.bytes(tile.bn, tile.bk, unit);
+    let bytes = |stages: u32| stages * stage + output;
+    if bytes(2) <= caps.limits.workgroup_bytes { [2, bytes(2)] } else { [1, bytes(1)] }
+}
+
+/// Checks that blocks are as deep as those that were compiled for GPUs at most.
+pub(super) fn check_depth(tile: &Tile, problem: &GemmProblem) -> Result<(), String> {
+    let most = MAX_DEPTH_BYTES[usize::from([tile.tm, tile.tn] == [16; 2])];
+    if tile.bk as usize * problem.types.ab.size() > most {
+        return Err(format!("blocks of at most {most} bytes along k"));
+    }
+    Ok(())
+}
+
+/// Checks that a workgroup's invocations have whole units to stage, and a GPU's have registers for them.
+pub(super) fn check_units(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
+    let (lanes, unit) = (tile.tiles_per_block() * subgroup(caps), unit(problem));
+    if [tile.bm, tile.bn].iter().any(|outer| !(outer * tile.bk).is_multiple_of(unit * lanes)) {
+        return Err(format!("smaller subgroups: {lanes} invocations have no unit each to stage"));
+    }
+    let [a, b] = loads(tile, problem, caps);
+    let units = a.share(tile.bm * tile.bk, unit, lanes) + b.share(tile.bn * tile.bk, unit, lanes);
+    if units > MAX_UNITS && caps.machine.compile_seconds.is_none() {
+        return Err(format!("larger subgroups: {units} units per invocation, which a GPU would spill"));
+    }
+    Ok(())
+}
