@@ -61,7 +61,7 @@ layout(constant_id = 14) const uint b_BY_UNITS = 1;
 layout(constant_id = 15) const uint a_TRANSPOSED = 0; // 1: units along the outer axis are put into rows along k
 layout(constant_id = 16) const uint b_TRANSPOSED = 0;
 layout(constant_id = 17) const uint C_DIRECT = 1;   // 1: whole blocks are stored as matrices, to which the epilogue is applied
-layout(constant_id = 18) const uint C_FORM = 5;     // OF_.. of gemm_epilogue.glsl
+layout(constant_id = 18) const uint C_FORM = 5;     // OF_.. of gemm_result.glsl
 #ifdef SEGMENTS
 layout(constant_id = 19) const uint SOURCE = 0; // of A. 0: it is stored, 1: it is made of products of blades, 2: and of gates
 #else

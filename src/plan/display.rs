@@ -113,12 +113,17 @@ impl<'a> Launched<'a> {
     }
 
     /// The buffers that all pieces together read (or write), with the bytes. `bytes` selects the direction. A piece's access does not
-    /// say it: a piece updates an output, because it leaves what the other pieces write.
+    /// say it: a piece updates an output, because it leaves what the other pieces write. A constant that is bound several times counts once.
     fn moved(&self, bytes: impl Fn(&Step) -> &[u64]) -> impl Iterator<Item = (Buffer, u64)> {
+        let args = &self.pieces[0].args;
+        let is_counted = |(i, arg): &(usize, &Arg)| {
+            !matches!(arg.buffer, Buffer::Constant(_))
+                || args[..*i].iter().all(|before| before.buffer != arg.buffer)
+        };
         let of_arg = move |(i, arg): (usize, &Arg)| {
             (arg.buffer, self.pieces.iter().map(|piece| bytes(piece)[i]).sum::<u64>())
         };
-        self.pieces[0].args.iter().enumerate().map(of_arg).filter(|(_, bytes)| *bytes > 0)
+        args.iter().enumerate().filter(is_counted).map(of_arg).filter(|(_, bytes)| *bytes > 0)
     }
 
     fn moves(&self, buffer: Buffer, bytes: impl Fn(&Step) -> &[u64]) -> bool {

@@ -85,6 +85,8 @@ fn an_epilogue_is_in_the_launch_of_the_product() {
         let plan = layer(types);
         assert_eq!(plan.steps().len(), 1, "{plan}");
         assert_eq!(taken(&plan).kernel, GemmKernel::CoopKhr, "{plan}");
+        // The word that is bound where an operand is missing is printed once.
+        assert_eq!(plan.to_string().matches("the constant 4 B").count(), 1, "{plan}");
         let times = plan.seconds() / f16.seconds();
         println!("h200: a layer of {} takes {times:.2} times as long as one of f16", types.ab);
         assert!(times <= 1.05, "{}: {times}", types.ab);

@@ -102,7 +102,8 @@ fn finishes_matrices(problem: &GemmProblem) -> bool {
 /// What the epilogue adds to whole blocks that are stored as matrices. None if they are not.
 ///
 /// Drivers require that the rows of a matrix are stored at multiples of 16 bytes, or of their length. Matrices of sums that are rounded need
-/// a row of their own, and exact sums become real numbers one by one. A software device's compiler would repeat an activation for each element of each matrix.
+/// a row of their own, and exact sums become real numbers one by one. A software device's compiler would repeat an activation for each
+/// element of each matrix.
 fn direct(row: &CoopRow, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Option<Lines> {
     let aligned = if is_rounded(problem) { 8 } else { 4 };
     let is_aligned = problem.dims.c_starts().iter().all(|start| start.is_multiple_of(aligned));

@@ -20,7 +20,7 @@ pub(in crate::gemm) fn module_bindings(problem: &GemmProblem) -> u32 {
 #[expect(clippy::cast_possible_truncation, reason = "it is small")]
 const DIMS_BYTES: u32 = size_of::<QuantisedDims>() as u32 + 4;
 
-/// How a module reads or stores a tensor, as `OF_..` of `gemm_epilogue.glsl`.
+/// How a module reads or stores a tensor, as `OF_..` of `gemm_result.glsl`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     NotThere,
