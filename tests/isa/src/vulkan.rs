@@ -217,6 +217,19 @@ impl Matrix2Features {
             on: [off, on, on, on, on, off, off],
         }
     }
+
+    /// Whether a driver has those: Mesa's ANV lists the extension, and has functions of elements alone.
+    fn are_there(instance: &ash::Instance, physical: vk::PhysicalDevice) -> bool {
+        let mut found = Self { on: [vk::FALSE; 7], ..Self::of_subgroups() };
+        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut found);
+        // SAFETY: the physical device comes from that instance. The structs live until the call returns.
+        unsafe { instance.get_physical_device_features2(physical, &mut features) };
+        Self::of_subgroups()
+            .on
+            .iter()
+            .zip(found.on)
+            .all(|(wanted, has)| *wanted == vk::FALSE || has == vk::TRUE)
+    }
 }
 
 // SAFETY: the struct is Vulkan's, which may be in this chain.
@@ -236,6 +249,7 @@ fn open(
 ) -> Found<ash::Device> {
     let has = |name: &CStr| extensions.contains(&name);
     let [has_matrices, has_robust2, has_matrix2] = OPTIONAL.map(has);
+    let has_matrix2 = has_matrix2 && Matrix2Features::are_there(instance, physical);
     let is_robust = access == Access::Robust;
     let mut v11 = vk::PhysicalDeviceVulkan11Features::default()
         .storage_buffer16_bit_access(true)
