@@ -155,8 +155,8 @@ pub fn radv_rdna4() -> Caps {
 
 /// Intel Arc B580 (Xe2) with Mesa's ANV.
 ///
-/// Published: speed and memory (product page), and that its only f16 row is 8x16x16, which WGSL cannot express. From Mesa's source:
-/// 65,535 storage bindings (`max_ssbos`). Assumed: subgroups of 16 or 32 (as other Xe2 devices report), 64 KiB of shared memory.
+/// Published: speed and memory (product page), and that its only f16 row is 8x16x16, which WGSL cannot express. Read from Mesa
+/// 26.1.6, over its shim: subgroups of 16 to 32, 85 storage bindings, 48 KiB of shared memory.
 ///
 /// Its kernels have been compiled for it by Mesa's compiler, which ANV uses, by hand; not measured.
 #[must_use]
@@ -167,7 +167,7 @@ pub fn intel_xe2() -> Caps {
         memory: Some(12 * GIB),
         subgroups: Some(SubgroupSizes::on(16, 32, "Intel open-source Mesa driver")),
         rows: fixture_rows::anv_xe2(),
-        limits: CapsLimits { storage_bindings: 65_535, ..vulkan_limits() },
+        limits: CapsLimits { storage_bindings: 85, workgroup_bytes: 48 * KIB, ..vulkan_limits() },
         ..vulkan("Intel(R) Arc(tm) B580 Graphics (BMG G21)", DeviceType::Discrete)
     })
 }
