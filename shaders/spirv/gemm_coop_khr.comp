@@ -163,12 +163,27 @@ void save_piece(uint row0, uint col0, uint first, uint lane) {
         return;
     }
 #ifndef SEGMENTS
+    // Four results of a row fill whole words. NOTE: unrolled, four epilogues at once do not fit into an Intel GPU's registers.
     for (uint quad = lane; quad < M * N / 4; quad += SUBGROUP) {
-        SUM sums[4];
-        [[unroll]] for (uint e = 0; e < 4; e++) {
-            sums[e] = out_tile[first + quad / (N / 4) * OUT_LD + quad % (N / 4) * 4 + e];
+        const uint row = row0 + quad / (N / 4);
+        const uint col = col0 + quad % (N / 4) * 4;
+        if (row >= dims.m || col >= dims.n) {
+            continue;
         }
-        save_words(row0 + quad / (N / 4), col0 + quad % (N / 4) * 4, sums);
+        uvec2 words = uvec2(0);
+        [[dont_unroll]] for (uint e = 0; e < 4; e++) {
+            const SUM sum = out_tile[first + quad / (N / 4) * OUT_LD + quad % (N / 4) * 4 + e];
+            const uint bits = bits_of_result(finished(row, col + e, float(sum)));
+            words = C_FORM == OF_I8_BITS ? uvec2(words.x >> 8 | bits << 24, 0)
+                                         : uvec2(words.x >> 16 | words.y << 16, words.y >> 16 | bits << 16);
+        }
+        const uint at = c_first + row * dims.ldc + col;
+        if (C_FORM == OF_I8_BITS) {
+            c_words[at / 4] = words.x;
+        } else {
+            c_words[at / 2] = words.x;
+            c_words[at / 2 + 1] = words.y;
+        }
     }
 #endif
 }

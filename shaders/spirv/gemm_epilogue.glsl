@@ -88,27 +88,10 @@ void save(uint row, uint col, SUM sum) {
     put(at, z);
 }
 
-// Stores the results of four sums of a row, if they are within C, whose form fills whole words with them.
-void save_words(uint row, uint col, SUM sums[4]) {
-    if (row >= dims.m || col >= dims.n) {
-        return;
-    }
-    const uint at = c_first + row * dims.ldc + col;
-    float z[4];
-    [[unroll]] for (uint e = 0; e < 4; e++) {
-        z[e] = finished(row, col + e, float(sums[e]));
-    }
+// The bits of a result whose form fills words with several.
+uint bits_of_result(float z) {
     if (C_FORM == OF_I8_BITS) {
-        uint word = 0;
-        [[unroll]] for (uint e = 0; e < 4; e++) {
-            word |= i8_bits(z[e], dims.out_scale) << (e * 8);
-        }
-        c_words[at / 4] = word;
-        return;
+        return i8_bits(z, dims.out_scale);
     }
-    [[unroll]] for (uint e = 0; e < 4; e += 2) {
-        const uint low = C_FORM == OF_F16_BITS ? f16_bits(z[e]) : bf16_bits(z[e]);
-        const uint high = C_FORM == OF_F16_BITS ? f16_bits(z[e + 1]) : bf16_bits(z[e + 1]);
-        c_words[(at + e) / 2] = low | (high << 16);
-    }
+    return C_FORM == OF_F16_BITS ? f16_bits(z) : bf16_bits(z);
 }

@@ -57,22 +57,19 @@ uvec4 product_unit(uint outer, uint extent, uint k, uint k_end) {
         return uvec4(0);
     }
     const uint first = min(outer, a_OUTER == 1 ? (extent - 1) / UNIT * UNIT : extent - 1);
-    uint outers[UNIT];
-    uint ks[UNIT];
     float sums[UNIT];
     [[unroll]] for (uint e = 0; e < UNIT; e++) {
-        outers[e] = min(first + e * a_OUTER, extent - 1);
-        ks[e] = min(k + e * (1 - a_OUTER), k_end - 1);
         sums[e] = 0.0;
     }
+    // NOTE: places of elements are computed where they are used: held over the loop, they do not fit into an Intel GPU's registers.
     [[dont_unroll]] for (uint i = first_term; i < end_of_terms; i++) {
         const uint term = table[i];
         const uint x_first = dims.a_offset + (term & 255) * dims.a_plane;
         const uint y_first = dims.y_offset + ((term >> 8) & 255) * dims.y_plane;
         const float signed_one = (term >> 31) == 1 ? -1.0 : 1.0;
         // With units, the elements behind the first one follow it, past the edge too.
-        const uint x_at = x_first + outers[0] * dims.a_outer + ks[0] * dims.a_k;
-        const uint y_at = y_first + outers[0] * dims.y_outer + ks[0] * dims.y_k;
+        const uint x_at = x_first + first * dims.a_outer + k * dims.a_k;
+        const uint y_at = y_first + first * dims.y_outer + k * dims.y_k;
         [[unroll]] for (uint e = 0; e < UNIT; e++) {
             uint x_bits;
             uint y_bits;
@@ -80,8 +77,10 @@ uvec4 product_unit(uint outer, uint extent, uint k, uint k_end) {
                 x_bits = bitfieldExtract(a_units[x_at / UNIT][e / PER_WORD], int(e % PER_WORD * BITS), int(BITS));
                 y_bits = bitfieldExtract(y_units[y_at / UNIT][e / PER_WORD], int(e % PER_WORD * BITS), int(BITS));
             } else {
-                const uint x_place = x_first + outers[e] * dims.a_outer + ks[e] * dims.a_k;
-                const uint y_place = y_first + outers[e] * dims.y_outer + ks[e] * dims.y_k;
+                const uint at_outer = min(first + e * a_OUTER, extent - 1);
+                const uint at_k = min(k + e * (1 - a_OUTER), k_end - 1);
+                const uint x_place = x_first + at_outer * dims.a_outer + at_k * dims.a_k;
+                const uint y_place = y_first + at_outer * dims.y_outer + at_k * dims.y_k;
                 x_bits = bitfieldExtract(a_words[x_place / PER_WORD], int(x_place % PER_WORD * BITS), int(BITS));
                 y_bits = bitfieldExtract(y_words[y_place / PER_WORD], int(y_place % PER_WORD * BITS), int(BITS));
             }
@@ -91,7 +90,9 @@ uvec4 product_unit(uint outer, uint extent, uint k, uint k_end) {
     uvec4 unit = uvec4(0);
     [[unroll]] for (uint e = 0; e < UNIT; e++) {
         if (SOURCE == 2) {
-            sums[e] *= gates[outers[e] * dims.gates_outer + ks[e] * dims.gates_k];
+            const uint at_outer = min(first + e * a_OUTER, extent - 1);
+            const uint at_k = min(k + e * (1 - a_OUTER), k_end - 1);
+            sums[e] *= gates[at_outer * dims.gates_outer + at_k * dims.gates_k];
         }
         if (k + e * (1 - a_OUTER) < k_end) {
             unit[e / PER_WORD] |= bits_of(sums[e]) << (e % PER_WORD * BITS);
