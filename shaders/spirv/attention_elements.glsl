@@ -1,13 +1,6 @@
 // Elements of attention's operands and matrices: f16 or bf16 by OF_F16.
 
-// A number of an operand, from its bits.
-float number(uint bits) {
-#ifdef OF_F16
-    return unpackHalf2x16(bits).x;
-#else
-    return uintBitsToFloat(bits << 16);
-#endif
-}
+#include "number.glsl"
 
 // Zero instead of elements that are not finite; whether there were any is added to `found`.
 uvec4 only_finite(uvec4 unit, inout bool found) {

@@ -32,14 +32,7 @@ uint enter_segment(uint k0) {
     return index * dims.segment_step;
 }
 
-// A number of an operand, from its bits.
-float number(uint bits) {
-#ifdef OF_F16
-    return unpackHalf2x16(bits).x;
-#else
-    return uintBitsToFloat(bits << 16);
-#endif
-}
+#include "number.glsl"
 
 // The bits of a number, rounded.
 uint bits_of(float x) {

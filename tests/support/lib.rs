@@ -45,6 +45,8 @@ pub mod wgsl_shapes;
 pub use applications::{application, stranger};
 pub use folders::{folder, root, weights};
 use std::sync::{Mutex, Once, PoisonError};
+use tilewise::gemm::{GemmKernel, Tile};
+use tilewise::gpu::CoopScalar;
 use tilewise::{Gpu, GpuOptions};
 pub use turn::turn;
 pub use unchecked::unchecked;
@@ -55,6 +57,19 @@ pub use vouched::{vouched, without_extensions};
 /// or fails under `GPU_REQUIRED=1`.
 pub fn gpu() -> Option<TestGpu> {
     lanes::of_this_thread().map(TestGpu)
+}
+
+/// A device whose matrices of f16 modules of SPIR-V can use, and the smallest tile of `coop_khr` there; says so where it has none.
+pub fn coop_khr_of_f16() -> Option<(TestGpu, Tile)> {
+    let gpu = gpu()?;
+    let rows = gpu.caps().rows_of(CoopScalar::F16, CoopScalar::F32);
+    if !gpu.caps().spirv || rows.filter(|row| row.is_used_in_spirv()).count() == 0 {
+        println!("unable: {} has no matrices of f16 for modules of SPIR-V", gpu.caps().adapter);
+        return None;
+    }
+    let is_small = |tile: &&Tile| [tile.bm, tile.bn, tile.bk, tile.tm] == [32, 32, 32, 16];
+    let tile = GemmKernel::CoopKhr.tiles().iter().find(is_small).expect("the smallest tile");
+    Some((gpu, *tile))
 }
 
 /// A new device for a test that asserts counters or needs options. `change` edits the environment's options.

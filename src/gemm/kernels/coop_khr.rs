@@ -94,7 +94,7 @@ fn short_sums(row: &CoopRow, problem: &GemmProblem, caps: &Caps) -> Option<Matri
     (is_allowed && caps.rows_of(CoopScalar::F16, CoopScalar::F16).any(has_row)).then_some(short)
 }
 
-/// Whether the module applies epilogues to matrices: its sums are real numbers, and it has an epilogue.
+/// Whether the module can apply an epilogue to matrices: its sums are real numbers. That for segments has no epilogue.
 fn finishes_matrices(problem: &GemmProblem) -> bool {
     problem.types.ab.is_float() && problem.segments().is_none()
 }
@@ -110,7 +110,7 @@ fn direct(row: &CoopRow, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Opt
     let is_round_matrix = |of: &CoopRow| [of.m, of.n] == [row.m, row.n];
     let has_matrices = !is_rounded(problem) || caps.rows_of(row.a, row.a).any(is_round_matrix);
     let is_of_matrices =
-        module_epilogue::stores_elements(problem) && (problem.types.ab.is_float() || !problem.has_epilogue());
+        module_epilogue::stores_elements(problem) && (finishes_matrices(problem) || !problem.has_epilogue());
     let repeats = caps.machine.compile_seconds.is_some()
         && problem.epilogue.activation != Activation::None
         && tile.tm * tile.tn > row.m * row.n;

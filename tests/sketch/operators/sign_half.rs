@@ -4,7 +4,6 @@ use support::operand::{Placed, View};
 use support::sketches::small;
 use support::wgsl::sign_half;
 use tilewise::gemm::{SplitK, Tile};
-use tilewise::gpu::CoopRow;
 use tilewise::gpu::CoopScalar::{F16, F32};
 use tilewise::planning::gemm::{HalfAxis, HalfPosition, OuterAxis, SignHalf};
 use tilewise::planning::sketch::staged_product;
@@ -212,14 +211,8 @@ fn on_cooperative_matrices_halves_have_the_bits_of_a_product_in_memory() {
 
 #[test]
 fn modules_make_halves_with_the_bits_of_a_product_in_memory() {
-    let Some(gpu) = support::gpu() else { return };
-    let is_able = gpu.caps().spirv && gpu.caps().rows_of(F16, F32).any(CoopRow::is_used_in_spirv);
-    if !is_able {
-        println!("unable: {} has no matrices of f16 for modules of SPIR-V", gpu.caps().adapter);
-        return;
-    }
-    let is_small = |tile: &&Tile| [tile.bm, tile.bn, tile.bk, tile.tm] == [32, 32, 32, 16];
-    let tile = GemmKernel::CoopKhr.tiles().iter().find(is_small).copied();
+    let Some((gpu, tile)) = support::coop_khr_of_f16() else { return };
+    let tile = Some(tile);
     let all = all();
     for signs in
         support::by_sweep(&[0, 1, 2, 3, 4, 5, 6, 7][..], &[0, 3, 5, 6], &[0, 3]).iter().map(|&form| all[form])

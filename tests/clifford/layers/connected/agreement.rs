@@ -225,14 +225,8 @@ fn tensor_cores_agree_with_the_reference() {
 /// Products over segments as modules of SPIR-V: A is made while it is staged, or stored, as in the backward pass.
 #[test]
 fn modules_agree_with_the_reference() {
-    let Some(gpu) = support::gpu() else { return };
-    let is_able = gpu.caps().spirv && gpu.caps().rows_of(F16, F32).any(CoopRow::is_used_in_spirv);
-    if !is_able {
-        println!("unable: {} has no matrices of f16 for modules of SPIR-V", gpu.caps().adapter);
-        return;
-    }
-    let is_small = |tile: &&Tile| [tile.bm, tile.bn, tile.bk, tile.tm] == [32, 32, 32, 16];
-    let tile = GemmKernel::CoopKhr.tiles().iter().find(is_small).copied();
+    let Some((gpu, tile)) = support::coop_khr_of_f16() else { return };
+    let tile = Some(tile);
     // By units along k and along the outer axis; then by elements, with ends of segments within a unit, and without gates.
     check::<f16>(&gpu, &Case { tile, ..Case::new(Signature::CL2, [40, 72, 64]) });
     let lays = [Lay::Reversed, Lay::Plain, Lay::Gaps, Lay::Reversed];
