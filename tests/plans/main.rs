@@ -18,4 +18,5 @@ mod norms;
 mod pieces;
 mod printed;
 mod ranking;
+mod recorded;
 mod windows;
