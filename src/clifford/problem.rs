@@ -3,7 +3,7 @@
 use super::algebra::blades::Blades;
 use super::algebra::function::Function;
 use super::algebra::terms::Terms;
-use crate::layout::{DType, Layout, dim};
+use crate::layout::{Axes, DType, Layout, dim};
 use crate::{Error, Result};
 
 /// The maximum number of axes in addition to the blade axis.
@@ -113,14 +113,12 @@ impl CliffordProblem {
         }
         let strides = [c, x, y].map(|operand| broadcast_strides(op, operand.layout, c.layout, axis));
         let [strides_c, strides_x, strides_y] = strides;
-        let merged = merge_axes(c.layout, axis, [strides_c?, strides_x?, strides_y?]);
-        let (rank, out) = (dim(op, merged.len())?, dim(op, c.blades.len())?);
-        let mut dims = CliffordDims { rank, out, ..CliffordDims::default() };
-        for (to, from) in dims.axes.iter_mut().zip(&merged) {
-            for (to, &size) in to.iter_mut().zip(from) {
-                *to = dim(op, size)?;
-            }
-        }
+        let [strides_c, strides_x, strides_y] = [strides_c?, strides_x?, strides_y?];
+        let positions = positions(c.layout, axis);
+        let of = |at: usize| [strides_c[at], strides_x[at], strides_y[at]];
+        let mut dims = CliffordDims { out: dim(op, c.blades.len())?, ..CliffordDims::default() };
+        let extents: Vec<usize> = positions.iter().map(|axis| axis[0]).collect();
+        dims.rank = Axes::of(&extents, of).at_least_one().put(op, &mut dims.axes)?;
         dim(op, c.layout.len())?;
         for (i, operand) in [c, x, y].into_iter().enumerate() {
             let blade = axis.of(operand.layout.rank());
@@ -219,16 +217,18 @@ pub(super) fn check_blades(op: &'static str, x: MvLayout<'_>, c: &Blades, axis: 
     Err(Error::shapes(op, rule, shape, &[x.blades.len()]))
 }
 
+/// Extents and strides of the axes other than the blade axis.
+fn positions(layout: &Layout, axis: BladeAxis) -> Vec<[usize; 2]> {
+    let blade = axis.of(layout.rank());
+    let axes = layout.shape().iter().zip(layout.strides()).map(|(&n, &stride)| [n, stride]);
+    axes.enumerate().filter(|(i, _)| *i != blade).map(|(_, axis)| axis).collect()
+}
+
 /// The strides of an operand along the position axes of `c`, 0 where it is broadcast.
 fn broadcast_strides(op: &'static str, x: &Layout, c: &Layout, axis: BladeAxis) -> Result<Vec<usize>> {
-    let positions = |layout: &Layout| -> Vec<[usize; 2]> {
-        let blade = axis.of(layout.rank());
-        let axes = layout.shape().iter().zip(layout.strides()).map(|(&n, &stride)| [n, stride]);
-        axes.enumerate().filter(|(i, _)| *i != blade).map(|(_, axis)| axis).collect()
-    };
     let rule = "apart from the blade axis, the extents of the operands must be those of the result, or 1";
     let wrong = || Error::shapes(op, rule, x.shape(), c.shape());
-    let (x, c) = (positions(x), positions(c));
+    let (x, c) = (positions(x, axis), positions(c, axis));
     let missing = c.len().checked_sub(x.len()).ok_or_else(wrong)?;
     let mut strides = vec![0; c.len()];
     for (i, &[extent, stride]) in x.iter().enumerate() {
@@ -239,27 +239,4 @@ fn broadcast_strides(op: &'static str, x: &Layout, c: &Layout, axis: BladeAxis) 
         }
     }
     Ok(strides)
-}
-
-/// The position axes with their extents and the strides of C, X and Y, innermost first. Axes that are contiguous in
-/// every operand are merged.
-fn merge_axes(c: &Layout, axis: BladeAxis, strides: [Vec<usize>; 3]) -> Vec<[usize; 4]> {
-    let blade = axis.of(c.rank());
-    let extents: Vec<usize> =
-        c.shape().iter().enumerate().filter(|(i, _)| *i != blade).map(|(_, &n)| n).collect();
-    let mut axes: Vec<[usize; 4]> = Vec::with_capacity(MAX_AXES);
-    for at in (0..extents.len()).rev().filter(|&at| extents[at] > 1) {
-        let [sc, sx, sy] = strides.each_ref().map(|strides| strides[at]);
-        match axes.last_mut() {
-            // In every operand, the outer stride is the extent times the inner stride.
-            Some(inner) if [sc, sx, sy] == [1, 2, 3].map(|i| inner[0].saturating_mul(inner[i])) => {
-                inner[0] *= extents[at]
-            }
-            _ => axes.push([extents[at], sc, sx, sy]),
-        }
-    }
-    if axes.is_empty() {
-        axes.push([1, 0, 0, 0]);
-    }
-    axes
 }

@@ -2,7 +2,7 @@
 
 use super::builder::Gemm;
 use super::linear::{Linear, OP, check_inputs};
-use crate::error::{Named, call};
+use crate::error::call;
 use crate::layout::Real;
 use crate::ops::descent::{Trained, gradient_step};
 use crate::ops::{self, Activation, Rate};
@@ -220,11 +220,11 @@ impl<T: Real> Linear<T> {
         self.check_output(x, g)?;
         let h = match sums {
             Some(sums) if self.activation != Activation::None => {
-                as_matrix(&ops::activate_backward(sums, g, self.activation)?)?
+                ops::activate_backward(sums, g, self.activation)?.as_matrix()?
             }
-            _ => as_matrix(g)?,
+            _ => g.as_matrix()?,
         };
-        let rows = as_matrix(x)?;
+        let rows = x.as_matrix()?;
         let of_x = Gemm::new(&h, &self.weight).out::<T>().run()?.reshape(x.shape())?;
         let added = |a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<f32>| {
             Gemm::new(a, b).out::<f32>().precision(Precision::Strict).beta(beta).run_into(c)
@@ -250,14 +250,4 @@ impl<T: Real> Linear<T> {
         }
         if found != own { Err(Error::shapes(OP, rule, &found, &own)) } else { Ok(()) }
     }
-}
-
-/// The rows of a tensor as a matrix, copied if its leading axes cannot be merged.
-fn as_matrix<T: Real>(x: &Tensor<T>) -> Result<Tensor<T>> {
-    if x.shape().len() == 2 {
-        return Ok(x.clone());
-    }
-    let (&features, leading) =
-        x.shape().split_last().ok_or_else(|| Error::shape(OP, "there must be an axis", &[]))?;
-    x.contiguous()?.reshape([leading.iter().product(), features]).named(OP)
 }

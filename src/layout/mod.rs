@@ -1,5 +1,7 @@
 //! Element types, shapes and strides, windows of buffers, and numerical precision.
 
+mod axes;
+mod broadcast;
 mod element;
 mod fill;
 mod fp8;
@@ -11,6 +13,7 @@ mod random;
 mod strided;
 mod window;
 
+pub(crate) use axes::{Axes, Axis};
 pub use element::{DType, Element, Float, Operand, Quantised, Real, Summand};
 pub use fill::Fill;
 pub(crate) use fill::NORMAL_TAG;

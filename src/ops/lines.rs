@@ -1,7 +1,7 @@
 //! Functions along one axis that keep it: where rows, lines along the axis, begin in the operands and in the result.
 
 use super::vectors::Moves;
-use crate::layout::{DType, Layout, MAX_RANK, dim};
+use crate::layout::{Axes, Axis, DType, Layout, MAX_RANK, dim};
 use crate::{Error, Result};
 
 /// Which elements neighbouring invocations read.
@@ -35,42 +35,20 @@ impl Lines {
         }
         dim(op, a.len())?;
         let c = Layout::contiguous(op, a.shape())?;
-        let steps = |axis: usize| -> [usize; 4] {
-            let extent = a.shape()[axis];
-            let step = |stride: usize| if extent > 1 { stride } else { 0 };
-            [extent, step(c.strides()[axis]), step(a.strides()[axis]), step(of_m[axis])]
-        };
-        let mut axes: Vec<[usize; 4]> = Vec::new();
-        for axis in (0..a.rank()).rev().filter(|&other| other != axis && a.shape()[other] > 1) {
-            let [extent, outer @ ..] = steps(axis);
-            match axes.last_mut() {
-                Some([inner, strides @ ..])
-                    if outer == strides.map(|stride| stride.saturating_mul(*inner)) =>
-                {
-                    *inner *= extent;
-                }
-                _ => axes.push([extent, outer[0], outer[1], outer[2]]),
-            }
-        }
-        let [length, along @ ..] = steps(axis);
+        let length = a.shape()[axis];
+        let of_m = |axis: usize| if a.shape()[axis] > 1 { of_m[axis] } else { 0 };
+        let steps =
+            |axis: usize| Axis { extent: a.shape()[axis], strides: [c.step(axis), a.step(axis), of_m(axis)] };
+        let mut axes = Axes::merged((0..a.rank()).rev().filter(|&other| other != axis).map(steps));
+        let along = steps(axis).strides;
         // Neighbours are columns if some other step of A is smaller than that along the axis.
-        let nearest = (0..axes.len()).filter(|&at| axes[at][2] > 0).min_by_key(|&at| axes[at][2]);
-        let nearest = nearest.filter(|&at| axes[at][2] < along[1]);
-        if let Some(at) = nearest {
-            let columns = axes.remove(at);
-            axes.insert(0, columns);
-        }
+        let has_columns = axes.bring_nearest(1, along[1]);
         let mut sizes = [[0; 4]; MAX_RANK - 1];
-        for (to, from) in sizes.iter_mut().zip(&axes) {
-            for (to, &size) in to.iter_mut().zip(from) {
-                *to = dim(op, size)?;
-            }
-        }
         Ok(Self {
+            rank: axes.put(op, &mut sizes)?,
             axes: sizes,
-            rank: dim(op, axes.len())?,
             strides: [dim(op, along[0])?, dim(op, along[1])?, dim(op, along[2])?, dim(op, length)?],
-            across: if nearest.is_some() { Across::Columns } else { Across::Row },
+            across: if has_columns { Across::Columns } else { Across::Row },
         })
     }
 

@@ -34,7 +34,6 @@ pub(crate) mod gather;
 pub(crate) mod image;
 mod lines;
 pub(crate) mod loss;
-mod merged;
 pub(crate) mod norm;
 pub(crate) mod one_hot;
 mod packing;

@@ -256,7 +256,7 @@ impl<T: Element> Tensor<T> {
         Self { storage, layout, writers: Writers::SoleOwner, mark, element: PhantomData }
     }
 
-    pub(super) fn with_layout(&self, layout: Layout) -> Self {
+    pub(crate) fn with_layout(&self, layout: Layout) -> Self {
         let mark = self.storage.input_mark().or_else(|| self.mark.clone());
         Self { storage: self.storage.clone(), layout, mark, ..*self }
     }

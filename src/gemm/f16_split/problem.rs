@@ -58,10 +58,7 @@ impl F16SplitProblem {
             Precision::Fast => 1,
             Precision::Split => 2,
         };
-        let axis = |axis: usize| {
-            let extent = x.shape()[axis];
-            Ok([dim(OP, extent)?, if extent > 1 { dim(OP, x.strides()[axis])? } else { 0 }])
-        };
+        let axis = |axis: usize| Ok([dim(OP, x.shape()[axis])?, dim(OP, x.step(axis))?]);
         if !(2..=4).contains(&x.rank()) {
             return Err(Error::shapes(
                 OP,

@@ -185,10 +185,7 @@ pub(in crate::gemm) fn layout(axes: &[[u32; 2]], offset: u32) -> Result<Layout> 
 
 /// The stride of the axis counted from the last, which is 1; 0 if the axis is missing or has at most one element.
 pub(in crate::gemm) fn stride(layout: &Layout, from_last: usize) -> usize {
-    match layout.rank().checked_sub(from_last) {
-        Some(axis) if layout.shape()[axis] > 1 => layout.strides()[axis],
-        _ => 0,
-    }
+    layout.rank().checked_sub(from_last).map_or(0, |axis| layout.step(axis))
 }
 
 /// The strides of the two leading axes, which are the batch.

@@ -83,7 +83,7 @@ impl OperandPlanes {
     pub(crate) fn of(layout: &Layout, [outer, k]: [usize; 2], dtype: DType) -> Result<Self> {
         assert_eq!((layout.rank(), outer.min(k), outer.max(k)), (3, 1, 2));
         // The stride of an axis of one element is never used: 0, so that equal problems compare equal.
-        let step = |axis| dim(OP, if layout.shape()[axis] > 1 { layout.strides()[axis] } else { 0 });
+        let step = |axis| dim(OP, layout.step(axis));
         let order = if outer < k { PlaneOrder::Outer } else { PlaneOrder::K };
         Ok(Self {
             outer: step(outer)?,

@@ -10,6 +10,7 @@ use crate::Result;
 use crate::error::Named;
 use crate::layout::{Element, Overflow};
 use crate::tensor::Tensor;
+use std::ops::Range;
 
 impl<T: Element> Tensor<T> {
     /// This tensor if it is contiguous, otherwise a contiguous copy.
@@ -22,6 +23,22 @@ impl<T: Element> Tensor<T> {
             return Ok(self.clone());
         }
         self.copied()
+    }
+
+    /// This tensor with neighbouring axes as one: a view if one stride covers them, otherwise a contiguous copy.
+    pub(crate) fn joined(&self, axes: Range<usize>) -> Result<Self> {
+        if let Some(layout) = self.layout().joined(axes.clone()) {
+            return Ok(self.with_layout(layout));
+        }
+        let shape = self.shape();
+        let one = shape[axes.clone()].iter().product();
+        self.contiguous()?.reshape([&shape[..axes.start], &[one], &shape[axes.end..]].concat())
+    }
+
+    /// This tensor as a matrix whose rows are its last axis: a view if one stride covers the others, otherwise a contiguous
+    /// copy. It has an axis.
+    pub(crate) fn as_matrix(&self) -> Result<Self> {
+        self.joined(0..self.shape().len() - 1)
     }
 
     /// A contiguous copy.

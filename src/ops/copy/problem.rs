@@ -1,7 +1,6 @@
 //! A checked copy of a view into a view, as plain data.
 
-use crate::layout::{DType, Layout, MAX_RANK, dim};
-use crate::ops::elementwise::problem::check_no_overlap;
+use crate::layout::{Axes, Axis, DType, Layout, MAX_RANK, dim};
 use crate::ops::packing::per_word;
 use crate::{Error, Result};
 
@@ -122,46 +121,35 @@ impl CopyProblem {
 
     /// The copy of A into C, of which one may be moved by multiples of `shift` elements.
     fn of_views(a: &Layout, c: &Layout, shift: usize, dtype: DType) -> Result<Self> {
-        // Innermost first: extent and the strides of C and A. Axes merge if, in both, the outer stride is the extent times
-        // the inner stride.
-        let mut axes: Vec<[usize; 3]> = Vec::with_capacity(MAX_RANK);
-        for axis in (0..c.rank()).rev().filter(|&axis| c.shape()[axis] > 1) {
-            let (extent, [sc, sa]) = (c.shape()[axis], [c, a].map(|x| x.strides()[axis]));
-            match axes.last_mut() {
-                Some(inner) if [sc, sa] == [1, 2].map(|x| inner[0].saturating_mul(inner[x])) => {
-                    inner[0] *= extent
-                }
-                _ => axes.push([extent, sc, sa]),
-            }
-        }
+        let axes = Axes::of(c.shape(), |axis| [c, a].map(|x| x.strides()[axis]));
         dim(OP, c.len())?;
         let offsets = [c, a].map(|x| x.offset_in_window(dtype) as usize);
         let unit = Unit::of(&axes, [offsets[0], offsets[1], shift], dtype);
         let together = unit.elements(dtype);
-        let mut axes = axes.into_iter().peekable();
+        let mut axes = axes.iter().peekable();
         // The innermost axis is the row, unless its elements are parts of words that are not neighbours.
-        let row = axes.next_if(|&[_, sc, _]| unit != Unit::Parts || sc == 1).unwrap_or([1, 1, 1]);
-        let rows = axes.clone().map(|[extent, ..]| extent).product::<usize>();
+        let row = axes.next_if(|axis| unit != Unit::Parts || axis.strides[0] == 1);
+        let row = row.copied().unwrap_or(Axis { extent: 1, strides: [1, 1] });
+        let rows = axes.clone().map(|axis| axis.extent).product::<usize>();
         let row_units = match unit {
-            Unit::Words(_) => row[0] / together,
+            Unit::Words(_) => row.extent / together,
             // As many words as the row touches if it begins with the last element of one.
-            Unit::Parts => 1 + (row[0] - 1).div_ceil(per_word(dtype) as usize),
+            Unit::Parts => 1 + (row.extent - 1).div_ceil(per_word(dtype) as usize),
         };
         let along = |stride| if together == 1 { stride } else { 1 };
         let mut dims = CopyDims {
             c_offset: dim(OP, offsets[0] / together)?,
             a_offset: dim(OP, offsets[1] / together)?,
-            c_stride: dim(OP, along(row[1]))?,
-            a_stride: dim(OP, along(row[2]))?,
-            row: dim(OP, row[0] / together)?,
+            c_stride: dim(OP, along(row.strides[0]))?,
+            a_stride: dim(OP, along(row.strides[1]))?,
+            row: dim(OP, row.extent / together)?,
             row_units: dim(OP, row_units)?,
             units: dim(OP, row_units.saturating_mul(rows))?,
             ..CopyDims::default()
         };
-        for (to, [extent, sc, sa]) in dims.axes.iter_mut().zip(axes) {
-            *to = [dim(OP, extent)?, dim(OP, sc / together)?, dim(OP, sa / together)?, 0];
-            dims.rank += 1;
-        }
+        let in_units =
+            |axis: &Axis<2>| Axis { strides: axis.strides.map(|stride| stride / together), ..*axis };
+        dims.rank = axes.map(in_units).collect::<Axes<2>>().put(OP, &mut dims.axes)?;
         Ok(Self { dims, dtype, unit, sliced: None })
     }
 
@@ -225,7 +213,7 @@ pub(super) fn check_at_position(
     if at.len() != 1 {
         return Err(Error::shape(OP, "the position must be a tensor of one element", at.shape()));
     }
-    check_no_overlap(OP, c)
+    c.check_no_overlap(OP)
 }
 
 /// Checks that a view A can be copied into a view C.
@@ -233,19 +221,20 @@ pub(super) fn check_views(a: &Layout, c: &Layout) -> Result<()> {
     if a.shape() != c.shape() {
         return Err(Error::shapes(OP, "the output must have the shape of the operand", c.shape(), a.shape()));
     }
-    check_no_overlap(OP, c)
+    c.check_no_overlap(OP)
 }
 
 impl Unit {
     /// The largest unit that divides the rows and their places in both operands: `starts` are those of the first row, and the
     /// distance by which it may move.
-    fn of(axes: &[[usize; 3]], starts: [usize; 3], dtype: DType) -> Self {
+    fn of(axes: &Axes<2>, starts: [usize; 3], dtype: DType) -> Self {
         let size = dtype.size();
         let fits = |bytes: usize| {
             let together = bytes / size;
-            let rows =
-                axes.first().is_some_and(|&[n, sc, sa]| n.is_multiple_of(together) && [sc, sa] == [1, 1]);
-            let mut places = axes.iter().skip(1).flat_map(|[_, strides @ ..]| strides).chain(&starts);
+            let mut outer = axes.iter();
+            let row = outer.next();
+            let rows = row.is_some_and(|row| row.extent.is_multiple_of(together) && row.strides == [1, 1]);
+            let mut places = outer.flat_map(|axis| &axis.strides).chain(&starts);
             together <= 1 || (rows && places.all(|place| place.is_multiple_of(together)))
         };
         let words = [4, 2, 1].into_iter().find(|&words| words * 4 >= size && fits(words * 4));

@@ -1,8 +1,7 @@
 //! A checked elementwise function, as plain data.
 
 use super::operation::Elementwise;
-use crate::layout::{DType, Layout, MAX_RANK, dim};
-use crate::ops::merged::{Axis, merged};
+use crate::layout::{Axes, DType, Layout, MAX_RANK, dim};
 use crate::ops::vectors::{Moves, quads};
 use crate::{Error, Result};
 
@@ -122,25 +121,22 @@ impl ElementwiseProblem {
         }
         let dtypes: Vec<DType> = operands.iter().map(|(_, dtype)| *dtype).collect();
         function.check(&dtypes, dtype)?;
-        check_no_overlap(op, c)?;
+        c.check_no_overlap(op)?;
         let layouts = || [(c, dtype)].into_iter().chain(operands.iter().copied());
         let strides: Vec<[usize; MAX_RANK]> =
-            layouts().map(|(x, _)| broadcast_strides(op, x, c)).collect::<Result<_>>()?;
-        // Per axis, innermost first: the extent, then the strides of C and the operands, 0 of those that are not there.
-        let of_axis = |axis: usize| -> Axis<{ 1 + MAX_OPERANDS }> {
-            (c.shape()[axis], std::array::from_fn(|x| strides.get(x).map_or(0, |strides| strides[axis])))
+            layouts().map(|(x, _)| x.broadcast_strides(op, c)).collect::<Result<_>>()?;
+        // Along each axis: the strides of C and the operands, 0 of those that are not there.
+        let of_axis = |axis: usize| -> [usize; 1 + MAX_OPERANDS] {
+            std::array::from_fn(|x| strides.get(x).map_or(0, |strides| strides[axis]))
         };
-        let mut axes = merged((0..c.rank()).rev().map(of_axis));
-        if axes.is_empty() {
-            axes.push((1, [0; 1 + MAX_OPERANDS]));
-        }
+        let axes = Axes::of(c.shape(), of_axis).at_least_one();
         dim(op, c.len())?;
         let mut extents = [1; MAX_RANK];
         let mut sizes = vec![[0; MAX_RANK]; strides.len()];
-        for (axis, (extent, strides)) in axes.iter().enumerate() {
-            extents[axis] = dim(op, *extent)?;
-            for (to, &stride) in sizes.iter_mut().zip(strides) {
-                to[axis] = dim(op, stride)?;
+        for (at, axis) in axes.iter().enumerate() {
+            extents[at] = dim(op, axis.extent)?;
+            for (to, &stride) in sizes.iter_mut().zip(&axis.strides) {
+                to[at] = dim(op, stride)?;
             }
         }
         let mut found = layouts().zip(&sizes).map(|((x, dtype), &strides)| Operand {
@@ -249,41 +245,4 @@ impl ElementwiseDimsOfFour {
         let Self { axes, offsets, units, rank, numbers, .. } = *self;
         ElementwiseDims { axes, offsets, units, rank, numbers }
     }
-}
-
-/// The strides of an operand along the axes of `c`, 0 where it is broadcast.
-pub(in crate::ops) fn broadcast_strides(
-    op: &'static str,
-    x: &Layout,
-    c: &Layout,
-) -> Result<[usize; MAX_RANK]> {
-    let mut strides = [0; MAX_RANK];
-    let rule = "the operands must have the output's shape, or extents of 1";
-    let wrong = || Error::shapes(op, rule, x.shape(), c.shape());
-    let missing = c.rank().checked_sub(x.rank()).ok_or_else(wrong)?;
-    for (axis, (&extent, &stride)) in x.shape().iter().zip(x.strides()).enumerate() {
-        match (extent, c.shape()[missing + axis]) {
-            (1, _) => {}
-            (m, n) if m == n => strides[missing + axis] = stride,
-            _ => return Err(wrong()),
-        }
-    }
-    Ok(strides)
-}
-
-/// Checks that no two indices of a view refer to the same element. It suffices for views of tensors: sorted by stride,
-/// each axis must step over the whole span of the smaller strides.
-pub(in crate::ops) fn check_no_overlap(op: &'static str, c: &Layout) -> Result<()> {
-    let mut axes: Vec<_> =
-        c.strides().iter().zip(c.shape()).filter(|&(_, &n)| n > 1).map(|(&stride, &n)| (stride, n)).collect();
-    axes.sort_unstable();
-    let mut span = 0; // from the first element to the last, so far
-    for (stride, extent) in axes {
-        if stride <= span {
-            let rule = "the output's elements must not overlap";
-            return Err(Error::shapes(op, rule, c.shape(), c.strides()));
-        }
-        span += (extent - 1) * stride;
-    }
-    Ok(())
 }

@@ -1,7 +1,6 @@
 //! A checked choice of elements by index, as plain data.
 
-use crate::layout::{DType, Element, F8E4M3, F8E5M2, Layout, MAX_RANK, dim};
-use crate::ops::merged::{merged, put};
+use crate::layout::{Axes, DType, Element, F8E4M3, F8E5M2, Layout, MAX_RANK, dim};
 use crate::ops::vectors::{Moves, per_vector};
 use crate::{Error, Result};
 use half::{bf16, f16};
@@ -138,7 +137,7 @@ impl GatherProblem {
             Taken::Rows if at < indices.rank() => [0, indices.strides()[at]],
             Taken::Rows => [a.strides()[1], 0],
         };
-        let axes = merged((0..shape.len()).rev().map(|at| (shape[at], strides(at))));
+        let axes = Axes::of(&shape, strides).at_least_one();
         let count = dim(op, shape.iter().product())?;
         let mut dims = GatherDims {
             a_offset: a.offset_in_window(dtype),
@@ -149,7 +148,7 @@ impl GatherProblem {
             missing: missing(dtype),
             ..GatherDims::default()
         };
-        dims.rank = put(op, &axes, &mut dims.axes)?;
+        dims.rank = axes.put(op, &mut dims.axes)?;
         Ok(Self { dims, dtype, taken, a, indices, moves: Moves::Elements })
     }
 

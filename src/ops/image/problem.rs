@@ -2,7 +2,6 @@
 
 use super::format::TexelFormat;
 use crate::layout::{DType, Layout, dim};
-use crate::ops::elementwise::problem::check_no_overlap;
 use crate::ops::packing::per_word;
 use crate::{Error, Result};
 
@@ -107,7 +106,7 @@ impl ImageProblem {
         let [row_stride, pixel_stride, channel_stride] = [0, 1, 2].map(|axis| tensor.strides()[axis]);
         let [run, row_units, units] = match transfer {
             ImageTransfer::Read => {
-                check_no_overlap(op, &tensor)?;
+                tensor.check_no_overlap(op)?;
                 let run = neighbours(&tensor);
                 // As many words as the run touches if it begins with the last element of one.
                 let of_run = 1 + (run - 1).div_ceil(per_word(dtype) as usize);

@@ -1,8 +1,7 @@
 //! A checked conversion of ids to ones and zeros, as plain data.
 
-use crate::layout::{DType, F8E4M3, F8E5M2, Layout, MAX_RANK, dim};
+use crate::layout::{Axes, DType, F8E4M3, F8E5M2, Layout, MAX_RANK, dim};
 use crate::ops::gather::problem::TOO_MANY_AXES_OF_IDS;
-use crate::ops::merged::{merged, put};
 use crate::{Error, Result};
 use half::{bf16, f16};
 
@@ -46,7 +45,7 @@ impl OneHotProblem {
             return Err(Error::shape(OP, "there must be ids and classes", &shape));
         }
         let ids = ids.in_window(DType::I32);
-        let axes = merged((0..ids.rank()).rev().map(|at| (ids.shape()[at], [ids.strides()[at]])));
+        let axes = Axes::of(ids.shape(), |at| [ids.strides()[at]]).at_least_one();
         let mut dims = OneHotDims {
             index_offset: ids.offset_in_window(DType::I32),
             count: dim(OP, shape.iter().product())?,
@@ -61,7 +60,7 @@ impl OneHotProblem {
             },
             ..OneHotDims::default()
         };
-        dims.rank = put(OP, &axes, &mut dims.axes)?;
+        dims.rank = axes.put(OP, &mut dims.axes)?;
         Ok(Self { dims, dtype, ids })
     }
 

@@ -3,7 +3,7 @@
 use super::axes::{Reduced, reduced, split};
 use super::function::ReduceFunction;
 use crate::caps::Caps;
-use crate::layout::{DType, Layout, MAX_RANK, dim};
+use crate::layout::{Axes, Axis, DType, Layout, MAX_RANK, dim};
 use crate::ops::vectors::{Moves, column_quads, quads};
 use crate::{Error, Result};
 
@@ -69,9 +69,6 @@ pub(super) enum Steps {
     OfWindow,
 }
 
-/// An axis: extent, and the strides of C and A.
-type Axis = [usize; 3];
-
 impl ReduceProblem {
     /// `function` of the elements of `a`, a view of `dtype` elements, along `axes`. The view must not be empty.
     ///
@@ -107,26 +104,19 @@ impl ReduceProblem {
         }
         dim(op, a.len())?;
         let (shape, count) = split(a, reduced);
-        let (kept, gone) = merged(a, reduced);
-        let mut gone = gone.into_iter();
-        let [length, _, stride] = gone.next().unwrap_or([1, 0, 0]);
-        let gone: Vec<Axis> = gone.collect();
+        let (mut kept, mut gone) = merged(a, reduced);
+        let Axis { extent: length, strides: [_, stride] } = gone.take_first();
         // Neighbours are columns if some step between elements of C is smaller than the step along a line.
-        let nearest = (0..kept.len()).filter(|&at| kept[at][2] > 0).min_by_key(|&at| kept[at][2]);
-        let nearest = nearest.filter(|&at| kept[at][2] < stride);
-        let across = if nearest.is_some() { Across::Columns } else { Across::Line };
-        let mut kept = kept;
-        if let Some(at) = nearest {
-            let columns = kept.remove(at);
-            kept.insert(0, columns);
-        }
+        let across = if kept.bring_nearest(1, stride) { Across::Columns } else { Across::Line };
         let results: usize = shape.iter().product();
+        let columns =
+            if across == Across::Columns { kept.iter().next().map_or(1, |axis| axis.extent) } else { 1 };
         let mut dims = ReduceDims {
             a_offset: a.offset_in_window(dtype),
             a_stride: dim(op, stride)?,
             length: dim(op, length)?,
             lines: dim(op, count / length)?,
-            rows: dim(op, if nearest.is_some() { results / kept[0][0] } else { results })?,
+            rows: dim(op, results / columns)?,
             kept: dim(op, kept.len())?,
             reduced: dim(op, gone.len())?,
             lanes: 1,
@@ -135,9 +125,7 @@ impl ReduceProblem {
             number: function.number(count, dtype),
             ..ReduceDims::default()
         };
-        for (to, [extent, c, a]) in dims.axes.iter_mut().zip(kept.iter().chain(&gone)) {
-            *to = [dim(op, *extent)?, dim(op, *c)?, dim(op, *a)?, 0];
-        }
+        kept.within(gone).put(op, &mut dims.axes)?;
         let a = a.in_window(dtype);
         Ok(Self { dims, a, reduced: *reduced, dtype, function, across, results, steps: Steps::AsNeeded })
     }
@@ -191,29 +179,19 @@ impl ReduceProblem {
 }
 
 /// The axes that are kept and those that are reduced, innermost first. Axes merge if they step as one.
-fn merged(a: &Layout, reduced: &Reduced) -> (Vec<Axis>, Vec<Axis>) {
-    let (mut kept, mut gone): (Vec<Axis>, Vec<Axis>) = (Vec::new(), Vec::new());
+fn merged(a: &Layout, reduced: &Reduced) -> (Axes<2>, Axes<2>) {
+    let (mut kept, mut gone) = (Vec::new(), Vec::new());
     let mut c = 1;
     for axis in (0..a.rank()).rev().filter(|&axis| a.shape()[axis] > 1) {
         let (extent, stride) = (a.shape()[axis], a.strides()[axis]);
         if reduced[axis] {
-            gone.push([extent, 0, stride]);
+            gone.push(Axis { extent, strides: [0, stride] });
         } else {
-            push(&mut kept, [extent, c, stride]);
+            kept.push(Axis { extent, strides: [c, stride] });
             c *= extent;
         }
     }
     // The sum of terms in another order is as good. Repeated elements come last.
-    gone.sort_by_key(|&[_, _, stride]| stride.wrapping_sub(1));
-    let mut lines = Vec::new();
-    gone.into_iter().for_each(|axis| push(&mut lines, axis));
-    (kept, lines)
-}
-
-/// Adds an axis to those further inside, or extends the last of them.
-fn push(axes: &mut Vec<Axis>, [extent, c, a]: Axis) {
-    match axes.last_mut() {
-        Some(inner) if [c, a] == [1, 2].map(|x| inner[0].saturating_mul(inner[x])) => inner[0] *= extent,
-        _ => axes.push([extent, c, a]),
-    }
+    gone.sort_by_key(|axis| axis.strides[1].wrapping_sub(1));
+    (Axes::merged(kept), Axes::merged(gone))
 }

@@ -1,8 +1,7 @@
 //! A checked rotation of rows by the angles of a table, as plain data.
 
 use super::pairs::{RotaryPairs, RotaryPass};
-use crate::layout::{DType, Layout, MAX_RANK, dim};
-use crate::ops::merged::{merged, put};
+use crate::layout::{Axes, DType, Layout, MAX_RANK, dim};
 use crate::ops::vectors::{Moves, quads};
 use crate::{Error, Result};
 use std::cmp::Reverse;
@@ -117,12 +116,12 @@ impl RotaryProblem {
         let extents: Vec<usize> = order.iter().map(|&axis| x.shape()[axis]).collect();
         let (a, c) = (x.in_window(dtype), Layout::contiguous(op, &extents)?);
         let (rows, pairs) = (x.rank() - 1, of.rotary_dims / 2);
-        let of_axis = |(at, &axis): (usize, &usize)| {
-            let of_table = if axis == rows - 1 { pairs } else { 0 };
-            (x.shape()[axis], [c.strides()[at], a.strides()[axis], of_table])
+        let strides = |at: usize| {
+            let of_table = if order[at] == rows - 1 { pairs } else { 0 };
+            [c.strides()[at], a.strides()[order[at]], of_table]
         };
         let mut axes = [[0; 4]; MAX_RANK - 1];
-        let rank = put(op, &merged(order[..rows].iter().enumerate().rev().map(of_axis)), &mut axes)?;
+        let rank = Axes::of(&extents[..rows], strides).at_least_one().put(op, &mut axes)?;
         Ok(Self {
             pass,
             of,

@@ -1,8 +1,6 @@
 //! A checked addition of values to what indices name, as plain data.
 
-use crate::layout::{DType, Layout, MAX_RANK, dim};
-use crate::ops::elementwise::problem::check_no_overlap;
-use crate::ops::merged::{Axis, merged, put};
+use crate::layout::{Axes, Axis, DType, Layout, MAX_RANK, dim};
 use crate::{Error, Result};
 
 /// The uniform of `shaders/ops/sort_blocks.wgsl`.
@@ -123,7 +121,7 @@ impl Target {
                 }
             }
         }
-        check_no_overlap(op, c)
+        c.check_no_overlap(op)
     }
 }
 
@@ -158,7 +156,7 @@ impl ScatterProblem {
             Target::Positions(axis) => values.strides()[axis],
             _ => values.strides()[at],
         };
-        let of_index = |at: usize| (indices.shape()[at], [indices.strides()[at], of_key(at), of_value(at)]);
+        let of_index = |at: usize| [indices.strides()[at], of_key(at), of_value(at)];
         let key_stride = if let Target::Elements(axis) = target { dense.strides()[axis] } else { 1 };
         let skipped = match target {
             Target::Rows { padding } => padding.filter(|&row| row < slots),
@@ -174,19 +172,20 @@ impl ScatterProblem {
             slots: dim(op, slots)?,
             ..SortDims::default()
         };
-        let axes = merged((0..indices.rank()).rev().map(of_index));
-        sort.rank = put(op, &axes, &mut sort.axes)?;
+        sort.rank = Axes::of(indices.shape(), of_index).at_least_one().put(op, &mut sort.axes)?;
         // The axes of C: the strides of C and of the values. What is behind the indices' own axes is within.
         let of_columns = |at: usize| {
             let own = if let Target::Rows { .. } = target { at - 1 + indices.rank() } else { at };
-            (c.shape()[at], [c.strides()[at], values.strides()[own], 0])
+            [c.strides()[at], values.strides()[own]]
         };
-        let of_slots = |at: usize| (c.shape()[at], [c.strides()[at], 0, 0]);
-        let axes = rows_of(
-            merged(within.into_iter().rev().map(of_columns)),
-            merged(named.into_iter().rev().map(of_slots)),
-        );
-        let row = axes[0].0;
+        let merged = |axes: Vec<usize>, strides: &dyn Fn(usize) -> [usize; 2]| {
+            let of = |at: usize| Axis { extent: c.shape()[at], strides: strides(at) };
+            Axes::merged(axes.into_iter().rev().map(of))
+        };
+        // The innermost axis is never one of the slots.
+        let axes = merged(within, &of_columns).at_least_one();
+        let row = axes.iter().next().map_or(1, |axis| axis.extent);
+        let axes = axes.within(merged(named, &|at| [c.strides()[at], 0]));
         let row_units = row.div_ceil(4);
         let slot_units = columns / row * row_units;
         let mut dims = ScatterDims {
@@ -199,7 +198,7 @@ impl ScatterProblem {
             units: dim(op, slots.saturating_mul(slot_units))?,
             ..ScatterDims::default()
         };
-        dims.rank = put(op, &axes, &mut dims.axes)?;
+        dims.rank = axes.put(op, &mut dims.axes)?;
         // The words of the pairs, and those behind them.
         dim(op, indices.len().saturating_mul(2).saturating_add(slots + 1))?;
         Ok(Self { sort, dims, target, dtype, layouts })
@@ -210,10 +209,4 @@ impl ScatterProblem {
     pub fn dims(&self) -> &ScatterDims {
         &self.dims
     }
-}
-
-/// The axes, innermost first: those within a slot, then those of the slots. The innermost is never one of the slots.
-fn rows_of(within: Vec<Axis<3>>, slots: Vec<Axis<3>>) -> Vec<Axis<3>> {
-    let within = if within.is_empty() { vec![(1, [0; 3])] } else { within };
-    [within, slots].concat()
 }

@@ -4,7 +4,6 @@ use super::function::SoftmaxFunction;
 use crate::Result;
 use crate::caps::Caps;
 use crate::layout::{DType, Layout, MAX_RANK};
-use crate::ops::elementwise::problem::broadcast_strides;
 use crate::ops::lines::{Across, Lines};
 use crate::ops::vectors::{Moves, column_quads, quads};
 
@@ -60,7 +59,7 @@ impl SoftmaxProblem {
     ) -> Result<Self> {
         let op = function.op();
         function.check(a, m, axis)?;
-        let strides = m.map(|m| broadcast_strides(op, m, a)).transpose()?.unwrap_or_default();
+        let strides = m.map(|m| m.broadcast_strides(op, a)).transpose()?.unwrap_or_default();
         let lines = Lines::new(op, a, &strides, axis)?;
         let broadcast = |m: &Layout| Layout::new(op, a.shape(), &strides[..a.rank()], m.offset(), usize::MAX);
         let m = m.map(broadcast).transpose()?;

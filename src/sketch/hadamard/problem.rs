@@ -6,7 +6,7 @@ use crate::gemm::SeedSource;
 use crate::kernel::{check_binding, max_buffer_bytes};
 use crate::layout::{DType, Layout, dim};
 use crate::plan::{Dims, Draft, Scalar, ScalarParameter};
-use crate::sketch::operator::axis::{AxisLayout, MAX_OTHER_AXES, OtherAxis, WRONG_AXES, WRONG_LENGTH};
+use crate::sketch::operator::axis::{AxisLayout, MAX_OTHER_AXES, WRONG_AXES, WRONG_LENGTH};
 use crate::sketch::operator::row_order::RowOrder;
 use crate::sketch::operator::windows::axes_of;
 use crate::sketch::operator::{Direction, OP, SCALE, Sketch};
@@ -95,23 +95,22 @@ impl HadamardProblem {
 
     /// These dims with the axes of a layout.
     fn placed(dims: HadamardDims, layout: &AxisLayout, x_offset: u32) -> Result<HadamardDims> {
-        let other = |axis: usize| layout.others.get(axis).copied().unwrap_or(OtherAxis::ONE);
         let size = |size: usize| dim(OP, size);
-        let [columns, inner, outer] = [other(0), other(1), other(2)];
+        let [columns, inner, outer] = [0, 1, 2].map(|axis| layout.others.get(axis));
         size(layout.shape.iter().product())?;
         Ok(HadamardDims {
             rows_in: size(layout.extents[0])?,
             rows_out: size(layout.extents[1])?,
             x_offset,
             x_row: size(layout.strides[0])?,
-            x_column: size(columns.x)?,
-            x_batch0: size(inner.x)?,
-            x_batch1: size(outer.x)?,
+            x_column: size(columns.strides[0])?,
+            x_batch0: size(inner.strides[0])?,
+            x_batch1: size(outer.strides[0])?,
             y_offset: 0,
             y_row: size(layout.strides[1])?,
-            y_column: size(columns.y)?,
-            y_batch0: size(inner.y)?,
-            y_batch1: size(outer.y)?,
+            y_column: size(columns.strides[1])?,
+            y_batch0: size(inner.strides[1])?,
+            y_batch1: size(outer.strides[1])?,
             columns: size(columns.extent)?,
             batch0: size(inner.extent)?,
             batches: size(inner.extent * outer.extent)?,

@@ -1,6 +1,5 @@
 //! The backward pass of a sketched layer, and gradient descent.
 
-use super::forward::as_matrix;
 use super::products::{Epilogue, Factor};
 use super::sk_linear::{OP, SkLinear};
 use crate::error::call;
@@ -99,7 +98,7 @@ impl<T: Real> SkLinear<T> {
             }
         }
         let shape = x.shape();
-        let [x, hidden, g] = [as_matrix(x)?, as_matrix(hidden)?, as_matrix(g)?];
+        let [x, hidden, g] = [x.as_matrix()?, hidden.as_matrix()?, g.as_matrix()?];
         let g = match self.activation {
             Activation::None => g,
             activation => {

@@ -2,7 +2,6 @@
 
 use super::builder::{FittedLayer, SkLinearBuilder};
 use super::factors::joined;
-use super::forward::as_matrix;
 use super::frozen::{Frozen, signs_of_u1, signs_of_u2};
 use super::sk_linear::{OP, SkLinear};
 use crate::error::{Named, call};
@@ -143,7 +142,7 @@ impl<T: Real> SkLinearBuilder<T> {
             let steps = Steps::of("SkLinear::fit_to", 4);
             steps.at(0, "checking the operands")?;
             let weight = self.checked(weight)?;
-            let x = as_matrix(&checked_samples(x, weight.shape()[1])?)?;
+            let x = checked_samples(x, weight.shape()[1])?.as_matrix()?;
             let y = product(&x, &weight.t(), 1.0)?;
             steps.at(1, "singular vectors of the outputs")?;
             let of_outputs = self.of_factors(&output_factors(&weight, &y, 2 * self.terms * self.rank)?)?;

@@ -131,47 +131,11 @@ impl<'a, T: Real, C: Real> SkLinearForward<'a, T, C> {
 /// The rows of a tensor as a matrix if its leading axes can be merged into one. Otherwise they stay a batch of
 /// matrices, or are copied if there are too many axes for a batch.
 fn rows<T: Real>(x: &Tensor<T>) -> Result<Tensor<T>> {
-    match matrix(x)? {
-        Some(matrix) => Ok(matrix),
-        None if x.shape().len() <= 4 => Ok(x.clone()),
-        None => as_matrix(x),
+    let axes = x.shape().len();
+    match x.layout().joined(0..axes - 1) {
+        None if axes <= 4 => Ok(x.clone()),
+        _ => x.as_matrix(),
     }
-}
-
-/// The rows of a tensor as a matrix, copied if its leading axes cannot be merged into one.
-pub(super) fn as_matrix<T: Real>(x: &Tensor<T>) -> Result<Tensor<T>> {
-    if let Some(matrix) = matrix(x)? {
-        return Ok(matrix);
-    }
-    let (features, count) = split(x);
-    x.contiguous()?.reshape([count, features])
-}
-
-/// The features of each row, and the number of rows.
-fn split<T: Real>(x: &Tensor<T>) -> (usize, usize) {
-    let (features, leading) = x.shape().split_last().map_or((1, &[][..]), |(&last, leading)| (last, leading));
-    (features, leading.iter().product())
-}
-
-/// The rows of a tensor as a matrix view, if its leading axes can be merged into one.
-fn matrix<T: Real>(x: &Tensor<T>) -> Result<Option<Tensor<T>>> {
-    let (features, count) = split(x);
-    let last = x.shape().len() - 1;
-    let mut axes = (0..last).rev().filter(|&axis| x.shape()[axis] != 1);
-    let mut step = None;
-    let mut span = 0;
-    if let Some(inner) = axes.next() {
-        step = Some(x.strides()[inner]);
-        span = x.strides()[inner] * x.shape()[inner];
-    }
-    for axis in axes {
-        if x.strides()[axis] != span {
-            return Ok(None);
-        }
-        span *= x.shape()[axis];
-    }
-    let strides = [step.unwrap_or(features), x.strides()[last]];
-    x.as_strided(&[count, features], &strides, x.layout().offset()).map(Some)
 }
 
 /// The result of a product of [`rows`], with the leading axes of `x`.

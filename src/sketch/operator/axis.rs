@@ -2,23 +2,9 @@
 
 use super::sketch::OP;
 use crate::gemm::Side;
-use crate::layout::{Layout, Real};
+use crate::layout::{Axes, Axis, Layout, Real};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
-
-/// An axis along which the operator is not applied, or several merged ones: its extent, and its strides in operand and
-/// result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::sketch) struct OtherAxis {
-    pub(in crate::sketch) extent: usize,
-    pub(in crate::sketch) x: usize,
-    pub(in crate::sketch) y: usize,
-}
-
-impl OtherAxis {
-    /// An axis of a single element.
-    pub(in crate::sketch) const ONE: Self = Self { extent: 1, x: 0, y: 0 };
-}
 
 /// The layouts of an operand and a result whose shapes differ in one axis only. The result is contiguous.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,9 +13,9 @@ pub(in crate::sketch) struct AxisLayout {
     pub(in crate::sketch) extents: [usize; 2],
     /// Strides of the axis in operand and result.
     pub(in crate::sketch) strides: [usize; 2],
-    /// The other axes, at least one, the innermost of the result first. Neighbours that have one common stride in both
-    /// layouts are merged. Kernels take at most [`MAX_OTHER_AXES`].
-    pub(in crate::sketch) others: Vec<OtherAxis>,
+    /// The other axes, at least one, merged, with their strides in operand and result. Kernels take at most
+    /// [`MAX_OTHER_AXES`].
+    pub(in crate::sketch) others: Axes<2>,
     /// The shape of the result.
     pub(in crate::sketch) shape: Vec<usize>,
 }
@@ -62,22 +48,12 @@ impl AxisLayout {
         let mut shape = x.shape().to_vec();
         shape[axis] = extent;
         let y = Layout::contiguous(OP, &shape)?;
-        let mut others: Vec<OtherAxis> = Vec::new();
-        for other in (0..x.rank()).rev().filter(|&other| other != axis && x.shape()[other] != 1) {
-            let [x_stride, y_stride] = [x, &y].map(|layout| layout.strides()[other]);
-            let extent = x.shape()[other];
-            match others.last_mut() {
-                Some(inner) if [x_stride, y_stride] == [inner.x, inner.y].map(|s| s * inner.extent) => {
-                    inner.extent *= extent;
-                }
-                _ => others.push(OtherAxis { extent, x: x_stride, y: y_stride }),
-            }
-        }
-        if others.is_empty() {
-            others.push(OtherAxis::ONE);
-        }
-        let stride = |layout: &Layout| if layout.shape()[axis] > 1 { layout.strides()[axis] } else { 0 };
-        let (extents, strides) = ([x.shape()[axis], extent], [stride(x), stride(&y)]);
+        let of = |other: usize| Axis {
+            extent: x.shape()[other],
+            strides: [x.strides()[other], y.strides()[other]],
+        };
+        let others = Axes::merged((0..x.rank()).rev().filter(|&other| other != axis).map(of)).at_least_one();
+        let (extents, strides) = ([x.shape()[axis], extent], [x.step(axis), y.step(axis)]);
         Ok(Self { extents, strides, others, shape })
     }
 
@@ -102,16 +78,16 @@ impl AxisLayout {
     /// Operand and result as batches of matrices, and the side of the product on which the operator stands: the left if
     /// the lines of the result are columns, the right (transposed) if they are rows.
     pub(in crate::sketch) fn as_product(&self, x: &Layout, y: &Layout) -> Result<(Side, Layout, Layout)> {
-        let (columns, batch) = self.others.split_first().unwrap_or((&OtherAxis::ONE, &[]));
-        let side = if columns.y == 1 || self.extents[1] == 1 { Side::A } else { Side::B };
+        let columns = self.others.get(0);
+        let side = if columns.strides[1] == 1 || self.extents[1] == 1 { Side::A } else { Side::B };
         let with = |batch: Vec<usize>, line: usize, other: usize| {
             let matrix = if side == Side::A { [line, other] } else { [other, line] };
             batch.into_iter().rev().chain(matrix).collect::<Vec<_>>()
         };
-        let of = |f: fn(&OtherAxis) -> usize| batch.iter().map(f).collect::<Vec<_>>();
+        let of = |f: fn(&Axis<2>) -> usize| self.others.iter().skip(1).map(f).collect::<Vec<_>>();
         let extents = self.extents.map(|line| with(of(|b| b.extent), line, columns.extent));
-        let x_strides = with(of(|b| b.x), self.strides[0], columns.x);
-        let y_strides = with(of(|b| b.y), self.strides[1], columns.y);
+        let x_strides = with(of(|b| b.strides[0]), self.strides[0], columns.strides[0]);
+        let y_strides = with(of(|b| b.strides[1]), self.strides[1], columns.strides[1]);
         let seen = |layout: &Layout, shape: &[usize], strides: &[usize]| {
             Layout::new(OP, shape, strides, layout.offset(), layout.span().end)
         };

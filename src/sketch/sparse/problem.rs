@@ -48,13 +48,13 @@ pub struct SparseDims {
 impl SparseDims {
     /// The same operator with the axes of this layout.
     fn placed(self, layout: &AxisLayout, x_offset: u32) -> Result<Self> {
-        let other = |i: usize| layout.others.get(i);
-        let extent = |i: usize| dim(OP, other(i).map_or(1, |axis| axis.extent));
-        let x = |i: usize| dim(OP, other(i).map_or(0, |axis| axis.x));
-        let y = |i: usize| dim(OP, other(i).map_or(0, |axis| axis.y));
+        let others = &layout.others;
+        let extent = |i: usize| dim(OP, others.get(i).extent);
+        let x = |i: usize| dim(OP, others.get(i).strides[0]);
+        let y = |i: usize| dim(OP, others.get(i).strides[1]);
         dim(OP, layout.shape.iter().product())?;
         Ok(Self {
-            columns: dim(OP, layout.others.iter().map(|axis| axis.extent).product())?,
+            columns: dim(OP, others.iter().map(|axis| axis.extent).product())?,
             extent0: extent(0)?,
             extent1: extent(1)?,
             x_offset,

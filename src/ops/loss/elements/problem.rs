@@ -1,7 +1,7 @@
 //! A checked loss of the elements of two tensors, as plain data.
 
 use super::function::LossFunction;
-use crate::layout::{DType, Layout, MAX_RANK, dim};
+use crate::layout::{Axes, DType, Layout, MAX_RANK, dim};
 use crate::ops::loss::reduction::{LossGradient, Reduction};
 use crate::ops::vectors::per_vector;
 use crate::{Error, Result};
@@ -89,31 +89,17 @@ impl LossProblem {
         let missing = a.rank() - weights.map_or(a.rank(), Layout::rank);
         let of_weights = |axis: usize| {
             let own = weights.zip(axis.checked_sub(missing));
-            own.map_or(0, |(layout, axis)| if layout.shape()[axis] > 1 { layout.strides()[axis] } else { 0 })
+            own.map_or(0, |(layout, axis)| layout.step(axis))
         };
-        let mut axes: Vec<[usize; 4]> = Vec::with_capacity(MAX_RANK);
-        for axis in (0..a.rank()).rev().filter(|&axis| a.shape()[axis] > 1) {
-            let own = [a.shape()[axis], a.strides()[axis], b.strides()[axis], of_weights(axis)];
-            match axes.last_mut() {
-                // Axes merge if, in every operand, the outer stride is the extent times the inner stride.
-                Some(inner) if (1..4).all(|i| own[i] == inner[i].saturating_mul(inner[0])) => {
-                    inner[0] *= own[0];
-                }
-                _ => axes.push(own),
-            }
-        }
+        let axes = Axes::of(a.shape(), |axis| [a.strides()[axis], b.strides()[axis], of_weights(axis)]);
         let mut sizes = [[1, 0, 0, 0]; MAX_RANK];
-        for (to, axis) in sizes.iter_mut().zip(&axes) {
-            for (to, &size) in to.iter_mut().zip(axis) {
-                *to = dim(op, size)?;
-            }
-        }
+        let rank = axes.at_least_one().put(op, &mut sizes)? as usize;
         let f32_offset = weights.map_or(0, |layout| layout.offset_in_window(DType::F32));
         Ok(Self {
             function,
             dtype,
             axes: sizes,
-            rank: axes.len().max(1),
+            rank,
             offsets: [a.offset_in_window(dtype), b.offset_in_window(dtype), f32_offset],
             has_weights: if weights.is_some() { WeightSource::Tensor } else { WeightSource::Ones },
             reduction: Reduction::Mean,

@@ -119,8 +119,8 @@ impl ChannelProblem {
             }
         }
         let places = |of: &Layout| -> Result<[u32; 4]> {
-            let stride = |axis: usize| if of.shape()[axis] > 1 { of.strides()[axis] } else { 0 };
-            Ok([of.offset_in_window(dtype), dim(op, stride(0))?, dim(op, stride(1))?, dim(op, stride(2))?])
+            let step = |axis: usize| dim(op, of.step(axis));
+            Ok([of.offset_in_window(dtype), step(0)?, step(1)?, step(2)?])
         };
         let offset = |of: Option<&Layout>| of.map_or(0, |of| of.offset_in_window(dtype));
         dim(op, a.len())?;

@@ -5,7 +5,6 @@ use crate::gpu::{Allocation, Gpu, View};
 use crate::kernel::slice_along;
 use crate::layout::Real;
 use crate::ops::norm::results::{NormGradients, computed, statistic};
-use crate::ops::norm::rows::merged;
 use crate::plan::Scalar;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -198,18 +197,9 @@ impl<T: Real> ChannelNorm<'_, T> {
         of.contiguous().map(Some)
     }
 
-    /// The operand as (outer, inner, channels): a view if its axes step as these, otherwise a copy.
+    /// The operand as (outer, inner, channels).
     fn planes(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
-        let (shape, strides) = (x.shape(), x.strides());
-        let (first, last) = (usize::from(self.units != UnitAxes::Batch), shape.len() - 1);
-        let outer = if first == 1 { (shape[0], strides[0]) } else { (1, 0) };
-        let inner = &shape[first..last];
-        match merged(inner, &strides[first..last]) {
-            Some((extent, stride)) => {
-                let all = [outer, (extent, stride), (shape[last], strides[last])];
-                x.as_strided(&all.map(|axis| axis.0), &all.map(|axis| axis.1), x.layout().offset())
-            }
-            None => x.contiguous()?.reshape([outer.0, inner.iter().product(), shape[last]]),
-        }
+        let last = x.shape().len() - 1;
+        if self.units == UnitAxes::Batch { x.joined(0..last)?.unsqueeze(0) } else { x.joined(1..last) }
     }
 }

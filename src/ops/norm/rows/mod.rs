@@ -7,8 +7,6 @@ pub(crate) mod problem;
 mod rms;
 mod run;
 
-pub(super) use run::merged;
-
 pub use layer::{
     LayerNorm, Normed, layer_norm, layer_norm_backward, layer_norm_residual, layer_norm_with_statistics,
 };

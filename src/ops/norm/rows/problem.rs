@@ -1,6 +1,6 @@
 //! A checked norm of rows, as plain data.
 
-use crate::layout::{DType, Layout, MAX_RANK, dim};
+use crate::layout::{Axes, DType, Layout, MAX_RANK, dim};
 use crate::ops::vectors::{Moves, per_vector, quads};
 use crate::{Error, Result};
 
@@ -105,37 +105,21 @@ impl NormProblem {
             }
         }
         let second = b.unwrap_or(a);
-        let stride = |of: &Layout, axis: usize| if of.shape()[axis] > 1 { of.strides()[axis] } else { 0 };
-        // Per axis of the rows, innermost first: the extent, and the strides of A and B. Axes that step as one merge.
-        let mut axes: Vec<[usize; 3]> = Vec::with_capacity(MAX_RANK);
-        for axis in (0..last).rev().filter(|&axis| a.shape()[axis] > 1) {
-            let [extent, of_a, of_b] = [a.shape()[axis], stride(a, axis), stride(second, axis)];
-            match axes.last_mut() {
-                Some([inner, a, b])
-                    if of_a == a.saturating_mul(*inner) && of_b == b.saturating_mul(*inner) =>
-                {
-                    *inner *= extent;
-                }
-                _ => axes.push([extent, of_a, of_b]),
-            }
-        }
+        let axes = Axes::of(&a.shape()[..last], |axis| [a.step(axis), second.step(axis)]);
         let offset = |of: Option<&Layout>| of.map_or(0, |of| of.offset_in_window(dtype));
         let mut dims = NormDims {
             a_offset: a.offset_in_window(dtype),
             b_offset: offset(b),
-            a_stride: dim(op, stride(a, last))?,
-            b_stride: dim(op, stride(second, last))?,
+            a_stride: dim(op, a.step(last))?,
+            b_stride: dim(op, second.step(last))?,
             gamma_offset: offset(gamma),
             beta_offset: offset(beta),
             length: dim(op, length)?,
             rows: dim(op, a.len() / length)?,
-            rank: dim(op, axes.len())?,
             ..NormDims::default()
         };
         dim(op, a.len())?;
-        for (to, [extent, a, b]) in dims.axes.iter_mut().zip(axes) {
-            *to = [dim(op, extent)?, dim(op, a)?, dim(op, b)?, 0];
-        }
+        dims.rank = axes.put(op, &mut dims.axes)?;
         let (has_gamma, has_beta) = (gamma.is_some(), beta.is_some() && pass.is_forward());
         Ok(Self { kind, pass, dims, dtype, has_b: b.is_some(), has_gamma, has_beta })
     }

@@ -179,33 +179,9 @@ impl<T: Real> RowNorm<'_, T> {
         of.contiguous()?.reshape([of.len()]).map(Some)
     }
 
-    /// The operand with its normalised axes as one: a view if they step as one, otherwise a copy.
+    /// The operand with its normalised axes as one.
     fn rows(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
-        let rows = x.shape().len() - self.axes;
-        match merged(&x.shape()[rows..], &x.strides()[rows..]) {
-            Some((extent, stride)) => {
-                let with = |of: &[usize], last: usize| [&of[..rows], &[last]].concat();
-                let (shape, strides) = (with(x.shape(), extent), with(x.strides(), stride));
-                x.as_strided(&shape, &strides, x.layout().offset())
-            }
-            None => {
-                let shape = [&x.shape()[..rows], &[x.shape()[rows..].iter().product()]].concat();
-                x.contiguous()?.reshape(shape)
-            }
-        }
+        let axes = x.shape().len();
+        x.joined(axes - self.axes..axes)
     }
-}
-
-/// The extent and the stride of several axes as one, if they step as one.
-pub(in crate::ops::norm) fn merged(shape: &[usize], strides: &[usize]) -> Option<(usize, usize)> {
-    let axes = shape.iter().zip(strides).rev();
-    let mut whole: Option<(usize, usize)> = None;
-    for (&extent, &stride) in axes.filter(|(extent, _)| **extent > 1) {
-        whole = Some(match whole {
-            None => (extent, stride),
-            Some((inner, step)) if stride == inner * step => (inner * extent, step),
-            Some(_) => return None,
-        });
-    }
-    Some(whole.unwrap_or((1, 1)))
 }
