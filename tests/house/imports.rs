@@ -1,12 +1,18 @@
 //! Which file imports which: every path of a crate is followed, through re-exports, to the file that defines the name.
 
+use crate::calls::{self, Call};
 use crate::modules::{Files, Module, Name, Path, modules};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// By the file that needs another and that file, the first line that does so and what stands there.
+pub(crate) type Edges = BTreeMap<(String, String), (usize, String)>;
+
 /// The imports of a crate.
 pub(crate) struct Imports {
-    /// By importing and imported file, the first line that does so and the path that stands there.
-    pub(crate) edges: BTreeMap<(String, String), (usize, String)>,
+    /// By importing and imported file, with the path that stands there.
+    pub(crate) edges: Edges,
+    /// The same of calls of methods.
+    pub(crate) calls: Edges,
     pub(crate) files: BTreeSet<String>,
     pub(crate) modules: Vec<Module>,
     /// Imports of a whole module by `*`: file, line and path.
@@ -24,7 +30,7 @@ pub(crate) enum Found {
 impl Imports {
     pub(crate) fn of(files: &Files) -> Self {
         let modules = modules(files);
-        let mut edges = BTreeMap::new();
+        let mut edges = Edges::new();
         let mut globs = Vec::new();
         for (at, module) in modules.iter().enumerate() {
             for path in &module.paths {
@@ -48,21 +54,32 @@ impl Imports {
             }
         }
         let files = modules.iter().map(|module| module.file.clone()).collect();
-        Self { edges, files, modules, globs }
+        let mut calls = Edges::new();
+        for Call { from, to, line, what } in calls::calls(&modules) {
+            insert(&mut calls, from, to, (line, what));
+        }
+        Self { edges, calls, files, modules, globs }
     }
 
-    /// The files that a file imports.
-    pub(crate) fn of_file<'a>(&'a self, file: &'a str) -> impl Iterator<Item = &'a str> {
-        self.edges.keys().filter(move |(from, _)| from == file).map(|(_, to)| to.as_str())
+    /// Imports and calls.
+    pub(crate) fn uses(&self) -> Edges {
+        let mut uses = self.edges.clone();
+        for (edge, found) in &self.calls {
+            uses.entry(edge.clone()).or_insert_with(|| found.clone());
+        }
+        uses
     }
 }
 
-fn add(edges: &mut BTreeMap<(String, String), (usize, String)>, module: &Module, path: &Path, to: String) {
+fn add(edges: &mut Edges, module: &Module, path: &Path, to: String) {
     if to != module.file {
-        let found = (path.line, path.segments.join("::"));
-        let edge = edges.entry((module.file.clone(), to)).or_insert_with(|| found.clone());
-        *edge = found.min(edge.clone());
+        insert(edges, module.file.clone(), to, (path.line, path.segments.join("::")));
     }
+}
+
+fn insert(edges: &mut Edges, from: String, to: String, found: (usize, String)) {
+    let edge = edges.entry((from, to)).or_insert_with(|| found.clone());
+    *edge = found.min(edge.clone());
 }
 
 /// What a path of a module leads to; None for other crates.
