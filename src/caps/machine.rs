@@ -13,7 +13,7 @@ use std::fmt;
 ///
 /// For devices that are known by name, peak rates come from data sheets. For others they are typical of devices on the
 /// market. The other figures are the same for all GPUs, unless a field says otherwise. Those of software devices were
-/// fitted to lavapipe on two cores (see the book's measuring page).
+/// fitted to lavapipe on two cores (see the book's page on the cost model).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Machine {

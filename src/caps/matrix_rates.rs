@@ -15,7 +15,7 @@ pub(super) fn f16_sums_times(adapter: &str) -> f64 {
 /// Figures are from the vendors' data sheets, dense. `GeForce` cards sum f16 in f32 at half speed (appendices of NVIDIA's papers on
 /// Turing, Ampere, Ada and Blackwell: 71 and 284 on an RTX 3090, 165.2 and 660.6 on an RTX 4090); data-centre cards do not (312 and
 /// 624 on an A100, 989 and 1,979 on an H100). RDNA 3 has one rate for f16 and i8, RDNA 4 twice the rate for i8 (195 and 389 on an
-/// RX 9070 XT). Intel's f16 is half of int8. Lavapipe: as measured, see the book's page on measuring.
+/// RX 9070 XT). Intel's f16 is half of int8. Lavapipe: as measured, see the book's results on software drivers.
 const I8_TIMES: &[(&str, f64)] = &[
     ("GeForce", 4.0),
     ("RTX 50", 4.0),
