@@ -7,6 +7,7 @@
 //! edges     invocations past the end return, positions past a row's end are not stored: any extents >= 1
 
 //#slot axes default five
+//#import places
 
 struct Dims {
     axes: Axes,                // extent, then the strides of C, X and Y, in elements; innermost first
@@ -20,7 +21,6 @@ struct Dims {
 
 //#slot dims default immediate
 //#import block
-//#import outer_axes
 //#slot pack_pair default f16
 
 //#param  set by CliffordProblem::kernel; these defaults are a legal kernel
@@ -85,7 +85,7 @@ fn main(
     }
     let row = unit / dims.units;
     let first = (unit - row * dims.units) * WIDTH;
-    let at = in_row(row, dims.offsets.xyz + first * dims.axes.axis0.yzw);
+    let at = places(row, 1u, dims.rank, dims.offsets.xyz + first * dims.axes.axis0.yzw);
     let count = min(dims.axes.axis0.x - first, WIDTH);
     results(at, dims.axes.axis0.yzw, dims.blades.xyz, count);
 }

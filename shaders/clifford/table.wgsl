@@ -7,6 +7,7 @@
 //! edges     invocations past the end return: any extents >= 1
 
 //#slot axes default five
+//#import places
 
 struct Dims {
     axes: Axes,                // extent, then the strides of C, X and Y, in elements; innermost first
@@ -20,7 +21,6 @@ struct Dims {
 
 //#slot dims default immediate
 //#import block
-//#import outer_axes
 //#slot pack_pair default f16
 
 //#param  set by CliffordProblem::table_kernel; these defaults are a legal kernel
@@ -56,7 +56,7 @@ fn main(
     }
     let position = unit - blade * positions;
     let row = position / dims.axes.axis0.x;
-    let at = in_row(row, dims.offsets.xyz + (position - row * dims.axes.axis0.x) * dims.axes.axis0.yzw);
+    let at = places(row, 1u, dims.rank, dims.offsets.xyz + (position - row * dims.axes.axis0.x) * dims.axes.axis0.yzw);
     var value = 0.0;
     let end = table[blade + 1u];
     for (var i = table[blade]; i < end; i++) {

@@ -31,6 +31,6 @@ fn main(
     }
     let row = index / dims.row_units;
     let col = index - row * dims.row_units;
-    let at = row_at(row) + shift();
+    let at = places(row, 0u, dims.rank, vec3<u32>(dims.c_offset, dims.a_offset, 0u)).xy + shift();
     c[at.x + col * dims.c_stride] = a[at.y + col * dims.a_stride];
 }

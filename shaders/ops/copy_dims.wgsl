@@ -2,6 +2,7 @@
 //! `copy_parts`.
 
 //#slot axes default six
+//#import places
 
 struct Dims {
     axes: Axes,                // of the rows: extent, then the strides of C and A, innermost first; `w` is for `shift`
@@ -15,5 +16,4 @@ struct Dims {
     rank: u32,      // number of axes of the rows
 }
 
-//#import row_at
 //#slot shift default none

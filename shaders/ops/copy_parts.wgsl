@@ -37,7 +37,7 @@ fn main(
         return;
     }
     let row = index / dims.row_units;
-    let at = row_at(row) + shift();
+    let at = places(row, 0u, dims.rank, vec3<u32>(dims.c_offset, dims.a_offset, 0u)).xy + shift();
     let word = at.x / PER_WORD + (index - row * dims.row_units);
     // The elements of the row in this word of C.
     let first = max(word * PER_WORD, at.x);

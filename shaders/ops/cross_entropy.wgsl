@@ -7,6 +7,7 @@
 //! edges     rows past the end are empty, elements past a row's end are not stored: any length >= 1, any rows >= 1; a class that does not exist makes its row NaN
 
 //#slot axes default five
+//#import places
 
 struct Dims {
     axes: Axes,                // of the rows: extent, then the strides of A and of the probabilities, then 0; innermost first
@@ -69,15 +70,7 @@ fn joined_sums(x: held, y: held) -> held {
 
 // Where a row begins in A and in the probabilities.
 fn places_of(row: u32) -> vec2<u32> {
-    var rest = row;
-    var at = vec2<u32>(dims.a_offset, dims.target_offset);
-    for (var axis = 0u; axis < dims.rank; axis++) {
-        let sizes = axis_at(axis);
-        let outer = rest / sizes.x;
-        at += (rest - outer * sizes.x) * sizes.yz;
-        rest = outer;
-    }
-    return at;
+    return places(row, 0u, dims.rank, vec3<u32>(dims.a_offset, dims.target_offset, 0u)).xy;
 }
 
 // The weights of four classes from `first` on. Those that do not exist have the weight of the last one.

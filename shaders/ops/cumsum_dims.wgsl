@@ -2,6 +2,7 @@
 //! operand, and M has a sum for every part of every row.
 
 //#slot axes default five
+//#import places
 
 struct Dims {
     axes: Axes,                // of the rows: extent, then the strides of C, A and M; innermost first
@@ -18,13 +19,5 @@ struct Dims {
 
 // Where a row begins in C, A and M. Rows are counted along the axes from this one on.
 fn row_start(row: u32, first: u32) -> vec3<u32> {
-    var rest = row;
-    var at = vec3<u32>(0u, dims.a_offset, 0u);
-    for (var axis = first; axis < dims.rank; axis++) {
-        let sizes = axis_at(axis);
-        let outer = rest / sizes.x;
-        at += (rest - outer * sizes.x) * sizes.yzw;
-        rest = outer;
-    }
-    return at;
+    return places(row, first, dims.rank, vec3<u32>(0u, dims.a_offset, 0u));
 }

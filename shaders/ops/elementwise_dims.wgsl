@@ -3,7 +3,7 @@
 //!
 //! `place_at(row, col)` has the indices of an element of a row in C and the operands, `place_in_first(col)` those in row 0.
 //#slot axes default six
-//#import outer_axes
+//#import places
 
 //#variant two
 // C and at most two operands.
@@ -27,7 +27,7 @@ fn place_in_first(col: u32) -> Place {
 }
 
 fn place_at(row: u32, col: u32) -> Place {
-    let at = in_row(row, dims.offsets.xyz + col * dims.axes.axis0.yzw);
+    let at = places(row, 1u, dims.rank, dims.offsets.xyz + col * dims.axes.axis0.yzw);
     return Place(at.x, at.y, at.z);
 }
 
@@ -78,7 +78,7 @@ fn place_in_first(col: u32) -> Place {
 }
 
 fn place_at(row: u32, col: u32) -> Place {
-    let at = in_row(row, dims.offsets.xyz + col * dims.axes.axis0.yzw);
+    let at = places(row, 1u, dims.rank, dims.offsets.xyz + col * dims.axes.axis0.yzw);
     var more = dims.more_offsets.xy + col * more_strides(0u);
     var rest = row;
     for (var axis = 1u; axis < dims.rank; axis++) {

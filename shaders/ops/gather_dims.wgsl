@@ -1,6 +1,7 @@
 //! The sizes of taking elements by index, and the places that an element of C comes from.
 
 //#slot axes default six
+//#import places
 
 struct Dims {
     axes: Axes,                // of C, innermost first: extent, then the strides of A and of the indices, then 0
@@ -16,19 +17,7 @@ struct Dims {
 
 // The places in A, at index 0, and in the indices for the first element of a row of C, which runs along the innermost axis.
 fn row_place(row: u32) -> vec2<u32> {
-    var rest = row;
-    var at = vec2<u32>(dims.a_offset, dims.index_offset);
-    for (var axis = 1u; axis + 1u < dims.rank; axis++) {
-        let sizes = axis_at(axis);
-        let outer = rest / sizes.x;
-        at += (rest - outer * sizes.x) * sizes.yz;
-        rest = outer;
-    }
-    // What is left is the index along the outermost axis.
-    if dims.rank > 1u {
-        at += rest * axis_at(dims.rank - 1u).yz;
-    }
-    return at;
+    return places(row, 1u, dims.rank, vec3<u32>(dims.a_offset, dims.index_offset, 0u)).xy;
 }
 
 // Whether an index is one of the axis. The buffer may hold any.

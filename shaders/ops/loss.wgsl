@@ -7,6 +7,7 @@
 //! edges     elements past a row's end are not stored, workgroups past the end have no unit: any extents >= 1
 
 //#slot axes default six
+//#import places
 
 struct Dims {
     axes: Axes, // extent, then the strides of A, B and the weights, in elements; innermost first
@@ -62,15 +63,7 @@ fn joined_sums(x: held, y: held) -> held {
 
 // The places of an element of a row in A, B and the weights.
 fn places_of(row: u32, col: u32) -> vec3<u32> {
-    var rest = row;
-    var at = dims.offsets.xyz + col * dims.axes.axis0.yzw;
-    for (var axis = 1u; axis < dims.rank; axis++) {
-        let sizes = axis_at(axis);
-        let outer = rest / sizes.x;
-        at += (rest - outer * sizes.x) * sizes.yzw;
-        rest = outer;
-    }
-    return at;
+    return places(row, 1u, dims.rank, dims.offsets.xyz + col * dims.axes.axis0.yzw);
 }
 
 // The gradients with respect to four losses, of which `count` exist.

@@ -2,6 +2,7 @@
 //! gradient of the result. The rows are counted along the axes.
 
 //#slot axes default five
+//#import places
 
 struct Dims {
     axes: Axes,                // of the rows: extent, then the strides of A and B, then 0; innermost first
@@ -21,13 +22,5 @@ struct Dims {
 
 // The places of a row's first elements in A and B.
 fn row_places(row: u32) -> vec2<u32> {
-    var rest = row;
-    var at = vec2<u32>(dims.a_offset, dims.b_offset);
-    for (var axis = 0u; axis < dims.rank; axis++) {
-        let sizes = axis_at(axis);
-        let outer = rest / sizes.x;
-        at += (rest - outer * sizes.x) * sizes.yz;
-        rest = outer;
-    }
-    return at;
+    return places(row, 0u, dims.rank, vec3<u32>(dims.a_offset, dims.b_offset, 0u)).xy;
 }

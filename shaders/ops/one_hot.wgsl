@@ -7,6 +7,7 @@
 //! edges     an id that is no class has zeros; the last elements are stored one by one, the rest of C's last word is preserved
 
 //#slot axes default six
+//#import places
 
 struct Dims {
     axes: Axes,                // of the ids, innermost first: extent, then the stride of the ids, 0, 0
@@ -21,7 +22,6 @@ struct Dims {
 
 //#slot dims default immediate
 //#import block
-//#import outer_axes
 
 //#param  set by OneHotProblem::kernel
 alias c_unit = vec4<u32>; // the memory of four elements
@@ -53,7 +53,7 @@ fn main(
         let which = at / dims.classes;
         let row = which / dims.axes.axis0.x;
         let along = (which - row * dims.axes.axis0.x) * dims.axes.axis0.yzw;
-        let place = in_row(row, vec3<u32>(dims.index_offset, 0u, 0u) + along).x;
+        let place = places(row, 1u, dims.rank, vec3<u32>(dims.index_offset, 0u, 0u) + along).x;
         v[i] = select(0u, dims.one, ids[place] == i32(at - which * dims.classes));
     }
     if first + 4u <= dims.count {

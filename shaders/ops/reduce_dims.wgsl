@@ -2,6 +2,7 @@
 //! one line per index of the other axes that are reduced.
 
 //#slot axes default five
+//#import places
 
 struct Dims {
     axes: Axes,                // extent, then the strides of C and A, then 0: axes that are kept, then others; innermost first
@@ -25,29 +26,10 @@ const MAGNITUDE: u32 = 4u; // the largest absolute value
 
 // Where the elements of C with this index begin, in C and A. The index counts along the kept axes from this one on.
 fn kept_at(index: u32, first: u32) -> vec2<u32> {
-    var rest = index;
-    var at = vec2<u32>(0u, dims.a_offset);
-    for (var axis = first; axis < dims.kept; axis++) {
-        let sizes = axis_at(axis);
-        var here = rest;
-        if axis + 1u < dims.kept {
-            rest /= sizes.x;
-            here -= rest * sizes.x;
-        }
-        at += here * sizes.yz;
-    }
-    return at;
+    return places(index, first, dims.kept, vec3<u32>(0u, dims.a_offset, 0u)).xy;
 }
 
 // Where a line begins in A, from the first line of its element of C.
 fn line_at(line: u32) -> u32 {
-    var rest = line;
-    var at = 0u;
-    for (var axis = dims.kept; axis < dims.kept + dims.reduced; axis++) {
-        let sizes = axis_at(axis);
-        let outer = rest / sizes.x;
-        at += (rest - outer * sizes.x) * sizes.z;
-        rest = outer;
-    }
-    return at;
+    return places(line, dims.kept, dims.kept + dims.reduced, vec3<u32>()).y;
 }

@@ -2,6 +2,7 @@
 //! cosine for each pair of each position, and then the sines.
 
 //#slot axes default five
+//#import places
 
 struct Dims {
     axes: Axes,                // of the rows: extent, then the strides of C, A and T; innermost first
@@ -21,13 +22,5 @@ struct Dims {
 
 // Where a row begins in C and A, and its angles in T.
 fn row_start(row: u32) -> vec3<u32> {
-    var rest = row;
-    var at = vec3<u32>(0u, dims.a_offset, first_position() * dims.pairs);
-    for (var axis = 0u; axis < dims.rank; axis++) {
-        let sizes = axis_at(axis);
-        let outer = rest / sizes.x;
-        at += (rest - outer * sizes.x) * sizes.yzw;
-        rest = outer;
-    }
-    return at;
+    return places(row, 0u, dims.rank, vec3<u32>(0u, dims.a_offset, first_position() * dims.pairs));
 }

@@ -9,7 +9,6 @@
 //#import scatter_dims
 //#slot dims default immediate
 //#import block
-//#import outer_axes
 
 //#param  set by ScatterProblem::add_kernel
 alias v_unit = f32;
@@ -46,7 +45,7 @@ fn main(
     let row = in_slot / dims.row_units;
     let col = (in_slot - row * dims.row_units) * 4u;
     let count = min(dims.axes.axis0.x - col, 4u);
-    let at = in_row(row, col * dims.axes.axis0.yzw).y;
+    let at = places(row, 1u, dims.rank, col * dims.axes.axis0.yzw).y;
     var total: vec4<sum>;
     let end = min(start(slot + 1u), first + CHUNK);
     for (var pair = first; pair < end; pair++) {

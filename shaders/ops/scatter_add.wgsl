@@ -9,7 +9,6 @@
 //#import scatter_dims
 //#slot dims default immediate
 //#import block
-//#import outer_axes
 //#slot pack_pair default f16
 
 //#param  set by ScatterProblem::add_kernel
@@ -44,7 +43,7 @@ fn main(
     let row = unit / dims.row_units;
     let col = (unit - row * dims.row_units) * 4u;
     let count = min(dims.axes.axis0.x - col, 4u);
-    let at = in_row(row, vec3<u32>(dims.c_offset, 0u, 0u) + col * dims.axes.axis0.yzw);
+    let at = places(row, 1u, dims.rank, vec3<u32>(dims.c_offset, 0u, 0u) + col * dims.axes.axis0.yzw);
     let begin = start(slot);
     let end = start(slot + 1u);
     var total: vec4<sum>;

@@ -2,6 +2,7 @@
 //! along an axis, an element. It has `columns` elements. C's axes are ordered so that those within a slot are inside.
 
 //#slot axes default seven
+//#import places
 
 struct Dims {
     axes: Axes,                // of C, innermost first: extent, then the strides of C and of the values, then 0

@@ -7,6 +7,7 @@
 //! edges     an index out of range, or the skipped one, has the key `slots`, which is larger than all others
 
 //#slot axes default six
+//#import places
 
 struct Dims {
     axes: Axes,                // of the indices, innermost first: extent, then the strides of indices, keys and values
@@ -22,7 +23,6 @@ struct Dims {
 
 //#slot dims default immediate
 //#import block
-//#import outer_axes
 
 //#param  set by ScatterProblem::sort_kernel
 const LANES: u32 = 256u;
@@ -45,7 +45,7 @@ fn main(
     let at = min(first + lane, dims.count - 1u);
     let row = at / dims.axes.axis0.x;
     let col = at - row * dims.axes.axis0.x;
-    let place = in_row(row, vec3<u32>(dims.index_offset, 0u, dims.value_offset) + col * dims.axes.axis0.yzw);
+    let place = places(row, 1u, dims.rank, vec3<u32>(dims.index_offset, 0u, dims.value_offset) + col * dims.axes.axis0.yzw);
     let index = indices[place.x];
     var key = dims.slots;
     if index >= 0 && u32(index) < dims.extent && u32(index) != dims.skipped {
