@@ -2,10 +2,11 @@
 
 use super::adopt_check::{self, OP};
 use super::buffer_access::BufferAccess;
-use super::open::Device;
+use super::device::Device;
+use super::options::Polling;
 use super::vouched::VouchedExtensions;
 use super::{Gpu, GpuOptions};
-use crate::Result;
+use crate::{Error, Result};
 
 /// Options to adopt an application's device with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,24 +20,6 @@ pub struct AdoptOptions {
     /// Extensions of Vulkan that wgpu does not know and the device was created with. None, unless `unsafe` code sets them
     /// ([`VouchedExtensions::enabled`]).
     pub extensions: VouchedExtensions,
-}
-
-/// Who polls an adopted device during an asynchronous call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Polling {
-    /// A thread of this crate, so that reads complete under any executor. The thread starts with the first asynchronous
-    /// read or self-test, polls only while one is pending, and ends when the last [`Gpu`] is dropped. Callbacks of the
-    /// application may run in it. If all such threads are busy when another read starts, one more thread is started, up
-    /// to eight.
-    #[default]
-    Tilewise,
-    /// The application: a read completes when the application polls the device or submits to its queue. Blocking calls
-    /// still poll in the thread that calls them. A callback that runs in the polling thread must not wait for a
-    /// `read()`: no thread would poll, so it would wait forever. Call `to_vec()` there.
-    ///
-    /// On a device with several subgroup sizes, compiling a kernel on cooperative matrices is such a blocking call: the
-    /// kernel is asked for its subgroup size.
-    Application,
 }
 
 impl AdoptOptions {
@@ -139,5 +122,22 @@ impl Gpu {
         let device = Device::of_application(adapter, device, queue, polling, extensions);
         let (caps, verdicts) = device.tested_async(&options).await;
         device.assemble(caps, verdicts, None, options)
+    }
+}
+
+impl BufferAccess {
+    /// Checks that the options to adopt a device leave this option alone.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if they do not: the device is open already.
+    pub(super) fn check_for_adopting(options: &GpuOptions) -> Result<()> {
+        if options.buffer_access.is_unchecked {
+            return Err(Error::input(
+                "Gpu::adopt: buffer_access",
+                "`BufferAccess::unchecked` cannot change how the application has opened its device; it is an option of \
+                 `Gpu::open_with`",
+            ));
+        }
+        Ok(())
     }
 }

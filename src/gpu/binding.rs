@@ -1,7 +1,7 @@
 //! A launch's binding of a tensor: a window of its buffer.
 
 use super::bound_window::{BoundWindow, WindowUse};
-use super::memory::Allocation;
+use super::handle::Allocation;
 use super::part::Part;
 use super::storage::Storage;
 use crate::Result;

@@ -1,8 +1,6 @@
 //! Whether the driver checks shaders' accesses to buffers: the option, and what becomes of it.
 
-use super::options::{Checks, GpuOptions};
 use crate::caps::RobustBufferAccess;
-use crate::{Error, Result};
 
 /// Whether the driver checks every access of a shader to a buffer. The default: it does.
 ///
@@ -17,37 +15,6 @@ pub struct BufferAccess {
 }
 
 impl BufferAccess {
-    /// The access of a device that is to be opened with these options.
-    ///
-    /// # Errors
-    /// [`Error::Input`] if shaders are to be checked: where the driver checks accesses to buffers, wgpu's checked
-    /// shaders leave those to it.
-    pub(super) fn for_opening(options: &GpuOptions) -> Result<Self> {
-        if options.buffer_access.is_unchecked && options.checks == Checks::Checked {
-            return Err(Error::input(
-                "Gpu::open: buffer_access",
-                "`BufferAccess::unchecked` cannot be combined with `Checks::Checked` (TILEWISE_CHECKED=1), because \
-                 checked shaders rely on the driver's checks of accesses to buffers; set only one of the two",
-            ));
-        }
-        Ok(options.buffer_access)
-    }
-
-    /// Checks that the options to adopt a device leave this option alone.
-    ///
-    /// # Errors
-    /// [`Error::Input`] if they do not: the device is open already.
-    pub(super) fn check_for_adopting(options: &GpuOptions) -> Result<()> {
-        if options.buffer_access.is_unchecked {
-            return Err(Error::input(
-                "Gpu::adopt: buffer_access",
-                "`BufferAccess::unchecked` cannot change how the application has opened its device; it is an option of \
-                 `Gpu::open_with`",
-            ));
-        }
-        Ok(())
-    }
-
     /// What a device that was opened so has on this API.
     pub(super) fn on(self, backend: wgpu::Backend) -> RobustBufferAccess {
         match (backend, self.is_unchecked) {

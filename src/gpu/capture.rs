@@ -2,9 +2,8 @@
 
 use super::captured::Captured;
 use super::content_state::Reason;
-use super::handle::Gpu;
+use super::handle::{Allocation, Gpu};
 use super::input_mark::{InputMark, MarkedInput};
-use super::memory::Allocation;
 use super::replay::Replay;
 use super::replay_input::Input;
 use super::replay_kept::Kept;
@@ -86,16 +85,6 @@ impl Gpu {
         marked.iter().try_for_each(|input| input.check(OP))?;
         drop(marked);
         Replay::new(kept, &inputs, outputs)
-    }
-}
-
-impl Gpu {
-    /// Notes, in the closure of a `capture`, the tensors that an operation uses.
-    pub(super) fn note_operands<'a>(&self, operands: impl Iterator<Item = &'a View<'a>>) {
-        let mut state = self.inner.recorder.lock();
-        if let Some(Scope { sink: Sink::Capture(captured), .. }) = state.scope() {
-            captured.operands.extend(operands.map(View::as_input));
-        }
     }
 }
 

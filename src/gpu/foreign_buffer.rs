@@ -1,9 +1,9 @@
-//! Storages in the buffers of an application.
+//! Storages in the buffers of an application, and the buffers of tensors that it gets.
 
-use super::handle::Gpu;
-use super::memory::Allocation;
-use super::storage::Storage;
-use crate::layout::window;
+use super::handle::{Allocation, Gpu};
+use super::part::Part;
+use super::storage::{Access, Storage};
+use crate::layout::{DType, Layout, window};
 use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
@@ -60,8 +60,24 @@ impl Gpu {
         })
     }
 
+    /// The buffer with these elements, for use by an application. Submits the recorded launches that use it. The pool does not
+    /// reuse the buffer for other tensors.
+    pub(crate) fn export<'a>(
+        &self,
+        allocation: &'a Arc<Allocation>,
+        (layout, dtype): (&Layout, DType),
+    ) -> Result<&'a wgpu::Buffer> {
+        self.inner.status.check()?;
+        self.bring_word("buffer", allocation.storage())?;
+        self.settle("buffer", allocation.storage(), Access::Reads)?;
+        allocation.storage().contents.check(&Part::of(layout, dtype))?;
+        allocation.pooled.storage().export();
+        self.know_buffer(allocation);
+        Ok(allocation.buffer())
+    }
+
     /// Notes that the application can access a buffer, so that it can make further tensors of it.
-    pub(super) fn know_buffer(&self, allocation: &Arc<Allocation>) {
+    fn know_buffer(&self, allocation: &Arc<Allocation>) {
         let shared = |_| (allocation.storage().clone(), allocation.clone());
         self.inner.known_buffers.shared_or(allocation.buffer(), shared);
     }
@@ -71,16 +87,5 @@ impl Allocation {
     /// Whether the device may copy from the buffer, so that the host can read it.
     pub(crate) fn is_copy_source(&self) -> bool {
         self.buffer().usage().contains(wgpu::BufferUsages::COPY_SRC)
-    }
-}
-
-impl Storage {
-    /// Fails if the host cannot write to the buffer.
-    pub(super) fn check_copy_destination(&self, op: &'static str) -> Result<()> {
-        if self.buffer.usage().contains(wgpu::BufferUsages::COPY_DST) {
-            return Ok(());
-        }
-        let why = "the application's buffer lacks `BufferUsages::COPY_DST`, which writes of the host need";
-        Err(Error::input(format!("{op}: the output"), why))
     }
 }

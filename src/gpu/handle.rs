@@ -1,16 +1,16 @@
-//! [`Gpu`], the handle of a device, and the state that its clones share.
+//! [`Gpu`], the handle of a device, the state that its clones share, and the buffers that keep it.
 
 use super::constants::Constants;
 use super::device_status::DeviceStatus;
 use super::driver_times::{DriverClock, DriverTimes};
 use super::known_buffers::KnownBuffers;
 use super::known_caps::KnownCaps;
-use super::memory::Allocation;
 use super::options::GpuOptions;
 use super::pipeline::Pipelines;
 use super::plan_cache::PlanCache;
 use super::plan_capture::PlanCaptures;
 use super::pool::Usage;
+use super::pooled_buffer::PooledBuffer;
 use super::progress::Progress;
 use super::proofs::Proofs;
 use super::reads::Reads;
@@ -74,20 +74,15 @@ pub(super) struct Inner {
     pub(super) waiter: Option<Waiter>,
 }
 
-impl Gpu {
-    /// The device's capabilities. The first call on an opened device tests each row of cooperative matrices that neither a kernel
-    /// of this run nor an earlier run has tested on this driver, on another device of the same adapter: where such tests have to be
-    /// compiled, it takes as long as that. On a lost device nothing is tested.
-    ///
-    /// On a device with several subgroup sizes, a row of cooperative matrices is fenced off as soon as a kernel on it turns out to
-    /// have another size than [`SubgroupSizes::matrices`](crate::gpu::SubgroupSizes::matrices). Later calls then return that.
-    #[must_use]
-    pub fn caps(&self) -> &Caps {
-        self.test_rows(|_| true);
-        self.known_caps()
-    }
+/// A buffer, from the pool or of an application, with its device.
+pub(crate) struct Allocation {
+    // NOTE: declared first, so that the device still exists while the buffer returns to the pool.
+    pub(super) pooled: Arc<PooledBuffer>,
+    pub(super) gpu: Gpu,
+}
 
-    /// The same without tests: a row that is not tested yet has no verdict.
+impl Gpu {
+    /// The device's capabilities, without tests: a row that is not tested yet has no verdict.
     pub(crate) fn known_caps(&self) -> &Caps {
         self.inner.caps.latest()
     }

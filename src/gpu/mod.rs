@@ -3,6 +3,7 @@
 mod adapter;
 mod adopt;
 mod adopt_check;
+mod allocate;
 mod binding;
 mod bound_window;
 mod buffer_access;
@@ -12,6 +13,7 @@ pub(crate) mod cache_file;
 mod call_check;
 mod capture;
 mod captured;
+mod compile;
 mod completion;
 mod constants;
 #[cfg(not(target_arch = "wasm32"))]
@@ -20,12 +22,14 @@ mod content_state;
 mod counts;
 mod cursor;
 mod cursor_claim;
+mod device;
 mod device_status;
 mod driver_times;
 mod element_writer;
 mod error_scope;
 pub(crate) mod execute;
 mod failures;
+mod flush;
 mod foreign_buffer;
 mod handle;
 mod input_mark;
@@ -35,8 +39,11 @@ mod known_buffers;
 mod known_caps;
 mod known_pipelines;
 mod launch;
+mod launch_plan;
 mod lifetimes;
 mod lock;
+#[cfg(not(target_arch = "wasm32"))]
+mod long_plan;
 mod memory;
 mod module_test;
 mod new_launch;
@@ -80,6 +87,7 @@ mod run_input;
 mod same_gpu;
 mod scalar_test;
 mod scope;
+mod scope_check;
 pub(crate) mod sealed_text;
 mod self_test;
 #[cfg(not(target_arch = "wasm32"))]
@@ -93,6 +101,7 @@ mod stored_pipelines;
 mod submit;
 mod submit_guard;
 mod submit_turn;
+mod suspended;
 mod take_commands;
 mod taken_check;
 mod taken_encode;
@@ -141,12 +150,12 @@ pub use crate::caps::{
     MatrixExtensions, MatrixOrder, RateSource, RobustBufferAccess, RowSizes, RowSpeed, SubgroupSizes,
     Verdict,
 };
-pub use adopt::{AdoptOptions, Polling};
+pub use adopt::AdoptOptions;
 pub use buffer_access::BufferAccess;
 pub use driver_times::DriverTimes;
 pub use element_writer::ElementWriter;
 pub use handle::Gpu;
-pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Submission, Tuning};
+pub use options::{AdapterChoice, CacheFolder, Checks, GpuOptions, Polling, Submission, Tuning};
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 pub use raw::application::{VulkanAdapter, VulkanDevice, VulkanFeatureChain, VulkanFeatures};
 pub use replay::Replay;
@@ -158,8 +167,8 @@ pub use vouched::VouchedExtensions;
 
 pub(crate) use cursor::{Claim, Cursor};
 pub(crate) use cursor_claim::Filling;
+pub(crate) use handle::Allocation;
 pub(crate) use input_mark::InputMark;
-pub(crate) use memory::Allocation;
 pub(crate) use part::Part;
 pub(crate) use same_gpu::check_same_gpu;
 pub(crate) use texel_copy::{TexelCopy, TexelDirection};

@@ -111,6 +111,24 @@ pub enum Tuning {
 /// Number of pipelines that are kept unless [`GpuOptions::max_pipelines`] says otherwise.
 const DEFAULT_MAX_PIPELINES: usize = 1024;
 
+/// Who polls an adopted device during an asynchronous call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Polling {
+    /// A thread of this crate, so that reads complete under any executor. The thread starts with the first asynchronous
+    /// read or self-test, polls only while one is pending, and ends when the last [`Gpu`](crate::Gpu) is dropped. Callbacks of the
+    /// application may run in it. If all such threads are busy when another read starts, one more thread is started, up
+    /// to eight.
+    #[default]
+    Tilewise,
+    /// The application: a read completes when the application polls the device or submits to its queue. Blocking calls
+    /// still poll in the thread that calls them. A callback that runs in the polling thread must not wait for a
+    /// `read()`: no thread would poll, so it would wait forever. Call `to_vec()` there.
+    ///
+    /// On a device with several subgroup sizes, compiling a kernel on cooperative matrices is such a blocking call: the
+    /// kernel is asked for its subgroup size.
+    Application,
+}
+
 impl GpuOptions {
     /// Maximum number of pipelines that are kept.
     pub(super) fn pipeline_limit(&self) -> usize {

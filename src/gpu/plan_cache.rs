@@ -9,6 +9,14 @@ use std::any::{Any, TypeId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Whether the plan of a problem is kept for later calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    Yes,
+    /// The problem is to be tuned, and could not be now.
+    No,
+}
+
 /// Prepared plans, by the type and value of their problem, and the number of plans prepared so far.
 #[derive(Default)]
 pub(super) struct PlanCache {

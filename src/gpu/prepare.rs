@@ -1,23 +1,15 @@
 //! Prepares plans: chooses the plan of a problem, and compiles kernels.
 
 use super::handle::Gpu;
-use super::lifetimes::{Lifetimes, Outputs};
+use super::lifetimes::Outputs;
 use super::options::Tuning;
+use super::plan_cache::Kept;
 use super::prepared::Prepared;
 use super::tuned::Tried;
 use super::tuning_memory::key;
-use crate::kernel::Language;
-use crate::plan::{Plan, Problem, Step, TimeSource};
-use crate::{Error, Result};
+use crate::Result;
+use crate::plan::{Plan, Problem, TimeSource};
 use std::sync::Arc;
-
-/// Whether the plan of a problem is kept for later calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kept {
-    Yes,
-    /// The problem is to be tuned, and could not be now.
-    No,
-}
 
 impl Gpu {
     /// The plan and pipelines of `problem`, prepared once and then looked up. A tuned plan can need more memory for its temporaries
@@ -124,28 +116,5 @@ impl Gpu {
         let prepared = Arc::new(self.compiled(plan.clone())?);
         drop(self.inner.plans.insert_plan(plan, prepared.clone()));
         Ok(prepared)
-    }
-
-    /// Checks what wgpu does not: that what a plan's modules declare is what their steps bind, and what this device has.
-    fn check_modules(&self, plan: &Plan) -> Result<()> {
-        let caps = self.known_caps();
-        for step in plan.steps().iter().filter(|step| step.kernel.language() == Language::Spirv) {
-            let lacks = |needs| Error::Unsupported { op: plan.op(), needs, device: caps.adapter.clone() };
-            step.kernel.fits(caps, step.dims.len()).map_err(lacks)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn compiled(&self, plan: Plan) -> Result<Prepared> {
-        let kernels = plan.steps().iter().map(|step| &step.kernel);
-        self.check_rows(plan.op(), kernels.clone())?;
-        self.check_modules(&plan)?;
-        self.compile_side_by_side(kernels.filter(|kernel| !self.inner.pipelines.knows(kernel)));
-        let pipeline = |step: &Step| Ok(Arc::downgrade(&self.pipeline(plan.op(), &step.kernel)?));
-        let pipelines = plan.steps().iter().map(pipeline).collect::<Result<_>>()?;
-        let pool = self.inner.pool.lock();
-        let lifetimes = Lifetimes::of(&plan, |bytes| pool.class(bytes));
-        drop(pool);
-        Ok(Prepared { pipelines, lifetimes, plan })
     }
 }

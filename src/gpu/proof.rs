@@ -95,7 +95,7 @@ impl Gpu {
     fn launch_proof(&self, pipeline: &Pipeline, report: SubgroupReport) -> Result<u32> {
         let (device, queue) = (&self.inner.device, &self.inner.queue);
         self.inner.status.check()?;
-        let _suspended = self.suspend_scope();
+        let _suspended = self.inner.recorder.suspend_scope();
         let encoded = in_error_scope(device, || encode(device, pipeline));
         let (commands, staging) = encoded.map_err(|error| self.cause_of(error))?;
         let (index, error) = result_and_error(device, || foreign(|| queue.submit([commands])));

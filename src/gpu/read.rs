@@ -3,10 +3,8 @@
 use super::completion::{Completion, SignalOnDrop};
 use super::content_state::{Reader, reports};
 use super::error_scope::in_error_scope;
-use super::handle::Gpu;
+use super::handle::{Allocation, Gpu};
 use super::lock::foreign;
-use super::memory::Allocation;
-use super::outcome::Outcome;
 use super::part::Part;
 use super::reads::ReadBuffer;
 use super::scope::OwnScope;
@@ -106,19 +104,6 @@ impl Gpu {
         }
         pending.map()?;
         Ok(pending)
-    }
-
-    /// The submission of a recording whose turn has ended; None if only a thread that is still in a callback knows the
-    /// index.
-    pub(super) fn index_of(&self, outcome: &Outcome) -> Result<Option<wgpu::SubmissionIndex>> {
-        match outcome.get() {
-            None => Ok(None),
-            Some(Ok(index)) => Ok(Some(index.clone())),
-            Some(Err(why)) => {
-                self.inner.status.check()?;
-                Err(Error::device(why.to_string()))
-            }
-        }
     }
 }
 

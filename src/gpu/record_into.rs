@@ -2,7 +2,7 @@
 
 use super::handle::Gpu;
 use super::recording::Recording;
-use super::scope::{Scope, Scoped, Sink};
+use super::scope::{Scope, Sink};
 use super::taken_encode::Taking;
 use super::taken_work::{EncoderId, TakenWork};
 use crate::Result;
@@ -80,35 +80,6 @@ impl Gpu {
         let number = if state.open.len() > 0 { state.close(None) } else { state.open.number - 1 };
         drop(state);
         self.submit_up_to(number)
-    }
-}
-
-/// The calling thread's scope, suspended while wgpu may run callbacks: what they record is not part of it. Its drop makes
-/// the scope active again.
-pub(super) struct Suspended<'a> {
-    gpu: &'a Gpu,
-    work: Option<Arc<TakenWork>>,
-}
-
-impl Gpu {
-    /// Suspends the scope of the calling thread, if there is one, before a call that may run callbacks.
-    pub(super) fn suspend_scope(&self) -> Suspended<'_> {
-        let mut state = self.inner.recorder.lock();
-        let work = state.scope().map(|scope| {
-            scope.scoped = Scoped::Suspended;
-            scope.work.clone()
-        });
-        drop(state);
-        Suspended { gpu: self, work }
-    }
-}
-
-impl Drop for Suspended<'_> {
-    fn drop(&mut self) {
-        let Some(work) = &self.work else { return };
-        let mut state = self.gpu.inner.recorder.lock();
-        let own = state.scopes.iter_mut().find(|scope| Arc::ptr_eq(&scope.work, work));
-        own.into_iter().for_each(|scope| scope.scoped = Scoped::Active);
     }
 }
 

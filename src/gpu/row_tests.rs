@@ -1,8 +1,9 @@
 //! When rows of cooperative matrices are tested: on an opened device when they are needed, on an adopted one at once.
 
+use super::device::Device;
 use super::driver_times::DriverCall;
 use super::handle::Gpu;
-use super::open::Device;
+use super::prepared::Prepared;
 #[cfg(not(target_arch = "wasm32"))]
 use super::untested::Untested;
 use super::verdicts::Verdicts;
@@ -15,9 +16,21 @@ use crate::{Error, Result};
 use std::sync::Arc;
 
 impl Gpu {
+    /// The device's capabilities. The first call on an opened device tests each row of cooperative matrices that neither a kernel
+    /// of this run nor an earlier run has tested on this driver, on another device of the same adapter: where such tests have to be
+    /// compiled, it takes as long as that. On a lost device nothing is tested.
+    ///
+    /// On a device with several subgroup sizes, a row of cooperative matrices is fenced off as soon as a kernel on it turns out to
+    /// have another size than [`SubgroupSizes::matrices`](crate::gpu::SubgroupSizes::matrices). Later calls then return that.
+    #[must_use]
+    pub fn caps(&self) -> &Caps {
+        self.test_rows(|_| true);
+        self.known_caps()
+    }
+
     /// Tests those of these rows that have no verdict. Several threads may test the same row at the same time.
     #[cfg(not(target_arch = "wasm32"))]
-    pub(super) fn test_rows(&self, wanted: impl Fn(&CoopRow) -> bool) {
+    fn test_rows(&self, wanted: impl Fn(&CoopRow) -> bool) {
         let inner = &*self.inner;
         let Some(pending) = &inner.untested else { return };
         // On a lost device nothing can be computed, and inside wgpu's report of the loss nothing must wait for a device.
@@ -38,7 +51,7 @@ impl Gpu {
 
     /// In a browser all rows are tested when the device is opened.
     #[cfg(target_arch = "wasm32")]
-    pub(super) fn test_rows(&self, _: impl Fn(&CoopRow) -> bool) {}
+    fn test_rows(&self, _: impl Fn(&CoopRow) -> bool) {}
 
     /// Tests the rows that these kernels use, if they are not tested yet.
     ///
@@ -70,6 +83,15 @@ impl Gpu {
             }
         }
         Ok(())
+    }
+
+    /// A plan with its kernels compiled, and the rows that it uses tested.
+    ///
+    /// # Errors
+    /// As [`check_rows`](Self::check_rows) and [`compiled_untested`](Self::compiled_untested).
+    pub(super) fn compiled(&self, plan: Plan) -> Result<Prepared> {
+        self.check_rows(plan.op(), plan.steps().iter().map(|step| &step.kernel))?;
+        self.compiled_untested(plan)
     }
 
     /// A plan that `make` makes for this device. The rows that it uses are tested: if that says something new, the plan is made again.

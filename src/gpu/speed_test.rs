@@ -2,7 +2,6 @@
 //! matrices. Drivers list rows that they emulate, and one was seen to be a thousand times slower than scalar arithmetic.
 
 use super::handle::Gpu;
-use super::lifetimes::Outputs;
 use super::scalar_test::ScalarCase;
 use super::self_test::{OP, Work};
 use super::verify::Test;
@@ -91,7 +90,7 @@ fn rate<P: Problem>(gpu: &Gpu, bytes: &[usize], of: impl Fn(u32) -> Result<P>) -
     let buffers = buffers.collect::<Result<Vec<_>>>()?;
     let run = |iterations: u32| {
         let problem = of(iterations)?;
-        let prepared = gpu.prepared(&problem, Outputs::Supplied)?;
+        let prepared = gpu.compiled_untested(problem.plan(gpu.known_caps())?)?;
         let parameters = prepared.plan.parameters().iter().zip(&buffers);
         let views =
             parameters.map(|(parameter, buffer)| View::of_words(buffer, 0..parameter.layout.len() * 4));

@@ -2,8 +2,7 @@
 
 use super::bound_window::{BoundWindow, WindowUse};
 use super::element_writer::ElementWriter;
-use super::handle::Gpu;
-use super::memory::Allocation;
+use super::handle::{Allocation, Gpu};
 use super::part::Part;
 use super::scope::{OwnScope, Sink};
 use super::staging_slot::Slot;

@@ -5,6 +5,7 @@ use super::content_state::ContentState;
 use super::cursor::Cursor;
 use super::lock::Lock;
 use super::taken_work::{Stage, TakenWork};
+use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -58,6 +59,15 @@ impl Storage {
     /// Whether it is an input of a capture whose closure is running, perhaps in another thread.
     pub(super) fn is_marked(&self) -> bool {
         self.marked.load(Ordering::Relaxed) > 0
+    }
+
+    /// Fails if the host cannot write to the buffer.
+    pub(super) fn check_copy_destination(&self, op: &'static str) -> Result<()> {
+        if self.buffer.usage().contains(wgpu::BufferUsages::COPY_DST) {
+            return Ok(());
+        }
+        let why = "the application's buffer lacks `BufferUsages::COPY_DST`, which writes of the host need";
+        Err(Error::input(format!("{op}: the output"), why))
     }
 }
 

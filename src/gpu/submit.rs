@@ -18,19 +18,6 @@ use std::time::Duration;
 const TURN_TIMEOUT: Duration = Duration::from_millis(20);
 
 impl Gpu {
-    /// Submits all recorded launches and uploads. Work that the application submits afterwards sees their results.
-    ///
-    /// # Errors
-    /// [`Error::Device`] if the device is lost, or if a launch has failed since `flush`, [`wait`](Self::wait) or
-    /// [`time`](Self::time) last returned such an error. Reading a tensor that a failed launch should have written is
-    /// an error in any case.
-    pub fn flush(&self) -> Result<()> {
-        self.inner.status.check()?;
-        self.check_outside_scope("flush", "submits")?;
-        self.submit_all()?;
-        self.take_failure()
-    }
-
     /// Closes the open recording. Returns when it and all earlier recordings are submitted or have failed.
     pub(super) fn submit_all(&self) -> Result<()> {
         let left = self.inner.spares.bytes_left.swap(0, Ordering::Relaxed);
@@ -41,20 +28,13 @@ impl Gpu {
         self.submit_up_to(number)
     }
 
-    /// Returns the first failure of a launch since the last call of this function, as an error.
-    pub(super) fn take_failure(&self) -> Result<()> {
-        let failure = self.inner.recorder.lock().failure.take();
-        self.inner.status.check()?;
-        failure.map_or(Ok(()), |why| Err(Error::device(why.to_string())))
-    }
-
     /// Returns when every recording up to `number` is submitted or has failed. The outputs of failed launches are
     /// marked as failed.
     ///
     /// # Errors
     /// [`Error::Device`] if the caller is a callback that wgpu runs while the same thread encodes commands.
     pub(super) fn submit_up_to(&self, number: u64) -> Result<()> {
-        let _suspended = self.suspend_scope();
+        let _suspended = self.inner.recorder.suspend_scope();
         let this = std::thread::current().id();
         loop {
             let mut state = self.inner.recorder.lock();

@@ -5,7 +5,7 @@ use super::handle::Gpu;
 use super::lock::Locked;
 use super::poll::poll_once;
 use super::recorder::State;
-use super::scope::{OwnScope, Sink};
+use super::scope::OwnScope;
 use super::storage::{Access, Use};
 use super::taken_work::{Stage, TakenWork};
 use crate::{Error, Result};
@@ -38,7 +38,7 @@ impl Gpu {
             // NOTE: a map that waits for no submission is done after one poll. So a map that is still pending then says
             // that the submission was accepted. This does not wait for the device.
             work.confirm(|| {
-                let _suspended = self.suspend_scope();
+                let _suspended = self.inner.recorder.suspend_scope();
                 // If the device is lost, the call that follows returns the error.
                 let _ = poll_once(&self.inner.device);
             });
@@ -83,44 +83,6 @@ impl Gpu {
     pub(super) fn check_earlier_owner(&self, op: &'static str, (storage, access): Use<'_>) -> Result<()> {
         let work = self.inner.recorder.lock().taken_from(storage);
         work.map_or(Ok(()), |work| Err(unsubmitted(op, &work, access)))
-    }
-
-    /// Fails if the calling thread is in the closure of a `record_into` or of a `capture`.
-    ///
-    /// # Errors
-    /// [`Error::Input`] if it is.
-    pub(super) fn check_outside_scope(&self, call: &'static str, does: &str) -> Result<()> {
-        let mut state = self.inner.recorder.lock();
-        let why = match state.scope().map(|scope| &scope.sink) {
-            None => return Ok(()),
-            Some(Sink::Recording(_)) => format!(
-                "it {does}, which the closure of `record_into` cannot: call it after the application has submitted the \
-                 encoder"
-            ),
-            Some(Sink::Capture(_)) => format!(
-                "it {does}, which the closure of `capture` cannot, because nothing has run: call it before or after"
-            ),
-        };
-        Err(Error::input(call, why))
-    }
-
-    /// Whether the calling thread is in the closure of a `capture`.
-    pub(crate) fn is_capturing(&self) -> bool {
-        self.inner.recorder.lock().is_capturing()
-    }
-
-    /// Fails if the calling thread is in the closure of a `capture`, for an upload: it would happen once, not in every
-    /// run.
-    ///
-    /// # Errors
-    /// [`Error::Input`] if it is.
-    pub(super) fn check_outside_capture(&self, call: &'static str) -> Result<()> {
-        if !self.is_capturing() {
-            return Ok(());
-        }
-        let why = "it uploads what the host has now, which a replay would not repeat: create the tensor before the \
-                   capture, and pass what changes as an input";
-        Err(Error::input(call, why))
     }
 }
 

@@ -2,8 +2,7 @@
 
 use super::bound_window::{BoundWindow, WindowUse};
 use super::content_state::reports;
-use super::handle::Gpu;
-use super::memory::Allocation;
+use super::handle::{Allocation, Gpu};
 use super::scope::Sink;
 use super::storage::note_uses;
 use super::texel_copy::{TexelCopy, TexelDirection};

@@ -1,7 +1,6 @@
 //! The operands of a trial: buffers that are allocated once, and filled anew for each run.
 
-use super::handle::Gpu;
-use super::memory::Allocation;
+use super::handle::{Allocation, Gpu};
 use super::view::View;
 use crate::layout::{DType, Element, F8E4M3, F8E5M2, Fill};
 use crate::plan::{Access, Parameter, TrialRun, TrialValues};

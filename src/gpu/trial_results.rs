@@ -1,7 +1,6 @@
 //! The comparison of a candidate's results with those of the reference.
 
-use super::handle::Gpu;
-use super::memory::Allocation;
+use super::handle::{Allocation, Gpu};
 use super::trial_operands::OP;
 use crate::Result;
 use crate::layout::{DType, Element, F8E4M3, F8E5M2, Layout};

@@ -4,7 +4,7 @@ use super::contenders::contenders;
 use super::content_state::Reason;
 use super::handle::Gpu;
 use super::options::Tuning;
-use super::prepare::Kept;
+use super::plan_cache::Kept;
 use super::trial_operands::OP;
 use super::trials;
 use super::tuned::{Tried, TriedVerdict, Tuned};

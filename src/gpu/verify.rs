@@ -5,8 +5,8 @@
 //! drivers' support for matrices is young. No user's launch may be the first to meet such a fault.
 
 use super::known_caps::untested;
-use super::lifetimes::Outputs;
 use super::module_test::ModuleCase;
+use super::prepared::Prepared;
 use super::read::Pending;
 use super::scalar_test::ScalarCase;
 use super::self_test::{Case, OP};
@@ -212,8 +212,8 @@ impl Verification {
         };
         probe.compile_side_by_side(plans.iter().flat_map(|plan| plan.steps()).map(|step| &step.kernel));
         for case in cases {
-            match probe.prepared(&case, Outputs::New) {
-                Ok(_) => compiled.push(case),
+            match prepared(probe, &case) {
+                Ok(prepared) => compiled.push((case, prepared)),
                 Err(error) => {
                     let row = self.refuse(case, &error);
                     // If the device is lost, or out of memory, which leads to its loss, then it compiles nothing. That
@@ -231,7 +231,7 @@ impl Verification {
         match launch(probe, &compiled) {
             Ok(launched) => Some(launched),
             Err(error) => {
-                compiled.into_iter().for_each(|case| _ = self.refuse(case, &error));
+                compiled.into_iter().for_each(|(case, _)| _ = self.refuse(case, &error));
                 None
             }
         }
@@ -299,18 +299,24 @@ pub(super) fn untested_cases(caps: &Caps, wanted: impl Fn(&CoopRow) -> bool) -> 
     caps.rows.iter().filter_map(case).collect()
 }
 
+/// The plan of a test, compiled.
+fn prepared(probe: &Gpu, test: &Test) -> Result<Prepared> {
+    probe.inner.status.check()?;
+    probe.compiled_untested(test.plan(probe.known_caps())?)
+}
+
 /// Launches all tests in one recording, and starts reading their results.
-fn launch(probe: &Gpu, tests: &[Test]) -> Result<Launched> {
+fn launch(probe: &Gpu, tests: &[(Test, Prepared)]) -> Result<Launched> {
     let mut c = Vec::new();
     let mut cases = Vec::new();
-    for case in tests {
+    for (case, prepared) in tests {
         let start = c.len().next_multiple_of(256);
         c.resize(start, 0);
         c.extend(case.operands().1);
-        cases.push((*case, start..c.len()));
+        cases.push((*case, prepared, start..c.len()));
     }
     let c = probe.upload(OP, &c)?;
-    for (case, place) in &cases {
+    for (case, prepared, place) in &cases {
         let read = case.operands().0;
         let read = read.iter().map(|bytes| Ok((probe.upload(OP, bytes)?, bytes.len())));
         let read = read.collect::<Result<Vec<_>>>()?;
@@ -319,8 +325,9 @@ fn launch(probe: &Gpu, tests: &[Test]) -> Result<Launched> {
             .map(|(buffer, bytes)| View::of_words(buffer, 0..*bytes))
             .collect::<Result<Vec<_>>>()?;
         operands.push(View::of_words(&c, place.clone())?);
-        probe.run(case, &operands, &[])?;
+        probe.run_prepared(prepared, &operands, &[])?;
     }
+    let cases: Vec<_> = cases.into_iter().map(|(case, _, place)| (case, place)).collect();
     let end = cases.last().map_or(0, |(_, place)| place.end as u64);
     Ok(Launched {
         #[cfg(not(target_arch = "wasm32"))]

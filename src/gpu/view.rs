@@ -1,13 +1,11 @@
 //! A tensor as kernels see it: a buffer, a layout, and the element type as a value.
 
 use super::binding::Binding;
-use super::cursor::IS_COUNTED;
-use super::handle::Gpu;
-use super::memory::Allocation;
+use super::handle::{Allocation, Gpu};
 use super::part::Part;
 use super::pooled_buffer::PooledBuffer;
 use super::replay_input::Input;
-use super::storage::{Access, Storage};
+use super::storage::Storage;
 use crate::layout::{DType, Layout, window};
 use crate::{Error, Result};
 use std::fmt;
@@ -101,23 +99,6 @@ impl<'a> View<'a> {
     /// matter.
     pub(super) fn overwritten(self) -> Self {
         self.overwritten_from(self.allocation.begin_write())
-    }
-
-    /// Takes what the elements were before launches that never ran as their values.
-    ///
-    /// # Errors
-    /// [`Error::Input`] if taken work that is not submitted writes the buffer, or it is the position of a cache;
-    /// [`Error::Device`] if the device is lost, or a launch has failed that may have written some of the elements.
-    pub(crate) fn revert(&self, op: &'static str) -> Result<()> {
-        let gpu = self.gpu();
-        gpu.inner.status.check()?;
-        gpu.check_outside_scope(op, "looks at what has run")?;
-        let storage = self.allocation.storage();
-        if storage.cursor.get().is_some() {
-            return Err(Error::input(format!("{op}: the tensor"), IS_COUNTED));
-        }
-        gpu.settle(op, storage, Access::Writes)?;
-        storage.contents.revert(&self.part())
     }
 
     /// The elements, as a part of the buffer.

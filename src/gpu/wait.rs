@@ -7,29 +7,12 @@ use super::error_scope::result_and_error;
 use super::handle::Gpu;
 #[cfg(not(target_arch = "wasm32"))]
 use super::lock::foreign;
+use super::outcome::Outcome;
 use super::poll::poll;
 use super::recorder::LastSubmission;
 use crate::{Error, Result};
 
 impl Gpu {
-    /// Submits all recorded launches and uploads, and waits until the device has run them. If there are none, asks the
-    /// device whether it is lost: if this returns without an error, the device was there.
-    ///
-    /// # Errors
-    /// As [`flush`](Self::flush); [`Error::Cancelled`] in [`with_progress`](crate::with_progress).
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn wait(&self) -> Result<()> {
-        self.check_outside_scope("wait", "submits and waits")?;
-        let last_ticket = || self.inner.recorder.lock().last_submission.0;
-        let before = last_ticket();
-        self.flush()?;
-        self.wait_for_last()?;
-        if last_ticket() == before {
-            self.check_for_loss();
-        }
-        self.inner.status.check()
-    }
-
     /// Updates the status if the device is lost.
     ///
     /// NOTE: objects that are created on a lost device are invalid, and using them fails before the loss is reported.
@@ -38,7 +21,7 @@ impl Gpu {
     pub(super) fn check_for_loss(&self) {
         #[cfg(not(target_arch = "wasm32"))]
         if self.inner.status.check().is_ok() {
-            let _suspended = self.suspend_scope();
+            let _suspended = self.inner.recorder.suspend_scope();
             let (device, queue) = (&self.inner.device, &self.inner.queue);
             // An error of the empty submission is not needed: the wait fails too, and stores its error in the status.
             let (index, _) = result_and_error(device, || foreign(|| queue.submit([])));
@@ -69,6 +52,19 @@ impl Gpu {
                 self.wait_for(&index)
             }
             LastSubmission::Unknown => poll(&self.inner.device, None),
+        }
+    }
+
+    /// The submission of a recording whose turn has ended; None if only a thread that is still in a callback knows the
+    /// index.
+    pub(super) fn index_of(&self, outcome: &Outcome) -> Result<Option<wgpu::SubmissionIndex>> {
+        match outcome.get() {
+            None => Ok(None),
+            Some(Ok(index)) => Ok(Some(index.clone())),
+            Some(Err(why)) => {
+                self.inner.status.check()?;
+                Err(Error::device(why.to_string()))
+            }
         }
     }
 }

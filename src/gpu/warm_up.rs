@@ -1,17 +1,11 @@
 //! Compiles kernels ahead of their first use, several at a time.
 
+use super::compile::distinct;
 use super::handle::Gpu;
 use super::lock::foreign;
 use crate::Result;
-use crate::kernel::Kernel;
 use crate::plan::Plan;
 use crate::progress::Steps;
-use std::collections::HashSet;
-#[cfg(not(target_arch = "wasm32"))]
-use std::sync::{
-    atomic::{AtomicUsize, Ordering},
-    mpsc::{Sender, channel},
-};
 
 impl Gpu {
     /// Compiles the kernels of these plans ahead of their first execution, on as many threads as the machine has cores. The plans of
@@ -51,80 +45,5 @@ impl Gpu {
             self.prepare(plan)?;
         }
         foreign(|| steps.end())
-    }
-
-    /// Compiles each of these kernels once. It returns no error: whoever asks for the pipeline of a kernel next gets it.
-    pub(super) fn compile_side_by_side<'a>(&self, kernels: impl Iterator<Item = &'a Kernel>) {
-        let _: Result<()> = self.compile_all(&distinct(kernels), |_| Ok(()));
-    }
-
-    /// Calls `report` with the number of compiled kernels in between, and ends with its error.
-    fn compile_all(&self, kernels: &[&Kernel], report: impl FnMut(usize) -> Result<()>) -> Result<()> {
-        if kernels.len() < 2 {
-            return Ok(());
-        }
-        // Nothing but compiling happens on other threads: a proof of a subgroup size would wait for whoever is recording.
-        in_turn(kernels, |kernel| drop(self.compiled_kernel(kernel)), report)
-    }
-}
-
-fn distinct<'a>(kernels: impl Iterator<Item = &'a Kernel>) -> Vec<&'a Kernel> {
-    let mut seen = HashSet::new();
-    kernels.filter(|kernel| seen.insert(*kernel)).collect()
-}
-
-/// Calls `work` for each of these, on as many threads as there are cores. This thread calls `report` with the number that is
-/// done each time that one is. If that fails or panics, the threads begin no more.
-#[cfg(not(target_arch = "wasm32"))]
-fn in_turn<T: Sync>(
-    all: &[T],
-    work: impl Fn(&T) + Sync,
-    mut report: impl FnMut(usize) -> Result<()>,
-) -> Result<()> {
-    let (next, (ended, ends)) = (AtomicUsize::new(0), channel());
-    let take = |ended: &Sender<()>| {
-        while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-            work(one);
-            let _ = ended.send(()); // nobody listens after a cancellation
-        }
-    };
-    let take = &take;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        let _rest = TakeAll { next: &next, len: all.len() };
-        let start = |ended: Sender<()>| {
-            let thread = std::thread::Builder::new().name("tilewise compiler".into());
-            thread.spawn_scoped(scope, move || take(&ended)).is_ok()
-        };
-        let started = (0..cores.min(all.len())).filter(|_| start(ended.clone())).count();
-        if started == 0 {
-            // The system has no more threads, so this one does the work.
-            take(&ended);
-        }
-        drop(ended);
-        (1..).zip(ends).try_for_each(|(done, ())| report(done))
-    })
-}
-
-/// In a browser, which has one thread here.
-#[cfg(target_arch = "wasm32")]
-fn in_turn<T>(all: &[T], work: impl Fn(&T), mut report: impl FnMut(usize) -> Result<()>) -> Result<()> {
-    all.iter().zip(1..).try_for_each(|(one, done)| {
-        work(one);
-        report(done)
-    })
-}
-
-/// Its drop leaves nothing to take.
-#[cfg(not(target_arch = "wasm32"))]
-struct TakeAll<'a> {
-    next: &'a AtomicUsize,
-    len: usize,
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-impl Drop for TakeAll<'_> {
-    fn drop(&mut self) {
-        self.next.store(self.len, Ordering::Relaxed);
     }
 }

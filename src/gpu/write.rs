@@ -1,11 +1,13 @@
 //! Writes of the host into storages, ordered after everything that was recorded before.
 
-use super::handle::Gpu;
+use super::cursor::IS_COUNTED;
 #[cfg(not(target_arch = "wasm32"))]
-use super::memory::Allocation;
+use super::handle::Allocation;
+use super::handle::Gpu;
 use super::part::Part;
 use super::scope::OwnScope;
 use super::storage::{Access, Storage};
+use super::view::View;
 use crate::error::Named;
 use crate::layout::{Element, Layout};
 use crate::{Error, Result};
@@ -119,6 +121,25 @@ impl Gpu {
             self.stage(storage, offset + whole as u64, &word)?;
         }
         Ok(())
+    }
+}
+
+impl View<'_> {
+    /// Takes what the elements were before launches that never ran as their values.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if taken work that is not submitted writes the buffer, or it is the position of a cache;
+    /// [`Error::Device`] if the device is lost, or a launch has failed that may have written some of the elements.
+    pub(crate) fn revert(&self, op: &'static str) -> Result<()> {
+        let gpu = self.gpu();
+        gpu.inner.status.check()?;
+        gpu.check_outside_scope(op, "looks at what has run")?;
+        let storage = self.storage();
+        if storage.cursor.get().is_some() {
+            return Err(Error::input(format!("{op}: the tensor"), IS_COUNTED));
+        }
+        gpu.settle(op, storage, Access::Writes)?;
+        storage.contents.revert(&self.part())
     }
 }
 

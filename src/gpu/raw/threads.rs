@@ -20,8 +20,7 @@
 //! is_shared::<Model>();
 //! ```
 
-use crate::gpu::handle::Inner;
-use crate::gpu::memory::Allocation;
+use crate::gpu::handle::{Allocation, Inner};
 
 // SAFETY: `fields_of_inner` checks that every field is `Send` and `Sync`.
 unsafe impl Send for Inner {}

@@ -32,7 +32,7 @@ fn one(text: &str, expected: &str) {
 
 #[track_caller]
 fn none(text: &str) {
-    assert_eq!(of(&format!("use crate::types::*; {text}")), [String::new(); 0], "{text}");
+    assert_eq!(of(&format!("use crate::types::*; {text}")), Vec::<String>::new(), "{text}");
 }
 
 #[test]

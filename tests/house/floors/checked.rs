@@ -191,7 +191,7 @@ fn what_is_known_is_no_fault_until_it_is_mended() {
         ("plan/b.rs", "pub struct B(super::a::A);"),
     ];
     let known = Known { circles: &[&["plan/a.rs", "plan/b.rs"]], up: &[] };
-    assert_eq!(of_known(&circle, &known), [String::new(); 0]);
+    assert_eq!(of_known(&circle, &known), Vec::<String>::new());
     let other = Known { circles: &[&["plan/a.rs", "plan/b.rs", "plan/c.rs"]], up: &[] };
     assert_eq!(of_known(&circle, &other).len(), 2, "the circle, and one that is none");
     let up = [
@@ -200,7 +200,7 @@ fn what_is_known_is_no_fault_until_it_is_mended() {
         ("gemm.rs", "pub struct Gemm;"),
     ];
     let known = Known { circles: &[], up: &[("error.rs", "gemm.rs")] };
-    assert_eq!(of_known(&up, &known), [String::new(); 0]);
+    assert_eq!(of_known(&up, &known), Vec::<String>::new());
     let found = of_known(&[("lib.rs", "")], &known);
     assert!(
         found.len() == 1 && found[0].contains("src/error.rs does not use src/gemm.rs any more"),

@@ -1,0 +1,45 @@
+//! Checks of calls in the closures of `record_into` and of `capture`, which cannot do everything.
+
+use super::handle::Gpu;
+use super::scope::Sink;
+use crate::{Error, Result};
+
+impl Gpu {
+    /// Fails if the calling thread is in the closure of a `record_into` or of a `capture`.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it is.
+    pub(super) fn check_outside_scope(&self, call: &'static str, does: &str) -> Result<()> {
+        let mut state = self.inner.recorder.lock();
+        let why = match state.scope().map(|scope| &scope.sink) {
+            None => return Ok(()),
+            Some(Sink::Recording(_)) => format!(
+                "it {does}, which the closure of `record_into` cannot: call it after the application has submitted the \
+                 encoder"
+            ),
+            Some(Sink::Capture(_)) => format!(
+                "it {does}, which the closure of `capture` cannot, because nothing has run: call it before or after"
+            ),
+        };
+        Err(Error::input(call, why))
+    }
+
+    /// Whether the calling thread is in the closure of a `capture`.
+    pub(crate) fn is_capturing(&self) -> bool {
+        self.inner.recorder.lock().is_capturing()
+    }
+
+    /// Fails if the calling thread is in the closure of a `capture`, for an upload: it would happen once, not in every
+    /// run.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it is.
+    pub(super) fn check_outside_capture(&self, call: &'static str) -> Result<()> {
+        if !self.is_capturing() {
+            return Ok(());
+        }
+        let why = "it uploads what the host has now, which a replay would not repeat: create the tensor before the \
+                   capture, and pass what changes as an input";
+        Err(Error::input(call, why))
+    }
+}
