@@ -44,9 +44,9 @@ pub mod attention {
         AttentionBackward, AttentionBackwardDims, AttentionDeltaDims, AttentionGradientsOf,
     };
     pub use crate::attention::problem::{
-        AttentionCorner, AttentionDims, AttentionLayouts, AttentionProblem, AttentionRange,
-        AttentionStatistics,
+        AttentionDims, AttentionLayouts, AttentionProblem, AttentionStatistics,
     };
+    pub use crate::attention::range::{AttentionCorner, AttentionRange};
 }
 
 /// Matrix products as plain data: problems, element types, epilogues, generated operands, pins and uniforms.

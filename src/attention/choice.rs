@@ -3,8 +3,8 @@
 use super::coop::CoopTile;
 use super::coop_nv2::Nv2Tile;
 use super::form::Form;
-use super::options::AttentionKernel;
 use super::problem::{AttentionProblem, OP};
+use super::range::AttentionKernel;
 use crate::caps::Caps;
 use crate::{Error, Result};
 

@@ -5,7 +5,8 @@ use super::coop::{self, MOST_PRODUCTS, OTHER_REGISTERS, SUBGROUPS, subgroup};
 use super::element_rows::{
     Variants, check_device, check_dims, chunk, described, operand, row, rows, variant,
 };
-use super::problem::{AttentionCorner, AttentionDims, AttentionProblem, AttentionStatistics};
+use super::problem::{AttentionDims, AttentionProblem, AttentionStatistics};
+use super::range::AttentionCorner;
 use crate::caps::{Caps, Matrices};
 use crate::kernel::{Kernel, Needs};
 use crate::ops::vectors::Moves;

@@ -1,7 +1,8 @@
 //! The kernels of attention: `shaders/attention/attention.wgsl`, and `attention_merge.wgsl`, which joins parts of the keys.
 
 use super::form::Form;
-use super::problem::{AttentionCorner, AttentionDims, AttentionProblem, AttentionStatistics};
+use super::problem::{AttentionDims, AttentionProblem, AttentionStatistics};
+use super::range::AttentionCorner;
 use crate::caps::Caps;
 use crate::kernel::{Kernel, StorageFormat};
 use crate::ops::subgroups::subgroup;

@@ -12,6 +12,7 @@ pub(crate) mod layer;
 mod options;
 mod plan;
 pub(crate) mod problem;
+pub(crate) mod range;
 mod run;
 mod trial;
 mod windows;
@@ -21,5 +22,6 @@ pub use layer::{
     Biases, BlockNorm, FeedForward, KeyValueCache, MultiHeadAttention, MultiHeadAttentionBuilder,
     MultiHeadAttentionGradients, NormPosition, SavedAttention, TransformerBlock, TransformerBlockBuilder,
 };
-pub use options::{AttentionKernel, AttentionOptions, CausalFrom, alibi_slopes};
+pub use options::{AttentionOptions, alibi_slopes};
+pub use range::{AttentionKernel, CausalFrom};
 pub use run::{attention, attention_with_lse};

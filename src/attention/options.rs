@@ -1,43 +1,10 @@
 //! What an attention does besides the softmax of scaled products.
 
-use super::problem::{AttentionCorner, AttentionRange};
+use super::range::{AttentionCorner, AttentionKernel, AttentionRange, CausalFrom};
 use crate::gpu::Part;
 use crate::layout::Real;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
-
-/// From which corner of the scores a causal mask counts. The conventions agree if there are as many queries as keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CausalFrom {
-    /// Query $i$ attends keys $j \le i$, as `is_causal` of `PyTorch`.
-    TopLeft,
-    /// The last query attends all keys: $j \le i + S - L$ for $L$ queries and $S$ keys, as in flash-attention and in a model that
-    /// decodes with a cache. If there are more queries than keys, the first ones attend none.
-    BottomRight,
-}
-
-/// A kernel of attention, for [`AttentionOptions::kernel`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum AttentionKernel {
-    /// Multiplies in f32: all types, any head dims, any device.
-    Plain,
-    /// Multiplies on cooperative matrices (tensor cores) with sums in f32: f16 operands, head dims that are multiples of the matrices' size
-    /// and at most 256. Weights are rounded to f16, and so are the gradients of scores in the backward pass, see
-    /// [`AttentionReference`](crate::reference::AttentionReference). Gradients of a bias are computed by the plain kernel.
-    Coop,
-    /// Multiplies on cooperative matrices whose elements functions change, in SPIR-V: operands of f16 or bf16. Matrices are of flexible
-    /// size (`VK_NV_cooperative_matrix2`); where a driver lists none, of the sizes of a row with n = k, with the functions of
-    /// `VK_EXT_cooperative_matrix_maintenance1` or, without that, of the first extension.
-    /// Weights, and gradients of scores in the backward pass, are rounded to that type. Head dims, sums and gradients of a bias are as with
-    /// [`Coop`](Self::Coop). Scores, softmax and sums stay in registers.
-    CoopNv2,
-}
-
-impl AttentionKernel {
-    /// All kernels.
-    pub const ALL: [Self; 3] = [Self::Plain, Self::Coop, Self::CoopNv2];
-}
 
 /// The scale, masks and biases of an [`attention`](super::attention). `AttentionOptions::new()` has the scale $1 / \sqrt{d}$ and no
 /// mask.

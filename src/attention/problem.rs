@@ -1,6 +1,6 @@
 //! A checked attention, as plain data.
 
-use super::options::{AttentionKernel, CausalFrom};
+use super::range::{AttentionCorner, AttentionKernel, AttentionRange, CausalFrom};
 use crate::layout::{DType, Layout, dim};
 use crate::ops::vectors::{Moves, per_vector};
 use crate::{Error, Result};
@@ -54,29 +54,6 @@ pub struct AttentionLayouts<'a> {
     pub keep: Option<&'a Layout>,
     /// The slope of each head.
     pub slopes: Option<&'a Layout>,
-}
-
-/// Which keys a query attends, by their distance.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct AttentionRange {
-    /// A causal mask.
-    pub causal: Option<CausalFrom>,
-    /// Keys before the query's own, counted from the bottom right corner.
-    pub left: Option<usize>,
-    /// Keys after it.
-    pub right: Option<usize>,
-    /// Where the bottom right corner is.
-    pub corner: AttentionCorner,
-}
-
-/// From where the distances of queries and keys count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum AttentionCorner {
-    /// The last query is at the last key.
-    #[default]
-    Keys,
-    /// The last query of a batch is at the last key within its key length.
-    Lengths,
 }
 
 /// What an attention computes besides the result.

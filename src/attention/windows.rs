@@ -1,8 +1,7 @@
 //! Windows of an attention: along the batches, and along the heads if each has keys of its own.
 
-use super::problem::{
-    AttentionDims, AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics, OP,
-};
+use super::problem::{AttentionDims, AttentionLayouts, AttentionProblem, AttentionStatistics, OP};
+use super::range::AttentionRange;
 use crate::Result;
 use crate::caps::Caps;
 use crate::layout::{DType, Layout};

@@ -3,10 +3,19 @@
 
 use super::device_type::DeviceType;
 use super::matrix_rates::{f16_sums_times, fp8_times, i8_times};
-use super::measured_rates::RateSource;
 use super::peaks::Peaks;
 use super::units::{format_bytes, format_rate};
 use std::fmt;
+
+/// Where the rates of a [`Machine`] come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RateSource {
+    /// From data sheets, or from other devices of this type.
+    #[default]
+    Assumed,
+    /// Some were measured on this device ([`Gpu::measure_machine`](crate::Gpu::measure_machine)).
+    Measured,
+}
 
 /// Assumptions about a device. The predicted times of plans are computed from them, to compare plans; none is a
 /// promise.

@@ -1,20 +1,10 @@
 //! Rates of a device that were measured, in place of those that are assumed.
 
-use super::machine::Machine;
+use super::machine::{Machine, RateSource};
 
 /// A measured rate may differ from the assumed one by this factor at most. Otherwise the measurement is not believed: long steps
 /// are cut by their predicted time, so a wrong rate could let a launch run for too long.
 const CREDIBLE: f64 = 32.0;
-
-/// Where the rates of a [`Machine`] come from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum RateSource {
-    /// From data sheets, or from other devices of this type.
-    #[default]
-    Assumed,
-    /// Some were measured on this device ([`Gpu::measure_machine`](crate::Gpu::measure_machine)).
-    Measured,
-}
 
 /// Rates as they were measured on a device, those of [`Machine`] of the same names. None for those that were not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -34,7 +34,7 @@ impl Gpu {
             }
             None => {
                 let allocation = self.allocate_unused(op, bytes, first_unsubmitted)?;
-                work.note_allocated(allocation.storage());
+                allocation.storage().note_allocated_by(&work);
                 Ok(allocation)
             }
         }

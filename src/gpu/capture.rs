@@ -1,7 +1,7 @@
 //! Captures what a closure launches.
 
 use super::captured::Captured;
-use super::content_state::Reason;
+use super::failures::Reason;
 use super::handle::{Allocation, Gpu};
 use super::input_mark::{InputMark, MarkedInput};
 use super::replay::Replay;

@@ -7,15 +7,11 @@
 //! is found to have failed. So it is checked again before it is encoded, for the failures that were reported since. Such a
 //! reader at sequence r is affected by a failure at f if the storage was last written as a whole at s, with s <= f < r.
 
-use super::failures::{Failures, Left, NewFailure};
+use super::failures::{Failures, Left, NewFailure, Reader, Reason};
 use super::lock::Lock;
 use super::part::Part;
 use crate::Error;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-/// Reason why a launch failed. The text contains the launch's name.
-pub(super) type Reason = Arc<str>;
 
 /// The number of failures that were reported so far.
 static REPORTS: AtomicU64 = AtomicU64::new(0);
@@ -37,17 +33,6 @@ pub(crate) struct ContentState {
     /// Whether `failures` is not empty.
     has_failures: AtomicBool,
     failures: Lock<Failures>,
-}
-
-/// A launch or read that was recorded.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Reader {
-    /// Its sequence.
-    pub(super) sequence: u64,
-    /// The failures that had been reported when it was checked.
-    pub(super) reports: u64,
-    /// Sequence of the last write of the whole storage before it.
-    pub(super) since: u64,
 }
 
 impl ContentState {

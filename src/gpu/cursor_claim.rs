@@ -1,6 +1,6 @@
 //! Work that uses a cursor: recorded now, or captured, to be recorded by every run.
 
-use super::cursor::{Claim, Cursor, IS_COUNTED};
+use super::cursor::{Claim, Cursor};
 use super::handle::Gpu;
 use super::part::Part;
 use super::positions::Positions;
@@ -8,8 +8,8 @@ use super::scope::{Scope, Sink};
 use super::storage::Storage;
 use super::view::View;
 use super::write::SeenBy;
+use crate::Result;
 use crate::layout::Layout;
-use crate::{Error, Result};
 use std::sync::Arc;
 
 /// Who fills a cache that counts its positions on the host.
@@ -72,20 +72,6 @@ impl Gpu {
             Some(cursor) if cursor.is_behind() && !self.is_capturing() => {
                 self.claim_of(op, cursor, storage, 0)?.commit();
                 Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Before a storage is written: if it is the word of a cursor, then only work that has claimed it may do so, as the host
-    /// counts along. What a capture writes is looked at in its end.
-    ///
-    /// # Errors
-    /// [`Error::Input`] if it is such a word.
-    pub(super) fn check_no_word(&self, op: &'static str, storage: &Storage) -> Result<()> {
-        match storage.cursor.get() {
-            Some(cursor) if !cursor.is_claimed() && !self.is_capturing() => {
-                Err(Error::input(format!("{op}: the output"), IS_COUNTED))
             }
             _ => Ok(()),
         }

@@ -10,7 +10,7 @@ use super::handle::{Gpu, Inner};
 use super::known_buffers::KnownBuffers;
 use super::known_caps::KnownCaps;
 use super::options::{GpuOptions, Polling};
-use super::pipeline::Pipelines;
+use super::pipelines::Pipelines;
 use super::plan_cache::PlanCache;
 use super::plan_capture::PlanCaptures;
 use super::pool::Pool;
@@ -186,7 +186,7 @@ impl<'a> Device<'a> {
             progress,
             pool: TensorPool::new(Pool::new(budget, max_cached, largest)),
             reads: Reads::new(options.staging_bytes, largest),
-            uploads: Arc::new(Uploads::new(options.staging_bytes, largest)),
+            uploads: Uploads::new(options.staging_bytes, largest),
             recorder: Recorder::new(),
             spares: Arc::default(),
             buffers_created: AtomicU64::new(0),

@@ -1,7 +1,21 @@
 //! The failures to write a storage: what is missing of it now, and what readers that are under way have to know.
 
-use super::content_state::{Reader, Reason};
 use super::part::{Part, Runs, joined, overlap, without};
+use std::sync::Arc;
+
+/// Reason why a launch failed. The text contains the launch's name.
+pub(super) type Reason = Arc<str>;
+
+/// A launch or read that was recorded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reader {
+    /// Its sequence.
+    pub(super) sequence: u64,
+    /// The failures that had been reported when it was checked.
+    pub(super) reports: u64,
+    /// Sequence of the last write of the whole storage before it.
+    pub(super) since: u64,
+}
 
 /// Maximum number of missing parts, and of failures, that one storage keeps separately. Beyond it, the oldest are merged.
 const MAX_SEPARATE: usize = 64;

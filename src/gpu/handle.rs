@@ -6,7 +6,7 @@ use super::driver_times::{DriverClock, DriverTimes};
 use super::known_buffers::KnownBuffers;
 use super::known_caps::KnownCaps;
 use super::options::GpuOptions;
-use super::pipeline::Pipelines;
+use super::pipelines::Pipelines;
 use super::plan_cache::PlanCache;
 use super::plan_capture::PlanCaptures;
 use super::pool::Usage;
@@ -63,7 +63,7 @@ pub(super) struct Inner {
     pub(super) captures: PlanCaptures,
     pub(super) pool: Arc<TensorPool>,
     pub(super) reads: Reads,
-    pub(super) uploads: Arc<Uploads>,
+    pub(super) uploads: Uploads,
     pub(super) recorder: Recorder,
     pub(super) spares: Arc<Spares>,
     pub(super) known_buffers: KnownBuffers<Allocation>,

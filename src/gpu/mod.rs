@@ -52,6 +52,7 @@ mod options;
 mod outcome;
 mod part;
 mod pipeline;
+mod pipelines;
 mod plan_cache;
 mod plan_capture;
 mod plans_of;
@@ -82,6 +83,7 @@ mod replay_uses;
 #[cfg(not(target_arch = "wasm32"))]
 mod reported;
 mod ring;
+mod row_test;
 mod row_tests;
 mod run_input;
 mod same_gpu;

@@ -1,6 +1,6 @@
 //! What became of a recording.
 
-use super::content_state::Reason;
+use super::failures::Reason;
 use std::sync::OnceLock;
 
 /// The submission of a recording, or why it failed. It may still be unset after the turn has ended: while the

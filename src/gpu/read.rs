@@ -1,8 +1,9 @@
 //! Reads results back to the host.
 
 use super::completion::{Completion, SignalOnDrop};
-use super::content_state::{Reader, reports};
+use super::content_state::reports;
 use super::error_scope::in_error_scope;
+use super::failures::Reader;
 use super::handle::{Allocation, Gpu};
 use super::lock::foreign;
 use super::part::Part;

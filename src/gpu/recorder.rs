@@ -1,18 +1,19 @@
 //! The recorder: the open recording, the closed recordings that wait to be submitted, and counters.
 
-use super::content_state::Reason;
 use super::counts::Counts;
+use super::failures::Reason;
 use super::lock::Lock;
 use super::recording::Recording;
 use super::ring::{MAX_LAUNCHES, Ring};
 use super::scope::{Scope, Scoped, Sink};
 use super::storage::Storage;
-use super::submit_turn::SubmitTurn;
+use super::submit_turn::{Phase, SubmitTurn};
 use super::taken_work::{Stage, TakenWork};
 use super::upload_count::UploadCount;
 use super::work::Tail;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar};
+use std::thread::ThreadId;
 
 /// Predicted seconds of work at which a recording is submitted automatically, so that the device starts while the host
 /// continues to record.
@@ -174,5 +175,34 @@ impl State {
     pub(super) fn is_full(&self) -> bool {
         let due = !self.timed && self.open.seconds >= MAX_SECONDS;
         due || self.open.launches() >= MAX_LAUNCHES || self.open.copies() >= MAX_COPIES
+    }
+}
+
+impl State {
+    /// Begins a turn. Returns its ticket.
+    pub(super) fn begin_turn(&mut self, thread: ThreadId, recording: &Recording) -> u64 {
+        let Recording { number, has_more_pieces, .. } = *recording;
+        self.turns += 1;
+        let ticket = self.turns;
+        self.turn = Some(SubmitTurn { thread, phase: Phase::Encoding, ticket, number, has_more_pieces });
+        ticket
+    }
+
+    /// Whether this thread is encoding commands. A callback that it runs can then neither submit nor wait.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn is_encoded_by(&self, thread: ThreadId) -> bool {
+        self.turn.as_ref().is_some_and(|turn| turn.thread == thread && matches!(turn.phase, Phase::Encoding))
+    }
+
+    /// Ends the turn, if it is still the current one. Its recording is then done, unless more pieces of it follow.
+    pub(super) fn end_turn(&mut self, ticket: u64) {
+        if let Some(turn) = self.turn.take_if(|turn| turn.ticket == ticket) {
+            if matches!(turn.phase, Phase::Submitting) && ticket > self.last_submission.0 {
+                self.last_submission = (ticket, LastSubmission::Unknown);
+            }
+            if !turn.has_more_pieces {
+                self.done_up_to = self.done_up_to.max(turn.number);
+            }
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! A recording: a list of launches and copies as plain data. It is encoded when it is submitted, while no lock is held.
 
 use super::bound_window::{BoundWindow, WindowUse};
-use super::content_state::{ContentState, Reader, Reason};
+use super::content_state::ContentState;
+use super::failures::{Reader, Reason};
 use super::lock::foreign;
 use super::new_launch::NewLaunch;
 use super::outcome::Outcome;

@@ -1,14 +1,16 @@
 //! What a replay keeps of its capture: the launches, and the buffers that they use.
 
 use super::captured::{Captured, CapturedUse, UseKind};
-use super::content_state::{ContentState, Reason};
+use super::content_state::ContentState;
 use super::cursor::{Cursor, IS_COUNTED};
+use super::failures::Reason;
 use super::handle::Gpu;
 use super::part::Part;
 use super::replay_input::Input;
 use super::storage::Storage;
 use super::taken_work::TakenWork;
 use crate::{Error, Result};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The function that errors name.
@@ -126,7 +128,15 @@ impl Kept {
 
 impl Drop for Kept {
     fn drop(&mut self) {
+        // Each buffer is for use after the last run of the storages that lie in it.
         let storages: Vec<_> = self.uses.iter().map(|used| used.storage.clone()).collect();
-        self.work.retire(&storages);
+        let mut in_buffer: HashMap<&wgpu::Buffer, Vec<&Storage>> = HashMap::new();
+        storages.iter().for_each(|storage| in_buffer.entry(&storage.buffer).or_default().push(storage));
+        self.work.retire(|freed| {
+            for storage in in_buffer.get(&freed.buffer).into_iter().flatten() {
+                freed.last_use = freed.last_use.map(|last| last.max(storage.contents.last_use()));
+                freed.users.extend(storage.taken.holders());
+            }
+        });
     }
 }

@@ -1,7 +1,7 @@
 //! The ring: a uniform buffer, bound at dynamic offsets, with the dims of a recording's launches. Used on devices
 //! without immediates.
 
-use super::pipeline::ring_layout;
+use super::pipelines::ring_layout;
 
 /// Number of launches whose dims fit in one ring.
 pub(super) const MAX_LAUNCHES: usize = 64;

@@ -1,7 +1,10 @@
-//! Checks of calls in the closures of `record_into` and of `capture`, which cannot do everything.
+//! Checks of calls in the closures of `record_into` and of `capture`, which cannot do everything, and of writes to positions
+//! that the host counts.
 
+use super::cursor::IS_COUNTED;
 use super::handle::Gpu;
 use super::scope::Sink;
+use super::storage::Storage;
 use crate::{Error, Result};
 
 impl Gpu {
@@ -41,5 +44,19 @@ impl Gpu {
         let why = "it uploads what the host has now, which a replay would not repeat: create the tensor before the \
                    capture, and pass what changes as an input";
         Err(Error::input(call, why))
+    }
+
+    /// Before a storage is written: if it is the word of a cursor, then only work that has claimed it may do so, as the host
+    /// counts along. What a capture writes is looked at in its end.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it is such a word.
+    pub(super) fn check_no_word(&self, op: &'static str, storage: &Storage) -> Result<()> {
+        match storage.cursor.get() {
+            Some(cursor) if !cursor.is_claimed() && !self.is_capturing() => {
+                Err(Error::input(format!("{op}: the output"), IS_COUNTED))
+            }
+            _ => Ok(()),
+        }
     }
 }

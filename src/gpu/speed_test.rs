@@ -2,9 +2,9 @@
 //! matrices. Drivers list rows that they emulate, and one was seen to be a thousand times slower than scalar arithmetic.
 
 use super::handle::Gpu;
+use super::row_test::Test;
 use super::scalar_test::ScalarCase;
 use super::self_test::{OP, Work};
-use super::verify::Test;
 use super::view::View;
 use crate::caps::{Caps, RowSpeed};
 use crate::plan::{Plan, Problem};
@@ -22,24 +22,6 @@ const ITERATIONS: [u32; 3] = [4, 4, 256];
 const ROUNDS: usize = 3;
 /// Workgroups, which occupy large devices and keep small ones busy shortly.
 const WORKGROUPS: [u32; 2] = [4, 512];
-
-impl Test {
-    /// The plan of this much work of the test's kernel.
-    fn plan_of(&self, work: Work, caps: &Caps) -> Result<Plan> {
-        match self {
-            Self::Wgsl(case) => case.plan_of(work, caps),
-            Self::Spirv(case) => case.plan_of(work, caps),
-        }
-    }
-
-    /// Bytes of the operands of this much work.
-    fn bytes(&self, work: Work) -> Vec<usize> {
-        match self {
-            Self::Wgsl(case) => case.bytes(work).to_vec(),
-            Self::Spirv(case) => case.bytes(work).to_vec(),
-        }
-    }
-}
 
 /// A self-test that is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,8 +5,7 @@ use super::element_writer::ElementWriter;
 use super::error_scope::in_error_scope;
 use super::lock::foreign;
 use super::outcome::Outcome;
-use super::staging_ring::Place;
-use super::uploads::Uploads;
+use super::staging_ring::{Place, StagingRing};
 use crate::layout::Element;
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +13,7 @@ use std::sync::{Arc, OnceLock, Weak};
 
 /// A staging buffer in use. Its last drop gives its bytes back, and the buffer itself if the host may write to it again.
 pub(super) struct Slot {
-    ring: Weak<Uploads>,
+    ring: Weak<StagingRing>,
     pub(super) buffer: wgpu::Buffer,
     pub(super) place: Place,
     /// Whether the host may write to the buffer.
@@ -31,7 +30,7 @@ pub(super) struct Slot {
 
 impl Slot {
     /// A slot with this mapped buffer.
-    pub(super) fn new(ring: &Arc<Uploads>, buffer: wgpu::Buffer, place: Place) -> Self {
+    pub(super) fn new(ring: &Arc<StagingRing>, buffer: wgpu::Buffer, place: Place) -> Self {
         Self {
             ring: Arc::downgrade(ring),
             buffer,
@@ -78,6 +77,15 @@ impl Slot {
         self.is_mapped.load(Ordering::Acquire) && !self.has_given_up_map.load(Ordering::Acquire)
     }
 
+    /// The slot's bytes are free again, and its buffer, too, if the host may write to it.
+    pub(super) fn give_back(&self) {
+        let Some(ring) = self.ring.upgrade() else { return };
+        if !self.is_given_back.swap(true, Ordering::AcqRel) {
+            let is_reusable = self.place == Place::InRing && self.is_mapped();
+            ring.give(self.buffer.size(), self.place, is_reusable.then(|| self.buffer.clone()));
+        }
+    }
+
     /// Encodes the copy, and the map that makes the buffer free again: wgpu begins it inside the submission, whoever
     /// submits, and completes it when the device has run the copy. If wgpu has refused an earlier encoder with the copy, or
     /// its submission, the copy is encoded again.
@@ -115,8 +123,6 @@ impl Drop for Map {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        if let Some(ring) = self.ring.upgrade() {
-            ring.give_back(self);
-        }
+        self.give_back();
     }
 }

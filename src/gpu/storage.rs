@@ -61,6 +61,14 @@ impl Storage {
         self.marked.load(Ordering::Relaxed) > 0
     }
 
+    /// Records that this work has allocated the storage: if it is a capture, then the buffer is the capture's even if no launch
+    /// uses it.
+    pub(super) fn note_allocated_by(&self, work: &Arc<TakenWork>) {
+        if work.owns(&self.buffer) {
+            self.taken.note(work, Access::Writes);
+        }
+    }
+
     /// Fails if the host cannot write to the buffer.
     pub(super) fn check_copy_destination(&self, op: &'static str) -> Result<()> {
         if self.buffer.usage().contains(wgpu::BufferUsages::COPY_DST) {

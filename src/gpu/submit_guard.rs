@@ -1,6 +1,6 @@
 //! The guard of a turn: it owns the recording, and ends the turn when it is dropped.
 
-use super::content_state::Reason;
+use super::failures::Reason;
 use super::handle::{Gpu, Inner};
 use super::progress::{HasRun, TICKET_MODULUS};
 use super::recorder::LastSubmission;

@@ -14,8 +14,7 @@
 //!   it. The turn becomes unconfirmed. Before anything else is submitted, any thread that needs to know asks the device
 //!   which of the two it was.
 
-use super::content_state::Reason;
-use super::recorder::{LastSubmission, State};
+use super::failures::Reason;
 use super::recording::Recording;
 use std::sync::Arc;
 use std::thread::ThreadId;
@@ -60,34 +59,5 @@ impl Failure {
     pub(super) fn of(recording: &Recording, error: &wgpu::Error) -> Self {
         let why = Arc::from(format!("{} failed: {error}", recording.name()));
         Self { why, may_be_one_launch: matches!(error, wgpu::Error::Validation { .. }) }
-    }
-}
-
-impl State {
-    /// Begins a turn. Returns its ticket.
-    pub(super) fn begin_turn(&mut self, thread: ThreadId, recording: &Recording) -> u64 {
-        let Recording { number, has_more_pieces, .. } = *recording;
-        self.turns += 1;
-        let ticket = self.turns;
-        self.turn = Some(SubmitTurn { thread, phase: Phase::Encoding, ticket, number, has_more_pieces });
-        ticket
-    }
-
-    /// Whether this thread is encoding commands. A callback that it runs can then neither submit nor wait.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(super) fn is_encoded_by(&self, thread: ThreadId) -> bool {
-        self.turn.as_ref().is_some_and(|turn| turn.thread == thread && matches!(turn.phase, Phase::Encoding))
-    }
-
-    /// Ends the turn, if it is still the current one. Its recording is then done, unless more pieces of it follow.
-    pub(super) fn end_turn(&mut self, ticket: u64) {
-        if let Some(turn) = self.turn.take_if(|turn| turn.ticket == ticket) {
-            if matches!(turn.phase, Phase::Submitting) && ticket > self.last_submission.0 {
-                self.last_submission = (ticket, LastSubmission::Unknown);
-            }
-            if !turn.has_more_pieces {
-                self.done_up_to = self.done_up_to.max(turn.number);
-            }
-        }
     }
 }

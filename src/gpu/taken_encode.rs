@@ -1,7 +1,7 @@
 //! Encodes taken work into an application's encoder.
 
-use super::content_state::Reason;
 use super::error_scope::{in_error_scope, in_validation_scope};
+use super::failures::Reason;
 use super::handle::{Gpu, Inner};
 use super::recording::Recording;
 use super::ring::{MAX_LAUNCHES, Ring};
@@ -66,7 +66,7 @@ impl Taking<'_> {
         // From here on, the commands' end of the work says what becomes of it.
         let commands = Commands::of(work);
         receipt.attach(encoder, signal, move || commands.submitted());
-        work.hold(rings, recording.storages(), recording.writes(), receipt);
+        work.hold(rings, Box::new(recording.storages()), recording.writes(), receipt);
         Ok(())
     }
 

@@ -1,13 +1,13 @@
 //! Work that an application has taken to submit it itself: what it keeps until then, and what becomes of it.
 
-use super::content_state::{ContentState, Reason};
+use super::content_state::ContentState;
+use super::failures::Reason;
 use super::lock::Lock;
 use super::part::Part;
 use super::receipt::{Answer, Receipt, Receipts};
 use super::ring::Ring;
-use super::storage::{Access, Storage};
 use super::tensor_pool::TensorPool;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -53,6 +53,11 @@ type WeakPool = Weak<TensorPool>;
 /// Contents that a launch writes, the part of them, and the sequence of the launch.
 type Write = (Arc<ContentState>, Part, u64);
 
+/// What taken work keeps and does not look at.
+pub(super) trait Kept: wgpu::WasmNotSendSync {}
+
+impl<T: wgpu::WasmNotSendSync> Kept for T {}
+
 /// What taken work keeps.
 #[derive(Default)]
 struct Held {
@@ -70,7 +75,7 @@ struct Held {
     /// The storages that the work uses. What is known of an application's buffer thus outlives its tensors.
     ///
     /// NOTE: a storage knows the work that uses it, so the two keep each other until the work is submitted or dropped.
-    storages: Vec<Arc<Storage>>,
+    storages: Option<Box<dyn Kept>>,
     /// What the work writes, with the sequences of its launches.
     writes: Vec<Write>,
     receipt: Option<Receipt>,
@@ -124,13 +129,13 @@ impl TakenWork {
     pub(super) fn hold(
         &self,
         rings: Vec<Ring>,
-        storages: Vec<Arc<Storage>>,
+        storages: Box<dyn Kept>,
         writes: Vec<Write>,
         receipt: Receipt,
     ) {
         let mut held = self.held.lock();
         held.rings = rings;
-        held.storages = storages;
+        held.storages = Some(storages);
         held.writes = writes;
         held.receipt = Some(receipt);
     }
@@ -189,13 +194,12 @@ impl TakenWork {
         self.held.lock().allocated = Some(HashSet::new());
     }
 
-    /// Records that a capture has allocated this storage: its buffer is the capture's even if no launch uses it.
-    pub(super) fn note_allocated(self: &Arc<Self>, storage: &Storage) {
+    /// Records that a capture has allocated this buffer. Returns whether the work is one.
+    pub(super) fn owns(&self, buffer: &wgpu::Buffer) -> bool {
         let mut held = self.held.lock();
-        let Some(own) = &mut held.allocated else { return };
-        own.insert(storage.buffer.clone());
-        drop(held);
-        storage.taken.note(self, Access::Writes);
+        let Some(own) = &mut held.allocated else { return false };
+        own.insert(buffer.clone());
+        true
     }
 
     /// Bytes of the buffers that only the replay of this capture keeps: those that the capture has allocated, and those of
@@ -220,17 +224,11 @@ impl TakenWork {
         drop(held);
     }
 
-    /// The replay will not run any more. Gives its buffers back, each for use after the last run of the storages that
-    /// lie in it.
-    pub(super) fn retire(&self, storages: &[Arc<Storage>]) {
-        let kept = self.leave(Stage::Done);
-        let mut in_buffer: HashMap<&wgpu::Buffer, Vec<&Storage>> = HashMap::new();
-        storages.iter().for_each(|storage| in_buffer.entry(&storage.buffer).or_default().push(storage));
-        for mut freed in kept.freed {
-            for storage in in_buffer.get(&freed.buffer).into_iter().flatten() {
-                freed.last_use = freed.last_use.map(|last| last.max(storage.contents.last_use()));
-                freed.users.extend(storage.taken.holders());
-            }
+    /// The replay will not run any more. Gives its buffers back. `used` adds to each what of it was used since: the last
+    /// run, and the work that still uses it.
+    pub(super) fn retire(&self, used: impl Fn(&mut FreedBuffer)) {
+        for mut freed in self.leave(Stage::Done).freed {
+            used(&mut freed);
             freed.release();
         }
     }

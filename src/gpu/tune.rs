@@ -1,7 +1,7 @@
 //! Tuning: measures the candidates of a problem on the device, and remembers which one was the fastest.
 
 use super::contenders::contenders;
-use super::content_state::Reason;
+use super::failures::Reason;
 use super::handle::Gpu;
 use super::options::Tuning;
 use super::plan_cache::Kept;

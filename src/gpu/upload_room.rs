@@ -98,7 +98,7 @@ impl Gpu {
     /// that the buffer is mapped. Then the bytes are free nevertheless, and the buffer is dropped.
     fn copied(&self, slot: &Slot) {
         if !slot.is_mapped() {
-            self.inner.uploads.give_back(slot);
+            slot.give_back();
         }
     }
 
@@ -136,7 +136,7 @@ impl Gpu {
     }
 
     fn slot(&self, buffer: wgpu::Buffer, place: Place) -> Arc<Slot> {
-        let slot = Arc::new(Slot::new(&self.inner.uploads, buffer, place));
+        let slot = Arc::new(Slot::new(&self.inner.uploads.ring, buffer, place));
         self.inner.uploads.add(&slot);
         slot
     }

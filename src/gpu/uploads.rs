@@ -1,7 +1,7 @@
 //! The ring of uploads, and the slots in use.
 
 use super::lock::Lock;
-use super::staging_ring::{Place, StagingRing};
+use super::staging_ring::StagingRing;
 use super::staging_slot::Slot;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -9,14 +9,14 @@ use std::sync::{Arc, Weak};
 
 /// The ring of uploads. Its free buffers are mapped, so that the host may fill them.
 pub(super) struct Uploads {
-    pub(super) ring: StagingRing,
+    pub(super) ring: Arc<StagingRing>,
     /// Slots in use, in the order in which they were taken. Some may be gone.
     in_use: Lock<VecDeque<Weak<Slot>>>,
 }
 
 impl Uploads {
     pub(super) fn new(limit: Option<u64>, largest: u64) -> Self {
-        Self { ring: StagingRing::new(limit, largest), in_use: Lock::default() }
+        Self { ring: Arc::new(StagingRing::new(limit, largest)), in_use: Lock::default() }
     }
 
     /// The largest piece of an upload in pieces, in bytes: a multiple of 4. Two of them fit, so that the host fills one
@@ -47,18 +47,10 @@ impl Uploads {
                     let index = index.clone();
                     return Some((slot, index));
                 }
-                Some(Err(_)) => self.give_back(&slot),
+                Some(Err(_)) => slot.give_back(),
                 Some(Ok(_)) | None => {}
             }
         }
         None
-    }
-
-    /// The slot's bytes are free again, and its buffer, too, if the host may write to it.
-    pub(super) fn give_back(&self, slot: &Slot) {
-        if !slot.is_given_back.swap(true, Ordering::AcqRel) {
-            let is_reusable = slot.place == Place::InRing && slot.is_mapped();
-            self.ring.give(slot.buffer.size(), slot.place, is_reusable.then(|| slot.buffer.clone()));
-        }
     }
 }

@@ -8,6 +8,7 @@ use super::known_caps::untested;
 use super::module_test::ModuleCase;
 use super::prepared::Prepared;
 use super::read::Pending;
+use super::row_test::Test;
 use super::scalar_test::ScalarCase;
 use super::self_test::{Case, OP};
 #[cfg(not(target_arch = "wasm32"))]
@@ -16,7 +17,7 @@ use super::verdicts::Verdicts;
 use super::{CacheFolder, Gpu, GpuOptions};
 use crate::caps::{Caps, CoopRow, Verdict};
 use crate::gpu::View;
-use crate::plan::{Plan, Problem};
+use crate::plan::Problem;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::progress::unreported;
 use crate::{Error, Result};
@@ -55,50 +56,6 @@ struct Launched {
     probe: Gpu,
     cases: Vec<(Test, Range<usize>)>,
     read: Pending,
-}
-
-/// The test of a row: in WGSL if that can express it, else in SPIR-V.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Test {
-    Wgsl(Case),
-    Spirv(ModuleCase),
-}
-
-impl Test {
-    fn row(&self) -> CoopRow {
-        self.row_and_subgroup().0
-    }
-
-    pub(super) fn row_and_subgroup(&self) -> (CoopRow, u32) {
-        match self {
-            Self::Wgsl(case) => (case.row, case.subgroup),
-            Self::Spirv(case) => (case.row, case.subgroup),
-        }
-    }
-
-    /// What the test reads, and the initial contents of what it writes.
-    fn operands(&self) -> (Vec<Vec<u8>>, Vec<u8>) {
-        match self {
-            Self::Wgsl(case) => (vec![case.operands()], case.poison()),
-            Self::Spirv(case) => (case.operands().to_vec(), case.poison()),
-        }
-    }
-
-    fn judge(&self, bytes: &[u8]) -> Verdict {
-        match self {
-            Self::Wgsl(case) => case.judge(bytes),
-            Self::Spirv(case) => case.judge(bytes),
-        }
-    }
-}
-
-impl Problem for Test {
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        match self {
-            Self::Wgsl(case) => case.plan(caps),
-            Self::Spirv(case) => case.plan(caps),
-        }
-    }
 }
 
 impl Verification {

@@ -1,6 +1,7 @@
 //! A checked backward pass, as plain data.
 
-use crate::attention::problem::{AttentionCorner, AttentionProblem, AttentionShape, AttentionStatistics};
+use crate::attention::problem::{AttentionProblem, AttentionShape, AttentionStatistics};
+use crate::attention::range::AttentionCorner;
 use crate::layout::{DType, Layout, dim};
 use crate::ops::vectors::Moves;
 use crate::{Error, Result};

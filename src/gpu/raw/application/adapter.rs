@@ -1,6 +1,5 @@
 //! An application's Vulkan instance and physical device: plain data.
 
-use super::live;
 use ash::vk;
 use std::ffi::CStr;
 
@@ -35,14 +34,6 @@ impl VulkanAdapter<'_> {
         // SAFETY: the caller guarantees the instance and the physical device.
         let properties = unsafe { self.load().get_physical_device_properties(self.physical_device) };
         minor_version(self.api_version.max(vk::API_VERSION_1_0)).min(minor_version(properties.api_version))
-    }
-
-    /// Whether something of an adoption of a device of this instance is still alive: a [`Gpu`](crate::Gpu), a tensor, a buffer
-    /// of wgpu, or, for a moment after a device was lost, a thread of this crate. When it returns false, this crate and wgpu
-    /// have destroyed all that they created on the device, and the application may destroy the device.
-    #[must_use]
-    pub fn is_adopted(&self) -> bool {
-        live::of_instance(self.instance).is_some()
     }
 
     /// The functions of the instance.

@@ -25,6 +25,36 @@ pub struct VulkanFeatureChain {
     pub(super) image_robustness: vk::PhysicalDeviceImageRobustnessFeatures<'static>,
 }
 
+impl VulkanFeatures {
+    /// Vulkan's structs of these features, for the creation of a device.
+    #[must_use]
+    pub fn chain(&self) -> VulkanFeatureChain {
+        let mut chain = VulkanFeatureChain { core: self.core, ..Default::default() };
+        chain.storage16 = chain
+            .storage16
+            .storage_buffer16_bit_access(self.storage_buffer16_bit_access)
+            .uniform_and_storage_buffer16_bit_access(self.uniform_and_storage_buffer16_bit_access);
+        chain.float16_int8 =
+            chain.float16_int8.shader_float16(self.shader_float16).shader_int8(self.shader_int8);
+        chain.dot = chain.dot.shader_integer_dot_product(self.shader_integer_dot_product);
+        chain.subgroups = chain.subgroups.subgroup_size_control(self.subgroup_size_control);
+        chain.matrix = chain.matrix.cooperative_matrix(self.cooperative_matrix);
+        chain.memory_model = chain
+            .memory_model
+            .vulkan_memory_model(self.vulkan_memory_model)
+            .vulkan_memory_model_device_scope(self.vulkan_memory_model_device_scope);
+        chain.timeline = chain.timeline.timeline_semaphore(self.timeline_semaphore);
+        chain.zeros =
+            chain.zeros.shader_zero_initialize_workgroup_memory(self.shader_zero_initialize_workgroup_memory);
+        chain.robustness2 = chain
+            .robustness2
+            .robust_buffer_access2(self.robust_buffer_access2)
+            .robust_image_access2(self.robust_image_access2);
+        chain.image_robustness = chain.image_robustness.robust_image_access(self.robust_image_access);
+        chain
+    }
+}
+
 impl VulkanFeatureChain {
     /// Adds the structs with an enabled feature to the front of `info`'s `pNext` chain, which has none of them yet, and
     /// sets `pEnabledFeatures`.

@@ -71,6 +71,16 @@ impl Drop for Entry {
     }
 }
 
+impl VulkanAdapter<'_> {
+    /// Whether something of an adoption of a device of this instance is still alive: a [`Gpu`](crate::Gpu), a tensor, a buffer
+    /// of wgpu, or, for a moment after a device was lost, a thread of this crate. When it returns false, this crate and wgpu
+    /// have destroyed all that they created on the device, and the application may destroy the device.
+    #[must_use]
+    pub fn is_adopted(&self) -> bool {
+        of_instance(self.instance).is_some()
+    }
+}
+
 /// An adoption of this instance.
 pub(super) fn of_instance(handle: vk::Instance) -> Option<Arc<Real>> {
     table().iter().find(|real| real.handle == handle).cloned()

@@ -8,6 +8,7 @@ mod features;
 mod from_vulkan;
 mod live;
 mod semaphores;
+mod supported;
 mod told;
 mod vk_buffers;
 
