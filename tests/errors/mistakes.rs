@@ -1,5 +1,5 @@
 //! Every mistake is an error with its values, and costs nothing: operands and device stay usable. On wgpu's noop
-//! backend, which validates as the real ones do. Bad files: `tests/ops/io`; bad variables: `src/gpu/options.rs`.
+//! backend, which validates as the real ones do. Bad files: `tests/ops/io`; bad variables: `src/gpu/options/gpu_options.rs`.
 
 use tilewise::gemm::GemmKernel;
 use tilewise::sketch::{Sketch, SketchKind};

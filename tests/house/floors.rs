@@ -40,6 +40,36 @@ const ROOMS: &[&[&str]] = &[
     &["planning", "lib"],
 ];
 
+/// The rooms inside of rooms, from below. Their `mod.rs` lists what they have; nothing else stands next to them.
+const INNER: &[(&str, &[&str])] = &[(
+    "gpu",
+    &[
+        "driver",
+        "cache",
+        "options",
+        "extensions",
+        "raw",
+        "rows",
+        "kernels",
+        "buffers",
+        "tuned",
+        "record",
+        "handle",
+        "device",
+        "views",
+        "submit",
+        "transfer",
+        "application",
+        "launch",
+        "replay",
+        "verify",
+        "tuning",
+        "execute",
+        "open",
+        "vulkan",
+    ],
+)];
+
 /// Rooms that hold nothing but modules and re-exports.
 const LISTS: &[&str] = &["planning", "lib"];
 
@@ -81,6 +111,13 @@ fn floor(room: &str) -> Option<usize> {
     ROOMS.iter().position(|rooms| rooms.contains(&room))
 }
 
+/// The rooms inside of a file's room, and the file's own among them; None for a file whose room has none, and for its `mod.rs`.
+fn inner(file: &str) -> Option<(&'static [&'static str], &str)> {
+    let (_, rooms) = INNER.iter().find(|(name, _)| *name == room(file))?;
+    let rest = file.split_once('/')?.1;
+    (rest != "mod.rs").then(|| (*rooms, rest.split('/').next().unwrap_or(rest)))
+}
+
 /// Everything that breaks a rule, a line each.
 fn faults(imports: &Imports, known: &Known) -> Vec<String> {
     let mut faults = Vec::new();
@@ -102,6 +139,14 @@ fn strangers(imports: &Imports, faults: &mut Vec<String>) {
                 room(file)
             ));
         }
+        if let Some((rooms, own)) = inner(file)
+            && !rooms.contains(&own)
+        {
+            faults.push(format!(
+                "src/{file}: `{}` has no room `{own}`; tests/house/floors.rs lists its rooms",
+                room(file)
+            ));
+        }
     }
     for Module { file, items, .. } in &imports.modules {
         for item in items.iter().filter(|_| LISTS.contains(&room(file))) {
@@ -117,27 +162,34 @@ fn strangers(imports: &Imports, faults: &mut Vec<String>) {
 }
 
 fn arrows_up(imports: &Imports, uses: &Edges, known: &Known, faults: &mut Vec<String>) {
-    let is_known = |from: &str, to: &str| known.up.contains(&(from, to));
     for ((from, to), (line, what)) in uses {
-        let (a, b) = (room(from), room(to));
-        if a != b && floor(b) >= floor(a) && !is_known(from, to) {
-            let uses = if imports.edges.contains_key(&(from.clone(), to.clone())) {
-                "imports"
-            } else {
-                "calls a method of"
-            };
+        if let Some([a, b]) = rooms_up(from, to)
+            && !known.up.contains(&(from, to))
+        {
+            let is_import = imports.edges.contains_key(&(from.clone(), to.clone()));
+            let uses = if is_import { "imports" } else { "calls a method of" };
             faults.push(format!(
                 "src/{from}:{line}: {what}: `{a}` {uses} src/{to}, but `{b}` is not below it; move the item down or its user up"
             ));
         }
     }
-    for &(from, to) in
-        known.up.iter().filter(|(from, to)| !uses.contains_key(&(from.to_string(), to.to_string())))
-    {
+    let is_used = |from: &str, to: &str| uses.contains_key(&(from.to_owned(), to.to_owned()));
+    for (from, to) in known.up.iter().filter(|(from, to)| !is_used(from, to)) {
         faults.push(format!(
             "src/{from} does not use src/{to} any more; take it out of tests/house/floors/known.rs"
         ));
     }
+}
+
+/// The rooms of two files, if the second is not below the first and not the same.
+fn rooms_up<'a>(from: &'a str, to: &'a str) -> Option<[&'a str; 2]> {
+    let (a, b) = (room(from), room(to));
+    if a != b {
+        return (floor(b) >= floor(a)).then_some([a, b]);
+    }
+    let ((rooms, a), (_, b)) = (inner(from)?, inner(to)?);
+    let floor = |room: &str| rooms.iter().position(|name| *name == room);
+    (a != b && floor(b) >= floor(a)).then_some([a, b])
 }
 
 /// The folders of a file, from the top: `""`, `gemm`, `gemm/kernels`.

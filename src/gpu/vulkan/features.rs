@@ -1,139 +1,81 @@
-//! Features of cooperative matrices that wgpu does not know: which a driver has, and how a device gets them.
+//! The features of a Vulkan device that wgpu and this crate can use: plain data.
 
-use super::structs::{Bfloat16Features, Float8Features, Maintenance1Features, Matrix2Features};
-use crate::caps::{HAS_MODULES, MatrixExtensions};
-use ash::{khr, vk};
+use ash::{ext, khr, vk};
 use std::ffi::CStr;
-use wgpu::hal::vulkan::Adapter;
 
-pub(in crate::gpu) const MATRIX2: &CStr = c"VK_NV_cooperative_matrix2";
-pub(in crate::gpu) const MAINTENANCE1: &CStr = c"VK_EXT_cooperative_matrix_maintenance1";
-pub(in crate::gpu) const BFLOAT16: &CStr = c"VK_KHR_shader_bfloat16";
-pub(in crate::gpu) const FLOAT8: &CStr = c"VK_EXT_shader_float8";
-pub(in crate::gpu) const STORAGE8: &CStr = khr::_8bit_storage::NAME;
-
-/// Vulkan's structs of these features, none of which wgpu chains. What is off is not enabled.
-#[derive(Clone, Copy, Default)]
-pub(in crate::gpu) struct MatrixFeatures {
-    matrix2: Matrix2Features,
-    maintenance1: Maintenance1Features,
-    bfloat16: Bfloat16Features,
-    float8: Float8Features,
-    storage8: vk::PhysicalDevice8BitStorageFeatures<'static>,
+/// Features of a Vulkan device, under Vulkan's names. [`supported`](Self::supported) returns those of a physical device
+/// that are of use; an application enables what it wants of them and says so in
+/// [`VulkanDevice::features`](super::VulkanDevice::features).
+///
+/// The default has none, which is enough to multiply matrices of f32.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct VulkanFeatures {
+    /// The features of Vulkan 1.0. Of use: `shaderInt64` (wider loads) and `robustBufferAccess`. The others only decide
+    /// what the application's own work on [`Gpu::device`](crate::Gpu::device) may use.
+    pub core: vk::PhysicalDeviceFeatures,
+    /// Half of what f16 needs of storage buffers.
+    pub storage_buffer16_bit_access: bool,
+    /// The other half, which wgpu asks for.
+    pub uniform_and_storage_buffer16_bit_access: bool,
+    /// Arithmetic in f16.
+    pub shader_float16: bool,
+    /// Bytes in shaders, which make products of packed i8 faster.
+    pub shader_int8: bool,
+    /// Dot products of packed bytes.
+    pub shader_integer_dot_product: bool,
+    /// A known subgroup size: without it, no subgroup operations are used.
+    pub subgroup_size_control: bool,
+    /// Cooperative matrices (tensor cores). They need `vulkan_memory_model`, its device scope and subgroups.
+    pub cooperative_matrix: bool,
+    /// What cooperative matrices need.
+    pub vulkan_memory_model: bool,
+    /// What cooperative matrices need.
+    pub vulkan_memory_model_device_scope: bool,
+    /// Semaphores that count: for [`Gpu::wait_for_semaphore`](crate::Gpu::wait_for_semaphore), and fewer fences.
+    pub timeline_semaphore: bool,
+    /// Shared memory that starts as zeros, for the application's own shaders.
+    pub shader_zero_initialize_workgroup_memory: bool,
+    /// Exact checks of accesses to buffers. wgpu then leaves these checks to the driver.
+    pub robust_buffer_access2: bool,
+    /// Exact checks of accesses to images.
+    pub robust_image_access2: bool,
+    /// Checks of accesses to images.
+    pub robust_image_access: bool,
 }
 
-impl MatrixFeatures {
-    /// What the driver has: of each extension that it lists the features that it reports, if those that make it of use are among
-    /// them. Without cooperative matrices on the device (`has_matrices`), only what needs none.
-    pub(super) fn reported(hal: &Adapter, has_matrices: bool) -> Self {
-        let shared = hal.shared_instance();
-        if !HAS_MODULES || shared.instance_api_version() < vk::API_VERSION_1_1 {
-            return Self::default(); // without Vulkan 1.1 there is no function that says so
-        }
-        let mut found = Self::default();
-        let listed = hal.physical_device_capabilities();
-        let lists = |name| listed.supports_extension(name);
-        let mut features = vk::PhysicalDeviceFeatures2::default();
-        // Its modules are of the version of SPIR-V that Vulkan 1.3 takes.
-        let version = shared.instance_api_version().min(listed.properties().api_version);
-        if lists(MATRIX2) && has_matrices && version >= vk::API_VERSION_1_3 {
-            features = features.push_next(&mut found.matrix2);
-        }
-        if lists(MAINTENANCE1) && has_matrices {
-            features = features.push_next(&mut found.maintenance1);
-        }
-        if lists(BFLOAT16) && has_matrices {
-            features = features.push_next(&mut found.bfloat16);
-        }
-        if lists(FLOAT8) && has_matrices {
-            features = features.push_next(&mut found.float8);
-        }
-        if lists(STORAGE8) {
-            features = features.push_next(&mut found.storage8);
-        }
-        let instance = shared.raw_instance();
-        // SAFETY: the physical device comes from that instance. All structs of the chain live until the call returns.
-        unsafe { instance.get_physical_device_features2(hal.raw_physical_device(), &mut features) };
-        Self {
-            matrix2: found.matrix2.if_it_has(&[1, 2, 3, 4]),
-            maintenance1: found.maintenance1.if_it_has(&[1, 2, 3]),
-            bfloat16: found.bfloat16.if_it_has(&[0, 2]),
-            float8: found.float8.if_it_has(&[0, 1]),
-            // Of this one only what kernels use.
-            storage8: vk::PhysicalDevice8BitStorageFeatures::default()
-                .storage_buffer8_bit_access(found.storage8.storage_buffer8_bit_access == vk::TRUE),
-        }
-    }
-
-    /// Whether a workgroup can hold matrices and load them through tensor layouts.
-    pub(super) fn has_workgroup_matrices(&self) -> bool {
-        self.matrix2.if_it_has(&[0, 5]).is_used()
-    }
-
-    /// The same as plain data.
-    pub(in crate::gpu) fn extensions(&self) -> MatrixExtensions {
-        MatrixExtensions {
-            flexible: self.matrix2.is_used(),
-            maintenance1: self.maintenance1.is_used(),
-            bfloat16: self.bfloat16.is_used(),
-            float8: self.float8.is_used(),
-            storage8: self.storage8.storage_buffer8_bit_access == vk::TRUE,
-        }
-    }
-
-    /// The extensions to enable.
-    pub(in crate::gpu) fn names(&self) -> Vec<&'static CStr> {
-        names(self.extensions())
-    }
-
-    /// Adds the structs with a feature that is on to the chain.
-    pub(in crate::gpu) fn push_to<'a>(
-        &'a mut self,
-        mut info: vk::DeviceCreateInfo<'a>,
-    ) -> vk::DeviceCreateInfo<'a> {
-        let MatrixExtensions { flexible, maintenance1, bfloat16, float8, storage8 } = self.extensions();
-        if flexible {
-            info = info.push_next(&mut self.matrix2);
-        }
-        if maintenance1 {
-            info = info.push_next(&mut self.maintenance1);
-        }
-        if bfloat16 {
-            info = info.push_next(&mut self.bfloat16);
-        }
-        if float8 {
-            info = info.push_next(&mut self.float8);
-        }
-        if storage8 {
-            info = info.push_next(&mut self.storage8);
-        }
-        info
-    }
-}
-
-/// The names of these extensions.
-pub(super) fn names(extensions: MatrixExtensions) -> Vec<&'static CStr> {
-    let names = [MATRIX2, MAINTENANCE1, BFLOAT16, FLOAT8, STORAGE8];
-    let named = names.into_iter().zip(extensions.named());
-    named.filter_map(|(name, (_, has))| has.then_some(name)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_extension_has_one_name() {
-        let all = MatrixExtensions {
-            flexible: true,
-            maintenance1: true,
-            bfloat16: true,
-            float8: true,
-            storage8: true,
-        };
-        let names = names(all).into_iter().map(|name| name.to_str().unwrap()).collect::<Vec<_>>();
-        assert_eq!(names, all.named().map(|(name, _)| name));
-        assert_eq!(names.join(", "), all.to_string());
-        assert!(super::names(MatrixExtensions::default()).is_empty());
+impl VulkanFeatures {
+    /// Each feature that [`supported`](Self::supported) may return: Vulkan's name, the extension that it needs, and whether it
+    /// is on.
+    pub(super) fn named(&self) -> [(&'static str, Option<&'static CStr>, bool); 16] {
+        let storage16 = Some(khr::_16bit_storage::NAME);
+        let float16_int8 = Some(khr::shader_float16_int8::NAME);
+        let memory_model = Some(khr::vulkan_memory_model::NAME);
+        let robustness2 = Some(ext::robustness2::NAME);
+        let zeros = Some(khr::zero_initialize_workgroup_memory::NAME);
+        let both16 = self.uniform_and_storage_buffer16_bit_access;
+        let device_scope = self.vulkan_memory_model_device_scope;
+        [
+            ("shaderFloat16", float16_int8, self.shader_float16),
+            ("storageBuffer16BitAccess", storage16, self.storage_buffer16_bit_access),
+            ("uniformAndStorageBuffer16BitAccess", storage16, both16),
+            ("shaderInt64", None, self.core.shader_int64 != vk::FALSE),
+            ("subgroupSizeControl", Some(ext::subgroup_size_control::NAME), self.subgroup_size_control),
+            ("cooperativeMatrix", Some(khr::cooperative_matrix::NAME), self.cooperative_matrix),
+            ("vulkanMemoryModel", memory_model, self.vulkan_memory_model),
+            ("vulkanMemoryModelDeviceScope", memory_model, device_scope),
+            ("timelineSemaphore", Some(khr::timeline_semaphore::NAME), self.timeline_semaphore),
+            ("shaderInt8", float16_int8, self.shader_int8),
+            (
+                "shaderIntegerDotProduct",
+                Some(khr::shader_integer_dot_product::NAME),
+                self.shader_integer_dot_product,
+            ),
+            ("robustBufferAccess", None, self.core.robust_buffer_access != vk::FALSE),
+            ("robustBufferAccess2", robustness2, self.robust_buffer_access2),
+            ("robustImageAccess2", robustness2, self.robust_image_access2),
+            ("robustImageAccess", Some(ext::image_robustness::NAME), self.robust_image_access),
+            ("shaderZeroInitializeWorkgroupMemory", zeros, self.shader_zero_initialize_workgroup_memory),
+        ]
     }
 }

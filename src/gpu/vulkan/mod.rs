@@ -1,30 +1,22 @@
-//! What wgpu does not ask a Vulkan driver. Data in, data out: nothing here knows of a [`Gpu`](crate::Gpu).
-#![cfg_attr(
-    any(target_os = "linux", target_os = "windows", target_os = "android"),
-    expect(
-        unsafe_code,
-        reason = "Vulkan's functions are unsafe; a comment at each call says why its conditions hold"
-    )
+//! An application's own Vulkan device: adopted, with its buffers and its semaphores.
+#![expect(
+    unsafe_code,
+    reason = "Vulkan's functions are unsafe; a comment at each call says why its conditions hold"
 )]
 
-#[cfg(not(any(target_os = "linux", target_os = "windows", target_os = "android")))]
-mod absent;
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-mod asked;
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
+mod adapter;
+mod device;
+mod extensions;
+mod feature_chain;
 mod features;
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-mod flexible;
-mod matrices;
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-mod rows;
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-mod structs;
+mod from_vulkan;
+mod live;
+mod semaphores;
+mod supported;
+mod told;
+mod vk_buffers;
 
-#[cfg(not(any(target_os = "linux", target_os = "windows", target_os = "android")))]
-pub(super) use absent::{MatrixFeatures, matrices, matrix_features, not_created_with};
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-pub(super) use asked::{matrices, matrix_features, not_created_with};
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-pub(super) use features::{BFLOAT16, FLOAT8, MAINTENANCE1, MATRIX2, MatrixFeatures, STORAGE8};
-pub(super) use matrices::Matrices;
+pub use adapter::VulkanAdapter;
+pub use device::VulkanDevice;
+pub use feature_chain::VulkanFeatureChain;
+pub use features::VulkanFeatures;

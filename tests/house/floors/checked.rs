@@ -71,6 +71,39 @@ fn rooms_of_one_floor_do_not_import_each_other() {
     one(&[lib, ("ops.rs", "use crate::io::read;"), ("io.rs", "pub fn read() {}")], "`ops` imports src/io.rs");
 }
 
+#[test]
+fn calls_of_methods_go_down_too() {
+    let lib = ("lib.rs", "mod tensor; mod ops;");
+    let tensor = ("tensor.rs", "pub struct Tensor; fn f(tensor: &Tensor) { tensor.contiguous() }");
+    let ops = ("ops.rs", "use crate::tensor::Tensor; impl Tensor { pub fn contiguous(&self) {} }");
+    let found = of(&[lib, tensor, ops]);
+    assert!(
+        found[0].contains("src/tensor.rs:1: .contiguous(): `tensor` calls a method of src/ops.rs"),
+        "{found:?}"
+    );
+    assert!(found.len() == 2 && found[1].contains("a circle of 2 files"), "{found:?}");
+    none(&[lib, ("tensor.rs", "pub struct Tensor;"), ops]);
+}
+
+#[test]
+fn rooms_inside_of_a_room_have_an_order() {
+    let files = |options, record| {
+        [
+            ("lib.rs", "mod gpu;"),
+            ("gpu/mod.rs", "mod options; mod record; pub use record::work::Work;"),
+            ("gpu/options/mod.rs", "pub mod chosen;"),
+            ("gpu/options/chosen.rs", options),
+            ("gpu/record/mod.rs", "pub mod work;"),
+            ("gpu/record/work.rs", record),
+        ]
+    };
+    none(&files("pub struct Chosen;", "use crate::gpu::options::chosen::Chosen; pub struct Work;"));
+    let up = "`options` imports src/gpu/record/work.rs, but `record` is not below it";
+    one(&files("use crate::gpu::Work;", "pub struct Work;"), up);
+    let stray = [("lib.rs", "mod gpu;"), ("gpu/mod.rs", "mod attic;"), ("gpu/attic.rs", "")];
+    one(&stray, "src/gpu/attic.rs: `gpu` has no room `attic.rs`");
+}
+
 /// Paths in bodies, in macros, through names of modules, `super` and re-exports.
 #[test]
 fn every_kind_of_path_is_read() {

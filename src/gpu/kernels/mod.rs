@@ -1,0 +1,11 @@
+//! Compiled kernels and prepared plans, and what is kept of them.
+
+pub(super) mod known_pipelines;
+pub(super) mod lifetimes;
+pub(super) mod pipeline;
+pub(super) mod pipelines;
+pub(super) mod plan_cache;
+pub(super) mod prepared;
+pub(super) mod proofs;
+pub(super) mod ring;
+pub(super) mod stored_pipelines;

@@ -1,0 +1,80 @@
+//! Checks that a texture can be used on a device: it belongs to the device, and is not destroyed.
+
+use super::buffer_owner::{cause, is_lost};
+use crate::error::GpuMismatch;
+use crate::gpu::driver::error_scope::{device_error, in_error_scope, result_and_error};
+use crate::gpu::driver::lock::foreign;
+use crate::gpu::handle::gpu::Gpu;
+use crate::gpu::record::texel_copy::TexelCopy;
+use crate::{Error, Result};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use wgpu::wgc::command::CommandEncoderError;
+use wgpu::wgc::device::DeviceError;
+use wgpu::wgc::resource::CreateTextureViewError;
+
+/// Checks that the device can make this copy now. In a browser, wgpu's own checks answer later.
+///
+/// NOTE: in an application's encoder, a copy that wgpu refuses would make all of its commands invalid. So the copy is first
+/// encoded for nothing. As for buffers (`buffer_owner`), that does not tell whose texture it is: wgpu compares textures by
+/// numbers that each instance counts from 0. The second question is which device reports an error of the texture itself. A
+/// view of a mip level that is not there is such an error, and has no other effect.
+pub(in crate::gpu) fn check_copy(
+    op: &'static str,
+    gpu: &Gpu,
+    copy: &TexelCopy,
+    buffer: &wgpu::Buffer,
+) -> Result<()> {
+    let elsewhere = || Error::Gpu { op, mismatch: GpuMismatch::Texture };
+    let device = &gpu.inner.device;
+    let encoded = catch_unwind(AssertUnwindSafe(|| {
+        in_error_scope(device, || {
+            let desc = wgpu::CommandEncoderDescriptor { label: Some("tilewise: a texture's owner") };
+            let mut encoder = device.create_command_encoder(&desc);
+            copy.encode(buffer, &mut encoder);
+            drop(foreign(|| encoder.finish()));
+        })
+    }));
+    let refused = match encoded {
+        Err(_) => return Err(elsewhere()),
+        Ok(Err(error)) if is_of_another_device(&error) => return Err(elsewhere()),
+        Ok(Err(error @ wgpu::Error::OutOfMemory { .. })) => return Err(device_error(error)),
+        Ok(encoded) => encoded.err(),
+    };
+    let texture = &copy.texture;
+    let missing = wgpu::TextureViewDescriptor {
+        label: Some("tilewise: a texture's owner"),
+        base_mip_level: texture.mip_level_count(),
+        ..Default::default()
+    };
+    let view = || catch_unwind(AssertUnwindSafe(|| drop(foreign(|| texture.create_view(&missing)))));
+    let (_, own) = result_and_error(device, view);
+    match own {
+        Some(error) if is_of_the_view(&error) && refused.is_none() => Ok(()),
+        _ if is_lost(device) => Err(Error::device("the device is lost")),
+        None => Err(elsewhere()),
+        Some(error) => {
+            let why = format!("it was destroyed, or its creation failed: {}", refused.unwrap_or(error));
+            Err(Error::input(format!("{op}: the texture"), why))
+        }
+    }
+}
+
+/// Whether wgpu refused the view only for its mip level. NOTE: it looks first whether the texture is still there. In a copy,
+/// it does so when the commands are submitted.
+fn is_of_the_view(error: &wgpu::Error) -> bool {
+    let is_mip_level = |error: &CreateTextureViewError| {
+        matches!(
+            error,
+            CreateTextureViewError::ZeroMipLevelCount | CreateTextureViewError::TooManyMipLevels { .. }
+        )
+    };
+    cause(error).is_some_and(is_mip_level)
+}
+
+/// Whether wgpu refused a copy because the texture is another device's.
+fn is_of_another_device(error: &wgpu::Error) -> bool {
+    let mismatch = |error: &CommandEncoderError| {
+        matches!(error, CommandEncoderError::Device(DeviceError::DeviceMismatch(_)))
+    };
+    cause(error).is_some_and(mismatch)
+}

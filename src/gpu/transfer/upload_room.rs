@@ -1,0 +1,155 @@
+//! Room in the ring of uploads: taken, or waited for.
+
+use crate::gpu::driver::completion::{Completion, SignalOnDrop};
+use crate::gpu::driver::lock::foreign;
+use crate::gpu::handle::gpu::Gpu;
+use crate::gpu::record::staging_ring::{Asked, Place};
+use crate::gpu::record::staging_slot::Slot;
+use crate::{Error, Result};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+
+impl Gpu {
+    /// A slot for this many bytes. If the ring is full, submits what is recorded and waits for the oldest copy. Where
+    /// nothing may wait, and if no copy can be waited for, the slot is one beyond the ring.
+    pub(in crate::gpu) fn room(&self, op: &'static str, bytes: u64) -> Result<Arc<Slot>> {
+        loop {
+            if let Some(slot) = self.try_room(op, bytes)? {
+                return Ok(slot);
+            }
+            if !self.may_wait_for_room() {
+                return self.room_beyond(op, bytes);
+            }
+            self.submit_all()?;
+            let Some((slot, index)) = self.inner.uploads.oldest() else {
+                return self.room_beyond(op, bytes);
+            };
+            self.wait_for(&index)?;
+            self.copied(&slot);
+        }
+    }
+
+    /// As [`room`](Self::room), but waits without blocking.
+    pub(in crate::gpu) async fn room_async(&self, op: &'static str, bytes: u64) -> Result<Arc<Slot>> {
+        loop {
+            self.inner.status.check()?;
+            self.check_outside_capture(op)?;
+            let freed = Arc::<Completion>::default();
+            self.inner.uploads.ring.signal_when_free(&freed);
+            if let Some(slot) = self.try_room(op, bytes)? {
+                return Ok(slot);
+            }
+            if self.inner.recorder.lock().scope().is_some() {
+                return self.room_beyond(op, bytes);
+            }
+            self.submit_all()?;
+            let Some((slot, index)) = self.inner.uploads.oldest() else {
+                return self.room_beyond(op, bytes);
+            };
+            // The slot is free when nobody has it, so the future must not.
+            let in_use = Arc::downgrade(&slot);
+            drop(slot);
+            let is_done = self.done_or_freed(index, &freed).await?;
+            if is_done && let Some(slot) = in_use.upgrade() {
+                self.copied(&slot);
+            }
+        }
+    }
+
+    /// Waits without blocking until the submission is done or a buffer is freed. Returns whether the submission is done.
+    pub(in crate::gpu) async fn done_or_freed(
+        &self,
+        index: wgpu::SubmissionIndex,
+        freed: &Arc<Completion>,
+    ) -> Result<bool> {
+        let done = Arc::<Completion>::default();
+        #[cfg(not(target_arch = "wasm32"))]
+        let is_polled = match &self.inner.waiter {
+            None => false,
+            Some(waiter) => {
+                waiter.wait_for(&self.inner.device, Some(index), &done)?;
+                true
+            }
+        };
+        #[cfg(target_arch = "wasm32")]
+        let is_polled = {
+            drop(index); // A browser does not wait for a submission.
+            false
+        };
+        if !is_polled {
+            // The application polls, or the browser.
+            let signal = SignalOnDrop(done.clone());
+            foreign(|| self.inner.queue.on_submitted_work_done(move || drop(signal)));
+        }
+        self.inner.status.signal_if_lost(freed);
+        let is_signalled = |completion: &Completion| completion.is_signalled.load(Ordering::Acquire);
+        poll_fn(|context| {
+            freed.waker.register(context.waker());
+            done.waker.register(context.waker());
+            if is_signalled(freed) || is_signalled(&done) { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        Ok(is_signalled(&done))
+    }
+
+    /// The device has run the slot's copy. NOTE: another thread may have to run other callbacks before the one that says
+    /// that the buffer is mapped. Then the bytes are free nevertheless, and the buffer is dropped.
+    fn copied(&self, slot: &Slot) {
+        if !slot.is_mapped() {
+            slot.give_back();
+        }
+    }
+
+    fn try_room(&self, op: &'static str, bytes: u64) -> Result<Option<Arc<Slot>>> {
+        match self.inner.uploads.ring.ask(op, bytes)? {
+            Asked::Full => Ok(None),
+            Asked::Free(buffer) => Ok(Some(self.slot(buffer, Place::InRing))),
+            Asked::Create(size, place, evicted) => {
+                drop(evicted);
+                self.created(op, size, place).map(Some)
+            }
+        }
+    }
+
+    fn room_beyond(&self, op: &'static str, bytes: u64) -> Result<Arc<Slot>> {
+        match self.inner.uploads.ring.ask_beyond(op, bytes)? {
+            Asked::Create(size, place, _) => self.created(op, size, place),
+            Asked::Free(_) | Asked::Full => {
+                Err(Error::device("a staging buffer was lost: please report this"))
+            }
+        }
+    }
+
+    /// A slot in a new buffer.
+    fn created(&self, op: &'static str, size: u64, place: Place) -> Result<Arc<Slot>> {
+        let desc = wgpu::BufferDescriptor {
+            label: Some("tilewise upload"),
+            size,
+            usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: true,
+        };
+        let created = self.create(op, &desc);
+        let created = created.inspect_err(|_| self.inner.uploads.ring.give(size, place, None))?;
+        Ok(self.slot(created, place))
+    }
+
+    fn slot(&self, buffer: wgpu::Buffer, place: Place) -> Arc<Slot> {
+        let slot = Arc::new(Slot::new(&self.inner.uploads.ring, buffer, place));
+        self.inner.uploads.add(&slot);
+        slot
+    }
+
+    /// Whether this thread may submit and wait: not in a browser, not in the closure of `record_into`, and not in a
+    /// callback that runs while the thread encodes commands.
+    fn may_wait_for_room(&self) -> bool {
+        #[cfg(target_arch = "wasm32")]
+        return false;
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            let mut state = self.inner.recorder.lock();
+            state.scope().is_none() && !state.is_encoded_by(std::thread::current().id())
+        }
+    }
+}

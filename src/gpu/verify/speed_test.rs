@@ -1,0 +1,97 @@
+//! Times a row of cooperative matrices: the kernel of its self-test, with more iterations, against the same multiply-adds without
+//! matrices. Drivers list rows that they emulate, and one was seen to be a thousand times slower than scalar arithmetic.
+
+use crate::caps::{Caps, RowSpeed};
+use crate::gpu::handle::gpu::Gpu;
+use crate::gpu::rows::row_test::Test;
+use crate::gpu::rows::scalar_test::ScalarCase;
+use crate::gpu::rows::self_test::{OP, Work};
+use crate::gpu::views::view::View;
+use crate::plan::{Plan, Problem};
+use crate::{Error, Result};
+
+/// Seconds that one launch should take: enough for the device's clock.
+const ENOUGH: f64 = 0.2e-3;
+/// The same for the host's clock, which measures waiting too.
+const ENOUGH_OF_HOST: f64 = 2e-3;
+/// Seconds of a launch that is not repeated: a device that is slow must not be kept busy.
+const LONG: f64 = 5e-3;
+/// Iterations of the first launch, of each further one as a multiple of the one before, and at most.
+const ITERATIONS: [u32; 3] = [4, 4, 256];
+/// Launches, of which the fastest counts: other work on the machine can only slow one down.
+const ROUNDS: usize = 3;
+/// Workgroups, which occupy large devices and keep small ones busy shortly.
+const WORKGROUPS: [u32; 2] = [4, 512];
+
+/// A self-test that is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct OnMatrices {
+    test: Test,
+    work: Work,
+}
+
+impl Problem for OnMatrices {
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        self.test.plan_of(self.work, caps)
+    }
+}
+
+/// The kernel without matrices of a test, which is compiled ahead with those of others. None if the row has no such kernel.
+pub(in crate::gpu) fn scalar_plan(test: &Test, caps: &Caps) -> Option<Plan> {
+    scalar(test, Work { workgroups: workgroups(caps), iterations: ITERATIONS[0] })?.plan(caps).ok()
+}
+
+/// How fast the row of a test is, which is right. None if that cannot be timed.
+///
+/// # Errors
+/// [`Error::Device`] if the device is lost, [`Error::OutOfMemory`] if there is no room for the operands.
+pub(in crate::gpu) fn speed(gpu: &Gpu, test: &Test) -> Result<Option<RowSpeed>> {
+    let workgroups = workgroups(gpu.known_caps());
+    let scalar = |iterations| scalar(test, Work { workgroups, iterations });
+    let Some(last) = scalar(ITERATIONS[2]) else { return Ok(None) };
+    let scalar = |iterations| scalar(iterations).ok_or_else(|| Error::device("it was there before"));
+    let without = rate(gpu, &last.bytes(), scalar)?;
+    let matrices = |iterations| Ok(OnMatrices { test: *test, work: Work { workgroups, iterations } });
+    let with = rate(gpu, &test.bytes(Work { workgroups, iterations: ITERATIONS[2] }), matrices)?;
+    Ok(RowSpeed::new(with / without))
+}
+
+fn scalar(test: &Test, work: Work) -> Option<ScalarCase> {
+    let (row, subgroup) = test.row_and_subgroup();
+    ScalarCase::of(&row, subgroup, work)
+}
+
+fn workgroups(caps: &Caps) -> u32 {
+    let [least, most] = WORKGROUPS;
+    caps.machine.cores.saturating_mul(caps.machine.workgroups_per_core).clamp(least, most)
+}
+
+/// Iterations per second of the problem that `of` returns for a number of iterations, on operands of these bytes. All start as zeros.
+fn rate<P: Problem>(gpu: &Gpu, bytes: &[usize], of: impl Fn(u32) -> Result<P>) -> Result<f64> {
+    let buffers = bytes.iter().map(|bytes| gpu.upload(OP, &vec![0; *bytes]));
+    let buffers = buffers.collect::<Result<Vec<_>>>()?;
+    let run = |iterations: u32| {
+        let problem = of(iterations)?;
+        let prepared = gpu.compiled_untested(problem.plan(gpu.known_caps())?)?;
+        let parameters = prepared.plan.parameters().iter().zip(&buffers);
+        let views =
+            parameters.map(|(parameter, buffer)| View::of_words(buffer, 0..parameter.layout.len() * 4));
+        let views = views.collect::<Result<Vec<_>>>()?;
+        let timing = gpu.time(|| gpu.run_prepared(&prepared, &views, &[]))?.1;
+        Ok::<_, Error>(timing.seconds)
+    };
+    let enough = if gpu.known_caps().timestamps { ENOUGH } else { ENOUGH_OF_HOST };
+    let [mut iterations, times, most] = ITERATIONS;
+    // NOTE: the first launch of a kernel can include what its driver compiles late.
+    let mut fastest = run(iterations)?.min(run(iterations)?);
+    while fastest < enough && iterations < most {
+        iterations *= times;
+        fastest = run(iterations)?;
+    }
+    for _ in 1..ROUNDS {
+        if fastest < LONG {
+            fastest = fastest.min(run(iterations)?);
+        }
+    }
+    Ok(f64::from(iterations) / fastest)
+}

@@ -1,0 +1,4 @@
+//! Tensors as kernels see them.
+
+pub(super) mod binding;
+pub(super) mod view;
