@@ -2,8 +2,7 @@
 //!
 //! wgpu passes no specialisation constants to the driver (gfx-rs/wgpu#9650). So the literals of the module's words are replaced.
 
-use super::module_instructions::{Instruction, instructions, op, string};
-use super::module_interface::LOCAL_SIZE;
+use super::module_instructions::{Instruction, LOCAL_SIZE, instructions, op, string};
 use std::collections::{BTreeMap, HashMap};
 
 /// The decoration that makes a constant one that can be specialised.

@@ -32,6 +32,9 @@ pub(super) mod op {
     pub(in crate::kernel) const EXECUTION_MODE_ID: u16 = 331;
 }
 
+/// The execution mode that gives the size of a workgroup.
+pub(super) const LOCAL_SIZE: u32 = 17;
+
 /// One instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Instruction<'a> {

@@ -4,7 +4,7 @@
 //! lacks is no error, and the output is left as it was, or the device is lost.
 
 use super::module_constants::values;
-use super::module_instructions::{Instruction, instructions, op, string};
+use super::module_instructions::{Instruction, LOCAL_SIZE, instructions, op, string};
 use crate::kernel::{Needs, ShaderInterface};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -38,8 +38,6 @@ mod storage {
 }
 /// The execution model of compute shaders.
 const GL_COMPUTE: u32 = 5;
-/// The execution mode that gives the size of a workgroup.
-pub(super) const LOCAL_SIZE: u32 = 17;
 /// The built-in constant that replaces both.
 const WORKGROUP_SIZE: u32 = 25;
 

@@ -39,6 +39,7 @@ pub(crate) mod one_hot;
 mod packing;
 pub(crate) mod pad;
 pub(crate) mod random;
+mod read;
 pub(crate) mod reduce;
 pub(crate) mod rotary;
 pub(crate) mod scatter;

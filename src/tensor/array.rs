@@ -1,7 +1,7 @@
 //! The tensor: a buffer of a device, and the layout of its elements.
 
 use crate::Result;
-use crate::gpu::{Allocation, Gpu, InputMark, check_same_gpu};
+use crate::gpu::{Allocation, Gpu, InputMark, View, check_same_gpu};
 use crate::layout::{Element, Layout};
 use std::fmt;
 use std::marker::PhantomData;
@@ -240,6 +240,16 @@ impl<T: Element> Tensor<T> {
         Ok(self.gpu())
     }
 
+    /// The buffer and its device.
+    pub(crate) fn allocation(&self) -> &Arc<Allocation> {
+        &self.storage
+    }
+
+    /// As an operand.
+    pub(crate) fn as_view(&self) -> View<'_> {
+        View::new(&self.storage, self.layout, T::DTYPE)
+    }
+
     /// Whether the tensor covers all elements of its storage.
     pub(crate) fn covers_storage(&self) -> bool {
         self.layout.is_contiguous() && self.bytes() == (0..self.storage.len())
@@ -268,7 +278,7 @@ impl<T: Element> Tensor<T> {
         Tensor { mark, ..same }
     }
 
-    pub(super) fn bytes(&self) -> Range<u64> {
+    pub(crate) fn bytes(&self) -> Range<u64> {
         self.layout.bytes(T::DTYPE)
     }
 }

@@ -2,12 +2,8 @@
 
 mod array;
 mod create;
-mod display;
 mod from_buffer;
-#[cfg(feature = "ndarray")]
-mod ndarray;
 mod parameters;
-mod transfer;
 mod view;
 mod write;
 

@@ -21,8 +21,4 @@ impl<T: Element> Tensor<T> {
         self.check_unshared("view_mut")?;
         Ok(self.as_view().exclusive())
     }
-
-    pub(crate) fn as_view(&self) -> View<'_> {
-        View::new(&self.storage, self.layout, T::DTYPE)
-    }
 }

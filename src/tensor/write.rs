@@ -1,7 +1,8 @@
-//! Writes into tensors: the check for unique ownership, and errors between two launches.
+//! Writes into tensors: from the host, the check for unique ownership, and errors between two launches.
 
 use super::array::{Tensor, Writers};
-use crate::gpu::View;
+use crate::error::call;
+use crate::gpu::{ElementWriter, SeenBy, View};
 use crate::layout::{Element, Layout};
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -21,6 +22,58 @@ impl<T: Element> Tensor<T> {
                 Err(Error::input(format!("{op}: the output"), why))
             }
         }
+    }
+
+    /// Replaces the elements, row-major, after everything that was recorded before.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if `data` has another length; [`Error::Input`] if another tensor shares the buffer, if this
+    /// tensor is a view with gaps or transposed axes, if it begins within a word of 4 bytes or ends within one that others
+    /// may see, or if an application's buffer lacks `BufferUsages::COPY_DST`.
+    pub fn write(&mut self, data: &[T]) -> Result<()> {
+        self.check_unshared("write")?;
+        let seen_by = if self.is_shared() { SeenBy::Others } else { SeenBy::Writer };
+        self.gpu().write_elements("write", self.storage.storage(), (&self.layout, seen_by), data)
+    }
+
+    /// Replaces the elements, row-major, by those that `fill` writes, after everything that was recorded before.
+    ///
+    /// `fill` writes them straight into staging memory. The copy from there to the tensor is recorded like a launch, in
+    /// order. So, unlike [`write`](Self::write), it does not submit what was recorded before, and the host can fill the next
+    /// elements while the device still computes with the last ones. Elements that `fill` leaves out are unspecified.
+    ///
+    /// Staging memory is bounded ([`GpuOptions::staging_bytes`](crate::GpuOptions::staging_bytes)). If it is all in use,
+    /// the call submits what is recorded and waits until the device has copied the oldest elements. In the closure of
+    /// [`Gpu::record_into`](crate::Gpu::record_into), in a browser, and if all of it is in commands that an application has
+    /// not submitted, nothing waits: the elements take a buffer of their own, which is freed after the copy. Elements that
+    /// are larger than the bound do so, too, after all others are copied.
+    /// ```
+    /// # fn main() -> tilewise::Result<()> {
+    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+    /// let mut x = gpu.zeros::<f32>([2, 2])?;
+    /// gpu.flush()?;
+    /// let submits = gpu.stats().submits;
+    /// let mut squares = Vec::new();
+    /// for step in 0..3u8 {
+    ///     x.write_from(|elements| elements.fill(step.into()))?;
+    ///     squares.push(tilewise::matmul(&x, &x)?);
+    /// }
+    /// assert_eq!(gpu.stats().submits, submits); // three writes and three products in one recording
+    /// assert_eq!(squares[2].to_vec()?, [8.0; 4]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    /// # Errors
+    /// [`Error::Input`] if another tensor shares the buffer, if this tensor is a view with gaps or transposed axes, if it
+    /// begins within a word of 4 bytes or ends within one that others may see, if an application's buffer lacks
+    /// `BufferUsages::COPY_DST`, or in the closure of [`Gpu::capture`](crate::Gpu::capture); [`Error::OutOfMemory`] if
+    /// there is no memory for a staging buffer; [`Error::Device`] if the device is lost.
+    pub fn write_from(&mut self, fill: impl FnOnce(&mut ElementWriter<'_, T>)) -> Result<()> {
+        self.check_unshared("write_from")?;
+        let seen_by = if self.is_shared() { SeenBy::Others } else { SeenBy::Writer };
+        call("write_from", || {
+            self.gpu().write_staged("write_from", self.storage.storage(), (&self.layout, seen_by), fill)
+        })
     }
 
     /// Takes the elements that the tensor had before commands that never ran as its elements.

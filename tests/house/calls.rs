@@ -208,10 +208,12 @@ impl Body<'_, '_> {
         for (at, token) in tokens.iter().enumerate() {
             match token {
                 TokenTree::Group(group) => self.scan(group.stream()),
-                TokenTree::Ident(name) if is(&tokens, at.wrapping_sub(1), '.') => {
-                    if !is(&tokens, at.wrapping_sub(2), '.') && is_call(&tokens[at + 1..]) {
-                        self.call(&tokens[..at - 1], name);
-                    }
+                TokenTree::Ident(name)
+                    if is(&tokens, at.wrapping_sub(1), '.')
+                        && !is(&tokens, at.wrapping_sub(2), '.')
+                        && is_call(&tokens[at + 1..]) =>
+                {
+                    self.call(&tokens[..at - 1], name);
                 }
                 TokenTree::Ident(of) if of == "Self" && is(&tokens, at + 1, ':') => {
                     if let (Some(TokenTree::Ident(name)), Some(this)) =

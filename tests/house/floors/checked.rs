@@ -66,9 +66,11 @@ fn an_arrow_up_is_a_fault() {
 
 #[test]
 fn rooms_of_one_floor_do_not_import_each_other() {
-    let lib = ("lib.rs", "mod ops; mod io;");
-    one(&[lib, ("ops.rs", "pub fn sum() {}"), ("io.rs", "use crate::ops::sum;")], "`io` imports src/ops.rs");
-    one(&[lib, ("ops.rs", "use crate::io::read;"), ("io.rs", "pub fn read() {}")], "`ops` imports src/io.rs");
+    let lib = ("lib.rs", "mod gemm; mod peak;");
+    let [gemm, peak] = [("gemm.rs", "use crate::peak::measure;"), ("peak.rs", "pub fn measure() {}")];
+    one(&[lib, gemm, peak], "`gemm` imports src/peak.rs");
+    let [gemm, peak] = [("gemm.rs", "pub fn matmul() {}"), ("peak.rs", "use crate::gemm::matmul;")];
+    one(&[lib, gemm, peak], "`peak` imports src/gemm.rs");
 }
 
 #[test]

@@ -26,10 +26,11 @@ fn contributing_md_shows_the_floors() {
     }
 }
 
-/// The rooms, from the top, and the imports between them. An import is left out where the imports through other rooms
+/// The rooms, from the top, and which uses which, by imports and calls. An arrow is left out where those through other rooms
 /// imply it.
 fn picture(imports: &Imports) -> String {
-    let pairs = imports.edges.keys().map(|(from, to)| (room(from), room(to)));
+    let uses = imports.uses();
+    let pairs = uses.keys().map(|(from, to)| (room(from), room(to)));
     let pairs: BTreeSet<_> =
         pairs.filter(|(from, to)| from != to && !LISTS.contains(from) && !LISTS.contains(to)).collect();
     let used: BTreeSet<_> = imports.files.iter().map(|file| room(file)).collect();

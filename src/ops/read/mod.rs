@@ -1,10 +1,12 @@
-//! Reads tensors and overwrites them from the host.
+//! Reads tensors. A view with gaps is copied first, by an operation.
 
-use super::array::Tensor;
-use crate::error::Named;
-use crate::error::call;
-use crate::gpu::{ElementWriter, SeenBy};
+mod display;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+
+use crate::error::{Named, call};
 use crate::layout::Element;
+use crate::tensor::Tensor;
 use crate::{Error, Result};
 use std::future::Future;
 
@@ -23,7 +25,7 @@ impl<T: Element> Tensor<T> {
         }
         call("to_vec", || {
             let whole = self.readable()?;
-            self.gpu().start_read_blocking(&whole.storage, whole.bytes())?.wait("to_vec", elements)?
+            self.gpu().start_read_blocking(whole.allocation(), whole.bytes())?.wait("to_vec", elements)?
         })
     }
 
@@ -42,7 +44,7 @@ impl<T: Element> Tensor<T> {
             Ok(None)
         } else {
             let whole = self.readable();
-            whole.and_then(|whole| self.gpu().start_read(&whole.storage, whole.bytes())).map(Some)
+            whole.and_then(|whole| self.gpu().start_read(whole.allocation(), whole.bytes())).map(Some)
         };
         let started = started.named("read");
         async move {
@@ -82,7 +84,7 @@ impl<T: Element> Tensor<T> {
         }
         call(op, || {
             let whole = self.readable()?;
-            let pending = self.gpu().start_read_blocking(&whole.storage, whole.bytes())?;
+            let pending = self.gpu().start_read_blocking(whole.allocation(), whole.bytes())?;
             pending.wait(op, |bytes| bytemuck::cast_slice_mut(out).copy_from_slice(bytes))
         })
     }
@@ -111,7 +113,7 @@ impl<T: Element> Tensor<T> {
             return Ok(with(&[]));
         }
         let whole = self.readable().named(op)?;
-        let pending = self.gpu().start_read_async(&whole.storage, whole.bytes()).await.named(op)?;
+        let pending = self.gpu().start_read_async(whole.allocation(), whole.bytes()).await.named(op)?;
         let taken = pending.wait_async(|bytes| match bytemuck::try_cast_slice(bytes) {
             Ok(aligned) => Ok(with(aligned)),
             Err(_) => Ok(with(&elements(bytes)?)),
@@ -119,61 +121,9 @@ impl<T: Element> Tensor<T> {
         taken.await.and_then(|result| result).named(op)
     }
 
-    /// Replaces the elements, row-major, after everything that was recorded before.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] if `data` has another length; [`Error::Input`] if another tensor shares the buffer, if this
-    /// tensor is a view with gaps or transposed axes, if it begins within a word of 4 bytes or ends within one that others
-    /// may see, or if an application's buffer lacks `BufferUsages::COPY_DST`.
-    pub fn write(&mut self, data: &[T]) -> Result<()> {
-        self.check_unshared("write")?;
-        let seen_by = if self.is_shared() { SeenBy::Others } else { SeenBy::Writer };
-        self.gpu().write_elements("write", self.storage.storage(), (&self.layout, seen_by), data)
-    }
-
-    /// Replaces the elements, row-major, by those that `fill` writes, after everything that was recorded before.
-    ///
-    /// `fill` writes them straight into staging memory. The copy from there to the tensor is recorded like a launch, in
-    /// order. So, unlike [`write`](Self::write), it does not submit what was recorded before, and the host can fill the next
-    /// elements while the device still computes with the last ones. Elements that `fill` leaves out are unspecified.
-    ///
-    /// Staging memory is bounded ([`GpuOptions::staging_bytes`](crate::GpuOptions::staging_bytes)). If it is all in use,
-    /// the call submits what is recorded and waits until the device has copied the oldest elements. In the closure of
-    /// [`Gpu::record_into`](crate::Gpu::record_into), in a browser, and if all of it is in commands that an application has
-    /// not submitted, nothing waits: the elements take a buffer of their own, which is freed after the copy. Elements that
-    /// are larger than the bound do so, too, after all others are copied.
-    /// ```
-    /// # fn main() -> tilewise::Result<()> {
-    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// let mut x = gpu.zeros::<f32>([2, 2])?;
-    /// gpu.flush()?;
-    /// let submits = gpu.stats().submits;
-    /// let mut squares = Vec::new();
-    /// for step in 0..3u8 {
-    ///     x.write_from(|elements| elements.fill(step.into()))?;
-    ///     squares.push(tilewise::matmul(&x, &x)?);
-    /// }
-    /// assert_eq!(gpu.stats().submits, submits); // three writes and three products in one recording
-    /// assert_eq!(squares[2].to_vec()?, [8.0; 4]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    /// # Errors
-    /// [`Error::Input`] if another tensor shares the buffer, if this tensor is a view with gaps or transposed axes, if it
-    /// begins within a word of 4 bytes or ends within one that others may see, if an application's buffer lacks
-    /// `BufferUsages::COPY_DST`, or in the closure of [`Gpu::capture`](crate::Gpu::capture); [`Error::OutOfMemory`] if
-    /// there is no memory for a staging buffer; [`Error::Device`] if the device is lost.
-    pub fn write_from(&mut self, fill: impl FnOnce(&mut ElementWriter<'_, T>)) -> Result<()> {
-        self.check_unshared("write_from")?;
-        let seen_by = if self.is_shared() { SeenBy::Others } else { SeenBy::Writer };
-        call("write_from", || {
-            self.gpu().write_staged("write_from", self.storage.storage(), (&self.layout, seen_by), fill)
-        })
-    }
-
     /// This tensor if its elements can be copied to the host as they are, otherwise a contiguous copy.
     fn readable(&self) -> Result<Self> {
-        if self.storage.is_copy_source() { self.contiguous() } else { self.copied() }
+        if self.allocation().is_copy_source() { self.contiguous() } else { self.copied() }
     }
 }
 

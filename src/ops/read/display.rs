@@ -1,8 +1,8 @@
 //! Prints a tensor: type, shape, device, and the elements of a corner.
 
-use super::array::Tensor;
 use crate::Result;
 use crate::layout::Element;
+use crate::tensor::Tensor;
 use std::fmt;
 
 /// The most elements along an axis that are printed.

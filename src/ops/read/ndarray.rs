@@ -1,9 +1,9 @@
 //! Conversions from and to `ndarray` arrays (feature `ndarray`).
 
-use super::array::Tensor;
 use crate::error::Named;
 use crate::gpu::Gpu;
 use crate::layout::Element;
+use crate::tensor::Tensor;
 use crate::{Error, Result};
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 use std::future::Future;
