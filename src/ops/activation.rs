@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The activation function of a network's layer. The default is none.
+/// The activation function of a layer. The default is none.
 ///
 /// NaN stays NaN. At $-\infty$ the value is the limit.
 ///

@@ -1,4 +1,5 @@
-//! Functions along one axis that keep it: where rows, lines along the axis, begin in the operands and in the result.
+//! Functions along one axis with a result of the same shape: where the lines along the axis begin in the operands and
+//! in the result.
 
 use super::vectors::Moves;
 use crate::layout::{Axes, Axis, DType, Layout, MAX_RANK, dim};
@@ -16,7 +17,8 @@ pub(super) enum Across {
 /// The strides of the contiguous result C, of the operand A, and of another operand M that broadcasts to A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Lines {
-    /// The other axes, merged, innermost first, or that of the columns first: extent, and the strides of C, A and M.
+    /// The other axes, merged, innermost first (the axis of the columns is the first if neighbours are columns):
+    /// extent, and the strides of C, A and M.
     pub(super) axes: [[u32; 4]; MAX_RANK - 1],
     pub(super) rank: u32,
     /// The strides along the axis of C, A and M, and its length.
@@ -62,7 +64,7 @@ impl Lines {
         self.axes[0][0]
     }
 
-    /// The number of lines, or of groups of columns that lie side by side.
+    /// The number of lines, or of groups of neighbouring columns.
     pub(super) fn rows(&self) -> u32 {
         let others = &self.axes[usize::from(self.across == Across::Columns)..self.rank as usize];
         others.iter().map(|axis| axis[0]).product()
@@ -89,7 +91,7 @@ impl Lines {
         Moves::of(dtype, neighbours, starts)
     }
 
-    /// Whether what an invocation stores are neighbours from an even index on.
+    /// Whether an invocation stores neighbouring elements that begin at an even index.
     pub(super) fn stores_pairs(&self) -> bool {
         let axes = &self.axes[..self.rank as usize];
         let [along, .., length] = self.strides;

@@ -1,7 +1,7 @@
 //! Elementwise operations, reductions, norms, softmax, losses, rotary embeddings, casts, copies and elements by index.
 //!
-//! What is missing is written from these: [`map`] makes one launch of an expression of elements (its example is the optimiser
-//! Adam), and reductions give what is common to a row. A layer norm, for example, if there were no [`layer_norm()`]:
+//! Other operations can be composed from these: [`map`] computes an expression of elements in one launch (its example is the
+//! optimiser Adam), and reductions compute one value for each row. For example, a layer norm without [`layer_norm()`]:
 //! ```
 //! # fn main() -> tilewise::Result<()> {
 //! # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

@@ -22,19 +22,19 @@ pub(crate) fn with_subgroups(kernel: Kernel, caps: &Caps, lanes: u32) -> Kernel 
     }
 }
 
-/// Bytes of shared memory in which each subgroup of a workgroup of `lanes` invocations has a value of `bytes` bytes.
+/// Bytes of shared memory for a workgroup of `lanes` invocations: each subgroup has a value of `bytes` bytes.
 pub(crate) fn shared_bytes(caps: &Caps, lanes: u32, bytes: u32) -> u32 {
     (bytes * kernel::workgroup_size(lanes, caps) / subgroup(caps, lanes).unwrap_or(1)).next_multiple_of(16)
 }
 
-/// The invocations whose vectors are one line of a processor's cache.
+/// The number of invocations whose vectors fill one cache line of a processor.
 const LANES_OF_LINE: u32 = 4;
 /// Rows that occupy a processor.
 const MANY_ROWS: u32 = 1024;
 
-/// The most invocations that should share one of `rows` rows. On software devices a barrier costs more than what the invocations of
-/// further subgroups save, because it suspends and continues each of them. Those of a subgroup wait for each other's loads, so it
-/// should read several rows, from pages of memory that the processor fetches ahead side by side.
+/// The largest number of invocations that should share one of `rows` rows. On software devices a barrier costs more time than
+/// further subgroups save, because it suspends and resumes each of them. The invocations of a subgroup wait for each other's loads,
+/// so a subgroup should read several rows: the processor prefetches in the memory pages of all these rows at the same time.
 pub(crate) fn lanes_of_row(caps: &Caps, lanes: u32, rows: u32) -> u32 {
     if !caps.machine.runs_in_turn() {
         return kernel::workgroup_size(lanes, caps);

@@ -3,9 +3,9 @@
 use crate::caps::Caps;
 use crate::layout::DType;
 
-/// Bytes of neighbours that invocations side by side should read before they go on to the next row.
+/// Bytes of a row that neighbouring invocations should read together before they continue with the next row.
 const BYTES_TOGETHER: u32 = 512;
-/// The most vectors, or groups of four columns, of an invocation.
+/// The largest number of vectors, or groups of four columns, of an invocation.
 const MOST_NEIGHBOURS: u32 = 4;
 
 /// How a kernel moves the elements of its operands.
@@ -45,13 +45,14 @@ pub(crate) fn quads(dtype: DType) -> u32 {
     per_vector(dtype) / 4
 }
 
-/// The number of neighbouring vectors that an invocation has, if rows allow it: several where few invocations run side by side.
+/// The number of neighbouring vectors of an invocation, if rows allow it: several on devices where few invocations run side by
+/// side.
 pub(crate) fn neighbouring_vectors(caps: &Caps) -> u32 {
     (BYTES_TOGETHER / (16 * caps.machine.vector_lanes.max(1))).clamp(1, MOST_NEIGHBOURS)
 }
 
-/// The number of groups of four neighbouring columns that an invocation has, if it loads vectors: one vector, or several where few
-/// invocations run side by side. `sizes` is what has to be a multiple of their number of elements for that.
+/// The number of groups of four neighbouring columns of an invocation, if it loads vectors: those of one vector, or several on
+/// devices where few invocations run side by side. The numbers `sizes` have to be multiples of their number of elements.
 pub(crate) fn column_quads(dtype: DType, caps: &Caps, sizes: impl IntoIterator<Item = u32>) -> u32 {
     let one = quads(dtype);
     let many = one.max(neighbouring_vectors(caps));

@@ -1,9 +1,9 @@
-//! Writes the bindings of a kernel, and the functions that read and write them, for the operands that are there.
+//! Writes the bindings of a kernel, and the functions that read and write them, for the existing operands.
 
 use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
 use crate::ops::vectors::Moves;
 
-/// A kernel whose text is being written.
+/// A kernel with its generated text.
 pub(crate) struct Writer {
     kernel: Kernel,
     moves: Moves,
@@ -17,7 +17,7 @@ impl Writer {
         Self { kernel, moves, format, bindings: 0, text: String::new() }
     }
 
-    /// The kernel with what was written in the slot `operands`.
+    /// The kernel with the generated text in the slot `operands`.
     pub(crate) fn done(self, description: String) -> Kernel {
         self.kernel.generated("operands", description, self.text)
     }
@@ -32,7 +32,7 @@ impl Writer {
         self.read_as(name, self.format);
     }
 
-    /// An operand that is read in words, if its elements are f16 and move in vectors, on devices with f16 in shaders too.
+    /// An operand that is read in words if its elements are f16 and move in vectors, even on devices with f16 in shaders.
     pub(crate) fn read_words(&mut self, name: &'static str) {
         self.read_as(name, if self.has_words() { StorageFormat::PackedF16 } else { self.format });
     }
@@ -53,7 +53,7 @@ impl Writer {
         };
     }
 
-    /// An operand of which single elements are read, whatever the vectors of others.
+    /// An operand that is read element by element, even if others move in vectors.
     pub(crate) fn read_elements(&mut self, name: &'static str) {
         let access = OperandAccess::read(self.format, AccessWidth::One);
         self.text += &access.declaration(name, self.bindings);
@@ -69,7 +69,7 @@ impl Writer {
         self.write_by(name, OperandAccess::write(self.format, width));
     }
 
-    /// As [`write`](Self::write), of values that are rounded as storing them does ([`as_stored`]).
+    /// As [`write`](Self::write), for values that are already rounded to the storage type ([`as_stored`]).
     pub(crate) fn write_rounded(&mut self, name: &'static str) {
         if self.has_words() {
             self.write_by(name, OperandAccess::write_rounded());
@@ -126,7 +126,7 @@ impl Writer {
         };
     }
 
-    /// The expression of quad `k` of a group of an operand's elements, of which `length` begin at `start` and are `stride` apart.
+    /// The expression of quad `k` of a group of an operand's elements: `length` elements that begin at `start`, `stride` apart.
     pub(crate) fn loaded(&self, name: &str, start: &str, stride: &str) -> String {
         match self.moves {
             Moves::Elements => {
@@ -141,7 +141,7 @@ fn function(head: &str, body: &str) -> String {
     format!("\nfn {head} {{\n{body}}}\n")
 }
 
-/// A function that rounds values as storing them does. The slot `pack_pair` of every kernel brings the rounding of its type
+/// A function that rounds values to the storage type. The slot `pack_pair` of every kernel has the rounding of its type
 /// (`shaders/common/rounded.wgsl`).
 pub(crate) fn as_stored(format: StorageFormat) -> String {
     let value = match format {

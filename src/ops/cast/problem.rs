@@ -96,18 +96,18 @@ impl CastProblem {
         if is_contiguous && is_aligned { Moves::Vectors } else { Moves::Elements }
     }
 
-    /// The number of groups of four elements that the kernel of vectors moves together. Two have 16 bytes if one of the types
-    /// has 16 bits.
+    /// The number of groups of four elements that the vector kernel moves together: two (16 bytes) if one of the types has 16
+    /// bits.
     pub(super) fn quads(&self) -> u32 {
         if per_word(self.from) == 1 && per_word(self.to) == 1 { 1 } else { 2 }
     }
 
-    /// The number of such groups of an invocation, which together have eight elements.
+    /// The number of such groups per invocation. Together they have eight elements.
     pub(super) fn groups_per_invocation(&self) -> u32 {
         2 / self.quads()
     }
 
-    /// The number of workgroups of this many invocations.
+    /// The number of workgroups, each with this number of invocations.
     pub(super) fn blocks(&self, lanes: u32) -> u32 {
         match self.moves() {
             Moves::Elements => self.dims.count.div_ceil(per_word(self.to)).div_ceil(lanes),

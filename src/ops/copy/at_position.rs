@@ -10,12 +10,13 @@ use crate::tensor::Tensor;
 use crate::{Error, Result};
 use std::sync::Arc;
 
-/// Copies the elements of `a` to `c`, from the position `at` along `axis` on. The device reads the position from a tensor,
-/// so each run of a [`Replay`](crate::Replay) may copy to another one. Other elements of `c` stay as they are.
+/// Copies the elements of `a` to `c`, beginning at the position `at` along `axis`. The device reads the position from a
+/// tensor, so each run of a [`Replay`](crate::Replay) may copy to another position. Other elements of `c` keep their
+/// values.
 ///
-/// One launch, which reads and writes each element of `a` once. Nothing next to it is written, also not within a word. A
-/// position that is negative counts as 0, and one that is too large as the last at which `a` fits,
-/// `c.shape()[axis] - a.shape()[axis]`: neither is an error, because the host does not know the number. For the same reason,
+/// One launch, which reads and writes each element of `a` once. It writes nothing next to these elements, not even within a
+/// word. A negative position counts as 0. A position that is too large counts as the last one at which `a` fits,
+/// `c.shape()[axis] - a.shape()[axis]`. Neither is an error, because the host does not know the number. For the same reason,
 /// all of `c` counts as missing if the launch never runs, until [`Tensor::revert`] takes it back. XLA calls this
 /// `dynamic_update_slice`.
 ///
@@ -64,8 +65,8 @@ pub fn copy_into_at<T: Element>(
     })
 }
 
-/// Copies the elements of `a` into the whole tensor `c` behind the positions along `axis` that are filled. The tensor `at` is
-/// the word of the cursor. In a capture, what is missing if a run is lost is what that run should have filled.
+/// Copies the elements of `a` into the whole tensor `c`, after the filled positions along `axis`. The tensor `at` is the word
+/// of the cursor. If a run of a replay is lost, the positions that this run should have filled count as missing.
 pub(crate) fn copy_filling<T: Element>(
     a: &Tensor<T>,
     c: &Tensor<T>,
@@ -80,12 +81,12 @@ pub(crate) fn copy_filling<T: Element>(
     c.write_with(|to| copy.launch(a, to.using(&filled), Some(at)))
 }
 
-/// Copies `len` positions of `a` along `axis`, from the position `at` on, to a new tensor. The device reads the position from
-/// a tensor, so each run of a [`Replay`](crate::Replay) may copy from another one.
+/// Copies `len` positions of `a` along `axis`, beginning at the position `at`, to a new tensor. The device reads the position
+/// from a tensor, so each run of a [`Replay`](crate::Replay) may copy from another position.
 ///
 /// One launch, which reads and writes each of these elements once. If the host knows the position, [`Tensor::slice`] is a
-/// view and costs no launch. A position that is negative counts as 0, and one that is too large as the last,
-/// `a.shape()[axis] - len`: neither is an error, because the host does not know the number. XLA calls this `dynamic_slice`.
+/// view and needs no launch. A negative position counts as 0. A position that is too large counts as the last one,
+/// `a.shape()[axis] - len`. Neither is an error, because the host does not know the number. XLA calls this `dynamic_slice`.
 ///
 /// # Shapes
 /// `a` has up to 6 axes and any strides. The result has its shape, with `len` in place of the extent of the axis: 1 position
@@ -123,7 +124,7 @@ pub fn slice_at<T: Element>(a: &Tensor<T>, axis: usize, at: &Tensor<i32>, len: u
         }
         *extent = len;
         let layout = Layout::contiguous(OP, &shape)?;
-        // Before memory is taken for the result.
+        // Checked before memory for the result is allocated.
         check_at_position(Longer::A, [a.layout(), &layout], axis, at.layout())?;
         let c = a.gpu().empty(&shape)?;
         let copy =

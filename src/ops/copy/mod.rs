@@ -21,7 +21,7 @@ use problem::OP;
 
 /// Copies the elements of `a` to `c`, a uniquely owned tensor or a [`writable_view`](Tensor::writable_view).
 ///
-/// One launch, which reads and writes each element once. It changes no bytes next to the elements of `c`, also not within
+/// One launch, which reads and writes each element once. It changes no bytes next to the elements of `c`, not even within
 /// a word.
 ///
 /// # Shapes
@@ -61,8 +61,8 @@ pub fn copy_into<T: Element>(a: &Tensor<T>, c: &mut Tensor<T>) -> Result<()> {
 
 /// Concatenates tensors along an existing axis.
 ///
-/// One launch for each tensor that is not empty, which reads its elements once and writes them once, to their place in
-/// the result.
+/// One launch for each tensor that is not empty. It reads the tensor's elements once and writes them once, to their
+/// place in the result.
 ///
 /// # Shapes
 /// Tensors of up to 6 axes and any strides, whose extents are equal except along `axis`. The result has the sum of their
@@ -113,7 +113,7 @@ pub fn stack<T: Element>(tensors: &[&Tensor<T>], axis: usize) -> Result<Tensor<T
 /// How tensors are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Join {
-    /// Along an axis that they have.
+    /// Along an existing axis.
     Concat,
     /// Along a new axis.
     Stack,
@@ -127,7 +127,7 @@ impl Join {
         }
     }
 
-    /// The layout of a tensor with the axis along which it is joined.
+    /// The layout of a tensor, extended by the new axis if there is one.
     fn with_axis(self, x: &Layout, axis: usize) -> Result<Layout> {
         let op = self.op();
         let (mut shape, mut strides) = (x.shape().to_vec(), x.strides().to_vec());
@@ -166,7 +166,7 @@ impl Join {
     }
 }
 
-/// The tensors in a new one, one after another along `axis`.
+/// A new tensor with the tensors one after another along `axis`.
 fn joined<T: Element>(join: Join, tensors: &[&Tensor<T>], axis: usize) -> Result<Tensor<T>> {
     let op = join.op();
     let Some(first) = tensors.first() else {

@@ -8,7 +8,8 @@ use crate::plan::{Draft, Problem, Region};
 use crate::tensor::Tensor;
 use std::cmp::Reverse;
 
-/// A copy of A to C, with their axes in the order of C's strides: neighbouring invocations write to neighbouring places.
+/// A copy of A to C, with the axes in the order of C's strides, so that neighbouring invocations write to neighbouring
+/// places.
 pub(super) struct OrderedCopy {
     a: Layout,
     c: Layout,
@@ -26,8 +27,8 @@ impl OrderedCopy {
         Ok(Self { a, c, problem })
     }
 
-    /// A copy of all of one operand to or from a slice of the longer one along `axis`, at a position that is in the one
-    /// element `at` of another tensor.
+    /// A copy between a whole operand and a slice of the operand that is longer along `axis`. The position of the slice
+    /// is the one element `at` of another tensor.
     pub(super) fn at_position(
         longer: Longer,
         [a, c]: [&Layout; 2],
@@ -37,7 +38,7 @@ impl OrderedCopy {
     ) -> Result<Self> {
         check_at_position(longer, [a, c], axis, at)?;
         let order = order(c);
-        // Every axis is in the order once.
+        // The order contains every axis once.
         let axis = order.iter().position(|&from| from == axis).unwrap_or(axis);
         let (a, c) = (a.permute(&order)?, c.permute(&order)?);
         let is_empty = a.is_empty() || c.is_empty();
@@ -51,7 +52,7 @@ impl OrderedCopy {
         c.overwrite_with(|to| self.launch(a, to, None))
     }
 
-    /// The same to a view of the output, with the tensor that has the position, if there is one.
+    /// The same to a view of the output, with the tensor of the position, if there is one.
     pub(super) fn launch<T: Element>(
         &self,
         a: &Tensor<T>,

@@ -13,10 +13,10 @@ use crate::plan::{
 use std::ops::Range;
 
 impl Problem for CopyProblem {
-    /// One step, or one for each window. The kernel depends on whether rows are whole words, and on whether a position is read
+    /// One step, or one for each window. The kernel depends on whether rows are whole words, and whether it reads a position
     /// from a tensor.
     ///
-    /// Operands: C, A; with a position, the tensor that has it.
+    /// Operands: C, A; with a position, the tensor of the position.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         plan_in_windows(self, caps, Joins::NONE)
     }
@@ -59,7 +59,7 @@ impl InWindows for CopyProblem {
                 draft.operand("the output", self.dtype, c, Access::Write),
                 draft.operand("a", self.dtype, a, Access::Read),
             ),
-            // The kernel writes one slice of the output, and binds all of it.
+            // The kernel writes one slice of the output, but binds the whole output.
             Some(Sliced { longer: Longer::C, whole, .. }) => (
                 draft.operand("the output", self.dtype, whole, Access::Update).touched_like(c),
                 draft.operand("a", self.dtype, a, Access::Read),

@@ -20,7 +20,7 @@ pub struct CopyDims {
     pub rank: u32,
 }
 
-/// What the kernel moves together.
+/// The unit that the kernel moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Unit {
     /// Whole words: this number of them.
@@ -46,7 +46,7 @@ pub struct CopyProblem {
     pub(super) dims: CopyDims,
     /// Type of all elements.
     pub(super) dtype: DType,
-    /// What the kernel moves together.
+    /// The unit that the kernel moves.
     pub(super) unit: Unit,
     /// Of which operand a slice is copied.
     pub(super) sliced: Option<Sliced>,

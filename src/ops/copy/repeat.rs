@@ -8,17 +8,17 @@ use crate::{Error, Result};
 
 /// Repeats a tensor as a whole along an axis: `[1, 2]` twice is `[1, 2, 1, 2]`. `NumPy` and XLA call this `tile`.
 ///
-/// One launch, which reads each element once and writes it `times` times; a tensor of 6 axes with gaps is copied first. If an
-/// operation takes the result, a view may do without the copy: [`broadcast_to`](Tensor::broadcast_to) repeats along an axis of
-/// extent 1. To repeat each element, `[1, 1, 2, 2]`, [`unsqueeze`](Tensor::unsqueeze) behind the axis, repeat along the new
-/// one, and [`reshape`](Tensor::reshape).
+/// One launch, which reads each element once and writes it `times` times; a tensor of 6 axes with gaps is copied first. If the
+/// result is only an operand, a view needs no copy: [`broadcast_to`](Tensor::broadcast_to) repeats along an axis of extent 1.
+/// To repeat each element (`[1, 1, 2, 2]`), insert an axis after this one with [`unsqueeze`](Tensor::unsqueeze), repeat along
+/// the new axis, and [`reshape`](Tensor::reshape).
 ///
 /// The gradient of `x` is the sum of the result's gradient over the repetitions: with `g.reshape([.., times, extent, ..])`, the
 /// [`sum`](crate::ops::sum) along the axis of `times`.
 ///
 /// # Shapes
-/// `x` has up to 6 axes and any strides. The result has its shape, with `times` as many positions along the axis: (2, 3) three
-/// times along axis 1 -> (2, 9).
+/// `x` has up to 6 axes and any strides. The result has `times` times as many positions along the axis: (2, 3) three times
+/// along axis 1 -> (2, 9).
 /// # Errors
 /// [`Error::Shape`] if there is no such axis, or the number of elements overflows; [`Error::Limit`] if a tensor has $2^{31}$
 /// elements or more; [`Error::OutOfMemory`] if the result does not fit.
@@ -48,7 +48,8 @@ pub fn repeat<T: Element>(x: &Tensor<T>, axis: usize, times: usize) -> Result<Te
             return x.gpu().empty(shape);
         }
         let whole = x.gpu().empty(&shape)?;
-        // One more axis than `x` has, which may have as many as there may be: then those around count as one each.
+        // The copy has one more axis than `x`. If `x` already has the maximum number of axes, it is first reshaped to
+        // two: the axes before `axis`, and the others.
         let (x, axis) = if shape.len() == MAX_RANK {
             let [outer, inner] = [&x.shape()[..axis], &x.shape()[axis..]].map(|axes| axes.iter().product());
             (x.contiguous()?.reshape([outer, inner])?, 1)

@@ -10,7 +10,7 @@ use crate::ops::vectors::Moves;
 pub(super) const LANES: u32 = 256;
 /// Invocations per workgroup for columns.
 pub(super) const COLUMN_LANES: u32 = 64;
-/// Groups of four elements that an invocation keeps.
+/// Groups of four elements that an invocation holds.
 const KEPT_QUADS: u32 = 4;
 
 /// What a step stores.
@@ -57,7 +57,7 @@ impl CumsumProblem {
         kernel.result(OperandAccess::write(format, AccessWidth::One))
     }
 
-    /// The number of groups that an invocation keeps.
+    /// The number of groups that an invocation holds.
     pub(super) fn groups(&self) -> u32 {
         KEPT_QUADS / self.quads()
     }

@@ -12,7 +12,7 @@ use problem::{CumsumProblem, OP, check_axis};
 
 /// Cumulative sums along an axis: element $i$ of a row of the result is $\sum_{j \le i} a_{j}$.
 ///
-/// One launch if the rows are short or many. A few long rows are cut in parts, for three launches.
+/// One launch if the rows are short or many. A few long rows are cut into parts, which takes three launches.
 ///
 /// # Shapes
 /// Any view of 1 to 6 axes, with rows of any length. The result has the shape of `a`.
@@ -21,8 +21,8 @@ use problem::{CumsumProblem, OP, check_axis};
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) as [`sum`](super::sum).
 /// # Precision
 /// Summed in f32, in an order that depends only on the layout and the device, then stored:
-/// [`reference::cumsum`](crate::reference::cumsum). Later sums are not computed from stored ones, so those of f16 and bf16 do not
-/// lose more than their own rounding. A NaN or an infinity reaches all later sums of its row.
+/// [`reference::cumsum`](crate::reference::cumsum). A sum is not computed from stored sums, so each sum of f16 or bf16 has only
+/// its own rounding error. A NaN or an infinity reaches all later sums of its row.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

@@ -1,5 +1,4 @@
-//! The plan of a cumulative sum: one step, or three if there are too few rows to occupy a device; for
-//! each window.
+//! The plan of a cumulative sum: for each window one step, or three if there are too few rows to occupy the device.
 
 use super::kernel::{COLUMN_LANES, LANES, Stage};
 use super::problem::{CumsumDims, CumsumProblem, OP};
@@ -17,7 +16,7 @@ use std::ops::Range;
 
 /// Workgroups that occupy a device.
 const MANY_WORKGROUPS: u32 = 256;
-/// The least number of times that an invocation goes around in a part of a row.
+/// The least number of iterations of an invocation in a part of a row.
 const TURNS_OF_PART: u32 = 4;
 /// The least number of elements of a part.
 const LEAST_PART: u32 = 1024;
@@ -31,8 +30,8 @@ struct Cut {
 }
 
 impl Problem for CumsumProblem {
-    /// One step, if there are enough rows to occupy the device or they are short. Otherwise rows are cut in parts: a step for the
-    /// sums of the parts, one for the cumulative sums of these, and one for the results.
+    /// One step, if there are enough rows to occupy the device or they are short. Otherwise rows are cut into parts: a step
+    /// computes the sums of the parts, another their cumulative sums, and a third the results.
     ///
     /// Operands: A, the result.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
@@ -85,7 +84,7 @@ impl CumsumProblem {
             Across::Row => {
                 let of_lane = width * self.groups();
                 let lanes = length.div_ceil(of_lane).max(1).next_power_of_two();
-                // On software devices, invocations that wait for each other cost more than they save.
+                // On software devices, barriers cost more time than further invocations save.
                 let is_parallel = caps.machine.busy_invocations > 1;
                 let lanes = if is_parallel { lanes.min(kernel::workgroup_size(LANES, caps)) } else { 1 };
                 (lanes, rows, lanes * of_lane, MANY_WORKGROUPS * LANES / lanes)

@@ -14,7 +14,7 @@ use std::ops::Range;
 /// A parameter, and its gradient.
 pub(crate) struct Trained<'a, T: Real> {
     pub(crate) whole: &'a mut Tensor<T>,
-    /// The axis and the indices along it that are trained, if it is not the whole parameter.
+    /// The trained indices along an axis, if not the whole parameter is trained.
     pub(crate) part: Option<(usize, Range<usize>)>,
     pub(crate) gradient: &'a Tensor<f32>,
 }
@@ -33,7 +33,7 @@ impl<'a, T: Real> Trained<'a, T> {
         }
     }
 
-    /// Fails if the gradient is not of this parameter, or a capture would replace the parameter.
+    /// Fails if the gradient has another shape than the parameter, or a capture would replace the parameter.
     fn check(&self, op: &'static str) -> Result<()> {
         let gpu = self.whole.same_gpu(op, self.gradient)?;
         let layout = self.layout()?;
@@ -64,8 +64,8 @@ impl<'a, T: Real> Trained<'a, T> {
     }
 }
 
-/// Subtracts `rate` times its gradient from each parameter, in place; one that is shared is copied first. Computed in f32
-/// and rounded to `T`. If an error is found before the first parameter is written, none changes.
+/// Subtracts `rate` times its gradient from each parameter, in place; a shared parameter is copied first. Computed in f32
+/// and rounded to `T`. If an error is found before the first parameter is written, no parameter changes.
 pub(crate) fn gradient_step<T: Real>(
     op: &'static str,
     mut trained: Vec<Trained<'_, T>>,

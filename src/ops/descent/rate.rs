@@ -6,8 +6,8 @@ use crate::{Error, Gpu, Result};
 
 /// The rate of a step of gradient descent, as the `descend` functions of layers take it: `0.01`, or `&rate` with a tensor.
 ///
-/// Each run of a [`Replay`](crate::Replay) of the step reads the tensor anew, so that the rate may change. A number is
-/// captured as it is. Both give the same bits.
+/// Each run of a [`Replay`](crate::Replay) of the step reads the tensor again, so its value may change. A number is
+/// fixed by the capture. Both give the same bits.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

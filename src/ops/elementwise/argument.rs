@@ -6,10 +6,10 @@ use crate::plan::Scalar;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 
-/// An argument of an elementwise function: a tensor, or a number that takes part with every element.
+/// An argument of an elementwise function: a tensor, or a number that is combined with every element.
 ///
-/// Numbers are f32 or i32. An i32 that f32 holds exactly is taken for a real among reals. A number never
-/// compiles a new kernel: the launch passes it.
+/// Numbers are f32 or i32. Among reals, an i32 is converted if f32 represents it exactly. Another number needs no new
+/// kernel, because the launch passes it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Argument<'a, T: Element> {
@@ -45,7 +45,7 @@ impl<'a, T: Element> Argument<'a, T> {
         if let Self::Tensor(tensor) = self { Some(tensor) } else { None }
     }
 
-    /// The number as one of the tensors' elements' kind, None if this is a tensor.
+    /// The number in the kind of the tensors' elements; None if this is a tensor.
     ///
     /// # Errors
     /// [`Error::Input`] if the number is not of the elements' kind.

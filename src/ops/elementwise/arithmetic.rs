@@ -71,7 +71,7 @@ pub fn mul<'a, T: Element>(
 
 /// The elementwise quotient $a / b$ of reals. The operator `/` does the same.
 ///
-/// A number divided by 0 is infinite, and 0 / 0 is NaN, as IEEE 754 has it.
+/// A number divided by 0 is infinite, and 0 / 0 is NaN, as in IEEE 754.
 ///
 /// # Shapes
 /// As [`add`].
@@ -102,9 +102,9 @@ pub fn div<'a, T: Real>(a: impl Into<Argument<'a, T>>, b: impl Into<Argument<'a,
 /// # Errors
 /// As [`add`].
 /// # Precision
-/// Computed in f32, then stored: [`reference::apply`](crate::reference::apply). Within an ulp of f32, so exact where f32 has the
-/// power, as whole numbers to small whole powers are; $a^{1}$ is a in its bits. Results beyond the range of f32 are infinite, and
-/// those below $2^{-126}$ are 0.
+/// Computed in f32, then stored: [`reference::apply`](crate::reference::apply). The error is below an ulp of f32, so the result
+/// is exact if f32 represents it, as for small integer powers of integers; $a^{1}$ has the bits of a. Results beyond the range of
+/// f32 are infinite, and those below $2^{-126}$ are 0.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -184,7 +184,7 @@ pub fn mul_into<T: Element>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> 
     compute_into(Function::Mul.into(), &[a, b], c).named("mul_into")
 }
 
-/// The operation that errors of sums in place name.
+/// The operation in errors of sums in place.
 const OP: &str = "add_assign";
 
 /// Adds `bias` to every row of `x`, in place. `x` is an operand and the output, as in Rust's `AddAssign`: one launch,

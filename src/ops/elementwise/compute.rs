@@ -56,7 +56,7 @@ pub(super) fn compute<U: Element>(
     Tensor::from_output(c, shape)
 }
 
-/// Writes an elementwise function of the operands to `c`, which is an operand too if the function is an update.
+/// Writes an elementwise function of the operands to `c`. If the function is an update, `c` is also an operand.
 pub(super) fn compute_into<T: Element>(
     function: Elementwise,
     operands: &[&Tensor<T>],

@@ -6,20 +6,20 @@ use std::sync::Arc;
 
 /// A value of an expression in [`map`](crate::ops::map): an operand's element, a number, or a function of others.
 ///
-/// Rust's `+ - * /` and unary minus combine values and numbers, and so do the methods. Clones share the value: it is
+/// The operators `+ - * /`, unary minus and the methods combine values and numbers. Clones share the value: it is
 /// computed once. A mistake, such as the logarithm of an integer, is an error of `map`, not a panic.
 #[derive(Clone, Debug)]
 pub struct Expr(Arc<Node>);
 
-/// The longest chain of functions of functions.
+/// The largest depth of nested functions.
 const MAX_DEPTH: usize = 1000;
 
 /// A node of the graph of an expression.
 #[derive(Debug)]
 struct Node {
-    /// What the value is, or why it does not exist.
+    /// The value, or the reason why it does not exist.
     kind: Result<Kind, String>,
-    /// The number of functions on the longest way to an operand or a number.
+    /// The depth: the number of functions on the longest path to an operand or a number.
     depth: usize,
     content: Content,
 }
@@ -56,7 +56,7 @@ impl Expr {
         Self::new(kind, 0, Content::Number(bits))
     }
 
-    /// A function of values. Integers in the places of masks are set unless they are 0.
+    /// A function of values. An integer in place of a mask counts as set unless it is 0.
     pub(super) fn call(function: Function, operands: Vec<Self>) -> Self {
         let masks = function.masks();
         let as_mask = |(at, value): (usize, Self)| if at < masks { value.into_mask() } else { value };
@@ -84,12 +84,12 @@ impl Expr {
         &self.0.content
     }
 
-    /// What the value is, or why it does not exist.
+    /// The value, or the reason why it does not exist.
     pub(super) fn kind(&self) -> Result<Kind, &str> {
         self.0.kind.as_ref().copied().map_err(String::as_str)
     }
 
-    /// A number that tells this value from others, as long as it exists.
+    /// An identifier of this value, unique as long as the value exists.
     pub(super) fn identity(&self) -> usize {
         Arc::as_ptr(&self.0) as usize
     }
@@ -103,7 +103,7 @@ impl Expr {
     }
 }
 
-/// What a function of these values is.
+/// The result of a function of these values.
 fn kind_of(function: Function, operands: &[Expr]) -> Result<Kind, String> {
     let kinds = operands.iter().map(|operand| operand.kind().map_err(str::to_owned));
     let kinds = kinds.collect::<Result<Vec<Kind>, String>>()?;

@@ -66,7 +66,7 @@ impl Expr {
         self.of(Function::Ceil)
     }
 
-    /// The nearest integer; the even one of two.
+    /// The nearest integer; ties go to the even one.
     #[must_use]
     pub fn round(&self) -> Self {
         self.of(Function::Round)
@@ -135,7 +135,7 @@ impl Expr {
         self.with(Function::Maximum, other)
     }
 
-    /// The value, or the end of the range that it is beyond.
+    /// The value, limited to the range.
     #[must_use]
     pub fn clamp(&self, lowest: impl Into<Self>, highest: impl Into<Self>) -> Self {
         Self::call(Function::Clamp, vec![self.clone(), lowest.into(), highest.into()])
@@ -189,7 +189,7 @@ impl Expr {
         self.with(Function::Or, other)
     }
 
-    /// `then` where this mask is set, `otherwise` elsewhere. A NaN that is not selected does no harm.
+    /// `then` where this mask is set, `otherwise` elsewhere. A NaN that is not selected does not affect the result.
     #[must_use]
     pub fn select(&self, then: impl Into<Self>, otherwise: impl Into<Self>) -> Self {
         Self::call(Function::Select, vec![self.clone(), then.into(), otherwise.into()])

@@ -1,12 +1,12 @@
-//! The functions of elements: what each takes and returns.
+//! The functions of elements, with the operands and the result of each.
 
 use super::kind::Kind;
 use std::fmt;
 
 /// A function of elements.
 ///
-/// Reals are computed in f32, integers in i32. Integers that overflow wrap. The functions of [`ops`](crate::ops) with the
-/// names of the variants apply one to tensors; [`map`](crate::ops::map) combines several.
+/// Reals are computed in f32, integers in i32. Integers wrap on overflow. Functions of [`ops`](crate::ops) with the same
+/// names apply one to tensors; [`map`](crate::ops::map) combines several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Function {
@@ -32,7 +32,7 @@ pub enum Function {
     Floor,
     /// The smallest integer that is at least a.
     Ceil,
-    /// The nearest integer; the even one of two.
+    /// The nearest integer; ties go to the even one.
     Round,
     /// $\sin a$.
     Sin,
@@ -56,7 +56,7 @@ pub enum Function {
     Minimum,
     /// The larger of two values.
     Maximum,
-    /// The first operand, or the end of the range from the second to the third that it is beyond.
+    /// The first operand, limited to the range from the second to the third.
     Clamp,
     /// Whether $a = b$.
     Equal,
@@ -76,7 +76,7 @@ pub enum Function {
     Or,
     /// Whether a mask is not set.
     Not,
-    /// The second operand where the mask, the first, is set; elsewhere the third.
+    /// The second operand where the first, a mask, is set; elsewhere the third.
     Select,
     /// An integer as a real, rounded to f32.
     ToReal,
@@ -125,7 +125,7 @@ impl Function {
         Self::ToInteger,
     ];
 
-    /// The name, which is that of the function in [`ops`](crate::ops).
+    /// The name of the function in [`ops`](crate::ops).
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -196,7 +196,7 @@ impl Function {
         }
     }
 
-    /// The number of operands, from the first on, that are masks.
+    /// The number of masks; they are the first operands.
     pub(super) fn masks(self) -> usize {
         match self {
             Self::And | Self::Or => 2,
@@ -208,7 +208,7 @@ impl Function {
     /// The kind of the result for operands of these kinds; None if there is no such function.
     pub(super) fn result(self, operands: &[Kind]) -> Option<Kind> {
         use Kind::{Integer, Mask, Real};
-        // An integer in the place of a mask is set unless it is 0.
+        // An integer in place of a mask counts as set unless it is 0.
         let kinds = operands.iter().enumerate();
         let kinds: Vec<Kind> =
             kinds.map(|(at, &kind)| if at < self.masks() && kind == Integer { Mask } else { kind }).collect();

@@ -75,7 +75,7 @@ impl ElementwiseProblem {
         }
     }
 
-    /// Whether C is an operand, too.
+    /// Whether C is also an operand.
     pub(super) fn is_update(&self) -> bool {
         matches!(self.function, Elementwise::Update(_))
     }
@@ -112,8 +112,8 @@ impl ElementwiseProblem {
     fn by_vectors(&self, kernel: Kernel, caps: &Caps) -> (Kernel, String) {
         let result = OperandAccess::write(StorageFormat::of(self.dtype, caps), AccessWidth::Four);
         let result = if self.is_update() { result.and_read(AccessWidth::Four) } else { result };
-        // Invocations of a GPU together load neighbours. Software devices load for each invocation by itself, and wait less for
-        // memory if an invocation has neighbours.
+        // On a GPU, neighbouring invocations load neighbouring vectors. A software device loads for each invocation separately,
+        // and waits less for memory if one invocation has the neighbouring vectors.
         let step = if caps.machine.elements_per_load > 1 { LANES } else { 1 };
         let kernel = kernel
             .param("QUADS", self.vector_quads())

@@ -1,9 +1,9 @@
-//! What the values of an expression are.
+//! The kinds of values in an expression.
 
 use crate::layout::DType;
 use std::fmt;
 
-/// What a value of an expression is, whatever the type of the tensors that it comes from and goes to.
+/// The kind of a value in an expression. It does not depend on the storage types of the tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// An f32.

@@ -14,12 +14,12 @@ use crate::tensor::Tensor;
 use crate::{Error, Result};
 use std::sync::Arc;
 
-/// The function that errors name.
+/// The name of the function in errors.
 const OP: &str = "map";
 
 /// A tensor of any type, as an operand of [`map`].
 pub trait MapOperand: sealed::Sealed {
-    /// The tensor as kernels see it.
+    /// The tensor in the form that kernels bind.
     #[doc(hidden)]
     fn as_operand(&self) -> View<'_>;
 }
@@ -35,11 +35,11 @@ mod sealed {
     impl<T: crate::layout::Element> Sealed for crate::tensor::Tensor<T> {}
 }
 
-/// An expression of the elements of one to four tensors, computed by one launch whatever its length.
+/// An expression of the elements of one to four tensors, computed by one launch.
 ///
 /// The closure receives a value for each tensor, and returns the value of the result. It runs once, on the host, and
-/// builds the text of a kernel, which is compiled at the first call and found again at the next. Numbers in the
-/// expression are passed by the launch: other numbers need no other kernel. At most 10 are possible.
+/// builds the text of a kernel. The first call compiles the kernel, and later calls find it. The launch passes the
+/// numbers of the expression, so other numbers need no other kernel. An expression has at most 10 numbers.
 ///
 /// Tensors of reals are f32 in the expression, those of i8 and i32 are i32. The result is stored as elements of type `U`:
 /// a real as any type of reals, an integer or a mask as i8 or i32. Integers wrap.
@@ -47,10 +47,10 @@ mod sealed {
 /// # Shapes
 /// As [`add`](super::add).
 /// # Errors
-/// As [`add`](super::add); [`Error::Input`] if the expression has no value, because a function of it does not exist for its
-/// operands, if its value is not one of type `U`, or if it has too many numbers or functions.
+/// As [`add`](super::add); [`Error::Input`] if the expression contains a function that does not exist for its operands, if
+/// its value cannot be stored as `U`, or if it has too many numbers or functions.
 /// # Precision
-/// That of each function: [`reference::apply`](crate::reference::apply). Values between them are not rounded to `U`.
+/// That of each function: [`reference::apply`](crate::reference::apply). Intermediate values are not rounded to `U`.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -92,7 +92,7 @@ pub fn map<U: Element, const N: usize>(
     })
 }
 
-/// The function that [`map`] launches for operands of these types and a result of type `to`, and the numbers in it.
+/// The function that [`map`] launches for operands of these types and a result of type `to`, and its numbers.
 ///
 /// # Errors
 /// [`Error::Input`] as [`map`].

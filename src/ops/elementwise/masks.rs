@@ -1,7 +1,6 @@
 //! Comparisons, which make masks, and functions of masks.
 //!
-//! A mask is a tensor of i8: 1 where something holds, 0 where it does not. Functions that take masks take any other number
-//! for 1.
+//! A mask is a tensor of i8: 1 where a condition holds, 0 where it does not. Functions treat any number other than 0 as 1.
 
 use super::argument::Argument;
 use super::compute::{apply, compute};
@@ -123,7 +122,7 @@ pub fn and(a: &Tensor<i8>, b: &Tensor<i8>) -> Result<Tensor<i8>> {
     apply(Function::And, [Argument::Tensor(a), Argument::Tensor(b)]).named("and")
 }
 
-/// Where one of two masks is set, or both.
+/// Where at least one of two masks is set.
 ///
 /// # Shapes
 /// As [`add`](super::add).
@@ -147,15 +146,15 @@ pub fn not(a: &Tensor<i8>) -> Result<Tensor<i8>> {
     apply(Function::Not, [Argument::Tensor(a)]).named("not")
 }
 
-/// The elements of `then` where a mask is set, those of `otherwise` elsewhere. Both may be numbers. What is not selected
-/// does no harm, also if it is NaN.
+/// The elements of `then` where a mask is set, those of `otherwise` elsewhere. Both may be numbers. An element that is
+/// not selected does not affect the result, even if it is NaN.
 ///
 /// # Shapes
 /// The mask and the arguments broadcast as in [`add`](super::add).
 /// # Errors
 /// As [`add`](super::add), except that `then` and `otherwise` may both be numbers.
 /// # Precision
-/// Every selected value keeps its value.
+/// Every selected element keeps its value.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -191,8 +190,7 @@ pub fn select<'a, T: Element>(
     })
 }
 
-/// The elements of `a`, or the end of the range from `lowest` to `highest` that an element is beyond; `highest` if the range
-/// is empty. NaN stays NaN.
+/// The elements of `a`, limited to the range from `lowest` to `highest`; `highest` if the range is empty. NaN stays NaN.
 ///
 /// # Shapes
 /// As [`add`](super::add).

@@ -1,4 +1,4 @@
-//! What an elementwise kernel computes: a function or an activation of tensors, or an expression.
+//! The operation of an elementwise kernel: a function or an activation of tensors, or an expression.
 
 use super::expr::Expr;
 use super::function::Function;
@@ -27,7 +27,7 @@ pub enum Elementwise {
     Map(Arc<Written>),
 }
 
-/// Which arguments of a function are tensors, and which are numbers that a call passes.
+/// Which arguments of a function are tensors, and which are numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Arguments {
     is_number: [bool; 3],
@@ -110,7 +110,8 @@ impl Elementwise {
         }
     }
 
-    /// The arguments of a function: what `tensor` makes of the operands, and `number` of the kind of its numbers.
+    /// The arguments of a function: `tensor` gives those of the operands, and `number` those of the numbers, from their
+    /// kind.
     fn arguments<A>(
         &self,
         operands: &[DType],
@@ -145,7 +146,7 @@ impl Elementwise {
         if self.value_kind(&all, operands) == Some(Kind::Mask) { DType::I8 } else { operands }
     }
 
-    /// Checks that there is a function of operands of these types with results of this one.
+    /// Checks that the function exists for operands of these types and results of this type.
     pub(super) fn check(&self, operands: &[DType], to: DType) -> Result<()> {
         operands.iter().chain([&to]).try_for_each(|dtype| dtype.check_computed(self.op()))?;
         let value = self.value_kind(operands, to);
@@ -158,7 +159,7 @@ impl Elementwise {
         Err(Error::input(format!("{}: the types", self.op()), why))
     }
 
-    /// The function as WGSL, for operands of these types and a result of this one.
+    /// The function in WGSL, for operands of these types and a result of this type.
     ///
     /// # Errors
     /// [`Error::Input`] if there is no such function.
@@ -188,10 +189,10 @@ impl Elementwise {
         }
     }
 
-    /// What the numbers are that a call passes with operands of these types: reals with reals.
+    /// The kind of the numbers of a call with operands of these types: reals with reals.
     pub(super) fn number_kind(&self, operands: &[DType], to: DType) -> Kind {
         match self {
-            // The first operand is the mask, whose kind is not that of the values.
+            // The first operand is a mask, so its kind is not that of the values.
             Self::Apply(Function::Select, _) => Kind::of(to),
             _ => operands.last().copied().map_or(Kind::Integer, Kind::of),
         }
@@ -214,7 +215,7 @@ impl fmt::Display for Elementwise {
     }
 }
 
-/// A function that calls those of an activation, which the kernel imports through a slot.
+/// A function that calls an activation's functions. The kernel imports these through a slot.
 fn of_activation(value: Expression, operands: usize, activation: Activation) -> Written {
     let mut body = Block::default();
     body.returns(value);

@@ -1,5 +1,5 @@
-//! The operators `+ - * /` and unary minus of tensors, owned or borrowed. They return a `Result`, as the functions of the same
-//! meaning do.
+//! The operators `+ - * /` and unary minus of tensors, owned or borrowed. They return a `Result`, like the functions in
+//! [`ops`](crate::ops).
 
 use super::arithmetic::{add, div, mul, sub};
 use super::unary::neg;

@@ -5,7 +5,7 @@ use crate::layout::{Axes, DType, Layout, MAX_RANK, dim};
 use crate::ops::vectors::{Moves, quads};
 use crate::{Error, Result};
 
-/// The most operands, without C.
+/// The largest number of operands, without C.
 pub(super) const MAX_OPERANDS: usize = 4;
 
 /// The uniform of `shaders/ops/elementwise.wgsl` and `elementwise_vectors.wgsl` (`elementwise_dims.wgsl`), in elements.
@@ -85,8 +85,7 @@ pub fn broadcast_shape(op: &'static str, layouts: &[&Layout]) -> Result<Vec<usiz
 }
 
 impl ElementwiseProblem {
-    /// `function` of `operands` in `c`, all elements of one type. A comparison's result is i8 whatever the type. C must not be
-    /// empty.
+    /// `function` of `operands` in `c`, with elements of one type. The result of a comparison is i8. C must not be empty.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -150,13 +149,13 @@ impl ElementwiseProblem {
         Ok(Self { function, dtype, extents, rank: axes.len(), c, operands })
     }
 
-    /// The number of axes after those that step as one were merged.
+    /// The number of merged axes.
     #[must_use]
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// The operands that are there, with their types.
+    /// The existing operands, with their types.
     pub(super) fn operands(&self) -> impl Iterator<Item = (Operand, DType)> + Clone {
         self.operands.into_iter().filter_map(|operand| operand.dtype.map(|dtype| (operand, dtype)))
     }
@@ -166,7 +165,8 @@ impl ElementwiseProblem {
         self.operands().map(|(_, dtype)| dtype).collect()
     }
 
-    /// How the kernel moves elements: in vectors, except operands that are repeated along the rows, or one by one.
+    /// How the kernel moves elements: in vectors (operands that are repeated along the rows are loaded once), or one by
+    /// one.
     pub(super) fn moves(&self) -> Moves {
         let width = 4 * self.vector_quads();
         let is_row = |strides: &[u32; MAX_RANK], offset: u32| {
@@ -233,14 +233,14 @@ impl ElementwiseProblem {
 }
 
 impl Operand {
-    /// Whether all elements of a row are the same one.
+    /// Whether a row repeats one element.
     pub(super) fn is_repeated(&self) -> bool {
         self.strides[0] == 0
     }
 }
 
 impl ElementwiseDimsOfFour {
-    /// The uniform of at most two operands and numbers.
+    /// The uniform for at most two operands and numbers.
     pub(super) fn of_two(&self) -> ElementwiseDims {
         let Self { axes, offsets, units, rank, numbers, .. } = *self;
         ElementwiseDims { axes, offsets, units, rank, numbers }

@@ -144,7 +144,7 @@ pub fn ceil<T: Real>(a: &Tensor<T>) -> Result<Tensor<T>> {
     apply(Function::Ceil, [Argument::Tensor(a)]).named("ceil")
 }
 
-/// The nearest integer of every element; the even one of two.
+/// The nearest integer to every element; ties go to the even one.
 ///
 /// # Shapes
 /// As [`neg`].

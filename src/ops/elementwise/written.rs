@@ -25,18 +25,18 @@ pub(super) const NUMBERS: [&str; 10] = [
     "dims.more_numbers.high.w",
 ];
 
-/// The most values of an expression that become one kernel.
+/// The largest number of values in an expression.
 const MAX_VALUES: usize = 1000;
 
 /// A function of elements as WGSL: `result(v0, ..)`, for four elements of each operand.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Written {
-    /// The text of the function, with the imports that it needs.
+    /// The text of the function, with its imports.
     pub(super) text: String,
     /// Floating-point operations for one element.
     pub(super) flops: usize,
     pub(super) operands: usize,
-    /// The number of numbers that a call passes.
+    /// The number of numbers of a call.
     pub(super) numbers: usize,
 }
 
@@ -51,7 +51,7 @@ impl Written {
             body,
         };
         let operands = function.parameters.len();
-        // An operation on four elements counts once, as it is counted for one.
+        // The count is per element, so an operation on four elements counts once.
         let module = Module::from(function);
         Self { text: module.to_string(), flops: module.flops(), operands, numbers: 0 }
     }
@@ -64,7 +64,7 @@ pub(super) struct WrittenCall {
     pub(super) numbers: Vec<u32>,
 }
 
-/// Writes an expression of these operands, whose values are to be stored as values of kind `to`.
+/// Writes an expression of these operands; its value is stored as kind `to`.
 ///
 /// # Errors
 /// Why the expression has no value of this kind, or too many numbers.
@@ -106,7 +106,7 @@ pub(super) fn write(expression: &Expr, operands: &[Expr], to: Kind) -> Result<Wr
     Ok(WrittenCall { written, numbers })
 }
 
-/// Writes a statement for each value that is computed, in the order of their first use.
+/// Writes a statement for each computed value, in the order of first use.
 #[derive(Default)]
 struct Writer {
     body: Block,

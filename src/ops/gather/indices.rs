@@ -10,9 +10,9 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Indices<'a> {
-    /// Elements of a tensor of one axis. One that is out of range is no error: each operation says what it does.
+    /// Elements of a tensor of one axis. An index out of range is no error: each operation documents its result.
     Tensor(&'a Tensor<i32>),
-    /// Numbers of the host. One that is out of range is an error.
+    /// Numbers of the host. An index out of range is an error.
     Known(&'a [usize]),
 }
 

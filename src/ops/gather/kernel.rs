@@ -24,7 +24,7 @@ impl GatherProblem {
         }
     }
 
-    /// The kernel for a further window of A, which takes element by element.
+    /// The kernel for a further window of A; it takes element by element.
     pub(super) fn kernel_of_more(&self, caps: &Caps) -> Kernel {
         Kernel::new("ops/gather_more")
             .dims(caps, size_of::<GatherDims>())
@@ -49,7 +49,7 @@ impl GatherProblem {
         }
     }
 
-    /// What an invocation moves, in words, for plans.
+    /// The unit that an invocation moves, in words, for plans.
     pub(super) fn tile(&self, caps: &Caps) -> String {
         let moved = match self.moves {
             Moves::Vectors => format!("{} bytes each", 16 * self.vectors(caps)),

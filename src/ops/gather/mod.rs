@@ -17,19 +17,20 @@ use problem::{GatherProblem, Taken};
 ///
 /// One launch, which reads an index for each element that it writes, or for each 16 bytes. If the host knows the indices,
 /// they may be given as `&[2, 0, 1]`; they are uploaded. **An index out of range**, or a negative one, is an error if the
-/// host knows it. In a tensor it is none: the position becomes NaN, of integers 0, and nothing outside `x` is read.
+/// host knows it. In a tensor it is no error: the position becomes NaN, or 0 for integers, and nothing outside `x` is
+/// read.
 ///
 /// The gradient of `x` is [`index_add`](crate::ops::index_add) to zeros of its shape.
 ///
 /// # Shapes
-/// `x` has up to 6 axes and any strides. The indices have one axis, and any stride. The result has the shape of `x` with
-/// their number in place of the extent of the axis: 3 indices along axis 1 of (2, 100, 64) -> (2, 3, 64).
+/// `x` has up to 6 axes and any strides. The indices have one axis, and any stride. The result has the shape of `x`, but
+/// its extent along the axis is the number of indices: 3 indices along axis 1 of (2, 100, 64) -> (2, 3, 64).
 /// # Errors
-/// [`Error::Shape`](crate::Error::Shape) if there is no such axis, the indices have more or fewer axes than one, or the
-/// axis is empty, but there are indices; [`Error::Input`](crate::Error::Input) if the host knows that one is out of range;
-/// [`Error::Gpu`](crate::Error::Gpu) if the tensors are on different devices; [`Error::Limit`](crate::Error::Limit) if a row, or
-/// what else is computed together, exceeds the device's binding size; [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the
-/// result does not fit.
+/// [`Error::Shape`](crate::Error::Shape) if there is no such axis, the indices have more or fewer axes than one, or the axis is
+/// empty, but there are indices; [`Error::Input`](crate::Error::Input) if the host knows that one is out of range;
+/// [`Error::Gpu`](crate::Error::Gpu) if the tensors are on different devices; [`Error::Limit`](crate::Error::Limit) if the
+/// elements that one launch needs together, such as a row, exceed the device's binding size;
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the result does not fit.
 /// # Precision
 /// Every bit is copied: [`reference::index_select`](crate::reference::index_select).
 /// ```
@@ -53,17 +54,17 @@ pub fn index_select<'a, T: Element>(
 ) -> Result<Tensor<T>> {
     let taken = Taken::Positions(axis);
     call("index_select", || {
-        // Without such an axis, `take` says so.
+        // If there is no such axis, `take` returns the error.
         let extent = x.shape().get(axis).copied().unwrap_or(usize::MAX);
         take(taken, x, &*indices.into().on("index_select", x.gpu(), extent)?)
     })
 }
 
-/// Takes one element for each index: along `axis` at the position that the index names, along other axes at that of the
-/// index. `PyTorch` calls this `gather`, `NumPy` `take_along_axis`.
+/// Takes one element for each index. Along `axis` its position is the value of the index; along other axes it is the
+/// place of the index in `indices`. `PyTorch` calls this `gather`, `NumPy` `take_along_axis`.
 ///
 /// One launch, which reads one index for each element. **An index out of range**, or a negative one, is no error: its
-/// element becomes NaN, of integers 0, and nothing outside `x` is read.
+/// element becomes NaN, or 0 for integers, and nothing outside `x` is read.
 ///
 /// The gradient of `x` is [`scatter_add`](crate::ops::scatter_add) to zeros of its shape.
 ///
@@ -89,11 +90,11 @@ pub fn gather<T: Element>(x: &Tensor<T>, axis: usize, indices: &Tensor<i32>) -> 
     call("gather", || take(Taken::Elements(axis), x, indices))
 }
 
-/// Looks rows of a table up: row `ids[i]` of the table becomes row `i` of the result.
+/// Looks up rows of a table: row `ids[i]` of the table becomes row `i` of the result.
 ///
 /// One launch, which reads an id for each 16 bytes that it writes, if rows are whole units of 16 bytes, otherwise for each
-/// element. **An id out of range**, or a negative one, is no error: its row becomes NaN, of integers 0, and nothing outside
-/// the table is read.
+/// element. **An id out of range**, or a negative one, is no error: its row becomes NaN, or 0 for integers, and nothing
+/// outside the table is read.
 ///
 /// The gradient of the table is [`embedding_backward`](crate::ops::embedding_backward).
 ///
@@ -118,7 +119,7 @@ pub fn embedding<T: Element>(table: &Tensor<T>, ids: &Tensor<i32>) -> Result<Ten
     call("embedding", || take(Taken::Rows, table, ids))
 }
 
-/// What the indices take, in a new tensor.
+/// The elements that the indices take, in a new tensor.
 fn take<T: Element>(taken: Taken, x: &Tensor<T>, indices: &Tensor<i32>) -> Result<Tensor<T>> {
     let gpu = x.same_gpu(taken.op(), indices)?;
     let shape = taken.shape(x.layout(), indices.layout())?;

@@ -23,7 +23,8 @@ impl Problem for GatherProblem {
 }
 
 impl InWindows for GatherProblem {
-    /// The axes of C, and then the indexed axis of A: of a window along it, those elements are taken whose indices are in it.
+    /// The axes of C, and then the indexed axis of A. The step of a window along that axis takes the elements with indices in
+    /// the window.
     fn cut_axes(&self) -> Result<CutAxes> {
         let c = self.output()?;
         let (rank, indexed) = (c.rank(), self.taken.axis());
@@ -76,7 +77,7 @@ impl InWindows for GatherProblem {
             let window = a.with_layout(axes.operands[1].narrowed(&ranges)?);
             let start = ranges[layout.rank()].start;
             if start == 0 {
-                // What is not in the first window counts as out of range.
+                // An index outside the first window counts as out of range.
                 let first = Self::new(self.taken, &window.layout, &self.indices, self.dtype)?;
                 first.step(
                     &mut draft,
@@ -108,7 +109,7 @@ impl GatherProblem {
         [c, a, indices]: [Region; 3],
     ) -> Result<()> {
         let caps = draft.caps();
-        // Which elements are read, only the device knows: as many as C has, if there are more.
+        // Only the device knows which elements are read. At most as many as C has are counted.
         let a = if c.layout.len() < a.layout.len() { a.touched_like(c.layout) } else { a };
         draft.step(NewStep {
             kernel,

@@ -5,7 +5,7 @@ use crate::ops::vectors::{Moves, per_vector};
 use crate::{Error, Result};
 use half::{bf16, f16};
 
-/// The rule that ids break whose result would have more axes than a tensor may have.
+/// The rule in the error for ids with too many axes.
 pub(in crate::ops) const TOO_MANY_AXES_OF_IDS: &str = "the ids must have at most 5 axes";
 
 /// The uniform of `shaders/ops/gather.wgsl`, `gather_vectors.wgsl` and `gather_more.wgsl` (`gather_dims.wgsl`).
@@ -24,12 +24,12 @@ pub struct GatherDims {
     pub start: u32,
 }
 
-/// What an index of the tensor of indices takes.
+/// The elements that an index takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Taken {
     /// All elements of one position along this axis. The indices have one axis.
     Positions(usize),
-    /// One element, whose position along this axis is the index, and along other axes that of the index.
+    /// One element. Its position along this axis is the value of the index, along other axes the place of the index.
     Elements(usize),
     /// A row of a table. The indices have any shape.
     Rows,
@@ -152,7 +152,7 @@ impl GatherProblem {
         Ok(Self { dims, dtype, taken, a, indices, moves: Moves::Elements })
     }
 
-    /// Counts vectors instead of elements if each row of C is whole vectors of one row of A.
+    /// Counts vectors instead of elements if each row of C consists of whole vectors of one row of A.
     fn take_vectors(&mut self) {
         let together = per_vector(self.dtype);
         let d = &mut self.dims;
@@ -185,7 +185,7 @@ impl GatherProblem {
     }
 }
 
-/// The bits of what an index out of range gives: NaN, or the integer 0.
+/// The bits of the result of an index out of range: NaN, or the integer 0.
 pub(super) fn missing(dtype: DType) -> u32 {
     match dtype {
         DType::F32 => f32::from_f64(f64::NAN).to_bits(),

@@ -15,7 +15,7 @@ impl TexelFormat {
     /// Every format.
     pub const ALL: [Self; 3] = [Self::Rgba8Unorm, Self::R32Float, Self::Rgba16Float];
 
-    /// The format that wgpu calls so, if it is one of these.
+    /// The format of this wgpu name, if it is one of these.
     #[must_use]
     pub fn of(format: wgpu::TextureFormat) -> Option<Self> {
         match format {

@@ -3,15 +3,15 @@
 //! A texture is copied to a buffer, or from one, and one launch converts between the texels in the buffer and the tensor. The
 //! kernels do not bind the texture itself, for four reasons:
 //!
-//! - Copies need `COPY_SRC` and `COPY_DST`, which textures that are loaded or read back have already. A kernel would need
-//!   `TEXTURE_BINDING` and `STORAGE_BINDING`, and a texture cannot be given a usage later.
+//! - Copies need `COPY_SRC` and `COPY_DST`. Textures that are uploaded or read back have these usages already. A kernel
+//!   would need `TEXTURE_BINDING` and `STORAGE_BINDING`, and the usages of a texture cannot change later.
 //! - The bits are the same on every device. When a GPU itself stores a colour in rgba8unorm, Vulkan and WebGPU leave the
 //!   rounding open, and it may flush subnormal numbers.
-//! - All that the runtime knows of buffers (order, failures, taken work) holds without a second kind of operand.
-//! - It works on devices without any feature, browsers included.
+//! - The runtime's rules for buffers (order, failures, taken work) apply without a second kind of operand.
+//! - It needs no feature of the device, so it works in browsers.
 //!
-//! The price is that texels are written and read once more: 8 bytes for a texel of rgba8unorm, next to the 20 that a tensor of
-//! f32 with four channels takes anyway.
+//! In return, texels are written and read once more: 8 bytes for a texel of rgba8unorm, next to 20 bytes for the texel and a
+//! tensor of f32 with four channels.
 
 mod format;
 mod pixels;
@@ -32,9 +32,10 @@ use problem::{ColourScale, ImageProblem, ImageTransfer};
 impl<T: Real> Tensor<T> {
     /// A new tensor with the colours of a texture: (height, width, channels), row-major. Nothing goes through the host.
     ///
-    /// One copy and one launch, which are recorded as every operation: they run after everything that was recorded before,
-    /// and see what the application has submitted before they are submitted ([`Gpu::flush`], a read). In the closure of
-    /// [`Gpu::record_into`] they go into the application's encoder, and see what its commands before have drawn.
+    /// One copy and one launch, which are recorded like every operation. They run after all earlier recorded work. They
+    /// see everything that the application submits before their own submission (by [`Gpu::flush`] or a read). In the
+    /// closure of [`Gpu::record_into`] they go into the application's encoder, and see the results of its earlier
+    /// commands.
     ///
     /// # The texture
     /// Of format `Rgba8Unorm`, `R32Float` or `Rgba16Float`, two-dimensional, with one sample and the usage `COPY_SRC`, on the
@@ -96,8 +97,8 @@ impl<T: Real> Tensor<T> {
         })
     }
 
-    /// Replaces the elements by the colours of a texture, as [`from_texture`](Self::from_texture) does for a new tensor. This
-    /// is a uniquely owned tensor or a [`writable_view`](Self::writable_view), of any strides.
+    /// Replaces the elements by the colours of a texture, as [`from_texture`](Self::from_texture) does for a new tensor. The
+    /// tensor is uniquely owned or a [`writable_view`](Self::writable_view), and has any strides.
     ///
     /// # Shapes
     /// (height, width, channels), with the width and height of the texels that are read. It has as many channels as the
@@ -127,27 +128,27 @@ impl<T: Real> Tensor<T> {
     /// Writes the elements, of shape (height, width, channels) and any strides, as the colours of a texture. Nothing goes
     /// through the host.
     ///
-    /// One launch and one copy, which are recorded as every operation. What the application submits afterwards sees the
-    /// texture only if they have been submitted: call [`Gpu::flush`] first. In the closure of [`Gpu::record_into`] they
-    /// go into the application's encoder, and its commands after see the texture.
+    /// One launch and one copy, which are recorded like every operation. Call [`Gpu::flush`] before the application
+    /// submits work that reads the texture. In the closure of [`Gpu::record_into`] they go into the application's
+    /// encoder, and its later commands see the texture.
     ///
     /// # The texture
-    /// As [`from_texture`](Self::from_texture) says, with the usage `COPY_DST`. The texels outside of the rectangle stay. If the
-    /// tensor has 3 channels and the texture 4, alpha becomes 1.
+    /// As for [`from_texture`](Self::from_texture), with the usage `COPY_DST`. The texels outside the rectangle keep their
+    /// values. If the tensor has 3 channels and the texture 4, alpha becomes 1.
     ///
     /// # Precision
     /// The colour is $(x - \mathrm{shift}) / \mathrm{scale}$ of an element $x$, in f32; without a scale and a shift it is $x$,
     /// exactly.
     /// - rgba8unorm: the integer nearest to 255 times the colour, ties to even. Colours below 0 become 0, above 1 they
-    ///   become 1, and NaN becomes 0. This is so on every device; where a GPU itself stores a colour in this format, the
+    ///   become 1, and NaN becomes 0. This holds on every device; when a GPU itself stores a colour in this format, the
     ///   standards leave the rounding open.
     /// - r32float and rgba16float: converted as by [`cast`](Self::cast). Beyond the range of f16 they become infinite.
     ///
     /// # Errors
     /// [`Error::Shape`] if the tensor is not (height, width, channels) of the texels; [`Error::Device`] if it was never
     /// computed, because a launch failed; otherwise as [`from_texture`](Self::from_texture). If the texture is destroyed before
-    /// the copy is submitted, [`Gpu::flush`] returns the error. If the tensor turns out to have no contents, the texture
-    /// keeps its own.
+    /// the copy is submitted, [`Gpu::flush`] returns the error. If the tensor turns out to have no contents, the texture keeps
+    /// its contents.
     pub fn write_texture(&self, texture: &wgpu::Texture, pixels: &Pixels) -> Result<()> {
         let op = "write_texture";
         call(op, || {

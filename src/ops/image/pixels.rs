@@ -4,12 +4,12 @@ use super::format::TexelFormat;
 use crate::gpu::{TexelCopy, TexelDirection};
 use crate::{Error, Result};
 
-/// Which texels of a texture a tensor is read from or written to, and what its elements are. The default: all texels of the
-/// first mip level and layer, all channels, colours as they are.
+/// The texels of a texture that are read or written, and the scale of the elements. The default: all texels of the first
+/// mip level and layer, all channels, colours without scaling.
 ///
-/// An element of the tensor is `scale * colour + shift`, and a texture that is written gets the colour
-/// `(element - shift) / scale`. So the same options read and write. Colours of rgba8unorm are fractions from 0 to 1; those of
-/// r32float and rgba16float are the numbers that the texture holds.
+/// Reading computes the element `scale * colour + shift`; writing computes the colour `(element - shift) / scale`. So the
+/// same options serve both directions. Colours of rgba8unorm are fractions from 0 to 1; those of r32float and rgba16float are
+/// the numbers of the texture.
 ///
 /// ```
 /// use tilewise::ops::Pixels;
@@ -23,10 +23,10 @@ use crate::{Error, Result};
 pub struct Pixels {
     /// Factor of the colours: finite, and neither 0 nor subnormal.
     pub scale: f32,
-    /// What is added to the scaled colours: finite.
+    /// The number that is added to the scaled colours: finite.
     pub shift: f32,
     /// Number of channels of the new tensor of [`Tensor::from_texture`](crate::Tensor::from_texture): None for all channels
-    /// of the texture, or 3 for those of red, green and blue. Other calls take the number from their tensor.
+    /// of the texture, or 3 for red, green and blue. Other calls take the number from their tensor.
     pub channels: Option<usize>,
     /// The first texel: x and y, from the top left.
     pub origin: [u32; 2],
@@ -45,7 +45,7 @@ impl Default for Pixels {
 }
 
 impl Pixels {
-    /// Whether elements are the colours.
+    /// Whether elements are the colours without scale and shift.
     pub(super) fn is_plain(&self) -> bool {
         self.scale == 1.0 && self.shift == 0.0
     }

@@ -20,14 +20,14 @@ const LANES: u32 = 64;
 impl Problem for ImageProblem {
     /// One step, or one for each window. The kernel depends on the format, the type, and whether colours are scaled.
     ///
-    /// Operands: the texels, the tensor. Scalars: of colours that are scaled, the scale and the shift.
+    /// Operands: the texels, the tensor. Scalars: the scale and the shift, if colours are scaled.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         plan_in_windows(self, caps, Joins::NONE)
     }
 }
 
 impl InWindows for ImageProblem {
-    /// The rows of texels, each of which begins where a binding may begin.
+    /// The rows of texels. A binding may begin at each of them.
     fn cut_axes(&self) -> Result<CutAxes> {
         let rows = vec![Some(0)];
         Ok(CutAxes {

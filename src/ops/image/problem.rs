@@ -108,7 +108,7 @@ impl ImageProblem {
             ImageTransfer::Read => {
                 tensor.check_no_overlap(op)?;
                 let run = neighbours(&tensor);
-                // As many words as the run touches if it begins with the last element of one.
+                // The number of words that the run touches if it begins with the last element of a word.
                 let of_run = 1 + (run - 1).div_ceil(per_word(dtype) as usize);
                 [run, of_run, of_run.saturating_mul(tensor.len() / run)]
             }
@@ -157,7 +157,7 @@ fn row_bytes(format: TexelFormat, width: usize) -> usize {
     width.saturating_mul(4 * format.words()).checked_next_multiple_of(ROW_ALIGNMENT).unwrap_or(usize::MAX)
 }
 
-/// Number of elements that follow each other in memory as they do in row-major order: one, those of a pixel, of a row, or all.
+/// Number of elements that follow each other in memory in row-major order: one, those of a pixel, of a row, or all.
 fn neighbours(tensor: &Layout) -> usize {
     let mut run = 1;
     for (&extent, &stride) in tensor.shape().iter().zip(tensor.strides()).rev() {

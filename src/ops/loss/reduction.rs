@@ -1,8 +1,8 @@
-//! What becomes of the losses of several elements or rows.
+//! How the losses of several elements or rows are combined.
 
-/// What a loss function returns for several elements or rows. The default is their mean.
+/// The result of a loss function for several elements or rows. The default is the mean.
 ///
-/// The gradient is that of the result: each loss has the factor 1/n in a mean of n, and 1 in a sum.
+/// The gradient is that of this result: each loss has the factor 1/n in a mean of n, and 1 in a sum.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -26,7 +26,7 @@ pub enum Reduction {
     None,
 }
 
-/// Whether a plan computes the gradient, too.
+/// Whether a plan also computes the gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LossGradient {
     /// The loss alone.

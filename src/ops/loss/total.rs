@@ -9,7 +9,8 @@ use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region, Time};
 /// Invocations per workgroup of the kernels of losses, if the device allows them.
 pub(super) const LANES: u32 = 256;
 
-/// The kernel with its number of lanes, which combine their values, and the variant of the slot `row_lanes` for the device.
+/// The kernel with its number of lanes, and the variant of the slot `row_lanes` by which they combine their values on the
+/// device.
 pub(super) fn row_lanes(kernel: Kernel, caps: &Caps) -> Kernel {
     with_subgroups(kernel.param("LANES", kernel::workgroup_size(LANES, caps)), caps, LANES)
 }

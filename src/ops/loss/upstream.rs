@@ -6,14 +6,15 @@ use crate::ops::elementwise::Argument;
 use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 
-/// The gradient of the final result with respect to a loss: a number, and a tensor that is multiplied by it if there is one.
+/// The gradient of the final result with respect to a loss: a number, times a tensor if there is one.
 pub(super) struct Upstream {
     pub(super) number: f32,
     pub(super) tensor: Option<Tensor<f32>>,
 }
 
 impl Upstream {
-    /// What a call passes for losses of this shape. A tensor has as many elements as the result: one, or one for each loss.
+    /// The operands and scalars of a call for losses of this shape. A tensor has one element for each element of the
+    /// result.
     pub(super) fn of(
         op: &'static str,
         gpu: &Gpu,

@@ -9,7 +9,7 @@ use crate::{Error, Result};
 /// The gradients of a norm's operands.
 #[derive(Clone, Debug)]
 pub struct NormGradients<T: Real> {
-    /// The gradient of the operand; of an operand and a residual, the gradient of each.
+    /// The gradient of the operand. With a residual, it is the gradient of both.
     pub x: Tensor<T>,
     /// The gradient of gamma in f32, if there is a gamma.
     pub gamma: Option<Tensor<f32>>,
@@ -40,7 +40,7 @@ pub(super) fn statistic<T: Real>(
     of.reshape([of.len()])
 }
 
-/// The outputs of a problem that has this number of them.
+/// This number of outputs of a problem.
 pub(super) fn computed(
     gpu: &Gpu,
     problem: &impl Problem,

@@ -1,4 +1,4 @@
-//! Ids as ones among zeros.
+//! One-hot rows for ids.
 
 mod plan;
 pub(crate) mod problem;
@@ -9,8 +9,8 @@ use crate::layout::Element;
 use crate::tensor::Tensor;
 use problem::{OP, OneHotProblem, result_shape};
 
-/// A row of zeros for each id, with 1 where the class is the id. **An id that is no class**, or a negative one, is no error: its
-/// row has zeros only.
+/// A row of zeros for each id, with a 1 at the id. **An id that is no class**, or a negative one, is no error: its row has zeros
+/// only.
 ///
 /// One launch. Ids are integers, so there is no gradient.
 ///
@@ -19,8 +19,8 @@ use problem::{OP, OneHotProblem, result_shape};
 /// 10).
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape) if `ids` has 6 axes, or the number of elements overflows;
-/// [`Error::Limit`](crate::Error::Limit) if a row, or what else is computed together, exceeds the device's binding size;
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the result does not fit.
+/// [`Error::Limit`](crate::Error::Limit) if the elements that one launch needs together, such as a row, exceed the
+/// device's binding size; [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the result does not fit.
 /// # Precision
 /// Exact: [`reference::one_hot`](crate::reference::one_hot).
 /// ```

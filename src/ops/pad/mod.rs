@@ -10,10 +10,10 @@ use crate::plan::Scalar;
 use crate::tensor::Tensor;
 use problem::{OP, PadProblem, padded_shape};
 
-/// Surrounds a tensor with elements of one value: a number of them before and after it along each axis.
+/// Surrounds a tensor with elements of one value: along each axis a number of elements before and after it.
 ///
-/// One launch, which reads each element of `x` once and writes each element of the result once. Another value or size compiles
-/// nothing new.
+/// One launch, which reads each element of `x` once and writes each element of the result once. Another value or size needs no
+/// new kernel.
 ///
 /// The gradient of `x` is a view of the result's gradient: [`slice`](Tensor::slice) `before..before + extent` along each axis.
 ///

@@ -37,7 +37,7 @@ impl InWindows for PadProblem {
         Ok(CutAxes { extents: shape, joined: 0, operands, whole: None })
     }
 
-    /// Of A, the elements that lie in the window of C: none, perhaps.
+    /// The elements of A that lie in the window of C; there may be none.
     fn narrowed(&self, operand: &CutOperand, ranges: &[Range<usize>]) -> Result<Layout> {
         if operand.form == Form::Dense {
             return operand.narrowed(ranges);
@@ -76,7 +76,7 @@ impl InWindows for PadProblem {
 }
 
 impl PadProblem {
-    /// The indices of A along an axis whose elements lie in a range of C.
+    /// The range of indices of A along an axis that lies in a range of C.
     fn within(&self, axis: usize, range: &Range<usize>) -> Range<usize> {
         let (before, extent) = (self.padding[axis].0, self.a.shape()[axis]);
         let start = range.start.saturating_sub(before).min(extent);

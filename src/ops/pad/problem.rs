@@ -21,7 +21,7 @@ pub struct PadDims {
 /// A checked padding of a view that is not empty, in a contiguous C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PadProblem {
-    /// The shader's uniform, but for the value, which the call passes.
+    /// The shader's uniform. The call passes the value.
     pub(super) dims: PadDims,
     pub(super) dtype: DType,
     /// The layout of the view, relative to its window.
@@ -30,7 +30,7 @@ pub struct PadProblem {
     pub(super) padding: [(usize, usize); MAX_RANK],
 }
 
-/// An axis of C, or several that count as one: its extent, the elements before A, and the extent and stride of A.
+/// An axis of C, or several merged axes: its extent, the elements before A, and the extent and stride of A.
 #[derive(Clone, Copy)]
 struct PaddedAxis {
     extent: usize,
@@ -52,12 +52,12 @@ impl PadProblem {
         Self::of_any(a, padding, dtype)
     }
 
-    /// The same of a view that may be empty, if the result is not.
+    /// The same for a view that may be empty, if the result is not.
     pub(super) fn of_any(a: &Layout, padding: &[(usize, usize)], dtype: DType) -> Result<Self> {
         let shape = padded_shape(a, padding)?;
         let a = a.in_window(dtype);
         let mut axes: Vec<PaddedAxis> = Vec::with_capacity(MAX_RANK);
-        // A window of C of one index is padding where it has nothing of A.
+        // If a window of C has one index and no element of A, it is padding only.
         for at in (0..a.rank()).rev().filter(|&at| shape[at] > 1 || a.shape()[at] == 0) {
             let axis = PaddedAxis {
                 extent: shape[at],
@@ -66,7 +66,7 @@ impl PadProblem {
                 stride: a.strides()[at],
             };
             match axes.last_mut() {
-                // The axis within has no padding, and A steps over it.
+                // The inner axis has no padding, and the strides of A allow the merge.
                 Some(within)
                     if within.extent == within.inner
                         && axis.stride == within.stride.saturating_mul(within.extent) =>

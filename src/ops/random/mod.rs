@@ -12,11 +12,11 @@ use crate::tensor::Tensor;
 use problem::{NormalProblem, OP};
 
 impl Gpu {
-    /// Creates a tensor of random values. Element $i$ depends only on the seed and $i$: it is value $i$ of
-    /// [`Fill::values`], to the bit.
+    /// Creates a tensor of random values. Element $i$ depends only on the seed and $i$: it has the bits of value $i$ of
+    /// [`Fill::values`].
     ///
-    /// The device makes normal reals: one launch that uploads nothing, in the closure of [`capture`](Self::capture) too.
-    /// The host makes other values, and uploads them.
+    /// Normal reals are generated on the device, by one launch without an upload. This also works in the closure of
+    /// [`capture`](Self::capture). Other values are generated on the host and uploaded.
     ///
     /// # Errors
     /// As [`tensor`](Self::tensor).

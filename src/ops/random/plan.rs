@@ -17,7 +17,7 @@ use std::ops::Range;
 /// Invocations per workgroup.
 const LANES: u32 = 64;
 
-/// Integer operations that make a number of a word, without rounding it: as for a generated operand.
+/// Integer operations that turn a word into a number, without rounding: as for a generated operand.
 const ENTRY: f64 = 21.0;
 
 impl Problem for NormalProblem {
@@ -38,7 +38,7 @@ impl InWindows for NormalProblem {
 
     fn part(&self, _: &[Layout], ranges: &[Range<usize>]) -> Result<Self> {
         let Range { start, end } = ranges[0];
-        // Windows begin at aligned offsets, so that there are whole fours before each.
+        // Windows begin at aligned offsets, so there are whole groups of four before each.
         Ok(Self { first: self.first + dim(OP, start / 4)?, ..Self::new(end - start, self.dtype)? })
     }
 

@@ -22,7 +22,7 @@ pub struct NormalDims {
 pub struct NormalProblem {
     pub(super) count: u32,
     pub(super) dtype: DType,
-    /// The number of the first four in the sequence.
+    /// The index of the first group of four in the sequence.
     pub(super) first: u32,
 }
 

@@ -48,7 +48,7 @@ impl From<RangeFull> for Axes {
 pub(super) type Reduced = [bool; MAX_RANK];
 
 impl Axes {
-    /// Which axes of `a` these are.
+    /// The axes of `a` that these names select.
     pub(super) fn of(&self, op: &'static str, a: &Layout) -> Result<Reduced> {
         match &self.0 {
             Some(axes) => reduced(op, a, axes),

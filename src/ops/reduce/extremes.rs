@@ -10,7 +10,7 @@ use crate::tensor::Tensor;
 /// Largest elements. The result is NaN if any element is NaN.
 ///
 /// # Shapes
-/// As [`sum`](super::sum), except that there is no largest one of no elements.
+/// As [`sum`](super::sum), but the reduced axes must not be empty.
 /// # Errors
 /// As [`sum`](super::sum); [`Error::Shape`](crate::Error::Shape) if there are no elements along the axes.
 /// # Precision
@@ -71,7 +71,8 @@ pub fn max_abs<T: Real>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T
     reduce(ReduceFunction::MaxAbs, a, &axes.into())
 }
 
-/// Indices of the largest elements along one axis: of the first of equal ones, or of the first NaN if there is one.
+/// Indices of the largest elements along one axis. Of equal elements the first counts. If there is a NaN, it is the
+/// index of the first NaN.
 ///
 /// # Shapes
 /// Any view of 1 to 6 axes. The result has the shape of `a` without `axis`.
@@ -91,7 +92,8 @@ pub fn argmax<T: Element>(a: &Tensor<T>, axis: usize) -> Result<Tensor<i32>> {
     reduce(ReduceFunction::ArgMax, a, &axis.into())
 }
 
-/// Indices of the smallest elements along one axis: of the first of equal ones, or of the first NaN if there is one.
+/// Indices of the smallest elements along one axis. Of equal elements the first counts. If there is a NaN, it is the
+/// index of the first NaN.
 ///
 /// # Shapes
 /// As [`argmax`].

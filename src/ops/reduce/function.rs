@@ -28,7 +28,7 @@ pub enum ReduceFunction {
     ArgMin,
     /// The variance.
     Variance {
-        /// The number of elements is reduced by this before the division.
+        /// The correction, which is subtracted from the number of elements before the division.
         correction: usize,
     },
 }
@@ -44,7 +44,7 @@ pub(super) enum Reading {
     Bits,
 }
 
-/// How a kernel combines elements: a variant of `shaders/ops/reduction.wgsl`, and the WGSL type of what it knows of them.
+/// How a kernel combines elements: a variant of `shaders/ops/reduction.wgsl`, and the WGSL type of its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Combination {
     pub(super) variant: &'static str,
@@ -120,7 +120,7 @@ impl ReduceFunction {
     }
 
     pub(super) fn combination(self, dtype: DType) -> Combination {
-        // An array of three words each has one more word between them.
+        // In memory, a vector of three words takes four.
         let (variant, held, words, reading) = match self {
             Self::Sum | Self::Mean if dtype.is_real() => ("sum", "f32", 1, Reading::Reals),
             Self::Sum | Self::Mean => ("integers", "i32", 1, Reading::Integers),
@@ -133,7 +133,7 @@ impl ReduceFunction {
         Combination { variant, held, words, reading }
     }
 
-    /// How the result follows from what the kernel knows of all terms: a constant of `reduce_dims.wgsl`.
+    /// How the result is computed from the kernel's final state: a constant of `reduce_dims.wgsl`.
     pub(super) fn finish(self) -> u32 {
         match self {
             Self::Mean => 1,
@@ -144,7 +144,8 @@ impl ReduceFunction {
         }
     }
 
-    /// The number of the shader's uniform, for this many elements of a type: the bits of the divisor, or what reverses the order.
+    /// The number in the shader's uniform, for this many elements of a type: the bits of the divisor, or the mask that reverses
+    /// the order.
     pub(super) fn number(self, count: usize, dtype: DType) -> u32 {
         match self {
             Self::Mean => (count as f32).to_bits(),

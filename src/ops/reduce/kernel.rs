@@ -15,9 +15,9 @@ pub(super) const LANES: u32 = 256;
 /// Invocations per workgroup for columns.
 pub(super) const COLUMN_LANES: u32 = 64;
 
-/// Quads, groups of four elements, of a row that an invocation loads together; on GPUs as many loads.
+/// Quads (groups of four elements) of a row that an invocation loads together; on GPUs the number of loads.
 const LOADED_QUADS: u32 = 4;
-/// The least number of blocks of an invocation if reading one of them again is cheap.
+/// The least number of blocks of an invocation for which reading one block again is cheap.
 const SEARCHED_BLOCKS: u32 = 4;
 
 /// What a step stores.
@@ -25,7 +25,7 @@ const SEARCHED_BLOCKS: u32 = 4;
 pub(super) enum Stage {
     /// The results, from the operand.
     Whole,
-    /// What is known of parts of the terms, from the operand.
+    /// The states of parts of the terms, from the operand.
     Parts,
     /// The results, from the parts.
     Join,
@@ -65,7 +65,7 @@ impl ReduceProblem {
         }
     }
 
-    /// What is known of terms. Windows do not subtract the same element.
+    /// States of terms. Each window subtracts another element.
     fn combination(&self) -> Combination {
         let of_all = self.function.combination(self.dtype);
         match (self.function, self.steps) {
@@ -76,12 +76,13 @@ impl ReduceProblem {
         }
     }
 
-    /// The groups of a row that an invocation loads together: one if it consists of several loads.
+    /// The groups of a row that an invocation loads together: one if a group consists of several loads.
     fn groups(&self, caps: &Caps) -> u32 {
         if caps.machine.runs_in_turn() { LOADED_QUADS.div_ceil(self.quads(caps)) } else { LOADED_QUADS }
     }
 
-    /// Whether invocations first search the block that has the place, and then the place in it, which they read again.
+    /// Whether invocations first find the block that contains the index, and then read this block again to find the
+    /// index.
     fn searches(&self, caps: &Caps) -> bool {
         let d = self.dims_on(caps);
         let blocks = d.length / (4 * self.quads(caps)) * d.lines / (d.lanes * d.parts * self.groups(caps));

@@ -25,7 +25,7 @@ use compute::reduce;
 ///
 /// # Shapes
 /// Any view of up to 6 axes, and any set of its axes: one (`1`), several (`[0, 2]`), or all (`..`). The result has the shape of
-/// `a` without these axes; [`reshape`](Tensor::reshape) inserts axes of extent 1 again. The sum of no elements is 0.
+/// `a` without these axes; [`reshape`](Tensor::reshape) inserts axes of extent 1 again. The sum over an empty axis is 0.
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape) if `a` lacks an axis, or one is given twice; [`Error::Limit`](crate::Error::Limit) if `a`
 /// has
@@ -37,8 +37,8 @@ use compute::reduce;
 /// sum above 65,504 overflows to infinity: cast `a` to f32 first. Sums of i8 and i32 are i32, exact, and wrap beyond its range as
 /// [`i32::wrapping_add`] does.
 /// # Memory
-/// If there are too few results to occupy the device, 4 bytes for each partial sum while it runs. Of an `a` that exceeds a binding,
-/// each window along the axes that are summed has its own: a single result has at most 256 in a window.
+/// If there are too few results to occupy the device, 4 bytes for each partial sum while it runs. If `a` exceeds a binding, each
+/// window along the summed axes has its own partial sums: at most 256 for each result and window.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -59,12 +59,12 @@ pub fn sum<T: Summand>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T:
 /// Means of elements.
 ///
 /// # Shapes
-/// As [`sum`]. The mean of no elements is NaN, as 0 / 0 is.
+/// As [`sum`]. The mean over an empty axis is NaN (0 / 0).
 /// # Errors
 /// As [`sum`].
 /// # Precision
-/// The sum, as that of [`sum`], divided by the number of elements, in f32: [`reference::mean`](crate::reference::mean). The sum
-/// must be in the range of f32, also if the elements are f16.
+/// The sum of [`sum`], divided by the number of elements, in f32: [`reference::mean`](crate::reference::mean). The sum must be
+/// in the range of f32, for f16 too.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -80,12 +80,12 @@ pub fn mean<T: Real>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tensor<T>> 
 /// Products of elements.
 ///
 /// # Shapes
-/// As [`sum`]. The product of no elements is 1.
+/// As [`sum`]. The product over an empty axis is 1.
 /// # Errors
 /// As [`sum`].
 /// # Precision
 /// Multiplied in f32, in an order that depends only on the layout and the device, then stored:
-/// [`reference::prod`](crate::reference::prod). A part of the product that leaves the range of f32 becomes infinite or 0.
+/// [`reference::prod`](crate::reference::prod). A partial product outside the range of f32 becomes infinite or 0.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -122,7 +122,7 @@ pub fn sum_squares<T: Real>(a: &Tensor<T>, axes: impl Into<Axes>) -> Result<Tens
 /// Euclidean norms, $\sqrt{\sum_{i} a_{i}^{2}}$.
 ///
 /// # Shapes
-/// As [`sum`]. The norm of no elements is 0.
+/// As [`sum`]. The norm over an empty axis is 0.
 /// # Errors
 /// As [`sum`].
 /// # Precision

@@ -18,20 +18,21 @@ use std::ops::Range;
 
 /// Workgroups that occupy a device, if each invocation loads several vectors.
 const MANY_WORKGROUPS: u32 = 256;
-/// The least number of loads of an invocation if the terms of a result are cut in parts.
+/// The least number of loads of an invocation if the terms of a result are cut into parts.
 const LOADS_OF_PART: u32 = 16;
 /// The least number of loads of an invocation that are worth a second launch.
 const LOADS_WORTH_PARTS: u32 = 128;
 /// The number of loads of an invocation up to which further invocations do not share a row.
 const LOADS_OF_LANE: u32 = 4;
-/// Bytes of a page of memory: a processor fetches ahead in each page that it reads, and not beyond.
+/// Bytes of a page of memory: a processor prefetches within each page that it reads, not beyond.
 const PAGE_BYTES: u64 = 4096;
 /// Invocations that occupy a processor.
 const MANY_LANES: u32 = 4096;
 
 impl Problem for ReduceProblem {
-    /// One step, if there are enough results to occupy the device or few elements; otherwise a step for parts of the terms,
-    /// and one that joins them. In windows, those of each window; or a step for the terms of each window, and one that joins them.
+    /// One step, if there are enough results to occupy the device or few elements; otherwise a step for parts of the terms, and
+    /// one that joins them. With windows, each window has these steps; or there is a step for the terms of each window, and one
+    /// that joins them.
     ///
     /// Operands: A, the result.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
@@ -116,7 +117,8 @@ impl ReduceProblem {
     /// The uniform of the first step.
     pub(super) fn dims_on(&self, caps: &Caps) -> ReduceDims {
         let d = self.dims;
-        // As many parts as make `wanted` of what is there, of at least `least` loads of an invocation each.
+        // The number of parts that multiplies the existing invocations to `wanted`. An invocation of a part has at
+        // least `least` loads.
         let parts_of = |wanted: u32, there: u32, loads: u32, least: u32| {
             let parts = (wanted / there.max(1)).min(loads / least).max(1);
             if loads < LOADS_WORTH_PARTS || self.steps == Steps::One { 1 } else { parts }
@@ -140,7 +142,7 @@ impl ReduceProblem {
             }
             Across::Columns => {
                 let lanes = d.axes[0][0].div_ceil(4 * self.quads(caps));
-                // What is known of a part has at most a sixteenth of the bytes of its elements.
+                // The state of a part has at most a sixteenth of the bytes of its elements.
                 let words = self.function.combination(self.dtype).words;
                 let least = LOADS_OF_PART.max(4 * words * per_vector(self.dtype));
                 let parts =
@@ -150,8 +152,8 @@ impl ReduceProblem {
         }
     }
 
-    /// The invocations that share a row of this many loads on a processor: one for each page of memory, or more if they would not
-    /// occupy it.
+    /// The invocations that share a row of this many loads on a processor: one for each page of memory, or more if these would
+    /// not occupy it.
     fn lanes_in_ranges(&self, loads: u32) -> u32 {
         let d = &self.dims;
         let bytes = u64::from(d.length) * u64::from(d.lines) * self.dtype.size() as u64;

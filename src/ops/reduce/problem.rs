@@ -61,11 +61,11 @@ pub struct ReduceProblem {
 /// The number of steps of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Steps {
-    /// One always: for a few partial results, which a second launch would only delay.
+    /// Always one: for a few partial results, a second launch would take longer.
     One,
     /// Two, if there are too few results to occupy the device.
     AsNeeded,
-    /// Two: the terms are those of one of several windows, and what is known of each window is joined.
+    /// Two: the terms are those of one of several windows, and the states of the windows are joined.
     OfWindow,
 }
 
@@ -73,9 +73,9 @@ impl ReduceProblem {
     /// `function` of the elements of `a`, a view of `dtype` elements, along `axes`. The view must not be empty.
     ///
     /// # Errors
-    /// [`Error::Shape`] if `a` lacks an axis, an axis is given twice, `a` is empty, or a function that has an index as result is
-    /// not along one axis; [`Error::Input`] if there is no such function of these elements; [`Error::Limit`] if a size is
-    /// $2^{31}$ or more.
+    /// [`Error::Shape`] if `a` lacks an axis, an axis is given twice, `a` is empty, or a function that returns an index is not
+    /// along one axis; [`Error::Input`] if there is no such function of these elements; [`Error::Limit`] if a size is $2^{31}$
+    /// or more.
     pub fn new(function: ReduceFunction, a: &Layout, axes: &[usize], dtype: DType) -> Result<Self> {
         let op = function.op();
         if function.is_place() && axes.len() != 1 {
@@ -84,7 +84,7 @@ impl ReduceProblem {
         Self::along(function, a, &reduced(op, a, axes)?, dtype)
     }
 
-    /// The same, of axes that are known to exist.
+    /// The same, for axes that are known to exist.
     pub(super) fn along(
         function: ReduceFunction,
         a: &Layout,
@@ -130,12 +130,12 @@ impl ReduceProblem {
         Ok(Self { dims, a, reduced: *reduced, dtype, function, across, results, steps: Steps::AsNeeded })
     }
 
-    /// The same reduction in one step, however few the results are.
+    /// The same reduction in one step, even for few results.
     pub(crate) fn in_one_step(self) -> Self {
         Self { steps: Steps::One, ..self }
     }
 
-    /// The shaders' uniform, without what depends on the device.
+    /// The shaders' uniform, without the fields that depend on the device.
     #[must_use]
     pub fn dims(&self) -> &ReduceDims {
         &self.dims

@@ -7,17 +7,17 @@ use crate::Result;
 use crate::layout::Real;
 use crate::tensor::Tensor;
 
-/// Variances, $\frac{1}{n - c} \sum_{i} (a_{i} - \bar{a})^{2}$ for $n$ elements with the mean $\bar{a}$. The correction $c$ is 0 for
-/// the variance of these elements, and 1 for an unbiased estimate of the variance of a population of which they are a sample.
+/// Variances, $\frac{1}{n - c} \sum_{i} (a_{i} - \bar{a})^{2}$ for $n$ elements with the mean $\bar{a}$. The correction $c$ is 0
+/// for the variance of these elements. With 1, the result is an unbiased estimate of the variance of a population from this sample.
 ///
 /// # Shapes
 /// As [`sum`](super::sum). The result is NaN if there are no more elements than the correction.
 /// # Errors
 /// As [`sum`](super::sum).
 /// # Precision
-/// Computed in f32, then stored: [`reference::var`](crate::reference::var). Each element is read once. Means and squared distances to
-/// them are merged, of groups of elements that the kernel reads together (Chan, Golub and `LeVeque`); the first element is subtracted
-/// from all before. So a mean that is large compared with the distances costs no accuracy. Distances above $2^{64}$ overflow.
+/// Computed in f32, then stored: [`reference::var`](crate::reference::var). Each element is read once. The kernel subtracts the
+/// first element from all others, and merges the means and squared distances of groups of elements (Chan, Golub and `LeVeque`). So
+/// the result is accurate even if the mean is large compared with the distances. Distances above $2^{64}$ overflow.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Windows along the axes that are reduced: what is known of the terms of each window is joined.
+//! Windows along the reduced axes: the states of the windows are joined.
 
 use super::kernel::Stage;
 use super::problem::{ReduceDims, ReduceProblem, Steps};
@@ -8,7 +8,7 @@ use crate::ops::copy::copy_part;
 use crate::plan::{Along, Draft, InWindows, Region, Windows};
 
 impl ReduceProblem {
-    /// Adds a step for the terms of each window, and one that joins what is known of them. `a` is too large to bind.
+    /// Adds a step for the terms of each window, and one that joins their states. `a` is too large to bind.
     pub(super) fn join_windows(&self, draft: &mut Draft<'_>, [a, c]: [Region; 2]) -> Result<()> {
         let (op, caps) = (self.function.op(), draft.caps());
         let of_window = Self { steps: Steps::OfWindow, ..*self };
@@ -19,10 +19,10 @@ impl ReduceProblem {
         for ranges in windows.blocks() {
             let layout = axes.operands[0].narrowed(&ranges)?;
             let part = of_window.part(&[layout], &ranges)?;
-            // A place is along one axis.
+            // An index is along one axis.
             let start = if self.function.is_place() { ranges[kept].start } else { 0 };
             let dims = part.dims_on(caps);
-            // As many parts of each window as of the first, which is the largest.
+            // Each window has as many parts as the first, which is the largest.
             let parts = known.first().map_or(dims.parts, |(.., first)| first.parts);
             known.push((part, a.with_layout(layout), ReduceDims { parts, start: dim(op, start)?, ..dims }));
         }

@@ -20,15 +20,16 @@ const FLOPS_OF_PAIR: f64 = 6.0;
 impl Problem for RotaryProblem {
     /// One step, or one for each window. The kernel depends on the pairs, the type, and whether rows are whole vectors.
     ///
-    /// Operands: x, the result, the table, and the tensor that has the first position of the table, if one has it. Otherwise this is a
-    /// scalar. If there are too few positions after it, the last ones are taken.
+    /// Operands: x, the result, the table, and the tensor of the first position, if there is one. Otherwise the first position is a
+    /// scalar. If the table has too few positions after it, the last ones are taken.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         plan_in_windows(self, caps, JOINS)
     }
 }
 
 impl InWindows for RotaryProblem {
-    /// The axes before the positions; if x repeats its elements along one, that is whole, so that the order of axes stays.
+    /// The axes before the positions. An axis along which x repeats its elements is not cut, so that the order of axes
+    /// stays the same.
     fn cut_axes(&self) -> Result<CutAxes> {
         let (op, shape) = (self.pass.op(), self.a.shape());
         let order = Self::memory_order(&self.a);
@@ -52,7 +53,7 @@ impl InWindows for RotaryProblem {
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
         let part = Self::new(self.pass, self.of, &layouts[0], self.dtype)?;
-        // A position in a tensor is the last operand.
+        // If a tensor has the position, it is the last operand.
         layouts.get(3).map_or(Ok(part), |at| part.at_position(at))
     }
 

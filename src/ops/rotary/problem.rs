@@ -26,14 +26,14 @@ pub struct RotaryDims {
     pub sign: f32,
 }
 
-/// What a table of angles is for.
+/// The use of a table of angles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RotaryTable {
     /// Which elements of a row form a pair.
     pub pairs: RotaryPairs,
     /// The elements of a row that are rotated, from the first on.
     pub rotary_dims: usize,
-    /// The number of positions that have angles.
+    /// The number of positions in the table.
     pub positions: usize,
 }
 
@@ -53,7 +53,7 @@ pub struct RotaryProblem {
     /// The elements of a row of the view, and their stride.
     width: u32,
     a_stride: u32,
-    /// The pairs of a row that are rotated, and the positions of the view and of the table.
+    /// The rotated pairs of a row, and the positions of the view and of the table.
     pairs: u32,
     length: u32,
     positions: u32,
@@ -138,7 +138,7 @@ impl RotaryProblem {
         })
     }
 
-    /// The same, from the position that the one element `at` of a tensor of i32 has.
+    /// The same, beginning at the position in the one element `at` of a tensor of i32.
     ///
     /// # Errors
     /// [`Error::Shape`] if `at` has more or fewer elements than one; [`Error::Limit`] if it lies too far in its buffer.
@@ -149,8 +149,8 @@ impl RotaryProblem {
         Ok(Self { at: Some(Layout::new(op, &[], &[], offset, usize::MAX)?), ..self })
     }
 
-    /// The axes of x as the result has them in memory, outermost first: the leading axes by their strides, and then the last
-    /// axis. If x repeats its elements along one, they keep their order.
+    /// The order of the axes in the memory of the result, outermost first: the leading axes by the strides of x, and then
+    /// the last axis. If x repeats elements along an axis, the axes keep their order.
     #[must_use]
     pub fn memory_order(x: &Layout) -> Vec<usize> {
         let mut order: Vec<usize> = (0..x.rank()).collect();
@@ -162,7 +162,7 @@ impl RotaryProblem {
         order
     }
 
-    /// The shader's uniform, without the position that the call passes.
+    /// The shader's uniform, without the position; the call passes it.
     #[must_use]
     pub fn dims(&self) -> RotaryDims {
         let group = 4 * self.quads();
@@ -202,7 +202,7 @@ impl RotaryProblem {
         if self.moves() == Moves::Vectors { quads(self.dtype) } else { 1 }
     }
 
-    /// Whether what an invocation stores together begins at an even index, and has an even number of elements.
+    /// Whether each store of an invocation begins at an even index and has an even number of elements.
     pub(super) fn stores_pairs(&self) -> bool {
         let halves = match self.of.pairs {
             RotaryPairs::Halves => self.pairs,

@@ -13,10 +13,11 @@ use crate::{Error, Result};
 ///
 /// Pair $i$ of a row at position $p$ is rotated by the angle $\theta = p\\,b^{-2i/d}$, where $d$ is the number of rotary dims and
 /// $b$ the base: $(x, y)$ becomes $(x \cos\theta - y \sin\theta,\ y \cos\theta + x \sin\theta)$. Elements after the rotary dims
-/// are kept. The scalar product of a query and a key that are rotated so depends on the distance of their positions only.
+/// are kept. The scalar product of a rotated query and a rotated key depends on the distance of their positions only.
 ///
-/// The cosines and sines are computed once, on the host, in f64, and uploaded as f32. So they are right for large positions, too,
-/// where angles in f32 have no fraction left. Create the table before a [`capture`](Gpu::capture): its closure uploads nothing.
+/// The cosines and sines are computed once, on the host, in f64, and uploaded as f32. So they are accurate for large positions,
+/// where angles in f32 would have no fraction left. Create the table before a [`capture`](Gpu::capture), because its closure
+/// cannot upload.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -101,8 +102,9 @@ impl Rotary {
     /// not finite, or in the closure of [`capture`](Gpu::capture); [`Error::Limit`] and [`Error::OutOfMemory`] if the table does not
     /// fit.
     /// # Precision
-    /// An angle $\theta$ is off by at most $2^{-53} (4 + |\ln b|)\\,\theta$. Its cosine and sine are off by as much, and by their
-    /// rounding to f32, $2^{-24}$ of themselves. With base 10,000 and positions below $2^{25}$, the first is less than $2^{-24}$, too.
+    /// The error of an angle $\theta$ is at most $2^{-53} (4 + |\ln b|)\\,\theta$. Its cosine and sine have the same error, and are
+    /// rounded to f32 (a relative error of $2^{-24}$). With base 10,000 and positions below $2^{25}$, the error of the angle is
+    /// also less than $2^{-24}$.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -126,8 +128,8 @@ impl Rotary {
         Self::of("Rotary::new", gpu, pairs, (rotary_dims, base), Positions::Count(positions))
     }
 
-    /// As [`new`](Self::new), for these positions, in any order: row `i` of the table is for `positions[i]`. Those of a cache may
-    /// begin at 1,000, and those of padded or packed sequences begin again at 0.
+    /// As [`new`](Self::new), for these positions, in any order: row `i` of the table is for `positions[i]`. For example, the
+    /// positions of a cache may begin at 1,000, and packed sequences begin again at 0.
     ///
     /// # Shapes
     /// As [`new`](Self::new), with as many rows as there are positions.
@@ -174,7 +176,7 @@ impl Rotary {
             let (rows, pairs) = (of.positions, rotary_dims / 2);
             let mut frequencies = Vec::new();
             let table = gpu.filled(op, layout.shape(), |first, numbers| {
-                // NOTE: only now, as there is memory for a table of as many.
+                // NOTE: computed only now, after the memory for the table was allocated.
                 if frequencies.is_empty() {
                     frequencies.extend((0..pairs).map(|pair| frequency(base, pair, rotary_dims)));
                 }
@@ -195,19 +197,19 @@ impl Rotary {
     /// [`apply_at`](Self::apply_at) reads it from a tensor.
     ///
     /// # Shapes
-    /// x is (.., length, dim), of 2 to 6 axes and any strides, with dim at least as large as the rotary dims. The result has its
-    /// shape. In memory it has no gaps, the last axis innermost, and the others in the order of x's strides: for a view (batch,
-    /// heads, length, dim) of a tensor (batch, length, heads, dim) it is such a view, too, so that nothing has to be copied later.
-    /// If x repeats elements along an axis (stride 0), it is row-major.
+    /// x is (.., length, dim), of 2 to 6 axes and any strides, with dim at least as large as the rotary dims. The result has the
+    /// same shape. In memory it has no gaps; the last axis is innermost, and the others have the order of x's strides. So for a
+    /// view (batch, heads, length, dim) of a tensor (batch, length, heads, dim), the result is the same kind of view, and no later
+    /// copy is needed. If x repeats elements along an axis (stride 0), the result is row-major.
     /// # Errors
     /// [`Error::Shape`] if x has fewer axes than two, or its rows fewer elements than the rotary dims; [`Error::Input`] if the
     /// table ends before `start` + length; [`Error::Gpu`] if x is on another device; [`Error::Limit`] and [`Error::OutOfMemory`] as
     /// [`softmax`](crate::ops::softmax()).
     /// # Precision
-    /// Computed in f32, then stored. Two products and a sum, with factors of the table:
-    /// the first of a pair $(a, b)$ is within $3u\\,(|a \cos\theta| + |b \sin\theta|)$ with $u = 2^{-23}$, see
-    /// [`reference::rotary`](crate::reference::rotary). Elements after the rotary dims are kept exactly, but f16 below $2^{-14}$,
-    /// which a device may store as 0. NaN and infinities stay in their pair.
+    /// Computed in f32, then stored. Two products and a sum, with factors of the table: the first of a pair $(a, b)$ is within
+    /// $3u\\,(|a \cos\theta| + |b \sin\theta|)$ with $u = 2^{-23}$, see [`reference::rotary`](crate::reference::rotary). Elements
+    /// after the rotary dims are copied exactly, except that a device may store f16 below $2^{-14}$ as 0. NaN and infinities
+    /// affect only their own pair.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -225,9 +227,9 @@ impl Rotary {
         self.run(RotaryPass::Forward, x, Start::Number(start))
     }
 
-    /// As [`apply`](Self::apply), from the row of the table on that a tensor has. The device reads it, so each run of a
-    /// [`Replay`](crate::Replay) may rotate by another one. If it is negative or the table ends too early, the nearest row that
-    /// fits is taken: that is no error, because the host does not know the number.
+    /// As [`apply`](Self::apply), but the first row of the table is read from a tensor, on the device. So each run of a
+    /// [`Replay`](crate::Replay) may use another row. If the number is negative or the table ends too early, the nearest
+    /// possible row is taken. This is no error, because the host does not know the number.
     ///
     /// # Shapes
     /// As [`apply`](Self::apply); `at` has one element, and any number of axes.
@@ -368,7 +370,7 @@ fn check_base(op: &'static str, rotary_dims: usize, base: f64, largest: usize) -
     if !(base.is_finite() && base > 0.0) {
         return wrong(format!("it must be finite and above 0, not {base}"));
     }
-    // Frequencies rise or fall with the pair, so one of the two is the largest.
+    // Frequencies increase or decrease with the pair, so the first or the last is the largest.
     let is_finite = |pair| (largest as f64 * frequency(base, pair, rotary_dims)).is_finite();
     if is_finite(0) && is_finite(rotary_dims / 2 - 1) {
         return Ok(());

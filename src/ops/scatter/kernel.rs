@@ -1,4 +1,4 @@
-//! The kernels that add values to what indices name: `shaders/ops/sort_blocks.wgsl`, `merge_runs.wgsl` and `run_starts.wgsl` for
+//! The kernels that add values to indexed elements: `shaders/ops/sort_blocks.wgsl`, `merge_runs.wgsl` and `run_starts.wgsl` for
 //! the indices, `run_parts.wgsl` and `scatter_add.wgsl` for the values.
 
 use super::problem::{ScatterDims, ScatterProblem, SortDims, Target};

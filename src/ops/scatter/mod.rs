@@ -1,4 +1,4 @@
-//! Additions to what indices name: the gradients of `gather`, `index_select` and `embedding`.
+//! Additions to indexed elements: the gradients of `gather`, `index_select` and `embedding`.
 
 mod kernel;
 mod plan;
@@ -12,17 +12,18 @@ use crate::tensor::Tensor;
 use crate::{Error, Result};
 use problem::{ScatterProblem, Target};
 
-/// Adds each value to the element of `c` that its index names: along `axis` at the position that the index says, along other
-/// axes at that of the index. It is the gradient of [`gather`](crate::ops::gather): `PyTorch` calls it `scatter_add_`.
+/// Adds each value to one element of `c`. Along `axis` the element's position is the value of the index; along other axes it
+/// is the place of the index in `indices`. It is the gradient of [`gather`](crate::ops::gather): `PyTorch` calls it
+/// `scatter_add_`.
 ///
-/// The values of an element are added in the order of their indices, row-major, in groups of 512 sorted indices; then that
-/// sum is added to what `c` had. So the result has the same bits in every run. **An index out of range**, or a negative one,
-/// is no error: its value is not added.
+/// The values of an element are added in the row-major order of their indices, in groups of 512 sorted indices. Then the sum
+/// is added to the element of `c`. So the result has the same bits in every run. **An index out of range**, or a negative
+/// one, is no error: its value is not added.
 ///
 /// # Cost
 /// The device sorts the n indices: blocks of 256 in one launch, then $\lceil \log_{2}(n / 256) \rceil$ launches that merge
-/// them. Three more launches find where the values of each element begin, and add them: 10 launches for 10,000 indices. It
-/// takes 16 bytes of memory for each index and 4 for each element of `c` while it runs.
+/// them. Three more launches find where the values of each element begin, and add them: 10 launches for 10,000 indices.
+/// While it runs, it needs 16 bytes of memory for each index and 4 for each element of `c`.
 ///
 /// # Shapes
 /// `indices` and `values` have the same shape, with as many axes as `c`; along other axes than `axis`, `c` may be longer. All
@@ -64,8 +65,8 @@ pub fn scatter_add<T: Element>(
 /// knows (`&[2, 0]`) and that is out of range is an error.
 ///
 /// # Shapes
-/// The indices have one axis. `values` has the shape of `c`, with their number in place of the extent of the axis: values of
-/// (2, 3, 64) and 3 indices along axis 1 for `c` of (2, 100, 64). `c` is as for [`scatter_add`].
+/// The indices have one axis. `values` has the shape of `c`, but its extent along the axis is the number of indices: values
+/// of (2, 3, 64) and 3 indices along axis 1 for `c` of (2, 100, 64). `c` is as for [`scatter_add`].
 /// # Errors
 /// As [`scatter_add`]; [`Error::Input`] if the host knows that an index is out of range.
 /// # Precision
@@ -89,21 +90,21 @@ pub fn index_add<'a, T: Element>(
     values: &Tensor<T>,
 ) -> Result<()> {
     call("index_add", || {
-        // Without such an axis, the check of the shapes says so.
+        // If there is no such axis, the check of the shapes returns the error.
         let extent = c.shape().get(axis).copied().unwrap_or(usize::MAX);
         let indices = indices.into().on("index_add", c.gpu(), extent)?;
         add_to(Target::Positions(axis), c, &indices, values)
     })
 }
 
-/// The gradient of the table of an [`embedding`](crate::ops::embedding): row r is the sum of the gradients of all places whose
-/// id is r. Ids of `padding`, as other frameworks call the row of a token that stands for none, are left out.
+/// The gradient of the table of an [`embedding`](crate::ops::embedding): row r is the sum of the gradients of all places with
+/// id r. Places with the id `padding` (other frameworks call it the padding index) are left out.
 ///
 /// Order, cost and ids out of range are as for [`scatter_add`]; one row counts as one element.
 ///
 /// # Shapes
-/// `ids` has up to 5 axes, `g`, the gradient of the result, these and then d: ids of (3, 7) and `g` of (3, 7, 16). The result
-/// is (rows, d), without gaps. A `padding` that is no row leaves nothing out.
+/// `ids` has up to 5 axes. `g`, the gradient of the result, has the axes of `ids` and then d: ids of (3, 7) and `g` of (3, 7,
+/// 16). The result is (rows, d), without gaps. If `padding` is no row, nothing is left out.
 /// # Errors
 /// [`Error::Shape`] if the shapes do not match; otherwise as [`scatter_add`]; [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
@@ -140,7 +141,7 @@ pub fn embedding_backward<T: Real>(
             return gpu.empty(shape);
         }
         if ids.is_empty() {
-            // No upload, so that it may be in the closure of a capture.
+            // Without an upload, so that the closure of a capture may call it.
             return gpu.constant_tensor(T::from_f64(0.0))?.broadcast_to(shape)?.contiguous();
         }
         let problem = ScatterProblem::new(target, layouts, T::DTYPE)?;
@@ -149,7 +150,7 @@ pub fn embedding_backward<T: Real>(
     })
 }
 
-/// Adds values to what the indices name in `c`.
+/// Adds values to the indexed elements of `c`.
 fn add_to<T: Element>(
     target: Target,
     c: &Tensor<T>,

@@ -1,5 +1,5 @@
-//! The plan of an addition to what indices name: the indices are sorted, then each slot adds its values in their order.
-//! Operands that are larger than a binding are cut in windows (`windows.rs`).
+//! The plan of an addition to indexed elements: the indices are sorted, then each slot adds its values in their order.
+//! Operands that are larger than a binding are cut into windows (`windows.rs`).
 
 use super::kernel::{CHUNK, LANES, block, merge_kernel, sort_kernel, starts_kernel};
 use super::problem::{ScatterDims, ScatterProblem, Target};
@@ -11,7 +11,7 @@ use crate::ops::windows::JOINS;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time, plan_in_windows};
 
 impl Problem for ScatterProblem {
-    /// Sorts blocks of indices, merges them pairwise, finds where those of each slot begin, and adds.
+    /// Sorts blocks of indices, merges them pairwise, finds the first index of each slot, and adds.
     ///
     /// Operands: C, the indices, the values.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
@@ -72,7 +72,7 @@ impl ScatterProblem {
         )
     }
 
-    /// The sorted pairs, and behind them where those of each slot begin.
+    /// The sorted pairs, followed by the first pair of each slot.
     fn sorted(&self, draft: &mut Draft<'_>, indices: Region) -> Result<Region> {
         let (op, caps) = (self.target.op(), draft.caps());
         let (count, lanes) = (self.sort.count, block(caps));
@@ -80,7 +80,7 @@ impl ScatterProblem {
         let pairs = Layout::contiguous(op, &[words])?;
         let whole = draft.temporary(&[words + self.sort.slots as usize + 1], DType::I32)?;
         let merges = count.div_ceil(lanes).next_power_of_two().ilog2();
-        // The last of the merges, or the sort, writes where the starts follow.
+        // The last merge (or the sort, if there is no merge) writes to the buffer in which the starts follow.
         let mut from = whole.with_layout(pairs);
         let mut to = if merges > 0 { draft.temporary(&[words], DType::I32)? } else { from };
         if merges % 2 == 1 {

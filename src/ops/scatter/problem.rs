@@ -1,4 +1,4 @@
-//! A checked addition of values to what indices name, as plain data.
+//! A checked addition of values to indexed elements, as plain data.
 
 use crate::layout::{Axes, Axis, DType, Layout, MAX_RANK, dim};
 use crate::{Error, Result};
@@ -35,17 +35,17 @@ pub struct ScatterDims {
     pub units: u32,
 }
 
-/// What an index names, and so what a value is added to.
+/// The elements that an index names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// A row of a new table, which is 0 before. The indices have any shape, and one of them may name no row.
+    /// A row of a new table of zeros. The indices have any shape, and one id may stand for no row.
     Rows {
         /// The index that names no row.
         padding: Option<usize>,
     },
     /// All elements of one position along this axis. The indices have one axis.
     Positions(usize),
-    /// One element: its position along this axis is the index, and along other axes that of the index.
+    /// One element. Its position along this axis is the value of the index, along other axes the place of the index.
     Elements(usize),
 }
 
@@ -140,7 +140,7 @@ impl ScatterProblem {
         let layouts = [c.in_window(dtype), indices.in_window(DType::I32), values.in_window(dtype)];
         let [c, indices, values] = layouts;
         let dense = Layout::contiguous(op, c.shape())?;
-        // C's axes: those that the indices name together, and those within what they name.
+        // C's axes: those of the slots, and those within a slot.
         let (named, within): (Vec<usize>, Vec<usize>) = match target {
             Target::Elements(_) => ((0..c.rank()).collect(), Vec::new()),
             Target::Rows { .. } | Target::Positions(_) => (0..c.rank()).partition(|&at| at == axis),

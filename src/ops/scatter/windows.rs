@@ -1,4 +1,4 @@
-//! Windows of an addition to what indices name: along the axes within what they name, and along the axis that they index.
+//! Windows of an addition to indexed elements: along the axes within a slot, and along the indexed axis.
 
 use super::problem::{ScatterProblem, Target};
 use crate::Result;
@@ -10,7 +10,7 @@ use crate::plan::{Along, CutAxes, CutOperand, Draft, Form, InWindows, Plan, Prob
 use std::ops::Range;
 
 impl InWindows for ScatterProblem {
-    /// The axes that C and the values share, and then the one that is indexed.
+    /// The axes that C and the values share, and then the indexed axis.
     fn cut_axes(&self) -> Result<CutAxes> {
         let [c, indices, values] = self.layouts;
         let indexed = self.target.axis();
@@ -81,7 +81,7 @@ impl InWindows for ScatterProblem {
     }
 }
 
-/// The indices, counted from `start` on. Those before it become negative, or larger than every extent.
+/// The indices minus `start`. Indices before it become negative, or larger than every extent.
 fn from_start(draft: &mut Draft<'_>, indices: Region, start: usize) -> Result<Region> {
     if start == 0 {
         return Ok(indices);

@@ -7,9 +7,9 @@ use crate::error::call;
 use crate::layout::Real;
 use crate::tensor::Tensor;
 
-/// The gradient of a [`softmax`](super::softmax) with the result $y$ whose gradient is $g$: $y_{i} (g_{i} - \sum_{j} g_{j} y_{j})$
-/// along the axis. Of a softmax with a scale, multiply it by the scale; the gradient of the mask is this one, summed where the
-/// mask was broadcast.
+/// The gradient of a [`softmax`](super::softmax) with the result $y$ and the gradient $g$ of the result: $y_{i} (g_{i} - \sum_{j}
+/// g_{j} y_{j})$ along the axis. If the softmax had a scale, multiply by the scale. The gradient of the mask is this gradient,
+/// summed over the axes along which the mask was broadcast.
 ///
 /// One launch.
 ///
@@ -33,8 +33,8 @@ pub fn softmax_backward<T: Real>(y: &Tensor<T>, grad: &Tensor<T>, axis: usize) -
     backward(SoftmaxFunction::SoftmaxBackward, y, grad, axis)
 }
 
-/// The gradient of a [`log_softmax`](super::log_softmax) with the result $y$ whose gradient is $g$: $g_{i} - e^{y_{i}} \sum_{j} g_{j}$
-/// along the axis. Of one with a scale, multiply it by the scale.
+/// The gradient of a [`log_softmax`](super::log_softmax) with the result $y$ and the gradient $g$ of the result: $g_{i} - e^{y_{i}}
+/// \sum_{j} g_{j}$ along the axis. If it had a scale, multiply by the scale.
 ///
 /// One launch.
 ///

@@ -10,8 +10,8 @@ use crate::tensor::Tensor;
 
 /// A softmax of $s x + m$ along an axis, with a scale $s$ and a mask $m$ that is added. [`softmax`](super::softmax) has neither.
 ///
-/// An element whose mask is $-\infty$ becomes 0, and $-\infty$ in the logarithm. A row of which every element is masked so
-/// becomes NaN, as in `PyTorch`: there is nothing to distribute.
+/// An element with a mask of $-\infty$ becomes 0, and $-\infty$ in the logarithm. If all elements of a row are masked, the
+/// row becomes NaN, as in `PyTorch`.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

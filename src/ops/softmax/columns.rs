@@ -6,11 +6,11 @@ use crate::caps::Caps;
 use crate::kernel;
 use crate::ops::vectors::per_vector;
 
-/// The most invocations of a workgroup that do not share columns.
+/// The largest number of invocations of a workgroup that do not share columns.
 const MOST_ALONE: u32 = 64;
-/// Times as many of them share columns.
+/// The factor of this number for workgroups that share columns.
 const MORE: u32 = 8;
-/// Bytes of a row that neighbouring invocations should have, so that whole lines of caches are read.
+/// Bytes of a row that neighbouring invocations should have, so that they read whole cache lines.
 const LINE_BYTES: u32 = 128;
 /// Bytes of shared memory that every device has.
 const SHARED_BYTES: u32 = 1 << 14;
@@ -27,8 +27,8 @@ pub(super) struct Columns {
 }
 
 impl SoftmaxProblem {
-    /// Invocations that share columns if there are too few to occupy the device, and columns are long enough; otherwise as many
-    /// as run side by side.
+    /// Invocations share columns if there are too few columns to occupy the device, and they are long enough. Otherwise a
+    /// workgroup has as many invocations as run side by side.
     pub(super) fn columns_on(&self, caps: &Caps) -> Columns {
         let machine = &caps.machine;
         let alone = machine.vector_lanes.clamp(1, MOST_ALONE);
@@ -39,14 +39,15 @@ impl SoftmaxProblem {
         let Some(shared) = most.checked_ilog2().map(|log| 1 << log) else {
             return Columns { groups: alone, parts: 1 };
         };
-        // Neighbours fill a line of memory, or there are workgroups enough for all cores.
+        // Neighbours fill a cache line, or there are enough workgroups for all cores.
         let line = (LINE_BYTES / (16 * width / per_vector(self.dtype))).max(1);
         let groups = there.div_ceil(machine.cores.max(1)).max(line).next_power_of_two().min(shared);
         let parts = (wanted / there.max(1)).min(self.lines.length() / LEAST_LOADS);
         if parts < 2 || groups == shared {
             return Columns { groups: alone, parts: 1 };
         }
-        // All invocations of a workgroup have a part, so that one kernel serves any number of them.
+        // Each invocation of a workgroup has a part of the shared memory, so one kernel serves any number of
+        // invocations.
         let parts = parts.next_power_of_two().clamp(2, shared / groups);
         Columns { groups: shared / parts, parts }
     }
@@ -57,7 +58,7 @@ impl SoftmaxProblem {
         if columns.parts > 1 { 16 * self.known(caps) * columns.invocations() } else { 0 }
     }
 
-    /// The vectors that an invocation knows of its columns.
+    /// The vectors of state that an invocation has for its columns.
     fn known(&self, caps: &Caps) -> u32 {
         self.quads(caps) * if self.function.is_backward() { 1 } else { 2 }
     }

@@ -37,7 +37,7 @@ impl SoftmaxFunction {
         matches!(self, Self::SoftmaxBackward | Self::LogSoftmaxBackward)
     }
 
-    /// Whether it is one of the logarithm.
+    /// Whether it is the logarithm or its gradient.
     pub(super) fn is_logarithm(self) -> bool {
         matches!(self, Self::LogSoftmax | Self::LogSoftmaxBackward)
     }

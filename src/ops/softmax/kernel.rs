@@ -1,5 +1,5 @@
-//! The kernels of softmax: `shaders/ops/softmax.wgsl` and, for gradients, `shaders/ops/softmax_backward.wgsl`; both have a sibling
-//! for columns.
+//! The kernels of softmax: `shaders/ops/softmax.wgsl` and, for gradients, `shaders/ops/softmax_backward.wgsl`. Both have a variant
+//! for columns, `*_columns.wgsl`.
 
 use super::problem::{SoftmaxDims, SoftmaxProblem};
 use crate::caps::Caps;
@@ -10,7 +10,7 @@ use crate::ops::vectors::Moves;
 
 /// Invocations per workgroup along rows, if the device allows them.
 pub(super) const LANES: u32 = 256;
-/// Groups of four elements that an invocation keeps.
+/// Groups of four elements that an invocation holds.
 const KEPT_QUADS: u32 = 4;
 /// Elements of a column that are compared before their exponentials are added.
 pub(super) const COMPARED: u32 = 4;
@@ -58,13 +58,14 @@ impl SoftmaxProblem {
         groups.div_ceil(self.groups(caps)).max(1).next_power_of_two().min(most)
     }
 
-    /// Whether all lanes of a row have whole groups, and as many as they keep or a multiple of that.
+    /// Whether all lanes of a row have complete groups, in a multiple of the number that they hold.
     fn is_even(&self, caps: &Caps) -> bool {
         let kept = 4 * self.quads(caps) * self.groups(caps);
         self.lines.length().is_multiple_of(kept * self.lanes(caps))
     }
 
-    /// The number of groups of a row that an invocation keeps, or of elements of each of its columns that it compares together.
+    /// The number of groups of a row that an invocation holds, or the number of elements of each of its columns that it
+    /// compares together.
     pub(super) fn groups(&self, caps: &Caps) -> u32 {
         match self.lines.across {
             Across::Row => KEPT_QUADS / self.quads(caps),

@@ -44,7 +44,8 @@ pub fn softmax<T: Real>(x: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
     Softmax::new(x, axis).run()
 }
 
-/// The logarithm of [`softmax`] along an axis: $x_{i} - \ln \sum_{j} e^{x_{j}}$, accurate where the softmax itself would be 0.
+/// The logarithm of [`softmax`] along an axis: $x_{i} - \ln \sum_{j} e^{x_{j}}$. It is accurate even where the softmax itself
+/// would be 0.
 ///
 /// A row that contains NaN or $+\infty$, or consists of $-\infty$ only, becomes NaN. In other rows, $-\infty$ stays $-\infty$.
 ///

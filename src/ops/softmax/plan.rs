@@ -24,7 +24,7 @@ impl Problem for SoftmaxProblem {
     /// contiguous, aligned rows.
     ///
     /// Operands: x, the result and, if there is one, the mask; or y, the result and the gradient of y. Scalars: the scale of x,
-    /// but not of a gradient.
+    /// unless it is a gradient.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         plan_in_windows(self, caps, JOINS)
     }
@@ -83,7 +83,8 @@ impl InWindows for SoftmaxProblem {
 }
 
 impl SoftmaxProblem {
-    /// The uniform, the number of invocations of a workgroup of at most `most`, and of rows or groups of columns of one.
+    /// The uniform, the number of invocations of a workgroup (at most `most`), and its number of rows or groups of
+    /// columns.
     fn dims_on(&self, most: u32, caps: &Caps) -> (SoftmaxDims, u32, u32) {
         let d = self.dims();
         let width = 4 * self.quads(caps);

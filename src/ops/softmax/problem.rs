@@ -67,7 +67,7 @@ impl SoftmaxProblem {
         Ok(Self { function, dtype, a, m, axis, lines })
     }
 
-    /// The shaders' uniform, without what depends on the device and the call.
+    /// The shaders' uniform, without the fields that depend on the device and the call.
     #[must_use]
     pub fn dims(&self) -> SoftmaxDims {
         let lines = &self.lines;

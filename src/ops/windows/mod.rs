@@ -1,4 +1,4 @@
-//! What joins the windows of operations: copies and sums.
+//! Steps that join the windows of operations: copies and sums.
 
 use crate::Result;
 use crate::layout::{DType, Layout};
@@ -14,7 +14,7 @@ fn sum_parts(draft: &mut Draft<'_>, parts: Region, to: Region) -> Result<()> {
     draft.call(sum.plan(draft.caps())?, &[parts, to], &[])
 }
 
-/// The axes of an operation along the axis `along` of views of one shape: all others.
+/// The axes by which an operation along the axis `along` may be cut: all others.
 pub(crate) fn axes_but(
     along: usize,
     shape: &[usize],

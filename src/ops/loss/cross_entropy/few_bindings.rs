@@ -1,5 +1,5 @@
-//! A cross-entropy with four storage bindings a kernel: what it reads besides logits and targets is copied to one buffer, the losses
-//! and the logarithms are written to one, and a launch of its own computes the gradient.
+//! A cross-entropy with four storage bindings per kernel: one buffer holds copies of all inputs besides logits and targets, another
+//! receives the losses and the logarithms, and a separate launch computes the gradient.
 
 use super::kernel::Form;
 use super::plan::Regions;
@@ -9,7 +9,7 @@ use crate::layout::{DType, Layout, WINDOW_ALIGNMENT, dim};
 use crate::ops::copy::problem::CopyProblem;
 use crate::plan::{Draft, Problem, Region};
 
-/// Numbers before a part of a buffer are a multiple of this, so that a part begins a window.
+/// The offset of each part of a buffer is a multiple of this number, so that a binding can begin there.
 const PART: usize = 64;
 const _: () = assert!((PART * size_of::<f32>()) as u64 == WINDOW_ALIGNMENT, "a window");
 
@@ -41,7 +41,7 @@ impl CrossEntropyProblem {
 }
 
 /// The weights, the gradients with respect to the losses and the sum of the targets' weights in one buffer, and the dims with their
-/// places in it.
+/// offsets.
 fn joined(
     draft: &mut Draft<'_>,
     regions: &Regions,
@@ -72,7 +72,7 @@ fn joined(
     Ok((numbers, dims))
 }
 
-/// As many numbers of a buffer as another region has, from a place on, without gaps.
+/// A contiguous part of a buffer, as long as another region.
 fn part_of(whole: Region, like: &Region, place: usize) -> Result<Region> {
     let shape = like.layout.shape();
     let dense = Layout::contiguous(OP, shape)?;

@@ -7,7 +7,7 @@ use crate::ops::loss::reduction::LossGradient;
 use crate::ops::loss::total::row_lanes;
 use crate::ops::vectors::{Moves, quads};
 
-/// What a launch over the logits computes.
+/// The results of a launch over the logits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// The losses, and the gradient if there is one.

@@ -84,12 +84,13 @@ pub fn cross_entropy_and_gradient<'a, T: Real>(
 /// The mean over rows whose targets are classes is the sum of the losses divided by the sum of the targets' weights, as in
 /// PyTorch; over rows whose targets are probabilities it is divided by the number of rows. Ignored rows count in neither
 /// sum, and their gradient is 0. If all rows are ignored, or the weights of all targets are 0, the mean and its gradient are
-/// 0, whatever label smoothing spreads over other classes (`PyTorch` returns NaN for the mean, and gradients of NaN or 0).
+/// 0, even with label smoothing (`PyTorch` returns NaN for the mean, and gradients of NaN or 0).
 ///
-/// A target that is no class of the logits, and is not ignored, makes its row's loss and gradient NaN, and so the mean or sum.
-/// A class of probability 0 has no part in the loss, even if its logit is $-\infty$ (`PyTorch` returns NaN for probabilities). If the logit of
-/// a class with a probability above 0 is $-\infty$, the loss is infinite and the gradient finite, as in `PyTorch`; label smoothing gives all
-/// classes a probability. A row with a NaN or $+\infty$, or of $-\infty$ only, has a loss of NaN.
+/// If a target is no class of the logits and is not ignored, the loss and gradient of its row are NaN, and so is the mean or sum. A
+/// class of probability 0 does not affect the loss, even if its logit is $-\infty$ (`PyTorch` returns NaN for probabilities). If
+/// the logit of a class with a probability above 0 is $-\infty$, the loss is infinite and the gradient finite, as in `PyTorch`.
+/// With label smoothing all classes have a probability above 0. A row with a NaN or $+\infty$, or of $-\infty$ only, has a loss of
+/// NaN.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -144,30 +145,29 @@ impl<'a> CrossEntropy<'a> {
         Self { ignored: Some(class), ..self }
     }
 
-    /// Sets what is returned for several rows.
+    /// Sets the result for several rows: mean, sum, or each loss.
     pub fn reduction(self, reduction: Reduction) -> Self {
         Self { reduction, ..self }
     }
 
     /// Computes the loss.
     ///
-    /// One launch reads the logits. For a mean or sum, a second one adds the losses of the rows, in a fixed order. For the mean of
-    /// rows that have weights or may be ignored, one before them adds the weights of the targets. Targets that are a view with
-    /// gaps are copied first.
+    /// One launch reads the logits. For a mean or sum, a second one adds the losses of the rows, in a fixed order. For a mean with
+    /// weights or ignored rows, an earlier launch adds the weights of the targets. If the targets are a view with gaps, they are
+    /// copied first.
     ///
-    /// A device needs 7 storage bindings for that, and 8 with the gradient. On one with fewer, which has at least 4, the
-    /// gradient is another launch, and up to five copy the logarithms and what else the kernels read or write. The results have
-    /// the same bits.
+    /// This needs a device with 7 storage bindings, and 8 with the gradient. On devices with fewer bindings (at least 4),
+    /// another launch computes the gradient, and up to five more copy operands and results. The results have the same bits.
     ///
     /// # Shapes
     /// `logits` (..., classes), any view of up to 6 axes; targets (...), or (..., classes) if they are probabilities.
     /// # Errors
-    /// [`Error::Shape`] if targets or weights have another shape, there is no class, or the mean is of no rows;
-    /// [`Error::Input`] if the label smoothing is not from 0 to 1, or a class is to be ignored and the targets are
-    /// probabilities; [`Error::Gpu`] if the operands are on different devices; [`Error::Limit`] if a row, or what else is computed
-    /// together, exceeds the device's binding size; [`Error::OutOfMemory`] if a result does not fit.
+    /// [`Error::Shape`] if targets or weights have another shape, there is no class, or the mean is of no rows; [`Error::Input`]
+    /// if the label smoothing is not from 0 to 1, or a class is to be ignored and the targets are probabilities; [`Error::Gpu`] if
+    /// the operands are on different devices; [`Error::Limit`] if the elements that one launch needs together, such as a row,
+    /// exceed the device's binding size; [`Error::OutOfMemory`] if a result does not fit.
     /// # Precision
-    /// Computed in f32 whatever the logits' type, in a fixed order, so that equal calls return equal bits:
+    /// Computed in f32 for all types of logits, in a fixed order, so that equal calls return equal bits:
     /// [`reference::CrossEntropyReference`](crate::reference::CrossEntropyReference). Only the gradient is rounded to `T`.
     pub fn run<T: Real>(
         &self,
@@ -189,10 +189,11 @@ impl<'a> CrossEntropy<'a> {
         })
     }
 
-    /// Computes the loss, and the gradient with respect to the logits of a result whose gradient with respect to the loss is
-    /// `g`: 1 for the loss itself; a tensor of one element, or, without a reduction, of the losses' shape.
+    /// Computes the loss, and the gradient of a final result with respect to the logits. `g` is the gradient of the final
+    /// result with respect to the loss: 1 if the loss is the result itself; a tensor of one element, or, without a
+    /// reduction, of the losses' shape.
     ///
-    /// The launches are those of [`run`](Self::run): the one that reads the logits writes the gradient, too.
+    /// The launches are those of [`run`](Self::run): the launch that reads the logits also writes the gradient.
     ///
     /// # Shapes
     /// As [`run`](Self::run); the gradient has the logits' shape.
@@ -300,7 +301,7 @@ impl<'a> CrossEntropy<'a> {
         })
     }
 
-    /// The result for no rows, which is not a mean.
+    /// The result for no rows, if it is not a mean.
     fn of_nothing<T: Real>(&self, logits: &Tensor<T>, rows: &[usize]) -> Result<CrossEntropyLoss> {
         let gpu = logits.gpu();
         let log_sums = gpu.empty(rows)?;

@@ -1,5 +1,5 @@
 //! The plan of a cross-entropy: one step over the logits, and sums of targets and losses in a fixed order. Logits that are larger
-//! than a binding are cut in windows of rows (`windows.rs`).
+//! than a binding are cut into windows of rows (`windows.rs`).
 
 use super::kernel::Form;
 use super::problem::{CrossEntropyDims, CrossEntropyProblem, OP, Rows, TargetKind};
@@ -32,7 +32,7 @@ pub(super) struct Regions {
     pub(super) upstream: Option<Region>,
     /// The sum of the targets' weights, if the device adds them.
     pub(super) counted: Option<Region>,
-    /// The number 1, in place of each that is not there.
+    /// The number 1, in place of each missing operand.
     pub(super) one: Region,
     /// The result: the losses of the rows, or their mean or sum.
     pub(super) loss: Region,
@@ -41,9 +41,9 @@ pub(super) struct Regions {
 }
 
 impl Problem for CrossEntropyProblem {
-    /// One step computes the losses, and the gradient if it is asked for. With a mean or sum another adds the losses. With a
-    /// mean of rows that have weights or may be ignored, one before them adds the weights of the targets. Where the device has
-    /// fewer storage bindings than that step takes, several with four each compute the same (`few_bindings.rs`).
+    /// One step computes the losses, and the gradient if the problem has one. For a mean or sum another step adds the losses.
+    /// For a mean with weights or ignored rows, an earlier step adds the weights of the targets. If the device has too few
+    /// storage bindings for that step, several steps with four bindings each compute the same (`few_bindings.rs`).
     ///
     /// Operands: the loss, the logarithms of the rows' sums, the gradient if there is one, the logits, the targets, the
     /// weights and the gradient with respect to the losses if there are any. Scalars: 1 - the label smoothing, the smoothing

@@ -36,7 +36,7 @@ pub struct CrossEntropyDims {
     pub log_sums_offset: u32,
 }
 
-/// What the targets of a cross-entropy are.
+/// The kind of the targets of a cross-entropy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TargetKind {
     /// The index of a class for each row, i32.
@@ -50,7 +50,7 @@ pub enum TargetKind {
 pub enum IgnoredClass {
     /// All rows count.
     Never,
-    /// Rows of a class that the call names do not count.
+    /// The call names a class; rows of this class do not count.
     OfCall,
 }
 
@@ -69,20 +69,21 @@ pub struct CrossEntropyProblem {
     pub(super) gradient: LossGradient,
     /// The gradient with respect to the losses, if it is a tensor.
     pub(super) upstream: Option<Layout>,
-    /// The rows of which the result is the mean or the sum.
+    /// The rows of the mean or the sum.
     pub(super) of: Rows,
 }
 
 /// The rows of a cross-entropy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Rows {
-    /// Those of its operands.
+    /// The rows of its operands.
     All,
-    /// Those of several windows: this number in all. If the weights of their targets are added, an operand has the sum.
+    /// The rows of several windows: this total number. If the weights of their targets are added, an operand has the
+    /// sum.
     OfWindow(usize),
 }
 
-/// The function that errors name.
+/// The name of the function in errors.
 pub(super) const OP: &str = "cross_entropy";
 
 impl CrossEntropyProblem {
@@ -128,7 +129,7 @@ impl CrossEntropyProblem {
         Self { reduction, ..self }
     }
 
-    /// The same, where the call may name a class that does not count.
+    /// The same for calls that may name an ignored class.
     #[must_use]
     pub fn ignoring(self, ignored: IgnoredClass) -> Self {
         Self { ignored, ..self }
@@ -177,7 +178,7 @@ impl CrossEntropyProblem {
         let dims = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
         let [classes, rows] = self.sizes();
         let (strides, last) = (self.logits.strides(), self.logits.rank() - 1);
-        // A single class is a neighbour of itself.
+        // With a single class the stride does not matter.
         let along = if classes == 1 { 1 } else { dims(strides[last]) };
         let of_gradient = if rows > 1 { dims(classes) } else { 0 };
         let starts = strides[..last].iter().copied().chain([self.logits.offset()]).map(dims);

@@ -18,7 +18,7 @@ impl LossFunction {
     /// Every function.
     pub const ALL: [Self; 4] = [Self::Mse, Self::L1, Self::Huber, Self::BceWithLogits];
 
-    /// The name in errors and plans, which is that of the variant of the shader's slot too.
+    /// The name in errors and plans, and of the variant of the shader's slot.
     pub(super) fn op(self) -> &'static str {
         match self {
             Self::Mse => "mse",
@@ -28,7 +28,7 @@ impl LossFunction {
         }
     }
 
-    /// The name of the function that computes the gradient, too.
+    /// The name of the function that also computes the gradient.
     pub(super) fn op_with_gradient(self) -> &'static str {
         match self {
             Self::Mse => "mse_and_gradient",

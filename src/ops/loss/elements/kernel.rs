@@ -34,7 +34,7 @@ impl LossProblem {
                 return kernel;
             }
             let kernel = kernel.slot("store_gradients", "strided").param("C_BINDING", 5);
-            // Rows of even length begin at pairs, and so does a single row. They are stored in pairs.
+            // Rows of even length begin at pairs, and so does a single row. Their elements are stored in pairs.
             let is_aligned = self.axes[0][0].is_multiple_of(2) || self.rank == 1;
             if format.elements_per_scalar() == 2 && is_aligned {
                 let c = OperandAccess::write(format, AccessWidth::Two);

@@ -19,7 +19,7 @@ use problem::{LossProblem, check_shapes};
 
 /// The squared error $(x - t)^2$ of each element, or their mean or sum.
 ///
-/// One launch reads the elements; if there are more than some thousands, a second one adds the sums of workgroups.
+/// One launch reads the elements. If there are more than a few thousand, a second one adds the sums of the workgroups.
 ///
 /// # Shapes
 /// `x` and `target` have one shape; any views of up to 6 axes. The result has no axes, or, without a reduction, the shape
@@ -29,7 +29,7 @@ use problem::{LossProblem, check_shapes};
 /// different devices; [`Error::Limit`] if a tensor has $2^{31}$ elements or more; [`Error::OutOfMemory`] if the result
 /// does not fit.
 /// # Precision
-/// Computed in f32 whatever `T` is, and added in a fixed order, so that equal calls return equal bits:
+/// Computed in f32 for every `T`, and added in a fixed order, so that equal calls return equal bits:
 /// [`reference::LossReference`](crate::reference::LossReference). Squares beyond the range of f32 make the loss infinite; the
 /// gradient stays finite.
 /// ```
@@ -47,10 +47,11 @@ pub fn mse<T: Real>(x: &Tensor<T>, target: &Tensor<T>, reduction: Reduction) -> 
     Loss::new(LossFunction::Mse, reduction).run(x, target)
 }
 
-/// The loss of [`mse`], and the gradient with respect to `x` of a result whose gradient with respect to the loss is `g`:
-/// 1 for the loss itself; a tensor of one element, or, without a reduction, of the losses' shape.
+/// The loss of [`mse`], and the gradient of a final result with respect to `x`. `g` is the gradient of the final result
+/// with respect to the loss: 1 if the loss is the result itself; a tensor of one element, or, without a reduction, of
+/// the losses' shape.
 ///
-/// The launches are those of [`mse`]: the one that reads the elements writes the gradient, too.
+/// The launches are those of [`mse`]: the launch that reads the elements also writes the gradient.
 ///
 /// # Shapes
 /// As [`mse`]; the gradient has the shape and type of `x`.
@@ -162,7 +163,7 @@ pub fn huber_and_gradient<'a, T: Real>(
 /// # Errors
 /// As [`mse`]; [`Error::Shape`] if `pos_weight` does not broadcast to the shape of `x`.
 /// # Precision
-/// As [`mse`]. Targets from 0 to 1 lose no accuracy to cancellation; others are allowed.
+/// As [`mse`]. There is no cancellation for targets from 0 to 1; other targets are allowed.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -299,7 +300,7 @@ impl<'a> Loss<'a> {
         Tensor::from_output(loss, if self.reduction == Reduction::None { x.shape() } else { &[] })
     }
 
-    /// The result for no elements, which is not a mean.
+    /// The result for no elements, if it is not a mean.
     fn of_nothing<T: Real>(&self, x: &Tensor<T>) -> Result<Tensor<f32>> {
         if self.reduction == Reduction::None { x.gpu().empty(x.shape()) } else { x.gpu().zeros([]) }
     }

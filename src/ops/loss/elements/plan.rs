@@ -1,4 +1,4 @@
-//! The plan of a loss of elements: one step, and a sum of partial results in a fixed order; in windows, those of each.
+//! The plan of a loss of elements: one step for each window, and a sum of partial results in a fixed order.
 
 use super::problem::{LossDims, LossMoves, LossProblem, WeightSource};
 use crate::Result;
@@ -26,8 +26,8 @@ const UNITS_OF_ONE_BLOCK: u32 = 4;
 const SCALARS: [ScalarParameter; 2] = [ScalarParameter::f32("g"), ScalarParameter::f32("delta")];
 
 impl Problem for LossProblem {
-    /// One step computes the losses or sums of them, and the gradient if it is asked for. If there are several sums, another
-    /// step adds them.
+    /// One step computes the losses or partial sums of them, and the gradient if the problem has one. Another step adds
+    /// several partial sums.
     ///
     /// Operands: the loss, the gradient if there is one, A, B, the weights and the gradient with respect to the losses if
     /// there are any. Scalars: the gradient with respect to the losses, and the delta of a Huber loss.

@@ -44,11 +44,11 @@ pub struct LossProblem {
     pub(super) gradient: LossGradient,
     /// The gradient with respect to the losses, if it is a tensor.
     pub(super) upstream: Option<Layout>,
-    /// The number of elements of which a mean is taken: all, also in one of several windows.
+    /// The number of elements of the mean: all elements, even if this is one of several windows.
     pub(super) count: usize,
 }
 
-/// Where the weights of a loss are.
+/// The source of the weights of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum WeightSource {
     /// All are 1.
@@ -64,7 +64,7 @@ pub(super) enum LossMoves {
     Elements,
     /// In vectors of 16 bytes. All elements of a row have one weight.
     Vectors,
-    /// In vectors of 16 bytes, and so the weights.
+    /// In vectors of 16 bytes, the weights too.
     VectorsWithWeights,
 }
 

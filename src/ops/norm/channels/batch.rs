@@ -14,12 +14,12 @@ use crate::{Error, Result};
 pub struct BatchNorm<'a, T: Real> {
     /// The weights, which multiply the normalised elements: (channels).
     pub gamma: Option<&'a Tensor<T>>,
-    /// What is added afterwards: (channels).
+    /// The offsets, which are added afterwards: (channels).
     pub beta: Option<&'a Tensor<T>>,
-    /// What is added to the variance: a finite number of at least 0.
+    /// The number $\varepsilon$ that is added to the variance: finite and at least 0.
     pub eps: f32,
     /// The weight of the batch in the running statistics, as in `PyTorch`: $(1 - p) r + p s$ with the momentum $p$, the running
-    /// statistic $r$ and that of the batch $s$. Keras and flax call $1 - p$ the momentum.
+    /// statistic $r$ and the batch's statistic $s$. Keras and flax call $1 - p$ the momentum.
     pub momentum: f32,
 }
 
@@ -34,7 +34,8 @@ impl<T: Real> Default for BatchNorm<'_, T> {
 pub struct RunningStatistics {
     /// The means.
     pub mean: Tensor<f32>,
-    /// The variances. Those of batches are unbiased, divided by one less than the number of rows, before they are averaged.
+    /// The variances. The average is of the batches' unbiased variances, which are divided by one less than the number of
+    /// rows.
     pub variance: Tensor<f32>,
 }
 
@@ -49,7 +50,7 @@ pub struct BatchNormed<T: Real> {
     pub variance: Tensor<f32>,
     /// One over the deviation, $1 / \sqrt{v + \varepsilon}$.
     pub rstd: Tensor<f32>,
-    /// The updated running statistics, if there were some: new tensors.
+    /// The updated running statistics, if the call had running statistics: new tensors.
     pub running: Option<RunningStatistics>,
 }
 
@@ -58,14 +59,14 @@ pub struct BatchNormed<T: Real> {
 ///
 /// # Shapes
 /// `x` (..., channels), any view of 1 to 6 axes; gamma, beta and the statistics (channels). The result has the shape of `x`,
-/// row-major. If the axes before the channels cannot be stepped over as one, the operand is copied first.
+/// row-major. If the strides do not allow the axes before the channels to be merged, the operand is copied first.
 /// # Errors
 /// [`Error::Shape`] if there are no channels, or gamma, beta or a statistic has another shape; [`Error::Input`] if eps or the
 /// momentum is negative or not finite; [`Error::Gpu`] if operands are on different devices; [`Error::Limit`] if the
 /// channels of a row exceed the device's binding size; [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
-/// Computed in f32, then stored: five roundings, and one over a root within $8 \cdot 2^{-23}$. The given mean is f32: where it is
-/// large compared with the deviation, its rounding moves the result.
+/// Computed in f32, then stored: five roundings, and a reciprocal root with a relative error of at most $8 \cdot 2^{-23}$. The
+/// given mean is f32: if it is large compared with the deviation, its rounding error shifts the result.
 /// # Launches
 /// One.
 /// ```
@@ -125,11 +126,11 @@ pub fn batch_norm_backward<T: Real>(
 /// As [`batch_norm`], and [`Error::Shape`] if there are fewer than two rows.
 /// # Precision
 /// Computed in f32 in a fixed order, then stored: [`reference::group_norm`](crate::reference::group_norm) with one outer index and
-/// one channel in a group. As in [`layer_norm`](crate::ops::layer_norm), a large mean costs no accuracy, and squares of distances may
-/// overflow. Running variances are updated from the same sums.
+/// one channel in a group. As in [`layer_norm`](crate::ops::layer_norm), the result is accurate for a large mean, and squares of
+/// distances may overflow. Running variances are updated from the same sums.
 /// # Launches
-/// One: a workgroup has a few channels. Three as for [`group_norm`](super::group_norm), and with running statistics on a device
-/// with fewer than 11 storage bindings.
+/// One: a workgroup has a few channels. Three under the condition of [`group_norm`](super::group_norm), and with running
+/// statistics on a device with fewer than 11 storage bindings.
 pub fn batch_norm_training<T: Real>(
     x: &Tensor<T>,
     running: Option<&RunningStatistics>,

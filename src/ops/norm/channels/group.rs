@@ -12,13 +12,13 @@ use crate::{Error, Result};
 /// The parameters of a group norm: [`GroupNorm::new`] has $\varepsilon = 10^{-5}$, neither gamma nor beta.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupNorm<'a, T: Real> {
-    /// The number of groups, which divides the channels. Consecutive channels are a group.
+    /// The number of groups; it divides the number of channels. A group has consecutive channels.
     pub groups: usize,
     /// The weights, which multiply the normalised elements: (channels).
     pub gamma: Option<&'a Tensor<T>>,
-    /// What is added afterwards: (channels).
+    /// The offsets, which are added afterwards: (channels).
     pub beta: Option<&'a Tensor<T>>,
-    /// What is added to the variance: a finite number of at least 0.
+    /// The number $\varepsilon$ that is added to the variance: finite and at least 0.
     pub eps: f32,
 }
 
@@ -35,9 +35,9 @@ impl<T: Real> GroupNorm<'_, T> {
 pub struct InstanceNorm<'a, T: Real> {
     /// The weights, which multiply the normalised elements: (channels).
     pub gamma: Option<&'a Tensor<T>>,
-    /// What is added afterwards: (channels).
+    /// The offsets, which are added afterwards: (channels).
     pub beta: Option<&'a Tensor<T>>,
-    /// What is added to the variance: a finite number of at least 0.
+    /// The number $\varepsilon$ that is added to the variance: finite and at least 0.
     pub eps: f32,
 }
 
@@ -54,18 +54,20 @@ impl<T: Real> Default for InstanceNorm<'_, T> {
 ///
 /// # Shapes
 /// `x` (n, ..., channels), any view of 2 to 6 axes; gamma and beta (channels). The result has the shape of `x`, row-major. If the
-/// axes between the first and the last cannot be stepped over as one, the operand is copied first.
+/// strides do not allow the axes between the first and the last to be merged, the operand is copied first.
 /// # Errors
 /// [`Error::Shape`] if the groups do not divide the channels, the normalised axes are missing or empty, or gamma or beta has
 /// another shape; [`Error::Input`] if eps is negative or not finite; [`Error::Gpu`] if operands are on different devices;
-/// [`Error::Limit`] if there are several indices of the first axis and the elements of one exceed the device's binding size (slice
-/// along axis 0, as a single one is computed in windows); [`Error::OutOfMemory`] if the result does not fit.
+/// [`Error::Limit`] if the first axis has several indices and the elements of one exceed the device's binding size (slice along
+/// axis 0: a single index is computed in windows); [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
 /// Computed in f32 in a fixed order, then stored: [`reference::group_norm`](crate::reference::group_norm). As in
-/// [`layer_norm`](crate::ops::layer_norm), a large mean costs no accuracy, and squares of distances may overflow.
+/// [`layer_norm`](crate::ops::layer_norm), the result is accurate for a large mean, and squares of distances may
+/// overflow.
 /// # Launches
-/// One: a workgroup has whole groups. Three if there are fewer than four workgroups for each core of the device and one has more
-/// than 128 KiB of `x`: the moments of channels in chunks of rows, which occupy the whole device; the statistics; the result.
+/// One: a workgroup has whole groups. Three if there are fewer than four workgroups for each core of the device and a workgroup
+/// has more than 128 KiB of `x`. Then the first launch computes the moments of channels in chunks of rows, which occupy the
+/// whole device; the second computes the statistics, and the third the result.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -82,7 +84,8 @@ pub fn group_norm<T: Real>(x: &Tensor<T>, norm: GroupNorm<'_, T>) -> Result<Tens
     call(op, || Ok(normed(&norm.channels(op), x)?.y))
 }
 
-/// As [`group_norm`]; returns the mean and the reciprocal deviation of each group too, which [`group_norm_backward`] needs.
+/// As [`group_norm`]; also returns the mean and the reciprocal deviation of each group, which [`group_norm_backward`]
+/// needs.
 ///
 /// # Shapes
 /// As [`group_norm`]. The statistics are f32 (n, groups).
@@ -96,7 +99,7 @@ pub fn group_norm_with_statistics<T: Real>(x: &Tensor<T>, norm: GroupNorm<'_, T>
 }
 
 /// The backward pass of [`group_norm`] (vector-Jacobian product): the gradients of a loss with respect to `x`, gamma and beta,
-/// from its gradient `grad` with respect to the result. `normed` is what the forward pass returned, and `norm` its parameters.
+/// from its gradient `grad` with respect to the result. `normed` is the result of the forward pass, and `norm` its parameters.
 ///
 /// # Shapes
 /// As [`group_norm`]; `grad` has the shape of `x`. The gradients of gamma and beta are f32 (channels).
@@ -104,7 +107,7 @@ pub fn group_norm_with_statistics<T: Real>(x: &Tensor<T>, norm: GroupNorm<'_, T>
 /// As [`group_norm`], and [`Error::Shape`] if the gradient or a statistic has another shape than in the forward pass.
 /// # Precision
 /// Computed in f32 in a fixed order, then stored: [`reference::group_norm_backward`](crate::reference::group_norm_backward).
-/// What a large mean lost when it was rounded to f32 is corrected.
+/// The rounding error of a large mean in f32 is corrected.
 /// # Launches
 /// Three: sums of channels in chunks of rows, the means of each group, the gradient of `x`. With gamma or beta a fourth adds the
 /// sums in a fixed order.
@@ -133,7 +136,8 @@ pub fn instance_norm<T: Real>(x: &Tensor<T>, norm: InstanceNorm<'_, T>) -> Resul
     call(op, || Ok(normed(&norm.channels(op), x)?.y))
 }
 
-/// As [`instance_norm`]; returns the mean and the reciprocal deviation of each channel too, which [`instance_norm_backward`] needs.
+/// As [`instance_norm`]; also returns the mean and the reciprocal deviation of each channel, which [`instance_norm_backward`]
+/// needs.
 ///
 /// # Shapes
 /// As [`instance_norm`]. The statistics are f32 (n, channels).

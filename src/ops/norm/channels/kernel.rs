@@ -5,7 +5,7 @@ use crate::caps::Caps;
 use crate::kernel::{self, Kernel, StorageFormat};
 use crate::ops::writer::Writer;
 
-/// Invocations of a workgroup of the kernels that have one for each unit.
+/// Invocations of a workgroup, for kernels with one invocation per unit.
 pub(super) const UNIT_LANES: u32 = 64;
 
 /// A kernel of a norm of channels.
@@ -37,7 +37,7 @@ impl ChannelKernel {
         }
     }
 
-    /// Whether an invocation computes a unit, and not channels of rows.
+    /// Whether an invocation computes a whole unit instead of channels of rows.
     pub(super) fn is_of_units(self) -> bool {
         matches!(self, Self::Statistics | Self::Means)
     }
@@ -82,7 +82,7 @@ impl ChannelProblem {
         to.done(self.description(&format!("{which:?}")))
     }
 
-    /// What distinguishes the generated text.
+    /// The facts on which the generated text depends.
     pub(super) fn description(&self, which: &str) -> String {
         let names = [(self.has_gamma, " gamma"), (self.has_beta, " beta")];
         let names: String =
@@ -90,12 +90,12 @@ impl ChannelProblem {
         format!("{which} of {:?}{names}", self.pass)
     }
 
-    /// Whether a unit has all elements of a channel, so that sums of units are gradients.
+    /// Whether a unit has all elements of a channel. The sums of units are then gradients.
     pub(super) fn has_whole_channels(&self) -> bool {
         self.dims.outer == 1 && self.dims.of_group == 1
     }
 
-    /// Whether the kernel `Means` corrects the sums, of which gradients follow.
+    /// Whether the kernel `Means` corrects the sums from which gradients are computed.
     pub(super) fn corrects_sums(&self) -> bool {
         self.pass.has_gradients() && !self.has_whole_channels()
     }
@@ -152,7 +152,7 @@ impl ChannelProblem {
         to.function("scale_of(unit: u32, channel: u32) -> vec4<f32>", &body);
     }
 
-    /// The expression of what is added to a channel.
+    /// The expression that is added to a channel.
     pub(super) fn shift(&self) -> &'static str {
         if self.has_beta { "load_beta(dims.beta_offset + channel)" } else { "0.0" }
     }

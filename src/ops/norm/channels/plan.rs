@@ -1,5 +1,6 @@
-//! The plan of a norm of channels: one step if there are workgroups enough, otherwise moments of chunks of rows, statistics,
-//! the norm; likewise backwards. Operands that are larger than a binding are cut in windows.
+//! The plan of a norm of channels: one step if there are enough workgroups, otherwise three for the moments of chunks of
+//! rows, the statistics and the norm. The backward pass is similar. Operands that are larger than a binding are cut into
+//! windows.
 
 use super::kernel::{ChannelKernel, UNIT_LANES};
 use super::problem::{ChannelDims, ChannelLayouts, ChannelPass, ChannelProblem, LANES};
@@ -24,17 +25,18 @@ struct Operands {
     b: Option<Region>,
     gamma: Option<Region>,
     beta: Option<Region>,
-    /// Means, and variances in evaluation or else reciprocal deviations; those that a forward pass computes are results.
+    /// Means, and variances in evaluation, otherwise reciprocal deviations. The forward pass returns the statistics that
+    /// it computes.
     statistics: [Region; 2],
 }
 
 impl Problem for ChannelProblem {
-    /// In a forward pass one step or three, in a backward pass up to four; in windows, those of each.
+    /// A forward pass has one step or three, a backward pass up to four. With windows, each window has its own steps.
     ///
     /// Operands of a forward pass: A, gamma, beta, given statistics (the means and variances in evaluation, or running ones in
     /// training); the result, the means, the variances, the reciprocal deviations, the updated running statistics. Of a backward
     /// pass: A, the gradient, gamma, the means, the reciprocal deviations (variances in evaluation); the gradient of A, those of
-    /// gamma and beta. Those that the problem has no use for are left out. Scalars: eps and momentum.
+    /// gamma and beta. Operands that the problem does not use are left out. Scalars: eps and momentum.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         plan_in_windows(self, caps, JOINS)
     }
@@ -151,7 +153,7 @@ impl ChannelProblem {
             let args: Vec<_> =
                 [(moments, Access::Update)].into_iter().chain(running).chain(statistics).collect();
             self.in_chunks_of(&windows).step(draft, ChannelKernel::Statistics, &args)?;
-            // The moments hold the means, to more digits.
+            // The moments contain the means with more digits.
             let operands = Operands { a, b: None, gamma, beta, statistics: [moments, rstds] };
             return self.results(draft, &windows, ChannelKernel::Norm, &operands, None, y);
         };

@@ -31,14 +31,14 @@ pub struct ChannelDims {
     pub span: u32,
 }
 
-/// Which pass of a norm of channels.
+/// The pass of a norm of channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChannelPass {
-    /// The norm by the statistics of the operand, and these statistics.
+    /// The norm by the operand's own statistics; also returns these.
     Group,
-    /// The same of a batch: the variance too.
+    /// The same for a batch; also returns the variance.
     Training,
-    /// The same, and updated running statistics.
+    /// The same; also returns updated running statistics.
     TrainingWithRunning,
     /// The norm by given means and variances.
     Evaluation,
@@ -61,7 +61,7 @@ pub struct ChannelLayouts<'a> {
     pub b: Option<&'a Layout>,
     /// The weights (channels), contiguous.
     pub gamma: Option<&'a Layout>,
-    /// What is added (channels), contiguous.
+    /// The offsets (channels), contiguous.
     pub beta: Option<&'a Layout>,
 }
 
@@ -205,12 +205,12 @@ impl ChannelPass {
         }
     }
 
-    /// Whether the statistics are given, and not those of the operand.
+    /// Whether the statistics are given instead of computed.
     pub(super) fn is_evaluation(self) -> bool {
         matches!(self, Self::Evaluation | Self::EvaluationBackward | Self::EvaluationBackwardWithGradients)
     }
 
-    /// Whether the statistics are those of channels.
+    /// Whether there are statistics for each channel.
     fn is_of_batch(self) -> bool {
         self.is_evaluation() || matches!(self, Self::Training | Self::TrainingWithRunning)
     }

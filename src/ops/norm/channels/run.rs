@@ -9,7 +9,7 @@ use crate::plan::Scalar;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 
-/// A norm of channels, as the caller has it.
+/// A norm of channels in the caller's terms.
 pub(super) struct ChannelNorm<'a, T: Real> {
     pub(super) op: &'static str,
     pub(super) units: UnitAxes,
@@ -22,11 +22,11 @@ pub(super) struct ChannelNorm<'a, T: Real> {
 /// Which elements are normalised together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnitAxes {
-    /// Those of each index of the first axis, in this number of groups of channels.
+    /// The elements of a group of channels, for each index of the first axis. There are this many groups.
     Groups(usize),
-    /// Those of each index of the first axis and each channel.
+    /// The elements of each channel, for each index of the first axis.
     Instances,
-    /// Those of each channel.
+    /// All elements of each channel.
     Batch,
 }
 
@@ -117,7 +117,7 @@ impl<T: Real> ChannelNorm<'_, T> {
         Ok(if self.units == UnitAxes::Batch { vec![groups] } else { vec![x.shape()[0], groups] })
     }
 
-    /// The error with the axis to slice along: the first one, of which a single index is computed in windows, or the channels.
+    /// The error with the axis to slice along: the first one (a single index is computed in windows), or the channels.
     fn sliced(&self, error: Error, x: &Tensor<T>) -> Error {
         let has_outer = self.units != UnitAxes::Batch && x.shape()[0] > 1;
         slice_along(error, if has_outer { 0 } else { x.shape().len() - 1 })

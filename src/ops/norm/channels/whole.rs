@@ -13,25 +13,27 @@ use std::mem::offset_of;
 
 /// Bytes of the operand that one workgroup reads in the time of two launches.
 const SHORT_BYTES: u64 = 1 << 17;
-/// Bytes of a row that a workgroup should have, so that whole lines of caches are read.
+/// Bytes of a row that a workgroup should have, so that it reads whole cache lines.
 const LINE_BYTES: usize = 128;
-/// Bytes of a row that a workgroup has even if there are then few workgroups: the smallest transfer of device memory.
+/// Bytes of a row that a workgroup has at least, even if there are then few workgroups: the smallest transfer of device
+/// memory.
 const SECTOR_BYTES: usize = 32;
-/// The most channels of a unit that shares a workgroup with others: an invocation adds up their sums one after another.
+/// The largest number of channels of a unit that shares a workgroup with others, because an invocation adds up their
+/// sums one after another.
 const SHARED_CHANNELS: u32 = 64;
 
-/// What a workgroup computes.
+/// The work of a workgroup.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Whole {
-    /// The channels of one outer index that it has: those of a unit or several.
+    /// Its channels of one outer index: those of one or several units.
     span: u32,
     moves: Moves,
     workgroups: u64,
 }
 
 impl ChannelProblem {
-    /// What a workgroup computes if one step suffices: there are workgroups enough to occupy the device, or each has so few
-    /// elements that two launches would take longer. The device must also have enough bindings.
+    /// The work of a workgroup if one step suffices. That is so if there are enough workgroups to occupy the device, or
+    /// each has so few elements that two launches would take longer. The device must also have enough bindings.
     pub(super) fn whole(&self, caps: &Caps) -> Option<Whole> {
         let whole = self.widest(caps);
         let bytes = u64::from(self.dims.inner) * u64::from(whole.span) * self.dtype.size() as u64;
@@ -40,7 +42,8 @@ impl ChannelProblem {
         (fits && (is_busy || bytes <= SHORT_BYTES)).then_some(whole)
     }
 
-    /// As many units in a workgroup as fill its invocations and a line of memory, but enough workgroups to occupy the device.
+    /// A workgroup takes units until they fill its invocations and a cache line, as long as there are enough workgroups to
+    /// occupy the device.
     fn widest(&self, caps: &Caps) -> Whole {
         let d = &self.dims;
         let of_vector = per_vector(self.dtype);
@@ -71,8 +74,8 @@ impl ChannelProblem {
         of(units)
     }
 
-    /// Adds the step. The arguments are A, gamma, beta, the result, given running statistics, and the statistics that it
-    /// writes.
+    /// Adds the step. The arguments are A, gamma, beta, the result, the given running statistics, and the written
+    /// statistics.
     pub(super) fn whole_step(
         &self,
         draft: &mut Draft<'_>,
@@ -137,7 +140,7 @@ impl ChannelProblem {
         2 + u32::from(self.has_gamma) + u32::from(self.has_beta) + statistics
     }
 
-    /// Whether all lanes have whole turns of rows.
+    /// Whether the rows are a multiple of those that the workgroup computes at once.
     fn is_even(&self, whole: Whole, caps: &Caps) -> bool {
         let lanes = kernel::workgroup_size(LANES, caps);
         let (groups, turn) = (whole.groups(self), HELD_QUADS / whole.quads(self));

@@ -1,5 +1,5 @@
-//! Windows of rows of a norm by the statistics of its operand: moments or sums of each window, then the statistics of all, then
-//! the results of each.
+//! Windows of rows of a norm by its operand's own statistics: first the moments or sums of each window, then the statistics of
+//! all windows, then the results of each.
 
 use super::problem::{ChannelDims, ChannelLayouts, ChannelProblem};
 use crate::Result;
@@ -12,17 +12,17 @@ use std::ops::Range;
 
 /// The windows of rows of a plan.
 pub(super) struct RowWindows {
-    /// The rows of each: multiples of those of a chunk.
+    /// The rows of each window: a multiple of those of a chunk.
     pub(super) ranges: Vec<Range<usize>>,
-    /// Rows of a chunk. 0: as many as occupy the device.
+    /// Rows of a chunk. 0: the number that occupies the device.
     each: u32,
-    /// Whether a window of A or B is copied, because its elements lie too far apart to be bound.
+    /// Whether windows of A or B are copied, because their elements are too far apart for a binding.
     copied: [bool; 2],
 }
 
 impl ChannelProblem {
-    /// The windows of rows. There is one if all operands can be bound, statistics are given, or there are several outer indices,
-    /// of which each is a window then.
+    /// The windows of rows. There is one window if all operands can be bound or statistics are given. If there are several outer
+    /// indices, each is a window of its own.
     pub(super) fn row_windows(&self, caps: &Caps) -> Result<RowWindows> {
         let (d, size) = (&self.dims, self.dtype.size());
         let (rows, row) = (d.inner as usize, d.channels as usize * size);
@@ -104,7 +104,7 @@ impl ChannelProblem {
         Ok((part.in_chunks_of(windows), own))
     }
 
-    /// What a step computes of the chunks of each window, three rows of channels for each chunk.
+    /// The results of a step for the chunks of each window: three rows of channels for each chunk.
     pub(super) fn of_chunks(
         &self,
         draft: &mut Draft<'_>,
@@ -143,7 +143,8 @@ impl ChannelProblem {
     }
 }
 
-/// Adds a step that writes a contiguous region: to where it is if a binding may begin there, otherwise to a temporary that is copied.
+/// Adds a step that writes a contiguous region. If no binding may begin at the region, the step writes to a temporary, which is
+/// then copied.
 fn written(
     draft: &mut Draft<'_>,
     to: Region,

@@ -1,5 +1,5 @@
-//! The kernels of norms of rows: `shaders/ops/norm.wgsl` and `norm_backward.wgsl`, and `norm_long.wgsl` and
-//! `norm_backward_long.wgsl` for rows that are too long for registers.
+//! The kernels of norms of rows: `shaders/ops/norm.wgsl` and `norm_backward.wgsl`; `norm_long.wgsl` and
+//! `norm_backward_long.wgsl` for rows that do not fit into registers.
 
 use super::problem::{LANES, NormDims, NormKind, NormPass, NormProblem};
 use crate::caps::Caps;
@@ -22,8 +22,9 @@ impl NormProblem {
         !is_far && self.dims.length <= LONGEST_HELD.min(self.held(caps) * self.width() * most)
     }
 
-    /// The number of groups of a row that a lane holds. Software devices spend most of their time at barriers if a row has more
-    /// invocations than a subgroup, so they hold more in vectors if one subgroup then has a row; gradients hold twice as much.
+    /// The number of groups of a row that a lane holds. If a row has more invocations than a subgroup, software devices spend
+    /// most of their time at barriers. So on them a lane holds more groups of vectors if one subgroup can then hold the row;
+    /// for gradients twice as many.
     fn held(&self, caps: &Caps) -> u32 {
         let is_long = (257..=LONGEST_VECTORS).contains(&self.dims.length) && self.moves() == Moves::Vectors;
         let quads: u32 = match (caps.machine.runs_in_turn(), is_long) {
@@ -43,7 +44,7 @@ impl NormProblem {
         if self.pass.is_forward() { lanes_of_row(caps, LANES, self.dims.rows) } else { all }
     }
 
-    /// Whether each lane of a row that fits holds as many groups as it can, all whole.
+    /// Whether the row fits and all lanes hold the maximum number of complete groups.
     fn is_even(&self, caps: &Caps) -> bool {
         self.dims.length == self.lanes(caps) * self.held(caps) * self.width()
     }
@@ -80,7 +81,7 @@ impl NormProblem {
         writer.done(self.description())
     }
 
-    /// What distinguishes the generated text.
+    /// The facts on which the generated text depends.
     fn description(&self) -> String {
         let mut words = vec![self.op()];
         let names = [(self.has_b, "b"), (self.has_gamma, "gamma"), (self.has_beta, "beta")];
@@ -96,7 +97,8 @@ impl NormProblem {
 
     fn forward(&self, to: &mut Writer) {
         if self.has_b {
-            // NOTE: software devices move halves one by one. In words, sums of f16 take 0.83 to 0.92 of the time (llvmpipe).
+            // NOTE: software devices load f16 one by one. With loads of words, sums of f16 take 0.83 to 0.92 of the time
+            // (llvmpipe).
             to.read_words("a");
             to.read_words("b");
         } else {
@@ -123,7 +125,7 @@ impl NormProblem {
         let a = to.loaded("a", "at.x", "dims.a_stride");
         let value = if self.has_b {
             to.text += &as_stored(to.format);
-            // The sum is what is stored, so that it is also what a backward pass reads.
+            // The norm is computed from the stored sum, which is also the operand of the backward pass.
             format!("as_stored({a} + {})", to.loaded("b", "at.y", "dims.b_stride"))
         } else {
             a

@@ -16,9 +16,9 @@ pub struct LayerNorm<'a, T: Real> {
     pub axes: usize,
     /// The weights, which multiply the normalised elements: of the shape of the normalised axes.
     pub gamma: Option<&'a Tensor<T>>,
-    /// What is added afterwards, of the same shape.
+    /// The offsets, which are added afterwards: of the same shape.
     pub beta: Option<&'a Tensor<T>>,
-    /// What is added to the variance: a finite number of at least 0.
+    /// The number $\varepsilon$ that is added to the variance: finite and at least 0.
     pub eps: f32,
 }
 
@@ -46,17 +46,17 @@ pub struct Normed<T: Real> {
 ///
 /// # Shapes
 /// Any view of 1 to 6 axes; gamma and beta have the shape of the normalised axes. The result has the shape of `x`, row-major. If
-/// several axes are normalised and cannot be stepped over as one, the operand is copied first.
+/// several axes are normalised and their strides do not allow merging, the operand is copied first.
 /// # Errors
 /// [`Error::Shape`] if there are no such axes, they are empty, or gamma or beta has another shape; [`Error::Input`] if eps is
 /// negative or not finite; [`Error::Gpu`] if operands are on different devices; [`Error::Limit`] if a row exceeds the device's binding
 /// size; [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
 /// Computed in f32 in a fixed order, then stored: [`reference::layer_norm`](crate::reference::layer_norm). Distances are taken to a
-/// point near the mean before they are squared or divided, so a mean that is large compared with the deviation costs no accuracy, as
-/// in [`var`](crate::ops::var). Squares of distances are summed in f32: below $2^{-63}$ they may count as 0, and above about
-/// $2^{63}$ they overflow; one over the deviation is then 0, and the row is 0, or NaN if distances overflow too. The backward pass
-/// does the same.
+/// point near the mean before they are squared or divided, so the result is accurate even if the mean is large compared with the
+/// deviation, as in [`var`](crate::ops::var). Squares of distances are summed in f32. Distances below $2^{-63}$ may count as 0.
+/// Squares of distances above about $2^{63}$ overflow: the reciprocal deviation is then 0, and the row is 0, or NaN if distances
+/// overflow too. The backward pass does the same.
 /// # Launches
 /// One. A GPU reads rows of up to 4,096 elements once and longer ones twice, a software device rows of up to 1,024 once.
 /// ```
@@ -76,7 +76,8 @@ pub fn layer_norm<T: Real>(x: &Tensor<T>, norm: LayerNorm<'_, T>) -> Result<Tens
     call(op, || Ok(norm.rows(op).forward(x, None, NormPass::Forward)?.y))
 }
 
-/// As [`layer_norm`]; returns the mean and the reciprocal deviation of each row too, which [`layer_norm_backward`] needs.
+/// As [`layer_norm`]; also returns the mean and the reciprocal deviation of each row, which [`layer_norm_backward`]
+/// needs.
 ///
 /// # Shapes
 /// As [`layer_norm`]. The statistics are f32, in the shape of the axes that are not normalised.
@@ -91,7 +92,7 @@ pub fn layer_norm_with_statistics<T: Real>(x: &Tensor<T>, norm: LayerNorm<'_, T>
 
 /// The layer norm of $x + r$ for a residual $r$, in one launch. Returns the sum and its norm.
 ///
-/// The sum is stored as `T`, and what is normalised is the stored sum: the results have the same bits as those of
+/// The sum is stored as `T`, and the stored sum is normalised: the results have the same bits as those of
 /// [`add`](crate::ops::add) and [`layer_norm_with_statistics`]. For the backward pass, pass the sum as the operand.
 ///
 /// # Shapes
@@ -114,7 +115,7 @@ pub fn layer_norm_residual<T: Real>(
 }
 
 /// The backward pass of [`layer_norm`] (vector-Jacobian product): the gradients of a loss with respect to `x`, gamma and beta,
-/// from its gradient `grad` with respect to the result. `normed` is what the forward pass returned, and `norm` its parameters.
+/// from its gradient `grad` with respect to the result. `normed` is the result of the forward pass, and `norm` its parameters.
 ///
 /// With $\hat x = (x - m) / \sqrt{v + \varepsilon}$, $g$ the gradient times gamma, and means over a row, the gradient of `x` is
 /// $(g - \overline{g} - \hat x\\,\overline{g \hat x}) / \sqrt{v + \varepsilon}$.
@@ -124,10 +125,10 @@ pub fn layer_norm_residual<T: Real>(
 /// # Errors
 /// As [`layer_norm`], and [`Error::Shape`] if the gradient or a statistic has another shape than in the forward pass.
 /// # Precision
-/// Computed in f32 in a fixed order, then stored: [`reference::layer_norm_backward`](crate::reference::layer_norm_backward). What a
-/// large mean lost when it was rounded to f32 is corrected. Ranges as in [`layer_norm`].
+/// Computed in f32 in a fixed order, then stored: [`reference::layer_norm_backward`](crate::reference::layer_norm_backward). The
+/// rounding error of a large mean in f32 is corrected. Ranges as in [`layer_norm`].
 /// # Launches
-/// One, which reads `x` and `grad` once (twice if a row does not fit, see [`layer_norm`]); with gamma or beta another, which
+/// One, which reads `x` and `grad` once (twice if a row does not fit, see [`layer_norm`]). With gamma or beta, a second one
 /// adds partial sums in a fixed order.
 /// ```
 /// # fn main() -> tilewise::Result<()> {

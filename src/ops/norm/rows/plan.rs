@@ -1,5 +1,5 @@
 //! The plan of a norm of rows: one step. A backward pass with the gradients of gamma and beta adds their partial sums in a
-//! second one. Operands that are larger than a binding are cut in windows of rows.
+//! second one. Operands that are larger than a binding are cut into windows of rows.
 
 use super::problem::{LANES, NormDims, NormKind, NormLayouts, NormPass, NormProblem};
 use crate::Result;
@@ -16,10 +16,11 @@ use crate::plan::{
 use std::mem::offset_of;
 use std::ops::Range;
 
-/// Rows that an invocation takes at least if it keeps partial sums: fewer partial sums are written and read again.
+/// The least number of rows of an invocation that keeps partial sums. More rows mean fewer partial sums to write and
+/// read.
 const LEAST_ROWS: u32 = 4;
 
-/// What `plan` adds to its draft before the step: the arguments, and where the gradients of gamma and beta go.
+/// The regions that `plan` adds to its draft before the step: the arguments, and the gradients of gamma and beta.
 struct Arguments {
     args: Vec<(Region, Access)>,
     gradients: Option<[Region; 2]>,
@@ -30,7 +31,7 @@ impl Problem for NormProblem {
     ///
     /// Operands of a forward pass: A, the residual, gamma, beta; the result, A plus the residual, the means and the
     /// reciprocal deviations. Of a backward pass: A, the gradient, gamma, the means, the reciprocal deviations; the gradient
-    /// of A, those of gamma and beta. Those that the problem has no use for are left out. Scalars: eps, in a forward pass.
+    /// of A, those of gamma and beta. Operands that the problem does not use are left out. Scalars: eps, in a forward pass.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         plan_in_windows(self, caps, JOINS)
     }
@@ -131,7 +132,8 @@ impl NormProblem {
         (at_once, self.dims.rows.div_ceil(at_once).div_ceil(self.rows_in_turn(caps)))
     }
 
-    /// The rows that an invocation takes one after another: enough for few partial sums, few enough to occupy the device.
+    /// The number of rows that an invocation takes one after another. It is large, for few partial sums, but small enough
+    /// to occupy the device.
     fn rows_in_turn(&self, caps: &Caps) -> u32 {
         if self.pass.partials() == 0 {
             return 1;

@@ -28,7 +28,7 @@ pub struct NormDims {
     pub eps: u32,
 }
 
-/// What is subtracted from a row, and what it is divided by.
+/// The kind of norm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NormKind {
     /// Layer norm: the mean is subtracted, and the standard deviation divides.
@@ -37,12 +37,12 @@ pub enum NormKind {
     Rms,
 }
 
-/// Which pass of a norm, and its results besides the first.
+/// The pass of a norm, and its results besides the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NormPass {
     /// The norm.
     Forward,
-    /// The norm; it stores the statistics of the rows too.
+    /// The norm; it also stores the statistics of the rows.
     ForwardWithStatistics,
     /// The gradient of the operand.
     Backward,
@@ -61,7 +61,7 @@ pub struct NormLayouts<'a> {
     pub b: Option<&'a Layout>,
     /// The weights of a row, contiguous.
     pub gamma: Option<&'a Layout>,
-    /// What is added to a row, contiguous.
+    /// The offsets of a row, contiguous.
     pub beta: Option<&'a Layout>,
 }
 
@@ -136,7 +136,7 @@ impl NormProblem {
         let d = &self.dims;
         let rows = d.axes[..d.rank as usize].iter().flat_map(|&[_, a, b, _]| [a, b]);
         let starts = rows.chain([d.a_offset, d.b_offset, d.gamma_offset, d.beta_offset, d.length]);
-        // A row of one element has no stride.
+        // The stride of a row of one element does not matter.
         let strides = if d.length > 1 { [d.a_stride, d.b_stride] } else { [0, 0] };
         Moves::of(self.dtype, strides, starts)
     }

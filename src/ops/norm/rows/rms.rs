@@ -15,7 +15,7 @@ pub struct RmsNorm<'a, T: Real> {
     pub axes: usize,
     /// The weights, which multiply the normalised elements: of the shape of the normalised axes.
     pub gamma: Option<&'a Tensor<T>>,
-    /// What is added to the mean square: a finite number of at least 0.
+    /// The number $\varepsilon$ that is added to the mean square: finite and at least 0.
     pub eps: f32,
 }
 
@@ -46,9 +46,9 @@ pub struct RmsNormed<T: Real> {
 /// # Errors
 /// As [`layer_norm`](super::layer_norm).
 /// # Precision
-/// Computed in f32 in a fixed order, then stored: [`reference::rms_norm`](crate::reference::rms_norm). Squares are summed in f32:
-/// elements below $2^{-63}$ may count as 0, and above about $2^{63}$ their squares overflow; one over the root is then 0, and so is
-/// the row, here and in the backward pass.
+/// Computed in f32 in a fixed order, then stored: [`reference::rms_norm`](crate::reference::rms_norm). Squares are summed in f32.
+/// Elements below $2^{-63}$ may count as 0. Squares of elements above about $2^{63}$ overflow: the reciprocal root is then 0, and
+/// so is the row, here and in the backward pass.
 /// # Launches
 /// As [`layer_norm`](super::layer_norm).
 /// ```
@@ -76,7 +76,7 @@ pub fn rms_norm<T: Real>(x: &Tensor<T>, norm: RmsNorm<'_, T>) -> Result<Tensor<T
     call(op, || Ok(norm.rows(op).forward(x, None, NormPass::Forward)?.y))
 }
 
-/// As [`rms_norm`]; returns one over the root mean square of each row too, which [`rms_norm_backward`] needs.
+/// As [`rms_norm`]; also returns one over the root mean square of each row, which [`rms_norm_backward`] needs.
 ///
 /// # Shapes
 /// As [`rms_norm`]. The statistic is f32, in the shape of the axes that are not normalised.
@@ -91,7 +91,7 @@ pub fn rms_norm_with_statistics<T: Real>(x: &Tensor<T>, norm: RmsNorm<'_, T>) ->
 
 /// The RMS norm of $x + r$ for a residual $r$, in one launch. Returns the sum and its norm.
 ///
-/// The sum is stored as `T`, and what is normalised is the stored sum: the results have the same bits as those of
+/// The sum is stored as `T`, and the stored sum is normalised: the results have the same bits as those of
 /// [`add`](crate::ops::add) and [`rms_norm_with_statistics`]. For the backward pass, pass the sum as the operand.
 ///
 /// # Shapes
@@ -114,7 +114,7 @@ pub fn rms_norm_residual<T: Real>(
 }
 
 /// The backward pass of [`rms_norm`] (vector-Jacobian product): the gradients of a loss with respect to `x` and gamma, from its
-/// gradient `grad` with respect to the result. `normed` is what the forward pass returned, and `norm` its parameters.
+/// gradient `grad` with respect to the result. `normed` is the result of the forward pass, and `norm` its parameters.
 ///
 /// With $\hat x = x / \sqrt{q + \varepsilon}$, $g$ the gradient times gamma, and means over a row, the gradient of `x` is
 /// $(g - \hat x\\,\overline{g \hat x}) / \sqrt{q + \varepsilon}$.

@@ -9,7 +9,7 @@ use crate::plan::Scalar;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 
-/// A norm of the last axes, as the caller has it.
+/// A norm of the last axes in the caller's terms.
 pub(super) struct RowNorm<'a, T: Real> {
     pub(super) op: &'static str,
     pub(super) kind: NormKind,
@@ -19,16 +19,17 @@ pub(super) struct RowNorm<'a, T: Real> {
     pub(super) eps: f32,
 }
 
-/// What a forward pass computes.
+/// The results of a forward pass.
 pub(super) struct RowResults<T: Real> {
     pub(super) y: Tensor<T>,
     /// The operand plus the residual, if there is one.
     pub(super) total: Option<Tensor<T>>,
-    /// The means of the rows, unless the norm subtracts none, and the reciprocal deviations; empty if nobody asked.
+    /// The means of the rows, if the norm subtracts them, and the reciprocal deviations; empty if the call does not
+    /// return them.
     pub(super) statistics: Vec<Tensor<f32>>,
 }
 
-/// The shape of a norm: of the rows, and of what is normalised together.
+/// The shape of a norm: the axes of the rows, and the normalised axes.
 struct Split<'a> {
     rows: &'a [usize],
     row: &'a [usize],
