@@ -161,8 +161,8 @@ impl<'a, T: Float, C: Real> Gemm<'a, T, C> {
         self
     }
 
-    /// Sets the number of splits of k, whatever the prediction. Each split is summed by other workgroups, in f32; a second
-    /// launch adds the sums in a fixed order.
+    /// Sets the number of splits of k, which the plan otherwise predicts. Each split is summed by other workgroups, in
+    /// f32; a second launch adds the sums in a fixed order.
     pub fn split_k(mut self, split: SplitK) -> Self {
         self.product.split = split;
         self
@@ -170,7 +170,7 @@ impl<'a, T: Float, C: Real> Gemm<'a, T, C> {
 }
 
 impl<T: Real, C: Real> Gemm<'_, T, C> {
-    /// Extends B, which becomes the stored half, by a half of random signs. f32 operands are multiplied in f32.
+    /// Extends B by a half of random signs; the given B is the stored half. f32 operands are multiplied in f32.
     pub(crate) fn sign_half(mut self, signs: SignHalf, seed: [u32; 2]) -> Self {
         self.product.signs = Some((signs, seed));
         self
@@ -178,13 +178,13 @@ impl<T: Real, C: Real> Gemm<'_, T, C> {
 }
 
 impl<T: Operand, C: Element> Gemm<'_, T, C> {
-    /// Pins the kernel, whatever the prediction.
+    /// Pins the kernel, which the plan otherwise predicts.
     pub fn kernel(mut self, kernel: GemmKernel) -> Self {
         self.product.pin = Pin::Kernel(kernel);
         self
     }
 
-    /// Pins the tile, whatever the prediction.
+    /// Pins the tile, which the plan otherwise predicts.
     pub fn tile(mut self, tile: Tile) -> Self {
         self.product.pin = Pin::Tile(tile);
         self
@@ -196,9 +196,9 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
         self
     }
 
-    /// The plan of the product on this device, with reasons for the kernels that it passed over. They are ranked by their predicted
-    /// times. If the product was tuned ([`Gpu::tune`](crate::Gpu::tune)) and the device uses that, the plan is the fastest one,
-    /// and the reasons are what was measured.
+    /// The plan of the product on this device, with a reason against each other kernel. Kernels are ranked by their predicted
+    /// times. If the product was tuned ([`Gpu::tune`](crate::Gpu::tune)) and the device uses tuning, the plan is the one that was
+    /// measured to be the fastest, and the reasons are the measured times.
     ///
     /// # Errors
     /// As [`matmul`]; [`Error::Shape`] or [`Error::Input`] for a bias or residual of the wrong shape or type;
@@ -207,7 +207,7 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
         call("matmul", || self.product.gpu()?.explained(&self.problem()?))
     }
 
-    /// The plan of the product if A had this layout.
+    /// The plan of the product for another layout of A.
     pub(crate) fn plan_for(mut self, a: &Layout) -> Result<Plan> {
         // NOTE: the view may now extend past its buffer. Plans only use its layout.
         self.product.a = self.product.a.with_layout(*a);

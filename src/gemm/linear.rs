@@ -68,7 +68,8 @@ fn product<T: Real>(
 
 /// A linear layer: a weight stored (out, in), an optional bias (out) and an activation.
 ///
-/// [`backward`](Self::backward) computes its gradients, and [`descend`](Self::descend) makes a step of gradient descent.
+/// [`backward`](Self::backward) computes its gradients, and [`descend`](Self::descend) performs a step of gradient
+/// descent.
 #[derive(Clone, Debug)]
 pub struct Linear<T: Real> {
     pub(super) weight: Tensor<T>,

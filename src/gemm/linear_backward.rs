@@ -9,7 +9,7 @@ use crate::ops::{self, Activation, Rate};
 use crate::tensor::Tensor;
 use crate::{Error, Precision, Result};
 
-/// The gradients of a linear layer's parameters. They are f32 whatever the type of the layer is.
+/// The gradients of a linear layer's parameters. They are f32 for all types of layers.
 #[derive(Clone, Debug)]
 pub struct LinearGradients {
     /// Gradient of the weight, (out, in).
@@ -23,7 +23,8 @@ pub struct LinearGradients {
 ///
 /// With $h = g \circ f'(x W^T + b)$, the slope of the activation times g, they are $h W$, $h^T x$ and the sum of the rows
 /// of h. Each is one product, which reads transposed operands in place. With an activation, one product computes the sums
-/// $x W^T + b$ again, and one launch multiplies the slope by g; [`Linear::backward_from`] takes sums that were kept.
+/// $x W^T + b$ again, and one launch multiplies the slope by g; [`Linear::backward_from`] takes sums of the forward pass
+/// instead.
 ///
 /// # Shapes
 /// `x` (..., batch, in), `weight` (out, in), `bias` (out), `g` (..., batch, out) -> the gradient of x, in its shape, and
@@ -89,7 +90,7 @@ impl<T: Real> Linear<T> {
         })
     }
 
-    /// The backward pass with the result of [`sums`](Self::sums), which was kept. It saves a product if the layer has an
+    /// The backward pass with the stored result of [`sums`](Self::sums). It saves a product if the layer has an
     /// activation.
     ///
     /// # Shapes
@@ -208,7 +209,7 @@ impl<T: Real> Linear<T> {
         Err(Error::shapes(OP, rule, output.shape(), x.shape()))
     }
 
-    /// Writes the gradients of the parameters, `beta` times the old ones added, and returns that of `x`.
+    /// Writes the gradients of the parameters plus `beta` times the old ones, and returns the gradient of `x`.
     fn gradients(
         &self,
         x: &Tensor<T>,

@@ -11,12 +11,12 @@ use crate::ops::Activation;
 use crate::tensor::Tensor;
 use std::marker::PhantomData;
 
-/// The scales of a linear layer of 8 bits: what one step of i8, or the number 1 of e4m3 or e5m2, stands for in each operand.
+/// The scales of a linear layer of 8 bits: the real number that 1 stands for in each operand.
 #[derive(Clone, Copy, Debug)]
 pub struct LinearScales<'a> {
     /// The scale of all of `x`.
     pub x: f32,
-    /// The scales of the rows of `x`, (batch), in addition to that of all of it.
+    /// The scales of the rows of `x`, (batch), in addition to the scale of all of `x`.
     pub rows: Option<&'a Tensor<f32>>,
     /// The scales of the outputs' rows of the weight, (out).
     pub weight: Option<&'a Tensor<f32>>,
@@ -31,9 +31,9 @@ impl Default for LinearScales<'_> {
     }
 }
 
-/// Linear layer of quantised operands: activation(scales $\cdot\\,x W^T$ + bias), in one launch. The sums of i8 are exact, and those
-/// of e4m3 and e5m2 are in f32; the rest is computed in f32 and rounded once, to `C`: f32, f16 or bf16, or for operands of i8 also
-/// i8, of which one step is `scales.out`.
+/// Linear layer of quantised operands: activation(scales $\cdot\\,x W^T$ + bias), in one launch. The sums of i8 are exact, and
+/// those of e4m3 and e5m2 are in f32; the rest is computed in f32 and rounded once, to `C`: f32, f16 or bf16. For operands of i8,
+/// `C` may also be i8; 1 then stands for `scales.out`.
 ///
 /// # Shapes
 /// `x` (..., batch, in), `weight` (out, in), `bias` (out), `scales.rows` (batch), `scales.weight` (out) -> (..., batch, out). The

@@ -20,7 +20,7 @@ pub(super) struct Product<'a> {
     /// The scales of rows and of columns of exact sums.
     pub(super) row_scale: Option<View<'a>>,
     pub(super) column_scale: Option<View<'a>>,
-    /// What a result of i8 is divided by, if it is set.
+    /// The divisor of a result of i8, if it is set.
     pub(super) out_scale: Option<f32>,
     pub(super) alpha: f32,
     pub(super) beta: f32,
@@ -91,7 +91,7 @@ impl<'a> Product<'a> {
             problem = problem.bias(*axis, &bias.layout, bias.dtype)?;
         }
         if let Some(residual) = &self.residual {
-            // What is added before a result is requantised stays real.
+            // The bias and residual of a result that is requantised are real.
             if residual.dtype != dtype && dtype != DType::I8 {
                 let why = format!("it is of {}, the product of {dtype}: `cast` it first", residual.dtype);
                 return Err(Error::input("matmul: the residual", why));

@@ -14,11 +14,11 @@ use std::marker::PhantomData;
 /// [`out`](Self::out) names the type. $\beta C$ is added before the activation, if it is set.
 ///
 /// # Precision
-/// [`reference::QuantisedReference`](crate::reference::QuantisedReference): sums of i8 are rounded once to f32, which is exact up to
-/// $2^{24}$, those of other types are within the bound of [`matmul`](crate::matmul), and every multiplication and addition rounds once
-/// more. Numbers below $2^{-126}$ may be taken as 0. Factors are multiplied one after another, the sum by $r_{i}$ first, but compilers
-/// may reorder them; so where a product of two of $\alpha$, $r_{i}$ and $c_{j}$ leaves the range of f32, the result may be 0, infinite
-/// or NaN. A scaled sum that leaves the range is infinite.
+/// [`reference::QuantisedReference`](crate::reference::QuantisedReference): sums of i8 are rounded once to f32, which is exact up
+/// to $2^{24}$, those of other types are within the bound of [`matmul`](crate::matmul), and every multiplication and addition
+/// rounds once more. Numbers below $2^{-126}$ may be taken as 0. Factors are multiplied one after another, the sum by $r_{i}$
+/// first, but compilers may reorder them; so if a product of two of $\alpha$, $r_{i}$ and $c_{j}$ leaves the range of f32, the
+/// result may be 0, infinite or NaN. A scaled sum that leaves the range is infinite.
 impl<'a, T: Quantised, C: Element> Gemm<'a, T, C> {
     /// Multiplies the sums of each row by its scale: `scale` (m), the same for every matrix of the batch. These are the scales of
     /// A's rows, such as those of tokens.
@@ -85,7 +85,7 @@ impl<'a, C: Element> Gemm<'a, i8, C> {
         self
     }
 
-    /// Adds a tensor of the shape of the result, after the activation. Its type is that of the result; of any real type if the
+    /// Adds a tensor of the shape of the result, after the activation. It has the type of the result, or any real type if the
     /// result is i8.
     pub fn residual<R: Real>(mut self, residual: &'a Tensor<R>) -> Self {
         self.product.residual = Some(residual.as_view());
@@ -93,8 +93,8 @@ impl<'a, C: Element> Gemm<'a, i8, C> {
     }
 
     /// Sets the scale of a result of i8, which is 1 unless it is set: an element $q$ stands for the number $q$ times `scale`.
-    /// $q$ is the integer of -128 to 127 that is nearest to $y$ / `scale`; of two, the even one. It is not a product with the
-    /// reciprocal: $q$ is that of the exact quotient of the two numbers of f32, on every device. NaN becomes 0.
+    /// $q$ is the integer from -128 to 127 that is nearest to $y$ / `scale`, ties to even. On every device $q$ is computed
+    /// from the exact quotient of the two numbers of f32, not from a product with the reciprocal. NaN becomes 0.
     ///
     /// # Errors
     /// `plan`, `run` and `run_into` return [`Error::Input`](crate::Error::Input) for a scale that is 0, negative, infinite or

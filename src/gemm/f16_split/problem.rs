@@ -39,8 +39,8 @@ pub struct F16SplitProblem {
     pub(crate) dims: F16SplitDims,
     /// The number of f16 values per element: 1 (high half) or 2 (high and low half).
     pub(super) half_count: u32,
-    /// The operand of the product. A row of the split is a row of A, high half first, or a column of B, low half first: then
-    /// the product of whole rows is that of the cross terms.
+    /// The operand of the product. A row of the split is a row of A with its high half first, or a column of B with its low
+    /// half first. So the product of whole rows is the sum of the cross terms.
     side: Side,
 }
 

@@ -1,6 +1,6 @@
 //! The kernel for devices that run the invocations of a workgroup as the lanes of a processor's vectors. All invocations of a
-//! workgroup read the same elements of A: the processor loads each once and broadcasts it. What invocations read at places of
-//! their own, it gathers, at nearly the cost of a load for each of them, so B is read once for all rows of a block.
+//! workgroup read the same elements of A: the processor loads each once and broadcasts it. Reads at per-invocation addresses
+//! are gathers, which cost nearly as much as one load for each invocation. So B is read once for all rows of a block.
 
 use super::cost::{Cost, Traffic, Unit};
 use super::spec::{KernelSpec, in_memory, of_fractions};
@@ -15,16 +15,17 @@ pub(super) struct Broadcast;
 const BROADCAST_WEIGHT: f64 = 3.9;
 /// Time of the load of elements of B, one for each invocation. Fitted in the same way.
 const GATHER_WEIGHT: f64 = 11.6;
-/// Time of a multiply-add whose sum is loaded from the stack, and stored there again after BK of them. Fitted in the same way.
+/// Time of a multiply-add. It includes loading the sum from the stack, and storing it again after BK multiply-adds. Fitted in
+/// the same way.
 const SUM_WEIGHT: f64 = 1.8;
 
-/// Seconds of the load of an element of B whose line of memory has left the core's first cache, in addition to `GATHER_WEIGHT`.
-/// Fitted to B transposed, with rows of 256 to 2,048 elements of f32 on lavapipe. It does not depend on how fast a driver's
-/// arithmetic is: on SwiftShader the same lines cost next to nothing compared with its multiply-adds.
+/// Seconds of the load of an element of B if its cache line was evicted from the core's first cache, in addition to
+/// `GATHER_WEIGHT`. Fitted to B transposed, with rows of 256 to 2,048 elements of f32 on lavapipe. It does not scale with the
+/// speed of a driver's arithmetic: on SwiftShader it is negligible compared with the multiply-adds.
 const MISS_SECONDS: f64 = 1.3e-9;
-/// Bytes of a line of a core's first cache. This and the next two are those of x86-64 processors with 48 KiB.
+/// Bytes of a line of a core's first cache. This and the next two constants are those of x86-64 processors with 48 KiB.
 const LINE_BYTES: u64 = 64;
-/// Sets into which the lines of this cache fall by their address.
+/// Sets of this cache. The address of a line determines its set.
 const SETS: usize = 64;
 /// Lines that fit into a set.
 const LINES_OF_SET: u32 = 12;
@@ -48,10 +49,10 @@ impl KernelSpec for Broadcast {
         &TILES
     }
 
-    /// GPUs load the elements of neighbouring invocations together, and hide the latency of loads by other workgroups: a
-    /// workgroup of few invocations that wait for their loads would be slow there. An element of a pair of f16 in a word costs
-    /// its conversion twice: on SwiftShader the product of 512 cubed took 129 ms, and 76 with the tiled kernel. So does one of 8 bits:
-    /// on lavapipe 34 ms with e4m3, and 24 with the tiled kernel (2026-11-29).
+    /// GPUs load the elements of neighbouring invocations together, and other workgroups hide the latency of loads. So a workgroup
+    /// of few invocations that wait for their loads would be slow there. f16 in pairs in words is converted twice: on SwiftShader
+    /// the product of 512 cubed took 129 ms, and 76 with the tiled kernel. Types of 8 bits are also converted twice: on lavapipe 34
+    /// ms with e4m3, and 24 with the tiled kernel (2026-11-29).
     fn admits(&self, _: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
         in_memory(problem)?;
         of_fractions(problem)?;
@@ -100,9 +101,9 @@ impl KernelSpec for Broadcast {
     }
 }
 
-/// The share of a block's columns of B whose lines do not stay in the core's first cache from one k to the next. With B transposed,
-/// each column is a line of its own, and if they are a large power of two apart, they fall into few sets. The time of such loads
-/// was found to grow with the square of this share.
+/// The share of a block's columns of B that are evicted from the core's first cache between one k and the next. With B transposed,
+/// each column has its own cache line. If the columns are a large power of two apart, their lines map to few sets. Measurements
+/// showed that the time of such loads grows with the square of this share.
 fn missing(tile: &Tile, problem: &GemmProblem) -> f64 {
     let column_bytes = u64::from(problem.dims.b_outer) * problem.types.ab.size() as u64;
     let (mut in_sets, mut all, mut last) = ([0u32; SETS], 0u32, None);

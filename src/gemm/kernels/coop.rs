@@ -16,9 +16,10 @@ use crate::plan::Flops;
 pub(super) struct Coop;
 
 /// Blocks from large to small. Subgroup tiles are as large as the registers of a subgroup of 32 allow: with 64 x 64, each
-/// staged element is used 64 times. A subgroup of 64 needs half as many registers for each, but more units to stage: with a
-/// depth of 32, or in fewer subgroup tiles. Matrices of 8 x 8 are Apple's, whose GPUs have half the registers. The depth is 16
-/// where two stages of depth 32 would not fit into 48 KiB, and where a software driver would take twice as long to compile.
+/// staged element is used 64 times. In a subgroup of 64 each invocation needs half as many registers, but there must be more
+/// units to stage: by a depth of 32, or by fewer subgroup tiles. Matrices of 8 x 8 are for Apple's GPUs, which have half the
+/// registers. The depth is 16 if two stages of depth 32 do not fit into 48 KiB, or if a software driver would take twice as
+/// long to compile.
 const TILES: [Tile; 14] = [
     Tile::of_subgroups(16, [128, 256, 16], [64, 64]),
     Tile::of_subgroups(16, [256, 128, 16], [64, 64]),
@@ -36,10 +37,11 @@ const TILES: [Tile; 14] = [
     Tile::of_subgroups(8, [32, 64, 16], [32, 32]),
 ];
 
-/// The most units, of four registers each, that a GPU's invocation stages in one iteration, in addition to its sums.
+/// The largest number of units (four registers each) that a GPU's invocation stages in one iteration, in addition to
+/// its sums.
 const MAX_UNITS: u32 = 8;
 
-/// The registers of an invocation for places and counters, as compiled for AMD and NVIDIA: about 40.
+/// The registers of an invocation for addresses and counters: about 40 when compiled for AMD and NVIDIA.
 const PLACE_REGISTERS: u32 = 40;
 
 impl Tile {
@@ -91,7 +93,7 @@ impl Stage {
         Self { axis, by: Loads::Elements }
     }
 
-    /// The axis of rows in shared memory: that of the units, unless the device loads matrices along k.
+    /// The axis of rows in shared memory: the axis of the units, unless the device loads matrices along k.
     fn shared(self, caps: &Caps) -> Axis {
         match caps.machine.matrix_order {
             MatrixOrder::Any => self.axis,
@@ -99,7 +101,7 @@ impl Stage {
         }
     }
 
-    /// The number of units that an invocation puts into shared memory at once: two if they are transposed on the way.
+    /// The number of units that an invocation stores to shared memory at once: two if it transposes them.
     fn units_per_put(self, caps: &Caps) -> u32 {
         if self.shared(caps) == self.axis { 1 } else { 2 }
     }
@@ -190,7 +192,8 @@ impl KernelSpec for Coop {
         if problem.types.ab != DType::F16 {
             return Err(format!("operands of f16, not {}", problem.types.ab));
         }
-        // NOTE: a kernel on matrices has Vulkan's memory model, for which naga declares no capability that its atomics need.
+        // NOTE: a kernel with matrices uses Vulkan's memory model. naga does not declare the capability that atomics need
+        // there.
         if stores_parts_of_words(problem, caps) {
             return Err(format!(
                 "C of {} whose rows are whole vectors of four, as it has no atomics",
@@ -230,8 +233,8 @@ impl KernelSpec for Coop {
         stages(tile, problem, caps) * stage + output
     }
 
-    /// A read of an f16 from shared memory takes as long as several multiply-adds. A core that has registers for a single workgroup
-    /// waits at its barriers.
+    /// A read of an f16 from shared memory takes as long as several multiply-adds. If a core has registers for a single workgroup
+    /// only, it waits at barriers.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         let machine = &caps.machine;
         let cost = Cost::of_blocks(tile, problem, caps, Unit::Matrix);

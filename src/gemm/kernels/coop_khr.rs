@@ -18,8 +18,8 @@ use crate::plan::Flops;
 
 pub(super) struct CoopKhr;
 
-/// The blocks and subgroup tiles of [`Coop`](super::coop::Coop), whose inner loops are known, and their like in twice the depth for types
-/// of 8 bits, which has as many bytes.
+/// The blocks and subgroup tiles of [`Coop`](super::coop::Coop), whose inner loops are known; for types of 8 bits the same with
+/// twice the depth, which has equally many bytes.
 const TILES: [Tile; 12] = [
     Tile::of_invocations(GemmKernel::CoopKhr, [128, 256, 16], [64, 64]),
     Tile::of_invocations(GemmKernel::CoopKhr, [256, 128, 16], [64, 64]),
@@ -62,7 +62,7 @@ fn check_depth_of_segments(tile: &Tile, problem: &GemmProblem) -> Result<(), Str
     Err(format!("blocks whose depth divides {SEGMENT_MULTIPLE}, not {}", tile.bk))
 }
 
-/// The row that a tile uses: of those that fill it, the largest that is not slow.
+/// The row of a tile: the largest one that fills the tile and is not slow.
 fn row<'a>(tile: &Tile, problem: &GemmProblem, caps: &'a Caps) -> Result<&'a CoopRow, String> {
     let (ab, c, _) = module(problem)?;
     let fills = |row: &&CoopRow| {
@@ -82,8 +82,8 @@ fn row<'a>(tile: &Tile, problem: &GemmProblem, caps: &'a Caps) -> Result<&'a Coo
     })
 }
 
-/// The matrices of sums of f16 that a row with sums of f32 is multiplied into first, if the problem allows it, the device has them, and
-/// they are faster or the kernel is pinned.
+/// The matrices of f16 that receive the products before they are added to sums of f32: if the problem allows it, the device has
+/// such matrices, and they are faster or the kernel is pinned.
 fn short_sums(row: &CoopRow, problem: &GemmProblem, caps: &Caps) -> Option<Matrices> {
     let short = Matrices { c: CoopScalar::F16, ..Matrices::of(row) };
     let is_allowed = problem.types.accumulator == Accumulator::F16
@@ -94,16 +94,17 @@ fn short_sums(row: &CoopRow, problem: &GemmProblem, caps: &Caps) -> Option<Matri
     (is_allowed && caps.rows_of(CoopScalar::F16, CoopScalar::F16).any(has_row)).then_some(short)
 }
 
-/// Whether the module can apply an epilogue to matrices: its sums are real numbers. That for segments has no epilogue.
+/// Whether the module can apply an epilogue to matrices: its sums are real numbers. The module for segments has no
+/// epilogue.
 fn finishes_matrices(problem: &GemmProblem) -> bool {
     problem.types.ab.is_float() && problem.segments().is_none()
 }
 
-/// What the epilogue adds to whole blocks that are stored as matrices. None if they are not.
+/// The epilogue of whole blocks that are stored as matrices. None if blocks are stored by elements.
 ///
-/// Drivers require that the rows of a matrix are stored at multiples of 16 bytes, or of their length. Matrices of sums that are rounded need
-/// a row of their own, and exact sums become real numbers one by one. A software device's compiler would repeat an activation for each
-/// element of each matrix.
+/// Drivers require that the rows of a matrix are stored at multiples of 16 bytes, or of their length. To round sums as matrices,
+/// the device must list a row for the rounded type. Exact sums are converted to real numbers one by one. A software device's
+/// compiler would repeat an activation for each element of each matrix.
 fn direct(row: &CoopRow, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Option<Lines> {
     let aligned = if is_rounded(problem) { 8 } else { 4 };
     let is_aligned = problem.dims.c_starts().iter().all(|start| start.is_multiple_of(aligned));
@@ -117,7 +118,8 @@ fn direct(row: &CoopRow, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Opt
     if is_aligned && has_matrices && is_of_matrices && !repeats { Lines::of(problem) } else { None }
 }
 
-/// The number of stages and bytes of shared memory of a tile, whose results are one matrix of sums per subgroup, each row padded by four.
+/// The number of stages and bytes of shared memory of a tile. The buffer of results has one matrix of sums per subgroup, each row
+/// padded by four elements.
 fn shared(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [u32; 2] {
     let output = row(tile, problem, caps).map_or(0, |row| {
         let lines = match direct(row, tile, problem, caps) {
@@ -160,7 +162,8 @@ impl KernelSpec for CoopKhr {
         if let Some(why) = caps.slowness(row).filter(|_| is_chosen) {
             return Err(why);
         }
-        // A GPU would spill them. The compilers of software devices unroll the product of two matrices, and take a minute for a large tile.
+        // A GPU would spill larger tiles. The compilers of software devices unroll the product of two matrices, and take a minute
+        // for a large tile.
         let accumulators = self.accumulators(tile, problem, caps);
         if !matches!(problem.pin, Pin::Tile(_)) && accumulators > caps.machine.matrix_accumulators {
             return Err(format!("{accumulators} accumulators per invocation, unless the tile is pinned"));
@@ -191,8 +194,8 @@ impl KernelSpec for CoopKhr {
         bytes
     }
 
-    /// As `coop`, whose structure it has: operands of bf16 are moved and multiplied as those of f16 are. Each sum of f16 is converted and
-    /// added to one of f32.
+    /// As `coop`, because the structure is the same; bf16 is moved and multiplied like f16. Each sum of f16 is converted and added
+    /// to a sum of f32.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         if has_8_bits(problem) {
             let cost = if problem.types.ab == DType::I8 {
@@ -201,7 +204,7 @@ impl KernelSpec for CoopKhr {
                 let peak = caps.machine.fp8_matrix_flops;
                 Cost { peak, ..Cost::of_blocks(tile, problem, caps, Unit::Matrix) }
             };
-            // Of f16, a read takes the bytes of two elements.
+            // A read of f16 takes the bytes of two elements.
             let weight = caps.machine.matrix_read_weight() * cost.peak / caps.machine.matrix_flops / 2.0;
             return Cost { read_weights: [weight; 2], ..cost };
         }

@@ -14,7 +14,8 @@ use crate::layout::DType;
 
 pub(super) struct CoopNv2;
 
-/// Blocks of [`CoopKhr`]. Each of the first six is one matrix of a workgroup; of the others, each subgroup tile is one of a subgroup.
+/// Blocks of [`CoopKhr`]. Each of the first six is one matrix of the whole workgroup. In the others, each subgroup tile is one
+/// matrix of a subgroup.
 const TILES: [Tile; 13] = [
     Tile::of_workgroup([128, 256, 16]),
     Tile::of_workgroup([256, 128, 16]),
@@ -31,7 +32,7 @@ const TILES: [Tile; 13] = [
     Tile::of_invocations(GemmKernel::CoopNv2, [32, 32, 32], [16, 16]),
 ];
 
-/// Invocations that hold a block of 128 x 128 or less, as one matrix of a workgroup. Larger blocks have twice as many.
+/// Invocations of a workgroup that holds a block of at most 128 x 128 as one matrix. Larger blocks have twice as many.
 const WORKGROUP: u32 = 128;
 
 impl Tile {
@@ -46,7 +47,8 @@ fn scope(tile: &Tile) -> CoopScope {
     if tile.tiles_per_block() == 1 { CoopScope::Workgroup } else { CoopScope::Subgroup }
 }
 
-/// The same block of `coop_khr`: that of a workgroup's matrices has tiles for as many subgroups of 32 as the workgroup has.
+/// The same block of `coop_khr`. A block that is one matrix of a workgroup is divided into tiles for the workgroup's
+/// subgroups of 32.
 fn twin(tile: &Tile) -> Tile {
     let [tm, tn] = match scope(tile) {
         CoopScope::Workgroup => [(tile.bm / 2).min(64), (tile.bn / 2).min(64)],
@@ -75,7 +77,7 @@ fn modules(ab: DType) -> Result<(CoopScalar, CoopScalar, [&'static str; 2]), Str
     }
 }
 
-/// Whether a tile's matrices are multiples of the row's sizes, held by as many invocations.
+/// Whether a tile's matrices are multiples of the row's sizes, held by the row's number of invocations.
 fn fills(tile: &Tile, row: &CoopRow) -> bool {
     let invocations = match scope(tile) {
         CoopScope::Workgroup => workgroup(tile),
@@ -86,7 +88,7 @@ fn fills(tile: &Tile, row: &CoopRow) -> bool {
         && parts.iter().all(|(whole, part)| whole.is_multiple_of(*part))
 }
 
-/// The row that a tile uses: of those that it fills, the largest that is not slow.
+/// The row of a tile: the largest one whose sizes the tile fills and that is not slow.
 fn row<'a>(tile: &Tile, problem: &GemmProblem, caps: &'a Caps) -> Result<&'a CoopRow, String> {
     let (ab, c, _) = modules(problem.types.ab)?;
     let scope = scope(tile);
@@ -110,14 +112,14 @@ fn rounds(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> bool {
     caps.flexible_rows_of(ab, ab, scope(tile)).any(|row| fills(tile, row))
 }
 
-/// How a matrix of a workgroup is read: along the outer axis (1) where that is the contiguous one, or along k.
+/// How a matrix of a workgroup is read: along the outer axis (1) if that is contiguous, otherwise along k.
 fn lines([outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2]) -> u32 {
     let is_contiguous = |extent: u32, stride: u32| extent <= 1 || stride == 1;
     u32::from(is_contiguous(outer, outer_stride) && !is_contiguous(k, k_stride))
 }
 
-/// Checks that `coop` or `coop_khr` could compute the product in the same block: only then may a plan take this kernel by itself, whose
-/// speed is predicted from theirs.
+/// Checks that `coop` or `coop_khr` could compute the product in the same block. Only then may a plan choose this kernel without a
+/// pin, because its predicted speed is theirs.
 fn check_twin(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
     let khr = twin(tile);
     let wgsl = Tile { kernel: GemmKernel::Coop, fragment: 16, ..khr };
@@ -129,7 +131,7 @@ fn check_twin(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), Str
 }
 
 impl CoopNv2 {
-    /// The module on matrices of a workgroup, which has no staging to set.
+    /// The module on matrices of a workgroup; it does not stage operands.
     fn of_workgroup(tile: &Tile, problem: &GemmProblem, shader: &'static str, caps: &Caps) -> Kernel {
         let d = &problem.dims;
         module_epilogue::bind(Kernel::new(shader), problem, caps)
@@ -150,7 +152,7 @@ impl CoopNv2 {
         let aligned = if is_rounded { 8 } else { 4 };
         let is_aligned = problem.dims.c_starts().iter().all(|start| start.is_multiple_of(aligned));
         let has_matrices = !is_rounded || rounds(tile, problem, caps);
-        // Exact sums become real numbers one by one.
+        // Exact sums are converted to real numbers one by one.
         let is_of_matrices = problem.types.ab.is_float() || !problem.has_epilogue();
         module_epilogue::bind(Kernel::new(shader), problem, caps)
             .param("LANES", self.invocations(tile, caps))
@@ -238,7 +240,7 @@ impl KernelSpec for CoopNv2 {
         tile.bm * tile.bn / self.invocations(tile, caps)
     }
 
-    /// Of a workgroup's matrices none: the driver keeps `FlexibleLimits::reserved_bytes` for itself.
+    /// None for a workgroup's matrices: the driver reserves `FlexibleLimits::reserved_bytes`.
     fn shared_bytes(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
         match scope(tile) {
             CoopScope::Workgroup => 0,
@@ -246,9 +248,10 @@ impl KernelSpec for CoopNv2 {
         }
     }
 
-    /// As the same block of `coop_khr`: no GPU has timed this kernel. llama.cpp's products on such matrices of a workgroup took 0.74 of the
-    /// time of those on matrices of a subgroup (ggml-org/llama.cpp#13506, RTX 3090), which says nothing of these two kernels. Among
-    /// equals, the first of [`GemmKernel::ALL`] is taken, so that a plan takes this one only if it is pinned or was the fastest when measured.
+    /// The predicted time is that of the same block of `coop_khr`, because this kernel was not timed on a GPU. In llama.cpp,
+    /// products on matrices of a workgroup took 0.74 of the time of those on matrices of a subgroup (ggml-org/llama.cpp#13506, RTX
+    /// 3090); that says nothing about these two kernels. If predicted times are equal, a plan takes the first kernel of
+    /// [`GemmKernel::ALL`]. So a plan takes this one only if it is pinned or was the fastest when measured.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         let types = GemmTypes { accumulator: Accumulator::F32, ..problem.types };
         CoopKhr.cost(&twin(tile), &GemmProblem { types, ..*problem }, caps)

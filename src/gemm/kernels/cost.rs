@@ -18,15 +18,15 @@ pub(in crate::gemm) struct Cost {
     pub(super) blocks: [f64; 2],
     /// Rows and columns of C per workgroup.
     pub(super) block: [f64; 2],
-    /// Rows and columns of the register or subgroup tile, for which a staged operand is read once.
+    /// Rows and columns of the register or subgroup tile. A staged operand is read once per tile.
     pub(super) tile: [f64; 2],
-    /// Time of a multiply-add of the inner loop, in multiply-adds at the peak: 1, unless each takes more than the arithmetic.
+    /// Time of a multiply-add of the inner loop, in multiply-adds at the peak: 1, unless a multiply-add includes other work.
     pub(super) multiply_add_weight: f64,
     /// Time of one of these reads of A, and of B, in multiply-adds at the peak.
     pub(super) read_weights: [f64; 2],
     /// Iterations along k. Each waits for its loads.
     pub(super) iterations: f64,
-    /// Seconds of each iteration in which a core waits at a barrier, if it has room for a single workgroup.
+    /// Seconds per iteration that a core waits at a barrier if only a single workgroup fits on it.
     pub(super) barrier_seconds: f64,
     /// Invocations of a workgroup that add their sums to each other's.
     pub(super) reducing: u32,
@@ -56,7 +56,7 @@ impl Unit {
 /// How the operands are read from device memory.
 #[derive(Clone, Copy)]
 pub(in crate::gemm) enum Traffic {
-    /// By every block, unless they are still in the cache from another block; B in contiguous runs of this many bytes.
+    /// By every block, unless they are still in the cache. B is read in contiguous runs of this many bytes.
     ByBlock { run_bytes_of_b: f64 },
     /// Once, in contiguous runs of this many bytes.
     Once { run_bytes: f64 },
@@ -91,7 +91,8 @@ impl Cost {
         }
     }
 
-    /// The cost of the same tile on matrices that sum `k` products in f16, at the rate for that, and convert and add each sum.
+    /// The cost of the same tile on matrices that sum `k` products in f16, at the rate of f16 sums, and then convert and add
+    /// each sum.
     pub(super) fn in_short_sums(self, k: u32, caps: &Caps) -> Self {
         let machine = &caps.machine;
         let faster = machine.f16_matrix_flops / self.peak;
@@ -134,8 +135,8 @@ impl Cost {
         (rows * cols * pairs(problem) / cores(caps)).ceil().max(1.0)
     }
 
-    /// Seconds of arithmetic. Every core computes its share of the blocks, and the last wave takes as long as the others. Few
-    /// invocations leave lanes idle, and so do barriers that no other workgroup hides.
+    /// Seconds of arithmetic. Every core computes its share of the blocks, and the last wave takes as long as the others.
+    /// Lanes are idle if a workgroup has few invocations, and at barriers if no other workgroup runs on the core.
     pub(in crate::gemm) fn arithmetic(&self, invocations: u32, problem: &GemmProblem, caps: &Caps) -> f64 {
         let per_core = self.per_core(problem, caps);
         let busy = (self.resident(per_core) * f64::from(invocations)
@@ -147,8 +148,8 @@ impl Cost {
         per_core * (block_flops / (self.peak / cores(caps) * self.share_of_peak(caps) * busy) + waiting)
     }
 
-    /// The fraction of the peak that the inner loop reaches, without a table of compiled loops. Reads of operands limit it: of A
-    /// one for each row of the tile, of B one for each column, so the smaller the tile, the more reads per multiply-add.
+    /// The fraction of the peak that the inner loop reaches, for devices without a table of compiled loops. Reads of operands
+    /// limit it: one of A for each row of the tile, one of B for each column. So a smaller tile has more reads per multiply-add.
     pub(super) fn efficiency(&self) -> f64 {
         let [rows, cols] = self.tile;
         let [of_a, of_b] = self.read_weights;

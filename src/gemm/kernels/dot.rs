@@ -84,7 +84,7 @@ impl KernelSpec for Dot {
         stages(tile, caps) * stage_bytes(tile)
     }
 
-    /// A read of a word serves four multiply-adds, of the rate of i8.
+    /// A read of a word serves four multiply-adds, at the rate of i8.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         let cost = Cost::of_blocks(tile, problem, caps, Unit::Integer);
         let of_word = caps.machine.i8_flops / caps.machine.f32_flops / 4.0;

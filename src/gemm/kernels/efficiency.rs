@@ -1,4 +1,4 @@
-//! How much of a GPU's peak a tile reaches: by its inner loop as compiled, where there is a table for the device.
+//! The share of a GPU's peak that a tile reaches, from its compiled inner loop if there is a table for the device.
 //!
 //! Software devices and devices without a table keep the formula that counts reads, [`Cost::efficiency`].
 
@@ -23,14 +23,15 @@ impl InnerLoop {
         Self::on(caps, kernel, [bm, bn, bk, tm, tn, fragment], [ab, problem.types.c, sums])
     }
 
-    /// Seconds that a core waits at a barrier: none if it has room for another workgroup, which computes in the meantime.
+    /// Seconds that a core waits at a barrier: none if another workgroup fits on the core and computes in the meantime.
     pub(super) fn barrier_seconds(&self, caps: &Caps) -> f64 {
         if self.workgroups > 1 { 0.0 } else { caps.machine.barrier_seconds }
     }
 }
 
 impl Cost {
-    /// The fraction of the peak that the inner loop reaches: by the compiled loop, else by the formula that counts reads.
+    /// The fraction of the peak that the inner loop reaches: from the compiled loop, else from the formula that counts
+    /// reads.
     pub(in crate::gemm) fn share_of_peak(&self, caps: &Caps) -> f64 {
         match &self.inner_loop {
             Some(inner) => inner.share_of_peak(self.peak, &caps.machine),

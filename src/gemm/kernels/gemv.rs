@@ -9,7 +9,7 @@ use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
 
 pub(super) struct Gemv;
 
-/// The most rows of A or columns of B of a skinny product. Kernels with blocks compute larger products.
+/// The largest number of rows of A or columns of B of a skinny product. Kernels with blocks compute larger products.
 const MAX_SKINNY: u32 = 8;
 
 /// Each tile has the extents of a workgroup along the matrix operand's outer axis and along k, and the extent of an invocation
@@ -30,7 +30,7 @@ impl Tile {
     }
 }
 
-/// The matrix operand of a skinny product: the large one, whose reads take the time.
+/// The matrix operand of a skinny product: the large one. Its reads determine the time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MatrixOperand {
     /// A, if B has few columns.

@@ -1,4 +1,4 @@
-//! Generated operands: the variants that generate them, and the operations that this takes, as counted in the shaders.
+//! Generated operands: the variants that generate them, and the number of operations for it, as counted in the shaders.
 //!
 //! Every block that uses a part of an operand generates it again: A once for each column of blocks, B once for each row.
 
@@ -33,18 +33,18 @@ impl GeneratedOperand {
 }
 
 impl SignHalf {
-    /// The axis along which units of an operand B are made: that along which a stored operand of the same order in memory would be
-    /// staged, so that it takes equally many bytes.
+    /// The axis along which units of an operand B are generated. A stored operand of the same order in memory would be staged
+    /// along this axis, so both take equally many bytes of shared memory.
     pub(super) fn staged_axis(self, d: &GemmDims) -> HalfAxis {
         match d.b_outer.cmp(&d.b_k) {
             Ordering::Less => HalfAxis::Outer,
             Ordering::Greater => HalfAxis::K,
-            // Both strides can be equal if the stored half has a single row or column.
+            // If the stored half has a single row or column, both strides can be equal.
             Ordering::Equal => self.axis,
         }
     }
 
-    /// The constants of a kernel that makes the signs.
+    /// The constants of a kernel that generates the signs.
     pub(super) fn params(self, kernel: Kernel) -> Kernel {
         let rows = match self.outer {
             OuterAxis::Rows => HalfAxis::Outer,
@@ -134,8 +134,8 @@ pub(super) fn flops(tile: &Tile, problem: &GemmProblem, signs: Signs) -> Flops {
 }
 
 impl Segments {
-    /// Operations for one element of every segment of all matrices, in f32: each term is multiplied by its sign, multiplied by
-    /// the second factor and added; the sum is multiplied by the gate, if there is one.
+    /// Operations for one element of every segment of all matrices, in f32. Each term is multiplied by its sign and by the
+    /// second factor, and added. The sum is multiplied by the gate, if there is one.
     fn operations_of_terms(&self, matrices: u32) -> f64 {
         // The table holds the start of each matrix's segments, the end, three words for each segment, and the terms.
         let terms = self.words - (matrices + 1) - 3 * self.total;

@@ -60,8 +60,8 @@ impl GemmKernel {
         self.spec().shader()
     }
 
-    /// The kernel that a step of a plan runs; None if the step is no product. A module of SPIR-V adds what holds its matrices, and
-    /// the type of its operands, to the name of its file.
+    /// The kernel that a step of a plan runs; None if the step is no product. The name of a SPIR-V module's file also contains the
+    /// holder of its matrices and the type of its operands.
     #[must_use]
     pub fn of_step(step: &Step) -> Option<Self> {
         let file = step.kernel.shader().split('.').next();

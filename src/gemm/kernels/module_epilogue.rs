@@ -16,7 +16,7 @@ pub(in crate::gemm) fn module_bindings(problem: &GemmProblem) -> u32 {
     if problem.segments().is_some() { 6 } else { 7 }
 }
 
-/// Bytes of a module's dims: [`QuantisedDims`], whatever the product, and the first workgroup of a launch.
+/// Bytes of a module's dims: [`QuantisedDims`] for every product, and the first workgroup of a launch.
 #[expect(clippy::cast_possible_truncation, reason = "it is small")]
 const DIMS_BYTES: u32 = size_of::<QuantisedDims>() as u32 + 4;
 
@@ -65,18 +65,18 @@ pub(super) fn is_rounded(problem: &GemmProblem) -> bool {
     problem.types.ab.size() == 2 && problem.types.c == problem.types.ab
 }
 
-/// Whether C is f32, i32 or of the type of A and B, of which a module stores any element by itself.
+/// Whether C is f32, i32 or of the type of A and B. A module stores single elements of these types.
 pub(super) fn stores_elements(problem: &GemmProblem) -> bool {
     Form::of_c(problem).is_typed()
 }
 
-/// Whether rows of C consist of whole words, for types that a module stores four elements of at once.
+/// Whether rows of C consist of whole words, for types of which a module stores four elements at once.
 pub(super) fn stores_words(problem: &GemmProblem) -> bool {
     let d = &problem.dims;
     d.n.is_multiple_of(4) && d.c_starts().iter().all(|start| start.is_multiple_of(4))
 }
 
-/// Whether modules have this epilogue: all but what belongs to f32 operands that were scaled into f16.
+/// Whether modules have this epilogue: all but those of f32 operands that were scaled into f16.
 pub(super) fn is_known(problem: &GemmProblem) -> bool {
     !matches!(problem.epilogue.scale, Scale::Back | Scale::BackWithCross)
 }
@@ -92,7 +92,7 @@ pub(super) fn check_module(caps: &Caps) -> std::result::Result<(), String> {
     Ok(())
 }
 
-/// What the rows and columns of C share, if that is all that the epilogue adds to sums of f32: it is applied to whole matrices.
+/// An epilogue that consists of values for whole rows and columns of C, added to sums of f32. It is applied to whole matrices.
 #[derive(Clone, Copy)]
 pub(super) struct Lines {
     /// Elements of each row of a block, and of each column.
@@ -159,12 +159,12 @@ pub(super) fn bind_segments(
     kernel.param("C_FORM", Form::of_c(problem) as u32).param("SOURCE", source)
 }
 
-/// Binds along which axis the bias runs, for kernels that load it as matrices.
+/// Sets the axis along which the bias runs, for kernels that load it as matrices.
 pub(super) fn bind_axis_of_bias(kernel: Kernel, problem: &GemmProblem) -> Kernel {
     kernel.param("BIAS_OF_ROWS", u32::from(bias_is_of_rows(problem)))
 }
 
-/// The arguments that a module declares: those of the product, in whose places without an operand a word is bound.
+/// The arguments that a module declares: those of the product. A word is bound in place of each missing operand.
 pub(in crate::gemm) fn module_args(
     problem: &GemmProblem,
     draft: &mut Draft<'_>,

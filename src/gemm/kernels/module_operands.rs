@@ -3,11 +3,12 @@
 use crate::caps::{Caps, MatrixOrder};
 use crate::gemm::problem::{GemmProblem, HalfAxis, Tile};
 
-/// The most bytes along k of a block: a depth of 32 for operands of 16 bits, of 64 for those of 8. The smallest subgroup tile has few products
-/// of matrices in a step, and twice the depth.
+/// The largest number of bytes along k of a block: a depth of 32 for operands of 16 bits, of 64 for those of 8. The smallest
+/// subgroup tile has few products of matrices in a step, so its depth may be twice as large.
 const MAX_DEPTH_BYTES: [usize; 2] = [64, 128];
 
-/// The most units, of four registers each, that a GPU's invocation stages in one iteration, in addition to its sums.
+/// The largest number of units (four registers each) that a GPU's invocation stages in one iteration, in addition to
+/// its sums.
 const MAX_UNITS: u32 = 8;
 
 /// How an operand is loaded.
@@ -17,7 +18,8 @@ pub(super) struct Loads {
     pub(super) outer: u32,
     /// 1 if units of 16 bytes are loaded, 0 if elements are.
     pub(super) by_units: u32,
-    /// 1 if units along the outer axis are put into rows of shared memory along k, in whose order the device loads matrices.
+    /// 1 if units along the outer axis are transposed into rows of shared memory along k, because the device loads matrices
+    /// in this order.
     pub(super) transposed: u32,
 }
 
@@ -40,8 +42,8 @@ impl Loads {
         Self { outer, by_units, transposed: 0 }
     }
 
-    /// The same on the way into a block of `outer` x `bk`. To transpose it, a lane puts as many neighbouring units as a word has
-    /// elements, and four lanes load from a line; where that leaves more than half of the lanes idle, rows stay in order.
+    /// The same for a block of `outer` x `bk`. To transpose it, a lane stores one neighbouring unit for each element of a word,
+    /// and four lanes load from a line. If that would leave more than half of the lanes idle, the block is not transposed.
     fn in_order(self, order: MatrixOrder, [outer, bk]: [u32; 2], unit: u32, lanes: u32) -> Self {
         let puts = outer * bk / (unit * put(unit));
         let divides = outer.is_multiple_of(4 * unit)
@@ -51,7 +53,7 @@ impl Loads {
         Self { transposed, ..self }
     }
 
-    /// Units that a lane loads of a block of this number of elements, at most.
+    /// The largest number of units that a lane loads of a block with this number of elements.
     fn share(self, elements: u32, unit: u32, lanes: u32) -> u32 {
         let put = if self.transposed == 1 { put(unit) } else { 1 };
         (elements / (unit * put)).div_ceil(lanes) * put
@@ -65,12 +67,12 @@ impl Loads {
     }
 }
 
-/// Units that a lane puts into shared memory at once to transpose them: as many as a word has elements.
+/// Units that a lane stores to shared memory at once to transpose them: one for each element of a word.
 fn put(unit: u32) -> u32 {
     unit / 4
 }
 
-/// Whether operands have 8 bits, two of which have the bytes of an f16.
+/// Whether operands have 8 bits.
 pub(super) fn has_8_bits(problem: &GemmProblem) -> bool {
     problem.types.ab.size() == 1
 }
@@ -114,7 +116,7 @@ pub(super) fn stages(tile: &Tile, output: u32, problem: &GemmProblem, caps: &Cap
     if bytes(2) <= caps.limits.workgroup_bytes { [2, bytes(2)] } else { [1, bytes(1)] }
 }
 
-/// Checks that blocks are as deep as those that were compiled for GPUs at most.
+/// Checks that blocks are at most as deep as those that were compiled for GPUs.
 pub(super) fn check_depth(tile: &Tile, problem: &GemmProblem) -> Result<(), String> {
     let most = MAX_DEPTH_BYTES[usize::from([tile.tm, tile.tn] == [16; 2])];
     if tile.bk as usize * problem.types.ab.size() > most {

@@ -5,8 +5,8 @@ use crate::gemm::problem::{Gated, GemmProblem, PlaneSource, Segments};
 use crate::kernel::{Kernel, OperandAccess, StorageFormat};
 
 impl Segments {
-    /// How the tiled kernel stages A. Products of blades are summed vector by vector along the outer axis: in vectors only if
-    /// both factors can be loaded so, and never in squares.
+    /// How the tiled kernel stages A. Products of blades are summed in vectors along the outer axis, if both factors can be
+    /// loaded in vectors; never in squares.
     pub(super) fn stage(&self, problem: &GemmProblem, a: Stage) -> Stage {
         let y = &self.y;
         let stage_of_y = || Stage::of(problem.dims.m, [y.outer, y.k], y.starts());

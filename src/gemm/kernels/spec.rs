@@ -1,4 +1,4 @@
-//! The interface of a kernel: what plans ask of it.
+//! The interface of a kernel for plans.
 
 use super::cost::Cost;
 use crate::caps::Caps;
@@ -70,7 +70,7 @@ pub(in crate::gemm) trait KernelSpec: Sync {
         Flops::default()
     }
 
-    /// Seconds that each launch must gain for the tile to be worth compiling.
+    /// Seconds that each launch must save to justify compiling the tile.
     fn compile_cost(&self, _: &Tile, _: &GemmProblem, _: &Caps) -> f64 {
         0.0
     }

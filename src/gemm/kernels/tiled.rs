@@ -30,7 +30,7 @@ const FULL_TILE: u32 = 64;
 
 /// The compile time of a kernel is spread over this number of launches. Tuned for this kernel.
 const LAUNCHES: f64 = 2000.0;
-/// How much longer a kernel takes to compile that converts its operands to f32: 2.7 s in place of 0.34 on lavapipe.
+/// The factor of the compile time of a kernel that converts its operands to f32: 2.7 s instead of 0.34 s on lavapipe.
 const CONVERTED: f64 = 8.0;
 
 /// Whether a register tile has more accumulators than a GPU holds in registers. Only software devices get such tiles. There
@@ -82,8 +82,8 @@ fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
     [a, b]
 }
 
-/// How a device stages the operands. Of each square 16 elements are loaded ahead: without the registers for two squares, B is
-/// staged element by element.
+/// How a device stages the operands. Each square needs registers for 16 elements that are loaded ahead. Without registers for
+/// two squares, B is staged element by element.
 fn stages_on(problem: &GemmProblem, caps: &Caps) -> [Stage; 2] {
     match stages_of(problem) {
         [a, Stage::Squares] if a == Stage::Squares && caps.machine.accumulators < FULL_TILE => {
@@ -106,7 +106,7 @@ impl KernelSpec for Tiled {
         &TILES
     }
 
-    /// Operands may be generated. GPUs with registers for 8x8 sums take no tiles of 8x4: the inner loop would have a quarter
+    /// Operands may be generated. GPUs with registers for 8x8 sums do not take tiles of 8x4, whose inner loop has a quarter
     /// more instructions per multiply-add (765 instead of 616 for 512 on RDNA 3).
     fn admits(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
         let is_gpu = caps.machine.compile_seconds.is_none();
@@ -151,7 +151,7 @@ impl KernelSpec for Tiled {
         generated::flops(tile, problem, signs)
     }
 
-    /// Large register tiles take longer to compile, and small products gain less from them than that.
+    /// Large register tiles take longer to compile. For small products the gain is less than that.
     fn compile_cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> f64 {
         let extra = caps.machine.compile_seconds.filter(|_| is_large(tile, caps));
         let times = if problem.types.ab == DType::F32 { 1.0 } else { CONVERTED };

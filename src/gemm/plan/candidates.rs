@@ -8,8 +8,8 @@ impl GemmProblem {
     /// The same product, restricted to each choice in turn: a tile and a number of splits, in the order in which the plan
     /// prefers them. The first has the plan of the unrestricted product.
     ///
-    /// A product of several products (an f16 split, panels) chooses for each by itself. It is the first; the others have one
-    /// tile for all.
+    /// If a product consists of several products (an f16 split, panels), the first candidate chooses a tile for each of
+    /// them. The others have one tile for all.
     ///
     /// # Errors
     /// As [`plan`](crate::plan::Problem::plan).

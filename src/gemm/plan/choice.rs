@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 /// A tile and a number of splits.
 type Choice = (&'static Tile, u32);
 
-/// What choices are ordered by: whether workgroups keep the device busy for too long, and the predicted seconds.
+/// The order of choices: first whether workgroups keep the device busy for too long, then the predicted seconds.
 #[derive(Clone, Copy)]
 struct Rank {
     is_too_long: bool,
@@ -45,7 +45,7 @@ impl GemmProblem {
         tile.block_seconds(self, splits, caps) > MAX_STEP_SECONDS
     }
 
-    /// What the pin allows and the device can run.
+    /// The choices that the pin allows and the device can run.
     fn choices(&self, caps: &Caps) -> impl Iterator<Item = (Rank, Choice)> {
         let rank = |&(tile, splits): &Choice| Rank {
             is_too_long: self.is_too_long((tile, splits), caps),
@@ -70,7 +70,7 @@ fn unsupported(problem: &GemmProblem, caps: &Caps) -> Error {
     Error::Unsupported { op: OP, needs, device: caps.adapter.clone() }
 }
 
-/// What the device lacks for these tiles: each need once, with the smallest size that would suffice.
+/// The device's limits that exclude these tiles: each once, with the smallest size that would suffice.
 pub(super) fn lacking<'a>(
     tiles: impl IntoIterator<Item = &'a Tile>,
     problem: &GemmProblem,

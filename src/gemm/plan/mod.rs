@@ -1,4 +1,4 @@
-//! How a matrix product is computed: the one choice among the kernels' tiles and numbers of splits, and the steps it becomes.
+//! How a matrix product is computed: the one choice among the kernels' tiles and numbers of splits, and the resulting steps.
 
 mod candidates;
 mod choice;

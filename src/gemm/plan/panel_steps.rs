@@ -36,7 +36,7 @@ impl GemmProblem {
         Ok(if is_too_long { Self { split: SplitK::Auto, ..self } } else { self })
     }
 
-    /// Adds the steps of all panels. If k is cut too, each panel stores sums of its own, and the last step of each block of C
+    /// Adds the steps of all panels. If k is cut too, each panel stores its own sums, and the last step of each block of C
     /// adds them.
     pub(super) fn panel_steps(
         &self,

@@ -60,8 +60,8 @@ enum Length {
 }
 
 impl Panels {
-    /// The panels of a product. The product is cut in half until every buffer of a panel fits. Each cut is along the axis along
-    /// which the buffer that is too large spans the most. If k is cut, the sums of its ranges must fit too.
+    /// The panels of a product. The product is cut in half until every buffer of a panel fits. Each cut divides the longest
+    /// axis of the buffer that is too large. If k is cut, the sums of its ranges must fit too.
     pub(super) fn new(problem: &GemmProblem, caps: &Caps) -> Result<Self> {
         let mut panels = Self::whole(&problem.dims);
         let bound = PanelBuffer::of(problem, &problem.layouts()?, caps);
@@ -126,7 +126,7 @@ impl Panels {
                     .panel
                     .iter()
                     .zip(strides)
-                    // Of an empty axis, as of k = 0, as if it had one element.
+                    // An empty axis (k = 0) counts as one element.
                     .map(|(extent, stride)| extent.saturating_sub(1).saturating_mul(stride));
                 (reach.fold(1, usize::saturating_add), dtype.size())
             }

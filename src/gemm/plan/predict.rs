@@ -69,8 +69,8 @@ impl Tile {
         spec.cost(self, problem, caps).predict(spec.invocations(self, caps), problem, caps)
     }
 
-    /// What a compiler makes of the tile's inner loop: the nearest GPU's that was asked. None for software devices, for vendors
-    /// without a table, and for tiles and types that no table has: predictions then count the reads of the loop.
+    /// The tile's compiled inner loop, from the table of the nearest GPU. None for software devices, for vendors without a
+    /// table, and for tiles and types that no table has: predictions then count the reads of the loop.
     #[must_use]
     pub fn inner_loop(&self, problem: &GemmProblem, caps: &Caps) -> Option<InnerLoop> {
         self.kernel.spec().cost(self, problem, caps).inner_loop

@@ -37,7 +37,7 @@ impl GemmProblem {
         let (chosen, _) = product.choose(caps)?;
         let others = GemmKernel::ALL.into_iter().filter(|kernel| *kernel != chosen.kernel);
         let mut others: Vec<_> = others.map(|kernel| (kernel.fastest(&product, caps), kernel)).collect();
-        // Those that could be taken come first, the fastest before the others.
+        // Kernels that could run come first, in the order of their predicted times.
         others.sort_by(|(a, _), (b, _)| a.unwrap_or(f64::INFINITY).total_cmp(&b.unwrap_or(f64::INFINITY)));
         let passed_over = |(fastest, kernel): (Option<f64>, GemmKernel)| match fastest {
             Some(seconds) => format!("{kernel}: {SLOWER}, predicted {}", Seconds(seconds)),

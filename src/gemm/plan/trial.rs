@@ -1,4 +1,4 @@
-//! How the candidates of a product are tried: the operands, the plan whose results are right, and the bounds of the results.
+//! How the candidates of a product are tried: the operands, a reference plan, and the bounds of the results.
 
 use crate::Result;
 use crate::caps::Caps;
@@ -22,14 +22,14 @@ const LARGEST_I8_PRODUCT: f64 = 16_384.0;
 const EXACT: u32 = 1 << 24;
 /// The steepest activation's slope: that of `Hardswish`.
 const STEEPEST: f64 = 1.5;
-/// What activations add to the error of a result, relative and absolute: twice 8 ulp and more.
+/// The error that activations add to a result, relative and absolute: more than twice 8 ulp.
 const OF_ACTIVATION: f64 = 1e-5;
 /// A bound of generated entries: normal values are at most 6.34.
 const LARGEST_ENTRY: f64 = 6.5;
 /// Terms of a sparse sum that are not zero, on average.
 const TERMS: f64 = 32.0;
-/// The same of a sum of generated entries, which rounds. No sum has more than twice as many: it would be off by eight standard
-/// deviations.
+/// The same for a sum of generated entries, which is rounded. No sum has more than twice this number of terms: that would be
+/// eight standard deviations.
 const ROUNDED_TERMS: u32 = 64;
 /// Alpha and beta: products with it are exact.
 const NUMBER: f32 = 0.5;
@@ -38,13 +38,13 @@ const NUMBER: f32 = 0.5;
 pub(crate) struct GeneratedTrial {
     /// The product, restricted to a simple candidate.
     pub(crate) simple: GemmProblem,
-    /// The values of the stored operand in each run, and how far results may be apart.
+    /// The values of the stored operand in each run, and the largest allowed difference of results.
     pub(crate) runs: Vec<(TrialValues, Tolerance)>,
 }
 
 impl GemmProblem {
-    /// The trial of a product whose operands are stored. None for a product with generated operands, which needs their table, and
-    /// if no simple kernel computes it in short launches.
+    /// The trial of a product with stored operands. None for a product with generated operands, which needs their table, and if
+    /// no simple kernel computes the product in short launches.
     pub(super) fn stored_trial(&self, caps: &Caps) -> Result<Option<Trial>> {
         if self.generated.is_some() || self.elements() == 0 {
             return Ok(None);
@@ -75,11 +75,11 @@ impl GemmProblem {
         Ok(Some(Trial { description: self.to_string(), reference, scalars, runs }))
     }
 
-    /// A run with integers, whose sums are exact, whatever the order. A lost term is not a matter of rounding then.
+    /// A run with integers. Their sums are exact in any order, so a lost term cannot be taken for a rounding error.
     fn exact_run(&self) -> Result<TrialRun> {
         let k = self.dims.k;
         let is_linear = matches!(self.epilogue.activation, Activation::None | Activation::Relu);
-        // Activations saturate: their sums have few terms. So have sums that would be too large.
+        // Before an activation, which saturates, sums have few terms. So do sums that would be too large.
         let (values, tolerance) = if is_linear && k < EXACT / LARGEST {
             ([TrialValues::Integers; 2], Tolerance::default())
         } else {
@@ -91,8 +91,8 @@ impl GemmProblem {
         Ok(TrialRun { values, tolerances: vec![self.stored_tolerance(tolerance)] })
     }
 
-    /// Values of A and B whose sums have few terms that are not zero. Each of the k terms should be in some sum: of a vector
-    /// and a matrix, the vector has more elements that are not zero.
+    /// Values of A and B for which few terms of each sum are not zero. Each of the k terms should occur in some sum, so in a
+    /// product of a vector and a matrix more elements of the vector are not zero.
     fn sparse_values(&self) -> [TrialValues; 2] {
         let [m, n, k] = [self.dims.m, self.dims.n, self.dims.k].map(f64::from);
         let both = (TERMS / k).min(1.0);
@@ -104,8 +104,8 @@ impl GemmProblem {
         })
     }
 
-    /// A plan with a simple kernel: one invocation for each element, or, where such a sum takes too long for one launch, the
-    /// smallest tile. None if that takes too long as well.
+    /// A plan with a simple kernel: one invocation for each element, or the smallest tile if such a sum takes too long for
+    /// one launch. None if that takes too long as well.
     fn simple_plan(&self, caps: &Caps) -> Result<Option<Plan>> {
         let strict = self.precision(Precision::Strict).accumulated_in(Accumulator::F32);
         let naive = strict.pinned(Pin::Kernel(GemmKernel::Naive)).split_k(SplitK::Auto);
@@ -131,8 +131,9 @@ impl GemmProblem {
         Ok(simplest.map(|(tile, splits)| self.pinned(Pin::Tile(*tile)).split_k(SplitK::Splits(splits))))
     }
 
-    /// The same product restricted to a simple candidate, and the runs of its trial, of which each has the values of the stored
-    /// operand and how far results may be apart. For a product with one generated operand. None for other products.
+    /// The same product restricted to a simple candidate, and the runs of its trial: for each run the values of the stored
+    /// operand, and the largest allowed difference of results. For a product with one generated operand. None for other
+    /// products.
     ///
     /// # Errors
     /// As [`plan`](Problem::plan).
@@ -152,8 +153,8 @@ impl GemmProblem {
         Ok(Some(GeneratedTrial { simple, runs }))
     }
 
-    /// How far the sums of a candidate and of the reference may be apart. All terms are positive, so that magnitudes are those of
-    /// the sums; after an activation they are not known, and taken to be the largest.
+    /// The largest allowed difference between the sums of a candidate and of the reference. All terms are positive, so the sum is
+    /// also the sum of magnitudes. After an activation the sum is not known, so the largest is assumed.
     fn sum_tolerance(&self) -> Tolerance {
         let k = self.dims.k;
         let own = match (self.is_f16_split(), self.precision, self.types.accumulator) {

@@ -50,7 +50,7 @@ pub struct GemmDims {
 }
 
 impl GemmDims {
-    /// The offsets and strides that the start of a row of C is a sum of.
+    /// The offset and the strides that add up to the start of a row of C.
     pub(in crate::gemm) fn c_starts(&self) -> [u32; 4] {
         [self.c_offset, self.c_batch0, self.c_batch1, self.ldc]
     }
@@ -183,7 +183,8 @@ pub(in crate::gemm) fn layout(axes: &[[u32; 2]], offset: u32) -> Result<Layout> 
     Layout::new(OP, &shape, &strides, offset as usize, usize::MAX)
 }
 
-/// The stride of the axis counted from the last, which is 1; 0 if the axis is missing or has at most one element.
+/// The stride of an axis, counted from the last, which has number 1; 0 if the axis is missing or has at most one
+/// element.
 pub(in crate::gemm) fn stride(layout: &Layout, from_last: usize) -> usize {
     layout.rank().checked_sub(from_last).map_or(0, |axis| layout.step(axis))
 }

@@ -94,7 +94,7 @@ pub enum Previous {
     Added,
 }
 
-/// The axis of C that a bias or a scale runs along.
+/// The axis of C along which a bias or a scale runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BiasAxis {
     /// One element for each row.

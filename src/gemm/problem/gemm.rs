@@ -19,7 +19,7 @@ pub struct GemmProblem {
     pub(crate) types: GemmTypes,
     /// Operations between a sum and its store.
     pub(crate) epilogue: Epilogue,
-    /// Where the epilogue's scales of rows and columns lie.
+    /// The strides and offsets of the epilogue's scales of rows and columns.
     pub(crate) line_places: LinePlaces,
     /// Restriction of the plan's candidates.
     pub(crate) pin: Pin,
@@ -44,7 +44,7 @@ pub fn product_shape(a: &Layout, b: &Layout) -> Result<Vec<usize>> {
     Ok(shape[..rank].to_vec())
 }
 
-/// The shape of the product in the first elements of an array, and how many these are.
+/// The shape of the product in the first elements of an array, and its number of axes.
 fn product_extents(a: &Layout, b: &Layout) -> Result<([usize; 4], usize)> {
     let wrong = |rule| Err(Error::shapes(OP, rule, a.shape(), b.shape()));
     let ranks = 2..=4;
@@ -149,7 +149,7 @@ impl GemmProblem {
         2.0 * self.multiply_adds()
     }
 
-    /// The offset and the strides that the start of a matrix or plane of A is a sum of.
+    /// The offset and the strides that add up to the start of a matrix or plane of A.
     pub(in crate::gemm) fn a_starts(&self) -> [u32; 3] {
         let d = &self.dims;
         self.segments().map_or([d.a_offset, d.a_batch0, d.a_batch1], |segments| segments.a.starts())
@@ -212,7 +212,7 @@ fn check_output(c: &Layout) -> Result<()> {
     let has_contiguous_columns = axes.last().is_none_or(|&(stride, extent)| extent <= 1 || stride == 1);
     axes.retain(|&(_, extent)| extent > 1);
     axes.sort_unstable();
-    // In increasing order, each stride must be at least the span of the axes before it.
+    // Sorted by stride, each stride must be at least the span of the smaller axes.
     let mut span = 1;
     let mut overlaps = false;
     for (stride, extent) in axes {

@@ -1,4 +1,4 @@
-//! Operands that are not stored as the product uses them: kernels generate their elements while they stage blocks.
+//! Operands that are not stored: kernels generate their elements while they stage blocks.
 
 use super::dims::OP;
 use super::seed::SeedSource;

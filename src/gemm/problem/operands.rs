@@ -35,7 +35,7 @@ pub(in crate::gemm) struct Layouts {
 }
 
 impl GemmDims {
-    /// The two axes of the batch; extent 1 along those where the operand is broadcast.
+    /// The two axes of the batch; an axis has extent 1 if the operand is broadcast along it.
     fn batch(&self, strides: [u32; 2]) -> [[u32; 2]; 2] {
         let extents = [self.batches / self.batch1.max(1), self.batch1];
         [0, 1].map(|i| if strides[i] == 0 { [extents[i].min(1), 0] } else { [extents[i], strides[i]] })
@@ -137,7 +137,8 @@ impl GemmProblem {
         if self.epilogue.adds_previous() { Access::Update } else { Access::Write }
     }
 
-    /// The operands in the order in which kernels bind them: A, B, C, what A is generated from or the seed, the epilogue's.
+    /// The operands in the order in which kernels bind them: A, B, C, the sources of a generated A or the seed, those of
+    /// the epilogue.
     pub(in crate::gemm) fn operands(&self) -> Result<Vec<Operand>> {
         let d = &self.dims;
         let read = |name, dtype, layout| Operand { name, dtype, layout, access: Access::Read };
@@ -222,7 +223,7 @@ impl GemmProblem {
         u32::from(bias.is_some()) + u32::from(residual.is_some()) + scaled + line_scale.bindings()
     }
 
-    /// The number of storage bindings for A, B and C, and for what operands are generated from.
+    /// The number of storage bindings for A, B and C, and for the sources of generated operands.
     pub(in crate::gemm) fn bindings(&self) -> u32 {
         3 + match self.generated {
             Some(Generated::Segments(segments)) => segments.bindings(),

@@ -51,7 +51,7 @@ pub struct QuantisedDims {
     pub column_scale_offset: u32,
 }
 
-/// Where the scales of rows and columns lie: for each its stride and its offset, in elements. 0 without that scale.
+/// The stride and the offset of the scales of rows, and of columns, in elements. 0 without that scale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct LinePlaces {
     rows: [u32; 2],
@@ -104,7 +104,7 @@ impl GemmProblem {
         Ok(self)
     }
 
-    /// Sets the place of a scale that the epilogue has.
+    /// Sets the stride and offset of a scale of the epilogue.
     pub(super) fn place_line_scale(&mut self, axis: BiasAxis, scale: &Layout) -> Result<()> {
         *self.line_places.at(axis) = [dim(OP, stride(scale, 1))?, scale.offset_in_window(DType::F32)];
         Ok(())

@@ -21,8 +21,8 @@ pub enum SeedSource {
     /// Each call passes it, as two scalars.
     #[default]
     Scalars,
-    /// In a tensor of i32: the places of its low and its high word, from the start of the tensor's aligned window. Each
-    /// launch reads what is there then.
+    /// In a tensor of i32: the offsets of its low and its high word, from the start of the tensor's aligned window.
+    /// Each launch reads the current words.
     Tensor([u32; 2]),
 }
 
@@ -56,7 +56,8 @@ impl SeedSource {
         }
     }
 
-    /// The words that a plan writes into the dims: the places in the tensor. A call replaces the zeros by its scalars.
+    /// The words that a plan writes into the dims: the offsets in the tensor. If the call passes the seed, they are
+    /// zeros, which the call replaces by its scalars.
     pub(crate) fn words(self) -> [u32; 2] {
         match self {
             Self::Scalars => [0; 2],

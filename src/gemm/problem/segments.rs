@@ -5,7 +5,7 @@ use crate::Result;
 use crate::layout::{DType, Layout, dim};
 
 /// The distance between segments along k is a multiple of this, as are splits, and every tile's depth divides it. So no iteration
-/// and no split boundary falls within two segments. The padding of a segment is zero and not stored.
+/// spans two segments, and splits end between iterations. The padding of a segment is zero and not stored.
 pub(in crate::gemm) const SEGMENT_MULTIPLE: u32 = 32;
 
 /// The operands of a product that is summed over segments.
@@ -103,7 +103,7 @@ impl OperandPlanes {
         layout(&axes, self.offset)
     }
 
-    /// The offset and the strides that the start of a plane is a sum of.
+    /// The offset and the strides that add up to the start of a plane.
     pub(in crate::gemm) fn starts(&self) -> [u32; 3] {
         [self.offset, self.plane, 0]
     }
@@ -158,7 +158,7 @@ impl Segments {
         }
     }
 
-    /// The number of storage bindings in addition to A, B and C: the table, and the operands that A is generated from.
+    /// The number of storage bindings in addition to A, B and C: the table, and the sources of a generated A.
     pub(in crate::gemm) fn bindings(&self) -> u32 {
         match self.source {
             PlaneSource::Stored => 1,

@@ -16,7 +16,7 @@ impl GemmProblem {
         k.div_ceil(split_length(k, requested))
     }
 
-    /// The product that stores the sums of each split in a matrix of its own, in the type of sums and without gaps.
+    /// The product that stores the sums of each split in a separate matrix, in the type of sums and without gaps.
     pub(in crate::gemm) fn split_into(&self, splits: u32) -> Self {
         let d = &self.dims;
         let matrix = d.m * d.n;

@@ -1,4 +1,5 @@
-//! The kernels of matrix products, their tiles, and what a caller may demand: a kernel, a tile, a number of splits.
+//! The kernels of matrix products, their tiles, and the choices that a caller may pin: a kernel, a tile, a number of
+//! splits.
 
 /// A kernel that computes matrix products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,7 +44,7 @@ pub struct Tile {
     pub kernel: GemmKernel,
     /// Rows of C per workgroup. [`GemmKernel::Gemv`]: elements along the longer axis of C.
     pub bm: u32,
-    /// Columns of C per workgroup. [`GemmKernel::Gemv`]: the most elements along the shorter axis.
+    /// Columns of C per workgroup. [`GemmKernel::Gemv`]: the largest number of elements along the shorter axis.
     pub bn: u32,
     /// Depth of the staged blocks. [`GemmKernel::Gemv`]: depth of one iteration of the workgroup.
     pub bk: u32,

@@ -12,7 +12,7 @@ pub enum Accumulator {
     #[default]
     F32,
     /// Sums of at most [`MAX_F16_PRODUCTS`](crate::reference::MAX_F16_PRODUCTS) products may be in f16, if the operands are
-    /// f16 and the kernel supports it. These sums are added in f32. Much less precise, and faster on some GPUs.
+    /// f16 and the kernel supports it. These sums are added in f32. This is much less precise, and faster on some GPUs.
     ///
     /// [`reference::gamma_f16`](crate::reference::gamma_f16) bounds the error as long as no product and no f16 sum exceeds
     /// 65,504, the largest f16. Beyond that the result is undefined.

@@ -29,7 +29,7 @@ impl Problem for SegmentedProblem {
         Ok(draft.finish())
     }
 
-    /// Those of the matrix product.
+    /// The scalars of the matrix product.
     fn candidates(&self, caps: &Caps) -> Result<Vec<Plan>> {
         let restricted = self.problem.restricted(caps)?.into_iter();
         distinct(restricted.map(|problem| Self { problem, table: self.table.clone() }.plan(caps)))

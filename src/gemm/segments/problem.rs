@@ -14,7 +14,7 @@ pub(crate) struct SegmentedProduct {
     pub(crate) shape: [usize; 3],
     /// The number of matrices of C, which are stored without gaps.
     pub(crate) batches: usize,
-    /// The number of segments of the matrix that has the most.
+    /// The largest number of segments of a matrix.
     pub(crate) longest: usize,
     /// Element types.
     pub(crate) types: GemmTypes,

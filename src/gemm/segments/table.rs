@@ -6,7 +6,7 @@ pub(crate) enum Segment<'a> {
     /// The product of a plane of A and a plane of B.
     Planes(u32, u32),
     /// The product of a generated plane of A and a plane of B. Each word is one term of A's plane: the planes of both
-    /// factors, 8 bits each, and in the highest bit whether the term is subtracted.
+    /// factors, 8 bits each. The highest bit is set if the term is subtracted.
     Terms(&'a [u32], u32),
 }
 

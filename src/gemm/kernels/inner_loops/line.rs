@@ -3,7 +3,7 @@
 use crate::gemm::problem::GemmKernel;
 use crate::layout::DType;
 
-/// The inner loops of a target, as one version of Mesa compiles them.
+/// The inner loops of a target, compiled by one version of Mesa.
 pub(super) struct Compiled {
     pub(super) target: &'static str,
     pub(super) mesa: &'static str,
@@ -16,13 +16,13 @@ pub(super) struct Compiled {
 /// - rows, columns and depth of a block, rows and columns of a register or subgroup tile, edge of the matrices; `gemv`: in
 ///   place of the tile's columns the rows of a skinny A;
 /// - the types of A and B, of C, and of the sums;
-/// - invocations of a subgroup, registers of an invocation (0: fixed), bytes of shared memory of a workgroup, and the workgroups
-///   for which a multiprocessor has room;
+/// - invocations of a subgroup, registers of an invocation (0: fixed), bytes of shared memory of a workgroup, and the number of
+///   workgroups that fit on a multiprocessor;
 /// - of the heaviest block: instructions; multiply-adds of an invocation; slots of the multiply-adds, unless they are on
 ///   matrices; slots of all else; waits for accesses; bytes that an invocation reads and writes in shared memory, and in storage.
 pub(super) type Line = (GemmKernel, [u32; 6], [DType; 3], [u32; 4], [u32; 7]);
 
-/// What a compiler makes of a tile's inner loop: the kernel's heaviest basic block.
+/// A tile's compiled inner loop: the kernel's heaviest basic block.
 ///
 /// A *slot* is a cycle in which a scheduler issues an instruction of one subgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,18 +34,18 @@ pub struct InnerLoop {
     pub mesa: &'static str,
     /// Invocations of a subgroup.
     pub subgroup: u32,
-    /// Registers of an invocation; 0 if every invocation has equally many.
+    /// Registers of an invocation; 0 if the number is fixed.
     pub registers: u32,
     /// Bytes of shared memory of a workgroup.
     pub shared_bytes: u32,
-    /// The number of workgroups for which the target's multiprocessor has registers and shared memory. AMD: a workgroup
-    /// processor, which is two cores.
+    /// The number of workgroups that fit into the registers and shared memory of the target's multiprocessor. For AMD
+    /// that is a workgroup processor, two cores.
     pub workgroups: u32,
     /// Instructions of the block.
     pub instructions: u32,
     /// Multiply-adds of an invocation.
     pub multiply_adds: u32,
-    /// Slots of these, unless they are on cooperative matrices.
+    /// Slots of the multiply-adds, unless they are on cooperative matrices.
     pub arithmetic_slots: u32,
     /// Slots of all other instructions.
     pub other_slots: u32,
@@ -57,7 +57,7 @@ pub struct InnerLoop {
 
 impl Compiled {
     /// The inner loop of a tile with these types. If the table has no such type of C, the loop of another type of C is taken,
-    /// as it multiplies the same operands into the same sums.
+    /// because it multiplies the same operands into the same sums.
     pub(super) fn find(&self, kernel: GemmKernel, tile: [u32; 6], types: [DType; 3]) -> Option<InnerLoop> {
         let [ab, c, sums] = types;
         let mut lines = self.lines.iter().filter(|line| line.0 == kernel && line.1 == tile);

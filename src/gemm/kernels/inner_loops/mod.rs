@@ -1,7 +1,7 @@
-//! What compilers of GPUs make of the kernels' inner loops, and how much of a peak those can reach.
+//! The compiled inner loops of the kernels, and the share of a peak that they can reach.
 //!
-//! The tables are data: `tilewise-isa TARGET --loops FILE` (`tests/isa`) writes one for each GPU that Mesa compiles for, and a
-//! test compares them with what the same Mesa makes of the kernels today.
+//! The tables are data: `tilewise-isa TARGET --loops FILE` (`tests/isa`) writes one for each GPU that Mesa compiles for. A
+//! test compiles the kernels again with the same Mesa and compares the results with the tables.
 
 mod bmg;
 mod gfx1201;

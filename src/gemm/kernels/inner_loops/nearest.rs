@@ -1,4 +1,4 @@
-//! The table of inner loops for a device: that of the nearest GPU for which Mesa's compiler was asked.
+//! The table of inner loops for a device: that of the nearest GPU with a table.
 
 use super::line::Compiled;
 use super::{bmg, gfx1201, line::InnerLoop, navi31, nv176};
@@ -18,10 +18,10 @@ const RDNA4: [&str; 3] = ["GFX12", "RX 90", "AI PRO R9"];
 ///
 /// - AMD: RDNA 4 by its names, RDNA 3 for all others, which have vector units of the same kind;
 /// - NVIDIA: Ampere (`nv176`). Schedulers, registers and shared memory are nearly the same from Ampere on;
-/// - Intel: Xe2 (`bmg`), the only one of its GPUs that was asked;
-/// - Apple and unknown vendors: none, as no compiler of theirs runs without the device. A guess between three vendors would be
-///   worse than the formula that counts reads;
-/// - software devices: none. They run a workgroup's invocations one after another, and have a formula of their own.
+/// - Intel: Xe2 (`bmg`), the only Intel GPU with a table;
+/// - Apple and unknown vendors: none, because their compilers do not run without the device. The table of another vendor would
+///   be worse than the formula that counts reads;
+/// - software devices: none. They run a workgroup's invocations one after another, and have their own formula.
 fn nearest(caps: &Caps) -> Option<&'static Compiled> {
     if caps.machine.runs_in_turn() {
         return None;
@@ -36,7 +36,7 @@ fn nearest(caps: &Caps) -> Option<&'static Compiled> {
 }
 
 impl InnerLoop {
-    /// The inner loop of a tile on this device: of the nearest GPU whose table has it.
+    /// The inner loop of a tile on this device, from the table of the nearest GPU.
     pub(in crate::gemm::kernels) fn on(
         caps: &Caps,
         kernel: GemmKernel,
@@ -77,7 +77,8 @@ mod tests {
         assert_eq!(found, want);
     }
 
-    /// If the heaviest block were not the inner loop but an epilogue, its multiply-adds would be no multiple of the tile's.
+    /// If the heaviest block were an epilogue instead of the inner loop, its number of multiply-adds would not be a
+    /// multiple of the tile's.
     #[test]
     fn every_line_is_of_an_inner_loop() {
         for (_, caps) in fixtures::ALL {

@@ -1,4 +1,4 @@
-//! The share of the peak that an inner loop can reach: what it occupies, and for how long.
+//! The share of the peak that an inner loop can reach, from the units that it occupies and for how long.
 
 use super::line::InnerLoop;
 use crate::caps::Machine;
@@ -7,13 +7,13 @@ use crate::caps::Machine;
 /// multiprocessors (programming guide) and AMD's compute units (ISA guides of RDNA), assumed for Intel's Xe cores.
 const BYTES_PER_CYCLE: f64 = 128.0;
 
-/// How a vendor's core issues.
+/// How a vendor's core issues instructions.
 struct Issue {
     /// Multiply-adds of f32 in a slot at the peak rate.
     lanes: f64,
     /// Schedulers of a core, which share its shared memory.
     schedulers: f64,
-    /// Whether matrix instructions have a unit of their own, next to which other instructions are issued.
+    /// Whether matrix instructions have a separate unit, so that other instructions are issued at the same time.
     matrices: MatrixUnit,
     /// Cores whose invocations share registers and shared memory.
     cores: f64,
@@ -41,8 +41,9 @@ fn issue(target: &str) -> Issue {
 
 impl InnerLoop {
     /// The share of the peak rate of its unit (`peak`, in flop/s) that the loop can reach. A scheduler's subgroups hide each
-    /// other's waits, so that only what they occupy counts: the multiply-adds at the peak rate, the other instructions of the
-    /// same unit, and the accesses. The longest of these, and a tenth of the others, because overlap is never perfect.
+    /// other's waits, so only the occupied time counts: the multiply-adds at the peak rate, the other instructions of the
+    /// same unit, and the accesses. The result is the longest of these times plus a tenth of the others, because overlap is
+    /// never perfect.
     #[must_use]
     pub(in crate::gemm::kernels) fn share_of_peak(&self, peak: f64, machine: &Machine) -> f64 {
         let Issue { lanes, schedulers, matrices, .. } = issue(self.target);
@@ -60,12 +61,12 @@ impl InnerLoop {
         least / (longest + (terms.iter().sum::<f64>() - longest) / 10.0)
     }
 
-    /// The same loop with an instruction to convert and one to add each sum of `k` multiply-adds.
+    /// The same loop with two more instructions for each sum of `k` multiply-adds: one converts it, one adds it.
     pub(in crate::gemm::kernels) fn with_short_sums(self, k: u32) -> Self {
         Self { other_slots: self.other_slots + 2 * self.multiply_adds / k, ..self }
     }
 
-    /// The number of workgroups for which a core has room. At least one can be less than that, if cores share one.
+    /// The number of workgroups that fit on a core. It may be less than one if several cores share one workgroup.
     #[must_use]
     pub(in crate::gemm::kernels) fn workgroups_per_core(&self) -> f64 {
         f64::from(self.workgroups) / issue(self.target).cores
