@@ -53,7 +53,7 @@ impl Code {
         }
     }
 
-    /// Checks that a device has the features that the code declares, and room for its dims of `dims_bytes`.
+    /// Checks that a device has the features that the code declares, and allows dims of `dims_bytes`.
     ///
     /// # Errors
     /// A message with the first feature that the device lacks.

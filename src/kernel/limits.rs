@@ -4,7 +4,7 @@ use crate::caps::Caps;
 use crate::layout::DType;
 use crate::{Error, Result};
 
-/// The limits that a kernel needs, whatever its operands: those that its shader declares.
+/// The limits that a kernel needs with any operands: those that its shader declares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Storage bindings.
@@ -43,13 +43,13 @@ impl Needs {
     }
 }
 
-/// What an operand that is too large to bind exceeds.
+/// The name of the limit that an operand exceeds if it is too large to bind.
 pub(crate) const BINDING: &str = "one operand's binding in bytes";
-/// What a temporary that is too large to create and bind exceeds.
+/// The name of the limit that a temporary exceeds if it is too large to create and bind.
 const TEMPORARY: &str = "a temporary buffer in bytes";
-/// What the smallest window of an operand exceeds.
+/// The name of the limit that the smallest window of an operand exceeds.
 pub(crate) const WINDOW: &str = "the bytes of a window of one operand";
-/// What stands before the axis in an error that names one.
+/// The words before the axis in an error that names one.
 const SLICE: &str = " (slice along axis ";
 
 /// The same error with the axis of the caller's operand to slice along, if a buffer is too large to bind. It replaces the axis

@@ -1,8 +1,7 @@
-//! Modules: kernels that are compiled to SPIR-V ahead of time, for what WGSL cannot express.
+//! Modules: kernels that are compiled to SPIR-V ahead of time, because WGSL cannot express them.
 //!
 //! A module is a file `shaders/spirv/NAME.VARIANT.spv`, compiled from `NAME.comp` (`.ci/modules`). Its parameters are its
-//! specialisation constants, which a plan sets by name with [`Kernel::param`](crate::kernel::Kernel::param) as it sets those of a
-//! text.
+//! specialisation constants. A plan sets them by name with [`Kernel::param`](crate::kernel::Kernel::param), as for a text.
 
 use super::library::MODULES;
 use super::module_constants::{parameters, set as set_parameter, write_local_size};
@@ -11,7 +10,7 @@ use super::source::Kernel;
 use crate::Result;
 use std::fmt;
 
-/// What stands before the names of modules.
+/// The prefix of the names of modules.
 const FOLDER: &str = "spirv/";
 
 /// Whether a shader's name is that of a module.
@@ -24,7 +23,7 @@ pub(super) fn is_module(shader: &str) -> bool {
 pub enum Language {
     /// A text in WGSL, which every device takes.
     Wgsl,
-    /// A module of SPIR-V, which is handed to a Vulkan driver as it is.
+    /// A module of SPIR-V, which is passed to a Vulkan driver unchanged.
     Spirv,
 }
 

@@ -1,11 +1,11 @@
-//! The constants of a SPIR-V module: what specialisation sets, and what follows from it.
+//! The constants of a SPIR-V module: those that specialisation sets, and those computed from them.
 //!
 //! wgpu passes no specialisation constants to the driver (gfx-rs/wgpu#9650). So the literals of the module's words are replaced.
 
 use super::module_instructions::{Instruction, LOCAL_SIZE, instructions, op, string};
 use std::collections::{BTreeMap, HashMap};
 
-/// The decoration that makes a constant one that can be specialised.
+/// The decoration of constants that can be specialised.
 const SPEC_ID: u32 = 1;
 
 /// A constant that can be specialised.
@@ -13,8 +13,8 @@ const SPEC_ID: u32 = 1;
 pub(super) struct Parameter {
     /// Its name in the source.
     pub(super) name: String,
-    /// The places of its literals in the module's words. The size of a workgroup is a constant of its own that has the number of
-    /// another.
+    /// The positions of its literals in the module's words. There may be several, because the size of a workgroup is a separate
+    /// constant with the same number.
     literals: Vec<usize>,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn parameters(instructions: &[Instruction<'_>]) -> Result<Vec<Paramet
             (op::NAME, [id, name @ ..]) => _ = names.insert(*id, string(name)),
             (op::DECORATE, [id, SPEC_ID, number]) => ids.entry(*number).or_default().push(*id),
             (op::SPEC_CONSTANT, [_, id, literal @ ..]) => {
-                // Behind the instruction's first word, its type and its id.
+                // After the instruction's first word, its type and its id.
                 declared.insert(*id, (instruction.at + 3, literal.len()));
             }
             _ => {}
@@ -109,7 +109,7 @@ pub(super) fn values(instructions: &[Instruction<'_>]) -> HashMap<u32, u32> {
     values
 }
 
-/// What an operation makes of these operands. None if it is not known here, or is not defined for them.
+/// The result of an operation on these operands. None if the operation is not known here, or not defined for them.
 fn computed(operation: u32, operands: &[u32]) -> Option<u32> {
     Some(match (operation, operands) {
         (124, [a]) => *a, // OpBitcast

@@ -39,16 +39,16 @@ pub(super) const LOCAL_SIZE: u32 = 17;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Instruction<'a> {
     pub(super) opcode: u16,
-    /// The place of its first word in the module.
+    /// The position of its first word in the module.
     pub(super) at: usize,
-    /// The words behind the first.
+    /// The words after the first.
     pub(super) operands: &'a [u32],
 }
 
 /// The instructions of a module, in order.
 ///
 /// # Errors
-/// A message if the words are not whole instructions behind the header of a module that Vulkan takes.
+/// A message if the words are not the header of a module that Vulkan accepts, followed by complete instructions.
 pub(super) fn instructions(words: &[u32]) -> Result<Vec<Instruction<'_>>, String> {
     let [MAGIC, version, _, _, 0, ..] = words else {
         return Err("it does not begin as a module of SPIR-V".into());

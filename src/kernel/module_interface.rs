@@ -1,14 +1,14 @@
-//! What a SPIR-V module declares: its operands, its dims, the size of its workgroups, the features that it uses.
+//! The declarations of a SPIR-V module: its operands, its dims, the size of its workgroups, the features that it uses.
 //!
-//! wgpu checks none of it: a binding, a range of push constants, a size or a feature that the pipeline's layout or the device
-//! lacks is no error, and the output is left as it was, or the device is lost.
+//! wgpu checks none of them. If the pipeline's layout or the device lacks a binding, a range of push constants, a size or a
+//! feature, wgpu reports no error: the output keeps its old contents, or the device is lost.
 
 use super::module_constants::values;
 use super::module_instructions::{Instruction, LOCAL_SIZE, instructions, op, string};
 use crate::kernel::{Needs, ShaderInterface};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What a module declares.
+/// The declarations of a module.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ModuleInterface {
     /// Its operands and dims.
@@ -50,7 +50,7 @@ enum Type<'a> {
     Pointer { to: u32 },
 }
 
-/// The limits that a module needs, whatever its operands, and the bytes of its immediates.
+/// The limits that a module needs with any operands, and the bytes of its immediates.
 ///
 /// # Errors
 /// A message if it is not the module of a kernel.
@@ -60,7 +60,7 @@ pub fn module_needs(words: &[u32]) -> Result<(Needs, u32), String> {
     Ok((Needs { bindings, invocations, workgroup_bytes }, shader.immediates.unwrap_or(0)))
 }
 
-/// What is declared, by ids.
+/// The declarations, by id.
 #[derive(Default)]
 struct Declarations<'a> {
     types: HashMap<u32, Type<'a>>,
@@ -78,7 +78,7 @@ struct Declarations<'a> {
     entry_points: Vec<String>,
 }
 
-/// Reads what a module declares.
+/// Reads the declarations of a module.
 ///
 /// # Errors
 /// A message if it is not the module of a kernel.
@@ -186,7 +186,8 @@ impl<'a> Declarations<'a> {
         of(decoration::BINDING).filter(|_| of(decoration::DESCRIPTOR_SET) == Some(0))
     }
 
-    /// Whether the kernel may write a buffer: unless the variable or all members of its block say that it does not.
+    /// Whether the kernel may write a buffer. It may, unless the variable or all members of its block are declared as
+    /// not writable.
     fn is_written(&self, variable: u32, block: u32) -> bool {
         let members = match self.types.get(&block) {
             Some(Type::Struct { members }) => u32::try_from(members.len()).unwrap_or(u32::MAX),
@@ -206,10 +207,10 @@ impl<'a> Declarations<'a> {
         (0..).zip(*members).map(end).try_fold(0, |last, end| Some(last.max(end?)))
     }
 
-    /// The size of a type of shared memory or of dims: no padding lies between its parts.
+    /// The size of a type of shared memory or of dims. There is no padding between its parts.
     fn bytes(&self, id: u32) -> Option<u32> {
-        // NOTE: types only name types that are declared before them in a valid module. In another one they could go round in
-        // circles.
+        // NOTE: in a valid module, a type only names types that are declared before it. In an invalid one, types could refer
+        // to each other in a circle.
         self.bytes_within(id, 8)
     }
 

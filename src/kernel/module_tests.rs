@@ -1,4 +1,4 @@
-//! Modules that are damaged or declare what a kernel may not, and those of the crate.
+//! Modules that are damaged or have declarations that a kernel may not have, and the modules of the crate.
 
 use super::module::specialized;
 use super::module_instructions::{Instruction, instructions, op};
@@ -137,7 +137,7 @@ fn a_file_that_is_cut_or_no_module_is_an_error() {
     assert!(specialized(&endless, &[]).unwrap_err().contains("an instruction of 0 words"));
     let mut cuts = 0;
     for end in (20..whole.len()).step_by(4) {
-        // Between two instructions nothing is missing that the words themselves tell; then a declaration is.
+        // A cut between two instructions leaves complete instructions; then a declaration is missing.
         let words = specialized(&whole[..end], &[]);
         cuts += usize::from(words.is_err());
         if let Ok(words) = words {
@@ -153,7 +153,7 @@ fn every_module_of_the_crate_is_a_kernel_whose_parameters_can_be_set() {
         let words = specialized(bytes, &[]).unwrap_or_else(|why| panic!("{name}: {why}"));
         let interface = module_interface(&words).unwrap_or_else(|why| panic!("{name}: {why}"));
         assert!(interface.invocations.is_power_of_two(), "{name}");
-        // A driver stages what a workgroup's matrices are loaded from.
+        // A driver stages the operands of a workgroup's matrices.
         assert_eq!(interface.workgroup_bytes == 0, name.contains(".workgroup."), "{name}");
         let writes = match name.split('.').next() {
             Some("attention_nv2") => [vec![false; 7], vec![true; 2]].concat(),
@@ -182,7 +182,7 @@ fn every_module_of_the_crate_is_a_kernel_whose_parameters_can_be_set() {
     }
 }
 
-/// The names of a workgroup's sizes become numbers, which Vulkan takes without `maintenance4`.
+/// The names of a workgroup's sizes become numbers, which Vulkan accepts without `maintenance4`.
 #[test]
 fn the_size_of_a_workgroup_is_written_where_a_module_names_it() {
     let named = |sizes: [u32; 3]| {
@@ -212,8 +212,8 @@ const FUNCTION_END: u16 = 56;
 const MULTIPLY_ADD: u16 = 4459;
 const CONTROL_BARRIER: u16 = 224;
 
-/// In attention on matrices whose elements functions change, scores become weights in registers: no instruction between the two products, and none of a
-/// function that is called there, names a variable of shared memory, and none is a barrier.
+/// In attention on flexible matrices, functions turn scores into weights in registers: between the two products, no instruction
+/// (nor one of a called function) names a variable of shared memory or is a barrier.
 #[test]
 fn no_shared_memory_is_accessed_between_the_products_of_attention() {
     let of_attention = MODULES.iter().filter(|(name, _)| name.starts_with("attention_nv2."));
@@ -241,7 +241,7 @@ fn no_shared_memory_is_accessed_between_the_products_of_attention() {
         }
         let products: Vec<usize> = (0..found.len()).filter(|&at| found[at].opcode == MULTIPLY_ADD).collect();
         let [first, second] = products[..] else { panic!("{shader}: two products, not {products:?}") };
-        // NOTE: a word that is no id may have the number of one: then the test sees too much, never too little.
+        // NOTE: a word that is no id may equal an id. The test then finds too many names, never too few.
         let touches = |range: &[Instruction<'_>]| {
             let mut left: Vec<&[Instruction<'_>]> = vec![range];
             let mut seen = Vec::new();

@@ -42,11 +42,11 @@ impl<'t> NumberedLines<'t> {
         self.lines.iter().map(|&(line, text)| (self.location(line), text))
     }
 
-    /// The sample text of a `//#generated` directive: the lines from there to the matching `//#end`. The sample may contain
-    /// `//#param` blocks, whose `//#end`s do not end it. `at` is the index of the directive's line, counted from 0.
+    /// The sample text of a `//#generated` directive: the lines from the directive to the matching `//#end`. The sample may
+    /// contain `//#param` blocks, whose `//#end`s do not end it. `at` is the index of the directive's line, counted from 0.
     ///
     /// # Errors
-    /// A message if the sample has no `//#end`, with the location where that became clear.
+    /// A message if the sample has no `//#end`, with the location where that was detected.
     pub(super) fn sample(&self, at: usize) -> Result<Self, (Location, String)> {
         let begin = self.location(self.lines[at].0);
         let below = at + 1;

@@ -16,7 +16,7 @@ pub(crate) struct OperandAccess {
     load: Option<AccessWidth>,
     /// The vector width of stores, if the kernel stores the operand.
     store: Option<AccessWidth>,
-    /// Whether what is stored is rounded already.
+    /// Whether stored values are already rounded.
     is_rounded: bool,
 }
 
@@ -109,7 +109,7 @@ impl OperandAccess {
         }
     }
 
-    /// The variant of the slot `save` (`shaders/common/save.wgsl`), likewise.
+    /// The variant of the slot `save` (`shaders/common/save.wgsl`), in the same way.
     fn save_variant(self, width: AccessWidth) -> &'static str {
         match (width, self.format) {
             (AccessWidth::One, StorageFormat::I8) => "element_bytes",
@@ -148,7 +148,7 @@ impl Kernel {
         }
     }
 
-    /// Sets the access to the result, `c`, of a kernel that stores vectors through a slot of its own family. Only stores of parts
+    /// Sets the access to the result `c` of a kernel that stores vectors through a slot of its own family. Only stores of parts
     /// of words fill the slot `save_c`.
     #[must_use]
     pub(crate) fn result(self, access: OperandAccess) -> Self {
@@ -194,7 +194,8 @@ impl Kernel {
     /// Fills the slot `pack_pair` if the access packs pairs.
     fn packing(self, access: OperandAccess) -> Self {
         match access.pack_variant() {
-            // Several results may share a variant. Different ones fill the slot twice, which specialisation refuses.
+            // Several results may share a variant. Different variants would fill the slot twice, which specialisation
+            // refuses.
             Some(variant) if !self.is_filled("pack_pair", variant) => self.slot("pack_pair", variant),
             _ => self,
         }

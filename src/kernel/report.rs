@@ -1,6 +1,6 @@
-//! The report of a kernel's subgroup size. On a device that has several sizes, a kernel that is written for one of them is
-//! asked, when it is compiled, which size the driver has given it: it is launched with zeros for dims, stores its subgroup
-//! size in its result, and does nothing else.
+//! The report of a kernel's subgroup size. A device may have several sizes, and a kernel may be written for one of them.
+//! When such a kernel is compiled, it is launched once with zeros for dims. It then stores the subgroup size that the
+//! driver has chosen in its result, and does nothing else.
 
 use super::module::is_module;
 use super::source::Kernel;
@@ -38,7 +38,7 @@ impl Kernel {
     pub(crate) fn subgroup_report(&self) -> Option<SubgroupReport> {
         let expected = self.requires.subgroup.filter(|_| self.requires.reports_subgroup_size)?;
         let number = match self.unit_of(self.result_name()) {
-            // A module stores a word, whatever its results are.
+            // A module stores a word, independent of the type of its results.
             _ if is_module(self.shader) => Number::U32,
             unit if unit.contains("f16") => Number::F16,
             unit if unit.contains("f32") => Number::F32,
@@ -72,7 +72,7 @@ impl Kernel {
 const RESULTS: [(&str, &str); 3] = [("c", "m"), ("y", "heads"), ("result", "heads")];
 
 impl SubgroupReport {
-    /// The reported size, from the result's memory; 0 if it is none.
+    /// The reported size, from the result's memory; 0 if the memory holds no valid size.
     pub(crate) fn read(self, memory: &[u8]) -> u32 {
         let Some(first) = memory.first_chunk::<4>() else { return 0 };
         let number = match self.number {

@@ -82,8 +82,8 @@ impl Kernel {
         self
     }
 
-    /// Requires a device on which every subgroup has this size, or, if the kernel
-    /// [reports its subgroup size](Self::report_subgroup_size), one that is known to give this size to kernels on matrices.
+    /// Requires a device on which every subgroup has this size. If the kernel [reports its subgroup
+    /// size](Self::report_subgroup_size), it suffices that the driver is known to choose this size for kernels on matrices.
     #[must_use]
     pub(crate) fn require_subgroup_size(mut self, size: u32) -> Self {
         self.requires.subgroup = Some(size);
@@ -103,7 +103,7 @@ impl Kernel {
         self
     }
 
-    /// Checks that a device has the features that the kernel needs, and room for its dims of `dims_bytes`.
+    /// Checks that a device has the features that the kernel needs, and allows dims of `dims_bytes`.
     ///
     /// # Errors
     /// A message with the first feature that the device lacks.
@@ -121,8 +121,8 @@ impl Kernel {
         self.code().map_err(|error| error.to_string())?.fits(caps, dims_bytes)
     }
 
-    /// Selects how the kernel receives its dims of this size: as immediates if the device has room for them, otherwise from
-    /// the recording's ring. A module only takes immediates.
+    /// Selects how the kernel receives its dims of this size: as immediates if the device allows that many bytes, otherwise
+    /// from the recording's ring. A module only takes immediates.
     #[must_use]
     pub(crate) fn dims(self, caps: &Caps, bytes: usize) -> Self {
         let immediates = usize::try_from(caps.limits.immediate_bytes).is_ok_and(|room| room >= bytes);

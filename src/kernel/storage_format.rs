@@ -1,4 +1,4 @@
-//! The format in which tensors' elements are stored, as shaders see it.
+//! The format of a tensor's elements in shaders.
 
 use crate::caps::Caps;
 use crate::layout::DType;
@@ -11,7 +11,7 @@ pub(crate) enum AccessWidth {
     Four,
 }
 
-/// The format in which elements of a type are stored, as a device's shaders see it.
+/// The format of the elements of a type in a device's shaders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StorageFormat {
     F32,
@@ -52,7 +52,7 @@ impl StorageFormat {
         }
     }
 
-    /// The smallest WGSL type that holds an element. Of packed formats it holds two or four.
+    /// The smallest WGSL type that holds an element. For packed formats it holds two or four.
     pub(crate) fn scalar(self) -> &'static str {
         match self {
             Self::F32 => "f32",
@@ -73,7 +73,7 @@ impl StorageFormat {
         }
     }
 
-    /// The smallest WGSL type that holds this number of elements. Of packed formats it may hold more.
+    /// The smallest WGSL type that holds this number of elements. For packed formats it may hold more.
     pub(crate) fn unit(self, width: AccessWidth) -> &'static str {
         match (width, self) {
             (AccessWidth::One, _)

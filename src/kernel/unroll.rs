@@ -1,7 +1,7 @@
 //! Expands `//#unroll`: unrolls the loop below it, so that arrays of registers are indexed by literals.
 //!
-//! An index that is constant then is written as its value. Compilers would find it too, but each of naga's expressions takes time
-//! that grows with their number in the function, and one index of a register tile has ten.
+//! An index that becomes constant is written as its value. Compilers would compute it too, but naga's time for each expression
+//! grows with the number of expressions in the function, and one index of a register tile has ten.
 
 use super::identifiers::{is_identifier_char, tokens};
 use std::collections::HashMap;
@@ -187,8 +187,8 @@ fn constants(text: &str) -> HashMap<String, u64> {
     known
 }
 
-/// The value of an integer expression of `+ - * / %`, parentheses, literals and names. None if it contains anything else, or if u32
-/// does not hold what is computed on the way: there WGSL has an error.
+/// The value of an integer expression of `+ - * / %`, parentheses, literals and names. None if it contains anything else, or if an
+/// intermediate value does not fit in u32, which is an error in WGSL.
 fn evaluate(text: &str, names: &HashMap<String, u64>) -> Option<u64> {
     let tokens: Vec<&str> = tokens(text).filter(|token| !token.trim().is_empty()).collect();
     let mut parser = Parser { tokens: &tokens, names, depth: MAX_DEPTH };
@@ -196,7 +196,7 @@ fn evaluate(text: &str, names: &HashMap<String, u64>) -> Option<u64> {
     parser.tokens.is_empty().then_some(value)
 }
 
-/// A value that u32 holds.
+/// A value that fits in u32.
 fn of_u32(value: Option<u64>) -> Option<u64> {
     value.filter(|&value| u32::try_from(value).is_ok())
 }

@@ -5,9 +5,9 @@ use super::step::{Arg, Buffer, Step};
 use super::work::{Amount, Flops, Seconds};
 use std::fmt;
 
-/// Up to this many steps are listed by number; of more, the first and the last.
+/// Up to this many steps are listed by number; otherwise only the first and the last.
 const LISTED: usize = 3;
-/// Up to this many temporaries are listed one by one; of more, only their number and total size.
+/// Up to this many temporaries are listed one by one; otherwise only their number and total size.
 const TEMPORARIES_LISTED: usize = 16;
 
 /// ```text
@@ -112,8 +112,9 @@ impl<'a> Launched<'a> {
         }
     }
 
-    /// The buffers that all pieces together read (or write), with the bytes. `bytes` selects the direction. A piece's access does not
-    /// say it: a piece updates an output, because it leaves what the other pieces write. A constant that is bound several times counts once.
+    /// The buffers that all pieces together read (or write), with the bytes. `bytes` selects the direction. The access of a single
+    /// piece cannot be used: a piece has update access to an output, because the other pieces write the rest. A constant that is
+    /// bound several times counts once.
     fn moved(&self, bytes: impl Fn(&Step) -> &[u64]) -> impl Iterator<Item = (Buffer, u64)> {
         let args = &self.pieces[0].args;
         let is_counted = |(i, arg): &(usize, &Arg)| {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Longest predicted time of one launch in seconds. A step that would take longer is cut into several launches. Operating systems
 /// reset a GPU that does not respond for about two seconds, and a GPU that also draws the screen should respond sooner.
 pub(crate) const MAX_STEP_SECONDS: f64 = 0.5;
-/// Most launches that a plan may have after cutting. At half a second each they take nine hours.
+/// The largest number of launches of a plan after cutting. At half a second each they take nine hours.
 const MAX_STEPS: u64 = 1 << 16;
 
 /// A plan under construction.
@@ -32,8 +32,7 @@ pub(crate) struct Region {
     buffer: Buffer,
     pub(crate) layout: Layout,
     pub(crate) dtype: DType,
-    /// The elements that a kernel touches, if it binds all of `layout` but only the device knows which it takes: as many as
-    /// these.
+    /// The number of elements that a kernel touches, if only the device knows which of `layout` it reads.
     touched: Option<Layout>,
 }
 
@@ -55,9 +54,9 @@ pub(crate) struct NewStep<'a> {
 /// How to predict the time of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Time {
-    /// By the roofline model: arithmetic or bytes at the device's peaks, whichever takes longer.
+    /// By the roofline model: the longer of two times, arithmetic and bytes at the device's peaks.
     Roofline,
-    /// The same, with arithmetic that takes this many times as long as at the peak.
+    /// The same, with arithmetic slower than the peak by this factor.
     SlowArithmetic { times: f64 },
     /// By the family's own model.
     Predicted(Prediction),
@@ -90,7 +89,7 @@ impl Region {
         Self { layout, touched: None, ..self }
     }
 
-    /// The same, of which a kernel touches only as many elements as `part` has.
+    /// The same, but the kernel touches only as many elements as `part` has.
     pub(crate) fn touched_like(self, part: Layout) -> Self {
         Self { touched: Some(part), ..self }
     }
@@ -102,7 +101,8 @@ impl Region {
 
     /// Bytes from the start of the window to the end of the last element.
     pub(crate) fn bound_bytes(&self) -> u64 {
-        // Up to the end of the last element: the limit is a multiple of 16 bytes, as windows are.
+        // The bytes up to the end of the last element suffice for the check: the limit is a multiple of 16 bytes, like
+        // windows.
         self.layout.bytes(self.dtype).end.saturating_sub(self.window().start)
     }
 
@@ -113,7 +113,7 @@ impl Region {
         let extents = steps.map(|(&extent, &stride)| if stride == 0 { extent.min(1) } else { extent });
         let distinct =
             extents.fold(self.dtype.size() as u64, |bytes, extent| bytes.saturating_mul(extent as u64));
-        // Overlapping strides do not count an element twice either.
+        // Elements of overlapping strides count once, too.
         let bytes = layout.bytes(self.dtype);
         distinct.min(bytes.end - bytes.start)
     }
@@ -185,7 +185,7 @@ impl<'a> Draft<'a> {
         Ok(Region { buffer: self.share(Constant::new(words)), layout, dtype: DType::I32, touched: None })
     }
 
-    /// The buffer of a constant, or of an equal one that is there already.
+    /// The buffer of a constant, or of an existing equal one.
     fn share(&mut self, constant: Constant) -> Buffer {
         let constants = &mut self.plan.constants;
         let known = constants.iter().position(|known| *known == constant);
@@ -198,9 +198,8 @@ impl<'a> Draft<'a> {
     /// Adds a step. A step longer than [`MAX_STEP_SECONDS`] becomes several launches, each of a range of its workgroups.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if the kernel needs more than the device has; [`Error::Limit`] if a window exceeds the largest
-    /// binding,
-    /// or there are more workgroups than a grid holds.
+    /// [`Error::Unsupported`] if the kernel needs features or limits that the device lacks; [`Error::Limit`] if a window
+    /// exceeds the largest binding, or there are more workgroups than a grid holds.
     pub(crate) fn step(&mut self, step: NewStep<'_>) -> Result<()> {
         let NewStep { kernel, tile, needs, blocks, dims, args, flops, time } = step;
         let (op, caps) = (self.plan.op, self.caps);

@@ -7,10 +7,10 @@ use super::step::Step;
 use super::work::Work;
 use std::sync::Arc;
 
-/// Everything that an operation launches, in order. A plan is made without a device and runs on any device that has what its
-/// steps need. `Display` prints the steps and explains the choice.
+/// Everything that an operation launches, in order. A plan is made without a device and runs on any device with the features
+/// and limits that its steps need. `Display` prints the steps and explains the choice.
 ///
-/// What changes from call to call is not part of a plan: the operands' buffers, and scalars such as the alpha of a product.
+/// The operands' buffers, and scalars such as the alpha of a product, are not part of a plan: each call passes them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan(pub(super) Arc<Content>);
 
@@ -30,7 +30,7 @@ pub(super) struct Content {
 /// The words of a reason for a candidate that is predicted to be slower.
 pub(crate) const SLOWER: &str = "slower here";
 
-/// Where the seconds of a plan come from.
+/// The source of a plan's seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TimeSource {
     /// A model of the device.
@@ -84,8 +84,7 @@ impl Plan {
         &self.0.reasons
     }
 
-    /// Seconds on the device that the plan was made for: predicted, or measured if [`Gpu::tune`](crate::Gpu::tune) has
-    /// measured this plan.
+    /// Seconds on the plan's device: predicted, or measured if [`Gpu::tune`](crate::Gpu::tune) has measured this plan.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.0.steps.iter().fold(0.0, |seconds, step| seconds + step.seconds)
@@ -103,7 +102,7 @@ impl Plan {
         Work::sum(self.0.steps.iter().map(|step| (&step.work, step.seconds)))
     }
 
-    /// A number that this plan shares with its clones and with no other plan that is alive.
+    /// An identifier that this plan shares with its clones, but with no other existing plan.
     pub(crate) fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }

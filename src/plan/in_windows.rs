@@ -1,4 +1,4 @@
-//! Plans in windows: of several parts, whose operands are windows of those of the operation.
+//! Plans in windows: a plan of several parts. The operands of a part are windows of the operation's operands.
 
 use super::draft::{Draft, Region};
 use super::executable::Plan;
@@ -11,8 +11,8 @@ use crate::layout::{ALIGNED_BYTES, DType, Layout};
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// The largest number of windows of a plan, each of which takes some kilobytes of the host's memory: with bindings of
-/// 128 MiB, those of 512 GiB.
+/// The largest number of windows of a plan. Each takes some kilobytes of the host's memory. With bindings of 128 MiB,
+/// this number covers 512 GiB.
 const MAX_WINDOWS: usize = 1 << 12;
 
 /// An operation that can be computed in windows.
@@ -35,7 +35,7 @@ pub(crate) trait InWindows: Problem {
     /// As [`Problem::plan`].
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan>;
 
-    /// Adds the steps before the parts. What it returns are further operands of each part.
+    /// Adds the steps before the parts. Returns further operands of each part.
     ///
     /// # Errors
     /// [`Error::Limit`] if a temporary is too large.
@@ -43,10 +43,10 @@ pub(crate) trait InWindows: Problem {
         Ok(Vec::new())
     }
 
-    /// Copies the arrays of a part, in the order of an operand of the form [`Form::Own`], to where they belong in that operand.
+    /// Copies the arrays of a part to their places in an operand of the form [`Form::Own`].
     ///
     /// # Errors
-    /// As those of the copies; by default [`Error::Device`], as there are no such operands.
+    /// Those of the copies; by default [`Error::Device`], because there are no such operands.
     fn put(&self, _: &mut Draft<'_>, _: &Joins, _: &Self, _: [Region; 2], _: &[Range<usize>]) -> Result<()> {
         missing()
     }
@@ -60,7 +60,7 @@ pub(crate) trait InWindows: Problem {
     }
 }
 
-/// Steps that the operations above this room know.
+/// Steps that operations of the rooms above supply.
 #[derive(Clone, Copy)]
 pub(crate) struct Joins {
     /// Copies one region to another of the same shape and type.
@@ -73,13 +73,13 @@ pub(crate) struct Joins {
 pub(crate) type Join = fn(&mut Draft<'_>, Region, Region) -> Result<()>;
 
 impl Joins {
-    /// Of an operation whose kernels take any view.
+    /// For an operation whose kernels take any view.
     pub(crate) const NONE: Self = Self { copy: None, sum: None };
 
     /// Adds the steps of a copy.
     ///
     /// # Errors
-    /// As those of the step.
+    /// Those of the step.
     pub(crate) fn copy(&self, draft: &mut Draft<'_>, from: Region, to: Region) -> Result<()> {
         self.copy.map_or_else(missing, |copy| copy(draft, from, to))
     }
@@ -93,10 +93,10 @@ fn missing() -> Result<()> {
     Err(Error::device("windows are to be joined, and the operation has no such step"))
 }
 
-/// The plan of a problem: of one part, or if that exceeds what the device can bind, of several.
+/// The plan of a problem: one part, or several if one part exceeds the device's bindings.
 ///
 /// # Errors
-/// [`Error::Limit`] if the operation cannot be cut so far that every window fits; otherwise as [`Problem::plan`].
+/// [`Error::Limit`] if the windows do not fit however the operation is cut; otherwise as [`Problem::plan`].
 pub(crate) fn plan_in_windows(problem: &impl InWindows, caps: &Caps, joins: Joins) -> Result<Plan> {
     match problem.plan_of_one(caps) {
         Err(error) => match error {
@@ -107,7 +107,7 @@ pub(crate) fn plan_in_windows(problem: &impl InWindows, caps: &Caps, joins: Join
     }
 }
 
-/// The same, of several parts. `too_large` is what one part exceeds.
+/// The same with several parts. `too_large` is the limit that one part exceeds.
 fn plan_in_several(
     problem: &impl InWindows,
     caps: &Caps,
@@ -118,7 +118,7 @@ fn plan_in_several(
     let along = if joins.copy.is_some() { Along::All } else { Along::AllOfViews };
     let mut windows = Windows::new(op, &mut axes, caps, along)?;
     let axes = axes;
-    // What the smallest window exceeds tells how much must be sliced off along the axis that is not cut.
+    // The size of the smallest window tells how much must be sliced off along the axis that is not cut.
     let mut smallest = None;
     let (windows, first) = loop {
         let kept = windows.kept(&axes);
@@ -126,7 +126,7 @@ fn plan_in_several(
             let layouts = narrowed(problem, &axes, &ranges)?;
             let part = part(problem, &axes, &layouts, &ranges)?;
             match check_copies(op, &axes, &layouts, caps).and_then(|()| part.plan_of_one(caps)) {
-                // A temporary of the part, perhaps.
+                // This may be a temporary of the part.
                 Err(error @ Error::Limit { .. }) => smallest = Some(error),
                 planned => break (kept, planned?),
             }
@@ -212,7 +212,7 @@ fn narrowed(problem: &impl InWindows, axes: &CutAxes, ranges: &[Range<usize>]) -
     axes.operands.iter().map(|operand| problem.narrowed(operand, ranges)).collect()
 }
 
-/// The problem of these windows, of which some are copied.
+/// The problem of these windows; some of them are copied.
 fn part<P: InWindows>(problem: &P, axes: &CutAxes, layouts: &[Layout], ranges: &[Range<usize>]) -> Result<P> {
     let taken = axes.operands.iter().zip(layouts).map(|(operand, layout)| {
         let is_copied = operand.form == Form::Dense && !is_dense(layout, operand.dtype);
@@ -221,7 +221,7 @@ fn part<P: InWindows>(problem: &P, axes: &CutAxes, layouts: &[Layout], ranges: &
     problem.part(&taken.collect::<Vec<_>>(), ranges)
 }
 
-/// Whether a kernel that takes operands without gaps from the start of their binding can take this window.
+/// Whether this window has no gaps and begins at the start of its binding.
 fn is_dense(layout: &Layout, dtype: DType) -> bool {
     layout.offset_in_window(dtype) == 0 && layout.has_same_strides(&layout.without_gaps(), dtype)
 }
@@ -237,7 +237,7 @@ fn check_copies(op: &'static str, axes: &CutAxes, layouts: &[Layout], caps: &Cap
     })
 }
 
-/// A temporary like a window, and without the repetitions of both, what is copied between them.
+/// A temporary like a window, and the regions to copy between them: both without repeated elements.
 fn copied(draft: &mut Draft<'_>, window: Region) -> Result<[Region; 3]> {
     let layout = window.layout.without_gaps();
     let own = draft.temporary(&[layout.span().len()], window.dtype)?.with_layout(layout);
@@ -249,20 +249,20 @@ fn copied(draft: &mut Draft<'_>, window: Region) -> Result<[Region; 3]> {
     Ok([own, once(window)?, once(own)?])
 }
 
-/// The sums of the parts for one operand: rows of a temporary, which begin at aligned offsets.
+/// The sums of the parts for one operand: rows of a temporary, at aligned offsets.
 struct Sums {
     index: usize,
     length: usize,
-    /// The rows that there are, and how many of them are taken.
+    /// The number of rows, and the number of used rows.
     rows: usize,
     taken: usize,
     now: Region,
-    /// Takes the sum of all rows, when there are no more.
+    /// Adds up all rows, after the last part.
     next: Option<Region>,
 }
 
 impl Sums {
-    /// Those of each operand that is a sum.
+    /// The sums of each operand that is a sum.
     fn all(draft: &mut Draft<'_>, axes: &CutAxes, parts: usize) -> Result<Vec<Self>> {
         let of_form = |(_, operand): &(usize, &CutOperand)| operand.form == Form::Sum;
         let operands = axes.operands.iter().enumerate().filter(of_form);
@@ -283,7 +283,7 @@ impl Sums {
         Ok(all.with_layout(all.layout.slice(0, rows)?.slice(1, ..self.length)?))
     }
 
-    /// Where the next part stores its own sums.
+    /// The region in which the next part stores its sums.
     fn next_part(&mut self, draft: &mut Draft<'_>, joins: Joins) -> Result<Region> {
         if let Some(next) = self.next.filter(|_| self.taken == self.rows) {
             joins.sum(draft, self.of(self.now, 0..self.rows)?, self.of(next, 0..1)?)?;

@@ -2,14 +2,14 @@
 
 use crate::layout::{DType, Layout};
 
-/// How an operation or a kernel uses a buffer.
+/// The use of a buffer by an operation or a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     /// It reads.
     Read,
     /// It writes every element, and reads no element that it has not written.
     Write,
-    /// It reads and writes, or writes only some elements.
+    /// It reads and writes elements, or writes only some of them.
     Update,
 }
 
@@ -21,8 +21,7 @@ pub struct Parameter {
     pub name: &'static str,
     /// The element type.
     pub dtype: DType,
-    /// The layout, with its offset counted from the start of the operand's aligned window. Axes that can be traversed as one may
-    /// have been merged.
+    /// The layout, with its offset counted from the start of the operand's aligned window. Axes may have been merged.
     pub layout: Layout,
     /// How the operation uses the operand.
     pub access: Access,

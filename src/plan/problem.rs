@@ -1,4 +1,4 @@
-//! The trait of everything that can be planned.
+//! The trait of all problems that can be planned.
 
 use super::executable::Plan;
 use super::trial::Trial;
@@ -7,7 +7,8 @@ use crate::caps::Caps;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-/// What an operation computes: checked plain data. Its plan depends on this and on the device's [`Caps`], on nothing else.
+/// A problem: the computation of an operation, as checked plain data. Its plan depends only on the problem and on the
+/// device's [`Caps`].
 pub trait Problem: Clone + Debug + Eq + Hash + Send + 'static {
     /// Decides how a device computes the problem.
     ///
@@ -24,8 +25,8 @@ pub trait Problem: Clone + Debug + Eq + Hash + Send + 'static {
         self.plan(caps)
     }
 
-    /// The plans with which the device can compute the problem. The first is the [`plan`](Self::plan), the others follow with the
-    /// fastest predicted first. Each has a [signature](Plan::signature) of its own.
+    /// The plans with which the device can compute the problem. The first is the [`plan`](Self::plan); the others follow in the
+    /// order of their predicted times. Each has a different [signature](Plan::signature).
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
@@ -33,8 +34,8 @@ pub trait Problem: Clone + Debug + Eq + Hash + Send + 'static {
         self.plan(caps).map(|plan| vec![plan])
     }
 
-    /// What a device needs to try the candidates. None if the family has one candidate only, or none that is simple enough to
-    /// compare the others with.
+    /// The operands, numbers and reference for trying the candidates. None if the family has only one candidate, or no
+    /// candidate that is simple enough to serve as the reference.
     ///
     /// # Errors
     /// As [`plan`](Self::plan).

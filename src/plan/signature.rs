@@ -1,4 +1,4 @@
-//! The signature of a plan: what distinguishes it from the other candidates of its problem.
+//! The signature of a plan. It distinguishes the plan from the other candidates of its problem.
 
 use super::executable::Plan;
 use super::step::Step;
@@ -40,11 +40,10 @@ impl Plan {
     }
 }
 
-/// Plans without those that an earlier one equals by its signature. The first must exist; of the others, those that cannot be
-/// planned are left out.
+/// Plans without duplicates by signature. The first plan must exist; other plans that return an error are left out.
 ///
 /// # Errors
-/// That of the first plan.
+/// The error of the first plan.
 pub(crate) fn distinct(plans: impl IntoIterator<Item = Result<Plan>>) -> Result<Vec<Plan>> {
     let mut plans = plans.into_iter();
     let first = plans.next().transpose()?;

@@ -17,8 +17,8 @@ pub struct Step {
     pub needs: Needs,
     /// Workgroups along x, y and z.
     pub grid: [u32; 3],
-    /// The linear index of the first workgroup. It is above 0 only for the second and later pieces of a launch that would
-    /// occupy the device for too long and was cut.
+    /// The linear index of the first workgroup. A launch that would occupy the device for too long is cut; only its
+    /// second and later pieces have an index above 0.
     pub first_block: u32,
     /// The kernel's uniform, with zeros in place of the call's scalars. A piece of a cut launch has the index of its first
     /// workgroup appended.

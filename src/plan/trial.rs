@@ -1,31 +1,31 @@
-//! What it takes to try the candidates of a problem on a device.
+//! The data for trying the candidates of a problem on a device.
 
 use super::executable::Plan;
 use super::scalars::Scalar;
 
-/// What it takes to try the candidates of a problem on a device: operands, numbers, and a simple plan whose results the
-/// candidates must have, within their error bounds.
+/// The data for trying the candidates of a problem on a device: operands, numbers, and a simple reference plan. The
+/// candidates must have its results, within their error bounds.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Trial {
     /// The problem in a few words, such as `matmul 256x256x256 f32`.
     pub description: String,
-    /// The plan whose results are right. It takes the operands and scalars of the candidates.
+    /// The reference plan. It takes the operands and scalars of the candidates.
     pub reference: Plan,
     /// The numbers of the call.
     pub scalars: Vec<Scalar>,
-    /// The runs, each with other operands. Candidates are timed with those of the last.
+    /// The runs, each with other operands. Candidates are timed with the operands of the last run.
     pub runs: Vec<TrialRun>,
 }
 
-/// The operands of one run, and how far results may be apart.
+/// The operands of one run, and the largest allowed difference of results.
 ///
-/// A run is worth as much as the faults that it tells from rounding. Where a bound grows with the length of the sums, most of
-/// their terms are zero: few terms are rounded, and a lost one is a large share of the result.
+/// A run has to distinguish faults from rounding errors. If a bound grows with the length of the sums, most terms are zero:
+/// then few terms are rounded, and a lost term is a large share of the result.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TrialRun {
-    /// The contents of each operand, in the order of the plan's parameters. Outputs that are only written have none.
+    /// The contents of each operand, in the order of the plan's parameters. None for outputs that are only written.
     pub values: Vec<TrialValues>,
     /// The largest difference between results of the reference and of a candidate, for each output in the order of the plan's
     /// parameters.
@@ -61,17 +61,17 @@ pub enum TrialValues {
     Each(i32),
 }
 
-/// How far a result may be from that of the reference.
+/// The largest allowed distance of a result from the reference's result.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tolerance {
-    /// Times the magnitude of the reference's result.
+    /// A factor of the magnitude of the reference's result.
     pub relative: f64,
-    /// In addition to that.
+    /// An absolute distance, which is added.
     pub absolute: f64,
 }
 
 impl Tolerance {
-    /// Whether a result is as near as that. Infinities agree with themselves, and NaN with nothing.
+    /// Whether a result is within this distance. Equal infinities agree, and NaN agrees with nothing.
     #[must_use]
     pub fn allows(&self, result: f64, reference: f64) -> bool {
         let allowed = self.relative * reference.abs() + self.absolute;

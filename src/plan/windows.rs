@@ -11,11 +11,11 @@ use std::ops::Range;
 pub(crate) struct CutAxes {
     /// The extent of each.
     pub(crate) extents: Vec<usize>,
-    /// How many of them, the last ones, a part takes as a whole, because it joins windows along them itself.
+    /// The number of axes, counted from the last, that a part takes as a whole, because it joins windows along them
+    /// itself.
     pub(crate) joined: usize,
     pub(crate) operands: Vec<CutOperand>,
-    /// The axis of the caller's operand that cannot be cut, for errors. None if that is the axis along which the window that is
-    /// too large spans the most.
+    /// The axis of the caller's operand that cannot be cut, for errors. None: the longest axis of the window that is too large.
     pub(crate) whole: Option<usize>,
 }
 
@@ -29,16 +29,16 @@ pub(crate) struct CutOperand {
     pub(crate) axes: Vec<Option<usize>>,
 }
 
-/// Which windows of an operand the kernels take.
+/// The windows of an operand that the kernels accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Any view.
     View,
-    /// One without gaps, from the start of its binding. Other windows are copied.
+    /// A window without gaps, from the start of its binding. Other windows are copied.
     Dense,
-    /// A result of which each part has its own array, from where [`InWindows::put`](super::in_windows::InWindows::put) copies it.
+    /// A result. Each part has its own array, and [`InWindows::put`](super::in_windows::InWindows::put) copies it to the result.
     Own,
-    /// One without gaps; each part has a sum of its own, and the result is their sum.
+    /// A result without gaps. Each part has its own sum, and the result is the total.
     Sum,
 }
 
@@ -52,16 +52,16 @@ pub(crate) struct Windows {
 /// The axes that may be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Along {
-    /// All. If an operand's windows span too much all the same, those are copied.
+    /// All axes. Windows of an operand that still span too many bytes are copied.
     All,
-    /// All, and nothing is copied.
+    /// All axes, and nothing is copied.
     AllOfViews,
-    /// Those along which a part joins windows itself.
+    /// The axes along which a part joins windows itself.
     Joined,
 }
 
 impl Windows {
-    /// The largest windows that fit. Each cut is along the axis along which the operand that is too large spans the most.
+    /// The largest windows that fit. Each cut divides the longest axis of the operand that is too large.
     ///
     /// # Errors
     /// [`Error::Limit`] if there are none.
@@ -77,7 +77,7 @@ impl Windows {
             if let Some(axis) = windows.widest(operand, first) {
                 windows.window[axis] = windows.largest(operand, axis, allowed, axes);
             } else if operand.form == Form::View && along == Along::All {
-                // However small, its windows span too much.
+                // Even its smallest windows span too many bytes.
                 axes.operands[at].form = Form::Dense;
                 windows = whole.clone();
             } else {
@@ -91,26 +91,26 @@ impl Windows {
         }
     }
 
-    /// The axis of an operand along which its window spans the most.
+    /// The axis along which an operand's window spans the most bytes.
     fn widest_axis_of(&self, operand: &CutOperand) -> Option<usize> {
         let ranges: Vec<Range<usize>> = self.window.iter().map(|&extent| 0..extent).collect();
         operand.narrowed(&ranges).ok().and_then(|layout| layout.widest_axis())
     }
 
-    /// The axis of the caller's operand that these windows have the most of, for errors.
+    /// The longest axis of these windows in the caller's operand, for errors.
     pub(super) fn axis_left(&self, axes: &CutAxes) -> Option<usize> {
         let largest = || axes.operands.iter().max_by_key(|operand| self.bytes(operand));
         axes.whole.or_else(|| largest().and_then(|operand| self.widest_axis_of(operand)))
     }
 
-    /// The axis, from `first` on, along which an operand spans the most.
+    /// The axis, from `first` on, along which an operand spans the most bytes.
     fn widest(&self, operand: &CutOperand, first: usize) -> Option<usize> {
         let reach = |&axis: &usize| (self.window[axis] - 1).saturating_mul(operand.stride(axis).unwrap_or(0));
         (first..self.window.len()).max_by_key(reach).filter(|axis| reach(axis) > 0)
     }
 
-    /// The largest extent of the windows along an axis that is less than now, and with which the operand fits if that is
-    /// possible. If it can, it keeps windows aligned.
+    /// A smaller extent of the windows along an axis: the largest one with which the operand fits, if there is one. It
+    /// keeps windows aligned if possible.
     fn largest(&self, operand: &CutOperand, axis: usize, allowed: u64, axes: &CutAxes) -> usize {
         let (now, unit) = (self.window[axis], axes.aligned_unit(axis));
         let bytes = |extent| Self { window: with(&self.window, axis, extent), ..self.clone() }.bytes(operand);
@@ -118,7 +118,7 @@ impl Windows {
             Form::View => (operand.stride(axis).unwrap_or(0) * operand.dtype.size()) as u64,
             Form::Dense | Form::Own | Form::Sum => bytes(1),
         };
-        // Windows of whole units are aligned, so that they span no bytes ahead of them.
+        // Windows of whole units are aligned, so that they span no bytes before their first element.
         let least = if now > unit && bytes(unit) <= allowed { unit } else { 1 };
         let more = allowed.saturating_sub(bytes(least)) / step.max(1);
         let most = usize::try_from(more).map_or(now, |more| more.saturating_add(least)).min(now - 1);
@@ -134,7 +134,7 @@ impl Windows {
             let Some(own) = *own else { continue };
             shape[own] = shape[own].min(self.window[axis]);
             let step = (self.window[axis] as u64).saturating_mul(operand.layout.strides()[own] as u64 * size);
-            // Windows of an operand of another extent may begin elsewhere.
+            // With another extent, windows of an operand may begin at other offsets.
             let is_same = operand.layout.shape()[own] == self.extents[axis];
             let is_whole = self.window[axis] == self.extents[axis];
             is_aligned &= is_whole || (is_same && step.is_multiple_of(WINDOW_ALIGNMENT));
@@ -200,7 +200,7 @@ fn with(window: &[usize], axis: usize, extent: usize) -> Vec<usize> {
 }
 
 impl CutAxes {
-    /// The smallest extent along an axis of which every multiple is an aligned step of every operand.
+    /// The smallest extent along an axis such that each multiple of it is an aligned step in every operand.
     fn aligned_unit(&self, axis: usize) -> usize {
         let is_aligned = |unit: &usize| {
             self.operands.iter().all(|operand| {

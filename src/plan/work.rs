@@ -45,7 +45,7 @@ pub enum Bound {
 pub struct Work {
     /// Operations.
     pub flops: Flops,
-    /// Bytes read, counting each element once. For a step: one entry per binding, in order. For a plan: one sum.
+    /// Bytes read; each element counts once. For a step: one entry per binding, in order. For a plan: one sum.
     pub read: Vec<u64>,
     /// Bytes written, counted in the same way.
     pub written: Vec<u64>,
@@ -120,7 +120,7 @@ impl Prediction {
         )
     }
 
-    /// The roofline model: arithmetic at its peak or bytes at theirs, whichever takes longer.
+    /// The roofline model: the longer of two times, arithmetic at its peak and bytes at theirs.
     pub(super) fn roofline(flops: &Flops, bytes: u64, caps: &Caps) -> Self {
         let [matrix, vector] = flops.seconds(caps);
         let memory = bytes as f64 / caps.machine.memory_bandwidth;

@@ -44,8 +44,8 @@ impl Expression {
 impl Sum {
     /// The floating-point operations of the sum.
     ///
-    /// A sum of n products counts as n multiply-adds, as is usual in linear algebra, although its first product is added to
-    /// nothing. Of terms that are not products, each but the first counts as an addition.
+    /// A sum of n products counts as n multiply-adds, as is usual in linear algebra, although the first product is not
+    /// added to anything. Terms that are not products count as one addition each, except the first.
     fn flops(&self) -> usize {
         let products = self.0.iter().filter(|(_, term)| term.is_product()).count();
         let terms: usize = self.0.iter().map(|(_, term)| term.flops()).sum();
