@@ -1,4 +1,4 @@
-//! Cache files, which are trusted because only this user can have written them.
+//! Cache files. They are trusted because only this user can have written them.
 
 use super::replace::replace_private;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
@@ -31,7 +31,7 @@ pub(crate) fn read(path: &Path, max_bytes: u64) -> Found {
         return refused;
     }
     let contents = open(path).and_then(|file| {
-        // The name may belong to another file by now, so the open file is checked again.
+        // The name may now belong to another file, so the open file is checked again.
         if let Some(refused) = refused(&file.metadata()?, max_bytes) {
             return Ok(refused);
         }

@@ -7,17 +7,17 @@ use std::path::Path;
 #[cfg(any(feature = "npy", feature = "safetensors"))]
 use std::path::PathBuf;
 
-/// Links that are followed one after the other, as many as Linux follows.
+/// The largest number of links that are followed one after the other; the same as on Linux.
 #[cfg(any(feature = "npy", feature = "safetensors"))]
 const MAX_LINKS: usize = 40;
 /// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 20;
 
 /// Writes or replaces a file atomically: it appears or changes when all of it is on the disk. If the write fails, an
-/// existing file stays as it was. A draft is written first, in `folder` if there is one (it must be on the same disk),
+/// existing file is unchanged. A draft is written first, in `folder` if there is one (it must be on the same disk),
 /// else next to the file.
 ///
-/// If `path` is a link, the file to which it leads is replaced, or made if it does not exist yet. A device or a pipe cannot be
+/// If `path` is a link, the linked file is replaced, or created if it does not exist yet. A device or a pipe cannot be
 /// replaced, so it is written to directly.
 #[cfg(any(feature = "npy", feature = "safetensors"))]
 pub(crate) fn replace(
@@ -45,14 +45,14 @@ pub(crate) fn replace(
     exchange(path, folder, &private(), |file| file.set_permissions(existing.permissions()), write)
 }
 
-/// The path to which links lead.
+/// The path after following links.
 #[cfg(any(feature = "npy", feature = "safetensors"))]
 fn followed(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
         match (fs::canonicalize(&path), fs::read_link(&path)) {
             (Ok(path), _) => return Ok(path),
-            // A link to a file that is not there yet.
+            // A link to a file that does not exist yet.
             (Err(_), Ok(next)) => path = path.parent().unwrap_or(Path::new("")).join(next),
             (Err(_), Err(_)) => return Ok(path),
         }
@@ -60,7 +60,7 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("it is a link that leads to no file, through too many links"))
 }
 
-/// Like [`replace`], for a file that only this user may access. A link is not followed, but replaced itself.
+/// Like [`replace`], for a file that only this user may access. A link is not followed but replaced.
 pub(crate) fn replace_private(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -95,7 +95,7 @@ fn exchange(
     Ok(())
 }
 
-/// A draft. Its drop removes what was written of it, after a panic of a callback too.
+/// A draft. Its drop removes the incomplete file, even after a panic of a callback.
 struct Draft<'a> {
     path: &'a Path,
     is_renamed: bool,
@@ -119,7 +119,7 @@ pub(crate) fn is_draft(name: &str) -> bool {
 const PREFIX: &str = ".tilewise-";
 const SUFFIX: &str = ".draft";
 
-/// A unique, short name. NOTE: the name of the file itself may already have the largest length that is allowed.
+/// A unique, short name. NOTE: the name of the file itself may already have the maximum length.
 fn name() -> String {
     // Each call has new random keys.
     let number = RandomState::new().hash_one(PREFIX);

@@ -1,4 +1,4 @@
-//! Files that are read and written in chunks, between which the progress is reported.
+//! Files that are read and written in chunks. The progress is reported between chunks.
 
 use crate::progress::Steps;
 use crate::{Error, Result};
@@ -9,7 +9,7 @@ use std::path::Path;
 /// Bytes between two reports.
 const CHUNK: usize = 16 << 20;
 
-/// A file that reports how much of it has been read.
+/// A file that reports the bytes that were read.
 pub(crate) struct ReportedFile {
     file: File,
     /// Length of the file in bytes; 0 for a pipe.
@@ -73,11 +73,11 @@ impl Seek for ReportedFile {
     }
 }
 
-/// Writes these parts to a file called `name` and reports the bytes, for the function `call`. Whoever replaces a file does
-/// so after the last report.
+/// Writes these parts to a file called `name` and reports the bytes, for the function `call`. The caller replaces a file
+/// only after the last report.
 ///
 /// # Errors
-/// Those of the file. A cancellation is the source of the error: see [`write_error`].
+/// The errors of the file. A cancellation is the source of the error: see [`write_error`].
 pub(crate) fn write_reported<'a>(
     (call, name): (&'static str, &str),
     parts: impl Iterator<Item = &'a [u8]> + Clone,

@@ -1,4 +1,4 @@
-//! The values of 8-bit floating-point numbers of `.safetensors` files, all of which f64 holds.
+//! The values of 8-bit floating-point numbers of `.safetensors` files. f64 represents all of them.
 
 use crate::layout::{Element, F8E4M3, F8E5M2};
 
@@ -9,9 +9,9 @@ pub(super) enum Fp8 {
     E4M3,
     /// OCP E5M2, [`F8E5M2`].
     E5M2,
-    /// E4M3 with a bias of 8 whose only NaN is what would be -0.
+    /// E4M3 with a bias of 8. Its only NaN is the bit pattern of -0.
     E4M3Fnuz,
-    /// E5M2 with a bias of 16 whose only NaN is what would be -0.
+    /// E5M2 with a bias of 16. Its only NaN is the bit pattern of -0.
     E5M2Fnuz,
     /// A power of two, or NaN: the scale of a block.
     E8M0,
@@ -31,7 +31,7 @@ impl Fp8 {
         };
         let exponent = i32::from(magnitude >> mantissa_bits);
         let mantissa = i32::from(magnitude & ((1 << mantissa_bits) - 1));
-        // Subnormal numbers have the exponent of the smallest normal ones, without the leading one.
+        // Subnormal numbers have the exponent of the smallest normal numbers, and no leading one.
         let leading = if exponent == 0 { 0 } else { 1 << mantissa_bits };
         let scale = 2f64.powi(exponent.max(1) - bias - mantissa_bits);
         sign(byte) * f64::from(leading + mantissa) * scale
@@ -53,7 +53,7 @@ mod tests {
             // E5M2 is the upper byte of an f16.
             let (found, want) = (Fp8::E5M2.to_f64(byte), f16::from_bits(u16::from(byte) << 8).to_f64());
             assert!(found.to_bits() == want.to_bits() || found.is_nan() && want.is_nan(), "{byte}");
-            // Half the value, apart from what is no finite number there.
+            // Half the value, except for infinities and NaN.
             let (fnuz, is_finite) = (Fp8::E5M2Fnuz.to_f64(byte), byte & 0x7f < 0x7c && byte != 0x80);
             assert!(!is_finite || fnuz == want / 2.0, "{byte}");
             let (e4m3, fnuz) = (Fp8::E4M3.to_f64(byte), Fp8::E4M3Fnuz.to_f64(byte));

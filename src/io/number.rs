@@ -27,8 +27,8 @@ impl Number {
         }
     }
 
-    /// The number as `T`: rounded once to the nearest for a floating-point type, unchanged for an integer type. None if the
-    /// result would be infinite although the number is finite, or if the integer type does not have the number.
+    /// The number as `T`: rounded once to the nearest for a floating-point type, unchanged for an integer type. None if a
+    /// finite number would become infinite, or if the integer type cannot represent the number.
     pub(super) fn to<T: Element>(self) -> Option<T> {
         let value = match self {
             Self::Whole(value) => shortened(value),
@@ -45,8 +45,8 @@ impl Number {
     }
 }
 
-/// An integer with at most 53 significant bits that every type of fewer bits rounds like `value`: the bits that f64 does not
-/// have leave a one behind if any of them is one. NOTE: rounding to f64 first would round twice.
+/// An integer with at most 53 significant bits. Every type of fewer bits rounds it like `value`: its last bit is set if any
+/// of the dropped bits is one. NOTE: rounding to f64 first would round twice.
 fn shortened(value: i128) -> f64 {
     const FOLDED: u128 = 0xfff;
     let magnitude = value.unsigned_abs();
@@ -58,8 +58,8 @@ fn shortened(value: i128) -> f64 {
     if value < 0 { -kept } else { kept }
 }
 
-/// Converts the numbers that `each` hands out, for the function `call`. The inner error is the reason, which names the first
-/// number that `T` does not hold.
+/// Converts the numbers that `each` supplies, for the function `call`. The inner error is the reason, with the first number
+/// that cannot be converted to `T`.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled).
@@ -85,7 +85,7 @@ pub(super) fn converted<T: Element>(
     })
 }
 
-/// The numbers that `each` hands out as f64, for the function `call`. The inner error is the reason, if memory runs out.
+/// The numbers that `each` supplies as f64, for the function `call`. The inner error is the reason, if memory runs out.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled).
@@ -102,7 +102,8 @@ pub(super) fn as_f64(
     Ok(Ok(values))
 }
 
-/// Passes the numbers that `each` hands out to `take`, and reports how many. After a cancellation the rest is left out.
+/// Passes the numbers that `each` supplies to `take`, and reports their count. After a cancellation the rest is left
+/// out.
 fn take_reported(
     (call, len): (&'static str, usize),
     each: impl FnOnce(&mut dyn FnMut(Number)),

@@ -5,9 +5,9 @@ use crate::{Error, Result};
 use half::{bf16, f16};
 use std::fmt;
 
-/// A scalar that tensors can hold: `f32`, [`struct@f16`], [`struct@bf16`], `i8`, `i32`, or one that is only stored, moved, cast
-/// and multiplied: [`F8E4M3`](crate::F8E4M3) or [`F8E5M2`](crate::F8E5M2). Other operations that compute with their operands
-/// return [`Error::Input`] for these two.
+/// A scalar that tensors can hold: `f32`, [`struct@f16`], [`struct@bf16`], `i8`, `i32`, [`F8E4M3`](crate::F8E4M3) or
+/// [`F8E5M2`](crate::F8E5M2). The last two are only stored, moved, cast and multiplied. Other operations that compute with
+/// their operands return [`Error::Input`] for these two.
 pub trait Element: bytemuck::Pod + fmt::Debug + PartialOrd + Send + Sync + sealed::Sealed {
     /// The element type as a value.
     const DTYPE: DType;
@@ -89,7 +89,7 @@ impl DType {
         matches!(self, Self::F32 | Self::F16 | Self::Bf16)
     }
 
-    /// Whether this is a floating-point type of 8 bits, whose elements are only stored, moved, cast and multiplied.
+    /// Whether this is a floating-point type of 8 bits. Its elements are only stored, moved, cast and multiplied.
     #[must_use]
     pub const fn is_fp8(self) -> bool {
         matches!(self, Self::F8E4M3 | Self::F8E5M2)

@@ -3,7 +3,7 @@
 use super::element::{DType, Element};
 use super::random::{ONE, normal, philox, words};
 
-/// The last word of the counter for normal values. Operators have others. NOTE: it must never change.
+/// The last word of the counter for normal values. Operators use other words. NOTE: it must never change.
 pub(crate) const NORMAL_TAG: u32 = 9;
 
 /// Random values to fill a tensor with. The same seed gives bit-identical values on every machine.
@@ -15,11 +15,11 @@ pub enum Fill {
     Uniform,
     /// Integers in -3..=3. Their products are exact, so a wrong index gives a wrong integer.
     Integers,
-    /// Standard normal: of mean 0 and variance 1, within $3 \cdot 10^{-5}$, and at most 6.34 in magnitude. Value i is made of
-    /// word i mod 4 of [`philox`](crate::sketch::philox) of the counter $(\lfloor i / 4 \rfloor, 0, 0, 9)$, in the way of the
-    /// entries of [`SketchKind::Gaussian`](crate::sketch::SketchKind::Gaussian): a multiple of $2^{-21}$. In types of
-    /// fewer bits than f32 it is rounded to the nearest, in integers to the nearest integer. [`Gpu::random`](crate::Gpu::random)
-    /// makes f32, f16 and bf16 on the device.
+    /// Standard normal: of mean 0 and variance 1, within $3 \cdot 10^{-5}$, and at most 6.34 in magnitude. Value i is computed
+    /// from word i mod 4 of [`philox`](crate::sketch::philox) of the counter $(\lfloor i / 4 \rfloor, 0, 0, 9)$, like the
+    /// entries of [`SketchKind::Gaussian`](crate::sketch::SketchKind::Gaussian): a multiple of $2^{-21}$. In types of fewer bits
+    /// than f32 it is rounded to the nearest, in integers to the nearest integer. [`Gpu::random`](crate::Gpu::random) generates
+    /// f32, f16 and bf16 on the device.
     Normal,
 }
 

@@ -1,12 +1,12 @@
-//! Floating-point numbers of 8 bits, as the Open Compute Project defines them ("OCP 8-bit Floating Point Specification", 2023).
+//! Floating-point numbers of 8 bits, defined by the Open Compute Project ("OCP 8-bit Floating Point Specification", 2023).
 
 use super::element::{DType, Element, Float, Operand, Quantised};
 use super::nearest::{E4M3, E5M2, nearest_bits};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A floating-point number of 8 bits: a sign, 4 bits of exponent and 3 of fraction. Its magnitudes are 0 and $2^{-9}$ to 448; NaN is
-/// the one behind these, and there is no infinity. Others call it `float8_e4m3fn`.
+/// A floating-point number of 8 bits: a sign, 4 bits of exponent and 3 of fraction. Its magnitudes are 0 and $2^{-9}$ to 448. The
+/// largest bit pattern is NaN, and there is no infinity. Other libraries call it `float8_e4m3fn`.
 ///
 /// Tensors of it are stored, moved, cast and [multiplied](crate::Gemm). Other operations do not take it:
 /// [`cast`](crate::Tensor::cast) it first.
@@ -21,7 +21,7 @@ use std::fmt;
 #[repr(transparent)]
 pub struct F8E4M3(u8);
 
-/// A floating-point number of 8 bits: a sign, 5 bits of exponent and 2 of fraction, which is the upper half of an
+/// A floating-point number of 8 bits: a sign, 5 bits of exponent and 2 of fraction, the upper half of an
 /// [`f16`](crate::f16). Its finite magnitudes are 0 and $2^{-16}$ to 57,344.
 ///
 /// Tensors of it are stored, moved, cast and [multiplied](crate::Gemm). Other operations do not take it:
@@ -57,7 +57,7 @@ impl F8E4M3 {
         self.0
     }
 
-    /// The number that is nearest to an f32; of two, the even one. Above 464, and of infinity, it is NaN.
+    /// The nearest number to an f32, ties to even. For an f32 above 464, and for infinity, it is NaN.
     #[must_use]
     pub fn from_f32(value: f32) -> Self {
         Self::from_f64(value.into())
@@ -90,7 +90,7 @@ impl F8E5M2 {
     pub const MAX: Self = Self(0x7b);
     /// Infinity.
     pub const INFINITY: Self = Self(0x7c);
-    /// Not a number: one of those that are not signalling.
+    /// Not a number: a quiet NaN.
     pub const NAN: Self = Self(0x7e);
 
     /// The number with these bits: the sign, the exponent and the fraction, from the highest bit to the lowest.
@@ -105,7 +105,7 @@ impl F8E5M2 {
         self.0
     }
 
-    /// The number that is nearest to an f32; of two, the even one. From 61,440 on it is infinity.
+    /// The nearest number to an f32, ties to even. From 61,440 on it is infinity.
     #[must_use]
     pub fn from_f32(value: f32) -> Self {
         Self::from_f64(value.into())

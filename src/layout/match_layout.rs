@@ -32,8 +32,8 @@ impl Layout {
         if is_empty { self.is_empty() && other.is_empty() } else { begin && self.merged().eq(other.merged()) }
     }
 
-    /// Whether both have the same strides and begin in the same place of their aligned windows. Axes of one index have
-    /// none. Their shapes are equal.
+    /// Whether both have the same strides and begin at the same offset of their aligned windows. The strides of axes of
+    /// extent 1 do not matter. The shapes are equal.
     pub(crate) fn has_same_strides(&self, other: &Self, dtype: DType) -> bool {
         let begin = self.offset_in_window(dtype) == other.offset_in_window(dtype);
         let axes = self.shape().iter().zip(self.strides().iter().zip(other.strides()));
@@ -41,8 +41,8 @@ impl Layout {
         self.is_empty() || (begin && steps.all(|(ours, theirs)| ours == theirs))
     }
 
-    /// Whether all elements of `part` are known to be elements of this layout, because its steps are steps of ours. A
-    /// part whose axes step along two of ours at once is not recognised.
+    /// Whether all elements of `part` are known to be elements of this layout, because its strides match strides of
+    /// this layout. A part with an axis that steps along two axes of this layout at once is not recognised.
     pub(crate) fn contains(&self, part: &Self) -> bool {
         if part.is_empty() {
             return true;
@@ -50,7 +50,7 @@ impl Layout {
         let mut axes: Vec<(usize, usize)> = self.merged().collect();
         axes.sort_unstable_by_key(|&(_, stride)| std::cmp::Reverse(stride));
         let Some(mut rest) = part.offset().checked_sub(self.offset()) else { return false };
-        // The indices of our axes that the part has at most.
+        // The largest indices of the part along the axes of this layout.
         let mut last: Vec<usize> = Vec::with_capacity(axes.len());
         for &(extent, stride) in &axes {
             let at = (rest / stride).min(extent - 1);

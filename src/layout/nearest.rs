@@ -10,7 +10,7 @@ pub(super) struct Format {
     beyond: Beyond,
 }
 
-/// What stands behind the largest number of a format.
+/// The meaning of the bit pattern after the largest number of a format.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beyond {
     /// Infinity, then NaN.
@@ -28,10 +28,11 @@ pub(super) const E4M3: Format = Format { fraction: 3, exponent: 4, beyond: Beyon
 /// OCP E5M2: the upper half of an f16.
 pub(super) const E5M2: Format = Format { fraction: 2, exponent: 5, beyond: Beyond::Infinity };
 
-/// The bits of the value of a format that is nearest to an f64; of two, the even one. Beyond the largest it is infinity, or NaN if
-/// the format has no infinity. NaN keeps its sign, and the upper bits of its payload if there are any.
+/// The bits of the nearest value of a format to an f64, ties to even. Beyond the largest value it is infinity, or NaN if the
+/// format has no infinity. NaN keeps its sign, and the upper bits of its payload if the format has a payload.
 ///
-/// NOTE: not the crate half's `from_f64`: version 2.7 drops the lower 32 bits of the f64, so that 65520 - 2^-20 becomes infinity.
+/// NOTE: this does not use `from_f64` of the crate half: version 2.7 drops the lower 32 bits of the f64, so that 65520 - 2^-20
+/// becomes infinity.
 pub(super) fn nearest_bits(value: f64, format: Format) -> u16 {
     let Format { fraction, exponent, beyond } = format;
     let bits = value.to_bits();
@@ -45,11 +46,11 @@ pub(super) fn nearest_bits(value: f64, format: Format) -> u16 {
         let quiet = if below == 0 { 0 } else { 1 << (fraction - 1) };
         infinity | quiet | (below >> (52 - fraction))
     } else {
-        // Exponents, biased as those of f64: of the value and of the smallest normal one.
+        // Exponents with the bias of f64: that of the value, and that of the smallest normal number.
         let least = 1024 - (1 << (exponent - 1)) + 1;
         let binade = field.max(least);
         let dropped = u64::from(52 - fraction) + (binade - field);
-        // An f64 of field 0 is far below half of the smallest value, as is one that loses all bits.
+        // An f64 with exponent field 0 is far below half of the smallest value. So is an f64 that loses all bits.
         if field == 0 || dropped > 53 {
             0
         } else {
@@ -68,7 +69,8 @@ mod tests {
     use crate::layout::{Element, F8E4M3, F8E5M2};
     use half::{bf16, f16};
 
-    /// Asserts what is nearest at, just below and just above the middle of each value and the next, which an f64 holds exactly.
+    /// Asserts the nearest value at, just below and just above the middle of each value and the next. An f64 represents the
+    /// middle exactly.
     fn rounds_to_nearest<T: Element>(largest: u16, of_bits: fn(u16) -> T, bits: fn(T) -> u16) {
         let negative = 1 << (8 * size_of::<T>() - 1);
         let value = |bits: u16| of_bits(bits).to_f64();

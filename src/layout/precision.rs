@@ -4,7 +4,7 @@ use crate::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// Precision of a product of f32 operands: what accuracy may be given up to run it on tensor cores, which take f16.
+/// Precision of a product of f32 operands. Lower precisions run on tensor cores, which take f16.
 ///
 /// The bounds are entrywise, for $|c_{ij} - (AB)\_{ij}|$, with $\alpha_{i} = \max_{p} |a_{ip}|$ and $\beta_{j} =
 /// \max_{p} |b_{pj}|$ over finite entries; [`reference::precision_tolerance`] computes and derives them. In addition,
@@ -13,22 +13,21 @@ use std::str::FromStr;
 /// Infinities and NaNs are preserved: a result is infinite (of that sign) or NaN exactly where f32 arithmetic gives
 /// that, unless a finite sum exceeds the range of f32.
 ///
-/// Operands of other types than f32 are multiplied in their own type, whatever the precision is.
+/// Operands of other types than f32 are multiplied in their own type for every precision.
 ///
 /// [`reference::precision_tolerance`]: crate::reference::precision_tolerance
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
-    /// f32 throughout: $\gamma_{k} (|A||B|)\_{ij}$. The default: no accuracy is given up unless the caller asks for it.
+    /// f32 throughout: $\gamma_{k} (|A||B|)\_{ij}$. This is the default.
     #[default]
     Strict,
-    /// One f16 per entry, scaled by a power of two per row of A and column of B:
-    /// $(2^{-10} + \gamma_{k}) (|A||B|)\_{ij} + 2^{-27} k\\,\alpha_{i} \beta_{j}$. Three significant digits, as TF32 has, where a row of A and a column of B
-    /// span fewer than 28 binades. An entry below $2^{-28}$ of its row's largest is replaced by about $2^{-28}$ of the
-    /// largest.
+    /// One f16 per entry, scaled by a power of two per row of A and column of B: $(2^{-10} + \gamma_{k}) (|A||B|)\_{ij} + 2^{-27}
+    /// k\\,\alpha_{i} \beta_{j}$. Three significant digits, like TF32, if a row of A and a column of B span fewer than 28 binades.
+    /// An entry below $2^{-28}$ of its row's largest is replaced by about $2^{-28}$ of the largest.
     ///
-    /// Takes 4 storage bindings, and one more each for a bias and a residual. If the device has fewer, or its limits on
-    /// buffers leave no room for the f16 operands, the product is computed as [`Strict`](Self::Strict), and its plan
-    /// says so.
+    /// Takes 4 storage bindings, and one more each for a bias and a residual. If the device has fewer, or the f16
+    /// operands exceed its limits on buffers, the product is computed as [`Strict`](Self::Strict), and its plan says
+    /// so.
     ///
     /// Suited to neural networks, and to operands that are themselves accurate to three digits.
     Fast,
@@ -45,7 +44,7 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// Every precision. The first is the most precise for rows of any magnitudes, the last the least.
+    /// Every precision, from the most to the least precise for rows of any magnitudes.
     pub const ALL: [Self; 3] = [Self::Strict, Self::Split, Self::Fast];
 }
 

@@ -73,8 +73,8 @@ impl Layout {
         layout
     }
 
-    /// The same shape without gaps, from the start of a buffer, with the axes in the same order in memory. Elements that are
-    /// repeated along an axis stay so.
+    /// The same shape without gaps, from the start of a buffer, with the axes in the same order in memory. An axis along
+    /// which elements are repeated keeps stride 0.
     pub(crate) fn without_gaps(&self) -> Self {
         let mut order: Vec<usize> = (0..self.rank).collect();
         order.sort_by_key(|&axis| self.strides[axis]);
@@ -265,7 +265,7 @@ impl Layout {
         let mut layout = *self;
         layout.shape.copy_within(axis..self.rank, axis + 1);
         layout.strides.copy_within(axis..self.rank, axis + 1);
-        // The stride that a row-major tensor without gaps would have. Nothing steps along the axis.
+        // The stride of a row-major tensor without gaps. It has no effect, because the axis has extent 1.
         let inner = if axis < self.rank { self.shape[axis].checked_mul(self.strides[axis]) } else { Some(1) };
         (layout.shape[axis], layout.strides[axis]) = (1, inner.unwrap_or(0));
         layout.rank += 1;
@@ -328,10 +328,10 @@ fn element_count(op: &'static str, shape: &[usize]) -> Result<usize> {
     if shape.len() > MAX_RANK {
         return Err(Error::shapes(op, "a tensor has at most 6 axes", shape, &[shape.len()]));
     }
-    // NOTE: strides are products of the extents other than zero, so these products must not overflow either.
+    // NOTE: strides are products of the nonzero extents, so these products must not overflow either.
     let count = shape.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent.max(1)));
     match count {
-        // This limit leaves room in 64 bits for the largest element size and for rounding up to a size class.
+        // With this limit, the size in bytes, rounded up to a size class, fits in 64 bits.
         Some(count) if count <= usize::MAX >> 5 => Ok(if shape.contains(&0) { 0 } else { count }),
         _ => Err(Error::shapes(op, "the number of elements must not overflow", shape, &[usize::MAX >> 5])),
     }

@@ -10,17 +10,18 @@ pub(crate) const WINDOW_ALIGNMENT: u64 = ALIGNED_BYTES as u64;
 /// The same as a number of bytes of the host.
 pub(crate) const ALIGNED_BYTES: usize = 256;
 
-/// The window of a buffer that contains these bytes. It is aligned for a binding, and a whole number of units of 16
-/// bytes, because a kernel may read whole units and mask the bytes that do not belong to the operand. It ends within the
-/// buffer: the size of a buffer from the pool is a multiple of 256, and `Gpu::storage_in` checks an application's buffer.
-/// An end that exceeds 64 bits becomes the largest number, which no buffer has.
+/// The window of a buffer that contains these bytes. It is aligned for a binding, and has whole units of 16 bytes,
+/// because a kernel may read whole units and mask the bytes that do not belong to the operand. It ends within the buffer:
+/// the size of a buffer from the pool is a multiple of 256, and `Gpu::storage_in` checks an application's buffer. An end
+/// that exceeds 64 bits becomes the largest number, which no buffer has.
 pub(crate) fn window(bytes: Range<u64>) -> Range<u64> {
     let start = bytes.start / WINDOW_ALIGNMENT * WINDOW_ALIGNMENT;
     start..bytes.end.max(start + 1).checked_next_multiple_of(16).unwrap_or(u64::MAX)
 }
 
 /// Converts a size in elements to the u32 that shaders use. NOTE: it must be below 2^31, so that an index one block
-/// past the end does not wrap around. Otherwise a loop over a repeated axis, which takes no memory, would never end.
+/// past the end does not wrap around. Otherwise a loop over a repeated axis might never end (such an axis takes no
+/// memory, so it may be that long).
 pub(crate) fn dim(op: &'static str, size: usize) -> Result<u32> {
     const ALLOWED: u32 = u32::MAX / 2;
     let limit = || {

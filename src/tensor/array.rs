@@ -18,17 +18,17 @@ pub struct Tensor<T: Element> {
     pub(super) storage: Arc<Allocation>,
     pub(super) layout: Layout,
     pub(super) writers: Writers,
-    /// Present if the tensor shows an input of a capture, and was made in its closure.
+    /// Present if the tensor is an input of a capture, and was created in its closure.
     mark: Option<InputMark>,
     element: PhantomData<T>,
 }
 
-/// Which tensors of a buffer may be the output of an operation.
+/// The tensors of a buffer that may be the output of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writers {
-    /// One that has the buffer alone.
+    /// A tensor that owns the buffer alone.
     SoleOwner,
-    /// This one, though others share the buffer ([`Tensor::writable_view`]).
+    /// This tensor, although others share the buffer ([`Tensor::writable_view`]).
     AnyView,
 }
 
@@ -140,11 +140,11 @@ impl<T: Element> Tensor<T> {
     }
 
     /// Repeats the elements along axes of extent 1, and along new leading axes, as in `NumPy`; a view. Axes are counted
-    /// from the last, and repeated ones have stride 0, so nothing is copied. Operations take such a view as any other, but
-    /// cannot write to it, because its elements overlap.
+    /// from the last, and repeated ones have stride 0, so nothing is copied. Such a view is an operand like any other, but
+    /// operations cannot write to it, because its elements overlap.
     ///
-    /// Its gradient is the sum of the result's gradient over the repeated axes: [`ops::sum`](crate::ops::sum), once for
-    /// each, and [`unsqueeze`](Self::unsqueeze) where this tensor has the axis.
+    /// Its gradient is the sum of the result's gradient over the repeated axes: one [`ops::sum`](crate::ops::sum) for
+    /// each axis, and [`unsqueeze`](Self::unsqueeze) if this tensor has the axis.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) unless each axis has the extent of `shape` or 1; if `shape` has fewer axes than
@@ -175,20 +175,19 @@ impl<T: Element> Tensor<T> {
         Ok(self.with_layout(layout))
     }
 
-    /// The same elements, as an output that operations may write though other tensors share the buffer; a view. Its views
-    /// and clones are writable too.
+    /// The same elements as an output that operations may write although other tensors share the buffer; a view. Its
+    /// views and clones are writable too.
     ///
-    /// Without it, functions such as [`ops::copy_into`](crate::ops::copy_into), [`matmul_into`](crate::matmul_into) and
-    /// [`write`](Self::write) take only an output that has its buffer alone, because all tensors of the buffer see what
-    /// they write. By this call you say that they shall:
-    /// - What a tensor sees is the recorded order. An operation or read that was recorded before a write sees the earlier
-    ///   contents; one that is recorded later sees the new ones. Threads that record at the same time must agree on the
-    ///   order, and one operation may be several launches.
-    /// - One operation cannot read and write the same buffer, even if the parts do not overlap: that is an error.
-    ///   Exceptions are the outputs that are operands by definition, as in
-    ///   [`ops::add_assign`](crate::ops::add_assign).
-    /// - If a launch fails that should have written a part, reading any tensor of the buffer is an error, until an operation
-    ///   writes the whole buffer.
+    /// Functions such as [`ops::copy_into`](crate::ops::copy_into), [`matmul_into`](crate::matmul_into) and
+    /// [`write`](Self::write) otherwise take only an output that owns its buffer alone, because all tensors of the
+    /// buffer see the new elements. This call says that they may:
+    /// - The recorded order decides. An operation or read that was recorded before a write sees the earlier contents; one
+    ///   that is recorded later sees the new ones. Threads that record at the same time must agree on the order, and one
+    ///   operation may be several launches.
+    /// - One operation cannot read and write the same buffer, even if the parts do not overlap: that is an error. The
+    ///   exception are operations in place, such as [`ops::add_assign`](crate::ops::add_assign).
+    /// - If a launch that writes a part fails, reading any tensor of the buffer is an error, until an operation writes the
+    ///   whole buffer.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -214,9 +213,9 @@ impl<T: Element> Tensor<T> {
     /// recorded later are not submitted: call [`Gpu::flush`] before submitting work that reads their results. When the
     /// tensor is dropped, its buffer is not reused for another tensor; it is freed once no work uses it.
     ///
-    /// An output of [`Gpu::record_into`] has no buffer to ask for until the application has submitted the encoder. To bind
-    /// it in the same frame, ask once before the frame, for an output of [`Gpu::empty_with`], or make the output with
-    /// [`from_buffer`](Self::from_buffer): the buffer of a tensor never changes.
+    /// For an output of [`Gpu::record_into`] this call is an error until the application has submitted the encoder. To
+    /// bind the output in the same frame, call it once before the frame, for an output of [`Gpu::empty_with`], or create
+    /// the output with [`from_buffer`](Self::from_buffer): the buffer of a tensor never changes.
     ///
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if unsubmitted commands of the application write the tensor;

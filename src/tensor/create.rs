@@ -22,8 +22,9 @@ impl Gpu {
         Ok(Tensor::from_allocation(self.upload("tensor", bytemuck::cast_slice(data))?, layout))
     }
 
-    /// As [`tensor`](Self::tensor), through staging memory that is bounded ([`GpuOptions::staging_bytes`]), without
-    /// blocking. Data that are larger than the bound go in pieces: the future fills one while the device copies the last.
+    /// As [`tensor`](Self::tensor), through bounded staging memory ([`GpuOptions::staging_bytes`]), without blocking.
+    /// Data that are larger than the bound are copied in pieces: the future fills a piece while the device copies the
+    /// previous one.
     ///
     /// The copies are recorded while the future runs, after everything that was recorded before. If all staging memory is in
     /// use, the future submits what is recorded and waits, under any executor, until the device has copied the oldest
@@ -149,7 +150,7 @@ impl<T: Element> Tensor<T> {
         Ok(made)
     }
 
-    /// A tensor of this layout, whose elements are all of a plan's output.
+    /// A tensor of this layout on the whole output of a plan.
     pub(crate) fn from_output_as(allocation: Allocation, layout: Layout) -> Self {
         Self::from_allocation(allocation, layout)
     }

@@ -9,9 +9,9 @@ use std::ops::{Bound, RangeBounds};
 impl<T: Element> Tensor<T> {
     /// A row-major tensor in an application's buffer. Nothing is copied, and no memory is allocated.
     ///
-    /// `bytes` is the range of the buffer that the elements take, in bytes. Without an end, it ends where the shape's
-    /// elements end: `..` is the beginning of a larger buffer. The buffer may hold other data next to it: no operation
-    /// changes bytes outside of the range, except through a view of [`as_strided`](Self::as_strided), which counts from the
+    /// `bytes` is the range of the elements in the buffer, in bytes. Without an end, the range ends with the shape's
+    /// elements, so `..` is the beginning of a larger buffer. The buffer may hold other data next to it: no operation
+    /// changes bytes outside the range, except through a view of [`as_strided`](Self::as_strided), which counts from the
     /// start of the buffer.
     ///
     /// # The buffer
@@ -20,16 +20,17 @@ impl<T: Element> Tensor<T> {
     /// - With `COPY_SRC`, reads such as [`to_vec`](Self::to_vec) copy from it directly. Without, they copy the elements by
     ///   a kernel first. [`write`](Self::write) needs `COPY_DST`.
     /// - The range begins at a multiple of the element's size. The buffer's size is at least the end of the range, rounded
-    ///   up to a multiple of 16, because kernels read whole units of 16 bytes. They read and write nothing beyond.
-    /// - It counts for none of the sizes in [`Stats`](crate::gpu::Stats) and is never reused for other tensors. It is
+    ///   up to a multiple of 16, because kernels read whole units of 16 bytes. They access nothing beyond.
+    /// - The sizes in [`Stats`](crate::gpu::Stats) do not include it, and it is never reused for other tensors. It is
     ///   freed when the application and all tensors have dropped it.
     ///
     /// # Order
     /// Operations of this crate run in the order of the queue, as for any tensor. They see what the application has
-    /// submitted before the operation is submitted. This includes `write_buffer`, which runs before the next submission
-    /// of anyone: call [`Gpu::flush`] *before* `write_buffer` if a recorded operation must not see it. The application's
-    /// later submissions see what was recorded before [`Gpu::flush`] or [`buffer`](Self::buffer). Tilewise does not notice
-    /// what the application, or another adoption of the device, does with the buffer: nothing of that is an error.
+    /// submitted before the operation is submitted. This includes `write_buffer`, which runs before the next submission of
+    /// anyone: call [`Gpu::flush`] *before* `write_buffer` if a recorded operation must not see it. The application's
+    /// later submissions see the results of work that was recorded before [`Gpu::flush`] or [`buffer`](Self::buffer).
+    /// Tilewise does not track accesses to the buffer by the application, or by another adoption of the device, so it
+    /// reports no errors about them.
     ///
     /// # Several tensors of one buffer
     /// They are views of one storage, even if their ranges do not overlap: an operation that writes one of them cannot

@@ -3,7 +3,7 @@
 use super::array::Tensor;
 use crate::layout::Element;
 
-/// A layer whose trained tensors have names: what an optimiser updates and a file stores.
+/// A layer with named parameters: the tensors that an optimiser updates and a file stores.
 ///
 /// ```
 /// # fn main() -> tilewise::Result<()> {

@@ -15,7 +15,7 @@ impl<T: Element> Tensor<T> {
     /// The tensor as an operand that a plan writes ([`Gpu::execute`](crate::Gpu::execute)).
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) if a clone or a view shares the tensor's buffer, and this is no
+    /// [`Error::Input`](crate::Error::Input) if a clone or a view shares the tensor's buffer, unless this is a
     /// [`writable_view`](Self::writable_view).
     pub fn view_mut(&mut self) -> Result<View<'_>> {
         self.check_unshared("view_mut")?;

@@ -8,7 +8,7 @@ use crate::{Error, Result};
 use std::sync::Arc;
 
 impl<T: Element> Tensor<T> {
-    /// Checks that the tensor may be overwritten: that its buffer is uniquely owned, or that it is a writable view.
+    /// Checks that the tensor may be overwritten: its buffer is uniquely owned, or it is a writable view.
     pub(crate) fn check_unshared(&self, op: &'static str) -> Result<()> {
         match (self.writers, Arc::strong_count(&self.storage)) {
             (Writers::AnyView, _) | (_, 1) => Ok(()),
@@ -79,12 +79,13 @@ impl<T: Element> Tensor<T> {
     /// Takes the elements that the tensor had before commands that never ran as its elements.
     ///
     /// If the closure of [`Gpu::record_into`](crate::Gpu::record_into) fails, or an application drops the encoder or wgpu refuses
-    /// it, then what the closure should have written counts as never computed: reading it is an error, because a program may
-    /// have gone on as if it had been written. Yet the old elements are still there. A program that goes back to them, such as
-    /// training whose frame was lost, says so by this call, for each tensor that it goes on with.
+    /// it, the outputs of the closure count as never computed. Reading them is an error, because the program may rely on the new
+    /// elements. But the old elements are still in memory. A program that continues with them, such as training after a lost
+    /// frame, calls this for each tensor that it continues with.
     ///
-    /// Only this tensor's elements are taken back, not those of other views of its buffer. Those of a tensor that was new in the
-    /// closure are unspecified, as after [`Gpu::empty`](crate::Gpu::empty). If nothing is missing, nothing happens.
+    /// The call covers only this tensor's elements, not those of other views of its buffer. If the tensor was created in the
+    /// closure, its elements are unspecified, as after [`Gpu::empty`](crate::Gpu::empty). If no elements are missing, the call
+    /// has no effect.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

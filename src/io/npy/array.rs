@@ -120,12 +120,12 @@ impl Npy {
         self.shape.iter().product()
     }
 
-    /// Values in the order of the file, put into C order.
+    /// Reorders values from the order of the file to C order.
     fn in_c_order(&self, stored: Vec<f64>) -> Result<Vec<f64>, String> {
         if self.order == MemoryOrder::C {
             return Ok(stored);
         }
-        // Where the file, whose first index runs fastest, has each element of an array whose last index runs fastest.
+        // For each element in C order, its index in a file in Fortran order.
         let place = |mut at: usize| {
             let index = self.shape.iter().rev().map(|&extent| {
                 let i = at % extent;
@@ -166,8 +166,9 @@ impl Npy {
     /// As for [`tensor`](Self::tensor).
     ///
     /// # Errors
-    /// [`Error::Input`] names the first element that `T` does not hold: a finite number that would become infinite, or, for
-    /// an integer type, a number that is out of its range or not an integer. Otherwise as for [`Gpu::tensor`].
+    /// [`Error::Input`] names the first element that cannot be converted to `T`: a finite number that would become
+    /// infinite, or, for an integer type, a number that is out of its range or not an integer. Otherwise as for
+    /// [`Gpu::tensor`].
     ///
     /// # Example
     /// ```
@@ -199,7 +200,7 @@ impl Npy {
         }
     }
 
-    /// Why the elements are no tensor of this type, and what to do.
+    /// The reason why the elements cannot become a tensor of this type, and the remedy.
     fn other_type(&self, want: DType) -> String {
         match self.dtype() {
             Some(have) => format!(
@@ -223,7 +224,7 @@ pub fn read_npy_f64(path: impl AsRef<Path>) -> Result<(Vec<usize>, Vec<f64>)> {
     let path = path.as_ref();
     let (op, wrong) = ("read_npy_f64", |why| Error::input(path.display().to_string(), why));
     match Npy::read_for(op, path)? {
-        // NOTE: such a file may take most of the memory, so its elements are not copied.
+        // NOTE: the file may take most of the memory, so its elements are not copied.
         Npy { shape, order: MemoryOrder::C, data: NpyData::F64(values) } => Ok((shape, values)),
         array => {
             let values = as_f64(op, array.len(), |take| array.data.each(take))?;

@@ -74,7 +74,7 @@ impl NpyData {
         }
     }
 
-    /// Hands out the elements, in the order of the file.
+    /// Passes the elements to a function, in the order of the file.
     pub(super) fn each(&self, take: &mut dyn FnMut(Number)) {
         fn all<T: Copy + Into<Number>>(elements: &[T], take: &mut dyn FnMut(Number)) {
             elements.iter().for_each(|&element| take(element.into()));

@@ -20,7 +20,7 @@ const MAX_HEADER: u64 = 10_000;
 const READABLE: &str =
     "supported are floats of 2, 4 or 8 bytes, integers of 1, 2, 4 or 8 bytes, and bool, in either byte order";
 
-/// What to do about elements that `NumPy` has no type for, among them bf16 and fp8 of other packages.
+/// The remedy for elements without a type of `NumPy`, among them bf16 and fp8 of other packages.
 const NAMELESS: &str = "NumPy stores types that it does not have, such as bfloat16 and float8, as bytes without a name: \
     save `x.astype('float32')` instead, which has the same values";
 
@@ -36,7 +36,7 @@ impl<R: Read + Seek> Opened<R> {
     /// A file of `length` bytes.
     pub(super) fn new(mut file: R, length: u64) -> Result<Self, String> {
         let (preamble, header) = read_preamble(&mut file, length)?;
-        // What NumPy 2.4 writes for float8_e5m2, and does not read.
+        // NumPy 2.4 writes this for float8_e5m2, and does not read it.
         if ["'<f1'", "'>f1'", "'|f1'"].iter().any(|descr| header.contains(descr)) {
             return Err(format!("has elements of type 'f1': {NAMELESS}"));
         }
@@ -145,7 +145,7 @@ fn read_preamble(file: &mut (impl Read + Seek), length: u64) -> Result<(Vec<u8>,
     }
     let plain = of_today(&header);
     if is_plain(&plain) {
-        // Only the length of the file counts from here on, so what became shorter is filled up.
+        // Only the length of the header matters from here on, so replaced parts that became shorter are padded.
         if plain != header {
             let whole = preamble.len();
             preamble.truncate(start);
@@ -172,8 +172,8 @@ fn is_plain(header: &str) -> bool {
     fits && !header.contains(['+', '-']) && header.matches(['{', '(']).count() <= 2
 }
 
-/// A header as `NumPy` writes it today. Python 2 marks long integers with an L, which extents are on Windows; `=` stands for
-/// the byte order of the machine that reads.
+/// A header as `NumPy` writes it today. Python 2 marks long integers with an L (on Windows extents are long integers). `=`
+/// stands for the byte order of the reading machine.
 fn of_today(header: &str) -> String {
     let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
     let shorter = |part: &str| {

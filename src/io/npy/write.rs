@@ -10,7 +10,7 @@ use half::f16;
 use npyz::{AutoSerialize, WriteOptions, WriterBuilder};
 use std::path::Path;
 
-/// Writes a tensor to a `.npy` file at `path`, in C order whatever its strides are.
+/// Writes a tensor of any strides to a `.npy` file at `path`, in C order.
 ///
 /// The write is atomic: the file appears, or replaces an existing one, when all of it is on the disk. (A device or a
 /// pipe is written to directly.) Not available in a browser: use [`npy_bytes`].

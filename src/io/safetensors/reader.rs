@@ -139,7 +139,7 @@ impl Safetensors {
         gpu.tensor(&elements, &info.shape).named("Safetensors::tensor")
     }
 
-    /// Why a tensor is not loaded as a tensor of `T`, and what to do.
+    /// The reason why a tensor cannot be loaded as a tensor of `T`, and the remedy.
     fn other_type<T: Element>(&self, name: &str, info: &TensorInfo) -> Result<String> {
         let (have, want) = (info.dtype, T::DTYPE);
         let remedy = match self.dtype(name)? {
@@ -157,8 +157,8 @@ impl Safetensors {
     ///
     /// # Errors
     /// [`Error::Input`] if there is no tensor of this name, or if its element type is not one of those of
-    /// [`values`](Self::values). It names the first element that `T` does not hold: a finite number that would become
-    /// infinite, or, for an integer type, a number that is out of its range or not an integer. Otherwise as for
+    /// [`values`](Self::values). It names the first element that cannot be converted to `T`: a finite number that would
+    /// become infinite, or, for an integer type, a number that is out of its range or not an integer. Otherwise as for
     /// [`Gpu::tensor`].
     ///
     /// # Example
@@ -213,7 +213,7 @@ impl Safetensors {
         Error::input(&self.name, why)
     }
 
-    /// Hands out the elements of a tensor. None if they are of a type that is not read.
+    /// Passes the elements of a tensor to a function. None if their type is not supported.
     fn each(&self, info: &TensorInfo, take: &mut dyn FnMut(Number)) -> Option<()> {
         fn all<const N: usize, X: Into<Number>>(
             bytes: &[u8],
@@ -280,8 +280,8 @@ fn of_rust(dtype: DType) -> String {
     }
 }
 
-/// The names that an error about the missing tensor `name` lists: those that end or begin with it, because names of nested
-/// modules get longer and shorter; else the first of all.
+/// The names in an error about the missing tensor `name`: those that end or begin with it, because nesting modules changes
+/// prefixes; otherwise the first names of the file.
 fn listed(name: &str, all: &[String]) -> String {
     const MOST: usize = 12;
     let is_nested = |have: &&String| {

@@ -48,7 +48,7 @@ impl SafetensorsWriter {
         Self::default()
     }
 
-    /// Adds a tensor, row-major whatever its strides are. Not available in a browser: use
+    /// Adds a tensor of any strides, in row-major order. Not available in a browser: use
     /// [`tensor_async`](Self::tensor_async).
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl SafetensorsWriter {
         self.values(name, tensor.shape(), &elements).named(op)
     }
 
-    /// Copies a tensor of another file under the same name, byte for byte, whatever its type is.
+    /// Copies a tensor of another file under the same name, byte for byte. It may have any type.
     ///
     /// # Errors
     /// [`Error::Input`] if the other file has no tensor of this name, if this file already has one, or if the name is
@@ -102,7 +102,7 @@ impl SafetensorsWriter {
         self.owned(name, dtype, shape, bytemuck::cast_slice(values).to_vec())
     }
 
-    /// Adds f64 values, a type that no tensor has.
+    /// Adds f64 values. Tensors cannot have this type.
     #[cfg(all(feature = "factorisations", not(target_arch = "wasm32")))]
     pub(crate) fn doubles(self, name: String, shape: &[usize], values: &[f64]) -> Result<Self> {
         let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
@@ -144,12 +144,12 @@ impl SafetensorsWriter {
     ///
     /// # Errors
     /// [`Error::Input`] if the file cannot be written, or if it would replace a read-only file; [`Error::Cancelled`] in
-    /// [`with_progress`](crate::with_progress). An existing file then stays as it was, and nothing is left of the new one.
+    /// [`with_progress`](crate::with_progress). An existing file is then unchanged, and no part of the new one remains.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         self.write_draft_in(path.as_ref(), None, || Ok(()))
     }
 
-    /// The bytes of the file, for example in a browser, which has no disk.
+    /// The bytes of the file, for example for a browser, which has no disk.
     ///
     /// # Errors
     /// [`Error::Input`] if names and metadata are longer than the header of a file may be.
@@ -162,8 +162,8 @@ impl SafetensorsWriter {
         Ok(bytes)
     }
 
-    /// Like [`write`](Self::write), but writes the draft in a folder that a later run clears if this process is killed. If
-    /// `end`, which is called before the draft replaces the file, fails, the file stays as it was.
+    /// Like [`write`](Self::write), but writes the draft in a folder that a later run clears if this process is killed.
+    /// `end` is called before the draft replaces the file. If it fails, the file is unchanged.
     pub(crate) fn write_draft_in(
         &self,
         path: &Path,

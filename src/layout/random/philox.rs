@@ -1,7 +1,7 @@
 //! A counter-based random number generator: Philox4x32-10 of Salmon, Moraes, Dror and Shaw, *Parallel random numbers:
 //! as easy as 1, 2, 3* (2011). `shaders/common/philox.wgsl` computes the same.
 
-/// Four random words that depend on the seed and the counter alone. They are the same on every machine.
+/// Four random words. They depend only on the seed and the counter, and are the same on every machine.
 /// ```
 /// // The paper's test vector for zeros.
 /// let words = tilewise::sketch::philox(0, [0; 4]);

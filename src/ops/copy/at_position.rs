@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// One launch, which reads and writes each element of `a` once. It writes nothing next to these elements, not even within a
 /// word. A negative position counts as 0. A position that is too large counts as the last one at which `a` fits,
 /// `c.shape()[axis] - a.shape()[axis]`. Neither is an error, because the host does not know the number. For the same reason,
-/// all of `c` counts as missing if the launch never runs, until [`Tensor::revert`] takes it back. XLA calls this
+/// all of `c` counts as missing if the launch never runs, until [`Tensor::revert`] declares it valid again. XLA calls this
 /// `dynamic_update_slice`.
 ///
 /// # Shapes

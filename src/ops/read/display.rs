@@ -5,15 +5,15 @@ use crate::layout::Element;
 use crate::tensor::Tensor;
 use std::fmt;
 
-/// The most elements along an axis that are printed.
+/// The largest number of printed elements along an axis.
 const MOST: usize = 6;
 
 /// The type, shape and device of a tensor, and a corner of its elements: the first six along each of its last two axes, of the
-/// first matrix. Floating-point numbers have four digits after the point, or as many as the format asks for (`{:.2}`); where that
-/// would not show them, they are in scientific notation.
+/// first matrix. Floating-point numbers have four digits after the point, or the number in the format (`{:.2}`). If that would
+/// not show their first digit, they are printed in scientific notation.
 ///
-/// It reads these elements, so it submits all recorded launches and waits, as [`to_vec`](Tensor::to_vec) does. Where they
-/// cannot be read, it prints the error in their place. In a browser, which allows no waiting, there are no elements.
+/// It reads these elements, so it submits all recorded launches and waits, as [`to_vec`](Tensor::to_vec) does. If they
+/// cannot be read, it prints the error instead. In a browser, which allows no waiting, no elements are printed.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -82,7 +82,7 @@ impl<T: Element> Corner<T> {
         }
     }
 
-    /// The elements as they are printed.
+    /// The printed elements.
     fn words(&self, precision: Option<usize>) -> Vec<String> {
         let digits = precision.unwrap_or(4);
         let numbers = self.elements.iter().map(|x| x.to_f64());

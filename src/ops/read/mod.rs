@@ -15,7 +15,7 @@ impl<T: Element> Tensor<T> {
     /// which does not allow blocking: use [`read`](Self::read).
     ///
     /// # Errors
-    /// [`Error::Device`] if the device is lost, or a launch that these elements depend on has failed;
+    /// [`Error::Device`] if the device is lost, or a launch on which these elements depend has failed;
     /// [`Error::OutOfMemory`] if there is no memory for the staging buffer or, for a view with gaps, for a contiguous
     /// copy; [`Error::Cancelled`] in [`with_progress`](crate::with_progress).
     #[cfg(not(target_arch = "wasm32"))]
@@ -29,10 +29,10 @@ impl<T: Element> Tensor<T> {
         })
     }
 
-    /// Reads the elements, row-major, without blocking. The call submits all recorded launches, so it fixes what is read; the
-    /// future only waits, and completes under any executor. If the reads that are under way take all of
-    /// [`GpuOptions::staging_bytes`](crate::GpuOptions::staging_bytes), this one takes a buffer of its own: await or drop
-    /// earlier ones to bound that. Exception: on a device that was adopted with
+    /// Reads the elements, row-major, without blocking. The call submits all recorded launches, so later work does not change
+    /// the result. The future only waits, and completes under any executor. If pending reads take all of
+    /// [`GpuOptions::staging_bytes`](crate::GpuOptions::staging_bytes), this read allocates its own buffer: await or drop
+    /// earlier reads to bound that memory. Exception: on a device that was adopted with
     /// [`Polling::Application`](crate::gpu::Polling::Application), it completes when the application polls the device.
     ///
     /// # Errors
@@ -55,11 +55,11 @@ impl<T: Element> Tensor<T> {
         }
     }
 
-    /// Reads the elements, row-major, into `out`, without a vector of their own. Otherwise as [`to_vec`](Self::to_vec).
+    /// Reads the elements, row-major, into `out`, without allocating a vector. Otherwise as [`to_vec`](Self::to_vec).
     ///
-    /// If the reads that are under way take all of [`GpuOptions::staging_bytes`](crate::GpuOptions::staging_bytes), this and
-    /// `to_vec` first wait until the device has completed them, the oldest first. If their owners still keep the bytes, the
-    /// read takes a buffer of its own.
+    /// If pending reads take all of [`GpuOptions::staging_bytes`](crate::GpuOptions::staging_bytes), this and `to_vec` first
+    /// wait until the device has completed them, the oldest first. If their owners still keep the bytes, the read allocates
+    /// its own buffer.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -89,12 +89,12 @@ impl<T: Element> Tensor<T> {
         })
     }
 
-    /// Passes the elements, row-major, to `with`, straight from the memory that the device has copied them to. Waits without
-    /// blocking, like [`read`](Self::read).
+    /// Passes the elements, row-major, to `with`, directly from the mapped staging memory. Waits without blocking, like
+    /// [`read`](Self::read).
     ///
-    /// Unlike [`read`](Self::read), it begins when the future is polled first. If the reads that are under way take all of
+    /// Unlike [`read`](Self::read), it begins when the future is polled first. If pending reads take all of
     /// [`GpuOptions::staging_bytes`](crate::GpuOptions::staging_bytes), the future first waits until the device has completed
-    /// them, the oldest first. If their owners still keep the bytes, the read takes a buffer of its own. `with` should be
+    /// them, the oldest first. If their owners still keep the bytes, the read allocates its own buffer. `with` should be
     /// short: other reads may wait for the memory.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
