@@ -4,8 +4,8 @@
 //! function that can fail runs its work through [`call`] or renames its errors with [`Named::named`]. Functions, and
 //! methods of `Gpu`, `Tensor` and `Multivectors`, are named by their name alone; methods of other types by type and
 //! name (`SkLinear::forward`); a builder by its plain function (`Gemm::run` is `matmul`). Shapes are those of the
-//! operands as the user passed them. So a function that passes on a view of an operand checks the operand's shape
-//! first.
+//! operands as the user passed them. So a function that passes a view of an operand to another function checks the
+//! operand's shape first.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -85,7 +85,7 @@ pub enum Error {
         /// Reason why it is invalid.
         why: String,
     },
-    /// A call that the callback of [`with_progress`](crate::with_progress) has cancelled.
+    /// The callback of [`with_progress`](crate::with_progress) has cancelled the call.
     #[error("{op}: cancelled by the callback of `with_progress`")]
     #[non_exhaustive]
     Cancelled {
@@ -101,8 +101,8 @@ pub enum Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GpuMismatch {
-    /// They are different devices, or two adoptions of one Vulkan device by `Gpu::from_vulkan`, which look like different
-    /// devices because each has an instance of wgpu of its own.
+    /// They are different devices, or two adoptions of one Vulkan device by `Gpu::from_vulkan`. The adoptions appear as
+    /// different devices because each has its own instance of wgpu.
     Devices,
     /// They are two adoptions of one `wgpu::Device` of an application.
     Adoptions,

@@ -60,15 +60,15 @@
 //! and operations that read intermediate results themselves, such as factorisations.
 //!
 //! # In an application
-//! A program that has a wgpu device lets this crate adopt it ([`Gpu::adopt`]). [`Tensor::from_buffer`] turns one of its buffers
-//! into a tensor, without a copy, and [`Gpu::record_into`] puts recorded work into its command encoder, so that a frame stays
-//! one submission, the application's own. The example `wgpu_app` draws that way. What each frame launches anew, [`Gpu::capture`]
-//! records once, and a [`Replay`] runs it: the example `frames`.
+//! A program with its own wgpu device lets this crate adopt it ([`Gpu::adopt`]). [`Tensor::from_buffer`] turns one of its
+//! buffers into a tensor, without a copy. [`Gpu::record_into`] puts recorded work into its command encoder, so that a frame
+//! stays one submission by the application, as in the example `wgpu_app`. If every frame launches the same operations,
+//! [`Gpu::capture`] records them once, and a [`Replay`] runs them, as in the example `frames`.
 //!
 //! # Errors
 //! A mistake returns an [`Error`] with the values that caused it, and leaves operands and device usable. The error names the
-//! public function that you called, and shows shapes as you passed them. A method of [`Gpu`], [`Tensor`] or
-//! [`Multivectors`](clifford::Multivectors) has its plain name there, a method of another type is written `Linear::new`, and a
+//! public function that you called, and shows shapes as you passed them. In errors, a method of [`Gpu`], [`Tensor`] or
+//! [`Multivectors`](clifford::Multivectors) has its plain name, a method of another type is written `Linear::new`, and a
 //! builder has the name of its plain function (`Gemm::run` is `matmul`).
 //!
 //! # In a browser

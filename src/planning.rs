@@ -1,4 +1,4 @@
-//! How the library decides, as plain data: problems, plans, kernels, and devices to plan for. **Unstable**: for tests, tools
+//! The library's decisions as plain data: problems, plans, kernels, and devices to plan for. **Unstable**: for tests, tools
 //! and benchmarks; it may change in any release.
 //!
 //! A [`Problem`] says what to compute. With a device's [`Caps`](crate::Caps) it gives a [`Plan`]: the steps that run, printable

@@ -1,8 +1,8 @@
-//! Progress and cancellation: the callback that the long calls of a thread report to.
+//! Progress and cancellation: the callback to which the long calls of a thread report.
 //!
-//! A long call counts its parts with [`Steps`]. Before each part it reports, and a callback that breaks makes that report
-//! an error, which the call passes on. Reports are made where nothing is locked and nothing is half done. So a callback
-//! may do anything: call this crate, drop tensors, panic.
+//! A long call counts its parts with [`Steps`], and reports before each part. If the callback returns `Break`, the report
+//! is an error, which the call returns. At a report no lock is held and no operation is incomplete, so a callback may do
+//! anything: call this crate, drop tensors, panic.
 //!
 //! NOTE: the scope belongs to a thread, not to a `Gpu`: reading a file needs no device, and callbacks of JavaScript cannot
 //! move to another thread.
@@ -13,7 +13,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-/// How far a long call has come: what the callback of [`with_progress`] gets.
+/// The progress of a long call: the argument of the callback of [`with_progress`].
 ///
 /// A call may consist of others, as a compression consists of decompositions. Then this is the progress of the outermost
 /// one; the inner ones only advance [`fraction`](Self::fraction).
@@ -22,7 +22,7 @@ use std::rc::Rc;
 pub struct Progress<'a> {
     /// The function that was called, as errors name it: `rsvd`, `Compress::run`.
     pub call: &'static str,
-    /// What comes next, or what has just ended.
+    /// The next part, or the part that has just ended.
     pub what: &'a str,
     /// Number of parts that are done. It never decreases, and is `total` in the last report.
     pub done: u64,
@@ -45,16 +45,16 @@ impl fmt::Display for Progress<'_> {
 /// [`Gpu::warm_up`](crate::Gpu::warm_up), reading and writing files, operations of many launches, such as products of
 /// operands larger than a binding, and waiting for the device.
 ///
-/// A cancelled call submits nothing more and leaves nothing behind: no file, no result. What it had submitted before still
-/// runs. An output that it was to overwrite has no contents until it is written again. Once `report` has returned `Break`,
-/// every other long call of `work` is cancelled at its first report, and `report` is not called again. After
-/// `with_progress` has returned, all is as before.
+/// A cancelled call submits no further work and leaves no file and no result. Work that it has already submitted still
+/// runs. If it should have overwritten an output, the output has no contents until it is written again. Once `report` has
+/// returned `Break`, every other long call of `work` is cancelled at its first report, and `report` is not called again.
+/// After `with_progress` has returned, nothing is cancelled any more.
 ///
-/// `report` runs on the calling thread, which holds no lock meanwhile. It may call any function of this crate, which
-/// reports nothing then. If it panics, the call that reported ends by this panic as by a cancellation.
+/// `report` runs on the calling thread, which holds no lock meanwhile. It may call any function of this crate; these
+/// calls report nothing. If it panics, the reporting call ends as by a cancellation, and the panic continues.
 ///
-/// Only what the calling thread does is reported, while `work` is running: neither what other threads do, nor what a future
-/// does that is awaited elsewhere. Scopes may be nested: a call reports to all of them, the innermost first. The closures of
+/// Only calls of the calling thread report, while `work` is running. Calls of other threads, and of futures that are awaited
+/// elsewhere, do not. Scopes may be nested: a call reports to all of them, the innermost first. The closures of
 /// [`capture`](crate::Gpu::capture), [`record_into`](crate::Gpu::record_into) and [`Gpu::time`](crate::Gpu) report nothing:
 /// they only record, and a callback would become part of the recording. Opening a device reports nothing either.
 /// ```
@@ -118,7 +118,7 @@ fn current() -> Option<Rc<Scope>> {
     CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
 }
 
-/// Another current scope. Its drop restores the one before.
+/// Another current scope. Its drop restores the previous one.
 struct Current(Option<Rc<Scope>>);
 
 impl Current {
@@ -129,7 +129,7 @@ impl Current {
 
 impl Drop for Current {
     fn drop(&mut self) {
-        // The scope is dropped outside of the cell: with it goes the callback, which may run destructors.
+        // The scope is dropped outside the cell, because the drop of its callback may run destructors.
         let ended = CURRENT.try_with(|current| current.replace(self.0.take()));
         drop(ended);
     }
@@ -156,7 +156,7 @@ struct Task {
     counted: Counted,
 }
 
-/// Whether the parts of an inner call advance the part of the outer call that it belongs to.
+/// Whether the parts of an inner call advance the outer call's current part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
     Yes,
@@ -190,20 +190,20 @@ impl Scope {
 pub(crate) struct Steps {
     call: &'static str,
     total: u64,
-    /// None if there is nobody to report to.
+    /// None if there is no callback.
     scope: Option<Rc<Scope>>,
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "waits ask, which a browser forbids"))]
     is_outermost: bool,
 }
 
 impl Steps {
-    /// A call of `total` parts. If it is a part of another call, its own parts count as shares of that.
+    /// A call of `total` parts. If it is a part of another call, its own parts count as shares of that part.
     pub(crate) fn of(call: &'static str, total: usize) -> Self {
         Self::counted(call, total, Counted::Yes)
     }
 
-    /// Like [`of`](Self::of), for what any call may have to do on its way, such as waiting. If there is another call, this
-    /// gives it opportunities to be cancelled, and does not advance it.
+    /// Like [`of`](Self::of), for work that any call may need, such as waiting. Within another call it allows
+    /// cancellation, but does not advance that call.
     #[cfg_attr(
         all(target_arch = "wasm32", not(any(feature = "npy", feature = "safetensors"))),
         expect(dead_code, reason = "files ask, and waits, which a browser forbids")

@@ -14,9 +14,9 @@ pub struct Assumptions {
     pub rows: Vec<CoopRow>,
     /// Subgroup sizes of the device, if it has subgroups.
     pub subgroups: Option<SubgroupSizes>,
-    /// Device type to plan for.
+    /// Device type for plans.
     pub device_type: Option<DeviceType>,
-    /// Name of the device whose speed to plan for, as its driver reports it.
+    /// Name of the device whose speed plans assume, as its driver reports it.
     pub speed_of: Option<String>,
     /// Order in shared memory of cooperative matrices.
     pub matrix_order: Option<MatrixOrder>,

@@ -22,12 +22,12 @@ pub struct CoopRow {
     pub c: CoopScalar,
     /// The invocations that hold a matrix jointly.
     pub scope: CoopScope,
-    /// Whether a sum of integers that C's type cannot hold becomes the nearest number that it can, instead of wrapping around.
+    /// Whether sums of integers saturate at the ends of C's type instead of wrapping around.
     pub saturating: bool,
     /// Verdict of the row's self-test.
     pub verdict: Verdict,
-    /// How fast the row is on this device, which is timed when it passes its self-test. None if it has not been timed: the device's
-    /// speed is [assumed](crate::gpu::Assumptions), or the row is, or the program runs in a browser.
+    /// The speed of the row on this device. It is timed when the row passes its self-test. None if it has not been timed: the
+    /// device's speed or the row is [assumed](crate::gpu::Assumptions), or the program runs in a browser.
     pub speed: Option<RowSpeed>,
 }
 
@@ -35,13 +35,12 @@ pub struct CoopRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RowSizes {
-    /// Those of the row.
+    /// Exactly the sizes of the row.
     Exact,
-    /// Any multiples of them up to [`FlexibleLimits::dimension`], from
-    /// `VK_NV_cooperative_matrix2`.
+    /// Any multiples of the row's sizes up to [`FlexibleLimits::dimension`], from `VK_NV_cooperative_matrix2`.
     Multiples {
-        /// Invocations of the workgroup whose matrices have this granularity; 0 for the scope of a subgroup, where any number may
-        /// be in a workgroup.
+        /// Invocations of the workgroup whose matrices have this granularity; 0 for the scope of a subgroup, because a workgroup
+        /// may then have any number of them.
         invocations: u32,
     },
 }
@@ -53,7 +52,7 @@ pub struct FlexibleLimits {
     pub dimension: u32,
     /// Maximum invocations of a workgroup that holds matrices jointly.
     pub workgroup_invocations: u32,
-    /// Bytes of shared memory that a kernel with matrices of a workgroup leaves to the driver.
+    /// Bytes of shared memory that the driver reserves in kernels with matrices of a workgroup.
     pub reserved_bytes: u32,
 }
 
@@ -113,8 +112,8 @@ pub enum Verdict {
 }
 
 impl CoopRow {
-    /// Whether WGSL has words for matrices of this row, as naga 30 reads it: squares of 8 or 16 that hold f16 or f32, A and B
-    /// the same, in one subgroup. Only such a row is tested, and used by kernels in WGSL.
+    /// Whether WGSL can express matrices of this row (as of naga 30): squares of 8 or 16 of f16 or f32, with one type for A
+    /// and B, in one subgroup. Kernels in WGSL use only such rows, after their self-test.
     #[must_use]
     pub fn is_spelled_in_wgsl(&self) -> bool {
         let is_float = |scalar| matches!(scalar, CoopScalar::F16 | CoopScalar::F32);
@@ -128,8 +127,9 @@ impl CoopRow {
             && !self.saturating
     }
 
-    /// Whether modules of SPIR-V of this crate use matrices of this row: of f16, bf16, e4m3 or e5m2 with sums of f32, or of i8 with
-    /// sums of i32, whose extents are multiples of 8, in one subgroup, or, if sizes are [multiples](RowSizes::Multiples), in a workgroup.
+    /// Whether modules of SPIR-V of this crate use matrices of this row: f16, bf16, e4m3 or e5m2 with sums of f32, or i8 with sums
+    /// of i32. Extents must be multiples of 8. The matrices are held by a subgroup, or, if sizes are
+    /// [multiples](RowSizes::Multiples), also by a workgroup.
     #[must_use]
     pub fn is_used_in_spirv(&self) -> bool {
         use CoopScalar::{Bf16, E4m3, E5m2, F16, F32, I8, I32};
@@ -146,7 +146,7 @@ impl CoopRow {
         self.sizes != RowSizes::Exact
     }
 
-    /// The sizes of matrices in the row's self-test. Of a row of multiples they are double, with the same n and k, because the test
+    /// The sizes of matrices in the row's self-test. For a row of multiples they are doubled, with equal n and k, because the test
     /// converts sums to an operand.
     pub(crate) fn tested_sizes(&self) -> [u32; 3] {
         match self.sizes {
@@ -181,8 +181,8 @@ impl CoopScalar {
     }
 }
 
-/// `16x16x16 f16 x f16 -> f32 (subgroup), verified`: m, n, k, the types of A, B and C, the scope and the verdict. Before the sizes, a row
-/// of multiples says so, and a row that saturates behind the scope.
+/// `16x16x16 f16 x f16 -> f32 (subgroup), verified`: m, n, k, the types of A, B and C, the scope and the verdict. A row of
+/// multiples has a word for that before the sizes, and a row that saturates after the scope.
 impl fmt::Display for CoopRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { sizes, m, n, k, a, b, c, scope, saturating, verdict, .. } = self;

@@ -38,11 +38,11 @@ pub struct Caps {
     /// Rows of cooperative matrices that the adapter lists, of any shape, type and scope: on Vulkan all of the driver's, on other
     /// APIs those that wgpu lists. Kernels use few of them ([`coop`](Self::coop), [`rows_of`](Self::rows_of)).
     pub rows: Vec<CoopRow>,
-    /// Limits of cooperative matrices of flexible size, where there are any.
+    /// Limits of cooperative matrices of flexible size, if the device has them.
     pub flexible_limits: Option<FlexibleLimits>,
-    /// Whether modules in SPIR-V can be handed to the driver: on Vulkan, with the crate's feature `spirv`.
+    /// Whether modules in SPIR-V can be passed to the driver: on Vulkan, with the crate's feature `spirv`.
     pub spirv: bool,
-    /// Extensions that wgpu does not know, as far as they are enabled on the device.
+    /// Enabled extensions that wgpu does not know.
     pub extensions: MatrixExtensions,
     /// Support for timing a compute pass by the GPU's own clock.
     pub timestamps: bool,
@@ -50,9 +50,9 @@ pub struct Caps {
     pub pipeline_cache: bool,
     /// Whether the driver checks accesses to buffers. No plan depends on it.
     pub robust_buffer_access: RobustBufferAccess,
-    /// What this crate could use and an application's own device was not opened with: the features of
-    /// [`Gpu::device_descriptor`](crate::Gpu::device_descriptor) under wgpu's names, or, after `Gpu::from_vulkan`, those of
-    /// the physical device under Vulkan's. Empty on other devices. No plan depends on it.
+    /// Features that this crate could use, but that an application did not request for its own device. They have wgpu's
+    /// names ([`Gpu::device_descriptor`](crate::Gpu::device_descriptor)), or Vulkan's after `Gpu::from_vulkan`. Empty on
+    /// other devices. No plan depends on it.
     pub not_enabled: Vec<String>,
     /// Limits of the device.
     pub limits: CapsLimits,
@@ -87,7 +87,7 @@ impl Caps {
     /// [`Gpu::caps`](crate::Gpu::caps), every row that such a kernel could use on the device has a verdict.
     ///
     /// # Errors
-    /// A text that says what the kernel needs and what is missing.
+    /// A text with the kernel's needs and the missing one.
     pub fn coop(&self, size: u32, ab: CoopScalar, c: CoopScalar) -> Result<(), String> {
         let needs =
             |why: String| format!("cooperative matrices {size}x{size}x{size} {ab} x {ab} -> {c}, {why}");
@@ -110,7 +110,7 @@ impl Caps {
         self.coop_conditions(row).map(|_| ()).map_err(needs)
     }
 
-    /// As [`coop`](Self::coop). A kernel that `is_chosen`, and not pinned, may not use a slow row either.
+    /// As [`coop`](Self::coop). If the kernel `is_chosen` instead of pinned, it may not use a slow row either.
     pub(crate) fn check_coop(
         &self,
         size: u32,
@@ -123,8 +123,8 @@ impl Caps {
         row.and_then(|row| self.slowness(row)).map_or(Ok(()), Err)
     }
 
-    /// Why no kernel on this row is chosen unless it is pinned: scalar arithmetic is faster by far. Not of a software device, whose predictions
-    /// count that it emulates matrices.
+    /// The reason against choosing a kernel on this row without a pin: scalar arithmetic is much faster. None on software devices,
+    /// because their predictions take the emulation of matrices into account.
     pub(crate) fn slowness(&self, row: &CoopRow) -> Option<String> {
         let speed = row.speed.filter(|speed| speed.is_slow() && self.device_type != DeviceType::Software)?;
         Some(format!(
@@ -132,8 +132,9 @@ impl Caps {
         ))
     }
 
-    /// The rows that a kernel in any language may choose from, with operands of type `ab` and sums of type `c`: of any shape, held by a
-    /// subgroup, not saturating and not fenced off, on a device that meets their conditions. Those of multiples are not among them.
+    /// The rows among which a kernel in any language may choose, with operands of type `ab` and sums of type `c`: of any shape,
+    /// held by a subgroup, not saturating and not fenced off, on a device that meets their conditions. Rows of multiples are not
+    /// included.
     ///
     /// ```
     /// use tilewise::gpu::CoopScalar;
@@ -148,7 +149,8 @@ impl Caps {
         self.usable_rows(ab, c).filter(is_exact)
     }
 
-    /// The rows of multiples that a kernel may choose from: the same of matrices of any multiple of the row's sizes, held by `scope`.
+    /// The rows of multiples among which a kernel may choose: the same for matrices of any multiple of the row's sizes, held by
+    /// `scope`.
     pub fn flexible_rows_of(
         &self,
         ab: CoopScalar,
@@ -168,8 +170,8 @@ impl Caps {
         })
     }
 
-    /// Checks the conditions that every kernel on matrices of this row has besides the row itself: the scalar types
-    /// with their extensions, and a known subgroup size. Returns the subgroup size, or a text that says what is missing.
+    /// Checks the conditions that every kernel on matrices of this row has besides the row itself: the scalar types with
+    /// their extensions, and a known subgroup size. Returns the subgroup size, or a text with the missing condition.
     pub(crate) fn coop_conditions(&self, row: &CoopRow) -> Result<u32, String> {
         if [row.a, row.b, row.c].contains(&CoopScalar::F16) && !self.f16 {
             return Err("and f16 in shaders".into());
@@ -195,13 +197,13 @@ impl Caps {
         self.rows.iter().any(|row| self.coop(row.m, row.a, row.c).is_ok() || in_spirv(row))
     }
 
-    /// Whether one of these rows counts for the speed that is assumed of a device: kernels on other rows are not planned for.
+    /// Whether one of these rows counts for a device's assumed speed. Plans have no kernels on other rows.
     pub(crate) fn has_planned_rows(rows: &[CoopRow]) -> bool {
         let in_spirv = |row: &CoopRow| HAS_MODULES && row.is_used_in_spirv();
         rows.iter().any(|row| row.is_spelled_in_wgsl() || in_spirv(row))
     }
 
-    /// The same device, planned for as a device of another type.
+    /// The same device with another device type.
     #[must_use]
     pub fn planned_for(self, device_type: DeviceType) -> Self {
         let has_rows = Self::has_planned_rows(&self.rows);
@@ -209,7 +211,7 @@ impl Caps {
         Self { device_type, machine, ..self }
     }
 
-    /// The same device, with the speed that is assumed of the device of this name.
+    /// The same device with the assumed speed of the device of this name.
     pub(crate) fn at_speed_of(self, adapter: &str) -> Self {
         let has_rows = Self::has_planned_rows(&self.rows);
         let machine = Machine::of(adapter, &self.backend, self.vendor, self.device_type, has_rows);

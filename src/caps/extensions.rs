@@ -5,17 +5,18 @@ use std::fmt;
 /// Whether this build has modules of SPIR-V: with the crate's feature `spirv`, and not for a browser, whose devices take none.
 pub(crate) const HAS_MODULES: bool = cfg!(all(feature = "spirv", not(target_arch = "wasm32")));
 
-/// Extensions of Vulkan that kernels in SPIR-V can use and wgpu does not know: which of them a device was opened with.
+/// The set of enabled Vulkan extensions that kernels in SPIR-V can use and wgpu does not know.
 ///
-/// [`Gpu::open`](crate::Gpu::open) enables each that the driver has, with the crate's feature `spirv`. On an application's
-/// own device none counts but what its owner vouches for ([`VouchedExtensions`](crate::gpu::VouchedExtensions)).
+/// [`Gpu::open`](crate::Gpu::open) enables all that the driver has, with the crate's feature `spirv`. On an application's
+/// own device, only the extensions count for which its owner vouches
+/// ([`VouchedExtensions`](crate::gpu::VouchedExtensions)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MatrixExtensions {
     /// `VK_NV_cooperative_matrix2` with flexible dimensions, reductions, conversions and functions of each element, on
-    /// Vulkan 1.3; of its other features those that the driver has.
+    /// Vulkan 1.3. Its other features are enabled if the driver has them.
     pub flexible: bool,
-    /// `VK_EXT_cooperative_matrix_maintenance1` with reductions, conversions and functions of each element; of its other features
-    /// those that the driver has.
+    /// `VK_EXT_cooperative_matrix_maintenance1` with reductions, conversions and functions of each element. Its other features
+    /// are enabled if the driver has them.
     pub maintenance1: bool,
     /// `VK_KHR_shader_bfloat16`, for matrices too.
     pub bfloat16: bool,

@@ -10,11 +10,11 @@ pub(super) enum Nvidia {
     Turing,
     /// And bf16.
     Ampere,
-    /// And floats of 8 bits. Hopper too.
+    /// The same, and floats of 8 bits. Also Hopper.
     Ada,
 }
 
-/// A row of a subgroup that has not been tested.
+/// A row of matrices held by a subgroup, not tested.
 pub(super) fn row([m, n, k]: [u32; 3], ab: CoopScalar, c: CoopScalar) -> CoopRow {
     let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
     CoopRow {
@@ -39,9 +39,9 @@ pub(super) fn row([m, n, k]: [u32; 3], ab: CoopScalar, c: CoopScalar) -> CoopRow
 /// an RTX 2070 has no bf16 and an RTX 3090 has. Assumed: which generation begins to list floats of 8 bits, that of the first
 /// hardware with them; and integers on Turing.
 ///
-/// Of multiples, published: those of workgroups of 128 invocations with floats, and with bytes, without sums in u32 (a part of the list of
-/// RTX 30 to 50 cards, ggml-org/llama.cpp#16086). Assumed: those of a subgroup, of the largest exact rows' sizes, bf16 among them; all of them on data
-/// centre cards of these generations; none on Turing.
+/// Rows of multiples. Published: rows of workgroups of 128 invocations with floats and with bytes, without sums in u32 (a part of
+/// the list of RTX 30 to 50 cards, ggml-org/llama.cpp#16086). Assumed: rows of a subgroup with the largest exact rows' sizes,
+/// including bf16; the same rows on data centre cards of these generations; none on Turing.
 pub(super) fn nvidia(generation: Nvidia) -> Vec<CoopRow> {
     let mut rows: Vec<CoopRow> = [[16, 16, 16], [16, 8, 16], [16, 8, 8]]
         .into_iter()

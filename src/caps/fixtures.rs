@@ -1,11 +1,11 @@
 //! [`Caps`] of real devices, written by hand, to plan for a GPU that is not present.
 //!
-//! The documentation of each says where its figures come from, and whether kernels were compiled for it or measured on
-//! it. Only the two software drivers have run any. `caps/fixture_rows.rs` says where the rows of cooperative matrices come
-//! from. That drivers of GPUs have bytes in storage buffers is assumed; no other extension is on but those of the rows. Devices whose figures were not
-//! read from a driver share four assumptions: 65,535 workgroups per axis (the minimum of Vulkan and Metal, and what
-//! drivers report), 8 storage bindings (the minimum of WebGPU; most have thousands), 1,024 invocations, and on Vulkan
-//! 256 bytes of immediates (the minimum of Vulkan 1.4).
+//! The documentation of each gives the sources of its figures, and says whether kernels were compiled for it or measured on it.
+//! Only the two software drivers and the NVIDIA H200 have run kernels. `caps/fixture_rows.rs` gives the sources of the rows of
+//! cooperative matrices. Assumed: drivers of GPUs have bytes in storage buffers. No other extension is enabled except those of the
+//! rows. Devices whose figures were not read from a driver share four assumptions: 65,535 workgroups per axis (the minimum of
+//! Vulkan and Metal, and the number that drivers report), 8 storage bindings (the minimum of WebGPU; most have thousands), 1,024
+//! invocations, and on Vulkan 256 bytes of immediates (the minimum of Vulkan 1.4).
 //!
 //! ```
 //! use tilewise::planning::fixtures;
@@ -56,10 +56,10 @@ const LINUX_BUFFER: u64 = (1 << 31) - 1;
 /// NVIDIA H200 (SXM) with NVIDIA's Vulkan driver.
 ///
 /// Published: speed, 141 GB of memory, 132 multiprocessors (data sheet). From the driver: subgroups of 32, 48 KiB of
-/// shared memory, buffers of just under 4 GiB, as it reports for every card of the last generations. Assumed: the rows,
-/// which are those of other NVIDIA drivers, because no list of a Hopper card has been published.
+/// shared memory, buffers of just under 4 GiB; it reports these for every card of the last generations. Assumed: the
+/// rows, which are those of other NVIDIA drivers, because no list of a Hopper card has been published.
 ///
-/// Its kernels have been neither compiled for it nor measured on it.
+/// Its kernels were run and measured on it: see the book's results on a GPU.
 #[must_use]
 pub fn h200() -> Caps {
     nvidia("NVIDIA H200", 141_000_000_000, Nvidia::Ada)
@@ -203,7 +203,7 @@ pub fn apple_m2() -> Caps {
 /// Mesa 26.1's software driver: f16, subgroups of 8 and cooperative matrices without a GPU.
 ///
 /// All figures were read from the driver on x86-64 with AVX2; speed was measured on 2 cores. The memory is left out,
-/// because it is the host's.
+/// because it is the memory of the host.
 #[must_use]
 pub fn lavapipe() -> Caps {
     add_machine(Caps {
@@ -229,7 +229,7 @@ pub fn lavapipe() -> Caps {
 
 /// `SwiftShader`, the software driver of Chromium: no f16, workgroups of at most 256 invocations.
 ///
-/// All figures were read from the driver. The memory is left out, because it is the host's.
+/// All figures were read from the driver. The memory is left out, because it is the memory of the host.
 #[must_use]
 pub fn swiftshader() -> Caps {
     add_machine(Caps {
@@ -339,7 +339,7 @@ fn radv(adapter: &str, memory: u64, rows: Vec<CoopRow>) -> Caps {
     })
 }
 
-/// Common data of the devices above; each overrides what differs.
+/// Common data of the devices above. Each overrides the fields that differ.
 fn vulkan(adapter: &str, device_type: DeviceType) -> Caps {
     Caps {
         adapter: adapter.into(),
@@ -376,7 +376,7 @@ fn vulkan_limits() -> CapsLimits {
     }
 }
 
-/// The same device with the machine that [`Caps::of`] gives it. A GPU with rows of small floats has their extensions.
+/// The same device with the machine of [`Caps::of`]. A GPU with rows of small floats has their extensions.
 fn add_machine(caps: Caps) -> Caps {
     let has_rows = Caps::has_planned_rows(&caps.rows);
     let machine = Machine::of(&caps.adapter, &caps.backend, caps.vendor, caps.device_type, has_rows);

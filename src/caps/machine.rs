@@ -33,8 +33,8 @@ pub struct Machine {
     /// Rate of f16 multiply-adds outside tensor cores, in flop/s.
     pub f16_flops: f64,
     /// Rate of i8 multiply-adds on packed words of four, in flop/s. GPUs: twice the rate of f32. A packed dot product is four
-    /// of them in one instruction. NVIDIA issues it half as often as an f32 instruction, others as often. Software devices:
-    /// 0.64 of the rate of f32, as lavapipe reaches in registers.
+    /// multiply-adds in one instruction. NVIDIA issues it at half the rate of f32 instructions, other vendors at the same
+    /// rate. Software devices: 0.64 of the rate of f32, which lavapipe reaches in registers.
     pub i8_flops: f64,
     /// Rate of f16 multiply-adds on cooperative matrices, in flop/s; 0 if there are none.
     pub matrix_flops: f64,
@@ -50,15 +50,15 @@ pub struct Machine {
     pub memory_bandwidth: f64,
     /// Bandwidth of the last cache that all cores share, in bytes/s.
     pub cache_bandwidth: f64,
-    /// Bandwidth of the shared memory of all cores together, in bytes/s. Assumed: that of the last cache; on software
-    /// devices, which have no shared memory, that of device memory.
+    /// Bandwidth of the shared memory of all cores together, in bytes/s. Assumed: the bandwidth of the last cache. On
+    /// software devices, where shared memory is ordinary memory: the bandwidth of device memory.
     pub shared_bandwidth: f64,
     /// Size in bytes of the last cache that all cores share.
     pub cache_size: u64,
     /// Number of independent cores (streaming multiprocessors, compute units, threads).
     pub cores: u32,
-    /// Number of invocations that occupy a core. GPUs: 128, which is four schedulers with a subgroup of 32 each.
-    /// Software devices: 1, because a core runs one workgroup at a time, whatever its size.
+    /// Number of invocations that occupy a core. GPUs: 128, four schedulers with a subgroup of 32 each. Software
+    /// devices: 1, because a core runs one workgroup of any size at a time.
     pub busy_invocations: u32,
     /// Number of invocations that a core runs as the lanes of one vector. GPUs: 32, the subgroup size of NVIDIA, AMD
     /// RDNA and Apple. Software devices: 8, the f32 numbers in an AVX2 register.
@@ -71,11 +71,11 @@ pub struct Machine {
     /// Latency in seconds of a load from device memory. GPUs: 0.6 us, assumed. Software devices: 0, because their
     /// compiler and CPU prefetch.
     pub load_seconds: f64,
-    /// Time in seconds in which a core has nothing to compute at a barrier of its only workgroup: until the last results
-    /// are there, all have arrived, and the first operands are read. GPUs: 50 ns, about 90 cycles, assumed. Software
+    /// Time in seconds that a core is idle at a barrier of its only workgroup: until the last results are ready, all
+    /// invocations have arrived, and the first operands are read. GPUs: 50 ns, about 90 cycles, assumed. Software
     /// devices: 0, because they compute the whole workgroup one invocation after another.
     pub barrier_seconds: f64,
-    /// Time in seconds in which a software device starts an invocation and adds its sums to those of its neighbours.
+    /// Time in seconds for a software device to start an invocation and to add its sums to those of its neighbours.
     /// GPUs: 0, because invocations start in parallel.
     pub invocation_seconds: f64,
     /// Size of a cache line in bytes, which the loads of neighbouring invocations should fill. GPUs: 128.
@@ -92,22 +92,22 @@ pub struct Machine {
     /// elements of its own vectors are loaded one by one.
     pub elements_per_load: u32,
     /// Time of a read from shared memory, in f32 multiply-adds of a core. GPUs: 2, because shared memory delivers about
-    /// as many bytes per cycle as there are multiply-adds, to operands widened to f32. Software devices: 24.
+    /// one byte per cycle for each multiply-add, and operands are widened to f32. Software devices: 24.
     pub shared_read_weight: f64,
     /// Time of a read through the caches, in f32 multiply-adds of a core. GPUs: 9. Software devices: 35.
     pub cached_read_weight: f64,
-    /// Number of values that an invocation can hold before spills cost time. GPUs: 128, half of the registers of NVIDIA
-    /// and AMD. Intel: 96, three quarters of what an invocation has in subgroups of 16. Software devices: 64; on CPUs with 16 vector registers,
-    /// lavapipe slows down in functions of multivectors that use more than three quarters of that.
+    /// Number of values that an invocation can hold before spills cost time. GPUs: 128, half of the registers of NVIDIA and AMD.
+    /// Intel: 96, three quarters of an invocation's registers in subgroups of 16. Software devices: 64; on CPUs with 16 vector
+    /// registers, lavapipe slows down in functions of multivectors that use more than three quarters of 64.
     pub registers: u32,
-    /// Number of sums that an invocation of a matrix product can hold in addition to its operands, and of rows that one
-    /// of a fast transform can hold. GPUs: 128; Apple:
-    /// 64, because it has half the registers; Intel: 32, because its compiler spills register tiles of 64 (see the
-    /// book's page on compilers). Software devices: 128; with 256 their compilers took seconds longer.
+    /// Number of sums that an invocation of a matrix product can hold in addition to its operands; also the number of
+    /// rows that an invocation of a fast transform can hold. GPUs: 128; Apple: 64, because it has half the registers;
+    /// Intel: 32, because its compiler spills register tiles of 64 (see the book's page on compilers). Software
+    /// devices: 128; with 256 their compilers took seconds longer.
     pub accumulators: u32,
-    /// Number of sums that an invocation of a product on cooperative matrices of any shape can hold. As `accumulators`, but for Intel:
-    /// 8, because its compiler takes subgroups of 32, which leaves an invocation half as many registers, and spills 16 (see the
-    /// book's page on modules of SPIR-V).
+    /// Number of sums that an invocation of a product on cooperative matrices of any shape can hold. As `accumulators`, except for
+    /// Intel: 8, because its compiler uses subgroups of 32 there, so an invocation has half as many registers, and spills 16 sums
+    /// (see the book's page on modules of SPIR-V).
     pub matrix_accumulators: u32,
     /// Additional compile time in seconds of a kernel whose invocations hold more sums than `accumulators`. Software
     /// devices: 0.34, measured on lavapipe in f32; the sums are in the CPU's first cache, so larger register tiles can pay off.
@@ -119,9 +119,9 @@ pub struct Machine {
     /// Number of registers that the workgroups of a core share. GPUs: 65,536, as on an NVIDIA multiprocessor. AMD: 98,304,
     /// as in a compute unit of a large GPU of RDNA 3 or 4; its small ones have 65,536.
     pub core_registers: u32,
-    /// Maximum number of terms of a function of multivectors that a kernel has written out, one multiply-add each:
-    /// 1,024. Drivers take seconds to compile that many, and it is just enough for the product of the conformal algebra
-    /// of space.
+    /// Maximum number of terms of a function of multivectors in a kernel, which writes out one multiply-add for each:
+    /// 1,024. Drivers take seconds to compile this number, and it just suffices for the product of the conformal
+    /// algebra of space.
     pub max_terms: usize,
 }
 
@@ -129,10 +129,11 @@ pub struct Machine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MatrixOrder {
-    /// Any: along k, and along the rows of B or the columns of A, which the load transposes. NVIDIA has an instruction for
+    /// Any: along k, or along the rows of B or the columns of A; the load then transposes. NVIDIA has an instruction for
     /// that (`ldmatrix.trans`). Assumed for other devices.
     Any,
-    /// Along k: an invocation holds neighbours along k, and would load others one by one. AMD, as compiled by Mesa.
+    /// Along k: an invocation holds neighbours along k, and would load other orders one element at a time. AMD, as
+    /// compiled by Mesa.
     AlongK,
 }
 
@@ -143,7 +144,7 @@ const AMD: u32 = 0x1002;
 
 impl Machine {
     /// The assumptions about the device that its driver calls `adapter`, of the vendor with this PCI id. Without rows of
-    /// cooperative matrices that kernels are planned for (`has_rows`), the matrix peak is 0, even if the hardware has tensor cores.
+    /// cooperative matrices for kernels (`has_rows`), the matrix peak is 0, even if the hardware has tensor cores.
     pub(crate) fn of(
         adapter: &str,
         backend: &str,
@@ -235,7 +236,7 @@ impl Machine {
         if self.runs_in_turn() { 12.0 } else { self.matrix_flops / self.f32_flops }
     }
 
-    /// Whether a core runs the vectors of a workgroup one after another. One vector then occupies the core, and no
+    /// Whether a core runs the vectors of a workgroup one after another. A single vector then occupies the core, and no
     /// other work hides its latency.
     pub(crate) fn runs_in_turn(&self) -> bool {
         self.busy_invocations <= self.vector_lanes

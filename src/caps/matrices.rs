@@ -4,7 +4,7 @@ use super::coop::{CoopRow, CoopScalar, CoopScope, RowSizes};
 use super::device::Caps;
 use std::fmt;
 
-/// The cooperative matrices of a kernel in any language: a shape and types, and who holds them.
+/// The cooperative matrices of a kernel in any language: a shape, types, and the holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Matrices {
     /// Whether matrices have this shape, or multiples of it.
@@ -20,12 +20,12 @@ pub(crate) struct Matrices {
 }
 
 impl Matrices {
-    /// Those of exactly this shape, which a subgroup holds.
+    /// Matrices of exactly this shape, held by a subgroup.
     pub(crate) fn of_subgroup(shape: [u32; 3], ab: CoopScalar, c: CoopScalar) -> Self {
         Self { sizes: RowSizes::Exact, shape, ab, c, scope: CoopScope::Subgroup }
     }
 
-    /// Those of a row whose A and B have one type.
+    /// The matrices of a row whose A and B have one type.
     pub(crate) fn of(row: &CoopRow) -> Self {
         Self { sizes: row.sizes, shape: [row.m, row.n, row.k], ab: row.a, c: row.c, scope: row.scope }
     }
@@ -36,7 +36,8 @@ impl Matrices {
     }
 }
 
-/// `16x16x16 f16 x f16 -> f32`, or `multiples of 16x16x16 f16 x f16 -> f32`; of those that a workgroup holds, the scope too.
+/// `16x16x16 f16 x f16 -> f32`, or `multiples of 16x16x16 f16 x f16 -> f32`. The scope is added if a workgroup holds the
+/// matrices.
 impl fmt::Display for Matrices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { sizes, shape: [m, n, k], ab, c, scope } = self;

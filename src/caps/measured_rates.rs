@@ -1,9 +1,9 @@
-//! Rates of a device that were measured, in place of those that are assumed.
+//! Measured rates of a device, which replace the assumed ones.
 
 use super::machine::{Machine, RateSource};
 
-/// A measured rate may differ from the assumed one by this factor at most. Otherwise the measurement is not believed: long steps
-/// are cut by their predicted time, so a wrong rate could let a launch run for too long.
+/// The largest factor between a measured rate and the assumed one. Beyond it the measurement is ignored: long steps are cut by
+/// their predicted time, so a wrong rate could let a launch run for too long.
 const CREDIBLE: f64 = 32.0;
 
 /// Rates as they were measured on a device, those of [`Machine`] of the same names. None for those that were not measured.
@@ -58,7 +58,7 @@ impl Machine {
                 machine.rates = RateSource::Measured;
             }
         }
-        // What is not measured keeps its ratio to what is.
+        // Rates that are not measured keep their ratio to those that are.
         if self.matrix_flops > 0.0 {
             let times = machine.matrix_flops / self.matrix_flops;
             machine.i8_matrix_flops *= times;

@@ -2,7 +2,7 @@
 
 use super::device_type::DeviceType;
 
-/// A known device: part of the name that its driver reports; f32 in Tflop/s; f16 on the same units, as a multiple of
+/// A known device: a part of its name in its driver's report; f32 in Tflop/s; f16 on the same units, as a multiple of
 /// f32; cooperative matrices of f16 in Tflop/s; memory bandwidth in GB/s; size of the last cache that all cores share
 /// in MiB; number of cores.
 type Known = (&'static str, f64, f64, f64, f64, u32, u32);
@@ -127,7 +127,7 @@ impl Peaks {
     }
 }
 
-/// Typical figures of each type on the market. A plan that is made from them is correct, but not tuned.
+/// Typical figures of each type on the market. Plans from them are correct, but not tuned.
 fn by_type(device_type: DeviceType) -> Known {
     match device_type {
         DeviceType::Discrete => ("discrete", 20.0, 1.0, 40.0, 450.0, 32, 40),

@@ -6,10 +6,10 @@ use std::fmt;
 /// `robustBufferAccess2` where the driver has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RobustBufferAccess {
-    /// It does. wgpu asks for this on every Vulkan device that it opens.
+    /// It does. wgpu requests this on every Vulkan device that it opens.
     On,
-    /// It does not: the device was opened with
-    /// [`BufferAccess::unchecked`](crate::gpu::BufferAccess::unchecked), or an application created its Vulkan device so.
+    /// It does not: the device was opened with [`BufferAccess::unchecked`](crate::gpu::BufferAccess::unchecked), or an
+    /// application created its Vulkan device without the feature.
     Off,
     /// Not known: an application opened the device through wgpu, or its API is not Vulkan.
     Unknown,

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// How many times as fast as scalar arithmetic a row of cooperative matrices is on this device: the seconds of the row's self-test, with
-/// more iterations, against those of the same multiply-adds without matrices. Below 0.5 the row is slow, and a GPU uses it for
-/// pinned kernels only: drivers list rows that they emulate. Above, predictions decide, because whole products differ from this small one.
-/// Those for software devices, which emulate all, count that already.
+/// The speed of a row of cooperative matrices on this device, as a multiple of scalar arithmetic. It is measured by the row's
+/// self-test with more iterations, against the same multiply-adds without matrices. Below 0.5 the row is slow, and a GPU uses it
+/// for pinned kernels only: some drivers list rows that they emulate. Above 0.5, predictions decide, because whole products differ
+/// from this small one. Predictions for software devices, which emulate all rows, already take that into account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RowSpeed {
     /// In units of 1e-6.
@@ -13,7 +13,7 @@ pub struct RowSpeed {
 }
 
 impl RowSpeed {
-    /// This many times as fast, to three digits. None if that is not a positive number.
+    /// This multiple, to three digits. None if it is not a positive number.
     ///
     /// ```
     /// use tilewise::gpu::RowSpeed;
@@ -45,10 +45,10 @@ impl RowSpeed {
     }
 }
 
-/// More than any row is.
+/// A multiple that no row reaches.
 const MOST: f64 = 1e9;
-/// A row is slow below this, in units of 1e-6: by more than a small test and whole products differ. Matrices of Apple's GPUs, for one, take
-/// the units of scalar arithmetic.
+/// A row is slow below this multiple, in units of 1e-6. The margin is larger than the difference between a small test and whole
+/// products. For example, matrices of Apple's GPUs run on the units of scalar arithmetic.
 const SLOW: u64 = 500_000;
 
 /// `0.85`: a decimal fraction without zeros at its end.

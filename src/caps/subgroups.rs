@@ -9,13 +9,13 @@ pub struct SubgroupSizes {
     pub min: u32,
     /// Largest subgroup size.
     pub max: u32,
-    /// Size that the driver gives to kernels on cooperative matrices: the only size of a device with one; an assumption
-    /// about the driver if there are several, and None if nothing is known about it. Each kernel that relies on the
-    /// assumption is asked for its size when it is compiled.
+    /// Size of subgroups in kernels on cooperative matrices. If the device has several sizes, this is an assumption
+    /// about the driver's choice, and None if the choice is not known. Each kernel that relies on the assumption
+    /// reports its size when it is compiled.
     pub matrices: Option<u32>,
 }
 
-/// The size that a driver gives to kernels on cooperative matrices.
+/// The subgroup size of a driver's kernels on cooperative matrices.
 enum OfMatrices {
     This(u32),
     Largest,
@@ -24,10 +24,10 @@ enum OfMatrices {
 /// For each driver that chooses among several sizes: the start of its name, and the size of kernels on cooperative
 /// matrices.
 ///
-/// RADV compiles every compute shader of more than 32 invocations for 64, whatever the device allows, unless the
-/// environment asks for 32 (`RADV_PERFTEST=cswave32`): `cs_wave_size` in Mesa's `radv_physical_device.c`. All of our
-/// kernels on matrices had 64 on Navi 31 and GFX1201, in Mesa 26.1.6 and 26.2.6 (`tests/isa`). ANV compiled modules on matrices for
-/// 32, the largest size, on a B580 (Mesa 26.1.6), whether the pipeline let the size vary or not.
+/// RADV compiles every compute shader of more than 32 invocations for subgroups of 64, unless the environment asks for 32
+/// (`RADV_PERFTEST=cswave32`): `cs_wave_size` in Mesa's `radv_physical_device.c`. All kernels of this crate on matrices had 64 on
+/// Navi 31 and GFX1201, in Mesa 26.1.6 and 26.2.6 (`tests/isa`). ANV compiled modules on matrices for 32, the largest size, on a
+/// B580 (Mesa 26.1.6), even if the pipeline allowed the size to vary.
 const OF_MATRICES: &[(&str, OfMatrices)] =
     &[("radv", OfMatrices::This(64)), ("Intel open-source Mesa driver", OfMatrices::Largest)];
 

@@ -30,7 +30,8 @@ pub struct MatrixPeakProblem {
 }
 
 impl MatrixPeakProblem {
-    /// Workgroups of this number, at least one, with this number of iterations, on matrices of this many rows and columns.
+    /// This number of workgroups, at least one, with this number of iterations, on matrices with this number of rows and
+    /// columns.
     #[must_use]
     pub fn new(fragment: u32, workgroups: u32, iterations: u32) -> Self {
         let dims =

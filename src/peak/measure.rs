@@ -11,32 +11,33 @@ use crate::tensor::Tensor;
 use crate::{Error, Result, ops};
 use half::f16;
 
-/// Invocations that occupy every device many times over.
+/// A number of invocations that occupies every device many times over.
 const INVOCATIONS: u32 = 1 << 19;
-/// Workgroups on cooperative matrices, of one subgroup each, that occupy every device many times over.
+/// A number of workgroups of one subgroup each, for kernels on cooperative matrices, that occupies every device many
+/// times over.
 const WORKGROUPS: u32 = 1 << 12;
-/// Seconds that one measurement should take at least.
+/// The least seconds of one measurement.
 const ENOUGH: f64 = 0.01;
-/// Iterations of the loop at most.
+/// The largest number of iterations of the loop.
 const MOST_ITERATIONS: u32 = 1 << 16;
-/// Measurements, of which the fastest counts: other work on the machine can only slow one down.
+/// Repetitions of a measurement. The fastest counts, because other work on the machine can only slow one down.
 const ROUNDS: usize = 5;
 /// Launches that wait for each other in one measurement.
 const LAUNCHES: u32 = 60;
 /// Seconds that a short launch computes.
 const SHORT: f64 = 20e-6;
-/// Bytes that are copied at most.
+/// The largest number of copied bytes.
 const COPIED: u64 = 1 << 28;
 
 impl Gpu {
     /// Measures the rates that predictions depend on most: multiply-adds of f32, f16, packed i8 and cooperative matrices, a copy in
     /// device memory, and the time between two launches that depend on each other. Returns the device's
-    /// [`Machine`](crate::gpu::Machine) with these figures. Takes about a second on an otherwise idle device, and some more at
-    /// its first call, to compile.
+    /// [`Machine`](crate::gpu::Machine) with these figures. Takes about a second on an otherwise idle device; the first call takes
+    /// longer, because it compiles kernels.
     ///
     /// A `Gpu` that is opened later with [`Tuning::Remembered`](crate::gpu::Tuning::Remembered) or
-    /// [`Tuning::Now`](crate::gpu::Tuning::Now) predicts with these figures, if this one was opened so too and files are cached.
-    /// The rates of caches and of shared memory stay as assumed.
+    /// [`Tuning::Now`](crate::gpu::Tuning::Now) predicts with these figures, if this `Gpu` was opened with one of them too and
+    /// files are cached. The rates of caches and of shared memory keep their assumed values.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -46,10 +47,10 @@ impl Gpu {
     /// # }
     /// ```
     /// # Errors
-    /// [`Error::OutOfMemory`] if there is no room for the operands; [`Error::Input`] in the closures of
-    /// [`capture`](Self::capture), [`record_into`](Self::record_into) and [`time`](Self::time), or if another thread submits
-    /// work in between; [`Error::Cancelled`] in [`with_progress`](crate::with_progress), and then nothing is remembered;
-    /// [`Error::Device`] if the device is lost.
+    /// [`Error::OutOfMemory`] if the operands do not fit; [`Error::Input`] in the closures of [`capture`](Self::capture),
+    /// [`record_into`](Self::record_into) and [`time`](Self::time), or if another thread submits work in between;
+    /// [`Error::Cancelled`] in [`with_progress`](crate::with_progress), and then nothing is remembered; [`Error::Device`] if
+    /// the device is lost.
     pub fn measure_machine(&self) -> Result<Machine> {
         let rates = measure_rates(self)?;
         self.remember_rates(rates);
@@ -57,7 +58,7 @@ impl Gpu {
     }
 }
 
-/// The rates of the device, as measured now. Nothing is remembered, and no figure is replaced by an assumed one.
+/// The rates of the device, measured now. They are not stored, and no assumed figure replaces a measured one.
 ///
 /// # Errors
 /// Those of [`Gpu::measure_machine`].
@@ -97,7 +98,7 @@ fn multiply_adds(gpu: &Gpu, sums: &Tensor<i32>, number: PeakNumber) -> Result<f6
     })
 }
 
-/// Multiply-adds per second on the fastest row of f16 with sums in f32, which are the rows that kernels use. None without one.
+/// Multiply-adds per second on the fastest row of f16 with sums in f32; kernels use these rows. None if there is no such row.
 fn matrices(gpu: &Gpu) -> Result<Option<f64>> {
     let (mut best, [ab, c]) = (None, [CoopScalar::F16, CoopScalar::F32]);
     let is_usable = |row: &&CoopRow| row.is_of_wgsl(row.m, ab, c);
@@ -127,8 +128,8 @@ fn of_row(gpu: &Gpu, fragment: u32) -> Result<f64> {
     })
 }
 
-/// Operations per second, of as many iterations as take long enough. `run` returns the operations of some iterations and the
-/// seconds that they took.
+/// Operations per second. The number of iterations grows until a measurement takes long enough. `run` returns the operations
+/// of some iterations and their seconds.
 fn flops(mut run: impl FnMut(u32) -> Result<(f64, f64)>) -> Result<f64> {
     let mut iterations = 1;
     run(iterations)?; // compiles
@@ -142,7 +143,7 @@ fn flops(mut run: impl FnMut(u32) -> Result<(f64, f64)>) -> Result<f64> {
     Ok(operations / fastest(|| Ok(run(iterations)?.1))?)
 }
 
-/// Bytes read and written per second by a copy that no cache holds.
+/// Bytes read and written per second by a copy that is larger than any cache.
 fn copied(gpu: &Gpu) -> Result<f64> {
     let limits = &gpu.known_caps().limits;
     let room = gpu.stats().bytes_free.or(gpu.known_caps().memory).unwrap_or(COPIED) / 4;
@@ -154,9 +155,9 @@ fn copied(gpu: &Gpu) -> Result<f64> {
     Ok(2.0 * bytes as f64 / seconds)
 }
 
-/// Seconds from one launch to the next one that writes the same buffer: of short launches, the seconds that they take in addition to
-/// those of one launch that computes as much; at least those of launches that compute nothing. A core sleeps while another ends
-/// its work, and is waked for each launch.
+/// Seconds from one launch to the next one that writes the same buffer. It is the time of several short launches minus that of one
+/// launch with the same work, per launch, and at least the time of a launch that computes nothing. A core sleeps while another
+/// finishes its work, and is woken for each launch.
 fn launch(gpu: &Gpu, sums: &Tensor<i32>, f32_flops: f64) -> Result<f64> {
     let machine = &gpu.known_caps().machine;
     let workgroups = machine.cores.saturating_mul(machine.workgroups_per_core);
@@ -175,7 +176,7 @@ fn launch(gpu: &Gpu, sums: &Tensor<i32>, f32_flops: f64) -> Result<f64> {
     Ok(between.max(seconds(LAUNCHES, 0)?) / f64::from(LAUNCHES))
 }
 
-/// The fastest of some measurements. It is above 0, whatever the steps of the clock.
+/// The fastest of several measurements. It is above 0 even with a coarse clock.
 fn fastest(mut run: impl FnMut() -> Result<f64>) -> Result<f64> {
     let mut fastest = f64::INFINITY;
     for _ in 0..ROUNDS {

@@ -7,7 +7,7 @@ use crate::layout::{DType, Layout};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
 use crate::{Error, Result};
 
-/// The function that errors name.
+/// The name of the function in errors.
 pub(super) const OP: &str = "measure_machine";
 /// Invocations of a workgroup, if the device allows them.
 pub(super) const LANES: u32 = 64;

@@ -30,7 +30,7 @@ pub struct PeakProblem {
 }
 
 impl PeakProblem {
-    /// Invocations of this number, at least one, with this number of iterations.
+    /// This number of invocations, at least one, with this number of iterations.
     #[must_use]
     pub fn new(number: PeakNumber, invocations: u32, iterations: u32) -> Self {
         let dims = PeakDims { words: invocations.max(1), iterations, factor: 1, reserved: 0 };
