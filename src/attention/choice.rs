@@ -8,7 +8,7 @@ use super::range::AttentionKernel;
 use crate::caps::Caps;
 use crate::{Error, Result};
 
-/// A kernel, and how its invocations share the work.
+/// A kernel, and the division of work among its invocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     Plain(Form),
@@ -17,12 +17,12 @@ pub(super) enum Choice {
 }
 
 impl AttentionProblem {
-    /// What the plan takes.
+    /// The plan's choice.
     pub(super) fn choose(&self, caps: &Caps) -> Result<Choice> {
         Ok(self.on_matrices_or_none(caps)?.unwrap_or_else(|| Choice::Plain(self.form(caps))))
     }
 
-    /// What the plan takes, then everything else that the pin allows, fastest predicted first.
+    /// The plan's choice, then all other choices that the pin allows, in the order of predicted times.
     pub(super) fn choices(&self, caps: &Caps) -> Result<Vec<Choice>> {
         let mut choices = vec![self.choose(caps)?];
         let mut others = self.matrix_choices(caps);
@@ -51,13 +51,13 @@ impl AttentionProblem {
         }
     }
 
-    /// The tile on cooperative matrices that is predicted to be the fastest; None if the plain kernel is faster, or pinned.
+    /// The tile on cooperative matrices with the shortest predicted time; None if the plain kernel is faster, or pinned.
     fn on_matrices_or_none(&self, caps: &Caps) -> Result<Option<Choice>> {
         if self.pin == Some(AttentionKernel::Plain) {
             return Ok(None);
         }
-        // WGSL's before those of modules, which have not been measured on a GPU. Of a device with both sizes of matrices, the
-        // larger one: an instruction multiplies more.
+        // Tiles in WGSL come before those of modules, because modules have not been measured on a GPU. If a device has both
+        // sizes of matrices, the larger one is used, because one instruction multiplies more.
         let rank = |choice: &Choice| match choice {
             Choice::Coop(tile) => u32::MAX - tile.fragment(),
             _ => u32::MAX,
@@ -77,7 +77,7 @@ impl AttentionProblem {
         Ok(fastest.filter(|choice| self.seconds(*choice, caps) < plain))
     }
 
-    /// What the tiles of a pinned kernel lack, in words.
+    /// The reason why no tile of a pinned kernel can run, in words.
     fn lacking(&self, pin: AttentionKernel, caps: &Caps) -> String {
         let mut lacking: Vec<String> = match pin {
             AttentionKernel::CoopNv2 => {

@@ -20,7 +20,8 @@ pub(super) struct CoopTile {
     keys: u32,
 }
 
-/// One row of matrices each, so that a row's sums for head dims of 128 fit into registers. Matrices of 8 x 8 are Apple's.
+/// A subgroup has one row of matrices, so that its sums for head dims of 128 fit into registers. Matrices of 8 x 8 are
+/// for Apple's GPUs.
 const TILES: [CoopTile; 5] = [
     CoopTile { fragment: 16, rows: 16, keys: 32 },
     CoopTile { fragment: 16, rows: 16, keys: 16 },
@@ -28,15 +29,15 @@ const TILES: [CoopTile; 5] = [
     CoopTile { fragment: 8, rows: 8, keys: 16 },
     CoopTile { fragment: 8, rows: 8, keys: 8 },
 ];
-/// The most products of matrices of 8 x 8 in a block of keys that a software driver compiles in seconds.
+/// The largest number of products of 8 x 8 matrices in a block of keys that a software driver compiles in seconds.
 pub(super) const MOST_PRODUCTS: u32 = 32;
 /// Subgroups of a workgroup.
 pub(super) const SUBGROUPS: u32 = 4;
 /// The largest head dim.
 pub(super) const MOST_DIM: u32 = 256;
-/// The registers of an invocation for places, counters and the softmax.
+/// The registers of an invocation for addresses, counters and the softmax.
 pub(super) const OTHER_REGISTERS: u32 = 64;
-/// The most registers of an invocation.
+/// The largest number of registers of an invocation.
 pub(super) const MOST_REGISTERS: u32 = 250;
 /// Operations on a score besides products: scale, maximum, exponential, sum, rounding, and three passes through shared memory.
 const SCORE_FLOPS: f64 = 60.0;
@@ -88,7 +89,7 @@ impl CoopTile {
     /// Whether the device can compute the problem with this tile.
     ///
     /// # Errors
-    /// What is missing, in words.
+    /// The missing requirement, in words.
     pub(super) fn fits(self, problem: &AttentionProblem, caps: &Caps) -> Result<(), String> {
         let d = &problem.dims;
         if problem.dtype != DType::F16 {
@@ -178,9 +179,9 @@ impl CoopTile {
     }
 }
 
-/// The predicted time of subgroups of as many rows, with the scores of as many keys at once: in whole waves of blocks over the cores,
-/// products, and then the softmax of scores. Matrices of keys and values are read from shared memory once for each subgroup's rows, which
-/// takes as long as several multiply-adds.
+/// The predicted time of subgroups with this number of rows, which have the scores of this number of keys at once. It is computed
+/// in whole waves of blocks over the cores: first products, then the softmax of scores. Matrices of keys and values are read from
+/// shared memory once for each subgroup's rows, which takes as long as several multiply-adds.
 pub(super) fn predict([rows, keys]: [u32; 2], problem: &AttentionProblem, caps: &Caps) -> Prediction {
     let (d, machine) = (&problem.dims, &caps.machine);
     let cores = f64::from(machine.cores.max(1));
@@ -202,14 +203,14 @@ pub(super) fn predict([rows, keys]: [u32; 2], problem: &AttentionProblem, caps: 
     ])
 }
 
-/// The number of workgroups whose subgroups have as many rows.
+/// The number of workgroups if subgroups have this number of rows.
 pub(super) fn blocks(rows: u32, problem: &AttentionProblem) -> u64 {
     let d = &problem.dims;
     u64::from((d.group * d.queries).div_ceil(SUBGROUPS * rows)) * u64::from(d.heads)
 }
 
-/// Operands, and what loads eight elements of them: each with the name of its loader and the field of the dims that has its stride along
-/// the head dim.
+/// The operands and the functions that load eight elements of each. Each operand has the name of its loader, and the field of the
+/// dims with its stride along the head dim.
 pub(super) fn units(to: &mut Writer, moves: Moves, operands: &[(&str, &str, &str)]) {
     let unit = if moves == Moves::Vectors { "Unit" } else { "f16" };
     for (_, operand, _) in operands {

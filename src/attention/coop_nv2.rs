@@ -1,4 +1,4 @@
-//! The kernel of attention on cooperative matrices whose elements it changes in registers: `shaders/spirv/attention_nv2.comp`, for f16
+//! The kernel of attention that changes elements of cooperative matrices in registers: `shaders/spirv/attention_nv2.comp`, for f16
 //! and bf16.
 
 use super::coop::{self, MOST_PRODUCTS, OTHER_REGISTERS, SUBGROUPS, subgroup};
@@ -25,14 +25,16 @@ const VARIANTS: Variants = [
     ["spirv/attention_nv2.f16", "spirv/attention_nv2.f16_exact", "spirv/attention_nv2.f16_maintenance1"],
     ["spirv/attention_nv2.bf16", "spirv/attention_nv2.bf16_exact", "spirv/attention_nv2.bf16_maintenance1"],
 ];
-/// Bindings of the module. For operands that the problem does not have, a word is bound.
+/// Bindings of the module. In place of missing operands, a word is bound.
 const BINDINGS: u32 = 9;
 /// Bytes of the module's dims: those of every attention, and the first workgroup of a launch.
 #[expect(clippy::cast_possible_truncation, reason = "it is small")]
 const DIMS_BYTES: u32 = size_of::<AttentionDims>() as u32 + 4;
-/// Numbers of each score that a subgroup holds: the score, its weight, the largest one of its row, and one on its way.
+/// Numbers that a subgroup holds for each score: the score, its weight, the largest score of its row, and one
+/// intermediate result.
 const NUMBERS_OF_SCORE: u32 = 4;
-/// The most registers of an invocation, as they are counted here: of 224, Mesa 26.1.6 spilled 33 on navi31; of 192 it did not (`tests/isa`).
+/// The largest number of registers of an invocation, by the count below. With 224, Mesa 26.1.6 spilled 33 on navi31; with 192 it
+/// did not spill (`tests/isa`).
 pub(super) const MOST_REGISTERS: u32 = 210;
 
 impl Nv2Tile {
@@ -61,7 +63,7 @@ impl Nv2Tile {
     /// Whether the device can compute the problem with this tile.
     ///
     /// # Errors
-    /// What is missing, in words.
+    /// The missing requirement, in words.
     pub(super) fn fits(self, problem: &AttentionProblem, caps: &Caps) -> Result<(), String> {
         let d = &problem.dims;
         check_device(problem, DIMS_BYTES, caps)?;
@@ -77,7 +79,7 @@ impl Nv2Tile {
         self.needs(problem, caps).fit(caps)
     }
 
-    /// The registers of an invocation: its share of the rows of Q, of what is known of scores, of sums, and others.
+    /// The registers of an invocation: its share of the rows of Q, of the numbers of scores, of sums, and others.
     fn registers(self, problem: &AttentionProblem, caps: &Caps) -> u32 {
         let d = &problem.dims;
         let numbers = operand(d.dim, caps) + NUMBERS_OF_SCORE * self.keys + d.dim_v;
@@ -89,7 +91,7 @@ impl Nv2Tile {
         coop::blocks(rows(problem.dtype, caps), problem)
     }
 
-    /// The predicted time: that of the kernel in WGSL, until one is measured on a GPU.
+    /// The predicted time: that of the kernel in WGSL, until this kernel is measured on a GPU.
     pub(super) fn predict(self, problem: &AttentionProblem, caps: &Caps) -> Prediction {
         coop::predict([rows(problem.dtype, caps), self.keys], problem, caps)
     }

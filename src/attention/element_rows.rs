@@ -1,4 +1,5 @@
-//! The cooperative matrices whose elements the modules of attention change in registers: the row, and the variant of a module.
+//! The cooperative matrices of the modules of attention, which change their elements in registers: the row, and the variant of
+//! a module.
 
 use super::coop::MOST_DIM;
 use super::problem::AttentionProblem;
@@ -18,7 +19,7 @@ fn scalar(dtype: DType) -> Result<CoopScalar, String> {
     }
 }
 
-/// The variant of a module that a device takes.
+/// The variant of a module for a device.
 pub(super) fn variant(variants: &Variants, dtype: DType, caps: &Caps) -> &'static str {
     let is_flexible = row(dtype, caps).is_ok_and(CoopRow::is_flexible);
     let [flexible, exact, maintenance1] = variants[usize::from(dtype == DType::Bf16)];
@@ -29,10 +30,11 @@ pub(super) fn variant(variants: &Variants, dtype: DType, caps: &Caps) -> &'stati
     }
 }
 
-/// The row that the modules use: a row of multiples, of several the one of the smallest matrices; else a row of exact sizes.
+/// The row that the modules use: the row of multiples with the smallest matrices, or, if there is none, a row of exact
+/// sizes.
 ///
 /// # Errors
-/// What is missing, in words.
+/// The missing requirement, in words.
 pub(super) fn row(dtype: DType, caps: &Caps) -> Result<&CoopRow, String> {
     let ab = scalar(dtype)?;
     let rows = caps.flexible_rows_of(ab, CoopScalar::F32, CoopScope::Subgroup);
@@ -42,7 +44,7 @@ pub(super) fn row(dtype: DType, caps: &Caps) -> Result<&CoopRow, String> {
     }
     let is_it =
         |row: &&CoopRow| row.is_flexible() && (row.a, row.c) == (ab, CoopScalar::F32) && row.is_fenced_off();
-    // Its functions of elements, which exact matrices have as well, may be what is wrong.
+    // The missing feature may be functions of elements, which exact matrices need as well.
     if let Some(row) = caps.rows.iter().find(is_it) {
         return Err(format!("cooperative matrices {row}"));
     }
@@ -54,15 +56,15 @@ pub(super) fn row(dtype: DType, caps: &Caps) -> Result<&CoopRow, String> {
     })
 }
 
-/// The row of exact sizes whose sums can be converted to an operand: of several, that of the largest matrices, because an instruction
-/// multiplies more. None if the device has no functions of elements.
+/// The row of exact sizes whose sums can be converted to an operand. If there are several, the row with the largest matrices,
+/// because one instruction multiplies more. None if the device has no functions of elements.
 fn exact_row(ab: CoopScalar, caps: &Caps) -> Option<&CoopRow> {
     let has_functions = caps.extensions.maintenance1 || caps.extensions.flexible;
     let rows = caps.rows_of(ab, CoopScalar::F32).filter(|row| row.is_used_in_spirv() && row.n == row.k);
     rows.max_by_key(|row| row.m * row.n * row.k).filter(|_| has_functions)
 }
 
-/// Checks that a device has modules, immediates of as many bytes, and matrices of the problem's type.
+/// Checks that a device has modules, immediates of this number of bytes, and matrices of the problem's type.
 pub(super) fn check_device(problem: &AttentionProblem, dims_bytes: u32, caps: &Caps) -> Result<(), String> {
     scalar(problem.dtype)?;
     if !caps.spirv {
@@ -94,7 +96,7 @@ pub(super) fn check_dims(problem: &AttentionProblem, columns: u32, caps: &Caps) 
     Ok(())
 }
 
-/// Numbers of four bytes that hold a row of an operand of 16 bits. AMD's matrix units want each element twice.
+/// The number of four-byte registers for a row of a 16-bit operand. AMD's matrix units need each element twice.
 pub(super) fn operand(dim: u32, caps: &Caps) -> u32 {
     match caps.machine.matrix_order {
         MatrixOrder::Any => dim / 2,
@@ -102,14 +104,15 @@ pub(super) fn operand(dim: u32, caps: &Caps) -> u32 {
     }
 }
 
-/// Columns of a matrix of operands and sums: as few as a row has, so that few are loaded at once.
+/// Columns of a matrix of operands and sums: those of the driver's row, so that few are loaded at once.
 pub(super) fn chunk(dtype: DType, caps: &Caps) -> u32 {
     row(dtype, caps).map_or(8, |row| row.n.max(row.k).max(8))
 }
 
 /// Rows of a subgroup.
 ///
-/// NOTE: the row's own m: Mesa 26.1 reduces rows of taller matrices over wrong blocks (`findings/mesa_reductions_of_several_blocks.sh`).
+/// NOTE: this must be the row's m: Mesa 26.1 reduces rows of taller matrices over wrong blocks
+/// (`findings/mesa_reductions_of_several_blocks.sh`).
 pub(super) fn rows(dtype: DType, caps: &Caps) -> u32 {
     row(dtype, caps).map_or(1, |row| row.m)
 }

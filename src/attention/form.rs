@@ -1,4 +1,4 @@
-//! How the invocations of the plain kernel share the work.
+//! The division of work among the invocations of the plain kernel.
 
 use super::problem::AttentionProblem;
 use crate::caps::Caps;
@@ -9,36 +9,36 @@ use crate::ops::subgroups::subgroup;
 pub(super) const LANES: u32 = 64;
 /// The least number of keys of a part.
 const KEYS_OF_PART: u32 = 64;
-/// Numbers that an invocation holds besides its share of a query and of a result.
+/// Numbers that an invocation holds in addition to its share of a query and of a result.
 const OTHER_NUMBERS: u32 = 24;
 /// Rows of an invocation, if there are enough.
 const ROWS: u32 = 2;
 /// Rows of an invocation of a software device.
 const ROWS_OF_VECTORS: u32 = 4;
-/// Numbers of queries and their results that an invocation of a software device holds: those of whole rows, so that a key is the same for
-/// all invocations, which is one load, and not one for each.
+/// Numbers of queries and results that an invocation of a software device holds. It holds whole rows, so all invocations read the
+/// same key with one load instead of one load each.
 const NUMBERS_OF_VECTORS: u32 = 512;
 
 /// The bounds of forms on a device.
 struct Bounds {
     invocations: u32,
     most_rows: u32,
-    /// The most numbers of queries and results that an invocation holds.
+    /// The largest number of elements of queries and results that an invocation holds.
     numbers: u32,
-    /// The most invocations that share a row.
+    /// The largest number of invocations that share a row.
     widest: u32,
 }
 
-/// How invocations share the work.
+/// The division of work among invocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Form {
     /// Invocations of a workgroup.
     pub(super) invocations: u32,
-    /// Those that share a row.
+    /// Invocations that share a row.
     pub(super) lanes: u32,
-    /// Groups of a query that each has.
+    /// Groups of a query per invocation.
     pub(super) held: u32,
-    /// Groups of a result.
+    /// Groups of a result per invocation.
     pub(super) held_v: u32,
     /// Rows of an invocation.
     pub(super) rows: u32,
@@ -47,14 +47,14 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// Workgroups of a number of rows.
+    /// Workgroups for a number of rows.
     pub(super) fn blocks(self, there: u32) -> u32 {
         there.div_ceil(self.rows * self.invocations / self.lanes)
     }
 
-    /// How many times as long its multiply-adds take as at the peak: an element of a key or a value is read once for the rows of an
-    /// invocation. It is taken to last as long as a read from shared memory, which fits lavapipe. On GPUs nobody has
-    /// measured it: they are predicted at their peak.
+    /// The factor by which multiply-adds are slower than at the peak. An element of a key or a value is read once for all rows of
+    /// an invocation. The read is assumed to take as long as a read from shared memory, which fits lavapipe. It was not measured on
+    /// GPUs, so predictions for them assume the peak.
     pub(super) fn slowness(self, caps: &Caps) -> f64 {
         if !caps.machine.runs_in_turn() {
             return 1.0;
@@ -62,7 +62,7 @@ impl Form {
         1.0 + caps.machine.shared_read_weight / f64::from(self.rows)
     }
 
-    /// The shared memory that invocations of a row exchange values through.
+    /// The shared memory through which the invocations of a row exchange values.
     pub(super) fn workgroup_bytes(self, caps: &Caps) -> u32 {
         let is_shared = self.lanes > 1 && subgroup(caps, self.invocations).is_none();
         if is_shared { 16 * self.invocations } else { 0 }
@@ -70,7 +70,7 @@ impl Form {
 }
 
 impl AttentionProblem {
-    /// How invocations share the work on a device.
+    /// The division of work on a device.
     pub(super) fn form(&self, caps: &Caps) -> Form {
         let (d, machine) = (&self.dims, &caps.machine);
         let form = self.sharing(d.group * d.queries, [1, 1], self.width(), caps);
@@ -79,8 +79,9 @@ impl AttentionProblem {
         Form { parts: parts.min(d.keys / KEYS_OF_PART).max(1), ..form }
     }
 
-    /// How invocations share the rows of a key head, with one part of the keys. A row holds a number of vectors as long as the head dim of
-    /// queries, and a number as long as that of values; an invocation loads `width` elements of them together.
+    /// The division of the rows of a key head among invocations, with one part of the keys. `vectors` are the numbers of vectors
+    /// that a row holds: as long as the head dim of queries, and as long as that of values. An invocation loads `width` elements of
+    /// them together.
     pub(super) fn sharing(
         &self,
         there: u32,
@@ -95,7 +96,7 @@ impl AttentionProblem {
         let rows = (there / invocations).min(most_rows).max(1);
         let rows = 1 << rows.ilog2();
         let mut lanes = 1;
-        // Of few rows, invocations that would have none take a share.
+        // If there are few rows, several invocations share each of them.
         while lanes < widest
             && (of_row(lanes) * rows > numbers || (!is_software && 2 * lanes * there <= invocations / 2))
         {
@@ -104,13 +105,13 @@ impl AttentionProblem {
         self.form_of(lanes, width, Form { invocations, lanes, held: 1, held_v: 1, rows, parts: 1 })
     }
 
-    /// The form with this number of invocations that share a row.
+    /// The form in which this number of invocations share a row.
     fn form_of(&self, lanes: u32, width: u32, form: Form) -> Form {
         let held = |of: u32| of.div_ceil(width).div_ceil(lanes);
         Form { lanes, held: held(self.dims.dim), held_v: held(self.dims.dim_v), ..form }
     }
 
-    /// The numbers that an invocation holds of a row that this many share.
+    /// The numbers that an invocation holds of a row that this number of invocations share.
     fn numbers_of_row(&self, [vectors, vectors_v]: [u32; 2], width: u32, lanes: u32) -> u32 {
         let held = |of: u32| of.div_ceil(width).div_ceil(lanes);
         (vectors * held(self.dims.dim) + vectors_v * held(self.dims.dim_v)) * width
@@ -124,7 +125,7 @@ impl AttentionProblem {
             kernel::workgroup_size(if is_software { machine.vector_lanes } else { LANES }, caps);
         let invocations = 1 << invocations.ilog2();
         let (most_rows, numbers) = if is_software {
-            // As many rows as one invocation can have by itself.
+            // The largest number of rows that a single invocation can hold.
             let of_row = self.numbers_of_row(vectors, width, 1);
             ((NUMBERS_OF_VECTORS / of_row).min(ROWS_OF_VECTORS), NUMBERS_OF_VECTORS)
         } else {
@@ -135,8 +136,8 @@ impl AttentionProblem {
         Bounds { invocations, most_rows, numbers, widest }
     }
 
-    /// The form that plans take, and its neighbours: twice or half of the invocations that share a row, of the rows or of the parts,
-    /// as far as an invocation has the registers; and one part.
+    /// The form of the plan, and its neighbours: twice or half the invocations that share a row, the rows or the parts, if an
+    /// invocation has enough registers; and the form with one part.
     pub(super) fn forms(&self, caps: &Caps) -> Vec<Form> {
         let (form, width) = (self.form(caps), self.width());
         let Bounds { most_rows, numbers, widest, .. } = self.bounds([1, 1], width, caps);

@@ -10,7 +10,7 @@ use crate::ops::vectors::Moves;
 use crate::ops::writer::Writer;
 
 impl Form {
-    /// Fills in how invocations that share a row exchange values.
+    /// Fills the slots by which the invocations of a row exchange values.
     pub(super) fn team(self, kernel: Kernel, caps: &Caps) -> Kernel {
         match (self.lanes, subgroup(caps, self.invocations)) {
             (1, _) => kernel,
@@ -49,7 +49,7 @@ impl AttentionProblem {
         to.done(self.described(if form.parts > 1 { "parts" } else { "whole" }))
     }
 
-    /// Fills in from where distances count.
+    /// Fills the slot with the origin of distances.
     pub(super) fn cornered(&self, kernel: Kernel) -> Kernel {
         match self.corner {
             AttentionCorner::Keys => kernel,
@@ -69,7 +69,7 @@ impl AttentionProblem {
         to.done(format!("results{lse}"))
     }
 
-    /// What distinguishes the generated text; `first` says what it stores.
+    /// The facts on which the generated text depends, after `first`, the results that it stores.
     pub(super) fn described(&self, first: &'static str) -> String {
         let mut words = vec![first];
         words.extend(self.masks_given());
@@ -77,7 +77,7 @@ impl AttentionProblem {
         words.join(" ")
     }
 
-    /// The bias and masks that there are.
+    /// The existing bias and masks.
     pub(super) fn masks_given(&self) -> impl Iterator<Item = &'static str> {
         let given = [
             (self.bias.is_some(), "bias"),
@@ -89,7 +89,7 @@ impl AttentionProblem {
         given.into_iter().filter_map(|(is_there, word)| is_there.then_some(word))
     }
 
-    /// Q, K and V, and what loads quads of them.
+    /// Q, K and V, and the functions that load quads of them.
     pub(super) fn operands(&self, to: &mut Writer) {
         for name in ["q", "k", "v"] {
             to.read(name);
@@ -99,7 +99,7 @@ impl AttentionProblem {
         }
     }
 
-    /// The bias, lengths, mask and slopes, and what they do.
+    /// The bias, lengths, mask and slopes, and the statements that apply them.
     pub(super) fn masks(&self, to: &mut Writer) {
         let mut terms = Vec::new();
         if self.bias.is_some() {
@@ -148,8 +148,8 @@ impl AttentionProblem {
     }
 }
 
-/// The function that loads quads of an operand's groups. `along` is the field of the dims with the stride along the head dim. Of groups behind
-/// a row's end, the last one is loaded.
+/// The function that loads quads of an operand's groups. `along` is the field of the dims with the stride along the head dim.
+/// Groups past the end load the last group again.
 pub(super) fn loader(to: &mut Writer, name: &str, operand: &str, along: &str) {
     let value = to.loaded(operand, "start", &format!("dims.{along}"));
     let head = format!("{name}(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32>");

@@ -1,4 +1,4 @@
-//! What an attention does besides the softmax of scaled products.
+//! The options of an attention: scale, masks, biases, and the kernel.
 
 use super::range::{AttentionCorner, AttentionKernel, AttentionRange, CausalFrom};
 use crate::gpu::Part;
@@ -34,7 +34,7 @@ pub struct AttentionOptions<'a, T: Real> {
     pub(super) keep: Option<&'a Tensor<i8>>,
     pub(super) slopes: Option<&'a Tensor<f32>>,
     pub(super) kernel: Option<AttentionKernel>,
-    /// What is read of the keys and of the values, if `lengths` says so.
+    /// The part of the keys and of the values that is read, if `lengths` determines it.
     pub(super) filled: Option<[&'a Part; 2]>,
 }
 
@@ -78,21 +78,21 @@ impl<'a, T: Real> AttentionOptions<'a, T> {
         Self { left, right, ..self }
     }
 
-    /// Adds a bias to the scaled products. It broadcasts to (batch, heads, queries, keys), and may have any strides. Minus infinity masks
-    /// a key, whose elements must be finite.
+    /// Adds a bias to the scaled products. It broadcasts to (batch, heads, queries, keys), and may have any strides. Minus infinity
+    /// masks a key; the key's elements must be finite.
     pub fn bias(self, bias: &'a Tensor<T>) -> Self {
         Self { bias: Some(bias), ..self }
     }
 
-    /// Masks the keys of each batch from this number on. A tensor of one length per batch; lengths outside $0..S$ are clamped. Blocks
-    /// of masked keys are not read, so this is faster than [`keep`](Self::keep).
+    /// Masks the keys of each batch after its first `lengths` keys. A tensor of one length per batch; lengths outside $0..S$ are
+    /// clamped. Blocks of masked keys are not read, so this is faster than [`keep`](Self::keep).
     pub fn key_lengths(self, lengths: &'a Tensor<i32>) -> Self {
         Self { lengths: Some(lengths), corner: AttentionCorner::Keys, ..self }
     }
 
-    /// As [`key_lengths`](Self::key_lengths), for a cache that is filled up to these lengths: the last query of a batch is at the last of
-    /// its keys, so that [`CausalFrom::BottomRight`], windows and slopes count from there, and not from the end of the cache. The device
-    /// reads the lengths, so each run of a [`Replay`](crate::Replay) may have others. There is no backward pass.
+    /// As [`key_lengths`](Self::key_lengths), for a cache that is filled up to these lengths. The last query of a batch is at the
+    /// last of its keys: [`CausalFrom::BottomRight`], windows and slopes count from there instead of from the end of the cache. The
+    /// device reads the lengths, so each run of a [`Replay`](crate::Replay) may have other lengths. There is no backward pass.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -112,13 +112,14 @@ impl<'a, T: Real> AttentionOptions<'a, T> {
         Self { lengths: Some(lengths), corner: AttentionCorner::Lengths, ..self }
     }
 
-    /// As [`cached_lengths`](Self::cached_lengths), of a cache that knows what is filled of the keys and of the values.
+    /// As [`cached_lengths`](Self::cached_lengths), for a cache that knows the filled part of the keys and of the
+    /// values.
     pub(super) fn filled(self, lengths: &'a Tensor<i32>, filled: [&'a Part; 2]) -> Self {
         Self { filled: Some(filled), ..self.cached_lengths(lengths) }
     }
 
-    /// Masks the keys whose number here is 0. A tensor (batch, keys). It is the opposite of `key_padding_mask` of `PyTorch`, which is true for
-    /// keys to be masked.
+    /// Masks the keys with a 0 in this tensor (batch, keys). It is the opposite of `key_padding_mask` of `PyTorch`, which is true
+    /// for keys to be masked.
     pub fn keep(self, keep: &'a Tensor<i8>) -> Self {
         Self { keep: Some(keep), ..self }
     }
@@ -129,12 +130,12 @@ impl<'a, T: Real> AttentionOptions<'a, T> {
         Self { slopes: Some(slopes), ..self }
     }
 
-    /// Which keys a query attends by their distance.
+    /// The range of keys that a query attends, by distance.
     pub(super) fn range(&self) -> AttentionRange {
         AttentionRange { causal: self.causal, left: self.left, right: self.right, corner: self.corner }
     }
 
-    /// Pins the kernel. Otherwise the one that is predicted to be the fastest runs. The call fails if the pinned kernel cannot run.
+    /// Pins the kernel. Otherwise the kernel with the shortest predicted time runs. The call fails if the pinned kernel cannot run.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -152,11 +153,11 @@ impl<'a, T: Real> AttentionOptions<'a, T> {
     }
 }
 
-/// The largest number of heads that have slopes.
+/// The largest number of heads with slopes.
 const MOST_HEADS: usize = 1 << 20;
 
-/// The slopes of `ALiBi` for this number of heads: $2^{-8h/H}$ for $h = 1..H$ if $H$ is a power of two. Otherwise those of the next smaller
-/// power of two, then every second one of the next larger.
+/// The slopes of `ALiBi` for this number of heads: $2^{-8h/H}$ for $h = 1..H$ if $H$ is a power of two. Otherwise the slopes of the
+/// next smaller power of two, then every second slope of the next larger one.
 ///
 /// # Errors
 /// [`Error::Limit`] for more than $2^{20}$ heads.

@@ -1,4 +1,4 @@
-//! The plan of an attention: one step, or two if there are so few rows that the keys are cut in parts.
+//! The plan of an attention: one step, or two if there are so few rows that the keys are cut into parts.
 
 use super::choice::Choice;
 use super::coop::CoopTile;
@@ -17,10 +17,10 @@ use crate::plan::{
 use std::mem::offset_of;
 
 impl Problem for AttentionProblem {
-    /// One step, or a second one that joins the parts of the keys; in windows, those of each.
+    /// One step, and a second one if it has to join parts of the keys. With windows, each window has these steps.
     ///
-    /// Operands: Q, K, V, the bias, the key lengths, the mask of keys, the slopes; the result, the largest scores and logarithms of the sums.
-    /// Those that the problem does not have are left out. Scalars: the scale.
+    /// Operands: Q, K, V, the bias, the key lengths, the mask of keys, the slopes; the result, the largest scores and logarithms of
+    /// the sums. Missing operands are left out. Scalars: the scale.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         plan_in_windows(self, caps, JOINS)
     }
@@ -34,7 +34,7 @@ impl Problem for AttentionProblem {
     fn trial(&self, caps: &Caps) -> Result<Option<Trial>> {
         let form = self.form(caps);
         let whole = self.plan_by(Choice::Plain(Form { parts: 1, ..form }), caps)?;
-        // Few rows of many keys: a launch cannot be cut within a row.
+        // A launch cannot be cut within a row, so few rows of many keys may take too long as a whole.
         let is_short = whole.seconds() <= MAX_STEP_SECONDS;
         let reference = if is_short { whole } else { self.plan_by(Choice::Plain(form), caps)? };
         Ok(Some(self.trial_by(reference)))
@@ -151,8 +151,8 @@ impl AttentionProblem {
         })
     }
 
-    /// The operands that the module declares. For those that the problem does not have, and for results that are not wanted, a few words,
-    /// which the module does not touch.
+    /// The operands that the module declares. In place of missing operands and unwanted results, a few words, which the module does
+    /// not access.
     fn of_module(
         &self,
         draft: &mut Draft<'_>,
@@ -171,7 +171,7 @@ impl AttentionProblem {
         Ok(inputs[..3].iter().copied().chain(masks).chain(results).collect())
     }
 
-    /// The step on cooperative matrices whose elements stay in registers.
+    /// The step on cooperative matrices that keeps scores in registers.
     fn in_registers(&self, draft: &mut Draft<'_>, tile: Nv2Tile, args: &[(Region, Access)]) -> Result<()> {
         let caps = draft.caps();
         draft.step(NewStep {

@@ -61,7 +61,8 @@ pub struct AttentionLayouts<'a> {
 pub enum AttentionStatistics {
     /// Nothing.
     None,
-    /// Of each row the largest score, and the logarithm of the sum of exponentials of distances to it: what the backward pass needs.
+    /// For each row the largest score, and the logarithm of the sum of exponentials of distances to it. The backward pass needs
+    /// both.
     LogSums,
 }
 
@@ -84,9 +85,9 @@ pub struct AttentionProblem {
     pub(super) pin: Option<AttentionKernel>,
 }
 
-/// Queries and keys are fewer than this, so that their distances are numbers of 32 bits.
+/// There are fewer queries and keys than this, so that their distances fit in 32 bits.
 const LONGEST: usize = 1 << 30;
-/// Kernels have the elements of a head written out, as many for each invocation, so they have an end.
+/// A head dim is at most 512, because kernels unroll the loop over it.
 const MOST_DIM: usize = 512;
 /// A distance that no key has.
 const FAR: i32 = 1 << 30;
@@ -96,9 +97,9 @@ impl AttentionProblem {
     /// An attention of `dtype` elements.
     ///
     /// # Errors
-    /// [`Error::Shape`] if an operand has not four axes, shapes do not fit, the number of heads is no multiple of that of key heads, or
-    /// an operand is empty; [`Error::Limit`] if a size is too large, or a head dim is above 512;
-    /// [`Error::Input`] if the corner is at lengths that there are not, or a causal mask counts from another one.
+    /// [`Error::Shape`] if an operand does not have four axes, shapes do not fit, the number of heads is no multiple of the number
+    /// of key heads, or an operand is empty; [`Error::Limit`] if a size is too large, or a head dim is above 512; [`Error::Input`]
+    /// if the corner is at key lengths but there are none, or a causal mask counts from another corner.
     pub fn new(
         layouts: AttentionLayouts<'_>,
         range: AttentionRange,
@@ -181,13 +182,13 @@ impl AttentionProblem {
         })
     }
 
-    /// The same, computed by this kernel; by the fastest one for None.
+    /// The same, computed by this kernel; None: by the fastest one.
     #[must_use]
     pub fn pinned(self, pin: Option<AttentionKernel>) -> Self {
         Self { pin, ..self }
     }
 
-    /// The shaders' uniform, without what depends on the device and the call.
+    /// The shaders' uniform, without the fields that depend on the device and the call.
     #[must_use]
     pub fn dims(&self) -> &AttentionDims {
         &self.dims
@@ -200,7 +201,7 @@ impl AttentionProblem {
         4 + u32::from(wants_lse) + u32::try_from(given).unwrap_or(u32::MAX)
     }
 
-    /// How kernels move elements: in vectors if the rows of all operands consist of whole ones.
+    /// How kernels move elements: in vectors if the rows of all operands consist of whole vectors.
     pub(super) fn moves(&self) -> Moves {
         let d = &self.dims;
         let places = [d.q, d.k, d.v, d.y].into_iter().flatten();
@@ -213,7 +214,7 @@ impl AttentionProblem {
     }
 }
 
-/// Checks that the corner is where the causal mask counts from.
+/// Checks that the causal mask counts from the same corner.
 fn check_corner(range: AttentionRange, lengths: Option<&Layout>) -> Result<()> {
     if range.corner == AttentionCorner::Keys {
         return Ok(());
@@ -312,7 +313,7 @@ impl AttentionShape {
         Layout::new(OP, &scores, &strides, bias.offset(), usize::MAX)
     }
 
-    /// The result: in memory, heads lie before queries, unless they do not in Q.
+    /// The result: in memory, the order of heads and queries is that of Q.
     pub(super) fn result(&self, q: &Layout) -> Result<Layout> {
         let shape = [self.batch, self.heads, self.queries, self.dim_v];
         let [by_head, by_query] = [q.strides()[1], q.strides()[2]];
@@ -323,14 +324,14 @@ impl AttentionShape {
         Layout::contiguous(OP, &shape)
     }
 
-    /// The shape of what the backward pass has to know: two numbers for each query.
+    /// The shape of the statistics for the backward pass: two numbers for each query.
     pub(super) fn statistics(&self) -> [usize; 4] {
         [self.batch, self.heads, self.queries, 2]
     }
 
     /// The distances from a query to the first key that it attends and to the last.
     fn range(&self, range: AttentionRange) -> [i32; 2] {
-        // Queries and keys are fewer than 2^30.
+        // There are fewer than 2^30 queries and keys.
         let signed = |size: usize| i32::try_from(size.min(LONGEST)).unwrap_or(FAR);
         let corner = signed(self.keys) - signed(self.queries);
         let causal = match range.causal {

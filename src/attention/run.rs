@@ -11,24 +11,27 @@ use crate::{Error, Result};
 
 /// Attention: $\mathrm{softmax}(s\\, Q K^T + B)\\, V$, with the scale $s$ and the masks and biases of the options. The scores are never in memory.
 ///
-/// A query that attends no key gives 0. What masked keys and values hold does not matter (unless a bias masks them); it may be NaN. A score that is NaN or
-/// $+\infty$ makes its row NaN.
+/// The result of a query that attends no key is 0. Masked keys and values may have any elements, even NaN, unless a bias masks
+/// them. A score that is NaN or $+\infty$ makes its row NaN.
 ///
 /// # Shapes
-/// Queries (batch, heads, $L$, dim), keys (batch, key heads, $S$, dim) and values (batch, key heads, $S$, dim of values), any strides: a
-/// permuted view of (batch, length, heads, dim) costs no copy. The number of heads is a multiple of that of key heads, and head $h$ has
-/// key head $h k / H$ of $k$ (grouped or multi-query attention). The result is (batch, heads, $L$, dim of values). In memory its axes lie in
-/// the order of the queries' axes, so that it is a permuted view of (batch, length, heads, dim) if they are.
+/// Queries (batch, heads, $L$, dim), keys (batch, key heads, $S$, dim) and values (batch, key heads, $S$, dim of values), any
+/// strides: a permuted view of (batch, length, heads, dim) needs no copy. The number $H$ of heads is a multiple of the number $k$
+/// of key heads, and head $h$ has key head $\lfloor h k / H \rfloor$ (grouped or multi-query attention). The result is (batch,
+/// heads, $L$, dim of values). In memory its axes have the order of the queries' axes: if the queries are a permuted view of
+/// (batch, length, heads, dim), so is the result.
 /// # Errors
-/// [`Error::Shape`] if operands, masks or biases do not fit; [`Error::Input`] if the scale is not finite; [`Error::Gpu`] if operands are on
-/// different devices; [`Error::Limit`] if a head dim is above 512, there are $2^{30}$ keys or queries of a group or more, or the queries, keys,
-/// values or biases of one batch (of one head, if each has its own keys) exceed the device's binding size; [`Error::Unsupported`] if there are more operands than the device binds, or a pinned kernel cannot run; [`Error::OutOfMemory`] if the
-/// result does not fit.
+/// [`Error::Shape`] if operands, masks or biases do not fit; [`Error::Input`] if the scale is not finite; [`Error::Gpu`] if
+/// operands are on different devices; [`Error::Limit`] if a head dim is above 512, there are $2^{30}$ keys or queries of a group or
+/// more, or the queries, keys, values or biases of one batch (of one head, if each has its own keys) exceed the device's binding
+/// size; [`Error::Unsupported`] if there are more operands than the device's bindings, or a pinned kernel cannot run;
+/// [`Error::OutOfMemory`] if the result does not fit.
 /// # Precision
-/// Computed in f32 in a fixed order, then stored: [`reference::AttentionReference`](crate::reference::AttentionReference). On cooperative
-/// matrices ([`AttentionKernel::Coop`](super::AttentionKernel::Coop)), which only f16 operands can take, weights are rounded to f16 before they multiply values.
+/// Computed in f32 in a fixed order, then stored: [`reference::AttentionReference`](crate::reference::AttentionReference). On
+/// cooperative matrices ([`AttentionKernel::Coop`](super::AttentionKernel::Coop), for f16 operands only), weights are rounded to
+/// f16 before they multiply values.
 /// # Launches
-/// One, or two if there are so few queries that the keys are cut in parts.
+/// One, or two if there are so few queries that the keys are cut into parts.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -53,8 +56,8 @@ pub fn attention<T: Real>(
 /// [`attention`], and the logarithm of each row's sum of exponentials (log-sum-exp) in two parts, which the backward pass needs: the largest
 /// score $m_{i}$, and $l_{i} = \ln \sum_{j} e^{s_{ij} - m_{i}}$. Their sum is the logarithm. Both are minus infinity for a query that attends no key.
 ///
-/// One f32 could not hold both: where a bias of $-10^{9}$ masks all keys of a query, $m_{i} + l_{i}$ rounds to $m_{i}$, and the number of keys
-/// that share the weight is lost.
+/// One f32 would not suffice: if a bias of $-10^{9}$ masks all keys of a query, $m_{i} + l_{i}$ rounds to $m_{i}$, and the number
+/// of keys that share the weight is lost.
 ///
 /// # Shapes
 /// As [`attention`]; the two parts are the last axis of (batch, heads, $L$, 2).
@@ -93,7 +96,7 @@ pub fn attention_with_lse<T: Real>(
     })
 }
 
-/// The result, and the largest scores with the logarithms of the sums if they are wanted.
+/// The result, and the largest scores with the logarithms of the sums if the call returns them.
 fn run<T: Real>(
     op: &'static str,
     q: &Tensor<T>,

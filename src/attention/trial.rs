@@ -6,28 +6,29 @@ use crate::plan::{Plan, Scalar, Tolerance, Trial, TrialRun, TrialValues};
 
 /// Unit roundoff of f32.
 const U: f64 = 1.0 / (1 << 23) as f64;
-/// The scale times the root of the head dim. Scores of operands in $[-1, 1)$ then have a standard deviation of 1: weights differ,
-/// and none is so small that it would not be missed.
+/// The scale times the root of the head dim. Scores of operands in $[-1, 1)$ then have a standard deviation of 1. So weights
+/// differ, but none is so small that its loss would not be noticed.
 const SHARP: f64 = 3.0;
-/// The largest distance of a score to the largest one of its row that makes a difference: exponentials of more are 0 in f32.
+/// The largest distance of a score to the largest score of its row that has an effect: exponentials of larger distances are
+/// 0 in f32.
 const DISTANCE: f64 = 105.0;
-/// What a bias or a slope adds to a score at most.
+/// The largest magnitude that a bias or a slope adds to a score.
 const ADDED: u32 = 8;
-/// Values of a column that are not 0, on average, among the keys that a query attends.
+/// The average number of nonzero values of a column among the keys that a query attends.
 const SEEN: u32 = 8;
 /// These values.
 const HEIGHT: i32 = 64;
 
 impl AttentionProblem {
-    /// The trial whose right results are those of `reference`. Queries and keys are in $[-1, 1)$; values are not negative, so that
-    /// the errors of weights are relative to the results.
+    /// The trial against the plan `reference`. Queries and keys are in $[-1, 1)$; values are not negative, so that the errors of
+    /// weights are relative to the results.
     ///
-    /// In the first run most values are 0: few terms are rounded to a size that matters, and a lost key is a large share of some
-    /// result. Its keys are masked at random. In the second run, by which candidates are timed, all keys are attended.
+    /// In the first run most values are 0, so rounding errors are small and a lost key is a large share of some result. Its keys
+    /// are masked at random. In the second run, in which candidates are timed, all keys are attended.
     pub(super) fn trial_by(&self, reference: Plan) -> Trial {
         let keys = i32::try_from(self.dims.keys).unwrap_or(i32::MAX);
         let attended = self.attended();
-        // A bound of the distances that slopes multiply.
+        // A bound of the distances that are multiplied by slopes.
         let longest = self.dims.queries.max(self.dims.keys);
         let run = |[lengths, keep, values]: [TrialValues; 3], sum: ValueSum| {
             let operands = reference.parameters().iter().map(|parameter| match parameter.name {
@@ -46,7 +47,7 @@ impl AttentionProblem {
         ];
         let all = [TrialValues::Each(keys), TrialValues::Each(1), TrialValues::Positive];
         let runs = vec![
-            // Five times as many as there are on average.
+            // Five times the average number.
             run(few, ValueSum { terms: attended.min(5 * SEEN), largest: f64::from(HEIGHT) }),
             run(all, ValueSum { terms: attended, largest: 1.0 }),
         ];
@@ -65,7 +66,8 @@ impl AttentionProblem {
         SHARP / f64::from(self.dims.dim).sqrt()
     }
 
-    /// The bounds of `reference::AttentionReference` for these operands, twice: of the result, and of the largest scores and logarithms of the sums.
+    /// The bounds of `reference::AttentionReference` for these operands: for the result, and for the largest scores and logarithms
+    /// of the sums.
     fn trial_tolerances(&self, values: ValueSum) -> Vec<Tolerance> {
         let (dim, keys) = (f64::from(self.dims.dim), f64::from(self.attended()));
         let largest_score = dim * self.trial_scale() + f64::from(ADDED) + 1.0;
@@ -83,7 +85,7 @@ impl AttentionProblem {
             absolute: 2.0 * (f64::from(values.terms) * values.largest * of_weight + least),
         };
         let rounded = U * (6.0 * largest_score + 13.0 * keys.ln());
-        // The logarithm of a sum is off by as much as the sum relatively.
+        // The absolute error of the logarithm of a sum is the relative error of the sum.
         let of_sum = Tolerance { relative: 0.0, absolute: 2.0 * (2.0 * of_sums + of_score + rounded) };
         match self.statistics {
             AttentionStatistics::None => vec![of_result],
@@ -95,7 +97,7 @@ impl AttentionProblem {
 /// The values that a query sums.
 #[derive(Clone, Copy)]
 struct ValueSum {
-    /// How many are not 0.
+    /// The number of nonzero values.
     terms: u32,
     largest: f64,
 }

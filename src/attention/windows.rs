@@ -1,4 +1,4 @@
-//! Windows of an attention: along the batches, and along the heads if each has keys of its own.
+//! Windows of an attention: along the batches, and along the heads if each has its own keys.
 
 use super::problem::{AttentionDims, AttentionLayouts, AttentionProblem, AttentionStatistics, OP};
 use super::range::AttentionRange;
@@ -44,7 +44,7 @@ impl InWindows for AttentionProblem {
         let layouts =
             AttentionLayouts { q: &layouts[0], k: &layouts[1], v: &layouts[2], bias, lengths, keep, slopes };
         let part = Self::new(layouts, AttentionRange::default(), self.statistics, self.dtype)?;
-        // Queries and keys are whole, so their distances are those of all.
+        // Each window has all queries and keys, so distances do not change.
         let dims = AttentionDims { lower: self.dims.lower, upper: self.dims.upper, ..part.dims };
         Ok(Self { dims, corner: self.corner, pin: self.pin, ..part })
     }

@@ -11,7 +11,7 @@ use crate::ops::writer::Writer;
 use crate::plan::{Bound, Flops, Prediction};
 use std::fmt;
 
-/// The tile of a team of two subgroups, which have one row of matrices.
+/// The tile of a team of two subgroups. A team has one row of matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GradientTile {
     /// Rows, columns and depth of a matrix; and the rows of a team.
@@ -26,7 +26,7 @@ const fn tile(fragment: u32, teams: u32, columns: u32) -> GradientTile {
     GradientTile { fragment, teams, columns }
 }
 
-/// Many rows share what a workgroup stages; few need less shared memory.
+/// With many rows, more rows share a staged operand; with few, less shared memory is needed.
 const TILES: [GradientTile; 9] = [
     tile(16, 4, 32),
     tile(16, 4, 16),
@@ -38,12 +38,14 @@ const TILES: [GradientTile; 9] = [
     tile(8, 2, 32),
     tile(8, 2, 8),
 ];
-/// A pass of a number of four bytes through shared memory, in operations, as in the forward pass.
+/// The cost in operations of a four-byte number that passes through shared memory, as in the forward pass.
 const SHARED_FLOPS: f64 = 10.0;
-/// Operations on a score besides products: scale and both differences (3), the exponential (24), the gradient (2), its largest (3), its
-/// level and its rounding (2). The score and the gradient of its weight are stored and read, the gradient of the score is stored.
+/// Operations on a score besides products: scale and both differences (3), the exponential (24), the gradient (2), its maximum (3),
+/// its level and its rounding (2). The score and the gradient of its weight are stored and read; the gradient of the score is
+/// stored.
 const SCORE_FLOPS: f64 = 34.0 + 5.0 * SHARED_FLOPS;
-/// More of them for keys and values: the weight is rounded and stored, too, and three numbers are read for each four scores of a key's row.
+/// Additional operations for keys and values: the weight is also rounded and stored, and three numbers are read for each four
+/// scores of a key's row.
 const WEIGHT_FLOPS: f64 = 2.0 + 2.0 * SHARED_FLOPS;
 /// Barriers of a block of columns.
 const BARRIERS: f64 = 5.0;
@@ -53,11 +55,11 @@ impl GradientTile {
     pub(super) fn fastest(problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Option<Self> {
         let seconds = |tile: &Self| tile.predict(problem, pass, caps).seconds;
         let fitting = TILES.into_iter().filter(|tile| tile.fits(problem, pass, caps).is_ok());
-        // Of a device with both sizes of matrices, the larger one, as in the forward pass.
+        // If a device has both sizes of matrices, the larger one is used, as in the forward pass.
         fitting.min_by(|a, b| b.fragment.cmp(&a.fragment).then_with(|| seconds(a).total_cmp(&seconds(b))))
     }
 
-    /// What the tiles lack, in words.
+    /// The reason why no tile can run, in words.
     pub(super) fn lacking(problem: &AttentionBackward, pass: Pass, caps: &Caps) -> String {
         let mut lacking: Vec<String> =
             TILES.into_iter().filter_map(|tile| tile.fits(problem, pass, caps).err()).collect();
@@ -74,7 +76,8 @@ impl GradientTile {
         2 * self.teams * subgroup(caps)
     }
 
-    /// Matrices of sums that a subgroup has: of all columns of a key's or a value's gradient, or of half of a query's.
+    /// Matrices of sums of a subgroup: those of all columns of a key's or a value's gradient, or of half of the columns
+    /// of a query's.
     fn sums(self, problem: &AttentionBackward, pass: Pass) -> u32 {
         match pass {
             Pass::Queries => (problem.dims.dim / self.fragment).div_ceil(2),
@@ -105,7 +108,7 @@ impl GradientTile {
     /// Whether the device can compute the problem with this tile.
     ///
     /// # Errors
-    /// What is missing, in words.
+    /// The missing requirement, in words.
     fn fits(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Result<(), String> {
         let (d, dtype) = (&problem.dims, problem.forward.dtype);
         let Self { fragment, columns, .. } = self;
@@ -154,8 +157,9 @@ impl GradientTile {
         Flops { matrix: pairs * products, ..Flops::of_f32(pairs) }
     }
 
-    /// The predicted time: in whole waves of blocks over the cores, products, and what is between them. Second factors are read from shared
-    /// memory once for each team's rows, which takes as long as several multiply-adds, and so are weights once for a subgroup's sums.
+    /// The predicted time, in whole waves of blocks over the cores: the products, and the work between them. Second factors are
+    /// read from shared memory once for each team's rows, which takes as long as several multiply-adds. Weights are read once for a
+    /// subgroup's sums.
     pub(super) fn predict(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Prediction {
         let (d, machine) = (&problem.dims, &caps.machine);
         let (rows, others) = match pass {
@@ -169,7 +173,7 @@ impl GradientTile {
         let scores = f64::from(self.block_rows()) * f64::from(others.next_multiple_of(self.columns));
         let sums = f64::from(self.sums(problem, pass));
         let read = machine.matrix_read_weight() / f64::from(self.fragment);
-        // Of both subgroups, two operations each.
+        // Two operations for each multiply-add, for both subgroups.
         let of_scores = 4.0 * f64::from(widest(problem)) * (1.0 + read);
         let of_sums = 4.0 * sums * f64::from(self.fragment) * (1.0 + read * (1.0 + 1.0 / sums));
         let products = scores * (of_scores + of_sums) / machine.matrix_flops;

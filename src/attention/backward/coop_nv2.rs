@@ -1,4 +1,4 @@
-//! The kernel of gradients on cooperative matrices whose elements it changes in registers:
+//! The kernel of gradients that changes elements of cooperative matrices in registers:
 //! `shaders/spirv/attention_gradients_nv2.comp`, for f16 and bf16.
 
 use super::coop::between_products;
@@ -35,12 +35,12 @@ const VARIANTS: Variants = [
         "spirv/attention_gradients_nv2.bf16_maintenance1",
     ],
 ];
-/// Bindings of the module. For operands that the problem does not have, a word is bound.
+/// Bindings of the module. In place of missing operands, a word is bound.
 const BINDINGS: u32 = 10;
 /// Bytes of the module's dims: those of every backward pass, and the first workgroup of a launch.
 #[expect(clippy::cast_possible_truncation, reason = "it is small")]
 const DIMS_BYTES: u32 = size_of::<AttentionBackwardDims>() as u32 + 4;
-/// Numbers of each score that a subgroup holds: the weight, the gradient, and one on its way.
+/// Numbers that a subgroup holds for each score: the weight, the gradient, and one intermediate result.
 const NUMBERS_OF_SCORE: u32 = 3;
 /// Barriers of a block of columns.
 const BARRIERS: f64 = 2.0;
@@ -53,7 +53,7 @@ impl Nv2GradientTile {
         fitting.min_by(|a, b| seconds(a).total_cmp(&seconds(b)))
     }
 
-    /// What the tiles lack, in words.
+    /// The reason why no tile can run, in words.
     pub(super) fn lacking(problem: &AttentionBackward, pass: Pass, caps: &Caps) -> String {
         let mut lacking: Vec<String> =
             TILES.into_iter().filter_map(|tile| tile.fits(problem, pass, caps).err()).collect();
@@ -77,7 +77,7 @@ impl Nv2GradientTile {
     /// Whether the device can compute the problem with this tile.
     ///
     /// # Errors
-    /// What is missing, in words.
+    /// The missing requirement, in words.
     fn fits(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Result<(), String> {
         let (d, forward) = (&problem.dims, &problem.forward);
         check_device(forward, DIMS_BYTES, caps)?;
@@ -97,7 +97,7 @@ impl Nv2GradientTile {
         self.needs(problem, caps).fit(caps)
     }
 
-    /// The registers of an invocation: its share of the rows of two operands, of what is known of scores, of sums, and others.
+    /// The registers of an invocation: its share of the rows of two operands, of the numbers of scores, of sums, and others.
     fn registers(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> u32 {
         let d = &problem.dims;
         let sums = match pass {
@@ -114,8 +114,9 @@ impl Nv2GradientTile {
             * u64::from(problem.dims.heads)
     }
 
-    /// The predicted time: in whole waves of blocks over the cores, products, and what is between them, which takes as long as in the kernel
-    /// in WGSL until it is measured on a GPU. Second factors are read from shared memory once for each subgroup's rows.
+    /// The predicted time, in whole waves of blocks over the cores: the products, and the work between them. The latter is assumed
+    /// to take as long as in the kernel in WGSL, until it is measured on a GPU. Second factors are read from shared memory once for
+    /// each subgroup's rows.
     pub(super) fn predict(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Prediction {
         let (d, machine) = (&problem.dims, &caps.machine);
         let (there, others) = match pass {

@@ -11,7 +11,7 @@ use crate::layout::DType;
 use crate::ops::vectors::Moves;
 use crate::ops::writer::Writer;
 
-/// Whose gradients a kernel computes.
+/// The operands whose gradients a kernel computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pass {
     Queries,
@@ -19,7 +19,8 @@ pub(super) enum Pass {
 }
 
 impl Pass {
-    /// Operations on a pair of a query and a key: a number for each element of the head dim of queries, and for each of that of values.
+    /// Operations on a pair of a query and a key: per element of the head dim of queries, and per element of the head dim of
+    /// values.
     pub(super) fn products(self) -> [f64; 2] {
         match self {
             Self::Queries => [4.0, 2.0],
@@ -29,7 +30,7 @@ impl Pass {
 }
 
 impl AttentionBackward {
-    /// The kernel that computes what is known of each row.
+    /// The kernel that computes the statistics of each row.
     pub(super) fn delta_kernel(&self, invocations: u32, caps: &Caps) -> Kernel {
         let dtype = self.forward.dtype;
         let width = width(self.delta_moves(), dtype);

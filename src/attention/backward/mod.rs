@@ -1,4 +1,4 @@
-//! The backward pass of attention, which computes the weights anew from the largest scores and the logarithms of the sums.
+//! The backward pass of attention. It recomputes the weights from the largest scores and the logarithms of the sums.
 
 mod coop;
 mod coop_nv2;

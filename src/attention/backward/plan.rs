@@ -27,10 +27,10 @@ enum OnMatrices {
 type Arg = (Region, Access);
 
 impl Problem for AttentionBackward {
-    /// Three steps, or two for a bias; in windows, those of each.
+    /// Three steps, or two for a bias; with windows, each window has these steps.
     ///
-    /// Operands: Q, K, V, the result, the largest scores and logarithms of the sums, the gradient of the result, the bias, the key lengths,
-    /// the mask of keys, the slopes; then the gradient of Q and those of K and V, or that of the bias. Those that the problem does not have
+    /// Operands: Q, K, V, the result, the largest scores and logarithms of the sums, the gradient of the result, the bias, the key
+    /// lengths, the mask of keys, the slopes; then the gradient of Q and those of K and V, or that of the bias. Missing operands
     /// are left out. Scalars: the scale.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         plan_in_windows(self, caps, JOINS)
@@ -81,7 +81,7 @@ impl AttentionBackward {
         Ok(draft.finish())
     }
 
-    /// The step that computes what is known of each row.
+    /// The step that computes the statistics of each row.
     fn delta(&self, draft: &mut Draft<'_>, args: &[Arg]) -> Result<()> {
         let caps = draft.caps();
         let invocations = kernel::workgroup_size(LANES, caps);
@@ -153,7 +153,7 @@ impl AttentionBackward {
         })
     }
 
-    /// The operands as the module declares them. For those that the problem does not have, a word, which the module does not touch.
+    /// The operands that the module declares. In place of missing ones, a word, which the module does not access.
     fn of_module(&self, draft: &mut Draft<'_>, args: &[Arg]) -> Result<Vec<Arg>> {
         let forward = &self.forward;
         let masks = [&forward.bias, &forward.lengths, &forward.keep, &forward.slopes].map(Option::is_some);
@@ -163,8 +163,8 @@ impl AttentionBackward {
         Ok(args[..3].iter().chain(&masks).chain(&args[3..5]).chain(args.last()).copied().collect())
     }
 
-    /// The tile on cooperative matrices that is predicted to be the fastest, WGSL's before those of modules, which have not been
-    /// measured on a GPU; None if the plain kernel, with these operations, is faster, or pinned.
+    /// The tile on cooperative matrices with the shortest predicted time. Tiles in WGSL come before those of modules, because
+    /// modules have not been measured on a GPU. None if the plain kernel, with these operations, is faster, or pinned.
     fn on_matrices(&self, pass: Pass, plain: f64, caps: &Caps) -> Result<Option<OnMatrices>> {
         let in_wgsl = || GradientTile::fastest(self, pass, caps).map(OnMatrices::Coop);
         let in_registers = || Nv2GradientTile::fastest(self, pass, caps).map(OnMatrices::CoopNv2);
@@ -227,7 +227,7 @@ impl AttentionBackward {
     }
 }
 
-/// What a step needs of a device.
+/// The limits that a step needs.
 fn needs(args: &[Arg], invocations: u32, workgroup_bytes: u32) -> Needs {
     let bindings = u32::try_from(args.len()).unwrap_or(u32::MAX);
     Needs { bindings, invocations, workgroup_bytes }

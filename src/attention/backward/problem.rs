@@ -62,14 +62,14 @@ pub struct AttentionDeltaDims {
     pub reserved: u32,
 }
 
-/// Whose gradients a backward pass computes.
+/// The operands whose gradients a backward pass computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AttentionGradientsOf {
     /// Of queries, keys and values.
     Operands,
-    /// Of a bias of this shape, which may lack leading axes, in the type of the operands.
+    /// Of a bias of this shape, in the type of the operands. Leading axes may be missing.
     Bias(Layout),
-    /// The same in f32, as a part of sums.
+    /// The same in f32, for partial sums.
     PartOfBias(Layout),
 }
 
@@ -86,7 +86,7 @@ pub struct AttentionBackward {
     pub(super) lse: Layout,
     /// The gradient of the queries.
     pub(super) dq: Layout,
-    /// The gradients of keys and values, one behind the other in one buffer, so that a step has few bindings.
+    /// The gradients of keys and values, one after the other in one buffer, so that a step has few bindings.
     pub(super) dkv: Layout,
 }
 
@@ -95,9 +95,9 @@ impl AttentionBackward {
     /// result.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the result or its gradient has not the shape (batch, heads, queries, dim of values), or the logarithms not
-    /// (batch, heads, queries, 2), contiguous; [`Error::Limit`] if a size is too large; [`Error::Input`] if distances count from key
-    /// lengths.
+    /// [`Error::Shape`] unless the result and its gradient have the shape (batch, heads, queries, dim of values), and the
+    /// logarithms (batch, heads, queries, 2), contiguous; [`Error::Limit`] if a size is too large; [`Error::Input`] if distances
+    /// count from key lengths.
     pub fn new(
         forward: AttentionProblem,
         [y, lse, g]: [&Layout; 3],
@@ -178,8 +178,8 @@ impl AttentionBackward {
         Ok(Self { forward, of, dims, delta_dims, y, g, lse, dq, dkv })
     }
 
-    /// The number of operands and results of a kernel of gradients: those of the forward pass, the gradient of the result in the place of the
-    /// result, the statistics, and what is computed.
+    /// The number of operands and results of a kernel of gradients: those of the forward pass (with the gradient of the result in
+    /// place of the result), the statistics, and the computed gradients.
     pub(super) fn bindings(&self) -> u32 {
         let alone = AttentionProblem { statistics: AttentionStatistics::None, ..self.forward };
         alone.bindings() + 2
@@ -218,7 +218,8 @@ impl AttentionShape {
         }
     }
 
-    /// The gradients of queries, keys and values, in the order of their axes. That of the values lies behind that of the keys.
+    /// The gradients of queries, keys and values, in the order of their axes. The gradient of the values follows that of the
+    /// keys.
     pub(super) fn gradients(&self, [q, k, v]: [&Layout; 3]) -> Result<[Layout; 3]> {
         let of_keys =
             |of: &Layout, dim_v| Self { heads: self.kv_heads, queries: self.keys, dim_v, ..*self }.result(of);
@@ -227,8 +228,9 @@ impl AttentionShape {
         Ok([Self { dim_v: self.dim, ..*self }.result(q)?, dk, dv])
     }
 
-    /// The shape of the parts of the gradient of a bias of this shape, and the axes along which they are added up. None if the bias has an
-    /// element for each query and key, or there is nothing to add up: then it has enough elements to occupy a device.
+    /// The shape of the parts of the gradient of a bias of this shape, and the axes along which they are added up. None if the bias
+    /// has an element for each query and key, because it then has enough elements to occupy a device, or if there is nothing to add
+    /// up.
     pub(super) fn parts_of_bias(&self, bias: &[usize]) -> Option<([usize; 4], Vec<usize>)> {
         let mut own = [1; 4];
         own[4 - bias.len()..].copy_from_slice(bias);

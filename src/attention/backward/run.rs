@@ -23,28 +23,28 @@ pub struct AttentionGradients<T: Real> {
     pub v: Tensor<T>,
 }
 
-/// The gradients of an [`attention`](crate::attention::attention) of `q`, `k` and `v`, whose result is `y`, whose largest scores and
-/// logarithms are `lse` ([`attention_with_lse`](crate::attention::attention_with_lse)), and whose result has the gradient `grad`.
+/// The gradients of an [`attention`](crate::attention::attention) of `q`, `k` and `v`. `y` is its result, `lse` its largest scores
+/// and logarithms ([`attention_with_lse`](crate::attention::attention_with_lse)), and `grad` the gradient of `y`.
 ///
-/// With the weights $p_{ij} = e^{(s_{ij} - m_{i}) - l_{i}}$, which are computed anew from the two parts $m_{i}$ and $l_{i}$ of `lse`, and
-/// $\delta_{i} = y_{i} \cdot g_{i}$, the gradient of the scores is $t_{ij} = p_{ij} (g_{i} \cdot v_{j} - \delta_{i})$; those of the operands
-/// are $\nabla q_{i} = s \sum_{j} t_{ij} k_{j}$, $\nabla k_{j} = s \sum_{i} t_{ij} q_{i}$ and $\nabla v_{j} = \sum_{i} p_{ij} g_{i}$, summed
-/// over the heads of a group. Queries that attend no key, and keys and values that are masked, have the gradient 0.
+/// With the weights $p_{ij} = e^{(s_{ij} - m_{i}) - l_{i}}$, which are recomputed from the two parts $m_{i}$ and $l_{i}$ of `lse`,
+/// and $\delta_{i} = y_{i} \cdot g_{i}$, the gradient of the scores is $t_{ij} = p_{ij} (g_{i} \cdot v_{j} - \delta_{i})$; those of
+/// the operands are $\nabla q_{i} = s \sum_{j} t_{ij} k_{j}$, $\nabla k_{j} = s \sum_{i} t_{ij} q_{i}$ and $\nabla v_{j} = \sum_{i}
+/// p_{ij} g_{i}$, summed over the heads of a group. Queries that attend no key have the gradient 0, and so do masked keys and
+/// values.
 ///
 /// # Shapes
 /// Operands as in [`attention`](crate::attention::attention); `y` and `grad` (batch, heads, $L$, dim of values), any strides; `lse`
-/// (batch, heads, $L$, 2), contiguous. The gradients have the shapes of their operands, and lie in memory in the order of their axes.
+/// (batch, heads, $L$, 2), contiguous. The gradients have the shapes of their operands, and the same order of axes in memory.
 /// # Errors
 /// As [`attention`](crate::attention::attention), and [`Error::Shape`] if `y`, `lse` or `grad` do not fit.
 /// # Precision
 /// Computed in f32 in a fixed order, so that equal calls give equal bits, then stored:
 /// [`reference::AttentionReference::gradients`](crate::reference::AttentionReference::gradients). On cooperative matrices
-/// ([`AttentionKernel::Coop`](crate::attention::AttentionKernel::Coop)), which only f16 operands can take, weights and gradients of scores are
-/// rounded to f16 before they multiply operands, each by a power of two that leaves them their digits. There, the gradients of all that
-/// attends an element which is not finite are not finite either.
+/// ([`AttentionKernel::Coop`](crate::attention::AttentionKernel::Coop)), for f16 operands only, weights and gradients of scores are
+/// scaled by a power of two that preserves their digits, and rounded to f16 before they multiply operands. With this kernel, the
+/// gradients of everything that attends an infinite element or NaN are not finite either.
 /// # Launches
-/// Three: $\delta$, the gradient of the queries, and those of the keys and values. Besides these and four numbers for each query, nothing
-/// is in memory.
+/// Three: $\delta$, the gradient of the queries, and those of the keys and values. Temporary memory is four numbers for each query.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -85,8 +85,8 @@ pub fn attention_backward<T: Real>(
     })
 }
 
-/// The gradient of the bias of the options, where [`attention_backward`] has those of the operands: $t_{ij}$, summed over the axes along
-/// which the bias broadcasts. The scores are computed once more; none are in memory.
+/// The gradient of the bias of the options; [`attention_backward`] computes those of the operands. It is $t_{ij}$, summed over the
+/// axes along which the bias broadcasts. The scores are recomputed, and never in memory.
 ///
 /// # Shapes
 /// As [`attention_backward`]. The result has the shape of the bias.
@@ -96,8 +96,9 @@ pub fn attention_backward<T: Real>(
 /// Computed in f32 in a fixed order, then stored:
 /// [`reference::AttentionReference::bias_gradient`](crate::reference::AttentionReference::bias_gradient).
 /// # Launches
-/// Two. If the bias broadcasts along queries or keys, it has few elements, each a long sum: then parts of the sums are computed, in f32, at
-/// most one for each query and for each key of each head, and added up in one launch or two; f16 and bf16 take one more.
+/// Two. If the bias broadcasts along queries or keys, it has few elements, and each is a long sum. Then partial sums are computed
+/// in f32 (at most one for each query and for each key of each head), and added up in one or two launches; f16 and bf16 take one
+/// more.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

@@ -1,5 +1,5 @@
-//! Windows of a backward pass: along the batches, and along the heads if each has keys of its own. Those of the gradient of a bias
-//! are along the axes that the bias has; if it has none of them, the gradients of the windows are added up.
+//! Windows of a backward pass: along the batches, and along the heads if each has its own keys. For the gradient of a bias they
+//! are along the axes of the bias; if it has none of them, the gradients of the windows are added up.
 
 use super::problem::{AttentionBackward, AttentionGradientsOf};
 use crate::Result;
@@ -15,7 +15,7 @@ impl InWindows for AttentionBackward {
         let extents: [usize; 2] = [0, 1].map(|axis| forward.q.shape()[axis]);
         let bias = self.bias_gradient();
         let own = bias.map(|bias| [0, 1].map(|axis| axis_of_bias(&bias, axis)));
-        // A bias that has an axis of batches or heads only is not cut along the other one.
+        // If a bias has only one of the axes batches and heads, it is not cut along the other one.
         let axes: Vec<usize> = match own {
             Some(own) if !self.adds_up(own) => {
                 (0..self.most_axes()).filter(|&axis| own[axis].is_some()).collect()
@@ -111,12 +111,12 @@ fn axis_of_bias(bias: &Layout, axis: usize) -> Option<usize> {
 }
 
 impl AttentionBackward {
-    /// The axes along which it can be cut, at most: heads that share keys are computed together.
+    /// The axes along which it may be cut. Heads that share keys are computed together.
     fn most_axes(&self) -> usize {
         if self.dims.group == 1 { 2 } else { 1 }
     }
 
-    /// The gradient of the bias, if that is computed.
+    /// The gradient of the bias, if it is computed.
     fn bias_gradient(&self) -> Option<Layout> {
         match self.of {
             AttentionGradientsOf::Operands => None,
@@ -124,7 +124,8 @@ impl AttentionBackward {
         }
     }
 
-    /// Whether gradients of windows of a bias with these axes are added up. Sums of f16 or bf16 would be rounded once a window.
+    /// Whether the gradients of windows are added up for a bias with these axes. Not for f16 and bf16, because their sums would
+    /// be rounded in each window.
     fn adds_up(&self, own: [Option<usize>; 2]) -> bool {
         own == [None; 2] && self.bias_dtype() == DType::F32
     }

@@ -13,12 +13,12 @@ use crate::ops::{Rate, concat};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 
-/// What a forward pass of a [`MultiHeadAttention`] keeps for the backward pass: the operands, the heads, their results and the logarithms
-/// of their sums. Nothing of it is as large as the scores.
+/// The tensors of a forward pass of a [`MultiHeadAttention`] that the backward pass needs: the operands, the heads, their results
+/// and the logarithms of their sums. None of them is as large as the scores.
 #[derive(Clone, Debug)]
 pub struct SavedAttention<'a, T: Real> {
     x: Tensor<T>,
-    /// The operand of keys and values, if it is another one.
+    /// The operand of keys and values, if it differs.
     key_value: Option<Tensor<T>>,
     /// Queries, keys and values (batch, heads, length, dim), rotated.
     heads: [Tensor<T>; 3],
@@ -27,7 +27,7 @@ pub struct SavedAttention<'a, T: Real> {
     options: AttentionOptions<'a, T>,
 }
 
-/// The gradients of a [`MultiHeadAttention`]. Those of parameters are f32 whatever the type of the layer is.
+/// The gradients of a [`MultiHeadAttention`]. Those of parameters are f32 for all types of layers.
 #[derive(Clone, Debug)]
 pub struct MultiHeadAttentionGradients<T: Real> {
     /// Of the operand; of cross attention, of the query.
@@ -41,7 +41,8 @@ pub struct MultiHeadAttentionGradients<T: Real> {
 }
 
 impl<T: Real> MultiHeadAttention<T> {
-    /// As [`forward`](Self::forward), and what [`backward`](Self::backward) needs. The result has the same bits.
+    /// As [`forward`](Self::forward); also returns the tensors that [`backward`](Self::backward) needs. The result has
+    /// the same bits.
     ///
     /// # Shapes
     /// As [`forward`](Self::forward).
@@ -59,7 +60,8 @@ impl<T: Real> MultiHeadAttention<T> {
         })
     }
 
-    /// As [`forward_cross`](Self::forward_cross), and what [`backward`](Self::backward) needs. The result has the same bits.
+    /// As [`forward_cross`](Self::forward_cross); also returns the tensors that [`backward`](Self::backward) needs. The
+    /// result has the same bits.
     ///
     /// # Shapes
     /// As [`forward_cross`](Self::forward_cross).
@@ -92,9 +94,10 @@ impl<T: Real> MultiHeadAttention<T> {
         Ok((result, SavedAttention { x, key_value, heads, y, lse, options }))
     }
 
-    /// The backward pass (vector-Jacobian product): the gradients of a loss with respect to the operands and the parameters, from its gradient
-    /// `grad` with respect to the result. `saved` is of [`forward_saved`](Self::forward_saved) or
-    /// [`forward_cross_saved`](Self::forward_cross_saved) of this layer. Call it before [`descend`](Self::descend): it reads the present weights.
+    /// The backward pass (vector-Jacobian product): the gradients of a loss with respect to the operands and the parameters, from
+    /// its gradient `grad` with respect to the result. `saved` comes from [`forward_saved`](Self::forward_saved) or
+    /// [`forward_cross_saved`](Self::forward_cross_saved) of this layer. Call it before [`descend`](Self::descend), because it
+    /// reads the current weights.
     ///
     /// A bias of the options gets no gradient here. To train one, compose [`Linear`](crate::Linear),
     /// [`attention_with_lse`](crate::attention::attention_with_lse) and
@@ -108,9 +111,9 @@ impl<T: Real> MultiHeadAttention<T> {
     /// As [`linear_backward`](crate::linear_backward) and [`attention_backward`](crate::attention::attention_backward). The gradients of heads
     /// are rounded to `T`.
     /// # Launches
-    /// Of self attention with contiguous operands twelve, or fourteen with a rotary table: three of the output's map, three of the attention, the rotation of two gradients, three that
-    /// put the gradients of queries, keys and values next to each other, and three of the stacked map. Long sums of few rows (split k) take one
-    /// more launch each.
+    /// Twelve for self attention with contiguous operands, or fourteen with a rotary table: three for the output's map, three for
+    /// the attention, the rotation of two gradients, three that copy the gradients of queries, keys and values next to each other,
+    /// and three for the stacked map. Long sums of few rows (split-k) take one more launch each.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -162,7 +165,7 @@ impl<T: Real> MultiHeadAttention<T> {
         })
     }
 
-    /// Checks that a forward pass was of this layer, and the gradient is of its result.
+    /// Checks that a forward pass belongs to this layer, and the gradient to its result.
     fn check_saved(&self, saved: &SavedAttention<'_, T>, grad: &Tensor<T>) -> Result<()> {
         self.in_proj_weight().same_gpu(OP, &saved.x)?;
         saved.x.same_gpu(OP, grad)?;
@@ -183,8 +186,8 @@ impl<T: Real> MultiHeadAttention<T> {
         Err(Error::shapes(OP, rule, grad.shape(), saved.x.shape()))
     }
 
-    /// One step of gradient descent, $W \leftarrow W - \eta\\,\partial W$, for all parameters. The rate is a number, or a tensor of one
-    /// element. In place and in a replay as [`Linear::descend`]; if a check fails, no parameter changes.
+    /// One step of gradient descent, $W \leftarrow W - \eta\\,\partial W$, for all parameters. The rate is a number, or a tensor of
+    /// one element. For updates in place and in a replay see [`Linear::descend`]. If a check fails, no parameter changes.
     ///
     /// # Errors
     /// As [`Linear::descend`].
@@ -203,7 +206,7 @@ impl<T: Real> MultiHeadAttention<T> {
     }
 }
 
-/// The backward pass of a linear map whose result was divided into heads, from their gradients.
+/// The backward pass of a linear map with a result that was divided into heads, from the gradients of the heads.
 fn through<T: Real>(
     linear: &Linear<T>,
     x: &Tensor<T>,

@@ -39,13 +39,14 @@ impl<T: Real> MultiHeadAttention<T> {
 }
 
 impl<T: Real> MultiHeadAttentionBuilder<T> {
-    /// Sets the number of heads of keys and values, which divides that of the heads. The default is the number of heads.
+    /// Sets the number of heads of keys and values; it must divide the number of heads. The default is the number of
+    /// heads.
     pub fn kv_heads(mut self, kv_heads: usize) -> Self {
         self.sizes.kv_heads = kv_heads;
         self
     }
 
-    /// Sets whether the projections have biases. By default they have.
+    /// Sets whether the projections have biases. The default is biases.
     pub fn biases(self, biases: Biases) -> Self {
         Self { biases, ..self }
     }
@@ -120,7 +121,7 @@ impl<T: Real> MultiHeadAttentionBuilder<T> {
             .collect())
     }
 
-    /// The layer of tensors that were checked, which have this prefix.
+    /// The layer of checked tensors with this prefix.
     pub(super) fn assembled(
         &self,
         tensors: &mut LayerTensors<T>,

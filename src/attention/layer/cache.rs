@@ -12,12 +12,11 @@ use std::ops::Range;
 
 pub(super) const OP: &str = "KeyValueCache";
 
-/// The keys and values of a sequence that grows, for attention that decodes: two tensors of a fixed capacity, of which the first part is
-/// filled.
+/// The keys and values of a growing sequence, for decoding: two tensors of a fixed capacity, with the first part filled.
 ///
-/// [`append`](Self::append) writes after that part and moves nothing, and [`keys`](Self::keys) and [`values`](Self::values) are views of it.
-/// Both tensors are (batch, key heads, capacity, dim), so the keys of a head, which attention reads one after another, are neighbours in
-/// memory.
+/// [`append`](Self::append) writes after the filled part and moves nothing; [`keys`](Self::keys) and [`values`](Self::values) are
+/// views of the filled part. Both tensors are (batch, key heads, capacity, dim), so the keys of a head are neighbours in memory, in
+/// the order in which attention reads them.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -38,7 +37,7 @@ pub(super) const OP: &str = "KeyValueCache";
 pub struct KeyValueCache<T: Real> {
     pub(super) keys: Tensor<T>,
     pub(super) values: Tensor<T>,
-    /// The number of positions that are filled, unless a tensor has it.
+    /// The number of filled positions, unless a tensor has it.
     len: usize,
     pub(super) position: Option<CachePosition>,
 }
@@ -61,23 +60,25 @@ impl<T: Real> KeyValueCache<T> {
         })
     }
 
-    /// Appends keys and values, in two launches. What the cache held stays where it is, and no memory is allocated. If the call fails, the
-    /// cache holds what it held before.
+    /// Appends keys and values, in two launches. Earlier positions are not moved, and no memory is allocated. If the call fails,
+    /// the cache is unchanged.
     ///
-    /// If the launches never run, because the closure of [`Gpu::record_into`] fails later or the application drops the encoder, then only
-    /// the new positions are missing, and reading them is an error. [`truncate`](Self::truncate) to the length from before, or
-    /// [`clear`](Self::clear): what is appended next is there again. The same goes for the runs of a replay that fills a
+    /// If the launches never run, because the closure of [`Gpu::record_into`] fails later or the application drops the encoder,
+    /// then only the new positions are missing, and reading them is an error. After [`truncate`](Self::truncate) to the earlier
+    /// length, or [`clear`](Self::clear), appended positions are valid again. The same holds for the runs of a replay that fills a
     /// [`replayable`](Self::replayable) cache.
     ///
-    /// Views that [`keys`](Self::keys) returned earlier keep their length. In the closure of [`Gpu::capture`](crate::Gpu::capture), the cache
-    /// must be [`replayable`](Self::replayable), or made there: then each run appends, and the capture itself does not.
+    /// Views that [`keys`](Self::keys) returned earlier keep their length. In the closure of [`Gpu::capture`](crate::Gpu::capture),
+    /// the cache must be [`replayable`](Self::replayable), or created there: then each run appends, and the capture itself does
+    /// not.
     ///
     /// # Shapes
     /// `keys` and `values` (batch, key heads, new, dim), any strides.
     /// # Errors
-    /// [`Error::Shape`] if a tensor has another shape, or the cache has no room for the new positions; [`Error::Input`] if they
-    /// are views of this cache, in a capture that would append at the same position in every run, or while another thread records a run
-    /// that fills the cache; [`Error::Gpu`] if they are on another device; [`Error::Limit`] as [`ops::copy_into`](crate::ops::copy_into).
+    /// [`Error::Shape`] if a tensor has another shape, or the new positions exceed the capacity; [`Error::Input`] if they are views
+    /// of this cache, in a capture that would append at the same position in every run, or while another thread records a run that
+    /// fills the cache; [`Error::Gpu`] if they are on another device; [`Error::Limit`] as
+    /// [`ops::copy_into`](crate::ops::copy_into).
     /// # Precision
     /// Every bit is copied.
     pub fn append(&mut self, keys: &Tensor<T>, values: &Tensor<T>) -> Result<()> {
@@ -89,7 +90,7 @@ impl<T: Real> KeyValueCache<T> {
     }
 
     /// Runs `pass`, which fills `new` positions and uses them. Nothing else uses the position meanwhile. If it fails, the cache
-    /// holds what it held before; and if it fails in a capture behind a launch that fills some, then so does the capture.
+    /// is unchanged. If it fails in a capture after a launch that fills positions, the capture fails too.
     pub(super) fn step<R>(&mut self, new: usize, pass: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         let Some(position) = &mut self.position else {
             let before = self.len;
@@ -105,7 +106,7 @@ impl<T: Real> KeyValueCache<T> {
         Ok(done)
     }
 
-    /// Copies keys and values behind the positions that are filled, in a step of as many.
+    /// Copies keys and values after the filled positions, in a step of this number of positions.
     pub(super) fn fill(&mut self, keys: &Tensor<T>, values: &Tensor<T>) -> Result<()> {
         let (parts, new) = ([(keys, &self.keys), (values, &self.values)], keys.shape()[2]);
         if let Some(position) = &mut self.position {
@@ -136,7 +137,7 @@ impl<T: Real> KeyValueCache<T> {
         Ok(new)
     }
 
-    /// Checks that there is room for this number of positions of an operand of this shape.
+    /// Checks that this number of positions of an operand of this shape fits.
     fn check_room(&self, new: usize, of: &[usize]) -> Result<()> {
         let len = self.position.as_ref().map_or(self.len, CachePosition::known);
         let capacity = self.capacity();
@@ -147,7 +148,8 @@ impl<T: Real> KeyValueCache<T> {
         Err(Self::mismatch(rule, of, self.keys.shape()))
     }
 
-    /// Checks that the cache has room for `x` (batch, length, embed), of which a layer makes keys with this number of heads and elements.
+    /// Checks that the positions of `x` (batch, length, embed) fit into the cache. The layer's keys have this number of heads and
+    /// elements.
     pub(super) fn check_operand(&self, x: &Tensor<T>, kv_heads: usize, dim: usize) -> Result<()> {
         self.keys.same_gpu(OP, x)?;
         let (batch, length) = (x.shape()[0], x.shape()[1]);
@@ -167,8 +169,8 @@ impl<T: Real> KeyValueCache<T> {
     /// The keys, (batch, key heads, length, dim); a view.
     ///
     /// # Errors
-    /// [`Error::Input`] in the closure of a [`capture`](crate::Gpu::capture) that has not made the cache: a view keeps its length, and the
-    /// cache grows.
+    /// [`Error::Input`] in the closure of a [`capture`](crate::Gpu::capture) that has not created the cache, because a view keeps
+    /// its length while the cache grows.
     pub fn keys(&self) -> Result<Tensor<T>> {
         call("KeyValueCache::keys", || {
             self.check_views()?;
@@ -187,13 +189,13 @@ impl<T: Real> KeyValueCache<T> {
         })
     }
 
-    /// The number of positions of each sequence that the cache holds. Runs of replays count.
+    /// The number of filled positions of each sequence. Runs of replays count.
     #[must_use]
     pub fn len(&self) -> usize {
         self.position.as_ref().map_or(self.len, CachePosition::len)
     }
 
-    /// Whether it holds none.
+    /// Whether no position is filled.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -219,15 +221,15 @@ impl<T: Real> KeyValueCache<T> {
         }
     }
 
-    /// Forgets all positions but the first ones. If it has no more, nothing happens. What is appended next overwrites the others, which earlier
-    /// views see. In the closure of a [`capture`](crate::Gpu::capture), the capture fails.
+    /// Forgets all positions after the first `len`. If there are no more, the call has no effect. The next positions overwrite the
+    /// forgotten ones, which earlier views see. In the closure of a [`capture`](crate::Gpu::capture), the capture fails.
     pub fn truncate(&mut self, len: usize) {
         if !self.is_refused_in_capture("KeyValueCache::truncate") {
             self.keep(len);
         }
     }
 
-    /// Forgets all positions but the first ones.
+    /// Forgets all positions after the first `len`.
     fn keep(&mut self, len: usize) {
         match &self.position {
             Some(position) => position.truncate(len),

@@ -1,4 +1,4 @@
-//! A cache whose position is in a tensor, so that one captured step serves every position.
+//! A cache with its position in a tensor, so that one captured step serves every position.
 
 use super::cache::{KeyValueCache, OP, fill_at};
 use super::multi_head::MultiHeadAttention;
@@ -17,14 +17,14 @@ use std::sync::Arc;
 /// The position of a cache in a tensor.
 #[derive(Debug)]
 pub(super) struct CachePosition {
-    /// The number of positions that are filled, (1).
+    /// The number of filled positions, (1).
     at: Tensor<i32>,
-    /// By how much one step advances it: a number, and the tensor that has it.
+    /// The number of positions of one step, and a tensor with this number.
     step: (usize, Tensor<i32>),
     cursor: Arc<Cursor>,
 }
 
-/// Why a cache that counts on the host is not filled in a capture.
+/// The reason why a capture cannot fill a cache that counts on the host.
 const ON_THE_HOST: &str = "it counts its positions on the host, and every run of the replay would use those of the capture: \
                            create it with `KeyValueCache::replayable` or `MultiHeadAttention::replayable_cache`, which keep \
                            the position in a tensor";
@@ -48,7 +48,8 @@ impl CachePosition {
         self.cursor.truncate(len);
     }
 
-    /// The positions that are filled when the next work begins; in a capture only those that it has filled itself.
+    /// The positions that are filled when the next work begins; in a capture, only those that the capture itself has
+    /// filled.
     pub(super) fn known(&self) -> usize {
         self.at.gpu().captured_advance(&self.cursor).unwrap_or_else(|| self.len())
     }
@@ -58,8 +59,8 @@ impl CachePosition {
         self.at.gpu().claim(OP, &self.cursor, &self.at.view(), new)
     }
 
-    /// Copies `new` positions behind those that are filled, as a step has claimed or as the runs of a capture will, and advances
-    /// the position.
+    /// Copies `new` positions after the filled ones, and advances the position. A step has claimed them, or the runs of a
+    /// capture will.
     pub(super) fn fill<T: Real>(&mut self, parts: [(&Tensor<T>, &Tensor<T>); 2], new: usize) -> Result<()> {
         if self.step.0 != new {
             let step = i32::try_from(new).unwrap_or(i32::MAX);
@@ -78,7 +79,7 @@ impl CachePosition {
         Ok(())
     }
 
-    /// The tensor, which has the host's number before what is recorded next.
+    /// The tensor, after setting it to the host's number before the next recorded work.
     fn tensor(&self) -> Result<&Tensor<i32>> {
         if !self.at.gpu().is_capturing() {
             self.claim(0)?.commit();
@@ -88,13 +89,14 @@ impl CachePosition {
 }
 
 impl<T: Real> KeyValueCache<T> {
-    /// An empty cache for steps that are captured ([`Gpu::capture`](crate::Gpu::capture)): a tensor has the number of positions that are
-    /// filled ([`position`](Self::position)), and kernels read there where they write, up to which key they attend, and by which angles
-    /// they rotate. So one [`Replay`](crate::Replay) serves every position.
+    /// An empty cache for captured steps ([`Gpu::capture`](crate::Gpu::capture)). A tensor has the number of filled positions
+    /// ([`position`](Self::position)). Kernels read this number on the device: it determines the positions that they write, the
+    /// last key that they attend, and the angles by which they rotate. So one [`Replay`](crate::Replay) serves every position.
     ///
-    /// The host counts along: [`len`](Self::len) includes the runs, [`truncate`](Self::truncate) and [`clear`](Self::clear) may come between
-    /// them, and a run for which there is no room is an error. Calls without a replay do the same and have the same bits. Each append takes
-    /// one launch more, which advances the position. Masks and biases are of the new queries and all positions of the capacity.
+    /// The host counts too: [`len`](Self::len) includes the runs, [`truncate`](Self::truncate) and [`clear`](Self::clear) may be
+    /// called between them, and a run that exceeds the capacity is an error. Calls without a replay do the same and have the same
+    /// bits. Each append takes one more launch, which advances the position. Masks and biases have the shape of the new queries and
+    /// all positions of the capacity.
     ///
     /// # Shapes
     /// As [`new`](Self::new).
@@ -131,10 +133,10 @@ impl<T: Real> KeyValueCache<T> {
         })
     }
 
-    /// The tensor (1) that has the number of positions that are filled, of a [`replayable`](Self::replayable) cache: to take rows of a table
-    /// of positions ([`ops::slice_at`](crate::ops::slice_at)), or to rotate by it ([`Rotary::apply_at`](crate::ops::Rotary::apply_at)), in a
-    /// captured step too. [`append`](Self::append) advances it. Clones of it show what [`truncate`](Self::truncate) sets, in replays too.
-    /// Only the cache writes it: everyone else's write is an error.
+    /// The tensor (1) with the number of filled positions of a [`replayable`](Self::replayable) cache. With it a captured step can
+    /// take rows of a table of positions ([`ops::slice_at`](crate::ops::slice_at)), or rotate by the position
+    /// ([`Rotary::apply_at`](crate::ops::Rotary::apply_at)). [`append`](Self::append) advances it. Clones of it show the number
+    /// after [`truncate`](Self::truncate), in replays too. Only the cache may write it; any other write is an error.
     ///
     /// # Errors
     /// [`Error::Input`] if the cache counts on the host, another thread records a run that fills it, or commands that an application has
@@ -146,7 +148,7 @@ impl<T: Real> KeyValueCache<T> {
         })
     }
 
-    /// Fails in a capture that would use the positions of the capture in every run.
+    /// Fails in a capture if every run would use the positions of the capture.
     pub(super) fn check_capture(&self) -> Result<()> {
         let gpu = self.keys.gpu();
         if self.position.is_none()
@@ -158,7 +160,7 @@ impl<T: Real> KeyValueCache<T> {
         Ok(())
     }
 
-    /// Fails in a capture, for views of what is filled now.
+    /// Fails in a capture, for views of the currently filled part.
     pub(super) fn check_views(&self) -> Result<()> {
         self.check_capture()?;
         if self.position.is_some() && self.keys.gpu().is_capturing() {
@@ -169,12 +171,12 @@ impl<T: Real> KeyValueCache<T> {
         Ok(())
     }
 
-    /// Where the next position is in a step, for a rotary table.
+    /// The next position in a step, for a rotary table.
     pub(super) fn start(&self) -> Start<'_> {
         self.position.as_ref().map_or_else(|| Start::Number(self.len()), |of| Start::Tensor(&of.at))
     }
 
-    /// In a step, the attention of queries of the last positions to all that are filled.
+    /// In a step, the attention of queries of the last positions to all filled positions.
     pub(super) fn attended_by(&self, q: &Tensor<T>, options: &AttentionOptions<'_, T>) -> Result<Tensor<T>> {
         let Some(position) = &self.position else {
             return attention(q, &self.keys()?, &self.values()?, options);
@@ -195,7 +197,8 @@ impl<T: Real> KeyValueCache<T> {
         Ok(())
     }
 
-    /// Lets a capture fail that does not repeat a call that sets the number of positions, and whether it does.
+    /// Makes a capture fail in which a call sets the number of positions, because its runs would not repeat the call.
+    /// Returns whether there is such a capture.
     pub(super) fn is_refused_in_capture(&self, name: &'static str) -> bool {
         let gpu = self.keys.gpu();
         let is_refused = gpu.is_capturing() && gpu.filling(&self.keys.view()) == Filling::EveryRun;
@@ -209,7 +212,7 @@ impl<T: Real> KeyValueCache<T> {
 }
 
 impl<T: Real> MultiHeadAttention<T> {
-    /// An empty cache for this layer whose position is in a tensor, so that steps can be captured: [`KeyValueCache::replayable`].
+    /// An empty cache for this layer with its position in a tensor, so that steps can be captured: [`KeyValueCache::replayable`].
     ///
     /// # Shapes
     /// As [`cache`](Self::cache).

@@ -32,14 +32,15 @@ impl<T: Real> MultiHeadAttention<T> {
         call("MultiHeadAttention::forward", || self.attended(x, None, options))
     }
 
-    /// Cross attention: queries of one tensor, keys and values of another one. One product computes the queries, one the keys and values.
+    /// Cross attention: queries of one tensor, keys and values of another. One product computes the queries, another the keys and
+    /// values.
     ///
     /// # Shapes
     /// `query` (batch, length, embed), `key_value` (batch, keys, embed) -> (batch, length, embed). If there are no keys, the result is the
     /// bias of the output.
     /// # Errors
-    /// As [`forward`](Self::forward); [`Error::Shape`] if the batches differ; [`Error::Input`] if the layer has a rotary table, as positions
-    /// of one tensor say nothing about those of the other.
+    /// As [`forward`](Self::forward); [`Error::Shape`] if the batches differ; [`Error::Input`] if the layer has a rotary table,
+    /// because positions of the two tensors are unrelated.
     /// # Precision
     /// As [`forward`](Self::forward).
     /// ```
@@ -66,18 +67,19 @@ impl<T: Real> MultiHeadAttention<T> {
         })
     }
 
-    /// Self attention of new positions of sequences, whose keys and values are appended to a cache. It is causal: each query attends what the
-    /// cache held, the new positions before it and its own. So passes over the parts of a sequence give the rows of one causal pass over the
-    /// whole. [`CausalFrom::BottomRight`] may be set and changes nothing.
+    /// Self attention of new positions of sequences. Their keys and values are appended to a cache. It is causal: each query
+    /// attends the earlier positions of the cache, the new positions before it and its own. So passes over the parts of a sequence
+    /// give the rows of one causal pass over the whole sequence. [`CausalFrom::BottomRight`] may be set and has no effect.
     ///
-    /// A rotary table rotates by the positions in the cache. If the call fails, the cache holds what it held before. A step can be captured
-    /// if the cache is [`replayable`](KeyValueCache::replayable).
+    /// A rotary table rotates by the positions in the cache. If the call fails, the cache is unchanged. A step can be captured if
+    /// the cache is [`replayable`](KeyValueCache::replayable).
     ///
     /// # Shapes
-    /// As [`forward`](Self::forward), with a cache of [`cache`](Self::cache). Masks and biases are of the new queries and all keys.
+    /// As [`forward`](Self::forward), with a cache of [`cache`](Self::cache). Masks and biases have the shape of the new queries
+    /// and all keys.
     /// # Errors
     /// As [`forward`](Self::forward) and [`KeyValueCache::append`]; [`Error::Input`] for a mask of [`CausalFrom::TopLeft`], and for
-    /// key lengths with a cache whose position is in a tensor.
+    /// key lengths with a cache that has its position in a tensor.
     /// # Precision
     /// As [`forward`](Self::forward).
     /// # Launches
@@ -134,7 +136,7 @@ impl<T: Real> MultiHeadAttention<T> {
     ) -> Result<Tensor<T>> {
         let [q, k, v] = self.self_heads(x, cache.start())?;
         cache.fill(&k, &v)?;
-        // Several new positions would see what comes after them.
+        // Without a mask, several new positions would attend later ones.
         let options = &options.causal(CausalFrom::BottomRight);
         self.joined(&cache.attended_by(&q, options)?, residual)
     }
@@ -156,7 +158,7 @@ impl<T: Real> MultiHeadAttention<T> {
         cache.check_operand(x, self.sizes.kv_heads, self.sizes.dim())
     }
 
-    /// Queries, keys and values (batch, heads, length, dim), which are views of one product. `start` is the position of the first element.
+    /// Queries, keys and values (batch, heads, length, dim): views of one product. `start` is the position of the first element.
     pub(super) fn self_heads(&self, x: &Tensor<T>, start: Start<'_>) -> Result<[Tensor<T>; 3]> {
         check_sequences(OP, "x", x, self.sizes.embed)?;
         let all = self.sizes.of(&mapped(&self.projections, x, None)?)?;
@@ -170,7 +172,7 @@ impl<T: Real> MultiHeadAttention<T> {
         Ok([placed.slice(1, ..queries)?, placed.slice(1, queries..)?, all.slice(1, queries + keys..)?])
     }
 
-    /// Queries of one operand, keys and values of another one.
+    /// Queries of one operand, keys and values of another.
     pub(super) fn cross_heads(&self, query: &Tensor<T>, key_value: &Tensor<T>) -> Result<[Tensor<T>; 3]> {
         check_sequences(OP, "the query", query, self.sizes.embed)?;
         check_sequences(OP, "the key and value", key_value, self.sizes.embed)?;
@@ -205,10 +207,10 @@ impl<T: Real> MultiHeadAttention<T> {
         mapped(&self.output, &self.merged(y)?, residual)
     }
 
-    /// The results of the heads as (batch, length, embed): a view, as [`attention`] leaves the axes in the order of the queries'.
+    /// The results of the heads as (batch, length, embed): a view, because [`attention`] keeps the order of the queries' axes.
     pub(super) fn merged(&self, y: &Tensor<T>) -> Result<Tensor<T>> {
         let (batch, length) = (y.shape()[0], y.shape()[2]);
-        // Of no keys, the result is zeros with its axes in order: then this copies them.
+        // Without keys, the result is zeros with row-major axes, and this copies them.
         y.permute(&[0, 2, 1, 3])?.contiguous()?.reshape([batch, length, self.sizes.embed])
     }
 }

@@ -1,10 +1,10 @@
-//! How the rows of projections are divided among heads.
+//! The division of the rows of projections among heads.
 
 use crate::layout::Real;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 
-/// More features than this no device has in a tensor; so the numbers of rows do not overflow.
+/// No device allows a tensor with more features than this, so the numbers of rows do not overflow.
 const MOST_FEATURES: usize = i32::MAX as usize;
 
 /// Checks a number of features.

@@ -1,4 +1,4 @@
-//! Of what kinds the parts of a transformer's layers are.
+//! The kinds of the parts of a transformer's layers.
 
 use crate::ops::Activation;
 
@@ -12,7 +12,7 @@ pub enum Biases {
     None,
 }
 
-/// Where a block has its norms.
+/// The position of a block's norms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NormPosition {
     /// Before attention and feed-forward: $h = x + A(N_{1}(x))$, $y = h + F(N_{2}(h))$, as in GPT-2 and Llama (`norm_first` of `PyTorch`).
@@ -34,7 +34,8 @@ pub enum BlockNorm {
 
 /// The feed-forward part of a block. The default is `Plain` with the exact [`Activation::Gelu`].
 ///
-/// A file of parameters does not say which activation they were trained with: another one loads as well, and gives other results.
+/// A file of parameters does not contain the activation with which they were trained. It also loads with another activation, but
+/// then gives other results.
 ///
 /// | model | feed-forward part |
 /// |---|---|
@@ -56,8 +57,8 @@ impl BlockNorm {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Layer, Self::Rms];
 
-    /// What is added to the variance or the mean square unless it is set: that of [`LayerNorm`](crate::ops::LayerNorm) and
-    /// [`RmsNorm`](crate::ops::RmsNorm).
+    /// The default $\varepsilon$ that is added to the variance or the mean square: that of
+    /// [`LayerNorm`](crate::ops::LayerNorm) and [`RmsNorm`](crate::ops::RmsNorm).
     pub(super) fn eps(self) -> f32 {
         match self {
             Self::Layer => 1e-5,

@@ -9,7 +9,7 @@ use crate::layout::Real;
 use crate::ops::{Activation, Rotary};
 use crate::tensor::{Parameters, Tensor};
 
-/// The layer, as errors name it.
+/// The layer's name in errors.
 pub(super) const OP: &str = "MultiHeadAttention";
 
 /// Attention with its projections, as `torch.nn.MultiheadAttention` with `batch_first`: queries, keys and values are linear maps of
@@ -21,9 +21,9 @@ pub(super) const OP: &str = "MultiHeadAttention";
 /// [`AttentionOptions`](crate::AttentionOptions) has the masks and the scale.
 ///
 /// # Launches
-/// Four at most, or five with a [`Rotary`]: one product for all projections, the rotation of queries and keys, the attention (two launches
-/// if there are few queries and many keys), and the product of the results, with bias. Long sums of few rows (split k) take one launch more.
-/// Nothing is copied: heads are views.
+/// At most four, or five with a [`Rotary`]: one product for all projections, the rotation of queries and keys, the attention (two
+/// launches if there are few queries and many keys), and the product of the results, with bias. Long sums of few rows (split-k)
+/// take one more launch. Nothing is copied: heads are views.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -106,7 +106,7 @@ impl<T: Real> MultiHeadAttention<T> {
         &self.output
     }
 
-    /// What rotates queries and keys, if anything.
+    /// The table that rotates queries and keys, if there is one.
     #[must_use]
     pub fn rotary(&self) -> Option<&Rotary> {
         self.rotary.as_ref()

@@ -1,4 +1,4 @@
-//! New parameters of layers, as `PyTorch` draws them.
+//! New parameters of layers, with the distributions of `PyTorch`.
 
 use crate::Result;
 use crate::gemm::Linear;

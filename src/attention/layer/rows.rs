@@ -19,8 +19,9 @@ pub(super) fn check_sequences<T: Real>(
     Err(Error::Shape { op, rule: rule.into(), remedy: "", lhs: x.shape().to_vec(), rhs: None })
 }
 
-/// A linear map of the last axis of `x` (batch, length, features), plus a residual if there is one, in one product. If `x` and the residual
-/// have no gaps, or sequences have one row, it is of one matrix with all rows, otherwise of one for each sequence.
+/// A linear map of the last axis of `x` (batch, length, features), plus a residual if there is one, in one product. If `x` and the
+/// residual have no gaps, or sequences have one row, the product is of one matrix with all rows, otherwise of one matrix for each
+/// sequence.
 pub(super) fn mapped<T: Real>(
     linear: &Linear<T>,
     x: &Tensor<T>,

@@ -1,4 +1,4 @@
-//! The tensors of a layer by name, which files and callers give.
+//! The tensors of a layer by name, from files or callers.
 
 use crate::layout::{DType, Real};
 use crate::tensor::Tensor;
@@ -11,10 +11,10 @@ pub(super) type Expected = (String, Vec<usize>);
 /// The tensors of a layer.
 pub(super) struct LayerTensors<T: Real>(BTreeMap<String, Tensor<T>>);
 
-/// What is known of a tensor: its shape, and its type if tensors have it.
+/// The shape of a tensor, and its type if tensors can have it.
 pub(super) type Known<'a> = (&'a [usize], Option<DType>);
 
-/// Checks that a layer's tensors are those that are expected. The error has every fault; `prefix` precedes each name in it.
+/// Checks that a layer's tensors are the expected ones. The error lists every fault; `prefix` precedes each name in it.
 pub(super) fn check_tensors(
     what: String,
     prefix: &str,
@@ -46,7 +46,7 @@ impl<T: Real> LayerTensors<T> {
         Self(tensors.into_iter().collect())
     }
 
-    /// The tensors that a caller gives, if they are those that are expected and on one device.
+    /// The caller's tensors, if they are the expected ones and on one device.
     pub(super) fn given<S: AsRef<str>>(
         op: &'static str,
         expected: &[Expected],
@@ -73,7 +73,7 @@ impl<T: Real> LayerTensors<T> {
         self.bias(name).ok_or_else(|| Error::input("the tensors", format!("`{name}` is missing")))
     }
 
-    /// Takes a bias, if the layer has it.
+    /// Removes and returns a bias, if the layer has it.
     pub(super) fn bias(&mut self, name: &str) -> Option<Tensor<T>> {
         self.0.remove(name)
     }

@@ -29,9 +29,10 @@ pub struct TransformerBlockBuilder<T: Real> {
 }
 
 impl<T: Real> TransformerBlock<T> {
-    /// A builder of blocks with `embed` features, this number of heads, and `inner` features in the feed-forward part. By default the
-    /// blocks are those of `PyTorch`, with `activation="gelu"`. `PyTorch`'s own default is `"relu"`: set
-    /// [`feed_forward`](TransformerBlockBuilder::feed_forward) for parameters that were trained with it, since they do not say so.
+    /// A builder of blocks with `embed` features, this number of heads, and `inner` features in the feed-forward part. By default
+    /// the blocks are those of `PyTorch`, with `activation="gelu"`. `PyTorch`'s own default is `"relu"`: set
+    /// [`feed_forward`](TransformerBlockBuilder::feed_forward) for parameters that were trained with it, because the parameters do
+    /// not contain the activation.
     pub fn builder(embed: usize, heads: usize, inner: usize) -> TransformerBlockBuilder<T> {
         TransformerBlockBuilder {
             attention: MultiHeadAttention::builder(embed, heads),
@@ -50,7 +51,7 @@ impl<T: Real> TransformerBlockBuilder<T> {
         Self { attention: self.attention.kv_heads(kv_heads), ..self }
     }
 
-    /// Sets whether linear maps and layer norms have biases. By default they have.
+    /// Sets whether linear maps and layer norms have biases. The default is biases.
     pub fn biases(self, biases: Biases) -> Self {
         Self { attention: self.attention.biases(biases), ..self }
     }
@@ -65,7 +66,7 @@ impl<T: Real> TransformerBlockBuilder<T> {
         Self { attention: self.attention.seed(seed), ..self }
     }
 
-    /// Sets where the norms are. The default is after each sum.
+    /// Sets the position of the norms. The default is after each sum.
     pub fn norm_position(self, position: NormPosition) -> Self {
         Self { position, ..self }
     }
@@ -75,13 +76,13 @@ impl<T: Real> TransformerBlockBuilder<T> {
         Self { norm, ..self }
     }
 
-    /// Sets what the norms add to a variance or mean square: a finite number of at least 0. The default is $10^{-5}$ for layer norms and
-    /// $10^{-6}$ for RMS norms.
+    /// Sets the $\varepsilon$ of the norms, which is added to a variance or mean square: finite and at least 0. The default is
+    /// $10^{-5}$ for layer norms and $10^{-6}$ for RMS norms.
     pub fn eps(self, eps: f32) -> Self {
         Self { eps: Some(eps), ..self }
     }
 
-    /// Sets the feed-forward part with its activation. The default is that of the exact GELU.
+    /// Sets the feed-forward part with its activation. The default is `Plain` with the exact GELU.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

@@ -14,9 +14,9 @@ use crate::io::{Safetensors, SafetensorsWriter};
 use crate::layout::Real;
 
 impl<T: Real> TransformerBlock<T> {
-    /// Adds the block's [`parameters`](crate::Parameters::parameters) to a file, with `prefix` before their names, as `PyTorch` saves a
-    /// `TransformerEncoderLayer`: `layers.0.self_attn.in_proj_weight` with the prefix `layers.0.`. What the builder sets is not saved. Not
-    /// available in a browser: use [`save_async`](Self::save_async).
+    /// Adds the block's [`parameters`](crate::Parameters::parameters) to a file, with `prefix` before their names, as `PyTorch`
+    /// saves a `TransformerEncoderLayer`: `layers.0.self_attn.in_proj_weight` with the prefix `layers.0.`. The builder's settings
+    /// are not saved. Not available in a browser: use [`save_async`](Self::save_async).
     ///
     /// # Errors
     /// As `MultiHeadAttention::save`.

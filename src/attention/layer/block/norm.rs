@@ -11,7 +11,7 @@ use crate::tensor::Tensor;
 pub(super) struct Norm<T: Real> {
     pub(super) kind: BlockNorm,
     pub(super) gamma: Tensor<T>,
-    /// What a layer norm adds, if anything.
+    /// The bias of a layer norm, if it has one.
     pub(super) beta: Option<Tensor<T>>,
     pub(super) eps: f32,
 }

@@ -10,19 +10,20 @@ use crate::gemm::Linear;
 use crate::layout::Real;
 use crate::tensor::{Parameters, Tensor};
 
-/// The layer, as errors name it.
+/// The layer's name in errors.
 pub(super) const OP: &str = "TransformerBlock";
 
 /// A block of a transformer, as `torch.nn.TransformerEncoderLayer` with `batch_first` and without dropout: self attention and a
 /// feed-forward part, each with a residual and a norm. A causal mask makes it the block of a decoder that generates text.
 ///
-/// The builder sets where the norms are ([`NormPosition`]), which ones ([`BlockNorm`](crate::attention::BlockNorm)), the feed-forward part
-/// ([`FeedForward`]), key heads, biases and a rotary table.
+/// The builder sets the position of the norms ([`NormPosition`]), their kind ([`BlockNorm`](crate::attention::BlockNorm)), the
+/// feed-forward part ([`FeedForward`]), key heads, biases and a rotary table.
 ///
 /// # Launches
-/// Seven: one product for all projections, the attention, the product of the heads' results with bias and residual, two products of the
-/// feed-forward part, with bias and activation and with bias and residual, and two norms. `SwiGLU` has one more, and a rotary table too. Long
-/// sums of few rows (split k) and few queries of many keys are computed in parts, which one more launch joins.
+/// Seven: one product for all projections, the attention, the product of the heads' results with bias and residual, two products of
+/// the feed-forward part, with bias and activation and with bias and residual, and two norms. `SwiGLU` takes one more, and so does
+/// a rotary table. Long sums of few rows (split-k), and few queries of many keys, are computed in parts, which one more launch
+/// joins.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -105,7 +106,7 @@ impl<T: Real> TransformerBlock<T> {
         self.feed_forward
     }
 
-    /// Where the norms are.
+    /// The position of the norms.
     #[must_use]
     pub fn norm_position(&self) -> NormPosition {
         self.position
