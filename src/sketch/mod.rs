@@ -1,11 +1,12 @@
-//! Sketching: random operators that map long vectors to short ones and preserve norms, and what is built on them.
+//! Sketching: random operators that map long vectors to short ones and preserve norms; factorisations and layers that
+//! use them.
 //!
 //! Operators are [`Sketch`] (random, never stored), [`SeededSketch`] (the same, with its seed in a tensor) and
 //! [`ExplicitSketch`] (a stored matrix). Factorisations:
 //! [`cqrrpt`], [`lstsq`], [`range`], [`rsvd`] and [`trace`]. Layers: [`SkLinear`], [`recommend_rank`] and [`Compress`].
 //!
-//! Without the feature `factorisations`, and in a browser, there are the operators, and layers that are random, loaded from
-//! files or built from their factors. The functions that factorise a matrix, or fit a layer to a weight, are left out.
+//! Without the feature `factorisations`, and in a browser, the module has operators, and layers that are random, loaded
+//! from files or built from their factors. Functions that factorise a matrix, or fit a layer to a weight, are left out.
 
 pub(crate) mod apply;
 #[cfg(all(feature = "factorisations", feature = "safetensors", not(target_arch = "wasm32")))]

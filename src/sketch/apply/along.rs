@@ -55,8 +55,8 @@ impl Applied<'_> {
         }
     }
 
-    /// The layout of `x` along an axis, which must have the extent that the operator is applied to. Also returns `x`,
-    /// or a copy if its strides do not let axes be merged.
+    /// The layout of `x` along an axis, which must have the extent of the operator's lines. Also returns `x`, or a copy
+    /// if its strides do not allow the other axes to be merged.
     fn checked_axis<T: Real>(
         self,
         direction: Direction,

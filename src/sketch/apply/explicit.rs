@@ -1,4 +1,4 @@
-//! An operator whose matrix is stored.
+//! An operator with a stored matrix.
 
 use crate::error::{Named, call};
 use crate::gemm::{Side, product};
@@ -102,7 +102,7 @@ impl<T: Real> ExplicitSketch<T> {
         }
         let (side, matrices, products) = layout.as_product(x.layout(), y.layout())?;
         let (matrices, products) = (x.view().with_layout(matrices), y.view().with_layout(products));
-        // On the right of a product, the operator stands transposed.
+        // On the right of a product, the operator is transposed.
         let matrix = match (direction, side) {
             (Direction::Forward, Side::A) | (Direction::Adjoint, Side::B) => self.matrix.clone(),
             (Direction::Forward, Side::B) | (Direction::Adjoint, Side::A) => self.matrix.t(),

@@ -1,4 +1,4 @@
-//! Applying operators to tensors: random ones, whose entries are generated in the kernels, and explicit matrices.
+//! Applying operators to tensors: random ones, with entries that kernels generate, and explicit matrices.
 
 mod along;
 mod explicit;

@@ -33,8 +33,8 @@ pub fn apply_dense<T: Real>(
     dense::run(operator, &problem.seeded(operator.source()?), &x)
 }
 
-/// Applies a Hadamard operator along an axis, in the passes that a device with these `caps` would choose. The seed is that of
-/// the operator, or in a tensor.
+/// Applies a Hadamard operator along an axis, in the passes of a plan for these `caps`. The seed is that of the operator, or
+/// in a tensor.
 ///
 /// # Errors
 /// As for [`Sketch::apply`]; [`Error::Shape`](crate::Error::Shape) if the strides of `x` leave more than three other

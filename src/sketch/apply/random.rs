@@ -11,7 +11,7 @@ use crate::{Gpu, Result};
 impl Sketch {
     /// Applies $S$ along an axis: each line of n elements becomes a line of d.
     ///
-    /// S is never stored: kernels generate its entries where they use them. The result of the same operand is
+    /// S is never stored: kernels generate its entries when they use them. The result for the same operand is
     /// bit-identical from call to call.
     ///
     /// # Shapes

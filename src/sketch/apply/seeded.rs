@@ -1,4 +1,4 @@
-//! Random operators whose seed a tensor holds.
+//! Random operators with the seed in a tensor.
 
 use crate::Result;
 use crate::error::{Named, call};
@@ -9,10 +9,10 @@ use crate::sketch::operator::axis::matrix_axis;
 use crate::sketch::operator::{Applied, Direction, Sketch, SketchKind};
 use crate::tensor::Tensor;
 
-/// A random operator whose seed is in a tensor on the device: see [`Sketch::seeded_by`].
+/// A random operator with its seed in a tensor on the device: see [`Sketch::seeded_by`].
 ///
-/// Each launch reads the seed that the tensor holds then. The results have the bits of the [`Sketch`] with that seed. Clones
-/// share the tensor.
+/// Each launch reads the tensor's current seed. The results have the bits of the [`Sketch`] with that seed. Clones share the
+/// tensor.
 #[derive(Clone, Debug)]
 pub struct SeededSketch {
     /// The kind, the shape and the scaling. Its own seed is not used.
@@ -21,8 +21,8 @@ pub struct SeededSketch {
 }
 
 impl Sketch {
-    /// The operator of the same kind, shape and scaling whose seed a tensor holds: its low and its high word, as
-    /// [`seed_words`](Self::seed_words) makes them. The seed of `self` is not used.
+    /// The operator of the same kind, shape and scaling, with the seed in a tensor: its low and its high word, from
+    /// [`seed_words`](Self::seed_words). The seed of `self` is not used.
     ///
     /// Kernels read the seed when they run. So each run of a [`Replay`](crate::Replay) can use another seed: list the tensor
     /// among the inputs of the capture, and write the words before each run.

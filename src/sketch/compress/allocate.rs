@@ -12,7 +12,8 @@ use crate::{Error, Result};
 pub(super) fn room(sizes: &[Sizes], share: f64, dense: usize) -> Result<usize> {
     let total = dense + sizes.iter().map(|sizes| sizes.dense()).sum::<usize>();
     let needed: usize = sizes.iter().map(|sizes| sizes.per_rank()).sum();
-    // NOTE: a share computed from a number of parameters must allow that number, whichever way it was rounded.
+    // NOTE: a share that was computed from a number of parameters must allow that number, even if the share was rounded
+    // down.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -67,7 +68,7 @@ mod tests {
     use crate::sketch::rank::sizes::Sizes;
     use crate::sketch::rank::spectrum::Spectrum;
 
-    /// A spectrum in which each singular value is this factor times the one before.
+    /// A spectrum in which each singular value is this factor times the previous one.
     fn falling(factor: f64, scale: f64) -> Spectrum {
         let s: Vec<f64> = (0..12).map(|i| scale * factor.powi(i)).collect();
         Spectrum::new(&s, 0.0)

@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 
 /// Compresses a `.safetensors` file: weights of linear layers become sketched layers with one term.
 ///
-/// Embeddings stay as they are, unless they are selected by [`Selection::Name`], because a model looks up their rows. A
-/// matrix counts as an embedding if its module, the part of the name before `.weight`, contains `embed`, ends in
-/// `_emb`, or is `emb`, `wte`, `wpe` or `shared`. [`Compressed::embeddings`] lists those that were left.
+/// Embeddings are not compressed unless [`Selection::Name`] selects them, because a model looks up their rows. A matrix
+/// counts as an embedding if its module, the part of the name before `.weight`, contains `embed`, ends in `_emb`, or is
+/// `emb`, `wte`, `wpe` or `shared`. [`Compressed::embeddings`] lists the embeddings that were left out.
 ///
 /// Weights are (out, in), as in PyTorch, or (in, out) if [`in_out`](Self::in_out) says so. If a weight is not square
-/// and its bias has as many elements as the weight has columns, it is (in, out) without being told.
+/// and its bias has one element for each column, it is recognised as (in, out).
 ///
 /// In the output, `X.weight` is replaced by `X.S1s` (1, in, R), `X.U1s` (1, R, out), `X.S2s` (1, R, out) and `X.U2s`
 /// (1, in, R), with the type of the weight, such that $x W^T \approx \frac{1}{2} (x S_{1} U_{1} + x U_{2} S_{2})$. If a
@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 /// as JSON, with the shape (out, in) and the order that the weight had.
 ///
 /// [`SkLinear::load`](crate::sketch::SkLinear::load) loads each layer of the output, with its bias.
-/// [`expand`](super::expand) multiplies the layers out, for whatever loads the original file.
+/// [`expand`](super::expand) multiplies the layers out, for programs that load the original file.
 ///
 /// # Budget
 /// A budget of parameters or flops is shared by all selected layers. The ranks are those with the least sum of squared
@@ -96,7 +96,7 @@ impl Compress {
         self
     }
 
-    /// The budget: what the selected layers may cost together, or the largest error of each.
+    /// The budget: the cost of all selected layers together, or the largest error of each.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
         self
@@ -106,8 +106,7 @@ impl Compress {
     ///
     /// A callback of [`with_progress`](crate::with_progress) first gets the progress of [`Safetensors::read`], then two parts
     /// for each selected layer, because all layers are factored before the first one is stored, and one for the output file.
-    /// What comes next or has ended is `factoring NAME`, `factored NAME` (a later run will not repeat it), `reused NAME`,
-    /// `stored NAME`.
+    /// The parts are named `factoring NAME`, `factored NAME` (a later run will not repeat it), `reused NAME`, `stored NAME`.
     ///
     /// # Errors
     /// [`Error::Input`] if the file cannot be read or is not a complete `.safetensors` file; if a selected name does
@@ -116,7 +115,7 @@ impl Compress {
     /// its index; if a parameter of a layer has the name of another tensor; if the budget is out of range or too small
     /// for rank 1; if the output is the input or cannot be written. [`Error::Limit`] or [`Error::OutOfMemory`] if a
     /// buffer does not fit on the device. [`Error::Cancelled`] in [`with_progress`](crate::with_progress); cached
-    /// decompositions remain. In all cases an existing output file stays as it was.
+    /// decompositions remain. In all cases an existing output file is unchanged.
     /// # Precision
     /// Errors in the report are measured on the stored parameters, rounded to their type. In tests on trained weights
     /// they are within half a per cent of the least error of any layer of the rank, plus the error of rounding.

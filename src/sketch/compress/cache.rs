@@ -13,7 +13,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// How the names of cache files begin and end. Other files in the folder are left alone.
+/// The beginning and the end of the names of cache files. Other files in the folder are not touched.
 const PREFIX: &str = "factors-";
 const SUFFIX: &str = ".safetensors";
 

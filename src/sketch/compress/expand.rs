@@ -1,4 +1,4 @@
-//! Compressed files with their layers multiplied out again.
+//! Multiplies the layers of compressed files out again.
 
 use super::order::WeightOrder;
 use super::run::KEY;
@@ -20,16 +20,16 @@ const FACTORS: [&str; 4] = ["S1s", "U1s", "S2s", "U2s"];
 
 /// Multiplies out the sketched layers of a file that [`Compress`](super::Compress) wrote. The output has the tensors of
 /// the file that was compressed, with its names, shapes, types and order of axes: its weights are the approximations.
-/// So whatever loads the original loads it, for example [`TransformerBlock`](crate::TransformerBlock), and a model can
-/// be measured with its compressed weights before it is built from sketched layers
+/// So programs that load the original also load the output, for example [`TransformerBlock`](crate::TransformerBlock).
+/// A model can be evaluated with its compressed weights before it is built from sketched layers
 /// ([`SkLinear::load`](crate::sketch::SkLinear::load)).
 ///
 /// Returns the names of the weights, in order.
 /// # Errors
-/// [`Error::Input`] if the input cannot be read, is no complete `.safetensors` file, or was not written by `Compress`;
-/// if a factor is missing or has another type; if the output is the input or cannot be written. [`Error::Shape`] if the
-/// shapes of factors do not match. [`Error::Cancelled`] in [`with_progress`](crate::with_progress); an existing output stays
-/// as it was. [`Error::OutOfMemory`] or [`Error::Limit`] if a layer does not fit on the device.
+/// [`Error::Input`] if the input cannot be read, is no complete `.safetensors` file, or was not written by `Compress`; if a
+/// factor is missing or has another type; if the output is the input or cannot be written. [`Error::Shape`] if the shapes of
+/// factors do not match. [`Error::Cancelled`] in [`with_progress`](crate::with_progress); an existing output is unchanged.
+/// [`Error::OutOfMemory`] or [`Error::Limit`] if a layer does not fit on the device.
 /// # Precision
 /// Products sum in f32 and are rounded to the type of the factors.
 /// ```

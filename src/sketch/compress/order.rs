@@ -1,4 +1,4 @@
-//! How weights are stored, and which tables are no weights.
+//! The order in which weights are stored, and the recognition of embeddings.
 
 use crate::io::Safetensors;
 use wildmatch::WildMatch;
@@ -23,7 +23,7 @@ impl WeightOrder {
     }
 }
 
-/// The order of a weight of this shape: what a pattern says, or what the length of its bias says; otherwise (out, in).
+/// The order of a weight of this shape: from a pattern, or from the length of its bias; otherwise (out, in).
 pub(super) fn order_of(
     file: &Safetensors,
     name: &str,
@@ -39,7 +39,7 @@ pub(super) fn order_of(
     if told { WeightOrder::InOut } else { WeightOrder::OutIn }
 }
 
-/// Whether a name is that of an embedding: a table whose rows a model looks up. The module's own name decides, which is
+/// Whether this is the name of an embedding, a table whose rows a model looks up. The module's name decides, which is
 /// the part before `.weight`.
 pub(super) fn is_embedding(name: &str) -> bool {
     let module = name.strip_suffix(".weight").unwrap_or(name);

@@ -14,7 +14,7 @@ pub struct Compressed {
     pub budget: Budget,
     /// The selected layers, ordered by name.
     pub layers: Vec<CompressedLayer>,
-    /// Embeddings that were left as they are: they were selected, but not by name.
+    /// Embeddings that were not compressed: they were selected, but not by name.
     pub embeddings: Vec<String>,
     /// Parameters of all selected layers after compression, without biases.
     pub params: usize,
@@ -34,13 +34,13 @@ pub struct Compressed {
 pub struct CompressedLayer {
     /// The weight's name.
     pub name: String,
-    /// Shape of the weight: (out, in), in whichever order the file has it.
+    /// Shape of the weight: (out, in), independent of the order in the file.
     pub shape: [usize; 2],
     /// The order in the file that was compressed.
     pub order: WeightOrder,
     /// Element type, before and after.
     pub dtype: DType,
-    /// Whether the layer was sketched, and why not.
+    /// Whether the layer was sketched, or the reason why it was not.
     pub choice: Choice,
     /// Number of terms: 1, or 0 for a dense layer.
     pub terms: usize,

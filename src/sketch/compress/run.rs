@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The function that errors name.
+/// The name of the function in errors.
 pub(super) const OP: &str = "Compress::run";
 
 /// The metadata key that lists the compressed layers of a file.
@@ -41,7 +41,7 @@ pub(super) struct Run<'a> {
 struct FactoredLayer<'a> {
     layer: &'a SelectedLayer,
     fingerprint: u64,
-    /// The spectrum, or why the layer stays dense.
+    /// The spectrum, or the reason why the layer stays dense.
     spectrum: Result<Spectrum, String>,
 }
 
@@ -123,7 +123,7 @@ impl Run<'_> {
         Ok((all, reused))
     }
 
-    /// The rank of each layer within the budget, or why it stays dense.
+    /// The rank of each layer within the budget, or the reason why it stays dense.
     fn ranks(&self, layers: &[FactoredLayer]) -> Result<Vec<Result<usize, String>>> {
         match self.budget {
             Budget::Params(share) | Budget::Flops(share) => shared(layers, share),
@@ -211,7 +211,7 @@ impl Run<'_> {
         Ok(writer.metadata(KEY, Value::Object(layers).to_string()))
     }
 
-    /// A weight (out, in) in f32, which holds it exactly.
+    /// A weight (out, in) in f32, exactly.
     fn weight(&self, layer: &SelectedLayer) -> Result<Tensor<f32>> {
         let values: Vec<f32> = self.file.values(&layer.name)?.into_iter().map(Element::from_f64).collect();
         let stored = self.gpu.tensor(&values, layer.stored()).named(OP)?;

@@ -52,13 +52,13 @@ pub(super) struct SelectedLayer {
     pub(super) name: String,
     /// The prefix of the names of its parameters and its bias.
     pub(super) prefix: String,
-    /// Rows are outputs, columns are inputs, in whichever order the file has them.
+    /// Rows are outputs, columns are inputs, independent of the order in the file.
     pub(super) sizes: Sizes,
     pub(super) order: WeightOrder,
     pub(super) dtype: DType,
 }
 
-/// What is compressed, and the names of the embeddings that were left out.
+/// The layers to compress, and the names of the embeddings that were left out.
 pub(super) struct Selected {
     pub(super) layers: Vec<SelectedLayer>,
     pub(super) embeddings: Vec<String>,
@@ -105,7 +105,7 @@ pub(super) fn selected_layers(
         }
     }
     let (mut selected, mut embeddings, mut named) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    // Adds what matches, and returns whether there were weights that are no embeddings.
+    // Adds the matches, and returns whether any of them is not an embedding.
     let mut add = |matches: &dyn Fn(&SelectedLayer) -> bool| {
         let found = (0..matrices.len()).filter(|&at| matches(&matrices[at]));
         let (tables, layers): (Vec<usize>, Vec<usize>) =

@@ -1,4 +1,4 @@
-//! Dense operators, whose entries are all drawn: matrix products that generate one operand in the kernel.
+//! Dense operators: matrix products that generate one operand in the kernel.
 //!
 //! This folder has no `kernel.rs`: the kernels of the matrix product (`gemm/kernels/`) generate the operand.
 

@@ -16,14 +16,14 @@ use crate::sketch::operator::{Direction, OP, normal_table};
 use std::ops::Range;
 
 impl Problem for DenseProblem {
-    /// The steps of a matrix product that generates one operand in the kernel; in windows, those of each.
+    /// The steps of a matrix product that generates one operand in the kernel; with windows, each window has them.
     ///
     /// Operands: x, the result, the seed if a tensor holds it. Scalars: the seed if no tensor holds it, and the scale unless
     /// it is 1.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         plan_in_windows(self, caps, JOINS)
     }
-    /// Those of the matrix product.
+    /// The errors of the matrix product.
     fn candidates(&self, caps: &Caps) -> Result<Vec<Plan>> {
         let restricted = self.product()?.problem.restricted(caps)?.into_iter();
         distinct(restricted.map(|GemmProblem { pin, split, .. }| Self { pin, split, ..*self }.plan(caps)))

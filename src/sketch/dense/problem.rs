@@ -34,7 +34,7 @@ impl DenseProblem {
     ///
     /// # Errors
     /// [`Error::Input`] if the operator is Hadamard or sparse; [`Error::Shape`] if `x` has no such axis, if the axis
-    /// does not have the extent that the operator is applied to, or if the result is empty.
+    /// does not have the extent of the operator's lines, or if the result is empty.
     pub fn new(sketch: &Sketch, direction: Direction, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
         let entries = match sketch.kind() {
             SketchKind::Sign => Distribution::Sign,

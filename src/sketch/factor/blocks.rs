@@ -52,7 +52,7 @@ impl Blocks {
         Ok(SmallSvd { v: q * &svd.v, ..svd })
     }
 
-    /// The norms of the products of the rest with the leading right singular vectors: what A has of them outside of Q.
+    /// The norms of the products of the rest with the leading right singular vectors: the part outside the span of Q.
     pub(super) fn outside(&self, v: &Mat<f64>, count: usize) -> Result<Vec<f64>> {
         if count == 0 {
             return Ok(Vec::new());
@@ -62,7 +62,7 @@ impl Blocks {
         Ok(squares.into_iter().map(|x| f64::from(x).sqrt()).collect())
     }
 
-    /// Q times the leading columns of a small orthogonal matrix: orthonormal, off by at most `allowed`.
+    /// Q times the leading columns of a small orthogonal matrix: orthonormal up to an error of `allowed`.
     pub(super) fn combined(&self, u: &Mat<f64>, rank: usize, allowed: f64) -> Result<Tensor<f32>> {
         let gpu = self.rest.gpu();
         if rank == 0 {

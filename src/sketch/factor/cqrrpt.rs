@@ -20,7 +20,7 @@ const NONZEROS: usize = 4;
 /// Rows of the sketch in addition to gamma times the columns. Without them, the sketch of a few columns would distort
 /// too much.
 const EXTRA_ROWS: usize = 16;
-/// Smallest pivot of a Gram matrix of unit columns. A smaller one is rounding, or the sketch has lost a column.
+/// Smallest pivot of a Gram matrix of unit columns. A smaller one is a rounding error, or the sketch has lost a column.
 const MIN_PIVOT: f64 = 1.0 / (1 << 16) as f64;
 /// Largest ratio of diagonal entries of R for which the product with its inverse is exact enough. Above it, the product
 /// is refined.
@@ -57,8 +57,8 @@ pub fn cqrrpt(a: &Tensor<f32>) -> Result<PivotedQr> {
 pub struct PivotedQr {
     /// Q (m, r): orthonormal columns.
     pub q: Tensor<f32>,
-    /// R (r, n): an upper trapezoid. Its diagonal does not increase, up to the distortion of the sketch. If columns of
-    /// other units were told apart, this holds for the diagonal relative to the norms of the columns.
+    /// R (r, n): an upper trapezoid. Its diagonal does not increase, up to the distortion of the sketch. If the columns
+    /// were divided by their norms for the rank, this holds for the diagonal relative to these norms.
     pub r: Tensor<f32>,
     /// The order of the columns: a permutation of 0..n.
     pub pivots: Vec<usize>,
@@ -81,9 +81,9 @@ enum Operator<'a> {
 ///
 /// # Precision
 /// $\\|AP - QR\\|\_F \le 10^{-5} \\|A\\|\_F$ and $\\|Q^TQ - I\\|\_F \le 10^{-5}$, tested up to 100 columns, at any scale. The
-/// rank is the number of diagonal entries of the sketch's triangle above the tolerance, relative to its largest entry,
-/// so it does not depend on the scale either. If some are not above it, the columns are divided by their norms before
-/// the rank is judged, so it does not depend on the units of the columns: 1 and $10^6 i$ are two columns.
+/// rank is the number of diagonal entries of the sketch's triangle above the tolerance, relative to its largest entry, so it
+/// does not depend on the scale either. If some are not above it, the columns are divided by their norms before the rank is
+/// determined. So the rank does not depend on the units of the columns: 1 and $10^6 i$ are two columns.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is computed before `run`"]
 pub struct Cqrrpt<'a> {
@@ -101,8 +101,8 @@ impl<'a> Cqrrpt<'a> {
     }
 
     /// Rows of the sketch per column of A, 1.25 by default; 16 rows are added. If these are too few, they are doubled
-    /// until the sketch is A itself. They are too few if the residual of the rank is more than rounding, or a Gram
-    /// matrix is not positive.
+    /// until the sketch is A itself. They are too few if the residual of the rank is more than a rounding error, or a
+    /// Gram matrix is not positive.
     pub fn gamma(mut self, rows_per_column: f64) -> Self {
         self.gamma = rows_per_column;
         self
@@ -127,8 +127,8 @@ impl<'a> Cqrrpt<'a> {
     }
 
     /// The relative tolerance of the rank, $10^{-6}$ by default, about the rounding error of an f32 matrix. Diagonal
-    /// entries of the sketch's triangle count if they are larger than this times the first, for columns as they are or
-    /// for columns of norm 1, whichever gives the larger rank.
+    /// entries of the sketch's triangle count if they are larger than this times the first. The rank is the larger of
+    /// two: that of the given columns, and that of columns of norm 1.
     pub fn tolerance(mut self, relative: f64) -> Self {
         self.tolerance = relative;
         self
@@ -244,8 +244,8 @@ fn rows_of_sketch(gamma: f64, n: usize) -> usize {
     (gamma * n as f64).ceil() as usize
 }
 
-/// The factored sketch and its rank. If columns seem dependent, they are judged by their own lengths: those of small
-/// columns are not rounding of large ones in other units.
+/// The factored sketch and its rank. If columns seem dependent, they are compared with their own lengths: small columns
+/// may have other units than large ones, instead of being rounding errors.
 fn pivoted(sketch: MatRef<'_, f64>, tolerance: f64) -> (Pivoted, usize) {
     let plain = host::pivoted_qr(sketch);
     let rank = plain.rank(tolerance);

@@ -1,16 +1,16 @@
-//! What factorisations compute on the device: products and reductions.
+//! The products and reductions of factorisations on the device.
 
 use crate::tensor::Tensor;
 use crate::{Error, Gemm, Precision, Result, ops};
 
-/// Columns of the matrix as which elements are reduced, for fewer than [`LARGE`] elements and for more. There must be
-/// enough columns for an invocation each.
+/// For a reduction, elements are arranged as a matrix with this number of columns, for fewer than [`LARGE`] elements
+/// and for more. There must be enough columns for one invocation each.
 const WIDE: usize = 4096;
 const WIDER: usize = 65_536;
 const LARGE: usize = 1 << 24;
 
-/// A product A B that takes further options. f32 operands stay f32 whatever the device's default precision is, because
-/// factorisations promise error bounds.
+/// A product A B that takes further options. f32 operands are multiplied in f32, not in the device's default precision,
+/// because factorisations promise error bounds.
 pub(in crate::sketch) fn product<'a>(a: &'a Tensor<f32>, b: &'a Tensor<f32>) -> Gemm<'a, f32> {
     Gemm::new(a, b).precision(Precision::Strict)
 }
@@ -48,7 +48,7 @@ pub(in crate::sketch) fn norm(a: &Tensor<f32>) -> Result<f64> {
 }
 
 /// The elements of a contiguous matrix as a wide matrix and a row of the rest. A reduction along many columns keeps
-/// every invocation busy and independent of the others, whatever the shape of the matrix was.
+/// every invocation busy and independent of the others, for matrices of any shape.
 fn parts(a: &Tensor<f32>) -> Result<Vec<Tensor<f32>>> {
     let (len, offset) = (a.len(), a.layout().offset());
     let wide = if len < LARGE { WIDE } else { WIDER };

@@ -2,8 +2,8 @@
 
 /// Share of the norm of a matrix that rounding may add to a singular value.
 const ROUNDING: f64 = 1.0 / (1 << 20) as f64;
-/// What the estimates are multiplied by. The first-order term alone is up to a quarter too small for values that have
-/// not converged at all.
+/// The factor of the estimates. The first-order term alone is up to a quarter too small for values that have not
+/// converged at all.
 const CAUTION: f64 = 2.0;
 
 /// Estimated errors of the first `rank` computed singular values `s`. `outside` are the norms of $R v_{i}$ for the rest

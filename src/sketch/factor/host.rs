@@ -33,8 +33,8 @@ pub(in crate::sketch) fn upload(gpu: &Gpu, a: MatRef<'_, f64>) -> Result<Tensor<
 /// $2^{-29}$, less than the rounding of a column to f32.
 const WELL_CONDITIONED: f64 = (1 << 12) as f64;
 
-/// Q and R of a panel with no more columns than rows: by its Gram matrix, which takes a third of the work, if that loses nothing
-/// that shows in f32; else by reflections.
+/// Q and R of a panel with no more columns than rows. They are computed from its Gram matrix, which takes a third of the work,
+/// if the error is invisible in f32; otherwise by reflections.
 pub(super) fn qr(panel: MatRef<'_, f64>) -> (Mat<f64>, Mat<f64>) {
     match triangle_of_gram(panel) {
         Some([r, inverse]) => (panel * inverse, r),
@@ -66,7 +66,7 @@ pub(super) struct Pivoted {
     pub(super) r: Mat<f64>,
     /// Column j of AP is column `pivots[j]` of A.
     pub(super) pivots: Vec<usize>,
-    /// The lengths in which the columns of AP count.
+    /// The units in which the columns of AP are measured.
     pub(super) units: Vec<f64>,
 }
 
@@ -102,8 +102,8 @@ impl Pivoted {
         self.factors.compute_thin_Q()
     }
 
-    /// The inverse of the leading block of R, with its rows permuted by the pivots. A times this matrix is the leading
-    /// columns of Q. It has fewer columns than asked for if more are beyond f32, as those of columns that are tiny next to others.
+    /// The inverse of the leading block of R, with its rows permuted by the pivots. A times this matrix is the leading columns of
+    /// Q. It has fewer columns than requested if further ones overflow f32, because columns are tiny compared with others.
     pub(super) fn inverse(&self, size: usize) -> Mat<f64> {
         let inverse = inverse_of_upper(self.r.get(..size, ..size));
         let is_finite = |&j: &usize| (0..=j).all(|i| inverse[(i, j)].abs() <= f64::from(f32::MAX));
@@ -166,7 +166,7 @@ pub(super) fn leading_eigenvectors(a: &Mat<f64>, count: usize) -> Result<Mat<f64
     Ok(Mat::from_fn(a.nrows(), count, |i, j| vectors[(i, order[j])]))
 }
 
-/// The pseudo-inverse of a Gram matrix. Eigenvalues that are only rounding relative to the largest count as 0.
+/// The pseudo-inverse of a Gram matrix. Eigenvalues that are only rounding errors of the largest count as 0.
 pub(in crate::sketch) fn pseudo_inverse(gram: &Mat<f64>) -> Result<Mat<f64>> {
     let eigen = gram
         .self_adjoint_eigen(Side::Lower)

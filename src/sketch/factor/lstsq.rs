@@ -61,11 +61,11 @@ pub struct LeastSquares {
 /// A least-squares problem, with options. Call [`run`](Self::run) to solve it.
 ///
 /// A sketch SA of 4 n rows is factored on the CPU in f64. Its triangle preconditions A, so LSQR (Paige and Saunders,
-/// 1982) needs few iterations from the solution of the sketched problem, whatever the condition of A is (Rokhlin and
-/// Tygert, 2008; Epperly, 2024). Products with A and $A^T$ run on the device; vectors of length n are kept on the CPU
-/// in f64. The numerical rank, and with it the solution of least norm, come from the sketch (Meng, Saunders and
-/// Mahoney, 2014). Its columns are divided by their norms first, so that the rank does not depend on their units: 1 and
-/// $10^6 i$ are two columns.
+/// 1982) needs few iterations from the solution of the sketched problem, for any condition of A (Rokhlin and Tygert,
+/// 2008; Epperly, 2024). Products with A and $A^T$ run on the device; vectors of length n are kept on the CPU in f64.
+/// The numerical rank, and with it the solution of least norm, come from the sketch (Meng, Saunders and Mahoney, 2014).
+/// Its columns are divided by their norms first, so that the rank does not depend on their units: 1 and $10^6 i$ are
+/// two columns.
 ///
 /// # Precision
 /// Products are in f32: the residual exceeds the least by at most about $10^{-6} (\\|A\\|\\|x\\| + \\|b\\|)$. The forward
@@ -178,14 +178,14 @@ impl<'a> Solver<'a> {
                 return Ok(Self { a, b, inverse, start: pivoted.q().transpose() * sb });
             }
         }
-        // Columns are judged by their own lengths, not as rounding of others that have larger units.
+        // Columns are compared with their own lengths, because small columns may have other units instead of being
+        // rounding errors.
         let units = host::lengths(sa.as_ref());
         let scaled = Mat::from_fn(sa.nrows(), n, |i, j| sa[(i, j)] / units[j]);
         let svd = host::svd(scaled.as_ref())?;
         let rank = svd.s.iter().take_while(|&&s| s > options.rank_tolerance * svd.s[0]).count();
         let inverse = Mat::from_fn(n, rank, |i, j| svd.v[(i, j)] / svd.s[j] / units[i]);
-        // Of all solutions the one in the row space of A has the least norm. V spans the row space of the scaled
-        // columns.
+        // The solution in the row space of A has the least norm. V spans the row space of the scaled columns.
         let inverse = if (1..n).contains(&rank) {
             let rows = Mat::from_fn(n, rank, |i, j| svd.v[(i, j)] * units[i]);
             let (rows, _) = host::qr(rows.as_ref());
@@ -233,9 +233,9 @@ impl<'a> Solver<'a> {
         Ok(self.inverse.transpose() * host::download(&matmul(&self.a.t(), u)?)?)
     }
 
-    /// Solves $\min \lVert A N z - r \rVert$ by LSQR, each column by itself. Returns z and the number of iterations.
-    /// `u` is r; it stays on the device and is not normalised. `beta` are the norms of its columns. `report` gets the number
-    /// of iterations before the next one.
+    /// Solves $\min \lVert A N z - r \rVert$ by LSQR, each column separately. Returns z and the number of iterations. `u` is
+    /// r; it stays on the device and is not normalised. `beta` are the norms of its columns. `report` gets the number of
+    /// iterations before the next one.
     fn lsqr(
         &self,
         (mut u, mut beta): (Tensor<f32>, Vec<f64>),
@@ -316,7 +316,7 @@ impl LsqrState {
     }
 }
 
-/// 1 / x, or 0 for 0, so that a right-hand side that has converged stays as it is.
+/// 1 / x, or 0 for 0, so that a converged right-hand side does not change.
 fn reciprocal(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { 1.0 / x }
 }

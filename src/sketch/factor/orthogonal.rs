@@ -1,4 +1,4 @@
-//! Orthonormal columns: against blocks that exist, and what is measured of them.
+//! Orthonormal columns: orthogonalisation against existing blocks, and measures of orthogonality.
 
 use super::device::{matmul, product};
 use super::host;
@@ -11,10 +11,11 @@ use faer::Mat;
 
 /// A column of norm 1 counts as lying in the span of the columns before it if the part outside is smaller than this.
 const MIN_INDEPENDENT: f64 = 1e-4;
-/// Largest number of orthogonalisations against earlier columns. Two are enough for independent columns. Columns past
-/// rounding take more: each time leaves rounding errors that are large relative to what remains of the column.
+/// Largest number of orthogonalisations against earlier columns. Two are enough for independent columns. Columns that
+/// are only rounding errors take more, because each orthogonalisation leaves errors that are large relative to the rest
+/// of the column.
 const MAX_ATTEMPTS: u64 = 16;
-/// Largest product of two columns that counts as rounding.
+/// Largest product of two columns that counts as a rounding error.
 const ROUNDING: f64 = 1.0 / (1 << 22) as f64;
 /// Rows of each split of a Gram matrix. Rounding errors grow with them.
 const ROWS_PER_SPLIT: usize = 256;
@@ -27,7 +28,7 @@ pub(super) fn gram(q: &Tensor<f32>) -> Result<Mat<f64>> {
     host::download(&product(&q.t(), q).split_k(SplitK::Splits(splits)).run()?)
 }
 
-/// Orthogonalises orthonormal columns against earlier blocks, until what is measured is rounding.
+/// Orthogonalises orthonormal columns against earlier blocks, until their products are rounding errors.
 ///
 /// # Errors
 /// [`Error::Input`] if the columns are not orthogonal after the last attempt.
@@ -43,7 +44,7 @@ pub(super) fn orthogonalise(
     let allowed = ROUNDING * ((columns * columns.max(held)) as f64).sqrt();
     let (mut replaced, mut shared) = (0, 0.0);
     for attempt in 0..MAX_ATTEMPTS {
-        // What is measured are the shares of columns whose norm is 1. Their subtraction then leaves less.
+        // The products are shares of columns of norm 1. Subtracting them leaves smaller columns.
         shared = timings.measure(Part::Products, || {
             let mut square = 0.0;
             for block in earlier {
@@ -59,8 +60,8 @@ pub(super) fn orthogonalise(
         let panel = timings.measure(Part::Products, || host::download(&q))?;
         q = timings.measure(Part::Small, || {
             let (mut columns, r) = host::qr(panel.as_ref());
-            // A column in the span of the earlier blocks leaves only rounding, which may lie in that span again. A
-            // random column replaces it.
+            // A column in the span of the earlier blocks leaves only a rounding error, which may lie in that span
+            // again. A random column replaces it.
             let lost: Vec<usize> = (0..r.ncols()).filter(|&j| r[(j, j)].abs() < MIN_INDEPENDENT).collect();
             replaced = lost.len();
             replace(&mut columns, &lost, seed.wrapping_add(attempt))?;
@@ -88,8 +89,8 @@ fn replace(panel: &mut Mat<f64>, lost: &[usize], seed: u64) -> Result<()> {
     Ok(())
 }
 
-/// Columns that were orthonormal before rounding. If they are off by more than `allowed` (the Frobenius norm of
-/// $Q^TQ - I$), they are made orthonormal again, the first ones with the least change.
+/// Columns that were orthonormal before rounding. If their error (the Frobenius norm of $Q^TQ - I$) exceeds `allowed`,
+/// they are orthonormalised again, the first ones with the least change.
 pub(super) fn assured(q: Tensor<f32>, allowed: f64) -> Result<Tensor<f32>> {
     let gram = gram(&q)?;
     if (&gram - Mat::<f64>::identity(gram.nrows(), gram.ncols())).norm_l2() <= allowed {

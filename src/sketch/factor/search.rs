@@ -10,7 +10,8 @@ use crate::sketch::operator::{Sketch, SketchKind};
 use crate::tensor::Tensor;
 use faer::Mat;
 
-/// A direction counts as new if its norm is larger than this, relative to the largest. Smaller ones are rounding.
+/// A direction counts as new if its norm is larger than this, relative to the largest. Smaller ones are rounding
+/// errors.
 const NEW: f64 = 1.0 / (1 << 20) as f64;
 
 /// The random combinations with which a search begins, and the number of its power iterations.
@@ -38,15 +39,16 @@ impl Search {
             timings.measure(Part::Small, || host::upload(a.gpu(), host::qr(panel.as_ref()).0.as_ref()))
         };
         if columns == cols && earlier.is_empty() {
-            // As many columns as the matrix has: its own columns span its range.
+            // If as many columns are wanted as the matrix has, its own columns span its range.
             return orthonormal(a, timings);
         }
         let steps = Steps::of(op, self.power.saturating_add(2));
         steps.at(0, "the first products")?;
         // Each block has its own seed. The odd multiplier keeps the seeds of blocks apart.
         let seed = self.seed.wrapping_add((earlier.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        // The Krylov space lies on the shorter side, where it is cheaper, and where it can contain everything. Without
-        // iterations there would be nothing of the matrix in it on the side of the rows.
+        // The Krylov space is built on the shorter side, where it is cheaper and can become complete. Without
+        // iterations it is built on the side of the columns, because a space on the side of the rows would not depend
+        // on the matrix.
         let wide = cols > rows && self.power > 0;
         let (side, short) = if wide { (a.t(), rows) } else { (a.clone(), cols) };
         let start = timings.measure(Part::Sketches, || {
@@ -121,7 +123,7 @@ impl Krylov {
         let size = self.basis.ncols();
         let back = timings.measure(Part::Products, || host::download(&matmul(&a.t(), &self.left)?))?;
         let outside = timings.measure(Part::Small, || {
-            // Once is enough in f64: what is left in the basis is far below the rounding of the columns to f32.
+            // Once is enough in f64: the remaining part in the basis is far below the rounding of the columns to f32.
             let share = self.basis.transpose() * &back;
             Ok(host::pivoted_qr((back - &self.basis * share).as_ref()))
         })?;

@@ -16,7 +16,7 @@ use faer::Mat;
 
 const OP: &str = "rsvd";
 
-/// Smallest tolerance. Below it, residuals of f32 products are rounding.
+/// Smallest tolerance. Below it, residuals of f32 products are rounding errors.
 const MIN_TOLERANCE: f64 = 1.0 / (1 << 20) as f64;
 /// Largest relative residual that rounding a factor's entries to f32 may add.
 const ROUNDING: f64 = 1.0 / (1 << 22) as f64;
@@ -73,9 +73,9 @@ pub struct Svd {
     pub u: Tensor<f32>,
     /// Singular values, the largest first. NOTE: they are f64, because those of a large f32 matrix may exceed f32.
     pub s: Vec<f64>,
-    /// Estimated errors of the singular values: by how much each is below that of A. They come from the norms of
-    /// $A v_{i} - s_{i} u_{i}$ and from the gap to the first value that was computed and dropped. Rounding is part of
-    /// them, so they are never 0, except for a matrix of zeros.
+    /// Estimated errors of the singular values: the amount by which each is below that of A. They come from the norms
+    /// of $A v_{i} - s_{i} u_{i}$ and from the gap to the first value that was computed and dropped. They include
+    /// rounding errors, so they are never 0, except for a matrix of zeros.
     pub s_errors: Vec<f64>,
     /// Right singular vectors (n, k): orthonormal columns.
     pub v: Tensor<f32>,
@@ -86,7 +86,7 @@ pub struct Svd {
     pub residual: f64,
     /// The residual relative to $\\|A\\|\_F$.
     pub rel_residual: f64,
-    /// How long the parts took.
+    /// The times of the parts.
     pub timings: Timings,
 }
 
@@ -106,7 +106,7 @@ impl Svd {
     }
 }
 
-/// How a rank above the matrix's rows or columns is treated.
+/// The treatment of a rank above the matrix's rows or columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ExcessRank {
     Refused,
@@ -122,11 +122,11 @@ enum ExcessRank {
 ///
 /// # Precision
 /// With the default four power iterations and ten columns more than the rank, residuals are within 0.3 per cent of the
-/// least possible in the tests, and singular values within 1 per cent of those of A plus rounding, also where noise
-/// makes the ones after them almost as large. [`Svd::s_errors`] estimates the error of each; in the tests no error is
-/// larger. Singular values are at most those of A, up to $2^{-20} \\|A\\|\_F$ for rounding. Vectors are orthonormal:
-/// $\\|U^TU - I\\|\_F \le 2^{-20} k$, and the same holds for V, for every matrix, or there is an error. Entries below
-/// $2^{-126}$ times the largest, or below $2^{-126}$, may count as 0.
+/// least possible in the tests, and singular values within 1 per cent of those of A plus rounding, even if noise makes
+/// the following ones almost as large. [`Svd::s_errors`] estimates the error of each; in the tests no error is larger.
+/// Singular values are at most those of A, up to $2^{-20} \\|A\\|\_F$ for rounding. Vectors are orthonormal: $\\|U^TU -
+/// I\\|\_F \le 2^{-20} k$, and the same holds for V, for every matrix, or there is an error. Entries below $2^{-126}$
+/// times the largest, or below $2^{-126}$, may count as 0.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is computed before `run`"]
 pub struct Rsvd<'a> {
@@ -179,7 +179,7 @@ impl<'a> Rsvd<'a> {
     }
 
     /// The number of power iterations, 4 by default. Each multiplies by $A^T$ and by A. Fewer are faster, and leave
-    /// larger errors in values that are close to the ones after them: see [`Svd::s_errors`].
+    /// larger errors in values that are close to the following ones: see [`Svd::s_errors`].
     pub fn power(mut self, iterations: usize) -> Self {
         self.search.power = iterations;
         self
@@ -301,7 +301,7 @@ impl<'a> Rsvd<'a> {
         }
     }
 
-    /// The number of columns that the blocks have together at most, and that of one block.
+    /// The largest number of columns of all blocks together, and the number of columns of one block.
     fn columns(&self, shape: [usize; 2], max_rank: usize) -> [usize; 2] {
         let full = shape[0].min(shape[1]);
         let wanted = if self.rank.is_some() { (max_rank + self.oversampling).min(full) } else { full };
@@ -313,7 +313,8 @@ impl<'a> Rsvd<'a> {
         [wanted, block]
     }
 
-    /// Adds blocks until the target is met, the wanted number of columns is reached, or the rest is only rounding.
+    /// Adds blocks until the target is met, the wanted number of columns is reached, or the rest is only a rounding
+    /// error.
     fn extend(
         &self,
         found: &mut Blocks,
@@ -331,7 +332,8 @@ impl<'a> Rsvd<'a> {
             let share = columns as f64 / (full - found.columns) as f64;
             found.add(q, timings)?;
             // Even random columns would remove their share of the rest. Rounding errors in the span of the existing
-            // columns cannot be removed. So if a block removes less than half of its share, the rest is rounding.
+            // columns cannot be removed. So if a block removes less than half of its share, the rest is a rounding
+            // error.
             if self.tolerance.is_some() && found.left.powi(2) > before.powi(2) * (1.0 - share / 2.0) {
                 break;
             }

@@ -1,10 +1,10 @@
-//! How long the parts of a factorisation take.
+//! The times of the parts of a factorisation.
 
 use crate::Result;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// How long the parts of a factorisation took. Time on the device is measured until its result has been read, and
+/// The times of the parts of a factorisation. Time on the device is measured until its result has been read, and
 /// includes the copies in both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {

@@ -7,8 +7,9 @@ use crate::layout::DType;
 use crate::plan::{Bound, Prediction};
 use std::fmt;
 
-/// The uniform of `shaders/sketch/hadamard.wgsl`, in elements. In a problem, scale and the inverse of the row order
-/// are 0: a launch takes them as scalars. The words of the seed are too, or they are its places in its tensor.
+/// The uniform of `shaders/sketch/hadamard.wgsl`, in elements. In a problem, scale and the inverse of the row order are
+/// 0: a launch takes them as scalars. The words of the seed are also 0, or the offsets of the words in the seed's
+/// tensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
@@ -65,7 +66,7 @@ pub enum HadamardTarget {
     Scratch,
 }
 
-/// Which columns and sets of rows the lines of a workgroup are.
+/// The columns and sets of rows of a workgroup's lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HadamardLayout {
@@ -140,7 +141,7 @@ pub struct HadamardPass {
     pub target: HadamardTarget,
     /// The workgroup.
     pub tile: HadamardTile,
-    /// Where the kernel finds the seed, if it needs it: all passes do, except those in place.
+    /// The source of the seed, if the kernel needs it. All passes do, except those in place.
     pub seed: SeedSource,
 }
 
@@ -212,7 +213,7 @@ impl HadamardPass {
         self.prediction(caps).seconds + caps.machine.launch_seconds
     }
 
-    /// The predicted time without the launch: the sum of the memory traffic in whole sectors and the exchange between stages.
+    /// The predicted time without the launch: the memory traffic in whole sectors, plus the exchange between stages.
     pub(super) fn prediction(&self, caps: &Caps) -> Prediction {
         let (d, tile) = (&self.dims, &self.tile);
         let lines = f64::from(d.columns) * f64::from(d.batches);

@@ -1,4 +1,4 @@
-//! Splits a Hadamard transform into the passes that take the least time together.
+//! Splits a Hadamard transform into passes with the least total time.
 
 use super::kernel::{
     HadamardDims, HadamardLayout, HadamardPass, HadamardSource, HadamardTarget, HadamardTile,
@@ -8,7 +8,7 @@ use crate::caps::Caps;
 use crate::layout::DType;
 use crate::sketch::operator::Direction;
 
-/// Largest number of levels that an invocation computes by itself on any device, with 64 rows in registers.
+/// Largest number of levels that a single invocation computes on any device, with 64 rows in registers.
 const MAX_RADIX_BITS: u32 = 6;
 /// Levels of a stage in a pass of several stages.
 const STAGE_LEVELS: u32 = 4;
@@ -19,11 +19,11 @@ const MAX_LINES: u32 = 64;
 /// Largest number of invocations of a workgroup.
 const MAX_INVOCATIONS: u32 = 512;
 
-/// The passes that take the least time together, by dynamic programming from the last level. The split changes no
-/// result, because levels are computed in the order of their bits in any split.
+/// The passes with the least total time, by dynamic programming from the last level. The split changes no result,
+/// because levels are computed in the order of their bits in any split.
 pub(super) fn split(problem: &HadamardProblem, caps: &Caps) -> Vec<HadamardPass> {
     let bits = problem.dims.bits;
-    // For each bit: the least time for the levels from it on, and the first pass of that split.
+    // For each bit: the least time for all levels from this bit on, and the first pass of that split.
     let mut best: Vec<(f64, Option<HadamardPass>)> = vec![(0.0, None); bits as usize + 1];
     for low in (0..bits.max(1)).rev() {
         let mut least = (f64::INFINITY, None);
@@ -66,8 +66,8 @@ pub(super) fn lacking(problem: &HadamardProblem, caps: &Caps) -> String {
     (0..bits.max(1)).find_map(lacked).unwrap_or_default()
 }
 
-/// The candidates for a pass over these levels: one whose invocations work alone, and one whose invocations exchange
-/// rows, with the largest number of lines that fits in shared memory.
+/// The candidates for a pass over these levels. In one, invocations work alone. In the other, they exchange rows, with
+/// the largest number of lines that fits in shared memory.
 fn candidates(
     problem: &HadamardProblem,
     low: u32,
@@ -89,7 +89,7 @@ fn candidates(
     [alone, exchanging.flatten()].into_iter().flatten()
 }
 
-/// The largest number of levels that an invocation of this device computes by itself, with its rows in registers.
+/// The largest number of levels that a single invocation of this device computes, with its rows in registers.
 fn max_radix_bits(caps: &Caps) -> u32 {
     MAX_RADIX_BITS.min(caps.machine.accumulators.max(1).ilog2())
 }

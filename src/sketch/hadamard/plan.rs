@@ -36,7 +36,7 @@ impl HadamardProblem {
         self.pieces(caps)?.into_iter().map(with_passes).collect()
     }
 
-    /// The passes of the transform, in order. Their levels are chosen so that all passes together take the least time.
+    /// The passes of the transform, in order. The split of the levels has the least total time.
     #[must_use]
     pub fn passes(&self, caps: &Caps) -> Vec<HadamardPass> {
         split(self, caps)
@@ -44,7 +44,8 @@ impl HadamardProblem {
 }
 
 impl Problem for HadamardProblem {
-    /// The passes of each piece, in order; in windows, those of each. Pieces run one after another, so they share one scratch buffer.
+    /// The passes of each piece, in order; with windows, each window has them. Pieces run one after another, so they share one
+    /// scratch buffer.
     ///
     /// Operands: x, the result, the seed if a tensor holds it. Scalars: the scale and, if no tensor holds the seed, the seed
     /// and the inverse of the row order.

@@ -13,8 +13,8 @@ use crate::sketch::operator::{Direction, OP, SCALE, Sketch};
 use crate::{Error, Result};
 use std::mem::offset_of;
 
-/// A Hadamard operator or its transpose along an axis, checked: the axis has the extent that the operator is applied
-/// to, and every size is below $2^{31}$. The result is contiguous, in f32.
+/// A Hadamard operator or its transpose along an axis, checked: the axis has the extent of the operator's lines, and
+/// every size is below $2^{31}$. The result is contiguous, in f32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HadamardProblem {
     /// The uniform of a single pass that computes the whole transform.
@@ -27,11 +27,12 @@ pub struct HadamardProblem {
     pub(crate) x: Layout,
     /// The axis along which the operator is applied.
     pub(crate) axis: usize,
-    /// Where the kernels find the seed.
+    /// The source of the seed.
     pub(crate) seed: SeedSource,
 }
 
-/// The inverse of the row order, as two vectors of four words. A launch takes them as scalars, if it takes the seed so.
+/// The inverse of the row order, as two vectors of four words. A launch takes them as scalars if it takes the seed as
+/// scalars.
 const UNDO: [ScalarParameter; 8] = [
     ScalarParameter::u32("undo_0"),
     ScalarParameter::u32("undo_1"),
@@ -47,8 +48,8 @@ impl HadamardProblem {
     /// The Hadamard operator `sketch`, or its transpose, along an axis of `x`, a view of `dtype` elements.
     ///
     /// # Errors
-    /// [`Error::Shape`] if `x` has no such axis, if the axis does not have the extent that the operator is applied to,
-    /// or if the other axes do not merge into three; [`Error::Limit`] if a size is $2^{31}$ or more.
+    /// [`Error::Shape`] if `x` has no such axis, if the axis does not have the extent of the operator's lines, or if
+    /// the other axes do not merge into three; [`Error::Limit`] if a size is $2^{31}$ or more.
     pub fn new(sketch: &Sketch, direction: Direction, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
         let [from, to] = direction.lengths(sketch.shape());
         let x = x.in_window(dtype);
@@ -119,7 +120,7 @@ impl HadamardProblem {
     }
 
     /// The scalars that a launch takes: the seed, the scale, and the inverse of the row order. If a tensor holds the seed,
-    /// kernels find the order themselves.
+    /// kernels compute the order themselves.
     pub(super) fn scalars(&self) -> Vec<ScalarParameter> {
         let undo = if self.seed == SeedSource::Scalars { &UNDO[..] } else { &[] };
         Sketch::scalars(self.seed).into_iter().chain(undo.iter().copied()).collect()
@@ -165,7 +166,7 @@ impl HadamardProblem {
     }
 
     /// Row stride of the scratch buffer between passes. NOTE: with many columns it is an odd number of cache lines, so
-    /// that rows whose distance is a power of two do not fall into the same cache set.
+    /// that rows at a distance of a power of two do not map to the same cache set.
     pub(super) fn pitch(&self) -> u32 {
         match self.dims.columns {
             few @ ..64 => few,
@@ -179,8 +180,8 @@ impl HadamardProblem {
         (u64::from(self.pitch()) * u64::from(self.dims.batches)) << self.dims.bits
     }
 
-    /// The problem in pieces whose scratch buffer the device can bind. If the scratch buffer is too large, the longest
-    /// of the other axes is halved until it fits.
+    /// The problem in pieces. If the scratch buffer is too large for a binding, the longest of the other axes is halved
+    /// until it fits.
     ///
     /// # Errors
     /// [`Error::Limit`] if the operand or the result is larger than the device can bind. Then a plan has windows.

@@ -10,7 +10,7 @@ use crate::ops::{self, Activation, Rate};
 use crate::tensor::Tensor;
 use crate::{Error, Precision, Result};
 
-/// The gradients of a layer's parameters. They are f32 whatever the type of the layer is.
+/// The gradients of a layer's parameters. They are f32 for all types of layers.
 #[derive(Debug)]
 pub struct ParameterGradients {
     /// Gradient of S1, (in, TR) like [`SkLinear::s1`].
@@ -133,10 +133,10 @@ impl<T: Real> SkLinear<T> {
     /// a tensor of one element.
     ///
     /// The parameters are updated in place. If a clone of the layer or a view of its factors shares them, they are copied
-    /// first: the others keep the old values. If a check fails, no parameter changes.
+    /// first, and the others keep the old values. If a check fails, no parameter changes.
     ///
-    /// In the closure of [`Gpu::capture`](crate::Gpu::capture), every run of the replay makes a step. A tensor as the rate
-    /// gives each run its own, a number is the same in all runs.
+    /// In the closure of [`Gpu::capture`](crate::Gpu::capture), every run of the replay performs a step. If the rate is a
+    /// tensor, each run reads it; a number is the same in all runs.
     ///
     /// # Errors
     /// [`Error::Shape`] if `gradients` belong to another layer, or the rate is a tensor of several elements; [`Error::Gpu`]

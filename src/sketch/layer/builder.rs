@@ -51,7 +51,7 @@ pub struct FittedLayer<T: Real> {
     pub layer: SkLinear<T>,
     /// $\\|W - W'\\|\_F / \\|W\\|\_F$, where W' is the weight that the stored layer represents; 0 for a weight of zeros.
     pub weight_rel_error: f64,
-    /// $\\|X (W - W')^T\\|\_F / \\|X W^T\\|\_F$ for the activations X to which the layer was fitted, if any.
+    /// $\\|X (W - W')^T\\|\_F / \\|X W^T\\|\_F$ for the activations X to which the layer was fitted, if it was.
     pub output_rel_error: Option<f64>,
 }
 
@@ -93,7 +93,7 @@ impl<T: Real> SkLinearBuilder<T> {
         self
     }
 
-    /// How the layer holds its signs, if U is signs. They are stored by default.
+    /// The storage of the signs, if U is signs. They are stored by default.
     pub fn signs(mut self, storage: SignStorage) -> Self {
         self.storage = storage;
         self
@@ -128,7 +128,7 @@ impl<T: Real> SkLinearBuilder<T> {
                     }
                 })
             };
-            // Each product of a term has variance |x|^2 s^2. The mean of 2T products has that divided by 2T.
+            // Each product of a term has variance |x|^2 s^2. The mean of 2T products has a variance of 1/2T of that.
             let bound = (2.0 * self.terms as f64 / inputs as f64).sqrt();
             let [of_s1, of_s2, of_bias] = [1, 2, 3].map(|part| self.seed.wrapping_mul(4).wrapping_add(part));
             let s1 = uniform(&[inputs, inner], bound, of_s1)?;

@@ -191,8 +191,8 @@ impl<T: Real> SkLinear<T> {
 }
 
 /// The names and shapes of Panther's `SKLinear`: `S1s` (T, in, R), `S2s` (T, R, out), and `bias` (out) if there is one.
-/// An explicit U is listed too, as `U1s` (T, R, out) and `U2s` (T, in, R), because a file must store it; it is frozen,
-/// so an optimiser leaves it alone. The tensors are views of the layer's factors.
+/// An explicit U is listed too, as `U1s` (T, R, out) and `U2s` (T, in, R), because a file must store it. It is frozen:
+/// an optimiser must not change it. The tensors are views of the layer's factors.
 impl<T: Real> Parameters<T> for SkLinear<T> {
     fn parameters(&self) -> Vec<(&'static str, &Tensor<T>)> {
         let views = self.views.get_or_init(|| {
@@ -217,7 +217,7 @@ pub(super) fn joined<T: Real>(gpu: &Gpu, axis: usize, parts: [&Tensor<T>; 2]) ->
     Ok(whole)
 }
 
-/// A copy in a buffer of its own.
+/// A copy in a new buffer.
 pub(super) fn copied<T: Real>(x: &Tensor<T>) -> Result<Tensor<T>> {
     ops::activate(x, Activation::None)
 }

@@ -49,8 +49,8 @@ impl<T: Real> SkLinear<T> {
         }
     }
 
-    /// Loads the layer whose tensors have this prefix, with the names that [`save`](Self::save) gives them. Signs of a
-    /// seed are stored.
+    /// Loads the layer whose tensors have this prefix, with the names of [`save`](Self::save). Signs of a seed are
+    /// stored.
     ///
     /// # Shapes
     /// As for [`from_factors`](Self::from_factors).

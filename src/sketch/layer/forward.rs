@@ -128,8 +128,8 @@ impl<'a, T: Real, C: Real> SkLinearForward<'a, T, C> {
     }
 }
 
-/// The rows of a tensor as a matrix if its leading axes can be merged into one. Otherwise they stay a batch of
-/// matrices, or are copied if there are too many axes for a batch.
+/// The rows of a tensor as a matrix if its leading axes can be merged into one. Otherwise the result is a batch of
+/// matrices, or a copy if there are too many axes for a batch.
 fn rows<T: Real>(x: &Tensor<T>) -> Result<Tensor<T>> {
     let axes = x.shape().len();
     match x.layout().joined(0..axes - 1) {

@@ -1,4 +1,4 @@
-//! The frozen factors U of a sketched layer: explicit tensors, or signs that a seed gives.
+//! The frozen factors U of a sketched layer: explicit tensors, or signs from a seed.
 
 use crate::Result;
 use crate::sketch::operator::{Scaling, Sketch, SketchKind};
@@ -12,7 +12,7 @@ pub(super) enum Frozen {
     Signs { seed: u64, storage: SignStorage },
 }
 
-/// How a layer holds the signs of its frozen factors.
+/// The storage of the signs of frozen factors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignStorage {
     /// In memory, next to S.

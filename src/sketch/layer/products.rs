@@ -1,4 +1,5 @@
-//! Products with a layer's factors on the right: stored, or with their signs generated from the seed.
+//! Products with a layer's factors on the right: stored factors, or factors with signs that are generated from the
+//! seed.
 
 use super::frozen::{Frozen, signs_of_u1, signs_of_u2};
 use super::sk_linear::SkLinear;
@@ -38,7 +39,7 @@ impl<T: Real> Default for Epilogue<'_, T> {
 }
 
 impl Factor {
-    /// Where the factor has its signs: the matrices of signs are U1 (TR, out) and U2 transposed (TR, in).
+    /// The position of the signs in the factor. The matrices of signs are U1 (TR, out) and U2 transposed (TR, in).
     fn signs(self, tag: u32) -> SignHalf {
         let (axis, outer) = match self {
             Self::First | Self::SecondTransposed => (HalfAxis::Outer, OuterAxis::Rows),
@@ -65,7 +66,7 @@ impl<T: Real> SkLinear<T> {
 
     /// The plan of the product of an operand with this layout and a factor. Nothing is allocated.
     pub(super) fn plan(&self, a: &Layout, factor: Factor, epilogue: Epilogue<'_, T>) -> Result<Plan> {
-        // The plan reads only the layout of `a`, so any tensor can stand in for it.
+        // The plan reads only the layout of `a`, so any tensor can be used in its place.
         self.on_product(&self.first, factor, epilogue, |product: Gemm<'_, T, T>| product.plan_for(a))
     }
 

@@ -8,7 +8,7 @@ use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 use std::sync::OnceLock;
 
-/// The function that errors name.
+/// The name of the function in errors.
 pub(super) const OP: &str = "SkLinear";
 
 /// A sketched linear layer with T terms of rank R (Panther's `SKLinear`):
@@ -18,9 +18,9 @@ pub(super) const OP: &str = "SkLinear";
 /// or generated in the kernels. The factors of all terms are concatenated, so a layer takes two products: (batch,
 /// in)(in, 2TR) and (batch, 2TR)(2TR, out).
 ///
-/// A layer has 2TR(in + out) parameters; the dense layer has in out. Time is saved in the same proportion. The layer
-/// cannot represent the part of the weight beyond rank 2TR; [`fit`](Self::fit) gives the best approximation of that
-/// rank.
+/// A layer has 2TR(in + out) parameters; the dense layer has $in \cdot out$. Time is saved in the same proportion. The
+/// layer cannot represent the part of the weight beyond rank 2TR; [`fit`](Self::fit) gives the best approximation of
+/// that rank.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -51,8 +51,7 @@ pub struct SkLinear<T: Real> {
     pub(super) activation: Activation,
     /// The kernels to which its products are restricted.
     pub(super) pin: Pin,
-    /// Views of the factors, created when they are first asked for. An update drops them, so that it finds the factors
-    /// uniquely owned.
+    /// Views of the factors, created on first use. An update drops them first, so that the factors are uniquely owned.
     pub(super) views: OnceLock<Vec<(&'static str, Tensor<T>)>>,
 }
 
@@ -131,8 +130,8 @@ impl<T: Real> SkLinear<T> {
         }
     }
 
-    /// Entries of all factors, including U: 2TR(in + out). [`dense_params`](Self::dense_params) has those of the dense
-    /// weight.
+    /// Entries of all factors, including U: 2TR(in + out). [`dense_params`](Self::dense_params) counts those of the
+    /// dense weight.
     #[must_use]
     pub fn params(&self) -> usize {
         2 * self.inner() * (self.inputs() + self.outputs())

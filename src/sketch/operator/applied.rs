@@ -1,4 +1,4 @@
-//! An operator as it is applied: with the seed of its own, or with one that a tensor holds.
+//! An operator to be applied: with its own seed, or with the seed in a tensor.
 
 use super::sketch::Sketch;
 use crate::Result;
@@ -11,7 +11,7 @@ use crate::tensor::Tensor;
 /// The factor of an operator's entries, which a launch takes as a number.
 pub(in crate::sketch) const SCALE: ScalarParameter = ScalarParameter::f32("scale");
 
-/// An operator as it is applied.
+/// An operator to be applied.
 #[derive(Clone, Copy)]
 pub(in crate::sketch) struct Applied<'a> {
     pub(in crate::sketch) sketch: &'a Sketch,
@@ -20,7 +20,7 @@ pub(in crate::sketch) struct Applied<'a> {
 }
 
 impl<'a> Applied<'a> {
-    /// Where the kernels find the seed.
+    /// The source of the seed.
     pub(in crate::sketch) fn source(self) -> Result<SeedSource> {
         self.seed.map_or(Ok(SeedSource::Scalars), |seed| SeedSource::tensor(seed.layout()))
     }
@@ -32,8 +32,7 @@ impl<'a> Applied<'a> {
 }
 
 impl Sketch {
-    /// The numbers that a launch takes from an operator whose kernels find the seed there: the seed, unless a tensor holds
-    /// it, and the scale.
+    /// The scalars of a launch for this source of the seed: the seed, unless a tensor holds it, and the scale.
     pub(in crate::sketch) fn scalars(seed: SeedSource) -> Vec<ScalarParameter> {
         seed.scalars().iter().copied().chain([SCALE]).collect()
     }

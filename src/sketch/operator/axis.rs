@@ -75,8 +75,8 @@ impl AxisLayout {
         self.shape.contains(&0)
     }
 
-    /// Operand and result as batches of matrices, and the side of the product on which the operator stands: the left if
-    /// the lines of the result are columns, the right (transposed) if they are rows.
+    /// Operand and result as batches of matrices, and the operator's side in the product: the left if the lines of the
+    /// result are columns, the right (transposed) if they are rows.
     pub(in crate::sketch) fn as_product(&self, x: &Layout, y: &Layout) -> Result<(Side, Layout, Layout)> {
         let columns = self.others.get(0);
         let side = if columns.strides[1] == 1 || self.extents[1] == 1 { Side::A } else { Side::B };
@@ -97,11 +97,11 @@ impl AxisLayout {
     }
 }
 
-/// The rule that an operand breaks if kernels cannot step along its axes.
+/// The rule in the error for an operand with axes that kernels cannot step along.
 pub(in crate::sketch) const WRONG_AXES: &str =
     "the axes other than the operator's must merge into at most three";
 
-/// The rule that an operand breaks if its axis has another extent than the operator's lines.
+/// The rule in the error for an operand with an axis of another extent than the operator's lines.
 pub(in crate::sketch) const WRONG_LENGTH: &str =
     "the axis must have the extent that the operator is applied to: n of a (d, n) operator, d of its adjoint";
 

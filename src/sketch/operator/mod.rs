@@ -1,4 +1,4 @@
-//! Random operators as plain data: kinds, entries, and how an operator meets an axis of a tensor.
+//! Random operators as plain data: kinds, entries, and the layout of a tensor along the operator's axis.
 
 mod applied;
 pub(super) mod axis;

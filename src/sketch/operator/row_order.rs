@@ -1,4 +1,4 @@
-//! Which rows of a Hadamard matrix an operator has: the first ones of a random order of all rows.
+//! The rows of a Hadamard matrix in an operator: the first ones of a random order of all rows.
 
 use super::sketch::Sketch;
 use crate::layout::philox;

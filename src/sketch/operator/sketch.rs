@@ -6,7 +6,7 @@ use crate::error::call;
 use crate::layout::{dim, words};
 use crate::{Error, Result};
 
-/// The operation that errors name.
+/// The name of the operation in errors.
 pub(in crate::sketch) const OP: &str = "sketch";
 
 /// A random operator $S \in R^{d \times n}$ as plain data. It stores its kind, shape, seed and scaling, but no entries.

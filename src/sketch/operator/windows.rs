@@ -7,8 +7,8 @@ use crate::layout::{DType, Layout};
 use crate::plan::{CutAxes, CutOperand, Form};
 use crate::{Error, Result};
 
-/// The axes of an operator along `axis` of `x`, whose result has the extent `extent` there: all others. The operands are x, the
-/// result and, if a tensor holds it, the seed.
+/// The axes by which an operator along `axis` of `x` may be cut: all others. The result has the extent `extent` along `axis`.
+/// The operands are x, the result and, if a tensor holds it, the seed.
 pub(in crate::sketch) fn axes_but(
     x: &Layout,
     dtype: DType,
@@ -20,7 +20,7 @@ pub(in crate::sketch) fn axes_but(
     let mut shape = x.shape().to_vec();
     shape[axis] = extent;
     let y = Layout::contiguous(OP, &shape)?;
-    // Axes of a window without gaps merge as those of the whole do.
+    // Axes of a window without gaps merge like those of the whole tensor.
     let form = if others.len() <= MAX_OTHER_AXES { Form::View } else { Form::Dense };
     let mut operands =
         vec![CutOperand::new(form, *x, dtype, own.clone()), CutOperand::new(Form::Dense, y, DType::F32, own)];

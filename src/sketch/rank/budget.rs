@@ -1,12 +1,12 @@
-//! A budget: what a sketched layer may cost, or how large its error may be.
+//! A budget: the largest cost of a sketched layer, or its largest error.
 
 use crate::{Error, Result};
 use std::fmt;
 
-/// Smallest relative error that a budget may ask for. Below it, the residual of an f32 weight is rounding.
+/// Smallest relative error of a budget. Below it, the residual of an f32 weight is a rounding error.
 const MIN_ERROR: f64 = 1.0 / (1 << 20) as f64;
 
-/// What a sketched layer may cost compared with the dense layer, or how large its error may be.
+/// The largest cost of a sketched layer compared with the dense layer, or its largest error.
 ///
 /// A layer with one term of rank R has $2R(in + out)$ parameters; the dense layer has $in \cdot out$. For each row of x
 /// it takes $4R(in + out)$ flops; the dense layer takes $2\\, in \cdot out$. So a share of the parameters is the same

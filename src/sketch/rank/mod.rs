@@ -1,4 +1,4 @@
-//! The rank of a sketched layer: what a weight's singular values and a budget recommend.
+//! The rank of a sketched layer: recommended from a weight's singular values and a budget.
 
 pub(super) mod budget;
 pub(super) mod recommend;

@@ -71,8 +71,8 @@ pub enum Choice {
 /// range; [`Error::OutOfMemory`](crate::Error::OutOfMemory) or [`Error::Limit`](crate::Error::Limit) if the
 /// decomposition does not fit; [`Error::Cancelled`](crate::Error::Cancelled) in [`with_progress`](crate::with_progress).
 /// # Precision
-/// Singular values are computed by [`Rsvd`](crate::sketch::Rsvd). In tests on trained
-/// weights, errors are within half a per cent of the best that any layer of the rank has.
+/// Singular values are computed by [`Rsvd`](crate::sketch::Rsvd). In tests on trained weights, errors are within half a
+/// per cent of the least error of any layer of the rank.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -134,7 +134,7 @@ fn for_error(weight: &Tensor<f32>, sizes: Sizes, budget: Budget, error: f64) -> 
     })
 }
 
-/// Why no rank saves parameters within the budget.
+/// The reason why no rank saves parameters within the budget.
 pub(crate) fn too_small(sizes: Sizes) -> String {
     let (one, dense) = (sizes.per_rank(), sizes.dense());
     if one < dense {
@@ -147,7 +147,7 @@ pub(crate) fn too_small(sizes: Sizes) -> String {
     }
 }
 
-/// Why no rank that saves parameters meets the error.
+/// The reason why no rank that saves parameters meets the error.
 pub(crate) fn out_of_reach(sizes: Sizes, error: f64, least_error: f64) -> String {
     let (max_rank, dense) = (sizes.max_rank(), sizes.dense());
     let params = max_rank * sizes.per_rank();

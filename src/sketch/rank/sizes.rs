@@ -1,12 +1,12 @@
-//! The sizes of a weight, and the ranks of the sketched layers that save something.
+//! The sizes of a weight, and the ranks of sketched layers that save parameters.
 
 /// Recommended ranks are rounded up to multiples of this, the width of tensor core tiles.
 const TILE: usize = 16;
 /// Largest factor by which rounding up may raise a rank.
 const MAX_ROUNDING: f64 = 1.2;
 
-/// The sizes of a weight (out, in), and what layers of these sizes cost. Counts are for one term; a layer with T terms
-/// of rank R costs as much as one term of rank TR.
+/// The sizes of a weight (out, in), and the costs of layers of these sizes. Counts are for one term; a layer with T
+/// terms of rank R costs as much as one term of rank TR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sizes {
     pub(crate) rows: usize,
@@ -31,7 +31,8 @@ impl Sizes {
 
     /// The largest rank with at most this share of the dense layer's parameters, and with fewer parameters than it.
     pub(crate) fn max_rank_within(self, share: f64) -> usize {
-        // NOTE: a share computed from a number of parameters must allow that number, whichever way it was rounded.
+        // NOTE: a share that was computed from a number of parameters must allow that number, even if the share was
+        // rounded down.
         let params = share * self.dense() as f64 * (1.0 + 4.0 * f64::EPSILON);
         (1..=self.max_rank())
             .take_while(|&rank| (rank * self.per_rank()) as f64 <= params)

@@ -4,9 +4,9 @@ use crate::Result;
 use crate::sketch::factor::{Rsvd, Svd};
 use crate::tensor::Tensor;
 
-/// Power iterations and oversampling of the decomposition. The spectra of trained weights fall slowly, so errors above
-/// the least would cost rank. Many of the weight's singular values are computed, so the spaces of three iterations span
-/// much of it already: the more so the larger the blocks are.
+/// Power iterations and oversampling of the decomposition. The spectra of trained weights fall slowly, so an error
+/// above the least possible one would require a larger rank. Many of the weight's singular values are computed, so the
+/// spaces of three iterations already span much of it, more with larger blocks.
 const POWER: usize = 3;
 const BLOCK: usize = 128;
 const OVERSAMPLING: usize = 32;

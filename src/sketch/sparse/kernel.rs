@@ -11,11 +11,13 @@ const BUCKETS: u32 = 1024;
 /// Smallest number of rows to which a range of positions is halved to give more cores work: each range draws all lines
 /// again.
 const MIN_ROWS: u32 = 32;
-/// Nonzeros that a split draws at most, if the device has memory for the sums of as many splits: a third of a second on an Apple M2.
+/// The largest number of nonzeros that a split draws, if the device has memory for the sums of that number of splits: a third of a
+/// second on an Apple M2.
 const MAX_SPLIT_NONZEROS: u64 = 1 << 26;
 /// Smallest number of lines of a split.
 const MIN_SPLIT_LINES: u32 = 1024;
-/// Largest number of splits, unless each would draw for too long: the partial sums of each are written and read once more.
+/// Largest number of splits, unless each would draw for too long. The partial sums of each split are written and read once
+/// more.
 const MAX_SPLITS: u32 = 16;
 /// Nonzeros that are sorted at once: with at least [`LIST_ROOM`] bytes of shared memory, and with less.
 const LIST: [u32; 2] = [4096, 2048];
@@ -26,8 +28,9 @@ const LIST_ROOM: u32 = 24 << 10;
 const LANES: u32 = 256;
 /// Columns of an invocation.
 const COLUMNS: u32 = 8;
-/// Most columns of an invocation where a workgroup is one vector of a CPU, without and with 64-bit pairs. A CPU waits
-/// for the first element of each row, so an invocation takes as many columns as its first-level cache holds sums.
+/// Largest number of columns of an invocation if a workgroup is one vector of a CPU, without and with 64-bit pairs. A
+/// CPU waits for the first element of each row, so an invocation takes columns until their sums fill the first-level
+/// cache.
 const MAX_COLUMNS: u32 = 64;
 const MAX_PAIRED_COLUMNS: u32 = 128;
 
@@ -54,12 +57,12 @@ pub(super) struct Tile {
 
 impl Tile {
     /// Chooses the tile. Each workgroup draws its own list of nonzeros: few wide workgroups draw less, many narrow ones
-    /// keep all cores busy. So each core gets half as many workgroups as hide all latency.
+    /// keep all cores busy. The compromise is half the number of workgroups per core that would hide all latency.
     pub(super) fn of(problem: &SparseProblem, caps: &Caps) -> Self {
         let d = &problem.dims;
         let (serial, vector) = (caps.machine.runs_in_turn(), caps.machine.vector_lanes);
-        // Neighbouring lanes read neighbouring columns. Where vectors run one after another (on a CPU), one vector that
-        // reads long pieces of rows has more cache hits than many that return for short ones.
+        // Neighbouring lanes read neighbouring columns. If vectors run one after another (on a CPU), one vector that
+        // reads long pieces of rows has more cache hits than many vectors that read short pieces.
         let inner = d.x_axis < d.x_stride0 && problem.rows()[0] > 1;
         let pairs = problem.has_pairs() && caps.int64;
         let (lanes, mut each): (u32, u32) = match serial {
@@ -115,8 +118,8 @@ impl Tile {
         let d = problem.dims;
         let [seed_low, seed_high] = problem.seed.words();
         let whole = self.splits == 1;
-        // The number of nonzeros that fall into a range is random, so lists are planned to be 7/8 full, unless a range
-        // has all positions.
+        // The number of nonzeros in a range is random, so lists are planned to be 7/8 full, unless a range has all
+        // positions.
         let here = u64::from(self.rows.min(d.positions));
         let filled = if here == u64::from(d.positions) { self.list } else { self.list / 8 * 7 };
         let chunk = u64::from(filled) * u64::from(d.positions) / (here * u64::from(d.nonzeros));

@@ -1,4 +1,4 @@
-//! Sparse operators: kernels draw the nonzeros of each line where they use them, from counters.
+//! Sparse operators: kernels draw the nonzeros of each line when they use them, from counters.
 
 mod kernel;
 mod plan;

@@ -92,7 +92,7 @@ impl SparseProblem {
         })
     }
 
-    /// How many lines are drawn in total. To gather, a line is drawn once for each tile of columns. To scatter, it is
+    /// The total number of drawn lines. To gather, a line is drawn once for each tile of columns. To scatter, it is
     /// drawn twice for each tile of columns and each range of positions: first to count the nonzeros, then to list
     /// them.
     fn drawn_lines(&self, tiles: f64, ranges: f64) -> f64 {

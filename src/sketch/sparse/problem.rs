@@ -9,7 +9,7 @@ use crate::sketch::operator::{Direction, OP, Sketch};
 use crate::{Error, Result};
 
 /// The uniform of the sparse shaders (`shaders/sketch/sparse.wgsl`), in elements. In a problem, seed and scale are 0: a
-/// launch takes them as scalars, or the plan writes the places of the seed in its tensor.
+/// launch takes them as scalars, or the plan writes the offsets of the seed's words in its tensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
@@ -71,12 +71,12 @@ impl SparseDims {
     }
 }
 
-/// How the lines of an operator enter the result.
+/// The use of an operator's lines: to gather or to scatter rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SparseMethod {
     /// Each line gives a row of the result: the sum of the operand's rows at the line's positions.
     Gather,
-    /// Each line belongs to a row of the operand, which is added to the result's rows at the line's positions.
+    /// Each line belongs to a row of the operand. This row is added to the result's rows at the line's positions.
     Scatter,
 }
 
@@ -87,13 +87,13 @@ pub struct SparseProblem {
     pub(crate) dims: SparseDims,
     /// Element type of the operand.
     pub(crate) dtype: DType,
-    /// How lines enter the result.
+    /// Whether lines gather or scatter.
     pub(crate) method: SparseMethod,
     /// Layout of the operand from the start of its aligned window.
     pub(crate) x: Layout,
     /// The axis along which the operator is applied.
     pub(crate) axis: usize,
-    /// Where the kernel finds the seed.
+    /// The source of the seed.
     pub(crate) seed: SeedSource,
 }
 
@@ -103,8 +103,8 @@ impl SparseProblem {
     ///
     /// # Errors
     /// [`Error::Input`] if the operator is not sparse; [`Error::Shape`] if `x` has no such axis, if the axis does not
-    /// have the extent that the operator is applied to, if the other axes do not merge into three, or if the result is
-    /// empty; [`Error::Limit`] if a size is $2^{31}$ or more.
+    /// have the extent of the operator's lines, if the other axes do not merge into three, or if the result is empty;
+    /// [`Error::Limit`] if a size is $2^{31}$ or more.
     pub fn new(sketch: &Sketch, direction: Direction, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
         let [from, to] = direction.lengths(sketch.shape());
         let x = x.in_window(dtype);
