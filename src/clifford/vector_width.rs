@@ -4,8 +4,8 @@ use super::algebra::function::Function;
 use super::problem::{CliffordDims, CliffordProblem, UnitStride};
 use crate::caps::Caps;
 
-/// The maximum number of values, of operands and result together, for a width of four. It is tuned for these kernels
-/// and independent of the registers. With more values, loads of two positions are wide enough.
+/// The maximum number of values of operands and result together for a width of four. It is tuned for these kernels and
+/// independent of the registers. With more values, loads of two positions are wide enough.
 const MAX_VALUES_OF_FOUR: usize = 48;
 
 /// Positions along the innermost axis that an invocation computes.

@@ -45,7 +45,8 @@ impl Signature {
         paths
     }
 
-    /// The number of [`paths`](Self::paths). It allocates nothing: every call of a layer compares its weights with it.
+    /// The number of [`paths`](Self::paths). It allocates nothing, because every call of a layer compares its weights
+    /// with it.
     pub(crate) fn path_count(self) -> usize {
         self.pairs_of_grades().map(|(left, right)| self.shared(left, right).count()).sum()
     }
@@ -55,7 +56,7 @@ impl Signature {
         grades.clone().flat_map(move |left| grades.clone().map(move |right| (left, right)))
     }
 
-    /// How many vectors two blades of these grades can share, none of them null.
+    /// The numbers of non-null vectors that two blades of these grades can share.
     fn shared(self, left: usize, right: usize) -> RangeInclusive<usize> {
         let [p, q, _] = self.pqr();
         (left + right).saturating_sub(self.dimension())..=left.min(right).min(p + q)

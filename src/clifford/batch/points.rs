@@ -11,8 +11,8 @@ use crate::tensor::Tensor;
 use crate::{Error, Result, ops};
 
 impl<const N: usize> Pga<N> {
-    /// The points with these coordinates and weight 1, each as [`point`](Self::point) makes it, with the
-    /// [blades of points](crate::clifford::Signature::points). Two launches.
+    /// The points with these coordinates and weight 1, as from [`point`](Self::point), with the [blades of
+    /// points](crate::clifford::Signature::points). Two launches.
     ///
     /// # Shapes
     /// `coordinates` has N elements along its first or last axis: (batch, N) by [`BladeAxis::Last`] -> (batch, N + 1).
@@ -60,8 +60,8 @@ impl<const N: usize> Pga<N> {
     /// # Errors
     /// [`Error::Input`] if the points belong to another algebra; otherwise as [`Multivectors::select`].
     /// # Precision
-    /// Coordinates are quotients by the weight, as [`ops::div`] has them. A point of weight 0 is at infinity, or no point: its
-    /// coordinates are infinite or NaN.
+    /// Coordinates are quotients by the weight, with the accuracy of [`ops::div`]. A point of weight 0 is at infinity, or no
+    /// point: its coordinates are infinite or NaN.
     pub fn coordinates_of<T: Real>(&self, points: &Multivectors<T>) -> Result<Tensor<T>> {
         call("coordinates_of", || {
             if points.signature() != self.signature() {
@@ -76,8 +76,8 @@ impl<const N: usize> Pga<N> {
         })
     }
 
-    /// The blades of coordinates and, last, of the weight; and the function that turns coordinates into the coefficients of a point,
-    /// or these into coordinates.
+    /// The blades of coordinates and, last, of the weight; and the function that converts coordinates into the coefficients of a
+    /// point, and back.
     fn homogeneous(&self) -> Result<(Blades, Function)> {
         let mut masks = Vec::new();
         let mut negative = [0; 4];

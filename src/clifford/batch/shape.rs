@@ -1,4 +1,4 @@
-//! Views of batches: other positions, or some of them.
+//! Views of batches: positions of another shape, or some of the positions.
 
 use super::multivectors::Multivectors;
 use crate::clifford::problem::BladeAxis;

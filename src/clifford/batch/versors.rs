@@ -21,9 +21,9 @@ impl<T: Real> Multivectors<T> {
     /// # Errors
     /// As [`unary`](Self::unary).
     /// # Precision
-    /// $\gamma_{t + 4}$ of each coefficient, for t blades. In an indefinite metric the bound grows as terms of the
-    /// square cancel. Coefficients are scaled by powers of two, so no square overflows or vanishes, and each coefficient of the result
-    /// is right, however small or large it is next to others.
+    /// $\gamma_{t + 4}$ of each coefficient, for t blades. In an indefinite metric the bound grows as terms of the square cancel.
+    /// Coefficients are scaled by powers of two, so no square overflows or vanishes, and each coefficient of the result is
+    /// accurate, even if it is much smaller or larger than others.
     pub fn normalized(&self) -> Result<Self> {
         self.run(Function::Normalize, None, self.blades()).named("normalized")
     }
@@ -36,8 +36,8 @@ impl<T: Real> Multivectors<T> {
     /// [`Error::Input`](crate::Error::Input) in other algebras, or for blades of other grades; otherwise as
     /// [`unary`](Self::unary).
     /// # Precision
-    /// Within 16 ulp of the largest coefficient for $0 \le \theta \le 2 \pi$. For larger angles, within the change that
-    /// 16 ulp of $\theta$ make.
+    /// Within 16 ulp of the largest coefficient for $0 \le \theta \le 2 \pi$. For larger angles, within the change of
+    /// the result that a change of $\theta$ by 16 ulp causes.
     pub fn exp(&self) -> Result<Self> {
         self.run(Function::Exp, None, &self.signature().even()).named("exp")
     }
@@ -54,10 +54,10 @@ impl<T: Real> Multivectors<T> {
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) in other algebras, or for odd blades; otherwise as [`unary`](Self::unary).
     /// # Precision
-    /// For $0 \le \theta \le \pi / 2$, up to half a turn, $e^{\log m}$ is within 16 ulp of the largest coefficient of
-    /// m. For larger angles, it is within 16 ulp of the largest coefficient of m and $\log m$: the translation across
-    /// the axis is divided by the sine, which is sensitive to the rounding of the angle near -1. Rotor and translation may be of very
-    /// different sizes: no product between overflows or vanishes unless the result does.
+    /// For $0 \le \theta \le \pi / 2$, up to half a turn, $e^{\log m}$ is within 16 ulp of the largest coefficient of m. For larger
+    /// angles, it is within 16 ulp of the largest coefficient of m and $\log m$: the translation across the axis is divided by the
+    /// sine, which is sensitive to the rounding of the angle near -1. Rotor and translation may have very different sizes: no
+    /// intermediate product overflows or vanishes unless the result does.
     pub fn log(&self) -> Result<Self> {
         self.run(Function::Log(LogBranch::OfMotor), None, &self.signature().bivectors()).named("log")
     }

@@ -68,9 +68,9 @@ impl Multivector {
     /// [`Error::Input`] in algebras other than those of [`exp`](Self::exp); if m has odd parts, is null, or
     /// $m \tilde m$ is not a scalar ([`inverse`](Self::inverse)); for the negative of a translation of the plane.
     /// # Precision
-    /// A few ulp, for every angle down to the underflow of squares ($10^{-150}$, where the result is $m - 1$): no
-    /// cancelling differences are taken. B is ill-conditioned near $\theta = \pi$ only, where the translation across
-    /// the axis is divided by $\sin\theta$.
+    /// A few ulp, for every angle down to the underflow of squares ($10^{-150}$, where the result is $m - 1$), because
+    /// no differences cancel. B is ill-conditioned near $\theta = \pi$ only, where the translation across the axis is
+    /// divided by $\sin\theta$.
     pub fn log(&self) -> Result<Self> {
         let rigid = RigidBlades::of(self.signature(), "log")?;
         if self.parity("log")? != Parity::Even {

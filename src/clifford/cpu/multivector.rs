@@ -1,4 +1,4 @@
-//! A multivector on the CPU, in f64: for small work, and as the definition that kernels are tested against.
+//! A multivector on the CPU, in f64: for small work, and as the definition for tests of kernels.
 
 use crate::clifford::algebra::blades::Blades;
 use crate::clifford::algebra::product::Product;

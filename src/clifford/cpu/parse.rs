@@ -141,7 +141,7 @@ fn literal(signature: Signature, text: &str, at: usize) -> Result<Option<(Litera
     }))
 }
 
-/// The sign, the bitmask and the end of a blade whose vectors are in any order.
+/// The sign, the bitmask and the end of a blade with its vectors in any order.
 fn blade(signature: Signature, text: &str, at: usize) -> Result<Option<(f64, u8, usize)>> {
     let digits = digits(text[at..].strip_prefix('e').unwrap_or_default());
     if digits == 0 {

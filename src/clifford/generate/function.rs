@@ -10,7 +10,7 @@ use crate::clifford::algebra::terms::Terms;
 use crate::kernel::wgsl::Sum;
 use crate::layout::DType;
 
-/// The properties of the operands that the code of a function depends on.
+/// The properties of the operands on which the code of a function depends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operands<'a> {
     /// Blades of the first operand.

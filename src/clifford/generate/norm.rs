@@ -127,7 +127,7 @@ fn define_square(lines: &mut Block, x: &Blades) -> (Scaled, Expression) {
     (scaled, square)
 }
 
-/// The division by the norm. Where it is 0, one over it is `otherwise`.
+/// The division by the norm. If the norm is 0, its reciprocal is `otherwise`.
 fn divisor(lines: &mut Block, scaled: &Scaled, square: &Expression, otherwise: Expression) -> Divisor {
     let root = INVERSE_ROOT.call([ABS.call([square])]);
     scaled.divisor(lines, "", select(root, otherwise, square.clone().equals(lanes(0.0))))

@@ -35,7 +35,7 @@ pub(crate) fn max_terms_of_two(v: &Blades, x: &Blades, out: &Blades) -> usize {
     v.len() * (x.len() + out.len())
 }
 
-/// The number of positions of an invocation that a versor is applied to.
+/// The number of positions of an invocation to which a versor is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VersorUse {
     /// Each position has its own versor.
@@ -48,7 +48,7 @@ pub(crate) enum VersorUse {
 const MAX_POSITIONS: usize = 4;
 
 /// The formula of $v x \tilde v$ for an even versor, $v \hat x \tilde v$ for an odd one: by a matrix or by two
-/// products, whichever takes fewer instructions. A matrix with more than `max_terms` terms is not used.
+/// products. The form with fewer instructions is used. A matrix with more than `max_terms` terms is not used.
 ///
 /// # Errors
 /// [`Error::Input`] if v has both even and odd blades.

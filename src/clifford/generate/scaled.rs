@@ -4,7 +4,8 @@ use super::formula::most_of;
 use super::trigonometry::{INNER_OF, OUTER_OF, SCALE_OF};
 use crate::kernel::wgsl::{Block, Expression};
 
-/// Numbers times the power of two that brings the largest near 1. Numbers below $2^{-46}$ may become 0, which no sum of squares shows.
+/// Numbers times the power of two that brings the largest near 1. Numbers below $2^{-46}$ may become 0, which does not change a sum
+/// of squares in f32.
 pub(super) struct Scaled {
     /// The largest magnitude before scaling.
     pub(super) most: Expression,

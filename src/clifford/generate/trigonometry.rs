@@ -1,4 +1,4 @@
-//! The functions of `shaders/common/trigonometry.wgsl` that generated code calls.
+//! The functions of `shaders/common/trigonometry.wgsl` for generated code.
 
 use crate::kernel::wgsl::{Callee, Expression};
 

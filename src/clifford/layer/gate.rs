@@ -1,11 +1,9 @@
-//! The gate of a layer's product: an activation of each operand's scalar part, by which the whole operand is
-//! multiplied.
+//! The gate of a layer's product: each operand is multiplied by a function of its scalar part.
 
 use crate::ops::Activation;
 use std::fmt;
 
-/// The factor by which a layer's product multiplies each of its operands first: a function of the operand's scalar part
-/// $x_{0}$.
+/// The factor of each operand in a layer's product: a function of the operand's scalar part $x_{0}$.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Gate {
     /// No gate: the factor is 1.

@@ -1,5 +1,5 @@
-//! The gate functions of the shaders: their variant in the slot `gate`, and what a call of them costs. A test compares
-//! the costs with the shaders.
+//! The gate functions of the shaders: their variant in the slot `gate`, and the operations of a call. A test compares
+//! the operations with the shaders.
 
 use super::gate::Gate;
 use crate::kernel::wgsl::Callee;
@@ -23,12 +23,12 @@ impl Gate {
         }
     }
 
-    /// The shader's function `gate`. It takes four numbers, of which the caller uses `used`.
+    /// The shader's function `gate`. It takes four numbers; the caller uses `used` of them.
     pub(super) fn function_of(self, used: usize) -> Callee {
         Callee::new("gate", self.flops()[0] * used)
     }
 
-    /// Its derivative, `gate_slope`. It takes four numbers, of which the caller uses `used`.
+    /// Its derivative, `gate_slope`. It takes four numbers; the caller uses `used` of them.
     pub(super) fn slope_of(self, used: usize) -> Callee {
         Callee::new("gate_slope", self.flops()[1] * used)
     }

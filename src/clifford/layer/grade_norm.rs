@@ -7,7 +7,7 @@ use std::fmt;
 /// The norm by which a layer divides each grade G of its product: $r_{G} = \sqrt{m_{G} + \varepsilon}$, one number for
 /// each row. $m_{G}$ is a mean over the row's features. The blades of a grade are summed, not averaged.
 ///
-/// Squares are summed in f32. Coefficients above about $2^{63}$ overflow: $r_{G}$ is then infinite and the grade 0, or NaN where
+/// Squares are summed in f32. Coefficients above about $2^{63}$ overflow: $r_{G}$ is then infinite and the grade 0, or NaN if
 /// squares of both signs cancel, in the backward pass too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum GradeNorm {

@@ -1,4 +1,4 @@
-//! What a layer's product computes: the algebra, the gate of its operands and the norm of its result.
+//! A layer's product as plain data: the algebra, the gate of its operands and the norm of its result.
 
 use super::gate::Gate;
 use super::grade_norm::GradeNorm;

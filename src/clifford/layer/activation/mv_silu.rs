@@ -99,7 +99,7 @@ impl<T: Real> MvSilu<T> {
     /// One step of gradient descent, $a \leftarrow a - \eta\\,\partial a$ and $b$ likewise. The rate is a
     /// number, or a tensor of one element.
     ///
-    /// In place and in a replay as [`MvNormalization::descend`](super::super::MvNormalization::descend).
+    /// For updates in place and in a replay see [`MvNormalization::descend`](super::super::MvNormalization::descend).
     ///
     /// # Errors
     /// As [`MvNormalization::descend`](super::super::MvNormalization::descend).

@@ -11,9 +11,9 @@ use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Ti
 use crate::{Error, Result};
 
 impl Problem for FeaturesProblem {
-    /// One step: a kernel over features, or over rows if the function needs the mean of a row. In a backward pass, a
-    /// second step sums the gradients of the parameters over strips of rows, in a fixed order. In windows, the steps of each, and
-    /// then the sums of these gradients.
+    /// One step: a kernel over features, or over rows if the function needs the mean of a row. In a backward pass, a second step
+    /// sums the gradients of the parameters over strips of rows, in a fixed order. With windows, each window has these steps, and
+    /// the sums of the windows' gradients follow.
     ///
     /// Operands: the result, or in a backward pass the gradient of x; x; in a backward pass, the gradient of the
     /// result; the parameters; in a backward pass, the gradients of the parameters (feature, parts of all parameters),

@@ -77,7 +77,7 @@ pub struct FeaturesDims {
 }
 
 /// Number of invocations of a backward pass, if there are enough positions. Each sums over a strip of rows. The number
-/// does not depend on the device, so that strips are the same on every device.
+/// is the same for every device, and so are the strips.
 const INVOCATIONS: usize = 1 << 14;
 /// Rows of the longest strip.
 const MAX_STRIP_ROWS: usize = 256;

@@ -13,7 +13,7 @@ pub(super) const NORM_OF: Callee = Callee::new("norm_of", 7);
 /// Its derivative, up to a factor for each blade.
 pub(super) const NORM_SLOPE: Callee = Callee::new("norm_slope", 3);
 
-/// The sigmoids of four numbers, in `common/math.wgsl`, of which the caller uses `used`.
+/// The sigmoids of four numbers, in `common/math.wgsl`. The caller uses `used` of them.
 pub(super) fn sigmoid_of(used: usize) -> Callee {
     Callee::new("sigmoid_of", 29 * used)
 }

@@ -84,7 +84,7 @@ impl<T: Real> MvLinear<T> {
         })
     }
 
-    /// The gradient of a weight of this shape, whose matrices these maps use.
+    /// The gradient of a weight of this shape; these maps use its matrices.
     fn weight_gradient(
         &self,
         [x, g]: [&Tensor<T>; 2],
@@ -105,7 +105,7 @@ impl<T: Real> MvLinear<T> {
         Ok(all)
     }
 
-    /// The gradient of the bias: a row of ones times the rows of g that the bias was added to. The row of ones is a
+    /// The gradient of the bias: a row of ones times the rows of g to which the bias was added. The row of ones is a
     /// view of one number.
     fn bias_gradient(&self, g: &Tensor<T>, x: &Multivectors<T>) -> Result<Tensor<f32>> {
         let g = as_matrix(g, self.bias_on.places(x.blades()))?;
@@ -118,11 +118,11 @@ impl<T: Real> MvLinear<T> {
     /// One step of gradient descent, $W \leftarrow W - \eta\\,\partial W$, for all parameters. The rate is a number, or a
     /// tensor of one element.
     ///
-    /// The parameters are updated in place. If other tensors share them, such as a clone of the layer, they are copied
-    /// first: the others keep the old values. If a check fails, no parameter changes.
+    /// The parameters are updated in place. If other tensors share them, such as those of a clone of the layer, they
+    /// are copied first, and the others keep the old values. If a check fails, no parameter changes.
     ///
-    /// In the closure of [`Gpu::capture`](crate::Gpu::capture), every run of the replay makes a step. A tensor as the rate
-    /// gives each run its own, a number is the same in all runs.
+    /// In the closure of [`Gpu::capture`](crate::Gpu::capture), every run of the replay performs a step. If the rate is a
+    /// tensor, each run reads it; a number is the same in all runs.
     ///
     /// # Errors
     /// [`Error::Shape`] if `gradients` belong to another layer, or the rate is a tensor of several elements; [`Error::Gpu`]

@@ -1,10 +1,10 @@
-//! Which blades of x a linear layer's matrices map to which blades of y, and which blades its bias is added to.
+//! The mapping of blades of x to blades of y by a linear layer's matrices, and the blades with a bias.
 
 use crate::clifford::algebra::blades::Blades;
 use crate::clifford::algebra::signs::grade;
 use std::ops::Range;
 
-/// Which blades a bias is added to.
+/// The blades with a bias.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BiasOn {
     /// The scalar, which versors leave unchanged.
@@ -15,7 +15,7 @@ pub enum BiasOn {
 }
 
 impl BiasOn {
-    /// The places of the blades that the bias is added to.
+    /// The positions of the blades with a bias.
     pub(crate) fn places(self, blades: &Blades) -> Range<usize> {
         let scalar = blades.position(0).unwrap_or(0);
         match self {
@@ -30,7 +30,7 @@ impl BiasOn {
 pub(super) struct BladeMap {
     /// Places in x.
     pub(super) from: Range<usize>,
-    /// Places in y, the same number.
+    /// Positions in y, the same number.
     pub(super) to: Range<usize>,
     /// The grade of the blades of x, which selects the matrix.
     pub(super) grade: usize,

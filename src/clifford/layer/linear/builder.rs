@@ -1,4 +1,4 @@
-//! Building linear layers of multivectors with options.
+//! Builds linear layers of multivectors with options.
 
 use super::blade_map::BiasOn;
 use super::mv_linear::{MvLinear, OP};

@@ -142,7 +142,7 @@ impl<T: Real> MvLinear<T> {
         self.bias.as_ref()
     }
 
-    /// Which blades the bias is added to.
+    /// The blades with a bias.
     #[must_use]
     pub fn bias_on(&self) -> BiasOn {
         self.bias_on
@@ -170,7 +170,7 @@ pub(super) fn matrix<T: Real>(weight: &Tensor<T>, grade: usize) -> Result<Tensor
     one.as_strided(shape, strides, one.layout().offset())
 }
 
-/// Multiplies the map's blades of `x` by its matrix and sign, and stores the product in their places of `y`, a
+/// Multiplies the map's blades of `x` by its matrix and sign, and stores the product at their positions in `y`, a
 /// contiguous tensor. Adds `keep` times the previous values of `y`.
 pub(super) fn multiply<T: Real>(
     x: &Tensor<T>,

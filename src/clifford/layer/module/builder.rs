@@ -30,7 +30,7 @@ impl<T: Real> CliffordLayer<T> {
 }
 
 impl CliffordLayerBuilder {
-    /// Sets which blades the bias is added to. The default is the scalar.
+    /// Sets the blades with a bias. The default is the scalar.
     pub fn bias_on(self, bias_on: BiasOn) -> Self {
         Self { bias_on, ..self }
     }
@@ -81,8 +81,8 @@ impl CliffordLayerBuilder {
         })
     }
 
-    /// A layer made of a linear layer and the product's weights. It shares their tensors and copies nothing. The linear
-    /// layer determines which blades the bias is added to.
+    /// A layer from a linear layer and the product's weights. It shares their tensors and copies nothing. The linear
+    /// layer determines the blades with a bias.
     ///
     /// # Shapes
     /// `linear` maps in features to in features. `weight` is (features, paths) for a steerable product and (paths, in,

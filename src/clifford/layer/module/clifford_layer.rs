@@ -14,7 +14,7 @@ use crate::tensor::{Parameters, Tensor};
 
 pub(super) const OP: &str = "CliffordLayer";
 
-/// The residual connection of a layer: what it adds to its product.
+/// The residual connection of a layer: the tensor that is added to its product.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Residual {
     /// Nothing.
@@ -123,7 +123,7 @@ impl<T: Real> CliffordLayer<T> {
     /// One step of gradient descent, $W \leftarrow W - \eta\\,\partial W$, for all parameters. The rate is a number, or a
     /// tensor of one element.
     ///
-    /// In place and in a replay as [`MvLinear::descend`].
+    /// For updates in place and in a replay see [`MvLinear::descend`].
     ///
     /// # Errors
     /// As [`MvLinear::descend`].

@@ -87,11 +87,11 @@ impl<T: Real> MvNormalization<T> {
     /// One step of gradient descent, $a \leftarrow a - \eta\\,\partial a$. The rate is a number, or a tensor of one
     /// element.
     ///
-    /// The parameters are updated in place. If other tensors share them, such as a clone of the layer, they are copied
-    /// first: the others keep the old values. If a check fails, no parameter changes.
+    /// The parameters are updated in place. If other tensors share them, such as those of a clone of the layer, they
+    /// are copied first, and the others keep the old values. If a check fails, no parameter changes.
     ///
-    /// In the closure of [`Gpu::capture`](crate::Gpu::capture), every run of the replay makes a step. A tensor as the rate
-    /// gives each run its own, a number is the same in all runs.
+    /// In the closure of [`Gpu::capture`](crate::Gpu::capture), every run of the replay performs a step. If the rate is a
+    /// tensor, each run reads it; a number is the same in all runs.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if the gradient belongs to another layer, or the rate is a tensor of several

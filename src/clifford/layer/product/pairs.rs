@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// A blade of the result, a path into its grade, and the terms of the path that end in the blade.
 #[derive(Clone, Debug)]
 pub(super) struct Pair {
-    /// Place of the blade in the result.
+    /// Position of the blade in the result.
     pub(super) blade: u32,
     /// Index of the path in [`Signature::paths`](crate::clifford::Signature::paths).
     pub(super) path: u32,
@@ -17,7 +17,7 @@ pub(super) struct Pair {
     pub(super) terms: Vec<PairTerm>,
 }
 
-/// A term: the places of the blades in both operands, and the sign.
+/// A term: the positions of the blades in both operands, and the sign.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairTerm {
     pub(super) x: u8,
@@ -45,8 +45,8 @@ pub(super) fn pairs(blades: &Blades) -> Result<Vec<Pair>> {
 }
 
 impl Pair {
-    /// The terms as [`Segment::Terms`](crate::gemm::Segment::Terms) encodes them: 8 bits for each place, bit 31 for the
-    /// sign.
+    /// The terms in the encoding of [`Segment::Terms`](crate::gemm::Segment::Terms): 8 bits for each position, bit 31
+    /// for the sign.
     pub(super) fn words(&self) -> Vec<u32> {
         let word =
             |term: &PairTerm| u32::from(term.x) | u32::from(term.y) << 8 | u32::from(term.sign < 0) << 31;

@@ -41,7 +41,7 @@ impl RowProblem {
         kernel.generated("row_terms", self.description(), code.terms)
     }
 
-    /// What the kernel computes, in words.
+    /// The function of the kernel, in words.
     pub(super) fn description(&self) -> String {
         let LayerWords { gate, norm } = LayerWords::of(self);
         let types = if self.dtype == self.out {

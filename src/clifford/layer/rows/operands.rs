@@ -1,4 +1,4 @@
-//! The operands of a launch: which ones it has, and how its kernel loads and stores them.
+//! The operands of a launch, and the access of its kernel to them.
 
 use super::problem::{RowFunction, RowProblem, RowStep};
 use super::tile::RowTile;

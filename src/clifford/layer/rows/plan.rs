@@ -47,8 +47,9 @@ impl Buffers {
 }
 
 impl Problem for RowProblem {
-    /// One step if a row fits a workgroup, otherwise two: the sums of rows, then the result; in windows, those of each. Each workgroup sums the
-    /// gradient of the weights over its rows. If there are several such sums, a last step adds them in a fixed order.
+    /// One step if a row fits a workgroup, otherwise two: the sums of rows, then the result. With windows, each window has these
+    /// steps. Each workgroup sums the gradient of the weights over its rows. If there are several such sums, a last step adds them
+    /// in a fixed order.
     ///
     /// Operands: the result, or in a backward pass the gradient of x; in the backward pass of a product, the gradients
     /// of y and of the weights; x; for a product, y; in a backward pass, the gradient of the result; for a product, the

@@ -1,9 +1,9 @@
-//! The tile of a function of rows: how the lanes of a workgroup share the rows of a batch.
+//! The tile of a function of rows: the division of the rows of a batch among the lanes of a workgroup.
 
 use super::problem::{RowDims, RowFunction, RowProblem, RowStep};
 use crate::caps::Caps;
 
-/// How lanes share rows.
+/// The division of rows among lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RowTile {
     /// Vector width: adjacent features of a unit.
@@ -132,7 +132,7 @@ fn width(problem: &RowProblem, caps: &Caps) -> u32 {
         }
         d.features.is_multiple_of(width) && operands.into_iter().all(in_vectors)
     };
-    // While it computes the weights' gradients, an invocation holds half as many temporaries again: on Intel two features of
+    // While it computes the weights' gradients, an invocation holds 1.5 times as many temporaries: on Intel two features of
     // Cl(2) spilled (see the book's page on compilers).
     let held = match problem.function {
         RowFunction::SteerableBackward => registers(problem) * 3 / 2,
@@ -170,7 +170,7 @@ fn max_lanes(problem: &RowProblem, width: u32, caps: &Caps) -> u32 {
     while lanes > 1 && sums_bytes(lanes, problem.sums()) > limits.workgroup_bytes {
         lanes /= 2;
     }
-    // Up to all registers of a core: having fewer rows at once costs less than reading rows twice.
+    // It may use all registers of a core: fewer concurrent rows cost less time than reading rows twice.
     let Some(max_registers) = caps.machine.workgroup_registers else { return lanes };
     let each = width as usize * registers(problem) + 24;
     while lanes > 64 && lanes as usize * each > max_registers as usize {
@@ -179,7 +179,7 @@ fn max_lanes(problem: &RowProblem, width: u32, caps: &Caps) -> u32 {
     lanes
 }
 
-/// Bytes of the sums of `lanes` invocations, or more than any device has.
+/// Bytes of the sums of `lanes` invocations; on overflow, more than any device has.
 fn sums_bytes(lanes: u32, sums: usize) -> u32 {
     u32::try_from((sums as u64).saturating_mul(4 * u64::from(lanes))).unwrap_or(u32::MAX)
 }

@@ -8,7 +8,7 @@ use crate::clifford::algebra::path::Path;
 use crate::clifford::algebra::product::Product;
 use crate::kernel::wgsl::{Expression, fma, name};
 
-/// A term of the geometric product: the places of its blades, its sign and its path.
+/// A term of the geometric product: the positions of its blades, its sign and its path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WeightedTerm {
     x: usize,
@@ -81,8 +81,8 @@ impl WeightedProduct {
         (0..self.paths).map(of_path).collect()
     }
 
-    /// The weighted sum of terms for each blade. `of` returns the places of a term: where it is added, and the blades
-    /// of `a` and `b` whose product it is.
+    /// The weighted sum of terms for each blade. `of` returns the positions of a term: that of its sum, and those of
+    /// the factors in `a` and `b`.
     fn weighted(&self, [a, b]: [&str; 2], of: impl Fn(&WeightedTerm) -> [usize; 3]) -> Vec<Expression> {
         let of_path = |path: usize, place: usize| {
             let here = self.terms.iter().filter(|term| term.path == path && of(term)[0] == place);

@@ -12,7 +12,7 @@ impl Writer<'_> {
         self.problem.product.norm.weight(self.problem.signature(), self.problem.blades.masks()[blade])
     }
 
-    /// The place of a blade's grade among the grades that the norm divides.
+    /// The position of a blade's grade among the grades that the norm divides.
     pub(super) fn grade_of(&self, blade: usize) -> Option<usize> {
         self.grades.iter().position(|&g| g == grade(self.problem.blades.masks()[blade]))
     }
@@ -57,7 +57,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The places of the blades of a grade.
+    /// The positions of the blades of a grade.
     fn blades_of(&self, g: usize) -> impl Iterator<Item = usize> {
         (0..self.blades()).filter(move |&k| grade(self.problem.blades.masks()[k]) == g)
     }

@@ -31,7 +31,7 @@ impl Writer<'_> {
         let read = [Operand::X, Operand::Y, Operand::G].map(|operand| self.has(operand));
         let read: Vec<(&Accessed, Vec<Expression>)> =
             read.into_iter().flatten().map(|access| (access, self.places(to, access))).collect();
-        // The scalars first: the gates need only them, and take long.
+        // The scalars come first, because the gates need only them and take long.
         if self.problem.is_gated() {
             read[..2].iter().for_each(|(access, places)| self.load(to, access, places, self.scalar()));
             self.gates(to);

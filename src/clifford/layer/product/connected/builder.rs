@@ -46,10 +46,9 @@ impl LayerProduct {
     /// The fully connected product, $o_{c} = \sum_{p} P_{c,p} W_{p}$. Each path p of the geometric product has a matrix
     /// of weights $W_{p}$. $P_{c,p}$ is the sum of the path's terms that end in blade c, feature by feature.
     ///
-    /// One matrix product computes all of it. Its kernel computes the left operand from `x` and `y` while it stages it
-    /// in shared memory, so the $P_{c,p}$ are never stored in device memory. It reads the weight in place, without a
-    /// copy. If the product has gates, a launch before it writes them to device memory, one f32 for each row and
-    /// feature.
+    /// It is one matrix product. The kernel computes the left operand from `x` and `y` while it stages it in shared
+    /// memory, so the $P_{c,p}$ are never stored in device memory. It reads the weight in place, without a copy. If the
+    /// product has gates, an earlier launch writes them to device memory, one f32 for each row and feature.
     ///
     /// # Shapes
     /// `x` and `y` (rows.., in) with all blades along their first or last axis, `weight` (paths, in, out) with the

@@ -88,7 +88,7 @@ impl ConnectedProblem {
     }
 
     /// A product with `matrices` results. Each is summed over the pairs that `matrix` assigns to it; `plane` is the
-    /// plane of B that a pair is multiplied by.
+    /// plane of B by which a pair is multiplied.
     fn summed(
         &self,
         matrices: usize,

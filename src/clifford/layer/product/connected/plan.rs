@@ -19,7 +19,7 @@ const MAX_PATH_GRADIENTS_BYTES: usize = 1 << 27;
 
 /// The regions that a plan's matrix products read.
 struct Factors<'p> {
-    /// The product of the regions, whose operands may be rounded.
+    /// The product of the regions. Its operands may be rounded.
     problem: Cow<'p, ConnectedProblem>,
     x: Region,
     y: Region,

@@ -109,7 +109,7 @@ impl ConnectedProblem {
         GatesProblem::new(self.product.gate, [&x?, &y?], self.dtype).map(Some)
     }
 
-    /// The place of the scalar among the blades.
+    /// The position of the scalar among the blades.
     pub(super) fn scalar(&self) -> usize {
         self.blades.position(0).unwrap_or_default()
     }

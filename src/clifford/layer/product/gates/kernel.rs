@@ -13,7 +13,8 @@ impl GatesProblem {
         Needs { bindings: 3, invocations: LANES, workgroup_bytes: 0 }
     }
 
-    /// The kernel. It moves four features together if those of every operand are neighbours, from multiples of four.
+    /// The kernel. It moves four features together if they are neighbours in every operand and begin at multiples of
+    /// four.
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
         let format = StorageFormat::of(self.dtype, caps);
         let kernel = Kernel::new("clifford/gates")

@@ -37,7 +37,7 @@ pub struct OperandGradientsProblem {
     /// The element type of the operands.
     pub(crate) dtype: DType,
     pub(super) gate: Gate,
-    /// What the kernel computes, in words.
+    /// The function of the kernel, in words.
     pub(super) description: String,
     /// The generated shader code.
     pub(super) terms: String,

@@ -30,7 +30,7 @@ pub(super) fn terms(product: &LayerProduct, blades: &Blades, pairs: &[Pair]) -> 
 /// respect to that blade of the gated X.
 struct Writer {
     gate: Gate,
-    /// The place of the scalar among the blades.
+    /// The position of the scalar among the blades.
     scalar: usize,
     /// The names of the blades, in their order.
     names: Vec<String>,
