@@ -7,21 +7,25 @@ use crate::layout::{DType, Element};
 /// An attention of row-major operands: queries (batch, heads, queries, dim), keys (batch, key heads, keys, dim) and values (batch, key
 /// heads, keys, dim of values).
 ///
-/// Let $u = 2^{-23}$, $n$ the number of keys, $p_{j}$ the weights of a row, and $d_{j}$ the distances to its largest score, limited to 105. A scaled
-/// product is off by at most $\eta_{j} = \gamma_{d + 2}\\, s \sum |q||k| + 3 u |s\\, q \cdot k|$. Its sum with a bias is a number of f32, by definition:
-/// at a mask of $-10^{9}$, whose neighbours are 64 away, all scores of usual products are the same, and their keys share the weight. The sum is
-/// rounded to the nearest, as devices do; so a score is off by $\delta_{j}$, the distance to the sums of a product that is $\eta_{j}$ larger or smaller.
-/// (A bias that is no number of f32, such as one of slopes, is off by $3 u |b_{j}|$ besides. Without one, $\delta_{j} = \eta_{j}$.)
+/// Let $u = 2^{-23}$, $n$ the number of keys, $p_{j}$ the weights of a row, and $d_{j}$ the distances to its largest score, limited
+/// to 105. The error of a scaled product is at most $\eta_{j} = \gamma_{d + 2}\\, s \sum |q||k| + 3 u |s\\, q \cdot k|$. By
+/// definition, its sum with a bias is a number of f32. For example, near a mask of $-10^{9}$ the numbers of f32 are 64 apart, so
+/// all scores of usual products are equal, and their keys share the weight. The sum is rounded to the nearest, as on devices. So
+/// the error $\delta_{j}$ of a score is the distance to the rounded sums of a product that is $\eta_{j}$ larger or smaller. (A bias
+/// that is no number of f32, such as one from slopes, has an additional error of $3 u |b_{j}|$. Without a bias, $\delta_{j} =
+/// \eta_{j}$.)
 ///
-/// The errors, relative to the sum of exponentials, are: of an exponential $\alpha_{j} = p_{j} (d_{j} + 20) u + p_{j} (e^{\delta_{j}} - 1)$; of the sum
-/// of exponentials and the sums of values $\sigma = \gamma_{12 n + 80} + \sum_{j} p_{j} (d_{j} + 8) u + p_{j} (e^{\delta_{j}} - 1)$, as they are rescaled
-/// at most $n$ times. A weight is off by $\varepsilon_{j} = (\alpha_{j} + p_{j} \sigma) / (1 - \sigma)$, and by no more than 1, as both are from 0 to 1.
+/// The errors, relative to the sum of exponentials, are: of an exponential $\alpha_{j} = p_{j} (d_{j} + 20) u + p_{j}
+/// (e^{\delta_{j}} - 1)$; of the sum of exponentials and the sums of values $\sigma = \gamma_{12 n + 80} + \sum_{j} p_{j} (d_{j} +
+/// 8) u + p_{j} (e^{\delta_{j}} - 1)$, because they are rescaled at most $n$ times. The error of a weight is at most
+/// $\varepsilon_{j} = (\alpha_{j} + p_{j} \sigma) / (1 - \sigma)$, and at most 1, because the computed and the exact weight are
+/// from 0 to 1.
 ///
-/// The kernel on cooperative matrices rounds weights to f16 before it multiplies values ([`weights`](Self::weights)), in any direction; subnormal
-/// numbers are not flushed. Exponentials are of distances to a score that is up to 8 below the largest one. Their sum $l$ is at least 1. This adds $2^{-10}$ to
-/// the relative error of each weight, $2^{-24} \sum_{j} |v_{j}| / l$ to that of a result, and $8 u$ to that of an exponential.
-/// [`gradients`](Self::gradients) says what it adds to those. Rounded to bf16, on matrices of flexible size, they add $2^{-7}$ to the relative error
-/// of each weight.
+/// The kernel on cooperative matrices rounds weights to f16 before it multiplies values ([`weights`](Self::weights)), in any
+/// direction; subnormal numbers are not flushed. Exponentials are of distances to a score that is up to 8 below the largest one.
+/// Their sum $l$ is at least 1. This adds $2^{-10}$ to the relative error of each weight, $2^{-24} \sum_{j} |v_{j}| / l$ to that of
+/// a result, and $8 u$ to that of an exponential. [`gradients`](Self::gradients) describes its effect on gradients. Weights that
+/// are rounded to bf16, on matrices of flexible size, add $2^{-7}$ to their relative error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttentionReference {
     /// The queries.
@@ -38,19 +42,19 @@ pub struct AttentionReference {
     pub dims: [usize; 2],
     /// The scale.
     pub scale: f64,
-    /// What is added to the scores (batch, heads, queries, keys); `None` is nothing.
+    /// The bias that is added to the scores (batch, heads, queries, keys); `None`: no bias.
     pub bias: Option<Vec<f64>>,
-    /// Which keys each query attends, of the same shape; `None` is all.
+    /// Whether a query attends a key, in the same shape; `None`: all keys.
     pub kept: Option<Vec<bool>>,
     /// The type to which weights are rounded before they multiply values: [`DType::F16`] in the kernels on cooperative matrices,
-    /// [`DType::Bf16`] of operands of bf16 in that on matrices of flexible size.
+    /// [`DType::Bf16`] for operands of bf16 in the kernel on matrices of flexible size.
     pub weights: DType,
 }
 
 /// The distance at which the kernel on cooperative matrices rescales sums.
 pub(super) const LATE: f64 = 8.0;
 
-/// The most that a weight can be off: both what is computed and what is right are from 0 to 1, but for roundings.
+/// The largest error of a weight: the computed and the exact weight are from 0 to 1, except for rounding.
 pub(super) const MOST: f64 = 1.0 + 1e-3;
 
 /// The scores of a row that are kept.
@@ -85,7 +89,7 @@ impl AttentionReference {
     /// \max |v|)$. A row without keys is 0.
     ///
     /// # Panics
-    /// If an operand has not as many elements as its shape.
+    /// If the number of elements of an operand does not match its shape.
     #[must_use]
     pub fn attention(&self) -> Definition {
         let [_, keys] = self.lengths;
@@ -97,12 +101,12 @@ impl AttentionReference {
         Definition::of(entries.collect::<Vec<_>>().into_iter())
     }
 
-    /// The logarithms of the sums of exponentials in two parts (batch, heads, queries, 2): the largest score $m$, within $\mu$, the most that a
-    /// score can be above $m$, or that one can be below; and $l = \ln \sum_{j} e^{s_{j} - m}$, within $\sigma / (1 - \sigma) + \mu + u (10 l +
-    /// 30)$, and never outside of 0 to $\ln n$. Of a row without keys both are minus infinity.
+    /// The logarithms of the sums of exponentials in two parts (batch, heads, queries, 2): the largest score $m$, within $\mu$, the
+    /// most that a score can be above $m$, or that one can be below; and $l = \ln \sum_{j} e^{s_{j} - m}$, within $\sigma / (1 -
+    /// \sigma) + \mu + u (10 l + 30)$, and always from 0 to $\ln n$. For a row without keys both are minus infinity.
     ///
     /// # Panics
-    /// If an operand has not as many elements as its shape.
+    /// If the number of elements of an operand does not match its shape.
     #[must_use]
     pub fn log_sums(&self) -> Definition {
         Definition::of(self.rows().flat_map(|(_, row)| row.known).collect::<Vec<_>>().into_iter())
@@ -169,7 +173,7 @@ impl AttentionReference {
         }
         let total: f64 = scores.iter().map(|[score, _]| (score - top).exp()).sum();
         let late = if self.weights == DType::F16 { LATE } else { 0.0 };
-        // The weight, what an error of the score may add to it, and the units that its exponential is off.
+        // The weight, the error from its score, and the units of error of its exponential.
         let parts = scores.iter().map(|[score, off]| {
             let p = (score - top).exp() / total;
             let more = if *off == 0.0 { 0.0 } else { (score - top + off).exp() / total - p };

@@ -16,7 +16,7 @@ pub struct AttentionGradientDefinitions {
     pub v: Definition,
 }
 
-/// What the backward pass is given of an attention: its result, and the gradient of the result.
+/// The inputs of the backward pass: the result of the attention, and the gradient of the result.
 struct Known {
     y: Vec<f64>,
     grad: Vec<f64>,
@@ -31,25 +31,27 @@ struct Pair {
 }
 
 impl AttentionReference {
-    /// The gradients with respect to queries, keys and values, from the result and its gradient as they were given. The weights are those
-    /// of the definition, whatever the forward pass says of its sums: so a fault in what it says is one of the gradients.
+    /// The gradients with respect to queries, keys and values, from the given result and its gradient. The weights are those of the
+    /// definition, not of the forward pass's sums, so a fault of these sums shows as a fault of the gradients.
     ///
-    /// Let $u = 2^{-23}$, $s$ a score with the error $\delta$ of the forward pass, $x = (s - m) - l$ and $p = e^x$. The exponent is off by
-    /// $\rho = (|x| + 20) u + \delta + \mu + \lambda$ with the errors $\mu$ and $\lambda$ of [`log_sums`](Self::log_sums), so the weight by
-    /// $\varepsilon = p (e^{\rho} - 1)$, and by no more than 1, as no weight is above 1. The gradient $t = p (g \cdot v - \delta)$ of a
-    /// score is off by at most $\varepsilon |g \cdot v - \delta| + (p + \varepsilon)\\, \gamma_{d + 4} (|g||v| + |y||g|)$. A sum of $n$ products
-    /// adds $\gamma_{n + 6}$ of the sum of their magnitudes, and each product $2^{-123}$ of one plus its factors' sizes, where values
-    /// may be flushed to zero.
+    /// Let $u = 2^{-23}$, $s$ a score with the error $\delta$ of the forward pass, $x = (s - m) - l$ and $p = e^x$. The error of
+    /// the exponent is at most $\rho = (|x| + 20) u + \delta + \mu + \lambda$ with the errors $\mu$ and $\lambda$ of
+    /// [`log_sums`](Self::log_sums). So the error of the weight is at most $\varepsilon = p (e^{\rho} - 1)$, and at most 1, because
+    /// no weight is above 1. The error of the gradient $t = p (g \cdot v - \delta)$ of a score is at most $\varepsilon |g \cdot v -
+    /// \delta| + (p + \varepsilon)\\, \gamma_{d + 4} (|g||v| + |y||g|)$. A sum of $n$ products adds $\gamma_{n + 6}$ times the sum
+    /// of their magnitudes. Each product adds $2^{-123}$ times (1 + the sizes of its factors), because values may be flushed to
+    /// zero.
     ///
-    /// The kernel on cooperative matrices rounds $p$ and $t$ to f16 before they multiply operands ([`weights`](Self::weights)), in any
-    /// direction: $p$ times $2^{15}$, and $t$ times the power of two that brings the largest one of a workgroup, so far, to $2^{14}$ or
-    /// more. This adds $2^{-10} p + 2^{-39}$ to the error of a weight, and $2^{-10} |t| + 2^{-38} \max |t|$ to that of a gradient, with
-    /// the largest one of its key head. (The kernel on matrices of flexible size has a power of two for each row, which is no less exact;
-    /// rounded to bf16, which has the range of f32, they need none: this adds $2^{-7} p$ and $2^{-7} |t|$.) What that one adds to an element of a gradient is below $2^{16}$, the end of f16, or that
-    /// element is infinite; so the last term is as small as the smallest number of f16.
+    /// The kernel on cooperative matrices rounds $p$ and $t$ to f16 before they multiply operands ([`weights`](Self::weights)), in
+    /// any direction: $p$ times $2^{15}$, and $t$ times the power of two that brings the largest one of a workgroup, so far, to
+    /// $2^{14}$ or more. This adds $2^{-10} p + 2^{-39}$ to the error of a weight, and $2^{-10} |t| + 2^{-38} \max |t|$ to that of
+    /// a gradient, with the largest one of its key head. (The kernel on matrices of flexible size has a power of two for each row,
+    /// which is at least as accurate. Rounded to bf16, which has the range of f32, they need no power of two: this adds $2^{-7} p$
+    /// and $2^{-7} |t|$.) The last term is small: the product with the largest $|t|$ adds less than $2^{16}$, the end of f16, to
+    /// an element of a gradient, or the element is infinite. So the term is at most the smallest number of f16.
     ///
     /// # Panics
-    /// If an operand has not as many elements as its shape.
+    /// If the number of elements of an operand does not match its shape.
     #[must_use]
     pub fn gradients<T: Element>(&self, y: &[T], grad: &[T]) -> AttentionGradientDefinitions {
         let known = Known::new(y, grad);
@@ -81,7 +83,7 @@ impl AttentionReference {
     /// has one element, as in [`gradients`](Self::gradients).
     ///
     /// # Panics
-    /// If an operand has not as many elements as its shape.
+    /// If the number of elements of an operand does not match its shape.
     #[must_use]
     pub fn bias_gradient<T: Element>(&self, y: &[T], grad: &[T], shape: [usize; 4]) -> Definition {
         let ([_, heads, _], [queries, keys]) = (self.heads, self.lengths);
@@ -98,7 +100,7 @@ impl AttentionReference {
 
     /// The pairs with the errors of weights and gradients that are rounded to f16 or bf16.
     fn rounded(&self, mut pairs: Vec<Pair>) -> Vec<Pair> {
-        // The unit roundoff in any direction; then what a number far below the largest one is off.
+        // The unit roundoff in any direction; then the error of a number far below the largest one.
         let [unit, of_weight, of_slope] = match self.weights {
             DType::F16 => [-10, -39, -38].map(|exponent| 2f64.powi(exponent)),
             DType::Bf16 => [2f64.powi(-7), 0.0, 0.0],

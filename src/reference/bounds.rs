@@ -5,7 +5,7 @@ use crate::layout::DType;
 
 /// Unit roundoff of an f32 sum. Not $2^{-24}$: a driver may truncate instead of rounding.
 const U: f64 = 1.0 / (1 << 23) as f64;
-/// Unit roundoff of an f16 sum, likewise.
+/// Unit roundoff of an f16 sum, for the same reason.
 const U_F16: f64 = 1.0 / (1 << 10) as f64;
 
 /// The largest number of products that are summed in f16 if the accumulator allows it ([`Accumulator::F16`]). Longer sums are
@@ -20,9 +20,9 @@ pub fn gamma(k: usize) -> f64 {
 }
 
 /// The relative error of a sum of `k` products with the accumulator [`Accumulator::F16`]: sums of at most $b = \min(k, 16)$
-/// products are in f16, and these are added in f32. With $\gamma_{b}$ of the f16 sums ($u = 2^{-10}$) and $\gamma_{k}$ of the f32 sum
-/// ($u = 2^{-23}$) it is $\gamma'\_{k} = \gamma_{b} + \gamma_{k} + \gamma_{b} \gamma_{k}$: a term is off by a factor
-/// of at most $1 + \gamma_{b}$ and then, as f16 sums are exact in f32, by one of at most $1 + \gamma_{k}$.
+/// products are in f16, and these are added in f32. With $\gamma_{b}$ of the f16 sums ($u = 2^{-10}$) and $\gamma_{k}$ of the f32
+/// sum ($u = 2^{-23}$) it is $\gamma'\_{k} = \gamma_{b} + \gamma_{k} + \gamma_{b} \gamma_{k}$: a term has an error factor of at
+/// most $1 + \gamma_{b}$, and then, because f16 sums are exact in f32, one of at most $1 + \gamma_{k}$.
 #[must_use]
 pub fn gamma_f16(k: usize) -> f64 {
     let [short, whole] = [gamma_of(k.min(MAX_F16_PRODUCTS), U_F16), gamma(k)];
@@ -95,7 +95,7 @@ pub fn compare(results: impl IntoIterator<Item = (f64, f64, f64)>) -> Comparison
     for (i, (got, want, tolerance)) in results.into_iter().enumerate() {
         let error = (got - want).abs();
         let error = if error.is_nan() { f64::INFINITY } else { error };
-        // 0 for exact results, whatever the tolerance; infinite for other results if the tolerance is 0, negative or NaN.
+        // 0 for exact results with any tolerance; infinite for other results if the tolerance is 0, negative or NaN.
         let ratio = if error == 0.0 { 0.0 } else { error / tolerance };
         let ratio = if ratio >= 0.0 { ratio } else { f64::INFINITY };
         comparison.max_abs_err = comparison.max_abs_err.max(error);

@@ -15,8 +15,8 @@ use crate::ops::Reduction;
 /// $$\lambda \sum |q_{c}| + \gamma_{n + 6} \sum |q_{c}| (\ln S + |d_{c}|) + u |l|,$$
 /// and the slope $p_{c} \sum q - q_{c}$ within
 /// $$(\varepsilon + (|d_{c}| + 13) u + \gamma_{n + 4})\\, p_{c} \sum |q| + 5 u |q_{c}| + u |p_{c} \textstyle\sum q - q_{c}|.$$
-/// A mean or sum of losses adds $\gamma$ of their number, the sum of the targets' weights likewise, and a gradient eight
-/// roundings of its scale. Terms of $2^{-126}$ cover what is flushed to zero.
+/// A mean or sum of losses adds $\gamma$ of their number, and so does the sum of the targets' weights; a gradient adds eight
+/// roundings of its scale. Terms of $2^{-126}$ cover values that are flushed to zero.
 #[derive(Clone, Debug, Default)]
 pub struct CrossEntropyReference {
     /// The number of classes.
@@ -27,7 +27,7 @@ pub struct CrossEntropyReference {
     pub smoothing: f64,
     /// The class of rows that do not count.
     pub ignored: Option<i32>,
-    /// What is returned for several rows.
+    /// The result for several rows: mean, sum, or each loss.
     pub reduction: Reduction,
 }
 
@@ -152,7 +152,7 @@ impl CrossEntropyReference {
         let logarithm = sum.ln();
         let of_logarithm = of_sum / (1.0 - of_sum) + 8.0 * U * logarithm.abs();
         let log_sum = top + logarithm;
-        // A class of probability 0 has no part in the loss.
+        // A class of probability 0 does not affect the loss.
         let parts = || shares.iter().zip(x).filter(|(share, _)| **share != 0.0);
         let loss: f64 = parts().map(|(share, x)| share * (logarithm - (x - top))).sum();
         let all: f64 = shares.iter().sum();

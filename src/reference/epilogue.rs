@@ -32,10 +32,10 @@ impl EpilogueReference {
     /// The element's value, and a bound on the error of a kernel that computes it in f32, before it is stored. The
     /// kernel's sum is within `off` of `sum`.
     ///
-    /// The argument of the activation is a sum of three terms of which two are products: each term is rounded at most
-    /// four times, so with $u = 2^{-23}$ the argument is within
-    /// $\delta = |\alpha| d + 4 u\\,(|\alpha| (|s| + d) + |p| + |b|) + 2^{-124}$, $d$ for `off`; the last term is for
-    /// flushed subnormals. Adding the residual rounds once more.
+    /// The argument of the activation is a sum of three terms, and two of them are products. Each term is rounded at
+    /// most four times, so with $u = 2^{-23}$ the argument is within $\delta = |\alpha| d + 4 u\\,(|\alpha| (|s| + d) +
+    /// |p| + |b|) + 2^{-124}$, $d$ for `off`; the last term is for flushed subnormals. Adding the residual rounds once
+    /// more.
     #[must_use]
     pub fn apply(&self, sum: f64, off: f64) -> (f64, f64) {
         let Self { alpha, previous, bias, residual, activation } = *self;

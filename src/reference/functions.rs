@@ -27,7 +27,7 @@ pub fn apply(function: Function, operands: &[&[f64]]) -> Definition {
     }))
 }
 
-/// What f32 has for a value: infinity beyond its range.
+/// The value in f32: infinity beyond its range.
 fn stored(value: f64) -> f64 {
     const ROUNDED_UP: f64 = 340_282_356_779_733_700_000_000_000_000_000_000_000.0;
     if value.abs() >= ROUNDED_UP { f64::INFINITY.copysign(value) } else { value }

@@ -5,7 +5,7 @@ use super::elements::Definition;
 use crate::gemm::Accumulator;
 use crate::layout::Element;
 
-/// The positions along `axis` that the indices name, of row-major elements. A position that is not there is NaN, of integers 0.
+/// The positions along `axis` that the indices name, of row-major elements. A position out of range is NaN, or 0 for integers.
 ///
 /// # Panics
 /// If there is no such axis, or the elements do not match the shape.
@@ -25,8 +25,8 @@ pub fn index_select<T: Element>(x: &[T], shape: &[usize], axis: usize, indices: 
     taken
 }
 
-/// One row-major element for each index: its position along `axis` is the index, and along other axes that of the index. An
-/// element that is not there is NaN, of integers 0.
+/// One row-major element for each index. Its position along `axis` is the value of the index, along other axes the place of
+/// the index. An element out of range is NaN, or 0 for integers.
 ///
 /// # Panics
 /// If the shapes do not match, or elements do not match their shape.
@@ -45,7 +45,7 @@ pub fn gather<T: Element>(
     (0..len).map(|at| place(at).map_or_else(missing, |place| x[place])).collect()
 }
 
-/// Rows of a row-major table with rows of `d` elements. A row that is not there is NaN, of integers 0.
+/// Rows of a row-major table with rows of `d` elements. A row out of range is NaN, or 0 for integers.
 ///
 /// # Panics
 /// If the table has no whole rows.
@@ -55,7 +55,7 @@ pub fn embedding<T: Element>(table: &[T], d: usize, ids: &[i32]) -> Vec<T> {
     index_select(table, &[table.len() / d, d], 0, ids)
 }
 
-/// The row-major place that index number `at` of row-major indices names, if it is there.
+/// The row-major position that index number `at` of row-major indices names, if it is in range.
 pub(super) fn gathered_from(
     shape: &[usize],
     axis: usize,
@@ -80,8 +80,8 @@ fn missing<T: Element>() -> T {
     T::from_f64(f64::NAN)
 }
 
-/// `c`, with each value added to the element that its index names: [`gather`] backwards. Within $\gamma_{n} \sum |v| + n
-/// 2^{-126}$ for n numbers of an element, its own included. Sums of integers are exact, and wrap.
+/// `c` with each value added to the element that its index names: the backward pass of [`gather`]. Within $\gamma_{n}
+/// \sum |v| + n 2^{-126}$ for n numbers of an element, including its own. Sums of integers are exact, and wrap.
 ///
 /// # Panics
 /// If the shapes do not match, or elements do not match their shape.
@@ -99,8 +99,8 @@ pub fn scatter_add<T: Element>(
     added(c, values.iter().enumerate().filter_map(|(at, value)| Some((place(at)?, value))))
 }
 
-/// `c`, with each position of `values` along `axis` added to the position that its index names: [`index_select`] backwards,
-/// within the tolerance of [`scatter_add`].
+/// `c` with each position of `values` along `axis` added to the position that its index names: the backward pass of
+/// [`index_select`], within the tolerance of [`scatter_add`].
 ///
 /// # Panics
 /// As [`index_select`].
@@ -143,7 +143,7 @@ pub fn embedding_backward<T: Element>(
 
 /// `c`, with values added to its elements.
 fn added<'a, T: Element>(c: &[T], values: impl Iterator<Item = (usize, &'a T)>) -> Definition {
-    // Of each element: the sum, the sum of absolute values, and how many there are.
+    // For each element: the sum, the sum of absolute values, and the number of values.
     let mut sums: Vec<(f64, f64, usize)> = c.iter().map(|c| (c.to_f64(), c.to_f64().abs(), 1)).collect();
     for (place, value) in values {
         let (sum, magnitude, count) = &mut sums[place];

@@ -1,6 +1,6 @@
 //! Concatenation and stacking, by definition.
 
-/// The row-major tensors, given with their shapes, one after another along an existing axis.
+/// Row-major tensors, given with their shapes, one after another along an existing axis.
 ///
 /// # Panics
 /// If there is no tensor, the shapes differ except along the axis, or elements do not match their shape.

@@ -203,7 +203,7 @@ impl LayerProductReference {
         blades.map(|(k, &mask)| weight(mask) * o[k * plane + position].powi(2)).sum()
     }
 
-    /// The elements of a row that are of a grade.
+    /// The elements of a row that belong to a grade.
     pub(super) fn of_grade(&self, o: &[f64], row: usize, of: usize) -> impl Iterator<Item = usize> {
         let (plane, features) = (self.plane(o), self.plane(o) / self.rows);
         let blades = self.blades.masks().iter().enumerate().filter(move |(_, mask)| grade(**mask) == of);

@@ -8,10 +8,10 @@ use crate::ops::Activation;
 
 /// A linear layer's backward pass in f64, with error bounds of the kernels: [`linear_backward`](crate::linear_backward).
 ///
-/// With z the sums before the activation f, $h = g \circ f'(z)$ is computed in f32 within $d = |g|$ times
-/// [`slope_tolerance`] and a rounding, and stored, which adds [`store_tolerance`]. The gradients are products with h, so
-/// that of x is within $(d\\,|W|)\_{ij} + \gamma_{k} ((|h| + d)|W|)\_{ij}$ with k outputs, and those of the weight and the bias
-/// likewise with x and with ones, and as many terms as there are rows.
+/// With z the sums before the activation f, $h = g \circ f'(z)$ is computed in f32 within $d = |g|$ times [`slope_tolerance`]
+/// and a rounding, and stored, which adds [`store_tolerance`]. The gradients are products with h. So the gradient of x is
+/// within $(d\\,|W|)\_{ij} + \gamma_{k} ((|h| + d)|W|)\_{ij}$ with k outputs. The bounds for the weight and the bias are the
+/// same with x and with ones in place of W, and with one term for each row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearReference {
     /// Features of x and y.

@@ -38,9 +38,9 @@ impl LossReference {
     ///
     /// With $u = 2^{-23}$, a loss is within $4 u$ of itself (a squared error has three roundings, Huber's four), relative to
     /// itself plus, for Huber's, $\delta^2$. The cross-entropy's two terms are within $14 u$ each: ten of the logarithm, and four
-    /// of the factors and the sum. The slopes are within $2 u$, and $16 u$ of the two terms. A sum of n losses adds
-    /// $\gamma_{n}$ of the sum of their sizes, a mean and a gradient four more roundings. Terms of $2^{-126}$ cover what is
-    /// flushed to zero.
+    /// of the factors and the sum. The slopes are within $2 u$, and $16 u$ of the two terms. A sum of n losses adds $\gamma_{n}$
+    /// of the sum of their sizes, a mean and a gradient four more roundings. Terms of $2^{-126}$ cover values that are flushed to
+    /// zero.
     ///
     /// # Panics
     /// If the lengths do not match.
@@ -98,7 +98,8 @@ impl LossReference {
             Self::Huber { delta } => {
                 let is_inner = d.abs() <= delta;
                 let loss = if is_inner { 0.5 * d * d } else { delta * (d.abs() - 0.5 * delta) };
-                // At the joint the computed distance may be on the other side, where the other formula is as close.
+                // Near the joint of the two formulas, the computed distance may be on the other side. There the other
+                // formula is equally close.
                 let off = 4.0 * U * (loss.abs() + delta * d.abs().min(2.0 * delta)) + flushed * (1.0 + delta);
                 [[loss, off], [d.clamp(-delta, delta), 2.0 * U * d.abs().min(2.0 * delta) + flushed]]
             }

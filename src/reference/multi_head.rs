@@ -8,22 +8,22 @@ use crate::ops::{Activation, RotaryPairs};
 
 /// A [`MultiHeadAttention`](crate::MultiHeadAttention) in f64, with a bound on the error of each result.
 ///
-/// The bound follows the layer step by step: the projections are products and are stored, rotations are stored, so are the results of heads,
-/// and the last product sums those. A step has the bound of its own definition ([`tolerance`](super::tolerance),
-/// [`rotary`](super::rotary()), [`AttentionReference`](super::AttentionReference)), and what its operands are off by changes its result to
-/// first order, with the products of two errors added. An error $\delta_{j}$ of a score changes its weight by a factor of at most
-/// $e^{\delta_{j}}$.
+/// The bound follows the layer step by step: the projections are products and are stored, rotations are stored, so are the results
+/// of heads, and the last product sums those. A step has the bound of its own definition ([`tolerance`](super::tolerance),
+/// [`rotary`](super::rotary()), [`AttentionReference`](super::AttentionReference)). The errors of its operands change its result to
+/// first order, and the products of two errors are added. An error $\delta_{j}$ of a score changes its weight by a factor of at
+/// most $e^{\delta_{j}}$.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MultiHeadReference {
-    /// The number of heads, and that of key heads.
+    /// The number of heads, and the number of key heads.
     pub heads: [usize; 2],
     /// The stacked projections: rows of queries, keys and values.
     pub in_proj: WeightAndBias,
     /// The map of the results of the heads, (embed, embed).
     pub out_proj: WeightAndBias,
-    /// Which elements rotate together, and by which angles (length, pairs), if they do.
+    /// The pairs of elements that rotate together, and the angles (length, pairs), if there is a rotation.
     pub rotary: Option<(RotaryPairs, Vec<f64>)>,
-    /// Which keys each query attends, (batch, heads, queries, keys); `None` is all.
+    /// Whether a query attends a key, (batch, heads, queries, keys); `None`: all keys.
     pub kept: Option<Vec<bool>>,
     /// The type of all tensors.
     pub stored: DType,
@@ -33,7 +33,7 @@ impl MultiHeadReference {
     /// Self attention of `x`, (batch, length, embed).
     ///
     /// # Panics
-    /// If a tensor has not as many elements as its shape.
+    /// If the number of elements of a tensor does not match its shape.
     #[must_use]
     pub fn forward<T: Element>(&self, x: &[T], [batch, length]: [usize; 2]) -> Definition {
         let x: Vec<f64> = x.iter().map(|x| x.to_f64()).collect();

@@ -25,7 +25,7 @@ pub struct MvFeaturesValues {
     pub b: Vec<f64>,
 }
 
-/// The factor that one grade at one position is multiplied by, and its derivatives.
+/// The factor of one grade at one position, and its derivatives.
 struct Factor {
     value: f64,
     /// Derivatives with respect to the grade's q, the scalar part and the parameters.

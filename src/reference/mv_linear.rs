@@ -12,7 +12,7 @@ pub struct MvLinearReference {
     pub rows: usize,
     /// Features of x and of y.
     pub features: [usize; 2],
-    /// Which blades the bias is added to.
+    /// The blades with a bias.
     pub bias_on: BiasOn,
 }
 
@@ -104,7 +104,7 @@ impl MvLinearReference {
         }
     }
 
-    /// The rows that the bias is added to, over all blades.
+    /// The rows with a bias, over all blades.
     fn biased(&self, of: &MvLinearValues) -> Vec<usize> {
         let places = if of.bias.is_empty() { 0..0 } else { self.bias_on.places(&self.blades) };
         (places.start * self.rows..places.end * self.rows).collect()

@@ -1,10 +1,10 @@
-//! The statistics of what a norm normalises together, by definition, with the error bounds of an f32 computation.
+//! The statistics of a norm's units by definition, with the error bounds of an f32 computation.
 
 use super::bounded::{DIVIDED, Number, Sum};
 use super::bounds::gamma;
 use super::elements::{NORMAL, U};
 
-/// What a norm subtracts.
+/// The mean that a norm subtracts.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Centre {
     Mean,
@@ -14,11 +14,11 @@ pub(super) enum Centre {
 /// The statistics of a unit.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Statistics {
-    /// The mean as it is stored.
+    /// The stored mean.
     pub(super) mean: Number,
-    /// What is subtracted from elements in a forward pass.
+    /// The number that a forward pass subtracts from elements.
     pub(super) centre: Number,
-    /// What is subtracted from elements in a backward pass.
+    /// The number that a backward pass subtracts from elements.
     pub(super) centre_again: Number,
     pub(super) variance: Number,
     pub(super) rstd: Number,
@@ -49,7 +49,7 @@ fn about_mean(elements: &[f64], eps: f64) -> Statistics {
     let of_squares = 2.0 * off * apart + off * off + gamma(n + 8) * square;
     let variance = Number { value: square, bound: of_squares + 4.0 * NORMAL };
     let rstd = over_root(variance, eps);
-    // What the stored mean lost moves normalised elements; their mean, which is 0, shows by how much.
+    // The rounding error of the stored mean shifts normalised elements. Their mean, which should be 0, is this shift.
     let moved = U * (m.abs() + off);
     let left = moved.min(2f64.powi(-20) / rstd.value) + gamma(n + 4) * (apart + moved);
     let number = |bound: f64| Number { value: m, bound };

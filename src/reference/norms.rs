@@ -1,5 +1,5 @@
-//! Norms, by definition: every element belongs to a unit, whose elements are normalised together, and to a channel, whose gamma
-//! and beta apply to it.
+//! Norms, by definition. Every element belongs to a unit and to a channel: the elements of a unit are normalised together, and
+//! the channel's gamma and beta apply to the element.
 
 use super::bounded::{Number, Sum};
 use super::elements::{Definition, NORMAL};
@@ -8,13 +8,13 @@ use crate::layout::Element;
 
 /// A norm and its statistics, each with the error bound of an f32 computation.
 ///
-/// The bounds follow the computation step by step, as those of [`BoundedValues`](super::BoundedValues), and do not grow with a
-/// mean that is large compared with the deviation. A kernel takes distances to one of the $n$ elements, which is at most
-/// $r = \max |x - m|$ away from the mean $m$. Their mean is within $d = \gamma_{n + 5}\\,(\overline{|x - m|} + r)$. This error and a
-/// rounding of $r$ are those of each distance to the mean, so the variance is within about
-/// $2 d\\,\overline{|x - m|} + \gamma_{n + 8} v$. One over its root has half of that relative error. The bounds hold for sums in any
-/// order, and for means and variances of parts that are joined with the weights of their sizes, the larger part first. The mean
-/// itself is stored in f32; a backward pass, which reads it, corrects what that moved by more than $2^{-20}$ of a deviation.
+/// The bounds follow the computation step by step, as those of [`BoundedValues`](super::BoundedValues). They do not grow if the
+/// mean is large compared with the deviation. A kernel takes distances to one of the $n$ elements, which is at most $r = \max |x -
+/// m|$ away from the mean $m$. Their mean is within $d = \gamma_{n + 5}\\,(\overline{|x - m|} + r)$. This error and a rounding of
+/// $r$ are those of each distance to the mean, so the variance is within about $2 d\\,\overline{|x - m|} + \gamma_{n + 8} v$. One
+/// over its root has half of that relative error. The bounds hold for sums in any order, and for means and variances of parts that
+/// are joined with the weights of their sizes, the larger part first. The mean itself is stored in f32. A backward pass reads it,
+/// and corrects its rounding error if that exceeds $2^{-20}$ of a deviation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NormDefinition {
     /// The results.
@@ -39,10 +39,10 @@ pub struct NormGradientDefinitions {
     pub beta: Definition,
 }
 
-/// Where an element belongs.
+/// The unit and the channel of an element.
 #[derive(Clone, Copy)]
 enum Units {
-    /// Consecutive elements of this length are a unit. The channel is the place in it.
+    /// Consecutive elements of this length are a unit. The channel is the position in the unit.
     Rows { length: usize },
     /// The elements are (outer, inner, channels), and consecutive channels of this number are a group; a unit has the elements
     /// of a group with one outer index.
@@ -214,7 +214,7 @@ pub fn batch_norm_backward<T: Element>(
     NormGradientDefinitions { x, gamma: summed(&sums, 0, 2), beta: summed(&sums, 1, 0) }
 }
 
-/// Statistics of channels that are given.
+/// The given statistics of channels.
 fn given(means: &[f32], variances: &[f32], eps: f64) -> Vec<Statistics> {
     assert_eq!(means.len(), variances.len(), "the number of statistics");
     let of = |(&mean, &variance): (&f32, &f32)| {

@@ -39,16 +39,16 @@ impl QuantisedReference {
     /// The element's value, and a bound on the error of a kernel that computes it in f32, before it is stored. The kernel's sum is
     /// within `off` of `sum`: 0 for operands of i8, [`sum_tolerance`](super::sum_tolerance) for others.
     ///
-    /// An exact sum is rounded once if it is above $2^{24}$, and each of three products once more: with $u = 2^{-23}$, $d$ for `off`
-    /// and $p$ the largest absolute value of a product of some of the other factors, the scaled sum is within
-    /// $|\alpha r c| d + 4 u\\,|\alpha r c| (|s| + d) + 8 p\\,2^{-126}$ of $\alpha r c s$, in whatever order they are multiplied; the last
-    /// term is for factors and products that a driver flushes. From there on it is that of [`EpilogueReference::apply`]. A product that leaves the
-    /// range of f32 on the way has no bound.
+    /// An exact sum is rounded once if it is above $2^{24}$, and each of three products once more: with $u = 2^{-23}$, $d$ for
+    /// `off` and $p$ the largest absolute value of a product of some of the other factors, the scaled sum is within $|\alpha r c| d
+    /// + 4 u\\,|\alpha r c| (|s| + d) + 8 p\\,2^{-126}$ of $\alpha r c s$, in whatever order they are multiplied; the last term is
+    /// for factors and products that a driver flushes. From there on it is that of [`EpilogueReference::apply`]. There is no bound
+    /// if an intermediate product leaves the range of f32.
     #[must_use]
     pub fn apply(&self, sum: f64, off: f64) -> (f64, f64) {
         let Self { alpha, row_scale, column_scale, bias, activation, residual } = *self;
         let of = |sum: f64| [sum, row_scale, column_scale, alpha];
-        // In this order it is NaN only if a factor is.
+        // In this order the product is NaN only if a factor is NaN.
         let scaled = of(sum).iter().product::<f64>();
         let moved = if off == 0.0 { 0.0 } else { of(off).iter().product::<f64>().abs() };
         let largest: f64 = of(sum.abs() + off).iter().map(|factor| factor.abs().max(1.0)).product();
@@ -57,8 +57,8 @@ impl QuantisedReference {
         EpilogueReference { bias, residual, activation, ..EpilogueReference::default() }.apply(scaled, off)
     }
 
-    /// What a kernel may store for it as i8: the least and the largest of the integers that results within the bound
-    /// [requantise](requantise) to.
+    /// The range of i8 that a kernel may store for it: the least and the largest integer to which results within the
+    /// bound [requantise](requantise).
     #[must_use]
     pub fn requantised(&self, sum: f64, out_scale: f32) -> [i8; 2] {
         let (value, off) = self.apply(sum, 0.0);
@@ -69,8 +69,9 @@ impl QuantisedReference {
     }
 }
 
-/// The integer of -128 to 127 that is nearest to `value / out_scale`; of two, the even one. NaN becomes 0. For values of f32 it is
-/// that of the exact quotient: no quotient of two of them is so close to the middle of two integers that f64 cannot tell.
+/// The integer from -128 to 127 that is nearest to `value / out_scale`, ties to even. NaN becomes 0. For values of f32 the result
+/// is that of the exact quotient: no quotient of two f32 is so close to the middle of two integers that its rounding to f64 would
+/// matter.
 #[must_use]
 pub fn requantise(value: f64, out_scale: f32) -> i8 {
     #[expect(clippy::cast_possible_truncation, reason = "saturation is the contract")]

@@ -106,7 +106,8 @@ fn larger(x: f64, y: f64) -> f64 {
     if x.is_nan() || x >= y { x } else { y }
 }
 
-/// Indices of the largest elements along the middle of three axes: of the first NaN, or the first of equal ones.
+/// Indices of the largest elements along the middle of three axes: that of the first NaN, otherwise that of the first
+/// of equal elements.
 ///
 /// # Panics
 /// If the number of elements is not that of the shape, or there are none along the axis.
@@ -115,7 +116,7 @@ pub fn argmax<T: Element>(a: &[T], shape: [usize; 3]) -> Vec<usize> {
     first_of_best(a, shape, |x, y| x > y)
 }
 
-/// Indices of the smallest elements along the middle of three axes, likewise.
+/// Indices of the smallest elements along the middle of three axes, with the same rule.
 ///
 /// # Panics
 /// As [`argmax`].
@@ -170,7 +171,7 @@ pub fn cumsum<T: Element>(a: &[T], shape: [usize; 3]) -> Definition {
     Definition::of(entries.into_iter())
 }
 
-/// The index of the first element of every row that no other is better than; NaN is better than numbers.
+/// For every row, the index of the first best element; NaN is better than numbers.
 fn first_of_best<T: Element>(a: &[T], shape: [usize; 3], is_better: fn(&f64, &f64) -> bool) -> Vec<usize> {
     assert!(shape[1] > 0, "an element to choose");
     let wins = |x: f64, y: f64| !y.is_nan() && (x.is_nan() || is_better(&x, &y));

@@ -16,14 +16,15 @@ pub fn rotary_angles(rotary_dims: usize, base: f64, positions: &[usize]) -> Vec<
 /// Rotations of the pairs of rows, of a contiguous tensor (outer, length, dim) with angles (length, pairs): a pair $(a, b)$ becomes
 /// $(a \cos\theta - b \sin\theta,\ b \cos\theta + a \sin\theta)$. Elements after the pairs are kept.
 ///
-/// A factor of the table is off by its rounding to f32, $u / 2$ of itself with $u = 2^{-23}$, each product by $u$ of itself, and the
-/// sum by $u$ of itself. So the first result is within $((1 + u)^2 (1 + u / 2) - 1)(|a \cos\theta| + |b \sin\theta|)$, less than
-/// $3 u$ times that sum, and the second likewise. In addition, operands, factors, products and the result below $2^{-126}$ may be
-/// flushed to zero, which changes a result by at most $2^{-126} (5 + |a| + |b|)$. Elements that are kept are exact.
+/// With $u = 2^{-23}$, a factor of the table has a relative error of $u / 2$ from its rounding to f32, and each product and the sum
+/// have a relative error of $u$. So the first result is within $((1 + u)^2 (1 + u / 2) - 1)(|a \cos\theta| + |b \sin\theta|)$, less
+/// than $3 u$ times that sum, and the second within the same bound of its terms. In addition, operands, factors, products and the
+/// result below $2^{-126}$ may be flushed to zero, which changes a result by at most $2^{-126} (5 + |a| + |b|)$. Elements that are
+/// kept are exact.
 ///
 /// # Panics
-/// If the number of elements is not that of the shape, that of the angles is no multiple of the length, or a row has fewer elements
-/// than its pairs.
+/// If the number of elements does not match the shape, the number of angles is no multiple of the length, or a row has fewer
+/// elements than its pairs.
 #[must_use]
 pub fn rotary<T: Element>(
     x: &[T],

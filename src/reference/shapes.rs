@@ -34,7 +34,7 @@ pub fn repeat<T: Copy>(x: &[T], shape: &[usize], axis: usize, times: usize) -> V
     (0..outer).flat_map(|at| x[at * row..(at + 1) * row].repeat(times)).collect()
 }
 
-/// A row of zeros for each id, with 1 where the class is the id.
+/// A row of zeros for each id, with a 1 at the id.
 #[must_use]
 pub fn one_hot<T: Element>(ids: &[i32], classes: usize) -> Vec<T> {
     let row = |&id: &i32| {

@@ -9,16 +9,15 @@ use crate::layout::Element;
 /// A softmax of $s_{i} = c x_{i} + m_{i}$ along the middle of three axes, with a scale $c$ and a mask $m$.
 ///
 /// Let $u = 2^{-23}$, $n$ the length, and $d_{i}$ the distances to a row's maximum, limited to 105, since larger ones have no
-/// exponential in f32. A score is off by at most $\delta_{i} = 2 u (|c x_{i}| + |m_{i}|)$, or not at all if $c = 1$ and there
-/// is no mask. The relative errors are: of an exponential and its rescaling to another maximum $(d_{i} + 17) u$, from the rounding of
-/// distances and the evaluation; of the sum of exponentials $\sigma = \gamma_{4 n + 80} + \sum_{j} p_{j} (d_{j} + 8) u$,
-/// as it is rescaled at most $n / 4 + 8$ times; of the division $3 u$; and of the scores $\delta_{i} + \sum_{j} p_{j}
-/// \delta_{j}$.
+/// exponential in f32. The error of a score is at most $\delta_{i} = 2 u (|c x_{i}| + |m_{i}|)$, or 0 if $c = 1$ and there is no
+/// mask. The relative errors are: of an exponential and its rescaling to another maximum $(d_{i} + 17) u$, from the rounding of
+/// distances and the evaluation; of the sum of exponentials $\sigma = \gamma_{4 n + 80} + \sum_{j} p_{j} (d_{j} + 8) u$, because
+/// it is rescaled at most $n / 4 + 8$ times; of the division $3 u$; and of the scores $\delta_{i} + \sum_{j} p_{j} \delta_{j}$.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SoftmaxReference {
     /// The elements.
     pub x: Vec<f64>,
-    /// The mask, of as many elements.
+    /// The mask, with the same number of elements.
     pub mask: Option<Vec<f64>>,
     /// The scale.
     pub scale: f64,
@@ -26,7 +25,7 @@ pub struct SoftmaxReference {
     pub shape: [usize; 3],
 }
 
-/// What the results of a row have in common.
+/// The common numbers of the results of a row.
 struct Row {
     scores: Vec<f64>,
     /// The errors of the scores.
@@ -113,7 +112,7 @@ impl Row {
         (self.scores[i] - self.top).exp() / self.total
     }
 
-    /// The distance to the maximum, as far as it matters.
+    /// The distance to the maximum, limited to the largest one with an effect.
     fn distance(&self, i: usize) -> f64 {
         (self.top - self.scores[i]).min(105.0)
     }

@@ -15,19 +15,19 @@ use crate::ops::Activation;
 /// and [`rms_norm`](super::rms_norm()), for operands that have errors: an error of an element is multiplied by one over the deviation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransformerBlockReference {
-    /// The attention. Its type is that of all tensors.
+    /// The attention. All tensors have its type.
     pub attention: MultiHeadReference,
     /// The two layers of the feed-forward part, (inner, embed) and (embed, inner); the first of `SwiGLU` is (2 inner, embed), the gate first.
     pub linear: [WeightAndBias; 2],
     /// The weights of the two norms, and the biases of layer norms.
     pub norm: [WeightAndBias; 2],
-    /// Which norms they are.
+    /// The kind of the norms.
     pub norm_kind: BlockNorm,
     /// Where they are.
     pub position: NormPosition,
     /// The feed-forward part.
     pub feed_forward: FeedForward,
-    /// What norms add to a variance or mean square.
+    /// The $\varepsilon$ of the norms, which is added to a variance or mean square.
     pub eps: f64,
 }
 
@@ -35,7 +35,7 @@ impl TransformerBlockReference {
     /// The block's result for `x`, (batch, length, embed).
     ///
     /// # Panics
-    /// If a tensor has not as many elements as its shape.
+    /// If the number of elements of a tensor does not match its shape.
     #[must_use]
     pub fn forward<T: Element>(&self, x: &[T], [batch, length]: [usize; 2]) -> Definition {
         let x: Vec<f64> = x.iter().map(|x| x.to_f64()).collect();

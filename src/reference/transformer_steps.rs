@@ -1,4 +1,4 @@
-//! The steps of a transformer's layers by definition, of operands that have errors themselves.
+//! The steps of a transformer's layers by definition, for operands with errors.
 
 use super::activation::{activate, activation_tolerance};
 use super::attention::LATE;
@@ -55,10 +55,11 @@ impl WeightAndBias {
 
     /// The norm of rows, with this gamma and beta, before it is stored.
     ///
-    /// Let $e_{i}$ bound the errors of the $n$ elements of a row. Its mean is off by at most $\bar e$, and its deviation $r$ by at most the root
-    /// mean square $\rho$ of $e$, because taking the mean away and dividing by $\sqrt n$ lengthen no vector. So $(x_{i} - m) / r$ is off by
-    /// at most $(e_{i} + \bar e + |x_{i} - m|\\,\rho / r) / (r - \rho)$. The roundings of the computation itself are those of a row without
-    /// errors, twice, since the row that is normalised is another one.
+    /// Let $e_{i}$ bound the errors of the $n$ elements of a row. The error of its mean is at most $\bar e$. The error of its
+    /// deviation $r$ is at most the root mean square $\rho$ of $e$, because subtracting the mean and dividing by $\sqrt n$ lengthen
+    /// no vector. So the error of $(x_{i} - m) / r$ is at most $(e_{i} + \bar e + |x_{i} - m|\\,\rho / r) / (r - \rho)$. The
+    /// rounding errors of the computation are twice those of a row without errors, because the kernel normalises another row than
+    /// the definition.
     pub(super) fn norm(&self, x: &[Number], kind: BlockNorm, eps: f64) -> Vec<Number> {
         x.chunks_exact(self.weight.len()).flat_map(|row| self.norm_of_row(row, kind, eps)).collect()
     }
@@ -102,7 +103,7 @@ fn spread(row: &[Number], kind: BlockNorm) -> (Vec<Number>, Number) {
     (apart, Number { bound: variance.bound + NORMAL, ..variance })
 }
 
-/// The numbers as tensors of this type hold them.
+/// The numbers rounded to this type.
 pub(super) fn stored(mut x: Vec<Number>, dtype: DType) -> Vec<Number> {
     for x in &mut x {
         x.bound += store_tolerance(x.most(), dtype);
@@ -135,11 +136,11 @@ pub(super) fn rotate(row: &mut [Number], pairs: RotaryPairs, angles: &[f64]) {
     }
 }
 
-/// Attention of one query: `keys` has a key, a value and what is added to the score for each key that it attends.
+/// Attention of one query: `keys` has the key, the value and the bias of each attended key.
 ///
-/// The bound is that of [`AttentionReference`](super::AttentionReference), where an error $\delta_{j}$ of a score also has what the errors of
-/// the query and the key cause, and changes a weight by a factor of at most $e^{\delta_{j}}$. For operands of f16 it is that of the kernel on
-/// cooperative matrices, which rounds weights.
+/// The bound is that of [`AttentionReference`](super::AttentionReference). The error $\delta_{j}$ of a score also includes the
+/// errors of the query and the key, and changes a weight by a factor of at most $e^{\delta_{j}}$. For operands of f16 the bound is
+/// that of the kernel on cooperative matrices, which rounds weights.
 pub(super) fn attend(
     query: &[Number],
     keys: &[(&[Number], &[Number])],
