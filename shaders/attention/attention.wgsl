@@ -1,10 +1,10 @@
-//! Attention, rows of a key head for each invocation or few of them, which read the same keys; the operands are generated code.
+//! Attention: each invocation, or a team of few, computes ROWS query rows of a key head; one loaded key serves all of them. The operands are generated code.
 //!
 //! shapes    Q (batch, heads, queries, dim), K (batch, kv_heads, keys, dim), V (batch, kv_heads, keys, dim_v), any strides -> Y (batch, heads, queries, dim_v), the largest scores and the logarithms of the sums of exponentials; f32 sums
 //! grid      ROWS * LANES / dims.lanes rows of one key head and part of its keys a workgroup; parts, then rows, then key heads
 //! subgroup  invocations that share a row exchange partial products, in shared memory if the size is not known
 //! requires  nothing
-//! edges     rows past the end are computed as the last one and not stored; keys outside a row's range, its length or its mask are not read into its sums: any queries, keys >= 1
+//! edges     rows past the end repeat the last one and are not stored; keys outside a row's range, its length or its mask are not read into its sums: any queries, keys >= 1
 
 //#import attention_dims
 //#slot dims default immediate
@@ -19,7 +19,7 @@ const HELD: u32 = 2u;   // groups of Q and K that an invocation has
 const HELD_V: u32 = 2u; // groups of V and the result
 const ROWS: u32 = 1u;   // rows of an invocation, which reads each key and value once for all of them
 const LANES: u32 = 64u;
-const WHOLE: bool = false; // head dims consist of whole groups, as many for each invocation
+const WHOLE: bool = false; // head dims consist of whole groups, the same number for each invocation
 const KEEPS: bool = false; // there is a mask of keys
 //#end
 const WIDTH: u32 = 4u * QUADS;
@@ -29,8 +29,8 @@ alias sum = f32; // type of results before they are stored
 //#slot attention_range default fixed
 
 //#generated operands
-// The operands. `query`, `key` and `value` are quad k of group `group` of a row that begins at `start`; `added` is what is added to a
-// score; `key_count` is the number of keys of a batch, `is_kept` whether the mask keeps one. Plans generate it.
+// The operands. `query`, `key` and `value` are quad k of group `group` of a row that begins at `start`; `added` is the bias of a
+// score; `key_count` is the number of keys of a batch, `is_kept` whether the mask keeps a key. Plans generate it.
 
 // The default: neither bias nor slopes, mask, lengths or statistics.
 //#param
@@ -116,7 +116,7 @@ fn main(
     let batch = kv_head / dims.kv_heads;
     let of_batch = kv_head % dims.kv_heads;
 
-    var row: array<u32, ROWS>; // rows past the end are computed as the last one
+    var row: array<u32, ROWS>; // rows past the end repeat the last one
     var i: array<u32, ROWS>;
     var head: array<u32, ROWS>;
     var q_row: array<vec4<f32>, ROWS * HELD * QUADS>;
@@ -143,7 +143,8 @@ fn main(
     let of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z;
     let of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z;
 
-    // Keys that all rows of the workgroup attend, `share` of them for each part, and the others that some attend.
+    // Keys that all rows of the workgroup attend (`share` of them for each part), then the keys that only some rows
+    // attend.
     let count = key_count(batch);
     let of_first = range_of(first_row / dims.group, count);
     let of_last = range_of(last_row / dims.group, count);
@@ -189,7 +190,8 @@ fn main(
                 let d = dots[4u * r + c];
                 scores[c] = (d.x + d.y) + (d.z + d.w);
             }
-            // Scaled last: operands that are rounded would make scores of the passes differ by more than their rounding.
+            // Scores are scaled last: if scaled operands were rounded, the scores of the two passes would differ by more
+            // than their rounding.
             scores = summed(scores, lane) * dims.scale;
             //#unroll
             for (var c = 0u; c < 4u; c++) {
@@ -235,7 +237,7 @@ fn main(
             }
         }
     }
-    // The other keys, one by one. What a masked key holds does not matter: it may be NaN.
+    // The other keys, one by one. A masked key may have any elements, even NaN.
     for (var t = part; t < others; t += dims.parts) {
         let at = some_first + t;
         let j = select(at, at + share * dims.parts, at >= all_first);

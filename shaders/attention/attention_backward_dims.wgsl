@@ -10,7 +10,7 @@ struct Dims {
     dv: vec4<u32>, // of V
     bias: vec4<u32>,       // strides of the bias: batch, head, query, key
     along: vec4<u32>,      // strides along the head dims of Q, K and V; then the bias's first element in its binding
-    bias_shape: vec4<u32>, // of the bias as it was given: 1, or batch, heads, queries, keys
+    bias_shape: vec4<u32>, // of the given bias: 1, or batch, heads, queries, keys
     queries: u32,
     keys: u32,
     group: u32,    // query heads per key head

@@ -4,7 +4,7 @@
 //! grid      SUBGROUPS * WM rows of one key head a workgroup; rows, then key heads
 //! subgroup  WM rows; their scores for BC keys at a time, and their sums, are FRAGMENT x FRAGMENT matrices; LANES_OF_ROW neighbours share the softmax of LANE_ROWS rows
 //! requires  f16; cooperative matrices of FRAGMENT cubed, (f16, f16) -> f32; subgroups of SUBGROUP and no other size
-//! edges     rows past the end are computed as the last one and not stored; keys outside a row's range, its length or its mask have no weight: any queries, keys >= 1
+//! edges     rows past the end repeat the last one and are not stored; keys outside a row's range, its length or its mask have no weight: any queries, keys >= 1
 
 //#import attention_dims
 //#slot dims default immediate
@@ -91,8 +91,9 @@ fn store_lse(row: u32, value: vec2<f32>) {}
 //#slot attention_values default in_order
 //#import attention_strange
 
-// The softmax is summed up block by block of keys (Milakov and Gimelshein, 2018; Dao et al., 2022). Sums stay in matrices, which have no
-// elements to multiply, so they are rescaled late: only if a score exceeds the largest known one by far (`LATE`).
+// The softmax is summed up block by block of keys (Milakov and Gimelshein, 2018; Dao et al., 2022). Sums stay in matrices. Elements
+// of a matrix cannot be multiplied one by one, so sums are rescaled late: only if a score exceeds the largest known one by more
+// than `LATE`.
 @compute @workgroup_size(LANES)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -114,7 +115,7 @@ fn main(
     let last_row = min(first_row + BLOCK_ROWS, rows) - 1u;
     let batch = kv_head / dims.kv_heads;
     let of_batch = kv_head % dims.kv_heads;
-    // This lane's rows, and its columns of every BC. Rows past the end are computed as the last one.
+    // This lane's rows, and its columns of every BC. Rows past the end repeat the last one.
     let tile_row = subgroup_index * WM;
     let own_row = tile_row + subgroup_lane / LANES_OF_ROW;
     let own = subgroup_lane % LANES_OF_ROW;
@@ -127,7 +128,7 @@ fn main(
     var most: array<f32, LANE_ROWS>;    // a score of the row, at most LATE below the largest one
     var largest: array<f32, LANE_ROWS>; // the largest one
     var total: array<f32, LANE_ROWS>;   // the sum of this lane's exponentials
-    var factor: array<f32, LANE_ROWS>;  // by which sums are multiplied
+    var factor: array<f32, LANE_ROWS>;  // the factor of sums
     //#unroll
     for (var part = 0u; part < LANE_ROWS; part++) {
         let known = min(first_row + own_row + part * SUBGROUP, rows - 1u);
@@ -181,7 +182,7 @@ fn main(
         }
     }
 
-    // Keys that all rows of the workgroup attend, and those that some attend.
+    // Keys that all rows of the workgroup attend, then keys that only some rows attend.
     let of_first = range_of(first_row / dims.group, count);
     let of_last = range_of(last_row / dims.group, count);
     let all_first = max(of_first.x, of_last.x);

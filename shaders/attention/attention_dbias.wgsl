@@ -25,8 +25,8 @@ alias sum = f32; // type of results before they are stored
 //#import attention_weight
 
 //#generated operands
-// The operands. `query`, `key`, `value` and `gradient` are quad k of group `group` of a row that begins at `start`; `added` is what is
-// added to a score; `key_count` is the number of keys of a batch, `is_kept` whether the mask keeps one. Plans generate it.
+// The operands. `query`, `key`, `value` and `gradient` are quad k of group `group` of a row that begins at `start`; `added` is the
+// bias of a score; `key_count` is the number of keys of a batch, `is_kept` whether the mask keeps a key. Plans generate it.
 
 // The default: neither bias nor slopes, mask or lengths.
 //#param
@@ -132,7 +132,8 @@ fn main(
     var sums: array<vec4<f32>, QUADS>;
     for (var c = 0u; c < min(4u, total - 4u * group); c++) {
         let at = 4u * group + c;
-        // Where the bias has one element, an axis is summed up from 0 in steps of one; otherwise there is one step.
+        // If the bias has one element along an axis, the axis is summed up from 0 in steps of one; otherwise there is
+        // one step.
         for (var batch = at / shape.w / shape.z / shape.y; batch < dims.batches; batch += shape.x) {
             let count = key_count(batch);
             for (var head = at / shape.w / shape.z % shape.y; head < dims.kv_heads * dims.group; head += shape.y) {

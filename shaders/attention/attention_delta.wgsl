@@ -1,4 +1,4 @@
-//! What the backward pass of an attention knows of each row: its largest score, the logarithm of its sum of exponentials, and its result times the gradient of that; the operands are generated code.
+//! The statistics of each row for the backward pass of an attention: its largest score, the logarithm of its sum of exponentials, and its result times the gradient of the result; the operands are generated code.
 //!
 //! shapes    Y, G (batch, heads, queries, dim_v), any strides; largest scores and logarithms (rows) of two f32 -> statistics (rows) of four f32, of which the last is 0
 //! grid      one invocation per row, LANES a workgroup
@@ -82,7 +82,7 @@ fn main(
         }
     }
     let sum = (products.x + products.y) + (products.z + products.w);
-    // A row without keys has no weights: as its logarithm is minus infinity, a largest score is stored that makes all of them 0.
+    // A row without keys has no weights. Its logarithm is minus infinity, so a largest score is stored that makes all weights 0.
     let at = dims.lse + 2u * row;
     let most = bitcast<u32>(lse[at]);
     let logarithm = bitcast<u32>(lse[at + 1u]);

@@ -1,10 +1,10 @@
-//! The gradients of an attention's keys and values, keys of a head for each invocation or few of them, which read the same queries; the operands are generated code.
+//! The gradients of an attention's keys and values: each invocation, or a team of few, computes ROWS keys of a head; one loaded query serves all of them. The operands are generated code.
 //!
 //! shapes    Q (batch, heads, queries, dim), K (batch, kv_heads, keys, dim), V (batch, kv_heads, keys, dim_v), G (batch, heads, queries, dim_v), any strides, statistics (rows) of four f32 -> dK like K, and behind it dV like V; f32 sums
 //! grid      ROWS * LANES / dims.lanes keys of one head a workgroup; keys, then key heads
 //! subgroup  invocations that share a key exchange partial products, in shared memory if the size is not known
 //! requires  nothing
-//! edges     keys past the end are computed as the last one and not stored, those that are masked store zeros: any queries, keys >= 1
+//! edges     keys past the end repeat the last one and are not stored, those that are masked store zeros: any queries, keys >= 1
 
 //#import attention_backward_dims
 //#slot dims default immediate
@@ -18,7 +18,7 @@ const HELD: u32 = 2u;   // groups of K and dK that an invocation has
 const HELD_V: u32 = 2u; // groups of V and dV
 const ROWS: u32 = 1u;   // keys of an invocation, which reads each query and gradient once for all of them
 const LANES: u32 = 64u;
-const WHOLE: bool = false; // head dims consist of whole groups, as many for each invocation
+const WHOLE: bool = false; // head dims consist of whole groups, the same number for each invocation
 //#end
 const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
@@ -28,8 +28,8 @@ alias sum = f32; // type of results before they are stored
 //#import attention_weight
 
 //#generated operands
-// The operands. `query`, `key`, `value` and `gradient` are quad k of group `group` of a row that begins at `start`; `added` is what is
-// added to a score; `key_count` is the number of keys of a batch, `is_kept` whether the mask keeps one. Plans generate it.
+// The operands. `query`, `key`, `value` and `gradient` are quad k of group `group` of a row that begins at `start`; `added` is the
+// bias of a score; `key_count` is the number of keys of a batch, `is_kept` whether the mask keeps a key. Plans generate it.
 
 // The default: neither bias nor slopes, mask or lengths.
 //#param
@@ -121,7 +121,7 @@ fn main(
     let of_batch = kv_head % dims.kv_heads;
 
     var at_key: array<u32, ROWS>;
-    var j: array<u32, ROWS>; // keys past the end are computed as the last one
+    var j: array<u32, ROWS>; // keys past the end repeat the last one
     var k_row: array<vec4<f32>, ROWS * HELD * QUADS>;
     var values: array<vec4<f32>, ROWS * HELD_V * QUADS>;
     var sums: array<vec4<f32>, ROWS * HELD * QUADS>;     // of the keys' gradients
@@ -151,7 +151,8 @@ fn main(
         }
     }
 
-    // Queries that attend all keys of the workgroup, a multiple of four of them, and the others that attend some.
+    // Queries that attend all keys of the workgroup (a multiple of four of them), then the queries that attend only
+    // some.
     let count = key_count(batch);
     let of_first = queries_of(first_key);
     let of_last = queries_of(last_key);
@@ -161,7 +162,7 @@ fn main(
     let some_first = min(of_first.x, of_last.x);
     let some_end = max(of_first.y, of_last.y);
     let others = some_end - some_first - share;
-    let members = select(dims.group, 0u, first_key >= count); // no query attends keys behind a length
+    let members = select(dims.group, 0u, first_key >= count); // no query attends keys past a length
 
     for (var member = 0u; member < members; member++) {
         let head = of_batch * dims.group + member;
@@ -227,7 +228,8 @@ fn main(
                     let e = products[4u * r + c];
                     dp[c] = (e.x + e.y) + (e.z + e.w);
                 }
-                // Scaled last: operands that are rounded would make scores of the passes differ by more than their rounding.
+                // Scores are scaled last: if scaled operands were rounded, the scores of the two passes would differ by more
+                // than their rounding.
                 scores = summed(scores, lane) * dims.scale;
                 dp = summed(dp, lane);
                 //#unroll
@@ -336,7 +338,7 @@ fn main(
             }
         }
     }
-    // What a masked key holds does not matter: it may be NaN.
+    // A masked key may have any elements, even NaN.
     //#unroll
     for (var r = 0u; r < ROWS; r++) {
         if at_key[r] < dims.keys {

@@ -1,10 +1,10 @@
-//! The gradient of an attention's queries, rows of a key head for each invocation or few of them, which read the same keys; the operands are generated code.
+//! The gradient of an attention's queries: each invocation, or a team of few, computes ROWS query rows of a key head; one loaded key serves all of them. The operands are generated code.
 //!
 //! shapes    Q (batch, heads, queries, dim), K (batch, kv_heads, keys, dim), V (batch, kv_heads, keys, dim_v), G (batch, heads, queries, dim_v), any strides, statistics (rows) of four f32 -> dQ like Q; f32 sums
 //! grid      ROWS * LANES / dims.lanes rows of one key head a workgroup; rows, then key heads
 //! subgroup  invocations that share a row exchange partial products, in shared memory if the size is not known
 //! requires  nothing
-//! edges     rows past the end are computed as the last one and not stored; keys outside a row's range, its length or its mask are not read into its sums: any queries, keys >= 1
+//! edges     rows past the end repeat the last one and are not stored; keys outside a row's range, its length or its mask are not read into its sums: any queries, keys >= 1
 
 //#import attention_backward_dims
 //#slot dims default immediate
@@ -18,7 +18,7 @@ const HELD: u32 = 2u;   // groups of Q and dQ that an invocation has
 const HELD_V: u32 = 2u; // groups of G
 const ROWS: u32 = 1u;   // rows of an invocation, which reads each key and value once for all of them
 const LANES: u32 = 64u;
-const WHOLE: bool = false; // head dims consist of whole groups, as many for each invocation
+const WHOLE: bool = false; // head dims consist of whole groups, the same number for each invocation
 const KEEPS: bool = false; // there is a mask of keys
 //#end
 const WIDTH: u32 = 4u * QUADS;
@@ -29,8 +29,8 @@ alias sum = f32; // type of results before they are stored
 //#import attention_weight
 
 //#generated operands
-// The operands. `query`, `key`, `value` and `gradient` are quad k of group `group` of a row that begins at `start`; `added` is what is
-// added to a score; `key_count` is the number of keys of a batch, `is_kept` whether the mask keeps one. Plans generate it.
+// The operands. `query`, `key`, `value` and `gradient` are quad k of group `group` of a row that begins at `start`; `added` is the
+// bias of a score; `key_count` is the number of keys of a batch, `is_kept` whether the mask keeps a key. Plans generate it.
 
 // The default: neither bias nor slopes, mask or lengths.
 //#param
@@ -100,7 +100,7 @@ fn store_dq(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
 
 //#slot team default alone
 
-// Weights are computed anew from the statistics (Dao, 2023).
+// Weights are recomputed from the statistics (Dao, 2023).
 @compute @workgroup_size(LANES)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -122,7 +122,7 @@ fn main(
     let batch = kv_head / dims.kv_heads;
     let of_batch = kv_head % dims.kv_heads;
 
-    var row: array<u32, ROWS>; // rows past the end are computed as the last one
+    var row: array<u32, ROWS>; // rows past the end repeat the last one
     var i: array<u32, ROWS>;
     var head: array<u32, ROWS>;
     var known: array<vec4<f32>, ROWS>; // the row's statistics
@@ -159,7 +159,8 @@ fn main(
     let of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z;
     let of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z;
 
-    // Keys that all rows of the workgroup attend, a multiple of four of them, and the others that some attend.
+    // Keys that all rows of the workgroup attend (a multiple of four of them), then the keys that only some rows
+    // attend.
     let count = key_count(batch);
     let of_first = range_of(first_row / dims.group, count);
     let of_last = range_of(last_row / dims.group, count);
@@ -225,7 +226,8 @@ fn main(
                 let e = products[4u * r + c];
                 dp[c] = (e.x + e.y) + (e.z + e.w);
             }
-            // Scaled last: operands that are rounded would make scores of the passes differ by more than their rounding.
+            // Scores are scaled last: if scaled operands were rounded, the scores of the two passes would differ by more
+            // than their rounding.
             scores = summed(scores, lane) * dims.scale;
             dp = summed(dp, lane);
             //#unroll
@@ -258,7 +260,7 @@ fn main(
             }
         }
     }
-    // The other keys, one by one. What a masked key holds does not matter: it may be NaN.
+    // The other keys, one by one. A masked key may have any elements, even NaN.
     for (var t = 0u; t < others; t++) {
         let at = some_first + t;
         let j = select(at, at + share, at >= all_first);

@@ -1,8 +1,8 @@
-//! The exponent by which numbers of any size are stored as f16: `level` is that of the largest of them, as f32 has it in its bits.
-//! `down(level)` is a power of two that brings that number to at least 2^14 and below 2^15, and `up(level)` its reciprocal; `between(old, level)`
-//! is what sums of numbers at an old level have to be multiplied by.
+//! The exponent by which numbers of any size are stored as f16. `level` is the exponent field of the largest number, as in the bits
+//! of an f32. `down(level)` is a power of two that brings that number to at least 2^14 and below 2^15, and `up(level)` its
+//! reciprocal; `between(old, level)` is the factor of sums of numbers at an old level.
 
-// Smaller numbers are those of this level: 2^-100, so that all factors are normal numbers.
+// The lowest level: 2^-100, so that all factors are normal numbers. Smaller numbers have this level.
 const LEAST_LEVEL: u32 = 27u;
 
 // The bits of the largest magnitude that is finite.
@@ -20,7 +20,7 @@ fn up(level: u32) -> f32 {
     return bitcast<f32>((level - 14u) << 23u);
 }
 
-// 0 where it would be no normal number.
+// 0 if it would not be a normal number.
 fn between(old: u32, level: u32) -> f32 {
     return bitcast<f32>((127u - min(level - old, 127u)) << 23u);
 }

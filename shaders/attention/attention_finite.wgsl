@@ -1,4 +1,4 @@
-//! Which elements are finite: `is_finite(x)`, of eight `are_finite(elements)`, and `only_finite(elements)`, with zeros in place of the others.
+//! Which elements are finite: `is_finite(x)`, for eight elements `are_finite(elements)`, and `only_finite(elements)`, with zeros in place of the others.
 
 // Eight f16 elements along a head dim, 16 bytes.
 struct Unit {

@@ -4,7 +4,7 @@
 //! grid      TEAMS * FRAGMENT rows of one key head a workgroup; rows, then key heads
 //! subgroup  two are a team of FRAGMENT rows: the first multiplies for scores, the second for the gradients of weights, BC columns at a time; both share what is between the products, and each has sums of its own
 //! requires  f16; cooperative matrices of FRAGMENT cubed, (f16, f16) -> f32; subgroups of SUBGROUP and no other size
-//! edges     rows past the end are computed as the last one and not stored; pairs of a query and a key that it does not attend have no weight, keys that are masked store zeros: any queries, keys >= 1
+//! edges     rows past the end repeat the last one and are not stored; pairs of a query and a key that it does not attend have no weight, keys that are masked store zeros: any queries, keys >= 1
 
 //#import attention_backward_dims
 //#slot dims default immediate
@@ -43,7 +43,7 @@ struct Pair {
     j: u32,
 }
 
-// What is known of the queries of four pairs.
+// The statistics of the queries of four pairs.
 struct Known {
     most: vec4<f32>, // the largest score
     logarithm: vec4<f32>,
@@ -111,8 +111,8 @@ fn store_result(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) 
 //#import attention_sides
 //#slot attention_gradients_of default queries
 
-// Weights are computed anew from the statistics (Dao, 2023). A gradient of a score has no bound, so the power of two by which it is stored
-// follows the largest one (`attention_exponent.wgsl`).
+// Weights are recomputed from the statistics (Dao, 2023). A gradient of a score has no bound, so it is stored times a power of two
+// that depends on the largest one (`attention_exponent.wgsl`).
 @compute @workgroup_size(LANES)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -173,7 +173,7 @@ fn main(
     for (var col = 0u; col < SUMS; col++) {
         sums[col] = mat_c();
     }
-    var row: array<u32, SHARE>; // of this lane's quads of scores; rows past the end are computed as the last one
+    var row: array<u32, SHARE>; // of this lane's quads of scores; rows past the end repeat the last one
     var known_row: array<vec4<f32>, SHARE>;
     //#unroll
     for (var n = 0u; n < SHARE; n++) {
@@ -258,7 +258,7 @@ fn main(
                     let distance = i32(pair.j) - i32(pair.i);
                     let is_within = column < end && pair.j < count && distance >= dims.lower && distance <= dims.upper;
                     let attends = is_within && is_kept(batch, pair.j);
-                    // Of elements that are not finite, the tile has zeros.
+                    // The tile has zeros in place of elements that are not finite.
                     var bits = vec2<u32>(bitcast<u32>(p[n][c]), bitcast<u32>(ds[n][c]));
                     if has_strange != 0u {
                         bits = select(bits, vec2<u32>(NOT_A_NUMBER), vec2<bool>(is_column_strange(batch, of_batch, min(column, end - 1u))));

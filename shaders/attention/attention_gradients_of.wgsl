@@ -1,5 +1,5 @@
-//! Whose gradients a kernel sums up. `row` counts the rows of a team's side in a key head, `column` those of the other side. Each side has two
-//! operands: the first ones are factors of scores, the second ones of the gradients of weights.
+//! The operands whose gradients a kernel sums up. `row` counts the rows of a team's side in a key head, `column` those of the other
+//! side. Each side has two operands: the first ones are factors of scores, the second ones of the gradients of weights.
 
 //#variant queries
 // Rows are the queries of a group of heads, columns are keys. The subgroups of a team sum up the first and the second half of dQ.
@@ -17,7 +17,7 @@ fn column_unit(operand: u32, batch: u32, of_batch: u32, column: u32, col: u32) -
     return key_side(operand, batch, of_batch, column, col);
 }
 
-// Columns that some rows attend: the first and the one behind the last; then those that all of them attend.
+// Columns that some rows attend: the first and the end; then the same for columns that all rows attend.
 fn columns_of(first_row: u32, last_row: u32, count: u32) -> vec4<u32> {
     let of_first = range_of(first_row / dims.group, count);
     let of_last = range_of(last_row / dims.group, count);
@@ -39,7 +39,7 @@ fn known_of(own: vec4<f32>, quad: u32) -> Known {
     return Known(vec4<f32>(own.x), vec4<f32>(own.y), vec4<f32>(own.z));
 }
 
-// What a subgroup's sums are multiplied by when the level grows, and in the end.
+// The factor of a subgroup's sums when the level grows, and at the end.
 fn grown(role: u32, factor: f32) -> f32 {
     return factor;
 }
@@ -64,7 +64,7 @@ const SUMS: u32 = DM / FRAGMENT; // matrices of a subgroup
 const TURNED: u32 = 2u * DM;
 const P_OPERAND: u32 = FRAGMENT * P_LD;
 const B_ROLE: u32 = B_OPERAND;
-var<workgroup> known: array<vec4<f32>, 3u * BC / 4u>; // of a block's columns: largest scores, logarithms, and what `delta` is
+var<workgroup> known: array<vec4<f32>, 3u * BC / 4u>; // of a block's columns: largest scores, logarithms, and deltas
 
 fn row_unit(operand: u32, batch: u32, of_batch: u32, row: u32, col: u32) -> Unit {
     return key_side(operand, batch, of_batch, row, col);
@@ -74,13 +74,13 @@ fn column_unit(operand: u32, batch: u32, of_batch: u32, column: u32, col: u32) -
     return query_side(operand, batch, of_batch, column, col);
 }
 
-// Columns that attend some rows: the first and the one behind the last; then those that attend all of them.
+// Columns that attend some rows: the first and the end; then the same for columns that attend all rows.
 fn columns_of(first_row: u32, last_row: u32, count: u32) -> vec4<u32> {
     let of_first = queries_of(first_row);
     let of_last = queries_of(last_row);
     let some = vec2<u32>(min(of_first.x, of_last.x), max(of_first.y, of_last.y));
     let every = vec2<u32>(max(of_first.x, of_last.x), min(of_first.y, of_last.y));
-    // No query attends keys behind a length.
+    // No query attends keys past a length.
     let ends = select(vec2<u32>(some.y, every.y), vec2<u32>(0u), vec2<bool>(first_row >= count, last_row >= count));
     return dims.group * vec4<u32>(some.x, ends.x, every.x, ends.y);
 }
@@ -120,7 +120,7 @@ fn store(role: u32, batch: u32, of_batch: u32, row: u32, col: u32, v: array<vec4
     let of_keys = dims.dk.x + batch * dims.dk.y + of_batch * dims.dk.z + row * dims.dk.w;
     let of_values = dims.dv.x + batch * dims.dv.y + of_batch * dims.dv.z + row * dims.dv.w;
     if col < select(D, DV, role == 1u) {
-        // What a masked key holds does not matter: it may be NaN.
+        // A masked key may have any elements, even NaN.
         let kept = vec4<bool>(row < key_count(batch) && is_kept(batch, row));
         var results: array<vec4<f32>, QUADS>;
         //#unroll

@@ -1,8 +1,9 @@
-//! How the second factors of sums, rows of the other side's operands, lie in shared memory: the matrix of rows `r` and columns `c`, counted
-//! in matrices, begins at `r * B_NEXT_ROW + c * B_NEXT_COLUMN` behind `B_FIRST`, and that of the second operand `B_OPERAND` behind.
+//! The order in shared memory of the second factors of sums, which are rows of the other side's operands. The matrix of rows `r`
+//! and columns `c`, counted in matrices, begins at `B_FIRST + r * B_NEXT_ROW + c * B_NEXT_COLUMN`, and that of the second operand
+//! `B_OPERAND` later.
 
 //#variant in_order
-// As they are for products.
+// The same as for products.
 const B_ALONG_ROWS: bool = false;
 const MORE: u32 = 0u;
 const B_FIRST: u32 = 0u;
@@ -14,7 +15,7 @@ const B_NEXT_COLUMN: u32 = FRAGMENT / 4u;
 fn stage_turned(operand: u32, row: u32, col: u32, elements: Unit) {}
 
 //#variant transposed
-// Once more, with a row for each column: matrices are loaded along the other side's rows.
+// A second copy with a row for each column: matrices are loaded along the other side's rows.
 const B_ALONG_ROWS: bool = true;
 const MORE: u32 = TURNED * B_LD;
 const B_FIRST: u32 = 2u * TILE;
@@ -26,7 +27,7 @@ const B_NEXT_COLUMN: u32 = FRAGMENT * B_LD;
 fn stage_turned(operand: u32, row: u32, col: u32, elements: Unit) {
     let column = operand * DM + col;
     if column < TURNED {
-        // NOTE: other lanes write the other components. In SPIR-V, components are places of their own.
+        // NOTE: other lanes write the other components. In SPIR-V, components are separate memory locations.
         let at = B_FIRST + column * B_LD + row / 4u;
         let part = row % 4u;
         //#unroll

@@ -1,6 +1,6 @@
 //! Stages keys in shared memory: `stage_keys(of_k, j0, last, lane)`.
 
-// Stages BC keys from j0 on. Keys past the last one are the last one: no row attends them.
+// Stages BC keys from j0 on. Keys past the last one repeat the last one: no row attends them.
 fn stage_keys(of_k: u32, j0: u32, last: u32, lane: u32) {
     //#unroll
     for (var n = 0u; n < (K_UNITS + LANES - 1u) / LANES; n++) {

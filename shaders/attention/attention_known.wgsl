@@ -1,5 +1,5 @@
-//! What the backward pass has to know of a row: `known_of(most, total)`, the largest score and the logarithm of the sum of exponentials of
-//! distances to it. Both are minus infinity for a row without keys, whose sum is 0.
+//! The statistics of a row for the backward pass: `known_of(most, total)`, the largest score and the logarithm of the sum of
+//! exponentials of distances to it. Both are minus infinity for a row without keys, whose sum is 0.
 //#import logarithm
 
 fn known_of(most: f32, total: f32) -> vec2<f32> {

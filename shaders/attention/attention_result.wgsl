@@ -1,8 +1,8 @@
-//! Stores what an invocation knows of a row: `store_result(o, most, total, own, at, row, part)`, where o are sums of values, weighted by
-//! exponentials of distances to the largest score `most`, and `total` is the sum of those exponentials.
+//! Stores an invocation's state of a row: `store_result(o, most, total, own, at, row, part)`, where o are sums of values, weighted
+//! by exponentials of distances to the largest score `most`, and `total` is the sum of those exponentials.
 
 //#variant whole
-// The result, and what the backward pass has to know. A row without keys is 0.
+// The result, and the statistics for the backward pass. A row without keys is 0.
 fn store_result(o: array<vec4<f32>, HELD_V * QUADS>, most: f32, total: f32, own: u32, at: u32, row: u32, part: u32) {
     let factor = select(1.0 / total, 0.0, total == 0.0);
     //#unroll
@@ -23,8 +23,8 @@ fn store_result(o: array<vec4<f32>, HELD_V * QUADS>, most: f32, total: f32, own:
 }
 
 //#variant part
-// What is known of a part of the keys; a second step joins the parts of a row, which are neighbours. A part has the sums of values, then
-// the largest score and the sum of exponentials.
+// The state of a part of the keys; a second step joins the parts of a row, which are neighbours. A part has the sums of values,
+// then the largest score and the sum of exponentials.
 fn store_result(o: array<vec4<f32>, HELD_V * QUADS>, most: f32, total: f32, own: u32, at: u32, row: u32, part: u32) {
     let start = (row * dims.parts + part) * (dims.dim_v + 2u);
     //#unroll

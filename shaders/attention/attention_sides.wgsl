@@ -1,6 +1,6 @@
-//! The operands of both sides of an attention: eight elements from `col` on of a query and its gradient (`query_side`), rows of a key head, and
-//! of a key and a value (`key_side`). Behind the end of the shorter of two head dims are zeros. `is_column_strange` says whether a column has elements
-//! that are not finite.
+//! The operands of both sides of an attention: eight elements from `col` on of a query and its gradient (`query_side`), rows of a
+//! key head, and of a key and a value (`key_side`). The shorter of two head dims is padded with zeros. `is_column_strange` says
+//! whether a column has elements that are not finite.
 
 fn query_side(operand: u32, batch: u32, of_batch: u32, row: u32, col: u32) -> Unit {
     let i = row / dims.group;

@@ -1,7 +1,7 @@
-//! Stages the values of BC keys from j0 on in shared memory: `stage_values(of_v, j0, last, batch, is_edge, lane)`. Keys past the last one are
-//! the last one. What the mask does not keep is zero. If some rows do not attend all keys, so are numbers that are not finite, because
-//! zero times these is not zero; the result says whether there are any. The matrix of keys `key` and columns `col`, counted in
-//! matrices, begins at `key * V_NEXT_KEY + col * V_NEXT_COLUMN`.
+//! Stages the values of BC keys from j0 on in shared memory: `stage_values(of_v, j0, last, batch, is_edge, lane)`. Keys past the
+//! last one repeat the last one. Masked values are zero. If some rows do not attend all keys, values that are not finite are also
+//! staged as zero, because zero times these is not zero; the result says whether there are any. The matrix of keys `key` and
+//! columns `col`, counted in matrices, begins at `key * V_NEXT_KEY + col * V_NEXT_COLUMN`.
 
 // A key's eight values from column `col` on.
 fn values_of(of_v: u32, j: u32, batch: u32, col: u32) -> Unit {
@@ -16,7 +16,7 @@ fn values_of(of_v: u32, j: u32, batch: u32, col: u32) -> Unit {
 //#variant in_order
 // A row for each key.
 const V_ALONG_KEYS: bool = false;
-const V_LD: u32 = DV / 4u + 2u; // NOTE: an odd number of 16 bytes, as of keys
+const V_LD: u32 = DV / 4u + 2u; // NOTE: an odd number of 16 bytes, as for keys
 const V_NEXT_KEY: u32 = FRAGMENT * V_LD;
 const V_NEXT_COLUMN: u32 = FRAGMENT / 4u;
 const V_UNITS: u32 = BC * DV / 8u;
@@ -43,8 +43,8 @@ fn stage_values(of_v: u32, j0: u32, last: u32, batch: u32, is_edge: bool, lane: 
 }
 
 //#variant transposed
-// A row for each column: matrices are loaded along keys. A lane loads units of two keys, and puts pairs of 4 bytes. Four lanes load 64
-// bytes of a key, and the next ones those of its neighbours, so that lanes write to different banks.
+// A row for each column: matrices are loaded along keys. A lane loads units of two keys, and stores pairs of 4 bytes. Four lanes
+// load 64 bytes of a key, and the next ones those of its neighbours, so that lanes write to different banks.
 const V_ALONG_KEYS: bool = true;
 const V_LD: u32 = BC / 4u + 2u;
 const V_NEXT_KEY: u32 = FRAGMENT / 4u;
@@ -67,7 +67,8 @@ fn stage_values(of_v: u32, j0: u32, last: u32, batch: u32, is_edge: bool, lane: 
                 first = only_finite(first);
                 second = only_finite(second);
             }
-            // NOTE: another lane writes the other half of each vector. In SPIR-V, components are places of their own.
+            // NOTE: another lane writes the other half of each vector. In SPIR-V, components are separate memory
+            // locations.
             let at = col * V_LD + row / 4u;
             let half = row % 4u;
             //#unroll

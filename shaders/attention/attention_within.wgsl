@@ -1,9 +1,9 @@
 //! Quad k of group `group` of a row of `length` elements: `within(v, group, k, length)`, with zeros in place of those past its end.
-//! WHOLE is known in the shader: rows then consist of whole groups.
+//! If the constant WHOLE is true, rows consist of whole groups.
 
 const LOWEST: f32 = -3.4028234663852886e38; // the lowest f32: a row without a larger score has no sum
 
-// The group that is loaded: behind a row's end, invocations load its last one.
+// The group to load: groups past the end load the last group again.
 fn inside(group: u32, length: u32) -> u32 {
     if WHOLE {
         return group;

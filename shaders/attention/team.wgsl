@@ -20,8 +20,8 @@ fn summed(v: vec4<f32>, lane: u32) -> vec4<f32> {
 }
 
 //#variant subgroups
-// They are in one subgroup. Invocations are numbered by their places in subgroups, because WGSL does not promise that those of a
-// subgroup have neighbouring indices.
+// They are in one subgroup. Invocations are numbered by their index in the subgroup, because WGSL does not promise that those of
+// a subgroup have neighbouring local indices.
 //#param  set by AttentionProblem::kernel
 const SUBGROUP: u32 = 32u;
 //#end

@@ -1,5 +1,5 @@
-//! The gate by which a layer's product multiplies an operand, as a function of its scalar part: `gate(s)`, and its
-//! derivative `gate_slope(s)`, for four scalar parts at once.
+//! The gate of an operand in a layer's product, a factor that depends on its scalar part: `gate(s)`, and its derivative
+//! `gate_slope(s)`, for four scalar parts at once.
 
 //#variant none
 // No functions: products without gates do not call them.

@@ -40,7 +40,7 @@ alias a_unit = f32;
 
 //#generated mean_terms
 // The results or the gradients, which plans generate from the algebra's table:
-// - `feature_sums(row, feature)`: what a feature adds to the sums of its row: its norm and, in gradients, a (g, x).
+// - `feature_sums(row, feature)`: the terms of a feature in the sums of its row: its norm and, in gradients, a (g, x).
 // - `feature_results(row, feature, plane, mean, total)` stores a feature's result from the mean of the row's norms and
 //   those sums; blades of results are `plane` elements apart.
 

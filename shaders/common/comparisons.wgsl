@@ -1,5 +1,5 @@
-//! Comparisons, the smaller and the larger of two values, and quotients, as IEEE 754 has them for NaN, infinity and zero.
-//! Compilers may assume that there is no NaN and no infinity, so these test bits.
+//! Comparisons, the smaller and the larger of two values, and quotients, with the results of IEEE 754 for NaN, infinity
+//! and zero. Compilers may assume that there is no NaN and no infinity, so these test bits.
 //#import math
 
 fn is_nan(x: vec4<f32>) -> vec4<bool> {
@@ -58,7 +58,7 @@ fn inverted(a: vec4<bool>) -> vec4<bool> {
     return !a;
 }
 
-// x, or the end of the range that it is beyond.
+// x, limited to the range.
 fn clamped(x: vec4<f32>, lowest: vec4<f32>, highest: vec4<f32>) -> vec4<f32> {
     return minimum_of(maximum_of(x, lowest), highest);
 }

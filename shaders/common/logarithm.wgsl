@@ -13,7 +13,7 @@ fn upper_bits(x: vec4<f32>) -> vec4<f32> {
     return bitcast<vec4<f32>>(bitcast<vec4<u32>>(x) & vec4<u32>(0xfffff000u));
 }
 
-// What belongs to a number of eighths from 6 to 11: two values below 8, 0 at 8, three above.
+// The entry for a number of eighths from 6 to 11: two values below 8, 0 at 8, three above.
 fn of_eighths(eighths: vec4<f32>, below: vec2<f32>, above: vec3<f32>) -> vec4<f32> {
     var value = select(vec4<f32>(below.x), vec4<f32>(below.y), eighths > vec4<f32>(6.5));
     value = select(value, vec4<f32>(0.0), eighths > vec4<f32>(7.5));
@@ -40,7 +40,7 @@ fn logarithm_of(x: vec4<f32>) -> Logarithm {
     // The upper part of s has few bits. If e ln 2 + ln c is not 0, it is a multiple of 2^-16, so that its sum with that is exact.
     let is_near_one = (e == vec4<i32>(0)) & (abs(eighths - 8.0) < vec4<f32>(0.5));
     let upper = select(round(s * 65536.0) * 1.52587890625e-5, upper_bits(s), is_near_one);
-    // What is missing: (f - upper (2 c + f)) / (2 c + f), of exact products.
+    // The rest: (f - upper (2 c + f)) / (2 c + f), from exact products.
     let f_upper = upper_bits(f);
     let left = ((f - c2 * upper) - upper * f_upper) - upper * (f - f_upper);
     let lower = left / (f + c2);
@@ -70,14 +70,14 @@ fn log_of(x: vec4<f32>) -> vec4<f32> {
     return keep_nan(x, bitcast<vec4<f32>>(value));
 }
 
-// The bits of e^(x + low) for sums from -89 to 89, where x is an exact product and low a hundredth at most: within an ulp, and exact
-// where f32 has the power; infinity if it overflows, 0 where it is below the smallest normal number.
+// The bits of e^(x + low) for sums from -89 to 89, where x is an exact product and low at most a hundredth: within an ulp, and
+// exact if f32 represents the power; infinity if it overflows, 0 if it is below the smallest normal number.
 fn bits_of_power(x: vec4<f32>, low: vec4<f32>) -> vec4<u32> {
     let n = round((x + low) * 1.44269504);
     let first = fma(n, MINUS_LN_2, x); // exact
     let second = fma(n, vec4<f32>(2.12194440e-4), low);
     // r = first + second is at most half of ln 2 away from 0. It is a sum of 64ths and a rest, so that 1 + r + r^2 / 2 of the 64ths
-    // is exact, and what is added to it is small.
+    // is exact, and the other terms are small.
     let coarse = round((first + second) * 64.0) * 0.015625;
     let fine = (first - coarse) + second;
     let r = coarse + fine;
@@ -93,8 +93,8 @@ fn bits_of_power(x: vec4<f32>, low: vec4<f32>) -> vec4<u32> {
     return min(normal, vec4<u32>(0x7f800000u));
 }
 
-// x^y as IEEE's pow: 1 if y is 0 or x is 1; NaN if x is negative and y is no integer. It is within an ulp, so exact where f32 has
-// the power, as whole numbers to small whole powers are; x^1 is x in its bits.
+// x^y as IEEE's pow: 1 if y is 0 or x is 1; NaN if x is negative and y is no integer. It is within an ulp, so it is exact if f32
+// represents the power, as for small integer powers of integers; x^1 has the bits of x.
 fn power_of(x: vec4<f32>, y: vec4<f32>) -> vec4<f32> {
     let magnitude = bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
     let size = bitcast<vec4<f32>>(magnitude);

@@ -12,7 +12,7 @@ const MINUS_LN_2: vec4<f32> = vec4<f32>(-0.693359375);
 
 // e^r, where r is at most half of ln 2 away from 0.
 fn exp_of_rest(r: vec4<f32>) -> vec4<f32> {
-    // In pairs of terms, which do not wait for each other.
+    // In pairs of independent terms.
     let square = r * r;
     let first = fma(r, vec4<f32>(0.166666672), vec4<f32>(0.5));
     let second = fma(r, vec4<f32>(8.33331048e-3), vec4<f32>(4.1666463e-2));
@@ -21,7 +21,7 @@ fn exp_of_rest(r: vec4<f32>) -> vec4<f32> {
 }
 
 // The bits of e^(x + low) for sums from -126 ln 2 to 89, where low is less than an ulp of x or two thousandths of it. The lowest
-// bits of 1.5 * 2^23 + n are those of n: they are added to the exponent of e^r, and what is above falls off.
+// bits of 1.5 * 2^23 + n are those of n: they are added to the exponent of e^r, and the higher bits are dropped.
 fn bits_of_exp(x: vec4<f32>, low: vec4<f32>) -> vec4<u32> {
     let n = round((x + low) * 1.44269504);
     let p = exp_of_rest(fma(n, vec4<f32>(2.12194440e-4), fma(n, MINUS_LN_2, x) + low));

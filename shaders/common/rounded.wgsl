@@ -1,5 +1,5 @@
-//! Rounds two elements as storing them in 16 bits does: `rounded(v)`, in f32. To the nearest, ties to even; overflow becomes
-//! infinity, NaN stays NaN, -0 and subnormals are preserved.
+//! Rounds two elements to their storage type of 16 bits: `rounded(v)`, in f32. To the nearest, ties to even; overflow
+//! becomes infinity, NaN stays NaN, -0 and subnormals are preserved.
 //!
 //! This is the only place that rounds to these types, and each of its operations is exact: on bits, products with powers of two,
 //! and `round`, which goes to the nearest integer, ties to even, on every device. A conversion to f16 and back rounds nothing:

@@ -32,8 +32,8 @@ fn save_first_x(at: u32, count: u32, v: vec4<sum>) {
 }
 
 //#variant rounded
-// Stores four consecutive elements of operand x that are f16 already: memory is u32, two elements each. Packing them rounds
-// nothing, so it is the same on every device.
+// Stores four consecutive elements of operand x that are already rounded to f16: memory is u32, two elements each. Packing
+// does not round them, so the result is the same on every device.
 fn save_quad_x(at: u32, v: vec4<sum>) {
     x[at] = vec2<u32>(pack2x16float(v.xy), pack2x16float(v.zw));
 }

@@ -7,7 +7,7 @@ fn seed() -> vec2<u32> {
 }
 
 //#variant tensor
-// Two words of a tensor, which a launch before this one may have written. The dims hold their places in its binding.
+// Two words of a tensor, which an earlier launch may have written. The dims hold their offsets in its binding.
 //#param  set by SeedSource::bind
 const SEED_BINDING: u32 = 3u;
 //#end

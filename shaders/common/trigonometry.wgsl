@@ -87,8 +87,8 @@ fn inverse_root(square: lanes) -> lanes {
     return fma(0.5 * root, fma(-square * root, root, lanes(1.0)), root);
 }
 
-// The largest magnitude of numbers is small below 2^-32 and large above 2^32: their squares are lost or overflow. Numbers times
-// this power of two have squares that do neither.
+// The largest magnitude of numbers is small below 2^-32 and large above 2^32: their squares are lost or overflow. The squares
+// of numbers times this power of two are neither lost nor do they overflow.
 fn scale_of(most: lanes) -> lanes {
     let upward = select(lanes(1.0), lanes(1.20892582e24), most < lanes(2.32830644e-10)); // 2^80
     return select(upward, lanes(8.27180613e-25), most > lanes(4.2949673e9)); // 2^-80

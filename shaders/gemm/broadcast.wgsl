@@ -34,7 +34,7 @@ const GROUP: u32 = 8u; // rows of blocks
 //#slot epilogue default none
 //#slot save x=c default element
 
-// Four elements of a column of A, at places that are the same for all invocations: a processor loads each once.
+// Four elements of a column of A, at the same addresses for all invocations: a processor loads each once.
 fn a_quad(at: vec4<u32>) -> vec4<f32> {
     return vec4<f32>(load_a(at.x), load_a(at.y), load_a(at.z), load_a(at.w));
 }
@@ -86,7 +86,7 @@ fn main(
 
     // Four rows of a column each.
     var sums: array<array<vec4<f32>, TN>, BM / 4u>;
-    var k_left = k_begin; // where the steps of BK end
+    var k_left = k_begin; // the end of the whole steps of BK
     for (var k0 = k_begin; k0 + BK <= k_end; k0 += BK) {
         var b_rows: array<array<f32, TN>, BK>;
         //#unroll

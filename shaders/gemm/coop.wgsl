@@ -65,7 +65,7 @@ struct Unit {
 //#import coop_stage x=b
 //#slot store_whole default matrices
 
-// One matrix of each subgroup tile, on its way to memory if it cannot be stored directly.
+// One matrix of each subgroup tile, if it cannot be stored to memory directly.
 var<workgroup> out_tile: array<vec4<f32>, LANES / SUBGROUP * OUT>;
 
 @compute @workgroup_size(LANES)
@@ -107,7 +107,8 @@ fn main(
             acc[i][j] = mat_c();
         }
     }
-    // Places in the first stage of shared memory: of the subgroup's first matrices, and of this lane's first puts.
+    // Offsets in the first stage of shared memory: those of the subgroup's first matrices, and of this lane's first
+    // puts.
     let a_first = a_place(tile_row, 0u);
     let b_first = b_place(tile_col, 0u);
     let a_to = a_place(a_outer_of(lane), a_k_of(lane));

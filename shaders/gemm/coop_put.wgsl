@@ -1,4 +1,4 @@
-//! How lanes put units of operand x into shared memory. `x_outer_of(put)` and `x_k_of(put)` return the indices within the block
+//! Stores units of operand x to shared memory (a put). `x_outer_of(put)` and `x_k_of(put)` return the indices within the block
 //! of the first unit of a put; `put_x(at, put, first, last)` puts the units of a put at the place `at` of the first. X_CYCLE
 //! successive puts fill X_CYCLE_ROWS rows.
 
@@ -35,7 +35,7 @@ fn x_k_of(put: u32) -> u32 {
 }
 
 fn put_x(at: u32, put: u32, first: Unit, last: Unit) {
-    // NOTE: another lane writes the other half of each vector. In SPIR-V, components are places of their own.
+    // NOTE: another lane writes the other half of each vector. In SPIR-V, components are separate memory locations.
     let half = x_k_of(put) % 4u;
     //#unroll
     for (var e = 0u; e < 4u; e++) {

@@ -6,7 +6,7 @@ const X_ROWS: u32 = BK * X_SHARED_OUTER + X_BLOCK * (1u - X_SHARED_OUTER);
 const X_LD: u32 = X_ROW / 4u + 2u; // NOTE: an odd number of units, so that the rows of a matrix are in different banks
 const X_STAGE: u32 = X_ROWS * X_LD;
 const X_SHARE: u32 = X_BLOCK * BK / (8u * LANES); // units per lane
-const X_PUT: u32 = 1u + X_OUTER - X_SHARED_OUTER; // units that a lane puts at once, neighbours along k
+const X_PUT: u32 = 1u + X_OUTER - X_SHARED_OUTER; // units of one put of a lane, neighbours along k
 // The distances between neighbouring matrices along the outer axis and along k.
 const X_NEXT_OUTER: u32 = FRAGMENT / 4u * (X_SHARED_OUTER + 4u * X_LD * (1u - X_SHARED_OUTER));
 const X_NEXT_K: u32 = FRAGMENT / 4u * (1u - X_SHARED_OUTER + 4u * X_LD * X_SHARED_OUTER);
@@ -21,8 +21,8 @@ fn x_place(outer: u32, k: u32) -> u32 {
     return row * X_LD + col / 4u;
 }
 
-// The place in shared memory of a lane's put `nth`, from the place of its first in the first stage. If as many puts as there are
-// lanes fill whole rows, the distance is a constant, and no place but the first takes a register.
+// The place in shared memory of a lane's put `nth`, from the place of its first in the first stage. If one put per lane fills
+// whole rows, the distance is a constant, and only the first place takes a register.
 fn x_put_place(first: u32, stage: u32, lane: u32, nth: u32) -> u32 {
     if LANES % X_CYCLE == 0u {
         return first + stage * X_STAGE + nth * (LANES / X_CYCLE * X_CYCLE_ROWS * X_LD);

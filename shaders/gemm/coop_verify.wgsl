@@ -117,7 +117,7 @@ fn main(
         c[at + 2u] = v.z;
         c[at + 3u] = v.w;
     }
-    // After the results: the properties of subgroups that kernels rely on.
+    // After the results: the properties of subgroups on which kernels rely.
     let facts = 4u * SUBGROUPS * 2u * SIZE * ldc + (kind * LANES + lane) * 4u;
     c[facts] = c_unit(subgroup_size);
     c[facts + 1u] = c_unit(num_subgroups);

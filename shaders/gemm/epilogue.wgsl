@@ -16,7 +16,7 @@ fn epilogue(row: u32, col: u32, sums: vec4<sum>) -> vec4<sum> {
 //#slot activation default none
 //#slot requantised default none
 
-// The previous contents of C, times beta; zeros if they are not added, and then they are not read.
+// The previous contents of C, times beta. If they are not added, they are not read, and this is 0.
 fn previous(row: u32, cols: vec4<u32>) -> vec4<f32> {
     if C_IS_ADDED {
         return dims.beta * c_at(matrices.c_offset, vec2<u32>(dims.ldc, 1u), row, cols);

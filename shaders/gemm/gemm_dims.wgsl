@@ -99,7 +99,7 @@ struct Dims {
     residual_offset: u32,
     residual_batch0: u32,
     residual_batch1: u32,
-    out_scale: u32, // the bits of an f32: what results of i8 are divided by
+    out_scale: u32, // the bits of an f32: the divisor of results of i8
     row_scale_step: u32, // strides of the scales of rows and columns
     row_scale_offset: u32,
     column_scale_step: u32,

@@ -1,4 +1,4 @@
-//! The values of the epilogue as C stores them: `requantised(values)`.
+//! The values of the epilogue in the form that C stores: `requantised(values)`.
 
 //#variant none
 // C is real: the values themselves.
@@ -7,14 +7,14 @@ fn requantised(values: vec4<f32>) -> vec4<f32> {
 }
 
 //#variant i8
-// C is i8: the whole numbers of -128 to 127 that are nearest to the exact quotients of the values and `dims.out_scale`; of two,
-// the even one. NaN becomes 0.
+// C is i8: the integers from -128 to 127 that are nearest to the exact quotients of the values and `dims.out_scale`, ties to
+// even. NaN becomes 0.
 //
-// NOTE: on bits, as a quotient of f32 may be off by units of the last place, and then decides ties by chance. So equal values
-// have equal quotients on every device.
+// NOTE: this computes on bits, because a quotient of f32 may have an error of units in the last place, and would decide ties
+// by chance. So equal values have equal quotients on every device.
 
-// A positive finite number as its significand, with the leading bit 23, and the exponent field that goes with it, which is
-// 0 or less for subnormal numbers.
+// A positive finite number as its significand, with the leading bit 23, and its exponent field, which is 0 or less for
+// subnormal numbers.
 struct Number {
     significand: u32,
     exponent: i32,
@@ -34,8 +34,8 @@ fn quotient(bits: u32, divisor: Number) -> f32 {
     let is_negative = bits > 0x7fffffffu;
     let value = number_of(magnitude);
     let exponent = value.exponent - divisor.exponent;
-    // The significands' quotient is between 1/2 and 2. So the quotient is below 1/2 where the exponent is below -1, and above
-    // 128 from 8 on.
+    // The significands' quotient is between 1/2 and 2. So the quotient is below 1/2 if the exponent is below -1, and above
+    // 128 if it is at least 8.
     if magnitude == 0u || magnitude > 0x7f800000u || exponent < -1 {
         return 0.0;
     }
@@ -44,7 +44,7 @@ fn quotient(bits: u32, divisor: Number) -> f32 {
         let dividend = value.significand << u32(exponent + 1);
         let halves = dividend / divisor.significand;
         let has_more = dividend % divisor.significand != 0u;
-        // An odd number of halves is in the middle, or above it if there is more.
+        // An odd number of halves is in the middle of two integers, or above the middle if there is a remainder.
         let is_up = (halves & 1u) == 1u && (has_more || (halves & 2u) == 2u);
         nearest = (halves >> 1u) + select(0u, 1u, is_up);
     }

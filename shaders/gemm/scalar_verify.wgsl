@@ -2,7 +2,7 @@
 //!
 //! shapes    per iteration: A (M, DEPTH) and B (DEPTH, N), in packs along k -> the sums of C (M, N)
 //! grid      any number of workgroups, which compute the same
-//! subgroup  not used: LANES invocations share a product, in whatever subgroups they are
+//! subgroup  not used: LANES invocations share a product, in any subgroups
 //! requires  the numbers of the slot
 //! edges     none: all sizes are whole
 
@@ -41,7 +41,7 @@ fn main(
     @builtin(local_invocation_id) local: vec3<u32>,
 ) {
     let lane = local.x;
-    // NOTE: where an invocation has whole rows of C, all read the same numbers of B, and a software device reads them once.
+    // NOTE: if invocations have whole rows of C, all read the same numbers of B, and a software device reads them once.
     let a_at = lane / ACROSS * ROWS * A_LD;
     let b_at = A_TILE + lane % ACROSS * COLS;
     var sums: array<Sum, SUMS>;

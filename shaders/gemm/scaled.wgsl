@@ -31,7 +31,7 @@ fn scaled(row: u32, cols: vec4<u32>, sums: vec4<f32>) -> vec4<f32> {
 
 //#variant rows_and_columns
 // Sums times the scale of their row, then times the scales of their columns, then times alpha. A product of two scales may
-// leave the range of f32 where the product with the sum does not.
+// leave the range of f32 even if the product with the sum does not.
 //#param  set by GemmProblem::bind_epilogue
 const ROW_SCALES_BINDING: u32 = 3u;
 const COLUMN_SCALES_BINDING: u32 = 4u;

@@ -42,7 +42,7 @@ fn main(
     let lane = local.x;
     let first = block_index(workgroup, grid) * (LANES * VECTORS) + lane;
     let last = (dims.count - 1u) / WIDTH;
-    // All groups are loaded before any is stored, so that their loads are under way together.
+    // All groups are loaded before any is stored, so that their loads overlap.
     var v: array<array<vec4<u32>, QUADS>, VECTORS>;
     //#unroll
     for (var i = 0u; i < VECTORS; i++) {

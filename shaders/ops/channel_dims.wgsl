@@ -18,8 +18,8 @@ struct Dims {
     span: u32,     // channels of a workgroup that computes the statistics too
 }
 
-// What a workgroup computes: rows `first` to `end` of an outer index, and LANES / dims.lanes of them at a time. An invocation has
-// a group of WIDTH channels. Past the last block, `outer` is dims.outer or more.
+// The work of a workgroup: rows `first` to `end` of an outer index, and LANES / dims.lanes of them at a time. An invocation has a
+// group of WIDTH channels. Past the last block, `outer` is dims.outer or more.
 struct Part {
     outer: u32,
     chunk: u32,

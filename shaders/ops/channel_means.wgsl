@@ -18,8 +18,8 @@ const WIDTH: u32 = 4u;
 
 //#generated operands
 // The sums and `weight_of(channel)`, which is gamma. `store_gradients` stores the sums of a channel as the gradients of gamma and
-// beta if a unit has all elements of a channel; otherwise, where `less` is not 0, it subtracts that from those of gamma at `at`. Plans
-// generate it.
+// beta if a unit has all elements of a channel. Otherwise, if `less` is not 0, it subtracts `less` from the sum for gamma at `at`.
+// Plans generate it.
 @group(0) @binding(0) var<storage, read_write> sums: array<f32>;
 @group(0) @binding(1) var<storage, read_write> shifts: array<f32>;
 

@@ -55,7 +55,7 @@ fn main(
     let at_once = LANES / dims.lanes; // rows
     let is_within = part.outer < dims.outer && part.group * WIDTH < dims.channels;
 
-    // Distances to an element lose nothing to a mean that is large compared with them.
+    // Distances to an element stay accurate if the mean is large compared with them.
     var count = 0.0;
     var origin: array<vec4<f32>, QUADS>;
     var mean: array<vec4<f32>, QUADS>;
@@ -63,7 +63,8 @@ fn main(
     let rows = rows_of(lane, part.first, part.end);
     if is_within {
         for (var row = rows.first; row < rows.end; row += TURN * rows.apart) {
-            // Of the rows in registers: the distances to the first element, their mean, then the distances to that.
+            // For the rows in registers: the distances to the first element, their mean, then the distances to this
+            // mean.
             var own: array<vec4<f32>, TURN * QUADS>;
             var sums: array<vec4<f32>, QUADS>;
             var number = 0.0;

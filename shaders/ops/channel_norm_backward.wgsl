@@ -23,9 +23,9 @@ const WIDTH: u32 = 4u * QUADS;
 alias sum = f32; // type of results before they are stored
 
 //#generated operands
-// The operands. `statistics(unit, channel)` is the mean and rstd, `shifts_of(unit)` what is subtracted from
-// the gradient, the factor of the normalised element, and what is subtracted from that, `weight_of(channel)` gamma.
-// Plans generate it.
+// The operands. `statistics(unit, channel)` is the mean and rstd, and `weight_of(channel)` is gamma. `shifts_of(unit)`
+// has three numbers: one to subtract from the gradient, the factor of the normalised element, and one to subtract from
+// this element. Plans generate it.
 
 // The default: without gamma.
 //#param

@@ -109,7 +109,7 @@ fn unit_sum(channel: u32) -> f32 {
     return all;
 }
 
-// The first elements of the units that the channels of quad k of a group belong to.
+// The first elements of the units of the channels of quad k of a group.
 fn first_of_units(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
     if dims.of_group == 1u {
         return value(start, group, k, length);
@@ -150,14 +150,15 @@ fn main(
     let is_held = dims.inner <= at_once * TURN && groups <= dims.lanes;
     let start = dims.a.x + outer * dims.a.y + first * dims.a.w;
 
-    // Distances to the first element of a unit lose nothing to a mean that is large compared with them.
+    // Distances to the first element of a unit stay accurate if the mean is large compared with them.
     var origin: array<vec4<f32>, QUADS>;
     //#unroll
     for (var k = 0u; k < QUADS; k++) {
         origin[k] = first_of_units(start, own_group, k, length);
     }
 
-    // Of the lane's elements: their number, the sums of these distances, and those of their squared distances to their means.
+    // For the lane's elements: their number, the sums of these distances, and the sums of their squared distances to their
+    // means.
     var own: array<vec4<f32>, TURN * QUADS>;
     var counts: array<vec4<f32>, QUADS>;
     var sums: array<vec4<f32>, QUADS>;
@@ -222,7 +223,8 @@ fn main(
         parts[k * LANES + lane] = squares[k] + apart * counts[k] * apart;
     }
     add_lanes(lane);
-    // What is subtracted from elements that are read again, and then from these and from those in registers.
+    // The number that is subtracted from elements that are read again, and the one that is then subtracted from all
+    // elements.
     var centre: array<vec4<f32>, QUADS>;
     var rest: array<vec4<f32>, QUADS>;
     var rstd: array<vec4<f32>, QUADS>;

@@ -1,4 +1,4 @@
-//! The statistics of units, from the moments of their channels in chunks of rows; what is done with them is generated code.
+//! The statistics of units, from the moments of their channels in chunks of rows; the use of the statistics is generated code.
 //!
 //! shapes    moments (outer, chunks, 3, channels) -> mean and rstd (outer, groups); the mean in two parts in the moments, at the first channel of each group in the first two rows of the first chunk
 //! grid      one invocation per unit, LANES a workgroup
@@ -44,8 +44,8 @@ fn main(
     let outer = unit / groups;
     let channel = (unit - outer * groups) * dims.of_group;
     let count = f32(dims.inner) * f32(dims.of_group);
-    // The chunks have almost the same number of rows: their means are averaged, then distances to that mean; all as distances from
-    // one element.
+    // The chunks have almost the same number of rows. First their means are averaged, then the distances to this mean; all are
+    // distances from one element.
     let first = outer * dims.chunks * 3u * dims.channels + channel;
     let origin = moments[first];
     var mean = 0.0;

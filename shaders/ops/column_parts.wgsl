@@ -1,7 +1,7 @@
-//! Invocations that share columns. Each knows HELD vectors of a part of its columns; `known_together(own, lane)` is what all
-//! parts know, joined in a fixed order by `joined_columns`. Every invocation of the workgroup calls it. `groups_together()` groups of
-//! columns lie side by side in a workgroup: invocation `lane` has part `lane / groups_together()`. `rows_of_part(part, length, turn)` are
-//! the rows of a part of columns of this length, `turn` at a time: where it begins, where it ends, and the step.
+//! Invocations that share columns. Each has HELD vectors of state for a part of its columns; `known_together(own, lane)` joins the
+//! states of all parts in a fixed order by `joined_columns`. Every invocation of the workgroup calls it. `groups_together()` groups
+//! of columns lie side by side in a workgroup: invocation `lane` has part `lane / groups_together()`. `rows_of_part(part, length,
+//! turn)` are the rows of a part of columns of this length, `turn` at a time: the begin, the end, and the step.
 
 //#variant one
 // An invocation has whole columns; `dims.parts` is 1.

@@ -4,7 +4,7 @@
 //! grid      one invocation per word of C that a row may touch, LANES a workgroup
 //! subgroup  not used; consecutive invocations have consecutive words of a row
 //! requires  nothing: memory is read and written as 32-bit words for all types
-//! edges     a word with elements of others keeps them: only its own bits are replaced, atomically
+//! edges     other elements of a word are kept: only the row's own bits are replaced, atomically
 
 //#import copy_dims
 //#slot dims default immediate

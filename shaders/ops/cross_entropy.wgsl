@@ -29,8 +29,8 @@ struct Dims {
     spread: f32,  // the label smoothing, divided by the number of classes
     factor: f32,  // of all gradients
     g: f32,       // another, which the call passes
-    counted_offset: u32,  // of the sum of the targets' weights, where it lies behind other numbers
-    log_sums_offset: u32, // of the logarithms, where they lie behind the losses
+    counted_offset: u32,  // of the sum of the targets' weights, if it follows other numbers
+    log_sums_offset: u32, // of the logarithms, if they follow the losses
 }
 
 //#slot dims default immediate
@@ -109,7 +109,7 @@ fn main(
     let top = across_most(max(max(most.x, most.y), max(most.z, most.w)), lane);
 
     // Exponentials of the distances to the maximum, the weighted probabilities of the targets, and their products with the
-    // distances. A class of probability 0 has none, whatever its logit.
+    // distances. A class of probability 0 has no product, for any logit.
     var sums = vec4<f32>(0.0);
     var shares = vec4<f32>(0.0);
     var products = vec4<f32>(0.0);
@@ -134,7 +134,7 @@ fn main(
         store_row(row, labelled(label, share * logarithm - product), top + logarithm);
     }
     if HAS_GRADIENT {
-        // If nothing counts, the gradient is 0.
+        // If no target counts, the gradient is 0.
         let divisor = counted_weight();
         let upstream = gradient_at(dims.g_offset + own * dims.g_stride) * dims.g * dims.factor;
         let scale = labelled(label, select(upstream / divisor, 0.0, divisor == 0.0));

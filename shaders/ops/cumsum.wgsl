@@ -48,7 +48,7 @@ fn main(
 
     var before = 0.0;
     if row < dims.rows { before = sum_before(at.z, part); }
-    // All lanes of the workgroup go around as often, because they wait for each other.
+    // All lanes of the workgroup have the same number of iterations, because they wait for each other.
     for (var first = 0u; first < dims.chunk / WIDTH; first += dims.lanes * GROUPS) {
         var running = 0.0;
         var kept: array<array<vec4<f32>, QUADS>, GROUPS>;
@@ -68,7 +68,7 @@ fn main(
                 }
             }
         }
-        // The sum of the lanes before, and of all.
+        // The sum of the earlier lanes, and of all lanes.
         var offset = before;
         if dims.lanes == 1u {
             before += running;

@@ -17,7 +17,7 @@ struct Dims {
     reserved1: u32,
 }
 
-// Where a row begins in C, A and M. Rows are counted along the axes from this one on.
+// The begin of a row in C, A and M. Rows are counted along the axes from this one on.
 fn row_start(row: u32, first: u32) -> vec3<u32> {
     return places(row, first, dims.rank, vec3<u32>(0u, dims.a_offset, 0u));
 }

@@ -16,7 +16,7 @@ alias c_unit = vec4<f32>;
 alias sum = f32; // type of results before they are stored
 const QUADS: u32 = 1u;   // groups of four elements in a vector
 const VECTORS: u32 = 2u; // of an invocation
-const STEP: u32 = 64u;   // from one to the next of them: LANES, or 1
+const STEP: u32 = 64u;   // distance between the vectors of an invocation: LANES, or 1
 const LANES: u32 = 64u;
 //#end
 const WIDTH: u32 = 4u * QUADS; // elements of a vector
@@ -27,7 +27,7 @@ const WIDTH: u32 = 4u * QUADS; // elements of a vector
 
 //#generated operands
 // The operands from binding 1 on, and `value(at, k)`: the results for quad `k` of the vector at `at`. Plans generate it.
-// NOTE: vectors begin at multiples of WIDTH. Written like this, compilers see it, and load 16 bytes at once.
+// NOTE: vectors begin at multiples of WIDTH. In this form compilers recognise that, and load 16 bytes at once.
 
 // The default: the sum of two operands.
 //#param
@@ -57,7 +57,7 @@ fn main(
 ) {
     let lane = local.x;
     let first = block_index(workgroup, grid) * (LANES * VECTORS) + lane * select(1u, VECTORS, STEP == 1u);
-    // All vectors are loaded before any is stored, so that their loads are under way together.
+    // All vectors are loaded before any is stored, so that their loads overlap.
     var at: array<u32, VECTORS>;
     var results: array<array<vec4<sum>, QUADS>, VECTORS>;
     //#unroll

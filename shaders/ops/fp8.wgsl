@@ -28,7 +28,7 @@ fn widened_e4m3(bits: u32) -> u32 {
     if magnitude == 0u {
         return sign;
     }
-    // A subnormal counts units of 2^-9. Its leading bit is implied in an f32, which has the room for its exponent.
+    // A subnormal counts units of 2^-9. Its leading bit is implied in an f32, which can represent its exponent.
     let leading = firstLeadingBit(magnitude);
     return sign | ((leading + 118u) << 23u) | ((magnitude << (23u - leading)) & 0x7fffffu);
 }
@@ -53,17 +53,17 @@ fn narrowed_e5m2(value: u32) -> u32 {
     return sign | min(rounded_to(value, 2u, 113u), 0x7cu);
 }
 
-// The exponent and fraction of a format, together, of what is nearest to the magnitude of an f32; of two, the even one. The format
-// has `fraction` bits of fraction, and `least` is the exponent, as an f32 stores it, of its smallest normal number. The exponent has
-// no end.
+// The exponent and fraction, together, of the value of a format that is nearest to the magnitude of an f32, ties to even. The
+// format has `fraction` bits of fraction, and `least` is the exponent, as an f32 stores it, of its smallest normal number. The
+// exponent has no end.
 fn rounded_to(value: u32, fraction: u32, least: u32) -> u32 {
     let exponent = (value >> 23u) & 0xffu;
     // Subnormal numbers have the exponent of the smallest normal ones.
     let binade = max(exponent, least);
-    // From 25 on, all bits are dropped. This includes f32 subnormals, whose leading bit is not there.
+    // From 25 on, all bits are dropped. This includes f32 subnormals, which have no leading bit.
     let dropped = min(23u - fraction + binade - exponent, 25u);
     let significand = (value & 0x7fffffu) | 0x800000u;
-    // Half a unit of the last place that stays; less where that place is even, so that ties go there.
+    // Half a unit of the last kept place; slightly less if that place is even, so that ties round to even.
     let half = (1u << (dropped - 1u)) - 1u + ((significand >> dropped) & 1u);
     // The significand's leading bit adds 1 to the exponent; a subnormal number has none.
     return ((binade - least) << fraction) + ((significand + half) >> dropped);

@@ -1,4 +1,4 @@
-//! The sizes of taking elements by index, and the places that an element of C comes from.
+//! The sizes of taking elements by index, and the source of an element of C.
 
 //#slot axes default six
 //#import places
@@ -11,7 +11,7 @@ struct Dims {
     extent: u32,   // of that axis
     count: u32,    // elements, or vectors, of C
     rank: u32,     // number of axes, at least 1
-    missing: u32,  // the bits of what an index out of range gives
+    missing: u32,  // the bits of the result of an index out of range
     start: u32,    // index of the first position of A's window along that axis
 }
 
@@ -20,7 +20,7 @@ fn row_place(row: u32) -> vec2<u32> {
     return places(row, 1u, dims.rank, vec3<u32>(dims.a_offset, dims.index_offset, 0u)).xy;
 }
 
-// Whether an index is one of the axis. The buffer may hold any.
+// Whether an index is within the axis. The buffer may hold any number.
 fn is_within(index: i32) -> bool {
     return index >= 0 && u32(index) < dims.extent;
 }

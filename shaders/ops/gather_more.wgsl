@@ -1,4 +1,4 @@
-//! Takes those elements whose indices are in a further window of A, bit by bit. Other elements of C stay as they are.
+//! Takes the elements with indices in a further window of A, bit by bit. Other elements of C keep their values.
 //!
 //! shapes    as gather; A is a window along the axis that is indexed, from index dims.start on
 //! grid      one invocation per four consecutive elements of C, LANES a workgroup

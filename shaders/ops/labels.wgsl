@@ -1,6 +1,6 @@
 //! The targets of rows: `label_of(row)` is that of a row, `label_shares(label, at, first)` the probabilities of four classes from
 //! `first` on, multiplied by their weights, and `labelled(label, x)` is x, 0 for an ignored row, or NaN for a class that does not
-//! exist. `at` is where the row's probabilities begin.
+//! exist. `at` is the begin of the row's probabilities.
 
 //#variant classes
 // A class per row.
@@ -8,7 +8,7 @@
 
 struct Label {
     index: u32, // of the class
-    share: f32, // the weighted probability of the class, without what the smoothing spreads over all
+    share: f32, // the weighted probability of the class, without the part that smoothing spreads over all classes
     is_ignored: bool,
     is_valid: bool,
 }

@@ -1,5 +1,5 @@
-//! The rows of a lane: `rows_of(lane, first, end)` are those of rows `first` to `end` that it has, of LANES / dims.lanes lanes that
-//! share them. It takes TURN of them together.
+//! The rows of a lane: LANES / dims.lanes lanes share rows `first` to `end`, and `rows_of(lane, first, end)` are those of one lane.
+//! It takes TURN of them together.
 
 struct LaneRows {
     first: u32,

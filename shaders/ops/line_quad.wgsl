@@ -1,5 +1,5 @@
-//! Four elements of A, `stride` apart: `line_quad(start, stride, k, left)` are elements 4 k to 4 k + 3 of those from `start` on, of
-//! which `left` >= 1 are there. What is not there is undefined. `origin_at(at)` is one element, if the reduction needs it.
+//! Four elements of A, `stride` apart: `line_quad(start, stride, k, left)` are elements 4 k to 4 k + 3 of the `left` >= 1 elements
+//! from `start` on. Elements after these are undefined. `origin_at(at)` is one element, if the reduction needs it.
 
 //#variant elements
 // Elements at any stride, one by one; k is 0.

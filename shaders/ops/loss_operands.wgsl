@@ -1,5 +1,5 @@
-//! Quad k of a unit of A and B: `a_values(at, k, count)` and `b_values(at, k, count)`, for a unit at `at`, of whose elements `count`
-//! exist, or more than it has. The others are undefined.
+//! Quad k of a unit of A and B: `a_values(at, k, count)` and `b_values(at, k, count)`, for a unit at `at`. Its first `count`
+//! elements exist (all if `count` is larger); the others are undefined.
 
 //#variant strided
 // Units of four elements, with any stride.

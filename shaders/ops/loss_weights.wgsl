@@ -1,5 +1,5 @@
-//! The weights of quad k of a unit: `weights_of(at, k, count)`, for a unit at `at`, of whose elements `count` exist, or more than it
-//! has. The others are undefined. They are f32.
+//! The weights of quad k of a unit: `weights_of(at, k, count)`, for a unit at `at`. Its first `count` elements exist (all if
+//! `count` is larger); the others are undefined. Weights are f32.
 
 //#variant strided
 // With any stride.

@@ -37,7 +37,7 @@ fn main(
     let run = at / dims.run;
     let is_second = run % 2u == 1u;
     let first = (run - run % 2u) * dims.run; // of both runs
-    // The other run, as far as it is there.
+    // The other run, which may be shorter or empty.
     let other = select(min(first + dims.run, dims.count), first, is_second);
     var low = other;
     var high = min(other + dims.run, dims.count);

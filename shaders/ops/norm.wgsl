@@ -26,8 +26,8 @@ alias sum = f32; // type of results before they are stored
 //#import centre
 
 //#generated operands
-// The operands, and what reads and writes them. `start` counts elements of a contiguous row, `group` groups of WIDTH elements
-// along it, and k the quads of a group. Plans generate it.
+// The operands, and the functions that read and write them. `start` counts elements of a contiguous row, `group` groups of
+// WIDTH elements along it, and k the quads of a group. Plans generate it.
 
 // The default: neither residual nor gamma nor statistics.
 //#param
@@ -86,7 +86,7 @@ fn main(
     let length = dims.length;
     let groups = (length + WIDTH - 1u) / WIDTH;
 
-    // Distances to an element of the row lose nothing to a mean that is large compared with them.
+    // Distances to an element of the row stay accurate if the mean is large compared with them.
     var origin = 0.0;
     if CENTRED {
         origin = origin_of(value(at, 0u, 0u, length), length);

@@ -26,8 +26,8 @@ alias sum = f32; // type of results before they are stored
 //#import left_of_mean
 
 //#generated operands
-// The operands, and what reads and writes them. `start` counts elements of a contiguous row, `group` groups of WIDTH elements
-// along it, and k the quads of a group. Plans generate it.
+// The operands, and the functions that read and write them. `start` counts elements of a contiguous row, `group` groups of
+// WIDTH elements along it, and k the quads of a group. Plans generate it.
 
 // The default: an RMS norm without gamma.
 //#param
@@ -143,7 +143,7 @@ fn main(
         let left = left_of_mean(means.z);
         means.y -= left * means.x;
         if left != 0.0 {
-            // Rare, so the gradient is read again.
+            // This is rare, so the gradient is read again.
             //#unroll
             for (var h = 0u; h < HELD; h++) {
                 let group = part + h * dims.lanes;

@@ -25,7 +25,8 @@ alias sum = f32; // type of results before they are stored
 //#import left_of_mean
 
 //#generated operands
-// As in norm_backward.wgsl, and `add_partials`, which adds to what the slot has, or begins with it at its first row.
+// As in norm_backward.wgsl, and `add_partials`, which adds to the slot's partial sums, or sets them at the slot's first
+// row.
 
 // The default: an RMS norm without gamma.
 //#param

@@ -1,5 +1,5 @@
-//! The sizes of a norm of rows, in elements. A row is what is normalised together. B is the second operand: the residual, or the
-//! gradient of the result. The rows are counted along the axes.
+//! The sizes of a norm of rows, in elements. The elements of a row are normalised together. B is the second operand: the
+//! residual, or the gradient of the result. The rows are counted along the axes.
 
 //#slot axes default five
 //#import places

@@ -61,21 +61,22 @@ fn store_statistics(row: u32, mean: f32, rstd: f32) {}
 //#end
 
 var<workgroup> parts: array<held, LANES / SUBGROUP>; // one value per subgroup
-// Of some elements: their number, one of them, the distance from that to their mean, and the sum of their squared distances to the mean.
+// The state of some elements: their number, one of them, the distance from that one to their mean, and the sum of their squared
+// distances to the mean.
 alias held = vec4<f32>;
 
 //#slot row_lanes default shared
 //#import across x=moments
 
-// The parts of the sum `origin + off`: its first 23 bits, and the rest. What joins such means then rounds distances between means,
-// and not one to an element; what is added to such a sum loses nothing to its size.
-// NOTE: bits are cut off, since compilers take the rest of a rounded sum for 0: they may simplify (a + b) - a to b.
+// The parts of the sum `origin + off`: its first 23 bits, and the rest. So joining means rounds distances between means, not a
+// distance to an element, and adding to such a sum loses no digits to its size. NOTE: bits are cut off, because compilers may take
+// the rest of a rounded sum for 0: they may simplify (a + b) - a to b.
 fn settled(origin: f32, off: f32) -> vec2<f32> {
     let high = bitcast<f32>(bitcast<u32>(origin + off) & 0xfffffffeu);
     return vec2<f32>(high, (origin - high) + off);
 }
 
-// The same of two sets of elements together (Chan, Golub and LeVeque, 1979).
+// The state of two sets of elements together (Chan, Golub and LeVeque, 1979).
 fn joined_moments(x: held, y: held) -> held {
     let count = x.x + y.x;
     let share = y.x / max(count, 1.0);
@@ -103,7 +104,8 @@ fn main(
     }
     var rest = 0.0; // of the sum of squared distances
     for (var first = part; first < groups; first += dims.lanes * HELD) {
-        // Of the groups in registers: the distances to one of the lane's first elements, their mean, then the distances to that.
+        // For the groups in registers: the distances to one of the lane's first elements, their mean, then the distances to this
+        // mean.
         var own: array<vec4<f32>, HELD * QUADS>;
         var sums = vec4<f32>(0.0);
         var count = 0u;

@@ -1,5 +1,5 @@
-//! Quad k of a group of which `left` elements are in the row: `within(v, k, left)`, with zeros in place of those past its end.
-//! WHOLE is known in the shader: rows then consist of whole groups.
+//! Quad k of a group with `left` elements in the row: `within(v, k, left)`, with zeros in place of those past its end. If the
+//! constant WHOLE is true, rows consist of whole groups.
 
 fn within(v: vec4<f32>, k: u32, left: u32) -> vec4<f32> {
     if WHOLE {

@@ -41,7 +41,7 @@ fn widened_f16(bits: u32) -> u32 {
     if fraction == 0u {
         return sign;
     }
-    // A subnormal counts units of 2^-24. Its leading bit is implied in an f32, which has the room for its exponent.
+    // A subnormal counts units of 2^-24. Its leading bit is implied in an f32, which can represent its exponent.
     let leading = firstLeadingBit(fraction);
     return sign | ((leading + 103u) << 23u) | ((fraction << (23u - leading)) & 0x7fffffu);
 }
@@ -117,7 +117,7 @@ fn narrowed_f16(value: u32) -> u32 {
     if magnitude >= 0x477ff000u { // 65520, half-way from the largest f16 to the next power of two
         return sign | 0x7c00u;
     }
-    // Half a unit of the last place that stays; less where that place is even, so that ties go there.
+    // Half a unit of the last kept place; slightly less if that place is even, so that ties round to even.
     if magnitude >= 0x38800000u { // 2^-14, the smallest normal f16; the biases differ by 112
         return sign | ((magnitude + 0xfffu + ((magnitude >> 13u) & 1u) - 0x38000000u) >> 13u);
     }
@@ -134,6 +134,6 @@ fn narrowed_bf16(value: u32) -> u32 {
     if (value & 0x7fffffffu) > 0x7f800000u {
         return (value >> 16u) | 0x40u; // the fraction's upper bits alone might be zero: infinity
     }
-    // Half a unit of the last place that stays; less where that place is even, so that ties go there.
+    // Half a unit of the last kept place; slightly less if that place is even, so that ties round to even.
     return (value + 0x7fffu + ((value >> 16u) & 1u)) >> 16u;
 }

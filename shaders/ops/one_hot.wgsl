@@ -1,4 +1,4 @@
-//! Writes 1 where the class is the id, and 0 elsewhere.
+//! Writes rows of zeros with a 1 at the id.
 //!
 //! shapes    ids of up to 5 axes, any strides -> C of these axes and then classes, without gaps from the start of its binding
 //! grid      one invocation per four consecutive elements of C, LANES a workgroup

@@ -4,7 +4,8 @@
 const BITS: u32 = 32u / PER_WORD;
 const MASK: u32 = 0xffffffffu >> (32u - BITS);
 
-// Replaces `count` >= 1 elements from the element `first` of C on, which are all in this word. `bits` has them in their places.
+// Replaces `count` >= 1 elements from the element `first` of C on, which are all in this word. `bits` has them at their
+// positions in the word.
 fn store_elements(word: u32, first: u32, count: u32, bits: u32) {
     if count == PER_WORD {
         atomicStore(&c[word], bits);

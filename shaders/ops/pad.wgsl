@@ -33,7 +33,7 @@ const MASK: u32 = 0xffffffffu >> (32u - BITS);
 
 //#slot save_bits x=c default words
 
-// Where a row of C begins in A, and whether it is a row of A.
+// The begin of a row of C in A, and whether it is a row of A.
 struct Row {
     place: u32,
     is_inside: bool,

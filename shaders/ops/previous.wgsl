@@ -1,4 +1,4 @@
-//! What the first `count` of four elements of C, `stride` apart, are before anything is added: `previous(at, stride, count)`.
+//! The first `count` of four elements of C, `stride` apart, before the addition: `previous(at, stride, count)`.
 
 //#variant none
 // They count as 0.

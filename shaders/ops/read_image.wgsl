@@ -1,10 +1,10 @@
-//! Reads the texels of an image, which a copy has put into a buffer, as a tensor of its colours.
+//! Reads the texels of an image as a tensor of its colours. An earlier copy has written the texels to a buffer.
 //!
 //! shapes    texels (height, width) in rows of `texel_row` words -> C (height, width, channels), any strides that do not overlap
 //! grid      one invocation per word of C that a run of neighbours may touch, LANES a workgroup
 //! subgroup  not used; consecutive invocations have consecutive words of a run
 //! requires  nothing: memory is read and written as 32-bit words for all types
-//! edges     a word with elements of others keeps them: only its own bits are replaced, atomically
+//! edges     other elements of a word are kept: only the run's own bits are replaced, atomically
 
 //#import image_dims
 //#slot dims default immediate

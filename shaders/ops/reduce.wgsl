@@ -1,4 +1,4 @@
-//! Reductions along lines, in a fixed order: sums, products, extremes, their places, and variances.
+//! Reductions along lines, in a fixed order: sums, products, extremes, their indices, and variances.
 //!
 //! shapes    A of up to 6 axes, any strides -> C without some of them, row-major; sums in f32 or i32, extremes as bits
 //! grid      dims.lanes invocations per element of C and part, LANES a workgroup
@@ -14,8 +14,8 @@
 //#param  set by ReduceProblem::kernel
 alias a_unit = f32;
 alias c_unit = f32;
-alias element = f32; // an element of A that was loaded, or its bits
-alias held = f32; // what an invocation knows of its terms
+alias element = f32; // a loaded element of A, or its bits
+alias held = f32; // an invocation's state of its terms
 alias sum = f32; // type of results before they are stored
 const QUADS: u32 = 1u; // quads of a group, which are neighbours
 const GROUPS: u32 = 4u; // groups that a lane loads together
@@ -38,7 +38,7 @@ fn joined_terms(x: held, y: held) -> held {
     return joined(x, y);
 }
 
-// Where whole group i of the row from `first` on begins in A, and the index of its first element.
+// The begin in A of whole group i of the row from `first` on, and the index of its first element.
 fn group_at(i: u32, first: u32) -> vec2<u32> {
     var group = i;
     var start = first;
@@ -51,7 +51,7 @@ fn group_at(i: u32, first: u32) -> vec2<u32> {
     return vec2<u32>(start + group * WIDTH * dims.a_stride, group * WIDTH);
 }
 
-// What is known of some terms and of those of whole group i of the row from `first` on.
+// The state of some terms, joined with those of whole group i of the row from `first` on.
 fn followed_by_group(terms: held, i: u32, first: u32, origin: element) -> held {
     let at = group_at(i, first);
     var all = terms;
@@ -84,7 +84,8 @@ fn main(
     let rest = dims.length % WIDTH;
     let whole = dims.length / WIDTH * lines; // groups
     let groups = whole + select(0u, lines, rest > 0u); // and the short ones of all lines
-    // Groups are cut in ranges of neighbours: one for each part, whose lanes take turns, or one for each lane.
+    // Groups are cut into ranges of neighbours: one range for each part, whose lanes take turns, or one range for each
+    // lane.
     var range = part;
     var ranges = dims.parts;
     var first = part_of(lane);

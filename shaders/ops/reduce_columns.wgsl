@@ -14,8 +14,8 @@
 //#param  set by ReduceProblem::kernel
 alias a_unit = f32;
 alias c_unit = f32;
-alias element = f32; // an element of A that was loaded, or its bits
-alias held = f32; // what an invocation knows of its terms
+alias element = f32; // a loaded element of A, or its bits
+alias held = f32; // an invocation's state of its terms
 alias sum = f32; // type of results before they are stored
 const QUADS: u32 = 1u; // groups of four elements that an invocation loads together
 const LANES: u32 = 64u;

@@ -1,4 +1,4 @@
-//! Joins what a first step knows of the parts of each element of C, in a fixed order.
+//! Joins the states of the parts of each element of C, from a first step, in a fixed order.
 //!
 //! shapes    A (rows, length), row-major: parts -> C (rows)
 //! grid      dims.lanes invocations per element of C, LANES a workgroup
@@ -13,8 +13,8 @@
 
 //#param  set by ReduceProblem::kernel
 alias c_unit = f32;
-alias element = f32; // an element of A that was loaded, or its bits
-alias held = f32; // what an invocation knows of its terms
+alias element = f32; // a loaded element of A, or its bits
+alias held = f32; // an invocation's state of its terms
 alias sum = f32; // type of results before they are stored
 const LANES: u32 = 256u;
 //#end

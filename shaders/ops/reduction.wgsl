@@ -1,7 +1,7 @@
-//! A reduction. `term_of(x, at, origin)` is what is known of one element: its index is `at` (along the first axis that is
-//! reduced), and `origin` is another element of the same row, if NEEDS_ORIGIN. `quad_term` is what is known of four. `joined(x, y)`
-//! knows what both know, and `followed(x, y)` too, for elements of y behind those of x. `nothing_from(at)` knows of no element, and
-//! elements from index `at` on may follow it. `total(x)` is the result.
+//! A reduction. `term_of(x, at, origin)` is the state of one element: its index is `at` (along the first axis that is reduced), and
+//! `origin` is another element of the same row, if NEEDS_ORIGIN. `quad_term` is the state of four elements. `joined(x, y)` joins
+//! two states, and so does `followed(x, y)` if the elements of y come after those of x. `nothing_from(at)` is the state of no
+//! elements; elements from index `at` on may follow it. `total(x)` is the result.
 
 //#variant sum
 // The sum of the elements, or their mean.
@@ -116,9 +116,9 @@ fn total(x: held) -> sum {
 }
 
 //#variant extreme
-// The largest element, or the smallest, or the largest absolute value; NaN if there is one. Bits are compared as integers, which are
-// neither flushed nor lose a NaN on any driver: known are the largest and the smallest as signed integers, and the largest
-// as an unsigned one. Negative floats are in the reverse order of their bits.
+// The largest element, or the smallest, or the largest absolute value; NaN if there is one. Bits are compared as integers, because
+// no driver flushes these or loses a NaN. The state has the largest and the smallest as signed integers, and the largest as an
+// unsigned one. Negative floats are in the reverse order of their bits.
 //#import top_bits
 const NEEDS_ORIGIN: bool = false;
 
@@ -160,8 +160,8 @@ fn total(x: held) -> sum {
 }
 
 //#variant place
-// The index of the first of the largest, or smallest, elements, or of the first NaN. What is known of elements is the largest of
-// their keys, which are integers in the order of the values, and its index inverted, so that of equal keys the first index wins.
+// The index of the first of the largest, or smallest, elements, or of the first NaN. The state of elements is the largest of
+// their keys, which are integers in the order of the values, and its inverted index, so that the first of equal keys wins.
 //#import top_bits
 const NEEDS_ORIGIN: bool = false;
 const LOWEST_KEY: i32 = -2147483647 - 1;
@@ -204,8 +204,8 @@ fn total(x: held) -> sum {
 }
 
 //#variant moments
-// The variance. What is known are the number of elements, their mean, and the sum of their squared distances to it (Chan, Golub and
-// LeVeque). One element of the row is subtracted from all, so that a large mean costs no accuracy.
+// The variance. The state has the number of elements, their mean, and the sum of their squared distances to it (Chan, Golub and
+// LeVeque). One element of the row is subtracted from all, so that the result is accurate for a large mean.
 const NEEDS_ORIGIN: bool = true;
 
 fn nothing_from(at: u32) -> held {
@@ -239,7 +239,7 @@ fn total(x: held) -> sum {
 }
 
 //#variant moments_of_windows
-// The variance of elements in several windows, of which each subtracts an element of its own: it is known besides the moments.
+// The variance of elements in several windows. Each window subtracts another element, so the state also has this element.
 const NEEDS_ORIGIN: bool = true;
 
 fn nothing_from(at: u32) -> held {
@@ -262,7 +262,7 @@ fn joined(x: held, y: held) -> held {
     let share = y.x / max(count, 1.0);
     let d = (y.y - x.y) + (y.w - x.w);
     let both = vec4<f32>(count, x.y + d * share, (x.z + y.z) + (x.x * share * d) * d, x.w);
-    // The origin of no elements is none.
+    // A state of no elements has no origin.
     return select(select(both, y, x.x == 0.0), x, y.x == 0.0);
 }
 

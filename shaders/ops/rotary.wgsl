@@ -29,7 +29,7 @@ const BOTH: u32 = 2u * QUADS; // quads of two groups
 
 // Two groups of WIDTH elements of a row.
 struct Groups {
-    begins: vec2<u32>,  // the elements from which each is counted
+    begins: vec2<u32>,  // the element from which each group is counted
     numbers: vec2<u32>, // their numbers, counted from there
     length: u32,        // elements from there on
 }
@@ -65,7 +65,7 @@ fn main(
     } else {
         groups = groups_of_others(own - dims.pair_units);
     }
-    // Where there is no second group, the first is loaded twice.
+    // If there is no second group, the first is loaded twice.
     let has_second = groups.numbers.y * WIDTH < groups.length;
     let second = select(groups.numbers.x, groups.numbers.y, has_second);
     let places = at.y + groups.begins * dims.a_stride;

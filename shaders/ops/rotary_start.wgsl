@@ -1,4 +1,4 @@
-//! The first position of T that is taken: `first_position()`, at most the last that leaves a position for each row.
+//! The first used position of T: `first_position()`. It is limited so that there is a position for each row.
 
 //#variant number
 // The call passes it.
@@ -7,7 +7,7 @@ fn first_position() -> u32 {
 }
 
 //#variant position
-// It is in a buffer, where it may be any number.
+// A buffer has it; it may be any number there.
 @group(0) @binding(3) var<storage, read> positions: array<i32>;
 
 fn first_position() -> u32 {

@@ -1,5 +1,6 @@
-//! The blocks of a row: GROUPS groups, `step` apart, that an invocation loads together. `followed_by_blocks(terms, i, end, step, first,
-//! origin)` is what is known of some terms and of the blocks from group *i on that end before group `end`; it moves *i behind them.
+//! The blocks of a row: GROUPS groups, `step` apart, that an invocation loads together. `followed_by_blocks(terms, i, end, step,
+//! first, origin)` is the state of some terms, joined with the blocks from group *i on that end before group `end`; it moves *i
+//! past them.
 
 //#variant terms
 // One group follows another.
@@ -15,8 +16,8 @@ fn followed_by_blocks(terms: held, i: ptr<function, u32>, end: u32, step: u32, f
 }
 
 //#variant search
-// First the block with the largest key, the first of several, then the place in it. The largest key of a block is that of its largest
-// or smallest element as signed integers, or of its largest as unsigned ones.
+// Finds the block with the largest key (the first one of several), then the index in it. The largest key of a block is that of its
+// largest or smallest element as signed integers, or of its largest as unsigned ones.
 fn followed_by_blocks(terms: held, i: ptr<function, u32>, end: u32, step: u32, first: u32, origin: element) -> held {
     let start = *i;
     var found = start;

@@ -31,11 +31,11 @@ fn exchanged(v: held, step: u32) -> held {
 }
 
 //#variant subgroups
-// Subgroups of a known size. Lanes are numbered by their places in subgroups, because WGSL does not promise that those of a
-// subgroup have neighbouring indices.
+// Subgroups of a known size. Lanes are numbered by their index in the subgroup, because WGSL does not promise that those of
+// a subgroup have neighbouring local indices.
 //#param  set by with_subgroups
 const SUBGROUP: u32 = 32u;
-const ROWS_APART: bool = false; // a subgroup's rows are as far apart as a workgroup allows
+const ROWS_APART: bool = false; // the rows of a subgroup are as far apart as the workgroup allows
 //#end
 
 struct Place {
@@ -47,7 +47,8 @@ fn lane_at(place: Place) -> u32 {
     return place.subgroup * SUBGROUP + place.index;
 }
 
-// A processor fetches ahead from each page of memory that it reads. A subgroup whose rows are apart reads several pages at once.
+// A processor prefetches in each page of memory that it reads. If the rows of a subgroup are far apart, it reads several pages
+// at once.
 fn row_of(lane: u32) -> u32 {
     if ROWS_APART && dims.lanes <= SUBGROUP {
         let of_subgroup = (lane % SUBGROUP) >> firstTrailingBit(dims.lanes);

@@ -1,5 +1,5 @@
 //! Groups of WIDTH = 4 * QUADS elements of a row of X, counted along it: `row_quad_x(start, stride, group, k, length)` is quad k of
-//! a group of a row that begins at `start`. Elements past the row's end are undefined; there is one before it.
+//! a group of a row that begins at `start`. Elements past the row's end are undefined; the row has at least one element.
 
 //#variant strided
 // Groups of four elements of a row, with any stride.

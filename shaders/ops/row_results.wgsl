@@ -11,7 +11,7 @@ fn store_row(row: u32, loss: f32, log_sum: f32) {
 }
 
 //#variant joined
-// One binding has the losses and behind them the logarithms.
+// One binding has the losses, followed by the logarithms.
 @group(0) @binding(3) var<storage, read_write> results: array<f32>;
 
 fn store_row(row: u32, loss: f32, log_sum: f32) {

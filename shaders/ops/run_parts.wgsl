@@ -1,4 +1,4 @@
-//! Sums the values of the pairs at the start of each chunk that belong to a slot which begins in an earlier chunk.
+//! For each chunk, sums the values of the leading pairs that belong to a slot which begins in an earlier chunk.
 //!
 //! shapes    values of any strides, sorted pairs -> a row of `columns` sums for each chunk; rows that are not needed stay as they are
 //! grid      one invocation per four neighbours of a row along the innermost axis, LANES a workgroup
@@ -37,7 +37,7 @@ fn main(
     let chunk = unit / dims.slot_units;
     let first = chunk * CHUNK;
     let slot = slot_of(first);
-    // The slot itself adds the pairs of the chunk in which they begin. Others name nothing.
+    // The slot itself adds the pairs of the chunk in which they begin. Pairs past the last slot belong to no slot.
     if slot >= dims.slots || start(slot) >= first {
         return;
     }

@@ -1,6 +1,6 @@
-//! Finds where the pairs of each key begin among sorted pairs.
+//! Finds the first pair of each key among sorted pairs.
 //!
-//! shapes    `count` sorted pairs of words -> behind them, for each key up to `slots`, the number of pairs with smaller keys
+//! shapes    `count` sorted pairs of words -> after them, for each key up to `slots`, the number of pairs with smaller keys
 //! grid      one invocation per key, LANES a workgroup
 //! subgroup  not used
 //! requires  nothing

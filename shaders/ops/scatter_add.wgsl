@@ -1,4 +1,4 @@
-//! Adds the values of each slot's pairs, in their order, to what C has there, or to 0.
+//! Adds the values of each slot's pairs, in their order, to the slot in C, or to 0.
 //!
 //! shapes    values of any strides, sorted pairs -> C of up to 6 axes, any strides that do not overlap
 //! grid      one invocation per four neighbours of C along the innermost axis, LANES a workgroup
@@ -51,7 +51,7 @@ fn main(
     for (var pair = begin; pair < min(end, next); pair++) {
         total += load_quad_v(at.y + value_place(pair), dims.axes.axis0.z, count);
     }
-    // The sums of those in later chunks.
+    // The sums of the pairs in later chunks.
     var next_part = next / CHUNK * dims.columns + row * dims.axes.axis0.x + col - slot * dims.columns;
     for (var pair = next; pair < end; pair += CHUNK) {
         var part = vec4<sum>(parts[next_part]);

@@ -1,5 +1,5 @@
-//! The sizes of adding values to the slots that sorted pairs name. A slot is what an index names: a row of a table, a position
-//! along an axis, an element. It has `columns` elements. C's axes are ordered so that those within a slot are inside.
+//! The sizes of adding values to the slots of sorted pairs. An index names a slot: a row of a table, a position along an axis,
+//! or an element. A slot has `columns` elements. C's axes are ordered so that those within a slot are innermost.
 
 //#slot axes default seven
 //#import places
@@ -13,13 +13,13 @@ struct Dims {
     rank: u32,       // number of axes, at least 1
     row_units: u32,  // groups of four neighbours in a row along the innermost axis
     slot_units: u32, // in a slot
-    units: u32,      // of what the launch has: all slots, or all chunks of pairs
+    units: u32,      // of all slots, or of all chunks of pairs
 }
 
 // Pairs of a chunk. The sum of a slot's pairs in the chunk in which they begin, and those of later chunks, are added.
 const CHUNK: u32 = 512u;
 
-// The pairs, two words each: the slot, and the place of its first value. Behind them is where the pairs of each slot begin.
+// The pairs, two words each: the slot, and the offset of its first value. After them comes the first pair of each slot.
 fn value_place(pair: u32) -> u32 {
     return sorted[2u * pair + 1u];
 }

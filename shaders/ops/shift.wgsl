@@ -1,4 +1,4 @@
-//! How far the elements that are copied move from the places in `dims`: `shift()`, in C and in A.
+//! The offset of the copied elements from the places in `dims`: `shift()`, in C and in A.
 
 //#variant none
 // They stay.
@@ -7,8 +7,8 @@ fn shift() -> vec2<u32> {
 }
 
 //#variant position
-// They move by a number of positions along an axis, which is in a buffer and may be any number. It is clamped, so that they stay
-// within the axis.
+// The offset is a number of positions along an axis. A buffer has the number, which may be any; it is clamped, so that the
+// elements stay within the axis.
 @group(0) @binding(2) var<storage, read> positions: array<i32>;
 
 fn shift() -> vec2<u32> {

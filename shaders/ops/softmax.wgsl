@@ -16,7 +16,7 @@ alias a_unit = f32;
 alias c_unit = f32;
 alias sum = f32; // type of results before they are stored
 const QUADS: u32 = 1u; // groups of four elements that a lane loads together
-const GROUPS: u32 = 4u; // of them, that a lane keeps
+const GROUPS: u32 = 4u; // groups that a lane keeps
 const LANES: u32 = 256u;
 const EVEN: bool = false; // each lane of a row has a multiple of GROUPS groups, all whole
 //#end
@@ -39,7 +39,7 @@ fn joined_rows(x: held, y: held) -> held {
     return joined_sums(x, y);
 }
 
-// A group of a row. It is loaded as a whole, so that a compiler can load it with one access.
+// A group of a row. It is loaded at once, so that a compiler can use one access.
 fn loaded(start: u32, group: u32, length: u32) -> array<vec4<f32>, QUADS> {
     var x: array<vec4<f32>, QUADS>;
     //#unroll
@@ -103,7 +103,7 @@ fn main(
     let all = across_rows(own, lane);
 
     if groups <= dims.lanes * GROUPS {
-        // The lane has kept what it knows of the row, relative to its own maximum.
+        // The lane has kept its exponentials relative to its own maximum.
         let last = end_of(vec4<f32>(all.x), vec4<f32>(all.y), vec4<f32>(own.x));
         //#unroll
         for (var g = 0u; g < GROUPS; g++) {

@@ -17,7 +17,7 @@ alias c_unit = f32;
 alias m_unit = f32;
 alias sum = f32; // type of results before they are stored
 const QUADS: u32 = 1u; // groups of four elements that a lane loads together
-const GROUPS: u32 = 4u; // of them, that a lane keeps
+const GROUPS: u32 = 4u; // groups that a lane keeps
 const LANES: u32 = 256u;
 const EVEN: bool = false; // each lane of a row has a multiple of GROUPS groups, all whole
 //#end

@@ -20,7 +20,7 @@ const QUADS: u32 = 1u; // groups of four columns that an invocation loads togeth
 const LANES: u32 = 64u;
 //#end
 const WIDTH: u32 = 4u * QUADS;
-const HELD: u32 = QUADS; // vectors that an invocation knows: the sums of its columns
+const HELD: u32 = QUADS; // vectors of an invocation's state: the sums of its columns
 
 @group(0) @binding(0) var<storage, read> a: array<a_unit>;
 @group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
@@ -32,7 +32,7 @@ const HELD: u32 = QUADS; // vectors that an invocation knows: the sums of its co
 //#slot softmax_gradient default probabilities
 //#slot column_parts default one
 
-// What two invocations know of the same columns.
+// The joined states of two invocations for the same columns.
 fn joined_columns(x: array<vec4<f32>, HELD>, y: array<vec4<f32>, HELD>) -> array<vec4<f32>, HELD> {
     var all: array<vec4<f32>, HELD>;
     //#unroll

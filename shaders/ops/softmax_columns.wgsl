@@ -20,7 +20,7 @@ const GROUPS: u32 = 4u; // places along the axis whose elements are compared bef
 const LANES: u32 = 64u;
 //#end
 const WIDTH: u32 = 4u * QUADS;
-const HELD: u32 = 2u * QUADS; // vectors that an invocation knows: the largest of its columns, and the sums
+const HELD: u32 = 2u * QUADS; // vectors of an invocation's state: the largest element of each column, and the sums
 
 @group(0) @binding(0) var<storage, read> a: array<a_unit>;
 @group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
@@ -39,7 +39,7 @@ fn scores(at: vec3<u32>, i: u32, group: u32, k: u32) -> vec4<f32> {
     return masked(x, at.z + i * dims.strides.z + column * dims.axes.axis0.w, dims.axes.axis0.w, columns - column);
 }
 
-// What two invocations know of the same columns.
+// The joined states of two invocations for the same columns.
 fn joined_columns(x: array<vec4<f32>, HELD>, y: array<vec4<f32>, HELD>) -> array<vec4<f32>, HELD> {
     var all: array<vec4<f32>, HELD>;
     //#unroll

@@ -1,5 +1,6 @@
-//! What a softmax stores. `form_of(distance, e)` is kept of four elements: their distances to a maximum, or the exponentials of these.
-//! `end_of(most, sums, top)` is what is known of the rows, for distances to `top`, and `finished(v, last)` are the results.
+//! The results of a softmax. `form_of(distance, e)` is kept for four elements: their distances to a maximum, or the exponentials of
+//! these. `end_of(most, sums, top)` is the final state of the rows, for distances to `top`, and `finished(v, last)` are the
+//! results.
 //#import softmax_sums
 
 //#variant probabilities

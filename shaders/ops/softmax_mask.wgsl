@@ -1,4 +1,4 @@
-//! The mask of a softmax: `masked(x, at, stride, count)` for four elements x of A. Of M, the first `count` are there, `stride` apart.
+//! The mask of a softmax: `masked(x, at, stride, count)` for four elements x of A. M has the first `count` of four elements, `stride` apart.
 
 //#variant none
 // There is no mask.

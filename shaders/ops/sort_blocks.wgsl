@@ -1,4 +1,4 @@
-//! Sorts blocks of LANES indices, stably: pairs of a key, the number of what the index names, and a place in the values.
+//! Sorts blocks of LANES indices, stably. A pair has a key (the slot that the index names) and an offset in the values.
 //!
 //! shapes    indices of up to 6 axes, any strides -> pairs in runs of LANES; the last run may be shorter
 //! grid      one invocation per index, LANES a workgroup: one run
@@ -18,7 +18,7 @@ struct Dims {
     key_stride: u32, // along the axis that is indexed
     extent: u32,     // of that axis
     skipped: u32,    // an index that names nothing; larger than all others if each names something
-    slots: u32,      // keys of indices are below
+    slots: u32,      // the keys of valid indices are smaller
 }
 
 //#slot dims default immediate
@@ -56,7 +56,7 @@ fn main(
     if first + lane >= dims.count {
         return;
     }
-    // Keys before this one, among equals those of earlier indices.
+    // The number of keys before this one; equal keys of earlier indices come first.
     var rank = 0u;
     let end = min(dims.count - first, LANES);
     for (var i = 0u; i < end; i++) {

@@ -1,8 +1,8 @@
 //! The numbers of a sum: `summand(i)` is number i, and `finished(all)` the result for their sum.
 
 //#variant losses
-// Losses, divided by what counts. If nothing does, the result is 0, whatever the losses are: label smoothing gives losses to classes that
-// do not count. A loss of NaN is one of a target that is no class, or of such logits, and stays.
+// Losses, divided by the sum of the counted weights. If that is 0, the result is 0 for any losses, because label smoothing gives
+// losses to classes that do not count. A NaN stays NaN: it comes from a target that is no class, or from NaN among the logits.
 @group(0) @binding(0) var<storage, read> losses: array<f32>;
 @group(0) @binding(1) var<storage, read> counted: array<f32>;
 

@@ -1,5 +1,5 @@
-//! Formats of texels: each channel as the bits of an f32, and back. In integers, as all conversions: a driver may flush
-//! subnormal floats, choose the rounding and change the bits of NaN. A texel has one or two words.
+//! Formats of texels: each channel as the bits of an f32, and back. Like all conversions, it uses integers: a driver
+//! may flush subnormal floats, choose the rounding and change the bits of NaN. A texel has one or two words.
 //#import numbers
 
 // The formats.
@@ -44,7 +44,7 @@ fn from_unorm8(c: u32) -> u32 {
     return ((leading + 94u) << 23u) + kept;
 }
 
-// The integer nearest to 255 x for an f32 x, ties to even. Below 0 it is 0, above 1 it is 255, and of NaN it is 0.
+// The integer nearest to 255 x for an f32 x, ties to even. Below 0 it is 0, above 1 it is 255, and for NaN it is 0.
 fn to_unorm8(x: u32) -> u32 {
     if x >= 0x3f800000u {
         return select(0u, 255u, x <= 0x7f800000u); // negative numbers have the largest bits

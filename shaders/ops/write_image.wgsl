@@ -1,4 +1,4 @@
-//! Writes a tensor of colours as the texels of an image, in a buffer from which a copy takes them.
+//! Writes a tensor of colours as the texels of an image, to a buffer. A later copy moves them to the texture.
 //!
 //! shapes    A (height, width, channels), any strides -> texels (height, width) in rows of `texel_row` words
 //! grid      one invocation per word of a texel, LANES a workgroup

@@ -1,4 +1,4 @@
-//! Products of cooperative matrices that stay in registers: as many as a device computes per second, whatever they are for.
+//! Products of cooperative matrices in registers, to measure the peak rate of a device.
 //!
 //! shapes    AB (3 * FRAGMENT, FRAGMENT): a matrix A, then two matrices B -> C (m, FRAGMENT): per workgroup the sums of `iterations` products with each B
 //! grid      one workgroup per SUMS * FRAGMENT rows of C
@@ -44,7 +44,7 @@ fn main(
     var a: mat_a = coopLoadT<mat_a>(&ab[0], QUADS);
     var b0: mat_b = coopLoadT<mat_b>(&ab[FRAGMENT * QUADS], QUADS);
     var b1: mat_b = coopLoadT<mat_b>(&ab[2u * FRAGMENT * QUADS], QUADS);
-    // Two sums, neither of which waits for the other.
+    // Two independent sums.
     var acc: array<mat_c, SUMS>;
     acc[0] = mat_c();
     acc[1] = mat_c();

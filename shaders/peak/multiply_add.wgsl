@@ -1,4 +1,4 @@
-//! Multiply-adds that read no memory: as many as a device computes per second, whatever they are for.
+//! Multiply-adds without memory accesses, to measure the peak rate of a device.
 //!
 //! shapes    C: a word for each invocation
 //! grid      one invocation per word of C, LANES a workgroup
@@ -9,7 +9,7 @@
 struct Dims {
     words: u32,      // of C
     iterations: u32, // of the loop
-    factor: u32,     // 1, which the compiler cannot know
+    factor: u32,     // 1; the compiler cannot know this
     reserved: u32,
 }
 
@@ -34,8 +34,8 @@ fn main(
     if index >= dims.words {
         return;
     }
-    // 32 sums in eight vectors, none of which waits for another: on lavapipe, 16 reach a tenth less. NOTE: they start from different
-    // numbers, because compilers compute equal sums only once.
+    // 32 independent sums in eight vectors: on lavapipe, 16 sums are a tenth slower. NOTE: they start from different numbers,
+    // because compilers compute equal sums only once.
     let x = equal(dims.factor);
     let y = equal(index % 7u);
     var sums: array<Four, 8>;

@@ -1,6 +1,6 @@
-//! What `gather` and `scatter` share: the uniform, the offsets of a column, drawing the nonzeros of a line, and summing
-//! rows. A line is a column or a row of the operator; its nonzeros are at positions. Columns run over all axes of X
-//! other than the operator's, with batches one after another.
+//! The common part of `gather` and `scatter`: the uniform, the offsets of a column, drawing the nonzeros of a line, and
+//! summing rows. A line is a column or a row of the operator; its nonzeros are at positions. Columns run over all axes
+//! of X other than the operator's, with batches one after another.
 //!
 //! `sum_rows(lane, column0, row0, rows, first, y_split, before, factor)` computes `rows` rows of Y from row0 on, in the
 //! columns of this workgroup from column0 on. Row i is the sum of the rows of X in the list from ends[i] to ends[i +
@@ -52,7 +52,7 @@ fn column_at(column: u32) -> vec2<u32> {
     );
 }
 
-// Four nonzeros of a line, in the order in which they are drawn, and what drawing the next ones needs.
+// Four nonzeros of a line, in the order in which they are drawn, and the state for drawing the next ones.
 struct Drawn {
     nonzeros: vec4<u32>, // twice the position, plus 1 for a negative sign
     moved: vec2<u32>, // bit t is set if the position of nonzero t was taken, so that it has the last one instead
@@ -86,8 +86,9 @@ fn positions_of(line: u32, first: u32, moved: vec2<u32>) -> vec4<u32> {
 }
 
 // Draws nonzeros `first` to `first + 3` of a line. `first` is a multiple of 4, `moved` is that of the nonzeros before.
-// Those past the last nonzero mean nothing. Earlier ones are drawn again rather than kept, as arrays of private memory
-// with computed indices are slow. `SparseLines::nonzeros` in `src/sketch/operator/sparse_lines.rs` does the same.
+// Nonzeros past the last one are not used. Earlier ones are drawn again instead of kept, because arrays of private
+// memory with computed indices are slow. `SparseLines::nonzeros` in `src/sketch/operator/sparse_lines.rs` does the
+// same.
 fn draw(line: u32, first: u32, moved: vec2<u32>) -> Drawn {
     let words = words_of(line, first);
     let signs = words & vec4<u32>(1u);
@@ -105,7 +106,7 @@ fn draw(line: u32, first: u32, moved: vec2<u32>) -> Drawn {
         taken |= own == others.zzzz;
         taken |= own == others.wwww;
     }
-    // Then those of these four.
+    // Then the earlier nonzeros of these four.
     let x = select(own.x, lasts.x, taken.x);
     let is_y = taken.y || own.y == x;
     let y = select(own.y, lasts.y, is_y);
@@ -119,7 +120,7 @@ fn draw(line: u32, first: u32, moved: vec2<u32>) -> Drawn {
 }
 
 //#variant elements
-// Loads each column by itself.
+// Loads each column separately.
 //#slot load x=x default element
 
 fn sum_rows(

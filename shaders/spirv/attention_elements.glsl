@@ -2,7 +2,7 @@
 
 #include "number.glsl"
 
-// Zero instead of elements that are not finite; whether there were any is added to `found`.
+// Zero in place of elements that are not finite; `found` is set if there were any.
 uvec4 only_finite(uvec4 unit, inout bool found) {
 #ifdef OF_F16
     const uint exponent = 0x7c00;

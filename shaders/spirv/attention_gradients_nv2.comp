@@ -1,5 +1,5 @@
-// The gradient of an attention's queries, or those of its keys and values, on cooperative matrices whose elements functions change: weights
-// and gradients of scores stay in matrices (FlashAttention-2: Dao, 2023).
+// The gradient of an attention's queries, or those of its keys and values, on cooperative matrices; functions change their
+// elements, so weights and gradients of scores stay in matrices (FlashAttention-2: Dao, 2023).
 //
 // shapes    Q (batch, heads, queries, D), K (batch, kv_heads, keys, D), V (batch, kv_heads, keys, DV), G (batch, heads, queries, DV), any
 //           strides, statistics (rows) of four f32 -> dQ like Q, or dK like K and behind it dV like V; f32 sums
@@ -95,7 +95,8 @@ const float WEIGHTS = 1.0;
 #include "attention_scores.glsl"
 #include "exponential.glsl"
 
-// Of each query its largest score, the logarithm of its sum of exponentials, and the sum of its result times its gradient.
+// For each query its largest score, the logarithm of its sum of exponentials, and the sum of its result times its
+// gradient.
 layout(set = 0, binding = 8, std430) readonly buffer Statistics { vec4 statistics[]; };
 layout(set = 0, binding = 9, std430) writeonly buffer Result { AB result[]; };
 layout(set = 0, binding = 9, std430) writeonly buffer Words { uint result_words[]; };
@@ -163,7 +164,7 @@ uvec4 column_unit(uint operand, uint kv_head, uint column, uint col) {
     return OF_KEYS == 1 ? query_side(operand, kv_head, column, col) : key_side(operand, kv_head, column, col);
 }
 
-// The first query that attends a key, and the one behind the last.
+// The first query that attends a key, and the end of these queries.
 uvec2 queries_of(uint j) {
     const int queries = int(dims.queries);
     const int first = clamp(int(j) - dims.upper, 0, queries);
@@ -171,7 +172,7 @@ uvec2 queries_of(uint j) {
     return uvec2(first, max(first, end));
 }
 
-// Columns that some rows need: the first and the one behind the last; then those that all of them need.
+// Columns that some rows need: the first and the end; then the same for columns that all rows need.
 uvec4 columns_of(uint first_row, uint last_row, uint count) {
     if (OF_KEYS == 0) {
         const uvec2 of_first = range_of(first_row / dims.group, count);
@@ -182,7 +183,7 @@ uvec4 columns_of(uint first_row, uint last_row, uint count) {
     }
     const uvec2 of_first = queries_of(first_row);
     const uvec2 of_last = queries_of(last_row);
-    // No query attends keys behind a length.
+    // No query attends keys past a length.
     const uint some_end = first_row >= count ? 0 : max(of_first.y, of_last.y);
     const uint every_end = last_row >= count ? 0 : min(of_first.y, of_last.y);
     return dims.group * uvec4(min(of_first.x, of_last.x), some_end, max(of_first.x, of_last.x), every_end);
@@ -217,8 +218,9 @@ bool is_column_strange(uint kv_head, uint column) {
     return found;
 }
 
-// What a block's functions know: its key head, the subgroup's first row, the first column; the column behind the last one, whether pairs
-// are tested, and whether columns are. NOTE: no struct: lavapipe dies when it compiles a function of elements that is given one.
+// The arguments of a block's functions: its key head, the subgroup's first row, the first column; the end of the columns, whether
+// pairs are tested, and whether columns are. NOTE: no struct: lavapipe dies when it compiles a function of elements that is given
+// one.
 #define BLOCK const in uvec3 at, const in uvec3 of
 const uint END = 0;
 const uint IS_TESTED = 1;
@@ -229,8 +231,8 @@ bool counts(uint col, uvec3 pair, uvec3 at, uvec3 of) {
     return of[IS_TESTED] == 0 || at.z + col < of[END] && attends(at.x / dims.kv_heads, pair);
 }
 
-// The weight of a product of a query and a key, computed anew from the statistics. At most 1, and NaN stays NaN. NOTE: the difference of
-// scores comes first. One number could not hold the logarithm next to a large score.
+// The weight of a product of a query and a key, recomputed from the statistics. At most 1, and NaN stays NaN. NOTE: the difference
+// of scores comes first: the sum of the logarithm and a large score would lose the logarithm.
 float weight(const in uint row, const in uint col, const in float x, BLOCK) {
     const uint batch = at.x / dims.kv_heads;
     const uvec3 pair = pair_of(at.x, at.y + row, at.z + col);
@@ -287,7 +289,7 @@ float store(const in uint row, const in uint col, const in float x, const in flo
         const float value = x / scaled * dims.scale;
         if (OF_KEYS == 1) {
             const uint place = dims.dk.x + batch * dims.dk.y + at.x % dims.kv_heads * dims.dk.z + own * dims.dk.w + at.z + col;
-            // What a masked key holds does not matter: it may be NaN.
+            // A masked key may have any elements, even NaN.
             result[place] = AB(own < key_count(batch) && is_kept(batch, own) ? value : 0.0);
         } else {
             const uvec2 of = query_of(at.x, own);

@@ -1,5 +1,5 @@
-// Attention on cooperative matrices whose elements functions change: scores, softmax and sums of values stay in matrices
-// (FlashAttention-2: Dao, 2023). No number goes through shared memory between the two products.
+// Attention on cooperative matrices; functions change their elements, so scores, softmax and sums of values stay in
+// matrices (FlashAttention-2: Dao, 2023). No number goes through shared memory between the two products.
 //
 // shapes    Q (batch, heads, queries, D), K (batch, kv_heads, keys, D), V (batch, kv_heads, keys, DV), any strides -> Y (batch, heads,
 //           queries, DV), the largest scores and the logarithms of the sums of exponentials; f32 sums
@@ -99,8 +99,8 @@ shared uvec4 v_tile[BC * V_LD];
 shared float p_tile[BLOCK_ROWS * P_LD];
 shared uint strange[SUBGROUPS]; // whether a subgroup has put zeros for values that are not finite
 
-// Columns of a matrix of scores: all keys of a block, or as many as the row has columns. Macros, so that exact matrices of scores and
-// of sums have one type.
+// Columns of a matrix of scores: all keys of a block, or the columns of the driver's row. Macros, so that exact matrices of scores
+// and of sums have one type.
 #ifdef EXACT
 #define KEYS CHUNK
 #else
@@ -128,7 +128,7 @@ bool attends(uvec3 row, uint j) {
     return j >= range.x && j < range.y && is_kept(row.x, min(j, dims.keys - 1));
 }
 
-// The score of a product: scaled, with what is added, minus infinity for a key that the row does not attend.
+// The score of a product: scaled, plus the bias; minus infinity for a key that the row does not attend.
 float score(const in uint row, const in uint col, const in float x, const in uvec4 at) {
     const uvec3 of = row_of(at.x, at.y + row);
     const uint j = at.z + col;
@@ -155,7 +155,8 @@ float sum_of(const in float x, const in float y) {
     return x + y;
 }
 
-// x, and weighted values that are not finite, of the keys of a block that the row attends. The matrix begins at column `first_col`.
+// x plus the weighted values that are not finite, for the keys of a block that the row attends. The matrix begins at column
+// `first_col`.
 float with_strange(
     const in uint row, const in uint col, const in float x, const in uvec4 at, const in uint first_col
 ) {
@@ -185,7 +186,7 @@ float store(const in uint row, const in uint col, const in float x, const in flo
     return x;
 }
 
-// Stores what the backward pass has to know of a row: both are minus infinity for a row without keys.
+// Stores the statistics of a row for the backward pass: both are minus infinity for a row without keys.
 float store_statistics(
     const in uint row, const in uint col, const in float most, const in float total, const in uvec3 at
 ) {
@@ -239,11 +240,11 @@ void main() {
     [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
         sums[c] = MatO(0.0);
     }
-    // In all elements of a row, its largest score and the sum of its weights.
+    // All elements of a row hold its largest score, and the sum of its weights.
     MatO most = MatO(LOWEST);
     MatO total = MatO(0.0);
 
-    // Keys that all rows of the workgroup attend, and those that some attend.
+    // Keys that all rows of the workgroup attend, then keys that only some rows attend.
     const uint count = key_count(batch);
     const uvec2 of_first = range_of(block_row / dims.group, count);
     const uvec2 of_last = range_of((min(block_row + BLOCK_ROWS, rows) - 1) / dims.group, count);
@@ -265,7 +266,7 @@ void main() {
             if (KEEPS == 1 && !is_kept(batch, j)) {
                 values = uvec4(0);
             }
-            // Zero times what is not finite is not zero.
+            // Zero times infinity or NaN is not zero.
             if (KEEPS == 1 || is_edge) {
                 values = only_finite(values, is_strange);
             }

@@ -1,5 +1,5 @@
-// What attention adds to scores and which keys a query attends, as in attention/attention_range.wgsl and the functions that plans
-// generate. The includer declares dims, BITS_OF_BIAS and the constants of the masks that there are.
+// The bias of a score, and the keys that a query attends, as in attention/attention_range.wgsl and the functions that plans
+// generate. The includer declares dims, BITS_OF_BIAS and the constants of the masks.
 
 layout(set = 0, binding = 3, std430) readonly buffer Bias { uint bias[]; };
 layout(set = 0, binding = 4, std430) readonly buffer Lengths { int lengths[]; };
@@ -14,7 +14,7 @@ uint key_count(uint batch) {
     return uint(clamp(lengths[dims.lengths + batch * dims.lengths_stride], 0, int(dims.keys)));
 }
 
-// The first key of query i and the one behind its last, of `count` keys.
+// The first key of query i and the end of its keys, of `count` keys.
 uvec2 range_of(uint i, uint count) {
     const int own = CORNER_MOVES == 1 ? int(i) + min(int(count) - int(dims.keys), 0) : int(i);
     const int first = clamp(own + dims.lower, 0, int(count));
@@ -31,7 +31,7 @@ bool is_kept(uint batch, uint j) {
     return bitfieldExtract(keep[at / 4], int(at % 4 * 8), 8) != 0;
 }
 
-// What is added to the score of a query and a key.
+// The bias of the score of a query and a key.
 float added(uint batch, uint head, uint i, uint j) {
     float sum = 0.0;
     if (BIAS == 1) {

@@ -105,9 +105,9 @@ SUM save(const in uint row, const in uint col, const in SUM x, const in uint fir
     return x;
 }
 
-// What kernels do with matrices besides products: (sums mod 64) B + the largest sum of each row, by a function of each element, a
-// conversion of the sums to an operand, and a reduction of rows; stored by a function that knows each element's row and column.
-// NOTE: no kernel reduces matrices of several times the row's M: Mesa 26.1 takes the wrong blocks then
+// Operations of kernels on matrices besides products: (sums mod 64) B + the largest sum of each row, by a function of each
+// element, a conversion of the sums to an operand, and a reduction of rows; stored by a function with each element's row and
+// column. NOTE: no kernel reduces matrices of several times the row's M: Mesa 26.1 takes the wrong blocks then
 // (findings/mesa_reductions_of_several_blocks.sh).
 void others(uint tile, MatB mb, uint first) {
     [[unroll]] for (uint part = 0; part < M / ROWS; part++) {
@@ -167,7 +167,7 @@ void main() {
         c[first + M * N + e] = c_tile[part * M * N + e];
     }
 #endif
-    // Of a larger subgroup the others have no place.
+    // Further invocations of a larger subgroup store nothing.
     if (lane < SUBGROUP) {
         c[first + 2 * M * N + lane] = SUM(gl_SubgroupSize);
         c[first + 2 * M * N + SUBGROUP + lane] = SUM(lane);

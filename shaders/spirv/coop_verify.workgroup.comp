@@ -54,7 +54,7 @@ layout(set = 0, binding = 2, std430) writeonly buffer C { SUM c[]; };
 
 const uint CUT = 3; // columns of A and rows of B that `clipped` leaves out
 
-// A matrix of lines that are `stride` apart; what is past an end is loaded as zeros and not stored.
+// A matrix of lines that are `stride` apart. Elements past an end are loaded as zeros and not stored.
 Plane plane(uint lines, uint length, uint stride) {
     Plane plane = createTensorLayoutNV(2, gl_CooperativeMatrixClampModeConstantNV);
     return setTensorLayoutStrideNV(setTensorLayoutDimensionNV(plane, lines, length), stride, 1);
@@ -75,8 +75,8 @@ void load(out MatA ma, out MatB mb, uint at, uint k, bool a_by_columns, bool b_b
     }
 }
 
-// What kernels do at edges: the last iteration's product without the last CUT of k is stored, but for its last row and column, which are
-// ones.
+// The operations of kernels at edges: the last iteration's product without the last CUT of k is stored, except its last row and
+// column, which are ones.
 void clipped(uint at, uint first, bool a_by_columns, bool b_by_columns) {
     MatA ma;
     MatB mb;

@@ -63,9 +63,9 @@ layout(constant_id = 16) const uint b_TRANSPOSED = 0;
 layout(constant_id = 17) const uint C_DIRECT = 1;   // 1: whole blocks are stored as matrices, to which the epilogue is applied
 layout(constant_id = 18) const uint C_FORM = 5;     // OF_.. of gemm_result.glsl
 #ifdef SEGMENTS
-layout(constant_id = 19) const uint SOURCE = 0; // of A. 0: it is stored, 1: it is made of products of blades, 2: and of gates
+layout(constant_id = 19) const uint SOURCE = 0; // of A. 0: it is stored, 1: it consists of products of blades, 2: times gates
 #else
-layout(constant_id = 19) const uint EPILOGUE = 0;   // 0: sums are stored as they are, and what follows is not read
+layout(constant_id = 19) const uint EPILOGUE = 0;   // 0: sums are stored unchanged, and the following constants are not read
 layout(constant_id = 20) const uint PREVIOUS = 0;   // 1: the previous contents of C are added
 layout(constant_id = 21) const uint BIAS = 0;       // its form, or NOT_THERE
 layout(constant_id = 22) const uint BIAS_OF_ROWS = 0; // 1: the bias has an element for each row, 0: for each column
@@ -136,7 +136,7 @@ uvec4 sign_unit(uint outer, uint extent, uint k, uint k_end);
 #include "gemm_signs.glsl"
 #endif
 
-// One matrix of each subgroup tile, on its way to memory if it cannot be stored directly.
+// One matrix of each subgroup tile, if it cannot be stored to memory directly.
 shared SUM out_tile[LANES / SUBGROUP * M * OUT_LD];
 
 #define MatA coopmat<AB, gl_ScopeSubgroup, M, K, gl_MatrixUseA>
@@ -148,7 +148,8 @@ shared SUM out_tile[LANES / SUBGROUP * M * OUT_LD];
 #define MatRounded coopmat<AB, gl_ScopeSubgroup, M, N, gl_MatrixUseAccumulator>
 #endif
 
-// Sums of f32 are finished as matrices; those of i8 are not of the type of their results, and segments have no epilogue.
+// The epilogue of sums of f32 is applied to matrices. Sums of i8 have another type than their results, and segments have
+// no epilogue.
 #if !defined(OF_I8) && !defined(SEGMENTS)
 #define FINISHES_MATRICES
 #include "gemm_lines.glsl"
@@ -212,7 +213,7 @@ void main() {
     }
     a_locate(block.row0, dims.m);
     b_locate(block.col0, dims.n);
-    const uint lane = gl_SubgroupInvocationID; // read here, drivers do not compute it anew for every load of matrices
+    const uint lane = gl_SubgroupInvocationID; // read here, so that drivers do not compute it again for every load of matrices
     // The places of the subgroup's first matrices in the first stage of shared memory.
     const uint a_tile_at = a_place(tile_row, 0);
     const uint b_tile_at = b_place(tile_col, 0);

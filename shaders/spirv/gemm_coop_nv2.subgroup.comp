@@ -47,7 +47,7 @@ layout(constant_id = 11) const uint a_TRANSPOSED = 0; // 1: units along the oute
 layout(constant_id = 12) const uint b_TRANSPOSED = 0;
 layout(constant_id = 13) const uint C_DIRECT = 1;      // 1: whole blocks are stored as matrices; not of i8 with an epilogue
 layout(constant_id = 14) const uint C_FORM = 5;         // OF_.. of gemm_result.glsl
-layout(constant_id = 15) const uint EPILOGUE = 0;       // 0: sums are stored as they are, and what follows is not read
+layout(constant_id = 15) const uint EPILOGUE = 0;       // 0: sums are stored unchanged, and the following constants are not read
 layout(constant_id = 16) const uint PREVIOUS = 0;       // 1: the previous contents of C are added
 layout(constant_id = 17) const uint BIAS = 0;           // its form, or NOT_THERE
 layout(constant_id = 18) const uint RESIDUAL = 0;       // its form, or NOT_THERE

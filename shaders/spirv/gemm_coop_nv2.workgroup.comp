@@ -38,7 +38,7 @@ layout(constant_id = 3) const uint BK = 32;
 layout(constant_id = 4) const uint a_OUTER = 0; // 1: lines of memory run along the outer axis, 0: along k
 layout(constant_id = 5) const uint b_OUTER = 1;
 layout(constant_id = 6) const uint C_FORM = 5;          // OF_.. of gemm_result.glsl
-layout(constant_id = 7) const uint EPILOGUE = 0;        // 0: sums are stored as they are, and what follows is not read
+layout(constant_id = 7) const uint EPILOGUE = 0;        // 0: sums are stored unchanged, and the following constants are not read
 layout(constant_id = 8) const uint PREVIOUS = 0;        // 1: the previous contents of C are added
 layout(constant_id = 9) const uint BIAS = 0;            // its form, or NOT_THERE
 layout(constant_id = 10) const uint RESIDUAL = 0;       // its form, or NOT_THERE

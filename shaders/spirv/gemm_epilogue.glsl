@@ -1,5 +1,5 @@
-// The epilogue of a product and the store of C, as in gemm/epilogue.wgsl: activation(alpha r c sum + beta C + bias) + residual, where r is
-// the scale of a row and c that of a column. The includer declares dims and sets the constants of what there is.
+// The epilogue of a product and the store of C, as in gemm/epilogue.wgsl: activation(alpha r c sum + beta C + bias) + residual,
+// where r is the scale of a row and c that of a column. The includer declares dims and sets the constants of the existing operands.
 
 #include "gemm_result.glsl"
 
@@ -56,7 +56,7 @@ float previous_at(uint at) {
 // The result of a sum in this row and column of C.
 float finished(uint row, uint col, float sum) {
     float z = sum;
-    // NOTE: a product of two scales may leave the range of f32 where the product with the sum does not.
+    // NOTE: a product of two scales may leave the range of f32 even if the product with the sum does not.
     if (ROW_SCALES == 1) {
         z = row_scale_at(row) * z;
     }
@@ -74,7 +74,7 @@ float finished(uint row, uint col, float sum) {
     return RESIDUAL == NOT_THERE ? z : z + residual_at(row, col);
 }
 
-// Stores the result of a sum, if it is within C, whose form has a type of its own in this module.
+// Stores the result of a sum, if it is within C. The form of C has a type in this module.
 void save(uint row, uint col, SUM sum) {
     if (row >= dims.m || col >= dims.n) {
         return;

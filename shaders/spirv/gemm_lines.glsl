@@ -1,12 +1,12 @@
-// The epilogue of cooperative matrices with sums of f32, in registers: what a row or a column of C shares is put into shared memory, and
-// loaded as matrices.
+// The epilogue of cooperative matrices with sums of f32, in registers: values for whole rows or columns of C are stored to shared
+// memory, and loaded as matrices.
 
 // Elements of each row or column of the block: scales and the bias.
 const uint BIAS_FIRST = ROW_SCALES * BM + COLUMN_SCALES * BN;
 const uint LINES = BIAS_FIRST + (BIAS == NOT_THERE ? 0 : (BIAS_OF_ROWS == 1 ? BM : BN));
 shared float lines[C_DIRECT == 1 && LINES > 0 ? LINES : 1];
 
-// Puts the elements of the rows and columns of the block that begins here into shared memory.
+// Stores the elements of the rows and columns of the block that begins here to shared memory.
 void load_lines(uint row0, uint col0) {
     for (uint at = gl_LocalInvocationIndex; at < LINES; at += LANES) {
         float value = 0.0;

@@ -5,7 +5,8 @@
 layout(set = 0, binding = BINDING, std430) readonly buffer OF(Units) { uvec4 OF(units)[]; };
 layout(set = 0, binding = BINDING, std430) readonly buffer OF(Words) { uint OF(words)[]; };
 
-// Units that a lane puts into shared memory at once: if they are transposed, neighbours along k, whose elements fill a word.
+// Units of one put: those that a lane stores to shared memory at once. If they are transposed, they are neighbours along k,
+// and their elements fill a word.
 const uint OF(PUT) = OF(TRANSPOSED) == 1 ? PER_WORD : 1;
 const uint OF(PUTS) = OF(BLOCK) * BK / (UNIT * OF(PUT));            // of all lanes
 const uint OF(SHARE) = (OF(PUTS) + LANES - 1) / LANES * OF(PUT); // units of a lane; if puts are fewer than lanes, of the first lanes
@@ -63,7 +64,7 @@ uint OF(start)(uint outer, uint extent, uint k) {
     return OF(first) + min(outer, last) * dims.OF(outer) + k * dims.OF(k);
 }
 
-// The unit at a place, of which `count` elements are read; the last of them is repeated.
+// The unit at a place: `count` elements are read, and the last of them is repeated.
 uvec4 OF(load)(uint at, uint count) {
     if (OF(BY_UNITS) == 1) {
         return OF(units)[at / UNIT];
@@ -104,8 +105,8 @@ uvec4 OF(edge)(uint outer, uint extent, uint k, uint k_end) {
     return unit;
 }
 
-// The place in the first stage of a lane's put `nth`, from that of its first: if as many puts as there are lanes fill whole rows,
-// the distance is a constant.
+// The place in the first stage of a lane's put `nth`, from that of its first: if one put per lane fills whole rows, the distance
+// is a constant.
 uint OF(put_place)(uint nth) {
     const uint cycle = OF(TRANSPOSED) == 1 ? 4 * BK / PER_WORD : OF(ROW) / UNIT;
     const uint rows = OF(TRANSPOSED) == 1 ? 4 * UNIT : 1;

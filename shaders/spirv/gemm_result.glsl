@@ -1,4 +1,4 @@
-// C, and the store of a result that is an element of a type of its own.
+// C, and the store of a result as an element of a type of the module.
 
 // Forms of tensors in memory, as Form of gemm/kernels/module_epilogue.rs.
 const uint NOT_THERE = 0;
