@@ -113,6 +113,10 @@ pub mod ops {
     pub use crate::ops::cast::problem::{CastDims, CastProblem};
     pub use crate::ops::copy::problem::{CopyDims, CopyProblem, Longer};
     pub use crate::ops::cumsum::problem::{CumsumDims, CumsumProblem};
+    pub use crate::ops::elementwise::calls::{
+        TensorCall, described, of_expressions, real_calls, tensor_calls,
+    };
+    pub use crate::ops::elementwise::gradient::{gradient_formulas, gradients};
     pub use crate::ops::elementwise::map::mapped;
     pub use crate::ops::elementwise::operation::{Arguments, Elementwise};
     pub use crate::ops::elementwise::problem::{

@@ -45,6 +45,7 @@ pub(crate) mod rotary;
 pub(crate) mod scatter;
 pub(crate) mod softmax;
 pub(crate) mod subgroups;
+pub(crate) mod table;
 pub(crate) mod vectors;
 pub(crate) mod windows;
 pub(crate) mod writer;
@@ -56,11 +57,10 @@ pub use copy::{concat, copy_into, copy_into_at, repeat, slice_at, stack};
 pub use cumsum::cumsum;
 pub use descent::Rate;
 pub(crate) use elementwise::broadcast_shape;
+pub use elementwise::functions::*;
 pub use elementwise::{
-    Argument, Expr, Function, MapOperand, abs, activate, activate_backward, activate_into, add, add_assign,
-    add_into, and, bias_add_assign, ceil, clamp, cos, div, equal, exp, floor, greater, greater_or_equal,
-    less, less_or_equal, log, map, maximum, minimum, mul, mul_assign, mul_into, neg, not, not_equal, or, pow,
-    recip, round, rsqrt, select, sigmoid, sign, sin, sqrt, square, sub, sub_assign, sub_into, tanh,
+    Argument, Expr, Function, MapOperand, activate, activate_backward, activate_into, add_assign, add_into,
+    bias_add_assign, map, mul_assign, mul_into, sub_assign, sub_into,
 };
 pub use gather::{Indices, embedding, gather, index_select};
 pub use image::{Pixels, TexelFormat};

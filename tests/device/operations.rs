@@ -52,7 +52,7 @@ fn the_books_table_lists_every_operation_with_its_launches() {
             continue;
         };
         let before = gpu.stats().launches;
-        call(&mut world).unwrap();
+        call.run(&mut world).unwrap();
         let found = gpu.stats().launches - before;
         if found != expected(&launches) {
             faults.push(format!("{name} takes {found} launches, not {launches}"));

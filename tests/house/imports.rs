@@ -46,7 +46,10 @@ impl Imports {
                 match found(&modules, at, &path.segments) {
                     Some(Found::Item(to, _)) => add(&mut edges, module, path, modules[to].file.clone()),
                     Some(Found::Module(to)) => {
-                        globs.push((module.file.clone(), path.line, path.segments.join("::")));
+                        // A table names what is made of its rows.
+                        if !modules[to].has_rows {
+                            globs.push((module.file.clone(), path.line, path.segments.join("::")));
+                        }
                         add(&mut edges, module, path, modules[to].file.clone());
                     }
                     None => {}

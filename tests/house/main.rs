@@ -1,5 +1,6 @@
 //! The house's rules, read from its sources: floors, sizes, words, and the public API. No device.
 
+mod book;
 mod calls;
 mod features;
 mod floors;

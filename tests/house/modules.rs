@@ -5,6 +5,8 @@ use quote::ToTokens;
 use std::collections::BTreeMap;
 use syn::{Item, UseTree, Visibility};
 
+mod rows;
+
 /// Files by their path in `src`, with their text.
 pub(crate) type Files = BTreeMap<String, String>;
 
@@ -38,6 +40,8 @@ pub(crate) struct Module {
     pub(crate) globs: Vec<Path>,
     /// Items that are neither modules nor imports.
     pub(crate) items: Vec<Item>,
+    /// Whether a macro makes public items of this module from the rows of a table.
+    pub(crate) has_rows: bool,
     /// The folder in which the files of its modules lie.
     folder: String,
 }
@@ -66,8 +70,22 @@ fn add(
 ) -> usize {
     let at = all.len();
     let (names, paths, globs) = (BTreeMap::new(), Vec::new(), Vec::new());
-    all.push(Module { file: file.to_owned(), parent, names, paths, globs, items: Vec::new(), folder });
-    for item in items {
+    all.push(Module {
+        file: file.to_owned(),
+        parent,
+        names,
+        paths,
+        globs,
+        items: Vec::new(),
+        has_rows: false,
+        folder,
+    });
+    let (made, names) = rows::made(files, &items);
+    for name in names {
+        all[at].has_rows = true;
+        all[at].names.entry(name).or_default().push(Name::Item);
+    }
+    for item in items.into_iter().chain(made) {
         if only_for_tests(&item) {
             continue;
         }

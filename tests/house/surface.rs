@@ -113,6 +113,9 @@ fn reach(
     }
     for glob in modules[at].globs.iter().filter(|glob| glob.public) {
         if let Some(Found::Module(to)) = found(modules, at, &glob.segments) {
+            if modules[to].has_rows {
+                lines.insert(format!("{path}: the functions of the table in src/{}", modules[to].file));
+            }
             reach(modules, to, path, open, reached, lines);
         }
     }

@@ -4,7 +4,8 @@ use support::forms::{self, Forms};
 use support::strided::{Lay, Placed, repeated};
 use support::values::{assert_ok, for_all_types, values};
 use tilewise::ops::{Expr, Function};
-use tilewise::{Element, Error, Fill, Gpu, Real, Tensor, ops, reference};
+use tilewise::planning::ops::{Elementwise, TensorCall, of_expressions, tensor_calls};
+use tilewise::{DType, Element, Error, Fill, Gpu, Real, Tensor, ops, reference};
 
 /// Random words.
 fn bits(len: u64, seed: u64) -> Vec<u32> {
@@ -60,48 +61,34 @@ fn selected<const N: usize>(gpu: &Gpu, functions: &[Function], operands: [&[f32]
 
 /// The function of a number.
 fn one_of(functions: &[Function], which: &Expr, [a, b]: [&Expr; 2]) -> Expr {
+    let of = |function: &Function| as_reals(*function, [a, b, a]);
+    let others = (1_i32..).zip(&functions[1..]);
+    others.fold(of(&functions[0]), |others, (at, function)| which.equal(at).select(of(function), others))
+}
+
+/// The function of a number, of integers.
+fn one_of_integers(functions: &[Function], which: &Expr, [a, b]: [&Expr; 2]) -> Expr {
     let of = |function: &Function| of_expressions(*function, [a, b, a]);
     let others = (1_i32..).zip(&functions[1..]);
     others.fold(of(&functions[0]), |others, (at, function)| which.equal(at).select(of(function), others))
 }
 
-/// A function of expressions. Masks become 1 and 0.
-pub(crate) fn of_expressions(function: Function, [a, b, c]: [&Expr; 3]) -> Expr {
-    let real = |mask: Expr| mask.to_integer().to_real();
-    match function {
-        Function::Neg => -a,
-        Function::Abs => a.abs(),
-        Function::Sign => a.sign(),
-        Function::Sqrt => a.sqrt(),
-        Function::Rsqrt => a.rsqrt(),
-        Function::Exp => a.exp(),
-        Function::Log => a.log(),
-        Function::Square => a.square(),
-        Function::Recip => a.recip(),
-        Function::Floor => a.floor(),
-        Function::Ceil => a.ceil(),
-        Function::Round => a.round(),
-        Function::Sin => a.sin(),
-        Function::Cos => a.cos(),
-        Function::Tanh => a.tanh(),
-        Function::Sigmoid => a.sigmoid(),
-        Function::Add => a + b,
-        Function::Sub => a - b,
-        Function::Mul => a * b,
-        Function::Div => a / b,
-        Function::Pow => a.pow(b),
-        Function::Minimum => a.minimum(b),
-        Function::Maximum => a.maximum(b),
-        Function::Clamp => a.clamp(b, c),
-        Function::Equal => real(a.equal(b)),
-        Function::NotEqual => real(a.not_equal(b)),
-        Function::Less => real(a.less(b)),
-        Function::LessOrEqual => real(a.less_or_equal(b)),
-        Function::Greater => real(a.greater(b)),
-        Function::GreaterOrEqual => real(a.greater_or_equal(b)),
-        Function::ToInteger => a.to_integer().to_real(),
-        other => unreachable!("{other} takes no reals"),
+/// A function of expressions. Masks and integers become reals.
+pub(crate) fn as_reals(function: Function, operands: [&Expr; 3]) -> Expr {
+    let value = of_expressions(function, operands);
+    match Elementwise::from(function).result_type(DType::F32) {
+        DType::I8 => value.to_integer().to_real(),
+        _ if function == Function::ToInteger => value.to_real(),
+        _ => value,
     }
+}
+
+/// The functions of this many reals.
+fn of_reals(operands: usize) -> Vec<Function> {
+    let takes = |function: &Function| {
+        Elementwise::from(*function).takes(DType::F32) || *function == Function::ToInteger
+    };
+    Function::ALL.into_iter().filter(|function| function.operands() == operands).filter(takes).collect()
 }
 
 /// Asserts that results are the definition's within its bound. Where it is no number, neither are they.
@@ -128,32 +115,12 @@ fn assert_defined(function: Function, operands: &[&[f32]], found: &[f32]) {
 
 #[test]
 fn functions_of_one_real_agree_with_their_definitions_everywhere() {
-    let functions = [
-        [
-            Function::Exp,
-            Function::Log,
-            Function::Sin,
-            Function::Cos,
-            Function::Tanh,
-            Function::Sigmoid,
-            Function::Sqrt,
-            Function::Rsqrt,
-        ],
-        [
-            Function::Recip,
-            Function::Square,
-            Function::Floor,
-            Function::Ceil,
-            Function::Round,
-            Function::Sign,
-            Function::Abs,
-            Function::ToInteger,
-        ],
-    ];
+    let functions = of_reals(1);
+    assert!(functions.len() >= 17, "{functions:?}");
     for gpu in support::turn().iter() {
         let x = reals(1);
-        for functions in functions {
-            for (function, found) in functions.iter().zip(selected(gpu, &functions, [&x])) {
+        for functions in functions.chunks(8) {
+            for (function, found) in functions.iter().zip(selected(gpu, functions, [&x])) {
                 assert_defined(*function, &[&x], &found);
             }
         }
@@ -162,17 +129,8 @@ fn functions_of_one_real_agree_with_their_definitions_everywhere() {
 
 #[test]
 fn functions_of_two_reals_agree_with_their_definitions_everywhere() {
-    let functions = [
-        [Function::Pow, Function::Div, Function::Minimum, Function::Maximum, Function::Sub, Function::Add],
-        [
-            Function::Equal,
-            Function::NotEqual,
-            Function::Less,
-            Function::LessOrEqual,
-            Function::Greater,
-            Function::GreaterOrEqual,
-        ],
-    ];
+    let functions = of_reals(2);
+    assert!(functions.len() >= 13, "{functions:?}");
     for gpu in support::turn().iter() {
         let mut pairs: Vec<[f32; 2]> =
             reals(2).into_iter().zip(reals(3).into_iter().rev()).map(Into::into).collect();
@@ -186,36 +144,19 @@ fn functions_of_two_reals_agree_with_their_definitions_everywhere() {
         pairs.extend(bases.iter().zip(&exponents).map(|(x, y)| [(x * 40.0).exp2(), y * 4.0]));
         pairs.extend(bases.iter().zip(&exponents).map(|(x, y)| [1.0 + x * 1e-3, y * 8e4]));
         let [a, b] = [0, 1].map(|at| pairs.iter().map(|pair| pair[at]).collect::<Vec<f32>>());
-        for functions in functions {
-            for (function, found) in functions.iter().zip(selected(gpu, &functions, [&a, &b])) {
+        for functions in functions.chunks(7) {
+            for (function, found) in functions.iter().zip(selected(gpu, functions, [&a, &b])) {
                 assert_defined(*function, &[&a, &b], &found);
             }
         }
     }
 }
 
-pub(crate) type Unary<T> = fn(&Tensor<T>) -> tilewise::Result<Tensor<T>>;
-pub(crate) type Binary<T> = fn(&Tensor<T>, &Tensor<T>) -> tilewise::Result<Tensor<T>>;
-
-/// Functions of one tensor and of two.
-type OfAll<T> = (Vec<(Function, Unary<T>)>, Vec<(Function, Binary<T>)>);
-
-/// Functions of elements of any type.
-pub(crate) fn of_all<T: Element>() -> OfAll<T> {
-    let unary: Vec<(Function, Unary<T>)> = vec![
-        (Function::Neg, |x| -x),
-        (Function::Abs, ops::abs),
-        (Function::Sign, ops::sign),
-        (Function::Square, ops::square),
-    ];
-    let binary: Vec<(Function, Binary<T>)> = vec![
-        (Function::Add, |x, y| x + y),
-        (Function::Sub, |x, y| x - y),
-        (Function::Mul, |x, y| x * y),
-        (Function::Minimum, |x, y| ops::minimum(x, y)),
-        (Function::Maximum, |x, y| ops::maximum(x, y)),
-    ];
-    (unary, binary)
+/// Functions of one and of two numbers of any type, to numbers.
+fn of_all<T: Element>() -> Vec<Function> {
+    let calls = tensor_calls::<T>().into_iter();
+    let of_numbers = calls.filter(|(_, call)| matches!(call, TensorCall::One(_) | TensorCall::Two(_)));
+    of_numbers.map(|(function, _)| function).collect()
 }
 
 #[test]
@@ -283,9 +224,7 @@ fn integers_are_exact_and_wrap() {
     fn test<T: Element>(gpu: &Gpu, [x, y]: [&[T]; 2], wrapped: fn(i32) -> T, forms: &mut Forms) {
         let as_i32 = |x: &[T]| x.iter().map(|x| i32::from_f64(x.to_f64())).collect::<Vec<i32>>();
         let (wide_x, wide_y) = (as_i32(x), as_i32(y));
-        let (unary, binary) = of_all::<T>();
-        let functions: Vec<Function> =
-            unary.iter().map(|one| one.0).chain(binary.iter().map(|one| one.0)).collect();
+        let functions = of_all::<T>();
         for lay in Lay::ALL {
             let shape = [3, x.len() / 3];
             // All functions by one kernel, in turn along a new first axis.
@@ -293,7 +232,9 @@ fn integers_are_exact_and_wrap() {
                 let [a, b] = [x, y].map(|data| Placed::new(gpu, data, &shape, lay).tensor);
                 let which: Vec<i32> = (0..).take(functions.len()).collect();
                 let which = gpu.tensor(&which, [functions.len(), 1, 1]).unwrap();
-                let all = ops::map(&[&which, &a, &b], |[which, a, b]| one_of(&functions, &which, [&a, &b]));
+                let all = ops::map(&[&which, &a, &b], |[which, a, b]| {
+                    one_of_integers(&functions, &which, [&a, &b])
+                });
                 all.unwrap()
             };
             if forms.takes(gpu, (T::DTYPE, "functions"), run) {

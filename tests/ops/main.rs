@@ -16,6 +16,7 @@ mod cumsum;
 mod elements;
 mod fp8;
 mod functions;
+mod gradients;
 mod io;
 mod losses;
 mod maps;

@@ -1,34 +1,31 @@
 //! Comparisons, masks and selections.
 
-use crate::texts::kernel_text;
 use support::forms::{self, Forms};
 use support::strided::{Lay, Placed};
 use support::values::{for_all_types, values};
-use tilewise::ops::Expr;
-use tilewise::{Element, Gpu, Real, Tensor, ops};
+use tilewise::ops::Function;
+use tilewise::planning::ops::{TensorCall, of_expressions, tensor_calls};
+use tilewise::{Element, Gpu, Real, Tensor, ops, reference};
 
-type Compare<T> = fn(&Tensor<T>, &Tensor<T>) -> tilewise::Result<Tensor<i8>>;
-type Holds = fn(f64, f64) -> bool;
-
-fn comparisons<T: Element>() -> [(Compare<T>, Holds); 6] {
-    [
-        (|a, b| ops::equal(a, b), |a, b| a == b),
-        (|a, b| ops::not_equal(a, b), |a, b| a != b),
-        (|a, b| ops::less(a, b), |a, b| a < b),
-        (|a, b| ops::less_or_equal(a, b), |a, b| a <= b),
-        (|a, b| ops::greater(a, b), |a, b| a > b),
-        (|a, b| ops::greater_or_equal(a, b), |a, b| a >= b),
-    ]
+/// The comparisons of the table.
+fn comparisons<T: Element>() -> Vec<Function> {
+    let calls = tensor_calls::<T>().into_iter();
+    let all: Vec<Function> =
+        calls.filter(|(_, call)| matches!(call, TensorCall::Compare(_))).map(|it| it.0).collect();
+    assert!(all.len() >= 6, "{all:?}");
+    all
 }
 
 /// All comparisons by one kernel, in turn along a new first axis.
 fn compared<T: Element>(gpu: &Gpu, a: &Tensor<T>, b: &Tensor<T>) -> Tensor<i8> {
-    let which = gpu.tensor(&[0, 1, 2, 3, 4, 5], [6]).unwrap();
-    let which = which.reshape(&[&[6][..], &vec![1; a.shape().len()]].concat()[..]).unwrap();
+    let all = comparisons::<T>();
+    let which: Vec<i32> = (0..).take(all.len()).collect();
+    let which = gpu.tensor(&which, [all.len()]).unwrap();
+    let which = which.reshape(&[&[all.len()][..], &vec![1; a.shape().len()]].concat()[..]).unwrap();
     let compared = ops::map(&[&which, a, b], |[which, a, b]| {
-        let later = [a.not_equal(&b), a.less(&b), a.less_or_equal(&b), a.greater(&b), a.greater_or_equal(&b)];
-        (1..).zip(later).fold(a.equal(&b).to_integer(), |others, (at, holds): (i32, Expr)| {
-            which.equal(at).select(holds.to_integer(), others)
+        let of = |function| of_expressions(function, [&a, &b, &a]).to_integer();
+        (1..).zip(&all[1..]).fold(of(all[0]), |others, (at, function): (i32, _)| {
+            which.equal(at).select(of(*function), others)
         })
     });
     compared.unwrap()
@@ -58,10 +55,13 @@ fn comparisons_make_masks_in_every_type_and_layout() {
                 let launches = gpu.stats().launches;
                 let masks = run(gpu);
                 assert_eq!(gpu.stats().launches - launches, u64::from(!x.is_empty()));
-                let want = comparisons::<T>().map(|(_, holds)| {
-                    x.iter().zip(&y).map(|(x, y)| i8::from(holds(x.to_f64(), y.to_f64()))).collect::<Vec<_>>()
-                });
-                assert_eq!(masks.to_vec().unwrap(), want.concat(), "{} {shape:?}", T::DTYPE);
+                let wide = [&x, &y].map(|of| of.iter().map(|x| x.to_f64()).collect::<Vec<f64>>());
+                let want: Vec<f64> = comparisons::<T>()
+                    .into_iter()
+                    .flat_map(|function| reference::apply(function, &[&wide[0], &wide[1]]).value)
+                    .collect();
+                let found: Vec<f64> = masks.to_vec().unwrap().into_iter().map(f64::from).collect();
+                assert_eq!(found, want, "{} {shape:?}", T::DTYPE);
             }
         }
     }
@@ -70,29 +70,6 @@ fn comparisons_make_masks_in_every_type_and_layout() {
             support::of_every_type!(test, gpu, forms);
         }
     });
-}
-
-/// A comparison of tensors has the text of one in an expression, which the sweep runs.
-#[test]
-fn comparisons_of_tensors_are_those_of_expressions() {
-    fn check<T: Element>(gpu: &Gpu) {
-        let [a, b] = [1.0, 2.0].map(|x| gpu.tensor(&[T::from_f64(x); 3], [3]).unwrap());
-        type Compared = fn(Expr, Expr) -> Expr;
-        let of_expressions: [Compared; 6] = [
-            |a, b| a.equal(b),
-            |a, b| a.not_equal(b),
-            |a, b| a.less(b),
-            |a, b| a.less_or_equal(b),
-            |a, b| a.greater(b),
-            |a, b| a.greater_or_equal(b),
-        ];
-        for ((op, _), expression) in comparisons::<T>().into_iter().zip(of_expressions) {
-            let by_map = || ops::map::<i8, 2>(&[&a, &b], |[a, b]| expression(a, b));
-            assert_eq!(kernel_text(gpu, || op(&a, &b)), kernel_text(gpu, by_map));
-        }
-    }
-    let gpu = support::noop();
-    support::of_every_type!(check, &gpu);
 }
 
 #[test]

@@ -6,7 +6,8 @@ pub use rate::Rate;
 
 use crate::layout::{Layout, Real};
 use crate::ops::activation::Activation;
-use crate::ops::elementwise::{activate, mul, sub_assign};
+use crate::ops::elementwise::functions::mul;
+use crate::ops::elementwise::{activate, sub_assign};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 use std::ops::Range;

@@ -1,256 +1,102 @@
 //! The functions of elements, with the operands and the result of each.
 
 use super::kind::Kind;
+use crate::ops::table::function_rows;
 use std::fmt;
 
-/// A function of elements.
-///
-/// Reals are computed in f32, integers in i32. Integers wrap on overflow. Functions of [`ops`](crate::ops) with the same
-/// names apply one to tensors; [`map`](crate::ops::map) combines several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Function {
-    /// $-a$.
-    Neg,
-    /// $|a|$.
-    Abs,
-    /// -1, 0 or 1.
-    Sign,
-    /// $\sqrt a$.
-    Sqrt,
-    /// $1 / \sqrt a$.
-    Rsqrt,
-    /// $e^a$.
-    Exp,
-    /// $\ln a$.
-    Log,
-    /// $a^2$.
-    Square,
-    /// $1 / a$.
-    Recip,
-    /// The largest integer that is at most a.
-    Floor,
-    /// The smallest integer that is at least a.
-    Ceil,
-    /// The nearest integer; ties go to the even one.
-    Round,
-    /// $\sin a$.
-    Sin,
-    /// $\cos a$.
-    Cos,
-    /// $\tanh a$.
-    Tanh,
-    /// $1 / (1 + e^{-a})$.
-    Sigmoid,
-    /// $a + b$.
-    Add,
-    /// $a - b$.
-    Sub,
-    /// $ab$.
-    Mul,
-    /// $a / b$.
-    Div,
-    /// $a^b$.
-    Pow,
-    /// The smaller of two values.
-    Minimum,
-    /// The larger of two values.
-    Maximum,
-    /// The first operand, limited to the range from the second to the third.
-    Clamp,
-    /// Whether $a = b$.
-    Equal,
-    /// Whether $a \ne b$.
-    NotEqual,
-    /// Whether $a < b$.
-    Less,
-    /// Whether $a \le b$.
-    LessOrEqual,
-    /// Whether $a > b$.
-    Greater,
-    /// Whether $a \ge b$.
-    GreaterOrEqual,
-    /// Whether both masks are set.
-    And,
-    /// Whether one of two masks is set, or both.
-    Or,
-    /// Whether a mask is not set.
-    Not,
-    /// The second operand where the first, a mask, is set; elsewhere the third.
-    Select,
-    /// An integer as a real, rounded to f32.
-    ToReal,
-    /// A real as an integer: truncated, saturated at the ends of i32; NaN becomes 0.
-    ToInteger,
+/// Makes the enum of the rows, and what is known of each function without its texts and definitions.
+macro_rules! define {
+    ($y:ident $g:ident: $(
+        #[$doc:meta] $(#[$more:meta])*
+        $variant:ident: $name:ident($($operand:ident),+) takes $takes:ident, within [$units:literal $(, $floor:expr)?],
+        wgsl [$($from:ident -> $to:ident: $text:expr),+],
+        value $value:tt integers $integers:tt gradients $gradients:tt;
+    )*) => {
+        /// A function of elements.
+        ///
+        /// Reals are computed in f32, integers in i32. Integers that overflow wrap. The functions of [`ops`](crate::ops) with the
+        /// names of the variants apply one to tensors; [`map`](crate::ops::map) combines several.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Function {
+            $(#[$doc] $variant,)*
+        }
+
+        impl Function {
+            /// Every function.
+            pub const ALL: [Self; ROWS.len()] = [$(Self::$variant),*];
+        }
+
+        /// The rows in the order of the variants.
+        const ROWS: &[Row] = &[$(Row {
+            name: stringify!($name),
+            operands: [$(stringify!($operand)),+].len(),
+            takes: stringify!($takes),
+            units: $units,
+            kinds: &[$((Kind::$from, Kind::$to)),+],
+        }),*];
+    };
 }
 
+struct Row {
+    name: &'static str,
+    operands: usize,
+    takes: &'static str,
+    units: u8,
+    /// The kinds of operands, and what the result is for each.
+    kinds: &'static [(Kind, Kind)],
+}
+
+function_rows!(define);
+
 impl Function {
-    /// Every function.
-    pub const ALL: [Self; 36] = [
-        Self::Neg,
-        Self::Abs,
-        Self::Sign,
-        Self::Sqrt,
-        Self::Rsqrt,
-        Self::Exp,
-        Self::Log,
-        Self::Square,
-        Self::Recip,
-        Self::Floor,
-        Self::Ceil,
-        Self::Round,
-        Self::Sin,
-        Self::Cos,
-        Self::Tanh,
-        Self::Sigmoid,
-        Self::Add,
-        Self::Sub,
-        Self::Mul,
-        Self::Div,
-        Self::Pow,
-        Self::Minimum,
-        Self::Maximum,
-        Self::Clamp,
-        Self::Equal,
-        Self::NotEqual,
-        Self::Less,
-        Self::LessOrEqual,
-        Self::Greater,
-        Self::GreaterOrEqual,
-        Self::And,
-        Self::Or,
-        Self::Not,
-        Self::Select,
-        Self::ToReal,
-        Self::ToInteger,
-    ];
+    fn row(self) -> &'static Row {
+        &ROWS[self as usize]
+    }
 
     /// The name of the function in [`ops`](crate::ops).
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Neg => "neg",
-            Self::Abs => "abs",
-            Self::Sign => "sign",
-            Self::Sqrt => "sqrt",
-            Self::Rsqrt => "rsqrt",
-            Self::Exp => "exp",
-            Self::Log => "log",
-            Self::Square => "square",
-            Self::Recip => "recip",
-            Self::Floor => "floor",
-            Self::Ceil => "ceil",
-            Self::Round => "round",
-            Self::Sin => "sin",
-            Self::Cos => "cos",
-            Self::Tanh => "tanh",
-            Self::Sigmoid => "sigmoid",
-            Self::Add => "add",
-            Self::Sub => "sub",
-            Self::Mul => "mul",
-            Self::Div => "div",
-            Self::Pow => "pow",
-            Self::Minimum => "minimum",
-            Self::Maximum => "maximum",
-            Self::Clamp => "clamp",
-            Self::Equal => "equal",
-            Self::NotEqual => "not_equal",
-            Self::Less => "less",
-            Self::LessOrEqual => "less_or_equal",
-            Self::Greater => "greater",
-            Self::GreaterOrEqual => "greater_or_equal",
-            Self::And => "and",
-            Self::Or => "or",
-            Self::Not => "not",
-            Self::Select => "select",
-            Self::ToReal => "to_real",
-            Self::ToInteger => "to_integer",
-        }
+        self.row().name
     }
 
     /// The number of operands.
     #[must_use]
     pub fn operands(self) -> usize {
-        match self {
-            Self::Clamp | Self::Select => 3,
-            Self::Neg
-            | Self::Abs
-            | Self::Sign
-            | Self::Sqrt
-            | Self::Rsqrt
-            | Self::Exp
-            | Self::Log
-            | Self::Square
-            | Self::Recip
-            | Self::Floor
-            | Self::Ceil
-            | Self::Round
-            | Self::Sin
-            | Self::Cos
-            | Self::Tanh
-            | Self::Sigmoid
-            | Self::Not
-            | Self::ToReal
-            | Self::ToInteger => 1,
-            _ => 2,
-        }
+        self.row().operands
+    }
+
+    /// What the function of tensors takes, in the word of the row.
+    pub(crate) fn takes(self) -> &'static str {
+        self.row().takes
+    }
+
+    /// The largest error of a real result, in $u = 2^{-23}$ of it.
+    pub(crate) fn units(self) -> u8 {
+        self.row().units
     }
 
     /// The number of masks; they are the first operands.
     pub(super) fn masks(self) -> usize {
-        match self {
-            Self::And | Self::Or => 2,
-            Self::Not | Self::Select => 1,
-            _ => 0,
-        }
+        let is_of_masks = self.row().kinds == [(Kind::Mask, Kind::Mask)];
+        if is_of_masks { self.operands() } else { usize::from(self == Self::Select) }
     }
 
     /// The kind of the result for operands of these kinds; None if there is no such function.
     pub(super) fn result(self, operands: &[Kind]) -> Option<Kind> {
-        use Kind::{Integer, Mask, Real};
-        // An integer in place of a mask counts as set unless it is 0.
+        // An integer in the place of a mask is set unless it is 0.
+        let is_set = |at: usize, kind: Kind| at < self.masks() && kind == Kind::Integer;
         let kinds = operands.iter().enumerate();
         let kinds: Vec<Kind> =
-            kinds.map(|(at, &kind)| if at < self.masks() && kind == Integer { Mask } else { kind }).collect();
-        match (self, &kinds[..]) {
-            (Self::Neg | Self::Abs | Self::Sign | Self::Square, &[kind @ (Real | Integer)])
-            | (
-                Self::Add | Self::Sub | Self::Mul | Self::Minimum | Self::Maximum,
-                &[kind @ Real, Real] | &[kind @ Integer, Integer],
-            )
-            | (Self::Clamp, &[kind @ Real, Real, Real] | &[kind @ Integer, Integer, Integer]) => Some(kind),
-            (
-                Self::Sqrt
-                | Self::Rsqrt
-                | Self::Exp
-                | Self::Log
-                | Self::Recip
-                | Self::Floor
-                | Self::Ceil
-                | Self::Round
-                | Self::Sin
-                | Self::Cos
-                | Self::Tanh
-                | Self::Sigmoid,
-                [Real],
-            )
-            | (Self::Div | Self::Pow, [Real, Real])
-            | (Self::ToReal, [Integer]) => Some(Real),
-            (Self::ToInteger, [Real | Mask]) => Some(Integer),
-            (
-                Self::Equal
-                | Self::NotEqual
-                | Self::Less
-                | Self::LessOrEqual
-                | Self::Greater
-                | Self::GreaterOrEqual,
-                [Real, Real] | [Integer, Integer],
-            )
-            | (Self::And | Self::Or, [Mask, Mask])
-            | (Self::Not, [Mask]) => Some(Mask),
-            (Self::Select, &[Mask, a, b]) if a == b => Some(a),
-            _ => None,
+            kinds.map(|(at, &kind)| if is_set(at, kind) { Kind::Mask } else { kind }).collect();
+        let (&last, others) = kinds.split_last()?;
+        let is_right =
+            |at: usize, kind: Kind| if at < self.masks() { kind == Kind::Mask } else { kind == last };
+        let are_right = others.iter().enumerate().all(|(at, &kind)| is_right(at, kind));
+        if kinds.len() != self.operands() || !are_right {
+            return None;
         }
+        self.row().kinds.iter().find(|(from, _)| *from == last).map(|(_, to)| *to)
     }
 }
 

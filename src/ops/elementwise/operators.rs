@@ -1,8 +1,7 @@
 //! The operators `+ - * /` and unary minus of tensors, owned or borrowed. They return a `Result`, like the functions in
 //! [`ops`](crate::ops).
 
-use super::arithmetic::{add, div, mul, sub};
-use super::unary::neg;
+use super::functions::{add, div, mul, neg, sub};
 use crate::Result;
 use crate::layout::{Element, Real};
 use crate::tensor::Tensor;

@@ -6,6 +6,7 @@ use super::kind::Kind;
 use crate::kernel::wgsl::{
     Block, Callee, Expression, FunctionDefinition, Module, index, name, number, select,
 };
+use crate::ops::table::function_rows;
 use std::collections::HashMap;
 
 /// The parameters of the generated function.
@@ -149,13 +150,7 @@ impl Writer {
             Content::Call(function, operands) => {
                 let kind = operands[operands.len() - 1].kind();
                 let operands: Vec<Expression> = operands.iter().map(|operand| self.value(operand)).collect();
-                let is_real = kind == Ok(Kind::Real);
-                let value = if *function == Function::ToInteger && kind == Ok(Kind::Mask) {
-                    stored_mask(operands[0].clone())
-                } else {
-                    call(*function, is_real, &operands)
-                };
-                self.define(value)
+                self.define(text(*function, kind.unwrap_or(Kind::Real), operands))
             }
         };
         self.known.insert(expression.identity(), value.clone());
@@ -181,65 +176,51 @@ const fn own(name: &'static str, flops: usize, file: &'static str) -> Callee {
     Callee::new(name, flops).imported(file)
 }
 
-/// The call of a function on these values.
-fn call(function: Function, is_real: bool, operands: &[Expression]) -> Expression {
-    let a = operands[0].clone();
-    let b = || operands[1].clone();
-    let builtin = |name: &'static str, flops: usize| {
-        let callee = Callee::new(name, flops);
-        if is_real { callee.call(operands) } else { callee.returning_index().call(operands) }
-    };
-    let imported = |name, flops, file| own(name, flops, file).call(operands);
-    let compared = |name, file| imported(name, 1, file);
-    match function {
-        Function::Neg => -a,
-        Function::Abs => builtin("abs", 1),
-        Function::Sign if is_real => imported("sign_of", 1, "comparisons"),
-        Function::Sign => builtin("sign", 0),
-        Function::Sqrt => builtin("sqrt", 1),
-        Function::Rsqrt => builtin("inverseSqrt", 1),
-        Function::Exp => imported("exp_of", 20, "math"),
-        Function::Log => imported("log_of", 50, "logarithm"),
-        Function::Square => &a * &a,
-        Function::Recip => own("divided", 4, "comparisons").call([spread("vec4<f32>", number(1.0)), a]),
-        Function::Floor => builtin("floor", 1),
-        Function::Ceil => builtin("ceil", 1),
-        Function::Round => builtin("round", 1),
-        Function::Sin => imported("sine_of", 30, "angles"),
-        Function::Cos => imported("cosine_of", 30, "angles"),
-        Function::Tanh => imported("tanh_of", 30, "math"),
-        Function::Sigmoid => imported("sigmoid_of", 25, "math"),
-        Function::Add => a + b(),
-        Function::Sub => a - b(),
-        Function::Mul => a * b(),
-        Function::Div => imported("divided", 4, "comparisons"),
-        Function::Pow => imported("power_of", 120, "logarithm"),
-        Function::Minimum if is_real => imported("minimum_of", 1, "comparisons"),
-        Function::Minimum => builtin("min", 0),
-        Function::Maximum if is_real => imported("maximum_of", 1, "comparisons"),
-        Function::Maximum => builtin("max", 0),
-        Function::Clamp if is_real => imported("clamped", 2, "comparisons"),
-        Function::Clamp => {
-            let larger = Callee::new("max", 0).returning_index().call([a, b()]);
-            Callee::new("min", 0).returning_index().call([larger, operands[2].clone()])
-        }
-        Function::Equal if is_real => compared("is_equal", "comparisons"),
-        Function::NotEqual if is_real => compared("is_different", "comparisons"),
-        Function::Less if is_real => compared("is_less", "comparisons"),
-        Function::LessOrEqual if is_real => compared("is_at_most", "comparisons"),
-        Function::Greater if is_real => own("is_less", 1, "comparisons").call([b(), a]),
-        Function::GreaterOrEqual if is_real => own("is_at_most", 1, "comparisons").call([b(), a]),
-        Function::Equal => a.equals(b()),
-        Function::NotEqual => a.differs(b()),
-        Function::Less => a.below(b()),
-        Function::LessOrEqual => a.at_most(b()),
-        Function::Greater => a.above(b()),
-        Function::GreaterOrEqual => b().at_most(a),
-        Function::And => a & b(),
-        Function::Or => imported("either", 0, "comparisons"),
-        Function::Not => imported("inverted", 0, "comparisons"),
-        Function::Select => select(operands[2].clone(), b(), a),
-        Function::ToReal => imported("real_of", 1, "integers"),
-        Function::ToInteger => imported("integer_of", 1, "integers"),
-    }
+/// The call of a function of the shaders' files.
+fn shader<const N: usize>(
+    file: &'static str,
+    name: &'static str,
+    flops: usize,
+    operands: [Expression; N],
+) -> Expression {
+    own(name, flops, file).call(operands)
 }
+
+/// The call of a built-in function of reals.
+fn builtin<const N: usize>(name: &'static str, flops: usize, operands: [Expression; N]) -> Expression {
+    Callee::new(name, flops).call(operands)
+}
+
+/// The call of a built-in function of integers.
+fn of_integers<const N: usize>(name: &'static str, flops: usize, operands: [Expression; N]) -> Expression {
+    Callee::new(name, flops).returning_index().call(operands)
+}
+
+/// Makes of the rows what writes the call of a function.
+macro_rules! texts {
+    ($y:ident $g:ident: $(
+        $(#[$doc:meta])+
+        $variant:ident: $name:ident($($operand:ident),+) takes $takes:ident, within $within:tt,
+        wgsl [$($from:ident -> $to:ident: $text:expr),+],
+        value $value:tt integers $integers:tt gradients $gradients:tt;
+    )*) => {
+        /// The function of these values, the last of which is of this kind.
+        fn text(function: Function, kind: Kind, operands: Vec<Expression>) -> Expression {
+            let mut operands = operands.into_iter();
+            // `Expr::call` makes no call with fewer values, and none of other kinds.
+            let mut next = || operands.next().unwrap_or_else(|| name("missing"));
+            match function {
+                $(Function::$variant => {
+                    $(let $operand = next();)+
+                    #[allow(unreachable_patterns, reason = "few functions have values of all kinds")]
+                    match kind {
+                        $(Kind::$from => $text,)+
+                        _ => name("missing"),
+                    }
+                })*
+            }
+        }
+    };
+}
+
+function_rows!(texts);

@@ -15,7 +15,7 @@ use world::World;
 /// The fault of a call that does not say that the device is lost, and why.
 fn fault(world: &mut World, why: &str, (name, call): Call) -> Option<String> {
     let _doing = doing(name);
-    match call(world) {
+    match call.run(world) {
         Ok(()) => Some(format!("{name} went through")),
         Err(error @ Error::Device(_)) if error.to_string().contains(why) => None,
         Err(error) => Some(format!("{name}: {error:?}")),
@@ -61,7 +61,7 @@ fn every_call_on_a_destroyed_device_says_so_or_its_wait_does() {
         let mut world = World::new(&gpu).unwrap();
         gpu.device().destroy();
         in_time(name, || {
-            let said = function(&mut world).err();
+            let said = function.run(&mut world).err();
             faults.extend(
                 said.filter(|error| !matches!(error, Error::Device(_)))
                     .map(|error| format!("{name}: {error:?}")),

@@ -4,6 +4,7 @@
 mod bindings;
 mod devices;
 mod files;
+mod functions;
 mod operations;
 mod room;
 mod shapes;

@@ -1,6 +1,6 @@
 //! Results that the memory budget has no room for.
 
-use super::{Found, PLANE, mv, product, sketched, wide};
+use super::{Found, PLANE, functions, mv, product, sketched, wide};
 use tilewise::clifford::layer::{CliffordLayer, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind};
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product, Unary};
 use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, RmsNorm, Rotary, RotaryPairs};
@@ -34,10 +34,11 @@ fn results_without_room() {
     full("matmul", Gemm::new(&a, &a).precision(tilewise::Precision::Split).run().map(drop));
     full("linear", linear(&a, &a, None, Activation::None).map(drop));
     full("Linear::forward", Linear::new(a.clone(), None, Activation::None).unwrap().forward(&a).map(drop));
-    full("add", ops::add(&a, &a).map(drop));
-    full("sub", ops::sub(&a, &a).map(drop));
-    full("mul", ops::mul(&a, &a).map(drop));
-    full("exp", ops::exp(&a).map(drop));
+    let large = w(&[512, 512]);
+    let calls = functions::of_one(&large).into_iter().chain(functions::of_several(&large, &large));
+    for (call, result) in calls {
+        full(call, result);
+    }
     full("div", ops::div(&a, 2.0).map(drop));
     full("map", ops::map::<f32, 1>(&[&a], |[a]| a.exp()).map(drop));
     full("activate", ops::activate(&a, Activation::Gelu).map(drop));

@@ -1,9 +1,9 @@
 //! Multivectors.
 
-use super::Call;
+use super::Written;
 use tilewise::clifford::{BladeAxis, BladeOrder, MvProduct, Pga, Product, Signature, Unary};
 
-pub(super) const CALLS: &[Call] = &[
+pub(super) const CALLS: &[Written] = &[
     ("clifford::Multivectors::commutator", |it| it.space.x.commutator(&it.space.y).map(drop)),
     ("clifford::Multivectors::conjugate", |it| it.space.x.conjugate().map(drop)),
     ("clifford::Multivectors::dual", |it| it.space.x.dual().map(drop)),

@@ -1,13 +1,13 @@
 //! Files to tensors and back.
 
-use super::Call;
+use super::Written;
 use pollster::block_on;
 use tilewise::clifford::layer::{CliffordLayer, ProductKind};
 use tilewise::io::{SafetensorsWriter, write_npy, write_npy_async};
 use tilewise::sketch::{Budget, Compress, Selection, SkLinear, expand};
 use tilewise::{Activation, f16};
 
-pub(super) const CALLS: &[Call] = &[
+pub(super) const CALLS: &[Written] = &[
     ("clifford::layer::CliffordLayer::save", |it| {
         it.space.layer.save(SafetensorsWriter::new(), "of.").map(drop)
     }),

@@ -1,11 +1,11 @@
 //! Devices and tensors.
 
-use super::Call;
+use super::Written;
 use pollster::block_on;
 use tilewise::ops::Pixels;
 use tilewise::{Fill, Gemm, Tensor, f16, matmul, wgpu};
 
-pub(super) const CALLS: &[Call] = &[
+pub(super) const CALLS: &[Written] = &[
     ("Gpu::capture", |it| it.gpu.capture(&[it.a.view()], || matmul(&it.a, &it.b)).map(drop)),
     ("Gpu::empty", |it| it.gpu.empty::<f32>([3, 3]).map(drop)),
     ("Gpu::empty_with", |it| it.gpu.empty_with::<f32>([3, 3], wgpu::BufferUsages::VERTEX).map(drop)),
@@ -60,7 +60,7 @@ pub(super) const CALLS: &[Call] = &[
 ];
 
 #[cfg(feature = "ndarray")]
-pub(super) const NDARRAY: &[Call] = &[
+pub(super) const NDARRAY: &[Written] = &[
     ("Gpu::from_ndarray", |it| it.gpu.from_ndarray(&ndarray::arr1(&[1.0f32, 2.0])).map(drop)),
     ("Tensor::read_ndarray", |it| block_on(it.a.read_ndarray()).map(drop)),
     ("Tensor::to_ndarray", |it| it.a.to_ndarray().map(drop)),

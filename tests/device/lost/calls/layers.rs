@@ -1,10 +1,10 @@
 //! Clifford layers.
 
-use super::Call;
+use super::Written;
 use tilewise::clifford::layer::{CliffordLayer, Connected, ProductKind};
 use tilewise::f16;
 
-pub(super) const CALLS: &[Call] = &[
+pub(super) const CALLS: &[Written] = &[
     ("clifford::layer::CliffordLayer::backward", |it| {
         it.space.layer.backward(&it.space.x, &it.space.y).map(drop)
     }),

@@ -1,6 +1,6 @@
 //! Products, and elementwise operations.
 
-use super::{Call, World};
+use super::{World, Written};
 use tilewise::attention::{attention_backward, attention_bias_backward, attention_with_lse};
 use tilewise::ops::{
     BatchNorm, BatchNormed, GroupNorm, InstanceNorm, LayerNorm, Normed, Reduction, RmsNorm, RmsNormed,
@@ -15,7 +15,7 @@ fn running(it: &World) -> RunningStatistics {
     RunningStatistics { mean: it.row.clone(), variance: it.row.clone() }
 }
 
-pub(super) const CALLS: &[Call] = &[
+pub(super) const CALLS: &[Written] = &[
     ("Gemm::run", |it| Gemm::new(&it.a, &it.b).alpha(2.0).run().map(drop)),
     ("Gemm::run_into", |it| Gemm::new(&it.a, &it.b).run_into(&mut it.c)),
     ("Linear::backward", |it| it.linear.backward(&it.a, &it.b).map(drop)),
@@ -71,14 +71,11 @@ pub(super) const CALLS: &[Call] = &[
     ("ops::Rotary::new", |it| Rotary::new(&it.gpu, RotaryPairs::Halves, 8, 1e4, 9).map(drop)),
     ("ops::Softmax::run", |it| ops::Softmax::new(&it.a, 1).mask(&it.b).run().map(drop)),
     ("ops::Softmax::run_log", |it| ops::Softmax::new(&it.a, 0).scale(2.0).run_log().map(drop)),
-    ("ops::abs", |it| ops::abs(&it.a).map(drop)),
     ("ops::activate", |it| ops::activate(&it.a, Activation::Gelu).map(drop)),
     ("ops::activate_backward", |it| ops::activate_backward(&it.a, &it.b, Activation::Gelu).map(drop)),
     ("ops::activate_into", |it| ops::activate_into(&it.a, Activation::Gelu, &mut it.c)),
-    ("ops::add", |it| ops::add(&it.a, &it.b).map(drop)),
     ("ops::add_assign", |it| ops::add_assign(&mut it.c, &it.a)),
     ("ops::add_into", |it| ops::add_into(&it.a, &it.b, &mut it.c)),
-    ("ops::and", |it| ops::and(&it.mask, &it.mask).map(drop)),
     ("ops::argmax", |it| ops::argmax(&it.a, 0).map(drop)),
     ("ops::argmin", |it| ops::argmin(&it.a, 1).map(drop)),
     ("ops::batch_norm", |it| ops::batch_norm(&it.a, &running(it), BatchNorm::default()).map(drop)),
@@ -99,28 +96,19 @@ pub(super) const CALLS: &[Call] = &[
         ops::bce_with_logits_and_gradient(&it.a, &it.b, Some(&it.row), Reduction::Mean, 1.0).map(drop)
     }),
     ("ops::bias_add_assign", |it| ops::bias_add_assign(&mut it.c, &it.row)),
-    ("ops::ceil", |it| ops::ceil(&it.a).map(drop)),
-    ("ops::clamp", |it| ops::clamp(&it.a, 0.0, 1.0).map(drop)),
     ("ops::concat", |it| ops::concat(&[&it.a, &it.b], 0).map(drop)),
     ("ops::copy_into", |it| ops::copy_into(&it.a, &mut it.c)),
     ("ops::copy_into_at", |it| ops::copy_into_at(&it.a, &mut it.c, 0, &it.at)),
-    ("ops::cos", |it| ops::cos(&it.a).map(drop)),
     ("ops::cross_entropy", |it| ops::cross_entropy(&it.a, Targets::Probabilities(&it.b)).map(drop)),
     ("ops::cross_entropy_and_gradient", |it| {
         ops::cross_entropy_and_gradient(&it.a, Targets::Probabilities(&it.b)).map(drop)
     }),
     ("ops::cumsum", |it| ops::cumsum(&it.a, 1).map(drop)),
-    ("ops::div", |it| ops::div(&it.a, &it.b).map(drop)),
     ("ops::embedding", |it| ops::embedding(&it.a, &it.at).map(drop)),
     ("ops::embedding_backward", |it| {
         ops::embedding_backward(&it.at, &it.a.slice(0, ..1)?, 2, None).map(drop)
     }),
-    ("ops::equal", |it| ops::equal(&it.a, &it.b).map(drop)),
-    ("ops::exp", |it| ops::exp(&it.a).map(drop)),
-    ("ops::floor", |it| ops::floor(&it.a).map(drop)),
     ("ops::gather", |it| ops::gather(&it.a, 0, &it.at.reshape([1, 1])?).map(drop)),
-    ("ops::greater", |it| ops::greater(&it.a, &it.b).map(drop)),
-    ("ops::greater_or_equal", |it| ops::greater_or_equal(&it.a, &it.b).map(drop)),
     ("ops::group_norm", |it| ops::group_norm(&it.a, GroupNorm::new(1)).map(drop)),
     ("ops::group_norm_backward", |it| {
         let column = |of: &Tensor<f32>| of.reshape([8, 1]);
@@ -155,33 +143,21 @@ pub(super) const CALLS: &[Call] = &[
     ("ops::layer_norm_with_statistics", |it| {
         ops::layer_norm_with_statistics(&it.a, LayerNorm::default()).map(drop)
     }),
-    ("ops::less", |it| ops::less(&it.a, &it.b).map(drop)),
-    ("ops::less_or_equal", |it| ops::less_or_equal(&it.a, &it.b).map(drop)),
-    ("ops::log", |it| ops::log(&it.a).map(drop)),
     ("ops::log_softmax", |it| ops::log_softmax(&it.a, 1).map(drop)),
     ("ops::log_softmax_backward", |it| ops::log_softmax_backward(&it.a, &it.b, 1).map(drop)),
     ("ops::map", |it| ops::map::<f32, 1>(&[&it.a], |[a]| a.exp()).map(drop)),
     ("ops::max", |it| ops::max(&it.a, ..).map(drop)),
     ("ops::max_abs", |it| ops::max_abs(&it.a, 0).map(drop)),
-    ("ops::maximum", |it| ops::maximum(&it.a, &it.b).map(drop)),
     ("ops::mean", |it| ops::mean(&it.a, 1).map(drop)),
     ("ops::min", |it| ops::min(&it.a, [0, 1]).map(drop)),
-    ("ops::minimum", |it| ops::minimum(&it.a, &it.b).map(drop)),
     ("ops::mse", |it| ops::mse(&it.a, &it.b, Reduction::None).map(drop)),
     ("ops::mse_and_gradient", |it| ops::mse_and_gradient(&it.a, &it.b, Reduction::None, &it.b).map(drop)),
-    ("ops::mul", |it| ops::mul(&it.a, &it.b).map(drop)),
     ("ops::mul_assign", |it| ops::mul_assign(&mut it.c, &it.a)),
     ("ops::mul_into", |it| ops::mul_into(&it.a, &it.b, &mut it.c)),
-    ("ops::neg", |it| ops::neg(&it.a).map(drop)),
     ("ops::norm", |it| ops::norm(&it.a, ..).map(drop)),
-    ("ops::not", |it| ops::not(&it.mask).map(drop)),
-    ("ops::not_equal", |it| ops::not_equal(&it.a, &it.b).map(drop)),
     ("ops::one_hot", |it| ops::one_hot::<f32>(&it.at, 3).map(drop)),
-    ("ops::or", |it| ops::or(&it.mask, &it.mask).map(drop)),
     ("ops::pad", |it| ops::pad(&it.a, &[(1, 0), (0, 1)], 0.0).map(drop)),
-    ("ops::pow", |it| ops::pow(&it.a, &it.b).map(drop)),
     ("ops::prod", |it| ops::prod(&it.a, 0).map(drop)),
-    ("ops::recip", |it| ops::recip(&it.a).map(drop)),
     ("ops::repeat", |it| ops::repeat(&it.a, 0, 2).map(drop)),
     ("ops::rms_norm", |it| ops::rms_norm(&it.a, RmsNorm::default()).map(drop)),
     ("ops::rms_norm_backward", |it| {
@@ -192,26 +168,17 @@ pub(super) const CALLS: &[Call] = &[
     ("ops::rms_norm_with_statistics", |it| {
         ops::rms_norm_with_statistics(&it.a, RmsNorm::default()).map(drop)
     }),
-    ("ops::round", |it| ops::round(&it.a).map(drop)),
-    ("ops::rsqrt", |it| ops::rsqrt(&it.a).map(drop)),
     ("ops::scatter_add", |it| {
         ops::scatter_add(&mut it.c, 0, &it.at.reshape([1, 1])?, &it.a.slice(0, ..1)?.slice(1, ..1)?)
     }),
     ("ops::select", |it| ops::select(&it.mask, &it.a, 0.0).map(drop)),
-    ("ops::sigmoid", |it| ops::sigmoid(&it.a).map(drop)),
-    ("ops::sign", |it| ops::sign(&it.a).map(drop)),
-    ("ops::sin", |it| ops::sin(&it.a).map(drop)),
     ("ops::slice_at", |it| ops::slice_at(&it.a, 0, &it.at, 1).map(drop)),
     ("ops::softmax", |it| ops::softmax(&it.a, 1).map(drop)),
     ("ops::softmax_backward", |it| ops::softmax_backward(&it.a, &it.b, 0).map(drop)),
-    ("ops::sqrt", |it| ops::sqrt(&it.a).map(drop)),
-    ("ops::square", |it| ops::square(&it.a).map(drop)),
     ("ops::stack", |it| ops::stack(&[&it.a, &it.b], 0).map(drop)),
-    ("ops::sub", |it| ops::sub(&it.a, &it.b).map(drop)),
     ("ops::sub_assign", |it| ops::sub_assign(&mut it.c, &it.a)),
     ("ops::sub_into", |it| ops::sub_into(&it.a, &it.b, &mut it.c)),
     ("ops::sum", |it| ops::sum(&it.a, 0).map(drop)),
     ("ops::sum_squares", |it| ops::sum_squares(&it.a, 1).map(drop)),
-    ("ops::tanh", |it| ops::tanh(&it.a).map(drop)),
     ("ops::var", |it| ops::var(&it.a, 0, 1).map(drop)),
 ];

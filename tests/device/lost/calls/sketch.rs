@@ -1,13 +1,13 @@
 //! Random operators, factorisations and sketched layers.
 
-use super::Call;
+use super::Written;
 use tilewise::f16;
 use tilewise::sketch::{
     Budget, Cqrrpt, Lstsq, RangeFinder, Rsvd, SignStorage, SkLinear, cqrrpt, lstsq, range, recommend_rank,
     rsvd, trace,
 };
 
-pub(super) const CALLS: &[Call] = &[
+pub(super) const CALLS: &[Written] = &[
     ("sketch::Cqrrpt::run", |it| Cqrrpt::new(&it.sketches.tall).run().map(drop)),
     ("sketch::ExplicitSketch::adjoint", |it| it.sketches.explicit.adjoint(&it.a, 0).map(drop)),
     ("sketch::ExplicitSketch::apply", |it| it.sketches.explicit.apply(&it.a, 0).map(drop)),

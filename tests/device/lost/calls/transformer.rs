@@ -1,11 +1,11 @@
 //! Layers of transformers.
 
-use super::Call;
+use super::Written;
 use pollster::block_on;
 use tilewise::io::SafetensorsWriter;
 use tilewise::{AttentionOptions, KeyValueCache, MultiHeadAttention, TransformerBlock, f16};
 
-pub(super) const CALLS: &[Call] = &[
+pub(super) const CALLS: &[Written] = &[
     ("KeyValueCache::append", |it| {
         let x = it.a.reshape([1, 2, 4, 8])?.slice(3, ..4)?;
         it.transformer.cache.append(&x, &x)

@@ -103,7 +103,7 @@ fn every_function_is_refused_in_a_capture_exactly_if_the_table_says_so() {
         let mut found = None;
         let captured = in_time(name, || {
             gpu.capture(&[], || {
-                found = Some(call(world));
+                found = Some(call.run(world));
                 Ok(())
             })
         });

@@ -1,0 +1,133 @@
+//! Sums, differences and products that are written to tensors that are there.
+
+use super::compute::compute_into;
+use super::function::Function;
+use super::operation::Elementwise;
+use crate::error::{Named, call};
+use crate::layout::Element;
+use crate::tensor::Tensor;
+use crate::{Error, Result};
+
+/// Writes the sum $a + b$ to `c`, a uniquely owned tensor. Nothing is allocated.
+///
+/// # Shapes
+/// `c` has the shape of the result of [`add`](super::add), and any strides without overlap.
+/// # Errors
+/// As [`add`](super::add); [`Error::Shape`] if `c` has another shape or its elements overlap; [`Error::Input`] if another tensor
+/// shares its buffer.
+/// # Precision
+/// As [`add`](super::add).
+pub fn add_into<T: Element>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Result<()> {
+    compute_into(Function::Add.into(), &[a, b], c).named("add_into")
+}
+
+/// Writes the difference $a - b$ to `c`, a uniquely owned tensor.
+///
+/// # Shapes
+/// As [`add_into`].
+/// # Errors
+/// As [`add_into`].
+/// # Precision
+/// As [`sub`](super::sub).
+pub fn sub_into<T: Element>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Result<()> {
+    compute_into(Function::Sub.into(), &[a, b], c).named("sub_into")
+}
+
+/// Writes the elementwise product $ab$ to `c`, a uniquely owned tensor.
+///
+/// # Shapes
+/// As [`add_into`].
+/// # Errors
+/// As [`add_into`].
+/// # Precision
+/// As [`mul`](super::mul).
+pub fn mul_into<T: Element>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Result<()> {
+    compute_into(Function::Mul.into(), &[a, b], c).named("mul_into")
+}
+
+/// The operation that errors of sums in place name.
+const OP: &str = "add_assign";
+
+/// Adds `bias` to every row of `x`, in place. `x` is an operand and the output, as in Rust's `AddAssign`: one launch,
+/// no allocation.
+///
+/// # Shapes
+/// `x` (..., n), with any strides without overlap; `bias` (n).
+/// # Errors
+/// [`Error::Shape`] if `bias` does not have one axis as long as the last axis of `x`, or elements of `x` overlap;
+/// [`Error::Input`] if another tensor shares the buffer of `x`; [`Error::Gpu`] and [`Error::Limit`] as [`add`](super::add).
+/// # Precision
+/// As [`add`](super::add).
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// let mut x = gpu.zeros::<f32>([2, 3])?;
+/// tilewise::ops::bias_add_assign(&mut x, &gpu.tensor(&[1.0f32, 2.0, 3.0], [3])?)?;
+/// assert_eq!(x.to_vec()?, [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn bias_add_assign<T: Element>(x: &mut Tensor<T>, bias: &Tensor<T>) -> Result<()> {
+    call("bias_add_assign", || {
+        if bias.shape().len() != 1 || x.shape().last() != bias.shape().last() {
+            let rule = "the bias must have one axis, as long as the last axis of x";
+            return Err(Error::shapes(OP, rule, bias.shape(), x.shape()));
+        }
+        compute_into(Elementwise::ADD_ASSIGN, &[bias], x)
+    })
+}
+
+/// Adds `a` to `x`, in place. `x` is an operand and the output, as in Rust's `AddAssign`.
+///
+/// # Shapes
+/// `x` has any strides without overlap; `a` broadcasts to the shape of `x`.
+/// # Errors
+/// [`Error::Shape`] if `a` does not broadcast to the shape of `x`, or elements of `x` overlap; otherwise as
+/// [`bias_add_assign`].
+/// # Precision
+/// As [`add`](super::add).
+pub fn add_assign<T: Element>(x: &mut Tensor<T>, a: &Tensor<T>) -> Result<()> {
+    compute_into(Elementwise::ADD_ASSIGN, &[a], x).named("add_assign")
+}
+
+/// Subtracts `a` from `x`, in place. `x` is an operand and the output, as in Rust's `SubAssign`.
+///
+/// # Shapes
+/// As [`add_assign`].
+/// # Errors
+/// As [`add_assign`].
+/// # Precision
+/// As [`sub`](super::sub).
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// let mut x = gpu.tensor(&[5.0f32, 7.0], [2])?;
+/// tilewise::ops::sub_assign(&mut x, &gpu.tensor(&[1.0f32], [1])?)?;
+/// assert_eq!(x.to_vec()?, [4.0, 6.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn sub_assign<T: Element>(x: &mut Tensor<T>, a: &Tensor<T>) -> Result<()> {
+    compute_into(Elementwise::Update(Function::Sub), &[a], x).named("sub_assign")
+}
+
+/// Multiplies `x` by `a`, in place. `x` is an operand and the output, as in Rust's `MulAssign`.
+///
+/// # Shapes
+/// As [`add_assign`].
+/// # Errors
+/// As [`add_assign`].
+/// # Precision
+/// As [`mul`](super::mul).
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// let mut x = gpu.tensor(&[5.0f32, 7.0], [2])?;
+/// tilewise::ops::mul_assign(&mut x, &gpu.tensor(&[2.0f32], [1])?)?;
+/// assert_eq!(x.to_vec()?, [10.0, 14.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn mul_assign<T: Element>(x: &mut Tensor<T>, a: &Tensor<T>) -> Result<()> {
+    compute_into(Elementwise::Update(Function::Mul), &[a], x).named("mul_assign")
+}

@@ -1,0 +1,50 @@
+//! The book's table of functions of elements, which the rows of `src/ops/table` write.
+
+use tilewise::ops::Function;
+use tilewise::planning::ops::{described, gradient_formulas};
+
+const START: &str = "<!-- functions: written by `TILEWISE_WRITE=1 cargo test --test house` -->\n";
+const END: &str = "<!-- end of functions -->";
+
+#[test]
+fn the_book_lists_the_functions_of_the_table() {
+    let path = support::root().join("book/src/ops-reference.md");
+    let text = std::fs::read_to_string(&path).expect("the chapter on operations");
+    let lines = || format!("book/src/ops-reference.md needs the lines\n{START}{END}");
+    let start = text.find(START).unwrap_or_else(|| panic!("{}", lines())) + START.len();
+    let end = start + text[start..].find(END).unwrap_or_else(|| panic!("{}", lines()));
+    let table = table();
+    if std::env::var_os("TILEWISE_WRITE").is_some() {
+        std::fs::write(&path, format!("{}{table}{}", &text[..start], &text[end..])).unwrap();
+    } else {
+        assert!(
+            text[start..end] == table,
+            "book/src/ops-reference.md lists other functions than the table; write it with \
+             TILEWISE_WRITE=1 cargo test --test house\n{table}"
+        );
+    }
+}
+
+/// The functions of tensors, a row each.
+fn table() -> String {
+    let rows = Function::ALL.into_iter().filter_map(|function| {
+        let (takes, units) = described(function);
+        let types = match takes {
+            "reals" => "reals",
+            "all" => "all",
+            "compared" => "all, to a mask",
+            "masks" => "masks",
+            _ if function == Function::Select => "a mask, and all",
+            _ => return None,
+        };
+        let bound = match units {
+            0 => "exact".to_owned(),
+            1 => "$u$".to_owned(),
+            units => format!("${units}u$"),
+        };
+        let gradient = gradient_formulas(function).unwrap_or_else(|| "0".to_owned());
+        Some(format!("| `{function}` | {types} | {bound} | 1 | {gradient} |\n"))
+    });
+    let head = "| operation | types | bound | launches | gradient |\n|---|---|---|---|---|\n";
+    head.to_owned() + &rows.collect::<String>()
+}

@@ -1,0 +1,83 @@
+//! What macros make of the rows of tables (`src/ops/table`).
+//!
+//! A file gives the rows to one of its macros: `function_rows!(define);`. The macro is read as if the table had no rows: that leaves
+//! the items that it makes whatever the rows are. Items for each row are known by the name of the row; the table lists them.
+
+use super::Files;
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use syn::Item;
+
+/// The macro that gives the rows to another, the file of the rows, and the macro that makes a public item of each.
+const TABLES: &[(&str, &str, &str)] = &[("function_rows", "ops/table/functions.rs", "functions")];
+
+/// The items that macros of a file make if there are no rows, and the names of those that they make of rows.
+pub(super) fn made(files: &Files, items: &[Item]) -> (Vec<Item>, Vec<String>) {
+    let (mut made, mut names) = (Vec::new(), Vec::new());
+    for item in items {
+        let Item::Macro(call) = item else { continue };
+        let table = TABLES.iter().find(|(table, ..)| call.mac.path.is_ident(table));
+        let (Some((_, file, of_each)), None) = (table, &call.ident) else { continue };
+        let writer = call.mac.tokens.to_string();
+        if writer == *of_each {
+            names.extend(rows(files[*file].parse().expect("the table has tokens")));
+        }
+        let defines = |item: &&Item| matches!(item, Item::Macro(item) if item.ident.as_ref().is_some_and(|it| *it == writer));
+        if let Some(Item::Macro(rules)) = items.iter().find(defines) {
+            let without = without_rows(last_group(rules.mac.tokens.clone()));
+            let parsed = syn::parse2::<syn::File>(without).unwrap_or_else(|why| panic!("{writer}!: {why}"));
+            made.extend(parsed.items);
+        }
+    }
+    (made, names)
+}
+
+/// What the last arm of a macro writes.
+fn last_group(rules: TokenStream) -> TokenStream {
+    let groups = rules
+        .into_iter()
+        .filter_map(|token| if let TokenTree::Group(group) = token { Some(group) } else { None });
+    groups.last().map_or(TokenStream::new(), |group| group.stream())
+}
+
+/// The text of a macro without its repetitions. `$name` becomes `name`.
+fn without_rows(tokens: TokenStream) -> TokenStream {
+    let mut kept = Vec::new();
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Punct(punct) if punct.as_char() == '$' => {
+                let is_repetition = matches!(tokens.peek(), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
+                if is_repetition {
+                    let is_end = |token: &TokenTree| matches!(token, TokenTree::Punct(p) if "*+?".contains(p.as_char()));
+                    tokens.by_ref().find(is_end);
+                }
+            }
+            TokenTree::Group(group) => {
+                kept.push(TokenTree::Group(Group::new(group.delimiter(), without_rows(group.stream()))));
+            }
+            token => kept.push(token),
+        }
+    }
+    kept.into_iter().collect()
+}
+
+/// The names of rows: `Variant: name(operands) takes ..`.
+fn rows(tokens: TokenStream) -> Vec<String> {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut names = Vec::new();
+    for window in tokens.windows(4) {
+        if let [TokenTree::Punct(colon), TokenTree::Ident(name), TokenTree::Group(_), TokenTree::Ident(takes)] =
+            window
+            && colon.as_char() == ':'
+            && takes == "takes"
+        {
+            names.push(name.to_string());
+        }
+    }
+    for token in tokens {
+        if let TokenTree::Group(group) = token {
+            names.extend(rows(group.stream()));
+        }
+    }
+    names
+}
