@@ -31,17 +31,7 @@ const C_MASK: u32 = 0xffffffffu >> (32u - C_BITS);
 
 // The element at this index of C, in its lowest bits.
 fn element(at: u32) -> u32 {
-    var rest = at;
-    var index = dims.a_offset;
-    index += rest % dims.extents.w * dims.strides.w;
-    rest /= dims.extents.w;
-    index += rest % dims.extents.z * dims.strides.z;
-    rest /= dims.extents.z;
-    index += rest % dims.extents.y * dims.strides.y;
-    rest /= dims.extents.y;
-    index += rest % dims.extents.x * dims.strides.x;
-    rest /= dims.extents.x;
-    index += rest % dims.extent1 * dims.stride1 + rest / dims.extent1 * dims.stride0;
+    let index = places(at, 0u, dims.rank, vec3<u32>(0u, dims.a_offset, 0u)).y;
     let bits = (a[index / A_PER_WORD] >> (index % A_PER_WORD * A_BITS)) & A_MASK;
     return converted(bits);
 }

@@ -4,7 +4,7 @@
 //! steps as along one are merged.
 
 use super::strided::{Layout, MAX_RANK};
-use super::window::dim;
+use super::window::{dim, known};
 use crate::Result;
 use std::ops::Range;
 
@@ -110,6 +110,15 @@ impl<const N: usize> Axes<N> {
         self.0.iter().map(size).collect()
     }
 
+    /// Puts axes whose numbers have been checked into a uniform and returns their number.
+    pub(crate) fn put_known(&self, to: &mut [[u32; 4]]) -> u32 {
+        for (to, axis) in to.iter_mut().zip(&self.0) {
+            *to = [known(axis.extent), 0, 0, 0];
+            to[1..].iter_mut().zip(axis.strides).for_each(|(to, stride)| *to = known(stride));
+        }
+        known(self.0.len())
+    }
+
     /// Puts the axes into a uniform and returns their number.
     ///
     /// # Errors
@@ -126,6 +135,21 @@ impl<const N: usize> FromIterator<Axis<N>> for Axes<N> {
     fn from_iter<I: IntoIterator<Item = Axis<N>>>(axes: I) -> Self {
         Self(axes.into_iter().collect())
     }
+}
+
+/// Layouts of one shape, in which neighbours among these axes are merged if every layout allows it, and those of one index are
+/// gone.
+pub(crate) fn merged_together<const N: usize>(layouts: [Layout; N], axes: Range<usize>) -> [Layout; N] {
+    let Some(first) = layouts.first() else { return layouts };
+    let merged = Axes::of(&first.shape()[axes.clone()], |axis| layouts.map(|of| of.step(axes.start + axis)));
+    std::array::from_fn(|which| {
+        let all = |own: &[usize], of: fn(&Axis<N>, usize) -> usize| -> Vec<usize> {
+            let inner = merged.iter().rev().map(|axis| of(axis, which));
+            own[..axes.start].iter().copied().chain(inner).chain(own[axes.end..].iter().copied()).collect()
+        };
+        let of = &layouts[which];
+        of.with_axes(&all(of.shape(), |axis, _| axis.extent), &all(of.strides(), |axis, at| axis.strides[at]))
+    })
 }
 
 impl Layout {
@@ -150,7 +174,7 @@ impl Layout {
         };
         let of = |all: &[usize], one: usize| [&all[..axes.start], &[one], &all[axes.end..]].concat();
         let (shape, strides) = (of(self.shape(), extent), of(self.strides(), stride));
-        Self::new("joined axes", &shape, &strides, self.offset(), self.span().end).ok()
+        (shape.len() <= MAX_RANK).then(|| self.with_axes(&shape, &strides))
     }
 }
 

@@ -13,7 +13,7 @@ mod random;
 mod strided;
 mod window;
 
-pub(crate) use axes::{Axes, Axis};
+pub(crate) use axes::{Axes, Axis, merged_together};
 pub use element::{DType, Element, Float, Operand, Quantised, Real, Summand};
 pub use fill::Fill;
 pub(crate) use fill::NORMAL_TAG;
@@ -23,4 +23,4 @@ pub use precision::Precision;
 pub use random::philox;
 pub(crate) use random::{ONE, below, normal, table as normal_table, words};
 pub use strided::{Layout, MAX_RANK};
-pub(crate) use window::{ALIGNED_BYTES, WINDOW_ALIGNMENT, dim, window};
+pub(crate) use window::{ALIGNED_BYTES, WINDOW_ALIGNMENT, dim, known, window};

@@ -25,15 +25,9 @@ impl Layout {
     /// [`Error::Shape`] for more than [`MAX_RANK`] axes, or if the number of elements overflows.
     pub fn contiguous(op: &'static str, shape: &[usize]) -> Result<Self> {
         element_count(op, shape)?;
-        let mut layout = Self::unit();
-        layout.rank = shape.len();
-        let mut stride = 1;
-        for (axis, &extent) in shape.iter().enumerate().rev() {
-            layout.shape[axis] = extent;
-            layout.strides[axis] = stride;
-            stride *= extent.max(1);
-        }
-        Ok(layout)
+        let mut layout = Self { rank: shape.len(), ..Self::unit() };
+        layout.shape[..shape.len()].copy_from_slice(shape);
+        Ok(layout.dense())
     }
 
     /// A layout with any strides, in a buffer of `len` elements.
@@ -73,6 +67,25 @@ impl Layout {
         layout
     }
 
+    /// The same elements with at most as many axes. The caller ensures that these lead to the same elements.
+    pub(super) fn with_axes(&self, shape: &[usize], strides: &[usize]) -> Self {
+        let mut layout = Self { rank: shape.len(), offset: self.offset, ..Self::unit() };
+        layout.shape[..shape.len()].copy_from_slice(shape);
+        layout.strides[..shape.len()].copy_from_slice(strides);
+        layout
+    }
+
+    /// A number of elements in a line, from the start of a buffer. There is room for so many.
+    pub(crate) fn line(elements: usize) -> Self {
+        Self::unit().with_axes(&[elements], &[1])
+    }
+
+    /// The elements at index 0 of an axis, which is gone.
+    pub(crate) fn without_axis(&self, axis: usize) -> Self {
+        let rest = |of: &[usize]| [&of[..axis], &of[axis + 1..]].concat();
+        self.with_axes(&rest(self.shape()), &rest(self.strides()))
+    }
+
     /// The same shape without gaps, from the start of a buffer, with the axes in the same order in memory. An axis along
     /// which elements are repeated keeps stride 0.
     pub(crate) fn without_gaps(&self) -> Self {
@@ -85,6 +98,25 @@ impl Layout {
             next *= self.shape[axis].max(1);
         }
         layout
+    }
+
+    /// The shape without gaps, from the start of a buffer.
+    pub(crate) fn dense(&self) -> Self {
+        let mut layout = Self { offset: 0, ..*self };
+        let mut stride = 1;
+        for axis in (0..self.rank).rev() {
+            layout.strides[axis] = stride;
+            stride *= self.shape[axis].max(1);
+        }
+        layout
+    }
+
+    /// The elements along one axis if they are contiguous, otherwise the same layout.
+    pub(crate) fn flattened(&self) -> Self {
+        if !self.is_contiguous() {
+            return *self;
+        }
+        self.with_axes(&[self.len()], &[1])
     }
 
     /// The axis along which the elements span the most.

@@ -31,7 +31,24 @@ pub(crate) fn dim(op: &'static str, size: usize) -> Result<u32> {
     u32::try_from(size).ok().filter(|&size| size <= ALLOWED).ok_or_else(limit)
 }
 
+/// A size that has been checked to be below $2^{31}$, as shaders use it.
+pub(crate) fn known(size: usize) -> u32 {
+    u32::try_from(size).unwrap_or_else(|_| unreachable!("{size} was checked"))
+}
+
 impl Layout {
+    /// Checks that shaders can count the elements and step along every axis.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if the number of elements, an extent or a stride is $2^{31}$ or more.
+    pub(crate) fn check_dims(&self, op: &'static str) -> Result<()> {
+        dim(op, self.len())?;
+        (0..self.rank()).try_for_each(|axis| {
+            dim(op, self.shape()[axis])?;
+            dim(op, self.step(axis)).map(drop)
+        })
+    }
+
     /// The range of bytes that the elements span in the buffer.
     pub(crate) fn bytes(&self, dtype: DType) -> Range<u64> {
         let span = self.span();

@@ -2,7 +2,7 @@
 
 use super::constant::Constant;
 use super::executable::{Content, Plan, TimeSource};
-use super::operands::{Access, Parameter};
+use super::operands::{Access, Operand, Parameter};
 use super::scalars::ScalarParameter;
 use super::step::{Arg, Buffer, Step};
 use super::work::{Flops, Prediction, Seconds, Work};
@@ -164,6 +164,12 @@ impl<'a> Draft<'a> {
         let buffer = Buffer::Operand(self.plan.parameters.len());
         self.plan.parameters.push(Parameter { name, dtype, layout, access });
         Region { buffer, layout, dtype, touched: None }
+    }
+
+    /// Adds the operands of a problem. Returns the arguments of a kernel that binds all of them in this order.
+    pub(crate) fn operands(&mut self, operands: &[Operand]) -> Vec<(Region, Access)> {
+        let add = |of: &Operand| (self.operand(of.name, of.dtype, of.declared(), of.access), of.access);
+        operands.iter().map(add).collect()
     }
 
     /// Adds a contiguous temporary buffer.

@@ -152,12 +152,7 @@ fn plan_in_several(
     let mut regions = Vec::with_capacity(axes.operands.len());
     for (operand, parameter) in axes.operands.iter().zip(first.parameters()) {
         // As in the plan of one part: contiguous results have one axis.
-        let layout = if operand.form != Form::View && operand.layout.is_contiguous() {
-            let one = Layout::contiguous(op, &[operand.layout.len()])?;
-            one.at(one.strides(), operand.layout.offset())
-        } else {
-            operand.layout
-        };
+        let layout = if operand.form == Form::View { operand.layout } else { operand.layout.flattened() };
         let region = draft.operand(parameter.name, parameter.dtype, layout, parameter.access);
         regions.push(region.with_layout(operand.layout));
     }

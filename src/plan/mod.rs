@@ -23,6 +23,7 @@ pub(crate) use draft::{Dims, Draft, MAX_STEP_SECONDS, NewStep, Region, Time};
 pub(crate) use executable::SLOWER;
 pub use executable::{Plan, TimeSource};
 pub(crate) use in_windows::{InWindows, Joins, plan_in_windows};
+pub(crate) use operands::Operand;
 pub use operands::{Access, Parameter};
 pub use problem::Problem;
 pub use scalars::{Scalar, ScalarKind, ScalarParameter};

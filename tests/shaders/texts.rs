@@ -110,7 +110,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
             assert_eq!(dims_in(&Kernel::new(shader).slot("gemm_dims", variant)), *members, "{shader}");
         }
     }
-    let cast: Members = members!(CastDims: extents strides extent1 stride0 stride1 a_offset count reserved0 reserved1 reserved2);
+    let cast: Members = members!(CastDims: axes a_offset count rank reserved);
     for shader in ["ops/cast", "ops/cast_vectors"] {
         assert_eq!(dims_of(shader), cast, "{shader}");
     }

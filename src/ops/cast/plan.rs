@@ -7,8 +7,7 @@ use crate::kernel::Needs;
 use crate::layout::Layout;
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem, Time,
-    plan_in_windows,
+    CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, Plan, Problem, Time, plan_in_windows,
 };
 use crate::{Error, Result};
 use std::ops::Range;
@@ -24,15 +23,7 @@ impl Problem for CastProblem {
 
 impl InWindows for CastProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
-        let view = self.layout()?;
-        let copy = Layout::contiguous(op(self.from, self.to), view.shape())?;
-        let all: Vec<Option<usize>> = (0..view.rank()).map(Some).collect();
-        let extents = view.shape().to_vec();
-        let operands = vec![
-            CutOperand::new(Form::View, view, self.from, all.clone()),
-            CutOperand::new(Form::Dense, copy, self.to, all),
-        ];
-        Ok(CutAxes { extents, joined: 0, operands, whole: None })
+        Ok(CutAxes::of(self.view.shape(), self.operands()))
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -41,23 +32,31 @@ impl InWindows for CastProblem {
 
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = op(self.from, self.to);
-        if self.dims.count == 0 {
+        if self.view.is_empty() {
             return Err(Error::shape(op, "the view must have at least one element", &[0]));
         }
         let mut draft = Draft::new(op, &[], caps);
-        let view = draft.operand("the view", self.from, self.layout()?, Access::Read);
-        let copy = Layout::contiguous(op, &[self.dims.count as usize])?;
-        let copy = draft.operand("the copy", self.to, copy, Access::Write);
+        let args = draft.operands(&self.operands());
         draft.step(NewStep {
             kernel: self.kernel(caps),
             tile: format!("{LANES} invocations, {} to {}", self.from, self.to),
             needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from(self.blocks(LANES)),
-            dims: Dims::of(&self.dims),
-            args: &[(view, Access::Read), (copy, Access::Write)],
+            dims: Dims::of(&self.dims()),
+            args: &args,
             flops: Flops::default(),
             time: Time::Roofline,
         })?;
         Ok(draft.finish())
+    }
+}
+
+impl CastProblem {
+    /// The view, and the copy.
+    fn operands(&self) -> Vec<Operand> {
+        vec![
+            Operand::read("the view", self.from, self.view),
+            Operand::written("the copy", self.to, self.view.dense()),
+        ]
     }
 }

@@ -35,7 +35,7 @@ impl LossProblem {
             }
             let kernel = kernel.slot("store_gradients", "strided").param("C_BINDING", 5);
             // Rows of even length begin at pairs, and so does a single row. Their elements are stored in pairs.
-            let is_aligned = self.axes[0][0].is_multiple_of(2) || self.rank == 1;
+            let is_aligned = self.row().is_multiple_of(2) || self.axes().len() == 1;
             if format.elements_per_scalar() == 2 && is_aligned {
                 let c = OperandAccess::write(format, AccessWidth::Two);
                 return kernel.result(c).slot("store_quad", "pairs");

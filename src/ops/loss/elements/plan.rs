@@ -1,17 +1,17 @@
 //! The plan of a loss of elements: one step for each window, and a sum of partial results in a fixed order.
 
-use super::problem::{LossDims, LossMoves, LossProblem, WeightSource};
+use super::problem::{LossDims, LossMoves, LossProblem};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
-use crate::layout::{DType, Layout, dim};
+use crate::layout::{DType, Layout, MAX_RANK, dim, known};
 use crate::ops::loss::reduction::{LossGradient, Reduction};
 use crate::ops::loss::total::{LANES, Summands, TotalDims, total_step};
 use crate::ops::subgroups::shared_bytes;
 use crate::ops::vectors::per_vector;
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem, Region,
+    Access, CutAxes, Dims, Draft, Flops, Form, InWindows, NewStep, Operand, Plan, Problem, Region,
     ScalarParameter, Time, plan_in_windows,
 };
 use std::mem::offset_of;
@@ -38,36 +38,12 @@ impl Problem for LossProblem {
 
 impl InWindows for LossProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
-        let op = self.function.op();
-        let [a, b] = [self.layout(0)?, self.layout(1)?];
-        let (extents, dense) = (a.shape().to_vec(), Layout::contiguous(op, a.shape())?);
-        let all: Vec<Option<usize>> = (0..extents.len()).map(Some).collect();
-        let of = |form, layout, dtype| CutOperand::new(form, layout, dtype, all.clone());
-        let mut operands = vec![if self.reduction == Reduction::None {
-            of(Form::Dense, dense, DType::F32)
-        } else {
-            let sum = CutOperand::whole(Layout::contiguous(op, &[1])?, DType::F32, extents.len());
-            CutOperand { form: Form::Sum, ..sum }
-        }];
-        if self.gradient == LossGradient::Computed {
-            operands.push(of(Form::Dense, dense, self.dtype));
-        }
-        operands.extend([of(Form::View, a, self.dtype), of(Form::View, b, self.dtype)]);
-        if self.has_weights == WeightSource::Tensor {
-            operands.push(of(Form::View, self.layout(2)?, DType::F32));
-        }
-        operands.extend(self.upstream.map(|g| {
-            if g.len() == 1 {
-                return CutOperand::whole(g, DType::F32, extents.len());
-            }
-            of(Form::Dense, dense.at(dense.strides(), g.offset()), DType::F32)
-        }));
-        Ok(CutAxes { extents, joined: 0, operands, whole: None })
+        Ok(CutAxes::of(self.a.shape(), self.operands()))
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
         let operands = if self.gradient == LossGradient::Computed { &layouts[2..] } else { &layouts[1..] };
-        let weights = operands.get(2).filter(|_| self.has_weights == WeightSource::Tensor);
+        let weights = operands.get(2).filter(|_| self.weights.is_some());
         let part = Self::new(self.function, [&operands[0], &operands[1]], weights, self.dtype)?;
         let part = Self { count: self.count, reduction: self.reduction, ..part };
         if self.gradient == LossGradient::Skipped {
@@ -80,32 +56,19 @@ impl InWindows for LossProblem {
         let op = self.function.op();
         let mut draft = Draft::new(op, &SCALARS, caps);
         let is_reduced = self.reduction != Reduction::None;
-        let of_loss = Layout::contiguous(op, &[if is_reduced { 1 } else { self.len() }])?;
-        let loss = draft.operand("the loss", DType::F32, of_loss, Access::Write);
-        let gradient = match self.gradient {
-            LossGradient::Skipped => None,
-            LossGradient::Computed => {
-                let layout = Layout::contiguous(op, &[self.len()])?;
-                Some(draft.operand("the gradient", self.dtype, layout, Access::Write))
-            }
-        };
-        let a = draft.operand("x", self.dtype, self.layout(0)?, Access::Read);
-        let b = draft.operand("the target", self.dtype, self.layout(1)?, Access::Read);
+        let mut regions = draft.operands(&self.operands()).into_iter().map(|(region, _)| region);
+        let mut next = |is_there: bool| if is_there { regions.next() } else { None };
+        let loss = next(true);
+        let gradient = next(self.gradient == LossGradient::Computed);
+        let (a, b, weights) = (next(true), next(true), next(self.weights.is_some()));
+        let upstream = next(self.upstream.is_some());
         let one = draft.constant(&[1.0f32.to_bits()])?;
-        let weights = match self.has_weights {
-            WeightSource::Ones => one,
-            WeightSource::Tensor => draft.operand("the weights", DType::F32, self.layout(2)?, Access::Read),
-        };
-        let upstream = self.upstream.map(|layout| draft.operand("g", DType::F32, layout, Access::Read));
         let dims = self.dims(caps)?;
-        let losses = if is_reduced && dims.blocks > 1 {
-            draft.temporary(&[dims.blocks as usize], DType::F32)?
-        } else {
-            loss
-        };
-        let operands = [a, b, weights, upstream.unwrap_or(one)].map(|region| (region, Access::Read));
-        let results = [Some(losses), gradient].into_iter().flatten().map(|region| (region, Access::Write));
-        let args: Vec<(Region, Access)> = operands.into_iter().chain(results).collect();
+        let is_cut = is_reduced && dims.blocks > 1;
+        let losses = if is_cut { Some(draft.temporary(&[dims.blocks as usize], DType::F32)?) } else { loss };
+        let read = [a, b, weights.or(Some(one)), upstream.or(Some(one))].map(|of| (of, Access::Read));
+        let args = read.into_iter().chain([losses, gradient].map(|of| (of, Access::Write)));
+        let args: Vec<(Region, Access)> = args.filter_map(|(of, access)| of.map(|of| (of, access))).collect();
         let [of_loss, of_slope] = self.function.flops();
         let of_slope = if gradient.is_some() { of_slope } else { 0.0 };
         let lanes = kernel::workgroup_size(LANES, caps);
@@ -120,10 +83,10 @@ impl InWindows for LossProblem {
             blocks: u64::from(dims.blocks),
             dims: Dims::of(&dims).scalar(offset_of!(LossDims, g), 0).scalar(offset_of!(LossDims, delta), 1),
             args: &args,
-            flops: Flops::of_f32(self.len() as f64 * (1.0 + of_loss + of_slope)),
+            flops: Flops::of_f32(self.a.len() as f64 * (1.0 + of_loss + of_slope)),
             time: Time::Roofline,
         })?;
-        if is_reduced && dims.blocks > 1 {
+        if let (true, Some(losses), Some(loss)) = (is_cut, losses, loss) {
             let dims = TotalDims { count: dims.blocks, factor: self.factor(), ..TotalDims::default() };
             total_step(&mut draft, Summands::Losses, [losses, one], loss, dims, |dims| dims)?;
         }
@@ -132,6 +95,31 @@ impl InWindows for LossProblem {
 }
 
 impl LossProblem {
+    /// The loss, the gradient, A, B, the weights, and the gradient with respect to the losses.
+    fn operands(&self) -> Vec<Operand> {
+        let dense = self.a.dense();
+        let loss = match self.reduction {
+            Reduction::None => Operand::written("the loss", DType::F32, dense),
+            _ => Operand::written("the loss", DType::F32, Layout::line(1)).in_form(Form::Sum).whole(),
+        };
+        let gradient = Operand::written("the gradient", self.dtype, dense);
+        let upstream = |g: Layout| match g.len() {
+            1 => Operand::read("g", DType::F32, g).whole(),
+            _ => Operand::read("g", DType::F32, dense.at(dense.strides(), g.offset())).in_form(Form::Dense),
+        };
+        [
+            Some(loss),
+            (self.gradient == LossGradient::Computed).then_some(gradient),
+            Some(Operand::read("x", self.dtype, self.a)),
+            Some(Operand::read("the target", self.dtype, self.b)),
+            self.weights.map(|weights| Operand::read("the weights", DType::F32, weights)),
+            self.upstream.map(upstream),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
     /// The factor of each loss in the result.
     #[expect(clippy::cast_possible_truncation, reason = "rounded once")]
     fn factor(&self) -> f32 {
@@ -146,22 +134,24 @@ impl LossProblem {
         let op = self.function.op();
         let lanes = kernel::workgroup_size(LANES, caps);
         let width = if self.moves() == LossMoves::Elements { 4 } else { per_vector(self.dtype) };
-        let units = self.axes[0][0].div_ceil(width);
-        let rows: usize = self.extents().skip(1).product();
+        let units = known(self.row()).div_ceil(width);
+        let rows = self.a.len() / self.row();
         let all_units = dim(op, units as usize * rows)?;
         let blocks = if all_units <= UNITS_OF_ONE_BLOCK * lanes {
             1
         } else {
             all_units.div_ceil(lanes).min(MAX_BLOCKS)
         };
-        let [a, b, w] = self.offsets;
+        let [a, b, w] = self.offsets();
         let g_offset = self.upstream.map_or(Ok(0), |layout| dim(op, layout.offset()))?;
+        let mut axes = [[1, 0, 0, 0]; MAX_RANK];
+        let rank = self.axes().put_known(&mut axes);
         Ok(LossDims {
-            axes: self.axes,
+            axes,
             offsets: [a, b, w, g_offset],
             units,
             all_units,
-            rank: dim(op, self.rank)?,
+            rank,
             blocks,
             lanes,
             g_stride: u32::from(self.upstream.is_some_and(|upstream| upstream.len() > 1)),

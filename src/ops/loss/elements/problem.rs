@@ -1,7 +1,7 @@
 //! A checked loss of the elements of two tensors, as plain data.
 
 use super::function::LossFunction;
-use crate::layout::{Axes, DType, Layout, MAX_RANK, dim};
+use crate::layout::{Axes, DType, Layout, MAX_RANK, merged_together};
 use crate::ops::loss::reduction::{LossGradient, Reduction};
 use crate::ops::vectors::per_vector;
 use crate::{Error, Result};
@@ -34,27 +34,17 @@ pub struct LossProblem {
     pub(super) function: LossFunction,
     /// Type of A, B and the gradient.
     pub(super) dtype: DType,
-    /// Extents of the merged axes, and the strides of A, B and the weights; innermost first.
-    pub(super) axes: [[u32; 4]; MAX_RANK],
-    pub(super) rank: usize,
-    /// First elements of A, B and the weights in their bindings.
-    pub(super) offsets: [u32; 3],
-    pub(super) has_weights: WeightSource,
+    /// The operands, relative to their windows, with merged axes.
+    pub(super) a: Layout,
+    pub(super) b: Layout,
+    /// All weights are 1 if there is no tensor of them.
+    pub(super) weights: Option<Layout>,
     pub(super) reduction: Reduction,
     pub(super) gradient: LossGradient,
     /// The gradient with respect to the losses, if it is a tensor.
     pub(super) upstream: Option<Layout>,
-    /// The number of elements of the mean: all elements, even if this is one of several windows.
+    /// The number of elements of which a mean is taken: all, also in one of several windows.
     pub(super) count: usize,
-}
-
-/// The source of the weights of a loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum WeightSource {
-    /// All are 1.
-    Ones,
-    /// In a tensor.
-    Tensor,
 }
 
 /// How the kernel moves elements.
@@ -85,23 +75,17 @@ impl LossProblem {
         if a.is_empty() {
             return Err(Error::shape(op, "there must be at least one element", a.shape()));
         }
-        dim(op, a.len())?;
-        let missing = a.rank() - weights.map_or(a.rank(), Layout::rank);
-        let of_weights = |axis: usize| {
-            let own = weights.zip(axis.checked_sub(missing));
-            own.map_or(0, |(layout, axis)| layout.step(axis))
-        };
-        let axes = Axes::of(a.shape(), |axis| [a.strides()[axis], b.strides()[axis], of_weights(axis)]);
-        let mut sizes = [[1, 0, 0, 0]; MAX_RANK];
-        let rank = axes.at_least_one().put(op, &mut sizes)? as usize;
-        let f32_offset = weights.map_or(0, |layout| layout.offset_in_window(DType::F32));
+        let in_window = |of: &Layout, dtype| of.check_dims(op).map(|()| of.in_window(dtype));
+        // Missing weights step along no axis.
+        let w = weights.copied().map_or_else(|| Layout::contiguous(op, &[]), Ok)?.broadcast_to(a.shape())?;
+        let operands = [in_window(a, dtype)?, in_window(b, dtype)?, in_window(&w, DType::F32)?];
+        let [of_a, of_b, w] = merged_together(operands, 0..a.rank());
         Ok(Self {
             function,
             dtype,
-            axes: sizes,
-            rank,
-            offsets: [a.offset_in_window(dtype), b.offset_in_window(dtype), f32_offset],
-            has_weights: if weights.is_some() { WeightSource::Tensor } else { WeightSource::Ones },
+            a: of_a,
+            b: of_b,
+            weights: weights.map(|_| w),
             reduction: Reduction::Mean,
             gradient: LossGradient::Skipped,
             upstream: None,
@@ -123,43 +107,41 @@ impl LossProblem {
         Self { gradient: LossGradient::Computed, upstream, ..self }
     }
 
-    /// The extents, innermost first.
-    pub(super) fn extents(&self) -> impl DoubleEndedIterator<Item = usize> {
-        self.axes[..self.rank].iter().map(|axis| axis[0] as usize)
+    /// The axes, with the strides of A, B and the weights.
+    pub(super) fn axes(&self) -> Axes<3> {
+        let of_weights = |axis: usize| self.weights.map_or(0, |weights| weights.step(axis));
+        Axes::of(self.a.shape(), |axis| [self.a.step(axis), self.b.step(axis), of_weights(axis)]).at_least_one()
     }
 
-    /// The number of elements.
-    pub(super) fn len(&self) -> usize {
-        self.extents().product()
+    /// The first elements of A, B and the weights in their bindings.
+    pub(super) fn offsets(&self) -> [u32; 3] {
+        let of_weights = self.weights.map_or(0, |weights| weights.offset_in_window(DType::F32));
+        [self.a.offset_in_window(self.dtype), self.b.offset_in_window(self.dtype), of_weights]
     }
 
-    /// The layout of operand `at`: A, B or the weights.
-    pub(super) fn layout(&self, at: usize) -> Result<Layout> {
-        let shape: Vec<usize> = self.extents().rev().collect();
-        let strides = self.axes[..self.rank].iter().rev();
-        let strides: Vec<usize> = strides.map(|axis| axis[at + 1] as usize).collect();
-        Layout::new(self.function.op(), &shape, &strides, self.offsets[at] as usize, usize::MAX)
+    /// The number of elements of a row, which runs along the innermost axis.
+    pub(super) fn row(&self) -> usize {
+        self.axes().get(0).extent
     }
 
     /// How the kernel moves elements.
     pub(super) fn moves(&self) -> LossMoves {
-        let width = per_vector(self.dtype);
-        let inner = &self.axes[0];
-        let others = &self.axes[1..self.rank];
-        let begins = |at: usize, width: u32| {
-            let starts = others.iter().map(|axis| axis[at + 1]).chain([self.offsets[at]]);
+        let width = per_vector(self.dtype) as usize;
+        let (axes, offsets) = (self.axes(), self.offsets());
+        let row = axes.get(0);
+        let begins = |at: usize, width: usize| {
+            let starts = axes.iter().skip(1).map(|axis| axis.strides[at]).chain([offsets[at] as usize]);
             starts.into_iter().all(|start| start.is_multiple_of(width))
         };
-        let are_rows = (0..2).all(|at| inner[at + 1] == 1 && begins(at, width));
-        // The rows of losses and gradients follow each other.
-        if !are_rows || (self.rank > 1 && !inner[0].is_multiple_of(width)) {
-            LossMoves::Elements
-        } else if inner[3] == 0 {
-            LossMoves::Vectors
-        } else if inner[3] == 1 && begins(2, 4) {
-            LossMoves::VectorsWithWeights
-        } else {
-            LossMoves::Elements
+        let are_rows = (0..2).all(|at| row.strides[at] == 1 && begins(at, width));
+        // The rows of losses and gradients are without gaps.
+        if !are_rows || (axes.len() > 1 && !row.extent.is_multiple_of(width)) {
+            return LossMoves::Elements;
+        }
+        match row.strides[2] {
+            0 => LossMoves::Vectors,
+            1 if begins(2, 4) => LossMoves::VectorsWithWeights,
+            _ => LossMoves::Elements,
         }
     }
 }

@@ -18,15 +18,15 @@ impl NormProblem {
     pub(super) fn fits(&self, caps: &Caps) -> bool {
         let most = kernel::workgroup_size(LANES, caps);
         let is_far =
-            caps.machine.runs_in_turn() && self.pass.is_forward() && self.dims.length > LONGEST_VECTORS;
-        !is_far && self.dims.length <= LONGEST_HELD.min(self.held(caps) * self.width() * most)
+            caps.machine.runs_in_turn() && self.pass.is_forward() && self.length() > LONGEST_VECTORS;
+        !is_far && self.length() <= LONGEST_HELD.min(self.held(caps) * self.width() * most)
     }
 
     /// The number of groups of a row that a lane holds. If a row has more invocations than a subgroup, software devices spend
     /// most of their time at barriers. So on them a lane holds more groups of vectors if one subgroup can then hold the row;
     /// for gradients twice as many.
     fn held(&self, caps: &Caps) -> u32 {
-        let is_long = (257..=LONGEST_VECTORS).contains(&self.dims.length) && self.moves() == Moves::Vectors;
+        let is_long = (257..=LONGEST_VECTORS).contains(&self.length()) && self.moves() == Moves::Vectors;
         let quads: u32 = match (caps.machine.runs_in_turn(), is_long) {
             (false, _) => 4,
             (true, false) => 8,
@@ -39,14 +39,14 @@ impl NormProblem {
     pub(super) fn lanes(&self, caps: &Caps) -> u32 {
         let all = kernel::workgroup_size(LANES, caps);
         if self.fits(caps) {
-            return self.dims.length.div_ceil(self.width() * self.held(caps)).next_power_of_two().min(all);
+            return self.length().div_ceil(self.width() * self.held(caps)).next_power_of_two().min(all);
         }
-        if self.pass.is_forward() { lanes_of_row(caps, LANES, self.dims.rows) } else { all }
+        if self.pass.is_forward() { lanes_of_row(caps, LANES, self.rows()) } else { all }
     }
 
     /// Whether the row fits and all lanes hold the maximum number of complete groups.
     fn is_even(&self, caps: &Caps) -> bool {
-        self.dims.length == self.lanes(caps) * self.held(caps) * self.width()
+        self.length() == self.lanes(caps) * self.held(caps) * self.width()
     }
 
     /// The kernel on a device.
@@ -84,7 +84,7 @@ impl NormProblem {
     /// The facts on which the generated text depends.
     fn description(&self) -> String {
         let mut words = vec![self.op()];
-        let names = [(self.has_b, "b"), (self.has_gamma, "gamma"), (self.has_beta, "beta")];
+        let names = [(self.b.is_some(), "b"), (self.gamma.is_some(), "gamma"), (self.beta.is_some(), "beta")];
         words.extend(names.into_iter().filter_map(|(is_there, name)| is_there.then_some(name)));
         match self.pass {
             NormPass::Forward | NormPass::Backward => {}
@@ -96,7 +96,7 @@ impl NormProblem {
     }
 
     fn forward(&self, to: &mut Writer) {
-        if self.has_b {
+        if self.b.is_some() {
             // NOTE: software devices load f16 one by one. With loads of words, sums of f16 take 0.83 to 0.92 of the time
             // (llvmpipe).
             to.read_words("a");
@@ -106,7 +106,7 @@ impl NormProblem {
         }
         self.weights_of(to);
         to.write("y");
-        if self.has_b {
+        if self.b.is_some() {
             to.write_rounded("total");
         } else {
             to.function("store_total(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)", "");
@@ -123,7 +123,7 @@ impl NormProblem {
             to.function("store_statistics(row: u32, mean: f32, rstd: f32)", "");
         }
         let a = to.loaded("a", "at.x", "dims.a_stride");
-        let value = if self.has_b {
+        let value = if self.b.is_some() {
             to.text += &as_stored(to.format);
             // The norm is computed from the stored sum, which is also the operand of the backward pass.
             format!("as_stored({a} + {})", to.loaded("b", "at.y", "dims.b_stride"))
@@ -164,7 +164,7 @@ impl NormProblem {
     /// Gamma and beta, and the function that applies them.
     fn weights_of(&self, to: &mut Writer) {
         let mut value = "v".to_owned();
-        for (name, is_there, sign) in [("gamma", self.has_gamma, "*"), ("beta", self.has_beta, "+")] {
+        for (name, is_there, sign) in [("gamma", self.gamma.is_some(), "*"), ("beta", self.beta.is_some(), "+")] {
             if is_there {
                 to.read(name);
                 value = format!("{value} {sign} {}", to.loaded(name, &format!("dims.{name}_offset"), "1u"));

@@ -1,6 +1,6 @@
 //! A checked norm of rows, as plain data.
 
-use crate::layout::{Axes, DType, Layout, MAX_RANK, dim};
+use crate::layout::{Axes, DType, Layout, MAX_RANK, known, merged_together};
 use crate::ops::vectors::{Moves, per_vector, quads};
 use crate::{Error, Result};
 
@@ -71,11 +71,12 @@ pub struct NormLayouts<'a> {
 pub struct NormProblem {
     pub(super) kind: NormKind,
     pub(super) pass: NormPass,
-    pub(super) dims: NormDims,
     pub(super) dtype: DType,
-    pub(super) has_b: bool,
-    pub(super) has_gamma: bool,
-    pub(super) has_beta: bool,
+    /// The operands, relative to their windows. The rows of A and B are counted along merged axes.
+    pub(super) a: Layout,
+    pub(super) b: Option<Layout>,
+    pub(super) gamma: Option<Layout>,
+    pub(super) beta: Option<Layout>,
 }
 
 impl NormProblem {
@@ -104,39 +105,52 @@ impl NormProblem {
                 return Err(Error::shapes(op, rule, weights.shape(), &[length]));
             }
         }
-        let second = b.unwrap_or(a);
-        let axes = Axes::of(&a.shape()[..last], |axis| [a.step(axis), second.step(axis)]);
-        let offset = |of: Option<&Layout>| of.map_or(0, |of| of.offset_in_window(dtype));
-        let mut dims = NormDims {
-            a_offset: a.offset_in_window(dtype),
-            b_offset: offset(b),
-            a_stride: dim(op, a.step(last))?,
-            b_stride: dim(op, second.step(last))?,
-            gamma_offset: offset(gamma),
-            beta_offset: offset(beta),
-            length: dim(op, length)?,
-            rows: dim(op, a.len() / length)?,
-            ..NormDims::default()
-        };
-        dim(op, a.len())?;
-        dims.rank = axes.put(op, &mut dims.axes)?;
-        let (has_gamma, has_beta) = (gamma.is_some(), beta.is_some() && pass.is_forward());
-        Ok(Self { kind, pass, dims, dtype, has_b: b.is_some(), has_gamma, has_beta })
+        [a, b.unwrap_or(a)].into_iter().try_for_each(|of| of.check_dims(op))?;
+        let in_window = |of: &Layout| of.in_window(dtype);
+        let [of_a, of_b] = merged_together([a, b.unwrap_or(a)].map(in_window), 0..last);
+        let beta = beta.filter(|_| pass.is_forward());
+        let [gamma, beta] = [gamma, beta].map(|of| of.map(in_window));
+        Ok(Self { kind, pass, dtype, a: of_a, b: b.map(|_| of_b), gamma, beta })
     }
 
-    /// The shader's uniform.
-    #[must_use]
-    pub fn dims(&self) -> &NormDims {
-        &self.dims
+    /// The shaders' uniform, without what depends on the device.
+    pub(super) fn dims(&self) -> NormDims {
+        let (a, b) = (&self.a, self.b.as_ref().unwrap_or(&self.a));
+        let last = a.rank() - 1;
+        let offset = |of: Option<&Layout>| of.map_or(0, |of| of.offset_in_window(self.dtype));
+        let mut dims = NormDims {
+            a_offset: offset(Some(a)),
+            b_offset: offset(self.b.as_ref()),
+            a_stride: known(a.step(last)),
+            b_stride: known(b.step(last)),
+            gamma_offset: offset(self.gamma.as_ref()),
+            beta_offset: offset(self.beta.as_ref()),
+            length: self.length(),
+            rows: self.rows(),
+            ..NormDims::default()
+        };
+        let rows = Axes::of(&a.shape()[..last], |axis| [a.step(axis), b.step(axis)]);
+        dims.rank = rows.put_known(&mut dims.axes);
+        dims
+    }
+
+    /// The length of a row.
+    pub(super) fn length(&self) -> u32 {
+        known(self.a.shape()[self.a.rank() - 1])
+    }
+
+    /// The number of rows.
+    pub(super) fn rows(&self) -> u32 {
+        known(self.a.len()) / self.length()
     }
 
     /// How the kernel moves elements: in vectors if all rows, and gamma and beta, are contiguous and aligned, and consist of whole
     /// vectors.
     pub(super) fn moves(&self) -> Moves {
-        let d = &self.dims;
+        let d = self.dims();
         let rows = d.axes[..d.rank as usize].iter().flat_map(|&[_, a, b, _]| [a, b]);
         let starts = rows.chain([d.a_offset, d.b_offset, d.gamma_offset, d.beta_offset, d.length]);
-        // The stride of a row of one element does not matter.
+        // A row of one element has no stride.
         let strides = if d.length > 1 { [d.a_stride, d.b_stride] } else { [0, 0] };
         Moves::of(self.dtype, strides, starts)
     }
@@ -155,24 +169,6 @@ impl NormProblem {
             Moves::Elements => 4,
             Moves::Vectors => per_vector(self.dtype),
         }
-    }
-
-    /// The layouts of A and B, with merged axes.
-    pub(super) fn layouts(&self) -> Result<[Layout; 2]> {
-        let d = &self.dims;
-        let axes = d.axes[..d.rank as usize].iter().rev();
-        let of = |at: usize, stride: u32, offset: u32| {
-            let rows = axes.clone().map(|axis| [axis[0], axis[at]]);
-            let all = rows.chain([[d.length, stride]]).map(|axis| axis.map(|size| size as usize));
-            let (shape, strides): (Vec<usize>, Vec<usize>) = all.map(|[n, stride]| (n, stride)).unzip();
-            Layout::new(self.op(), &shape, &strides, offset as usize, usize::MAX)
-        };
-        Ok([of(1, d.a_stride, d.a_offset)?, of(2, d.b_stride, d.b_offset)?])
-    }
-
-    /// The layout of gamma or beta.
-    pub(super) fn weights(&self, offset: u32) -> Result<Layout> {
-        Layout::new(self.op(), &[self.dims.length as usize], &[1], offset as usize, usize::MAX)
     }
 
     pub(super) fn op(&self) -> &'static str {
