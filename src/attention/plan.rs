@@ -96,19 +96,6 @@ impl AttentionProblem {
         Ok(draft.finish())
     }
 
-    /// Queries of all heads and batches.
-    pub(super) fn rows(&self) -> usize {
-        let d = &self.dims;
-        d.heads as usize * d.group as usize * d.queries as usize
-    }
-
-    /// Operations of the plain kernel.
-    pub(super) fn plain_flops(&self) -> f64 {
-        let d = &self.dims;
-        let pairs = self.rows() as f64 * f64::from(d.keys);
-        pairs * (2.0 * f64::from(d.dim) + 2.0 * f64::from(d.dim_v) + 1.0)
-    }
-
     /// The uniform on a device.
     fn dims_on(&self, form: Form) -> Dims {
         let d = AttentionDims { lanes: form.lanes, parts: form.parts, ..self.dims };

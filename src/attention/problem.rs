@@ -212,6 +212,19 @@ impl AttentionProblem {
     pub(super) fn width(&self) -> u32 {
         width(self.moves(), self.dtype)
     }
+
+    /// Queries of all heads and batches.
+    pub(super) fn rows(&self) -> usize {
+        let d = &self.dims;
+        d.heads as usize * d.group as usize * d.queries as usize
+    }
+
+    /// Operations of the plain kernel.
+    pub(super) fn plain_flops(&self) -> f64 {
+        let d = &self.dims;
+        let pairs = self.rows() as f64 * f64::from(d.keys);
+        pairs * (2.0 * f64::from(d.dim) + 2.0 * f64::from(d.dim_v) + 1.0)
+    }
 }
 
 /// Checks that the causal mask counts from the same corner.

@@ -1,10 +1,9 @@
 //! The code of a kernel in either language, with all parameters set.
 
 use super::interface::{ShaderInterface, shader_interface};
-use super::module::Language;
 use super::module_features::{missing_feature, takes_version};
 use super::module_interface::{ModuleInterface, module_interface, module_needs};
-use super::source::Kernel;
+use super::source::{Kernel, Language};
 use crate::Result;
 use crate::caps::Caps;
 use std::fmt;
@@ -38,6 +37,24 @@ impl Kernel {
             Language::Wgsl => Code::Wgsl(self.specialize()?),
             Language::Spirv => Code::Spirv(self.words()?),
         })
+    }
+
+    /// Checks that a device has the features that the kernel needs, and room for its dims of `dims_bytes`.
+    ///
+    /// # Errors
+    /// A message with the first feature that the device lacks.
+    pub(crate) fn fits(&self, caps: &Caps, dims_bytes: usize) -> std::result::Result<(), String> {
+        for matrices in &self.requires.matrices {
+            caps.check_matrices(matrices)?;
+        }
+        if let Some(size) = self.requires.subgroup {
+            let reports = self.requires.reports_subgroup_size;
+            let found = caps.subgroups.and_then(|sizes| if reports { sizes.matrices } else { sizes.only() });
+            if found != Some(size) {
+                return Err(format!("subgroups of {size} and no other size"));
+            }
+        }
+        self.code().map_err(|error| error.to_string())?.fits(caps, dims_bytes)
     }
 }
 

@@ -36,10 +36,10 @@ pub use limits::Needs;
 pub(crate) use limits::{
     BINDING, WINDOW, check_binding, check_scratch, max_buffer_bytes, slice_along, workgroup_size,
 };
-pub use module::{Language, specialized};
+pub use module::specialized;
 pub use module_interface::module_needs;
 pub(crate) use operand_access::OperandAccess;
 pub(crate) use report::SubgroupReport;
-pub use source::Kernel;
+pub use source::{Kernel, Language};
 pub(crate) use storage_format::{AccessWidth, StorageFormat};
 pub use unroll::{UnrollError, unroll};

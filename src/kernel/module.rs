@@ -6,43 +6,10 @@
 use super::library::MODULES;
 use super::module_constants::{parameters, set as set_parameter, write_local_size};
 use super::module_instructions::instructions;
-use super::source::Kernel;
+use super::source::{FOLDER, Kernel};
 use crate::Result;
-use std::fmt;
-
-/// The prefix of the names of modules.
-const FOLDER: &str = "spirv/";
-
-/// Whether a shader's name is that of a module.
-pub(super) fn is_module(shader: &str) -> bool {
-    shader.starts_with(FOLDER)
-}
-
-/// The shading language of a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Language {
-    /// A text in WGSL, which every device takes.
-    Wgsl,
-    /// A module of SPIR-V, which is passed to a Vulkan driver unchanged.
-    Spirv,
-}
-
-impl fmt::Display for Language {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Wgsl => "WGSL",
-            Self::Spirv => "SPIR-V",
-        })
-    }
-}
 
 impl Kernel {
-    /// The kernel's language.
-    #[must_use]
-    pub fn language(&self) -> Language {
-        if is_module(self.shader) { Language::Spirv } else { Language::Wgsl }
-    }
-
     /// The words of a kernel that is a module, with all parameters set.
     ///
     /// # Errors

@@ -2,8 +2,7 @@
 //! When such a kernel is compiled, it is launched once with zeros for dims. It then stores the subgroup size that the
 //! driver has chosen in its result, and does nothing else.
 
-use super::module::is_module;
-use super::source::Kernel;
+use super::source::{Kernel, is_module};
 use crate::Result;
 use crate::caps::{Caps, Matrices};
 use half::f16;

@@ -1,10 +1,35 @@
 //! A kernel: a shader of `shaders/` with values for its parameters and contents for its slots.
 
-use super::module::is_module;
 use crate::Error;
 use crate::caps::{Caps, CoopScalar, Matrices};
 use std::borrow::Cow;
 use std::fmt;
+
+/// What stands before the names of modules.
+pub(super) const FOLDER: &str = "spirv/";
+
+/// Whether a shader's name is that of a module.
+pub(super) fn is_module(shader: &str) -> bool {
+    shader.starts_with(FOLDER)
+}
+
+/// The shading language of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// A text in WGSL, which every device takes.
+    Wgsl,
+    /// A module of SPIR-V, which is handed to a Vulkan driver as it is.
+    Spirv,
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Wgsl => "WGSL",
+            Self::Spirv => "SPIR-V",
+        })
+    }
+}
 
 /// A shader, and every decision that changes its code. Equal kernels share one pipeline.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -103,26 +128,8 @@ impl Kernel {
         self
     }
 
-    /// Checks that a device has the features that the kernel needs, and allows dims of `dims_bytes`.
-    ///
-    /// # Errors
-    /// A message with the first feature that the device lacks.
-    pub(crate) fn fits(&self, caps: &Caps, dims_bytes: usize) -> Result<(), String> {
-        for matrices in &self.requires.matrices {
-            caps.check_matrices(matrices)?;
-        }
-        if let Some(size) = self.requires.subgroup {
-            let reports = self.requires.reports_subgroup_size;
-            let found = caps.subgroups.and_then(|sizes| if reports { sizes.matrices } else { sizes.only() });
-            if found != Some(size) {
-                return Err(format!("subgroups of {size} and no other size"));
-            }
-        }
-        self.code().map_err(|error| error.to_string())?.fits(caps, dims_bytes)
-    }
-
-    /// Selects how the kernel receives its dims of this size: as immediates if the device allows that many bytes, otherwise
-    /// from the recording's ring. A module only takes immediates.
+    /// Selects how the kernel receives its dims of this size: as immediates if the device has room for them, otherwise from
+    /// the recording's ring. A module only takes immediates.
     #[must_use]
     pub(crate) fn dims(self, caps: &Caps, bytes: usize) -> Self {
         let immediates = usize::try_from(caps.limits.immediate_bytes).is_ok_and(|room| room >= bytes);
@@ -149,6 +156,12 @@ impl Kernel {
     #[must_use]
     pub fn is_launched_in_pieces(&self) -> bool {
         self.is_launched_in_pieces
+    }
+
+    /// The kernel's language.
+    #[must_use]
+    pub fn language(&self) -> Language {
+        if is_module(self.shader) { Language::Spirv } else { Language::Wgsl }
     }
 
     /// The name of the shader's file, such as `gemm/tiled`.

@@ -207,19 +207,6 @@ impl AttentionBackward {
         })
     }
 
-    /// The type of the gradient of a bias.
-    pub(super) fn bias_dtype(&self) -> DType {
-        match self.of {
-            AttentionGradientsOf::PartOfBias(_) => DType::F32,
-            AttentionGradientsOf::Bias(_) | AttentionGradientsOf::Operands => self.forward.dtype,
-        }
-    }
-
-    /// The number of scores.
-    pub(super) fn pairs(&self) -> f64 {
-        self.forward.rows() as f64 * f64::from(self.dims.keys)
-    }
-
     /// The uniform, with a number of invocations for each row.
     fn dims_on(&self, lanes: u32) -> Dims {
         let d = AttentionBackwardDims { lanes, ..self.dims };

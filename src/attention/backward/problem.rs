@@ -199,6 +199,19 @@ impl AttentionBackward {
         let along = d.along[..3].iter().copied().chain([d.along_g]);
         Moves::of(self.forward.dtype, along, places.chain([d.dim, d.dim_v]))
     }
+
+    /// The type of the gradient of a bias.
+    pub(super) fn bias_dtype(&self) -> DType {
+        match self.of {
+            AttentionGradientsOf::PartOfBias(_) => DType::F32,
+            AttentionGradientsOf::Bias(_) | AttentionGradientsOf::Operands => self.forward.dtype,
+        }
+    }
+
+    /// The number of scores.
+    pub(super) fn pairs(&self) -> f64 {
+        self.forward.rows() as f64 * f64::from(self.dims.keys)
+    }
 }
 
 impl AttentionShape {

@@ -1,16 +1,17 @@
 //! A cache of keys and values that grows in place.
 
-use super::cache_position::CachePosition;
+use super::cache_position::{CachePosition, OP, fill_at};
 use super::multi_head::MultiHeadAttention;
 use crate::error::call;
-use crate::gpu::Gpu;
+use crate::gpu::{Filling, Gpu};
 use crate::layout::Real;
-use crate::ops::copy_into;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
-use std::ops::Range;
 
-pub(super) const OP: &str = "KeyValueCache";
+/// Why a cache that counts on the host is not filled in a capture.
+const ON_THE_HOST: &str = "it counts its positions on the host, and every run of the replay would use those of the capture: \
+                           create it with `KeyValueCache::replayable` or `MultiHeadAttention::replayable_cache`, which keep \
+                           the position in a tensor";
 
 /// The keys and values of a growing sequence, for decoding: two tensors of a fixed capacity, with the first part filled.
 ///
@@ -236,14 +237,41 @@ impl<T: Real> KeyValueCache<T> {
             None => self.len = self.len.min(len),
         }
     }
-}
 
-/// Copies keys and values to these positions.
-pub(super) fn fill_at<T: Real>(parts: [(&Tensor<T>, &Tensor<T>); 2], place: Range<usize>) -> Result<()> {
-    for (part, whole) in parts {
-        copy_into(part, &mut whole.slice(2, place.clone())?.writable_view())?;
+    /// Fails in a capture that would use the positions of the capture in every run.
+    pub(super) fn check_capture(&self) -> Result<()> {
+        let gpu = self.keys.gpu();
+        if self.position.is_none()
+            && gpu.is_capturing()
+            && gpu.filling(&self.keys.view()) == Filling::EveryRun
+        {
+            return Err(Error::input(format!("{OP}: the cache"), ON_THE_HOST));
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Fails in a capture, for views of what is filled now.
+    pub(super) fn check_views(&self) -> Result<()> {
+        self.check_capture()?;
+        if self.position.is_some() && self.keys.gpu().is_capturing() {
+            let why = "their number changes from run to run, and that of a view does not: attend them by `forward_cached`, or \
+                       take the view before the capture";
+            return Err(Error::input(format!("{OP}: the keys and values"), why));
+        }
+        Ok(())
+    }
+
+    /// Lets a capture fail that does not repeat a call that sets the number of positions, and whether it does.
+    pub(super) fn is_refused_in_capture(&self, name: &'static str) -> bool {
+        let gpu = self.keys.gpu();
+        let is_refused = gpu.is_capturing() && gpu.filling(&self.keys.view()) == Filling::EveryRun;
+        if is_refused {
+            let why =
+                "it sets the host's number of positions once, and not in every run: call it between the runs";
+            gpu.refuse_in_capture(name, why);
+        }
+        is_refused
+    }
 }
 
 impl<T: Real> MultiHeadAttention<T> {

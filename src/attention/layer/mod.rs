@@ -12,6 +12,7 @@ mod heads;
 pub(crate) mod kinds;
 mod multi_head;
 mod parameters;
+mod replayable_cache;
 mod rows;
 mod tensors;
 

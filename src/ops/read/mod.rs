@@ -4,7 +4,9 @@ mod display;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 
-use crate::error::{Named, call};
+use crate::error::Named;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::error::call;
 use crate::layout::Element;
 use crate::tensor::Tensor;
 use crate::{Error, Result};

@@ -11,20 +11,6 @@ pub(super) const KNOWN: Known = Known { circles: CIRCLES, up: &[] };
 
 const CIRCLES: &[&[&str]] = &[
     &[
-        "attention/backward/coop.rs",
-        "attention/backward/coop_nv2.rs",
-        "attention/backward/kernel.rs",
-        "attention/backward/plan.rs",
-    ],
-    &[
-        "attention/choice.rs",
-        "attention/coop.rs",
-        "attention/coop_nv2.rs",
-        "attention/element_rows.rs",
-        "attention/plan.rs",
-    ],
-    &["attention/layer/cache.rs", "attention/layer/cache_position.rs"],
-    &[
         "gemm/kernels/coop.rs",
         "gemm/kernels/coop_khr.rs",
         "gemm/kernels/coop_nv2.rs",
@@ -42,14 +28,6 @@ const CIRCLES: &[&[&str]] = &[
         "gemm/plan/trial.rs",
     ],
     &["gemm/problem/gemm.rs", "gemm/problem/quantised.rs"],
-    &[
-        "kernel/code.rs",
-        "kernel/expand.rs",
-        "kernel/module.rs",
-        "kernel/report.rs",
-        "kernel/source.rs",
-        "kernel/specialize.rs",
-    ],
     &["layout/element.rs", "layout/fp8.rs"],
     &["ops/loss/cross_entropy/few_bindings.rs", "ops/loss/cross_entropy/plan.rs"],
     &[
