@@ -7,7 +7,20 @@ use crate::{Error, Result};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Options to open a [`Gpu`](crate::Gpu) with.
+/// Options to open a [`Gpu`](crate::Gpu) with. Those that the examples set, on top of the environment's:
+///
+/// ```
+/// use tilewise::gpu::{CacheFolder, Tuning};
+/// use tilewise::{GpuOptions, Precision};
+///
+/// let options = GpuOptions {
+///     precision: Precision::Strict,                     // products of f32 in f32 alone
+///     tuning: Tuning::Remembered,                       // plans that an earlier run measured
+///     cache: CacheFolder::At("target/tilewise".into()), // where the files of pipelines and of tuning are
+///     ..GpuOptions::from_env()?
+/// };
+/// # Ok::<(), tilewise::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GpuOptions {
     /// The adapter to open. `TILEWISE_ADAPTER` = an index, `high`, `low`, or part of the adapter's name.
