@@ -85,7 +85,7 @@ fn run((name, compute): &Case) -> Result<()> {
     let total = begun.elapsed();
     let times = gpu.driver_times();
     if error > 1e-3 {
-        return Err(failed(name, format!("the result is off by {error}")));
+        return Err(failed(name, format!("the result has an error of {error}")));
     }
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
     let DriverTimes { instance, adapters, device, self_tests, modules, pipelines, submits, waits, .. } =

@@ -35,7 +35,7 @@ impl Peaks {
     }
 }
 
-/// Measurements, of which the fastest counts: other work on the machine can only slow one down.
+/// Number of measurements. The result is the fastest, because other work on the machine can only slow one down.
 const ROUNDS: usize = 5;
 
 /// Measures the peaks: multiply-adds as the library does, and a copy by plain wgpu. Nothing is remembered for later runs.

@@ -89,7 +89,7 @@ impl Application {
         }
     }
 
-    /// What Tilewise has to know of the device.
+    /// The description of the device that Tilewise needs.
     pub(crate) fn described(&self) -> VulkanDevice<'_> {
         VulkanDevice {
             adapter: adapter(&self.entry, &self.instance, &self.instance_extensions, self.physical_device),

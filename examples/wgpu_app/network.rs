@@ -52,7 +52,7 @@ impl<T: Operand + Real> Network<T> {
         for layer in &self.hidden {
             hidden.push(layer.forward(hidden.last().unwrap_or(inputs))?);
         }
-        // As `forward`, but into a tensor that is there, and in f32.
+        // As `forward`, but into an existing tensor, and in f32.
         let (x, weight) = (hidden.last().unwrap_or(inputs), self.last.weight().t());
         let product = Gemm::new(x, &weight).out::<f32>().activation(self.last.activation());
         match self.last.bias() {

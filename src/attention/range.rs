@@ -1,6 +1,7 @@
-//! Which keys a query attends, and with which kernel: plain data.
+//! The keys that a query attends, and the kernel, as plain data.
 
-/// From which corner of the scores a causal mask counts. The conventions agree if there are as many queries as keys.
+/// The corner of the scores from which a causal mask counts. The conventions agree if there are as many queries as
+/// keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CausalFrom {
     /// Query $i$ attends keys $j \le i$, as `is_causal` of `PyTorch`.
@@ -10,7 +11,7 @@ pub enum CausalFrom {
     BottomRight,
 }
 
-/// Which keys a query attends, by their distance.
+/// The keys that a query attends, by their distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AttentionRange {
     /// A causal mask.
@@ -23,7 +24,7 @@ pub struct AttentionRange {
     pub corner: AttentionCorner,
 }
 
-/// From where the distances of queries and keys count.
+/// The origin of the distances of queries and keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AttentionCorner {
     /// The last query is at the last key.

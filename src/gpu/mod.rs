@@ -1,4 +1,4 @@
-//! A device one computes on: opened or adopted, recorded to, read from, timed.
+//! A device to compute on: it is opened or adopted, records work, runs it, and returns results.
 
 mod application;
 mod buffers;

@@ -1,7 +1,7 @@
 //! [`Axes`]: the axes along which several operands step together.
 //!
-//! A kernel finds the place of an element by one division for each axis, so fewer axes are faster. Axes along which every operand
-//! steps as along one are merged.
+//! A kernel computes the offset of an element with one division for each axis, so fewer axes are faster. Neighbouring axes are
+//! merged if one stride per operand covers both.
 
 use super::strided::{Layout, MAX_RANK};
 use super::window::{dim, known};
@@ -23,7 +23,7 @@ impl<const N: usize> Axis<N> {
     /// An axis of one index.
     const ONE: Self = Self { extent: 1, strides: [0; N] };
 
-    /// Whether every operand steps along `outer` as if it went on along this axis.
+    /// Whether this axis and `outer` can be merged: in every operand, one stride covers both.
     fn continues(&self, outer: &Self) -> bool {
         outer.strides == self.strides.map(|stride| stride.saturating_mul(self.extent))
     }
@@ -167,7 +167,7 @@ impl Layout {
         let merged = Axes::of(within, |axis| [self.strides()[axes.start + axis]]);
         let (extent, stride) = match *merged.0 {
             _ if within.contains(&0) => (0, 1),
-            // Nothing steps along it; a row-major tensor without gaps would have the whole of the axis within.
+            // No step is taken along it; in a row-major tensor without gaps it would be the extent of the inner axis.
             [] => (1, self.shape().get(axes.end).map_or(1, |within| within * self.strides()[axes.end])),
             [Axis { extent, strides: [stride] }] => (extent, stride),
             _ => return None,

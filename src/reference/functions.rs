@@ -33,7 +33,7 @@ fn stored(value: f64) -> f64 {
     if value.abs() >= ROUNDED_UP { f64::INFINITY.copysign(value) } else { value }
 }
 
-/// Makes of the rows the definitions of reals and of integers.
+/// Generates the definitions of reals and of integers from the rows.
 macro_rules! definitions {
     ($y:ident $g:ident: $(
         $(#[$doc:meta])+
@@ -77,7 +77,7 @@ fn entry(function: Function, operands: [f64; 3]) -> [f64; 2] {
     [value, units * U * value.abs() + floor * NORMAL]
 }
 
-/// 1 if something holds, 0 if not.
+/// 1 if the condition is true, 0 if not.
 fn truth(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }

@@ -95,7 +95,7 @@ pub(crate) fn has_python() -> bool {
     python.status().is_ok_and(|status| status.success())
 }
 
-/// Whether a Vulkan loader is installed. If `ldconfig` cannot be asked, the packed loader is used, which does no harm.
+/// Whether a Vulkan loader is installed. If `ldconfig` cannot be asked, the packed loader is used, which is harmless.
 fn loader_is_installed() -> bool {
     // NOTE: ldconfig is not in every user's PATH.
     ["ldconfig", "/usr/sbin/ldconfig", "/sbin/ldconfig"].iter().any(|ldconfig| {

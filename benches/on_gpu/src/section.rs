@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use std::fmt;
 
-/// One part of the measurements. All are listed in the order in which they run: the most telling first, and those last that may
+/// One part of the measurements. All are listed in the order in which they run: the most informative first, and those last that may
 /// take hours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Section {

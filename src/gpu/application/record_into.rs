@@ -12,29 +12,29 @@ use std::sync::Arc;
 const CALL: &str = "record_into";
 
 impl Gpu {
-    /// Records what `work` launches into the application's command encoder, in a compute pass of its own, and
-    /// staged writes ([`Tensor::write_from`](crate::Tensor::write_from)), in order. Nothing of it is submitted and nothing
-    /// waits: it runs when the application submits the encoder's commands, between the
-    /// commands that the application has encoded before and after.
+    /// Records the launches of `work` into the application's command encoder, in a separate compute pass, and its staged
+    /// writes ([`Tensor::write_from`](crate::Tensor::write_from)), in order. This function neither submits nor waits: the
+    /// launches run when the application submits the encoder's commands, between the commands that the application has
+    /// encoded before and after.
     ///
-    /// What was recorded before this call is submitted first. Uploads go to the queue with the next submission of
-    /// anyone, so they run before the encoder's commands. Only what the calling thread records through this `Gpu` or
-    /// its clones goes into the encoder. Meanwhile other threads record as usual, and so does another `Gpu`, even inside
-    /// `work`: its launches do not go into the encoder.
+    /// Work that was recorded before this call is submitted first. Uploads go to the queue with the next submission of
+    /// anyone, so they run before the encoder's commands. Only launches that the calling thread records through this
+    /// `Gpu` or its clones go into the encoder. Meanwhile other threads record as usual, and so does another `Gpu`, even
+    /// inside `work`: its launches do not go into the encoder.
     ///
-    /// A later `record_into` with the same encoder may use what this one writes, and write what it reads: the encoder's
-    /// commands run in order, the application's own between them. For everything else, until the application has
-    /// submitted the encoder's commands, a tensor that they write cannot be used, and a tensor that they read cannot be
-    /// written: both are errors. This includes callbacks that run inside that very `submit`. Afterwards everything is as
-    /// usual. If the encoder or its command buffer is dropped, or wgpu refuses the
-    /// submission, what the work should have written counts as never computed, and reading it is an error, until it is written
-    /// again or [`Tensor::revert`](crate::Tensor::revert) takes back what was there before. Memory of temporaries and of tensors that
-    /// are dropped returns to the pool when the commands are submitted or dropped. In a browser, which reports errors
-    /// later, a refused submission is not noticed, and the contents of its outputs are unspecified.
+    /// A later `record_into` with the same encoder may read the tensors that this one writes, and write those that it reads: the
+    /// encoder's commands run in order, the application's own between them. For everything else, until the application has
+    /// submitted the encoder's commands, a tensor that they write cannot be used, and a tensor that they read cannot be written:
+    /// both are errors. This includes callbacks that run inside that very `submit`. After the submission these restrictions end. If
+    /// the encoder or its command buffer is dropped, or wgpu refuses the submission, the elements that the work should have written
+    /// count as never computed. Reading them is an error until they are written again, or until
+    /// [`Tensor::revert`](crate::Tensor::revert) makes the previous elements valid again. Memory of temporaries and of tensors that
+    /// are dropped returns to the pool when the commands are submitted or dropped. In a browser, which reports errors later, a
+    /// refused submission is not noticed, and the contents of its outputs are unspecified.
     ///
     /// Compiling a kernel takes milliseconds and, for cooperative matrices on a device with several subgroup sizes, also
-    /// submits a test launch and waits for it ([`Stats::proofs`](crate::gpu::Stats::proofs)). That comes before the recorded
-    /// work and does not touch it. Run the work once before the first frame, or call [`Gpu::prepare`] or
+    /// submits a test launch and waits for it ([`Stats::proofs`](crate::gpu::Stats::proofs)). That test launch runs before
+    /// the recorded work and does not affect it. Run the work once before the first frame, or call [`Gpu::prepare`] or
     /// [`Gpu::warm_up`], to avoid it.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
@@ -51,7 +51,7 @@ impl Gpu {
     /// # }
     /// ```
     /// # Errors
-    /// The errors of `work`: nothing that it recorded is then encoded, and its outputs have no result. Inside `work`,
+    /// The errors of `work`: then none of its launches is encoded, and its outputs have no result. Inside `work`,
     /// reading a tensor, [`flush`](Self::flush), [`wait`](Self::wait), [`time`](Self::time), `record_into`,
     /// [`take_commands`](Self::take_commands), and an upload after which 64 MiB or more wait for a submission, return
     /// [`Error::Input`](crate::Error::Input), because they would submit or wait; so does writing a tensor from the host
@@ -121,7 +121,7 @@ impl<'a> OpenScope<'a> {
         let ended = self.why.get().map_or("panicked", String::as_str);
         let why =
             format!("the closure of `record_into` {ended}, so nothing that it recorded was encoded").into();
-        // The scope is there since `begin`.
+        // `begin` has made the scope.
         let recording = match sink {
             Some(Sink::Recording(recording)) => recording,
             _ => Recording::new(0),
@@ -131,7 +131,7 @@ impl<'a> OpenScope<'a> {
 }
 
 impl Drop for OpenScope<'_> {
-    /// After [`end`](OpenScope::end), nothing is left to take.
+    /// After [`end`](OpenScope::end) there is no scope to take.
     fn drop(&mut self) {
         drop(self.take());
     }

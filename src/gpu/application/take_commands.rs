@@ -1,4 +1,4 @@
-//! Hands recorded work to an application as a command buffer.
+//! Gives recorded work to an application as a command buffer.
 
 use super::taken_encode::{Taking, is_timed};
 use crate::Result;
@@ -13,18 +13,18 @@ use std::sync::Arc;
 const CALL: &str = "take_commands";
 
 impl Gpu {
-    /// Takes what is recorded and not yet submitted, as a command buffer that the application submits between its own.
-    /// The command buffer is empty if there is nothing. What has been submitted already, as happens automatically after
-    /// 64 launches or about 2 ms of predicted work, runs before whatever the application submits now.
+    /// Takes the recorded work that is not yet submitted, as a command buffer that the application submits between its
+    /// own. The command buffer is empty if nothing is recorded. Work is submitted automatically after 64 launches or
+    /// about 2 ms of predicted work; such work runs before the application's next submission.
     ///
     /// Until the application has submitted the command buffer, a tensor that it writes cannot be used, and a tensor that
-    /// it reads cannot be written: both are errors. So whatever depends on taken work is recorded after the application
-    /// has submitted it, and command buffers that are taken one after another may be submitted in any order. The other
-    /// rules are those of [`record_into`](Self::record_into).
+    /// it reads cannot be written: both are errors. So work that depends on taken work is recorded after the application
+    /// has submitted the taken work, and command buffers that are taken one after another may be submitted in any order.
+    /// The other rules are those of [`record_into`](Self::record_into).
     ///
-    /// It takes what all threads have recorded. If another thread is recording an operation at that moment, the operation
-    /// may find its own first launch or its memory taken, and then returns the same error. So if several threads record,
-    /// prefer `record_into`.
+    /// It takes the launches of all threads. If another thread is recording an operation at that moment, the first launch
+    /// or the memory of that operation may be taken, and the operation then returns the same error. So if several threads
+    /// record, prefer `record_into`.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -74,7 +74,7 @@ impl Gpu {
             let recording = std::mem::replace(&mut state.open, Recording::new(number + 1));
             let work = TakenWork::new(CALL, None, &self.inner.spares);
             work.hold_back(&self.inner.pool, number);
-            // It does not count as recorded any more. Its storages know the taken work instead.
+            // It does not count as recorded any more. Its storages refer to the taken work instead.
             state.done_up_to = number;
             let is_over = |(_, work): &mut (u64, Arc<TakenWork>)| work.stage() != Stage::Unsubmitted;
             let over: Vec<_> = state.taken.extract_if(.., is_over).collect();

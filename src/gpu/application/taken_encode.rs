@@ -29,7 +29,7 @@ impl Taking<'_> {
         self.why = format!("`{}` could not encode its commands", self.work.call).into();
         match self.try_encode(encoder) {
             Ok(()) => {
-                // Nothing is left to fail.
+                // Nothing can fail any more.
                 self.recording = Recording::new(self.recording.number);
                 Ok(())
             }
@@ -63,15 +63,16 @@ impl Taking<'_> {
             let write = || rings.iter_mut().for_each(|ring| ring.write(queue));
             in_error_scope(device, write).map_err(|error| gpu.cause_of(error))?;
         }
-        // From here on, the commands' end of the work says what becomes of it.
+        // From here on, `Commands` decides the outcome of the work.
         let commands = Commands::of(work);
         receipt.attach(encoder, signal, move || commands.submitted());
         work.hold(rings, Box::new(recording.storages()), recording.writes(), receipt);
         Ok(())
     }
 
-    /// Rings for the launches, if they need any. They are the work's own until it is submitted, because a queue write to
-    /// a ring runs at the next submission, and the work may run later. The caller opens an error scope around this.
+    /// Rings for the launches, if they need any. No other work uses them until this work is submitted, because a queue
+    /// write to a ring runs at the next submission, and the work may run later. The caller opens an error scope around
+    /// this.
     fn rings(&self) -> Vec<Ring> {
         if !self.recording.needs_ring() {
             return Vec::new();

@@ -11,7 +11,7 @@ pub(in crate::gpu) struct BoundWindow {
     pub(in crate::gpu) storage: Arc<Storage>,
     pub(in crate::gpu) window: Range<u64>,
     pub(in crate::gpu) access: WindowUse,
-    /// What the launch reads or writes of the storage.
+    /// The part of the storage that the launch reads or writes.
     pub(in crate::gpu) part: Part,
     /// Sequence of the last write of the whole storage before the launch.
     pub(in crate::gpu) since: u64,
@@ -34,7 +34,7 @@ impl BoundWindow {
         Self { storage, window, access, part: Part::WHOLE, since: 0 }
     }
 
-    /// A window with what the launch uses of the storage.
+    /// A window, and the part of the storage that the launch uses.
     pub(in crate::gpu) fn of(
         storage: Arc<Storage>,
         window: Range<u64>,
@@ -52,7 +52,7 @@ impl BoundWindow {
         }
     }
 
-    /// Whether the launch may read what was there before the operation.
+    /// Whether the launch may read contents from before the operation.
     pub(in crate::gpu) fn may_read_before(&self) -> bool {
         !matches!(self.access, WindowUse::Overwrite { .. })
     }

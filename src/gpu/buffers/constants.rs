@@ -6,8 +6,8 @@ use crate::plan::Constant;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Maximum number of constants on the device. Past it, or past [`MAX_BYTES`], all of them make room: what plans use now is
-/// uploaded again.
+/// Maximum number of constants on the device. Past it, or past [`MAX_BYTES`], all of them are dropped, and those that
+/// plans still use are uploaded again.
 const MAX_CONSTANTS: usize = 4096;
 
 /// Maximum size of all constants in bytes. A larger one is kept alone.

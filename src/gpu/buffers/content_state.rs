@@ -1,11 +1,12 @@
 //! The state of a storage's contents: the last recording that uses it, and the launches that failed to write it.
 //!
 //! One clock, the *sequence*, counts launches and writes of storages. A launch that fails leaves the part of the storage that
-//! it should have written *missing*, until that is written again: as a whole or piece by piece. Reading any of it is an error.
+//! it should have written *missing*, until that is written again: as a whole or piece by piece. Reading a missing part is an
+//! error.
 //!
-//! A launch or read is checked when it is recorded. What it reads can turn out to be missing later, because a launch before it
-//! is found to have failed. So it is checked again before it is encoded, for the failures that were reported since. Such a
-//! reader at sequence r is affected by a failure at f if the storage was last written as a whole at s, with s <= f < r.
+//! A launch or read is checked when it is recorded. Its operands can become missing later, when the failure of an earlier
+//! launch is reported. So it is checked again before it is encoded, for the failures that were reported since. Such a reader
+//! at sequence r is affected by a failure at f if the storage was last written as a whole at s, with s <= f < r.
 
 use super::failures::{Failures, Left, NewFailure, Reader, Reason};
 use super::part::Part;
@@ -65,8 +66,8 @@ impl ContentState {
         self.last_write.load(Ordering::Relaxed)
     }
 
-    /// Records a write of this part of the storage, of `len` bytes, that begins at this sequence and reads none of it. What
-    /// was missing of it before is there again.
+    /// Records a write of this part of the storage, of `len` bytes, that begins at this sequence and reads none of it. The
+    /// part is then no longer missing.
     pub(in crate::gpu) fn note_overwrite(&self, part: &Part, len: u64, begun: u64) {
         if part.is_whole(len) {
             self.last_whole_write.fetch_max(begun, Ordering::Relaxed);
@@ -93,13 +94,13 @@ impl ContentState {
 
     fn add(&self, failure: NewFailure<'_>) {
         let mut failures = self.failures.lock();
-        // NOTE: the order counts. Who sees the number either sees the failure or waits for the lock.
+        // NOTE: the order matters. A thread that sees the number either sees the failure or waits for the lock.
         self.has_failures.store(true, Ordering::Release);
         let number = REPORTS.fetch_add(1, Ordering::AcqRel) + 1;
         failures.add(failure, number, self.last_whole_write());
     }
 
-    /// Takes what was there before launches that never ran as the contents of this part.
+    /// Makes the contents from before launches that never ran the contents of this part again.
     ///
     /// # Errors
     /// [`Error::Device`] if a launch has failed that may have written some of it.
@@ -111,7 +112,7 @@ impl ContentState {
         reverted.map_err(|why| Error::device(why.to_string()))
     }
 
-    /// The failure that a reader of this part is affected by, of those that were reported after it was checked.
+    /// The failure that affects a reader of this part, among those that were reported after it was checked.
     pub(in crate::gpu) fn failure_before(&self, reader: Reader, part: &Part) -> Option<Reason> {
         if !self.has_failures.load(Ordering::Acquire) {
             return None;
@@ -119,7 +120,7 @@ impl ContentState {
         self.failures.lock().before(reader, part)
     }
 
-    /// Fails if something of this part was never written, because a launch failed.
+    /// Fails if some bytes of this part were never written, because a launch failed.
     pub(in crate::gpu) fn check(&self, part: &Part) -> Result<(), Error> {
         if !self.has_failures.load(Ordering::Acquire) {
             return Ok(());

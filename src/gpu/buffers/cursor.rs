@@ -1,8 +1,9 @@
-//! The host's side of a position that a word on the device has: where a cache grows.
+//! The host's side of a position that is stored in a word on the device: the end of a cache's filled part.
 //!
 //! Kernels read the word, so a captured step serves every position, and one of its launches advances the word. The host
-//! counts along: it refuses a run for which there is no room, and says how much is filled. If the two may differ, because
-//! the host has set its number or because work was not recorded as a whole, the word is written before its next use.
+//! counts the positions too: it refuses a run that would pass the capacity, and knows how many are filled. If the word
+//! and the host's number may differ, because the host has set its number or because work was not recorded as a whole, the
+//! word is written before its next use.
 
 use crate::gpu::driver::lock::Lock;
 use crate::{Error, Result};
@@ -13,13 +14,13 @@ use std::sync::Arc;
 pub(in crate::gpu) const IS_COUNTED: &str =
     "it is the position of a cache, which counts along: `truncate` or `clear` the cache, or write to a copy";
 
-/// How many positions are filled. The storage of the word knows it.
+/// The number of filled positions. The storage of the word refers to it.
 pub(crate) struct Cursor {
     capacity: usize,
     known: Lock<Known>,
 }
 
-/// What the host knows once everything has run that is recorded.
+/// The host's number, for the time when all recorded work has run.
 struct Known {
     len: usize,
     word: Word,
@@ -37,14 +38,14 @@ enum Word {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Claimed {
     No,
-    /// The positions after the work, and what the host has been told meanwhile to keep of them.
+    /// The positions after the work, and the number of them to keep that the host has set meanwhile.
     Until {
         after: usize,
         kept: Option<usize>,
     },
 }
 
-/// The right to record work that uses the position and advances it. Unless it is committed, the position stays as it was.
+/// The right to record work that uses the position and advances it. Unless it is committed, the position does not change.
 #[must_use = "the position is free again when it is dropped"]
 pub(crate) struct Claim {
     cursor: Arc<Cursor>,
@@ -67,13 +68,13 @@ impl Cursor {
         Self { capacity, known: Lock::new(known) }
     }
 
-    /// The number of positions that are filled once everything has run that is recorded.
+    /// The number of positions that are filled when all recorded work has run.
     pub(crate) fn len(&self) -> usize {
         let known = self.known.lock();
         known.claimed.kept(known.len)
     }
 
-    /// The positions that are being filled: from those before on to those after the work that has claimed it.
+    /// The positions that are being filled by the work that has claimed the cursor.
     pub(crate) fn filled(&self) -> Range<usize> {
         let known = self.known.lock();
         match known.claimed {
@@ -82,7 +83,7 @@ impl Cursor {
         }
     }
 
-    /// Keeps the first positions only. While work is being recorded that fills some, this comes after it.
+    /// Keeps the first positions only. If work that fills some is being recorded, this takes effect after it.
     pub(crate) fn truncate(&self, len: usize) {
         let mut known = self.known.lock();
         match &mut known.claimed {
@@ -104,7 +105,7 @@ impl Cursor {
     /// Claims the position for work that advances it by `new`, and whether the word must be written before.
     ///
     /// # Errors
-    /// [`Error::Input`] if there is no room for them, or work is being recorded that has claimed it.
+    /// [`Error::Input`] if there is no room for them, or other work that is being recorded has claimed the position.
     pub(in crate::gpu) fn claim(
         self: &Arc<Self>,
         op: &'static str,
@@ -137,7 +138,7 @@ impl Known {
 }
 
 impl Claimed {
-    /// What is left of this number of positions.
+    /// The smaller of this number of positions and the number to keep, if there is one.
     fn kept(self, len: usize) -> usize {
         match self {
             Self::Until { kept: Some(kept), .. } => len.min(kept),

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 /// Staging memory that a closure fills with elements: see [`Tensor::write_from`](crate::Tensor::write_from).
 ///
 /// It can be written and not read, because mapped memory may be slow to read or may not contain anything yet. Elements
-/// that nothing writes have unspecified values.
+/// that are not written have unspecified values.
 pub struct ElementWriter<'a, T> {
     bytes: wgpu::WriteOnly<'a, [u8]>,
     elements: PhantomData<T>,

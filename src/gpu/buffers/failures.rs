@@ -1,4 +1,4 @@
-//! The failures to write a storage: what is missing of it now, and what readers that are under way have to know.
+//! The failures to write a storage: the parts that are missing now, and the failures that concern readers under way.
 
 use super::part::{Part, Runs, joined, overlap, without};
 use std::sync::Arc;
@@ -20,13 +20,13 @@ pub(in crate::gpu) struct Reader {
 /// Maximum number of missing parts, and of failures, that one storage keeps separately. Beyond it, the oldest are merged.
 const MAX_SEPARATE: usize = 64;
 
-/// Maximum number of ranges of bytes of merged parts. With more, all from the first to the last counts as missing.
+/// Maximum number of ranges of bytes of merged parts. With more, all bytes from the first to the last count as missing.
 const MAX_RUNS: usize = 1 << 16;
 
-/// What a launch that failed has left of what it should have overwritten.
+/// The contents of the part that a failed launch should have overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gpu) enum Left {
-    /// What was there before: nothing of its operation has run.
+    /// The contents from before: no launch of the operation has run.
     All,
     /// Nobody knows.
     Unknown,
@@ -36,7 +36,7 @@ pub(in crate::gpu) enum Left {
 #[derive(Clone, Copy)]
 pub(in crate::gpu) struct NewFailure<'a> {
     pub(in crate::gpu) sequence: u64,
-    /// What it should have written.
+    /// The part that it should have written.
     pub(in crate::gpu) part: &'a Part,
     pub(in crate::gpu) left: Left,
     pub(in crate::gpu) why: &'a Reason,
@@ -44,21 +44,22 @@ pub(in crate::gpu) struct NewFailure<'a> {
 
 #[derive(Default)]
 pub(in crate::gpu) struct Failures {
-    /// What was not written and has not been since. What comes before the last write of the whole storage does not count.
+    /// The parts that were not written and are still missing. Failures before the last write of the whole storage do not
+    /// count.
     missing: Vec<Missing>,
-    /// What was reported, for readers that were checked before the report.
+    /// The reported failures, for readers that were checked before the report.
     reported: Vec<Reported>,
-    /// Whether it was ever unknown what a launch has left.
+    /// Whether the contents after a failed launch were ever unknown.
     ///
-    /// NOTE: from then on it always counts as unknown. A launch that was to write the same again may turn out never to have run,
-    /// and what was there before it is then not what was there at first.
+    /// NOTE: from then on they always count as unknown. A later launch that should have written the same part may never have
+    /// run, and the contents before it are then not the original ones.
     was_unknown: bool,
 }
 
 struct Missing {
     /// Sequence of the launch that failed.
     sequence: u64,
-    /// What is there instead.
+    /// The present contents.
     left: Left,
     runs: Runs,
     /// The part that it should have written, if all of that is still missing.
@@ -100,7 +101,7 @@ impl Failures {
         self.missing.push(Missing { sequence, left, runs, part, why: why.clone() });
     }
 
-    /// A write of this part began at `begun`. What failed before it is there again.
+    /// A write of this part began at `begun`. Earlier failures no longer concern this part.
     pub(in crate::gpu) fn heal(&mut self, part: &Part, begun: u64, whole: u64) {
         self.missing.retain(|missing| missing.sequence >= whole);
         if self.missing.is_empty() {
@@ -124,8 +125,8 @@ impl Failures {
         });
     }
 
-    /// Takes what was there before as the contents of this part. If nobody knows what was left of some of it, nothing changes,
-    /// and the reason is returned.
+    /// Makes the previous contents the contents of this part again. If they are unknown for some bytes, nothing changes, and
+    /// the reason is returned.
     pub(in crate::gpu) fn revert(&mut self, part: &Part, whole: u64) -> Result<(), Reason> {
         let runs = part.runs_at_least();
         let is_lost = |missing: &&Missing| {
@@ -138,7 +139,7 @@ impl Failures {
         Ok(())
     }
 
-    /// Why something of this part is missing.
+    /// Why some bytes of this part are missing.
     pub(in crate::gpu) fn missing(&self, part: &Part, whole: u64) -> Option<Reason> {
         let mut missing = self.missing.iter().filter(|missing| missing.sequence >= whole).peekable();
         missing.peek()?;
@@ -146,7 +147,7 @@ impl Failures {
         missing.find(|missing| overlap(&missing.runs, &runs)).map(|missing| missing.why.clone())
     }
 
-    /// The failure that a reader of this part is affected by, of those that were reported after it was checked.
+    /// The failure that affects a reader of this part, among those that were reported after it was checked.
     pub(in crate::gpu) fn before(&self, reader: Reader, part: &Part) -> Option<Reason> {
         let Reader { sequence, reports, since } = reader;
         let mut runs = None;

@@ -7,14 +7,14 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Weak};
 
 /// The buffers that an application supplied, or received from [`Tensor::buffer`](crate::Tensor::buffer). This keeps no
-/// buffer alive. `A` is what the tensors of one buffer share: an allocation.
+/// buffer alive. `A` is the allocation, which the tensors of one buffer share.
 pub(in crate::gpu) struct KnownBuffers<A> {
     hasher: RandomState,
     /// By hash of the buffer.
     known: Lock<HashMap<u64, Vec<Known<A>>>>,
 }
 
-/// A buffer. Its storage lives while a tensor or a recording uses it, what tensors share only while a tensor does.
+/// A buffer. Its storage lives while a tensor or a recording uses it, the allocation only while a tensor uses it.
 struct Known<A> {
     storage: Weak<Storage>,
     shared: Weak<A>,
@@ -33,8 +33,8 @@ impl<A> Default for KnownBuffers<A> {
 }
 
 impl<A> KnownBuffers<A> {
-    /// What the tensors of a buffer share. If the buffer has no tensors, `new` makes it, with the storage that recordings
-    /// still use, if any.
+    /// The allocation that the tensors of a buffer share. If the buffer has no tensors, `new` makes it, with the storage
+    /// that recordings still use, if any.
     pub(in crate::gpu) fn shared_or(
         &self,
         buffer: &wgpu::Buffer,

@@ -1,4 +1,4 @@
-//! What became of a recording.
+//! The outcome of a recording.
 
 use super::failures::Reason;
 use std::sync::OnceLock;

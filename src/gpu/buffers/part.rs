@@ -7,21 +7,21 @@ use std::sync::Arc;
 
 /// Bytes of a storage.
 ///
-/// NOTE: every launch has one for each operand, so those without gaps take no memory of their own.
+/// NOTE: every launch has one for each operand, so a part without gaps is stored without an allocation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Part {
     /// These bytes.
     Bytes(Range<u64>),
     /// The elements of a layout, which may have gaps.
     Elements(Arc<(Layout, DType)>),
-    /// In a capture: some positions of a cache, which each run knows. Until then, all.
+    /// In a capture: the positions of a cache that each run determines. Before a run, all positions.
     Positions(Arc<Positions>),
 }
 
 /// Disjoint ranges of bytes that do not touch, from the first to the last.
 pub(in crate::gpu) type Runs = Vec<Range<u64>>;
 
-/// Maximum number of ranges that a part is taken apart into. A part with more counts as all bytes from its first to its last.
+/// Maximum number of ranges of a part. A part with more counts as all bytes from its first to its last.
 const MAX_RUNS: usize = 1 << 16;
 
 impl Part {
@@ -39,7 +39,7 @@ impl Part {
         if has_gaps { Self::Elements(Arc::new((*layout, dtype))) } else { Self::Bytes(bytes) }
     }
 
-    /// Exactly the elements of this layout, for an operand each of which is written.
+    /// Exactly the elements of this layout, for an operand all of whose elements are written.
     pub(in crate::gpu) fn exactly(layout: &Layout, dtype: DType) -> Self {
         if layout.is_contiguous() {
             Self::Bytes(layout.bytes(dtype))
@@ -99,7 +99,7 @@ fn runs_of(layout: &Layout, dtype: DType) -> Option<Runs> {
     let axes = layout.shape().iter().copied().zip(layout.strides().iter().copied());
     let mut axes: Vec<_> = axes.filter(|&(extent, stride)| extent > 1 && stride > 0).collect();
     axes.sort_unstable_by_key(|&(_, stride)| stride);
-    // The first axes whose elements follow each other make one run.
+    // The innermost axes, as far as their elements are contiguous, form one run.
     let mut run = 1;
     let gapless = axes.iter().take_while(|&&(extent, stride)| {
         let joins = stride <= run;

@@ -95,7 +95,8 @@ impl<B> Pool<B> {
         self.shrink(self.max_cached)
     }
 
-    /// From now on, no buffer that this recording used last is handed out, whether it is free now or returned later.
+    /// From now on, no request gets a buffer that this recording used last, whether the buffer is free now or returned
+    /// later.
     pub(in crate::gpu) fn hold_back(&mut self, recording: u64) {
         let mut held = Vec::new();
         for (&size, list) in &mut self.free {

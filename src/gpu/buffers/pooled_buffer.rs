@@ -28,7 +28,7 @@ impl PooledBuffer {
         let FreedBuffer { pool, buffer, last_use, users } = freed;
         let contents = ContentState::of_reused_buffer(last_use.unwrap_or_default());
         let storage = Storage::new(buffer, len, contents);
-        // The work writes the buffer, even if it is not going to use this tensor.
+        // The work writes the buffer, even if it does not use this tensor.
         users.iter().for_each(|work| storage.taken.note(work, Access::Writes));
         Self { pool, storage: Arc::new(storage) }
     }

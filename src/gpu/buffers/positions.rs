@@ -5,7 +5,7 @@ use crate::layout::{DType, Layout};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Elements of a tensor by their positions along an axis. A cursor says how many are filled.
+/// Elements of a tensor by their positions along an axis. A cursor has the number of filled positions.
 #[derive(Clone, Debug)]
 pub(crate) struct Positions {
     pub(in crate::gpu) cursor: Arc<Cursor>,
@@ -16,7 +16,7 @@ pub(crate) struct Positions {
 }
 
 impl Positions {
-    /// The elements at some positions. Of what is no range of the axis, all are meant.
+    /// The elements at these positions; all elements if the positions are not a range of the axis.
     pub(in crate::gpu) fn layout_of(&self, range: Range<usize>) -> Layout {
         self.layout.slice(self.axis, range).unwrap_or(self.layout)
     }

@@ -1,10 +1,10 @@
-//! Receipts of taken work: how this crate learns that an application has submitted commands, and whether wgpu accepted
-//! them, although it neither submits them nor wraps the application's queue.
+//! Receipts of taken work. With them this crate detects that an application has submitted commands, and whether wgpu
+//! accepted them, although it neither submits them nor wraps the application's queue.
 //!
 //! wgpu starts a map that was asked for with `map_buffer_on_submit` inside `Queue::submit`, after the submission itself,
 //! and drops its callback if the commands are dropped. Two such maps are attached to the commands:
 //!
-//! - The map of a receipt, a buffer that the commands copy a number to. It tells whether the submission was accepted: if
+//! - The map of a receipt, a buffer that the commands copy a number to. It shows whether the submission was accepted: if
 //!   it was not, no submission uses the buffer, so the map succeeds at the next poll, and the number is missing. In a
 //!   browser, where no poll maps, a refused submission counts as accepted until then.
 //! - The map of a buffer that is mapped already. wgpu refuses this map and calls back at once, inside `submit`. That
@@ -43,14 +43,14 @@ struct Slip {
     map: Arc<AtomicU8>,
 }
 
-/// What became of a receipt's map: it is pending.
+/// The state of a receipt's map: it is pending.
 const PENDING: u8 = 0;
 /// wgpu has mapped the buffer.
 const MAPPED: u8 = 1;
-/// It was not asked for, has failed, or wgpu has dropped it.
+/// It was not requested, has failed, or wgpu has dropped it.
 const DROPPED: u8 = 2;
 
-/// What a receipt says about a submission.
+/// The state of a submission, according to its receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gpu) enum Answer {
     /// The commands have run.
@@ -62,10 +62,10 @@ pub(in crate::gpu) enum Answer {
 }
 
 impl Receipts {
-    /// A receipt for new work. A new buffer takes a poll, which runs callbacks.
+    /// A receipt for new work. To create a new buffer, this polls the device, which runs callbacks.
     pub(in crate::gpu) fn take(&self, device: &wgpu::Device) -> Result<Receipt, wgpu::Error> {
         let kept = Arc::downgrade(&self.kept);
-        // A reader may still look at it. Once it is kept, it gets no new ones.
+        // A reader may still read it. Once it is kept, it gets no new readers.
         let is_free =
             |slip: &Slip| slip.map.load(Ordering::Acquire) == MAPPED && Arc::strong_count(&slip.map) == 1;
         let mut slips = self.kept.lock();
@@ -86,8 +86,8 @@ impl Receipts {
 
 /// A receipt's buffer, mapped.
 ///
-/// NOTE: to map it is what fills it with zeros. wgpu counts it as filled as soon as it has looked at commands that copy to
-/// it, even if it then refuses them.
+/// NOTE: mapping fills the buffer with zeros. Otherwise wgpu counts it as filled as soon as it has validated commands that
+/// copy to it, even if it then refuses them.
 fn mapped_buffer(device: &wgpu::Device) -> Result<wgpu::Buffer, wgpu::Error> {
     let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
     let buffer = in_error_scope(device, || small_buffer(device, usage, false))?;
@@ -141,7 +141,7 @@ impl Receipt {
             encoder
                 .map_buffer_on_submit(buffer, wgpu::MapMode::Read, .., move |mapped| end.is(mapped.is_ok()));
         }
-        // The order counts: the signal comes after the receipt's map.
+        // The order matters: the signal comes after the receipt's map.
         encoder.map_buffer_on_submit(signal, wgpu::MapMode::Write, .., move |_| submitted());
     }
 
@@ -150,8 +150,8 @@ impl Receipt {
         Self { slip: self.slip.clone(), kept: Weak::new() }
     }
 
-    /// What the receipt says now. NOTE: it reads the buffer rather than wait for the callback of its map: the thread that
-    /// polls may have to run other callbacks first.
+    /// The present state of the receipt. NOTE: it reads the buffer instead of waiting for the callback of its map: the
+    /// thread that polls may have to run other callbacks first.
     pub(in crate::gpu) fn answer(&self) -> Answer {
         let Some(slip) = &self.slip else { return Answer::Pending };
         match number_in(&slip.buffer) {
@@ -186,7 +186,7 @@ impl MapEnd {
 
 impl Drop for MapEnd {
     fn drop(&mut self) {
-        // A map that has ended stays as it is.
+        // A map that has ended does not change its state.
         let _ = self.0.compare_exchange(PENDING, DROPPED, Ordering::AcqRel, Ordering::Acquire);
     }
 }

@@ -1,5 +1,6 @@
-//! The storage of a tensor: a buffer, the state of its contents, and the taken work that uses it. Nothing may be read that
-//! such work will write, and nothing written that it will read or write, before the application has submitted it.
+//! The storage of a tensor: a buffer, the state of its contents, and the taken work that uses it. Before the application
+//! has submitted such work, the storages that it writes may not be read or written, and those that it reads may not be
+//! written.
 
 use super::content_state::ContentState;
 use super::cursor::Cursor;
@@ -18,7 +19,7 @@ pub(crate) struct Storage {
     pub(in crate::gpu) contents: Arc<ContentState>,
     /// The work of applications that uses it.
     pub(in crate::gpu) taken: TakenUses,
-    /// The cursor whose word it is, if it is one.
+    /// The cursor whose word is stored here, if any.
     pub(in crate::gpu) cursor: OnceLock<Arc<Cursor>>,
     exported: AtomicBool,
     /// The number of captures whose closures are running and that have it as an input.
@@ -87,14 +88,14 @@ pub(in crate::gpu) struct TakenUses {
     uses: Lock<Vec<(Arc<TakenWork>, Access)>>,
 }
 
-/// How a storage is used.
+/// The kind of use of a storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::gpu) enum Access {
     Reads,
     Writes,
 }
 
-/// A storage and how it is to be used.
+/// A storage and the kind of its use.
 pub(in crate::gpu) type Use<'a> = (&'a Storage, Access);
 
 /// Records that taken work uses these storages.
@@ -143,7 +144,7 @@ impl TakenUses {
         conflict_in(&self.uses.lock(), access, own)
     }
 
-    /// As [`conflict`](Self::conflict). Forgets work that no access has to wait for any more. The caller holds no lock, because
+    /// As [`conflict`](Self::conflict). Removes work that no access must wait for any more. The caller holds no lock, because
     /// the work may be dropped.
     pub(in crate::gpu) fn unfinished_conflict(
         &self,
@@ -162,7 +163,7 @@ impl TakenUses {
         found
     }
 
-    /// The work that uses the storage and is going to run.
+    /// The work that uses the storage and will run.
     pub(in crate::gpu) fn holders(&self) -> Vec<Arc<TakenWork>> {
         if !self.may_exist() {
             return Vec::new();
@@ -172,7 +173,7 @@ impl TakenUses {
         works.filter(|work| work.holds_buffers()).cloned().collect()
     }
 
-    /// Forgets work that no access has to wait for any more. The caller holds no lock, because the work may be dropped.
+    /// Removes work that no access must wait for any more. The caller holds no lock, because the work may be dropped.
     pub(in crate::gpu) fn forget_finished(&self) {
         if !self.may_exist() {
             return;
@@ -195,10 +196,11 @@ fn conflict_in(
         let is_ordered = own.is_some_and(|own| own.follows(work));
         !is_ordered
             && match work.stage() {
-                // What a capture only uses stays as it is; what it has allocated contains nothing.
+                // A capture does not change the storages that it only uses; those that it has allocated have no
+                // contents.
                 Stage::Unsubmitted if work.is_capture() => theirs == Access::Writes,
                 Stage::Unsubmitted => access.max(theirs) == Access::Writes,
-                // It may have been refused, so that what it should have written is not there.
+                // It may have been refused, and then its outputs have no result.
                 Stage::Submitted => theirs == Access::Writes,
                 Stage::Captured | Stage::Done => false,
             }
@@ -206,7 +208,7 @@ fn conflict_in(
     uses.iter().find(conflicts).map(|(work, _)| work.clone())
 }
 
-/// Whether no access has to wait for the work.
+/// Whether no access must wait for the work.
 fn is_finished((work, access): &mut (Arc<TakenWork>, Access)) -> bool {
     match work.stage() {
         Stage::Unsubmitted | Stage::Captured => false,

@@ -1,4 +1,4 @@
-//! Work that an application has taken to submit it itself: what it keeps until then, and what becomes of it.
+//! Work that an application has taken to submit it itself: the resources that it keeps until then, and its outcome.
 
 use super::content_state::ContentState;
 use super::failures::Reason;
@@ -35,14 +35,14 @@ impl EncoderId {
     }
 }
 
-/// How far taken work has come.
+/// The stage of taken work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gpu) enum Stage {
     /// The application has not submitted it.
     Unsubmitted,
     /// It is in a replay, which runs it any number of times and keeps its buffers.
     Captured,
-    /// The application has submitted it. Whether wgpu has accepted it has not been looked at.
+    /// The application has submitted it. It is not known yet whether wgpu has accepted it.
     Submitted,
     /// It is in the queue, or has failed and its outputs are marked so.
     Done,
@@ -53,35 +53,36 @@ type WeakPool = Weak<TensorPool>;
 /// Contents that a launch writes, the part of them, and the sequence of the launch.
 type Write = (Arc<ContentState>, Part, u64);
 
-/// What taken work keeps and does not look at.
+/// Resources that taken work keeps alive and does not access.
 pub(in crate::gpu) trait Kept: wgpu::WasmNotSendSync {}
 
 impl<T: wgpu::WasmNotSendSync> Kept for T {}
 
-/// What taken work keeps.
+/// The resources that taken work keeps.
 #[derive(Default)]
 struct Held {
     /// Buffers of tensors that were dropped before the work was submitted.
     freed: Vec<FreedBuffer>,
-    /// In a capture: the buffers that it has allocated. Its temporaries take no others: what the captured launches only
-    /// read must still be there in the next run.
+    /// In a capture: the buffers that it has allocated. Its temporaries use only these, because the next run needs the
+    /// buffers that the captured launches only read.
     allocated: Option<HashSet<wgpu::Buffer>>,
-    /// The recording that the work was, whose buffers the pool holds back.
+    /// The recording from which the work was taken. The pool holds back the buffers that it uses.
     held_back: Option<(WeakPool, u64)>,
     /// The work's dims, on a device without immediates.
     rings: Vec<Ring>,
     /// Bytes of uploads that go to the queue with the work at the latest.
     bytes_staged: u64,
-    /// The storages that the work uses. What is known of an application's buffer thus outlives its tensors.
+    /// The storages that the work uses. So the state of an application's buffer outlives its tensors.
     ///
-    /// NOTE: a storage knows the work that uses it, so the two keep each other until the work is submitted or dropped.
+    /// NOTE: a storage refers to the work that uses it, so the two keep each other alive until the work is submitted or
+    /// dropped.
     storages: Option<Box<dyn Kept>>,
     /// What the work writes, with the sequences of its launches.
     writes: Vec<Write>,
     receipt: Option<Receipt>,
 }
 
-/// What taken work leaves for later work.
+/// State that taken work leaves for later work.
 #[derive(Default)]
 pub(in crate::gpu) struct Spares {
     pub(in crate::gpu) receipts: Receipts,
@@ -110,7 +111,7 @@ impl TakenWork {
         Arc::new(Self { call, encoder, stage, held: Lock::default(), spares: spares.clone() })
     }
 
-    /// Whether this work runs after `known`, or is it: what is recorded into one encoder runs in that order.
+    /// Whether this work is `known` or runs after it: work of one encoder runs in the order of recording.
     pub(in crate::gpu) fn follows(&self, known: &Self) -> bool {
         std::ptr::eq(self, known) || (self.encoder.is_some() && self.encoder == known.encoder)
     }
@@ -129,7 +130,7 @@ impl TakenWork {
         }
     }
 
-    /// Gives the work what it keeps until it is submitted.
+    /// Gives the work the resources that it keeps until it is submitted.
     pub(in crate::gpu) fn hold(
         &self,
         rings: Vec<Ring>,
@@ -149,14 +150,15 @@ impl TakenWork {
         self.held.lock().bytes_staged += bytes;
     }
 
-    /// Until the work is submitted or dropped, the pool hands out no buffer that this recording used last. The recording
-    /// is the work, which may run later than what is recorded next.
+    /// Until the work is submitted or dropped, no request to the pool gets a buffer that this recording used last. The
+    /// recording is the work, which may run later than work that is recorded after it.
     pub(in crate::gpu) fn hold_back(&self, pool: &Arc<TensorPool>, recording: u64) {
         pool.lock().hold_back(recording);
         self.held.lock().held_back = Some((Arc::downgrade(pool), recording));
     }
 
-    /// Keeps a freed buffer until the work is submitted, or its replay dropped. Returns the buffer if that has been.
+    /// Keeps a freed buffer until the work is submitted, or its replay dropped. Returns the buffer if that has happened
+    /// already.
     fn keep(&self, freed: FreedBuffer) -> Option<FreedBuffer> {
         let mut held = self.held.lock();
         if !self.holds_buffers() {
@@ -166,7 +168,7 @@ impl TakenWork {
         None
     }
 
-    /// Whether the work keeps the buffers that it uses, because it is going to run.
+    /// Whether the work keeps the buffers that it uses, because it will run.
     pub(in crate::gpu) fn holds_buffers(&self) -> bool {
         matches!(self.stage(), Stage::Unsubmitted | Stage::Captured)
     }
@@ -228,8 +230,8 @@ impl TakenWork {
         drop(held);
     }
 
-    /// The replay will not run any more. Gives its buffers back. `used` adds to each what of it was used since: the last
-    /// run, and the work that still uses it.
+    /// The replay will not run any more. Returns its buffers to the pool. `used` adds to each buffer its uses since the
+    /// capture: the last run, and the work that still uses it.
     pub(in crate::gpu) fn retire(&self, used: impl Fn(&mut FreedBuffer)) {
         for mut freed in self.leave(Stage::Done).freed {
             used(&mut freed);
@@ -278,7 +280,7 @@ impl TakenWork {
         self.give_back(kept);
     }
 
-    /// Enters a later stage, and takes what is not needed in it.
+    /// Enters a later stage, and takes the resources that this stage does not need.
     fn leave(&self, stage: Stage) -> Held {
         let mut held = self.held.lock();
         self.stage.fetch_max(stage as u8, Ordering::AcqRel);
@@ -321,7 +323,7 @@ impl FreedBuffer {
     }
 }
 
-/// The commands' end of taken work. Its drop says that they were dropped.
+/// The handle that the commands have of taken work. Its drop reports that they were dropped.
 pub(in crate::gpu) struct Commands(Option<Arc<TakenWork>>);
 
 impl Commands {

@@ -6,16 +6,16 @@ use std::sync::{Arc, Weak};
 
 /// The pool of a device's buffers for tensors.
 ///
-/// The bind groups of a replay keep the buffers of its last inputs alive, also while they are free. So whatever leaves the
-/// pool is dropped here, together with the bind groups that hold it.
+/// The bind groups of a replay keep the buffers of its last inputs alive, also while they are free. So buffers that leave
+/// the pool are dropped here, together with the bind groups that hold them.
 pub(in crate::gpu) struct TensorPool {
     pool: Lock<Pool<wgpu::Buffer>>,
     replays: Lock<Vec<Weak<dyn HoldsBuffers>>>,
 }
 
-/// What holds buffers beyond their tensors, and can do without them.
+/// An object that holds buffers longer than their tensors do, and can release them.
 pub(in crate::gpu) trait HoldsBuffers: wgpu::WasmNotSendSync {
-    /// Lets go of the buffers that are gone. The caller holds no lock.
+    /// Releases the buffers that have left the pool. The caller holds no lock.
     fn let_go(&self, is_gone: &dyn Fn(&wgpu::Buffer) -> bool);
 }
 
@@ -50,7 +50,7 @@ impl TensorPool {
         }
     }
 
-    /// Drops the bind groups of all replays, which bind their next inputs anew. The caller holds no lock.
+    /// Drops the bind groups of all replays, which create new ones for their next inputs. The caller holds no lock.
     pub(in crate::gpu) fn unbind_all(&self) {
         self.unbind(&|_| true);
     }

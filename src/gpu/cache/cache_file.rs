@@ -41,7 +41,7 @@ impl CacheFile {
         (file, contents)
     }
 
-    /// What the file contains now: another process may have replaced it. None if it is not to be relied on.
+    /// The present contents of the file, which another process may have replaced. None if they cannot be relied on.
     #[cfg(not(target_arch = "wasm32"))]
     pub(in crate::gpu) fn contents(&self, max_bytes: u64) -> Option<Vec<u8>> {
         match private::read(&self.path, max_bytes) {

@@ -13,7 +13,7 @@ pub fn seal_text(header: &str, lines: &[String]) -> String {
 /// The lines of a file with this header.
 ///
 /// # Errors
-/// A message that says why the file is not used.
+/// The reason why the file is not used.
 pub fn unseal_text(contents: &[u8], header: &str) -> Result<Vec<String>, String> {
     let text = str::from_utf8(contents).map_err(|_| "it is not a text")?;
     let (body, _) = text.rsplit_once("sha256 ").ok_or("it is damaged")?;

@@ -81,13 +81,14 @@ pub(in crate::gpu) fn features_of(adapter: &wgpu::Adapter) -> wgpu::Features {
     if listed.contains(matrices) && !raw::has_matrices(adapter) { listed - matrices } else { listed }
 }
 
-/// What kernels in SPIR-V need of wgpu, on a device of this API.
+/// The features of wgpu that kernels in SPIR-V need, on a device of this API.
 pub(in crate::gpu) fn spirv_features(backend: wgpu::Backend) -> wgpu::Features {
     let is_taken = HAS_MODULES && backend == wgpu::Backend::Vulkan;
     if is_taken { wgpu::Features::PASSTHROUGH_SHADERS } else { wgpu::Features::empty() }
 }
 
-/// What the adapter lists of cooperative matrices: all of the driver's on Vulkan, else the rows that wgpu knows of.
+/// The rows of cooperative matrices that the adapter lists: on Vulkan all rows of the driver, else those that wgpu
+/// knows.
 fn matrices_of(adapter: &wgpu::Adapter, enabled: MatrixExtensions) -> Matrices {
     extensions::matrices(adapter, enabled).unwrap_or_else(|| {
         let rows = adapter.cooperative_matrix_properties();
@@ -115,8 +116,8 @@ impl SubgroupSizes {
         if info.backend == wgpu::Backend::Metal && info.name.starts_with("Apple") {
             return Self::on(32, 32, &info.driver);
         }
-        // NOTE: a browser names no driver, so the size of a device with several is never known there. The proof of a
-        // size waits for the device, which a browser does not allow.
+        // NOTE: a browser does not name the driver, so if a device has several sizes, the size of a kernel is never
+        // known there. The proof of a size waits for the device, which a browser does not allow.
         Self::on(info.subgroup_min_size, info.subgroup_max_size, &info.driver)
     }
 }

@@ -1,4 +1,4 @@
-//! An open device, before a `Gpu` is built on it, and what it can do.
+//! An open device, before a `Gpu` is built on it, and its capabilities.
 
 pub(super) mod adapter;
 pub(super) mod open_device;

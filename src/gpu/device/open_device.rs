@@ -1,4 +1,4 @@
-//! Opens the device of an adapter, and builds a [`Gpu`] on a device: what opening and adopting share.
+//! Opens the device of an adapter, and builds a [`Gpu`] on a device. Opening and adopting share this code.
 
 use super::adapter::{features_of, spirv_features};
 use crate::caps::{Caps, MatrixExtensions, RobustBufferAccess};

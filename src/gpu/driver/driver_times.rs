@@ -1,5 +1,5 @@
-//! The time that calls of the driver take, summed by kind. Sums are always on: a call of a kind that is timed takes microseconds at
-//! least, and reading the clock twice some 50 ns.
+//! The time that calls of the driver take, summed by kind. Sums are always on: a timed call takes at least microseconds, and
+//! reading the clock twice takes some 50 ns.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -67,7 +67,7 @@ impl DriverClock {
         work()
     }
 
-    /// Adds the time until what this returns is dropped.
+    /// Adds the time until the returned value is dropped.
     pub(in crate::gpu) fn start(&self, call: DriverCall) -> Timed<'_> {
         // NOTE: a browser's clock is not in the standard library, which panics there.
         #[cfg(target_arch = "wasm32")]

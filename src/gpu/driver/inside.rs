@@ -1,5 +1,5 @@
-//! The threads that are inside of work that runs foreign code, such as an application's logger. Foreign code may need the same work:
-//! it would begin again, and log again, without an end.
+//! The threads that are inside of work that runs foreign code, such as an application's logger. Foreign code may start the same
+//! work again, which would log again, and so on in an infinite recursion.
 
 use super::lock::Lock;
 use std::thread::{self, ThreadId};

@@ -4,14 +4,14 @@
 #[cfg(not(target_arch = "wasm32"))]
 use super::lock::Lock;
 
-/// Where drivers are looked for.
+/// The APIs whose drivers are listed.
 pub(in crate::gpu) const BACKENDS: wgpu::Backends = wgpu::Backends::PRIMARY;
 
 /// The instances of this process, by their flags: an environment variable can ask for others meanwhile.
 ///
-/// NOTE: an instance that is dropped closes the drivers' libraries. The tests of `tests/device`, which open and drop devices in 16
-/// threads, once stood still on NVIDIA's driver 580.159.04, the main thread while it started another one, for which glibc needs the
-/// lock of opened libraries. They have not run there since.
+/// NOTE: an instance that is dropped closes the drivers' libraries. The tests of `tests/device` open and drop devices in 16
+/// threads. On NVIDIA's driver 580.159.04 they once deadlocked: the main thread hung while it started another thread, for which
+/// glibc needs the lock of opened libraries. They have not run there since.
 #[cfg(not(target_arch = "wasm32"))]
 static INSTANCES: Lock<Vec<(wgpu::InstanceFlags, wgpu::Instance)>> = Lock::new(Vec::new());
 
@@ -44,8 +44,8 @@ fn kept(flags: wgpu::InstanceFlags) -> Option<wgpu::Instance> {
     INSTANCES.lock().iter().find(|(known, _)| *known == flags).map(|(_, instance)| instance.clone())
 }
 
-/// Keeps an instance that lists adapters: one that lists none may be of a driver that is not ready yet. If another thread has kept
-/// one meanwhile, that stays. No lock is held while an instance is made or dropped, because both call the application's logger.
+/// Keeps an instance that lists adapters. If it lists none, a driver may not be ready yet. If another thread has kept one
+/// meanwhile, that stays. No lock is held while an instance is made or dropped, because both call the application's logger.
 #[cfg(not(target_arch = "wasm32"))]
 pub(in crate::gpu) fn keep(flags: wgpu::InstanceFlags, instance: &wgpu::Instance) {
     let mut all = INSTANCES.lock();

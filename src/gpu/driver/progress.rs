@@ -55,7 +55,7 @@ impl Progress {
         Self { numbers, now }
     }
 
-    /// A buffer for what needs one that is never used.
+    /// A buffer that is bound where one is required but not used.
     pub(in crate::gpu) fn placeholder(&self) -> wgpu::Buffer {
         self.numbers.clone()
     }

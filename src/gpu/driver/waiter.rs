@@ -109,11 +109,11 @@ impl Waiter {
         Ok(())
     }
 
-    /// Waits until a thread has ended, so that joining it does not block. Returns false if it is not to be joined.
+    /// Waits until a thread has ended, so that joining it does not block. Returns false if it must not be joined.
     ///
     /// NOTE: on a lost device the caller may be the callback by which wgpu reports the loss. The thread may then need a
-    /// lock that wgpu holds during the callback, so joining it could be a deadlock. It ends by itself, because no wait
-    /// for a lost device lasts.
+    /// lock that wgpu holds during the callback, so joining it could be a deadlock. It ends by itself, because every
+    /// wait for a lost device returns soon.
     fn ends(&self, thread: &JoinHandle<()>) -> bool {
         let begun = Instant::now();
         while self.status.is_lost() && !thread.is_finished() {

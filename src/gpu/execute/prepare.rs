@@ -60,8 +60,8 @@ impl Gpu {
         }
     }
 
-    /// The plan of the problem that was measured to be the fastest, if this `Gpu` uses such plans, and whether to keep what
-    /// is planned.
+    /// The plan of the problem that was measured as the fastest, if this `Gpu` uses such plans, and whether to cache the
+    /// plan.
     fn tuned_plan<P: Problem>(&self, problem: &P) -> Result<(Option<Plan>, Kept)> {
         if self.inner.options.tuning == Tuning::Off {
             return Ok((None, Kept::Yes));
@@ -75,7 +75,7 @@ impl Gpu {
     }
 
     /// The plan with which the next call computes a problem on this device, with the reasons for it. If it was tuned, the reasons
-    /// are what was measured, the fastest first, and the call takes it if there is room for its temporaries.
+    /// are the measured candidates, the fastest first, and the call takes the fastest if there is room for its temporaries.
     pub(crate) fn explained<P: Problem>(&self, problem: &P) -> Result<Plan> {
         let explained = self.plan_with(|caps| problem.explain(caps))?;
         if self.inner.options.tuning == Tuning::Off {

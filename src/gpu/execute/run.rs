@@ -51,7 +51,7 @@ impl Gpu {
         let prepared = self.prepared_plan(plan)?;
         let operands: Vec<(Access, View<'_>)> =
             plan.parameters().iter().map(|to| to.access).zip(operands.iter().copied()).collect();
-        // Failures of earlier writes of what this plan writes no longer matter.
+        // Earlier failures to write the outputs of this plan no longer matter.
         let bound = operands.iter().map(|&(access, view)| match access {
             Access::Write => OperandBuffer::Supplied(view.overwritten().bind()),
             Access::Read | Access::Update => OperandBuffer::Supplied(view.bind()),

@@ -12,8 +12,8 @@ impl Gpu {
     /// a model are those that [`plans_of`](Self::plans_of) has seen in an earlier run on such a device, or those of its builders, as
     /// [`Gemm::plan`](crate::Gemm::plan).
     ///
-    /// What is compiled already stays as it is. More kernels than
-    /// [`GpuOptions::max_pipelines`](crate::GpuOptions::max_pipelines) are not kept.
+    /// Kernels that are compiled already are not compiled again. At most
+    /// [`GpuOptions::max_pipelines`](crate::GpuOptions::max_pipelines) kernels are kept.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -28,8 +28,8 @@ impl Gpu {
     /// # }
     /// ```
     /// # Errors
-    /// As [`prepare`](Self::prepare); the first plan with an error decides. [`Error::Cancelled`](crate::Error::Cancelled) in
-    /// [`with_progress`](crate::with_progress): what is compiled by then stays.
+    /// As [`prepare`](Self::prepare), for the first plan with an error. [`Error::Cancelled`](crate::Error::Cancelled) in
+    /// [`with_progress`](crate::with_progress); the kernels that are compiled by then are kept.
     pub fn warm_up(&self, plans: &[Plan]) -> Result<()> {
         self.inner.status.check()?;
         plans.iter().try_for_each(|plan| plan.check_on(self.known_caps()))?;

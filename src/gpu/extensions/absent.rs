@@ -1,4 +1,4 @@
-//! The answers where there is no Vulkan.
+//! The same functions for builds without Vulkan.
 
 use super::matrices::Matrices;
 use crate::caps::MatrixExtensions;

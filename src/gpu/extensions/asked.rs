@@ -1,4 +1,4 @@
-//! What wgpu does not ask a Vulkan driver.
+//! Queries to a Vulkan driver that wgpu does not make.
 
 use super::features::{MatrixFeatures, names};
 use super::matrices::Matrices;
@@ -7,9 +7,8 @@ use crate::caps::{CoopRow, CoopScope, MatrixExtensions};
 use ash::vk;
 use wgpu::hal::vulkan::{Api, Device};
 
-/// What the adapter's driver lists of cooperative matrices, which it has; of those of flexible size if they are enabled. None if its
-/// API is not Vulkan.
-/// Of matrices of a workgroup only where the driver has tensor layouts, which kernels on them use.
+/// The rows of cooperative matrices that the adapter's driver lists, and those of flexible size if they are enabled. Rows of a
+/// workgroup are included only if the driver has tensor layouts, which kernels on these rows use. None if the API is not Vulkan.
 pub(in crate::gpu) fn matrices(adapter: &wgpu::Adapter, enabled: MatrixExtensions) -> Option<Matrices> {
     // SAFETY: the handle is only read, while the adapter is alive.
     let hal = unsafe { adapter.as_hal::<Api>() }?;

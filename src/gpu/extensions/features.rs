@@ -1,4 +1,5 @@
-//! Features of cooperative matrices that wgpu does not know: which a driver has, and how a device gets them.
+//! Features of cooperative matrices that wgpu does not know: those of a driver, and the structs that enable them on a
+//! device.
 
 use super::structs::{Bfloat16Features, Float8Features, Maintenance1Features, Matrix2Features};
 use crate::caps::{HAS_MODULES, MatrixExtensions};
@@ -12,7 +13,7 @@ pub(in crate::gpu) const BFLOAT16: &CStr = c"VK_KHR_shader_bfloat16";
 pub(in crate::gpu) const FLOAT8: &CStr = c"VK_EXT_shader_float8";
 pub(in crate::gpu) const STORAGE8: &CStr = khr::_8bit_storage::NAME;
 
-/// Vulkan's structs of these features, none of which wgpu chains. What is off is not enabled.
+/// Vulkan's structs of these features. wgpu chains none of them. A feature that is off is not enabled.
 #[derive(Clone, Copy, Default)]
 pub(in crate::gpu) struct MatrixFeatures {
     matrix2: Matrix2Features,
@@ -23,8 +24,8 @@ pub(in crate::gpu) struct MatrixFeatures {
 }
 
 impl MatrixFeatures {
-    /// What the driver has: of each extension that it lists the features that it reports, if those that make it of use are among
-    /// them. Without cooperative matrices on the device (`has_matrices`), only what needs none.
+    /// The features of the driver: for each extension that it lists, the features that it reports, if they include those that
+    /// kernels require. Without cooperative matrices on the device (`has_matrices`), only the features that do not need them.
     pub(super) fn reported(hal: &Adapter, has_matrices: bool) -> Self {
         let shared = hal.shared_instance();
         if !HAS_MODULES || shared.instance_api_version() < vk::API_VERSION_1_1 {
@@ -34,7 +35,7 @@ impl MatrixFeatures {
         let listed = hal.physical_device_capabilities();
         let lists = |name| listed.supports_extension(name);
         let mut features = vk::PhysicalDeviceFeatures2::default();
-        // Its modules are of the version of SPIR-V that Vulkan 1.3 takes.
+        // Its modules have the version of SPIR-V that Vulkan 1.3 accepts.
         let version = shared.instance_api_version().min(listed.properties().api_version);
         if lists(MATRIX2) && has_matrices && version >= vk::API_VERSION_1_3 {
             features = features.push_next(&mut found.matrix2);
@@ -59,7 +60,7 @@ impl MatrixFeatures {
             maintenance1: found.maintenance1.if_it_has(&[1, 2, 3]),
             bfloat16: found.bfloat16.if_it_has(&[0, 2]),
             float8: found.float8.if_it_has(&[0, 1]),
-            // Of this one only what kernels use.
+            // Only the features of this extension that kernels use.
             storage8: vk::PhysicalDevice8BitStorageFeatures::default()
                 .storage_buffer8_bit_access(found.storage8.storage_buffer8_bit_access == vk::TRUE),
         }

@@ -31,7 +31,7 @@ pub(super) fn flexible_rows(hal: &Adapter) -> Vec<CoopRow> {
     rows.iter().filter_map(row).collect()
 }
 
-/// The row as plain data. None for one that has no words here, which is logged.
+/// The row as plain data. None for a row that this crate cannot express, which is logged.
 fn row(found: &FlexibleDimensions) -> Option<CoopRow> {
     let types = [found.a_type, found.b_type, found.c_type, found.result_type].map(scalar);
     let row = match (types, scope(found.scope)) {

@@ -1,8 +1,8 @@
-//! What a driver lists of cooperative matrices.
+//! The rows of cooperative matrices that a driver lists.
 
 use crate::caps::{CoopRow, FlexibleLimits};
 
-/// What a driver lists of cooperative matrices.
+/// The rows of cooperative matrices that a driver lists.
 #[derive(Default)]
 pub(in crate::gpu) struct Matrices {
     /// Rows of exact sizes, then those of multiples.

@@ -1,4 +1,5 @@
-//! What wgpu does not ask a Vulkan driver. Data in, data out: nothing here knows of a [`Gpu`](crate::Gpu).
+//! Queries to a Vulkan driver that wgpu does not make. Data in, data out: nothing here depends on a
+//! [`Gpu`](crate::Gpu).
 #![cfg_attr(
     any(target_os = "linux", target_os = "windows", target_os = "android"),
     expect(

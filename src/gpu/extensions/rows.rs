@@ -1,4 +1,4 @@
-//! The rows of cooperative matrices that a driver lists, all of them. wgpu passes on few.
+//! All rows of cooperative matrices that a driver lists. wgpu reports few of them.
 
 use crate::caps::{CoopRow, CoopScalar, CoopScope, RowSizes, Verdict};
 use ash::vk;
@@ -23,11 +23,11 @@ const BFLOAT16: i32 = 1_000_141_000; // VK_KHR_shader_bfloat16
 const FLOAT8_E4M3: i32 = 1_000_491_002; // VK_EXT_shader_float8
 const FLOAT8_E5M2: i32 = 1_000_491_003;
 
-/// The row as plain data. None for one that has no words here, which is logged.
+/// The row as plain data. None for a row that this crate cannot express, which is logged.
 fn row(found: &vk::CooperativeMatrixPropertiesKHR<'_>) -> Option<CoopRow> {
     let types = [found.a_type, found.b_type, found.c_type, found.result_type].map(scalar);
     let row = match (types, scope(found.scope)) {
-        // A row whose sums change their type on the way out is of no use to a loop.
+        // A loop cannot use a row whose result has another type than its sums.
         ([Some(a), Some(b), Some(c), Some(result)], Some(scope)) if c == result => Some(CoopRow {
             sizes: RowSizes::Exact,
             m: found.m_size,

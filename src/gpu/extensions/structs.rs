@@ -4,7 +4,7 @@ use ash::vk;
 use std::ffi::c_void;
 use std::ptr;
 
-/// A struct of `LEN` features with this number, all off by default. It may be in the chain of a question and of a device's
+/// A struct of `LEN` features with this number, all off by default. It may be in the chain of a query and of a device's
 /// creation.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use crate::{Error, Result};
 
 /// Extensions of Vulkan that an application has enabled on a device of its own. The default: none.
 ///
-/// A device does not say which features it was created with, and wgpu does not know these. So its owner says so, by
-/// [`enabled`](Self::enabled).
+/// A device does not report the features that it was created with, and wgpu does not know these. So the owner of the
+/// device declares them with [`enabled`](Self::enabled).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VouchedExtensions {
     /// Private: only `unsafe` code may set it.

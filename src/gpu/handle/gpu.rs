@@ -28,7 +28,7 @@ use crate::layout::Precision;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A device one computes on. Cheap to clone; clones share everything, from any thread.
+/// A device to compute on. Clones are cheap, share all state, and can be used from any thread.
 ///
 /// Operations are recorded, not run: the work is submitted in batches, at the latest when a result is read.
 /// ```
@@ -55,7 +55,7 @@ pub(in crate::gpu) struct Inner {
     pub(in crate::gpu) clock: Arc<DriverClock>,
     pub(in crate::gpu) pipelines: Pipelines,
     pub(in crate::gpu) proofs: Proofs,
-    /// None if all rows of cooperative matrices that can be tested are.
+    /// None if all testable rows of cooperative matrices have been tested.
     pub(in crate::gpu) untested: Option<Untested>,
     pub(in crate::gpu) plans: PlanCache,
     pub(in crate::gpu) tuning: TuningMemory,
@@ -142,7 +142,7 @@ impl Gpu {
         }
     }
 
-    /// The time that calls of the driver have taken so far, by kind: where the time of a start goes.
+    /// The time that calls of the driver have taken so far, by kind. It shows which calls take the time of a start.
     #[must_use]
     pub fn driver_times(&self) -> DriverTimes {
         self.inner.clock.times()

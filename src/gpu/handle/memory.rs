@@ -1,4 +1,4 @@
-//! Tensors' buffers: what they hold, and whether it was computed.
+//! Tensors' buffers, and whether their contents were computed.
 
 use super::gpu::{Allocation, Gpu};
 use crate::gpu::buffers::part::Part;

@@ -1,6 +1,6 @@
 //! The counters of a `Gpu`.
 
-/// Counters of one [`Gpu`](crate::Gpu), shared by its clones. Tests and applications assert with them how much work a
+/// Counters of one [`Gpu`](crate::Gpu), shared by its clones. With them, tests and applications check how much work a
 /// call causes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -38,7 +38,7 @@ pub struct Stats {
     pub bytes_free: Option<u64>,
     /// Bytes of staging buffers of reads that are under way, or whose values nobody has taken yet. Together with
     /// `bytes_staging_cached` at most [`GpuOptions::staging_bytes`](crate::GpuOptions::staging_bytes), apart from reads that
-    /// take a buffer of their own.
+    /// create a buffer outside the ring.
     pub bytes_read_ring: u64,
     /// Bytes of staging buffers that are cached for later reads.
     pub bytes_staging_cached: u64,
@@ -47,9 +47,9 @@ pub struct Stats {
     /// under way, or two larger uploads.
     pub bytes_staged: u64,
     /// Bytes of staging buffers of staged writes ([`Tensor::write_from`](crate::Tensor::write_from),
-    /// [`Gpu::upload_async`](crate::Gpu::upload_async)) that the host fills, or that the device has not copied yet as far as
-    /// is known. Together with `bytes_upload_ring_free` at most [`GpuOptions::staging_bytes`](crate::GpuOptions::staging_bytes), apart from
-    /// writes that take a buffer of their own.
+    /// [`Gpu::upload_async`](crate::Gpu::upload_async)) that the host fills, or that the device may not have copied yet. Together
+    /// with `bytes_upload_ring_free` at most [`GpuOptions::staging_bytes`](crate::GpuOptions::staging_bytes), apart from writes
+    /// that create a buffer outside the ring.
     pub bytes_upload_ring: u64,
     /// Bytes of free staging buffers for staged writes. [`Gpu::trim`](crate::Gpu::trim) frees them.
     pub bytes_upload_ring_free: u64,

@@ -1,9 +1,9 @@
 //! Declares that any thread may use a `Gpu` and a tensor's buffer.
 //!
-//! The compiler would find that out by itself. But it would follow wgpu's types down to the last one, again for every type
-//! of an application that holds a tensor, and it gives up at its default limit of recursion ("overflow evaluating the
-//! requirement") if such a type is nested a few levels deep. Here it stops. Each field is checked instead, once, when this
-//! crate is built. In a browser, where wgpu's types belong to one thread, nothing is declared.
+//! The compiler would infer this by itself. But it would follow wgpu's types down to the last one, again for every type of
+//! an application that holds a tensor, and it gives up at its default limit of recursion ("overflow evaluating the
+//! requirement") if such a type is nested a few levels deep. These declarations stop it here. Instead, each field is
+//! checked once, when this crate is built. In a browser, where wgpu's types belong to one thread, nothing is declared.
 //!
 //! ```standalone_crate
 //! use std::collections::HashMap;

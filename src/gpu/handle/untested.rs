@@ -1,4 +1,4 @@
-//! What an opened device keeps until its rows of cooperative matrices are tested.
+//! The data that an opened device keeps until its rows of cooperative matrices are tested.
 
 use crate::gpu::driver::inside::Inside;
 use crate::gpu::options::buffer_access::BufferAccess;

@@ -1,4 +1,5 @@
-//! The compiled kernels that are kept for later launches: a bounded number. The least recently used make room for new ones.
+//! The compiled kernels that are kept for later launches. Their number is bounded; the least recently used are dropped
+//! first.
 
 use super::pipeline::Pipeline;
 use crate::gpu::driver::lock::Lock;
@@ -9,8 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Pipelines by kernel.
 ///
-/// Nothing else keeps a pipeline but what uses it: recordings that are not submitted, commands that an application holds, and
-/// replays. Plans refer to it weakly. So the map has the only reference to a pipeline that may be dropped.
+/// Otherwise only the users of a pipeline keep it: recordings that are not submitted, commands that an application holds, and
+/// replays. Plans refer to it weakly. So if nothing uses a pipeline, this map has the only reference to it, and it may be
+/// dropped.
 pub(in crate::gpu) struct KnownPipelines {
     known: Lock<Known>,
     limit: usize,
@@ -64,14 +66,14 @@ impl KnownPipelines {
         (kept, evicted)
     }
 
-    /// Forgets all pipelines that nothing uses now. Returns them: the caller must drop them while it holds no lock.
+    /// Removes all pipelines that nothing uses now. Returns them: the caller must drop them while it holds no lock.
     pub(in crate::gpu) fn forget_unused(&self) -> Vec<Arc<Pipeline>> {
         self.known.lock().shrink(0)
     }
 }
 
 impl Known {
-    /// Takes out the least recently used pipelines until there are at most `limit`, but none that is in use.
+    /// Removes the least recently used pipelines that are not in use, until there are at most `limit`.
     fn shrink(&mut self, limit: usize) -> Vec<Arc<Pipeline>> {
         let excess = self.by_kernel.len().saturating_sub(limit);
         if excess == 0 {

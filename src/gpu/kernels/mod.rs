@@ -1,4 +1,4 @@
-//! Compiled kernels and prepared plans, and what is kept of them.
+//! Compiled kernels and prepared plans, and their caches.
 
 pub(super) mod known_pipelines;
 pub(super) mod lifetimes;

@@ -13,7 +13,7 @@ pub(in crate::gpu) struct Pipeline {
     pub(in crate::gpu) writes: Vec<bool>,
     /// How the kernel receives its dims.
     pub(in crate::gpu) dims: Dims,
-    /// The subgroup size, once it was asked for.
+    /// The subgroup size, once it was queried.
     pub(in crate::gpu) subgroup_size: OnceLock<u32>,
     /// Sequence of its last launch.
     pub(in crate::gpu) last_use: AtomicU64,
@@ -28,7 +28,7 @@ pub(in crate::gpu) enum Dims {
     Ring,
 }
 
-/// Layouts of kernels that bind alike.
+/// Layouts, shared by kernels with the same bindings.
 pub(in crate::gpu) struct BindingLayouts {
     pub(in crate::gpu) operands: wgpu::BindGroupLayout,
     pub(in crate::gpu) pipeline: wgpu::PipelineLayout,

@@ -30,7 +30,7 @@ pub(in crate::gpu) struct Pipelines {
     clock: Arc<DriverClock>,
 }
 
-/// Whether pipelines had to make room for another one.
+/// Whether pipelines were dropped to make room for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gpu) enum Evicted {
     None,
@@ -91,8 +91,8 @@ impl Pipelines {
         Ok((pipeline, if evicted.is_empty() { Evicted::None } else { Evicted::Some }))
     }
 
-    /// Drops the pipelines that nothing uses now, the layouts that no other pipeline has, and what the driver keeps to compile
-    /// them faster the next time, which is stored first. The caller holds no lock.
+    /// Drops the pipelines that nothing uses now, the layouts that no other pipeline has, and the driver's pipeline cache,
+    /// which is stored first. The caller holds no lock.
     pub(in crate::gpu) fn trim(&self) {
         drop(self.known.forget_unused());
         let mut layouts = Vec::new();

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gpu) enum Kept {
     Yes,
-    /// The problem is to be tuned, and could not be now.
+    /// The problem should be tuned, but could not be tuned now.
     No,
 }
 
@@ -38,7 +38,7 @@ struct Plans {
 trait OfOneType: Send {
     fn as_any(&mut self) -> &mut dyn Any;
 
-    /// Forgets the plans whose pipelines are not kept any more.
+    /// Removes the plans whose pipelines are not kept any more.
     fn forget_uncompiled(&mut self);
 }
 
@@ -56,8 +56,8 @@ impl<P: Problem> OfOneType for HashMap<P, Arc<Prepared>> {
 /// once: planning again takes microseconds.
 const MAX_PLANS: usize = 4096;
 
-/// Number of times that pipelines are forgotten before the plans that had them are, too: to look at all plans takes longer
-/// than to look one up.
+/// Number of times that pipelines are dropped before their plans are dropped too: a search of all plans takes longer than
+/// a lookup of one.
 const EVICTIONS: u64 = 64;
 
 impl Plans {
@@ -110,13 +110,13 @@ impl PlanCache {
         Some((replaced, evicted))
     }
 
-    /// Forgets the plans of all problems. Returns them: the caller must drop them while it holds no lock.
+    /// Removes the plans of all problems. Returns them: the caller must drop them while it holds no lock.
     #[cfg(not(target_arch = "wasm32"))]
     pub(in crate::gpu) fn forget(&self) -> impl Sized {
         std::mem::take(&mut self.plans.lock().by_type)
     }
 
-    /// Pipelines are forgotten. From time to time this forgets the plans that had them, and the heap has gaps to be trimmed.
+    /// Pipelines were dropped. From time to time this drops their plans too, and trims the heap.
     pub(in crate::gpu) fn note_eviction(&self) {
         if self.evictions.fetch_add(1, Ordering::Relaxed) % EVICTIONS == EVICTIONS - 1 {
             self.forget_uncompiled();
@@ -124,7 +124,7 @@ impl PlanCache {
         }
     }
 
-    /// Forgets the plans whose pipelines are not kept any more.
+    /// Removes the plans whose pipelines are not kept any more.
     pub(in crate::gpu) fn forget_uncompiled(&self) {
         self.plans.lock().by_type.values_mut().for_each(|plans| plans.forget_uncompiled());
         self.by_identity.lock().retain(|_, prepared| prepared.is_compiled());

@@ -1,4 +1,4 @@
-//! The proofs of subgroup sizes so far, and what earlier runs found.
+//! The proofs of subgroup sizes so far, and those of earlier runs.
 
 use crate::gpu::rows::verdicts::Verdicts;
 use std::sync::OnceLock;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The proofs on a device.
 pub(in crate::gpu) struct Proofs {
-    /// What was found in earlier runs. Empty if nothing is cached, or until it is needed.
+    /// The results of earlier runs. Empty if nothing is cached, or until they are needed.
     verdicts: OnceLock<Verdicts>,
     launched: AtomicU64,
     /// Whether a kernel has had the size that it is written for.
@@ -19,12 +19,13 @@ impl Proofs {
         Self { verdicts, launched: AtomicU64::new(0), has_agreed: AtomicBool::new(false) }
     }
 
-    /// What was found in earlier runs. None if nothing is cached, or none was needed so far.
+    /// The results of earlier runs. None if nothing is cached, or if none was needed so far.
     pub(in crate::gpu) fn verdicts(&self) -> Option<&Verdicts> {
         self.verdicts.get()
     }
 
-    /// Keeps what was read of earlier runs, unless another thread has read it too, and logs why it is not used.
+    /// Keeps the results of earlier runs that were read, unless another thread has read them too, and logs why they are
+    /// not used.
     #[cfg(not(target_arch = "wasm32"))]
     pub(in crate::gpu) fn read(&self, verdicts: Verdicts) {
         if self.verdicts.set(verdicts).is_ok() {
@@ -46,7 +47,7 @@ impl Proofs {
         }
     }
 
-    /// The size that an earlier run found for a kernel. NOTE: it is believed once this run has proven another kernel,
+    /// The size that an earlier run found for a kernel. NOTE: it is only used once this run has proven another kernel,
     /// because the environment can change what the same driver chooses (RADV's `RADV_PERFTEST=cswave32`).
     pub(in crate::gpu) fn known(&self, name: &str) -> Option<u32> {
         self.verdicts().filter(|_| self.has_agreed.load(Ordering::Relaxed))?.subgroup_size(name)

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 /// Maximum size in bytes of a file. A larger file is not read.
 const MAX_FILE_BYTES: u64 = 1 << 28;
 
-/// The file, and the driver's cache that is made of it when the first pipeline is compiled.
+/// The file, and the driver's cache that is created from it when the first pipeline is compiled.
 pub(in crate::gpu) struct StoredPipelines {
     path: PathBuf,
     /// Once it was read.
@@ -83,7 +83,7 @@ impl StoredPipelines {
         Some(cache)
     }
 
-    /// Stores what was compiled, and closes the driver's cache. The next pipeline opens it again.
+    /// Stores the compiled pipelines, and closes the driver's cache. The next pipeline opens it again.
     pub(in crate::gpu) fn close(&self) {
         let mut state = self.state.lock();
         let open = state.open.take();
@@ -116,7 +116,7 @@ impl StoredPipelines {
         Some(Open { cache, start })
     }
 
-    /// What the file contains now: another process may have replaced it since it was read.
+    /// The present contents of the file, which another process may have replaced since it was read.
     fn contents(&self) -> Option<Vec<u8>> {
         #[cfg(not(target_arch = "wasm32"))]
         if let Some(file) = self.file.get() {

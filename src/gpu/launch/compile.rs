@@ -15,7 +15,7 @@ use std::sync::{
 };
 
 impl Gpu {
-    /// A plan with its kernels compiled, whatever rows of matrices they use.
+    /// A plan with its kernels compiled, without tests of the rows of matrices that they use.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if this device lacks what a module needs, or as [`pipeline`](Self::pipeline).
@@ -31,7 +31,8 @@ impl Gpu {
         Ok(Prepared { pipelines, lifetimes, plan })
     }
 
-    /// Checks what wgpu does not: that what a plan's modules declare is what their steps bind, and what this device has.
+    /// Checks that the declarations of a plan's modules match the bindings of their steps and the features of this
+    /// device. wgpu does not check this.
     fn check_modules(&self, plan: &Plan) -> Result<()> {
         let caps = self.known_caps();
         for step in plan.steps().iter().filter(|step| step.kernel.language() == Language::Spirv) {
@@ -41,7 +42,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// Compiles each of these kernels once. It returns no error: whoever asks for the pipeline of a kernel next gets it.
+    /// Compiles each of these kernels once. It does not return errors of kernels: the next request for the pipeline of a
+    /// kernel returns its error.
     pub(in crate::gpu) fn compile_side_by_side<'a>(&self, kernels: impl Iterator<Item = &'a Kernel>) {
         let _: Result<()> = self.compile_all(&distinct(kernels), |_| Ok(()));
     }
@@ -55,7 +57,7 @@ impl Gpu {
         if kernels.len() < 2 {
             return Ok(());
         }
-        // Nothing but compiling happens on other threads: a proof of a subgroup size would wait for whoever is recording.
+        // Other threads only compile: a proof of a subgroup size would wait for the thread that is recording.
         in_turn(kernels, |kernel| drop(self.compiled_kernel(kernel)), report)
     }
 }
@@ -66,8 +68,8 @@ pub(in crate::gpu) fn distinct<'a>(kernels: impl Iterator<Item = &'a Kernel>) ->
     kernels.filter(|kernel| seen.insert(*kernel)).collect()
 }
 
-/// Calls `work` for each of these, on as many threads as there are cores. This thread calls `report` with the number that is
-/// done each time that one is. If that fails or panics, the threads begin no more.
+/// Calls `work` for each of these, on as many threads as there are cores. After each, this thread calls `report` with the
+/// number that is done. If `report` fails or panics, the threads start no further item.
 #[cfg(not(target_arch = "wasm32"))]
 fn in_turn<T: Sync>(
     all: &[T],
@@ -108,7 +110,7 @@ fn in_turn<T>(all: &[T], work: impl Fn(&T), mut report: impl FnMut(usize) -> Res
     })
 }
 
-/// Its drop leaves nothing to take.
+/// Its drop removes all remaining items.
 #[cfg(not(target_arch = "wasm32"))]
 struct TakeAll<'a> {
     next: &'a AtomicUsize,

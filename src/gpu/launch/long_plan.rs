@@ -10,8 +10,8 @@ use crate::progress::{Steps, is_reported};
 /// Predicted seconds of launches after which a long plan is submitted, waited for, and reported.
 const SLICE: f64 = 0.05;
 
-/// A plan of several launches that takes long. The host does not run ahead of the device, so that reports are about what
-/// the device has done, and nothing more runs after a cancellation.
+/// A plan of several launches that takes long. The host does not run ahead of the device, so that reports show the
+/// progress of the device, and nothing more runs after a cancellation.
 pub(in crate::gpu) struct LongPlan<'a> {
     gpu: &'a Gpu,
     op: &'static str,
@@ -21,8 +21,8 @@ pub(in crate::gpu) struct LongPlan<'a> {
 }
 
 impl<'a> LongPlan<'a> {
-    /// None for other plans, if there is nobody to report to, and where nothing may be submitted: in the closure of
-    /// `capture` and `record_into`, and while work is being timed.
+    /// None for other plans, if no callback is set, and where nothing may be submitted: in the closure of `capture` and
+    /// `record_into`, and while work is being timed.
     pub(in crate::gpu) fn begin(gpu: &'a Gpu, plan: &Plan) -> Result<Option<Self>> {
         if plan.steps().len() < 2 || plan.seconds() < SLICE || !is_reported() {
             return Ok(None);
@@ -36,7 +36,7 @@ impl<'a> LongPlan<'a> {
         Ok(Some(Self { gpu, op: plan.op(), steps, seconds: 0.0 }))
     }
 
-    /// This number of steps is recorded, the last of which is predicted to take so long.
+    /// This number of steps is recorded. `seconds` is the predicted time of the last one.
     pub(in crate::gpu) fn recorded(&mut self, steps: usize, seconds: f64) -> Result<()> {
         self.seconds += seconds;
         if self.seconds < SLICE {

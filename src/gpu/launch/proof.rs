@@ -43,7 +43,7 @@ impl Gpu {
         Err(Error::Unsupported { op, needs, device: self.known_caps().adapter.clone() })
     }
 
-    /// The pipeline of `kernel`, compiled on first use, whatever subgroup size the driver gives it.
+    /// The pipeline of `kernel`, compiled on first use, without a check of its subgroup size.
     pub(in crate::gpu) fn compiled_kernel(&self, kernel: &Kernel) -> Result<Arc<Pipeline>> {
         let (pipeline, evicted) = self.inner.pipelines.get(&self.inner.device, kernel)?;
         if evicted == Evicted::Some {
@@ -84,7 +84,7 @@ impl Gpu {
     fn note_fenced_off(&self, row: CoopRow, needs: &str) {
         log::warn!("{}: cooperative matrices {row}: needs {needs}", self.known_caps().adapter);
         let is_row = |claim: &CoopRow| CoopRow { verdict: row.verdict, ..*claim } == row;
-        // What a test claims about a device is not cached.
+        // Facts that a test assumes about a device are not cached.
         let is_claimed = self.inner.options.assume.rows.iter().any(is_row);
         if let Some(verdicts) = self.inner.proofs.verdicts().filter(|_| !is_claimed) {
             verdicts.store(&[row]);
@@ -118,7 +118,7 @@ impl Gpu {
             }
         };
         if size != report.expected {
-            // Nothing is concluded from what a lost device reports.
+            // The reports of a lost device are ignored.
             self.check_for_loss();
             self.inner.status.check()?;
         }

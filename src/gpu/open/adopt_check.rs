@@ -1,4 +1,4 @@
-//! Checks that what an application hands over belongs together: the adapter, the device and the queue.
+//! Checks that the adapter, the device and the queue of an application belong together.
 
 use crate::gpu::driver::error_scope::in_error_scope;
 use crate::gpu::driver::progress::NUMBERS_BYTES;

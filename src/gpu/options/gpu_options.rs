@@ -7,7 +7,8 @@ use crate::{Error, Result};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Options to open a [`Gpu`](crate::Gpu) with. Those that the examples set, on top of the environment's:
+/// Options to open a [`Gpu`](crate::Gpu) with. The examples set three of them, and read the others from the
+/// environment:
 ///
 /// ```
 /// use tilewise::gpu::{CacheFolder, Tuning};
@@ -33,8 +34,8 @@ pub struct GpuOptions {
     /// Buffers are created when they are needed. `TILEWISE_STAGING` = as for `TILEWISE_MEMORY`.
     pub staging_bytes: Option<u64>,
     /// Number of compiled pipelines that are kept, each of which takes about half a megabyte of the host's memory. None: 1,024;
-    /// at least 1. Past it, the least recently used one makes room for a new one. Those of replays and of work under way count,
-    /// and stay. A run adds at most as many to the file of compiled pipelines. `TILEWISE_PIPELINES` = a number.
+    /// at least 1. Past it, the least recently used one is dropped. Pipelines of replays and of work under way count too, but
+    /// are not dropped. A run adds at most this number to the file of compiled pipelines. `TILEWISE_PIPELINES` = a number.
     pub max_pipelines: Option<usize>,
     /// Run-time checks in shaders. `TILEWISE_CHECKED` = `1` or `0`.
     pub checks: Checks,

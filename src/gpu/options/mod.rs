@@ -1,4 +1,4 @@
-//! What an application chooses when it opens or adopts a device.
+//! The options with which an application opens or adopts a device.
 
 pub(super) mod buffer_access;
 pub(super) mod gpu_options;

@@ -1,5 +1,5 @@
-//! What only `unsafe` code can do with wgpu. A comment at each call says why its conditions hold. `extensions`, `vulkan` and
-//! `handle/threads.rs` have the rest of the crate's `unsafe` code.
+//! The calls of wgpu that need `unsafe` code. A comment at each call explains why its conditions hold. `extensions`,
+//! `vulkan` and `handle/threads.rs` have the rest of the crate's `unsafe` code.
 #![expect(unsafe_code, reason = "every unsafe call of wgpu is here, with its reason")]
 
 use crate::caps::MatrixExtensions;
@@ -105,7 +105,7 @@ mod vulkan {
     /// The queue family that wgpu uses.
     const FAMILY: u32 = 0;
 
-    /// What a device is created with.
+    /// The arguments with which a device is created.
     pub(super) struct Enabled {
         pub(super) extensions: Vec<&'static CStr>,
         pub(super) core: vk::PhysicalDeviceFeatures,
@@ -255,8 +255,8 @@ pub(super) fn module(device: &wgpu::Device, name: &str, words: &[u32]) -> wgpu::
         spirv: Some(words.into()),
         ..Default::default()
     };
-    // SAFETY: only modules of this crate are handed over: what `shaders/spirv/` holds, with literals of constants replaced. CI
-    // builds each of them again and validates it. Their declarations agree with the pipeline's layout and with the limits and
+    // SAFETY: only modules of this crate are passed: those in `shaders/spirv/`, with literals of constants replaced. CI builds
+    // each of them again and validates it. Their declarations agree with the pipeline's layout and with the limits and
     // features of the device, which `Code::fits` has checked. Indices, loops and divisors as in `trusted_module`.
     unsafe { device.create_shader_module_passthrough(desc) }
 }
@@ -270,8 +270,8 @@ pub(crate) fn pipeline_cache(device: &wgpu::Device, data: Option<&[u8]>) -> wgpu
     unsafe { device.create_pipeline_cache(&desc) }
 }
 
-/// Gives free memory of the C library's heap back to the system. Drivers compile in it, so that what is left of many kernels
-/// is in pieces, which the library keeps. Does nothing where that is not known to help.
+/// Returns free memory of the C library's heap to the system. Drivers compile in this heap, which leaves small free blocks
+/// that the C library would otherwise keep. Does nothing on systems where this is not known to help.
 pub(super) fn trim_heap() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {

@@ -1,4 +1,4 @@
-//! What the closure of a `capture` has launched.
+//! The launches of the closure of a `capture`.
 
 use super::counts::Counts;
 use super::input_mark::MarkedInput;
@@ -23,15 +23,15 @@ pub(in crate::gpu) struct Captured {
     pub(in crate::gpu) failed: Option<String>,
     /// A call that a replay would not repeat and that returns no error, and why, if there was one.
     pub(in crate::gpu) refused: Option<(&'static str, String)>,
-    /// By how much the launches that advance positions do so, in order.
+    /// The increments of the launches that advance positions, in order.
     pub(in crate::gpu) advances: Vec<(Arc<Cursor>, usize)>,
-    /// What the operations read and write of the caller's and each other's tensors.
+    /// The parts of the caller's and each other's tensors that the operations read and write.
     pub(in crate::gpu) operands: Vec<Input>,
     /// The inputs, while the closure is running.
     pub(in crate::gpu) inputs: Vec<MarkedInput>,
     /// Predicted seconds of all launches.
     pub(in crate::gpu) seconds: f64,
-    /// What one run adds to the counters.
+    /// The increments of the counters in one run.
     pub(in crate::gpu) counts: Counts,
 }
 
@@ -47,23 +47,23 @@ pub(in crate::gpu) struct CapturedLaunch {
 pub(in crate::gpu) struct CapturedUse {
     pub(in crate::gpu) storage: Arc<Storage>,
     pub(in crate::gpu) kind: UseKind,
-    /// What they use of it, at most.
+    /// The largest part of it that they may use.
     pub(in crate::gpu) part: Part,
 }
 
-/// How all captured launches together use a storage.
+/// The use of a storage by all captured launches together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gpu) enum UseKind {
     /// They read it.
     Reads,
-    /// They write to it, and may read what was there before.
+    /// They write to it, and may read its previous contents.
     Updates,
     /// They write all of the part before they read it.
     Overwrites,
 }
 
 impl Captured {
-    /// By how much one run advances a position.
+    /// The number by which one run advances a position.
     pub(in crate::gpu) fn advance(&self, cursor: &Arc<Cursor>) -> usize {
         self.of_cursor(cursor).map(|(_, advance)| advance).sum()
     }
@@ -104,7 +104,7 @@ impl Captured {
         for bound in self.launches.iter().flat_map(|launch| &launch.bound) {
             let is_own = allocated.contains(&bound.storage.buffer);
             if let Part::Positions(_) = bound.part {
-                // What is read behind those of before the run, the run has filled.
+                // Positions that are read and were not filled before the run are filled by the run.
                 let kind = if bound.access == WindowUse::Read { UseKind::Reads } else { UseKind::Overwrites };
                 if !uses.iter().any(|used| used.is(bound, kind)) {
                     uses.push(CapturedUse { storage: bound.storage.clone(), kind, part: bound.part.clone() });
@@ -128,7 +128,7 @@ impl Captured {
                     let is_within = known.part == part || known.part.is_whole(bound.storage.len);
                     known.kind = match (known.kind, kind) {
                         (UseKind::Reads, UseKind::Reads) => UseKind::Reads,
-                        // What the capture has allocated has unspecified contents before it is written.
+                        // Storages that the capture has allocated have unspecified contents before they are written.
                         (UseKind::Reads, kind) if is_own => kind,
                         (UseKind::Overwrites, _) if is_within => UseKind::Overwrites,
                         _ => UseKind::Updates,

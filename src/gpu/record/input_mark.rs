@@ -1,8 +1,8 @@
 //! Marks of the tensors that the closure of a `capture` makes of its inputs without a copy.
 //!
-//! A run reads other tensors in the inputs' place, but nobody can exchange the buffer of a tensor that the closure has
-//! returned: it would show the captured input in every run. So each clone and view of an input has a mark, and the
-//! capture fails if one is left when the closure has ended. Only the capturing thread's are marked.
+//! A run reads other tensors in place of the inputs. But the buffer of a tensor that the closure has returned cannot be
+//! exchanged: the tensor would show the captured input in every run. So each clone and view of an input has a mark, and
+//! the capture fails if one is left when the closure has ended. Only the capturing thread's are marked.
 
 use super::replay_input::Input;
 use crate::gpu::buffers::storage::Storage;
@@ -36,7 +36,7 @@ impl MarkedInput {
         Arc::ptr_eq(&self.storage, storage).then(|| self.mark.clone())
     }
 
-    /// Fails if a tensor is left that the closure has made of the input without a copy.
+    /// Fails if a tensor still exists that the closure has made of the input without a copy.
     pub(in crate::gpu) fn check(&self, op: &'static str) -> Result<()> {
         if Arc::strong_count(&self.mark.0) == 1 {
             return Ok(());

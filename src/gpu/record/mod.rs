@@ -1,4 +1,4 @@
-//! What is recorded: launches, copies, scopes, and what waits for submission.
+//! Recorded work: launches, copies, scopes, and recordings that wait for submission.
 
 pub(super) mod captured;
 pub(super) mod counts;

@@ -32,7 +32,7 @@ impl Reads {
     }
 
     /// Takes the submission of the oldest read that the device may not have completed out of the list. It is waited for
-    /// once: if its bytes are not given back then, its owner keeps them.
+    /// once: if its bytes are not returned then, its owner keeps them.
     pub(in crate::gpu) fn take_oldest(&self) -> Option<wgpu::SubmissionIndex> {
         loop {
             // NOTE: the last drop of a completion drops a waker, which is foreign code, so none is dropped under the lock.

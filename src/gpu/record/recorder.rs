@@ -30,9 +30,9 @@ pub(in crate::gpu) struct Recorder {
 }
 
 pub(in crate::gpu) struct State {
-    /// What is recorded for this crate to submit, automatically once there are [`MAX_LAUNCHES`] launches.
+    /// The work that this crate submits, automatically once there are [`MAX_LAUNCHES`] launches.
     pub(in crate::gpu) open: Recording,
-    /// What threads record in the closures of `record_into`: at most one active scope for each thread.
+    /// The scopes of `record_into`, in whose closures threads record: at most one active scope for each thread.
     pub(in crate::gpu) scopes: Vec<Scope>,
     /// Recordings that were taken and are perhaps not submitted, by their numbers.
     pub(in crate::gpu) taken: Vec<(u64, Arc<TakenWork>)>,
@@ -122,7 +122,7 @@ impl State {
         self.scopes.iter_mut().find(|scope| scope.thread == this && scope.scoped == Scoped::Active)
     }
 
-    /// Ends the scope of this work, and returns what it has recorded; None if it has ended already.
+    /// Ends the scope of this work, and returns its recording; None if it has ended already.
     pub(in crate::gpu) fn end_scope(&mut self, work: &Arc<TakenWork>) -> Option<Sink> {
         let at = self.scopes.iter().position(|scope| Arc::ptr_eq(&scope.work, work))?;
         Some(self.scopes.swap_remove(at).sink)
@@ -194,7 +194,7 @@ impl State {
         self.turn.as_ref().is_some_and(|turn| turn.thread == thread && matches!(turn.phase, Phase::Encoding))
     }
 
-    /// Ends the turn, if it is still the current one. Its recording is then done, unless more pieces of it follow.
+    /// Ends the turn, if it is still the current one. Its recording is then complete, unless more pieces of it follow.
     pub(in crate::gpu) fn end_turn(&mut self, ticket: u64) {
         if let Some(turn) = self.turn.take_if(|turn| turn.ticket == ticket) {
             if matches!(turn.phase, Phase::Submitting) && ticket > self.last_submission.0 {

@@ -16,7 +16,8 @@ use crate::gpu::kernels::ring::{MAX_LAUNCHES, Ring};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Launches that are submitted together, and what follows them. None of its commands have been passed to wgpu yet.
+/// Launches that are submitted together, and the commands that follow them. None of its commands have been passed to
+/// wgpu yet.
 pub(in crate::gpu) struct Recording {
     /// Number of the recording. Recordings are submitted in the order of their numbers, which start at 1.
     pub(in crate::gpu) number: u64,

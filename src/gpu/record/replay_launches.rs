@@ -7,7 +7,7 @@ use crate::gpu::kernels::pipeline::{Dims, Pipeline};
 use crate::gpu::kernels::ring::Ring;
 use std::sync::Arc;
 
-/// The launches of a replay: what is the same for all inputs.
+/// The launches of a replay: the data that is the same for all inputs.
 pub(in crate::gpu) struct Launches {
     launches: Vec<Launch>,
     /// The dims of all launches, on a device without immediates.
@@ -26,7 +26,8 @@ struct Launch {
 
 /// The bind groups of the launches that use inputs, for one set of inputs.
 pub(in crate::gpu) struct Bindings {
-    /// Where the inputs lie. Buffers rather than storages: a bind group holds for whatever lies there.
+    /// The windows of the inputs. They name buffers and not storages, because a bind group is valid for any storage in
+    /// the buffer.
     places: Vec<(wgpu::Buffer, u64)>,
     groups: Vec<wgpu::BindGroup>,
 }

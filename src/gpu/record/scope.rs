@@ -1,4 +1,4 @@
-//! The scope of `record_into` and of `capture`: what one thread records while its closure runs.
+//! The scope of `record_into` and of `capture`: the work that one thread records while its closure runs.
 
 use super::captured::Captured;
 use super::new_launch::NewLaunch;
@@ -8,15 +8,15 @@ use crate::gpu::buffers::taken_work::TakenWork;
 use std::sync::Arc;
 use std::thread::ThreadId;
 
-/// Whether what the thread records goes into its scope.
+/// Whether the thread's launches go into its scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gpu) enum Scoped {
     Active,
-    /// It does not now: wgpu may run callbacks, which record for themselves.
+    /// They do not now: wgpu may run callbacks, whose launches do not belong to the scope.
     Suspended,
 }
 
-/// What one thread records apart from the open recording of the others.
+/// The work of one thread, separate from the open recording of the others.
 pub(in crate::gpu) struct Scope {
     pub(in crate::gpu) thread: ThreadId,
     pub(in crate::gpu) scoped: Scoped,

@@ -1,4 +1,4 @@
-//! A ring of staging buffers: what is free, what is in use, and a bound on their bytes.
+//! A ring of staging buffers: the free ones, those in use, and a bound on their bytes.
 
 use crate::gpu::buffers::pool::{Pool, Taken};
 use crate::gpu::driver::completion::Completion;
@@ -25,12 +25,12 @@ struct State {
     waiting: Vec<Weak<Completion>>,
 }
 
-/// Where a buffer belongs.
+/// The owner of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gpu) enum Place {
-    /// To the ring, for later use.
+    /// The ring, for later use.
     InRing,
-    /// To one write or read.
+    /// One write or read.
     Beyond,
 }
 
@@ -57,7 +57,8 @@ impl StagingRing {
         Self { limit, state: Lock::new(State { pool, beyond: 0, waiting: Vec::new() }) }
     }
 
-    /// Asks for a buffer of the ring. What is larger than the ring gets a buffer of its own when nothing else is in use.
+    /// Requests a buffer of the ring. A request that is larger than the ring gets a buffer outside it when nothing else
+    /// is in use.
     pub(in crate::gpu) fn ask(&self, op: &'static str, bytes: u64) -> Result<Asked> {
         let mut state = self.state.lock();
         if state.pool.class(bytes) > self.limit {
@@ -73,7 +74,7 @@ impl StagingRing {
         }
     }
 
-    /// Asks for a buffer beyond the ring, for one write or read.
+    /// Requests a buffer outside the ring, for one write or read.
     pub(in crate::gpu) fn ask_beyond(&self, op: &'static str, bytes: u64) -> Result<Asked> {
         let mut state = self.state.lock();
         let size = state.pool.class(bytes);

@@ -11,7 +11,8 @@ use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
-/// A staging buffer in use. Its last drop gives its bytes back, and the buffer itself if the host may write to it again.
+/// A staging buffer in use. Its last drop returns its bytes to the ring, and the buffer itself if the host may write to
+/// it again.
 pub(in crate::gpu) struct Slot {
     ring: Weak<StagingRing>,
     pub(in crate::gpu) buffer: wgpu::Buffer,
@@ -22,9 +23,9 @@ pub(in crate::gpu) struct Slot {
     has_map: AtomicBool,
     /// Whether such a map was given up, because a submission with the copy was refused.
     has_given_up_map: AtomicBool,
-    /// Whether its bytes were given back before its last drop.
+    /// Whether its bytes were returned before its last drop.
     pub(in crate::gpu) is_given_back: AtomicBool,
-    /// What became of the recording that the copy is in; empty if an application submits it.
+    /// The outcome of the recording that contains the copy; empty if an application submits it.
     outcome: OnceLock<Arc<Outcome>>,
 }
 
@@ -67,7 +68,7 @@ impl Slot {
         let _ = self.outcome.set(outcome.clone());
     }
 
-    /// What became of the recording; None if it is not submitted, or by an application.
+    /// The outcome of the recording; None if it is not submitted, or submitted by an application.
     pub(in crate::gpu) fn outcome(&self) -> Option<&Result<wgpu::SubmissionIndex, Arc<str>>> {
         self.outcome.get().and_then(|outcome| outcome.get())
     }
@@ -92,7 +93,8 @@ impl Slot {
     pub(in crate::gpu) fn encode(self: &Arc<Self>, to: &BoundWindow, encoder: &mut wgpu::CommandEncoder) {
         let size = to.bytes().next_multiple_of(4);
         if self.has_map.load(Ordering::Acquire) {
-            // A refused submission has begun the map, which may complete later: so this buffer serves no other write.
+            // A refused submission has begun the map, which may complete later, so this buffer is not used for another
+            // write.
             self.has_given_up_map.store(true, Ordering::Release);
             foreign(|| self.buffer.unmap());
         } else if self.is_mapped.swap(false, Ordering::AcqRel) {

@@ -11,8 +11,8 @@
 //! - The callback waits inside `submit` for another thread, and that thread waits for the turn. The other thread asks
 //!   the device whether the submission has run, and if so, ends the turn.
 //! - wgpu reports that a submission was refused. That may have been this submission, or one that a callback made inside
-//!   it. The turn becomes unconfirmed. Before anything else is submitted, any thread that needs to know asks the device
-//!   which of the two it was.
+//!   it. The turn becomes unconfirmed. Before anything else is submitted, any thread that depends on the answer queries
+//!   the device, which shows which of the two it was.
 
 use super::recording::Recording;
 use crate::gpu::buffers::failures::Reason;

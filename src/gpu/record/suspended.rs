@@ -1,4 +1,4 @@
-//! The calling thread's scope, suspended while wgpu may run callbacks: what they record is not part of it.
+//! The calling thread's scope, suspended while wgpu may run callbacks: the work that they record is not part of it.
 
 use super::recorder::Recorder;
 use super::scope::Scoped;

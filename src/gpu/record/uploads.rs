@@ -34,7 +34,7 @@ impl Uploads {
         in_use.push_back(Arc::downgrade(slot));
     }
 
-    /// The oldest slot whose copy is submitted, with its submission. Gives the bytes of those back that no submission
+    /// The oldest slot whose copy is submitted, with its submission. Frees the bytes of the slots that no submission
     /// will copy.
     pub(in crate::gpu) fn oldest(&self) -> Option<(Arc<Slot>, wgpu::SubmissionIndex)> {
         // NOTE: the last drop of a slot takes locks, so none is dropped under this one.

@@ -1,4 +1,4 @@
-//! What a recording contains: launches, runs of replays, copies between them, and what follows.
+//! The contents of a recording: launches, runs of replays, copies between them, and the commands that follow.
 
 use super::replay_launches::{Bindings, Launches};
 use super::staging_slot::Slot;
@@ -19,7 +19,7 @@ pub(in crate::gpu) struct Item {
     pub(in crate::gpu) reports: u64,
 }
 
-/// What an item runs.
+/// The work of an item.
 pub(in crate::gpu) enum Work {
     Launch {
         pipeline: Arc<Pipeline>,
@@ -39,7 +39,7 @@ pub(in crate::gpu) enum Groups {
     /// It does not run, because one of its inputs was never computed.
     Skipped,
     OfLaunch(wgpu::BindGroup),
-    /// The replay has its own, and a copy needs none.
+    /// A replay has its own bind groups, and a copy needs none.
     NotNeeded,
 }
 

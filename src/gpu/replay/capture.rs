@@ -1,4 +1,4 @@
-//! Captures what a closure launches.
+//! Captures the launches of a closure.
 
 use super::replay_kept::Kept;
 use super::runs::Replay;
@@ -19,22 +19,21 @@ use std::sync::Arc;
 const OP: &str = "capture";
 
 impl Gpu {
-    /// Records what `work` launches into a [`Replay`], which runs it any number of times without planning, allocating
-    /// or binding again. Nothing of it runs now.
+    /// Records the launches of `work` into a [`Replay`], which runs them any number of times without planning,
+    /// allocating or binding again. None of them runs now.
     ///
-    /// `inputs` are the tensors that change from run to run. Each run reads those that are passed to
-    /// [`Replay::run`]. All other tensors that `work` reads, such as weights, are the same in every run, which sees their
-    /// contents at that time. What `work` returns are the outputs: they have contents after the first run.
+    /// `inputs` are the tensors that change from run to run. Each run reads those that are passed to [`Replay::run`]. All
+    /// other tensors that `work` reads, such as weights, are the same in every run, and a run reads their contents at
+    /// that time. The tensors that `work` returns are the outputs: they have contents after the first run.
     ///
-    /// Numbers are captured as they are: scales, seeds, shapes, and every decision of the host. A value that changes from
-    /// run to run belongs into a tensor, and a tensor of one element is enough: operations on elements repeat it along
-    /// all axes, [`ops::copy_into_at`](crate::ops::copy_into_at) and [`ops::slice_at`](crate::ops::slice_at) read a
-    /// position from it, and [`Sketch::seeded_by`](crate::sketch::Sketch::seeded_by) a seed. A
-    /// [`KeyValueCache`](crate::KeyValueCache) must be [`replayable`](crate::KeyValueCache::replayable): its position is in a
-    /// tensor.
+    /// Numbers are captured with their present values: scales, seeds, shapes, and every decision of the host. Put a value
+    /// that changes from run to run into a tensor; a tensor of one element is enough: operations on elements repeat it along
+    /// all axes, [`ops::copy_into_at`](crate::ops::copy_into_at) and [`ops::slice_at`](crate::ops::slice_at) read a position
+    /// from it, and [`Sketch::seeded_by`](crate::sketch::Sketch::seeded_by) a seed. A [`KeyValueCache`](crate::KeyValueCache)
+    /// must be [`replayable`](crate::KeyValueCache::replayable): its position is in a tensor.
     ///
-    /// The memory that `work` allocates belongs to the replay until it is dropped. Only what the calling thread
-    /// launches is captured.
+    /// The memory that `work` allocates belongs to the replay until it is dropped. Only launches of the calling thread
+    /// are captured.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -116,7 +115,7 @@ impl<'a> OpenCapture<'a> {
         Self { gpu, work }
     }
 
-    /// Ends the scope. What the closure would have written has no contents.
+    /// Ends the scope. The outputs of the closure have no contents.
     fn end(self, error: Option<&Error>) -> Kept {
         let why = match error {
             None => "`capture` runs nothing: call `Replay::run`".to_owned(),

@@ -1,4 +1,4 @@
-//! Captures of what a closure launches, and their runs.
+//! Captures of the launches of a closure, and their runs.
 
 pub(super) mod capture;
 pub(super) mod replay_bound;

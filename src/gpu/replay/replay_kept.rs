@@ -1,4 +1,4 @@
-//! What a replay keeps of its capture: the launches, and the buffers that they use.
+//! The data that a replay keeps of its capture: the launches, and the buffers that they use.
 
 use crate::gpu::buffers::content_state::ContentState;
 use crate::gpu::buffers::cursor::{Cursor, IS_COUNTED};
@@ -25,16 +25,16 @@ pub(in crate::gpu) struct Kept {
     work: Arc<TakenWork>,
 }
 
-/// A word that has a position.
+/// A word that stores a position.
 pub(in crate::gpu) struct Word {
     pub(in crate::gpu) storage: Arc<Storage>,
     pub(in crate::gpu) cursor: Arc<Cursor>,
-    /// By how much one run advances it.
+    /// The number by which one run advances it.
     pub(in crate::gpu) new: usize,
 }
 
 impl Kept {
-    /// What the launches write in memory of the capture has no contents because of `why`.
+    /// The memory of the capture that the launches write has no contents because of `why`.
     pub(in crate::gpu) fn new(gpu: &Gpu, work: Arc<TakenWork>, captured: Captured, why: &Reason) -> Self {
         let allocated = work.allocated();
         let uses = captured.uses(&allocated);
@@ -52,8 +52,8 @@ impl Kept {
         self.work.bytes()
     }
 
-    /// Lets go of the tensors that the launches were captured with, because every run brings its own. From now on, a storage
-    /// without memory of its own stands for each. Returns the inputs with these.
+    /// Releases the tensors that the launches were captured with, because every run has its own. A storage without memory
+    /// replaces each of them. Returns the inputs with these storages.
     ///
     /// NOTE: an input without elements is in no launch, even if its buffer is.
     pub(in crate::gpu) fn let_go_of(&mut self, inputs: &[Input]) -> Vec<Input> {
@@ -110,7 +110,7 @@ impl Kept {
         self.captured.operands.iter().any(|operand| input.is_left_by(operand))
     }
 
-    /// The words of positions that the launches use, and by how much one run advances each.
+    /// The words of positions that the launches use, and the number by which one run advances each.
     pub(in crate::gpu) fn words(&self) -> Vec<Word> {
         let words = self.uses.iter().filter_map(|used| {
             let cursor = used.storage.cursor.get()?.clone();

@@ -1,4 +1,4 @@
-//! What the runs of a replay use: worked out once, but for what differs from run to run.
+//! The storages that the runs of a replay use. Computed once, except for the parts that differ from run to run.
 
 use super::run_input::RunInput;
 use crate::gpu::buffers::bound_window::{BoundWindow, WindowUse};
@@ -11,10 +11,10 @@ use crate::gpu::record::replay_input::Input;
 use crate::gpu::views::view::View;
 use std::sync::Arc;
 
-/// The storages that the launches of a replay use, and what of them.
+/// The storages that the launches of a replay use, and the parts of them.
 pub(in crate::gpu) struct RunUses(Vec<RunUse>);
 
-/// How all launches of a run together use a storage.
+/// The use of a storage by all launches of a run together.
 struct RunUse {
     what: What,
     kind: UseKind,
@@ -45,7 +45,7 @@ impl RunUses {
         Self(uses.iter().map(run_use).collect())
     }
 
-    /// What a run with these inputs and claims uses, before its sequence is known.
+    /// The storages that a run with these inputs and claims uses, before its sequence is known.
     pub(in crate::gpu) fn of_run(
         &self,
         (views, inputs): (&[View<'_>], &[RunInput]),
@@ -73,7 +73,7 @@ impl UseKind {
         }
     }
 
-    /// What a run with these claims reads or fills of a cache.
+    /// The part of a cache that a run with these claims reads or fills.
     fn filled(self, positions: &Positions, claims: &[Claim]) -> Part {
         let claim = claims.iter().find(|claim| claim.is_of(&positions.cursor));
         let filled = claim.map_or_else(|| positions.cursor.filled(), Claim::filled);

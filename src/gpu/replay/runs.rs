@@ -29,15 +29,14 @@ const OP: &str = "Replay::run";
 const IN_A_CAPTURE: &str =
     "a capture cannot contain a run of a replay: call what the replay was captured from";
 
-/// Launches that [`Gpu::capture`](crate::Gpu::capture) has recorded, to be run any number of times.
+/// Launches that [`Gpu::capture`](crate::Gpu::capture) has recorded. They can be run any number of times.
 ///
-/// A run costs the host what it takes to encode the launches: nothing is planned, allocated or bound again. It goes where
-/// every other launch goes: into the `Gpu`'s recording, or, in the closure of
-/// [`Gpu::record_into`](crate::Gpu::record_into), into the application's encoder. Its results have the bits of the same
-/// operations without a replay.
+/// In a run the host only encodes the launches: nothing is planned, allocated or bound again. Like every launch, a run
+/// goes into the `Gpu`'s recording, or, in the closure of [`Gpu::record_into`](crate::Gpu::record_into), into the
+/// application's encoder. Its results are bit-identical to those of the same operations without a replay.
 ///
 /// The outputs, of type `R`, lie in memory that belongs to the replay. They keep their contents until the next run, which
-/// overwrites them: clone no tensor out of them to keep its values, but read it, or copy it with
+/// overwrites them, also in clones of the tensors. To keep values, read them, or copy them with
 /// [`ops::copy_into`](crate::ops::copy_into). If tensors of the outputs outlive the replay, they stay valid.
 ///
 /// `Display` lists the operations with the predicted time of a run; `{:#}` adds each operation's plan.
@@ -118,8 +117,8 @@ impl<R> Replay<R> {
     }
 
     /// Replaces the elements of an input, row-major, after everything that was recorded before: of the tensor that the
-    /// last run that succeeded had as input `at`, or, before the first run, that of the capture. Whoever holds a clone or
-    /// a view of it sees the new elements, too.
+    /// last run that succeeded had as input `at`, or, before the first run, that of the capture. Clones and views of it
+    /// have the new elements, too.
     ///
     /// # Errors
     /// [`Error::Input`] if there is no such input, it was dropped, its elements have another type, it has gaps or
@@ -189,7 +188,7 @@ impl<R> Replay<R> {
         &self.captured_inputs
     }
 
-    /// The bind groups for these inputs, and what to remember of them; None if they are those of the last run.
+    /// The bind groups for these inputs, and the inputs to remember; None if they are those of the last run.
     fn bind(&self, views: &[View<'_>]) -> Result<(Arc<Bindings>, Option<Vec<RunInput>>)> {
         if views.len() != self.captured_inputs.len() {
             let why = format!("it was captured with {}, not {}", self.captured_inputs.len(), views.len());

@@ -3,7 +3,7 @@
 use crate::caps::{Caps, CoopRow, Matrices, Verdict};
 use std::sync::OnceLock;
 
-/// What is known about a device, and what was detected later. An earlier version stays alive, because callers hold
+/// The capabilities of a device, with the later test results. An earlier version stays alive, because callers hold
 /// references to it.
 pub(in crate::gpu) struct KnownCaps {
     caps: Caps,

@@ -93,7 +93,7 @@ impl ModuleCase {
         vec![0xff; c]
     }
 
-    /// Bytes of the operands. More products than those of the test read what these read.
+    /// Bytes of the operands. If there are more products than those of the test, they read the same operands.
     pub(in crate::gpu) fn bytes(&self, work: Work) -> [usize; 3] {
         let [m, n, k] = self.shape();
         let matrices = PRODUCTS * work.iterations as usize * self.row.a.size();
@@ -137,7 +137,7 @@ impl ModuleCase {
         (0..PRODUCTS).map(|product| (0..m * n).map(|at| sum(product, at / n, at % n)).collect()).collect()
     }
 
-    /// What a product stores besides `sums`: the same again, or what else the module computes by functions of elements or at edges.
+    /// The numbers that a product stores besides `sums`: the sums again, or the results of functions of elements or at edges.
     fn second(&self, product: usize, sums: &[i32], [a, b]: &[Vec<i32>; 2]) -> Vec<i32> {
         match (self.row.sizes, self.row.scope) {
             (RowSizes::Exact, _) if self.functions == Functions::None => sums.to_vec(),
@@ -180,7 +180,7 @@ impl ModuleCase {
         (0..m * n).map(entry).collect()
     }
 
-    /// The numbers that each product stores: its sums, and what else it makes of them.
+    /// The numbers that each product stores: its sums, and the numbers that it computes from them.
     fn results(&self) -> Vec<Vec<i32>> {
         let operands = &self.integers();
         let both = |(product, sums): (usize, Vec<i32>)| {

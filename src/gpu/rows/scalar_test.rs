@@ -44,7 +44,7 @@ impl ScalarCase {
         (is_shared && k.is_multiple_of(packed)).then_some(case)
     }
 
-    /// Whether there is one for the row, on a device that has its verdict.
+    /// Whether this test exists for the row, on a device that has its verdict.
     pub(in crate::gpu) fn can_time(row: &CoopRow, caps: &Caps) -> bool {
         let work = Work { workgroups: 1, iterations: 1 };
         caps.coop_conditions(row).is_ok_and(|subgroup| Self::of(row, subgroup, work).is_some())

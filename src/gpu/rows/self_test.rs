@@ -21,7 +21,7 @@ const ITERATIONS: usize = 4;
 /// What the self-test computes.
 const WORK: Work = Work { workgroups: 4, iterations: 4 };
 
-/// How much the kernel of a self-test computes: more of it, if a row is timed.
+/// The amount of work of a self-test's kernel: more if a row is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::gpu) struct Work {
     pub(in crate::gpu) workgroups: u32,

@@ -12,8 +12,8 @@ pub(in crate::gpu) enum Functions {
 }
 
 impl Functions {
-    /// Those that kernels use on a row: if its sums can be converted to an operand, and the device has no row of multiples of its
-    /// type, which kernels prefer, the ones that the device has.
+    /// The functions that kernels use on a row. There are some only if its sums can be converted to an operand (n = k)
+    /// and the device has no row of multiples of its type, which kernels would prefer.
     pub(in crate::gpu) fn of(row: &CoopRow, caps: &Caps) -> Self {
         let is_preferred = |other: &CoopRow| {
             other.is_flexible() && other.scope == CoopScope::Subgroup && [other.a, other.c] == [row.a, row.c]
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(of([16, 8, 16], F16, [true, true]), "spirv/coop_verify.f16");
         assert_eq!(of([16; 3], Bf16, [false, true]), "spirv/coop_verify.bf16_maintenance1");
         assert_eq!(of([16; 3], E4m3, [true, true]), "spirv/coop_verify.e4m3");
-        // Kernels take the rows of multiples that this device lists.
+        // Kernels use the rows of multiples that this device lists.
         let caps = fixtures::lavapipe();
         let row = CoopRow { m: 8, n: 16, k: 16, ..caps.rows[1] };
         assert!(caps.extensions.flexible && [row.a, row.c] == [F16, CoopScalar::F32], "{row}");

@@ -15,8 +15,8 @@ use crate::kernel::{INCLUDES, KERNELS, MODULES};
 /// Maximum size in bytes of a file of verdicts. A larger file is not read.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// Maximum number of kernels whose subgroup sizes are kept. The oldest make room. With the rows, they stay far below the size
-/// of a file that is read.
+/// Maximum number of kernels whose subgroup sizes are kept. The oldest are dropped. With the rows, they stay far below the
+/// size of a file that is read.
 const MAX_KERNELS: usize = 4096;
 
 /// The verdicts of one adapter and driver as in its file: a header, then one line for each verdict, each speed and each kernel.
@@ -127,7 +127,7 @@ impl Verdicts {
     }
 }
 
-/// What is between the name of a kernel and its subgroup size.
+/// The separator between the name of a kernel and its subgroup size.
 const SUBGROUPS_OF: &str = ", subgroups of ";
 
 /// The row, its speed or the kernel that a line is about.
@@ -147,7 +147,7 @@ pub(in crate::gpu) fn identity(caps: &Caps, adapter: &wgpu::AdapterInfo, options
     format!("{}, {}, {vendor:x}:{device:x}, {driver}, {checks}{kind} shaders", caps.adapter, caps.backend)
 }
 
-/// What is tested: the device with the extensions that it was opened with, whose functions are tested, too.
+/// The tested device, with the extensions that it was opened with: their functions are tested, too.
 fn tested(caps: &Caps, adapter: &wgpu::AdapterInfo, options: &GpuOptions) -> String {
     format!("{}, with {}", identity(caps, adapter, options), caps.extensions)
 }
@@ -173,7 +173,7 @@ fn line(row: &CoopRow, verdict: Verdict) -> String {
     CoopRow { verdict, ..*row }.to_string()
 }
 
-/// What a line about the speed of a row begins with.
+/// The beginning of a line about the speed of a row.
 fn speed_subject(row: &CoopRow) -> String {
     let row = row.to_string();
     format!("speed of {}", subject(&row))

@@ -24,8 +24,8 @@ impl Gpu {
         failure.map_or(Ok(()), |why| Err(Error::device(why.to_string())))
     }
 
-    /// Submits all recorded launches and uploads, and waits until the device has run them. If there are none, asks the
-    /// device whether it is lost: if this returns without an error, the device was there.
+    /// Submits all recorded launches and uploads, and waits until the device has run them. If there are none, checks
+    /// whether the device is lost: if this returns without an error, it was not lost at that moment.
     ///
     /// # Errors
     /// As [`flush`](Self::flush); [`Error::Cancelled`] in [`with_progress`](crate::with_progress).

@@ -13,7 +13,7 @@ use std::time::Duration;
 const INTERVAL: Duration = Duration::from_millis(50);
 
 impl Gpu {
-    /// Waits until `is_done` or the device is lost, and reports meanwhile. Returns at once if there is nobody to report to.
+    /// Waits until `is_done` or the device is lost, and reports meanwhile. Returns at once if no callback is set.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) after a report; [`Error::Device`](crate::Error::Device) if the device is

@@ -46,8 +46,8 @@ impl Gpu {
         Err(Error::input(call, why))
     }
 
-    /// Before a storage is written: if it is the word of a cursor, then only work that has claimed it may do so, as the host
-    /// counts along. What a capture writes is looked at in its end.
+    /// Before a storage is written: if it is the word of a cursor, then only work that has claimed it may do so, because the
+    /// host counts the positions too. Writes of a capture are checked at its end.
     ///
     /// # Errors
     /// [`Error::Input`] if it is such a word.

@@ -39,8 +39,7 @@ impl<'a> SubmitGuard<'a> {
     pub(in crate::gpu) fn refused(mut self, failure: &Failure) {
         self.has_outcome = true;
         if failure.may_be_one_launch && !self.recording.is_single() {
-            // Submit the launches one by one: those that are not at fault run, and the faulty one is named in its
-            // error.
+            // Submit the launches one by one: valid ones run, and the error names the faulty one.
             self.split(&failure.why);
             return;
         }
@@ -50,8 +49,8 @@ impl<'a> SubmitGuard<'a> {
         gpu.check_for_loss();
     }
 
-    /// Stores the recording in the turn as unconfirmed. Any thread can then ask the device what became of it. If the
-    /// turn has ended already, a callback has ended it, which it does only if the submission was made.
+    /// Stores the recording in the turn as unconfirmed. Any thread can then query the device for its outcome. If the
+    /// turn has ended already, a callback has ended it, which happens only if the submission was made.
     pub(in crate::gpu) fn leave_unconfirmed(mut self, index: wgpu::SubmissionIndex, failure: Failure) {
         let mut state = self.gpu.inner.recorder.lock();
         let Some(turn) = state.turn.as_mut().filter(|turn| turn.ticket == self.ticket) else {

@@ -1,5 +1,5 @@
-//! Checks of taken work before a storage is used: what the application has not submitted is not read, and not written
-//! under it.
+//! Checks of taken work before a storage is used: outputs of work that the application has not submitted are not read,
+//! and its operands are not written.
 
 use crate::gpu::buffers::storage::{Access, Use};
 use crate::gpu::buffers::taken_work::{Stage, TakenWork};
@@ -11,8 +11,8 @@ use crate::gpu::record::scope::OwnScope;
 use crate::{Error, Result};
 
 impl Gpu {
-    /// Fails if the use would come before taken work that it depends on. Taken work that was submitted is looked at, and
-    /// if wgpu refused it, its outputs are marked as failed.
+    /// Fails if the use would come before taken work that it depends on. Taken work that was submitted is checked: if
+    /// wgpu refused it, its outputs are marked as failed.
     ///
     /// # Errors
     /// [`Error::Input`] if taken work that conflicts with the use has not been submitted.
@@ -22,7 +22,7 @@ impl Gpu {
         (storage, access): Use<'_>,
         own: OwnScope,
     ) -> Result<()> {
-        // What follows its own work in order has no more conflicts than other uses.
+        // A use that follows work of its own encoder in order has no other conflicts.
         if storage.taken.unfinished_conflict(access, None).is_none() {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Allocates tensors' buffers from the pool, fills them, and frees what is kept for later.
+//! Allocates tensors' buffers from the pool, fills them, and frees cached ones.
 
 use crate::error::Named;
 use crate::gpu::buffers::content_state::ContentState;
@@ -24,8 +24,9 @@ impl Gpu {
         let (work, first_unsubmitted) = (state.own_work(), state.first_unsubmitted());
         drop(state);
         let Some(work) = work else { return self.allocate_unused(op, bytes, u64::MAX) };
-        // In the closure of `record_into`: what its launches have freed is free for later ones. Other buffers must not
-        // be used by recordings that are not yet submitted, which may run later.
+        // In the closure of `record_into`: buffers that its launches have freed can be reused by its later launches.
+        // Other buffers can be reused only if no recording that is not yet submitted uses them, because it may run
+        // later.
         let size = self.inner.pool.lock().class(bytes);
         match work.reuse(size) {
             Some(freed) => {
@@ -58,7 +59,7 @@ impl Gpu {
         self.upload_constant(op, bytes)
     }
 
-    /// As [`upload`](Self::upload), in the closure of `capture` too: what is uploaded does not change.
+    /// As [`upload`](Self::upload), in the closure of `capture` too, for data that never changes.
     pub(crate) fn upload_constant(&self, op: &'static str, bytes: &[u8]) -> Result<Allocation> {
         let allocation = self.allocate_for_writing(op, bytes.len() as u64)?;
         self.write_words(allocation.storage(), 0, bytes).named(op)?;
@@ -95,10 +96,10 @@ impl Gpu {
         Ok(self.inner.constants.insert(constant, uploaded))
     }
 
-    /// Frees all that is kept for later calls and can be made again: cached buffers, including staging buffers; the constants
-    /// of plans, which are uploaded again when they are needed; compiled pipelines and their plans, which are compiled and
-    /// planned again; and the bind groups of replays for their last inputs. What a [`Replay`](crate::Replay) needs for its
-    /// next run, and what work under way uses, stays.
+    /// Frees everything that is cached for later calls and can be created again: cached buffers, including staging buffers;
+    /// the constants of plans, which are uploaded again when they are needed; compiled pipelines and their plans, which are
+    /// compiled and planned again; and the bind groups of replays for their last inputs. Resources that a
+    /// [`Replay`](crate::Replay) needs for its next run, or that work under way uses, are kept.
     pub fn trim(&self) {
         self.trim_buffers();
         self.inner.pipelines.trim();
@@ -106,7 +107,7 @@ impl Gpu {
         raw::trim_heap();
     }
 
-    /// Frees all cached buffers, and what is uploaded or bound again when it is needed.
+    /// Frees all cached buffers, constants and bind groups, which are created again when they are needed.
     fn trim_buffers(&self) {
         self.inner.constants.forget();
         self.inner.pool.unbind_all();

@@ -66,7 +66,7 @@ fn is_not_mapped(error: &wgpu::Error) -> bool {
     matches!(cause(error), Some(BufferAccessError::NotMapped))
 }
 
-/// wgpu's own error in an error. NOTE: its text would not do, because it contains the application's labels.
+/// wgpu's own error in an error. NOTE: its text cannot be compared, because it contains the application's labels.
 pub(in crate::gpu) fn cause<E: std::error::Error + 'static>(error: &wgpu::Error) -> Option<&E> {
     let first: &(dyn std::error::Error + 'static) = error;
     std::iter::successors(Some(first), |&error| error.source()).find_map(|error| error.downcast_ref())

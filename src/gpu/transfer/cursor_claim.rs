@@ -12,7 +12,7 @@ use crate::gpu::views::view::View;
 use crate::layout::Layout;
 use std::sync::Arc;
 
-/// Who fills a cache that counts its positions on the host.
+/// The kind of work that fills a cache that counts its positions on the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Filling {
     /// Work that is recorded now, or a capture that has made the cache, so that each run begins with it empty.
@@ -27,8 +27,8 @@ impl Gpu {
         word.storage().cursor.get_or_init(|| Arc::new(Cursor::new(capacity))).clone()
     }
 
-    /// Claims the position with this word for work that is recorded now and advances it by `new`. What is recorded by now
-    /// leaves the host's number in the word.
+    /// Claims the position with this word for work that is recorded now and advances it by `new`. All work that is
+    /// recorded by now leaves the host's number in the word.
     ///
     /// # Errors
     /// [`Error::Input`](crate::Error::Input) if there is no room, work is being recorded that has claimed it, or the word is written by
@@ -62,8 +62,8 @@ impl Gpu {
         Ok(claim)
     }
 
-    /// Before a storage is used: if it is the word of a cursor, which the host may have set, then what is recorded by now
-    /// leaves the host's number there. In a capture, the runs do so.
+    /// Before a storage is used: if it is the word of a cursor, which the host may have set, then all work that is
+    /// recorded by now leaves the host's number there. In a capture, the runs do so.
     ///
     /// # Errors
     /// As [`claim`](Self::claim).
@@ -77,8 +77,8 @@ impl Gpu {
         }
     }
 
-    /// What attention to the positions that are filled reads of `whole`, or an append to them writes, with the positions along
-    /// `axis`. In a capture, each run knows it.
+    /// The part of `whole` that attention reads or an append writes: the filled positions along `axis`. In a capture, each run
+    /// determines it.
     pub(crate) fn filled_part(&self, cursor: &Arc<Cursor>, whole: &View<'_>, axis: usize) -> Part {
         let positions = Positions { cursor: cursor.clone(), layout: whole.layout, dtype: whole.dtype, axis };
         if self.is_capturing() {
@@ -88,7 +88,8 @@ impl Gpu {
         }
     }
 
-    /// By how much the capture of the calling thread has advanced the position so far; None outside of a capture.
+    /// The number by which the capture of the calling thread has advanced the position so far; None outside of a
+    /// capture.
     pub(crate) fn captured_advance(&self, cursor: &Arc<Cursor>) -> Option<usize> {
         let mut state = self.inner.recorder.lock();
         let Some(Scope { sink: Sink::Capture(captured), .. }) = state.scope() else { return None };
@@ -103,7 +104,7 @@ impl Gpu {
         }
     }
 
-    /// Who fills a cache in this buffer, if the calling thread does so now.
+    /// The kind of work with which the calling thread would fill a cache in this buffer now.
     pub(crate) fn filling(&self, buffer: &View<'_>) -> Filling {
         let mut state = self.inner.recorder.lock();
         let work = match state.scope() {
@@ -115,8 +116,8 @@ impl Gpu {
         if is_own { Filling::Once } else { Filling::EveryRun }
     }
 
-    /// Lets the capture of the calling thread fail, because of a call that can return no error. Outside of a capture,
-    /// nothing happens.
+    /// Makes the capture of the calling thread fail, because of a call that cannot return an error. Outside of a
+    /// capture, nothing happens.
     pub(crate) fn refuse_in_capture(&self, call: &'static str, why: &str) {
         let mut state = self.inner.recorder.lock();
         if let Some(Scope { sink: Sink::Capture(captured), .. }) = state.scope() {

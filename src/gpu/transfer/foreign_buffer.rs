@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Gpu {
-    /// The storage in an application's buffer, of which a tensor takes these bytes. Tensors that share a buffer share the
+    /// The storage in an application's buffer; a tensor uses these bytes of it. Tensors that share a buffer share the
     /// storage.
     ///
     /// Kernels bind [windows](window) of buffers, so the window of these bytes must end within the buffer. A buffer from

@@ -83,7 +83,7 @@ impl Gpu {
         // From here on, the drop of `pending` returns the staging buffer.
         let mut pending = Pending { gpu, staging, place, bytes: part, index: None, completion };
         self.check_outside_scope("read", "submits and waits")?;
-        // Again, because time may have passed.
+        // Checked again, because time may have passed.
         let reports = reports();
         source.contents.check(&elements)?;
         let mut state = self.lock_ordered("read", std::iter::once(used))?;
@@ -155,8 +155,8 @@ impl Pending {
     /// Takes the bytes from the staging buffer. NOTE: it does not wait for our map callback. The bytes are available as
     /// soon as any thread has polled, but that thread may have to run other callbacks before ours.
     ///
-    /// NOTE: a device that was lost without a word refuses maps at once, and does not unmap either. So a buffer that an
-    /// earlier read has mapped would show its bytes again.
+    /// NOTE: a device whose loss was not reported refuses maps at once, and does not unmap either. So a buffer that an
+    /// earlier read has mapped would still contain the earlier bytes.
     fn finish<R>(&self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         self.gpu.inner.status.check()?;
         if self.completion.was_refused.load(Ordering::Acquire) {

@@ -1,4 +1,4 @@
-//! Room in the ring of reads: taken, or waited for.
+//! Takes room in the ring of reads, or waits for it.
 
 use crate::gpu::handle::gpu::Gpu;
 use crate::gpu::record::reads::ReadBuffer;

@@ -16,8 +16,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Gpu {
-    /// Replaces the elements of this layout, row-major, by what `fill` writes into staging memory. The copy is recorded,
-    /// after everything that was recorded before.
+    /// Replaces the elements of this layout, row-major, by the elements that `fill` writes into staging memory. The copy
+    /// is recorded, after everything that was recorded before.
     pub(crate) fn write_staged<T: Element>(
         &self,
         op: &'static str,
@@ -73,7 +73,7 @@ impl Gpu {
         let sequence = state.next_sequence();
         let access = WindowUse::Overwrite { begun: sequence };
         let bound = [BoundWindow::of(storage.clone(), bytes.clone(), access, Part::Bytes(bytes))];
-        // It reads nothing of the device.
+        // It reads no memory of the device.
         let at = (sequence, 0);
         if let Some(scope) = state.scope() {
             let Sink::Recording(recording) = &mut scope.sink else {

@@ -15,9 +15,9 @@ use wgpu::wgc::resource::CreateTextureViewError;
 /// Checks that the device can make this copy now. In a browser, wgpu's own checks answer later.
 ///
 /// NOTE: in an application's encoder, a copy that wgpu refuses would make all of its commands invalid. So the copy is first
-/// encoded for nothing. As for buffers (`buffer_owner`), that does not tell whose texture it is: wgpu compares textures by
-/// numbers that each instance counts from 0. The second question is which device reports an error of the texture itself. A
-/// view of a mip level that is not there is such an error, and has no other effect.
+/// encoded into an encoder that is dropped. As for buffers (`buffer_owner`), that does not show which device owns the
+/// texture: wgpu compares textures by numbers that each instance counts from 0. The second question is which device reports
+/// an error of the texture itself. A view of a mip level that is not there is such an error, and has no other effect.
 pub(in crate::gpu) fn check_copy(
     op: &'static str,
     gpu: &Gpu,

@@ -1,4 +1,4 @@
-//! Room in the ring of uploads: taken, or waited for.
+//! Takes room in the ring of uploads, or waits for it.
 
 use crate::gpu::driver::completion::{Completion, SignalOnDrop};
 use crate::gpu::driver::lock::foreign;
@@ -48,7 +48,7 @@ impl Gpu {
             let Some((slot, index)) = self.inner.uploads.oldest() else {
                 return self.room_beyond(op, bytes);
             };
-            // The slot is free when nobody has it, so the future must not.
+            // A slot is free when nothing holds it, so the future must not hold it.
             let in_use = Arc::downgrade(&slot);
             drop(slot);
             let is_done = self.done_or_freed(index, &freed).await?;

@@ -16,7 +16,7 @@ use std::ops::Range;
 /// Size in bytes of the chunks in which the host generates and uploads data. It bounds the host memory that this takes.
 const CHUNK: usize = 8 << 20;
 
-/// Whether others than the writer may see the bytes next to what is written.
+/// Whether other tensors may contain the bytes next to the written ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SeenBy {
     Writer,
@@ -97,7 +97,8 @@ impl Gpu {
     /// Submits all recorded launches if any of them uses the buffer. They then run before all work that this crate or
     /// the application submits later. Fails if taken work that is not submitted conflicts with this access.
     ///
-    /// NOTE: the check comes last. What another thread takes meanwhile is no longer recorded, but then the check finds it.
+    /// NOTE: the check comes last. Work that another thread takes meanwhile is no longer recorded, but this check detects
+    /// it.
     pub(in crate::gpu) fn settle(&self, op: &'static str, storage: &Storage, access: Access) -> Result<()> {
         let used = (storage, access);
         let first_unsubmitted = self.inner.recorder.lock().first_unsubmitted();
@@ -125,7 +126,7 @@ impl Gpu {
 }
 
 impl View<'_> {
-    /// Takes what the elements were before launches that never ran as their values.
+    /// Makes the elements' values from before launches that never ran their values again.
     ///
     /// # Errors
     /// [`Error::Input`] if taken work that is not submitted writes the buffer, or it is the position of a cache;
@@ -160,7 +161,7 @@ pub(in crate::gpu) fn writable_bytes<T: Element>(
     }
     let bytes = layout.bytes(T::DTYPE);
     let is_whole = |at: u64| at.is_multiple_of(4);
-    // The rest of the last word becomes zero. It must be the storage's last, or nothing else may see it.
+    // The rest of the last word becomes zero. So it must be the storage's last word, or no other tensor may contain it.
     let is_last = bytes.end == storage.len || (seen_by == SeenBy::Writer && !storage.is_exported());
     if !is_whole(bytes.start) || !(is_whole(bytes.end) || is_last) {
         return refused(format!("bytes {bytes:?} of its buffer begin or end within a word of 4 bytes"));

@@ -1,4 +1,4 @@
-//! What tuning has found, in memory and in a file.
+//! The results of tuning, in memory and in a file.
 
 pub(super) mod tried;
 pub(crate) mod tuning_file;

@@ -13,7 +13,7 @@ pub struct Tuned {
     pub date: u64,
     /// The candidates. The first is the plan that is predicted to be the fastest.
     pub tried: Vec<Tried>,
-    /// What distinguishes the problem from others.
+    /// The key that distinguishes the problem from others.
     pub(crate) key: String,
 }
 
@@ -29,11 +29,11 @@ pub struct Tried {
     pub measured: Option<f64>,
     /// The difference between the upper and the lower quartile of the measured times, as a share of the median.
     pub spread: f64,
-    /// What became of it.
+    /// Its outcome.
     pub verdict: TriedVerdict,
 }
 
-/// What became of a candidate.
+/// The outcome of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TriedVerdict {
@@ -43,11 +43,11 @@ pub enum TriedVerdict {
     Right,
     /// Its results were right. It took three times as long as the fastest one in the first rounds, and was not measured again.
     Slow,
-    /// A result was outside its error bound, which is a fault of the driver or of this crate. It cannot win.
+    /// A result was outside its error bound, which is a bug of the driver or of this crate. It cannot win.
     Wrong,
     /// It could not be compiled or run.
     Failed,
-    /// The time was up before it was its turn, or there was no choice.
+    /// The time limit was reached before it was measured, or it was the only candidate.
     Untried,
 }
 
@@ -70,8 +70,8 @@ impl Tuned {
         self.tried.iter().find(|tried| tried.verdict == TriedVerdict::Won)
     }
 
-    /// How many times as long the plan that is predicted to be the fastest takes as the winner. None if either was not
-    /// measured.
+    /// The time of the plan that is predicted to be the fastest, divided by the time of the winner. None if either was
+    /// not measured.
     #[must_use]
     pub fn gain(&self) -> Option<f64> {
         Some(self.tried.first()?.measured? / self.winner()?.measured?)

@@ -1,4 +1,4 @@
-//! The lines of a file of tuning: for each tuned problem what was tried.
+//! The lines of a file of tuning: for each tuned problem, the candidates that were tried.
 
 use super::tried::{Tried, TriedVerdict, Tuned};
 use crate::caps::MeasuredRates;
@@ -7,10 +7,10 @@ use crate::caps::MeasuredRates;
 const PROBLEM: &str = "problem";
 /// The word that a line about a measured rate begins with.
 const RATE: &str = "rate";
-/// What separates the fields of a line.
+/// The separator of the fields of a line.
 const TAB: char = '\t';
 
-/// The lines of what was tuned: a line for each problem, with its key, date and description, followed by a line for each
+/// The lines of tuned problems: a line for each problem, with its key, date and description, followed by a line for each
 /// candidate, with verdict, predicted and measured seconds, spread and signature.
 #[must_use]
 pub fn tuning_lines(all: &[Tuned]) -> Vec<String> {
@@ -36,7 +36,7 @@ pub(in crate::gpu) fn rate_lines(rates: &MeasuredRates) -> Vec<String> {
     rates.named().into_iter().filter_map(line).collect()
 }
 
-/// The measured rates in the lines of a file. Names that are not known are passed over.
+/// The measured rates in the lines of a file. Unknown names are ignored.
 pub(in crate::gpu) fn parse_rates(lines: &[String]) -> MeasuredRates {
     let mut rates = MeasuredRates::default();
     for line in lines {
@@ -50,7 +50,7 @@ pub(in crate::gpu) fn parse_rates(lines: &[String]) -> MeasuredRates {
     rates
 }
 
-/// What was tuned, from the lines of a file. None if a line has another form.
+/// The tuned problems, from the lines of a file. None if a line has another form.
 #[must_use]
 pub fn parse_tuning(lines: &[String]) -> Option<Vec<Tuned>> {
     let mut all: Vec<Tuned> = Vec::new();

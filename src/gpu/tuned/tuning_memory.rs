@@ -1,4 +1,4 @@
-//! What was tuned on a device: in memory, and in a file for each adapter and driver.
+//! The results of tuning on a device: in memory, and in a file for each adapter and driver.
 
 use super::tried::Tuned;
 use super::tuning_file::{parse_rates, parse_tuning};
@@ -15,7 +15,7 @@ use std::collections::HashSet;
 
 /// Maximum size in bytes of a file. A larger file is not read.
 pub(in crate::gpu) const MAX_FILE_BYTES: u64 = 4 << 20;
-/// What was tuned on a device.
+/// The results of tuning on a device.
 pub(in crate::gpu) struct TuningMemory {
     /// The file and its header.
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "a browser tunes nothing"))]
@@ -37,7 +37,7 @@ pub(in crate::gpu) struct State {
 }
 
 impl TuningMemory {
-    /// Reads what earlier runs have tuned, if the options say so.
+    /// Reads the results of earlier runs, if the options request it.
     pub(in crate::gpu) fn open(caps: &Caps, adapter: &wgpu::AdapterInfo, options: &GpuOptions) -> Self {
         let folder = match options.tuning {
             Tuning::Off => None,
@@ -74,7 +74,7 @@ impl TuningMemory {
         Some(plan.measured(winner.measured?))
     }
 
-    /// What the problem's candidates took when it was last tuned.
+    /// The times of the problem's candidates when it was last tuned.
     pub(in crate::gpu) fn last(&self, key: &str) -> Option<Tuned> {
         self.state.lock().all.iter().rev().find(|tuned| tuned.key == key).cloned()
     }
@@ -85,7 +85,7 @@ impl TuningMemory {
     }
 }
 
-/// What distinguishes a problem from all others.
+/// The key that distinguishes a problem from all others.
 pub(in crate::gpu) fn key<P: Problem>(problem: &P) -> String {
     digest_of_text(&format!("{} {problem:?}", std::any::type_name::<P>()))
 }
@@ -101,7 +101,7 @@ fn header(caps: &Caps, identity: &str) -> String {
     )
 }
 
-/// What was tuned and measured, from the contents of a file with this header. The error says why it is not used.
+/// The results and rates, from the contents of a file with this header. The error says why the file is not used.
 pub(in crate::gpu) fn read(contents: &[u8], header: &str) -> Result<(Vec<Tuned>, MeasuredRates), String> {
     let lines = unseal_text(contents, header)?;
     let all = parse_tuning(&lines).ok_or("it is damaged")?;

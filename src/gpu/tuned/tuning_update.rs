@@ -1,4 +1,5 @@
-//! What is tuned in this run: one thread at a time, written to the file together with what other processes have found.
+//! The results of tuning in this run. One thread tunes at a time. The results are written to the file together with
+//! those of other processes.
 
 use super::tried::Tuned;
 use super::tuning_file::{rate_lines, tuning_lines};
@@ -7,9 +8,9 @@ use crate::caps::MeasuredRates;
 use crate::gpu::cache::sealed_text::seal_text;
 use std::collections::{HashMap, HashSet};
 
-/// Maximum size in bytes of the lines that are written. The oldest are left out.
+/// Maximum size in bytes of the lines that are written. The oldest are omitted.
 const MAX_LINE_BYTES: usize = 3 << 20;
-/// Maximum number of times that one problem was tuned, of which the file says what was tried.
+/// Maximum number of tunings of one problem whose candidates are kept in the file.
 const MAX_TIMES: usize = 3;
 
 /// Maximum number of problems that are known not to be tunable in this run. Past it, all are tried again.
@@ -24,7 +25,7 @@ impl TuningMemory {
         self.state.lock().all.clone()
     }
 
-    /// Forgets everything, in the file too.
+    /// Removes all results, in the file too.
     pub(in crate::gpu) fn forget(&self) {
         let mut state = self.state.lock();
         state.all.clear();
@@ -41,12 +42,12 @@ impl TuningMemory {
         self.update(|state| state.rates = rates);
     }
 
-    /// Adds what was tuned, and writes the file.
+    /// Adds the results of a tuning, and writes the file.
     pub(in crate::gpu) fn add(&self, tuned: Tuned) {
         self.update(|state| state.all.push(tuned));
     }
 
-    /// Changes what is known, and writes the file. What another process has written meanwhile is kept.
+    /// Changes the results, and writes the file. Results that another process has written meanwhile are kept.
     fn update(&self, change: impl FnOnce(&mut State)) {
         let theirs = self.file.as_ref().and_then(|(file, header)| {
             let contents = file.contents(MAX_FILE_BYTES)?;

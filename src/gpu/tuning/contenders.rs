@@ -1,4 +1,4 @@
-//! Which candidates of a problem are tried, and which one wins.
+//! Selects the candidates of a problem that are tried, and the one that wins.
 
 use crate::gpu::tuned::tried::{Tried, TriedVerdict};
 use crate::plan::{MAX_STEP_SECONDS, Plan};
@@ -11,7 +11,7 @@ const MOST_OF_TILE: usize = 3;
 /// The best candidate of each kernel is tried if it is predicted to take at most this many times as long as the fastest.
 const WIDE: f64 = 8.0;
 
-/// A candidate with a launch that is predicted to take more seconds is not tried: one that cannot be cut further.
+/// A candidate with a launch that is predicted to take more seconds, and that cannot be divided further, is not tried.
 const TOO_LONG: f64 = 2.0 * MAX_STEP_SECONDS;
 
 /// The candidates to try, fastest predicted first: the first, the best one of each kernel, and the next best.
@@ -24,7 +24,7 @@ pub(in crate::gpu) fn contenders(candidates: Vec<Plan>) -> Vec<Plan> {
     let (mut of_kernel, mut of_tile) = (HashMap::new(), HashMap::new());
     let mut ranked: Vec<(bool, Plan)> = Vec::new();
     for plan in candidates {
-        // What no device should be kept busy with is tried only if it is what the plan takes.
+        // A candidate that would keep the device busy for too long is tried only if it is the predicted plan.
         if !ranked.is_empty() && longest(&plan) > TOO_LONG {
             continue;
         }

@@ -1,4 +1,4 @@
-//! The operands of a trial: buffers that are allocated once, and filled anew for each run.
+//! The operands of a trial: buffers that are allocated once, and filled again for each run.
 
 use crate::gpu::handle::gpu::{Allocation, Gpu};
 use crate::gpu::views::view::View;
@@ -23,7 +23,7 @@ pub(in crate::gpu) struct TrialBuffers<'a> {
     expected: Vec<Option<Allocation>>,
 }
 
-/// Whose results an output buffer holds.
+/// The owner of the results in an output buffer: the reference or a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gpu) enum Of {
     Reference,
@@ -34,7 +34,8 @@ impl<'a> TrialBuffers<'a> {
     /// Allocates all buffers.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] or [`Error::Limit`] if there is no room for them. Nothing has been made on the host by then.
+    /// [`Error::OutOfMemory`] or [`Error::Limit`] if there is no room for them. This is detected before any data is
+    /// generated on the host.
     pub(in crate::gpu) fn new(gpu: &'a Gpu, parameters: &'a [Parameter]) -> Result<Self> {
         let allocated = |to: &Parameter| gpu.allocate(OP, to.new_bytes());
         let second = |to: &Parameter| (to.access != Access::Read).then(|| allocated(to)).transpose();
@@ -86,7 +87,7 @@ impl<'a> TrialBuffers<'a> {
 }
 
 impl Allocation {
-    /// Replaces all elements by these values. Without values, all bytes are those of elements that nobody has written.
+    /// Replaces all elements by these values. Without values, all bytes are those of unwritten elements.
     fn fill(&self, gpu: &Gpu, dtype: DType, values: Option<TrialValues>, seed: u64) -> Result<()> {
         let fill = match dtype {
             DType::F32 => fill_with::<f32>,

@@ -15,7 +15,7 @@ pub(in crate::gpu) struct Output<'a> {
     dtype: DType,
     layout: &'a Layout,
     tolerance: Tolerance,
-    /// For each place of the buffer whether an element of the layout is there. None if the elements are contiguous.
+    /// For each element position of the buffer, whether it belongs to the layout. None if the elements are contiguous.
     places: Option<Vec<u64>>,
 }
 
@@ -25,8 +25,8 @@ impl<'a> Output<'a> {
         Self { dtype, layout, tolerance, places }
     }
 
-    /// Whether every element of a candidate's result is as near to the reference as the tolerance allows, and all other bytes of
-    /// both buffers are the same: those that nobody should write.
+    /// Whether every element of a candidate's result is within the tolerance of the reference, and all other bytes, which
+    /// must not be written, are the same in both buffers.
     pub(in crate::gpu) fn is_near(&self, gpu: &Gpu, [found, expected]: [&Allocation; 2]) -> Result<bool> {
         let mut start = 0;
         while start < found.len() {

@@ -18,8 +18,8 @@ const COMPILING: Duration = Duration::from_secs(15);
 const MEASURING: Duration = Duration::from_millis(1500);
 /// Rounds at most.
 const ROUNDS: usize = 15;
-/// The first round warms up. After this number of rounds slow candidates drop out, each by its fastest time: other work on the
-/// machine can disturb one measurement.
+/// The first round is a warm-up. After this number of rounds slow candidates are dropped, each by its fastest time: other work
+/// on the machine can disturb one measurement.
 const WARM: usize = 2;
 /// Seconds that the runs of a candidate in one round should take together, so that the clock's steps do not matter.
 const ENOUGH: f64 = 400e-6;
@@ -38,7 +38,7 @@ struct Candidate {
     seconds: Vec<f64>,
 }
 
-/// Tries these candidates. Each has a verdict then, and the fastest one with right results has won.
+/// Tries these candidates. Afterwards each has a verdict, and the fastest one with right results has won.
 pub(in crate::gpu) fn run(gpu: &Gpu, trial: &Trial, candidates: Vec<Plan>) -> Result<Vec<Tried>> {
     check_operands(trial, &candidates)?;
     let buffers = TrialBuffers::new(gpu, trial.reference.parameters())?;
@@ -214,7 +214,7 @@ impl Candidate {
             return Err(error);
         }
         gpu.inner.status.check()?;
-        // It is not the application's launch that has failed.
+        // The failed launch is not one of the application.
         let _ = gpu.take_failure();
         log::warn!("{}: a candidate cannot be tried: {error}: {}", self.plan.op(), self.plan.signature());
         self.verdict = TriedVerdict::Failed;

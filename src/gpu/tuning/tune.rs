@@ -19,19 +19,19 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const LONGEST_REFERENCE: f64 = 2.0;
 
 impl Gpu {
-    /// Measures how long the device takes with the most promising plans of a problem, and returns what was tried. Each plan
-    /// computes the problem with other operands first, which show lost terms, and its result is compared with that of a simple
-    /// kernel: a plan whose result is outside its error bound cannot win. Takes seconds, and waits for the device.
+    /// Measures the times of the most promising plans of a problem on the device, and returns the candidates with their times.
+    /// Each plan first computes the problem with test operands, which reveal lost terms, and its result is compared with that
+    /// of a simple kernel: a plan whose result is outside its error bound cannot win. Takes seconds, and waits for the device.
     ///
     /// Takes memory for the operands of the problem, and for its results twice.
     ///
     /// A `Gpu` that was opened with [`Tuning::Remembered`](crate::gpu::Tuning::Remembered) or
     /// [`Tuning::Now`](crate::gpu::Tuning::Now) uses the fastest plan from now on, and later ones on the same device too, if
     /// files are cached. Results stay within the bounds that each operation states, but another plan may round otherwise.
-    /// Others use what is predicted, as before.
+    /// Other `Gpu`s use the predicted plan, as before.
     ///
     /// Launches of other threads on this device disturb the measurement. The counters of [`stats`](Self::stats) include
-    /// everything that is tried.
+    /// the launches of all candidates.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -61,20 +61,20 @@ impl Gpu {
         Ok(self.try_candidates(problem)?.0)
     }
 
-    /// Everything that this `Gpu` remembers, from old to new: what it has tuned, and what earlier runs have, if it was opened
-    /// with [`Tuning::Remembered`](crate::gpu::Tuning::Remembered) or [`Tuning::Now`](crate::gpu::Tuning::Now).
+    /// All results that this `Gpu` remembers, from old to new: its own, and those of earlier runs if it was opened with
+    /// [`Tuning::Remembered`](crate::gpu::Tuning::Remembered) or [`Tuning::Now`](crate::gpu::Tuning::Now).
     #[must_use]
     pub fn tuned(&self) -> Vec<Tuned> {
         self.inner.tuning.all()
     }
 
-    /// What was measured when this problem was last tuned.
+    /// The measurements of the last tuning of this problem.
     #[must_use]
     pub fn tuned_for<P: Problem>(&self, problem: &P) -> Option<Tuned> {
         self.inner.tuning.last(&key(problem))
     }
 
-    /// Forgets what was tuned on this device, in the file too. From now on the plans are those that are predicted.
+    /// Removes all results of tuning on this device, in the file too. From now on plans are chosen by prediction.
     pub fn forget_tuning(&self) {
         self.inner.tuning.forget();
         drop(self.inner.plans.forget());
@@ -156,8 +156,8 @@ impl Gpu {
     }
 }
 
-/// The failure of an application's launch that `flush` or `wait` has yet to return. A trial does not return it in their place:
-/// its drop puts it back, and drops what a trial has left.
+/// The failure of an application's launch that `flush` or `wait` has yet to return. A trial must not return it in their place.
+/// The drop of this restores it, and discards failures of the trial.
 struct KeptFailure<'a>(&'a Gpu, Option<Reason>);
 
 impl<'a> KeptFailure<'a> {

@@ -94,7 +94,8 @@ impl Gpu {
         self.compiled_untested(plan)
     }
 
-    /// A plan that `make` makes for this device. The rows that it uses are tested: if that says something new, the plan is made again.
+    /// A plan that `make` makes for this device. The rows that it uses are tested: if a test changes the capabilities, the plan is
+    /// made again.
     pub(crate) fn plan_with(&self, make: impl Fn(&Caps) -> Result<Plan>) -> Result<Plan> {
         loop {
             let caps = self.known_caps();

@@ -18,9 +18,9 @@ const ENOUGH_OF_HOST: f64 = 2e-3;
 const LONG: f64 = 5e-3;
 /// Iterations of the first launch, of each further one as a multiple of the one before, and at most.
 const ITERATIONS: [u32; 3] = [4, 4, 256];
-/// Launches, of which the fastest counts: other work on the machine can only slow one down.
+/// Number of launches. The result is the fastest, because other work on the machine can only slow a launch down.
 const ROUNDS: usize = 3;
-/// Workgroups, which occupy large devices and keep small ones busy shortly.
+/// The number of workgroups: enough for large devices, and few enough for a short launch on small ones.
 const WORKGROUPS: [u32; 2] = [4, 512];
 
 /// A self-test that is timed.
@@ -41,7 +41,7 @@ pub(in crate::gpu) fn scalar_plan(test: &Test, caps: &Caps) -> Option<Plan> {
     scalar(test, Work { workgroups: workgroups(caps), iterations: ITERATIONS[0] })?.plan(caps).ok()
 }
 
-/// How fast the row of a test is, which is right. None if that cannot be timed.
+/// The speed of the row of a passed test. None if it cannot be timed.
 ///
 /// # Errors
 /// [`Error::Device`] if the device is lost, [`Error::OutOfMemory`] if there is no room for the operands.
@@ -82,7 +82,7 @@ fn rate<P: Problem>(gpu: &Gpu, bytes: &[usize], of: impl Fn(u32) -> Result<P>) -
     };
     let enough = if gpu.known_caps().timestamps { ENOUGH } else { ENOUGH_OF_HOST };
     let [mut iterations, times, most] = ITERATIONS;
-    // NOTE: the first launch of a kernel can include what its driver compiles late.
+    // NOTE: the first launch of a kernel can include late compilation by the driver.
     let mut fastest = run(iterations)?.min(run(iterations)?);
     while fastest < enough && iterations < most {
         iterations *= times;

@@ -30,7 +30,8 @@ pub(in crate::gpu) struct Verification {
     verified: Verified,
     /// Assumed rows, which the adapter does not list. Their verdicts are not cached.
     claims: Vec<CoopRow>,
-    /// Whether rows are timed. Not where another device's speed is assumed, against which no figure of this one says anything.
+    /// Whether rows are timed. They are not if the speed of another device is assumed: times of this device cannot be compared
+    /// with it.
     are_timed: bool,
     launched: Option<Launched>,
 }
@@ -62,8 +63,8 @@ struct Launched {
 
 impl Verification {
     /// Starts the test of the wanted rows that a kernel could use and that have no verdict. The tests run on a separate `Gpu`,
-    /// which `probe` creates, so that the counters of the user's `Gpu` start at 0. `verdicts` are those of earlier runs. Whoever
-    /// waits in the calling thread can have rows timed.
+    /// which `probe` creates, so that the counters of the user's `Gpu` start at 0. `verdicts` are those of earlier runs. Rows
+    /// can be timed only if the caller waits in its own thread.
     pub(in crate::gpu) fn start(
         caps: Caps,
         options: &GpuOptions,
@@ -146,7 +147,7 @@ impl Verification {
         self.finish()
     }
 
-    /// Takes over the verdicts of an earlier run. A row that was not timed then is tested again.
+    /// Uses the verdicts of an earlier run. A row that was not timed then is tested again.
     fn recall(&mut self, verdicts: &Verdicts) {
         let mut rows = self.verified.caps.rows.clone();
         for row in &mut rows {

@@ -41,7 +41,8 @@ impl<'a> Binding<'a> {
         self.allocation.storage()
     }
 
-    /// Fails if an element was never computed, because a launch failed. Of positions that only a run knows, the run does.
+    /// Fails if an element was never computed, because a launch failed. Positions that only a run determines are checked
+    /// by the run.
     pub(in crate::gpu) fn check(&self) -> Result<()> {
         match (self.overwritten_from, &self.elements) {
             (Some(_), _) | (None, Part::Positions(_)) => Ok(()),

@@ -21,7 +21,7 @@ pub struct View<'a> {
     pub(crate) dtype: DType,
     /// For an operation that writes every element and reads none: the sequence at which it begins.
     overwritten_from: Option<u64>,
-    /// What an operation uses of the buffer, if that is not each element.
+    /// The part of the buffer that an operation uses, if it does not use every element.
     used: Option<&'a Part>,
     ownership: Ownership,
 }
@@ -80,7 +80,7 @@ impl<'a> View<'a> {
         Self { overwritten_from: Some(begun), ..self }
     }
 
-    /// Says that an operation uses this part of the elements only, whatever the others hold.
+    /// Declares that an operation uses only this part of the elements; the contents of the others do not matter.
     pub(crate) fn using(self, part: &'a Part) -> Self {
         Self { used: Some(part), ..self }
     }
@@ -95,7 +95,7 @@ impl<'a> View<'a> {
         self.ownership == Ownership::Exclusive
     }
 
-    /// Begins an operation that writes every element of this view and reads none. Failures of earlier writes of them no longer
+    /// Begins an operation that writes every element of this view and reads none. Earlier failures to write them no longer
     /// matter.
     pub(in crate::gpu) fn overwritten(self) -> Self {
         self.overwritten_from(self.allocation.begin_write())

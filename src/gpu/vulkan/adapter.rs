@@ -15,8 +15,9 @@ pub struct VulkanAdapter<'a> {
     pub api_version: u32,
     /// Names of the instance extensions that the application enabled.
     ///
-    /// An instance for Vulkan 1.0 needs `VK_KHR_get_physical_device_properties2`; without it, nobody can ask the driver
-    /// for its name, for f16 or for cooperative matrices. With `VK_EXT_debug_utils`, objects and passes are labelled.
+    /// An instance for Vulkan 1.0 needs `VK_KHR_get_physical_device_properties2`; without it, the driver cannot be
+    /// asked for its name, for f16 or for cooperative matrices. With `VK_EXT_debug_utils`, objects and passes are
+    /// labelled.
     pub instance_extensions: &'a [&'a CStr],
     /// The physical device.
     pub physical_device: vk::PhysicalDevice,

@@ -1,4 +1,4 @@
-//! What an application says of its own Vulkan device: plain data, and the checks of it.
+//! An application's description of its own Vulkan device: plain data, and its checks.
 
 use super::adapter::VulkanAdapter;
 use super::features::VulkanFeatures;
@@ -16,7 +16,7 @@ pub struct VulkanDevice<'a> {
     pub device: vk::Device,
     /// Names of the device extensions that the application enabled.
     pub device_extensions: &'a [&'a CStr],
-    /// The features that the application enabled. A feature that is false here is not used, whatever the device has.
+    /// The features that the application enabled. A feature that is false here is not used, even if the device has it.
     pub features: VulkanFeatures,
     /// Family of the queue to submit to. It needs graphics and compute, because wgpu's barriers name the stages of both.
     pub queue_family: u32,
@@ -25,7 +25,7 @@ pub struct VulkanDevice<'a> {
 }
 
 impl VulkanDevice<'_> {
-    /// Checks what can be seen without trusting the application.
+    /// Checks the properties that can be verified without trusting the application.
     ///
     /// # Errors
     /// [`Error::Input`] for a null handle, or a queue that the physical device does not have; [`Error::Unsupported`] for

@@ -1,4 +1,4 @@
-//! The extensions that wgpu's Vulkan backend and this crate know, and the versions of Vulkan that took them over.
+//! The extensions that wgpu's Vulkan backend and this crate know, and the versions of Vulkan that include them.
 
 use super::adapter::VulkanAdapter;
 use crate::gpu::extensions::{BFLOAT16, FLOAT8, MAINTENANCE1, MATRIX2, STORAGE8};

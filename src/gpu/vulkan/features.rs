@@ -3,8 +3,8 @@
 use ash::{ext, khr, vk};
 use std::ffi::CStr;
 
-/// Features of a Vulkan device, under Vulkan's names. [`supported`](Self::supported) returns those of a physical device
-/// that are of use; an application enables what it wants of them and says so in
+/// Features of a Vulkan device, under Vulkan's names. [`supported`](Self::supported) returns the useful ones of a
+/// physical device. An application enables any of them and lists these in
 /// [`VulkanDevice::features`](super::VulkanDevice::features).
 ///
 /// The default has none, which is enough to multiply matrices of f32.

@@ -20,9 +20,9 @@ impl Gpu {
     /// Computes on an application's own Vulkan device, with its queue. [`Gpu::device`] and [`Gpu::queue`] are then wgpu's
     /// handles of both, and everything else works as on a device that [`Gpu::adopt`] took over.
     ///
-    /// What the application did not enable only narrows [`Gpu::caps`]; [`Caps::not_enabled`](crate::Caps::not_enabled) says
-    /// what the physical device has and this device was not created with. [`VulkanFeatures`] gives the application the names
-    /// of extensions and the features to ask for.
+    /// If the application does not enable a feature, [`Gpu::caps`] lacks it. [`Caps::not_enabled`](crate::Caps::not_enabled)
+    /// lists the features that the physical device has and this device was not created with. [`VulkanFeatures`] gives the
+    /// application the names of extensions and the features to ask for.
     ///
     /// The application owns the instance, the device and the queue, before and after: this crate and wgpu create objects of
     /// their own on the device, destroy them, and destroy nothing else. As with [`Gpu::adopt`], rows of cooperative
@@ -32,17 +32,17 @@ impl Gpu {
     /// - All handles are valid and belong together; versions, extensions and features are those that the instance and the
     ///   device were created with. A feature that the application has not enabled must not be claimed: a shader that uses
     ///   it may do anything. A feature that the *physical device* lacks is never used.
-    /// - The instance and the device outlive this `Gpu`, all its clones, tensors, buffers and pending reads, and
-    ///   whatever was made with [`Gpu::device`]. Drop these before the device is destroyed;
-    ///   [`VulkanAdapter::is_adopted`] says whether something is left. On a lost device, a thread of this crate may hold the
-    ///   device for a moment longer, and if the last drop happens in a callback of wgpu's, the thread that runs it does:
-    ///   there, wait until the function returns false.
+    /// - The instance and the device outlive this `Gpu`, all its clones, tensors, buffers and pending reads, and whatever
+    ///   was made with [`Gpu::device`]. Drop these before the device is destroyed; [`VulkanAdapter::is_adopted`] returns
+    ///   whether any of them still exists. On a lost device, a thread of this crate may hold the device for a moment longer,
+    ///   and if the last drop happens in a callback of wgpu's, the thread that runs it does: there, wait until the function
+    ///   returns false.
     /// - Vulkan allows only one thread at a time to use a queue. So while a call of this crate or of wgpu on this device
     ///   may run, no other thread uses the `VkQueue`, and none waits for the whole device. Calls on another `Gpu` that adopted
     ///   the queue use it too. A read that is pending on a thread of this crate only waits for fences; it does not use the
     ///   queue.
     /// - The last drop of this `Gpu`, its tensors and wgpu's handles is such a call: wgpu then waits until the queue is idle,
-    ///   also for work of the application. What this work waits for comes from another thread, or has come before.
+    ///   also for work of the application. So that work must wait only for signals from another thread, or for earlier ones.
     /// - If `robustBufferAccess` is not enabled, the condition of
     ///   [`BufferAccess::unchecked`](crate::gpu::BufferAccess::unchecked) holds for vertex and index buffers of the
     ///   application's own draws on [`Gpu::device`].
@@ -220,7 +220,8 @@ fn usable(enabled: VulkanFeatures, found: &VulkanFeatures, present: &[&'static C
     enabled.chain().both(&mut found.chain(), |extension| present.contains(&extension)).features()
 }
 
-/// What the physical device has and the application's device was not created with, as far as it would be used.
+/// The features that the physical device has and the application's device was not created with, if this crate would use
+/// them.
 ///
 /// # Safety
 /// As [`VulkanAdapter::device_version`].

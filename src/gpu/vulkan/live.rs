@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 static LIVE: Mutex<Vec<Arc<Real>>> = Mutex::new(Vec::new());
 
-/// What an application gave us of its instance.
+/// The functions of an application's instance.
 pub(super) struct Real {
     handle: vk::Instance,
     physical_device: vk::PhysicalDevice,

@@ -13,8 +13,8 @@ impl Gpu {
     /// recorded already and not yet submitted therefore waits too. To let it run before, call [`flush`](Self::flush) first.
     /// Later submissions wait as well, because wgpu runs submissions in order.
     ///
-    /// What another queue wrote before it signalled the semaphore can then be read: no barrier is needed. Writes of the host
-    /// to mapped memory are another matter: they must come before the submission that reads them (before
+    /// Data that another queue wrote before it signalled the semaphore can then be read without a barrier. This does not
+    /// include writes of the host to mapped memory, which must come before the submission that reads them (before
     /// [`flush`](Self::flush)), not between it and `vkSignalSemaphore`.
     ///
     /// Until the value is signalled, [`to_vec`](crate::Tensor::to_vec), [`wait`](Self::wait) and every other call that waits
@@ -47,7 +47,7 @@ impl Gpu {
     /// Another queue that waits for the value needs no barrier. A host that waits for it and then reads mapped memory does:
     /// waiting on the host makes no writes of the device visible to it. So the application submits commands of its own that
     /// begin after Tilewise's work and end with a barrier to `VK_PIPELINE_STAGE_HOST_BIT` and `VK_ACCESS_HOST_READ_BIT`, and
-    /// waits for these. [`to_vec`](crate::Tensor::to_vec) needs nothing of that.
+    /// waits for these. [`to_vec`](crate::Tensor::to_vec) needs none of this.
     ///
     /// # Safety
     /// The semaphore is a timeline semaphore of this device, not a binary one, and lives until the submission has run. Its value is below

@@ -1,10 +1,11 @@
-//! What wgpu is told of a physical device: no more than the application's device was created with.
+//! The answers that wgpu gets about a physical device: only the features that the application's device was created
+//! with.
 //!
-//! wgpu's Vulkan backend reads an adapter from the *physical device* and takes for granted that a device has all that it
-//! finds there. A device that an application created may have less. So wgpu gets an `ash::Instance` and an `ash::Entry` in
-//! which the functions that read a physical device are replaced by those of this file. While [`while_told`] runs on a
-//! thread, they answer from a [`Told`] of that thread. At any other time they only pass calls on to the application's real
-//! functions, which [`live`](super::live) finds.
+//! wgpu's Vulkan backend reads an adapter from the *physical device* and assumes that a device has all of its features. A
+//! device that an application created may have less. So wgpu gets an `ash::Instance` and an `ash::Entry` in which the
+//! functions that read a physical device are replaced by those of this file. While [`while_told`] runs on a thread, they
+//! answer from a [`Told`] of that thread. At any other time they only pass calls on to the application's real functions,
+//! which [`live`](super::live) finds.
 
 use super::feature_chain::VulkanFeatureChain;
 use super::live::{self, Real};
@@ -33,8 +34,8 @@ thread_local! {
 
 /// Runs `work`, in which wgpu is told this.
 pub(super) fn while_told<R>(told: Told, work: impl FnOnce() -> R) -> R {
-    /// Puts back what was there before, even if `work` panics. There is something if wgpu's log messages make the
-    /// application adopt another device.
+    /// Restores the previous answers, even if `work` panics. There are some if wgpu's log messages make the application
+    /// adopt another device.
     struct Restore(Option<Rc<Told>>);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -45,7 +46,7 @@ pub(super) fn while_told<R>(told: Told, work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// What this thread tells of this physical device.
+/// This thread's answers about this physical device.
 fn told(physical_device: vk::PhysicalDevice) -> Option<Rc<Told>> {
     TOLD.with_borrow(|told| told.clone()).filter(|told| told.physical_device == physical_device)
 }

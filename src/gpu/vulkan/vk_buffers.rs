@@ -11,7 +11,8 @@ impl Gpu {
     /// An application's own buffer as one of wgpu, without a copy. The application still owns it: neither this crate nor wgpu
     /// destroys it or frees its memory. [`Tensor::from_buffer`](crate::Tensor::from_buffer) makes a tensor of the result.
     ///
-    /// `usages` says what wgpu may do with the buffer: `STORAGE` for a tensor, and `COPY_SRC` to read it. wgpu cannot map it.
+    /// `usages` are the operations that wgpu may do with the buffer: `STORAGE` for a tensor, and `COPY_SRC` to read it. wgpu
+    /// cannot map it.
     ///
     /// # Order
     /// wgpu does not know what the application did with the buffer before. So the application puts a barrier at the end of its
@@ -31,8 +32,8 @@ impl Gpu {
     ///   a tensor on it, or work that uses any of them exists.
     /// - The application orders its own accesses as above.
     /// - No other result of this call for the same buffer, nor a tensor on one, is used at the same time: wgpu and this crate
-    ///   take them for two buffers, and order nothing between them. Wrap a buffer once and clone the result. If it is
-    ///   wrapped anew, the application orders the work on the earlier result before, as its own accesses.
+    ///   take them for two buffers, and order nothing between them. Wrap a buffer once and clone the result. If it is wrapped
+    ///   again, the application orders the work on the earlier result before that, like its own accesses.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if this device is not one of Vulkan; [`Error::Input`] for a null handle, no usages, usages that

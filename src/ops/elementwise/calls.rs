@@ -1,4 +1,4 @@
-//! The functions of the rows as values, by which tests and the book's table reach every one of them.
+//! The functions of the rows as values: tests and the book's table go through all of them.
 
 use super::expr::Expr;
 use super::function::Function;
@@ -17,7 +17,7 @@ pub enum TensorCall<T: Element> {
     Two(fn(&Tensor<T>, &Tensor<T>) -> Result<Tensor<T>>),
     /// Of three.
     Three(fn(&Tensor<T>, &Tensor<T>, &Tensor<T>) -> Result<Tensor<T>>),
-    /// Of two, which it compares.
+    /// A function that compares two tensors.
     Compare(fn(&Tensor<T>, &Tensor<T>) -> Result<Tensor<i8>>),
     /// Of a mask.
     Mask(fn(&Tensor<i8>) -> Result<Tensor<i8>>),
@@ -70,7 +70,7 @@ macro_rules! expression {
     ($name:ident $a:ident $($other:ident)*) => { $a.$name($($other),*) };
 }
 
-/// Makes of the rows what calls each function.
+/// Generates the calls of each function from the rows.
 macro_rules! calls {
     ($y:ident $g:ident: $(
         #[$doc:meta] $(#[$more:meta])*
@@ -84,14 +84,15 @@ macro_rules! calls {
             Function::ALL.into_iter().zip(all).filter_map(|(function, call)| Some((function, call?))).collect()
         }
 
-        /// The functions of tensors that only reals have.
+        /// The functions of tensors that exist only for reals.
         #[must_use]
         pub fn real_calls<T: Real>() -> Vec<(Function, TensorCall<T>)> {
             let all: Vec<Option<TensorCall<T>>> = vec![$(real_call!($takes $name ($($operand),+))),*];
             Function::ALL.into_iter().zip(all).filter_map(|(function, call)| Some((function, call?))).collect()
         }
 
-        /// A function of expressions, by its method or operator. It takes as many of the operands as it has.
+        /// A function of expressions, by its method or operator. It takes the first of these operands, up to its number
+        /// of operands.
         #[must_use]
         pub fn of_expressions(function: Function, operands: [&Expr; 3]) -> Expr {
             match function {
@@ -106,7 +107,8 @@ macro_rules! calls {
 
 function_rows!(calls);
 
-/// What the book's table says of a function: what the function of tensors takes, the bound in $u = 2^{-23}$ of the result.
+/// A function's entries in the book's table: the elements that the function of tensors takes, and the bound in $u =
+/// 2^{-23}$ of the result.
 #[must_use]
 pub fn described(function: Function) -> (&'static str, u8) {
     (function.takes(), function.units())

@@ -5,7 +5,7 @@ use super::function::Function;
 use crate::ops::table::function_rows;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// The method of a row. Operators take the place of some methods.
+/// The method of a row. Some rows have an operator instead.
 macro_rules! method {
     (neg $($rest:tt)*) => {};
     (add $($rest:tt)*) => {};
@@ -28,7 +28,7 @@ macro_rules! method {
     };
 }
 
-/// Makes the methods of the rows.
+/// Generates the methods from the rows.
 macro_rules! methods {
     ($y:ident $g:ident: $(
         #[$doc:meta] $(#[$more:meta])*

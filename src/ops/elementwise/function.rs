@@ -4,7 +4,7 @@ use super::kind::Kind;
 use crate::ops::table::function_rows;
 use std::fmt;
 
-/// Makes the enum of the rows, and what is known of each function without its texts and definitions.
+/// Generates the enum from the rows, and the properties of each function other than its texts and definitions.
 macro_rules! define {
     ($y:ident $g:ident: $(
         #[$doc:meta] $(#[$more:meta])*
@@ -66,7 +66,7 @@ impl Function {
         self.row().operands
     }
 
-    /// What the function of tensors takes, in the word of the row.
+    /// The elements that the function of tensors takes, in the word of the row.
     pub(crate) fn takes(self) -> &'static str {
         self.row().takes
     }

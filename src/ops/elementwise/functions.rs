@@ -1,7 +1,7 @@
 //! The functions of tensors.
 //!
-//! A mask is a tensor of i8: 1 where something holds, 0 where it does not. Functions that take masks take any other number
-//! for 1.
+//! A mask is a tensor of i8: 1 where a condition is true, 0 where it is false. Functions that take masks treat any other
+//! number as 1.
 
 use super::argument::Argument;
 use super::compute::{apply, compute};
@@ -14,7 +14,7 @@ use crate::layout::{Element, Real};
 use crate::ops::table::function_rows;
 use crate::tensor::Tensor;
 
-/// The section on precision of what a row takes and its bound.
+/// The section on precision, from the elements that a row takes and its bound.
 macro_rules! precision {
     (reals [0]) => {
         "Exact, except that subnormal values may count as 0."
@@ -89,7 +89,7 @@ macro_rules! of_tensors {
     };
 }
 
-/// Makes the functions of tensors of the rows.
+/// Generates the functions of tensors from the rows.
 macro_rules! functions {
     ($y:ident $g:ident: $(
         $(#[$doc:meta])+
@@ -102,8 +102,8 @@ macro_rules! functions {
 
 function_rows!(functions);
 
-/// The elements of `then` where a mask is set, those of `otherwise` elsewhere. Both may be numbers. What is not selected
-/// does no harm, also if it is NaN.
+/// The elements of `then` where a mask is set, those of `otherwise` elsewhere. Both may be numbers. An element that is
+/// not selected has no effect, even if it is NaN.
 ///
 /// # Shapes
 /// The mask and the arguments broadcast as in [`add`](crate::ops::add).

@@ -5,7 +5,7 @@ use super::function::Function;
 use super::kind::Kind;
 use crate::ops::table::function_rows;
 
-/// Makes of the rows the gradients.
+/// Generates the gradients from the rows.
 macro_rules! gradients {
     ($y:ident $g:ident: $(
         $(#[$doc:meta])+
@@ -55,7 +55,7 @@ pub fn gradient_formulas(function: Function) -> Option<String> {
     (!gradients.is_empty()).then(|| gradients.iter().map(of).collect::<Vec<_>>().join("; "))
 }
 
-/// How tightly a formula holds together: a sum, a product, a power or a name.
+/// The precedence of a formula: that of a sum, a product, a power or a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Tie {
     Sum,
@@ -93,7 +93,7 @@ impl Printer {
         }
     }
 
-    /// A formula, in parentheses if it does not hold together as tightly.
+    /// A formula, in parentheses if its precedence is lower.
     fn within(&self, of: &Expr, tie: Tie) -> String {
         let (formula, found) = self.formula(of);
         if found < tie { format!("({formula})") } else { formula }

@@ -1,4 +1,4 @@
-//! Sums, differences and products that are written to tensors that are there.
+//! Sums, differences and products that are written to existing tensors.
 
 use super::compute::compute_into;
 use super::function::Function;
@@ -45,7 +45,7 @@ pub fn mul_into<T: Element>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> 
     compute_into(Function::Mul.into(), &[a, b], c).named("mul_into")
 }
 
-/// The operation that errors of sums in place name.
+/// The name of the operation in errors of sums in place.
 const OP: &str = "add_assign";
 
 /// Adds `bias` to every row of `x`, in place. `x` is an operand and the output, as in Rust's `AddAssign`: one launch,

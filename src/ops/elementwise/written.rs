@@ -196,7 +196,7 @@ fn of_integers<const N: usize>(name: &'static str, flops: usize, operands: [Expr
     Callee::new(name, flops).returning_index().call(operands)
 }
 
-/// Makes of the rows what writes the call of a function.
+/// Generates the code that writes the call of a function from the rows.
 macro_rules! texts {
     ($y:ident $g:ident: $(
         $(#[$doc:meta])+

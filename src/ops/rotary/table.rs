@@ -359,7 +359,7 @@ impl Rotary {
     }
 }
 
-/// By how much the angle of a pair grows from one position to the next.
+/// The increment of a pair's angle from one position to the next.
 fn frequency(base: f64, pair: usize, rotary_dims: usize) -> f64 {
     base.powf(-((2 * pair) as f64) / rotary_dims as f64)
 }

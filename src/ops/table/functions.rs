@@ -7,11 +7,12 @@
 //! - what the function of tensors takes: `reals`, `all` numbers, all numbers that it `compares`, or `masks`; `values` have no
 //!   function of tensors,
 //! - the bound of the error of a real result: this many $u = 2^{-23}$ of it, 0 if it is exact, and this many times $2^{-126}$,
-//!   once if nothing stands there,
+//!   once if this is left out,
 //! - for each kind of operands the kind of the result and the expression in WGSL (`super::super::elementwise::written` has the
 //!   functions that it may call; `shader` names the file, the function and its count of operations),
 //! - the definition in f64, and that of integers if they have the function,
-//! - the gradients with respect to operands, of which y is the result and g its gradient. What is not listed is 0.
+//! - the gradients with respect to operands, where y is the result and g its gradient. Gradients that are not listed
+//!   are 0.
 
 macro_rules! function_rows {
     ($write:ident) => {
@@ -251,7 +252,7 @@ macro_rules! function_rows {
                 wgsl [Mask -> Mask: shader("comparisons", "inverted", 0, [a])],
                 value [truth(a == 0.0)] integers [i32::from(a == 0)] gradients [];
 
-            /// `then` where the mask is set, `otherwise` elsewhere. A NaN that is not selected does no harm.
+            /// `then` where the mask is set, `otherwise` elsewhere. A NaN that is not selected has no effect.
             Select: select(mask, then, otherwise) takes values, within [0],
                 wgsl [
                     Real -> Real: select(otherwise, then, mask),

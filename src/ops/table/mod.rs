@@ -1,4 +1,5 @@
-//! Operations as rows: what is listed here once, enums, functions, methods, definitions, tests and the book are made of.
+//! Operations as rows. Enums, functions, methods, definitions, tests and the book's table are generated from these
+//! lists.
 
 mod functions;
 
