@@ -55,6 +55,11 @@ macro_rules! function_rows {
                 wgsl [Real -> Real: shader("logarithm", "log_of", 50, [a])],
                 value [a.ln()] integers [] gradients [a => g / a];
 
+            /// $e^a - 1$, also where it is near 0.
+            Expm1: expm1(a) takes reals, within [8],
+                wgsl [Real -> Real: shader("expm1", "expm1_of", 45, [a])],
+                value [a.exp_m1()] integers [] gradients [a => g * (y + 1.0)];
+
             /// The square $a^2$. Integers wrap.
             ///
             /// Squares beyond the range of f32, or of `T`, are infinite, and those below $2^{-126}$ may be 0.
