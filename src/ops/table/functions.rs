@@ -60,6 +60,11 @@ macro_rules! function_rows {
                 wgsl [Real -> Real: shader("expm1", "expm1_of", 45, [a])],
                 value [a.exp_m1()] integers [] gradients [a => g * (y + 1.0)];
 
+            /// $\ln(1 + a)$, also where it is near 0: minus infinity at -1, NaN below.
+            Log1p: log1p(a) takes reals, within [8],
+                wgsl [Real -> Real: shader("log1p", "log1p_of", 70, [a])],
+                value [a.ln_1p()] integers [] gradients [a => g / (a + 1.0)];
+
             /// The square $a^2$. Integers wrap.
             ///
             /// Squares beyond the range of f32, or of `T`, are infinite, and those below $2^{-126}$ may be 0.
