@@ -179,6 +179,14 @@ macro_rules! function_rows {
                 wgsl [Real -> Real: shader("logarithm", "power_of", 120, [a, b])],
                 value [a.powf(b)] integers [] gradients [a => g * b * a.pow(b - 1.0), b => g * y * a.log()];
 
+            /// The angle of the point $(b, a)$ from the first axis, from $-\pi$ to $\pi$, as IEEE's `atan2`.
+            ///
+            /// Zeros and infinities have the angles that IEEE 754 gives them: $\pm 0$ or $\pm \pi$ of two zeros by their signs, multiples
+            /// of $\pi / 4$ of two infinities.
+            Atan2: atan2(a, b) takes reals, within [8],
+                wgsl [Real -> Real: shader("atan2", "atan2_of", 40, [a, b])],
+                value [a.atan2(b)] integers [] gradients [a => g * b / (a.square() + b.square()), b => -(g * a) / (a.square() + b.square())];
+
             /// The smaller of two values; NaN if either is NaN.
             Minimum: minimum(a, b) takes all, within [0],
                 wgsl [
