@@ -35,6 +35,7 @@ mod rotary;
 mod rotary_at;
 mod rounding;
 mod shapes;
+mod signs;
 mod softmax;
 mod special;
 mod texts;
