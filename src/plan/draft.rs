@@ -166,10 +166,14 @@ impl<'a> Draft<'a> {
         Region { buffer, layout, dtype, touched: None }
     }
 
+    /// Adds an operand of a problem. Returns the argument of a kernel that binds it.
+    pub(crate) fn add(&mut self, of: &Operand) -> (Region, Access) {
+        (self.operand(of.name, of.dtype, of.declared(), of.access), of.access)
+    }
+
     /// Adds the operands of a problem. Returns the arguments of a kernel that binds all of them in this order.
     pub(crate) fn operands(&mut self, operands: &[Operand]) -> Vec<(Region, Access)> {
-        let add = |of: &Operand| (self.operand(of.name, of.dtype, of.declared(), of.access), of.access);
-        operands.iter().map(add).collect()
+        operands.iter().map(|of| self.add(of)).collect()
     }
 
     /// Adds a contiguous temporary buffer.

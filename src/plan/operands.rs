@@ -98,4 +98,18 @@ impl CutAxes {
         let operands = operands.into_iter().map(cut).collect();
         Self { extents: extents.to_vec(), joined: 0, operands, whole: None }
     }
+
+    /// All axes of a shape except one, along which the operation is computed as a whole. The axes of the operands are those of
+    /// the shape.
+    pub(crate) fn except(axis: usize, shape: &[usize], operands: Vec<Operand>) -> Self {
+        let others: Vec<usize> = (0..shape.len()).filter(|&other| other != axis).collect();
+        let without = |operand: Operand| {
+            let own = |&other: &usize| operand.axes.get(other).copied().flatten();
+            let axes: Vec<Option<usize>> = others.iter().map(own).collect();
+            operand.along(axes)
+        };
+        let extents: Vec<usize> = others.iter().map(|&other| shape[other]).collect();
+        let operands = operands.into_iter().map(without).collect();
+        Self { whole: Some(axis), ..Self::of(&extents, operands) }
+    }
 }

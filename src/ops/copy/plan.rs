@@ -1,15 +1,15 @@
 //! The plan of a copy: one step, or one for each window.
 
 use super::kernel::LANES;
-use super::problem::{CopyProblem, Longer, Sliced};
-use crate::Result;
+use super::problem::{CopyProblem, Longer, OP, Sliced};
 use crate::caps::Caps;
 use crate::kernel::Needs;
-use crate::layout::{DType, Layout};
+use crate::layout::{DType, Layout, dim};
 use crate::plan::{
-    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, Joins, NewStep, Plan, Problem, Time,
+    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, Plan, Problem, Time,
     plan_in_windows,
 };
+use crate::{Error, Result};
 use std::ops::Range;
 
 impl Problem for CopyProblem {
@@ -24,22 +24,11 @@ impl Problem for CopyProblem {
 
 impl InWindows for CopyProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
-        let ([c, a], uncut) = match self.sliced {
-            None => (self.layouts()?, None),
-            Some(Sliced { longer: Longer::C, axis, whole, other }) => ([whole, other], Some(axis)),
-            Some(Sliced { longer: Longer::A, axis, whole, other }) => ([other, whole], Some(axis)),
-        };
-        let axes: Vec<usize> = (0..c.rank()).filter(|&axis| Some(axis) != uncut).collect();
-        let own: Vec<Option<usize>> = axes.iter().copied().map(Some).collect();
-        let mut operands = vec![
-            CutOperand::new(Form::View, c, self.dtype, own.clone()),
-            CutOperand::new(Form::View, a, self.dtype, own),
-        ];
-        if uncut.is_some() {
-            operands.push(CutOperand::whole(self.position()?, DType::I32, axes.len()));
+        let operands = self.operands()?;
+        match self.sliced {
+            None => Ok(CutAxes::of(self.layouts()?[0].shape(), operands)),
+            Some(Sliced { axis, other, .. }) => Ok(CutAxes::except(axis, other.shape(), operands)),
         }
-        let extents = axes.iter().map(|&axis| c.shape()[axis]).collect();
-        Ok(CutAxes { extents, joined: 0, operands, whole: uncut })
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -53,35 +42,21 @@ impl InWindows for CopyProblem {
 
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(self.op(), &[], caps);
-        let [c, a] = self.layouts()?;
-        let (c, a) = match self.sliced {
-            None => (
-                draft.operand("the output", self.dtype, c, Access::Write),
-                draft.operand("a", self.dtype, a, Access::Read),
-            ),
-            // The kernel writes one slice of the output, but binds the whole output.
-            Some(Sliced { longer: Longer::C, whole, .. }) => (
-                draft.operand("the output", self.dtype, whole, Access::Update).touched_like(c),
-                draft.operand("a", self.dtype, a, Access::Read),
-            ),
-            Some(Sliced { longer: Longer::A, whole, .. }) => (
-                draft.operand("the output", self.dtype, c, Access::Write),
-                draft.operand("a", self.dtype, whole, Access::Read).touched_like(a),
-            ),
-        };
-        let mut args = vec![(c, Access::Write), (a, Access::Read)];
-        if self.sliced.is_some() {
-            let position = draft.operand("the position", DType::I32, self.position()?, Access::Read);
-            args.push((position, Access::Read));
+        let mut args = draft.operands(&self.operands()?);
+        if let Some(Sliced { longer, .. }) = self.sliced {
+            // The kernel touches one slice of the longer operand, and binds all of it.
+            let ([c, a], [to, from, ..]) = (self.layouts()?, &mut args[..]) else {
+                return Err(Error::device("a copy has two operands"));
+            };
+            match longer {
+                Longer::C => *to = (to.0.touched_like(c), Access::Write),
+                Longer::A => from.0 = from.0.touched_like(a),
+            }
         }
         draft.step(NewStep {
             kernel: self.kernel(caps),
             tile: self.tile(),
-            needs: Needs {
-                bindings: if self.sliced.is_some() { 3 } else { 2 },
-                invocations: LANES,
-                workgroup_bytes: 0,
-            },
+            needs: Needs { bindings: dim(OP, args.len())?, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from(self.dims.units.div_ceil(LANES)),
             dims: Dims::of(&self.dims),
             args: &args,
@@ -89,5 +64,26 @@ impl InWindows for CopyProblem {
             time: Time::Roofline,
         })?;
         Ok(draft.finish())
+    }
+}
+
+impl CopyProblem {
+    /// C, A and, with a slice, the position.
+    fn operands(&self) -> Result<Vec<Operand>> {
+        let [c, a] = match self.sliced {
+            None => self.layouts()?,
+            Some(Sliced { longer: Longer::C, whole, other, .. }) => [whole, other],
+            Some(Sliced { longer: Longer::A, whole, other, .. }) => [other, whole],
+        };
+        let is_part = self.sliced.is_some_and(|sliced| sliced.longer == Longer::C);
+        let access = if is_part { Access::Update } else { Access::Write };
+        let mut operands = vec![
+            Operand::read("the output", self.dtype, c).accessed(access),
+            Operand::read("a", self.dtype, a),
+        ];
+        if self.sliced.is_some() {
+            operands.push(Operand::read("the position", DType::I32, self.position()?).whole());
+        }
+        Ok(operands)
     }
 }

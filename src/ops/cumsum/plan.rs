@@ -7,9 +7,9 @@ use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout};
 use crate::ops::lines::Across;
-use crate::ops::windows::{JOINS, axes_but};
+use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem, Region, Time,
+    Access, CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, Plan, Problem, Region, Time,
     plan_in_windows,
 };
 use std::ops::Range;
@@ -41,9 +41,7 @@ impl Problem for CumsumProblem {
 
 impl InWindows for CumsumProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
-        let c = Layout::contiguous(OP, self.a.shape())?;
-        let views = [(Form::View, self.a, self.dtype), (Form::Dense, c, self.dtype)];
-        Ok(axes_but(self.axis, self.a.shape(), views))
+        Ok(CutAxes::except(self.axis, self.a.shape(), self.operands().to_vec()))
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -52,14 +50,11 @@ impl InWindows for CumsumProblem {
 
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &[], caps);
-        let a = draft.operand("the operand", self.dtype, self.a, Access::Read);
-        let c = Layout::contiguous(OP, &[self.a.len()])?;
-        let c = draft.operand("the result", self.dtype, c, Access::Write);
+        let [read, written] = self.operands().map(|of| draft.add(&of));
         let cut = self.cut(caps);
         let dims = self.dims(cut.lanes, cut.parts, cut.chunk);
-        let read = (a, Access::Read);
         if cut.parts == 1 {
-            self.step(&mut draft, Stage::Whole, &dims, &[read, (c, Access::Write)])?;
+            self.step(&mut draft, Stage::Whole, &dims, &[read, written])?;
             return Ok(draft.finish());
         }
         let rows = self.a.len() / self.lines.length() as usize;
@@ -71,12 +66,18 @@ impl InWindows for CumsumProblem {
         let flat = sums.with_layout(Layout::contiguous(OP, &[rows * cut.parts as usize])?);
         let of_parts = CumsumProblem::new(&totals.layout, 1, DType::F32)?;
         draft.call(of_parts.plan(caps)?, &[totals, flat], &[])?;
-        self.step(&mut draft, Stage::Rest, &dims, &[read, (c, Access::Write), (sums, Access::Read)])?;
+        self.step(&mut draft, Stage::Rest, &dims, &[read, written, (sums, Access::Read)])?;
         Ok(draft.finish())
     }
 }
 
 impl CumsumProblem {
+    /// The operand and the result.
+    fn operands(&self) -> [Operand; 2] {
+        let read = Operand::read("the operand", self.dtype, self.a);
+        [read, Operand::written("the result", self.dtype, self.a.dense())]
+    }
+
     /// How rows are cut on a device.
     fn cut(&self, caps: &Caps) -> Cut {
         let (length, rows, width) = (self.lines.length(), self.lines.rows(), 4 * self.quads());

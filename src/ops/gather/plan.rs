@@ -8,8 +8,8 @@ use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Layout, dim};
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, Along, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem, Region,
-    Time, Windows, plan_in_windows,
+    Access, Along, CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, Plan, Problem, Region, Time,
+    Windows, plan_in_windows,
 };
 use std::ops::Range;
 
@@ -26,32 +26,9 @@ impl InWindows for GatherProblem {
     /// The axes of C, and then the indexed axis of A. The step of a window along that axis takes the elements with indices in
     /// the window.
     fn cut_axes(&self) -> Result<CutAxes> {
-        let c = self.output()?;
-        let (rank, indexed) = (c.rank(), self.taken.axis());
-        let (mut of_a, mut of_indices) = (vec![None; rank], vec![None; rank]);
-        for at in 0..rank {
-            (of_a[at], of_indices[at]) = match self.taken {
-                Taken::Positions(axis) if at == axis => (None, Some(0)),
-                Taken::Positions(_) => (Some(at), None),
-                Taken::Elements(axis) if at == axis => (None, Some(at)),
-                Taken::Elements(_) => (Some(at), Some(at)),
-                Taken::Rows if at < self.indices.rank() => (None, Some(at)),
-                Taken::Rows => (Some(1), None),
-            };
-        }
-        of_a.push(Some(indexed));
-        of_indices.push(None);
-        let of_c = (0..rank).map(Some).chain([None]).collect();
-        Ok(CutAxes {
-            extents: c.shape().iter().copied().chain([self.a.shape()[indexed]]).collect(),
-            joined: 1,
-            operands: vec![
-                CutOperand::new(Form::Dense, c, self.dtype, of_c),
-                CutOperand::new(Form::View, self.a, self.dtype, of_a),
-                CutOperand::new(Form::View, self.indices, DType::I32, of_indices),
-            ],
-            whole: None,
-        })
+        let c = self.taken.shape(&self.a, &self.indices)?;
+        let extents: Vec<usize> = c.into_iter().chain([self.a.shape()[self.taken.axis()]]).collect();
+        Ok(CutAxes { joined: 1, ..CutAxes::of(&extents, self.operands()?.to_vec()) })
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -61,11 +38,7 @@ impl InWindows for GatherProblem {
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.taken.op();
         let mut draft = Draft::new(op, &[], caps);
-        let layout = self.output()?;
-        let c = draft.operand("the output", self.dtype, layout, Access::Write);
-        let name = if self.taken == Taken::Rows { "the table" } else { "a" };
-        let a = draft.operand(name, self.dtype, self.a, Access::Read);
-        let indices = draft.operand("the indices", DType::I32, self.indices, Access::Read);
+        let [(c, _), (a, _), (indices, _)] = self.operands()?.map(|of| draft.add(&of));
         if a.bound_bytes() <= caps.limits.binding_bytes {
             self.step(&mut draft, (self.kernel(caps), Access::Write), self.dims, [c, a, indices])?;
             return Ok(draft.finish());
@@ -75,7 +48,7 @@ impl InWindows for GatherProblem {
         draft.reason(format!("{} windows along the indexed axis", windows.count()));
         for ranges in windows.blocks() {
             let window = a.with_layout(axes.operands[1].narrowed(&ranges)?);
-            let start = ranges[layout.rank()].start;
+            let start = ranges[axes.extents.len() - 1].start;
             if start == 0 {
                 // An index outside the first window counts as out of range.
                 let first = Self::new(self.taken, &window.layout, &self.indices, self.dtype)?;
@@ -97,8 +70,25 @@ impl InWindows for GatherProblem {
 }
 
 impl GatherProblem {
-    fn output(&self) -> Result<Layout> {
-        Layout::contiguous(self.taken.op(), &self.taken.shape(&self.a, &self.indices)?)
+    /// C, A and the indices. The axes of the operation are those of C, and then the indexed axis of A.
+    fn operands(&self) -> Result<[Operand; 3]> {
+        let c = Layout::contiguous(self.taken.op(), &self.taken.shape(&self.a, &self.indices)?)?;
+        let of = |at: usize| match self.taken {
+            Taken::Positions(axis) if at == axis => (None, Some(0)),
+            Taken::Positions(_) => (Some(at), None),
+            Taken::Elements(axis) if at == axis => (None, Some(at)),
+            Taken::Elements(_) => (Some(at), Some(at)),
+            Taken::Rows if at < self.indices.rank() => (None, Some(at)),
+            Taken::Rows => (Some(1), None),
+        };
+        let of_a = (0..c.rank()).map(|at| of(at).0).chain([Some(self.taken.axis())]);
+        let of_indices = (0..c.rank()).map(|at| of(at).1);
+        let name = if self.taken == Taken::Rows { "the table" } else { "a" };
+        Ok([
+            Operand::written("the output", self.dtype, c),
+            Operand::read(name, self.dtype, self.a).along(of_a),
+            Operand::read("the indices", DType::I32, self.indices).along(of_indices),
+        ])
     }
 
     fn step(

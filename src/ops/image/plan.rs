@@ -8,8 +8,8 @@ use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Layout};
 use crate::ops::packing::{constant, per_word};
 use crate::plan::{
-    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, Joins, NewStep, Plan, Problem,
-    ScalarParameter, Time, plan_in_windows,
+    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, Plan, Problem, ScalarParameter,
+    Time, plan_in_windows,
 };
 use std::mem::offset_of;
 use std::ops::Range;
@@ -29,16 +29,7 @@ impl Problem for ImageProblem {
 impl InWindows for ImageProblem {
     /// The rows of texels. A binding may begin at each of them.
     fn cut_axes(&self) -> Result<CutAxes> {
-        let rows = vec![Some(0)];
-        Ok(CutAxes {
-            extents: vec![self.tensor.shape()[0]],
-            joined: 0,
-            operands: vec![
-                CutOperand::new(Form::View, self.texels()?, DType::I32, rows.clone()),
-                CutOperand::new(Form::View, self.tensor, self.dtype, rows),
-            ],
-            whole: Some(1),
-        })
+        Ok(CutAxes { whole: Some(1), ..CutAxes::of(&self.tensor.shape()[..1], self.operands()?) })
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -46,17 +37,12 @@ impl InWindows for ImageProblem {
     }
 
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
-        let (of_texels, of_tensor) = match self.transfer {
-            ImageTransfer::Read => (Access::Read, Access::Write),
-            ImageTransfer::Write => (Access::Write, Access::Read),
-        };
         let scalars: &[ScalarParameter] = match self.scale {
             ColourScale::Unscaled => &[],
             ColourScale::Scaled => &[ScalarParameter::f32("scale"), ScalarParameter::f32("shift")],
         };
         let mut draft = Draft::new(self.transfer.op(), scalars, caps);
-        let texels = draft.operand("the texels", DType::I32, self.texels()?, of_texels);
-        let tensor = draft.operand("the tensor", self.dtype, self.tensor, of_tensor);
+        let args = draft.operands(&self.operands()?);
         let dims = Dims::of(&self.dims);
         let (dims, flops) = match self.scale {
             ColourScale::Unscaled => (dims, Flops::default()),
@@ -71,7 +57,7 @@ impl InWindows for ImageProblem {
             needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from(self.dims.units.div_ceil(LANES)),
             dims,
-            args: &[(texels, of_texels), (tensor, of_tensor)],
+            args: &args,
             flops,
             time: Time::Roofline,
         })?;
@@ -80,6 +66,18 @@ impl InWindows for ImageProblem {
 }
 
 impl ImageProblem {
+    /// The texels and the tensor.
+    fn operands(&self) -> Result<Vec<Operand>> {
+        let (of_texels, of_tensor) = match self.transfer {
+            ImageTransfer::Read => (Access::Read, Access::Write),
+            ImageTransfer::Write => (Access::Write, Access::Read),
+        };
+        Ok(vec![
+            Operand::read("the texels", DType::I32, self.texels()?).accessed(of_texels),
+            Operand::read("the tensor", self.dtype, self.tensor).accessed(of_tensor),
+        ])
+    }
+
     /// The kernel with the parameters of the format and the type.
     fn kernel(&self, caps: &Caps) -> Kernel {
         let kernel = Kernel::new(match self.transfer {

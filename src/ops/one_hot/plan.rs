@@ -6,9 +6,9 @@ use crate::caps::Caps;
 use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Layout};
 use crate::ops::packing::{quad_unit, quad_variant};
-use crate::ops::windows::{JOINS, axes_but};
+use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem, Time, plan_in_windows,
+    CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, Plan, Problem, Time, plan_in_windows,
 };
 use std::ops::Range;
 
@@ -27,10 +27,7 @@ impl Problem for OneHotProblem {
 impl InWindows for OneHotProblem {
     /// The axes of the ids.
     fn cut_axes(&self) -> Result<CutAxes> {
-        let shape = self.ids.shape();
-        let c = Layout::contiguous(OP, &[shape, &[self.dims.classes as usize]].concat())?;
-        let views = [(Form::Dense, c, self.dtype), (Form::View, self.ids, DType::I32)];
-        Ok(axes_but(shape.len(), shape, views))
+        Ok(CutAxes { whole: Some(self.ids.rank()), ..CutAxes::of(self.ids.shape(), self.operands()?) })
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -39,9 +36,7 @@ impl InWindows for OneHotProblem {
 
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &[], caps);
-        let layout = Layout::contiguous(OP, &[self.dims.count as usize])?;
-        let c = draft.operand("the output", self.dtype, layout, Access::Write);
-        let ids = draft.operand("the ids", DType::I32, self.ids, Access::Read);
+        let args = draft.operands(&self.operands()?);
         draft.step(NewStep {
             kernel: Kernel::new("ops/one_hot")
                 .dims(caps, size_of::<OneHotDims>())
@@ -52,10 +47,22 @@ impl InWindows for OneHotProblem {
             needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from(self.dims.count.div_ceil(4 * LANES)),
             dims: Dims::of(&self.dims),
-            args: &[(c, Access::Write), (ids, Access::Read)],
+            args: &args,
             flops: Flops::default(),
             time: Time::Roofline,
         })?;
         Ok(draft.finish())
+    }
+}
+
+impl OneHotProblem {
+    /// C and the ids.
+    fn operands(&self) -> Result<Vec<Operand>> {
+        let shape = [self.ids.shape(), &[self.dims.classes as usize]].concat();
+        let c = Layout::contiguous(OP, &shape)?;
+        Ok(vec![
+            Operand::written("the output", self.dtype, c),
+            Operand::read("the ids", DType::I32, self.ids),
+        ])
     }
 }

@@ -8,7 +8,7 @@ use crate::layout::Layout;
 use crate::ops::packing::{per_word, quad_unit, quad_variant};
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem,
+    CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, Operand, Plan, Problem,
     ScalarParameter, Time, plan_in_windows,
 };
 use std::mem::offset_of;
@@ -28,13 +28,8 @@ impl Problem for PadProblem {
 
 impl InWindows for PadProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
-        let shape = padded_shape(&self.a, &self.padding[..self.a.rank()])?;
-        let own: Vec<Option<usize>> = (0..shape.len()).map(Some).collect();
-        let operands = vec![
-            CutOperand::new(Form::Dense, Layout::contiguous(OP, &shape)?, self.dtype, own.clone()),
-            CutOperand::new(Form::View, self.a, self.dtype, own),
-        ];
-        Ok(CutAxes { extents: shape, joined: 0, operands, whole: None })
+        let operands = self.operands()?;
+        Ok(CutAxes::of(&padded_shape(&self.a, &self.padding[..self.a.rank()])?, operands))
     }
 
     /// The elements of A that lie in the window of C; there may be none.
@@ -58,16 +53,14 @@ impl InWindows for PadProblem {
 
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &[ScalarParameter::u32("value")], caps);
-        let layout = Layout::contiguous(OP, &[self.dims.count as usize])?;
-        let c = draft.operand("the output", self.dtype, layout, Access::Write);
-        let a = draft.operand("a", self.dtype, self.a, Access::Read);
+        let args = draft.operands(&self.operands()?);
         draft.step(NewStep {
             kernel: self.kernel(caps),
             tile: format!("{LANES} invocations, four elements each, {}", self.dtype),
             needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from(self.dims.count.div_ceil(4 * LANES)),
             dims: Dims::of(&self.dims).scalar(offset_of!(PadDims, value), 0),
-            args: &[(c, Access::Write), (a, Access::Read)],
+            args: &args,
             flops: Flops::default(),
             time: Time::Roofline,
         })?;
@@ -76,6 +69,12 @@ impl InWindows for PadProblem {
 }
 
 impl PadProblem {
+    /// C and A.
+    fn operands(&self) -> Result<Vec<Operand>> {
+        let c = Layout::contiguous(OP, &padded_shape(&self.a, &self.padding[..self.a.rank()])?)?;
+        Ok(vec![Operand::written("the output", self.dtype, c), Operand::read("a", self.dtype, self.a)])
+    }
+
     /// The range of indices of A along an axis that lies in a range of C.
     fn within(&self, axis: usize, range: &Range<usize>) -> Range<usize> {
         let (before, extent) = (self.padding[axis].0, self.a.shape()[axis]);

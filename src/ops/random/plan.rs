@@ -8,8 +8,8 @@ use crate::layout::{Layout, NORMAL_TAG, dim, normal_table};
 use crate::ops::packing::{constant, quad_unit, quad_variant};
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, PHILOX, Plan, Problem,
-    ScalarParameter, Time, plan_in_windows,
+    Access, CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, PHILOX, Plan, Problem, ScalarParameter,
+    Time, plan_in_windows,
 };
 use std::mem::offset_of;
 use std::ops::Range;
@@ -31,9 +31,7 @@ impl Problem for NormalProblem {
 
 impl InWindows for NormalProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
-        let layout = Layout::contiguous(OP, &[self.count as usize])?;
-        let operands = vec![CutOperand::new(Form::Dense, layout, self.dtype, vec![Some(0)])];
-        Ok(CutAxes { extents: vec![self.count as usize], joined: 0, operands, whole: None })
+        Ok(CutAxes::of(&[self.count as usize], vec![self.output()]))
     }
 
     fn part(&self, _: &[Layout], ranges: &[Range<usize>]) -> Result<Self> {
@@ -45,9 +43,8 @@ impl InWindows for NormalProblem {
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let scalars = ["seed_low", "seed_high"].map(ScalarParameter::u32);
         let mut draft = Draft::new(OP, &scalars, caps);
-        let layout = Layout::contiguous(OP, &[self.count as usize])?;
-        let c = draft.operand("the output", self.dtype, layout, Access::Write);
-        let table = draft.constant(normal_table())?;
+        let mut args = draft.operands(&[self.output()]);
+        args.push((draft.constant(normal_table())?, Access::Read));
         let count = f64::from(self.count);
         let calls = f64::from(self.count.div_ceil(4));
         draft.step(NewStep {
@@ -64,10 +61,16 @@ impl InWindows for NormalProblem {
             dims: Dims::of(&NormalDims { count: self.count, first: self.first, ..NormalDims::default() })
                 .scalar(offset_of!(NormalDims, seed_low), 0)
                 .scalar(offset_of!(NormalDims, seed_high), 1),
-            args: &[(c, Access::Write), (table, Access::Read)],
+            args: &args,
             flops: Flops { f32: count, integer: PHILOX * calls + ENTRY * count, ..Flops::default() },
             time: Time::Roofline,
         })?;
         Ok(draft.finish())
+    }
+}
+
+impl NormalProblem {
+    fn output(&self) -> Operand {
+        Operand::written("the output", self.dtype, Layout::line(self.count as usize))
     }
 }

@@ -1,6 +1,7 @@
 //! The plan of a reduction: one step, or two if there are too few results to occupy a device. An operand that is larger than a
 //! binding is reduced in windows.
 
+use super::axes::split;
 use super::kernel::{COLUMN_LANES, LANES, Stage};
 use super::problem::{Across, ReduceDims, ReduceProblem, Steps};
 use crate::Result;
@@ -11,8 +12,8 @@ use crate::ops::copy::copy_part;
 use crate::ops::subgroups::{lanes_of_row, subgroup};
 use crate::ops::vectors::per_vector;
 use crate::plan::{
-    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, Joins, NewStep, Plan, Problem, Region,
-    Time, plan_in_windows,
+    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, Plan, Problem, Region, Time,
+    plan_in_windows,
 };
 use std::ops::Range;
 
@@ -43,23 +44,9 @@ impl Problem for ReduceProblem {
 impl InWindows for ReduceProblem {
     /// The axes that are kept, and then those that are reduced.
     fn cut_axes(&self) -> Result<CutAxes> {
-        let shape = self.a.shape();
-        let of = |which: bool| (0..shape.len()).filter(move |&axis| self.reduced[axis] == which);
-        let axes: Vec<usize> = of(false).chain(of(true)).collect();
-        let kept: Vec<usize> = of(false).map(|axis| shape[axis]).collect();
-        let c = Layout::contiguous(self.function.op(), &kept)?;
-        let of_a = axes.iter().copied().map(Some).collect();
-        let of_c = (0..axes.len()).map(|axis| (axis < kept.len()).then_some(axis)).collect();
-        let to = self.function.result_type(self.dtype);
-        Ok(CutAxes {
-            extents: axes.iter().map(|&axis| shape[axis]).collect(),
-            joined: axes.len() - kept.len(),
-            operands: vec![
-                CutOperand::new(Form::View, self.a, self.dtype, of_a),
-                CutOperand::new(Form::Dense, c, to, of_c),
-            ],
-            whole: None,
-        })
+        let extents: Vec<usize> = self.order().map(|axis| self.a.shape()[axis]).collect();
+        let joined = self.reduced.iter().take(extents.len()).filter(|is_reduced| **is_reduced).count();
+        Ok(CutAxes { joined, ..CutAxes::of(&extents, self.operands()?.to_vec()) })
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -71,9 +58,7 @@ impl InWindows for ReduceProblem {
         let op = self.function.op();
         let dims = self.dims_on(caps);
         let mut draft = Draft::new(op, &[], caps);
-        let a = draft.operand("the operand", self.dtype, self.a, Access::Read);
-        let to = self.function.result_type(self.dtype);
-        let c = draft.operand("the result", to, Layout::contiguous(op, &[self.results])?, Access::Write);
+        let [(a, _), (c, _)] = self.operands()?.map(|of| draft.add(&of));
         if a.bound_bytes() > caps.limits.binding_bytes {
             self.join_windows(&mut draft, [a, c])?;
             return Ok(draft.finish());
@@ -95,6 +80,22 @@ impl InWindows for ReduceProblem {
 }
 
 impl ReduceProblem {
+    /// The axes: those that are kept, then those that are reduced.
+    fn order(&self) -> impl Iterator<Item = usize> {
+        let of = |which: bool| (0..self.a.rank()).filter(move |&axis| self.reduced[axis] == which);
+        of(false).chain(of(true))
+    }
+
+    /// A and the result.
+    fn operands(&self) -> Result<[Operand; 2]> {
+        let (kept, _) = split(&self.a, &self.reduced);
+        let c = Layout::contiguous(self.function.op(), &kept)?;
+        Ok([
+            Operand::read("the operand", self.dtype, self.a).along(self.order().map(Some)),
+            Operand::written("the result", self.function.result_type(self.dtype), c),
+        ])
+    }
+
     /// The step that joins `dims.parts` parts of each element of C.
     pub(super) fn join(
         &self,

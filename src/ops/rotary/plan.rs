@@ -5,11 +5,11 @@ use super::problem::{RotaryDims, RotaryProblem};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::Needs;
-use crate::layout::{DType, Layout};
+use crate::layout::{DType, Layout, dim};
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem,
-    ScalarParameter, Time, plan_in_windows,
+    CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, Plan, Problem, ScalarParameter, Time,
+    plan_in_windows,
 };
 use std::mem::offset_of;
 use std::ops::Range;
@@ -30,25 +30,11 @@ impl Problem for RotaryProblem {
 impl InWindows for RotaryProblem {
     /// The axes before the positions. An axis along which x repeats its elements is not cut, so that the order of axes
     /// stays the same.
+    /// The leading axes along which x does not repeat its elements.
     fn cut_axes(&self) -> Result<CutAxes> {
-        let (op, shape) = (self.pass.op(), self.a.shape());
-        let order = Self::memory_order(&self.a);
-        let extents: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
-        let is_cut = |axis: &usize| shape[*axis] == 1 || self.a.strides()[*axis] > 0;
-        let axes: Vec<usize> = (0..shape.len() - 2).filter(is_cut).collect();
-        let of_c = axes.iter().map(|axis| order.iter().position(|other| other == axis)).collect();
-        let mut operands = vec![
-            CutOperand::new(Form::View, self.a, self.dtype, axes.iter().copied().map(Some).collect()),
-            CutOperand::new(Form::Dense, Layout::contiguous(op, &extents)?, self.dtype, of_c),
-            CutOperand::whole(self.of.layout(op)?, DType::F32, axes.len()),
-        ];
-        operands.extend(self.at.map(|at| CutOperand::whole(at, DType::I32, axes.len())));
-        Ok(CutAxes {
-            extents: axes.iter().map(|&axis| shape[axis]).collect(),
-            joined: 0,
-            operands,
-            whole: Some(shape.len() - 2),
-        })
+        let shape = self.a.shape();
+        let extents: Vec<usize> = self.cut().map(|axis| shape[axis]).collect();
+        Ok(CutAxes { whole: Some(shape.len() - 2), ..CutAxes::of(&extents, self.operands()?) })
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -61,28 +47,17 @@ impl InWindows for RotaryProblem {
         let op = self.pass.op();
         let start = [ScalarParameter::u32("start")];
         let mut draft = Draft::new(op, if self.at.is_some() { &[] } else { &start }, caps);
-        let a = draft.operand("x", self.dtype, self.a, Access::Read);
-        let c = Layout::contiguous(op, &[self.a.len()])?;
-        let c = draft.operand("the result", self.dtype, c, Access::Write);
-        let table = draft.operand("the table", DType::F32, self.of.layout(op)?, Access::Read);
+        let mut args = draft.operands(&self.operands()?);
         let d = self.dims();
-        let read = Layout::contiguous(op, &[(self.of.positions - d.last as usize) * self.of.rotary_dims])?;
-        let mut args = vec![(a, Access::Read), (c, Access::Write), (table.touched_like(read), Access::Read)];
-        let mut dims = Dims::of(&d);
-        match self.at {
-            Some(at) => {
-                args.push((draft.operand("the position", DType::I32, at, Access::Read), Access::Read));
-            }
-            None => dims = dims.scalar(offset_of!(RotaryDims, start), 0),
-        }
+        // The rows of the table that are read.
+        let read = Layout::line((self.of.positions - d.last as usize) * self.of.rotary_dims);
+        args[2].0 = args[2].0.touched_like(read);
+        let dims = Dims::of(&d);
+        let dims = if self.at.is_some() { dims } else { dims.scalar(offset_of!(RotaryDims, start), 0) };
         draft.step(NewStep {
             kernel: self.kernel(caps),
             tile: format!("{LANES} invocations, {} elements each, {}", 8 * self.quads(), self.dtype),
-            needs: Needs {
-                bindings: if self.at.is_some() { 4 } else { 3 },
-                invocations: LANES,
-                workgroup_bytes: 0,
-            },
+            needs: Needs { bindings: dim(op, args.len())?, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from(d.units.div_ceil(LANES)),
             dims,
             args: &args,
@@ -90,5 +65,29 @@ impl InWindows for RotaryProblem {
             time: Time::Roofline,
         })?;
         Ok(draft.finish())
+    }
+}
+
+impl RotaryProblem {
+    /// The axes along which windows are cut.
+    fn cut(&self) -> impl Iterator<Item = usize> {
+        let is_cut = |axis: &usize| self.a.shape()[*axis] == 1 || self.a.strides()[*axis] > 0;
+        (0..self.a.rank() - 2).filter(is_cut)
+    }
+
+    /// X, the result, the table and, if a tensor has it, the position.
+    fn operands(&self) -> Result<Vec<Operand>> {
+        let op = self.pass.op();
+        let order = Self::memory_order(&self.a);
+        let extents: Vec<usize> = order.iter().map(|&axis| self.a.shape()[axis]).collect();
+        let c = Layout::contiguous(op, &extents)?;
+        let place_of = |axis: usize| order.iter().position(|&other| other == axis);
+        let mut operands = vec![
+            Operand::read("x", self.dtype, self.a).along(self.cut().map(Some)),
+            Operand::written("the result", self.dtype, c).along(self.cut().map(place_of)),
+            Operand::read("the table", DType::F32, self.of.layout(op)?).whole(),
+        ];
+        operands.extend(self.at.map(|at| Operand::read("the position", DType::I32, at).whole()));
+        Ok(operands)
     }
 }

@@ -8,9 +8,9 @@ use crate::kernel::{self, Needs};
 use crate::layout::Layout;
 use crate::ops::lines::Across;
 use crate::ops::subgroups::subgroup;
-use crate::ops::windows::{JOINS, axes_but};
+use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem, ScalarParameter, Time,
+    CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, Plan, Problem, ScalarParameter, Time,
     plan_in_windows,
 };
 use std::mem::offset_of;
@@ -32,10 +32,7 @@ impl Problem for SoftmaxProblem {
 
 impl InWindows for SoftmaxProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
-        let c = Layout::contiguous(self.function.op(), self.a.shape())?;
-        let views = [(Form::View, Some(self.a)), (Form::Dense, Some(c)), (Form::View, self.m)];
-        let views = views.into_iter().filter_map(|(form, view)| view.map(|view| (form, view, self.dtype)));
-        Ok(axes_but(self.axis, self.a.shape(), views))
+        Ok(CutAxes::except(self.axis, self.a.shape(), self.operands()))
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -48,13 +45,7 @@ impl InWindows for SoftmaxProblem {
         let mut draft = Draft::new(op, scalars, caps);
         let most = kernel::workgroup_size(LANES, caps);
         let (d, invocations, per_block) = self.dims_on(most, caps);
-        let mut args = vec![(draft.operand("the operand", self.dtype, self.a, Access::Read), Access::Read)];
-        let c = Layout::contiguous(op, &[self.a.len()])?;
-        args.push((draft.operand("the result", self.dtype, c, Access::Write), Access::Write));
-        if let Some(m) = self.m {
-            let name = if is_backward { "the gradient" } else { "the mask" };
-            args.push((draft.operand(name, self.dtype, m, Access::Read), Access::Read));
-        }
+        let args = draft.operands(&self.operands());
         let dims = Dims::of(&d);
         let dims = if is_backward { dims } else { dims.scalar(offset_of!(SoftmaxDims, scale), 0) };
         let (workgroup_bytes, shared_by) = match self.lines.across {
@@ -83,6 +74,17 @@ impl InWindows for SoftmaxProblem {
 }
 
 impl SoftmaxProblem {
+    /// The operand, the result, and the mask or the gradient.
+    fn operands(&self) -> Vec<Operand> {
+        let mut operands = vec![
+            Operand::read("the operand", self.dtype, self.a),
+            Operand::written("the result", self.dtype, self.a.dense()),
+        ];
+        let name = if self.function.is_backward() { "the gradient" } else { "the mask" };
+        operands.extend(self.m.map(|m| Operand::read(name, self.dtype, m)));
+        operands
+    }
+
     /// The uniform, the number of invocations of a workgroup (at most `most`), and its number of rows or groups of
     /// columns.
     fn dims_on(&self, most: u32, caps: &Caps) -> (SoftmaxDims, u32, u32) {

@@ -110,7 +110,8 @@ impl LossProblem {
     /// The axes, with the strides of A, B and the weights.
     pub(super) fn axes(&self) -> Axes<3> {
         let of_weights = |axis: usize| self.weights.map_or(0, |weights| weights.step(axis));
-        Axes::of(self.a.shape(), |axis| [self.a.step(axis), self.b.step(axis), of_weights(axis)]).at_least_one()
+        Axes::of(self.a.shape(), |axis| [self.a.step(axis), self.b.step(axis), of_weights(axis)])
+            .at_least_one()
     }
 
     /// The first elements of A, B and the weights in their bindings.

@@ -17,8 +17,7 @@ impl NormProblem {
     /// Whether a row fits in the registers of its invocations.
     pub(super) fn fits(&self, caps: &Caps) -> bool {
         let most = kernel::workgroup_size(LANES, caps);
-        let is_far =
-            caps.machine.runs_in_turn() && self.pass.is_forward() && self.length() > LONGEST_VECTORS;
+        let is_far = caps.machine.runs_in_turn() && self.pass.is_forward() && self.length() > LONGEST_VECTORS;
         !is_far && self.length() <= LONGEST_HELD.min(self.held(caps) * self.width() * most)
     }
 
@@ -164,7 +163,9 @@ impl NormProblem {
     /// Gamma and beta, and the function that applies them.
     fn weights_of(&self, to: &mut Writer) {
         let mut value = "v".to_owned();
-        for (name, is_there, sign) in [("gamma", self.gamma.is_some(), "*"), ("beta", self.beta.is_some(), "+")] {
+        for (name, is_there, sign) in
+            [("gamma", self.gamma.is_some(), "*"), ("beta", self.beta.is_some(), "+")]
+        {
             if is_there {
                 to.read(name);
                 value = format!("{value} {sign} {}", to.loaded(name, &format!("dims.{name}_offset"), "1u"));

@@ -147,7 +147,11 @@ impl NormProblem {
                     let name = "the gradients of gamma and beta";
                     Operand::written(name, DType::F32, Layout::line(sums)).in_form(Form::Sum).whole()
                 });
-                operands.chain(statistics).chain([written("the gradient of the operand")]).chain(sums).collect()
+                operands
+                    .chain(statistics)
+                    .chain([written("the gradient of the operand")])
+                    .chain(sums)
+                    .collect()
             }
         }
     }
