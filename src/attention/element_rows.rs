@@ -30,8 +30,7 @@ pub(super) fn variant(variants: &Variants, dtype: DType, caps: &Caps) -> &'stati
     }
 }
 
-/// The row that the modules use: the row of multiples with the smallest matrices, or, if there is none, a row of exact
-/// sizes.
+/// The row that the modules use: the row of multiples with the smallest matrices, or else a row of exact sizes.
 ///
 /// # Errors
 /// The missing requirement, in words.

@@ -194,8 +194,7 @@ impl Kernel {
     /// Fills the slot `pack_pair` if the access packs pairs.
     fn packing(self, access: OperandAccess) -> Self {
         match access.pack_variant() {
-            // Several results may share a variant. Different variants would fill the slot twice, which specialisation
-            // refuses.
+            // Several results may share a variant. Specialisation refuses different variants in one slot.
             Some(variant) if !self.is_filled("pack_pair", variant) => self.slot("pack_pair", variant),
             _ => self,
         }
