@@ -1,57 +1,65 @@
 //! Activations by definition, and error bounds of the shaders' activations.
 
 use crate::ops::Activation;
+use crate::ops::table::activation_rows;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
+
+/// Makes of the rows the values, the derivatives and their bounds.
+macro_rules! definitions {
+    ($x:ident $b:ident $z:ident: $(
+        $(#[$attribute:meta])+
+        $variant:ident: $name:ident, flops $flops:tt lipschitz [$lipschitz:expr]
+            value [$value:expr] within [$within:expr] slope [$first:expr, $second:expr] within [$slope_within:expr];
+    )*) => {
+        fn value($x: f64, activation: Activation) -> f64 {
+            match activation {
+                $(Activation::$variant => $value,)*
+            }
+        }
+
+        fn lipschitz(activation: Activation) -> f64 {
+            match activation {
+                $(Activation::$variant => $lipschitz,)*
+            }
+        }
+
+        /// The bound of a value in units of it, for arguments of at most this size.
+        fn value_units($z: f64, activation: Activation) -> f64 {
+            match activation {
+                $(Activation::$variant => $within,)*
+            }
+        }
+
+        /// The terms whose sum is the derivative.
+        fn slope_terms(activation: Activation, $x: f64) -> [f64; 2] {
+            // Avoids infinity times 0; beyond these values the derivative equals its limit.
+            let $b = $x.clamp(-200.0, 200.0);
+            match activation {
+                $(Activation::$variant => [$first, $second],)*
+            }
+        }
+
+        /// The bound of a derivative in units of its terms.
+        fn slope_units($x: f64, activation: Activation) -> f64 {
+            match activation {
+                $(Activation::$variant => $slope_within,)*
+            }
+        }
+    };
+}
+
+activation_rows!(definitions);
 
 /// The value of an activation in f64. At minus infinity it is the limit.
 #[must_use]
 pub fn activate(activation: Activation, x: f64) -> f64 {
-    match activation {
-        // The limit at minus infinity, where the product of the factors is NaN.
-        Activation::Gelu
-        | Activation::GeluTanh
-        | Activation::Silu
-        | Activation::Mish
-        | Activation::QuickGelu
-            if x == f64::NEG_INFINITY =>
-        {
-            -0.0
-        }
-        Activation::Relu if x <= 0.0 => 0.0,
-        Activation::None | Activation::Relu => x,
-        Activation::Gelu => x * 0.5 * libm::erfc(-x * FRAC_1_SQRT_2),
-        Activation::GeluTanh => x * sigmoid(2.0 * tanh_argument(x)),
-        Activation::Silu => x * sigmoid(x),
-        Activation::Sigmoid => sigmoid(x),
-        Activation::Tanh => x.tanh(),
-        Activation::Softplus => softplus(x),
-        Activation::Elu if x <= 0.0 => x.exp_m1(),
-        Activation::LeakyRelu if x <= 0.0 => LEAK * x,
-        Activation::Elu | Activation::LeakyRelu => x,
-        Activation::Mish => x * softplus(x).tanh(),
-        Activation::Hardswish if x <= -3.0 => -0.0,
-        Activation::Hardswish if x >= 3.0 => x,
-        Activation::Hardswish => x * (x + 3.0) / 6.0,
-        Activation::QuickGelu => x * sigmoid(QUICK * x),
-    }
+    value(x, activation)
 }
 
 /// The Lipschitz constant of an activation.
 #[must_use]
 pub fn activation_lipschitz(activation: Activation) -> f64 {
-    match activation {
-        Activation::None
-        | Activation::Relu
-        | Activation::Tanh
-        | Activation::Softplus
-        | Activation::Elu
-        | Activation::LeakyRelu => 1.0,
-        Activation::Sigmoid => 0.25,
-        Activation::Gelu | Activation::GeluTanh => 1.129, // at sqrt 2, and close to it
-        Activation::Silu | Activation::QuickGelu => 1.0999,
-        Activation::Mish => 1.0887,
-        Activation::Hardswish => 1.5,
-    }
+    lipschitz(activation)
 }
 
 /// The error bound of an activation that a kernel computes in f32 from an argument within `dz` of `z`, relative to the
@@ -64,16 +72,10 @@ pub fn activation_lipschitz(activation: Activation) -> f64 {
 #[must_use]
 pub fn activation_tolerance(activation: Activation, z: f64, dz: f64) -> f64 {
     let moved = activation_lipschitz(activation) * dz;
-    let units = match activation {
-        Activation::None | Activation::Relu => return moved,
-        Activation::LeakyRelu | Activation::Hardswish => 4.0,
-        Activation::Sigmoid | Activation::Tanh | Activation::Softplus => 8.0,
-        Activation::Gelu | Activation::Silu | Activation::Mish | Activation::QuickGelu | Activation::Elu => {
-            10.0
-        }
-        // Beyond 20 the kernel sets the sigmoid to 0 or 1.
-        Activation::GeluTanh => 10.0 + 8.0 * tanh_argument((z.abs() + dz).min(20.0)),
-    };
+    let units = value_units(z.abs() + dz, activation);
+    if units == 0.0 {
+        return moved;
+    }
     moved + units * 2f64.powi(-23) * (activate(activation, z).abs() + moved) + 2f64.powi(-119)
 }
 
@@ -93,59 +95,22 @@ pub fn activation_slope(activation: Activation, x: f64) -> f64 {
 /// gelu by tanh, whose exponentials have rounded arguments, and 1 for leaky relu and 24 for the others.
 #[must_use]
 pub fn slope_tolerance(activation: Activation, x: f64) -> f64 {
-    let units = match activation {
-        Activation::None | Activation::Relu => return 0.0,
-        Activation::LeakyRelu => 1.0,
-        Activation::Sigmoid
-        | Activation::Tanh
-        | Activation::Silu
-        | Activation::Softplus
-        | Activation::Elu
-        | Activation::Mish
-        | Activation::Hardswish
-        | Activation::QuickGelu => 24.0,
-        Activation::Gelu => 24.0 + 2.0 * x.abs().min(15.0).powi(2),
-        Activation::GeluTanh => 24.0 + 16.0 * tanh_argument(x.abs().min(20.0)),
-    };
+    let units = slope_units(x, activation);
+    if units == 0.0 {
+        return 0.0;
+    }
     let magnitude: f64 = slope_terms(activation, x).into_iter().map(f64::abs).sum();
     units * 2f64.powi(-23) * magnitude + 2f64.powi(-117)
 }
 
-/// The terms whose sum is the derivative.
-fn slope_terms(activation: Activation, x: f64) -> [f64; 2] {
-    // Avoids infinity times 0; beyond these values the derivative equals its limit.
-    let bounded = x.clamp(-200.0, 200.0);
-    match activation {
-        Activation::None => [1.0, 0.0],
-        Activation::Relu if x.is_nan() => [x, 0.0],
-        Activation::Relu => [if x > 0.0 { 1.0 } else { 0.0 }, 0.0],
-        Activation::Gelu => {
-            let density = (-0.5 * bounded * bounded).exp() / (2.0 * PI).sqrt();
-            [0.5 * libm::erfc(-x * FRAC_1_SQRT_2), bounded * density]
-        }
-        Activation::GeluTanh => {
-            let (w, slope_of_w) =
-                (2.0 * tanh_argument(bounded), (8.0 / PI).sqrt() * (1.0 + 0.134145 * bounded * bounded));
-            [sigmoid(w), bounded * sigmoid(w) * sigmoid(-w) * slope_of_w]
-        }
-        Activation::Silu => [sigmoid(bounded), bounded * sigmoid(bounded) * sigmoid(-bounded)],
-        Activation::Sigmoid => [sigmoid(x) * sigmoid(-x), 0.0],
-        Activation::Tanh => [4.0 * sigmoid(2.0 * x) * sigmoid(-2.0 * x), 0.0],
-        Activation::Softplus => [sigmoid(x), 0.0],
-        Activation::Elu | Activation::LeakyRelu | Activation::Hardswish if x.is_nan() => [x, 0.0],
-        Activation::Elu => [if x > 0.0 { 1.0 } else { x.exp() }, 0.0],
-        Activation::LeakyRelu => [if x > 0.0 { 1.0 } else { LEAK }, 0.0],
-        Activation::Mish => {
-            let tanh = softplus(bounded).tanh();
-            [tanh, bounded * (1.0 - tanh * tanh) * sigmoid(bounded)]
-        }
-        Activation::Hardswish if x.abs() >= 3.0 => [if x > 0.0 { 1.0 } else { 0.0 }, 0.0],
-        Activation::Hardswish => [x / 3.0, 0.5],
-        Activation::QuickGelu => {
-            let w = QUICK * bounded;
-            [sigmoid(w), w * sigmoid(w) * sigmoid(-w)]
-        }
-    }
+/// The value of x times a factor: at minus infinity the limit, since the product is NaN there.
+fn with_limit(x: f64, value: f64) -> f64 {
+    if x == f64::NEG_INFINITY { -0.0 } else { value }
+}
+
+/// 1 if something holds, 0 if not.
+fn step(holds: bool) -> f64 {
+    f64::from(u8::from(holds))
 }
 
 /// The slope of leaky relu below 0.

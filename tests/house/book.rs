@@ -1,7 +1,8 @@
-//! The book's table of functions of elements, which the rows of `src/ops/table` write.
+//! The book's tables of what `src/ops/table` lists: functions of elements, which the rows write, and activations.
 
-use tilewise::ops::Function;
+use tilewise::ops::{Activation, Function};
 use tilewise::planning::ops::{described, gradient_formulas};
+use tilewise::reference;
 
 const START: &str = "<!-- functions: written by `TILEWISE_WRITE=1 cargo test --test house` -->\n";
 const END: &str = "<!-- end of functions -->";
@@ -47,4 +48,24 @@ fn table() -> String {
     });
     let head = "| operation | types | bound | launches | gradient |\n|---|---|---|---|---|\n";
     head.to_owned() + &rows.collect::<String>()
+}
+
+/// With its Lipschitz constant in two digits, or as a fraction.
+#[test]
+fn the_book_lists_every_activation() {
+    let read = |page: &str| std::fs::read_to_string(support::root().join("book/src").join(page)).unwrap();
+    let (forms, operations) = (read("forms.md"), read("ops.md"));
+    for activation in Activation::ALL {
+        let name = format!("`{activation:?}`");
+        assert!(operations.contains(&name), "ops.md does not name {name}");
+        let row = forms.lines().find(|line| line.starts_with(&format!("| {name} |")));
+        let row = row.unwrap_or_else(|| panic!("forms.md has no row of {name}"));
+        let constant = row.trim_end_matches('|').rsplit('|').next().unwrap().trim();
+        let constant: f64 = match constant.split_once('/') {
+            Some((a, b)) => a.parse::<f64>().unwrap() / b.parse::<f64>().unwrap(),
+            None => constant.parse().unwrap(),
+        };
+        let want = reference::activation_lipschitz(activation);
+        assert!((constant - want).abs() <= 0.005, "{row}: {want}");
+    }
 }

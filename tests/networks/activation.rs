@@ -6,21 +6,9 @@ use tilewise::{Activation, Gpu, Real, bf16, f16, ops};
 /// Each activation of the file, by its name in PyTorch.
 pub(crate) fn check(gpu: &Gpu, oracle: &mut Oracle) {
     for name in oracle.names("activations") {
-        let activation = match name.as_str() {
-            "relu" => Activation::Relu,
-            "gelu" => Activation::Gelu,
-            "gelu_tanh" => Activation::GeluTanh,
-            "silu" => Activation::Silu,
-            "sigmoid" => Activation::Sigmoid,
-            "tanh" => Activation::Tanh,
-            "softplus" => Activation::Softplus,
-            "elu" => Activation::Elu,
-            "leaky_relu" => Activation::LeakyRelu,
-            "mish" => Activation::Mish,
-            "hardswish" => Activation::Hardswish,
-            "quick_gelu" => Activation::QuickGelu,
-            other => panic!("{oracle}: the activation `{other}` is unknown"),
-        };
+        let is_named = |activation: &Activation| activation.to_string().replace('-', "_") == name;
+        let activation = Activation::ALL.into_iter().find(is_named);
+        let activation = activation.unwrap_or_else(|| panic!("{oracle}: the activation `{name}` is unknown"));
         check_in::<f32>(gpu, oracle, &name, activation);
         // As in `tests/ops`: two functions will do beside f32.
         if support::is_full_sweep() || [Activation::Gelu, Activation::Silu].contains(&activation) {

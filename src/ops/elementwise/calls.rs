@@ -8,6 +8,8 @@ use crate::layout::{Element, Real};
 use crate::ops::table::function_rows;
 use crate::tensor::Tensor;
 
+type OfThree<T> = fn(&Tensor<T>, &Tensor<T>, &Tensor<T>) -> Result<Tensor<T>>;
+
 /// A public function of tensors.
 #[derive(Clone, Copy, Debug)]
 pub enum TensorCall<T: Element> {
@@ -16,7 +18,7 @@ pub enum TensorCall<T: Element> {
     /// Of two.
     Two(fn(&Tensor<T>, &Tensor<T>) -> Result<Tensor<T>>),
     /// Of three.
-    Three(fn(&Tensor<T>, &Tensor<T>, &Tensor<T>) -> Result<Tensor<T>>),
+    Three(OfThree<T>),
     /// A function that compares two tensors.
     Compare(fn(&Tensor<T>, &Tensor<T>) -> Result<Tensor<i8>>),
     /// Of a mask.

@@ -1,6 +1,8 @@
 //! Operations as rows. Enums, functions, methods, definitions, tests and the book's table are generated from these
 //! lists.
 
+mod activations;
 mod functions;
 
+pub(crate) use activations::activation_rows;
 pub(crate) use functions::function_rows;

@@ -7,19 +7,25 @@ use super::Files;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::Item;
 
-/// The macro that gives the rows to another, the file of the rows, and the macro that makes a public item of each.
-const TABLES: &[(&str, &str, &str)] = &[("function_rows", "ops/table/functions.rs", "functions")];
+/// Macros that give the rows of a table to another.
+const TABLES: [&str; 2] = ["activation_rows", "function_rows"];
+
+/// The table and the macro that make a public function of each row.
+const FUNCTIONS: (&str, &str) = ("ops/table/functions.rs", "functions");
 
 /// The items that macros of a file make if there are no rows, and the names of those that they make of rows.
 pub(super) fn made(files: &Files, items: &[Item]) -> (Vec<Item>, Vec<String>) {
     let (mut made, mut names) = (Vec::new(), Vec::new());
     for item in items {
         let Item::Macro(call) = item else { continue };
-        let table = TABLES.iter().find(|(table, ..)| call.mac.path.is_ident(table));
-        let (Some((_, file, of_each)), None) = (table, &call.ident) else { continue };
+        let is_table = TABLES.iter().any(|table| call.mac.path.is_ident(table));
+        if !is_table || call.ident.is_some() {
+            continue;
+        }
         let writer = call.mac.tokens.to_string();
-        if writer == *of_each {
-            names.extend(rows(files[*file].parse().expect("the table has tokens")));
+        let (table, of_each) = FUNCTIONS;
+        if writer == of_each {
+            names.extend(rows(files[table].parse().expect("the table has tokens")));
         }
         let defines = |item: &&Item| matches!(item, Item::Macro(item) if item.ident.as_ref().is_some_and(|it| *it == writer));
         if let Some(Item::Macro(rules)) = items.iter().find(defines) {
