@@ -36,9 +36,9 @@ pub fn activate<T: Real>(a: &Tensor<T>, activation: Activation) -> Result<Tensor
 /// to $f(a)$.
 ///
 /// # Shapes
-/// As [`add`](super::add). The derivative of relu at 0 is 0.
+/// As [`add`](crate::ops::add). The derivative of relu at 0 is 0.
 /// # Errors
-/// As [`add`](super::add).
+/// As [`add`](crate::ops::add).
 /// # Precision
 /// Computed in f32, then stored: [`reference::activations_backward`](crate::reference::activations_backward).
 /// ```

@@ -11,12 +11,12 @@ use crate::{Error, Result};
 /// Writes the sum $a + b$ to `c`, a uniquely owned tensor. Nothing is allocated.
 ///
 /// # Shapes
-/// `c` has the shape of the result of [`add`](super::add), and any strides without overlap.
+/// `c` has the shape of the result of [`add`](crate::ops::add), and any strides without overlap.
 /// # Errors
-/// As [`add`](super::add); [`Error::Shape`] if `c` has another shape or its elements overlap; [`Error::Input`] if another tensor
+/// As [`add`](crate::ops::add); [`Error::Shape`] if `c` has another shape or its elements overlap; [`Error::Input`] if another tensor
 /// shares its buffer.
 /// # Precision
-/// As [`add`](super::add).
+/// As [`add`](crate::ops::add).
 pub fn add_into<T: Element>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Result<()> {
     compute_into(Function::Add.into(), &[a, b], c).named("add_into")
 }
@@ -28,7 +28,7 @@ pub fn add_into<T: Element>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> 
 /// # Errors
 /// As [`add_into`].
 /// # Precision
-/// As [`sub`](super::sub).
+/// As [`sub`](crate::ops::sub).
 pub fn sub_into<T: Element>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Result<()> {
     compute_into(Function::Sub.into(), &[a, b], c).named("sub_into")
 }
@@ -40,7 +40,7 @@ pub fn sub_into<T: Element>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> 
 /// # Errors
 /// As [`add_into`].
 /// # Precision
-/// As [`mul`](super::mul).
+/// As [`mul`](crate::ops::mul).
 pub fn mul_into<T: Element>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Result<()> {
     compute_into(Function::Mul.into(), &[a, b], c).named("mul_into")
 }
@@ -55,9 +55,9 @@ const OP: &str = "add_assign";
 /// `x` (..., n), with any strides without overlap; `bias` (n).
 /// # Errors
 /// [`Error::Shape`] if `bias` does not have one axis as long as the last axis of `x`, or elements of `x` overlap;
-/// [`Error::Input`] if another tensor shares the buffer of `x`; [`Error::Gpu`] and [`Error::Limit`] as [`add`](super::add).
+/// [`Error::Input`] if another tensor shares the buffer of `x`; [`Error::Gpu`] and [`Error::Limit`] as [`add`](crate::ops::add).
 /// # Precision
-/// As [`add`](super::add).
+/// As [`add`](crate::ops::add).
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -85,7 +85,7 @@ pub fn bias_add_assign<T: Element>(x: &mut Tensor<T>, bias: &Tensor<T>) -> Resul
 /// [`Error::Shape`] if `a` does not broadcast to the shape of `x`, or elements of `x` overlap; otherwise as
 /// [`bias_add_assign`].
 /// # Precision
-/// As [`add`](super::add).
+/// As [`add`](crate::ops::add).
 pub fn add_assign<T: Element>(x: &mut Tensor<T>, a: &Tensor<T>) -> Result<()> {
     compute_into(Elementwise::ADD_ASSIGN, &[a], x).named("add_assign")
 }
@@ -97,7 +97,7 @@ pub fn add_assign<T: Element>(x: &mut Tensor<T>, a: &Tensor<T>) -> Result<()> {
 /// # Errors
 /// As [`add_assign`].
 /// # Precision
-/// As [`sub`](super::sub).
+/// As [`sub`](crate::ops::sub).
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -118,7 +118,7 @@ pub fn sub_assign<T: Element>(x: &mut Tensor<T>, a: &Tensor<T>) -> Result<()> {
 /// # Errors
 /// As [`add_assign`].
 /// # Precision
-/// As [`mul`](super::mul).
+/// As [`mul`](crate::ops::mul).
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

@@ -45,9 +45,9 @@ mod sealed {
 /// a real as any type of reals, an integer or a mask as i8 or i32. Integers wrap.
 ///
 /// # Shapes
-/// As [`add`](super::add).
+/// As [`add`](crate::ops::add).
 /// # Errors
-/// As [`add`](super::add); [`Error::Input`] if the expression contains a function that does not exist for its operands, if
+/// As [`add`](crate::ops::add); [`Error::Input`] if the expression contains a function that does not exist for its operands, if
 /// its value cannot be stored as `U`, or if it has too many numbers or functions.
 /// # Precision
 /// That of each function: [`reference::apply`](crate::reference::apply). Intermediate values are not rounded to `U`.
