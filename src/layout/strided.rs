@@ -75,12 +75,12 @@ impl Layout {
         layout
     }
 
-    /// A number of elements in a line, from the start of a buffer. There is room for so many.
+    /// This number of contiguous elements, from the start of a buffer. The caller ensures that the buffer has them.
     pub(crate) fn line(elements: usize) -> Self {
         Self::unit().with_axes(&[elements], &[1])
     }
 
-    /// The elements at index 0 of an axis, which is gone.
+    /// The elements at index 0 of an axis, without this axis.
     pub(crate) fn without_axis(&self, axis: usize) -> Self {
         let rest = |of: &[usize]| [&of[..axis], &of[axis + 1..]].concat();
         self.with_axes(&rest(self.shape()), &rest(self.strides()))

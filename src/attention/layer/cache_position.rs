@@ -16,7 +16,7 @@ pub(super) const OP: &str = "KeyValueCache";
 pub(super) struct CachePosition {
     /// The number of positions that are filled, (1).
     pub(super) at: Tensor<i32>,
-    /// By how much one step advances it: a number, and the tensor that has it.
+    /// The number by which one step advances it, and the tensor that contains this number.
     step: (usize, Tensor<i32>),
     pub(super) cursor: Arc<Cursor>,
 }

@@ -13,8 +13,8 @@ use crate::{Error, Result};
 /// # Shapes
 /// `c` has the shape of the result of [`add`](crate::ops::add), and any strides without overlap.
 /// # Errors
-/// As [`add`](crate::ops::add); [`Error::Shape`] if `c` has another shape or its elements overlap; [`Error::Input`] if another tensor
-/// shares its buffer.
+/// As [`add`](crate::ops::add); [`Error::Shape`] if `c` has another shape or its elements overlap; [`Error::Input`] if another
+/// tensor shares its buffer.
 /// # Precision
 /// As [`add`](crate::ops::add).
 pub fn add_into<T: Element>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Result<()> {
