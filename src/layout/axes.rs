@@ -153,11 +153,6 @@ pub(crate) fn merged_together<const N: usize>(layouts: [Layout; N], axes: Range<
 }
 
 impl Layout {
-    /// The stride along an axis, or 0 if it has one index.
-    pub(crate) fn step(&self, axis: usize) -> usize {
-        if self.shape()[axis] > 1 { self.strides()[axis] } else { 0 }
-    }
-
     /// The same elements with these neighbouring axes as one, if one stride covers them.
     pub(crate) fn joined(&self, axes: Range<usize>) -> Option<Self> {
         if axes.len() == 1 {
@@ -180,22 +175,22 @@ impl Layout {
 
 #[cfg(test)]
 mod tests {
-    use super::{Axes, Axis, Layout};
+    use super::{Axes, Axis, Layout, known};
     use crate::layout::philox;
 
     /// Random shapes of up to six axes, with strides of two operands that repeat, step over gaps, and merge.
     fn cases() -> impl Iterator<Item = (Vec<usize>, Vec<[usize; 2]>)> {
-        (0..2000u32).map(|case| {
-            let words = |index: u32| philox(u64::from(case), [index, 0, 0, 0]);
-            let rank = words(100)[0] as usize % 7;
-            let shape: Vec<usize> = (0..rank).map(|axis| 1 + words(axis as u32)[0] as usize % 4).collect();
+        (0..2000u64).map(|case| {
+            let words = |index: usize| philox(case, [known(index), 0, 0, 0]).map(|word| word as usize);
+            let rank = words(100)[0] % 7;
+            let shape: Vec<usize> = (0..rank).map(|axis| 1 + words(axis)[0] % 4).collect();
             let mut strides = vec![[0; 2]; rank];
-            for operand in 0..2 {
-                let mut next = 1;
-                for axis in (0..rank).rev() {
-                    let [_, kind, gap, _] = words((10 * (operand + 1) + axis) as u32);
-                    strides[axis][operand] = if kind % 8 == 0 { 0 } else { next };
-                    next *= shape[axis] + if gap % 4 == 0 { 1 } else { 0 };
+            let mut next = [1; 2];
+            for axis in (0..rank).rev() {
+                for (operand, (stride, next)) in strides[axis].iter_mut().zip(&mut next).enumerate() {
+                    let [_, kind, gap, _] = words(10 * (operand + 1) + axis);
+                    *stride = if kind % 8 == 0 { 0 } else { *next };
+                    *next *= shape[axis] + if gap % 4 == 0 { 1 } else { 0 };
                 }
             }
             (shape, strides)

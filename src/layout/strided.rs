@@ -141,6 +141,11 @@ impl Layout {
         &self.strides[..self.rank]
     }
 
+    /// The stride along an axis, or 0 if it has one index.
+    pub(crate) fn step(&self, axis: usize) -> usize {
+        if self.shape[axis] > 1 { self.strides[axis] } else { 0 }
+    }
+
     /// Position of the first element in the buffer.
     #[must_use]
     pub fn offset(&self) -> usize {

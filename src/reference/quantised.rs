@@ -40,8 +40,8 @@ impl QuantisedReference {
     /// within `off` of `sum`: 0 for operands of i8, [`sum_tolerance`](super::sum_tolerance) for others.
     ///
     /// An exact sum is rounded once if it is above $2^{24}$, and each of three products once more: with $u = 2^{-23}$, $d$ for
-    /// `off` and $p$ the largest absolute value of a product of some of the other factors, the scaled sum is within $|\alpha r c| d
-    /// + 4 u\\,|\alpha r c| (|s| + d) + 8 p\\,2^{-126}$ of $\alpha r c s$, in whatever order they are multiplied; the last term is
+    /// `off` and $p$ the largest absolute value of a product of some of the other factors, the scaled sum is within
+    /// $|\alpha r c| d + 4 u\\,|\alpha r c| (|s| + d) + 8 p\\,2^{-126}$ of $\alpha r c s$, in whatever order they are multiplied; the last term is
     /// for factors and products that a driver flushes. From there on it is that of [`EpilogueReference::apply`]. There is no bound
     /// if an intermediate product leaves the range of f32.
     #[must_use]
