@@ -58,7 +58,7 @@ pub mod gemm {
     pub use crate::gemm::problem::{
         BiasAxis, Distribution, Epilogue, GemmDims, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis,
         HalfPosition, LineScale, MAX_I8_K, OuterAxis, Pin, Previous, QuantisedDims, Scale, SeedSource,
-        SeededADims, SeededBDims, SegmentDims, Side, SignHalf, product_shape,
+        SeededDims, SegmentDims, Side, SignHalf, product_shape,
     };
     pub use crate::gemm::segments::SegmentedProblem;
 }

@@ -51,19 +51,7 @@ struct Dims {
     scaled_row: u32, // length of a row of A and of a column of B, if they are scaled
 }
 
-// Selects a pair. Every split of a matrix has a matrix of sums of its own, after those of the previous splits.
-fn enter(pair: u32) {
-    let index = pair % dims.batches;
-    let split = pair / dims.batches;
-    matrices.index = index;
-    let i = index / dims.batch1;
-    let j = index % dims.batch1;
-    matrices.a_offset = dims.a_offset + i * dims.a_batch0 + j * dims.a_batch1;
-    matrices.b_offset = dims.b_offset + i * dims.b_batch0 + j * dims.b_batch1;
-    matrices.c_offset = dims.c_offset + i * dims.c_batch0 + j * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
-    matrices.residual_offset = dims.residual_offset + i * dims.residual_batch0 + j * dims.residual_batch1;
-    matrices.k_end = min(dims.k, (split + 1u) * dims.k_per_split);
-}
+//#import enter
 
 //#variant quantised
 // Both operands are stored, rows and columns of sums have scales, and C may be i8.
@@ -106,22 +94,10 @@ struct Dims {
     column_scale_offset: u32,
 }
 
-// Selects a pair. Every split of a matrix has a matrix of sums of its own, after those of the previous splits.
-fn enter(pair: u32) {
-    let index = pair % dims.batches;
-    let split = pair / dims.batches;
-    matrices.index = index;
-    let i = index / dims.batch1;
-    let j = index % dims.batch1;
-    matrices.a_offset = dims.a_offset + i * dims.a_batch0 + j * dims.a_batch1;
-    matrices.b_offset = dims.b_offset + i * dims.b_batch0 + j * dims.b_batch1;
-    matrices.c_offset = dims.c_offset + i * dims.c_batch0 + j * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
-    matrices.residual_offset = dims.residual_offset + i * dims.residual_batch0 + j * dims.residual_batch1;
-    matrices.k_end = min(dims.k, (split + 1u) * dims.k_per_split);
-}
+//#import enter
 
-//#variant seeded_a
-// A is generated from a seed, and has no batch.
+//#variant seeded
+// One operand, or half of B, is generated from a seed, and has no batch.
 struct Dims {
     m: u32,
     n: u32,
@@ -138,8 +114,8 @@ struct Dims {
     b_outer: u32,  // stride of B along n
     b_k: u32,      // stride of B along k
     b_offset: u32,
-    b_batch0: u32,
-    b_batch1: u32,
+    stored_batch0: u32, // of the stored operand
+    stored_batch1: u32,
     ldc: u32,      // stride of C along m; along n it is 1
     c_offset: u32,
     c_batch0: u32,
@@ -157,56 +133,9 @@ struct Dims {
     scaled_row: u32, // length of a row of A and of a column of B, if they are scaled
 }
 
-// Selects a pair. Every split of a matrix has a matrix of sums of its own, after those of the previous splits.
-fn enter(pair: u32) {
-    let index = pair % dims.batches;
-    let split = pair / dims.batches;
-    matrices.index = index;
-    let i = index / dims.batch1;
-    let j = index % dims.batch1;
-    matrices.a_offset = dims.a_offset;
-    matrices.b_offset = dims.b_offset + i * dims.b_batch0 + j * dims.b_batch1;
-    matrices.c_offset = dims.c_offset + i * dims.c_batch0 + j * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
-    matrices.residual_offset = dims.residual_offset + i * dims.residual_batch0 + j * dims.residual_batch1;
-    matrices.k_end = min(dims.k, (split + 1u) * dims.k_per_split);
-}
-
-//#variant seeded_b
-// B, or half of it, is generated from a seed, and has no batch.
-struct Dims {
-    m: u32,
-    n: u32,
-    k: u32,
-    k_per_split: u32, // length of a split of k: k, or a multiple of 32
-    batches: u32,  // matrices of the batch
-    batch1: u32,   // extent of its axis 1
-    splits: u32,   // splits of k, each summed into a matrix of its own
-    a_outer: u32,  // stride of A along m
-    a_k: u32,      // stride of A along k
-    a_offset: u32, // first element of A in its binding
-    a_batch0: u32,
-    a_batch1: u32,
-    b_outer: u32,  // stride of B along n
-    b_k: u32,      // stride of B along k
-    b_offset: u32,
-    seed_low: u32, // the words of the seed, or their places in the tensor that holds it
-    seed_high: u32,
-    ldc: u32,      // stride of C along m; along n it is 1
-    c_offset: u32,
-    c_batch0: u32,
-    c_batch1: u32,
-    alpha: f32,
-    beta: f32,
-    bias_row: u32, // strides of the bias along m and n
-    bias_col: u32,
-    bias_offset: u32,
-    residual_row: u32,
-    residual_col: u32,
-    residual_offset: u32,
-    residual_batch0: u32,
-    residual_batch1: u32,
-    scaled_row: u32, // length of a row of A and of a column of B, if they are scaled
-}
+//#param  set by Uniform::bind
+const A_IS_STORED: bool = false; // and B is generated
+//#end
 
 // Selects a pair. Every split of a matrix has a matrix of sums of its own, after those of the previous splits.
 fn enter(pair: u32) {
@@ -215,8 +144,9 @@ fn enter(pair: u32) {
     matrices.index = index;
     let i = index / dims.batch1;
     let j = index % dims.batch1;
-    matrices.a_offset = dims.a_offset + i * dims.a_batch0 + j * dims.a_batch1;
-    matrices.b_offset = dims.b_offset;
+    let moved = i * dims.stored_batch0 + j * dims.stored_batch1;
+    matrices.a_offset = dims.a_offset + select(0u, moved, A_IS_STORED);
+    matrices.b_offset = dims.b_offset + select(moved, 0u, A_IS_STORED);
     matrices.c_offset = dims.c_offset + i * dims.c_batch0 + j * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
     matrices.residual_offset = dims.residual_offset + i * dims.residual_batch0 + j * dims.residual_batch1;
     matrices.k_end = min(dims.k, (split + 1u) * dims.k_per_split);

@@ -106,8 +106,18 @@ impl AttentionProblem {
         statistics: AttentionStatistics,
         dtype: DType,
     ) -> Result<Self> {
+        Self::of(&AttentionShape::of(&layouts)?, layouts, range, statistics, dtype)
+    }
+
+    /// The same, of the shape of these layouts.
+    pub(super) fn of(
+        shape: &AttentionShape,
+        layouts: AttentionLayouts<'_>,
+        range: AttentionRange,
+        statistics: AttentionStatistics,
+        dtype: DType,
+    ) -> Result<Self> {
         let AttentionLayouts { q, k, v, bias, lengths, keep, slopes } = layouts;
-        let shape = AttentionShape::of(&layouts)?;
         if [q, k, v].iter().any(|of| of.is_empty()) {
             return Err(Error::shapes(OP, "the operands must have elements", q.shape(), k.shape()));
         }

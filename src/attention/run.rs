@@ -110,10 +110,10 @@ fn run<T: Real>(
     let shape = AttentionShape::of(&layouts)?;
     let scale = scale_of(op, options, shape.dim)?;
     let of_rows = shape.statistics();
-    options.bias.map(|bias| shape.broadcast(bias.layout())).transpose()?;
     let wants_lse = statistics == AttentionStatistics::LogSums;
     let y = shape.result(q.layout())?;
     if q.is_empty() || k.is_empty() || v.is_empty() {
+        options.bias.map(|bias| shape.broadcast(bias.layout())).transpose()?;
         if shape.dim.min(shape.dim_v) == 0 && shape.keys.min(shape.queries) > 0 {
             return Err(Error::shapes(op, "the head dims must not be 0", q.shape(), v.shape()));
         }
@@ -122,7 +122,7 @@ fn run<T: Real>(
         return Ok((zeros, wants_lse.then(lse).transpose()?));
     }
     let problem =
-        AttentionProblem::new(layouts, options.range(), statistics, T::DTYPE)?.pinned(options.kernel);
+        AttentionProblem::of(&shape, layouts, options.range(), statistics, T::DTYPE)?.pinned(options.kernel);
     let [of_k, of_v] = match options.filled {
         None => [k.view(), v.view()],
         Some([of_k, of_v]) => [k.view().using(of_k), v.view().using(of_v)],

@@ -6,9 +6,7 @@ use tilewise::Error;
 use tilewise::planning::attention::{AttentionBackwardDims, AttentionDeltaDims, AttentionDims};
 use tilewise::planning::clifford::CliffordDims;
 use tilewise::planning::clifford_layer::{FeaturesDims, GatesDims, OperandGradientsDims, RowDims};
-use tilewise::planning::gemm::{
-    F16SplitDims, GemmDims, QuantisedDims, SeededADims, SeededBDims, SegmentDims,
-};
+use tilewise::planning::gemm::{F16SplitDims, GemmDims, QuantisedDims, SeededDims, SegmentDims};
 use tilewise::planning::kernel::{INCLUDES, KERNELS, Kernel};
 use tilewise::planning::ops::{
     CastDims, ChannelDims, CopyDims, CrossEntropyDims, CumsumDims, ElementwiseDims, ElementwiseDimsOfFour,
@@ -102,10 +100,9 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
     for shader in ["gemm/dot", "gemm/naive", "gemm/reduce_splits"] {
         assert_eq!(dims_in(&Kernel::new(shader).slot("gemm_dims", "quantised")), quantised, "{shader}");
     }
-    let seeded_a: Members = members!(SeededADims: m n k k_per_split batches batch1 splits a_outer a_k a_offset seed_low seed_high b_outer b_k b_offset b_batch0 b_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
-    let seeded_b: Members = members!(SeededBDims: m n k k_per_split batches batch1 splits a_outer a_k a_offset a_batch0 a_batch1 b_outer b_k b_offset seed_low seed_high ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
+    let seeded: Members = members!(SeededDims: m n k k_per_split batches batch1 splits a_outer a_k a_offset seed_low seed_high b_outer b_k b_offset stored_batch0 stored_batch1 ldc c_offset c_batch0 c_batch1 alpha beta bias_row bias_col bias_offset residual_row residual_col residual_offset residual_batch0 residual_batch1 scaled_row);
     let segments: Members = members!(SegmentDims: m n k k_per_split batches splits segment_step segment_length a_outer a_k a_offset a_plane b_outer b_k b_offset b_plane y_outer y_k y_offset y_plane gates_outer gates_k ldc reserved);
-    for (variant, members) in [("seeded_a", &seeded_a), ("seeded_b", &seeded_b), ("segments", &segments)] {
+    for (variant, members) in [("seeded", &seeded), ("segments", &segments)] {
         for shader in ["gemm/coop", "gemm/tiled"] {
             assert_eq!(dims_in(&Kernel::new(shader).slot("gemm_dims", variant)), *members, "{shader}");
         }
@@ -210,8 +207,7 @@ fn the_uniforms_of_the_shaders_lie_as_the_host_writes_them() {
         clifford,
         gemm,
         quantised,
-        seeded_a,
-        seeded_b,
+        seeded,
         segments,
         cast,
         copy,

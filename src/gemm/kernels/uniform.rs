@@ -2,8 +2,8 @@
 
 use crate::caps::Caps;
 use crate::gemm::problem::{
-    ALPHA, BETA, GemmDims, GemmProblem, Generated, OUT_SCALE, QuantisedDims, SeedSource, SeededADims,
-    SeededBDims, SegmentDims, Side,
+    ALPHA, BETA, GemmDims, GemmProblem, Generated, OUT_SCALE, QuantisedDims, SeedSource, SeededDims,
+    SegmentDims, Side,
 };
 use crate::kernel::{Kernel, Language};
 use crate::plan::{Dims, Draft};
@@ -13,8 +13,8 @@ use std::mem::offset_of;
 enum Uniform {
     Product(GemmDims),
     Quantised(QuantisedDims),
-    SeededA(SeededADims),
-    SeededB(SeededBDims),
+    /// The operand on this side is generated.
+    Seeded(Side, SeededDims),
     Segments(SegmentDims),
 }
 
@@ -25,8 +25,10 @@ impl Uniform {
             Self::Quantised(_) => {
                 kernel.dims(caps, size_of::<QuantisedDims>()).slot("gemm_dims", "quantised")
             }
-            Self::SeededA(_) => kernel.dims(caps, size_of::<SeededADims>()).slot("gemm_dims", "seeded_a"),
-            Self::SeededB(_) => kernel.dims(caps, size_of::<SeededBDims>()).slot("gemm_dims", "seeded_b"),
+            Self::Seeded(side, _) => {
+                let kernel = kernel.dims(caps, size_of::<SeededDims>()).slot("gemm_dims", "seeded");
+                if *side == Side::B { kernel.param("A_IS_STORED", true) } else { kernel }
+            }
             Self::Segments(_) => kernel.dims(caps, size_of::<SegmentDims>()).slot("gemm_dims", "segments"),
         }
     }
@@ -78,18 +80,15 @@ impl GemmProblem {
             }
             _ => {}
         }
-        let (dims, [low, high]) = match self.uniform(dims) {
-            Uniform::Product(dims) => return Dims::of(&dims),
-            Uniform::Quantised(dims) => return Dims::of(&dims),
-            Uniform::Segments(dims) => return Dims::of(&dims),
-            Uniform::SeededA(dims) => {
-                (Dims::of(&dims), [offset_of!(SeededADims, seed_low), offset_of!(SeededADims, seed_high)])
+        match self.uniform(dims) {
+            Uniform::Product(dims) => Dims::of(&dims),
+            Uniform::Quantised(dims) => Dims::of(&dims),
+            Uniform::Segments(dims) => Dims::of(&dims),
+            Uniform::Seeded(_, dims) => {
+                let seed = [offset_of!(SeededDims, seed_low), offset_of!(SeededDims, seed_high)];
+                SeedSource::put(Dims::of(&dims), seed, draft)
             }
-            Uniform::SeededB(dims) => {
-                (Dims::of(&dims), [offset_of!(SeededBDims, seed_low), offset_of!(SeededBDims, seed_high)])
-            }
-        };
-        SeedSource::put(dims, [low, high], draft)
+        }
     }
 
     /// The uniform of a launch that multiplies and applies the epilogue: it receives all scalars of the call.
@@ -112,11 +111,13 @@ impl GemmProblem {
 /// The uniform of a launch that generates the operand on this side.
 fn seeded(side: Side, seed: SeedSource, dims: &GemmDims) -> Uniform {
     let [seed_low, seed_high] = seed.words();
-    // NOTE: the fields agree with those of `GemmDims`, except that the seed replaces strides.
-    match side {
-        Side::A => Uniform::SeededA(SeededADims { seed_low, seed_high, ..bytemuck::cast(*dims) }),
-        Side::B => Uniform::SeededB(SeededBDims { seed_low, seed_high, ..bytemuck::cast(*dims) }),
-    }
+    let [stored_batch0, stored_batch1] = match side {
+        Side::A => [dims.b_batch0, dims.b_batch1],
+        Side::B => [dims.a_batch0, dims.a_batch1],
+    };
+    // NOTE: the other fields agree with those of `GemmDims`.
+    let of_product = bytemuck::cast(*dims);
+    Uniform::Seeded(side, SeededDims { seed_low, seed_high, stored_batch0, stored_batch1, ..of_product })
 }
 
 /// These dims with the values of the scalars that the call does not supply: alpha is 1, beta is 0.

@@ -61,11 +61,12 @@ impl GemmDims {
     }
 }
 
-/// The uniform of a product whose A is generated. A has no batch; its batch strides are replaced by the seed.
+/// The uniform of a product with a generated operand, or half of one. It has no batch; the seed and the batch strides of the stored
+/// operand are in the places of the batch strides of A and B.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct SeededADims {
+pub struct SeededDims {
     pub m: u32,
     pub n: u32,
     pub k: u32,
@@ -81,8 +82,8 @@ pub struct SeededADims {
     pub b_outer: u32,
     pub b_k: u32,
     pub b_offset: u32,
-    pub b_batch0: u32,
-    pub b_batch1: u32,
+    pub stored_batch0: u32,
+    pub stored_batch1: u32,
     pub ldc: u32,
     pub c_offset: u32,
     pub c_batch0: u32,
@@ -100,50 +101,9 @@ pub struct SeededADims {
     pub scaled_row: u32,
 }
 
-/// The uniform of a product whose B, or half of it, is generated. B has no batch; its batch strides are replaced by the seed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct SeededBDims {
-    pub m: u32,
-    pub n: u32,
-    pub k: u32,
-    pub k_per_split: u32,
-    pub batches: u32,
-    pub batch1: u32,
-    pub splits: u32,
-    pub a_outer: u32,
-    pub a_k: u32,
-    pub a_offset: u32,
-    pub a_batch0: u32,
-    pub a_batch1: u32,
-    pub b_outer: u32,
-    pub b_k: u32,
-    pub b_offset: u32,
-    pub seed_low: u32,
-    pub seed_high: u32,
-    pub ldc: u32,
-    pub c_offset: u32,
-    pub c_batch0: u32,
-    pub c_batch1: u32,
-    pub alpha: u32,
-    pub beta: u32,
-    pub bias_row: u32,
-    pub bias_col: u32,
-    pub bias_offset: u32,
-    pub residual_row: u32,
-    pub residual_col: u32,
-    pub residual_offset: u32,
-    pub residual_batch0: u32,
-    pub residual_batch1: u32,
-    pub scaled_row: u32,
-}
-
-// The scalars of the epilogue are at the same offsets in all of them.
-const _: () = assert!(offset_of!(SeededADims, alpha) == offset_of!(GemmDims, alpha));
-const _: () = assert!(offset_of!(SeededBDims, alpha) == offset_of!(GemmDims, alpha));
-const _: () = assert!(offset_of!(SeededADims, beta) == offset_of!(GemmDims, beta));
-const _: () = assert!(offset_of!(SeededBDims, beta) == offset_of!(GemmDims, beta));
+// The scalars of the epilogue are at the same offsets in both.
+const _: () = assert!(offset_of!(SeededDims, alpha) == offset_of!(GemmDims, alpha));
+const _: () = assert!(offset_of!(SeededDims, beta) == offset_of!(GemmDims, beta));
 
 /// The uniform of a product that is summed over segments of k.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]

@@ -16,7 +16,7 @@ mod split_k;
 mod tile;
 mod types;
 
-pub use dims::{GemmDims, SeededADims, SeededBDims, SegmentDims};
+pub use dims::{GemmDims, SeededDims, SegmentDims};
 pub use epilogue::{BiasAxis, Epilogue, LineScale, Previous, Scale};
 pub use gemm::{GemmProblem, MAX_I8_K, product_shape};
 pub(in crate::gemm) use generated::Generated;

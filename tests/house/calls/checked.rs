@@ -14,7 +14,7 @@ const TYPES: &str = "
 
 const VERBS: &str = "
     use crate::types::Gpu;
-    impl Gpu { pub fn run(&self) {} pub fn read_back(&self) {} pub fn open() -> Self { todo!() } }";
+    impl Gpu { pub fn run(&self) {} pub fn read_back(&self) {} pub fn begin() -> Self { todo!() } }";
 
 /// The calls in a file with this text.
 fn of(text: &str) -> Vec<String> {
@@ -68,7 +68,7 @@ fn a_name_decides_that_only_one_file_has() {
 
 #[test]
 fn a_function_of_a_type_may_stand_in_another_file() {
-    one("fn f() { Gpu::open(); }", "verbs.rs:1: Gpu::open");
-    one("impl Gpu { fn f() { Self::open(); } }", "verbs.rs:1: Self::open");
-    none("impl Inner { fn f() { Self::open(); } }");
+    one("fn f() { Gpu::begin(); }", "verbs.rs:1: Gpu::begin");
+    one("impl Gpu { fn f() { Self::begin(); } }", "verbs.rs:1: Self::begin");
+    none("impl Inner { fn f() { Self::begin(); } }");
 }
