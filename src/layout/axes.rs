@@ -143,12 +143,16 @@ pub(crate) fn merged_together<const N: usize>(layouts: [Layout; N], axes: Range<
     let Some(first) = layouts.first() else { return layouts };
     let merged = Axes::of(&first.shape()[axes.clone()], |axis| layouts.map(|of| of.step(axes.start + axis)));
     std::array::from_fn(|which| {
-        let all = |own: &[usize], of: fn(&Axis<N>, usize) -> usize| -> Vec<usize> {
-            let inner = merged.iter().rev().map(|axis| of(axis, which));
-            own[..axes.start].iter().copied().chain(inner).chain(own[axes.end..].iter().copied()).collect()
-        };
         let of = &layouts[which];
-        of.with_axes(&all(of.shape(), |axis, _| axis.extent), &all(of.strides(), |axis, at| axis.strides[at]))
+        let own = |axis: usize| (of.shape()[axis], of.strides()[axis]);
+        let inner = merged.iter().rev().map(|axis| (axis.extent, axis.strides[which]));
+        let all = (0..axes.start).map(own).chain(inner).chain((axes.end..of.rank()).map(own));
+        let (mut shape, mut strides, mut rank) = ([0; MAX_RANK], [0; MAX_RANK], 0);
+        for (extent, stride) in all {
+            (shape[rank], strides[rank]) = (extent, stride);
+            rank += 1;
+        }
+        of.with_axes(&shape[..rank], &strides[..rank])
     })
 }
 

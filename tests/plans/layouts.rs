@@ -4,10 +4,14 @@ use std::collections::BTreeSet;
 use support::operand::View;
 use support::wgsl::{self, TYPES};
 use tilewise::gemm::{GemmKernel, SplitK};
+use tilewise::ops::Overflow;
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin};
 use tilewise::planning::kernel::fold_grid;
-use tilewise::planning::ops::{CopyProblem, Elementwise, ElementwiseProblem};
+use tilewise::planning::ops::{
+    CastProblem, CopyProblem, Elementwise, ElementwiseProblem, LossFunction, LossProblem, NormKind,
+    NormLayouts, NormPass, NormProblem,
+};
 use tilewise::planning::{Plan, Problem, Step};
 use tilewise::{Caps, DType, Error, Layout, Precision};
 
@@ -293,4 +297,22 @@ fn strides_that_no_buffer_has_are_errors() {
     ] {
         assert!(matches!(error, Error::Limit { .. }), "{error}");
     }
+}
+
+/// A stride that shaders cannot count is no error if merging axes removes it.
+#[test]
+fn strides_are_checked_after_axes_are_merged() {
+    let far = Layout::new("test", &[3, 2048, 5], &[2048 << 20, 1 << 20, 2], 0, usize::MAX).unwrap();
+    let near = Layout::contiguous("test", far.shape()).unwrap();
+    let f32 = DType::F32;
+    CopyProblem::new(&far, &near, f32).unwrap();
+    CastProblem::new(&far, f32, DType::F16, Overflow::Rust).unwrap();
+    ElementwiseProblem::of_one_type(Elementwise::ADD, &[&far, &near], &near, f32).unwrap();
+    LossProblem::new(LossFunction::Mse, [&far, &far], None, f32).unwrap();
+    let layouts = NormLayouts { a: &far, b: None, gamma: None, beta: None };
+    NormProblem::new(NormKind::Rms, NormPass::Forward, layouts, f32).unwrap();
+    // Another operand keeps the axes apart.
+    let apart = Layout::new("test", far.shape(), &[1 << 20, 5, 1], 0, usize::MAX).unwrap();
+    let error = ElementwiseProblem::of_one_type(Elementwise::ADD, &[&far, &apart], &near, f32).unwrap_err();
+    assert!(matches!(error, Error::Limit { .. }), "{error}");
 }

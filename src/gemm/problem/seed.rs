@@ -3,7 +3,7 @@
 use super::dims::layout;
 use crate::kernel::Kernel;
 use crate::layout::{DType, Layout, dim};
-use crate::plan::{Access, Dims, Draft, Region, Scalar, ScalarParameter};
+use crate::plan::{Dims, Draft, Operand, Scalar, ScalarParameter};
 use crate::{Error, Result};
 
 pub(super) const SEED_LOW: ScalarParameter = ScalarParameter::u32("seed_low");
@@ -78,10 +78,9 @@ impl SeedSource {
         }
     }
 
-    /// Adds the tensor to the operands of a plan.
-    pub(crate) fn operand(self, draft: &mut Draft<'_>) -> Result<Option<Region>> {
-        let layout = self.layout()?;
-        Ok(layout.map(|layout| draft.operand(NAME, DType::I32, layout, Access::Read)))
+    /// The tensor, as an operand.
+    pub(crate) fn operand(self) -> Result<Option<Operand>> {
+        Ok(self.layout()?.map(|layout| Operand::read(NAME, DType::I32, layout).whole()))
     }
 
     /// The number of storage bindings.

@@ -36,9 +36,9 @@ impl CastProblem {
     /// # Errors
     /// [`Error::Limit`](crate::Error::Limit) if the view exceeds 32-bit indices.
     pub fn new(view: &Layout, from: DType, to: DType, overflow: Overflow) -> Result<Self> {
-        view.check_dims(op(from, to))?;
         let view = view.in_window(from);
         let view = if view.is_empty() { view } else { merged_together([view], 0..view.rank())[0] };
+        view.check_dims(op(from, to))?;
         Ok(Self { view, from, to, overflow })
     }
 

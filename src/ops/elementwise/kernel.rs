@@ -3,7 +3,9 @@
 
 use super::kind::Kind;
 use super::operation::Elementwise;
-use super::problem::{ElementwiseDims, ElementwiseDimsOfFour, ElementwiseProblem};
+use super::problem::{
+    ElementwiseDims, ElementwiseDimsOfFour, ElementwiseProblem, along_rows, from_row_to_row,
+};
 use super::written::Written;
 use crate::caps::Caps;
 use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
@@ -48,7 +50,7 @@ impl ElementwiseProblem {
 
     /// Whether the smaller uniform suffices.
     pub(super) fn is_of_two(&self, written: &Written) -> bool {
-        self.operands().count() <= 2 && written.numbers <= 2
+        self.operands.len() <= 2 && written.numbers <= 2
     }
 
     fn dims_bytes(&self, written: &Written) -> usize {
@@ -84,9 +86,8 @@ impl ElementwiseProblem {
     fn by_elements(&self, kernel: Kernel, caps: &Caps) -> (Kernel, String) {
         // Contiguous rows that begin at pairs are stored in pairs.
         let format = StorageFormat::of(self.dtype, caps);
-        let (strides, offset) = self.c;
         let is_aligned =
-            strides[0] <= 1 && strides[1..].iter().chain([&offset]).all(|start| start.is_multiple_of(2));
+            along_rows(&self.c) <= 1 && from_row_to_row(&self.c).all(|start| start.is_multiple_of(2));
         let pairs = format.elements_per_scalar() == 2 && is_aligned;
         let result = OperandAccess::write(format, if pairs { AccessWidth::Two } else { AccessWidth::One });
         let result = if self.is_update() { result.and_read(AccessWidth::One) } else { result };
@@ -98,7 +99,7 @@ impl ElementwiseProblem {
             text += &loads("c", self.dtype);
             values.push("load_quad_c(at.c, dims.axes.axis0.y, count)".to_owned());
         }
-        for (at, (_, dtype)) in self.operands().enumerate() {
+        for (at, &(_, dtype)) in self.operands.iter().enumerate() {
             let (name, access) = (OPERANDS[at], element_access(dtype, caps));
             text += &access.declaration(name, at + 1);
             text += &loads(name, dtype);
@@ -120,16 +121,16 @@ impl ElementwiseProblem {
             .param("VECTORS", self.units_per_invocation())
             .param("STEP", step)
             .quads("c", result);
-        let mut kernel = if self.rank > 1 { kernel.slot("vector_place", "rows") } else { kernel };
+        let mut kernel = if self.rank() > 1 { kernel.slot("vector_place", "rows") } else { kernel };
         let mut text = String::new();
         let mut values = Vec::new();
         if self.is_update() {
             text += &loads_of_quads("c", self.dtype);
             values.push("quad_c(at.c / WIDTH * QUADS + k)".to_owned());
         }
-        for (at, (x, dtype)) in self.operands().enumerate() {
+        for (at, &(x, dtype)) in self.operands.iter().enumerate() {
             let name = OPERANDS[at];
-            if x.is_repeated() {
+            if along_rows(&x) == 0 {
                 let access = element_access(dtype, caps);
                 text += &access.declaration(name, at + 1);
                 text += &loads_of_elements(name, dtype);

@@ -10,8 +10,8 @@ use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::layout::{DType, Layout, dim};
 use crate::plan::{
-    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, Joins, NewStep, Plan, Problem,
-    ScalarParameter, Time, plan_in_windows,
+    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, Plan, Problem, ScalarParameter,
+    Time, plan_in_windows,
 };
 use std::mem::offset_of;
 use std::ops::Range;
@@ -30,14 +30,7 @@ impl Problem for ElementwiseProblem {
 
 impl InWindows for ElementwiseProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
-        let layouts = self.layouts()?;
-        let extents = layouts[0].shape().to_vec();
-        let all: Vec<Option<usize>> = (0..extents.len()).map(Some).collect();
-        let dtypes = [self.dtype].into_iter().chain(self.dtypes());
-        let operands = layouts.into_iter().zip(dtypes);
-        let operands =
-            operands.map(|(layout, dtype)| CutOperand::new(Form::View, layout, dtype, all.clone()));
-        Ok(CutAxes { extents, joined: 0, operands: operands.collect(), whole: None })
+        Ok(CutAxes::of(self.c.shape(), self.operands()))
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -55,14 +48,8 @@ impl InWindows for ElementwiseProblem {
             (_, Kind::Real) => ScalarParameter::f32("number"),
         };
         let mut draft = Draft::new(op, &vec![number; written.numbers], caps);
-        let access = if self.is_update() { Access::Update } else { Access::Write };
-        let layouts = self.layouts()?;
-        let mut args = vec![(draft.operand("the output", self.dtype, layouts[0], access), access)];
-        for ((name, &dtype), &layout) in NAMES.into_iter().zip(&dtypes).zip(&layouts[1..]) {
-            args.push((draft.operand(name, dtype, layout, Access::Read), Access::Read));
-        }
+        let args = draft.operands(&self.operands());
         let [_, units] = self.units()?;
-        let elements = layouts[0].len() as f64;
         draft.step(NewStep {
             kernel: self.kernel(&written, caps),
             tile: format!(
@@ -74,7 +61,7 @@ impl InWindows for ElementwiseProblem {
             blocks: u64::from(units.div_ceil(LANES * self.units_per_invocation())),
             dims: self.uniform(written.numbers, self.is_of_two(&written))?,
             args: &args,
-            flops: Flops::of_f32(elements * written.flops as f64),
+            flops: Flops::of_f32(self.c.len() as f64 * written.flops as f64),
             time: Time::Roofline,
         })?;
         Ok(draft.finish())
@@ -82,6 +69,14 @@ impl InWindows for ElementwiseProblem {
 }
 
 impl ElementwiseProblem {
+    /// C and the operands.
+    fn operands(&self) -> Vec<Operand> {
+        let access = if self.is_update() { Access::Update } else { Access::Write };
+        let c = Operand::read("the output", self.dtype, self.c).accessed(access);
+        let read = NAMES.into_iter().zip(&self.operands);
+        [c].into_iter().chain(read.map(|(name, &(x, dtype))| Operand::read(name, dtype, x))).collect()
+    }
+
     /// The uniform, with places for the call's numbers.
     fn uniform(&self, numbers: usize, is_of_two: bool) -> Result<Dims> {
         let dims = self.dims()?;

@@ -1,7 +1,7 @@
 //! A checked elementwise function, as plain data.
 
 use super::operation::Elementwise;
-use crate::layout::{Axes, DType, Layout, MAX_RANK, dim};
+use crate::layout::{DType, Layout, MAX_RANK, dim, known, merged_together};
 use crate::ops::vectors::{Moves, quads};
 use crate::{Error, Result};
 
@@ -35,16 +35,6 @@ pub struct ElementwiseDimsOfFour {
     pub more_numbers: [[u32; 4]; 2],
 }
 
-/// An operand that is only read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Operand {
-    pub(super) dtype: Option<DType>,
-    /// The strides along the merged axes, innermost first.
-    pub(super) strides: [u32; MAX_RANK],
-    /// The first element in its binding.
-    pub(super) offset: u32,
-}
-
 /// A checked elementwise function: the operands broadcast to the output's shape, and the output's elements do not
 /// overlap.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -52,13 +42,10 @@ pub struct ElementwiseProblem {
     pub(super) function: Elementwise,
     /// The type of the results in memory.
     pub(super) dtype: DType,
-    /// The extents of the merged axes, innermost first.
-    pub(super) extents: [u32; MAX_RANK],
-    pub(super) rank: usize,
-    /// C's strides and the first element in its binding.
-    pub(super) c: ([u32; MAX_RANK], u32),
-    /// Those that are there come first.
-    pub(super) operands: [Operand; MAX_OPERANDS],
+    /// C, relative to its window. Its axes, and those of the operands, are merged.
+    pub(super) c: Layout,
+    /// The operands with C's shape, and their types.
+    pub(super) operands: Vec<(Layout, DType)>,
 }
 
 /// The broadcast shape of layouts, as in `NumPy`.
@@ -121,66 +108,43 @@ impl ElementwiseProblem {
         let dtypes: Vec<DType> = operands.iter().map(|(_, dtype)| *dtype).collect();
         function.check(&dtypes, dtype)?;
         c.check_no_overlap(op)?;
-        let layouts = || [(c, dtype)].into_iter().chain(operands.iter().copied());
-        let strides: Vec<[usize; MAX_RANK]> =
-            layouts().map(|(x, _)| x.broadcast_strides(op, c)).collect::<Result<_>>()?;
-        // Along each axis: the strides of C and the operands, 0 of those that are not there.
-        let of_axis = |axis: usize| -> [usize; 1 + MAX_OPERANDS] {
-            std::array::from_fn(|x| strides.get(x).map_or(0, |strides| strides[axis]))
-        };
-        let axes = Axes::of(c.shape(), of_axis).at_least_one();
-        dim(op, c.len())?;
-        let mut extents = [1; MAX_RANK];
-        let mut sizes = vec![[0; MAX_RANK]; strides.len()];
-        for (at, axis) in axes.iter().enumerate() {
-            extents[at] = dim(op, axis.extent)?;
-            for (to, &stride) in sizes.iter_mut().zip(&axis.strides) {
-                to[at] = dim(op, stride)?;
-            }
+        // Missing operands step along no axis.
+        let mut all = [c.at(&[0; MAX_RANK], 0); 1 + MAX_OPERANDS];
+        all[0] = c.in_window(dtype);
+        for (to, (x, dtype)) in all[1..].iter_mut().zip(operands) {
+            *to = c.at(&x.broadcast_strides(op, c)?, x.offset()).in_window(*dtype);
         }
-        let mut found = layouts().zip(&sizes).map(|((x, dtype), &strides)| Operand {
-            dtype: Some(dtype),
-            strides,
-            offset: x.offset_in_window(dtype),
-        });
-        let c = found.next().map_or_else(Default::default, |c| (c.strides, c.offset));
-        let mut operands = [Operand::default(); MAX_OPERANDS];
-        operands.iter_mut().zip(found).for_each(|(to, operand)| *to = operand);
-        Ok(Self { function, dtype, extents, rank: axes.len(), c, operands })
+        let merged = merged_together(all, 0..c.rank());
+        merged.iter().try_for_each(|of| of.check_dims(op))?;
+        let [c, read @ ..] = merged;
+        Ok(Self { function, dtype, c, operands: read.into_iter().zip(dtypes).collect() })
     }
 
-    /// The number of merged axes.
+    /// The number of merged axes, at least one.
     #[must_use]
     pub fn rank(&self) -> usize {
-        self.rank
-    }
-
-    /// The existing operands, with their types.
-    pub(super) fn operands(&self) -> impl Iterator<Item = (Operand, DType)> + Clone {
-        self.operands.into_iter().filter_map(|operand| operand.dtype.map(|dtype| (operand, dtype)))
+        self.c.rank().max(1)
     }
 
     /// The types of the operands.
     pub(super) fn dtypes(&self) -> Vec<DType> {
-        self.operands().map(|(_, dtype)| dtype).collect()
+        self.operands.iter().map(|(_, dtype)| *dtype).collect()
     }
 
     /// How the kernel moves elements: in vectors (operands that are repeated along the rows are loaded once), or one by
     /// one.
     pub(super) fn moves(&self) -> Moves {
-        let width = 4 * self.vector_quads();
-        let is_row = |strides: &[u32; MAX_RANK], offset: u32| {
-            strides[0] == 1 && strides[1..].iter().chain([&offset]).all(|start| start.is_multiple_of(width))
-        };
-        let c = is_row(&self.c.0, self.c.1);
-        let all = self.operands().all(|(x, _)| x.is_repeated() || is_row(&x.strides, x.offset));
-        if c && all { Moves::Vectors } else { Moves::Elements }
+        let width = 4 * self.vector_quads() as usize;
+        let is_row =
+            |of: &Layout| along_rows(of) == 1 && from_row_to_row(of).all(|start| start.is_multiple_of(width));
+        let all = self.operands.iter().all(|(x, _)| along_rows(x) == 0 || is_row(x));
+        if is_row(&self.c) && all { Moves::Vectors } else { Moves::Elements }
     }
 
     /// Groups of four elements in a vector: 16 bytes if all elements have the same size, else four elements.
     pub(super) fn vector_quads(&self) -> u32 {
-        let moved = self.operands().filter(|(x, _)| !x.is_repeated());
-        let is_same = moved.into_iter().all(|(_, dtype)| dtype.size() == self.dtype.size());
+        let mut moved = self.operands.iter().filter(|(x, _)| along_rows(x) > 0);
+        let is_same = moved.all(|(_, dtype)| dtype.size() == self.dtype.size());
         if is_same { quads(self.dtype) } else { 1 }
     }
 
@@ -194,49 +158,41 @@ impl ElementwiseProblem {
 
     /// Units of a row, and of all rows.
     pub(super) fn units(&self) -> Result<[u32; 2]> {
-        let units = self.extents[0].div_ceil(self.per_unit());
-        let rows: usize = self.extents[1..].iter().map(|&extent| extent as usize).product();
-        Ok([units, dim(self.function.op(), units as usize * rows)?])
+        let row = self.c.shape().last().copied().unwrap_or(1);
+        let units = known(row).div_ceil(self.per_unit());
+        Ok([units, dim(self.function.op(), units as usize * (self.c.len() / row))?])
     }
 
     /// The uniform.
     pub(super) fn dims(&self) -> Result<ElementwiseDimsOfFour> {
         let [units, all] = self.units()?;
-        let [x0, x1, x2, x3] = &self.operands;
-        let axis = |at: usize| [self.extents[at], self.c.0[at], x0.strides[at], x1.strides[at]];
-        let more = |at: usize| [x2.strides[at], x3.strides[at], x2.strides[at + 1], x3.strides[at + 1]];
-        Ok(ElementwiseDimsOfFour {
-            axes: std::array::from_fn(axis),
-            offsets: [self.c.1, x0.offset, x1.offset, all],
+        let step = |at: usize, axis: usize| self.operands.get(at).map_or(0, |(x, _)| known(x.step(axis)));
+        let offset = |at: usize| self.operands.get(at).map_or(0, |(x, dtype)| x.offset_in_window(*dtype));
+        let mut dims = ElementwiseDimsOfFour {
+            axes: [[1, 0, 0, 0]; MAX_RANK],
+            offsets: [self.c.offset_in_window(self.dtype), offset(0), offset(1), all],
             units,
-            rank: dim(self.function.op(), self.rank)?,
-            numbers: [0; 2],
-            more_axes: std::array::from_fn(|pair| more(2 * pair)),
-            more_offsets: [x2.offset, x3.offset, 0, 0],
-            more_numbers: [[0; 4]; 2],
-        })
-    }
-
-    /// The layouts of C and the operands.
-    pub(super) fn layouts(&self) -> Result<Vec<Layout>> {
-        let axes = 0..self.rank;
-        let of = |sizes: &[u32; MAX_RANK]| -> Vec<usize> {
-            sizes[axes.clone()].iter().rev().map(|&size| size as usize).collect()
+            rank: known(self.rank()),
+            more_offsets: [offset(2), offset(3), 0, 0],
+            ..ElementwiseDimsOfFour::default()
         };
-        let shape = of(&self.extents);
-        let layout = |(strides, offset): ([u32; MAX_RANK], u32)| {
-            Layout::new(self.function.op(), &shape, &of(&strides), offset as usize, usize::MAX)
-        };
-        let operands = self.operands().map(|(x, _)| (x.strides, x.offset));
-        [self.c].into_iter().chain(operands).map(layout).collect()
+        for (at, axis) in (0..self.c.rank()).rev().enumerate() {
+            let extent = known(self.c.shape()[axis]);
+            dims.axes[at] = [extent, known(self.c.step(axis)), step(0, axis), step(1, axis)];
+            dims.more_axes[at / 2][at % 2 * 2..][..2].copy_from_slice(&[step(2, axis), step(3, axis)]);
+        }
+        Ok(dims)
     }
 }
 
-impl Operand {
-    /// Whether a row repeats one element.
-    pub(super) fn is_repeated(&self) -> bool {
-        self.strides[0] == 0
-    }
+/// The stride along the rows: 0 if all elements of a row are the same one.
+pub(super) fn along_rows(of: &Layout) -> usize {
+    of.rank().checked_sub(1).map_or(0, |last| of.step(last))
+}
+
+/// The strides from row to row, and the first element.
+pub(super) fn from_row_to_row(of: &Layout) -> impl Iterator<Item = usize> {
+    (0..of.rank().saturating_sub(1)).map(|axis| of.step(axis)).chain([of.offset()])
 }
 
 impl ElementwiseDimsOfFour {

@@ -7,11 +7,11 @@ use crate::gemm::{Distribution, GemmProblem, GemmTypes, GeneratedOperand, Genera
 use crate::layout::{DType, Layout};
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, Draft, InWindows, Plan, Problem, Region, Scalar, ScalarKind, Trial, TrialRun,
+    CutAxes, Draft, InWindows, Operand, Plan, Problem, Region, Scalar, ScalarKind, Trial, TrialRun,
     TrialValues, distinct, plan_in_windows,
 };
 use crate::sketch::operator::axis::AxisLayout;
-use crate::sketch::operator::windows::axes_but;
+use crate::sketch::operator::windows::operands;
 use crate::sketch::operator::{Direction, OP, normal_table};
 use std::ops::Range;
 
@@ -65,7 +65,9 @@ impl Problem for DenseProblem {
 
 impl InWindows for DenseProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
-        axes_but(&self.x, self.dtype, [self.axis, self.extents[1]], self.seed)
+        let (operands, seed) = self.operands()?;
+        let operands = operands.into_iter().chain(seed).collect();
+        Ok(CutAxes::except(self.axis, self.x.shape(), operands))
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -74,10 +76,11 @@ impl InWindows for DenseProblem {
 
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &self.scalars(), caps);
-        let Product { problem, side, x, y, result } = self.product()?;
-        let x = draft.operand("x", self.dtype, self.x, Access::Read).with_layout(x);
-        let y = draft.operand("the result", DType::F32, result, Access::Write).with_layout(y);
-        let seed = self.seed.operand(&mut draft)?;
+        let Product { problem, side, x, y } = self.product()?;
+        let (operands, seed) = self.operands()?;
+        let [of_x, of_y] = operands.map(|of| draft.add(&of).0);
+        let (x, y) = (of_x.with_layout(x), of_y.with_layout(y));
+        let seed = seed.map(|of| draft.add(&of).0);
         let words = if self.entries == Distribution::Normal { normal_table() } else { &[0] };
         debug_assert!(words.len() as u64 == self.entries.table_words());
         let table = draft.constant(words)?;
@@ -102,11 +105,21 @@ struct Product {
     x: Layout,
     /// The result of the product.
     y: Layout,
-    /// The same result with the axes of x.
-    result: Layout,
 }
 
 impl DenseProblem {
+    /// The shape of the result.
+    fn shape(&self) -> Vec<usize> {
+        let mut shape = self.x.shape().to_vec();
+        shape[self.axis] = self.extents[1];
+        shape
+    }
+
+    /// X, the result, and the seed if a tensor holds it.
+    fn operands(&self) -> Result<([Operand; 2], Option<Operand>)> {
+        operands(&self.x, self.dtype, &self.shape(), self.seed)
+    }
+
     fn product(&self) -> Result<Product> {
         let [from, to] = self.extents;
         let layout = AxisLayout::new(&self.x, self.axis, to)?;
@@ -122,6 +135,6 @@ impl DenseProblem {
         let problem = GemmProblem::new(a, b, &y, types)?.pinned(self.pin).split_k(self.split);
         let mut problem = problem.generated(generated);
         problem.epilogue.scale = self.scale;
-        Ok(Product { problem, side, x, y, result })
+        Ok(Product { problem, side, x, y })
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn apply<T: Real>(
     let problem = problem.seeded(operator.source()?);
     let numbers = problem.numbers(operator.sketch);
     let [y] = x.gpu().compute(&problem, &operator.inputs(x), &numbers)?;
-    Tensor::from_output(y, problem.result()?.shape())
+    Tensor::from_output(y, problem.shape())
 }
 
 /// Applies an operator by this plan.
@@ -35,7 +35,7 @@ pub(super) fn run<T: Real>(
     plan: &Plan,
     x: &Tensor<T>,
 ) -> Result<Tensor<f32>> {
-    let mut y = x.gpu().empty::<f32>(problem.result()?.shape())?;
+    let mut y = x.gpu().empty::<f32>(problem.shape())?;
     let numbers = problem.numbers(operator.sketch);
     let mut operands = operator.inputs(x);
     operands.insert(1, y.view_mut()?);

@@ -8,14 +8,20 @@ use crate::kernel::check_scratch;
 use crate::layout::{DType, Layout};
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, Draft, Flops, InWindows, NewStep, PHILOX, Plan, Problem, Region, Time, plan_in_windows,
+    Access, CutAxes, Draft, Flops, InWindows, NewStep, Operand, PHILOX, Plan, Problem, Region, Time,
+    plan_in_windows,
 };
 use crate::sketch::operator::OP;
-use crate::sketch::operator::windows::axes_but;
+use crate::sketch::operator::windows::operands;
 use crate::{Error, Result};
 use std::ops::Range;
 
 impl HadamardProblem {
+    /// X, the result, and the seed if a tensor holds it.
+    fn operands(&self) -> Result<([Operand; 2], Option<Operand>)> {
+        operands(&self.x, self.dtype, &self.shape(), self.seed)
+    }
+
     /// The pieces with their passes, checked against the device's limits.
     ///
     /// # Errors
@@ -59,7 +65,9 @@ impl Problem for HadamardProblem {
 
 impl InWindows for HadamardProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
-        axes_but(&self.x, self.dtype, [self.axis, self.dims.rows_out as usize], self.seed)
+        let (operands, seed) = self.operands()?;
+        let operands = operands.into_iter().chain(seed).collect();
+        Ok(CutAxes::except(self.axis, self.x.shape(), operands))
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -68,9 +76,9 @@ impl InWindows for HadamardProblem {
 
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &self.scalars(), caps);
-        let x = draft.operand("x", self.dtype, self.x, Access::Read);
-        let y = draft.operand("the result", DType::F32, self.result()?, Access::Write);
-        let seed = self.seed.operand(&mut draft)?;
+        let (operands, seed) = self.operands()?;
+        let [x, y] = operands.map(|of| draft.add(&of).0);
+        let seed = seed.map(|of| draft.add(&of).0);
         let pieces = self.in_passes(caps)?;
         let several = pieces.iter().filter(|(_, passes)| passes.len() > 1);
         let elements = several.map(|(piece, _)| piece.scratch_elements()).max();

@@ -143,11 +143,11 @@ impl HadamardProblem {
         })
     }
 
-    /// Layout of the result: contiguous.
-    pub(super) fn result(&self) -> Result<Layout> {
+    /// The shape of the result.
+    pub(super) fn shape(&self) -> Vec<usize> {
         let mut shape = self.x.shape().to_vec();
         shape[self.axis] = self.dims.rows_out as usize;
-        Layout::contiguous(OP, &shape)
+        shape
     }
 
     /// Number of elements that the bindings of operand and result need: one more than the last index used.

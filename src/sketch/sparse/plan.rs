@@ -8,10 +8,10 @@ use crate::gemm::{SeedSource, reduce_splits};
 use crate::layout::{DType, Layout};
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, InWindows, NewStep, PHILOX, Plan, Problem, Region, Time,
+    Access, CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, PHILOX, Plan, Problem, Region, Time,
     plan_in_windows,
 };
-use crate::sketch::operator::windows::axes_but;
+use crate::sketch::operator::windows::operands;
 use crate::sketch::operator::{OP, SCALE, Sketch};
 use std::mem::offset_of;
 use std::ops::Range;
@@ -27,7 +27,9 @@ impl Problem for SparseProblem {
 
 impl InWindows for SparseProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
-        axes_but(&self.x, self.dtype, [self.axis, self.rows()[1] as usize], self.seed)
+        let (operands, seed) = self.operands()?;
+        let operands = operands.into_iter().chain(seed).collect();
+        Ok(CutAxes::except(self.axis, self.x.shape(), operands))
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -36,9 +38,9 @@ impl InWindows for SparseProblem {
 
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &Sketch::scalars(self.seed), caps);
-        let x = draft.operand("x", self.dtype, self.x, Access::Read);
-        let y = draft.operand("the result", DType::F32, self.result()?, Access::Write);
-        let seed = self.seed.operand(&mut draft)?;
+        let (operands, seed) = self.operands()?;
+        let [x, y] = operands.map(|of| draft.add(&of).0);
+        let seed = seed.map(|of| draft.add(&of).0);
         let tile = Tile::of(self, caps);
         if tile.splits == 1 {
             self.step(&mut draft, &tile, [x, y], seed)?;
@@ -54,6 +56,11 @@ impl InWindows for SparseProblem {
 }
 
 impl SparseProblem {
+    /// X, the result, and the seed if a tensor holds it.
+    fn operands(&self) -> Result<([Operand; 2], Option<Operand>)> {
+        operands(&self.x, self.dtype, &self.shape(), self.seed)
+    }
+
     fn step(
         &self,
         draft: &mut Draft<'_>,

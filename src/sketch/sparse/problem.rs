@@ -183,11 +183,11 @@ impl SparseProblem {
         self.dtype == DType::F32 && [d.x_stride0, d.y_stride0] == [1, 1] && even
     }
 
-    /// Layout of the result: contiguous.
-    pub(super) fn result(&self) -> Result<Layout> {
+    /// The shape of the result.
+    pub(super) fn shape(&self) -> Vec<usize> {
         let mut shape = self.x.shape().to_vec();
         shape[self.axis] = self.rows()[1] as usize;
-        Layout::contiguous(OP, &shape)
+        shape
     }
 
     /// Number of elements of the result.

@@ -75,11 +75,12 @@ impl LossProblem {
         if a.is_empty() {
             return Err(Error::shape(op, "there must be at least one element", a.shape()));
         }
-        let in_window = |of: &Layout, dtype| of.check_dims(op).map(|()| of.in_window(dtype));
         // Missing weights step along no axis.
         let w = weights.copied().map_or_else(|| Layout::contiguous(op, &[]), Ok)?.broadcast_to(a.shape())?;
-        let operands = [in_window(a, dtype)?, in_window(b, dtype)?, in_window(&w, DType::F32)?];
-        let [of_a, of_b, w] = merged_together(operands, 0..a.rank());
+        let operands = [a.in_window(dtype), b.in_window(dtype), w.in_window(DType::F32)];
+        let merged = merged_together(operands, 0..a.rank());
+        merged.iter().try_for_each(|of| of.check_dims(op))?;
+        let [of_a, of_b, w] = merged;
         Ok(Self {
             function,
             dtype,

@@ -105,9 +105,10 @@ impl NormProblem {
                 return Err(Error::shapes(op, rule, weights.shape(), &[length]));
             }
         }
-        [a, b.unwrap_or(a)].into_iter().try_for_each(|of| of.check_dims(op))?;
         let in_window = |of: &Layout| of.in_window(dtype);
-        let [of_a, of_b] = merged_together([a, b.unwrap_or(a)].map(in_window), 0..last);
+        let merged = merged_together([a, b.unwrap_or(a)].map(in_window), 0..last);
+        merged.iter().try_for_each(|of| of.check_dims(op))?;
+        let [of_a, of_b] = merged;
         let beta = beta.filter(|_| pass.is_forward());
         let [gamma, beta] = [gamma, beta].map(|of| of.map(in_window));
         Ok(Self { kind, pass, dtype, a: of_a, b: b.map(|_| of_b), gamma, beta })
