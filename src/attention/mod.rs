@@ -9,6 +9,7 @@ mod element_rows;
 mod form;
 mod kernel;
 pub(crate) mod layer;
+mod operands;
 mod options;
 mod plan;
 pub(crate) mod problem;

@@ -4,11 +4,11 @@ use super::choice::Choice;
 use super::coop::CoopTile;
 use super::coop_nv2::Nv2Tile;
 use super::form::{Form, LANES};
-use super::problem::{AttentionDims, AttentionProblem, AttentionStatistics};
+use super::problem::{AttentionDims, AttentionProblem};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
-use crate::layout::{DType, Layout};
+use crate::layout::DType;
 use crate::ops::windows::JOINS;
 use crate::plan::{
     Access, Dims, Draft, Flops, MAX_STEP_SECONDS, NewStep, Plan, Problem, Region, ScalarParameter, Time,
@@ -45,28 +45,8 @@ impl AttentionProblem {
     /// The plan of a choice.
     pub(super) fn plan_by(&self, choice: Choice, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new("attention", &[ScalarParameter::f32("scale")], caps);
-        let read = |draft: &mut Draft<'_>, name, dtype, layout: Option<Layout>| {
-            layout.map(|layout| (draft.operand(name, dtype, layout, Access::Read), Access::Read))
-        };
-        let inputs: Vec<(Region, Access)> = [
-            read(&mut draft, "the queries", self.dtype, Some(self.q)),
-            read(&mut draft, "the keys", self.dtype, Some(self.k)),
-            read(&mut draft, "the values", self.dtype, Some(self.v)),
-            read(&mut draft, "the bias", self.dtype, self.bias),
-            read(&mut draft, "the key lengths", DType::I32, self.lengths),
-            read(&mut draft, "the mask of keys", DType::I8, self.keep),
-            read(&mut draft, "the slopes", DType::F32, self.slopes),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        let mut results =
-            vec![(draft.operand("the result", self.dtype, self.y, Access::Write), Access::Write)];
-        if self.statistics == AttentionStatistics::LogSums {
-            let rows = Layout::contiguous("attention", &[self.rows(), 2])?;
-            let name = "the largest scores and logarithms of the sums";
-            results.push((draft.operand(name, DType::F32, rows, Access::Write), Access::Write));
-        }
+        let inputs = draft.operands(&self.read_operands());
+        let results = draft.operands(&self.result_operands()?);
         let form = match choice {
             Choice::Plain(form) => form,
             Choice::Coop(tile) => {

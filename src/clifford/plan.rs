@@ -11,7 +11,7 @@ use crate::kernel::Needs;
 use crate::layout::Layout;
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem, Region, Time,
+    Access, CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, Plan, Problem, Region, Time,
     plan_in_windows,
 };
 use crate::{Error, Result};
@@ -33,13 +33,7 @@ impl InWindows for CliffordProblem {
     /// The axes of the positions.
     fn cut_axes(&self) -> Result<CutAxes> {
         let positions: Vec<usize> = self.axes().iter().rev().map(|axis| axis[0] as usize).collect();
-        let first = usize::from(self.axis == BladeAxis::First);
-        let own: Vec<Option<usize>> = (0..positions.len()).map(|axis| Some(axis + first)).collect();
-        let operands = (0..=self.operands()).map(|i| {
-            self.layout(i).map(|layout| CutOperand::new(Form::View, layout, self.dtype, own.clone()))
-        });
-        let operands = operands.collect::<Result<_>>()?;
-        Ok(CutAxes { extents: positions, joined: 0, operands, whole: None })
+        Ok(CutAxes::of(&positions, self.listed()?))
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -55,11 +49,7 @@ impl InWindows for CliffordProblem {
             return Err(Error::shape(op, "the result must have at least one element", &results));
         }
         let mut draft = Draft::new(op, &[], caps);
-        let mut args = Vec::with_capacity(4);
-        for (i, name) in ["the result", "x", "y"].into_iter().enumerate().take(1 + self.operands()) {
-            let access = if i == 0 { Access::Write } else { Access::Read };
-            args.push((draft.operand(name, self.dtype, self.layout(i)?, access), access));
-        }
+        let args = draft.operands(&self.listed()?);
         let terms = self.terms()?;
         match terms.as_ref().filter(|terms| terms.terms.len() > caps.machine.max_terms) {
             Some(terms) => self.plan_table(&mut draft, terms, args)?,
@@ -70,6 +60,18 @@ impl InWindows for CliffordProblem {
 }
 
 impl CliffordProblem {
+    /// The result and the operands. Their axes are those of the positions, and that of the blades.
+    fn listed(&self) -> Result<Vec<Operand>> {
+        let first = usize::from(self.axis == BladeAxis::First);
+        let own = || (0..self.axes().len()).map(|axis| Some(axis + first));
+        let names = ["the result", "x", "y"].into_iter().enumerate().take(1 + self.operands());
+        let operand = |(i, name)| {
+            let access = if i == 0 { Access::Write } else { Access::Read };
+            Ok(Operand::read(name, self.dtype, self.layout(i)?).accessed(access).along(own()))
+        };
+        names.map(operand).collect()
+    }
+
     /// One step with generated code.
     fn plan_generated(
         &self,

@@ -176,6 +176,11 @@ impl<'a> Draft<'a> {
         operands.iter().map(|of| self.add(of)).collect()
     }
 
+    /// Adds the operands of a problem that are there.
+    pub(crate) fn regions<const N: usize>(&mut self, operands: [Option<Operand>; N]) -> [Option<Region>; N] {
+        operands.map(|operand| operand.map(|of| self.add(&of).0))
+    }
+
     /// Adds a contiguous temporary buffer.
     ///
     /// # Errors

@@ -2,9 +2,9 @@
 
 use super::draft::{Draft, Region};
 use super::executable::Plan;
-use super::operands::Access;
+use super::operands::{Access, Form, Operand};
 use super::problem::Problem;
-use super::windows::{Along, CutAxes, CutOperand, Form, Windows};
+use super::windows::{Along, CutAxes, Windows};
 use crate::caps::Caps;
 use crate::kernel;
 use crate::layout::{ALIGNED_BYTES, DType, Layout};
@@ -55,7 +55,7 @@ pub(crate) trait InWindows: Problem {
     ///
     /// # Errors
     /// [`Error::Shape`] if the operand has no such axis, which is a bug of this crate.
-    fn narrowed(&self, operand: &CutOperand, ranges: &[Range<usize>]) -> Result<Layout> {
+    fn narrowed(&self, operand: &Operand, ranges: &[Range<usize>]) -> Result<Layout> {
         operand.narrowed(ranges)
     }
 }
@@ -259,7 +259,7 @@ struct Sums {
 impl Sums {
     /// The sums of each operand that is a sum.
     fn all(draft: &mut Draft<'_>, axes: &CutAxes, parts: usize) -> Result<Vec<Self>> {
-        let of_form = |(_, operand): &(usize, &CutOperand)| operand.form == Form::Sum;
+        let of_form = |(_, operand): &(usize, &Operand)| operand.form == Form::Sum;
         let operands = axes.operands.iter().enumerate().filter(of_form);
         let sums = operands.map(|(index, operand)| {
             let (length, size) = (operand.layout.len(), operand.dtype.size());

@@ -1,6 +1,5 @@
 //! The operands of a problem, and those that its plan takes.
 
-use super::windows::{CutAxes, CutOperand, Form};
 use crate::layout::{DType, Layout};
 
 /// The use of a buffer by an operation or a kernel.
@@ -35,6 +34,19 @@ impl Parameter {
     }
 }
 
+/// The windows of an operand that the kernels accept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Any view.
+    View,
+    /// A window without gaps, from the start of its binding. Other windows are copied.
+    Dense,
+    /// A result. Each part has its own array, and [`InWindows::put`](super::in_windows::InWindows::put) copies it to the result.
+    Own,
+    /// A result without gaps. Each part has its own sum, and the result is the total.
+    Sum,
+}
+
 /// An operand of a problem. Plans derive from it what they declare, bind and cut.
 #[derive(Clone, Debug)]
 pub(crate) struct Operand {
@@ -44,9 +56,9 @@ pub(crate) struct Operand {
     pub(crate) layout: Layout,
     pub(crate) access: Access,
     /// The windows of it that the kernels accept.
-    form: Form,
+    pub(crate) form: Form,
     /// For each axis along which the operation is cut, the axis of the layout. None, or nothing, if every part takes the whole.
-    axes: Vec<Option<usize>>,
+    pub(super) axes: Vec<Option<usize>>,
 }
 
 impl Operand {
@@ -81,35 +93,19 @@ impl Operand {
         Self { axes: axes.into_iter().collect(), ..self }
     }
 
+    /// The same, of an operation that is cut along these of its axes only.
+    pub(crate) fn along_these(self, axes: &[usize]) -> Self {
+        let own: Vec<Option<usize>> = axes.iter().map(|&axis| self.axis(axis)).collect();
+        self.along(own)
+    }
+
+    /// Its own axis along an axis of the operation.
+    pub(super) fn axis(&self, axis: usize) -> Option<usize> {
+        self.axes.get(axis).copied().flatten()
+    }
+
     /// The layout that a plan declares: results without gaps have one axis.
     pub(crate) fn declared(&self) -> Layout {
         if self.form == Form::View { self.layout } else { self.layout.flattened() }
-    }
-}
-
-impl CutAxes {
-    /// Axes of these extents, along all of which these operands can be cut.
-    pub(crate) fn of(extents: &[usize], operands: Vec<Operand>) -> Self {
-        let cut = |operand: Operand| {
-            let own = |axis: usize| operand.axes.get(axis).copied().flatten();
-            let axes = (0..extents.len()).map(own).collect();
-            CutOperand::new(operand.form, operand.layout, operand.dtype, axes)
-        };
-        let operands = operands.into_iter().map(cut).collect();
-        Self { extents: extents.to_vec(), joined: 0, operands, whole: None }
-    }
-
-    /// All axes of a shape except one, along which the operation is computed as a whole. The axes of the operands are those of
-    /// the shape.
-    pub(crate) fn except(axis: usize, shape: &[usize], operands: Vec<Operand>) -> Self {
-        let others: Vec<usize> = (0..shape.len()).filter(|&other| other != axis).collect();
-        let without = |operand: Operand| {
-            let own = |&other: &usize| operand.axes.get(other).copied().flatten();
-            let axes: Vec<Option<usize>> = others.iter().map(own).collect();
-            operand.along(axes)
-        };
-        let extents: Vec<usize> = others.iter().map(|&other| shape[other]).collect();
-        let operands = operands.into_iter().map(without).collect();
-        Self { whole: Some(axis), ..Self::of(&extents, operands) }
     }
 }

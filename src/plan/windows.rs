@@ -1,8 +1,9 @@
 //! The choice of windows: an operation whose operands are too large to bind is cut along its axes.
 
+use super::operands::{Form, Operand};
 use crate::caps::Caps;
 use crate::kernel;
-use crate::layout::{ALIGNED_BYTES, DType, Layout, WINDOW_ALIGNMENT};
+use crate::layout::{ALIGNED_BYTES, Layout, WINDOW_ALIGNMENT};
 use crate::{Error, Result};
 use std::ops::Range;
 
@@ -14,32 +15,9 @@ pub(crate) struct CutAxes {
     /// The number of axes, counted from the last, that a part takes as a whole, because it joins windows along them
     /// itself.
     pub(crate) joined: usize,
-    pub(crate) operands: Vec<CutOperand>,
+    pub(crate) operands: Vec<Operand>,
     /// The axis of the caller's operand that cannot be cut, for errors. None: the longest axis of the window that is too large.
     pub(crate) whole: Option<usize>,
-}
-
-/// An operand of an operation that can be cut.
-#[derive(Clone, Debug)]
-pub(crate) struct CutOperand {
-    pub(crate) layout: Layout,
-    pub(crate) dtype: DType,
-    pub(crate) form: Form,
-    /// For each of the axes, the axis of the layout. None if every part takes the whole operand.
-    pub(crate) axes: Vec<Option<usize>>,
-}
-
-/// The windows of an operand that the kernels accept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// Any view.
-    View,
-    /// A window without gaps, from the start of its binding. Other windows are copied.
-    Dense,
-    /// A result. Each part has its own array, and [`InWindows::put`](super::in_windows::InWindows::put) copies it to the result.
-    Own,
-    /// A result without gaps. Each part has its own sum, and the result is the total.
-    Sum,
 }
 
 /// The extents of the windows along each axis.
@@ -70,7 +48,7 @@ impl Windows {
         let whole = Self { extents: axes.extents.clone(), window: axes.extents.clone() };
         let mut windows = whole.clone();
         loop {
-            let too_large = |operand: &CutOperand| windows.bytes(operand) > operand.allowed(caps);
+            let too_large = |operand: &Operand| windows.bytes(operand) > operand.allowed(caps);
             let Some(at) = axes.operands.iter().position(too_large) else { return Ok(windows) };
             let operand = &axes.operands[at];
             let (needed, allowed) = (windows.bytes(operand), operand.allowed(caps));
@@ -92,7 +70,7 @@ impl Windows {
     }
 
     /// The axis along which an operand's window spans the most bytes.
-    fn widest_axis_of(&self, operand: &CutOperand) -> Option<usize> {
+    fn widest_axis_of(&self, operand: &Operand) -> Option<usize> {
         let ranges: Vec<Range<usize>> = self.window.iter().map(|&extent| 0..extent).collect();
         operand.narrowed(&ranges).ok().and_then(|layout| layout.widest_axis())
     }
@@ -104,14 +82,14 @@ impl Windows {
     }
 
     /// The axis, from `first` on, along which an operand spans the most bytes.
-    fn widest(&self, operand: &CutOperand, first: usize) -> Option<usize> {
+    fn widest(&self, operand: &Operand, first: usize) -> Option<usize> {
         let reach = |&axis: &usize| (self.window[axis] - 1).saturating_mul(operand.stride(axis).unwrap_or(0));
         (first..self.window.len()).max_by_key(reach).filter(|axis| reach(axis) > 0)
     }
 
     /// A smaller extent of the windows along an axis: the largest one with which the operand fits, if there is one. It
     /// keeps windows aligned if possible.
-    fn largest(&self, operand: &CutOperand, axis: usize, allowed: u64, axes: &CutAxes) -> usize {
+    fn largest(&self, operand: &Operand, axis: usize, allowed: u64, axes: &CutAxes) -> usize {
         let (now, unit) = (self.window[axis], axes.aligned_unit(axis));
         let bytes = |extent| Self { window: with(&self.window, axis, extent), ..self.clone() }.bytes(operand);
         let step = match operand.form {
@@ -126,12 +104,12 @@ impl Windows {
     }
 
     /// The bytes that a window of an operand spans.
-    fn bytes(&self, operand: &CutOperand) -> u64 {
+    fn bytes(&self, operand: &Operand) -> u64 {
         let size = operand.dtype.size() as u64;
         let mut shape = operand.layout.shape().to_vec();
         let mut is_aligned = true;
-        for (axis, own) in operand.axes.iter().enumerate() {
-            let Some(own) = *own else { continue };
+        for axis in 0..self.window.len() {
+            let Some(own) = operand.axis(axis) else { continue };
             shape[own] = shape[own].min(self.window[axis]);
             let step = (self.window[axis] as u64).saturating_mul(operand.layout.strides()[own] as u64 * size);
             // With another extent, windows of an operand may begin at other offsets.
@@ -200,6 +178,21 @@ fn with(window: &[usize], axis: usize, extent: usize) -> Vec<usize> {
 }
 
 impl CutAxes {
+    /// Axes of these extents, along all of which these operands can be cut.
+    pub(crate) fn of(extents: &[usize], operands: impl IntoIterator<Item = Operand>) -> Self {
+        let operands = operands.into_iter().collect();
+        Self { extents: extents.to_vec(), joined: 0, operands, whole: None }
+    }
+
+    /// All axes of a shape except one, along which the operation is computed as a whole. The axes of the operands are those of
+    /// the shape.
+    pub(crate) fn except(axis: usize, shape: &[usize], operands: impl IntoIterator<Item = Operand>) -> Self {
+        let others: Vec<usize> = (0..shape.len()).filter(|&other| other != axis).collect();
+        let extents: Vec<usize> = others.iter().map(|&other| shape[other]).collect();
+        let operands = operands.into_iter().map(|operand| operand.along_these(&others));
+        Self { whole: Some(axis), ..Self::of(&extents, operands) }
+    }
+
     /// The smallest extent along an axis such that each multiple of it is an aligned step in every operand.
     fn aligned_unit(&self, axis: usize) -> usize {
         let is_aligned = |unit: &usize| {
@@ -212,20 +205,10 @@ impl CutAxes {
     }
 }
 
-impl CutOperand {
-    /// A view that every part takes as a whole.
-    pub(crate) fn whole(layout: Layout, dtype: DType, axes: usize) -> Self {
-        Self { layout, dtype, form: Form::View, axes: vec![None; axes] }
-    }
-
-    /// An operand in this form, which has the axes of the operation with these indices.
-    pub(crate) fn new(form: Form, layout: Layout, dtype: DType, axes: Vec<Option<usize>>) -> Self {
-        Self { layout, dtype, form, axes }
-    }
-
+impl Operand {
     /// The stride along an axis of the operation, if the operand has it.
     fn stride(&self, axis: usize) -> Option<usize> {
-        self.axes[axis].map(|own| self.layout.strides()[own])
+        self.axis(axis).map(|own| self.layout.strides()[own])
     }
 
     /// The largest number of bytes that the device can bind.

@@ -9,7 +9,7 @@ use crate::attention::problem::width;
 use crate::attention::range::AttentionKernel;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
-use crate::layout::{DType, Layout};
+use crate::layout::DType;
 use crate::ops::windows::JOINS;
 use crate::plan::{
     Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time, plan_in_windows,
@@ -41,42 +41,26 @@ impl AttentionBackward {
     /// The plan, if every operand fits into a binding.
     pub(super) fn of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new("attention_backward", &[ScalarParameter::f32("scale")], caps);
-        let forward = &self.forward;
-        let read = |draft: &mut Draft<'_>, name, dtype, layout: Layout| -> Arg {
-            (draft.operand(name, dtype, layout, Access::Read), Access::Read)
+        let read = draft.operands(&self.read_operands());
+        let [q, k, v, y, lse, g, masks @ ..] = &read[..] else {
+            return Err(Error::device("a backward pass has six operands"));
         };
-        let [q, k, v] = [("the queries", forward.q), ("the keys", forward.k), ("the values", forward.v)]
-            .map(|(name, layout)| read(&mut draft, name, forward.dtype, layout));
-        let y = read(&mut draft, "the result", forward.dtype, self.y);
-        let lse = read(&mut draft, "the largest scores and logarithms of the sums", DType::F32, self.lse);
-        let g = read(&mut draft, "the gradient of the result", forward.dtype, self.g);
-        let masks = [
-            ("the bias", forward.dtype, forward.bias),
-            ("the key lengths", DType::I32, forward.lengths),
-            ("the mask of keys", DType::I8, forward.keep),
-            ("the slopes", DType::F32, forward.slopes),
-        ];
-        let masks: Vec<Arg> = masks
-            .into_iter()
-            .filter_map(|(name, dtype, layout)| Some(read(&mut draft, name, dtype, layout?)))
-            .collect();
-        let stats = draft.temporary(&[forward.rows(), 4], DType::F32)?;
-        self.delta(&mut draft, &[y, g, lse, (stats, Access::Write)])?;
-        let inputs = || [q, k, v, g, (stats, Access::Read)].into_iter().chain(masks.iter().copied());
-        let mut write =
-            |name, dtype, layout| (draft.operand(name, dtype, layout, Access::Write), Access::Write);
-        match self.of {
-            AttentionGradientsOf::Operands => {
-                let dq = write("the gradient of the queries", forward.dtype, self.dq);
-                let dkv = write("the gradients of the keys and values", forward.dtype, self.dkv);
-                self.gradients(&mut draft, Pass::Queries, &inputs().chain([dq]).collect::<Vec<_>>())?;
-                let args: Vec<_> = inputs().chain([dkv]).collect();
-                self.gradients(&mut draft, Pass::KeysAndValues, &args)?;
+        let stats = draft.temporary(&[self.forward.rows(), 4], DType::F32)?;
+        self.delta(&mut draft, &[*y, *g, *lse, (stats, Access::Write)])?;
+        let results = draft.operands(&self.result_operands()?);
+        let with = |result: &Arg| -> Vec<Arg> {
+            let inputs = [*q, *k, *v, *g, (stats, Access::Read)];
+            inputs.into_iter().chain(masks.iter().copied()).chain([*result]).collect()
+        };
+        match (self.of, &results[..]) {
+            (AttentionGradientsOf::Operands, [dq, dkv]) => {
+                self.gradients(&mut draft, Pass::Queries, &with(dq))?;
+                self.gradients(&mut draft, Pass::KeysAndValues, &with(dkv))?;
             }
-            AttentionGradientsOf::Bias(bias) | AttentionGradientsOf::PartOfBias(bias) => {
-                let db = write("the gradient of the bias", self.bias_dtype(), bias);
-                self.of_bias(&mut draft, bias.len(), &inputs().chain([db]).collect::<Vec<_>>())?;
+            (AttentionGradientsOf::Bias(bias) | AttentionGradientsOf::PartOfBias(bias), [db]) => {
+                self.of_bias(&mut draft, bias.len(), &with(db))?;
             }
+            _ => return Err(Error::device("a backward pass has other results")),
         }
         Ok(draft.finish())
     }

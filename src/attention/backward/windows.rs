@@ -6,7 +6,7 @@ use crate::Result;
 use crate::attention::problem::{AttentionProblem, AttentionShape, OP};
 use crate::caps::Caps;
 use crate::layout::{DType, Layout};
-use crate::plan::{CutAxes, CutOperand, Draft, Form, InWindows, Joins, Plan, Region};
+use crate::plan::{CutAxes, Draft, Form, InWindows, Joins, Operand, Plan, Region};
 use std::ops::Range;
 
 impl InWindows for AttentionBackward {
@@ -22,44 +22,9 @@ impl InWindows for AttentionBackward {
             }
             _ => (0..self.most_axes()).collect(),
         };
-        let of = |form, layout, dtype, own: [Option<usize>; 2]| {
-            CutOperand::new(form, layout, dtype, axes.iter().map(|&axis| own[axis]).collect())
-        };
-        let (both, dtype) = ([Some(0), Some(1)], forward.dtype);
-        let view =
-            |layout: Option<Layout>, dtype, own| layout.map(|layout| of(Form::View, layout, dtype, own));
-        let rows = of(Form::Dense, self.lse, DType::F32, both);
-        let operands = [
-            view(Some(forward.q), dtype, both),
-            view(Some(forward.k), dtype, both),
-            view(Some(forward.v), dtype, both),
-            view(Some(self.y), dtype, both),
-            Some(rows),
-            view(Some(self.g), dtype, both),
-            view(forward.bias, dtype, both),
-            view(forward.lengths, DType::I32, [Some(0), None]),
-            view(forward.keep, DType::I8, [Some(0), None]),
-            view(forward.slopes, DType::F32, [None, Some(0)]),
-        ];
-        let mut operands: Vec<CutOperand> = operands.into_iter().flatten().collect();
-        match (bias, own) {
-            (Some(bias), Some(own)) => {
-                let form = if self.adds_up(own) { Form::Sum } else { Form::Dense };
-                operands.push(of(form, bias, self.bias_dtype(), own));
-            }
-            _ => {
-                let [batch, heads] = [0, 1].map(|axis| forward.k.shape()[axis]);
-                let each = Layout::contiguous(OP, &[batch, heads, self.dkv.len() / (batch * heads)])?;
-                operands.push(of(Form::Dense, self.dq, dtype, both));
-                operands.push(of(Form::Own, each, dtype, both));
-            }
-        }
-        Ok(CutAxes {
-            extents: axes.iter().map(|&axis| extents[axis]).collect(),
-            joined: 0,
-            operands,
-            whole: None,
-        })
+        let cut: Vec<usize> = axes.iter().map(|&axis| extents[axis]).collect();
+        let operands = self.read_operands().into_iter().chain(self.result_operands()?);
+        Ok(CutAxes::of(&cut, operands.map(|operand| operand.along_these(&axes))))
     }
 
     fn part(&self, layouts: &[Layout], ranges: &[Range<usize>]) -> Result<Self> {
@@ -111,6 +76,36 @@ fn axis_of_bias(bias: &Layout, axis: usize) -> Option<usize> {
 }
 
 impl AttentionBackward {
+    /// The operands that kernels read. The masks follow the others.
+    pub(super) fn read_operands(&self) -> Vec<Operand> {
+        let (forward, dtype) = (&self.forward, self.forward.dtype);
+        let lse = Operand::read("the largest scores and logarithms of the sums", DType::F32, self.lse);
+        let operands = [
+            Operand::read("the queries", dtype, forward.q),
+            Operand::read("the keys", dtype, forward.k),
+            Operand::read("the values", dtype, forward.v),
+            Operand::read("the result", dtype, self.y),
+            lse.in_form(Form::Dense),
+            Operand::read("the gradient of the result", dtype, self.g),
+        ];
+        operands.into_iter().chain(forward.mask_operands()).collect()
+    }
+
+    /// The gradients.
+    pub(super) fn result_operands(&self) -> Result<Vec<Operand>> {
+        let (forward, dtype) = (&self.forward, self.forward.dtype);
+        if let Some(bias) = self.bias_gradient() {
+            let own = [0, 1].map(|axis| axis_of_bias(&bias, axis));
+            let form = if self.adds_up(own) { Form::Sum } else { Form::Dense };
+            let bias = Operand::written("the gradient of the bias", self.bias_dtype(), bias);
+            return Ok(vec![bias.in_form(form).along(own)]);
+        }
+        let [batch, heads] = [0, 1].map(|axis| forward.k.shape()[axis]);
+        let each = Layout::contiguous(OP, &[batch, heads, self.dkv.len() / (batch * heads)])?;
+        let of_keys = Operand::written("the gradients of the keys and values", dtype, each);
+        Ok(vec![Operand::written("the gradient of the queries", dtype, self.dq), of_keys.in_form(Form::Own)])
+    }
+
     /// The axes along which it may be cut. Heads that share keys are computed together.
     fn most_axes(&self) -> usize {
         if self.dims.group == 1 { 2 } else { 1 }

@@ -93,9 +93,7 @@ impl GemmProblem {
     /// Adds the steps of an inner product of a plan. Its alpha is 1, so it takes no scalars of the call.
     pub(in crate::gemm) fn add_inner_steps(&self, draft: &mut Draft<'_>, operands: &[Region]) -> Result<()> {
         let mut inner = Draft::new(OP, &[], draft.caps());
-        let own = self.operands()?;
-        let own: Vec<Region> =
-            own.into_iter().map(|own| inner.operand(own.name, own.dtype, own.layout, own.access)).collect();
+        let own: Vec<Region> = self.operands()?.iter().map(|of| inner.add(of).0).collect();
         self.add_steps(&mut inner, &own)?;
         draft.call(inner.finish(), operands, &[])
     }

@@ -3,7 +3,7 @@
 use super::panels::Panels;
 
 use crate::caps::Caps;
-use crate::gemm::problem::{GemmProblem, OP, Operand, Scale, scratch_bytes};
+use crate::gemm::problem::{GemmProblem, OP, Scale, scratch_bytes};
 use crate::kernel;
 use crate::layout::Precision;
 use crate::plan::{Draft, Plan, Problem, Region, Trial, distinct};
@@ -28,11 +28,7 @@ impl Problem for GemmProblem {
         }
         self.check_types()?;
         let mut draft = Draft::new(OP, &self.scalars(), caps);
-        let operands = self.operands()?.into_iter().map(|operand| {
-            let Operand { name, dtype, layout, access } = operand;
-            draft.operand(name, dtype, layout, access)
-        });
-        let operands: Vec<Region> = operands.collect();
+        let operands: Vec<Region> = self.operands()?.iter().map(|of| draft.add(of).0).collect();
         if self.elements() == 0 {
             return Ok(draft.finish());
         }
@@ -100,8 +96,8 @@ impl GemmProblem {
     /// # Errors
     /// [`Error::Limit`](crate::Error::Limit) if it cannot.
     pub(in crate::gemm) fn check_bound(&self, caps: &Caps) -> Result<()> {
-        for Operand { layout, dtype, .. } in self.operands()? {
-            kernel::check_binding(OP, caps, layout.span().end as u64, dtype)?;
+        for of in self.operands()? {
+            kernel::check_binding(OP, caps, of.layout.span().end as u64, of.dtype)?;
         }
         kernel::check_scratch(OP, caps, self.sums_bytes(caps))
     }

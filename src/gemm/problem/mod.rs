@@ -21,7 +21,7 @@ pub use epilogue::{BiasAxis, Epilogue, LineScale, Previous, Scale};
 pub use gemm::{GemmProblem, MAX_I8_K, product_shape};
 pub(in crate::gemm) use generated::Generated;
 pub use generated::{Distribution, GeneratedOperand, HalfAxis, HalfPosition, OuterAxis, SignHalf};
-pub(in crate::gemm) use operands::{Layouts, Operand};
+pub(in crate::gemm) use operands::Layouts;
 
 pub(in crate::gemm) use dims::{OP, layout, stride};
 pub use quantised::QuantisedDims;

@@ -4,22 +4,12 @@ use super::dims::{GemmDims, OP, batch_strides, layout, stride};
 use super::epilogue::{BiasAxis, Epilogue, Scale};
 use super::gemm::GemmProblem;
 use super::generated::{Generated, HalfAxis};
-use super::seed;
 use super::segments::PlaneSource;
 use super::types::{GemmTypes, Side};
 use crate::Result;
 use crate::caps::Caps;
 use crate::layout::{DType, Layout, dim};
-use crate::plan::Access;
-
-/// An operand of a product, as plans bind it.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::gemm) struct Operand {
-    pub(in crate::gemm) name: &'static str,
-    pub(in crate::gemm) dtype: DType,
-    pub(in crate::gemm) layout: Layout,
-    pub(in crate::gemm) access: Access,
-}
+use crate::plan::{Access, Operand};
 
 /// The layouts of stored operands: A, B, C and the residual with four axes (batch, batch, rows, columns), the bias and the
 /// scales with one.
@@ -141,16 +131,15 @@ impl GemmProblem {
     /// the epilogue.
     pub(in crate::gemm) fn operands(&self) -> Result<Vec<Operand>> {
         let d = &self.dims;
-        let read = |name, dtype, layout| Operand { name, dtype, layout, access: Access::Read };
-        let c =
-            Operand { name: "the output", dtype: self.types.c, layout: d.c()?, access: self.access_of_c() };
+        let read = Operand::read;
+        let c = read("the output", self.types.c, d.c()?).accessed(self.access_of_c());
         let ab = self.types.ab;
         let mut all = match self.generated {
             None => vec![read("A", ab, d.a()?), read("B", ab, d.b()?), c],
             Some(Generated::Operand(generated)) => {
                 let words = u32::try_from(generated.entries.table_words()).unwrap_or(u32::MAX);
                 let table = read("the table", DType::I32, layout(&[[words, 1]], 0)?);
-                let seed = generated.seed.layout()?.map(|layout| read(seed::NAME, DType::I32, layout));
+                let seed = generated.seed.operand()?;
                 let [a, b] = match generated.side {
                     Side::A => [table, read("B", ab, d.b()?)],
                     Side::B => [read("A", ab, d.a()?), table],
@@ -184,7 +173,7 @@ impl GemmProblem {
     pub(in crate::gemm) fn extras(&self) -> Result<Vec<Operand>> {
         let Epilogue { scale, line_scale, bias, residual, .. } = self.epilogue;
         let d = &self.dims;
-        let read = |name, dtype, layout| Operand { name, dtype, layout, access: Access::Read };
+        let read = Operand::read;
         let mut extras = Vec::new();
         if let Some(dtype) = bias {
             extras.push(read("the bias", dtype, d.bias()?));

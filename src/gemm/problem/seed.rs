@@ -13,7 +13,7 @@ const SEED_HIGH: ScalarParameter = ScalarParameter::u32("seed_high");
 const OP: &str = "sketch";
 
 /// The name of the tensor in plans and errors.
-pub(super) const NAME: &str = "the seed";
+const NAME: &str = "the seed";
 
 /// Where the kernels of a random operator find its seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -3,7 +3,7 @@
 use super::problem::SegmentedProblem;
 use crate::Result;
 use crate::caps::Caps;
-use crate::gemm::problem::{OP, Operand};
+use crate::gemm::problem::OP;
 use crate::plan::{Draft, Plan, Problem, distinct};
 
 /// Index of the table among the operands of a product.
@@ -15,14 +15,8 @@ impl Problem for SegmentedProblem {
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &[], caps);
         let mut operands = Vec::new();
-        for (at, operand) in self.problem.operands()?.into_iter().enumerate() {
-            let Operand { name, dtype, layout, access } = operand;
-            let is_table = at == TABLE;
-            operands.push(if is_table {
-                draft.constant(&self.table)?
-            } else {
-                draft.operand(name, dtype, layout, access)
-            });
+        for (at, operand) in self.problem.operands()?.iter().enumerate() {
+            operands.push(if at == TABLE { draft.constant(&self.table)? } else { draft.add(operand).0 });
         }
         self.problem.check_bound(caps)?;
         self.problem.add_inner_steps(&mut draft, &operands)?;

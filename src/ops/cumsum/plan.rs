@@ -41,7 +41,7 @@ impl Problem for CumsumProblem {
 
 impl InWindows for CumsumProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
-        Ok(CutAxes::except(self.axis, self.a.shape(), self.operands().to_vec()))
+        Ok(CutAxes::except(self.axis, self.a.shape(), self.operands()))
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {

@@ -28,7 +28,7 @@ impl InWindows for GatherProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
         let c = self.taken.shape(&self.a, &self.indices)?;
         let extents: Vec<usize> = c.into_iter().chain([self.a.shape()[self.taken.axis()]]).collect();
-        Ok(CutAxes { joined: 1, ..CutAxes::of(&extents, self.operands()?.to_vec()) })
+        Ok(CutAxes { joined: 1, ..CutAxes::of(&extents, self.operands()?) })
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {

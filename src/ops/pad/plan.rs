@@ -8,8 +8,8 @@ use crate::layout::Layout;
 use crate::ops::packing::{per_word, quad_unit, quad_variant};
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, Operand, Plan, Problem,
-    ScalarParameter, Time, plan_in_windows,
+    CutAxes, Dims, Draft, Flops, Form, InWindows, NewStep, Operand, Plan, Problem, ScalarParameter, Time,
+    plan_in_windows,
 };
 use std::mem::offset_of;
 use std::ops::Range;
@@ -33,7 +33,7 @@ impl InWindows for PadProblem {
     }
 
     /// The elements of A that lie in the window of C; there may be none.
-    fn narrowed(&self, operand: &CutOperand, ranges: &[Range<usize>]) -> Result<Layout> {
+    fn narrowed(&self, operand: &Operand, ranges: &[Range<usize>]) -> Result<Layout> {
         if operand.form == Form::Dense {
             return operand.narrowed(ranges);
         }

@@ -46,7 +46,7 @@ impl InWindows for ReduceProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
         let extents: Vec<usize> = self.order().map(|axis| self.a.shape()[axis]).collect();
         let joined = self.reduced.iter().take(extents.len()).filter(|is_reduced| **is_reduced).count();
-        Ok(CutAxes { joined, ..CutAxes::of(&extents, self.operands()?.to_vec()) })
+        Ok(CutAxes { joined, ..CutAxes::of(&extents, self.operands()?) })
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {

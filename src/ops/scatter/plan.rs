@@ -33,17 +33,6 @@ impl ScatterProblem {
         if matches!(self.target, Target::Rows { .. }) { Access::Write } else { Access::Update }
     }
 
-    /// Adds the operands to a plan: C, the indices, the values.
-    pub(super) fn operands(&self, draft: &mut Draft<'_>) -> [Region; 3] {
-        let [c, indices, values] = self.layouts;
-        let of_rows = matches!(self.target, Target::Rows { .. });
-        let c = draft.operand("the output", self.dtype, c, self.access());
-        let name = if of_rows { "the ids" } else { "the indices" };
-        let indices = draft.operand(name, DType::I32, indices, Access::Read);
-        let name = if of_rows { "the gradient" } else { "the values" };
-        [c, indices, draft.operand(name, self.dtype, values, Access::Read)]
-    }
-
     /// Adds the steps of a C that fits into a binding.
     pub(super) fn steps(&self, draft: &mut Draft<'_>, [c, indices, values]: [Region; 3]) -> Result<()> {
         let (op, caps, access) = (self.target.op(), draft.caps(), self.access());

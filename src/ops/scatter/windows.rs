@@ -6,45 +6,21 @@ use crate::caps::Caps;
 use crate::layout::{DType, Layout};
 use crate::ops::elementwise::operation::Elementwise;
 use crate::ops::elementwise::problem::ElementwiseProblem;
-use crate::plan::{Along, CutAxes, CutOperand, Draft, Form, InWindows, Plan, Problem, Region, Windows};
+use crate::plan::{Along, CutAxes, Draft, Form, InWindows, Operand, Plan, Problem, Region, Windows};
 use std::ops::Range;
 
 impl InWindows for ScatterProblem {
     /// The axes that C and the values share, and then the indexed axis.
     fn cut_axes(&self) -> Result<CutAxes> {
-        let [c, indices, values] = self.layouts;
+        let [c, _, values] = self.layouts;
         let indexed = self.target.axis();
-        let shared: Vec<usize> = (0..c.rank()).filter(|&axis| axis != indexed).collect();
-        let of_c = shared.iter().copied().chain([indexed]).map(Some).collect();
-        let [mut of_indices, mut of_values]: [Vec<Option<usize>>; 2] = match self.target {
-            Target::Rows { .. } => {
-                let within = |at: &usize| Some(at - 1 + indices.rank());
-                [vec![None; shared.len()], shared.iter().map(within).collect()]
-            }
-            Target::Positions(_) => [vec![None; shared.len()], shared.iter().copied().map(Some).collect()],
-            Target::Elements(_) => {
-                let all: Vec<Option<usize>> = shared.iter().copied().map(Some).collect();
-                [all.clone(), all]
-            }
-        };
         // Elements may have fewer indices than C has positions.
-        let extent = |&at: &usize| match self.target {
-            Target::Elements(_) => values.shape()[at],
-            Target::Rows { .. } | Target::Positions(_) => c.shape()[at],
+        let extent = |axis: usize| match self.target {
+            Target::Elements(_) => values.shape()[axis],
+            Target::Rows { .. } | Target::Positions(_) => c.shape()[axis],
         };
-        let extents = shared.iter().map(extent).chain([c.shape()[indexed]]).collect();
-        of_indices.push(None);
-        of_values.push(None);
-        Ok(CutAxes {
-            extents,
-            joined: 1,
-            operands: vec![
-                CutOperand::new(Form::Dense, c, self.dtype, of_c),
-                CutOperand::new(Form::View, indices, DType::I32, of_indices),
-                CutOperand::new(Form::Dense, values, self.dtype, of_values),
-            ],
-            whole: None,
-        })
+        let extents: Vec<usize> = self.shared().map(extent).chain([c.shape()[indexed]]).collect();
+        Ok(CutAxes { joined: 1, ..CutAxes::of(&extents, self.operands()) })
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -54,7 +30,7 @@ impl InWindows for ScatterProblem {
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.target.op();
         let mut draft = Draft::new(op, &[], caps);
-        let [c, indices, values] = self.operands(&mut draft);
+        let [c, indices, values] = self.operands().map(|of| draft.add(&of).0);
         if c.bound_bytes() <= caps.limits.binding_bytes {
             self.steps(&mut draft, [c, indices, values])?;
             return Ok(draft.finish());
@@ -78,6 +54,30 @@ impl InWindows for ScatterProblem {
             part.steps(&mut draft, [window, own, values])?;
         }
         Ok(draft.finish())
+    }
+}
+
+impl ScatterProblem {
+    /// The axes of C but the indexed one.
+    fn shared(&self) -> impl Iterator<Item = usize> {
+        (0..self.layouts[0].rank()).filter(|&axis| axis != self.target.axis())
+    }
+
+    /// C, the indices and the values.
+    pub(super) fn operands(&self) -> [Operand; 3] {
+        let [c, indices, values] = self.layouts;
+        let of_rows = matches!(self.target, Target::Rows { .. });
+        let [name_of_indices, name_of_values] =
+            if of_rows { ["the ids", "the gradient"] } else { ["the indices", "the values"] };
+        let of_indices = |axis: usize| matches!(self.target, Target::Elements(_)).then_some(axis);
+        let of_values = |axis: usize| Some(if of_rows { axis - 1 + indices.rank() } else { axis });
+        let c = Operand::written("the output", self.dtype, c).accessed(self.access());
+        let values = Operand::read(name_of_values, self.dtype, values).in_form(Form::Dense);
+        [
+            c.along(self.shared().map(Some).chain([Some(self.target.axis())])),
+            Operand::read(name_of_indices, DType::I32, indices).along(self.shared().map(of_indices)),
+            values.along(self.shared().map(of_values)),
+        ]
     }
 }
 

@@ -28,8 +28,7 @@ impl Problem for SparseProblem {
 impl InWindows for SparseProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
         let (operands, seed) = self.operands()?;
-        let operands = operands.into_iter().chain(seed).collect();
-        Ok(CutAxes::except(self.axis, self.x.shape(), operands))
+        Ok(CutAxes::except(self.axis, self.x.shape(), operands.into_iter().chain(seed)))
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {

@@ -4,7 +4,7 @@
 use super::problem::{FeaturesProblem, Pass};
 use super::terms::{Terms, terms};
 use crate::caps::Caps;
-use crate::layout::{DType, Layout};
+use crate::layout::DType;
 use crate::ops::windows::JOINS;
 use crate::ops::{ReduceFunction, ReduceProblem};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time, plan_in_windows};
@@ -31,30 +31,17 @@ impl FeaturesProblem {
             return Err(Error::shape(op, "there must be at least one row and one feature", &shape));
         }
         let mut draft = Draft::new(op, &[], caps);
-        let c = draft.operand("the result", self.dtype, Layout::contiguous(op, &shape)?, Access::Write);
-        let mut args = vec![(c, Access::Write)];
-        let mut read = |draft: &mut Draft<'_>, name, layout| {
-            args.push((draft.operand(name, self.dtype, layout, Access::Read), Access::Read));
+        let mut args = draft.operands(&self.operands()?);
+        let gradients = match (self.pass, args.last_mut()) {
+            (Pass::Backward, Some((gradients, _))) => gradients,
+            _ => {
+                self.step(&mut draft, &args)?;
+                return Ok(draft.finish());
+            }
         };
-        read(&mut draft, "x", self.layout(shape, &self.dims.x)?);
-        if self.pass == Pass::Backward {
-            read(&mut draft, "the gradient", self.layout(shape, &self.dims.g)?);
-        }
-        let parameters = [("the first parameter", &self.dims.a), ("the second parameter", &self.dims.b)];
-        for (name, places) in parameters.into_iter().take(self.function.parameters()) {
-            let layout = self.layout([shape[2], self.function.parts(&self.blades)], places)?;
-            read(&mut draft, name, layout);
-        }
-        if self.pass == Pass::Forward {
-            self.step(&mut draft, &args)?;
-            return Ok(draft.finish());
-        }
-        let sums = self.sums();
-        let gradients = Layout::contiguous(op, &sums[1..])?;
-        let name = "the gradient of the parameters";
-        let gradients = draft.operand(name, DType::F32, gradients, Access::Write);
-        let sums = draft.temporary(&sums, DType::F32)?;
-        args.push((sums, Access::Write));
+        // The kernel writes partial sums.
+        let sums = draft.temporary(&self.sums(), DType::F32)?;
+        let gradients = std::mem::replace(gradients, sums);
         self.step(&mut draft, &args)?;
         let sum = ReduceProblem::new(ReduceFunction::Sum, &sums.layout, &[0], DType::F32)?;
         draft.call(sum.plan(caps)?, &[sums, gradients], &[])?;

@@ -4,28 +4,12 @@ use super::problem::{FeaturesProblem, Pass};
 use crate::Result;
 use crate::caps::Caps;
 use crate::layout::{DType, Layout};
-use crate::plan::{CutAxes, CutOperand, Form, InWindows, Plan};
+use crate::plan::{CutAxes, Form, InWindows, Operand, Plan};
 use std::ops::Range;
 
 impl InWindows for FeaturesProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
-        let (op, shape) = (self.function.name(), self.shape());
-        let of = |form, layout| CutOperand::new(form, layout, self.dtype, vec![Some(1)]);
-        let whole = |layout, dtype| CutOperand::whole(layout, dtype, 1);
-        let mut operands = vec![of(Form::Dense, Layout::contiguous(op, &shape)?)];
-        operands.push(of(Form::View, self.layout(shape, &self.dims.x)?));
-        if self.pass == Pass::Backward {
-            operands.push(of(Form::View, self.layout(shape, &self.dims.g)?));
-        }
-        let of_feature = [shape[2], self.function.parts(&self.blades)];
-        for places in [&self.dims.a, &self.dims.b].into_iter().take(self.function.parameters()) {
-            operands.push(whole(self.layout(of_feature, places)?, self.dtype));
-        }
-        if self.pass == Pass::Backward {
-            let gradients = whole(Layout::contiguous(op, &self.sums()[1..])?, DType::F32);
-            operands.push(CutOperand { form: Form::Sum, ..gradients });
-        }
-        Ok(CutAxes { extents: vec![shape[1]], joined: 0, operands, whole: Some(2) })
+        Ok(CutAxes { whole: Some(2), ..CutAxes::of(&self.shape()[1..2], self.operands()?) })
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -38,5 +22,33 @@ impl InWindows for FeaturesProblem {
 
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         self.of_one(caps)
+    }
+}
+
+impl FeaturesProblem {
+    /// The result, X, the gradient of the result and the parameters; in a backward pass the sums of the gradients of the
+    /// parameters. (blade, row, feature) are cut along rows.
+    pub(super) fn operands(&self) -> Result<Vec<Operand>> {
+        let (op, shape, dtype) = (self.function.name(), self.shape(), self.dtype);
+        let rows = [Some(1)];
+        let mut operands = vec![
+            Operand::written("the result", dtype, Layout::contiguous(op, &shape)?).along(rows),
+            Operand::read("x", dtype, self.layout(shape, &self.dims.x)?).along(rows),
+        ];
+        if self.pass == Pass::Backward {
+            let g = self.layout(shape, &self.dims.g)?;
+            operands.push(Operand::read("the gradient", dtype, g).along(rows));
+        }
+        let parameters = [("the first parameter", &self.dims.a), ("the second parameter", &self.dims.b)];
+        for (name, places) in parameters.into_iter().take(self.function.parameters()) {
+            let layout = self.layout([shape[2], self.function.parts(&self.blades)], places)?;
+            operands.push(Operand::read(name, dtype, layout).whole());
+        }
+        if self.pass == Pass::Backward {
+            let gradients = Layout::contiguous(op, &self.sums()[1..])?;
+            let gradients = Operand::written("the gradient of the parameters", DType::F32, gradients);
+            operands.push(gradients.in_form(Form::Sum).whole());
+        }
+        Ok(operands)
     }
 }

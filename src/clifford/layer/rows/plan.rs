@@ -111,23 +111,10 @@ impl RowProblem {
 
     /// The operands, and the gradient of the weights.
     fn buffers(&self, draft: &mut Draft<'_>) -> Result<(Buffers, Option<Region>)> {
-        use plan::Access::{Read, Write};
-        let (op, shape) = (self.function.name(), self.shape());
-        let [_, _, features] = shape;
-        let result = Layout::contiguous(op, &shape)?;
-        let c = draft.operand("the result", self.out, result, Write);
-        let (mut d, mut gradient) = (None, None);
-        if self.function == RowFunction::SteerableBackward {
-            d = Some(draft.operand("the gradient of y", self.out, result, Write));
-            let contiguous = Layout::contiguous(op, &[features, self.signature().path_count()])?;
-            gradient = Some(draft.operand("the gradient of the weights", DType::F32, contiguous, Write));
-        }
-        let (is_product, is_backward) = (self.function.is_product(), self.function.is_backward());
-        let mut read = |name, layout| draft.operand(name, self.dtype, layout, Read);
-        let x = read("x", self.layout(&self.dims.x)?);
-        let y = if is_product { Some(read("y", self.layout(&self.dims.y)?)) } else { None };
-        let g = if is_backward { Some(read("the gradient", self.layout(&self.dims.g)?)) } else { None };
-        let w = if is_product { Some(read("the weights", self.weights()?)) } else { None };
+        let [c, d, gradient, x, y, g, w] = draft.regions(self.listed()?);
+        let (Some(c), Some(x)) = (c, x) else {
+            return Err(Error::device("a function of rows has a result and an operand"));
+        };
         Ok((Buffers { c, x, y, g, w, d, slab: None, sums: None, o: None }, gradient))
     }
 

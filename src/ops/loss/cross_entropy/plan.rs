@@ -3,7 +3,6 @@
 
 use super::kernel::Form;
 use super::problem::{CrossEntropyDims, CrossEntropyProblem, OP, Rows, TargetKind};
-use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout, dim};
@@ -14,6 +13,7 @@ use crate::ops::windows::JOINS;
 use crate::plan::{
     Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time, plan_in_windows,
 };
+use crate::{Error, Result};
 use std::mem::offset_of;
 
 /// The scalars of a call, in this order.
@@ -57,23 +57,11 @@ impl CrossEntropyProblem {
     /// The plan for rows that fit into a binding.
     pub(super) fn of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &SCALARS, caps);
-        let [_, rows] = self.sizes();
-        let of_rows = Layout::contiguous(OP, &[rows])?;
-        let of_loss = if self.is_reduced() { Layout::contiguous(OP, &[1])? } else { of_rows };
-        let loss = draft.operand("the loss", DType::F32, of_loss, Access::Write);
-        let log_sums = draft.operand("the logarithms", DType::F32, of_rows, Access::Write);
-        let gradient = match self.gradient {
-            LossGradient::Skipped => None,
-            LossGradient::Computed => {
-                let layout = Layout::contiguous(OP, &[self.logits.len()])?;
-                Some(draft.operand("the gradient", self.dtype, layout, Access::Write))
-            }
+        let [loss, log_sums, gradient, logits, targets, weight, upstream] = draft.regions(self.operands());
+        let (Some(loss), Some(log_sums), Some(logits), Some(targets)) = (loss, log_sums, logits, targets)
+        else {
+            return Err(Error::device("a cross-entropy has logits and targets"));
         };
-        let logits = draft.operand("the logits", self.dtype, self.logits, Access::Read);
-        let (kind, layout) = self.targets;
-        let targets = draft.operand("the targets", kind.dtype(self.dtype), layout, Access::Read);
-        let weight = self.weight.map(|layout| draft.operand("the weights", DType::F32, layout, Access::Read));
-        let upstream = self.upstream.map(|layout| draft.operand("g", DType::F32, layout, Access::Read));
         let mut one = draft.constant(&[1.0f32.to_bits()])?;
         one.dtype = DType::F32;
         let dims = self.dims(caps)?;

@@ -1,45 +1,21 @@
 //! Windows of the rows of a cross-entropy.
 
-use super::problem::{CrossEntropyProblem, OP, Rows, TargetKind};
+use super::problem::{CrossEntropyProblem, Rows, TargetKind};
 use crate::Result;
 use crate::caps::Caps;
 use crate::layout::{DType, Layout};
 use crate::ops::loss::reduction::LossGradient;
-use crate::plan::{CutAxes, CutOperand, Draft, Form, InWindows, Plan, Region};
+use crate::plan::{CutAxes, Draft, Form, InWindows, Operand, Plan, Region};
 use std::ops::Range;
 
 impl InWindows for CrossEntropyProblem {
     /// The axes of the rows.
     fn cut_axes(&self) -> Result<CutAxes> {
-        let shape = self.logits.shape();
-        let axes = shape.len() - 1;
-        let of_rows =
-            |form, layout, dtype| CutOperand::new(form, layout, dtype, (0..axes).map(Some).collect());
-        let whole = |layout, dtype| CutOperand::whole(layout, dtype, axes);
-        let rows = Layout::contiguous(OP, &shape[..axes])?;
-        let (kind, targets) = self.targets;
-        let mut operands = vec![
-            if self.is_reduced() {
-                CutOperand { form: Form::Sum, ..whole(Layout::contiguous(OP, &[1])?, DType::F32) }
-            } else {
-                of_rows(Form::Dense, rows, DType::F32)
-            },
-            of_rows(Form::Dense, rows, DType::F32),
-        ];
-        if self.gradient == LossGradient::Computed {
-            operands.push(of_rows(Form::Dense, Layout::contiguous(OP, shape)?, self.dtype));
-        }
-        operands.push(of_rows(Form::View, self.logits, self.dtype));
-        let form = if kind == TargetKind::Classes { Form::Dense } else { Form::View };
-        operands.push(of_rows(form, targets, kind.dtype(self.dtype)));
-        operands.extend(self.weight.map(|weight| whole(weight, DType::F32)));
-        operands.extend(self.upstream.map(|g| {
-            if g.len() == 1 {
-                return whole(g, DType::F32);
-            }
-            of_rows(Form::Dense, rows.at(rows.strides(), g.offset()), DType::F32)
-        }));
-        Ok(CutAxes { extents: shape[..axes].to_vec(), joined: 0, operands, whole: Some(axes) })
+        let axes = self.logits.rank() - 1;
+        Ok(CutAxes {
+            whole: Some(axes),
+            ..CutAxes::of(&self.logits.shape()[..axes], self.operands().into_iter().flatten())
+        })
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -75,5 +51,33 @@ impl InWindows for CrossEntropyProblem {
         };
         let dims = self.dims(draft.caps())?;
         self.count(draft, [regions[results + 1], weight], &dims).map(|counted| vec![counted])
+    }
+}
+
+impl CrossEntropyProblem {
+    /// The loss, the logarithms, the gradient, the logits, the targets, the weights, and the gradient with respect to the losses.
+    pub(super) fn operands(&self) -> [Option<Operand>; 7] {
+        let (dtype, rows) = (self.dtype, self.logits.without_axis(self.logits.rank() - 1).dense());
+        let loss = if self.is_reduced() {
+            Operand::written("the loss", DType::F32, Layout::line(1)).in_form(Form::Sum).whole()
+        } else {
+            Operand::written("the loss", DType::F32, rows)
+        };
+        let (kind, targets) = self.targets;
+        let form = if kind == TargetKind::Classes { Form::Dense } else { Form::View };
+        let upstream = |g: Layout| match g.len() {
+            1 => Operand::read("g", DType::F32, g).whole(),
+            _ => Operand::read("g", DType::F32, rows.at(rows.strides(), g.offset())).in_form(Form::Dense),
+        };
+        [
+            Some(loss),
+            Some(Operand::written("the logarithms", DType::F32, rows)),
+            (self.gradient == LossGradient::Computed)
+                .then(|| Operand::written("the gradient", dtype, self.logits.dense())),
+            Some(Operand::read("the logits", dtype, self.logits)),
+            Some(Operand::read("the targets", kind.dtype(dtype), targets).in_form(form)),
+            self.weight.map(|weight| Operand::read("the weights", DType::F32, weight).whole()),
+            self.upstream.map(upstream),
+        ]
     }
 }

@@ -38,7 +38,7 @@ impl Problem for LossProblem {
 
 impl InWindows for LossProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
-        Ok(CutAxes::of(self.a.shape(), self.operands()))
+        Ok(CutAxes::of(self.a.shape(), self.operands().into_iter().flatten()))
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -56,12 +56,7 @@ impl InWindows for LossProblem {
         let op = self.function.op();
         let mut draft = Draft::new(op, &SCALARS, caps);
         let is_reduced = self.reduction != Reduction::None;
-        let mut regions = draft.operands(&self.operands()).into_iter().map(|(region, _)| region);
-        let mut next = |is_there: bool| if is_there { regions.next() } else { None };
-        let loss = next(true);
-        let gradient = next(self.gradient == LossGradient::Computed);
-        let (a, b, weights) = (next(true), next(true), next(self.weights.is_some()));
-        let upstream = next(self.upstream.is_some());
+        let [loss, gradient, a, b, weights, upstream] = draft.regions(self.operands());
         let one = draft.constant(&[1.0f32.to_bits()])?;
         let dims = self.dims(caps)?;
         let is_cut = is_reduced && dims.blocks > 1;
@@ -96,7 +91,7 @@ impl InWindows for LossProblem {
 
 impl LossProblem {
     /// The loss, the gradient, A, B, the weights, and the gradient with respect to the losses.
-    fn operands(&self) -> Vec<Operand> {
+    fn operands(&self) -> [Option<Operand>; 6] {
         let dense = self.a.dense();
         let loss = match self.reduction {
             Reduction::None => Operand::written("the loss", DType::F32, dense),
@@ -115,9 +110,6 @@ impl LossProblem {
             self.weights.map(|weights| Operand::read("the weights", DType::F32, weights)),
             self.upstream.map(upstream),
         ]
-        .into_iter()
-        .flatten()
-        .collect()
     }
 
     /// The factor of each loss in the result.

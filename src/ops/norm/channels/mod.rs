@@ -3,6 +3,7 @@
 mod batch;
 mod group;
 mod kernel;
+mod operands;
 mod plan;
 pub(crate) mod problem;
 mod run;

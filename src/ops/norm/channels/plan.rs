@@ -5,16 +5,16 @@
 use super::kernel::{ChannelKernel, UNIT_LANES};
 use super::problem::{ChannelDims, ChannelLayouts, ChannelPass, ChannelProblem, LANES};
 use super::windows::RowWindows;
-use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout, dim};
 use crate::ops::windows::JOINS;
 use crate::ops::{ReduceFunction, ReduceProblem};
 use crate::plan::{
-    Access, CutAxes, CutOperand, Dims, Draft, Flops, Form, InWindows, NewStep, Plan, Problem, Region,
-    ScalarParameter, Time, plan_in_windows,
+    Access, CutAxes, Dims, Draft, Flops, InWindows, NewStep, Plan, Problem, Region, ScalarParameter, Time,
+    plan_in_windows,
 };
+use crate::{Error, Result};
 use std::mem::offset_of;
 use std::ops::Range;
 
@@ -45,47 +45,13 @@ impl Problem for ChannelProblem {
 impl InWindows for ChannelProblem {
     /// The outer axis, and the inner one if statistics are given.
     fn cut_axes(&self) -> Result<CutAxes> {
-        let (d, shape) =
-            (&self.dims, [self.dims.outer, self.dims.inner, self.dims.channels].map(|n| n as usize));
-        let is_evaluation = self.pass.is_evaluation();
-        let axes = if is_evaluation { 2 } else { 1 };
-        let of = |form, layout, dtype| CutOperand::new(form, layout, dtype, (0..axes).map(Some).collect());
-        let whole = |layout, dtype| CutOperand::whole(layout, dtype, axes);
-        let channels = Layout::contiguous(self.op, &[shape[2]])?;
-        let of_units = if is_evaluation {
-            whole(channels, DType::F32)
+        let axes = if self.pass.is_evaluation() { 2 } else { 1 };
+        let operands = if self.pass.is_backward() {
+            self.operands_backward()?.into_iter().flatten().collect::<Vec<_>>()
         } else {
-            let units = Layout::contiguous(self.op, &[shape[0], self.units() / shape[0]])?;
-            CutOperand::new(Form::Dense, units, DType::F32, vec![Some(0)])
+            self.operands()?.into_iter().flatten().collect()
         };
-        let mut operands = vec![of(Form::View, self.layout(d.a)?, self.dtype)];
-        if self.pass.is_backward() {
-            operands.push(of(Form::View, self.layout(d.b)?, self.dtype));
-        }
-        for (_, offset) in [(self.has_gamma, d.gamma_offset), (self.has_beta, d.beta_offset)]
-            .into_iter()
-            .filter(|(is_there, _)| *is_there)
-        {
-            operands.push(whole(self.weights(offset)?, self.dtype));
-        }
-        let result = of(Form::Dense, Layout::contiguous(self.op, &shape)?, self.dtype);
-        match self.pass {
-            ChannelPass::Group => operands.extend([result, of_units.clone(), of_units]),
-            ChannelPass::Training => {
-                operands.extend([result, of_units.clone(), of_units.clone(), of_units]);
-            }
-            ChannelPass::TrainingWithRunning => {
-                operands.extend(vec![whole(channels, DType::F32); 2]);
-                operands.push(result);
-                operands.extend(vec![of_units; 5]);
-            }
-            _ => operands.extend([of_units.clone(), of_units, result]),
-        }
-        if self.pass.has_gradients() {
-            let sums = whole(Layout::contiguous(self.op, &[2 * shape[2]])?, DType::F32);
-            operands.push(CutOperand { form: Form::Sum, ..sums });
-        }
-        Ok(CutAxes { extents: shape[..axes].to_vec(), joined: 0, operands, whole: None })
+        Ok(CutAxes::of(&self.shape()[..axes], operands))
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -111,31 +77,15 @@ impl InWindows for ChannelProblem {
 
 impl ChannelProblem {
     fn forward(&self, draft: &mut Draft<'_>) -> Result<()> {
-        let a = draft.operand("the operand", self.dtype, self.layout(self.dims.a)?, Access::Read);
-        let [gamma, beta] = self.weights_of(draft)?;
-        let of_channels = Layout::contiguous(self.op, &[self.dims.channels as usize])?;
-        let of_units = Layout::contiguous(self.op, &[self.units()])?;
-        let given =
-            matches!(self.pass, ChannelPass::Evaluation | ChannelPass::TrainingWithRunning).then(|| {
-                ["the running means", "the running variances"]
-                    .map(|name| draft.operand(name, DType::F32, of_channels, Access::Read))
-            });
-        let y = draft.operand("the result", self.dtype, self.result()?, Access::Write);
+        let [a, gamma, beta, mean, variance, y, means, variances, rstds, new_mean, new_variance] =
+            draft.regions(self.operands()?);
+        let given = mean.zip(variance).map(<[Region; 2]>::from);
+        let (Some(a), Some(y)) = (a, y) else {
+            return Err(Error::device("a norm has an operand and a result"));
+        };
         let (Some(statistics), ChannelPass::Evaluation) = (given, self.pass) else {
-            let result =
-                |draft: &mut Draft<'_>, name| draft.operand(name, DType::F32, of_units, Access::Write);
-            let means = result(draft, "the means");
-            let variances = (self.pass != ChannelPass::Group).then(|| result(draft, "the variances"));
-            let rstds = result(draft, "the reciprocal deviations");
-            let new = given.map(|_| {
-                ["the new running means", "the new running variances"].map(|name| result(draft, name))
-            });
-            let statistics: Vec<_> = [Some(means), variances, Some(rstds)]
-                .into_iter()
-                .flatten()
-                .chain(new.into_iter().flatten())
-                .map(|of| (of, Access::Write))
-                .collect();
+            let statistics = [means, variances, rstds, new_mean, new_variance];
+            let statistics: Vec<_> = statistics.into_iter().flatten().map(|of| (of, Access::Write)).collect();
             let running = given.into_iter().flatten().map(|of| (of, Access::Read));
             let windows = self.row_windows(draft.caps())?;
             if let Some(whole) = self.whole(draft.caps()).filter(|_| windows.ranges.len() == 1) {
@@ -154,7 +104,8 @@ impl ChannelProblem {
                 [(moments, Access::Update)].into_iter().chain(running).chain(statistics).collect();
             self.in_chunks_of(&windows).step(draft, ChannelKernel::Statistics, &args)?;
             // The moments contain the means with more digits.
-            let operands = Operands { a, b: None, gamma, beta, statistics: [moments, rstds] };
+            let operands =
+                Operands { a, b: None, gamma, beta, statistics: [moments, rstds.unwrap_or(moments)] };
             return self.results(draft, &windows, ChannelKernel::Norm, &operands, None, y);
         };
         let operands = Operands { a, b: None, gamma, beta, statistics };
@@ -162,20 +113,12 @@ impl ChannelProblem {
     }
 
     fn backward(&self, draft: &mut Draft<'_>) -> Result<()> {
-        let a = draft.operand("the operand", self.dtype, self.layout(self.dims.a)?, Access::Read);
-        let b = draft.operand("the gradient", self.dtype, self.layout(self.dims.b)?, Access::Read);
-        let [gamma, beta] = self.weights_of(draft)?;
-        let (channels, units) = (self.dims.channels as usize, self.units());
-        let of_statistics =
-            Layout::contiguous(self.op, &[if self.pass.is_evaluation() { channels } else { units }])?;
-        let statistics = ["the means", "the deviations"]
-            .map(|name| draft.operand(name, DType::F32, of_statistics, Access::Read));
-        let y = draft.operand("the gradient of the operand", self.dtype, self.result()?, Access::Write);
-        let both = Layout::contiguous(self.op, &[2 * channels])?;
-        let name = "the gradients of gamma and beta";
-        let gradients =
-            self.pass.has_gradients().then(|| draft.operand(name, DType::F32, both, Access::Write));
-        let operands = Operands { a, b: Some(b), gamma, beta, statistics };
+        let [a, b, gamma, means, deviations, y, gradients] = draft.regions(self.operands_backward()?);
+        let (Some(a), Some(b), Some(means), Some(deviations), Some(y)) = (a, b, means, deviations, y) else {
+            return Err(Error::device("a backward pass has an operand, a gradient and statistics"));
+        };
+        let (statistics, channels, units) = ([means, deviations], self.dims.channels as usize, self.units());
+        let operands = Operands { a, b: Some(b), gamma, beta: None, statistics };
         let is_evaluation = self.pass.is_evaluation();
         let windows = self.row_windows(draft.caps())?;
         let mut shifts = None;
@@ -297,20 +240,6 @@ impl ChannelProblem {
     /// Rows of partial sums.
     pub(super) fn partial_rows(&self, caps: &Caps) -> usize {
         self.dims.outer as usize * self.dims_on(caps).chunks as usize
-    }
-
-    fn result(&self) -> Result<Layout> {
-        let d = &self.dims;
-        Layout::contiguous(self.op, &[d.outer as usize * d.inner as usize * d.channels as usize])
-    }
-
-    fn weights_of(&self, draft: &mut Draft<'_>) -> Result<[Option<Region>; 2]> {
-        let d = &self.dims;
-        let mut of = |name, is_there: bool, offset| {
-            let layout = self.weights(offset)?;
-            Ok::<_, crate::Error>(is_there.then(|| draft.operand(name, self.dtype, layout, Access::Read)))
-        };
-        Ok([of("gamma", self.has_gamma, d.gamma_offset)?, of("beta", self.has_beta, d.beta_offset)?])
     }
 }
 

@@ -187,11 +187,6 @@ impl ChannelProblem {
         let strides = [outer, inner, stride].map(|n| n as usize);
         Layout::new(self.op, &shape, &strides, offset as usize, usize::MAX)
     }
-
-    /// The layout of gamma or beta.
-    pub(super) fn weights(&self, offset: u32) -> Result<Layout> {
-        Layout::new(self.op, &[self.dims.channels as usize], &[1], offset as usize, usize::MAX)
-    }
 }
 
 impl ChannelPass {

@@ -10,7 +10,7 @@ use crate::gemm::SegmentedProblem;
 use crate::layout::{DType, Layout, Overflow};
 use crate::ops::CastProblem;
 use crate::ops::windows::JOINS;
-use crate::plan::{Access, Draft, Plan, Problem, Region, plan_in_windows};
+use crate::plan::{Draft, Plan, Problem, Region, plan_in_windows};
 use std::borrow::Cow;
 
 /// Limit of scratch memory for the gradients of the path sums, in bytes. The backward pass processes rows in chunks of
@@ -133,12 +133,8 @@ impl ConnectedForward {
     /// The plan, if every operand fits into a binding.
     pub(super) fn of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &[], caps);
-        let ConnectedProblem { operands: [x, y], weight, dtype, result, .. } = &self.product;
-        let [blades, rows, _, outputs] = self.product.sizes();
-        let c = Layout::contiguous(OP, &[blades, rows, outputs])?;
-        let c = draft.operand("the result", *result, c, Access::Write);
-        let operands = [("x", x), ("y", y), ("the weight", weight)]
-            .map(|(name, layout)| draft.operand(name, *dtype, *layout, Access::Read));
+        let (c, _) = draft.add(&self.result()?);
+        let operands = self.inputs().map(|of| draft.add(&of).0);
         let factors = self.factors(&mut draft, operands)?;
         if self.has_norm() {
             let o = self.unnormalized_region(&mut draft)?;
@@ -207,14 +203,9 @@ impl ConnectedBackward {
     /// The plan, if every operand fits into a binding.
     pub(super) fn of_one(&self, caps: &Caps) -> Result<Plan> {
         let (forward, mut draft) = (&self.forward, Draft::new(OP, &[], caps));
-        let ConnectedProblem { operands: [x, y], weight, dtype, result, .. } = &forward.product;
-        let gradient = |of: &Layout| Layout::contiguous(OP, of.shape());
-        let dx = draft.operand("the gradient of x", *dtype, gradient(x)?, Access::Write);
-        let dy = draft.operand("the gradient of y", *dtype, gradient(y)?, Access::Write);
-        let dw = draft.operand("the gradient of the weight", DType::F32, gradient(weight)?, Access::Write);
-        let operands = [("x", x), ("y", y), ("the weight", weight)]
-            .map(|(name, layout)| draft.operand(name, *dtype, *layout, Access::Read));
-        let mut g = draft.operand("the gradient", *result, self.g, Access::Read);
+        let [dx, dy, dw] = self.gradients().map(|of| draft.add(&of).0);
+        let operands = forward.inputs().map(|of| draft.add(&of).0);
+        let (mut g, _) = draft.add(&self.gradient());
         let factors = forward.factors(&mut draft, operands)?;
         if forward.has_norm() {
             // The forward pass does not store the product, so it is computed again.
@@ -234,7 +225,8 @@ impl ConnectedBackward {
         let pairs = pairs(&forward.product.blades)?.len();
         for [first, rows] in self.chunks(caps)? {
             let chunk = g.with_layout(g.layout.slice(1, first..first + rows)?);
-            let path_gradients = draft.temporary(&[pairs, rows, x.shape()[2]], DType::F32)?;
+            let path_gradients =
+                draft.temporary(&[pairs, rows, forward.product.operands[0].shape()[2]], DType::F32)?;
             let product = factors.problem.path_gradients(&chunk.layout)?;
             forward.multiply(&mut draft, product, &[chunk, factors.weight, path_gradients])?;
             let gradients = forward.product.operand_gradients([first, rows])?;

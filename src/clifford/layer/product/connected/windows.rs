@@ -4,25 +4,27 @@ use super::problem::{ConnectedBackward, ConnectedForward, ConnectedProblem, OP};
 use crate::Result;
 use crate::caps::Caps;
 use crate::layout::{DType, Layout};
-use crate::plan::{CutAxes, CutOperand, Form, InWindows, Plan};
+use crate::plan::{CutAxes, Form, InWindows, Operand, Plan};
 use std::ops::Range;
 
-/// An operand (blade, row, feature).
-fn of_rows(form: Form, layout: Layout, dtype: DType) -> CutOperand {
-    CutOperand::new(form, layout, dtype, vec![Some(1)])
-}
-
 /// All axes of a product with these operands.
-fn along_rows(product: &ConnectedProblem, operands: Vec<CutOperand>) -> CutAxes {
-    CutAxes { extents: vec![product.operands[0].shape()[1]], joined: 0, operands, whole: Some(2) }
+fn along_rows(product: &ConnectedProblem, operands: Vec<Operand>) -> CutAxes {
+    CutAxes { whole: Some(2), ..CutAxes::of(&product.operands[0].shape()[1..2], operands) }
 }
 
 impl ConnectedForward {
-    /// The operands that a product reads: x, y and the weight.
-    fn inputs(&self) -> [CutOperand; 3] {
+    /// The operands that a product reads: x and y (blade, row, feature), and the weight.
+    pub(super) fn inputs(&self) -> [Operand; 3] {
         let ConnectedProblem { operands: [x, y], weight, dtype, .. } = &self.product;
-        let [x, y] = [x, y].map(|&layout| of_rows(Form::View, layout, *dtype));
-        [x, y, CutOperand::whole(*weight, *dtype, 1)]
+        let read = |name, layout: &Layout| Operand::read(name, *dtype, *layout);
+        [read("x", x).along([Some(1)]), read("y", y).along([Some(1)]), read("the weight", weight).whole()]
+    }
+
+    /// The result.
+    pub(super) fn result(&self) -> Result<Operand> {
+        let [blades, rows, _, outputs] = self.product.sizes();
+        let result = Layout::contiguous(OP, &[blades, rows, outputs])?;
+        Ok(Operand::written("the result", self.product.result, result).along([Some(1)]))
     }
 
     /// The product of these operands.
@@ -35,10 +37,7 @@ impl ConnectedForward {
 
 impl InWindows for ConnectedForward {
     fn cut_axes(&self) -> Result<CutAxes> {
-        let [blades, rows, _, outputs] = self.product.sizes();
-        let result = Layout::contiguous(OP, &[blades, rows, outputs])?;
-        let result = of_rows(Form::Dense, result, self.product.result);
-        Ok(along_rows(&self.product, [result].into_iter().chain(self.inputs()).collect()))
+        Ok(along_rows(&self.product, [self.result()?].into_iter().chain(self.inputs()).collect()))
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -52,16 +51,8 @@ impl InWindows for ConnectedForward {
 
 impl InWindows for ConnectedBackward {
     fn cut_axes(&self) -> Result<CutAxes> {
-        let ConnectedProblem { operands: [x, y], weight, dtype, result, .. } = &self.forward.product;
-        let gradient = |of: &Layout| Layout::contiguous(OP, of.shape());
-        let mut operands = vec![
-            of_rows(Form::Dense, gradient(x)?, *dtype),
-            of_rows(Form::Dense, gradient(y)?, *dtype),
-            CutOperand { form: Form::Sum, ..CutOperand::whole(gradient(weight)?, DType::F32, 1) },
-        ];
-        operands.extend(self.forward.inputs());
-        operands.push(of_rows(Form::View, self.g, *result));
-        Ok(along_rows(&self.forward.product, operands))
+        let operands = self.gradients().into_iter().chain(self.forward.inputs()).chain([self.gradient()]);
+        Ok(along_rows(&self.forward.product, operands.collect()))
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -70,5 +61,24 @@ impl InWindows for ConnectedBackward {
 
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         self.of_one(caps)
+    }
+}
+
+impl ConnectedBackward {
+    /// The gradients of x, y and the weight.
+    pub(super) fn gradients(&self) -> [Operand; 3] {
+        let ConnectedProblem { operands: [x, y], weight, dtype, .. } = &self.forward.product;
+        let of_rows = |name, of: &Layout| Operand::written(name, *dtype, of.dense()).along([Some(1)]);
+        let of_weight = Operand::written("the gradient of the weight", DType::F32, weight.dense());
+        [
+            of_rows("the gradient of x", x),
+            of_rows("the gradient of y", y),
+            of_weight.in_form(Form::Sum).whole(),
+        ]
+    }
+
+    /// The gradient of the result.
+    pub(super) fn gradient(&self) -> Operand {
+        Operand::read("the gradient", self.forward.product.result, self.g).along([Some(1)])
     }
 }
