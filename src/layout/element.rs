@@ -229,13 +229,11 @@ impl Real for f32 {}
 impl Real for f16 {}
 impl Real for bf16 {}
 
-mod sealed {
+pub(super) mod sealed {
     pub trait Sealed {}
     impl Sealed for f32 {}
     impl Sealed for half::f16 {}
     impl Sealed for half::bf16 {}
     impl Sealed for i8 {}
     impl Sealed for i32 {}
-    impl Sealed for crate::layout::F8E4M3 {}
-    impl Sealed for crate::layout::F8E5M2 {}
 }

@@ -1,6 +1,6 @@
 //! Floating-point numbers of 8 bits, defined by the Open Compute Project ("OCP 8-bit Floating Point Specification", 2023).
 
-use super::element::{DType, Element, Float, Operand, Quantised};
+use super::element::{DType, Element, Float, Operand, Quantised, sealed::Sealed};
 use super::nearest::{E4M3, E5M2, nearest_bits};
 use std::cmp::Ordering;
 use std::fmt;
@@ -127,6 +127,8 @@ impl F8E5M2 {
 /// Implements the traits that both types have.
 macro_rules! number {
     ($type:ident, $format:expr) => {
+        impl Sealed for $type {}
+
         impl Element for $type {
             const DTYPE: DType = DType::$type;
 
