@@ -2,7 +2,8 @@
 //! workgroup read the same elements of A: the processor loads each once and broadcasts it. Reads at per-invocation addresses
 //! are gathers, which cost nearly as much as one load for each invocation. So B is read once for all rows of a block.
 
-use super::cost::{Cost, Traffic, Unit};
+use super::compute_unit::ComputeUnit;
+use super::cost::{Cost, Traffic};
 use super::spec::{KernelSpec, in_memory, of_fractions};
 use super::store::store_elements;
 use crate::caps::Caps;
@@ -74,7 +75,7 @@ impl KernelSpec for Broadcast {
 
     /// A block reads a short run of each row of B.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
-        let cost = Cost::of_blocks(tile, problem, caps, Unit::F32);
+        let cost = Cost::of_blocks(tile, problem, caps, ComputeUnit::F32);
         let along_n = problem.dims.b_outer == 1;
         let run = if along_n { f64::from(tile.bn) * problem.types.ab.size() as f64 } else { f64::INFINITY };
         // In multiply-adds of a core.

@@ -1,6 +1,7 @@
 //! The coop kernel: blocks staged in shared memory, subgroup tiles of cooperative matrices, one tile per subgroup.
 
-use super::cost::{Cost, Unit};
+use super::compute_unit::ComputeUnit;
+use super::cost::Cost;
 use super::generated::{self, Signs};
 use super::spec::KernelSpec;
 use super::stage::Loads;
@@ -237,7 +238,7 @@ impl KernelSpec for Coop {
     /// only, it waits at barriers.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         let machine = &caps.machine;
-        let cost = Cost::of_blocks(tile, problem, caps, Unit::Matrix);
+        let cost = Cost::of_blocks(tile, problem, caps, ComputeUnit::Matrix);
         let is_alone = 2 * self.invocations(tile, caps) * registers(tile, caps) > machine.core_registers;
         let barrier_seconds = match cost.inner_loop {
             Some(_) => cost.barrier_seconds,

@@ -1,7 +1,8 @@
 //! The `coop_khr` kernel: a module of SPIR-V on cooperative matrices of any shape, for f16, bf16, i8, e4m3 and e5m2.
 
+use super::compute_unit::ComputeUnit;
 use super::coop::Coop;
-use super::cost::{Cost, Unit};
+use super::cost::Cost;
 use super::generated::{self, Signs};
 use super::module_epilogue::{self, Lines, is_rounded};
 use super::module_operands::{check_depth, check_units, has_8_bits, loads, stages, subgroup};
@@ -199,10 +200,10 @@ impl KernelSpec for CoopKhr {
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         if has_8_bits(problem) {
             let cost = if problem.types.ab == DType::I8 {
-                Cost::of_blocks(tile, problem, caps, Unit::IntegerMatrix)
+                Cost::of_blocks(tile, problem, caps, ComputeUnit::IntegerMatrix)
             } else {
                 let peak = caps.machine.fp8_matrix_flops;
-                Cost { peak, ..Cost::of_blocks(tile, problem, caps, Unit::Matrix) }
+                Cost { peak, ..Cost::of_blocks(tile, problem, caps, ComputeUnit::Matrix) }
             };
             // A read of f16 takes the bytes of two elements.
             let weight = caps.machine.matrix_read_weight() * cost.peak / caps.machine.matrix_flops / 2.0;

@@ -4,6 +4,7 @@
 use super::coop::Coop;
 use super::coop_khr::CoopKhr;
 use super::cost::Cost;
+use super::fits::check_fit;
 use super::module_epilogue::{self, is_rounded};
 use super::module_operands;
 use super::spec::{KernelSpec, in_memory};
@@ -123,8 +124,11 @@ fn lines([outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2]) -> u32 {
 fn check_twin(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
     let khr = twin(tile);
     let wgsl = Tile { kernel: GemmKernel::Coop, fragment: 16, ..khr };
-    let mut twins = CoopKhr.tiles().iter().chain(Coop.tiles()).filter(|tile| [khr, wgsl].contains(tile));
-    if twins.any(|tile| tile.fits(problem, caps).is_ok()) {
+    let twins: [(&dyn KernelSpec, Tile); 2] = [(&CoopKhr, khr), (&Coop, wgsl)];
+    let fits = |(spec, tile): &(&dyn KernelSpec, Tile)| {
+        spec.tiles().contains(tile) && check_fit(*spec, tile, problem, caps).is_ok()
+    };
+    if twins.iter().any(fits) {
         return Ok(());
     }
     Err("a product that `coop` or `coop_khr` computes in the same blocks, unless it is pinned".into())

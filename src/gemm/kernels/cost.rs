@@ -1,5 +1,6 @@
 //! The predicted time of a kernel: mostly that of its slowest bottleneck.
 
+use super::compute_unit::ComputeUnit;
 use super::inner_loops::InnerLoop;
 use crate::caps::Caps;
 use crate::gemm::problem::{GemmProblem, Tile};
@@ -11,7 +12,7 @@ const GROUP: f64 = 8.0;
 /// The work of a tile, from which its time is predicted.
 pub(in crate::gemm) struct Cost {
     /// The unit that multiplies.
-    pub(in crate::gemm) unit: Unit,
+    pub(in crate::gemm) unit: ComputeUnit,
     /// Peak rate of the unit, in FLOP/s.
     pub(super) peak: f64,
     /// The number of workgroups along the rows and along the columns of a matrix of C.
@@ -36,23 +37,6 @@ pub(in crate::gemm) struct Cost {
     pub(in crate::gemm) inner_loop: Option<InnerLoop>,
 }
 
-/// The unit that multiplies.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::gemm) enum Unit {
-    Matrix,
-    F32,
-    F16,
-    Integer,
-    IntegerMatrix,
-}
-
-impl Unit {
-    /// Whether it is a unit of cooperative matrices.
-    pub(in crate::gemm) fn is_matrix(self) -> bool {
-        matches!(self, Self::Matrix | Self::IntegerMatrix)
-    }
-}
-
 /// How the operands are read from device memory.
 #[derive(Clone, Copy)]
 pub(in crate::gemm) enum Traffic {
@@ -64,15 +48,15 @@ pub(in crate::gemm) enum Traffic {
 
 impl Cost {
     /// The cost of a tile that stages blocks of both operands in shared memory and computes tiles of `tm` x `tn` from them.
-    pub(super) fn of_blocks(tile: &Tile, problem: &GemmProblem, caps: &Caps, unit: Unit) -> Self {
+    pub(super) fn of_blocks(tile: &Tile, problem: &GemmProblem, caps: &Caps, unit: ComputeUnit) -> Self {
         let d = &problem.dims;
         let machine = &caps.machine;
         let peak = match unit {
-            Unit::Matrix => machine.matrix_flops,
-            Unit::F32 => machine.f32_flops,
-            Unit::F16 => machine.f16_flops,
-            Unit::Integer => machine.i8_flops,
-            Unit::IntegerMatrix => machine.i8_matrix_flops,
+            ComputeUnit::Matrix => machine.matrix_flops,
+            ComputeUnit::F32 => machine.f32_flops,
+            ComputeUnit::F16 => machine.f16_flops,
+            ComputeUnit::Integer => machine.i8_flops,
+            ComputeUnit::IntegerMatrix => machine.i8_matrix_flops,
         };
         let inner_loop = InnerLoop::of(tile, problem, unit, caps);
         Self {
@@ -148,9 +132,23 @@ impl Cost {
         per_core * (block_flops / (self.peak / cores(caps) * self.share_of_peak(caps) * busy) + waiting)
     }
 
+    /// The fraction of the peak that the inner loop reaches: from the compiled loop, else from the formula that counts
+    /// reads.
+    pub(in crate::gemm) fn share_of_peak(&self, caps: &Caps) -> f64 {
+        match &self.inner_loop {
+            Some(inner) => inner.share_of_peak(self.peak, &caps.machine),
+            None => self.efficiency(),
+        }
+    }
+
+    /// The number of workgroups, of `queued`, that a core runs at a time.
+    fn resident(&self, queued: f64) -> f64 {
+        self.inner_loop.map_or(queued, |inner| queued.min(inner.workgroups_per_core()))
+    }
+
     /// The fraction of the peak that the inner loop reaches, for devices without a table of compiled loops. Reads of operands
     /// limit it: one of A for each row of the tile, one of B for each column. So a smaller tile has more reads per multiply-add.
-    pub(super) fn efficiency(&self) -> f64 {
+    fn efficiency(&self) -> f64 {
         let [rows, cols] = self.tile;
         let [of_a, of_b] = self.read_weights;
         1.0 / (self.multiply_add_weight + of_a / cols + of_b / rows)

@@ -1,6 +1,7 @@
 //! The dot kernel, for i8: blocks staged in shared memory as words of four elements along k, exact sums in registers.
 
-use super::cost::{Cost, Unit};
+use super::compute_unit::ComputeUnit;
+use super::cost::Cost;
 use super::spec::{KernelSpec, in_memory};
 use super::store::store;
 use crate::caps::Caps;
@@ -86,7 +87,7 @@ impl KernelSpec for Dot {
 
     /// A read of a word serves four multiply-adds, at the rate of i8.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
-        let cost = Cost::of_blocks(tile, problem, caps, Unit::Integer);
+        let cost = Cost::of_blocks(tile, problem, caps, ComputeUnit::Integer);
         let of_word = caps.machine.i8_flops / caps.machine.f32_flops / 4.0;
         Cost { read_weights: cost.read_weights.map(|weight| weight * of_word), ..cost }
     }

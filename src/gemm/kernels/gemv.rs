@@ -1,6 +1,7 @@
 //! The GEMV kernel, for skinny products with few rows or few columns: its time is that of reading the matrix operand once.
 
-use super::cost::{Cost, Traffic, Unit, depth};
+use super::compute_unit::ComputeUnit;
+use super::cost::{Cost, Traffic, depth};
 use super::spec::{KernelSpec, in_memory, of_fractions};
 use super::store::store;
 use crate::caps::Caps;
@@ -169,7 +170,7 @@ impl KernelSpec for Gemv {
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         let skinny = Tile { tn: count(problem), ..*tile };
         let count = f64::from(skinny.tn);
-        let cost = Cost::of_blocks(&skinny, problem, caps, Unit::F32);
+        let cost = Cost::of_blocks(&skinny, problem, caps, ComputeUnit::F32);
         Cost {
             blocks: [f64::from(blocks(tile, problem)), 1.0],
             block: [f64::from(tile.bm), count],

@@ -2,12 +2,13 @@
 //! variant of `GemmKernel`.
 
 mod broadcast;
+mod compute_unit;
 mod coop;
 mod coop_khr;
 mod coop_nv2;
 mod cost;
 mod dot;
-mod efficiency;
+mod fits;
 mod gemv;
 mod generated;
 mod inner_loops;
@@ -23,11 +24,12 @@ mod store;
 mod tiled;
 mod uniform;
 
-pub(in crate::gemm) use cost::Unit;
+pub(in crate::gemm) use compute_unit::ComputeUnit;
+pub(in crate::gemm) use fits::{check_fit, has_separate_epilogue, launch_needs};
 pub use inner_loops::InnerLoop;
-pub(in crate::gemm) use module_epilogue::{module_args, module_bindings};
+pub(in crate::gemm) use module_epilogue::module_args;
 pub(crate) use reduce::reduce_splits;
-pub(in crate::gemm) use reduce::{needs, seconds, step};
+pub(in crate::gemm) use reduce::{seconds, step};
 
 use crate::gemm::problem::{GemmKernel, GemmProblem, Pin, SplitK, Tile};
 use crate::plan::Step;
@@ -90,11 +92,6 @@ impl fmt::Display for Tile {
 }
 
 impl Pin {
-    /// Whether the plan chooses a kernel.
-    pub(in crate::gemm) fn leaves_a_choice(self) -> bool {
-        matches!(self, Self::Free | Self::Staged)
-    }
-
     /// Whether it allows a kernel that supports split-k.
     pub(in crate::gemm) fn allows_split_k(self, problem: &GemmProblem) -> bool {
         match self {

@@ -1,6 +1,7 @@
 //! The naive kernel: each invocation computes one element.
 
-use super::cost::{Cost, Unit, depth};
+use super::compute_unit::ComputeUnit;
+use super::cost::{Cost, depth};
 use super::spec::{KernelSpec, in_memory};
 use super::store::store_elements;
 use crate::caps::Caps;
@@ -45,9 +46,9 @@ impl KernelSpec for Naive {
     /// Each multiply-add reads one element of each operand through the caches. Invocations without an element of C are idle.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         let [m, n] = [problem.dims.m, problem.dims.n].map(f64::from);
-        let blocks = Cost::of_blocks(tile, problem, caps, Unit::F32);
+        let blocks = Cost::of_blocks(tile, problem, caps, ComputeUnit::F32);
         Cost {
-            unit: if problem.types.ab.is_float() { Unit::F32 } else { Unit::Integer },
+            unit: if problem.types.ab.is_float() { ComputeUnit::F32 } else { ComputeUnit::Integer },
             block: [1.0, f64::from(tile.bn).min(m * n)],
             read_weights: [caps.machine.cached_read_weight; 2],
             barrier_seconds: 0.0,

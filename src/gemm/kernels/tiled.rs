@@ -1,6 +1,7 @@
 //! The tiled kernel: blocks staged in shared memory, register tiles.
 
-use super::cost::{Cost, Unit};
+use super::compute_unit::ComputeUnit;
+use super::cost::Cost;
 use super::generated::{self, Signs};
 use super::spec::{KernelSpec, of_fractions};
 use super::stage::Stage;
@@ -126,8 +127,8 @@ impl KernelSpec for Tiled {
 
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         let unit = match accumulator(tile, problem, caps) {
-            Accumulator::F32 => Unit::F32,
-            Accumulator::F16 => Unit::F16,
+            Accumulator::F32 => ComputeUnit::F32,
+            Accumulator::F16 => ComputeUnit::F16,
         };
         let cost = Cost::of_blocks(tile, problem, caps, unit);
         let [of_a, of_b] = cost.read_weights;

@@ -21,12 +21,6 @@ pub(super) struct F16Products {
 }
 
 impl GemmProblem {
-    /// Whether the operands are split into f16: the precision allows it, both are stored, and k is not 0.
-    pub(super) fn is_f16_split(&self) -> bool {
-        let is_wanted = self.types.ab == DType::F32 && self.precision != Precision::Strict;
-        is_wanted && self.generated.is_none() && self.dims.k > 0
-    }
-
     /// The products of f16 operands that compute this product.
     pub(super) fn f16_products(&self) -> Result<F16Products> {
         let (layouts, this) = (self.layouts()?, self.accumulated_in(Accumulator::F32));

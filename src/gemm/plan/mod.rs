@@ -4,6 +4,7 @@ mod candidates;
 mod choice;
 mod f16_products;
 mod gemm;
+mod on_device;
 mod panel_steps;
 mod panels;
 mod predict;

@@ -2,8 +2,8 @@
 
 use crate::caps::Caps;
 use crate::gemm::kernels::{self, InnerLoop};
-use crate::gemm::problem::{GemmProblem, MAX_SPLITS, OP, SplitK, Tile, scratch_bytes};
-use crate::kernel::{self, Language, Needs};
+use crate::gemm::problem::{GemmProblem, MAX_SPLITS, SplitK, Tile, scratch_bytes};
+use crate::kernel::{self, Needs};
 use crate::plan::{MAX_STEP_SECONDS, Prediction};
 
 impl Tile {
@@ -24,38 +24,17 @@ impl Tile {
     /// # Errors
     /// What the device lacks, in words.
     pub fn fits(&self, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
-        let spec = self.kernel.spec();
-        spec.admits(self, problem, caps)?;
-        self.needs(problem, caps).fit(caps)?;
-        if self.has_separate_epilogue(problem, caps) {
-            kernels::needs(problem).fit(caps)?;
-            kernel::check_scratch(OP, caps, scratch_bytes(problem, 1)).map_err(|error| error.to_string())?;
-        }
-        let accumulators = spec.accumulators(self, problem, caps);
-        if accumulators > caps.machine.accumulators && caps.machine.compile_seconds.is_none() {
-            return Err(format!("{accumulators} accumulators per invocation, which a GPU would spill"));
-        }
-        Ok(())
+        kernels::check_fit(self.kernel.spec(), self, problem, caps)
     }
 
     /// Whether a second launch applies the epilogue: the kernel does not, or would need more bindings than the device has.
     pub(super) fn has_separate_epilogue(&self, problem: &GemmProblem, caps: &Caps) -> bool {
-        problem.has_separate_epilogue(caps) || !self.kernel.spec().has_epilogue(problem)
+        kernels::has_separate_epilogue(self.kernel.spec(), problem, caps)
     }
 
     /// The limits that the launch of the product needs, without the bindings of a separate epilogue.
     pub(super) fn needs(&self, problem: &GemmProblem, caps: &Caps) -> Needs {
-        let is_separate = self.has_separate_epilogue(problem, caps);
-        let extras = if is_separate { 0 } else { problem.extra_bindings() };
-        let bindings = match self.kernel.spec().language() {
-            Language::Wgsl => problem.bindings() + extras,
-            Language::Spirv => kernels::module_bindings(problem),
-        };
-        Needs {
-            bindings,
-            invocations: self.invocations(caps),
-            workgroup_bytes: self.workgroup_bytes(problem, caps),
-        }
+        kernels::launch_needs(self.kernel.spec(), self, problem, caps)
     }
 
     /// Predicted seconds on a device, from a coarse model. Plans compare tiles by it.

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::caps::Caps;
-use crate::gemm::kernels::{self, Unit};
+use crate::gemm::kernels::{self, ComputeUnit};
 use crate::gemm::problem::{GemmProblem, Tile};
 use crate::kernel::Language;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region, Time};
@@ -67,11 +67,11 @@ impl Tile {
     fn flops(&self, problem: &GemmProblem, caps: &Caps) -> Flops {
         let (flops, none) = (problem.flops(), Flops::default());
         let product = match self.kernel.spec().cost(self, problem, caps).unit {
-            Unit::Matrix => Flops { matrix: flops, ..none },
-            Unit::F32 => Flops { f32: flops, ..none },
-            Unit::F16 => Flops { f16: flops, ..none },
-            Unit::Integer => Flops { integer: flops, ..none },
-            Unit::IntegerMatrix => Flops { integer_matrix: flops, ..none },
+            ComputeUnit::Matrix => Flops { matrix: flops, ..none },
+            ComputeUnit::F32 => Flops { f32: flops, ..none },
+            ComputeUnit::F16 => Flops { f16: flops, ..none },
+            ComputeUnit::Integer => Flops { integer: flops, ..none },
+            ComputeUnit::IntegerMatrix => Flops { integer_matrix: flops, ..none },
         };
         product.plus(&self.kernel.spec().generation_flops(self, problem))
     }

@@ -3,7 +3,7 @@
 use super::dims::{GemmDims, OP, batch_strides, stride};
 use super::epilogue::Epilogue;
 use super::generated::{Generated, GeneratedOperand, SignHalf};
-use super::quantised::LinePlaces;
+use super::quantised_dims::LinePlaces;
 use super::segments::Segments;
 use super::tile::{Pin, SplitK};
 use super::types::{GemmTypes, Side};
@@ -183,6 +183,12 @@ impl GemmProblem {
             Some(Generated::Segments(segments)) => Some(segments),
             _ => None,
         }
+    }
+
+    /// Whether the operands are split into f16: the precision allows it, both are stored, and k is not 0.
+    pub(in crate::gemm) fn is_f16_split(&self) -> bool {
+        let is_wanted = self.types.ab == DType::F32 && self.precision != Precision::Strict;
+        is_wanted && self.generated.is_none() && self.dims.k > 0
     }
 
     /// Multiply-adds of the product, without those that generate an operand.

@@ -7,6 +7,7 @@ mod generated;
 mod operands;
 mod options;
 mod quantised;
+mod quantised_dims;
 
 mod scalars;
 mod seed;
@@ -24,7 +25,7 @@ pub use generated::{Distribution, GeneratedOperand, HalfAxis, HalfPosition, Oute
 pub(in crate::gemm) use operands::Layouts;
 
 pub(in crate::gemm) use dims::{OP, layout, stride};
-pub use quantised::QuantisedDims;
+pub use quantised_dims::QuantisedDims;
 pub(in crate::gemm) use scalars::{ALPHA, BETA, Numbers, OUT_SCALE};
 pub use seed::SeedSource;
 pub(crate) use segments::OperandPlanes;

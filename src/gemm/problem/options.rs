@@ -4,7 +4,7 @@ use super::dims::{OP, batch_strides, stride};
 use super::epilogue::{BiasAxis, Epilogue, Previous, Scale};
 use super::gemm::GemmProblem;
 use super::generated::{Generated, GeneratedOperand, SignHalf};
-use super::quantised::LinePlaces;
+use super::quantised_dims::LinePlaces;
 use super::tile::{Pin, SplitK};
 use super::types::{Accumulator, Side};
 use crate::layout::{DType, Layout, Precision, dim};

@@ -87,6 +87,13 @@ pub enum Pin {
     Staged,
 }
 
+impl Pin {
+    /// Whether the plan chooses a kernel.
+    pub(in crate::gemm) fn leaves_a_choice(self) -> bool {
+        matches!(self, Self::Free | Self::Staged)
+    }
+}
+
 /// The number of splits of k. Each split is summed by other workgroups; a second launch adds the sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SplitK {

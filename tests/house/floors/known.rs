@@ -10,25 +10,6 @@ pub(super) struct Known {
 pub(super) const KNOWN: Known = Known { circles: CIRCLES, up: &[] };
 
 const CIRCLES: &[&[&str]] = &[
-    &[
-        "gemm/kernels/coop.rs",
-        "gemm/kernels/coop_khr.rs",
-        "gemm/kernels/coop_nv2.rs",
-        "gemm/kernels/mod.rs",
-        "gemm/plan/predict.rs",
-    ],
-    &["gemm/kernels/cost.rs", "gemm/kernels/efficiency.rs"],
-    &[
-        "gemm/plan/candidates.rs",
-        "gemm/plan/f16_products.rs",
-        "gemm/plan/gemm.rs",
-        "gemm/plan/panel_steps.rs",
-        "gemm/plan/panels.rs",
-        "gemm/plan/reasons.rs",
-        "gemm/plan/trial.rs",
-    ],
-    &["gemm/problem/gemm.rs", "gemm/problem/quantised.rs"],
-    &["layout/element.rs", "layout/fp8.rs"],
     &["ops/loss/cross_entropy/few_bindings.rs", "ops/loss/cross_entropy/plan.rs"],
     &[
         "ops/norm/channels/kernel.rs",
