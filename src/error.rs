@@ -58,7 +58,7 @@ pub enum Error {
         allowed: u64,
     },
     /// The memory budget or the device's memory is used up.
-    #[error("{op}: not enough memory for {needed} more bytes{}", Left(*available))]
+    #[error("{op}: not enough memory for {needed} more bytes{}", UnusedBytes(*available))]
     OutOfMemory {
         /// The public function that was called.
         op: &'static str,
@@ -139,9 +139,9 @@ impl fmt::Display for Shapes<'_> {
 }
 
 /// Unused bytes of the memory budget, if the budget is used up.
-struct Left(Option<u64>);
+struct UnusedBytes(Option<u64>);
 
-impl fmt::Display for Left {
+impl fmt::Display for UnusedBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.map_or(Ok(()), |left| write!(f, " ({left} of the memory budget are free)"))
     }

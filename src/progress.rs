@@ -85,7 +85,7 @@ pub fn with_progress<R>(
     report: impl FnMut(Progress<'_>) -> ControlFlow<()> + 'static,
     work: impl FnOnce() -> R,
 ) -> R {
-    let scope = Scope {
+    let scope = ProgressScope {
         report: RefCell::new(Box::new(report)),
         cancelled: Cell::new(false),
         tasks: RefCell::default(),
@@ -110,19 +110,19 @@ pub(crate) fn is_reported() -> bool {
 
 thread_local! {
     /// The innermost scope of this thread. None in its callback.
-    static CURRENT: RefCell<Option<Rc<Scope>>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Rc<ProgressScope>>> = const { RefCell::new(None) };
 }
 
 /// NOTE: a thread that ends may still run destructors that call this crate.
-fn current() -> Option<Rc<Scope>> {
+fn current() -> Option<Rc<ProgressScope>> {
     CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
 }
 
 /// Another current scope. Its drop restores the previous one.
-struct Current(Option<Rc<Scope>>);
+struct Current(Option<Rc<ProgressScope>>);
 
 impl Current {
-    fn replaced_by(scope: Option<Rc<Scope>>) -> Self {
+    fn replaced_by(scope: Option<Rc<ProgressScope>>) -> Self {
         Self(CURRENT.try_with(|current| current.replace(scope)).ok().flatten())
     }
 }
@@ -138,7 +138,7 @@ impl Drop for Current {
 type Callback = dyn FnMut(Progress<'_>) -> ControlFlow<()>;
 
 /// A `with_progress` that is running.
-struct Scope {
+struct ProgressScope {
     report: RefCell<Box<Callback>>,
     cancelled: Cell<bool>,
     /// The calls that count their parts now, the outermost first.
@@ -163,7 +163,7 @@ enum Counted {
     No,
 }
 
-impl Scope {
+impl ProgressScope {
     /// This scope and those around it.
     fn chain(self: &Rc<Self>) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(&**self), |scope| scope.outer.as_deref())
@@ -191,7 +191,7 @@ pub(crate) struct Steps {
     call: &'static str,
     total: u64,
     /// None if there is no callback.
-    scope: Option<Rc<Scope>>,
+    scope: Option<Rc<ProgressScope>>,
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "waits ask, which a browser forbids"))]
     is_outermost: bool,
 }
@@ -215,7 +215,7 @@ impl Steps {
     fn counted(call: &'static str, total: usize, counted: Counted) -> Self {
         let (total, scope) = (total.max(1) as u64, current());
         let mut is_outermost = true;
-        for scope in scope.iter().flat_map(Scope::chain) {
+        for scope in scope.iter().flat_map(ProgressScope::chain) {
             let mut tasks = scope.tasks.borrow_mut();
             let is_first = tasks.is_empty();
             if is_first {
@@ -271,7 +271,7 @@ impl Steps {
 
 impl Drop for Steps {
     fn drop(&mut self) {
-        for scope in self.scope.iter().flat_map(Scope::chain) {
+        for scope in self.scope.iter().flat_map(ProgressScope::chain) {
             scope.tasks.borrow_mut().pop();
         }
     }

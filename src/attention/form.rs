@@ -31,7 +31,7 @@ struct Bounds {
 
 /// The division of work among invocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Form {
+pub(super) struct WorkDivision {
     /// Invocations of a workgroup.
     pub(super) invocations: u32,
     /// Invocations that share a row.
@@ -46,7 +46,7 @@ pub(super) struct Form {
     pub(super) parts: u32,
 }
 
-impl Form {
+impl WorkDivision {
     /// Workgroups for a number of rows.
     pub(super) fn blocks(self, there: u32) -> u32 {
         there.div_ceil(self.rows * self.invocations / self.lanes)
@@ -71,12 +71,12 @@ impl Form {
 
 impl AttentionProblem {
     /// The division of work on a device.
-    pub(super) fn form(&self, caps: &Caps) -> Form {
+    pub(super) fn form(&self, caps: &Caps) -> WorkDivision {
         let (d, machine) = (&self.dims, &caps.machine);
         let form = self.sharing(d.group * d.queries, [1, 1], self.width(), caps);
         let wanted = machine.cores.saturating_mul(machine.workgroups_per_core);
         let parts = wanted / form.blocks(d.group * d.queries).saturating_mul(d.heads).max(1);
-        Form { parts: parts.min(d.keys / KEYS_OF_PART).max(1), ..form }
+        WorkDivision { parts: parts.min(d.keys / KEYS_OF_PART).max(1), ..form }
     }
 
     /// The division of the rows of a key head among invocations, with one part of the keys. `vectors` are the numbers of vectors
@@ -88,7 +88,7 @@ impl AttentionProblem {
         [vectors, vectors_v]: [u32; 2],
         width: u32,
         caps: &Caps,
-    ) -> Form {
+    ) -> WorkDivision {
         let Bounds { invocations, most_rows, numbers, widest } =
             self.bounds([vectors, vectors_v], width, caps);
         let is_software = caps.machine.runs_in_turn();
@@ -102,13 +102,13 @@ impl AttentionProblem {
         {
             lanes *= 2;
         }
-        self.form_of(lanes, width, Form { invocations, lanes, held: 1, held_v: 1, rows, parts: 1 })
+        self.form_of(lanes, width, WorkDivision { invocations, lanes, held: 1, held_v: 1, rows, parts: 1 })
     }
 
     /// The form in which this number of invocations share a row.
-    fn form_of(&self, lanes: u32, width: u32, form: Form) -> Form {
+    fn form_of(&self, lanes: u32, width: u32, form: WorkDivision) -> WorkDivision {
         let held = |of: u32| of.div_ceil(width).div_ceil(lanes);
-        Form { lanes, held: held(self.dims.dim), held_v: held(self.dims.dim_v), ..form }
+        WorkDivision { lanes, held: held(self.dims.dim), held_v: held(self.dims.dim_v), ..form }
     }
 
     /// The numbers that an invocation holds of a row that this number of invocations share.
@@ -138,18 +138,18 @@ impl AttentionProblem {
 
     /// The form of the plan, and its neighbours: twice or half the invocations that share a row, the rows or the parts, if an
     /// invocation has enough registers; and the form with one part.
-    pub(super) fn forms(&self, caps: &Caps) -> Vec<Form> {
+    pub(super) fn forms(&self, caps: &Caps) -> Vec<WorkDivision> {
         let (form, width) = (self.form(caps), self.width());
         let Bounds { most_rows, numbers, widest, .. } = self.bounds([1, 1], width, caps);
         let most_parts = (self.dims.keys / KEYS_OF_PART).max(1);
         let mut forms = vec![form];
         for factor in [|n: u32| 2 * n, |n: u32| n / 2] {
             forms.push(self.form_of(factor(form.lanes).max(1), width, form));
-            forms.push(Form { rows: factor(form.rows), ..form });
-            forms.push(Form { parts: factor(form.parts), ..form });
+            forms.push(WorkDivision { rows: factor(form.rows), ..form });
+            forms.push(WorkDivision { parts: factor(form.parts), ..form });
         }
-        forms.push(Form { parts: 1, ..form });
-        let fits = |one: &Form| {
+        forms.push(WorkDivision { parts: 1, ..form });
+        let fits = |one: &WorkDivision| {
             let held = self.numbers_of_row([1, 1], width, one.lanes) * one.rows;
             (1..=widest).contains(&one.lanes)
                 && (1..=most_rows.max(1)).contains(&one.rows)

@@ -1,6 +1,6 @@
 //! The kernels of attention: `shaders/attention/attention.wgsl`, and `attention_merge.wgsl`, which joins parts of the keys.
 
-use super::form::Form;
+use super::form::WorkDivision;
 use super::problem::{AttentionDims, AttentionProblem, AttentionStatistics};
 use super::range::AttentionCorner;
 use crate::caps::Caps;
@@ -9,7 +9,7 @@ use crate::ops::subgroups::subgroup;
 use crate::ops::vectors::Moves;
 use crate::ops::writer::Writer;
 
-impl Form {
+impl WorkDivision {
     /// Fills the slots by which the invocations of a row exchange values.
     pub(super) fn team(self, kernel: Kernel, caps: &Caps) -> Kernel {
         match (self.lanes, subgroup(caps, self.invocations)) {
@@ -24,7 +24,7 @@ impl Form {
 
 impl AttentionProblem {
     /// The kernel that reads the operands.
-    pub(super) fn kernel(&self, form: Form, caps: &Caps) -> Kernel {
+    pub(super) fn kernel(&self, form: WorkDivision, caps: &Caps) -> Kernel {
         let whole = [(self.dims.dim, form.held), (self.dims.dim_v, form.held_v)];
         let kernel = Kernel::new("attention/attention")
             .dims(caps, size_of::<AttentionDims>())

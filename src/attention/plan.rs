@@ -1,9 +1,9 @@
 //! The plan of an attention: one step, or two if there are so few rows that the keys are cut into parts.
 
-use super::choice::Choice;
+use super::choice::KernelChoice;
 use super::coop::CoopTile;
 use super::coop_nv2::Nv2Tile;
-use super::form::{Form, LANES};
+use super::form::{LANES, WorkDivision};
 use super::problem::{AttentionDims, AttentionProblem};
 use crate::Result;
 use crate::caps::Caps;
@@ -33,28 +33,28 @@ impl Problem for AttentionProblem {
 
     fn trial(&self, caps: &Caps) -> Result<Option<Trial>> {
         let form = self.form(caps);
-        let whole = self.plan_by(Choice::Plain(Form { parts: 1, ..form }), caps)?;
+        let whole = self.plan_by(KernelChoice::Plain(WorkDivision { parts: 1, ..form }), caps)?;
         // A launch cannot be cut within a row, so few rows of many keys may take too long as a whole.
         let is_short = whole.seconds() <= MAX_STEP_SECONDS;
-        let reference = if is_short { whole } else { self.plan_by(Choice::Plain(form), caps)? };
+        let reference = if is_short { whole } else { self.plan_by(KernelChoice::Plain(form), caps)? };
         Ok(Some(self.trial_by(reference)))
     }
 }
 
 impl AttentionProblem {
     /// The plan of a choice.
-    pub(super) fn plan_by(&self, choice: Choice, caps: &Caps) -> Result<Plan> {
+    pub(super) fn plan_by(&self, choice: KernelChoice, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new("attention", &[ScalarParameter::f32("scale")], caps);
         let inputs = draft.operands(&self.read_operands());
         let results = draft.operands(&self.result_operands()?);
         let form = match choice {
-            Choice::Plain(form) => form,
-            Choice::Coop(tile) => {
+            KernelChoice::Plain(form) => form,
+            KernelChoice::Coop(tile) => {
                 let args: Vec<_> = inputs.into_iter().chain(results).collect();
                 self.on_matrices(&mut draft, tile, &args)?;
                 return Ok(draft.finish());
             }
-            Choice::CoopNv2(tile) => {
+            KernelChoice::CoopNv2(tile) => {
                 let args = self.of_module(&mut draft, &inputs, &results)?;
                 self.in_registers(&mut draft, tile, &args)?;
                 return Ok(draft.finish());
@@ -77,13 +77,13 @@ impl AttentionProblem {
     }
 
     /// The uniform on a device.
-    fn dims_on(&self, form: Form) -> Dims {
+    fn dims_on(&self, form: WorkDivision) -> Dims {
         let d = AttentionDims { lanes: form.lanes, parts: form.parts, ..self.dims };
         Dims::of(&d).scalar(offset_of!(AttentionDims, scale), 0)
     }
 
     /// The step that reads the operands.
-    fn first(&self, draft: &mut Draft<'_>, form: Form, args: &[(Region, Access)]) -> Result<()> {
+    fn first(&self, draft: &mut Draft<'_>, form: WorkDivision, args: &[(Region, Access)]) -> Result<()> {
         let caps = draft.caps();
         let d = &self.dims;
         let rows = d.group * d.queries;
@@ -154,7 +154,7 @@ impl AttentionProblem {
     }
 
     /// The step that joins parts.
-    fn merge(&self, draft: &mut Draft<'_>, form: Form, args: &[(Region, Access)]) -> Result<()> {
+    fn merge(&self, draft: &mut Draft<'_>, form: WorkDivision, args: &[(Region, Access)]) -> Result<()> {
         let caps = draft.caps();
         let invocations = kernel::workgroup_size(LANES, caps);
         let groups = u64::from(self.dims.dim_v.div_ceil(4));

@@ -5,7 +5,7 @@ use super::device_type::DeviceType;
 /// A known device: a part of its name in its driver's report; f32 in Tflop/s; f16 on the same units, as a multiple of
 /// f32; cooperative matrices of f16 in Tflop/s; memory bandwidth in GB/s; size of the last cache that all cores share
 /// in MiB; number of cores.
-type Known = (&'static str, f64, f64, f64, f64, u32, u32);
+type KnownDevice = (&'static str, f64, f64, f64, f64, u32, u32);
 
 /// Bandwidth of the shared cache per core in bytes/s: an order of magnitude, 64 bytes every second or third cycle. It
 /// is assumed to be the same for all devices, and not measured.
@@ -17,7 +17,7 @@ const CACHE_BYTES_PER_CORE: f64 = 40e9;
 /// Figures are from the vendor's data sheet: at boost clock, dense (never "with sparsity"), and for matrices with f32
 /// accumulation, which `GeForce` cards run at half speed. Caches: the L2 of NVIDIA and Intel, AMD's Infinity Cache,
 /// Apple's system cache (not published by Apple; measured by others).
-const KNOWN: &[Known] = &[
+const KNOWN: &[KnownDevice] = &[
     // NVIDIA, data centre: data sheets. NOTE: the highest published rate of Vulkan's cooperative matrices on Hopper is
     // 62 % of this matrix figure.
     ("NVIDIA H200 NVL", 60.0, 2.0, 835.0, 4800.0, 50, 132),
@@ -128,7 +128,7 @@ impl Peaks {
 }
 
 /// Typical figures of each type on the market. Plans from them are correct, but not tuned.
-fn by_type(device_type: DeviceType) -> Known {
+fn by_type(device_type: DeviceType) -> KnownDevice {
     match device_type {
         DeviceType::Discrete => ("discrete", 20.0, 1.0, 40.0, 450.0, 32, 40),
         DeviceType::Virtual => ("virtual", 20.0, 2.0, 80.0, 300.0, 40, 40), // most often a share of a data-centre card

@@ -87,7 +87,7 @@ fn exchange(
 ) -> io::Result<()> {
     let name = folder.or(path.parent()).unwrap_or(Path::new("")).join(name());
     let file = draft.open(&name)?; // fails if the name exists, even as a link
-    let mut draft = Draft { path: &name, is_renamed: false };
+    let mut draft = DraftFile { path: &name, is_renamed: false };
     prepare(&file)?;
     filled(file, write)?.sync_all()?;
     fs::rename(&name, path)?;
@@ -96,12 +96,12 @@ fn exchange(
 }
 
 /// A draft. Its drop removes the incomplete file, even after a panic of a callback.
-struct Draft<'a> {
+struct DraftFile<'a> {
     path: &'a Path,
     is_renamed: bool,
 }
 
-impl Drop for Draft<'_> {
+impl Drop for DraftFile<'_> {
     fn drop(&mut self) {
         if !self.is_renamed {
             // If this fails too, the first error is the one to report.

@@ -3,7 +3,7 @@
 use super::problem::{
     Accumulator, BiasAxis, GemmKernel, GemmProblem, OP, Pin, SignHalf, SplitK, Tile, product_shape,
 };
-use super::product::Product;
+use super::product::ProductCall;
 use crate::error::call;
 use crate::gpu::check_same_gpu;
 use crate::layout::{Element, Float, Layout, Operand, Precision, Real};
@@ -85,14 +85,15 @@ pub fn matmul_into<T: Operand>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T::S
 #[derive(Clone, Debug)]
 #[must_use = "a product is computed by `run`"]
 pub struct Gemm<'a, T: Operand, C: Element = <T as Operand>::Sum> {
-    pub(super) product: Product<'a>,
+    pub(super) product: ProductCall<'a>,
     pub(super) types: PhantomData<(T, C)>,
 }
 
 impl<'a, T: Operand> Gemm<'a, T> {
     /// The product of `a` (..., m, k) and `b` (..., k, n).
     pub fn new(a: &'a Tensor<T>, b: &'a Tensor<T>) -> Self {
-        let product = Product { precision: a.gpu().precision(), ..Product::new(a.as_view(), b.as_view()) };
+        let product =
+            ProductCall { precision: a.gpu().precision(), ..ProductCall::new(a.as_view(), b.as_view()) };
         Self { product, types: PhantomData }
     }
 }
@@ -251,7 +252,7 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
     /// As [`matmul_into`].
     pub fn run_into(&self, c: &mut Tensor<C>) -> Result<()> {
         call("matmul_into", || {
-            let Product { a, b, .. } = &self.product;
+            let ProductCall { a, b, .. } = &self.product;
             let gpu = self.product.gpu()?;
             let view = c.as_view();
             check_same_gpu(OP, gpu, view.gpu())?;
@@ -272,7 +273,7 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
     }
 
     fn fresh(&self) -> Result<Layout> {
-        let Product { a, .. } = &self.product;
+        let ProductCall { a, .. } = &self.product;
         Layout::contiguous(OP, &product_shape(&a.layout, &self.product.whole_b()?)?)
     }
 }

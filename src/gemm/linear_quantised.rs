@@ -3,7 +3,7 @@
 use super::builder::Gemm;
 use super::linear::{check_bias, check_inputs, check_weight};
 use super::problem::BiasAxis;
-use super::product::Product;
+use super::product::ProductCall;
 use crate::Result;
 use crate::error::call;
 use crate::layout::{Element, Quantised};
@@ -79,14 +79,14 @@ pub fn linear_quantised<T: Quantised, C: Element>(
         }
         check_inputs(x, weight)?;
         let weight = weight.t();
-        let product = Product {
+        let product = ProductCall {
             bias: bias.map(|bias| (BiasAxis::Columns, bias.as_view())),
             row_scale: scales.rows.map(Tensor::as_view),
             column_scale: scales.weight.map(Tensor::as_view),
             out_scale: scales.out,
             alpha: scales.x,
             activation,
-            ..Product::new(x.as_view(), weight.as_view())
+            ..ProductCall::new(x.as_view(), weight.as_view())
         };
         Gemm::<T, C> { product, types: PhantomData }.run()
     })

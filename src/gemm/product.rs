@@ -9,7 +9,7 @@ use crate::{Error, Result};
 
 /// A product with its operands and options, of any element types.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Product<'a> {
+pub(super) struct ProductCall<'a> {
     pub(super) a: View<'a>,
     /// B, or its stored half.
     pub(super) b: View<'a>,
@@ -33,11 +33,11 @@ pub(super) struct Product<'a> {
 
 /// Computes C = A B into `c`, the view of a new tensor. f32 operands are multiplied in f32, whatever the device's precision.
 pub(crate) fn product(a: View<'_>, b: View<'_>, c: View<'_>) -> Result<()> {
-    let product = Product::new(a, b);
+    let product = ProductCall::new(a, b);
     product.run(product.gpu()?, &product.problem(&c.layout, c.dtype)?, c)
 }
 
-impl<'a> Product<'a> {
+impl<'a> ProductCall<'a> {
     /// The product A B without options.
     pub(super) fn new(a: View<'a>, b: View<'a>) -> Self {
         Self {

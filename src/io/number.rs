@@ -11,14 +11,14 @@ const CHUNK: usize = 1 << 22;
 
 /// A number of a file, exactly.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Number {
+pub(super) enum FileNumber {
     /// An integer of at most 64 bits, or a bool as 0 or 1.
     Whole(i128),
     /// A floating-point number.
     Real(f64),
 }
 
-impl Number {
+impl FileNumber {
     /// The nearest f64. Only integers above 2^53 are rounded.
     pub(super) fn to_f64(self) -> f64 {
         match self {
@@ -66,7 +66,7 @@ fn shortened(value: i128) -> f64 {
 pub(super) fn converted<T: Element>(
     call: &'static str,
     len: usize,
-    each: impl FnOnce(&mut dyn FnMut(Number)),
+    each: impl FnOnce(&mut dyn FnMut(FileNumber)),
 ) -> Result<Result<Vec<T>, String>> {
     let mut elements: Vec<T> = match room(len) {
         Ok(elements) => elements,
@@ -92,7 +92,7 @@ pub(super) fn converted<T: Element>(
 pub(super) fn as_f64(
     call: &'static str,
     len: usize,
-    each: impl FnOnce(&mut dyn FnMut(Number)),
+    each: impl FnOnce(&mut dyn FnMut(FileNumber)),
 ) -> Result<Result<Vec<f64>, String>> {
     let mut values = match room(len) {
         Ok(values) => values,
@@ -106,8 +106,8 @@ pub(super) fn as_f64(
 /// out.
 fn take_reported(
     (call, len): (&'static str, usize),
-    each: impl FnOnce(&mut dyn FnMut(Number)),
-    mut take: impl FnMut(Number),
+    each: impl FnOnce(&mut dyn FnMut(FileNumber)),
+    mut take: impl FnMut(FileNumber),
 ) -> Result<()> {
     let steps = Steps::aside(call, len);
     let (mut at, mut reported) = (0, Ok(()));
@@ -131,7 +131,7 @@ pub(super) fn room<T>(count: usize) -> Result<Vec<T>, String> {
     Ok(values)
 }
 
-impl fmt::Display for Number {
+impl fmt::Display for FileNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole(value) => value.fmt(f),
@@ -140,7 +140,7 @@ impl fmt::Display for Number {
     }
 }
 
-impl From<f16> for Number {
+impl From<f16> for FileNumber {
     fn from(value: f16) -> Self {
         Self::Real(value.into())
     }
@@ -149,7 +149,7 @@ impl From<f16> for Number {
 /// Conversions without loss.
 macro_rules! from {
     ($variant:ident($wide:ty): $($narrow:ty),*) => {
-        $(impl From<$narrow> for Number {
+        $(impl From<$narrow> for FileNumber {
             fn from(value: $narrow) -> Self {
                 Self::$variant(<$wide>::from(value))
             }
@@ -162,7 +162,7 @@ from!(Whole(i128): bool, i8, i16, i32, i64, u8, u16, u32, u64);
 
 #[cfg(test)]
 mod tests {
-    use super::Number;
+    use super::FileNumber;
     use half::f16;
 
     #[test]
@@ -175,30 +175,30 @@ mod tests {
             (halfway - 1, 1 << 60),
             (i64::MAX, 1 << 63),
         ] {
-            assert_eq!(Number::from(value).to::<f32>(), Some(want as f32), "{value}");
-            assert_eq!(Number::from(-value).to::<f32>(), Some(-(want as f32)), "{value}");
+            assert_eq!(FileNumber::from(value).to::<f32>(), Some(want as f32), "{value}");
+            assert_eq!(FileNumber::from(-value).to::<f32>(), Some(-(want as f32)), "{value}");
             // The compiler's own conversion.
             let direct = value as f32;
-            assert_eq!(Number::from(value).to::<f32>(), Some(direct), "{value}");
+            assert_eq!(FileNumber::from(value).to::<f32>(), Some(direct), "{value}");
         }
-        assert_eq!(Number::from(i64::MIN).to::<f32>(), Some(-(2f32.powi(63))));
-        assert_eq!(Number::from(u64::MAX).to::<f32>(), Some(2f32.powi(64)));
+        assert_eq!(FileNumber::from(i64::MIN).to::<f32>(), Some(-(2f32.powi(63))));
+        assert_eq!(FileNumber::from(u64::MAX).to::<f32>(), Some(2f32.powi(64)));
     }
 
     #[test]
     fn what_a_type_does_not_hold_is_no_number_of_it() {
-        assert_eq!(Number::from(2_147_483_647i64).to::<i32>(), Some(i32::MAX));
-        assert_eq!(Number::from(2_147_483_648i64).to::<i32>(), None);
-        assert_eq!(Number::from(-2_147_483_648i64).to::<i32>(), Some(i32::MIN));
-        assert_eq!(Number::from(200u8).to::<i8>(), None);
-        assert_eq!(Number::from(true).to::<i8>(), Some(1));
-        assert_eq!(Number::from(0.5f64).to::<i32>(), None);
-        assert_eq!(Number::from(-3.0f64).to::<i32>(), Some(-3));
-        assert_eq!(Number::from(f64::NAN).to::<i32>(), None);
-        assert_eq!(Number::from(1e39f64).to::<f32>(), None);
-        assert_eq!(Number::from(65_504.0f64).to::<f16>(), Some(f16::MAX));
-        assert_eq!(Number::from(65_520i64).to::<f16>(), None);
-        assert_eq!(Number::from(f64::INFINITY).to::<f32>(), Some(f32::INFINITY));
-        assert!(Number::from(f64::NAN).to::<f32>().is_some_and(f32::is_nan));
+        assert_eq!(FileNumber::from(2_147_483_647i64).to::<i32>(), Some(i32::MAX));
+        assert_eq!(FileNumber::from(2_147_483_648i64).to::<i32>(), None);
+        assert_eq!(FileNumber::from(-2_147_483_648i64).to::<i32>(), Some(i32::MIN));
+        assert_eq!(FileNumber::from(200u8).to::<i8>(), None);
+        assert_eq!(FileNumber::from(true).to::<i8>(), Some(1));
+        assert_eq!(FileNumber::from(0.5f64).to::<i32>(), None);
+        assert_eq!(FileNumber::from(-3.0f64).to::<i32>(), Some(-3));
+        assert_eq!(FileNumber::from(f64::NAN).to::<i32>(), None);
+        assert_eq!(FileNumber::from(1e39f64).to::<f32>(), None);
+        assert_eq!(FileNumber::from(65_504.0f64).to::<f16>(), Some(f16::MAX));
+        assert_eq!(FileNumber::from(65_520i64).to::<f16>(), None);
+        assert_eq!(FileNumber::from(f64::INFINITY).to::<f32>(), Some(f32::INFINITY));
+        assert!(FileNumber::from(f64::NAN).to::<f32>().is_some_and(f32::is_nan));
     }
 }

@@ -10,7 +10,7 @@ const SPEC_ID: u32 = 1;
 
 /// A constant that can be specialised.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Parameter {
+pub(super) struct SpecConstant {
     /// Its name in the source.
     pub(super) name: String,
     /// The positions of its literals in the module's words. There may be several, because the size of a workgroup is a separate
@@ -22,7 +22,7 @@ pub(super) struct Parameter {
 ///
 /// # Errors
 /// A message if one has no name, is not of 32 bits, or does not exist.
-pub(super) fn parameters(instructions: &[Instruction<'_>]) -> Result<Vec<Parameter>, String> {
+pub(super) fn parameters(instructions: &[Instruction<'_>]) -> Result<Vec<SpecConstant>, String> {
     let mut names = HashMap::new();
     let mut ids: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut declared = HashMap::new();
@@ -46,7 +46,7 @@ pub(super) fn parameters(instructions: &[Instruction<'_>]) -> Result<Vec<Paramet
             None => Err(format!("specialisation constant {name} is no number")),
         };
         let literals = ids.iter().map(literal).collect::<Result<_, _>>()?;
-        Ok(Parameter { name, literals })
+        Ok(SpecConstant { name, literals })
     };
     ids.into_iter().map(parameter).collect()
 }
@@ -55,7 +55,12 @@ pub(super) fn parameters(instructions: &[Instruction<'_>]) -> Result<Vec<Paramet
 ///
 /// # Errors
 /// A message with the module's parameters if it has none of this name.
-pub(super) fn set(words: &mut [u32], parameters: &[Parameter], name: &str, value: u32) -> Result<(), String> {
+pub(super) fn set(
+    words: &mut [u32],
+    parameters: &[SpecConstant],
+    name: &str,
+    value: u32,
+) -> Result<(), String> {
     let Some(parameter) = parameters.iter().find(|parameter| parameter.name == name) else {
         let names: Vec<_> = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
         return Err(format!("it has no parameter {name}; its parameters are {}", names.join(", ")));

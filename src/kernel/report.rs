@@ -12,12 +12,12 @@ use half::f16;
 pub(crate) struct SubgroupReport {
     /// The size that the kernel is written for.
     pub(crate) expected: u32,
-    number: Number,
+    number: NumberType,
 }
 
 /// Type of the numbers in the result's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Number {
+enum NumberType {
     F16,
     F32,
     U32,
@@ -38,10 +38,10 @@ impl Kernel {
         let expected = self.requires.subgroup.filter(|_| self.requires.reports_subgroup_size)?;
         let number = match self.unit_of(self.result_name()) {
             // A module stores a word, independent of the type of its results.
-            _ if is_module(self.shader) => Number::U32,
-            unit if unit.contains("f16") => Number::F16,
-            unit if unit.contains("f32") => Number::F32,
-            _ => Number::U32,
+            _ if is_module(self.shader) => NumberType::U32,
+            unit if unit.contains("f16") => NumberType::F16,
+            unit if unit.contains("f32") => NumberType::F32,
+            _ => NumberType::U32,
         };
         Some(SubgroupReport { expected, number })
     }
@@ -75,9 +75,9 @@ impl SubgroupReport {
     pub(crate) fn read(self, memory: &[u8]) -> u32 {
         let Some(first) = memory.first_chunk::<4>() else { return 0 };
         let number = match self.number {
-            Number::F16 => f16::from_le_bytes([first[0], first[1]]).to_f32(),
-            Number::F32 => f32::from_le_bytes(*first),
-            Number::U32 => return u32::from_le_bytes(*first),
+            NumberType::F16 => f16::from_le_bytes([first[0], first[1]]).to_f32(),
+            NumberType::F32 => f32::from_le_bytes(*first),
+            NumberType::U32 => return u32::from_le_bytes(*first),
         };
         #[expect(clippy::cast_possible_truncation, reason = "a cast saturates")]
         let size = number as u32;

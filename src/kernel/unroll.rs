@@ -89,12 +89,12 @@ struct Header {
     counter: String,
     from: u64,
     to: u64,
-    step: Step,
+    step: CounterStep,
 }
 
 /// The change of a counter after each iteration.
 #[derive(Clone, Copy)]
-enum Step {
+enum CounterStep {
     Plus(u64),
     Times(u64),
 }
@@ -111,9 +111,9 @@ impl Header {
         let value = |text: &str| evaluate(text, constants).ok_or_else(bad);
         let advance = advance.strip_prefix(&counter).map(str::trim).ok_or_else(bad)?;
         let step = match (advance, advance.split_once('=')) {
-            ("++", _) => Step::Plus(1),
-            (_, Some(("+", by))) => Step::Plus(value(by)?.max(1)),
-            (_, Some(("*", by))) => Step::Times(value(by)?.max(2)),
+            ("++", _) => CounterStep::Plus(1),
+            (_, Some(("+", by))) => CounterStep::Plus(value(by)?.max(1)),
+            (_, Some(("*", by))) => CounterStep::Times(value(by)?.max(2)),
             _ => return Err(bad()),
         };
         Ok(Self { from: value(from)?, to: value(to)?, step, counter })
@@ -124,10 +124,10 @@ impl Header {
     /// NOTE: a counter that is multiplied starts at 1 or above, because a loop from 0 would never end.
     fn values(&self) -> impl Iterator<Item = u64> + use<> {
         let (to, step) = (self.to, self.step);
-        let first = if matches!(step, Step::Times(_)) { self.from.max(1) } else { self.from };
+        let first = if matches!(step, CounterStep::Times(_)) { self.from.max(1) } else { self.from };
         let next = move |&i: &u64| match step {
-            Step::Plus(by) => i.checked_add(by),
-            Step::Times(by) => i.checked_mul(by),
+            CounterStep::Plus(by) => i.checked_add(by),
+            CounterStep::Times(by) => i.checked_mul(by),
         };
         std::iter::successors(Some(first), next).take_while(move |&i| i < to)
     }

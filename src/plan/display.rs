@@ -29,7 +29,7 @@ impl fmt::Display for Plan {
         if steps.is_empty() {
             return write!(f, "{op}: no steps: there is nothing to compute");
         }
-        let launched = Launched::all(&self.0);
+        let launched = LaunchedStep::all(&self.0);
         let count =
             if launched.len() == 1 { "1 step".to_owned() } else { format!("{} steps", launched.len()) };
         write!(f, "{op}: {count}")?;
@@ -37,7 +37,7 @@ impl fmt::Display for Plan {
             write!(f, " in {} launches", steps.len())?;
         }
         write!(f, ", {} {}: {}", self.time_source(), Seconds(self.seconds()), self.work())?;
-        let lines: Vec<String> = launched.iter().map(Launched::to_string).collect();
+        let lines: Vec<String> = launched.iter().map(LaunchedStep::to_string).collect();
         let mut number = 0;
         for alike in lines.chunk_by(PartialEq::eq) {
             let first = number + 1;
@@ -64,7 +64,7 @@ impl fmt::Display for TimeSource {
 }
 
 /// Lists the temporaries and constants: sizes, and the steps that use them.
-fn buffers(f: &mut fmt::Formatter<'_>, plan: &Content, launched: &[Launched<'_>]) -> fmt::Result {
+fn buffers(f: &mut fmt::Formatter<'_>, plan: &Content, launched: &[LaunchedStep<'_>]) -> fmt::Result {
     let (temporaries, constants) = (&plan.temporaries, &plan.constants);
     let mut listed = &temporaries[..];
     if listed.len() > TEMPORARIES_LISTED {
@@ -89,12 +89,12 @@ fn buffers(f: &mut fmt::Formatter<'_>, plan: &Content, launched: &[Launched<'_>]
 }
 
 /// A step with all of its pieces.
-struct Launched<'a> {
+struct LaunchedStep<'a> {
     plan: &'a Content,
     pieces: &'a [Step],
 }
 
-impl<'a> Launched<'a> {
+impl<'a> LaunchedStep<'a> {
     fn all(plan: &'a Content) -> Vec<Self> {
         let steps = plan.steps.chunk_by(|_, next| next.first_block > 0);
         steps.map(|pieces| Self { plan, pieces }).collect()
@@ -141,7 +141,7 @@ impl<'a> Launched<'a> {
 }
 
 /// `gemm/tiled 64x64x16 (4x4 per invocation), grid 8 x 4 x 1, 12.1 us: 33.6 MFLOP; reads A 1.05 MB; ..; bound by memory`
-impl fmt::Display for Launched<'_> {
+impl fmt::Display for LaunchedStep<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Step { kernel, tile, work, .. } = &self.pieces[0];
         write!(f, "{} {tile}, ", kernel.shader())?;
@@ -170,7 +170,7 @@ impl fmt::Display for Launched<'_> {
 
 /// The steps that write and read a buffer, if the plan has several steps.
 struct Uses<'a> {
-    launched: &'a [Launched<'a>],
+    launched: &'a [LaunchedStep<'a>],
     buffer: Buffer,
 }
 

@@ -59,7 +59,7 @@ pub(super) const MOST: f64 = 1.0 + 1e-3;
 
 /// The scores of a row that are kept.
 #[derive(Default)]
-pub(super) struct Row {
+pub(super) struct ScoreRow {
     /// The keys, with the exponents of their weights, $\ln p_{j}$, and the errors of the scores.
     pub(super) keys: Vec<(usize, [f64; 2])>,
     /// The weights, with their errors.
@@ -112,7 +112,7 @@ impl AttentionReference {
         Definition::of(self.rows().flat_map(|(_, row)| row.known).collect::<Vec<_>>().into_iter())
     }
 
-    fn entry(&self, row: &Row, first: usize, dim: usize) -> [f64; 2] {
+    fn entry(&self, row: &ScoreRow, first: usize, dim: usize) -> [f64; 2] {
         let [mut value, mut tolerance, mut largest] = [0.0, 0.0, 0.0f64];
         for (&(j, _), &[p, off]) in row.keys.iter().zip(&row.weights) {
             let v = self.v[first + j * dim];
@@ -136,7 +136,7 @@ impl AttentionReference {
         head / heads * kv_heads + head % heads / (heads / kv_heads)
     }
 
-    fn rows(&self) -> impl Iterator<Item = (usize, Row)> + '_ {
+    fn rows(&self) -> impl Iterator<Item = (usize, ScoreRow)> + '_ {
         let [batch, heads, kv_heads] = self.heads;
         let [queries, keys] = self.lengths;
         let [dim, dim_v] = self.dims;
@@ -164,12 +164,12 @@ impl AttentionReference {
         kept.map(|j| (j, score(j))).collect()
     }
 
-    pub(super) fn row(&self, at: usize) -> Row {
+    pub(super) fn row(&self, at: usize) -> ScoreRow {
         let (kept, scores): (Vec<usize>, Vec<[f64; 2]>) = self.kept_scores(at).into_iter().unzip();
         // NOTE: `max` ignores NaN, but the sum does not.
         let top = scores.iter().map(|&[score, _]| score).fold(f64::NEG_INFINITY, f64::max);
         if top.is_infinite() && top < 0.0 {
-            return Row { known: [[top, 0.0]; 2], ..Row::default() };
+            return ScoreRow { known: [[top, 0.0]; 2], ..ScoreRow::default() };
         }
         let total: f64 = scores.iter().map(|[score, _]| (score - top).exp()).sum();
         let late = if self.weights == DType::F16 { LATE } else { 0.0 };
@@ -192,7 +192,7 @@ impl AttentionReference {
         let whole = (kept.len() as f64).ln();
         let of_logarithm = if sums_off < 1.0 { sums_off / (1.0 - sums_off) + top_off } else { whole };
         let of_logarithm = of_logarithm.min(whole) + U * (10.0 * logarithm + 30.0);
-        Row {
+        ScoreRow {
             weights: weights.collect(),
             keys: kept
                 .iter()

@@ -1,6 +1,6 @@
 //! The gradients of an attention, by definition.
 
-use super::attention::{AttentionReference, MOST, Row};
+use super::attention::{AttentionReference, MOST, ScoreRow};
 use super::bounds::gamma;
 use super::elements::{Definition, NORMAL, U};
 use crate::layout::{DType, Element};
@@ -17,13 +17,13 @@ pub struct AttentionGradientDefinitions {
 }
 
 /// The inputs of the backward pass: the result of the attention, and the gradient of the result.
-struct Known {
+struct BackwardInputs {
     y: Vec<f64>,
     grad: Vec<f64>,
 }
 
 /// A score that is kept: its row and key, its weight and the gradient of the score, both with the error.
-struct Pair {
+struct KeptScore {
     row: usize,
     j: usize,
     weight: [f64; 2],
@@ -54,7 +54,7 @@ impl AttentionReference {
     /// If the number of elements of an operand does not match its shape.
     #[must_use]
     pub fn gradients<T: Element>(&self, y: &[T], grad: &[T]) -> AttentionGradientDefinitions {
-        let known = Known::new(y, grad);
+        let known = BackwardInputs::new(y, grad);
         let ([batch, heads, kv_heads], [queries, keys], [dim, dim_v]) = (self.heads, self.lengths, self.dims);
         let zeros = |rows: usize, dim: usize| vec![[0.0, 0.0]; rows * dim];
         let mut of_q = zeros(batch * heads * queries, dim);
@@ -62,7 +62,7 @@ impl AttentionReference {
         let mut of_v = zeros(batch * kv_heads * keys, dim_v);
         let [terms_q, terms_k] = [keys, heads / kv_heads * queries].map(|terms| gamma(terms + 6));
         let pairs = self.rounded(self.pairs(&known).collect());
-        for Pair { row, j, weight, slope } in pairs {
+        for KeptScore { row, j, weight, slope } in pairs {
             let key = self.kv_head(row) * keys + j;
             let slope = slope.map(|x| x * self.scale.abs());
             let sign = self.scale.signum();
@@ -90,7 +90,7 @@ impl AttentionReference {
         let elements: usize = shape.iter().product();
         let terms = gamma(self.heads[0] * heads * queries * keys / elements.max(1) + 6);
         let mut of = vec![[0.0, 0.0]; elements];
-        for Pair { row, j, slope, .. } in self.pairs(&Known::new(y, grad)) {
+        for KeptScore { row, j, slope, .. } in self.pairs(&BackwardInputs::new(y, grad)) {
             let index = [row / queries / heads, row / queries % heads, row % queries, j];
             let place = |at, (&extent, index): (&usize, usize)| at * extent + index.min(extent - 1);
             add(&mut of[shape.iter().zip(index).fold(0, place)], slope, 1.0, terms);
@@ -99,7 +99,7 @@ impl AttentionReference {
     }
 
     /// The pairs with the errors of weights and gradients that are rounded to f16 or bf16.
-    fn rounded(&self, mut pairs: Vec<Pair>) -> Vec<Pair> {
+    fn rounded(&self, mut pairs: Vec<KeptScore>) -> Vec<KeptScore> {
         // The unit roundoff in any direction; then the error of a number far below the largest one.
         let [unit, of_weight, of_slope] = match self.weights {
             DType::F16 => [-10, -39, -38].map(|exponent| 2f64.powi(exponent)),
@@ -107,11 +107,11 @@ impl AttentionReference {
             _ => return pairs,
         };
         let mut largest = vec![0.0f64; self.heads[0] * self.heads[2]];
-        for Pair { row, slope: [slope, off], .. } in &pairs {
+        for KeptScore { row, slope: [slope, off], .. } in &pairs {
             let of_head = &mut largest[self.kv_head(*row)];
             *of_head = of_head.max(slope.abs() + off);
         }
-        for Pair { row, weight, slope, .. } in &mut pairs {
+        for KeptScore { row, weight, slope, .. } in &mut pairs {
             weight[1] += unit * (weight[0] + weight[1]) + of_weight;
             slope[1] += unit * (slope[0].abs() + slope[1]) + of_slope * largest[self.kv_head(*row)];
         }
@@ -119,7 +119,7 @@ impl AttentionReference {
     }
 
     /// The scores that are kept, row by row.
-    fn pairs<'a>(&'a self, known: &'a Known) -> impl Iterator<Item = Pair> + 'a {
+    fn pairs<'a>(&'a self, known: &'a BackwardInputs) -> impl Iterator<Item = KeptScore> + 'a {
         let ([batch, heads, _], [queries, keys]) = (self.heads, self.lengths);
         let dim = self.dims[1];
         assert_eq!(known.y.len(), batch * heads * queries * dim, "the number of the result's elements");
@@ -128,7 +128,7 @@ impl AttentionReference {
             let grad = &known.grad[row * dim..][..dim];
             let of_values = &self.v[self.kv_head(row) * keys * dim..][..keys * dim];
             let [delta, size] = product(grad, &known.y[row * dim..]);
-            let Row { keys: of_row, known: [[_, of_top], [_, of_logarithm]], .. } = self.row(row);
+            let ScoreRow { keys: of_row, known: [[_, of_top], [_, of_logarithm]], .. } = self.row(row);
             of_row.into_iter().map(move |(j, [x, off])| {
                 let [dp, size_v] = product(grad, &of_values[j * dim..]);
                 let of_exponent = U * (x.abs().min(105.0) + 20.0) + off + of_top + of_logarithm;
@@ -137,7 +137,7 @@ impl AttentionReference {
                 let slope = p * (dp - delta);
                 let rounding = (p + of_weight) * gamma(dim + 4) * (size + size_v);
                 let flushed = 8.0 * NORMAL * (1.0 + (dp - delta).abs());
-                Pair {
+                KeptScore {
                     row,
                     j,
                     weight: [p, of_weight + NORMAL],
@@ -148,7 +148,7 @@ impl AttentionReference {
     }
 }
 
-impl Known {
+impl BackwardInputs {
     fn new<T: Element>(y: &[T], grad: &[T]) -> Self {
         let reals = |of: &[T]| of.iter().map(|x| x.to_f64()).collect();
         Self { y: reals(y), grad: reals(grad) }

@@ -59,25 +59,25 @@ impl BoundedValues {
         self
     }
 
-    fn at(&self, i: usize) -> Number {
-        Number { value: self.values[i], bound: self.bounds[i] }
+    fn at(&self, i: usize) -> BoundedNumber {
+        BoundedNumber { value: self.values[i], bound: self.bounds[i] }
     }
 }
 
 /// One value of [`BoundedValues`], with its bound.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Number {
+pub(super) struct BoundedNumber {
     pub(super) value: f64,
     pub(super) bound: f64,
 }
 
-impl Number {
+impl BoundedNumber {
     /// The largest absolute value that it may have.
     pub(super) fn most(self) -> f64 {
         self.value.abs() + self.bound
     }
 
-    /// The product, without its rounding error, which [`Sum::done`] adds.
+    /// The product, without its rounding error, which [`BoundedSum::done`] adds.
     pub(super) fn times(self, other: Self) -> Self {
         let bound =
             self.value.abs() * other.bound + self.bound * other.value.abs() + self.bound * other.bound;
@@ -95,14 +95,14 @@ impl Number {
 
 /// A sum whose terms are added in any order.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Sum {
-    of: Number,
+pub(super) struct BoundedSum {
+    of: BoundedNumber,
     size: f64,
     terms: usize,
 }
 
-impl Sum {
-    pub(super) fn add(&mut self, term: Number) {
+impl BoundedSum {
+    pub(super) fn add(&mut self, term: BoundedNumber) {
         self.of.value += term.value;
         self.of.bound += term.bound;
         self.size += term.most();
@@ -110,11 +110,11 @@ impl Sum {
     }
 
     /// The value of the sum. Each term is a product that was rounded at most `factors` times.
-    pub(super) fn done(self, factors: usize) -> Number {
+    pub(super) fn done(self, factors: usize) -> BoundedNumber {
         if self.terms == 0 {
-            return Number::default();
+            return BoundedNumber::default();
         }
-        Number { bound: self.of.bound + gamma(self.terms + factors) * self.size, ..self.of }
+        BoundedNumber { bound: self.of.bound + gamma(self.terms + factors) * self.size, ..self.of }
     }
 
     fn all(sums: &[Self], factors: usize) -> BoundedValues {
@@ -122,8 +122,8 @@ impl Sum {
     }
 }
 
-impl FromIterator<Number> for BoundedValues {
-    fn from_iter<I: IntoIterator<Item = Number>>(numbers: I) -> Self {
+impl FromIterator<BoundedNumber> for BoundedValues {
+    fn from_iter<I: IntoIterator<Item = BoundedNumber>>(numbers: I) -> Self {
         let (values, bounds) = numbers.into_iter().map(|number| (number.value, number.bound)).unzip();
         Self { values, bounds }
     }
@@ -180,14 +180,15 @@ impl LayerProductReference {
     ) -> BoundedGradients {
         let [xh, yh] = [self.bounded_gated(x), self.bounded_gated(y)];
         let h = self.bounded_normalized_backward(&self.bounded_product(kind, &xh, &yh, weight), g);
-        let mut of = [x.values.len(), y.values.len(), weight.len()].map(|len| vec![Sum::default(); len]);
+        let mut of =
+            [x.values.len(), y.values.len(), weight.len()].map(|len| vec![BoundedSum::default(); len]);
         self.each_term(kind, x.values.len(), weight.len(), |[a, b, c, w], sign| {
             let (xh, yh, h) = (xh.at(a), yh.at(b), h.at(c).scaled(sign));
             of[0][a].add(h.times(yh).scaled(weight[w]));
             of[1][b].add(h.times(xh).scaled(weight[w]));
             of[2][w].add(xh.times(yh).times(h));
         });
-        let [of_x, of_y, of_weight] = of.map(|sums| Sum::all(&sums, 3));
+        let [of_x, of_y, of_weight] = of.map(|sums| BoundedSum::all(&sums, 3));
         BoundedGradients {
             x: self.bounded_gated_backward(x, &of_x),
             y: self.bounded_gated_backward(y, &of_y),
@@ -223,7 +224,7 @@ impl LayerProductReference {
         let signature = self.product.signature;
         let mut out = g.clone();
         for (row, of, over) in self.bounded_norms(o) {
-            let mut along = Sum::default();
+            let mut along = BoundedSum::default();
             self.of_grade(&o.values, row, of).for_each(|i| along.add(g.at(i).times(o.at(i))));
             let cube = over.times(over).rounded().times(over).rounded();
             let factor = along.done(1).scaled(1.0 / features as f64).rounded().times(cube).rounded();
@@ -235,7 +236,7 @@ impl LayerProductReference {
                 if self.product.norm == GradeNorm::Invariant && square.value.abs() <= square.bound {
                     less.bound += 2.0 * all.value.abs();
                 }
-                let mut sum = Sum::default();
+                let mut sum = BoundedSum::default();
                 sum.add(g.at(i).times(over));
                 sum.add(less);
                 let sum = sum.done(1);
@@ -246,18 +247,18 @@ impl LayerProductReference {
     }
 
     /// One over the norm of each grade that the norm divides, as (row, grade, number).
-    fn bounded_norms(&self, o: &BoundedValues) -> Vec<(usize, usize, Number)> {
+    fn bounded_norms(&self, o: &BoundedValues) -> Vec<(usize, usize, BoundedNumber)> {
         let features = self.plane(&o.values) / self.rows;
         let norm = |row: usize, of: usize| {
-            let mut mean = Sum::default();
+            let mut mean = BoundedSum::default();
             for position in row * features..(row + 1) * features {
                 let square = self.bounded_square(o, position, of);
-                mean.add(Number { value: square.value.abs(), ..square });
+                mean.add(BoundedNumber { value: square.value.abs(), ..square });
             }
             let mean = mean.done(2).scaled(1.0 / features as f64);
             let over = |mean: f64| 1.0 / (mean.max(0.0) + self.product.norm.epsilon()).sqrt();
             let (value, most) = (over(mean.value), over(mean.value - mean.bound) * (1.0 + DIVIDED));
-            Number { value, bound: most - value }
+            BoundedNumber { value, bound: most - value }
         };
         let grades = self.product.norm.grades(self.product.signature);
         let each = (0..self.rows).flat_map(|row| grades.iter().map(move |&of| (row, of)));
@@ -265,9 +266,9 @@ impl LayerProductReference {
     }
 
     /// The sum of a grade's weighted squares at a position.
-    fn bounded_square(&self, o: &BoundedValues, position: usize, of: usize) -> Number {
+    fn bounded_square(&self, o: &BoundedValues, position: usize, of: usize) -> BoundedNumber {
         let plane = self.plane(&o.values);
-        let mut sum = Sum::default();
+        let mut sum = BoundedSum::default();
         for (k, &mask) in self.blades.masks().iter().enumerate() {
             let weight = self.product.norm.weight(self.product.signature, mask);
             if grade(mask) == of && weight != 0 {
@@ -286,11 +287,11 @@ impl LayerProductReference {
         yh: &BoundedValues,
         weight: &[f64],
     ) -> BoundedValues {
-        let mut sums = vec![Sum::default(); self.result_len(kind, xh.values.len(), weight.len())];
+        let mut sums = vec![BoundedSum::default(); self.result_len(kind, xh.values.len(), weight.len())];
         self.each_term(kind, xh.values.len(), weight.len(), |[a, b, c, w], sign| {
             sums[c].add(xh.at(a).times(yh.at(b)).scaled(sign * weight[w]));
         });
-        Sum::all(&sums, 3)
+        BoundedSum::all(&sums, 3)
     }
 
     fn bounded_gated(&self, x: &BoundedValues) -> BoundedValues {
@@ -311,14 +312,16 @@ impl LayerProductReference {
             if !(scalar..scalar + plane).contains(&i) {
                 return gated.rounded();
             }
-            let mut along = Sum::default();
+            let mut along = BoundedSum::default();
             (0..self.blades.len())
                 .map(|k| k * plane + i - scalar)
                 .for_each(|i| along.add(x.at(i).times(g.at(i))));
             let s = x.at(i);
-            let slope =
-                Number { value: gate_slope(self.product.gate, s.value), bound: STEEPEST * s.bound + SLOPE };
-            let mut sum = Sum::default();
+            let slope = BoundedNumber {
+                value: gate_slope(self.product.gate, s.value),
+                bound: STEEPEST * s.bound + SLOPE,
+            };
+            let mut sum = BoundedSum::default();
             sum.add(gated);
             sum.add(along.done(1).times(slope));
             sum.done(3)
@@ -327,9 +330,9 @@ impl LayerProductReference {
     }
 
     /// The gate at the position of value `i`.
-    fn bounded_gate(&self, x: &BoundedValues, i: usize) -> Number {
+    fn bounded_gate(&self, x: &BoundedValues, i: usize) -> BoundedNumber {
         let s = x.at(self.scalar_at(&x.values) + i % self.plane(&x.values));
         let own = if self.product.gate == Gate::GeluTanh { GATE_BY_TANH } else { GATE };
-        Number { value: gate(self.product.gate, s.value), bound: STEEPEST * s.bound + own }
+        BoundedNumber { value: gate(self.product.gate, s.value), bound: STEEPEST * s.bound + own }
     }
 }

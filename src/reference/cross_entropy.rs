@@ -52,7 +52,7 @@ pub struct CrossEntropyValues {
 }
 
 /// Values of one row, each with its error bound.
-struct Row {
+struct LossRow {
     loss: [f64; 2],
     log_sum: [f64; 2],
     /// The derivatives of the loss.
@@ -68,7 +68,7 @@ impl CrossEntropyReference {
     /// If the lengths do not match.
     #[must_use]
     pub fn run<T: Element>(&self, logits: &[T], targets: TargetValues<'_>, g: &[f64]) -> CrossEntropyValues {
-        let rows: Vec<Row> = logits
+        let rows: Vec<LossRow> = logits
             .chunks(self.classes)
             .enumerate()
             .map(|(at, row)| {
@@ -142,7 +142,7 @@ impl CrossEntropyReference {
         }
     }
 
-    fn row(&self, x: &[f64], shares: &[f64], weight: f64, counts: f64) -> Row {
+    fn row(&self, x: &[f64], shares: &[f64], weight: f64, counts: f64) -> LossRow {
         let n = x.len();
         let top = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let sum: f64 = x.iter().map(|x| (x - top).exp()).sum();
@@ -167,7 +167,7 @@ impl CrossEntropyReference {
             let off = p * size * relative / (1.0 - relative) + 5.0 * U * share.abs() + U * slope.abs();
             if counts == 0.0 { [0.0; 2] } else { [slope * counts, off + flushed] }
         });
-        Row {
+        LossRow {
             loss: if counts == 0.0 { [0.0; 2] } else { [loss * counts, off] },
             log_sum: [log_sum, of_logarithm + U * log_sum.abs() + NORMAL],
             slopes: slopes.collect(),

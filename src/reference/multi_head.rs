@@ -1,6 +1,6 @@
 //! Multi-head attention, by definition.
 
-use super::bounded::Number;
+use super::bounded::BoundedNumber;
 use super::elements::Definition;
 use super::transformer_steps::{WeightAndBias, attend, given, rotate, stored};
 use crate::layout::{DType, Element};
@@ -65,15 +65,15 @@ impl MultiHeadReference {
     /// Attention plus a residual, before it is stored.
     pub(super) fn attended(
         &self,
-        query: &[Number],
-        key_value: &[Number],
+        query: &[BoundedNumber],
+        key_value: &[BoundedNumber],
         [batch, length, keys]: [usize; 3],
-        residual: Option<&[Number]>,
-    ) -> Vec<Number> {
+        residual: Option<&[BoundedNumber]>,
+    ) -> Vec<BoundedNumber> {
         let (embed, [heads, kv_heads]) = (self.embed(), self.heads);
         let dim = embed / heads;
         let of_keys = kv_heads * dim;
-        let projected = |x: &[Number], first: usize, rows: usize| {
+        let projected = |x: &[BoundedNumber], first: usize, rows: usize| {
             let map = self.in_proj.rows(first, first + rows, embed);
             stored(map.map(x, embed, Activation::None, None), self.stored)
         };
@@ -82,7 +82,7 @@ impl MultiHeadReference {
         let v = projected(key_value, embed + of_keys, of_keys);
         self.rotate(&mut q, [length, heads, dim]);
         self.rotate(&mut k, [keys, kv_heads, dim]);
-        let mut results = vec![Number::default(); batch * length * embed];
+        let mut results = vec![BoundedNumber::default(); batch * length * embed];
         for (at, result) in results.chunks_exact_mut(dim).enumerate() {
             let (head, i, of_batch) = (at % heads, at / heads % length, at / heads / length);
             let of_key = |j: usize| {
@@ -99,7 +99,7 @@ impl MultiHeadReference {
     }
 
     /// Rotates rows of heads, if they rotate.
-    fn rotate(&self, x: &mut [Number], [length, heads, dim]: [usize; 3]) {
+    fn rotate(&self, x: &mut [BoundedNumber], [length, heads, dim]: [usize; 3]) {
         let Some((pairs, angles)) = &self.rotary else { return };
         let count = angles.len() / length;
         for (at, row) in x.chunks_exact_mut(dim).enumerate() {
@@ -111,6 +111,6 @@ impl MultiHeadReference {
 }
 
 /// The values and bounds of numbers.
-pub(super) fn defined(numbers: &[Number]) -> Definition {
+pub(super) fn defined(numbers: &[BoundedNumber]) -> Definition {
     Definition::of(numbers.iter().map(|number| [number.value, number.bound]))
 }

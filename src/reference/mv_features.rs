@@ -26,7 +26,7 @@ pub struct MvFeaturesValues {
 }
 
 /// The factor of one grade at one position, and its derivatives.
-struct Factor {
+struct GradeFactor {
     value: f64,
     /// Derivatives with respect to the grade's q, the scalar part and the parameters.
     by_q: f64,
@@ -120,7 +120,7 @@ impl MvFeaturesReference {
     }
 
     /// The factor of a grade at a position.
-    fn factor(&self, of: &MvFeaturesValues, position: usize, g: usize) -> Factor {
+    fn factor(&self, of: &MvFeaturesValues, position: usize, g: usize) -> GradeFactor {
         let features = self.plane(of) / self.rows;
         let q = self.quadratic(of, position, |k| grade(self.blades.masks()[k]) == g);
         let parameter = position % features * self.grades() + g;
@@ -130,11 +130,11 @@ impl MvFeaturesReference {
             let s = sigmoid(a * v + of.b[parameter]);
             let slope = s * sigmoid(-a * v - of.b[parameter]);
             let [by_scalar, by_q] = if g == 0 { [slope * a, 0.0] } else { [0.0, slope * a] };
-            return Factor { value: s, by_q, by_scalar, by_a: slope * v, by_b: slope };
+            return GradeFactor { value: s, by_q, by_scalar, by_a: slope * v, by_b: slope };
         }
         let (s, n) = (sigmoid(a), norm(q));
         let value = 1.0 / (s * (n - 1.0) + 1.0 + 1e-6);
-        Factor {
+        GradeFactor {
             value,
             by_q: -value * value * s * norm_slope(q),
             by_scalar: 0.0,

@@ -88,17 +88,17 @@ impl MvLinearReference {
     }
 
     /// Calls `of` for every map of a blade to a blade and every row, with the sign of the map.
-    fn each(&self, has_null: bool, mut of: impl FnMut(Map, f64, usize)) {
+    fn each(&self, has_null: bool, mut of: impl FnMut(BladePair, f64, usize)) {
         let signature = self.blades.signature();
         let null = signature.null();
         for (from, &mask) in self.blades.masks().iter().enumerate() {
             let grade = grade(mask);
             let to_null = self.blades.position(mask | null).filter(|_| has_null && mask & null == 0);
             for row in 0..self.rows {
-                of(Map { from, to: from, grade, is_null: false }, 1.0, row);
+                of(BladePair { from, to: from, grade, is_null: false }, 1.0, row);
                 if let Some(to) = to_null {
                     let sign = f64::from(signature.sign(null, mask));
-                    of(Map { from, to, grade, is_null: true }, sign, row);
+                    of(BladePair { from, to, grade, is_null: true }, sign, row);
                 }
             }
         }
@@ -113,7 +113,7 @@ impl MvLinearReference {
 
 /// A matrix that maps a blade of x to a blade of y.
 #[derive(Clone, Copy)]
-struct Map {
+struct BladePair {
     from: usize,
     to: usize,
     grade: usize,

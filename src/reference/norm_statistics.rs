@@ -1,6 +1,6 @@
 //! The statistics of a norm's units by definition, with the error bounds of an f32 computation.
 
-use super::bounded::{DIVIDED, Number, Sum};
+use super::bounded::{BoundedNumber, BoundedSum, DIVIDED};
 use super::bounds::gamma;
 use super::elements::{NORMAL, U};
 
@@ -15,13 +15,13 @@ pub(super) enum Centre {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Statistics {
     /// The stored mean.
-    pub(super) mean: Number,
+    pub(super) mean: BoundedNumber,
     /// The number that a forward pass subtracts from elements.
-    pub(super) centre: Number,
+    pub(super) centre: BoundedNumber,
     /// The number that a backward pass subtracts from elements.
-    pub(super) centre_again: Number,
-    pub(super) variance: Number,
-    pub(super) rstd: Number,
+    pub(super) centre_again: BoundedNumber,
+    pub(super) variance: BoundedNumber,
+    pub(super) rstd: BoundedNumber,
 }
 
 /// The statistics of these elements.
@@ -29,10 +29,10 @@ pub(super) fn of_unit(elements: &[f64], centre: Centre, eps: f64) -> Statistics 
     match centre {
         Centre::Mean => about_mean(elements, eps),
         Centre::Nothing => {
-            let mut squares = Sum::default();
+            let mut squares = BoundedSum::default();
             elements.iter().for_each(|&x| squares.add(exact(x).times(exact(x))));
             let square = divided(squares.done(4), elements.len());
-            let variance = Number { bound: square.bound + NORMAL, ..square };
+            let variance = BoundedNumber { bound: square.bound + NORMAL, ..square };
             Statistics { variance, rstd: over_root(variance, eps), ..Statistics::default() }
         }
     }
@@ -47,12 +47,12 @@ fn about_mean(elements: &[f64], eps: f64) -> Statistics {
     let farthest = elements.iter().fold(0.0f64, |most, x| most.max((x - m).abs()));
     let off = gamma(n + 5) * (apart + farthest) + NORMAL;
     let of_squares = 2.0 * off * apart + off * off + gamma(n + 8) * square;
-    let variance = Number { value: square, bound: of_squares + 4.0 * NORMAL };
+    let variance = BoundedNumber { value: square, bound: of_squares + 4.0 * NORMAL };
     let rstd = over_root(variance, eps);
     // The rounding error of the stored mean shifts normalised elements. Their mean, which should be 0, is this shift.
     let moved = U * (m.abs() + off);
     let left = moved.min(2f64.powi(-20) / rstd.value) + gamma(n + 4) * (apart + moved);
-    let number = |bound: f64| Number { value: m, bound };
+    let number = |bound: f64| BoundedNumber { value: m, bound };
     Statistics {
         mean: number(off + moved),
         centre: number(off + U * farthest),
@@ -63,27 +63,27 @@ fn about_mean(elements: &[f64], eps: f64) -> Statistics {
 }
 
 /// One over the root of a variance plus epsilon.
-pub(super) fn over_root(variance: Number, eps: f64) -> Number {
+pub(super) fn over_root(variance: BoundedNumber, eps: f64) -> BoundedNumber {
     let over = |variance: f64| 1.0 / (variance.max(0.0) + eps).sqrt();
     let value = over(variance.value);
     let most = over(variance.value - variance.bound) * (1.0 + DIVIDED + U);
-    Number { value, bound: most - value }
+    BoundedNumber { value, bound: most - value }
 }
 
-pub(super) fn exact(value: f64) -> Number {
-    Number { value, bound: 0.0 }
+pub(super) fn exact(value: f64) -> BoundedNumber {
+    BoundedNumber { value, bound: 0.0 }
 }
 
-pub(super) fn plus(a: Number, b: Number) -> Number {
-    Number { value: a.value + b.value, bound: a.bound + b.bound }.rounded()
+pub(super) fn plus(a: BoundedNumber, b: BoundedNumber) -> BoundedNumber {
+    BoundedNumber { value: a.value + b.value, bound: a.bound + b.bound }.rounded()
 }
 
-pub(super) fn minus(a: Number, b: Number) -> Number {
+pub(super) fn minus(a: BoundedNumber, b: BoundedNumber) -> BoundedNumber {
     plus(a, b.scaled(-1.0))
 }
 
 /// The quotient of a sum by a number of elements: WGSL divides within 2.5 units in the last place.
-pub(super) fn divided(sum: Number, count: usize) -> Number {
+pub(super) fn divided(sum: BoundedNumber, count: usize) -> BoundedNumber {
     let quotient = sum.scaled(1.0 / count.max(1) as f64);
-    Number { bound: quotient.bound + 3.0 * U * quotient.most(), ..quotient }
+    BoundedNumber { bound: quotient.bound + 3.0 * U * quotient.most(), ..quotient }
 }

@@ -1,7 +1,7 @@
 //! Norms, by definition. Every element belongs to a unit and to a channel: the elements of a unit are normalised together, and
 //! the channel's gamma and beta apply to the element.
 
-use super::bounded::{Number, Sum};
+use super::bounded::{BoundedNumber, BoundedSum};
 use super::elements::{Definition, NORMAL};
 use super::norm_statistics::{Centre, Statistics, divided, exact, minus, of_unit, over_root, plus};
 use crate::layout::Element;
@@ -201,7 +201,7 @@ pub fn batch_norm_backward<T: Element>(
 ) -> NormGradientDefinitions {
     let of_channels = given(means, variances, eps);
     assert!(x.len() == grad.len() && x.len().is_multiple_of(means.len()), "the number of elements");
-    let mut sums = vec![[Sum::default(); 2]; means.len()];
+    let mut sums = vec![[BoundedSum::default(); 2]; means.len()];
     let of_x = x.iter().zip(grad).enumerate().map(|(at, (x, grad))| {
         let (channel, g) = (at % means.len(), exact(grad.to_f64()));
         let [of_gamma, of_beta] = &mut sums[channel];
@@ -241,7 +241,7 @@ fn forward<T: Element>(
         [y.value, y.bound + 4.0 * NORMAL]
     });
     let y = Definition::of(y);
-    let all = |of: fn(&Statistics) -> Number| {
+    let all = |of: fn(&Statistics) -> BoundedNumber| {
         Definition::of(statistics.iter().map(|unit| [of(unit).value, of(unit).bound]))
     };
     NormDefinition {
@@ -270,9 +270,9 @@ fn backward<T: Element>(
         let g = exact(grad[at].to_f64());
         gamma.map_or(g, |gamma| g.times(exact(gamma[units.channel(at)].to_f64())).rounded())
     };
-    let mut of_units = vec![[Sum::default(); 2]; statistics.len()];
+    let mut of_units = vec![[BoundedSum::default(); 2]; statistics.len()];
     let mut counts = vec![0usize; statistics.len()];
-    let mut of_channels = vec![[Sum::default(); 2]; units.channels()];
+    let mut of_channels = vec![[BoundedSum::default(); 2]; units.channels()];
     for at in 0..x.len() {
         let [sum, product] = &mut of_units[units.unit(at)];
         sum.add(weighted(at));
@@ -284,9 +284,9 @@ fn backward<T: Element>(
     }
     let of_x = (0..x.len()).map(|at| {
         let unit = units.unit(at);
-        let mean = |sum: Sum, factors: usize| divided(sum.done(factors), counts[unit]);
+        let mean = |sum: BoundedSum, factors: usize| divided(sum.done(factors), counts[unit]);
         let [sum, product] = of_units[unit];
-        let shift = if centre == Centre::Mean { mean(sum, 0) } else { Number::default() };
+        let shift = if centre == Centre::Mean { mean(sum, 0) } else { BoundedNumber::default() };
         let less = normed(at).times(mean(product, 2)).rounded();
         let apart = minus(minus(weighted(at), shift), less);
         let all = apart.times(statistics[unit].rstd).rounded();
@@ -307,13 +307,13 @@ fn statistics<T: Element>(x: &[T], units: Units, centre: Centre, eps: f64) -> Ve
 }
 
 /// An element times gamma plus beta.
-fn scaled<T: Element>(of: Number, [gamma, beta]: [Option<&[T]>; 2], channel: usize) -> Number {
+fn scaled<T: Element>(of: BoundedNumber, [gamma, beta]: [Option<&[T]>; 2], channel: usize) -> BoundedNumber {
     let of = gamma.map_or(of, |gamma| of.times(exact(gamma[channel].to_f64())).rounded());
     beta.map_or(of, |beta| plus(of, exact(beta[channel].to_f64())))
 }
 
 /// The sums of each channel.
-fn summed(sums: &[[Sum; 2]], which: usize, factors: usize) -> Definition {
+fn summed(sums: &[[BoundedSum; 2]], which: usize, factors: usize) -> Definition {
     Definition::of(sums.iter().map(|sums| {
         let sum = sums[which].done(factors);
         [sum.value, sum.bound + NORMAL]
@@ -321,6 +321,6 @@ fn summed(sums: &[[Sum; 2]], which: usize, factors: usize) -> Definition {
 }
 
 /// An element, normalised.
-fn normed(x: f64, of: Statistics) -> Number {
+fn normed(x: f64, of: Statistics) -> BoundedNumber {
     minus(exact(x), of.centre).times(of.rstd).rounded()
 }

@@ -26,7 +26,7 @@ pub struct SoftmaxReference {
 }
 
 /// The common numbers of the results of a row.
-struct Row {
+struct SoftmaxRow {
     scores: Vec<f64>,
     /// The errors of the scores.
     off: Vec<f64>,
@@ -72,7 +72,7 @@ impl SoftmaxReference {
         })
     }
 
-    fn along(&self, entry: impl Fn(&Row, usize) -> [f64; 2]) -> Definition {
+    fn along(&self, entry: impl Fn(&SoftmaxRow, usize) -> [f64; 2]) -> Definition {
         let [outer, length, inner] = self.shape;
         assert_eq!(self.x.len(), outer * length * inner, "the number of elements");
         let mut entries = vec![[0.0; 2]; self.x.len()];
@@ -87,7 +87,7 @@ impl SoftmaxReference {
         Definition::of(entries.into_iter())
     }
 
-    fn row(&self, places: &[usize]) -> Row {
+    fn row(&self, places: &[usize]) -> SoftmaxRow {
         let mask = |place: usize| self.mask.as_ref().map_or(0.0, |mask| mask[place]);
         let scores: Vec<f64> = places.iter().map(|&at| self.x[at] * self.scale + mask(at)).collect();
         let is_exact = self.mask.is_none() && self.scale.to_bits() == 1.0f64.to_bits();
@@ -99,7 +99,7 @@ impl SoftmaxReference {
         // NOTE: `max` ignores NaN, but the sum does not.
         let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let total: f64 = scores.iter().map(|x| (x - top).exp()).sum();
-        let mut row = Row { scores, off, top, total, relative: 0.0 };
+        let mut row = SoftmaxRow { scores, off, top, total, relative: 0.0 };
         let n = places.len();
         let weighted = (0..n).map(|i| row.probability(i) * (U * (row.distance(i) + 8.0) + row.off[i]));
         row.relative = gamma(4 * n + 80) + weighted.sum::<f64>();
@@ -107,7 +107,7 @@ impl SoftmaxReference {
     }
 }
 
-impl Row {
+impl SoftmaxRow {
     fn probability(&self, i: usize) -> f64 {
         (self.scores[i] - self.top).exp() / self.total
     }

@@ -1,7 +1,7 @@
 //! A block of a transformer, by definition.
 
 use super::activation::{activate, activation_tolerance};
-use super::bounded::Number;
+use super::bounded::BoundedNumber;
 use super::elements::Definition;
 use super::multi_head::{MultiHeadReference, defined};
 use super::transformer_steps::{WeightAndBias, given, stored};
@@ -42,8 +42,8 @@ impl TransformerBlockReference {
         assert_eq!(x.len(), batch * length * self.embed(), "the number of elements of x");
         let x = given(&x);
         let [norm1, norm2] =
-            [0, 1].map(|which| move |x: &[Number]| self.norm[which].norm(x, self.norm_kind, self.eps));
-        let attended = |normed: &[Number], residual: &[Number]| {
+            [0, 1].map(|which| move |x: &[BoundedNumber]| self.norm[which].norm(x, self.norm_kind, self.eps));
+        let attended = |normed: &[BoundedNumber], residual: &[BoundedNumber]| {
             let sizes = [batch, length, length];
             self.stored(self.attention.attended(normed, normed, sizes, Some(residual)))
         };
@@ -64,12 +64,12 @@ impl TransformerBlockReference {
         self.norm[0].weight.len()
     }
 
-    fn stored(&self, x: Vec<Number>) -> Vec<Number> {
+    fn stored(&self, x: Vec<BoundedNumber>) -> Vec<BoundedNumber> {
         stored(x, self.attention.stored)
     }
 
     /// The feed-forward part of `x` plus a residual, before it is stored.
-    fn fed(&self, x: &[Number], residual: &[Number]) -> Vec<Number> {
+    fn fed(&self, x: &[BoundedNumber], residual: &[BoundedNumber]) -> Vec<BoundedNumber> {
         let [first, second] = &self.linear;
         let inner = second.weight.len() / self.embed();
         let map = |activation| self.stored(first.map(x, self.embed(), activation, None));
@@ -77,7 +77,7 @@ impl TransformerBlockReference {
             FeedForward::Plain(activation) => map(activation),
             FeedForward::SwiGlu => {
                 let both = map(Activation::None);
-                let gated = |row: &[Number]| -> Vec<Number> {
+                let gated = |row: &[BoundedNumber]| -> Vec<BoundedNumber> {
                     let (gate, up) = row.split_at(inner);
                     gate.iter().zip(up).map(|(gate, up)| silu(*gate).times(*up).rounded()).collect()
                 };
@@ -89,7 +89,7 @@ impl TransformerBlockReference {
 }
 
 /// The activation of a gate.
-fn silu(of: Number) -> Number {
+fn silu(of: BoundedNumber) -> BoundedNumber {
     let bound = activation_tolerance(Activation::Silu, of.value, of.bound);
-    Number { value: activate(Activation::Silu, of.value), bound }
+    BoundedNumber { value: activate(Activation::Silu, of.value), bound }
 }

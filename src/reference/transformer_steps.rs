@@ -2,7 +2,7 @@
 
 use super::activation::{activate, activation_tolerance};
 use super::attention::LATE;
-use super::bounded::{Number, Sum};
+use super::bounded::{BoundedNumber, BoundedSum};
 use super::bounds::{gamma, store_tolerance};
 use super::elements::{NORMAL, U};
 use super::norm_statistics::{divided, exact, minus, over_root, plus};
@@ -31,23 +31,25 @@ impl WeightAndBias {
     /// of `inputs` products and a bias, as in [`EpilogueReference`](super::EpilogueReference).
     pub(super) fn map(
         &self,
-        x: &[Number],
+        x: &[BoundedNumber],
         inputs: usize,
         activation: Activation,
-        residual: Option<&[Number]>,
-    ) -> Vec<Number> {
+        residual: Option<&[BoundedNumber]>,
+    ) -> Vec<BoundedNumber> {
         let outputs = self.weight.len() / inputs;
         let entry = |at: usize| {
             let (row, output) = (at / outputs, at % outputs);
-            let mut sum = Sum::default();
+            let mut sum = BoundedSum::default();
             for (x, weight) in x[row * inputs..][..inputs].iter().zip(&self.weight[output * inputs..]) {
                 sum.add(x.scaled(*weight));
             }
             let (sum, bias) = (sum.done(1), self.bias.as_ref().map_or(0.0, |bias| bias[output]));
             let z = sum.value + bias;
             let off = sum.bound + 4.0 * U * (sum.most() + bias.abs()) + 4.0 * NORMAL * inputs as f64;
-            let y =
-                Number { value: activate(activation, z), bound: activation_tolerance(activation, z, off) };
+            let y = BoundedNumber {
+                value: activate(activation, z),
+                bound: activation_tolerance(activation, z, off),
+            };
             residual.map_or(y, |residual| plus(y, residual[at]))
         };
         (0..x.len() / inputs * outputs).map(entry).collect()
@@ -60,51 +62,51 @@ impl WeightAndBias {
     /// no vector. So the error of $(x_{i} - m) / r$ is at most $(e_{i} + \bar e + |x_{i} - m|\\,\rho / r) / (r - \rho)$. The
     /// rounding errors of the computation are twice those of a row without errors, because the kernel normalises another row than
     /// the definition.
-    pub(super) fn norm(&self, x: &[Number], kind: BlockNorm, eps: f64) -> Vec<Number> {
+    pub(super) fn norm(&self, x: &[BoundedNumber], kind: BlockNorm, eps: f64) -> Vec<BoundedNumber> {
         x.chunks_exact(self.weight.len()).flat_map(|row| self.norm_of_row(row, kind, eps)).collect()
     }
 
-    fn norm_of_row(&self, row: &[Number], kind: BlockNorm, eps: f64) -> Vec<Number> {
+    fn norm_of_row(&self, row: &[BoundedNumber], kind: BlockNorm, eps: f64) -> Vec<BoundedNumber> {
         let (apart, variance) = spread(row, kind);
         let rstd = over_root(variance, eps);
         let deviation = rstd.value.recip();
         let mean = |of: fn(f64) -> f64| row.iter().map(|x| of(x.bound)).sum::<f64>() / row.len() as f64;
         let mean_off = if kind == BlockNorm::Layer { mean(|e| e) } else { 0.0 };
         let off = mean(|e| e * e).sqrt();
-        let entry = |(channel, (x, apart)): (usize, (&Number, Number))| {
+        let entry = |(channel, (x, apart)): (usize, (&BoundedNumber, BoundedNumber))| {
             let moved = x.bound + mean_off + apart.value.abs() * off / deviation;
             let moved = if off < deviation { moved / (deviation - off) } else { f64::INFINITY };
             let y = apart.times(rstd).rounded();
-            let y = Number { bound: 2.0 * y.bound + moved, ..y };
+            let y = BoundedNumber { bound: 2.0 * y.bound + moved, ..y };
             let y = y.times(exact(self.weight[channel])).rounded();
             let y = self.bias.as_ref().map_or(y, |beta| plus(y, exact(beta[channel])));
-            Number { bound: y.bound + 4.0 * NORMAL, ..y }
+            BoundedNumber { bound: y.bound + 4.0 * NORMAL, ..y }
         };
         row.iter().zip(apart).enumerate().map(entry).collect()
     }
 }
 
 /// The distances of the values of a row to their mean, or to 0, and the mean of their squares, as if the row had no errors.
-fn spread(row: &[Number], kind: BlockNorm) -> (Vec<Number>, Number) {
-    let mut sum = Sum::default();
+fn spread(row: &[BoundedNumber], kind: BlockNorm) -> (Vec<BoundedNumber>, BoundedNumber) {
+    let mut sum = BoundedSum::default();
     row.iter().for_each(|x| sum.add(exact(x.value)));
     let mean = match kind {
         BlockNorm::Layer => divided(sum.done(0), row.len()),
-        BlockNorm::Rms => Number::default(),
+        BlockNorm::Rms => BoundedNumber::default(),
     };
     let apart = row.iter().map(|x| match kind {
         BlockNorm::Layer => minus(exact(x.value), mean),
         BlockNorm::Rms => exact(x.value),
     });
-    let apart: Vec<Number> = apart.collect();
-    let mut squares = Sum::default();
+    let apart: Vec<BoundedNumber> = apart.collect();
+    let mut squares = BoundedSum::default();
     apart.iter().for_each(|apart| squares.add(apart.times(*apart)));
     let variance = divided(squares.done(4), row.len());
-    (apart, Number { bound: variance.bound + NORMAL, ..variance })
+    (apart, BoundedNumber { bound: variance.bound + NORMAL, ..variance })
 }
 
 /// The numbers rounded to this type.
-pub(super) fn stored(mut x: Vec<Number>, dtype: DType) -> Vec<Number> {
+pub(super) fn stored(mut x: Vec<BoundedNumber>, dtype: DType) -> Vec<BoundedNumber> {
     for x in &mut x {
         x.bound += store_tolerance(x.most(), dtype);
     }
@@ -112,12 +114,12 @@ pub(super) fn stored(mut x: Vec<Number>, dtype: DType) -> Vec<Number> {
 }
 
 /// Values without errors.
-pub(super) fn given(x: &[f64]) -> Vec<Number> {
+pub(super) fn given(x: &[f64]) -> Vec<BoundedNumber> {
     x.iter().map(|&x| exact(x)).collect()
 }
 
 /// Rotates the pairs of a row, as [`rotary`](super::rotary()).
-pub(super) fn rotate(row: &mut [Number], pairs: RotaryPairs, angles: &[f64]) {
+pub(super) fn rotate(row: &mut [BoundedNumber], pairs: RotaryPairs, angles: &[f64]) {
     let count = angles.len();
     for (pair, angle) in angles.iter().enumerate() {
         let [first, second] = match pairs {
@@ -125,7 +127,7 @@ pub(super) fn rotate(row: &mut [Number], pairs: RotaryPairs, angles: &[f64]) {
             RotaryPairs::Interleaved => [2 * pair, 2 * pair + 1],
         };
         let (a, b, (sin, cos)) = (row[first], row[second], angle.sin_cos());
-        let sum = |x: Number, y: Number| Number {
+        let sum = |x: BoundedNumber, y: BoundedNumber| BoundedNumber {
             value: x.value + y.value,
             bound: x.bound
                 + y.bound
@@ -142,32 +144,32 @@ pub(super) fn rotate(row: &mut [Number], pairs: RotaryPairs, angles: &[f64]) {
 /// errors of the query and the key, and changes a weight by a factor of at most $e^{\delta_{j}}$. For operands of f16 the bound is
 /// that of the kernel on cooperative matrices, which rounds weights.
 pub(super) fn attend(
-    query: &[Number],
-    keys: &[(&[Number], &[Number])],
+    query: &[BoundedNumber],
+    keys: &[(&[BoundedNumber], &[BoundedNumber])],
     scale: f64,
     stored: DType,
-) -> Vec<Number> {
-    let score = |(key, _): &(&[Number], &[Number])| {
-        let (mut sum, mut size) = (Number::default(), 0.0);
+) -> Vec<BoundedNumber> {
+    let score = |(key, _): &(&[BoundedNumber], &[BoundedNumber])| {
+        let (mut sum, mut size) = (BoundedNumber::default(), 0.0);
         for (q, k) in query.iter().zip(*key) {
             let term = q.times(*k).scaled(scale);
             (sum.value, sum.bound) = (sum.value + term.value, sum.bound + term.bound);
             size += term.most();
         }
-        Number { bound: sum.bound + gamma(query.len() + 2) * size + 3.0 * U * sum.most(), ..sum }
+        BoundedNumber { bound: sum.bound + gamma(query.len() + 2) * size + 3.0 * U * sum.most(), ..sum }
     };
-    let scores: Vec<Number> = keys.iter().map(score).collect();
+    let scores: Vec<BoundedNumber> = keys.iter().map(score).collect();
     let top = scores.iter().fold(f64::NEG_INFINITY, |top, score| top.max(score.value));
     let off_most = scores.iter().fold(0.0, |most: f64, score| most.max(score.bound));
     let total: f64 = scores.iter().map(|score| (score.value - top).exp()).sum();
     let weights: Vec<f64> = scores.iter().map(|score| (score.value - top).exp() / total).collect();
     let of_f16 = |more: f64| if stored == DType::F16 { more } else { 0.0 };
-    let distance = |score: &Number| (top - score.value + 2.0 * off_most).min(105.0) + of_f16(LATE);
+    let distance = |score: &BoundedNumber| (top - score.value + 2.0 * off_most).min(105.0) + of_f16(LATE);
     let shares = scores.iter().zip(&weights);
     let shares = shares.map(|(score, p)| p * (U * (distance(score) + 8.0) + score.bound.exp_m1()));
     let sums_off = gamma(12 * keys.len() + 80) + shares.sum::<f64>();
     let entry = |c: usize| {
-        let mut y = Number::default();
+        let mut y = BoundedNumber::default();
         let mut largest = 0.0f64;
         for (((_, value), score), p) in keys.iter().zip(&scores).zip(&weights) {
             let relative = U * (distance(score) + 20.0) + score.bound.exp_m1() + sums_off;
@@ -178,7 +180,7 @@ pub(super) fn attend(
             y.bound += of_f16(2f64.powi(-10) * p + 2f64.powi(-24) / total) * v.most();
             largest = largest.max(v.most());
         }
-        Number { bound: y.bound + 2.0 * keys.len() as f64 * NORMAL * (1.0 + largest), ..y }
+        BoundedNumber { bound: y.bound + 2.0 * keys.len() as f64 * NORMAL * (1.0 + largest), ..y }
     };
     (0..query.len()).map(entry).collect()
 }

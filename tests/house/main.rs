@@ -7,6 +7,7 @@ mod floors;
 mod formulas;
 mod imports;
 mod modules;
+mod names;
 mod sizes;
 mod surface;
 mod words;

@@ -1,6 +1,6 @@
 //! The kernel of gradients on cooperative matrices: `shaders/attention/attention_gradients_coop.wgsl`.
 
-use super::kernel::Pass;
+use super::kernel::GradientPass;
 use super::problem::{AttentionBackward, AttentionBackwardDims};
 use crate::attention::coop::{MOST_DIM, MOST_PRODUCTS, MOST_REGISTERS, OTHER_REGISTERS, subgroup, units};
 use crate::attention::problem::width;
@@ -52,7 +52,7 @@ const BARRIERS: f64 = 5.0;
 
 impl GradientTile {
     /// The tile that is predicted to be the fastest for these gradients. None if none fits.
-    pub(super) fn fastest(problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Option<Self> {
+    pub(super) fn fastest(problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Option<Self> {
         let seconds = |tile: &Self| tile.predict(problem, pass, caps).seconds;
         let fitting = TILES.into_iter().filter(|tile| tile.fits(problem, pass, caps).is_ok());
         // If a device has both sizes of matrices, the larger one is used, as in the forward pass.
@@ -60,7 +60,7 @@ impl GradientTile {
     }
 
     /// The reason why no tile can run, in words.
-    pub(super) fn lacking(problem: &AttentionBackward, pass: Pass, caps: &Caps) -> String {
+    pub(super) fn lacking(problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> String {
         let mut lacking: Vec<String> =
             TILES.into_iter().filter_map(|tile| tile.fits(problem, pass, caps).err()).collect();
         lacking.dedup();
@@ -78,25 +78,31 @@ impl GradientTile {
 
     /// Matrices of sums of a subgroup: those of all columns of a key's or a value's gradient, or of half of the columns
     /// of a query's.
-    fn sums(self, problem: &AttentionBackward, pass: Pass) -> u32 {
+    fn sums(self, problem: &AttentionBackward, pass: GradientPass) -> u32 {
         match pass {
-            Pass::Queries => (problem.dims.dim / self.fragment).div_ceil(2),
-            Pass::KeysAndValues => widest(problem) / self.fragment,
+            GradientPass::Queries => (problem.dims.dim / self.fragment).div_ceil(2),
+            GradientPass::KeysAndValues => widest(problem) / self.fragment,
         }
     }
 
     /// The limits that a launch of a number of bindings needs.
-    pub(super) fn needs(self, problem: &AttentionBackward, pass: Pass, bindings: u32, caps: &Caps) -> Needs {
+    pub(super) fn needs(
+        self,
+        problem: &AttentionBackward,
+        pass: GradientPass,
+        bindings: u32,
+        caps: &Caps,
+    ) -> Needs {
         let Self { fragment, teams, columns } = self;
         // Each row is padded by 16 bytes.
         let staged = 2 * 2 * columns * (widest(problem) + 8);
         let turned = match (caps.machine.matrix_order, pass) {
             (MatrixOrder::Any, _) => 0,
-            (MatrixOrder::AlongK, Pass::Queries) => 2 * self.sums(problem, pass) * fragment,
-            (MatrixOrder::AlongK, Pass::KeysAndValues) => 2 * widest(problem),
+            (MatrixOrder::AlongK, GradientPass::Queries) => 2 * self.sums(problem, pass) * fragment,
+            (MatrixOrder::AlongK, GradientPass::KeysAndValues) => 2 * widest(problem),
         };
         let rows = 2 * teams * fragment;
-        let known = if pass == Pass::KeysAndValues { 12 * columns } else { 0 };
+        let known = if pass == GradientPass::KeysAndValues { 12 * columns } else { 0 };
         let of_scores = 4 * rows * (columns + 4) + 2 * rows * (columns + 8);
         Needs {
             bindings,
@@ -109,7 +115,7 @@ impl GradientTile {
     ///
     /// # Errors
     /// The missing requirement, in words.
-    fn fits(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Result<(), String> {
+    fn fits(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Result<(), String> {
         let (d, dtype) = (&problem.dims, problem.forward.dtype);
         let Self { fragment, columns, .. } = self;
         if dtype != DType::F16 {
@@ -138,7 +144,7 @@ impl GradientTile {
     }
 
     /// The registers of an invocation: its share of the rows of an operand, of products, of sums, and others.
-    fn registers(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> u32 {
+    fn registers(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> u32 {
         let sums = self.sums(problem, pass) * self.fragment;
         self.fragment * (widest(problem) / 2 + self.columns + sums) / subgroup(caps) + OTHER_REGISTERS
     }
@@ -149,7 +155,7 @@ impl GradientTile {
     }
 
     /// The operations.
-    pub(super) fn flops(problem: &AttentionBackward, pass: Pass) -> Flops {
+    pub(super) fn flops(problem: &AttentionBackward, pass: GradientPass) -> Flops {
         let d = &problem.dims;
         let [of_dim, of_dim_v] = pass.products();
         let pairs = problem.pairs();
@@ -160,11 +166,11 @@ impl GradientTile {
     /// The predicted time, in whole waves of blocks over the cores: the products, and the work between them. Second factors are
     /// read from shared memory once for each team's rows, which takes as long as several multiply-adds. Weights are read once for a
     /// subgroup's sums.
-    pub(super) fn predict(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Prediction {
+    pub(super) fn predict(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Prediction {
         let (d, machine) = (&problem.dims, &caps.machine);
         let (rows, others) = match pass {
-            Pass::Queries => (d.group * d.queries, d.keys),
-            Pass::KeysAndValues => (d.keys, d.group * d.queries),
+            GradientPass::Queries => (d.group * d.queries, d.keys),
+            GradientPass::KeysAndValues => (d.keys, d.group * d.queries),
         };
         let cores = f64::from(machine.cores.max(1));
         let blocks = self.blocks(problem, rows) as f64;
@@ -191,7 +197,7 @@ impl GradientTile {
     }
 
     /// The kernel.
-    pub(super) fn kernel(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Kernel {
+    pub(super) fn kernel(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Kernel {
         let (d, size, forward) = (&problem.dims, self.fragment, &problem.forward);
         let fragment = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
         let kernel = Kernel::new("attention/attention_gradients_coop")
@@ -216,8 +222,8 @@ impl GradientTile {
             MatrixOrder::AlongK => kernel.slot("attention_gradients_order", "transposed"),
         };
         let (kernel, what) = match pass {
-            Pass::Queries => (kernel, "dq"),
-            Pass::KeysAndValues => (kernel.slot("attention_gradients_of", "keys"), "dkv"),
+            GradientPass::Queries => (kernel, "dq"),
+            GradientPass::KeysAndValues => (kernel.slot("attention_gradients_of", "keys"), "dkv"),
         };
         let mut to = Writer::new(kernel, problem.moves(), StorageFormat::F16);
         let operands = [
@@ -236,10 +242,10 @@ impl GradientTile {
 }
 
 /// Operations on a score besides products.
-pub(super) fn between_products(pass: Pass) -> f64 {
+pub(super) fn between_products(pass: GradientPass) -> f64 {
     match pass {
-        Pass::Queries => SCORE_FLOPS,
-        Pass::KeysAndValues => SCORE_FLOPS + WEIGHT_FLOPS,
+        GradientPass::Queries => SCORE_FLOPS,
+        GradientPass::KeysAndValues => SCORE_FLOPS + WEIGHT_FLOPS,
     }
 }
 

@@ -2,7 +2,7 @@
 //! `shaders/spirv/attention_gradients_nv2.comp`, for f16 and bf16.
 
 use super::coop::between_products;
-use super::kernel::Pass;
+use super::kernel::GradientPass;
 use super::problem::{AttentionBackward, AttentionBackwardDims};
 use crate::attention::coop::{MOST_PRODUCTS, OTHER_REGISTERS, SUBGROUPS, subgroup};
 use crate::attention::coop_nv2::MOST_REGISTERS;
@@ -47,14 +47,14 @@ const BARRIERS: f64 = 2.0;
 
 impl Nv2GradientTile {
     /// The tile that is predicted to be the fastest for these gradients. None if none fits.
-    pub(super) fn fastest(problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Option<Self> {
+    pub(super) fn fastest(problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Option<Self> {
         let seconds = |tile: &Self| tile.predict(problem, pass, caps).seconds;
         let fitting = TILES.into_iter().filter(|tile| tile.fits(problem, pass, caps).is_ok());
         fitting.min_by(|a, b| seconds(a).total_cmp(&seconds(b)))
     }
 
     /// The reason why no tile can run, in words.
-    pub(super) fn lacking(problem: &AttentionBackward, pass: Pass, caps: &Caps) -> String {
+    pub(super) fn lacking(problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> String {
         let mut lacking: Vec<String> =
             TILES.into_iter().filter_map(|tile| tile.fits(problem, pass, caps).err()).collect();
         lacking.dedup();
@@ -78,13 +78,13 @@ impl Nv2GradientTile {
     ///
     /// # Errors
     /// The missing requirement, in words.
-    fn fits(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Result<(), String> {
+    fn fits(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Result<(), String> {
         let (d, forward) = (&problem.dims, &problem.forward);
         check_device(forward, DIMS_BYTES, caps)?;
         check_dims(forward, self.columns, caps)?;
         let of_dims = match pass {
-            Pass::Queries => 2 * d.dim + d.dim_v,
-            Pass::KeysAndValues => 2 * (d.dim + d.dim_v),
+            GradientPass::Queries => 2 * d.dim + d.dim_v,
+            GradientPass::KeysAndValues => 2 * (d.dim + d.dim_v),
         };
         let products = of_dims * rows(forward.dtype, caps) * self.columns / 512;
         if products > 2 * MOST_PRODUCTS && caps.machine.compile_seconds.is_some() {
@@ -98,11 +98,11 @@ impl Nv2GradientTile {
     }
 
     /// The registers of an invocation: its share of the rows of two operands, of the numbers of scores, of sums, and others.
-    fn registers(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> u32 {
+    fn registers(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> u32 {
         let d = &problem.dims;
         let sums = match pass {
-            Pass::Queries => d.dim,
-            Pass::KeysAndValues => d.dim + d.dim_v,
+            GradientPass::Queries => d.dim,
+            GradientPass::KeysAndValues => d.dim + d.dim_v,
         };
         let numbers = operand(d.dim + d.dim_v, caps) + NUMBERS_OF_SCORE * self.columns + sums;
         rows(problem.forward.dtype, caps) * numbers / subgroup(caps) + OTHER_REGISTERS
@@ -117,11 +117,11 @@ impl Nv2GradientTile {
     /// The predicted time, in whole waves of blocks over the cores: the products, and the work between them. The latter is assumed
     /// to take as long as in the kernel in WGSL, until it is measured on a GPU. Second factors are read from shared memory once for
     /// each subgroup's rows.
-    pub(super) fn predict(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Prediction {
+    pub(super) fn predict(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Prediction {
         let (d, machine) = (&problem.dims, &caps.machine);
         let (there, others) = match pass {
-            Pass::Queries => (d.group * d.queries, d.keys),
-            Pass::KeysAndValues => (d.keys, d.group * d.queries),
+            GradientPass::Queries => (d.group * d.queries, d.keys),
+            GradientPass::KeysAndValues => (d.keys, d.group * d.queries),
         };
         let cores = f64::from(machine.cores.max(1));
         let blocks = self.blocks(problem, there, caps) as f64;
@@ -147,7 +147,7 @@ impl Nv2GradientTile {
     }
 
     /// The kernel.
-    pub(super) fn kernel(self, problem: &AttentionBackward, pass: Pass, caps: &Caps) -> Kernel {
+    pub(super) fn kernel(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Kernel {
         let (d, forward) = (&problem.dims, &problem.forward);
         let kernel = Kernel::new(variant(&VARIANTS, forward.dtype, caps))
             .dims(caps, size_of::<AttentionBackwardDims>())
@@ -158,7 +158,7 @@ impl Nv2GradientTile {
             .param("D", d.dim)
             .param("DV", d.dim_v)
             .param("CHUNK", chunk(forward.dtype, caps))
-            .param("OF_KEYS", u32::from(pass == Pass::KeysAndValues))
+            .param("OF_KEYS", u32::from(pass == GradientPass::KeysAndValues))
             .param("BY_UNITS", u32::from(problem.moves() == Moves::Vectors))
             .param("BIAS", u32::from(forward.bias.is_some()))
             .param("LENGTHS", u32::from(forward.lengths.is_some()))

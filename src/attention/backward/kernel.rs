@@ -2,7 +2,7 @@
 //! `shaders/attention`.
 
 use super::problem::{AttentionBackward, AttentionBackwardDims, AttentionDeltaDims};
-use crate::attention::form::Form;
+use crate::attention::form::WorkDivision;
 use crate::attention::kernel::loader;
 use crate::attention::problem::width;
 use crate::caps::Caps;
@@ -13,12 +13,12 @@ use crate::ops::writer::Writer;
 
 /// The operands whose gradients a kernel computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pass {
+pub(super) enum GradientPass {
     Queries,
     KeysAndValues,
 }
 
-impl Pass {
+impl GradientPass {
     /// Operations on a pair of a query and a key: per element of the head dim of queries, and per element of the head dim of
     /// values.
     pub(super) fn products(self) -> [f64; 2] {
@@ -51,13 +51,13 @@ impl AttentionBackward {
     }
 
     /// The kernel that computes gradients of queries, or of keys and values.
-    pub(super) fn kernel(&self, pass: Pass, form: Form, caps: &Caps) -> Kernel {
+    pub(super) fn kernel(&self, pass: GradientPass, form: WorkDivision, caps: &Caps) -> Kernel {
         let d = &self.dims;
         let width = width(self.moves(), self.forward.dtype);
         let whole = [(d.dim, form.held), (d.dim_v, form.held_v)];
         let name = match pass {
-            Pass::Queries => "attention/attention_dq",
-            Pass::KeysAndValues => "attention/attention_dkv",
+            GradientPass::Queries => "attention/attention_dq",
+            GradientPass::KeysAndValues => "attention/attention_dkv",
         };
         let kernel = Kernel::new(name)
             .dims(caps, size_of::<AttentionBackwardDims>())
@@ -68,13 +68,13 @@ impl AttentionBackward {
             .param("LANES", form.invocations)
             .param("WHOLE", whole.iter().all(|(dim, held)| *dim == held * form.lanes * width));
         let kernel = match pass {
-            Pass::Queries => kernel.param("KEEPS", self.forward.keep.is_some()),
-            Pass::KeysAndValues => kernel,
+            GradientPass::Queries => kernel.param("KEEPS", self.forward.keep.is_some()),
+            GradientPass::KeysAndValues => kernel,
         };
         let kernel = form.team(kernel, caps);
         let result = match pass {
-            Pass::Queries => "dq",
-            Pass::KeysAndValues => "dkv",
+            GradientPass::Queries => "dq",
+            GradientPass::KeysAndValues => "dkv",
         };
         self.written(kernel, self.moves(), (result, self.forward.dtype), caps)
     }

@@ -2,7 +2,7 @@
 
 use super::coop::GradientTile;
 use super::coop_nv2::Nv2GradientTile;
-use super::kernel::Pass;
+use super::kernel::GradientPass;
 use super::problem::{AttentionBackward, AttentionBackwardDims, AttentionGradientsOf, OP};
 use crate::attention::form::LANES;
 use crate::attention::problem::width;
@@ -18,13 +18,13 @@ use crate::{Error, Result};
 use std::mem::offset_of;
 
 /// A tile on cooperative matrices.
-enum OnMatrices {
+enum MatrixTile {
     Coop(GradientTile),
     CoopNv2(Nv2GradientTile),
 }
 
 /// A region of a step, and what the step does with it.
-type Arg = (Region, Access);
+type BoundRegion = (Region, Access);
 
 impl Problem for AttentionBackward {
     /// Three steps, or two for a bias; with windows, each window has these steps.
@@ -48,14 +48,14 @@ impl AttentionBackward {
         let stats = draft.temporary(&[self.forward.rows(), 4], DType::F32)?;
         self.delta(&mut draft, &[*y, *g, *lse, (stats, Access::Write)])?;
         let results = draft.operands(&self.result_operands()?);
-        let with = |result: &Arg| -> Vec<Arg> {
+        let with = |result: &BoundRegion| -> Vec<BoundRegion> {
             let inputs = [*q, *k, *v, *g, (stats, Access::Read)];
             inputs.into_iter().chain(masks.iter().copied()).chain([*result]).collect()
         };
         match (self.of, &results[..]) {
             (AttentionGradientsOf::Operands, [dq, dkv]) => {
-                self.gradients(&mut draft, Pass::Queries, &with(dq))?;
-                self.gradients(&mut draft, Pass::KeysAndValues, &with(dkv))?;
+                self.gradients(&mut draft, GradientPass::Queries, &with(dq))?;
+                self.gradients(&mut draft, GradientPass::KeysAndValues, &with(dkv))?;
             }
             (AttentionGradientsOf::Bias(bias) | AttentionGradientsOf::PartOfBias(bias), [db]) => {
                 self.of_bias(&mut draft, bias.len(), &with(db))?;
@@ -66,7 +66,7 @@ impl AttentionBackward {
     }
 
     /// The step that computes the statistics of each row.
-    fn delta(&self, draft: &mut Draft<'_>, args: &[Arg]) -> Result<()> {
+    fn delta(&self, draft: &mut Draft<'_>, args: &[BoundRegion]) -> Result<()> {
         let caps = draft.caps();
         let invocations = kernel::workgroup_size(LANES, caps);
         let d = &self.delta_dims;
@@ -83,19 +83,19 @@ impl AttentionBackward {
     }
 
     /// The step that computes gradients of queries, or of keys and values.
-    fn gradients(&self, draft: &mut Draft<'_>, pass: Pass, args: &[Arg]) -> Result<()> {
+    fn gradients(&self, draft: &mut Draft<'_>, pass: GradientPass, args: &[BoundRegion]) -> Result<()> {
         let caps = draft.caps();
         let d = &self.dims;
         // An invocation holds queries, gradients of the result and of queries; or keys, values, and the gradients of both.
         let (there, vectors) = match pass {
-            Pass::Queries => (d.group * d.queries, [2, 1]),
-            Pass::KeysAndValues => (d.keys, [2, 2]),
+            GradientPass::Queries => (d.group * d.queries, [2, 1]),
+            GradientPass::KeysAndValues => (d.keys, [2, 2]),
         };
         let [of_dim, of_dim_v] = pass.products();
         let of_pair = of_dim * f64::from(d.dim) + of_dim_v * f64::from(d.dim_v) + 1.0;
         let flops = self.pairs() * of_pair;
         match self.on_matrices(pass, flops, caps)? {
-            Some(OnMatrices::Coop(tile)) => {
+            Some(MatrixTile::Coop(tile)) => {
                 let bindings = u32::try_from(args.len()).unwrap_or(u32::MAX);
                 return draft.step(NewStep {
                     kernel: tile.kernel(self, pass, caps),
@@ -108,7 +108,7 @@ impl AttentionBackward {
                     time: Time::Predicted(tile.predict(self, pass, caps)),
                 });
             }
-            Some(OnMatrices::CoopNv2(tile)) => {
+            Some(MatrixTile::CoopNv2(tile)) => {
                 let args = self.of_module(draft, args)?;
                 return draft.step(NewStep {
                     kernel: tile.kernel(self, pass, caps),
@@ -138,7 +138,7 @@ impl AttentionBackward {
     }
 
     /// The operands that the module declares. In place of missing ones, a word, which the module does not access.
-    fn of_module(&self, draft: &mut Draft<'_>, args: &[Arg]) -> Result<Vec<Arg>> {
+    fn of_module(&self, draft: &mut Draft<'_>, args: &[BoundRegion]) -> Result<Vec<BoundRegion>> {
         let forward = &self.forward;
         let masks = [&forward.bias, &forward.lengths, &forward.keep, &forward.slopes].map(Option::is_some);
         let mut given = args[5..].iter().copied();
@@ -149,9 +149,9 @@ impl AttentionBackward {
 
     /// The tile on cooperative matrices with the shortest predicted time. Tiles in WGSL come before those of modules, because
     /// modules have not been measured on a GPU. None if the plain kernel, with these operations, is faster, or pinned.
-    fn on_matrices(&self, pass: Pass, plain: f64, caps: &Caps) -> Result<Option<OnMatrices>> {
-        let in_wgsl = || GradientTile::fastest(self, pass, caps).map(OnMatrices::Coop);
-        let in_registers = || Nv2GradientTile::fastest(self, pass, caps).map(OnMatrices::CoopNv2);
+    fn on_matrices(&self, pass: GradientPass, plain: f64, caps: &Caps) -> Result<Option<MatrixTile>> {
+        let in_wgsl = || GradientTile::fastest(self, pass, caps).map(MatrixTile::Coop);
+        let in_registers = || Nv2GradientTile::fastest(self, pass, caps).map(MatrixTile::CoopNv2);
         let needs = |lacking| Error::Unsupported { op: OP, needs: lacking, device: caps.adapter.clone() };
         match self.forward.pin {
             Some(AttentionKernel::Plain) => Ok(None),
@@ -165,9 +165,9 @@ impl AttentionBackward {
             }
             None => {
                 let fastest = in_wgsl().or_else(in_registers);
-                let seconds = |tile: &OnMatrices| match tile {
-                    OnMatrices::Coop(tile) => tile.predict(self, pass, caps).seconds,
-                    OnMatrices::CoopNv2(tile) => tile.predict(self, pass, caps).seconds,
+                let seconds = |tile: &MatrixTile| match tile {
+                    MatrixTile::Coop(tile) => tile.predict(self, pass, caps).seconds,
+                    MatrixTile::CoopNv2(tile) => tile.predict(self, pass, caps).seconds,
                 };
                 Ok(fastest.filter(|tile| seconds(tile) < plain / caps.machine.f32_flops))
             }
@@ -175,7 +175,7 @@ impl AttentionBackward {
     }
 
     /// The step that computes the gradient of a bias of a number of elements.
-    fn of_bias(&self, draft: &mut Draft<'_>, elements: usize, args: &[Arg]) -> Result<()> {
+    fn of_bias(&self, draft: &mut Draft<'_>, elements: usize, args: &[BoundRegion]) -> Result<()> {
         let caps = draft.caps();
         let invocations = kernel::workgroup_size(LANES, caps);
         let of_pair = 2.0 * f64::from(self.dims.dim) + 2.0 * f64::from(self.dims.dim_v) + 1.0;
@@ -199,7 +199,7 @@ impl AttentionBackward {
 }
 
 /// The limits that a step needs.
-fn needs(args: &[Arg], invocations: u32, workgroup_bytes: u32) -> Needs {
+fn needs(args: &[BoundRegion], invocations: u32, workgroup_bytes: u32) -> Needs {
     let bindings = u32::try_from(args.len()).unwrap_or(u32::MAX);
     Needs { bindings, invocations, workgroup_bytes }
 }

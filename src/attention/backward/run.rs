@@ -71,7 +71,7 @@ pub fn attention_backward<T: Real>(
 ) -> Result<AttentionGradients<T>> {
     const OP: &str = "attention_backward";
     call(OP, || {
-        let pass = Pass { q, k, v, y, lse, grad, options };
+        let pass = BackwardOperands { q, k, v, y, lse, grad, options };
         let [dq, dk, dv] = pass.check(OP)?.gradients([q.layout(), k.layout(), v.layout()])?;
         if pass.has_nothing() {
             let zeros = |of: &Tensor<T>| q.gpu().zeros(of.shape());
@@ -126,7 +126,7 @@ pub fn attention_bias_backward<T: Real>(
 ) -> Result<Tensor<T>> {
     const OP: &str = "attention_bias_backward";
     call(OP, || {
-        let pass = Pass { q, k, v, y, lse, grad, options };
+        let pass = BackwardOperands { q, k, v, y, lse, grad, options };
         let bias =
             options.bias.ok_or_else(|| Error::input(format!("{OP}: the options"), "they have no bias"))?;
         let shape = pass.check(OP)?;
@@ -148,7 +148,7 @@ pub fn attention_bias_backward<T: Real>(
 }
 
 /// The operands of a backward pass.
-struct Pass<'a, T: Real> {
+struct BackwardOperands<'a, T: Real> {
     q: &'a Tensor<T>,
     k: &'a Tensor<T>,
     v: &'a Tensor<T>,
@@ -158,7 +158,7 @@ struct Pass<'a, T: Real> {
     options: &'a AttentionOptions<'a, T>,
 }
 
-impl<T: Real> Pass<'_, T> {
+impl<T: Real> BackwardOperands<'_, T> {
     /// Checks devices and shapes.
     fn check(&self, op: &'static str) -> Result<AttentionShape> {
         gpu_of(op, self.q, self.k, self.v, self.options)?;

@@ -12,14 +12,14 @@ pub(super) type Expected = (String, Vec<usize>);
 pub(super) struct LayerTensors<T: Real>(BTreeMap<String, Tensor<T>>);
 
 /// The shape of a tensor, and its type if tensors can have it.
-pub(super) type Known<'a> = (&'a [usize], Option<DType>);
+pub(super) type KnownTensor<'a> = (&'a [usize], Option<DType>);
 
 /// Checks that a layer's tensors are the expected ones. The error lists every fault; `prefix` precedes each name in it.
 pub(super) fn check_tensors(
     what: String,
     prefix: &str,
     expected: &[Expected],
-    given: &BTreeMap<&str, Known<'_>>,
+    given: &BTreeMap<&str, KnownTensor<'_>>,
     dtype: DType,
 ) -> Result<()> {
     let mut wrong = Vec::new();

@@ -4,7 +4,7 @@ use super::compute_unit::ComputeUnit;
 use super::cost::Cost;
 use super::generated::{self, Signs};
 use super::spec::KernelSpec;
-use super::stage::Loads;
+use super::stage::LoadSize;
 use super::store::{store, stores_parts_of_words};
 use crate::caps::{Caps, CoopScalar, MatrixOrder};
 use crate::gemm::problem::{
@@ -54,19 +54,19 @@ impl Tile {
 
 /// How an operand is staged.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Stage {
-    axis: Axis,
-    by: Loads,
+struct CoopStage {
+    axis: UnitAxis,
+    by: LoadSize,
 }
 
 /// The axis along which eight elements form a unit, or a row of shared memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Axis {
+enum UnitAxis {
     K = 0,
     Outer = 1,
 }
 
-impl Stage {
+impl CoopStage {
     /// Loads units if an axis is contiguous and every line along it starts at a multiple of 16 bytes. Lines may end
     /// anywhere: elements of the last unit beyond the end are masked. An axis of one element counts as contiguous, so that
     /// a single row or column is computed by the same kernel as several.
@@ -75,30 +75,30 @@ impl Stage {
         let is_aligned =
             |stride: u32| stride.is_multiple_of(8) && starts.iter().all(|start| start.is_multiple_of(8));
         if is_contiguous(k, k_stride) && is_aligned(outer_stride) {
-            Self { axis: Axis::K, by: Loads::Units }
+            Self { axis: UnitAxis::K, by: LoadSize::Units }
         } else if is_contiguous(outer, outer_stride) && is_aligned(k_stride) {
-            Self { axis: Axis::Outer, by: Loads::Units }
+            Self { axis: UnitAxis::Outer, by: LoadSize::Units }
         } else if is_contiguous(outer, outer_stride) && k_stride != 1 {
-            Self { axis: Axis::Outer, by: Loads::Elements }
+            Self { axis: UnitAxis::Outer, by: LoadSize::Elements }
         } else {
-            Self { axis: Axis::K, by: Loads::Elements }
+            Self { axis: UnitAxis::K, by: LoadSize::Elements }
         }
     }
 
     /// The stage of an operand B with a sign half: elements.
     fn of_sign_half(signs: SignHalf, d: &GemmDims) -> Self {
         let axis = match signs.staged_axis(d) {
-            HalfAxis::Outer => Axis::Outer,
-            HalfAxis::K => Axis::K,
+            HalfAxis::Outer => UnitAxis::Outer,
+            HalfAxis::K => UnitAxis::K,
         };
-        Self { axis, by: Loads::Elements }
+        Self { axis, by: LoadSize::Elements }
     }
 
     /// The axis of rows in shared memory: the axis of the units, unless the device loads matrices along k.
-    fn shared(self, caps: &Caps) -> Axis {
+    fn shared(self, caps: &Caps) -> UnitAxis {
         match caps.machine.matrix_order {
             MatrixOrder::Any => self.axis,
-            MatrixOrder::AlongK => Axis::K,
+            MatrixOrder::AlongK => UnitAxis::K,
         }
     }
 
@@ -110,23 +110,23 @@ impl Stage {
     /// Bytes of one block of `outer` x `bk` in shared memory, each row padded by 16 bytes.
     fn bytes(self, outer: u32, bk: u32, caps: &Caps) -> u32 {
         match self.shared(caps) {
-            Axis::K => outer * (bk + 8) * 2,
-            Axis::Outer => bk * (outer + 8) * 2,
+            UnitAxis::K => outer * (bk + 8) * 2,
+            UnitAxis::Outer => bk * (outer + 8) * 2,
         }
     }
 }
 
-fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
+fn stages_of(problem: &GemmProblem) -> [CoopStage; 2] {
     let d = &problem.dims;
     let b = match problem.sign_half_of_b() {
-        Some(signs) => Stage::of_sign_half(signs, d),
-        None => Stage::of([d.n, d.k], [d.b_outer, d.b_k], problem.b_starts()),
+        Some(signs) => CoopStage::of_sign_half(signs, d),
+        None => CoopStage::of([d.n, d.k], [d.b_outer, d.b_k], problem.b_starts()),
     };
-    let a = Stage::of([d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
+    let a = CoopStage::of([d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
     let second = problem.segments().and_then(|segments| segments.second());
-    let a = match second.map(|(strides, starts)| Stage::of([d.m, d.k], strides, starts)) {
+    let a = match second.map(|(strides, starts)| CoopStage::of([d.m, d.k], strides, starts)) {
         // Units only if both factors of A's products can be loaded in units of the same order.
-        Some(y) if y != a => Stage { by: Loads::Elements, ..a },
+        Some(y) if y != a => CoopStage { by: LoadSize::Elements, ..a },
         _ => a,
     };
     [a, b]
@@ -164,11 +164,11 @@ fn registers(tile: &Tile, caps: &Caps) -> u32 {
     sums + matrices + 4 * units(tile, caps) + PLACE_REGISTERS
 }
 
-fn fetch(kernel: Kernel, slot: &'static str, unit: &'static str, by: Loads) -> Kernel {
+fn fetch(kernel: Kernel, slot: &'static str, unit: &'static str, by: LoadSize) -> Kernel {
     let kernel = kernel.param(unit, by.unit());
     match by {
-        Loads::Units => kernel,
-        Loads::Elements => kernel.slot(slot, "elements"),
+        LoadSize::Units => kernel,
+        LoadSize::Elements => kernel.slot(slot, "elements"),
     }
 }
 
@@ -251,8 +251,8 @@ impl KernelSpec for Coop {
     /// The signs of a sign half are f16.
     fn generation_flops(&self, tile: &Tile, problem: &GemmProblem) -> Flops {
         let axis = match stages_of(problem)[1].axis {
-            Axis::Outer => HalfAxis::Outer,
-            Axis::K => HalfAxis::K,
+            UnitAxis::Outer => HalfAxis::Outer,
+            UnitAxis::K => HalfAxis::K,
         };
         let flops = generated::flops(tile, problem, Signs::Units(axis));
         if problem.sign_half_of_b().is_some() { Flops { f16: flops.f32, f32: 0.0, ..flops } } else { flops }
@@ -278,7 +278,7 @@ impl KernelSpec for Coop {
             .param("B_OUTER", b.axis as u32)
             .param("A_SHARED_OUTER", a.shared(caps) as u32)
             .param("B_SHARED_OUTER", b.shared(caps) as u32);
-        let put = |kernel: Kernel, slot, stage: Stage| match stage.units_per_put(caps) {
+        let put = |kernel: Kernel, slot, stage: CoopStage| match stage.units_per_put(caps) {
             1 => kernel,
             _ => kernel.slot(slot, "transposed"),
         };

@@ -4,7 +4,7 @@ use super::compute_unit::ComputeUnit;
 use super::coop::Coop;
 use super::cost::Cost;
 use super::generated::{self, Signs};
-use super::module_epilogue::{self, Lines, is_rounded};
+use super::module_epilogue::{self, LineEpilogue, is_rounded};
 use super::module_operands::{check_depth, check_units, has_8_bits, loads, stages, subgroup};
 use super::spec::KernelSpec;
 use crate::caps::{Caps, CoopRow, CoopScalar, Matrices};
@@ -106,7 +106,7 @@ fn finishes_matrices(problem: &GemmProblem) -> bool {
 /// Drivers require that the rows of a matrix are stored at multiples of 16 bytes, or of their length. To round sums as matrices,
 /// the device must list a row for the rounded type. Exact sums are converted to real numbers one by one. A software device's
 /// compiler would repeat an activation for each element of each matrix.
-fn direct(row: &CoopRow, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Option<Lines> {
+fn direct(row: &CoopRow, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Option<LineEpilogue> {
     let aligned = if is_rounded(problem) { 8 } else { 4 };
     let is_aligned = problem.dims.c_starts().iter().all(|start| start.is_multiple_of(aligned));
     let is_round_matrix = |of: &CoopRow| [of.m, of.n] == [row.m, row.n];
@@ -116,7 +116,7 @@ fn direct(row: &CoopRow, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Opt
     let repeats = caps.machine.compile_seconds.is_some()
         && problem.epilogue.activation != Activation::None
         && tile.tm * tile.tn > row.m * row.n;
-    if is_aligned && has_matrices && is_of_matrices && !repeats { Lines::of(problem) } else { None }
+    if is_aligned && has_matrices && is_of_matrices && !repeats { LineEpilogue::of(problem) } else { None }
 }
 
 /// The number of stages and bytes of shared memory of a tile. The buffer of results has one matrix of sums per subgroup, each row

@@ -20,7 +20,7 @@ const TILES: [Tile; 3] = [
 
 /// How an operand is loaded: the constants `STAGE_...` of `gemm/dot.wgsl`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum DotStage {
     /// Element by element; consecutive lanes read along k.
     ElementsK = 0,
     /// Element by element; consecutive lanes read along the outer axis.
@@ -31,7 +31,7 @@ enum Stage {
     WordsOuter = 3,
 }
 
-impl Stage {
+impl DotStage {
     /// Loads words if an axis is contiguous and every line along it starts at a word. Lines may end anywhere: elements of
     /// the last word beyond the end are masked, or not stored. An axis of one element counts as contiguous.
     fn of([outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
@@ -94,8 +94,8 @@ impl KernelSpec for Dot {
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
         let d = &problem.dims;
-        let a = Stage::of([d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
-        let b = Stage::of([d.n, d.k], [d.b_outer, d.b_k], problem.b_starts());
+        let a = DotStage::of([d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
+        let b = DotStage::of([d.n, d.k], [d.b_outer, d.b_k], problem.b_starts());
         let kernel =
             tile.staged_in_registers(self.shader(), stages(tile, caps), [a as u32, b as u32], problem, caps);
         // Without an epilogue, exact sums are stored.

@@ -42,34 +42,34 @@ enum MatrixOperand {
 
 /// How an operand is loaded.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Loads {
+enum GemvLoads {
     /// Element by element; consecutive lanes read along this axis.
-    Elements(Axis),
+    Elements(OperandAxis),
     /// In vectors of four along this axis.
-    Vectors(Axis),
+    Vectors(OperandAxis),
 }
 
 /// An axis of an operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Axis {
+enum OperandAxis {
     K,
     Outer,
 }
 
-impl Loads {
+impl GemvLoads {
     /// Loads vectors if an axis is contiguous and every line along it starts at a multiple of four. Lines may end anywhere.
     fn of([outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
         let is_aligned = |stride: u32| [stride].iter().chain(&starts).all(|size| size.is_multiple_of(4));
         match (outer_stride, k_stride) {
-            (lines, 1) if is_aligned(lines) => Self::Vectors(Axis::K),
-            (1, lines) if is_aligned(lines) => Self::Vectors(Axis::Outer),
-            (1, lines) if lines != 1 => Self::Elements(Axis::Outer),
-            _ => Self::Elements(Axis::K),
+            (lines, 1) if is_aligned(lines) => Self::Vectors(OperandAxis::K),
+            (1, lines) if is_aligned(lines) => Self::Vectors(OperandAxis::Outer),
+            (1, lines) if lines != 1 => Self::Elements(OperandAxis::Outer),
+            _ => Self::Elements(OperandAxis::K),
         }
     }
 
     /// The axis along which consecutive lanes read.
-    fn axis(self) -> Axis {
+    fn axis(self) -> OperandAxis {
         match self {
             Self::Elements(axis) | Self::Vectors(axis) => axis,
         }
@@ -83,17 +83,17 @@ struct Skinny {
     /// The number of rows or columns of the vector operand, rounded up to a power of two.
     count: u32,
     /// How the matrix operand is loaded.
-    matrix_loads: Loads,
+    matrix_loads: GemvLoads,
     /// How the vector operand is loaded.
-    vector_loads: Loads,
+    vector_loads: GemvLoads,
 }
 
 impl Skinny {
     /// The product as a skinny product, if it is one. The operand with fewer rows or columns is the vector operand.
     fn of(problem: &GemmProblem) -> Option<Self> {
         let d = &problem.dims;
-        let a = Loads::of([d.a_outer, d.a_k], problem.a_starts());
-        let b = Loads::of([d.b_outer, d.b_k], problem.b_starts());
+        let a = GemvLoads::of([d.a_outer, d.a_k], problem.a_starts());
+        let b = GemvLoads::of([d.b_outer, d.b_k], problem.b_starts());
         let of = |matrix, count: u32, matrix_loads, vector_loads| {
             let is_skinny = count <= MAX_SKINNY;
             is_skinny.then(|| Self { matrix, count: count.next_power_of_two(), matrix_loads, vector_loads })
@@ -113,8 +113,8 @@ fn run_length(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
     let lanes = tile.bm / tile.tm;
     let (in_turn, together) = (caps.machine.runs_in_turn(), caps.machine.vector_lanes);
     match Skinny::of(problem).map(|skinny| skinny.matrix_loads.axis()) {
-        Some(Axis::Outer) if in_turn && lanes <= together => tile.bm,
-        Some(Axis::Outer) => 4 * lanes.min(together),
+        Some(OperandAxis::Outer) if in_turn && lanes <= together => tile.bm,
+        Some(OperandAxis::Outer) => 4 * lanes.min(together),
         // All invocations of a vector read the same row, one vector of elements after another.
         _ if in_turn && tile.bk >= 4 * together => problem.dims.k_per_split.max(1),
         _ => tile.bk.min(problem.dims.k_per_split.max(1)),
@@ -197,21 +197,21 @@ impl KernelSpec for Gemv {
         let Some(Skinny { matrix, matrix_loads, vector_loads, .. }) = Skinny::of(problem) else {
             return kernel;
         };
-        let lanes_along_k = u32::from(matrix_loads.axis() == Axis::K);
+        let lanes_along_k = u32::from(matrix_loads.axis() == OperandAxis::K);
         let kernel = kernel.param("MATRIX_BINDING", matrix as u32).param("LANES_ALONG_K", lanes_along_k);
         let [element, vector] =
             [AccessWidth::One, AccessWidth::Four].map(|width| OperandAccess::read(ab, width));
         let kernel = match matrix_loads {
-            Loads::Elements(_) => kernel.operand("matrix", element),
-            Loads::Vectors(Axis::K) => {
+            GemvLoads::Elements(_) => kernel.operand("matrix", element),
+            GemvLoads::Vectors(OperandAxis::K) => {
                 kernel.operand("matrix", vector).param("MATRIX_LOADS", "VECTORS_ALONG_K")
             }
-            Loads::Vectors(Axis::Outer) => {
+            GemvLoads::Vectors(OperandAxis::Outer) => {
                 kernel.operand("matrix", vector).param("MATRIX_LOADS", "VECTORS_ALONG_OUTER")
             }
         };
         let kernel = match vector_loads {
-            Loads::Vectors(Axis::K) => {
+            GemvLoads::Vectors(OperandAxis::K) => {
                 kernel.operand("vector", vector).param("VECTOR_LOADS", "VECTORS_ALONG_K")
             }
             _ => kernel.operand("vector", element),

@@ -22,7 +22,7 @@ const DIMS_BYTES: u32 = size_of::<QuantisedDims>() as u32 + 4;
 
 /// How a module reads or stores a tensor, as `OF_..` of `gemm_result.glsl`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum ElementForm {
     NotThere,
     F32,
     F16Bits,
@@ -34,7 +34,7 @@ enum Form {
     Operands,
 }
 
-impl Form {
+impl ElementForm {
     /// The form of an operand of the epilogue.
     fn of(dtype: Option<DType>) -> Self {
         match dtype {
@@ -67,7 +67,7 @@ pub(super) fn is_rounded(problem: &GemmProblem) -> bool {
 
 /// Whether C is f32, i32 or of the type of A and B. A module stores single elements of these types.
 pub(super) fn stores_elements(problem: &GemmProblem) -> bool {
-    Form::of_c(problem).is_typed()
+    ElementForm::of_c(problem).is_typed()
 }
 
 /// Whether rows of C consist of whole words, for types of which a module stores four elements at once.
@@ -94,12 +94,12 @@ pub(super) fn check_module(caps: &Caps) -> std::result::Result<(), String> {
 
 /// An epilogue that consists of values for whole rows and columns of C, added to sums of f32. It is applied to whole matrices.
 #[derive(Clone, Copy)]
-pub(super) struct Lines {
+pub(super) struct LineEpilogue {
     /// Elements of each row of a block, and of each column.
     counts: [u32; 2],
 }
 
-impl Lines {
+impl LineEpilogue {
     /// None if an epilogue reads more than that.
     pub(super) fn of(problem: &GemmProblem) -> Option<Self> {
         let Epilogue { line_scale, residual, bias, .. } = problem.epilogue;
@@ -133,11 +133,11 @@ pub(super) fn bind(kernel: Kernel, problem: &GemmProblem, caps: &Caps) -> Kernel
     let place = Activation::ALL.iter().position(|&known| known == activation);
     kernel
         .dims(caps, size_of::<QuantisedDims>())
-        .param("C_FORM", Form::of_c(problem) as u32)
+        .param("C_FORM", ElementForm::of_c(problem) as u32)
         .param("EPILOGUE", u32::from(problem.has_epilogue()))
         .param("PREVIOUS", u32::from(problem.epilogue.adds_previous()))
-        .param("BIAS", Form::of(bias) as u32)
-        .param("RESIDUAL", Form::of(residual) as u32)
+        .param("BIAS", ElementForm::of(bias) as u32)
+        .param("RESIDUAL", ElementForm::of(residual) as u32)
         .param("ROW_SCALES", is_scaled(BiasAxis::Rows))
         .param("COLUMN_SCALES", is_scaled(BiasAxis::Columns))
         .param("ACTIVATION", place.unwrap_or_default())
@@ -156,7 +156,7 @@ pub(super) fn bind_segments(
         PlaneSource::Products(Gated::Yes) => 2,
     };
     let kernel = kernel.dims(caps, size_of::<SegmentDims>());
-    kernel.param("C_FORM", Form::of_c(problem) as u32).param("SOURCE", source)
+    kernel.param("C_FORM", ElementForm::of_c(problem) as u32).param("SOURCE", source)
 }
 
 /// Sets the axis along which the bias runs, for kernels that load it as matrices.

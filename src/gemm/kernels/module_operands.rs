@@ -13,7 +13,7 @@ const MAX_UNITS: u32 = 8;
 
 /// How an operand is loaded.
 #[derive(Clone, Copy)]
-pub(super) struct Loads {
+pub(super) struct ModuleLoads {
     /// 1 if units run along the outer axis, 0 along k.
     pub(super) outer: u32,
     /// 1 if units of 16 bytes are loaded, 0 if elements are.
@@ -23,7 +23,7 @@ pub(super) struct Loads {
     pub(super) transposed: u32,
 }
 
-impl Loads {
+impl ModuleLoads {
     /// Units if an axis is contiguous and every line along it starts at a multiple of 16 bytes. Lines may end anywhere: elements
     /// of the last unit beyond the end are masked. An axis of one element counts as contiguous.
     fn of(unit: u32, [outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
@@ -83,20 +83,22 @@ fn unit(problem: &GemmProblem) -> u32 {
 }
 
 /// How a tile of a module loads A and B.
-pub(super) fn loads(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [Loads; 2] {
+pub(super) fn loads(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [ModuleLoads; 2] {
     let (d, unit, order) = (&problem.dims, unit(problem), caps.machine.matrix_order);
     let lanes = tile.tiles_per_block() * subgroup(caps);
-    let a = Loads::of(unit, [d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
+    let a = ModuleLoads::of(unit, [d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
     let b = match problem.sign_half_of_b() {
-        Some(signs) => {
-            Loads { outer: u32::from(signs.staged_axis(d) == HalfAxis::Outer), by_units: 0, transposed: 0 }
-        }
-        None => Loads::of(unit, [d.n, d.k], [d.b_outer, d.b_k], problem.b_starts()),
+        Some(signs) => ModuleLoads {
+            outer: u32::from(signs.staged_axis(d) == HalfAxis::Outer),
+            by_units: 0,
+            transposed: 0,
+        },
+        None => ModuleLoads::of(unit, [d.n, d.k], [d.b_outer, d.b_k], problem.b_starts()),
     };
     let second = problem.segments().and_then(|segments| segments.second());
-    let a = match second.map(|(strides, starts)| Loads::of(unit, [d.m, d.k], strides, starts)) {
+    let a = match second.map(|(strides, starts)| ModuleLoads::of(unit, [d.m, d.k], strides, starts)) {
         // Units only if both factors of A's products can be loaded in units of the same order.
-        Some(y) if [y.outer, y.by_units] != [a.outer, a.by_units] => Loads { by_units: 0, ..a },
+        Some(y) if [y.outer, y.by_units] != [a.outer, a.by_units] => ModuleLoads { by_units: 0, ..a },
         _ => a,
     };
     [(a, tile.bm), (b, tile.bn)].map(|(loads, outer)| loads.in_order(order, [outer, tile.bk], unit, lanes))

@@ -1,18 +1,20 @@
 //! Products over segments of k: how kernels stage A, and the variants that fill their slots.
 
-use super::stage::{Loads, Stage};
+use super::stage::{LoadSize, TiledStage};
 use crate::gemm::problem::{Gated, GemmProblem, PlaneSource, Segments};
 use crate::kernel::{Kernel, OperandAccess, StorageFormat};
 
 impl Segments {
     /// How the tiled kernel stages A. Products of blades are summed in vectors along the outer axis, if both factors can be
     /// loaded in vectors; never in squares.
-    pub(super) fn stage(&self, problem: &GemmProblem, a: Stage) -> Stage {
+    pub(super) fn stage(&self, problem: &GemmProblem, a: TiledStage) -> TiledStage {
         let y = &self.y;
-        let stage_of_y = || Stage::of(problem.dims.m, [y.outer, y.k], y.starts());
+        let stage_of_y = || TiledStage::of(problem.dims.m, [y.outer, y.k], y.starts());
         match (self.source, a) {
-            (PlaneSource::Products(_), Stage::VectorOuter) if stage_of_y() != a => Stage::ScalarOuter,
-            (PlaneSource::Products(_), Stage::Squares) => Stage::ScalarK,
+            (PlaneSource::Products(_), TiledStage::VectorOuter) if stage_of_y() != a => {
+                TiledStage::ScalarOuter
+            }
+            (PlaneSource::Products(_), TiledStage::Squares) => TiledStage::ScalarK,
             _ => a,
         }
     }
@@ -27,7 +29,7 @@ impl Segments {
     }
 
     /// Fills the slots of the tiled kernel. `a` says how A is staged.
-    pub(super) fn bind_tiled(&self, kernel: Kernel, format: StorageFormat, a: Stage) -> Kernel {
+    pub(super) fn bind_tiled(&self, kernel: Kernel, format: StorageFormat, a: TiledStage) -> Kernel {
         let kernel = self.bind(kernel);
         if self.source == PlaneSource::Stored {
             return kernel;
@@ -36,16 +38,16 @@ impl Segments {
     }
 
     /// Fills the slots of the coop kernel. `by` says how both factors of A's products are loaded.
-    pub(super) fn bind_coop(&self, kernel: Kernel, by: Loads) -> Kernel {
+    pub(super) fn bind_coop(&self, kernel: Kernel, by: LoadSize) -> Kernel {
         let kernel = self.bind(kernel);
         if self.source == PlaneSource::Stored {
             return kernel;
         }
         let kernel = match by {
-            Loads::Units => {
+            LoadSize::Units => {
                 kernel.slot("load_eight_a", "unit").slot("load_eight_y", "unit").param("y_unit", "Unit")
             }
-            Loads::Elements => kernel.param("y_unit", "f16"),
+            LoadSize::Elements => kernel.param("y_unit", "f16"),
         };
         kernel.slot("coop_load_a", "products")
     }

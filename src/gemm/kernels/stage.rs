@@ -4,7 +4,7 @@ use crate::kernel::AccessWidth;
 
 /// How the tiled kernel loads an operand: the constants `STAGE_...` of `gemm/tiled.wgsl`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum TiledStage {
     /// Element by element; consecutive lanes read along k.
     ScalarK = 0,
     /// Element by element; consecutive lanes read along the outer axis.
@@ -16,7 +16,7 @@ pub(super) enum Stage {
     Squares = 3,
 }
 
-impl Stage {
+impl TiledStage {
     /// The widest load for an operand with this outer extent, these strides and starts. Vectors along the outer axis must be
     /// aligned and lie within it. Vectors along k must be aligned; they may extend past its end, beyond which they are zeroed.
     pub(super) fn of(outer: u32, [outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
@@ -40,14 +40,14 @@ impl Stage {
 
 /// The size of one load of the coop kernel.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Loads {
+pub(super) enum LoadSize {
     /// A unit of eight f16 elements, 16 bytes.
     Units,
     /// One element.
     Elements,
 }
 
-impl Loads {
+impl LoadSize {
     /// The element type of the operand's binding.
     pub(super) fn unit(self) -> &'static str {
         match self {

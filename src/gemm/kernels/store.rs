@@ -7,14 +7,14 @@ use crate::layout::DType;
 
 /// How C is stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Store {
+enum StoreWidth {
     /// Element by element.
     Elements,
     /// Four elements of a row at once.
     Vectors,
 }
 
-impl Store {
+impl StoreWidth {
     /// How a kernel accesses C. If its previous contents are added, they are read with the width of the store.
     fn access(self, problem: &GemmProblem, caps: &Caps) -> OperandAccess {
         let width = match self {
@@ -27,10 +27,10 @@ impl Store {
 }
 
 /// How kernels that prefer vectors store C: by vectors of four if every row consists of whole, aligned vectors.
-fn preferred(problem: &GemmProblem) -> Store {
+fn preferred(problem: &GemmProblem) -> StoreWidth {
     let d = &problem.dims;
     let is_whole = d.n.is_multiple_of(4) && d.c_starts().iter().all(|start| start.is_multiple_of(4));
-    if is_whole { Store::Vectors } else { Store::Elements }
+    if is_whole { StoreWidth::Vectors } else { StoreWidth::Elements }
 }
 
 /// Whether [`store`] changes halves of 32-bit words, by atomics.
@@ -41,28 +41,28 @@ pub(super) fn stores_parts_of_words(problem: &GemmProblem, caps: &Caps) -> bool 
 /// Binds the store of C and the epilogue, whose operands' bindings begin at `first`. The store writes vectors of four if
 /// it can.
 pub(super) fn store(kernel: Kernel, problem: &GemmProblem, first: u32, caps: &Caps) -> Kernel {
-    if preferred(problem) == Store::Vectors {
-        let c = Store::Vectors.access(problem, caps);
+    if preferred(problem) == StoreWidth::Vectors {
+        let c = StoreWidth::Vectors.access(problem, caps);
         let variant = match problem.types.c {
             DType::I8 => "vector_bytes",
             _ if c.packs_pairs() => "vector_packed",
             _ => "vector",
         };
         let kernel = kernel.result(c).slot("store_c", variant);
-        return problem.bind_epilogue(kernel, Store::Vectors, first, caps);
+        return problem.bind_epilogue(kernel, StoreWidth::Vectors, first, caps);
     }
     store_elements(kernel, problem, first, caps)
 }
 
 /// The same with a store of single elements.
 pub(super) fn store_elements(kernel: Kernel, problem: &GemmProblem, first: u32, caps: &Caps) -> Kernel {
-    let kernel = kernel.result(Store::Elements.access(problem, caps));
-    problem.bind_epilogue(kernel, Store::Elements, first, caps)
+    let kernel = kernel.result(StoreWidth::Elements.access(problem, caps));
+    problem.bind_epilogue(kernel, StoreWidth::Elements, first, caps)
 }
 
 impl GemmProblem {
     /// Binds the epilogue, whose operands' bindings begin at `first`.
-    fn bind_epilogue(&self, kernel: Kernel, store: Store, first: u32, caps: &Caps) -> Kernel {
+    fn bind_epilogue(&self, kernel: Kernel, store: StoreWidth, first: u32, caps: &Caps) -> Kernel {
         let Epilogue { scale, line_scale, previous, bias, residual, activation } = self.epilogue;
         if !self.has_epilogue() {
             return kernel;
@@ -71,8 +71,8 @@ impl GemmProblem {
         if previous == Previous::Added {
             // The previous contents are read with the width of the store.
             kernel = match store {
-                Store::Elements => kernel.slot("addend_c", "held"),
-                Store::Vectors => kernel.slot("addend_c", "held_vector"),
+                StoreWidth::Elements => kernel.slot("addend_c", "held"),
+                StoreWidth::Vectors => kernel.slot("addend_c", "held_vector"),
             };
         }
         let mut binding = first;

@@ -4,7 +4,7 @@ use super::compute_unit::ComputeUnit;
 use super::cost::Cost;
 use super::generated::{self, Signs};
 use super::spec::{KernelSpec, of_fractions};
-use super::stage::Stage;
+use super::stage::TiledStage;
 use super::store::store;
 use crate::caps::Caps;
 use crate::gemm::problem::{Accumulator, GemmKernel, GemmProblem, Side, Tile};
@@ -67,17 +67,17 @@ fn stages(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
 
 /// How the operands are staged. Consecutive lanes generate an operand along its outer axis. An operand with a sign half is
 /// staged element by element, in the order of its stored half.
-fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
+fn stages_of(problem: &GemmProblem) -> [TiledStage; 2] {
     let d = &problem.dims;
     let of = |side, outer, strides, starts| match problem.generated_at(side) {
-        Some(_) => Stage::ScalarOuter,
-        None => Stage::of(outer, strides, starts),
+        Some(_) => TiledStage::ScalarOuter,
+        None => TiledStage::of(outer, strides, starts),
     };
     let a = of(Side::A, d.m, [d.a_outer, d.a_k], problem.a_starts());
     let a = problem.segments().map_or(a, |segments| segments.stage(problem, a));
     let b = match problem.sign_half_of_b() {
-        Some(_) if d.b_outer == 1 => Stage::ScalarOuter,
-        Some(_) => Stage::ScalarK,
+        Some(_) if d.b_outer == 1 => TiledStage::ScalarOuter,
+        Some(_) => TiledStage::ScalarK,
         None => of(Side::B, d.n, [d.b_outer, d.b_k], problem.b_starts()),
     };
     [a, b]
@@ -85,10 +85,10 @@ fn stages_of(problem: &GemmProblem) -> [Stage; 2] {
 
 /// How a device stages the operands. Each square needs registers for 16 elements that are loaded ahead. Without registers for
 /// two squares, B is staged element by element.
-fn stages_on(problem: &GemmProblem, caps: &Caps) -> [Stage; 2] {
+fn stages_on(problem: &GemmProblem, caps: &Caps) -> [TiledStage; 2] {
     match stages_of(problem) {
-        [a, Stage::Squares] if a == Stage::Squares && caps.machine.accumulators < FULL_TILE => {
-            [a, Stage::ScalarK]
+        [a, TiledStage::Squares] if a == TiledStage::Squares && caps.machine.accumulators < FULL_TILE => {
+            [a, TiledStage::ScalarK]
         }
         stages => stages,
     }
@@ -140,14 +140,16 @@ impl KernelSpec for Tiled {
     /// Consecutive lanes generate along the outer axis, or along k if the stored half of the operand is contiguous along k.
     fn generation_flops(&self, tile: &Tile, problem: &GemmProblem) -> Flops {
         let (outer, stages) = match problem.generated_at(Side::A) {
-            Some(_) => (tile.bm, Stage::ScalarOuter),
+            Some(_) => (tile.bm, TiledStage::ScalarOuter),
             None => (tile.bn, stages_of(problem)[1]),
         };
         let lanes = tile.tiles_per_block();
         let signs = match stages {
-            Stage::ScalarK if outer * tile.bk > 4 * lanes => Signs::Scattered,
-            Stage::ScalarK => Signs::Apart(tile.bk),
-            Stage::ScalarOuter | Stage::VectorOuter | Stage::Squares => Signs::Apart(4 * lanes / outer),
+            TiledStage::ScalarK if outer * tile.bk > 4 * lanes => Signs::Scattered,
+            TiledStage::ScalarK => Signs::Apart(tile.bk),
+            TiledStage::ScalarOuter | TiledStage::VectorOuter | TiledStage::Squares => {
+                Signs::Apart(4 * lanes / outer)
+            }
         };
         generated::flops(tile, problem, signs)
     }

@@ -7,7 +7,7 @@ use crate::{Error, Result};
 use std::cmp::Ordering;
 
 /// A tile and a number of splits.
-type Choice = (&'static Tile, u32);
+type TileChoice = (&'static Tile, u32);
 
 /// The order of choices: first whether workgroups keep the device busy for too long, then the predicted seconds.
 #[derive(Clone, Copy)]
@@ -25,14 +25,14 @@ impl Rank {
 impl GemmProblem {
     /// The one choice. Long launches are cut between workgroups, which needs short workgroups: candidates whose workgroups keep
     /// the device busy for too long are chosen only if there are no others.
-    pub(super) fn choose(&self, caps: &Caps) -> Result<Choice> {
+    pub(super) fn choose(&self, caps: &Caps) -> Result<TileChoice> {
         let first = self.choices(caps).min_by(|(a, _), (b, _)| a.cmp(b));
         first.map(|(_, chosen)| chosen).ok_or_else(|| unsupported(self, caps))
     }
 
     /// The choices in the order in which [`choose`](Self::choose) prefers them, without those whose workgroups keep the device
     /// busy for too long, unless that is the first.
-    pub(super) fn ranked(&self, caps: &Caps) -> Result<Vec<Choice>> {
+    pub(super) fn ranked(&self, caps: &Caps) -> Result<Vec<TileChoice>> {
         let mut choices: Vec<_> = self.choices(caps).collect();
         choices.sort_by(|(a, _), (b, _)| a.cmp(b));
         let Some((first, _)) = choices.first() else { return Err(unsupported(self, caps)) };
@@ -41,13 +41,13 @@ impl GemmProblem {
     }
 
     /// Whether workgroups of the choice keep the device busy for too long.
-    pub(super) fn is_too_long(&self, (tile, splits): Choice, caps: &Caps) -> bool {
+    pub(super) fn is_too_long(&self, (tile, splits): TileChoice, caps: &Caps) -> bool {
         tile.block_seconds(self, splits, caps) > MAX_STEP_SECONDS
     }
 
     /// The choices that the pin allows and the device can run.
-    fn choices(&self, caps: &Caps) -> impl Iterator<Item = (Rank, Choice)> {
-        let rank = |&(tile, splits): &Choice| Rank {
+    fn choices(&self, caps: &Caps) -> impl Iterator<Item = (Rank, TileChoice)> {
+        let rank = |&(tile, splits): &TileChoice| Rank {
             is_too_long: self.is_too_long((tile, splits), caps),
             seconds: tile.cost_of_splits(self, splits, caps) + tile.compile_cost(self, caps),
         };

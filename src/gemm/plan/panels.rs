@@ -18,7 +18,7 @@ const SLACK: u64 = 512;
 
 /// An axis of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Axis {
+enum ProductAxis {
     Batch0,
     Batch1,
     M,
@@ -26,7 +26,8 @@ enum Axis {
     K,
 }
 
-const AXES: [Axis; 5] = [Axis::Batch0, Axis::Batch1, Axis::M, Axis::N, Axis::K];
+const AXES: [ProductAxis; 5] =
+    [ProductAxis::Batch0, ProductAxis::Batch1, ProductAxis::M, ProductAxis::N, ProductAxis::K];
 
 /// The extents of a product and of its panels along each of [`AXES`].
 #[derive(Clone, Copy, Debug)]
@@ -211,14 +212,17 @@ impl PanelBuffer {
     fn of(problem: &GemmProblem, layouts: &Layouts, caps: &Caps) -> Vec<Self> {
         let (d, types) = (&problem.dims, &problem.types);
         let Layouts { a, b, c, residual, row_scale, column_scale, .. } = layouts;
-        let window = |layout: &Layout, axes: [Axis; 2], dtype| Self::Window(strides_of(layout, axes), dtype);
+        let window =
+            |layout: &Layout, axes: [ProductAxis; 2], dtype| Self::Window(strides_of(layout, axes), dtype);
         let mut bound = vec![
-            window(a, [Axis::M, Axis::K], types.ab),
-            window(b, [Axis::K, Axis::N], types.ab),
-            window(c, [Axis::M, Axis::N], types.c),
+            window(a, [ProductAxis::M, ProductAxis::K], types.ab),
+            window(b, [ProductAxis::K, ProductAxis::N], types.ab),
+            window(c, [ProductAxis::M, ProductAxis::N], types.c),
         ];
         let of_residual = residual.as_ref().zip(problem.epilogue.residual);
-        bound.extend(of_residual.map(|(residual, dtype)| window(residual, [Axis::M, Axis::N], dtype)));
+        bound.extend(
+            of_residual.map(|(residual, dtype)| window(residual, [ProductAxis::M, ProductAxis::N], dtype)),
+        );
         bound.extend(row_scale.iter().map(|scale| Self::Window([0, 0, stride(scale, 1), 0, 0], DType::F32)));
         bound.extend(
             column_scale.iter().map(|scale| Self::Window([0, 0, 0, stride(scale, 1), 0], DType::F32)),
@@ -283,8 +287,8 @@ fn cut(extent: usize, panel: usize) -> Vec<Range<usize>> {
 }
 
 /// The strides along each of [`AXES`] of an operand whose last two axes are `last`.
-fn strides_of(layout: &Layout, last: [Axis; 2]) -> [usize; 5] {
-    let axes = [Axis::Batch0, Axis::Batch1].into_iter().chain(last);
+fn strides_of(layout: &Layout, last: [ProductAxis; 2]) -> [usize; 5] {
+    let axes = [ProductAxis::Batch0, ProductAxis::Batch1].into_iter().chain(last);
     let mut strides = [0; 5];
     for (axis, from_last) in axes.zip([4, 3, 2, 1]) {
         strides[AXES.iter().position(|known| *known == axis).unwrap_or(0)] = stride(layout, from_last);

@@ -3,7 +3,7 @@
 use super::taken_encode::{Taking, is_timed};
 use crate::Result;
 use crate::gpu::buffers::storage::note_uses;
-use crate::gpu::buffers::taken_work::{Stage, TakenWork};
+use crate::gpu::buffers::taken_work::{TakenStage, TakenWork};
 use crate::gpu::driver::error_scope::in_error_scope;
 use crate::gpu::driver::lock::foreign;
 use crate::gpu::handle::gpu::Gpu;
@@ -76,7 +76,7 @@ impl Gpu {
             work.hold_back(&self.inner.pool, number);
             // It does not count as recorded any more. Its storages refer to the taken work instead.
             state.done_up_to = number;
-            let is_over = |(_, work): &mut (u64, Arc<TakenWork>)| work.stage() != Stage::Unsubmitted;
+            let is_over = |(_, work): &mut (u64, Arc<TakenWork>)| work.stage() != TakenStage::Unsubmitted;
             let over: Vec<_> = state.taken.extract_if(.., is_over).collect();
             state.taken.push((number, work.clone()));
             let uses = recording.bound().iter().map(|bound| (&*bound.storage, bound.taken_access()));

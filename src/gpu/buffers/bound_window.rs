@@ -1,7 +1,7 @@
 //! A window of a storage that launches bind, and how they use it.
 
 use super::part::Part;
-use super::storage::{Access, Storage};
+use super::storage::{Storage, StorageAccess};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -58,8 +58,8 @@ impl BoundWindow {
     }
 
     /// How the launch uses the storage, for taken work.
-    pub(in crate::gpu) fn taken_access(&self) -> Access {
-        if self.access == WindowUse::Read { Access::Reads } else { Access::Writes }
+    pub(in crate::gpu) fn taken_access(&self) -> StorageAccess {
+        if self.access == WindowUse::Read { StorageAccess::Reads } else { StorageAccess::Writes }
     }
 
     pub(in crate::gpu) fn bytes(&self) -> u64 {

@@ -15,10 +15,10 @@ const MAX_BYTES: u64 = 64 << 20;
 
 /// The constants that are on the device now.
 #[derive(Default)]
-pub(in crate::gpu) struct Constants(Lock<Known>);
+pub(in crate::gpu) struct Constants(Lock<KnownConstants>);
 
 #[derive(Default)]
-struct Known {
+struct KnownConstants {
     buffers: HashMap<Constant, Arc<PooledBuffer>>,
     bytes: u64,
 }
@@ -49,7 +49,7 @@ impl Constants {
             return shared;
         }
         let is_full = known.buffers.len() == MAX_CONSTANTS || known.bytes + constant.bytes() > MAX_BYTES;
-        let forgotten = if is_full { std::mem::take(&mut *known) } else { Known::default() };
+        let forgotten = if is_full { std::mem::take(&mut *known) } else { KnownConstants::default() };
         known.bytes += constant.bytes();
         known.buffers.insert(constant.clone(), uploaded.clone());
         drop(known);

@@ -8,7 +8,7 @@
 //! launch is reported. So it is checked again before it is encoded, for the failures that were reported since. Such a reader
 //! at sequence r is affected by a failure at f if the storage was last written as a whole at s, with s <= f < r.
 
-use super::failures::{Failures, Left, NewFailure, Reader, Reason};
+use super::failures::{Failures, LeftContents, NewFailure, Reader, Reason};
 use super::part::Part;
 use crate::Error;
 use crate::gpu::driver::lock::Lock;
@@ -83,13 +83,13 @@ impl ContentState {
 
     /// Records that the launch at `sequence` failed to write this part of the storage.
     pub(in crate::gpu) fn fail(&self, sequence: u64, part: &Part, why: &Reason) {
-        self.add(NewFailure { sequence, part, left: Left::Unknown, why });
+        self.add(NewFailure { sequence, part, left: LeftContents::Unknown, why });
     }
 
     /// Records that the launch at `sequence`, which should have written this part of the storage, will never run, nor any other
     /// of its operation.
     pub(in crate::gpu) fn never_ran(&self, sequence: u64, part: &Part, why: &Reason) {
-        self.add(NewFailure { sequence, part, left: Left::All, why });
+        self.add(NewFailure { sequence, part, left: LeftContents::All, why });
     }
 
     fn add(&self, failure: NewFailure<'_>) {

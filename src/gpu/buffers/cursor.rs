@@ -17,19 +17,19 @@ pub(in crate::gpu) const IS_COUNTED: &str =
 /// The number of filled positions. The storage of the word refers to it.
 pub(crate) struct Cursor {
     capacity: usize,
-    known: Lock<Known>,
+    known: Lock<CursorState>,
 }
 
 /// The host's number, for the time when all recorded work has run.
-struct Known {
+struct CursorState {
     len: usize,
-    word: Word,
+    word: WordState,
     claimed: Claimed,
 }
 
 /// Whether the word on the device has the host's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Word {
+enum WordState {
     Holds,
     Behind,
 }
@@ -51,12 +51,12 @@ pub(crate) struct Claim {
     cursor: Arc<Cursor>,
     /// The positions that the work fills.
     filled: Range<usize>,
-    outcome: Outcome,
+    outcome: ClaimOutcome,
 }
 
 /// Whether the work was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
+enum ClaimOutcome {
     Open,
     Recorded,
 }
@@ -64,7 +64,7 @@ enum Outcome {
 impl Cursor {
     /// Of a word that contains 0.
     pub(in crate::gpu) fn new(capacity: usize) -> Self {
-        let known = Known { len: 0, word: Word::Holds, claimed: Claimed::No };
+        let known = CursorState { len: 0, word: WordState::Holds, claimed: Claimed::No };
         Self { capacity, known: Lock::new(known) }
     }
 
@@ -94,7 +94,7 @@ impl Cursor {
 
     /// Whether the word must be written before its next use.
     pub(in crate::gpu) fn is_behind(&self) -> bool {
-        self.known.lock().word == Word::Behind
+        self.known.lock().word == WordState::Behind
     }
 
     /// Whether work is being recorded that uses the position and advances it.
@@ -124,16 +124,16 @@ impl Cursor {
                 "it holds {len} of {capacity} positions and has no room for {new} more: `truncate` or `clear` it"
             ));
         }
-        let behind = (known.word == Word::Behind).then_some(len);
+        let behind = (known.word == WordState::Behind).then_some(len);
         known.claimed = Claimed::Until { after: len + new, kept: None };
-        Ok((Claim { cursor: self.clone(), filled: len..len + new, outcome: Outcome::Open }, behind))
+        Ok((Claim { cursor: self.clone(), filled: len..len + new, outcome: ClaimOutcome::Open }, behind))
     }
 }
 
-impl Known {
+impl CursorState {
     /// Keeps the first positions only.
     fn set(&mut self, len: usize) {
-        (self.len, self.word) = (self.len.min(len), Word::Behind);
+        (self.len, self.word) = (self.len.min(len), WordState::Behind);
     }
 }
 
@@ -160,12 +160,12 @@ impl Claim {
 
     /// The word has the host's number after what is recorded by now.
     pub(in crate::gpu) fn written(&self) {
-        self.cursor.known.lock().word = Word::Holds;
+        self.cursor.known.lock().word = WordState::Holds;
     }
 
     /// The work is recorded.
     pub(crate) fn commit(mut self) {
-        self.outcome = Outcome::Recorded;
+        self.outcome = ClaimOutcome::Recorded;
     }
 }
 
@@ -174,9 +174,9 @@ impl Drop for Claim {
         let mut known = self.cursor.known.lock();
         let claimed = std::mem::replace(&mut known.claimed, Claimed::No);
         match self.outcome {
-            Outcome::Recorded => known.len = self.filled.end,
+            ClaimOutcome::Recorded => known.len = self.filled.end,
             // A part of the work may have been recorded.
-            Outcome::Open => known.set(self.filled.start),
+            ClaimOutcome::Open => known.set(self.filled.start),
         }
         if let Claimed::Until { kept: Some(kept), .. } = claimed {
             known.set(kept);

@@ -25,7 +25,7 @@ const MAX_RUNS: usize = 1 << 16;
 
 /// The contents of the part that a failed launch should have overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::gpu) enum Left {
+pub(in crate::gpu) enum LeftContents {
     /// The contents from before: no launch of the operation has run.
     All,
     /// Nobody knows.
@@ -38,7 +38,7 @@ pub(in crate::gpu) struct NewFailure<'a> {
     pub(in crate::gpu) sequence: u64,
     /// The part that it should have written.
     pub(in crate::gpu) part: &'a Part,
-    pub(in crate::gpu) left: Left,
+    pub(in crate::gpu) left: LeftContents,
     pub(in crate::gpu) why: &'a Reason,
 }
 
@@ -60,7 +60,7 @@ struct Missing {
     /// Sequence of the launch that failed.
     sequence: u64,
     /// The present contents.
-    left: Left,
+    left: LeftContents,
     runs: Runs,
     /// The part that it should have written, if all of that is still missing.
     part: Option<Part>,
@@ -88,7 +88,7 @@ impl Failures {
         let (first, last) = (sequence, sequence);
         self.reported.push(Reported { first, last, part: part.clone(), number, why: why.clone() });
         self.missing.retain(|missing| missing.sequence >= whole);
-        self.was_unknown |= left == Left::Unknown;
+        self.was_unknown |= left == LeftContents::Unknown;
         if sequence < whole {
             return;
         }
@@ -96,7 +96,7 @@ impl Failures {
             let oldest = self.missing.remove(0);
             self.missing[0].merge(oldest);
         }
-        let left = if self.was_unknown { Left::Unknown } else { left };
+        let left = if self.was_unknown { LeftContents::Unknown } else { left };
         let (runs, part) = (part.runs_at_least(), Some(part.clone()));
         self.missing.push(Missing { sequence, left, runs, part, why: why.clone() });
     }
@@ -130,7 +130,9 @@ impl Failures {
     pub(in crate::gpu) fn revert(&mut self, part: &Part, whole: u64) -> Result<(), Reason> {
         let runs = part.runs_at_least();
         let is_lost = |missing: &&Missing| {
-            missing.sequence >= whole && missing.left == Left::Unknown && overlap(&missing.runs, &runs)
+            missing.sequence >= whole
+                && missing.left == LeftContents::Unknown
+                && overlap(&missing.runs, &runs)
         };
         if let Some(lost) = self.missing.iter().find(is_lost) {
             return Err(lost.why.clone());
@@ -173,8 +175,8 @@ impl Missing {
             runs[0] = all;
         }
         (self.runs, self.part) = (runs, None);
-        if older.left == Left::Unknown {
-            self.left = Left::Unknown;
+        if older.left == LeftContents::Unknown {
+            self.left = LeftContents::Unknown;
         }
         self.sequence = self.sequence.max(older.sequence);
     }

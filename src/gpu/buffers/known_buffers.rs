@@ -11,16 +11,16 @@ use std::sync::{Arc, Weak};
 pub(in crate::gpu) struct KnownBuffers<A> {
     hasher: RandomState,
     /// By hash of the buffer.
-    known: Lock<HashMap<u64, Vec<Known<A>>>>,
+    known: Lock<HashMap<u64, Vec<KnownBuffer<A>>>>,
 }
 
 /// A buffer. Its storage lives while a tensor or a recording uses it, the allocation only while a tensor uses it.
-struct Known<A> {
+struct KnownBuffer<A> {
     storage: Weak<Storage>,
     shared: Weak<A>,
 }
 
-impl<A> Known<A> {
+impl<A> KnownBuffer<A> {
     fn is_alive(&self) -> bool {
         self.storage.strong_count() > 0
     }
@@ -44,10 +44,10 @@ impl<A> KnownBuffers<A> {
         let mut seen = Vec::new();
         let mut known = self.known.lock();
         if known.len() == known.capacity() {
-            known.retain(|_, list| list.iter().any(Known::is_alive));
+            known.retain(|_, list| list.iter().any(KnownBuffer::is_alive));
         }
         let list = known.entry(self.hasher.hash_one(buffer)).or_default();
-        list.retain(Known::is_alive);
+        list.retain(KnownBuffer::is_alive);
         let mut same = None;
         for one in &*list {
             let Some(storage) = one.storage.upgrade() else { continue };
@@ -63,7 +63,7 @@ impl<A> KnownBuffers<A> {
         }
         let (storage, shared) = new(same);
         list.retain(|one| !std::ptr::eq(one.storage.as_ptr(), Arc::as_ptr(&storage)));
-        list.push(Known { storage: Arc::downgrade(&storage), shared: Arc::downgrade(&shared) });
+        list.push(KnownBuffer { storage: Arc::downgrade(&storage), shared: Arc::downgrade(&shared) });
         seen.push(storage);
         shared
     }

@@ -34,7 +34,7 @@ struct Free<B> {
 
 /// The answer to a request.
 #[derive(Debug)]
-pub(in crate::gpu) enum Taken<B> {
+pub(in crate::gpu) enum PoolAnswer<B> {
     /// A free buffer, and the last recording that used it.
     Reused(B, u64),
     /// Instructions to drop these buffers, then create one of this many bytes.
@@ -68,15 +68,15 @@ impl<B> Pool<B> {
         op: &'static str,
         bytes: u64,
         unused_since: u64,
-    ) -> Result<Taken<B>> {
+    ) -> Result<PoolAnswer<B>> {
         let size = self.class_that_fits(op, bytes)?;
         if let Some(free) = self.take_free(size, unused_since) {
             self.hand_out(size);
-            return Ok(Taken::Reused(free.buffer, free.last_use));
+            return Ok(PoolAnswer::Reused(free.buffer, free.last_use));
         }
         let evicted = self.shrink(self.budget - self.in_use - size);
         self.hand_out(size);
-        Ok(Taken::Create(size, evicted))
+        Ok(PoolAnswer::Create(size, evicted))
     }
 
     /// Returns a buffer of `size` to the pool; if `buffer` is None, only its bytes. Returns the buffers to drop.
@@ -217,7 +217,7 @@ mod tests {
         let mut pool = Pool::<u32>::new(Some(1024), 512, 512);
         for _ in 0..2 {
             assert!(
-                matches!(pool.take("test", 512, 0), Ok(Taken::Create(512, evicted)) if evicted.is_empty())
+                matches!(pool.take("test", 512, 0), Ok(PoolAnswer::Create(512, evicted)) if evicted.is_empty())
             );
         }
         let error = pool.take("test", 1, 0).expect_err("the budget is used up");
@@ -225,7 +225,7 @@ mod tests {
         pool.give(512, None);
         let error = pool.take("test", 513, 0).expect_err("no buffer is that large");
         assert!(matches!(error, Error::Limit { needed: 513, allowed: 512, .. }), "{error}");
-        assert!(matches!(pool.take("test", 1, 0), Ok(Taken::Create(256, _))));
+        assert!(matches!(pool.take("test", 1, 0), Ok(PoolAnswer::Create(256, _))));
         assert_eq!(pool.usage(), Usage { in_use: 768, cached: 0, peak: 1024, available: Some(256) });
         pool.reset_peak();
         assert_eq!(pool.usage().peak, 768);
@@ -235,7 +235,7 @@ mod tests {
     fn what_a_recording_used_last_can_be_held_back() {
         let mut pool = Pool::<u32>::new(None, 4096, 1024);
         for _ in 0..4 {
-            assert!(matches!(pool.take("test", 256, 0), Ok(Taken::Create(256, _))));
+            assert!(matches!(pool.take("test", 256, 0), Ok(PoolAnswer::Create(256, _))));
         }
         for (buffer, last_use) in [(1, 5), (2, 6)] {
             assert!(pool.give(256, Some((buffer, last_use))).is_empty());
@@ -243,11 +243,14 @@ mod tests {
         pool.hold_back(6);
         assert!(pool.give(256, Some((3, 6))).is_empty(), "returned later");
         assert_eq!((pool.usage().in_use, pool.usage().cached), (768, 256));
-        assert!(matches!(pool.take("test", 256, 9), Ok(Taken::Reused(1, 5))));
-        assert!(matches!(pool.take("test", 256, 9), Ok(Taken::Create(256, _))), "the others are held back");
+        assert!(matches!(pool.take("test", 256, 9), Ok(PoolAnswer::Reused(1, 5))));
+        assert!(
+            matches!(pool.take("test", 256, 9), Ok(PoolAnswer::Create(256, _))),
+            "the others are held back"
+        );
         assert!(pool.let_go(6).is_empty() && pool.let_go(6).is_empty());
         assert_eq!((pool.usage().in_use, pool.usage().cached), (768, 512));
-        assert!(matches!(pool.take("test", 256, 9), Ok(Taken::Reused(3, 6))));
+        assert!(matches!(pool.take("test", 256, 9), Ok(PoolAnswer::Reused(3, 6))));
     }
 
     /// A buffer of the model: its name, its size, and the last recording that used it.
@@ -296,13 +299,13 @@ mod tests {
                     match pool.take("compare_with_model", bytes, unused_since) {
                         Err(Error::Limit { .. }) => assert!(bytes > LARGEST, "step {step}"),
                         Err(error) => assert!(size > room, "step {step}: {error}"),
-                        Ok(Taken::Reused(name, last_use)) => {
+                        Ok(PoolAnswer::Reused(name, last_use)) => {
                             let found = (name, size, last_use);
                             assert!(last_use < unused_since && model.free.contains(&found), "step {step}");
                             model.free.retain(|free| *free != found);
                             model.out.push(found);
                         }
-                        Ok(Taken::Create(created, evicted)) => {
+                        Ok(PoolAnswer::Create(created, evicted)) => {
                             let usable = |free: &Buffer| free.1 == size && free.2 < unused_since;
                             assert!(created == size && !model.free.iter().any(usable), "step {step}");
                             model.remove_evicted(&evicted);

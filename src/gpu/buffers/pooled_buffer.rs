@@ -1,7 +1,7 @@
 //! A buffer that returns to its pool when it is dropped.
 
 use super::content_state::ContentState;
-use super::storage::{Access, Storage};
+use super::storage::{Storage, StorageAccess};
 use super::taken_work::FreedBuffer;
 use super::tensor_pool::TensorPool;
 use std::sync::{Arc, Weak};
@@ -29,7 +29,7 @@ impl PooledBuffer {
         let contents = ContentState::of_reused_buffer(last_use.unwrap_or_default());
         let storage = Storage::new(buffer, len, contents);
         // The work writes the buffer, even if it does not use this tensor.
-        users.iter().for_each(|work| storage.taken.note(work, Access::Writes));
+        users.iter().for_each(|work| storage.taken.note(work, StorageAccess::Writes));
         Self { pool, storage: Arc::new(storage) }
     }
 

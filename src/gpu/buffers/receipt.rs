@@ -13,7 +13,7 @@
 use crate::gpu::driver::error_scope::in_error_scope;
 use crate::gpu::driver::lock::{Lock, foreign};
 use crate::gpu::driver::poll::poll_once;
-use crate::gpu::driver::progress::{Progress, TICKET_MODULUS};
+use crate::gpu::driver::progress::{QueueProgress, TICKET_MODULUS};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -121,7 +121,7 @@ impl Receipt {
     }
 
     /// Appends the copy of the number. The caller opens an error scope around this.
-    pub(in crate::gpu) fn encode(&self, encoder: &mut wgpu::CommandEncoder, progress: &Progress) {
+    pub(in crate::gpu) fn encode(&self, encoder: &mut wgpu::CommandEncoder, progress: &QueueProgress) {
         if let Some(Slip { buffer, number, .. }) = &self.slip {
             progress.encode_number(encoder, *number, buffer);
         }

@@ -4,7 +4,7 @@
 
 use super::content_state::ContentState;
 use super::cursor::Cursor;
-use super::taken_work::{Stage, TakenWork};
+use super::taken_work::{TakenStage, TakenWork};
 use crate::gpu::driver::lock::Lock;
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -66,7 +66,7 @@ impl Storage {
     /// uses it.
     pub(in crate::gpu) fn note_allocated_by(&self, work: &Arc<TakenWork>) {
         if work.owns(&self.buffer) {
-            self.taken.note(work, Access::Writes);
+            self.taken.note(work, StorageAccess::Writes);
         }
     }
 
@@ -85,18 +85,18 @@ impl Storage {
 pub(in crate::gpu) struct TakenUses {
     /// Whether `uses` may not be empty.
     has_uses: AtomicBool,
-    uses: Lock<Vec<(Arc<TakenWork>, Access)>>,
+    uses: Lock<Vec<(Arc<TakenWork>, StorageAccess)>>,
 }
 
 /// The kind of use of a storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::gpu) enum Access {
+pub(in crate::gpu) enum StorageAccess {
     Reads,
     Writes,
 }
 
 /// A storage and the kind of its use.
-pub(in crate::gpu) type Use<'a> = (&'a Storage, Access);
+pub(in crate::gpu) type Use<'a> = (&'a Storage, StorageAccess);
 
 /// Records that taken work uses these storages.
 pub(in crate::gpu) fn note_uses<'a>(work: &Arc<TakenWork>, uses: impl Iterator<Item = Use<'a>>) {
@@ -105,7 +105,7 @@ pub(in crate::gpu) fn note_uses<'a>(work: &Arc<TakenWork>, uses: impl Iterator<I
 
 impl TakenUses {
     /// Records that taken work uses the storage.
-    pub(in crate::gpu) fn note(&self, work: &Arc<TakenWork>, access: Access) {
+    pub(in crate::gpu) fn note(&self, work: &Arc<TakenWork>, access: StorageAccess) {
         let mut uses = self.uses.lock();
         match uses.iter_mut().find(|(known, _)| Arc::ptr_eq(known, work)) {
             Some((_, known)) => *known = access.max(*known),
@@ -116,7 +116,7 @@ impl TakenUses {
 
     /// This work does not use the storage any more. The caller holds no lock.
     pub(in crate::gpu) fn forget(&self, work: &Arc<TakenWork>) {
-        let is_it = |(known, _): &mut (Arc<TakenWork>, Access)| Arc::ptr_eq(known, work);
+        let is_it = |(known, _): &mut (Arc<TakenWork>, StorageAccess)| Arc::ptr_eq(known, work);
         let forgotten: Vec<_> = self.uses.lock().extract_if(.., is_it).collect();
         drop(forgotten);
     }
@@ -135,7 +135,7 @@ impl TakenUses {
     /// of, which may follow other work in the same encoder.
     pub(in crate::gpu) fn conflict(
         &self,
-        access: Access,
+        access: StorageAccess,
         own: Option<&Arc<TakenWork>>,
     ) -> Option<Arc<TakenWork>> {
         if !self.may_exist() {
@@ -148,7 +148,7 @@ impl TakenUses {
     /// the work may be dropped.
     pub(in crate::gpu) fn unfinished_conflict(
         &self,
-        access: Access,
+        access: StorageAccess,
         own: Option<&Arc<TakenWork>>,
     ) -> Option<Arc<TakenWork>> {
         if !self.may_exist() {
@@ -188,31 +188,31 @@ impl TakenUses {
 
 /// The first of these works that must be submitted, or confirmed, before the access.
 fn conflict_in(
-    uses: &[(Arc<TakenWork>, Access)],
-    access: Access,
+    uses: &[(Arc<TakenWork>, StorageAccess)],
+    access: StorageAccess,
     own: Option<&Arc<TakenWork>>,
 ) -> Option<Arc<TakenWork>> {
-    let conflicts = |&&(ref work, theirs): &&(Arc<TakenWork>, Access)| {
+    let conflicts = |&&(ref work, theirs): &&(Arc<TakenWork>, StorageAccess)| {
         let is_ordered = own.is_some_and(|own| own.follows(work));
         !is_ordered
             && match work.stage() {
                 // A capture does not change the storages that it only uses; those that it has allocated have no
                 // contents.
-                Stage::Unsubmitted if work.is_capture() => theirs == Access::Writes,
-                Stage::Unsubmitted => access.max(theirs) == Access::Writes,
+                TakenStage::Unsubmitted if work.is_capture() => theirs == StorageAccess::Writes,
+                TakenStage::Unsubmitted => access.max(theirs) == StorageAccess::Writes,
                 // It may have been refused, and then its outputs have no result.
-                Stage::Submitted => theirs == Access::Writes,
-                Stage::Captured | Stage::Done => false,
+                TakenStage::Submitted => theirs == StorageAccess::Writes,
+                TakenStage::Captured | TakenStage::Done => false,
             }
     };
     uses.iter().find(conflicts).map(|(work, _)| work.clone())
 }
 
 /// Whether no access must wait for the work.
-fn is_finished((work, access): &mut (Arc<TakenWork>, Access)) -> bool {
+fn is_finished((work, access): &mut (Arc<TakenWork>, StorageAccess)) -> bool {
     match work.stage() {
-        Stage::Unsubmitted | Stage::Captured => false,
-        Stage::Submitted => *access == Access::Reads,
-        Stage::Done => true,
+        TakenStage::Unsubmitted | TakenStage::Captured => false,
+        TakenStage::Submitted => *access == StorageAccess::Reads,
+        TakenStage::Done => true,
     }
 }

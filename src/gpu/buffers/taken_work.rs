@@ -19,7 +19,7 @@ pub(in crate::gpu) struct TakenWork {
     /// The application's encoder that it is recorded into; None for a command buffer of its own.
     encoder: Option<EncoderId>,
     stage: AtomicU8,
-    held: Lock<Held>,
+    held: Lock<HeldResources>,
     spares: Arc<Spares>,
 }
 
@@ -37,7 +37,7 @@ impl EncoderId {
 
 /// The stage of taken work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::gpu) enum Stage {
+pub(in crate::gpu) enum TakenStage {
     /// The application has not submitted it.
     Unsubmitted,
     /// It is in a replay, which runs it any number of times and keeps its buffers.
@@ -54,13 +54,13 @@ type WeakPool = Weak<TensorPool>;
 type Write = (Arc<ContentState>, Part, u64);
 
 /// Resources that taken work keeps alive and does not access.
-pub(in crate::gpu) trait Kept: wgpu::WasmNotSendSync {}
+pub(in crate::gpu) trait KeptResource: wgpu::WasmNotSendSync {}
 
-impl<T: wgpu::WasmNotSendSync> Kept for T {}
+impl<T: wgpu::WasmNotSendSync> KeptResource for T {}
 
 /// The resources that taken work keeps.
 #[derive(Default)]
-struct Held {
+struct HeldResources {
     /// Buffers of tensors that were dropped before the work was submitted.
     freed: Vec<FreedBuffer>,
     /// In a capture: the buffers that it has allocated. Its temporaries use only these, because the next run needs the
@@ -76,7 +76,7 @@ struct Held {
     ///
     /// NOTE: a storage refers to the work that uses it, so the two keep each other alive until the work is submitted or
     /// dropped.
-    storages: Option<Box<dyn Kept>>,
+    storages: Option<Box<dyn KeptResource>>,
     /// What the work writes, with the sequences of its launches.
     writes: Vec<Write>,
     receipt: Option<Receipt>,
@@ -107,7 +107,7 @@ impl TakenWork {
         encoder: Option<EncoderId>,
         spares: &Arc<Spares>,
     ) -> Arc<Self> {
-        let stage = AtomicU8::new(Stage::Unsubmitted as u8);
+        let stage = AtomicU8::new(TakenStage::Unsubmitted as u8);
         Arc::new(Self { call, encoder, stage, held: Lock::default(), spares: spares.clone() })
     }
 
@@ -121,12 +121,12 @@ impl TakenWork {
         self.encoder.is_some()
     }
 
-    pub(in crate::gpu) fn stage(&self) -> Stage {
+    pub(in crate::gpu) fn stage(&self) -> TakenStage {
         match self.stage.load(Ordering::Acquire) {
-            0 => Stage::Unsubmitted,
-            1 => Stage::Captured,
-            2 => Stage::Submitted,
-            _ => Stage::Done,
+            0 => TakenStage::Unsubmitted,
+            1 => TakenStage::Captured,
+            2 => TakenStage::Submitted,
+            _ => TakenStage::Done,
         }
     }
 
@@ -134,7 +134,7 @@ impl TakenWork {
     pub(in crate::gpu) fn hold(
         &self,
         rings: Vec<Ring>,
-        storages: Box<dyn Kept>,
+        storages: Box<dyn KeptResource>,
         writes: Vec<Write>,
         receipt: Receipt,
     ) {
@@ -170,14 +170,14 @@ impl TakenWork {
 
     /// Whether the work keeps the buffers that it uses, because it will run.
     pub(in crate::gpu) fn holds_buffers(&self) -> bool {
-        matches!(self.stage(), Stage::Unsubmitted | Stage::Captured)
+        matches!(self.stage(), TakenStage::Unsubmitted | TakenStage::Captured)
     }
 
     /// Takes a freed buffer of this size that no other taken work uses, for a later launch of the same work.
     pub(in crate::gpu) fn reuse(self: &Arc<Self>, size: u64) -> Option<FreedBuffer> {
         let mut held = self.held.lock();
         let is_own = |users: &[Arc<Self>]| users.iter().all(|user| Arc::ptr_eq(user, self));
-        let Held { freed, allocated, .. } = &*held;
+        let HeldResources { freed, allocated, .. } = &*held;
         let may_be_overwritten =
             |freed: &FreedBuffer| allocated.as_ref().is_none_or(|own| own.contains(&freed.buffer));
         let fits = |freed: &FreedBuffer| {
@@ -192,7 +192,7 @@ impl TakenWork {
 
     /// Whether the work is a capture.
     pub(in crate::gpu) fn is_capture(&self) -> bool {
-        self.stage() == Stage::Captured || self.held.lock().allocated.is_some()
+        self.stage() == TakenStage::Captured || self.held.lock().allocated.is_some()
     }
 
     /// The work is a capture, which keeps what it allocates.
@@ -226,14 +226,14 @@ impl TakenWork {
     /// The capture is complete: a replay runs it from now on. It keeps its buffers until [`retire`](Self::retire).
     pub(in crate::gpu) fn captured(&self) {
         let held = self.held.lock();
-        self.stage.fetch_max(Stage::Captured as u8, Ordering::AcqRel);
+        self.stage.fetch_max(TakenStage::Captured as u8, Ordering::AcqRel);
         drop(held);
     }
 
     /// The replay will not run any more. Returns its buffers to the pool. `used` adds to each buffer its uses since the
     /// capture: the last run, and the work that still uses it.
     pub(in crate::gpu) fn retire(&self, used: impl Fn(&mut FreedBuffer)) {
-        for mut freed in self.leave(Stage::Done).freed {
+        for mut freed in self.leave(TakenStage::Done).freed {
             used(&mut freed);
             freed.release();
         }
@@ -241,7 +241,7 @@ impl TakenWork {
 
     /// The application has submitted the work, though wgpu may have refused it.
     pub(in crate::gpu) fn submitted(&self) {
-        let kept = self.leave(Stage::Submitted);
+        let kept = self.leave(TakenStage::Submitted);
         self.give_back(kept);
     }
 
@@ -257,7 +257,7 @@ impl TakenWork {
             }
         }
         drop(held);
-        let mut kept = self.leave(Stage::Done);
+        let mut kept = self.leave(TakenStage::Done);
         self.spares.bytes_left.fetch_add(std::mem::take(&mut kept.bytes_staged), Ordering::Relaxed);
         self.give_back(kept);
     }
@@ -266,7 +266,7 @@ impl TakenWork {
     /// are marked as failed if it was refused.
     pub(in crate::gpu) fn confirm(&self, poll: impl FnOnce()) {
         let receipt = self.held.lock().receipt.as_ref().map(Receipt::reader);
-        let Some(receipt) = receipt.filter(|_| self.stage() == Stage::Submitted) else { return };
+        let Some(receipt) = receipt.filter(|_| self.stage() == TakenStage::Submitted) else { return };
         let mut answer = receipt.answer();
         if answer == Answer::Pending {
             poll();
@@ -276,24 +276,24 @@ impl TakenWork {
             let why = format!("the commands of `{}` were refused when they were submitted", self.call);
             return self.fail(&why.into());
         }
-        let kept = self.leave(Stage::Done);
+        let kept = self.leave(TakenStage::Done);
         self.give_back(kept);
     }
 
     /// Enters a later stage, and takes the resources that this stage does not need.
-    fn leave(&self, stage: Stage) -> Held {
+    fn leave(&self, stage: TakenStage) -> HeldResources {
         let mut held = self.held.lock();
         self.stage.fetch_max(stage as u8, Ordering::AcqRel);
         let mut kept = std::mem::take(&mut *held);
-        if stage == Stage::Submitted {
+        if stage == TakenStage::Submitted {
             held.writes = std::mem::take(&mut kept.writes);
             held.receipt = kept.receipt.take();
         }
         kept
     }
 
-    fn give_back(&self, kept: Held) {
-        let Held { freed, held_back, rings, receipt, .. } = kept;
+    fn give_back(&self, kept: HeldResources) {
+        let HeldResources { freed, held_back, rings, receipt, .. } = kept;
         self.spares.rings.lock().extend(rings);
         drop(receipt);
         if let Some((pool, recording)) = held_back

@@ -4,7 +4,7 @@ use crate::caps::{
     Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, HAS_MODULES, Machine,
     MatrixExtensions, RobustBufferAccess, RowSizes, SubgroupSizes, Verdict,
 };
-use crate::gpu::extensions::{self, Matrices};
+use crate::gpu::extensions::{self, ListedMatrices};
 use crate::gpu::options::buffer_access::BufferAccess;
 use crate::gpu::raw;
 
@@ -34,7 +34,7 @@ impl Caps {
         let listed = if features.contains(F::EXPERIMENTAL_COOPERATIVE_MATRIX) {
             matrices_of(adapter, extensions)
         } else {
-            Matrices::default()
+            ListedMatrices::default()
         };
         let claimed = assume.rows.iter().map(|row| crate::gpu::rows::known_caps::untested(*row));
         let mut rows = Vec::new();
@@ -89,10 +89,10 @@ pub(in crate::gpu) fn spirv_features(backend: wgpu::Backend) -> wgpu::Features {
 
 /// The rows of cooperative matrices that the adapter lists: on Vulkan all rows of the driver, else those that wgpu
 /// knows.
-fn matrices_of(adapter: &wgpu::Adapter, enabled: MatrixExtensions) -> Matrices {
+fn matrices_of(adapter: &wgpu::Adapter, enabled: MatrixExtensions) -> ListedMatrices {
     extensions::matrices(adapter, enabled).unwrap_or_else(|| {
         let rows = adapter.cooperative_matrix_properties();
-        Matrices { rows: rows.iter().map(CoopRow::of).collect(), ..Default::default() }
+        ListedMatrices { rows: rows.iter().map(CoopRow::of).collect(), ..Default::default() }
     })
 }
 

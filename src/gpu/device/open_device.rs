@@ -9,7 +9,7 @@ use crate::gpu::buffers::tensor_pool::TensorPool;
 use crate::gpu::driver::device_status::DeviceStatus;
 use crate::gpu::driver::driver_times::{DriverCall, DriverClock};
 use crate::gpu::driver::error_scope::{device_error, in_error_scope};
-use crate::gpu::driver::progress::Progress;
+use crate::gpu::driver::progress::QueueProgress;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::driver::waiter::Waiter;
 use crate::gpu::extensions::{self, MatrixFeatures};
@@ -178,7 +178,10 @@ impl<'a> Device<'a> {
         let machine = caps.machine.measured(&tuning.rates());
         let caps = Caps { machine, ..caps };
         let created = in_error_scope(&self.device, || {
-            (Pipelines::new(&self.device, self.adapter, &options, clock.clone()), Progress::new(&self.device))
+            (
+                Pipelines::new(&self.device, self.adapter, &options, clock.clone()),
+                QueueProgress::new(&self.device),
+            )
         });
         let (pipelines, progress) = created.map_err(device_error)?;
         let inner = Inner {

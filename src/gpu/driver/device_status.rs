@@ -10,11 +10,11 @@ use std::sync::{Arc, Weak};
 #[derive(Default)]
 pub(crate) struct DeviceStatus {
     raised: AtomicBool,
-    state: Lock<State>,
+    state: Lock<LossState>,
 }
 
 #[derive(Default)]
-struct State {
+struct LossState {
     lost: Option<String>,
     /// An error that wgpu reported after its call had returned. Only in a browser; elsewhere error scopes catch the
     /// errors of our calls.

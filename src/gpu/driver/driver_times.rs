@@ -68,11 +68,11 @@ impl DriverClock {
     }
 
     /// Adds the time until the returned value is dropped.
-    pub(in crate::gpu) fn start(&self, call: DriverCall) -> Timed<'_> {
+    pub(in crate::gpu) fn start(&self, call: DriverCall) -> TimedCall<'_> {
         // NOTE: a browser's clock is not in the standard library, which panics there.
         #[cfg(target_arch = "wasm32")]
         let _ = call;
-        Timed {
+        TimedCall {
             #[cfg(not(target_arch = "wasm32"))]
             nanos: &self.nanos[call as usize],
             #[cfg(not(target_arch = "wasm32"))]
@@ -98,7 +98,7 @@ impl DriverClock {
 }
 
 /// A call that is under way. Its drop adds the time, even if a callback panics.
-pub(in crate::gpu) struct Timed<'a> {
+pub(in crate::gpu) struct TimedCall<'a> {
     #[cfg(not(target_arch = "wasm32"))]
     nanos: &'a AtomicU64,
     #[cfg(not(target_arch = "wasm32"))]
@@ -108,7 +108,7 @@ pub(in crate::gpu) struct Timed<'a> {
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-impl Drop for Timed<'_> {
+impl Drop for TimedCall<'_> {
     fn drop(&mut self) {
         let nanos = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.nanos.fetch_add(nanos, Ordering::Relaxed);

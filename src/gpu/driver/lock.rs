@@ -19,7 +19,7 @@ pub(in crate::gpu) struct Lock<T>(Mutex<T>);
 /// Access to the data. Its drop unlocks.
 pub(in crate::gpu) struct Locked<'a, T> {
     guard: MutexGuard<'a, T>,
-    held: Held,
+    held: HeldLock,
 }
 
 impl<T> Lock<T> {
@@ -28,7 +28,7 @@ impl<T> Lock<T> {
     }
 
     pub(in crate::gpu) fn lock(&self) -> Locked<'_, T> {
-        let held = Held::new();
+        let held = HeldLock::new();
         Locked { guard: self.0.lock().unwrap_or_else(PoisonError::into_inner), held }
     }
 }
@@ -70,9 +70,9 @@ thread_local! {
 }
 
 /// Counts a lock as held until it is dropped. Does nothing without debug assertions.
-struct Held;
+struct HeldLock;
 
-impl Held {
+impl HeldLock {
     fn new() -> Self {
         #[cfg(debug_assertions)]
         HELD.with(|held| held.set(held.get() + 1));
@@ -80,7 +80,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldLock {
     fn drop(&mut self) {
         #[cfg(debug_assertions)]
         HELD.with(|held| held.set(held.get() - 1));

@@ -15,7 +15,7 @@ pub(in crate::gpu) const TICKET_MODULUS: u32 = 4096;
 pub(in crate::gpu) const NUMBERS_BYTES: u64 = 4 * TICKET_MODULUS as u64;
 
 /// Progress of the queue. Every submission of a recording ends with a copy of its turn's number to `now`.
-pub(in crate::gpu) struct Progress {
+pub(in crate::gpu) struct QueueProgress {
     /// The numbers 1, 2, ..., as the source of the copies.
     numbers: wgpu::Buffer,
     /// The number of the submission that ran last.
@@ -33,7 +33,7 @@ pub(in crate::gpu) enum HasRun {
     Unknown,
 }
 
-impl Progress {
+impl QueueProgress {
     pub(in crate::gpu) fn new(device: &wgpu::Device) -> Self {
         let filled = |label, values: &[u32], usage| {
             let buffer = device.create_buffer(&wgpu::BufferDescriptor {

@@ -39,12 +39,12 @@ pub(in crate::gpu) struct Waiter {
 /// The threads' work queue.
 #[derive(Default)]
 struct Queue {
-    state: Lock<State>,
+    state: Lock<WaiterState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct WaiterState {
     awaited: VecDeque<Awaited>,
     /// Number of threads without work.
     idle: usize,

@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::gpu::handle::gpu::Gpu;
 use crate::gpu::kernels::lifetimes::Outputs;
-use crate::gpu::kernels::plan_cache::Kept;
+use crate::gpu::kernels::plan_cache::KeepPlan;
 use crate::gpu::kernels::prepared::Prepared;
 use crate::gpu::options::gpu_options::Tuning;
 use crate::gpu::tuned::tried::Tried;
@@ -40,7 +40,7 @@ impl Gpu {
             Some(prepared) => Arc::new(prepared),
             None => self.planned(problem)?,
         };
-        if kept == Kept::No {
+        if kept == KeepPlan::No {
             return Ok(prepared);
         }
         let (prepared, evicted) = self.inner.plans.insert(problem, prepared);
@@ -62,16 +62,16 @@ impl Gpu {
 
     /// The plan of the problem that was measured as the fastest, if this `Gpu` uses such plans, and whether to cache the
     /// plan.
-    fn tuned_plan<P: Problem>(&self, problem: &P) -> Result<(Option<Plan>, Kept)> {
+    fn tuned_plan<P: Problem>(&self, problem: &P) -> Result<(Option<Plan>, KeepPlan)> {
         if self.inner.options.tuning == Tuning::Off {
-            return Ok((None, Kept::Yes));
+            return Ok((None, KeepPlan::Yes));
         }
         let known = self.inner.tuning.plan_of(problem, self.known_caps());
         #[cfg(not(target_arch = "wasm32"))]
         if known.is_none() && self.inner.options.tuning == Tuning::Now {
             return self.tune_now(problem);
         }
-        Ok((known, Kept::Yes))
+        Ok((known, KeepPlan::Yes))
     }
 
     /// The plan with which the next call computes a problem on this device, with the reasons for it. If it was tuned, the reasons

@@ -1,6 +1,6 @@
 //! The same functions for builds without Vulkan.
 
-use super::matrices::Matrices;
+use super::matrices::ListedMatrices;
 use crate::caps::MatrixExtensions;
 
 /// No features.
@@ -13,7 +13,7 @@ impl MatrixFeatures {
     }
 }
 
-pub(in crate::gpu) fn matrices(_: &wgpu::Adapter, _: MatrixExtensions) -> Option<Matrices> {
+pub(in crate::gpu) fn matrices(_: &wgpu::Adapter, _: MatrixExtensions) -> Option<ListedMatrices> {
     None
 }
 

@@ -1,7 +1,7 @@
 //! Queries to a Vulkan driver that wgpu does not make.
 
 use super::features::{MatrixFeatures, names};
-use super::matrices::Matrices;
+use super::matrices::ListedMatrices;
 use super::{flexible, rows};
 use crate::caps::{CoopRow, CoopScope, MatrixExtensions};
 use ash::vk;
@@ -9,7 +9,7 @@ use wgpu::hal::vulkan::{Api, Device};
 
 /// The rows of cooperative matrices that the adapter's driver lists, and those of flexible size if they are enabled. Rows of a
 /// workgroup are included only if the driver has tensor layouts, which kernels on these rows use. None if the API is not Vulkan.
-pub(in crate::gpu) fn matrices(adapter: &wgpu::Adapter, enabled: MatrixExtensions) -> Option<Matrices> {
+pub(in crate::gpu) fn matrices(adapter: &wgpu::Adapter, enabled: MatrixExtensions) -> Option<ListedMatrices> {
     // SAFETY: the handle is only read, while the adapter is alive.
     let hal = unsafe { adapter.as_hal::<Api>() }?;
     let mut rows = rows::rows(&hal);
@@ -19,7 +19,7 @@ pub(in crate::gpu) fn matrices(adapter: &wgpu::Adapter, enabled: MatrixExtension
         rows.extend(flexible::flexible_rows(&hal).into_iter().filter(is_usable));
     }
     let flexible_limits = enabled.flexible.then(|| flexible::flexible_limits(&hal));
-    Some(Matrices { rows, flexible_limits })
+    Some(ListedMatrices { rows, flexible_limits })
 }
 
 /// The features that wgpu does not know, of a device that is opened from this adapter with these features of wgpu.

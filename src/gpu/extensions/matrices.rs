@@ -4,7 +4,7 @@ use crate::caps::{CoopRow, FlexibleLimits};
 
 /// The rows of cooperative matrices that a driver lists.
 #[derive(Default)]
-pub(in crate::gpu) struct Matrices {
+pub(in crate::gpu) struct ListedMatrices {
     /// Rows of exact sizes, then those of multiples.
     pub(in crate::gpu) rows: Vec<CoopRow>,
     pub(in crate::gpu) flexible_limits: Option<FlexibleLimits>,

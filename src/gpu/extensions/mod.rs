@@ -29,4 +29,4 @@ pub(super) use absent::{MatrixFeatures, matrices, matrix_features, not_created_w
 pub(super) use asked::{matrices, matrix_features, not_created_with};
 #[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
 pub(super) use features::{BFLOAT16, FLOAT8, MAINTENANCE1, MATRIX2, MatrixFeatures, STORAGE8};
-pub(super) use matrices::Matrices;
+pub(super) use matrices::ListedMatrices;

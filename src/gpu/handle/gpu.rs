@@ -11,7 +11,7 @@ use crate::gpu::buffers::taken_work::Spares;
 use crate::gpu::buffers::tensor_pool::TensorPool;
 use crate::gpu::driver::device_status::DeviceStatus;
 use crate::gpu::driver::driver_times::{DriverClock, DriverTimes};
-use crate::gpu::driver::progress::Progress;
+use crate::gpu::driver::progress::QueueProgress;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::driver::waiter::Waiter;
 use crate::gpu::kernels::pipelines::Pipelines;
@@ -67,7 +67,7 @@ pub(in crate::gpu) struct Inner {
     pub(in crate::gpu) recorder: Recorder,
     pub(in crate::gpu) spares: Arc<Spares>,
     pub(in crate::gpu) known_buffers: KnownBuffers<Allocation>,
-    pub(in crate::gpu) progress: Progress,
+    pub(in crate::gpu) progress: QueueProgress,
     pub(in crate::gpu) buffers_created: AtomicU64,
     /// Polls during asynchronous reads; None if the application polls.
     #[cfg(not(target_arch = "wasm32"))]

@@ -14,14 +14,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// replays. Plans refer to it weakly. So if nothing uses a pipeline, this map has the only reference to it, and it may be
 /// dropped.
 pub(in crate::gpu) struct KnownPipelines {
-    known: Lock<Known>,
+    known: Lock<PipelineTable>,
     limit: usize,
     /// Sequence of the last launch.
     clock: AtomicU64,
 }
 
 #[derive(Default)]
-struct Known {
+struct PipelineTable {
     /// Each with the number of pipelines that were kept before it.
     by_kernel: HashMap<Kernel, (Arc<Pipeline>, u64)>,
     inserted: u64,
@@ -72,7 +72,7 @@ impl KnownPipelines {
     }
 }
 
-impl Known {
+impl PipelineTable {
     /// Removes the least recently used pipelines that are not in use, until there are at most `limit`.
     fn shrink(&mut self, limit: usize) -> Vec<Arc<Pipeline>> {
         let excess = self.by_kernel.len().saturating_sub(limit);

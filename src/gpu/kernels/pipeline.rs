@@ -12,7 +12,7 @@ pub(in crate::gpu) struct Pipeline {
     /// Whether the kernel writes each operand.
     pub(in crate::gpu) writes: Vec<bool>,
     /// How the kernel receives its dims.
-    pub(in crate::gpu) dims: Dims,
+    pub(in crate::gpu) dims: DimsPassing,
     /// The subgroup size, once it was queried.
     pub(in crate::gpu) subgroup_size: OnceLock<u32>,
     /// Sequence of its last launch.
@@ -21,7 +21,7 @@ pub(in crate::gpu) struct Pipeline {
 
 /// How a kernel receives its dims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::gpu) enum Dims {
+pub(in crate::gpu) enum DimsPassing {
     /// As immediates, with this many bytes.
     Immediates(u32),
     /// In the ring of the recording, at a dynamic offset.

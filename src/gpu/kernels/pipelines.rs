@@ -2,7 +2,7 @@
 //! and across runs: within a run a bounded number of them.
 
 use super::known_pipelines::KnownPipelines;
-use super::pipeline::{BindingLayouts, Dims, Pipeline};
+use super::pipeline::{BindingLayouts, DimsPassing, Pipeline};
 use super::stored_pipelines::StoredPipelines;
 use crate::gpu::GpuOptions;
 use crate::gpu::driver::driver_times::{DriverCall, DriverClock};
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Kernels share layouts with the same key: whether each operand is written, and how dims are passed.
-type LayoutKey = (Vec<bool>, Dims);
+type LayoutKey = (Vec<bool>, DimsPassing);
 
 /// All pipelines of a device.
 pub(in crate::gpu) struct Pipelines {
@@ -114,7 +114,7 @@ impl Pipelines {
             Error::device(format!("tilewise {kernel} does not compile: {error}"))
         };
         let ShaderInterface { writes, immediates } = code.interface().map_err(|why| failed(&why))?;
-        let dims = immediates.map_or(Dims::Ring, Dims::Immediates);
+        let dims = immediates.map_or(DimsPassing::Ring, DimsPassing::Immediates);
         let stored = self.stored.as_ref().and_then(|stored| stored.cache(device));
         let compiled = in_error_scope(device, || {
             let layout = self.layout(device, &writes, dims);
@@ -152,7 +152,7 @@ impl Pipelines {
         }
     }
 
-    fn layout(&self, device: &wgpu::Device, writes: &[bool], dims: Dims) -> Arc<BindingLayouts> {
+    fn layout(&self, device: &wgpu::Device, writes: &[bool], dims: DimsPassing) -> Arc<BindingLayouts> {
         let key = (writes.to_vec(), dims);
         if let Some(layout) = self.layouts.lock().get(&key) {
             return layout.clone();
@@ -163,8 +163,8 @@ impl Pipelines {
         let desc = wgpu::BindGroupLayoutDescriptor { label: Some("tilewise operands"), entries: &entries };
         let operands = foreign(|| device.create_bind_group_layout(&desc));
         let (ring, immediate_size) = match dims {
-            Dims::Immediates(bytes) => (None, bytes),
-            Dims::Ring => (Some(&self.ring_layout), 0),
+            DimsPassing::Immediates(bytes) => (None, bytes),
+            DimsPassing::Ring => (Some(&self.ring_layout), 0),
         };
         let groups: Vec<_> = [Some(&operands), ring].into_iter().flatten().map(Some).collect();
         let desc = wgpu::PipelineLayoutDescriptor {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Whether the plan of a problem is kept for later calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::gpu) enum Kept {
+pub(in crate::gpu) enum KeepPlan {
     Yes,
     /// The problem should be tuned, but could not be tuned now.
     No,

@@ -24,10 +24,10 @@ pub(in crate::gpu) struct StoredPipelines {
     /// Maximum number of pipelines that are compiled with the driver's cache, which keeps all of them and frees none. Those that
     /// come later are compiled without it.
     limit: usize,
-    state: Lock<State>,
+    state: Lock<StoreState>,
 }
 
-struct State {
+struct StoreState {
     open: Option<Open>,
     /// Pipelines that were compiled with it since the start, or since it was closed.
     compiled: usize,
@@ -56,7 +56,7 @@ impl StoredPipelines {
         let kind = options.buffer_access.suffix();
         let path = options.cache.path()?.join(wgpu::util::pipeline_cache_key(&adapter)? + kind);
         let compiled_for = compiled_for(&adapter) + kind;
-        let (limit, state) = (options.pipeline_limit(), Lock::new(State { open: None, compiled: 0 }));
+        let (limit, state) = (options.pipeline_limit(), Lock::new(StoreState { open: None, compiled: 0 }));
         Some(Self { path, file: OnceLock::new(), reading: Inside::default(), compiled_for, limit, state })
     }
 

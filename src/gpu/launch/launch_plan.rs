@@ -5,7 +5,7 @@ use super::long_plan::LongPlan;
 use crate::Result;
 use crate::gpu::buffers::bound_window::{BoundWindow, WindowUse};
 use crate::gpu::buffers::content_state::reports;
-use crate::gpu::buffers::storage::{Access as StorageAccess, Storage};
+use crate::gpu::buffers::storage::{Storage, StorageAccess};
 use crate::gpu::handle::gpu::{Allocation, Gpu};
 use crate::gpu::kernels::lifetimes::Outputs;
 use crate::gpu::kernels::prepared::Prepared;

@@ -6,7 +6,7 @@ use crate::gpu::cache::cache_file::digest_of_text;
 use crate::gpu::driver::error_scope::{in_error_scope, result_and_error};
 use crate::gpu::driver::lock::foreign;
 use crate::gpu::handle::gpu::Gpu;
-use crate::gpu::kernels::pipeline::{Dims, Pipeline};
+use crate::gpu::kernels::pipeline::{DimsPassing, Pipeline};
 use crate::gpu::kernels::pipelines::Evicted;
 use crate::gpu::kernels::ring::Ring;
 use crate::gpu::submit::queue::is_of_submit;
@@ -152,8 +152,8 @@ fn encode(device: &wgpu::Device, pipeline: &Pipeline) -> (wgpu::CommandBuffer, w
     pass.set_bind_group(0, &group, &[]);
     match pipeline.dims {
         // wgpu initialises the buffer of a ring with zeros.
-        Dims::Ring => pass.set_bind_group(1, Ring::new(device, 1).group(), &[0]),
-        Dims::Immediates(bytes) => pass.set_immediates(0, &vec![0; bytes as usize]),
+        DimsPassing::Ring => pass.set_bind_group(1, Ring::new(device, 1).group(), &[0]),
+        DimsPassing::Immediates(bytes) => pass.set_immediates(0, &vec![0; bytes as usize]),
     }
     pass.dispatch_workgroups(1, 1, 1);
     drop(pass);

@@ -71,7 +71,7 @@ impl Gpu {
             })
         });
         let queries = queries.map_err(|error| self.cause_of(error))?;
-        let timed = Timed::begin(self, &queries)?;
+        let timed = TimedRecording::begin(self, &queries)?;
         let result = work()?;
         let mut state = self.inner.recorder.lock();
         if state.open.number != timed.number || state.open.launches() == 0 {
@@ -117,13 +117,13 @@ impl Drop for TimedByHost<'_> {
 /// While this exists, the open recording is timed and is not submitted automatically. Its drop ends that, even after a
 /// panic.
 #[cfg(not(target_arch = "wasm32"))]
-struct Timed<'a> {
+struct TimedRecording<'a> {
     gpu: &'a Gpu,
     number: u64,
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-impl<'a> Timed<'a> {
+impl<'a> TimedRecording<'a> {
     fn begin(gpu: &'a Gpu, queries: &wgpu::QuerySet) -> Result<Self> {
         loop {
             let mut state = gpu.inner.recorder.lock();
@@ -143,7 +143,7 @@ impl<'a> Timed<'a> {
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-impl Drop for Timed<'_> {
+impl Drop for TimedRecording<'_> {
     fn drop(&mut self) {
         let mut state = self.gpu.inner.recorder.lock();
         state.timed = false;

@@ -3,7 +3,7 @@
 use super::counts::Counts;
 use super::input_mark::MarkedInput;
 use super::new_launch::NewLaunch;
-use super::replay_input::Input;
+use super::replay_input::ReplayInput;
 use crate::gpu::buffers::bound_window::{BoundWindow, WindowUse};
 use crate::gpu::buffers::cursor::Cursor;
 use crate::gpu::buffers::part::Part;
@@ -26,7 +26,7 @@ pub(in crate::gpu) struct Captured {
     /// The increments of the launches that advance positions, in order.
     pub(in crate::gpu) advances: Vec<(Arc<Cursor>, usize)>,
     /// The parts of the caller's and each other's tensors that the operations read and write.
-    pub(in crate::gpu) operands: Vec<Input>,
+    pub(in crate::gpu) operands: Vec<ReplayInput>,
     /// The inputs, while the closure is running.
     pub(in crate::gpu) inputs: Vec<MarkedInput>,
     /// Predicted seconds of all launches.

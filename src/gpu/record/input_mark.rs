@@ -4,7 +4,7 @@
 //! exchanged: the tensor would show the captured input in every run. So each clone and view of an input has a mark, and
 //! the capture fails if one is left when the closure has ended. Only the capturing thread's are marked.
 
-use super::replay_input::Input;
+use super::replay_input::ReplayInput;
 use crate::gpu::buffers::storage::Storage;
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(in crate::gpu) struct MarkedInput {
 
 impl MarkedInput {
     /// The inputs that have elements. Until these are dropped, tensors that are made of them are marked.
-    pub(in crate::gpu) fn all(inputs: &[Input]) -> Vec<Self> {
+    pub(in crate::gpu) fn all(inputs: &[ReplayInput]) -> Vec<Self> {
         let with_elements = inputs.iter().enumerate().filter(|(_, input)| !input.layout.is_empty());
         let marked = with_elements.map(|(at, input)| {
             input.storage.marked_by(1);

@@ -1,6 +1,6 @@
 //! The ring of reads, and the reads under way.
 
-use super::staging_ring::{Place, StagingRing};
+use super::staging_ring::{StagingOwner, StagingRing};
 use crate::gpu::driver::completion::Completion;
 use crate::gpu::driver::lock::Lock;
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ pub(in crate::gpu) struct Reads {
 }
 
 /// A staging buffer for one read, and where it belongs.
-pub(in crate::gpu) type ReadBuffer = (wgpu::Buffer, Place);
+pub(in crate::gpu) type ReadBuffer = (wgpu::Buffer, StagingOwner);
 
 impl Reads {
     pub(in crate::gpu) fn new(limit: Option<u64>, largest: u64) -> Self {

@@ -8,7 +8,7 @@ use super::upload_count::UploadCount;
 use super::work::Tail;
 use crate::gpu::buffers::failures::Reason;
 use crate::gpu::buffers::storage::Storage;
-use crate::gpu::buffers::taken_work::{Stage, TakenWork};
+use crate::gpu::buffers::taken_work::{TakenStage, TakenWork};
 use crate::gpu::driver::lock::Lock;
 use crate::gpu::kernels::ring::{MAX_LAUNCHES, Ring};
 use std::collections::VecDeque;
@@ -24,12 +24,12 @@ const MAX_COPIES: usize = 64;
 
 /// Recorded work that is not yet submitted, behind one lock. No call of wgpu is made while this lock is held.
 pub(in crate::gpu) struct Recorder {
-    state: Lock<State>,
+    state: Lock<RecorderState>,
     /// Notified when a turn has ended.
     pub(in crate::gpu) turn_ended: Condvar,
 }
 
-pub(in crate::gpu) struct State {
+pub(in crate::gpu) struct RecorderState {
     /// The work that this crate submits, automatically once there are [`MAX_LAUNCHES`] launches.
     pub(in crate::gpu) open: Recording,
     /// The scopes of `record_into`, in whose closures threads record: at most one active scope for each thread.
@@ -74,7 +74,7 @@ pub(in crate::gpu) enum LastSubmission {
 
 impl Recorder {
     pub(in crate::gpu) fn new() -> Self {
-        let state = State {
+        let state = RecorderState {
             open: Recording::new(1),
             scopes: Vec::new(),
             taken: Vec::new(),
@@ -95,12 +95,12 @@ impl Recorder {
         Self { state: Lock::new(state), turn_ended: Condvar::new() }
     }
 
-    pub(in crate::gpu) fn lock(&self) -> crate::gpu::driver::lock::Locked<'_, State> {
+    pub(in crate::gpu) fn lock(&self) -> crate::gpu::driver::lock::Locked<'_, RecorderState> {
         self.state.lock()
     }
 }
 
-impl State {
+impl RecorderState {
     /// Advances the clock of launches, writes and reads. The first value is 1.
     pub(in crate::gpu) fn next_sequence(&mut self) -> u64 {
         self.sequence += 1;
@@ -141,7 +141,7 @@ impl State {
         }
         let last_use = storage.contents.last_use();
         let is_earlier = |(number, work): &&(u64, Arc<TakenWork>)| {
-            *number == last_use && work.stage() == Stage::Unsubmitted && !storage.taken.has(work)
+            *number == last_use && work.stage() == TakenStage::Unsubmitted && !storage.taken.has(work)
         };
         self.taken.iter().find(is_earlier).map(|(_, work)| work.clone())
     }
@@ -178,7 +178,7 @@ impl State {
     }
 }
 
-impl State {
+impl RecorderState {
     /// Begins a turn. Returns its ticket.
     pub(in crate::gpu) fn begin_turn(&mut self, thread: ThreadId, recording: &Recording) -> u64 {
         let Recording { number, has_more_pieces, .. } = *recording;

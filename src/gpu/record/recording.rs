@@ -2,7 +2,7 @@
 
 use super::new_launch::NewLaunch;
 use super::replay_launches::{Bindings, Launches};
-use super::work::{Copy, Groups, Item, Tail, Work};
+use super::work::{Command, Copy, Groups, Item, Tail};
 use crate::gpu::buffers::bound_window::{BoundWindow, WindowUse};
 use crate::gpu::buffers::content_state::ContentState;
 use crate::gpu::buffers::failures::{Reader, Reason};
@@ -10,8 +10,8 @@ use crate::gpu::buffers::outcome::Outcome;
 use crate::gpu::buffers::part::Part;
 use crate::gpu::buffers::storage::Storage;
 use crate::gpu::driver::lock::foreign;
-use crate::gpu::driver::progress::Progress;
-use crate::gpu::kernels::pipeline::Dims;
+use crate::gpu::driver::progress::QueueProgress;
+use crate::gpu::kernels::pipeline::DimsPassing;
 use crate::gpu::kernels::ring::{MAX_LAUNCHES, Ring};
 use std::ops::Range;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ impl Recording {
         launch.append_dims(&mut self.dims);
         let NewLaunch { pipeline, bound, grid, reports, .. } = launch;
         let bound = self.push_bound(bound, sequence);
-        let work = Work::Launch { pipeline, dims: from..self.dims.len(), grid };
+        let work = Command::Launch { pipeline, dims: from..self.dims.len(), grid };
         self.items.push(Item { work, bound, sequence, reports });
         self.launches += 1;
     }
@@ -99,7 +99,7 @@ impl Recording {
     ) {
         let bound = self.push_bound(bound.into_iter().map(|bound| bound.begun_at(sequence)), sequence);
         self.launches += launches.len();
-        let work = Work::Replay { launches: launches.clone(), bindings };
+        let work = Command::Replay { launches: launches.clone(), bindings };
         self.items.push(Item { work, bound, sequence, reports });
     }
 
@@ -112,7 +112,7 @@ impl Recording {
     ) {
         let bound = self.push_bound(bound, sequence);
         self.copies += 1;
-        self.items.push(Item { work: Work::Copy(copy), bound, sequence, reports });
+        self.items.push(Item { work: Command::Copy(copy), bound, sequence, reports });
     }
 
     fn push_bound(&mut self, bound: impl IntoIterator<Item = BoundWindow>, sequence: u64) -> Range<usize> {
@@ -194,9 +194,9 @@ impl Recording {
     pub(in crate::gpu) fn name(&self) -> &str {
         match self.items.first().map(|item| &item.work) {
             None => "reading a tensor",
-            Some(Work::Launch { pipeline, .. }) => &pipeline.name,
-            Some(Work::Replay { .. }) => "a replay",
-            Some(Work::Copy(copy)) => copy.name(),
+            Some(Command::Launch { pipeline, .. }) => &pipeline.name,
+            Some(Command::Replay { .. }) => "a replay",
+            Some(Command::Copy(copy)) => copy.name(),
         }
     }
 
@@ -215,15 +215,15 @@ impl Recording {
             let own: Vec<BoundWindow> = bound.by_ref().take(item.bound.len()).collect();
             let copies = usize::from(item.is_copy());
             let (work, launches, dims) = match item.work {
-                Work::Launch { pipeline, dims: range, grid } => {
+                Command::Launch { pipeline, dims: range, grid } => {
                     let dims = dims[range].to_vec();
-                    (Work::Launch { pipeline, dims: 0..dims.len(), grid }, 1, dims)
+                    (Command::Launch { pipeline, dims: 0..dims.len(), grid }, 1, dims)
                 }
-                Work::Replay { launches, bindings } => {
+                Command::Replay { launches, bindings } => {
                     let len = launches.len();
-                    (Work::Replay { launches, bindings }, len, Vec::new())
+                    (Command::Replay { launches, bindings }, len, Vec::new())
                 }
-                Work::Copy(copy) => (Work::Copy(copy), 0, Vec::new()),
+                Command::Copy(copy) => (Command::Copy(copy), 0, Vec::new()),
             };
             let Item { sequence, reports, .. } = item;
             let item = Item { work, bound: 0..own.len(), sequence, reports };
@@ -246,8 +246,7 @@ impl Recording {
 
     /// Whether a kernel of these launches receives its dims through a ring.
     pub(in crate::gpu) fn needs_ring(&self) -> bool {
-        let needs =
-            |item: &Item| matches!(&item.work, Work::Launch { pipeline, .. } if pipeline.dims == Dims::Ring);
+        let needs = |item: &Item| matches!(&item.work, Command::Launch { pipeline, .. } if pipeline.dims == DimsPassing::Ring);
         self.items.iter().any(needs)
     }
 
@@ -258,7 +257,7 @@ impl Recording {
         &self,
         device: &wgpu::Device,
         ring: Option<&mut Ring>,
-        progress: &Progress,
+        progress: &QueueProgress,
         ticket: u64,
     ) -> wgpu::CommandBuffer {
         let desc = wgpu::CommandEncoderDescriptor { label: Some("tilewise recording") };
@@ -281,11 +280,11 @@ impl Recording {
                 return Groups::Skipped;
             }
             match &item.work {
-                Work::Launch { pipeline, .. } => {
+                Command::Launch { pipeline, .. } => {
                     let operands = self.bound[item.bound.clone()].iter().map(BoundWindow::resource);
                     Groups::OfLaunch(pipeline.bind(device, operands))
                 }
-                Work::Replay { .. } | Work::Copy(_) => Groups::NotNeeded,
+                Command::Replay { .. } | Command::Copy(_) => Groups::NotNeeded,
             }
         };
         self.items.iter().enumerate().map(groups).collect()
@@ -305,7 +304,7 @@ impl Recording {
         for chunk in chunks() {
             let groups = &groups[start..start + chunk.len()];
             start += chunk.len();
-            if let Work::Copy(copy) = &chunk[0].work {
+            if let Command::Copy(copy) = &chunk[0].work {
                 if !matches!(groups[0], Groups::Skipped) {
                     copy.encode(&self.bound[chunk[0].bound.clone()], encoder);
                 }
@@ -335,12 +334,12 @@ impl Recording {
     ) {
         for (item, groups) in items.iter().zip(groups) {
             match (&item.work, groups) {
-                (Work::Launch { pipeline, dims, grid: [x, y, z] }, Groups::OfLaunch(group)) => {
+                (Command::Launch { pipeline, dims, grid: [x, y, z] }, Groups::OfLaunch(group)) => {
                     pass.set_pipeline(&pipeline.pipeline);
                     pass.set_bind_group(0, group, &[]);
                     let dims = &self.dims[dims.clone()];
                     match (pipeline.dims, rings.get_mut(*in_ring / MAX_LAUNCHES)) {
-                        (Dims::Ring, Some(ring)) => {
+                        (DimsPassing::Ring, Some(ring)) => {
                             let offset = ring.push(dims);
                             pass.set_bind_group(1, ring.group(), &[offset]);
                             *in_ring += 1;
@@ -349,7 +348,9 @@ impl Recording {
                     }
                     pass.dispatch_workgroups(*x, *y, *z);
                 }
-                (Work::Replay { launches, bindings }, Groups::NotNeeded) => launches.encode(bindings, pass),
+                (Command::Replay { launches, bindings }, Groups::NotNeeded) => {
+                    launches.encode(bindings, pass)
+                }
                 _ => {}
             }
         }

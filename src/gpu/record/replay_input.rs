@@ -14,7 +14,7 @@ const OP: &str = "Replay::run";
 
 /// A tensor that the launches of a replay read.
 #[derive(Clone)]
-pub(in crate::gpu) struct Input {
+pub(in crate::gpu) struct ReplayInput {
     pub(in crate::gpu) storage: Arc<Storage>,
     /// The tensors' end of the storage. Without it, the buffer may belong to others.
     pub(in crate::gpu) tensors: Weak<PooledBuffer>,
@@ -26,7 +26,7 @@ pub(in crate::gpu) struct Input {
     window: Range<u64>,
 }
 
-impl Input {
+impl ReplayInput {
     pub(in crate::gpu) fn new(pooled: &Arc<PooledBuffer>, layout: Layout, dtype: DType) -> Self {
         let (storage, tensors) = (pooled.storage().clone(), Arc::downgrade(pooled));
         let bytes = layout.bytes(dtype);

@@ -1,9 +1,9 @@
 //! The launches of a replay as they are encoded in every run.
 
 use super::captured::CapturedLaunch;
-use super::replay_input::Input;
+use super::replay_input::ReplayInput;
 use crate::gpu::buffers::bound_window::BoundWindow;
-use crate::gpu::kernels::pipeline::{Dims, Pipeline};
+use crate::gpu::kernels::pipeline::{DimsPassing, Pipeline};
 use crate::gpu::kernels::ring::Ring;
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(in crate::gpu) struct Bindings {
 }
 
 impl CapturedLaunch {
-    fn uses(&self, inputs: &[Input]) -> bool {
+    fn uses(&self, inputs: &[ReplayInput]) -> bool {
         inputs.iter().any(|input| self.bound.iter().any(|bound| input.has(bound)))
     }
 }
@@ -42,15 +42,15 @@ impl Launches {
     /// The caller opens an error scope around this.
     pub(in crate::gpu) fn new(
         captured: &[CapturedLaunch],
-        inputs: &[Input],
+        inputs: &[ReplayInput],
         device: &wgpu::Device,
         queue: &wgpu::Queue,
     ) -> Self {
-        let needs_ring = captured.iter().any(|launch| launch.pipeline.dims == Dims::Ring);
+        let needs_ring = captured.iter().any(|launch| launch.pipeline.dims == DimsPassing::Ring);
         let mut dims = needs_ring.then(|| Ring::new(device, captured.len()));
         let launch = |launch: &CapturedLaunch| {
             let offset = match (launch.pipeline.dims, &mut dims) {
-                (Dims::Ring, Some(ring)) => ring.push(&launch.dims),
+                (DimsPassing::Ring, Some(ring)) => ring.push(&launch.dims),
                 _ => 0,
             };
             let CapturedLaunch { pipeline, dims, grid, .. } = launch;
@@ -75,7 +75,7 @@ impl Launches {
             pass.set_pipeline(&launch.pipeline.pipeline);
             pass.set_bind_group(0, group, &[]);
             match (launch.pipeline.dims, &self.dims) {
-                (Dims::Ring, Some(ring)) => pass.set_bind_group(1, ring.group(), &[launch.offset]),
+                (DimsPassing::Ring, Some(ring)) => pass.set_bind_group(1, ring.group(), &[launch.offset]),
                 _ => pass.set_immediates(0, &launch.dims),
             }
             let [x, y, z] = launch.grid;
@@ -88,7 +88,7 @@ impl Bindings {
     /// Binds the captured launches that use the inputs `from` to the inputs `to`. The caller opens an error scope around this.
     pub(in crate::gpu) fn new(
         captured: &[CapturedLaunch],
-        [from, to]: [&[Input]; 2],
+        [from, to]: [&[ReplayInput]; 2],
         device: &wgpu::Device,
     ) -> Self {
         let group = |launch: &CapturedLaunch| {
@@ -100,11 +100,11 @@ impl Bindings {
             launch.pipeline.bind(device, moved.iter().map(BoundWindow::resource))
         };
         let groups = captured.iter().filter(|launch| launch.uses(from)).map(group).collect();
-        Self { places: to.iter().map(Input::place).collect(), groups }
+        Self { places: to.iter().map(ReplayInput::place).collect(), groups }
     }
 
     /// Whether these inputs are bound.
-    pub(in crate::gpu) fn are_of(&self, inputs: &[Input]) -> bool {
+    pub(in crate::gpu) fn are_of(&self, inputs: &[ReplayInput]) -> bool {
         self.places.iter().zip(inputs).all(|(place, input)| input.is_at(place))
     }
 

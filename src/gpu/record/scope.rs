@@ -3,7 +3,7 @@
 use super::captured::Captured;
 use super::new_launch::NewLaunch;
 use super::recording::Recording;
-use crate::gpu::buffers::storage::{Access, note_uses};
+use crate::gpu::buffers::storage::{StorageAccess, note_uses};
 use crate::gpu::buffers::taken_work::TakenWork;
 use std::sync::Arc;
 use std::thread::ThreadId;
@@ -61,7 +61,7 @@ impl Scope {
             }
             // NOTE: nothing runs, so nothing is written now.
             Sink::Capture(captured) => {
-                note_uses(&self.work, bound.map(|bound| (&*bound.storage, Access::Reads)));
+                note_uses(&self.work, bound.map(|bound| (&*bound.storage, StorageAccess::Reads)));
                 captured.push(launch, sequence);
             }
         }

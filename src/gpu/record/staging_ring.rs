@@ -1,6 +1,6 @@
 //! A ring of staging buffers: the free ones, those in use, and a bound on their bytes.
 
-use crate::gpu::buffers::pool::{Pool, Taken};
+use crate::gpu::buffers::pool::{Pool, PoolAnswer};
 use crate::gpu::driver::completion::Completion;
 use crate::gpu::driver::lock::Lock;
 use crate::{Error, Result};
@@ -14,10 +14,10 @@ const LEAST_BYTES: u64 = 256;
 /// A ring. Its buffers have at most `limit` bytes together.
 pub(in crate::gpu) struct StagingRing {
     pub(in crate::gpu) limit: u64,
-    state: Lock<State>,
+    state: Lock<RingState>,
 }
 
-struct State {
+struct RingState {
     pool: Pool<wgpu::Buffer>,
     /// Bytes of buffers that do not belong to the ring, each for one write or read.
     beyond: u64,
@@ -27,7 +27,7 @@ struct State {
 
 /// The owner of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::gpu) enum Place {
+pub(in crate::gpu) enum StagingOwner {
     /// The ring, for later use.
     InRing,
     /// One write or read.
@@ -45,7 +45,7 @@ pub(in crate::gpu) struct RingUsage {
 pub(in crate::gpu) enum Asked {
     Free(wgpu::Buffer),
     /// Instructions to drop these buffers, then create one of this many bytes.
-    Create(u64, Place, Vec<wgpu::Buffer>),
+    Create(u64, StagingOwner, Vec<wgpu::Buffer>),
     /// There is no room now.
     Full,
 }
@@ -54,7 +54,7 @@ impl StagingRing {
     pub(in crate::gpu) fn new(limit: Option<u64>, largest: u64) -> Self {
         let limit = limit.unwrap_or(DEFAULT_BYTES).max(LEAST_BYTES);
         let pool = Pool::new(Some(limit), limit, largest);
-        Self { limit, state: Lock::new(State { pool, beyond: 0, waiting: Vec::new() }) }
+        Self { limit, state: Lock::new(RingState { pool, beyond: 0, waiting: Vec::new() }) }
     }
 
     /// Requests a buffer of the ring. A request that is larger than the ring gets a buffer outside it when nothing else
@@ -67,8 +67,8 @@ impl StagingRing {
             return if is_empty { self.ask_beyond(op, bytes) } else { Ok(Asked::Full) };
         }
         match state.pool.take(op, bytes, u64::MAX) {
-            Ok(Taken::Reused(buffer, _)) => Ok(Asked::Free(buffer)),
-            Ok(Taken::Create(size, evicted)) => Ok(Asked::Create(size, Place::InRing, evicted)),
+            Ok(PoolAnswer::Reused(buffer, _)) => Ok(Asked::Free(buffer)),
+            Ok(PoolAnswer::Create(size, evicted)) => Ok(Asked::Create(size, StagingOwner::InRing, evicted)),
             Err(Error::OutOfMemory { .. }) => Ok(Asked::Full),
             Err(error) => Err(error),
         }
@@ -83,15 +83,15 @@ impl StagingRing {
             return Err(Error::Limit { op, what, needed: bytes, allowed: size });
         }
         state.beyond += size;
-        Ok(Asked::Create(size, Place::Beyond, Vec::new()))
+        Ok(Asked::Create(size, StagingOwner::Beyond, Vec::new()))
     }
 
     /// The bytes of a buffer are free again, and the buffer, if it can be used again.
-    pub(in crate::gpu) fn give(&self, size: u64, place: Place, buffer: Option<wgpu::Buffer>) {
+    pub(in crate::gpu) fn give(&self, size: u64, place: StagingOwner, buffer: Option<wgpu::Buffer>) {
         let mut state = self.state.lock();
         let evicted = match place {
-            Place::InRing => state.pool.give(size, buffer.map(|buffer| (buffer, 0))),
-            Place::Beyond => {
+            StagingOwner::InRing => state.pool.give(size, buffer.map(|buffer| (buffer, 0))),
+            StagingOwner::Beyond => {
                 state.beyond -= size;
                 Vec::new()
             }

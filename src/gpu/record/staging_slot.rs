@@ -1,6 +1,6 @@
 //! A slot: one staging buffer, from the time at which the host fills it until the device has copied it.
 
-use super::staging_ring::{Place, StagingRing};
+use super::staging_ring::{StagingOwner, StagingRing};
 use crate::gpu::buffers::bound_window::BoundWindow;
 use crate::gpu::buffers::element_writer::ElementWriter;
 use crate::gpu::buffers::outcome::Outcome;
@@ -13,10 +13,10 @@ use std::sync::{Arc, OnceLock, Weak};
 
 /// A staging buffer in use. Its last drop returns its bytes to the ring, and the buffer itself if the host may write to
 /// it again.
-pub(in crate::gpu) struct Slot {
+pub(in crate::gpu) struct StagingSlot {
     ring: Weak<StagingRing>,
     pub(in crate::gpu) buffer: wgpu::Buffer,
-    pub(in crate::gpu) place: Place,
+    pub(in crate::gpu) place: StagingOwner,
     /// Whether the host may write to the buffer.
     is_mapped: AtomicBool,
     /// Whether an encoder holds the map of the buffer, or its submission has begun the map and it has not ended.
@@ -29,9 +29,9 @@ pub(in crate::gpu) struct Slot {
     outcome: OnceLock<Arc<Outcome>>,
 }
 
-impl Slot {
+impl StagingSlot {
     /// A slot with this mapped buffer.
-    pub(in crate::gpu) fn new(ring: &Arc<StagingRing>, buffer: wgpu::Buffer, place: Place) -> Self {
+    pub(in crate::gpu) fn new(ring: &Arc<StagingRing>, buffer: wgpu::Buffer, place: StagingOwner) -> Self {
         Self {
             ring: Arc::downgrade(ring),
             buffer,
@@ -82,7 +82,7 @@ impl Slot {
     pub(in crate::gpu) fn give_back(&self) {
         let Some(ring) = self.ring.upgrade() else { return };
         if !self.is_given_back.swap(true, Ordering::AcqRel) {
-            let is_reusable = self.place == Place::InRing && self.is_mapped();
+            let is_reusable = self.place == StagingOwner::InRing && self.is_mapped();
             ring.give(self.buffer.size(), self.place, is_reusable.then(|| self.buffer.clone()));
         }
     }
@@ -104,7 +104,7 @@ impl Slot {
         encoder.copy_buffer_to_buffer(&self.buffer, 0, &to.storage.buffer, to.window.start, size);
         if !self.has_given_up_map.load(Ordering::Acquire) {
             self.has_map.store(true, Ordering::Release);
-            let map = Map(self.clone());
+            let map = PendingMap(self.clone());
             let mapped = move |mapped: Result<(), wgpu::BufferAsyncError>| {
                 map.0.is_mapped.store(mapped.is_ok(), Ordering::Release);
             };
@@ -115,15 +115,15 @@ impl Slot {
 
 /// The map of a slot's buffer. Its callback drops it when the map has ended; an encoder that wgpu refuses, or that is not
 /// submitted, drops it without a map.
-struct Map(Arc<Slot>);
+struct PendingMap(Arc<StagingSlot>);
 
-impl Drop for Map {
+impl Drop for PendingMap {
     fn drop(&mut self) {
         self.0.has_map.store(false, Ordering::Release);
     }
 }
 
-impl Drop for Slot {
+impl Drop for StagingSlot {
     fn drop(&mut self) {
         self.give_back();
     }

@@ -1,7 +1,7 @@
 //! The ring of uploads, and the slots in use.
 
 use super::staging_ring::StagingRing;
-use super::staging_slot::Slot;
+use super::staging_slot::StagingSlot;
 use crate::gpu::driver::lock::Lock;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Weak};
 pub(in crate::gpu) struct Uploads {
     pub(in crate::gpu) ring: Arc<StagingRing>,
     /// Slots in use, in the order in which they were taken. Some may be gone.
-    in_use: Lock<VecDeque<Weak<Slot>>>,
+    in_use: Lock<VecDeque<Weak<StagingSlot>>>,
 }
 
 impl Uploads {
@@ -26,7 +26,7 @@ impl Uploads {
     }
 
     /// Counts a slot as in use.
-    pub(in crate::gpu) fn add(&self, slot: &Arc<Slot>) {
+    pub(in crate::gpu) fn add(&self, slot: &Arc<StagingSlot>) {
         let mut in_use = self.in_use.lock();
         if in_use.len() == in_use.capacity() {
             in_use.retain(|slot| slot.strong_count() > 0);
@@ -36,10 +36,10 @@ impl Uploads {
 
     /// The oldest slot whose copy is submitted, with its submission. Frees the bytes of the slots that no submission
     /// will copy.
-    pub(in crate::gpu) fn oldest(&self) -> Option<(Arc<Slot>, wgpu::SubmissionIndex)> {
+    pub(in crate::gpu) fn oldest(&self) -> Option<(Arc<StagingSlot>, wgpu::SubmissionIndex)> {
         // NOTE: the last drop of a slot takes locks, so none is dropped under this one.
         let in_use = self.in_use.lock();
-        let slots: Vec<Arc<Slot>> = in_use.iter().filter_map(Weak::upgrade).collect();
+        let slots: Vec<Arc<StagingSlot>> = in_use.iter().filter_map(Weak::upgrade).collect();
         drop(in_use);
         for slot in slots {
             match slot.outcome() {

@@ -1,7 +1,7 @@
 //! The contents of a recording: launches, runs of replays, copies between them, and the commands that follow.
 
 use super::replay_launches::{Bindings, Launches};
-use super::staging_slot::Slot;
+use super::staging_slot::StagingSlot;
 use super::texel_copy::TexelCopy;
 use crate::gpu::buffers::bound_window::BoundWindow;
 use crate::gpu::buffers::storage::Storage;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// One launch, one run of a replay, or one copy.
 pub(in crate::gpu) struct Item {
-    pub(in crate::gpu) work: Work,
+    pub(in crate::gpu) work: Command,
     /// Its windows, among those of the recording.
     pub(in crate::gpu) bound: Range<usize>,
     pub(in crate::gpu) sequence: u64,
@@ -19,8 +19,8 @@ pub(in crate::gpu) struct Item {
     pub(in crate::gpu) reports: u64,
 }
 
-/// The work of an item.
-pub(in crate::gpu) enum Work {
+/// What an item does.
+pub(in crate::gpu) enum Command {
     Launch {
         pipeline: Arc<Pipeline>,
         dims: Range<usize>,
@@ -54,14 +54,14 @@ pub(in crate::gpu) enum Tail {
 
 impl Item {
     pub(in crate::gpu) fn is_copy(&self) -> bool {
-        matches!(self.work, Work::Copy(_))
+        matches!(self.work, Command::Copy(_))
     }
 }
 
 /// A copy. The recording has the windows that it reads and writes.
 pub(in crate::gpu) enum Copy {
     /// From a staging buffer that the host has filled to the one window.
-    FromHost(Arc<Slot>),
+    FromHost(Arc<StagingSlot>),
     /// Between a texture and the one window.
     Texels(TexelCopy),
 }

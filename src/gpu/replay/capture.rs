@@ -1,14 +1,14 @@
 //! Captures the launches of a closure.
 
-use super::replay_kept::Kept;
+use super::replay_kept::KeptCapture;
 use super::runs::Replay;
 use crate::gpu::buffers::failures::Reason;
-use crate::gpu::buffers::taken_work::{Stage, TakenWork};
+use crate::gpu::buffers::taken_work::{TakenStage, TakenWork};
 use crate::gpu::handle::gpu::{Allocation, Gpu};
 use crate::gpu::handle::same_gpu::check_same_gpu;
 use crate::gpu::record::captured::Captured;
 use crate::gpu::record::input_mark::{InputMark, MarkedInput};
-use crate::gpu::record::replay_input::Input;
+use crate::gpu::record::replay_input::ReplayInput;
 use crate::gpu::record::scope::{Scope, Sink};
 use crate::gpu::views::view::View;
 use crate::progress::unreported;
@@ -67,7 +67,7 @@ impl Gpu {
         self.inner.status.check()?;
         self.check_outside_scope(OP, "begins another scope")?;
         inputs.iter().try_for_each(|view| check_same_gpu(OP, self, view.gpu()))?;
-        let inputs: Vec<Input> = inputs.iter().map(View::as_input).collect();
+        let inputs: Vec<ReplayInput> = inputs.iter().map(View::as_input).collect();
         for (at, input) in inputs.iter().enumerate() {
             if let Some(other) =
                 inputs[..at].iter().position(|other| other.storage.buffer == input.storage.buffer)
@@ -107,7 +107,7 @@ struct OpenCapture<'a> {
 }
 
 impl<'a> OpenCapture<'a> {
-    fn begin(gpu: &'a Gpu, inputs: &[Input]) -> Self {
+    fn begin(gpu: &'a Gpu, inputs: &[ReplayInput]) -> Self {
         let work = TakenWork::new(OP, None, &gpu.inner.spares);
         work.begin_capture();
         let captured = Captured { inputs: MarkedInput::all(inputs), ..Captured::default() };
@@ -116,7 +116,7 @@ impl<'a> OpenCapture<'a> {
     }
 
     /// Ends the scope. The outputs of the closure have no contents.
-    fn end(self, error: Option<&Error>) -> Kept {
+    fn end(self, error: Option<&Error>) -> KeptCapture {
         let why = match error {
             None => "`capture` runs nothing: call `Replay::run`".to_owned(),
             Some(error) => {
@@ -126,20 +126,20 @@ impl<'a> OpenCapture<'a> {
         self.kept(&why.into())
     }
 
-    fn kept(&self, why: &Reason) -> Kept {
+    fn kept(&self, why: &Reason) -> KeptCapture {
         let ended = self.gpu.inner.recorder.lock().end_scope(&self.work);
         let captured = match ended {
             Some(Sink::Capture(captured)) => captured,
             _ => Captured::default(), // It has ended already.
         };
-        Kept::new(self.gpu, self.work.clone(), captured, why)
+        KeptCapture::new(self.gpu, self.work.clone(), captured, why)
     }
 }
 
 impl Drop for OpenCapture<'_> {
     /// After [`end`](OpenCapture::end), nothing is left.
     fn drop(&mut self) {
-        if self.work.stage() == Stage::Unsubmitted {
+        if self.work.stage() == TakenStage::Unsubmitted {
             drop(self.kept(&"the closure of `capture` panicked".into()));
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::gpu::buffers::tensor_pool::HoldsBuffers;
 use crate::gpu::driver::lock::Lock;
-use crate::gpu::record::replay_input::Input;
+use crate::gpu::record::replay_input::ReplayInput;
 use crate::gpu::record::replay_launches::Bindings;
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub(in crate::gpu) struct BoundInputs(Lock<Vec<Arc<Bindings>>>);
 
 impl BoundInputs {
     /// The bind groups for these inputs, which are the latest from now on.
-    pub(in crate::gpu) fn of(&self, inputs: &[Input]) -> Option<Arc<Bindings>> {
+    pub(in crate::gpu) fn of(&self, inputs: &[ReplayInput]) -> Option<Arc<Bindings>> {
         let mut all = self.0.lock();
         let at = all.iter().position(|bindings| bindings.are_of(inputs))?;
         all[..=at].rotate_right(1);

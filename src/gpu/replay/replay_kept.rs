@@ -8,7 +8,7 @@ use crate::gpu::buffers::storage::Storage;
 use crate::gpu::buffers::taken_work::TakenWork;
 use crate::gpu::handle::gpu::Gpu;
 use crate::gpu::record::captured::{Captured, CapturedUse, UseKind};
-use crate::gpu::record::replay_input::Input;
+use crate::gpu::record::replay_input::ReplayInput;
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 const OP: &str = "capture";
 
 /// A complete capture. Its buffers go back to the pool when it is dropped.
-pub(in crate::gpu) struct Kept {
+pub(in crate::gpu) struct KeptCapture {
     pub(in crate::gpu) gpu: Gpu,
     pub(in crate::gpu) captured: Captured,
     /// The storages that the launches use.
@@ -26,14 +26,14 @@ pub(in crate::gpu) struct Kept {
 }
 
 /// A word that stores a position.
-pub(in crate::gpu) struct Word {
+pub(in crate::gpu) struct PositionWord {
     pub(in crate::gpu) storage: Arc<Storage>,
     pub(in crate::gpu) cursor: Arc<Cursor>,
     /// The number by which one run advances it.
     pub(in crate::gpu) new: usize,
 }
 
-impl Kept {
+impl KeptCapture {
     /// The memory of the capture that the launches write has no contents because of `why`.
     pub(in crate::gpu) fn new(gpu: &Gpu, work: Arc<TakenWork>, captured: Captured, why: &Reason) -> Self {
         let allocated = work.allocated();
@@ -56,9 +56,9 @@ impl Kept {
     /// replaces each of them. Returns the inputs with these storages.
     ///
     /// NOTE: an input without elements is in no launch, even if its buffer is.
-    pub(in crate::gpu) fn let_go_of(&mut self, inputs: &[Input]) -> Vec<Input> {
+    pub(in crate::gpu) fn let_go_of(&mut self, inputs: &[ReplayInput]) -> Vec<ReplayInput> {
         let nothing = self.gpu.inner.progress.placeholder();
-        let stand_in = |input: &Input| {
+        let stand_in = |input: &ReplayInput| {
             Arc::new(Storage::new(nothing.clone(), input.storage.len, ContentState::default()))
         };
         let stand_ins: Vec<_> = inputs.iter().map(stand_in).collect();
@@ -75,7 +75,7 @@ impl Kept {
     }
 
     /// Fails unless the launches are complete, and other tensors can take the place of these inputs.
-    pub(in crate::gpu) fn check(&self, inputs: &[Input]) -> Result<()> {
+    pub(in crate::gpu) fn check(&self, inputs: &[ReplayInput]) -> Result<()> {
         if let Some(why) = &self.captured.failed {
             let why =
                 format!("an operation has failed after some of its launches, and the closure went on: {why}");
@@ -106,16 +106,16 @@ impl Kept {
         Ok(())
     }
 
-    fn bound_beyond(&self, input: &Input) -> bool {
+    fn bound_beyond(&self, input: &ReplayInput) -> bool {
         self.captured.operands.iter().any(|operand| input.is_left_by(operand))
     }
 
     /// The words of positions that the launches use, and the number by which one run advances each.
-    pub(in crate::gpu) fn words(&self) -> Vec<Word> {
+    pub(in crate::gpu) fn words(&self) -> Vec<PositionWord> {
         let words = self.uses.iter().filter_map(|used| {
             let cursor = used.storage.cursor.get()?.clone();
             let new = self.captured.advance(&cursor);
-            Some(Word { storage: used.storage.clone(), cursor, new })
+            Some(PositionWord { storage: used.storage.clone(), cursor, new })
         });
         words.collect()
     }
@@ -126,7 +126,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for KeptCapture {
     fn drop(&mut self) {
         // Each buffer is for use after the last run of the storages that lie in it.
         let storages: Vec<_> = self.uses.iter().map(|used| used.storage.clone()).collect();

@@ -7,7 +7,7 @@ use crate::gpu::buffers::part::Part;
 use crate::gpu::buffers::positions::Positions;
 use crate::gpu::buffers::storage::Storage;
 use crate::gpu::record::captured::{CapturedUse, UseKind};
-use crate::gpu::record::replay_input::Input;
+use crate::gpu::record::replay_input::ReplayInput;
 use crate::gpu::views::view::View;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ enum What {
 
 impl RunUses {
     /// The uses of launches that were captured with these inputs.
-    pub(in crate::gpu) fn new(uses: &[CapturedUse], inputs: &[Input]) -> Self {
+    pub(in crate::gpu) fn new(uses: &[CapturedUse], inputs: &[ReplayInput]) -> Self {
         let run_use = |used: &CapturedUse| {
             let input = inputs.iter().position(|input| Arc::ptr_eq(&input.storage, &used.storage));
             let what = match (input, &used.part) {

@@ -2,7 +2,7 @@
 
 use crate::gpu::buffers::part::Part;
 use crate::gpu::buffers::pooled_buffer::PooledBuffer;
-use crate::gpu::record::replay_input::Input;
+use crate::gpu::record::replay_input::ReplayInput;
 use crate::gpu::views::view::View;
 use crate::layout::{DType, Layout};
 use std::sync::{Arc, Weak};
@@ -17,8 +17,8 @@ pub(in crate::gpu) struct RunInput {
 }
 
 impl RunInput {
-    pub(in crate::gpu) fn new(input: &Input) -> Self {
-        let Input { tensors, layout, dtype, part, .. } = input;
+    pub(in crate::gpu) fn new(input: &ReplayInput) -> Self {
+        let ReplayInput { tensors, layout, dtype, part, .. } = input;
         Self { tensors: tensors.clone(), layout: *layout, dtype: *dtype, part: part.clone() }
     }
 

@@ -1,7 +1,7 @@
 //! [`Replay`]: captured launches, and their runs.
 
 use super::replay_bound::BoundInputs;
-use super::replay_kept::{Kept, Word};
+use super::replay_kept::{KeptCapture, PositionWord};
 use super::replay_uses::RunUses;
 use super::run_input::RunInput;
 use crate::error::call;
@@ -13,7 +13,7 @@ use crate::gpu::buffers::storage::note_uses;
 use crate::gpu::buffers::tensor_pool::HoldsBuffers;
 use crate::gpu::driver::error_scope::in_error_scope;
 use crate::gpu::handle::same_gpu::check_same_gpu;
-use crate::gpu::record::replay_input::Input;
+use crate::gpu::record::replay_input::ReplayInput;
 use crate::gpu::record::replay_launches::{Bindings, Launches};
 use crate::gpu::record::scope::{OwnScope, Sink};
 use crate::gpu::transfer::write::SeenBy;
@@ -45,21 +45,21 @@ pub struct Replay<R> {
     outputs: R,
     launches: Arc<Launches>,
     /// The inputs that the launches were captured with, in storages that stand for those of the runs.
-    captured_inputs: Vec<Input>,
+    captured_inputs: Vec<ReplayInput>,
     /// The inputs of the last run that succeeded; before it those of the capture.
     inputs: Vec<RunInput>,
     /// Their bind groups, unless they were dropped.
     bindings: Weak<Bindings>,
     bound: Arc<BoundInputs>,
-    pub(in crate::gpu) kept: Kept,
+    pub(in crate::gpu) kept: KeptCapture,
     /// What a run uses.
     uses: RunUses,
     /// The positions that a run reads or advances.
-    words: Vec<Word>,
+    words: Vec<PositionWord>,
 }
 
 impl<R> Replay<R> {
-    pub(in crate::gpu) fn new(mut kept: Kept, inputs: &[Input], outputs: R) -> Result<Self> {
+    pub(in crate::gpu) fn new(mut kept: KeptCapture, inputs: &[ReplayInput], outputs: R) -> Result<Self> {
         kept.check(inputs)?;
         let captured_inputs = kept.let_go_of(inputs);
         let gpu = &kept.gpu;
@@ -184,7 +184,7 @@ impl<R> Replay<R> {
         self.kept.bytes()
     }
 
-    pub(in crate::gpu) fn captured_inputs(&self) -> &[Input] {
+    pub(in crate::gpu) fn captured_inputs(&self) -> &[ReplayInput] {
         &self.captured_inputs
     }
 
@@ -200,7 +200,7 @@ impl<R> Replay<R> {
         {
             return Ok((bindings, None));
         }
-        let inputs: Vec<Input> = views.iter().map(View::as_input).collect();
+        let inputs: Vec<ReplayInput> = views.iter().map(View::as_input).collect();
         for (at, (captured, input)) in self.captured_inputs.iter().zip(&inputs).enumerate() {
             captured.check(at, input)?;
         }
@@ -213,7 +213,7 @@ impl<R> Replay<R> {
     }
 
     /// The bind groups for these inputs.
-    fn bindings(&self, inputs: &[Input]) -> Result<Arc<Bindings>> {
+    fn bindings(&self, inputs: &[ReplayInput]) -> Result<Arc<Bindings>> {
         if let Some(known) = self.bound.of(inputs) {
             return Ok(known);
         }

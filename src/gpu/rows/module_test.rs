@@ -1,7 +1,7 @@
 //! The self-test of a row in SPIR-V as plain data: the module, its operands, and the check of its result. The rows are those that
 //! WGSL cannot express (`self_test.rs` has the others).
 
-use super::self_test::{OP, Work};
+use super::self_test::{OP, TestSize};
 use super::test_modules::{Functions, module};
 use crate::Result;
 use crate::caps::{Caps, CoopRow, CoopScalar, CoopScope, RowSizes, Verdict};
@@ -18,7 +18,7 @@ const PRODUCTS: usize = 4;
 /// Columns of A and rows of B that a product of a workgroup's matrices with edges leaves out.
 const CUT: usize = 3;
 /// What the self-test computes.
-const WORK: Work = Work { workgroups: 2, iterations: 4 };
+const WORK: TestSize = TestSize { workgroups: 2, iterations: 4 };
 
 /// A row to test, with the subgroup size to test it with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +37,7 @@ impl Problem for ModuleCase {
 
 impl ModuleCase {
     /// The plan of this much work.
-    pub(in crate::gpu) fn plan_of(&self, work: Work, caps: &Caps) -> Result<Plan> {
+    pub(in crate::gpu) fn plan_of(&self, work: TestSize, caps: &Caps) -> Result<Plan> {
         let [m, n, k] = self.row.tested_sizes();
         let kernel = Kernel::new(module(&self.row, self.functions).unwrap_or_default())
             .param("LANES", self.lanes())
@@ -94,7 +94,7 @@ impl ModuleCase {
     }
 
     /// Bytes of the operands. If there are more products than those of the test, they read the same operands.
-    pub(in crate::gpu) fn bytes(&self, work: Work) -> [usize; 3] {
+    pub(in crate::gpu) fn bytes(&self, work: TestSize) -> [usize; 3] {
         let [m, n, k] = self.shape();
         let matrices = PRODUCTS * work.iterations as usize * self.row.a.size();
         [matrices * m * k, matrices * k * n, 2 * work.workgroups as usize * self.record() * 4]

@@ -3,7 +3,7 @@
 use super::module_test::ModuleCase;
 use super::self_test::Case;
 #[cfg(not(target_arch = "wasm32"))]
-use super::self_test::Work;
+use super::self_test::TestSize;
 use crate::Result;
 use crate::caps::{Caps, CoopRow, Verdict};
 use crate::plan::{Plan, Problem};
@@ -44,7 +44,7 @@ impl Test {
 
     /// The plan of this much work of the test's kernel.
     #[cfg(not(target_arch = "wasm32"))]
-    pub(in crate::gpu) fn plan_of(&self, work: Work, caps: &Caps) -> Result<Plan> {
+    pub(in crate::gpu) fn plan_of(&self, work: TestSize, caps: &Caps) -> Result<Plan> {
         match self {
             Self::Wgsl(case) => case.plan_of(work, caps),
             Self::Spirv(case) => case.plan_of(work, caps),
@@ -53,7 +53,7 @@ impl Test {
 
     /// Bytes of the operands of this much work.
     #[cfg(not(target_arch = "wasm32"))]
-    pub(in crate::gpu) fn bytes(&self, work: Work) -> Vec<usize> {
+    pub(in crate::gpu) fn bytes(&self, work: TestSize) -> Vec<usize> {
         match self {
             Self::Wgsl(case) => case.bytes(work).to_vec(),
             Self::Spirv(case) => case.bytes(work).to_vec(),

@@ -1,6 +1,6 @@
 //! The multiply-adds of a row's self-test without matrices, as plain data.
 
-use super::self_test::{OP, Work};
+use super::self_test::{OP, TestSize};
 use crate::Result;
 use crate::caps::{Caps, CoopRow, CoopScalar};
 use crate::kernel::{Kernel, Needs};
@@ -21,12 +21,12 @@ pub(in crate::gpu) struct ScalarCase {
     /// Numbers of a pack.
     packed: u32,
     slot: &'static str,
-    work: Work,
+    work: TestSize,
 }
 
 impl ScalarCase {
     /// None if invocations cannot share the products of the row.
-    pub(in crate::gpu) fn of(row: &CoopRow, subgroup: u32, work: Work) -> Option<Self> {
+    pub(in crate::gpu) fn of(row: &CoopRow, subgroup: u32, work: TestSize) -> Option<Self> {
         use CoopScalar::{Bf16, E4m3, E5m2, F16, F32, I8, I32};
         let (packed, slot) = match (row.a, row.c) {
             // Those of 8 bits are f32 before they are multiplied: `tiled` widens them while it stages them.
@@ -46,7 +46,7 @@ impl ScalarCase {
 
     /// Whether this test exists for the row, on a device that has its verdict.
     pub(in crate::gpu) fn can_time(row: &CoopRow, caps: &Caps) -> bool {
-        let work = Work { workgroups: 1, iterations: 1 };
+        let work = TestSize { workgroups: 1, iterations: 1 };
         caps.coop_conditions(row).is_ok_and(|subgroup| Self::of(row, subgroup, work).is_some())
     }
 
@@ -72,7 +72,7 @@ impl ScalarCase {
 
     /// Bytes of the operands. A pack has four, as has a sum.
     pub(in crate::gpu) fn bytes(&self) -> [usize; 2] {
-        let Work { workgroups, iterations } = self.work;
+        let TestSize { workgroups, iterations } = self.work;
         let [m, n, _] = self.row.tested_sizes();
         let c = PRODUCTS * workgroups * m * n;
         [(iterations * self.staged()) as usize * 4, c as usize * 4]
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn every_row_that_kernels_use_has_its_scalar_test() {
-        let work = Work { workgroups: 8, iterations: 4 };
+        let work = TestSize { workgroups: 8, iterations: 4 };
         for (name, caps) in fixtures::ALL {
             let caps = caps();
             let used = |row: &&CoopRow| row.is_spelled_in_wgsl() || row.is_used_in_spirv();

@@ -19,11 +19,11 @@ const STORES: usize = 2;
 /// Matrices along k: enough that sums accumulate and that staged data is replaced.
 const ITERATIONS: usize = 4;
 /// What the self-test computes.
-const WORK: Work = Work { workgroups: 4, iterations: 4 };
+const WORK: TestSize = TestSize { workgroups: 4, iterations: 4 };
 
 /// The amount of work of a self-test's kernel: more if a row is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::gpu) struct Work {
+pub(in crate::gpu) struct TestSize {
     pub(in crate::gpu) workgroups: u32,
     pub(in crate::gpu) iterations: u32,
 }
@@ -37,16 +37,16 @@ pub(in crate::gpu) struct Case {
 
 /// An operand of the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operand {
+enum TestOperand {
     A,
     B,
 }
 
 /// An element of an operand's matrix, in the coordinates of a load method.
 #[derive(Clone, Copy)]
-struct Place {
+struct ElementPlace {
     method: usize,
-    operand: Operand,
+    operand: TestOperand,
     subgroup: usize,
     iteration: usize,
     row: usize,
@@ -61,7 +61,7 @@ impl Problem for Case {
 
 impl Case {
     /// The plan of this much work.
-    pub(in crate::gpu) fn plan_of(&self, work: Work, caps: &Caps) -> Result<Plan> {
+    pub(in crate::gpu) fn plan_of(&self, work: TestSize, caps: &Caps) -> Result<Plan> {
         let CoopRow { m: size, a, b, c, .. } = self.row;
         let kernel = Kernel::new(SHADER)
             .param("ab_unit", a)
@@ -93,13 +93,13 @@ impl Case {
     }
 
     /// The shader's `Dims`. In memory, a row is longer than its data by the width of one matrix.
-    fn dims(&self, Work { iterations, .. }: Work) -> [u32; 4] {
+    fn dims(&self, TestSize { iterations, .. }: TestSize) -> [u32; 4] {
         let quads = self.row.m / 4;
         [iterations * quads, (iterations + 1) * quads, 2 * self.row.m, 4 * self.row.m * quads]
     }
 
     /// Bytes of the operands.
-    pub(in crate::gpu) fn bytes(&self, work: Work) -> [usize; 2] {
+    pub(in crate::gpu) fn bytes(&self, work: TestSize) -> [usize; 2] {
         let rows = SUBGROUPS * 2 * self.size();
         let ld = (work.iterations as usize + 1) * self.size();
         // NOTE: the lanes' records of the first workgroups lie where further ones store their results.
@@ -178,7 +178,7 @@ impl Case {
         };
         let matrix = self.size() * self.stride();
         let uniform = Fill::Uniform.values::<f32>(SUBGROUPS * 2 * matrix, 1);
-        let most = |at: usize| if at / matrix % 2 == Operand::A as usize { a } else { b };
+        let most = |at: usize| if at / matrix % 2 == TestOperand::A as usize { a } else { b };
         #[expect(clippy::cast_possible_truncation, reason = "an integer of at most 12 bits")]
         let integer = |(at, x): (usize, f32)| (x * (most(at) + 0.5)).round() as i32;
         uniform.into_iter().enumerate().map(integer).collect()
@@ -190,14 +190,14 @@ impl Case {
     }
 
     /// All results of the kernel, row by row, if each place is loaded from `load(place)`.
-    fn product(&self, load: impl Fn(Place) -> Place) -> Vec<f64> {
+    fn product(&self, load: impl Fn(ElementPlace) -> ElementPlace) -> Vec<f64> {
         let size = self.size();
         let memory = self.integers();
-        let element = |place: Place| {
-            let Place { method, operand, subgroup, iteration, row, col } = load(place);
+        let element = |place: ElementPlace| {
+            let ElementPlace { method, operand, subgroup, iteration, row, col } = load(place);
             // In these methods the load says T, and a row of the matrix is a row of memory: the even methods for A, the
             // odd ones for B.
-            let by_rows = (method % 2 == 0) == (operand == Operand::A);
+            let by_rows = (method % 2 == 0) == (operand == TestOperand::A);
             let (down, along) = if by_rows { (row, col) } else { (col, row) };
             let down = (2 * subgroup + operand as usize) * size + down;
             memory[down * self.stride() + iteration * size + along]
@@ -205,8 +205,8 @@ impl Case {
         let sum = |method: usize, subgroup: usize, row: usize, col: usize| -> i32 {
             let term = |k: usize| {
                 let (iteration, k) = (k / size, k % size);
-                let a = Place { method, operand: Operand::A, subgroup, iteration, row, col: k };
-                let b = Place { method, operand: Operand::B, subgroup, iteration, row: k, col };
+                let a = ElementPlace { method, operand: TestOperand::A, subgroup, iteration, row, col: k };
+                let b = ElementPlace { method, operand: TestOperand::B, subgroup, iteration, row: k, col };
                 element(a) * element(b)
             };
             (0..ITERATIONS * size).map(term).sum()
@@ -329,27 +329,27 @@ mod tests {
 
     #[test]
     fn whatever_a_kernel_does_wrong_shows_in_its_results() {
-        type Mistake = (&'static str, fn(Place) -> Place);
+        type Mistake = (&'static str, fn(ElementPlace) -> ElementPlace);
         let mistakes: [Mistake; 7] = [
-            ("a transposed load", |p| Place { row: p.col, col: p.row, ..p }),
-            ("another method", |p| Place { method: (p.method + 1) % LOAD_METHODS, ..p }),
+            ("a transposed load", |p| ElementPlace { row: p.col, col: p.row, ..p }),
+            ("another method", |p| ElementPlace { method: (p.method + 1) % LOAD_METHODS, ..p }),
             ("the other operand", |p| match p.operand {
-                Operand::A => Place { operand: Operand::B, row: p.col, col: p.row, ..p },
-                Operand::B => Place { operand: Operand::A, row: p.col, col: p.row, ..p },
+                TestOperand::A => ElementPlace { operand: TestOperand::B, row: p.col, col: p.row, ..p },
+                TestOperand::B => ElementPlace { operand: TestOperand::A, row: p.col, col: p.row, ..p },
             }),
-            ("another iteration", |p| Place { iteration: (p.iteration + 1) % ITERATIONS, ..p }),
-            ("the other subgroup", |p| Place { subgroup: SUBGROUPS - 1 - p.subgroup, ..p }),
-            ("the next row", |p| Place { row: p.row ^ 1, ..p }),
-            ("the next column", |p| Place { col: p.col ^ 1, ..p }),
+            ("another iteration", |p| ElementPlace { iteration: (p.iteration + 1) % ITERATIONS, ..p }),
+            ("the other subgroup", |p| ElementPlace { subgroup: SUBGROUPS - 1 - p.subgroup, ..p }),
+            ("the next row", |p| ElementPlace { row: p.row ^ 1, ..p }),
+            ("the next column", |p| ElementPlace { col: p.col ^ 1, ..p }),
         ];
         for case in cases() {
             let right = case.product(|place| place);
             let matrix = case.size() * case.size();
             for (what, mistake) in mistakes {
-                for (operand, step) in
-                    (0..2 * ITERATIONS).map(|i| ([Operand::A, Operand::B][i / ITERATIONS], i % ITERATIONS))
+                for (operand, step) in (0..2 * ITERATIONS)
+                    .map(|i| ([TestOperand::A, TestOperand::B][i / ITERATIONS], i % ITERATIONS))
                 {
-                    let here = |p: Place| p.operand == operand && p.iteration == step;
+                    let here = |p: ElementPlace| p.operand == operand && p.iteration == step;
                     let wrong = case.product(|p| if here(p) { mistake(p) } else { p });
                     assert!(
                         right.chunks(matrix).zip(wrong.chunks(matrix)).all(|(right, wrong)| right != wrong),

@@ -23,11 +23,11 @@ const MAX_KERNELS: usize = 4096;
 pub(in crate::gpu) struct Verdicts {
     file: CacheFile,
     header: String,
-    state: Lock<State>,
+    state: Lock<VerdictLines>,
 }
 
 #[derive(Default)]
-struct State {
+struct VerdictLines {
     lines: Vec<String>,
     /// Whether the file lacks some of the lines.
     is_stale: bool,
@@ -54,7 +54,7 @@ impl Verdicts {
             file.note(&why, "the rows are tested again");
             Vec::new()
         });
-        Some(Self { file, header, state: Lock::new(State { lines, ..State::default() }) })
+        Some(Self { file, header, state: Lock::new(VerdictLines { lines, ..VerdictLines::default() }) })
     }
 
     /// Logs why the file is not used.
@@ -190,7 +190,7 @@ mod tests {
         Verdicts {
             file,
             header: "header\n".into(),
-            state: Lock::new(State { lines: lines.to_vec(), ..State::default() }),
+            state: Lock::new(VerdictLines { lines: lines.to_vec(), ..VerdictLines::default() }),
         }
     }
 

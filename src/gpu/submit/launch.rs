@@ -6,7 +6,7 @@ use crate::gpu::driver::lock::Locked;
 use crate::gpu::handle::gpu::Gpu;
 use crate::gpu::options::gpu_options::Submission;
 use crate::gpu::record::new_launch::NewLaunch;
-use crate::gpu::record::recorder::State;
+use crate::gpu::record::recorder::RecorderState;
 use std::sync::Arc;
 
 impl Gpu {
@@ -30,7 +30,7 @@ impl Gpu {
     }
 
     /// Submits the open recording if it is full, or if each launch is to be submitted by itself.
-    pub(in crate::gpu) fn submit_if_full(&self, mut state: Locked<'_, State>) -> Result<()> {
+    pub(in crate::gpu) fn submit_if_full(&self, mut state: Locked<'_, RecorderState>) -> Result<()> {
         let each = self.inner.options.submission == Submission::EachLaunch && !state.timed;
         if !each && !state.is_full() {
             return Ok(());

@@ -1,12 +1,12 @@
 //! Checks of taken work before a storage is used: outputs of work that the application has not submitted are not read,
 //! and its operands are not written.
 
-use crate::gpu::buffers::storage::{Access, Use};
-use crate::gpu::buffers::taken_work::{Stage, TakenWork};
+use crate::gpu::buffers::storage::{StorageAccess, Use};
+use crate::gpu::buffers::taken_work::{TakenStage, TakenWork};
 use crate::gpu::driver::lock::Locked;
 use crate::gpu::driver::poll::poll_once;
 use crate::gpu::handle::gpu::Gpu;
-use crate::gpu::record::recorder::State;
+use crate::gpu::record::recorder::RecorderState;
 use crate::gpu::record::scope::OwnScope;
 use crate::{Error, Result};
 
@@ -32,7 +32,7 @@ impl Gpu {
         };
         loop {
             let Some(work) = storage.taken.unfinished_conflict(access, own.as_ref()) else { return Ok(()) };
-            if work.stage() == Stage::Unsubmitted {
+            if work.stage() == TakenStage::Unsubmitted {
                 return Err(unsubmitted(op, &work, access));
             }
             // NOTE: a map that waits for no submission is done after one poll. So a map that is still pending then says
@@ -54,7 +54,7 @@ impl Gpu {
         &self,
         op: &'static str,
         uses: impl Iterator<Item = Use<'a>> + Clone,
-    ) -> Result<Locked<'_, State>> {
+    ) -> Result<Locked<'_, RecorderState>> {
         loop {
             let mut state = self.inner.recorder.lock();
             let own = state.own_work();
@@ -90,15 +90,15 @@ impl Gpu {
     }
 }
 
-fn unsubmitted(op: &'static str, work: &TakenWork, access: Access) -> Error {
+fn unsubmitted(op: &'static str, work: &TakenWork, access: StorageAccess) -> Error {
     if work.is_capture() {
         let why = "a tensor that it uses was created in the closure of `capture`, which runs nothing: it has contents \
                    after `Replay::run`";
         return Error::input(op, why);
     }
     let what = match access {
-        Access::Reads => "a tensor that it uses, or its memory, is written by",
-        Access::Writes => "a tensor that it writes, or its memory, is used by",
+        StorageAccess::Reads => "a tensor that it uses, or its memory, is written by",
+        StorageAccess::Writes => "a tensor that it writes, or its memory, is used by",
     };
     let why = format!(
         "{what} commands of `{}` that have not been submitted; submit the application's command buffer first",

@@ -2,7 +2,7 @@
 
 use crate::error::Named;
 use crate::gpu::buffers::content_state::ContentState;
-use crate::gpu::buffers::pool::Taken;
+use crate::gpu::buffers::pool::PoolAnswer;
 use crate::gpu::buffers::pooled_buffer::PooledBuffer;
 use crate::gpu::buffers::storage::Storage;
 use crate::gpu::driver::error_scope::in_error_scope;
@@ -184,8 +184,8 @@ impl Gpu {
             taken = pool.lock().take(op, bytes, unused_since);
         }
         let size = match taken? {
-            Taken::Reused(buffer, last_use) => return Ok((buffer, last_use)),
-            Taken::Create(size, evicted) => {
+            PoolAnswer::Reused(buffer, last_use) => return Ok((buffer, last_use)),
+            PoolAnswer::Create(size, evicted) => {
                 pool.drop_evicted(evicted);
                 size
             }

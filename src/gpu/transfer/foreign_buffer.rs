@@ -1,7 +1,7 @@
 //! Storages in the buffers of an application, and the buffers of tensors that it gets.
 
 use crate::gpu::buffers::part::Part;
-use crate::gpu::buffers::storage::{Access, Storage};
+use crate::gpu::buffers::storage::{Storage, StorageAccess};
 use crate::gpu::handle::gpu::{Allocation, Gpu};
 use crate::layout::{DType, Layout, window};
 use crate::{Error, Result};
@@ -69,7 +69,7 @@ impl Gpu {
     ) -> Result<&'a wgpu::Buffer> {
         self.inner.status.check()?;
         self.bring_word("buffer", allocation.storage())?;
-        self.settle("buffer", allocation.storage(), Access::Reads)?;
+        self.settle("buffer", allocation.storage(), StorageAccess::Reads)?;
         allocation.storage().contents.check(&Part::of(layout, dtype))?;
         allocation.pooled.storage().export();
         self.know_buffer(allocation);

@@ -3,14 +3,14 @@
 use crate::gpu::buffers::content_state::reports;
 use crate::gpu::buffers::failures::Reader;
 use crate::gpu::buffers::part::Part;
-use crate::gpu::buffers::storage::Access;
+use crate::gpu::buffers::storage::StorageAccess;
 use crate::gpu::driver::completion::{Completion, SignalOnDrop};
 use crate::gpu::driver::error_scope::in_error_scope;
 use crate::gpu::driver::lock::foreign;
 use crate::gpu::handle::gpu::{Allocation, Gpu};
 use crate::gpu::record::reads::ReadBuffer;
 use crate::gpu::record::scope::OwnScope;
-use crate::gpu::record::staging_ring::Place;
+use crate::gpu::record::staging_ring::StagingOwner;
 use crate::gpu::record::work::Tail;
 use crate::layout::window;
 use crate::{Error, Result};
@@ -24,7 +24,7 @@ use std::task::Poll;
 pub(crate) struct Pending {
     gpu: Gpu,
     staging: wgpu::Buffer,
-    place: Place,
+    place: StagingOwner,
     /// The requested bytes, as a range of the staging buffer.
     bytes: Range<u64>,
     /// None if the thread that submitted the copy is still in a callback: only that thread knows the index.
@@ -63,7 +63,7 @@ impl Gpu {
     fn check_read(&self, allocation: &Allocation, bytes: &Range<u64>) -> Result<()> {
         self.inner.status.check()?;
         self.check_outside_scope("read", "submits and waits")?;
-        let used = (&**allocation.storage(), Access::Reads);
+        let used = (&**allocation.storage(), StorageAccess::Reads);
         self.bring_word("read", allocation.storage())?;
         self.check_taken("read", used, OwnScope::Counts)?;
         allocation.storage().contents.check(&Part::Bytes(bytes.clone()))
@@ -75,7 +75,7 @@ impl Gpu {
         allocation: &Allocation,
         bytes: Range<u64>,
     ) -> Result<Pending> {
-        let used = (&**allocation.storage(), Access::Reads);
+        let used = (&**allocation.storage(), StorageAccess::Reads);
         let (window, elements) = (window(bytes.clone()), Part::Bytes(bytes.clone()));
         let source = allocation.storage().clone();
         let (gpu, completion) = (self.clone(), Arc::default());
@@ -181,7 +181,7 @@ impl Drop for Pending {
     fn drop(&mut self) {
         let called_back = self.completion.called_back.load(Ordering::Acquire);
         let unmapped = called_back && in_error_scope(&self.gpu.inner.device, || self.staging.unmap()).is_ok();
-        let is_reusable = unmapped && self.place == Place::InRing;
+        let is_reusable = unmapped && self.place == StagingOwner::InRing;
         let ring = &self.gpu.inner.reads.ring;
         ring.give(self.staging.size(), self.place, is_reusable.then(|| self.staging.clone()));
     }

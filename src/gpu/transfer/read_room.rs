@@ -2,7 +2,7 @@
 
 use crate::gpu::handle::gpu::Gpu;
 use crate::gpu::record::reads::ReadBuffer;
-use crate::gpu::record::staging_ring::{Asked, Place};
+use crate::gpu::record::staging_ring::{Asked, StagingOwner};
 use crate::{Error, Result};
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ impl Gpu {
     fn asked(&self, op: &'static str, asked: Asked) -> Result<Option<ReadBuffer>> {
         let (size, place) = match asked {
             Asked::Full => return Ok(None),
-            Asked::Free(buffer) => return Ok(Some((buffer, Place::InRing))),
+            Asked::Free(buffer) => return Ok(Some((buffer, StagingOwner::InRing))),
             Asked::Create(size, place, evicted) => {
                 drop(evicted);
                 (size, place)

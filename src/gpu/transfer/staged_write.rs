@@ -5,10 +5,10 @@ use crate::error::Named;
 use crate::gpu::buffers::bound_window::{BoundWindow, WindowUse};
 use crate::gpu::buffers::element_writer::ElementWriter;
 use crate::gpu::buffers::part::Part;
-use crate::gpu::buffers::storage::{Access, Storage, note_uses};
+use crate::gpu::buffers::storage::{Storage, StorageAccess, note_uses};
 use crate::gpu::handle::gpu::{Allocation, Gpu};
 use crate::gpu::record::scope::{OwnScope, Sink};
-use crate::gpu::record::staging_slot::Slot;
+use crate::gpu::record::staging_slot::StagingSlot;
 use crate::gpu::record::work::Copy;
 use crate::layout::{Element, Layout};
 use crate::{Error, Result};
@@ -33,7 +33,7 @@ impl Gpu {
             fill(&mut ElementWriter::new((&mut [][..]).into()));
             return Ok(());
         }
-        self.check_taken(op, (storage, Access::Writes), OwnScope::IsOrdered)?;
+        self.check_taken(op, (storage, StorageAccess::Writes), OwnScope::IsOrdered)?;
         let slot = self.room(op, bytes.end - bytes.start)?;
         slot.fill(&self.inner.device, bytes.end - bytes.start, fill).map_err(|error| self.loss_or(error))?;
         self.record_copy(op, slot, storage, bytes)
@@ -64,11 +64,11 @@ impl Gpu {
     fn record_copy(
         &self,
         op: &'static str,
-        slot: Arc<Slot>,
+        slot: Arc<StagingSlot>,
         storage: &Arc<Storage>,
         bytes: Range<u64>,
     ) -> Result<()> {
-        let used = (&**storage, Access::Writes);
+        let used = (&**storage, StorageAccess::Writes);
         let mut state = self.lock_ordered(op, std::iter::once(used))?;
         let sequence = state.next_sequence();
         let access = WindowUse::Overwrite { begun: sequence };

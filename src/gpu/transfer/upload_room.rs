@@ -3,8 +3,8 @@
 use crate::gpu::driver::completion::{Completion, SignalOnDrop};
 use crate::gpu::driver::lock::foreign;
 use crate::gpu::handle::gpu::Gpu;
-use crate::gpu::record::staging_ring::{Asked, Place};
-use crate::gpu::record::staging_slot::Slot;
+use crate::gpu::record::staging_ring::{Asked, StagingOwner};
+use crate::gpu::record::staging_slot::StagingSlot;
 use crate::{Error, Result};
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use std::task::Poll;
 impl Gpu {
     /// A slot for this many bytes. If the ring is full, submits what is recorded and waits for the oldest copy. Where
     /// nothing may wait, and if no copy can be waited for, the slot is one beyond the ring.
-    pub(in crate::gpu) fn room(&self, op: &'static str, bytes: u64) -> Result<Arc<Slot>> {
+    pub(in crate::gpu) fn room(&self, op: &'static str, bytes: u64) -> Result<Arc<StagingSlot>> {
         loop {
             if let Some(slot) = self.try_room(op, bytes)? {
                 return Ok(slot);
@@ -32,7 +32,7 @@ impl Gpu {
     }
 
     /// As [`room`](Self::room), but waits without blocking.
-    pub(in crate::gpu) async fn room_async(&self, op: &'static str, bytes: u64) -> Result<Arc<Slot>> {
+    pub(in crate::gpu) async fn room_async(&self, op: &'static str, bytes: u64) -> Result<Arc<StagingSlot>> {
         loop {
             self.inner.status.check()?;
             self.check_outside_capture(op)?;
@@ -96,16 +96,16 @@ impl Gpu {
 
     /// The device has run the slot's copy. NOTE: another thread may have to run other callbacks before the one that says
     /// that the buffer is mapped. Then the bytes are free nevertheless, and the buffer is dropped.
-    fn copied(&self, slot: &Slot) {
+    fn copied(&self, slot: &StagingSlot) {
         if !slot.is_mapped() {
             slot.give_back();
         }
     }
 
-    fn try_room(&self, op: &'static str, bytes: u64) -> Result<Option<Arc<Slot>>> {
+    fn try_room(&self, op: &'static str, bytes: u64) -> Result<Option<Arc<StagingSlot>>> {
         match self.inner.uploads.ring.ask(op, bytes)? {
             Asked::Full => Ok(None),
-            Asked::Free(buffer) => Ok(Some(self.slot(buffer, Place::InRing))),
+            Asked::Free(buffer) => Ok(Some(self.slot(buffer, StagingOwner::InRing))),
             Asked::Create(size, place, evicted) => {
                 drop(evicted);
                 self.created(op, size, place).map(Some)
@@ -113,7 +113,7 @@ impl Gpu {
         }
     }
 
-    fn room_beyond(&self, op: &'static str, bytes: u64) -> Result<Arc<Slot>> {
+    fn room_beyond(&self, op: &'static str, bytes: u64) -> Result<Arc<StagingSlot>> {
         match self.inner.uploads.ring.ask_beyond(op, bytes)? {
             Asked::Create(size, place, _) => self.created(op, size, place),
             Asked::Free(_) | Asked::Full => {
@@ -123,7 +123,7 @@ impl Gpu {
     }
 
     /// A slot in a new buffer.
-    fn created(&self, op: &'static str, size: u64, place: Place) -> Result<Arc<Slot>> {
+    fn created(&self, op: &'static str, size: u64, place: StagingOwner) -> Result<Arc<StagingSlot>> {
         let desc = wgpu::BufferDescriptor {
             label: Some("tilewise upload"),
             size,
@@ -135,8 +135,8 @@ impl Gpu {
         Ok(self.slot(created, place))
     }
 
-    fn slot(&self, buffer: wgpu::Buffer, place: Place) -> Arc<Slot> {
-        let slot = Arc::new(Slot::new(&self.inner.uploads.ring, buffer, place));
+    fn slot(&self, buffer: wgpu::Buffer, place: StagingOwner) -> Arc<StagingSlot> {
+        let slot = Arc::new(StagingSlot::new(&self.inner.uploads.ring, buffer, place));
         self.inner.uploads.add(&slot);
         slot
     }

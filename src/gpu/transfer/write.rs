@@ -3,7 +3,7 @@
 use crate::error::Named;
 use crate::gpu::buffers::cursor::IS_COUNTED;
 use crate::gpu::buffers::part::Part;
-use crate::gpu::buffers::storage::{Access, Storage};
+use crate::gpu::buffers::storage::{Storage, StorageAccess};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::handle::gpu::Allocation;
 use crate::gpu::handle::gpu::Gpu;
@@ -45,7 +45,7 @@ impl Gpu {
     fn overwrite(&self, storage: &Storage, start: u64, bytes: &[u8]) -> Result<()> {
         self.inner.status.check()?;
         self.check_outside_capture("write")?;
-        self.settle("write", storage, Access::Writes)?;
+        self.settle("write", storage, StorageAccess::Writes)?;
         self.write_words(storage, start, bytes).named("write")?;
         let sequence = self.inner.recorder.lock().next_sequence();
         let written = Part::Bytes(start..start + bytes.len() as u64);
@@ -64,7 +64,7 @@ impl Gpu {
     ) -> Result<()> {
         let storage = to.storage();
         self.inner.status.check()?;
-        self.settle(op, storage, Access::Writes)?;
+        self.settle(op, storage, StorageAccess::Writes)?;
         let len = usize::try_from(to.len()).map_err(Error::device)? / size_of::<T>();
         self.write_chunks(op, storage, len, &mut fill)?;
         let sequence = self.inner.recorder.lock().next_sequence();
@@ -99,7 +99,12 @@ impl Gpu {
     ///
     /// NOTE: the check comes last. Work that another thread takes meanwhile is no longer recorded, but this check detects
     /// it.
-    pub(in crate::gpu) fn settle(&self, op: &'static str, storage: &Storage, access: Access) -> Result<()> {
+    pub(in crate::gpu) fn settle(
+        &self,
+        op: &'static str,
+        storage: &Storage,
+        access: StorageAccess,
+    ) -> Result<()> {
         let used = (storage, access);
         let first_unsubmitted = self.inner.recorder.lock().first_unsubmitted();
         if storage.contents.last_use() >= first_unsubmitted {
@@ -139,7 +144,7 @@ impl View<'_> {
         if storage.cursor.get().is_some() {
             return Err(Error::input(format!("{op}: the tensor"), IS_COUNTED));
         }
-        gpu.settle(op, storage, Access::Writes)?;
+        gpu.settle(op, storage, StorageAccess::Writes)?;
         storage.contents.revert(&self.part())
     }
 }

@@ -20,11 +20,11 @@ pub(in crate::gpu) struct TuningMemory {
     /// The file and its header.
     #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "a browser tunes nothing"))]
     pub(in crate::gpu) file: Option<(CacheFile, String)>,
-    pub(in crate::gpu) state: Lock<State>,
+    pub(in crate::gpu) state: Lock<TuningState>,
 }
 
 #[derive(Default)]
-pub(in crate::gpu) struct State {
+pub(in crate::gpu) struct TuningState {
     /// From old to new.
     pub(in crate::gpu) all: Vec<Tuned>,
     pub(in crate::gpu) rates: MeasuredRates,
@@ -55,7 +55,10 @@ impl TuningMemory {
             Default::default()
         });
         file.log_problem();
-        Self { file: Some((file, header)), state: Lock::new(State { all, rates, ..State::default() }) }
+        Self {
+            file: Some((file, header)),
+            state: Lock::new(TuningState { all, rates, ..TuningState::default() }),
+        }
     }
 
     /// The plan of the problem that was the fastest when it was last tuned, with its measured time. None if the problem was not

@@ -3,7 +3,7 @@
 
 use super::tried::Tuned;
 use super::tuning_file::{rate_lines, tuning_lines};
-use super::tuning_memory::{MAX_FILE_BYTES, State, TuningMemory, read};
+use super::tuning_memory::{MAX_FILE_BYTES, TuningMemory, TuningState, read};
 use crate::caps::MeasuredRates;
 use crate::gpu::cache::sealed_text::seal_text;
 use std::collections::{HashMap, HashSet};
@@ -48,7 +48,7 @@ impl TuningMemory {
     }
 
     /// Changes the results, and writes the file. Results that another process has written meanwhile are kept.
-    fn update(&self, change: impl FnOnce(&mut State)) {
+    fn update(&self, change: impl FnOnce(&mut TuningState)) {
         let theirs = self.file.as_ref().and_then(|(file, header)| {
             let contents = file.contents(MAX_FILE_BYTES)?;
             read(&contents, header).ok()

@@ -46,7 +46,7 @@ fn single(value: f64) -> f32 {
 }
 
 /// A product of A (m, k) and B (k, n), with an activation.
-struct Product {
+struct TrialProduct {
     a: Vec<f64>,
     b: Vec<f64>,
     shape: [usize; 3],
@@ -54,7 +54,7 @@ struct Product {
     dtype: DType,
 }
 
-impl Product {
+impl TrialProduct {
     /// The result without the terms `lost`.
     fn without(&self, lost: &Range<usize>) -> Vec<f64> {
         self.summed(|terms| terms.filter(|(at, _)| !lost.contains(at)).map(|(_, term)| term).sum())
@@ -87,8 +87,8 @@ impl Product {
 }
 
 /// A trial finds that terms are lost, in the middle and at the end, and accepts sums of another order.
-fn finds_lost_terms(what: &str, trial: &Trial, of_run: impl Fn(usize) -> Product) {
-    let products: Vec<Product> = (0..trial.runs.len()).map(of_run).collect();
+fn finds_lost_terms(what: &str, trial: &Trial, of_run: impl Fn(usize) -> TrialProduct) {
+    let products: Vec<TrialProduct> = (0..trial.runs.len()).map(of_run).collect();
     for (run, product) in products.iter().enumerate() {
         assert!(!product.is_refused(&product.backwards(), trial, run), "{what}, run {run}: another order");
     }
@@ -96,7 +96,7 @@ fn finds_lost_terms(what: &str, trial: &Trial, of_run: impl Fn(usize) -> Product
     for lost in [0..1, k / 2..k / 2 + 8, k - 1..k, k - 8..k] {
         // A single term that is 0 everywhere is not lost.
         let is_found =
-            |(run, product): (usize, &Product)| product.is_refused(&product.without(&lost), trial, run);
+            |(run, product): (usize, &TrialProduct)| product.is_refused(&product.without(&lost), trial, run);
         assert!(products.iter().enumerate().any(is_found), "{what}: terms {lost:?}");
     }
 }
@@ -122,7 +122,7 @@ fn lost_terms_of_products_are_found() {
         let trial = problem.activation(activation).trial(&caps).unwrap().expect("a trial");
         finds_lost_terms(&trial.description, &trial, |run| {
             let values = |at: usize, len| values(trial.runs[run].values[at], ab, len, at as u64);
-            Product { a: values(0, m * k), b: values(1, k * n), shape, activation, dtype: c }
+            TrialProduct { a: values(0, m * k), b: values(1, k * n), shape, activation, dtype: c }
         });
     }
 }
@@ -141,7 +141,7 @@ fn lost_terms_of_sketches_are_found() {
         finds_lost_terms(&trial.description, &trial, |run| {
             let a = Fill::Normal.values::<f32>(m * k, 5).into_iter().map(f64::from).collect();
             let b = values(trial.runs[run].values[0], dtype, k * n, 0);
-            Product { a, b, shape, activation: Activation::None, dtype: DType::F32 }
+            TrialProduct { a, b, shape, activation: Activation::None, dtype: DType::F32 }
         });
     }
 }

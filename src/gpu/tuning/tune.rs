@@ -6,7 +6,7 @@ use super::trials;
 use crate::caps::MeasuredRates;
 use crate::gpu::buffers::failures::Reason;
 use crate::gpu::handle::gpu::Gpu;
-use crate::gpu::kernels::plan_cache::Kept;
+use crate::gpu::kernels::plan_cache::KeepPlan;
 use crate::gpu::options::gpu_options::Tuning;
 use crate::gpu::tuned::tried::{Tried, TriedVerdict, Tuned};
 use crate::gpu::tuned::tuning_memory::key;
@@ -123,29 +123,29 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::Cancelled`] only. The next call with this problem tunes it.
-    pub(in crate::gpu) fn tune_now<P: Problem>(&self, problem: &P) -> Result<(Option<Plan>, Kept)> {
+    pub(in crate::gpu) fn tune_now<P: Problem>(&self, problem: &P) -> Result<(Option<Plan>, KeepPlan)> {
         let key = key(problem);
         if self.inner.tuning.is_given_up(&key) {
-            return Ok((None, Kept::Yes));
+            return Ok((None, KeepPlan::Yes));
         }
         let is_in_scope = self.check_outside_scope(OP, "launches and waits").is_err();
         if is_in_scope || self.inner.recorder.lock().is_timed() {
-            return Ok((None, Kept::No));
+            return Ok((None, KeepPlan::No));
         }
-        let Some(_turn) = self.inner.tuning.begin() else { return Ok((None, Kept::No)) };
+        let Some(_turn) = self.inner.tuning.begin() else { return Ok((None, KeepPlan::No)) };
         let found = match self.is_worth_trying(problem) {
             Ok(true) => self.try_candidates(problem).map(|(_, plan)| plan),
             Ok(false) => Ok(None),
             Err(error) => Err(error),
         };
         match found {
-            Ok(Some(plan)) => return Ok((Some(plan), Kept::Yes)),
+            Ok(Some(plan)) => return Ok((Some(plan), KeepPlan::Yes)),
             Ok(None) => {}
             Err(error @ Error::Cancelled { .. }) => return Err(error),
             Err(error) => log::warn!("a problem is not tuned: {error}"),
         }
         self.inner.tuning.give_up(key);
-        Ok((None, Kept::Yes))
+        Ok((None, KeepPlan::Yes))
     }
 
     /// Whether a problem has several candidates, and a reference that does not take too long.

@@ -1,6 +1,6 @@
 //! When rows of cooperative matrices are tested: on an opened device when they are needed, on an adopted one at once.
 
-use super::verification::{Timed, Verification, untested_cases};
+use super::verification::{RowTiming, Verification, untested_cases};
 use crate::caps::{Caps, CoopRow, Verdict};
 use crate::gpu::GpuOptions;
 use crate::gpu::device::open_device::Device;
@@ -42,7 +42,8 @@ impl Gpu {
         let verdicts = self.verdicts_of_earlier_runs(pending);
         let probe = |caps, options| on_another_device(pending, caps, options);
         let caps = self.known_caps().clone();
-        let verified = Verification::start(caps, &inner.options, Timed::Yes, verdicts, wanted, probe).wait();
+        let verified =
+            Verification::start(caps, &inner.options, RowTiming::Yes, verdicts, wanted, probe).wait();
         drop(timed);
         inner.caps.add_verdicts(&verified.caps.rows);
         // Only now, because a logger may ask for the verdicts.
@@ -133,7 +134,7 @@ impl Device<'_> {
     #[cfg(not(target_arch = "wasm32"))]
     pub(in crate::gpu) fn tested(&self, options: &GpuOptions) -> (Caps, Option<Verdicts>) {
         let _timed = self.clock.start(DriverCall::SelfTests);
-        let (verdicts, verification) = self.verify(options, Timed::Yes);
+        let (verdicts, verification) = self.verify(options, RowTiming::Yes);
         let verified = verification.wait();
         verified.report(verdicts.as_ref());
         (verified.caps, verdicts)
@@ -142,13 +143,13 @@ impl Device<'_> {
     /// The same without blocking, and without the speeds of rows.
     pub(in crate::gpu) async fn tested_async(&self, options: &GpuOptions) -> (Caps, Option<Verdicts>) {
         let _timed = self.clock.start(DriverCall::SelfTests);
-        let (verdicts, verification) = self.verify(options, Timed::No);
+        let (verdicts, verification) = self.verify(options, RowTiming::No);
         let verified = verification.wait_async().await;
         verified.report(verdicts.as_ref());
         (verified.caps, verdicts)
     }
 
-    fn verify(&self, options: &GpuOptions, timed: Timed) -> (Option<Verdicts>, Verification) {
+    fn verify(&self, options: &GpuOptions, timed: RowTiming) -> (Option<Verdicts>, Verification) {
         let caps = self.caps(options);
         let needs_tests = !untested_cases(&caps, |_| true).is_empty();
         let verdicts =

@@ -5,7 +5,7 @@ use crate::caps::{Caps, RowSpeed};
 use crate::gpu::handle::gpu::Gpu;
 use crate::gpu::rows::row_test::Test;
 use crate::gpu::rows::scalar_test::ScalarCase;
-use crate::gpu::rows::self_test::{OP, Work};
+use crate::gpu::rows::self_test::{OP, TestSize};
 use crate::gpu::views::view::View;
 use crate::plan::{Plan, Problem};
 use crate::{Error, Result};
@@ -25,12 +25,12 @@ const WORKGROUPS: [u32; 2] = [4, 512];
 
 /// A self-test that is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct OnMatrices {
+struct TimedTest {
     test: Test,
-    work: Work,
+    work: TestSize,
 }
 
-impl Problem for OnMatrices {
+impl Problem for TimedTest {
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         self.test.plan_of(self.work, caps)
     }
@@ -38,7 +38,7 @@ impl Problem for OnMatrices {
 
 /// The kernel without matrices of a test, which is compiled ahead with those of others. None if the row has no such kernel.
 pub(in crate::gpu) fn scalar_plan(test: &Test, caps: &Caps) -> Option<Plan> {
-    scalar(test, Work { workgroups: workgroups(caps), iterations: ITERATIONS[0] })?.plan(caps).ok()
+    scalar(test, TestSize { workgroups: workgroups(caps), iterations: ITERATIONS[0] })?.plan(caps).ok()
 }
 
 /// The speed of the row of a passed test. None if it cannot be timed.
@@ -47,16 +47,16 @@ pub(in crate::gpu) fn scalar_plan(test: &Test, caps: &Caps) -> Option<Plan> {
 /// [`Error::Device`] if the device is lost, [`Error::OutOfMemory`] if there is no room for the operands.
 pub(in crate::gpu) fn speed(gpu: &Gpu, test: &Test) -> Result<Option<RowSpeed>> {
     let workgroups = workgroups(gpu.known_caps());
-    let scalar = |iterations| scalar(test, Work { workgroups, iterations });
+    let scalar = |iterations| scalar(test, TestSize { workgroups, iterations });
     let Some(last) = scalar(ITERATIONS[2]) else { return Ok(None) };
     let scalar = |iterations| scalar(iterations).ok_or_else(|| Error::device("it was there before"));
     let without = rate(gpu, &last.bytes(), scalar)?;
-    let matrices = |iterations| Ok(OnMatrices { test: *test, work: Work { workgroups, iterations } });
-    let with = rate(gpu, &test.bytes(Work { workgroups, iterations: ITERATIONS[2] }), matrices)?;
+    let matrices = |iterations| Ok(TimedTest { test: *test, work: TestSize { workgroups, iterations } });
+    let with = rate(gpu, &test.bytes(TestSize { workgroups, iterations: ITERATIONS[2] }), matrices)?;
     Ok(RowSpeed::new(with / without))
 }
 
-fn scalar(test: &Test, work: Work) -> Option<ScalarCase> {
+fn scalar(test: &Test, work: TestSize) -> Option<ScalarCase> {
     let (row, subgroup) = test.row_and_subgroup();
     ScalarCase::of(&row, subgroup, work)
 }

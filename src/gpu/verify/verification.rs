@@ -33,7 +33,7 @@ pub(in crate::gpu) struct Verification {
     /// Whether rows are timed. They are not if the speed of another device is assumed: times of this device cannot be compared
     /// with it.
     are_timed: bool,
-    launched: Option<Launched>,
+    launched: Option<LaunchedTests>,
 }
 
 /// The outcome of tests.
@@ -47,14 +47,14 @@ pub(in crate::gpu) struct Verified {
 
 /// Whether rows that pass their test are timed, which waits for the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::gpu) enum Timed {
+pub(in crate::gpu) enum RowTiming {
     #[cfg(not(target_arch = "wasm32"))]
     Yes,
     No,
 }
 
 /// Tests that were launched, and the range of each one's result in the bytes that are read.
-struct Launched {
+struct LaunchedTests {
     #[cfg(not(target_arch = "wasm32"))]
     probe: Gpu,
     cases: Vec<(Test, Range<usize>)>,
@@ -68,7 +68,7 @@ impl Verification {
     pub(in crate::gpu) fn start(
         caps: Caps,
         options: &GpuOptions,
-        timed: Timed,
+        timed: RowTiming,
         verdicts: Option<&Verdicts>,
         wanted: impl Fn(&CoopRow) -> bool,
         probe: impl FnOnce(Caps, GpuOptions) -> Result<Gpu>,
@@ -78,7 +78,7 @@ impl Verification {
         let mut this = Self {
             verified,
             claims,
-            are_timed: timed != Timed::No
+            are_timed: timed != RowTiming::No
                 && options.assume.device_type.is_none()
                 && options.assume.speed_of.is_none(),
             launched: None,
@@ -99,7 +99,7 @@ impl Verification {
     /// Waits in the calling thread, which polls the device.
     #[cfg(not(target_arch = "wasm32"))]
     pub(in crate::gpu) fn wait(mut self) -> Verified {
-        if let Some(Launched { probe, cases, read }) = self.launched.take() {
+        if let Some(LaunchedTests { probe, cases, read }) = self.launched.take() {
             let tests: Vec<Test> = cases.iter().map(|(test, _)| *test).collect();
             // NOTE: a test that is not waited for would count as refused.
             let read = unreported(|| read.wait(OP, <[u8]>::to_vec));
@@ -140,7 +140,7 @@ impl Verification {
 
     /// Waits without blocking, as reads of tensors do.
     pub(in crate::gpu) async fn wait_async(mut self) -> Verified {
-        if let Some(Launched { cases, read, .. }) = self.launched.take() {
+        if let Some(LaunchedTests { cases, read, .. }) = self.launched.take() {
             let read = read.wait_async(<[u8]>::to_vec).await;
             self.judge(cases, read);
         }
@@ -161,7 +161,7 @@ impl Verification {
         self.verified.caps.rows = rows;
     }
 
-    fn begin(&mut self, probe: &Gpu, cases: Vec<Test>) -> Option<Launched> {
+    fn begin(&mut self, probe: &Gpu, cases: Vec<Test>) -> Option<LaunchedTests> {
         let mut compiled = Vec::new();
         let plans: Vec<_> = cases.iter().filter_map(|case| case.plan(probe.known_caps()).ok()).collect();
         #[cfg(not(target_arch = "wasm32"))]
@@ -266,7 +266,7 @@ fn prepared(probe: &Gpu, test: &Test) -> Result<Prepared> {
 }
 
 /// Launches all tests in one recording, and starts reading their results.
-fn launch(probe: &Gpu, tests: &[(Test, Prepared)]) -> Result<Launched> {
+fn launch(probe: &Gpu, tests: &[(Test, Prepared)]) -> Result<LaunchedTests> {
     let mut c = Vec::new();
     let mut cases = Vec::new();
     for (case, prepared) in tests {
@@ -289,7 +289,7 @@ fn launch(probe: &Gpu, tests: &[(Test, Prepared)]) -> Result<Launched> {
     }
     let cases: Vec<_> = cases.into_iter().map(|(case, _, place)| (case, place)).collect();
     let end = cases.last().map_or(0, |(_, place)| place.end as u64);
-    Ok(Launched {
+    Ok(LaunchedTests {
         #[cfg(not(target_arch = "wasm32"))]
         probe: probe.clone(),
         cases,

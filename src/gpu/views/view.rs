@@ -5,7 +5,7 @@ use crate::gpu::buffers::part::Part;
 use crate::gpu::buffers::pooled_buffer::PooledBuffer;
 use crate::gpu::buffers::storage::Storage;
 use crate::gpu::handle::gpu::{Allocation, Gpu};
-use crate::gpu::record::replay_input::Input;
+use crate::gpu::record::replay_input::ReplayInput;
 use crate::layout::{DType, Layout, window};
 use crate::{Error, Result};
 use std::fmt;
@@ -58,8 +58,8 @@ impl<'a> View<'a> {
     }
 
     /// As an input of a replay.
-    pub(in crate::gpu) fn as_input(&self) -> Input {
-        Input::new(&self.allocation.pooled, self.layout, self.dtype)
+    pub(in crate::gpu) fn as_input(&self) -> ReplayInput {
+        ReplayInput::new(&self.allocation.pooled, self.layout, self.dtype)
     }
 
     /// The buffer, which does not return to its pool while it is held.

@@ -72,7 +72,7 @@ impl VulkanFeatureChain {
     /// Links the structs that `is_wanted` selects, and returns the first. The others are not changed.
     pub(super) fn linked(
         &mut self,
-        is_wanted: impl Fn(&Node<'_>) -> bool,
+        is_wanted: impl Fn(&ChainStruct<'_>) -> bool,
     ) -> *mut vk::BaseOutStructure<'static> {
         let mut next = ptr::null_mut();
         for node in self.nodes().into_iter().filter(is_wanted) {
@@ -144,24 +144,24 @@ impl VulkanFeatureChain {
         }
     }
 
-    pub(super) fn nodes(&mut self) -> [Node<'_>; 10] {
+    pub(super) fn nodes(&mut self) -> [ChainStruct<'_>; 10] {
         [
-            Node::new(khr::_16bit_storage::NAME, &mut self.storage16, 4),
-            Node::new(khr::shader_float16_int8::NAME, &mut self.float16_int8, 2),
-            Node::new(khr::shader_integer_dot_product::NAME, &mut self.dot, 1),
-            Node::new(ext::subgroup_size_control::NAME, &mut self.subgroups, 2),
-            Node::new(khr::cooperative_matrix::NAME, &mut self.matrix, 2),
-            Node::new(khr::vulkan_memory_model::NAME, &mut self.memory_model, 3),
-            Node::new(khr::timeline_semaphore::NAME, &mut self.timeline, 1),
-            Node::new(khr::zero_initialize_workgroup_memory::NAME, &mut self.zeros, 1),
-            Node::new(ext::robustness2::NAME, &mut self.robustness2, 3),
-            Node::new(ext::image_robustness::NAME, &mut self.image_robustness, 1),
+            ChainStruct::new(khr::_16bit_storage::NAME, &mut self.storage16, 4),
+            ChainStruct::new(khr::shader_float16_int8::NAME, &mut self.float16_int8, 2),
+            ChainStruct::new(khr::shader_integer_dot_product::NAME, &mut self.dot, 1),
+            ChainStruct::new(ext::subgroup_size_control::NAME, &mut self.subgroups, 2),
+            ChainStruct::new(khr::cooperative_matrix::NAME, &mut self.matrix, 2),
+            ChainStruct::new(khr::vulkan_memory_model::NAME, &mut self.memory_model, 3),
+            ChainStruct::new(khr::timeline_semaphore::NAME, &mut self.timeline, 1),
+            ChainStruct::new(khr::zero_initialize_workgroup_memory::NAME, &mut self.zeros, 1),
+            ChainStruct::new(ext::robustness2::NAME, &mut self.robustness2, 3),
+            ChainStruct::new(ext::image_robustness::NAME, &mut self.image_robustness, 1),
         ]
     }
 }
 
 /// A struct of a chain. Every one is a head and then only bools.
-pub(super) struct Node<'a> {
+pub(super) struct ChainStruct<'a> {
     /// The extension that brought the struct.
     pub(super) extension: &'static CStr,
     head: *mut vk::BaseOutStructure<'static>,
@@ -170,7 +170,7 @@ pub(super) struct Node<'a> {
     borrowed: PhantomData<&'a mut VulkanFeatureChain>,
 }
 
-impl<'a> Node<'a> {
+impl<'a> ChainStruct<'a> {
     /// `of` has `len` bools behind its head.
     fn new<T>(extension: &'static CStr, of: &'a mut T, len: usize) -> Self {
         debug_assert!(size_of::<T>() >= size_of::<vk::BaseOutStructure<'_>>() + 4 * len);

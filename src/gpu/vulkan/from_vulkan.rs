@@ -76,7 +76,7 @@ impl Gpu {
         let AdoptOptions { mut options, polling, extensions } = options.into();
         BufferAccess::check_for_adopting(&options).named(OP)?;
         // SAFETY: the caller guarantees what the call needs.
-        let Opened { adapter, device, queue, access, not_enabled } = unsafe { open(&vulkan)? };
+        let OpenedDevice { adapter, device, queue, access, not_enabled } = unsafe { open(&vulkan)? };
         options.buffer_access = access;
         let extensions = extensions.check(OP, &adapter, &device)?;
         let device = Device::of_vulkan(&adapter, device, queue, polling, access, not_enabled, extensions);
@@ -86,7 +86,7 @@ impl Gpu {
 }
 
 /// An application's device as wgpu knows it.
-struct Opened {
+struct OpenedDevice {
     adapter: wgpu::Adapter,
     device: wgpu::Device,
     queue: wgpu::Queue,
@@ -100,13 +100,17 @@ struct Opened {
 ///
 /// # Safety
 /// As [`Gpu::from_vulkan`].
-unsafe fn open(vulkan: &VulkanDevice<'_>) -> Result<Opened> {
+unsafe fn open(vulkan: &VulkanDevice<'_>) -> Result<OpenedDevice> {
     // SAFETY: the caller guarantees the device.
     unsafe { vulkan.check()? };
     let adapter = &vulkan.adapter;
     // SAFETY: the caller guarantees the adapter, for as long as wgpu has its instance.
     let (version, entry, found) = unsafe {
-        (adapter.device_version(), live::Entry::add(adapter), VulkanFeatures::of_physical_device(adapter))
+        (
+            adapter.device_version(),
+            live::LiveInstance::add(adapter),
+            VulkanFeatures::of_physical_device(adapter),
+        )
     };
     let real = entry.real().clone();
     // SAFETY: the caller guarantees the adapter; the functions are those of its instance.
@@ -196,7 +200,7 @@ unsafe fn open(vulkan: &VulkanDevice<'_>) -> Result<Opened> {
     // SAFETY: the device was created on this adapter, with the features and limits of `desc`.
     let (device, queue) = unsafe { adapter.create_device_from_hal(opened, &desc) }.map_err(Error::device)?;
     let access = BufferAccess { is_unchecked: features.core.robust_buffer_access == vk::FALSE };
-    Ok(Opened { adapter, device, queue, access, not_enabled })
+    Ok(OpenedDevice { adapter, device, queue, access, not_enabled })
 }
 
 /// Sizes that wgpu's check of indirect calls can count in 32 bits. wgpu lowers them itself for the adapters that it lists, and

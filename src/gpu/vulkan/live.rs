@@ -9,10 +9,10 @@ use super::adapter::VulkanAdapter;
 use ash::vk;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-static LIVE: Mutex<Vec<Arc<Real>>> = Mutex::new(Vec::new());
+static LIVE: Mutex<Vec<Arc<InstanceFunctions>>> = Mutex::new(Vec::new());
 
 /// The functions of an application's instance.
-pub(super) struct Real {
+pub(super) struct InstanceFunctions {
     handle: vk::Instance,
     physical_device: vk::PhysicalDevice,
     pub(super) get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
@@ -22,9 +22,9 @@ pub(super) struct Real {
 }
 
 /// An entry of the table. Its drop removes it.
-pub(super) struct Entry(Arc<Real>);
+pub(super) struct LiveInstance(Arc<InstanceFunctions>);
 
-impl Entry {
+impl LiveInstance {
     /// Adds an adoption.
     ///
     /// # Safety
@@ -32,7 +32,7 @@ impl Entry {
     pub(super) unsafe fn add(adapter: &VulkanAdapter<'_>) -> Self {
         // SAFETY: the caller guarantees the adapter; each address is that of the function it becomes.
         let real = unsafe {
-            Arc::new(Real {
+            Arc::new(InstanceFunctions {
                 handle: adapter.instance,
                 physical_device: adapter.physical_device,
                 get_instance_proc_addr: adapter.get_instance_proc_addr,
@@ -60,12 +60,12 @@ impl Entry {
         Self(real)
     }
 
-    pub(super) fn real(&self) -> &Arc<Real> {
+    pub(super) fn real(&self) -> &Arc<InstanceFunctions> {
         &self.0
     }
 }
 
-impl Drop for Entry {
+impl Drop for LiveInstance {
     fn drop(&mut self) {
         table().retain(|real| !Arc::ptr_eq(real, &self.0));
     }
@@ -82,15 +82,15 @@ impl VulkanAdapter<'_> {
 }
 
 /// An adoption of this instance.
-pub(super) fn of_instance(handle: vk::Instance) -> Option<Arc<Real>> {
+pub(super) fn of_instance(handle: vk::Instance) -> Option<Arc<InstanceFunctions>> {
     table().iter().find(|real| real.handle == handle).cloned()
 }
 
 /// An adoption of a device of this physical device.
-pub(super) fn of_physical_device(handle: vk::PhysicalDevice) -> Option<Arc<Real>> {
+pub(super) fn of_physical_device(handle: vk::PhysicalDevice) -> Option<Arc<InstanceFunctions>> {
     table().iter().find(|real| real.physical_device == handle).cloned()
 }
 
-fn table() -> MutexGuard<'static, Vec<Arc<Real>>> {
+fn table() -> MutexGuard<'static, Vec<Arc<InstanceFunctions>>> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }

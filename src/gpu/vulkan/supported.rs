@@ -2,7 +2,7 @@
 
 use super::adapter::VulkanAdapter;
 use super::extensions;
-use super::feature_chain::{Node, VulkanFeatureChain};
+use super::feature_chain::{ChainStruct, VulkanFeatureChain};
 use super::features::VulkanFeatures;
 use ash::{khr, vk};
 use std::ffi::CStr;
@@ -69,7 +69,7 @@ impl VulkanFeatures {
             needed.extend([khr::maintenance1::NAME, khr::storage_buffer_storage_class::NAME]);
         }
         let mut chain = self.chain();
-        let used = chain.nodes().into_iter().filter(Node::is_used).map(|node| node.extension);
+        let used = chain.nodes().into_iter().filter(ChainStruct::is_used).map(|node| node.extension);
         needed.extend(used.filter(|extension| !extensions::is_core(extension, version)));
         needed
     }

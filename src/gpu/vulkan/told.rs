@@ -8,7 +8,7 @@
 //! which [`live`](super::live) finds.
 
 use super::feature_chain::VulkanFeatureChain;
-use super::live::{self, Real};
+use super::live::{self, InstanceFunctions};
 use ash::vk;
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// The answers to wgpu's questions about a physical device.
 pub(super) struct Told {
-    pub(super) real: Arc<Real>,
+    pub(super) real: Arc<InstanceFunctions>,
     pub(super) physical_device: vk::PhysicalDevice,
     /// The version of Vulkan that the device has.
     pub(super) version: u32,
@@ -102,7 +102,7 @@ fn replacements() -> [Replacement; 8] {
 ///
 /// # Safety
 /// `instance` is null or one of the functions `real`, which are alive.
-unsafe fn address(real: &Real, instance: vk::Instance, name: &CStr) -> vk::PFN_vkVoidFunction {
+unsafe fn address(real: &InstanceFunctions, instance: vk::Instance, name: &CStr) -> vk::PFN_vkVoidFunction {
     if let Some((_, replacement)) = replacements().into_iter().find(|(replaced, _)| *replaced == name) {
         return Some(replacement);
     }
@@ -123,7 +123,7 @@ unsafe fn address(real: &Real, instance: vk::Instance, name: &CStr) -> vk::PFN_v
 ///
 /// # Safety
 /// As [`VulkanAdapter::device_version`](super::VulkanAdapter::device_version), for as long as the result is used.
-pub(super) unsafe fn instance(real: &Real) -> ash::Instance {
+pub(super) unsafe fn instance(real: &InstanceFunctions) -> ash::Instance {
     let handle = real.instance.handle();
     // SAFETY: the caller guarantees the instance. A missing function is null, which `ash` expects.
     unsafe {
@@ -140,7 +140,9 @@ pub(super) unsafe extern "system" fn get_instance_proc_addr(
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
     let told = TOLD.with_borrow(|told| told.as_ref().map(|told| told.real.clone()));
-    let is_its = |real: &Arc<Real>| instance == vk::Instance::null() || real.instance.handle() == instance;
+    let is_its = |real: &Arc<InstanceFunctions>| {
+        instance == vk::Instance::null() || real.instance.handle() == instance
+    };
     let real = told.filter(is_its).or_else(|| live::of_instance(instance))?;
     // SAFETY: the caller passes a name that ends with a zero. An adoption that is alive guarantees the instance.
     unsafe { address(&real, instance, CStr::from_ptr(name)) }

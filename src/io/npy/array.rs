@@ -1,7 +1,7 @@
 //! The array of a `.npy` file, and its upload.
 
 use super::elements::{MemoryOrder, NpyData};
-use super::parse::{self, Opened};
+use super::parse::{self, OpenedNpy};
 use crate::error::Named;
 use crate::files::reported::ReportedFile;
 use crate::io::number::{as_f64, converted, room};
@@ -51,7 +51,7 @@ impl Npy {
     fn read_for(call: &'static str, path: &Path) -> Result<Self> {
         let mut file = ReportedFile::open(call, path)?;
         let length = file.length;
-        let contents = Opened::new(&mut file, length).and_then(parse::read);
+        let contents = OpenedNpy::new(&mut file, length).and_then(parse::read);
         let contents = contents.map_err(|why| file.error(why))?;
         file.end()?;
         Ok(Self::new(contents))
@@ -62,7 +62,7 @@ impl Npy {
     /// # Errors
     /// As for [`read`](Self::read).
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let contents = Opened::new(Cursor::new(bytes), bytes.len() as u64).and_then(parse::read);
+        let contents = OpenedNpy::new(Cursor::new(bytes), bytes.len() as u64).and_then(parse::read);
         contents.map(Self::new).map_err(|why| Error::input("Npy::from_bytes", why))
     }
 

@@ -1,6 +1,6 @@
 //! The elements of a `.npy` file and their order in memory.
 
-use crate::io::number::Number;
+use crate::io::number::FileNumber;
 use crate::layout::DType;
 use half::f16;
 
@@ -75,8 +75,8 @@ impl NpyData {
     }
 
     /// Passes the elements to a function, in the order of the file.
-    pub(super) fn each(&self, take: &mut dyn FnMut(Number)) {
-        fn all<T: Copy + Into<Number>>(elements: &[T], take: &mut dyn FnMut(Number)) {
+    pub(super) fn each(&self, take: &mut dyn FnMut(FileNumber)) {
+        fn all<T: Copy + Into<FileNumber>>(elements: &[T], take: &mut dyn FnMut(FileNumber)) {
             elements.iter().for_each(|&element| take(element.into()));
         }
         match self {

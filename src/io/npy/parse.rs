@@ -25,14 +25,14 @@ const NAMELESS: &str = "NumPy stores types that it does not have, such as bfloat
     save `x.astype('float32')` instead, which has the same values";
 
 /// A file whose header has been read.
-pub(super) struct Opened<R> {
+pub(super) struct OpenedNpy<R> {
     file: R,
     header: NpyHeader,
     /// Bytes of elements in the file.
     element_bytes: u64,
 }
 
-impl<R: Read + Seek> Opened<R> {
+impl<R: Read + Seek> OpenedNpy<R> {
     /// A file of `length` bytes.
     pub(super) fn new(mut file: R, length: u64) -> Result<Self, String> {
         let (preamble, header) = read_preamble(&mut file, length)?;
@@ -70,7 +70,7 @@ impl<R: Read + Seek> Opened<R> {
 
 /// Reads shape, order and elements. The error is only the reason, without the name of the file.
 pub(super) fn read(
-    mut opened: Opened<impl Read + Seek>,
+    mut opened: OpenedNpy<impl Read + Seek>,
 ) -> Result<(Vec<usize>, MemoryOrder, NpyData), String> {
     let plain = element_type(&opened.header.dtype())?;
     let (char, size, byte_order) = (plain.type_char(), plain.size_field(), plain.endianness());

@@ -3,7 +3,7 @@
 use crate::error::Named;
 use crate::files::reported::ReportedFile;
 use crate::io::fp8::Fp8;
-use crate::io::number::{Number, as_f64, converted};
+use crate::io::number::{FileNumber, as_f64, converted};
 use crate::layout::{DType, Element};
 use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
@@ -178,7 +178,7 @@ impl Safetensors {
         let info = self.info(name)?;
         let len = info.shape.iter().product();
         let mut is_known = true;
-        let each = |take: &mut dyn FnMut(Number)| is_known = self.each(info, take).is_some();
+        let each = |take: &mut dyn FnMut(FileNumber)| is_known = self.each(info, take).is_some();
         let elements = converted::<T>("Safetensors::tensor_as", len, each)?;
         if !is_known {
             return Err(self.unread(name, info));
@@ -196,7 +196,7 @@ impl Safetensors {
         let info = self.info(name)?;
         let len = info.shape.iter().product();
         let mut is_known = true;
-        let each = |take: &mut dyn FnMut(Number)| is_known = self.each(info, take).is_some();
+        let each = |take: &mut dyn FnMut(FileNumber)| is_known = self.each(info, take).is_some();
         let values = as_f64("Safetensors::values", len, each)?;
         if !is_known {
             return Err(self.unread(name, info));
@@ -214,11 +214,11 @@ impl Safetensors {
     }
 
     /// Passes the elements of a tensor to a function. None if their type is not supported.
-    fn each(&self, info: &TensorInfo, take: &mut dyn FnMut(Number)) -> Option<()> {
-        fn all<const N: usize, X: Into<Number>>(
+    fn each(&self, info: &TensorInfo, take: &mut dyn FnMut(FileNumber)) -> Option<()> {
+        fn all<const N: usize, X: Into<FileNumber>>(
             bytes: &[u8],
             of: impl Fn([u8; N]) -> X,
-            take: &mut dyn FnMut(Number),
+            take: &mut dyn FnMut(FileNumber),
         ) {
             let words = bytes.chunks_exact(N).map(|word| std::array::from_fn(|i| word[i]));
             words.for_each(|word| take(of(word).into()));

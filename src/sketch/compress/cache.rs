@@ -18,7 +18,7 @@ const PREFIX: &str = "factors-";
 const SUFFIX: &str = ".safetensors";
 
 /// The singular values and vectors of a weight (out, in).
-pub(super) struct Factors {
+pub(super) struct SingularFactors {
     /// (out, pairs)
     pub(super) u: Vec<f64>,
     pub(super) s: Vec<f64>,
@@ -27,7 +27,7 @@ pub(super) struct Factors {
     residual: f64,
 }
 
-impl Factors {
+impl SingularFactors {
     pub(super) fn spectrum(&self) -> Spectrum {
         Spectrum::new(&self.s, self.residual)
     }
@@ -77,7 +77,7 @@ impl FactorCache {
     ///
     /// # Errors
     /// [`Error::Cancelled`].
-    pub(super) fn load(&self, layer: &SelectedLayer, weight: u64) -> Result<Option<Factors>> {
+    pub(super) fn load(&self, layer: &SelectedLayer, weight: u64) -> Result<Option<SingularFactors>> {
         match Safetensors::read(self.file(layer)) {
             Ok(file) => Ok(loaded(&file, weight)),
             Err(error @ Error::Cancelled { .. }) => Err(error),
@@ -86,7 +86,7 @@ impl FactorCache {
     }
 
     /// Stores the factors of a weight.
-    pub(super) fn store(&self, layer: &SelectedLayer, weight: u64, svd: &Svd) -> Result<Factors> {
+    pub(super) fn store(&self, layer: &SelectedLayer, weight: u64, svd: &Svd) -> Result<SingularFactors> {
         let (u, v, residual) = (svd.u.to_vec()?, svd.v.to_vec()?, [svd.residual]);
         let parts = [
             bytemuck::cast_slice(&u),
@@ -106,7 +106,7 @@ impl FactorCache {
             .metadata("factors", hex(sum))
             .write(self.file(layer))?;
         let wide = |values: Vec<f32>| values.into_iter().map(f64::from).collect();
-        Ok(Factors { u: wide(u), s: svd.s.clone(), v: wide(v), residual: svd.residual })
+        Ok(SingularFactors { u: wide(u), s: svd.s.clone(), v: wide(v), residual: svd.residual })
     }
 
     /// Removes the cache files. Other files stay, and then the folder stays too. Errors are ignored.
@@ -136,7 +136,7 @@ impl FactorCache {
 }
 
 /// The factors in a file, if they are complete and of this weight.
-fn loaded(file: &Safetensors, weight: u64) -> Option<Factors> {
+fn loaded(file: &Safetensors, weight: u64) -> Option<SingularFactors> {
     if file.metadata("method") != Some(&method()) || file.metadata("weight") != Some(&hex(weight)) {
         return None;
     }
@@ -146,7 +146,7 @@ fn loaded(file: &Safetensors, weight: u64) -> Option<Factors> {
         return None;
     }
     let values = |name| file.values(name).ok();
-    Some(Factors {
+    Some(SingularFactors {
         u: values("u")?,
         s: values("s")?,
         v: values("v")?,

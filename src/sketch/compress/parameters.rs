@@ -1,11 +1,11 @@
 //! The parameters of a compressed layer, rounded to their type, and their error.
 
-use super::cache::Factors;
+use super::cache::SingularFactors;
 use super::selection::SelectedLayer;
 use crate::io::SafetensorsWriter;
 use crate::layout::{DType, Element};
 use crate::sketch::factor::device::{norm, product};
-use crate::sketch::factor::input::Input;
+use crate::sketch::factor::input::ScaledMatrix;
 use crate::tensor::Tensor;
 use crate::{Gpu, Result};
 use half::{bf16, f16};
@@ -21,7 +21,7 @@ pub(super) struct LayerParameters<'a> {
 impl<'a> LayerParameters<'a> {
     /// The layer $y = \frac{1}{2} (x S_{1} U_{1} + x U_{2} S_{2})$ of the first 2R singular pairs: the first R give
     /// $S_{1} U_{1}$, the others $U_{2} S_{2}$. $S_{1}$ and $S_{2}$ hold the singular values and the factor 2.
-    pub(super) fn new(layer: &'a SelectedLayer, factors: &Factors, rank: usize) -> Self {
+    pub(super) fn new(layer: &'a SelectedLayer, factors: &SingularFactors, rank: usize) -> Self {
         let pairs = factors.s.len();
         let first = |vectors: &[f64], from: usize, scaled: &dyn Fn(usize) -> f64| -> Vec<f64> {
             let rows = vectors.chunks_exact(pairs);
@@ -40,7 +40,7 @@ impl<'a> LayerParameters<'a> {
 
     /// $\\|W - W'\\|\_F / \\|W\\|\_F$ of the weight W and the product W' of the parameters; 0 for a weight of zeros.
     pub(super) fn error(&self, weight: &Tensor<f32>) -> Result<f64> {
-        let input = Input::new("compress", weight)?;
+        let input = ScaledMatrix::new("compress", weight)?;
         let total = input.norm()?;
         if total == 0.0 {
             return Ok(0.0);

@@ -75,7 +75,7 @@ impl InWindows for DenseProblem {
 
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &self.scalars(), caps);
-        let Product { problem, side, x, y } = self.product()?;
+        let OperatorProduct { problem, side, x, y } = self.product()?;
         let (operands, seed) = self.operands()?;
         let [of_x, of_y] = operands.map(|of| draft.add(&of).0);
         let (x, y) = (of_x.with_layout(x), of_y.with_layout(y));
@@ -96,7 +96,7 @@ impl InWindows for DenseProblem {
 }
 
 /// The matrix product that applies an operator.
-struct Product {
+struct OperatorProduct {
     problem: GemmProblem,
     /// The operand that is generated.
     side: Side,
@@ -119,7 +119,7 @@ impl DenseProblem {
         operands(&self.x, self.dtype, &self.shape(), self.seed)
     }
 
-    fn product(&self) -> Result<Product> {
+    fn product(&self) -> Result<OperatorProduct> {
         let [from, to] = self.extents;
         let layout = AxisLayout::new(&self.x, self.axis, to)?;
         let result = Layout::contiguous(OP, &layout.shape)?;
@@ -134,6 +134,6 @@ impl DenseProblem {
         let problem = GemmProblem::new(a, b, &y, types)?.pinned(self.pin).split_k(self.split);
         let mut problem = problem.generated(generated);
         problem.epilogue.scale = self.scale;
-        Ok(Product { problem, side, x, y })
+        Ok(OperatorProduct { problem, side, x, y })
     }
 }

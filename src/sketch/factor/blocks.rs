@@ -3,7 +3,7 @@
 use super::device::{matmul, norm, product};
 use super::host::{self, SmallSvd};
 use super::orthogonal::assured;
-use super::timings::{Part, Timings};
+use super::timings::{TimedPart, Timings};
 use crate::tensor::Tensor;
 use crate::{Result, ops};
 use faer::Mat;
@@ -26,7 +26,7 @@ impl Blocks {
 
     /// Adds a block of columns: subtracts its projection from the rest.
     pub(super) fn add(&mut self, q: Tensor<f32>, timings: &mut Timings) -> Result<()> {
-        let b = timings.measure(Part::Products, || {
+        let b = timings.measure(TimedPart::Products, || {
             let b = matmul(&q.t(), &self.rest)?;
             product(&q, &b).alpha(-1.0).beta(1.0).run_into(&mut self.rest)?;
             self.left = norm(&self.rest)?;

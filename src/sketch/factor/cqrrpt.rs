@@ -2,7 +2,7 @@
 
 use super::device::{matmul, norm, product};
 use super::host::{self, Pivoted};
-use super::input::{self, Input};
+use super::input::{self, ScaledMatrix};
 use super::orthogonal::gram;
 use crate::error::call;
 use crate::layout::Element;
@@ -68,7 +68,7 @@ pub struct PivotedQr {
 
 /// An operator that the caller supplies.
 #[derive(Clone, Copy, Debug)]
-enum Operator<'a> {
+enum SuppliedOperator<'a> {
     Random(Sketch),
     Explicit(&'a ExplicitSketch<f32>),
 }
@@ -90,7 +90,7 @@ pub struct Cqrrpt<'a> {
     a: &'a Tensor<f32>,
     gamma: f64,
     seed: u64,
-    operator: Option<Operator<'a>>,
+    operator: Option<SuppliedOperator<'a>>,
     tolerance: f64,
 }
 
@@ -116,13 +116,13 @@ impl<'a> Cqrrpt<'a> {
 
     /// Uses this operator for the sketch, and does not enlarge it. It must have as many columns as A has rows.
     pub fn operator(mut self, operator: Sketch) -> Self {
-        self.operator = Some(Operator::Random(operator));
+        self.operator = Some(SuppliedOperator::Random(operator));
         self
     }
 
     /// Like [`operator`](Self::operator), with an explicit matrix.
     pub fn explicit(mut self, operator: &'a ExplicitSketch<f32>) -> Self {
-        self.operator = Some(Operator::Explicit(operator));
+        self.operator = Some(SuppliedOperator::Explicit(operator));
         self
     }
 
@@ -156,12 +156,12 @@ impl<'a> Cqrrpt<'a> {
             input::tolerance("cqrrpt: the tolerance", self.tolerance)?;
             let steps = Steps::of(OP, 5);
             steps.at(0, "checking the matrix")?;
-            let input = Input::new(OP, self.a)?;
+            let input = ScaledMatrix::new(OP, self.a)?;
             steps.at(1, "the sketch")?;
             if let Some(operator) = &self.operator {
                 let sketch = match operator {
-                    Operator::Random(operator) => operator.left(&input.a)?,
-                    Operator::Explicit(operator) => operator.left(&input.a)?,
+                    SuppliedOperator::Random(operator) => operator.left(&input.a)?,
+                    SuppliedOperator::Explicit(operator) => operator.left(&input.a)?,
                 };
                 let sketch = host::download(&sketch)?;
                 let (qr, _) = self.core(&input, sketch.as_ref(), &steps)?;
@@ -186,7 +186,7 @@ impl<'a> Cqrrpt<'a> {
     /// The factorisation from a sketch of A, and whether the sketch was good enough.
     fn core(
         &self,
-        input: &Input,
+        input: &ScaledMatrix,
         sketch: MatRef<'_, f64>,
         steps: &Steps,
     ) -> Result<(PivotedQr, SketchQuality)> {

@@ -6,13 +6,13 @@ use crate::{Error, Result, ops};
 
 /// A copy of a matrix, scaled by a power of two so that the largest magnitude is at least 1 and below 4, or all entries
 /// are 0.
-pub(in crate::sketch) struct Input {
+pub(in crate::sketch) struct ScaledMatrix {
     pub(in crate::sketch) a: Tensor<f32>,
     /// The factor that scales the copy back to the matrix.
     pub(in crate::sketch) scale: f64,
 }
 
-impl Input {
+impl ScaledMatrix {
     pub(in crate::sketch) fn new(op: &'static str, a: &Tensor<f32>) -> Result<Self> {
         Self::named(op, "the matrix", a)
     }

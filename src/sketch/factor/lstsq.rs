@@ -3,7 +3,7 @@
 use super::cqrrpt::sketch_of;
 use super::device::{matmul, product};
 use super::host;
-use super::input::{self, Input};
+use super::input::{self, ScaledMatrix};
 use crate::error::call;
 use crate::layout::Element;
 use crate::progress::Steps;
@@ -142,7 +142,8 @@ impl<'a> Lstsq<'a> {
             }
             let steps = Steps::of(OP, self.iterations.saturating_add(2));
             steps.at(0, "checking the operands")?;
-            let (a, b) = (Input::new(OP, self.a)?, Input::named(OP, "the right-hand side", &b)?);
+            let (a, b) =
+                (ScaledMatrix::new(OP, self.a)?, ScaledMatrix::named(OP, "the right-hand side", &b)?);
             steps.at(1, "the sketch")?;
             let solver = Solver::new(self, &a.a, &b.a)?;
             let (x, norms, iterations) = solver.solve(self, &steps)?;

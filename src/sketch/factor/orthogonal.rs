@@ -2,7 +2,7 @@
 
 use super::device::{matmul, product};
 use super::host;
-use super::timings::{Part, Timings};
+use super::timings::{TimedPart, Timings};
 use crate::gemm::SplitK;
 use crate::sketch::operator::{Sketch, SketchKind};
 use crate::tensor::Tensor;
@@ -45,7 +45,7 @@ pub(super) fn orthogonalise(
     let (mut replaced, mut shared) = (0, 0.0);
     for attempt in 0..MAX_ATTEMPTS {
         // The products are shares of columns of norm 1. Subtracting them leaves smaller columns.
-        shared = timings.measure(Part::Products, || {
+        shared = timings.measure(TimedPart::Products, || {
             let mut square = 0.0;
             for block in earlier {
                 let share = matmul(&block.t(), &q)?;
@@ -57,8 +57,8 @@ pub(super) fn orthogonalise(
         if replaced == 0 && shared <= allowed {
             return Ok(q);
         }
-        let panel = timings.measure(Part::Products, || host::download(&q))?;
-        q = timings.measure(Part::Small, || {
+        let panel = timings.measure(TimedPart::Products, || host::download(&q))?;
+        q = timings.measure(TimedPart::Small, || {
             let (mut columns, r) = host::qr(panel.as_ref());
             // A column in the span of the earlier blocks leaves only a rounding error, which may lie in that span
             // again. A random column replaces it.

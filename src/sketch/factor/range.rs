@@ -1,6 +1,6 @@
 //! The range of a matrix: orthonormal columns whose span contains most of it.
 
-use super::input::{self, Input};
+use super::input::{self, ScaledMatrix};
 use super::search::Search;
 use super::timings::Timings;
 use crate::error::call;
@@ -102,7 +102,7 @@ impl<'a> RangeFinder<'a> {
             }
             let steps = Steps::of(OP, 2);
             steps.at(0, "checking the matrix")?;
-            let input = Input::new(OP, self.a)?;
+            let input = ScaledMatrix::new(OP, self.a)?;
             if self.columns == 0 {
                 steps.end()?;
                 return self.a.gpu().empty([m, 0]);

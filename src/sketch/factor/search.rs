@@ -3,7 +3,7 @@
 use super::device::{matmul, product};
 use super::host;
 use super::orthogonal::orthogonalise;
-use super::timings::{Part, Timings};
+use super::timings::{TimedPart, Timings};
 use crate::Result;
 use crate::progress::Steps;
 use crate::sketch::operator::{Sketch, SketchKind};
@@ -35,8 +35,8 @@ impl Search {
     ) -> Result<Tensor<f32>> {
         let [rows, cols] = [a.shape()[0], a.shape()[1]];
         let orthonormal = |panel: &Tensor<f32>, timings: &mut Timings| {
-            let panel = timings.measure(Part::Products, || host::download(panel))?;
-            timings.measure(Part::Small, || host::upload(a.gpu(), host::qr(panel.as_ref()).0.as_ref()))
+            let panel = timings.measure(TimedPart::Products, || host::download(panel))?;
+            timings.measure(TimedPart::Small, || host::upload(a.gpu(), host::qr(panel.as_ref()).0.as_ref()))
         };
         if columns == cols && earlier.is_empty() {
             // If as many columns are wanted as the matrix has, its own columns span its range.
@@ -51,7 +51,7 @@ impl Search {
         // on the matrix.
         let wide = cols > rows && self.power > 0;
         let (side, short) = if wide { (a.t(), rows) } else { (a.clone(), cols) };
-        let start = timings.measure(Part::Sketches, || {
+        let start = timings.measure(TimedPart::Sketches, || {
             let entries = Sketch::new(self.kind, [columns, short], seed)?.to_vec();
             let combinations = Mat::from_fn(short, columns, |i, j| f64::from(entries[j * short + i]));
             Ok(host::qr(combinations.as_ref()).0)
@@ -66,13 +66,13 @@ impl Search {
         }
         steps.at(self.power + 1, "orthonormal columns")?;
         let q = if wide {
-            timings.measure(Part::Small, || host::upload(a.gpu(), space.leading(columns)?.as_ref()))?
+            timings.measure(TimedPart::Small, || host::upload(a.gpu(), space.leading(columns)?.as_ref()))?
         } else if space.triangle.ncols() == columns {
             space.left
         } else {
-            let leading = timings.measure(Part::Small, || space.leading(columns))?;
-            let panel =
-                timings.measure(Part::Products, || matmul(a, &host::upload(a.gpu(), leading.as_ref())?))?;
+            let leading = timings.measure(TimedPart::Small, || space.leading(columns))?;
+            let panel = timings
+                .measure(TimedPart::Products, || matmul(a, &host::upload(a.gpu(), leading.as_ref())?))?;
             orthonormal(&panel, timings)?
         };
         let q = if earlier.is_empty() { q } else { orthogonalise(op, q, earlier, seed, timings)? };
@@ -109,10 +109,10 @@ struct Krylov {
 
 impl Krylov {
     fn new(a: &Tensor<f32>, start: Mat<f64>, timings: &mut Timings) -> Result<Self> {
-        let panel = timings.measure(Part::Products, || {
+        let panel = timings.measure(TimedPart::Products, || {
             host::download(&matmul(a, &host::upload(a.gpu(), start.as_ref())?)?)
         })?;
-        timings.measure(Part::Small, || {
+        timings.measure(TimedPart::Small, || {
             let (q, triangle) = host::qr(panel.as_ref());
             Ok(Self { basis: start, left: host::upload(a.gpu(), q.as_ref())?, triangle })
         })
@@ -121,8 +121,8 @@ impl Krylov {
     /// Adds the next power to the space, whose size is at most `full`. If none follows, its block of Q is not computed.
     fn grow(&mut self, a: &Tensor<f32>, full: usize, next: Next, timings: &mut Timings) -> Result<Growth> {
         let size = self.basis.ncols();
-        let back = timings.measure(Part::Products, || host::download(&matmul(&a.t(), &self.left)?))?;
-        let outside = timings.measure(Part::Small, || {
+        let back = timings.measure(TimedPart::Products, || host::download(&matmul(&a.t(), &self.left)?))?;
+        let outside = timings.measure(TimedPart::Small, || {
             // Once is enough in f64: the remaining part in the basis is far below the rounding of the columns to f32.
             let share = self.basis.transpose() * &back;
             Ok(host::pivoted_qr((back - &self.basis * share).as_ref()))
@@ -135,13 +135,13 @@ impl Krylov {
         let block = outside.q().get(.., ..new).to_owned();
         // $A^T Q_j = K (\ldots) + P S$, so the share of $A P$ in $Q_j$ is $S^T$.
         let share = outside.unpermuted(new).transpose().to_owned();
-        let panel = timings.measure(Part::Products, || {
+        let panel = timings.measure(TimedPart::Products, || {
             let mut panel = matmul(a, &host::upload(a.gpu(), block.as_ref())?)?;
             let share = host::upload(a.gpu(), share.as_ref())?;
             product(&self.left, &share).alpha(-1.0).beta(1.0).run_into(&mut panel)?;
             host::download(&panel)
         })?;
-        timings.measure(Part::Small, || {
+        timings.measure(TimedPart::Small, || {
             let r = match next {
                 Next::Follows => {
                     let (q, r) = host::qr(panel.as_ref());

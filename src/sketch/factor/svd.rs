@@ -4,9 +4,9 @@ use super::blocks::Blocks;
 use super::device::matmul;
 use super::estimate::errors;
 use super::host::{self, SmallSvd};
-use super::input::{self, Input};
+use super::input::{self, ScaledMatrix};
 use super::search::Search;
-use super::timings::{Part, Timings};
+use super::timings::{TimedPart, Timings};
 use crate::error::call;
 use crate::progress::Steps;
 use crate::sketch::operator::SketchKind;
@@ -227,8 +227,8 @@ impl<'a> Rsvd<'a> {
             let blocks = wanted.div_ceil(block);
             let steps = Steps::of(OP, blocks + 2);
             steps.at(0, "checking the matrix")?;
-            let input = timings.measure(Part::Checks, || Input::new(OP, self.a))?;
-            let total = timings.measure(Part::Checks, || input.norm())?;
+            let input = timings.measure(TimedPart::Checks, || ScaledMatrix::new(OP, self.a))?;
+            let total = timings.measure(TimedPart::Checks, || input.norm())?;
             let target =
                 tolerance.map_or(0.0, |tolerance| (tolerance.powi(2) - ROUNDING.powi(2)).sqrt() * total);
             if total == 0.0 || max_rank == 0 || tolerance.is_some_and(|tolerance| tolerance >= 1.0) {
@@ -240,7 +240,7 @@ impl<'a> Rsvd<'a> {
             self.extend(&mut found, [wanted, block], target, &mut timings, &steps)?;
             steps.at(1 + blocks, "singular values and vectors")?;
 
-            let SmallSvd { u, s, v } = timings.measure(Part::Small, || found.svd())?;
+            let SmallSvd { u, s, v } = timings.measure(TimedPart::Small, || found.svd())?;
             let tail =
                 |rank: usize| s[rank..].iter().rev().fold(found.left.powi(2), |sum, s| sum + s * s).sqrt();
             let enough = (0..=s.len()).find(|&rank| tail(rank) <= target).unwrap_or(s.len());
@@ -252,11 +252,12 @@ impl<'a> Rsvd<'a> {
                 return Err(Error::input("rsvd: the tolerance", why));
             }
             let gpu = self.a.gpu();
-            let outside = timings.measure(Part::Products, || found.outside(&v, (rank + 1).min(s.len())))?;
+            let outside =
+                timings.measure(TimedPart::Products, || found.outside(&v, (rank + 1).min(s.len())))?;
             let s_errors = errors(&s, &outside, rank, [found.left, total]);
-            let v = timings.measure(Part::Small, || host::upload(gpu, v.get(.., ..rank)))?;
-            let u =
-                timings.measure(Part::Products, || found.combined(&u, rank, ORTHONORMAL * rank as f64))?;
+            let v = timings.measure(TimedPart::Small, || host::upload(gpu, v.get(.., ..rank)))?;
+            let u = timings
+                .measure(TimedPart::Products, || found.combined(&u, rank, ORTHONORMAL * rank as f64))?;
             steps.end()?;
             let scaled = |values: &[f64]| values.iter().map(|value| value * input.scale).collect();
             Ok(Svd {

@@ -20,7 +20,7 @@ pub struct Timings {
 
 /// A part of a factorisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum TimedPart {
     Sketches,
     Products,
     Small,
@@ -35,14 +35,14 @@ impl Timings {
     }
 
     /// Runs `work` and adds its time to a part.
-    pub(super) fn measure<T>(&mut self, part: Part, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(super) fn measure<T>(&mut self, part: TimedPart, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let start = Instant::now();
         let result = work();
         *match part {
-            Part::Sketches => &mut self.sketches,
-            Part::Products => &mut self.products,
-            Part::Small => &mut self.small,
-            Part::Checks => &mut self.checks,
+            TimedPart::Sketches => &mut self.sketches,
+            TimedPart::Products => &mut self.products,
+            TimedPart::Small => &mut self.small,
+            TimedPart::Checks => &mut self.checks,
         } += start.elapsed();
         result
     }

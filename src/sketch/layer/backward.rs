@@ -1,6 +1,6 @@
 //! The backward pass of a sketched layer, and gradient descent.
 
-use super::products::{Epilogue, Factor};
+use super::products::{ProductEpilogue, RightFactor};
 use super::sk_linear::{OP, SkLinear};
 use crate::error::call;
 use crate::gemm::Gemm;
@@ -102,15 +102,16 @@ impl<T: Real> SkLinear<T> {
         let g = match self.activation {
             Activation::None => g,
             activation => {
-                let bias = Epilogue { bias: self.bias.as_ref(), ..Epilogue::default() };
-                let sums: Tensor<T> = self.multiply(&hidden, Factor::Second, bias)?;
+                let bias = ProductEpilogue { bias: self.bias.as_ref(), ..ProductEpilogue::default() };
+                let sums: Tensor<T> = self.multiply(&hidden, RightFactor::Second, bias)?;
                 ops::activate_backward(&sums, &g, activation)?
             }
         };
         let inner = self.inner();
-        let through: Tensor<T> = self.multiply(&g, Factor::SecondTransposed, Epilogue::default())?;
-        let scaled = Epilogue { alpha: self.scale(), ..Epilogue::default() };
-        let dx: Tensor<T> = self.multiply(&through, Factor::FirstTransposed, scaled)?;
+        let through: Tensor<T> =
+            self.multiply(&g, RightFactor::SecondTransposed, ProductEpilogue::default())?;
+        let scaled = ProductEpilogue { alpha: self.scale(), ..ProductEpilogue::default() };
+        let dx: Tensor<T> = self.multiply(&through, RightFactor::FirstTransposed, scaled)?;
         let dx = dx.reshape(shape)?;
         let beta = if accumulate == Accumulate::Add { 1.0 } else { 0.0 };
         let summed = |a: &Tensor<T>, b: &Tensor<T>, alpha: f32, c: &mut Tensor<f32>| {

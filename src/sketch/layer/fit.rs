@@ -11,7 +11,7 @@ use crate::ops;
 use crate::progress::Steps;
 use crate::sketch::factor::device::largest;
 use crate::sketch::factor::host;
-use crate::sketch::factor::input::Input;
+use crate::sketch::factor::input::ScaledMatrix;
 use crate::sketch::operator::Sketch;
 use crate::sketch::rank::budget::Budget;
 use crate::sketch::rank::recommend::{RankRecommendation, recommend_rank};
@@ -267,7 +267,7 @@ fn product(a: &Tensor<f32>, b: &Tensor<f32>, alpha: f64) -> Result<Tensor<f32>> 
 
 /// The Frobenius norm of a matrix of any scale.
 fn norm(name: &str, x: &Tensor<f32>) -> Result<f64> {
-    let input = Input::named(OP, name, x)?;
+    let input = ScaledMatrix::named(OP, name, x)?;
     Ok(input.norm()? * input.scale)
 }
 

@@ -1,6 +1,6 @@
 //! The forward pass of a sketched layer: two products.
 
-use super::products::{Epilogue, Factor};
+use super::products::{ProductEpilogue, RightFactor};
 use super::sk_linear::{OP, SkLinear};
 use crate::error::{Named, call};
 use crate::layout::{Layout, Real};
@@ -41,7 +41,7 @@ impl<T: Real> SkLinear<T> {
         call("SkLinear::hidden", || {
             self.check(x, self.inputs(), "the last axis must be the layer's inputs")?;
             let rows = rows(x)?;
-            like(x.shape(), &self.multiply(&rows, Factor::First, self.hidden_epilogue())?)
+            like(x.shape(), &self.multiply(&rows, RightFactor::First, self.hidden_epilogue())?)
         })
     }
 
@@ -55,7 +55,7 @@ impl<T: Real> SkLinear<T> {
         call("SkLinear::output", || {
             self.check(hidden, 2 * self.inner(), "the last axis must be 2TR, as in the result of `hidden`")?;
             let rows = rows(hidden)?;
-            like(hidden.shape(), &self.multiply(&rows, Factor::Second, self.output_epilogue())?)
+            like(hidden.shape(), &self.multiply(&rows, RightFactor::Second, self.output_epilogue())?)
         })
     }
 
@@ -78,20 +78,24 @@ impl<T: Real> SkLinear<T> {
             *shape.last_mut().unwrap_or(&mut 0) = 2 * self.inner();
             let hidden = Layout::contiguous(OP, &shape)?;
             Ok([
-                self.plan(x.layout(), Factor::First, self.hidden_epilogue())?,
-                self.plan(&hidden, Factor::Second, self.output_epilogue())?,
+                self.plan(x.layout(), RightFactor::First, self.hidden_epilogue())?,
+                self.plan(&hidden, RightFactor::Second, self.output_epilogue())?,
             ])
         })
     }
 
     /// The epilogue of the first product.
-    fn hidden_epilogue(&self) -> Epilogue<'_, T> {
-        Epilogue { alpha: self.scale(), ..Epilogue::default() }
+    fn hidden_epilogue(&self) -> ProductEpilogue<'_, T> {
+        ProductEpilogue { alpha: self.scale(), ..ProductEpilogue::default() }
     }
 
     /// The epilogue of the second product.
-    fn output_epilogue(&self) -> Epilogue<'_, T> {
-        Epilogue { bias: self.bias.as_ref(), activation: self.activation, ..Epilogue::default() }
+    fn output_epilogue(&self) -> ProductEpilogue<'_, T> {
+        ProductEpilogue {
+            bias: self.bias.as_ref(),
+            activation: self.activation,
+            ..ProductEpilogue::default()
+        }
     }
 
     /// Checks that `x` is on the layer's device and has this number of features along its last axis.

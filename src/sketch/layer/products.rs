@@ -13,7 +13,7 @@ use crate::{Precision, Result};
 
 /// The factor that is the right operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Factor {
+pub(super) enum RightFactor {
     /// (in, 2TR)
     First,
     /// (2TR, out)
@@ -26,19 +26,19 @@ pub(super) enum Factor {
 
 /// The epilogue of a product.
 #[derive(Clone, Copy)]
-pub(super) struct Epilogue<'a, T: Real> {
+pub(super) struct ProductEpilogue<'a, T: Real> {
     pub(super) alpha: f32,
     pub(super) bias: Option<&'a Tensor<T>>,
     pub(super) activation: Activation,
 }
 
-impl<T: Real> Default for Epilogue<'_, T> {
+impl<T: Real> Default for ProductEpilogue<'_, T> {
     fn default() -> Self {
         Self { alpha: 1.0, bias: None, activation: Activation::None }
     }
 }
 
-impl Factor {
+impl RightFactor {
     /// The position of the signs in the factor. The matrices of signs are U1 (TR, out) and U2 transposed (TR, in).
     fn signs(self, tag: u32) -> SignHalf {
         let (axis, outer) = match self {
@@ -58,14 +58,19 @@ impl<T: Real> SkLinear<T> {
     pub(super) fn multiply<C: Real>(
         &self,
         a: &Tensor<T>,
-        factor: Factor,
-        epilogue: Epilogue<'_, T>,
+        factor: RightFactor,
+        epilogue: ProductEpilogue<'_, T>,
     ) -> Result<Tensor<C>> {
         self.on_product(a, factor, epilogue, |product: Gemm<'_, T, C>| product.run())
     }
 
     /// The plan of the product of an operand with this layout and a factor. Nothing is allocated.
-    pub(super) fn plan(&self, a: &Layout, factor: Factor, epilogue: Epilogue<'_, T>) -> Result<Plan> {
+    pub(super) fn plan(
+        &self,
+        a: &Layout,
+        factor: RightFactor,
+        epilogue: ProductEpilogue<'_, T>,
+    ) -> Result<Plan> {
         // The plan reads only the layout of `a`, so any tensor can be used in its place.
         self.on_product(&self.first, factor, epilogue, |product: Gemm<'_, T, T>| product.plan_for(a))
     }
@@ -73,15 +78,15 @@ impl<T: Real> SkLinear<T> {
     fn on_product<C: Real, R>(
         &self,
         a: &Tensor<T>,
-        factor: Factor,
-        Epilogue { alpha, bias, activation }: Epilogue<'_, T>,
+        factor: RightFactor,
+        ProductEpilogue { alpha, bias, activation }: ProductEpilogue<'_, T>,
         then: impl FnOnce(Gemm<'_, T, C>) -> Result<R>,
     ) -> Result<R> {
         let b = match factor {
-            Factor::First => self.first.clone(),
-            Factor::Second => self.second.clone(),
-            Factor::FirstTransposed => self.first.t(),
-            Factor::SecondTransposed => self.second.t(),
+            RightFactor::First => self.first.clone(),
+            RightFactor::Second => self.second.clone(),
+            RightFactor::FirstTransposed => self.first.t(),
+            RightFactor::SecondTransposed => self.second.t(),
         };
         let mut product = Gemm::new(a, &b).out::<C>().alpha(alpha).activation(activation);
         if let Frozen::Signs { seed, .. } = self.frozen {
@@ -90,8 +95,10 @@ impl<T: Real> SkLinear<T> {
             product = product.precision(Precision::Strict).pinned(Pin::Staged);
             if self.generates_signs() {
                 let signs = match factor {
-                    Factor::First | Factor::FirstTransposed => signs_of_u2(seed, self.inner(), self.inputs()),
-                    Factor::Second | Factor::SecondTransposed => {
+                    RightFactor::First | RightFactor::FirstTransposed => {
+                        signs_of_u2(seed, self.inner(), self.inputs())
+                    }
+                    RightFactor::Second | RightFactor::SecondTransposed => {
                         signs_of_u1(seed, self.inner(), self.outputs())
                     }
                 }?;

@@ -1,7 +1,7 @@
 //! A random operator: a kind, a shape and a seed.
 
 use super::kind::{MAX_HADAMARD_LENGTH, MAX_NONZEROS, Scaling, SketchKind, SparseAxis};
-use super::sparse_lines::{LineAxis, Positions, SparseLines};
+use super::sparse_lines::{LineAxis, PositionDraw, SparseLines};
 use crate::error::call;
 use crate::layout::{dim, words};
 use crate::{Error, Result};
@@ -68,7 +68,7 @@ impl Sketch {
                     return Err(Error::Limit { op: OP, what: "nonzeros per line".into(), needed, allowed });
                 }
                 let length = if axis == LineAxis::Columns { rows } else { cols };
-                if positions == Positions::Distinct && nonzeros > length {
+                if positions == PositionDraw::Distinct && nonzeros > length {
                     let rule = "a line must have at least as many positions as nonzeros";
                     return Err(Error::shapes(OP, rule, &shape, &[nonzeros]));
                 }
@@ -156,18 +156,20 @@ impl Sketch {
     }
 
     /// For a sparse operator: nonzeros per line, the axis of the lines, and how positions are drawn.
-    fn line_kind(&self) -> Option<(usize, LineAxis, Positions)> {
+    fn line_kind(&self) -> Option<(usize, LineAxis, PositionDraw)> {
         let wide = self.rows <= self.cols;
         match self.kind {
-            SketchKind::CountSketch => Some((1, LineAxis::Columns, Positions::Distinct)),
-            SketchKind::Sjlt { nonzeros } => Some((nonzeros, LineAxis::Columns, Positions::Distinct)),
-            SketchKind::SparseSign { axis: SparseAxis::Short, nonzeros } => {
-                Some((nonzeros, if wide { LineAxis::Columns } else { LineAxis::Rows }, Positions::Distinct))
-            }
+            SketchKind::CountSketch => Some((1, LineAxis::Columns, PositionDraw::Distinct)),
+            SketchKind::Sjlt { nonzeros } => Some((nonzeros, LineAxis::Columns, PositionDraw::Distinct)),
+            SketchKind::SparseSign { axis: SparseAxis::Short, nonzeros } => Some((
+                nonzeros,
+                if wide { LineAxis::Columns } else { LineAxis::Rows },
+                PositionDraw::Distinct,
+            )),
             SketchKind::SparseSign { axis: SparseAxis::Long, nonzeros } => Some((
                 nonzeros,
                 if wide { LineAxis::Rows } else { LineAxis::Columns },
-                Positions::Independent,
+                PositionDraw::Independent,
             )),
             _ => None,
         }

@@ -10,7 +10,7 @@ pub(in crate::sketch) struct SparseLines {
     pub(in crate::sketch) nonzeros: u32,
     /// Positions in each line.
     pub(in crate::sketch) length: u32,
-    pub(in crate::sketch) positions: Positions,
+    pub(in crate::sketch) positions: PositionDraw,
     /// The last word of the Philox counter.
     pub(in crate::sketch) tag: u32,
 }
@@ -24,7 +24,7 @@ pub(in crate::sketch) enum LineAxis {
 
 /// How the positions of a line's nonzeros are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::sketch) enum Positions {
+pub(in crate::sketch) enum PositionDraw {
     /// All different, by Floyd's algorithm.
     Distinct,
     /// Each from all positions, so that one may be drawn twice.
@@ -39,8 +39,8 @@ impl SparseLines {
         for t in 0..self.nonzeros {
             let word = philox(seed, [line, t / 4, 0, self.tag])[(t % 4) as usize];
             let position = match self.positions {
-                Positions::Independent => below(word, self.length),
-                Positions::Distinct => {
+                PositionDraw::Independent => below(word, self.length),
+                PositionDraw::Distinct => {
                     // Floyd's algorithm: draw from the positions up to `last`; if that one is taken, take `last`.
                     let last = self.length - self.nonzeros + t;
                     let position = below(word, last + 1);

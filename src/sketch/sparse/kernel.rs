@@ -36,7 +36,7 @@ const MAX_PAIRED_COLUMNS: u32 = 128;
 
 /// The work of a workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Tile {
+pub(super) struct SparseTile {
     /// Invocations of a workgroup.
     pub(super) lanes: u32,
     /// Invocations along the columns.
@@ -55,7 +55,7 @@ pub(super) struct Tile {
     pub(super) splits: u32,
 }
 
-impl Tile {
+impl SparseTile {
     /// Chooses the tile. Each workgroup draws its own list of nonzeros: few wide workgroups draw less, many narrow ones
     /// keep all cores busy. The compromise is half the number of workgroups per core that would hide all latency.
     pub(super) fn of(problem: &SparseProblem, caps: &Caps) -> Self {

@@ -1,6 +1,6 @@
 //! The plan of a sparse operator.
 
-use super::kernel::Tile;
+use super::kernel::SparseTile;
 use super::problem::{SparseDims, SparseMethod, SparseProblem};
 use crate::Result;
 use crate::caps::Caps;
@@ -40,7 +40,7 @@ impl InWindows for SparseProblem {
         let (operands, seed) = self.operands()?;
         let [x, y] = operands.map(|of| draft.add(&of).0);
         let seed = seed.map(|of| draft.add(&of).0);
-        let tile = Tile::of(self, caps);
+        let tile = SparseTile::of(self, caps);
         if tile.splits == 1 {
             self.step(&mut draft, &tile, [x, y], seed)?;
             return Ok(draft.finish());
@@ -63,7 +63,7 @@ impl SparseProblem {
     fn step(
         &self,
         draft: &mut Draft<'_>,
-        tile: &Tile,
+        tile: &SparseTile,
         [x, to]: [Region; 2],
         seed: Option<Region>,
     ) -> Result<()> {

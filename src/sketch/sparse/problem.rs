@@ -3,7 +3,7 @@
 use crate::gemm::SeedSource;
 use crate::layout::{DType, Layout, dim};
 use crate::sketch::operator::axis::{AxisLayout, MAX_OTHER_AXES, WRONG_AXES, WRONG_LENGTH};
-use crate::sketch::operator::sparse_lines::{LineAxis, Positions};
+use crate::sketch::operator::sparse_lines::{LineAxis, PositionDraw};
 use crate::sketch::operator::windows::axes_of;
 use crate::sketch::operator::{Direction, OP, Sketch};
 use crate::{Error, Result};
@@ -151,7 +151,7 @@ impl SparseProblem {
             lines: dim(OP, lines)?,
             positions: sparse.length,
             nonzeros: sparse.nonzeros,
-            distinct: u32::from(sparse.positions == Positions::Distinct),
+            distinct: u32::from(sparse.positions == PositionDraw::Distinct),
             tag: sparse.tag,
             ..SparseDims::default()
         };

@@ -2,7 +2,7 @@
 //! partial sums.
 
 use super::problem::{FeaturesProblem, Pass};
-use super::terms::{Terms, terms};
+use super::terms::{FunctionCode, terms};
 use crate::caps::Caps;
 use crate::layout::DType;
 use crate::ops::windows::JOINS;
@@ -67,7 +67,7 @@ impl FeaturesProblem {
     }
 
     /// Arithmetic operations for all features and rows, without the sums over lanes.
-    fn flops(&self, terms: &Terms) -> f64 {
+    fn flops(&self, terms: &FunctionCode) -> f64 {
         let [_, rows, features] = self.shape();
         let [strips, ..] = self.sums();
         let each_of = |flops: usize, count: usize| flops as f64 * (count as f64 * features as f64);

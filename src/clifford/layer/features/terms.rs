@@ -19,7 +19,7 @@ pub(super) fn sigmoid_of(used: usize) -> Callee {
 }
 
 /// The code of a function, and its arithmetic operations.
-pub(super) struct Terms {
+pub(super) struct FunctionCode {
     /// The code of the slot `features_terms`, or `mean_terms` for functions with a row mean.
     pub(super) module: Module,
     /// Operations for each feature of a row.
@@ -29,7 +29,7 @@ pub(super) struct Terms {
 }
 
 /// Writes the code of a function or of its gradients.
-pub(super) fn terms(function: FeatureFunction, pass: Pass, blades: &Blades) -> Terms {
+pub(super) fn terms(function: FeatureFunction, pass: Pass, blades: &Blades) -> FunctionCode {
     match function {
         FeatureFunction::LayerNorm => layer_norm(pass, blades),
         FeatureFunction::Normalization | FeatureFunction::Silu => by_grade(function, pass, blades),
@@ -37,8 +37,8 @@ pub(super) fn terms(function: FeatureFunction, pass: Pass, blades: &Blades) -> T
 }
 
 /// The code of layer norm.
-fn layer_norm(pass: Pass, blades: &Blades) -> Terms {
-    let writer = || Writer::new(pass, blades);
+fn layer_norm(pass: Pass, blades: &Blades) -> FunctionCode {
+    let writer = || FunctionWriter::new(pass, blades);
     let sums = FunctionDefinition {
         comment: "The contribution of a feature to the sums of its row.",
         name: "feature_sums",
@@ -55,12 +55,12 @@ fn layer_norm(pass: Pass, blades: &Blades) -> Terms {
         body: writer().feature_results(),
     };
     let module = Module { structures: Vec::new(), functions: vec![sums, results] };
-    Terms { row_flops: module.flops(), strip_flops: 0, module }
+    FunctionCode { row_flops: module.flops(), strip_flops: 0, module }
 }
 
 /// The code of a function that treats each grade separately.
-fn by_grade(function: FeatureFunction, pass: Pass, blades: &Blades) -> Terms {
-    let writer = || Writer::new(pass, blades);
+fn by_grade(function: FeatureFunction, pass: Pass, blades: &Blades) -> FunctionCode {
+    let writer = || FunctionWriter::new(pass, blades);
     let (body, members) = writer().parameters_of(function);
     let parameters =
         StructDefinition { comment: "The parameters of a feature, by grade.", name: "Parameters", members };
@@ -89,12 +89,12 @@ fn by_grade(function: FeatureFunction, pass: Pass, blades: &Blades) -> Terms {
     };
     let (row_flops, strip_flops) = (results.body.flops(), loads.body.flops() + stores.body.flops());
     let module = Module { structures: vec![parameters], functions: vec![loads, results, stores] };
-    Terms { module, row_flops, strip_flops }
+    FunctionCode { module, row_flops, strip_flops }
 }
 
 /// Writes the statements of one function. In the code, `x_e12` and `g_e12` are coefficients of blades of x and of the
 /// gradient; names of values of a grade end in its number.
-struct Writer<'a> {
+struct FunctionWriter<'a> {
     blades: &'a Blades,
     pass: Pass,
     code: Block,
@@ -115,7 +115,7 @@ fn strip_sum(i: usize) -> Expression {
     name("sums").dereference().element(integer(i))
 }
 
-impl<'a> Writer<'a> {
+impl<'a> FunctionWriter<'a> {
     fn new(pass: Pass, blades: &'a Blades) -> Self {
         Self { blades, pass, code: Block::default() }
     }

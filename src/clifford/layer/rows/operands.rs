@@ -8,7 +8,7 @@ use crate::layout::DType;
 
 /// An operand of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operand {
+pub(super) enum RowOperand {
     /// The result; in a backward pass, the gradient of X.
     C,
     /// The gradient of Y.
@@ -23,7 +23,7 @@ pub(super) enum Operand {
     W,
 }
 
-impl Operand {
+impl RowOperand {
     /// The name in the shader.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -48,9 +48,9 @@ impl Operand {
 }
 
 /// The operands of a launch, in the order of their bindings.
-pub(super) fn operands(problem: &RowProblem) -> Vec<Operand> {
-    use Operand::{C, D, G, Slab, Sums, W, X, Y};
-    let written: &[Operand] = match (problem.function, problem.step) {
+pub(super) fn operands(problem: &RowProblem) -> Vec<RowOperand> {
+    use RowOperand::{C, D, G, Slab, Sums, W, X, Y};
+    let written: &[RowOperand] = match (problem.function, problem.step) {
         (RowFunction::Steerable, _) | (_, RowStep::Whole | RowStep::Results)
             if problem.function != RowFunction::SteerableBackward =>
         {
@@ -59,31 +59,31 @@ pub(super) fn operands(problem: &RowProblem) -> Vec<Operand> {
         (_, RowStep::Sums) => &[],
         _ => &[C, D, Slab],
     };
-    let read: &[Operand] = match problem.function {
+    let read: &[RowOperand] = match problem.function {
         RowFunction::Steerable => &[X, Y, W],
         RowFunction::SteerableBackward => &[X, Y, G, W],
         RowFunction::Normalize => &[X],
         RowFunction::NormalizeBackward => &[X, G],
     };
-    let sums: &[Operand] = if problem.step == RowStep::Whole { &[] } else { &[Sums] };
+    let sums: &[RowOperand] = if problem.step == RowStep::Whole { &[] } else { &[Sums] };
     [written, sums, read].concat()
 }
 
 /// An operand, and how a kernel accesses it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Accessed {
-    pub(super) operand: Operand,
+    pub(super) operand: RowOperand,
     /// Elements per load or store.
     pub(super) width: AccessWidth,
     access: OperandAccess,
 }
 
 impl Accessed {
-    pub(super) fn of(problem: &RowProblem, operand: Operand, tile: &RowTile, caps: &Caps) -> Self {
+    pub(super) fn of(problem: &RowProblem, operand: RowOperand, tile: &RowTile, caps: &Caps) -> Self {
         let dtype = match operand {
-            Operand::C | Operand::D => problem.out,
-            Operand::Slab | Operand::Sums => DType::F32,
-            Operand::X | Operand::Y | Operand::G | Operand::W => problem.dtype,
+            RowOperand::C | RowOperand::D => problem.out,
+            RowOperand::Slab | RowOperand::Sums => DType::F32,
+            RowOperand::X | RowOperand::Y | RowOperand::G | RowOperand::W => problem.dtype,
         };
         let d = &problem.dims;
         let begins = |places: [u32; 4]| {
@@ -91,11 +91,11 @@ impl Accessed {
             places[2] == 1 && begins.iter().all(|place| place.is_multiple_of(tile.width))
         };
         let together = match operand {
-            Operand::C | Operand::D => d.features.is_multiple_of(tile.width),
-            Operand::X => begins(d.x),
-            Operand::Y => begins(d.y),
-            Operand::G => begins(d.g),
-            Operand::W | Operand::Slab | Operand::Sums => false,
+            RowOperand::C | RowOperand::D => d.features.is_multiple_of(tile.width),
+            RowOperand::X => begins(d.x),
+            RowOperand::Y => begins(d.y),
+            RowOperand::G => begins(d.g),
+            RowOperand::W | RowOperand::Slab | RowOperand::Sums => false,
         };
         let width = match tile.width {
             4 if together => AccessWidth::Four,
@@ -117,7 +117,7 @@ impl Accessed {
         let declaration = self.access.declaration(name, binding);
         match self.operand {
             // The kernel indexes these arrays of f32 directly.
-            Operand::Slab | Operand::Sums => declaration,
+            RowOperand::Slab | RowOperand::Sums => declaration,
             _ => declaration + &self.access.functions(name),
         }
     }

@@ -1,6 +1,6 @@
 //! The plan of a function of rows: one launch if a row fits a workgroup, otherwise two.
 
-use super::operands::{Operand, operands};
+use super::operands::{RowOperand, operands};
 use super::problem::{RowDims, RowFunction, RowProblem, RowStep};
 use super::tile::RowTile;
 use super::writer::row_code;
@@ -30,18 +30,18 @@ struct Buffers {
 }
 
 impl Buffers {
-    fn of(&self, operand: Operand, step: RowStep) -> Option<Region> {
+    fn of(&self, operand: RowOperand, step: RowStep) -> Option<Region> {
         match (operand, step) {
-            (Operand::C, RowStep::Sums) => self.o,
-            (Operand::C, _) => Some(self.c),
-            (Operand::X, RowStep::Results) => self.o.or(Some(self.x)),
-            (Operand::X, _) => Some(self.x),
-            (Operand::Y, _) => self.y,
-            (Operand::G, _) => self.g,
-            (Operand::W, _) => self.w,
-            (Operand::D, _) => self.d,
-            (Operand::Slab, _) => self.slab,
-            (Operand::Sums, _) => self.sums,
+            (RowOperand::C, RowStep::Sums) => self.o,
+            (RowOperand::C, _) => Some(self.c),
+            (RowOperand::X, RowStep::Results) => self.o.or(Some(self.x)),
+            (RowOperand::X, _) => Some(self.x),
+            (RowOperand::Y, _) => self.y,
+            (RowOperand::G, _) => self.g,
+            (RowOperand::W, _) => self.w,
+            (RowOperand::D, _) => self.d,
+            (RowOperand::Slab, _) => self.slab,
+            (RowOperand::Sums, _) => self.sums,
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Writes the gates of a product's operands, and their backward pass.
 
 use super::expressions::fused;
-use super::writer::Writer;
+use super::writer::RowWriter;
 use crate::clifford::layer::gate::Gate;
 use crate::kernel::wgsl::{Block, Callee, Expression, fma, name, number};
 
-impl Writer<'_> {
+impl RowWriter<'_> {
     pub(super) fn scalar(&self) -> usize {
         self.problem.blades.position(0).unwrap_or_default()
     }

@@ -2,12 +2,12 @@
 
 use super::expressions::{count, factor, fused, mean, vector};
 use super::problem::RowStep;
-use super::writer::Writer;
+use super::writer::RowWriter;
 use crate::clifford::algebra::signs::grade;
 use crate::clifford::layer::grade_norm::GradeNorm;
 use crate::kernel::wgsl::{ABS, Block, Callee, Expression, SIGN, fma, integer, name, number, select};
 
-impl Writer<'_> {
+impl RowWriter<'_> {
     fn norm_weight(&self, blade: usize) -> i8 {
         self.problem.product.norm.weight(self.problem.signature(), self.problem.blades.masks()[blade])
     }

@@ -1,14 +1,14 @@
 //! Writes the function `row_results`: it stores the results of a row, from its sums.
 
 use super::expressions::{count, factor, mean, vector};
-use super::operands::Operand;
+use super::operands::RowOperand;
 use super::problem::{RowFunction, RowStep};
-use super::writer::Writer;
+use super::writer::RowWriter;
 use crate::clifford::layer::gate::Gate;
 use crate::kernel::AccessWidth;
 use crate::kernel::wgsl::{Block, Callee, Expression, SQRT, index, integer, name, number, select};
 
-impl Writer<'_> {
+impl RowWriter<'_> {
     /// The body of `row_results`.
     pub(super) fn results(&self) -> Block {
         let mut code = Block::default();
@@ -32,11 +32,11 @@ impl Writer<'_> {
                     Some(at) if !is_sums => self.blade("o", k) * factor(self.grades[at]),
                     _ => self.blade("o", k),
                 };
-                self.store(&mut code, Operand::C, (0..self.blades()).map(divided).collect());
+                self.store(&mut code, RowOperand::C, (0..self.blades()).map(divided).collect());
             }
             RowFunction::NormalizeBackward => {
                 let values = self.norm_backward(&mut code);
-                self.store(&mut code, Operand::C, values);
+                self.store(&mut code, RowOperand::C, values);
             }
             RowFunction::SteerableBackward => state = self.backward(&mut code),
         }
@@ -76,15 +76,21 @@ impl Writer<'_> {
         }
         to.comment("The gradient of x.");
         let h = self.gated(to, "h", &name("y_gate"), "hy");
-        self.operand_gradient(to, Operand::C, "x", product.x_gradient(h, "y"));
+        self.operand_gradient(to, RowOperand::C, "x", product.x_gradient(h, "y"));
         to.comment("The gradient of y.");
         let h = self.gated(to, "h", &name("x_gate"), "hx");
-        self.operand_gradient(to, Operand::D, "y", product.y_gradient(h, "x"));
+        self.operand_gradient(to, RowOperand::D, "y", product.y_gradient(h, "x"));
         next
     }
 
     /// Stores the gradient of an operand, from the gradient of the gated operand.
-    fn operand_gradient(&self, to: &mut Block, result: Operand, operand: &str, gradients: Vec<Expression>) {
+    fn operand_gradient(
+        &self,
+        to: &mut Block,
+        result: RowOperand,
+        operand: &str,
+        gradients: Vec<Expression>,
+    ) {
         for (blade, gradient) in self.names.iter().zip(gradients) {
             to.define(format!("g{operand}_{blade}"), gradient);
         }
@@ -93,7 +99,7 @@ impl Writer<'_> {
     }
 
     /// Stores the blades of a result.
-    fn store(&self, to: &mut Block, operand: Operand, values: Vec<Expression>) {
+    fn store(&self, to: &mut Block, operand: RowOperand, values: Vec<Expression>) {
         let Some(access) = self.has(operand) else { return };
         let save = Callee::without_flops(format!("save_{}", operand.name()));
         let mut stores = Block::default();

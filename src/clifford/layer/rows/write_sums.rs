@@ -1,12 +1,12 @@
 //! Writes the function `row_sums`: it loads a unit, computes the product and adds to the lane's sums.
 
 use super::expressions::vector;
-use super::operands::{Accessed, Operand};
-use super::writer::Writer;
+use super::operands::{Accessed, RowOperand};
+use super::writer::RowWriter;
 use crate::kernel::AccessWidth;
 use crate::kernel::wgsl::{Block, Callee, Expression, index, integer, name, select};
 
-impl Writer<'_> {
+impl RowWriter<'_> {
     /// The body of `row_sums`.
     pub(super) fn sums(&self) -> Block {
         let mut code = Block::default();
@@ -28,7 +28,7 @@ impl Writer<'_> {
 
     /// Loads every blade of the operands, and computes the gates.
     fn loads(&self, to: &mut Block) {
-        let read = [Operand::X, Operand::Y, Operand::G].map(|operand| self.has(operand));
+        let read = [RowOperand::X, RowOperand::Y, RowOperand::G].map(|operand| self.has(operand));
         let read: Vec<(&Accessed, Vec<Expression>)> =
             read.into_iter().flatten().map(|access| (access, self.places(to, access))).collect();
         // The scalars come first, because the gates need only them and take long.
@@ -86,7 +86,7 @@ impl Writer<'_> {
         };
         let value = match access.operand {
             // Outside of the rows and features, the gradient is 0, so that it adds nothing to the weights' gradients.
-            Operand::G => select(vector(0.0), value, name("is_mine")),
+            RowOperand::G => select(vector(0.0), value, name("is_mine")),
             _ => value,
         };
         to.define(format!("{operand}_{}", self.names[k]), value);

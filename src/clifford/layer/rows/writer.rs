@@ -1,7 +1,7 @@
 //! Writes the generated code of a function of rows, which fills the slots of `shaders/clifford/rows.wgsl`.
 
 use super::expressions::count;
-use super::operands::{Accessed, Operand, operands};
+use super::operands::{Accessed, RowOperand, operands};
 use super::problem::{RowFunction, RowProblem, RowStep};
 use super::tile::RowTile;
 use super::weighted_product::WeightedProduct;
@@ -23,7 +23,7 @@ pub(super) struct RowCode {
 }
 
 /// Writes the functions of one kernel. Each file `write_*.rs` adds the statements of one part.
-pub(super) struct Writer<'a> {
+pub(super) struct RowWriter<'a> {
     pub(super) problem: &'a RowProblem,
     pub(super) width: u32,
     accesses: Vec<Accessed>,
@@ -36,12 +36,12 @@ pub(super) struct Writer<'a> {
 
 /// Writes the code of a kernel.
 pub(super) fn row_code(problem: &RowProblem, tile: &RowTile, caps: &Caps) -> Result<RowCode> {
-    let writer = Writer::of(problem, tile, caps)?;
+    let writer = RowWriter::of(problem, tile, caps)?;
     let declarations = writer.accesses.iter().enumerate().map(|(i, access)| access.declaration(i));
     let terms = writer.terms();
     let flops = match tile.width {
         1 => terms.flops(),
-        _ => Writer::of(problem, &RowTile { width: 1, ..*tile }, caps)?.terms().flops(),
+        _ => RowWriter::of(problem, &RowTile { width: 1, ..*tile }, caps)?.terms().flops(),
     };
     Ok(RowCode { operands: declarations.collect(), terms: terms.to_string(), flops })
 }
@@ -49,7 +49,7 @@ pub(super) fn row_code(problem: &RowProblem, tile: &RowTile, caps: &Caps) -> Res
 /// The type of the sums of a row, of one lane or of all lanes.
 const SUMS: &str = "ptr<function, array<f32, SUMS>>";
 
-impl<'a> Writer<'a> {
+impl<'a> RowWriter<'a> {
     fn of(problem: &'a RowProblem, tile: &RowTile, caps: &Caps) -> Result<Self> {
         let access = |operand| Accessed::of(problem, operand, tile, caps);
         let accesses = operands(problem).into_iter().map(access).collect();
@@ -60,7 +60,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-impl Writer<'_> {
+impl RowWriter<'_> {
     pub(super) fn blades(&self) -> usize {
         self.names.len()
     }
@@ -70,7 +70,7 @@ impl Writer<'_> {
         name(format!("{of}_{}", self.names[k]))
     }
 
-    pub(super) fn has(&self, operand: Operand) -> Option<&Accessed> {
+    pub(super) fn has(&self, operand: RowOperand) -> Option<&Accessed> {
         self.accesses.iter().find(|access| access.operand == operand)
     }
 
@@ -154,7 +154,7 @@ impl Writer<'_> {
             let comment = format!("of grades {} and {} into {}", path.left, path.right, path.out);
             Member { name: format!("w{i}"), of_type: "lanes", comment: comment.into() }
         });
-        let has_sums = self.has(Operand::Slab).is_some();
+        let has_sums = self.has(RowOperand::Slab).is_some();
         let sums = (0..paths.len()).filter(|_| has_sums).map(|i| {
             let comment =
                 if i == 0 { "the gradients of the weights, summed over the rows so far" } else { "" };
@@ -217,7 +217,7 @@ impl Writer<'_> {
     /// Stores the gradients of the weights, summed over the rows of this lane.
     fn end(&self) -> Block {
         let mut body = Block::default();
-        let (Some(product), Some(_)) = (&self.product, self.has(Operand::Slab)) else { return body };
+        let (Some(product), Some(_)) = (&self.product, self.has(RowOperand::Slab)) else { return body };
         let mut stores = Block::default();
         let position = index("place") * index("dims").member("features") + index("unit").member("feature");
         let first = stores.define("slab_at", position * integer(product.paths));

@@ -78,7 +78,7 @@ fn a_thread_is_told_only_while_it_asks_and_everyone_else_gets_the_driver() {
     };
     assert!(!adapter.is_adopted());
     // SAFETY: the driver above ignores its handles.
-    let entry = unsafe { live::Entry::add(&adapter) };
+    let entry = unsafe { live::LiveInstance::add(&adapter) };
     assert!(adapter.is_adopted());
     // SAFETY: as above.
     let instance = unsafe { instance(entry.real()) };

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 const MAX_PATH_GRADIENTS_BYTES: usize = 1 << 27;
 
 /// The regions that a plan's matrix products read.
-struct Factors<'p> {
+struct ProductRegions<'p> {
     /// The product of the regions. Its operands may be rounded.
     problem: Cow<'p, ConnectedProblem>,
     x: Region,
@@ -30,7 +30,7 @@ struct Factors<'p> {
 
 impl ConnectedForward {
     /// Adds the steps that round x, y and the weight and that compute the gates.
-    fn factors(&self, draft: &mut Draft<'_>, operands: [Region; 3]) -> Result<Factors<'_>> {
+    fn factors(&self, draft: &mut Draft<'_>, operands: [Region; 3]) -> Result<ProductRegions<'_>> {
         let [x, y, weight] = [0, 1, 2].map(|i| self.rounding.rounded(draft, operands[i]));
         let (x, y, weight) = (x?, y?, weight?);
         let problem = self.rounded_product()?;
@@ -46,14 +46,14 @@ impl ConnectedForward {
                 Some(plane)
             }
         };
-        Ok(Factors { problem, x, y, weight, gates })
+        Ok(ProductRegions { problem, x, y, weight, gates })
     }
 
     /// Adds a matrix product of the path sums of x and y with `b`.
     fn multiply_path_sums(
         &self,
         draft: &mut Draft<'_>,
-        factors: &Factors<'_>,
+        factors: &ProductRegions<'_>,
         product: SegmentedProblem,
         [b, c]: [Region; 2],
     ) -> Result<()> {
@@ -69,7 +69,7 @@ impl ConnectedForward {
     }
 
     /// Adds the product without its norm.
-    fn unnormalized(&self, draft: &mut Draft<'_>, factors: &Factors<'_>, o: Region) -> Result<()> {
+    fn unnormalized(&self, draft: &mut Draft<'_>, factors: &ProductRegions<'_>, o: Region) -> Result<()> {
         self.multiply_path_sums(draft, factors, factors.problem.forward()?, [factors.weight, o])
     }
 

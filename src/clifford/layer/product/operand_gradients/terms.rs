@@ -11,7 +11,7 @@ use crate::kernel::wgsl::{
 
 /// The function `store_gradients` of the shader.
 pub(super) fn terms(product: &LayerProduct, blades: &Blades, pairs: &[Pair]) -> Module {
-    let writer = Writer::of(product, blades);
+    let writer = GradientWriter::of(product, blades);
     let mut code = Block::default();
     ["x", "y"].into_iter().for_each(|operand| writer.loads(&mut code, operand));
     writer.terms(&mut code, pairs);
@@ -28,7 +28,7 @@ pub(super) fn terms(product: &LayerProduct, blades: &Blades, pairs: &[Pair]) -> 
 
 /// Writes the statements of the function. In the code, `x_e12` is a blade of X, and `dx_e12` is the gradient with
 /// respect to that blade of the gated X.
-struct Writer {
+struct GradientWriter {
     gate: Gate,
     /// The position of the scalar among the blades.
     scalar: usize,
@@ -37,7 +37,7 @@ struct Writer {
     paths: Vec<Path>,
 }
 
-impl Writer {
+impl GradientWriter {
     fn of(product: &LayerProduct, blades: &Blades) -> Self {
         let signature = product.signature;
         let names = blades.masks().iter().map(|&blade| signature.name(blade)).collect();
