@@ -106,15 +106,15 @@ fn main(
     let row_blocks = (rows + ROWS * at_once - 1u) / (ROWS * at_once);
     let block = block_index(workgroup, grid);
     let part = block % dims.parts;
-    let kv_head = block / dims.parts / row_blocks; // counted over the batch
-    if kv_head >= dims.heads {
+    let batch_head = block / dims.parts / row_blocks; // counted over the batch
+    if batch_head >= dims.heads {
         return;
     }
-    let first_row = (block / dims.parts - kv_head * row_blocks) * ROWS * at_once;
+    let first_row = (block / dims.parts - batch_head * row_blocks) * ROWS * at_once;
     let last_row = min(first_row + ROWS * at_once, rows) - 1u;
     let own = lane % team_size();
-    let batch = kv_head / dims.kv_heads;
-    let of_batch = kv_head % dims.kv_heads;
+    let batch = batch_head / dims.kv_heads;
+    let kv_head = batch_head % dims.kv_heads;
 
     var row: array<u32, ROWS>; // rows past the end repeat the last one
     var i: array<u32, ROWS>;
@@ -128,31 +128,31 @@ fn main(
         row[r] = first_row + r * at_once + lane / team_size();
         let known = min(row[r], rows - 1u);
         i[r] = known / dims.group;
-        head[r] = of_batch * dims.group + known % dims.group;
+        head[r] = kv_head * dims.group + known % dims.group;
         most[r] = LOWEST;
-        let of_q = dims.q.x + batch * dims.q.y + head[r] * dims.q.z + i[r] * dims.q.w;
+        let q_base = dims.q.x + batch * dims.q.y + head[r] * dims.q.z + i[r] * dims.q.w;
         //#unroll
         for (var h = 0u; h < HELD; h++) {
             let group = own + h * team_size();
             //#unroll
             for (var quad = 0u; quad < QUADS; quad++) {
-                q_row[(r * HELD + h) * QUADS + quad] = within(query(of_q, group, quad, dims.dim), group, quad, dims.dim);
+                q_row[(r * HELD + h) * QUADS + quad] = within(query(q_base, group, quad, dims.dim), group, quad, dims.dim);
             }
         }
     }
-    let of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z;
-    let of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z;
+    let k_base = dims.k.x + batch * dims.k.y + kv_head * dims.k.z;
+    let v_base = dims.v.x + batch * dims.v.y + kv_head * dims.v.z;
 
     // Keys that all rows of the workgroup attend (`share` of them for each part), then the keys that only some rows
     // attend.
     let count = key_count(batch);
-    let of_first = range_of(first_row / dims.group, count);
-    let of_last = range_of(last_row / dims.group, count);
-    let all_first = max(of_first.x, of_last.x);
-    let all_end = max(all_first, min(of_first.y, of_last.y));
+    let first_range = range_of(first_row / dims.group, count);
+    let last_range = range_of(last_row / dims.group, count);
+    let all_first = max(first_range.x, last_range.x);
+    let all_end = max(all_first, min(first_range.y, last_range.y));
     let share = (all_end - all_first) / (4u * dims.parts) * 4u;
-    let some_first = min(of_first.x, of_last.x);
-    let some_end = max(of_first.y, of_last.y);
+    let some_first = min(first_range.x, last_range.x);
+    let some_end = max(first_range.y, last_range.y);
     let others = some_end - some_first - share * dims.parts;
 
     for (var t = 0u; t < share; t += 4u) {
@@ -165,8 +165,8 @@ fn main(
             for (var quad = 0u; quad < QUADS; quad++) {
                 //#unroll
                 for (var c = 0u; c < 4u; c++) {
-                    let of_key = key(of_k + (j + c) * dims.k.w, group, quad, dims.dim);
-                    let elements = within(of_key, group, quad, dims.dim);
+                    let key_quad = key(k_base + (j + c) * dims.k.w, group, quad, dims.dim);
+                    let elements = within(key_quad, group, quad, dims.dim);
                     //#unroll
                     for (var r = 0u; r < ROWS; r++) {
                         dots[4u * r + c] += q_row[(r * HELD + h) * QUADS + quad] * elements;
@@ -224,7 +224,7 @@ fn main(
                 var values: array<vec4<f32>, 4>;
                 //#unroll
                 for (var c = 0u; c < 4u; c++) {
-                    values[c] = value(of_v + (j + c) * dims.v.w, group, quad, dims.dim_v);
+                    values[c] = value(v_base + (j + c) * dims.v.w, group, quad, dims.dim_v);
                     if KEEPS {
                         values[c] = select(vec4<f32>(0.0), values[c], vec4<bool>(kept[c]));
                     }
@@ -247,8 +247,8 @@ fn main(
             let group = own + h * team_size();
             //#unroll
             for (var quad = 0u; quad < QUADS; quad++) {
-                let of_key = key(of_k + j * dims.k.w, group, quad, dims.dim);
-                let elements = within(of_key, group, quad, dims.dim);
+                let key_quad = key(k_base + j * dims.k.w, group, quad, dims.dim);
+                let elements = within(key_quad, group, quad, dims.dim);
                 //#unroll
                 for (var r = 0u; r < ROWS; r++) {
                     dots[r] += q_row[(r * HELD + h) * QUADS + quad] * elements;
@@ -277,8 +277,8 @@ fn main(
                     let group = own + h * team_size();
                     //#unroll
                     for (var quad = 0u; quad < QUADS; quad++) {
-                        let of_value = value(of_v + j * dims.v.w, group, quad, dims.dim_v);
-                        o[(r * HELD_V + h) * QUADS + quad] += p * of_value;
+                        let value_quad = value(v_base + j * dims.v.w, group, quad, dims.dim_v);
+                        o[(r * HELD_V + h) * QUADS + quad] += p * value_quad;
                     }
                 }
             }
@@ -287,14 +287,14 @@ fn main(
     //#unroll
     for (var r = 0u; r < ROWS; r++) {
         if row[r] < rows {
-            var of_row: array<vec4<f32>, HELD_V * QUADS>;
+            var row_sums: array<vec4<f32>, HELD_V * QUADS>;
             //#unroll
             for (var h = 0u; h < HELD_V * QUADS; h++) {
-                of_row[h] = o[r * HELD_V * QUADS + h];
+                row_sums[h] = o[r * HELD_V * QUADS + h];
             }
             let at = dims.y.x + batch * dims.y.y + head[r] * dims.y.z + i[r] * dims.y.w;
-            let of_lse = (batch * dims.kv_heads * dims.group + head[r]) * dims.queries + i[r];
-            store_result(of_row, most[r], total[r], own, at, of_lse, part);
+            let lse_index = (batch * dims.kv_heads * dims.group + head[r]) * dims.queries + i[r];
+            store_result(row_sums, most[r], total[r], own, at, lse_index, part);
         }
     }
 }

@@ -107,14 +107,14 @@ fn main(
     let row_blocks = (rows + BLOCK_ROWS - 1u) / BLOCK_ROWS;
     // NOTE: this is not in a function, because naga treats function results as non-uniform.
     let index = workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
-    let kv_head = index / row_blocks; // counted over the batch
-    if kv_head >= dims.heads {
+    let batch_head = index / row_blocks; // counted over the batch
+    if batch_head >= dims.heads {
         return;
     }
-    let first_row = (index - kv_head * row_blocks) * BLOCK_ROWS;
+    let first_row = (index - batch_head * row_blocks) * BLOCK_ROWS;
     let last_row = min(first_row + BLOCK_ROWS, rows) - 1u;
-    let batch = kv_head / dims.kv_heads;
-    let of_batch = kv_head % dims.kv_heads;
+    let batch = batch_head / dims.kv_heads;
+    let kv_head = batch_head % dims.kv_heads;
     // This lane's rows, and its columns of every BC. Rows past the end repeat the last one.
     let tile_row = subgroup_index * WM;
     let own_row = tile_row + subgroup_lane / LANES_OF_ROW;
@@ -133,13 +133,13 @@ fn main(
     for (var part = 0u; part < LANE_ROWS; part++) {
         let known = min(first_row + own_row + part * SUBGROUP, rows - 1u);
         i[part] = known / dims.group;
-        head[part] = of_batch * dims.group + known % dims.group;
+        head[part] = kv_head * dims.group + known % dims.group;
         range[part] = range_of(i[part], count);
         most[part] = LOWEST;
         largest[part] = LOWEST;
     }
-    let of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z;
-    let of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z;
+    let k_base = dims.k.x + batch * dims.k.y + kv_head * dims.k.z;
+    let v_base = dims.v.x + batch * dims.v.y + kv_head * dims.v.z;
 
     // Q stays in matrices. BC columns at a time pass through shared memory.
     var q_rows: array<array<mat_a, OF_Q>, ROWS>;
@@ -147,12 +147,12 @@ fn main(
     for (var piece = 0u; piece < D; piece += BC) {
         //#unroll
         for (var part = 0u; part < LANE_ROWS; part++) {
-            let of_q = dims.q.x + batch * dims.q.y + head[part] * dims.q.z + i[part] * dims.q.w;
+            let q_base = dims.q.x + batch * dims.q.y + head[part] * dims.q.z + i[part] * dims.q.w;
             //#unroll
             for (var unit = 0u; unit < SHARE / 8u; unit++) {
                 let col = piece + own * SHARE + 8u * unit;
                 if col < D {
-                    let elements = query_unit(of_q, col);
+                    let elements = query_unit(q_base, col);
                     let to = own_p + part * SUBGROUP * P_LD + 2u * unit;
                     k_tile[to] = elements.x;
                     k_tile[to + 1u] = elements.y;
@@ -183,17 +183,17 @@ fn main(
     }
 
     // Keys that all rows of the workgroup attend, then keys that only some rows attend.
-    let of_first = range_of(first_row / dims.group, count);
-    let of_last = range_of(last_row / dims.group, count);
-    let all_first = max(of_first.x, of_last.x);
-    let all_end = min(of_first.y, of_last.y);
-    let some_first = min(of_first.x, of_last.x);
-    let some_end = max(of_first.y, of_last.y);
+    let first_range = range_of(first_row / dims.group, count);
+    let last_range = range_of(last_row / dims.group, count);
+    let all_first = max(first_range.x, last_range.x);
+    let all_end = min(first_range.y, last_range.y);
+    let some_first = min(first_range.x, last_range.x);
+    let some_end = max(first_range.y, last_range.y);
 
     for (var j0 = some_first; j0 < some_end; j0 += BC) {
         let is_edge = j0 < all_first || j0 + BC > all_end;
-        stage_keys(of_k, j0, some_end - 1u, lane);
-        var is_mended = stage_values(of_v, j0, some_end - 1u, batch, is_edge, lane);
+        stage_keys(k_base, j0, some_end - 1u, lane);
+        var is_mended = stage_values(v_base, j0, some_end - 1u, batch, is_edge, lane);
         workgroupBarrier();
         var s: array<array<mat_c, KEYS>, ROWS>;
         //#unroll
@@ -299,8 +299,8 @@ fn main(
                             let at = own_s + part * SUBGROUP * S_LD + quad;
                             var sums = s_tile[at] * factor[part];
                             if is_edge {
-                                let of_p = (own_row + part * SUBGROUP) * P_LD;
-                                sums += strange_sums(of_p, of_v, j0, range[part], batch, col);
+                                let p_base = (own_row + part * SUBGROUP) * P_LD;
+                                sums += strange_sums(p_base, v_base, j0, range[part], batch, col);
                             }
                             s_tile[at] = sums;
                         }
@@ -358,9 +358,9 @@ fn main(
         }
         factor[part] = select(1.0 / total[part], 0.0, total[part] == 0.0); // 0 for a row without keys
         if first_row + own_row + part * SUBGROUP < rows && own == 0u {
-            let of_lse = (batch * dims.kv_heads * dims.group + head[part]) * dims.queries + i[part];
+            let lse_index = (batch * dims.kv_heads * dims.group + head[part]) * dims.queries + i[part];
             let late = vec2<f32>(0.0, most[part] - largest[part]); // the sum is of distances to `most`
-            store_lse(of_lse, known_of(largest[part], total[part]) + late);
+            store_lse(lse_index, known_of(largest[part], total[part]) + late);
         }
     }
     //#unroll
@@ -380,7 +380,7 @@ fn main(
         //#unroll
         for (var part = 0u; part < LANE_ROWS; part++) {
             if first_row + own_row + part * SUBGROUP < rows {
-                let of_y = dims.y.x + batch * dims.y.y + head[part] * dims.y.z + i[part] * dims.y.w;
+                let y_base = dims.y.x + batch * dims.y.y + head[part] * dims.y.z + i[part] * dims.y.w;
                 //#unroll
                 for (var quad = 0u; quad < SHARE / 4u; quad += QUADS) {
                     let col = piece + own * SHARE + 4u * quad;
@@ -390,7 +390,7 @@ fn main(
                         for (var c = 0u; c < QUADS; c++) {
                             results[c] = s_tile[own_s + part * SUBGROUP * S_LD + quad + c] * factor[part];
                         }
-                        store_y(of_y, col / WIDTH, WIDTH, results);
+                        store_y(y_base, col / WIDTH, WIDTH, results);
                     }
                 }
             }

@@ -95,21 +95,21 @@ fn store_db(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
 //#end
 
 // The gradient of a score.
-fn of_score(batch: u32, head: u32, i: u32, j: u32) -> f32 {
-    let of_batch = head / dims.group;
-    let of_q = dims.q.x + batch * dims.q.y + head * dims.q.z + i * dims.q.w;
-    let of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z + j * dims.k.w;
+fn score_gradient(batch: u32, head: u32, i: u32, j: u32) -> f32 {
+    let kv_head = head / dims.group;
+    let q_base = dims.q.x + batch * dims.q.y + head * dims.q.z + i * dims.q.w;
+    let k_base = dims.k.x + batch * dims.k.y + kv_head * dims.k.z + j * dims.k.w;
     var dots = vec4<f32>(0.0);
     for (var group = 0u; 4u * group < dims.dim; group++) {
-        let of_query = within(query(of_q, group, 0u, dims.dim), group, 0u, dims.dim);
-        dots += of_query * within(key(of_k, group, 0u, dims.dim), group, 0u, dims.dim);
+        let query_quad = within(query(q_base, group, 0u, dims.dim), group, 0u, dims.dim);
+        dots += query_quad * within(key(k_base, group, 0u, dims.dim), group, 0u, dims.dim);
     }
-    let of_g = dims.g.x + batch * dims.g.y + head * dims.g.z + i * dims.g.w;
-    let of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z + j * dims.v.w;
+    let g_base = dims.g.x + batch * dims.g.y + head * dims.g.z + i * dims.g.w;
+    let v_base = dims.v.x + batch * dims.v.y + kv_head * dims.v.z + j * dims.v.w;
     var products = vec4<f32>(0.0);
     for (var group = 0u; 4u * group < dims.dim_v; group++) {
-        let given = within(gradient(of_g, group, 0u, dims.dim_v), group, 0u, dims.dim_v);
-        products += given * within(value(of_v, group, 0u, dims.dim_v), group, 0u, dims.dim_v);
+        let given = within(gradient(g_base, group, 0u, dims.dim_v), group, 0u, dims.dim_v);
+        products += given * within(value(v_base, group, 0u, dims.dim_v), group, 0u, dims.dim_v);
     }
     let score = ((dots.x + dots.y) + (dots.z + dots.w)) * dims.scale + added(batch, head, i, j);
     let dp = (products.x + products.y) + (products.z + products.w);
@@ -141,7 +141,7 @@ fn main(
                     let range = range_of(i, count);
                     for (var j = at % shape.w; j < dims.keys; j += shape.w) {
                         if j >= range.x && j < range.y && is_kept(batch, j) {
-                            sums[0][c] += of_score(batch, head, i, j);
+                            sums[0][c] += score_gradient(batch, head, i, j);
                         }
                     }
                 }

@@ -71,14 +71,14 @@ fn main(
     let i = row % dims.queries;
     let head = row / dims.queries % dims.heads;
     let batch = row / dims.queries / dims.heads;
-    let of_y = dims.y.x + batch * dims.y.y + head * dims.y.z + i * dims.y.w;
-    let of_g = dims.g.x + batch * dims.g.y + head * dims.g.z + i * dims.g.w;
+    let y_base = dims.y.x + batch * dims.y.y + head * dims.y.z + i * dims.y.w;
+    let g_base = dims.g.x + batch * dims.g.y + head * dims.g.z + i * dims.g.w;
     var products = vec4<f32>(0.0);
     for (var group = 0u; group * WIDTH < dims.dim_v; group++) {
         //#unroll
         for (var quad = 0u; quad < QUADS; quad++) {
-            let of_row = result(of_y, group, quad, dims.dim_v) * gradient(of_g, group, quad, dims.dim_v);
-            products += within(of_row, group, quad, dims.dim_v);
+            let product_quad = result(y_base, group, quad, dims.dim_v) * gradient(g_base, group, quad, dims.dim_v);
+            products += within(product_quad, group, quad, dims.dim_v);
         }
     }
     let sum = (products.x + products.y) + (products.z + products.w);

@@ -110,15 +110,15 @@ fn main(
     let at_once = LANES / team_size();
     let key_blocks = (dims.keys + ROWS * at_once - 1u) / (ROWS * at_once);
     let block = block_index(workgroup, grid);
-    let kv_head = block / key_blocks; // counted over the batch
-    if kv_head >= dims.heads {
+    let batch_head = block / key_blocks; // counted over the batch
+    if batch_head >= dims.heads {
         return;
     }
-    let first_key = (block - kv_head * key_blocks) * ROWS * at_once;
+    let first_key = (block - batch_head * key_blocks) * ROWS * at_once;
     let last_key = min(first_key + ROWS * at_once, dims.keys) - 1u;
     let own = lane % team_size();
-    let batch = kv_head / dims.kv_heads;
-    let of_batch = kv_head % dims.kv_heads;
+    let batch = batch_head / dims.kv_heads;
+    let kv_head = batch_head % dims.kv_heads;
 
     var at_key: array<u32, ROWS>;
     var j: array<u32, ROWS>; // keys past the end repeat the last one
@@ -130,23 +130,23 @@ fn main(
     for (var r = 0u; r < ROWS; r++) {
         at_key[r] = first_key + r * at_once + lane / team_size();
         j[r] = min(at_key[r], dims.keys - 1u);
-        let of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z + j[r] * dims.k.w;
+        let key_base = dims.k.x + batch * dims.k.y + kv_head * dims.k.z + j[r] * dims.k.w;
         //#unroll
         for (var h = 0u; h < HELD; h++) {
             let group = own + h * team_size();
             //#unroll
             for (var quad = 0u; quad < QUADS; quad++) {
-                k_row[(r * HELD + h) * QUADS + quad] = within(key(of_k, group, quad, dims.dim), group, quad, dims.dim);
+                k_row[(r * HELD + h) * QUADS + quad] = within(key(key_base, group, quad, dims.dim), group, quad, dims.dim);
             }
         }
-        let of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z + j[r] * dims.v.w;
+        let value_base = dims.v.x + batch * dims.v.y + kv_head * dims.v.z + j[r] * dims.v.w;
         //#unroll
         for (var h = 0u; h < HELD_V; h++) {
             let group = own + h * team_size();
             //#unroll
             for (var quad = 0u; quad < QUADS; quad++) {
-                let of_value = value(of_v, group, quad, dims.dim_v);
-                values[(r * HELD_V + h) * QUADS + quad] = within(of_value, group, quad, dims.dim_v);
+                let value_quad = value(value_base, group, quad, dims.dim_v);
+                values[(r * HELD_V + h) * QUADS + quad] = within(value_quad, group, quad, dims.dim_v);
             }
         }
     }
@@ -154,21 +154,21 @@ fn main(
     // Queries that attend all keys of the workgroup (a multiple of four of them), then the queries that attend only
     // some.
     let count = key_count(batch);
-    let of_first = queries_of(first_key);
-    let of_last = queries_of(last_key);
-    let all_first = max(of_first.x, of_last.x);
-    let all_end = max(all_first, min(of_first.y, of_last.y));
+    let first_range = queries_of(first_key);
+    let last_range = queries_of(last_key);
+    let all_first = max(first_range.x, last_range.x);
+    let all_end = max(all_first, min(first_range.y, last_range.y));
     let share = (all_end - all_first) / 4u * 4u;
-    let some_first = min(of_first.x, of_last.x);
-    let some_end = max(of_first.y, of_last.y);
+    let some_first = min(first_range.x, last_range.x);
+    let some_end = max(first_range.y, last_range.y);
     let others = some_end - some_first - share;
     let members = select(dims.group, 0u, first_key >= count); // no query attends keys past a length
 
     for (var member = 0u; member < members; member++) {
-        let head = of_batch * dims.group + member;
-        let of_q = dims.q.x + batch * dims.q.y + head * dims.q.z;
-        let of_g = dims.g.x + batch * dims.g.y + head * dims.g.z;
-        let of_stats = (batch * dims.kv_heads * dims.group + head) * dims.queries;
+        let head = kv_head * dims.group + member;
+        let q_base = dims.q.x + batch * dims.q.y + head * dims.q.z;
+        let g_base = dims.g.x + batch * dims.g.y + head * dims.g.z;
+        let stats_base = (batch * dims.kv_heads * dims.group + head) * dims.queries;
         for (var t = 0u; t < share; t += 4u) {
             let i = all_first + t;
             var most = vec4<f32>(0.0);
@@ -176,7 +176,7 @@ fn main(
             var delta = vec4<f32>(0.0);
             //#unroll
             for (var c = 0u; c < 4u; c++) {
-                let known = stats[of_stats + i + c];
+                let known = stats[stats_base + i + c];
                 most[c] = known.x;
                 logarithm[c] = known.y;
                 delta[c] = known.z;
@@ -189,8 +189,8 @@ fn main(
                 for (var quad = 0u; quad < QUADS; quad++) {
                     //#unroll
                     for (var c = 0u; c < 4u; c++) {
-                        let of_query = query(of_q + (i + c) * dims.q.w, group, quad, dims.dim);
-                        let elements = within(of_query, group, quad, dims.dim);
+                        let query_quad = query(q_base + (i + c) * dims.q.w, group, quad, dims.dim);
+                        let elements = within(query_quad, group, quad, dims.dim);
                         //#unroll
                         for (var r = 0u; r < ROWS; r++) {
                             dots[4u * r + c] += k_row[(r * HELD + h) * QUADS + quad] * elements;
@@ -206,8 +206,8 @@ fn main(
                 for (var quad = 0u; quad < QUADS; quad++) {
                     //#unroll
                     for (var c = 0u; c < 4u; c++) {
-                        let of_row = gradient(of_g + (i + c) * dims.g.w, group, quad, dims.dim_v);
-                        let elements = within(of_row, group, quad, dims.dim_v);
+                        let gradient_quad = gradient(g_base + (i + c) * dims.g.w, group, quad, dims.dim_v);
+                        let elements = within(gradient_quad, group, quad, dims.dim_v);
                         //#unroll
                         for (var r = 0u; r < ROWS; r++) {
                             products[4u * r + c] += values[(r * HELD_V + h) * QUADS + quad] * elements;
@@ -247,7 +247,7 @@ fn main(
                     var elements: array<vec4<f32>, 4>;
                     //#unroll
                     for (var c = 0u; c < 4u; c++) {
-                        elements[c] = query(of_q + (i + c) * dims.q.w, group, quad, dims.dim);
+                        elements[c] = query(q_base + (i + c) * dims.q.w, group, quad, dims.dim);
                     }
                     //#unroll
                     for (var r = 0u; r < ROWS; r++) {
@@ -264,7 +264,7 @@ fn main(
                     var elements: array<vec4<f32>, 4>;
                     //#unroll
                     for (var c = 0u; c < 4u; c++) {
-                        elements[c] = gradient(of_g + (i + c) * dims.g.w, group, quad, dims.dim_v);
+                        elements[c] = gradient(g_base + (i + c) * dims.g.w, group, quad, dims.dim_v);
                     }
                     //#unroll
                     for (var r = 0u; r < ROWS; r++) {
@@ -278,7 +278,7 @@ fn main(
         for (var t = 0u; t < others; t++) {
             let at = some_first + t;
             let i = select(at, at + share, at >= all_first);
-            let known = stats[of_stats + i];
+            let known = stats[stats_base + i];
             var dots: array<vec4<f32>, ROWS>;
             var products: array<vec4<f32>, ROWS>; // of gradients and values
             //#unroll
@@ -286,8 +286,8 @@ fn main(
                 let group = own + h * team_size();
                 //#unroll
                 for (var quad = 0u; quad < QUADS; quad++) {
-                    let of_query = query(of_q + i * dims.q.w, group, quad, dims.dim);
-                    let elements = within(of_query, group, quad, dims.dim);
+                    let query_quad = query(q_base + i * dims.q.w, group, quad, dims.dim);
+                    let elements = within(query_quad, group, quad, dims.dim);
                     //#unroll
                     for (var r = 0u; r < ROWS; r++) {
                         dots[r] += k_row[(r * HELD + h) * QUADS + quad] * elements;
@@ -299,8 +299,8 @@ fn main(
                 let group = own + h * team_size();
                 //#unroll
                 for (var quad = 0u; quad < QUADS; quad++) {
-                    let of_row = gradient(of_g + i * dims.g.w, group, quad, dims.dim_v);
-                    let elements = within(of_row, group, quad, dims.dim_v);
+                    let gradient_quad = gradient(g_base + i * dims.g.w, group, quad, dims.dim_v);
+                    let elements = within(gradient_quad, group, quad, dims.dim_v);
                     //#unroll
                     for (var r = 0u; r < ROWS; r++) {
                         products[r] += values[(r * HELD_V + h) * QUADS + quad] * elements;
@@ -322,7 +322,7 @@ fn main(
                         let group = own + h * team_size();
                         //#unroll
                         for (var quad = 0u; quad < QUADS; quad++) {
-                            sums[(r * HELD + h) * QUADS + quad] += ds * query(of_q + i * dims.q.w, group, quad, dims.dim);
+                            sums[(r * HELD + h) * QUADS + quad] += ds * query(q_base + i * dims.q.w, group, quad, dims.dim);
                         }
                     }
                     //#unroll
@@ -330,8 +330,8 @@ fn main(
                         let group = own + h * team_size();
                         //#unroll
                         for (var quad = 0u; quad < QUADS; quad++) {
-                            let of_row = gradient(of_g + i * dims.g.w, group, quad, dims.dim_v);
-                            sums_v[(r * HELD_V + h) * QUADS + quad] += p * of_row;
+                            let gradient_quad = gradient(g_base + i * dims.g.w, group, quad, dims.dim_v);
+                            sums_v[(r * HELD_V + h) * QUADS + quad] += p * gradient_quad;
                         }
                     }
                 }
@@ -343,31 +343,31 @@ fn main(
     for (var r = 0u; r < ROWS; r++) {
         if at_key[r] < dims.keys {
             let kept = vec4<bool>(j[r] < count && is_kept(batch, j[r]));
-            let of_k = dims.dk.x + batch * dims.dk.y + of_batch * dims.dk.z + j[r] * dims.dk.w;
+            let key_base = dims.dk.x + batch * dims.dk.y + kv_head * dims.dk.z + j[r] * dims.dk.w;
             //#unroll
             for (var h = 0u; h < HELD; h++) {
                 let group = own + h * team_size();
                 if WHOLE || group * WIDTH < dims.dim {
-                    var of_group: array<vec4<f32>, QUADS>;
+                    var quads: array<vec4<f32>, QUADS>;
                     //#unroll
                     for (var quad = 0u; quad < QUADS; quad++) {
                         let whole = sums[(r * HELD + h) * QUADS + quad] * dims.scale;
-                        of_group[quad] = select(vec4<f32>(0.0), whole, kept);
+                        quads[quad] = select(vec4<f32>(0.0), whole, kept);
                     }
-                    store_dkv(of_k, group, dims.dim - group * WIDTH, of_group);
+                    store_dkv(key_base, group, dims.dim - group * WIDTH, quads);
                 }
             }
-            let of_v = dims.dv.x + batch * dims.dv.y + of_batch * dims.dv.z + j[r] * dims.dv.w;
+            let value_base = dims.dv.x + batch * dims.dv.y + kv_head * dims.dv.z + j[r] * dims.dv.w;
             //#unroll
             for (var h = 0u; h < HELD_V; h++) {
                 let group = own + h * team_size();
                 if WHOLE || group * WIDTH < dims.dim_v {
-                    var of_group: array<vec4<f32>, QUADS>;
+                    var quads: array<vec4<f32>, QUADS>;
                     //#unroll
                     for (var quad = 0u; quad < QUADS; quad++) {
-                        of_group[quad] = select(vec4<f32>(0.0), sums_v[(r * HELD_V + h) * QUADS + quad], kept);
+                        quads[quad] = select(vec4<f32>(0.0), sums_v[(r * HELD_V + h) * QUADS + quad], kept);
                     }
-                    store_dkv(of_v, group, dims.dim_v - group * WIDTH, of_group);
+                    store_dkv(value_base, group, dims.dim_v - group * WIDTH, quads);
                 }
             }
         }

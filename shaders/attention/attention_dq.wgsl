@@ -112,15 +112,15 @@ fn main(
     let at_once = LANES / team_size();
     let row_blocks = (rows + ROWS * at_once - 1u) / (ROWS * at_once);
     let block = block_index(workgroup, grid);
-    let kv_head = block / row_blocks; // counted over the batch
-    if kv_head >= dims.heads {
+    let batch_head = block / row_blocks; // counted over the batch
+    if batch_head >= dims.heads {
         return;
     }
-    let first_row = (block - kv_head * row_blocks) * ROWS * at_once;
+    let first_row = (block - batch_head * row_blocks) * ROWS * at_once;
     let last_row = min(first_row + ROWS * at_once, rows) - 1u;
     let own = lane % team_size();
-    let batch = kv_head / dims.kv_heads;
-    let of_batch = kv_head % dims.kv_heads;
+    let batch = batch_head / dims.kv_heads;
+    let kv_head = batch_head % dims.kv_heads;
 
     var row: array<u32, ROWS>; // rows past the end repeat the last one
     var i: array<u32, ROWS>;
@@ -132,43 +132,43 @@ fn main(
     //#unroll
     for (var r = 0u; r < ROWS; r++) {
         row[r] = first_row + r * at_once + lane / team_size();
-        let of_group = min(row[r], rows - 1u);
-        i[r] = of_group / dims.group;
-        head[r] = of_batch * dims.group + of_group % dims.group;
+        let in_group = min(row[r], rows - 1u);
+        i[r] = in_group / dims.group;
+        head[r] = kv_head * dims.group + in_group % dims.group;
         known[r] = stats[(batch * dims.kv_heads * dims.group + head[r]) * dims.queries + i[r]];
-        let of_q = dims.q.x + batch * dims.q.y + head[r] * dims.q.z + i[r] * dims.q.w;
+        let q_base = dims.q.x + batch * dims.q.y + head[r] * dims.q.z + i[r] * dims.q.w;
         //#unroll
         for (var h = 0u; h < HELD; h++) {
             let group = own + h * team_size();
             //#unroll
             for (var quad = 0u; quad < QUADS; quad++) {
-                q_row[(r * HELD + h) * QUADS + quad] = within(query(of_q, group, quad, dims.dim), group, quad, dims.dim);
+                q_row[(r * HELD + h) * QUADS + quad] = within(query(q_base, group, quad, dims.dim), group, quad, dims.dim);
             }
         }
-        let of_g = dims.g.x + batch * dims.g.y + head[r] * dims.g.z + i[r] * dims.g.w;
+        let g_base = dims.g.x + batch * dims.g.y + head[r] * dims.g.z + i[r] * dims.g.w;
         //#unroll
         for (var h = 0u; h < HELD_V; h++) {
             let group = own + h * team_size();
             //#unroll
             for (var quad = 0u; quad < QUADS; quad++) {
-                let of_row = gradient(of_g, group, quad, dims.dim_v);
-                given[(r * HELD_V + h) * QUADS + quad] = within(of_row, group, quad, dims.dim_v);
+                let gradient_quad = gradient(g_base, group, quad, dims.dim_v);
+                given[(r * HELD_V + h) * QUADS + quad] = within(gradient_quad, group, quad, dims.dim_v);
             }
         }
     }
-    let of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z;
-    let of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z;
+    let k_base = dims.k.x + batch * dims.k.y + kv_head * dims.k.z;
+    let v_base = dims.v.x + batch * dims.v.y + kv_head * dims.v.z;
 
     // Keys that all rows of the workgroup attend (a multiple of four of them), then the keys that only some rows
     // attend.
     let count = key_count(batch);
-    let of_first = range_of(first_row / dims.group, count);
-    let of_last = range_of(last_row / dims.group, count);
-    let all_first = max(of_first.x, of_last.x);
-    let all_end = max(all_first, min(of_first.y, of_last.y));
+    let first_range = range_of(first_row / dims.group, count);
+    let last_range = range_of(last_row / dims.group, count);
+    let all_first = max(first_range.x, last_range.x);
+    let all_end = max(all_first, min(first_range.y, last_range.y));
     let share = (all_end - all_first) / 4u * 4u;
-    let some_first = min(of_first.x, of_last.x);
-    let some_end = max(of_first.y, of_last.y);
+    let some_first = min(first_range.x, last_range.x);
+    let some_end = max(first_range.y, last_range.y);
     let others = some_end - some_first - share;
 
     for (var t = 0u; t < share; t += 4u) {
@@ -188,8 +188,8 @@ fn main(
             for (var quad = 0u; quad < QUADS; quad++) {
                 //#unroll
                 for (var c = 0u; c < 4u; c++) {
-                    let of_key = key(of_k + (j + c) * dims.k.w, group, quad, dims.dim);
-                    let elements = within(of_key, group, quad, dims.dim);
+                    let key_quad = key(k_base + (j + c) * dims.k.w, group, quad, dims.dim);
+                    let elements = within(key_quad, group, quad, dims.dim);
                     //#unroll
                     for (var r = 0u; r < ROWS; r++) {
                         dots[4u * r + c] += q_row[(r * HELD + h) * QUADS + quad] * elements;
@@ -205,8 +205,8 @@ fn main(
             for (var quad = 0u; quad < QUADS; quad++) {
                 //#unroll
                 for (var c = 0u; c < 4u; c++) {
-                    let of_value = value(of_v + (j + c) * dims.v.w, group, quad, dims.dim_v);
-                    let elements = within(of_value, group, quad, dims.dim_v);
+                    let value_quad = value(v_base + (j + c) * dims.v.w, group, quad, dims.dim_v);
+                    let elements = within(value_quad, group, quad, dims.dim_v);
                     //#unroll
                     for (var r = 0u; r < ROWS; r++) {
                         products[4u * r + c] += given[(r * HELD_V + h) * QUADS + quad] * elements;
@@ -247,7 +247,7 @@ fn main(
                 var elements: array<vec4<f32>, 4>;
                 //#unroll
                 for (var c = 0u; c < 4u; c++) {
-                    elements[c] = key(of_k + (j + c) * dims.k.w, group, quad, dims.dim);
+                    elements[c] = key(k_base + (j + c) * dims.k.w, group, quad, dims.dim);
                     if KEEPS {
                         elements[c] = select(vec4<f32>(0.0), elements[c], vec4<bool>(kept[c]));
                     }
@@ -271,8 +271,8 @@ fn main(
             let group = own + h * team_size();
             //#unroll
             for (var quad = 0u; quad < QUADS; quad++) {
-                let of_key = key(of_k + j * dims.k.w, group, quad, dims.dim);
-                let elements = within(of_key, group, quad, dims.dim);
+                let key_quad = key(k_base + j * dims.k.w, group, quad, dims.dim);
+                let elements = within(key_quad, group, quad, dims.dim);
                 //#unroll
                 for (var r = 0u; r < ROWS; r++) {
                     dots[r] += q_row[(r * HELD + h) * QUADS + quad] * elements;
@@ -284,8 +284,8 @@ fn main(
             let group = own + h * team_size();
             //#unroll
             for (var quad = 0u; quad < QUADS; quad++) {
-                let of_value = value(of_v + j * dims.v.w, group, quad, dims.dim_v);
-                let elements = within(of_value, group, quad, dims.dim_v);
+                let value_quad = value(v_base + j * dims.v.w, group, quad, dims.dim_v);
+                let elements = within(value_quad, group, quad, dims.dim_v);
                 //#unroll
                 for (var r = 0u; r < ROWS; r++) {
                     products[r] += given[(r * HELD_V + h) * QUADS + quad] * elements;
@@ -307,7 +307,7 @@ fn main(
                     let group = own + h * team_size();
                     //#unroll
                     for (var quad = 0u; quad < QUADS; quad++) {
-                        sums[(r * HELD + h) * QUADS + quad] += ds * key(of_k + j * dims.k.w, group, quad, dims.dim);
+                        sums[(r * HELD + h) * QUADS + quad] += ds * key(k_base + j * dims.k.w, group, quad, dims.dim);
                     }
                 }
             }
@@ -321,12 +321,12 @@ fn main(
             for (var h = 0u; h < HELD; h++) {
                 let group = own + h * team_size();
                 if WHOLE || group * WIDTH < dims.dim {
-                    var of_group: array<vec4<f32>, QUADS>;
+                    var in_group: array<vec4<f32>, QUADS>;
                     //#unroll
                     for (var quad = 0u; quad < QUADS; quad++) {
-                        of_group[quad] = sums[(r * HELD + h) * QUADS + quad] * dims.scale;
+                        in_group[quad] = sums[(r * HELD + h) * QUADS + quad] * dims.scale;
                     }
-                    store_dq(at, group, dims.dim - group * WIDTH, of_group);
+                    store_dq(at, group, dims.dim - group * WIDTH, in_group);
                 }
             }
         }

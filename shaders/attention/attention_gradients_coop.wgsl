@@ -126,13 +126,13 @@ fn main(
     let row_blocks = (rows + BLOCK_ROWS - 1u) / BLOCK_ROWS;
     // NOTE: this is not in a function, because naga treats function results as non-uniform.
     let index = workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
-    let kv_head = index / row_blocks; // counted over the batch
-    if kv_head >= dims.heads {
+    let batch_head = index / row_blocks; // counted over the batch
+    if batch_head >= dims.heads {
         return;
     }
-    let first_row = (index - kv_head * row_blocks) * BLOCK_ROWS;
-    let batch = kv_head / dims.kv_heads;
-    let of_batch = kv_head % dims.kv_heads;
+    let first_row = (index - batch_head * row_blocks) * BLOCK_ROWS;
+    let batch = batch_head / dims.kv_heads;
+    let kv_head = batch_head % dims.kv_heads;
     let role = subgroup_index % 2u; // in the team
     let team_row = first_row + subgroup_index / 2u * FRAGMENT;
     let team_lane = role * SUBGROUP + subgroup_lane;
@@ -152,7 +152,7 @@ fn main(
             let row = unit / (BC / 8u);
             let col = unit % (BC / 8u);
             if (ROW_UNITS % SUBGROUP == 0u || unit < ROW_UNITS) && piece + 8u * col < DM {
-                let elements = row_unit(role, batch, of_batch, min(team_row + row, rows - 1u), piece + 8u * col);
+                let elements = row_unit(role, batch, kv_head, min(team_row + row, rows - 1u), piece + 8u * col);
                 p_tile[own_p + row * P_LD + 2u * col] = elements.x;
                 p_tile[own_p + row * P_LD + 2u * col + 1u] = elements.y;
             }
@@ -178,7 +178,7 @@ fn main(
     //#unroll
     for (var n = 0u; n < SHARE; n++) {
         row[n] = min(team_row + (team_lane + n * TEAM) / (BC / 4u), rows - 1u);
-        known_row[n] = known_of_row(batch, of_batch, row[n]);
+        known_row[n] = known_of_row(batch, kv_head, row[n]);
     }
     var level = LEAST_LEVEL;
 
@@ -194,12 +194,12 @@ fn main(
                 let operand = unit / (UNITS / 2u);
                 let place = unit / (DM / 8u) % BC;
                 let col = unit % (DM / 8u) * 8u;
-                let elements = column_unit(operand, batch, of_batch, min(first + place, end - 1u), col);
+                let elements = column_unit(operand, batch, kv_head, min(first + place, end - 1u), col);
                 is_strange = is_strange || !are_finite(elements);
                 stage_unit(operand, place, col, elements);
             }
         }
-        stage_known(batch, of_batch, first, end - 1u, lane);
+        stage_known(batch, kv_head, first, end - 1u, lane);
         let are_strange = subgroupAny(is_strange);
         if subgroup_lane == 0u {
             strange[subgroup_index] = u32(are_strange);
@@ -239,29 +239,29 @@ fn main(
         for (var n = 0u; n < SHARE; n++) {
             let quad = (team_lane + n * TEAM) % (BC / 4u);
             let at = team_s + (team_lane + n * TEAM) / (BC / 4u) * S_LD + quad;
-            let of_queries = known_of(known_row[n], quad);
+            let query_known = known_of(known_row[n], quad);
             var scores = s_tile[at] * dims.scale;
             if ADDS {
                 //#unroll
                 for (var c = 0u; c < 4u; c++) {
-                    let pair = pair_of(of_batch, row[n], min(first + 4u * quad + c, end - 1u));
+                    let pair = pair_of(kv_head, row[n], min(first + 4u * quad + c, end - 1u));
                     scores[c] += added(batch, pair.head, pair.i, pair.j);
                 }
             }
-            p[n] = weight(scores, of_queries.most, of_queries.logarithm);
-            ds[n] = p[n] * (s_tile[at + FRAGMENT * S_LD] - of_queries.delta);
+            p[n] = weight(scores, query_known.most, query_known.logarithm);
+            ds[n] = p[n] * (s_tile[at + FRAGMENT * S_LD] - query_known.delta);
             if KEEPS || is_edge || has_strange != 0u {
                 //#unroll
                 for (var c = 0u; c < 4u; c++) {
                     let column = first + 4u * quad + c;
-                    let pair = pair_of(of_batch, row[n], min(column, end - 1u));
+                    let pair = pair_of(kv_head, row[n], min(column, end - 1u));
                     let distance = i32(pair.j) - i32(pair.i);
                     let is_within = column < end && pair.j < count && distance >= dims.lower && distance <= dims.upper;
                     let attends = is_within && is_kept(batch, pair.j);
                     // The tile has zeros in place of elements that are not finite.
                     var bits = vec2<u32>(bitcast<u32>(p[n][c]), bitcast<u32>(ds[n][c]));
                     if has_strange != 0u {
-                        bits = select(bits, vec2<u32>(NOT_A_NUMBER), vec2<bool>(is_column_strange(batch, of_batch, min(column, end - 1u))));
+                        bits = select(bits, vec2<u32>(NOT_A_NUMBER), vec2<bool>(is_column_strange(batch, kv_head, min(column, end - 1u))));
                     }
                     bits = select(vec2<u32>(0u), bits, vec2<bool>(attends));
                     p[n][c] = bitcast<f32>(bits.x);
@@ -300,8 +300,8 @@ fn main(
         workgroupBarrier();
         //#unroll
         for (var c = 0u; c < COLUMNS; c++) {
-            let of_p = team_p + role * P_OPERAND + c * (FRAGMENT / 4u);
-            var weights: mat_a = coopLoadT<mat_a>(&p_tile[of_p], P_LD);
+            let p_base = team_p + role * P_OPERAND + c * (FRAGMENT / 4u);
+            var weights: mat_a = coopLoadT<mat_a>(&p_tile[p_base], P_LD);
             //#unroll
             for (var col = 0u; col < SUMS; col++) {
                 let at = B_FIRST + role * B_ROLE + c * B_NEXT_ROW + col * B_NEXT_COLUMN;
@@ -325,24 +325,24 @@ fn main(
         //#unroll
         for (var c = 0u; c < COLUMNS; c++) {
             if piece + c < SUMS {
-                let of_piece = sums[piece + c];
+                let piece_sums = sums[piece + c];
                 let to = own_s + c * (FRAGMENT / 4u);
-                coopStoreT(of_piece, &s_tile[to], S_LD);
+                coopStoreT(piece_sums, &s_tile[to], S_LD);
             }
         }
         workgroupBarrier();
         //#unroll
         for (var n = 0u; n < (FRAGMENT * BC / WIDTH + SUBGROUP - 1u) / SUBGROUP; n++) {
             let place = subgroup_lane + n * SUBGROUP;
-            let of_row = place / (BC / WIDTH);
+            let piece_row = place / (BC / WIDTH);
             let col = place % (BC / WIDTH) * WIDTH;
-            if of_row < FRAGMENT && team_row + of_row < rows && piece * FRAGMENT + col < SUMS * FRAGMENT {
+            if piece_row < FRAGMENT && team_row + piece_row < rows && piece * FRAGMENT + col < SUMS * FRAGMENT {
                 var results: array<vec4<f32>, QUADS>;
                 //#unroll
                 for (var c = 0u; c < QUADS; c++) {
-                    results[c] = s_tile[own_s + of_row * S_LD + col / 4u + c] * factors.x * factors.y;
+                    results[c] = s_tile[own_s + piece_row * S_LD + col / 4u + c] * factors.x * factors.y;
                 }
-                store(role, batch, of_batch, team_row + of_row, piece * FRAGMENT + col, results);
+                store(role, batch, kv_head, team_row + piece_row, piece * FRAGMENT + col, results);
             }
         }
         workgroupBarrier();

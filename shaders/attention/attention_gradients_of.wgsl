@@ -9,31 +9,31 @@ const TURNED: u32 = 2u * SUMS * FRAGMENT;
 const P_OPERAND: u32 = 0u;
 const B_ROLE: u32 = SUMS * B_NEXT_COLUMN;
 
-fn row_unit(operand: u32, batch: u32, of_batch: u32, row: u32, col: u32) -> Unit {
-    return query_side(operand, batch, of_batch, row, col);
+fn row_unit(operand: u32, batch: u32, kv_head: u32, row: u32, col: u32) -> Unit {
+    return query_side(operand, batch, kv_head, row, col);
 }
 
-fn column_unit(operand: u32, batch: u32, of_batch: u32, column: u32, col: u32) -> Unit {
-    return key_side(operand, batch, of_batch, column, col);
+fn column_unit(operand: u32, batch: u32, kv_head: u32, column: u32, col: u32) -> Unit {
+    return key_side(operand, batch, kv_head, column, col);
 }
 
 // Columns that some rows attend: the first and the end; then the same for columns that all rows attend.
 fn columns_of(first_row: u32, last_row: u32, count: u32) -> vec4<u32> {
-    let of_first = range_of(first_row / dims.group, count);
-    let of_last = range_of(last_row / dims.group, count);
-    return vec4<u32>(min(of_first.x, of_last.x), max(of_first.y, of_last.y), max(of_first.x, of_last.x), min(of_first.y, of_last.y));
+    let first_range = range_of(first_row / dims.group, count);
+    let last_range = range_of(last_row / dims.group, count);
+    return vec4<u32>(min(first_range.x, last_range.x), max(first_range.y, last_range.y), max(first_range.x, last_range.x), min(first_range.y, last_range.y));
 }
 
-fn pair_of(of_batch: u32, row: u32, column: u32) -> Pair {
-    return Pair(row / dims.group, of_batch * dims.group + row % dims.group, column);
+fn pair_of(kv_head: u32, row: u32, column: u32) -> Pair {
+    return Pair(row / dims.group, kv_head * dims.group + row % dims.group, column);
 }
 
-fn known_of_row(batch: u32, of_batch: u32, row: u32) -> vec4<f32> {
-    let pair = pair_of(of_batch, row, 0u);
+fn known_of_row(batch: u32, kv_head: u32, row: u32) -> vec4<f32> {
+    let pair = pair_of(kv_head, row, 0u);
     return stats[(batch * dims.kv_heads * dims.group + pair.head) * dims.queries + pair.i];
 }
 
-fn stage_known(batch: u32, of_batch: u32, first: u32, last: u32, lane: u32) {}
+fn stage_known(batch: u32, kv_head: u32, first: u32, last: u32, lane: u32) {}
 
 fn known_of(own: vec4<f32>, quad: u32) -> Known {
     return Known(vec4<f32>(own.x), vec4<f32>(own.y), vec4<f32>(own.z));
@@ -48,10 +48,10 @@ fn unscaled(role: u32, level: u32) -> vec2<f32> {
     return vec2<f32>(up(level), dims.scale);
 }
 
-fn store(role: u32, batch: u32, of_batch: u32, row: u32, col: u32, v: array<vec4<f32>, QUADS>) {
+fn store(role: u32, batch: u32, kv_head: u32, row: u32, col: u32, v: array<vec4<f32>, QUADS>) {
     let place = role * SUMS * FRAGMENT + col;
     if place < D {
-        let pair = pair_of(of_batch, row, 0u);
+        let pair = pair_of(kv_head, row, 0u);
         let at = dims.dq.x + batch * dims.dq.y + pair.head * dims.dq.z + pair.i * dims.dq.w;
         store_result(at, place / WIDTH, WIDTH, v);
     }
@@ -66,40 +66,40 @@ const P_OPERAND: u32 = FRAGMENT * P_LD;
 const B_ROLE: u32 = B_OPERAND;
 var<workgroup> known: array<vec4<f32>, 3u * BC / 4u>; // of a block's columns: largest scores, logarithms, and deltas
 
-fn row_unit(operand: u32, batch: u32, of_batch: u32, row: u32, col: u32) -> Unit {
-    return key_side(operand, batch, of_batch, row, col);
+fn row_unit(operand: u32, batch: u32, kv_head: u32, row: u32, col: u32) -> Unit {
+    return key_side(operand, batch, kv_head, row, col);
 }
 
-fn column_unit(operand: u32, batch: u32, of_batch: u32, column: u32, col: u32) -> Unit {
-    return query_side(operand, batch, of_batch, column, col);
+fn column_unit(operand: u32, batch: u32, kv_head: u32, column: u32, col: u32) -> Unit {
+    return query_side(operand, batch, kv_head, column, col);
 }
 
 // Columns that attend some rows: the first and the end; then the same for columns that attend all rows.
 fn columns_of(first_row: u32, last_row: u32, count: u32) -> vec4<u32> {
-    let of_first = queries_of(first_row);
-    let of_last = queries_of(last_row);
-    let some = vec2<u32>(min(of_first.x, of_last.x), max(of_first.y, of_last.y));
-    let every = vec2<u32>(max(of_first.x, of_last.x), min(of_first.y, of_last.y));
+    let first_range = queries_of(first_row);
+    let last_range = queries_of(last_row);
+    let some = vec2<u32>(min(first_range.x, last_range.x), max(first_range.y, last_range.y));
+    let every = vec2<u32>(max(first_range.x, last_range.x), min(first_range.y, last_range.y));
     // No query attends keys past a length.
     let ends = select(vec2<u32>(some.y, every.y), vec2<u32>(0u), vec2<bool>(first_row >= count, last_row >= count));
     return dims.group * vec4<u32>(some.x, ends.x, every.x, ends.y);
 }
 
-fn pair_of(of_batch: u32, row: u32, column: u32) -> Pair {
-    return Pair(column / dims.group, of_batch * dims.group + column % dims.group, row);
+fn pair_of(kv_head: u32, row: u32, column: u32) -> Pair {
+    return Pair(column / dims.group, kv_head * dims.group + column % dims.group, row);
 }
 
-fn known_of_row(batch: u32, of_batch: u32, row: u32) -> vec4<f32> {
+fn known_of_row(batch: u32, kv_head: u32, row: u32) -> vec4<f32> {
     return vec4<f32>();
 }
 
-fn stage_known(batch: u32, of_batch: u32, first: u32, last: u32, lane: u32) {
+fn stage_known(batch: u32, kv_head: u32, first: u32, last: u32, lane: u32) {
     if lane < BC {
-        let pair = pair_of(of_batch, 0u, min(first + lane, last));
-        let of_query = stats[(batch * dims.kv_heads * dims.group + pair.head) * dims.queries + pair.i];
-        known[lane / 4u][lane % 4u] = of_query.x;
-        known[(BC + lane) / 4u][lane % 4u] = of_query.y;
-        known[(2u * BC + lane) / 4u][lane % 4u] = of_query.z;
+        let pair = pair_of(kv_head, 0u, min(first + lane, last));
+        let query_stats = stats[(batch * dims.kv_heads * dims.group + pair.head) * dims.queries + pair.i];
+        known[lane / 4u][lane % 4u] = query_stats.x;
+        known[(BC + lane) / 4u][lane % 4u] = query_stats.y;
+        known[(2u * BC + lane) / 4u][lane % 4u] = query_stats.z;
     }
 }
 
@@ -116,9 +116,9 @@ fn unscaled(role: u32, level: u32) -> vec2<f32> {
     return select(vec2<f32>(up(level), dims.scale), vec2<f32>(1.0 / WEIGHTS, 1.0), role == 1u);
 }
 
-fn store(role: u32, batch: u32, of_batch: u32, row: u32, col: u32, v: array<vec4<f32>, QUADS>) {
-    let of_keys = dims.dk.x + batch * dims.dk.y + of_batch * dims.dk.z + row * dims.dk.w;
-    let of_values = dims.dv.x + batch * dims.dv.y + of_batch * dims.dv.z + row * dims.dv.w;
+fn store(role: u32, batch: u32, kv_head: u32, row: u32, col: u32, v: array<vec4<f32>, QUADS>) {
+    let dk_base = dims.dk.x + batch * dims.dk.y + kv_head * dims.dk.z + row * dims.dk.w;
+    let dv_base = dims.dv.x + batch * dims.dv.y + kv_head * dims.dv.z + row * dims.dv.w;
     if col < select(D, DV, role == 1u) {
         // A masked key may have any elements, even NaN.
         let kept = vec4<bool>(row < key_count(batch) && is_kept(batch, row));
@@ -127,6 +127,6 @@ fn store(role: u32, batch: u32, of_batch: u32, row: u32, col: u32, v: array<vec4
         for (var c = 0u; c < QUADS; c++) {
             results[c] = select(vec4<f32>(0.0), v[c], kept);
         }
-        store_result(select(of_keys, of_values, role == 1u), col / WIDTH, WIDTH, results);
+        store_result(select(dk_base, dv_base, role == 1u), col / WIDTH, WIDTH, results);
     }
 }

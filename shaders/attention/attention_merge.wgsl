@@ -53,8 +53,8 @@ fn main(
     let index = block_index(workgroup, grid) * LANES + local.x;
     let row = index / groups;
     let group = index - row * groups;
-    let of_key_head = dims.group * dims.queries;
-    if row >= dims.heads * of_key_head {
+    let head_rows = dims.group * dims.queries;
+    if row >= dims.heads * head_rows {
         return;
     }
     let size = dims.dim_v + 2u;

@@ -1,11 +1,11 @@
-//! Stages the values of BC keys from j0 on in shared memory: `stage_values(of_v, j0, last, batch, is_edge, lane)`. Keys past the
+//! Stages the values of BC keys from j0 on in shared memory: `stage_values(v_base, j0, last, batch, is_edge, lane)`. Keys past the
 //! last one repeat the last one. Masked values are zero. If some rows do not attend all keys, values that are not finite are also
 //! staged as zero, because zero times these is not zero; the result says whether there are any. The matrix of keys `key` and
 //! columns `col`, counted in matrices, begins at `key * V_NEXT_KEY + col * V_NEXT_COLUMN`.
 
 // A key's eight values from column `col` on.
-fn values_of(of_v: u32, j: u32, batch: u32, col: u32) -> Unit {
-    let elements = value_unit(of_v + j * dims.v.w, col);
+fn values_of(v_base: u32, j: u32, batch: u32, col: u32) -> Unit {
+    let elements = value_unit(v_base + j * dims.v.w, col);
     if !KEEPS {
         return elements;
     }
@@ -22,7 +22,7 @@ const V_NEXT_COLUMN: u32 = FRAGMENT / 4u;
 const V_UNITS: u32 = BC * DV / 8u;
 var<workgroup> v_tile: array<vec4<f16>, BC * V_LD>;
 
-fn stage_values(of_v: u32, j0: u32, last: u32, batch: u32, is_edge: bool, lane: u32) -> bool {
+fn stage_values(v_base: u32, j0: u32, last: u32, batch: u32, is_edge: bool, lane: u32) -> bool {
     var has_strange = false;
     //#unroll
     for (var n = 0u; n < (V_UNITS + LANES - 1u) / LANES; n++) {
@@ -30,7 +30,7 @@ fn stage_values(of_v: u32, j0: u32, last: u32, batch: u32, is_edge: bool, lane: 
         if V_UNITS % LANES == 0u || unit < V_UNITS {
             let row = unit / (DV / 8u);
             let col = unit % (DV / 8u);
-            var elements = values_of(of_v, min(j0 + row, last), batch, 8u * col);
+            var elements = values_of(v_base, min(j0 + row, last), batch, 8u * col);
             if is_edge {
                 has_strange = has_strange || !are_finite(elements);
                 elements = only_finite(elements);
@@ -52,7 +52,7 @@ const V_NEXT_COLUMN: u32 = FRAGMENT * V_LD;
 const V_PUTS: u32 = (DV + 31u) / 32u * 2u * BC;
 var<workgroup> v_tile: array<vec4<f16>, DV * V_LD>;
 
-fn stage_values(of_v: u32, j0: u32, last: u32, batch: u32, is_edge: bool, lane: u32) -> bool {
+fn stage_values(v_base: u32, j0: u32, last: u32, batch: u32, is_edge: bool, lane: u32) -> bool {
     var has_strange = false;
     //#unroll
     for (var n = 0u; n < (V_PUTS + LANES - 1u) / LANES; n++) {
@@ -60,8 +60,8 @@ fn stage_values(of_v: u32, j0: u32, last: u32, batch: u32, is_edge: bool, lane: 
         let row = put / 4u % (BC / 2u) * 2u;
         let col = put / (2u * BC) * 32u + put % 4u * 8u;
         if (V_PUTS % LANES == 0u && DV % 32u == 0u) || col < DV {
-            var first = values_of(of_v, min(j0 + row, last), batch, col);
-            var second = values_of(of_v, min(j0 + row + 1u, last), batch, col);
+            var first = values_of(v_base, min(j0 + row, last), batch, col);
+            var second = values_of(v_base, min(j0 + row + 1u, last), batch, col);
             if is_edge {
                 has_strange = has_strange || !are_finite(first) || !are_finite(second);
                 first = only_finite(first);

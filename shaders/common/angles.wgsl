@@ -62,16 +62,16 @@ fn sine_cosine_of(x: vec4<f32>) -> SineCosine {
 }
 
 // NaN where x is not finite.
-fn of_finite(x: vec4<f32>, value: vec4<f32>) -> vec4<f32> {
+fn where_finite(x: vec4<f32>, value: vec4<f32>) -> vec4<f32> {
     let magnitude = bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
     let bits = select(bitcast<vec4<u32>>(value), vec4<u32>(0x7fc00000u), magnitude >= vec4<u32>(0x7f800000u));
     return bitcast<vec4<f32>>(bits);
 }
 
 fn sine_of(x: vec4<f32>) -> vec4<f32> {
-    return of_finite(x, sine_cosine_of(x).sine);
+    return where_finite(x, sine_cosine_of(x).sine);
 }
 
 fn cosine_of(x: vec4<f32>) -> vec4<f32> {
-    return of_finite(x, sine_cosine_of(x).cosine);
+    return where_finite(x, sine_cosine_of(x).cosine);
 }

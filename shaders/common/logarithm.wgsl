@@ -14,7 +14,7 @@ fn upper_bits(x: vec4<f32>) -> vec4<f32> {
 }
 
 // The entry for a number of eighths from 6 to 11: two values below 8, 0 at 8, three above.
-fn of_eighths(eighths: vec4<f32>, below: vec2<f32>, above: vec3<f32>) -> vec4<f32> {
+fn entry_of_eighths(eighths: vec4<f32>, below: vec2<f32>, above: vec3<f32>) -> vec4<f32> {
     var value = select(vec4<f32>(below.x), vec4<f32>(below.y), eighths > vec4<f32>(6.5));
     value = select(value, vec4<f32>(0.0), eighths > vec4<f32>(7.5));
     value = select(value, vec4<f32>(above.x), eighths > vec4<f32>(8.5));
@@ -50,8 +50,8 @@ fn logarithm_of(x: vec4<f32>) -> Logarithm {
     p = fma(p, square, vec4<f32>(0.4));
     p = fma(p, square, vec4<f32>(0.666666667));
     // ln c and ln 2 in two parts, as in `exp_of_sum`; those of ln c are multiples of 2^-15, and the rest.
-    let c_high = of_eighths(eighths, vec2<f32>(-0.28768921, -0.133544922), vec3<f32>(0.117797852, 0.223144531, 0.318450928));
-    let c_low = of_eighths(eighths, vec2<f32>(7.13653253e-6, 1.35292503e-5), vec3<f32>(-1.48159061e-5, -9.79935749e-7, 2.80338418e-6));
+    let c_high = entry_of_eighths(eighths, vec2<f32>(-0.28768921, -0.133544922), vec3<f32>(0.117797852, 0.223144531, 0.318450928));
+    let c_low = entry_of_eighths(eighths, vec2<f32>(7.13653253e-6, 1.35292503e-5), vec3<f32>(-1.48159061e-5, -9.79935749e-7, 2.80338418e-6));
     let n = vec4<f32>(e);
     let high = fma(n, vec4<f32>(0.693359375), 2.0 * upper + c_high);
     let low = fma(p, all * square, fma(n, vec4<f32>(-2.12194440e-4), 2.0 * lower + c_low));

@@ -11,7 +11,7 @@ const X_AHEAD: bool = true;
 // The place of the unit at these indices, in units.
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     let last = (extent - 1u) / 8u * 8u * X_OUTER + (extent - 1u) * (1u - X_OUTER);
-    return (matrices.x_offset + min(outer, last) * dims.x_outer + of_segment(k) * dims.x_k) / 8u;
+    return (matrices.x_offset + min(outer, last) * dims.x_outer + k_in_segment(k) * dims.x_k) / 8u;
 }
 
 // The unit k0 further along k than the one at `at`.
@@ -40,7 +40,7 @@ const X_AHEAD: bool = true;
 
 // The place of the unit's first element, clamped to the outer edge.
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
-    return matrices.x_offset + min(outer, extent - 1u) * dims.x_outer + of_segment(k) * dims.x_k;
+    return matrices.x_offset + min(outer, extent - 1u) * dims.x_outer + k_in_segment(k) * dims.x_k;
 }
 
 // The unit k0 further along k than the one at `at`.
@@ -147,8 +147,8 @@ fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
     let first = min(outer, last);
     let outer_low = min(first + steps[0] * A_OUTER, vec4<u32>(extent - 1u));
     let outer_high = min(first + steps[1] * A_OUTER, vec4<u32>(extent - 1u));
-    let k_low = min(of_segment(k) + steps[0] * (1u - A_OUTER), vec4<u32>(last_k));
-    let k_high = min(of_segment(k) + steps[1] * (1u - A_OUTER), vec4<u32>(last_k));
+    let k_low = min(k_in_segment(k) + steps[0] * (1u - A_OUTER), vec4<u32>(last_k));
+    let k_high = min(k_in_segment(k) + steps[1] * (1u - A_OUTER), vec4<u32>(last_k));
     let a_low = dims.a_offset + outer_low * dims.a_outer + k_low * dims.a_k;
     let a_high = dims.a_offset + outer_high * dims.a_outer + k_high * dims.a_k;
     let y_low = dims.y_offset + outer_low * dims.y_outer + k_low * dims.y_k;

@@ -41,8 +41,8 @@ const COLUMN_SCALES_BINDING: u32 = 4u;
 
 fn scaled(row: u32, cols: vec4<u32>, sums: vec4<f32>) -> vec4<f32> {
     let at = vec4<u32>(dims.column_scale_offset) + cols * dims.column_scale_step;
-    let of_rows = row_scales[dims.row_scale_offset + row * dims.row_scale_step] * sums;
-    return dims.alpha * (vec4<f32>(column_scales[at.x], column_scales[at.y], column_scales[at.z], column_scales[at.w]) * of_rows);
+    let row_scaled = row_scales[dims.row_scale_offset + row * dims.row_scale_step] * sums;
+    return dims.alpha * (vec4<f32>(column_scales[at.x], column_scales[at.y], column_scales[at.z], column_scales[at.w]) * row_scaled);
 }
 
 //#variant back

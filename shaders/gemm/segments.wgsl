@@ -1,6 +1,6 @@
 //! Segments of k: the planes of both operands differ from segment to segment. `SEGMENTED` says whether there are segments;
 //! `k_extent(matrix)` returns the length of k for a matrix of the batch, uniform in a workgroup; `enter_segment(k0)` selects
-//! the segment of the current matrix that contains k0, the start of an iteration; `of_segment(k)` returns the index of k
+//! the segment of the current matrix that contains k0, the start of an iteration; `k_in_segment(k)` returns the index of k
 //! within its segment.
 
 //#variant one
@@ -13,11 +13,11 @@ fn k_extent(matrix: u32) -> u32 {
 
 fn enter_segment(k0: u32) {}
 
-fn of_segment(k: u32) -> u32 {
+fn k_in_segment(k: u32) -> u32 {
     return k;
 }
 
-//#variant of_planes
+//#variant planes
 // Segments from a table. It holds the place of each matrix's first segment, and the end; then three words per segment: A's
 // plane or the place of A's first term, B's plane, and the end of A's terms, or 0. Segments start at multiples of 32, so no
 // iteration and no split contains parts of two.
@@ -39,7 +39,7 @@ fn k_extent(matrix: u32) -> u32 {
     return (table[matrix + 1u] - table[matrix]) / 3u * dims.segment_step;
 }
 
-fn of_segment(k: u32) -> u32 {
+fn k_in_segment(k: u32) -> u32 {
     return k - segment.first;
 }
 

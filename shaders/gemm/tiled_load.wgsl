@@ -11,7 +11,7 @@ const X_AHEAD: bool = true;
 // The place of the chunk's first element, clamped to the outer edge.
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     let last = extent - select(1u, 4u, X_STAGE == STAGE_VECTOR_OUTER);
-    return matrices.x_offset + min(outer, last) * dims.x_outer + of_segment(k) * dims.x_k;
+    return matrices.x_offset + min(outer, last) * dims.x_outer + k_in_segment(k) * dims.x_k;
 }
 
 // The chunk at `at`. A square is four vectors along k, of consecutive places of the outer axis, and is transposed. A vector may
@@ -99,7 +99,7 @@ fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
 const X_AHEAD: bool = false; // other workgroups hide the latency of its loads
 
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
-    return of_segment(k);
+    return k_in_segment(k);
 }
 
 // Elements of the left factor at four places, which are consecutive if it is loaded in vectors.

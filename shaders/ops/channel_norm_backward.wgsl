@@ -101,10 +101,10 @@ fn main(
         for (var i = 0u; i < 4u; i++) {
             let channel = min(part.group * WIDTH + 4u * k + i, dims.channels - 1u);
             let unit = units + channel / dims.of_group;
-            let of_channel = statistics(unit, channel);
+            let channel_stats = statistics(unit, channel);
             let less = shifts_of(unit);
-            mean[k][i] = of_channel.x;
-            rstd[k][i] = of_channel.y;
+            mean[k][i] = channel_stats.x;
+            rstd[k][i] = channel_stats.y;
             weight[k][i] = weight_of(channel);
             shift[k][i] = less.x;
             slope[k][i] = less.y;

@@ -233,14 +233,14 @@ fn main(
         //#unroll
         for (var i = 0u; i < 4u; i++) {
             let channel = min(own_group * WIDTH + 4u * k + i, length - 1u);
-            let of_unit = unit_sum(channel);
-            rstd[k][i] = inverseSqrt(of_unit / count + dims.eps);
+            let unit_squares = unit_sum(channel);
+            rstd[k][i] = inverseSqrt(unit_squares / count + dims.eps);
             let both = centre_of(origin[k][i], mean[k][i]);
             centre[k][i] = both.x;
             rest[k][i] = select(both.y, mean[k][i], is_held);
             if lane < dims.lanes && own_group * WIDTH + 4u * k + i < length && channel % dims.of_group == 0u {
                 let unit = (outer * dims.channels + first + channel) / dims.of_group;
-                store_statistics(unit, origin[k][i] + mean[k][i], of_unit, count);
+                store_statistics(unit, origin[k][i] + mean[k][i], unit_squares, count);
             }
         }
     }

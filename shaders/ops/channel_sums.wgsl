@@ -66,9 +66,9 @@ fn main(
     let at_once = LANES / dims.lanes; // rows
     let units = part.outer * (dims.channels / dims.of_group);
 
-    var of_gamma: array<vec4<f32>, QUADS>;
-    var of_beta: array<vec4<f32>, QUADS>;
-    var of_normed: array<vec4<f32>, QUADS>;
+    var gamma_sums: array<vec4<f32>, QUADS>;
+    var beta_sums: array<vec4<f32>, QUADS>;
+    var normed_sums: array<vec4<f32>, QUADS>;
     if part.outer < dims.outer && part.group * WIDTH < dims.channels {
         var mean: array<vec4<f32>, QUADS>;
         var rstd: array<vec4<f32>, QUADS>;
@@ -77,9 +77,9 @@ fn main(
             //#unroll
             for (var i = 0u; i < 4u; i++) {
                 let channel = min(part.group * WIDTH + 4u * k + i, dims.channels - 1u);
-                let of_channel = statistics(units + channel / dims.of_group, channel);
-                mean[k][i] = of_channel.x;
-                rstd[k][i] = of_channel.y;
+                let channel_stats = statistics(units + channel / dims.of_group, channel);
+                mean[k][i] = channel_stats.x;
+                rstd[k][i] = channel_stats.y;
             }
         }
         let rows = rows_of(lane, part.first, part.end);
@@ -92,9 +92,9 @@ fn main(
                     for (var k = 0u; k < QUADS; k++) {
                         let normed = (value(part.outer, own, part.group, k, dims.channels) - mean[k]) * rstd[k];
                         let g = gradient(part.outer, own, part.group, k, dims.channels);
-                        of_gamma[k] += g * normed;
-                        of_beta[k] += g;
-                        of_normed[k] += normed;
+                        gamma_sums[k] += g * normed;
+                        beta_sums[k] += g;
+                        normed_sums[k] += normed;
                     }
                 }
             }
@@ -103,9 +103,9 @@ fn main(
 
     //#unroll
     for (var k = 0u; k < QUADS; k++) {
-        parts[lane] = of_gamma[k];
-        parts[LANES + lane] = of_beta[k];
-        parts[2u * LANES + lane] = of_normed[k];
+        parts[lane] = gamma_sums[k];
+        parts[LANES + lane] = beta_sums[k];
+        parts[2u * LANES + lane] = normed_sums[k];
         workgroupBarrier();
         for (var rows = at_once / 2u; rows > 0u; rows /= 2u) {
             if lane < rows * dims.lanes {

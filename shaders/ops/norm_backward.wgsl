@@ -70,7 +70,7 @@ fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
     if count > 3u { save_y(at + 3u, v[0].w); }
 }
 
-fn store_partials(slot: u32, group: u32, k: u32, of_gamma: vec4<f32>, of_beta: vec4<f32>) {}
+fn store_partials(slot: u32, group: u32, k: u32, gamma_sums: vec4<f32>, beta_sums: vec4<f32>) {}
 //#end
 
 var<workgroup> parts: array<held, LANES / SUBGROUP>; // one value per subgroup
@@ -94,15 +94,15 @@ fn main(
     let block = block_index(workgroup, grid);
     let part = part_of(lane);
 
-    var of_gamma: array<vec4<f32>, HELD * QUADS>;
-    var of_beta: array<vec4<f32>, HELD * QUADS>;
+    var gamma_sums: array<vec4<f32>, HELD * QUADS>;
+    var beta_sums: array<vec4<f32>, HELD * QUADS>;
     for (var i = 0u; i < dims.each; i++) {
         let row = (block * dims.each + i) * slots + row_of(lane);
         let known = min(row, dims.rows - 1u);
         let at = row_places(known);
         let length = dims.length;
         let groups = (length + WIDTH - 1u) / WIDTH;
-        let of_row = statistics(known);
+        let row_stats = statistics(known);
 
         var normed: array<vec4<f32>, HELD * QUADS>;
         var weighted: array<vec4<f32>, HELD * QUADS>;
@@ -116,14 +116,14 @@ fn main(
                 //#unroll
                 for (var k = 0u; k < QUADS; k++) {
                     let left = length - group * WIDTH;
-                    let v = (value(at, group, k, length) - of_row.x) * of_row.y;
+                    let v = (value(at, group, k, length) - row_stats.x) * row_stats.y;
                     // Rows past the end add nothing.
                     let zero = vec4<f32>(0.0);
                     let g = select(zero, within(gradient(at, group, k, length), k, left), row < dims.rows);
                     normed[h * QUADS + k] = select(zero, within(v, k, left), row < dims.rows);
                     weighted[h * QUADS + k] = within(scaled(g, group, k, length), k, left);
-                    of_gamma[h * QUADS + k] += g * normed[h * QUADS + k];
-                    of_beta[h * QUADS + k] += g;
+                    gamma_sums[h * QUADS + k] += g * normed[h * QUADS + k];
+                    beta_sums[h * QUADS + k] += g;
                     sums += weighted[h * QUADS + k];
                     products += weighted[h * QUADS + k] * normed[h * QUADS + k];
                     rests += normed[h * QUADS + k];
@@ -150,7 +150,7 @@ fn main(
                 if (EVEN || group < groups) && row < dims.rows {
                     //#unroll
                     for (var k = 0u; k < QUADS; k++) {
-                        of_gamma[h * QUADS + k] -= left * within(gradient(at, group, k, length), k, length - group * WIDTH);
+                        gamma_sums[h * QUADS + k] -= left * within(gradient(at, group, k, length), k, length - group * WIDTH);
                     }
                 }
             }
@@ -162,7 +162,7 @@ fn main(
                 var v: array<vec4<f32>, QUADS>;
                 //#unroll
                 for (var k = 0u; k < QUADS; k++) {
-                    v[k] = of_row.y * ((weighted[h * QUADS + k] - means.x) - (normed[h * QUADS + k] - left) * means.y);
+                    v[k] = row_stats.y * ((weighted[h * QUADS + k] - means.x) - (normed[h * QUADS + k] - left) * means.y);
                 }
                 store_y(known * length, group, length - group * WIDTH, v);
             }
@@ -178,7 +178,7 @@ fn main(
             if EVEN || group < groups {
                 //#unroll
                 for (var k = 0u; k < QUADS; k++) {
-                    store_partials(block * slots + row_of(lane), group, k, of_gamma[h * QUADS + k], of_beta[h * QUADS + k]);
+                    store_partials(block * slots + row_of(lane), group, k, gamma_sums[h * QUADS + k], beta_sums[h * QUADS + k]);
                 }
             }
         }

@@ -69,7 +69,7 @@ fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
     if count > 3u { save_y(at + 3u, v[0].w); }
 }
 
-fn add_partials(slot: u32, group: u32, k: u32, of_gamma: vec4<f32>, of_beta: vec4<f32>, is_first: bool) {}
+fn add_partials(slot: u32, group: u32, k: u32, gamma_sums: vec4<f32>, beta_sums: vec4<f32>, is_first: bool) {}
 //#end
 
 var<workgroup> parts: array<vec3<f32>, LANES>; // sums of each lane
@@ -87,7 +87,7 @@ fn main(
     let first = block * dims.each;
     for (var row = first; row < min(first + dims.each, dims.rows); row++) {
         let at = row_places(row);
-        let of_row = statistics(row);
+        let row_stats = statistics(row);
         var sums = vec4<f32>(0.0);
         var products = vec4<f32>(0.0);
         var rests = vec4<f32>(0.0);
@@ -99,7 +99,7 @@ fn main(
                     //#unroll
                     for (var k = 0u; k < QUADS; k++) {
                         let left = length - group * WIDTH;
-                        let normed = (value(at, group, k, length) - of_row.x) * of_row.y;
+                        let normed = (value(at, group, k, length) - row_stats.x) * row_stats.y;
                         let g = gradient(at, group, k, length);
                         let weighted = within(scaled(g, group, k, length), k, left);
                         add_partials(block, group, k, g * normed, g, row == first);
@@ -135,13 +135,13 @@ fn main(
             var v: array<vec4<f32>, QUADS>;
             //#unroll
             for (var k = 0u; k < QUADS; k++) {
-                let normed = (value(at, group, k, length) - of_row.x) * of_row.y - off;
+                let normed = (value(at, group, k, length) - row_stats.x) * row_stats.y - off;
                 let g = gradient(at, group, k, length);
                 if off != 0.0 {
                     add_partials(block, group, k, -off * g, vec4<f32>(0.0), false);
                 }
                 let weighted = scaled(g, group, k, length);
-                v[k] = of_row.y * ((weighted - means.x) - normed * means.y);
+                v[k] = row_stats.y * ((weighted - means.x) - normed * means.y);
             }
             store_y(row * length, group, length - group * WIDTH, v);
         }

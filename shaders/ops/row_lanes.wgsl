@@ -51,8 +51,8 @@ fn lane_at(place: Place) -> u32 {
 // at once.
 fn row_of(lane: u32) -> u32 {
     if ROWS_APART && dims.lanes <= SUBGROUP {
-        let of_subgroup = (lane % SUBGROUP) >> firstTrailingBit(dims.lanes);
-        return of_subgroup * (LANES / SUBGROUP) + lane / SUBGROUP;
+        let subgroup_row = (lane % SUBGROUP) >> firstTrailingBit(dims.lanes);
+        return subgroup_row * (LANES / SUBGROUP) + lane / SUBGROUP;
     }
     return lane >> firstTrailingBit(dims.lanes);
 }

@@ -24,9 +24,9 @@ fn finished(all: f32) -> f32 {
 fn summand(i: u32) -> f32 {
     let index = bitcast<u32>(targets[dims.target_offset + i]);
     let known = min(index, dims.classes - 1u);
-    let of_class = weight[dims.weight_offset + known * dims.weight_stride];
+    let class_weight = weight[dims.weight_offset + known * dims.weight_stride];
     let counts = index == known && !(dims.ignores == 1u && index == dims.ignored);
-    return select(0.0, of_class, counts);
+    return select(0.0, class_weight, counts);
 }
 
 fn finished(all: f32) -> f32 {

@@ -132,23 +132,23 @@ uint own_rows() {
 }
 
 // A head and a query of a key head's group.
-uvec2 query_of(uint kv_head, uint row) {
-    return uvec2(kv_head % dims.kv_heads * dims.group + row % dims.group, row / dims.group);
+uvec2 query_of(uint batch_head, uint row) {
+    return uvec2(batch_head % dims.kv_heads * dims.group + row % dims.group, row / dims.group);
 }
 
 // Units of a row of each side; those past the end are the last one.
-uvec4 query_side(uint operand, uint kv_head, uint row, uint col) {
-    const uint batch = kv_head / dims.kv_heads;
-    const uvec2 of = query_of(kv_head, min(row, query_rows() - 1));
+uvec4 query_side(uint operand, uint batch_head, uint row, uint col) {
+    const uint batch = batch_head / dims.kv_heads;
+    const uvec2 of = query_of(batch_head, min(row, query_rows() - 1));
     if (operand == 0) {
         return q_unit(dims.q.x + batch * dims.q.y + of.x * dims.q.z + of.y * dims.q.w, col);
     }
     return g_unit(dims.g.x + batch * dims.g.y + of.x * dims.g.z + of.y * dims.g.w, col);
 }
 
-uvec4 key_side(uint operand, uint kv_head, uint row, uint col) {
-    const uint batch = kv_head / dims.kv_heads;
-    const uint head = kv_head % dims.kv_heads;
+uvec4 key_side(uint operand, uint batch_head, uint row, uint col) {
+    const uint batch = batch_head / dims.kv_heads;
+    const uint head = batch_head % dims.kv_heads;
     const uint j = min(row, dims.keys - 1);
     if (operand == 0) {
         return k_unit(dims.k.x + batch * dims.k.y + head * dims.k.z + j * dims.k.w, col);
@@ -156,12 +156,12 @@ uvec4 key_side(uint operand, uint kv_head, uint row, uint col) {
     return v_unit(dims.v.x + batch * dims.v.y + head * dims.v.z + j * dims.v.w, col);
 }
 
-uvec4 row_unit(uint operand, uint kv_head, uint row, uint col) {
-    return OF_KEYS == 1 ? key_side(operand, kv_head, row, col) : query_side(operand, kv_head, row, col);
+uvec4 row_unit(uint operand, uint batch_head, uint row, uint col) {
+    return OF_KEYS == 1 ? key_side(operand, batch_head, row, col) : query_side(operand, batch_head, row, col);
 }
 
-uvec4 column_unit(uint operand, uint kv_head, uint column, uint col) {
-    return OF_KEYS == 1 ? query_side(operand, kv_head, column, col) : key_side(operand, kv_head, column, col);
+uvec4 column_unit(uint operand, uint batch_head, uint column, uint col) {
+    return OF_KEYS == 1 ? query_side(operand, batch_head, column, col) : key_side(operand, batch_head, column, col);
 }
 
 // The first query that attends a key, and the end of these queries.
@@ -175,25 +175,25 @@ uvec2 queries_of(uint j) {
 // Columns that some rows need: the first and the end; then the same for columns that all rows need.
 uvec4 columns_of(uint first_row, uint last_row, uint count) {
     if (OF_KEYS == 0) {
-        const uvec2 of_first = range_of(first_row / dims.group, count);
-        const uvec2 of_last = range_of(last_row / dims.group, count);
+        const uvec2 first_range = range_of(first_row / dims.group, count);
+        const uvec2 last_range = range_of(last_row / dims.group, count);
         return uvec4(
-            min(of_first.x, of_last.x), max(of_first.y, of_last.y), max(of_first.x, of_last.x), min(of_first.y, of_last.y)
+            min(first_range.x, last_range.x), max(first_range.y, last_range.y), max(first_range.x, last_range.x), min(first_range.y, last_range.y)
         );
     }
-    const uvec2 of_first = queries_of(first_row);
-    const uvec2 of_last = queries_of(last_row);
+    const uvec2 first_range = queries_of(first_row);
+    const uvec2 last_range = queries_of(last_row);
     // No query attends keys past a length.
-    const uint some_end = first_row >= count ? 0 : max(of_first.y, of_last.y);
-    const uint every_end = last_row >= count ? 0 : min(of_first.y, of_last.y);
-    return dims.group * uvec4(min(of_first.x, of_last.x), some_end, max(of_first.x, of_last.x), every_end);
+    const uint some_end = first_row >= count ? 0 : max(first_range.y, last_range.y);
+    const uint every_end = last_row >= count ? 0 : min(first_range.y, last_range.y);
+    return dims.group * uvec4(min(first_range.x, last_range.x), some_end, max(first_range.x, last_range.x), every_end);
 }
 
 // A pair of a row and a column, those past the ends as the last ones: its head, its query and its key.
-uvec3 pair_of(uint kv_head, uint row, uint column) {
-    const uint of_query = min(OF_KEYS == 1 ? column : row, query_rows() - 1);
+uvec3 pair_of(uint batch_head, uint row, uint column) {
+    const uint query_row = min(OF_KEYS == 1 ? column : row, query_rows() - 1);
     const uint j = min(OF_KEYS == 1 ? row : column, dims.keys - 1);
-    return uvec3(query_of(kv_head, of_query), j);
+    return uvec3(query_of(batch_head, query_row), j);
 }
 
 bool attends(uint batch, uvec3 pair) {
@@ -207,13 +207,13 @@ vec4 known_of(uint batch, uvec3 pair) {
 }
 
 // Whether a column has elements that are not finite.
-bool is_column_strange(uint kv_head, uint column) {
+bool is_column_strange(uint batch_head, uint column) {
     bool found = false;
     [[dont_unroll]] for (uint col = 0; col < D; col += 8) {
-        only_finite(column_unit(0, kv_head, column, col), found);
+        only_finite(column_unit(0, batch_head, column, col), found);
     }
     [[dont_unroll]] for (uint col = 0; col < DV; col += 8) {
-        only_finite(column_unit(1, kv_head, column, col), found);
+        only_finite(column_unit(1, batch_head, column, col), found);
     }
     return found;
 }
@@ -323,22 +323,22 @@ void main() {
     const uint row_blocks = (rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
     const uint grid_row = gl_WorkGroupID.y + gl_NumWorkGroups.y * gl_WorkGroupID.z;
     const uint index = dims.first_block + gl_WorkGroupID.x + gl_NumWorkGroups.x * grid_row;
-    const uint kv_head = index / row_blocks; // counted over the batch
-    if (kv_head >= dims.heads) {
+    const uint batch_head = index / row_blocks; // counted over the batch
+    if (batch_head >= dims.heads) {
         return;
     }
-    const uint batch = kv_head / dims.kv_heads;
-    const uint block_row = (index - kv_head * row_blocks) * BLOCK_ROWS;
+    const uint batch = batch_head / dims.kv_heads;
+    const uint block_row = (index - batch_head * row_blocks) * BLOCK_ROWS;
     const uint own_row = block_row + gl_SubgroupID * BR;
 
     // A subgroup's rows stay in matrices.
     for (uint unit = lane; unit < BLOCK_ROWS * (D / 8); unit += LANES) {
         const uint row = unit / (D / 8);
-        score_tile[row * D_LD + unit % (D / 8)] = row_unit(0, kv_head, block_row + row, unit % (D / 8) * 8);
+        score_tile[row * D_LD + unit % (D / 8)] = row_unit(0, batch_head, block_row + row, unit % (D / 8) * 8);
     }
     for (uint unit = lane; unit < BLOCK_ROWS * (DV / 8); unit += LANES) {
         const uint row = unit / (DV / 8);
-        weight_tile[row * DV_LD + unit % (DV / 8)] = row_unit(1, kv_head, block_row + row, unit % (DV / 8) * 8);
+        weight_tile[row * DV_LD + unit % (DV / 8)] = row_unit(1, batch_head, block_row + row, unit % (DV / 8) * 8);
     }
     barrier();
     Own own_scores[D / CHUNK];
@@ -367,12 +367,12 @@ void main() {
         bool is_strange = false;
         for (uint unit = lane; unit < BC * (D / 8); unit += LANES) {
             const uint column = unit / (D / 8);
-            const uvec4 elements = column_unit(0, kv_head, min(first + column, columns.y - 1), unit % (D / 8) * 8);
+            const uvec4 elements = column_unit(0, batch_head, min(first + column, columns.y - 1), unit % (D / 8) * 8);
             score_tile[column * D_LD + unit % (D / 8)] = only_finite(elements, is_strange);
         }
         for (uint unit = lane; unit < BC * (DV / 8); unit += LANES) {
             const uint column = unit / (DV / 8);
-            const uvec4 elements = column_unit(1, kv_head, min(first + column, columns.y - 1), unit % (DV / 8) * 8);
+            const uvec4 elements = column_unit(1, batch_head, min(first + column, columns.y - 1), unit % (DV / 8) * 8);
             weight_tile[column * DV_LD + unit % (DV / 8)] = only_finite(elements, is_strange);
         }
         is_strange = subgroupAny(is_strange);
@@ -390,7 +390,7 @@ void main() {
         Pairs weights[PARTS];
         Pairs gradients[PARTS];
         [[unroll]] for (uint p = 0; p < PARTS; p++) {
-            const uvec3 at = uvec3(kv_head, own_row, first + p * COLUMNS);
+            const uvec3 at = uvec3(batch_head, own_row, first + p * COLUMNS);
             weights[p] = Pairs(0.0);
             [[unroll]] for (uint c = 0; c < D / CHUNK; c++) {
                 Other other;
@@ -424,31 +424,31 @@ void main() {
         }
         scaled = top;
 #ifdef EXACT
-        const Pairs of_rows = scaled;
+        const Pairs row_tops = scaled;
 #else
-        Pairs of_rows;
-        REDUCE_ROWS(of_rows, scaled, first_of);
+        Pairs row_tops;
+        REDUCE_ROWS(row_tops, scaled, first_of);
 #endif
         [[unroll]] for (uint p = 0; p < PARTS; p++) {
-            EACH_ELEMENT(gradients[p], gradients[p], product, of_rows);
+            EACH_ELEMENT(gradients[p], gradients[p], product, row_tops);
         }
 #endif
         [[unroll]] for (uint p = 0; p < PARTS; p++) {
-            const Factors of_gradients = Factors(gradients[p]);
+            const Factors gradient_factors = Factors(gradients[p]);
             [[unroll]] for (uint c = 0; c < D / CHUNK; c++) {
                 Over over;
                 const uint from = p * COLUMNS * D_LD + c * (CHUNK / 8);
                 coopMatLoad(over, score_tile, from, D_LD, gl_CooperativeMatrixLayoutRowMajor);
-                sums[c] = coopMatMulAdd(of_gradients, over, sums[c]);
+                sums[c] = coopMatMulAdd(gradient_factors, over, sums[c]);
             }
             if (OF_KEYS == 1) {
                 EACH_ELEMENT(weights[p], weights[p], times_weights);
-                const Factors of_values = Factors(weights[p]);
+                const Factors weight_factors = Factors(weights[p]);
                 [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
                     Over over;
                     const uint from = p * COLUMNS * DV_LD + c * (CHUNK / 8);
                     coopMatLoad(over, weight_tile, from, DV_LD, gl_CooperativeMatrixLayoutRowMajor);
-                    sums_v[c] = coopMatMulAdd(of_values, over, sums_v[c]);
+                    sums_v[c] = coopMatMulAdd(weight_factors, over, sums_v[c]);
                 }
             }
         }
@@ -456,11 +456,11 @@ void main() {
     }
 
     [[unroll]] for (uint c = 0; c < D / CHUNK; c++) {
-        EACH_ELEMENT(sums[c], sums[c], store, scaled, uvec3(kv_head, own_row, c * CHUNK));
+        EACH_ELEMENT(sums[c], sums[c], store, scaled, uvec3(batch_head, own_row, c * CHUNK));
     }
     if (OF_KEYS == 1) {
         [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
-            EACH_ELEMENT(sums_v[c], sums_v[c], store_value, uvec3(kv_head, own_row, c * CHUNK));
+            EACH_ELEMENT(sums_v[c], sums_v[c], store_value, uvec3(batch_head, own_row, c * CHUNK));
         }
     }
 }

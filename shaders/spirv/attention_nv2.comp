@@ -116,10 +116,10 @@ const uint PARTS = BC / KEYS; // of a block of keys
 #define MatO coopmat<float, gl_ScopeSubgroup, BR, CHUNK, gl_MatrixUseAccumulator>
 
 // Row `r` of a key head: its batch, its head, its query.
-uvec3 row_of(uint kv_head, uint r) {
+uvec3 row_of(uint batch_head, uint r) {
     const uint known = min(r, dims.group * dims.queries - 1); // rows past the end are computed as the last one
-    const uint head = kv_head % dims.kv_heads * dims.group + known % dims.group;
-    return uvec3(kv_head / dims.kv_heads, head, known / dims.group);
+    const uint head = batch_head % dims.kv_heads * dims.group + known % dims.group;
+    return uvec3(batch_head / dims.kv_heads, head, known / dims.group);
 }
 
 // Whether a row attends a key.
@@ -212,20 +212,20 @@ void main() {
     const uint row_blocks = (rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
     const uint grid_row = gl_WorkGroupID.y + gl_NumWorkGroups.y * gl_WorkGroupID.z;
     const uint index = dims.first_block + gl_WorkGroupID.x + gl_NumWorkGroups.x * grid_row;
-    const uint kv_head = index / row_blocks; // counted over the batch
-    if (kv_head >= dims.heads) {
+    const uint batch_head = index / row_blocks; // counted over the batch
+    if (batch_head >= dims.heads) {
         return;
     }
-    const uint batch = kv_head / dims.kv_heads;
-    const uint of_batch = kv_head % dims.kv_heads;
-    const uint block_row = (index - kv_head * row_blocks) * BLOCK_ROWS;
+    const uint batch = batch_head / dims.kv_heads;
+    const uint kv_head = batch_head % dims.kv_heads;
+    const uint block_row = (index - batch_head * row_blocks) * BLOCK_ROWS;
     const uint own_row = block_row + gl_SubgroupID * BR;
-    const uint of_k = dims.k.x + batch * dims.k.y + of_batch * dims.k.z;
-    const uint of_v = dims.v.x + batch * dims.v.y + of_batch * dims.v.z;
+    const uint k_base = dims.k.x + batch * dims.k.y + kv_head * dims.k.z;
+    const uint v_base = dims.v.x + batch * dims.v.y + kv_head * dims.v.z;
 
     // Q stays in matrices.
     for (uint unit = lane; unit < BLOCK_ROWS * (D / 8); unit += LANES) {
-        const uvec3 of = row_of(kv_head, block_row + unit / (D / 8));
+        const uvec3 of = row_of(batch_head, block_row + unit / (D / 8));
         const uint start = dims.q.x + of.x * dims.q.y + of.y * dims.q.z + of.z * dims.q.w;
         k_tile[unit / (D / 8) * K_LD + unit % (D / 8)] = q_unit(start, unit % (D / 8) * 8);
     }
@@ -246,23 +246,23 @@ void main() {
 
     // Keys that all rows of the workgroup attend, then keys that only some rows attend.
     const uint count = key_count(batch);
-    const uvec2 of_first = range_of(block_row / dims.group, count);
-    const uvec2 of_last = range_of((min(block_row + BLOCK_ROWS, rows) - 1) / dims.group, count);
-    const uint all_first = max(of_first.x, of_last.x);
-    const uint all_end = min(of_first.y, of_last.y);
-    const uint some_first = min(of_first.x, of_last.x);
-    const uint some_end = max(of_first.y, of_last.y);
+    const uvec2 first_range = range_of(block_row / dims.group, count);
+    const uvec2 last_range = range_of((min(block_row + BLOCK_ROWS, rows) - 1) / dims.group, count);
+    const uint all_first = max(first_range.x, last_range.x);
+    const uint all_end = min(first_range.y, last_range.y);
+    const uint some_first = min(first_range.x, last_range.x);
+    const uint some_end = max(first_range.y, last_range.y);
 
     [[dont_unroll]] for (uint j0 = some_first; j0 < some_end; j0 += BC) {
         const bool is_edge = j0 < all_first || j0 + BC > all_end;
         bool is_strange = false;
         for (uint unit = lane; unit < BC * (D / 8); unit += LANES) {
             const uint j = min(j0 + unit / (D / 8), some_end - 1);
-            k_tile[unit / (D / 8) * K_LD + unit % (D / 8)] = k_unit(of_k + j * dims.k.w, unit % (D / 8) * 8);
+            k_tile[unit / (D / 8) * K_LD + unit % (D / 8)] = k_unit(k_base + j * dims.k.w, unit % (D / 8) * 8);
         }
         for (uint unit = lane; unit < BC * (DV / 8); unit += LANES) {
             const uint j = min(j0 + unit / (DV / 8), some_end - 1);
-            uvec4 values = v_unit(of_v + j * dims.v.w, unit % (DV / 8) * 8);
+            uvec4 values = v_unit(v_base + j * dims.v.w, unit % (DV / 8) * 8);
             if (KEEPS == 1 && !is_kept(batch, j)) {
                 values = uvec4(0);
             }
@@ -296,14 +296,14 @@ void main() {
             }
         }
 
-        const uvec4 at = uvec4(kv_head, own_row, j0, KEEPS == 1 || is_edge ? 1 : 0);
+        const uvec4 at = uvec4(batch_head, own_row, j0, KEEPS == 1 || is_edge ? 1 : 0);
         MatO top = most;
         [[unroll]] for (uint p = 0; p < PARTS; p++) {
-            const uvec4 of_part = uvec4(at.xy, j0 + p * KEYS, at.w);
-            EACH_ELEMENT(scores[p], scores[p], score, of_part);
-            MatO of_scores;
-            REDUCE_ROWS(of_scores, scores[p], larger);
-            EACH_ELEMENT(top, of_scores, larger_element, top);
+            const uvec4 part_at = uvec4(at.xy, j0 + p * KEYS, at.w);
+            EACH_ELEMENT(scores[p], scores[p], score, part_at);
+            MatO part_top;
+            REDUCE_ROWS(part_top, scores[p], larger);
+            EACH_ELEMENT(top, part_top, larger_element, top);
         }
         MatO factor;
         EACH_ELEMENT(factor, most, weight, top);
@@ -319,9 +319,9 @@ void main() {
         MatP factors_of_values[PARTS];
         [[unroll]] for (uint p = 0; p < PARTS; p++) {
             EACH_ELEMENT(weights[p], scores[p], weight, tops);
-            MatO of_weights;
-            REDUCE_ROWS(of_weights, weights[p], sum_of);
-            total += of_weights;
+            MatO part_total;
+            REDUCE_ROWS(part_total, weights[p], sum_of);
+            total += part_total;
             factors_of_values[p] = MatP(weights[p]);
         }
         [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
@@ -350,9 +350,9 @@ void main() {
     }
 
     [[unroll]] for (uint c = 0; c < DV / CHUNK; c++) {
-        EACH_ELEMENT(sums[c], sums[c], store, total, uvec3(kv_head, own_row, c * CHUNK));
+        EACH_ELEMENT(sums[c], sums[c], store, total, uvec3(batch_head, own_row, c * CHUNK));
     }
     if (STATISTICS == 1) {
-        EACH_ELEMENT(most, most, store_statistics, total, uvec3(kv_head, own_row, 0));
+        EACH_ELEMENT(most, most, store_statistics, total, uvec3(batch_head, own_row, 0));
     }
 }

@@ -125,8 +125,8 @@ void OF(put)(uint put, uint stage, uint first) {
         [[unroll]] for (uint e = 0; e < UNIT; e++) {
             uint word = 0;
             [[unroll]] for (uint n = 0; n < PER_WORD; n++) {
-                const uint of_unit = OF(next)[first + n % OF(PUT)][e / PER_WORD];
-                word |= bitfieldExtract(of_unit, int(e % PER_WORD * BITS), int(BITS)) << (n * BITS);
+                const uint unit_word = OF(next)[first + n % OF(PUT)][e / PER_WORD];
+                word |= bitfieldExtract(unit_word, int(e % PER_WORD * BITS), int(BITS)) << (n * BITS);
             }
             // Other lanes write the other words of each piece.
             OF(tile)[at + e * OF(LD)][k % 8 / PER_WORD] = word;

@@ -5,9 +5,9 @@
 #ifdef MAINTENANCE1
 #extension GL_EXT_cooperative_matrix_maintenance1 : require
 #define EACH_ELEMENT coopMatPerElementEXT
-#define REDUCE_ROWS(result, matrix, of_two) coopMatReduceEXT(result, matrix, gl_CooperativeMatrixReduceRowEXT, of_two)
+#define REDUCE_ROWS(result, matrix, combine) coopMatReduceEXT(result, matrix, gl_CooperativeMatrixReduceRowEXT, combine)
 #else
 #extension GL_NV_cooperative_matrix2 : require
 #define EACH_ELEMENT coopMatPerElementNV
-#define REDUCE_ROWS(result, matrix, of_two) coopMatReduceNV(result, matrix, gl_CooperativeMatrixReduceRowNV, of_two)
+#define REDUCE_ROWS(result, matrix, combine) coopMatReduceNV(result, matrix, gl_CooperativeMatrixReduceRowNV, combine)
 #endif

@@ -21,7 +21,7 @@ impl Segments {
 
     /// Fills the slots that every kernel has.
     fn bind(&self, kernel: Kernel) -> Kernel {
-        let kernel = kernel.slot("segments", "of_planes");
+        let kernel = kernel.slot("segments", "planes");
         match self.source {
             PlaneSource::Products(Gated::Yes) => kernel.slot("product_terms_of_a", "gated"),
             PlaneSource::Products(Gated::No) | PlaneSource::Stored => kernel,

@@ -132,7 +132,7 @@ impl ChannelProblem {
         self.write_weights(to);
         let (mean, rstd) = if self.pass.is_evaluation() {
             self.given_statistics(to);
-            ("vec2<f32>(of_channel.x, 0.0)", "of_channel.y")
+            ("vec2<f32>(channel_stats.x, 0.0)", "channel_stats.y")
         } else {
             to.f32s("moments", "read");
             to.f32s("rstds", "read");
@@ -141,7 +141,7 @@ impl ChannelProblem {
         to.write("y");
         loads(to, "value", "a");
         let of_channel = if self.pass.is_evaluation() {
-            "    let of_channel = statistics(unit, channel);\n"
+            "    let channel_stats = statistics(unit, channel);\n"
         } else {
             "    let outer = unit / (dims.channels / dims.of_group);\n    \
              let first = outer * dims.chunks * 3u * dims.channels + channel - channel % dims.of_group;\n"

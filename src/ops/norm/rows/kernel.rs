@@ -178,7 +178,7 @@ impl NormProblem {
 
 /// Writes the partial sums for the gradients of gamma, and of beta if there are two.
 fn partials(to: &mut Writer, count: usize, is_long: bool) {
-    let values = "slot: u32, group: u32, k: u32, of_gamma: vec4<f32>, of_beta: vec4<f32>";
+    let values = "slot: u32, group: u32, k: u32, gamma_sums: vec4<f32>, beta_sums: vec4<f32>";
     let head = if is_long {
         format!("add_partials({values}, is_first: bool)")
     } else {
@@ -205,7 +205,7 @@ fn partials(to: &mut Writer, count: usize, is_long: bool) {
         let at = format!("(slot * {count}u + {which}u) * dims.length + col");
         format!("        store_partial({at}, dims.length - col, {of}{given});\n")
     };
-    let stores: String = ["of_gamma", "of_beta"][..count].iter().enumerate().map(store).collect();
+    let stores: String = ["gamma_sums", "beta_sums"][..count].iter().enumerate().map(store).collect();
     let col = "    let col = group * WIDTH + 4u * k;\n";
     to.function(&head, &format!("{col}    if col < dims.length {{\n{stores}    }}\n"));
 }
