@@ -56,7 +56,7 @@ impl WorkDivision {
     /// an invocation. The read is assumed to take as long as a read from shared memory, which fits lavapipe. It was not measured on
     /// GPUs, so predictions for them assume the peak.
     pub(super) fn slowness(self, caps: &Caps) -> f64 {
-        if !caps.machine.runs_in_turn() {
+        if !caps.machine.is_software() {
             return 1.0;
         }
         1.0 + caps.machine.shared_read_weight / f64::from(self.rows)
@@ -91,7 +91,7 @@ impl AttentionProblem {
     ) -> WorkDivision {
         let Bounds { invocations, most_rows, numbers, widest } =
             self.bounds([vectors, vectors_v], width, caps);
-        let is_software = caps.machine.runs_in_turn();
+        let is_software = caps.machine.is_software();
         let of_row = |lanes| self.numbers_of_row([vectors, vectors_v], width, lanes);
         let rows = (there / invocations).min(most_rows).max(1);
         let rows = 1 << rows.ilog2();
@@ -120,7 +120,7 @@ impl AttentionProblem {
     /// The bounds of forms on a device.
     fn bounds(&self, vectors: [u32; 2], width: u32, caps: &Caps) -> Bounds {
         let (d, machine) = (&self.dims, &caps.machine);
-        let is_software = machine.runs_in_turn();
+        let is_software = machine.is_software();
         let invocations =
             kernel::workgroup_size(if is_software { machine.vector_lanes } else { LANES }, caps);
         let invocations = 1 << invocations.ilog2();

@@ -233,12 +233,12 @@ impl Machine {
     /// of its rate to that of f32. Software devices, which emulate matrices and convert each element: 12, fitted to `coop` and
     /// attention on lavapipe.
     pub(crate) fn matrix_read_weight(&self) -> f64 {
-        if self.runs_in_turn() { 12.0 } else { self.matrix_flops / self.f32_flops }
+        if self.is_software() { 12.0 } else { self.matrix_flops / self.f32_flops }
     }
 
-    /// Whether a core runs the vectors of a workgroup one after another. A single vector then occupies the core, and no
-    /// other work hides its latency.
-    pub(crate) fn runs_in_turn(&self) -> bool {
+    /// Whether the device is software: a core of the processor runs the vectors of a workgroup one after another. A single
+    /// vector then occupies the core, and no other work hides its latency.
+    pub(crate) fn is_software(&self) -> bool {
         self.busy_invocations <= self.vector_lanes
     }
 }

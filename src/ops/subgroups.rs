@@ -16,7 +16,7 @@ pub(crate) fn with_subgroups(kernel: Kernel, caps: &Caps, lanes: u32) -> Kernel 
         None => kernel,
         Some(size) => {
             let kernel = kernel.slot("row_lanes", "subgroups").param("SUBGROUP", size);
-            let kernel = if caps.machine.runs_in_turn() { kernel.param("ROWS_APART", true) } else { kernel };
+            let kernel = if caps.machine.is_software() { kernel.param("ROWS_APART", true) } else { kernel };
             kernel.require_subgroup_size(size)
         }
     }
@@ -36,7 +36,7 @@ const MANY_ROWS: u32 = 1024;
 /// further subgroups save, because it suspends and resumes each of them. The invocations of a subgroup wait for each other's loads,
 /// so a subgroup should read several rows: the processor prefetches in the memory pages of all these rows at the same time.
 pub(crate) fn lanes_of_row(caps: &Caps, lanes: u32, rows: u32) -> u32 {
-    if !caps.machine.runs_in_turn() {
+    if !caps.machine.is_software() {
         return kernel::workgroup_size(lanes, caps);
     }
     let all = subgroup(caps, lanes).unwrap_or(1);

@@ -57,7 +57,7 @@ impl KernelSpec for Broadcast {
     fn admits(&self, _: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
         in_memory(problem)?;
         of_fractions(problem)?;
-        if !caps.machine.runs_in_turn() {
+        if !caps.machine.is_software() {
             return Err("a device that runs the invocations of a workgroup in turn".into());
         }
         match StorageFormat::of(problem.types.ab, caps) {

@@ -107,16 +107,16 @@ fn count(problem: &GemmProblem) -> u32 {
     Skinny::of(problem).map_or(MAX_SKINNY, |skinny| skinny.count)
 }
 
-/// The number of contiguous elements of the matrix operand that one hardware vector of invocations reads at once. If vectors
-/// execute one after another, the same vector continues along its run.
+/// The number of contiguous elements of the matrix operand that one hardware vector of invocations reads at once. Vectors of a
+/// software device execute one after another: the same vector continues along its run.
 fn run_length(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
     let lanes = tile.bm / tile.tm;
-    let (in_turn, together) = (caps.machine.runs_in_turn(), caps.machine.vector_lanes);
+    let (is_software, together) = (caps.machine.is_software(), caps.machine.vector_lanes);
     match Skinny::of(problem).map(|skinny| skinny.matrix_loads.axis()) {
-        Some(OperandAxis::Outer) if in_turn && lanes <= together => tile.bm,
+        Some(OperandAxis::Outer) if is_software && lanes <= together => tile.bm,
         Some(OperandAxis::Outer) => 4 * lanes.min(together),
         // All invocations of a vector read the same row, one vector of elements after another.
-        _ if in_turn && tile.bk >= 4 * together => problem.dims.k_per_split.max(1),
+        _ if is_software && tile.bk >= 4 * together => problem.dims.k_per_split.max(1),
         _ => tile.bk.min(problem.dims.k_per_split.max(1)),
     }
 }

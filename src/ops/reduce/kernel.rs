@@ -44,7 +44,7 @@ impl ReduceProblem {
             (_, Across::Line) => {
                 let kernel = along_lines("ops/reduce")
                     .param("GROUPS", self.groups(caps))
-                    .param("RANGES", caps.machine.runs_in_turn());
+                    .param("RANGES", caps.machine.is_software());
                 if self.searches(caps) { kernel.slot("row_blocks", "search") } else { kernel }
             }
             (_, Across::Columns) => Kernel::new("ops/reduce_columns").param("LANES", COLUMN_LANES),
@@ -78,7 +78,7 @@ impl ReduceProblem {
 
     /// The groups of a row that an invocation loads together: one if a group consists of several loads.
     fn groups(&self, caps: &Caps) -> u32 {
-        if caps.machine.runs_in_turn() { LOADED_QUADS.div_ceil(self.quads(caps)) } else { LOADED_QUADS }
+        if caps.machine.is_software() { LOADED_QUADS.div_ceil(self.quads(caps)) } else { LOADED_QUADS }
     }
 
     /// Whether invocations first find the block that contains the index, and then read this block again to find the

@@ -128,7 +128,7 @@ impl ReduceProblem {
             Across::Line => {
                 let most = lanes_of_row(caps, LANES, d.rows);
                 let loads = d.length.div_ceil(4 * self.load_quads()) * d.lines;
-                let lanes = if caps.machine.runs_in_turn() {
+                let lanes = if caps.machine.is_software() {
                     self.lanes_in_ranges(loads)
                 } else {
                     loads.div_ceil(LOADS_OF_LANE).next_power_of_two()

@@ -169,7 +169,7 @@ impl ReduceProblem {
         let d = &self.dims;
         match (self.moves(), self.across) {
             (Moves::Elements, _) => 1,
-            (Moves::Vectors, Across::Line) if caps.machine.runs_in_turn() => {
+            (Moves::Vectors, Across::Line) if caps.machine.is_software() => {
                 column_quads(self.dtype, caps, [d.length])
             }
             (Moves::Vectors, Across::Line) => quads(self.dtype),

@@ -35,7 +35,7 @@ impl SoftmaxProblem {
                 let columns = self.columns_on(caps);
                 let kernel = kernel.param("LANES", columns.invocations());
                 if columns.parts > 1 {
-                    kernel.slot("column_parts", "several").param("RANGES", caps.machine.runs_in_turn())
+                    kernel.slot("column_parts", "several").param("RANGES", caps.machine.is_software())
                 } else {
                     kernel
                 }

@@ -60,12 +60,12 @@ impl SparseTile {
     /// keep all cores busy. The compromise is half the number of workgroups per core that would hide all latency.
     pub(super) fn of(problem: &SparseProblem, caps: &Caps) -> Self {
         let d = &problem.dims;
-        let (serial, vector) = (caps.machine.runs_in_turn(), caps.machine.vector_lanes);
+        let (is_software, vector) = (caps.machine.is_software(), caps.machine.vector_lanes);
         // Neighbouring lanes read neighbouring columns. If vectors run one after another (on a CPU), one vector that
         // reads long pieces of rows has more cache hits than many vectors that read short pieces.
         let inner = d.x_axis < d.x_stride0 && problem.rows()[0] > 1;
         let pairs = problem.has_pairs() && caps.int64;
-        let (lanes, mut each): (u32, u32) = match serial {
+        let (lanes, mut each): (u32, u32) = match is_software {
             true if !inner && d.columns > vector * COLUMNS => {
                 let many = if pairs { MAX_PAIRED_COLUMNS } else { MAX_COLUMNS };
                 (vector, d.columns.div_ceil(vector).next_power_of_two().min(many))
@@ -74,7 +74,7 @@ impl SparseTile {
             false => (kernel::workgroup_size(LANES, caps), COLUMNS),
         };
         let across = if inner { 1 } else { lanes.min(d.columns.next_power_of_two()) };
-        let across = if serial && across < lanes { 1 } else { across };
+        let across = if is_software && across < lanes { 1 } else { across };
         let list = LIST[usize::from(caps.limits.workgroup_bytes < LIST_ROOM)];
         let of_y = problem.rows()[1];
         let mut rows = match problem.method {
@@ -86,7 +86,7 @@ impl SparseTile {
             u64::from(of_y.div_ceil(rows)) * u64::from(d.columns.div_ceil(across * each))
         };
         let few = |rows: u32, each: u32| blocks(rows, each) < u64::from(wanted);
-        if !serial && few(rows, each) {
+        if !is_software && few(rows, each) {
             each = if pairs { 2 } else { 1 };
         }
         while rows > MIN_ROWS && few(rows, each) {
@@ -95,7 +95,7 @@ impl SparseTile {
         let blocks = blocks(rows, each);
         // A split draws all its lines in each workgroup. On processors, which wait for them, more splits would not be faster.
         let drawn = u64::from(d.lines) * u64::from(d.nonzeros);
-        let least = if serial { 1 } else { drawn.div_ceil(MAX_SPLIT_NONZEROS) };
+        let least = if is_software { 1 } else { drawn.div_ceil(MAX_SPLIT_NONZEROS) };
         let splits = if problem.method == SparseMethod::Scatter && (blocks < u64::from(wanted) || least > 1) {
             let idle = (u64::from(wanted) / blocks).max(least);
             // The partial sums of all splits are bound as one buffer.

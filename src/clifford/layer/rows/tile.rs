@@ -26,7 +26,7 @@ impl RowTile {
     /// The tile for a problem on a device.
     #[must_use]
     pub fn of(problem: &RowProblem, caps: &Caps) -> Self {
-        let in_turn = caps.machine.runs_in_turn();
+        let is_software = caps.machine.is_software();
         let RowDims { rows, features, .. } = problem.dims;
         let width = width(problem, caps);
         let of_row = features.div_ceil(width);
@@ -46,7 +46,7 @@ impl RowTile {
         // Except for subgroups, these are tuning values of these kernels.
         let usual = match subgroup(caps) {
             Some(lanes) => lanes,
-            _ if in_turn => 64,
+            _ if is_software => 64,
             _ => 128,
         };
         let lanes = part.max(usual.min(most_lanes));
@@ -56,7 +56,7 @@ impl RowTile {
         // half as many if each stores sums of weight gradients. Both factors are tuning values of these kernels.
         let per_core = caps.machine.workgroups_per_core.max(1);
         let each = match problem.function {
-            _ if in_turn => per_core,
+            _ if is_software => per_core,
             RowFunction::SteerableBackward => per_core.div_ceil(2),
             _ => 2 * per_core,
         };
@@ -150,7 +150,7 @@ fn width(problem: &RowProblem, caps: &Caps) -> u32 {
 /// the order of their indices.
 pub(super) fn subgroup(caps: &Caps) -> Option<u32> {
     let sizes = caps.subgroups.filter(|sizes| sizes.min == sizes.max)?;
-    (caps.machine.runs_in_turn() && sizes.min.is_power_of_two()).then_some(sizes.min)
+    (caps.machine.is_software() && sizes.min.is_power_of_two()).then_some(sizes.min)
 }
 
 /// The largest number of units per invocation. The loop over them is unrolled. With 32 blades, two units were slower

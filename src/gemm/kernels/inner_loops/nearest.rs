@@ -23,7 +23,7 @@ const RDNA4: [&str; 3] = ["GFX12", "RX 90", "AI PRO R9"];
 ///   be worse than the formula that counts reads;
 /// - software devices: none. They run a workgroup's invocations one after another, and have their own formula.
 fn nearest(caps: &Caps) -> Option<&'static Compiled> {
-    if caps.machine.runs_in_turn() {
+    if caps.machine.is_software() {
         return None;
     }
     match caps.vendor {

@@ -54,7 +54,7 @@ impl ChannelProblem {
                 .param("LANES", kernel::workgroup_size(LANES, caps))
                 .param("QUADS", self.quads())
                 .param("TURN", self.turn())
-                .param("RANGES", caps.machine.runs_in_turn())
+                .param("RANGES", caps.machine.is_software())
                 .param("EVEN", self.dims.inner.is_multiple_of(self.rows_in_turn(caps)))
         };
         let mut to = Writer::new(kernel, self.moves(), StorageFormat::of(self.dtype, caps));

@@ -115,7 +115,7 @@ impl ChannelProblem {
             .param("LANES", kernel::workgroup_size(LANES, caps))
             .param("QUADS", whole.quads(self))
             .param("TURN", HELD_QUADS / whole.quads(self))
-            .param("RANGES", caps.machine.runs_in_turn())
+            .param("RANGES", caps.machine.is_software())
             .param("WHOLE", whole.moves == Moves::Vectors)
             .param("EVEN", self.is_even(whole, caps));
         let mut to = Writer::new(kernel, whole.moves, StorageFormat::of(self.dtype, caps));

@@ -17,7 +17,7 @@ impl NormProblem {
     /// Whether a row fits in the registers of its invocations.
     pub(super) fn fits(&self, caps: &Caps) -> bool {
         let most = kernel::workgroup_size(LANES, caps);
-        let is_far = caps.machine.runs_in_turn() && self.pass.is_forward() && self.length() > LONGEST_VECTORS;
+        let is_far = caps.machine.is_software() && self.pass.is_forward() && self.length() > LONGEST_VECTORS;
         !is_far && self.length() <= LONGEST_HELD.min(self.held(caps) * self.width() * most)
     }
 
@@ -26,7 +26,7 @@ impl NormProblem {
     /// for gradients twice as many.
     fn held(&self, caps: &Caps) -> u32 {
         let is_long = (257..=LONGEST_VECTORS).contains(&self.length()) && self.moves() == Moves::Vectors;
-        let quads: u32 = match (caps.machine.runs_in_turn(), is_long) {
+        let quads: u32 = match (caps.machine.is_software(), is_long) {
             (false, _) => 4,
             (true, false) => 8,
             (true, true) => 32,
