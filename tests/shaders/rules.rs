@@ -42,6 +42,19 @@ fn shaders_take_the_number_of_an_invocation_from_its_first_coordinate() {
     }
 }
 
+/// `of_k` may be an offset, a vector or a range of k: a name begins with what the thing is, as `k_base` does.
+#[test]
+fn names_in_shaders_say_what_they_are() {
+    let uniform = ["of_group"]; // of `ChannelDims`
+    for (name, text) in KERNELS.iter().chain(INCLUDES) {
+        let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+        let words = code.flat_map(|line| line.split(|c: char| !is_word(c)));
+        let vague: BTreeSet<&str> =
+            words.filter(|word| word.starts_with("of_") && !uniform.contains(word)).collect();
+        assert_eq!(vague, BTreeSet::new(), "{name}");
+    }
+}
+
 #[test]
 fn the_check_for_operators_without_order_finds_them() {
     for bad in [

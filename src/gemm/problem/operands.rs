@@ -129,7 +129,7 @@ impl GemmProblem {
 
     /// The operands in the order in which kernels bind them: A, B, C, the sources of a generated A or the seed, those of
     /// the epilogue.
-    pub(in crate::gemm) fn operands(&self) -> Result<Vec<GemmOperand>> {
+    pub(in crate::gemm) fn operands(&self) -> Result<Vec<Operand>> {
         let d = &self.dims;
         let read = Operand::read;
         let c = read("the output", self.types.c, d.c()?).accessed(self.access_of_c());
@@ -170,7 +170,7 @@ impl GemmProblem {
     }
 
     /// The operands of the epilogue.
-    pub(in crate::gemm) fn extras(&self) -> Result<Vec<GemmOperand>> {
+    pub(in crate::gemm) fn extras(&self) -> Result<Vec<Operand>> {
         let Epilogue { scale, line_scale, bias, residual, .. } = self.epilogue;
         let d = &self.dims;
         let read = Operand::read;
