@@ -1,8 +1,7 @@
 //! The book's table of operations: it lists every public function of `ops` once, fills every cell, and its launches are counted.
 
-use crate::lost::calls;
-use crate::lost::world::World;
 use std::collections::BTreeMap;
+use support::operations::{self, World};
 use tilewise::ops::{
     self, BatchNorm, CrossEntropy, GroupNorm, InstanceNorm, LayerNorm, Reduction, RmsNorm, RunningStatistics,
 };
@@ -46,13 +45,14 @@ fn the_books_table_lists_every_operation_with_its_launches() {
     let mut faults = Vec::new();
     let gpu = support::noop();
     let mut world = World::new(&gpu).unwrap();
-    for (name, call) in calls::all().into_iter().filter(|(name, _)| name.starts_with("ops::")) {
+    for row in operations::all().iter().filter(|row| row.name.starts_with("ops::")) {
+        let name = row.name;
         let Some(launches) = listed.remove(name) else {
             faults.push(format!("{name} is not in the table"));
             continue;
         };
         let before = gpu.stats().launches;
-        call.run(&mut world).unwrap();
+        row.call(&mut world).unwrap();
         let found = gpu.stats().launches - before;
         if found != expected(&launches) {
             faults.push(format!("{name} takes {found} launches, not {launches}"));

@@ -1,4 +1,4 @@
-//! The house's rules, read from its sources: floors, sizes, words, and the public API. No device.
+//! The house's rules, read from its sources: floors, sizes, words, the public API, and the registration of operations. No device.
 
 mod book;
 mod calls;
@@ -8,6 +8,7 @@ mod formulas;
 mod imports;
 mod modules;
 mod names;
+mod registered;
 mod sizes;
 mod surface;
 mod words;

@@ -12,6 +12,7 @@ pub mod includes;
 pub mod lanes;
 pub mod limits;
 pub mod operand;
+pub mod operations;
 pub mod oracles;
 pub mod pairs;
 pub mod parallel;

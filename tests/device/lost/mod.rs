@@ -1,22 +1,19 @@
 //! Lost devices: every public function returns `Error::Device`, whoever knows of the loss and whatever is under way, and
 //! nothing hangs, panics or stays behind.
 
-pub(crate) mod calls;
-mod listed;
 mod under_way;
-pub(crate) mod world;
 
-use calls::Call;
+use support::operations::{self, Row, World};
 use support::watchdog::{doing, in_time};
 use tilewise::gpu::CoopRow;
 use tilewise::{Activation, Error, Gemm, GemmKernel, Gpu};
-use world::World;
 
 /// The fault of a call that does not say that the device is lost, and why.
-fn fault(world: &mut World, why: &str, (name, call): Call) -> Option<String> {
+fn fault(world: &mut World, why: &str, row: &Row) -> Option<String> {
+    let name = row.name;
     let _doing = doing(name);
-    match call.run(world) {
-        Ok(()) => Some(format!("{name} went through")),
+    match row.call(world) {
+        Ok(_) => Some(format!("{name} went through")),
         Err(error @ Error::Device(_)) if error.to_string().contains(why) => None,
         Err(error) => Some(format!("{name}: {error:?}")),
     }
@@ -24,7 +21,7 @@ fn fault(world: &mut World, why: &str, (name, call): Call) -> Option<String> {
 
 /// Every call says that the device is lost, and why.
 fn assert_lost(world: &mut World, why: &str) {
-    let faults: Vec<String> = calls::all().into_iter().filter_map(|call| fault(world, why, call)).collect();
+    let faults: Vec<String> = operations::all().iter().filter_map(|row| fault(world, why, row)).collect();
     assert!(faults.is_empty(), "on a lost device:\n{}", faults.join("\n"));
 }
 
@@ -56,12 +53,13 @@ fn every_call_on_a_destroyed_device_says_so_or_its_wait_does() {
     }
     let mut faults = Vec::new();
     let step = if support::is_short_sweep() { 4 } else { 1 };
-    for call @ (name, function) in calls::all().into_iter().step_by(step) {
+    for row in operations::all().iter().step_by(step) {
+        let name = row.name;
         let gpu = support::noop();
         let mut world = World::new(&gpu).unwrap();
         gpu.device().destroy();
         in_time(name, || {
-            let said = function.run(&mut world).err();
+            let said = row.call(&mut world).err();
             faults.extend(
                 said.filter(|error| !matches!(error, Error::Device(_)))
                     .map(|error| format!("{name}: {error:?}")),
@@ -69,7 +67,7 @@ fn every_call_on_a_destroyed_device_says_so_or_its_wait_does() {
             if !matches!(gpu.wait(), Err(Error::Device(_))) {
                 faults.push(format!("the wait after {name} went through"));
             }
-            faults.extend(fault(&mut world, "lost", call));
+            faults.extend(fault(&mut world, "lost", row));
         });
     }
     assert!(faults.is_empty(), "on a destroyed device:\n{}", faults.join("\n"));

@@ -4,9 +4,8 @@
 mod bindings;
 mod devices;
 mod files;
-mod functions;
 mod operations;
-mod room;
+mod rows;
 mod shapes;
 mod transformer;
 

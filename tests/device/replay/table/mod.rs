@@ -4,9 +4,8 @@
 mod shown;
 
 use super::bits;
-use crate::lost::calls;
-use crate::lost::world::World;
 use std::collections::BTreeSet;
+use support::operations::{self, World};
 use support::watchdog::{doing, in_time};
 use tilewise::Error;
 
@@ -27,7 +26,7 @@ struct Row {
     in_runs: InRuns,
 }
 
-/// Arguments of rows whose functions the calls of `tests/device/lost/calls` show to be refused: as a whole, and with a cache
+/// Arguments of rows whose functions the rows of `tests/support/operations` show to be refused: as a whole, and with a cache
 /// that counts on the host.
 const REFUSED: [&str; 2] = ["the call", "the position of any other cache"];
 
@@ -90,10 +89,12 @@ fn every_function_is_refused_in_a_capture_exactly_if_the_table_says_so() {
     let refused: Vec<&str> = refused.flat_map(|row| row.names).collect();
     let mut faults = Vec::new();
     // The layer of this call shares its weight.
-    let known = calls::all().into_iter().filter(|(name, _)| *name != "Linear::descend");
+    let known = operations::all();
+    let known = known.iter().filter(|row| row.name != "Linear::descend");
     // Most calls leave what they work on as it is: a device and a world serve many.
     let mut worlds = None;
-    for (name, call) in known {
+    for row in known {
+        let name = row.name;
         let _doing = doing(name);
         let (gpu, world) = worlds.get_or_insert_with(|| {
             let gpu = support::noop();
@@ -103,7 +104,7 @@ fn every_function_is_refused_in_a_capture_exactly_if_the_table_says_so() {
         let mut found = None;
         let captured = in_time(name, || {
             gpu.capture(&[], || {
-                found = Some(call.run(world));
+                found = Some(row.call(world).map(drop));
                 Ok(())
             })
         });
@@ -117,7 +118,7 @@ fn every_function_is_refused_in_a_capture_exactly_if_the_table_says_so() {
     }
     let is_idle = |listed: &&&str| {
         let is_of_feature = listed.contains("ndarray") && !cfg!(feature = "ndarray");
-        !is_of_feature && !calls::all().iter().any(|(name, _)| stands_for(listed, name))
+        !is_of_feature && !operations::all().iter().any(|row| stands_for(listed, row.name))
     };
     faults.extend(refused.iter().filter(is_idle).map(|listed| format!("{listed} stands for no function")));
     assert!(faults.is_empty(), "{}", faults.join("\n"));

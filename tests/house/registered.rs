@@ -1,7 +1,8 @@
-//! Every public function that can fail is called on lost devices, or is listed here with the reason why it needs no device.
+//! Every public function that can fail has a row in `tests/support/operations`, whose example succeeds, or is listed here with
+//! the reason why it needs no device.
 
-use super::calls;
 use std::collections::BTreeSet;
+use support::operations::{self, World};
 
 /// Functions that need no device, and why. A name that ends in `::` stands for all names below it.
 const WITHOUT_DEVICE: &[(&str, &str)] = &[
@@ -104,10 +105,10 @@ fn fallible() -> BTreeSet<&'static str> {
             && line.rsplit_once(" -> ").is_some_and(|(_, returned)| returned.contains("Result<"))
     };
     let of_feature = |name: &&str| cfg!(feature = "ndarray") || !name.contains("ndarray");
-    let lines = include_str!("../../house/api.txt").lines().filter(fails);
+    let lines = include_str!("api.txt").lines().filter(fails);
     let written = lines.map(|line| line.split(": ").next().expect("a name")).filter(of_feature);
     // The functions of the table are in no list but it.
-    written.chain(calls::functions::calls().into_iter().map(|(name, _)| name)).collect()
+    written.chain(operations::functions().iter().map(|row| row.name)).collect()
 }
 
 fn covers(listed: &str, name: &str) -> bool {
@@ -115,20 +116,33 @@ fn covers(listed: &str, name: &str) -> bool {
 }
 
 #[test]
-fn every_function_that_can_fail_is_called_on_a_lost_device_or_needs_none() {
+fn every_function_that_can_fail_has_a_row_or_needs_no_device() {
     let fallible = fallible();
     assert!(fallible.len() > 200, "{}", fallible.len());
-    let called: Vec<&str> = calls::all().iter().map(|(name, _)| *name).collect();
+    let rows: Vec<&str> = operations::all().iter().map(|row| row.name).collect();
     let needs_none = |name: &str| WITHOUT_DEVICE.iter().any(|(listed, _)| covers(listed, name));
-    let missing: Vec<_> =
-        fallible.iter().filter(|name| !called.contains(name) && !needs_none(name)).collect();
+    let missing: Vec<_> = fallible.iter().filter(|name| !rows.contains(name) && !needs_none(name)).collect();
     assert!(
         missing.is_empty(),
-        "a line in tests/device/lost/calls, or in WITHOUT_DEVICE, is missing for {missing:?}"
+        "a row in tests/support/operations, or a line in WITHOUT_DEVICE, is missing for {missing:?}"
     );
-    let twice: Vec<_> = called.iter().filter(|name| needs_none(name)).collect();
-    assert!(twice.is_empty(), "called and said to need no device: {twice:?}");
-    let listed = called.into_iter().chain(WITHOUT_DEVICE.iter().map(|(name, _)| *name));
+    let twice: Vec<_> = rows.iter().filter(|name| needs_none(name)).collect();
+    assert!(twice.is_empty(), "there is a row for what is said to need no device: {twice:?}");
+    let listed = rows.into_iter().chain(WITHOUT_DEVICE.iter().map(|(name, _)| *name));
     let gone: Vec<_> = listed.filter(|listed| !fallible.iter().any(|name| covers(listed, name))).collect();
     assert!(gone.is_empty(), "no public function that can fail has one of these names: {gone:?}");
+}
+
+/// What times launches, of which a device that runs nothing has no times.
+const TIMED: [&str; 2] = ["Gpu::measure_machine", "Gpu::time"];
+
+#[test]
+fn the_example_of_every_row_succeeds() {
+    let mut world = World::new(&support::noop()).expect("operands of every kind");
+    let rows = operations::all();
+    println!("{} rows", rows.len());
+    let run = rows.iter().filter(|row| !TIMED.contains(&row.name));
+    let failed: Vec<String> =
+        run.filter_map(|row| Some(format!("{}: {}", row.name, row.call(&mut world).err()?))).collect();
+    assert!(failed.is_empty(), "examples fail:\n{}", failed.join("\n"));
 }

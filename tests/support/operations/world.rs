@@ -1,5 +1,6 @@
 //! What the calls work on: a device, and operands of every kind on it. All of it is made before the device is lost.
 
+use crate::folder as folder_of_tests;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tilewise::attention::{MultiHeadAttentionGradients, SavedAttention};
@@ -21,102 +22,106 @@ use tilewise::{
 };
 
 /// A device and operands on it.
-pub(crate) struct World {
-    pub(super) gpu: Gpu,
+pub struct World {
+    pub gpu: Gpu,
     /// Matrices (8, 8).
-    pub(super) a: Tensor<f32>,
-    pub(super) b: Tensor<f32>,
-    pub(super) c: Tensor<f32>,
+    pub a: Tensor<f32>,
+    pub b: Tensor<f32>,
+    pub c: Tensor<f32>,
     /// (8).
-    pub(super) row: Tensor<f32>,
+    pub row: Tensor<f32>,
     /// A mask: (8, 8).
-    pub(super) mask: Tensor<i8>,
+    pub mask: Tensor<i8>,
     /// Statistics of eight rows.
-    pub(super) normed: Normed<f32>,
+    pub normed: Normed<f32>,
+    /// The sums of the rows of eight queries: (1, 1, 8, 2).
+    pub lse: Tensor<f32>,
     /// A position: (1).
-    pub(super) at: Tensor<i32>,
-    pub(super) linear: Linear<f32>,
+    pub at: Tensor<i32>,
+    pub linear: Linear<f32>,
     /// Nine positions.
-    pub(super) rotary: Rotary,
+    pub rotary: Rotary,
     /// A product of matrices (8, 8) that has not been compiled, and its scalars.
-    pub(super) plan: Plan,
-    pub(super) scalars: Vec<Scalar>,
+    pub plan: Plan,
+    pub scalars: Vec<Scalar>,
     /// a b, captured, for an input `a`.
-    pub(super) replay: Replay<Tensor<f32>>,
-    pub(super) space: Space,
-    pub(super) sketches: Sketches,
-    pub(super) transformer: Transformer,
+    pub replay: Replay<Tensor<f32>>,
+    pub space: Space,
+    pub sketches: Sketches,
+    pub transformer: Transformer,
     /// A buffer of an application, of 256 bytes.
-    pub(super) buffer: wgpu::Buffer,
+    pub buffer: wgpu::Buffer,
     /// A texture of an application, of 8 x 8 texels r32float.
-    pub(super) texture: wgpu::Texture,
+    pub texture: wgpu::Texture,
     /// (8, 8, 1).
-    pub(super) image: Tensor<f32>,
+    pub image: Tensor<f32>,
     /// A folder of this device's own, with a model file.
-    pub(super) folder: PathBuf,
-    pub(super) npy: Npy,
-    pub(super) file: Safetensors,
+    pub folder: PathBuf,
+    pub npy: Npy,
+    pub file: Safetensors,
 }
 
 /// Multivectors of three rows of two features, and layers for them.
-pub(super) struct Space {
-    pub(super) x: Multivectors<f32>,
-    pub(super) y: Multivectors<f32>,
-    pub(super) bivectors: Multivectors<f32>,
-    pub(super) rotors: Multivectors<f32>,
-    pub(super) norms: Multivectors<f32>,
-    pub(super) lines: Multivectors<f32>,
+pub struct Space {
+    pub x: Multivectors<f32>,
+    pub y: Multivectors<f32>,
+    pub bivectors: Multivectors<f32>,
+    pub rotors: Multivectors<f32>,
+    pub norms: Multivectors<f32>,
+    pub lines: Multivectors<f32>,
     /// (3, 2).
-    pub(super) times: Tensor<f32>,
-    pub(super) product: LayerProduct,
+    pub times: Tensor<f32>,
+    pub product: LayerProduct,
     /// (paths, 2, 2).
-    pub(super) weight: Tensor<f32>,
-    pub(super) layer: CliffordLayer<f32>,
-    pub(super) gradients: LayerGradients,
-    pub(super) linear: MvLinear<f32>,
-    pub(super) linear_gradients: MvLinearGradients,
-    pub(super) layer_norm: MvLayerNorm<f32>,
-    pub(super) normalization: MvNormalization<f32>,
-    pub(super) silu: MvSilu<f32>,
-    pub(super) silu_gradients: MvSiluGradients,
+    pub weight: Tensor<f32>,
+    pub layer: CliffordLayer<f32>,
+    pub gradients: LayerGradients,
+    pub linear: MvLinear<f32>,
+    pub linear_gradients: MvLinearGradients,
+    pub layer_norm: MvLayerNorm<f32>,
+    pub normalization: MvNormalization<f32>,
+    pub silu: MvSilu<f32>,
+    pub silu_gradients: MvSiluGradients,
     /// Gradients of the norms' parameters: (2), and (2, 4).
-    pub(super) layer_norm_gradient: Tensor<f32>,
-    pub(super) normalization_gradient: Tensor<f32>,
+    pub layer_norm_gradient: Tensor<f32>,
+    pub normalization_gradient: Tensor<f32>,
 }
 
 /// Layers of 8 features and 2 heads.
-pub(super) struct Transformer {
+pub struct Transformer {
     /// (1, 3, 8).
-    pub(super) x: Tensor<f32>,
-    pub(super) layer: MultiHeadAttention<f32>,
-    pub(super) saved: SavedAttention<'static, f32>,
-    pub(super) gradients: MultiHeadAttentionGradients<f32>,
-    pub(super) block: TransformerBlock<f32>,
+    pub x: Tensor<f32>,
+    /// (1, 2, 4, 4).
+    pub keys: Tensor<f32>,
+    pub layer: MultiHeadAttention<f32>,
+    pub saved: SavedAttention<'static, f32>,
+    pub gradients: MultiHeadAttentionGradients<f32>,
+    pub block: TransformerBlock<f32>,
     /// Of twenty elements.
-    pub(super) cache: KeyValueCache<f32>,
-    pub(super) replayable: KeyValueCache<f32>,
+    pub cache: KeyValueCache<f32>,
+    pub replayable: KeyValueCache<f32>,
 }
 
 /// Operators, and layers of 32 features.
-pub(super) struct Sketches {
+pub struct Sketches {
     /// Matrices (32, 32), (16, 32), (256, 8) and (256, 1).
-    pub(super) square: Tensor<f32>,
-    pub(super) short: Tensor<f32>,
-    pub(super) tall: Tensor<f32>,
-    pub(super) long: Tensor<f32>,
+    pub square: Tensor<f32>,
+    pub short: Tensor<f32>,
+    pub tall: Tensor<f32>,
+    pub long: Tensor<f32>,
     /// (8, 8), and (16, 32).
-    pub(super) explicit: ExplicitSketch<f32>,
-    pub(super) operator: Sketch,
-    pub(super) seeded: SeededSketch,
-    pub(super) layer: SkLinear<f32>,
-    pub(super) hidden: Tensor<f32>,
-    pub(super) gradients: ParameterGradients,
-    pub(super) generated: SkLinear<f32>,
-    pub(super) svd: Svd,
+    pub explicit: ExplicitSketch<f32>,
+    pub operator: Sketch,
+    pub seeded: SeededSketch,
+    pub layer: SkLinear<f32>,
+    pub hidden: Tensor<f32>,
+    pub gradients: ParameterGradients,
+    pub generated: SkLinear<f32>,
+    pub svd: Svd,
 }
 
 impl World {
-    pub(crate) fn new(gpu: &Gpu) -> Result<Self> {
+    pub fn new(gpu: &Gpu) -> Result<Self> {
         let square = || random(gpu, &[8, 8]);
         let (a, b) = (square()?, square()?);
         let (space, sketches) = (Space::new(gpu)?, Sketches::new(gpu)?);
@@ -139,6 +144,7 @@ impl World {
             row: random(gpu, &[8])?,
             mask: gpu.tensor(&[1; 64], [8, 8])?,
             normed: Normed { y: random(gpu, &[8, 8])?, mean: random(gpu, &[8])?, rstd: random(gpu, &[8])? },
+            lse: random(gpu, &[1, 1, 8, 2])?,
             at: gpu.tensor(&[1], [1])?,
             npy: Npy::from_bytes(&npy_bytes([2, 2], &[1.0f32; 4])?)?,
             file: Safetensors::from_bytes(writer.to_bytes()?)?,
@@ -217,7 +223,7 @@ impl Transformer {
         let gradients = layer.backward(&saved, &y)?;
         let (block, cache) = (TransformerBlock::builder(8, 2, 4).random(gpu)?, layer.cache(1, 20)?);
         let replayable = layer.replayable_cache(1, 20)?;
-        Ok(Self { x, layer, saved, gradients, block, cache, replayable })
+        Ok(Self { keys: random(gpu, &[1, 2, 4, 4])?, x, layer, saved, gradients, block, cache, replayable })
     }
 }
 
@@ -268,5 +274,5 @@ fn random(gpu: &Gpu, shape: &[usize]) -> Result<Tensor<f32>> {
 /// A path that no other device of this process has.
 fn folder() -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    support::folder(&format!("lost-device-{}", NEXT.fetch_add(1, Ordering::Relaxed)))
+    folder_of_tests(&format!("lost-device-{}", NEXT.fetch_add(1, Ordering::Relaxed)))
 }
