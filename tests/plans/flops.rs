@@ -1,6 +1,6 @@
 //! What plans say that they compute, by unit, against formulas of their shapes: of every family, on every device.
 
-use support::families::FAMILIES;
+use support::families::{FAMILIES, Of};
 use support::operand::View;
 use support::wgsl;
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
@@ -307,7 +307,7 @@ fn every_family_computes_what_its_plan_says_by_unit() {
                 "broadcast" => caps.device_type == DeviceType::Software,
                 _ => device != "bare-vulkan" || !NOT_BARE.contains(&what),
             };
-            match plan(&caps) {
+            match plan(&Of::small(&caps)) {
                 Ok(plan) => {
                     assert!(is_possible, "{device}, {what}: {plan}");
                     assert_units(&plan, expected(what, &plan), &format!("{device}, {what}"));

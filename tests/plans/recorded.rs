@@ -7,7 +7,7 @@
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use support::families::{FAMILIES, MODULES};
+use support::families::{FAMILIES, MODULES, Of};
 use support::plans;
 use tilewise::Caps;
 use tilewise::planning::kernel::{Kernel, Language};
@@ -106,7 +106,7 @@ fn plans_of_families_are_the_recorded_ones() {
     let mut lines = Vec::new();
     for (device, caps) in devices() {
         for (family, planned) in FAMILIES.iter().chain(&MODULES) {
-            let plan = match planned(&caps) {
+            let plan = match planned(&Of::small(&caps)) {
                 Ok(plan) => texts.line(&plan),
                 Err(error) => error.to_string(),
             };

@@ -1,6 +1,6 @@
 //! Steps that would keep a device for too long are launched in pieces: the same bits.
 
-use super::operands::{FAMILIES, Family, MODULES, Operands, slowed};
+use super::operands::{FAMILIES, Family, MODULES, Of, Operands, slowed};
 use super::own;
 use tilewise::planning::{Plan, Step};
 use tilewise::{Error, Gpu};
@@ -48,7 +48,8 @@ fn every(step: usize) -> Vec<Family> {
 #[test]
 fn modules_that_are_launched_in_pieces_have_the_same_bits() {
     let Some(gpu) = own() else { return };
-    let is_able = |(_, family): &Family| !matches!(family(gpu.caps()), Err(Error::Unsupported { .. }));
+    let is_able =
+        |(_, family): &Family| !matches!(family(&Of::small(gpu.caps())), Err(Error::Unsupported { .. }));
     let able: Vec<Family> = MODULES.into_iter().filter(is_able).collect();
     if able.is_empty() {
         println!("unable: {} has no matrices for modules of SPIR-V", gpu.caps().adapter);
@@ -65,8 +66,8 @@ fn check(gpu: &Gpu, families: &[Family]) {
         // So slow that the longest step takes about these seconds. What takes long to compile is taken where it gains more
         // than that: both plans are of slow devices.
         let taking = |seconds: f64| {
-            let running = longest(&family(&slow)?).0 - slow.machine.launch_seconds;
-            family(&slowed(&slow, seconds / running))
+            let running = longest(&family(&Of::small(&slow))?).0 - slow.machine.launch_seconds;
+            family(&Of::small(&slowed(&slow, seconds / running)))
         };
         let plan = match taking(0.45) {
             Ok(plan) => plan,

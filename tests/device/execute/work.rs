@@ -1,6 +1,6 @@
 //! What plans say that they move, by the counters. `tests/plans/flops.rs` has what they compute.
 
-use super::operands::{FAMILIES, Operands};
+use super::operands::{FAMILIES, Of, Operands};
 use super::own;
 use tilewise::Error;
 use tilewise::planning::Access;
@@ -27,7 +27,7 @@ fn every_family_moves_what_its_plan_says_in_as_many_launches() {
     let Some(gpu) = own() else { return };
     let mut executed = 0;
     for (what, plan) in FAMILIES {
-        let plan = match plan(gpu.caps()) {
+        let plan = match plan(&Of::small(gpu.caps())) {
             Ok(plan) => plan,
             Err(Error::Unsupported { .. }) => continue,
             Err(error) => panic!("{what}: {error}"),
