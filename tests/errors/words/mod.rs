@@ -6,6 +6,7 @@ mod devices;
 mod files;
 mod operations;
 mod rows;
+mod said;
 mod shapes;
 mod transformer;
 
