@@ -14,7 +14,6 @@ const SHARED: &[(&str, &str, &str)] = &[
     ("Form", "ops/loss/cross_entropy/kernel.rs", OPS),
     ("Function", "ops/elementwise/function.rs", OPS),
     ("Join", "ops/copy/mod.rs", OPS),
-    ("Operand", "ops/elementwise/problem.rs", OPS),
     ("Operand", "plan/operands.rs", OPS),
     ("Operands", "ops/norm/channels/plan.rs", OPS),
     ("Positions", "ops/rotary/table.rs", OPS),

@@ -3,6 +3,7 @@
 mod coop;
 mod coop_nv2;
 mod kernel;
+mod operands;
 mod plan;
 pub(crate) mod problem;
 mod run;

@@ -5,10 +5,10 @@
 //! squares.
 
 mod kernel;
+mod operands;
 mod plan;
 mod problem;
 pub(super) mod run;
 mod terms;
-mod windows;
 
 pub use problem::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass};

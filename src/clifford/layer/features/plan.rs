@@ -4,11 +4,14 @@
 use super::problem::{FeaturesProblem, Pass};
 use super::terms::{FunctionCode, terms};
 use crate::caps::Caps;
-use crate::layout::DType;
+use crate::layout::{DType, Layout};
 use crate::ops::windows::JOINS;
 use crate::ops::{ReduceFunction, ReduceProblem};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time, plan_in_windows};
+use crate::plan::{
+    Access, CutAxes, Dims, Draft, Flops, InWindows, NewStep, Plan, Problem, Region, Time, plan_in_windows,
+};
 use crate::{Error, Result};
+use std::ops::Range;
 
 impl Problem for FeaturesProblem {
     /// One step: a kernel over features, or over rows if the function needs the mean of a row. In a backward pass, a second step
@@ -23,9 +26,21 @@ impl Problem for FeaturesProblem {
     }
 }
 
-impl FeaturesProblem {
-    /// The plan, if every operand fits into a binding.
-    pub(super) fn of_one(&self, caps: &Caps) -> Result<Plan> {
+/// Along the rows.
+impl InWindows for FeaturesProblem {
+    fn cut_axes(&self) -> Result<CutAxes> {
+        Ok(CutAxes { whole: Some(2), ..CutAxes::of(&self.shape()[1..2], self.operands()?) })
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        let (x, others) = (&layouts[1], &layouts[2..]);
+        let g = others.first().filter(|_| self.pass == Pass::Backward);
+        let parameters: Vec<&Layout> =
+            others[usize::from(g.is_some())..].iter().take(self.function.parameters()).collect();
+        Self::new(self.function, &self.blades, x, g, &parameters, self.dtype)
+    }
+
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let (op, shape) = (self.function.name(), self.shape());
         if shape.contains(&0) {
             return Err(Error::shape(op, "there must be at least one row and one feature", &shape));
@@ -47,7 +62,9 @@ impl FeaturesProblem {
         draft.call(sum.plan(caps)?, &[sums, gradients], &[])?;
         Ok(draft.finish())
     }
+}
 
+impl FeaturesProblem {
     fn step(&self, draft: &mut Draft<'_>, args: &[(Region, Access)]) -> Result<()> {
         let caps = draft.caps();
         let lanes = self.lanes(caps);

@@ -6,6 +6,7 @@
 
 mod expressions;
 mod kernel;
+mod listed;
 mod operands;
 mod plan;
 mod problem;

@@ -6,7 +6,7 @@ use super::tile::RowTile;
 use super::writer::row_code;
 use crate::caps::Caps;
 use crate::kernel::Needs;
-use crate::layout::{DType, Layout, dim};
+use crate::layout::{DType, dim};
 use crate::ops::windows::JOINS;
 use crate::ops::{ReduceFunction, ReduceProblem};
 use crate::plan::{self, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time, plan_in_windows};
@@ -104,11 +104,6 @@ impl RowProblem {
         Ok(draft.finish())
     }
 
-    /// Blades, rows and features.
-    pub(super) fn shape(&self) -> [usize; 3] {
-        [self.blade_count(), self.dims.rows as usize, self.dims.features as usize]
-    }
-
     /// The operands, and the gradient of the weights.
     fn buffers(&self, draft: &mut Draft<'_>) -> Result<(Buffers, Option<Region>)> {
         let [c, d, gradient, x, y, g, w] = draft.regions(self.listed()?);
@@ -116,19 +111,6 @@ impl RowProblem {
             return Err(Error::device("a function of rows has a result and an operand"));
         };
         Ok((Buffers { c, x, y, g, w, d, slab: None, sums: None, o: None }, gradient))
-    }
-
-    /// The layout of an operand (blade, row, feature).
-    pub(super) fn layout(&self, places: &[u32; 4]) -> Result<Layout> {
-        let places = places.map(|place| place as usize);
-        Layout::new(self.function.name(), &self.shape(), &places[..3], places[3], usize::MAX)
-    }
-
-    /// The layout of the weights (feature, path).
-    pub(super) fn weights(&self) -> Result<Layout> {
-        let shape = [self.dims.features as usize, self.signature().path_count()];
-        let [path, feature, offset, _] = self.dims.w.map(|place| place as usize);
-        Layout::new(self.function.name(), &shape, &[feature, path], offset, usize::MAX)
     }
 
     /// Adds a step of this problem. The sums of each row are in `parts` parts, which the step adds.

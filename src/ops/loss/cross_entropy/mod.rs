@@ -2,6 +2,7 @@
 
 mod few_bindings;
 mod kernel;
+mod operands;
 mod plan;
 pub(crate) mod problem;
 mod targets;

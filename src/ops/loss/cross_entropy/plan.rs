@@ -6,7 +6,7 @@ use super::problem::{CrossEntropyDims, CrossEntropyProblem, OP, Rows, TargetKind
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout, dim};
-use crate::ops::loss::reduction::{LossGradient, Reduction};
+use crate::ops::loss::reduction::LossGradient;
 use crate::ops::loss::total::{LANES, Summands, TotalDims, total_step};
 use crate::ops::subgroups::shared_bytes;
 use crate::ops::windows::JOINS;
@@ -86,11 +86,6 @@ impl CrossEntropyProblem {
             total_step(&mut draft, Summands::Losses, operands, loss, dims, |dims| dims)?;
         }
         Ok(draft.finish())
-    }
-
-    /// Whether the losses of rows are added.
-    pub(super) fn is_reduced(&self) -> bool {
-        self.reduction != Reduction::None
     }
 
     /// One step that computes everything. Returns the losses of the rows.

@@ -143,6 +143,11 @@ impl CrossEntropyProblem {
         Self { gradient: LossGradient::Computed, upstream, ..self }
     }
 
+    /// Whether the losses of rows are added.
+    pub(super) fn is_reduced(&self) -> bool {
+        self.reduction != Reduction::None
+    }
+
     /// The number of classes, and of rows.
     pub(super) fn sizes(&self) -> [usize; 2] {
         let classes = self.logits.shape().last().copied().unwrap_or(1);

@@ -5,6 +5,7 @@
 
 mod builder;
 mod matrices;
+mod operands;
 mod plan;
 mod problem;
 mod windows;

@@ -1,10 +1,10 @@
 //! Windows of a fully connected product: along the rows.
 
-use super::problem::{ConnectedBackward, ConnectedForward, ConnectedProblem, OP};
+use super::problem::{ConnectedBackward, ConnectedForward, ConnectedProblem};
 use crate::Result;
 use crate::caps::Caps;
-use crate::layout::{DType, Layout};
-use crate::plan::{CutAxes, Form, InWindows, Operand, Plan};
+use crate::layout::Layout;
+use crate::plan::{CutAxes, InWindows, Operand, Plan};
 use std::ops::Range;
 
 /// All axes of a product with these operands.
@@ -13,20 +13,6 @@ fn along_rows(product: &ConnectedProblem, operands: Vec<Operand>) -> CutAxes {
 }
 
 impl ConnectedForward {
-    /// The operands that a product reads: x and y (blade, row, feature), and the weight.
-    pub(super) fn inputs(&self) -> [Operand; 3] {
-        let ConnectedProblem { operands: [x, y], weight, dtype, .. } = &self.product;
-        let read = |name, layout: &Layout| Operand::read(name, *dtype, *layout);
-        [read("x", x).along([Some(1)]), read("y", y).along([Some(1)]), read("the weight", weight).whole()]
-    }
-
-    /// The result.
-    pub(super) fn result(&self) -> Result<Operand> {
-        let [blades, rows, _, outputs] = self.product.sizes();
-        let result = Layout::contiguous(OP, &[blades, rows, outputs])?;
-        Ok(Operand::written("the result", self.product.result, result).along([Some(1)]))
-    }
-
     /// The product of these operands.
     fn of(&self, [x, y, weight]: [&Layout; 3]) -> Result<Self> {
         let ConnectedProblem { product, blades, dtype, result, .. } = &self.product;
@@ -61,24 +47,5 @@ impl InWindows for ConnectedBackward {
 
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         self.of_one(caps)
-    }
-}
-
-impl ConnectedBackward {
-    /// The gradients of x, y and the weight.
-    pub(super) fn gradients(&self) -> [Operand; 3] {
-        let ConnectedProblem { operands: [x, y], weight, dtype, .. } = &self.forward.product;
-        let of_rows = |name, of: &Layout| Operand::written(name, *dtype, of.dense()).along([Some(1)]);
-        let of_weight = Operand::written("the gradient of the weight", DType::F32, weight.dense());
-        [
-            of_rows("the gradient of x", x),
-            of_rows("the gradient of y", y),
-            of_weight.in_form(Form::Sum).whole(),
-        ]
-    }
-
-    /// The gradient of the result.
-    pub(super) fn gradient(&self) -> Operand {
-        Operand::read("the gradient", self.forward.product.result, self.g).along([Some(1)])
     }
 }

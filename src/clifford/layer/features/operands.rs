@@ -1,29 +1,9 @@
-//! Windows of a function with parameters for each feature: along the rows.
+//! The operands of a function with parameters for each feature, in the order of its plan.
 
 use super::problem::{FeaturesProblem, Pass};
 use crate::Result;
-use crate::caps::Caps;
 use crate::layout::{DType, Layout};
-use crate::plan::{CutAxes, Form, InWindows, Operand, Plan};
-use std::ops::Range;
-
-impl InWindows for FeaturesProblem {
-    fn cut_axes(&self) -> Result<CutAxes> {
-        Ok(CutAxes { whole: Some(2), ..CutAxes::of(&self.shape()[1..2], self.operands()?) })
-    }
-
-    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
-        let (x, others) = (&layouts[1], &layouts[2..]);
-        let g = others.first().filter(|_| self.pass == Pass::Backward);
-        let parameters: Vec<&Layout> =
-            others[usize::from(g.is_some())..].iter().take(self.function.parameters()).collect();
-        Self::new(self.function, &self.blades, x, g, &parameters, self.dtype)
-    }
-
-    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
-        self.of_one(caps)
-    }
-}
+use crate::plan::{Form, Operand};
 
 impl FeaturesProblem {
     /// The result, X, the gradient of the result and the parameters; in a backward pass the sums of the gradients of the
