@@ -158,7 +158,7 @@ fn no_step_of_the_largest_problems_is_predicted_to_take_longer_than_half_a_secon
         {
             let plan = |n: usize, caps: &Caps| match planner {
                 Planner::Product(plan) => plan(n, caps),
-                Planner::Grown(plan) => plan(&Of::of(n, caps)),
+                Planner::Grown(plan) => plan(&Of::large(n, caps)),
             };
             let elements = usize::try_from(caps.limits.buffer_bytes / 4).expect("64 bits");
             let sizes = std::iter::successors(Some(elements), |n| (*n > 1 << 16).then_some(n / 2));

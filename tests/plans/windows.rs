@@ -52,7 +52,7 @@ fn windows_respect_the_limits_and_write_each_element_once() {
             let mut caps = caps();
             caps.limits.binding_bytes = binding_bytes;
             for (what, case) in &families {
-                let plan = |caps: &Caps| case(&Of::of(ELEMENTS, caps).with_gaps());
+                let plan = |caps: &Caps| case(&Of::large(ELEMENTS, caps).with_gaps());
                 let whole = match plan(&unlimited) {
                     // It has fewer bindings than the kernel takes.
                     Err(Error::Unsupported { .. }) => continue,
@@ -133,7 +133,7 @@ fn there_are_at_most_4096_windows() {
     let mut caps = fixtures::lavapipe();
     caps.limits.binding_bytes = 64 << 10;
     let sum = |rows| {
-        let a = Of::of(rows * 15_001, &caps).with_gaps().rows(rows, &[15_001])?;
+        let a = Of::large(rows * 15_001, &caps).with_gaps().rows(rows, &[15_001])?;
         ElementwiseProblem::of_one_type(Elementwise::ADD, &[&a; 2], &dense(a.shape()), DType::F32)?
             .plan(&caps)
     };

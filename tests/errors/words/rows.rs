@@ -92,8 +92,11 @@ fn an_operand_of_another_shape() {
     });
 }
 
+/// A call, and what it is called.
+type Other = (&'static str, fn(&World) -> Result<()>);
+
 /// Calls that need more than their rows' examples: other kinds of operators, temporaries, more steps.
-const OTHERS: [(&str, fn(&World) -> Result<()>); 7] = [
+const OTHERS: [Other; 7] = [
     ("matmul", |it| Gemm::new(&it.a, &it.b).precision(Precision::Split).run().map(drop)),
     ("rsvd", |it| Rsvd::new(&it.sketches.square).tolerance(0.1).run().map(drop)),
     ("range", |it| RangeFinder::new(&it.sketches.square, 2).power(1).run().map(drop)),

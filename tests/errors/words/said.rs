@@ -34,7 +34,7 @@ impl Said {
     }
 
     /// Compares all lines with the record of this test.
-    pub(super) fn as_recorded(self) {
+    pub(super) fn compare(self) {
         let thread = std::thread::current();
         let test = thread.name().and_then(|name| name.rsplit("::").next()).expect("the name of a test");
         let path = support::root().join("tests/data/errors").join(format!("{test}.txt"));

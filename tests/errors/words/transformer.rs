@@ -34,7 +34,7 @@ fn sizes_that_do_not_divide() {
     }
     let rotary = Rotary::new(gpu, RotaryPairs::Halves, 4, 1e4, 9).unwrap();
     said.says(|| MultiHeadAttention::<f32>::builder(12, 4).rotary(&rotary).random(gpu));
-    said.as_recorded();
+    said.compare();
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn tensors_that_are_not_those_of_the_layer() {
         ("norm1.bias", of(&[4])),
     ];
     said.says(|| block.from_tensors(tensors));
-    said.as_recorded();
+    said.compare();
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn operands_that_are_not_those_of_the_layer() {
     said.says(|| layer.backward(&saved, &y.slice(1, 1..).unwrap()));
     let other = MultiHeadAttention::<f32>::builder(12, 2).random(gpu).unwrap();
     said.says(|| other.backward(&saved, &y));
-    said.as_recorded();
+    said.compare();
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn caches_that_are_full_or_of_other_shapes() {
     said.says(|| block.forward_cached(&x, &mut cache, &AttentionOptions::new()));
     said.says(|| layer.forward_cached(&x.slice(0, ..1)?, &mut cache, &AttentionOptions::new()));
     assert_eq!(cache.len(), 2);
-    said.as_recorded();
+    said.compare();
 }
 
 #[test]

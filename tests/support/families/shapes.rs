@@ -40,7 +40,7 @@ impl<'a> Of<'a> {
     }
 
     /// Operands whose largest has about so many elements.
-    pub fn of(elements: usize, caps: &'a Caps) -> Self {
+    pub fn large(elements: usize, caps: &'a Caps) -> Self {
         Self { caps, elements: Some(elements), gap: 0 }
     }
 

@@ -9,8 +9,11 @@ use tilewise::{Element, LinearGradients, Result, Tensor, f16};
 /// Reads the bytes of a tensor.
 pub type Read = Box<dyn Fn() -> Result<Vec<u8>>>;
 
-/// Every type that is known here, and its tensors.
-const KNOWN: [fn(&dyn Any) -> Option<Vec<Read>>; 16] = [
+/// The tensors in something of one type.
+type Known = fn(&dyn Any) -> Option<Vec<Read>>;
+
+/// Every type that is known here.
+const KNOWN: [Known; 16] = [
     |made| is::<()>(made).map(|()| vec![]),
     |made| is::<Tensor<f32>>(made).map(|y| vec![of(y)]),
     |made| is::<Tensor<f16>>(made).map(|y| vec![of(y)]),
