@@ -9,37 +9,8 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::DType;
-use crate::ops::windows::JOINS;
-use crate::plan::{
-    Access, Dims, Draft, Flops, MAX_STEP_SECONDS, NewStep, Plan, Problem, Region, ScalarParameter, Time,
-    Trial, distinct, plan_in_windows,
-};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Region, ScalarParameter, Time};
 use std::mem::offset_of;
-
-impl Problem for AttentionProblem {
-    /// One step, and a second one if it has to join parts of the keys. With windows, each window has these steps.
-    ///
-    /// Operands: Q, K, V, the bias, the key lengths, the mask of keys, the slopes; the result, the largest scores and logarithms of
-    /// the sums. Missing operands are left out. Scalars: the scale.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-
-    fn candidates(&self, caps: &Caps) -> Result<Vec<Plan>> {
-        let mut plans = distinct(self.choices(caps)?.into_iter().map(|choice| self.plan_by(choice, caps)))?;
-        plans[1..].sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
-        Ok(plans)
-    }
-
-    fn trial(&self, caps: &Caps) -> Result<Option<Trial>> {
-        let form = self.form(caps);
-        let whole = self.plan_by(KernelChoice::Plain(WorkDivision { parts: 1, ..form }), caps)?;
-        // A launch cannot be cut within a row, so few rows of many keys may take too long as a whole.
-        let is_short = whole.seconds() <= MAX_STEP_SECONDS;
-        let reference = if is_short { whole } else { self.plan_by(KernelChoice::Plain(form), caps)? };
-        Ok(Some(self.trial_by(reference)))
-    }
-}
 
 impl AttentionProblem {
     /// The plan of a choice.
@@ -88,18 +59,16 @@ impl AttentionProblem {
         let d = &self.dims;
         let rows = d.group * d.queries;
         draft.step(NewStep {
-            kernel: self.kernel(form, caps),
             tile: format!("{} invocations, {} a row, {}", form.invocations, form.lanes, self.dtype),
-            needs: Needs {
-                bindings: u32::try_from(args.len()).unwrap_or(u32::MAX),
-                invocations: form.invocations,
-                workgroup_bytes: form.workgroup_bytes(caps),
-            },
             blocks: u64::from(form.blocks(rows)) * u64::from(d.heads) * u64::from(form.parts),
             dims: self.dims_on(form),
-            args,
             flops: Flops::of_f32(self.plain_flops()),
             time: Time::SlowArithmetic { times: form.slowness(caps) },
+            ..NewStep::of(
+                self.kernel(form, caps),
+                Needs::of(form.invocations, form.workgroup_bytes(caps)),
+                args,
+            )
         })
     }
 
@@ -107,14 +76,12 @@ impl AttentionProblem {
     fn on_matrices(&self, draft: &mut Draft<'_>, tile: CoopTile, args: &[(Region, Access)]) -> Result<()> {
         let caps = draft.caps();
         draft.step(NewStep {
-            kernel: tile.kernel(self, caps),
             tile: tile.to_string(),
-            needs: tile.needs(self, caps),
             blocks: tile.blocks(self),
             dims: Dims::of(&self.dims).scalar(offset_of!(AttentionDims, scale), 0),
-            args,
             flops: CoopTile::flops(self),
             time: Time::Predicted(tile.predict(self, caps)),
+            ..NewStep::of(tile.kernel(self, caps), tile.needs(self, caps), args)
         })
     }
 
@@ -142,14 +109,12 @@ impl AttentionProblem {
     fn in_registers(&self, draft: &mut Draft<'_>, tile: Nv2Tile, args: &[(Region, Access)]) -> Result<()> {
         let caps = draft.caps();
         draft.step(NewStep {
-            kernel: tile.kernel(self, caps),
             tile: tile.described(self, caps),
-            needs: tile.needs(self, caps),
             blocks: tile.blocks(self, caps),
             dims: Dims::of(&self.dims).scalar(offset_of!(AttentionDims, scale), 0),
-            args,
             flops: CoopTile::flops(self),
             time: Time::Predicted(tile.predict(self, caps)),
+            ..NewStep::of(tile.kernel(self, caps), tile.needs(self, caps), args)
         })
     }
 
@@ -160,18 +125,11 @@ impl AttentionProblem {
         let groups = u64::from(self.dims.dim_v.div_ceil(4));
         let sums = self.rows() as f64 * f64::from(form.parts) * f64::from(self.dims.dim_v + 1);
         draft.step(NewStep {
-            kernel: self.merge_kernel(invocations, caps),
             tile: format!("{invocations} invocations, {} parts, {}", form.parts, self.dtype),
-            needs: Needs {
-                bindings: u32::try_from(args.len()).unwrap_or(u32::MAX),
-                invocations,
-                workgroup_bytes: 0,
-            },
             blocks: (self.rows() as u64 * groups).div_ceil(invocations.into()),
             dims: self.dims_on(form),
-            args,
             flops: Flops::of_f32(2.0 * sums),
-            time: Time::Roofline,
+            ..NewStep::of(self.merge_kernel(invocations, caps), Needs::of(invocations, 0), args)
         })
     }
 }

@@ -5,10 +5,13 @@ use super::range::AttentionRange;
 use crate::Result;
 use crate::caps::Caps;
 use crate::layout::Layout;
-use crate::plan::{CutAxes, InWindows, Plan};
+use crate::ops::windows::JOINS;
+use crate::plan::{CutAxes, InWindows, Joins, Plan, Trial, distinct};
 use std::ops::Range;
 
 impl InWindows for AttentionProblem {
+    const JOINS: Joins = JOINS;
+
     fn cut_axes(&self) -> Result<CutAxes> {
         let axes = if self.dims.group == 1 { 2 } else { 1 };
         Ok(CutAxes::of(
@@ -30,7 +33,21 @@ impl InWindows for AttentionProblem {
         Ok(Self { dims, corner: self.corner, pin: self.pin, ..part })
     }
 
+    /// One step, and a second one if it has to join parts of the keys. With windows, each window has these steps.
+    ///
+    /// Operands: Q, K, V, the bias, the key lengths, the mask of keys, the slopes; the result, the largest scores and logarithms of
+    /// the sums. Missing operands are left out. Scalars: the scale.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         self.plan_by(self.choose(caps)?, caps)
+    }
+
+    fn alternatives(&self, caps: &Caps) -> Result<Vec<Plan>> {
+        let mut plans = distinct(self.choices(caps)?.into_iter().map(|choice| self.plan_by(choice, caps)))?;
+        plans[1..].sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+        Ok(plans)
+    }
+
+    fn reference(&self, caps: &Caps) -> Result<Option<Trial>> {
+        self.trial_against_plain(caps).map(Some)
     }
 }

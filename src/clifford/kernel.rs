@@ -10,7 +10,7 @@ use super::problem::{CliffordDims, CliffordProblem, UnitStride};
 use super::vector_width::VectorWidth;
 use crate::caps::Caps;
 use crate::kernel::wgsl::{Block, Callee, Expression, FunctionDefinition, Module, index, integer, name};
-use crate::kernel::{self, AccessWidth, Kernel, Needs, OperandAccess, StorageFormat};
+use crate::kernel::{self, AccessWidth, Kernel, OperandAccess, StorageFormat};
 
 /// Invocations per workgroup, tuned for these kernels. Workgroups are small if their invocations share registers, since
 /// each may need many. Otherwise they are large: starting a workgroup costs more than idle invocations in the last one.
@@ -114,12 +114,6 @@ impl CliffordProblem {
             .operand("x", operand)
             .operand("y", operand)
             .param("LANES", format!("{}u", invocations(caps)))
-    }
-
-    /// The device limits that the kernel needs: one binding for the result and one per operand.
-    pub(super) fn needs(&self, caps: &Caps) -> Needs {
-        let bindings = if self.operands() == 1 { 2 } else { 3 };
-        Needs { bindings, invocations: invocations(caps), workgroup_bytes: 0 }
     }
 
     /// The function `results` of the kernel. `shaders/clifford/product.wgsl` documents its contract.

@@ -10,26 +10,13 @@ use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::layout::Layout;
 use crate::ops::windows::JOINS;
-use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, Plan, Problem, Region, Time,
-    plan_in_windows,
-};
+use crate::plan::{Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, Plan, Region};
 use crate::{Error, Result};
 use std::ops::Range;
 
-impl Problem for CliffordProblem {
-    /// A kernel with generated code, or, for products with too many terms, a loop over a table of terms.
-    ///
-    /// Operands: C, X, and Y if the function has two. The table is a constant.
-    ///
-    /// # Errors
-    /// [`Error::Limit`] also if the function is no product and has too many operations for generated code.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-}
-
 impl InWindows for CliffordProblem {
+    const JOINS: Joins = JOINS;
+
     /// The axes of the positions.
     fn cut_axes(&self) -> Result<CutAxes> {
         let positions: Vec<usize> = self.axes().iter().rev().map(|axis| axis[0] as usize).collect();
@@ -42,6 +29,12 @@ impl InWindows for CliffordProblem {
         Self::new(self.function, &operands, of(0), self.axis, self.dtype)
     }
 
+    /// A kernel with generated code, or, for products with too many terms, a loop over a table of terms.
+    ///
+    /// Operands: C, X, and Y if the function has two. The table is a constant.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] also if the function is no product and has too many operations for generated code.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.function.name();
         let results = [self.blades_of(0).len(), usize::try_from(self.positions()).unwrap_or(usize::MAX)];
@@ -92,14 +85,11 @@ impl CliffordProblem {
         let width = VectorWidth::of(self, caps);
         let (dims, lanes) = (width.dims(self), invocations(caps));
         draft.step(NewStep {
-            kernel: self.kernel(&formula, width, caps),
             tile: format!("{lanes} invocations of {}, {}, {}", width.count(), self.description(), self.dtype),
-            needs: self.needs(caps),
             blocks: u64::from(dims.offsets[3].div_ceil(lanes)),
             dims: Dims::of(&dims),
-            args,
             flops: Flops::of_f32(formula.flops() as f64 * self.positions() as f64),
-            time: Time::Roofline,
+            ..NewStep::of(self.kernel(&formula, width, caps), Needs::of(lanes, 0), args)
         })
     }
 
@@ -110,19 +100,16 @@ impl CliffordProblem {
         terms: &Terms,
         mut args: Vec<(Region, Access)>,
     ) -> Result<()> {
-        let (caps, needs) = (draft.caps(), self.needs(draft.caps()));
+        let caps = draft.caps();
         let units = self.positions() * self.out.len() as u64;
         let lanes = invocations(caps);
         args.push((draft.constant(&table(terms))?, Access::Read));
         draft.step(NewStep {
-            kernel: self.table_kernel(caps),
             tile: format!("{lanes} invocations of a blade, {}, {}", self.description(), self.dtype),
-            needs: Needs { bindings: needs.bindings + 1, ..needs },
             blocks: units.div_ceil(u64::from(lanes)),
             dims: Dims::of(&VectorWidth::One.dims(self)),
-            args: &args,
             flops: Flops::of_f32(2.0 * terms.terms.len() as f64 * self.positions() as f64),
-            time: Time::Roofline,
+            ..NewStep::of(self.table_kernel(caps), Needs::of(lanes, 0), &args)
         })
     }
 }
@@ -137,6 +124,7 @@ mod tests {
     use crate::clifford::problem::{BladeAxis, MvLayout};
     use crate::kernel::wgsl::{Expression, naga_flops};
     use crate::layout::{DType, Layout};
+    use crate::plan::Problem;
 
     /// The operation counts of `shaders/common/trigonometry.wgsl` against its text.
     #[test]

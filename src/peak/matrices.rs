@@ -4,7 +4,7 @@ use super::plan::OP;
 use crate::caps::{Caps, CoopScalar};
 use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Layout};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem};
 use crate::{Error, Result};
 
 /// Sums of a workgroup: `SUMS` of the shader.
@@ -87,14 +87,15 @@ impl Problem for MatrixPeakProblem {
         let ab = draft.operand("A and B", DType::F16, Layout::contiguous(OP, &ab)?, Access::Read);
         let c = draft.operand("C", DType::F32, Layout::contiguous(OP, &c)?, Access::Write);
         draft.step(NewStep {
-            kernel: self.kernel(lanes, caps),
             tile: format!("{0}x{0}, {lanes} invocations", self.fragment),
-            needs: Needs { bindings: 2, invocations: lanes, workgroup_bytes: 0 },
             blocks: u64::from(self.dims.m / (SUMS * self.fragment)),
             dims: Dims::of(&self.dims),
-            args: &[(ab, Access::Read), (c, Access::Write)],
             flops: Flops { matrix: self.operations(), ..Flops::default() },
-            time: Time::Roofline,
+            ..NewStep::of(
+                self.kernel(lanes, caps),
+                Needs::of(lanes, 0),
+                &[(ab, Access::Read), (c, Access::Write)],
+            )
         })?;
         Ok(draft.finish())
     }

@@ -4,7 +4,7 @@ use super::problem::{PeakDims, PeakNumber, PeakProblem};
 use crate::caps::Caps;
 use crate::kernel::{self, Kernel, Needs};
 use crate::layout::{DType, Layout};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem};
 use crate::{Error, Result};
 
 /// The name of the function in errors.
@@ -23,18 +23,15 @@ impl Problem for PeakProblem {
         let lanes = kernel::workgroup_size(LANES, caps);
         let (flops, none) = (self.operations(), Flops::default());
         draft.step(NewStep {
-            kernel: self.kernel(lanes, caps)?,
             tile: format!("{lanes} invocations, {:?}", self.number),
-            needs: Needs { bindings: 1, invocations: lanes, workgroup_bytes: 0 },
             blocks: u64::from(self.dims.words.div_ceil(lanes)),
             dims: Dims::of(&self.dims),
-            args: &[(c, Access::Write)],
             flops: match self.number {
                 PeakNumber::F32 => Flops { f32: flops, ..none },
                 PeakNumber::F16 => Flops { f16: flops, ..none },
                 PeakNumber::I8 => Flops { integer: flops, ..none },
             },
-            time: Time::Roofline,
+            ..NewStep::of(self.kernel(lanes, caps)?, Needs::of(lanes, 0), &[(c, Access::Write)])
         })?;
         Ok(draft.finish())
     }

@@ -8,7 +8,7 @@ use super::step::{Arg, Buffer, Step};
 use super::work::{Flops, Prediction, Seconds, Work};
 use crate::caps::Caps;
 use crate::kernel::{self, Kernel, Needs};
-use crate::layout::{DType, Layout, WINDOW_ALIGNMENT};
+use crate::layout::{DType, Layout, WINDOW_ALIGNMENT, dim};
 use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,6 +41,7 @@ pub(crate) struct NewStep<'a> {
     pub(crate) kernel: Kernel,
     /// The kernel's tile, in words.
     pub(crate) tile: String,
+    /// Without the bindings of `args`.
     pub(crate) needs: Needs,
     /// Number of workgroups.
     pub(crate) blocks: u64,
@@ -49,6 +50,14 @@ pub(crate) struct NewStep<'a> {
     pub(crate) args: &'a [(Region, Access)],
     pub(crate) flops: Flops,
     pub(crate) time: Time,
+}
+
+impl<'a> NewStep<'a> {
+    /// A step of one workgroup without dims, which computes nothing that counts as arithmetic.
+    pub(crate) fn of(kernel: Kernel, needs: Needs, args: &'a [(Region, Access)]) -> Self {
+        let (tile, dims) = (String::new(), Dims { bytes: Vec::new(), scalars: Vec::new() });
+        Self { kernel, tile, needs, blocks: 1, dims, args, flops: Flops::default(), time: Time::Roofline }
+    }
 }
 
 /// How to predict the time of a step.
@@ -218,6 +227,8 @@ impl<'a> Draft<'a> {
     pub(crate) fn step(&mut self, step: NewStep<'_>) -> Result<()> {
         let NewStep { kernel, tile, needs, blocks, dims, args, flops, time } = step;
         let (op, caps) = (self.plan.op, self.caps);
+        let bindings = needs.bindings.max(dim(op, args.len())?);
+        let needs = Needs { bindings, ..needs };
         needs.check(op, caps)?;
         let (limit, blocks) = (caps.limits.grid, blocks.max(1));
         let grid = kernel::fold_grid(op, blocks, limit)?;

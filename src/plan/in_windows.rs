@@ -4,19 +4,26 @@ use super::draft::{Draft, Region};
 use super::executable::Plan;
 use super::operands::{Access, Form, Operand};
 use super::problem::Problem;
+use super::trial::Trial;
 use super::windows::{Along, CutAxes, Windows};
 use crate::caps::Caps;
 use crate::kernel;
 use crate::layout::{ALIGNED_BYTES, DType, Layout};
 use crate::{Error, Result};
+use std::fmt::Debug;
+use std::hash::Hash;
 use std::ops::Range;
 
 /// The largest number of windows of a plan. Each takes some kilobytes of the host's memory. With bindings of 128 MiB,
 /// this number covers 512 GiB.
 const MAX_WINDOWS: usize = 1 << 12;
 
-/// An operation that can be computed in windows.
-pub(crate) trait InWindows: Problem {
+/// A problem that can be computed in windows. Its plan is that of one part, or of several if one part exceeds the device's
+/// bindings.
+pub(crate) trait InWindows: Clone + Debug + Eq + Hash + Send + 'static {
+    /// The steps that join windows, unless the kernels take any view.
+    const JOINS: Joins = Joins::NONE;
+
     /// The axes along which it can be cut, and its operands in the order of the plan's parameters.
     ///
     /// # Errors
@@ -49,6 +56,30 @@ pub(crate) trait InWindows: Problem {
     /// Those of the copies; by default [`Error::Device`], because there are no such operands.
     fn put(&self, _: &mut Draft<'_>, _: &Joins, _: &Self, _: [Region; 2], _: &[Range<usize>]) -> Result<()> {
         missing()
+    }
+
+    /// The reasons for the plan of one part, for [`Problem::explain`].
+    ///
+    /// # Errors
+    /// As [`Problem::plan`].
+    fn reasons(&self, _: &Caps) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    /// The plans for [`Problem::candidates`].
+    ///
+    /// # Errors
+    /// As [`Problem::plan`].
+    fn alternatives(&self, caps: &Caps) -> Result<Vec<Plan>> {
+        self.plan(caps).map(|plan| vec![plan])
+    }
+
+    /// The reference for [`Problem::trial`].
+    ///
+    /// # Errors
+    /// As [`Problem::plan`].
+    fn reference(&self, _: &Caps) -> Result<Option<Trial>> {
+        Ok(None)
     }
 
     /// The layout of an operand, narrowed to these ranges of the axes.
@@ -93,27 +124,40 @@ fn missing() -> Result<()> {
     Err(Error::device("windows are to be joined, and the operation has no such step"))
 }
 
-/// The plan of a problem: one part, or several if one part exceeds the device's bindings.
-///
-/// # Errors
-/// [`Error::Limit`] if the windows do not fit however the operation is cut; otherwise as [`Problem::plan`].
-pub(crate) fn plan_in_windows(problem: &impl InWindows, caps: &Caps, joins: Joins) -> Result<Plan> {
-    match problem.plan_of_one(caps) {
-        Err(error) => match error {
-            Error::Limit { op, .. } => plan_in_several(problem, caps, joins, (op, error)),
-            _ => Err(error),
-        },
-        planned => planned,
+impl<P: InWindows> Problem for P {
+    fn plan(&self, caps: &Caps) -> Result<Plan> {
+        match self.plan_of_one(caps) {
+            Err(error) => match error {
+                Error::Limit { op, .. } => plan_in_several(self, caps, (op, error)),
+                _ => Err(error),
+            },
+            planned => planned,
+        }
+    }
+
+    fn explain(&self, caps: &Caps) -> Result<Plan> {
+        match self.plan_of_one(caps) {
+            Ok(plan) => Ok(plan.because(self.reasons(caps)?)),
+            Err(_) => self.plan(caps),
+        }
+    }
+
+    fn candidates(&self, caps: &Caps) -> Result<Vec<Plan>> {
+        self.alternatives(caps)
+    }
+
+    fn trial(&self, caps: &Caps) -> Result<Option<Trial>> {
+        self.reference(caps)
     }
 }
 
 /// The same with several parts. `too_large` is the limit that one part exceeds.
-fn plan_in_several(
-    problem: &impl InWindows,
+fn plan_in_several<P: InWindows>(
+    problem: &P,
     caps: &Caps,
-    joins: Joins,
     (op, too_large): (&'static str, Error),
 ) -> Result<Plan> {
+    let joins = P::JOINS;
     let mut axes = problem.cut_axes()?;
     let along = if joins.copy.is_some() { Along::All } else { Along::AllOfViews };
     let mut windows = Windows::new(op, &mut axes, caps, along)?;

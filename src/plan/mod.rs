@@ -22,7 +22,7 @@ pub use constant::Constant;
 pub(crate) use draft::{Dims, Draft, MAX_STEP_SECONDS, NewStep, Region, Time};
 pub(crate) use executable::SLOWER;
 pub use executable::{Plan, TimeSource};
-pub(crate) use in_windows::{InWindows, Joins, plan_in_windows};
+pub(crate) use in_windows::{InWindows, Joins};
 pub use operands::{Access, Parameter};
 pub(crate) use operands::{Form, Operand};
 pub use problem::Problem;

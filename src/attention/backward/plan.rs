@@ -10,10 +10,7 @@ use crate::attention::range::AttentionKernel;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::DType;
-use crate::ops::windows::JOINS;
-use crate::plan::{
-    Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time, plan_in_windows,
-};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Region, ScalarParameter, Time};
 use crate::{Error, Result};
 use std::mem::offset_of;
 
@@ -25,17 +22,6 @@ enum MatrixTile {
 
 /// A region of a step, and what the step does with it.
 type BoundRegion = (Region, Access);
-
-impl Problem for AttentionBackward {
-    /// Three steps, or two for a bias; with windows, each window has these steps.
-    ///
-    /// Operands: Q, K, V, the result, the largest scores and logarithms of the sums, the gradient of the result, the bias, the key
-    /// lengths, the mask of keys, the slopes; then the gradient of Q and those of K and V, or that of the bias. Missing operands
-    /// are left out. Scalars: the scale.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-}
 
 impl AttentionBackward {
     /// The plan, if every operand fits into a binding.
@@ -71,14 +57,11 @@ impl AttentionBackward {
         let invocations = kernel::workgroup_size(LANES, caps);
         let d = &self.delta_dims;
         draft.step(NewStep {
-            kernel: self.delta_kernel(invocations, caps),
             tile: format!("{invocations} invocations, {}", self.forward.dtype),
-            needs: needs(args, invocations, 0),
             blocks: u64::from(d.rows.div_ceil(invocations)),
             dims: Dims::of(d),
-            args,
             flops: Flops::of_f32(2.0 * f64::from(d.rows) * f64::from(d.dim_v)),
-            time: Time::Roofline,
+            ..NewStep::of(self.delta_kernel(invocations, caps), Needs::of(invocations, 0), args)
         })
     }
 
@@ -98,27 +81,23 @@ impl AttentionBackward {
             Some(MatrixTile::Coop(tile)) => {
                 let bindings = u32::try_from(args.len()).unwrap_or(u32::MAX);
                 return draft.step(NewStep {
-                    kernel: tile.kernel(self, pass, caps),
                     tile: tile.to_string(),
-                    needs: tile.needs(self, pass, bindings, caps),
                     blocks: tile.blocks(self, there),
                     dims: self.dims_on(1),
-                    args,
                     flops: GradientTile::flops(self, pass),
                     time: Time::Predicted(tile.predict(self, pass, caps)),
+                    ..NewStep::of(tile.kernel(self, pass, caps), tile.needs(self, pass, bindings, caps), args)
                 });
             }
             Some(MatrixTile::CoopNv2(tile)) => {
                 let args = self.of_module(draft, args)?;
                 return draft.step(NewStep {
-                    kernel: tile.kernel(self, pass, caps),
                     tile: tile.described(self, caps),
-                    needs: tile.needs(self, caps),
                     blocks: tile.blocks(self, there, caps),
                     dims: self.dims_on(1),
-                    args: &args,
                     flops: GradientTile::flops(self, pass),
                     time: Time::Predicted(tile.predict(self, pass, caps)),
+                    ..NewStep::of(tile.kernel(self, pass, caps), tile.needs(self, caps), &args)
                 });
             }
             None => {}
@@ -126,14 +105,15 @@ impl AttentionBackward {
         let width = width(self.moves(), self.forward.dtype);
         let form = self.forward.sharing(there, vectors, width, caps);
         draft.step(NewStep {
-            kernel: self.kernel(pass, form, caps),
             tile: format!("{} invocations, {} a row, {}", form.invocations, form.lanes, self.forward.dtype),
-            needs: needs(args, form.invocations, form.workgroup_bytes(caps)),
             blocks: u64::from(form.blocks(there)) * u64::from(d.heads),
             dims: self.dims_on(form.lanes),
-            args,
             flops: Flops::of_f32(flops),
-            time: Time::Roofline,
+            ..NewStep::of(
+                self.kernel(pass, form, caps),
+                Needs::of(form.invocations, form.workgroup_bytes(caps)),
+                args,
+            )
         })
     }
 
@@ -180,14 +160,11 @@ impl AttentionBackward {
         let invocations = kernel::workgroup_size(LANES, caps);
         let of_pair = 2.0 * f64::from(self.dims.dim) + 2.0 * f64::from(self.dims.dim_v) + 1.0;
         draft.step(NewStep {
-            kernel: self.bias_kernel(invocations, caps),
             tile: format!("{invocations} invocations, {}", self.forward.dtype),
-            needs: needs(args, invocations, 0),
             blocks: (elements as u64).div_ceil(4).div_ceil(invocations.into()),
             dims: self.dims_on(1),
-            args,
             flops: Flops::of_f32(self.pairs() * of_pair),
-            time: Time::Roofline,
+            ..NewStep::of(self.bias_kernel(invocations, caps), Needs::of(invocations, 0), args)
         })
     }
 
@@ -196,10 +173,4 @@ impl AttentionBackward {
         let d = AttentionBackwardDims { lanes, ..self.dims };
         Dims::of(&d).scalar(offset_of!(AttentionBackwardDims, scale), 0)
     }
-}
-
-/// The limits that a step needs.
-fn needs(args: &[BoundRegion], invocations: u32, workgroup_bytes: u32) -> Needs {
-    let bindings = u32::try_from(args.len()).unwrap_or(u32::MAX);
-    Needs { bindings, invocations, workgroup_bytes }
 }

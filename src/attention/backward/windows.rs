@@ -7,10 +7,13 @@ use crate::Result;
 use crate::attention::problem::{AttentionProblem, AttentionShape, OP};
 use crate::caps::Caps;
 use crate::layout::Layout;
+use crate::ops::windows::JOINS;
 use crate::plan::{CutAxes, Draft, InWindows, Joins, Plan, Region};
 use std::ops::Range;
 
 impl InWindows for AttentionBackward {
+    const JOINS: Joins = JOINS;
+
     fn cut_axes(&self) -> Result<CutAxes> {
         let forward = &self.forward;
         let extents: [usize; 2] = [0, 1].map(|axis| forward.q.shape()[axis]);
@@ -43,6 +46,11 @@ impl InWindows for AttentionBackward {
         Self::new(forward, [y, lse, g], of)
     }
 
+    /// Three steps, or two for a bias; with windows, each window has these steps.
+    ///
+    /// Operands: Q, K, V, the result, the largest scores and logarithms of the sums, the gradient of the result, the bias, the key
+    /// lengths, the mask of keys, the slopes; then the gradient of Q and those of K and V, or that of the bias. Missing operands
+    /// are left out. Scalars: the scale.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         self.of_one(caps)
     }

@@ -28,21 +28,19 @@ impl Problem for F16SplitProblem {
         let read = 2.0 * entries * DType::F32.size() as f64;
         let written = values.layout.len() as f64 * DType::F16.size() as f64;
         draft.step(NewStep {
-            kernel: self.kernel([tile_rows, lanes], caps),
             tile: format!("{tile_rows} rows, {lanes} invocations, {} f16 per element", self.half_count),
-            needs: Needs {
-                bindings: 3,
-                invocations: lanes,
-                workgroup_bytes: (4 * lanes).next_multiple_of(16),
-            },
             blocks: u64::from(self.dims.rows.div_ceil(tile_rows)),
             dims: Dims::of(&self.dims),
-            args: &[(x, Access::Read), (values, Access::Write), (exponents, Access::Write)],
             flops: Flops::of_f32(entries * f64::from(1 + 2 * self.half_count)),
             time: Time::Predicted(Prediction {
                 seconds: (read + written) / caps.machine.memory_bandwidth,
                 bound: Bound::Memory,
             }),
+            ..NewStep::of(
+                self.kernel([tile_rows, lanes], caps),
+                Needs::of(lanes, (4 * lanes).next_multiple_of(16)),
+                &[(x, Access::Read), (values, Access::Write), (exponents, Access::Write)],
+            )
         })?;
         Ok(draft.finish())
     }

@@ -5,7 +5,7 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::gemm::problem::{GemmDims, GemmProblem};
 use crate::kernel::{Kernel, Needs};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region, ScalarParameter, Time};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region, ScalarParameter};
 use std::mem::offset_of;
 
 /// Invocations per workgroup. Each computes four elements of a row.
@@ -40,18 +40,15 @@ pub(in crate::gemm) fn step(
     let additions = problem.elements() as f64 * f64::from(splits);
     let args: Vec<(Region, Access)> = [(sums, Access::Read), c].into_iter().chain(extras).collect();
     draft.step(NewStep {
-        kernel: store(kernel, problem, 2, caps),
         tile: format!("{LANES} times 4 elements"),
-        needs: needs(problem),
         blocks: quads.div_ceil(u64::from(LANES)),
         dims: problem.epilogue_dims(&GemmDims { splits, ..*d }, draft),
-        args: &args,
         flops: if problem.types.ab.is_float() {
             Flops::of_f32(additions)
         } else {
             Flops::of_integers(additions)
         },
-        time: Time::Roofline,
+        ..NewStep::of(store(kernel, problem, 2, caps), needs(problem), &args)
     })
 }
 
@@ -72,13 +69,14 @@ pub(crate) fn reduce_splits(
         GemmDims { m: 1, n: elements, batches: 1, batch1: 1, splits, ldc: elements, ..GemmDims::default() };
     let kernel = Kernel::new("gemm/reduce_splits").dims(draft.caps(), size_of_val(&dims));
     draft.step(NewStep {
-        kernel: kernel.param("LANES", LANES).slot("epilogue", "forms"),
         tile: format!("{LANES} times 4 elements"),
-        needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
         blocks: u64::from(elements).div_ceil(4).div_ceil(u64::from(LANES)),
         dims: draft.put(Dims::of(&dims), factor, offset_of!(GemmDims, alpha)),
-        args: &[(sums, Access::Read), (total, Access::Write)],
         flops: Flops::of_f32(f64::from(elements) * f64::from(splits)),
-        time: Time::Roofline,
+        ..NewStep::of(
+            kernel.param("LANES", LANES).slot("epilogue", "forms"),
+            Needs::of(LANES, 0),
+            &[(sums, Access::Read), (total, Access::Write)],
+        )
     })
 }

@@ -52,14 +52,16 @@ impl Tile {
             Language::Spirv => Some(kernels::module_args(problem, draft, args)?),
         };
         draft.step(NewStep {
-            kernel: self.kernel.spec().build(self, problem, caps),
             tile: self.to_string(),
-            needs: self.needs(problem, caps),
             blocks: self.blocks(problem, caps),
             dims,
-            args: of_module.as_deref().unwrap_or(args),
             flops: self.flops(problem, caps),
             time: Time::Predicted(self.prediction(problem, caps)),
+            ..NewStep::of(
+                self.kernel.spec().build(self, problem, caps),
+                self.needs(problem, caps),
+                of_module.as_deref().unwrap_or(args),
+            )
         })
     }
 

@@ -8,7 +8,7 @@ use crate::caps::{Caps, CoopRow, CoopScalar, CoopScope, RowSizes, Verdict};
 use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Fill, Layout};
 use crate::layout::{F8E4M3, F8E5M2};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::plan::{Access, Dims, Draft, NewStep, Plan, Problem};
 use half::{bf16, f16};
 
 /// Matrices along k: enough that sums accumulate and that staged data is replaced.
@@ -52,14 +52,14 @@ impl ModuleCase {
         let b = draft.operand("B", DType::I32, words(b)?, Access::Read);
         let c = draft.operand("C", DType::I32, words(c)?, Access::Update);
         draft.step(NewStep {
-            kernel,
             tile: "self-test".into(),
-            needs: Needs::default(), // of a device whose rows are tested
             blocks: work.workgroups.into(),
             dims: Dims::of(&work.iterations),
-            args: &[(a, Access::Read), (b, Access::Read), (c, Access::Update)],
-            flops: Flops::default(),
-            time: Time::Roofline,
+            ..NewStep::of(
+                kernel,
+                Needs::default(),
+                &[(a, Access::Read), (b, Access::Read), (c, Access::Update)],
+            )
         })?;
         Ok(draft.finish())
     }

@@ -5,7 +5,7 @@ use crate::Result;
 use crate::caps::{Caps, CoopRow, CoopScalar};
 use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Layout};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::plan::{Access, Dims, Draft, NewStep, Plan, Problem};
 
 /// The shader, and the file of its slot.
 pub(in crate::gpu) const SHADERS: [&str; 2] = ["gemm/scalar_verify", "gemm/scalar_sums"];
@@ -98,14 +98,10 @@ impl Problem for ScalarCase {
         let ab = draft.operand("A and B", DType::I32, words(ab)?, Access::Read);
         let c = draft.operand("C", DType::I32, words(c)?, Access::Write);
         draft.step(NewStep {
-            kernel,
             tile: "self-test".into(),
-            needs: Needs::default(), // of a device whose rows are timed
             blocks: u64::from(PRODUCTS * self.work.workgroups),
             dims: Dims::of(&[self.work.iterations, self.staged(), self.depth(), 0]),
-            args: &[(ab, Access::Read), (c, Access::Write)],
-            flops: Flops::default(),
-            time: Time::Roofline,
+            ..NewStep::of(kernel, Needs::default(), &[(ab, Access::Read), (c, Access::Write)])
         })?;
         Ok(draft.finish())
     }

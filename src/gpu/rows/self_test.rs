@@ -4,7 +4,7 @@ use crate::Result;
 use crate::caps::{Caps, CoopRow, CoopScalar, Verdict};
 use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Element, Fill, Layout};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::plan::{Access, Dims, Draft, NewStep, Plan, Problem};
 use half::f16;
 
 pub(in crate::gpu) const OP: &str = "self-test";
@@ -80,14 +80,10 @@ impl Case {
         let ab = draft.operand("A and B", DType::I32, words(ab)?, Access::Read);
         let c = draft.operand("C", DType::I32, words(c)?, Access::Update);
         draft.step(NewStep {
-            kernel,
             tile: "self-test".into(),
-            needs: Needs::default(), // of a device whose rows are tested
             blocks: work.workgroups.into(),
             dims: Dims::of(&self.dims(work)),
-            args: &[(ab, Access::Read), (c, Access::Update)],
-            flops: Flops::default(),
-            time: Time::Roofline,
+            ..NewStep::of(kernel, Needs::default(), &[(ab, Access::Read), (c, Access::Update)])
         })?;
         Ok(draft.finish())
     }

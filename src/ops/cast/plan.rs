@@ -6,22 +6,13 @@ use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::layout::Layout;
 use crate::ops::windows::JOINS;
-use crate::plan::{
-    CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, Plan, Problem, Time, plan_in_windows,
-};
+use crate::plan::{CutAxes, Dims, Draft, InWindows, Joins, NewStep, Operand, Plan};
 use crate::{Error, Result};
 use std::ops::Range;
 
-impl Problem for CastProblem {
-    /// One step, or one for each window. The kernel depends on the types, and on whether the view is contiguous.
-    ///
-    /// Operands: the view, the copy.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-}
-
 impl InWindows for CastProblem {
+    const JOINS: Joins = JOINS;
+
     fn cut_axes(&self) -> Result<CutAxes> {
         Ok(CutAxes::of(self.view.shape(), self.operands()))
     }
@@ -30,6 +21,9 @@ impl InWindows for CastProblem {
         Self::new(&layouts[0], self.from, self.to, self.overflow)
     }
 
+    /// One step, or one for each window. The kernel depends on the types, and on whether the view is contiguous.
+    ///
+    /// Operands: the view, the copy.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = op(self.from, self.to);
         if self.view.is_empty() {
@@ -38,14 +32,10 @@ impl InWindows for CastProblem {
         let mut draft = Draft::new(op, &[], caps);
         let args = draft.operands(&self.operands());
         draft.step(NewStep {
-            kernel: self.kernel(caps),
             tile: format!("{LANES} invocations, {} to {}", self.from, self.to),
-            needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from(self.blocks(LANES)),
             dims: Dims::of(&self.dims()),
-            args: &args,
-            flops: Flops::default(),
-            time: Time::Roofline,
+            ..NewStep::of(self.kernel(caps), Needs::of(LANES, 0), &args)
         })?;
         Ok(draft.finish())
     }

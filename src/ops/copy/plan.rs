@@ -1,26 +1,13 @@
 //! The plan of a copy: one step, or one for each window.
 
 use super::kernel::LANES;
-use super::problem::{CopyProblem, Longer, OP, Sliced};
+use super::problem::{CopyProblem, Longer, Sliced};
 use crate::caps::Caps;
 use crate::kernel::Needs;
-use crate::layout::{DType, Layout, dim};
-use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, Plan, Problem, Time,
-    plan_in_windows,
-};
+use crate::layout::{DType, Layout};
+use crate::plan::{Access, CutAxes, Dims, Draft, InWindows, NewStep, Operand, Plan};
 use crate::{Error, Result};
 use std::ops::Range;
-
-impl Problem for CopyProblem {
-    /// One step, or one for each window. The kernel depends on whether rows are whole words, and whether it reads a position
-    /// from a tensor.
-    ///
-    /// Operands: C, A; with a position, the tensor of the position.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, Joins::NONE)
-    }
-}
 
 impl InWindows for CopyProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
@@ -40,6 +27,10 @@ impl InWindows for CopyProblem {
         }
     }
 
+    /// One step, or one for each window. The kernel depends on whether rows are whole words, and whether it reads a position
+    /// from a tensor.
+    ///
+    /// Operands: C, A; with a position, the tensor of the position.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(self.op(), &[], caps);
         let mut args = draft.operands(&self.operands()?);
@@ -54,14 +45,10 @@ impl InWindows for CopyProblem {
             }
         }
         draft.step(NewStep {
-            kernel: self.kernel(caps),
             tile: self.tile(),
-            needs: Needs { bindings: dim(OP, args.len())?, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from(self.dims.units.div_ceil(LANES)),
             dims: Dims::of(&self.dims),
-            args: &args,
-            flops: Flops::default(),
-            time: Time::Roofline,
+            ..NewStep::of(self.kernel(caps), Needs::of(LANES, 0), &args)
         })?;
         Ok(draft.finish())
     }

@@ -9,8 +9,7 @@ use crate::layout::{DType, Layout};
 use crate::ops::lines::Across;
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, Plan, Problem, Region, Time,
-    plan_in_windows,
+    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, Plan, Problem, Region,
 };
 use std::ops::Range;
 
@@ -29,17 +28,9 @@ struct Cut {
     chunk: u32,
 }
 
-impl Problem for CumsumProblem {
-    /// One step, if there are enough rows to occupy the device or they are short. Otherwise rows are cut into parts: a step
-    /// computes the sums of the parts, another their cumulative sums, and a third the results.
-    ///
-    /// Operands: A, the result.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-}
-
 impl InWindows for CumsumProblem {
+    const JOINS: Joins = JOINS;
+
     fn cut_axes(&self) -> Result<CutAxes> {
         Ok(CutAxes::except(self.axis, self.a.shape(), self.operands()))
     }
@@ -48,6 +39,10 @@ impl InWindows for CumsumProblem {
         Self::new(&layouts[0], self.axis, self.dtype)
     }
 
+    /// One step, if there are enough rows to occupy the device or they are short. Otherwise rows are cut into parts: a step
+    /// computes the sums of the parts, another their cumulative sums, and a third the results.
+    ///
+    /// Operands: A, the result.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &[], caps);
         let [read, written] = self.operands().map(|of| draft.add(&of));
@@ -122,18 +117,15 @@ impl CumsumProblem {
             }
         };
         draft.step(NewStep {
-            kernel: self.kernel(stage, caps),
             tile: format!("{invocations} invocations, {} {shared_by}, {}", d.lanes, self.dtype),
-            needs: Needs {
-                bindings: if stage == Stage::Rest { 3 } else { 2 },
-                invocations,
-                workgroup_bytes: workgroup_bytes.next_multiple_of(16),
-            },
             blocks,
             dims: Dims::of(d),
-            args,
             flops: Flops::of_f32(2.0 * self.a.len() as f64),
-            time: Time::Roofline,
+            ..NewStep::of(
+                self.kernel(stage, caps),
+                Needs::of(invocations, workgroup_bytes.next_multiple_of(16)),
+                args,
+            )
         })
     }
 }

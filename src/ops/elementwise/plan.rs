@@ -8,25 +8,13 @@ use super::written::NUMBERS;
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::Needs;
-use crate::layout::{DType, Layout, dim};
-use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, Plan, Problem, ScalarParameter,
-    Time, plan_in_windows,
-};
+use crate::layout::{DType, Layout};
+use crate::plan::{Access, CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, Plan, ScalarParameter};
 use std::mem::offset_of;
 use std::ops::Range;
 
 /// The names of the operands in plans and errors.
 const NAMES: [&str; 4] = ["a", "b", "operand 2", "operand 3"];
-
-impl Problem for ElementwiseProblem {
-    /// One step, or one for each window. The kernel depends on the function, the types and the memory layout.
-    ///
-    /// Operands: C, then those of the function. Scalars: its numbers.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, Joins::NONE)
-    }
-}
 
 impl InWindows for ElementwiseProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
@@ -38,6 +26,9 @@ impl InWindows for ElementwiseProblem {
         Self::new(self.function.clone(), &operands, (&layouts[0], self.dtype))
     }
 
+    /// One step, or one for each window. The kernel depends on the function, the types and the memory layout.
+    ///
+    /// Operands: C, then those of the function. Scalars: its numbers.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.function.op();
         let dtypes = self.dtypes();
@@ -51,18 +42,15 @@ impl InWindows for ElementwiseProblem {
         let args = draft.operands(&self.operands());
         let [_, units] = self.units()?;
         draft.step(NewStep {
-            kernel: self.kernel(&written, caps),
             tile: format!(
                 "{LANES} invocations, {} elements each, {}",
                 self.elements_per_invocation(),
                 self.dtype
             ),
-            needs: Needs { bindings: dim(op, args.len())?, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from(units.div_ceil(LANES * self.units_per_invocation())),
             dims: self.uniform(written.numbers, self.is_of_two(&written))?,
-            args: &args,
             flops: Flops::of_f32(self.c.len() as f64 * written.flops as f64),
-            time: Time::Roofline,
+            ..NewStep::of(self.kernel(&written, caps), Needs::of(LANES, 0), &args)
         })?;
         Ok(draft.finish())
     }

@@ -8,21 +8,13 @@ use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Layout, dim};
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, Along, CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, Plan, Problem, Region, Time,
-    Windows, plan_in_windows,
+    Access, Along, CutAxes, Dims, Draft, InWindows, Joins, NewStep, Operand, Plan, Region, Windows,
 };
 use std::ops::Range;
 
-impl Problem for GatherProblem {
-    /// One step, or one for each window. The kernel depends on whether the rows of C are whole vectors of rows of A.
-    ///
-    /// Operands: C, A, the indices.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-}
-
 impl InWindows for GatherProblem {
+    const JOINS: Joins = JOINS;
+
     /// The axes of C, and then the indexed axis of A. The step of a window along that axis takes the elements with indices in
     /// the window.
     fn cut_axes(&self) -> Result<CutAxes> {
@@ -35,6 +27,9 @@ impl InWindows for GatherProblem {
         Self::new(self.taken, &layouts[1], &layouts[2], self.dtype)
     }
 
+    /// One step, or one for each window. The kernel depends on whether the rows of C are whole vectors of rows of A.
+    ///
+    /// Operands: C, A, the indices.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.taken.op();
         let mut draft = Draft::new(op, &[], caps);
@@ -102,14 +97,14 @@ impl GatherProblem {
         // Only the device knows which elements are read. At most as many as C has are counted.
         let a = if c.layout.len() < a.layout.len() { a.touched_like(c.layout) } else { a };
         draft.step(NewStep {
-            kernel,
             tile: self.tile(caps),
-            needs: Needs { bindings: 3, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from(self.units(caps).div_ceil(LANES)),
             dims: Dims::of(&dims),
-            args: &[(c, of_c), (a, Access::Read), (indices, Access::Read)],
-            flops: Flops::default(),
-            time: Time::Roofline,
+            ..NewStep::of(
+                kernel,
+                Needs::of(LANES, 0),
+                &[(c, of_c), (a, Access::Read), (indices, Access::Read)],
+            )
         })
     }
 }

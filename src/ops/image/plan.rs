@@ -7,24 +7,12 @@ use crate::caps::Caps;
 use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Layout};
 use crate::ops::packing::{constant, per_word};
-use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, Plan, Problem, ScalarParameter,
-    Time, plan_in_windows,
-};
+use crate::plan::{Access, CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, Plan, ScalarParameter};
 use std::mem::offset_of;
 use std::ops::Range;
 
 /// Invocations per workgroup.
 const LANES: u32 = 64;
-
-impl Problem for ImageProblem {
-    /// One step, or one for each window. The kernel depends on the format, the type, and whether colours are scaled.
-    ///
-    /// Operands: the texels, the tensor. Scalars: the scale and the shift, if colours are scaled.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, Joins::NONE)
-    }
-}
 
 impl InWindows for ImageProblem {
     /// The rows of texels. A binding may begin at each of them.
@@ -36,6 +24,9 @@ impl InWindows for ImageProblem {
         Self::new(self.transfer, self.format, &layouts[1], self.dtype, self.scale)
     }
 
+    /// One step, or one for each window. The kernel depends on the format, the type, and whether colours are scaled.
+    ///
+    /// Operands: the texels, the tensor. Scalars: the scale and the shift, if colours are scaled.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let scalars: &[ScalarParameter] = match self.scale {
             ColourScale::Unscaled => &[],
@@ -52,14 +43,11 @@ impl InWindows for ImageProblem {
             ),
         };
         draft.step(NewStep {
-            kernel: self.kernel(caps),
             tile: format!("{LANES} invocations, {}, {}", self.format.constant().to_lowercase(), self.dtype),
-            needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from(self.dims.units.div_ceil(LANES)),
             dims,
-            args: &args,
             flops,
-            time: Time::Roofline,
+            ..NewStep::of(self.kernel(caps), Needs::of(LANES, 0), &args)
         })?;
         Ok(draft.finish())
     }

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Kernel, Needs};
 use crate::ops::subgroups::{shared_bytes, with_subgroups};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region, Time};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region};
 
 /// Invocations per workgroup of the kernels of losses, if the device allows them.
 pub(super) const LANES: u32 = 256;
@@ -66,13 +66,14 @@ pub(super) fn total_step(
     let lanes = kernel::workgroup_size(LANES, caps);
     let [first, second] = operands;
     draft.step(NewStep {
-        kernel: summands.kernel(caps),
         tile: format!("{lanes} invocations"),
-        needs: Needs { bindings: 3, invocations: lanes, workgroup_bytes: shared_bytes(caps, LANES, 4) },
         blocks: 1,
         dims: dims_of(Dims::of(&TotalDims { lanes, ..dims })),
-        args: &[(first, Access::Read), (second, Access::Read), (total, Access::Write)],
         flops: Flops::of_f32(f64::from(dims.count)),
-        time: Time::Roofline,
+        ..NewStep::of(
+            summands.kernel(caps),
+            Needs::of(lanes, shared_bytes(caps, LANES, 4)),
+            &[(first, Access::Read), (second, Access::Read), (total, Access::Write)],
+        )
     })
 }

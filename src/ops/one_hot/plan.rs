@@ -7,24 +7,15 @@ use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Layout};
 use crate::ops::packing::{quad_unit, quad_variant};
 use crate::ops::windows::JOINS;
-use crate::plan::{
-    CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, Plan, Problem, Time, plan_in_windows,
-};
+use crate::plan::{CutAxes, Dims, Draft, InWindows, Joins, NewStep, Operand, Plan};
 use std::ops::Range;
 
 /// Invocations per workgroup.
 const LANES: u32 = 64;
 
-impl Problem for OneHotProblem {
-    /// One step, or one for each window.
-    ///
-    /// Operands: C, the ids.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-}
-
 impl InWindows for OneHotProblem {
+    const JOINS: Joins = JOINS;
+
     /// The axes of the ids.
     fn cut_axes(&self) -> Result<CutAxes> {
         Ok(CutAxes { whole: Some(self.ids.rank()), ..CutAxes::of(self.ids.shape(), self.operands()?) })
@@ -34,22 +25,25 @@ impl InWindows for OneHotProblem {
         Self::new(&layouts[1], self.dims.classes as usize, self.dtype)
     }
 
+    /// One step, or one for each window.
+    ///
+    /// Operands: C, the ids.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &[], caps);
         let args = draft.operands(&self.operands()?);
         draft.step(NewStep {
-            kernel: Kernel::new("ops/one_hot")
-                .dims(caps, size_of::<OneHotDims>())
-                .param("c_unit", quad_unit(self.dtype))
-                .param("LANES", LANES)
-                .slot("save_bits_c", quad_variant(self.dtype)),
             tile: format!("{LANES} invocations, four elements each, {}", self.dtype),
-            needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from(self.dims.count.div_ceil(4 * LANES)),
             dims: Dims::of(&self.dims),
-            args: &args,
-            flops: Flops::default(),
-            time: Time::Roofline,
+            ..NewStep::of(
+                Kernel::new("ops/one_hot")
+                    .dims(caps, size_of::<OneHotDims>())
+                    .param("c_unit", quad_unit(self.dtype))
+                    .param("LANES", LANES)
+                    .slot("save_bits_c", quad_variant(self.dtype)),
+                Needs::of(LANES, 0),
+                &args,
+            )
         })?;
         Ok(draft.finish())
     }

@@ -7,26 +7,16 @@ use crate::kernel::{Kernel, Needs};
 use crate::layout::Layout;
 use crate::ops::packing::{per_word, quad_unit, quad_variant};
 use crate::ops::windows::JOINS;
-use crate::plan::{
-    CutAxes, Dims, Draft, Flops, Form, InWindows, NewStep, Operand, Plan, Problem, ScalarParameter, Time,
-    plan_in_windows,
-};
+use crate::plan::{CutAxes, Dims, Draft, Form, InWindows, Joins, NewStep, Operand, Plan, ScalarParameter};
 use std::mem::offset_of;
 use std::ops::Range;
 
 /// Invocations per workgroup.
 const LANES: u32 = 64;
 
-impl Problem for PadProblem {
-    /// One step, or one for each window.
-    ///
-    /// Operands: C, A. Scalars: the bits of the value.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-}
-
 impl InWindows for PadProblem {
+    const JOINS: Joins = JOINS;
+
     fn cut_axes(&self) -> Result<CutAxes> {
         let operands = self.operands()?;
         Ok(CutAxes::of(&padded_shape(&self.a, &self.padding[..self.a.rank()])?, operands))
@@ -51,18 +41,17 @@ impl InWindows for PadProblem {
         Self::of_any(&layouts[1], &padding.collect::<Vec<_>>(), self.dtype)
     }
 
+    /// One step, or one for each window.
+    ///
+    /// Operands: C, A. Scalars: the bits of the value.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &[ScalarParameter::u32("value")], caps);
         let args = draft.operands(&self.operands()?);
         draft.step(NewStep {
-            kernel: self.kernel(caps),
             tile: format!("{LANES} invocations, four elements each, {}", self.dtype),
-            needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from(self.dims.count.div_ceil(4 * LANES)),
             dims: Dims::of(&self.dims).scalar(offset_of!(PadDims, value), 0),
-            args: &args,
-            flops: Flops::default(),
-            time: Time::Roofline,
+            ..NewStep::of(self.kernel(caps), Needs::of(LANES, 0), &args)
         })?;
         Ok(draft.finish())
     }

@@ -8,8 +8,7 @@ use crate::layout::{Layout, NORMAL_TAG, dim, normal_table};
 use crate::ops::packing::{constant, quad_unit, quad_variant};
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, PHILOX, Plan, Problem, ScalarParameter,
-    Time, plan_in_windows,
+    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, PHILOX, Plan, ScalarParameter,
 };
 use std::mem::offset_of;
 use std::ops::Range;
@@ -20,16 +19,9 @@ const LANES: u32 = 64;
 /// Integer operations that turn a word into a number, without rounding: as for a generated operand.
 const ENTRY: f64 = 21.0;
 
-impl Problem for NormalProblem {
-    /// One step, or one for each window.
-    ///
-    /// Operands: the output. Scalars: the lower and the upper word of the seed.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-}
-
 impl InWindows for NormalProblem {
+    const JOINS: Joins = JOINS;
+
     fn cut_axes(&self) -> Result<CutAxes> {
         Ok(CutAxes::of(&[self.count as usize], vec![self.output()]))
     }
@@ -40,6 +32,9 @@ impl InWindows for NormalProblem {
         Ok(Self { first: self.first + dim(OP, start / 4)?, ..Self::new(end - start, self.dtype)? })
     }
 
+    /// One step, or one for each window.
+    ///
+    /// Operands: the output. Scalars: the lower and the upper word of the seed.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let scalars = ["seed_low", "seed_high"].map(ScalarParameter::u32);
         let mut draft = Draft::new(OP, &scalars, caps);
@@ -48,22 +43,23 @@ impl InWindows for NormalProblem {
         let count = f64::from(self.count);
         let calls = f64::from(self.count.div_ceil(4));
         draft.step(NewStep {
-            kernel: Kernel::new("ops/normal")
-                .dims(caps, size_of::<NormalDims>())
-                .param("c_unit", quad_unit(self.dtype))
-                .param("TO", constant(self.dtype))
-                .param("TAG", NORMAL_TAG)
-                .param("LANES", LANES)
-                .slot("save_bits_c", quad_variant(self.dtype)),
             tile: format!("{LANES} invocations, four elements each, {}", self.dtype),
-            needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from(self.count.div_ceil(4 * LANES)),
             dims: Dims::of(&NormalDims { count: self.count, first: self.first, ..NormalDims::default() })
                 .scalar(offset_of!(NormalDims, seed_low), 0)
                 .scalar(offset_of!(NormalDims, seed_high), 1),
-            args: &args,
             flops: Flops { f32: count, integer: PHILOX * calls + ENTRY * count, ..Flops::default() },
-            time: Time::Roofline,
+            ..NewStep::of(
+                Kernel::new("ops/normal")
+                    .dims(caps, size_of::<NormalDims>())
+                    .param("c_unit", quad_unit(self.dtype))
+                    .param("TO", constant(self.dtype))
+                    .param("TAG", NORMAL_TAG)
+                    .param("LANES", LANES)
+                    .slot("save_bits_c", quad_variant(self.dtype)),
+                Needs::of(LANES, 0),
+                &args,
+            )
         })?;
         Ok(draft.finish())
     }

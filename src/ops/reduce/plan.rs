@@ -11,10 +11,7 @@ use crate::layout::{DType, Layout, dim};
 use crate::ops::copy::copy_part;
 use crate::ops::subgroups::{lanes_of_row, subgroup};
 use crate::ops::vectors::per_vector;
-use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, Plan, Problem, Region, Time,
-    plan_in_windows,
-};
+use crate::plan::{Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, Plan, Region};
 use std::ops::Range;
 
 /// Workgroups that occupy a device, if each invocation loads several vectors.
@@ -30,18 +27,9 @@ const PAGE_BYTES: u64 = 4096;
 /// Invocations that occupy a processor.
 const MANY_LANES: u32 = 4096;
 
-impl Problem for ReduceProblem {
-    /// One step, if there are enough results to occupy the device or few elements; otherwise a step for parts of the terms, and
-    /// one that joins them. With windows, each window has these steps; or there is a step for the terms of each window, and one
-    /// that joins them.
-    ///
-    /// Operands: A, the result.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, Joins { copy: Some(copy_part), ..Joins::NONE })
-    }
-}
-
 impl InWindows for ReduceProblem {
+    const JOINS: Joins = Joins { copy: Some(copy_part), ..Joins::NONE };
+
     /// The axes that are kept, and then those that are reduced.
     fn cut_axes(&self) -> Result<CutAxes> {
         let extents: Vec<usize> = self.order().map(|axis| self.a.shape()[axis]).collect();
@@ -54,6 +42,11 @@ impl InWindows for ReduceProblem {
         Ok(Self { steps: self.steps, ..part })
     }
 
+    /// One step, if there are enough results to occupy the device or few elements; otherwise a step for parts of the terms, and
+    /// one that joins them. With windows, each window has these steps; or there is a step for the terms of each window, and one
+    /// that joins them.
+    ///
+    /// Operands: A, the result.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.function.op();
         let dims = self.dims_on(caps);
@@ -196,14 +189,15 @@ impl ReduceProblem {
         };
         let shared_by = if is_columns { "columns" } else { "a row" };
         draft.step(NewStep {
-            kernel: self.kernel(stage, caps),
             tile: format!("{invocations} invocations, {} {shared_by}, {}", d.lanes, self.dtype),
-            needs: Needs { bindings: 2, invocations, workgroup_bytes },
             blocks,
             dims: Dims::of(d),
-            args: &[(a, Access::Read), (c, Access::Write)],
             flops: Flops::of_f32(flops),
-            time: Time::Roofline,
+            ..NewStep::of(
+                self.kernel(stage, caps),
+                Needs::of(invocations, workgroup_bytes),
+                &[(a, Access::Read), (c, Access::Write)],
+            )
         })
     }
 }

@@ -5,29 +5,18 @@ use super::problem::{RotaryDims, RotaryProblem};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::Needs;
-use crate::layout::{DType, Layout, dim};
+use crate::layout::{DType, Layout};
 use crate::ops::windows::JOINS;
-use crate::plan::{
-    CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, Plan, Problem, ScalarParameter, Time,
-    plan_in_windows,
-};
+use crate::plan::{CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, Plan, ScalarParameter};
 use std::mem::offset_of;
 use std::ops::Range;
 
 /// The operations of a pair: four products, a sum and a difference.
 const FLOPS_OF_PAIR: f64 = 6.0;
 
-impl Problem for RotaryProblem {
-    /// One step, or one for each window. The kernel depends on the pairs, the type, and whether rows are whole vectors.
-    ///
-    /// Operands: x, the result, the table, and the tensor of the first position, if there is one. Otherwise the first position is a
-    /// scalar. If the table has too few positions after it, the last ones are taken.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-}
-
 impl InWindows for RotaryProblem {
+    const JOINS: Joins = JOINS;
+
     /// The axes before the positions. An axis along which x repeats its elements is not cut, so that the order of axes
     /// stays the same.
     /// The leading axes along which x does not repeat its elements.
@@ -43,6 +32,10 @@ impl InWindows for RotaryProblem {
         layouts.get(3).map_or(Ok(part), |at| part.at_position(at))
     }
 
+    /// One step, or one for each window. The kernel depends on the pairs, the type, and whether rows are whole vectors.
+    ///
+    /// Operands: x, the result, the table, and the tensor of the first position, if there is one. Otherwise the first position is a
+    /// scalar. If the table has too few positions after it, the last ones are taken.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.pass.op();
         let start = [ScalarParameter::u32("start")];
@@ -55,14 +48,11 @@ impl InWindows for RotaryProblem {
         let dims = Dims::of(&d);
         let dims = if self.at.is_some() { dims } else { dims.scalar(offset_of!(RotaryDims, start), 0) };
         draft.step(NewStep {
-            kernel: self.kernel(caps),
             tile: format!("{LANES} invocations, {} elements each, {}", 8 * self.quads(), self.dtype),
-            needs: Needs { bindings: dim(op, args.len())?, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from(d.units.div_ceil(LANES)),
             dims,
-            args: &args,
             flops: Flops::of_f32(FLOPS_OF_PAIR * f64::from(self.rows()) * f64::from(d.pairs)),
-            time: Time::Roofline,
+            ..NewStep::of(self.kernel(caps), Needs::of(LANES, 0), &args)
         })?;
         Ok(draft.finish())
     }

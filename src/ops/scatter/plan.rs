@@ -4,20 +4,9 @@
 use super::kernel::{CHUNK, LANES, block, merge_kernel, sort_kernel, starts_kernel};
 use super::problem::{ScatterDims, ScatterProblem, Target};
 use crate::Result;
-use crate::caps::Caps;
 use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Layout, dim};
-use crate::ops::windows::JOINS;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time, plan_in_windows};
-
-impl Problem for ScatterProblem {
-    /// Sorts blocks of indices, merges them pairwise, finds the first index of each slot, and adds.
-    ///
-    /// Operands: C, the indices, the values.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-}
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region};
 
 /// A step that adds values.
 struct Addition<'a> {
@@ -76,42 +65,34 @@ impl ScatterProblem {
             (from, to) = (to, from);
         }
         draft.step(NewStep {
-            kernel: sort_kernel(caps),
             tile: format!("blocks of {lanes} indices"),
-            needs: Needs {
-                bindings: 2,
-                invocations: lanes,
-                workgroup_bytes: (4 * lanes).next_multiple_of(16),
-            },
             blocks: u64::from(count.div_ceil(lanes)),
             dims: Dims::of(&self.sort),
-            args: &[(from, Access::Write), (indices, Access::Read)],
-            flops: Flops::default(),
-            time: Time::Roofline,
+            ..NewStep::of(
+                sort_kernel(caps),
+                Needs::of(lanes, (4 * lanes).next_multiple_of(16)),
+                &[(from, Access::Write), (indices, Access::Read)],
+            )
         })?;
         for merge in 0..merges {
             let run = lanes << merge;
             draft.step(NewStep {
-                kernel: merge_kernel(caps),
                 tile: format!("runs of {run}"),
-                needs: Needs { bindings: 2, invocations: LANES, workgroup_bytes: 0 },
                 blocks: u64::from(count.div_ceil(LANES)),
                 dims: Dims::of(&[count, run, 0, 0]),
-                args: &[(to, Access::Write), (from, Access::Read)],
-                flops: Flops::default(),
-                time: Time::Roofline,
+                ..NewStep::of(
+                    merge_kernel(caps),
+                    Needs::of(LANES, 0),
+                    &[(to, Access::Write), (from, Access::Read)],
+                )
             })?;
             (from, to) = (to, from);
         }
         draft.step(NewStep {
-            kernel: starts_kernel(caps),
             tile: format!("{LANES} slots"),
-            needs: Needs { bindings: 1, invocations: LANES, workgroup_bytes: 0 },
             blocks: u64::from((self.sort.slots + 1).div_ceil(LANES)),
             dims: Dims::of(&[count, self.sort.slots, 0, 0]),
-            args: &[(whole, Access::Update)],
-            flops: Flops::default(),
-            time: Time::Roofline,
+            ..NewStep::of(starts_kernel(caps), Needs::of(LANES, 0), &[(whole, Access::Update)])
         })?;
         Ok(whole)
     }
@@ -120,18 +101,11 @@ impl ScatterProblem {
         let Addition { kernel, dims, args, sums } = addition;
         let flops = if self.dtype.is_real() { Flops::of_f32(sums) } else { Flops::of_integers(sums) };
         draft.step(NewStep {
-            kernel,
             tile: format!("{LANES} invocations, four elements each, {}", self.dtype),
-            needs: Needs {
-                bindings: dim(self.target.op(), args.len())?,
-                invocations: LANES,
-                workgroup_bytes: 0,
-            },
             blocks: u64::from(dims.units.div_ceil(LANES)),
             dims: Dims::of(&dims),
-            args,
             flops,
-            time: Time::Roofline,
+            ..NewStep::of(kernel, Needs::of(LANES, 0), args)
         })
     }
 }

@@ -6,10 +6,13 @@ use crate::caps::Caps;
 use crate::layout::{DType, Layout};
 use crate::ops::elementwise::operation::Elementwise;
 use crate::ops::elementwise::problem::ElementwiseProblem;
-use crate::plan::{Along, CutAxes, Draft, Form, InWindows, Operand, Plan, Problem, Region, Windows};
+use crate::ops::windows::JOINS;
+use crate::plan::{Along, CutAxes, Draft, Form, InWindows, Joins, Operand, Plan, Problem, Region, Windows};
 use std::ops::Range;
 
 impl InWindows for ScatterProblem {
+    const JOINS: Joins = JOINS;
+
     /// The axes that C and the values share, and then the indexed axis.
     fn cut_axes(&self) -> Result<CutAxes> {
         let [c, _, values] = self.layouts;
@@ -27,6 +30,9 @@ impl InWindows for ScatterProblem {
         Self::new(self.target, [&layouts[0], &layouts[1], &layouts[2]], self.dtype)
     }
 
+    /// Sorts blocks of indices, merges them pairwise, finds the first index of each slot, and adds.
+    ///
+    /// Operands: C, the indices, the values.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.target.op();
         let mut draft = Draft::new(op, &[], caps);

@@ -9,28 +9,16 @@ use crate::layout::Layout;
 use crate::ops::lines::Across;
 use crate::ops::subgroups::subgroup;
 use crate::ops::windows::JOINS;
-use crate::plan::{
-    CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, Plan, Problem, ScalarParameter, Time,
-    plan_in_windows,
-};
+use crate::plan::{CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, Plan, ScalarParameter};
 use std::mem::offset_of;
 use std::ops::Range;
 
 /// The scale of x, as a number that a call passes.
 const SCALE: ScalarParameter = ScalarParameter::f32("scale");
 
-impl Problem for SoftmaxProblem {
-    /// One step, or one for each window. The kernel depends on whether neighbours lie along the axis, and has variants for
-    /// contiguous, aligned rows.
-    ///
-    /// Operands: x, the result and, if there is one, the mask; or y, the result and the gradient of y. Scalars: the scale of x,
-    /// unless it is a gradient.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-}
-
 impl InWindows for SoftmaxProblem {
+    const JOINS: Joins = JOINS;
+
     fn cut_axes(&self) -> Result<CutAxes> {
         Ok(CutAxes::except(self.axis, self.a.shape(), self.operands()))
     }
@@ -39,6 +27,11 @@ impl InWindows for SoftmaxProblem {
         Self::new(self.function, &layouts[0], layouts.get(2), self.axis, self.dtype)
     }
 
+    /// One step, or one for each window. The kernel depends on whether neighbours lie along the axis, and has variants for
+    /// contiguous, aligned rows.
+    ///
+    /// Operands: x, the result and, if there is one, the mask; or y, the result and the gradient of y. Scalars: the scale of x,
+    /// unless it is a gradient.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let (op, is_backward) = (self.function.op(), self.function.is_backward());
         let scalars: &[ScalarParameter] = if is_backward { &[] } else { &[SCALE] };
@@ -60,14 +53,11 @@ impl InWindows for SoftmaxProblem {
             Across::Columns => u64::from(d.rows) * u64::from(d.lanes),
         };
         draft.step(NewStep {
-            kernel: self.kernel(caps),
             tile: format!("{invocations} invocations, {} {shared_by}, {}", d.lanes, self.dtype),
-            needs: Needs { bindings: if self.m.is_some() { 3 } else { 2 }, invocations, workgroup_bytes },
             blocks: members.div_ceil(per_block.into()),
             dims,
-            args: &args,
             flops: Flops::of_f32(self.a.len() as f64 * self.function.flops()),
-            time: Time::Roofline,
+            ..NewStep::of(self.kernel(caps), Needs::of(invocations, workgroup_bytes), &args)
         })?;
         Ok(draft.finish())
     }

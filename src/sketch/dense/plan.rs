@@ -7,29 +7,58 @@ use crate::gemm::{Distribution, GemmProblem, GemmTypes, GeneratedOperand, Genera
 use crate::layout::{DType, Layout};
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    CutAxes, Draft, InWindows, Operand, Plan, Problem, Region, Scalar, ScalarKind, Trial, TrialRun,
-    TrialValues, distinct, plan_in_windows,
+    CutAxes, Draft, InWindows, Joins, Operand, Plan, Problem, Region, Scalar, ScalarKind, Trial, TrialRun,
+    TrialValues, distinct,
 };
 use crate::sketch::operator::axis::AxisLayout;
 use crate::sketch::operator::windows::operands;
 use crate::sketch::operator::{Direction, OP, normal_table};
 use std::ops::Range;
 
-impl Problem for DenseProblem {
+impl InWindows for DenseProblem {
+    const JOINS: Joins = JOINS;
+
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let (operands, seed) = self.operands()?;
+        Ok(CutAxes::except(self.axis, self.x.shape(), operands.into_iter().chain(seed)))
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        Ok(Self { x: layouts[0].in_window(self.dtype), ..*self })
+    }
+
     /// The steps of a matrix product that generates one operand in the kernel; with windows, each window has them.
     ///
     /// Operands: x, the result, the seed if a tensor holds it. Scalars: the seed if no tensor holds it, and the scale unless
     /// it is 1.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
+        let mut draft = Draft::new(OP, &self.scalars(), caps);
+        let OperatorProduct { problem, side, x, y } = self.product()?;
+        let (operands, seed) = self.operands()?;
+        let [of_x, of_y] = operands.map(|of| draft.add(&of).0);
+        let (x, y) = (of_x.with_layout(x), of_y.with_layout(y));
+        let seed = seed.map(|of| draft.add(&of).0);
+        let words = if self.entries == Distribution::Normal { normal_table() } else { &[0] };
+        debug_assert!(words.len() as u64 == self.entries.table_words());
+        let table = draft.constant(words)?;
+        let [a, b] = if side == Side::A { [table, x] } else { [x, table] };
+        let operands: Vec<Region> = [a, b, y].into_iter().chain(seed).collect();
+        let product = problem.plan(caps)?;
+        // The operator's scale is the alpha of the product.
+        let names =
+            product.scalars().iter().map(|scalar| if scalar.name == "alpha" { "scale" } else { scalar.name });
+        let scalars: Vec<usize> = names.filter_map(|name| draft.scalar(name)).collect();
+        draft.call(product, &operands, &scalars)?;
+        Ok(draft.finish())
     }
+
     /// The errors of the matrix product.
-    fn candidates(&self, caps: &Caps) -> Result<Vec<Plan>> {
+    fn alternatives(&self, caps: &Caps) -> Result<Vec<Plan>> {
         let restricted = self.product()?.problem.restricted(caps)?.into_iter();
         distinct(restricted.map(|GemmProblem { pin, split, .. }| Self { pin, split, ..*self }.plan(caps)))
     }
 
-    fn trial(&self, caps: &Caps) -> Result<Option<Trial>> {
+    fn reference(&self, caps: &Caps) -> Result<Option<Trial>> {
         let Some(GeneratedTrial { simple, runs }) = self.product()?.problem.generated_trial(caps)? else {
             return Ok(None);
         };
@@ -51,47 +80,9 @@ impl Problem for DenseProblem {
         Ok(Some(Trial { description, reference, scalars, runs }))
     }
 
-    /// [`plan`](Self::plan) with the reasons of the matrix product.
-    fn explain(&self, caps: &Caps) -> Result<Plan> {
-        match self.plan_of_one(caps) {
-            Ok(plan) => {
-                let product = self.product()?.problem.explain(caps)?;
-                Ok(plan.because(product.reasons().iter().cloned()))
-            }
-            Err(_) => self.plan(caps),
-        }
-    }
-}
-
-impl InWindows for DenseProblem {
-    fn cut_axes(&self) -> Result<CutAxes> {
-        let (operands, seed) = self.operands()?;
-        Ok(CutAxes::except(self.axis, self.x.shape(), operands.into_iter().chain(seed)))
-    }
-
-    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
-        Ok(Self { x: layouts[0].in_window(self.dtype), ..*self })
-    }
-
-    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
-        let mut draft = Draft::new(OP, &self.scalars(), caps);
-        let OperatorProduct { problem, side, x, y } = self.product()?;
-        let (operands, seed) = self.operands()?;
-        let [of_x, of_y] = operands.map(|of| draft.add(&of).0);
-        let (x, y) = (of_x.with_layout(x), of_y.with_layout(y));
-        let seed = seed.map(|of| draft.add(&of).0);
-        let words = if self.entries == Distribution::Normal { normal_table() } else { &[0] };
-        debug_assert!(words.len() as u64 == self.entries.table_words());
-        let table = draft.constant(words)?;
-        let [a, b] = if side == Side::A { [table, x] } else { [x, table] };
-        let operands: Vec<Region> = [a, b, y].into_iter().chain(seed).collect();
-        let product = problem.plan(caps)?;
-        // The operator's scale is the alpha of the product.
-        let names =
-            product.scalars().iter().map(|scalar| if scalar.name == "alpha" { "scale" } else { scalar.name });
-        let scalars: Vec<usize> = names.filter_map(|name| draft.scalar(name)).collect();
-        draft.call(product, &operands, &scalars)?;
-        Ok(draft.finish())
+    /// The reasons of the matrix product.
+    fn reasons(&self, caps: &Caps) -> Result<Vec<String>> {
+        Ok(self.product()?.problem.explain(caps)?.reasons().to_vec())
     }
 }
 

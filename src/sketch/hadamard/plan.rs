@@ -8,8 +8,7 @@ use crate::kernel::check_scratch;
 use crate::layout::{DType, Layout};
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, Draft, Flops, InWindows, NewStep, Operand, PHILOX, Plan, Problem, Region, Time,
-    plan_in_windows,
+    Access, CutAxes, Draft, Flops, InWindows, Joins, NewStep, Operand, PHILOX, Plan, Region, Time,
 };
 use crate::sketch::operator::OP;
 use crate::sketch::operator::windows::operands;
@@ -49,21 +48,9 @@ impl HadamardProblem {
     }
 }
 
-impl Problem for HadamardProblem {
-    /// The passes of each piece, in order; with windows, each window has them. Pieces run one after another, so they share one
-    /// scratch buffer.
-    ///
-    /// Operands: x, the result, the seed if a tensor holds it. Scalars: the scale and, if no tensor holds the seed, the seed
-    /// and the inverse of the row order.
-    ///
-    /// # Errors
-    /// [`Error::Limit`] if the device cannot bind a single line or its scratch buffer; [`Error::Unsupported`] if its workgroups are too small for any pass.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-}
-
 impl InWindows for HadamardProblem {
+    const JOINS: Joins = JOINS;
+
     fn cut_axes(&self) -> Result<CutAxes> {
         let (operands, seed) = self.operands()?;
         Ok(CutAxes::except(self.axis, self.x.shape(), operands.into_iter().chain(seed)))
@@ -73,6 +60,14 @@ impl InWindows for HadamardProblem {
         self.of_window(&layouts[0])
     }
 
+    /// The passes of each piece, in order; with windows, each window has them. Pieces run one after another, so they share one
+    /// scratch buffer.
+    ///
+    /// Operands: x, the result, the seed if a tensor holds it. Scalars: the scale and, if no tensor holds the seed, the seed
+    /// and the inverse of the row order.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if the device cannot bind a single line or its scratch buffer; [`Error::Unsupported`] if its workgroups are too small for any pass.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &self.scalars(), caps);
         let (operands, seed) = self.operands()?;
@@ -113,13 +108,11 @@ fn step(draft: &mut Draft<'_>, pass: &HadamardPass, args: &[(Region, Access)]) -
     let calls = pass.blocks() as f64 * (f64::from(pass.signs()[0]) + rounds);
     let (low, high) = (d.low_bits, d.low_bits + pass.tile.levels);
     draft.step(NewStep {
-        kernel: pass.kernel(caps),
         tile: format!("levels {low}..{high}, {}, {}", pass.tile, pass.dtype),
-        needs: pass.needs(),
         blocks: pass.blocks(),
         dims: HadamardProblem::uniform(d, draft),
-        args,
         flops: Flops { f32: additions, integer: PHILOX * calls, ..Flops::default() },
         time: Time::Predicted(pass.prediction(caps)),
+        ..NewStep::of(pass.kernel(caps), pass.needs(), args)
     })
 }

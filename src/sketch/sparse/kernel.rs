@@ -145,7 +145,7 @@ impl SparseTile {
         let sorting = array(BUCKETS) + array(self.lanes);
         let is_sorted = problem.method == SparseMethod::Scatter;
         let workgroup_bytes = list + if is_sorted { sorting } else { 0 };
-        Needs { bindings: 2 + problem.seed.bindings(), invocations: self.lanes, workgroup_bytes }
+        Needs::of(self.lanes, workgroup_bytes)
     }
 
     pub(super) fn kernel(&self, problem: &SparseProblem, caps: &Caps) -> Kernel {

@@ -8,24 +8,16 @@ use crate::gemm::{SeedSource, reduce_splits};
 use crate::layout::{DType, Layout};
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, InWindows, NewStep, Operand, PHILOX, Plan, Problem, Region, Time,
-    plan_in_windows,
+    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, PHILOX, Plan, Region,
 };
 use crate::sketch::operator::windows::operands;
 use crate::sketch::operator::{OP, SCALE, Sketch};
 use std::mem::offset_of;
 use std::ops::Range;
 
-impl Problem for SparseProblem {
-    /// One step, or one for each window; if the lines are split, a second step adds the partial sums.
-    ///
-    /// Operands: x, the result, the seed if a tensor holds it. Scalars: the seed if no tensor holds it, and the scale.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-}
-
 impl InWindows for SparseProblem {
+    const JOINS: Joins = JOINS;
+
     fn cut_axes(&self) -> Result<CutAxes> {
         let (operands, seed) = self.operands()?;
         Ok(CutAxes::except(self.axis, self.x.shape(), operands.into_iter().chain(seed)))
@@ -35,6 +27,9 @@ impl InWindows for SparseProblem {
         self.of_window(&layouts[0])
     }
 
+    /// One step, or one for each window; if the lines are split, a second step adds the partial sums.
+    ///
+    /// Operands: x, the result, the seed if a tensor holds it. Scalars: the seed if no tensor holds it, and the scale.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &Sketch::scalars(self.seed), caps);
         let (operands, seed) = self.operands()?;
@@ -83,18 +78,15 @@ impl SparseProblem {
             .collect();
         let nonzeros = f64::from(self.dims.lines) * f64::from(self.dims.nonzeros);
         draft.step(NewStep {
-            kernel: tile.kernel(self, caps),
             tile: format!("{} x {} rows and columns, {} invocations", tile.rows, tile.width, tile.lanes),
-            needs: tile.needs(self),
             blocks: tiles * ranges * u64::from(tile.splits),
             dims: uniform,
-            args: &args,
             flops: Flops {
                 f32: 2.0 * nonzeros * f64::from(self.dims.columns),
                 integer: self.drawn_lines(tiles as f64, ranges as f64) * self.draw_operations(),
                 ..Flops::default()
             },
-            time: Time::Roofline,
+            ..NewStep::of(tile.kernel(self, caps), tile.needs(self), &args)
         })
     }
 

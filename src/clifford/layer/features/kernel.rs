@@ -36,15 +36,12 @@ impl FeaturesProblem {
         kernel::workgroup_size(usual, caps)
     }
 
-    /// The limits that a workgroup needs: bindings for the result, the operands, the parameters, and in a backward pass
-    /// the sums of the parameters' gradients.
+    /// The limits that a workgroup needs.
     pub(super) fn needs(&self, caps: &Caps) -> Needs {
-        let tensors = if self.pass == Pass::Backward { 4 } else { 2 };
-        let parameters = if self.function.parameters() == 2 { 2 } else { 1 };
         let invocations = self.lanes(caps);
         let workgroup_bytes =
             if self.function.has_row_mean() { (8 * invocations).next_multiple_of(16) } else { 0 };
-        Needs { bindings: tensors + parameters, invocations, workgroup_bytes }
+        Needs::of(invocations, workgroup_bytes)
     }
 }
 

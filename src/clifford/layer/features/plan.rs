@@ -7,27 +7,14 @@ use crate::caps::Caps;
 use crate::layout::{DType, Layout};
 use crate::ops::windows::JOINS;
 use crate::ops::{ReduceFunction, ReduceProblem};
-use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, InWindows, NewStep, Plan, Problem, Region, Time, plan_in_windows,
-};
+use crate::plan::{Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Plan, Problem, Region};
 use crate::{Error, Result};
 use std::ops::Range;
 
-impl Problem for FeaturesProblem {
-    /// One step: a kernel over features, or over rows if the function needs the mean of a row. In a backward pass, a second step
-    /// sums the gradients of the parameters over strips of rows, in a fixed order. With windows, each window has these steps, and
-    /// the sums of the windows' gradients follow.
-    ///
-    /// Operands: the result, or in a backward pass the gradient of x; x; in a backward pass, the gradient of the
-    /// result; the parameters; in a backward pass, the gradients of the parameters (feature, parts of all parameters),
-    /// in f32.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-}
-
 /// Along the rows.
 impl InWindows for FeaturesProblem {
+    const JOINS: Joins = JOINS;
+
     fn cut_axes(&self) -> Result<CutAxes> {
         Ok(CutAxes { whole: Some(2), ..CutAxes::of(&self.shape()[1..2], self.operands()?) })
     }
@@ -40,6 +27,13 @@ impl InWindows for FeaturesProblem {
         Self::new(self.function, &self.blades, x, g, &parameters, self.dtype)
     }
 
+    /// One step: a kernel over features, or over rows if the function needs the mean of a row. In a backward pass, a second step
+    /// sums the gradients of the parameters over strips of rows, in a fixed order. With windows, each window has these steps, and
+    /// the sums of the windows' gradients follow.
+    ///
+    /// Operands: the result, or in a backward pass the gradient of x; x; in a backward pass, the gradient of the
+    /// result; the parameters; in a backward pass, the gradients of the parameters (feature, parts of all parameters),
+    /// in f32.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let (op, shape) = (self.function.name(), self.shape());
         if shape.contains(&0) {
@@ -72,14 +66,11 @@ impl FeaturesProblem {
         let groups = if self.function.has_row_mean() { units } else { units.div_ceil(lanes) };
         let terms = terms(self.function, self.pass, &self.blades);
         draft.step(NewStep {
-            kernel: self.kernel(&terms.module, caps),
             tile: format!("{lanes} invocations, {self}, {}", self.dtype),
-            needs: self.needs(caps),
             blocks: u64::from(groups),
             dims: Dims::of(&self.dims),
-            args,
             flops: Flops::of_f32(self.flops(&terms)),
-            time: Time::Roofline,
+            ..NewStep::of(self.kernel(&terms.module, caps), self.needs(caps), args)
         })
     }
 

@@ -6,10 +6,9 @@ use super::tile::RowTile;
 use super::writer::row_code;
 use crate::caps::Caps;
 use crate::kernel::Needs;
-use crate::layout::{DType, dim};
-use crate::ops::windows::JOINS;
+use crate::layout::DType;
 use crate::ops::{ReduceFunction, ReduceProblem};
-use crate::plan::{self, Dims, Draft, Flops, NewStep, Plan, Problem, Region, Time, plan_in_windows};
+use crate::plan::{self, Dims, Draft, Flops, NewStep, Plan, Problem, Region};
 use crate::{Error, Result};
 
 /// The regions of a plan, by the names of the kernel's operands.
@@ -43,19 +42,6 @@ impl Buffers {
             (RowOperand::Slab, _) => self.slab,
             (RowOperand::Sums, _) => self.sums,
         }
-    }
-}
-
-impl Problem for RowProblem {
-    /// One step if a row fits a workgroup, otherwise two: the sums of rows, then the result. With windows, each window has these
-    /// steps. Each workgroup sums the gradient of the weights over its rows. If there are several such sums, a last step adds them
-    /// in a fixed order.
-    ///
-    /// Operands: the result, or in a backward pass the gradient of x; in the backward pass of a product, the gradients
-    /// of y and of the weights; x; for a product, y; in a backward pass, the gradient of the result; for a product, the
-    /// weights.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
     }
 }
 
@@ -131,21 +117,14 @@ impl RowProblem {
         let of_row =
             if blocks == 1 { String::from("a row") } else { format!("one of {blocks} parts of a row") };
         draft.step(NewStep {
-            kernel: self.kernel(tile, code, caps),
-            tile: format!(
+tile: format!(
                 "{lanes} invocations, {part} for {of_row}; each: rows {iterations}, units {units}, vector width {width}; {}",
                 self.description()
             ),
-            needs: Needs {
-                bindings: dim(op, names.len())?,
-                invocations: lanes,
-                workgroup_bytes: tile.workgroup_bytes(self, caps),
-            },
-            blocks: u64::from(tile.strips) * u64::from(blocks),
-            dims: Dims::of(&RowDims { parts, ..tile.dims(self) }),
-            args: &args,
-            flops: Flops::of_f32(flops),
-            time: Time::Roofline,
-        })
+blocks: u64::from(tile.strips) * u64::from(blocks),
+dims: Dims::of(&RowDims { parts, ..tile.dims(self) }),
+flops: Flops::of_f32(flops),
+..NewStep::of(self.kernel(tile, code, caps), Needs::of(lanes, tile.workgroup_bytes(self, caps)), &args)
+})
     }
 }

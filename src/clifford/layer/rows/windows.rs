@@ -4,10 +4,13 @@ use super::problem::{RowFunction, RowOperandLayouts, RowProblem};
 use crate::Result;
 use crate::caps::Caps;
 use crate::layout::Layout;
-use crate::plan::{CutAxes, InWindows, Plan};
+use crate::ops::windows::JOINS;
+use crate::plan::{CutAxes, InWindows, Joins, Plan};
 use std::ops::Range;
 
 impl InWindows for RowProblem {
+    const JOINS: Joins = JOINS;
+
     fn cut_axes(&self) -> Result<CutAxes> {
         Ok(CutAxes {
             whole: Some(2),
@@ -26,6 +29,13 @@ impl InWindows for RowProblem {
         Ok(Self { step: self.step, out: self.out, ..part })
     }
 
+    /// One step if a row fits a workgroup, otherwise two: the sums of rows, then the result. With windows, each window has these
+    /// steps. Each workgroup sums the gradient of the weights over its rows. If there are several such sums, a last step adds them
+    /// in a fixed order.
+    ///
+    /// Operands: the result, or in a backward pass the gradient of x; in the backward pass of a product, the gradients
+    /// of y and of the weights; x; for a product, y; in a backward pass, the gradient of the result; for a product, the
+    /// weights.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         self.of_one(caps)
     }

@@ -5,14 +5,11 @@ use super::kernel::Form;
 use super::problem::{CrossEntropyDims, CrossEntropyProblem, OP, Rows, TargetKind};
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
-use crate::layout::{DType, Layout, dim};
+use crate::layout::{DType, Layout};
 use crate::ops::loss::reduction::LossGradient;
 use crate::ops::loss::total::{LANES, Summands, TotalDims, total_step};
 use crate::ops::subgroups::shared_bytes;
-use crate::ops::windows::JOINS;
-use crate::plan::{
-    Access, Dims, Draft, Flops, NewStep, Plan, Problem, Region, ScalarParameter, Time, plan_in_windows,
-};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Region, ScalarParameter};
 use crate::{Error, Result};
 use std::mem::offset_of;
 
@@ -38,19 +35,6 @@ pub(super) struct Regions {
     pub(super) loss: Region,
     pub(super) log_sums: Region,
     pub(super) gradient: Option<Region>,
-}
-
-impl Problem for CrossEntropyProblem {
-    /// One step computes the losses, and the gradient if the problem has one. For a mean or sum another step adds the losses.
-    /// For a mean with weights or ignored rows, an earlier step adds the weights of the targets. If the device has too few
-    /// storage bindings for that step, several steps with four bindings each compute the same (`few_bindings.rs`).
-    ///
-    /// Operands: the loss, the logarithms of the rows' sums, the gradient if there is one, the logits, the targets, the
-    /// weights and the gradient with respect to the losses if there are any. Scalars: 1 - the label smoothing, the smoothing
-    /// divided by the number of classes, the gradient with respect to the losses, the bits of the ignored class.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
 }
 
 impl CrossEntropyProblem {
@@ -120,22 +104,15 @@ impl CrossEntropyProblem {
         let args: Vec<(Region, Access)> = operands.chain(results).collect();
         let lanes = kernel::workgroup_size(LANES, caps);
         draft.step(NewStep {
-            kernel: self.kernel(form, caps),
             tile: format!("{lanes} invocations, {} a row, {}", dims.lanes, self.dtype),
-            needs: Needs {
-                bindings: dim(OP, args.len())?,
-                invocations: lanes,
-                workgroup_bytes: shared_bytes(caps, LANES, 4),
-            },
             blocks: u64::from(dims.rows.div_ceil(lanes / dims.lanes)),
             dims: Dims::of(dims)
                 .scalar(offset_of!(CrossEntropyDims, kept), 0)
                 .scalar(offset_of!(CrossEntropyDims, spread), 1)
                 .scalar(offset_of!(CrossEntropyDims, g), 2)
                 .scalar(offset_of!(CrossEntropyDims, ignored), 3),
-            args: &args,
             flops: Flops::of_f32(self.logits.len() as f64 * self.flops(form)),
-            time: Time::Roofline,
+            ..NewStep::of(self.kernel(form, caps), Needs::of(lanes, shared_bytes(caps, LANES, 4)), &args)
         })
     }
 

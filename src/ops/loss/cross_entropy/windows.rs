@@ -5,10 +5,13 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::layout::{DType, Layout};
 use crate::ops::loss::reduction::LossGradient;
-use crate::plan::{CutAxes, Draft, InWindows, Plan, Region};
+use crate::ops::windows::JOINS;
+use crate::plan::{CutAxes, Draft, InWindows, Joins, Plan, Region};
 use std::ops::Range;
 
 impl InWindows for CrossEntropyProblem {
+    const JOINS: Joins = JOINS;
+
     /// The axes of the rows.
     fn cut_axes(&self) -> Result<CutAxes> {
         let axes = self.logits.rank() - 1;
@@ -31,6 +34,13 @@ impl InWindows for CrossEntropyProblem {
         Ok(part.with_gradient(self.upstream.and(operands.last())))
     }
 
+    /// One step computes the losses, and the gradient if the problem has one. For a mean or sum another step adds the losses.
+    /// For a mean with weights or ignored rows, an earlier step adds the weights of the targets. If the device has too few
+    /// storage bindings for that step, several steps with four bindings each compute the same (`few_bindings.rs`).
+    ///
+    /// Operands: the loss, the logarithms of the rows' sums, the gradient if there is one, the logits, the targets, the
+    /// weights and the gradient with respect to the losses if there are any. Scalars: 1 - the label smoothing, the smoothing
+    /// divided by the number of classes, the gradient with respect to the losses, the bits of the ignored class.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         self.of_one(caps)
     }

@@ -11,8 +11,8 @@ use crate::ops::subgroups::shared_bytes;
 use crate::ops::vectors::per_vector;
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, Form, InWindows, NewStep, Operand, Plan, Problem, Region,
-    ScalarParameter, Time, plan_in_windows,
+    Access, CutAxes, Dims, Draft, Flops, Form, InWindows, Joins, NewStep, Operand, Plan, Region,
+    ScalarParameter,
 };
 use std::mem::offset_of;
 use std::ops::Range;
@@ -25,18 +25,9 @@ const UNITS_OF_ONE_BLOCK: u32 = 4;
 /// The scalars of a call, in this order.
 const SCALARS: [ScalarParameter; 2] = [ScalarParameter::f32("g"), ScalarParameter::f32("delta")];
 
-impl Problem for LossProblem {
-    /// One step computes the losses or partial sums of them, and the gradient if the problem has one. Another step adds
-    /// several partial sums.
-    ///
-    /// Operands: the loss, the gradient if there is one, A, B, the weights and the gradient with respect to the losses if
-    /// there are any. Scalars: the gradient with respect to the losses, and the delta of a Huber loss.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-}
-
 impl InWindows for LossProblem {
+    const JOINS: Joins = JOINS;
+
     fn cut_axes(&self) -> Result<CutAxes> {
         Ok(CutAxes::of(self.a.shape(), self.operands().into_iter().flatten()))
     }
@@ -52,6 +43,11 @@ impl InWindows for LossProblem {
         Ok(part.with_gradient(self.upstream.and(operands.last())))
     }
 
+    /// One step computes the losses or partial sums of them, and the gradient if the problem has one. Another step adds
+    /// several partial sums.
+    ///
+    /// Operands: the loss, the gradient if there is one, A, B, the weights and the gradient with respect to the losses if
+    /// there are any. Scalars: the gradient with respect to the losses, and the delta of a Huber loss.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.function.op();
         let mut draft = Draft::new(op, &SCALARS, caps);
@@ -68,18 +64,11 @@ impl InWindows for LossProblem {
         let of_slope = if gradient.is_some() { of_slope } else { 0.0 };
         let lanes = kernel::workgroup_size(LANES, caps);
         draft.step(NewStep {
-            kernel: self.kernel(caps),
             tile: format!("{lanes} invocations, {}", self.dtype),
-            needs: Needs {
-                bindings: dim(op, args.len())?,
-                invocations: lanes,
-                workgroup_bytes: shared_bytes(caps, LANES, 4),
-            },
             blocks: u64::from(dims.blocks),
             dims: Dims::of(&dims).scalar(offset_of!(LossDims, g), 0).scalar(offset_of!(LossDims, delta), 1),
-            args: &args,
             flops: Flops::of_f32(self.a.len() as f64 * (1.0 + of_loss + of_slope)),
-            time: Time::Roofline,
+            ..NewStep::of(self.kernel(caps), Needs::of(lanes, shared_bytes(caps, LANES, 4)), &args)
         })?;
         if let (true, Some(losses), Some(loss)) = (is_cut, losses, loss) {
             let dims = TotalDims { count: dims.blocks, factor: self.factor(), ..TotalDims::default() };

@@ -7,12 +7,11 @@ use super::problem::{ChannelDims, ChannelLayouts, ChannelPass, ChannelProblem, L
 use super::windows::RowWindows;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
-use crate::layout::{DType, Layout, dim};
+use crate::layout::{DType, Layout};
 use crate::ops::windows::JOINS;
 use crate::ops::{ReduceFunction, ReduceProblem};
 use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, InWindows, NewStep, Plan, Problem, Region, ScalarParameter, Time,
-    plan_in_windows,
+    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Plan, Problem, Region, ScalarParameter,
 };
 use crate::{Error, Result};
 use std::mem::offset_of;
@@ -30,19 +29,9 @@ struct Operands {
     statistics: [Region; 2],
 }
 
-impl Problem for ChannelProblem {
-    /// A forward pass has one step or three, a backward pass up to four. With windows, each window has its own steps.
-    ///
-    /// Operands of a forward pass: A, gamma, beta, given statistics (the means and variances in evaluation, or running ones in
-    /// training); the result, the means, the variances, the reciprocal deviations, the updated running statistics. Of a backward
-    /// pass: A, the gradient, gamma, the means, the reciprocal deviations (variances in evaluation); the gradient of A, those of
-    /// gamma and beta. Operands that the problem does not use are left out. Scalars: eps and momentum.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-}
-
 impl InWindows for ChannelProblem {
+    const JOINS: Joins = JOINS;
+
     /// The outer axis, and the inner one if statistics are given.
     fn cut_axes(&self) -> Result<CutAxes> {
         let axes = if self.pass.is_evaluation() { 2 } else { 1 };
@@ -63,6 +52,12 @@ impl InWindows for ChannelProblem {
         Self::new(self.op, self.pass, layouts, groups, self.dtype)
     }
 
+    /// A forward pass has one step or three, a backward pass up to four. With windows, each window has its own steps.
+    ///
+    /// Operands of a forward pass: A, gamma, beta, given statistics (the means and variances in evaluation, or running ones in
+    /// training); the result, the means, the variances, the reciprocal deviations, the updated running statistics. Of a backward
+    /// pass: A, the gradient, gamma, the means, the reciprocal deviations (variances in evaluation); the gradient of A, those of
+    /// gamma and beta. Operands that the problem does not use are left out. Scalars: eps and momentum.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let scalars = [ScalarParameter::f32("eps"), ScalarParameter::f32("momentum")];
         let mut draft = Draft::new(self.op, &scalars, caps);
@@ -201,14 +196,11 @@ impl ChannelProblem {
         };
         let dims = Dims::of(&d).scalar(offset_of!(ChannelDims, eps), 0);
         draft.step(NewStep {
-            kernel: self.kernel(which, caps),
             tile: format!("{lanes} invocations, {} chunks of {} rows, {}", d.chunks, d.each, self.dtype),
-            needs: Needs { bindings: dim(self.op, args.len())?, invocations: lanes, workgroup_bytes },
             blocks,
             dims: dims.scalar(offset_of!(ChannelDims, momentum), 1),
-            args,
             flops: Flops::of_f32(flops),
-            time: Time::Roofline,
+            ..NewStep::of(self.kernel(which, caps), Needs::of(lanes, workgroup_bytes), args)
         })
     }
 

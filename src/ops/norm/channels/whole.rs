@@ -5,10 +5,9 @@ use super::problem::{ChannelDims, ChannelPass, ChannelProblem, HELD_QUADS, LANES
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Kernel, Needs, StorageFormat};
-use crate::layout::dim;
 use crate::ops::vectors::{Moves, per_vector, quads};
 use crate::ops::writer::Writer;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region, Time};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region};
 use std::mem::offset_of;
 
 /// Bytes of the operand that one workgroup reads in the time of two launches.
@@ -94,18 +93,15 @@ impl ChannelProblem {
         let elements = f64::from(d.outer) * f64::from(d.inner) * f64::from(d.channels);
         let dims = Dims::of(&d).scalar(offset_of!(ChannelDims, eps), 0);
         draft.step(NewStep {
-            kernel: self.whole_kernel(whole, caps),
             tile: format!("{lanes} invocations, {} channels each, {}", d.span, self.dtype),
-            needs: Needs {
-                bindings: dim(self.op, args.len())?,
-                invocations: lanes,
-                workgroup_bytes: 16 * lanes * whole.quads(self),
-            },
             blocks: whole.workgroups,
             dims: dims.scalar(offset_of!(ChannelDims, momentum), 1),
-            args,
             flops: Flops::of_f32(8.0 * elements),
-            time: Time::Roofline,
+            ..NewStep::of(
+                self.whole_kernel(whole, caps),
+                Needs::of(lanes, 16 * lanes * whole.quads(self)),
+                args,
+            )
         })
     }
 

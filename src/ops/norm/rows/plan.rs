@@ -10,8 +10,8 @@ use crate::ops::subgroups::shared_bytes;
 use crate::ops::windows::JOINS;
 use crate::ops::{ReduceFunction, ReduceProblem};
 use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, Form, InWindows, NewStep, Operand, Plan, Problem, Region,
-    ScalarParameter, Time, plan_in_windows,
+    Access, CutAxes, Dims, Draft, Flops, Form, InWindows, Joins, NewStep, Operand, Plan, Problem, Region,
+    ScalarParameter,
 };
 use std::mem::offset_of;
 use std::ops::Range;
@@ -20,18 +20,9 @@ use std::ops::Range;
 /// read.
 const LEAST_ROWS: u32 = 4;
 
-impl Problem for NormProblem {
-    /// One step, and the sum of partial sums.
-    ///
-    /// Operands of a forward pass: A, the residual, gamma, beta; the result, A plus the residual, the means and the
-    /// reciprocal deviations. Of a backward pass: A, the gradient, gamma, the means, the reciprocal deviations; the gradient
-    /// of A, those of gamma and beta. Operands that the problem does not use are left out. Scalars: eps, in a forward pass.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-}
-
 impl InWindows for NormProblem {
+    const JOINS: Joins = JOINS;
+
     /// The axes of the rows.
     fn cut_axes(&self) -> Result<CutAxes> {
         Ok(CutAxes::of(&self.a.shape()[..self.a.rank() - 1], self.operands()))
@@ -45,6 +36,11 @@ impl InWindows for NormProblem {
         Self::new(self.kind, self.pass, layouts, self.dtype)
     }
 
+    /// One step, and the sum of partial sums.
+    ///
+    /// Operands of a forward pass: A, the residual, gamma, beta; the result, A plus the residual, the means and the
+    /// reciprocal deviations. Of a backward pass: A, the gradient, gamma, the means, the reciprocal deviations; the gradient
+    /// of A, those of gamma and beta. Operands that the problem does not use are left out. Scalars: eps, in a forward pass.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.op();
         let eps = [ScalarParameter::f32("eps")];
@@ -56,18 +52,11 @@ impl InWindows for NormProblem {
         let partials = self.partials(&mut draft, &mut args, blocks * rows_at_once)?;
         let dims = Dims::of(&d);
         draft.step(NewStep {
-            kernel: self.kernel(caps),
             tile: format!("{lanes} invocations, {} a row, {}", d.lanes, self.dtype),
-            needs: Needs {
-                bindings: dim(op, args.len())?,
-                invocations: lanes,
-                workgroup_bytes: self.workgroup_bytes(caps),
-            },
             blocks: u64::from(blocks),
             dims: if self.pass.is_forward() { dims.scalar(offset_of!(NormDims, eps), 0) } else { dims },
-            args: &args,
             flops: Flops::of_f32(f64::from(d.rows) * f64::from(d.length) * self.flops()),
-            time: Time::Roofline,
+            ..NewStep::of(self.kernel(caps), Needs::of(lanes, self.workgroup_bytes(caps)), &args)
         })?;
         if let Some([partials, gradients]) = partials {
             let sum =

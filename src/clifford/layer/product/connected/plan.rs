@@ -7,10 +7,9 @@ use crate::caps::Caps;
 use crate::clifford::layer::grade_norm::GradeNorm;
 use crate::clifford::layer::rows::{RowFunction, RowOperandLayouts, RowProblem};
 use crate::gemm::SegmentedProblem;
-use crate::layout::{DType, Layout, Overflow};
+use crate::layout::{DType, Overflow};
 use crate::ops::CastProblem;
-use crate::ops::windows::JOINS;
-use crate::plan::{Draft, Plan, Problem, Region, plan_in_windows};
+use crate::plan::{Draft, Plan, Problem, Region};
 use std::borrow::Cow;
 
 /// Limit of scratch memory for the gradients of the path sums, in bytes. The backward pass processes rows in chunks of
@@ -93,7 +92,7 @@ impl ConnectedForward {
         draft.call(problem.plan(draft.caps())?, regions, &[])
     }
 
-    fn has_norm(&self) -> bool {
+    pub(super) fn has_norm(&self) -> bool {
         self.product.product.norm != GradeNorm::None
     }
 }
@@ -108,24 +107,6 @@ impl OperandRounding {
         let cast = CastProblem::new(&operand.layout, operand.dtype, DType::F16, Overflow::Rust)?;
         draft.call(cast.plan(draft.caps())?, &[operand, rounded], &[])?;
         Ok(rounded)
-    }
-}
-
-impl Problem for ConnectedForward {
-    /// One matrix product. Its kernel computes the left operand, the path sums, from x and y while it stages it in
-    /// shared memory. A step before it computes the gates and a step after it applies the norm, if the product has
-    /// them.
-    ///
-    /// Operands: the result (blade, row, out), x, y, the weight.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-
-    fn explain(&self, caps: &Caps) -> Result<Plan> {
-        match self.of_one(caps) {
-            Ok(plan) => Ok(plan.because(self.reasons(&self.rounded_product()?.forward()?, caps)?)),
-            Err(_) => self.plan(caps),
-        }
     }
 }
 
@@ -147,7 +128,7 @@ impl ConnectedForward {
     }
 
     /// The product of the operands after rounding.
-    fn rounded_product(&self) -> Result<Cow<'_, ConnectedProblem>> {
+    pub(super) fn rounded_product(&self) -> Result<Cow<'_, ConnectedProblem>> {
         match self.rounding {
             OperandRounding::None => Ok(Cow::Borrowed(&self.product)),
             OperandRounding::F16 => self.product.rounded_to_f16().map(Cow::Owned),
@@ -155,7 +136,7 @@ impl ConnectedForward {
     }
 
     /// The reasons for the choice of a matrix product's kernel.
-    fn reasons(&self, product: &SegmentedProblem, caps: &Caps) -> Result<Vec<String>> {
+    pub(super) fn product_reasons(&self, product: &SegmentedProblem, caps: &Caps) -> Result<Vec<String>> {
         let SegmentedProblem { problem, table } = product;
         let product = SegmentedProblem { problem: problem.pinned(self.pin), table: table.clone() };
         let mut reasons = Vec::new();
@@ -175,27 +156,6 @@ impl ConnectedBackward {
         let row = pairs(&self.forward.product.blades)?.len() * inputs * DType::F32.size();
         let chunk = (allowed.min(MAX_PATH_GRADIENTS_BYTES) / row).clamp(1, rows);
         Ok((0..rows).step_by(chunk).map(move |first| [first, chunk.min(rows - first)]))
-    }
-}
-
-impl Problem for ConnectedBackward {
-    /// One matrix product computes the gradient of the weight. For each chunk of rows, another computes the gradients
-    /// of the path sums, and a step after it computes the gradients of x and y from them. If the product has a norm,
-    /// the plan first computes the product again and the backward pass of the norm.
-    ///
-    /// Operands: the gradients of x, y and the weight; x, y, the weight; the gradient of the result.
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        plan_in_windows(self, caps, JOINS)
-    }
-
-    fn explain(&self, caps: &Caps) -> Result<Plan> {
-        let forward = &self.forward;
-        let Ok(plan) = self.of_one(caps) else { return self.plan(caps) };
-        let g = match (forward.rounding, forward.has_norm()) {
-            (OperandRounding::None, false) => self.g,
-            _ => Layout::contiguous(OP, self.g.shape())?,
-        };
-        Ok(plan.because(forward.reasons(&forward.rounded_product()?.weight_gradient(&g)?, caps)?))
     }
 }
 

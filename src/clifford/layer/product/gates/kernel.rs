@@ -2,17 +2,12 @@
 
 use super::problem::{GatesDims, GatesProblem};
 use crate::caps::Caps;
-use crate::kernel::{AccessWidth, Kernel, Needs, OperandAccess, StorageFormat};
+use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
 
 /// Invocations of one workgroup.
 pub(super) const LANES: u32 = 64;
 
 impl GatesProblem {
-    /// The limits that a workgroup needs: bindings for the result and the scalars of both operands.
-    pub(super) fn needs() -> Needs {
-        Needs { bindings: 3, invocations: LANES, workgroup_bytes: 0 }
-    }
-
     /// The kernel. It moves four features together if they are neighbours in every operand and begin at multiples of
     /// four.
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {

@@ -3,8 +3,9 @@
 use super::kernel::LANES;
 use super::problem::{GatesProblem, OP};
 use crate::caps::Caps;
+use crate::kernel::Needs;
 use crate::layout::{DType, Layout};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem};
 use crate::{Error, Result};
 
 impl Problem for GatesProblem {
@@ -25,14 +26,15 @@ impl Problem for GatesProblem {
         let flops = (2 * gate_flops + 1) as f64 * f64::from(dims.rows) * f64::from(dims.features);
         let units = u64::from(dims.rows) * u64::from(dims.units);
         draft.step(NewStep {
-            kernel: self.kernel(caps),
             tile: format!("{LANES} invocations of 4, {gate} of both operands, {dtype}"),
-            needs: Self::needs(),
             blocks: units.div_ceil(u64::from(LANES)),
             dims: Dims::of(dims),
-            args: &[(plane, Access::Write), (x, Access::Read), (y, Access::Read)],
             flops: Flops::of_f32(flops),
-            time: Time::Roofline,
+            ..NewStep::of(
+                self.kernel(caps),
+                Needs::of(LANES, 0),
+                &[(plane, Access::Write), (x, Access::Read), (y, Access::Read)],
+            )
         })?;
         Ok(draft.finish())
     }

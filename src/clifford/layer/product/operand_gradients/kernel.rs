@@ -2,7 +2,7 @@
 
 use super::problem::{OperandGradientsDims, OperandGradientsProblem};
 use crate::caps::Caps;
-use crate::kernel::{AccessWidth, Kernel, Needs, OperandAccess, StorageFormat};
+use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
 
 /// Invocations of one workgroup.
 pub(super) const LANES: u32 = 64;
@@ -21,11 +21,5 @@ impl OperandGradientsProblem {
             .param("LANES", format!("{LANES}u"))
             .slot("gate", self.gate.variant())
             .generated("operand_gradient_terms", self.description.clone(), self.terms.clone())
-    }
-
-    /// The limits that a workgroup needs: bindings for both gradients, the gradients of the path sums, and both
-    /// operands.
-    pub(super) fn needs() -> Needs {
-        Needs { bindings: 5, invocations: LANES, workgroup_bytes: 0 }
     }
 }

@@ -4,8 +4,9 @@ use super::kernel::LANES;
 use super::problem::{OP, OperandGradientsProblem};
 use crate::Result;
 use crate::caps::Caps;
+use crate::kernel::Needs;
 use crate::layout::{DType, Layout};
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem, Time};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem};
 
 impl Problem for OperandGradientsProblem {
     /// One step. Operands: the gradients of X and Y; the gradients of the path sums (pair, row, feature), in f32; X and
@@ -25,14 +26,15 @@ impl Problem for OperandGradientsProblem {
         let flops = *flops as f64 * f64::from(dims.positions);
         let read = [path_gradients, x, y].map(|region| (region, Access::Read));
         draft.step(NewStep {
-            kernel: self.kernel(caps),
             tile: format!("{LANES} invocations, {}, {dtype}", self.description),
-            needs: Self::needs(),
             blocks: u64::from(dims.positions.div_ceil(LANES)),
             dims: Dims::of(dims),
-            args: &[&[(dx, writes), (dy, writes)], &read[..]].concat(),
             flops: Flops::of_f32(flops),
-            time: Time::Roofline,
+            ..NewStep::of(
+                self.kernel(caps),
+                Needs::of(LANES, 0),
+                &[&[(dx, writes), (dy, writes)], &read[..]].concat(),
+            )
         })?;
         Ok(draft.finish())
     }
