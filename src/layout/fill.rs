@@ -35,7 +35,12 @@ impl Fill {
 
     /// Value number `i` of the sequence with this seed.
     pub(crate) fn value<T: Element>(self, i: u64, seed: u64) -> T {
-        let bits = match T::DTYPE {
+        T::from_f64(self.number(T::DTYPE, i, seed))
+    }
+
+    /// The same for a type, which represents it exactly unless it is normal.
+    pub(crate) fn number(self, dtype: DType, i: u64, seed: u64) -> f64 {
+        let bits = match dtype {
             DType::F32 | DType::I32 => 24,
             DType::F16 => 11,
             DType::Bf16 | DType::I8 => 8,
@@ -43,8 +48,8 @@ impl Fill {
             DType::F8E5M2 => 3,
         };
         let middle = f64::from(1 << (bits - 1));
-        let unit = if T::DTYPE.is_float() { middle } else { 1.0 };
-        T::from_f64(match self {
+        let unit = if dtype.is_float() { middle } else { 1.0 };
+        match self {
             Self::Uniform => ((hash(seed, i) >> (64 - bits)) as f64 - middle) / unit,
             Self::Integers => (hash(seed, i) >> 32) as f64 % 7.0 - 3.0,
             Self::Normal => {
@@ -52,7 +57,7 @@ impl Fill {
                 let word = philox(seed, [low, high, 0, NORMAL_TAG])[(i % 4) as usize];
                 f64::from(normal(word)) / f64::from(ONE)
             }
-        })
+        }
     }
 }
 

@@ -4,12 +4,15 @@
 //! [`Caps`](crate::Caps): a list of steps, with the temporary buffers and constants that they share.
 //! [`Gpu::execute`](crate::Gpu::execute) runs exactly the steps that the plan prints.
 
+mod any_problem;
 mod constant;
 mod display;
 mod draft;
 mod executable;
 mod in_windows;
+mod joins;
 mod operands;
+mod parts;
 mod problem;
 mod scalars;
 mod signature;
@@ -18,11 +21,13 @@ mod trial;
 mod windows;
 mod work;
 
+pub(crate) use any_problem::AnyProblem;
 pub use constant::Constant;
 pub(crate) use draft::{Dims, Draft, MAX_STEP_SECONDS, NewStep, Region, Time};
 pub(crate) use executable::SLOWER;
 pub use executable::{Plan, TimeSource};
-pub(crate) use in_windows::{InWindows, Joins};
+pub(crate) use in_windows::InWindows;
+pub(crate) use joins::Joins;
 pub use operands::{Access, Parameter};
 pub(crate) use operands::{Form, Operand};
 pub use problem::Problem;

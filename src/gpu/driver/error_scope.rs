@@ -46,20 +46,28 @@ pub(crate) fn result_and_error<R>(
 ) -> (R, Option<wgpu::Error>) {
     #[cfg(not(target_arch = "wasm32"))]
     {
-        use futures_util::FutureExt;
-        use wgpu::ErrorFilter as Filter;
-        let internal = device.push_error_scope(Filter::Internal);
-        let memory = device.push_error_scope(Filter::OutOfMemory);
-        let validation = device.push_error_scope(Filter::Validation);
+        let scopes = pushed(device);
         let result = work();
-        // NOTE: pop all three scopes before looking at the results; an `or_else` would leave two scopes behind.
-        let errors =
-            [validation.pop().now_or_never(), memory.pop().now_or_never(), internal.pop().now_or_never()];
-        (result, errors.into_iter().flatten().flatten().next())
+        (result, first_error(scopes))
     }
     #[cfg(target_arch = "wasm32")]
     {
         let _ = device;
         (work(), None)
     }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn pushed(device: &wgpu::Device) -> [wgpu::ErrorScopeGuard; 3] {
+    use wgpu::ErrorFilter as Filter;
+    [Filter::Internal, Filter::OutOfMemory, Filter::Validation].map(|filter| device.push_error_scope(filter))
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn first_error([internal, memory, validation]: [wgpu::ErrorScopeGuard; 3]) -> Option<wgpu::Error> {
+    use futures_util::FutureExt;
+    // NOTE: pop all three scopes before looking at the results; an `or_else` would leave two scopes behind.
+    let errors =
+        [validation.pop().now_or_never(), memory.pop().now_or_never(), internal.pop().now_or_never()];
+    errors.into_iter().flatten().flatten().next()
 }

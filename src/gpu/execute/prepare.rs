@@ -8,17 +8,13 @@ use crate::gpu::kernels::prepared::Prepared;
 use crate::gpu::options::gpu_options::Tuning;
 use crate::gpu::tuned::tried::Tried;
 use crate::gpu::tuned::tuning_memory::key;
-use crate::plan::{Plan, Problem, TimeSource};
+use crate::plan::{AnyProblem, Plan, TimeSource};
 use std::sync::Arc;
 
 impl Gpu {
     /// The plan and pipelines of `problem`, prepared once and then looked up. A tuned plan can need more memory for its temporaries
     /// than the predicted one: if there is no room for them now, it is the predicted one.
-    pub(in crate::gpu) fn prepared<P: Problem>(
-        &self,
-        problem: &P,
-        outputs: Outputs,
-    ) -> Result<Arc<Prepared>> {
+    pub(in crate::gpu) fn prepared(&self, problem: &AnyProblem, outputs: Outputs) -> Result<Arc<Prepared>> {
         let prepared = self.known_or_prepared(problem)?;
         let is_tuned = prepared.plan.time_source() == TimeSource::Measured;
         if is_tuned && self.check_memory(prepared.plan.op(), prepared.lifetimes.memory(outputs)).is_err() {
@@ -27,7 +23,7 @@ impl Gpu {
         Ok(prepared)
     }
 
-    fn known_or_prepared<P: Problem>(&self, problem: &P) -> Result<Arc<Prepared>> {
+    fn known_or_prepared(&self, problem: &AnyProblem) -> Result<Arc<Prepared>> {
         self.inner.status.check()?;
         if let Some(prepared) = self.inner.plans.get(problem).filter(|known| known.is_compiled()) {
             return Ok(prepared);
@@ -43,13 +39,11 @@ impl Gpu {
         if kept == KeepPlan::No {
             return Ok(prepared);
         }
-        let (prepared, evicted) = self.inner.plans.insert(problem, prepared);
-        drop(evicted);
-        Ok(prepared)
+        Ok(self.inner.plans.insert(problem, prepared))
     }
 
     /// The plan that is predicted to be the fastest, compiled.
-    fn planned<P: Problem>(&self, problem: &P) -> Result<Arc<Prepared>> {
+    fn planned(&self, problem: &AnyProblem) -> Result<Arc<Prepared>> {
         loop {
             let caps = self.known_caps();
             match self.compiled(problem.plan(caps)?) {
@@ -62,7 +56,7 @@ impl Gpu {
 
     /// The plan of the problem that was measured as the fastest, if this `Gpu` uses such plans, and whether to cache the
     /// plan.
-    fn tuned_plan<P: Problem>(&self, problem: &P) -> Result<(Option<Plan>, KeepPlan)> {
+    fn tuned_plan(&self, problem: &AnyProblem) -> Result<(Option<Plan>, KeepPlan)> {
         if self.inner.options.tuning == Tuning::Off {
             return Ok((None, KeepPlan::Yes));
         }
@@ -76,7 +70,7 @@ impl Gpu {
 
     /// The plan with which the next call computes a problem on this device, with the reasons for it. If it was tuned, the reasons
     /// are the measured candidates, the fastest first, and the call takes the fastest if there is room for its temporaries.
-    pub(crate) fn explained<P: Problem>(&self, problem: &P) -> Result<Plan> {
+    pub(crate) fn explained(&self, problem: &AnyProblem) -> Result<Plan> {
         let explained = self.plan_with(|caps| problem.explain(caps))?;
         if self.inner.options.tuning == Tuning::Off {
             return Ok(explained);
@@ -118,7 +112,7 @@ impl Gpu {
         }
         plan.check_on(self.known_caps())?;
         let prepared = Arc::new(self.compiled(plan.clone())?);
-        drop(self.inner.plans.insert_plan(plan, prepared.clone()));
+        self.inner.plans.insert_plan(plan, prepared.clone());
         Ok(prepared)
     }
 }

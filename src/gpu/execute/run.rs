@@ -6,7 +6,7 @@ use crate::gpu::launch::launch_plan::OperandBuffer;
 use crate::gpu::record::scope::{Scope, Sink};
 use crate::gpu::views::view::View;
 use crate::kernel::Kernel;
-use crate::plan::{Access, Plan, Problem, Scalar};
+use crate::plan::{Access, AnyProblem, Plan, Scalar};
 use crate::{Error, Result};
 
 impl Gpu {
@@ -72,12 +72,7 @@ impl Gpu {
     /// Executes the plan of a problem with these operands. The outputs among them may have contents. A problem's plan
     /// is prepared once and then looked up. If this fails between two steps, the caller must mark the outputs as
     /// failed.
-    pub(crate) fn run<P: Problem>(
-        &self,
-        problem: &P,
-        operands: &[View<'_>],
-        scalars: &[Scalar],
-    ) -> Result<()> {
+    pub(crate) fn run(&self, problem: &AnyProblem, operands: &[View<'_>], scalars: &[Scalar]) -> Result<()> {
         let prepared = self.prepared(problem, Outputs::Supplied)?;
         self.note_operands(operands.iter());
         self.run_prepared(&prepared, operands, scalars)?;
@@ -87,12 +82,25 @@ impl Gpu {
 
     /// Executes the plan of a problem with these inputs: all operands that it does not only write. Returns its outputs,
     /// in new buffers.
-    pub(crate) fn compute<P: Problem, const N: usize>(
+    pub(crate) fn compute<const N: usize>(
         &self,
-        problem: &P,
+        problem: &AnyProblem,
         inputs: &[View<'_>],
         scalars: &[Scalar],
     ) -> Result<[Allocation; N]> {
+        let results = self.compute_all(problem, inputs, scalars)?;
+        Ok(results
+            .try_into()
+            .unwrap_or_else(|results: Vec<_>| unreachable!("{} results, not {N}", results.len())))
+    }
+
+    /// Launches `problem` and returns all its results, in new buffers.
+    pub(crate) fn compute_all(
+        &self,
+        problem: &AnyProblem,
+        inputs: &[View<'_>],
+        scalars: &[Scalar],
+    ) -> Result<Vec<Allocation>> {
         let prepared = self.prepared(problem, Outputs::New)?;
         let parameters = prepared.plan.parameters();
         prepared.check_own(parameters.iter().filter(|to| to.access != Access::Write), inputs, scalars);
@@ -110,14 +118,11 @@ impl Gpu {
         }
         self.launch_all(&prepared, Outputs::New, &mut operands, scalars)?;
         self.inner.captures.add(std::slice::from_ref(&prepared.plan));
-        let allocation = operands.into_iter().filter_map(|operand| match operand {
+        let results = operands.into_iter().filter_map(|operand| match operand {
             OperandBuffer::Supplied(_) => None,
             OperandBuffer::New(allocation) => allocation,
         });
-        let allocation: Vec<Allocation> = allocation.collect();
-        Ok(allocation
-            .try_into()
-            .unwrap_or_else(|allocation: Vec<_>| unreachable!("{} results, not {N}", allocation.len())))
+        Ok(results.collect())
     }
 
     /// Notes, in the closure of a `capture`, the tensors that an operation uses.

@@ -9,7 +9,7 @@ use crate::gpu::cache::sealed_text::unseal_text;
 use crate::gpu::driver::lock::Lock;
 use crate::gpu::options::gpu_options::Tuning;
 use crate::gpu::rows::verdicts::identity;
-use crate::plan::{Plan, Problem};
+use crate::plan::{AnyProblem, Plan};
 #[cfg(not(target_arch = "wasm32"))]
 use std::collections::HashSet;
 
@@ -63,7 +63,7 @@ impl TuningMemory {
 
     /// The plan of the problem that was the fastest when it was last tuned, with its measured time. None if the problem was not
     /// tuned, or the device has no such candidate any more.
-    pub(in crate::gpu) fn plan_of<P: Problem>(&self, problem: &P, caps: &Caps) -> Option<Plan> {
+    pub(in crate::gpu) fn plan_of(&self, problem: &AnyProblem, caps: &Caps) -> Option<Plan> {
         if self.state.lock().all.is_empty() {
             return None;
         }
@@ -89,8 +89,8 @@ impl TuningMemory {
 }
 
 /// The key that distinguishes a problem from all others.
-pub(in crate::gpu) fn key<P: Problem>(problem: &P) -> String {
-    digest_of_text(&format!("{} {problem:?}", std::any::type_name::<P>()))
+pub(in crate::gpu) fn key(problem: &AnyProblem) -> String {
+    digest_of_text(&format!("{} {problem:?}", problem.type_name()))
 }
 
 /// The first lines of the file. Files of another crate version or driver have another header.

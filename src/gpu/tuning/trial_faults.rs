@@ -18,24 +18,15 @@ fn flat(shape: &[usize]) -> Layout {
 
 /// The first values of the operand with this index, in its type.
 fn values(of: TrialValues, dtype: DType, len: usize, at: u64) -> Vec<f64> {
-    fn repeated<T: Element>(of: TrialValues, len: usize, at: u64) -> Vec<f64> {
-        once::<T>(of, len, at).into_iter().map(T::to_f64).cycle().take(len).collect()
-    }
-    match dtype {
-        DType::F16 => repeated::<f16>(of, len, at),
-        DType::Bf16 => repeated::<bf16>(of, len, at),
-        DType::F32 => repeated::<f32>(of, len, at),
-        DType::I8 => repeated::<i8>(of, len, at),
-        DType::I32 => repeated::<i32>(of, len, at),
-        DType::F8E4M3 => repeated::<F8E4M3>(of, len, at),
-        DType::F8E5M2 => repeated::<F8E5M2>(of, len, at),
-    }
+    once(of, dtype, len, at).into_iter().map(|value| stored(value, dtype)).cycle().take(len).collect()
 }
 
 fn stored(value: f64, dtype: DType) -> f64 {
     match dtype {
         DType::F16 => <f16 as Element>::from_f64(value).to_f64(),
         DType::Bf16 => <bf16 as Element>::from_f64(value).to_f64(),
+        DType::F8E4M3 => F8E4M3::from_f64(value).to_f64(),
+        DType::F8E5M2 => F8E5M2::from_f64(value).to_f64(),
         _ => f64::from(single(value)),
     }
 }

@@ -105,7 +105,7 @@ impl Allocation {
 fn fill_with<T: Element>(gpu: &Gpu, to: &Allocation, values: Option<TrialValues>, seed: u64) -> Result<()> {
     let len = usize::try_from(to.len()).map_err(Error::device)? / size_of::<T>();
     let once = match values {
-        Some(values) => once::<T>(values, len.min(PERIOD), seed),
+        Some(values) => once(values, T::DTYPE, len.min(PERIOD), seed).into_iter().map(T::from_f64).collect(),
         None => vec![bytemuck::pod_read_unaligned(&vec![POISON; size_of::<T>()])],
     };
     gpu.overwrite_chunks(OP, to, |start, chunk: &mut [T]| {
@@ -117,41 +117,36 @@ fn fill_with<T: Element>(gpu: &Gpu, to: &Allocation, values: Option<TrialValues>
     })
 }
 
-/// The values of an operand before they repeat: at least one.
-pub(in crate::gpu) fn once<T: Element>(values: TrialValues, period: usize, seed: u64) -> Vec<T> {
-    let period = period.max(1);
+/// The values of an operand of this type before they repeat: at least one. The type represents them exactly, except for
+/// fractions.
+pub(in crate::gpu) fn once(values: TrialValues, dtype: DType, period: usize, seed: u64) -> Vec<f64> {
+    let period = period.max(1) as u64;
     // Of the values, and of the places where they are.
     let (seed, of_places) = (2 * seed, 2 * seed + 1);
-    let uniform = || Fill::Uniform.values::<T>(period, seed).into_iter();
-    let number = |number: i32| T::from_f64(number.into());
-    // A number from 0 to n - 1 for each element.
-    let below = |n: u32| {
-        let random = Fill::Uniform.values::<f32>(period, of_places).into_iter();
-        random.map(move |x| ((f64::from(x) + 1.0) / 2.0 * f64::from(n)).floor())
+    let uniform = |i| Fill::Uniform.number(dtype, i, seed);
+    // A number from 0 to n - 1.
+    let below = |n: u32, i| {
+        let random = Fill::Uniform.number(DType::F32, i, of_places);
+        ((random + 1.0) / 2.0 * f64::from(n)).floor()
     };
-    match values {
-        TrialValues::Positive | TrialValues::Fraction(_) if T::DTYPE.is_float() => {
-            let share = if let TrialValues::Fraction(n) = values { f64::from(n.max(1)) } else { 1.0 };
-            uniform().map(|x| T::from_f64(x.to_f64().abs() / share)).collect()
-        }
-        TrialValues::Positive | TrialValues::Fraction(_) | TrialValues::Signed => uniform().collect(),
-        TrialValues::Integers => Fill::Integers.values(period, seed),
+    let there = |one_in: u32, i, number: f64| if below(one_in.max(1), i) < 1.0 { number } else { 0.0 };
+    let value = |i: u64| match values {
+        TrialValues::Positive if dtype.is_float() => uniform(i).abs(),
+        TrialValues::Fraction(n) if dtype.is_float() => uniform(i).abs() / f64::from(n.max(1)),
+        TrialValues::Positive | TrialValues::Fraction(_) | TrialValues::Signed => uniform(i),
+        TrialValues::Integers => Fill::Integers.number(dtype, i, seed),
         TrialValues::Signs { one_in } => {
-            let signs = Fill::Uniform.values::<f32>(period, seed).into_iter();
-            let sign = |x: f32| if x < 0.0 { -1 } else { 1 };
-            let there = |(x, place): (f32, f64)| number(if place < 1.0 { sign(x) } else { 0 });
-            signs.zip(below(one_in.max(1))).map(there).collect()
+            let is_negative = Fill::Uniform.number(DType::F32, i, seed) < 0.0;
+            there(one_in, i, if is_negative { -1.0 } else { 1.0 })
         }
-        TrialValues::Spikes { one_in, height } => {
-            let there = |place: f64| number(if place < 1.0 { height } else { 0 });
-            below(one_in.max(1)).map(there).collect()
-        }
+        TrialValues::Spikes { one_in, height } => there(one_in, i, height.into()),
         TrialValues::Between(least, most) => {
-            let count = most.abs_diff(least).saturating_add(1);
-            below(count).map(|above| T::from_f64(f64::from(least) + above)).collect()
+            f64::from(least) + below(most.abs_diff(least).saturating_add(1), i)
         }
-        TrialValues::Each(each) => vec![number(each)],
-    }
+        TrialValues::Each(each) => each.into(),
+    };
+    let period = if matches!(values, TrialValues::Each(_)) { 1 } else { period };
+    (0..period).map(value).collect()
 }
 
 #[cfg(test)]
@@ -159,7 +154,8 @@ mod tests {
     use super::*;
 
     fn of<T: Element>(values: TrialValues) -> Vec<f64> {
-        once::<T>(values, 1000, 3).into_iter().map(T::to_f64).collect()
+        let rounded = |x| T::from_f64(x).to_f64();
+        once(values, T::DTYPE, 1000, 3).into_iter().map(rounded).collect()
     }
 
     fn each_type(values: TrialValues, check: impl Fn(DType, &[f64])) {

@@ -10,7 +10,7 @@ use crate::gpu::kernels::plan_cache::KeepPlan;
 use crate::gpu::options::gpu_options::Tuning;
 use crate::gpu::tuned::tried::{Tried, TriedVerdict, Tuned};
 use crate::gpu::tuned::tuning_memory::key;
-use crate::plan::{Plan, Problem, Trial};
+use crate::plan::{AnyProblem, Plan, Problem, Trial};
 use crate::{Error, Result};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -50,6 +50,10 @@ impl Gpu {
     /// submit work all the time; [`Error::Cancelled`] in [`with_progress`](crate::with_progress), and then nothing is
     /// remembered; [`Error::Device`] if the device is lost.
     pub fn tune<P: Problem>(&self, problem: &P) -> Result<Tuned> {
+        self.tune_any(problem)
+    }
+
+    fn tune_any(&self, problem: &AnyProblem) -> Result<Tuned> {
         self.inner.status.check()?;
         self.check_outside_scope(OP, "launches and waits")?;
         if self.inner.recorder.lock().is_timed() {
@@ -88,7 +92,7 @@ impl Gpu {
     }
 
     /// Tries the candidates, uses the winner and remembers it. The thread has the turn to tune.
-    fn try_candidates<P: Problem>(&self, problem: &P) -> Result<(Tuned, Option<Plan>)> {
+    fn try_candidates(&self, problem: &AnyProblem) -> Result<(Tuned, Option<Plan>)> {
         let caps = self.caps();
         let plans = contenders(problem.candidates(caps)?);
         let trial = if plans.len() > 1 { problem.trial(caps)? } else { None };
@@ -114,7 +118,7 @@ impl Gpu {
         {
             self.inner.tuning.add(tuned.clone());
             let prepared = Arc::new(self.compiled(plan.clone())?);
-            drop(self.inner.plans.replace(problem, prepared));
+            self.inner.plans.replace(problem, prepared);
         }
         Ok((tuned, winner))
     }
@@ -123,7 +127,7 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::Cancelled`] only. The next call with this problem tunes it.
-    pub(in crate::gpu) fn tune_now<P: Problem>(&self, problem: &P) -> Result<(Option<Plan>, KeepPlan)> {
+    pub(in crate::gpu) fn tune_now(&self, problem: &AnyProblem) -> Result<(Option<Plan>, KeepPlan)> {
         let key = key(problem);
         if self.inner.tuning.is_given_up(&key) {
             return Ok((None, KeepPlan::Yes));
@@ -149,7 +153,7 @@ impl Gpu {
     }
 
     /// Whether a problem has several candidates, and a reference that does not take too long.
-    fn is_worth_trying<P: Problem>(&self, problem: &P) -> Result<bool> {
+    fn is_worth_trying(&self, problem: &AnyProblem) -> Result<bool> {
         let trial = problem.trial(self.caps())?;
         let is_short = |trial: Trial| trial.reference.seconds() <= LONGEST_REFERENCE;
         Ok(trial.is_some_and(is_short))

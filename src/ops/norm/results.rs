@@ -1,8 +1,6 @@
 //! The gradients of a norm, the statistics that they need, and the results of problems.
 
-use crate::gpu::{Allocation, Gpu, View};
 use crate::layout::{DType, Real};
-use crate::plan::{Problem, Scalar};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 
@@ -38,21 +36,4 @@ pub(super) fn statistic<T: Real>(
     let is_first = of.layout().is_contiguous() && of.layout().offset_in_window(DType::F32) == 0;
     let of = if is_first { of.clone() } else { of.copied()? };
     of.reshape([of.len()])
-}
-
-/// This number of outputs of a problem.
-pub(super) fn computed(
-    gpu: &Gpu,
-    problem: &impl Problem,
-    inputs: &[View<'_>],
-    scalars: &[Scalar],
-    outputs: usize,
-) -> Result<Vec<Allocation>> {
-    Ok(match outputs {
-        1 => Vec::from(gpu.compute::<_, 1>(problem, inputs, scalars)?),
-        2 => Vec::from(gpu.compute::<_, 2>(problem, inputs, scalars)?),
-        3 => Vec::from(gpu.compute::<_, 3>(problem, inputs, scalars)?),
-        4 => Vec::from(gpu.compute::<_, 4>(problem, inputs, scalars)?),
-        _ => Vec::from(gpu.compute::<_, 6>(problem, inputs, scalars)?),
-    })
 }

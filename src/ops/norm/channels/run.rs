@@ -4,7 +4,7 @@ use super::problem::{ChannelLayouts, ChannelPass, ChannelProblem};
 use crate::gpu::{Allocation, Gpu, View};
 use crate::kernel::slice_along;
 use crate::layout::Real;
-use crate::ops::norm::results::{NormGradients, computed, statistic};
+use crate::ops::norm::results::{NormGradients, statistic};
 use crate::plan::Scalar;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -57,7 +57,7 @@ impl<T: Real> ChannelNorm<'_, T> {
         let problem = ChannelProblem::new(self.op, pass, layouts, groups, T::DTYPE)?;
         let inputs = [Some(&a), gamma.as_ref(), beta.as_ref()].into_iter().flatten().map(Tensor::view);
         let inputs: Vec<View<'_>> = inputs.chain(given.iter().map(Tensor::view)).collect();
-        let results = computed(gpu, &problem, &inputs, &self.numbers(), 1 + others.len());
+        let results = gpu.compute_all(&problem, &inputs, &self.numbers());
         let mut results = results.map_err(|error| self.sliced(error, x))?.into_iter();
         let y = self.result(results.next(), x.shape())?;
         let others = results.zip(others).map(|(made, shape)| Tensor::from_output(made, *shape));
@@ -99,8 +99,7 @@ impl<T: Real> ChannelNorm<'_, T> {
         let problem = ChannelProblem::new(self.op, pass, layouts, groups, T::DTYPE)?;
         let inputs = [Some(&a), Some(&b), gamma.as_ref()].into_iter().flatten().map(Tensor::view);
         let inputs: Vec<View<'_>> = inputs.chain(given.iter().map(Tensor::view)).collect();
-        let outputs = if pass == plain { 1 } else { 2 };
-        let results = computed(gpu, &problem, &inputs, &self.numbers(), outputs);
+        let results = gpu.compute_all(&problem, &inputs, &self.numbers());
         let mut results = results.map_err(|error| self.sliced(error, x))?.into_iter();
         let of_x = self.result(results.next(), x.shape())?;
         let sums = results.next().map(|made| Tensor::<f32>::from_output(made, [2, channels])).transpose()?;

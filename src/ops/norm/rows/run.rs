@@ -4,7 +4,7 @@ use super::problem::{NormKind, NormLayouts, NormPass, NormProblem};
 use crate::gpu::{Gpu, View};
 use crate::kernel::slice_along;
 use crate::layout::Real;
-use crate::ops::norm::results::{NormGradients, computed, statistic};
+use crate::ops::norm::results::{NormGradients, statistic};
 use crate::plan::Scalar;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -77,8 +77,7 @@ impl<T: Real> RowNorm<'_, T> {
         let problem = NormProblem::new(self.kind, pass, layouts, T::DTYPE)?;
         let inputs: Vec<View<'_>> =
             [Some(&a), b.as_ref(), gamma, beta].into_iter().flatten().map(Tensor::view).collect();
-        let outputs = 1 + usize::from(residual.is_some()) + statistics;
-        let results = computed(gpu, &problem, &inputs, &[Scalar::F32(self.eps)], outputs);
+        let results = gpu.compute_all(&problem, &inputs, &[Scalar::F32(self.eps)]);
         let mut results = results.map_err(|error| slice_along(error, split.rows.len()))?.into_iter();
         let mut real = || results.next().map(|made| Tensor::from_output(made, x.shape())).transpose();
         let missing = || Error::device(format!("{}: a result is missing", self.op));
@@ -133,8 +132,7 @@ impl<T: Real> RowNorm<'_, T> {
         let problem = NormProblem::new(self.kind, pass, layouts, T::DTYPE)?;
         let inputs = [Some(&a), Some(&b), gamma.as_ref()].into_iter().flatten().map(Tensor::view);
         let inputs: Vec<View<'_>> = inputs.chain(statistics.iter().map(Tensor::view)).collect();
-        let outputs = if pass == NormPass::Backward { 1 } else { 2 };
-        let results = computed(gpu, &problem, &inputs, &[], outputs);
+        let results = gpu.compute_all(&problem, &inputs, &[]);
         let mut results = results.map_err(|error| slice_along(error, split.rows.len()))?.into_iter();
         let missing = || Error::device(format!("{}: a result is missing", self.op));
         let of_x = Tensor::from_output(results.next().ok_or_else(missing)?, x.shape())?;
