@@ -26,8 +26,8 @@ pub use crate::plan::{
 pub mod kernel {
     pub use crate::gpu::execute::compile;
     pub use crate::kernel::{
-        INCLUDES, Include, KERNELS, Kernel, Language, MODULES, Needs, UnrollError, fold_grid, module_needs,
-        specialized, unroll,
+        INCLUDES, Include, KERNELS, Kernel, Language, MODULES, Needs, ShaderInterface, UnrollError,
+        fold_grid, module_needs, shader_interface, specialized, unroll,
     };
 }
 

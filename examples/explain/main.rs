@@ -5,9 +5,11 @@
 //! cargo run --release --example explain -- --list
 //! cargo run --release --example explain -- --device rtx-4090 --m 4096 --n 4096 --k 4096 --dtype f16
 //! cargo run --release --example explain -- --device radv-rdna3 --m 64 --n 4096 --k 1024 --layout nt --json
+//! cargo run --release --example explain -- --device bare-webgpu --text
 //! ```
 //! It prints the plan with its reasons, every tile that could run, from the fastest to the slowest, and the roofline. With
-//! `--device` no GPU is opened, and nothing is computed.
+//! `--device` no GPU is opened, and nothing is computed. With `--text` it ends with the plan's kernels as the device gets them: a file
+//! of `shaders/` is a kernel with places that plans fill.
 
 mod candidates;
 mod report;
@@ -20,6 +22,7 @@ use std::process::ExitCode;
 use support::dtype::Type;
 use support::{ended, reported};
 use tilewise::planning::gemm::{GemmProblem, GemmTypes};
+use tilewise::planning::kernel::{Kernel, Language};
 use tilewise::planning::{Problem, fixtures};
 use tilewise::{Caps, DType, Error, Gpu, Layout, Precision, Result};
 
@@ -50,6 +53,9 @@ struct Args {
     /// Lists the devices that can be planned for, and ends
     #[arg(long)]
     list: bool,
+    /// Prints the whole text of each kernel of the plan too
+    #[arg(long)]
+    text: bool,
     /// Prints JSON and nothing else
     #[arg(long)]
     json: bool,
@@ -97,9 +103,14 @@ fn run(args: &Args) -> Result<Report> {
         Some(name) => fixture(name).map(|(name, caps)| (Some(name), caps))?,
         None => (None, Gpu::open()?.caps().clone()),
     };
+    let plan = problem.explain(&caps)?;
+    // A module of SPIR-V has no text.
+    let kernels = plan.steps().iter().map(|step| &step.kernel).filter(|one| one.language() == Language::Wgsl);
+    let texts = kernels.filter(|_| args.text).map(Kernel::specialize).collect::<Result<_>>()?;
     Ok(Report {
         fixture,
-        plan: problem.explain(&caps)?,
+        plan,
+        texts,
         candidates: candidates(&problem, &rounded, &caps),
         problem,
         layout: args.layout.name(),

@@ -16,6 +16,8 @@ pub(crate) struct Report {
     pub(crate) layout: &'static str,
     pub(crate) precision: Precision,
     pub(crate) plan: Plan,
+    /// The texts of its kernels, if they were asked for.
+    pub(crate) texts: Vec<String>,
     /// From the fastest to the slowest.
     pub(crate) candidates: Vec<Candidate>,
 }
@@ -99,6 +101,7 @@ impl Report {
             "plan": self.plan.to_string(),
             "seconds": seconds,
             "reasons": self.plan.reasons(),
+            "texts": self.texts,
             "roofline": {
                 "unit": roofline.unit,
                 "peak_flops": roofline.peak,
@@ -146,12 +149,10 @@ impl fmt::Display for Report {
         writeln!(f, "{:<66} predicted  times  inner loop, share of the peak", "candidates")?;
         let fastest = self.candidates.first().map_or(0.0, |one| one.seconds);
         self.candidates.iter().try_for_each(|one| candidate(f, one, fastest))?;
-        match self.candidates.iter().find_map(|one| one.inner_loop) {
-            Some(inner) => {
-                writeln!(f, "Inner loops as Mesa {} compiles them for {}.", inner.mesa, inner.target)
-            }
-            None => Ok(()),
+        if let Some(inner) = self.candidates.iter().find_map(|one| one.inner_loop) {
+            writeln!(f, "Inner loops as Mesa {} compiles them for {}.", inner.mesa, inner.target)?;
         }
+        self.texts.iter().try_for_each(|text| write!(f, "\n{text}"))
     }
 }
 

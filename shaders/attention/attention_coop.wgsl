@@ -6,7 +6,6 @@
 //! requires  f16; cooperative matrices of FRAGMENT cubed, (f16, f16) -> f32; subgroups of SUBGROUP and no other size
 //! edges     rows past the end repeat the last one and are not stored; keys outside a row's range, its length or its mask have no weight: any queries, keys >= 1
 
-//#import attention_dims
 //#slot dims default immediate
 //#slot pack_pair default f16
 //#import attention_known
@@ -39,52 +38,15 @@ alias sum = f32; // type of results before they are stored
 //#generated operands
 // The operands. `query_unit`, `key_unit` and `value_unit` are eight elements of a row that begins at `start`, from `at` on; the other
 // functions are those of `attention.wgsl`. Plans generate it.
-
-// The default: neither bias nor slopes, mask, lengths or statistics.
-@group(0) @binding(0) var<storage, read> q: array<Unit>;
-@group(0) @binding(1) var<storage, read> k: array<Unit>;
-@group(0) @binding(2) var<storage, read> v: array<Unit>;
-//#param
-alias y_unit = f16;
-//#end
-@group(0) @binding(3) var<storage, read_write> y: array<y_unit>;
-
-//#slot save x=y default element
-
-fn query_unit(start: u32, at: u32) -> Unit {
-    return q[(start + at) / 8u];
-}
-
-fn key_unit(start: u32, at: u32) -> Unit {
-    return k[(start + at) / 8u];
-}
-
-fn value_unit(start: u32, at: u32) -> Unit {
-    return v[(start + at) / 8u];
-}
-
-fn added(batch: u32, head: u32, i: u32, j: u32) -> f32 {
-    return 0.0;
-}
-
-fn key_count(batch: u32) -> u32 {
-    return dims.keys;
-}
-
-fn is_kept(batch: u32, j: u32) -> bool {
-    return true;
-}
-
-fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
-    let at = start + 4u * group;
-    save_y(at, v[0].x);
-    save_y(at + 1u, v[0].y);
-    save_y(at + 2u, v[0].z);
-    save_y(at + 3u, v[0].w);
-}
-
-fn store_lse(row: u32, value: vec2<f32>) {}
-//#end
+//
+//     fn query_unit(start: u32, at: u32) -> Unit
+//     fn key_unit(start: u32, at: u32) -> Unit
+//     fn value_unit(start: u32, at: u32) -> Unit
+//     fn added(batch: u32, head: u32, i: u32, j: u32) -> f32
+//     fn key_count(batch: u32) -> u32
+//     fn is_kept(batch: u32, j: u32) -> bool
+//     fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)
+//     fn store_lse(row: u32, value: vec2<f32>)
 
 //#import attention_tiles
 //#import attention_keys

@@ -6,7 +6,6 @@
 //! requires  nothing
 //! edges     neighbours past the end are not computed, keys outside a row's range, its length or its mask are not read into sums: any queries, keys >= 1
 
-//#import attention_backward_dims
 //#slot dims default immediate
 //#import block
 //#slot pack_pair default f16
@@ -27,72 +26,15 @@ alias sum = f32; // type of results before they are stored
 //#generated operands
 // The operands. `query`, `key`, `value` and `gradient` are quad k of group `group` of a row that begins at `start`; `added` is the
 // bias of a score; `key_count` is the number of keys of a batch, `is_kept` whether the mask keeps a key. Plans generate it.
-
-// The default: neither bias nor slopes, mask or lengths.
-//#param
-alias q_unit = f32;
-alias k_unit = f32;
-alias v_unit = f32;
-alias g_unit = f32;
-alias db_unit = f32;
-//#end
-@group(0) @binding(0) var<storage, read> q: array<q_unit>;
-@group(0) @binding(1) var<storage, read> k: array<k_unit>;
-@group(0) @binding(2) var<storage, read> v: array<v_unit>;
-@group(0) @binding(3) var<storage, read> g: array<g_unit>;
-@group(0) @binding(4) var<storage, read> stats: array<vec4<f32>>;
-@group(0) @binding(5) var<storage, read_write> db: array<db_unit>;
-
-//#slot load x=q default element
-//#slot load_quad x=q default reals
-//#slot load x=k default element
-//#slot load_quad x=k default reals
-//#slot load x=v default element
-//#slot load_quad x=v default reals
-//#slot load x=g default element
-//#slot load_quad x=g default reals
-//#slot save x=db default element
-
-fn query(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32> {
-    let group = inside(wanted, length);
-    return load_quad_q(start + 4u * group * dims.along.x, dims.along.x, length - 4u * group);
-}
-
-fn key(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32> {
-    let group = inside(wanted, length);
-    return load_quad_k(start + 4u * group * dims.along.y, dims.along.y, length - 4u * group);
-}
-
-fn value(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32> {
-    let group = inside(wanted, length);
-    return load_quad_v(start + 4u * group * dims.along.z, dims.along.z, length - 4u * group);
-}
-
-fn gradient(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32> {
-    let group = inside(wanted, length);
-    return load_quad_g(start + 4u * group * dims.along_g, dims.along_g, length - 4u * group);
-}
-
-fn added(batch: u32, head: u32, i: u32, j: u32) -> f32 {
-    return 0.0;
-}
-
-fn key_count(batch: u32) -> u32 {
-    return dims.keys;
-}
-
-fn is_kept(batch: u32, j: u32) -> bool {
-    return true;
-}
-
-fn store_db(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
-    let at = start + 4u * group;
-    save_db(at, v[0].x);
-    if count > 1u { save_db(at + 1u, v[0].y); }
-    if count > 2u { save_db(at + 2u, v[0].z); }
-    if count > 3u { save_db(at + 3u, v[0].w); }
-}
-//#end
+//
+//     fn query(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32>
+//     fn key(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32>
+//     fn value(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32>
+//     fn gradient(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32>
+//     fn added(batch: u32, head: u32, i: u32, j: u32) -> f32
+//     fn key_count(batch: u32) -> u32
+//     fn is_kept(batch: u32, j: u32) -> bool
+//     fn store_db(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)
 
 // The gradient of a score.
 fn score_gradient(batch: u32, head: u32, i: u32, j: u32) -> f32 {

@@ -6,18 +6,6 @@
 //! requires  nothing
 //! edges     invocations past the end return: any rows, dim_v >= 1
 
-struct Dims {
-    y: vec4<u32>, // of the result: the first element in its binding, then the strides of batch, head and query
-    g: vec4<u32>, // of its gradient
-    along_y: u32, // strides along the head dim
-    along_g: u32,
-    lse: u32,     // the first of both numbers in its binding
-    heads: u32,   // of a batch
-    queries: u32,
-    rows: u32,    // batches * heads * queries
-    dim_v: u32,
-    reserved: u32,
-}
 //#slot dims default immediate
 //#import block
 //#slot pack_pair default f16
@@ -33,30 +21,9 @@ const WIDTH: u32 = 4u * QUADS;
 
 //#generated operands
 // The operands. `result` and `gradient` are quad k of group `group` of a row that begins at `start`. Plans generate it.
-//#param
-alias y_unit = f32;
-alias g_unit = f32;
-//#end
-@group(0) @binding(0) var<storage, read> y: array<y_unit>;
-@group(0) @binding(1) var<storage, read> g: array<g_unit>;
-@group(0) @binding(2) var<storage, read> lse: array<f32>;
-@group(0) @binding(3) var<storage, read_write> stats: array<vec4<f32>>;
-
-//#slot load x=y default element
-//#slot load_quad x=y default reals
-//#slot load x=g default element
-//#slot load_quad x=g default reals
-
-fn result(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32> {
-    let group = inside(wanted, length);
-    return load_quad_y(start + 4u * group * dims.along_y, dims.along_y, length - 4u * group);
-}
-
-fn gradient(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32> {
-    let group = inside(wanted, length);
-    return load_quad_g(start + 4u * group * dims.along_g, dims.along_g, length - 4u * group);
-}
-//#end
+//
+//     fn result(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32>
+//     fn gradient(start: u32, wanted: u32, k: u32, length: u32) -> vec4<f32>
 
 @compute @workgroup_size(LANES)
 fn main(

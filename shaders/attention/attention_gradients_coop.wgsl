@@ -6,7 +6,6 @@
 //! requires  f16; cooperative matrices of FRAGMENT cubed, (f16, f16) -> f32; subgroups of SUBGROUP and no other size
 //! edges     rows past the end repeat the last one and are not stored; pairs of a query and a key that it does not attend have no weight, keys that are masked store zeros: any queries, keys >= 1
 
-//#import attention_backward_dims
 //#slot dims default immediate
 //#slot pack_pair default f16
 //#import math
@@ -53,56 +52,15 @@ struct Known {
 //#generated operands
 // The operands. `query_unit`, `key_unit`, `value_unit` and `gradient_unit` are eight elements of a row that begins at `start`, from `at` on;
 // `store_result` stores four or eight; the other functions are those of `attention_dq.wgsl`. Plans generate it.
-
-// The default: neither bias nor slopes, mask or lengths.
-@group(0) @binding(0) var<storage, read> q: array<Unit>;
-@group(0) @binding(1) var<storage, read> k: array<Unit>;
-@group(0) @binding(2) var<storage, read> v: array<Unit>;
-@group(0) @binding(3) var<storage, read> g: array<Unit>;
-@group(0) @binding(4) var<storage, read> stats: array<vec4<f32>>;
-//#param
-alias result_unit = f16;
-//#end
-@group(0) @binding(5) var<storage, read_write> result: array<result_unit>;
-
-//#slot save x=result default element
-
-fn query_unit(start: u32, at: u32) -> Unit {
-    return q[(start + at) / 8u];
-}
-
-fn key_unit(start: u32, at: u32) -> Unit {
-    return k[(start + at) / 8u];
-}
-
-fn value_unit(start: u32, at: u32) -> Unit {
-    return v[(start + at) / 8u];
-}
-
-fn gradient_unit(start: u32, at: u32) -> Unit {
-    return g[(start + at) / 8u];
-}
-
-fn added(batch: u32, head: u32, i: u32, j: u32) -> f32 {
-    return 0.0;
-}
-
-fn key_count(batch: u32) -> u32 {
-    return dims.keys;
-}
-
-fn is_kept(batch: u32, j: u32) -> bool {
-    return true;
-}
-
-fn store_result(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
-    let at = start + 4u * group;
-    save_result(at, v[0].x);
-    save_result(at + 1u, v[0].y);
-    save_result(at + 2u, v[0].z);
-    save_result(at + 3u, v[0].w);
-}
-//#end
+//
+//     fn query_unit(start: u32, at: u32) -> Unit
+//     fn key_unit(start: u32, at: u32) -> Unit
+//     fn value_unit(start: u32, at: u32) -> Unit
+//     fn gradient_unit(start: u32, at: u32) -> Unit
+//     fn added(batch: u32, head: u32, i: u32, j: u32) -> f32
+//     fn key_count(batch: u32) -> u32
+//     fn is_kept(batch: u32, j: u32) -> bool
+//     fn store_result(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)
 
 //#import attention_finite
 //#import attention_gradients_tiles

@@ -6,7 +6,6 @@
 //! requires  nothing
 //! edges     invocations past the end return, neighbours past a row's end are not stored: any rows, dim_v >= 1
 
-//#import attention_dims
 //#slot dims default immediate
 //#import block
 //#slot pack_pair default f16
@@ -22,26 +21,9 @@ alias sum = f32; // type of results before they are stored
 
 //#generated operands
 // The parts and the results. Plans generate it.
-
-// The default: no statistics.
-//#param
-alias y_unit = f32;
-//#end
-@group(0) @binding(0) var<storage, read> parts: array<f32>;
-@group(0) @binding(1) var<storage, read_write> y: array<y_unit>;
-
-//#slot save x=y default element
-
-fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
-    let at = start + 4u * group;
-    save_y(at, v[0].x);
-    if count > 1u { save_y(at + 1u, v[0].y); }
-    if count > 2u { save_y(at + 2u, v[0].z); }
-    if count > 3u { save_y(at + 3u, v[0].w); }
-}
-
-fn store_lse(row: u32, value: vec2<f32>) {}
-//#end
+//
+//     fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)
+//     fn store_lse(row: u32, value: vec2<f32>)
 
 @compute @workgroup_size(LANES)
 fn main(

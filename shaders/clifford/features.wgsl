@@ -24,18 +24,6 @@ const SUMS: u32 = 1u; // parameters per feature, in gradients
 // `x_unit` and a function `load_x(at)`, where `at` counts elements. In gradients, the last is D in f32, the sums of the
 // parameters' gradients. Plans generate the declarations.
 
-// The default: X and one parameter.
-//#param
-alias x_unit = f32;
-alias a_unit = f32;
-//#end
-@group(0) @binding(1) var<storage, read> x: array<x_unit>;
-@group(0) @binding(2) var<storage, read> a: array<a_unit>;
-
-//#slot load x=x default element
-//#slot load x=a default element
-//#end
-
 //#slot save x=c default element
 //#import math
 
@@ -46,24 +34,11 @@ alias a_unit = f32;
 // - `row_results(row, feature, plane, p, sums)` stores the result of a feature of a row; blades are `plane` elements
 //   apart. In gradients it also adds the row's gradient of each parameter to `sums`.
 // - `store_sums(unit, sums)` stores those sums for the feature and strip of an invocation.
-
-// The default: scalars times a parameter.
-struct Parameters {
-    a0: f32,
-}
-
-fn parameters_of(feature: u32) -> Parameters {
-    return Parameters(load_a(dims.a.z + feature * dims.a.x));
-}
-
-fn row_results(row: u32, feature: u32, plane: u32, p: Parameters, sums: ptr<function, array<f32, SUMS>>) {
-    let x_1 = load_x(dims.x.w + row * dims.x.y + feature * dims.x.z);
-    save_c(row * dims.features + feature, x_1 * p.a0);
-}
-
-fn store_sums(unit: u32, sums: ptr<function, array<f32, SUMS>>) {
-}
-//#end
+//
+//     struct Parameters
+//     fn parameters_of(feature: u32) -> Parameters
+//     fn row_results(row: u32, feature: u32, plane: u32, p: Parameters, sums: ptr<function, array<f32, SUMS>>)
+//     fn store_sums(unit: u32, sums: ptr<function, array<f32, SUMS>>)
 
 @compute @workgroup_size(LANES)
 fn main(

@@ -6,21 +6,6 @@
 //! requires  nothing
 //! edges     invocations past the end return, features past a row's end are not stored: any extents >= 1
 
-struct Dims {
-    rows: u32,
-    features: u32,
-    units: u32,    // groups of four features per row
-    x_offset: u32, // first scalar part in its binding
-    x_row: u32,    // strides of X, in elements
-    x_feature: u32,
-    y_offset: u32,
-    y_row: u32,
-    y_feature: u32,
-    reserved0: u32,
-    reserved1: u32,
-    reserved2: u32,
-}
-
 //#slot dims default immediate
 //#import block
 

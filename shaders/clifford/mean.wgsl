@@ -24,18 +24,6 @@ const_assert 0u == (LANES & (LANES - 1u));
 // `load_x(at)`, where `at` counts elements. In gradients, the last is D in f32, the parameters' gradients. Plans
 // generate the declarations.
 
-// The default: X and one parameter.
-//#param
-alias x_unit = f32;
-alias a_unit = f32;
-//#end
-@group(0) @binding(1) var<storage, read> x: array<x_unit>;
-@group(0) @binding(2) var<storage, read> a: array<a_unit>;
-
-//#slot load x=x default element
-//#slot load x=a default element
-//#end
-
 //#slot save x=c default element
 
 //#generated mean_terms
@@ -43,18 +31,9 @@ alias a_unit = f32;
 // - `feature_sums(row, feature)`: the terms of a feature in the sums of its row: its norm and, in gradients, a (g, x).
 // - `feature_results(row, feature, plane, mean, total)` stores a feature's result from the mean of the row's norms and
 //   those sums; blades of results are `plane` elements apart.
-
-// The default: scalars.
-fn feature_sums(row: u32, feature: u32) -> vec2<f32> {
-    let x_1 = load_x(dims.x.w + row * dims.x.y + feature * dims.x.z);
-    return vec2<f32>(norm_of(x_1 * x_1), 0.0);
-}
-
-fn feature_results(row: u32, feature: u32, plane: u32, mean: f32, total: vec2<f32>) {
-    let x_1 = load_x(dims.x.w + row * dims.x.y + feature * dims.x.z);
-    save_c(row * dims.features + feature, load_a(dims.a.z + feature * dims.a.x) / mean * x_1);
-}
-//#end
+//
+//     fn feature_sums(row: u32, feature: u32) -> vec2<f32>
+//     fn feature_results(row: u32, feature: u32, plane: u32, mean: f32, total: vec2<f32>)
 
 var<workgroup> parts: array<vec2<f32>, LANES>;
 

@@ -6,21 +6,6 @@
 //! requires  nothing
 //! edges     invocations past the end return: any extents >= 1
 
-struct Dims {
-    positions: u32, // of T
-    features: u32,  // of a row
-    first: u32,     // position in X, Y, U and V of the first position of T
-    plane: u32,     // positions of U and V
-    x_offset: u32,
-    x_blade: u32, // strides of X, in elements
-    x_row: u32,
-    x_feature: u32,
-    y_offset: u32,
-    y_blade: u32,
-    y_row: u32,
-    y_feature: u32,
-}
-
 //#slot dims default immediate
 //#import block
 //#slot pack_pair default f16
@@ -51,20 +36,8 @@ const LANES: u32 = 64u;
 //
 // `store_gradients(at, at_x, at_y, at_u)` stores them for one position. `at` is its index in T, `at_x` and `at_y` are
 // the indices of the first blades of X and Y, `at_u` is the index of the first blade of both results.
-
-// The default is the product of two scalars.
-fn store_gradients(at: u32, at_x: u32, at_y: u32, at_u: u32) {
-    let x_1 = load_x(at_x);
-    let y_1 = load_y(at_y);
-    let gates = gate(vec4<f32>(x_1, y_1, 0.0, 0.0));
-    let slopes = gate_slope(vec4<f32>(x_1, y_1, 0.0, 0.0));
-    let t0 = t[at];
-    let dx_1 = t0 * y_1 * gates.y;
-    let dy_1 = t0 * x_1 * gates.x;
-    save_u(at_u, fma(slopes.x * x_1, dx_1, gates.x * dx_1));
-    save_v(at_u, fma(slopes.y * y_1, dy_1, gates.y * dy_1));
-}
-//#end
+//
+//     fn store_gradients(at: u32, at_x: u32, at_y: u32, at_u: u32)
 
 @compute @workgroup_size(LANES)
 fn main(

@@ -6,18 +6,7 @@
 //! requires  nothing
 //! edges     invocations past the end return, positions past a row's end are not stored: any extents >= 1
 
-//#slot axes default five
 //#import places
-
-struct Dims {
-    axes: Axes,                // extent, then the strides of C, X and Y, in elements; innermost first
-    blades: vec4<u32>,         // strides of C, X and Y from blade to blade
-    offsets: vec4<u32>,        // first elements of C, X and Y in their bindings, and the number of units of all rows
-    units: u32,                // of a row: groups of WIDTH positions
-    rank: u32,                 // number of axes, at least 1
-    out: u32,                  // number of blades of C
-    reserved0: u32,
-}
 
 //#slot dims default immediate
 //#import block
@@ -37,20 +26,6 @@ const LANES: u32 = 64u;
 // The operands, from binding 1 on: X, and Y if the function has two, each with its `x_unit`, `load_x` and `read_x`.
 // Plans generate these declarations.
 
-// The default: two operands.
-//#param
-alias x_unit = f32;
-alias y_unit = f32;
-//#end
-@group(0) @binding(1) var<storage, read> x: array<x_unit>;
-@group(0) @binding(2) var<storage, read> y: array<y_unit>;
-
-//#slot load x=x default element
-//#slot read x=x default positions
-//#slot load x=y default element
-//#slot read x=y default positions
-//#end
-
 //#slot store_consecutive default four
 
 //#generated results
@@ -61,16 +36,8 @@ alias y_unit = f32;
 // positions, and `step` the distances between blades, in elements. `count` is the number of positions, from 1 to WIDTH;
 // nothing is stored after them. It calls `read_x` and `read_y` for operands, `store_consecutive` for C, and imported
 // functions.
-
-// The default: the product of two scalars.
-fn results(at: vec3<u32>, stride: vec3<u32>, step: vec3<u32>, count: u32) {
-    let x0 = read_x(at.y + 0u * step.y, stride.y, count);
-    let y0 = read_y(at.z + 0u * step.z, stride.z, count);
-    // 1
-    let z0 = x0 * y0;
-    store_consecutive(at.x + 0u * step.x, count, z0);
-}
-//#end
+//
+//     fn results(at: vec3<u32>, stride: vec3<u32>, step: vec3<u32>, count: u32)
 
 @compute @workgroup_size(LANES)
 fn main(

@@ -6,21 +6,6 @@
 //! requires  SUMS * LANES numbers in shared memory
 //! edges     lanes past the end repeat the last unit or row and add nothing: any rows, any features >= 1
 
-struct Dims {
-    x: vec4<u32>,  // strides of the blade, row and feature axes; first element
-    y: vec4<u32>,
-    g: vec4<u32>,
-    w: vec4<u32>,  // strides of the path and feature axes; first element
-    rows: u32,
-    features: u32,
-    plane: u32,    // elements per blade of a result
-    units: u32,    // units per row, of WIDTH features each
-    iterations: u32, // rows per lane
-    strips: u32,
-    blocks: u32,   // workgroups per row
-    parts: u32,    // parts of a row's sums that an earlier launch has stored
-}
-
 //#slot dims default immediate
 //#import block
 //#slot pack_pair default f16
@@ -61,18 +46,6 @@ fn unit_of(row_block: u32, u: u32, part: u32) -> Unit {
 // (the gradient of Y) and `slab`, the sums of weight gradients; `sums`, which one launch passes to the next; X, Y, G
 // and the weights W. Plans generate the declarations.
 
-// The default: C and X in f32.
-//#param
-alias c_unit = f32;
-alias x_unit = f32;
-//#end
-@group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
-@group(0) @binding(1) var<storage, read> x: array<x_unit>;
-
-//#slot load x=x default element
-//#slot save x=c default element
-//#end
-
 //#generated row_terms
 // The computation of a function of rows, which plans generate from the algebra's table. A `Unit` is WIDTH adjacent
 // features of a row, with a value of type `lanes`. Features past the end add nothing.
@@ -87,49 +60,14 @@ alias x_unit = f32;
 //   and returns the strip's new state. If `is_mine` is false, `row` may be past the end, and nothing is stored.
 // - `strip_end(place, unit, strip)` stores the unit's sums over its strip. `place` counts the rows that all workgroups
 //   compute at once.
-
-// The default: the norm of scalars, each feature divided by the root mean square of its row.
-struct StripState {
-    none: u32,
-}
-
-struct RowState {
-    x_1: lanes,
-}
-
-fn strip_begin(unit: Unit) -> StripState {
-    return StripState();
-}
-
-fn row_sums(
-    row: u32,
-    unit: Unit,
-    is_mine: bool,
-    strip: StripState,
-    own: ptr<function, array<f32, SUMS>>,
-) -> RowState {
-    let x_1 = load_x(dims.x.w + row * dims.x.y + unit.feature * dims.x.z);
-    (*own)[0] += select(0.0, x_1 * x_1, is_mine);
-    return RowState(x_1);
-}
-
-fn row_results(
-    row: u32,
-    unit: Unit,
-    is_mine: bool,
-    strip: StripState,
-    kept: RowState,
-    total: ptr<function, array<f32, SUMS>>,
-) -> StripState {
-    if is_mine {
-        save_c(row * dims.features + unit.feature, kept.x_1 / sqrt((*total)[0] / f32(dims.features) + 1e-6));
-    }
-    return strip;
-}
-
-fn strip_end(place: u32, unit: Unit, strip: StripState) {
-}
-//#end
+//
+//     struct StripState
+//     struct RowState
+//     fn strip_begin(unit: Unit) -> StripState
+//     fn row_sums(row: u32, unit: Unit, is_mine: bool, strip: StripState, own: ptr<function, array<f32, SUMS>>) -> RowState
+//     fn row_results(row: u32, unit: Unit, is_mine: bool, strip: StripState, kept: RowState,
+//         total: ptr<function, array<f32, SUMS>>) -> StripState
+//     fn strip_end(place: u32, unit: Unit, strip: StripState)
 
 //#slot row_totals default shared
 //#slot store_totals default none

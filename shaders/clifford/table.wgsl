@@ -6,18 +6,7 @@
 //! requires  nothing
 //! edges     invocations past the end return: any extents >= 1
 
-//#slot axes default five
 //#import places
-
-struct Dims {
-    axes: Axes,                // extent, then the strides of C, X and Y, in elements; innermost first
-    blades: vec4<u32>,         // strides of C, X and Y from blade to blade
-    offsets: vec4<u32>,        // first elements of C, X and Y in their bindings, and the number of positions
-    units: u32,                // positions of a row
-    rank: u32,                 // number of axes, at least 1
-    out: u32,                  // number of blades of C
-    reserved0: u32,
-}
 
 //#slot dims default immediate
 //#import block

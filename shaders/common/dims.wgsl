@@ -1,4 +1,8 @@
-//! The variable `dims`, which holds the sizes of the problem.
+//! The sizes of the problem, in the variable `dims`. Its struct has the members that the host's `shader_dims!` lists, and so
+//! `Axes` if a member is of this type: `axis0` is the innermost axis, and `axis_at(axis)` one by its number. An axis has four
+//! numbers: its extent, then strides.
+
+//#dims
 
 //#variant immediate
 // In immediates (push constants).

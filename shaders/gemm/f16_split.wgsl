@@ -6,21 +6,6 @@
 //! requires  nothing: f16 is stored as bits, so that no driver rounds or flushes it
 //! edges     rows past the end neither read nor write; zeros from k to ld, the next multiple of 8: any rows, k >= 1
 
-struct Dims {
-    rows: u32,
-    outer: u32,
-    k: u32,
-    batch1: u32,       // extent of the inner batch axis
-    batch0_stride: u32,
-    batch1_stride: u32,
-    outer_stride: u32,
-    k_stride: u32,
-    x_offset: u32,     // first element of X in its binding
-    units: u32,        // of eight f16 in a row of C: HALF_COUNT * ld / 8
-    hi: u32,           // start of the high halves in a row of C, in units
-    lo: u32,           // start of the low halves, if there are any
-}
-
 //#slot dims default immediate
 //#import block
 

@@ -16,122 +16,14 @@ var<private> matrices: Matrices;
 
 //#variant product
 // Both operands are stored.
-struct Dims {
-    m: u32,
-    n: u32,
-    k: u32,
-    k_per_split: u32, // length of a split of k: k, or a multiple of 32
-    batches: u32,  // matrices of the batch
-    batch1: u32,   // extent of its axis 1
-    splits: u32,   // splits of k, each summed into a matrix of its own
-    a_outer: u32,  // stride of A along m
-    a_k: u32,      // stride of A along k
-    a_offset: u32, // first element of A in its binding
-    a_batch0: u32,
-    a_batch1: u32,
-    b_outer: u32,  // stride of B along n
-    b_k: u32,      // stride of B along k
-    b_offset: u32,
-    b_batch0: u32,
-    b_batch1: u32,
-    ldc: u32,      // stride of C along m; along n it is 1
-    c_offset: u32,
-    c_batch0: u32,
-    c_batch1: u32,
-    alpha: f32,
-    beta: f32,
-    bias_row: u32, // strides of the bias along m and n
-    bias_col: u32,
-    bias_offset: u32,
-    residual_row: u32,
-    residual_col: u32,
-    residual_offset: u32,
-    residual_batch0: u32,
-    residual_batch1: u32,
-    scaled_row: u32, // length of a row of A and of a column of B, if they are scaled
-}
-
 //#import enter
 
 //#variant quantised
 // Both operands are stored, rows and columns of sums have scales, and C may be i8.
-struct Dims {
-    m: u32,
-    n: u32,
-    k: u32,
-    k_per_split: u32, // length of a split of k: k, or a multiple of 32
-    batches: u32,  // matrices of the batch
-    batch1: u32,   // extent of its axis 1
-    splits: u32,   // splits of k, each summed into a matrix of its own
-    a_outer: u32,  // stride of A along m
-    a_k: u32,      // stride of A along k
-    a_offset: u32, // first element of A in its binding
-    a_batch0: u32,
-    a_batch1: u32,
-    b_outer: u32,  // stride of B along n
-    b_k: u32,      // stride of B along k
-    b_offset: u32,
-    b_batch0: u32,
-    b_batch1: u32,
-    ldc: u32,      // stride of C along m; along n it is 1
-    c_offset: u32,
-    c_batch0: u32,
-    c_batch1: u32,
-    alpha: f32,
-    beta: f32,
-    bias_row: u32, // strides of the bias along m and n
-    bias_col: u32,
-    bias_offset: u32,
-    residual_row: u32,
-    residual_col: u32,
-    residual_offset: u32,
-    residual_batch0: u32,
-    residual_batch1: u32,
-    out_scale: u32, // the bits of an f32: the divisor of results of i8
-    row_scale_step: u32, // strides of the scales of rows and columns
-    row_scale_offset: u32,
-    column_scale_step: u32,
-    column_scale_offset: u32,
-}
-
 //#import enter
 
 //#variant seeded
 // One operand, or half of B, is generated from a seed, and has no batch.
-struct Dims {
-    m: u32,
-    n: u32,
-    k: u32,
-    k_per_split: u32, // length of a split of k: k, or a multiple of 32
-    batches: u32,  // matrices of the batch
-    batch1: u32,   // extent of its axis 1
-    splits: u32,   // splits of k, each summed into a matrix of its own
-    a_outer: u32,  // stride of A along m
-    a_k: u32,      // stride of A along k
-    a_offset: u32, // first element of A in its binding
-    seed_low: u32, // the words of the seed, or their places in the tensor that holds it
-    seed_high: u32,
-    b_outer: u32,  // stride of B along n
-    b_k: u32,      // stride of B along k
-    b_offset: u32,
-    stored_batch0: u32, // of the stored operand
-    stored_batch1: u32,
-    ldc: u32,      // stride of C along m; along n it is 1
-    c_offset: u32,
-    c_batch0: u32,
-    c_batch1: u32,
-    alpha: f32,
-    beta: f32,
-    bias_row: u32, // strides of the bias along m and n
-    bias_col: u32,
-    bias_offset: u32,
-    residual_row: u32,
-    residual_col: u32,
-    residual_offset: u32,
-    residual_batch0: u32,
-    residual_batch1: u32,
-    scaled_row: u32, // length of a row of A and of a column of B, if they are scaled
-}
 
 //#param  set by Uniform::bind
 const A_IS_STORED: bool = false; // and B is generated
@@ -154,32 +46,6 @@ fn enter(pair: u32) {
 
 //#variant segments
 // The planes of both operands differ from segment to segment of k: `enter_segment` sets their places.
-struct Dims {
-    m: u32,
-    n: u32,
-    k: u32,              // of the matrix with the most segments, including padding
-    k_per_split: u32,    // length of a split of k: k, or a multiple of 32
-    batches: u32,        // matrices
-    splits: u32,         // splits of k, each summed into a matrix of its own
-    segment_step: u32,   // distance between segments along k: a multiple of 32
-    segment_length: u32, // length of a segment along k, without padding
-    a_outer: u32,
-    a_k: u32,
-    a_offset: u32,       // first element of the first plane in its binding
-    a_plane: u32,        // stride of planes
-    b_outer: u32,
-    b_k: u32,
-    b_offset: u32,
-    b_plane: u32,
-    y_outer: u32,        // of the right factor of A's planes, if they are products
-    y_k: u32,
-    y_offset: u32,
-    y_plane: u32,
-    gates_outer: u32,    // of the plane of gates that multiplies these products, if there is one
-    gates_k: u32,
-    ldc: u32,            // stride of C along m; along n it is 1
-    reserved: u32,
-}
 
 // Selects a pair. Matrices are stored one after another, those of a split after those of the previous splits.
 fn enter(pair: u32) {

@@ -6,7 +6,7 @@
 //! requires  nothing: memory is read and written as 32-bit words for all types
 //! edges     invocations past the end return: any count >= 1; the rest of C's last word is preserved
 
-//#import cast_dims
+//#import places
 //#slot dims default immediate
 //#import block
 

@@ -1,23 +1,6 @@
 //! The sizes of a norm of channels, in elements: A is (outer, inner, channels). `dims.of_group` channels are a group; the elements
 //! of a group with one outer index are a unit, which is normalised together. The rows of one outer index are cut into chunks.
 
-struct Dims {
-    outer: u32,
-    inner: u32,
-    channels: u32,
-    of_group: u32,
-    a: vec4<u32>, // the first element, then the strides of the outer axis, the inner one and the channels
-    b: vec4<u32>, // of B: the gradient of the result
-    gamma_offset: u32,
-    beta_offset: u32,
-    chunks: u32, // of an outer index
-    each: u32,   // rows of a chunk
-    lanes: u32,  // invocations along the channels: a power of two, at most LANES
-    eps: f32,
-    momentum: f32, // the weight of a new running statistic
-    span: u32,     // channels of a workgroup that computes the statistics too
-}
-
 // The work of a workgroup: rows `first` to `end` of an outer index, and LANES / dims.lanes of them at a time. An invocation has a
 // group of WIDTH channels. Past the last block, `outer` is dims.outer or more.
 struct Part {

@@ -20,15 +20,9 @@ const WIDTH: u32 = 4u;
 // The sums and `weight_of(channel)`, which is gamma. `store_gradients` stores the sums of a channel as the gradients of gamma and
 // beta if a unit has all elements of a channel. Otherwise, if `less` is not 0, it subtracts `less` from the sum for gamma at `at`.
 // Plans generate it.
-@group(0) @binding(0) var<storage, read_write> sums: array<f32>;
-@group(0) @binding(1) var<storage, read_write> shifts: array<f32>;
-
-fn weight_of(channel: u32) -> f32 {
-    return 1.0;
-}
-
-fn store_gradients(at: u32, channel: u32, own: vec2<f32>, less: f32) {}
-//#end
+//
+//     fn weight_of(channel: u32) -> f32
+//     fn store_gradients(at: u32, channel: u32, own: vec2<f32>, less: f32)
 
 // The sums of a channel of an outer index, over all chunks.
 fn channel_sums(outer: u32, channel: u32) -> vec3<f32> {

@@ -23,21 +23,8 @@ const WIDTH: u32 = 4u * QUADS;
 //#generated operands
 // The operand, and `value(outer, row, group, k, length)`: quad `k` of a group of WIDTH channels of a row, of which there are
 // `length`. Plans generate it.
-
-//#param
-alias a_unit = f32;
-//#end
-@group(0) @binding(0) var<storage, read> a: array<a_unit>;
-@group(0) @binding(1) var<storage, read_write> moments: array<f32>;
-
-//#slot load x=a default element
-//#slot load_quad x=a default reals
-
-fn value(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
-    let start = dims.a.x + outer * dims.a.y + row * dims.a.z;
-    return load_quad_a(start + 4u * group * dims.a.w, dims.a.w, length - 4u * group);
-}
-//#end
+//
+//     fn value(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32>
 
 var<workgroup> origins: array<vec4<f32>, LANES>;
 var<workgroup> means: array<vec4<f32>, LANES>; // distances from the origins

@@ -24,38 +24,10 @@ alias sum = f32; // type of results before they are stored
 
 //#generated operands
 // The operands. `scale_of(unit, channel)` is the mean of a channel in two parts, rstd times gamma, and beta. Plans generate it.
-
-// The default: neither gamma nor beta.
-//#param
-alias a_unit = f32;
-alias y_unit = f32;
-//#end
-@group(0) @binding(0) var<storage, read> a: array<a_unit>;
-@group(0) @binding(1) var<storage, read> means: array<f32>;
-@group(0) @binding(2) var<storage, read> rstds: array<f32>;
-@group(0) @binding(3) var<storage, read_write> y: array<y_unit>;
-
-//#slot load x=a default element
-//#slot load_quad x=a default reals
-//#slot save x=y default element
-
-fn value(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
-    let start = dims.a.x + outer * dims.a.y + row * dims.a.z;
-    return load_quad_a(start + 4u * group * dims.a.w, dims.a.w, length - 4u * group);
-}
-
-fn scale_of(unit: u32, channel: u32) -> vec4<f32> {
-    return vec4<f32>(means[unit], 0.0, rstds[unit], 0.0);
-}
-
-fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
-    let at = start + 4u * group;
-    save_y(at, v[0].x);
-    if count > 1u { save_y(at + 1u, v[0].y); }
-    if count > 2u { save_y(at + 2u, v[0].z); }
-    if count > 3u { save_y(at + 3u, v[0].w); }
-}
-//#end
+//
+//     fn value(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32>
+//     fn scale_of(unit: u32, channel: u32) -> vec4<f32>
+//     fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)
 
 @compute @workgroup_size(LANES)
 fn main(

@@ -26,56 +26,13 @@ alias sum = f32; // type of results before they are stored
 // The operands. `statistics(unit, channel)` is the mean and rstd, and `weight_of(channel)` is gamma. `shifts_of(unit)`
 // has three numbers: one to subtract from the gradient, the factor of the normalised element, and one to subtract from
 // this element. Plans generate it.
-
-// The default: without gamma.
-//#param
-alias a_unit = f32;
-alias b_unit = f32;
-alias y_unit = f32;
-//#end
-@group(0) @binding(0) var<storage, read> a: array<a_unit>;
-@group(0) @binding(1) var<storage, read> b: array<b_unit>;
-@group(0) @binding(2) var<storage, read> means: array<f32>;
-@group(0) @binding(3) var<storage, read> rstds: array<f32>;
-@group(0) @binding(4) var<storage, read> shifts: array<f32>;
-@group(0) @binding(5) var<storage, read_write> y: array<y_unit>;
-
-//#slot load x=a default element
-//#slot load_quad x=a default reals
-//#slot load x=b default element
-//#slot load_quad x=b default reals
-//#slot save x=y default element
-
-fn value(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
-    let start = dims.a.x + outer * dims.a.y + row * dims.a.z;
-    return load_quad_a(start + 4u * group * dims.a.w, dims.a.w, length - 4u * group);
-}
-
-fn gradient(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
-    let start = dims.b.x + outer * dims.b.y + row * dims.b.z;
-    return load_quad_b(start + 4u * group * dims.b.w, dims.b.w, length - 4u * group);
-}
-
-fn statistics(unit: u32, channel: u32) -> vec2<f32> {
-    return vec2<f32>(means[unit], rstds[unit]);
-}
-
-fn shifts_of(unit: u32) -> vec3<f32> {
-    return vec3<f32>(shifts[3u * unit], shifts[3u * unit + 1u], shifts[3u * unit + 2u]);
-}
-
-fn weight_of(channel: u32) -> f32 {
-    return 1.0;
-}
-
-fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
-    let at = start + 4u * group;
-    save_y(at, v[0].x);
-    if count > 1u { save_y(at + 1u, v[0].y); }
-    if count > 2u { save_y(at + 2u, v[0].z); }
-    if count > 3u { save_y(at + 3u, v[0].w); }
-}
-//#end
+//
+//     fn value(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32>
+//     fn gradient(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32>
+//     fn statistics(unit: u32, channel: u32) -> vec2<f32>
+//     fn shifts_of(unit: u32) -> vec3<f32>
+//     fn weight_of(channel: u32) -> f32
+//     fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)
 
 @compute @workgroup_size(LANES)
 fn main(

@@ -29,46 +29,12 @@ alias sum = f32; // type of results before they are stored
 //#generated operands
 // The operands. `value(start, group, k, length)` is quad `k` of a group of WIDTH channels, of which `length` begin at `start`;
 // `store_statistics(unit, mean, squares, count)` gets the sum of the squared distances of `count` elements to the mean. Plans generate it.
-
-// The default: neither gamma nor beta.
-//#param
-alias a_unit = f32;
-alias y_unit = f32;
-//#end
-@group(0) @binding(0) var<storage, read> a: array<a_unit>;
-@group(0) @binding(1) var<storage, read_write> y: array<y_unit>;
-@group(0) @binding(2) var<storage, read_write> means: array<f32>;
-@group(0) @binding(3) var<storage, read_write> rstds: array<f32>;
-
-//#slot load x=a default element
-//#slot load_quad x=a default reals
-//#slot save x=y default element
-
-fn value(start: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
-    return load_quad_a(start + 4u * group * dims.a.w, dims.a.w, length - 4u * group);
-}
-
-fn weight_of(channel: u32) -> f32 {
-    return 1.0;
-}
-
-fn shift_of(channel: u32) -> f32 {
-    return 0.0;
-}
-
-fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
-    let at = start + 4u * group;
-    save_y(at, v[0].x);
-    if count > 1u { save_y(at + 1u, v[0].y); }
-    if count > 2u { save_y(at + 2u, v[0].z); }
-    if count > 3u { save_y(at + 3u, v[0].w); }
-}
-
-fn store_statistics(unit: u32, mean: f32, squares: f32, count: f32) {
-    means[unit] = mean;
-    rstds[unit] = inverseSqrt(squares / count + dims.eps);
-}
-//#end
+//
+//     fn value(start: u32, group: u32, k: u32, length: u32) -> vec4<f32>
+//     fn weight_of(channel: u32) -> f32
+//     fn shift_of(channel: u32) -> f32
+//     fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)
+//     fn store_statistics(unit: u32, mean: f32, squares: f32, count: f32)
 
 // Sums of each lane: the first quad of all lanes, then the second.
 var<workgroup> parts: array<vec4<f32>, QUADS * LANES>;

@@ -19,15 +19,8 @@ const WIDTH: u32 = 4u;
 //#generated operands
 // The moments, and `store_statistics(unit, mean, squares, count)`: `squares` is the sum of the squared distances of `count` elements
 // to the mean. Plans generate it.
-@group(0) @binding(0) var<storage, read_write> moments: array<f32>;
-@group(0) @binding(1) var<storage, read_write> means: array<f32>;
-@group(0) @binding(2) var<storage, read_write> rstds: array<f32>;
-
-fn store_statistics(unit: u32, mean: f32, squares: f32, count: f32) {
-    means[unit] = mean;
-    rstds[unit] = inverseSqrt(squares / count + dims.eps);
-}
-//#end
+//
+//     fn store_statistics(unit: u32, mean: f32, squares: f32, count: f32)
 
 @compute @workgroup_size(LANES)
 fn main(

@@ -22,36 +22,10 @@ const WIDTH: u32 = 4u * QUADS;
 
 //#generated operands
 // The operands. `statistics(unit, channel)` is the mean and rstd. Plans generate it.
-
-//#param
-alias a_unit = f32;
-alias b_unit = f32;
-//#end
-@group(0) @binding(0) var<storage, read> a: array<a_unit>;
-@group(0) @binding(1) var<storage, read> b: array<b_unit>;
-@group(0) @binding(2) var<storage, read> means: array<f32>;
-@group(0) @binding(3) var<storage, read> rstds: array<f32>;
-@group(0) @binding(4) var<storage, read_write> sums: array<f32>;
-
-//#slot load x=a default element
-//#slot load_quad x=a default reals
-//#slot load x=b default element
-//#slot load_quad x=b default reals
-
-fn value(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
-    let start = dims.a.x + outer * dims.a.y + row * dims.a.z;
-    return load_quad_a(start + 4u * group * dims.a.w, dims.a.w, length - 4u * group);
-}
-
-fn gradient(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32> {
-    let start = dims.b.x + outer * dims.b.y + row * dims.b.z;
-    return load_quad_b(start + 4u * group * dims.b.w, dims.b.w, length - 4u * group);
-}
-
-fn statistics(unit: u32, channel: u32) -> vec2<f32> {
-    return vec2<f32>(means[unit], rstds[unit]);
-}
-//#end
+//
+//     fn value(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32>
+//     fn gradient(outer: u32, row: u32, group: u32, k: u32, length: u32) -> vec4<f32>
+//     fn statistics(unit: u32, channel: u32) -> vec2<f32>
 
 var<workgroup> parts: array<vec4<f32>, 3u * LANES>;
 

@@ -6,32 +6,7 @@
 //! requires  nothing
 //! edges     rows past the end are empty, elements past a row's end are not stored: any length >= 1, any rows >= 1; a class that does not exist makes its row NaN
 
-//#slot axes default five
 //#import places
-
-struct Dims {
-    axes: Axes,                // of the rows: extent, then the strides of A and of the probabilities, then 0; innermost first
-    a_offset: u32,             // first elements in their bindings, in elements
-    target_offset: u32,
-    weight_offset: u32,
-    g_offset: u32,
-    a_stride: u32,      // along the classes
-    target_stride: u32, // of probabilities along the classes
-    weight_stride: u32, // 0 if there are no weights
-    g_stride: u32,      // of the gradients with respect to the losses: 0 if there is one
-    length: u32,        // number of classes
-    rows: u32,
-    rank: u32,  // number of axes of the rows
-    lanes: u32, // invocations that share a row: a power of two, at most LANES
-    ignores: u32, // 1 if rows of the class `ignored` do not count
-    ignored: u32, // its bits
-    kept: f32,    // 1 - the label smoothing
-    spread: f32,  // the label smoothing, divided by the number of classes
-    factor: f32,  // of all gradients
-    g: f32,       // another, which the call passes
-    counted_offset: u32,  // of the sum of the targets' weights, if it follows other numbers
-    log_sums_offset: u32, // of the logarithms, if they follow the losses
-}
 
 //#slot dims default immediate
 //#import block

@@ -24,24 +24,8 @@ const LANES: u32 = 64u;
 //#generated operands
 // The operands from binding 1 on, and `value(at, count)`: the results for the first `count` of four neighbours along the
 // innermost axis. `at` has the places of the first one; components after `count` are undefined. Plans generate it.
-
-// The default: the sum of two operands.
-//#param
-alias x0_unit = f32;
-alias x1_unit = f32;
-//#end
-@group(0) @binding(1) var<storage, read> x0: array<x0_unit>;
-@group(0) @binding(2) var<storage, read> x1: array<x1_unit>;
-
-//#slot load x=x0 default element
-//#slot load_quad x=x0 default reals
-//#slot load x=x1 default element
-//#slot load_quad x=x1 default reals
-
-fn value(at: Place, count: u32) -> vec4<sum> {
-    return load_quad_x0(at.x0, dims.axes.axis0.z, count) + load_quad_x1(at.x1, dims.axes.axis0.w, count);
-}
-//#end
+//
+//     fn value(at: Place, count: u32) -> vec4<sum>
 
 //#slot store_quad default elements
 

@@ -2,19 +2,10 @@
 //! Its units are the groups of neighbours that a kernel moves together: four elements, or a vector of 16 bytes.
 //!
 //! `place_at(row, col)` has the indices of an element of a row in C and the operands, `place_in_first(col)` those in row 0.
-//#slot axes default six
 //#import places
 
 //#variant two
 // C and at most two operands.
-struct Dims {
-    axes: Axes,         // extent, then the strides of C and of operands 0 and 1, in elements; innermost first
-    offsets: vec4<u32>, // first elements of C and of operands 0 and 1 in their bindings, and the number of units of all rows
-    units: u32,         // of a row
-    rank: u32,          // number of axes, at least 1
-    numbers: vec2<u32>, // the bits of numbers of the function
-}
-
 struct Place {
     c: u32,
     x0: u32,
@@ -33,17 +24,6 @@ fn place_at(row: u32, col: u32) -> Place {
 
 //#variant four
 // C and at most four operands.
-struct Dims {
-    axes: Axes,         // extent, then the strides of C and of operands 0 and 1, in elements; innermost first
-    offsets: vec4<u32>, // first elements of C and of operands 0 and 1 in their bindings, and the number of units of all rows
-    units: u32,         // of a row
-    rank: u32,          // number of axes, at least 1
-    numbers: vec2<u32>, // the bits of numbers of the function
-    more_axes: MoreAxes,     // the strides of operands 2 and 3
-    more_offsets: vec4<u32>, // their first elements
-    more_numbers: MoreNumbers,
-}
-
 // The strides of two operands along two axes each.
 struct MoreAxes {
     axes01: vec4<u32>,

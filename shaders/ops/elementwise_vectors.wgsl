@@ -28,22 +28,8 @@ const WIDTH: u32 = 4u * QUADS; // elements of a vector
 //#generated operands
 // The operands from binding 1 on, and `value(at, k)`: the results for quad `k` of the vector at `at`. Plans generate it.
 // NOTE: vectors begin at multiples of WIDTH. In this form compilers recognise that, and load 16 bytes at once.
-
-// The default: the sum of two operands.
-//#param
-alias x0_unit = vec4<f32>;
-alias x1_unit = vec4<f32>;
-//#end
-@group(0) @binding(1) var<storage, read> x0: array<x0_unit>;
-@group(0) @binding(2) var<storage, read> x1: array<x1_unit>;
-
-//#slot aligned_quad x=x0 default plain
-//#slot aligned_quad x=x1 default plain
-
-fn value(at: Place, k: u32) -> vec4<sum> {
-    return quad_x0(at.x0 / WIDTH * QUADS + k) + quad_x1(at.x1 / WIDTH * QUADS + k);
-}
-//#end
+//
+//     fn value(at: Place, k: u32) -> vec4<sum>
 
 //#slot save_quad x=c default plain
 //#import save_vector x=c

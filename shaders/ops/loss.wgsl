@@ -6,25 +6,7 @@
 //! requires  nothing
 //! edges     elements past a row's end are not stored, workgroups past the end have no unit: any extents >= 1
 
-//#slot axes default six
 //#import places
-
-struct Dims {
-    axes: Axes, // extent, then the strides of A, B and the weights, in elements; innermost first
-    offsets: vec4<u32>, // first elements of A, B, the weights and g in their bindings
-    units: u32,         // of a row
-    all_units: u32,     // of all rows
-    rank: u32,          // number of axes, at least 1
-    blocks: u32,        // workgroups
-    lanes: u32,         // LANES
-    g_stride: u32,      // of the gradients with respect to the losses: 0 if there is one
-    factor: f32,        // of all gradients
-    g: f32,             // another, which the call passes
-    delta: f32,         // the distance from which a Huber loss is linear
-    total_factor: f32,  // of sums
-    reserved0: u32,
-    reserved1: u32,
-}
 
 //#slot dims default immediate
 //#import block

@@ -6,21 +6,6 @@
 //! requires  nothing
 //! edges     each lane adds every LANES-th number: any count >= 0
 
-struct Dims {
-    count: u32,
-    lanes: u32, // LANES
-    factor: f32,
-    target_offset: u32, // first elements in their bindings
-    weight_offset: u32,
-    weight_stride: u32, // 0 if there are no weights
-    classes: u32,
-    ignores: u32, // 1 if targets of the class `ignored` do not count
-    ignored: u32, // its bits
-    reserved0: u32,
-    reserved1: u32,
-    reserved2: u32,
-}
-
 //#slot dims default immediate
 //#import block
 

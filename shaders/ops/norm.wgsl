@@ -28,39 +28,12 @@ alias sum = f32; // type of results before they are stored
 //#generated operands
 // The operands, and the functions that read and write them. `start` counts elements of a contiguous row, `group` groups of
 // WIDTH elements along it, and k the quads of a group. Plans generate it.
-
-// The default: neither residual nor gamma nor statistics.
-//#param
-alias a_unit = f32;
-alias y_unit = f32;
-//#end
-@group(0) @binding(0) var<storage, read> a: array<a_unit>;
-@group(0) @binding(1) var<storage, read_write> y: array<y_unit>;
-
-//#slot load x=a default element
-//#slot load_quad x=a default reals
-//#slot save x=y default element
-
-fn value(at: vec2<u32>, group: u32, k: u32, length: u32) -> vec4<f32> {
-    return load_quad_a(at.x + 4u * group * dims.a_stride, dims.a_stride, length - 4u * group);
-}
-
-fn store_total(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {}
-
-fn scaled(v: vec4<f32>, group: u32, k: u32, length: u32) -> vec4<f32> {
-    return v;
-}
-
-fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>) {
-    let at = start + 4u * group;
-    save_y(at, v[0].x);
-    if count > 1u { save_y(at + 1u, v[0].y); }
-    if count > 2u { save_y(at + 2u, v[0].z); }
-    if count > 3u { save_y(at + 3u, v[0].w); }
-}
-
-fn store_statistics(row: u32, mean: f32, rstd: f32) {}
-//#end
+//
+//     fn value(at: vec2<u32>, group: u32, k: u32, length: u32) -> vec4<f32>
+//     fn store_total(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)
+//     fn scaled(v: vec4<f32>, group: u32, k: u32, length: u32) -> vec4<f32>
+//     fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)
+//     fn store_statistics(row: u32, mean: f32, rstd: f32)
 
 var<workgroup> parts: array<held, LANES / SUBGROUP>; // one value per subgroup
 alias held = f32;

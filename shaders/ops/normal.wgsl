@@ -6,13 +6,6 @@
 //! requires  nothing: memory is written as 32-bit words for all types
 //! edges     the last elements are stored one by one, the rest of C's last word is preserved: any count >= 1
 
-struct Dims {
-    count: u32, // of elements
-    seed_low: u32,
-    seed_high: u32,
-    first: u32, // the number of the first four elements
-}
-
 //#slot dims default immediate
 //#import block
 //#import numbers

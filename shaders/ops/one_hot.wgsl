@@ -6,19 +6,7 @@
 //! requires  nothing: memory is written as 32-bit words for all types
 //! edges     an id that is no class has zeros; the last elements are stored one by one, the rest of C's last word is preserved
 
-//#slot axes default six
 //#import places
-
-struct Dims {
-    axes: Axes,                // of the ids, innermost first: extent, then the stride of the ids, 0, 0
-    index_offset: u32,         // first id in its binding
-    count: u32,                // elements of C
-    classes: u32,
-    rank: u32, // number of axes, at least 1
-    one: u32,  // the bits of 1
-    reserved: u32,
-    more: vec2<u32>,
-}
 
 //#slot dims default immediate
 //#import block

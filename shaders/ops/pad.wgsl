@@ -6,16 +6,6 @@
 //! requires  nothing: memory is read and written as 32-bit words for all types
 //! edges     elements of C beyond A are `value`; the last elements are stored one by one, the rest of C's last word is preserved
 
-//#slot axes default six
-
-struct Dims {
-    axes: Axes,                // innermost first: extent of C, elements before A, extent of A, stride of A
-    a_offset: u32,             // first element in its binding
-    count: u32,                // elements of C
-    rank: u32,                 // number of axes, at least 1
-    value: u32,                // the bits of an element
-}
-
 //#slot dims default immediate
 //#import block
 

@@ -1,20 +1,7 @@
 //! The sizes of adding values to the slots of sorted pairs. An index names a slot: a row of a table, a position along an axis,
 //! or an element. A slot has `columns` elements. C's axes are ordered so that those within a slot are innermost.
 
-//#slot axes default seven
 //#import places
-
-struct Dims {
-    axes: Axes,                // of C, innermost first: extent, then the strides of C and of the values, then 0
-    c_offset: u32,             // first element in its binding
-    count: u32,                // of pairs
-    slots: u32,
-    columns: u32,
-    rank: u32,       // number of axes, at least 1
-    row_units: u32,  // groups of four neighbours in a row along the innermost axis
-    slot_units: u32, // in a slot
-    units: u32,      // of all slots, or of all chunks of pairs
-}
 
 // Pairs of a chunk. The sum of a slot's pairs in the chunk in which they begin, and those of later chunks, are added.
 const CHUNK: u32 = 512u;

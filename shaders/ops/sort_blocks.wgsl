@@ -6,20 +6,7 @@
 //! requires  nothing
 //! edges     an index out of range, or the skipped one, has the key `slots`, which is larger than all others
 
-//#slot axes default six
 //#import places
-
-struct Dims {
-    axes: Axes,                // of the indices, innermost first: extent, then the strides of indices, keys and values
-    index_offset: u32,         // first element in its binding
-    value_offset: u32,
-    count: u32,      // of indices
-    rank: u32,       // number of axes, at least 1
-    key_stride: u32, // along the axis that is indexed
-    extent: u32,     // of that axis
-    skipped: u32,    // an index that names nothing; larger than all others if each names something
-    slots: u32,      // the keys of valid indices are smaller
-}
 
 //#slot dims default immediate
 //#import block

@@ -6,13 +6,6 @@
 //! requires  f16; cooperative matrices of FRAGMENT cubed, (f16, f16) -> f32; subgroups of LANES and no other size
 //! edges     workgroups past the end return; m is a multiple of SUMS * FRAGMENT
 
-struct Dims {
-    m: u32,          // rows of C
-    iterations: u32, // of the loop
-    reserved0: u32,
-    reserved1: u32,
-}
-
 //#slot dims default immediate
 
 //#param  set by MatrixPeakProblem::kernel; these defaults are a legal tile

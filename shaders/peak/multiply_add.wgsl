@@ -6,13 +6,6 @@
 //! requires  nothing; numbers of f16 need f16 in shaders
 //! edges     invocations past the end return
 
-struct Dims {
-    words: u32,      // of C
-    iterations: u32, // of the loop
-    factor: u32,     // 1; the compiler cannot know this
-    reserved: u32,
-}
-
 //#slot dims default immediate
 //#import block
 //#slot peak_chains default real

@@ -6,34 +6,6 @@
 //! requires  LANES invocations; their elements in shared memory if there is more than one stage
 //! edges     rows past the end are zero on load and guarded on store: any rows >= 1, columns >= 1, batches >= 1
 
-struct Dims {
-    undo: InverseRounds,       // inverse of the row order, the last round first: factors and summands; 0 if the kernel finds it
-    rows_in: u32,              // rows of the operand; its padded axis has 2^bits
-    rows_out: u32,             // rows of the result
-    x_offset: u32,             // first element of the operand in its binding, then its strides
-    x_row: u32,
-    x_column: u32,
-    x_batch0: u32,
-    x_batch1: u32,
-    y_offset: u32, // the same for the result
-    y_row: u32,
-    y_column: u32,
-    y_batch0: u32,
-    y_batch1: u32,
-    columns: u32,
-    batch0: u32, // extent of the inner batch axis
-    batches: u32,
-    low_bits: u32, // bits of the row index below those of the pass
-    bits: u32,     // bits of the row index
-    shift: u32,    // shift of the rounds of the row order
-    scale: f32,
-    seed_low: u32, // the words of the seed, or their places in the tensor that holds it
-    seed_high: u32,
-    tag: u32, // last word of the Philox counter of the signs
-    column_lanes: u32, // neighbouring columns, the other lanes have other sets; a power of two, at most LINES
-    folded_bits: u32,  // low_bits if the columns of all rows below the bits of the pass count as one long row; else 0
-}
-
 // The last two rounds, then the first two. They are members: WGSL allows no arrays in immediates.
 struct InverseRounds {
     last: vec4<u32>,

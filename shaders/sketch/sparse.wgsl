@@ -11,37 +11,6 @@
 //#import philox
 //#slot seed default number
 
-struct Dims {
-    lines: u32,
-    positions: u32,
-    nonzeros: u32,  // per line
-    distinct: u32, // 1: positions of a line are distinct, 0: they are independent
-    seed_low: u32, // the words of the seed, or their places in the tensor that holds it
-    seed_high: u32,
-    tag: u32, // last word of the Philox counter
-    scale: f32,
-    columns: u32,
-    extent0: u32, // extents of the innermost axis of the columns, and of the next
-    extent1: u32,
-    x_offset: u32, // first element of X in its binding
-    x_axis: u32,   // strides of X: along the operator's axis, and along the axes of the columns
-    x_stride0: u32,
-    x_stride1: u32,
-    x_stride2: u32,
-    y_axis: u32, // strides of Y
-    y_stride0: u32,
-    y_stride1: u32,
-    y_stride2: u32,
-    rows: u32,  // rows of Y of a workgroup: a power of two if they are positions
-    width: u32, // columns of a workgroup
-    split_lines: u32, // lines that a workgroup sums
-    chunk: u32, // lines that it lists at once, if their nonzeros fit
-    splits: u32,
-    y_split: u32, // elements from the sums of one split to those of the next
-    reserved0: u32,
-    reserved1: u32,
-}
-
 // The offsets of a column's first element in X and in Y.
 fn column_at(column: u32) -> vec2<u32> {
     let outer = column / dims.extent0;

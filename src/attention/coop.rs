@@ -148,7 +148,7 @@ impl CoopTile {
         let (d, size) = (&problem.dims, self.fragment);
         let fragment = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
         let kernel = Kernel::new("attention/attention_coop")
-            .dims(caps, size_of::<AttentionDims>())
+            .dims::<AttentionDims>(caps)
             .param("mat_a", fragment("f16", "A"))
             .param("mat_b", fragment("f16", "B"))
             .param("mat_c", fragment("f32", "C"))

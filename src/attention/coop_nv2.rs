@@ -100,7 +100,7 @@ impl Nv2Tile {
     pub(super) fn kernel(self, problem: &AttentionProblem, caps: &Caps) -> Kernel {
         let d = &problem.dims;
         let kernel = Kernel::new(variant(&VARIANTS, problem.dtype, caps))
-            .dims(caps, size_of::<AttentionDims>())
+            .dims::<AttentionDims>(caps)
             .param("LANES", SUBGROUPS * subgroup(caps))
             .param("SUBGROUP", subgroup(caps))
             .param("BR", rows(problem.dtype, caps))

@@ -27,7 +27,7 @@ impl AttentionProblem {
     pub(super) fn kernel(&self, form: WorkDivision, caps: &Caps) -> Kernel {
         let whole = [(self.dims.dim, form.held), (self.dims.dim_v, form.held_v)];
         let kernel = Kernel::new("attention/attention")
-            .dims(caps, size_of::<AttentionDims>())
+            .dims::<AttentionDims>(caps)
             .param("QUADS", self.width() / 4)
             .param("HELD", form.held)
             .param("HELD_V", form.held_v)
@@ -59,9 +59,8 @@ impl AttentionProblem {
 
     /// The kernel that joins parts.
     pub(super) fn merge_kernel(&self, invocations: u32, caps: &Caps) -> Kernel {
-        let kernel = Kernel::new("attention/attention_merge")
-            .dims(caps, size_of::<AttentionDims>())
-            .param("LANES", invocations);
+        let kernel =
+            Kernel::new("attention/attention_merge").dims::<AttentionDims>(caps).param("LANES", invocations);
         let mut to = Writer::new(kernel, Moves::Elements, StorageFormat::of(self.dtype, caps));
         to.array("parts", "read", "f32");
         self.results(&mut to);

@@ -1,40 +1,59 @@
 //! A checked attention, as plain data.
 
 use super::range::{AttentionCorner, AttentionKernel, AttentionRange, CausalFrom};
+use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, dim};
 use crate::ops::vectors::{Moves, per_vector};
 use crate::{Error, Result};
 
-/// The uniform of the shaders of `shaders/attention` (`attention_dims.wgsl`), in elements. The call passes `scale`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct AttentionDims {
-    pub q: [u32; 4],
-    pub k: [u32; 4],
-    pub v: [u32; 4],
-    pub y: [u32; 4],
-    pub bias: [u32; 4],
-    pub along: [u32; 4],
-    pub queries: u32,
-    pub keys: u32,
-    pub group: u32,
-    pub kv_heads: u32,
-    pub dim: u32,
-    pub dim_v: u32,
-    pub lanes: u32,
-    pub parts: u32,
-    pub lower: i32,
-    pub upper: i32,
-    pub keep: [u32; 2],
-    pub keep_along: u32,
-    pub lengths: u32,
-    pub lengths_stride: u32,
-    pub slopes: u32,
-    pub slopes_stride: u32,
-    pub scale: u32,
-    pub heads: u32,
-    pub reserved: u32,
+shader_dims! {
+    /// The uniform of the shaders of `shaders/attention`, in elements. Query head h has key head h / group. The rows of a key head are
+    /// the queries of its group of query heads: row r is query r / group of head r % group. The call passes `scale`.
+    pub struct AttentionDims {
+        /// of Q: the first element in its binding, then the strides of batch, head and query
+        q: [u32; 4],
+        /// of K: likewise, and of the keys
+        k: [u32; 4],
+        /// of V
+        v: [u32; 4],
+        /// of the result
+        y: [u32; 4],
+        /// strides of the bias: batch, head, query, key
+        bias: [u32; 4],
+        /// strides along the head dims of Q, K and V; then the bias's first element in its binding
+        along: [u32; 4],
+        queries: u32,
+        keys: u32,
+        /// query heads per key head
+        group: u32,
+        kv_heads: u32,
+        /// of Q and K
+        dim: u32,
+        /// of V and the result
+        dim_v: u32,
+        /// invocations that share a row: a power of two, at most LANES
+        lanes: u32,
+        /// of the keys
+        parts: u32,
+        /// query i attends keys from i + lower
+        lower: i32,
+        /// to i + upper, both included
+        upper: i32,
+        /// of the keep mask: the first element in its binding, and the stride of the batch
+        keep: [u32; 2],
+        /// its stride along the keys
+        keep_along: u32,
+        /// of the key lengths: the first element in its binding
+        lengths: u32,
+        lengths_stride: u32,
+        /// of the slopes: likewise
+        slopes: u32,
+        slopes_stride: u32,
+        scale: u32 as f32,
+        /// kv_heads times the batch
+        heads: u32,
+        reserved: u32,
+    }
 }
 
 /// The layouts of an attention's operands.

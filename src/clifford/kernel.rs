@@ -79,7 +79,7 @@ impl CliffordProblem {
         let loads = [1, 2].map(|operand| Load::of(self, operand, width));
         let store = Store::of(self, width, format);
         let mut kernel = Kernel::new("clifford/product")
-            .dims(caps, size_of::<CliffordDims>())
+            .dims::<CliffordDims>(caps)
             .result(OperandAccess::write(format, store.width))
             .param("lanes", width.wgsl_type())
             .param("WIDTH", format!("{}u", width.count()))
@@ -109,7 +109,7 @@ impl CliffordProblem {
         let format = StorageFormat::of(self.dtype, caps);
         let operand = OperandAccess::read(format, AccessWidth::One);
         Kernel::new("clifford/table")
-            .dims(caps, size_of::<CliffordDims>())
+            .dims::<CliffordDims>(caps)
             .result(OperandAccess::write(format, AccessWidth::One))
             .operand("x", operand)
             .operand("y", operand)

@@ -3,25 +3,31 @@
 use super::algebra::blades::Blades;
 use super::algebra::function::Function;
 use super::algebra::terms::Terms;
+use crate::kernel::shader_dims;
 use crate::layout::{Axes, DType, Layout, dim};
 use crate::{Error, Result};
 
 /// The maximum number of axes in addition to the blade axis.
 pub const MAX_AXES: usize = 5;
 
-/// The uniform of `shaders/clifford/product.wgsl` and `shaders/clifford/table.wgsl`, in elements. Axes, blades and
-/// offsets list C, X and Y in this order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct CliffordDims {
-    pub axes: [[u32; 4]; MAX_AXES],
-    pub blades: [u32; 4],
-    pub offsets: [u32; 4],
-    pub units: u32,
-    pub rank: u32,
-    pub out: u32,
-    pub reserved0: u32,
+shader_dims! {
+    /// The uniform of `shaders/clifford/product.wgsl` and `shaders/clifford/table.wgsl`, in elements. Axes, blades and
+    /// offsets list C, X and Y in this order.
+    pub struct CliffordDims {
+        /// extent, then the strides of C, X and Y, in elements; innermost first
+        axes: [[u32; 4]; MAX_AXES],
+        /// strides of C, X and Y from blade to blade
+        blades: [u32; 4],
+        /// first elements of C, X and Y in their bindings, and the number of units of all rows
+        offsets: [u32; 4],
+        /// of a row: groups of WIDTH positions
+        units: u32,
+        /// number of axes, at least 1
+        rank: u32,
+        /// number of blades of C
+        out: u32,
+        reserved0: u32,
+    }
 }
 
 /// The position of the blade axis in a tensor.

@@ -11,6 +11,8 @@ pub(super) enum Directive<'a> {
     Slot { name: &'a str, renames: Renames, default: Option<&'a str> },
     /// `//#variant name`.
     Variant(&'a str),
+    /// `//#dims`.
+    Dims,
     /// `//#generated name`.
     Generated(&'a str),
     /// `//#param`. Any text after it is a remark for the reader.
@@ -60,6 +62,7 @@ impl<'a> Directive<'a> {
             "param" => return Some(Self::Param),
             "end" => Self::End,
             "unroll" => Self::Unroll,
+            "dims" => Self::Dims,
             _ => return None,
         };
         words.next().is_none().then_some(directive)
@@ -98,6 +101,7 @@ mod tests {
             ("//#param", Directive::Param),
             ("//#end", Directive::End),
             ("        //#unroll", Directive::Unroll),
+            ("//#dims", Directive::Dims),
         ] {
             assert_eq!(Directive::parse_line(line), Ok(Some(want)), "{line}");
         }

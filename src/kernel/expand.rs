@@ -5,6 +5,7 @@ use super::identifiers::Renames;
 use super::library::{self, Library, ShaderFile};
 use super::numbered_lines::{Location, NumberedLines};
 use super::params::Params;
+use super::shader_dims;
 use super::source::{Kernel, SlotContent};
 use crate::Result;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,8 +82,7 @@ impl<'k> Expander<'k> {
     fn lines(&mut self, lines: &NumberedLines<'_>, renames: &Renames, depth: usize) -> Result<()> {
         // The location of the `//#param` whose block contains the current line.
         let mut block = None;
-        let mut rest = lines.iter().enumerate();
-        while let Some((at, (location, line))) = rest.next() {
+        for (location, line) in lines.iter() {
             let directive = Directive::parse_line(line).map_err(|why| self.error(&location, why))?;
             match (directive, &block) {
                 (None, None) | (Some(Directive::Unroll), None) => self.push(&renames.apply(line), location),
@@ -94,7 +94,7 @@ impl<'k> Expander<'k> {
                 (Some(Directive::Param), None) => block = Some(location),
                 (Some(Directive::End), Some(_)) => block = None,
                 (Some(Directive::End), None) => {
-                    return Err(self.error(&location, "//#end without //#param or //#generated"));
+                    return Err(self.error(&location, "//#end without //#param"));
                 }
                 (Some(_), Some(begin)) => {
                     return Err(self.error(
@@ -103,9 +103,12 @@ impl<'k> Expander<'k> {
                     ));
                 }
                 (Some(Directive::Generated(name)), None) => {
-                    let sample = lines.sample(at).map_err(|(location, why)| self.error(&location, why))?;
-                    rest.nth(sample.len()); // skips the sample and its //#end
-                    self.generated(name, &sample, &location, depth)?;
+                    self.generated(name, &location, depth)?;
+                }
+                (Some(Directive::Dims), None) if self.kernel.members.is_empty() => {}
+                (Some(Directive::Dims), None) => {
+                    let text = shader_dims::text(self.kernel.members);
+                    text.lines().for_each(|line| self.push(line, location.clone()));
                 }
                 (Some(directive), None) => {
                     let deeper = depth.checked_sub(1);
@@ -148,7 +151,11 @@ impl<'k> Expander<'k> {
                 );
                 Err(self.error(location, why))
             }
-            Directive::Generated(_) | Directive::Param | Directive::End | Directive::Unroll => Ok(()),
+            Directive::Dims
+            | Directive::Generated(_)
+            | Directive::Param
+            | Directive::End
+            | Directive::Unroll => Ok(()),
         }
     }
 
@@ -196,14 +203,8 @@ impl<'k> Expander<'k> {
         self.lines(&lines, &renames, depth)
     }
 
-    /// Expands a `//#generated`: the kernel's text, otherwise the sample.
-    fn generated(
-        &mut self,
-        name: &str,
-        sample: &NumberedLines<'_>,
-        location: &Location,
-        depth: usize,
-    ) -> Result<()> {
+    /// Expands a `//#generated`: the kernel's text.
+    fn generated(&mut self, name: &str, location: &Location, depth: usize) -> Result<()> {
         // Only the kernel's own file is expanded at this depth.
         if depth != MAX_DEPTH {
             return Err(self.error(
@@ -219,7 +220,7 @@ impl<'k> Expander<'k> {
         }
         self.slots.insert(name.to_owned(), Slot { location: location.clone(), variants: None });
         match self.content(name) {
-            None => self.lines(sample, &Renames::default(), deeper),
+            None => Err(self.error(location, format!("the kernel has no text for {name}"))),
             Some(SlotContent::Generated { text, .. }) => {
                 let lines = NumberedLines::of_text(format!("text generated for {name}"), text);
                 self.lines(&lines, &Renames::default(), deeper)

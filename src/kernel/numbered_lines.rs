@@ -32,43 +32,9 @@ impl<'t> NumberedLines<'t> {
         Self { file: file.into(), lines: lines.collect() }
     }
 
-    /// The number of lines.
-    pub(super) fn len(&self) -> usize {
-        self.lines.len()
-    }
-
     /// The lines, each with its location.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Location, &'t str)> {
         self.lines.iter().map(|&(line, text)| (self.location(line), text))
-    }
-
-    /// The sample text of a `//#generated` directive: the lines from the directive to the matching `//#end`. The sample may
-    /// contain `//#param` blocks, whose `//#end`s do not end it. `at` is the index of the directive's line, counted from 0.
-    ///
-    /// # Errors
-    /// A message if the sample has no `//#end`, with the location where that was detected.
-    pub(super) fn sample(&self, at: usize) -> Result<Self, (Location, String)> {
-        let begin = self.location(self.lines[at].0);
-        let below = at + 1;
-        let mut is_in_params = false;
-        for (i, &(number, line)) in self.lines.iter().enumerate().skip(below) {
-            match Directive::parse_line(line).map_err(|why| (self.location(number), why))? {
-                Some(Directive::Param) => is_in_params = true,
-                Some(Directive::End) if is_in_params => is_in_params = false,
-                Some(Directive::End) => {
-                    let lines = self.lines[below..i].to_vec();
-                    return Ok(Self { file: Rc::clone(&self.file), lines });
-                }
-                Some(Directive::Generated(_)) => {
-                    return Err((
-                        self.location(number),
-                        format!("the //#generated at {begin} needs an //#end before this line"),
-                    ));
-                }
-                _ => {}
-            }
-        }
-        Err((begin, "the //#generated has no //#end".to_owned()))
     }
 
     fn location(&self, line: usize) -> Location {

@@ -1,5 +1,6 @@
 //! A kernel: a shader of `shaders/` with values for its parameters and contents for its slots.
 
+use super::shader_dims::{DimsMember, ShaderDims};
 use crate::Error;
 use crate::caps::{Caps, CoopScalar, Matrices};
 use std::borrow::Cow;
@@ -37,6 +38,8 @@ pub struct Kernel {
     pub(super) shader: &'static str,
     pub(super) params: Vec<(Cow<'static, str>, String)>,
     pub(super) slots: Vec<(Cow<'static, str>, SlotContent)>,
+    /// The members of the shader's `Dims`, unless it has the struct itself.
+    pub(super) members: &'static [DimsMember],
     pub(super) requires: Requires,
     /// Whether a launch may run a range of the workgroups.
     pub(super) is_launched_in_pieces: bool,
@@ -73,13 +76,14 @@ impl fmt::Display for SlotContent {
 }
 
 impl Kernel {
-    /// The kernel in `shaders/<shader>.wgsl` with its defaults. `shader` is a name such as `gemm/tiled`.
+    /// The kernel in `shaders/<shader>.wgsl`, without dims, generated text and choices. `shader` is a name such as `gemm/tiled`.
     #[must_use]
     pub fn new(shader: &'static str) -> Self {
         Self {
             shader,
             params: Vec::new(),
             slots: Vec::new(),
+            members: &[],
             requires: Requires::default(),
             is_launched_in_pieces: is_module(shader),
         }
@@ -128,10 +132,20 @@ impl Kernel {
         self
     }
 
-    /// Selects how the kernel receives its dims of this size: as immediates if the device has room for them, otherwise from
-    /// the recording's ring. A module only takes immediates.
+    /// The kernel with these dims: as immediates if the device has room for them, otherwise from the recording's ring. A module
+    /// only takes immediates.
     #[must_use]
-    pub(crate) fn dims(self, caps: &Caps, bytes: usize) -> Self {
+    pub(crate) fn dims<D: ShaderDims>(self, caps: &Caps) -> Self {
+        Self { members: D::MEMBERS, ..self }.dims_bytes(caps, size_of::<D>())
+    }
+
+    /// Whether these are the kernel's dims.
+    pub(crate) fn has_dims(&self, members: &[DimsMember]) -> bool {
+        self.members == members
+    }
+
+    /// Selects how the kernel receives its dims of this size.
+    fn dims_bytes(self, caps: &Caps, bytes: usize) -> Self {
         let immediates = usize::try_from(caps.limits.immediate_bytes).is_ok_and(|room| room >= bytes);
         if immediates || is_module(self.shader) { self } else { self.slot("dims", "ring") }
     }
@@ -141,7 +155,11 @@ impl Kernel {
     #[must_use]
     pub(crate) fn launched_in_pieces(mut self, caps: &Caps, bytes: usize) -> Self {
         self.is_launched_in_pieces = true;
-        if self.slots.iter().any(|(slot, _)| slot == "dims") { self } else { self.dims(caps, bytes + 4) }
+        if self.slots.iter().any(|(slot, _)| slot == "dims") {
+            self
+        } else {
+            self.dims_bytes(caps, bytes + 4)
+        }
     }
 
     /// The same kernel as text, whether or not it is launched in pieces.

@@ -35,10 +35,14 @@
 //! fn load_x(at: u32) -> vec4<f32> { .. }
 //! ```
 //!
-//! # `//#generated name` ... `//#end`
+//! # `//#generated name`
 //! Includes text that the plan generates for this kernel and supplies with [`Kernel::generated`]. The directive is allowed
-//! only in a kernel's own file. The lines between the directive and its `//#end` are a sample. The sample is used if the plan
-//! supplies no text, so that the file is complete by itself and shows what is generated.
+//! only in a kernel's own file. The comment below it is the contract. `explain --text` (`examples/explain`) prints the texts of a
+//! plan.
+//!
+//! # `//#dims`
+//! Writes the struct `Dims`: the members of the Pod with which the kernel was made ([`Kernel::dims`]), which
+//! [`shader_dims!`](super::shader_dims) declares. A struct `Axes` and its function `axis_at` follow if a member has this type.
 //!
 //! # `//#param` ... `//#end`
 //! Encloses parameters: `const` and `alias` declarations with defaults, and comments. The plan sets a parameter by its name
@@ -159,7 +163,7 @@ mod tests {
             ("room/both", "//! In the kernel's own folder.\n//#slot load x=x default two\nfn both_x() {}\n"),
         ];
         let kernel = "//! A kernel.\n//#import both x=a\n//#import both x=a\n//#slot load x=b default one\n\
-                      //#generated terms\nlet sample = 1;\n//#end\n";
+                      //#generated terms\n";
         let library = library(kernel, &includes);
         let text = |kernel: Kernel| specialize_from(&kernel, &library).unwrap();
         let kernel = Kernel::new("room/kernel").generated(
@@ -179,38 +183,25 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_used_without_generated_text_and_may_have_directives() {
+    fn generated_text_may_have_directives() {
         let includes = [("common/both", "fn both_x() {}\n"), LOAD];
-        let kernel = "first\n//#generated terms\n// A contract.\n//#import both x=a\n//#param\nconst N: u32 = 2u;\n//#end\n\
-                      //#slot load x=b default one\n//#unroll\nfor (var i = 0u; i < N; i++) {\nf(i);\n}\n//#end\nlast\n";
+        let kernel = "first\n//#generated terms\n// A contract.\nlast\n";
         let library = library(kernel, &includes);
-        let kernel = || Kernel::new("room/kernel");
+        let kernel =
+            |text: &str| Kernel::new("room/kernel").generated("terms", String::new(), text.to_owned());
         let text = |kernel: Kernel| specialize_from(&kernel, &library).unwrap();
-        let head = "first\n// A contract.\nfn both_a() {}\n";
+        let terms = "//#import both x=a\n//#param\nconst N: u32 = 2u;\n//#end\n//#slot load x=b default one\n//#unroll\n\
+                     for (var i = 0u; i < N; i++) {\nf(i);\n}\n";
         assert_eq!(
-            text(kernel()),
-            format!("{head}const N: u32 = 2u;\nfn load_b() {{}}\n{{\nf(0u);\n}}\n{{\nf(1u);\n}}\nlast\n")
+            text(kernel(terms)),
+            "first\nfn both_a() {}\nconst N: u32 = 2u;\nfn load_b() {}\n{\nf(0u);\n}\n{\nf(1u);\n}\n// A contract.\nlast\n"
         );
         assert_eq!(
-            text(kernel().param("N", "1u").slot("load_b", "two")),
-            format!(
-                "{head}const N: u32 = 1u;\nconst B_WIDTH: u32 = 1u;\nfn load_b() {{}}\n{{\nf(0u);\n}}\nlast\n"
-            )
+            text(kernel(terms).param("N", "1u").slot("load_b", "two")),
+            "first\nfn both_a() {}\nconst N: u32 = 1u;\nconst B_WIDTH: u32 = 1u;\nfn load_b() {}\n{\nf(0u);\n}\n// A contract.\n\
+             last\n"
         );
-        let generated =
-            || kernel().generated("terms", String::new(), "//#import both x=c\ngenerated\n".into());
-        assert_eq!(text(generated()), "first\nfn both_c() {}\ngenerated\nlast\n");
-        assert_eq!(text(kernel().generated("terms", String::new(), String::new())), "first\nlast\n");
-        for (kernel, said) in [
-            (generated().param("N", "1u"), "has no parameter N; its parameters are "),
-            (
-                generated().slot("load_b", "two"),
-                "has no slot load_b; its slots are terms (shaders/room/kernel.wgsl:2)",
-            ),
-        ] {
-            let error = specialize_from(&kernel, &library).expect_err("the sample is not there").to_string();
-            assert!(error.contains(said), "{error}\n{said}");
-        }
+        assert_eq!(text(kernel("")), "first\n// A contract.\nlast\n");
     }
 
     /// The error of specialising a kernel with this text.
@@ -223,7 +214,7 @@ mod tests {
     #[test]
     fn an_unknown_name_is_an_error_that_lists_the_known_ones() {
         let text = "//! A kernel.\n//#param\nconst BM: u32 = 1u;\n//#end\n//#slot load x=a default one\n\
-                    //#generated terms\n//#end\n";
+                    //#generated terms\n";
         let kernel = || Kernel::new("room/kernel");
         let generated = |slot, text: &str| kernel().generated(slot, String::new(), text.to_owned());
         for (kernel, said) in [
@@ -251,7 +242,7 @@ mod tests {
                 "text generated for terms:2: neither shaders/room/magic.wgsl nor shaders/common/magic.wgsl exists".to_owned(),
             ),
             (
-                generated("terms", "//#generated more\n//#end\n"),
+                generated("terms", "//#generated more\n"),
                 "text generated for terms:1: slot more: //#generated is only allowed in a kernel's own file".to_owned(),
             ),
             (
@@ -307,26 +298,10 @@ mod tests {
                 "//#import generated",
                 "shaders/common/generated.wgsl:2: slot terms: //#generated is only allowed in a kernel's own file",
             ),
-            ("\n//#generated terms\nx", "2: the //#generated has no //#end"),
-            ("//#generated terms\n//#param\nconst A: u32 = 1u;\n//#end", "1: the //#generated has no //#end"),
+            ("\n//#generated terms\nx", "2: the kernel has no text for terms"),
             (
-                "//#generated terms\n//#generated more\n//#end\n//#end",
-                "2: the //#generated at shaders/room/kernel.wgsl:1 needs an //#end before this line",
-            ),
-            ("//#generated terms\n//#improt load\n//#end", "2: malformed directive `//#improt load`"),
-            ("//#generated terms\n//#slot load x=a\n//#end", "2: slot load_a has no default"),
-            ("//#generated terms\n//#variant a\n//#end", "2: //#variant a is only allowed in"),
-            (
-                "//#generated terms\n//#end\n//#generated terms\n//#end",
-                "3: slot terms is already declared at shaders/room/kernel.wgsl:1",
-            ),
-            (
-                "//#slot load x=a default one\n//#generated load_a\n//#end",
+                "//#slot load x=a default one\n//#generated load_a\n//#generated load_a",
                 "2: slot load_a is already declared at shaders/room/kernel.wgsl:1",
-            ),
-            (
-                "//#generated load_a\n//#end\n//#slot load x=a default one",
-                "3: slot load_a is a //#generated at shaders/room/kernel.wgsl:1",
             ),
             ("//#param\n//#generated terms\n//#end", "2: the //#param at shaders/room/kernel.wgsl:1 needs"),
             ("//#param\nconst A: u32 = 1u;", "1: the //#param has no //#end"),
@@ -334,7 +309,7 @@ mod tests {
                 "//#param\n//#import plain\n//#end",
                 "2: the //#param at shaders/room/kernel.wgsl:1 needs an //#end before this line",
             ),
-            ("const A: u32 = 1u;\n//#end", "2: //#end without //#param or //#generated"),
+            ("const A: u32 = 1u;\n//#end", "2: //#end without //#param"),
             ("//#param\nvar<private> a: u32;\n//#end", "2: `var<private> a: u32;` is not a parameter"),
             ("//#param\nconst A: u32 = 1u +\n//#end", "2: `const A: u32 = 1u +` is not a parameter"),
             (
@@ -348,7 +323,7 @@ mod tests {
         ] {
             let includes = [
                 ("common/again", "//! Imports itself.\n//#import again x=y_x\n"),
-                ("common/generated", "//! Imported.\n//#generated terms\n//#end\n"),
+                ("common/generated", "//! Imported.\n//#generated terms\n"),
                 LOAD,
                 ("common/plain", "//! Functions.\nfn plain() {}\n"),
                 ("common/twice", "//! A slot.\n//#variant a\n//#variant a\n"),

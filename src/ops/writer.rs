@@ -80,26 +80,11 @@ impl Writer {
 
     fn write_by(&mut self, name: &'static str, access: OperandAccess) {
         self.bind(name, access);
-        let head = format!("store_{name}(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)");
-        self.text += &match self.moves {
-            Moves::Elements => {
-                let save = |at: usize| {
-                    let component = ["x", "y", "z", "w"][at];
-                    format!("    if count > {at}u {{ save_{name}(at + {at}u, v[0].{component}); }}\n")
-                };
-                let saves: String = (0..4).map(save).collect();
-                let body = format!("    let at = start + 4u * group;\n{saves}");
-                format!("//#slot save x={name} default element\n{}", function(&head, &body))
-            }
-            Moves::Vectors => {
-                // Rows consist of whole vectors.
-                let body = format!(
-                    "    //#unroll\n    for (var k = 0u; k < QUADS; k++) {{\n        \
-                     save_quad_{name}((start / WIDTH + group) * QUADS + k, v[k]);\n    }}\n"
-                );
-                format!("//#slot save_quad x={name} default plain\n{}", function(&head, &body))
-            }
+        let by = match self.moves {
+            Moves::Elements => "elements",
+            Moves::Vectors => "vectors",
         };
+        self.text += &format!("//#slot store_row x={name} default {by}\n");
     }
 
     /// A binding of f32 elements that is accessed by itself.

@@ -2,7 +2,7 @@
 
 use super::plan::OP;
 use crate::caps::{Caps, CoopScalar};
-use crate::kernel::{Kernel, Needs};
+use crate::kernel::{Kernel, Needs, shader_dims};
 use crate::layout::{DType, Layout};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem};
 use crate::{Error, Result};
@@ -10,15 +10,16 @@ use crate::{Error, Result};
 /// Sums of a workgroup: `SUMS` of the shader.
 const SUMS: u32 = 2;
 
-/// The uniform of `shaders/peak/matrices.wgsl`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct MatrixPeakDims {
-    pub m: u32,
-    pub iterations: u32,
-    pub reserved0: u32,
-    pub reserved1: u32,
+shader_dims! {
+    /// The uniform of `shaders/peak/matrices.wgsl`.
+    pub struct MatrixPeakDims {
+        /// rows of C
+        m: u32,
+        /// of the loop
+        iterations: u32,
+        reserved0: u32,
+        reserved1: u32,
+    }
 }
 
 /// Products of cooperative matrices of f16, summed in f32, that stay in registers.
@@ -62,7 +63,7 @@ impl MatrixPeakProblem {
         let size = self.fragment;
         let matrix = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
         Kernel::new("peak/matrices")
-            .dims(caps, size_of::<MatrixPeakDims>())
+            .dims::<MatrixPeakDims>(caps)
             .param("mat_a", matrix("f16", "A"))
             .param("mat_b", matrix("f16", "B"))
             .param("mat_c", matrix("f32", "C"))

@@ -39,7 +39,7 @@ impl Problem for PeakProblem {
 
 impl PeakProblem {
     fn kernel(&self, lanes: u32, caps: &Caps) -> Result<Kernel> {
-        let kernel = Kernel::new("peak/multiply_add").dims(caps, size_of::<PeakDims>()).param("LANES", lanes);
+        let kernel = Kernel::new("peak/multiply_add").dims::<PeakDims>(caps).param("LANES", lanes);
         match self.number {
             PeakNumber::F32 => Ok(kernel),
             PeakNumber::F16 if caps.f16 => Ok(kernel.param("number", "f16")),

@@ -1,14 +1,18 @@
 //! A number of multiply-adds to time, as plain data.
 
-/// The uniform of `shaders/peak/multiply_add.wgsl`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct PeakDims {
-    pub words: u32,
-    pub iterations: u32,
-    pub factor: u32,
-    pub reserved: u32,
+use crate::kernel::shader_dims;
+
+shader_dims! {
+    /// The uniform of `shaders/peak/multiply_add.wgsl`.
+    pub struct PeakDims {
+        /// of C
+        words: u32,
+        /// of the loop
+        iterations: u32,
+        /// 1; the compiler cannot know this
+        factor: u32,
+        reserved: u32,
+    }
 }
 
 /// The numbers that are multiplied.

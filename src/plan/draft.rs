@@ -7,7 +7,7 @@ use super::scalars::ScalarParameter;
 use super::step::{Arg, Buffer, Step};
 use super::work::{Flops, Prediction, Seconds, Work};
 use crate::caps::Caps;
-use crate::kernel::{self, Kernel, Needs};
+use crate::kernel::{self, DimsMember, Kernel, Needs, ShaderDims};
 use crate::layout::{DType, Layout, WINDOW_ALIGNMENT, dim};
 use crate::{Error, Result};
 use std::ops::Range;
@@ -55,7 +55,7 @@ pub(crate) struct NewStep<'a> {
 impl<'a> NewStep<'a> {
     /// A step of one workgroup without dims, which computes nothing that counts as arithmetic.
     pub(crate) fn of(kernel: Kernel, needs: Needs, args: &'a [(Region, Access)]) -> Self {
-        let (tile, dims) = (String::new(), Dims { bytes: Vec::new(), scalars: Vec::new() });
+        let (tile, dims) = (String::new(), Dims::of(&[0; 0]));
         Self { kernel, tile, needs, blocks: 1, dims, args, flops: Flops::default(), time: Time::Roofline }
     }
 }
@@ -75,13 +75,14 @@ pub(crate) enum Time {
 #[derive(Clone, Debug)]
 pub(crate) struct Dims {
     bytes: Vec<u8>,
+    members: &'static [DimsMember],
     scalars: Vec<(usize, usize)>,
 }
 
 impl Dims {
     /// The bytes of this Pod struct.
-    pub(crate) fn of(dims: &impl bytemuck::Pod) -> Self {
-        Self { bytes: bytemuck::bytes_of(dims).to_vec(), scalars: Vec::new() }
+    pub(crate) fn of<D: ShaderDims>(dims: &D) -> Self {
+        Self { bytes: bytemuck::bytes_of(dims).to_vec(), members: D::MEMBERS, scalars: Vec::new() }
     }
 
     /// The same, with the call's scalar `index` in the four bytes at `offset`. The plan holds zeros there.
@@ -260,7 +261,8 @@ impl<'a> Draft<'a> {
         };
         let (running, launching) = (prediction.seconds, caps.machine.launch_seconds);
         let work = Work { flops, read, written, bound: prediction.bound_on(caps) };
-        let Dims { bytes, scalars } = dims;
+        let Dims { bytes, members, scalars } = dims;
+        debug_assert!(kernel.has_dims(members), "{kernel}: its dims are others");
         // A module's dims always end with the index of the first workgroup.
         let dims = if kernel.is_launched_in_pieces() { in_piece(&bytes, 0) } else { bytes.clone() };
         let seconds = running + launching;

@@ -137,9 +137,9 @@ fn a_plan_is_compiled_ahead_and_once() {
 fn a_kernel_that_does_not_compile_is_an_error_that_names_it() {
     let Some(gpu) = support::own(|_| ()) else { return };
     for (name, kernel) in [
-        ("nonsense", Kernel::new("gemm/naive").param("a_unit", "nonsense")),
-        ("LANES=4096u", Kernel::new("gemm/naive").param("LANES", "4096u")), // more than any device has
-        ("BM=20u", Kernel::new("gemm/tiled").param("BM", "20u")),
+        ("nonsense", Kernel::new("gemm/coop_verify").param("ab_unit", "nonsense")),
+        ("LANES=4096u", Kernel::new("ops/run_starts").param("LANES", "4096u")), // more than any device has
+        ("ROWS=0u", Kernel::new("gemm/scalar_verify").param("ROWS", "0u")),
     ] {
         let error = compile(&gpu, &kernel).expect_err("it cannot be compiled");
         assert!(matches!(error, Error::Device(_)), "{error:?}");

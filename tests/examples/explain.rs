@@ -58,6 +58,16 @@ fn explain_plans_for_every_device_that_is_not_here() {
 }
 
 #[test]
+fn explain_prints_the_text_of_a_kernel() {
+    let sample = std::fs::read_to_string(support::root().join("tests/data/kernels/product.wgsl")).unwrap();
+    let options = ["--device", "bare-webgpu", "--m", "64", "--n", "64", "--k", "64"];
+    let printed = run("explain", &[&options[..], &["--text"]].concat(), &NO_DRIVER).stdout;
+    assert!(printed.ends_with(&format!("\n\n{sample}")), "{printed}");
+    let without = run("explain", &options, &NO_DRIVER).stdout;
+    assert!(printed.starts_with(&without) && !without.contains("fn main("), "{without}");
+}
+
+#[test]
 fn explain_does_the_arithmetic_of_the_roofline() {
     let report = run("explain", &["--device", "h200", "--dtype", "f16", "--json"], &NO_DRIVER).json();
     let roofline = &report["roofline"];

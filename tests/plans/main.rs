@@ -19,4 +19,5 @@ mod pieces;
 mod printed;
 mod ranking;
 mod recorded;
+mod samples;
 mod windows;

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use tilewise::Caps;
 use tilewise::gpu::SubgroupSizes;
 use tilewise::planning::fixtures;
-use tilewise::planning::kernel::{KERNELS, Kernel};
+use tilewise::planning::kernel::Kernel;
 
 /// Fewer texts than these mean that a list is missing.
 const LEAST: usize = 2000;
@@ -54,9 +54,7 @@ fn texts() -> BTreeMap<String, String> {
             }
         }
     }
-    let of_shaders = KERNELS.iter().map(|(name, _)| Kernel::new(name));
-    let of_shaders = of_shaders.flat_map(|kernel| [kernel.clone(), kernel.slot("dims", "ring")]);
-    for kernel in kernels::devices().iter().flat_map(kernels::all).chain(of_shaders) {
+    for kernel in kernels::devices().iter().flat_map(kernels::all) {
         let text = text_of(&kernel);
         if !is_of_wgpu(&text) {
             texts.entry(text).or_insert_with(|| kernel.to_string());

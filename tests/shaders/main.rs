@@ -1,4 +1,4 @@
-//! The texts of all shaders: legal with their defaults and in every plan, and by the rules of the house. No device.
+//! The texts of all shaders: legal in every plan, and by the rules of the house. No device.
 
 mod attention;
 mod browsers;

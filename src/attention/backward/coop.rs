@@ -201,7 +201,7 @@ impl GradientTile {
         let (d, size, forward) = (&problem.dims, self.fragment, &problem.forward);
         let fragment = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
         let kernel = Kernel::new("attention/attention_gradients_coop")
-            .dims(caps, size_of::<AttentionBackwardDims>())
+            .dims::<AttentionBackwardDims>(caps)
             .param("mat_a", fragment("f16", "A"))
             .param("mat_b", fragment("f16", "B"))
             .param("mat_c", fragment("f32", "C"))

@@ -150,7 +150,7 @@ impl Nv2GradientTile {
     pub(super) fn kernel(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Kernel {
         let (d, forward) = (&problem.dims, &problem.forward);
         let kernel = Kernel::new(variant(&VARIANTS, forward.dtype, caps))
-            .dims(caps, size_of::<AttentionBackwardDims>())
+            .dims::<AttentionBackwardDims>(caps)
             .param("LANES", SUBGROUPS * subgroup(caps))
             .param("SUBGROUP", subgroup(caps))
             .param("BR", rows(problem.forward.dtype, caps))

@@ -35,7 +35,7 @@ impl AttentionBackward {
         let dtype = self.forward.dtype;
         let width = width(self.delta_moves(), dtype);
         let kernel = Kernel::new("attention/attention_delta")
-            .dims(caps, size_of::<AttentionDeltaDims>())
+            .dims::<AttentionDeltaDims>(caps)
             .param("QUADS", width / 4)
             .param("WHOLE", self.delta_dims.dim_v.is_multiple_of(width))
             .param("LANES", invocations);
@@ -60,7 +60,7 @@ impl AttentionBackward {
             GradientPass::KeysAndValues => "attention/attention_dkv",
         };
         let kernel = Kernel::new(name)
-            .dims(caps, size_of::<AttentionBackwardDims>())
+            .dims::<AttentionBackwardDims>(caps)
             .param("QUADS", width / 4)
             .param("HELD", form.held)
             .param("HELD_V", form.held_v)
@@ -82,7 +82,7 @@ impl AttentionBackward {
     /// The kernel that computes the gradient of the bias.
     pub(super) fn bias_kernel(&self, invocations: u32, caps: &Caps) -> Kernel {
         let kernel = Kernel::new("attention/attention_dbias")
-            .dims(caps, size_of::<AttentionBackwardDims>())
+            .dims::<AttentionBackwardDims>(caps)
             .param("LANES", invocations);
         self.written(kernel, Moves::Elements, ("db", self.bias_dtype()), caps)
     }

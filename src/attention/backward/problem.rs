@@ -2,64 +2,91 @@
 
 use crate::attention::problem::{AttentionProblem, AttentionShape, AttentionStatistics};
 use crate::attention::range::AttentionCorner;
+use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, dim};
 use crate::ops::vectors::Moves;
 use crate::{Error, Result};
 
 pub(super) const OP: &str = "attention_backward";
 
-/// The uniform of `shaders/attention/attention_dq.wgsl`, `attention_dkv.wgsl` and `attention_dbias.wgsl` (`attention_backward_dims.wgsl`), in
-/// elements. The call passes `scale`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct AttentionBackwardDims {
-    pub q: [u32; 4],
-    pub k: [u32; 4],
-    pub v: [u32; 4],
-    pub g: [u32; 4],
-    pub dq: [u32; 4],
-    pub dk: [u32; 4],
-    pub dv: [u32; 4],
-    pub bias: [u32; 4],
-    pub along: [u32; 4],
-    pub bias_shape: [u32; 4],
-    pub queries: u32,
-    pub keys: u32,
-    pub group: u32,
-    pub kv_heads: u32,
-    pub dim: u32,
-    pub dim_v: u32,
-    pub lanes: u32,
-    pub along_g: u32,
-    pub lower: i32,
-    pub upper: i32,
-    pub keep: [u32; 2],
-    pub keep_along: u32,
-    pub lengths: u32,
-    pub lengths_stride: u32,
-    pub slopes: u32,
-    pub slopes_stride: u32,
-    pub scale: u32,
-    pub batches: u32,
-    pub heads: u32,
+shader_dims! {
+    /// The uniform of `shaders/attention/attention_dq.wgsl`, `attention_dkv.wgsl` and `attention_dbias.wgsl`, in
+    /// elements. The call passes `scale`.
+    pub struct AttentionBackwardDims {
+        /// of Q: the first element in its binding, then the strides of batch, head and query
+        q: [u32; 4],
+        /// of K: likewise, and of the keys
+        k: [u32; 4],
+        /// of V
+        v: [u32; 4],
+        /// of the gradient of the result
+        g: [u32; 4],
+        /// of the gradient of Q
+        dq: [u32; 4],
+        /// of K
+        dk: [u32; 4],
+        /// of V
+        dv: [u32; 4],
+        /// strides of the bias: batch, head, query, key
+        bias: [u32; 4],
+        /// strides along the head dims of Q, K and V; then the bias's first element in its binding
+        along: [u32; 4],
+        /// of the given bias: 1, or batch, heads, queries, keys
+        bias_shape: [u32; 4],
+        queries: u32,
+        keys: u32,
+        /// query heads per key head
+        group: u32,
+        kv_heads: u32,
+        /// of Q and K
+        dim: u32,
+        /// of V and the result
+        dim_v: u32,
+        /// invocations that share a row: a power of two, at most LANES
+        lanes: u32,
+        /// the stride along the head dim of the gradient of the result
+        along_g: u32,
+        /// query i attends keys from i + lower
+        lower: i32,
+        /// to i + upper, both included
+        upper: i32,
+        /// of the keep mask: the first element in its binding, and the stride of the batch
+        keep: [u32; 2],
+        /// its stride along the keys
+        keep_along: u32,
+        /// of the key lengths: the first element in its binding
+        lengths: u32,
+        lengths_stride: u32,
+        /// of the slopes: likewise
+        slopes: u32,
+        slopes_stride: u32,
+        scale: u32 as f32,
+        batches: u32,
+        /// kv_heads times the batches
+        heads: u32,
+    }
 }
 
-/// The uniform of `shaders/attention/attention_delta.wgsl`, in elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct AttentionDeltaDims {
-    pub y: [u32; 4],
-    pub g: [u32; 4],
-    pub along_y: u32,
-    pub along_g: u32,
-    pub lse: u32,
-    pub heads: u32,
-    pub queries: u32,
-    pub rows: u32,
-    pub dim_v: u32,
-    pub reserved: u32,
+shader_dims! {
+    /// The uniform of `shaders/attention/attention_delta.wgsl`, in elements.
+    pub struct AttentionDeltaDims {
+        /// of the result: the first element in its binding, then the strides of batch, head and query
+        y: [u32; 4],
+        /// of its gradient
+        g: [u32; 4],
+        /// strides along the head dim
+        along_y: u32,
+        along_g: u32,
+        /// the first of both numbers in its binding
+        lse: u32,
+        /// of a batch
+        heads: u32,
+        queries: u32,
+        /// batches * heads * queries
+        rows: u32,
+        dim_v: u32,
+        reserved: u32,
+    }
 }
 
 /// The operands whose gradients a backward pass computes.

@@ -23,7 +23,7 @@ impl F16SplitProblem {
     /// The shader for this tile.
     pub(super) fn kernel(&self, [rows, lanes]: [u32; 2], caps: &Caps) -> Kernel {
         Kernel::new("gemm/f16_split")
-            .dims(caps, size_of::<F16SplitDims>())
+            .dims::<F16SplitDims>(caps)
             .param("HALF_COUNT", format!("{}u", self.half_count))
             .param("ROWS", format!("{rows}u"))
             .param("LANES", format!("{lanes}u"))

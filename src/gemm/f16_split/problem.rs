@@ -1,6 +1,7 @@
 //! The f16 split of an f32 operand, checked: what to compute, as plain data.
 
 use crate::gemm::problem::{Side, layout};
+use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, Precision, dim};
 use crate::{Error, Result};
 
@@ -13,23 +14,27 @@ pub(in crate::gemm) const ROW_MULTIPLE: u32 = 8;
 /// overflow. Products with such a row are infinite or NaN, whatever its scale.
 pub const NON_FINITE_EXPONENT: i32 = 1024;
 
-/// The uniform of `shaders/gemm/f16_split.wgsl`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct F16SplitDims {
-    pub rows: u32,
-    pub outer: u32,
-    pub k: u32,
-    pub batch1: u32,
-    pub batch0_stride: u32,
-    pub batch1_stride: u32,
-    pub outer_stride: u32,
-    pub k_stride: u32,
-    pub x_offset: u32,
-    pub units: u32,
-    pub hi: u32,
-    pub lo: u32,
+shader_dims! {
+    /// The uniform of `shaders/gemm/f16_split.wgsl`.
+    pub struct F16SplitDims {
+        rows: u32,
+        outer: u32,
+        k: u32,
+        /// extent of the inner batch axis
+        batch1: u32,
+        batch0_stride: u32,
+        batch1_stride: u32,
+        outer_stride: u32,
+        k_stride: u32,
+        /// first element of X in its binding
+        x_offset: u32,
+        /// of eight f16 in a row of C: HALF_COUNT * ld / 8
+        units: u32,
+        /// start of the high halves in a row of C, in units
+        hi: u32,
+        /// start of the low halves, if there are any
+        lo: u32,
+    }
 }
 
 /// The f16 split of an f32 operand, checked.

@@ -132,7 +132,7 @@ pub(super) fn bind(kernel: Kernel, problem: &GemmProblem, caps: &Caps) -> Kernel
     let is_scaled = |axis| u32::from(line_scale.axes().contains(&axis));
     let place = Activation::ALL.iter().position(|&known| known == activation);
     kernel
-        .dims(caps, size_of::<QuantisedDims>())
+        .dims::<QuantisedDims>(caps)
         .param("C_FORM", ElementForm::of_c(problem) as u32)
         .param("EPILOGUE", u32::from(problem.has_epilogue()))
         .param("PREVIOUS", u32::from(problem.epilogue.adds_previous()))
@@ -155,7 +155,7 @@ pub(super) fn bind_segments(
         PlaneSource::Products(Gated::No) => 1,
         PlaneSource::Products(Gated::Yes) => 2,
     };
-    let kernel = kernel.dims(caps, size_of::<SegmentDims>());
+    let kernel = kernel.dims::<SegmentDims>(caps);
     kernel.param("C_FORM", ElementForm::of_c(problem) as u32).param("SOURCE", source)
 }
 

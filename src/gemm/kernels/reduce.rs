@@ -67,7 +67,7 @@ pub(crate) fn reduce_splits(
 ) -> Result<()> {
     let dims =
         GemmDims { m: 1, n: elements, batches: 1, batch1: 1, splits, ldc: elements, ..GemmDims::default() };
-    let kernel = Kernel::new("gemm/reduce_splits").dims(draft.caps(), size_of_val(&dims));
+    let kernel = Kernel::new("gemm/reduce_splits").dims::<GemmDims>(draft.caps());
     draft.step(NewStep {
         tile: format!("{LANES} times 4 elements"),
         blocks: u64::from(elements).div_ceil(4).div_ceil(u64::from(LANES)),

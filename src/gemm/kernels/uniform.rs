@@ -21,15 +21,13 @@ enum Uniform {
 impl Uniform {
     fn bind(&self, kernel: Kernel, caps: &Caps) -> Kernel {
         match self {
-            Self::Product(_) => kernel.dims(caps, size_of::<GemmDims>()),
-            Self::Quantised(_) => {
-                kernel.dims(caps, size_of::<QuantisedDims>()).slot("gemm_dims", "quantised")
-            }
+            Self::Product(_) => kernel.dims::<GemmDims>(caps),
+            Self::Quantised(_) => kernel.dims::<QuantisedDims>(caps).slot("gemm_dims", "quantised"),
             Self::Seeded(side, _) => {
-                let kernel = kernel.dims(caps, size_of::<SeededDims>()).slot("gemm_dims", "seeded");
+                let kernel = kernel.dims::<SeededDims>(caps).slot("gemm_dims", "seeded");
                 if *side == Side::B { kernel.param("A_IS_STORED", true) } else { kernel }
             }
-            Self::Segments(_) => kernel.dims(caps, size_of::<SegmentDims>()).slot("gemm_dims", "segments"),
+            Self::Segments(_) => kernel.dims::<SegmentDims>(caps).slot("gemm_dims", "segments"),
         }
     }
 }

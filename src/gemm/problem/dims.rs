@@ -2,51 +2,109 @@
 //! and the layouts that these describe.
 
 use crate::Result;
+use crate::kernel::shader_dims;
 use crate::layout::{Layout, dim};
-use std::mem::offset_of;
 
 /// The name of matrix products in errors and plans.
 pub(in crate::gemm) const OP: &str = "matmul";
 
-/// The uniform of a product whose operands are both stored. In a problem, `alpha` and `beta` are 0: they are scalars of the
-/// call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct GemmDims {
-    pub m: u32,
-    pub n: u32,
-    pub k: u32,
-    pub k_per_split: u32,
-    pub batches: u32,
-    pub batch1: u32,
-    pub splits: u32,
-    pub a_outer: u32,
-    pub a_k: u32,
-    pub a_offset: u32,
-    pub a_batch0: u32,
-    pub a_batch1: u32,
-    pub b_outer: u32,
-    pub b_k: u32,
-    pub b_offset: u32,
-    pub b_batch0: u32,
-    pub b_batch1: u32,
-    pub ldc: u32,
-    pub c_offset: u32,
-    pub c_batch0: u32,
-    pub c_batch1: u32,
-    /// The bits of an f32, as is `beta`: bits can be compared and hashed.
-    pub alpha: u32,
-    pub beta: u32,
-    pub bias_row: u32,
-    pub bias_col: u32,
-    pub bias_offset: u32,
-    pub residual_row: u32,
-    pub residual_col: u32,
-    pub residual_offset: u32,
-    pub residual_batch0: u32,
-    pub residual_batch1: u32,
-    pub scaled_row: u32,
+/// Declares the uniform of a product: the members of all, four in the places of batch strides, and those at the end.
+macro_rules! product_dims {
+    ($(#[$attribute:meta])* $name:ident { $($of_a:tt)* } { $($of_b:tt)* } { $($end:tt)* }) => {
+        shader_dims! {
+            $(#[$attribute])*
+            pub struct $name {
+                m: u32,
+                n: u32,
+                k: u32,
+                /// length of a split of k: k, or a multiple of 32
+                k_per_split: u32,
+                /// matrices of the batch
+                batches: u32,
+                /// extent of its axis 1
+                batch1: u32,
+                /// splits of k, each summed into a matrix of its own
+                splits: u32,
+                /// stride of A along m
+                a_outer: u32,
+                /// stride of A along k
+                a_k: u32,
+                /// first element of A in its binding
+                a_offset: u32,
+                $($of_a)*
+                /// stride of B along n
+                b_outer: u32,
+                /// stride of B along k
+                b_k: u32,
+                b_offset: u32,
+                $($of_b)*
+                /// stride of C along m; along n it is 1
+                ldc: u32,
+                c_offset: u32,
+                c_batch0: u32,
+                c_batch1: u32,
+                alpha: u32 as f32,
+                beta: u32 as f32,
+                /// strides of the bias along m and n
+                bias_row: u32,
+                bias_col: u32,
+                bias_offset: u32,
+                residual_row: u32,
+                residual_col: u32,
+                residual_offset: u32,
+                residual_batch0: u32,
+                residual_batch1: u32,
+                $($end)*
+            }
+        }
+    };
+}
+
+product_dims! {
+    /// The uniform of a product whose operands are both stored. In a problem, `alpha` and `beta` are 0: they are scalars of the
+    /// call.
+    GemmDims
+    { a_batch0: u32, a_batch1: u32, }
+    { b_batch0: u32, b_batch1: u32, }
+    {
+        /// length of a row of A and of a column of B, if they are scaled
+        scaled_row: u32,
+    }
+}
+
+product_dims! {
+    /// The uniform of a product whose rows or columns of sums have scales, or whose result is i8.
+    QuantisedDims
+    { a_batch0: u32, a_batch1: u32, }
+    { b_batch0: u32, b_batch1: u32, }
+    {
+        /// the bits of an f32: the divisor of results of i8
+        out_scale: u32,
+        /// strides of the scales of rows and columns
+        row_scale_step: u32,
+        row_scale_offset: u32,
+        column_scale_step: u32,
+        column_scale_offset: u32,
+    }
+}
+
+product_dims! {
+    /// The uniform of a product with a generated operand, or half of one. It has no batch.
+    SeededDims
+    {
+        /// the words of the seed, or their places in the tensor that holds it
+        seed_low: u32,
+        seed_high: u32,
+    }
+    {
+        /// of the stored operand
+        stored_batch0: u32,
+        stored_batch1: u32,
+    }
+    {
+        /// length of a row of A and of a column of B, if they are scaled
+        scaled_row: u32,
+    }
 }
 
 impl GemmDims {
@@ -61,79 +119,45 @@ impl GemmDims {
     }
 }
 
-/// The uniform of a product with a generated operand, or half of one. It has no batch; the seed and the batch strides of the stored
-/// operand are in the places of the batch strides of A and B.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct SeededDims {
-    pub m: u32,
-    pub n: u32,
-    pub k: u32,
-    pub k_per_split: u32,
-    pub batches: u32,
-    pub batch1: u32,
-    pub splits: u32,
-    pub a_outer: u32,
-    pub a_k: u32,
-    pub a_offset: u32,
-    pub seed_low: u32,
-    pub seed_high: u32,
-    pub b_outer: u32,
-    pub b_k: u32,
-    pub b_offset: u32,
-    pub stored_batch0: u32,
-    pub stored_batch1: u32,
-    pub ldc: u32,
-    pub c_offset: u32,
-    pub c_batch0: u32,
-    pub c_batch1: u32,
-    pub alpha: u32,
-    pub beta: u32,
-    pub bias_row: u32,
-    pub bias_col: u32,
-    pub bias_offset: u32,
-    pub residual_row: u32,
-    pub residual_col: u32,
-    pub residual_offset: u32,
-    pub residual_batch0: u32,
-    pub residual_batch1: u32,
-    pub scaled_row: u32,
-}
-
-// The scalars of the epilogue are at the same offsets in both.
-const _: () = assert!(offset_of!(SeededDims, alpha) == offset_of!(GemmDims, alpha));
-const _: () = assert!(offset_of!(SeededDims, beta) == offset_of!(GemmDims, beta));
-
-/// The uniform of a product that is summed over segments of k.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct SegmentDims {
-    pub m: u32,
-    pub n: u32,
-    pub k: u32,
-    pub k_per_split: u32,
-    pub batches: u32,
-    pub splits: u32,
-    pub segment_step: u32,
-    pub segment_length: u32,
-    pub a_outer: u32,
-    pub a_k: u32,
-    pub a_offset: u32,
-    pub a_plane: u32,
-    pub b_outer: u32,
-    pub b_k: u32,
-    pub b_offset: u32,
-    pub b_plane: u32,
-    pub y_outer: u32,
-    pub y_k: u32,
-    pub y_offset: u32,
-    pub y_plane: u32,
-    pub gates_outer: u32,
-    pub gates_k: u32,
-    pub ldc: u32,
-    pub reserved: u32,
+shader_dims! {
+    /// The uniform of a product that is summed over segments of k.
+    pub struct SegmentDims {
+        m: u32,
+        n: u32,
+        /// of the matrix with the most segments, including padding
+        k: u32,
+        /// length of a split of k: k, or a multiple of 32
+        k_per_split: u32,
+        /// matrices
+        batches: u32,
+        /// splits of k, each summed into a matrix of its own
+        splits: u32,
+        /// distance between segments along k: a multiple of 32
+        segment_step: u32,
+        /// length of a segment along k, without padding
+        segment_length: u32,
+        a_outer: u32,
+        a_k: u32,
+        /// first element of the first plane in its binding
+        a_offset: u32,
+        /// stride of planes
+        a_plane: u32,
+        b_outer: u32,
+        b_k: u32,
+        b_offset: u32,
+        b_plane: u32,
+        /// of the right factor of A's planes, if they are products
+        y_outer: u32,
+        y_k: u32,
+        y_offset: u32,
+        y_plane: u32,
+        /// of the plane of gates that multiplies these products, if there is one
+        gates_outer: u32,
+        gates_k: u32,
+        /// stride of C along m; along n it is 1
+        ldc: u32,
+        reserved: u32,
+    }
 }
 
 /// The layout with these axes, each given by its extent and stride, that starts at this element. The problem has already

@@ -17,7 +17,7 @@ mod split_k;
 mod tile;
 mod types;
 
-pub use dims::{GemmDims, SeededDims, SegmentDims};
+pub use dims::{GemmDims, QuantisedDims, SeededDims, SegmentDims};
 pub use epilogue::{BiasAxis, Epilogue, LineScale, Previous, Scale};
 pub use gemm::{GemmProblem, MAX_I8_K, product_shape};
 pub(in crate::gemm) use generated::Generated;
@@ -25,7 +25,6 @@ pub use generated::{Distribution, GeneratedOperand, HalfAxis, HalfPosition, Oute
 pub(in crate::gemm) use operands::Layouts;
 
 pub(in crate::gemm) use dims::{OP, layout, stride};
-pub use quantised_dims::QuantisedDims;
 pub(in crate::gemm) use scalars::{ALPHA, BETA, Numbers, OUT_SCALE};
 pub use seed::SeedSource;
 pub(crate) use segments::OperandPlanes;

@@ -54,7 +54,7 @@ impl ModuleCase {
         draft.step(NewStep {
             tile: "self-test".into(),
             blocks: work.workgroups.into(),
-            dims: Dims::of(&work.iterations),
+            dims: Dims::of(&[work.iterations]),
             ..NewStep::of(
                 kernel,
                 Needs::default(),

@@ -91,7 +91,7 @@ impl Problem for ScalarCase {
             .param("DEPTH", self.depth())
             .param("ROWS", rows)
             .param("COLS", cols)
-            .dims(caps, size_of::<[u32; 4]>());
+            .dims::<[u32; 4]>(caps);
         let mut draft = Draft::new(OP, &[], caps);
         let words = |bytes: usize| Layout::contiguous(OP, &[bytes / 4]);
         let [ab, c] = self.bytes();

@@ -73,7 +73,7 @@ impl Case {
             .param("SUBGROUP", format!("{}u", self.subgroup))
             .param("AB_BYTES", format!("{}u", a.size()))
             .param("C_BYTES", format!("{}u", c.size()))
-            .dims(caps, size_of::<[u32; 4]>());
+            .dims::<[u32; 4]>(caps);
         let mut draft = Draft::new(OP, &[], caps);
         let words = |bytes: usize| Layout::contiguous(OP, &[bytes / 4]);
         let [ab, c] = self.bytes(work);

@@ -19,7 +19,7 @@ impl CastProblem {
             Moves::Vectors => "ops/cast_vectors",
         });
         let kernel = kernel
-            .dims(caps, size_of::<CastDims>())
+            .dims::<CastDims>(caps)
             .param("A_PER_WORD", per_word(self.from))
             .param("C_PER_WORD", per_word(self.to))
             .param("LANES", LANES);

@@ -1,20 +1,24 @@
 //! A checked copy or cast of a view, as plain data.
 
 use crate::Result;
+use crate::kernel::shader_dims;
 use crate::layout::{Axes, DType, Layout, MAX_RANK, Overflow, known, merged_together};
 use crate::ops::packing::per_word;
 use crate::ops::vectors::Moves;
 
-/// The uniform of `shaders/ops/cast.wgsl` and `cast_vectors.wgsl` (`cast_dims.wgsl`), in elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct CastDims {
-    pub axes: [[u32; 4]; MAX_RANK],
-    pub a_offset: u32,
-    pub count: u32,
-    pub rank: u32,
-    pub reserved: u32,
+shader_dims! {
+    /// The uniform of `shaders/ops/cast.wgsl` and `cast_vectors.wgsl`, in elements.
+    pub struct CastDims {
+        /// of the elements: extent, then 0 and the strides of A; innermost first
+        axes: [[u32; 4]; MAX_RANK],
+        /// of A's first element in its binding
+        a_offset: u32,
+        /// number of elements
+        count: u32,
+        /// number of axes
+        rank: u32,
+        reserved: u32,
+    }
 }
 
 /// A checked copy of a view to a contiguous tensor, with a cast if the types differ.

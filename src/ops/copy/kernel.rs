@@ -15,7 +15,7 @@ impl CopyProblem {
             Unit::Words(words) => Kernel::new("ops/copy").param("unit", memory(words)),
             Unit::Parts => Kernel::new("ops/copy_parts").param("PER_WORD", per_word(self.dtype)),
         };
-        let kernel = kernel.dims(caps, size_of::<CopyDims>()).param("LANES", LANES);
+        let kernel = kernel.dims::<CopyDims>(caps).param("LANES", LANES);
         if self.sliced.is_some() { kernel.slot("shift", "position") } else { kernel }
     }
 

@@ -1,23 +1,30 @@
 //! A checked copy of a view into a view, as plain data.
 
+use crate::kernel::shader_dims;
 use crate::layout::{Axes, Axis, DType, Layout, MAX_RANK, dim};
 use crate::ops::packing::per_word;
 use crate::{Error, Result};
 
-/// The uniform of `shaders/ops/copy.wgsl` and `copy_parts.wgsl` (`copy_dims.wgsl`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct CopyDims {
-    pub axes: [[u32; 4]; MAX_RANK],
-    pub c_offset: u32,
-    pub a_offset: u32,
-    pub c_stride: u32,
-    pub a_stride: u32,
-    pub row: u32,
-    pub row_units: u32,
-    pub units: u32,
-    pub rank: u32,
+shader_dims! {
+    /// The uniform of `shaders/ops/copy.wgsl` and `copy_parts.wgsl` (`copy_dims.wgsl`).
+    pub struct CopyDims {
+        /// of the rows: extent, then the strides of C and A, innermost first; `w` is for `shift`
+        axes: [[u32; 4]; MAX_RANK],
+        /// first unit or element in the bindings
+        c_offset: u32,
+        a_offset: u32,
+        /// along a row
+        c_stride: u32,
+        a_stride: u32,
+        /// length of a row
+        row: u32,
+        /// invocations for a row
+        row_units: u32,
+        /// invocations for all rows
+        units: u32,
+        /// number of axes of the rows
+        rank: u32,
+    }
 }
 
 /// The unit that the kernel moves.

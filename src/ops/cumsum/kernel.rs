@@ -33,7 +33,7 @@ impl CumsumProblem {
                 .param("GROUPS", self.groups()),
             Across::Columns => Kernel::new("ops/cumsum_columns").param("LANES", COLUMN_LANES),
         };
-        let kernel = kernel.dims(caps, size_of::<CumsumDims>()).param("QUADS", self.quads());
+        let kernel = kernel.dims::<CumsumDims>(caps).param("QUADS", self.quads());
         let format = StorageFormat::of(self.dtype, caps);
         let (is_vectors, pairs) = (self.moves() == Moves::Vectors, self.lines.stores_pairs());
         let width = if is_vectors { AccessWidth::Four } else { AccessWidth::One };

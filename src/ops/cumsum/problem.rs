@@ -1,5 +1,6 @@
 //! A checked cumulative sum, as plain data.
 
+use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, MAX_RANK};
 use crate::ops::lines::Lines;
 use crate::ops::vectors::{Moves, quads};
@@ -8,21 +9,28 @@ use crate::{Error, Result};
 /// The name in errors and plans.
 pub(super) const OP: &str = "cumsum";
 
-/// The uniform of `shaders/ops/cumsum.wgsl` and `cumsum_columns.wgsl` (`cumsum_dims.wgsl`), in elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct CumsumDims {
-    pub axes: [[u32; 4]; MAX_RANK - 1],
-    pub strides: [u32; 4],
-    pub a_offset: u32,
-    pub rows: u32,
-    pub rank: u32,
-    pub lanes: u32,
-    pub parts: u32,
-    pub chunk: u32,
-    pub reserved0: u32,
-    pub reserved1: u32,
+shader_dims! {
+    /// The uniform of `shaders/ops/cumsum.wgsl` and `cumsum_columns.wgsl` (`cumsum_dims.wgsl`), in elements.
+    pub struct CumsumDims {
+        /// of the rows: extent, then the strides of C, A and M; innermost first
+        axes: [[u32; 4]; MAX_RANK - 1],
+        /// along the axis: of C and A; then 0, and its length
+        strides: [u32; 4],
+        /// of A's first element in its binding
+        a_offset: u32,
+        /// without the innermost axis if it has the columns
+        rows: u32,
+        /// number of axes of the rows
+        rank: u32,
+        /// invocations that share a part: a power of two, at most LANES; or groups of columns
+        lanes: u32,
+        /// of a row
+        parts: u32,
+        /// elements of a part: a multiple of a vector
+        chunk: u32,
+        reserved0: u32,
+        reserved1: u32,
+    }
 }
 
 /// A checked cumulative sum along an axis. The number of elements is below $2^{31}$. The result is contiguous.

@@ -31,9 +31,12 @@ impl ElementwiseProblem {
             Moves::Vectors => "ops/elementwise_vectors",
         };
         let sum = if self.dtype.is_real() { "f32" } else { "i32" };
-        let kernel =
-            Kernel::new(shader).dims(caps, self.dims_bytes(written)).param("LANES", LANES).param("sum", sum);
-        let kernel = if self.is_of_two(written) { kernel } else { kernel.slot("elementwise_dims", "four") };
+        let kernel = Kernel::new(shader).param("LANES", LANES).param("sum", sum);
+        let kernel = if self.is_of_two(written) {
+            kernel.dims::<ElementwiseDims>(caps)
+        } else {
+            kernel.dims::<ElementwiseDimsOfFour>(caps).slot("elementwise_dims", "four")
+        };
         let kernel = match &self.function {
             Elementwise::Activate(activation) | Elementwise::ActivateBackward(activation) => {
                 kernel.slot("activation", activation.variant())
@@ -51,14 +54,6 @@ impl ElementwiseProblem {
     /// Whether the smaller uniform suffices.
     pub(super) fn is_of_two(&self, written: &Written) -> bool {
         self.operands.len() <= 2 && written.numbers <= 2
-    }
-
-    fn dims_bytes(&self, written: &Written) -> usize {
-        if self.is_of_two(written) {
-            size_of::<ElementwiseDims>()
-        } else {
-            size_of::<ElementwiseDimsOfFour>()
-        }
     }
 
     /// The number of vectors, or groups of four elements, of an invocation.

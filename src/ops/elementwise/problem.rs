@@ -1,6 +1,7 @@
 //! A checked elementwise function, as plain data.
 
 use super::operation::Elementwise;
+use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, MAX_RANK, dim, known, merged_together};
 use crate::ops::vectors::{Moves, quads};
 use crate::{Error, Result};
@@ -8,31 +9,41 @@ use crate::{Error, Result};
 /// The largest number of operands, without C.
 pub(super) const MAX_OPERANDS: usize = 4;
 
-/// The uniform of `shaders/ops/elementwise.wgsl` and `elementwise_vectors.wgsl` (`elementwise_dims.wgsl`), in elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct ElementwiseDims {
-    pub axes: [[u32; 4]; MAX_RANK],
-    pub offsets: [u32; 4],
-    pub units: u32,
-    pub rank: u32,
-    pub numbers: [u32; 2],
+shader_dims! {
+    /// The uniform of `shaders/ops/elementwise.wgsl` and `elementwise_vectors.wgsl` (`elementwise_dims.wgsl`), in elements.
+    pub struct ElementwiseDims {
+        /// extent, then the strides of C and of operands 0 and 1, in elements; innermost first
+        axes: [[u32; 4]; MAX_RANK],
+        /// first elements of C and of operands 0 and 1 in their bindings, and the number of units of all rows
+        offsets: [u32; 4],
+        /// of a row
+        units: u32,
+        /// number of axes, at least 1
+        rank: u32,
+        /// the bits of numbers of the function
+        numbers: [u32; 2],
+    }
 }
 
-/// The uniform for more than two operands or numbers: the variant `four`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct ElementwiseDimsOfFour {
-    pub axes: [[u32; 4]; MAX_RANK],
-    pub offsets: [u32; 4],
-    pub units: u32,
-    pub rank: u32,
-    pub numbers: [u32; 2],
-    pub more_axes: [[u32; 4]; MAX_RANK / 2],
-    pub more_offsets: [u32; 4],
-    pub more_numbers: [[u32; 4]; 2],
+shader_dims! {
+    /// The uniform for more than two operands or numbers: the variant `four`.
+    pub struct ElementwiseDimsOfFour {
+        /// extent, then the strides of C and of operands 0 and 1, in elements; innermost first
+        axes: [[u32; 4]; MAX_RANK],
+        /// first elements of C and of operands 0 and 1 in their bindings, and the number of units of all rows
+        offsets: [u32; 4],
+        /// of a row
+        units: u32,
+        /// number of axes, at least 1
+        rank: u32,
+        /// the bits of numbers of the function
+        numbers: [u32; 2],
+        /// the strides of operands 2 and 3
+        more_axes: [[u32; 4]; MAX_RANK / 2] as MoreAxes,
+        /// their first elements
+        more_offsets: [u32; 4],
+        more_numbers: [[u32; 4]; 2] as MoreNumbers,
+    }
 }
 
 /// A checked elementwise function: the operands broadcast to the output's shape, and the output's elements do not

@@ -13,7 +13,7 @@ pub(super) const LANES: u32 = 64;
 impl GatherProblem {
     /// The kernel with the parameters of the type.
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
-        let kernel = |shader| Kernel::new(shader).dims(caps, size_of::<GatherDims>()).param("LANES", LANES);
+        let kernel = |shader| Kernel::new(shader).dims::<GatherDims>(caps).param("LANES", LANES);
         match self.moves {
             Moves::Vectors => kernel("ops/gather_vectors").param("VECTORS", self.vectors(caps)),
             Moves::Elements => kernel("ops/gather")
@@ -27,7 +27,7 @@ impl GatherProblem {
     /// The kernel for a further window of A; it takes element by element.
     pub(super) fn kernel_of_more(&self, caps: &Caps) -> Kernel {
         Kernel::new("ops/gather_more")
-            .dims(caps, size_of::<GatherDims>())
+            .dims::<GatherDims>(caps)
             .param("LANES", LANES)
             .param("c_unit", quad_unit(self.dtype))
             .param("PER_WORD", per_word(self.dtype))

@@ -1,5 +1,6 @@
 //! A checked choice of elements by index, as plain data.
 
+use crate::kernel::shader_dims;
 use crate::layout::{Axes, DType, Element, F8E4M3, F8E5M2, Layout, MAX_RANK, dim};
 use crate::ops::vectors::{Moves, per_vector};
 use crate::{Error, Result};
@@ -8,20 +9,27 @@ use half::{bf16, f16};
 /// The rule in the error for ids with too many axes.
 pub(in crate::ops) const TOO_MANY_AXES_OF_IDS: &str = "the ids must have at most 5 axes";
 
-/// The uniform of `shaders/ops/gather.wgsl`, `gather_vectors.wgsl` and `gather_more.wgsl` (`gather_dims.wgsl`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct GatherDims {
-    pub axes: [[u32; 4]; MAX_RANK],
-    pub a_offset: u32,
-    pub index_offset: u32,
-    pub a_stride: u32,
-    pub extent: u32,
-    pub count: u32,
-    pub rank: u32,
-    pub missing: u32,
-    pub start: u32,
+shader_dims! {
+    /// The uniform of `shaders/ops/gather.wgsl`, `gather_vectors.wgsl` and `gather_more.wgsl` (`gather_dims.wgsl`).
+    pub struct GatherDims {
+        /// of C, innermost first: extent, then the strides of A and of the indices, then 0
+        axes: [[u32; 4]; MAX_RANK],
+        /// first elements, or vectors, in the bindings
+        a_offset: u32,
+        index_offset: u32,
+        /// along the axis of A that is indexed
+        a_stride: u32,
+        /// of that axis
+        extent: u32,
+        /// elements, or vectors, of C
+        count: u32,
+        /// number of axes, at least 1
+        rank: u32,
+        /// the bits of the result of an index out of range
+        missing: u32,
+        /// index of the first position of A's window along that axis
+        start: u32,
+    }
 }
 
 /// The elements that an index takes.

@@ -73,7 +73,7 @@ impl ImageProblem {
             ImageTransfer::Write => "ops/write_image",
         });
         kernel
-            .dims(caps, size_of::<ImageDims>())
+            .dims::<ImageDims>(caps)
             .param("FORMAT", self.format.constant())
             .param("TYPE", constant(self.dtype))
             .param("PER_WORD", per_word(self.dtype))

@@ -1,6 +1,7 @@
 //! A checked conversion between the texels of an image, in a buffer, and a tensor of its colours, as plain data.
 
 use super::format::TexelFormat;
+use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, dim};
 use crate::ops::packing::per_word;
 use crate::{Error, Result};
@@ -8,24 +9,32 @@ use crate::{Error, Result};
 /// The bytes between rows of texels in a buffer are a multiple of this, because copies from and to textures need it.
 const ROW_ALIGNMENT: usize = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize;
 
-/// The uniform of `shaders/ops/read_image.wgsl` and `write_image.wgsl` (`image_dims.wgsl`). In a problem, scale and shift are
-/// 0: they are scalars of the plan.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct ImageDims {
-    pub units: u32,
-    pub row_units: u32,
-    pub run: u32,
-    pub width: u32,
-    pub channels: u32,
-    pub texel_row: u32,
-    pub offset: u32,
-    pub row_stride: u32,
-    pub pixel_stride: u32,
-    pub channel_stride: u32,
-    pub scale: u32,
-    pub shift: u32,
+shader_dims! {
+    /// The uniform of `shaders/ops/read_image.wgsl` and `write_image.wgsl` (`image_dims.wgsl`). In a problem, scale and shift are
+    /// 0: they are scalars of the plan.
+    pub struct ImageDims {
+        /// invocations
+        units: u32,
+        /// `read_image`: invocations for a run; `write_image`: words of a row of texels
+        row_units: u32,
+        /// elements of C that are neighbours in memory
+        run: u32,
+        /// texels of a row
+        width: u32,
+        /// of the tensor
+        channels: u32,
+        /// words from a row of texels to the next
+        texel_row: u32,
+        /// the tensor's first element in its binding
+        offset: u32,
+        /// the tensor's strides, in elements
+        row_stride: u32,
+        pixel_stride: u32,
+        channel_stride: u32,
+        /// the tensor holds scale * colour + shift; `write_image` has 1 / scale
+        scale: u32 as f32,
+        shift: u32 as f32,
+    }
 }
 
 /// The direction of a conversion.

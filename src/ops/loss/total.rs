@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::caps::Caps;
-use crate::kernel::{self, Kernel, Needs};
+use crate::kernel::{self, Kernel, Needs, shader_dims};
 use crate::ops::subgroups::{shared_bytes, with_subgroups};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region};
 
@@ -15,23 +15,27 @@ pub(super) fn row_lanes(kernel: Kernel, caps: &Caps) -> Kernel {
     with_subgroups(kernel.param("LANES", kernel::workgroup_size(LANES, caps)), caps, LANES)
 }
 
-/// The uniform of `shaders/ops/loss_total.wgsl`, in elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct TotalDims {
-    pub count: u32,
-    pub lanes: u32,
-    pub factor: f32,
-    pub target_offset: u32,
-    pub weight_offset: u32,
-    pub weight_stride: u32,
-    pub classes: u32,
-    pub ignores: u32,
-    pub ignored: u32,
-    pub reserved0: u32,
-    pub reserved1: u32,
-    pub reserved2: u32,
+shader_dims! {
+    /// The uniform of `shaders/ops/loss_total.wgsl`, in elements.
+    pub struct TotalDims {
+        count: u32,
+        /// LANES
+        lanes: u32,
+        factor: f32,
+        /// first elements in their bindings
+        target_offset: u32,
+        weight_offset: u32,
+        /// 0 if there are no weights
+        weight_stride: u32,
+        classes: u32,
+        /// 1 if targets of the class `ignored` do not count
+        ignores: u32,
+        /// its bits
+        ignored: u32,
+        reserved0: u32,
+        reserved1: u32,
+        reserved2: u32,
+    }
 }
 
 /// What is added.
@@ -45,7 +49,7 @@ pub(super) enum Summands {
 
 impl Summands {
     fn kernel(self, caps: &Caps) -> Kernel {
-        let kernel = row_lanes(Kernel::new("ops/loss_total").dims(caps, size_of::<TotalDims>()), caps);
+        let kernel = row_lanes(Kernel::new("ops/loss_total").dims::<TotalDims>(caps), caps);
         match self {
             Self::Losses => kernel,
             Self::ClassWeights => kernel.slot("summands", "class_weights"),

@@ -37,7 +37,7 @@ impl InWindows for OneHotProblem {
             dims: Dims::of(&self.dims),
             ..NewStep::of(
                 Kernel::new("ops/one_hot")
-                    .dims(caps, size_of::<OneHotDims>())
+                    .dims::<OneHotDims>(caps)
                     .param("c_unit", quad_unit(self.dtype))
                     .param("LANES", LANES)
                     .slot("save_bits_c", quad_variant(self.dtype)),

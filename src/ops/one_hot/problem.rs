@@ -1,5 +1,6 @@
 //! A checked conversion of ids to ones and zeros, as plain data.
 
+use crate::kernel::shader_dims;
 use crate::layout::{Axes, DType, F8E4M3, F8E5M2, Layout, MAX_RANK, dim};
 use crate::ops::gather::problem::TOO_MANY_AXES_OF_IDS;
 use crate::{Error, Result};
@@ -8,19 +9,23 @@ use half::{bf16, f16};
 /// The name of the operation in errors and plans.
 pub(super) const OP: &str = "one_hot";
 
-/// The uniform of `shaders/ops/one_hot.wgsl`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct OneHotDims {
-    pub axes: [[u32; 4]; MAX_RANK],
-    pub index_offset: u32,
-    pub count: u32,
-    pub classes: u32,
-    pub rank: u32,
-    pub one: u32,
-    pub reserved: u32,
-    pub more: [u32; 2],
+shader_dims! {
+    /// The uniform of `shaders/ops/one_hot.wgsl`.
+    pub struct OneHotDims {
+        /// of the ids, innermost first: extent, then the stride of the ids, 0, 0
+        axes: [[u32; 4]; MAX_RANK],
+        /// first id in its binding
+        index_offset: u32,
+        /// elements of C
+        count: u32,
+        classes: u32,
+        /// number of axes, at least 1
+        rank: u32,
+        /// the bits of 1
+        one: u32,
+        reserved: u32,
+        more: [u32; 2],
+    }
 }
 
 /// A checked conversion of ids to rows of ones and zeros. Neither is empty.

@@ -74,7 +74,7 @@ impl PadProblem {
     /// The kernel with the parameters of the type.
     fn kernel(&self, caps: &Caps) -> Kernel {
         Kernel::new("ops/pad")
-            .dims(caps, size_of::<PadDims>())
+            .dims::<PadDims>(caps)
             .param("c_unit", quad_unit(self.dtype))
             .param("PER_WORD", per_word(self.dtype))
             .param("WHOLE", self.dims.rank == 1 || self.dims.axes[0][0].is_multiple_of(4))

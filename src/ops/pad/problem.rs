@@ -1,21 +1,26 @@
 //! A checked padding, as plain data.
 
+use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, MAX_RANK, dim};
 use crate::{Error, Result};
 
 /// The name of the operation in errors and plans.
 pub(super) const OP: &str = "pad";
 
-/// The uniform of `shaders/ops/pad.wgsl`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct PadDims {
-    pub axes: [[u32; 4]; MAX_RANK],
-    pub a_offset: u32,
-    pub count: u32,
-    pub rank: u32,
-    pub value: u32,
+shader_dims! {
+    /// The uniform of `shaders/ops/pad.wgsl`.
+    pub struct PadDims {
+        /// innermost first: extent of C, elements before A, extent of A, stride of A
+        axes: [[u32; 4]; MAX_RANK],
+        /// first element in its binding
+        a_offset: u32,
+        /// elements of C
+        count: u32,
+        /// number of axes, at least 1
+        rank: u32,
+        /// the bits of an element
+        value: u32,
+    }
 }
 
 /// A checked padding of a view that is not empty, in a contiguous C.

@@ -51,7 +51,7 @@ impl InWindows for NormalProblem {
             flops: Flops { f32: count, integer: PHILOX * calls + ENTRY * count, ..Flops::default() },
             ..NewStep::of(
                 Kernel::new("ops/normal")
-                    .dims(caps, size_of::<NormalDims>())
+                    .dims::<NormalDims>(caps)
                     .param("c_unit", quad_unit(self.dtype))
                     .param("TO", constant(self.dtype))
                     .param("TAG", NORMAL_TAG)

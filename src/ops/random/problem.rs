@@ -1,20 +1,22 @@
 //! A checked request for normal numbers, as plain data.
 
+use crate::kernel::shader_dims;
 use crate::layout::{DType, dim};
 use crate::{Error, Result};
 
 /// The name of the operation in errors and plans.
 pub(super) const OP: &str = "random";
 
-/// The uniform of `shaders/ops/normal.wgsl`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct NormalDims {
-    pub count: u32,
-    pub seed_low: u32,
-    pub seed_high: u32,
-    pub first: u32,
+shader_dims! {
+    /// The uniform of `shaders/ops/normal.wgsl`.
+    pub struct NormalDims {
+        /// of elements
+        count: u32,
+        seed_low: u32,
+        seed_high: u32,
+        /// the number of the first four elements
+        first: u32,
+    }
 }
 
 /// A checked request for standard normal numbers. The call passes the seed.

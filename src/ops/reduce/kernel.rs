@@ -49,7 +49,7 @@ impl ReduceProblem {
             }
             (_, Across::Columns) => Kernel::new("ops/reduce_columns").param("LANES", COLUMN_LANES),
         };
-        let kernel = self.types(kernel.dims(caps, size_of::<ReduceDims>()), combination);
+        let kernel = self.types(kernel.dims::<ReduceDims>(caps), combination);
         let kernel =
             if stage == Stage::Join { kernel } else { self.reads(kernel, combination.reading, caps) };
         match stage {

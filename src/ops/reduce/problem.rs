@@ -3,28 +3,41 @@
 use super::axes::{Reduced, reduced, split};
 use super::function::ReduceFunction;
 use crate::caps::Caps;
+use crate::kernel::shader_dims;
 use crate::layout::{Axes, Axis, DType, Layout, MAX_RANK, dim};
 use crate::ops::vectors::{Moves, column_quads, quads};
 use crate::{Error, Result};
 
-/// The uniform of `shaders/ops/reduce.wgsl`, `reduce_columns.wgsl` and `reduce_parts.wgsl` (`reduce_dims.wgsl`), in elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct ReduceDims {
-    pub axes: [[u32; 4]; MAX_RANK - 1],
-    pub a_offset: u32,
-    pub a_stride: u32,
-    pub length: u32,
-    pub lines: u32,
-    pub rows: u32,
-    pub kept: u32,
-    pub reduced: u32,
-    pub lanes: u32,
-    pub parts: u32,
-    pub finish: u32,
-    pub number: u32,
-    pub start: u32,
+shader_dims! {
+    /// The uniform of `shaders/ops/reduce.wgsl`, `reduce_columns.wgsl` and `reduce_parts.wgsl` (`reduce_dims.wgsl`), in elements.
+    pub struct ReduceDims {
+        /// extent, then the strides of C and A, then 0: axes that are kept, then others; innermost first
+        axes: [[u32; 4]; MAX_RANK - 1],
+        /// of A's first element in its binding
+        a_offset: u32,
+        /// along a line
+        a_stride: u32,
+        /// of a line
+        length: u32,
+        /// for one element of C
+        lines: u32,
+        /// elements of C, or of C's axes without the innermost
+        rows: u32,
+        /// number of axes that are kept
+        kept: u32,
+        /// number of axes that are reduced, without the lines' own
+        reduced: u32,
+        /// invocations that share a row: a power of two, at most LANES; or groups of columns of a row
+        lanes: u32,
+        /// of the terms of an element of C
+        parts: u32,
+        /// how the result is computed from the final state: one of the constants below
+        finish: u32,
+        /// the bits of a number, or a pattern that reverses the order
+        number: u32,
+        /// index of a window's first element along the axis, if several windows are joined
+        start: u32,
+    }
 }
 
 /// Which elements neighbouring invocations read.

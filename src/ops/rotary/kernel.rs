@@ -13,7 +13,7 @@ impl RotaryProblem {
     /// The kernel on a device.
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
         let kernel = Kernel::new("ops/rotary")
-            .dims(caps, size_of::<RotaryDims>())
+            .dims::<RotaryDims>(caps)
             .param("QUADS", self.quads())
             .param("LANES", LANES);
         let kernel = match self.of.pairs {

@@ -1,29 +1,42 @@
 //! A checked rotation of rows by the angles of a table, as plain data.
 
 use super::pairs::{RotaryPairs, RotaryPass};
+use crate::kernel::shader_dims;
 use crate::layout::{Axes, DType, Layout, MAX_RANK, dim};
 use crate::ops::vectors::{Moves, quads};
 use crate::{Error, Result};
 use std::cmp::Reverse;
 
-/// The uniform of `shaders/ops/rotary.wgsl` (`rotary_dims.wgsl`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct RotaryDims {
-    pub axes: [[u32; 4]; MAX_RANK - 1],
-    pub a_offset: u32,
-    pub a_stride: u32,
-    pub width: u32,
-    pub pairs: u32,
-    pub row_units: u32,
-    pub pair_units: u32,
-    pub units: u32,
-    pub rank: u32,
-    pub start: u32,
-    pub last: u32,
-    pub sines: u32,
-    pub sign: f32,
+shader_dims! {
+    /// The uniform of `shaders/ops/rotary.wgsl` (`rotary_dims.wgsl`).
+    pub struct RotaryDims {
+        /// of the rows: extent, then the strides of C, A and T; innermost first
+        axes: [[u32; 4]; MAX_RANK - 1],
+        /// first element in its binding
+        a_offset: u32,
+        /// along a row
+        a_stride: u32,
+        /// elements of a row
+        width: u32,
+        /// rotated elements of a row, from the first one on
+        pairs: u32,
+        /// invocations for a row
+        row_units: u32,
+        /// of them for its pairs
+        pair_units: u32,
+        /// invocations for all rows
+        units: u32,
+        /// number of axes of the rows, at least 1
+        rank: u32,
+        /// the first position in T from the call, or its index in a buffer
+        start: u32,
+        /// the last one that leaves a position for each row
+        last: u32,
+        /// the begin of the sines in T
+        sines: u32,
+        /// their factor: -1 for a gradient
+        sign: f32,
+    }
 }
 
 /// The use of a table of angles.

@@ -21,15 +21,15 @@ pub(super) fn block(caps: &Caps) -> u32 {
 }
 
 pub(super) fn sort_kernel(caps: &Caps) -> Kernel {
-    Kernel::new("ops/sort_blocks").dims(caps, size_of::<SortDims>()).param("LANES", block(caps))
+    Kernel::new("ops/sort_blocks").dims::<SortDims>(caps).param("LANES", block(caps))
 }
 
 pub(super) fn merge_kernel(caps: &Caps) -> Kernel {
-    Kernel::new("ops/merge_runs").dims(caps, size_of::<PairDims>()).param("LANES", LANES)
+    Kernel::new("ops/merge_runs").dims::<PairDims>(caps).param("LANES", LANES)
 }
 
 pub(super) fn starts_kernel(caps: &Caps) -> Kernel {
-    Kernel::new("ops/run_starts").dims(caps, size_of::<PairDims>()).param("LANES", LANES)
+    Kernel::new("ops/run_starts").dims::<PairDims>(caps).param("LANES", LANES)
 }
 
 impl ScatterProblem {
@@ -66,7 +66,7 @@ impl ScatterProblem {
         let sum = if self.dtype.is_real() { "f32" } else { "i32" };
         let access = OperandAccess::read(StorageFormat::of(self.dtype, caps), AccessWidth::One);
         let kernel = Kernel::new(shader)
-            .dims(caps, size_of::<ScatterDims>())
+            .dims::<ScatterDims>(caps)
             .param("LANES", LANES)
             .param("sum", sum)
             .operand("v", access);

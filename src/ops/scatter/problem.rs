@@ -1,38 +1,52 @@
 //! A checked addition of values to indexed elements, as plain data.
 
+use crate::kernel::shader_dims;
 use crate::layout::{Axes, Axis, DType, Layout, MAX_RANK, dim};
 use crate::{Error, Result};
 
-/// The uniform of `shaders/ops/sort_blocks.wgsl`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct SortDims {
-    pub axes: [[u32; 4]; MAX_RANK],
-    pub index_offset: u32,
-    pub value_offset: u32,
-    pub count: u32,
-    pub rank: u32,
-    pub key_stride: u32,
-    pub extent: u32,
-    pub skipped: u32,
-    pub slots: u32,
+shader_dims! {
+    /// The uniform of `shaders/ops/sort_blocks.wgsl`.
+    pub struct SortDims {
+        /// of the indices, innermost first: extent, then the strides of indices, keys and values
+        axes: [[u32; 4]; MAX_RANK],
+        /// first element in its binding
+        index_offset: u32,
+        value_offset: u32,
+        /// of indices
+        count: u32,
+        /// number of axes, at least 1
+        rank: u32,
+        /// along the axis that is indexed
+        key_stride: u32,
+        /// of that axis
+        extent: u32,
+        /// an index that names nothing; larger than all others if each names something
+        skipped: u32,
+        /// the keys of valid indices are smaller
+        slots: u32,
+    }
 }
 
-/// The uniform of `shaders/ops/run_parts.wgsl` and `scatter_add.wgsl` (`scatter_dims.wgsl`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct ScatterDims {
-    pub axes: [[u32; 4]; MAX_RANK + 1],
-    pub c_offset: u32,
-    pub count: u32,
-    pub slots: u32,
-    pub columns: u32,
-    pub rank: u32,
-    pub row_units: u32,
-    pub slot_units: u32,
-    pub units: u32,
+shader_dims! {
+    /// The uniform of `shaders/ops/run_parts.wgsl` and `scatter_add.wgsl` (`scatter_dims.wgsl`).
+    pub struct ScatterDims {
+        /// of C, innermost first: extent, then the strides of C and of the values, then 0
+        axes: [[u32; 4]; MAX_RANK + 1],
+        /// first element in its binding
+        c_offset: u32,
+        /// of pairs
+        count: u32,
+        slots: u32,
+        columns: u32,
+        /// number of axes, at least 1
+        rank: u32,
+        /// groups of four neighbours in a row along the innermost axis
+        row_units: u32,
+        /// in a slot
+        slot_units: u32,
+        /// of all slots, or of all chunks of pairs
+        units: u32,
+    }
 }
 
 /// The elements that an index names.

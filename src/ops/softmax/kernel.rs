@@ -25,7 +25,7 @@ impl SoftmaxProblem {
             (Across::Columns, false) => Kernel::new("ops/softmax_columns"),
             (Across::Columns, true) => Kernel::new("ops/softmax_backward_columns"),
         };
-        let kernel = kernel.dims(caps, size_of::<SoftmaxDims>()).param("QUADS", self.quads(caps));
+        let kernel = kernel.dims::<SoftmaxDims>(caps).param("QUADS", self.quads(caps));
         let kernel = match self.lines.across {
             Across::Row => {
                 let kernel = kernel.param("EVEN", self.is_even(caps));

@@ -3,26 +3,34 @@
 use super::function::SoftmaxFunction;
 use crate::Result;
 use crate::caps::Caps;
+use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, MAX_RANK};
 use crate::ops::lines::{Across, Lines};
 use crate::ops::vectors::{Moves, column_quads, quads};
 
-/// The uniform of `shaders/ops/softmax.wgsl`, `softmax_columns.wgsl`, `softmax_backward.wgsl` and
-/// `softmax_backward_columns.wgsl` (`softmax_dims.wgsl`), in elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct SoftmaxDims {
-    pub axes: [[u32; 4]; MAX_RANK - 1],
-    pub strides: [u32; 4],
-    pub a_offset: u32,
-    pub m_offset: u32,
-    pub rows: u32,
-    pub rank: u32,
-    pub lanes: u32,
-    pub scale: f32,
-    pub parts: u32,
-    pub reserved: u32,
+shader_dims! {
+    /// The uniform of `shaders/ops/softmax.wgsl`, `softmax_columns.wgsl`, `softmax_backward.wgsl` and
+    /// `softmax_backward_columns.wgsl` (`softmax_dims.wgsl`), in elements.
+    pub struct SoftmaxDims {
+        /// of the rows: extent, then the strides of C, A and M; innermost first
+        axes: [[u32; 4]; MAX_RANK - 1],
+        /// along the axis: of C, A and M; then its length
+        strides: [u32; 4],
+        /// first elements in their bindings
+        a_offset: u32,
+        m_offset: u32,
+        /// without the innermost axis if it has the columns
+        rows: u32,
+        /// number of axes of the rows
+        rank: u32,
+        /// invocations that share a row: a power of two, at most LANES; or groups of columns
+        lanes: u32,
+        /// of x
+        scale: f32,
+        /// invocations that share a group of columns: a power of two, at most LANES
+        parts: u32,
+        reserved: u32,
+    }
 }
 
 /// A checked softmax or gradient of one along an axis, and the number of elements is below $2^{31}$. The result is contiguous.

@@ -2,44 +2,55 @@
 
 use crate::caps::Caps;
 use crate::gemm::SeedSource;
-use crate::kernel::{AccessWidth, Kernel, Needs, OperandAccess, StorageFormat};
+use crate::kernel::{AccessWidth, Kernel, Needs, OperandAccess, StorageFormat, shader_dims};
 use crate::layout::DType;
 use crate::plan::{Bound, Prediction};
 use std::fmt;
 
-/// The uniform of `shaders/sketch/hadamard.wgsl`, in elements. In a problem, scale and the inverse of the row order are
-/// 0: a launch takes them as scalars. The words of the seed are also 0, or the offsets of the words in the seed's
-/// tensor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct HadamardDims {
-    pub undo: [[u32; 4]; 2],
-    pub rows_in: u32,
-    pub rows_out: u32,
-    pub x_offset: u32,
-    pub x_row: u32,
-    pub x_column: u32,
-    pub x_batch0: u32,
-    pub x_batch1: u32,
-    pub y_offset: u32,
-    pub y_row: u32,
-    pub y_column: u32,
-    pub y_batch0: u32,
-    pub y_batch1: u32,
-    pub columns: u32,
-    pub batch0: u32,
-    pub batches: u32,
-    pub low_bits: u32,
-    pub bits: u32,
-    pub shift: u32,
-    /// The bits of an f32.
-    pub scale: u32,
-    pub seed_low: u32,
-    pub seed_high: u32,
-    pub tag: u32,
-    pub column_lanes: u32,
-    pub folded_bits: u32,
+shader_dims! {
+    /// The uniform of `shaders/sketch/hadamard.wgsl`, in elements. In a problem, scale and the inverse of the row order are
+    /// 0: a launch takes them as scalars. The words of the seed are also 0, or the offsets of the words in the seed's
+    /// tensor.
+    pub struct HadamardDims {
+        /// inverse of the row order, the last round first: factors and summands; 0 if the kernel finds it
+        undo: [[u32; 4]; 2] as InverseRounds,
+        /// rows of the operand; its padded axis has 2^bits
+        rows_in: u32,
+        /// rows of the result
+        rows_out: u32,
+        /// first element of the operand in its binding, then its strides
+        x_offset: u32,
+        x_row: u32,
+        x_column: u32,
+        x_batch0: u32,
+        x_batch1: u32,
+        /// the same for the result
+        y_offset: u32,
+        y_row: u32,
+        y_column: u32,
+        y_batch0: u32,
+        y_batch1: u32,
+        columns: u32,
+        /// extent of the inner batch axis
+        batch0: u32,
+        batches: u32,
+        /// bits of the row index below those of the pass
+        low_bits: u32,
+        /// bits of the row index
+        bits: u32,
+        /// shift of the rounds of the row order
+        shift: u32,
+        scale: u32 as f32,
+        /// the words of the seed, or their places in the tensor that holds it
+        seed_low: u32,
+        seed_high: u32,
+        /// last word of the Philox counter of the signs
+        tag: u32,
+        /// neighbouring columns, the other lanes have other sets; a power of two, at most LINES
+        column_lanes: u32,
+        /// low_bits if the columns of all rows below the bits of the pass count as one long row; else 0
+        folded_bits: u32,
+    }
 }
 
 /// The input of a pass.
@@ -244,7 +255,7 @@ impl HadamardPass {
         let HadamardTile { levels, radix_bits, lines, layout } = self.tile;
         let first = levels - radix_bits * (self.tile.stages() - 1);
         let mut kernel = Kernel::new("sketch/hadamard")
-            .dims(caps, size_of::<HadamardDims>())
+            .dims::<HadamardDims>(caps)
             .param("RADIX", 1u32 << radix_bits)
             .param("RADIX_BITS", radix_bits)
             .param("FIRST", 1u32 << first)

@@ -152,7 +152,7 @@ impl SparseTile {
         let format = StorageFormat::of(problem.dtype, caps);
         let shader = if problem.method == SparseMethod::Scatter { "sketch/scatter" } else { "sketch/gather" };
         let kernel = Kernel::new(shader)
-            .dims(caps, size_of::<SparseDims>())
+            .dims::<SparseDims>(caps)
             .param("LANES", self.lanes)
             .param("ACROSS", self.across)
             .param("EACH", self.each)

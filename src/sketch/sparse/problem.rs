@@ -1,6 +1,7 @@
 //! A sparse operator along an axis of a tensor, checked, as plain data.
 
 use crate::gemm::SeedSource;
+use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, dim};
 use crate::sketch::operator::axis::{AxisLayout, MAX_OTHER_AXES, WRONG_AXES, WRONG_LENGTH};
 use crate::sketch::operator::sparse_lines::{LineAxis, PositionDraw};
@@ -8,41 +9,52 @@ use crate::sketch::operator::windows::axes_of;
 use crate::sketch::operator::{Direction, OP, Sketch};
 use crate::{Error, Result};
 
-/// The uniform of the sparse shaders (`shaders/sketch/sparse.wgsl`), in elements. In a problem, seed and scale are 0: a
-/// launch takes them as scalars, or the plan writes the offsets of the seed's words in its tensor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct SparseDims {
-    pub lines: u32,
-    pub positions: u32,
-    pub nonzeros: u32,
-    pub distinct: u32,
-    pub seed_low: u32,
-    pub seed_high: u32,
-    pub tag: u32,
-    /// The bits of an f32, as f32 itself is not `Eq`.
-    pub scale: u32,
-    pub columns: u32,
-    pub extent0: u32,
-    pub extent1: u32,
-    pub x_offset: u32,
-    pub x_axis: u32,
-    pub x_stride0: u32,
-    pub x_stride1: u32,
-    pub x_stride2: u32,
-    pub y_axis: u32,
-    pub y_stride0: u32,
-    pub y_stride1: u32,
-    pub y_stride2: u32,
-    pub rows: u32,
-    pub width: u32,
-    pub split_lines: u32,
-    pub chunk: u32,
-    pub splits: u32,
-    pub y_split: u32,
-    pub reserved0: u32,
-    pub reserved1: u32,
+shader_dims! {
+    /// The uniform of the sparse shaders (`shaders/sketch/sparse.wgsl`), in elements. In a problem, seed and scale are 0: a
+    /// launch takes them as scalars, or the plan writes the offsets of the seed's words in its tensor.
+    pub struct SparseDims {
+        lines: u32,
+        positions: u32,
+        /// per line
+        nonzeros: u32,
+        /// 1: positions of a line are distinct, 0: they are independent
+        distinct: u32,
+        /// the words of the seed, or their places in the tensor that holds it
+        seed_low: u32,
+        seed_high: u32,
+        /// last word of the Philox counter
+        tag: u32,
+        scale: u32 as f32,
+        columns: u32,
+        /// extents of the innermost axis of the columns, and of the next
+        extent0: u32,
+        extent1: u32,
+        /// first element of X in its binding
+        x_offset: u32,
+        /// strides of X: along the operator's axis, and along the axes of the columns
+        x_axis: u32,
+        x_stride0: u32,
+        x_stride1: u32,
+        x_stride2: u32,
+        /// strides of Y
+        y_axis: u32,
+        y_stride0: u32,
+        y_stride1: u32,
+        y_stride2: u32,
+        /// rows of Y of a workgroup: a power of two if they are positions
+        rows: u32,
+        /// columns of a workgroup
+        width: u32,
+        /// lines that a workgroup sums
+        split_lines: u32,
+        /// lines that it lists at once, if their nonzeros fit
+        chunk: u32,
+        splits: u32,
+        /// elements from the sums of one split to those of the next
+        y_split: u32,
+        reserved0: u32,
+        reserved1: u32,
+    }
 }
 
 impl SparseDims {

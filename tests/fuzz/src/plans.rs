@@ -58,24 +58,29 @@ pub enum Outcome {
 
 fn problem(u: &mut Unstructured<'_>) -> Result<Outcome> {
     let caps = caps(u)?;
-    let planned = match u.int_in_range(0..=14)? {
-        0..=3 => product(u, &caps)?,
-        4 => generated_product(u, &caps)?,
-        5 => elementwise(u, &caps)?,
-        6 => rows::along(u, &caps)?,
-        7 => cast(u, &caps)?,
-        8 => f16_split(u, &caps)?,
-        9 => sparse(u, &caps)?,
-        10 => hadamard(u, &caps)?,
-        11 => multivectors(u, &caps)?,
-        12 => of_rows(u, &caps)?,
-        13 => of_features(u, &caps)?,
-        _ => connected(u, &caps)?,
-    };
+    let planned = planned(u, &caps)?;
     let Ok(plan) = &planned.plan else { return Ok(Outcome::Refused) };
     limits::assert_within(plan, &planned, &caps, |kernel| taken(kernel, &caps));
     assert!(!plan.to_string().is_empty());
     Ok(Outcome::Planned)
+}
+
+/// A random problem, planned.
+pub(crate) fn planned(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
+    match u.int_in_range(0..=14)? {
+        0..=3 => product(u, caps),
+        4 => generated_product(u, caps),
+        5 => elementwise(u, caps),
+        6 => rows::along(u, caps),
+        7 => cast(u, caps),
+        8 => f16_split(u, caps),
+        9 => sparse(u, caps),
+        10 => hadamard(u, caps),
+        11 => multivectors(u, caps),
+        12 => of_rows(u, caps),
+        13 => of_features(u, caps),
+        _ => connected(u, caps),
+    }
 }
 
 thread_local! {

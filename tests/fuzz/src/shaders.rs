@@ -1,9 +1,11 @@
 //! Specialisation of shaders: every text gives a text without directives or an error, and loops are unrolled in order.
 
+use crate::caps::caps;
+use crate::plans::planned;
 use arbitrary::{Result, Unstructured};
 use std::fmt::Write;
 use tilewise::planning::kernel::unroll;
-use tilewise::planning::kernel::{INCLUDES, KERNELS, Kernel};
+use tilewise::planning::kernel::{INCLUDES, KERNELS};
 
 fn assert_no_directives(text: &str, what: &str) {
     let includes = ["//#import ", "//#slot ", "//#variant ", "//#generated "];
@@ -146,20 +148,22 @@ fn names(text: &'static str) -> [Vec<&'static str>; 2] {
 const VALUES: [&str; 13] =
     ["0u", "1u", "2u", "8u", "64u", "4096u", "4294967295u", "f32", "f16", "u32", "vec4<f32>", "1u + (", ""];
 
-/// A kernel with random parameters and variants.
+/// The kernel of a random plan, with random parameters and variants.
 pub(crate) fn specialised(data: &[u8]) {
     // Too few bytes give no kernel.
     let _ = kernel(&mut Unstructured::new(data));
 }
 
 fn kernel(u: &mut Unstructured<'_>) -> Result<()> {
-    let &(shader, text) = u.choose(KERNELS)?;
+    let caps = caps(u)?;
+    let Ok(plan) = planned(u, &caps)?.plan else { return Ok(()) };
+    let mut kernel = u.choose(plan.steps())?.kernel.clone();
+    let Some((_, text)) = KERNELS.iter().find(|(name, _)| *name == kernel.shader()) else { return Ok(()) };
     let [params, slots] = names(text);
     let variants: Vec<&str> = INCLUDES
         .iter()
         .flat_map(|(_, text)| text.lines().filter_map(|line| line.strip_prefix("//#variant ")))
         .collect();
-    let mut kernel = Kernel::new(shader);
     let changes = u.int_in_range(0..=4)?;
     for _ in 0..changes {
         if u.arbitrary()? && !params.is_empty() {
@@ -181,5 +185,5 @@ fn kernel(u: &mut Unstructured<'_>) -> Result<()> {
 }
 
 pub(crate) fn specialised_seeds() -> Vec<Vec<u8>> {
-    crate::noise(32)
+    crate::noise(128)
 }

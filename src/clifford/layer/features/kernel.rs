@@ -11,7 +11,7 @@ impl FeaturesProblem {
         let format = StorageFormat::of(self.dtype, caps);
         let has_row_mean = self.function.has_row_mean();
         let mut kernel = Kernel::new(if has_row_mean { "clifford/mean" } else { "clifford/features" })
-            .dims(caps, size_of::<FeaturesDims>())
+            .dims::<FeaturesDims>(caps)
             .result(OperandAccess::write(format, AccessWidth::One))
             .param("LANES", format!("{}u", self.lanes(caps)));
         let (names, access) =

@@ -1,6 +1,7 @@
 //! A function of multivectors with parameters for each feature: the checked problem, as plain data.
 
 use crate::clifford::algebra::blades::Blades;
+use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, dim};
 use crate::{Error, Result};
 
@@ -61,19 +62,24 @@ pub enum Pass {
     Backward,
 }
 
-/// The uniform of `shaders/clifford/features.wgsl` and `shaders/clifford/mean.wgsl`, in elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct FeaturesDims {
-    pub x: [u32; 4],
-    pub g: [u32; 4],
-    pub a: [u32; 4],
-    pub b: [u32; 4],
-    pub rows: u32,
-    pub features: u32,
-    pub strip: u32,
-    pub units: u32,
+shader_dims! {
+    /// The uniform of `shaders/clifford/features.wgsl` and `shaders/clifford/mean.wgsl`, in elements.
+    pub struct FeaturesDims {
+        /// X: strides of the blade, row and feature axes; first element in its binding
+        x: [u32; 4],
+        /// G: likewise
+        g: [u32; 4],
+        /// A: strides of the feature and part axes; first element
+        a: [u32; 4],
+        /// B: likewise
+        b: [u32; 4],
+        rows: u32,
+        features: u32,
+        /// rows per invocation
+        strip: u32,
+        /// invocations; for functions with a row mean, rows
+        units: u32,
+    }
 }
 
 /// Number of invocations of a backward pass, if there are enough positions. Each sums over a strip of rows. The number

@@ -12,7 +12,7 @@ impl RowProblem {
         let lanes = ["f32", "vec2<f32>", "vec4<f32>"][tile.width.ilog2() as usize];
         let sums = if self.is_normalised() { self.sums().max(1) } else { 1 };
         let mut kernel = Kernel::new("clifford/rows")
-            .dims(caps, size_of::<RowDims>())
+            .dims::<RowDims>(caps)
             .param("lanes", lanes)
             .param("WIDTH", format!("{}u", tile.width))
             .param("LANES", format!("{}u", tile.lanes))

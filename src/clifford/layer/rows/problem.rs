@@ -6,27 +6,34 @@ use crate::clifford::algebra::signature::Signature;
 use crate::clifford::layer::gate::Gate;
 use crate::clifford::layer::grade_norm::GradeNorm;
 use crate::clifford::layer::layer_product::LayerProduct;
+use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, dim};
 
-/// The uniform of `shaders/clifford/rows.wgsl`, in elements. `x`, `y` and `g` are the strides of the blade, row and
-/// feature axes and the offset of the first element. `w` is the strides of the path and feature axes and the offset of
-/// the first element. Results are contiguous.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct RowDims {
-    pub x: [u32; 4],
-    pub y: [u32; 4],
-    pub g: [u32; 4],
-    pub w: [u32; 4],
-    pub rows: u32,
-    pub features: u32,
-    pub plane: u32,
-    pub units: u32,
-    pub iterations: u32,
-    pub strips: u32,
-    pub blocks: u32,
-    pub parts: u32,
+shader_dims! {
+    /// The uniform of `shaders/clifford/rows.wgsl`, in elements. `x`, `y` and `g` are the strides of the blade, row and
+    /// feature axes and the offset of the first element. `w` is the strides of the path and feature axes and the offset of
+    /// the first element. Results are contiguous.
+    pub struct RowDims {
+        /// strides of the blade, row and feature axes; first element
+        x: [u32; 4],
+        y: [u32; 4],
+        g: [u32; 4],
+        /// strides of the path and feature axes; first element
+        w: [u32; 4],
+        rows: u32,
+        features: u32,
+        /// elements per blade of a result
+        plane: u32,
+        /// units per row, of WIDTH features each
+        units: u32,
+        /// rows per lane
+        iterations: u32,
+        strips: u32,
+        /// workgroups per row
+        blocks: u32,
+        /// parts of a row's sums that an earlier launch has stored
+        parts: u32,
+    }
 }
 
 /// A function of rows of multivectors.

@@ -22,7 +22,7 @@ impl CrossEntropyProblem {
     /// The kernel on a device.
     pub(super) fn kernel(&self, form: Form, caps: &Caps) -> Kernel {
         let format = StorageFormat::of(self.dtype, caps);
-        let kernel = Kernel::new("ops/cross_entropy").dims(caps, size_of::<CrossEntropyDims>());
+        let kernel = Kernel::new("ops/cross_entropy").dims::<CrossEntropyDims>(caps);
         let kernel = row_lanes(kernel, caps);
         let kernel = match self.targets.0 {
             TargetKind::Classes => kernel,

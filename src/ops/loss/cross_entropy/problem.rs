@@ -1,6 +1,7 @@
 //! A checked cross-entropy, as plain data.
 
 use crate::caps::Caps;
+use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, MAX_RANK, dim};
 use crate::ops::loss::reduction::{LossGradient, Reduction};
 use crate::ops::loss::total::LANES;
@@ -8,32 +9,48 @@ use crate::ops::subgroups::lanes_of_row;
 use crate::ops::vectors::{Moves, per_vector};
 use crate::{Error, Result};
 
-/// The uniform of `shaders/ops/cross_entropy.wgsl`, in elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct CrossEntropyDims {
-    pub axes: [[u32; 4]; MAX_RANK - 1],
-    pub a_offset: u32,
-    pub target_offset: u32,
-    pub weight_offset: u32,
-    pub g_offset: u32,
-    pub a_stride: u32,
-    pub target_stride: u32,
-    pub weight_stride: u32,
-    pub g_stride: u32,
-    pub length: u32,
-    pub rows: u32,
-    pub rank: u32,
-    pub lanes: u32,
-    pub ignores: u32,
-    pub ignored: u32,
-    pub kept: f32,
-    pub spread: f32,
-    pub factor: f32,
-    pub g: f32,
-    pub counted_offset: u32,
-    pub log_sums_offset: u32,
+shader_dims! {
+    /// The uniform of `shaders/ops/cross_entropy.wgsl`, in elements.
+    pub struct CrossEntropyDims {
+        /// of the rows: extent, then the strides of A and of the probabilities, then 0; innermost first
+        axes: [[u32; 4]; MAX_RANK - 1],
+        /// first elements in their bindings, in elements
+        a_offset: u32,
+        target_offset: u32,
+        weight_offset: u32,
+        g_offset: u32,
+        /// along the classes
+        a_stride: u32,
+        /// of probabilities along the classes
+        target_stride: u32,
+        /// 0 if there are no weights
+        weight_stride: u32,
+        /// of the gradients with respect to the losses: 0 if there is one
+        g_stride: u32,
+        /// number of classes
+        length: u32,
+        rows: u32,
+        /// number of axes of the rows
+        rank: u32,
+        /// invocations that share a row: a power of two, at most LANES
+        lanes: u32,
+        /// 1 if rows of the class `ignored` do not count
+        ignores: u32,
+        /// its bits
+        ignored: u32,
+        /// 1 - the label smoothing
+        kept: f32,
+        /// the label smoothing, divided by the number of classes
+        spread: f32,
+        /// of all gradients
+        factor: f32,
+        /// another, which the call passes
+        g: f32,
+        /// of the sum of the targets' weights, if it follows other numbers
+        counted_offset: u32,
+        /// of the logarithms, if they follow the losses
+        log_sums_offset: u32,
+    }
 }
 
 /// The kind of the targets of a cross-entropy.

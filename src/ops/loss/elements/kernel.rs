@@ -13,7 +13,7 @@ impl LossProblem {
     /// The kernel on a device.
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
         let format = StorageFormat::of(self.dtype, caps);
-        let kernel = Kernel::new("ops/loss").dims(caps, size_of::<LossDims>());
+        let kernel = Kernel::new("ops/loss").dims::<LossDims>(caps);
         let kernel = row_lanes(kernel, caps).param("REDUCED", self.reduction != Reduction::None);
         let kernel = match self.function {
             LossFunction::Mse => kernel,

@@ -1,30 +1,42 @@
 //! A checked loss of the elements of two tensors, as plain data.
 
 use super::function::LossFunction;
+use crate::kernel::shader_dims;
 use crate::layout::{Axes, DType, Layout, MAX_RANK, merged_together};
 use crate::ops::loss::reduction::{LossGradient, Reduction};
 use crate::ops::vectors::per_vector;
 use crate::{Error, Result};
 
-/// The uniform of `shaders/ops/loss.wgsl`, in elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct LossDims {
-    pub axes: [[u32; 4]; MAX_RANK],
-    pub offsets: [u32; 4],
-    pub units: u32,
-    pub all_units: u32,
-    pub rank: u32,
-    pub blocks: u32,
-    pub lanes: u32,
-    pub g_stride: u32,
-    pub factor: f32,
-    pub g: f32,
-    pub delta: f32,
-    pub total_factor: f32,
-    pub reserved0: u32,
-    pub reserved1: u32,
+shader_dims! {
+    /// The uniform of `shaders/ops/loss.wgsl`, in elements.
+    pub struct LossDims {
+        /// extent, then the strides of A, B and the weights, in elements; innermost first
+        axes: [[u32; 4]; MAX_RANK],
+        /// first elements of A, B, the weights and g in their bindings
+        offsets: [u32; 4],
+        /// of a row
+        units: u32,
+        /// of all rows
+        all_units: u32,
+        /// number of axes, at least 1
+        rank: u32,
+        /// workgroups
+        blocks: u32,
+        /// LANES
+        lanes: u32,
+        /// of the gradients with respect to the losses: 0 if there is one
+        g_stride: u32,
+        /// of all gradients
+        factor: f32,
+        /// another, which the call passes
+        g: f32,
+        /// the distance from which a Huber loss is linear
+        delta: f32,
+        /// of sums
+        total_factor: f32,
+        reserved0: u32,
+        reserved1: u32,
+    }
 }
 
 /// A checked loss of the elements of A with targets B: there is at least one element, both have the same shape, the weights

@@ -46,7 +46,7 @@ impl ChannelKernel {
 impl ChannelProblem {
     /// A kernel on a device.
     pub(super) fn kernel(&self, which: ChannelKernel, caps: &Caps) -> Kernel {
-        let kernel = Kernel::new(which.shader()).dims(caps, size_of::<ChannelDims>());
+        let kernel = Kernel::new(which.shader()).dims::<ChannelDims>(caps);
         let kernel = if which.is_of_units() {
             kernel.param("LANES", UNIT_LANES)
         } else {

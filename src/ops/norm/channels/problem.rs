@@ -1,5 +1,6 @@
 //! A checked norm of channels, as plain data.
 
+use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, dim};
 use crate::ops::vectors::{Moves, per_vector, quads};
 use crate::{Error, Result};
@@ -9,26 +10,32 @@ pub(super) const LANES: u32 = 256;
 /// Groups of four elements of an operand that an invocation holds.
 pub(super) const HELD_QUADS: u32 = 8;
 
-/// The uniform of the shaders `shaders/ops/channel_*.wgsl` (`channel_dims.wgsl`), in elements. The call passes `eps` and
-/// `momentum`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct ChannelDims {
-    pub outer: u32,
-    pub inner: u32,
-    pub channels: u32,
-    pub of_group: u32,
-    pub a: [u32; 4],
-    pub b: [u32; 4],
-    pub gamma_offset: u32,
-    pub beta_offset: u32,
-    pub chunks: u32,
-    pub each: u32,
-    pub lanes: u32,
-    pub eps: u32,
-    pub momentum: u32,
-    pub span: u32,
+shader_dims! {
+    /// The uniform of the shaders `shaders/ops/channel_*.wgsl` (`channel_dims.wgsl`), in elements. The call passes `eps` and
+    /// `momentum`.
+    pub struct ChannelDims {
+        outer: u32,
+        inner: u32,
+        channels: u32,
+        of_group: u32,
+        /// the first element, then the strides of the outer axis, the inner one and the channels
+        a: [u32; 4],
+        /// of B: the gradient of the result
+        b: [u32; 4],
+        gamma_offset: u32,
+        beta_offset: u32,
+        /// of an outer index
+        chunks: u32,
+        /// rows of a chunk
+        each: u32,
+        /// invocations along the channels: a power of two, at most LANES
+        lanes: u32,
+        eps: u32 as f32,
+        /// the weight of a new running statistic
+        momentum: u32 as f32,
+        /// channels of a workgroup that computes the statistics too
+        span: u32,
+    }
 }
 
 /// The pass of a norm of channels.

@@ -107,7 +107,7 @@ impl ChannelProblem {
 
     fn whole_kernel(&self, whole: Whole, caps: &Caps) -> Kernel {
         let kernel = Kernel::new("ops/channel_norm_whole")
-            .dims(caps, size_of::<ChannelDims>())
+            .dims::<ChannelDims>(caps)
             .param("LANES", kernel::workgroup_size(LANES, caps))
             .param("QUADS", whole.quads(self))
             .param("TURN", HELD_QUADS / whole.quads(self))

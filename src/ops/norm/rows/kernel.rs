@@ -58,7 +58,7 @@ impl NormProblem {
             (false, false) => "ops/norm_backward_long",
         };
         let kernel = Kernel::new(shader)
-            .dims(caps, size_of::<NormDims>())
+            .dims::<NormDims>(caps)
             .param("CENTRED", self.kind == NormKind::Layer)
             .param("QUADS", self.quads())
             .param("HELD", self.held(caps))

@@ -1,5 +1,6 @@
 //! A checked norm of rows, as plain data.
 
+use crate::kernel::shader_dims;
 use crate::layout::{Axes, DType, Layout, MAX_RANK, known, merged_together};
 use crate::ops::vectors::{Moves, per_vector, quads};
 use crate::{Error, Result};
@@ -7,25 +8,31 @@ use crate::{Error, Result};
 /// Invocations per workgroup, if the device allows them.
 pub(super) const LANES: u32 = 256;
 
-/// The uniform of `shaders/ops/norm.wgsl`, `norm_long.wgsl`, `norm_backward.wgsl` and `norm_backward_long.wgsl`
-/// (`norm_dims.wgsl`), in elements. The call passes `eps`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct NormDims {
-    pub axes: [[u32; 4]; MAX_RANK - 1],
-    pub a_offset: u32,
-    pub b_offset: u32,
-    pub a_stride: u32,
-    pub b_stride: u32,
-    pub gamma_offset: u32,
-    pub beta_offset: u32,
-    pub length: u32,
-    pub rows: u32,
-    pub rank: u32,
-    pub lanes: u32,
-    pub each: u32,
-    pub eps: u32,
+shader_dims! {
+    /// The uniform of `shaders/ops/norm.wgsl`, `norm_long.wgsl`, `norm_backward.wgsl` and `norm_backward_long.wgsl`
+    /// (`norm_dims.wgsl`), in elements. The call passes `eps`.
+    pub struct NormDims {
+        /// of the rows: extent, then the strides of A and B, then 0; innermost first
+        axes: [[u32; 4]; MAX_RANK - 1],
+        /// first elements in their bindings
+        a_offset: u32,
+        b_offset: u32,
+        /// along a row
+        a_stride: u32,
+        b_stride: u32,
+        gamma_offset: u32,
+        beta_offset: u32,
+        /// of a row
+        length: u32,
+        rows: u32,
+        /// number of axes of the rows
+        rank: u32,
+        /// invocations that share a row: a power of two, at most LANES
+        lanes: u32,
+        /// rows that an invocation takes one after another, in a backward pass
+        each: u32,
+        eps: u32 as f32,
+    }
 }
 
 /// The kind of norm.

@@ -13,7 +13,7 @@ impl GatesProblem {
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
         let format = StorageFormat::of(self.dtype, caps);
         let kernel = Kernel::new("clifford/gates")
-            .dims(caps, size_of::<GatesDims>())
+            .dims::<GatesDims>(caps)
             .param("LANES", format!("{LANES}u"))
             .slot("gate", self.gate.variant());
         let d = &self.dims;

@@ -2,27 +2,30 @@
 
 use crate::Result;
 use crate::clifford::layer::gate::Gate;
+use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, dim};
 
 pub(super) const OP: &str = "gates";
 
-/// The uniform of `shaders/clifford/gates.wgsl`, in elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct GatesDims {
-    pub rows: u32,
-    pub features: u32,
-    pub units: u32,
-    pub x_offset: u32,
-    pub x_row: u32,
-    pub x_feature: u32,
-    pub y_offset: u32,
-    pub y_row: u32,
-    pub y_feature: u32,
-    pub reserved0: u32,
-    pub reserved1: u32,
-    pub reserved2: u32,
+shader_dims! {
+    /// The uniform of `shaders/clifford/gates.wgsl`, in elements.
+    pub struct GatesDims {
+        rows: u32,
+        features: u32,
+        /// groups of four features per row
+        units: u32,
+        /// first scalar part in its binding
+        x_offset: u32,
+        /// strides of X, in elements
+        x_row: u32,
+        x_feature: u32,
+        y_offset: u32,
+        y_row: u32,
+        y_feature: u32,
+        reserved0: u32,
+        reserved1: u32,
+        reserved2: u32,
+    }
 }
 
 /// The product of two operands' gates at every position, checked.

@@ -13,7 +13,7 @@ impl OperandGradientsProblem {
         let operand = OperandAccess::read(format, AccessWidth::One);
         let result = OperandAccess::write(format, AccessWidth::One);
         Kernel::new("clifford/operand_gradients")
-            .dims(caps, size_of::<OperandGradientsDims>())
+            .dims::<OperandGradientsDims>(caps)
             .operand("x", operand)
             .operand("y", operand)
             .operand("u", result)

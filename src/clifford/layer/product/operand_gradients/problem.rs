@@ -5,28 +5,33 @@ use super::terms::terms;
 use crate::clifford::algebra::blades::Blades;
 use crate::clifford::layer::gate::Gate;
 use crate::clifford::layer::layer_product::LayerProduct;
+use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, dim};
 use crate::{Error, Result};
 
 pub(super) const OP: &str = "LayerProduct::connected";
 
-/// The uniform of `shaders/clifford/operand_gradients.wgsl`, in elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-#[expect(missing_docs, reason = "the shader documents its uniform")]
-pub struct OperandGradientsDims {
-    pub positions: u32,
-    pub features: u32,
-    pub first: u32,
-    pub plane: u32,
-    pub x_offset: u32,
-    pub x_blade: u32,
-    pub x_row: u32,
-    pub x_feature: u32,
-    pub y_offset: u32,
-    pub y_blade: u32,
-    pub y_row: u32,
-    pub y_feature: u32,
+shader_dims! {
+    /// The uniform of `shaders/clifford/operand_gradients.wgsl`, in elements.
+    pub struct OperandGradientsDims {
+        /// of T
+        positions: u32,
+        /// of a row
+        features: u32,
+        /// position in X, Y, U and V of the first position of T
+        first: u32,
+        /// positions of U and V
+        plane: u32,
+        x_offset: u32,
+        /// strides of X, in elements
+        x_blade: u32,
+        x_row: u32,
+        x_feature: u32,
+        y_offset: u32,
+        y_blade: u32,
+        y_row: u32,
+        y_feature: u32,
+    }
 }
 
 /// The gradients of some rows of a fully connected product with respect to its operands, checked.
