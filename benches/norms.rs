@@ -9,11 +9,9 @@ use bench::paired::{Paired, Side, TOGETHER};
 use bench::turns::Turns;
 use bench::{ByDevice, Session};
 use std::process::ExitCode;
-use tilewise::ops::{self, BatchNorm, GroupNorm, LayerNorm, RmsNorm};
+use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, RmsNorm};
 use tilewise::planning::Problem;
-use tilewise::planning::ops::{
-    ChannelLayouts, ChannelPass, ChannelProblem, NormKind, NormLayouts, NormPass, NormProblem,
-};
+use tilewise::planning::ops::{ChannelPass, ChannelProblem, NormKind, NormLayouts, NormPass, NormProblem};
 use tilewise::{DType, Fill, Layout, Plan, Real, Result, Tensor, bf16, f16};
 
 /// Logarithms of numbers of elements.
@@ -62,20 +60,17 @@ fn of_rows<T: Real>(session: &Session, kind: NormKind, pass: NormPass, shape: [u
     let random = |seed| gpu.random::<T>(shape, Fill::Uniform, seed);
     let pairs = Turns::of(gpu, moved).sets(|| Ok((random(1)?, random(2)?)))?;
     let gamma = gpu.random::<T>([shape[1]], Fill::Uniform, 3)?;
-    let layer = LayerNorm { gamma: Some(&gamma), ..LayerNorm::default() };
-    let rms = RmsNorm { gamma: Some(&gamma), ..RmsNorm::default() };
-    let (of_layer, of_rms) = (
-        ops::layer_norm_with_statistics(&pairs[0].0, layer)?,
-        ops::rms_norm_with_statistics(&pairs[0].0, rms)?,
-    );
+    let layer = LayerNorm::new().gamma(&gamma);
+    let rms = RmsNorm::new().gamma(&gamma);
+    let (of_layer, of_rms) = (layer.with_statistics(&pairs[0].0)?, rms.with_statistics(&pairs[0].0)?);
     let a = pairs[0].0.layout();
     let layouts = NormLayouts { a, b: (!is_forward).then_some(a), gamma: Some(gamma.layout()), beta: None };
     let plan = NormProblem::new(kind, pass, layouts, T::DTYPE)?.plan(gpu.caps())?;
     let run = |(x, g): &(Tensor<T>, Tensor<T>)| match (kind, is_forward) {
-        (NormKind::Layer, true) => ops::layer_norm(x, layer).map(drop),
-        (NormKind::Layer, false) => ops::layer_norm_backward(x, &of_layer, layer, g).map(drop),
-        (NormKind::Rms, true) => ops::rms_norm(x, rms).map(drop),
-        (NormKind::Rms, false) => ops::rms_norm_backward(x, &of_rms, rms, g).map(drop),
+        (NormKind::Layer, true) => layer.run(x).map(drop),
+        (NormKind::Layer, false) => layer.backward(x, &of_layer, g).map(drop),
+        (NormKind::Rms, true) => rms.run(x).map(drop),
+        (NormKind::Rms, false) => rms.backward(x, &of_rms, g).map(drop),
     };
     let own = Side::launches(gpu, &plan, TOGETHER, |at| run(&pairs[at % pairs.len()]))?;
     timed::<T>(session, &name, [shape[0], shape[1], 1], moved, own)
@@ -96,8 +91,8 @@ fn of_sums<T: Real>(session: &Session, kind: NormKind, shape: [usize; 2]) -> Res
     let plan =
         NormProblem::new(kind, NormPass::ForwardWithStatistics, layouts, T::DTYPE)?.plan(gpu.caps())?;
     let run = |(x, r): &(Tensor<T>, Tensor<T>)| match kind {
-        NormKind::Layer => ops::layer_norm_residual(x, r, LayerNorm::default()).map(drop),
-        NormKind::Rms => ops::rms_norm_residual(x, r, RmsNorm::default()).map(drop),
+        NormKind::Layer => LayerNorm::new().residual(x, r).map(drop),
+        NormKind::Rms => RmsNorm::new().residual(x, r).map(drop),
     };
     let own = Side::launches(gpu, &plan, TOGETHER, |at| run(&pairs[at % pairs.len()]))?;
     timed::<T>(session, &name, [shape[0], shape[1], 1], moved, own)
@@ -120,11 +115,11 @@ fn of_channels<T: Real>(
     let moved = 2 * rows * channels * size_of::<T>();
     let tensors = Turns::of(gpu, moved).sets(|| gpu.random::<T>(shape, Fill::Uniform, 1))?;
     let layout = Layout::contiguous("norms", &shape)?;
-    let layouts = ChannelLayouts { a: &layout, b: None, gamma: None, beta: None };
+    let layouts = NormLayouts { a: &layout, b: None, gamma: None, beta: None };
     let plan: Plan = ChannelProblem::new("norms", pass, layouts, groups, T::DTYPE)?.plan(gpu.caps())?;
     let run = |x: &Tensor<T>| match pass {
-        ChannelPass::Group => ops::group_norm(x, GroupNorm::new(groups)).map(drop),
-        _ => ops::batch_norm_training(x, None, BatchNorm::default()).map(drop),
+        ChannelPass::Group => GroupNorm::new(groups).run(x).map(drop),
+        _ => BatchNorm::new().training(x, None).map(drop),
     };
     let own = Side::launches(gpu, &plan, TOGETHER, |at| run(&tensors[at % tensors.len()]))?;
     timed::<T>(session, &name, [rows, channels, groups], moved, own)

@@ -123,6 +123,7 @@ pub use layout::{
     Summand,
 };
 pub use ops::Activation;
+pub use ops::training::Gradients;
 pub use plan::Plan;
 pub use progress::{Progress, with_progress};
 pub use tensor::{Parameters, Tensor};

@@ -130,8 +130,9 @@ pub mod ops {
     pub use crate::ops::loss::elements::function::LossFunction;
     pub use crate::ops::loss::elements::problem::{LossDims, LossProblem};
     pub use crate::ops::loss::total::TotalDims;
-    pub use crate::ops::norm::channels::problem::{ChannelDims, ChannelLayouts, ChannelPass, ChannelProblem};
-    pub use crate::ops::norm::rows::problem::{NormDims, NormKind, NormLayouts, NormPass, NormProblem};
+    pub use crate::ops::norm::channels::problem::{ChannelDims, ChannelPass, ChannelProblem};
+    pub use crate::ops::norm::layouts::NormLayouts;
+    pub use crate::ops::norm::rows::problem::{NormDims, NormKind, NormPass, NormProblem};
     pub use crate::ops::one_hot::problem::{OneHotDims, OneHotProblem};
     pub use crate::ops::pad::problem::{PadDims, PadProblem};
     pub use crate::ops::random::problem::{NormalDims, NormalProblem};

@@ -57,7 +57,7 @@ impl GatedBlock {
     }
 
     fn norm(&self) -> RmsNorm<'_, f32> {
-        RmsNorm { gamma: Some(&self.gamma), ..RmsNorm::default() }
+        RmsNorm::new().gamma(&self.gamma)
     }
 
     /// The output for `x` (rows, width), and what [`backward`](Self::backward) needs.
@@ -65,7 +65,7 @@ impl GatedBlock {
     /// # Errors
     /// As the operations.
     pub fn forward(&self, x: &Tensor<f32>) -> Result<(Tensor<f32>, Kept)> {
-        let normed = ops::rms_norm_with_statistics(x, self.norm())?;
+        let normed = self.norm().with_statistics(x)?;
         let a = self.gate.forward(&normed.y)?;
         let b = self.up.forward(&normed.y)?;
         let h = ops::map(&[&a, &b], |[a, b]| &a * a.sigmoid() * b)?;
@@ -92,9 +92,9 @@ impl GatedBlock {
         let of_b = ops::map(&[&of_h, a], |[g, a]| g * (&a * a.sigmoid()))?;
         let (by_gate, gate) = self.gate.backward(&normed.y, &of_a)?;
         let (by_up, up) = self.up.backward(&normed.y, &of_b)?;
-        let of_norm = ops::rms_norm_backward(x, normed, self.norm(), &(&by_gate + &by_up)?)?;
-        let of_x = (g + &of_norm.x)?;
-        let gamma = of_norm.gamma.expect("the norm has a gamma");
+        let (by_norm, of_norm) = self.norm().backward(x, normed, &(&by_gate + &by_up)?)?;
+        let of_x = (g + &by_norm)?;
+        let gamma = of_norm.get("gamma").expect("the norm has a gamma").clone();
         Ok((of_x, GatedGradients { gamma, gate, up, down }))
     }
 

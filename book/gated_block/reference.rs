@@ -5,7 +5,7 @@ use tilewise::reference::gamma as sum_error;
 /// The operands: x (rows, width), gamma, and the weights of gate, up and down, each row after row.
 pub type Operands<V> = [Vec<V>; 5];
 
-/// What is added to the mean square, as in `RmsNorm::default()`.
+/// What is added to the mean square, as in `RmsNorm::new()`.
 const EPS: f32 = 1e-6;
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -55,7 +55,7 @@ impl<T: Real> Norm<T> {
 
     fn of(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
         let Self { gamma, beta, eps } = self;
-        ops::layer_norm(x, LayerNorm { axes: 1, gamma: Some(gamma), beta: Some(beta), eps: *eps })
+        LayerNorm::new().gamma(gamma).beta(beta).eps(*eps).run(x)
     }
 }
 

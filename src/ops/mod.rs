@@ -1,7 +1,7 @@
 //! Elementwise operations, reductions, norms, softmax, losses, rotary embeddings, casts, copies and elements by index.
 //!
 //! Other operations can be composed from these: [`map`] computes an expression of elements in one launch (its example is the
-//! optimiser Adam), and reductions compute one value for each row. For example, a layer norm without [`layer_norm()`]:
+//! optimiser Adam), and reductions compute one value for each row. For example, a layer norm without [`LayerNorm`]:
 //! ```
 //! # fn main() -> tilewise::Result<()> {
 //! # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -16,7 +16,7 @@
 //!     (x - mean) * (variance + 1e-5).rsqrt() * gamma
 //! })?;
 //! let y = (&scaled + &beta)?;
-//! assert_eq!(gpu.stats().launches - launches, 4); // layer_norm needs one
+//! assert_eq!(gpu.stats().launches - launches, 4); // LayerNorm needs one
 //! let close = |y: &[f32], to: [f32; 4]| y.iter().zip(to).all(|(y, to)| (y - to).abs() < 1e-4);
 //! assert!(close(&y.to_vec()?, [-0.5, 2.0, -0.5, 2.0]));
 //! # Ok(())
@@ -46,6 +46,7 @@ pub(crate) mod scatter;
 pub(crate) mod softmax;
 pub(crate) mod subgroups;
 pub(crate) mod table;
+pub(crate) mod training;
 pub(crate) mod vectors;
 pub(crate) mod windows;
 pub(crate) mod writer;
@@ -70,11 +71,7 @@ pub use loss::{
     mse_and_gradient,
 };
 pub use norm::{
-    BatchNorm, BatchNormed, GroupNorm, InstanceNorm, LayerNorm, NormGradients, Normed, RmsNorm, RmsNormed,
-    RunningStatistics, batch_norm, batch_norm_backward, batch_norm_training, batch_norm_training_backward,
-    group_norm, group_norm_backward, group_norm_with_statistics, instance_norm, instance_norm_backward,
-    instance_norm_with_statistics, layer_norm, layer_norm_backward, layer_norm_residual,
-    layer_norm_with_statistics, rms_norm, rms_norm_backward, rms_norm_residual, rms_norm_with_statistics,
+    BatchNorm, BatchNormed, GroupNorm, InstanceNorm, LayerNorm, Normed, RmsNorm, RmsNormed, RunningStatistics,
 };
 pub use one_hot::one_hot;
 pub use pad::pad;

@@ -13,7 +13,9 @@ use tilewise::reference::{
     self, AttentionReference, CrossEntropyReference, LinearReference, LossReference, NormGradientDefinitions,
     SoftmaxReference, TargetValues,
 };
-use tilewise::{Activation, AttentionOptions, CausalFrom, Element, Gpu, Result, Tensor, linear_backward};
+use tilewise::{
+    Activation, AttentionOptions, CausalFrom, Element, Gpu, Gradients, Result, Tensor, linear_backward,
+};
 
 /// The largest integers that a layer takes, and the largest number of them.
 const LARGEST: i64 = 1 << 9;
@@ -179,18 +181,15 @@ impl Actor {
         let planes = [of.shape[0], rows / of.shape[0], channels];
         let (gamma, values) = of.of_last()?;
         let (weights, eps) = ([Some(&values[..]), None], f64::from(EPS));
-        let norm = GroupNorm { gamma: Some(&gamma), eps: EPS, ..GroupNorm::new(groups) };
-        let instance = InstanceNorm { gamma: Some(&gamma), eps: EPS, ..InstanceNorm::default() };
+        let norm = GroupNorm::new(groups).gamma(&gamma).eps(EPS);
+        let instance = InstanceNorm::new().gamma(&gamma).eps(EPS);
         let is_instance = groups == channels;
-        let normed = if is_instance {
-            ops::instance_norm_with_statistics(&of.x, instance)?
-        } else {
-            ops::group_norm_with_statistics(&of.x, norm)?
-        };
+        let normed =
+            if is_instance { instance.with_statistics(&of.x)? } else { norm.with_statistics(&of.x)? };
         let found = if is_instance {
-            ops::instance_norm_backward(&of.x, &normed, instance, &of.g)?
+            instance.backward(&of.x, &normed, &of.g)?
         } else {
-            ops::group_norm_backward(&of.x, &normed, norm, &of.g)?
+            norm.backward(&of.x, &normed, &of.g)?
         };
         let want = reference::group_norm(&of.of_x, planes, groups, weights, eps);
         let of_backward = reference::group_norm_backward(&of.of_x, planes, groups, weights[0], eps, &of.of_g);
@@ -283,21 +282,21 @@ impl Actor {
 fn layer_norm(of: &Operands, kind: usize) -> Result<Results> {
     let [length, _] = of.sizes();
     let (gamma, values) = of.of_last()?;
-    let norm = LayerNorm { gamma: Some(&gamma), beta: Some(&gamma), eps: EPS, ..LayerNorm::default() };
+    let norm = LayerNorm::new().gamma(&gamma).beta(&gamma).eps(EPS);
     let (weights, eps) = ([Some(&values[..]); 2], f64::from(EPS));
     let (normed, total) = match kind {
         0 => {
-            let (total, normed) = ops::layer_norm_residual(&of.x, &of.g, norm)?;
+            let (total, normed) = norm.residual(&of.x, &of.g)?;
             (normed, Some(total))
         }
-        _ => (ops::layer_norm_with_statistics(&of.x, norm)?, None),
+        _ => (norm.with_statistics(&of.x)?, None),
     };
     let sum: Vec<f32> = of.of_x.iter().zip(&of.of_g).map(|(x, g)| x + g).collect();
     let x = if total.is_some() { &sum } else { &of.of_x };
     let want = reference::layer_norm(x, length, weights, eps);
     let mut results = Vec::new();
     if kind == 2 {
-        let found = ops::layer_norm_backward(&of.x, &normed, norm, &of.g)?;
+        let found = norm.backward(&of.x, &normed, &of.g)?;
         let want = reference::layer_norm_backward(&of.of_x, length, weights[0], eps, &of.of_g);
         results.extend(gradients(found, want));
     }
@@ -309,10 +308,10 @@ fn layer_norm(of: &Operands, kind: usize) -> Result<Results> {
 fn rms_norm(of: &Operands) -> Result<Results> {
     let [length, _] = of.sizes();
     let (gamma, values) = of.of_last()?;
-    let norm = RmsNorm { gamma: Some(&gamma), eps: EPS, ..RmsNorm::default() };
+    let norm = RmsNorm::new().gamma(&gamma).eps(EPS);
     let (weights, eps) = (Some(&values[..]), f64::from(EPS));
-    let normed = ops::rms_norm_with_statistics(&of.x, norm)?;
-    let found = ops::rms_norm_backward(&of.x, &normed, norm, &of.g)?;
+    let normed = norm.with_statistics(&of.x)?;
+    let found = norm.backward(&of.x, &normed, &of.g)?;
     let want = reference::rms_norm(&of.of_x, length, weights, eps);
     let mut results = vec![(normed.y, want.y), (normed.rstd, want.rstd)];
     results.extend(gradients(found, reference::rms_norm_backward(&of.of_x, length, weights, eps, &of.of_g)));
@@ -326,24 +325,22 @@ fn batch_norm(of: &Operands, kind: usize) -> Result<Results> {
         return Ok(Vec::new());
     }
     let (gamma, values) = of.of_last()?;
-    let norm = BatchNorm { gamma: Some(&gamma), beta: Some(&gamma), eps: EPS, ..BatchNorm::default() };
+    let norm = BatchNorm::new().gamma(&gamma).beta(&gamma).eps(EPS);
     let (weights, eps) = ([Some(&values[..]); 2], f64::from(EPS));
     if kind == 0 {
         let running = RunningStatistics { mean: gamma.clone(), variance: gamma.clone() };
         let given = [&values[..]; 2];
-        let found = ops::batch_norm_backward(&of.x, &running, norm, &of.g)?;
-        let mut results = vec![(
-            ops::batch_norm(&of.x, &running, norm)?,
-            reference::batch_norm(&of.of_x, given, weights, eps),
-        )];
+        let found = norm.backward(&of.x, &running, &of.g)?;
+        let mut results =
+            vec![(norm.run(&of.x, &running)?, reference::batch_norm(&of.of_x, given, weights, eps))];
         results.extend(gradients(
             found,
             reference::batch_norm_backward(&of.of_x, given, weights[0], eps, &of.of_g),
         ));
         return Ok(results);
     }
-    let normed = ops::batch_norm_training(&of.x, None, norm)?;
-    let found = ops::batch_norm_training_backward(&of.x, &normed, norm, &of.g)?;
+    let normed = norm.training(&of.x, None)?;
+    let found = norm.training_backward(&of.x, &normed, &of.g)?;
     let planes = [1, rows, channels];
     let want = reference::group_norm(&of.of_x, planes, channels, weights, eps);
     let mut results = vec![(normed.y, want.y), (normed.mean, want.mean), (normed.variance, want.variance)];
@@ -355,8 +352,8 @@ fn batch_norm(of: &Operands, kind: usize) -> Result<Results> {
 }
 
 /// The gradients of a norm, with their definitions.
-fn gradients(found: ops::NormGradients<f32>, want: NormGradientDefinitions) -> Results {
-    let weights = [(found.gamma, want.gamma), (found.beta, want.beta)];
-    let weights = weights.into_iter().filter_map(|(found, want)| Some((found?, want)));
-    [(found.x, want.x)].into_iter().chain(weights).collect()
+fn gradients((of_x, found): (Tensor<f32>, Gradients), want: NormGradientDefinitions) -> Results {
+    let weights = [("gamma", want.gamma), ("beta", want.beta)];
+    let weights = weights.into_iter().filter_map(|(name, want)| Some((found.get(name)?.clone(), want)));
+    [(of_x, want.x)].into_iter().chain(weights).collect()
 }

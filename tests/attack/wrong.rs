@@ -52,12 +52,10 @@ pub(crate) const WRONG: &[Wrong] = &[
     ("an extent that does not broadcast", shape, |a| a.broadcast_to([5, 8]).map(drop)),
     ("gamma of another shape", shape, |a| {
         let gamma = a.slice(0, ..1)?;
-        ops::layer_norm(a, LayerNorm { gamma: Some(&gamma), ..LayerNorm::default() }).map(drop)
+        LayerNorm::new().gamma(&gamma).run(a).map(drop)
     }),
-    ("groups that do not divide the channels", shape, |a| ops::group_norm(a, GroupNorm::new(3)).map(drop)),
-    ("a batch of one row", shape, |a| {
-        ops::batch_norm_training(&a.slice(0, ..1)?, None, BatchNorm::default()).map(drop)
-    }),
+    ("groups that do not divide the channels", shape, |a| GroupNorm::new(3).run(a).map(drop)),
+    ("a batch of one row", shape, |a| BatchNorm::new().training(&a.slice(0, ..1)?, None).map(drop)),
     ("a loss of another shape", shape, |a| ops::mse(a, &a.t(), Reduction::Mean).map(drop)),
     ("a distance below zero", input, |a| ops::huber(a, a, -1.0, Reduction::Sum).map(drop)),
     ("too few targets", shape, |a| ops::cross_entropy(a, &ids(a)?).map(drop)),

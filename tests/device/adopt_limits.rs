@@ -50,9 +50,9 @@ fn operations(gpu: &Gpu) -> Vec<(&'static str, Result<()>)> {
         ("cast", |gpu| gpu.tensor(&[1.0f32; 35], [5, 7])?.cast::<tilewise::bf16>()?.to_vec().map(drop)),
         ("sum", |gpu| ops::sum(&gpu.tensor(&[1.0f32; 35], [5, 7])?, 1)?.to_vec().map(drop)),
         ("softmax", |gpu| ops::softmax(&gpu.tensor(&[1.0f32; 3000], [1, 3000])?, 1)?.to_vec().map(drop)),
-        ("layer_norm", |gpu| {
+        ("LayerNorm::run", |gpu| {
             let x = gpu.tensor(&[1.0f32; 35], [5, 7])?;
-            ops::layer_norm(&x, ops::LayerNorm::default())?.to_vec().map(drop)
+            ops::LayerNorm::new().run(&x)?.to_vec().map(drop)
         }),
         ("matmul", |gpu| {
             let x = gpu.tensor(&[1.0f32; 4900], [70, 70])?;

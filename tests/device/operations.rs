@@ -88,21 +88,21 @@ fn the_books_table_is_right_about_options_and_many_elements() {
     assert_eq!(entropy(CrossEntropy::new().ignore_index(1)), 3);
     assert_eq!(entropy(CrossEntropy::new().class_weights(&gamma)), 3);
 
-    let layer = LayerNorm { gamma: Some(&gamma), ..LayerNorm::default() };
-    let normed = ops::layer_norm_with_statistics(&matrix, layer).unwrap();
-    assert_eq!(launches(&gpu, || ops::layer_norm_backward(&matrix, &normed, layer, &matrix)), 2);
-    let rms = RmsNorm { gamma: Some(&gamma), ..RmsNorm::default() };
-    let normed = ops::rms_norm_with_statistics(&matrix, rms).unwrap();
-    assert_eq!(launches(&gpu, || ops::rms_norm_backward(&matrix, &normed, rms, &matrix)), 2);
-    let group = GroupNorm { gamma: Some(&gamma), ..GroupNorm::new(2) };
-    let normed = ops::group_norm_with_statistics(&matrix, group).unwrap();
-    assert_eq!(launches(&gpu, || ops::group_norm_backward(&matrix, &normed, group, &matrix)), 4);
-    let instance = InstanceNorm { gamma: Some(&gamma), ..InstanceNorm::default() };
-    let normed = ops::instance_norm_with_statistics(&matrix, instance).unwrap();
-    assert_eq!(launches(&gpu, || ops::instance_norm_backward(&matrix, &normed, instance, &matrix)), 4);
+    let layer = LayerNorm::new().gamma(&gamma);
+    let normed = layer.with_statistics(&matrix).unwrap();
+    assert_eq!(launches(&gpu, || layer.backward(&matrix, &normed, &matrix)), 2);
+    let rms = RmsNorm::new().gamma(&gamma);
+    let normed = rms.with_statistics(&matrix).unwrap();
+    assert_eq!(launches(&gpu, || rms.backward(&matrix, &normed, &matrix)), 2);
+    let group = GroupNorm::new(2).gamma(&gamma);
+    let normed = group.with_statistics(&matrix).unwrap();
+    assert_eq!(launches(&gpu, || group.backward(&matrix, &normed, &matrix)), 4);
+    let instance = InstanceNorm::new().gamma(&gamma);
+    let normed = instance.with_statistics(&matrix).unwrap();
+    assert_eq!(launches(&gpu, || instance.backward(&matrix, &normed, &matrix)), 4);
     let running = RunningStatistics { mean: gamma.clone(), variance: gamma.clone() };
-    let batch = BatchNorm { gamma: Some(&gamma), ..BatchNorm::default() };
-    assert_eq!(launches(&gpu, || ops::batch_norm_backward(&matrix, &running, batch, &matrix)), 3);
+    let batch = BatchNorm::new().gamma(&gamma);
+    assert_eq!(launches(&gpu, || batch.backward(&matrix, &running, &matrix)), 3);
 
     for m in [0, 1, 5] {
         let n = 256 << m;

@@ -48,8 +48,8 @@ fn sizes_that_no_device_has_are_errors() {
         fails("capacity", KeyValueCache::<f32>::new(&gpu, [1, 1, huge, 2]).map(drop));
         fails("unsqueeze", x.unsqueeze(huge).map(drop));
         fails("squeeze", x.squeeze(huge).map(drop));
-        fails("groups", ops::group_norm(&x, GroupNorm::new(huge)).map(drop));
-        fails("normed axes", ops::layer_norm(&x, LayerNorm { axes: huge, ..LayerNorm::default() }).map(drop));
+        fails("groups", GroupNorm::new(huge).run(&x).map(drop));
+        fails("normed axes", LayerNorm::new().axes(huge).run(&x).map(drop));
         // A view repeats an element for nothing, but no kernel counts so many.
         if let Ok(wide) = one.broadcast_to([huge, 2]) {
             let each: [(&str, Operation); 11] = [
@@ -67,8 +67,8 @@ fn sizes_that_no_device_has_are_errors() {
                     let x = x.unsqueeze(0)?.unsqueeze(2)?;
                     attention_with_lse(&x, &x, &x, &AttentionOptions::new()).map(drop)
                 }),
-                ("layer_norm", |x| ops::layer_norm(x, LayerNorm::default()).map(drop)),
-                ("batch_norm", |x| ops::batch_norm_training(x, None, ops::BatchNorm::default()).map(drop)),
+                ("LayerNorm::run", |x| LayerNorm::new().run(x).map(drop)),
+                ("BatchNorm::run", |x| ops::BatchNorm::new().training(x, None).map(drop)),
                 ("mse", |x| ops::mse(x, x, ops::Reduction::Sum).map(drop)),
             ];
             for (name, operation) in each {

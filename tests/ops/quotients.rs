@@ -142,56 +142,34 @@ const SHARES: [Quotient; 11] = [
 
 /// Norms of equal elements, or of zeros, with nothing added to the variance and with what is usual.
 const NORMS: [Quotient; 12] = [
-    (
-        "layer norm, eps 0",
-        |gpu| ops::layer_norm(&ones(gpu)?, LayerNorm { eps: 0.0, ..LayerNorm::default() })?.to_vec(),
-        Nan,
-    ),
-    ("layer norm", |gpu| ops::layer_norm(&ones(gpu)?, LayerNorm::default())?.to_vec(), ZEROS),
-    (
-        "RMS norm, eps 0",
-        |gpu| ops::rms_norm(&gpu.zeros::<f32>([1, 4])?, RmsNorm { eps: 0.0, ..RmsNorm::default() })?.to_vec(),
-        Nan,
-    ),
-    ("RMS norm", |gpu| ops::rms_norm(&gpu.zeros::<f32>([1, 4])?, RmsNorm::default())?.to_vec(), ZEROS),
-    (
-        "group norm, eps 0",
-        |gpu| ops::group_norm(&ones(gpu)?, GroupNorm { eps: 0.0, ..GroupNorm::new(1) })?.to_vec(),
-        Nan,
-    ),
-    ("group norm", |gpu| ops::group_norm(&ones(gpu)?, GroupNorm::new(1))?.to_vec(), ZEROS),
+    ("layer norm, eps 0", |gpu| LayerNorm::new().eps(0.0).run(&ones(gpu)?)?.to_vec(), Nan),
+    ("layer norm", |gpu| LayerNorm::new().run(&ones(gpu)?)?.to_vec(), ZEROS),
+    ("RMS norm, eps 0", |gpu| RmsNorm::new().eps(0.0).run(&gpu.zeros::<f32>([1, 4])?)?.to_vec(), Nan),
+    ("RMS norm", |gpu| RmsNorm::new().run(&gpu.zeros::<f32>([1, 4])?)?.to_vec(), ZEROS),
+    ("group norm, eps 0", |gpu| GroupNorm::new(1).eps(0.0).run(&ones(gpu)?)?.to_vec(), Nan),
+    ("group norm", |gpu| GroupNorm::new(1).run(&ones(gpu)?)?.to_vec(), ZEROS),
     (
         "instance norm, eps 0",
-        |gpu| {
-            ops::instance_norm(
-                &ones(gpu)?.reshape([1, 2, 2])?,
-                InstanceNorm { eps: 0.0, ..InstanceNorm::default() },
-            )?
-            .to_vec()
-        },
+        |gpu| InstanceNorm::new().eps(0.0).run(&ones(gpu)?.reshape([1, 2, 2])?)?.to_vec(),
         Nan,
     ),
-    (
-        "instance norm",
-        |gpu| ops::instance_norm(&ones(gpu)?.reshape([1, 2, 2])?, InstanceNorm::default())?.to_vec(),
-        ZEROS,
-    ),
+    ("instance norm", |gpu| InstanceNorm::new().run(&ones(gpu)?.reshape([1, 2, 2])?)?.to_vec(), ZEROS),
     (
         "batch norm in training, eps 0",
         |gpu| {
-            let norm = BatchNorm { eps: 0.0, ..BatchNorm::default() };
-            ops::batch_norm_training(&ones(gpu)?.reshape([2, 2])?, None, norm)?.y.to_vec()
+            let norm = BatchNorm::new().eps(0.0);
+            norm.training(&ones(gpu)?.reshape([2, 2])?, None)?.y.to_vec()
         },
         Nan,
     ),
     (
         "batch norm in training",
-        |gpu| ops::batch_norm_training(&ones(gpu)?.reshape([2, 2])?, None, BatchNorm::default())?.y.to_vec(),
+        |gpu| BatchNorm::new().training(&ones(gpu)?.reshape([2, 2])?, None)?.y.to_vec(),
         ZEROS,
     ),
     (
         "batch norm of one row",
-        |gpu| ops::batch_norm_training(&ones(gpu)?, None, BatchNorm::default())?.y.to_vec(),
+        |gpu| BatchNorm::new().training(&ones(gpu)?, None)?.y.to_vec(),
         Fails("at least two rows"),
     ),
     (
@@ -199,7 +177,7 @@ const NORMS: [Quotient; 12] = [
         |gpu| {
             let running =
                 RunningStatistics { mean: gpu.tensor(&[1.0f32; 4], [4])?, variance: gpu.zeros([4])? };
-            ops::batch_norm(&ones(gpu)?, &running, BatchNorm { eps: 0.0, ..BatchNorm::default() })?.to_vec()
+            BatchNorm::new().eps(0.0).run(&ones(gpu)?, &running)?.to_vec()
         },
         Nan,
     ),

@@ -161,18 +161,17 @@ fn norms_are_right_or_visibly_overflow_forwards_and_backwards() {
             let x = gpu.tensor(&rows, shape).unwrap();
             let slopes: Vec<T> = (0..rows.len()).map(|i| T::from_f64(pattern[(3 * i + i / 8) % 8])).collect();
             let g = gpu.tensor(&slopes, shape).unwrap();
-            let layer = ops::layer_norm_with_statistics(&x, LayerNorm::default()).unwrap();
-            let of_layer = ops::layer_norm_backward(&x, &layer, LayerNorm::default(), &g).unwrap().x;
-            let rms = ops::rms_norm_with_statistics(&x, RmsNorm { eps: 1e-5, ..RmsNorm::default() }).unwrap();
-            let of_rms = ops::rms_norm_backward(&x, &rms, RmsNorm::default(), &g).unwrap().x;
+            let layer = LayerNorm::new().with_statistics(&x).unwrap();
+            let of_layer = LayerNorm::new().backward(&x, &layer, &g).unwrap().0;
+            let rms = RmsNorm::new().eps(1e-5).with_statistics(&x).unwrap();
+            let of_rms = RmsNorm::new().backward(&x, &rms, &g).unwrap().0;
             // Batch norm of columns, and group norm of rows.
-            let batch = ops::batch_norm_training(&x.t(), None, BatchNorm::default()).unwrap();
-            let of_batch =
-                ops::batch_norm_training_backward(&x.t(), &batch, BatchNorm::default(), &g.t()).unwrap().x;
+            let batch = BatchNorm::new().training(&x.t(), None).unwrap();
+            let of_batch = BatchNorm::new().training_backward(&x.t(), &batch, &g.t()).unwrap().0;
             let planes = [sizes.len(), length / 4, 4];
             let (xp, gp) = (x.reshape(planes).unwrap(), g.reshape(planes).unwrap());
-            let group = ops::group_norm_with_statistics(&xp, GroupNorm::new(1)).unwrap();
-            let of_group = ops::group_norm_backward(&xp, &group, GroupNorm::new(1), &gp).unwrap().x;
+            let group = GroupNorm::new(1).with_statistics(&xp).unwrap();
+            let of_group = GroupNorm::new(1).backward(&xp, &group, &gp).unwrap().0;
             let found: [(&str, bool, Normed); 4] = [
                 ("layer", true, [wide(&layer.y), wide(&layer.rstd), wide(&of_layer)]),
                 ("rms", false, [wide(&rms.y), wide(&rms.rstd), wide(&of_rms)]),

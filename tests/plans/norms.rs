@@ -1,6 +1,6 @@
 //! How many launches norms of channels are, on devices as they are.
 
-use tilewise::planning::ops::{ChannelLayouts, ChannelPass, ChannelProblem};
+use tilewise::planning::ops::{ChannelPass, ChannelProblem, NormLayouts};
 use tilewise::planning::{Problem, fixtures};
 use tilewise::{DType, Layout};
 
@@ -16,7 +16,7 @@ fn a_norm_of_channels_is_one_launch_unless_its_workgroups_are_few_and_long() {
     ] {
         for (name, caps) in fixtures::ALL {
             let a = Layout::contiguous("test", &shape).expect("a shape");
-            let layouts = ChannelLayouts { a: &a, b: None, gamma: None, beta: None };
+            let layouts = NormLayouts { a: &a, b: None, gamma: None, beta: None };
             let problem = ChannelProblem::new("test", pass, layouts, groups, DType::F16).expect("a norm");
             let plan = problem.plan(&caps()).unwrap_or_else(|error| panic!("{name}, {shape:?}: {error}"));
             let is_refused = caps().limits.storage_bindings < 5 && pass == ChannelPass::Training;

@@ -68,7 +68,7 @@ fn rows_beyond_one_axis_are_all_computed() {
         let data: Vec<f16> = (0..rows * len)
             .map(|i| <f16 as Element>::from_f64((i % 1009) as f64 * if i % 2 == 0 { 1.0 } else { 0.5 }))
             .collect();
-        let y = ops::layer_norm(&gpu.tensor(&data, [rows, len]).unwrap(), LayerNorm::default());
+        let y = LayerNorm::new().run(&gpu.tensor(&data, [rows, len]).unwrap());
         let y = y.unwrap().to_vec().unwrap();
         for (at, (x, y)) in data.chunks_exact(len).zip(y.chunks_exact(len)).enumerate() {
             let half = (x[0].to_f64() - x[1].to_f64()) / 2.0;

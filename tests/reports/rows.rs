@@ -31,7 +31,7 @@ fn norms_of_views_read_their_own_rows() {
         let held = gpu.tensor(&weights, [64]).unwrap();
         let (gamma, beta) =
             (held.as_strided(&[14], &[2], 3).unwrap(), held.as_strided(&[14], &[3], 11).unwrap());
-        let norm = LayerNorm { gamma: Some(&gamma), beta: Some(&beta), ..LayerNorm::default() };
+        let norm = LayerNorm::new().gamma(&gamma).beta(&beta);
         let picked = |start: usize, step: usize| -> Vec<f64> {
             (0..14).map(|i| weights[start + step * i].to_f64()).collect()
         };
@@ -48,21 +48,16 @@ fn norms_of_views_read_their_own_rows() {
         let sliced = x.slice(2, 3..17).unwrap().slice(1, 1..5).unwrap();
         let rows: Vec<_> = indices(4, 4).map(|[a, b]| row([a, b + 1], 3)).collect();
         let want = normalized(&rows, &gamma, &beta, 1e-5);
-        assert_near(&read(&ops::layer_norm(&sliced, norm).unwrap()), &want, allowed(&want), "a slice");
+        assert_near(&read(&norm.run(&sliced).unwrap()), &want, allowed(&want), "a slice");
 
         let permuted = x.slice(2, 5..19).unwrap().permute(&[1, 0, 2]).unwrap();
         let rows: Vec<_> = indices(6, 4).map(|[b, a]| row([a, b], 5)).collect();
         let want = normalized(&rows, &gamma, &beta, 1e-5);
-        assert_near(
-            &read(&ops::layer_norm(&permuted, norm).unwrap()),
-            &want,
-            allowed(&want),
-            "permuted rows",
-        );
+        assert_near(&read(&norm.run(&permuted).unwrap()), &want, allowed(&want), "permuted rows");
 
         // Rows that are columns in memory.
         let columns = x.slice(1, 2..3).unwrap().squeeze(1).unwrap().t();
-        let columns = ops::layer_norm(&columns.slice(0, 1..15).unwrap().t(), norm).unwrap();
+        let columns = norm.run(&columns.slice(0, 1..15).unwrap().t()).unwrap();
         let rows: Vec<_> = (0..4).map(|a| row([a, 2], 1)).collect();
         let want = normalized(&rows, &gamma, &beta, 1e-5);
         assert_near(&read(&columns), &want, allowed(&want), "columns");
@@ -87,7 +82,7 @@ fn norms_of_large_f16_rows_are_finite() {
             let x = gpu.tensor(&data, [1, len]).unwrap();
             let (ones, zeros) = (vec![1.0; len], vec![0.0; len]);
             let want = normalized(&[wide(&data)], &ones, &zeros, 1e-5);
-            let found = read(&ops::layer_norm(&x, LayerNorm::default()).unwrap());
+            let found = read(&LayerNorm::new().run(&x).unwrap());
             assert_near(&found, &want, |i| 2.0 * rounding::<f16>(want[i]), &format!("{len} elements"));
         }
     }

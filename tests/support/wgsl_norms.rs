@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 use tilewise::planning::Problem;
 use tilewise::planning::kernel::Kernel;
-use tilewise::planning::ops::{
-    ChannelLayouts, ChannelPass, ChannelProblem, NormKind, NormLayouts, NormPass, NormProblem,
-};
+use tilewise::planning::ops::{ChannelPass, ChannelProblem, NormKind, NormLayouts, NormPass, NormProblem};
 use tilewise::{Caps, DType, Layout};
 
 const REALS: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
@@ -51,8 +49,7 @@ pub fn norm_kernels(caps: &Caps) -> Vec<Kernel> {
             let weights = Layout::contiguous("test", &[channels]).expect("a small shape");
             for (pass, groups) in passes {
                 let groups = groups.min(channels);
-                let layouts =
-                    ChannelLayouts { a: &a, b: Some(&a), gamma: Some(&weights), beta: Some(&weights) };
+                let layouts = NormLayouts { a: &a, b: Some(&a), gamma: Some(&weights), beta: Some(&weights) };
                 let problem =
                     ChannelProblem::new("test", pass, layouts, groups, dtype).expect("a small shape");
                 let Ok(plan) = problem.plan(caps) else { continue };

@@ -43,20 +43,20 @@ const OPERATIONS: [Operation; 12] = [
     ("map", |x, it| ops::map(&[x, &it.other], |[x, y]: [Expr; 2]| x.less(&y).select(x.exp() * 0.5, y.sin()))),
     ("mean", |x, _| ops::mean(x, [0, 2])),
     ("layer norm", |x, it| {
-        let norm = LayerNorm { gamma: Some(&it.gamma), beta: Some(&it.gamma), ..LayerNorm::default() };
-        let normed = ops::layer_norm_with_statistics(x, norm)?;
-        let gradients = ops::layer_norm_backward(x, &normed, norm, &it.other)?;
-        &gradients.x * &gradients.gamma.expect("there is a gamma")
+        let norm = LayerNorm::new().gamma(&it.gamma).beta(&it.gamma);
+        let normed = norm.with_statistics(x)?;
+        let (of_x, gradients) = norm.backward(x, &normed, &it.other)?;
+        &of_x * gradients.get("gamma").expect("there is a gamma")
     }),
     ("group norm", |x, it| {
-        let norm = GroupNorm { gamma: Some(&it.gamma), ..GroupNorm::new(4) };
-        let normed = ops::group_norm_with_statistics(x, norm)?;
-        &ops::group_norm_backward(x, &normed, norm, &it.other)?.x + &normed.y
+        let norm = GroupNorm::new(4).gamma(&it.gamma);
+        let normed = norm.with_statistics(x)?;
+        &norm.backward(x, &normed, &it.other)?.0 + &normed.y
     }),
     ("batch norm", |x, it| {
-        let norm = BatchNorm { gamma: Some(&it.gamma), ..BatchNorm::default() };
-        let normed = ops::batch_norm_training(x, None, norm)?;
-        &ops::batch_norm_training_backward(x, &normed, norm, &it.other)?.x + &normed.y
+        let norm = BatchNorm::new().gamma(&it.gamma);
+        let normed = norm.training(x, None)?;
+        &norm.training_backward(x, &normed, &it.other)?.0 + &normed.y
     }),
     ("cross-entropy", |x, it| {
         let entropy = CrossEntropy::new().class_weights(&it.gamma).ignore_index(-100).label_smoothing(0.1);

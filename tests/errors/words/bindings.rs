@@ -52,10 +52,10 @@ fn operands_that_cannot_be_bound_are_computed_in_windows_or_refused() {
     sliced("copy_into_at", ops::copy_into_at(&t(&[1, 64]), &mut c, 0, &at));
     sliced("slice_at", ops::slice_at(&a, 0, &at, 1).map(drop));
     fits("softmax", ops::softmax(&a, 1).map(drop));
-    fits("layer_norm", ops::layer_norm(&a, LayerNorm::default()).map(drop));
-    fits("batch_norm_training", ops::batch_norm_training(&a, None, BatchNorm::default()).map(drop));
-    fits("group_norm", ops::group_norm(&a, GroupNorm::new(2)).map(drop));
-    fits("rms_norm", ops::rms_norm(&a, RmsNorm::default()).map(drop));
+    fits("LayerNorm::run", LayerNorm::new().run(&a).map(drop));
+    fits("BatchNorm::training", BatchNorm::new().training(&a, None).map(drop));
+    fits("GroupNorm::run", GroupNorm::new(2).run(&a).map(drop));
+    fits("RmsNorm::run", RmsNorm::new().run(&a).map(drop));
     fits("max_abs", ops::max_abs(&a, 1).map(drop));
     fits("cumsum", ops::cumsum(&a, 1).map(drop));
     let rotary = Rotary::new(&gpu, RotaryPairs::Halves, 8, 1e4, 64).unwrap();
@@ -124,18 +124,15 @@ fn operands_that_cannot_be_bound_are_computed_in_windows_or_refused() {
     let row = t(&[1, 2048]);
     sliced("softmax", ops::softmax(&row, 1).map(drop));
     sliced("cumsum", ops::cumsum(&row, 1).map(drop));
-    sliced("layer_norm", ops::layer_norm(&row, LayerNorm::default()).map(drop));
-    sliced("rms_norm", ops::rms_norm(&row, RmsNorm::default()).map(drop));
+    sliced("LayerNorm::run", LayerNorm::new().run(&row).map(drop));
+    sliced("RmsNorm::run", RmsNorm::new().run(&row).map(drop));
     sliced("cross_entropy", ops::cross_entropy(&row, &gpu.zeros::<i32>([1]).unwrap()).map(drop));
     sliced("one_hot", ops::one_hot::<f32>(&gpu.zeros::<i32>([1]).unwrap(), 2048).map(drop));
     // What is computed together is larger.
     let batch = t(&[3, 64, 64]);
-    sliced("group_norm", ops::group_norm(&batch, GroupNorm::new(2)).map(drop));
-    sliced("instance_norm", ops::instance_norm(&batch, InstanceNorm::default()).map(drop));
-    sliced(
-        "batch_norm_training",
-        ops::batch_norm_training(&t(&[2, 2048]), None, BatchNorm::default()).map(drop),
-    );
+    sliced("GroupNorm::run", GroupNorm::new(2).run(&batch).map(drop));
+    sliced("InstanceNorm::run", InstanceNorm::new().run(&batch).map(drop));
+    sliced("BatchNorm::training", BatchNorm::new().training(&t(&[2, 2048]), None).map(drop));
     sliced("softmax_backward", ops::softmax_backward(&row, &row, 1).map(drop));
     let many = gpu.zeros::<i32>([2048]).unwrap();
     sliced("index_add", ops::index_add(&mut c, 0, &many, &t(&[2048, 64])));

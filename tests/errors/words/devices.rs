@@ -22,10 +22,10 @@ fn operands_of_different_devices() {
     apart("matmul_into", matmul_into(&a, &a, &mut o(&[4, 4])));
     apart("linear", linear(&a, &a, Some(&gamma), Activation::None).map(drop));
     apart("Linear::new", Linear::new(a.clone(), Some(gamma.clone()), Activation::None).map(drop));
-    let rms = RmsNorm { gamma: Some(&gamma), ..RmsNorm::default() };
-    apart("rms_norm", ops::rms_norm(&a, rms).map(drop));
-    let group = GroupNorm { gamma: Some(&gamma), ..GroupNorm::new(2) };
-    apart("group_norm", ops::group_norm(&a, group).map(drop));
+    let rms = RmsNorm::new().gamma(&gamma);
+    apart("RmsNorm::run", rms.run(&a).map(drop));
+    let group = GroupNorm::new(2).gamma(&gamma);
+    apart("GroupNorm::run", group.run(&a).map(drop));
     apart("l1_and_gradient", ops::l1_and_gradient(&a, &a, Reduction::None, &o(&[4, 4])).map(drop));
     apart("bce_with_logits", ops::bce_with_logits(&a, &a, Some(&gamma), Reduction::Sum).map(drop));
     let classes: Tensor<i32> = other.zeros([4]).unwrap();

@@ -11,12 +11,6 @@ pub(super) const KNOWN: Known = Known { circles: CIRCLES, up: &[] };
 
 const CIRCLES: &[&[&str]] = &[
     &["ops/loss/cross_entropy/few_bindings.rs", "ops/loss/cross_entropy/plan.rs"],
-    &[
-        "ops/norm/channels/kernel.rs",
-        "ops/norm/channels/plan.rs",
-        "ops/norm/channels/whole.rs",
-        "ops/norm/channels/windows.rs",
-    ],
     &["ops/reduce/kernel.rs", "ops/reduce/plan.rs", "ops/reduce/windows.rs"],
     &["ops/softmax/columns.rs", "ops/softmax/kernel.rs"],
 ];

@@ -45,8 +45,8 @@ fn norm<T: Real>(block: &TransformerBlock<T>, of: BlockNorm, which: usize, x: &T
     };
     let (gamma, beta) = (find("weight"), find("bias"));
     match of {
-        BlockNorm::Layer => ops::layer_norm(x, LayerNorm { gamma, beta, ..LayerNorm::default() }),
-        BlockNorm::Rms => ops::rms_norm(x, RmsNorm { gamma, ..RmsNorm::default() }),
+        BlockNorm::Layer => LayerNorm::new().gamma(gamma).beta(beta).run(x),
+        BlockNorm::Rms => RmsNorm::new().gamma(gamma).run(x),
     }
     .unwrap()
 }

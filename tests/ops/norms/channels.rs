@@ -6,7 +6,7 @@ use support::forms::{self, Forms};
 use support::strided::{Lay, Placed};
 use support::turn::Turn;
 use support::values::{assert_ok, for_all_types, values};
-use tilewise::ops::{self, BatchNorm, GroupNorm, InstanceNorm, RunningStatistics};
+use tilewise::ops::{BatchNorm, GroupNorm, InstanceNorm, RunningStatistics};
 use tilewise::{Gpu, Real, reference};
 
 const LAYS: [Lay; 6] = [Lay::Plain, Lay::Reversed, Lay::Gaps, Lay::Even, Lay::Odd, Lay::Vectors];
@@ -63,15 +63,15 @@ fn group_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms:
                     let [a, grad, of_gamma, of_beta] = placed(gpu, x);
                     let (gamma, beta) = (Some(&of_gamma), weights[1].map(|_| &of_beta));
                     if is_instance {
-                        let norm = InstanceNorm { gamma, beta, eps: 1e-3 };
-                        let normed = ops::instance_norm_with_statistics(&a, norm).unwrap();
-                        let found = ops::instance_norm_backward(&a, &normed, norm, &grad).unwrap();
-                        return (ops::instance_norm(&a, norm).unwrap(), normed, found);
+                        let norm = InstanceNorm::new().gamma(gamma).beta(beta).eps(1e-3);
+                        let normed = norm.with_statistics(&a).unwrap();
+                        let found = norm.backward(&a, &normed, &grad).unwrap();
+                        return (norm.run(&a).unwrap(), normed, found);
                     }
-                    let norm = GroupNorm { gamma, beta, eps: 1e-3, ..GroupNorm::new(groups) };
-                    let normed = ops::group_norm_with_statistics(&a, norm).unwrap();
-                    let found = ops::group_norm_backward(&a, &normed, norm, &grad).unwrap();
-                    (ops::group_norm(&a, norm).unwrap(), normed, found)
+                    let norm = GroupNorm::new(groups).gamma(gamma).beta(beta).eps(1e-3);
+                    let normed = norm.with_statistics(&a).unwrap();
+                    let found = norm.backward(&a, &normed, &grad).unwrap();
+                    (norm.run(&a).unwrap(), normed, found)
                 };
                 if !forms.takes(gpu, ("groups", shape, groups), |gpu| run(gpu, &xs[0])) {
                     continue;
@@ -86,10 +86,10 @@ fn group_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms:
                     assert_ok(&want.rstd.compare(&normed.rstd.to_vec().unwrap()), what);
                     assert_eq!(bits(&y), bits(&normed.y), "{what:?}");
                     let want = reference::group_norm_backward(x, planes, groups, weights[0], eps, &g);
-                    assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
-                    assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
-                    assert_eq!(found.beta.is_some(), weights[1].is_some());
-                    if let Some(beta) = found.beta {
+                    assert_ok(&want.x.compare(&found.0.to_vec().unwrap()), what);
+                    assert_ok(&want.gamma.compare(&found.1.get("gamma").unwrap().to_vec().unwrap()), what);
+                    assert_eq!(found.1.get("beta").is_some(), weights[1].is_some());
+                    if let Some(beta) = found.1.get("beta") {
                         assert_ok(&want.beta.compare(&beta.to_vec().unwrap()), what);
                     }
                 }
@@ -124,18 +124,18 @@ fn batch_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms:
                     [(x, 5), (&g, 0)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)).tensor);
                 let [gamma, beta] = [(&gamma, 2), (&beta, 3)]
                     .map(|(of, step)| Placed::new(gpu, of, &[channels], lay(step)).tensor);
-                let norm = BatchNorm { gamma: Some(&gamma), beta: Some(&beta), eps: 1e-3, momentum: 0.25 };
+                let norm = BatchNorm::new().gamma(&gamma).beta(&beta).eps(1e-3).momentum(0.25);
                 let [mean, variance] =
                     [&means, &variances].map(|of| Placed::new(gpu, of, &[channels], Lay::Gaps).tensor);
                 let running = RunningStatistics { mean, variance };
                 if is_training {
-                    let normed = ops::batch_norm_training(&a, Some(&running), norm).unwrap();
-                    let found = ops::batch_norm_training_backward(&a, &normed, norm, &grad).unwrap();
-                    let plain = ops::batch_norm_training(&a, None, norm).unwrap().y;
+                    let normed = norm.training(&a, Some(&running)).unwrap();
+                    let found = norm.training_backward(&a, &normed, &grad).unwrap();
+                    let plain = norm.training(&a, None).unwrap().y;
                     return (plain, Some(normed), found);
                 }
-                let found = ops::batch_norm_backward(&a, &running, norm, &grad).unwrap();
-                (ops::batch_norm(&a, &running, norm).unwrap(), None, found)
+                let found = norm.backward(&a, &running, &grad).unwrap();
+                (norm.run(&a, &running).unwrap(), None, found)
             };
             if forms.takes(gpu, ("evaluation", shape), |gpu| run(gpu, x, false)) {
                 let (y, _, found) = run(gpu, x, false);
@@ -143,9 +143,9 @@ fn batch_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms:
                 let want = reference::batch_norm(x, given, [Some(&gamma), Some(&beta)], eps);
                 assert_ok(&want.compare(&y.to_vec().unwrap()), what);
                 let want = reference::batch_norm_backward(x, given, Some(&gamma), eps, &g);
-                assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
-                assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
-                assert_ok(&want.beta.compare(&found.beta.unwrap().to_vec().unwrap()), what);
+                assert_ok(&want.x.compare(&found.0.to_vec().unwrap()), what);
+                assert_ok(&want.gamma.compare(&found.1.get("gamma").unwrap().to_vec().unwrap()), what);
+                assert_ok(&want.beta.compare(&found.1.get("beta").unwrap().to_vec().unwrap()), what);
             }
             if !forms.takes(gpu, ("training", shape), |gpu| run(gpu, x, true)) {
                 continue;
@@ -174,9 +174,9 @@ fn batch_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms:
                 // Without running statistics there are fewer bindings.
                 assert_ok(&want.y.compare(&plain.to_vec().unwrap()), what);
                 let want = reference::group_norm_backward(x, planes, channels, Some(&gamma), eps, &g);
-                assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
-                assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
-                assert_ok(&want.beta.compare(&found.beta.unwrap().to_vec().unwrap()), what);
+                assert_ok(&want.x.compare(&found.0.to_vec().unwrap()), what);
+                assert_ok(&want.gamma.compare(&found.1.get("gamma").unwrap().to_vec().unwrap()), what);
+                assert_ok(&want.beta.compare(&found.1.get("beta").unwrap().to_vec().unwrap()), what);
             }
         }
     }
@@ -200,24 +200,18 @@ fn norms_of_channels_are_these_launches() {
             work();
             gpu.stats().launches - before
         };
-        let norm = GroupNorm { gamma: Some(&gamma), ..GroupNorm::new(2) };
-        let normed = ops::group_norm_with_statistics(&x, norm).unwrap();
-        assert_eq!(count(&|| drop(ops::group_norm(&x, norm).unwrap())), forward);
-        assert_eq!(count(&|| drop(ops::group_norm_backward(&x, &normed, norm, &x).unwrap())), 4);
-        let norm = BatchNorm { gamma: Some(&gamma), ..BatchNorm::default() };
-        let normed = ops::batch_norm_training(&x, None, norm).unwrap();
+        let norm = GroupNorm::new(2).gamma(&gamma);
+        let normed = norm.with_statistics(&x).unwrap();
+        assert_eq!(count(&|| drop(norm.run(&x).unwrap())), forward);
+        assert_eq!(count(&|| drop(norm.backward(&x, &normed, &x).unwrap())), 4);
+        let norm = BatchNorm::new().gamma(&gamma);
+        let normed = norm.training(&x, None).unwrap();
         let running = RunningStatistics { mean: normed.mean.clone(), variance: normed.variance.clone() };
-        assert_eq!(count(&|| drop(ops::batch_norm_training(&x, None, norm).unwrap())), forward);
-        assert_eq!(
-            count(&|| drop(ops::batch_norm_training(&x, Some(&running), norm).unwrap())),
-            with_running
-        );
-        assert_eq!(count(&|| drop(ops::batch_norm_training_backward(&x, &normed, norm, &x).unwrap())), 3);
-        assert_eq!(count(&|| drop(ops::batch_norm(&x, &running, norm).unwrap())), 1);
-        assert_eq!(count(&|| drop(ops::batch_norm_backward(&x, &running, norm, &x).unwrap())), 3);
-        assert_eq!(
-            count(&|| drop(ops::batch_norm_backward(&x, &running, BatchNorm::default(), &x).unwrap())),
-            1
-        );
+        assert_eq!(count(&|| drop(norm.training(&x, None).unwrap())), forward);
+        assert_eq!(count(&|| drop(norm.training(&x, Some(&running)).unwrap())), with_running);
+        assert_eq!(count(&|| drop(norm.training_backward(&x, &normed, &x).unwrap())), 3);
+        assert_eq!(count(&|| drop(norm.run(&x, &running).unwrap())), 1);
+        assert_eq!(count(&|| drop(norm.backward(&x, &running, &x).unwrap())), 3);
+        assert_eq!(count(&|| drop(BatchNorm::new().backward(&x, &running, &x).unwrap())), 1);
     }
 }

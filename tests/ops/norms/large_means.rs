@@ -1,7 +1,7 @@
 //! Norms of elements whose mean is large compared with the deviation: as exact as variances are.
 
 use support::values::values;
-use tilewise::ops::{self, BatchNorm, GroupNorm, LayerNorm, RunningStatistics};
+use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, RunningStatistics};
 use tilewise::{Fill, Gpu, Tensor};
 
 const MEANS: [f32; 5] = [10.0, 1e3, 1e5, 1e6, -1e6];
@@ -65,9 +65,8 @@ fn layer_norms_of_short_and_long_rows_hold_what_variances_hold() {
         for (length, mean) in [64, 1000, 9000, 300_000].into_iter().flat_map(|n| MEANS.map(|mean| (n, mean)))
         {
             let x = about(&[3, length], mean);
-            let norm = LayerNorm { eps: 0.0, ..LayerNorm::default() };
-            let normed =
-                ops::layer_norm_with_statistics(&gpu.tensor(&x, [3, length]).unwrap(), norm).unwrap();
+            let norm = LayerNorm::new().eps(0.0);
+            let normed = norm.with_statistics(&gpu.tensor(&x, [3, length]).unwrap()).unwrap();
             let y = rows_of(&normed.y.to_vec().unwrap(), length);
             let [variance, y] = errors(&rows_of(&x, length), &variances(&normed.rstd), &y, 0.0);
             assert!(variance < OF_RSTD && y < 6e-6, "{length} about {mean}: {variance:e}, {y:e}");
@@ -87,12 +86,12 @@ fn batch_norms_of_one_launch_and_of_three_hold_what_variances_hold() {
                 mean: gpu.zeros([channels]).unwrap(),
                 variance: gpu.zeros([channels]).unwrap(),
             };
-            let norm = BatchNorm { momentum: 1.0, ..BatchNorm::default() };
-            let normed = ops::batch_norm_training(&a, Some(&running), norm).unwrap();
+            let norm = BatchNorm::new().momentum(1.0);
+            let normed = norm.training(&a, Some(&running)).unwrap();
             let y = columns_of(&normed.y.to_vec().unwrap(), channels);
             let found = wide(&normed.variance);
             let units = columns_of(&x, channels);
-            let [variance, y] = errors(&units, &found, &y, f64::from(norm.eps));
+            let [variance, y] = errors(&units, &found, &y, f64::from(1e-5f32));
             assert!(variance < VARIANCE && y < 6e-6, "{rows} about {mean}: {variance:e}, {y:e}");
             let unbiased = rows as f64 / (rows - 1) as f64;
             let running = wide(&normed.running.unwrap().variance);
@@ -111,8 +110,8 @@ fn group_norms_hold_what_variances_hold() {
             [[2, 60, 8], [1, 9000, 8]].into_iter().flat_map(|of| MEANS.map(|mean| (of, mean)))
         {
             let x = about(&shape, mean);
-            let norm = GroupNorm { eps: 0.0, ..GroupNorm::new(2) };
-            let normed = ops::group_norm_with_statistics(&gpu.tensor(&x, shape).unwrap(), norm).unwrap();
+            let norm = GroupNorm::new(2).eps(0.0);
+            let normed = norm.with_statistics(&gpu.tensor(&x, shape).unwrap()).unwrap();
             let units = |of: &[f32]| -> Vec<Vec<f32>> {
                 let of_outer = of.chunks(shape[1] * 8);
                 let of_group =
@@ -152,12 +151,12 @@ fn gradients_of_norms_are_as_exact_as_those_of_elements_about_zero() {
                 off.fold(0.0, f64::max) / most
             };
             let [a, b] = [&x, &g].map(|of| gpu.tensor(of, [3, length]).unwrap());
-            let norm = LayerNorm { eps: 0.0, ..LayerNorm::default() };
-            let normed = ops::layer_norm_with_statistics(&a, norm).unwrap();
-            let of_rows = ops::layer_norm_backward(&a, &normed, norm, &b).unwrap().x;
-            let norm = BatchNorm { eps: 0.0, ..BatchNorm::default() };
-            let normed = ops::batch_norm_training(&a.t(), None, norm).unwrap();
-            let of_columns = ops::batch_norm_training_backward(&a.t(), &normed, norm, &b.t()).unwrap().x;
+            let norm = LayerNorm::new().eps(0.0);
+            let normed = norm.with_statistics(&a).unwrap();
+            let of_rows = norm.backward(&a, &normed, &b).unwrap().0;
+            let norm = BatchNorm::new().eps(0.0);
+            let normed = norm.training(&a.t(), None).unwrap();
+            let of_columns = norm.training_backward(&a.t(), &normed, &b.t()).unwrap().0;
             for found in [of_rows, of_columns.t()] {
                 let off = off(&found);
                 assert!(off < VARIANCE, "{length} about {mean}: {off:e}");
@@ -172,13 +171,13 @@ fn equal_elements_have_no_variance_whatever_their_mean() {
         for mean in [0.1f32, 1e3, 16_777_213.0, 1e9, 1e25, f32::MAX] {
             for shape in [[2, 77], [2, 9001]] {
                 let x = gpu.tensor(&vec![mean; shape[0] * shape[1]], shape).unwrap();
-                let of_rows = ops::layer_norm_with_statistics(&x, LayerNorm::default()).unwrap();
-                let of_columns = ops::batch_norm_training(&x.t(), None, BatchNorm::default()).unwrap();
+                let of_rows = LayerNorm::new().with_statistics(&x).unwrap();
+                let of_columns = BatchNorm::new().training(&x.t(), None).unwrap();
                 assert_eq!(of_columns.variance.to_vec().unwrap(), [0.0; 2], "{mean}");
                 for (y, rstd) in [(&of_rows.y, &of_rows.rstd), (&of_columns.y, &of_columns.rstd)] {
                     let y = y.to_vec().unwrap();
                     assert!(y.iter().all(|y| *y == 0.0), "{mean}: {}", y[0]);
-                    let eps = f64::from(LayerNorm::<f32>::default().eps);
+                    let eps = f64::from(1e-5f32);
                     let off = rstd
                         .to_vec()
                         .unwrap()

@@ -5,8 +5,8 @@ use support::forms::{self, Forms};
 use support::strided::{Lay, Placed};
 use support::turn::Turn;
 use support::values::{assert_ok, for_all_types, values};
-use tilewise::ops::{self, LayerNorm, RmsNorm};
-use tilewise::{DType, Element, Gpu, Real, reference};
+use tilewise::ops::{self, BatchNorm, GroupNorm, InstanceNorm, LayerNorm, RmsNorm, RunningStatistics};
+use tilewise::{DType, Element, Fill, Gpu, Real, Result, Tensor, reference};
 
 const LAYS: [Lay; 6] = [Lay::Plain, Lay::Reversed, Lay::Gaps, Lay::Even, Lay::Odd, Lay::Vectors];
 
@@ -60,10 +60,10 @@ fn layer_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms:
                 let run = |gpu: &Gpu, x: &Vec<T>| {
                     let [a, grad, of_gamma, of_beta] = placed(gpu, x);
                     let (gamma, beta) = (has_gamma.then_some(&of_gamma), has_beta.then_some(&of_beta));
-                    let norm = LayerNorm { axes, gamma, beta, eps: 1e-3 };
-                    let y = ops::layer_norm(&a, norm).unwrap();
-                    let normed = ops::layer_norm_with_statistics(&a, norm).unwrap();
-                    let gradients = ops::layer_norm_backward(&a, &normed, norm, &grad).unwrap();
+                    let norm = LayerNorm::new().axes(axes).gamma(gamma).beta(beta).eps(1e-3);
+                    let y = norm.run(&a).unwrap();
+                    let normed = norm.with_statistics(&a).unwrap();
+                    let gradients = norm.backward(&a, &normed, &grad).unwrap();
                     (y, normed, gradients)
                 };
                 // Each combination with one shape at least.
@@ -83,14 +83,19 @@ fn layer_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms:
                     assert_ok(&want.mean.compare(&normed.mean.to_vec().unwrap()), what);
                     assert_ok(&want.rstd.compare(&normed.rstd.to_vec().unwrap()), what);
                     let want = reference::layer_norm_backward(x, length, weights[0], eps, &g);
-                    assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
-                    assert_eq!((found.gamma.is_some(), found.beta.is_some()), (has_gamma, has_beta));
-                    for (found, want) in [(&found.gamma, &want.gamma), (&found.beta, &want.beta)] {
+                    assert_ok(&want.x.compare(&found.0.to_vec().unwrap()), what);
+                    assert_eq!(
+                        (found.1.get("gamma").is_some(), found.1.get("beta").is_some()),
+                        (has_gamma, has_beta)
+                    );
+                    for (found, want) in
+                        [(found.1.get("gamma"), &want.gamma), (found.1.get("beta"), &want.beta)]
+                    {
                         let Some(found) = found else { continue };
                         assert_eq!(found.shape(), row);
                         assert_ok(&want.compare(&found.to_vec().unwrap()), what);
                     }
-                    assert_eq!(bits(&run(gpu, x).2.x), bits(&found.x), "same plan, same bits");
+                    assert_eq!(bits(&run(gpu, x).2.0), bits(&found.0), "same plan, same bits");
                 }
             }
         }
@@ -110,25 +115,25 @@ fn rms_norm_and_its_gradients_agree_with_their_definitions(turn: &Turn, forms: &
                 let [a, grad] =
                     [(x, 5), (&g, 3)].map(|(of, step)| Placed::new(gpu, of, shape, lay(step)).tensor);
                 let weights = Placed::new(gpu, &gamma, row, Lay::Plain).tensor;
-                let norm = RmsNorm { axes, gamma: Some(&weights), ..RmsNorm::default() };
-                let normed = ops::rms_norm_with_statistics(&a, norm).unwrap();
-                let gradients = ops::rms_norm_backward(&a, &normed, norm, &grad).unwrap();
-                (ops::rms_norm(&a, norm).unwrap(), normed, gradients)
+                let norm = RmsNorm::new().axes(axes).gamma(&weights);
+                let normed = norm.with_statistics(&a).unwrap();
+                let gradients = norm.backward(&a, &normed, &grad).unwrap();
+                (norm.run(&a).unwrap(), normed, gradients)
             };
             if !forms.takes(gpu, ("rms", shape), |gpu| run(gpu, &xs[0])) {
                 continue;
             }
             for (which, x) in xs.iter().enumerate() {
-                let (what, eps) = ((T::DTYPE, shape, lay(5), which), f64::from(RmsNorm::<T>::default().eps));
+                let (what, eps) = ((T::DTYPE, shape, lay(5), which), f64::from(1e-6f32));
                 let want = reference::rms_norm(x, length, Some(&gamma), eps);
                 let (y, normed, found) = run(gpu, x);
                 assert_ok(&want.y.compare(&normed.y.to_vec().unwrap()), what);
                 assert_ok(&want.rstd.compare(&normed.rstd.to_vec().unwrap()), what);
                 assert_eq!(bits(&y), bits(&normed.y));
                 let want = reference::rms_norm_backward(x, length, Some(&gamma), eps, &g);
-                assert_ok(&want.x.compare(&found.x.to_vec().unwrap()), what);
-                assert_ok(&want.gamma.compare(&found.gamma.unwrap().to_vec().unwrap()), what);
-                assert!(found.beta.is_none());
+                assert_ok(&want.x.compare(&found.0.to_vec().unwrap()), what);
+                assert_ok(&want.gamma.compare(&found.1.get("gamma").unwrap().to_vec().unwrap()), what);
+                assert!(found.1.get("beta").is_none());
             }
         }
     }
@@ -146,10 +151,10 @@ fn a_residual_is_added_first_with_the_bits_of_two_operations(turn: &Turn, forms:
             };
             let run = |gpu: &Gpu| {
                 let ([a, b], gamma) = placed(gpu);
-                let norm = LayerNorm { gamma: Some(&gamma), ..LayerNorm::default() };
-                let (total, normed) = ops::layer_norm_residual(&a.tensor, &b.tensor, norm).unwrap();
-                let norm = RmsNorm { gamma: Some(&gamma), ..RmsNorm::default() };
-                let (also, rms) = ops::rms_norm_residual(&a.tensor, &b.tensor, norm).unwrap();
+                let norm = LayerNorm::new().gamma(&gamma);
+                let (total, normed) = norm.residual(&a.tensor, &b.tensor).unwrap();
+                let norm = RmsNorm::new().gamma(&gamma);
+                let (also, rms) = norm.residual(&a.tensor, &b.tensor).unwrap();
                 (ops::add(&a.tensor, &b.tensor).unwrap(), [total, also], [normed.y, rms.y])
             };
             if !forms.takes(gpu, ("residual", shape), run) {
@@ -184,22 +189,22 @@ fn a_norm_is_one_launch_and_its_gradients_are_two() {
         let shape = [300, length];
         let x = gpu.tensor(&values::<f32>(&shape, 1.0, 1), shape).unwrap();
         let gamma = gpu.tensor(&values::<f32>(&[length], 1.0, 2), [length]).unwrap();
-        let norm = LayerNorm { gamma: Some(&gamma), beta: Some(&gamma), ..LayerNorm::default() };
+        let norm = LayerNorm::new().gamma(&gamma).beta(&gamma);
         let count = |work: &dyn Fn()| {
             let before = gpu.stats().launches;
             work();
             gpu.stats().launches - before
         };
-        let normed = ops::layer_norm_with_statistics(&x, norm).unwrap();
-        assert_eq!(count(&|| drop(ops::layer_norm(&x, norm).unwrap())), 1);
-        assert_eq!(count(&|| drop(ops::layer_norm_with_statistics(&x, norm).unwrap())), 1);
-        assert_eq!(count(&|| drop(ops::layer_norm_backward(&x, &normed, norm, &x).unwrap())), 2);
-        let plain = LayerNorm::default();
-        assert_eq!(count(&|| drop(ops::layer_norm_backward(&x, &normed, plain, &x).unwrap())), 1);
+        let normed = norm.with_statistics(&x).unwrap();
+        assert_eq!(count(&|| drop(norm.run(&x).unwrap())), 1);
+        assert_eq!(count(&|| drop(norm.with_statistics(&x).unwrap())), 1);
+        assert_eq!(count(&|| drop(norm.backward(&x, &normed, &x).unwrap())), 2);
+        let plain = LayerNorm::new();
+        assert_eq!(count(&|| drop(plain.backward(&x, &normed, &x).unwrap())), 1);
         // Another number is no other pipeline.
         let pipelines = gpu.stats().pipelines;
-        drop(ops::layer_norm(&x, LayerNorm { eps: 0.5, ..norm }).unwrap());
-        drop(ops::layer_norm(&x.slice(0, 3..).unwrap(), norm).unwrap());
+        drop(norm.eps(0.5).run(&x).unwrap());
+        drop(norm.run(&x.slice(0, 3..).unwrap()).unwrap());
         assert_eq!(gpu.stats().pipelines, pipelines);
     }
 }
@@ -210,11 +215,11 @@ fn rows_of_special_values_and_of_none() {
     let Some(gpu) = turn.iter().next() else { return };
     let [inf, nan] = [f32::INFINITY, f32::NAN];
     let x = gpu.tensor(&[1.0, nan, 2.0, inf, 7.0, 7.0, 0.0, 0.0], [4, 2]).unwrap();
-    let of = |eps| ops::layer_norm(&x, LayerNorm { eps, ..LayerNorm::default() }).unwrap().to_vec().unwrap();
+    let of = |eps| LayerNorm::new().eps(eps).run(&x).unwrap().to_vec().unwrap();
     assert!(of(1e-5)[..4].iter().all(|y| y.is_nan()));
     assert_eq!(of(1e-5)[4..], [0.0; 4]);
     assert!(of(0.0).iter().all(|y| y.is_nan()));
-    let y = ops::rms_norm(&x, RmsNorm::default()).unwrap().to_vec().unwrap();
+    let y = RmsNorm::new().run(&x).unwrap().to_vec().unwrap();
     assert!(
         y[..2].iter().all(|y| y.is_nan()) && y[2] == 0.0 && y[3].is_nan() && y[6..] == [0.0, 0.0],
         "{y:?}"
@@ -222,12 +227,12 @@ fn rows_of_special_values_and_of_none() {
 
     let none = gpu.zeros::<f32>([0, 3]).unwrap();
     let gamma = gpu.zeros::<f32>([3]).unwrap();
-    let norm = LayerNorm { gamma: Some(&gamma), ..LayerNorm::default() };
-    let normed = ops::layer_norm_with_statistics(&none, norm).unwrap();
+    let norm = LayerNorm::new().gamma(&gamma);
+    let normed = norm.with_statistics(&none).unwrap();
     assert_eq!((normed.y.shape(), normed.mean.shape()), (&[0, 3][..], &[0][..]));
-    let gradients = ops::layer_norm_backward(&none, &normed, norm, &none).unwrap();
-    assert_eq!(gradients.gamma.unwrap().to_vec().unwrap(), [0.0; 3]);
-    let scalar = ops::layer_norm_with_statistics(&x, LayerNorm { axes: 2, ..LayerNorm::default() }).unwrap();
+    let gradients = norm.backward(&none, &normed, &none).unwrap();
+    assert_eq!(gradients.1.get("gamma").unwrap().to_vec().unwrap(), [0.0; 3]);
+    let scalar = LayerNorm::new().axes(2).with_statistics(&x).unwrap();
     assert_eq!(scalar.mean.shape(), [0; 0]);
 }
 
@@ -235,4 +240,41 @@ fn rows_of_special_values_and_of_none() {
 pub(super) fn bits<T: Element>(of: &tilewise::Tensor<T>) -> Vec<u8> {
     assert!(T::DTYPE != DType::I32);
     bytemuck::cast_slice(&of.to_vec().unwrap()).to_vec()
+}
+
+#[test]
+fn a_result_is_written_in_place_with_the_same_bits() {
+    let Some(gpu) = support::gpu() else { return };
+    let x = gpu.random::<f32>([3, 4, 8], Fill::Normal, 1).unwrap();
+    let gamma = gpu.random::<f32>([8], Fill::Normal, 2).unwrap();
+    let running = RunningStatistics { mean: gamma.clone(), variance: ops::square(&gamma).unwrap() };
+    let (layer, rms) = (LayerNorm::new().gamma(&gamma).beta(&gamma), RmsNorm::new().gamma(&gamma));
+    let (group, instance) = (GroupNorm::new(2).gamma(&gamma), InstanceNorm::new().beta(&gamma));
+    let batch = BatchNorm::new().gamma(&gamma).beta(&gamma);
+    type Case<'a> = (Tensor<f32>, &'a dyn Fn(&mut Tensor<f32>) -> Result<()>);
+    let norms: [Case<'_>; 5] = [
+        (layer.run(&x).unwrap(), &|y| layer.run_into(&x, y)),
+        (rms.run(&x).unwrap(), &|y| rms.run_into(&x, y)),
+        (group.run(&x).unwrap(), &|y| group.run_into(&x, y)),
+        (instance.run(&x).unwrap(), &|y| instance.run_into(&x, y)),
+        (batch.run(&x, &running).unwrap(), &|y| batch.run_into(&x, &running, y)),
+    ];
+    for (want, into) in norms {
+        let mut y = gpu.zeros([3, 4, 8]).unwrap();
+        let launches = gpu.stats().launches;
+        into(&mut y).unwrap();
+        assert_eq!(gpu.stats().launches - launches, 1);
+        assert_eq!(bits(&y), bits(&want));
+        // A part that begins where no binding may begin, and columns.
+        let all = gpu.zeros::<f32>([4, 4, 8]).unwrap();
+        into(&mut all.slice(0, 1..).unwrap().writable_view()).unwrap();
+        assert_eq!(bits(&all.slice(0, 1..).unwrap()), bits(&want));
+        let turned = gpu.zeros::<f32>([8, 4, 3]).unwrap().permute(&[2, 1, 0]).unwrap();
+        into(&mut turned.writable_view()).unwrap();
+        assert_eq!(bits(&turned), bits(&want));
+        let error = into(&mut x.writable_view()).unwrap_err().to_string();
+        assert!(error.contains("run_into: the output: it shares its buffer with an operand"), "{error}");
+        let error = into(&mut gpu.zeros([3, 4]).unwrap()).unwrap_err().to_string();
+        assert!(error.contains("run_into: the output must have the shape of the operand"), "{error}");
+    }
 }

@@ -4,10 +4,9 @@ use super::{Pair, joined, place, sweep};
 use support::strided::Lay;
 use support::values::values;
 use tilewise::ops::{
-    self, BatchNorm, CrossEntropy, GroupNorm, InstanceNorm, LayerNorm, NormGradients, Reduction, RmsNorm,
-    RunningStatistics,
+    self, BatchNorm, CrossEntropy, GroupNorm, InstanceNorm, LayerNorm, Reduction, RmsNorm, RunningStatistics,
 };
-use tilewise::{DType, Error, Fill, Gpu, Real, Tensor, bf16, f16};
+use tilewise::{DType, Error, Fill, Gpu, Gradients, Real, Tensor, bf16, f16};
 
 #[test]
 fn along_an_axis() {
@@ -62,21 +61,21 @@ fn norms_of_rows() {
         let lay = [Lay::Plain, Lay::Odd][lay];
         pair.close(&format!("part {part} of {lay:?} {}", T::DTYPE), off, |gpu| {
             let row = place(gpu, &row, &[203], lay);
-            let norm = LayerNorm { gamma: Some(&row), beta: Some(&row), ..LayerNorm::default() };
+            let norm = LayerNorm::new().gamma(&row).beta(&row);
             let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
             match part {
-                0 => return ops::layer_norm(&x, norm),
-                1 => return ops::rms_norm(&x, RmsNorm::default()),
+                0 => return norm.run(&x),
+                1 => return RmsNorm::new().run(&x),
                 _ => {}
             }
-            let (total, normed) = ops::layer_norm_residual(&x, &g, norm)?;
-            let found = ops::layer_norm_backward(&total, &normed, norm, &g)?;
+            let (total, normed) = norm.residual(&x, &g)?;
+            let found = norm.backward(&total, &normed, &g)?;
             match part {
                 2 => normed.mean.cast(),
                 3 => normed.rstd.cast(),
-                4 => Ok(found.x),
-                5 => found.gamma.expect("there is a gamma").cast(),
-                _ => found.beta.expect("there is a beta").cast(),
+                4 => Ok(found.0),
+                5 => found.1.get("gamma").expect("there is a gamma").cast(),
+                _ => found.1.get("beta").expect("there is a beta").cast(),
             }
         });
     }
@@ -94,52 +93,52 @@ fn of_channels<T: Real>(pair: &Pair, shape: [usize; 3], off: f64, [norm, lay]: [
     let row = values::<T>(&[channels], 1.0, 3);
     let lay = [Lay::Plain, Lay::Odd, Lay::Reversed][lay];
     let what = format!("{lay:?} {shape:?} {}", T::DTYPE);
-    let all_of = |y: &Tensor<T>, rstd: &Tensor<f32>, found: &NormGradients<T>| {
-        let [gamma, beta] = [&found.gamma, &found.beta].map(|of| of.clone().expect("there is one"));
-        joined(&[y.cast()?, rstd.clone(), found.x.cast()?, gamma, beta])
+    let all_of = |y: &Tensor<T>, rstd: &Tensor<f32>, found: &(Tensor<T>, Gradients)| {
+        let [gamma, beta] = ["gamma", "beta"].map(|name| found.1.get(name).expect("there is one").clone());
+        joined(&[y.cast()?, rstd.clone(), found.0.cast()?, gamma, beta])
     };
     match norm {
-        0 => pair.close(&format!("group_norm {what}"), off, |gpu| {
+        0 => pair.close(&format!("GroupNorm::run {what}"), off, |gpu| {
             let row = place(gpu, &row, &[channels], lay);
             let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
-            let norm = GroupNorm { gamma: Some(&row), beta: Some(&row), ..GroupNorm::new(4) };
-            let normed = ops::group_norm_with_statistics(&x, norm)?;
-            all_of(&normed.y, &normed.rstd, &ops::group_norm_backward(&x, &normed, norm, &g)?)
+            let norm = GroupNorm::new(4).gamma(&row).beta(&row);
+            let normed = norm.with_statistics(&x)?;
+            all_of(&normed.y, &normed.rstd, &norm.backward(&x, &normed, &g)?)
         }),
-        1 => pair.close(&format!("instance_norm {what}"), off, |gpu| {
+        1 => pair.close(&format!("InstanceNorm::run {what}"), off, |gpu| {
             let row = place(gpu, &row, &[channels], lay);
             let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
-            let norm = InstanceNorm { gamma: Some(&row), beta: Some(&row), ..InstanceNorm::default() };
-            let normed = ops::instance_norm_with_statistics(&x, norm)?;
-            all_of(&normed.y, &normed.rstd, &ops::instance_norm_backward(&x, &normed, norm, &g)?)
+            let norm = InstanceNorm::new().gamma(&row).beta(&row);
+            let normed = norm.with_statistics(&x)?;
+            all_of(&normed.y, &normed.rstd, &norm.backward(&x, &normed, &g)?)
         }),
-        2 => pair.close(&format!("batch_norm {what}"), off, |gpu| {
+        2 => pair.close(&format!("BatchNorm::run {what}"), off, |gpu| {
             let row = place(gpu, &row, &[channels], lay);
             let (mean, variance) = (row.cast::<f32>()?, ops::square(&row)?.cast::<f32>()?);
             let running = RunningStatistics { mean, variance };
-            let norm = BatchNorm { gamma: Some(&row), beta: Some(&row), ..BatchNorm::default() };
+            let norm = BatchNorm::new().gamma(&row).beta(&row);
             let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
-            let y = ops::batch_norm(&x, &running, norm)?;
-            all_of(&y, &running.mean, &ops::batch_norm_backward(&x, &running, norm, &g)?)
+            let y = norm.run(&x, &running)?;
+            all_of(&y, &running.mean, &norm.backward(&x, &running, &g)?)
         }),
         3 => pair.close(&format!("one outer index {what}"), off, |gpu| {
             // It is computed in windows of its rows.
             let shape = [1, shape[0] * shape[1], channels];
             let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
             let row = place(gpu, &row, &[channels], lay);
-            let norm = GroupNorm { gamma: Some(&row), beta: Some(&row), ..GroupNorm::new(4) };
-            let normed = ops::group_norm_with_statistics(&x, norm)?;
-            all_of(&normed.y, &normed.rstd, &ops::group_norm_backward(&x, &normed, norm, &g)?)
+            let norm = GroupNorm::new(4).gamma(&row).beta(&row);
+            let normed = norm.with_statistics(&x)?;
+            all_of(&normed.y, &normed.rstd, &norm.backward(&x, &normed, &g)?)
         }),
-        _ => pair.close(&format!("batch_norm_training {norm} {what}"), off, |gpu| {
+        _ => pair.close(&format!("BatchNorm::training {norm} {what}"), off, |gpu| {
             let row = place(gpu, &row, &[channels], lay);
             let (mean, variance) = (row.cast::<f32>()?, ops::square(&row)?.cast::<f32>()?);
             let running = RunningStatistics { mean, variance };
             let has_running = norm == 4;
-            let norm = BatchNorm { gamma: Some(&row), beta: Some(&row), ..BatchNorm::default() };
+            let norm = BatchNorm::new().gamma(&row).beta(&row);
             let (x, g) = (place(gpu, &x, &shape, lay), place(gpu, &g, &shape, lay));
-            let normed = ops::batch_norm_training(&x, Some(&running).filter(|_| has_running), norm)?;
-            let found = ops::batch_norm_training_backward(&x, &normed, norm, &g)?;
+            let normed = norm.training(&x, Some(&running).filter(|_| has_running))?;
+            let found = norm.training_backward(&x, &normed, &g)?;
             let all = all_of(&normed.y, &normed.rstd, &found)?;
             let updated = normed.running.unwrap_or(running);
             joined(&[all, normed.mean, normed.variance, updated.mean, updated.variance])
@@ -162,13 +161,12 @@ fn norms_of_channels() {
         }
     }
     let x = pair.small.zeros::<f32>([3, 900, 24]).unwrap();
-    let error = ops::group_norm(&x, GroupNorm::new(4)).map(drop).expect_err("an index exceeds a binding");
+    let error = GroupNorm::new(4).run(&x).map(drop).expect_err("an index exceeds a binding");
     assert!(error.to_string().contains("slice along axis 0"), "{error}");
     let x = pair.small.zeros::<f32>([3, 1, 20_000]).unwrap();
-    let error =
-        ops::batch_norm_training(&x, None, BatchNorm::default()).map(drop).expect_err("a row is larger");
+    let error = BatchNorm::new().training(&x, None).map(drop).expect_err("a row is larger");
     assert!(error.to_string().contains("slice along axis 2"), "{error}");
-    let error = ops::layer_norm(&x, LayerNorm::default()).map(drop).expect_err("a row is larger");
+    let error = LayerNorm::new().run(&x).map(drop).expect_err("a row is larger");
     assert!(error.to_string().contains("slice along axis 2"), "{error}");
 }
 
@@ -177,7 +175,7 @@ fn norms_of_channels() {
 fn batch_norms_at_a_large_mean() {
     let Some(pair) = Pair::open() else { return };
     let x: Vec<f32> = values::<f32>(&[9001, 8], 1.0, 5).iter().map(|x| 1e6 + 64.0 * x).collect();
-    let run = |gpu: &Gpu| ops::batch_norm_training(&gpu.tensor(&x, [9001, 8])?, None, BatchNorm::default());
+    let run = |gpu: &Gpu| BatchNorm::new().training(&gpu.tensor(&x, [9001, 8])?, None);
     pair.close("the result", 1e-4, |gpu| Ok(run(gpu)?.y));
     pair.close("the variance", 1e-4, |gpu| Ok(run(gpu)?.variance));
 }

@@ -9,10 +9,9 @@ use tilewise::ops::{Function, RotaryPairs, TexelFormat};
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{F16SplitProblem, Side};
 use tilewise::planning::ops::{
-    CastProblem, ChannelLayouts, ChannelPass, ChannelProblem, ColourScale, CopyProblem, CumsumProblem,
-    Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer, Longer, NormKind, NormLayouts, NormPass,
-    NormProblem, ReduceFunction, ReduceProblem, RotaryPass, RotaryProblem, RotaryTable, SoftmaxFunction,
-    SoftmaxProblem,
+    CastProblem, ChannelPass, ChannelProblem, ColourScale, CopyProblem, CumsumProblem, Elementwise,
+    ElementwiseProblem, ImageProblem, ImageTransfer, Longer, NormKind, NormLayouts, NormPass, NormProblem,
+    ReduceFunction, ReduceProblem, RotaryPass, RotaryProblem, RotaryTable, SoftmaxFunction, SoftmaxProblem,
 };
 use tilewise::{Caps, DType, Layout, Precision};
 
@@ -305,7 +304,7 @@ fn norms_of_channels(devices: &[Caps; 2]) -> Vec<Launch> {
             let offset = WINDOW_END / dtype.size() - 1;
             let weights = Layout::new("test", &shape[2..], &[1], offset, 1 << 40).expect("a large buffer");
             let layouts =
-                ChannelLayouts { a: &view, b: Some(&view), gamma: Some(&weights), beta: Some(&weights) };
+                NormLayouts { a: &view, b: Some(&view), gamma: Some(&weights), beta: Some(&weights) };
             for (i, pass) in passes.into_iter().enumerate() {
                 let groups = if i == 1 { 1 } else { shape[2] };
                 let problem = ChannelProblem::new("test", pass, layouts, groups, dtype);

@@ -12,8 +12,8 @@ use tilewise::planning::clifford::{CliffordProblem, Function, MvLayout};
 use tilewise::planning::clifford_layer::{ConnectedBackward, GatesProblem, RowFunction};
 use tilewise::planning::gemm::Pin;
 use tilewise::planning::ops::{
-    ChannelLayouts, ChannelPass, ChannelProblem, CopyProblem, CrossEntropyProblem, Elementwise,
-    ElementwiseProblem, GatherProblem, Longer, LossFunction, LossProblem, NormKind, NormPass, ReduceFunction,
+    ChannelPass, ChannelProblem, CopyProblem, CrossEntropyProblem, Elementwise, ElementwiseProblem,
+    GatherProblem, Longer, LossFunction, LossProblem, NormKind, NormLayouts, NormPass, ReduceFunction,
     RotaryPass, RotaryProblem, RotaryTable, ScatterProblem, SoftmaxFunction, SoftmaxProblem, Taken, Target,
     TargetKind,
 };
@@ -89,7 +89,7 @@ pub const MORE: [Family; 44] = [
     }),
     ("batch norm of a view with channels first", |of| {
         let (a, row) = (of.view(&[1, 24, of.many(1761, 24)])?.permute(&[0, 2, 1])?, flat(&[24])?);
-        let layouts = ChannelLayouts { a: &a, b: Some(&a), gamma: Some(&row), beta: None };
+        let layouts = NormLayouts { a: &a, b: Some(&a), gamma: Some(&row), beta: None };
         ChannelProblem::new("test", ChannelPass::Backward, layouts, 24, DType::F32)?.plan(of.caps)
     }),
     ("losses and gradients", |of| {

@@ -17,8 +17,8 @@ use tilewise::planning::clifford_layer::{
 };
 use tilewise::planning::gemm::{BiasAxis, GemmProblem, GemmTypes, Pin, SeedSource};
 use tilewise::planning::ops::{
-    ChannelLayouts, ChannelPass, ChannelProblem, CopyProblem, NormKind, NormLayouts, NormPass, NormProblem,
-    ReduceFunction, ReduceProblem,
+    ChannelPass, ChannelProblem, CopyProblem, NormKind, NormLayouts, NormPass, NormProblem, ReduceFunction,
+    ReduceProblem,
 };
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
@@ -170,7 +170,7 @@ pub(super) fn channels(pass: ChannelPass, shape: [usize; 3], groups: usize, of: 
     let a =
         if outer == 1 { of.view(&[1, of.many(inner, row), row])? } else { of.rows(outer, &[inner, row])? };
     let weights = flat(&[row])?;
-    let layouts = ChannelLayouts { a: &a, b: Some(&a), gamma: Some(&weights), beta: Some(&weights) };
+    let layouts = NormLayouts { a: &a, b: Some(&a), gamma: Some(&weights), beta: Some(&weights) };
     ChannelProblem::new("norm of channels", pass, layouts, groups, DType::F32)?.plan(of.caps)
 }
 

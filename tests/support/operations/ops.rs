@@ -80,18 +80,15 @@ pub(super) fn rows() -> Vec<Row> {
         row("ops::add_into", |it| ops::add_into(&it.a, &it.b, &mut it.c)),
         row("ops::argmax", |it| ops::argmax(&it.a, 0)),
         row("ops::argmin", |it| ops::argmin(&it.a, 1)),
-        row("ops::batch_norm", |it| ops::batch_norm(&it.a, &running(it), BatchNorm::default())),
-        row("ops::batch_norm_backward", |it| {
-            ops::batch_norm_backward(&it.a, &running(it), BatchNorm::default(), &it.b)
-        }),
-        row("ops::batch_norm_training", |it| {
-            ops::batch_norm_training(&it.a, Some(&running(it)), BatchNorm::default())
-        }),
-        row("ops::batch_norm_training_backward", |it| {
+        row("ops::BatchNorm::run", |it| BatchNorm::new().run(&it.a, &running(it))),
+        row("ops::BatchNorm::run_into", |it| BatchNorm::new().run_into(&it.a, &running(it), &mut it.c)),
+        row("ops::BatchNorm::backward", |it| BatchNorm::new().backward(&it.a, &running(it), &it.b)),
+        row("ops::BatchNorm::training", |it| BatchNorm::new().training(&it.a, Some(&running(it)))),
+        row("ops::BatchNorm::training_backward", |it| {
             let RunningStatistics { mean, variance } = running(it);
             let [y, rstd] = [it.b.clone(), it.row.clone()];
             let normed = BatchNormed { y, mean, variance, rstd, running: None };
-            ops::batch_norm_training_backward(&it.a, &normed, BatchNorm::default(), &it.b)
+            BatchNorm::new().training_backward(&it.a, &normed, &it.b)
         }),
         row("ops::bce_with_logits", |it| ops::bce_with_logits(&it.a, &it.b, None, Reduction::Mean)),
         row("ops::bce_with_logits_and_gradient", |it| {
@@ -109,38 +106,33 @@ pub(super) fn rows() -> Vec<Row> {
         row("ops::embedding", |it| ops::embedding(&it.a, &it.at)),
         row("ops::embedding_backward", |it| ops::embedding_backward(&it.at, &it.a.slice(0, ..1)?, 2, None)),
         row("ops::gather", |it| ops::gather(&it.a, 0, &it.at.unsqueeze(1)?)),
-        row("ops::group_norm", |it| ops::group_norm(&it.a, GroupNorm::new(1))),
-        row("ops::group_norm_backward", |it| {
+        row("ops::GroupNorm::run", |it| GroupNorm::new(1).run(&it.a)),
+        row("ops::GroupNorm::run_into", |it| GroupNorm::new(1).run_into(&it.a, &mut it.c)),
+        row("ops::GroupNorm::backward", |it| {
             let column = |of: &Tensor<f32>| of.reshape([8, 1]);
             let (mean, rstd) = (column(&it.normed.mean)?, column(&it.normed.rstd)?);
             let normed = Normed { y: it.b.clone(), mean, rstd };
-            ops::group_norm_backward(&it.a, &normed, GroupNorm::new(1), &it.b)
+            GroupNorm::new(1).backward(&it.a, &normed, &it.b)
         }),
-        row("ops::group_norm_with_statistics", |it| {
-            ops::group_norm_with_statistics(&it.a, GroupNorm::new(2))
-        }),
+        row("ops::GroupNorm::with_statistics", |it| GroupNorm::new(2).with_statistics(&it.a)),
         row("ops::huber", |it| ops::huber(&it.a, &it.b, 1.0, Reduction::Mean)),
         row("ops::huber_and_gradient", |it| ops::huber_and_gradient(&it.a, &it.b, 1.0, Reduction::Mean, 1.0)),
         row("ops::index_add", |it| ops::index_add(&mut it.c, 0, &it.at, &it.a.slice(0, ..1)?)),
         row("ops::index_select", |it| ops::index_select(&it.a, 0, &it.at)),
-        row("ops::instance_norm", |it| ops::instance_norm(&it.a, InstanceNorm::default())),
-        row("ops::instance_norm_backward", |it| {
+        row("ops::InstanceNorm::run", |it| InstanceNorm::new().run(&it.a)),
+        row("ops::InstanceNorm::run_into", |it| InstanceNorm::new().run_into(&it.a, &mut it.c)),
+        row("ops::InstanceNorm::backward", |it| {
             let normed = Normed { y: it.b.clone(), mean: it.a.clone(), rstd: it.b.clone() };
-            ops::instance_norm_backward(&it.a, &normed, InstanceNorm::default(), &it.b)
+            InstanceNorm::new().backward(&it.a, &normed, &it.b)
         }),
-        row("ops::instance_norm_with_statistics", |it| {
-            ops::instance_norm_with_statistics(&it.a, InstanceNorm::default())
-        }),
+        row("ops::InstanceNorm::with_statistics", |it| InstanceNorm::new().with_statistics(&it.a)),
         row("ops::l1", |it| ops::l1(&it.a, &it.b, Reduction::Sum)),
         row("ops::l1_and_gradient", |it| ops::l1_and_gradient(&it.a, &it.b, Reduction::Sum, 1.0)),
-        row("ops::layer_norm", |it| ops::layer_norm(&it.a, LayerNorm::default())),
-        row("ops::layer_norm_backward", |it| {
-            ops::layer_norm_backward(&it.a, &it.normed, LayerNorm::default(), &it.b)
-        }),
-        row("ops::layer_norm_residual", |it| ops::layer_norm_residual(&it.a, &it.b, LayerNorm::default())),
-        row("ops::layer_norm_with_statistics", |it| {
-            ops::layer_norm_with_statistics(&it.a, LayerNorm::default())
-        }),
+        row("ops::LayerNorm::run", |it| LayerNorm::new().run(&it.a)),
+        row("ops::LayerNorm::run_into", |it| LayerNorm::new().run_into(&it.a, &mut it.c)),
+        row("ops::LayerNorm::backward", |it| LayerNorm::new().backward(&it.a, &it.normed, &it.b)),
+        row("ops::LayerNorm::residual", |it| LayerNorm::new().residual(&it.a, &it.b)),
+        row("ops::LayerNorm::with_statistics", |it| LayerNorm::new().with_statistics(&it.a)),
         row("ops::log_softmax", |it| ops::log_softmax(&it.a, 1)),
         row("ops::log_softmax_backward", |it| ops::log_softmax_backward(&it.a, &it.b, 1)),
         row("ops::map", |it| ops::map::<f32, 2>(&[&it.a, &it.b], |[a, b]| a.exp() * b)),
@@ -157,13 +149,14 @@ pub(super) fn rows() -> Vec<Row> {
         row("ops::pad", |it| ops::pad(&it.a, &[(1, 0), (0, 1)], 0.0)),
         row("ops::prod", |it| ops::prod(&it.a, 0)),
         row("ops::repeat", |it| ops::repeat(&it.a, 0, 2)),
-        row("ops::rms_norm", |it| ops::rms_norm(&it.a, RmsNorm::default())),
-        row("ops::rms_norm_backward", |it| {
+        row("ops::RmsNorm::run", |it| RmsNorm::new().run(&it.a)),
+        row("ops::RmsNorm::run_into", |it| RmsNorm::new().run_into(&it.a, &mut it.c)),
+        row("ops::RmsNorm::backward", |it| {
             let normed = RmsNormed { y: it.b.clone(), rstd: it.normed.rstd.clone() };
-            ops::rms_norm_backward(&it.a, &normed, RmsNorm::default(), &it.b)
+            RmsNorm::new().backward(&it.a, &normed, &it.b)
         }),
-        row("ops::rms_norm_residual", |it| ops::rms_norm_residual(&it.a, &it.b, RmsNorm::default())),
-        row("ops::rms_norm_with_statistics", |it| ops::rms_norm_with_statistics(&it.a, RmsNorm::default())),
+        row("ops::RmsNorm::residual", |it| RmsNorm::new().residual(&it.a, &it.b)),
+        row("ops::RmsNorm::with_statistics", |it| RmsNorm::new().with_statistics(&it.a)),
         row("ops::scatter_add", |it| {
             ops::scatter_add(&mut it.c, 0, &it.at.unsqueeze(1)?, &it.a.slice(0, ..1)?.slice(1, ..1)?)
         }),

@@ -3,8 +3,8 @@
 use std::any::Any;
 use tilewise::attention::AttentionGradients;
 use tilewise::clifford::Multivectors;
-use tilewise::ops::{BatchNormed, CrossEntropyLoss, NormGradients, Normed, RmsNormed};
-use tilewise::{Element, LinearGradients, Result, Tensor, f16};
+use tilewise::ops::{BatchNormed, CrossEntropyLoss, Normed, RmsNormed};
+use tilewise::{Element, Gradients, LinearGradients, Result, Tensor, f16};
 
 /// Reads the bytes of a tensor.
 pub type Read = Box<dyn Fn() -> Result<Vec<u8>>>;
@@ -34,8 +34,8 @@ const KNOWN: [Known; 16] = [
         })
     },
     |made| {
-        is::<NormGradients<f32>>(made)
-            .map(|g| [Some(&g.x), g.gamma.as_ref(), g.beta.as_ref()].into_iter().flatten().map(of).collect())
+        is::<(Tensor<f32>, Gradients)>(made)
+            .map(|(x, g)| [of(x)].into_iter().chain(g.iter().map(|(_, g)| of(g))).collect())
     },
     |made| is::<(Tensor<f32>, LinearGradients)>(made).map(|(x, g)| vec![of(x), of(&g.weight)]),
     |made| is::<CrossEntropyLoss>(made).map(|l| vec![of(&l.loss), of(&l.log_sums)]),

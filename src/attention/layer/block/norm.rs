@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::attention::layer::kinds::BlockNorm;
 use crate::layout::Real;
-use crate::ops::{LayerNorm, RmsNorm, layer_norm, rms_norm};
+use crate::ops::{LayerNorm, RmsNorm};
 use crate::tensor::Tensor;
 
 /// A norm of the last axis with its parameters.
@@ -19,10 +19,10 @@ pub(super) struct Norm<T: Real> {
 impl<T: Real> Norm<T> {
     /// The norms of the rows of `x`.
     pub(super) fn of(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
-        let (gamma, beta, eps) = (Some(&self.gamma), self.beta.as_ref(), self.eps);
+        let (gamma, beta) = (&self.gamma, self.beta.as_ref());
         match self.kind {
-            BlockNorm::Layer => layer_norm(x, LayerNorm { axes: 1, gamma, beta, eps }),
-            BlockNorm::Rms => rms_norm(x, RmsNorm { axes: 1, gamma, eps }),
+            BlockNorm::Layer => LayerNorm::new().gamma(gamma).beta(beta).eps(self.eps).run(x),
+            BlockNorm::Rms => RmsNorm::new().gamma(gamma).eps(self.eps).run(x),
         }
     }
 

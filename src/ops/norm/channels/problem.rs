@@ -2,6 +2,7 @@
 
 use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, dim};
+use crate::ops::norm::layouts::NormLayouts;
 use crate::ops::vectors::{Moves, per_vector, quads};
 use crate::{Error, Result};
 
@@ -59,19 +60,6 @@ pub enum ChannelPass {
     EvaluationBackwardWithGradients,
 }
 
-/// The layouts of the operands of a norm of channels.
-#[derive(Clone, Copy, Debug)]
-pub struct ChannelLayouts<'a> {
-    /// The operand (outer, inner, channels).
-    pub a: &'a Layout,
-    /// In a backward pass the gradient of the result.
-    pub b: Option<&'a Layout>,
-    /// The weights (channels), contiguous.
-    pub gamma: Option<&'a Layout>,
-    /// The offsets (channels), contiguous.
-    pub beta: Option<&'a Layout>,
-}
-
 /// A checked norm of channels: the operands have the same shape (outer, inner, channels), the groups divide the channels, and
 /// every size is below $2^{31}$. Results are contiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -94,11 +82,11 @@ impl ChannelProblem {
     pub fn new(
         op: &'static str,
         pass: ChannelPass,
-        layouts: ChannelLayouts<'_>,
+        layouts: NormLayouts<'_>,
         groups: usize,
         dtype: DType,
     ) -> Result<Self> {
-        let ChannelLayouts { a, b, gamma, beta } = layouts;
+        let NormLayouts { a, b, gamma, beta } = layouts;
         let &[outer, inner, channels] = a.shape() else {
             return Err(Error::shape(op, "the operand must have three axes", a.shape()));
         };
@@ -197,7 +185,7 @@ impl ChannelProblem {
 }
 
 impl ChannelPass {
-    pub(super) fn is_backward(self) -> bool {
+    pub(in crate::ops::norm) fn is_backward(self) -> bool {
         match self {
             Self::Group | Self::Training | Self::TrainingWithRunning | Self::Evaluation => false,
             Self::Backward
@@ -218,7 +206,7 @@ impl ChannelPass {
     }
 
     /// Whether there are gradients of gamma and beta.
-    pub(super) fn has_gradients(self) -> bool {
+    pub(in crate::ops::norm) fn has_gradients(self) -> bool {
         matches!(self, Self::BackwardWithGradients | Self::EvaluationBackwardWithGradients)
     }
 }

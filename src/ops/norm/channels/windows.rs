@@ -1,11 +1,12 @@
 //! Windows of rows of a norm by its operand's own statistics: first the moments or sums of each window, then the statistics of
 //! all windows, then the results of each.
 
-use super::problem::{ChannelDims, ChannelLayouts, ChannelProblem};
+use super::problem::{ChannelDims, ChannelProblem};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel;
 use crate::layout::{ALIGNED_BYTES, DType, Layout};
+use crate::ops::norm::layouts::NormLayouts;
 use crate::ops::windows::JOINS;
 use crate::plan::{Draft, Region};
 use std::ops::Range;
@@ -93,7 +94,7 @@ impl ChannelProblem {
         let d = &self.dims;
         let (gamma, beta) = (self.weights(d.gamma_offset)?, self.weights(d.beta_offset)?);
         let [a, b] = own.map(|region| region.map(|region| region.layout));
-        let layouts = ChannelLayouts {
+        let layouts = NormLayouts {
             a: &a.unwrap_or(self.layout(d.a)?),
             b: b.as_ref(),
             gamma: Some(&gamma).filter(|_| self.has_gamma),

@@ -1,11 +1,12 @@
 //! The plan of a norm of rows: one step. A backward pass with the gradients of gamma and beta adds their partial sums in a
 //! second one. Operands that are larger than a binding are cut into windows of rows.
 
-use super::problem::{LANES, NormDims, NormKind, NormLayouts, NormPass, NormProblem};
+use super::problem::{LANES, NormDims, NormKind, NormPass, NormProblem};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout, dim};
+use crate::ops::norm::layouts::NormLayouts;
 use crate::ops::subgroups::shared_bytes;
 use crate::ops::windows::JOINS;
 use crate::ops::{ReduceFunction, ReduceProblem};

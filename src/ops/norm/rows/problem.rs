@@ -2,6 +2,7 @@
 
 use crate::kernel::shader_dims;
 use crate::layout::{Axes, DType, Layout, MAX_RANK, known, merged_together};
+use crate::ops::norm::layouts::NormLayouts;
 use crate::ops::vectors::{Moves, per_vector, quads};
 use crate::{Error, Result};
 
@@ -57,19 +58,6 @@ pub enum NormPass {
     BackwardWithGamma,
     /// The gradients of the operand, gamma and beta.
     BackwardWithBoth,
-}
-
-/// The layouts of a norm's operands. Each normalised row is the last axis of `a` and `b`.
-#[derive(Clone, Copy, Debug)]
-pub struct NormLayouts<'a> {
-    /// The operand.
-    pub a: &'a Layout,
-    /// In a forward pass the residual, which is added to `a` first; in a backward pass the gradient of the result.
-    pub b: Option<&'a Layout>,
-    /// The weights of a row, contiguous.
-    pub gamma: Option<&'a Layout>,
-    /// The offsets of a row, contiguous.
-    pub beta: Option<&'a Layout>,
 }
 
 /// A checked norm of rows: all operands have the same shape, gamma and beta the length of a row, every size is below
@@ -198,12 +186,12 @@ impl NormKind {
 
 impl NormPass {
     /// Whether this is a forward pass.
-    pub(super) fn is_forward(self) -> bool {
+    pub(in crate::ops::norm) fn is_forward(self) -> bool {
         matches!(self, Self::Forward | Self::ForwardWithStatistics)
     }
 
     /// The number of gradients of gamma and beta.
-    pub(super) fn partials(self) -> usize {
+    pub(in crate::ops::norm) fn partials(self) -> usize {
         match self {
             Self::Forward | Self::ForwardWithStatistics | Self::Backward => 0,
             Self::BackwardWithGamma => 1,

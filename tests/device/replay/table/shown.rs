@@ -97,13 +97,13 @@ pub(super) fn all() -> Vec<Probe> {
             let ([x, ..], at) = (matrices(gpu), Cell::new(1));
             in_runs(gpu, || ops::index_select(&x, 0, &[at.get()]), || set(&at, 2))
         }),
-        ("ops::batch_norm_training", "`running`", |gpu| {
+        ("ops::BatchNorm::training", "`running`", |gpu| {
             let [x, y, _] = matrices(gpu);
             let [given, others] = [&x, &y].map(|of| ops::square(of).unwrap());
             let row = |of: &Tensor<f32>, at| of.slice(0, at..=at)?.squeeze(0);
             let running = RunningStatistics { mean: row(&given, 0)?, variance: row(&given, 1)? };
             let updated = || {
-                let normed = ops::batch_norm_training(&x, Some(&running), BatchNorm::default())?;
+                let normed = BatchNorm::new().training(&x, Some(&running))?;
                 Ok(normed.running.expect("there were some").mean)
             };
             in_runs(gpu, updated, || overwrite(&given, &others))

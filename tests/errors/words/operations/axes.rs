@@ -33,7 +33,7 @@ fn axes_that_are_not_there_or_given_twice() {
     said.says(|| x.squeeze(2));
     said.says(|| x.squeeze(1));
     said.says(|| x.unsqueeze(3));
-    said.says(|| ops::layer_norm(&x, LayerNorm { axes: 3, ..LayerNorm::default() }));
-    said.says(|| ops::rms_norm(&x, RmsNorm { axes: 0, ..RmsNorm::default() }));
+    said.says(|| LayerNorm::new().axes(3).run(&x));
+    said.says(|| RmsNorm::new().axes(0).run(&x));
     said.compare();
 }

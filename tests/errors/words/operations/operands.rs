@@ -48,9 +48,9 @@ fn reductions_and_losses_of_nothing() {
     said.says(|| ops::min(&none, ..));
     said.says(|| ops::argmax(&none, 1));
     said.says(|| ops::argmin(&none, 1));
-    said.says(|| ops::layer_norm(&none, LayerNorm::default()));
-    said.says(|| ops::group_norm(&none, GroupNorm::new(1)));
-    said.says(|| ops::batch_norm_training(&none.t(), None, BatchNorm::default()));
+    said.says(|| LayerNorm::new().run(&none));
+    said.says(|| GroupNorm::new(1).run(&none));
+    said.says(|| BatchNorm::new().training(&none.t(), None));
     said.says(|| ops::mse(&none, &none, Reduction::Mean));
     let ids = said.integers(&[3]);
     said.says(|| ops::cross_entropy(&none, &ids));
@@ -63,22 +63,20 @@ fn reductions_and_losses_of_nothing() {
 fn parameters_of_norms_and_losses() {
     let mut said = Said::new();
     let (x, y, row) = (said.tensor(&[3, 4]), said.tensor(&[5, 6]), said.tensor(&[3]));
-    let with_gamma = LayerNorm { gamma: Some(&row), ..LayerNorm::default() };
-    said.says(|| ops::layer_norm(&x, with_gamma));
-    said.says(|| ops::layer_norm_residual(&x, &y, LayerNorm::default()));
-    said.says(|| ops::rms_norm(&x, RmsNorm { eps: -1.0, ..RmsNorm::default() }));
-    said.says(|| ops::group_norm(&x, GroupNorm::new(3)));
-    said.says(|| ops::group_norm(&x, GroupNorm::new(0)));
-    said.says(|| ops::group_norm(&row, GroupNorm::new(1)));
-    said.says(|| ops::group_norm(&x, GroupNorm { gamma: Some(&row), ..GroupNorm::new(2) }));
-    said.says(|| {
-        ops::batch_norm_training(&x, None, BatchNorm { momentum: f32::NAN, ..BatchNorm::default() })
-    });
-    said.says(|| ops::batch_norm_training(&x.slice(0, ..1).unwrap(), None, BatchNorm::default()));
+    let with_gamma = LayerNorm::new().gamma(&row);
+    said.says(|| with_gamma.run(&x));
+    said.says(|| LayerNorm::new().residual(&x, &y));
+    said.says(|| RmsNorm::new().eps(-1.0).run(&x));
+    said.says(|| GroupNorm::new(3).run(&x));
+    said.says(|| GroupNorm::new(0).run(&x));
+    said.says(|| GroupNorm::new(1).run(&row));
+    said.says(|| GroupNorm::new(2).gamma(&row).run(&x));
+    said.says(|| BatchNorm::new().momentum(f32::NAN).training(&x, None));
+    said.says(|| BatchNorm::new().training(&x.slice(0, ..1).unwrap(), None));
     let running = RunningStatistics { mean: row.clone(), variance: row.clone() };
-    said.says(|| ops::batch_norm(&x, &running, BatchNorm::default()));
-    let normed = ops::layer_norm_with_statistics(&x, LayerNorm::default()).unwrap();
-    said.says(|| ops::layer_norm_backward(&x, &normed, LayerNorm::default(), &y));
+    said.says(|| BatchNorm::new().run(&x, &running));
+    let normed = LayerNorm::new().with_statistics(&x).unwrap();
+    said.says(|| LayerNorm::new().backward(&x, &normed, &y));
     said.says(|| ops::l1(&x, &y, Reduction::Sum));
     said.says(|| ops::mse_and_gradient(&x, &x, Reduction::None, &y));
     said.says(|| ops::mse_and_gradient(&x, &x, Reduction::Mean, &y));

@@ -9,9 +9,9 @@ use tilewise::planning::attention::{
     AttentionStatistics,
 };
 use tilewise::planning::ops::{
-    ChannelLayouts, ChannelPass, ChannelProblem, CrossEntropyProblem, CumsumProblem, ElementwiseProblem,
-    LossFunction, LossProblem, NormKind, NormLayouts, NormPass, NormProblem, OneHotProblem, RotaryPass,
-    RotaryProblem, RotaryTable, TargetKind, mapped,
+    ChannelPass, ChannelProblem, CrossEntropyProblem, CumsumProblem, ElementwiseProblem, LossFunction,
+    LossProblem, NormKind, NormLayouts, NormPass, NormProblem, OneHotProblem, RotaryPass, RotaryProblem,
+    RotaryTable, TargetKind, mapped,
 };
 
 /// Adds the plans.
@@ -75,7 +75,7 @@ fn norms(plans: &mut List<'_>, dtype: DType) {
         let is_backward = pass == ChannelPass::BackwardWithGradients;
         let b = is_backward.then_some(x);
         let beta = (!is_backward).then_some(&weights);
-        let layouts = ChannelLayouts { a: x, b, gamma: Some(&weights), beta };
+        let layouts = NormLayouts { a: x, b, gamma: Some(&weights), beta };
         let problem = ChannelProblem::new("isa", pass, layouts, groups, dtype).expect(FITS);
         plans.add("norm", &format!("{name} {dtype}"), &problem);
     }

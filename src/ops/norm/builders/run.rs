@@ -1,0 +1,210 @@
+//! Runs norms: checks the operands of a call, and brings them into the form of a problem.
+
+use super::passes::{AnyNorm, AnyPass, NormMode};
+use super::results::{NormResults, missing};
+use super::units::{NormShapes, NormUnits, OP};
+use crate::gpu::View;
+use crate::layout::{Element, Real};
+use crate::ops::copy::copy_into;
+use crate::ops::norm::layouts::NormLayouts;
+use crate::ops::training::Gradients;
+use crate::tensor::Tensor;
+use crate::{Error, Result};
+
+/// A norm in the caller's terms.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NormCall<'a, T: Real> {
+    pub(super) units: NormUnits,
+    pub(super) gamma: Option<&'a Tensor<T>>,
+    pub(super) beta: Option<&'a Tensor<T>>,
+    pub(super) eps: f32,
+    pub(super) momentum: f32,
+}
+
+/// Statistics that the caller gives, by their names in errors.
+pub(super) type Given<'x> = [(&'static str, &'x Tensor<f32>)];
+
+/// The operands of a pass in the order of its plan, and its problem.
+struct Prepared<T: Real> {
+    real: Vec<Tensor<T>>,
+    statistics: Vec<Tensor<f32>>,
+    problem: AnyNorm,
+}
+
+impl<T: Real> NormCall<'_, T> {
+    pub(super) fn of(units: NormUnits, eps: f32) -> Self {
+        Self { units, gamma: None, beta: None, eps, momentum: 0.0 }
+    }
+
+    /// The result.
+    pub(super) fn run(&self, x: &Tensor<T>, given: &Given<'_>) -> Result<Tensor<T>> {
+        Ok(self.forward(x, None, given, NormMode::Inference)?.y)
+    }
+
+    /// The result, written to `y`.
+    pub(super) fn run_into(&self, x: &Tensor<T>, given: &Given<'_>, y: &mut Tensor<T>) -> Result<()> {
+        let shapes = self.checked(x, None, given)?;
+        x.same_gpu(OP, y)?;
+        if y.shape() != x.shape() {
+            return Err(mismatch("the output", "the shape of the operand", y.shape(), x.shape()));
+        }
+        let mut real = [Some(x), self.gamma, self.beta].into_iter().flatten();
+        if real.any(|of| y.shares_buffer(of)) || given.iter().any(|(_, of)| y.shares_buffer(of)) {
+            return Err(Error::input(format!("{OP}: the output"), "it shares its buffer with an operand"));
+        }
+        y.check_unshared(OP)?;
+        if x.is_empty() || !starts_dense(y) {
+            return copy_into(&self.run(x, given)?, y);
+        }
+        let pass = AnyPass::forward(self.units, NormMode::Inference);
+        let prepared = self.prepared(pass, x, None, given, &shapes)?;
+        let unused = (0..pass.statistics()).map(|_| x.gpu().empty::<f32>(&shapes.statistics));
+        let unused = unused.collect::<Result<Vec<_>>>()?;
+        let run = y.overwrite_with(|y| {
+            let views = prepared.views().into_iter().chain([y]).chain(unused.iter().map(Tensor::view));
+            let views: Vec<_> = views.collect();
+            x.gpu().run(&prepared.problem, &views, &pass.scalars(self.eps, self.momentum))
+        });
+        run.map_err(|error| self.units.sliced(error, x.shape()))
+    }
+
+    /// The forward pass. `given` are running statistics.
+    pub(super) fn forward(
+        &self,
+        x: &Tensor<T>,
+        residual: Option<&Tensor<T>>,
+        given: &Given<'_>,
+        mode: NormMode,
+    ) -> Result<NormResults<T>> {
+        let shapes = self.checked(x, residual.map(|of| ("the residual", of)), given)?;
+        let (gpu, pass) = (x.gpu(), AnyPass::forward(self.units, mode));
+        if x.is_empty() {
+            let total = residual.map(|_| gpu.empty(x.shape())).transpose()?;
+            let statistics = (0..pass.statistics()).map(|_| gpu.empty(&shapes.statistics));
+            return Ok(NormResults {
+                y: gpu.empty(x.shape())?,
+                total,
+                statistics: statistics.collect::<Result<_>>()?,
+            });
+        }
+        let prepared = self.prepared(pass, x, residual, given, &shapes)?;
+        let scalars = pass.scalars(self.eps, self.momentum);
+        let results = gpu.compute_all(&prepared.problem, &prepared.views(), &scalars);
+        let mut results = results.map_err(|error| self.units.sliced(error, x.shape()))?.into_iter();
+        let mut real = || Tensor::from_output(results.next().ok_or_else(missing)?, x.shape());
+        let (y, total) = (real()?, residual.map(|_| real()).transpose()?);
+        let statistics = results.map(|made| Tensor::from_output(made, &shapes.statistics));
+        Ok(NormResults { y, total, statistics: statistics.collect::<Result<_>>()? })
+    }
+
+    /// The backward pass, from statistics and the gradient of the result: the gradient of the operand, and those of `gamma`
+    /// and `beta`.
+    pub(super) fn backward(
+        &self,
+        x: &Tensor<T>,
+        given: &Given<'_>,
+        grad: &Tensor<T>,
+        mode: NormMode,
+    ) -> Result<(Tensor<T>, Gradients)> {
+        let shapes = self.checked(x, Some(("the gradient", grad)), given)?;
+        let named = [self.gamma.map(|_| "gamma"), self.beta.map(|_| "beta")];
+        let mut gradients = Gradients::new();
+        if x.is_empty() {
+            for name in named.into_iter().flatten() {
+                gradients.add(name, x.gpu().zeros(shapes.weights)?)?;
+            }
+            return Ok((x.gpu().empty(x.shape())?, gradients));
+        }
+        let pass = AnyPass::backward(self.units, mode, named.map(|of| of.is_some()));
+        let prepared = self.prepared(pass, x, Some(grad), given, &shapes)?;
+        let scalars = pass.scalars(self.eps, self.momentum);
+        let results = x.gpu().compute_all(&prepared.problem, &prepared.views(), &scalars);
+        let mut results = results.map_err(|error| self.units.sliced(error, x.shape()))?.into_iter();
+        let of_x = Tensor::from_output(results.next().ok_or_else(missing)?, x.shape())?;
+        if let Some(made) = results.next() {
+            let length: usize = shapes.weights.iter().product();
+            let sums = Tensor::<f32>::from_output(made, [pass.gradients(), length])?;
+            for (at, name) in named.into_iter().enumerate() {
+                if let Some(name) = name {
+                    gradients.add(name, sums.slice(0, at..=at)?.reshape(shapes.weights)?)?;
+                }
+            }
+        }
+        Ok((of_x, gradients))
+    }
+
+    /// Checks everything of a call, and gives the shapes that `x` asks of the other operands.
+    fn checked<'x>(
+        &self,
+        x: &'x Tensor<T>,
+        b: Option<(&'static str, &Tensor<T>)>,
+        given: &Given<'_>,
+    ) -> Result<NormShapes<'x>> {
+        for operand in [b.map(|(_, b)| b), self.gamma, self.beta].into_iter().flatten() {
+            x.same_gpu(OP, operand)?;
+        }
+        let (shapes, [of_weights, of_statistics]) = (self.units.shapes(x.shape())?, self.units.rules());
+        for (name, number) in [("eps", self.eps), ("momentum", self.momentum)] {
+            if !(number >= 0.0 && number.is_finite()) {
+                let why = format!("it must be a finite number of at least 0, not {number}");
+                return Err(Error::input(format!("{OP}: {name}"), why));
+            }
+        }
+        if let Some((name, b)) = b.filter(|(_, b)| b.shape() != x.shape()) {
+            return Err(mismatch(name, "the shape of the operand", b.shape(), x.shape()));
+        }
+        for (name, of) in given {
+            x.same_gpu(OP, of)?;
+            if of.shape() != shapes.statistics {
+                return Err(mismatch(name, of_statistics, of.shape(), &shapes.statistics));
+            }
+        }
+        match [self.gamma, self.beta].into_iter().flatten().find(|of| of.shape() != shapes.weights) {
+            Some(of) => Err(mismatch("gamma and beta", of_weights, of.shape(), shapes.weights)),
+            None => Ok(shapes),
+        }
+    }
+
+    /// The operands of a pass in the form of its problem. `x` has elements, and everything was checked.
+    fn prepared(
+        &self,
+        pass: AnyPass,
+        x: &Tensor<T>,
+        b: Option<&Tensor<T>>,
+        given: &Given<'_>,
+        shapes: &NormShapes<'_>,
+    ) -> Result<Prepared<T>> {
+        let weights = |of: &Tensor<T>| of.contiguous()?.reshape([of.len()]);
+        let a = self.units.planes(x)?;
+        let b = b.map(|b| self.units.planes(b)).transpose()?;
+        let gamma = self.gamma.map(weights).transpose()?;
+        let beta = self.beta.filter(|_| pass.is_forward()).map(weights).transpose()?;
+        let layout = |of: &'_ Option<Tensor<T>>| of.as_ref().map(|of| *of.layout());
+        let [of_b, of_gamma, of_beta] = [&b, &gamma, &beta].map(layout);
+        let layouts =
+            NormLayouts { a: a.layout(), b: of_b.as_ref(), gamma: of_gamma.as_ref(), beta: of_beta.as_ref() };
+        let problem = pass.problem(layouts, shapes.groups, T::DTYPE)?;
+        let statistic = |(_, of): &(&str, &Tensor<f32>)| {
+            if starts_dense(of) { of.reshape([of.len()]) } else { of.copied()?.reshape([of.len()]) }
+        };
+        let statistics = given.iter().map(statistic).collect::<Result<_>>()?;
+        Ok(Prepared { real: [Some(a), b, gamma, beta].into_iter().flatten().collect(), statistics, problem })
+    }
+}
+
+impl<T: Real> Prepared<T> {
+    fn views(&self) -> Vec<View<'_>> {
+        self.real.iter().map(Tensor::view).chain(self.statistics.iter().map(Tensor::view)).collect()
+    }
+}
+
+/// Whether a tensor is contiguous from where a binding may begin.
+fn starts_dense<U: Element>(of: &Tensor<U>) -> bool {
+    of.layout().is_contiguous() && of.layout().offset_in_window(U::DTYPE) == 0
+}
+
+/// An operand has another shape than it must have.
+fn mismatch(name: &str, rule: &str, found: &[usize], wanted: &[usize]) -> Error {
+    let rule = format!("{name} must have {rule}").into();
+    Error::Shape { op: OP, rule, remedy: "", lhs: found.to_vec(), rhs: Some(wanted.to_vec()) }
+}

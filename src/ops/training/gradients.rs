@@ -1,0 +1,131 @@
+//! Gradients of parameters by name.
+
+use crate::error::call;
+use crate::ops::elementwise::add_assign;
+use crate::ops::elementwise::functions::add;
+use crate::tensor::Tensor;
+use crate::{Error, Result};
+
+/// The gradients of a layer's parameters: tensors of f32 by the names of the parameters, whatever the type of the layer.
+///
+/// A name that is missing stands for a gradient of zeros: nothing is stored for it. The gradients of a layer's operands are no
+/// gradients of parameters, and are returned beside these.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// use tilewise::Gradients;
+///
+/// let mut gradients = Gradients::new();
+/// gradients.add("weight", gpu.tensor(&[1.0f32, 2.0], [2])?)?;
+/// gradients.add("weight", gpu.tensor(&[0.5f32, 0.5], [2])?)?; // of another part of the batch
+/// assert_eq!(gradients.get("weight").expect("it is there").to_vec()?, [1.5, 2.5]);
+/// assert!(gradients.get("bias").is_none());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Gradients {
+    named: Vec<(String, Tensor<f32>)>,
+}
+
+impl Gradients {
+    /// No gradients: all are zero.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The gradient of a parameter, in its shape.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Tensor<f32>> {
+        self.iter().find_map(|(own, gradient)| (own == name).then_some(gradient))
+    }
+
+    /// Names and gradients, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Tensor<f32>)> {
+        self.named.iter().map(|(name, gradient)| (name.as_str(), gradient))
+    }
+
+    /// The number of gradients.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.named.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.named.is_empty()
+    }
+
+    /// The same gradients with `prefix` before their names.
+    #[must_use]
+    pub fn prefixed(self, prefix: &str) -> Self {
+        let named = self.named.into_iter().map(|(name, gradient)| (format!("{prefix}{name}"), gradient));
+        Self { named: named.collect() }
+    }
+
+    /// Adds a gradient to the one of this name. The first one moves in, and nothing is launched. The sum is written in place,
+    /// or to a new tensor if another tensor shares the old one.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the gradient of this name has another shape; [`Error::Gpu`] if it is on another device;
+    /// [`Error::Input`] in the closure of [`Gpu::capture`](crate::Gpu::capture) if another tensor shares it;
+    /// [`Error::OutOfMemory`] if a new tensor does not fit.
+    /// # Precision
+    /// The sum is rounded to f32.
+    pub fn add(&mut self, name: impl Into<String>, gradient: Tensor<f32>) -> Result<()> {
+        call("Gradients::add", || self.added(name.into(), gradient))
+    }
+
+    /// Adds all `others`, each as [`add`](Self::add) does. Unless all shapes are right, none is added.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    /// # Precision
+    /// As [`add`](Self::add).
+    pub fn accumulate(&mut self, others: Self) -> Result<()> {
+        call("Gradients::accumulate", || {
+            others.iter().try_for_each(|(name, gradient)| self.check(name, gradient))?;
+            others.named.into_iter().try_for_each(|(name, gradient)| self.added(name, gradient))
+        })
+    }
+
+    /// Fails if a gradient cannot be added to the one of this name.
+    fn check(&self, name: &str, gradient: &Tensor<f32>) -> Result<()> {
+        let Some(own) = self.get(name) else { return Ok(()) };
+        let gpu = own.same_gpu("add", gradient)?;
+        if own.shape() != gradient.shape() {
+            return Err(Error::Shape {
+                op: "add",
+                rule: format!("both gradients of `{name}` must have one shape").into(),
+                remedy: "",
+                lhs: own.shape().to_vec(),
+                rhs: Some(gradient.shape().to_vec()),
+            });
+        }
+        if must_be_copied(own) && gpu.is_capturing() {
+            let why = "other tensors share its buffer (clones, views), or its elements have gaps: the sum would be a new \
+                       tensor that belongs to the replay. Drop the others, or add once before the capture";
+            return Err(Error::input(format!("add: the gradient of `{name}`"), why));
+        }
+        Ok(())
+    }
+
+    fn added(&mut self, name: String, gradient: Tensor<f32>) -> Result<()> {
+        self.check(&name, &gradient)?;
+        match self.named.iter_mut().find(|(own, _)| *own == name) {
+            None => self.named.push((name, gradient)),
+            Some((_, own)) if must_be_copied(own) || own.shares_buffer(&gradient) => {
+                *own = add(&*own, &gradient)?
+            }
+            Some((_, own)) => add_assign(own, &gradient)?,
+        }
+        Ok(())
+    }
+}
+
+/// Whether a gradient cannot be written in place.
+fn must_be_copied(gradient: &Tensor<f32>) -> bool {
+    gradient.is_shared() || !gradient.layout().is_contiguous()
+}

@@ -1,0 +1,5 @@
+//! What optimisers use: gradients by name.
+
+mod gradients;
+
+pub use gradients::Gradients;
