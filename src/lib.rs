@@ -113,8 +113,8 @@ pub use attention::{
 };
 pub use error::{Error, Result};
 pub use gemm::{
-    Accumulator, Gemm, GemmKernel, Linear, LinearGradients, LinearScales, SplitK, linear, linear_backward,
-    linear_quantised, matmul, matmul_into,
+    Accumulator, Gemm, GemmKernel, Linear, LinearScales, SplitK, linear, linear_backward, linear_quantised,
+    matmul, matmul_into,
 };
 pub use gpu::{Caps, Gpu, GpuOptions, Replay, View};
 pub use half::{bf16, f16};
@@ -123,8 +123,8 @@ pub use layout::{
     Summand,
 };
 pub use ops::Activation;
-pub use ops::training::Gradients;
+pub use ops::training::{Gradients, ParameterMut, Parameters};
 pub use plan::Plan;
 pub use progress::{Progress, with_progress};
-pub use tensor::{Parameters, Tensor};
+pub use tensor::Tensor;
 pub use wgpu;

@@ -3,7 +3,7 @@
 pub mod reference;
 
 use tilewise::ops::{self, RmsNorm, RmsNormed};
-use tilewise::{Activation, Fill, Gpu, Linear, LinearGradients, Result, Tensor};
+use tilewise::{Activation, Fill, Gpu, Gradients, Linear, ParameterMut, Parameters, Result, Tensor};
 
 /// The block `y = x + down(silu(gate(n)) * up(n))` with `n = rms_norm(x)`. Weights are stored (out, in).
 pub struct GatedBlock {
@@ -23,18 +23,6 @@ pub struct Kept {
     a: Tensor<f32>,
     b: Tensor<f32>,
     h: Tensor<f32>,
-}
-
-/// The gradients of the parameters.
-pub struct GatedGradients {
-    /// Of `gamma`.
-    pub gamma: Tensor<f32>,
-    /// Of `gate`.
-    pub gate: LinearGradients,
-    /// Of `up`.
-    pub up: LinearGradients,
-    /// Of `down`.
-    pub down: LinearGradients,
 }
 
 impl GatedBlock {
@@ -82,7 +70,7 @@ impl GatedBlock {
         x: &Tensor<f32>,
         kept: &Kept,
         g: &Tensor<f32>,
-    ) -> Result<(Tensor<f32>, GatedGradients)> {
+    ) -> Result<(Tensor<f32>, Gradients)> {
         let Kept { normed, a, b, h } = kept;
         let (of_h, down) = self.down.backward(h, g)?;
         let of_a = ops::map(&[&of_h, a, b], |[g, a, b]| {
@@ -94,18 +82,28 @@ impl GatedBlock {
         let (by_up, up) = self.up.backward(&normed.y, &of_b)?;
         let (by_norm, of_norm) = self.norm().backward(x, normed, &(&by_gate + &by_up)?)?;
         let of_x = (g + &by_norm)?;
-        let gamma = of_norm.get("gamma").expect("the norm has a gamma").clone();
-        Ok((of_x, GatedGradients { gamma, gate, up, down }))
+        let mut gradients = of_norm;
+        for (name, of) in [("gate.", gate), ("up.", up), ("down.", down)] {
+            gradients.accumulate(of.prefixed(name))?;
+        }
+        Ok((of_x, gradients))
+    }
+}
+
+impl Parameters<f32> for GatedBlock {
+    fn parameters(&self) -> Vec<(String, &Tensor<f32>)> {
+        let mut all = vec![("gamma".into(), &self.gamma)];
+        for (prefix, layer) in [("gate.", &self.gate), ("up.", &self.up), ("down.", &self.down)] {
+            all.extend(layer.parameters_below(prefix));
+        }
+        all
     }
 
-    /// A step of gradient descent.
-    ///
-    /// # Errors
-    /// As the operations.
-    pub fn descend(&mut self, gradients: &GatedGradients, rate: f32) -> Result<()> {
-        ops::sub_assign(&mut self.gamma, &ops::mul(&gradients.gamma, rate)?)?;
-        self.gate.descend(&gradients.gate, rate)?;
-        self.up.descend(&gradients.up, rate)?;
-        self.down.descend(&gradients.down, rate)
+    fn parameters_mut(&mut self) -> Vec<(String, ParameterMut<'_, f32>)> {
+        let mut all = vec![("gamma".into(), ParameterMut::new(&mut self.gamma))];
+        for (prefix, layer) in [("gate.", &mut self.gate), ("up.", &mut self.up), ("down.", &mut self.down)] {
+            all.extend(layer.parameters_below_mut(prefix));
+        }
+        all
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{Args, BATCH, read};
 use tilewise::sketch::SkLinear;
-use tilewise::{Element, Fill, Real, Result, Tensor, matmul, ops};
+use tilewise::{Element, Fill, Parameters, Real, Result, Tensor, matmul, ops};
 
 /// Gradient descent on $\|x (W' - W)^T\|^2$ over random activations. Returns the layer, and the loss before each training
 /// step, relative to that of a layer of zeros.

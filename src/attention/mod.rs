@@ -21,7 +21,7 @@ mod windows;
 pub use backward::{AttentionGradients, attention_backward, attention_bias_backward};
 pub use layer::{
     Biases, BlockNorm, FeedForward, KeyValueCache, MultiHeadAttention, MultiHeadAttentionBuilder,
-    MultiHeadAttentionGradients, NormPosition, SavedAttention, TransformerBlock, TransformerBlockBuilder,
+    NormPosition, SavedAttention, TransformerBlock, TransformerBlockBuilder,
 };
 pub use options::{AttentionOptions, alibi_slopes};
 pub use range::{AttentionKernel, CausalFrom};

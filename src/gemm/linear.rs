@@ -4,7 +4,8 @@ use super::builder::Gemm;
 use crate::error::{Named, call};
 use crate::layout::{Element, Real};
 use crate::ops::Activation;
-use crate::tensor::{Parameters, Tensor};
+use crate::ops::training::{ParameterMut, Parameters};
+use crate::tensor::Tensor;
 use crate::{Error, Result};
 
 pub(super) const OP: &str = "linear";
@@ -157,9 +158,14 @@ impl<T: Real> Linear<T> {
 
 impl<T: Real> Parameters<T> for Linear<T> {
     /// `weight` (out, in), and `bias` (out) if the layer has one.
-    fn parameters(&self) -> Vec<(&'static str, &Tensor<T>)> {
-        let bias = self.bias.as_ref().map(|bias| ("bias", bias));
-        [("weight", &self.weight)].into_iter().chain(bias).collect()
+    fn parameters(&self) -> Vec<(String, &Tensor<T>)> {
+        let bias = self.bias.as_ref().map(|bias| ("bias".into(), bias));
+        [("weight".into(), &self.weight)].into_iter().chain(bias).collect()
+    }
+
+    fn parameters_mut(&mut self) -> Vec<(String, ParameterMut<'_, T>)> {
+        let bias = self.bias.as_mut().map(|bias| ("bias".into(), ParameterMut::new(bias)));
+        [("weight".into(), ParameterMut::new(&mut self.weight))].into_iter().chain(bias).collect()
     }
 }
 

@@ -1,22 +1,14 @@
-//! The backward pass of linear layers, and gradient descent.
+//! The backward pass of linear layers.
 
 use super::builder::Gemm;
 use super::linear::{Linear, OP, check_inputs};
+use super::problem::Pin;
 use crate::error::call;
-use crate::layout::Real;
-use crate::ops::descent::{Trained, gradient_step};
-use crate::ops::{self, Activation, Rate};
+use crate::layout::{Layout, Real};
+use crate::ops::training::{Gradients, Parameters, check_gradients};
+use crate::ops::{self, Activation};
 use crate::tensor::Tensor;
 use crate::{Error, Precision, Result};
-
-/// The gradients of a linear layer's parameters. They are f32 for all types of layers.
-#[derive(Clone, Debug)]
-pub struct LinearGradients {
-    /// Gradient of the weight, (out, in).
-    pub weight: Tensor<f32>,
-    /// Gradient of the bias, (out), if there is one.
-    pub bias: Option<Tensor<f32>>,
-}
 
 /// The backward pass of [`linear`](super::linear()): the gradients of a result with respect to `x`, the weight and the bias, from
 /// `g`, the gradient with respect to the output.
@@ -28,7 +20,7 @@ pub struct LinearGradients {
 ///
 /// # Shapes
 /// `x` (..., batch, in), `weight` (out, in), `bias` (out), `g` (..., batch, out) -> the gradient of x, in its shape, and
-/// those of the parameters, added over all leading axes.
+/// those of the parameters, `weight` and `bias` in f32, added over all leading axes.
 /// # Errors
 /// As [`linear`](super::linear()); [`Error::Shape`] if `g` does not have the output's shape.
 /// # Precision
@@ -55,9 +47,10 @@ pub struct LinearGradients {
 ///     let (loss, g) = ops::cross_entropy_and_gradient(&logits, &targets)?;
 ///     let (gh, of_second) = linear_backward(&h, &w2, None, Activation::None, &g)?;
 ///     let (_, of_first) = linear_backward(&x, &w1, Some(&b1), Activation::Gelu, &gh)?;
-///     ops::sub_assign(&mut w2, &of_second.weight)?; // the rate is 1
-///     ops::sub_assign(&mut w1, &of_first.weight)?;
-///     ops::sub_assign(&mut b1, &of_first.bias.expect("there is a bias"))?;
+///     let of = |gradients: &tilewise::Gradients, name| gradients.get(name).expect("it is there").clone();
+///     ops::sub_assign(&mut w2, &of(&of_second, "weight"))?; // the rate is 1
+///     ops::sub_assign(&mut w1, &of(&of_first, "weight"))?;
+///     ops::sub_assign(&mut b1, &of(&of_first, "bias"))?;
 ///     losses.push(loss.to_vec()?[0]);
 /// }
 /// assert!(losses[19] < 0.6 * losses[0], "{losses:?}");
@@ -70,7 +63,7 @@ pub fn linear_backward<T: Real>(
     bias: Option<&Tensor<T>>,
     activation: Activation,
     g: &Tensor<T>,
-) -> Result<(Tensor<T>, LinearGradients)> {
+) -> Result<(Tensor<T>, Gradients)> {
     call("linear_backward", || Linear::new(weight.clone(), bias.cloned(), activation)?.backward(x, g))
 }
 
@@ -83,7 +76,7 @@ impl<T: Real> Linear<T> {
     /// As [`linear_backward`].
     /// # Precision
     /// As [`linear_backward`].
-    pub fn backward(&self, x: &Tensor<T>, g: &Tensor<T>) -> Result<(Tensor<T>, LinearGradients)> {
+    pub fn backward(&self, x: &Tensor<T>, g: &Tensor<T>) -> Result<(Tensor<T>, Gradients)> {
         call("Linear::backward", || {
             let sums = self.sums_for_slope(x, g)?;
             self.new_gradients(x, sums.as_ref(), g)
@@ -104,7 +97,7 @@ impl<T: Real> Linear<T> {
         x: &Tensor<T>,
         sums: &Tensor<T>,
         g: &Tensor<T>,
-    ) -> Result<(Tensor<T>, LinearGradients)> {
+    ) -> Result<(Tensor<T>, Gradients)> {
         call("Linear::backward_from", || {
             self.check_output(x, sums)?;
             self.new_gradients(x, Some(sums), g)
@@ -117,62 +110,20 @@ impl<T: Real> Linear<T> {
     /// # Shapes
     /// As [`linear_backward`].
     /// # Errors
-    /// As [`linear_backward`]; [`Error::Shape`] if `gradients` belong to another layer; [`Error::Input`] if their tensors are
-    /// not uniquely owned.
+    /// As [`linear_backward`], and as [`Parameters::pairs`](crate::Parameters::pairs) and [`Gradients::add`] for `gradients`.
     /// # Precision
     /// As [`linear_backward`].
     pub fn backward_into(
         &self,
         x: &Tensor<T>,
         g: &Tensor<T>,
-        gradients: &mut LinearGradients,
+        gradients: &mut Gradients,
     ) -> Result<Tensor<T>> {
         call("Linear::backward_into", || {
-            self.check_gradients(gradients)?;
-            let all = [Some(&gradients.weight), gradients.bias.as_ref()];
-            all.into_iter().flatten().try_for_each(|gradient| gradient.check_unshared(OP))?;
+            check_gradients(OP, gradients, &self.parameters())?;
             let sums = self.sums_for_slope(x, g)?;
-            self.gradients(x, sums.as_ref(), g, gradients, 1.0)
+            self.gradients(x, sums.as_ref(), g, gradients)
         })
-    }
-
-    /// A step of gradient descent: $W \leftarrow W - \eta\\,\partial W$, and the same for the bias. The rate is a number, or a
-    /// tensor of one element.
-    ///
-    /// The parameters are updated in place. If another tensor shares one, it is copied first: the other keeps the old values.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] if `gradients` belong to another layer, or the rate is a tensor of several elements; [`Error::Gpu`] if
-    /// they are on another device; [`Error::Input`] in the closure of [`Gpu::capture`](crate::Gpu::capture) if parameters are
-    /// shared; [`Error::OutOfMemory`] if a buffer does not fit.
-    /// # Precision
-    /// The step is computed in f32 and rounded to `T`, which may lose small steps: train a layer of f32.
-    /// ```
-    /// # fn main() -> tilewise::Result<()> {
-    /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// use tilewise::{Activation, Linear};
-    ///
-    /// let mut layer = Linear::new(gpu.tensor(&[1.0f32, 2.0], [1, 2])?, None, Activation::None)?;
-    /// let x = gpu.tensor(&[3.0f32, 4.0], [1, 2])?;
-    /// let (of_x, gradients) = layer.backward(&x, &gpu.tensor(&[1.0f32], [1, 1])?)?;
-    /// assert_eq!(of_x.to_vec()?, [1.0, 2.0]);
-    /// layer.descend(&gradients, 0.5)?;
-    /// assert_eq!(layer.weight().to_vec()?, [-0.5, 0.0]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn descend<'a>(&mut self, gradients: &LinearGradients, rate: impl Into<Rate<'a>>) -> Result<()> {
-        call("Linear::descend", || gradient_step(OP, self.trained(gradients)?, rate.into()))
-    }
-
-    /// The parameters with their gradients, if these belong to the layer.
-    pub(crate) fn trained<'a>(&'a mut self, gradients: &'a LinearGradients) -> Result<Vec<Trained<'a, T>>> {
-        self.check_gradients(gradients)?;
-        let mut trained = vec![Trained::whole(&mut self.weight, &gradients.weight)];
-        if let (Some(bias), Some(gradient)) = (&mut self.bias, &gradients.bias) {
-            trained.push(Trained::whole(bias, gradient));
-        }
-        Ok(trained)
     }
 
     fn new_gradients(
@@ -180,14 +131,9 @@ impl<T: Real> Linear<T> {
         x: &Tensor<T>,
         sums: Option<&Tensor<T>>,
         g: &Tensor<T>,
-    ) -> Result<(Tensor<T>, LinearGradients)> {
-        let gpu = self.weight.gpu();
-        let mut gradients = LinearGradients {
-            weight: gpu.empty(self.weight.shape())?,
-            bias: self.bias.as_ref().map(|bias| gpu.empty(bias.shape())).transpose()?,
-        };
-        let of_x = self.gradients(x, sums, g, &mut gradients, 0.0)?;
-        Ok((of_x, gradients))
+    ) -> Result<(Tensor<T>, Gradients)> {
+        let mut gradients = Gradients::new();
+        Ok((self.gradients(x, sums, g, &mut gradients)?, gradients))
     }
 
     /// The sums before the activation, if there is one.
@@ -209,14 +155,13 @@ impl<T: Real> Linear<T> {
         Err(Error::shapes(OP, rule, output.shape(), x.shape()))
     }
 
-    /// Writes the gradients of the parameters plus `beta` times the old ones, and returns the gradient of `x`.
+    /// Adds the gradients of the parameters, and returns the gradient of `x`.
     fn gradients(
         &self,
         x: &Tensor<T>,
         sums: Option<&Tensor<T>>,
         g: &Tensor<T>,
-        gradients: &mut LinearGradients,
-        beta: f32,
+        gradients: &mut Gradients,
     ) -> Result<Tensor<T>> {
         self.check_output(x, g)?;
         let h = match sums {
@@ -225,30 +170,40 @@ impl<T: Real> Linear<T> {
             }
             _ => g.as_matrix()?,
         };
-        let rows = x.as_matrix()?;
+        let (rows, gpu) = (x.as_matrix()?, self.weight.gpu());
         let of_x = Gemm::new(&h, &self.weight).out::<T>().run()?.reshape(x.shape())?;
-        let added = |a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<f32>| {
-            Gemm::new(a, b).out::<f32>().precision(Precision::Strict).beta(beta).run_into(c)
-        };
-        added(&h.t(), &rows, &mut gradients.weight)?;
-        if let Some(bias) = &mut gradients.bias {
-            // A row of ones is a view of a single number with stride 0.
-            let ones = self.weight.gpu().constant_tensor(T::from_f64(1.0))?;
-            let ones = ones.as_strided(&[1, h.shape()[0]], &[0, 0], 0)?;
-            let row = bias.layout().reshape(&[1, h.shape()[1]])?;
-            bias.write_part(row, |bias| added(&ones, &h, bias))?;
+        let shape = Layout::contiguous(OP, self.weight.shape())?;
+        gradients
+            .add_with(gpu, "weight", shape, |to, beta| add_product(&h.t(), &rows, Pin::Free, to, beta))?;
+        if self.bias.is_some() {
+            add_sum_of_rows(&h, Pin::Free, gradients, "bias")?;
         }
         Ok(of_x)
     }
+}
 
-    fn check_gradients(&self, gradients: &LinearGradients) -> Result<()> {
-        let rule = "the gradients must have the shapes of this layer's parameters";
-        let shape = |bias: Option<&[usize]>| bias.unwrap_or_default().to_vec();
-        let own = shape(self.bias.as_ref().map(Tensor::shape));
-        let found = shape(gradients.bias.as_ref().map(Tensor::shape));
-        if gradients.weight.shape() != self.weight.shape() {
-            return Err(Error::shapes(OP, rule, gradients.weight.shape(), self.weight.shape()));
-        }
-        if found != own { Err(Error::shapes(OP, rule, &found, &own)) } else { Ok(()) }
-    }
+/// Writes `a b` plus `beta` times the old values.
+fn add_product<T: Real>(
+    a: &Tensor<T>,
+    b: &Tensor<T>,
+    pin: Pin,
+    to: &mut Tensor<f32>,
+    beta: f32,
+) -> Result<()> {
+    Gemm::new(a, b).out::<f32>().pinned(pin).precision(Precision::Strict).beta(beta).run_into(to)
+}
+
+/// Adds the sum of the rows of a matrix to a gradient, as a product with a row of ones: a view of one number.
+pub(crate) fn add_sum_of_rows<T: Real>(
+    rows: &Tensor<T>,
+    pin: Pin,
+    gradients: &mut Gradients,
+    name: &str,
+) -> Result<()> {
+    let (count, length) = (rows.shape()[0], rows.shape()[1]);
+    let ones = rows.gpu().constant_tensor(T::from_f64(1.0))?.as_strided(&[1, count], &[0, 0], 0)?;
+    gradients.add_with(rows.gpu(), name, Layout::line(length), |to, beta| {
+        let row = to.layout().reshape(&[1, length])?;
+        to.write_part(row, |to| add_product(&ones, rows, pin, to, beta))
+    })
 }

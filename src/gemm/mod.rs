@@ -17,7 +17,8 @@ pub(crate) mod segments;
 
 pub use builder::{Gemm, matmul, matmul_into};
 pub use linear::{Linear, linear};
-pub use linear_backward::{LinearGradients, linear_backward};
+pub(crate) use linear_backward::add_sum_of_rows;
+pub use linear_backward::linear_backward;
 pub use linear_quantised::{LinearScales, linear_quantised};
 pub use problem::{Accumulator, GemmKernel, SplitK, Tile};
 

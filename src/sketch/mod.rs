@@ -29,7 +29,7 @@ pub use factor::{
     Cqrrpt, LeastSquares, Lstsq, PivotedQr, RangeFinder, Rsvd, Svd, Timings, TraceEstimate, cqrrpt, lstsq,
     range, rsvd, trace,
 };
-pub use layer::{FittedLayer, ParameterGradients, SignStorage, SkLinear, SkLinearBuilder, SkLinearForward};
+pub use layer::{FittedLayer, SignStorage, SkLinear, SkLinearBuilder, SkLinearForward};
 pub use operator::{
     Direction, MAX_HADAMARD_LENGTH, MAX_NONZEROS, Scaling, Sketch, SketchKind, SparseAxis, philox,
 };

@@ -3,9 +3,7 @@
 mod array;
 mod create;
 mod from_buffer;
-mod parameters;
 mod view;
 mod write;
 
 pub use array::Tensor;
-pub use parameters::Parameters;

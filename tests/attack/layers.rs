@@ -274,7 +274,7 @@ impl Actor {
         let weight = of_weight.into_iter().map(f64::from).collect();
         let reference = LinearReference { features: [inputs, outputs], weight, activation };
         let want = reference.backward(&of.of_x, &sums, &of_g);
-        Ok(vec![(of_x, want.x), (found.weight, want.weight)])
+        Ok(vec![(of_x, want.x), (found.get("weight").expect("it is there").clone(), want.weight)])
     }
 }
 

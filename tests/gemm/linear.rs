@@ -4,7 +4,7 @@ use support::strided::{Lay, Placed};
 use support::values::{assert_ok, for_all_types, values};
 use tilewise::ops::{self, Reduction};
 use tilewise::reference::{self, LinearReference};
-use tilewise::{Activation, Error, Gpu, Linear, Real, Tensor, linear, linear_backward};
+use tilewise::{Activation, Error, Gpu, Linear, Parameters, Real, Tensor, linear, linear_backward};
 
 fn parameters<T: Real>(
     gpu: &Gpu,
@@ -41,17 +41,24 @@ fn gradients_agree_with_their_definition() {
             let what = (T::DTYPE, leading, activation);
             assert_eq!(of_x.shape(), shape(inputs), "{what:?}");
             assert_ok(&want.x.compare(&of_x.to_vec().unwrap()), (what, "x"));
-            assert_ok(&want.weight.compare(&gradients.weight.to_vec().unwrap()), (what, "weight"));
-            let of_bias = gradients.bias.as_ref().unwrap();
+            assert_ok(
+                &want.weight.compare(&gradients.get("weight").unwrap().to_vec().unwrap()),
+                (what, "weight"),
+            );
+            let of_bias = gradients.get("bias").unwrap();
             assert_ok(&want.bias.compare(&of_bias.to_vec().unwrap()), (what, "bias"));
             // With the sums computed again, by the function, and added to the same once more: the same bits.
             let (again, mut twice) =
                 linear_backward(x_tensor, layer.weight(), layer.bias(), activation, g_tensor).unwrap();
             assert_eq!(again.to_vec().unwrap(), of_x.to_vec().unwrap(), "{what:?}");
-            assert_eq!(twice.weight.to_vec().unwrap(), gradients.weight.to_vec().unwrap(), "{what:?}");
+            assert_eq!(
+                twice.get("weight").unwrap().to_vec().unwrap(),
+                gradients.get("weight").unwrap().to_vec().unwrap(),
+                "{what:?}"
+            );
             layer.backward_into(x_tensor, g_tensor, &mut twice).unwrap();
             let doubled: Vec<f32> = of_bias.to_vec().unwrap().iter().map(|x| 2.0 * x).collect();
-            assert_eq!(twice.bias.unwrap().to_vec().unwrap(), doubled, "{what:?}");
+            assert_eq!(twice.get("bias").unwrap().to_vec().unwrap(), doubled, "{what:?}");
         }
     }
     for_all_types!(test);
@@ -82,7 +89,8 @@ fn gradients_are_the_slopes_of_the_loss() {
             };
             (0..batch * outputs).map(entry).sum::<f64>() / (batch * outputs) as f64
         };
-        let found = [of_x, gradients.weight, gradients.bias.unwrap()].map(|of| of.to_vec().unwrap());
+        let found = [&of_x, gradients.get("weight").unwrap(), gradients.get("bias").unwrap()]
+            .map(|of| of.to_vec().unwrap());
         for (which, found) in found.iter().enumerate() {
             for (at, found) in found.iter().enumerate() {
                 let moved = |by: f64| {
@@ -150,11 +158,20 @@ fn mistakes_are_errors_that_say_what_they_are() {
     says(layer.forward_with_residual(&x, &x).unwrap_err(), &["residual", "[3, 4]", "[3, 5]"]);
     let (_, mut gradients) = layer.backward(&x, &g).unwrap();
     let mut without = Linear::new(zeros(&[5, 4]), None, Activation::None).unwrap();
-    says(without.descend(&gradients, 0.1).unwrap_err(), &["Linear::descend", "parameters", "[5]"]);
-    says(without.backward_into(&x, &g, &mut gradients).unwrap_err(), &["Linear::backward_into", "[5]"]);
+    says(
+        without.descend(&gradients, 0.1).unwrap_err(),
+        &["Parameters::descend: the gradients: there is no parameter `bias`, only `weight`"],
+    );
+    says(
+        without.backward_into(&x, &g, &mut gradients).unwrap_err(),
+        &["Linear::backward_into: the gradients: there is no parameter `bias`"],
+    );
     let wider = Linear::new(zeros(&[5, 6]), Some(zeros(&[5])), Activation::None).unwrap();
-    says(wider.clone().descend(&gradients, 0.1).unwrap_err(), &["[5, 4]", "[5, 6]"]);
+    says(
+        wider.clone().descend(&gradients, 0.1).unwrap_err(),
+        &["the gradient of `weight` must", "[5, 4]", "[5, 6]"],
+    );
     // No rows: the gradients of the parameters are 0.
     let (of_x, gradients) = layer.backward(&zeros(&[0, 4]), &zeros(&[0, 5])).unwrap();
-    assert_eq!((of_x.shape(), gradients.weight.shape()), (&[0, 4][..], &[5, 4][..]));
+    assert_eq!((of_x.shape(), gradients.get("weight").unwrap().shape()), (&[0, 4][..], &[5, 4][..]));
 }

@@ -34,6 +34,8 @@ const WITHOUT_DEVICE: &[(&str, &str)] = &[
     ("KeyValueCache::values", "a view"),
     ("Layout::", "plain data"),
     ("Linear::new", "checks shapes and keeps its operands"),
+    ("ParameterMut::set", "checks the shape and keeps its operand"),
+    ("Parameters::pairs", "checks names and shapes"),
     ("Tensor::as_strided", "a view"),
     ("Tensor::broadcast_to", "a view"),
     ("Tensor::permute", "a view"),

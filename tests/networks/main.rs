@@ -8,6 +8,7 @@ mod losses;
 mod multi_head;
 mod norms;
 mod oracle;
+mod parameters;
 mod rope;
 mod softmax;
 mod transformer;

@@ -1,15 +1,15 @@
-//! The backward pass of multi-head attention, and gradient descent.
+//! The backward pass of multi-head attention.
 
-use super::multi_head::{MultiHeadAttention, OP};
+use super::multi_head::{IN_PROJ, MultiHeadAttention, OP, OUT_PROJ};
 use crate::attention::backward::attention_backward;
 use crate::attention::options::AttentionOptions;
 use crate::attention::run::attention_with_lse;
 use crate::error::call;
-use crate::gemm::{Linear, LinearGradients};
+use crate::gemm::Linear;
 use crate::layout::Real;
-use crate::ops::descent::gradient_step;
+use crate::ops::concat;
 use crate::ops::rotary::Start;
-use crate::ops::{Rate, concat};
+use crate::ops::training::{Gradients, Parameters, check_gradients};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 
@@ -25,19 +25,6 @@ pub struct SavedAttention<'a, T: Real> {
     y: Tensor<T>,
     lse: Tensor<f32>,
     options: AttentionOptions<'a, T>,
-}
-
-/// The gradients of a [`MultiHeadAttention`]. Those of parameters are f32 for all types of layers.
-#[derive(Clone, Debug)]
-pub struct MultiHeadAttentionGradients<T: Real> {
-    /// Of the operand; of cross attention, of the query.
-    pub x: Tensor<T>,
-    /// Of the key and value of cross attention.
-    pub key_value: Option<Tensor<T>>,
-    /// Of `in_proj_weight` and `in_proj_bias`.
-    pub in_proj: LinearGradients,
-    /// Of `out_proj.weight` and `out_proj.bias`.
-    pub out_proj: LinearGradients,
 }
 
 impl<T: Real> MultiHeadAttention<T> {
@@ -96,7 +83,7 @@ impl<T: Real> MultiHeadAttention<T> {
 
     /// The backward pass (vector-Jacobian product): the gradients of a loss with respect to the operands and the parameters, from
     /// its gradient `grad` with respect to the result. `saved` comes from [`forward_saved`](Self::forward_saved) or
-    /// [`forward_cross_saved`](Self::forward_cross_saved) of this layer. Call it before [`descend`](Self::descend), because it
+    /// [`forward_cross_saved`](Self::forward_cross_saved) of this layer. Call it before a step of descent, because it
     /// reads the current weights.
     ///
     /// A bias of the options gets no gradient here. To train one, compose [`Linear`](crate::Linear),
@@ -104,7 +91,8 @@ impl<T: Real> MultiHeadAttention<T> {
     /// [`attention_bias_backward`](crate::attention::attention_bias_backward).
     ///
     /// # Shapes
-    /// `grad` (batch, length, embed), as the result.
+    /// `grad` (batch, length, embed), as the result -> the gradient of the operand, or of the query; of cross attention that of the key
+    /// and value; and those of the parameters, in f32.
     /// # Errors
     /// [`Error::Shape`] if `grad` has another shape, or `saved` is of a layer with other sizes; otherwise as [`forward`](Self::forward).
     /// # Precision
@@ -117,7 +105,7 @@ impl<T: Real> MultiHeadAttention<T> {
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// use tilewise::{AttentionOptions, Fill, MultiHeadAttention, ops};
+    /// use tilewise::{AttentionOptions, Fill, MultiHeadAttention, Parameters, ops};
     ///
     /// let mut layer = MultiHeadAttention::<f32>::builder(16, 2).random(&gpu)?;
     /// let [x, target] = [1, 2].map(|seed| gpu.random::<f32>([3, 5, 16], Fill::Uniform, seed));
@@ -126,7 +114,7 @@ impl<T: Real> MultiHeadAttention<T> {
     /// for _ in 0..20 {
     ///     let (y, saved) = layer.forward_saved(&x, &AttentionOptions::new())?;
     ///     let (loss, grad) = ops::mse_and_gradient(&y, &target, ops::Reduction::Mean, 1.0)?;
-    ///     let gradients = layer.backward(&saved, &grad)?;
+    ///     let (_, _, gradients) = layer.backward(&saved, &grad)?;
     ///     layer.descend(&gradients, 1.0)?;
     ///     losses.push(loss.to_vec()?[0]);
     /// }
@@ -138,30 +126,64 @@ impl<T: Real> MultiHeadAttention<T> {
         &self,
         saved: &SavedAttention<'_, T>,
         grad: &Tensor<T>,
-    ) -> Result<MultiHeadAttentionGradients<T>> {
+    ) -> Result<(Tensor<T>, Option<Tensor<T>>, Gradients)> {
         call("MultiHeadAttention::backward", || {
-            self.check_saved(saved, grad)?;
-            let SavedAttention { x, key_value, heads: [q, k, v], y, lse, options } = saved;
-            let (of_results, out_proj) = self.output.backward(&self.merged(y)?, grad)?;
-            let of_heads = attention_backward(q, k, v, y, lse, &self.sizes.of(&of_results)?, options)?;
-            let turned = |of: Tensor<T>| match &self.rotary {
-                Some(rotary) if key_value.is_none() => rotary.backward(&of, 0),
-                _ => Ok(of),
-            };
-            let of_heads = [turned(of_heads.q)?, turned(of_heads.k)?, of_heads.v];
+            let mut gradients = Gradients::new();
+            let (x, key_value) = self.add_gradients(saved, grad, &mut gradients)?;
+            Ok((x, key_value, gradients))
+        })
+    }
+
+    /// As [`backward`](Self::backward), but adds the gradients of the parameters to `gradients`.
+    ///
+    /// # Shapes
+    /// As [`backward`](Self::backward).
+    /// # Errors
+    /// As [`backward`](Self::backward), and as [`Parameters::pairs`] and [`Gradients::add`] for `gradients`.
+    /// # Precision
+    /// As [`backward`](Self::backward).
+    pub fn backward_into(
+        &self,
+        saved: &SavedAttention<'_, T>,
+        grad: &Tensor<T>,
+        gradients: &mut Gradients,
+    ) -> Result<(Tensor<T>, Option<Tensor<T>>)> {
+        call("MultiHeadAttention::backward_into", || {
+            check_gradients(OP, gradients, &self.parameters())?;
+            self.add_gradients(saved, grad, gradients)
+        })
+    }
+
+    fn add_gradients(
+        &self,
+        saved: &SavedAttention<'_, T>,
+        grad: &Tensor<T>,
+        gradients: &mut Gradients,
+    ) -> Result<(Tensor<T>, Option<Tensor<T>>)> {
+        self.check_saved(saved, grad)?;
+        let SavedAttention { x, key_value, heads: [q, k, v], y, lse, options } = saved;
+        let merged = self.merged(y)?;
+        let of_results = gradients.below(OUT_PROJ, |own| self.output.backward_into(&merged, grad, own))?;
+        let of_heads = attention_backward(q, k, v, y, lse, &self.sizes.of(&of_results)?, options)?;
+        let turned = |of: Tensor<T>| match &self.rotary {
+            Some(rotary) if key_value.is_none() => rotary.backward(&of, 0),
+            _ => Ok(of),
+        };
+        let of_heads = [turned(of_heads.q)?, turned(of_heads.k)?, of_heads.v];
+        gradients.below(IN_PROJ, |own| {
             let Some(key_value) = key_value else {
-                let (x, in_proj) = through(&self.projections, x, &of_heads)?;
-                return Ok(MultiHeadAttentionGradients { x, key_value: None, in_proj, out_proj });
+                return Ok((through(&self.projections, x, &of_heads, own)?, None));
             };
             let [of_queries, of_keys] = self.cross_projections()?;
-            let (x, first) = through(&of_queries, x, &of_heads[..1])?;
-            let (of_key_value, second) = through(&of_keys, key_value, &of_heads[1..])?;
-            let bias = match (&first.bias, &second.bias) {
-                (Some(first), Some(second)) => Some(concat(&[first, second], 0)?),
-                _ => None,
-            };
-            let in_proj = LinearGradients { weight: concat(&[&first.weight, &second.weight], 0)?, bias };
-            Ok(MultiHeadAttentionGradients { x, key_value: Some(of_key_value), in_proj, out_proj })
+            let mut halves = [Gradients::new(), Gradients::new()];
+            let x = through(&of_queries, x, &of_heads[..1], &mut halves[0])?;
+            let of_key_value = through(&of_keys, key_value, &of_heads[1..], &mut halves[1])?;
+            for (name, first) in halves[0].iter() {
+                if let Some(second) = halves[1].get(name) {
+                    own.add(name, concat(&[first, second], 0)?)?;
+                }
+            }
+            Ok((x, Some(of_key_value)))
         })
     }
 
@@ -185,25 +207,6 @@ impl<T: Real> MultiHeadAttention<T> {
         let rule = "the gradient must have the shape of the result";
         Err(Error::shapes(OP, rule, grad.shape(), saved.x.shape()))
     }
-
-    /// One step of gradient descent, $W \leftarrow W - \eta\\,\partial W$, for all parameters. The rate is a number, or a tensor of
-    /// one element. For updates in place and in a replay see [`Linear::descend`]. If a check fails, no parameter changes.
-    ///
-    /// # Errors
-    /// As [`Linear::descend`].
-    /// # Precision
-    /// As [`Linear::descend`].
-    pub fn descend<'a>(
-        &mut self,
-        gradients: &MultiHeadAttentionGradients<T>,
-        rate: impl Into<Rate<'a>>,
-    ) -> Result<()> {
-        call("MultiHeadAttention::descend", || {
-            let mut trained = self.projections.trained(&gradients.in_proj)?;
-            trained.extend(self.output.trained(&gradients.out_proj)?);
-            gradient_step(OP, trained, rate.into())
-        })
-    }
 }
 
 /// The backward pass of a linear map with a result that was divided into heads, from the gradients of the heads.
@@ -211,7 +214,8 @@ fn through<T: Real>(
     linear: &Linear<T>,
     x: &Tensor<T>,
     heads: &[Tensor<T>],
-) -> Result<(Tensor<T>, LinearGradients)> {
+    gradients: &mut Gradients,
+) -> Result<Tensor<T>> {
     let rows = heads.iter().map(|of| of.permute(&[0, 2, 1, 3])).collect::<Result<Vec<_>>>()?;
     let all = match &rows[..] {
         [one] => one.contiguous()?,
@@ -220,5 +224,5 @@ fn through<T: Real>(
     let &[batch, length, _] = x.shape() else {
         return Err(Error::shape(OP, "an operand must have three axes", x.shape()));
     };
-    linear.backward(x, &all.reshape([batch, length, linear.weight().shape()[0]])?)
+    linear.backward_into(x, &all.reshape([batch, length, linear.weight().shape()[0]])?, gradients)
 }

@@ -9,7 +9,7 @@ use crate::error::call;
 use crate::gpu::Gpu;
 use crate::io::{Safetensors, SafetensorsWriter};
 use crate::layout::Real;
-use crate::tensor::Parameters;
+use crate::ops::training::Parameters;
 use crate::{Error, Result};
 
 impl<T: Real> MultiHeadAttention<T> {

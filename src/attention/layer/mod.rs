@@ -16,7 +16,7 @@ mod replayable_cache;
 mod rows;
 mod tensors;
 
-pub use backward::{MultiHeadAttentionGradients, SavedAttention};
+pub use backward::SavedAttention;
 pub use block::{TransformerBlock, TransformerBlockBuilder};
 pub use builder::MultiHeadAttentionBuilder;
 pub use cache::KeyValueCache;

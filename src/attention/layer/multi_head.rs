@@ -6,11 +6,15 @@ use crate::Result;
 use crate::error::call;
 use crate::gemm::Linear;
 use crate::layout::Real;
+use crate::ops::training::{ParameterMut, Parameters};
 use crate::ops::{Activation, Rotary};
-use crate::tensor::{Parameters, Tensor};
+use crate::tensor::Tensor;
 
 /// The layer's name in errors.
 pub(super) const OP: &str = "MultiHeadAttention";
+/// What stands before the names of the parameters of the two maps.
+pub(super) const IN_PROJ: &str = "in_proj_";
+pub(super) const OUT_PROJ: &str = "out_proj.";
 
 /// Attention with its projections, as `torch.nn.MultiheadAttention` with `batch_first`: queries, keys and values are linear maps of
 /// the operands, and the results of all heads are mapped once more.
@@ -115,12 +119,17 @@ impl<T: Real> MultiHeadAttention<T> {
 
 impl<T: Real> Parameters<T> for MultiHeadAttention<T> {
     /// `in_proj_weight`, `in_proj_bias`, `out_proj.weight` and `out_proj.bias`, without a bias that the layer lacks.
-    fn parameters(&self) -> Vec<(&'static str, &Tensor<T>)> {
-        let names = [["in_proj_weight", "in_proj_bias"], ["out_proj.weight", "out_proj.bias"]];
-        let layers = [&self.projections, &self.output].into_iter().zip(names);
-        let each = layers.map(|(layer, [weight, bias])| {
-            [Some((weight, layer.weight())), layer.bias().map(|of| (bias, of))]
-        });
-        each.flatten().flatten().collect()
+    fn parameters(&self) -> Vec<(String, &Tensor<T>)> {
+        let Self { projections, output, .. } = self;
+        [projections.parameters_below(IN_PROJ), output.parameters_below(OUT_PROJ)]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    fn parameters_mut(&mut self) -> Vec<(String, ParameterMut<'_, T>)> {
+        let Self { projections, output, .. } = self;
+        let all = [projections.parameters_below_mut(IN_PROJ), output.parameters_below_mut(OUT_PROJ)];
+        all.into_iter().flatten().collect()
     }
 }

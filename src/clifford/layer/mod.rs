@@ -13,13 +13,13 @@ pub(crate) mod product;
 mod row_tensors;
 pub(crate) mod rows;
 
-pub use activation::{MvSilu, MvSiluGradients};
+pub use activation::MvSilu;
 pub use features::FeatureFunction;
 pub use gate::Gate;
 pub use grade_norm::GradeNorm;
 pub use layer_product::{LayerProduct, ProductKind};
-pub use linear::{BiasOn, MvLinear, MvLinearBuilder, MvLinearGradients};
-pub use module::{CliffordLayer, CliffordLayerBuilder, LayerGradients, Residual};
+pub use linear::{BiasOn, MvLinear, MvLinearBuilder};
+pub use module::{CliffordLayer, CliffordLayerBuilder, Residual};
 pub use norm::{MvLayerNorm, MvNormalization};
 pub use product::{Connected, ProductGradients};
 pub use row_tensors::MAX_LAYER_DIMENSION;

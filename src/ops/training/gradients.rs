@@ -1,10 +1,11 @@
 //! Gradients of parameters by name.
 
 use crate::error::call;
+use crate::layout::{Layout, Real};
 use crate::ops::elementwise::add_assign;
 use crate::ops::elementwise::functions::add;
 use crate::tensor::Tensor;
-use crate::{Error, Result};
+use crate::{Error, Gpu, Result};
 
 /// The gradients of a layer's parameters: tensors of f32 by the names of the parameters, whatever the type of the layer.
 ///
@@ -91,19 +92,42 @@ impl Gradients {
         })
     }
 
+    /// Runs `work` with the gradients whose names begin with `prefix`, without it: those of a layer inside of another.
+    pub(crate) fn below<R>(&mut self, prefix: &str, work: impl FnOnce(&mut Self) -> R) -> R {
+        let (own, others) =
+            std::mem::take(&mut self.named).into_iter().partition(|(name, _)| name.starts_with(prefix));
+        self.named = others;
+        let own: Vec<_> = own;
+        let named = own.into_iter().map(|(name, gradient)| (name[prefix.len()..].to_owned(), gradient));
+        let mut own = Self { named: named.collect() };
+        let done = work(&mut own);
+        self.named.extend(own.prefixed(prefix).named);
+        done
+    }
+
+    /// Adds a gradient of this layout, in elements of `0..` without gaps, that `write` computes: it adds to the tensor if its
+    /// number is 1, and overwrites it if that is 0. Where the tensor of this name can be written in place, no other is made.
+    pub(crate) fn add_with(
+        &mut self,
+        gpu: &Gpu,
+        name: &str,
+        layout: Layout,
+        write: impl FnOnce(&mut Tensor<f32>, f32) -> Result<()>,
+    ) -> Result<()> {
+        let own = self.named.iter_mut().find(|(own, _)| own == name).map(|(_, own)| own);
+        if let Some(own) = own.filter(|own| *own.layout() == layout && own.check_unshared("add").is_ok()) {
+            return write(own, 1.0);
+        }
+        let mut made = gpu.empty([layout.len()])?.with_layout(layout);
+        write(&mut made, 0.0)?;
+        self.added(name.to_owned(), made)
+    }
+
     /// Fails if a gradient cannot be added to the one of this name.
     fn check(&self, name: &str, gradient: &Tensor<f32>) -> Result<()> {
         let Some(own) = self.get(name) else { return Ok(()) };
-        let gpu = own.same_gpu("add", gradient)?;
-        if own.shape() != gradient.shape() {
-            return Err(Error::Shape {
-                op: "add",
-                rule: format!("both gradients of `{name}` must have one shape").into(),
-                remedy: "",
-                lhs: own.shape().to_vec(),
-                rhs: Some(gradient.shape().to_vec()),
-            });
-        }
+        check_gradient("add", (name, gradient), Some(own), &[])?;
+        let gpu = own.gpu();
         if must_be_copied(own) && gpu.is_capturing() {
             let why = "other tensors share its buffer (clones, views), or its elements have gaps: the sum would be a new \
                        tensor that belongs to the replay. Drop the others, or add once before the capture";
@@ -125,7 +149,45 @@ impl Gradients {
     }
 }
 
+/// Fails unless all gradients have the names, shapes and device of these parameters.
+pub(crate) fn check_gradients<T: Real>(
+    op: &'static str,
+    gradients: &Gradients,
+    parameters: &[(String, &Tensor<T>)],
+) -> Result<()> {
+    let names: Vec<&str> = parameters.iter().map(|(name, _)| name.as_str()).collect();
+    gradients.iter().try_for_each(|(name, gradient)| {
+        let own = parameters.iter().find(|(own, _)| own == name);
+        check_gradient(op, (name, gradient), own.map(|(_, own)| *own), &names)
+    })
+}
+
+/// Fails unless a gradient is one of this tensor. Without a tensor, its name is none of the layer's.
+pub(super) fn check_gradient<T: Real>(
+    op: &'static str,
+    (name, gradient): (&str, &Tensor<f32>),
+    of: Option<&Tensor<T>>,
+    names: &[&str],
+) -> Result<()> {
+    let Some(of) = of else {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let why = format!("there is no parameter `{name}`, only {}", names.join(", "));
+        return Err(Error::input(format!("{op}: the gradients"), why));
+    };
+    of.same_gpu(op, gradient)?;
+    if gradient.shape() == of.shape() {
+        return Ok(());
+    }
+    Err(Error::Shape {
+        op,
+        rule: format!("the gradient of `{name}` must have the shape of the parameter").into(),
+        remedy: "",
+        lhs: gradient.shape().to_vec(),
+        rhs: Some(of.shape().to_vec()),
+    })
+}
+
 /// Whether a gradient cannot be written in place.
 fn must_be_copied(gradient: &Tensor<f32>) -> bool {
-    gradient.is_shared() || !gradient.layout().is_contiguous()
+    gradient.check_unshared("add").is_err() || !gradient.layout().is_contiguous()
 }

@@ -1,25 +1,14 @@
-//! The backward pass of a sketched layer, and gradient descent.
+//! The backward pass of a sketched layer.
 
 use super::products::{ProductEpilogue, RightFactor};
 use super::sk_linear::{OP, SkLinear};
 use crate::error::call;
-use crate::gemm::Gemm;
-use crate::layout::Real;
-use crate::ops::descent::{Trained, gradient_step};
-use crate::ops::{self, Activation, Rate};
+use crate::gemm::{Gemm, add_sum_of_rows};
+use crate::layout::{Layout, Real};
+use crate::ops::training::{Gradients, Parameters, check_gradients};
+use crate::ops::{self, Activation};
 use crate::tensor::Tensor;
 use crate::{Error, Precision, Result};
-
-/// The gradients of a layer's parameters. They are f32 for all types of layers.
-#[derive(Debug)]
-pub struct ParameterGradients {
-    /// Gradient of S1, (in, TR) like [`SkLinear::s1`].
-    pub s1: Tensor<f32>,
-    /// Gradient of S2, (TR, out) like [`SkLinear::s2`].
-    pub s2: Tensor<f32>,
-    /// Gradient of the bias, (out), if there is one.
-    pub bias: Option<Tensor<f32>>,
-}
 
 impl<T: Real> SkLinear<T> {
     /// The backward pass: the gradients of a loss with respect to `x` and the parameters, from `g`, the gradient with
@@ -33,7 +22,8 @@ impl<T: Real> SkLinear<T> {
     ///
     /// # Shapes
     /// `x` (..., in), `hidden` (..., 2TR), `g` (..., out) -> the gradient of x (..., in), and the gradients of the
-    /// parameters, summed over all leading axes.
+    /// parameters, summed over all leading axes: `S1s`, `S2s` and `bias` in f32, in the shapes of
+    /// [`parameters`](crate::Parameters::parameters).
     /// # Errors
     /// [`Error::Shape`] if the shapes do not match; [`Error::Gpu`] if operands are on different devices;
     /// [`Error::OutOfMemory`] or [`Error::Limit`] if a result does not fit.
@@ -44,16 +34,10 @@ impl<T: Real> SkLinear<T> {
         x: &Tensor<T>,
         hidden: &Tensor<T>,
         g: &Tensor<T>,
-    ) -> Result<(Tensor<T>, ParameterGradients)> {
+    ) -> Result<(Tensor<T>, Gradients)> {
         call("SkLinear::backward", || {
-            let gpu = self.gpu();
-            let mut gradients = ParameterGradients {
-                s1: gpu.empty([self.inputs(), self.inner()])?,
-                s2: gpu.empty([self.inner(), self.outputs()])?,
-                bias: self.bias.as_ref().map(|bias| gpu.empty(bias.shape())).transpose()?,
-            };
-            let dx = self.backward_sums(x, hidden, g, &mut gradients, Accumulate::Overwrite)?;
-            Ok((dx, gradients))
+            let mut gradients = Gradients::new();
+            Ok((self.add_gradients(x, hidden, g, &mut gradients)?, gradients))
         })
     }
 
@@ -62,8 +46,7 @@ impl<T: Real> SkLinear<T> {
     /// # Shapes
     /// As for [`backward`](Self::backward).
     /// # Errors
-    /// As for [`backward`](Self::backward); [`Error::Shape`] if `gradients` belong to another layer; [`Error::Input`]
-    /// if its tensors are not uniquely owned.
+    /// As for [`backward`](Self::backward), and as [`Parameters::pairs`] and [`Gradients::add`] for `gradients`.
     /// # Precision
     /// As for [`backward`](Self::backward).
     pub fn backward_into(
@@ -71,21 +54,20 @@ impl<T: Real> SkLinear<T> {
         x: &Tensor<T>,
         hidden: &Tensor<T>,
         g: &Tensor<T>,
-        gradients: &mut ParameterGradients,
+        gradients: &mut Gradients,
     ) -> Result<Tensor<T>> {
         call("SkLinear::backward_into", || {
-            self.check_gradients(gradients)?;
-            self.backward_sums(x, hidden, g, gradients, Accumulate::Add)
+            check_gradients(OP, gradients, &self.parameters())?;
+            self.add_gradients(x, hidden, g, gradients)
         })
     }
 
-    fn backward_sums(
+    fn add_gradients(
         &self,
         x: &Tensor<T>,
         hidden: &Tensor<T>,
         g: &Tensor<T>,
-        gradients: &mut ParameterGradients,
-        accumulate: Accumulate,
+        gradients: &mut Gradients,
     ) -> Result<Tensor<T>> {
         self.check(x, self.inputs(), "the last axis must be the layer's inputs")?;
         self.check(hidden, 2 * self.inner(), "the last axis must be 2TR, as in the result of `hidden`")?;
@@ -113,81 +95,20 @@ impl<T: Real> SkLinear<T> {
         let scaled = ProductEpilogue { alpha: self.scale(), ..ProductEpilogue::default() };
         let dx: Tensor<T> = self.multiply(&through, RightFactor::FirstTransposed, scaled)?;
         let dx = dx.reshape(shape)?;
-        let beta = if accumulate == Accumulate::Add { 1.0 } else { 0.0 };
-        let summed = |a: &Tensor<T>, b: &Tensor<T>, alpha: f32, c: &mut Tensor<f32>| {
-            let product = Gemm::new(a, b).out::<f32>().pinned(self.pin).precision(Precision::Strict);
-            product.alpha(alpha).beta(beta).run_into(c)
+        let [first, second] = self.trained_layouts([inner, self.outputs()], 0);
+        let mut add = |name, layout: Layout, [a, b]: [&Tensor<T>; 2], alpha: f32| {
+            gradients.add_with(self.gpu(), name, layout, |to, beta| {
+                let product = Gemm::new(a, b).out::<f32>().pinned(self.pin).precision(Precision::Strict);
+                let product = product.alpha(alpha).beta(beta);
+                let whole = Layout::contiguous(OP, &[a.shape()[0], b.shape()[1]])?;
+                to.write_part(whole, |to| product.run_into(to))
+            })
         };
-        summed(&x.t(), &through.slice(1, ..inner)?, self.scale(), &mut gradients.s1)?;
-        summed(&hidden.slice(1, inner..)?.t(), &g, 1.0, &mut gradients.s2)?;
-        if let Some(bias) = &mut gradients.bias {
-            // A row of ones is a view of a single number with stride 0.
-            let ones =
-                self.gpu().constant_tensor(T::from_f64(1.0))?.as_strided(&[1, g.shape()[0]], &[0, 0], 0)?;
-            let row = bias.layout().reshape(&[1, self.outputs()])?;
-            bias.write_part(row, |bias| summed(&ones, &g, 1.0, bias))?;
+        add("S1s", first, [&x.t(), &through.slice(1, ..inner)?], self.scale())?;
+        add("S2s", second, [&hidden.slice(1, inner..)?.t(), &g], 1.0)?;
+        if self.bias.is_some() {
+            add_sum_of_rows(&g, self.pin, gradients, "bias")?;
         }
         Ok(dx)
     }
-
-    /// One step of gradient descent: $S \leftarrow S - \eta\\,\partial S$, and the same for the bias. The rate is a number, or
-    /// a tensor of one element.
-    ///
-    /// The parameters are updated in place. If a clone of the layer or a view of its factors shares them, they are copied
-    /// first, and the others keep the old values. If a check fails, no parameter changes.
-    ///
-    /// In the closure of [`Gpu::capture`](crate::Gpu::capture), every run of the replay performs a step. If the rate is a
-    /// tensor, each run reads it; a number is the same in all runs.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] if `gradients` belong to another layer, or the rate is a tensor of several elements; [`Error::Gpu`]
-    /// if they are on another device; [`Error::Input`] in the closure of `capture` if parameters are shared: the copies
-    /// would belong to the replay; [`Error::OutOfMemory`] if a buffer does not fit.
-    /// # Precision
-    /// The step is computed in f32 and rounded to `T`, which may lose small steps. Train a layer of f32, and
-    /// [`cast`](Self::cast) it for each forward pass.
-    pub fn descend<'a>(&mut self, gradients: &ParameterGradients, rate: impl Into<Rate<'a>>) -> Result<()> {
-        call("SkLinear::descend", || {
-            self.check_gradients(gradients)?;
-            self.views.take(); // so that the factors are uniquely owned
-            let (inner, rows) = (self.inner(), self.second.shape()[0]);
-            let mut trained = vec![
-                Trained { whole: &mut self.first, part: Some((1, 0..inner)), gradient: &gradients.s1 },
-                Trained {
-                    whole: &mut self.second,
-                    part: Some((0, rows - inner..rows)),
-                    gradient: &gradients.s2,
-                },
-            ];
-            if let (Some(bias), Some(gradient)) = (&mut self.bias, &gradients.bias) {
-                trained.push(Trained::whole(bias, gradient));
-            }
-            gradient_step(OP, trained, rate.into())
-        })
-    }
-
-    fn check_gradients(&self, gradients: &ParameterGradients) -> Result<()> {
-        let bias = self.bias.as_ref().map_or(&[][..], |bias| bias.shape());
-        let bias_gradient = gradients.bias.as_ref().map_or(&[][..], |bias| bias.shape());
-        for (gradient, own) in [
-            (gradients.s1.shape(), &[self.inputs(), self.inner()][..]),
-            (gradients.s2.shape(), &[self.inner(), self.outputs()][..]),
-            (bias_gradient, bias),
-        ] {
-            if gradient != own {
-                let rule = "the gradients must have the shapes of this layer's parameters";
-                return Err(Error::shapes(OP, rule, gradient, own));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// How results are written to the gradients.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Accumulate {
-    /// They overwrite the old values, which are never read.
-    Overwrite,
-    /// They are added to the old values.
-    Add,
 }

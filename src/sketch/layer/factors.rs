@@ -4,10 +4,11 @@ use super::frozen::{Frozen, SignStorage, signs_of_u1, signs_of_u2};
 use super::sk_linear::{OP, SkLinear, check_sizes};
 use crate::error::{Named, call};
 use crate::gemm::Gemm;
-use crate::layout::Real;
+use crate::layout::{Layout, Real};
+use crate::ops::training::{ParameterMut, Parameters};
 use crate::ops::{self, Activation};
 use crate::sketch::operator::Sketch;
-use crate::tensor::{Parameters, Tensor};
+use crate::tensor::Tensor;
 use crate::{Error, Gpu, Precision, Result};
 
 impl<T: Real> SkLinear<T> {
@@ -168,39 +169,57 @@ impl<T: Real> SkLinear<T> {
     }
 
     /// Views of the factors that files store, in their shapes.
-    fn factor_views(&self) -> Result<Vec<(&'static str, Tensor<T>)>> {
-        let [terms, rank, inputs, outputs] = [self.terms, self.rank, self.inputs(), self.outputs()];
-        // The columns of `first` from `start` on as (T, in, R).
-        let columns = |start: usize| {
-            let [row, column] = [self.first.strides()[0], self.first.strides()[1]];
-            let offset = self.first.layout().offset() + start * column;
-            self.first.as_strided(&[terms, inputs, rank], &[rank * column, row, column], offset)
-        };
-        // The rows of `second` from `start` on as (T, R, out).
-        let rows = |start: usize| {
-            let [row, column] = [self.second.strides()[0], self.second.strides()[1]];
-            let offset = self.second.layout().offset() + start * row;
-            self.second.as_strided(&[terms, rank, outputs], &[rank * row, row, column], offset)
-        };
-        let mut views = vec![("S1s", columns(0)?), ("S2s", rows(self.second.shape()[0] - self.inner())?)];
+    fn factor_views(&self) -> Vec<(&'static str, Tensor<T>)> {
+        let [s1, s2] = self.trained_layouts(self.row_lengths(), self.second.shape()[0] - self.inner());
+        let mut views = vec![("S1s", self.first.with_layout(s1)), ("S2s", self.second.with_layout(s2))];
         if self.frozen == Frozen::Explicit {
-            views.extend([("U1s", rows(0)?), ("U2s", columns(self.inner())?)]);
+            let [u2, u1] = self.factor_layouts(self.row_lengths(), [self.inner(), 0]);
+            views.extend([("U1s", self.second.with_layout(u1)), ("U2s", self.first.with_layout(u2))]);
         }
-        Ok(views)
+        views
+    }
+
+    /// The lengths of the rows of both factors, which are contiguous.
+    fn row_lengths(&self) -> [usize; 2] {
+        [self.first.shape()[1], self.outputs()]
+    }
+
+    /// The trained elements of both factors as (T, in, R) and (T, R, out), in matrices with rows of these lengths. Those of the
+    /// second one begin at a row.
+    pub(super) fn trained_layouts(&self, row_lengths: [usize; 2], row: usize) -> [Layout; 2] {
+        self.factor_layouts(row_lengths, [0, row])
+    }
+
+    /// As [`trained_layouts`](Self::trained_layouts), from a column of the first factor and a row of the second one.
+    fn factor_layouts(&self, [first, second]: [usize; 2], [column, row]: [usize; 2]) -> [Layout; 2] {
+        let [terms, rank, inputs, outputs] = [self.terms, self.rank, self.inputs(), self.outputs()];
+        let layout = |shape, strides, offset| Layout::new(OP, shape, strides, offset, usize::MAX);
+        // NOTE: the factors have these shapes since the layer was built, so an error here is a bug of this crate.
+        let valid = "the factors have the shapes of the layer";
+        [
+            layout(&[terms, inputs, rank], &[rank, first, 1], column).expect(valid),
+            layout(&[terms, rank, outputs], &[rank * second, second, 1], row * second).expect(valid),
+        ]
     }
 }
 
 /// The names and shapes of Panther's `SKLinear`: `S1s` (T, in, R), `S2s` (T, R, out), and `bias` (out) if there is one.
-/// An explicit U is listed too, as `U1s` (T, R, out) and `U2s` (T, in, R), because a file must store it. It is frozen:
-/// an optimiser must not change it. The tensors are views of the layer's factors.
+/// An explicit U is listed too, as `U1s` (T, R, out) and `U2s` (T, in, R), because a file must store it. It is frozen. The
+/// tensors are views of the layer's factors.
 impl<T: Real> Parameters<T> for SkLinear<T> {
-    fn parameters(&self) -> Vec<(&'static str, &Tensor<T>)> {
-        let views = self.views.get_or_init(|| {
-            // NOTE: the factors have these shapes since the layer was built, so an error here is a bug of this crate.
-            self.factor_views().expect("the factors have the shapes of the layer")
-        });
-        let bias = self.bias.iter().map(|bias| ("bias", bias));
-        views.iter().map(|(name, view)| (*name, view)).chain(bias).collect()
+    fn parameters(&self) -> Vec<(String, &Tensor<T>)> {
+        let views = self.views.get_or_init(|| self.factor_views());
+        let bias = self.bias.iter().map(|bias| ("bias".into(), bias));
+        views.iter().map(|(name, view)| ((*name).into(), view)).chain(bias).collect()
+    }
+
+    fn parameters_mut(&mut self) -> Vec<(String, ParameterMut<'_, T>)> {
+        self.views.take(); // so that the factors are uniquely owned
+        let [s1, s2] = self.trained_layouts(self.row_lengths(), self.second.shape()[0] - self.inner());
+        let factors = [("S1s", &mut self.first, s1), ("S2s", &mut self.second, s2)];
+        let factors = factors.map(|(name, whole, part)| (name.into(), ParameterMut::part(whole, part)));
+        let bias = self.bias.as_mut().map(|bias| ("bias".into(), ParameterMut::new(bias)));
+        factors.into_iter().chain(bias).collect()
     }
 }
 

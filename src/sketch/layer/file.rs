@@ -9,7 +9,8 @@ use crate::error::call;
 use crate::io::{Safetensors, SafetensorsWriter};
 use crate::layout::Real;
 use crate::ops::Activation;
-use crate::tensor::{Parameters, Tensor};
+use crate::ops::training::Parameters;
+use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 
 impl<T: Real> SkLinear<T> {

@@ -12,7 +12,6 @@ mod frozen;
 mod products;
 mod sk_linear;
 
-pub use backward::ParameterGradients;
 pub use builder::{FittedLayer, SkLinearBuilder};
 pub use forward::SkLinearForward;
 pub use frozen::SignStorage;

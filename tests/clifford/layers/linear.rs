@@ -6,7 +6,7 @@ use support::strided::Lay;
 use tilewise::clifford::layer::{BiasOn, MvLinear};
 use tilewise::clifford::{BladeAxis, BladeOrder, Blades, Multivectors, Signature};
 use tilewise::reference::{MvLinearReference, MvLinearValues, gamma, store_tolerance};
-use tilewise::{Error, Gpu, Real, bf16, f16};
+use tilewise::{Error, Gpu, Parameters, Real, bf16, f16};
 
 /// A layer by definition, its parameters and an operand.
 pub(crate) struct Case {
@@ -86,12 +86,17 @@ fn check<T: Real>(gpu: &Gpu, blades: &Blades, rows: usize, features: [usize; 2],
     let k = features[1] as f64;
     let most = gamma(2 * features[1] + 4) * 2.0 * k + 3.0 * store_tolerance(2.0 * k, T::DTYPE);
     near(&read(dx.tensor()), &want.x, |_| most, &format!("{what}: gradient of x"));
+    let gradient = |name| of.get(name).map_or(vec![], read);
     let terms = rows * blades.len();
     let most = gamma(terms + 4) * terms as f64;
-    near(&read(&of.weight), &want.weight, |_| most, &format!("{what}: gradient of the weight"));
-    near(&read(&of.bias.unwrap()), &want.bias, |_| most, &format!("{what}: gradient of the bias"));
-    let null = of.null_weight.map_or(vec![], |null| read(&null));
-    near(&null, &want.null_weight, |_| most, &format!("{what}: gradient of the null weight"));
+    near(&gradient("linear_weight"), &want.weight, |_| most, &format!("{what}: gradient of the weight"));
+    near(&gradient("linear_bias"), &want.bias, |_| most, &format!("{what}: gradient of the bias"));
+    near(
+        &gradient("null_weight"),
+        &want.null_weight,
+        |_| most,
+        &format!("{what}: gradient of the null weight"),
+    );
     assert_eq!(read(layer.forward(&x).unwrap().tensor()), read(y.tensor()), "{what}: the same bits");
 }
 
@@ -188,14 +193,14 @@ fn descent_follows_the_gradients_and_clones_keep_what_they_had() {
     let (_, gradients) = layer.backward(&x, &g).unwrap();
     layer.descend(&gradients, 0.125).unwrap();
     let pairs = [
-        (layer.weight(), before.weight(), &gradients.weight, &case.of.weight),
+        (layer.weight(), before.weight(), gradients.get("linear_weight").unwrap(), &case.of.weight),
         (
             layer.null_weight().unwrap(),
             before.null_weight().unwrap(),
-            gradients.null_weight.as_ref().unwrap(),
+            gradients.get("null_weight").unwrap(),
             &case.of.null_weight,
         ),
-        (layer.bias().unwrap(), before.bias().unwrap(), gradients.bias.as_ref().unwrap(), &case.of.bias),
+        (layer.bias().unwrap(), before.bias().unwrap(), gradients.get("linear_bias").unwrap(), &case.of.bias),
     ];
     for (now, before, gradient, was) in pairs {
         let want: Vec<f64> = was.iter().zip(read(gradient)).map(|(x, g)| x - 0.125 * g).collect();
@@ -251,9 +256,11 @@ fn what_is_wrong_is_refused() {
     let other = Multivectors::new(of(&[8, 1, 2]), &ascending, BladeAxis::First).unwrap();
     assert!(why(layer().backward(&good, &other)).contains("has the blades"));
     let (_, gradients) = layer().backward(&good, &x(space, &[8, 1, 2])).unwrap();
-    assert!(why(new(&[4, 2, 2]).unwrap().descend(&gradients, 1.0)).contains("this layer's parameters"));
-    let biased = builder().bias(of(&[2]), BiasOn::Scalar).build();
-    assert!(why(biased.unwrap().descend(&gradients, 1.0)).contains("this layer's parameters"));
+    assert!(why(new(&[4, 2, 2]).unwrap().descend(&gradients, 1.0)).contains("the shape of the parameter"));
+    let mut biased = builder().bias(of(&[2]), BiasOn::Scalar).build().unwrap();
+    let (_, of_biased) = biased.backward(&good, &x(space, &[8, 1, 2])).unwrap();
+    assert!(why(layer().descend(&of_biased, 1.0)).contains("there is no parameter `linear_bias`"));
+    biased.descend(&gradients, 1.0).unwrap(); // without a gradient, the bias stays
     let Some(other) = support::own(|_| ()) else { return };
     let elsewhere = other.zeros::<f32>([2]).unwrap();
     assert!(matches!(builder().bias(elsewhere, BiasOn::Scalar).build(), Err(Error::Gpu { .. })));

@@ -8,7 +8,7 @@ use tilewise::clifford::layer::{
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::ops::Rate;
 use tilewise::sketch::SkLinear;
-use tilewise::{Activation, Error, Fill, Gpu, Parameters, Real, Result, Tensor, f16, ops};
+use tilewise::{Activation, Error, Fill, Gpu, Gradients, Parameters, Real, Result, Tensor, f16, ops};
 
 const STEPS: u16 = 20;
 const ALGEBRA: Signature = Signature::CL3;
@@ -179,7 +179,7 @@ fn a_shared_parameter_is_an_error_in_a_capture() {
         let clone = layer.clone();
         let before = [bits_of(&layer), bits_of(&clone)];
         let captured = gpu.capture(&[batch.x.view()], || layer.step(&batch, Rate::Tensor(&rate)));
-        fails_with(captured, "SkLinear::descend: a parameter of shape [12, 3]");
+        fails_with(captured, "Parameters::descend: a parameter of shape [1, 12, 3]");
         assert_eq!([bits_of(&layer), bits_of(&clone)], before);
         // As the error says: a step before the capture gives the layer parameters of its own.
         layer.step(&batch, Rate::Tensor(&rate)).unwrap();
@@ -200,11 +200,14 @@ fn a_gradient_that_does_not_match_changes_nothing() {
             .random::<f32>(gpu, [4, 4])
             .unwrap();
         let x = Multivectors::new(random(gpu, &[8, 5, 4], 1), &ALGEBRA.blades(), BladeAxis::First).unwrap();
-        let (_, mut gradients) = layer.backward(&x, &x).unwrap();
+        let (_, gradients) = layer.backward(&x, &x).unwrap();
         let before = bits_of(&layer);
-        let right = std::mem::replace(&mut gradients.product, random(gpu, &[4, 3], 2));
-        assert!(matches!(layer.descend(&gradients, 0.5), Err(Error::Shape { .. })));
-        gradients.product = right;
+        let mut wrong = Gradients::new();
+        for (name, gradient) in gradients.iter() {
+            let is_wrong = name == "gp_weight";
+            wrong.add(name, if is_wrong { random(gpu, &[4, 3], 2) } else { gradient.clone() }).unwrap();
+        }
+        assert!(matches!(layer.descend(&wrong, 0.5), Err(Error::Shape { .. })));
         let rates = random::<f32>(gpu, &[2], 3);
         fails_with(layer.descend(&gradients, &rates), "the rate must have one element");
         assert_eq!(bits_of(&layer), before);
@@ -232,8 +235,10 @@ fn a_step_has_the_bits_of_plain_operations() {
         let minus = gpu.tensor(&[-0.3f32], [1]).unwrap();
         let want = ops::add(&a, &ops::mul(&gradient, &minus).unwrap()).unwrap();
         let mut layer = MvNormalization::new(ALGEBRA, a).unwrap();
+        let mut gradients = Gradients::new();
+        gradients.add("a", gradient).unwrap();
         let before = gpu.stats().launches;
-        layer.descend(&gradient, 0.3).unwrap();
+        layer.descend(&gradients, 0.3).unwrap();
         assert_eq!(gpu.stats().launches - before, 2);
         assert_eq!(bits(layer.a()), bits(&want), "{gpu:?}");
     });

@@ -11,7 +11,7 @@ use tilewise::sketch::{
     Budget, Cqrrpt, ExplicitSketch, SkLinear, Sketch, SketchKind, cqrrpt, lstsq, range, recommend_rank, rsvd,
     trace,
 };
-use tilewise::{Activation, Gemm, Linear, linear, matmul_into, ops};
+use tilewise::{Activation, Gemm, Linear, Parameters, linear, matmul_into, ops};
 
 #[test]
 fn shapes_that_do_not_go_together() {
@@ -167,9 +167,9 @@ fn shapes_that_do_not_go_together() {
         let [x, hidden, g] = [[5, 3], [5, 4], [5, 4]].map(|shape| random(&gpu, &shape));
         other.backward(&x, &hidden, &g).unwrap().1
     };
-    let sizes: &[&[usize]] = &[&[3, 2], &[16, 2]];
+    let sizes: &[&[usize]] = &[&[1, 3, 2], &[1, 16, 2]];
     found.shapes("SkLinear::backward_into", sizes, layer.backward_into(&a, &a, &a, &mut of_other()));
-    found.shapes("SkLinear::descend", sizes, layer.clone().descend(&of_other(), 0.1));
+    found.shapes("Parameters::descend", sizes, layer.clone().descend(&of_other(), 0.1));
 
     let mvs = |shape: &[usize]| mv(t(shape));
     let (x, y) = (mvs(&[4, 3, 2]), mvs(&[4, 5, 2]));

@@ -5,7 +5,7 @@ use pollster::block_on;
 use tilewise::attention::{Biases, BlockNorm, FeedForward, NormPosition};
 use tilewise::io::{Safetensors, SafetensorsWriter};
 use tilewise::{
-    Activation, AttentionOptions, Element, Fill, MultiHeadAttention, Parameters, TransformerBlock, f16,
+    Activation, AttentionOptions, Fill, MultiHeadAttention, Parameters, Real, TransformerBlock, f16,
 };
 
 const FORM: BlockForm = BlockForm {
@@ -33,7 +33,7 @@ const NAMES: [(&str, &[usize]); 12] = [
 ];
 
 /// The names and shapes of a layer's parameters.
-fn shapes<T: Element>(layer: &impl Parameters<T>) -> Vec<(&'static str, Vec<usize>)> {
+fn shapes<T: Real>(layer: &impl Parameters<T>) -> Vec<(String, Vec<usize>)> {
     layer.parameters().into_iter().map(|(name, tensor)| (name, tensor.shape().to_vec())).collect()
 }
 
@@ -41,10 +41,10 @@ fn shapes<T: Element>(layer: &impl Parameters<T>) -> Vec<(&'static str, Vec<usiz
 fn names_and_shapes_are_those_of_pytorch() {
     let gpu = support::noop();
     let block = FORM.block::<f32>(&gpu, 1);
-    assert_eq!(shapes(&block), NAMES.map(|(name, shape)| (name, shape.to_vec())));
+    assert_eq!(shapes(&block), NAMES.map(|(name, shape)| (name.to_owned(), shape.to_vec())));
     let of_attention = NAMES
         .into_iter()
-        .filter_map(|(name, shape)| Some((name.strip_prefix("self_attn.")?, shape.to_vec())));
+        .filter_map(|(name, shape)| Some((name.strip_prefix("self_attn.")?.to_owned(), shape.to_vec())));
     assert_eq!(shapes(block.attention()), of_attention.collect::<Vec<_>>());
     // Without biases, RMS norms, two maps stacked, fewer key heads.
     let attention = Form { biases: Biases::None, kv_heads: 2, ..FORM.attention };
@@ -57,7 +57,10 @@ fn names_and_shapes_are_those_of_pytorch() {
         ("norm1.weight", &[12]),
         ("norm2.weight", &[12]),
     ];
-    assert_eq!(shapes(&form.block::<f32>(&gpu, 1)), want.map(|(name, shape)| (name, shape.to_vec())));
+    assert_eq!(
+        shapes(&form.block::<f32>(&gpu, 1)),
+        want.map(|(name, shape)| (name.to_owned(), shape.to_vec()))
+    );
 }
 
 #[test]
@@ -124,13 +127,13 @@ fn every_fault_of_a_file_is_in_one_error() {
 fn a_seed_gives_one_layer_in_the_bounds_of_pytorch() {
     let gpu = support::noop();
     let of = |seed: u64| TransformerBlock::<f32>::builder(12, 4, 20).seed(seed).random(&gpu).unwrap();
-    let values = |block: &TransformerBlock<f32>| -> Vec<(&'static str, Vec<f32>)> {
+    let values = |block: &TransformerBlock<f32>| -> Vec<(String, Vec<f32>)> {
         block.parameters().into_iter().map(|(name, of)| (name, of.to_vec().unwrap())).collect()
     };
     assert_eq!(values(&of(3)), values(&of(3)));
     assert_ne!(values(&of(3)), values(&of(4)));
     for (name, values) in values(&of(3)) {
-        let bound = match name {
+        let bound = match name.as_str() {
             "self_attn.in_proj_weight" => (6.0f32 / 48.0).sqrt(),
             "self_attn.out_proj.weight" | "linear1.weight" | "linear1.bias" => 12f32.sqrt().recip(),
             "linear2.weight" | "linear2.bias" => 20f32.sqrt().recip(),

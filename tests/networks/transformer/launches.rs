@@ -34,7 +34,7 @@ fn a_layer_is_three_launches_and_a_rotation_one_more() {
     // The backward pass; a rotation of two gradients.
     for (layer, want) in [(&layer, 12), (&rotated, 14)] {
         let (y, saved) = layer.forward_saved(&x, &causal).unwrap();
-        assert_eq!(launches(&gpu, || Ok(layer.backward(&saved, &y)?.x)), want);
+        assert_eq!(launches(&gpu, || Ok(layer.backward(&saved, &y)?.0)), want);
     }
     // Two append to the cache.
     let cached = || rotated.forward_cached(&x, &mut rotated.cache(2, 48)?, &causal);

@@ -78,11 +78,11 @@ impl BlockForm {
 }
 
 /// Other random values for all parameters of a layer: weights of matrices as in a new layer of PyTorch.
-fn random_parameters<T: Real>(layer: &impl Parameters<T>, gpu: &Gpu) -> Vec<(&'static str, Tensor<T>)> {
+fn random_parameters<T: Real>(layer: &impl Parameters<T>, gpu: &Gpu) -> Vec<(String, Tensor<T>)> {
     let parameters = layer.parameters().into_iter().zip(1..);
-    let random = |((name, tensor), seed): ((&'static str, &Tensor<T>), u64)| {
+    let random = |((name, tensor), seed): ((String, &Tensor<T>), u64)| {
         let shape = tensor.shape();
-        let [scale, shift] = match (shape, name) {
+        let [scale, shift] = match (shape, name.as_str()) {
             ([_, inputs], _) => [(1.0 / *inputs as f64).sqrt(), 0.0],
             (_, "norm1.weight" | "norm2.weight") => [0.5, 1.0],
             _ => [0.5, 0.0],

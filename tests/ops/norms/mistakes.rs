@@ -29,7 +29,7 @@ fn what_does_not_fit_is_an_error_that_says_so() {
     assert_eq!(empty, "RmsNorm::run: the normalised axes must not be empty; got [3, 0]");
     let residual = said(norm.residual(&x, &t(&[4, 5])).unwrap_err());
     assert!(
-        residual.contains("the residual must have the shape of the operand; got [4, 6] and [4, 5]"),
+        residual.contains("the residual must have the shape of the operand; got [4, 5] and [4, 6]"),
         "{residual}"
     );
 

@@ -5,7 +5,7 @@ use support::strided::Lay;
 use support::values::values;
 use tilewise::clifford::layer::{Gate, GradeNorm, LayerProduct, MvLayerNorm, MvNormalization, MvSilu};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
-use tilewise::{Gpu, Real, Result, Tensor, f16};
+use tilewise::{Gpu, Gradients, Parameters, Real, Result, Tensor, f16};
 
 const PLANE: Signature = Signature::CL2;
 /// Rows and features.
@@ -88,7 +88,7 @@ fn functions_with_parameters_of_features() {
         each(&pair, &format!("function {function}"), 2e-4, |of| {
             let (x, g) = (of.of::<f32>(1)?, of.of::<f32>(3)?);
             let [a, b] = [4, 5].map(|seed| of.parameter::<f32>(&[ROWS[1], 3], seed));
-            let (forward, (dx, da)) = match function {
+            let (forward, (dx, gradients)) = match function {
                 0 => {
                     let layer = MvNormalization::new(PLANE, a)?;
                     (layer.forward(&x)?, layer.backward(&x, &g)?)
@@ -100,11 +100,11 @@ fn functions_with_parameters_of_features() {
                 }
                 _ => {
                     let layer = MvSilu::new(PLANE, a, b)?;
-                    let (dx, gradients) = layer.backward(&x, &g)?;
-                    (layer.forward(&x)?, (dx, joined(&[gradients.a, gradients.b])?))
+                    (layer.forward(&x)?, layer.backward(&x, &g)?)
                 }
             };
-            joined(&[forward.into_tensor(), dx.into_tensor(), da])
+            let gradients: Vec<_> = gradients.iter().map(|(_, of)| of.clone()).collect();
+            joined(&[forward.into_tensor(), dx.into_tensor(), joined(&gradients)?])
         });
     }
 }
@@ -130,7 +130,9 @@ fn steps_of_gradient_descent() {
     pair.same("a step", |gpu| {
         let of = |seed| gpu.tensor(&values::<f32>(&[6001, 3], 1.0, seed), [6001, 3]);
         let mut layer = MvNormalization::new(PLANE, of(1)?)?;
-        layer.descend(&of(2)?, 0.5)?;
+        let mut gradients = Gradients::new();
+        gradients.add("a", of(2)?)?;
+        layer.descend(&gradients, 0.5)?;
         Ok(layer.a().clone())
     });
 }

@@ -59,7 +59,8 @@ fn signs_that_are_made_take_half_the_memory_and_give_the_same_bits() {
             let hidden = layer.hidden(&x).unwrap();
             let (dx, of) = layer.backward(&x, &hidden, &g).unwrap();
             let y = layer.forward(&x).unwrap();
-            [bits(&hidden), bits(&y), bits(&dx), bits(&of.s1), bits(&of.s2), bits(&of.bias.unwrap())]
+            let [s1, s2, bias] = ["S1s", "S2s", "bias"].map(|name| bits(of.get(name).unwrap()));
+            [bits(&hidden), bits(&y), bits(&dx), s1, s2, bias]
         });
         for (part, (one, other)) in one.iter().zip(&other).enumerate() {
             assert!(one == other, "{} {size:?}: part {part} differs", T::DTYPE);
@@ -91,10 +92,11 @@ fn a_step_moves_what_is_trained_and_nothing_that_others_see() {
     for memory in [SignStorage::Stored, SignStorage::Generated] {
         let mut stepped = layer.to_sign_storage(memory).unwrap();
         stepped.descend(&gradients, 0.5).unwrap();
+        let [s1, s2, bias] = ["S1s", "S2s", "bias"].map(|name| gradients.get(name).unwrap());
         for (now, then, gradient) in [
-            (stepped.s1().unwrap(), &view, &gradients.s1),
-            (stepped.s2().unwrap(), &old.s2().unwrap(), &gradients.s2),
-            (stepped.bias().unwrap().clone(), old.bias().unwrap(), gradients.bias.as_ref().unwrap()),
+            (stepped.s1().unwrap(), &view, s1),
+            (stepped.s2().unwrap(), &old.s2().unwrap(), s2),
+            (stepped.bias().unwrap().clone(), old.bias().unwrap(), bias),
         ] {
             let (now, then, gradient) = (wide(&now), wide(then), wide(gradient));
             assert_near(
@@ -136,6 +138,7 @@ fn parameters_have_the_names_and_shapes_of_files() {
         want.extend(layer.bias().map(|bias| ("bias", vec![outputs], wide(bias))));
         let found = layer.parameters().into_iter();
         let found = found.map(|(name, x)| (name, x.shape().to_vec(), wide(x))).collect::<Vec<_>>();
+        let want: Vec<_> = want.into_iter().map(|(name, shape, x)| (name.to_owned(), shape, x)).collect();
         assert_eq!(found, want);
     }
     // An update finds the factors uniquely owned, whether or not their views were asked for.
@@ -261,10 +264,7 @@ fn what_does_not_go_together_is_an_error() {
     assert!(matches!(layer.backward(&x, &zeros(&[4, 5]), &g), Err(Error::Shape { .. })));
     let (dx, gradients) = layer.backward(&zeros(&[0, 12]), &zeros(&[0, 6]), &zeros(&[0, 8])).unwrap();
     assert_eq!(dx.shape(), [0, 12]);
-    assert!(
-        [&gradients.s1, &gradients.s2].into_iter().all(|x| wide(x).iter().all(|&x| x == 0.0)),
-        "no row, no slope"
-    );
+    assert!(gradients.iter().all(|(_, x)| wide(x).iter().all(|&x| x == 0.0)), "no row, no slope");
     let mut other = self::layer::<f32>(&gpu, [12, 9, 1, 3], Activation::None);
     assert!(matches!(other.descend(&gradients, 1.0), Err(Error::Shape { .. })));
     for sizes in [[0, 8, 1, 3], [12, 0, 1, 3], [12, 8, 0, 3], [12, 8, 1, 0], [12, 8, 1, 9]] {

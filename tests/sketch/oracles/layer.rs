@@ -153,10 +153,8 @@ fn within(found: &[f64], want: &[f64], tolerance: f64, what: &str) {
 /// The gradients with Panther's shapes.
 fn gradients(layer: &SkLinear<f32>, x: &Tensor<f32>, g: &Tensor<f32>) -> tilewise::Result<SkLinearGradients> {
     let (dx, of) = layer.backward(x, &layer.hidden(x)?, g)?;
-    let s1 =
-        of.s1.reshape([layer.inputs(), layer.terms(), layer.rank()])?.permute(&[1, 0, 2])?.contiguous()?;
-    let bias = of.bias.map_or(Vec::new(), |bias| wide(&bias));
-    Ok(SkLinearGradients { x: wide(&dx), s1: wide(&s1), s2: wide(&of.s2), bias })
+    let [s1, s2, bias] = ["S1s", "S2s", "bias"].map(|name| of.get(name).map_or(Vec::new(), wide));
+    Ok(SkLinearGradients { x: wide(&dx), s1, s2, bias })
 }
 
 /// Runs a check with each of these kernels that can have all of its products, and tells which.

@@ -9,8 +9,10 @@ pub(super) fn rows() -> Vec<Row> {
         row("clifford::layer::CliffordLayer::backward", |it| {
             it.space.layer.backward(&it.space.x, &it.space.y)
         }),
+        row("clifford::layer::CliffordLayer::backward_into", |it| {
+            it.space.layer.backward_into(&it.space.x, &it.space.y, &mut it.space.gradients)
+        }),
         row("clifford::layer::CliffordLayer::cast", |it| it.space.layer.cast::<f16>()),
-        row("clifford::layer::CliffordLayer::descend", |it| it.space.layer.descend(&it.space.gradients, 0.5)),
         row("clifford::layer::CliffordLayer::forward", |it| it.space.layer.forward(&it.space.x)),
         row("clifford::layer::CliffordLayerBuilder::random", |it| {
             let builder = CliffordLayer::<f32>::builder(it.space.product, ProductKind::Steerable);
@@ -47,25 +49,31 @@ pub(super) fn rows() -> Vec<Row> {
         row("clifford::layer::MvLayerNorm::backward", |it| {
             it.space.layer_norm.backward(&it.space.x, &it.space.y)
         }),
-        row("clifford::layer::MvLayerNorm::descend", |it| {
-            it.space.layer_norm.descend(&it.space.layer_norm_gradient, 0.5)
+        row("clifford::layer::MvLayerNorm::backward_into", |it| {
+            it.space.layer_norm.backward_into(&it.space.x, &it.space.y, &mut it.space.layer_norm_gradients)
         }),
         row("clifford::layer::MvLayerNorm::forward", |it| it.space.layer_norm.forward(&it.space.x)),
         row("clifford::layer::MvLinear::backward", |it| it.space.linear.backward(&it.space.x, &it.space.y)),
-        row("clifford::layer::MvLinear::cast", |it| it.space.linear.cast::<f16>()),
-        row("clifford::layer::MvLinear::descend", |it| {
-            it.space.linear.descend(&it.space.linear_gradients, 0.5)
+        row("clifford::layer::MvLinear::backward_into", |it| {
+            it.space.linear.backward_into(&it.space.x, &it.space.y, &mut it.space.linear_gradients)
         }),
+        row("clifford::layer::MvLinear::cast", |it| it.space.linear.cast::<f16>()),
         row("clifford::layer::MvLinear::forward", |it| it.space.linear.forward(&it.space.x)),
         row("clifford::layer::MvNormalization::backward", |it| {
             it.space.normalization.backward(&it.space.x, &it.space.y)
         }),
-        row("clifford::layer::MvNormalization::descend", |it| {
-            it.space.normalization.descend(&it.space.normalization_gradient, 0.5)
+        row("clifford::layer::MvNormalization::backward_into", |it| {
+            it.space.normalization.backward_into(
+                &it.space.x,
+                &it.space.y,
+                &mut it.space.normalization_gradients,
+            )
         }),
         row("clifford::layer::MvNormalization::forward", |it| it.space.normalization.forward(&it.space.x)),
         row("clifford::layer::MvSilu::backward", |it| it.space.silu.backward(&it.space.x, &it.space.y)),
-        row("clifford::layer::MvSilu::descend", |it| it.space.silu.descend(&it.space.silu_gradients, 0.5)),
+        row("clifford::layer::MvSilu::backward_into", |it| {
+            it.space.silu.backward_into(&it.space.x, &it.space.y, &mut it.space.silu_gradients)
+        }),
         row("clifford::layer::MvSilu::forward", |it| it.space.silu.forward(&it.space.x)),
     ]
 }

@@ -7,8 +7,8 @@ use tilewise::ops::{
     Rotary, RotaryPairs, RunningStatistics, Targets,
 };
 use tilewise::{
-    Activation, AttentionOptions, Gemm, LinearGradients, LinearScales, Result, Tensor, attention, linear,
-    linear_backward, linear_quantised, matmul, matmul_into, ops,
+    Activation, AttentionOptions, Gemm, Gradients, LinearScales, Parameters, Result, Tensor, attention,
+    linear, linear_backward, linear_quantised, matmul, matmul_into, ops,
 };
 
 fn running(it: &World) -> RunningStatistics {
@@ -22,16 +22,36 @@ fn heads(x: &Tensor<f32>) -> Result<Tensor<f32>> {
 
 pub(super) fn rows() -> Vec<Row> {
     vec![
+        row("Gradients::accumulate", |it| {
+            let of = |gradient: &Tensor<f32>| {
+                let mut gradients = Gradients::new();
+                gradients.add("weight", gradient.writable_view())?;
+                Ok(gradients)
+            };
+            of(&it.c)?.accumulate(of(&it.a)?)
+        }),
+        row("Gradients::add", |it| {
+            let mut gradients = Gradients::new();
+            gradients.add("weight", it.c.writable_view())?;
+            gradients.add("weight", it.a.clone())
+        }),
+        row("ParameterMut::update", |it| {
+            let (_, mut weight) = it.linear.parameters_mut().swap_remove(0);
+            weight.update(|weight| ops::add_assign(weight, &it.a))
+        }),
+        row("Parameters::descend", |it| {
+            let mut gradients = Gradients::new();
+            gradients.add("weight", it.a.clone())?;
+            it.linear.descend(&gradients, 0.1)
+        }),
         row("Gemm::run", |it| Gemm::new(&it.a, &it.b).alpha(2.0).run()),
         row("Gemm::run_into", |it| Gemm::new(&it.a, &it.b).run_into(&mut it.c)),
         row("Linear::backward", |it| it.linear.backward(&it.a, &it.b)),
         row("Linear::backward_from", |it| it.linear.backward_from(&it.a, &it.b, &it.b)),
         row("Linear::backward_into", |it| {
-            let mut gradients = LinearGradients { weight: it.c.writable_view(), bias: None };
+            let mut gradients = Gradients::new();
+            gradients.add("weight", it.c.writable_view())?;
             it.linear.backward_into(&it.a, &it.b, &mut gradients)
-        }),
-        row("Linear::descend", |it| {
-            it.linear.descend(&LinearGradients { weight: it.c.clone(), bias: None }, 0.1)
         }),
         row("Linear::forward", |it| it.linear.forward(&it.a)),
         row("Linear::forward_with_residual", |it| it.linear.forward_with_residual(&it.a, &it.b)),

@@ -4,7 +4,7 @@ use std::any::Any;
 use tilewise::attention::AttentionGradients;
 use tilewise::clifford::Multivectors;
 use tilewise::ops::{BatchNormed, CrossEntropyLoss, Normed, RmsNormed};
-use tilewise::{Element, Gradients, LinearGradients, Result, Tensor, f16};
+use tilewise::{Element, Gradients, Result, Tensor, f16};
 
 /// Reads the bytes of a tensor.
 pub type Read = Box<dyn Fn() -> Result<Vec<u8>>>;
@@ -13,7 +13,7 @@ pub type Read = Box<dyn Fn() -> Result<Vec<u8>>>;
 type Known = fn(&dyn Any) -> Option<Vec<Read>>;
 
 /// Every type that is known here.
-const KNOWN: [Known; 16] = [
+const KNOWN: [Known; 15] = [
     |made| is::<()>(made).map(|()| vec![]),
     |made| is::<Tensor<f32>>(made).map(|y| vec![of(y)]),
     |made| is::<Tensor<f16>>(made).map(|y| vec![of(y)]),
@@ -37,7 +37,6 @@ const KNOWN: [Known; 16] = [
         is::<(Tensor<f32>, Gradients)>(made)
             .map(|(x, g)| [of(x)].into_iter().chain(g.iter().map(|(_, g)| of(g))).collect())
     },
-    |made| is::<(Tensor<f32>, LinearGradients)>(made).map(|(x, g)| vec![of(x), of(&g.weight)]),
     |made| is::<CrossEntropyLoss>(made).map(|l| vec![of(&l.loss), of(&l.log_sums)]),
     |made| {
         is::<(CrossEntropyLoss, Tensor<f32>)>(made).map(|(l, g)| vec![of(&l.loss), of(&l.log_sums), of(g)])

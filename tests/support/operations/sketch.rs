@@ -33,7 +33,6 @@ pub(super) fn rows() -> Vec<Row> {
             )
         }),
         row("sketch::SkLinear::cast", |it| it.sketches.layer.cast::<f16>()),
-        row("sketch::SkLinear::descend", |it| it.sketches.layer.descend(&it.sketches.gradients, 0.5)),
         row("sketch::SkLinear::fit", |it| SkLinear::fit(&it.sketches.square, 1, 2)),
         row("sketch::SkLinear::forward", |it| it.sketches.layer.forward(&it.sketches.square)),
         row("sketch::SkLinear::hidden", |it| it.sketches.layer.hidden(&it.sketches.square)),

@@ -16,9 +16,12 @@ pub(super) fn rows() -> Vec<Row> {
         row("MultiHeadAttention::backward", |it| {
             it.transformer.layer.backward(&it.transformer.saved, &it.transformer.x)
         }),
+        row("MultiHeadAttention::backward_into", |it| {
+            let of = &mut it.transformer;
+            of.layer.backward_into(&of.saved, &of.x, &mut of.gradients)
+        }),
         row("MultiHeadAttention::cache", |it| it.transformer.layer.cache(1, 9)),
         row("MultiHeadAttention::cast", |it| it.transformer.layer.cast::<f16>()),
-        row("MultiHeadAttention::descend", |it| it.transformer.layer.descend(&it.transformer.gradients, 0.5)),
         row("MultiHeadAttention::forward", |it| {
             it.transformer.layer.forward(&it.transformer.x, &AttentionOptions::new())
         }),

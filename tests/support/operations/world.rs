@@ -3,22 +3,21 @@
 use crate::folder as folder_of_tests;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tilewise::attention::{MultiHeadAttentionGradients, SavedAttention};
+use tilewise::attention::SavedAttention;
 use tilewise::clifford::layer::{
-    CliffordLayer, GradeNorm, LayerGradients, LayerProduct, MvLayerNorm, MvLinear, MvLinearGradients,
-    MvNormalization, MvSilu, MvSiluGradients, ProductKind,
+    CliffordLayer, GradeNorm, LayerProduct, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
 };
 use tilewise::clifford::{BladeAxis, Blades, Multivectors, Signature};
 use tilewise::io::{Npy, Safetensors, SafetensorsWriter, npy_bytes};
 use tilewise::ops::{Normed, Rotary, RotaryPairs};
 use tilewise::planning::Scalar;
 use tilewise::sketch::{
-    Budget, Compress, ExplicitSketch, ParameterGradients, SeededSketch, Selection, SignStorage, SkLinear,
-    Sketch, SketchKind, Svd, Timings,
+    Budget, Compress, ExplicitSketch, SeededSketch, Selection, SignStorage, SkLinear, Sketch, SketchKind,
+    Svd, Timings,
 };
 use tilewise::{
-    Activation, AttentionOptions, Fill, Gemm, Gpu, KeyValueCache, Linear, MultiHeadAttention, Plan, Replay,
-    Result, Tensor, TransformerBlock, matmul, wgpu,
+    Activation, AttentionOptions, Fill, Gemm, Gpu, Gradients, KeyValueCache, Linear, MultiHeadAttention,
+    Plan, Replay, Result, Tensor, TransformerBlock, matmul, wgpu,
 };
 
 /// A device and operands on it.
@@ -75,16 +74,15 @@ pub struct Space {
     /// (paths, 2, 2).
     pub weight: Tensor<f32>,
     pub layer: CliffordLayer<f32>,
-    pub gradients: LayerGradients,
+    pub gradients: Gradients,
     pub linear: MvLinear<f32>,
-    pub linear_gradients: MvLinearGradients,
+    pub linear_gradients: Gradients,
     pub layer_norm: MvLayerNorm<f32>,
     pub normalization: MvNormalization<f32>,
     pub silu: MvSilu<f32>,
-    pub silu_gradients: MvSiluGradients,
-    /// Gradients of the norms' parameters: (2), and (2, 4).
-    pub layer_norm_gradient: Tensor<f32>,
-    pub normalization_gradient: Tensor<f32>,
+    pub silu_gradients: Gradients,
+    pub layer_norm_gradients: Gradients,
+    pub normalization_gradients: Gradients,
 }
 
 /// Layers of 8 features and 2 heads.
@@ -95,7 +93,7 @@ pub struct Transformer {
     pub keys: Tensor<f32>,
     pub layer: MultiHeadAttention<f32>,
     pub saved: SavedAttention<'static, f32>,
-    pub gradients: MultiHeadAttentionGradients<f32>,
+    pub gradients: Gradients,
     pub block: TransformerBlock<f32>,
     /// Of twenty elements.
     pub cache: KeyValueCache<f32>,
@@ -115,7 +113,7 @@ pub struct Sketches {
     pub seeded: SeededSketch,
     pub layer: SkLinear<f32>,
     pub hidden: Tensor<f32>,
-    pub gradients: ParameterGradients,
+    pub gradients: Gradients,
     pub generated: SkLinear<f32>,
     pub svd: Svd,
 }
@@ -203,9 +201,9 @@ impl Space {
             layer_norm: MvLayerNorm::new(space, random(gpu, &[2])?)?,
             normalization: MvNormalization::new(space, random(gpu, &[2, 4])?)?,
             silu: MvSilu::new(space, random(gpu, &[2, 4])?, random(gpu, &[2, 4])?)?,
-            silu_gradients: MvSiluGradients { a: random(gpu, &[2, 4])?, b: random(gpu, &[2, 4])? },
-            layer_norm_gradient: random(gpu, &[2])?,
-            normalization_gradient: random(gpu, &[2, 4])?,
+            silu_gradients: gradients_of(gpu, &[("a", &[2, 4]), ("b", &[2, 4])])?,
+            layer_norm_gradients: gradients_of(gpu, &[("a", &[2])])?,
+            normalization_gradients: gradients_of(gpu, &[("a", &[2, 4])])?,
             x,
             y,
             product,
@@ -220,7 +218,7 @@ impl Transformer {
         let x = random(gpu, &[1, 3, 8])?;
         let layer = MultiHeadAttention::<f32>::builder(8, 2).random(gpu)?;
         let (y, saved) = layer.forward_saved(&x, &AttentionOptions::new())?;
-        let gradients = layer.backward(&saved, &y)?;
+        let (_, _, gradients) = layer.backward(&saved, &y)?;
         let (block, cache) = (TransformerBlock::builder(8, 2, 4).random(gpu)?, layer.cache(1, 20)?);
         let replayable = layer.replayable_cache(1, 20)?;
         Ok(Self { keys: random(gpu, &[1, 2, 4, 4])?, x, layer, saved, gradients, block, cache, replayable })
@@ -275,4 +273,11 @@ fn random(gpu: &Gpu, shape: &[usize]) -> Result<Tensor<f32>> {
 fn folder() -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     folder_of_tests(&format!("lost-device-{}", NEXT.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// Random gradients of these names and shapes.
+fn gradients_of(gpu: &Gpu, shapes: &[(&str, &[usize])]) -> Result<Gradients> {
+    let mut gradients = Gradients::new();
+    shapes.iter().try_for_each(|(name, shape)| gradients.add(*name, random(gpu, shape)?))?;
+    Ok(gradients)
 }

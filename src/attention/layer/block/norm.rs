@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::attention::layer::kinds::BlockNorm;
 use crate::layout::Real;
+use crate::ops::training::{ParameterMut, Parameters};
 use crate::ops::{LayerNorm, RmsNorm};
 use crate::tensor::Tensor;
 
@@ -30,5 +31,17 @@ impl<T: Real> Norm<T> {
     pub(super) fn cast<P: Real>(&self) -> Result<Norm<P>> {
         let beta = self.beta.as_ref().map(Tensor::cast).transpose()?;
         Ok(Norm { kind: self.kind, gamma: self.gamma.cast()?, beta, eps: self.eps })
+    }
+}
+
+impl<T: Real> Parameters<T> for Norm<T> {
+    fn parameters(&self) -> Vec<(String, &Tensor<T>)> {
+        let beta = self.beta.as_ref().map(|beta| ("bias".into(), beta));
+        [("weight".into(), &self.gamma)].into_iter().chain(beta).collect()
+    }
+
+    fn parameters_mut(&mut self) -> Vec<(String, ParameterMut<'_, T>)> {
+        let beta = self.beta.as_mut().map(|beta| ("bias".into(), ParameterMut::new(beta)));
+        [("weight".into(), ParameterMut::new(&mut self.gamma))].into_iter().chain(beta).collect()
     }
 }

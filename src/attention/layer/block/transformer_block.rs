@@ -8,7 +8,8 @@ use crate::attention::layer::parameters::cast;
 use crate::error::call;
 use crate::gemm::Linear;
 use crate::layout::Real;
-use crate::tensor::{Parameters, Tensor};
+use crate::ops::training::{ParameterMut, Parameters};
+use crate::tensor::Tensor;
 
 /// The layer's name in errors.
 pub(super) const OP: &str = "TransformerBlock";
@@ -116,23 +117,27 @@ impl<T: Real> TransformerBlock<T> {
 impl<T: Real> Parameters<T> for TransformerBlock<T> {
     /// The names of `PyTorch`: those of [`MultiHeadAttention`] after `self_attn.`, then `linear1.weight`, `linear1.bias`, `linear2.weight`,
     /// `linear2.bias`, `norm1.weight`, `norm1.bias`, `norm2.weight` and `norm2.bias`, without a bias that the block lacks.
-    fn parameters(&self) -> Vec<(&'static str, &Tensor<T>)> {
+    fn parameters(&self) -> Vec<(String, &Tensor<T>)> {
         let Self { attention, linear1, linear2, norm1, norm2, .. } = self;
-        let out_proj = attention.out_proj();
         let all = [
-            ("self_attn.in_proj_weight", Some(attention.in_proj_weight())),
-            ("self_attn.in_proj_bias", attention.in_proj_bias()),
-            ("self_attn.out_proj.weight", Some(out_proj.weight())),
-            ("self_attn.out_proj.bias", out_proj.bias()),
-            ("linear1.weight", Some(linear1.weight())),
-            ("linear1.bias", linear1.bias()),
-            ("linear2.weight", Some(linear2.weight())),
-            ("linear2.bias", linear2.bias()),
-            ("norm1.weight", Some(&norm1.gamma)),
-            ("norm1.bias", norm1.beta.as_ref()),
-            ("norm2.weight", Some(&norm2.gamma)),
-            ("norm2.bias", norm2.beta.as_ref()),
+            attention.parameters_below("self_attn."),
+            linear1.parameters_below("linear1."),
+            linear2.parameters_below("linear2."),
+            norm1.parameters_below("norm1."),
+            norm2.parameters_below("norm2."),
         ];
-        all.into_iter().filter_map(|(name, tensor)| Some((name, tensor?))).collect()
+        all.into_iter().flatten().collect()
+    }
+
+    fn parameters_mut(&mut self) -> Vec<(String, ParameterMut<'_, T>)> {
+        let Self { attention, linear1, linear2, norm1, norm2, .. } = self;
+        let all = [
+            attention.parameters_below_mut("self_attn."),
+            linear1.parameters_below_mut("linear1."),
+            linear2.parameters_below_mut("linear2."),
+            norm1.parameters_below_mut("norm1."),
+            norm2.parameters_below_mut("norm2."),
+        ];
+        all.into_iter().flatten().collect()
     }
 }

@@ -2,4 +2,4 @@
 
 mod mv_silu;
 
-pub use mv_silu::{MvSilu, MvSiluGradients};
+pub use mv_silu::MvSilu;

@@ -8,9 +8,8 @@ use crate::clifford::layer::features::run::{backward, check_parameter, forward, 
 use crate::clifford::layer::row_tensors::from_rows;
 use crate::error::call;
 use crate::layout::Real;
-use crate::ops::Rate;
-use crate::ops::descent::{Trained, gradient_step};
-use crate::tensor::{Parameters, Tensor};
+use crate::ops::training::{Gradients, ParameterMut, Parameters, check_gradients};
+use crate::tensor::Tensor;
 
 const FUNCTION: FeatureFunction = FeatureFunction::Silu;
 
@@ -23,14 +22,6 @@ pub struct MvSilu<T: Real> {
     signature: Signature,
     a: Tensor<T>,
     b: Tensor<T>,
-}
-
-/// The gradients of an activation's parameters. They are f32 for every type of layer.
-#[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the parameters' names")]
-pub struct MvSiluGradients {
-    pub a: Tensor<f32>,
-    pub b: Tensor<f32>,
 }
 
 impl<T: Real> MvSilu<T> {
@@ -82,35 +73,45 @@ impl<T: Real> MvSilu<T> {
     /// As [`MvNormalization::backward`](super::super::MvNormalization::backward).
     /// # Precision
     /// As [`forward`](Self::forward); the gradients of the parameters are not rounded to `T`.
-    pub fn backward(
-        &self,
-        x: &Multivectors<T>,
-        g: &Multivectors<T>,
-    ) -> Result<(Multivectors<T>, MvSiluGradients)> {
+    pub fn backward(&self, x: &Multivectors<T>, g: &Multivectors<T>) -> Result<(Multivectors<T>, Gradients)> {
         call("MvSilu::backward", || {
-            let rows = operands(FUNCTION, self.signature, [x, g], &self.a)?;
-            let (dx, both) = backward(FUNCTION, x.blades(), rows.each_ref(), &[&self.a, &self.b])?;
-            let grades = self.signature.dimension() + 1;
-            let gradients = MvSiluGradients { a: both.slice(1, ..grades)?, b: both.slice(1, grades..)? };
-            Ok((from_rows(x, &dx)?, gradients))
+            let mut gradients = Gradients::new();
+            Ok((self.add_gradients(x, g, &mut gradients)?, gradients))
         })
     }
 
-    /// One step of gradient descent, $a \leftarrow a - \eta\\,\partial a$ and $b$ likewise. The rate is a
-    /// number, or a tensor of one element.
+    /// As [`backward`](Self::backward), but adds the gradients of the parameters to `gradients`.
     ///
-    /// For updates in place and in a replay see [`MvNormalization::descend`](super::super::MvNormalization::descend).
-    ///
+    /// # Shapes
+    /// As [`backward`](Self::backward).
     /// # Errors
-    /// As [`MvNormalization::descend`](super::super::MvNormalization::descend).
+    /// As [`backward`](Self::backward), and as [`Parameters::pairs`] and [`Gradients::add`] for `gradients`.
     /// # Precision
-    /// Computed in f32 and rounded to `T`.
-    pub fn descend<'a>(&mut self, gradients: &MvSiluGradients, rate: impl Into<Rate<'a>>) -> Result<()> {
-        call("MvSilu::descend", || {
-            let MvSiluGradients { a, b } = gradients;
-            let trained = vec![Trained::whole(&mut self.a, a), Trained::whole(&mut self.b, b)];
-            gradient_step(FUNCTION.name(), trained, rate.into())
+    /// As [`backward`](Self::backward).
+    pub fn backward_into(
+        &self,
+        x: &Multivectors<T>,
+        g: &Multivectors<T>,
+        gradients: &mut Gradients,
+    ) -> Result<Multivectors<T>> {
+        call("MvSilu::backward_into", || {
+            check_gradients(FUNCTION.name(), gradients, &self.parameters())?;
+            self.add_gradients(x, g, gradients)
         })
+    }
+
+    fn add_gradients(
+        &self,
+        x: &Multivectors<T>,
+        g: &Multivectors<T>,
+        gradients: &mut Gradients,
+    ) -> Result<Multivectors<T>> {
+        let rows = operands(FUNCTION, self.signature, [x, g], &self.a)?;
+        let (dx, both) = backward(FUNCTION, x.blades(), rows.each_ref(), &[&self.a, &self.b])?;
+        let grades = self.signature.dimension() + 1;
+        gradients.add("a", both.slice(1, ..grades)?)?;
+        gradients.add("b", both.slice(1, grades..)?)?;
+        from_rows(x, &dx)
     }
 
     /// The algebra.
@@ -133,7 +134,11 @@ impl<T: Real> MvSilu<T> {
 }
 
 impl<T: Real> Parameters<T> for MvSilu<T> {
-    fn parameters(&self) -> Vec<(&'static str, &Tensor<T>)> {
-        vec![("a", &self.a), ("b", &self.b)]
+    fn parameters(&self) -> Vec<(String, &Tensor<T>)> {
+        vec![("a".into(), &self.a), ("b".into(), &self.b)]
+    }
+
+    fn parameters_mut(&mut self) -> Vec<(String, ParameterMut<'_, T>)> {
+        vec![("a".into(), ParameterMut::new(&mut self.a)), ("b".into(), ParameterMut::new(&mut self.b))]
     }
 }

@@ -7,7 +7,6 @@ pub(crate) mod blade_map;
 mod builder;
 mod mv_linear;
 
-pub use backward::MvLinearGradients;
 pub use blade_map::BiasOn;
 pub use builder::MvLinearBuilder;
 pub use mv_linear::MvLinear;

@@ -8,7 +8,8 @@ use crate::clifford::layer::row_tensors::{from_rows, to_rows};
 use crate::error::call;
 use crate::gemm::Gemm;
 use crate::layout::Real;
-use crate::tensor::{Parameters, Tensor};
+use crate::ops::training::{ParameterMut, Parameters};
+use crate::tensor::Tensor;
 use crate::{Error, Result};
 
 pub(super) const OP: &str = "MvLinear";
@@ -156,10 +157,17 @@ impl<T: Real> MvLinear<T> {
 }
 
 impl<T: Real> Parameters<T> for MvLinear<T> {
-    fn parameters(&self) -> Vec<(&'static str, &Tensor<T>)> {
+    fn parameters(&self) -> Vec<(String, &Tensor<T>)> {
         let optional = [("linear_bias", self.bias()), ("null_weight", self.null_weight())];
-        let optional = optional.into_iter().filter_map(|(name, tensor)| Some((name, tensor?)));
-        [("linear_weight", &self.weight)].into_iter().chain(optional).collect()
+        let optional = optional.into_iter().filter_map(|(name, tensor)| Some((name.into(), tensor?)));
+        [("linear_weight".into(), &self.weight)].into_iter().chain(optional).collect()
+    }
+
+    fn parameters_mut(&mut self) -> Vec<(String, ParameterMut<'_, T>)> {
+        let optional = [("linear_bias", &mut self.bias), ("null_weight", &mut self.null_weight)];
+        let optional = optional.into_iter().filter_map(|(name, tensor)| Some((name, tensor.as_mut()?)));
+        let all = [("linear_weight", &mut self.weight)].into_iter().chain(optional);
+        all.map(|(name, tensor)| (name.into(), ParameterMut::new(tensor))).collect()
     }
 }
 

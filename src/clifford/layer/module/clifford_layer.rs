@@ -3,14 +3,14 @@
 use crate::Result;
 use crate::clifford::batch::multivectors::Multivectors;
 use crate::clifford::layer::layer_product::{LayerProduct, ProductKind};
-use crate::clifford::layer::linear::{MvLinear, MvLinearGradients};
+use crate::clifford::layer::linear::MvLinear;
 use crate::clifford::layer::product::ProductGradients;
 use crate::clifford::layer::row_tensors::{from_rows, to_rows};
 use crate::error::call;
 use crate::layout::Real;
-use crate::ops::descent::{Trained, gradient_step};
-use crate::ops::{self, Rate};
-use crate::tensor::{Parameters, Tensor};
+use crate::ops;
+use crate::ops::training::{Gradients, ParameterMut, Parameters, check_gradients};
+use crate::tensor::Tensor;
 
 pub(super) const OP: &str = "CliffordLayer";
 
@@ -31,7 +31,7 @@ pub enum Residual {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
 /// use tilewise::clifford::layer::{CliffordLayer, LayerProduct, ProductKind};
 /// use tilewise::clifford::{BladeAxis, Multivectors, Signature};
-/// use tilewise::Fill;
+/// use tilewise::{Fill, Parameters};
 ///
 /// let algebra = Signature::CL3;
 /// let builder = CliffordLayer::<f32>::builder(LayerProduct::new(algebra), ProductKind::Steerable);
@@ -52,15 +52,6 @@ pub struct CliffordLayer<T: Real> {
     pub(super) residual: Residual,
     pub(super) linear: MvLinear<T>,
     pub(super) weight: Tensor<T>,
-}
-
-/// The gradients of a layer's parameters. They are f32 for every type of layer.
-#[derive(Clone, Debug)]
-pub struct LayerGradients {
-    /// The gradients of the linear layer.
-    pub linear: MvLinearGradients,
-    /// The gradient of the product's weights, in their shape.
-    pub product: Tensor<f32>,
 }
 
 impl<T: Real> CliffordLayer<T> {
@@ -99,42 +90,51 @@ impl<T: Real> CliffordLayer<T> {
     /// `g` has other rows or blades.
     /// # Precision
     /// As [`forward`](Self::forward); the gradients of the parameters are not rounded to `T`.
-    pub fn backward(
-        &self,
-        x: &Multivectors<T>,
-        g: &Multivectors<T>,
-    ) -> Result<(Multivectors<T>, LayerGradients)> {
+    pub fn backward(&self, x: &Multivectors<T>, g: &Multivectors<T>) -> Result<(Multivectors<T>, Gradients)> {
         call("CliffordLayer::backward", || {
-            let y = self.linear.forward(x)?;
-            let gradients = match self.kind {
-                ProductKind::Steerable => self.product.steerable_backward(x, &y, &self.weight, g)?,
-                ProductKind::Connected => self.product.connected_backward(x, &y, &self.weight, g)?,
-            };
-            let ProductGradients { x: product_dx, y: dy, weight } = gradients;
-            let (linear_dx, linear) = self.linear.backward(x, &dy)?;
-            let dx = match self.residual {
-                Residual::None => self.sum(x, &[&product_dx, &linear_dx])?,
-                Residual::Operand => self.sum(x, &[&product_dx, &linear_dx, g])?,
-            };
-            Ok((dx, LayerGradients { linear, product: weight }))
+            let mut gradients = Gradients::new();
+            Ok((self.add_gradients(x, g, &mut gradients)?, gradients))
         })
     }
 
-    /// One step of gradient descent, $W \leftarrow W - \eta\\,\partial W$, for all parameters. The rate is a number, or a
-    /// tensor of one element.
+    /// As [`backward`](Self::backward), but adds the gradients of the parameters to `gradients`.
     ///
-    /// For updates in place and in a replay see [`MvLinear::descend`].
-    ///
+    /// # Shapes
+    /// As [`backward`](Self::backward).
     /// # Errors
-    /// As [`MvLinear::descend`].
+    /// As [`backward`](Self::backward), and as [`Parameters::pairs`] and [`Gradients::add`] for `gradients`.
     /// # Precision
-    /// As [`MvLinear::descend`].
-    pub fn descend<'a>(&mut self, gradients: &LayerGradients, rate: impl Into<Rate<'a>>) -> Result<()> {
-        call("CliffordLayer::descend", || {
-            let mut trained = self.linear.trained(&gradients.linear)?;
-            trained.push(Trained::whole(&mut self.weight, &gradients.product));
-            gradient_step(OP, trained, rate.into())
+    /// As [`backward`](Self::backward).
+    pub fn backward_into(
+        &self,
+        x: &Multivectors<T>,
+        g: &Multivectors<T>,
+        gradients: &mut Gradients,
+    ) -> Result<Multivectors<T>> {
+        call("CliffordLayer::backward_into", || {
+            check_gradients(OP, gradients, &self.parameters())?;
+            self.add_gradients(x, g, gradients)
         })
+    }
+
+    fn add_gradients(
+        &self,
+        x: &Multivectors<T>,
+        g: &Multivectors<T>,
+        gradients: &mut Gradients,
+    ) -> Result<Multivectors<T>> {
+        let y = self.linear.forward(x)?;
+        let products = match self.kind {
+            ProductKind::Steerable => self.product.steerable_backward(x, &y, &self.weight, g)?,
+            ProductKind::Connected => self.product.connected_backward(x, &y, &self.weight, g)?,
+        };
+        let ProductGradients { x: product_dx, y: dy, weight } = products;
+        let linear_dx = self.linear.add_gradients(x, &dy, gradients)?;
+        gradients.add("gp_weight", weight)?;
+        match self.residual {
+            Residual::None => self.sum(x, &[&product_dx, &linear_dx]),
+            Residual::Operand => self.sum(x, &[&product_dx, &linear_dx, g]),
+        }
     }
 
     /// The sum of multivectors with the rows of `x`, added in order.
@@ -214,7 +214,12 @@ impl<T: Real> CliffordLayer<T> {
 
 impl<T: Real> Parameters<T> for CliffordLayer<T> {
     /// The parameters of the linear layer, then the product's weights as `gp_weight`.
-    fn parameters(&self) -> Vec<(&'static str, &Tensor<T>)> {
-        self.linear.parameters().into_iter().chain([("gp_weight", &self.weight)]).collect()
+    fn parameters(&self) -> Vec<(String, &Tensor<T>)> {
+        self.linear.parameters().into_iter().chain([("gp_weight".into(), &self.weight)]).collect()
+    }
+
+    fn parameters_mut(&mut self) -> Vec<(String, ParameterMut<'_, T>)> {
+        let weight = ("gp_weight".into(), ParameterMut::new(&mut self.weight));
+        self.linear.parameters_mut().into_iter().chain([weight]).collect()
     }
 }

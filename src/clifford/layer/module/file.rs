@@ -10,7 +10,8 @@ use crate::error::Named;
 use crate::error::call;
 use crate::io::{Safetensors, SafetensorsWriter};
 use crate::layout::Real;
-use crate::tensor::{Parameters, Tensor};
+use crate::ops::training::Parameters;
+use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 
 /// A tensor that a file of a layer should have.
@@ -50,7 +51,7 @@ impl<T: Real> CliffordLayer<T> {
     }
 
     /// The tensors to save, with the names and shapes of flash-clifford.
-    fn saved(&self) -> Result<Vec<(&'static str, Tensor<T>)>> {
+    fn saved(&self) -> Result<Vec<(String, Tensor<T>)>> {
         let tensors = self.parameters().into_iter().map(|(name, tensor)| match tensor.shape() {
             &[length] => Ok((name, tensor.contiguous()?.reshape([1, 1, length])?)),
             _ => Ok((name, tensor.clone())),

@@ -6,4 +6,4 @@ mod clifford_layer;
 mod file;
 
 pub use builder::CliffordLayerBuilder;
-pub use clifford_layer::{CliffordLayer, LayerGradients, Residual};
+pub use clifford_layer::{CliffordLayer, Residual};

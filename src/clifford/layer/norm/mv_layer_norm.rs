@@ -6,11 +6,10 @@ use crate::clifford::batch::multivectors::Multivectors;
 use crate::clifford::layer::features::FeatureFunction;
 use crate::clifford::layer::features::run::{backward, check_parameter, forward, operand, operands};
 use crate::clifford::layer::row_tensors::from_rows;
-use crate::error::{Named, call};
+use crate::error::call;
 use crate::layout::Real;
-use crate::ops::Rate;
-use crate::ops::descent::{Trained, gradient_step};
-use crate::tensor::{Parameters, Tensor};
+use crate::ops::training::{Gradients, ParameterMut, Parameters, check_gradients};
+use crate::tensor::Tensor;
 
 /// Divides the multivectors of every row by the mean norm of its features: $y_{n} = a_{n} x_{n} / (\frac{1}{N}
 /// \sum_{m} \\|x_{m}\\| + 10^{-6})$ (CGENN's `MVLayerNorm`).
@@ -61,28 +60,44 @@ impl<T: Real> MvLayerNorm<T> {
     /// As [`MvNormalization::backward`](super::MvNormalization::backward).
     /// # Precision
     /// As [`MvNormalization::backward`](super::MvNormalization::backward).
-    pub fn backward(
-        &self,
-        x: &Multivectors<T>,
-        g: &Multivectors<T>,
-    ) -> Result<(Multivectors<T>, Tensor<f32>)> {
+    pub fn backward(&self, x: &Multivectors<T>, g: &Multivectors<T>) -> Result<(Multivectors<T>, Gradients)> {
         call("MvLayerNorm::backward", || {
-            let function = FeatureFunction::LayerNorm;
-            let both = operands(function, self.signature, [x, g], &self.a)?;
-            let (dx, da) = backward(function, x.blades(), both.each_ref(), &[&self.gains()?])?;
-            Ok((from_rows(x, &dx)?, da.reshape(self.a.shape())?))
+            let mut gradients = Gradients::new();
+            Ok((self.add_gradients(x, g, &mut gradients)?, gradients))
         })
     }
 
-    /// One step of gradient descent, as [`MvNormalization::descend`](super::MvNormalization::descend).
+    /// As [`backward`](Self::backward), but adds the gradients of the parameters to `gradients`.
     ///
+    /// # Shapes
+    /// As [`backward`](Self::backward).
     /// # Errors
-    /// As [`MvNormalization::descend`](super::MvNormalization::descend).
+    /// As [`backward`](Self::backward), and as [`Parameters::pairs`] and [`Gradients::add`] for `gradients`.
     /// # Precision
-    /// As [`MvNormalization::descend`](super::MvNormalization::descend).
-    pub fn descend<'a>(&mut self, gradient: &Tensor<f32>, rate: impl Into<Rate<'a>>) -> Result<()> {
-        let trained = vec![Trained::whole(&mut self.a, gradient)];
-        gradient_step(FeatureFunction::LayerNorm.name(), trained, rate.into()).named("MvLayerNorm::descend")
+    /// As [`backward`](Self::backward).
+    pub fn backward_into(
+        &self,
+        x: &Multivectors<T>,
+        g: &Multivectors<T>,
+        gradients: &mut Gradients,
+    ) -> Result<Multivectors<T>> {
+        call("MvLayerNorm::backward_into", || {
+            check_gradients(FeatureFunction::LayerNorm.name(), gradients, &self.parameters())?;
+            self.add_gradients(x, g, gradients)
+        })
+    }
+
+    fn add_gradients(
+        &self,
+        x: &Multivectors<T>,
+        g: &Multivectors<T>,
+        gradients: &mut Gradients,
+    ) -> Result<Multivectors<T>> {
+        let function = FeatureFunction::LayerNorm;
+        let both = operands(function, self.signature, [x, g], &self.a)?;
+        let (dx, da) = backward(function, x.blades(), both.each_ref(), &[&self.gains()?])?;
+        gradients.add("a", da.reshape(self.a.shape())?)?;
+        from_rows(x, &dx)
     }
 
     /// The algebra.
@@ -105,7 +120,11 @@ impl<T: Real> MvLayerNorm<T> {
 }
 
 impl<T: Real> Parameters<T> for MvLayerNorm<T> {
-    fn parameters(&self) -> Vec<(&'static str, &Tensor<T>)> {
-        vec![("a", &self.a)]
+    fn parameters(&self) -> Vec<(String, &Tensor<T>)> {
+        vec![("a".into(), &self.a)]
+    }
+
+    fn parameters_mut(&mut self) -> Vec<(String, ParameterMut<'_, T>)> {
+        vec![("a".into(), ParameterMut::new(&mut self.a))]
     }
 }

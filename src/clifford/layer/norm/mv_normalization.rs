@@ -6,11 +6,10 @@ use crate::clifford::batch::multivectors::Multivectors;
 use crate::clifford::layer::features::FeatureFunction;
 use crate::clifford::layer::features::run::{backward, check_parameter, forward, operand, operands};
 use crate::clifford::layer::row_tensors::from_rows;
-use crate::error::{Named, call};
+use crate::error::call;
 use crate::layout::Real;
-use crate::ops::Rate;
-use crate::ops::descent::{Trained, gradient_step};
-use crate::tensor::{Parameters, Tensor};
+use crate::ops::training::{Gradients, ParameterMut, Parameters, check_gradients};
+use crate::tensor::Tensor;
 
 /// Divides every grade of every feature by a learnt number between 1 and its norm:
 /// $\langle y \rangle_{g} = \langle x \rangle_{g} / (\sigma(a_{n,g}) (\\|x\\|\_{g} - 1) + 1 + 10^{-6})$ (CGENN's
@@ -71,39 +70,44 @@ impl<T: Real> MvNormalization<T> {
     /// `g` has other blades or positions than `x`.
     /// # Precision
     /// As [`forward`](Self::forward); the gradients of the parameters are not rounded to `T`.
-    pub fn backward(
-        &self,
-        x: &Multivectors<T>,
-        g: &Multivectors<T>,
-    ) -> Result<(Multivectors<T>, Tensor<f32>)> {
+    pub fn backward(&self, x: &Multivectors<T>, g: &Multivectors<T>) -> Result<(Multivectors<T>, Gradients)> {
         call("MvNormalization::backward", || {
-            let function = FeatureFunction::Normalization;
-            let both = operands(function, self.signature, [x, g], &self.a)?;
-            let (dx, da) = backward(function, x.blades(), both.each_ref(), &[&self.a])?;
-            Ok((from_rows(x, &dx)?, da))
+            let mut gradients = Gradients::new();
+            Ok((self.add_gradients(x, g, &mut gradients)?, gradients))
         })
     }
 
-    /// One step of gradient descent, $a \leftarrow a - \eta\\,\partial a$. The rate is a number, or a tensor of one
-    /// element.
+    /// As [`backward`](Self::backward), but adds the gradients of the parameters to `gradients`.
     ///
-    /// The parameters are updated in place. If other tensors share them, such as those of a clone of the layer, they
-    /// are copied first, and the others keep the old values. If a check fails, no parameter changes.
-    ///
-    /// In the closure of [`Gpu::capture`](crate::Gpu::capture), every run of the replay performs a step. If the rate is a
-    /// tensor, each run reads it; a number is the same in all runs.
-    ///
+    /// # Shapes
+    /// As [`backward`](Self::backward).
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if the gradient belongs to another layer, or the rate is a tensor of several
-    /// elements; [`Error::Gpu`](crate::Error::Gpu) if they are on another device; [`Error::Input`](crate::Error::Input) in
-    /// the closure of `capture` if parameters are shared: the copies would belong to the replay;
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a buffer does not fit.
+    /// As [`backward`](Self::backward), and as [`Parameters::pairs`] and [`Gradients::add`] for `gradients`.
     /// # Precision
-    /// Computed in f32 and rounded to `T`.
-    pub fn descend<'a>(&mut self, gradient: &Tensor<f32>, rate: impl Into<Rate<'a>>) -> Result<()> {
-        let trained = vec![Trained::whole(&mut self.a, gradient)];
-        gradient_step(FeatureFunction::Normalization.name(), trained, rate.into())
-            .named("MvNormalization::descend")
+    /// As [`backward`](Self::backward).
+    pub fn backward_into(
+        &self,
+        x: &Multivectors<T>,
+        g: &Multivectors<T>,
+        gradients: &mut Gradients,
+    ) -> Result<Multivectors<T>> {
+        call("MvNormalization::backward_into", || {
+            check_gradients(FeatureFunction::Normalization.name(), gradients, &self.parameters())?;
+            self.add_gradients(x, g, gradients)
+        })
+    }
+
+    fn add_gradients(
+        &self,
+        x: &Multivectors<T>,
+        g: &Multivectors<T>,
+        gradients: &mut Gradients,
+    ) -> Result<Multivectors<T>> {
+        let function = FeatureFunction::Normalization;
+        let both = operands(function, self.signature, [x, g], &self.a)?;
+        let (dx, da) = backward(function, x.blades(), both.each_ref(), &[&self.a])?;
+        gradients.add("a", da)?;
+        from_rows(x, &dx)
     }
 
     /// The algebra.
@@ -120,7 +124,11 @@ impl<T: Real> MvNormalization<T> {
 }
 
 impl<T: Real> Parameters<T> for MvNormalization<T> {
-    fn parameters(&self) -> Vec<(&'static str, &Tensor<T>)> {
-        vec![("a", &self.a)]
+    fn parameters(&self) -> Vec<(String, &Tensor<T>)> {
+        vec![("a".into(), &self.a)]
+    }
+
+    fn parameters_mut(&mut self) -> Vec<(String, ParameterMut<'_, T>)> {
+        vec![("a".into(), ParameterMut::new(&mut self.a))]
     }
 }

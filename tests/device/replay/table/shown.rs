@@ -7,8 +7,8 @@ use tilewise::ops::{self, BatchNorm, Rotary, RotaryPairs, RunningStatistics};
 use tilewise::planning::{Problem, Scalar};
 use tilewise::sketch::{Sketch, SketchKind};
 use tilewise::{
-    Activation, AttentionOptions, CausalFrom, Error, Fill, Gemm, Gpu, KeyValueCache, Linear, LinearGradients,
-    MultiHeadAttention, Replay, Result, Tensor, attention, matmul,
+    Activation, AttentionOptions, CausalFrom, Error, Fill, Gemm, Gpu, Gradients, KeyValueCache, Linear,
+    MultiHeadAttention, Parameters, Replay, Result, Tensor, attention, matmul,
 };
 
 /// The first name of a row, its argument, and what shows it.
@@ -33,11 +33,11 @@ pub(super) fn all() -> Vec<Probe> {
             let three = gpu.tensor(&[3.0f32], [1])?;
             in_runs(gpu, || ops::clamp(&x, 0.0, &ops::mul(&by, 0.1)?), || overwrite(&by, &three))
         }),
-        ("*::descend", "`rate`, a tensor", |gpu| {
+        ("Parameters::descend", "`rate`, a tensor", |gpu| {
             let (rate, half) = (gpu.tensor(&[2.0f32], [1])?, gpu.tensor(&[0.5f32], [1])?);
             descent(gpu, |layer, gradients| layer.descend(gradients, &rate), || overwrite(&rate, &half))
         }),
-        ("Linear::descend", "`rate`, a number", |gpu| {
+        ("Parameters::descend", "`rate`, a number", |gpu| {
             let rate = Cell::new(2.0);
             descent(gpu, |layer, gradients| layer.descend(gradients, rate.get()), || set(&rate, 0.5))
         }),
@@ -199,12 +199,13 @@ fn refused<R>(captured: Result<Replay<R>>) -> Result<InRuns> {
 /// A step from the same weights each time.
 fn descent(
     gpu: &Gpu,
-    step: impl Fn(&mut Linear<f32>, &LinearGradients) -> Result<()>,
+    step: impl Fn(&mut Linear<f32>, &Gradients) -> Result<()>,
     change: impl FnOnce() -> Result<()>,
 ) -> Result<InRuns> {
     let [start, gradient, own] = matrices(gpu);
     let layer = RefCell::new(Linear::new(own, None, Activation::None)?);
-    let gradients = LinearGradients { weight: gradient, bias: None };
+    let mut gradients = Gradients::new();
+    gradients.add("weight", gradient)?;
     let work = || {
         let mut layer = layer.borrow_mut();
         ops::copy_into(&start, &mut layer.weight().writable_view())?;

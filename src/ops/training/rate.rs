@@ -4,13 +4,14 @@ use crate::gpu::check_same_gpu;
 use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 
-/// The rate of a step of gradient descent, as the `descend` functions of layers take it: `0.01`, or `&rate` with a tensor.
+/// The rate of a step of gradient descent, as [`Parameters::descend`](crate::Parameters::descend) takes it: `0.01`, or `&rate` with a tensor.
 ///
 /// Each run of a [`Replay`](crate::Replay) of the step reads the tensor again, so its value may change. A number is
 /// fixed by the capture. Both give the same bits.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// use tilewise::Parameters;
 /// use tilewise::sketch::SkLinear;
 ///
 /// let mut layer = SkLinear::<f32>::builder(1, 2).seed(1).random(&gpu, [32, 16])?;
