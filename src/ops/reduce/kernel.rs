@@ -3,17 +3,13 @@
 
 use super::function::{Combination, Reading, ReduceFunction};
 use super::problem::{Across, ReduceDims, ReduceProblem, Steps};
+use super::shares::{COLUMN_LANES, LANES};
 use crate::caps::Caps;
 use crate::kernel::{self, AccessWidth, Kernel, OperandAccess, StorageFormat};
 use crate::layout::DType;
 use crate::ops::packing::{constant, per_word, quad_unit, quad_variant};
 use crate::ops::subgroups::with_subgroups;
 use crate::ops::vectors::Moves;
-
-/// Invocations per workgroup along lines, if the device allows them.
-pub(super) const LANES: u32 = 256;
-/// Invocations per workgroup for columns.
-pub(super) const COLUMN_LANES: u32 = 64;
 
 /// Quads (groups of four elements) of a row that an invocation loads together; on GPUs the number of loads.
 const LOADED_QUADS: u32 = 4;

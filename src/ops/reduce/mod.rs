@@ -7,6 +7,8 @@ pub(crate) mod function;
 mod kernel;
 mod plan;
 pub(crate) mod problem;
+mod shares;
+mod steps;
 mod variance;
 mod windows;
 

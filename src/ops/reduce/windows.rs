@@ -1,24 +1,54 @@
 //! Windows along the reduced axes: the states of the windows are joined.
 
+use super::axes::split;
 use super::kernel::Stage;
 use super::problem::{ReduceDims, ReduceProblem, Steps};
 use crate::Result;
 use crate::layout::{ALIGNED_BYTES, DType, Layout, dim};
 use crate::ops::copy::copy_part;
-use crate::plan::{Along, Draft, InWindows, Region, Windows};
+use crate::plan::{Along, CutAxes, Draft, Operand, Region, Windows};
 
 impl ReduceProblem {
+    /// The axes: those that are kept, then those that are reduced.
+    fn order(&self) -> impl Iterator<Item = usize> {
+        let of = |which: bool| (0..self.a.rank()).filter(move |&axis| self.reduced[axis] == which);
+        of(false).chain(of(true))
+    }
+
+    /// A and the result.
+    pub(super) fn operands(&self) -> Result<[Operand; 2]> {
+        let (kept, _) = split(&self.a, &self.reduced);
+        let c = Layout::contiguous(self.function.op(), &kept)?;
+        Ok([
+            Operand::read("the operand", self.dtype, self.a).along(self.order().map(Some)),
+            Operand::written("the result", self.function.result_type(self.dtype), c),
+        ])
+    }
+
+    /// What windows may cut: the axes that are kept, and then those that are reduced.
+    pub(super) fn axes_of_windows(&self) -> Result<CutAxes> {
+        let extents: Vec<usize> = self.order().map(|axis| self.a.shape()[axis]).collect();
+        let joined = self.reduced.iter().take(extents.len()).filter(|is_reduced| **is_reduced).count();
+        Ok(CutAxes { joined, ..CutAxes::of(&extents, self.operands()?) })
+    }
+
+    /// The same reduction of a part of the operand.
+    pub(super) fn of_part(&self, a: &Layout) -> Result<Self> {
+        let part = Self::along(self.function, a, &self.reduced, self.dtype)?;
+        Ok(Self { steps: self.steps, ..part })
+    }
+
     /// Adds a step for the terms of each window, and one that joins their states. `a` is too large to bind.
     pub(super) fn join_windows(&self, draft: &mut Draft<'_>, [a, c]: [Region; 2]) -> Result<()> {
         let (op, caps) = (self.function.op(), draft.caps());
         let of_window = Self { steps: Steps::OfWindow, ..*self };
-        let mut axes = self.cut_axes()?;
+        let mut axes = self.axes_of_windows()?;
         let windows = Windows::new(op, &mut axes, caps, Along::Joined)?;
         let kept = axes.extents.len() - axes.joined;
         let mut known: Vec<(Self, Region, ReduceDims)> = Vec::new();
         for ranges in windows.blocks() {
             let layout = axes.operands[0].narrowed(&ranges)?;
-            let part = of_window.part(&[layout], &ranges)?;
+            let part = of_window.of_part(&layout)?;
             // An index is along one axis.
             let start = if self.function.is_place() { ranges[kept].start } else { 0 };
             let dims = part.dims_on(caps);

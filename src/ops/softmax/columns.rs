@@ -1,11 +1,12 @@
 //! How invocations share the columns of a softmax.
 
-use super::kernel::COMPARED;
 use super::problem::SoftmaxProblem;
 use crate::caps::Caps;
 use crate::kernel;
 use crate::ops::vectors::per_vector;
 
+/// Elements of a column that are compared before their exponentials are added.
+pub(super) const COMPARED: u32 = 4;
 /// The largest number of invocations of a workgroup that do not share columns.
 const MOST_ALONE: u32 = 64;
 /// The factor of this number for workgroups that share columns.

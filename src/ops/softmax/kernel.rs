@@ -1,6 +1,7 @@
 //! The kernels of softmax: `shaders/ops/softmax.wgsl` and, for gradients, `shaders/ops/softmax_backward.wgsl`. Both have a variant
 //! for columns, `*_columns.wgsl`.
 
+use super::columns::COMPARED;
 use super::problem::{SoftmaxDims, SoftmaxProblem};
 use crate::caps::Caps;
 use crate::kernel::{self, AccessWidth, Kernel, OperandAccess, StorageFormat};
@@ -12,8 +13,6 @@ use crate::ops::vectors::Moves;
 pub(super) const LANES: u32 = 256;
 /// Groups of four elements that an invocation holds.
 const KEPT_QUADS: u32 = 4;
-/// Elements of a column that are compared before their exponentials are added.
-pub(super) const COMPARED: u32 = 4;
 
 impl SoftmaxProblem {
     /// The kernel on a device.

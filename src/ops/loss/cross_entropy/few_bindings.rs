@@ -2,8 +2,8 @@
 //! receives the losses and the logarithms, and a separate launch computes the gradient.
 
 use super::kernel::Form;
-use super::plan::Regions;
 use super::problem::{CrossEntropyDims, CrossEntropyProblem, OP};
+use super::step::Regions;
 use crate::Result;
 use crate::layout::{DType, Layout, WINDOW_ALIGNMENT, dim};
 use crate::ops::copy::problem::CopyProblem;

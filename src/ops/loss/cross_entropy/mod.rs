@@ -5,6 +5,7 @@ mod kernel;
 mod operands;
 mod plan;
 pub(crate) mod problem;
+mod step;
 mod targets;
 mod windows;
 

@@ -2,14 +2,12 @@
 //! than a binding are cut into windows of rows (`windows.rs`).
 
 use super::kernel::Form;
-use super::problem::{CrossEntropyDims, CrossEntropyProblem, OP, Rows, TargetKind};
+use super::problem::{CrossEntropyDims, CrossEntropyProblem, OP, Rows};
+use super::step::Regions;
 use crate::caps::Caps;
-use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout};
-use crate::ops::loss::reduction::LossGradient;
-use crate::ops::loss::total::{LANES, Summands, TotalDims, total_step};
-use crate::ops::subgroups::shared_bytes;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Region, ScalarParameter};
+use crate::ops::loss::total::{Summands, TotalDims, total_step};
+use crate::plan::{Access, Draft, Plan, Region, ScalarParameter};
 use crate::{Error, Result};
 use std::mem::offset_of;
 
@@ -20,22 +18,6 @@ const SCALARS: [ScalarParameter; 4] = [
     ScalarParameter::f32("g"),
     ScalarParameter::u32("ignored"),
 ];
-
-/// The regions of a plan.
-pub(super) struct Regions {
-    pub(super) logits: Region,
-    pub(super) targets: Region,
-    pub(super) weight: Option<Region>,
-    pub(super) upstream: Option<Region>,
-    /// The sum of the targets' weights, if the device adds them.
-    pub(super) counted: Option<Region>,
-    /// The number 1, in place of each missing operand.
-    pub(super) one: Region,
-    /// The result: the losses of the rows, or their mean or sum.
-    pub(super) loss: Region,
-    pub(super) log_sums: Region,
-    pub(super) gradient: Option<Region>,
-}
 
 impl CrossEntropyProblem {
     /// The plan for rows that fit into a binding.
@@ -89,33 +71,6 @@ impl CrossEntropyProblem {
         Ok(losses)
     }
 
-    /// Adds a step over the logits, with these operands and results.
-    pub(super) fn step(
-        &self,
-        draft: &mut Draft<'_>,
-        form: Form,
-        operands: &[Region],
-        results: &[Region],
-        dims: &CrossEntropyDims,
-    ) -> Result<()> {
-        let caps = draft.caps();
-        let operands = operands.iter().map(|&region| (region, Access::Read));
-        let results = results.iter().map(|&region| (region, Access::Write));
-        let args: Vec<(Region, Access)> = operands.chain(results).collect();
-        let lanes = kernel::workgroup_size(LANES, caps);
-        draft.step(NewStep {
-            tile: format!("{lanes} invocations, {} a row, {}", dims.lanes, self.dtype),
-            blocks: u64::from(dims.rows.div_ceil(lanes / dims.lanes)),
-            dims: Dims::of(dims)
-                .scalar(offset_of!(CrossEntropyDims, kept), 0)
-                .scalar(offset_of!(CrossEntropyDims, spread), 1)
-                .scalar(offset_of!(CrossEntropyDims, g), 2)
-                .scalar(offset_of!(CrossEntropyDims, ignored), 3),
-            flops: Flops::of_f32(self.logits.len() as f64 * self.flops(form)),
-            ..NewStep::of(self.kernel(form, caps), Needs::of(lanes, shared_bytes(caps, LANES, 4)), &args)
-        })
-    }
-
     /// Adds the step that sums the weights of the targets. Returns the sum.
     pub(super) fn count(
         &self,
@@ -138,17 +93,5 @@ impl CrossEntropyProblem {
             dims.scalar(offset_of!(TotalDims, ignored), 3)
         })?;
         Ok(counted)
-    }
-
-    /// The approximate number of operations per logit.
-    fn flops(&self, form: Form) -> f64 {
-        let of_targets = match self.targets.0 {
-            TargetKind::Classes => 6.0,
-            TargetKind::Probabilities => 9.0,
-        };
-        match (form, self.gradient) {
-            (Form::Losses, _) | (Form::Whole, LossGradient::Skipped) => 20.0 + of_targets,
-            (Form::Gradient, _) | (Form::Whole, LossGradient::Computed) => 45.0 + 2.0 * of_targets,
-        }
     }
 }

@@ -41,6 +41,13 @@ impl InWindows for CrossEntropyProblem {
     /// Operands: the loss, the logarithms of the rows' sums, the gradient if there is one, the logits, the targets, the
     /// weights and the gradient with respect to the losses if there are any. Scalars: 1 - the label smoothing, the smoothing
     /// divided by the number of classes, the gradient with respect to the losses, the bits of the ignored class.
+    /// One step computes the losses, and the gradient if the problem has one. For a mean or sum another step adds the losses.
+    /// For a mean with weights or ignored rows, an earlier step adds the weights of the targets. If the device has too few
+    /// storage bindings for that step, several steps with four bindings each compute the same (`few_bindings.rs`).
+    ///
+    /// Operands: the loss, the logarithms of the rows' sums, the gradient if there is one, the logits, the targets, the
+    /// weights and the gradient with respect to the losses if there are any. Scalars: 1 - the label smoothing, the smoothing
+    /// divided by the number of classes, the gradient with respect to the losses, the bits of the ignored class.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         self.of_one(caps)
     }
