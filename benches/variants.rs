@@ -12,7 +12,7 @@ use bench::{ByDevice, Session, environment, ran, unchecked};
 use std::process::ExitCode;
 use tilewise::gemm::{SplitK, Tile};
 use tilewise::gpu::RobustBufferAccess;
-use tilewise::ops::{add, add_into};
+use tilewise::ops::add;
 use tilewise::{
     Activation, DType, Error, Fill, Gemm, GemmKernel, Gpu, Precision, Real, Result, Tensor, f16, linear,
 };
@@ -208,7 +208,7 @@ fn sum(gpu: &Gpu, size: usize) -> Result<Side<'_>> {
     let (a, b) = (matrix(1)?, matrix(2)?);
     let (c, plans) = gpu.plans_of(|| add(&a, &b));
     let mut c = c?;
-    Side::launches(gpu, &plans[0], TOGETHER, move |_| add_into(&a, &b, &mut c))
+    Side::launches(gpu, &plans[0], TOGETHER, move |_| c.assign(|| add(&a, &b)))
 }
 
 /// The tiles that GEMV products are pinned to, one after the other; `None` is the plan's choice.

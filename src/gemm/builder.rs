@@ -242,7 +242,7 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
             if layout.is_empty() {
                 return gpu.empty(layout.shape());
             }
-            Tensor::from_output(self.product.make(gpu, &problem)?, layout.shape())
+            self.product.make(gpu, &problem, layout.shape())
         })
     }
 

@@ -58,8 +58,8 @@ pub use cumsum::cumsum;
 pub(crate) use elementwise::broadcast_shape;
 pub use elementwise::functions::*;
 pub use elementwise::{
-    Argument, Expr, Function, MapOperand, activate, activate_backward, activate_into, add_assign, add_into,
-    bias_add_assign, map, mul_assign, mul_into, sub_assign, sub_into,
+    Argument, Expr, Function, MapOperand, activate, activate_backward, add_assign, bias_add_assign, map,
+    mul_assign, sub_assign,
 };
 pub use gather::{Indices, embedding, gather, index_select};
 pub use image::{Pixels, TexelFormat};

@@ -96,7 +96,7 @@ impl Gpu {
     ///
     /// let step = gpu.tensor(&[1.0f32; 6], [3, 2])?;
     /// let mut points = gpu.empty_with::<f32>([3, 2], BufferUsages::VERTEX)?;
-    /// ops::add_into(&step, &step, &mut points)?;
+    /// points.assign(|| ops::add(&step, &step))?;
     /// let (vertices, bytes) = points.buffer()?; // submits; then, in a render pass:
     /// # let _ = stringify! {
     /// pass.set_vertex_buffer(0, vertices.slice(bytes));

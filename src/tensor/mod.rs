@@ -2,8 +2,10 @@
 
 mod array;
 mod create;
+mod destination;
 mod from_buffer;
 mod view;
 mod write;
 
 pub use array::Tensor;
+pub(crate) use destination::Destination;

@@ -48,7 +48,7 @@ fn both_sides_see_what_the_other_has_submitted_and_nothing_is_copied() {
         let before = gpu.stats();
         let x = Tensor::<f32>::from_buffer(&gpu, theirs.clone(), 256.., [8, 8]).unwrap();
         let mut y = Tensor::<f32>::from_buffer(&gpu, ours.clone(), 0..256, [8, 8]).unwrap();
-        ops::add_into(&x, &x, &mut y).unwrap();
+        y.assign(|| ops::add(&x, &x)).unwrap();
         let after = gpu.stats();
         assert_eq!(after.buffers_created, before.buffers_created);
         assert_eq!((after.bytes_in_use, after.bytes_cached), (before.bytes_in_use, before.bytes_cached));
@@ -114,7 +114,7 @@ fn tensors_of_every_type_lie_anywhere_and_leave_the_bytes_next_to_them() {
             let range = (start * size) as u64..end as u64;
             let mut x = Tensor::<T>::from_buffer(gpu, whole.clone(), range, [len]).unwrap();
             let [a, zeros] = [gpu.tensor(&data, [len]).unwrap(), gpu.zeros([len]).unwrap()];
-            ops::add_into(&a, &zeros, &mut x).unwrap();
+            x.assign(|| ops::add(&a, &zeros)).unwrap();
             gpu.flush().unwrap();
             want[start * size..end].copy_from_slice(bytemuck::cast_slice(&data));
             assert_eq!(bytes_of(gpu, &whole), want, "{} from {start} of {len}", T::DTYPE);
@@ -167,11 +167,11 @@ fn tensors_of_one_buffer_are_one_storage() {
         let (mut first, second) = (at(0..256), at(512..768));
         assert!(first.shares_buffer(&second));
         let one = gpu.tensor(&[1.0f32; 64], [64]).unwrap();
-        says(ops::add_into(&one, &second, &mut first), &["add_into: the output", "an operand"]);
-        says(ops::add_into(&one, &one, &mut first), &["add_into: the output", "shared with 1 other"]);
+        says(first.assign(|| ops::add(&one, &second)), &["assign: the output", "shared with 1 other"]);
+        says(first.assign(|| ops::add(&one, &one)), &["assign: the output", "shared with 1 other"]);
         says(first.view_mut(), &["view_mut", "1 other tensor (", "of one buffer", "writable_view"]);
         drop(second);
-        ops::add_into(&one, &one, &mut first).unwrap();
+        first.assign(|| ops::add(&one, &one)).unwrap();
         // A tensor that replaces dropped ones is ordered after their recorded work.
         drop(first);
         let again = at(0..256);
@@ -214,7 +214,7 @@ fn a_buffer_without_copies_is_read_by_a_kernel_and_not_written_by_the_host() {
         let (to, from) =
             (created(gpu.device(), 160, BufferUsages::STORAGE), gpu.tensor(&data, [77]).unwrap());
         let mut x = Tensor::<f16>::from_buffer(&gpu, to, 2.., [77]).unwrap();
-        ops::add_into(&from, &gpu.zeros([77]).unwrap(), &mut x).unwrap();
+        x.assign(|| ops::add(&from, &gpu.zeros([77]).unwrap())).unwrap();
         let launches = gpu.stats().launches;
         assert_eq!(x.to_vec().unwrap(), data);
         assert_eq!(pollster::block_on(x.slice(0, 3..).unwrap().read()).unwrap(), data[3..]);
@@ -372,7 +372,7 @@ fn a_failure_spoils_what_it_should_have_written_and_no_other_tensor_of_the_buffe
         let (mut first, good) = (at(0..256), gpu.tensor(&[1.0f32; 64], [64]).unwrap());
         let bad = gpu.tensor(&[1.0f32; 64], [64]).unwrap();
         bad.buffer().unwrap().0.destroy();
-        ops::add_into(&good, &bad, &mut first).unwrap();
+        first.assign(|| ops::add(&good, &bad)).unwrap();
         let _ = gpu.flush();
         says(first.to_vec(), &["failed"]);
         let second = at(256..512);
@@ -380,7 +380,7 @@ fn a_failure_spoils_what_it_should_have_written_and_no_other_tensor_of_the_buffe
         let both = Tensor::<f32>::from_buffer(&gpu, whole.clone(), .., [128]).unwrap();
         says(both.to_vec(), &["failed"]);
         drop((second, both));
-        ops::add_into(&good, &good, &mut first).unwrap();
+        first.assign(|| ops::add(&good, &good)).unwrap();
         assert_eq!(first.to_vec().unwrap(), [2.0; 64]);
         let both = Tensor::<f32>::from_buffer(&gpu, whole.clone(), .., [128]).unwrap();
         assert!(both.to_vec().is_ok(), "all of it is there again");
@@ -388,7 +388,7 @@ fn a_failure_spoils_what_it_should_have_written_and_no_other_tensor_of_the_buffe
         let mut all = Tensor::<f32>::from_buffer(&gpu, whole.clone(), .., [128]).unwrap();
         assert!(all.to_vec().is_ok(), "no tensor was left, so the contents are the application's");
         let pair = gpu.tensor(&[2.0f32; 128], [128]).unwrap();
-        ops::add_into(&pair, &gpu.tensor(&[1.0f32], [1]).unwrap(), &mut all).unwrap();
+        all.assign(|| ops::add(&pair, &gpu.tensor(&[1.0f32], [1]).unwrap())).unwrap();
         assert_eq!(all.to_vec().unwrap(), [3.0; 128]);
     }
 }

@@ -4,6 +4,7 @@ mod adapters;
 mod adopt;
 mod adopt_limits;
 mod adopt_mistakes;
+mod assign;
 mod cache_files;
 mod caps;
 mod drivers;

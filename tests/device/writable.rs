@@ -52,7 +52,7 @@ fn every_operation_with_an_output_writes_into_a_part() {
             gpu.tensor(&[3.0f32, 4.0, 5.0, 6.0], [2, 2]).unwrap(),
         );
         matmul_into(&a, &b, &mut part(0..1)).unwrap();
-        ops::add_into(&a, &a, &mut part(1..2)).unwrap();
+        part(1..2).assign(|| ops::add(&a, &a)).unwrap();
         ops::bias_add_assign(&mut part(0..2), &a.reshape([2]).unwrap()).unwrap();
         Gemm::new(&a, &b).beta(1.0).run_into(&mut part(3..4)).unwrap();
         let mut row = whole.slice(0, 2..3).unwrap().writable_view();
@@ -61,7 +61,7 @@ fn every_operation_with_an_output_writes_into_a_part() {
         assert_eq!(whole.to_vec().unwrap(), want);
         // Without the word of the caller, nothing of it is written.
         let mut unnamed = whole.slice(0, ..1).unwrap().slice(1, ..2).unwrap();
-        says(ops::add_into(&a, &a, &mut unnamed), &["add_into: the output", "shared", "writable_view"]);
+        says(unnamed.assign(|| ops::add(&a, &a)), &["assign: the output", "shared", "writable_view"]);
         says(whole.clone().view_mut(), &["view_mut", "writable_view"]);
         assert_eq!(whole.to_vec().unwrap(), want);
     }
@@ -75,8 +75,8 @@ fn an_output_in_the_buffer_of_an_operand_is_refused() {
         let other = gpu.random::<f32>([4, 4], Fill::Integers, 2).unwrap();
         let mut c = rows(4..8).writable_view();
         let launches = gpu.stats().launches;
-        says(ops::add_into(&rows(0..4), &other, &mut c), &["add_into: the output", "an operand"]);
-        says(ops::mul_into(&other, &rows(0..4), &mut c), &["mul_into: the output", "an operand"]);
+        says(c.assign(|| ops::add(&rows(0..4), &other)), &["add: the output", "an operand"]);
+        says(c.assign(|| ops::mul(&other, &rows(0..4))), &["mul: the output", "an operand"]);
         says(ops::add_assign(&mut c, &rows(0..4)), &["add_assign: the output", "an operand"]);
         says(ops::copy_into(&rows(0..4), &mut c), &["copy_into: the output", "an operand"]);
         says(matmul_into(&rows(0..4), &other, &mut c), &["matmul_into: the output", "an operand"]);
@@ -166,7 +166,7 @@ fn results_are_drawn_without_a_copy() {
     for gpu in devices() {
         let mut corners = gpu.empty_with::<f32>([3, 2], BufferUsages::VERTEX).unwrap();
         let half = gpu.tensor(&[-0.5f32, -0.5, 1.5, -0.5, -0.5, 1.5], [3, 2]).unwrap();
-        ops::add_into(&half, &half, &mut corners).unwrap(); // the whole of the screen
+        corners.assign(|| ops::add(&half, &half)).unwrap(); // the whole of the screen
         let mut count = gpu.empty_with::<i32>([4], BufferUsages::INDIRECT).unwrap();
         ops::copy_into(&gpu.tensor(&[3, 1, 0, 0], [4]).unwrap(), &mut count).unwrap();
         let device = gpu.device();

@@ -2,6 +2,7 @@
 
 use crate::gpu::handle::gpu::{Allocation, Gpu};
 use crate::gpu::kernels::lifetimes::Outputs;
+use crate::gpu::kernels::prepared::Prepared;
 use crate::gpu::launch::launch_plan::OperandBuffer;
 use crate::gpu::record::scope::{Scope, Sink};
 use crate::gpu::views::view::View;
@@ -73,9 +74,12 @@ impl Gpu {
     /// is prepared once and then looked up. If this fails between two steps, the caller must mark the outputs as
     /// failed.
     pub(crate) fn run(&self, problem: &AnyProblem, operands: &[View<'_>], scalars: &[Scalar]) -> Result<()> {
-        let prepared = self.prepared(problem, Outputs::Supplied)?;
+        self.run_as_prepared(&*self.prepared(problem, Outputs::Supplied)?, operands, scalars)
+    }
+
+    fn run_as_prepared(&self, prepared: &Prepared, operands: &[View<'_>], scalars: &[Scalar]) -> Result<()> {
         self.note_operands(operands.iter());
-        self.run_prepared(&prepared, operands, scalars)?;
+        self.run_prepared(prepared, operands, scalars)?;
         self.inner.captures.add(std::slice::from_ref(&prepared.plan));
         Ok(())
     }
@@ -123,6 +127,25 @@ impl Gpu {
             OperandBuffer::New(allocation) => allocation,
         });
         Ok(results.collect())
+    }
+
+    /// As [`compute`](Self::compute), for a plan with one output, which is written to `c`: a view without gaps that begins where a
+    /// binding may.
+    pub(crate) fn compute_to(
+        &self,
+        problem: &AnyProblem,
+        c: View<'_>,
+        inputs: &[View<'_>],
+        scalars: &[Scalar],
+    ) -> Result<()> {
+        let prepared = self.prepared(problem, Outputs::Supplied)?;
+        let mut operands = inputs.to_vec();
+        let parameters = prepared.plan.parameters();
+        if let Some(at) = parameters.iter().position(|to| to.access == Access::Write) {
+            let dense = &parameters[at].layout;
+            operands.insert(at, c.with_layout(dense.at(dense.strides(), c.layout.offset())));
+        }
+        self.run_as_prepared(&prepared, &operands, scalars)
     }
 
     /// Notes, in the closure of a `capture`, the tensors that an operation uses.

@@ -121,6 +121,5 @@ fn convert<T: Element, U: Element>(view: &Tensor<T>, overflow: Overflow) -> Resu
         return gpu.empty(view.shape());
     }
     let problem = CastProblem::new(view.layout(), T::DTYPE, U::DTYPE, overflow)?;
-    let [copy] = gpu.compute(&problem, &[view.view()], &[])?;
-    Tensor::from_output(copy, view.shape())
+    Tensor::computed(gpu, &problem, &[view.view()], &[], view.shape())
 }

@@ -126,7 +126,7 @@ pub fn slice_at<T: Element>(a: &Tensor<T>, axis: usize, at: &Tensor<i32>, len: u
         let layout = Layout::contiguous(OP, &shape)?;
         // Checked before memory for the result is allocated.
         check_at_position(Longer::A, [a.layout(), &layout], axis, at.layout())?;
-        let c = a.gpu().empty(&shape)?;
+        let c = Tensor::place(a.gpu(), &shape, &[a.view(), at.view()])?;
         let copy =
             OrderedCopy::at_position(Longer::A, [a.layout(), c.layout()], axis, at.layout(), T::DTYPE)?;
         c.overwrite_with(|to| copy.launch(a, to, Some(at))).map_err(|error| slice_along(error, axis))?;

@@ -1,5 +1,6 @@
 //! Copies into views and between positions, concatenation and stacking.
 
+mod assign;
 mod at_position;
 mod kernel;
 mod ordered;
@@ -13,6 +14,7 @@ pub(in crate::ops) use ordered::copy_part;
 pub use repeat::repeat;
 
 use crate::error::call;
+use crate::gpu::View;
 use crate::layout::{Element, Layout, MAX_RANK};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -181,7 +183,8 @@ fn joined<T: Element>(join: Join, tensors: &[&Tensor<T>], axis: usize) -> Result
     let layouts = layouts.collect::<Result<Vec<Layout>>>()?;
     let mut shape = layouts[0].shape().to_vec();
     shape[axis] = layouts.iter().fold(0, |sum, layout| layout.shape()[axis].saturating_add(sum));
-    let mut whole = first.gpu().empty(&shape)?;
+    let views: Vec<View<'_>> = tensors.iter().map(|x| x.view()).collect();
+    let mut whole = Tensor::place(first.gpu(), &shape, &views)?;
     let mut end = 0;
     for (x, layout) in tensors.iter().zip(&layouts) {
         let start = end;

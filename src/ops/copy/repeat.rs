@@ -47,7 +47,7 @@ pub fn repeat<T: Element>(x: &Tensor<T>, axis: usize, times: usize) -> Result<Te
         if shape.contains(&0) {
             return x.gpu().empty(shape);
         }
-        let whole = x.gpu().empty(&shape)?;
+        let whole = Tensor::place(x.gpu(), &shape, &[x.view()])?;
         // The copy has one more axis than `x`. If `x` already has the maximum number of axes, it is first reshaped to
         // two: the axes before `axis`, and the others.
         let (x, axis) = if shape.len() == MAX_RANK {

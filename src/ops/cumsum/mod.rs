@@ -39,7 +39,6 @@ pub fn cumsum<T: Real>(a: &Tensor<T>, axis: usize) -> Result<Tensor<T>> {
             return a.gpu().empty(a.shape());
         }
         let problem = CumsumProblem::new(a.layout(), axis, T::DTYPE)?;
-        let [c] = a.gpu().compute(&problem, &[a.view()], &[])?;
-        Tensor::from_output(c, a.shape())
+        Tensor::computed(a.gpu(), &problem, &[a.view()], &[], a.shape())
     })
 }

@@ -1,6 +1,6 @@
 //! Activations of one tensor.
 
-use super::compute::{compute, compute_into};
+use super::compute::compute;
 use super::operation::Elementwise;
 use crate::Result;
 use crate::error::Named;
@@ -57,16 +57,4 @@ pub fn activate_backward<T: Real>(a: &Tensor<T>, g: &Tensor<T>, activation: Acti
     a.same_gpu(op, g)
         .and_then(|_| compute(Elementwise::ActivateBackward(activation), &[a.view(), g.view()], &[]))
         .named(op)
-}
-
-/// Writes an [`Activation`] of every element of `a` to `c`, a uniquely owned tensor.
-///
-/// # Shapes
-/// `c` has the shape of `a`, and any strides without overlap.
-/// # Errors
-/// As [`activate`], and as [`add_into`](super::add_into) for `c`.
-/// # Precision
-/// As [`activate`].
-pub fn activate_into<T: Real>(a: &Tensor<T>, activation: Activation, c: &mut Tensor<T>) -> Result<()> {
-    compute_into(Elementwise::Activate(activation), &[a], c).named("activate_into")
 }

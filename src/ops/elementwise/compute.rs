@@ -51,38 +51,29 @@ pub(super) fn compute<U: Element>(
         function.check(&dtypes, U::DTYPE)?;
         return gpu.empty(shape);
     }
-    let problem = ElementwiseProblem::new(function, &layouts, (&layout, U::DTYPE))?;
+    let c = Tensor::strided_destination(gpu, &shape, operands)?;
+    let to = c.as_ref().map_or(&layout, Tensor::layout);
+    let problem = ElementwiseProblem::new(function, &layouts, (to, U::DTYPE))?;
+    if let Some(c) = c {
+        c.overwrite_with(|to| gpu.run(&problem, &[&[to], operands].concat(), numbers))?;
+        return Ok(c);
+    }
     let [c] = gpu.compute(&problem, operands, numbers)?;
     Tensor::from_output(c, shape)
 }
 
-/// Writes an elementwise function of the operands to `c`. If the function is an update, `c` is also an operand.
-pub(super) fn compute_into<T: Element>(
-    function: Elementwise,
-    operands: &[&Tensor<T>],
-    c: &Tensor<T>,
-) -> Result<()> {
+/// Replaces `c` by a function of it and `x`.
+pub(super) fn update<T: Element>(function: Function, x: &Tensor<T>, c: &Tensor<T>) -> Result<()> {
+    let function = Elementwise::Update(function);
     let op = function.op();
-    operands.iter().try_for_each(|x| c.same_gpu(op, x).map(|_| ()))?;
-    let layouts: Vec<(&Layout, DType)> = operands.iter().map(|x| (x.layout(), T::DTYPE)).collect();
-    let shapes: Vec<&Layout> = operands.iter().map(|x| x.layout()).collect();
-    let is_update = matches!(function, Elementwise::Update(_));
-    let shape = if is_update { c.shape().to_vec() } else { broadcast_shape(op, &shapes)? };
-    if c.shape() != shape {
-        return Err(Error::shapes(op, "the output must have the shape of the result", c.shape(), &shape));
-    }
-    let problem = ElementwiseProblem::new(function, &layouts, (c.layout(), T::DTYPE));
-    if operands.iter().any(|x| c.shares_buffer(x)) {
+    c.same_gpu(op, x)?;
+    let problem = ElementwiseProblem::new(function, &[(x.layout(), T::DTYPE)], (c.layout(), T::DTYPE));
+    if c.shares_buffer(x) {
         return Err(Error::input(format!("{op}: the output"), "it shares its buffer with an operand"));
     }
     c.check_unshared(op)?;
     if c.is_empty() {
         return problem.map(|_| ());
     }
-    let problem = problem?;
-    let run = |output: View<'_>| {
-        let operands: Vec<_> = [output].into_iter().chain(operands.iter().map(|x| x.view())).collect();
-        c.gpu().run(&problem, &operands, &[])
-    };
-    if is_update { run(c.view()) } else { c.overwrite_with(run) }
+    c.gpu().run(&problem?, &[c.view(), x.view()], &[])
 }

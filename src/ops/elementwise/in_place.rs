@@ -1,49 +1,11 @@
-//! Sums, differences and products that are written to existing tensors.
+//! Sums, differences and products in place.
 
-use super::compute::compute_into;
+use super::compute::update;
 use super::function::Function;
-use super::operation::Elementwise;
 use crate::error::{Named, call};
 use crate::layout::Element;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
-
-/// Writes the sum $a + b$ to `c`, a uniquely owned tensor. Nothing is allocated.
-///
-/// # Shapes
-/// `c` has the shape of the result of [`add`](crate::ops::add), and any strides without overlap.
-/// # Errors
-/// As [`add`](crate::ops::add); [`Error::Shape`] if `c` has another shape or its elements overlap; [`Error::Input`] if another
-/// tensor shares its buffer.
-/// # Precision
-/// As [`add`](crate::ops::add).
-pub fn add_into<T: Element>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Result<()> {
-    compute_into(Function::Add.into(), &[a, b], c).named("add_into")
-}
-
-/// Writes the difference $a - b$ to `c`, a uniquely owned tensor.
-///
-/// # Shapes
-/// As [`add_into`].
-/// # Errors
-/// As [`add_into`].
-/// # Precision
-/// As [`sub`](crate::ops::sub).
-pub fn sub_into<T: Element>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Result<()> {
-    compute_into(Function::Sub.into(), &[a, b], c).named("sub_into")
-}
-
-/// Writes the elementwise product $ab$ to `c`, a uniquely owned tensor.
-///
-/// # Shapes
-/// As [`add_into`].
-/// # Errors
-/// As [`add_into`].
-/// # Precision
-/// As [`mul`](crate::ops::mul).
-pub fn mul_into<T: Element>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T>) -> Result<()> {
-    compute_into(Function::Mul.into(), &[a, b], c).named("mul_into")
-}
 
 /// The name of the operation in errors of sums in place.
 const OP: &str = "add_assign";
@@ -73,7 +35,7 @@ pub fn bias_add_assign<T: Element>(x: &mut Tensor<T>, bias: &Tensor<T>) -> Resul
             let rule = "the bias must have one axis, as long as the last axis of x";
             return Err(Error::shapes(OP, rule, bias.shape(), x.shape()));
         }
-        compute_into(Elementwise::ADD_ASSIGN, &[bias], x)
+        update(Function::Add, bias, x)
     })
 }
 
@@ -87,7 +49,7 @@ pub fn bias_add_assign<T: Element>(x: &mut Tensor<T>, bias: &Tensor<T>) -> Resul
 /// # Precision
 /// As [`add`](crate::ops::add).
 pub fn add_assign<T: Element>(x: &mut Tensor<T>, a: &Tensor<T>) -> Result<()> {
-    compute_into(Elementwise::ADD_ASSIGN, &[a], x).named("add_assign")
+    update(Function::Add, a, x).named("add_assign")
 }
 
 /// Subtracts `a` from `x`, in place. `x` is an operand and the output, as in Rust's `SubAssign`.
@@ -108,7 +70,7 @@ pub fn add_assign<T: Element>(x: &mut Tensor<T>, a: &Tensor<T>) -> Result<()> {
 /// # }
 /// ```
 pub fn sub_assign<T: Element>(x: &mut Tensor<T>, a: &Tensor<T>) -> Result<()> {
-    compute_into(Elementwise::Update(Function::Sub), &[a], x).named("sub_assign")
+    update(Function::Sub, a, x).named("sub_assign")
 }
 
 /// Multiplies `x` by `a`, in place. `x` is an operand and the output, as in Rust's `MulAssign`.
@@ -129,5 +91,5 @@ pub fn sub_assign<T: Element>(x: &mut Tensor<T>, a: &Tensor<T>) -> Result<()> {
 /// # }
 /// ```
 pub fn mul_assign<T: Element>(x: &mut Tensor<T>, a: &Tensor<T>) -> Result<()> {
-    compute_into(Elementwise::Update(Function::Mul), &[a], x).named("mul_assign")
+    update(Function::Mul, a, x).named("mul_assign")
 }

@@ -19,10 +19,10 @@ mod plan;
 pub(crate) mod problem;
 mod written;
 
-pub use activate::{activate, activate_backward, activate_into};
+pub use activate::{activate, activate_backward};
 pub use argument::Argument;
 pub use expr::Expr;
 pub use function::Function;
-pub use in_place::{add_assign, add_into, bias_add_assign, mul_assign, mul_into, sub_assign, sub_into};
+pub use in_place::{add_assign, bias_add_assign, mul_assign, sub_assign};
 pub use map::{MapOperand, map};
 pub(crate) use problem::broadcast_shape;

@@ -127,6 +127,5 @@ fn take<T: Element>(taken: Taken, x: &Tensor<T>, indices: &Tensor<i32>) -> Resul
         return gpu.empty(shape);
     }
     let problem = GatherProblem::new(taken, x.layout(), indices.layout(), T::DTYPE)?;
-    let [c] = gpu.compute(&problem, &[x.view(), indices.view()], &[])?;
-    Tensor::from_output(c, shape)
+    Tensor::computed(gpu, &problem, &[x.view(), indices.view()], &[], shape)
 }

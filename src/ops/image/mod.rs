@@ -92,8 +92,7 @@ impl<T: Real> Tensor<T> {
             let size = [width, height];
             let copy = pixels.copy(TexelDirection::FromTexture, texture, size, problem.bytes_per_row());
             buffer.fill(op, copy)?;
-            let [colours] = gpu.compute(&problem, &[buffer.view()], &pixels.scalars(ImageTransfer::Read))?;
-            Self::from_output(colours, shape)
+            Self::computed(gpu, &problem, &[buffer.view()], &pixels.scalars(ImageTransfer::Read), shape)
         })
     }
 

@@ -39,7 +39,6 @@ pub fn one_hot<T: Element>(ids: &Tensor<i32>, classes: usize) -> Result<Tensor<T
             return ids.gpu().empty(shape);
         }
         let problem = OneHotProblem::new(ids.layout(), classes, T::DTYPE)?;
-        let [c] = ids.gpu().compute(&problem, &[ids.view()], &[])?;
-        Tensor::from_output(c, shape)
+        Tensor::computed(ids.gpu(), &problem, &[ids.view()], &[], shape)
     })
 }

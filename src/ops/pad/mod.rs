@@ -46,8 +46,7 @@ pub fn pad<T: Element>(x: &Tensor<T>, padding: &[(usize, usize)], value: T) -> R
             return gpu.constant_tensor(value)?.broadcast_to(shape)?.contiguous();
         }
         let problem = PadProblem::new(x.layout(), padding, T::DTYPE)?;
-        let [c] = gpu.compute(&problem, &[x.view()], &[Scalar::U32(bits(value))])?;
-        Tensor::from_output(c, shape)
+        Tensor::computed(gpu, &problem, &[x.view()], &[Scalar::U32(bits(value))], shape)
     })
 }
 

@@ -50,6 +50,5 @@ fn normal<T: Element>(gpu: &Gpu, shape: &[usize], seed: u64) -> Result<Tensor<T>
         return gpu.empty(shape);
     }
     let problem = NormalProblem::new(layout.len(), T::DTYPE)?;
-    let [c] = gpu.compute(&problem, &[], &words(seed).map(Scalar::U32))?;
-    Tensor::from_output(c, shape)
+    Tensor::computed(gpu, &problem, &[], &words(seed).map(Scalar::U32), shape)
 }

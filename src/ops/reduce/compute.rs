@@ -32,8 +32,7 @@ pub(super) fn reduce<T: Element, U: Element>(
             return constant(a.gpu(), U::from_f64(value), &shape);
         }
         let problem = ReduceProblem::along(function, a.layout(), &reduced, T::DTYPE)?;
-        let [c] = a.gpu().compute(&problem, &[a.view()], &[])?;
-        Tensor::from_output(c, &shape)
+        Tensor::computed(a.gpu(), &problem, &[a.view()], &[], &shape)
     })
 }
 

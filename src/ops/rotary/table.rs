@@ -310,21 +310,19 @@ impl Rotary {
                 return gpu.empty(x.shape());
             }
             let problem = RotaryProblem::new(pass, self.of, x.layout(), T::DTYPE)?;
-            let [c] = match start {
-                Start::Number(start) => {
-                    let start = Scalar::U32(dim(op, start)?);
-                    gpu.compute(&problem, &[x.view(), self.table.view()], &[start])?
-                }
+            let mut operands = vec![x.view(), self.table.view()];
+            let (problem, scalars) = match start {
+                Start::Number(start) => (problem, vec![Scalar::U32(dim(op, start)?)]),
                 Start::Tensor(at) => {
-                    let problem = problem.at_position(at.layout())?;
-                    gpu.compute(&problem, &[x.view(), self.table.view(), at.view()], &[])?
+                    operands.push(at.view());
+                    (problem.at_position(at.layout())?, vec![])
                 }
             };
             let order = RotaryProblem::memory_order(x.layout());
             let extents: Vec<usize> = order.iter().map(|&axis| x.shape()[axis]).collect();
             let mut places = vec![0; order.len()];
             order.iter().enumerate().for_each(|(place, &axis)| places[axis] = place);
-            Tensor::from_output(c, extents)?.permute(&places)
+            Tensor::computed(gpu, &problem, &operands, &scalars, extents)?.permute(&places)
         })
     }
 

@@ -145,8 +145,7 @@ pub fn embedding_backward<T: Real>(
             return gpu.constant_tensor(T::from_f64(0.0))?.broadcast_to(shape)?.contiguous();
         }
         let problem = ScatterProblem::new(target, layouts, T::DTYPE)?;
-        let [c] = gpu.compute(&problem, &[ids.view(), g.view()], &[])?;
-        Tensor::from_output(c, shape)
+        Tensor::computed(gpu, &problem, &[ids.view(), g.view()], &[], shape)
     })
 }
 

@@ -71,7 +71,6 @@ fn backward<T: Real>(
             return gpu.empty(y.shape());
         }
         let problem = SoftmaxProblem::new(function, y.layout(), Some(grad.layout()), axis, T::DTYPE)?;
-        let [c] = gpu.compute(&problem, &[y.view(), grad.view()], &[])?;
-        Tensor::from_output(c, y.shape())
+        Tensor::computed(gpu, &problem, &[y.view(), grad.view()], &[], y.shape())
     })
 }

@@ -89,8 +89,7 @@ impl<'a, T: Real> Softmax<'a, T> {
             let problem = SoftmaxProblem::new(function, x.layout(), m, axis, T::DTYPE)?;
             let mut views = vec![x.view()];
             views.extend(mask.map(Tensor::view));
-            let [c] = gpu.compute(&problem, &views, &[Scalar::F32(scale)])?;
-            Tensor::from_output(c, x.shape())
+            Tensor::computed(gpu, &problem, &views, &[Scalar::F32(scale)], x.shape())
         })
     }
 }

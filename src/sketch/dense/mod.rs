@@ -29,6 +29,5 @@ pub(super) fn run<T: Real>(
 ) -> Result<Tensor<f32>> {
     let mut shape = x.shape().to_vec();
     shape[problem.axis] = problem.extents[1];
-    let [y] = x.gpu().compute(problem, &operator.inputs(x), &problem.numbers(operator.sketch))?;
-    Tensor::from_output(y, shape)
+    Tensor::computed(x.gpu(), problem, &operator.inputs(x), &problem.numbers(operator.sketch), shape)
 }

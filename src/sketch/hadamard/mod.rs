@@ -24,8 +24,7 @@ pub(super) fn apply<T: Real>(
     let problem = HadamardProblem::new(operator.sketch, direction, x.layout(), axis, T::DTYPE)?;
     let problem = problem.seeded(operator.source()?);
     let numbers = problem.numbers(operator.sketch);
-    let [y] = x.gpu().compute(&problem, &operator.inputs(x), &numbers)?;
-    Tensor::from_output(y, problem.shape())
+    Tensor::computed(x.gpu(), &problem, &operator.inputs(x), &numbers, problem.shape())
 }
 
 /// Applies an operator by this plan.

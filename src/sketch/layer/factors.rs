@@ -231,7 +231,7 @@ pub(super) fn joined<T: Real>(gpu: &Gpu, axis: usize, parts: [&Tensor<T>; 2]) ->
     let mut whole = gpu.empty(shape)?;
     for (part, range) in parts.into_iter().zip([0..split, split..shape[axis]]) {
         let region = whole.layout().slice(axis, range)?;
-        whole.write_part(region, |region| ops::activate_into(part, Activation::None, region))?;
+        whole.write_part(region, |region| region.assign(|| ops::activate(part, Activation::None)))?;
     }
     Ok(whole)
 }

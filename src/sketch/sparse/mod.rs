@@ -20,6 +20,5 @@ pub(super) fn apply<T: Real>(
     let problem = SparseProblem::new(operator.sketch, direction, x.layout(), axis, T::DTYPE)?;
     let problem = problem.seeded(operator.source()?);
     let numbers = operator.sketch.numbers(problem.seed);
-    let [y] = x.gpu().compute(&problem, &operator.inputs(x), &numbers)?;
-    Tensor::from_output(y, problem.shape())
+    Tensor::computed(x.gpu(), &problem, &operator.inputs(x), &numbers, problem.shape())
 }

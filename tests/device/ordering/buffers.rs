@@ -26,7 +26,7 @@ fn a_buffer_that_unsubmitted_commands_write_is_known_without_its_tensor() {
         let (theirs, a) = (buffer(gpu), tensor(gpu, 1));
         let mut encoder = encoder(gpu);
         let mut out = within(gpu, &theirs);
-        gpu.record_into(&mut encoder, || ops::add_into(&a, &a, &mut out)).unwrap();
+        gpu.record_into(&mut encoder, || out.assign(|| ops::add(&a, &a))).unwrap();
         drop(out);
         let again = within(gpu, &theirs);
         is_unsubmitted(again.to_vec(), "to_vec", "record_into");

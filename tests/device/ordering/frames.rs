@@ -125,8 +125,8 @@ fn a_scope_is_not_submitted_by_its_64th_launch() {
             let mut encoder = encoder(&gpu);
             let recorded = gpu.record_into(&mut encoder, || {
                 for _ in 0..100 {
-                    ops::add_into(&sum, &one, &mut other)?;
-                    ops::add_into(&other, &one, &mut sum)?;
+                    other.assign(|| ops::add(&sum, &one))?;
+                    sum.assign(|| ops::add(&other, &one))?;
                 }
                 Ok(())
             });

@@ -10,7 +10,7 @@ fn flushed_work_runs_before_the_applications() {
         let mut sum = gpu.zeros::<f32>([SIZE]).unwrap();
         let buffer = sum.buffer().unwrap().0.clone();
         let copy = gpu.empty::<f32>([SIZE]).unwrap();
-        ops::add_into(&one, &one, &mut sum).unwrap(); // recorded after the buffer was asked for
+        sum.assign(|| ops::add(&one, &one)).unwrap(); // recorded after the buffer was asked for
         gpu.flush().unwrap();
         let mut encoder = encoder(gpu);
         let (into, bytes) = copy.buffer().unwrap();

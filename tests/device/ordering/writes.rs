@@ -58,7 +58,7 @@ fn the_applications_copy_before_the_flush_has_what_was_there_before() {
         let (copied, copy) = filled(gpu, 2);
         let a = tensor(gpu, 3);
         matmul(&a, &a).unwrap().to_vec().unwrap();
-        ops::add_into(&a, &a, &mut c).unwrap(); // recorded, not submitted
+        c.assign(|| ops::add(&a, &a)).unwrap(); // recorded, not submitted
         let mut encoder = encoder(gpu);
         encoder.copy_buffer_to_buffer(&buffer, 0, &copied, 0, BYTES);
         gpu.queue().submit([encoder.finish()]);
@@ -76,7 +76,7 @@ fn two_adoptions_know_nothing_of_each_others_work_on_one_buffer() {
     let (buffer, mut x) = filled(&gpu, 1);
     let theirs = Tensor::<f32>::from_buffer(&other, buffer, .., [SIZE; 2]).unwrap();
     let a = tensor(&gpu, 3);
-    ops::add_into(&a, &a, &mut x).unwrap();
+    x.assign(|| ops::add(&a, &a)).unwrap();
     assert_eq!(theirs.to_vec().unwrap(), data(1), "the sum is recorded only");
     gpu.flush().unwrap();
     assert_eq!(theirs.to_vec().unwrap(), x.to_vec().unwrap());

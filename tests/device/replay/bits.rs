@@ -148,7 +148,7 @@ fn many_runs_in_one_recording_are_in_order() {
         let mut replay = gpu
             .capture(&[step.view()], || {
                 let next = ops::mul(&matmul(&state, &weight)?, &step)?;
-                ops::add_into(&next, &next, &mut state)
+                state.assign(|| ops::add(&next, &next))
             })
             .unwrap();
         let before = gpu.stats();

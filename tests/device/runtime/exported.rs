@@ -27,7 +27,7 @@ fn what_an_application_writes_comes_after_what_was_recorded_and_before_what_is_n
             let before = ops::add(&a, &one).unwrap(); // reads 2
             write_behind(&gpu, &a, 10.0 + round);
             let after = ops::add(&a, &one).unwrap();
-            ops::add_into(&one, &one, &mut a).unwrap();
+            a.assign(|| ops::add(&one, &one)).unwrap();
             let last = ops::add(&a, &a).unwrap();
             for (tensor, want) in [(&last, 4.0), (&before, 3.0), (&after, 11.0 + round), (&a, 2.0)] {
                 assert_eq!(tensor.to_vec().unwrap(), [want; LEN], "{:?}, round {round}", *gpu);

@@ -56,9 +56,9 @@ fn what_was_recorded_later_than_a_failure_and_read_nothing_of_it_is_right() {
         let bad = destroyed(tensor(&gpu, 3));
         let mut c = tensor(&gpu, 4);
         // The same storage: a launch that fails, and behind it one that writes all of it anew.
-        ops::add_into(&a, &bad, &mut c).unwrap();
+        c.assign(|| ops::add(&a, &bad)).unwrap();
         let of_the_failed = ops::add(&c, &a).unwrap();
-        ops::add_into(&a, &b, &mut c).unwrap();
+        c.assign(|| ops::add(&a, &b)).unwrap();
         let of_the_next = ops::add(&c, &a).unwrap();
         let want = sum(&data(1), &data(2));
         assert_eq!(c.to_vec().unwrap(), want);
@@ -73,7 +73,7 @@ fn only_what_is_written_again_of_a_failed_result_is_good() {
         let [a, b] = [tensor(&gpu, 1), tensor(&gpu, 2)];
         let bad = destroyed(tensor(&gpu, 3));
         let fail = |c: &mut Tensor<f32>| {
-            ops::add_into(&a, &bad, c).unwrap();
+            c.assign(|| ops::add(&a, &bad)).unwrap();
             says(c.to_vec(), &["failed"]);
         };
         let mut c = tensor(&gpu, 4);
@@ -82,7 +82,7 @@ fn only_what_is_written_again_of_a_failed_result_is_good() {
         says(ops::add_assign(&mut c, &a), &["failed"]);
         says(Gemm::new(&a, &b).beta(1.0).run_into(&mut c), &["failed"]);
         says(c.to_vec(), &["failed"]);
-        ops::add_into(&a, &b, &mut c).unwrap();
+        c.assign(|| ops::add(&a, &b)).unwrap();
         assert_eq!(c.to_vec().unwrap(), want);
         fail(&mut c);
         c.write(&data(5)).unwrap();
@@ -94,7 +94,7 @@ fn only_what_is_written_again_of_a_failed_result_is_good() {
         let [half, rest] = [c.slice(0, ..SIZE / 2).unwrap(), c.slice(0, SIZE / 2..).unwrap()];
         let [top_a, top_b] = [&a, &b].map(|x| x.slice(0, ..SIZE / 2).unwrap());
         says(ops::add_assign(&mut half.writable_view(), &top_a), &["failed"]);
-        ops::add_into(&top_a, &top_b, &mut half.writable_view()).unwrap();
+        half.writable_view().assign(|| ops::add(&top_a, &top_b)).unwrap();
         assert_eq!(half.to_vec().unwrap(), want[..SIZE * SIZE / 2]);
         says(rest.to_vec(), &["failed"]);
         says(c.to_vec(), &["failed"]);
@@ -154,15 +154,15 @@ fn a_failure_does_not_reach_behind_the_writes_that_follow_it() {
         let bad = destroyed(tensor(&gpu, 3));
         let want = sum(&data(1), &data(2));
         let mut c = tensor(&gpu, 4);
-        ops::add_into(&a, &bad, &mut c).unwrap();
+        c.assign(|| ops::add(&a, &bad)).unwrap();
         says(c.to_vec(), &["failed"]);
-        ops::add_into(&a, &b, &mut c).unwrap();
+        c.assign(|| ops::add(&a, &b)).unwrap();
         let of_the_good = ops::add(&c, &a).unwrap();
-        ops::add_into(&b, &b, &mut c).unwrap();
+        c.assign(|| ops::add(&b, &b)).unwrap();
         assert_eq!(of_the_good.to_vec().unwrap(), sum(&want, &data(1)));
-        ops::add_into(&a, &b, &mut c).unwrap();
+        c.assign(|| ops::add(&a, &b)).unwrap();
         let read = c.read();
-        ops::add_into(&b, &b, &mut c).unwrap();
+        c.assign(|| ops::add(&b, &b)).unwrap();
         assert_eq!(pollster::block_on(read).unwrap(), want, "what was read was good");
     }
 }

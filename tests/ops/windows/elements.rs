@@ -24,11 +24,9 @@ fn elements() {
         }
         pair.same("into a view", |gpu| {
             let mut c = place(gpu, &vec![T::from_f64(0.0); m * n], &MATRIX, Lay::Gaps);
-            ops::mul_into(
-                &place(gpu, &x, &MATRIX, Lay::Odd),
-                &place(gpu, &y, &MATRIX, Lay::Reversed),
-                &mut c,
-            )?;
+            c.assign(|| {
+                ops::mul(&place(gpu, &x, &MATRIX, Lay::Odd), &place(gpu, &y, &MATRIX, Lay::Reversed))
+            })?;
             c.contiguous()
         });
         pair.same("update", |gpu| {

@@ -2,7 +2,7 @@
 
 use super::{Row, row};
 use pollster::block_on;
-use tilewise::ops::Pixels;
+use tilewise::ops::{self, Pixels};
 use tilewise::{Fill, Gemm, Tensor, f16, matmul, wgpu};
 
 pub(super) fn rows() -> Vec<Row> {
@@ -40,6 +40,7 @@ pub(super) fn rows() -> Vec<Row> {
         row("Replay::run", |it| it.replay.run(&[it.a.view()]).map(drop)),
         row("Replay::write", |it| it.replay.write(0, &[1.0f32; 64])),
         row("Replay::write_from", |it| it.replay.write_from(0, |to| to.fill(1.0f32))),
+        row("Tensor::assign", |it| it.c.assign(|| ops::exp(&it.a))),
         row("Tensor::revert", |it| it.a.revert()),
         row("Tensor::buffer", |it| it.a.buffer().map(drop)),
         row("Tensor::cast", |it| it.a.cast::<f16>()),

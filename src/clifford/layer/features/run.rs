@@ -69,8 +69,7 @@ pub(in super::super) fn forward<T: Real>(
     let layouts: Vec<&Layout> = parameters.iter().map(|parameter| parameter.layout()).collect();
     let problem = FeaturesProblem::new(function, blades, x.layout(), None, &layouts, T::DTYPE)?;
     let inputs: Vec<_> = [x].into_iter().chain(parameters.iter().copied()).map(Tensor::view).collect();
-    let [c] = x.gpu().compute(&problem, &inputs, &[])?;
-    Tensor::from_output(c, x.shape())
+    Tensor::computed(x.gpu(), &problem, &inputs, &[], x.shape())
 }
 
 /// Computes the gradients of a function with respect to `x` and its parameters, from the gradient `g` of its result. A

@@ -67,8 +67,8 @@ pub(in super::super) fn run<T: Real>(
     let inputs = [Some(inputs.x), inputs.y, inputs.g, inputs.w].into_iter().flatten();
     let inputs: Vec<_> = inputs.map(Tensor::view).collect();
     if function != RowFunction::SteerableBackward {
-        let [c] = gpu.compute(&problem, &inputs, &[])?;
-        return Ok(RowOutputs { c: Tensor::from_output(c, shape)?, d: None, w: None });
+        let c = Tensor::computed(gpu, &problem, &inputs, &[], shape)?;
+        return Ok(RowOutputs { c, d: None, w: None });
     }
     let [c, d, w] = gpu.compute(&problem, &inputs, &[])?;
     let w = Tensor::from_output(w, [shape[2], product.signature.path_count()])?;

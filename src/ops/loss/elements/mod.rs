@@ -8,7 +8,7 @@ pub(crate) mod problem;
 use super::reduction::Reduction;
 use super::upstream::Upstream;
 use crate::error::Named;
-use crate::gpu::{Allocation, View};
+use crate::gpu::View;
 use crate::layout::Real;
 use crate::ops::elementwise::Argument;
 use crate::plan::Scalar;
@@ -237,8 +237,8 @@ impl<'a> Loss<'a> {
         }
         let numbers = [Scalar::F32(1.0), Scalar::F32(self.delta)];
         let operands = self.operands(x, target, None);
-        let [loss] = x.gpu().compute(&self.problem(x, target)?, &operands, &numbers)?;
-        self.result(x, loss)
+        let problem = self.problem(x, target)?;
+        Tensor::computed(x.gpu(), &problem, &operands, &numbers, self.shape(x))
     }
 
     fn compute_with_gradient<T: Real>(
@@ -256,7 +256,7 @@ impl<'a> Loss<'a> {
         let numbers = [Scalar::F32(upstream.number), Scalar::F32(self.delta)];
         let operands = self.operands(x, target, upstream.tensor.as_ref());
         let [loss, gradient] = x.gpu().compute(&problem, &operands, &numbers)?;
-        Ok((self.result(x, loss)?, Tensor::from_output(gradient, x.shape())?))
+        Ok((Tensor::from_output(loss, self.shape(x))?, Tensor::from_output(gradient, x.shape())?))
     }
 
     fn check<T: Real>(&self, x: &Tensor<T>, target: &Tensor<T>) -> Result<()> {
@@ -296,8 +296,9 @@ impl<'a> Loss<'a> {
         [x.view(), target.view()].into_iter().chain(others).collect()
     }
 
-    fn result<T: Real>(&self, x: &Tensor<T>, loss: Allocation) -> Result<Tensor<f32>> {
-        Tensor::from_output(loss, if self.reduction == Reduction::None { x.shape() } else { &[] })
+    /// The shape of the loss.
+    fn shape<'x, T: Real>(&self, x: &'x Tensor<T>) -> &'x [usize] {
+        if self.reduction == Reduction::None { x.shape() } else { &[] }
     }
 
     /// The result for no elements, if it is not a mean.
