@@ -136,6 +136,7 @@ pub mod ops {
     pub use crate::ops::one_hot::problem::{OneHotDims, OneHotProblem};
     pub use crate::ops::pad::problem::{PadDims, PadProblem};
     pub use crate::ops::random::problem::{NormalDims, NormalProblem};
+    pub use crate::ops::reduce::calls::{ReductionCall, reduction_calls};
     pub use crate::ops::reduce::function::ReduceFunction;
     pub use crate::ops::reduce::problem::{ReduceDims, ReduceProblem};
     pub use crate::ops::rotary::pairs::RotaryPass;

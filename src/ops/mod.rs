@@ -73,7 +73,8 @@ pub use norm::{
 };
 pub use one_hot::one_hot;
 pub use pad::pad;
-pub use reduce::{Axes, argmax, argmin, max, max_abs, mean, min, norm, prod, sum, sum_squares, var};
+pub use reduce::Axes;
+pub use reduce::functions::*;
 pub(crate) use reduce::{ReduceFunction, ReduceProblem};
 pub use rotary::{Rotary, RotaryPairs};
 pub use scatter::{embedding_backward, index_add, scatter_add};

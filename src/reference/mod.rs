@@ -62,7 +62,7 @@ pub use norms::{
 };
 pub use precision::{F16SplitReference, f16_split, precision_tolerance};
 pub use quantised::{QuantisedReference, requantise};
-pub use reductions::{argmax, argmin, cumsum, max, max_abs, mean, min, norm, prod, sum, sum_squares, var};
+pub use reductions::*;
 pub use rotary::{rotary, rotary_angles, rotary_backward};
 pub use shapes::{one_hot, pad, repeat};
 pub use sk_linear::{SkLinearGradients, SkLinearReference};

@@ -3,6 +3,8 @@
 
 mod activations;
 mod functions;
+mod reductions;
 
 pub(crate) use activations::activation_rows;
 pub(crate) use functions::function_rows;
+pub(crate) use reductions::reduction_rows;

@@ -8,10 +8,13 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::Item;
 
 /// Macros that give the rows of a table to another.
-const TABLES: [&str; 2] = ["activation_rows", "function_rows"];
+const TABLES: [&str; 3] = ["activation_rows", "function_rows", "reduction_rows"];
 
-/// The table and the macro that make a public function of each row.
-const FUNCTIONS: (&str, &str) = ("ops/table/functions.rs", "functions");
+/// Tables, and the macros that make a public function of each of their rows.
+const FUNCTIONS: [(&str, &str, &[&str]); 2] = [
+    ("function_rows", "ops/table/functions.rs", &["functions"]),
+    ("reduction_rows", "ops/table/reductions.rs", &["functions", "definitions"]),
+];
 
 /// The items that macros of a file make if there are no rows, and the names of those that they make of rows.
 pub(super) fn made(files: &Files, items: &[Item]) -> (Vec<Item>, Vec<String>) {
@@ -23,9 +26,11 @@ pub(super) fn made(files: &Files, items: &[Item]) -> (Vec<Item>, Vec<String>) {
             continue;
         }
         let writer = call.mac.tokens.to_string();
-        let (table, of_each) = FUNCTIONS;
-        if writer == of_each {
-            names.extend(rows(files[table].parse().expect("the table has tokens")));
+        let of_each = FUNCTIONS
+            .iter()
+            .find(|(table, _, writers)| call.mac.path.is_ident(table) && writers.contains(&writer.as_str()));
+        if let Some((_, file, _)) = of_each {
+            names.extend(rows(files[*file].parse().expect("the table has tokens")));
         }
         let defines = |item: &&Item| matches!(item, Item::Macro(item) if item.ident.as_ref().is_some_and(|it| *it == writer));
         if let Some(Item::Macro(rules)) = items.iter().find(defines) {
@@ -67,22 +72,18 @@ fn without_rows(tokens: TokenStream) -> TokenStream {
     kept.into_iter().collect()
 }
 
-/// The names of rows: `Variant: name(operands) takes ..`.
+/// The names of rows: `Variant: name takes ..`, or `Variant: name(operands) takes ..`.
 fn rows(tokens: TokenStream) -> Vec<String> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut names = Vec::new();
-    for window in tokens.windows(4) {
-        if let [TokenTree::Punct(colon), TokenTree::Ident(name), TokenTree::Group(_), TokenTree::Ident(takes)] =
-            window
-            && colon.as_char() == ':'
-            && takes == "takes"
-        {
-            names.push(name.to_string());
-        }
-    }
-    for token in tokens {
-        if let TokenTree::Group(group) = token {
-            names.extend(rows(group.stream()));
+    for (at, token) in tokens.iter().enumerate() {
+        let name = tokens[..at].iter().rev().find(|token| !matches!(token, TokenTree::Group(_)));
+        match (token, name) {
+            (TokenTree::Ident(takes), Some(TokenTree::Ident(name))) if takes == "takes" => {
+                names.push(name.to_string());
+            }
+            (TokenTree::Group(group), _) => names.extend(rows(group.stream())),
+            _ => {}
         }
     }
     names

@@ -232,7 +232,9 @@ fn reductions(launches: &mut Vec<Launch>, devices: &[Caps; 2]) {
             let but_one = all[..all.len() - 1].to_vec();
             for axes in all.iter().map(|&axis| vec![axis]).chain([all.clone(), but_one]) {
                 // Functions take turns.
-                for function in ReduceFunction::ALL.into_iter().cycle().skip(case % 11).take(3) {
+                for function in
+                    ReduceFunction::ALL.into_iter().cycle().skip(case % ReduceFunction::ALL.len()).take(3)
+                {
                     case += 1;
                     let Ok(problem) = ReduceProblem::new(function, &view, &axes, dtype) else { continue };
                     let Ok(plan) = problem.plan(&devices[case % 2]) else { continue };

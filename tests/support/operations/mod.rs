@@ -15,7 +15,9 @@ mod world;
 
 use std::any::Any;
 use tilewise::Result;
-use tilewise::planning::ops::{TensorCall, real_calls, tensor_calls};
+use tilewise::planning::ops::{
+    ReduceFunction, ReductionCall, TensorCall, real_calls, reduction_calls, tensor_calls,
+};
 pub use world::World;
 
 /// What an example does, and what it gives.
@@ -76,7 +78,7 @@ fn written() -> Vec<Row> {
     rows.collect()
 }
 
-/// The functions of elements, which the library's table lists.
+/// The functions of elements and the reductions, which the library's tables list.
 pub fn functions() -> Vec<Row> {
     let named = |(function, call): (_, TensorCall<f32>)| {
         let name = &*format!("ops::{function}").leak();
@@ -92,7 +94,18 @@ pub fn functions() -> Vec<Row> {
         };
         Row { name, example: Box::new(example) }
     };
-    tensor_calls().into_iter().chain(real_calls()).map(named).collect()
+    let reduced = |(function, call): (ReduceFunction, ReductionCall<f32>)| {
+        let name = &*format!("ops::{}", function.op()).leak();
+        let example = move |it: &mut World| -> Result<Box<dyn Any>> {
+            Ok(match call {
+                ReductionCall::Along(op) => Box::new(op(&it.a, 0.into())?),
+                ReductionCall::Place(op) => Box::new(op(&it.a, 1)?),
+            })
+        };
+        Row { name, example: Box::new(example) }
+    };
+    let reductions = reduction_calls().into_iter().map(reduced);
+    tensor_calls().into_iter().chain(real_calls()).map(named).chain(reductions).collect()
 }
 
 /// All rows.
