@@ -13,7 +13,7 @@ const SHARED: &[(&str, &str, &str)] = &[
     ("Content", "ops/elementwise/expr.rs", OPS),
     ("Form", "ops/loss/cross_entropy/kernel.rs", OPS),
     ("Function", "ops/elementwise/function.rs", OPS),
-    ("Join", "ops/copy/mod.rs", OPS),
+    ("Join", "ops/copy/call.rs", OPS),
     ("Operand", "plan/operands.rs", OPS),
     ("Operands", "ops/norm/channels/plan.rs", OPS),
     ("Positions", "ops/rotary/table.rs", OPS),
