@@ -10,16 +10,14 @@ use bench::paired::{Paired, Side, TOGETHER};
 use bench::turns::Turns;
 use bench::{ByDevice, Session};
 use std::process::ExitCode;
-use tilewise::attention::{attention_backward, attention_with_lse};
+use tilewise::attention::{AttentionOptions, CausalFrom, attention, attention_backward, attention_with_lse};
+use tilewise::gemm::Operand;
 use tilewise::planning::Problem;
 use tilewise::planning::attention::{
     AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
     AttentionStatistics,
 };
-use tilewise::{
-    AttentionOptions, CausalFrom, DType, Fill, Gpu, Operand, Real, Result, Tensor, attention, f16, matmul,
-    ops,
-};
+use tilewise::{DType, Fill, Gpu, Real, Result, Tensor, f16, matmul, ops};
 
 /// Lengths.
 const SIZES: ByDevice<&[usize]> = ByDevice { software: &[1024], gpu: &[1024, 4096] };

@@ -8,9 +8,9 @@
 use bench::paired::{Paired, Side};
 use bench::{ByDevice, Session};
 use std::process::ExitCode;
-use tilewise::Operand;
 use tilewise::clifford::layer::{Connected, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature, grade};
+use tilewise::gemm::Operand;
 use tilewise::{Fill, Gemm, Precision, Real, Result, Tensor, f16};
 
 /// Products that are timed together at most: gradients are several launches each, and all are one submission.

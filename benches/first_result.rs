@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::{ExitCode, Stdio};
 use std::time::{Duration, Instant};
+use tilewise::gemm::Operand;
 use tilewise::gpu::DriverTimes;
-use tilewise::{Element, Error, Gpu, Operand, Result, f16, matmul, ops};
+use tilewise::{Element, Error, Gpu, Result, f16, matmul, ops};
 
 /// Rows and columns of the operands.
 const SIZE: usize = 256;

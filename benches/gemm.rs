@@ -13,9 +13,9 @@ use criterion::{SamplingMode, Throughput};
 use serde_json::json;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use tilewise::Operand;
+use tilewise::gemm::{GemmKernel, Operand};
 use tilewise::gpu::DeviceType;
-use tilewise::{F8E4M3, Fill, Gemm, GemmKernel, Gpu, Result, Tensor, bf16, f16};
+use tilewise::{F8E4M3, Fill, Gemm, Gpu, Result, Tensor, bf16, f16};
 
 /// Sizes of the cubes, unless `TILEWISE_SIZES` is set.
 const SIZES: [usize; 3] = [256, 512, 1024];

@@ -12,10 +12,9 @@ use serde_json::{Value, json};
 use std::cell::LazyCell;
 use std::process::ExitCode;
 use std::time::Instant;
-use tilewise::Operand;
-use tilewise::gemm::Tile;
+use tilewise::gemm::{GemmKernel, Operand, Tile};
 use tilewise::reference::Comparison;
-use tilewise::{DType, Element, Error, Fill, Gemm, GemmKernel, Gpu, Plan, Real, Result, Tensor, f16};
+use tilewise::{DType, Element, Error, Fill, Gemm, Gpu, Plan, Real, Result, Tensor, f16};
 
 /// Sizes of the cubes, unless `TILEWISE_SIZES` is set.
 const SIZES: ByDevice<&[usize]> = ByDevice { software: &[256, 512], gpu: &[256, 512] };

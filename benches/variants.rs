@@ -10,12 +10,10 @@
 use bench::paired::{Paired, Side, TOGETHER, pairs};
 use bench::{ByDevice, Session, environment, ran, unchecked};
 use std::process::ExitCode;
-use tilewise::gemm::{SplitK, Tile};
+use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::gpu::RobustBufferAccess;
 use tilewise::ops::add;
-use tilewise::{
-    Activation, DType, Error, Fill, Gemm, GemmKernel, Gpu, Precision, Real, Result, Tensor, f16, linear,
-};
+use tilewise::{Activation, DType, Error, Fill, Gemm, Gpu, Precision, Real, Result, Tensor, f16, linear};
 
 /// The product that has few elements and a long inner size.
 const DEEP: [usize; 3] = [64, 64, 65_536];

@@ -15,14 +15,12 @@ use support::dtype::Type;
 use support::operands::{Source, Storage};
 use support::report::{Report, Rounding, verify};
 use support::reported;
-use tilewise::Operand;
-use tilewise::gemm::Tile;
+use tilewise::gemm::{Accumulator, Float, GemmKernel, Operand, Tile};
 use tilewise::io::{Npy, write_npy_slice};
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes, product_shape};
 use tilewise::{
-    Accumulator, DType, Element, Error, F8E4M3, F8E5M2, Float, Gemm, GemmKernel, Gpu, Layout, Precision,
-    Real, Result, bf16, f16,
+    DType, Element, Error, F8E4M3, F8E5M2, Gemm, Gpu, Layout, Precision, Real, Result, bf16, f16,
 };
 
 /// Multiplies two matrices, random or from .npy files, and checks the product against f64.

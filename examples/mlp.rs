@@ -18,12 +18,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use support::{chosen_kernel, reported, significant};
-use tilewise::Operand;
+use tilewise::gemm::{Accumulator, Operand};
 use tilewise::io::Npy;
 use tilewise::reference::{Comparison, compare, store_tolerance, sum_tolerance};
-use tilewise::{
-    Accumulator, Activation, DType, Element, Error, Gemm, Gpu, Plan, Real, Result, bf16, f16, linear,
-};
+use tilewise::{Activation, DType, Element, Error, Gemm, Gpu, Plan, Real, Result, bf16, f16, linear};
 
 /// Pixels of a digit.
 const PIXELS: usize = 64;

@@ -29,24 +29,24 @@
 //! | move data to the device and back | [`Gpu::tensor`], [`Tensor::to_vec`], [`Tensor::read`], [`Tensor::write`] |
 //! | take views without copies | [`Tensor::t`], [`Tensor::slice`], [`Tensor::reshape`], [`Tensor::permute`], [`Tensor::broadcast_to`] |
 //! | multiply matrices of f32, f16, bf16, fp8 or i8 | [`matmul`], [`matmul_into`]; with options [`Gemm`] |
-//! | apply a linear layer of quantised weights | [`linear_quantised`]; with options [`Gemm::row_scale`], [`Gemm::out_scale`] |
-//! | apply a linear layer, and train it | [`linear`], [`linear_backward`], [`Linear`] |
+//! | apply a linear layer of quantised weights | [`gemm::linear_quantised`]; with options [`Gemm::row_scale`], [`Gemm::out_scale`] |
+//! | apply a linear layer, and train it | [`linear`], [`gemm::linear_backward`], [`gemm::Linear`] |
 //! | trade precision for tensor cores | [`Precision`], per call or in [`GpuOptions`] |
 //! | add, multiply, activate, sum, softmax, convert | [`ops`], [`Tensor::cast`] |
-//! | attend: softmax of products, times values | [`attention()`], [`AttentionOptions`], [`attention::attention_backward`] |
-//! | attend with projections, with a cache, in a block of a transformer | [`MultiHeadAttention`], [`KeyValueCache`], [`TransformerBlock`] |
+//! | attend: softmax of products, times values | [`attention()`], [`attention::AttentionOptions`], [`attention::attention_backward`] |
+//! | attend with projections, with a cache, in a block of a transformer | [`attention::MultiHeadAttention`], [`attention::KeyValueCache`], [`attention::TransformerBlock`] |
 //! | rotate queries and keys by their positions | [`ops::Rotary`] |
 //! | compute losses and their gradients | [`ops::cross_entropy`], [`ops::mse`], [`ops::l1`], [`ops::huber`], [`ops::bce_with_logits`] |
 //! | copy into a part, concatenate, stack | [`ops::copy_into`], [`Tensor::writable_view`], [`ops::concat`], [`ops::stack`] |
 //! | take elements by index, and add to them | [`ops::embedding`], [`ops::index_select`], [`ops::gather`], [`ops::scatter_add`] |
 //! | copy to or from a position that is in a tensor | [`ops::copy_into_at`], [`ops::slice_at`] |
 //! | multiply by a random operator | [`sketch::Sketch`] |
-//! | compute an SVD, a pivoted QR, least squares or a trace | [`sketch`] (feature `factorisations`) |
+//! | compute an SVD, a pivoted QR, least squares or a trace | [`sketch`] (feature factorisations) |
 //! | compress layers and whole model files | [`sketch::SkLinear`], [`sketch`] |
 //! | compute with multivectors, rotors and motors | [`clifford`] |
 //! | build equivariant layers | [`clifford::layer`] |
-//! | list a layer's parameters by name | [`Parameters`] |
-//! | read and write `.npy` and `.safetensors` files | `io` (features `npy`, `safetensors`) |
+//! | train a layer: its parameters and gradients by name | [`Parameters`], [`Gradients`], [`Parameters::descend`] |
+//! | read and write `.npy` and `.safetensors` files | `io` (features npy, safetensors) |
 //! | share buffers and submissions with an application | [`Tensor::from_buffer`], [`Tensor::buffer`], [`Gpu::empty_with`], [`Gpu::flush`], [`Gpu::queue`] |
 //! | count launches, bytes and time | [`Gpu::stats`], [`Gpu::time`] |
 //! | see how far a long call is, and cancel it | [`with_progress`] |
@@ -106,22 +106,12 @@ pub mod reference;
 pub mod sketch;
 mod tensor;
 
-#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
-pub use ash;
-pub use attention::{
-    AttentionOptions, CausalFrom, KeyValueCache, MultiHeadAttention, TransformerBlock, attention,
-};
+pub use attention::attention;
 pub use error::{Error, Result};
-pub use gemm::{
-    Accumulator, Gemm, GemmKernel, Linear, LinearScales, SplitK, linear, linear_backward, linear_quantised,
-    matmul, matmul_into,
-};
+pub use gemm::{Gemm, linear, matmul, matmul_into};
 pub use gpu::{Caps, Gpu, GpuOptions, Replay, View};
 pub use half::{bf16, f16};
-pub use layout::{
-    DType, Element, F8E4M3, F8E5M2, Fill, Float, Layout, MAX_RANK, Operand, Precision, Quantised, Real,
-    Summand,
-};
+pub use layout::{DType, Element, F8E4M3, F8E5M2, Fill, Layout, Precision, Real};
 pub use ops::Activation;
 pub use ops::training::{Gradients, ParameterMut, Parameters};
 pub use plan::Plan;

@@ -8,7 +8,8 @@ use super::statistics::{median, ratios};
 use super::turns::Turns;
 use super::{clock, repetitions};
 use serde_json::json;
-use tilewise::{DType, Fill, Gemm, Gpu, Operand, Plan, Result, Tensor};
+use tilewise::gemm::Operand;
+use tilewise::{DType, Fill, Gemm, Gpu, Plan, Result, Tensor};
 
 /// Rounds, in each of which variant and baseline are timed once.
 pub const ROUNDS: usize = 15;

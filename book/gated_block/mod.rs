@@ -2,8 +2,9 @@
 
 pub mod reference;
 
+use tilewise::gemm::Linear;
 use tilewise::ops::{self, RmsNorm, RmsNormed};
-use tilewise::{Activation, Fill, Gpu, Gradients, Linear, ParameterMut, Parameters, Result, Tensor};
+use tilewise::{Activation, Fill, Gpu, Gradients, ParameterMut, Parameters, Result, Tensor};
 
 /// The block `y = x + down(silu(gate(n)) * up(n))` with `n = rms_norm(x)`. Weights are stored (out, in).
 pub struct GatedBlock {

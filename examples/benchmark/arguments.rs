@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use support::dtype::Type;
 use support::size::Size;
-use tilewise::{Error, GemmKernel, Precision, Result};
+use tilewise::gemm::GemmKernel;
+use tilewise::{Error, Precision, Result};
 
 /// Measures operations on this machine's device, checks them, and compares them with the device's peaks.
 #[derive(Parser)]

@@ -3,8 +3,9 @@
 use clap::ValueEnum;
 use std::fmt;
 use tilewise::clifford::Signature;
+use tilewise::gemm::GemmKernel;
 use tilewise::sketch::SketchKind;
-use tilewise::{DType, GemmKernel, Precision};
+use tilewise::{DType, Precision};
 
 /// Heads of attention.
 pub(crate) const HEADS: usize = 8;

@@ -6,7 +6,8 @@ use bench::is_software;
 use clap::ValueEnum;
 use support::dtype::Type;
 use support::size::Size;
-use tilewise::{DType, GemmKernel, Gpu, Precision};
+use tilewise::gemm::GemmKernel;
+use tilewise::{DType, Gpu, Precision};
 
 /// Sizes unless the user gives some: quick ones, and all.
 const SOFTWARE_SIZES: [&[usize]; 2] = [&[256, 512], &[64, 256, 512, 1024]];

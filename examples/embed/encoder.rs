@@ -4,8 +4,10 @@ use crate::batch::Batch;
 use crate::config::{Config, POSITIONS, TOKEN_TYPES, WORDS};
 use crate::model::Model;
 use crate::watch::Watch;
+use tilewise::attention::{AttentionOptions, attention};
+use tilewise::gemm::Linear;
 use tilewise::ops::{self, LayerNorm};
-use tilewise::{Activation, AttentionOptions, Gemm, Gpu, Linear, Real, Result, Tensor, attention};
+use tilewise::{Activation, Gemm, Gpu, Real, Result, Tensor};
 
 /// The steps before the first layer, and after the last.
 pub(crate) const EMBEDDING: &str = "embeddings";

@@ -2,8 +2,9 @@
 
 use crate::network::{INPUTS, Layer, Network, REACH, SIDE, Stages};
 use crate::source::COLOURS;
+use tilewise::gemm::Accumulator;
 use tilewise::reference::{EpilogueReference, GemmReference, compare, gemm, store_tolerance, sum_tolerance};
-use tilewise::{Accumulator, Element, Real, Result, Tensor, f16};
+use tilewise::{Element, Real, Result, Tensor, f16};
 
 /// Number of pixels of a frame that are checked at most, evenly spaced.
 const MAX_PIXELS: usize = 4096;

@@ -14,7 +14,8 @@ use serde_json::Value;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tilewise::{GemmKernel, Plan, Result};
+use tilewise::gemm::GemmKernel;
+use tilewise::{Plan, Result};
 
 /// The exit status of an example: success only if everything that was checked is within its bound. Prints an error.
 pub fn ended(within_bounds: Result<bool>) -> ExitCode {

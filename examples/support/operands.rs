@@ -1,6 +1,6 @@
 //! Operands of a product on the host, random or from `.npy` files.
 
-use tilewise::Operand;
+use tilewise::gemm::Operand;
 use tilewise::io::{MemoryOrder, Npy, NpyData};
 use tilewise::{Element, Error, Fill, Gpu, Result, Tensor};
 

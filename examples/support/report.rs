@@ -3,9 +3,10 @@
 use super::{chosen_kernel, significant, splitmix};
 use serde_json::{Value, json};
 use std::fmt;
+use tilewise::gemm::Accumulator;
 use tilewise::gpu::{Clock, Timing};
 use tilewise::reference::{self, Comparison};
-use tilewise::{Accumulator, DType, Element, Gpu, Plan, Precision};
+use tilewise::{DType, Element, Gpu, Plan, Precision};
 
 /// The most multiply-adds for which every entry of the product is checked.
 const FULL_CHECK: f64 = (1u64 << 30) as f64;

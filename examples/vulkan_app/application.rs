@@ -6,7 +6,7 @@ use super::messages::{self, Messages, Messenger};
 use super::program::checked;
 use std::ffi::CStr;
 use std::sync::PoisonError;
-use tilewise::ash::{self, ext, vk};
+use tilewise::gpu::ash::{self, ext, vk};
 use tilewise::gpu::{VulkanAdapter, VulkanDevice, VulkanFeatures};
 use tilewise::{Error, Result};
 

@@ -3,7 +3,7 @@
 
 use super::application::Application;
 use super::program::checked;
-use tilewise::ash::vk;
+use tilewise::gpu::ash::vk;
 use tilewise::{Element, Error, Result};
 
 /// A buffer with memory of its own, which its drop frees.

@@ -4,7 +4,7 @@
 use super::application::Application;
 use super::buffer::Buffer;
 use super::program::checked;
-use tilewise::ash::vk;
+use tilewise::gpu::ash::vk;
 use tilewise::{DType, Element, Error, Result};
 
 /// Any SPIR-V would do. This one is compiled from WGSL when the application starts.

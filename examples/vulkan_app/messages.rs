@@ -3,7 +3,7 @@
 
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
-use tilewise::ash::{ext, vk};
+use tilewise::gpu::ash::{ext, vk};
 
 /// The errors that the layer has reported.
 pub(crate) type Messages = Mutex<Vec<String>>;

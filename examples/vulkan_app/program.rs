@@ -10,9 +10,10 @@ use super::fill::{self, Fill};
 use clap::{Parser, ValueEnum};
 use std::process::ExitCode;
 use support::{ended, significant};
-use tilewise::ash::vk;
+use tilewise::gemm::Operand;
+use tilewise::gpu::ash::vk;
 use tilewise::wgpu::BufferUsages;
-use tilewise::{Element, Gpu, Operand, Real, Result, Tensor, f16, matmul, reference};
+use tilewise::{Element, Gpu, Real, Result, Tensor, f16, matmul, reference};
 
 /// A Vulkan application that multiplies matrices in its own buffers.
 #[derive(Parser)]

@@ -2,10 +2,11 @@
 
 use crate::network::{COLOURS, INPUTS};
 use crate::scene::{Scene, Time, ZOOM};
+use tilewise::gemm::{Accumulator, Linear, Operand};
 use tilewise::reference::{
     Comparison, EpilogueReference, GemmReference, compare, gemm, store_tolerance, sum_tolerance,
 };
-use tilewise::{Accumulator, Element, Linear, Operand, Real, Result, Tensor};
+use tilewise::{Element, Real, Result, Tensor};
 
 /// Number of pixels of a picture that are checked at most, evenly spaced.
 const MAX_PIXELS: usize = 4096;

@@ -1,6 +1,7 @@
 //! The network: coordinates and time in, colours out.
 
-use tilewise::{Activation, Fill, Gemm, Gpu, Linear, Operand, Real, Result, Tensor};
+use tilewise::gemm::{Linear, Operand};
+use tilewise::{Activation, Fill, Gemm, Gpu, Real, Result, Tensor};
 
 /// Inputs of a pixel: four for its place, four for the time.
 pub(crate) const INPUTS: usize = 8;

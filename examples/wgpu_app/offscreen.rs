@@ -10,7 +10,8 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
-use tilewise::{Operand, Real, Result, Tensor, wgpu};
+use tilewise::gemm::Operand;
+use tilewise::{Real, Result, Tensor, wgpu};
 
 /// Frames that the device may have to draw at once.
 const IN_FLIGHT: usize = 3;

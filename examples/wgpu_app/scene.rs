@@ -4,7 +4,8 @@ use crate::application::Application;
 use crate::network::{COLOURS, INPUTS, Network};
 use std::f64::consts::TAU;
 use std::rc::Rc;
-use tilewise::{DType, Element, Error, Operand, Plan, Real, Result, Tensor, wgpu};
+use tilewise::gemm::Operand;
+use tilewise::{DType, Element, Error, Plan, Real, Result, Tensor, wgpu};
 
 /// The picture's height shows the plane from -ZOOM to ZOOM.
 pub(crate) const ZOOM: f32 = 2.2;

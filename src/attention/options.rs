@@ -11,7 +11,8 @@ use crate::{Error, Result};
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-/// use tilewise::{AttentionOptions, CausalFrom, Fill, attention};
+/// use tilewise::Fill;
+/// use tilewise::attention::{AttentionOptions, CausalFrom, attention};
 ///
 /// let [q, k, v] = [1, 2, 3].map(|seed| gpu.random::<f32>([2, 8, 10, 64], Fill::Uniform, seed));
 /// let (q, k, v) = (q?, k?, v?); // (batch, heads, length, dim)
@@ -96,7 +97,8 @@ impl<'a, T: Real> AttentionOptions<'a, T> {
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// use tilewise::{AttentionOptions, CausalFrom, Fill, attention};
+    /// use tilewise::Fill;
+    /// use tilewise::attention::{AttentionOptions, CausalFrom, attention};
     ///
     /// let [keys, values, q] = [(1, 100), (2, 100), (3, 2)].map(|(seed, n)| gpu.random::<f32>([1, 4, n, 16], Fill::Uniform, seed));
     /// let (keys, values, q) = (keys?, values?, q?); // 2 queries; a cache for 100 keys, of which 7 are there
@@ -139,8 +141,8 @@ impl<'a, T: Real> AttentionOptions<'a, T> {
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// use tilewise::attention::AttentionKernel;
-    /// use tilewise::{AttentionOptions, Fill, attention, f16};
+    /// use tilewise::{Fill, f16};
+    /// use tilewise::attention::{AttentionKernel, AttentionOptions, attention};
     ///
     /// let x = gpu.random::<f16>([1, 2, 40, 16], Fill::Uniform, 1)?;
     /// let exact = AttentionOptions::new().kernel(AttentionKernel::Plain); // weights stay f32

@@ -35,7 +35,7 @@ use crate::{Error, Result};
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-/// use tilewise::{AttentionOptions, attention};
+/// use tilewise::attention::{AttentionOptions, attention};
 ///
 /// let q = gpu.tensor(&[1.0f32, 0.0], [1, 1, 1, 2])?; // one query
 /// let k = gpu.tensor(&[100.0f32, 0.0, 0.0, 0.0], [1, 1, 2, 2])?; // two keys: the first one fits
@@ -70,8 +70,8 @@ pub fn attention<T: Real>(
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-/// use tilewise::attention::attention_with_lse;
-/// use tilewise::{AttentionOptions, Fill, ops};
+/// use tilewise::{Fill, ops};
+/// use tilewise::attention::{AttentionOptions, attention_with_lse};
 ///
 /// let x = gpu.random::<f32>([1, 2, 4, 8], Fill::Uniform, 1)?;
 /// let bias = gpu.tensor(&[-1e9f32; 4], [4])?; // masks all keys alike

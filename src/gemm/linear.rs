@@ -115,7 +115,8 @@ impl<T: Real> Linear<T> {
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// use tilewise::{Activation, Linear};
+    /// use tilewise::Activation;
+    /// use tilewise::gemm::Linear;
     ///
     /// let weight = gpu.tensor(&[1.0f32, 2.0, -3.0, 4.0], [2, 2])?;
     /// let layer = Linear::new(weight, None, Activation::Relu)?;

@@ -29,7 +29,8 @@ use crate::{Error, Precision, Result};
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-/// use tilewise::{Activation, Fill, linear, linear_backward, ops};
+/// use tilewise::{Activation, Fill, linear, ops};
+/// use tilewise::gemm::linear_backward;
 ///
 /// // A network of two layers learns to tell which of three numbers is the largest.
 /// let x = gpu.random::<f32>([64, 3], Fill::Uniform, 1)?;

@@ -15,6 +15,7 @@ mod product;
 mod quantised;
 pub(crate) mod segments;
 
+pub use crate::layout::{Float, Operand, Quantised, Summand};
 pub use builder::{Gemm, matmul, matmul_into};
 pub use linear::{Linear, linear};
 pub(crate) use linear_backward::add_sum_of_rows;

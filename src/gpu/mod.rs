@@ -1,4 +1,15 @@
 //! A device to compute on: it is opened or adopted, records work, runs it, and returns results.
+//!
+//! | to | call |
+//! |---|---|
+//! | open a device | [`Gpu::open`], [`Gpu::open_with`], [`GpuOptions`], [`AdapterChoice`], [`CacheFolder`] |
+//! | compute on an application's device | [`Gpu::adopt`], [`AdoptOptions`], [`Polling`], `Gpu::from_vulkan`, `VulkanAdapter`, `VulkanDevice`, `VulkanFeatures`, `VulkanFeatureChain`, `ash` |
+//! | know what a device can do | [`Caps`], [`CapsLimits`], [`DeviceType`], [`SubgroupSizes`], [`RobustBufferAccess`] |
+//! | know its cooperative matrices | [`CoopRow`], [`CoopScalar`], [`CoopScope`], [`RowSizes`], [`RowSpeed`], [`FlexibleLimits`], [`Verdict`] |
+//! | know what predictions assume of it | [`Machine`], [`RateSource`], [`MatrixOrder`] |
+//! | count and time | [`Gpu::stats`], [`Stats`], [`Gpu::time`], [`Timing`], [`DriverTimes`] |
+//! | record once and run often | [`Gpu::capture`], [`Replay`] |
+//! | choose plans by measurement | [`Gpu::tune`], [`Tuning`], [`Tuned`], [`Tried`], [`TriedVerdict`] |
 
 mod application;
 mod buffers;
@@ -31,6 +42,8 @@ pub use crate::caps::{
     MatrixExtensions, MatrixOrder, RateSource, RobustBufferAccess, RowSizes, RowSpeed, SubgroupSizes,
     Verdict,
 };
+#[cfg(any(target_os = "linux", target_os = "windows", target_os = "android"))]
+pub use ash;
 pub use buffers::element_writer::ElementWriter;
 pub use driver::driver_times::DriverTimes;
 pub use extensions::vouched::VouchedExtensions;

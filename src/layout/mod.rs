@@ -22,5 +22,6 @@ pub use overflow::Overflow;
 pub use precision::Precision;
 pub use random::philox;
 pub(crate) use random::{ONE, below, normal, table as normal_table, words};
-pub use strided::{Layout, MAX_RANK};
+pub use strided::Layout;
+pub(crate) use strided::MAX_RANK;
 pub(crate) use window::{ALIGNED_BYTES, WINDOW_ALIGNMENT, dim, known, window};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::{Bound, Range, RangeBounds};
 
 /// The largest number of axes of a tensor.
-pub const MAX_RANK: usize = 6;
+pub(crate) const MAX_RANK: usize = 6;
 
 /// Shape, strides and offset of a view, in elements. Small plain data, compared by value.
 ///
@@ -19,10 +19,13 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// The largest number of axes.
+    pub const MAX_RANK: usize = MAX_RANK;
+
     /// A row-major layout without gaps, from the start of the buffer.
     ///
     /// # Errors
-    /// [`Error::Shape`] for more than [`MAX_RANK`] axes, or if the number of elements overflows.
+    /// [`Error::Shape`] for more than [`MAX_RANK`](Self::MAX_RANK) axes, or if the number of elements overflows.
     pub fn contiguous(op: &'static str, shape: &[usize]) -> Result<Self> {
         element_count(op, shape)?;
         let mut layout = Self { rank: shape.len(), ..Self::unit() };
@@ -33,7 +36,7 @@ impl Layout {
     /// A layout with any strides, in a buffer of `len` elements.
     ///
     /// # Errors
-    /// [`Error::Shape`] if shape and strides differ in length or have more than [`MAX_RANK`] axes, or if an element is
+    /// [`Error::Shape`] if shape and strides differ in length or have more than [`MAX_RANK`](Self::MAX_RANK) axes, or if an element is
     /// beyond `len`.
     pub fn new(
         op: &'static str,
@@ -289,7 +292,7 @@ impl Layout {
     /// Inserts an axis of extent 1, which becomes axis `axis` of the result.
     ///
     /// # Errors
-    /// [`Error::Shape`] if `axis` is larger than the number of axes, or there are [`MAX_RANK`] axes already.
+    /// [`Error::Shape`] if `axis` is larger than the number of axes, or there are [`MAX_RANK`](Self::MAX_RANK) axes already.
     pub fn unsqueeze(&self, axis: usize) -> Result<Self> {
         let op = "unsqueeze";
         if axis > self.rank {
@@ -313,7 +316,7 @@ impl Layout {
     ///
     /// # Errors
     /// [`Error::Shape`] unless each axis, counted from the last, has the extent of `shape` or 1; if `shape` has fewer axes, or more
-    /// than [`MAX_RANK`]; or if the number of elements overflows.
+    /// than [`MAX_RANK`](Self::MAX_RANK); or if the number of elements overflows.
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
         let op = "broadcast_to";
         let mut layout = Self::contiguous(op, shape)?;

@@ -1,5 +1,23 @@
 //! Elementwise operations, reductions, norms, softmax, losses, rotary embeddings, casts, copies and elements by index.
 //!
+//! | to | call |
+//! |---|---|
+//! | calculate | [`add`], [`sub`], [`mul`], [`div`], [`pow`], [`neg`], [`recip`], [`square`], [`abs`], [`sign`] |
+//! | compute functions of elements | [`sqrt`], [`rsqrt`], [`exp`], [`expm1`], [`log`], [`log1p`], [`sin`], [`cos`], [`tanh`], [`atan2`], [`sigmoid`] |
+//! | round and limit | [`floor`], [`ceil`], [`round`], [`minimum`], [`maximum`], [`clamp`] |
+//! | compare, and choose by a mask | [`equal`], [`not_equal`], [`less`], [`less_or_equal`], [`greater`], [`greater_or_equal`], [`and`], [`or`], [`not`], [`select`] |
+//! | compute an expression in one launch | [`map`] with [`Expr`] |
+//! | write to a tensor that is there | [`add_into`], [`sub_into`], [`mul_into`], [`add_assign`], [`sub_assign`], [`mul_assign`], [`bias_add_assign`] |
+//! | apply an activation | [`activate`], [`activate_into`], [`activate_backward`] |
+//! | reduce axes | [`sum`], [`mean`], [`max`], [`min`], [`prod`], [`max_abs`], [`sum_squares`], [`norm()`], [`var`], [`argmax`], [`argmin`], [`cumsum()`] |
+//! | normalise | [`LayerNorm`], [`RmsNorm`], [`GroupNorm`], [`InstanceNorm`], [`BatchNorm`] |
+//! | turn scores into probabilities | [`softmax()`], [`log_softmax`], [`Softmax`], [`softmax_backward`], [`log_softmax_backward`] |
+//! | compute a loss | [`cross_entropy`], [`CrossEntropy`], [`mse`], [`l1`], [`huber`], [`bce_with_logits`] |
+//! | compute its gradient, too | [`cross_entropy_and_gradient`], [`mse_and_gradient`], [`l1_and_gradient`], [`huber_and_gradient`], [`bce_with_logits_and_gradient`] |
+//! | copy, join, repeat | [`copy_into`], [`copy_into_at`], [`slice_at`], [`concat`], [`stack`], [`repeat`], [`pad()`] |
+//! | take elements by index, and add to them | [`embedding`], [`embedding_backward`], [`gather()`], [`index_select`], [`index_add`], [`scatter_add`], [`one_hot()`] |
+//! | rotate queries and keys | [`Rotary`] |
+//!
 //! Other operations can be composed from these: [`map`] computes an expression of elements in one launch (its example is the
 //! optimiser Adam), and reductions compute one value for each row. For example, a layer norm without [`LayerNorm`]:
 //! ```

@@ -6,7 +6,7 @@ use super::elements::{Definition, NORMAL, U};
 use crate::layout::Element;
 use crate::ops::Activation;
 
-/// A linear layer's backward pass in f64, with error bounds of the kernels: [`linear_backward`](crate::linear_backward).
+/// A linear layer's backward pass in f64, with error bounds of the kernels: [`linear_backward`](crate::gemm::linear_backward).
 ///
 /// With z the sums before the activation f, $h = g \circ f'(z)$ is computed in f32 within $d = |g|$ times [`slope_tolerance`]
 /// and a rounding, and stored, which adds [`store_tolerance`]. The gradients are products with h. So the gradient of x is

@@ -6,7 +6,7 @@ use super::transformer_steps::{WeightAndBias, attend, given, rotate, stored};
 use crate::layout::{DType, Element};
 use crate::ops::{Activation, RotaryPairs};
 
-/// A [`MultiHeadAttention`](crate::MultiHeadAttention) in f64, with a bound on the error of each result.
+/// A [`MultiHeadAttention`](crate::attention::MultiHeadAttention) in f64, with a bound on the error of each result.
 ///
 /// The bound follows the layer step by step: the projections are products and are stored, rotations are stored, so are the results
 /// of heads, and the last product sums those. A step has the bound of its own definition ([`tolerance`](super::tolerance),

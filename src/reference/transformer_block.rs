@@ -9,7 +9,7 @@ use crate::attention::layer::kinds::{BlockNorm, FeedForward, NormPosition};
 use crate::layout::Element;
 use crate::ops::Activation;
 
-/// A [`TransformerBlock`](crate::TransformerBlock) in f64, with a bound on the error of each result.
+/// A [`TransformerBlock`](crate::attention::TransformerBlock) in f64, with a bound on the error of each result.
 ///
 /// The bound follows the block step by step, as that of [`MultiHeadReference`]. Norms have the bounds of [`layer_norm`](super::layer_norm())
 /// and [`rms_norm`](super::rms_norm()), for operands that have errors: an error of an element is multiplied by one over the deviation.

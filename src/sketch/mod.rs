@@ -1,9 +1,13 @@
 //! Sketching: random operators that map long vectors to short ones and preserve norms; factorisations and layers that
 //! use them.
 //!
-//! Operators are [`Sketch`] (random, never stored), [`SeededSketch`] (the same, with its seed in a tensor) and
-//! [`ExplicitSketch`] (a stored matrix). Factorisations:
-//! [`cqrrpt`], [`lstsq`], [`range`], [`rsvd`] and [`trace`]. Layers: [`SkLinear`], [`recommend_rank`] and [`Compress`].
+//! | to | call |
+//! |---|---|
+//! | multiply by a random operator that is never stored | [`Sketch`]; with its seed in a tensor [`SeededSketch`] |
+//! | multiply by a stored operator | [`ExplicitSketch`] |
+//! | factorise a matrix | [`rsvd`], [`cqrrpt`], [`range`]; with options [`Rsvd`], [`Cqrrpt`], [`RangeFinder`] |
+//! | solve least squares, and estimate a trace | [`lstsq`], [`Lstsq`], [`trace`] |
+//! | compress a layer, and a model file | [`SkLinear`], [`recommend_rank`], [`Compress`], [`expand`] |
 //!
 //! Without the feature `factorisations`, and in a browser, the module has operators, and layers that are random, loaded
 //! from files or built from their factors. Functions that factorise a matrix, or fit a layer to a weight, are left out.

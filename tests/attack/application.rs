@@ -5,7 +5,8 @@ use crate::api;
 use crate::held::{Held, elements, integers};
 use crate::model::Model;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use tilewise::{DType, Error, Gemm, GemmKernel, Gpu, Tensor, wgpu};
+use tilewise::gemm::GemmKernel;
+use tilewise::{DType, Error, Gemm, Gpu, Tensor, wgpu};
 
 impl Actor {
     pub(crate) fn application(&mut self) {

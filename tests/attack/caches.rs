@@ -3,7 +3,8 @@
 use crate::actor::Actor;
 use crate::held::elements;
 use crate::model::Model;
-use tilewise::{Error, Gpu, KeyValueCache, Replay, Result, Tensor, ops};
+use tilewise::attention::KeyValueCache;
+use tilewise::{Error, Gpu, Replay, Result, Tensor, ops};
 
 /// Caches that a thread holds at most.
 const CACHES: usize = 2;

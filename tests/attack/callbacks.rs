@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use support::watchdog::doing;
+use tilewise::gemm::GemmKernel;
 use tilewise::gpu::Polling;
-use tilewise::{Error, Gemm, GemmKernel, Gpu, Result, Tensor, ops, wgpu};
+use tilewise::{Error, Gemm, Gpu, Result, Tensor, ops, wgpu};
 
 /// What a callback does with a tensor that it alone holds.
 #[derive(Clone, Copy, Debug)]

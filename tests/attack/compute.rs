@@ -6,9 +6,9 @@ use crate::model::{Model, largest_of};
 use crate::world::Menu;
 use std::sync::Arc;
 use tilewise::clifford::{BladeAxis, Multivectors, Product, Signature};
-use tilewise::gemm::GemmKernel;
+use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::sketch::{Scaling, Sketch, SketchKind};
-use tilewise::{Activation, DType, Error, Gemm, Result, SplitK, Tensor, f16, ops};
+use tilewise::{Activation, DType, Error, Gemm, Result, Tensor, f16, ops};
 
 impl Actor {
     pub(crate) fn compute(&mut self) {

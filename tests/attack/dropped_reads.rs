@@ -7,7 +7,8 @@ use crate::random::Random;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use support::watchdog::doing;
-use tilewise::{Gemm, GemmKernel, Gpu, wgpu};
+use tilewise::gemm::GemmKernel;
+use tilewise::{Gemm, Gpu, wgpu};
 
 /// Reads of both kinds together.
 const READS: usize = 10_000;

@@ -4,7 +4,8 @@ use crate::actor::Actor;
 use crate::held::{Held, Item, elements};
 use crate::model::Model;
 use crate::reals::Results;
-use tilewise::attention::{attention_backward, attention_with_lse};
+use tilewise::attention::{AttentionOptions, CausalFrom, attention_backward, attention_with_lse};
+use tilewise::gemm::linear_backward;
 use tilewise::ops::{
     self, BatchNorm, CrossEntropy, GroupNorm, InstanceNorm, LayerNorm, Reduction, RmsNorm, Rotary,
     RotaryPairs, RunningStatistics, Softmax,
@@ -13,9 +14,7 @@ use tilewise::reference::{
     self, AttentionReference, CrossEntropyReference, LinearReference, LossReference, NormGradientDefinitions,
     SoftmaxReference, TargetValues,
 };
-use tilewise::{
-    Activation, AttentionOptions, CausalFrom, Element, Gpu, Gradients, Result, Tensor, linear_backward,
-};
+use tilewise::{Activation, Element, Gpu, Gradients, Result, Tensor};
 
 /// The largest integers that a layer takes, and the largest number of them.
 const LARGEST: i64 = 1 << 9;

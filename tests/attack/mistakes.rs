@@ -5,8 +5,8 @@ use crate::held::{Held, elements};
 use crate::model::Model;
 use crate::world::{Menu, SMALL_BINDING};
 use std::sync::atomic::Ordering;
-use tilewise::gemm::Tile;
-use tilewise::{Error, Gemm, GemmKernel, Result, SplitK, Tensor, matmul, ops};
+use tilewise::gemm::{GemmKernel, SplitK, Tile};
+use tilewise::{Error, Gemm, Result, Tensor, matmul, ops};
 
 /// The smallest tile that takes a product in parts: the quickest to compile.
 pub(crate) fn small_tile() -> Tile {

@@ -1,7 +1,8 @@
 //! Calls of operations with operands that they do not take.
 
+use tilewise::gemm::linear_backward;
 use tilewise::ops::{self, BatchNorm, CrossEntropy, GroupNorm, LayerNorm, Reduction, Targets};
-use tilewise::{Activation, Error, Fill, Result, Tensor, linear_backward};
+use tilewise::{Activation, Error, Fill, Result, Tensor};
 
 /// A mistake with a tensor (5, 7), and whether an error is that of the mistake.
 type Wrong = (&'static str, fn(&Error) -> bool, fn(&Tensor<f32>) -> Result<()>);

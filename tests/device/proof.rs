@@ -7,12 +7,11 @@ use std::sync::{Barrier, mpsc};
 use std::time::Duration;
 use support::{TestGpu, watchdog};
 use tilewise::attention::{AttentionKernel, AttentionOptions, attention_backward, attention_with_lse};
+use tilewise::gemm::GemmKernel;
 use tilewise::gpu::CoopScalar::{F16, F32};
 use tilewise::gpu::{AdoptOptions, Assumptions, CacheFolder, CoopScope, DeviceType, SubgroupSizes, Verdict};
 use tilewise::planning::Problem;
-use tilewise::{
-    Element, Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, Plan, Result, f16, ops, reference, wgpu,
-};
+use tilewise::{Element, Error, Fill, Gemm, Gpu, GpuOptions, Plan, Result, f16, ops, reference, wgpu};
 
 const FENCED: &str = "fenced off: the driver gives its kernels subgroups of another size";
 

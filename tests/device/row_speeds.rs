@@ -2,10 +2,11 @@
 
 use crate::verify::{file_in, forged, open_at, rows_are_listed, works};
 use support::wgsl;
+use tilewise::gemm::GemmKernel;
 use tilewise::gpu::{CacheFolder, CoopRow, CoopScalar, DeviceType, RowSpeed, Verdict};
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::GemmTypes;
-use tilewise::{Caps, DType, Fill, Gemm, GemmKernel, f16, reference};
+use tilewise::{Caps, DType, Fill, Gemm, f16, reference};
 
 fn line(row: &CoopRow, speed: &str) -> String {
     let row = row.to_string();

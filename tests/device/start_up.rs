@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Barrier, mpsc};
 use std::time::Duration;
 use support::TestGpu;
+use tilewise::gemm::GemmKernel;
 use tilewise::gpu::{CacheFolder, CoopRow, Verdict};
-use tilewise::{Gemm, GemmKernel, Gpu, f16, matmul, ops, wgpu};
+use tilewise::{Gemm, Gpu, f16, matmul, ops, wgpu};
 
 fn opened(cache: CacheFolder) -> Option<TestGpu> {
     support::own(|options| options.cache = cache)

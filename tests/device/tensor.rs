@@ -1,7 +1,6 @@
 //! Tensors: what goes in comes out, views copy nothing, copies and casts are right, on devices with f16 and without.
 
 use support::operand::{Placed, View};
-use tilewise::MAX_RANK;
 use tilewise::{DType, Element, F8E4M3, F8E5M2, Fill, Gpu, Layout, Tensor, bf16, f16};
 #[cfg(feature = "ndarray")]
 use tilewise::{Error, GpuOptions};
@@ -179,7 +178,7 @@ fn a_layout_knows_its_span_and_whether_it_has_gaps() {
             && Layout::new("test", &[0], &[1], 1001, 1000).is_err()
     );
     assert_eq!(format!("{:?}", layout(&[2, 3], &[4, 1], 10)), "[2, 3] strides [4, 1] offset 10");
-    assert_eq!(MAX_RANK, 6);
+    assert_eq!(Layout::MAX_RANK, 6);
 }
 
 #[test]

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use support::TestGpu;
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
+use tilewise::gemm::GemmKernel;
 use tilewise::gpu::{AdoptOptions, CacheFolder, Checks, RobustBufferAccess};
 use tilewise::sketch::{Sketch, SketchKind};
-use tilewise::{Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, Real, Result, Tensor, f16, matmul, ops};
+use tilewise::{Error, Fill, Gemm, Gpu, GpuOptions, Real, Result, Tensor, f16, matmul, ops};
 
 /// The usual device and one without checks, both for shaders without checks. `change` edits the options of both. None
 /// without a Vulkan device.

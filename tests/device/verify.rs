@@ -3,10 +3,11 @@
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use support::TestGpu;
+use tilewise::gemm::GemmKernel;
 use tilewise::gpu::{
     Assumptions, CacheFolder, CoopRow, CoopScalar, CoopScope, DeviceType, RowSizes, Verdict,
 };
-use tilewise::{Caps, Error, Fill, Gemm, GemmKernel, Gpu, GpuOptions, f16, matmul, reference, wgpu};
+use tilewise::{Caps, Error, Fill, Gemm, Gpu, GpuOptions, f16, matmul, reference, wgpu};
 
 const WRONG: &str = "fenced off: wrong results in the self-test";
 

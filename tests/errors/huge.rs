@@ -1,11 +1,12 @@
 //! Sizes that no device has: errors at once, before anything is allocated or computed.
 
-use tilewise::attention::{FeedForward, alibi_slopes, attention_with_lse};
+use tilewise::attention::{
+    AttentionOptions, FeedForward, KeyValueCache, MultiHeadAttention, TransformerBlock, alibi_slopes,
+    attention, attention_with_lse,
+};
 use tilewise::ops::{self, CrossEntropy, GroupNorm, LayerNorm, Rotary, RotaryPairs};
 use tilewise::sketch::{self, SkLinear, Sketch, SketchKind};
-use tilewise::{
-    AttentionOptions, KeyValueCache, MultiHeadAttention, Result, Tensor, TransformerBlock, attention,
-};
+use tilewise::{Result, Tensor};
 
 type Operation = fn(&Tensor<f32>) -> Result<()>;
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use support::example::run;
-use tilewise::GemmKernel;
+use tilewise::gemm::GemmKernel;
 use tilewise::planning::fixtures;
 
 /// A driver that does not exist: whatever opens a device fails.

@@ -192,7 +192,7 @@ fn batches_broadcast_views_and_splits_have_the_bits_of_other_kernels() {
         let product = |kernel| bits(Gemm::new(&a, b).kernel(kernel).run().unwrap());
         assert!(product(GemmKernel::CoopKhr) == product(GemmKernel::Tiled), "{:?}", b.shape());
     }
-    let split = Gemm::new(&a, &b).kernel(GemmKernel::CoopKhr).split_k(tilewise::SplitK::Splits(2));
+    let split = Gemm::new(&a, &b).kernel(GemmKernel::CoopKhr).split_k(tilewise::gemm::SplitK::Splits(2));
     let plan = split.plan().unwrap();
     assert_eq!(plan.steps().len(), 2, "{plan}");
     let whole = Gemm::new(&a, &b).kernel(GemmKernel::Tiled).run().unwrap();
@@ -224,7 +224,7 @@ fn a_plan_says_its_language() {
 }
 
 /// The refusal of a product of two squares on this device.
-pub(crate) fn refusal<T: tilewise::Operand>(kernel: GemmKernel, gpu: &Gpu) -> String {
+pub(crate) fn refusal<T: tilewise::gemm::Operand>(kernel: GemmKernel, gpu: &Gpu) -> String {
     let a = gpu.zeros::<T>([64, 64]).unwrap();
     let Err(Error::Unsupported { needs, .. }) = Gemm::new(&a, &a).kernel(kernel).run() else {
         panic!("it has been computed");

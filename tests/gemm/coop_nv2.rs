@@ -5,11 +5,11 @@ use crate::coop_khr::{LOADS, bits, refusal, sweep, tiles};
 use support::TestGpu;
 use support::product::{check, check_integers};
 use support::wgsl::I8;
-use tilewise::gemm::{GemmKernel, Tile};
+use tilewise::gemm::{GemmKernel, Operand, SplitK, Tile};
 use tilewise::gpu::CoopScalar::{self, Bf16, F16, F32, I8 as Byte, I32};
 use tilewise::gpu::CoopScope;
 use tilewise::planning::gemm::GemmTypes;
-use tilewise::{DType, Fill, Gemm, Operand, SplitK, Tensor, bf16, f16};
+use tilewise::{DType, Fill, Gemm, Tensor, bf16, f16};
 
 /// The device, if it has matrices of flexible size of these types, held by a subgroup; says so where not.
 fn able(ab: CoopScalar, c: CoopScalar) -> Option<TestGpu> {

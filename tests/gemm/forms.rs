@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 use support::batch::{Stack, Stacked};
-use tilewise::gemm::{GemmKernel, SplitK, Tile};
+use tilewise::gemm::{GemmKernel, Linear, SplitK, Tile};
 use tilewise::reference::{self, EpilogueReference};
-use tilewise::{
-    Activation, Error, Fill, Gemm, Gpu, Linear, Real, Tensor, bf16, f16, linear, matmul, matmul_into,
-};
+use tilewise::{Activation, Error, Fill, Gemm, Gpu, Real, Tensor, bf16, f16, linear, matmul, matmul_into};
 
 /// What a case of the sweep adds to a product.
 #[derive(Clone, Copy, Debug)]
@@ -157,7 +155,9 @@ fn definitions<T: Real, C: Real>(
                 activation,
             };
             // Parts add at most as many sums as there are terms.
-            want.push(form.apply(sum, reference::sum_tolerance(k, magnitude, tilewise::Accumulator::F32)));
+            want.push(
+                form.apply(sum, reference::sum_tolerance(k, magnitude, tilewise::gemm::Accumulator::F32)),
+            );
         }
     }
     want

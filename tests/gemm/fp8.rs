@@ -2,14 +2,14 @@
 
 use crate::quantised::{Axis, FORMS, Form, scales};
 use support::operand::{Placed, View, poison};
-use tilewise::gemm::{GemmKernel, Tile};
-use tilewise::planning::Problem;
-use tilewise::planning::fixtures;
+use tilewise::gemm::{
+    Accumulator, Float, GemmKernel, LinearScales, Quantised, SplitK, Tile, linear_quantised,
+};
 use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin};
+use tilewise::planning::{Problem, fixtures};
 use tilewise::reference::{self, QuantisedReference};
 use tilewise::{
-    Accumulator, Activation, DType, Error, F8E4M3, F8E5M2, Fill, Float, Gemm, Gpu, Layout, LinearScales,
-    Quantised, Real, SplitK, Tensor, bf16, f16, linear_quantised, matmul,
+    Activation, DType, Error, F8E4M3, F8E5M2, Fill, Gemm, Gpu, Layout, Real, Tensor, bf16, f16, matmul,
 };
 
 const OUTER: [usize; 6] = [1, 4, 16, 17, 63, 65]; // below, on and above tile edges

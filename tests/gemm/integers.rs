@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use support::operand::View;
 use support::product::{Case, check_integers};
 use support::wgsl::{self, I8};
-use tilewise::gemm::{GemmKernel, Tile};
+use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::gpu::{CoopRow, CoopScalar, DeviceType};
-use tilewise::planning::Problem;
-use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{GemmProblem, MAX_I8_K, Pin};
-use tilewise::{Error, Fill, Gemm, Gpu, Layout, SplitK, Tensor, matmul, matmul_into, reference};
+use tilewise::planning::{Problem, fixtures};
+use tilewise::{Error, Fill, Gemm, Gpu, Layout, Tensor, matmul, matmul_into, reference};
 
 const KERNELS: [GemmKernel; 2] = [GemmKernel::Naive, GemmKernel::Dot];
 const OUTER: [usize; 8] = [1, 3, 31, 32, 64, 65, 127, 130]; // below, on and above every tile edge

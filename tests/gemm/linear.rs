@@ -2,9 +2,10 @@
 
 use support::strided::{Lay, Placed};
 use support::values::{assert_ok, for_all_types, values};
+use tilewise::gemm::{Linear, linear_backward};
 use tilewise::ops::{self, Reduction};
 use tilewise::reference::{self, LinearReference};
-use tilewise::{Activation, Error, Gpu, Linear, Parameters, Real, Tensor, linear, linear_backward};
+use tilewise::{Activation, Error, Gpu, Parameters, Real, Tensor, linear};
 
 fn parameters<T: Real>(
     gpu: &Gpu,

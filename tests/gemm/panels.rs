@@ -1,14 +1,13 @@
 //! Products of operands that are larger than what a device can bind: panel by panel, without copies.
 
 use support::{TestGpu, wgsl};
-use tilewise::Operand;
-use tilewise::gemm::{GemmKernel, Tile};
+use tilewise::gemm::{Accumulator, GemmKernel, Operand, SplitK, Tile};
 use tilewise::planning::gemm::Pin;
 use tilewise::reference::{self, EpilogueReference};
 use tilewise::sketch::{Scaling, Sketch, SketchKind};
 use tilewise::{
-    Accumulator, Activation, Element, Error, Fill, Gemm, Gpu, GpuOptions, Precision, Real, Result, SplitK,
-    Tensor, f16, matmul, ops,
+    Activation, Element, Error, Fill, Gemm, Gpu, GpuOptions, Precision, Real, Result, Tensor, f16, matmul,
+    ops,
 };
 
 /// A device whose windows are this small.

@@ -1,10 +1,10 @@
 //! f32 products on f16 operands: the operands bit by bit, the products within their bounds.
 
 use std::collections::BTreeSet;
-use tilewise::gemm::GemmKernel;
+use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::planning::gemm::{F16SplitProblem, Side, f16_split};
 use tilewise::reference::{self, EpilogueReference};
-use tilewise::{Activation, Element, Error, Fill, Gemm, Gpu, Layout, Precision, SplitK, Tensor, f16};
+use tilewise::{Activation, Element, Error, Fill, Gemm, Gpu, Layout, Precision, Tensor, f16};
 
 const LESS: [Precision; 2] = [Precision::Fast, Precision::Split];
 

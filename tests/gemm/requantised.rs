@@ -1,12 +1,8 @@
 //! Requantisation to i8, errors of quantised products, panels, small devices, and linear layers of i8.
 
-use tilewise::gemm::GemmKernel;
-use tilewise::planning::Problem;
-use tilewise::planning::fixtures;
-use tilewise::reference;
-use tilewise::{
-    Activation, Error, Fill, Gemm, Gpu, LinearScales, SplitK, Tensor, f16, linear, linear_quantised, matmul,
-};
+use tilewise::gemm::{GemmKernel, LinearScales, SplitK, linear_quantised};
+use tilewise::planning::{Problem, fixtures};
+use tilewise::{Activation, Error, Fill, Gemm, Gpu, Tensor, f16, linear, matmul, reference};
 
 const KERNELS: [GemmKernel; 2] = [GemmKernel::Naive, GemmKernel::Dot];
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use support::operand::View;
 use support::product::{Case, Typed, check, check_summed};
 use support::wgsl;
-use tilewise::gemm::{GemmKernel, SplitK, Tile};
+use tilewise::gemm::{Accumulator, GemmKernel, SplitK, Tile};
 use tilewise::planning::gemm::GemmTypes;
-use tilewise::{Accumulator, DType, Element, F8E4M3, F8E5M2, Fill, Gemm, Gpu, bf16, f16, matmul, reference};
+use tilewise::{DType, Element, F8E4M3, F8E5M2, Fill, Gemm, Gpu, bf16, f16, matmul, reference};
 
 const OUTER: [usize; 11] = [1, 3, 16, 17, 31, 63, 64, 65, 127, 128, 129]; // below, on and above every tile edge
 const INNER: [usize; 9] = [0, 1, 4, 7, 8, 9, 16, 33, 132];

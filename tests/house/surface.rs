@@ -6,6 +6,7 @@ use crate::modules::{Files, Module, Name, defined, modules};
 use std::collections::{BTreeMap, BTreeSet};
 use syn::{Attribute, Fields, ImplItem, Item, TraitItem, Visibility};
 
+mod pages;
 mod printed;
 
 use printed::plain;

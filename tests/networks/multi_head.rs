@@ -1,9 +1,9 @@
 //! Multi-head attention: forward, and the gradients of the operands and all parameters.
 
 use crate::oracle::Oracle;
-use tilewise::attention::Biases;
+use tilewise::attention::{AttentionOptions, Biases, CausalFrom, MultiHeadAttention};
 use tilewise::reference::{MultiHeadReference, WeightAndBias};
-use tilewise::{AttentionOptions, CausalFrom, DType, Gpu, MultiHeadAttention, Tensor};
+use tilewise::{DType, Gpu, Tensor};
 
 pub(crate) fn check(gpu: &Gpu, oracle: &mut Oracle) {
     let (embed, heads): (usize, usize) = (oracle.parameter("embed"), oracle.parameter("heads"));

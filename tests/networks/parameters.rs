@@ -1,16 +1,15 @@
 //! Parameters of layers: names, gradients by the same names, and steps of an optimiser.
 
 use support::values::values;
+use tilewise::attention::{AttentionOptions, MultiHeadAttention, TransformerBlock};
 use tilewise::clifford::layer::{
     BiasOn, CliffordLayer, LayerProduct, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
 };
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
+use tilewise::gemm::Linear;
 use tilewise::ops::{self, Reduction};
 use tilewise::sketch::SkLinear;
-use tilewise::{
-    Activation, AttentionOptions, Error, Fill, Gpu, Gradients, Linear, MultiHeadAttention, ParameterMut,
-    Parameters, Result, Tensor, TransformerBlock,
-};
+use tilewise::{Activation, Error, Fill, Gpu, Gradients, ParameterMut, Parameters, Result, Tensor};
 
 const SPACE: Signature = Signature::CL3;
 

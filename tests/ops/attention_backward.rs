@@ -6,12 +6,13 @@ use support::strided::{Lay, Placed};
 use support::turn::Turn;
 use support::values::{assert_ok, for_all_types_and_a_gpu, values};
 use tilewise::attention::{
-    AttentionGradients, AttentionKernel, attention_backward, attention_bias_backward, attention_with_lse,
+    AttentionGradients, AttentionKernel, AttentionOptions, attention_backward, attention_bias_backward,
+    attention_with_lse,
 };
 use tilewise::planning::attention::{AttentionBackward, AttentionGradientsOf, AttentionStatistics};
 use tilewise::planning::{Problem, Scalar};
 use tilewise::reference::AttentionReference;
-use tilewise::{AttentionOptions, Caps, DType, Error, Fill, Gpu, Real, Tensor, View};
+use tilewise::{Caps, DType, Error, Fill, Gpu, Real, Tensor, View};
 
 /// What the forward pass leaves, and the gradient of its result: on the host.
 pub(crate) struct Known<T: Real> {

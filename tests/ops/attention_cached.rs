@@ -1,12 +1,13 @@
 //! Attention to a cache that is filled up to lengths on the device: masks, windows and slopes count from there.
 
 use support::values::{assert_ok, values};
-use tilewise::attention::{AttentionKernel, attention_backward, attention_with_lse};
+use tilewise::attention::{
+    AttentionKernel, AttentionOptions, CausalFrom, alibi_slopes, attention, attention_backward,
+    attention_with_lse,
+};
 use tilewise::gpu::CoopScalar::{F16, F32};
 use tilewise::reference::AttentionReference;
-use tilewise::{
-    AttentionOptions, CausalFrom, DType, Gpu, Real, Tensor, attention, attention::alibi_slopes, bf16, f16,
-};
+use tilewise::{DType, Gpu, Real, Tensor, bf16, f16};
 
 /// Batch, heads, key heads; queries, the capacity; the head dim.
 type Case = ([usize; 3], [usize; 2], usize);

@@ -4,9 +4,11 @@ use crate::attention::{CASES, Case, Data, Extra};
 use crate::attention_backward::{Known, Pass, scale};
 use support::strided::Lay;
 use support::values::{assert_ok, for_all_types};
-use tilewise::attention::{attention_backward, attention_bias_backward, attention_with_lse};
+use tilewise::attention::{
+    AttentionOptions, attention_backward, attention_bias_backward, attention_with_lse,
+};
 use tilewise::reference::{AttentionReference, compare};
-use tilewise::{AttentionOptions, DType, Fill, Gpu, Real};
+use tilewise::{DType, Fill, Gpu, Real};
 
 /// The keys that large masks are added to.
 #[derive(Clone, Copy, Debug, PartialEq)]

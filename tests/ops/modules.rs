@@ -4,9 +4,10 @@
 use crate::matrices::{is_flexible, taken};
 use std::thread;
 use tilewise::attention::{
-    AttentionKernel, AttentionOptions, CausalFrom, attention_backward, attention_with_lse,
+    AttentionKernel, AttentionOptions, CausalFrom, attention, attention_backward, attention_with_lse,
 };
-use tilewise::{Fill, Gemm, GemmKernel, Gpu, Result, Tensor, attention, f16};
+use tilewise::gemm::GemmKernel;
+use tilewise::{Fill, Gemm, Gpu, Result, Tensor, f16};
 
 /// The operands: queries, keys, values; matrices of i8.
 struct Given {

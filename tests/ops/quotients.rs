@@ -1,14 +1,14 @@
 //! Every quotient by a sum that may be zero, and what it gives: 0, NaN, or an error that says why.
 
 use Gives::{Fails, Nan, Values};
-use tilewise::attention::attention_with_lse;
+use tilewise::attention::{AttentionOptions, attention_with_lse};
 use tilewise::clifford::layer::{MvLayerNorm, MvNormalization};
 use tilewise::clifford::{BladeAxis, Multivector, Multivectors, Signature};
 use tilewise::ops::{
     self, BatchNorm, CrossEntropy, GroupNorm, InstanceNorm, LayerNorm, Reduction, RmsNorm, RunningStatistics,
     Softmax,
 };
-use tilewise::{AttentionOptions, Gpu, Result, Tensor, sketch};
+use tilewise::{Gpu, Result, Tensor, sketch};
 
 /// What a quotient gives.
 #[derive(Debug)]

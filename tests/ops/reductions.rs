@@ -186,7 +186,7 @@ macro_rules! for_integers {
 }
 
 fn integers_are_summed_as_i32_and_compared(turn: &Turn, forms: &mut Forms) {
-    fn test<T: tilewise::Summand<Total = i32>>(gpu: &Gpu, forms: &mut Forms) {
+    fn test<T: tilewise::gemm::Summand<Total = i32>>(gpu: &Gpu, forms: &mut Forms) {
         for (case, (shape, axes)) in CASES.into_iter().enumerate() {
             let x = values::<T>(shape, 0.05, 6);
             let (rows, kept, count) = gathered(&x, shape, axes);

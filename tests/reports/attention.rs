@@ -1,8 +1,8 @@
 //! Attention whose rows see nothing.
 
 use crate::{assert_near, random, rounding, wide};
-use tilewise::attention::{attention_backward, attention_with_lse};
-use tilewise::{AttentionOptions, CausalFrom, Element, Gpu, Real, Tensor, bf16, f16};
+use tilewise::attention::{AttentionOptions, CausalFrom, attention_backward, attention_with_lse};
+use tilewise::{Element, Gpu, Real, Tensor, bf16, f16};
 
 /// (batch, heads, queries, keys, head dim).
 const SHAPE: [usize; 5] = [2, 2, 3, 4, 8];

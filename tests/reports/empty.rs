@@ -88,7 +88,7 @@ fn operands_without_elements_have_results() {
             let biased = linear(&columns, &columns, Some(&bias), Activation::None);
             check("linear of k 0", found(biased), (vec![3, 3], [1.0, -1.0, 2.0].repeat(3)));
             let of = |shape: [usize; 4]| gpu.zeros::<f32>(shape);
-            let options = tilewise::AttentionOptions::new();
+            let options = tilewise::attention::AttentionOptions::new();
             let (q, k) = (of([1, 2, 3, 4])?, of([1, 2, 0, 4])?);
             check("attention of no keys", found(attention(&q, &k, &k, &options)), full(&[1, 2, 3, 4], 0.0));
             check("attention of no queries", found(attention(&k, &q, &q, &options)), none(&[1, 2, 0, 4]));

@@ -3,15 +3,14 @@
 use std::collections::HashSet;
 use support::operand::View;
 use support::wgsl::{self, FP8, I8, TYPES};
-use tilewise::gemm::{GemmKernel, Tile};
+use tilewise::gemm::{Accumulator, GemmKernel, Tile};
 use tilewise::gpu::{DeviceType, MatrixOrder, SubgroupSizes};
 use tilewise::ops::Overflow;
-use tilewise::planning::Problem;
-use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{F16SplitProblem, GemmProblem, GemmTypes, Pin, Side};
 use tilewise::planning::kernel::Kernel;
 use tilewise::planning::ops::CastProblem;
-use tilewise::{Accumulator, Caps, DType, Error, Layout, Precision};
+use tilewise::planning::{Problem, fixtures};
+use tilewise::{Caps, DType, Error, Layout, Precision};
 
 /// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of
 /// cooperative matrices where there is f16, of both sizes. With and without each; the full sweep has all four.

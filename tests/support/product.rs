@@ -2,10 +2,10 @@
 
 use super::operand::{Placed, View, poison};
 use super::wgsl;
-use tilewise::gemm::Tile;
+use tilewise::gemm::{Accumulator, Float, Tile};
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{GemmTypes, Pin};
-use tilewise::{Accumulator, Caps, Element, Error, Fill, Float, Gemm, Gpu, Real, reference};
+use tilewise::{Caps, Element, Error, Fill, Gemm, Gpu, Real, reference};
 
 /// A product of a sweep: the tile, m, n and k, and the memory layouts of A, B and C.
 #[derive(Debug)]

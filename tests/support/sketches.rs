@@ -1,7 +1,6 @@
 //! Shared by the tests of sketches and of the algorithms built on them.
 
-use tilewise::GemmKernel;
-use tilewise::gemm::Tile;
+use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::sketch::{Scaling, Sketch, philox};
 
 /// The sign of every column and the Hadamard row of every row, read from the operator's entries.

@@ -5,7 +5,7 @@ use super::TestGpu;
 use std::ffi::{CStr, c_void};
 use std::mem::ManuallyDrop;
 use std::sync::{Mutex, PoisonError};
-use tilewise::ash::{self, ext, khr, vk};
+use tilewise::gpu::ash::{self, ext, khr, vk};
 use tilewise::gpu::{AdoptOptions, VulkanAdapter, VulkanDevice, VulkanFeatures};
 use tilewise::{Error, Gpu, Result};
 

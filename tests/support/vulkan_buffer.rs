@@ -3,7 +3,7 @@
 
 use super::vulkan::Application;
 use std::sync::PoisonError;
-use tilewise::ash::vk;
+use tilewise::gpu::ash::vk;
 use tilewise::{Element, Gpu, Result, wgpu};
 
 /// A buffer that the host sees, with memory of its own. Its drop destroys both.

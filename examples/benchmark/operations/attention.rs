@@ -5,9 +5,10 @@ use crate::fits::{self, Patience};
 use crate::planned::{self, check_time};
 use crate::ready::{Checked, Ready, ran};
 use crate::sample::Sample;
+use tilewise::attention::{AttentionOptions, attention};
 use tilewise::planning::Problem;
 use tilewise::reference::AttentionReference;
-use tilewise::{AttentionOptions, DType, Fill, Gpu, Plan, Real, Result, Tensor, attention};
+use tilewise::{DType, Fill, Gpu, Plan, Real, Result, Tensor};
 
 /// Makes an attention ready.
 pub(super) fn ready<T: Real>(gpu: &Gpu, case: &Case, patience: Patience) -> Result<Ready> {

@@ -9,7 +9,8 @@ use bench::definition::Definition;
 use bench::paired::Pair;
 use bench::turns::Turns;
 use std::rc::Rc;
-use tilewise::{Fill, Float, Gemm, Gpu, Operand, Precision, Result};
+use tilewise::gemm::{Float, Operand};
+use tilewise::{Fill, Gemm, Gpu, Precision, Result};
 
 /// Products of one size and type: all that they share.
 struct Shared<T: Operand> {

@@ -6,7 +6,8 @@ use crate::scene::{Scene, Time};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tilewise::{Error, Operand, Real, Result, wgpu};
+use tilewise::gemm::Operand;
+use tilewise::{Error, Real, Result, wgpu};
 use winit::window::Window;
 
 /// Seconds until the picture repeats.

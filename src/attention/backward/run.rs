@@ -48,8 +48,8 @@ pub struct AttentionGradients<T: Real> {
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-/// use tilewise::attention::{attention_backward, attention_with_lse};
-/// use tilewise::{AttentionOptions, Fill};
+/// use tilewise::Fill;
+/// use tilewise::attention::{AttentionOptions, attention_backward, attention_with_lse};
 ///
 /// let [q, k, v, grad] = [1, 2, 3, 4].map(|seed| gpu.random::<f32>([1, 2, 6, 8], Fill::Uniform, seed));
 /// let (q, k, v, grad) = (q?, k?, v?, grad?);
@@ -102,8 +102,8 @@ pub fn attention_backward<T: Real>(
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-/// use tilewise::attention::{attention_bias_backward, attention_with_lse};
-/// use tilewise::{AttentionOptions, Fill};
+/// use tilewise::Fill;
+/// use tilewise::attention::{AttentionOptions, attention_bias_backward, attention_with_lse};
 ///
 /// let [q, k, v, grad] = [1, 2, 3, 4].map(|seed| gpu.random::<f32>([3, 2, 6, 8], Fill::Uniform, seed));
 /// let (q, k, v, grad) = (q?, k?, v?, grad?);

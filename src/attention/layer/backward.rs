@@ -86,7 +86,7 @@ impl<T: Real> MultiHeadAttention<T> {
     /// [`forward_cross_saved`](Self::forward_cross_saved) of this layer. Call it before a step of descent, because it
     /// reads the current weights.
     ///
-    /// A bias of the options gets no gradient here. To train one, compose [`Linear`](crate::Linear),
+    /// A bias of the options gets no gradient here. To train one, compose [`Linear`](crate::gemm::Linear),
     /// [`attention_with_lse`](crate::attention::attention_with_lse) and
     /// [`attention_bias_backward`](crate::attention::attention_bias_backward).
     ///
@@ -96,7 +96,7 @@ impl<T: Real> MultiHeadAttention<T> {
     /// # Errors
     /// [`Error::Shape`] if `grad` has another shape, or `saved` is of a layer with other sizes; otherwise as [`forward`](Self::forward).
     /// # Precision
-    /// As [`linear_backward`](crate::linear_backward) and [`attention_backward`](crate::attention::attention_backward). The gradients of heads
+    /// As [`linear_backward`](crate::gemm::linear_backward) and [`attention_backward`](crate::attention::attention_backward). The gradients of heads
     /// are rounded to `T`.
     /// # Launches
     /// Twelve for self attention with contiguous operands, or fourteen with a rotary table: three for the output's map, three for
@@ -105,7 +105,8 @@ impl<T: Real> MultiHeadAttention<T> {
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// use tilewise::{AttentionOptions, Fill, MultiHeadAttention, Parameters, ops};
+    /// use tilewise::{Fill, Parameters, ops};
+    /// use tilewise::attention::{AttentionOptions, MultiHeadAttention};
     ///
     /// let mut layer = MultiHeadAttention::<f32>::builder(16, 2).random(&gpu)?;
     /// let [x, target] = [1, 2].map(|seed| gpu.random::<f32>([3, 5, 16], Fill::Uniform, seed));

@@ -21,7 +21,8 @@ const ON_THE_HOST: &str = "it counts its positions on the host, and every run of
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-/// use tilewise::{AttentionOptions, Fill, KeyValueCache, attention};
+/// use tilewise::Fill;
+/// use tilewise::attention::{AttentionOptions, KeyValueCache, attention};
 ///
 /// let mut cache = KeyValueCache::<f32>::new(&gpu, [1, 2, 100, 16])?; // (batch, key heads, capacity, dim)
 /// for step in 0..3 {

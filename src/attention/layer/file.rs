@@ -42,7 +42,7 @@ impl<T: Real> MultiHeadAttentionBuilder<T> {
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// use tilewise::MultiHeadAttention;
+    /// use tilewise::attention::MultiHeadAttention;
     /// use tilewise::io::{Safetensors, SafetensorsWriter};
     ///
     /// let builder = MultiHeadAttention::<f32>::builder(32, 4);

@@ -46,7 +46,8 @@ impl<T: Real> MultiHeadAttention<T> {
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// use tilewise::{AttentionOptions, Fill, MultiHeadAttention};
+    /// use tilewise::Fill;
+    /// use tilewise::attention::{AttentionOptions, MultiHeadAttention};
     ///
     /// let layer = MultiHeadAttention::<f32>::builder(32, 4).random(&gpu)?;
     /// let text = gpu.random([2, 5, 32], Fill::Uniform, 1)?;
@@ -88,7 +89,8 @@ impl<T: Real> MultiHeadAttention<T> {
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// use tilewise::{AttentionOptions, CausalFrom, Fill, MultiHeadAttention};
+    /// use tilewise::Fill;
+    /// use tilewise::attention::{AttentionOptions, CausalFrom, MultiHeadAttention};
     ///
     /// let layer = MultiHeadAttention::<f32>::builder(32, 4).random(&gpu)?;
     /// let causal = AttentionOptions::new().causal(CausalFrom::BottomRight);

@@ -22,7 +22,7 @@ pub(super) const OUT_PROJ: &str = "out_proj.";
 /// With $e$ features and $H$ heads of $d = e / H$ elements, `in_proj_weight` has $e$ rows for the queries, then those of the keys, then
 /// those of the values. There may be fewer key heads than heads (grouped-query attention): then keys and values have $d$ rows for each key
 /// head. `in_proj_bias` has an element for each row. `out_proj.weight` is (e, e), `out_proj.bias` (e).
-/// [`AttentionOptions`](crate::AttentionOptions) has the masks and the scale.
+/// [`AttentionOptions`](crate::attention::AttentionOptions) has the masks and the scale.
 ///
 /// # Launches
 /// At most four, or five with a [`Rotary`]: one product for all projections, the rotation of queries and keys, the attention (two
@@ -31,7 +31,8 @@ pub(super) const OUT_PROJ: &str = "out_proj.";
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-/// use tilewise::{AttentionOptions, CausalFrom, Fill, MultiHeadAttention};
+/// use tilewise::Fill;
+/// use tilewise::attention::{AttentionOptions, CausalFrom, MultiHeadAttention};
 ///
 /// let layer = MultiHeadAttention::<f32>::builder(64, 4).seed(1).random(&gpu)?;
 /// let x = gpu.random([2, 10, 64], Fill::Uniform, 2)?; // (batch, length, embed)

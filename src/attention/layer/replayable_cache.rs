@@ -28,7 +28,8 @@ impl<T: Real> KeyValueCache<T> {
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// use tilewise::{AttentionOptions, CausalFrom, Fill, MultiHeadAttention};
+    /// use tilewise::Fill;
+    /// use tilewise::attention::{AttentionOptions, CausalFrom, MultiHeadAttention};
     ///
     /// let layer = MultiHeadAttention::<f32>::builder(16, 2).random(&gpu)?;
     /// let causal = AttentionOptions::new().causal(CausalFrom::BottomRight);

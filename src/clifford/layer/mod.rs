@@ -1,4 +1,11 @@
 //! Layers of networks whose features are multivectors: linear layers, weighted products, norms and activations.
+//!
+//! | to | call |
+//! |---|---|
+//! | map features linearly | [`MvLinear`] |
+//! | multiply features by features | [`LayerProduct`], [`Connected`] |
+//! | normalise, and activate | [`MvLayerNorm`], [`MvNormalization`], [`MvSilu`] |
+//! | do all of a layer | [`CliffordLayer`] |
 
 pub(crate) mod activation;
 pub(crate) mod features;

@@ -29,8 +29,8 @@ impl Gpu {
     /// Numbers are captured with their present values: scales, seeds, shapes, and every decision of the host. Put a value
     /// that changes from run to run into a tensor; a tensor of one element is enough: operations on elements repeat it along
     /// all axes, [`ops::copy_into_at`](crate::ops::copy_into_at) and [`ops::slice_at`](crate::ops::slice_at) read a position
-    /// from it, and [`Sketch::seeded_by`](crate::sketch::Sketch::seeded_by) a seed. A [`KeyValueCache`](crate::KeyValueCache)
-    /// must be [`replayable`](crate::KeyValueCache::replayable): its position is in a tensor.
+    /// from it, and [`Sketch::seeded_by`](crate::sketch::Sketch::seeded_by) a seed. A [`KeyValueCache`](crate::attention::KeyValueCache)
+    /// must be [`replayable`](crate::attention::KeyValueCache::replayable): its position is in a tensor.
     ///
     /// The memory that `work` allocates belongs to the replay until it is dropped. Only launches of the calling thread
     /// are captured.

@@ -90,7 +90,7 @@ impl<R> Replay<R> {
     /// # Errors
     /// [`Error::Input`] if the number of inputs, an element type, or the strides or the place of an input in its buffer
     /// modulo 256 bytes differ from the captured ones; if an input is an output of the replay, or lies in the buffer of
-    /// one; if a [`KeyValueCache`](crate::KeyValueCache) that the run fills has no room for its positions; if taken work that conflicts with the run is not submitted; and in the closure of a `capture`.
+    /// one; if a [`KeyValueCache`](crate::attention::KeyValueCache) that the run fills has no room for its positions; if taken work that conflicts with the run is not submitted; and in the closure of a `capture`.
     /// [`Error::Shape`] if an input has another shape; [`Error::Gpu`] if it belongs to another `Gpu`; [`Error::Device`] if
     /// the device is lost, or a tensor that the run reads was never computed.
     pub fn run(&mut self, inputs: &[View<'_>]) -> Result<&R> {

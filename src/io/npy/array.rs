@@ -26,7 +26,7 @@ impl Npy {
     ///
     /// # Errors
     /// [`Error::Input`] if the file cannot be read, is not a `.npy` file, has elements of another type or more than
-    /// [`MAX_RANK`](crate::layout::MAX_RANK) axes, or has fewer or more bytes than its shape needs; [`Error::Cancelled`] in
+    /// [`MAX_RANK`](crate::Layout::MAX_RANK) axes, or has fewer or more bytes than its shape needs; [`Error::Cancelled`] in
     /// [`with_progress`](crate::with_progress).
     ///
     /// # Example

@@ -39,7 +39,7 @@ pub async fn write_npy_async<T: Element>(path: impl AsRef<Path>, tensor: &Tensor
 /// [`write_npy`](crate::io::write_npy).
 ///
 /// # Shapes
-/// `shape` has as many elements as `elements`, and at most [`MAX_RANK`](crate::layout::MAX_RANK) axes.
+/// `shape` has as many elements as `elements`, and at most [`MAX_RANK`](crate::Layout::MAX_RANK) axes.
 ///
 /// # Errors
 /// [`Error::Shape`] if `shape` breaks these rules; [`Error::Input`] if the file cannot be written, or if `T` is bf16

@@ -20,7 +20,7 @@ const FACTORS: [&str; 4] = ["S1s", "U1s", "S2s", "U2s"];
 
 /// Multiplies out the sketched layers of a file that [`Compress`](super::Compress) wrote. The output has the tensors of
 /// the file that was compressed, with its names, shapes, types and order of axes: its weights are the approximations.
-/// So programs that load the original also load the output, for example [`TransformerBlock`](crate::TransformerBlock).
+/// So programs that load the original also load the output, for example [`TransformerBlock`](crate::attention::TransformerBlock).
 /// A model can be evaluated with its compressed weights before it is built from sketched layers
 /// ([`SkLinear::load`](crate::sketch::SkLinear::load)).
 ///

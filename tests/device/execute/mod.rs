@@ -8,13 +8,12 @@ mod work;
 use support::TestGpu;
 use tilewise::clifford::layer::{Connected, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Signature};
-use tilewise::gemm::SplitK;
+use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::gpu::Stats;
-use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin};
 use tilewise::planning::ops::{Elementwise, ElementwiseProblem};
-use tilewise::planning::{Access, Buffer, Plan, Problem, Scalar};
-use tilewise::{DType, Fill, Gemm, GemmKernel, Gpu, Precision, Tensor, ops};
+use tilewise::planning::{Access, Buffer, Plan, Problem, Scalar, fixtures};
+use tilewise::{DType, Fill, Gemm, Gpu, Precision, Tensor, ops};
 
 const TYPES: GemmTypes = GemmTypes::new(DType::F32, DType::F32);
 

@@ -3,15 +3,14 @@
 use super::{Product, TYPES, launches, own, product};
 use tilewise::clifford::layer::LayerProduct;
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
-use tilewise::gemm::SplitK;
+use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::planning::clifford_layer::{
     ConnectedBackward, ConnectedForward, ConnectedProblem, OperandRounding,
 };
-use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin};
 use tilewise::planning::ops::{Elementwise, ElementwiseProblem};
-use tilewise::planning::{Plan, Problem, Scalar};
-use tilewise::{DType, Error, Fill, GemmKernel, Gpu, GpuOptions, Layout, Tensor, f16, ops};
+use tilewise::planning::{Plan, Problem, Scalar, fixtures};
+use tilewise::{DType, Error, Fill, Gpu, GpuOptions, Layout, Tensor, f16, ops};
 
 #[test]
 fn operands_that_the_plan_is_not_for_are_refused_before_anything_is_recorded() {

@@ -2,7 +2,7 @@
 
 use support::vulkan::{Application, Ask};
 use support::vulkan_buffer::AppBuffer;
-use tilewise::ash::vk::{self, Handle};
+use tilewise::gpu::ash::vk::{self, Handle};
 use tilewise::wgpu::BufferUsages;
 use tilewise::{Element, Error, Fill, Gpu, Tensor, f16, matmul, matmul_into, reference};
 

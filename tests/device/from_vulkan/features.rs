@@ -1,7 +1,7 @@
 //! What the application did not enable narrows the capabilities, and they say what that was.
 
 use support::vulkan::{Application, Ask, properties2};
-use tilewise::ash::{khr, vk};
+use tilewise::gpu::ash::{khr, vk};
 use tilewise::gpu::{CoopScalar, RobustBufferAccess, VulkanFeatures};
 use tilewise::{Fill, Gpu, matmul};
 

@@ -1,8 +1,8 @@
 //! Wrong descriptions of a device that can be seen are errors, which leave the device usable.
 
 use support::vulkan::{Application, Ask};
-use tilewise::ash::vk;
 use tilewise::gpu::AdoptOptions;
+use tilewise::gpu::ash::vk;
 use tilewise::{Error, GpuOptions};
 
 #[test]

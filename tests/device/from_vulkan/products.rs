@@ -2,8 +2,9 @@
 
 use support::vulkan::{Application, Ask};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
+use tilewise::gemm::GemmKernel;
 use tilewise::sketch::{Sketch, SketchKind};
-use tilewise::{Fill, Gemm, GemmKernel, Gpu, Real, Result, Tensor, f16, matmul, ops};
+use tilewise::{Fill, Gemm, Gpu, Real, Result, Tensor, f16, matmul, ops};
 
 fn random<T: Real>(gpu: &Gpu, shape: [usize; 2], seed: u64) -> Tensor<T> {
     gpu.random(shape, Fill::Uniform, seed).unwrap()

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use support::vulkan::{Application, Ask};
 use support::vulkan_buffer::{signal_by, wait_for};
-use tilewise::ash::vk;
+use tilewise::gpu::ash::vk;
 use tilewise::wgpu::BufferUsages;
 use tilewise::{Error, Gpu, Tensor, matmul};
 

@@ -1,9 +1,10 @@
 //! Every bit of every format, in every type.
 
 use super::{FORMATS, download, of, on_every_device, random_elements, random_texels, texture, uploaded};
+use tilewise::gemm::Operand;
 use tilewise::ops::{Pixels, TexelFormat};
 use tilewise::wgpu::TextureFormat;
-use tilewise::{Element, Gpu, Operand, Real, Tensor, bf16, f16, reference};
+use tilewise::{Element, Gpu, Real, Tensor, bf16, f16, reference};
 
 /// Widths on both sides of the alignment of rows, which is 64 texels of 4 bytes, and an odd height.
 const WIDTHS: [u32; 6] = [1, 3, 63, 64, 65, 257];

@@ -5,8 +5,9 @@ mod under_way;
 
 use support::operations::{self, Row, World};
 use support::watchdog::{doing, in_time};
+use tilewise::gemm::GemmKernel;
 use tilewise::gpu::CoopRow;
-use tilewise::{Activation, Error, Gemm, GemmKernel, Gpu};
+use tilewise::{Activation, Error, Gemm, Gpu};
 
 /// The fault of a call that does not say that the device is lost, and why.
 fn fault(world: &mut World, why: &str, row: &Row) -> Option<String> {

@@ -6,11 +6,10 @@ use std::thread;
 use support::watchdog::{doing, in_time};
 use tilewise::clifford::Multivectors;
 use tilewise::clifford::layer::CliffordLayer;
+use tilewise::gemm::{GemmKernel, Linear};
 use tilewise::gpu::CoopRow;
 use tilewise::sketch::SkLinear;
-use tilewise::{
-    Activation, Caps, Error, Fill, Gemm, GemmKernel, Gpu, Linear, Plan, Tensor, f16, matmul, wgpu,
-};
+use tilewise::{Activation, Caps, Error, Fill, Gemm, Gpu, Plan, Tensor, f16, matmul, wgpu};
 
 fn is_shared<T: Send + Sync + 'static>() {}
 fn is_sent<T: Send>(_: &T) {}

@@ -2,10 +2,8 @@
 //! written again is there again.
 
 use super::{encoder, fails_with, on_every_device};
-use tilewise::{
-    AttentionOptions, CausalFrom, Element, Fill, Gpu, KeyValueCache, MultiHeadAttention, Result, Tensor,
-    bf16, f16, matmul, ops,
-};
+use tilewise::attention::{AttentionOptions, CausalFrom, KeyValueCache, MultiHeadAttention};
+use tilewise::{Element, Fill, Gpu, Result, Tensor, bf16, f16, matmul, ops};
 
 const DROPPED: &str = "were dropped without being submitted";
 

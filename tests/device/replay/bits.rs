@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tilewise::attention::{AttentionKernel, AttentionOptions, attention};
 use tilewise::clifford::layer::{GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
-use tilewise::gemm::SplitK;
+use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::gpu::{CoopScalar, CoopScope};
 use tilewise::sketch::{SkLinear, Sketch, SketchKind};
-use tilewise::{Activation, Gemm, GemmKernel, Gpu, Precision, Result, Tensor, f16, matmul, ops};
+use tilewise::{Activation, Gemm, Gpu, Precision, Result, Tensor, f16, matmul, ops};
 
 /// A sequence of each family, as one closure of its input.
 type Family<'a> = (&'static str, Box<dyn Fn(&Tensor<f32>) -> Result<Tensor<f32>> + 'a>);

@@ -6,8 +6,9 @@ use std::cell::RefCell;
 use support::operations::results::{self, Read};
 use support::operations::{self, Row};
 use support::watchdog::{doing, in_time};
+use tilewise::gemm::Linear;
 use tilewise::ops::{self, BatchNorm, CrossEntropy, Expr, GroupNorm, LayerNorm};
-use tilewise::{Activation, Error, Gpu, Linear, Result, Tensor};
+use tilewise::{Activation, Error, Gpu, Result, Tensor};
 
 /// What operations use next to x, a tensor (6, 8, 16).
 struct World {
@@ -82,7 +83,7 @@ const OPERATIONS: [Operation; 12] = [
 
 /// Whether a row computes on the device alone: tables of angles are uploaded.
 fn is_operation(row: &Row) -> bool {
-    let rooms = ["ops::", "attention", "linear", "matmul", "Gemm::", "Linear::"];
+    let rooms = ["ops::", "attention", "linear", "matmul", "Gemm::", "gemm::"];
     let others = ["Builder", "Rotary::new", "Rotary::at_positions"];
     rooms.iter().any(|room| row.name.starts_with(room))
         && !others.iter().any(|other| row.name.contains(other))

@@ -1,6 +1,7 @@
 //! Budgets of one buffer, and of a few: calls fail for lack of memory, and no result is wrong.
 
-use tilewise::{AttentionOptions, Error, Fill, Gpu, KeyValueCache, Result, Tensor, attention, matmul, ops};
+use tilewise::attention::{AttentionOptions, KeyValueCache, attention};
+use tilewise::{Error, Fill, Gpu, Result, Tensor, matmul, ops};
 
 /// Captures, caches and frames, with inputs that come and go. Returns all results.
 fn work(gpu: &Gpu) -> Result<Vec<f32>> {

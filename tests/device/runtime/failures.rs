@@ -1,8 +1,9 @@
 //! A launch that fails in the midst of others: its result stays an error, whatever is not at fault is right.
 
 use super::{SIZE, data, devices, product, tensor};
+use tilewise::gemm::SplitK;
 use tilewise::gpu::Submission;
-use tilewise::{Element, Error, Fill, Gemm, Gpu, SplitK, Tensor, matmul, ops, reference};
+use tilewise::{Element, Error, Fill, Gemm, Gpu, Tensor, matmul, ops, reference};
 
 fn sum(a: &[f32], b: &[f32]) -> Vec<f32> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()

@@ -2,7 +2,8 @@
 
 use support::TestGpu;
 use support::watchdog::doing;
-use tilewise::{Error, Fill, Gemm, GemmKernel, SplitK, ops, reference, wgpu};
+use tilewise::gemm::{GemmKernel, SplitK};
+use tilewise::{Error, Fill, Gemm, ops, reference, wgpu};
 
 /// A device without features whose bindings hold 64 KiB.
 fn small_bindings() -> Option<TestGpu> {

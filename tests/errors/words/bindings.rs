@@ -1,16 +1,16 @@
 //! Operands that are larger than a binding.
 
 use super::{Found, PLANE, mv, product, random, wide};
-use tilewise::attention::{attention_backward, attention_bias_backward, attention_with_lse};
+use tilewise::attention::{
+    AttentionOptions, attention, attention_backward, attention_bias_backward, attention_with_lse,
+};
 use tilewise::clifford::layer::{MvLayerNorm, MvNormalization, MvSilu};
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product};
-use tilewise::ops::{BatchNorm, GroupNorm, InstanceNorm, LayerNorm, RmsNorm, Rotary, RotaryPairs};
+use tilewise::ops::{self, BatchNorm, GroupNorm, InstanceNorm, LayerNorm, RmsNorm, Rotary, RotaryPairs};
 use tilewise::sketch::{
     Budget, SkLinear, Sketch, SketchKind, cqrrpt, lstsq, range, recommend_rank, rsvd, trace,
 };
-use tilewise::{
-    Activation, AttentionOptions, Error, Fill, GpuOptions, Result, attention, f16, linear, matmul, ops,
-};
+use tilewise::{Activation, Error, Fill, GpuOptions, Result, f16, linear, matmul};
 
 /// A device that binds 4 KiB, and operands of more.
 #[test]

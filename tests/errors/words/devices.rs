@@ -2,11 +2,10 @@
 
 use super::{Found, PLANE, mv, random};
 use tilewise::clifford::layer::{BiasOn, MvLinear};
-use tilewise::ops::{GroupNorm, Reduction, RmsNorm};
+use tilewise::gemm::Linear;
+use tilewise::ops::{self, GroupNorm, Reduction, RmsNorm};
 use tilewise::sketch::{Cqrrpt, ExplicitSketch};
-use tilewise::{
-    Activation, Error, Gpu, GpuOptions, Linear, Result, Tensor, linear, matmul, matmul_into, ops,
-};
+use tilewise::{Activation, Error, Gpu, GpuOptions, Result, Tensor, linear, matmul, matmul_into};
 
 /// What the examples of `tests/support/operations` leave out, or take from what they have anyway.
 #[test]

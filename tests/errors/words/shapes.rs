@@ -5,13 +5,16 @@ use tilewise::clifford::layer::{
     BiasOn, CliffordLayer, Connected, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
 };
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Product};
-use tilewise::ops::{BatchNorm, GroupNorm, InstanceNorm, LayerNorm, RmsNorm, RunningStatistics};
-use tilewise::ops::{Reduction, Rotary, RotaryPairs};
+use tilewise::gemm::Linear;
+use tilewise::ops::{
+    self, BatchNorm, GroupNorm, InstanceNorm, LayerNorm, Reduction, RmsNorm, Rotary, RotaryPairs,
+    RunningStatistics,
+};
 use tilewise::sketch::{
     Budget, Cqrrpt, ExplicitSketch, SkLinear, Sketch, SketchKind, cqrrpt, lstsq, range, recommend_rank, rsvd,
     trace,
 };
-use tilewise::{Activation, Gemm, Linear, Parameters, linear, matmul_into, ops};
+use tilewise::{Activation, Gemm, Parameters, linear, matmul_into};
 
 #[test]
 fn shapes_that_do_not_go_together() {

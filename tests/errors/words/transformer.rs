@@ -2,12 +2,12 @@
 
 use super::random;
 use super::said::Said;
-use tilewise::attention::{Biases, FeedForward, NormPosition};
-use tilewise::ops::{Rotary, RotaryPairs};
-use tilewise::{
-    AttentionOptions, CausalFrom, Error, Gpu, KeyValueCache, MultiHeadAttention, Result, Tensor,
+use tilewise::attention::{
+    AttentionOptions, Biases, CausalFrom, FeedForward, KeyValueCache, MultiHeadAttention, NormPosition,
     TransformerBlock,
 };
+use tilewise::ops::{Rotary, RotaryPairs};
+use tilewise::{Error, Gpu, Result, Tensor};
 
 fn layer(gpu: &Gpu) -> MultiHeadAttention<f32> {
     MultiHeadAttention::builder(12, 4).random(gpu).unwrap()

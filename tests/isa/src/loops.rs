@@ -7,10 +7,10 @@ use crate::target::Target;
 use std::fmt::Write;
 use std::path::Path;
 use support::wgsl;
-use tilewise::gemm::{SplitK, Tile};
+use tilewise::gemm::{Accumulator, GemmKernel, SplitK, Tile};
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{GemmTypes, Pin};
-use tilewise::{Accumulator, Caps, DType, GemmKernel};
+use tilewise::{Caps, DType};
 
 /// A tile with the types that change its inner loop.
 struct Case {

@@ -7,9 +7,8 @@ use support::operand::View;
 use support::{limits, plans, wgsl};
 use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Blades, Product, Signature, Unary};
-use tilewise::gemm::SplitK;
-use tilewise::ops::Overflow;
-use tilewise::ops::TexelFormat;
+use tilewise::gemm::{Accumulator, GemmKernel, SplitK};
+use tilewise::ops::{Overflow, TexelFormat};
 use tilewise::planning::clifford::{CliffordProblem, Function, LogBranch, MvLayout};
 use tilewise::planning::clifford_layer::{
     ConnectedBackward, ConnectedForward, ConnectedProblem, FeaturesProblem, OperandRounding, RowFunction,
@@ -27,7 +26,7 @@ use tilewise::planning::ops::{
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
-use tilewise::{Accumulator, Activation, Caps, DType, GemmKernel, Layout, Precision, Result};
+use tilewise::{Activation, Caps, DType, Layout, Precision, Result};
 
 /// A plan to compile, or the error of planning.
 pub struct Named {

@@ -1,6 +1,7 @@
 //! The cache of keys and values: it grows in place.
 
-use tilewise::{Element, Fill, Gpu, KeyValueCache, Real, Tensor, bf16, f16};
+use tilewise::attention::KeyValueCache;
+use tilewise::{Element, Fill, Gpu, Real, Tensor, bf16, f16};
 
 /// Keys and values (batch, heads, length, dim).
 fn part<T: Real>(gpu: &Gpu, length: usize, seed: u64) -> [Tensor<T>; 2] {

@@ -1,9 +1,11 @@
 //! Decoding with a cache gives the rows of one pass over the whole sequence.
 
 use super::{BlockForm, Form, ODD, block_definition, causal, definition};
-use tilewise::attention::{BlockNorm, FeedForward, NormPosition};
+use tilewise::attention::{
+    AttentionOptions, BlockNorm, CausalFrom, FeedForward, KeyValueCache, NormPosition,
+};
 use tilewise::reference::Definition;
-use tilewise::{AttentionOptions, CausalFrom, Error, Fill, Gpu, KeyValueCache, Real, Result, Tensor, f16};
+use tilewise::{Error, Fill, Gpu, Real, Result, Tensor, f16};
 
 pub(super) const BATCH: usize = 2;
 pub(super) const LENGTH: usize = 64;

@@ -2,12 +2,12 @@
 
 use super::{BlockForm, Form, ODD, block_definition, causal, definition};
 use std::fmt::Debug;
-use tilewise::attention::{Biases, BlockNorm, FeedForward, NormPosition};
+use tilewise::attention::{
+    AttentionOptions, Biases, BlockNorm, CausalFrom, FeedForward, NormPosition, TransformerBlock,
+};
 use tilewise::ops::RotaryPairs;
 use tilewise::reference::Definition;
-use tilewise::{
-    Activation, AttentionOptions, CausalFrom, DType, Fill, Gpu, Real, Tensor, TransformerBlock, bf16, f16,
-};
+use tilewise::{Activation, DType, Fill, Gpu, Real, Tensor, bf16, f16};
 
 const FORMS: [Form; 4] = [
     ODD,

@@ -2,11 +2,11 @@
 
 use super::{BlockForm, Form, ODD, random_parameters};
 use pollster::block_on;
-use tilewise::attention::{Biases, BlockNorm, FeedForward, NormPosition};
-use tilewise::io::{Safetensors, SafetensorsWriter};
-use tilewise::{
-    Activation, AttentionOptions, Fill, MultiHeadAttention, Parameters, Real, TransformerBlock, f16,
+use tilewise::attention::{
+    AttentionOptions, Biases, BlockNorm, FeedForward, MultiHeadAttention, NormPosition, TransformerBlock,
 };
+use tilewise::io::{Safetensors, SafetensorsWriter};
+use tilewise::{Activation, Fill, Parameters, Real, f16};
 
 const FORM: BlockForm = BlockForm {
     attention: Form { embed: 12, heads: 4, kv_heads: 4, biases: Biases::All, rotary: None },

@@ -1,8 +1,9 @@
 //! Gradients of multi-head attention with key heads and rotations, against differences of the definition in f64.
 
 use super::{Form, ODD, causal, definition, reals};
+use tilewise::attention::{AttentionOptions, CausalFrom, MultiHeadAttention};
 use tilewise::reference::MultiHeadReference;
-use tilewise::{AttentionOptions, CausalFrom, Element, Fill, Gpu, MultiHeadAttention, Real, Tensor, f16};
+use tilewise::{Element, Fill, Gpu, Real, Tensor, f16};
 
 const BATCH: usize = 2;
 const LENGTH: usize = 7;

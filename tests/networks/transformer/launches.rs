@@ -1,9 +1,9 @@
 //! How many launches the layers take, and that they copy nothing.
 
 use super::{BlockForm, Form};
-use tilewise::attention::{Biases, BlockNorm, FeedForward, NormPosition};
+use tilewise::attention::{AttentionOptions, Biases, BlockNorm, CausalFrom, FeedForward, NormPosition};
 use tilewise::ops::RotaryPairs;
-use tilewise::{AttentionOptions, CausalFrom, Fill, Gpu, Result, Tensor};
+use tilewise::{Fill, Gpu, Result, Tensor};
 
 const FORM: Form = Form { embed: 64, heads: 4, kv_heads: 2, biases: Biases::All, rotary: None };
 

@@ -14,10 +14,12 @@ mod replayable_runs;
 mod replayable_words;
 mod steps;
 
-use tilewise::attention::{Biases, BlockNorm, FeedForward, NormPosition};
+use tilewise::attention::{
+    Biases, BlockNorm, CausalFrom, FeedForward, MultiHeadAttention, NormPosition, TransformerBlock,
+};
 use tilewise::ops::{Rotary, RotaryPairs};
 use tilewise::reference::{MultiHeadReference, TransformerBlockReference, WeightAndBias, rotary_angles};
-use tilewise::{CausalFrom, Fill, Gpu, MultiHeadAttention, Parameters, Real, Tensor, TransformerBlock};
+use tilewise::{Fill, Gpu, Parameters, Real, Tensor};
 
 /// The base of the rotary tables here.
 const BASE: f64 = 10_000.0;

@@ -1,10 +1,11 @@
 //! Blocks in a replay: a forward pass; a cache that counts on the host is refused, unless the capture has made it.
 
 use super::{BlockForm, Form, ODD};
-use tilewise::attention::{BlockNorm, FeedForward, NormPosition};
-use tilewise::{
-    AttentionOptions, CausalFrom, Fill, Gpu, KeyValueCache, Result, Tensor, TransformerBlock, attention,
+use tilewise::attention::{
+    AttentionOptions, BlockNorm, CausalFrom, FeedForward, KeyValueCache, NormPosition, TransformerBlock,
+    attention,
 };
+use tilewise::{Fill, Gpu, Result, Tensor};
 
 /// A block that has everything.
 fn block(gpu: &Gpu) -> TransformerBlock<f32> {

@@ -3,11 +3,11 @@
 use super::decode::{BATCH, LENGTH, Pass, rows};
 use super::{BlockForm, Form, ODD, block_definition, causal, definition};
 use std::ops::Range;
-use tilewise::attention::{BlockNorm, FeedForward, NormPosition};
-use tilewise::reference::Definition;
-use tilewise::{
-    AttentionOptions, CausalFrom, Element, Fill, Gpu, KeyValueCache, Real, Tensor, bf16, f16, ops,
+use tilewise::attention::{
+    AttentionOptions, BlockNorm, CausalFrom, FeedForward, KeyValueCache, NormPosition,
 };
+use tilewise::reference::Definition;
+use tilewise::{Element, Fill, Gpu, Real, Tensor, bf16, f16, ops};
 
 pub(super) const BLOCK: BlockForm = BlockForm {
     attention: ODD,

@@ -2,7 +2,8 @@
 
 use super::ODD;
 use super::replayable::{bits, causal_options, copied};
-use tilewise::{Fill, Gpu, KeyValueCache, MultiHeadAttention, Replay, Result, Tensor, wgpu};
+use tilewise::attention::{KeyValueCache, MultiHeadAttention};
+use tilewise::{Fill, Gpu, Replay, Result, Tensor, wgpu};
 
 /// A layer, its cache for 8 positions, and a captured step of one token of a sequence.
 pub(super) struct Decode {

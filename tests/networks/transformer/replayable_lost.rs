@@ -4,7 +4,8 @@
 use super::ODD;
 use super::replayable::{BLOCK, bits, causal_options};
 use super::replayable_decode::Decode;
-use tilewise::{AttentionOptions, Error, Fill, KeyValueCache, Replay, Result, Tensor};
+use tilewise::attention::{AttentionOptions, KeyValueCache};
+use tilewise::{Error, Fill, Replay, Result, Tensor};
 
 /// How a frame decodes a token.
 type Step = fn(&mut Decode, usize) -> Result<Tensor<f32>>;

@@ -3,7 +3,8 @@
 use super::ODD;
 use super::replayable::{BLOCK, bits, causal_options, copied};
 use super::replayable_decode::Decode;
-use tilewise::{Error, Fill, KeyValueCache, Replay, Result, Tensor, TransformerBlock, ops};
+use tilewise::attention::{KeyValueCache, TransformerBlock};
+use tilewise::{Error, Fill, Replay, Result, Tensor, ops};
 
 #[test]
 fn a_run_for_which_there_is_no_room_is_an_error() {

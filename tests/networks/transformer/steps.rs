@@ -1,12 +1,13 @@
 //! The layers have the bits of their steps, one after another, in every type.
 
 use super::{BlockForm, Form, ODD};
-use tilewise::attention::{BlockNorm, FeedForward, NormPosition};
-use tilewise::ops::{self, LayerNorm, RmsNorm};
-use tilewise::{
-    Activation, AttentionOptions, CausalFrom, Fill, Gpu, Linear, MultiHeadAttention, Parameters, Real,
-    Tensor, TransformerBlock, attention, bf16, f16,
+use tilewise::attention::{
+    AttentionOptions, BlockNorm, CausalFrom, FeedForward, MultiHeadAttention, NormPosition, TransformerBlock,
+    attention,
 };
+use tilewise::gemm::Linear;
+use tilewise::ops::{self, LayerNorm, RmsNorm};
+use tilewise::{Activation, Fill, Gpu, Parameters, Real, Tensor, bf16, f16};
 
 /// A linear layer of the parameters with these names.
 fn linear<T: Real>(layer: &impl Parameters<T>, names: [&str; 2], activation: Activation) -> Linear<T> {

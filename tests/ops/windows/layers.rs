@@ -4,8 +4,11 @@ use super::{Pair, joined, place, sweep};
 use crate::matrices::is_flexible;
 use support::strided::Lay;
 use support::values::values;
-use tilewise::attention::{AttentionKernel, attention_backward, attention_bias_backward, attention_with_lse};
-use tilewise::{AttentionOptions, CausalFrom, DType, Real, attention, f16};
+use tilewise::attention::{
+    AttentionKernel, AttentionOptions, CausalFrom, attention, attention_backward, attention_bias_backward,
+    attention_with_lse,
+};
+use tilewise::{DType, Real, f16};
 
 #[test]
 fn attention_of_many_batches() {

@@ -1,9 +1,10 @@
 //! Compressed files whose layers are multiplied out again, for whatever loads the original.
 
 use super::model::{Model, matrix};
+use tilewise::attention::{AttentionOptions, TransformerBlock};
 use tilewise::io::{Safetensors, SafetensorsWriter};
 use tilewise::sketch::{Budget, Compress, Compressed, Selection, expand};
-use tilewise::{AttentionOptions, Element, Error, Fill, Gpu, TransformerBlock, bf16, f16};
+use tilewise::{Element, Error, Fill, Gpu, bf16, f16};
 
 /// The errors of the weights that were multiplied out are those of the report.
 fn assert_expanded(gpu: &Gpu, model: &Model, report: &Compressed, rounding: f64) {

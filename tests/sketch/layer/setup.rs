@@ -1,10 +1,11 @@
 //! Sketched layers as tests have them: what they are made of, and how results are judged.
 
 use support::sketches::small;
+use tilewise::gemm::GemmKernel;
 use tilewise::planning::gemm::Pin;
 use tilewise::planning::sketch::pinned_layer;
 use tilewise::sketch::SkLinear;
-use tilewise::{Activation, Element, Fill, GemmKernel, Gpu, Real, Tensor};
+use tilewise::{Activation, Element, Fill, Gpu, Real, Tensor};
 
 /// A layer with signs for U, and with biases.
 pub(crate) fn layer<T: Real>(

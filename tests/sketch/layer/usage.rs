@@ -1,11 +1,12 @@
 //! Sketched linear layers in use: launches and bytes, counted; signs that are made; training; files; and what is refused.
 
 use super::setup::{assert_near, given, layer, staged, wide};
+use tilewise::gemm::GemmKernel;
 use tilewise::io::{Safetensors, SafetensorsWriter};
 use tilewise::planning::gemm::Pin;
 use tilewise::planning::sketch::pinned_layer;
 use tilewise::sketch::{SignStorage, SkLinear};
-use tilewise::{Activation, Error, Fill, GemmKernel, Gpu, Parameters, Real, Tensor, bf16, f16};
+use tilewise::{Activation, Error, Fill, Gpu, Parameters, Real, Tensor, bf16, f16};
 
 #[test]
 fn outputs_take_two_launches_and_gradients_five_and_nothing_of_the_weights_size() {

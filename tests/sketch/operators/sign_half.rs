@@ -3,12 +3,12 @@
 use support::operand::{Placed, View};
 use support::sketches::small;
 use support::wgsl::sign_half;
-use tilewise::gemm::{SplitK, Tile};
+use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::gpu::CoopScalar::{F16, F32};
 use tilewise::planning::gemm::{HalfAxis, HalfPosition, OuterAxis, SignHalf};
 use tilewise::planning::sketch::staged_product;
 use tilewise::sketch::{Scaling, Sketch, SketchKind};
-use tilewise::{Activation, Error, Fill, GemmKernel, Gpu, Real, Tensor, bf16, f16, reference};
+use tilewise::{Activation, Error, Fill, Gpu, Real, Tensor, bf16, f16, reference};
 
 /// What is computed of a case: m, the extent of a half and that of B's other axis, how the half lies, and in how many
 /// parts of k.

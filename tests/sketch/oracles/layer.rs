@@ -4,11 +4,12 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use support::safetensors::Safetensors;
 use support::sketches::small;
+use tilewise::gemm::GemmKernel;
 use tilewise::planning::gemm::Pin;
 use tilewise::planning::sketch::pinned_layer;
 use tilewise::reference::{SkLinearGradients, SkLinearReference};
 use tilewise::sketch::SkLinear;
-use tilewise::{Activation, Element, Error, Fill, GemmKernel, Gpu, Real, Tensor, f16, matmul};
+use tilewise::{Activation, Element, Error, Fill, Gpu, Real, Tensor, f16, matmul};
 
 /// Of f32, relative to the largest value; of operands of f16, absolute: the vectors' README says both.
 const F32: f64 = 2e-6;

@@ -14,11 +14,10 @@ use shapes::{
 use tilewise::attention::AttentionKernel;
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::FeatureFunction;
-use tilewise::gemm::SplitK;
+use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::ops::{Overflow, RotaryPairs, TexelFormat};
 use tilewise::planning::attention::{AttentionBackward, AttentionGradientsOf, AttentionStatistics};
 use tilewise::planning::clifford_layer::{ConnectedBackward, RowFunction};
-use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{
     Distribution, F16SplitProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, SeedSource, Side,
 };
@@ -30,9 +29,9 @@ use tilewise::planning::ops::{
 };
 use tilewise::planning::peak::{PeakNumber, PeakProblem};
 use tilewise::planning::sketch::DenseProblem;
-use tilewise::planning::{Plan, Problem};
+use tilewise::planning::{Plan, Problem, fixtures};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
-use tilewise::{Caps, DType, GemmKernel, Precision, Result};
+use tilewise::{Caps, DType, Precision, Result};
 
 /// A family, and a function that plans a problem of it.
 pub type Family = (&'static str, fn(&Of<'_>) -> Result<Plan>);

@@ -5,7 +5,7 @@ use super::F32;
 use tilewise::attention::AttentionKernel;
 use tilewise::clifford::layer::{FeatureFunction, LayerProduct};
 use tilewise::clifford::{BladeAxis, Product, Signature};
-use tilewise::gemm::SplitK;
+use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::planning::attention::{
     AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
     AttentionStatistics,
@@ -23,7 +23,7 @@ use tilewise::planning::ops::{
 use tilewise::planning::sketch::{DenseProblem, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
-use tilewise::{Activation, Caps, DType, GemmKernel, Layout, Result};
+use tilewise::{Activation, Caps, DType, Layout, Result};
 
 /// What a problem is planned for: a device, and how large its operands are and how they lie.
 pub struct Of<'a> {

@@ -1,15 +1,15 @@
 //! Products, and elementwise operations.
 
 use super::{Row, World, row};
-use tilewise::attention::{attention_backward, attention_bias_backward, attention_with_lse};
+use tilewise::attention::{
+    AttentionOptions, attention, attention_backward, attention_bias_backward, attention_with_lse,
+};
+use tilewise::gemm::{LinearScales, linear_backward, linear_quantised};
 use tilewise::ops::{
-    BatchNorm, BatchNormed, GroupNorm, InstanceNorm, LayerNorm, Normed, Reduction, RmsNorm, RmsNormed,
+    self, BatchNorm, BatchNormed, GroupNorm, InstanceNorm, LayerNorm, Normed, Reduction, RmsNorm, RmsNormed,
     Rotary, RotaryPairs, RunningStatistics, Targets,
 };
-use tilewise::{
-    Activation, AttentionOptions, Gemm, Gradients, LinearScales, Parameters, Result, Tensor, attention,
-    linear, linear_backward, linear_quantised, matmul, matmul_into, ops,
-};
+use tilewise::{Activation, Gemm, Gradients, Parameters, Result, Tensor, linear, matmul, matmul_into};
 
 fn running(it: &World) -> RunningStatistics {
     RunningStatistics { mean: it.row.clone(), variance: it.row.clone() }
@@ -46,16 +46,16 @@ pub(super) fn rows() -> Vec<Row> {
         }),
         row("Gemm::run", |it| Gemm::new(&it.a, &it.b).alpha(2.0).run()),
         row("Gemm::run_into", |it| Gemm::new(&it.a, &it.b).run_into(&mut it.c)),
-        row("Linear::backward", |it| it.linear.backward(&it.a, &it.b)),
-        row("Linear::backward_from", |it| it.linear.backward_from(&it.a, &it.b, &it.b)),
-        row("Linear::backward_into", |it| {
+        row("gemm::Linear::backward", |it| it.linear.backward(&it.a, &it.b)),
+        row("gemm::Linear::backward_from", |it| it.linear.backward_from(&it.a, &it.b, &it.b)),
+        row("gemm::Linear::backward_into", |it| {
             let mut gradients = Gradients::new();
             gradients.add("weight", it.c.writable_view())?;
             it.linear.backward_into(&it.a, &it.b, &mut gradients)
         }),
-        row("Linear::forward", |it| it.linear.forward(&it.a)),
-        row("Linear::forward_with_residual", |it| it.linear.forward_with_residual(&it.a, &it.b)),
-        row("Linear::sums", |it| it.linear.sums(&it.a)),
+        row("gemm::Linear::forward", |it| it.linear.forward(&it.a)),
+        row("gemm::Linear::forward_with_residual", |it| it.linear.forward_with_residual(&it.a, &it.b)),
+        row("gemm::Linear::sums", |it| it.linear.sums(&it.a)),
         row("attention", |it| {
             attention(&heads(&it.a)?, &heads(&it.b)?, &heads(&it.b)?, &AttentionOptions::new())
         }),
@@ -71,8 +71,8 @@ pub(super) fn rows() -> Vec<Row> {
             attention_with_lse(&heads(&it.a)?, &heads(&it.b)?, &heads(&it.b)?, &AttentionOptions::new())
         }),
         row("linear", |it| linear(&it.a, &it.b, None, Activation::Relu)),
-        row("linear_backward", |it| linear_backward(&it.a, &it.b, None, Activation::Relu, &it.a)),
-        row("linear_quantised", |it| {
+        row("gemm::linear_backward", |it| linear_backward(&it.a, &it.b, None, Activation::Relu, &it.a)),
+        row("gemm::linear_quantised", |it| {
             linear_quantised::<i8, f32>(&it.mask, &it.mask, LinearScales::default(), None, Activation::Relu)
         }),
         row("matmul", |it| matmul(&it.a, &it.b)),

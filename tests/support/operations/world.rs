@@ -3,11 +3,14 @@
 use crate::folder as folder_of_tests;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tilewise::attention::SavedAttention;
+use tilewise::attention::{
+    AttentionOptions, KeyValueCache, MultiHeadAttention, SavedAttention, TransformerBlock,
+};
 use tilewise::clifford::layer::{
     CliffordLayer, GradeNorm, LayerProduct, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
 };
 use tilewise::clifford::{BladeAxis, Blades, Multivectors, Signature};
+use tilewise::gemm::Linear;
 use tilewise::io::{Npy, Safetensors, SafetensorsWriter, npy_bytes};
 use tilewise::ops::{Normed, Rotary, RotaryPairs};
 use tilewise::planning::Scalar;
@@ -15,10 +18,7 @@ use tilewise::sketch::{
     Budget, Compress, ExplicitSketch, SeededSketch, Selection, SignStorage, SkLinear, Sketch, SketchKind,
     Svd, Timings,
 };
-use tilewise::{
-    Activation, AttentionOptions, Fill, Gemm, Gpu, Gradients, KeyValueCache, Linear, MultiHeadAttention,
-    Plan, Replay, Result, Tensor, TransformerBlock, matmul, wgpu,
-};
+use tilewise::{Activation, Fill, Gemm, Gpu, Gradients, Plan, Replay, Result, Tensor, matmul, wgpu};
 
 /// A device and operands on it.
 pub struct World {

@@ -86,8 +86,8 @@ impl<T: Real> TransformerBlockBuilder<T> {
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// use tilewise::attention::FeedForward;
-    /// use tilewise::{Activation, TransformerBlock};
+    /// use tilewise::Activation;
+    /// use tilewise::attention::{FeedForward, TransformerBlock};
     ///
     /// // PyTorch's TransformerEncoderLayer(32, 4, 128): its activation is relu.
     /// let relu = FeedForward::Plain(Activation::Relu);

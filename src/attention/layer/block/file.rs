@@ -28,7 +28,7 @@ impl<T: Real> TransformerBlock<T> {
     /// As `save`, without blocking.
     ///
     /// # Errors
-    /// As [`MultiHeadAttention::save_async`](crate::MultiHeadAttention::save_async).
+    /// As [`MultiHeadAttention::save_async`](crate::attention::MultiHeadAttention::save_async).
     pub async fn save_async(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
         save_async(self, file, prefix).await.named("TransformerBlock::save_async")
     }

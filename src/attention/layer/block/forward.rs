@@ -17,14 +17,15 @@ impl<T: Real> TransformerBlock<T> {
     /// # Shapes
     /// `x` (batch, length, embed) -> (batch, length, embed)
     /// # Errors
-    /// As [`MultiHeadAttention::forward`](crate::MultiHeadAttention::forward).
+    /// As [`MultiHeadAttention::forward`](crate::attention::MultiHeadAttention::forward).
     /// # Precision
     /// Each launch computes in f32 and rounds its result to `T`:
     /// [`reference::TransformerBlockReference`](crate::reference::TransformerBlockReference).
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// use tilewise::{AttentionOptions, Fill, TransformerBlock};
+    /// use tilewise::Fill;
+    /// use tilewise::attention::{AttentionOptions, TransformerBlock};
     ///
     /// let block = TransformerBlock::<f32>::builder(32, 4, 128).random(&gpu)?;
     /// let x = gpu.random([2, 7, 32], Fill::Uniform, 1)?;
@@ -41,16 +42,16 @@ impl<T: Real> TransformerBlock<T> {
     }
 
     /// The block's result for new positions of sequences, whose keys and values are appended to a cache: as
-    /// [`MultiHeadAttention::forward_cached`](crate::MultiHeadAttention::forward_cached).
+    /// [`MultiHeadAttention::forward_cached`](crate::attention::MultiHeadAttention::forward_cached).
     ///
     /// # Shapes
     /// As [`forward`](Self::forward).
     /// # Errors
-    /// As [`MultiHeadAttention::forward_cached`](crate::MultiHeadAttention::forward_cached).
+    /// As [`MultiHeadAttention::forward_cached`](crate::attention::MultiHeadAttention::forward_cached).
     /// # Precision
     /// As [`forward`](Self::forward).
     /// # Launches
-    /// As [`MultiHeadAttention::forward_cached`](crate::MultiHeadAttention::forward_cached).
+    /// As [`MultiHeadAttention::forward_cached`](crate::attention::MultiHeadAttention::forward_cached).
     pub fn forward_cached(
         &self,
         x: &Tensor<T>,

@@ -28,9 +28,11 @@ pub(super) const OP: &str = "TransformerBlock";
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-/// use tilewise::attention::{Biases, BlockNorm, FeedForward, NormPosition};
+/// use tilewise::Fill;
+/// use tilewise::attention::{
+///     AttentionOptions, Biases, BlockNorm, CausalFrom, FeedForward, NormPosition, TransformerBlock,
+/// };
 /// use tilewise::ops::{Rotary, RotaryPairs};
-/// use tilewise::{AttentionOptions, CausalFrom, Fill, TransformerBlock};
 ///
 /// // A block of Llama: 64 features, 4 heads of 16 elements, 2 key heads, 172 inner features.
 /// let rotary = Rotary::new(&gpu, RotaryPairs::Halves, 16, 10_000.0, 512)?;

@@ -3,13 +3,12 @@
 use super::{InRuns, bits};
 use crate::replay::random;
 use std::cell::{Cell, RefCell};
+use tilewise::attention::{AttentionOptions, CausalFrom, KeyValueCache, MultiHeadAttention, attention};
+use tilewise::gemm::Linear;
 use tilewise::ops::{self, BatchNorm, Rotary, RotaryPairs, RunningStatistics};
 use tilewise::planning::{Problem, Scalar};
 use tilewise::sketch::{Sketch, SketchKind};
-use tilewise::{
-    Activation, AttentionOptions, CausalFrom, Error, Fill, Gemm, Gpu, Gradients, KeyValueCache, Linear,
-    MultiHeadAttention, Parameters, Replay, Result, Tensor, attention, matmul,
-};
+use tilewise::{Activation, Error, Fill, Gemm, Gpu, Gradients, Parameters, Replay, Result, Tensor, matmul};
 
 /// The first name of a row, its argument, and what shows it.
 pub(super) type Probe = (&'static str, &'static str, fn(&Gpu) -> Result<InRuns>);
@@ -52,7 +51,7 @@ pub(super) fn all() -> Vec<Probe> {
             };
             in_runs(gpu, all, || overwrite(&at, &gpu.tensor(&[2], [1])?))
         }),
-        ("AttentionOptions::key_lengths", "the tensor", |gpu| {
+        ("attention::AttentionOptions::key_lengths", "the tensor", |gpu| {
             let ([q, k, v], lengths) = (heads(gpu)?, gpu.tensor(&[1], [1])?);
             let of = |options: AttentionOptions<'_, f32>| attention(&q, &k, &v, &options);
             let both = || {
@@ -61,7 +60,7 @@ pub(super) fn all() -> Vec<Probe> {
             };
             in_runs(gpu, both, || overwrite(&lengths, &gpu.tensor(&[3], [1])?))
         }),
-        ("AttentionOptions::window", "the distances", |gpu| {
+        ("attention::AttentionOptions::window", "the distances", |gpu| {
             let ([q, k, v], left) = (heads(gpu)?, Cell::new(1));
             let attend = || attention(&q, &k, &v, &AttentionOptions::new().window(Some(left.get()), Some(0)));
             in_runs(gpu, attend, || set(&left, 2))
@@ -118,7 +117,7 @@ pub(super) fn all() -> Vec<Probe> {
             };
             in_runs(gpu, execute, || set(&alpha, 3.0))
         }),
-        ("KeyValueCache::append", "the position of a replayable cache", |gpu| {
+        ("attention::KeyValueCache::append", "the position of a replayable cache", |gpu| {
             let (layer, mut cache) = decoder(gpu, MultiHeadAttention::replayable_cache)?;
             let x = random::<f32>(gpu, &[1, 3, 8], 4);
             let token = |at: usize| ops::concat(&[&x.slice(1, at..=at)?], 1);
@@ -137,7 +136,7 @@ pub(super) fn all() -> Vec<Probe> {
             }
             Ok(InRuns::FromBuffer)
         }),
-        ("KeyValueCache::keys", "the number of positions", |gpu| {
+        ("attention::KeyValueCache::keys", "the number of positions", |gpu| {
             let (_, cache) = decoder(gpu, MultiHeadAttention::cache)?;
             let (_, replayable) = decoder(gpu, MultiHeadAttention::replayable_cache)?;
             for cache in [&cache, &replayable] {
@@ -146,7 +145,7 @@ pub(super) fn all() -> Vec<Probe> {
             }
             Ok(InRuns::Refused)
         }),
-        ("KeyValueCache::truncate", "the number of positions", |gpu| {
+        ("attention::KeyValueCache::truncate", "the number of positions", |gpu| {
             let (_, mut cache) = decoder(gpu, MultiHeadAttention::replayable_cache)?;
             let [x, ..] = matrices(gpu);
             let mut tried = |call: fn(&mut KeyValueCache<f32>)| {
@@ -158,7 +157,7 @@ pub(super) fn all() -> Vec<Probe> {
             assert_eq!(tried(KeyValueCache::clear)?, InRuns::Refused);
             tried(|cache| cache.truncate(0))
         }),
-        ("KeyValueCache::len", "the result", |gpu| {
+        ("attention::KeyValueCache::len", "the result", |gpu| {
             let (layer, cache) = decoder(gpu, MultiHeadAttention::cache)?;
             let ([x, ..], cache) = (matrices(gpu), RefCell::new(cache));
             let of = || ops::mul(&x, 1 + i32::try_from(cache.borrow().len()).expect("small"));

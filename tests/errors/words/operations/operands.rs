@@ -2,12 +2,13 @@
 
 use crate::words::said::Said;
 use std::marker::PhantomData;
+use tilewise::gemm::linear_backward;
 use tilewise::ops::{
     self, BatchNorm, CrossEntropy, GroupNorm, LayerNorm, Reduction, RmsNorm, RunningStatistics, Softmax,
     Targets,
 };
 use tilewise::planning::ops::{CumsumProblem, ReduceFunction, ReduceProblem};
-use tilewise::{Activation, DType, Real, linear_backward};
+use tilewise::{Activation, DType, Real};
 
 #[test]
 fn shapes_that_do_not_go_together_or_are_too_large() {
