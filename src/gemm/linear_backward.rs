@@ -80,7 +80,7 @@ impl<T: Real> Linear<T> {
     pub fn backward(&self, x: &Tensor<T>, g: &Tensor<T>) -> Result<(Tensor<T>, Gradients)> {
         call("Linear::backward", || {
             let sums = self.sums_for_slope(x, g)?;
-            self.new_gradients(x, sums.as_ref(), g)
+            Gradients::of(|to| self.gradients(x, sums.as_ref(), g, to))
         })
     }
 
@@ -101,7 +101,7 @@ impl<T: Real> Linear<T> {
     ) -> Result<(Tensor<T>, Gradients)> {
         call("Linear::backward_from", || {
             self.check_output(x, sums)?;
-            self.new_gradients(x, Some(sums), g)
+            Gradients::of(|to| self.gradients(x, Some(sums), g, to))
         })
     }
 
@@ -125,16 +125,6 @@ impl<T: Real> Linear<T> {
             let sums = self.sums_for_slope(x, g)?;
             self.gradients(x, sums.as_ref(), g, gradients)
         })
-    }
-
-    fn new_gradients(
-        &self,
-        x: &Tensor<T>,
-        sums: Option<&Tensor<T>>,
-        g: &Tensor<T>,
-    ) -> Result<(Tensor<T>, Gradients)> {
-        let mut gradients = Gradients::new();
-        Ok((self.gradients(x, sums, g, &mut gradients)?, gradients))
     }
 
     /// The sums before the activation, if there is one.

@@ -129,8 +129,7 @@ impl<T: Real> MultiHeadAttention<T> {
         grad: &Tensor<T>,
     ) -> Result<(Tensor<T>, Option<Tensor<T>>, Gradients)> {
         call("MultiHeadAttention::backward", || {
-            let mut gradients = Gradients::new();
-            let (x, key_value) = self.add_gradients(saved, grad, &mut gradients)?;
+            let ((x, key_value), gradients) = Gradients::of(|to| self.add_gradients(saved, grad, to))?;
             Ok((x, key_value, gradients))
         })
     }

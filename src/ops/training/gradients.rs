@@ -92,6 +92,13 @@ impl Gradients {
         })
     }
 
+    /// What `work` returns, and the gradients that it adds to none.
+    pub(crate) fn of<R>(work: impl FnOnce(&mut Self) -> Result<R>) -> Result<(R, Self)> {
+        let mut gradients = Self::new();
+        let done = work(&mut gradients)?;
+        Ok((done, gradients))
+    }
+
     /// Runs `work` with the gradients whose names begin with `prefix`, without it: those of a layer inside of another.
     pub(crate) fn below<R>(&mut self, prefix: &str, work: impl FnOnce(&mut Self) -> R) -> R {
         let (own, others) =

@@ -35,10 +35,7 @@ impl<T: Real> SkLinear<T> {
         hidden: &Tensor<T>,
         g: &Tensor<T>,
     ) -> Result<(Tensor<T>, Gradients)> {
-        call("SkLinear::backward", || {
-            let mut gradients = Gradients::new();
-            Ok((self.add_gradients(x, hidden, g, &mut gradients)?, gradients))
-        })
+        call("SkLinear::backward", || Gradients::of(|to| self.add_gradients(x, hidden, g, to)))
     }
 
     /// Like [`backward`](Self::backward), but adds the gradients of the parameters to `gradients`.

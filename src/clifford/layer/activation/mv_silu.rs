@@ -74,10 +74,7 @@ impl<T: Real> MvSilu<T> {
     /// # Precision
     /// As [`forward`](Self::forward); the gradients of the parameters are not rounded to `T`.
     pub fn backward(&self, x: &Multivectors<T>, g: &Multivectors<T>) -> Result<(Multivectors<T>, Gradients)> {
-        call("MvSilu::backward", || {
-            let mut gradients = Gradients::new();
-            Ok((self.add_gradients(x, g, &mut gradients)?, gradients))
-        })
+        call("MvSilu::backward", || Gradients::of(|to| self.backward_into(x, g, to)))
     }
 
     /// As [`backward`](Self::backward), but adds the gradients of the parameters to `gradients`.
@@ -96,22 +93,13 @@ impl<T: Real> MvSilu<T> {
     ) -> Result<Multivectors<T>> {
         call("MvSilu::backward_into", || {
             check_gradients(FUNCTION.name(), gradients, &self.parameters())?;
-            self.add_gradients(x, g, gradients)
+            let rows = operands(FUNCTION, self.signature, [x, g], &self.a)?;
+            let (dx, both) = backward(FUNCTION, x.blades(), rows.each_ref(), &[&self.a, &self.b])?;
+            let grades = self.signature.dimension() + 1;
+            gradients.add("a", both.slice(1, ..grades)?)?;
+            gradients.add("b", both.slice(1, grades..)?)?;
+            from_rows(x, &dx)
         })
-    }
-
-    fn add_gradients(
-        &self,
-        x: &Multivectors<T>,
-        g: &Multivectors<T>,
-        gradients: &mut Gradients,
-    ) -> Result<Multivectors<T>> {
-        let rows = operands(FUNCTION, self.signature, [x, g], &self.a)?;
-        let (dx, both) = backward(FUNCTION, x.blades(), rows.each_ref(), &[&self.a, &self.b])?;
-        let grades = self.signature.dimension() + 1;
-        gradients.add("a", both.slice(1, ..grades)?)?;
-        gradients.add("b", both.slice(1, grades..)?)?;
-        from_rows(x, &dx)
     }
 
     /// The algebra.

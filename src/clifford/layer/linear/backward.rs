@@ -27,10 +27,7 @@ impl<T: Real> MvLinear<T> {
     /// # Precision
     /// As matrix products, summed in f32. The gradients of the parameters are not rounded to `T`.
     pub fn backward(&self, x: &Multivectors<T>, g: &Multivectors<T>) -> Result<(Multivectors<T>, Gradients)> {
-        call("MvLinear::backward", || {
-            let mut gradients = Gradients::new();
-            Ok((self.add_gradients(x, g, &mut gradients)?, gradients))
-        })
+        call("MvLinear::backward", || Gradients::of(|to| self.add_gradients(x, g, to)))
     }
 
     /// As [`backward`](Self::backward), but adds the gradients of the parameters to `gradients`.

@@ -91,10 +91,7 @@ impl<T: Real> CliffordLayer<T> {
     /// # Precision
     /// As [`forward`](Self::forward); the gradients of the parameters are not rounded to `T`.
     pub fn backward(&self, x: &Multivectors<T>, g: &Multivectors<T>) -> Result<(Multivectors<T>, Gradients)> {
-        call("CliffordLayer::backward", || {
-            let mut gradients = Gradients::new();
-            Ok((self.add_gradients(x, g, &mut gradients)?, gradients))
-        })
+        call("CliffordLayer::backward", || Gradients::of(|to| self.backward_into(x, g, to)))
     }
 
     /// As [`backward`](Self::backward), but adds the gradients of the parameters to `gradients`.
@@ -113,28 +110,19 @@ impl<T: Real> CliffordLayer<T> {
     ) -> Result<Multivectors<T>> {
         call("CliffordLayer::backward_into", || {
             check_gradients(OP, gradients, &self.parameters())?;
-            self.add_gradients(x, g, gradients)
+            let y = self.linear.forward(x)?;
+            let products = match self.kind {
+                ProductKind::Steerable => self.product.steerable_backward(x, &y, &self.weight, g)?,
+                ProductKind::Connected => self.product.connected_backward(x, &y, &self.weight, g)?,
+            };
+            let ProductGradients { x: product_dx, y: dy, weight } = products;
+            let linear_dx = self.linear.add_gradients(x, &dy, gradients)?;
+            gradients.add("gp_weight", weight)?;
+            match self.residual {
+                Residual::None => self.sum(x, &[&product_dx, &linear_dx]),
+                Residual::Operand => self.sum(x, &[&product_dx, &linear_dx, g]),
+            }
         })
-    }
-
-    fn add_gradients(
-        &self,
-        x: &Multivectors<T>,
-        g: &Multivectors<T>,
-        gradients: &mut Gradients,
-    ) -> Result<Multivectors<T>> {
-        let y = self.linear.forward(x)?;
-        let products = match self.kind {
-            ProductKind::Steerable => self.product.steerable_backward(x, &y, &self.weight, g)?,
-            ProductKind::Connected => self.product.connected_backward(x, &y, &self.weight, g)?,
-        };
-        let ProductGradients { x: product_dx, y: dy, weight } = products;
-        let linear_dx = self.linear.add_gradients(x, &dy, gradients)?;
-        gradients.add("gp_weight", weight)?;
-        match self.residual {
-            Residual::None => self.sum(x, &[&product_dx, &linear_dx]),
-            Residual::Operand => self.sum(x, &[&product_dx, &linear_dx, g]),
-        }
     }
 
     /// The sum of multivectors with the rows of `x`, added in order.

@@ -61,10 +61,7 @@ impl<T: Real> MvLayerNorm<T> {
     /// # Precision
     /// As [`MvNormalization::backward`](super::MvNormalization::backward).
     pub fn backward(&self, x: &Multivectors<T>, g: &Multivectors<T>) -> Result<(Multivectors<T>, Gradients)> {
-        call("MvLayerNorm::backward", || {
-            let mut gradients = Gradients::new();
-            Ok((self.add_gradients(x, g, &mut gradients)?, gradients))
-        })
+        call("MvLayerNorm::backward", || Gradients::of(|to| self.backward_into(x, g, to)))
     }
 
     /// As [`backward`](Self::backward), but adds the gradients of the parameters to `gradients`.
@@ -83,21 +80,12 @@ impl<T: Real> MvLayerNorm<T> {
     ) -> Result<Multivectors<T>> {
         call("MvLayerNorm::backward_into", || {
             check_gradients(FeatureFunction::LayerNorm.name(), gradients, &self.parameters())?;
-            self.add_gradients(x, g, gradients)
+            let function = FeatureFunction::LayerNorm;
+            let both = operands(function, self.signature, [x, g], &self.a)?;
+            let (dx, da) = backward(function, x.blades(), both.each_ref(), &[&self.gains()?])?;
+            gradients.add("a", da.reshape(self.a.shape())?)?;
+            from_rows(x, &dx)
         })
-    }
-
-    fn add_gradients(
-        &self,
-        x: &Multivectors<T>,
-        g: &Multivectors<T>,
-        gradients: &mut Gradients,
-    ) -> Result<Multivectors<T>> {
-        let function = FeatureFunction::LayerNorm;
-        let both = operands(function, self.signature, [x, g], &self.a)?;
-        let (dx, da) = backward(function, x.blades(), both.each_ref(), &[&self.gains()?])?;
-        gradients.add("a", da.reshape(self.a.shape())?)?;
-        from_rows(x, &dx)
     }
 
     /// The algebra.

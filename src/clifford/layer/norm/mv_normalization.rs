@@ -71,10 +71,7 @@ impl<T: Real> MvNormalization<T> {
     /// # Precision
     /// As [`forward`](Self::forward); the gradients of the parameters are not rounded to `T`.
     pub fn backward(&self, x: &Multivectors<T>, g: &Multivectors<T>) -> Result<(Multivectors<T>, Gradients)> {
-        call("MvNormalization::backward", || {
-            let mut gradients = Gradients::new();
-            Ok((self.add_gradients(x, g, &mut gradients)?, gradients))
-        })
+        call("MvNormalization::backward", || Gradients::of(|to| self.backward_into(x, g, to)))
     }
 
     /// As [`backward`](Self::backward), but adds the gradients of the parameters to `gradients`.
@@ -93,21 +90,12 @@ impl<T: Real> MvNormalization<T> {
     ) -> Result<Multivectors<T>> {
         call("MvNormalization::backward_into", || {
             check_gradients(FeatureFunction::Normalization.name(), gradients, &self.parameters())?;
-            self.add_gradients(x, g, gradients)
+            let function = FeatureFunction::Normalization;
+            let both = operands(function, self.signature, [x, g], &self.a)?;
+            let (dx, da) = backward(function, x.blades(), both.each_ref(), &[&self.a])?;
+            gradients.add("a", da)?;
+            from_rows(x, &dx)
         })
-    }
-
-    fn add_gradients(
-        &self,
-        x: &Multivectors<T>,
-        g: &Multivectors<T>,
-        gradients: &mut Gradients,
-    ) -> Result<Multivectors<T>> {
-        let function = FeatureFunction::Normalization;
-        let both = operands(function, self.signature, [x, g], &self.a)?;
-        let (dx, da) = backward(function, x.blades(), both.each_ref(), &[&self.a])?;
-        gradients.add("a", da)?;
-        from_rows(x, &dx)
     }
 
     /// The algebra.
