@@ -110,38 +110,5 @@ pub mod clifford {
 
 /// Elementwise functions, reductions, softmax, casts, copies and images.
 pub mod ops {
-    pub use crate::ops::cast::problem::{CastDims, CastProblem};
-    pub use crate::ops::copy::problem::{CopyDims, CopyProblem, Longer};
-    pub use crate::ops::cumsum::problem::{CumsumDims, CumsumProblem};
-    pub use crate::ops::elementwise::calls::{
-        TensorCall, described, of_expressions, real_calls, tensor_calls,
-    };
-    pub use crate::ops::elementwise::gradient::{gradient_formulas, gradients};
-    pub use crate::ops::elementwise::map::mapped;
-    pub use crate::ops::elementwise::operation::{Arguments, Elementwise};
-    pub use crate::ops::elementwise::problem::{
-        ElementwiseDims, ElementwiseDimsOfFour, ElementwiseProblem, broadcast_shape,
-    };
-    pub use crate::ops::gather::problem::{GatherDims, GatherProblem, Taken};
-    pub use crate::ops::image::problem::{ColourScale, ImageDims, ImageProblem, ImageTransfer};
-    pub use crate::ops::loss::cross_entropy::problem::{
-        CrossEntropyDims, CrossEntropyProblem, IgnoredClass, TargetKind,
-    };
-    pub use crate::ops::loss::elements::function::LossFunction;
-    pub use crate::ops::loss::elements::problem::{LossDims, LossProblem};
-    pub use crate::ops::loss::total::TotalDims;
-    pub use crate::ops::norm::channels::problem::{ChannelDims, ChannelPass, ChannelProblem};
-    pub use crate::ops::norm::layouts::NormLayouts;
-    pub use crate::ops::norm::rows::problem::{NormDims, NormKind, NormPass, NormProblem};
-    pub use crate::ops::one_hot::problem::{OneHotDims, OneHotProblem};
-    pub use crate::ops::pad::problem::{PadDims, PadProblem};
-    pub use crate::ops::random::problem::{NormalDims, NormalProblem};
-    pub use crate::ops::reduce::calls::{ReductionCall, reduction_calls};
-    pub use crate::ops::reduce::function::ReduceFunction;
-    pub use crate::ops::reduce::problem::{ReduceDims, ReduceProblem};
-    pub use crate::ops::rotary::pairs::RotaryPass;
-    pub use crate::ops::rotary::problem::{RotaryDims, RotaryProblem, RotaryTable};
-    pub use crate::ops::scatter::problem::{ScatterDims, ScatterProblem, SortDims, Target};
-    pub use crate::ops::softmax::function::SoftmaxFunction;
-    pub use crate::ops::softmax::problem::{SoftmaxDims, SoftmaxProblem};
+    pub use crate::ops::problems::*;
 }

@@ -98,3 +98,39 @@ pub use rotary::{Rotary, RotaryPairs};
 pub use scatter::{embedding_backward, index_add, scatter_add};
 pub use softmax::{Softmax, log_softmax, log_softmax_backward, softmax, softmax_backward};
 pub use training::Rate;
+
+/// What [`planning`](crate::planning::ops) shows of these operations: problems, uniforms and tables.
+pub(crate) mod problems {
+    pub use super::cast::problem::{CastDims, CastProblem};
+    pub use super::copy::problem::{CopyDims, CopyProblem, Longer};
+    pub use super::cumsum::problem::{CumsumDims, CumsumProblem};
+    pub use super::elementwise::calls::{TensorCall, described, of_expressions, real_calls, tensor_calls};
+    pub use super::elementwise::gradient::{gradient_formulas, gradients};
+    pub use super::elementwise::map::mapped;
+    pub use super::elementwise::operation::{Arguments, Elementwise};
+    pub use super::elementwise::problem::{
+        ElementwiseDims, ElementwiseDimsOfFour, ElementwiseProblem, broadcast_shape,
+    };
+    pub use super::gather::problem::{GatherDims, GatherProblem, Taken};
+    pub use super::image::problem::{ColourScale, ImageDims, ImageProblem, ImageTransfer};
+    pub use super::loss::cross_entropy::problem::{
+        CrossEntropyDims, CrossEntropyProblem, IgnoredClass, TargetKind,
+    };
+    pub use super::loss::elements::function::LossFunction;
+    pub use super::loss::elements::problem::{LossDims, LossProblem};
+    pub use super::loss::total::TotalDims;
+    pub use super::norm::channels::problem::{ChannelDims, ChannelPass, ChannelProblem};
+    pub use super::norm::layouts::NormLayouts;
+    pub use super::norm::rows::problem::{NormDims, NormKind, NormPass, NormProblem};
+    pub use super::one_hot::problem::{OneHotDims, OneHotProblem};
+    pub use super::pad::problem::{PadDims, PadProblem};
+    pub use super::random::problem::{NormalDims, NormalProblem};
+    pub use super::reduce::calls::{ReductionCall, reduction_calls};
+    pub use super::reduce::function::ReduceFunction;
+    pub use super::reduce::problem::{ReduceDims, ReduceProblem};
+    pub use super::rotary::pairs::RotaryPass;
+    pub use super::rotary::problem::{RotaryDims, RotaryProblem, RotaryTable};
+    pub use super::scatter::problem::{ScatterDims, ScatterProblem, SortDims, Target};
+    pub use super::softmax::function::SoftmaxFunction;
+    pub use super::softmax::problem::{SoftmaxDims, SoftmaxProblem};
+}

@@ -1,6 +1,6 @@
 //! How shaders read elements as bits: elements per word, and the constants of types in `shaders/ops/numbers.wgsl`.
 
-use crate::layout::DType;
+use crate::layout::{DType, Element};
 
 /// The number of elements in a 32-bit word of memory.
 pub(super) fn per_word(dtype: DType) -> u32 {
@@ -40,4 +40,11 @@ pub(super) fn quad_variant(dtype: DType) -> &'static str {
         2 => "halves",
         _ => "bytes",
     }
+}
+
+/// The bits of an element, in the lowest bits of a word.
+pub(super) fn bits<T: Element>(value: T) -> u32 {
+    let mut word = [0; 4];
+    word[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
+    u32::from_le_bytes(word)
 }

@@ -76,7 +76,7 @@ pub use precision::{F16SplitReference, f16_split, precision_tolerance};
 pub use quantised::{QuantisedReference, requantise};
 pub use reductions::*;
 pub use rotary::{rotary, rotary_angles, rotary_backward};
-pub use shapes::{one_hot, pad, repeat};
+pub use shapes::*;
 pub use sk_linear::{SkLinearGradients, SkLinearReference};
 pub use softmax::{SoftmaxReference, log_softmax, log_softmax_backward, softmax, softmax_backward};
 pub use texels::{from_texels, to_texels};

@@ -1,33 +1,51 @@
-//! The book's tables of what `src/ops/table` lists: functions of elements, which the rows write, and activations.
+//! The book's tables of operations: functions of elements and other operations, which their rows write, and activations.
 
+use std::sync::Mutex;
+use support::operations;
 use tilewise::ops::{Activation, Function};
 use tilewise::planning::ops::{described, gradient_formulas};
 use tilewise::reference;
 
-const START: &str = "<!-- functions: written by `TILEWISE_WRITE=1 cargo test --test house` -->\n";
-const END: &str = "<!-- end of functions -->";
-
 #[test]
 fn the_book_lists_the_functions_of_the_table() {
-    let path = support::root().join("book/src/ops-reference.md");
-    let text = std::fs::read_to_string(&path).expect("the chapter on operations");
-    let lines = || format!("book/src/ops-reference.md needs the lines\n{START}{END}");
-    let start = text.find(START).unwrap_or_else(|| panic!("{}", lines())) + START.len();
-    let end = start + text[start..].find(END).unwrap_or_else(|| panic!("{}", lines()));
-    let table = table();
-    if std::env::var_os("TILEWISE_WRITE").is_some() {
-        std::fs::write(&path, format!("{}{table}{}", &text[..start], &text[end..])).unwrap();
-    } else {
-        assert!(
-            text[start..end] == table,
-            "book/src/ops-reference.md lists other functions than the table; write it with \
-             TILEWISE_WRITE=1 cargo test --test house\n{table}"
-        );
-    }
+    holds("functions", &functions());
 }
 
+#[test]
+fn the_book_lists_the_operations_that_are_rows() {
+    let rows = operations::all();
+    let listed = rows.iter().filter_map(|row| Some((row.name.strip_prefix("ops::")?, row.book?)));
+    let line = |(name, cells): (&str, [&str; 4])| format!("| `{name}` | {} |\n", cells.join(" | "));
+    holds("shapes", &listed.map(line).collect::<String>());
+}
+
+/// Compares the lines between the marks of this name with a table, or writes it.
+fn holds(name: &str, table: &str) {
+    let start = format!("<!-- {name}: written by `TILEWISE_WRITE=1 cargo test --test house` -->\n");
+    let end = format!("<!-- end of {name} -->");
+    let path = support::root().join("book/src/ops-reference.md");
+    let lock = WRITES.lock().expect("no test of a table has failed");
+    let text = std::fs::read_to_string(&path).expect("the chapter on operations");
+    let lines = || format!("book/src/ops-reference.md needs the lines\n{start}{end}");
+    let from = text.find(&start).unwrap_or_else(|| panic!("{}", lines())) + start.len();
+    let to = from + text[from..].find(&end).unwrap_or_else(|| panic!("{}", lines()));
+    if std::env::var_os("TILEWISE_WRITE").is_some() {
+        std::fs::write(&path, format!("{}{table}{}", &text[..from], &text[to..])).unwrap();
+        return;
+    }
+    drop(lock);
+    assert!(
+        text[from..to] == *table,
+        "book/src/ops-reference.md lists other {name} than the rows; write it with \
+         TILEWISE_WRITE=1 cargo test --test house\n{table}"
+    );
+}
+
+/// The tests of tables write one file.
+static WRITES: Mutex<()> = Mutex::new(());
+
 /// The functions of tensors, a row each.
-fn table() -> String {
+fn functions() -> String {
     let rows = Function::ALL.into_iter().filter_map(|function| {
         let (takes, units) = described(function);
         let types = match takes {

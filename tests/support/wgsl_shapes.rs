@@ -1,5 +1,7 @@
 //! Problems of operations that change shapes, and multiply-adds to time, whose plans need all of their kernels.
 
+use super::families::Of;
+use super::operations::shapes::in_every_type;
 use super::wgsl::{COMPUTED, kernels_of};
 use std::collections::HashSet;
 use tilewise::gpu::CoopScalar;
@@ -73,6 +75,8 @@ pub fn shape_plans(caps: &Caps) -> Vec<(&'static str, Result<Plan>)> {
             plans.push(("normal", NormalProblem::new(1003, dtype).and_then(|p| p.plan(caps))));
         }
     }
+    plans.extend(in_every_type(|dtype| Of::small(caps).of_type(dtype)));
+    plans.extend(in_every_type(|dtype| Of::small(caps).of_type(dtype).with_gaps()));
     // Operands in windows.
     let mut small = caps.clone();
     small.limits.binding_bytes = 4096;

@@ -4,6 +4,7 @@ use super::problem::{OP, PadProblem, padded_shape};
 use crate::Result;
 use crate::error::call;
 use crate::layout::Element;
+use crate::ops::packing::bits;
 use crate::plan::Scalar;
 use crate::tensor::Tensor;
 
@@ -45,11 +46,4 @@ pub fn pad<T: Element>(x: &Tensor<T>, padding: &[(usize, usize)], value: T) -> R
         let problem = PadProblem::new(x.layout(), padding, T::DTYPE)?;
         Tensor::computed(gpu, &problem, &[x.view()], &[Scalar::U32(bits(value))], shape)
     })
-}
-
-/// The bits of an element, in the lowest bits of a word.
-fn bits<T: Element>(value: T) -> u32 {
-    let mut word = [0; 4];
-    word[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
-    u32::from_le_bytes(word)
 }

@@ -3,6 +3,8 @@
 use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
 use super::ops::layouts;
+use support::families::Of;
+use support::operations::shapes::in_every_type;
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Plan;
 use tilewise::planning::Problem;
@@ -81,6 +83,13 @@ pub(crate) fn launches() -> Vec<Launch> {
                 &format!("{count} normal {dtype}"),
                 problem.and_then(|problem| problem.plan(&devices[count % 2])),
             );
+        }
+    }
+    for caps in &devices {
+        let large = |dtype: DType| Of::large(WINDOW / dtype.size(), caps).of_type(dtype);
+        let gaps = |dtype: DType| Of::large(WINDOW / dtype.size() / 2, caps).of_type(dtype).with_gaps();
+        for (what, plan) in in_every_type(large).into_iter().chain(in_every_type(gaps)) {
+            add(what, plan);
         }
     }
     // More iterations would be launched in more pieces than a plan may have.

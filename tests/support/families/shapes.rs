@@ -28,6 +28,8 @@ use tilewise::{Activation, Caps, DType, Layout, Result};
 /// What a problem is planned for: a device, and how large its operands are and how they lie.
 pub struct Of<'a> {
     pub caps: &'a Caps,
+    /// The element type of families that take several.
+    pub dtype: DType,
     /// The elements of the largest operand. None if it is as small as the family says.
     elements: Option<usize>,
     gap: usize,
@@ -36,17 +38,22 @@ pub struct Of<'a> {
 impl<'a> Of<'a> {
     /// Small operands without gaps.
     pub fn small(caps: &'a Caps) -> Self {
-        Self { caps, elements: None, gap: 0 }
+        Self { caps, dtype: DType::F32, elements: None, gap: 0 }
     }
 
     /// Operands whose largest has about so many elements.
     pub fn large(elements: usize, caps: &'a Caps) -> Self {
-        Self { caps, elements: Some(elements), gap: 0 }
+        Self { elements: Some(elements), ..Self::small(caps) }
     }
 
     /// With gaps between the rows, from an odd element on.
     pub fn with_gaps(self) -> Self {
         Self { gap: 3, ..self }
+    }
+
+    /// Of this element type.
+    pub fn of_type(self, dtype: DType) -> Self {
+        Self { dtype, ..self }
     }
 
     /// The extent of an axis that grows with the operands; the others have so many elements.

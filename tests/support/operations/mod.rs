@@ -9,6 +9,7 @@ mod gpu;
 mod layers;
 mod ops;
 pub mod results;
+pub mod shapes;
 mod sketch;
 mod transformer;
 mod world;
@@ -28,12 +29,19 @@ pub struct Row {
     /// As `tests/house/api.txt` has it.
     pub name: &'static str,
     example: Example,
+    /// Its line in the book, if the rows write it: types, bound, launches and gradient.
+    pub book: Option<[&'static str; 4]>,
 }
 
 impl Row {
     /// Calls the function; this succeeds unless the device is lost. The [`results`] are read from what it gives.
     pub fn call(&self, it: &mut World) -> Result<Box<dyn Any>> {
         (self.example)(it)
+    }
+
+    /// The same, whose line in the book has these cells.
+    fn listed(self, book: [&'static str; 4]) -> Self {
+        Self { book: Some(book), ..self }
     }
 
     /// The function as its errors name it: by its last name, with its type if that has others of the name.
@@ -65,13 +73,22 @@ impl Row {
 
 /// A row of a function and an example.
 fn row<R: 'static>(name: &'static str, example: fn(&mut World) -> Result<R>) -> Row {
-    Row { name, example: Box::new(move |it| example(it).map(|made| Box::new(made) as Box<dyn Any>)) }
+    let example = move |it: &mut World| example(it).map(|made| Box::new(made) as Box<dyn Any>);
+    Row { name, example: Box::new(example), book: None }
 }
 
 /// All rows that are written out.
 fn written() -> Vec<Row> {
-    let rooms =
-        [gpu::rows, ops::rows, clifford::rows, layers::rows, sketch::rows, transformer::rows, files::rows];
+    let rooms = [
+        gpu::rows,
+        shapes::rows,
+        ops::rows,
+        clifford::rows,
+        layers::rows,
+        sketch::rows,
+        transformer::rows,
+        files::rows,
+    ];
     let rows = rooms.into_iter().flat_map(|rows| rows());
     #[cfg(feature = "ndarray")]
     let rows = rows.chain(gpu::of_ndarray());
@@ -92,7 +109,7 @@ pub fn functions() -> Vec<Row> {
                 TensorCall::Masks(op) => Box::new(op(&it.mask, &it.mask)?),
             })
         };
-        Row { name, example: Box::new(example) }
+        Row { name, example: Box::new(example), book: None }
     };
     let reduced = |(function, call): (ReduceFunction, ReductionCall<f32>)| {
         let name = &*format!("ops::{}", function.op()).leak();
@@ -102,7 +119,7 @@ pub fn functions() -> Vec<Row> {
                 ReductionCall::Place(op) => Box::new(op(&it.a, 1)?),
             })
         };
-        Row { name, example: Box::new(example) }
+        Row { name, example: Box::new(example), book: None }
     };
     let reductions = reduction_calls().into_iter().map(reduced);
     tensor_calls().into_iter().chain(real_calls()).map(named).chain(reductions).collect()

@@ -155,9 +155,6 @@ pub(super) fn rows() -> Vec<Row> {
         row("ops::mse", |it| ops::mse(&it.a, &it.b, Reduction::None)),
         row("ops::mse_and_gradient", |it| ops::mse_and_gradient(&it.a, &it.b, Reduction::None, &it.b)),
         row("ops::mul_assign", |it| ops::mul_assign(&mut it.c, &it.a)),
-        row("ops::one_hot", |it| ops::one_hot::<f32>(&it.at, 3)),
-        row("ops::pad", |it| ops::pad(&it.a, &[(1, 0), (0, 1)], 0.0)),
-        row("ops::repeat", |it| ops::repeat(&it.a, 0, 2)),
         row("ops::RmsNorm::run", |it| RmsNorm::new().run(&it.a)),
         row("ops::RmsNorm::run_into", |it| RmsNorm::new().run_into(&it.a, &mut it.c)),
         row("ops::RmsNorm::backward", |it| {
