@@ -16,8 +16,8 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// The needs of a kernel with this many invocations per workgroup, and so many bytes of arrays that they share. A step adds
-    /// its bindings.
+    /// The needs of a kernel with this number of invocations per workgroup and of bytes of arrays that they share. A step adds its
+    /// bindings.
     pub(crate) fn of(invocations: u32, workgroup_bytes: u32) -> Self {
         Self { bindings: 0, invocations, workgroup_bytes }
     }

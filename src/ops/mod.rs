@@ -7,8 +7,8 @@
 //! | round and limit | [`floor`], [`ceil`], [`round`], [`minimum`], [`maximum`], [`clamp`] |
 //! | compare, and choose by a mask | [`equal`], [`not_equal`], [`less`], [`less_or_equal`], [`greater`], [`greater_or_equal`], [`and`], [`or`], [`not`], [`select`] |
 //! | compute an expression in one launch | [`map`] with [`Expr`] |
-//! | write to a tensor that is there | [`add_into`], [`sub_into`], [`mul_into`], [`add_assign`], [`sub_assign`], [`mul_assign`], [`bias_add_assign`] |
-//! | apply an activation | [`activate`], [`activate_into`], [`activate_backward`] |
+//! | write to an existing tensor | [`Tensor::assign`](crate::Tensor::assign), [`add_assign`], [`sub_assign`], [`mul_assign`], [`bias_add_assign`] |
+//! | apply an activation | [`activate`], [`activate_backward`] |
 //! | reduce axes | [`sum`], [`mean`], [`max`], [`min`], [`prod`], [`max_abs`], [`sum_squares`], [`norm()`], [`var`], [`argmax`], [`argmin`], [`cumsum()`] |
 //! | normalise | [`LayerNorm`], [`RmsNorm`], [`GroupNorm`], [`InstanceNorm`], [`BatchNorm`] |
 //! | turn scores into probabilities | [`softmax()`], [`log_softmax`], [`Softmax`], [`softmax_backward`], [`log_softmax_backward`] |

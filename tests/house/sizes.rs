@@ -21,7 +21,9 @@ const SHORT: &[(&str, &str)] = &[
     ("gpu/extensions/matrices.rs", "a type that both kinds of answers share"),
     ("kernel/grid.rs", "the one function of grids"),
     ("layout/overflow.rs", "a type of its own"),
-    ("tensor/parameters.rs", "the trait of all layers"),
+    ("clifford/layer/product/operand_gradients/kernel.rs", "a kernel without parameters"),
+    ("ops/norm/layouts.rs", "the operands of both kinds of norms"),
+    ("ops/training/descent.rs", "the step, apart from what it changes"),
     ("tensor/view.rs", "the methods of a tensor that plans use"),
 ];
 

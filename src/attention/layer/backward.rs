@@ -175,11 +175,11 @@ impl<T: Real> MultiHeadAttention<T> {
                 return Ok((through(&self.projections, x, &of_heads, own)?, None));
             };
             let [of_queries, of_keys] = self.cross_projections()?;
-            let mut halves = [Gradients::new(), Gradients::new()];
-            let x = through(&of_queries, x, &of_heads[..1], &mut halves[0])?;
-            let of_key_value = through(&of_keys, key_value, &of_heads[1..], &mut halves[1])?;
-            for (name, first) in halves[0].iter() {
-                if let Some(second) = halves[1].get(name) {
+            let mut both = [Gradients::new(), Gradients::new()];
+            let x = through(&of_queries, x, &of_heads[..1], &mut both[0])?;
+            let of_key_value = through(&of_keys, key_value, &of_heads[1..], &mut both[1])?;
+            for (name, first) in both[0].iter() {
+                if let Some(second) = both[1].get(name) {
                     own.add(name, concat(&[first, second], 0)?)?;
                 }
             }

@@ -10,7 +10,7 @@ use crate::{Error, Gpu, Result};
 /// The gradients of a layer's parameters: tensors of f32 by the names of the parameters, whatever the type of the layer.
 ///
 /// A name that is missing stands for a gradient of zeros: nothing is stored for it. The gradients of a layer's operands are no
-/// gradients of parameters, and are returned beside these.
+/// gradients of parameters, and are returned with these.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

@@ -4,6 +4,7 @@
 use super::surface;
 use crate::floors::sources;
 use std::collections::{BTreeMap, BTreeSet};
+use tilewise::planning::ops::reduction_calls;
 
 /// The most names of the crate root, and of a module's page outside its table.
 const MOST: usize = 40;
@@ -18,6 +19,12 @@ fn pages_are_short_and_their_tables_are_right() {
     let functions = support::operations::functions();
     let mut items: Vec<(&str, &str)> = lines.iter().filter_map(|line| line.split_once(": ")).collect();
     items.extend(functions.iter().map(|row| (row.name, "fn")));
+    let definitions: Vec<String> = reduction_calls::<f32>()
+        .iter()
+        .map(|(function, _)| format!("reference::{}", function.op()))
+        .collect();
+    items.push(("planning", "mod"));
+    items.extend(definitions.iter().map(|path| (path.as_str(), "fn")));
     let paths: BTreeSet<&str> = items.iter().map(|(path, _)| *path).collect();
     let mut faults = Vec::new();
     for (module, names) in pages(&items) {

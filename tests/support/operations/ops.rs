@@ -97,7 +97,6 @@ pub(super) fn rows() -> Vec<Row> {
         row("ops::activate_backward", |it| ops::activate_backward(&it.a, &it.b, Activation::Gelu)),
         row("ops::add_assign", |it| ops::add_assign(&mut it.c, &it.a)),
         row("ops::BatchNorm::run", |it| BatchNorm::new().run(&it.a, &running(it))),
-        row("ops::BatchNorm::run_into", |it| BatchNorm::new().run_into(&it.a, &running(it), &mut it.c)),
         row("ops::BatchNorm::backward", |it| BatchNorm::new().backward(&it.a, &running(it), &it.b)),
         row("ops::BatchNorm::training", |it| BatchNorm::new().training(&it.a, Some(&running(it)))),
         row("ops::BatchNorm::training_backward", |it| {
@@ -123,7 +122,6 @@ pub(super) fn rows() -> Vec<Row> {
         row("ops::embedding_backward", |it| ops::embedding_backward(&it.at, &it.a.slice(0, ..1)?, 2, None)),
         row("ops::gather", |it| ops::gather(&it.a, 0, &it.at.unsqueeze(1)?)),
         row("ops::GroupNorm::run", |it| GroupNorm::new(1).run(&it.a)),
-        row("ops::GroupNorm::run_into", |it| GroupNorm::new(1).run_into(&it.a, &mut it.c)),
         row("ops::GroupNorm::backward", |it| {
             let column = |of: &Tensor<f32>| of.reshape([8, 1]);
             let (mean, rstd) = (column(&it.normed.mean)?, column(&it.normed.rstd)?);
@@ -136,7 +134,6 @@ pub(super) fn rows() -> Vec<Row> {
         row("ops::index_add", |it| ops::index_add(&mut it.c, 0, &it.at, &it.a.slice(0, ..1)?)),
         row("ops::index_select", |it| ops::index_select(&it.a, 0, &it.at)),
         row("ops::InstanceNorm::run", |it| InstanceNorm::new().run(&it.a)),
-        row("ops::InstanceNorm::run_into", |it| InstanceNorm::new().run_into(&it.a, &mut it.c)),
         row("ops::InstanceNorm::backward", |it| {
             let normed = Normed { y: it.b.clone(), mean: it.a.clone(), rstd: it.b.clone() };
             InstanceNorm::new().backward(&it.a, &normed, &it.b)
@@ -145,7 +142,6 @@ pub(super) fn rows() -> Vec<Row> {
         row("ops::l1", |it| ops::l1(&it.a, &it.b, Reduction::Sum)),
         row("ops::l1_and_gradient", |it| ops::l1_and_gradient(&it.a, &it.b, Reduction::Sum, 1.0)),
         row("ops::LayerNorm::run", |it| LayerNorm::new().run(&it.a)),
-        row("ops::LayerNorm::run_into", |it| LayerNorm::new().run_into(&it.a, &mut it.c)),
         row("ops::LayerNorm::backward", |it| LayerNorm::new().backward(&it.a, &it.normed, &it.b)),
         row("ops::LayerNorm::residual", |it| LayerNorm::new().residual(&it.a, &it.b)),
         row("ops::LayerNorm::with_statistics", |it| LayerNorm::new().with_statistics(&it.a)),
@@ -156,7 +152,6 @@ pub(super) fn rows() -> Vec<Row> {
         row("ops::mse_and_gradient", |it| ops::mse_and_gradient(&it.a, &it.b, Reduction::None, &it.b)),
         row("ops::mul_assign", |it| ops::mul_assign(&mut it.c, &it.a)),
         row("ops::RmsNorm::run", |it| RmsNorm::new().run(&it.a)),
-        row("ops::RmsNorm::run_into", |it| RmsNorm::new().run_into(&it.a, &mut it.c)),
         row("ops::RmsNorm::backward", |it| {
             let normed = RmsNormed { y: it.b.clone(), rstd: it.normed.rstd.clone() };
             RmsNorm::new().backward(&it.a, &normed, &it.b)

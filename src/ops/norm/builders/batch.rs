@@ -115,19 +115,6 @@ impl<'a, T: Real> BatchNorm<'a, T> {
         call("BatchNorm::run", || self.0.run(x, &running.given()))
     }
 
-    /// As [`run`](Self::run), but writes the result to `y`, a uniquely owned tensor. If `y` is contiguous and begins where a
-    /// binding may begin, nothing is copied.
-    ///
-    /// # Shapes
-    /// As [`run`](Self::run); `y` has the shape of `x`, and any strides without overlap.
-    /// # Errors
-    /// As [`run`](Self::run), and as [`add_into`](crate::ops::add_into) for `y`.
-    /// # Precision
-    /// As [`run`](Self::run).
-    pub fn run_into(&self, x: &Tensor<T>, running: &RunningStatistics, y: &mut Tensor<T>) -> Result<()> {
-        call("BatchNorm::run_into", || self.0.run_into(x, &running.given(), y))
-    }
-
     /// The backward pass of [`run`](Self::run): the statistics are constants.
     ///
     /// # Shapes

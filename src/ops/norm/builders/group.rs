@@ -81,19 +81,6 @@ impl<'a, T: Real> GroupNorm<'a, T> {
         call("GroupNorm::run", || self.0.run(x, &[]))
     }
 
-    /// As [`run`](Self::run), but writes the result to `y`, a uniquely owned tensor. If `y` is contiguous and begins where a
-    /// binding may begin, nothing is copied.
-    ///
-    /// # Shapes
-    /// As [`run`](Self::run); `y` has the shape of `x`, and any strides without overlap.
-    /// # Errors
-    /// As [`run`](Self::run), and as [`add_into`](crate::ops::add_into) for `y`.
-    /// # Precision
-    /// As [`run`](Self::run).
-    pub fn run_into(&self, x: &Tensor<T>, y: &mut Tensor<T>) -> Result<()> {
-        call("GroupNorm::run_into", || self.0.run_into(x, &[], y))
-    }
-
     /// As [`run`](Self::run); also returns the mean and the reciprocal deviation of each group, which
     /// [`backward`](Self::backward) needs.
     ///
@@ -169,19 +156,6 @@ impl<'a, T: Real> InstanceNorm<'a, T> {
     /// As [`GroupNorm::run`].
     pub fn run(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
         call("InstanceNorm::run", || self.0.run(x, &[]))
-    }
-
-    /// As [`run`](Self::run), but writes the result to `y`, a uniquely owned tensor. If `y` is contiguous and begins where a
-    /// binding may begin, nothing is copied.
-    ///
-    /// # Shapes
-    /// As [`run`](Self::run); `y` has the shape of `x`, and any strides without overlap.
-    /// # Errors
-    /// As [`run`](Self::run), and as [`add_into`](crate::ops::add_into) for `y`.
-    /// # Precision
-    /// As [`run`](Self::run).
-    pub fn run_into(&self, x: &Tensor<T>, y: &mut Tensor<T>) -> Result<()> {
-        call("InstanceNorm::run_into", || self.0.run_into(x, &[], y))
     }
 
     /// As [`run`](Self::run); also returns the mean and the reciprocal deviation of each channel, which

@@ -84,19 +84,6 @@ impl<'a, T: Real> LayerNorm<'a, T> {
         call("LayerNorm::run", || self.0.run(x, &[]))
     }
 
-    /// As [`run`](Self::run), but writes the result to `y`, a uniquely owned tensor. If `y` is contiguous and begins where a
-    /// binding may begin, nothing is copied.
-    ///
-    /// # Shapes
-    /// As [`run`](Self::run); `y` has the shape of `x`, and any strides without overlap.
-    /// # Errors
-    /// As [`run`](Self::run), and as [`add_into`](crate::ops::add_into) for `y`.
-    /// # Precision
-    /// As [`run`](Self::run).
-    pub fn run_into(&self, x: &Tensor<T>, y: &mut Tensor<T>) -> Result<()> {
-        call("LayerNorm::run_into", || self.0.run_into(x, &[], y))
-    }
-
     /// As [`run`](Self::run); also returns the mean and the reciprocal deviation of each row, which [`backward`](Self::backward)
     /// needs.
     ///

@@ -97,19 +97,6 @@ impl<'a, T: Real> RmsNorm<'a, T> {
         call("RmsNorm::run", || self.0.run(x, &[]))
     }
 
-    /// As [`run`](Self::run), but writes the result to `y`, a uniquely owned tensor. If `y` is contiguous and begins where a
-    /// binding may begin, nothing is copied.
-    ///
-    /// # Shapes
-    /// As [`run`](Self::run); `y` has the shape of `x`, and any strides without overlap.
-    /// # Errors
-    /// As [`run`](Self::run), and as [`add_into`](crate::ops::add_into) for `y`.
-    /// # Precision
-    /// As [`run`](Self::run).
-    pub fn run_into(&self, x: &Tensor<T>, y: &mut Tensor<T>) -> Result<()> {
-        call("RmsNorm::run_into", || self.0.run_into(x, &[], y))
-    }
-
     /// As [`run`](Self::run); also returns one over the root mean square of each row, which [`backward`](Self::backward) needs.
     ///
     /// # Shapes

@@ -5,7 +5,6 @@ use super::results::{NormResults, missing};
 use super::units::{NormShapes, NormUnits, OP};
 use crate::gpu::View;
 use crate::layout::{Element, Real};
-use crate::ops::copy::copy_into;
 use crate::ops::norm::layouts::NormLayouts;
 use crate::ops::training::Gradients;
 use crate::tensor::Tensor;
@@ -25,7 +24,7 @@ pub(super) struct NormCall<'a, T: Real> {
 pub(super) type Given<'x> = [(&'static str, &'x Tensor<f32>)];
 
 /// The operands of a pass in the order of its plan, and its problem.
-struct Prepared<T: Real> {
+struct NormOperands<T: Real> {
     real: Vec<Tensor<T>>,
     statistics: Vec<Tensor<f32>>,
     problem: AnyNorm,
@@ -39,33 +38,6 @@ impl<T: Real> NormCall<'_, T> {
     /// The result.
     pub(super) fn run(&self, x: &Tensor<T>, given: &Given<'_>) -> Result<Tensor<T>> {
         Ok(self.forward(x, None, given, NormMode::Inference)?.y)
-    }
-
-    /// The result, written to `y`.
-    pub(super) fn run_into(&self, x: &Tensor<T>, given: &Given<'_>, y: &mut Tensor<T>) -> Result<()> {
-        let shapes = self.checked(x, None, given)?;
-        x.same_gpu(OP, y)?;
-        if y.shape() != x.shape() {
-            return Err(mismatch("the output", "the shape of the operand", y.shape(), x.shape()));
-        }
-        let mut real = [Some(x), self.gamma, self.beta].into_iter().flatten();
-        if real.any(|of| y.shares_buffer(of)) || given.iter().any(|(_, of)| y.shares_buffer(of)) {
-            return Err(Error::input(format!("{OP}: the output"), "it shares its buffer with an operand"));
-        }
-        y.check_unshared(OP)?;
-        if x.is_empty() || !starts_dense(y) {
-            return copy_into(&self.run(x, given)?, y);
-        }
-        let pass = AnyPass::forward(self.units, NormMode::Inference);
-        let prepared = self.prepared(pass, x, None, given, &shapes)?;
-        let unused = (0..pass.statistics()).map(|_| x.gpu().empty::<f32>(&shapes.statistics));
-        let unused = unused.collect::<Result<Vec<_>>>()?;
-        let run = y.overwrite_with(|y| {
-            let views = prepared.views().into_iter().chain([y]).chain(unused.iter().map(Tensor::view));
-            let views: Vec<_> = views.collect();
-            x.gpu().run(&prepared.problem, &views, &pass.scalars(self.eps, self.momentum))
-        });
-        run.map_err(|error| self.units.sliced(error, x.shape()))
     }
 
     /// The forward pass. `given` are running statistics.
@@ -89,8 +61,13 @@ impl<T: Real> NormCall<'_, T> {
         }
         let prepared = self.prepared(pass, x, residual, given, &shapes)?;
         let scalars = pass.scalars(self.eps, self.momentum);
-        let results = gpu.compute_all(&prepared.problem, &prepared.views(), &scalars);
-        let mut results = results.map_err(|error| self.units.sliced(error, x.shape()))?.into_iter();
+        let sliced = |error| self.units.sliced(error, x.shape());
+        if residual.is_none() && pass.statistics() == 0 {
+            let y = Tensor::computed(gpu, &prepared.problem, &prepared.views(), &scalars, x.shape());
+            return Ok(NormResults { y: y.map_err(sliced)?, total: None, statistics: Vec::new() });
+        }
+        let results = gpu.compute_all(&prepared.problem, &prepared.views(), &scalars).map_err(sliced)?;
+        let mut results = results.into_iter();
         let mut real = || Tensor::from_output(results.next().ok_or_else(missing)?, x.shape());
         let (y, total) = (real()?, residual.map(|_| real()).transpose()?);
         let statistics = results.map(|made| Tensor::from_output(made, &shapes.statistics));
@@ -173,7 +150,7 @@ impl<T: Real> NormCall<'_, T> {
         b: Option<&Tensor<T>>,
         given: &Given<'_>,
         shapes: &NormShapes<'_>,
-    ) -> Result<Prepared<T>> {
+    ) -> Result<NormOperands<T>> {
         let weights = |of: &Tensor<T>| of.contiguous()?.reshape([of.len()]);
         let a = self.units.planes(x)?;
         let b = b.map(|b| self.units.planes(b)).transpose()?;
@@ -188,11 +165,15 @@ impl<T: Real> NormCall<'_, T> {
             if starts_dense(of) { of.reshape([of.len()]) } else { of.copied()?.reshape([of.len()]) }
         };
         let statistics = given.iter().map(statistic).collect::<Result<_>>()?;
-        Ok(Prepared { real: [Some(a), b, gamma, beta].into_iter().flatten().collect(), statistics, problem })
+        Ok(NormOperands {
+            real: [Some(a), b, gamma, beta].into_iter().flatten().collect(),
+            statistics,
+            problem,
+        })
     }
 }
 
-impl<T: Real> Prepared<T> {
+impl<T: Real> NormOperands<T> {
     fn views(&self) -> Vec<View<'_>> {
         self.real.iter().map(Tensor::view).chain(self.statistics.iter().map(Tensor::view)).collect()
     }
