@@ -30,8 +30,8 @@ const C_MASK: u32 = 0xffffffffu >> (32u - 32u / C_PER_WORD);
 @group(0) @binding(1) var<storage, read_write> c: array<c_unit>;
 
 //#import converted
-//#slot quad_bits x=a default words
-//#slot save_bits x=c default words
+//#slot quad_bits x=a
+//#slot save_bits x=c
 
 @compute @workgroup_size(LANES)
 fn main(

@@ -23,7 +23,7 @@ const MASK: u32 = 0xffffffffu >> (32u - BITS);
 @group(0) @binding(1) var<storage, read> a: array<u32>;
 @group(0) @binding(2) var<storage, read> indices: array<i32>;
 
-//#slot save_bits x=c default words
+//#slot save_bits x=c
 
 // The bits of the element of A that the index at `at.y` takes.
 fn taken(at: vec2<u32>) -> u32 {

@@ -22,8 +22,8 @@ const MASK: u32 = 0xffffffffu >> (32u - BITS);
 @group(0) @binding(1) var<storage, read> a: array<u32>;
 @group(0) @binding(2) var<storage, read> indices: array<i32>;
 
-//#slot save_bits x=c default words
-//#slot quad_bits x=c default words
+//#slot save_bits x=c
+//#slot quad_bits x=c
 
 @compute @workgroup_size(LANES)
 fn main(

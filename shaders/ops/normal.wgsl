@@ -22,7 +22,7 @@ const LANES: u32 = 64u;
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 @group(0) @binding(1) var<storage, read> quantiles: array<u32>;
 
-//#slot save_bits x=c default words
+//#slot save_bits x=c
 
 // Entry `i` of the table of `normal_entry`.
 fn table(i: u32) -> u32 {

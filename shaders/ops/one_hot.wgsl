@@ -19,7 +19,7 @@ const LANES: u32 = 64u;
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 @group(0) @binding(1) var<storage, read> ids: array<i32>;
 
-//#slot save_bits x=c default words
+//#slot save_bits x=c
 
 @compute @workgroup_size(LANES)
 fn main(

@@ -21,7 +21,7 @@ const MASK: u32 = 0xffffffffu >> (32u - BITS);
 @group(0) @binding(0) var<storage, read_write> c: array<c_unit>;
 @group(0) @binding(1) var<storage, read> a: array<u32>;
 
-//#slot save_bits x=c default words
+//#slot save_bits x=c
 
 // The begin of a row of C in A, and whether it is a row of A.
 struct Row {

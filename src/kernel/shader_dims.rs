@@ -1,4 +1,4 @@
-//! A kernel's uniform, written once: [`shader_dims!`] declares the Pod that the host fills, and lists the members of the shader's
+//! A kernel's uniform, written once: `shader_dims!` declares the Pod that the host fills, and lists the members of the shader's
 //! struct `Dims`, which specialisation writes.
 
 use std::fmt::Write;

@@ -41,8 +41,8 @@
 //! plan.
 //!
 //! # `//#dims`
-//! Writes the struct `Dims`: the members of the Pod with which the kernel was made ([`Kernel::dims`]), which
-//! [`shader_dims!`](super::shader_dims) declares. A struct `Axes` and its function `axis_at` follow if a member has this type.
+//! Writes the struct `Dims`: the members of the Pod with which the kernel was made (`Kernel::dims`), which
+//! `shader_dims!` declares. A struct `Axes` and its function `axis_at` follow if a member has this type.
 //!
 //! # `//#param` ... `//#end`
 //! Encloses parameters: `const` and `alias` declarations with defaults, and comments. The plan sets a parameter by its name
@@ -217,11 +217,12 @@ mod tests {
                     //#generated terms\n";
         let kernel = || Kernel::new("room/kernel");
         let generated = |slot, text: &str| kernel().generated(slot, String::new(), text.to_owned());
+        let filled = || generated("terms", "");
         for (kernel, said) in [
             (Kernel::new("room/other"), "no shaders/room/other.wgsl".to_owned()),
-            (kernel().slot("load_b", "one"), format!("{KERNEL} has no slot load_b; its slots are load_a ({KERNEL}:5), terms ({KERNEL}:6)")),
-            (kernel().param("BN", 1), format!("{KERNEL} has no parameter BN; its parameters are BM ({KERNEL}:3)")),
-            (kernel().param("A_WIDTH", 1), format!("{KERNEL} has no parameter A_WIDTH; its parameters are BM ({KERNEL}:3)")),
+            (filled().slot("load_b", "one"), format!("{KERNEL} has no slot load_b; its slots are load_a ({KERNEL}:5), terms ({KERNEL}:6)")),
+            (filled().param("BN", 1), format!("{KERNEL} has no parameter BN; its parameters are BM ({KERNEL}:3)")),
+            (filled().param("A_WIDTH", 1), format!("{KERNEL} has no parameter A_WIDTH; its parameters are BM ({KERNEL}:3)")),
             (
                 kernel().slot("load_a", "six"),
                 format!(
@@ -230,11 +231,11 @@ mod tests {
                 ),
             ),
             (
-                kernel().slot("load_a", "one").slot("load_a", "two"),
+                filled().slot("load_a", "one").slot("load_a", "two"),
                 format!("{KERNEL} has the slot load_a ({KERNEL}:5), which the kernel fills twice"),
             ),
             (
-                kernel().param("BM", "2u").param("BM", "4u"),
+                filled().param("BM", "2u").param("BM", "4u"),
                 format!("{KERNEL} has the parameter BM ({KERNEL}:3), which the kernel sets twice"),
             ),
             (
@@ -246,7 +247,7 @@ mod tests {
                 "text generated for terms:1: slot more: //#generated is only allowed in a kernel's own file".to_owned(),
             ),
             (
-                generated("magic", ""),
+                filled().generated("magic", String::new(), String::new()),
                 format!("{KERNEL} has no slot magic; its slots are load_a ({KERNEL}:5), terms ({KERNEL}:6)"),
             ),
             (

@@ -1,7 +1,8 @@
 //! Random copies of views, and of slices at a position that is in a tensor.
 
 use crate::limits::Planned;
-use crate::plans::{extent, of_views, view};
+use crate::plans::of_views;
+use crate::views::{extent, view};
 use arbitrary::{Error, Result, Unstructured};
 use tilewise::planning::ops::{CopyProblem, Longer};
 use tilewise::{Caps, DType};

@@ -23,6 +23,7 @@ mod parser;
 mod plans;
 mod rows;
 mod shaders;
+mod views;
 
 pub use mutation::Mutations;
 pub use plans::{Outcome, outcome};

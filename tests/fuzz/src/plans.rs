@@ -4,6 +4,7 @@ use crate::caps::caps;
 use crate::copies;
 use crate::limits::{self, Planned};
 use crate::rows;
+use crate::views::{dense, extent, real, view};
 use arbitrary::{Error, Result, Unstructured};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -25,10 +26,6 @@ use tilewise::planning::ops::{CastProblem, Elementwise, ElementwiseProblem};
 use tilewise::planning::sketch::{HadamardProblem, SparseProblem};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Activation, Caps, DType, Layout, Precision};
-
-const EXTENTS: [usize; 21] =
-    [0, 1, 1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 33, 64, 65, 100, 257, 1000, 4096, 65_537, 1 << 21];
-const TYPES: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
 
 /// The bytes encode a device and a problem.
 pub(crate) fn plan(data: &[u8]) {
@@ -105,34 +102,6 @@ fn taken(kernel: &Kernel, caps: &Caps) -> (Needs, u32) {
     })
 }
 
-pub(crate) fn extent(u: &mut Unstructured<'_>) -> Result<usize> {
-    u.choose(&EXTENTS).copied()
-}
-
-pub(crate) fn real(u: &mut Unstructured<'_>) -> Result<DType> {
-    u.choose(&TYPES).copied()
-}
-
-/// A view of this shape in a large buffer, with or without permuted axes, gaps and an offset.
-pub(crate) fn view(u: &mut Unstructured<'_>, shape: &[usize]) -> Result<Layout> {
-    let mut axes: Vec<usize> = (0..shape.len()).rev().collect();
-    if u.ratio(1, 3)? {
-        for i in (1..axes.len()).rev() {
-            axes.swap(i, u.int_in_range(0..=i)?);
-        }
-    }
-    let mut strides = vec![0; shape.len()];
-    let mut stride: usize = if u.ratio(1, 6)? { 2 } else { 1 };
-    for axis in axes {
-        strides[axis] = stride;
-        let gap = if u.ratio(1, 6)? { u.int_in_range(1..=5)? } else { 0 };
-        stride = stride.saturating_mul(shape[axis]).saturating_add(gap);
-    }
-    let offset = if u.ratio(1, 4)? { u.int_in_range(1..=9)? } else { 0 };
-    // A view that extends past the buffer gives no problem.
-    Layout::new("fuzz", shape, &strides, offset, 1 << 40).map_err(|_| Error::IncorrectFormat)
-}
-
 /// Checks that a plan binds exactly the windows of the views from which its problem was built, by index of the operand.
 pub(crate) fn of_views(planned: Planned, views: &[(usize, &Layout, DType)]) -> Planned {
     for &(index, view, dtype) in views.iter().filter(|(_, view, _)| !view.is_empty()) {
@@ -143,11 +112,6 @@ pub(crate) fn of_views(planned: Planned, views: &[(usize, &Layout, DType)]) -> P
         }
     }
     planned
-}
-
-/// Row-major without gaps.
-fn dense(shape: &[usize]) -> Result<Layout> {
-    Layout::contiguous("fuzz", shape).map_err(|_| Error::IncorrectFormat)
 }
 
 fn types(u: &mut Unstructured<'_>) -> Result<GemmTypes> {

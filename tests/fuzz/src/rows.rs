@@ -1,7 +1,8 @@
 //! Random reductions and softmax.
 
 use crate::limits::Planned;
-use crate::plans::{of_views, real, shape, view};
+use crate::plans::{of_views, shape};
+use crate::views::{real, view};
 use arbitrary::{Error, Result, Unstructured};
 use tilewise::planning::ops::{ReduceFunction, ReduceProblem, SoftmaxFunction, SoftmaxProblem};
 use tilewise::{Caps, DType};
