@@ -41,6 +41,9 @@ alias sum = f32; // type of results before they are stored
 //     fn store_lse(row: u32, value: vec2<f32>)
 
 //#slot team default alone
+//#import attention_held x=query n=HELD
+//#import attention_dots x=key n=HELD
+//#import attention_weighted x=value n=HELD_V
 //#slot attention_result default whole
 
 // The softmax is summed up block by block of keys (Milakov and Gimelshein, 2018; Dao et al., 2022).
@@ -69,7 +72,7 @@ fn main(
     var row: array<u32, ROWS>; // rows past the end repeat the last one
     var i: array<u32, ROWS>;
     var head: array<u32, ROWS>;
-    var q_row: array<vec4<f32>, ROWS * HELD * QUADS>;
+    var starts: array<u32, ROWS>;
     var o: array<vec4<f32>, ROWS * HELD_V * QUADS>; // sums of values, weighted by exponentials of distances to `most`
     var most: array<f32, ROWS>;                     // the largest score
     var total: array<f32, ROWS>;                    // the sum of the exponentials
@@ -80,16 +83,9 @@ fn main(
         i[r] = known / dims.group;
         head[r] = kv_head * dims.group + known % dims.group;
         most[r] = LOWEST;
-        let q_base = dims.q.x + batch * dims.q.y + head[r] * dims.q.z + i[r] * dims.q.w;
-        //#unroll
-        for (var h = 0u; h < HELD; h++) {
-            let group = own + h * team_size();
-            //#unroll
-            for (var quad = 0u; quad < QUADS; quad++) {
-                q_row[(r * HELD + h) * QUADS + quad] = within(query(q_base, group, quad, dims.dim), group, quad, dims.dim);
-            }
-        }
+        starts[r] = dims.q.x + batch * dims.q.y + head[r] * dims.q.z + i[r] * dims.q.w;
     }
+    var q_row = held_query(starts, own, dims.dim);
     let k_base = dims.k.x + batch * dims.k.y + kv_head * dims.k.z;
     let v_base = dims.v.x + batch * dims.v.y + kv_head * dims.v.z;
 
@@ -107,23 +103,7 @@ fn main(
 
     for (var t = 0u; t < share; t += 4u) {
         let j = all_first + part * share + t;
-        var dots: array<vec4<f32>, 4u * ROWS>;
-        //#unroll
-        for (var h = 0u; h < HELD; h++) {
-            let group = own + h * team_size();
-            //#unroll
-            for (var quad = 0u; quad < QUADS; quad++) {
-                //#unroll
-                for (var c = 0u; c < 4u; c++) {
-                    let key_quad = key(k_base + (j + c) * dims.k.w, group, quad, dims.dim);
-                    let elements = within(key_quad, group, quad, dims.dim);
-                    //#unroll
-                    for (var r = 0u; r < ROWS; r++) {
-                        dots[4u * r + c] += q_row[(r * HELD + h) * QUADS + quad] * elements;
-                    }
-                }
-            }
-        }
+        let dots = dots_key(&q_row, k_base + j * dims.k.w, dims.k.w, own, dims.dim);
         var kept = vec4<bool>(true);
         if KEEPS {
             //#unroll
@@ -166,45 +146,13 @@ fn main(
             }
             total[r] += (p[r].x + p[r].y) + (p[r].z + p[r].w);
         }
-        //#unroll
-        for (var h = 0u; h < HELD_V; h++) {
-            let group = own + h * team_size();
-            //#unroll
-            for (var quad = 0u; quad < QUADS; quad++) {
-                var values: array<vec4<f32>, 4>;
-                //#unroll
-                for (var c = 0u; c < 4u; c++) {
-                    values[c] = value(v_base + (j + c) * dims.v.w, group, quad, dims.dim_v);
-                    if KEEPS {
-                        values[c] = select(vec4<f32>(0.0), values[c], vec4<bool>(kept[c]));
-                    }
-                }
-                //#unroll
-                for (var r = 0u; r < ROWS; r++) {
-                    let low = p[r].x * values[0] + p[r].y * values[1];
-                    o[(r * HELD_V + h) * QUADS + quad] += low + (p[r].z * values[2] + p[r].w * values[3]);
-                }
-            }
-        }
+        add_value(&o, p, kept, v_base + j * dims.v.w, dims.v.w, own, dims.dim_v);
     }
     // The other keys, one by one. A masked key may have any elements, even NaN.
     for (var t = part; t < others; t += dims.parts) {
         let at = some_first + t;
         let j = select(at, at + share * dims.parts, at >= all_first);
-        var dots: array<vec4<f32>, ROWS>;
-        //#unroll
-        for (var h = 0u; h < HELD; h++) {
-            let group = own + h * team_size();
-            //#unroll
-            for (var quad = 0u; quad < QUADS; quad++) {
-                let key_quad = key(k_base + j * dims.k.w, group, quad, dims.dim);
-                let elements = within(key_quad, group, quad, dims.dim);
-                //#unroll
-                for (var r = 0u; r < ROWS; r++) {
-                    dots[r] += q_row[(r * HELD + h) * QUADS + quad] * elements;
-                }
-            }
-        }
+        let dots = dot_key(&q_row, k_base + j * dims.k.w, own, dims.dim);
         //#unroll
         for (var r = 0u; r < ROWS; r++) {
             let dot = summed(vec4<f32>((dots[r].x + dots[r].y) + (dots[r].z + dots[r].w)), lane).x;
@@ -222,15 +170,7 @@ fn main(
                 }
                 let p = exp_of_negative(vec4<f32>(score - most[r])).x;
                 total[r] += p;
-                //#unroll
-                for (var h = 0u; h < HELD_V; h++) {
-                    let group = own + h * team_size();
-                    //#unroll
-                    for (var quad = 0u; quad < QUADS; quad++) {
-                        let value_quad = value(v_base + j * dims.v.w, group, quad, dims.dim_v);
-                        o[(r * HELD_V + h) * QUADS + quad] += p * value_quad;
-                    }
-                }
+                add_one_value(&o, r, p, v_base + j * dims.v.w, own, dims.dim_v);
             }
         }
     }

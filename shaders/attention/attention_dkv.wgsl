@@ -20,6 +20,7 @@ const LANES: u32 = 64u;
 const WHOLE: bool = false; // head dims consist of whole groups, the same number for each invocation
 //#end
 const WIDTH: u32 = 4u * QUADS;
+const KEEPS: bool = false; // every query counts
 alias sum = f32; // type of results before they are stored
 
 //#import attention_within
@@ -40,6 +41,12 @@ alias sum = f32; // type of results before they are stored
 //     fn store_dkv(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)
 
 //#slot team default alone
+//#import attention_held x=key n=HELD
+//#import attention_held x=value n=HELD_V
+//#import attention_dots x=query n=HELD
+//#import attention_dots x=gradient n=HELD_V
+//#import attention_weighted x=query n=HELD
+//#import attention_weighted x=gradient n=HELD_V
 
 // The queries of all heads of a group are summed up in order, so that no two invocations add to the same element.
 @compute @workgroup_size(LANES)
@@ -64,34 +71,19 @@ fn main(
 
     var at_key: array<u32, ROWS>;
     var j: array<u32, ROWS>; // keys past the end repeat the last one
-    var k_row: array<vec4<f32>, ROWS * HELD * QUADS>;
-    var values: array<vec4<f32>, ROWS * HELD_V * QUADS>;
+    var k_starts: array<u32, ROWS>;
+    var v_starts: array<u32, ROWS>;
     var sums: array<vec4<f32>, ROWS * HELD * QUADS>;     // of the keys' gradients
     var sums_v: array<vec4<f32>, ROWS * HELD_V * QUADS>; // of the values' gradients
     //#unroll
     for (var r = 0u; r < ROWS; r++) {
         at_key[r] = first_key + r * at_once + lane / team_size();
         j[r] = min(at_key[r], dims.keys - 1u);
-        let key_base = dims.k.x + batch * dims.k.y + kv_head * dims.k.z + j[r] * dims.k.w;
-        //#unroll
-        for (var h = 0u; h < HELD; h++) {
-            let group = own + h * team_size();
-            //#unroll
-            for (var quad = 0u; quad < QUADS; quad++) {
-                k_row[(r * HELD + h) * QUADS + quad] = within(key(key_base, group, quad, dims.dim), group, quad, dims.dim);
-            }
-        }
-        let value_base = dims.v.x + batch * dims.v.y + kv_head * dims.v.z + j[r] * dims.v.w;
-        //#unroll
-        for (var h = 0u; h < HELD_V; h++) {
-            let group = own + h * team_size();
-            //#unroll
-            for (var quad = 0u; quad < QUADS; quad++) {
-                let value_quad = value(value_base, group, quad, dims.dim_v);
-                values[(r * HELD_V + h) * QUADS + quad] = within(value_quad, group, quad, dims.dim_v);
-            }
-        }
+        k_starts[r] = dims.k.x + batch * dims.k.y + kv_head * dims.k.z + j[r] * dims.k.w;
+        v_starts[r] = dims.v.x + batch * dims.v.y + kv_head * dims.v.z + j[r] * dims.v.w;
     }
+    var k_row = held_key(k_starts, own, dims.dim);
+    var values = held_value(v_starts, own, dims.dim_v);
 
     // Queries that attend all keys of the workgroup (a multiple of four of them), then the queries that attend only
     // some.
@@ -123,40 +115,8 @@ fn main(
                 logarithm[c] = known.y;
                 delta[c] = known.z;
             }
-            var dots: array<vec4<f32>, 4u * ROWS>;
-            //#unroll
-            for (var h = 0u; h < HELD; h++) {
-                let group = own + h * team_size();
-                //#unroll
-                for (var quad = 0u; quad < QUADS; quad++) {
-                    //#unroll
-                    for (var c = 0u; c < 4u; c++) {
-                        let query_quad = query(q_base + (i + c) * dims.q.w, group, quad, dims.dim);
-                        let elements = within(query_quad, group, quad, dims.dim);
-                        //#unroll
-                        for (var r = 0u; r < ROWS; r++) {
-                            dots[4u * r + c] += k_row[(r * HELD + h) * QUADS + quad] * elements;
-                        }
-                    }
-                }
-            }
-            var products: array<vec4<f32>, 4u * ROWS>; // of gradients and values
-            //#unroll
-            for (var h = 0u; h < HELD_V; h++) {
-                let group = own + h * team_size();
-                //#unroll
-                for (var quad = 0u; quad < QUADS; quad++) {
-                    //#unroll
-                    for (var c = 0u; c < 4u; c++) {
-                        let gradient_quad = gradient(g_base + (i + c) * dims.g.w, group, quad, dims.dim_v);
-                        let elements = within(gradient_quad, group, quad, dims.dim_v);
-                        //#unroll
-                        for (var r = 0u; r < ROWS; r++) {
-                            products[4u * r + c] += values[(r * HELD_V + h) * QUADS + quad] * elements;
-                        }
-                    }
-                }
-            }
+            let dots = dots_query(&k_row, q_base + i * dims.q.w, dims.q.w, own, dims.dim);
+            let products = dots_gradient(&values, g_base + i * dims.g.w, dims.g.w, own, dims.dim_v);
             var p: array<vec4<f32>, ROWS>;  // the weights
             var ds: array<vec4<f32>, ROWS>; // the gradients of the scores
             //#unroll
@@ -181,74 +141,16 @@ fn main(
                 p[r] = weight(scores, most, logarithm);
                 ds[r] = p[r] * (dp - delta);
             }
-            //#unroll
-            for (var h = 0u; h < HELD; h++) {
-                let group = own + h * team_size();
-                //#unroll
-                for (var quad = 0u; quad < QUADS; quad++) {
-                    var elements: array<vec4<f32>, 4>;
-                    //#unroll
-                    for (var c = 0u; c < 4u; c++) {
-                        elements[c] = query(q_base + (i + c) * dims.q.w, group, quad, dims.dim);
-                    }
-                    //#unroll
-                    for (var r = 0u; r < ROWS; r++) {
-                        let low = ds[r].x * elements[0] + ds[r].y * elements[1];
-                        sums[(r * HELD + h) * QUADS + quad] += low + (ds[r].z * elements[2] + ds[r].w * elements[3]);
-                    }
-                }
-            }
-            //#unroll
-            for (var h = 0u; h < HELD_V; h++) {
-                let group = own + h * team_size();
-                //#unroll
-                for (var quad = 0u; quad < QUADS; quad++) {
-                    var elements: array<vec4<f32>, 4>;
-                    //#unroll
-                    for (var c = 0u; c < 4u; c++) {
-                        elements[c] = gradient(g_base + (i + c) * dims.g.w, group, quad, dims.dim_v);
-                    }
-                    //#unroll
-                    for (var r = 0u; r < ROWS; r++) {
-                        let low = p[r].x * elements[0] + p[r].y * elements[1];
-                        sums_v[(r * HELD_V + h) * QUADS + quad] += low + (p[r].z * elements[2] + p[r].w * elements[3]);
-                    }
-                }
-            }
+            add_query(&sums, ds, vec4<bool>(true), q_base + i * dims.q.w, dims.q.w, own, dims.dim);
+            add_gradient(&sums_v, p, vec4<bool>(true), g_base + i * dims.g.w, dims.g.w, own, dims.dim_v);
         }
         // The other queries, one by one.
         for (var t = 0u; t < others; t++) {
             let at = some_first + t;
             let i = select(at, at + share, at >= all_first);
             let known = stats[stats_base + i];
-            var dots: array<vec4<f32>, ROWS>;
-            var products: array<vec4<f32>, ROWS>; // of gradients and values
-            //#unroll
-            for (var h = 0u; h < HELD; h++) {
-                let group = own + h * team_size();
-                //#unroll
-                for (var quad = 0u; quad < QUADS; quad++) {
-                    let query_quad = query(q_base + i * dims.q.w, group, quad, dims.dim);
-                    let elements = within(query_quad, group, quad, dims.dim);
-                    //#unroll
-                    for (var r = 0u; r < ROWS; r++) {
-                        dots[r] += k_row[(r * HELD + h) * QUADS + quad] * elements;
-                    }
-                }
-            }
-            //#unroll
-            for (var h = 0u; h < HELD_V; h++) {
-                let group = own + h * team_size();
-                //#unroll
-                for (var quad = 0u; quad < QUADS; quad++) {
-                    let gradient_quad = gradient(g_base + i * dims.g.w, group, quad, dims.dim_v);
-                    let elements = within(gradient_quad, group, quad, dims.dim_v);
-                    //#unroll
-                    for (var r = 0u; r < ROWS; r++) {
-                        products[r] += values[(r * HELD_V + h) * QUADS + quad] * elements;
-                    }
-                }
-            }
+            let dots = dot_query(&k_row, q_base + i * dims.q.w, own, dims.dim);
+            let products = dot_gradient(&values, g_base + i * dims.g.w, own, dims.dim_v);
             //#unroll
             for (var r = 0u; r < ROWS; r++) {
                 let d = dots[r];
@@ -259,23 +161,8 @@ fn main(
                     let score = found.x * dims.scale + added(batch, head, i, j[r]);
                     let p = weight(vec4<f32>(score), vec4<f32>(known.x), vec4<f32>(known.y)).x;
                     let ds = p * (found.y - known.z);
-                    //#unroll
-                    for (var h = 0u; h < HELD; h++) {
-                        let group = own + h * team_size();
-                        //#unroll
-                        for (var quad = 0u; quad < QUADS; quad++) {
-                            sums[(r * HELD + h) * QUADS + quad] += ds * query(q_base + i * dims.q.w, group, quad, dims.dim);
-                        }
-                    }
-                    //#unroll
-                    for (var h = 0u; h < HELD_V; h++) {
-                        let group = own + h * team_size();
-                        //#unroll
-                        for (var quad = 0u; quad < QUADS; quad++) {
-                            let gradient_quad = gradient(g_base + i * dims.g.w, group, quad, dims.dim_v);
-                            sums_v[(r * HELD_V + h) * QUADS + quad] += p * gradient_quad;
-                        }
-                    }
+                    add_one_query(&sums, r, ds, q_base + i * dims.q.w, own, dims.dim);
+                    add_one_gradient(&sums_v, r, p, g_base + i * dims.g.w, own, dims.dim_v);
                 }
             }
         }

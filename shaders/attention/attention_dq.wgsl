@@ -41,6 +41,11 @@ alias sum = f32; // type of results before they are stored
 //     fn store_dq(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)
 
 //#slot team default alone
+//#import attention_held x=query n=HELD
+//#import attention_held x=gradient n=HELD_V
+//#import attention_dots x=key n=HELD
+//#import attention_dots x=value n=HELD_V
+//#import attention_weighted x=key n=HELD
 
 // Weights are recomputed from the statistics (Dao, 2023).
 @compute @workgroup_size(LANES)
@@ -68,8 +73,8 @@ fn main(
     var i: array<u32, ROWS>;
     var head: array<u32, ROWS>;
     var known: array<vec4<f32>, ROWS>; // the row's statistics
-    var q_row: array<vec4<f32>, ROWS * HELD * QUADS>;
-    var given: array<vec4<f32>, ROWS * HELD_V * QUADS>; // the gradient of the result
+    var q_starts: array<u32, ROWS>;
+    var g_starts: array<u32, ROWS>;
     var sums: array<vec4<f32>, ROWS * HELD * QUADS>;
     //#unroll
     for (var r = 0u; r < ROWS; r++) {
@@ -78,26 +83,11 @@ fn main(
         i[r] = in_group / dims.group;
         head[r] = kv_head * dims.group + in_group % dims.group;
         known[r] = stats[(batch * dims.kv_heads * dims.group + head[r]) * dims.queries + i[r]];
-        let q_base = dims.q.x + batch * dims.q.y + head[r] * dims.q.z + i[r] * dims.q.w;
-        //#unroll
-        for (var h = 0u; h < HELD; h++) {
-            let group = own + h * team_size();
-            //#unroll
-            for (var quad = 0u; quad < QUADS; quad++) {
-                q_row[(r * HELD + h) * QUADS + quad] = within(query(q_base, group, quad, dims.dim), group, quad, dims.dim);
-            }
-        }
-        let g_base = dims.g.x + batch * dims.g.y + head[r] * dims.g.z + i[r] * dims.g.w;
-        //#unroll
-        for (var h = 0u; h < HELD_V; h++) {
-            let group = own + h * team_size();
-            //#unroll
-            for (var quad = 0u; quad < QUADS; quad++) {
-                let gradient_quad = gradient(g_base, group, quad, dims.dim_v);
-                given[(r * HELD_V + h) * QUADS + quad] = within(gradient_quad, group, quad, dims.dim_v);
-            }
-        }
+        q_starts[r] = dims.q.x + batch * dims.q.y + head[r] * dims.q.z + i[r] * dims.q.w;
+        g_starts[r] = dims.g.x + batch * dims.g.y + head[r] * dims.g.z + i[r] * dims.g.w;
     }
+    var q_row = held_query(q_starts, own, dims.dim);
+    var given = held_gradient(g_starts, own, dims.dim_v); // the gradient of the result
     let k_base = dims.k.x + batch * dims.k.y + kv_head * dims.k.z;
     let v_base = dims.v.x + batch * dims.v.y + kv_head * dims.v.z;
 
@@ -122,40 +112,8 @@ fn main(
                 kept[c] = is_kept(batch, j + c);
             }
         }
-        var dots: array<vec4<f32>, 4u * ROWS>;
-        //#unroll
-        for (var h = 0u; h < HELD; h++) {
-            let group = own + h * team_size();
-            //#unroll
-            for (var quad = 0u; quad < QUADS; quad++) {
-                //#unroll
-                for (var c = 0u; c < 4u; c++) {
-                    let key_quad = key(k_base + (j + c) * dims.k.w, group, quad, dims.dim);
-                    let elements = within(key_quad, group, quad, dims.dim);
-                    //#unroll
-                    for (var r = 0u; r < ROWS; r++) {
-                        dots[4u * r + c] += q_row[(r * HELD + h) * QUADS + quad] * elements;
-                    }
-                }
-            }
-        }
-        var products: array<vec4<f32>, 4u * ROWS>; // of gradients and values
-        //#unroll
-        for (var h = 0u; h < HELD_V; h++) {
-            let group = own + h * team_size();
-            //#unroll
-            for (var quad = 0u; quad < QUADS; quad++) {
-                //#unroll
-                for (var c = 0u; c < 4u; c++) {
-                    let value_quad = value(v_base + (j + c) * dims.v.w, group, quad, dims.dim_v);
-                    let elements = within(value_quad, group, quad, dims.dim_v);
-                    //#unroll
-                    for (var r = 0u; r < ROWS; r++) {
-                        products[4u * r + c] += given[(r * HELD_V + h) * QUADS + quad] * elements;
-                    }
-                }
-            }
-        }
+        let dots = dots_key(&q_row, k_base + j * dims.k.w, dims.k.w, own, dims.dim);
+        let products = dots_value(&given, v_base + j * dims.v.w, dims.v.w, own, dims.dim_v);
         var ds: array<vec4<f32>, ROWS>; // the gradients of the scores
         //#unroll
         for (var r = 0u; r < ROWS; r++) {
@@ -181,59 +139,14 @@ fn main(
                 ds[r] = select(vec4<f32>(0.0), ds[r], kept);
             }
         }
-        //#unroll
-        for (var h = 0u; h < HELD; h++) {
-            let group = own + h * team_size();
-            //#unroll
-            for (var quad = 0u; quad < QUADS; quad++) {
-                var elements: array<vec4<f32>, 4>;
-                //#unroll
-                for (var c = 0u; c < 4u; c++) {
-                    elements[c] = key(k_base + (j + c) * dims.k.w, group, quad, dims.dim);
-                    if KEEPS {
-                        elements[c] = select(vec4<f32>(0.0), elements[c], vec4<bool>(kept[c]));
-                    }
-                }
-                //#unroll
-                for (var r = 0u; r < ROWS; r++) {
-                    let low = ds[r].x * elements[0] + ds[r].y * elements[1];
-                    sums[(r * HELD + h) * QUADS + quad] += low + (ds[r].z * elements[2] + ds[r].w * elements[3]);
-                }
-            }
-        }
+        add_key(&sums, ds, kept, k_base + j * dims.k.w, dims.k.w, own, dims.dim);
     }
     // The other keys, one by one. A masked key may have any elements, even NaN.
     for (var t = 0u; t < others; t++) {
         let at = some_first + t;
         let j = select(at, at + share, at >= all_first);
-        var dots: array<vec4<f32>, ROWS>;
-        var products: array<vec4<f32>, ROWS>; // of gradients and values
-        //#unroll
-        for (var h = 0u; h < HELD; h++) {
-            let group = own + h * team_size();
-            //#unroll
-            for (var quad = 0u; quad < QUADS; quad++) {
-                let key_quad = key(k_base + j * dims.k.w, group, quad, dims.dim);
-                let elements = within(key_quad, group, quad, dims.dim);
-                //#unroll
-                for (var r = 0u; r < ROWS; r++) {
-                    dots[r] += q_row[(r * HELD + h) * QUADS + quad] * elements;
-                }
-            }
-        }
-        //#unroll
-        for (var h = 0u; h < HELD_V; h++) {
-            let group = own + h * team_size();
-            //#unroll
-            for (var quad = 0u; quad < QUADS; quad++) {
-                let value_quad = value(v_base + j * dims.v.w, group, quad, dims.dim_v);
-                let elements = within(value_quad, group, quad, dims.dim_v);
-                //#unroll
-                for (var r = 0u; r < ROWS; r++) {
-                    products[r] += given[(r * HELD_V + h) * QUADS + quad] * elements;
-                }
-            }
-        }
+        let dots = dot_key(&q_row, k_base + j * dims.k.w, own, dims.dim);
+        let products = dot_value(&given, v_base + j * dims.v.w, own, dims.dim_v);
         //#unroll
         for (var r = 0u; r < ROWS; r++) {
             let d = dots[r];
@@ -244,14 +157,7 @@ fn main(
                 let score = found.x * dims.scale + added(batch, head[r], i[r], j);
                 let p = weight(vec4<f32>(score), vec4<f32>(known[r].x), vec4<f32>(known[r].y)).x;
                 let ds = p * (found.y - known[r].z);
-                //#unroll
-                for (var h = 0u; h < HELD; h++) {
-                    let group = own + h * team_size();
-                    //#unroll
-                    for (var quad = 0u; quad < QUADS; quad++) {
-                        sums[(r * HELD + h) * QUADS + quad] += ds * key(k_base + j * dims.k.w, group, quad, dims.dim);
-                    }
-                }
+                add_one_key(&sums, r, ds, k_base + j * dims.k.w, own, dims.dim);
             }
         }
     }
