@@ -1,6 +1,5 @@
 //! What optimisers use: a layer's parameters and their gradients by name, and the step of gradient descent.
 
-mod descent;
 mod gradients;
 mod parameter_mut;
 mod parameters;

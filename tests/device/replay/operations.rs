@@ -84,7 +84,14 @@ const OPERATIONS: [Operation; 12] = [
 /// Whether a row computes on the device alone: tables of angles are uploaded.
 fn is_operation(row: &Row) -> bool {
     let rooms = ["ops::", "attention", "linear", "matmul", "Gemm::", "gemm::"];
-    let others = ["Builder", "Rotary::new", "Rotary::at_positions"];
+    let others = [
+        "Builder",
+        "Rotary::new",
+        "Rotary::at_positions",
+        "KeyValueCache",
+        "MultiHeadAttention",
+        "TransformerBlock",
+    ];
     rooms.iter().any(|room| row.name.starts_with(room))
         && !others.iter().any(|other| row.name.contains(other))
 }

@@ -21,7 +21,7 @@ pub(super) struct NormCall<'a, T: Real> {
 }
 
 /// Statistics that the caller gives, by their names in errors.
-pub(super) type Given<'x> = [(&'static str, &'x Tensor<f32>)];
+pub(super) type GivenStatistics<'x> = [(&'static str, &'x Tensor<f32>)];
 
 /// The operands of a pass in the order of its plan, and its problem.
 struct NormOperands<T: Real> {
@@ -36,7 +36,7 @@ impl<T: Real> NormCall<'_, T> {
     }
 
     /// The result.
-    pub(super) fn run(&self, x: &Tensor<T>, given: &Given<'_>) -> Result<Tensor<T>> {
+    pub(super) fn run(&self, x: &Tensor<T>, given: &GivenStatistics<'_>) -> Result<Tensor<T>> {
         Ok(self.forward(x, None, given, NormMode::Inference)?.y)
     }
 
@@ -45,7 +45,7 @@ impl<T: Real> NormCall<'_, T> {
         &self,
         x: &Tensor<T>,
         residual: Option<&Tensor<T>>,
-        given: &Given<'_>,
+        given: &GivenStatistics<'_>,
         mode: NormMode,
     ) -> Result<NormResults<T>> {
         let shapes = self.checked(x, residual.map(|of| ("the residual", of)), given)?;
@@ -79,7 +79,7 @@ impl<T: Real> NormCall<'_, T> {
     pub(super) fn backward(
         &self,
         x: &Tensor<T>,
-        given: &Given<'_>,
+        given: &GivenStatistics<'_>,
         grad: &Tensor<T>,
         mode: NormMode,
     ) -> Result<(Tensor<T>, Gradients)> {
@@ -115,7 +115,7 @@ impl<T: Real> NormCall<'_, T> {
         &self,
         x: &'x Tensor<T>,
         b: Option<(&'static str, &Tensor<T>)>,
-        given: &Given<'_>,
+        given: &GivenStatistics<'_>,
     ) -> Result<NormShapes<'x>> {
         for operand in [b.map(|(_, b)| b), self.gamma, self.beta].into_iter().flatten() {
             x.same_gpu(OP, operand)?;
@@ -148,7 +148,7 @@ impl<T: Real> NormCall<'_, T> {
         pass: AnyPass,
         x: &Tensor<T>,
         b: Option<&Tensor<T>>,
-        given: &Given<'_>,
+        given: &GivenStatistics<'_>,
         shapes: &NormShapes<'_>,
     ) -> Result<NormOperands<T>> {
         let weights = |of: &Tensor<T>| of.contiguous()?.reshape([of.len()]);
