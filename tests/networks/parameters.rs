@@ -13,11 +13,14 @@ use tilewise::{Activation, Error, Fill, Gpu, Gradients, ParameterMut, Parameters
 
 const SPACE: Signature = Signature::CL3;
 
+/// Adds the gradients of a layer's parameters, from the gradient of its result.
+type BackwardInto<'a, L> = &'a dyn Fn(&L, &Tensor<f32>, &mut Gradients) -> Result<()>;
+
 /// A layer, its results for one batch, and the addition of its gradients.
 struct Trained<'a, L> {
     layer: L,
     forward: &'a dyn Fn(&L) -> Result<Tensor<f32>>,
-    backward_into: &'a dyn Fn(&L, &Tensor<f32>, &mut Gradients) -> Result<()>,
+    backward_into: BackwardInto<'a, L>,
 }
 
 fn tensor(gpu: &Gpu, shape: &[usize], seed: u64) -> Tensor<f32> {
@@ -231,7 +234,11 @@ fn a_parameter_is_changed_in_place_or_replaced() {
     let want: Vec<f32> = of.iter().map(|x| -4.0 * x).collect();
     assert_eq!(parameter.tensor().to_vec().unwrap(), want);
     let longer = gpu.zeros::<f32>([4]).unwrap();
-    let error = parameter.update(|w| Ok(*w = longer)).unwrap_err();
+    let replace = |w: &mut Tensor<f32>| {
+        *w = longer;
+        Ok(())
+    };
+    let error = parameter.update(replace).unwrap_err();
     assert!(error.to_string().starts_with("ParameterMut::update: the values must have the shape"), "{error}");
     assert_eq!(weight.to_vec().unwrap(), want, "the shape stays");
 }

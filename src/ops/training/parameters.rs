@@ -69,6 +69,7 @@ pub trait Parameters<T: Real> {
     /// # Errors
     /// [`Error::Input`] if a gradient has the name of no trained parameter; [`Error::Shape`] if it has another shape than its
     /// parameter; [`Error::Gpu`] if it is on another device.
+    #[expect(clippy::type_complexity, reason = "a name, a parameter and its gradient")]
     fn pairs<'a>(
         &'a mut self,
         gradients: &'a Gradients,

@@ -111,6 +111,7 @@ impl AnyPass {
 
 /// A norm of rows or of channels.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::large_enum_variant, reason = "a call makes one")]
 pub(super) enum AnyNorm {
     Rows(NormProblem),
     Channels(ChannelProblem),
