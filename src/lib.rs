@@ -27,8 +27,9 @@
 //! |---|---|
 //! | open a device, or use an application's | [`Gpu::open`], [`Gpu::adopt`], `Gpu::from_vulkan`, [`GpuOptions`], [`gpu`] |
 //! | move data to the device and back | [`Gpu::tensor`], [`Tensor::to_vec`], [`Tensor::read`], [`Tensor::write`] |
+//! | write a result to an existing tensor | [`Tensor::assign`] |
 //! | take views without copies | [`Tensor::t`], [`Tensor::slice`], [`Tensor::reshape`], [`Tensor::permute`], [`Tensor::broadcast_to`] |
-//! | multiply matrices of f32, f16, bf16, fp8 or i8 | [`matmul`], [`matmul_into`]; with options [`Gemm`] |
+//! | multiply matrices of f32, f16, bf16, fp8 or i8 | [`matmul`]; with options [`Gemm`] |
 //! | apply a linear layer of quantised weights | [`gemm::linear_quantised`]; with options [`Gemm::row_scale`], [`Gemm::out_scale`] |
 //! | apply a linear layer, and train it | [`linear`], [`gemm::linear_backward`], [`gemm::Linear`] |
 //! | trade precision for tensor cores | [`Precision`], per call or in [`GpuOptions`] |
@@ -108,7 +109,7 @@ mod tensor;
 
 pub use attention::attention;
 pub use error::{Error, Result};
-pub use gemm::{Gemm, linear, matmul, matmul_into};
+pub use gemm::{Gemm, linear, matmul};
 pub use gpu::{Caps, Gpu, GpuOptions, Replay, View};
 pub use half::{bf16, f16};
 pub use layout::{DType, Element, F8E4M3, F8E5M2, Fill, Layout, Precision, Real};

@@ -37,30 +37,6 @@ pub fn matmul<T: Operand>(a: &Tensor<T>, b: &Tensor<T>) -> Result<Tensor<T::Sum>
     Gemm::new(a, b).run()
 }
 
-/// Matrix product $C = AB$, stored in an existing tensor. Nothing is allocated for C.
-///
-/// # Shapes
-/// As [`matmul`], and `c` (..., m, n). `c` must be uniquely owned. Its columns must be contiguous; its rows may have gaps
-/// between them.
-/// # Errors
-/// As [`matmul`]; [`Error::Shape`] if `c` has another shape, or if its columns are not contiguous; [`Error::Input`] if an
-/// operand, or any other tensor, shares its buffer.
-/// # Precision
-/// As [`matmul`].
-/// ```
-/// # fn main() -> tilewise::Result<()> {
-/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-/// let a = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?;
-/// let mut c = gpu.zeros::<f32>([2, 2])?;
-/// tilewise::matmul_into(&a, &a.t(), &mut c)?;
-/// assert_eq!(c.to_vec()?, [5.0, 11.0, 11.0, 25.0]);
-/// # Ok(())
-/// # }
-/// ```
-pub fn matmul_into<T: Operand>(a: &Tensor<T>, b: &Tensor<T>, c: &mut Tensor<T::Sum>) -> Result<()> {
-    Gemm::new(a, b).run_into(c)
-}
-
 /// A matrix product with options. Set them, then call [`run`](Self::run) or [`run_into`](Self::run_into). [`matmul`] is the
 /// plain function.
 ///
@@ -242,16 +218,27 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
             if layout.is_empty() {
                 return gpu.empty(layout.shape());
             }
-            self.product.make(gpu, &problem, layout.shape())
+            let inputs = self.product.inputs();
+            let fits = |c: &Tensor<C>| self.product.problem(c.layout(), C::DTYPE).is_ok();
+            if let Some(c) = Tensor::destination(gpu, layout.shape(), &inputs, fits)? {
+                let problem = self.product.problem(c.layout(), C::DTYPE)?;
+                c.overwrite_with(|view| self.product.run(gpu, &problem, view))?;
+                return Ok(c);
+            }
+            Tensor::from_output(self.product.make(gpu, &problem, &inputs)?, layout.shape())
         })
     }
 
-    /// Computes the product into an existing tensor, which must be uniquely owned.
+    /// Computes the product into an existing tensor, which must be uniquely owned, and adds $\beta C$. Without a beta,
+    /// [`Tensor::assign`] does the same.
     ///
+    /// # Shapes
+    /// `c` (..., m, n). Its columns must be contiguous; its rows may have gaps between them.
     /// # Errors
-    /// As [`matmul_into`].
+    /// As [`matmul`]; [`Error::Shape`] if `c` has another shape, or if its columns are not contiguous; [`Error::Input`] if an
+    /// operand, or any other tensor, shares its buffer.
     pub fn run_into(&self, c: &mut Tensor<C>) -> Result<()> {
-        call("matmul_into", || {
+        call("Gemm::run_into", || {
             let ProductCall { a, b, .. } = &self.product;
             let gpu = self.product.gpu()?;
             let view = c.as_view();

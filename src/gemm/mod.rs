@@ -16,7 +16,7 @@ mod quantised;
 pub(crate) mod segments;
 
 pub use crate::layout::{Float, Operand, Quantised, Summand};
-pub use builder::{Gemm, matmul, matmul_into};
+pub use builder::{Gemm, matmul};
 pub use linear::{Linear, linear};
 pub(crate) use linear_backward::add_sum_of_rows;
 pub use linear_backward::linear_backward;

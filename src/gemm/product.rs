@@ -1,11 +1,10 @@
 //! A product with its operands and options: it becomes a problem, and the problem is executed.
 
 use super::problem::{Accumulator, BiasAxis, GemmProblem, GemmTypes, Numbers, OP, Pin, SignHalf, SplitK};
-use crate::gpu::{Gpu, View, check_same_gpu};
-use crate::layout::{DType, Element, Layout, Precision};
+use crate::gpu::{Allocation, Gpu, View, check_same_gpu};
+use crate::layout::{DType, Layout, Precision};
 use crate::ops::Activation;
 use crate::plan::Scalar;
-use crate::tensor::Tensor;
 use crate::{Error, Result};
 
 /// A product with its operands and options, of any element types.
@@ -133,15 +132,15 @@ impl<'a> ProductCall<'a> {
         gpu.run(problem, &operands, &self.numbers(problem))
     }
 
-    /// Computes the product as a new tensor.
-    pub(super) fn make<C: Element>(
-        &self,
-        gpu: &Gpu,
-        problem: &GemmProblem,
-        shape: &[usize],
-    ) -> Result<Tensor<C>> {
-        let inputs: Vec<_> = [self.a, self.b].into_iter().chain(self.extras().copied()).collect();
-        Tensor::computed(gpu, problem, &inputs, &self.numbers(problem), shape)
+    /// A, B and the other operands.
+    pub(super) fn inputs(&self) -> Vec<View<'a>> {
+        [self.a, self.b].into_iter().chain(self.extras().copied()).collect()
+    }
+
+    /// Computes the product into a new buffer.
+    pub(super) fn make(&self, gpu: &Gpu, problem: &GemmProblem, inputs: &[View<'_>]) -> Result<Allocation> {
+        let [c] = gpu.compute(problem, inputs, &self.numbers(problem))?;
+        Ok(c)
     }
 
     /// The scalars of the call.

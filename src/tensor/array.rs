@@ -178,8 +178,7 @@ impl<T: Element> Tensor<T> {
     /// The same elements as an output that operations may write although other tensors share the buffer; a view. Its
     /// views and clones are writable too.
     ///
-    /// Functions such as [`ops::copy_into`](crate::ops::copy_into), [`matmul_into`](crate::matmul_into) and
-    /// [`write`](Self::write) otherwise take only an output that owns its buffer alone, because all tensors of the
+    /// Functions such as [`assign`](Self::assign), [`ops::copy_into`](crate::ops::copy_into) and [`write`](Self::write) otherwise take only an output that owns its buffer alone, because all tensors of the
     /// buffer see the new elements. This call says that they may:
     /// - The recorded order decides. An operation or read that was recorded before a write sees the earlier contents; one
     ///   that is recorded later sees the new ones. Threads that record at the same time must agree on the order, and one
@@ -191,11 +190,11 @@ impl<T: Element> Tensor<T> {
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
-    /// use tilewise::{matmul_into, ops};
+    /// use tilewise::matmul;
     ///
     /// let cache = gpu.zeros::<f32>([3, 2])?; // rows that are computed one by one
     /// let (x, weight) = (gpu.tensor(&[1.0f32, 1.0], [1, 2])?, gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?);
-    /// matmul_into(&x, &weight, &mut cache.slice(0, 1..2)?.writable_view())?;
+    /// cache.slice(0, 1..2)?.writable_view().assign(|| matmul(&x, &weight))?;
     /// assert_eq!(cache.to_vec()?, [0.0, 0.0, 4.0, 6.0, 0.0, 0.0]);
     /// # Ok(())
     /// # }

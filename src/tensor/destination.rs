@@ -49,7 +49,7 @@ impl<T: Element> Tensor<T> {
     ///
     /// # Errors
     /// [`Error::Input`] if it shares its buffer with an operand.
-    fn destination(
+    pub(crate) fn destination(
         gpu: &Gpu,
         shape: &[usize],
         operands: &[View<'_>],

@@ -2,7 +2,7 @@
 
 use support::every_device as devices;
 use tilewise::wgpu::{self, BufferUsages};
-use tilewise::{Error, Fill, Gemm, Result, Tensor, matmul_into, ops};
+use tilewise::{Error, Fill, Gemm, Result, Tensor, matmul, ops};
 
 fn says<R>(result: Result<R>, words: &[&str]) {
     let said = result.err().expect("it is an error").to_string();
@@ -51,7 +51,7 @@ fn every_operation_with_an_output_writes_into_a_part() {
             gpu.tensor(&[1.0f32, 2.0], [1, 2]).unwrap(),
             gpu.tensor(&[3.0f32, 4.0, 5.0, 6.0], [2, 2]).unwrap(),
         );
-        matmul_into(&a, &b, &mut part(0..1)).unwrap();
+        part(0..1).assign(|| matmul(&a, &b)).unwrap();
         part(1..2).assign(|| ops::add(&a, &a)).unwrap();
         ops::bias_add_assign(&mut part(0..2), &a.reshape([2]).unwrap()).unwrap();
         Gemm::new(&a, &b).beta(1.0).run_into(&mut part(3..4)).unwrap();
@@ -79,16 +79,16 @@ fn an_output_in_the_buffer_of_an_operand_is_refused() {
         says(c.assign(|| ops::mul(&other, &rows(0..4))), &["mul: the output", "an operand"]);
         says(ops::add_assign(&mut c, &rows(0..4)), &["add_assign: the output", "an operand"]);
         says(ops::copy_into(&rows(0..4), &mut c), &["copy_into: the output", "an operand"]);
-        says(matmul_into(&rows(0..4), &other, &mut c), &["matmul_into: the output", "an operand"]);
+        says(c.assign(|| matmul(&rows(0..4), &other)), &["matmul: the output", "an operand"]);
         let bias = whole.slice(0, ..1).unwrap().reshape([4]).unwrap();
         says(
             Gemm::new(&other, &other).bias(&bias).run_into(&mut c),
-            &["matmul_into: the output", "an operand"],
+            &["Gemm::run_into: the output", "an operand"],
         );
         let residual = rows(0..4);
         says(
             Gemm::new(&other, &other).residual(&residual).run_into(&mut c),
-            &["matmul_into: the output", "an operand"],
+            &["Gemm::run_into: the output", "an operand"],
         );
         assert_eq!(gpu.stats().launches, launches);
         assert_eq!(whole.to_vec().unwrap(), Fill::Integers.values::<f32>(32, 1));

@@ -3,7 +3,7 @@
 
 use tilewise::gemm::GemmKernel;
 use tilewise::sketch::{Sketch, SketchKind};
-use tilewise::{Error, Fill, Gemm, Gpu, GpuOptions, Layout, Result, Tensor, f16, matmul, matmul_into, ops};
+use tilewise::{Error, Fill, Gemm, Gpu, GpuOptions, Layout, Result, Tensor, f16, matmul, ops};
 
 /// The error of what must fail. It has launched, kept and broken nothing: a product still works.
 fn fails<R>(gpu: &Gpu, what: impl FnOnce() -> Result<R>) -> Error {
@@ -46,7 +46,7 @@ fn inner_sizes_that_differ() {
     assert_says!(fails(&gpu, || matmul(&a, &b)), Error::Shape { .. }, "matmul", "[3, 4]", "[5, 6]");
     assert_says!(fails(&gpu, || Gemm::new(&a, &b).plan()), Error::Shape { .. }, "[3, 4]", "[5, 6]");
     let mut c = random(&gpu, [3, 6]);
-    assert_says!(fails(&gpu, || matmul_into(&a, &b, &mut c)), Error::Shape { .. }, "[3, 4]", "[5, 6]");
+    assert_says!(fails(&gpu, || Gemm::new(&a, &b).run_into(&mut c)), Error::Shape { .. }, "[3, 4]", "[5, 6]");
     let Error::Shape { lhs, rhs, .. } = fails(&gpu, || matmul(&b, &a)) else { panic!("a shape") };
     assert_eq!((lhs, rhs), (vec![5, 6], Some(vec![3, 4])));
 }
@@ -70,7 +70,7 @@ fn operands_on_different_devices() {
     let (a, b) = (random(&gpu, [4, 4]), random(&other, [4, 4]));
     assert_says!(fails(&gpu, || matmul(&a, &b)), Error::Gpu { op: "matmul", .. }, "different devices");
     let mut c = random(&other, [4, 4]);
-    assert_says!(fails(&gpu, || matmul_into(&a, &a, &mut c)), Error::Gpu { .. }, "different devices");
+    assert_says!(fails(&gpu, || Gemm::new(&a, &a).run_into(&mut c)), Error::Gpu { .. }, "different devices");
     assert!(matmul(&b, &c).is_ok(), "the other device works as before");
 }
 
@@ -242,10 +242,10 @@ fn an_output_of_the_wrong_shape_or_with_overlapping_rows() {
     let gpu = support::noop();
     let (a, b) = (random(&gpu, [3, 4]), random(&gpu, [4, 5]));
     let mut c = random(&gpu, [5, 3]);
-    assert_says!(fails(&gpu, || matmul_into(&a, &b, &mut c)), Error::Shape { .. }, "[5, 3]", "[3, 5]");
+    assert_says!(fails(&gpu, || Gemm::new(&a, &b).run_into(&mut c)), Error::Shape { .. }, "[5, 3]", "[3, 5]");
     let mut transposed = random(&gpu, [5, 3]).t();
     assert_says!(
-        fails(&gpu, || matmul_into(&a, &b, &mut transposed)),
+        fails(&gpu, || Gemm::new(&a, &b).run_into(&mut transposed)),
         Error::Shape { .. },
         "neighbours",
         "[1, 3]"
@@ -253,14 +253,14 @@ fn an_output_of_the_wrong_shape_or_with_overlapping_rows() {
     for strides in [[4, 1], [0, 1], [10, 2]] {
         let mut view = random(&gpu, [40]).as_strided(&[3, 5], &strides, 0).unwrap();
         assert_says!(
-            fails(&gpu, || matmul_into(&a, &b, &mut view)),
+            fails(&gpu, || Gemm::new(&a, &b).run_into(&mut view)),
             Error::Shape { .. },
             "overlap",
             "[3, 5]"
         );
     }
     let mut gaps = random(&gpu, [40]).as_strided(&[3, 5], &[7, 1], 3).unwrap();
-    assert!(matmul_into(&a, &b, &mut gaps).is_ok(), "rows may have gaps");
+    assert!(Gemm::new(&a, &b).run_into(&mut gaps).is_ok(), "rows may have gaps");
 }
 
 #[test]
@@ -269,15 +269,31 @@ fn an_output_that_somebody_else_holds_or_that_is_an_operand() {
     let a = random(&gpu, [4, 4]);
     let mut c = random(&gpu, [4, 4]);
     let clone = c.clone();
-    assert_says!(fails(&gpu, || matmul_into(&a, &a, &mut c)), Error::Input { .. }, "shared with 1 other");
+    assert_says!(
+        fails(&gpu, || Gemm::new(&a, &a).run_into(&mut c)),
+        Error::Input { .. },
+        "shared with 1 other"
+    );
     let row = clone.slice(0, ..1).unwrap();
-    assert_says!(fails(&gpu, || matmul_into(&a, &a, &mut c)), Error::Input { .. }, "shared with 2 other");
+    assert_says!(
+        fails(&gpu, || Gemm::new(&a, &a).run_into(&mut c)),
+        Error::Input { .. },
+        "shared with 2 other"
+    );
     drop((clone, row));
-    assert!(matmul_into(&a, &a, &mut c).is_ok(), "once nobody else holds it");
+    assert!(Gemm::new(&a, &a).run_into(&mut c).is_ok(), "once nobody else holds it");
     let mut square = random(&gpu, [4, 4]);
     let (left, right) = (square.clone(), square.t());
-    assert_says!(fails(&gpu, || matmul_into(&left, &a, &mut square)), Error::Input { .. }, "an operand");
-    assert_says!(fails(&gpu, || matmul_into(&a, &right, &mut square)), Error::Input { .. }, "an operand");
+    assert_says!(
+        fails(&gpu, || Gemm::new(&left, &a).run_into(&mut square)),
+        Error::Input { .. },
+        "an operand"
+    );
+    assert_says!(
+        fails(&gpu, || Gemm::new(&a, &right).run_into(&mut square)),
+        Error::Input { .. },
+        "an operand"
+    );
 }
 
 #[test]

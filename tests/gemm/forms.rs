@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use support::batch::{Stack, Stacked};
 use tilewise::gemm::{GemmKernel, Linear, SplitK, Tile};
 use tilewise::reference::{self, EpilogueReference};
-use tilewise::{Activation, Error, Fill, Gemm, Gpu, Real, Tensor, bf16, f16, linear, matmul, matmul_into};
+use tilewise::{Activation, Error, Fill, Gemm, Gpu, Real, Tensor, bf16, f16, linear, matmul};
 
 /// What a case of the sweep adds to a product.
 #[derive(Clone, Copy, Debug)]
@@ -332,7 +332,7 @@ fn forms_that_do_not_go_together() {
     says(linear(&a, &zeros(&[6]), None, Activation::None).unwrap_err(), &["weight", "(out, in)"]);
     says(Linear::new(zeros(&[6, 5]), Some(zeros(&[5])), Activation::None).unwrap_err(), &["bias", "[5]"]);
     let mut overlapping = zeros(&[100]).as_strided(&[2, 4, 6], &[20, 6, 1], 0).unwrap();
-    says(matmul_into(&zeros(&[2, 4, 5]), &b, &mut overlapping).unwrap_err(), &["overlap"]);
+    says(Gemm::new(&zeros(&[2, 4, 5]), &b).run_into(&mut overlapping).unwrap_err(), &["overlap"]);
     works(&gpu);
 }
 

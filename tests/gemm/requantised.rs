@@ -99,7 +99,7 @@ fn mistakes_are_errors_with_values() {
         says(product.run().unwrap_err(), &["out_scale", &format!("{scale}"), "above 0"]);
         says(product.plan().unwrap_err(), &["out_scale"]);
         let mut c = gpu.zeros::<i8>([4, 6]).unwrap();
-        says(product.run_into(&mut c).unwrap_err(), &["matmul_into", "out_scale"]);
+        says(product.run_into(&mut c).unwrap_err(), &["Gemm::run_into", "out_scale"]);
     }
     says(real().out_scale(1.0).run().unwrap_err(), &["out_scale", "f32", "out::<i8>()"]);
     // Exact sums are not scaled.

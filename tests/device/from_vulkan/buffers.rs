@@ -4,7 +4,7 @@ use support::vulkan::{Application, Ask};
 use support::vulkan_buffer::AppBuffer;
 use tilewise::gpu::ash::vk::{self, Handle};
 use tilewise::wgpu::BufferUsages;
-use tilewise::{Element, Error, Fill, Gpu, Tensor, f16, matmul, matmul_into, reference};
+use tilewise::{Element, Error, Fill, Gpu, Tensor, f16, matmul, reference};
 
 const USAGES: BufferUsages =
     BufferUsages::STORAGE.union(BufferUsages::COPY_SRC).union(BufferUsages::COPY_DST);
@@ -25,7 +25,7 @@ fn a_product_runs_in_the_applications_buffers() {
         let [a, b] = [(&a, [m, k]), (&b, [k, n])].map(|(buffer, shape)| tensor::<f32>(&gpu, buffer, shape));
         let mut c = tensor::<f32>(&gpu, &c, [m, n]);
         let before = gpu.stats();
-        matmul_into(&a, &b, &mut c).unwrap();
+        c.assign(|| matmul(&a, &b)).unwrap();
         gpu.flush().unwrap();
         let after = gpu.stats();
         assert_eq!(after.launches - before.launches, 1);

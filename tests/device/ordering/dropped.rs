@@ -6,7 +6,7 @@ use super::{
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
-use tilewise::{Error, Gpu, Result, Tensor, matmul, matmul_into, wgpu};
+use tilewise::{Error, Gpu, Result, Tensor, matmul, wgpu};
 
 /// Checks that the device still computes, and that it takes work.
 fn goes_on(gpu: &Gpu) {
@@ -34,7 +34,7 @@ fn a_closure_that_fails_encodes_nothing() {
         let mut c = gpu.zeros::<f32>([SIZE; 2]).unwrap();
         let mut encoder = encoder(gpu);
         let failed: Result<()> = gpu.record_into(&mut encoder, || {
-            matmul_into(&a, &b, &mut c)?;
+            c.assign(|| matmul(&a, &b))?;
             matmul(&wide, &a).map(drop)
         });
         assert!(matches!(failed, Err(Error::Shape { .. })), "{failed:?}");
@@ -51,7 +51,7 @@ fn a_closure_that_panics_encodes_nothing() {
         let mut encoder = encoder(gpu);
         let panicked = catch_unwind(AssertUnwindSafe(|| {
             gpu.record_into(&mut encoder, || -> Result<()> {
-                matmul_into(&a, &b, &mut c)?;
+                c.assign(|| matmul(&a, &b))?;
                 std::panic::resume_unwind(Box::new("on purpose"))
             })
         }));
@@ -146,7 +146,7 @@ fn an_encoder_of_another_device_leaves_no_result() {
     let Some((_, foreign, _queue)) = support::stranger() else { return };
     let mut c = gpu.zeros::<f32>([SIZE; 2]).unwrap();
     let mut encoder = foreign.create_command_encoder(&Default::default());
-    let failed = gpu.record_into(&mut encoder, || matmul_into(&a, &b, &mut c)).unwrap_err();
+    let failed = gpu.record_into(&mut encoder, || c.assign(|| matmul(&a, &b))).unwrap_err();
     assert!(failed.to_string().contains("must belong to the device of this `Gpu`"), "{failed}");
     has_no_result(&gpu, c, "could not encode");
 }

@@ -2,7 +2,7 @@
 
 use super::{SIZE, data, encoder, on_every_device, product, taken_product, tensor};
 use tilewise::gpu::Submission;
-use tilewise::{Fill, Tensor, matmul, matmul_into, ops, wgpu};
+use tilewise::{Fill, Tensor, matmul, ops, wgpu};
 
 #[test]
 fn a_frame_neither_submits_nor_waits() {
@@ -191,7 +191,7 @@ fn an_output_that_is_overwritten_in_each_frame() {
         for frame in 0..10 {
             let (x, y) = if frame % 2 == 0 { (&a, &b) } else { (&b, &a) };
             let mut encoder = encoder(gpu);
-            gpu.record_into(&mut encoder, || matmul_into(x, y, &mut c)).unwrap();
+            gpu.record_into(&mut encoder, || c.assign(|| matmul(x, y))).unwrap();
             gpu.queue().submit([encoder.finish()]);
         }
         assert_eq!(gpu.stats().submits, submits, "{gpu:?}");

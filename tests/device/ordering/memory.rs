@@ -2,7 +2,7 @@
 //! or dropped.
 
 use super::{SIZE, data, encoder, is_unsubmitted, on_every_device, product, taken_product, tensor};
-use tilewise::{Fill, Gpu, GpuOptions, Precision, matmul, matmul_into, ops};
+use tilewise::{Fill, Gpu, GpuOptions, Precision, matmul, ops};
 
 #[test]
 fn buffers_of_dropped_tensors_stay_out_of_the_pool_until_the_work_is_submitted() {
@@ -46,7 +46,7 @@ fn buffers_that_were_free_before_work_is_taken_are_part_of_it() {
                 // It has the buffer of the product between, which the commands still write.
                 is_unsubmitted(early.write(&data(3)), "write", "`take_commands`");
                 is_unsubmitted(early.buffer(), "buffer", "`take_commands`");
-                is_unsubmitted(matmul_into(&a, &b, early), "matmul", "`take_commands`");
+                is_unsubmitted(early.assign(|| matmul(&a, &b)), "matmul", "`take_commands`");
             }
             // Neither of these gets it: they run before the commands.
             let uploaded = tensor(gpu, 4);

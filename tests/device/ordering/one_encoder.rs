@@ -1,7 +1,7 @@
 //! Several calls of `record_into` with one encoder: its commands run in order, the application's own between them.
 
 use super::{SIZE, data, encoder, is_unsubmitted, on_every_device, product, tensor};
-use tilewise::{Error, Gpu, Tensor, matmul, matmul_into, ops, wgpu};
+use tilewise::{Error, Gpu, Tensor, matmul, ops, wgpu};
 
 /// A tensor in the application's buffer, and the buffer.
 fn own_tensor(gpu: &Gpu) -> (wgpu::Buffer, Tensor<f32>) {
@@ -24,7 +24,7 @@ fn the_applications_commands_run_between_two_layers() {
         matmul(&a, &b).unwrap().to_vec().unwrap();
         let before = gpu.stats();
         let mut encoder = encoder(gpu);
-        gpu.record_into(&mut encoder, || matmul_into(&a, &b, &mut y)).unwrap();
+        gpu.record_into(&mut encoder, || y.assign(|| matmul(&a, &b))).unwrap();
         encoder.clear_buffer(&buffer, 0, Some((SIZE * 4) as u64));
         let z = gpu.record_into(&mut encoder, || matmul(&y, &b)).unwrap();
         let after = gpu.stats();
@@ -46,12 +46,12 @@ fn what_one_call_wrote_another_may_write_again() {
         let mut y = gpu.zeros::<f32>([SIZE; 2]).unwrap();
         gpu.wait().unwrap();
         let mut encoder = encoder(gpu);
-        gpu.record_into(&mut encoder, || matmul_into(&a, &b, &mut y)).unwrap();
+        gpu.record_into(&mut encoder, || y.assign(|| matmul(&a, &b))).unwrap();
         let first = gpu.record_into(&mut encoder, || ops::add(&y, &a)).unwrap();
         // `a` is read by the calls before.
         let mut a = a;
-        gpu.record_into(&mut encoder, || matmul_into(&b, &b, &mut a)).unwrap();
-        gpu.record_into(&mut encoder, || matmul_into(&a, &b, &mut y)).unwrap();
+        gpu.record_into(&mut encoder, || a.assign(|| matmul(&b, &b))).unwrap();
+        gpu.record_into(&mut encoder, || y.assign(|| matmul(&a, &b))).unwrap();
         gpu.queue().submit([encoder.finish()]);
         let [x, w] = [data(1), data(2)];
         let sum: Vec<f32> = product(&x, &w).iter().zip(&x).map(|(y, a)| y + a).collect();

@@ -2,7 +2,7 @@
 
 use super::{SIZE, data, encoder, is_unsubmitted, on_every_device, product, tensor};
 use std::sync::atomic::{AtomicBool, Ordering};
-use tilewise::{Gpu, Tensor, matmul, matmul_into, ops, wgpu};
+use tilewise::{Gpu, Tensor, matmul, ops, wgpu};
 
 /// Taken commands, their result, and a tensor without contents. Its buffer is that of a product between, which the commands
 /// still write.
@@ -51,7 +51,7 @@ fn a_tensor_that_shares_memory_with_taken_work_is_not_used_before() {
         is_unsubmitted(ops::add(&early, &a), "add", by);
         is_unsubmitted(early.buffer(), "buffer", by);
         is_unsubmitted(early.write(&data(3)), "write", by);
-        is_unsubmitted(matmul_into(&a, &b, &mut early), "matmul", by);
+        is_unsubmitted(early.assign(|| matmul(&a, &b)), "matmul", by);
         gpu.queue().submit([commands]);
         early.write(&data(3)).unwrap();
         assert_eq!(early.to_vec().unwrap(), data(3), "{gpu:?}");

@@ -5,7 +5,7 @@ use super::{
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tilewise::{Error, Fill, Result, Tensor, matmul, matmul_into, ops};
+use tilewise::{Error, Fill, Result, Tensor, matmul, ops};
 
 #[test]
 fn what_taken_work_writes_cannot_be_used_before_it_is_submitted() {
@@ -19,7 +19,7 @@ fn what_taken_work_writes_cannot_be_used_before_it_is_submitted() {
         is_unsubmitted(c.buffer(), "buffer", by);
         is_unsubmitted(c.write(&data(3)), "write", by);
         is_unsubmitted(matmul(&c, &a), "matmul", by);
-        is_unsubmitted(matmul_into(&a, &b, &mut c), "matmul", by);
+        is_unsubmitted(c.assign(|| matmul(&a, &b)), "matmul", by);
         is_unsubmitted(ops::add(&a, &c), "add", by);
         is_unsubmitted(gpu.record_into(&mut encoder(gpu), || matmul(&c, &a)), "matmul", by);
         let view = c.clone();
@@ -46,13 +46,13 @@ fn what_taken_work_reads_can_be_read_and_not_written() {
         let commands = gpu.take_commands().unwrap();
         let by = "`take_commands`";
         is_unsubmitted(a.write(&data(3)), "write", by);
-        is_unsubmitted(matmul_into(&b, &b, &mut a), "matmul", by);
-        is_unsubmitted(gpu.record_into(&mut encoder(gpu), || matmul_into(&b, &b, &mut a)), "matmul", by);
+        is_unsubmitted(a.assign(|| matmul(&b, &b)), "matmul", by);
+        is_unsubmitted(gpu.record_into(&mut encoder(gpu), || a.assign(|| matmul(&b, &b))), "matmul", by);
         assert_eq!(a.to_vec().unwrap(), data(1), "{gpu:?}");
         assert_eq!(matmul(&a, &a).unwrap().to_vec().unwrap(), product(&data(1), &data(1)), "{gpu:?}");
         a.buffer().unwrap();
         gpu.queue().submit([commands]);
-        matmul_into(&b, &b, &mut a).unwrap();
+        a.assign(|| matmul(&b, &b)).unwrap();
         a.write(&data(4)).unwrap();
         assert_eq!(c.to_vec().unwrap(), product(&data(1), &data(2)), "{gpu:?}");
         assert_eq!(a.to_vec().unwrap(), data(4), "{gpu:?}");

@@ -2,7 +2,7 @@
 
 use super::{SIZE, data, encoder, on_every_device, product, taken_product, tensor};
 use std::sync::Barrier;
-use tilewise::{Tensor, matmul, matmul_into, ops};
+use tilewise::{Tensor, matmul, ops};
 
 #[test]
 fn a_scope_is_of_the_thread_that_opens_it() {
@@ -40,9 +40,9 @@ fn a_scope_runs_after_what_another_thread_has_recorded() {
                 std::thread::scope(|scope| {
                     let work = || {
                         if round % 2 == 0 {
-                            matmul_into(&a, &b, &mut target)
+                            target.assign(|| matmul(&a, &b))
                         } else {
-                            matmul_into(&b, &a, &mut target)
+                            target.assign(|| matmul(&b, &a))
                         }
                     };
                     scope.spawn(work).join().expect("no panic")
@@ -66,7 +66,7 @@ fn a_scope_does_not_overwrite_what_another_thread_has_recorded_to_read() {
         let mut encoder = encoder(gpu);
         let read = gpu.record_into(&mut encoder, || {
             let read = std::thread::scope(|scope| scope.spawn(|| matmul(&c, &c)).join().expect("no panic"))?;
-            matmul_into(&a, &b, &mut c)?;
+            c.assign(|| matmul(&a, &b))?;
             Ok(read)
         });
         let read = read.unwrap();

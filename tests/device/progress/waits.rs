@@ -2,14 +2,14 @@
 
 use support::TestGpu;
 use support::progress::{assert_cancellable, assert_whole, cancelled_at, recorded};
-use tilewise::{Error, Fill, Gemm, Gpu, Result, Tensor, matmul, matmul_into};
+use tilewise::{Error, Fill, Gemm, Gpu, Result, Tensor, matmul};
 
 /// Products that take a software device some tenths of a second.
 fn slow(gpu: &Gpu) -> Result<Tensor<f32>> {
     let a = gpu.random::<f32>([1024, 1024], Fill::Integers, 1)?;
     let mut c = matmul(&a, &a)?;
     for _ in 0..3 {
-        matmul_into(&a, &a, &mut c)?;
+        c.assign(|| matmul(&a, &a))?;
     }
     Ok(c)
 }
@@ -79,11 +79,11 @@ fn a_product_in_panels_can_be_cancelled_between_them() -> Result<()> {
 
     // An output that was to be overwritten has no contents until it is written again.
     let mut c = gpu.zeros::<f32>([1024, 1024])?;
-    let (product, _) = cancelled_at(|| matmul_into(&a, &b, &mut c), |told| told.done > 0);
-    assert!(matches!(product, Err(Error::Cancelled { op: "matmul_into", .. })));
+    let (product, _) = cancelled_at(|| c.assign(|| matmul(&a, &b)), |told| told.done > 0);
+    assert!(matches!(product, Err(Error::Cancelled { op: "matmul", .. })));
     let error = c.to_vec().unwrap_err().to_string();
     assert!(error.contains("cancelled"), "{error}");
-    matmul_into(&a, &b, &mut c)?;
+    c.assign(|| matmul(&a, &b))?;
     assert_eq!(c.to_vec()?, expected);
     // By a plan too.
     let views =

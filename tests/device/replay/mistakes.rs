@@ -2,7 +2,7 @@
 
 use super::{bits, fails_with, on_every_device, random};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tilewise::{Error, Tensor, matmul, matmul_into, ops, wgpu};
+use tilewise::{Error, Tensor, matmul, ops, wgpu};
 
 /// Inside a capture: what would run now, and what depends on the host.
 #[test]
@@ -76,7 +76,7 @@ fn inputs_that_do_not_fit_are_errors() {
         fails_with(
             gpu.capture(&[same.view()], || {
                 let sum = ops::add(&same, &x)?;
-                matmul_into(&sum, &x, &mut written)
+                written.assign(|| matmul(&sum, &x))
             }),
             "the closure writes to it",
         );
@@ -95,7 +95,7 @@ fn a_closure_that_fails_or_panics_leaves_nothing() {
         let mut inner = None;
         let failed = gpu.capture(&[x.view()], || {
             inner = Some(matmul(&x, &x)?);
-            matmul_into(&x, &x, &mut target)?;
+            target.assign(|| matmul(&x, &x))?;
             matmul(&x, &x.slice(0, 0..3)?)
         });
         assert!(matches!(failed, Err(Error::Shape { .. })), "{failed:?}");
@@ -119,7 +119,7 @@ fn a_capture_does_not_touch_the_tensors_of_its_caller() {
         let x = random::<f32>(gpu, &[8, 8], 1);
         let mut target = random::<f32>(gpu, &[8, 8], 2);
         let before = bits(&target);
-        let mut replay = gpu.capture(&[x.view()], || matmul_into(&x, &x, &mut target)).unwrap();
+        let mut replay = gpu.capture(&[x.view()], || target.assign(|| matmul(&x, &x))).unwrap();
         assert_eq!(bits(&target), before);
         replay.run(&[x.view()]).unwrap();
         assert_eq!(bits(&target), bits(&matmul(&x, &x).unwrap()), "{gpu:?}");

@@ -2,7 +2,7 @@
 
 use super::{bits, fails_with, on_every_device, random};
 use std::sync::mpsc::channel;
-use tilewise::{Fill, Tensor, matmul, matmul_into, ops, wgpu};
+use tilewise::{Fill, Tensor, matmul, ops, wgpu};
 
 /// A buffer of the application, as a tensor of floats and as one of integers.
 #[test]
@@ -89,7 +89,7 @@ fn a_run_that_fails_does_not_change_what_is_written() {
         let mut replay = gpu.capture(&[x.view()], || matmul(&x, &weight)).unwrap();
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         let mut z = random::<f32>(gpu, &[8, 8], 4);
-        gpu.record_into(&mut encoder, || matmul_into(&y, &y, &mut z)).unwrap();
+        gpu.record_into(&mut encoder, || z.assign(|| matmul(&y, &y))).unwrap();
         fails_with(replay.run(&[z.view()]), "have not been submitted");
         replay.write(0, &[2.0f32; 64]).unwrap();
         assert_eq!(x.to_vec().unwrap(), [2.0; 64], "the last run, or the capture, had x");
@@ -115,7 +115,7 @@ fn a_capture_is_in_nobodys_way() {
             let captured = scope.spawn(move || {
                 gpu.capture(&[x.view()], || {
                     let product = matmul(x, weight)?;
-                    matmul_into(x, weight, &mut target.writable_view())?;
+                    target.writable_view().assign(|| matmul(x, weight))?;
                     begun.send(product.clone()).unwrap();
                     let _ = is_done.recv();
                     Ok(product)

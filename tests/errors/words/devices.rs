@@ -5,7 +5,7 @@ use tilewise::clifford::layer::{BiasOn, MvLinear};
 use tilewise::gemm::Linear;
 use tilewise::ops::{self, GroupNorm, Reduction, RmsNorm};
 use tilewise::sketch::{Cqrrpt, ExplicitSketch};
-use tilewise::{Activation, Error, Gpu, GpuOptions, Result, Tensor, linear, matmul, matmul_into};
+use tilewise::{Activation, Error, Gpu, GpuOptions, Result, Tensor, linear, matmul};
 
 /// What the examples of `tests/support/operations` leave out, or take from what they have anyway.
 #[test]
@@ -18,7 +18,7 @@ fn operands_of_different_devices() {
     let mut apart = |call: &str, result: Result<()>| {
         found.of_kind(call, result, |error| matches!(error, Error::Gpu { .. }));
     };
-    apart("matmul_into", matmul_into(&a, &a, &mut o(&[4, 4])));
+    apart("assign", o(&[4, 4]).assign(|| matmul(&a, &a)));
     apart("linear", linear(&a, &a, Some(&gamma), Activation::None).map(drop));
     apart("Linear::new", Linear::new(a.clone(), Some(gamma.clone()), Activation::None).map(drop));
     let rms = RmsNorm::new().gamma(&gamma);

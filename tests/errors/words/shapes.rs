@@ -14,7 +14,7 @@ use tilewise::sketch::{
     Budget, Cqrrpt, ExplicitSketch, SkLinear, Sketch, SketchKind, cqrrpt, lstsq, range, recommend_rank, rsvd,
     trace,
 };
-use tilewise::{Activation, Gemm, Parameters, linear, matmul_into};
+use tilewise::{Activation, Gemm, Parameters, linear, matmul};
 
 #[test]
 fn shapes_that_do_not_go_together() {
@@ -25,9 +25,9 @@ fn shapes_that_do_not_go_together() {
     let given: &[&[usize]] = &[&[3, 4], &[5, 6]];
 
     found.shapes("matmul", given, Gemm::new(&a, &b).plan());
-    found.shapes("matmul_into", &[&[3, 3], &[2, 2]], {
+    found.shapes("assign", &[&[3, 3], &[2, 2]], {
         let (a, mut c) = (t(&[3, 4]), t(&[2, 2]));
-        matmul_into(&a, &a.t(), &mut c)
+        c.assign(|| matmul(&a, &a.t()))
     });
     let x = t(&[7, 64]);
     let (weight, vector) = (t(&[64, 10]), t(&[10]));

@@ -49,7 +49,8 @@ impl Row {
         let parts: Vec<&str> = self.name.split("::").collect();
         let last = parts[parts.len() - 1];
         match parts[..parts.len() - 1].last() {
-            Some(&"Gemm") => self.name.replace("Gemm::run", "matmul"),
+            Some(&"Gemm") if last == "run" => "matmul".into(),
+            Some(&"Gemm") => self.name.into(),
             Some(&"Softmax") => last.replace("run", "softmax").replace("softmax_log", "log_softmax"),
             Some(&"CrossEntropy") => {
                 last.replace("run_with", "cross_entropy_and").replace("run", "cross_entropy")

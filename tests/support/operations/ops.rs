@@ -9,7 +9,7 @@ use tilewise::ops::{
     self, BatchNorm, BatchNormed, GroupNorm, InstanceNorm, LayerNorm, Normed, Reduction, RmsNorm, RmsNormed,
     Rotary, RotaryPairs, RunningStatistics, Targets,
 };
-use tilewise::{Activation, Gemm, Gradients, Parameters, Result, Tensor, linear, matmul, matmul_into};
+use tilewise::{Activation, Gemm, Gradients, Parameters, Result, Tensor, linear, matmul};
 
 fn running(it: &World) -> RunningStatistics {
     RunningStatistics { mean: it.row.clone(), variance: it.row.clone() }
@@ -79,7 +79,6 @@ pub(super) fn rows() -> Vec<Row> {
             linear_quantised::<i8, f32>(&it.mask, &it.mask, LinearScales::default(), None, Activation::Relu)
         }),
         row("matmul", |it| matmul(&it.a, &it.b)),
-        row("matmul_into", |it| matmul_into(&it.a, &it.b, &mut it.c)),
         row("ops::CrossEntropy::run", |it| {
             ops::CrossEntropy::new().run(&it.a, Targets::Probabilities(&it.b))
         }),
