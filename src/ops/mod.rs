@@ -43,6 +43,7 @@
 //! The book's page "Writing a layer" adds a backward pass and tests it.
 
 pub(crate) mod activation;
+pub(crate) mod by_index;
 pub(crate) mod cast;
 pub(crate) mod copy;
 pub(crate) mod cumsum;
@@ -101,6 +102,7 @@ pub use training::Rate;
 
 /// What [`planning`](crate::planning::ops) shows of these operations: problems, uniforms and tables.
 pub(crate) mod problems {
+    pub use super::by_index::{ByIndex, ByIndexProblem};
     pub use super::cast::problem::{CastDims, CastProblem};
     pub use super::copy::problem::{CopyDims, CopyProblem, Longer};
     pub use super::cumsum::problem::{CumsumDims, CumsumProblem};

@@ -1,4 +1,4 @@
-//! Padding, repetition and rows of ones and zeros, by definition.
+//! Padding, repetition, rows of ones and zeros, and numbers at equal distances, by definition.
 
 use crate::layout::Element;
 
@@ -41,4 +41,28 @@ pub fn one_hot<T: Element>(ids: &[i32], classes: usize) -> Vec<T> {
         (0..classes).map(move |class| T::from_f64(if i32::try_from(class) == Ok(id) { 1.0 } else { 0.0 }))
     };
     ids.iter().flat_map(row).collect()
+}
+
+/// A row-major matrix (rows, columns) with ones on its diagonal, and zeros elsewhere.
+#[must_use]
+pub fn eye<T: Element>([rows, columns]: [usize; 2]) -> Vec<T> {
+    let one = |row| move |col| T::from_f64(if row == col { 1.0 } else { 0.0 });
+    (0..rows).flat_map(|row| (0..columns).map(one(row))).collect()
+}
+
+/// `count` numbers from `start` at this distance. In f32, with two roundings more of each number and product, an element differs by
+/// at most [`gamma(2)`](super::gamma) of its product, and `gamma(1)` of itself.
+#[must_use]
+pub fn arange(start: f64, step: f64, count: usize) -> Vec<f64> {
+    (0..count).map(|i| start + i as f64 * step).collect()
+}
+
+/// `count` numbers at equal distances from `start` to `end`. In f32 an element differs by at most [`gamma(4)`](super::gamma) of the
+/// larger of the two magnitudes, and both ends are exact.
+#[must_use]
+pub fn linspace(start: f64, end: f64, count: usize) -> Vec<f64> {
+    let steps = count.saturating_sub(1).max(1) as f64;
+    let number =
+        |i: usize| if i > 0 && i + 1 == count { end } else { start + (end - start) * (i as f64 / steps) };
+    (0..count).map(number).collect()
 }

@@ -1,9 +1,9 @@
-//! Padding, repetition, and rows of ones and zeros: every type and layout, and what is launched.
+//! Padding, repetition, and tensors made on the device: every type and layout, and what is launched.
 
 use super::gather::{indices, placed};
 use crate::bits::{bits, bytes};
 use support::strided::{Lay, Placed};
-use tilewise::{Element, Error, Gpu, Result, Tensor, ops, reference};
+use tilewise::{DType, Element, Error, Gpu, Real, Result, Summand, Tensor, ops, reference};
 
 /// Runs what must be one launch that uploads nothing.
 fn one_launch<T: Element>(gpu: &Gpu, run: impl FnOnce() -> Result<Tensor<T>>) -> Tensor<T> {
@@ -132,5 +132,120 @@ fn mistakes_are_errors_that_name_the_call() {
     says(ops::one_hot::<f32>(&ids(&[1; 6]), 2), &["one_hot: the ids must have at most 5 axes"]);
     says(ops::one_hot::<f32>(&ids(&[2]), usize::MAX), &["one_hot: the number of elements"]);
     says(ops::one_hot::<f32>(&ids(&[2]), 1 << 31), &["one_hot", "4294967296"]);
+    assert_eq!(gpu.stats().launches, 0);
+}
+
+#[test]
+fn elements_by_their_index_are_as_defined() {
+    fn constants<T: Element>(gpu: &Gpu) {
+        let value = bits::<T>(1, 9)[0];
+        for shape in [&[][..], &[5], &[0, 3], &[2, 3, 1, 2, 3, 2], &[3, 100]] {
+            let count = shape.iter().product();
+            let c = one_launch(gpu, || gpu.full(shape, value));
+            assert_eq!(c.shape(), shape);
+            assert_eq!(bytes(&c.to_vec().unwrap()), bytes(&vec![value; count]), "{} {shape:?}", T::DTYPE);
+            let ones = one_launch(gpu, || gpu.ones::<T>(shape));
+            assert_eq!(bytes(&ones.to_vec().unwrap()), bytes(&vec![T::from_f64(1.0); count]));
+        }
+        for shape in [[1, 1], [7, 7], [3, 10], [65, 9], [0, 4], [4, 0]] {
+            let c = one_launch(gpu, || gpu.eye::<T>(shape));
+            assert_eq!(c.shape(), shape);
+            assert_eq!(
+                bytes(&c.to_vec().unwrap()),
+                bytes(&reference::eye::<T>(shape)),
+                "{} {shape:?}",
+                T::DTYPE
+            );
+        }
+    }
+    fn whole<T: Summand>(gpu: &Gpu) {
+        let of = T::from_f64;
+        for (start, end, step) in
+            [(0, 100, 1), (-7, 8, 3), (5, -6, -2), (4, 4, 1), (-126, 127, 126), (3, 4, 100)]
+        {
+            let count = (f64::from(end - start) / f64::from(step)).ceil() as usize;
+            let c =
+                one_launch(gpu, || gpu.arange(of(f64::from(start)), of(f64::from(end)), of(f64::from(step))));
+            let want: Vec<T> = (0..).map(|i| of(f64::from(start + i * step))).take(count).collect();
+            assert_eq!(bytes(&c.to_vec().unwrap()), bytes(&want), "{} {start} {end} {step}", T::DTYPE);
+        }
+    }
+    fn reals<T: Real>(gpu: &Gpu) {
+        let rounding = match T::DTYPE {
+            DType::F32 => 0.0,
+            DType::F16 => f64::powi(2.0, -11),
+            _ => f64::powi(2.0, -8),
+        };
+        let within = |c: &Tensor<T>, want: &[f64], bound: &dyn Fn(usize) -> f64| {
+            for (i, (c, want)) in c.to_vec().unwrap().iter().zip(want).enumerate() {
+                let most = bound(i) * (1.0 + rounding) + rounding * want.abs() + f64::powi(2.0, -24);
+                assert!((c.to_f64() - want).abs() <= most, "{} {i}: {c:?}, not {want}", T::DTYPE);
+            }
+        };
+        for (start, end, step) in
+            [(0.0, 1.0, 0.1), (-3.3, 7.25, 0.013), (2.0, -2.0, -0.3), (1000.0, 1010.0, 1.7)]
+        {
+            let [start, end, step] = [start, end, step].map(T::from_f64);
+            let c = one_launch(gpu, || gpu.arange(start, end, step));
+            let [start, end, step] = [start, end, step].map(T::to_f64);
+            let want = reference::arange(start, step, ((end - start) / step).ceil() as usize);
+            assert_eq!(c.shape(), [want.len()]);
+            let u = reference::gamma(1);
+            within(&c, &want, &|i| reference::gamma(2) * (i as f64 * step).abs() + u * want[i].abs());
+        }
+        for (start, end, count) in [
+            (0.0, 1.0, 11),
+            (-5.5, 300.0, 777),
+            (3.0, -3.0, 4),
+            (1.0, 9.0, 1),
+            (1.0, 9.0, 2),
+            (2.0, 2.0, 5),
+            (0.1, 0.7, 0),
+        ] {
+            let [start, end] = [start, end].map(T::from_f64);
+            let c = one_launch(gpu, || gpu.linspace(start, end, count));
+            let values = c.to_vec().unwrap();
+            assert_eq!(values.len(), count);
+            if count > 0 {
+                assert_eq!(values[0], start);
+            }
+            if count > 1 {
+                assert_eq!(values[count - 1], end, "{} {count}", T::DTYPE);
+            }
+            let [start, end] = [start, end].map(T::to_f64);
+            let bound = reference::gamma(4) * start.abs().max(end.abs());
+            within(&c, &reference::linspace(start, end, count), &|_| bound);
+        }
+    }
+    for gpu in support::turn().iter() {
+        support::of_every_type!(constants, gpu);
+        whole::<f32>(gpu);
+        whole::<i32>(gpu);
+        whole::<i8>(gpu);
+        reals::<f32>(gpu);
+        reals::<tilewise::f16>(gpu);
+        reals::<tilewise::bf16>(gpu);
+        // The ends of the range, whose difference f32 does not hold.
+        let ends = gpu.linspace(f32::MIN, f32::MAX, 2).unwrap().to_vec().unwrap();
+        assert_eq!(ends, [f32::MIN, f32::MAX]);
+        assert_eq!(gpu.linspace(f32::MIN, f32::MAX, 3).unwrap().to_vec().unwrap()[2], f32::MAX);
+        assert_eq!(gpu.arange(i32::MIN, i32::MAX, 1 << 30).unwrap().to_vec().unwrap()[3], 1 << 30);
+    }
+}
+
+#[test]
+fn numbers_that_no_tensor_has_are_errors() {
+    let gpu = support::noop();
+    says(gpu.arange(0, 5, 0), &["arange: the step: steps of 0 never lead from 0 to 5"]);
+    says(gpu.arange(0.0f32, -5.0, 0.5), &["arange: the step: steps of 0.5 never lead from 0 to -5"]);
+    says(gpu.arange(0.0f32, 1.0, f32::NAN), &["arange: step: it must be finite; got NaN"]);
+    says(gpu.arange(0.0f32, f32::INFINITY, 1.0), &["arange: end: it must be finite; got inf"]);
+    says(gpu.arange(0.0f32, 1e9, 0.25), &["arange", "4000000000", "2147483647"]);
+    says(gpu.arange(0.0f32, 1e9, 1e-9), &["arange", "the number of elements", "1000000028281932288"]);
+    says(gpu.linspace(f32::NAN, 1.0, 3), &["linspace: start: it must be finite; got NaN"]);
+    says(gpu.linspace(0.0f32, 1.0, 1 << 31), &["linspace", "2147483648", "2147483647"]);
+    says(gpu.full([1 << 16, 1 << 15], 1.0f32), &["full", "2147483648", "2147483647"]);
+    says(gpu.ones::<f32>([1; 7]), &["ones", "[1, 1, 1, 1, 1, 1, 1]"]);
+    says(gpu.eye::<f32>([usize::MAX, 2]), &["eye: the number of elements"]);
     assert_eq!(gpu.stats().launches, 0);
 }

@@ -5,11 +5,17 @@
 use super::super::families::{Family, Of};
 use super::{Row, row};
 use tilewise::ops;
-use tilewise::planning::Plan;
+use tilewise::planning::ops::{ByIndex, ByIndexProblem};
+use tilewise::planning::{Plan, Problem};
 use tilewise::{DType, Result};
 
 pub(super) fn rows() -> Vec<Row> {
     vec![
+        row("Gpu::arange", |it| it.gpu.arange(0, 9, 2)),
+        row("Gpu::eye", |it| it.gpu.eye::<f32>([3, 3])),
+        row("Gpu::full", |it| it.gpu.full([3, 3], 2.0f32)),
+        row("Gpu::linspace", |it| it.gpu.linspace(0.0f32, 1.0, 9)),
+        row("Gpu::ones", |it| it.gpu.ones::<f32>([3, 3])),
         row("ops::one_hot", |it| ops::one_hot::<f32>(&it.at, 3)).listed(["all", "exact", "1", "0"]),
         row("ops::pad", |it| ops::pad(&it.a, &[(1, 0), (0, 1)], 0.0)).listed([
             "all",
@@ -27,7 +33,16 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 /// A problem of each operation, in every element type that it takes: `of.dtype`.
-pub const PROBLEMS: [Family; 0] = [];
+pub const PROBLEMS: [Family; 4] = [
+    ("full", |of| by_index(ByIndex::Value, of)),
+    ("eye", |of| by_index(ByIndex::Diagonal(37), of)),
+    ("arange", |of| by_index(ByIndex::Steps, of)),
+    ("linspace", |of| by_index(ByIndex::Between, of)),
+];
+
+fn by_index(element: ByIndex, of: &Of<'_>) -> Result<Plan> {
+    ByIndexProblem::new("by index", element, of.many(1003, 1), of.dtype)?.plan(of.caps)
+}
 
 /// The problems in each type that they take. `of` makes a problem's size.
 pub fn in_every_type<'a>(of: impl Fn(DType) -> Of<'a>) -> Vec<(&'static str, Result<Plan>)> {
