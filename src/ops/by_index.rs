@@ -6,9 +6,7 @@ use crate::kernel::{Kernel, Needs, shader_dims};
 use crate::layout::{DType, Element, Layout, Real, Summand, dim};
 use crate::ops::packing::{bits, constant, per_word, quad_unit, quad_variant};
 use crate::ops::windows::JOINS;
-use crate::plan::{
-    CutAxes, Dims, Draft, InWindows, Joins, NewStep, Operand, Plan, Problem, Scalar, ScalarParameter,
-};
+use crate::plan::{CutAxes, Dims, Draft, InWindows, Joins, NewStep, Operand, Plan, Scalar, ScalarParameter};
 use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 use std::mem::offset_of;

@@ -43,6 +43,7 @@
 //! The book's page "Writing a layer" adds a backward pass and tests it.
 
 pub(crate) mod activation;
+pub(crate) mod band;
 pub(crate) mod by_index;
 pub(crate) mod cast;
 pub(crate) mod copy;
@@ -71,6 +72,7 @@ pub(crate) mod writer;
 
 pub use crate::layout::Overflow;
 pub use activation::Activation;
+pub use band::{tril, triu};
 pub(crate) use cast::CastProblem;
 pub use copy::{concat, copy_into, copy_into_at, repeat, slice_at, stack};
 pub use cumsum::cumsum;
@@ -102,6 +104,7 @@ pub use training::Rate;
 
 /// What [`planning`](crate::planning::ops) shows of these operations: problems, uniforms and tables.
 pub(crate) mod problems {
+    pub use super::band::BandProblem;
     pub use super::by_index::{ByIndex, ByIndexProblem};
     pub use super::cast::problem::{CastDims, CastProblem};
     pub use super::copy::problem::{CopyDims, CopyProblem, Longer};

@@ -1,4 +1,4 @@
-//! Padding, repetition, rows of ones and zeros, and numbers at equal distances, by definition.
+//! Padding, repetition, triangles, rows of ones and zeros, and numbers at equal distances, by definition.
 
 use crate::layout::Element;
 
@@ -65,4 +65,31 @@ pub fn linspace(start: f64, end: f64, count: usize) -> Vec<f64> {
     let number =
         |i: usize| if i > 0 && i + 1 == count { end } else { start + (end - start) * (i as f64 / steps) };
     (0..count).map(number).collect()
+}
+
+/// The elements of row-major matrices (.., rows, columns) up to a diagonal, and zeros above it. Diagonal d has the elements whose
+/// column is the row plus d.
+///
+/// # Panics
+/// If there are fewer than two axes, or the elements do not match the shape.
+#[must_use]
+pub fn tril<T: Element>(x: &[T], shape: &[usize], diagonal: isize) -> Vec<T> {
+    band(x, shape, |of| of <= diagonal)
+}
+
+/// The same from a diagonal on, and zeros below it.
+///
+/// # Panics
+/// As [`tril`].
+#[must_use]
+pub fn triu<T: Element>(x: &[T], shape: &[usize], diagonal: isize) -> Vec<T> {
+    band(x, shape, |of| of >= diagonal)
+}
+
+fn band<T: Element>(x: &[T], shape: &[usize], is_kept: impl Fn(isize) -> bool) -> Vec<T> {
+    let [.., rows, columns] = shape else { panic!("a matrix has two axes") };
+    assert_eq!(x.len(), shape.iter().product::<usize>(), "{shape:?}");
+    let diagonal = |i: usize| (i % columns).cast_signed() - (i / columns % rows).cast_signed();
+    let kept = |(i, &x): (usize, &T)| if is_kept(diagonal(i)) { x } else { T::from_f64(0.0) };
+    x.iter().enumerate().map(kept).collect()
 }

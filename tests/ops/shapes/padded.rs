@@ -1,4 +1,4 @@
-//! Padding, repetition, and tensors made on the device: every type and layout, and what is launched.
+//! Padding, repetition, triangles, and tensors made on the device: every type and layout, and what is launched.
 
 use super::gather::{indices, placed};
 use crate::bits::{bits, bytes};
@@ -234,6 +234,44 @@ fn elements_by_their_index_are_as_defined() {
 }
 
 #[test]
+fn triangles_are_as_defined() {
+    fn check<T: Element>(gpu: &Gpu) {
+        for (case, shape) in
+            [&[1, 1][..], &[5, 5], &[3, 8], &[9, 4], &[2, 3, 7, 6], &[2, 1, 2, 2, 3, 5], &[0, 4], &[3, 4, 0]]
+                .into_iter()
+                .enumerate()
+        {
+            let data: Vec<T> = bits(shape.iter().product(), case as u64); // NaN is among them
+            for (step, diagonal) in [0, 1, -2, 5, -9, isize::MAX, isize::MIN].into_iter().enumerate() {
+                let x = Placed::new(gpu, &data, shape, Lay::ALL[(case + step) % 5]).tensor;
+                let what = format!("{} {shape:?} {diagonal}", T::DTYPE);
+                let c = one_launch(gpu, || ops::tril(&x, diagonal));
+                assert_eq!(c.shape(), shape);
+                assert_eq!(
+                    bytes(&c.to_vec().unwrap()),
+                    bytes(&reference::tril(&data, shape, diagonal)),
+                    "{what}"
+                );
+                let c = one_launch(gpu, || ops::triu(&x, diagonal));
+                assert_eq!(
+                    bytes(&c.to_vec().unwrap()),
+                    bytes(&reference::triu(&data, shape, diagonal)),
+                    "{what}"
+                );
+            }
+        }
+    }
+    for gpu in support::turn().iter() {
+        support::of_every_type!(check, gpu);
+        let nan = gpu.full([3, 3], f32::NAN).unwrap();
+        let lower = ops::tril(&nan, -1).unwrap().to_vec().unwrap();
+        assert!(
+            lower.iter().enumerate().all(|(i, x)| x.is_nan() == (i % 3 < i / 3) && (x.is_nan() || *x == 0.0))
+        );
+    }
+}
+
+#[test]
 fn numbers_that_no_tensor_has_are_errors() {
     let gpu = support::noop();
     says(gpu.arange(0, 5, 0), &["arange: the step: steps of 0 never lead from 0 to 5"]);
@@ -247,5 +285,7 @@ fn numbers_that_no_tensor_has_are_errors() {
     says(gpu.full([1 << 16, 1 << 15], 1.0f32), &["full", "2147483648", "2147483647"]);
     says(gpu.ones::<f32>([1; 7]), &["ones", "[1, 1, 1, 1, 1, 1, 1]"]);
     says(gpu.eye::<f32>([usize::MAX, 2]), &["eye: the number of elements"]);
+    says(ops::tril(&gpu.zeros::<f32>([3]).unwrap(), 0), &["tril: a matrix has two axes", "[3]"]);
+    says(ops::triu(&gpu.zeros::<f32>([]).unwrap(), 0), &["triu: a matrix has two axes", "[]"]);
     assert_eq!(gpu.stats().launches, 0);
 }

@@ -5,7 +5,7 @@
 use super::super::families::{Family, Of};
 use super::{Row, row};
 use tilewise::ops;
-use tilewise::planning::ops::{ByIndex, ByIndexProblem};
+use tilewise::planning::ops::{BandProblem, ByIndex, ByIndexProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::{DType, Result};
 
@@ -29,15 +29,18 @@ pub(super) fn rows() -> Vec<Row> {
             "1",
             "`reshape` to (.., times, extent, ..), and `sum` over the axis of `times`",
         ]),
+        row("ops::tril", |it| ops::tril(&it.a, 0)).listed(["all", "every bit", "1", "`tril` of $g$"]),
+        row("ops::triu", |it| ops::triu(&it.a, 1)).listed(["all", "every bit", "1", "`triu` of $g$"]),
     ]
 }
 
 /// A problem of each operation, in every element type that it takes: `of.dtype`.
-pub const PROBLEMS: [Family; 4] = [
+pub const PROBLEMS: [Family; 5] = [
     ("full", |of| by_index(ByIndex::Value, of)),
     ("eye", |of| by_index(ByIndex::Diagonal(37), of)),
     ("arange", |of| by_index(ByIndex::Steps, of)),
     ("linspace", |of| by_index(ByIndex::Between, of)),
+    ("band", |of| BandProblem::new("band", &of.rows(65, &[9, 31])?, [-3, 17], of.dtype)?.plan(of.caps)),
 ];
 
 fn by_index(element: ByIndex, of: &Of<'_>) -> Result<Plan> {
