@@ -26,6 +26,7 @@
 //! | task | items |
 //! |---|---|
 //! | open a device, or use an application's | [`Gpu::open`], [`Gpu::adopt`], `Gpu::from_vulkan`, [`GpuOptions`], [`gpu`] |
+//! | create tensors on the device | [`Gpu::zeros`], [`Gpu::full`], [`Gpu::eye`], [`Gpu::arange`], [`Gpu::linspace`], [`Gpu::random`] |
 //! | move data to the device and back | [`Gpu::tensor`], [`Tensor::to_vec`], [`Tensor::read`], [`Tensor::write`] |
 //! | write a result to an existing tensor | [`Tensor::assign`] |
 //! | take views without copies | [`Tensor::t`], [`Tensor::slice`], [`Tensor::reshape`], [`Tensor::permute`], [`Tensor::broadcast_to`] |

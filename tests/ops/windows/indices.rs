@@ -39,8 +39,11 @@ fn elements_are_taken_by_index() {
             pair.same(&format!("pad {what}"), |gpu| {
                 ops::pad(&place(gpu, &x, &MATRIX, lay), &[(250, 3), (1, 5)], T::from_f64(2.0))
             });
+            pair.same(&format!("tril {what}"), |gpu| ops::tril(&place(gpu, &x, &MATRIX, lay), 57));
+            pair.same(&format!("triu {what}"), |gpu| ops::triu(&place(gpu, &x, &MATRIX, lay), -31));
         }
         let ids = some(9 * 91, 99);
+        pair.same("eye", |gpu| gpu.eye::<T>([301, 260]));
         pair.same("one_hot", |gpu| ops::one_hot::<T>(&place(gpu, &ids, &[9, 91], Lay::Odd), 101));
     }
     let Some(pair) = Pair::open() else { return };
@@ -49,6 +52,8 @@ fn elements_are_taken_by_index() {
     of_type::<bf16>(&pair);
     of_type::<i8>(&pair);
     of_type::<i32>(&pair);
+    pair.same("arange", |gpu| gpu.arange(-9, 300_000, 3));
+    pair.same("linspace", |gpu| gpu.linspace(f16::NEG_ONE, f16::ONE, 100_001));
 }
 
 #[test]
