@@ -44,6 +44,7 @@
 //! | copy to or from a position that is in a tensor | [`ops::copy_into_at`], [`ops::slice_at`] |
 //! | multiply by a random operator | [`sketch::Sketch`] |
 //! | compute an SVD, a pivoted QR, least squares or a trace | [`sketch`] (feature factorisations) |
+//! | solve, factorise or diagonalise small matrices | `sketch::solve`, `sketch::cholesky`, `sketch::eigh` (feature factorisations) |
 //! | compress layers and whole model files | [`sketch::SkLinear`], [`sketch`] |
 //! | compute with multivectors, rotors and motors | [`clifford`] |
 //! | build equivariant layers | [`clifford::layer`] |

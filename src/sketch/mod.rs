@@ -6,6 +6,7 @@
 //! | multiply by a random operator that is never stored | [`Sketch`]; with its seed in a tensor [`SeededSketch`] |
 //! | multiply by a stored operator | [`ExplicitSketch`] |
 //! | factorise a matrix | [`rsvd`], [`cqrrpt`], [`range`]; with options [`Rsvd`], [`Cqrrpt`], [`RangeFinder`] |
+//! | solve, factorise or diagonalise small matrices | [`solve`], [`cholesky`], [`eigh`] |
 //! | solve least squares, and estimate a trace | [`lstsq`], [`Lstsq`], [`trace`] |
 //! | compress a layer, and a model file | [`SkLinear`], [`recommend_rank`], [`Compress`], [`expand`] |
 //!
@@ -23,6 +24,8 @@ pub(crate) mod layer;
 mod operator;
 #[cfg(all(feature = "factorisations", not(target_arch = "wasm32")))]
 mod rank;
+#[cfg(all(feature = "factorisations", not(target_arch = "wasm32")))]
+mod small;
 pub(crate) mod sparse;
 
 pub use apply::{ExplicitSketch, SeededSketch};
@@ -39,3 +42,5 @@ pub use operator::{
 };
 #[cfg(all(feature = "factorisations", not(target_arch = "wasm32")))]
 pub use rank::{Budget, Choice, RankRecommendation, recommend_rank};
+#[cfg(all(feature = "factorisations", not(target_arch = "wasm32")))]
+pub use small::{Eigen, cholesky, eigh, solve};

@@ -7,4 +7,5 @@ mod layer;
 mod operators;
 mod oracles;
 mod progress;
+mod small;
 mod spectrum;

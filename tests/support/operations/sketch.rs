@@ -3,8 +3,8 @@
 use super::{Row, row};
 use tilewise::f16;
 use tilewise::sketch::{
-    Budget, Cqrrpt, Lstsq, RangeFinder, Rsvd, SignStorage, SkLinear, cqrrpt, lstsq, range, recommend_rank,
-    rsvd, trace,
+    Budget, Cqrrpt, Lstsq, RangeFinder, Rsvd, SignStorage, SkLinear, cholesky, cqrrpt, eigh, lstsq, range,
+    recommend_rank, rsvd, solve, trace,
 };
 
 pub(super) fn rows() -> Vec<Row> {
@@ -64,11 +64,14 @@ pub(super) fn rows() -> Vec<Row> {
         row("sketch::Sketch::right", |it| it.sketches.operator.right(&it.sketches.square)),
         row("sketch::Sketch::to_tensor", |it| it.sketches.operator.to_tensor(&it.gpu)),
         row("sketch::Svd::to_matrix", |it| it.sketches.svd.to_matrix()),
+        row("sketch::cholesky", |it| cholesky(&it.sketches.definite)),
         row("sketch::cqrrpt", |it| cqrrpt(&it.sketches.tall)),
+        row("sketch::eigh", |it| eigh(&it.sketches.definite).map(|found| (found.values, found.vectors))),
         row("sketch::lstsq", |it| lstsq(&it.sketches.tall, &it.sketches.long)),
         row("sketch::range", |it| range(&it.sketches.tall, 4)),
         row("sketch::recommend_rank", |it| recommend_rank(&it.sketches.square, Budget::Params(0.5))),
         row("sketch::rsvd", |it| rsvd(&it.sketches.tall, 2)),
+        row("sketch::solve", |it| solve(&it.sketches.definite, &it.sketches.definite)),
         row("sketch::trace", |it| trace(&it.sketches.square, 4, 1)),
     ]
 }

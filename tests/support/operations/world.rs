@@ -104,6 +104,8 @@ pub struct Transformer {
 pub struct Sketches {
     /// Matrices (32, 32), (16, 32), (256, 8) and (256, 1).
     pub square: Tensor<f32>,
+    /// A positive definite matrix (2, 2).
+    pub definite: Tensor<f32>,
     pub short: Tensor<f32>,
     pub tall: Tensor<f32>,
     pub long: Tensor<f32>,
@@ -252,6 +254,7 @@ impl Sketches {
                 timings: Timings::default(),
             },
             square,
+            definite: gpu.tensor(&[4.0f32, 2.0, 2.0, 10.0], [2, 2])?,
             layer,
             hidden,
             gradients,
