@@ -17,7 +17,7 @@ use std::fmt::Write;
 use syn::spanned::Spanned;
 
 mod checked;
-mod known;
+pub(crate) mod known;
 mod picture;
 
 /// The rooms from below; the rooms of one line import nothing from each other.
@@ -120,7 +120,7 @@ fn inner(file: &str) -> Option<(&'static [&'static str], &str)> {
 }
 
 /// Everything that breaks a rule, a line each.
-fn faults(imports: &Imports, known: &Known) -> Vec<String> {
+pub(crate) fn faults(imports: &Imports, known: &Known) -> Vec<String> {
     let mut faults = Vec::new();
     let uses = imports.uses();
     strangers(imports, &mut faults);

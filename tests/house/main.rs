@@ -1,5 +1,6 @@
 //! The house's rules, read from its sources: floors, sizes, words, the public API, and the registration of operations. No device.
 
+mod additions;
 mod book;
 mod calls;
 mod features;

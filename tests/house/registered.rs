@@ -100,12 +100,13 @@ const WITHOUT_DEVICE: &[(&str, &str)] = &[
     ("sketch::Sketch::seeded_by", "checks the shape and keeps its operand"),
 ];
 
+/// Whether a line of the public API is a function that can fail.
+fn fails(line: &&str) -> bool {
+    line.contains("fn ") && line.rsplit_once(" -> ").is_some_and(|(_, returned)| returned.contains("Result<"))
+}
+
 /// Functions of the public API that return a `Result`, at once or by a future.
 fn fallible() -> BTreeSet<&'static str> {
-    let fails = |line: &&str| {
-        line.contains("fn ")
-            && line.rsplit_once(" -> ").is_some_and(|(_, returned)| returned.contains("Result<"))
-    };
     let of_feature = |name: &&str| cfg!(feature = "ndarray") || !name.contains("ndarray");
     let lines = include_str!("api.txt").lines().filter(fails);
     let written = lines.map(|line| line.split(": ").next().expect("a name")).filter(of_feature);
@@ -115,6 +116,15 @@ fn fallible() -> BTreeSet<&'static str> {
 
 fn covers(listed: &str, name: &str) -> bool {
     listed == name || listed.ends_with("::") && name.starts_with(listed)
+}
+
+/// Functions of these lines of the public API that can fail, and have no row among these and no reason for that.
+pub(crate) fn missing(lines: &[String], rows: &[String]) -> Vec<String> {
+    let names =
+        lines.iter().map(String::as_str).filter(fails).map(|line| line.split(": ").next().expect("a name"));
+    let needs_none = |name: &str| WITHOUT_DEVICE.iter().any(|(listed, _)| covers(listed, name));
+    let without = names.filter(|name| !rows.iter().any(|row| row == name) && !needs_none(name));
+    without.map(|name| format!("a row in tests/support/operations is missing for {name}")).collect()
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn the_public_api_is_listed() {
 type Reached = BTreeMap<(usize, String), BTreeSet<String>>;
 
 /// A line for each public item, sorted. An item of several paths is listed by the shortest.
-fn surface(files: &Files) -> Vec<String> {
+pub(crate) fn surface(files: &Files) -> Vec<String> {
     let modules = modules(files);
     let mut lines = BTreeSet::new();
     let mut reached = Reached::new();

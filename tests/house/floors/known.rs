@@ -2,11 +2,11 @@
 //! taken out here.
 
 /// Circles, each with its files in order, and uses between rooms that do not go down.
-pub(super) struct Known {
-    pub(super) circles: &'static [&'static [&'static str]],
-    pub(super) up: &'static [(&'static str, &'static str)],
+pub(crate) struct Known {
+    pub(crate) circles: &'static [&'static [&'static str]],
+    pub(crate) up: &'static [(&'static str, &'static str)],
 }
 
-pub(super) const KNOWN: Known = Known { circles: CIRCLES, up: &[] };
+pub(crate) const KNOWN: Known = Known { circles: CIRCLES, up: &[] };
 
 const CIRCLES: &[&[&str]] = &[];
