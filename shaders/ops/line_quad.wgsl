@@ -60,7 +60,7 @@ fn origin_at(at: u32) -> element {
 
 //#variant vectors_of_bits
 // Vectors of 16 bytes of neighbours, from a multiple of a vector, as bits.
-//#slot quad_bits x=a default words
+//#slot quad_bits x=a
 
 fn line_quad(start: u32, stride: u32, k: u32, left: u32) -> vec4<element> {
     return quad_bits_a(start / 4u + k);

@@ -87,6 +87,34 @@ fn total(x: held) -> sum {
     return select(x, sqrt(x), dims.finish == ROOT);
 }
 
+//#variant magnitudes
+// The sum of the absolute values.
+const NEEDS_ORIGIN: bool = false;
+
+fn nothing_from(at: u32) -> held {
+    return held(0.0);
+}
+
+fn term_of(x: element, at: u32, origin: element) -> held {
+    return abs(x);
+}
+
+fn quad_term(x: vec4<element>, at: u32, origin: element) -> held {
+    return (abs(x.x) + abs(x.y)) + (abs(x.z) + abs(x.w));
+}
+
+fn joined(x: held, y: held) -> held {
+    return x + y;
+}
+
+fn followed(x: held, y: held) -> held {
+    return x + y;
+}
+
+fn total(x: held) -> sum {
+    return x;
+}
+
 //#variant product
 // The product of the elements.
 const NEEDS_ORIGIN: bool = false;

@@ -50,7 +50,7 @@ shader_dims! {
         slopes: u32,
         slopes_stride: u32,
         scale: u32 as f32,
-        /// kv_heads times the batch
+        /// `kv_heads` times the batch
         heads: u32,
         reserved: u32,
     }

@@ -208,7 +208,7 @@ impl Gpu {
     /// # Errors
     /// [`Error::Input`] if a number is NaN or infinite; otherwise as [`full`](Self::full).
     /// # Precision
-    /// Numbers are computed in f32 from the nearer end. The error is at most $\gamma_4$ of the larger magnitude of `start` and
+    /// Numbers are computed in f32 from the nearer end. The error is at most $\gamma_{4}$ of the larger magnitude of `start` and
     /// `end`; f16 and bf16 round the result once more, to the nearest:
     /// [`reference::linspace`](crate::reference::linspace).
     pub fn linspace<T: Real>(&self, start: T, end: T, count: usize) -> Result<Tensor<T>> {

@@ -110,6 +110,6 @@ impl<T: Element> Tensor<T> {
         let end = self.bytes().end;
         self.layout.is_contiguous()
             && self.layout.offset_in_window(T::DTYPE) == 0
-            && (end % 4 == 0 || end == self.storage.len())
+            && (end.is_multiple_of(4) || end == self.storage.len())
     }
 }

@@ -62,7 +62,7 @@ shader_dims! {
         slopes_stride: u32,
         scale: u32 as f32,
         batches: u32,
-        /// kv_heads times the batches
+        /// `kv_heads` times the batches
         heads: u32,
     }
 }

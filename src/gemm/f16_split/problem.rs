@@ -28,7 +28,7 @@ shader_dims! {
         k_stride: u32,
         /// first element of X in its binding
         x_offset: u32,
-        /// of eight f16 in a row of C: HALF_COUNT * ld / 8
+        /// of eight f16 in a row of C: `HALF_COUNT` * ld / 8
         units: u32,
         /// start of the high halves in a row of C, in units
         hi: u32,

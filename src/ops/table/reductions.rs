@@ -211,6 +211,28 @@ macro_rules! reduction_rows {
                 /// Largest absolute values along the middle of three axes, exact; NaN if any element is NaN.
                 value [[row.iter().map(|x| x.abs()).fold(0.0, larger), 0.0]];
 
+            /// Sums of absolute values, $\sum_{i} |a_{i}|$: the norm $\ell_{1}$.
+            ///
+            /// # Shapes
+            /// As [`sum`](crate::ops::sum). The result for no elements is 0.
+            /// # Errors
+            /// As [`sum`](crate::ops::sum).
+            /// # Precision
+            /// As [`sum`](crate::ops::sum), of the absolute values: [`reference::sum_abs`](crate::reference::sum_abs).
+            /// ```
+            /// # fn main() -> tilewise::Result<()> {
+            /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+            /// let weights = gpu.tensor(&[3.0f32, -4.0, 5.0, -12.0], [2, 2])?;
+            /// assert_eq!(tilewise::ops::sum_abs(&weights, 1)?.to_vec()?, [7.0, 17.0]);
+            /// # Ok(())
+            /// # }
+            /// ```
+            SumAbs: sum_abs takes reals, nothing [Some(0.0)] flops [2.0]
+                states [("magnitudes", "f32", 1, Reals)] finish [0] number [0],
+                /// Sums of absolute values along the middle of three axes, within the tolerance of
+                /// [`sum`](crate::reference::sum).
+                value [sum_of(&row.iter().map(|x| x.abs()).collect::<Vec<_>>())];
+
             /// Indices of the largest elements along one axis. Of equal elements the first counts. If there is a NaN, it is the
             /// index of the first NaN.
             ///

@@ -48,7 +48,7 @@ shader_dims! {
         tag: u32,
         /// neighbouring columns, the other lanes have other sets; a power of two, at most LINES
         column_lanes: u32,
-        /// low_bits if the columns of all rows below the bits of the pass count as one long row; else 0
+        /// `low_bits` if the columns of all rows below the bits of the pass count as one long row; else 0
         folded_bits: u32,
     }
 }

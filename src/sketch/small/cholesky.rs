@@ -1,6 +1,6 @@
 //! Cholesky factors.
 
-use super::matrices::{Matrices, append};
+use super::matrix_batch::{MatrixBatch, append};
 use crate::Result;
 use crate::error::call;
 use crate::layout::Real;
@@ -32,7 +32,7 @@ use faer::{Mat, Side};
 pub fn cholesky<T: Real>(a: &Tensor<T>) -> Result<Tensor<T>> {
     const OP: &str = "cholesky";
     call(OP, || {
-        let matrices = Matrices::square(OP, a)?;
+        let matrices = MatrixBatch::square(OP, a)?;
         if a.is_empty() {
             return a.gpu().empty(a.shape());
         }

@@ -1,6 +1,6 @@
 //! Eigenvalues and eigenvectors of symmetric matrices.
 
-use super::matrices::{Matrices, append};
+use super::matrix_batch::{MatrixBatch, append};
 use crate::Result;
 use crate::error::call;
 use crate::layout::Real;
@@ -27,7 +27,7 @@ pub struct Eigen<T: Real> {
 /// roundings of the largest one; their mean counts); [`Error::OutOfMemory`](crate::Error::OutOfMemory);
 /// [`Error::Cancelled`](crate::Error::Cancelled) in [`with_progress`](crate::with_progress).
 /// # Precision
-/// Both are computed in f64 and rounded once to the type. An eigenvalue differs by at most about $2^{-50} n \lVert A \rVert_2$ and its
+/// Both are computed in f64 and rounded once to the type. An eigenvalue differs by at most about $2^{-50} n \lVert A \rVert$ and its
 /// rounding. Vectors of values that lie as close to each other span the right space, but are not unique.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
@@ -41,7 +41,7 @@ pub struct Eigen<T: Real> {
 pub fn eigh<T: Real>(a: &Tensor<T>) -> Result<Eigen<T>> {
     const OP: &str = "eigh";
     call(OP, || {
-        let matrices = Matrices::square(OP, a)?;
+        let matrices = MatrixBatch::square(OP, a)?;
         let (gpu, lines) = (a.gpu(), &a.shape()[..a.shape().len() - 1]);
         if a.is_empty() {
             return Ok(Eigen { values: gpu.empty(lines)?, vectors: gpu.empty(a.shape())? });

@@ -2,7 +2,7 @@
 
 mod cholesky;
 mod eigh;
-mod matrices;
+mod matrix_batch;
 mod solve;
 
 pub use cholesky::cholesky;

@@ -1,6 +1,6 @@
 //! Systems of linear equations.
 
-use super::matrices::{Matrices, append};
+use super::matrix_batch::{MatrixBatch, append};
 use crate::error::call;
 use crate::layout::Real;
 use crate::tensor::Tensor;
@@ -49,8 +49,8 @@ pub fn solve<T: Real>(a: &Tensor<T>, b: &Tensor<T>) -> Result<Tensor<T>> {
                 return Err(Error::shapes(OP, rule, a.shape(), b.shape()));
             }
         };
-        let matrices = Matrices::square(OP, a)?;
-        let sides = Matrices::of(OP, "right-hand side", b, batch, [*n, columns])?;
+        let matrices = MatrixBatch::square(OP, a)?;
+        let sides = MatrixBatch::of(OP, "right-hand side", b, batch, [*n, columns])?;
         let mut solved = Vec::with_capacity(b.len());
         if b.is_empty() {
             return gpu.empty(b.shape());

@@ -135,6 +135,12 @@ fn mistakes_are_errors_that_name_the_call() {
     assert_eq!(gpu.stats().launches, 0);
 }
 
+/// The elements of `arange`.
+#[expect(clippy::cast_possible_truncation, reason = "few elements")]
+fn elements(start: f64, end: f64, step: f64) -> usize {
+    ((end - start) / step).ceil() as usize
+}
+
 #[test]
 fn elements_by_their_index_are_as_defined() {
     fn constants<T: Element>(gpu: &Gpu) {
@@ -163,7 +169,7 @@ fn elements_by_their_index_are_as_defined() {
         for (start, end, step) in
             [(0, 100, 1), (-7, 8, 3), (5, -6, -2), (4, 4, 1), (-126, 127, 126), (3, 4, 100)]
         {
-            let count = (f64::from(end - start) / f64::from(step)).ceil() as usize;
+            let count = elements(f64::from(start), f64::from(end), f64::from(step));
             let c =
                 one_launch(gpu, || gpu.arange(of(f64::from(start)), of(f64::from(end)), of(f64::from(step))));
             let want: Vec<T> = (0..).map(|i| of(f64::from(start + i * step))).take(count).collect();
@@ -188,7 +194,7 @@ fn elements_by_their_index_are_as_defined() {
             let [start, end, step] = [start, end, step].map(T::from_f64);
             let c = one_launch(gpu, || gpu.arange(start, end, step));
             let [start, end, step] = [start, end, step].map(T::to_f64);
-            let want = reference::arange(start, step, ((end - start) / step).ceil() as usize);
+            let want = reference::arange(start, step, elements(start, end, step));
             assert_eq!(c.shape(), [want.len()]);
             let u = reference::gamma(1);
             within(&c, &want, &|i| reference::gamma(2) * (i as f64 * step).abs() + u * want[i].abs());

@@ -6,11 +6,11 @@ use crate::tensor::Tensor;
 use crate::{Error, Result};
 use faer::{Mat, MatRef};
 
-/// The largest number of rows. The eigenvectors of such a matrix take some seconds.
+/// The largest number of rows. Eigenvectors of 1024 rows take some seconds.
 const MAX_ROWS: usize = 1024;
 
 /// Matrices (rows, columns) of a batch, in f64. All entries are finite.
-pub(super) struct Matrices {
+pub(super) struct MatrixBatch {
     op: &'static str,
     name: &'static str,
     /// The axes before those of a matrix.
@@ -21,7 +21,7 @@ pub(super) struct Matrices {
     dtype: DType,
 }
 
-impl Matrices {
+impl MatrixBatch {
     /// Reads square matrices (.., n, n), which errors call `matrix`.
     ///
     /// # Errors
