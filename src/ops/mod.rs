@@ -43,6 +43,7 @@
 //! The book's page "Writing a layer" adds a backward pass and tests it.
 
 pub(crate) mod activation;
+mod assign;
 pub(crate) mod band;
 pub(crate) mod by_index;
 pub(crate) mod cast;
@@ -60,6 +61,8 @@ pub(crate) mod pad;
 pub(crate) mod random;
 mod read;
 pub(crate) mod reduce;
+pub(crate) mod reductions;
+mod repeat;
 pub(crate) mod rotary;
 pub(crate) mod scatter;
 pub(crate) mod softmax;
@@ -74,7 +77,7 @@ pub use crate::layout::Overflow;
 pub use activation::Activation;
 pub use band::{tril, triu};
 pub(crate) use cast::CastProblem;
-pub use copy::{concat, copy_into, copy_into_at, repeat, slice_at, stack};
+pub use copy::{concat, copy_into, copy_into_at, slice_at, stack};
 pub use cumsum::cumsum;
 pub(crate) use elementwise::broadcast_shape;
 pub use elementwise::functions::*;
@@ -95,8 +98,9 @@ pub use norm::{
 pub use one_hot::one_hot;
 pub use pad::pad;
 pub use reduce::Axes;
-pub use reduce::functions::*;
 pub(crate) use reduce::{ReduceFunction, ReduceProblem};
+pub use reductions::functions::*;
+pub use repeat::repeat;
 pub use rotary::{Rotary, RotaryPairs};
 pub use scatter::{embedding_backward, index_add, scatter_add};
 pub use softmax::{Softmax, log_softmax, log_softmax_backward, softmax, softmax_backward};
@@ -130,9 +134,9 @@ pub(crate) mod problems {
     pub use super::one_hot::problem::{OneHotDims, OneHotProblem};
     pub use super::pad::problem::{PadDims, PadProblem};
     pub use super::random::problem::{NormalDims, NormalProblem};
-    pub use super::reduce::calls::{ReductionCall, reduction_calls};
     pub use super::reduce::function::ReduceFunction;
     pub use super::reduce::problem::{ReduceDims, ReduceProblem};
+    pub use super::reductions::calls::{ReductionCall, reduction_calls};
     pub use super::rotary::pairs::RotaryPass;
     pub use super::rotary::problem::{RotaryDims, RotaryProblem, RotaryTable};
     pub use super::scatter::problem::{ScatterDims, ScatterProblem, SortDims, Target};

@@ -23,7 +23,6 @@ const SHORT: &[(&str, &str)] = &[
     ("layout/overflow.rs", "a type of its own"),
     ("clifford/layer/product/operand_gradients/kernel.rs", "a kernel without parameters"),
     ("ops/norm/layouts.rs", "the operands of both kinds of norms"),
-    ("ops/training/descent.rs", "the step, apart from what it changes"),
     ("tensor/view.rs", "the methods of a tensor that plans use"),
 ];
 

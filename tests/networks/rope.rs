@@ -15,10 +15,10 @@ pub(crate) fn check(gpu: &Gpu, oracle: &mut Oracle) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole numbers from 0 on")]
     let positions: Vec<usize> = positions.into_iter().map(|position| position as usize).collect();
     let rotary = Rotary::at_positions(gpu, pairs, rotary_dims, base, &positions).unwrap();
-    oracle.assert_output("cos", rotary.cos());
-    oracle.assert_output("sin", rotary.sin());
+    oracle.assert_output("cos", rotary.cosines());
+    oracle.assert_output("sin", rotary.sines());
     // They are rounded from f64, so that nothing but the rounding to f32 is lost.
-    for (name, of) in [("cos", rotary.cos()), ("sin", rotary.sin())] {
+    for (name, of) in [("cos", rotary.cosines()), ("sin", rotary.sines())] {
         let (_, want) = oracle.values(name);
         for (found, want) in of.to_vec().unwrap().into_iter().zip(want) {
             let off = (f64::from(found) - want).abs();

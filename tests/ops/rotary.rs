@@ -159,7 +159,7 @@ fn tables_hold_any_positions_and_rows_one_by_one_are_those_of_all() {
         let far = [(1 << 24) - 1, 123_456_789, 131_071];
         let table = Rotary::at_positions(gpu, pairs, 8, BASE, &far).unwrap();
         let angles = reference::rotary_angles(8, BASE, &far);
-        for (of, exact) in [(table.cos(), f64::cos as fn(f64) -> f64), (table.sin(), f64::sin)] {
+        for (of, exact) in [(table.cosines(), f64::cos as fn(f64) -> f64), (table.sines(), f64::sin)] {
             assert_eq!((of.shape(), of.layout().is_contiguous()), (&[3, 4][..], true));
             for (found, angle) in of.to_vec().unwrap().into_iter().zip(&angles) {
                 let exact = exact(*angle);
@@ -168,7 +168,7 @@ fn tables_hold_any_positions_and_rows_one_by_one_are_those_of_all() {
         }
     }
     let none = Rotary::at_positions(gpu, RotaryPairs::Halves, 4, BASE, &[]).unwrap();
-    assert_eq!((none.positions(), none.cos().shape()), (0, &[0, 2][..]));
+    assert_eq!((none.positions(), none.cosines().shape()), (0, &[0, 2][..]));
 }
 
 #[test]

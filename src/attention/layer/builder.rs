@@ -135,7 +135,7 @@ impl<T: Real> MultiHeadAttentionBuilder<T> {
         let projections = linear(["in_proj_weight", "in_proj_bias"])?;
         let output = linear(["out_proj.weight", "out_proj.bias"])?;
         if let Some(rotary) = &self.rotary {
-            projections.weight().same_gpu(OP, rotary.cos())?;
+            projections.weight().same_gpu(OP, rotary.cosines())?;
             let (dims, dim) = (rotary.rotary_dims(), sizes.dim());
             if dims > dim {
                 let why = format!("there are {dims}, more than the {dim} elements of a head");

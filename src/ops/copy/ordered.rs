@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 
 /// A copy of A to C, with the axes in the order of C's strides, so that neighbouring invocations write to neighbouring
 /// places.
-pub(super) struct OrderedCopy {
+pub(in crate::ops) struct OrderedCopy {
     a: Layout,
     c: Layout,
     /// None if there are no elements.
@@ -19,7 +19,7 @@ pub(super) struct OrderedCopy {
 
 impl OrderedCopy {
     /// A copy of all elements.
-    pub(super) fn new(a: &Layout, c: &Layout, dtype: DType) -> Result<Self> {
+    pub(in crate::ops) fn new(a: &Layout, c: &Layout, dtype: DType) -> Result<Self> {
         check_views(a, c)?;
         let order = order(c);
         let (a, c) = (a.permute(&order)?, c.permute(&order)?);
@@ -29,7 +29,7 @@ impl OrderedCopy {
 
     /// A copy between a whole operand and a slice of the operand that is longer along `axis`. The position of the slice
     /// is the one element `at` of another tensor.
-    pub(super) fn at_position(
+    pub(in crate::ops) fn at_position(
         longer: Longer,
         [a, c]: [&Layout; 2],
         axis: usize,
@@ -48,12 +48,12 @@ impl OrderedCopy {
     }
 
     /// Copies between these tensors, whose layouts are those of the problem.
-    pub(super) fn run<T: Element>(&self, a: &Tensor<T>, c: &Tensor<T>) -> Result<()> {
+    pub(in crate::ops) fn run<T: Element>(&self, a: &Tensor<T>, c: &Tensor<T>) -> Result<()> {
         c.overwrite_with(|to| self.launch(a, to, None))
     }
 
     /// The same to a view of the output, with the tensor of the position, if there is one.
-    pub(super) fn launch<T: Element>(
+    pub(in crate::ops) fn launch<T: Element>(
         &self,
         a: &Tensor<T>,
         to: View<'_>,

@@ -49,7 +49,7 @@ pub(super) type Reduced = [bool; MAX_RANK];
 
 impl Axes {
     /// The axes of `a` that these names select.
-    pub(super) fn of(&self, op: &'static str, a: &Layout) -> Result<Reduced> {
+    pub(in crate::ops) fn of(&self, op: &'static str, a: &Layout) -> Result<Reduced> {
         match &self.0 {
             Some(axes) => reduced(op, a, axes),
             None => Ok([true; MAX_RANK]),
@@ -76,7 +76,7 @@ pub(super) fn reduced(op: &'static str, a: &Layout, axes: &[usize]) -> Result<Re
 }
 
 /// The extents of the axes that are kept, and the number of elements that are reduced to one.
-pub(super) fn split(a: &Layout, reduced: &Reduced) -> (Vec<usize>, usize) {
+pub(in crate::ops) fn split(a: &Layout, reduced: &Reduced) -> (Vec<usize>, usize) {
     let of =
         |which: bool| a.shape().iter().zip(reduced).filter(move |&(_, &is)| is == which).map(|(&n, _)| n);
     (of(false).collect(), of(true).product())

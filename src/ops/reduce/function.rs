@@ -111,7 +111,7 @@ impl ReduceFunction {
     }
 
     /// The result for no elements, if it is a number.
-    pub(super) fn of_nothing(self) -> Option<f64> {
+    pub(in crate::ops) fn of_nothing(self) -> Option<f64> {
         self.row().nothing
     }
 

@@ -1,10 +1,7 @@
-//! Reductions: functions of many elements that have one result.
+//! The problem of reductions: functions of many elements that have one result.
 
-mod axes;
-pub(crate) mod calls;
-mod compute;
+pub(in crate::ops) mod axes;
 pub(crate) mod function;
-pub(crate) mod functions;
 mod kernel;
 mod plan;
 pub(crate) mod problem;

@@ -98,7 +98,7 @@ impl ReduceProblem {
     }
 
     /// The same, for axes that are known to exist.
-    pub(super) fn along(
+    pub(in crate::ops) fn along(
         function: ReduceFunction,
         a: &Layout,
         reduced: &Reduced,

@@ -346,13 +346,13 @@ impl Rotary {
 
     /// The cosines of the angles: (positions, `rotary_dims` / 2).
     #[must_use]
-    pub fn cos(&self) -> &Tensor<f32> {
+    pub fn cosines(&self) -> &Tensor<f32> {
         &self.cos
     }
 
     /// Their sines.
     #[must_use]
-    pub fn sin(&self) -> &Tensor<f32> {
+    pub fn sines(&self) -> &Tensor<f32> {
         &self.sin
     }
 }

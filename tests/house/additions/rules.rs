@@ -70,7 +70,12 @@ fn shaders(tree: &Files) -> Vec<String> {
         let is_kernel = text.contains("\nfn main(");
         let directives = ["import", "slot"].map(|kind| format!("//#{kind} {name}"));
         let is_named = sources.contains(&format!("\"{path}\"")) || sources.contains(&format!("\"{name}\""));
-        if !is_named && (is_kernel || directives.iter().all(|directive| !texts.contains(directive))) {
+        if !is_named
+            && (is_kernel
+                || directives
+                    .iter()
+                    .all(|directive| !texts.contains(directive) && !sources.contains(directive)))
+        {
             faults.push(format!("nothing in src names shaders/{file}"));
         }
     }

@@ -103,7 +103,7 @@ fn rooms_inside_of_a_room_have_an_order() {
     let up = "`options` imports src/gpu/record/work.rs, but `record` is not below it";
     one(&files("use crate::gpu::Work;", "pub struct Work;"), up);
     let stray = [("lib.rs", "mod gpu;"), ("gpu/mod.rs", "mod attic;"), ("gpu/attic.rs", "")];
-    one(&stray, "src/gpu/attic.rs: `gpu` has no room `attic.rs`");
+    one(&stray, "src/gpu/attic.rs: `gpu` has no room `attic`");
 }
 
 /// Paths in bodies, in macros, through names of modules, `super` and re-exports.

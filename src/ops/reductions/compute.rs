@@ -1,11 +1,10 @@
 //! Runs reductions.
 
-use super::axes::{Axes, split};
-use super::function::ReduceFunction;
-use super::problem::ReduceProblem;
 use crate::error::call;
 use crate::gpu::Gpu;
 use crate::layout::Element;
+use crate::ops::reduce::axes::{Axes, split};
+use crate::ops::{ReduceFunction, ReduceProblem};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 

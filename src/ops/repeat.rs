@@ -1,8 +1,8 @@
 //! Tensors that are repeated along an axis.
 
-use super::ordered::OrderedCopy;
 use crate::error::call;
 use crate::layout::{Element, MAX_RANK};
+use crate::ops::copy::ordered::OrderedCopy;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 

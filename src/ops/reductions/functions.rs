@@ -1,10 +1,9 @@
 //! The reductions of tensors.
 
-use super::axes::Axes;
 use super::compute::reduce;
-use super::function::ReduceFunction;
 use crate::Result;
 use crate::layout::{Element, Real, Summand};
+use crate::ops::reduce::{Axes, ReduceFunction};
 use crate::ops::table::reduction_rows;
 use crate::tensor::Tensor;
 

@@ -1,10 +1,9 @@
 //! The reductions of the rows as values: tests go through all of them.
 
-use super::axes::Axes;
-use super::function::ReduceFunction;
 use super::functions::*;
 use crate::Result;
 use crate::layout::{Element, Real};
+use crate::ops::reduce::{Axes, ReduceFunction};
 use crate::ops::table::reduction_rows;
 use crate::tensor::Tensor;
 

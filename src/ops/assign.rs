@@ -1,8 +1,8 @@
 //! Results in existing tensors.
 
-use super::copy_into;
 use crate::error::Named;
 use crate::layout::Element;
+use crate::ops::copy::copy_into;
 use crate::tensor::{Destination, Tensor};
 use crate::{Error, Result};
 
