@@ -49,7 +49,8 @@ pub fn matmul<T: Operand>(a: &Tensor<T>, b: &Tensor<T>) -> Result<Tensor<T::Sum>
 /// are quantised products: see [`row_scale`](Self::row_scale).
 /// ```
 /// # fn main() -> tilewise::Result<()> {
-/// # use tilewise::{Gemm, GemmKernel, f16};
+/// # use tilewise::gemm::GemmKernel;
+/// # use tilewise::{Gemm, f16};
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
 /// let a = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0], [2, 2])?.cast::<f16>()?;
 /// let product = Gemm::new(&a, &a).out::<f16>().kernel(GemmKernel::Naive);

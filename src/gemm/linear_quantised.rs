@@ -46,7 +46,8 @@ impl Default for LinearScales<'_> {
 /// That of [`Gemm::row_scale`] and, for results of i8, of [`Gemm::out_scale`].
 /// ```
 /// # fn main() -> tilewise::Result<()> {
-/// # use tilewise::{Activation, F8E4M3, LinearScales, linear_quantised};
+/// # use tilewise::gemm::{LinearScales, linear_quantised};
+/// # use tilewise::{Activation, F8E4M3};
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
 /// let x = gpu.tensor(&[100i8, 20], [1, 2])?;
 /// let weight = gpu.tensor(&[3i8, 4, -5, 1, 1, 1], [3, 2])?;
