@@ -3,7 +3,8 @@
 use super::gather::{indices, placed};
 use crate::bits::{bits, bytes};
 use support::strided::{Lay, Placed};
-use tilewise::{DType, Element, Error, Gpu, Real, Result, Summand, Tensor, ops, reference};
+use tilewise::gemm::Summand;
+use tilewise::{DType, Element, Error, Gpu, Real, Result, Tensor, ops, reference};
 
 /// Runs what must be one launch that uploads nothing.
 fn one_launch<T: Element>(gpu: &Gpu, run: impl FnOnce() -> Result<Tensor<T>>) -> Tensor<T> {
