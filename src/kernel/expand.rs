@@ -106,10 +106,9 @@ impl<'k> Expander<'k> {
                     self.generated(name, &location, depth)?;
                 }
                 (Some(Directive::Dims), None) if self.kernel.members.is_empty() => {}
-                (Some(Directive::Dims), None) => {
-                    let text = shader_dims::text(self.kernel.members);
-                    text.lines().for_each(|line| self.push(line, location.clone()));
-                }
+                (Some(Directive::Dims), None) => shader_dims::text(self.kernel.members)
+                    .lines()
+                    .for_each(|line| self.push(line, location.clone())),
                 (Some(directive), None) => {
                     let deeper = depth.checked_sub(1);
                     let deeper = deeper.ok_or_else(|| {
