@@ -43,10 +43,10 @@
 //! The book's page "Writing a layer" adds a backward pass and tests it.
 
 pub(crate) mod activation;
-mod assign;
 pub(crate) mod band;
 pub(crate) mod by_index;
 pub(crate) mod cast;
+mod copies;
 pub(crate) mod copy;
 pub(crate) mod cumsum;
 pub(crate) mod elementwise;
@@ -62,7 +62,6 @@ pub(crate) mod random;
 mod read;
 pub(crate) mod reduce;
 pub(crate) mod reductions;
-mod repeat;
 pub(crate) mod rotary;
 pub(crate) mod scatter;
 pub(crate) mod softmax;
@@ -77,6 +76,7 @@ pub use crate::layout::Overflow;
 pub use activation::Activation;
 pub use band::{tril, triu};
 pub(crate) use cast::CastProblem;
+pub use copies::repeat;
 pub use copy::{concat, copy_into, copy_into_at, slice_at, stack};
 pub use cumsum::cumsum;
 pub(crate) use elementwise::broadcast_shape;
@@ -100,7 +100,6 @@ pub use pad::pad;
 pub use reduce::Axes;
 pub(crate) use reduce::{ReduceFunction, ReduceProblem};
 pub use reductions::functions::*;
-pub use repeat::repeat;
 pub use rotary::{Rotary, RotaryPairs};
 pub use scatter::{embedding_backward, index_add, scatter_add};
 pub use softmax::{Softmax, log_softmax, log_softmax_backward, softmax, softmax_backward};

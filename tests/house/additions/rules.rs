@@ -4,6 +4,7 @@ use super::{Files, Imports, floors, registered, surface};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use tilewise::planning::ops::reduction_calls;
 
 /// What breaks the first rule that is broken, a line each, with the rule's name.
 pub(super) fn faults(tree: &Files) -> Vec<String> {
@@ -102,7 +103,10 @@ fn definitions(src: &Files, lines: &[String]) -> Vec<String> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let named = src.values().flat_map(|text| text.split("(crate::reference::").skip(1));
     let names: BTreeSet<&str> = named.filter_map(|rest| rest.split(|c| !is_name(c)).next()).collect();
-    let is_there = |name: &&str| lines.iter().any(|line| line.starts_with(&format!("reference::{name}:")));
+    let is_listed = |name: &str| lines.iter().any(|line| line.starts_with(&format!("reference::{name}:")));
+    // Those of the table of reductions.
+    let is_a_row = |name: &str| reduction_calls::<f32>().iter().any(|(function, _)| function.op() == name);
+    let is_there = |name: &&str| is_listed(name) || is_a_row(name);
     let missing = names.into_iter().filter(|name| !is_there(name));
     missing.map(|name| format!("`reference` has no definition `{name}`")).collect()
 }
