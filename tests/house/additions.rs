@@ -68,16 +68,7 @@ pub fn double(x: &[i32]) -> Vec<i32> {
 const ROW: &str =
     "        row(\"ops::double\", |it| ops::double(&it.at)).listed([\"i32\", \"exact\", \"1\", \"0\"]),\n";
 
-const TEST: &str = "#[test]
-fn doubles_are_as_defined() {
-    for gpu in support::turn().iter() {
-        let data = [1, -7, i32::MAX];
-        let c = one_launch(gpu, || ops::double(&gpu.tensor(&data, [3])?));
-        assert_eq!(c.to_vec().unwrap(), reference::double(&data));
-    }
-}
-
-";
+const TEST: &str = include_str!("additions/double_test.txt");
 
 /// The files that rules read: sources, shaders, tests of operations with their rows, and the book's table.
 fn tree() -> Files {
