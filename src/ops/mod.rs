@@ -3,7 +3,7 @@
 //! | to | call |
 //! |---|---|
 //! | calculate | [`add`], [`sub`], [`mul`], [`div`], [`pow`], [`neg`], [`recip`], [`square`], [`abs`], [`sign`] |
-//! | compute functions of elements | [`sqrt`], [`rsqrt`], [`exp`], [`expm1`], [`log`], [`log1p`], [`sin`], [`cos`], [`tanh`], [`atan2`], [`sigmoid`] |
+//! | compute functions of elements | [`sqrt`], [`rsqrt`], [`exp`], [`expm1`], [`log()`], [`log1p`], [`sin`], [`cos`], [`tanh`], [`atan2`], [`sigmoid`] |
 //! | round and limit | [`floor`], [`ceil`], [`round`], [`minimum`], [`maximum`], [`clamp`] |
 //! | compare, and choose by a mask | [`equal`], [`not_equal`], [`less`], [`less_or_equal`], [`greater`], [`greater_or_equal`], [`and`], [`or`], [`not`], [`select`] |
 //! | compute an expression in one launch | [`map`] with [`Expr`] |
@@ -14,7 +14,7 @@
 //! | turn scores into probabilities | [`softmax()`], [`log_softmax`], [`Softmax`], [`softmax_backward`], [`log_softmax_backward`] |
 //! | compute a loss | [`cross_entropy`], [`CrossEntropy`], [`mse`], [`l1`], [`huber`], [`bce_with_logits`] |
 //! | compute its gradient, too | [`cross_entropy_and_gradient`], [`mse_and_gradient`], [`l1_and_gradient`], [`huber_and_gradient`], [`bce_with_logits_and_gradient`] |
-//! | copy, join, repeat | [`copy_into`], [`copy_into_at`], [`slice_at`], [`concat`], [`stack`], [`repeat`], [`pad()`] |
+//! | copy, join, repeat | [`copy_into`], [`copy_into_at`], [`slice_at`], [`concat()`], [`stack`], [`repeat`], [`pad()`] |
 //! | take elements by index, and add to them | [`embedding`], [`embedding_backward`], [`gather()`], [`index_select`], [`index_add`], [`scatter_add`], [`one_hot()`] |
 //! | rotate queries and keys | [`Rotary`] |
 //!

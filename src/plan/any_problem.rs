@@ -18,6 +18,7 @@ pub(crate) trait Plannable: Any + Debug + Send {
     fn plan(&self, caps: &Caps) -> Result<Plan>;
     fn explain(&self, caps: &Caps) -> Result<Plan>;
     fn candidates(&self, caps: &Caps) -> Result<Vec<Plan>>;
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "a browser tunes nothing"))]
     fn trial(&self, caps: &Caps) -> Result<Option<Trial>>;
     fn type_name(&self) -> &'static str;
     fn boxed(&self) -> Box<AnyProblem>;

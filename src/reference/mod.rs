@@ -10,7 +10,7 @@
 //! | define reductions | [`sum`], [`mean`], [`max`], [`min`], [`prod`], [`max_abs`], [`sum_squares`], [`norm`], [`var`], [`argmax`], [`argmin`], [`cumsum`] |
 //! | define softmax and losses | [`softmax()`], [`log_softmax`], [`softmax_backward`], [`log_softmax_backward`], [`SoftmaxReference`], [`CrossEntropyReference`], [`LossReference`] |
 //! | define norms | [`layer_norm`], [`rms_norm`], [`group_norm`], [`batch_norm`], [`layer_norm_backward`], [`rms_norm_backward`], [`group_norm_backward`], [`batch_norm_backward`] |
-//! | define copies and indices | [`concat`], [`stack`], [`repeat`], [`pad`], [`one_hot`], [`embedding`], [`embedding_backward`], [`gather`], [`index_select`], [`index_add`], [`scatter_add`], [`from_texels`], [`to_texels`] |
+//! | define copies and indices | [`concat()`], [`stack`], [`repeat`], [`pad`], [`one_hot`], [`embedding`], [`embedding_backward`], [`gather`], [`index_select`], [`index_add`], [`scatter_add`], [`from_texels`], [`to_texels`] |
 //! | define layers | [`LinearReference`], [`AttentionReference`], [`MultiHeadReference`], [`TransformerBlockReference`], [`rotary()`], [`rotary_backward`], [`rotary_angles`], [`SkLinearReference`], [`MvLinearReference`], [`MvFeaturesReference`], [`LayerProductReference`] |
 
 mod activation;

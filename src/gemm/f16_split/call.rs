@@ -15,7 +15,7 @@ pub struct F16Split {
     /// elements, where `ld` is k rounded up to a multiple of 8; the padding is zero. For [`Precision::Split`], columns `..ld`
     /// and `ld..` are the high and low halves of A, or the low and high halves of B.
     pub values: Tensor<f16>,
-    /// One exponent e for each row: the stored elements are the operand's times $2^{e}$. [`NON_FINITE_EXPONENT`] for a row
+    /// One exponent e for each row: the stored elements are the operand's times $2^{e}$. [`NON_FINITE_EXPONENT`](super::problem::NON_FINITE_EXPONENT) for a row
     /// with an infinity or a NaN.
     pub exponents: Tensor<i32>,
 }

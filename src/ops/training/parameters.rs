@@ -67,8 +67,8 @@ pub trait Parameters<T: Real> {
     /// Each trained parameter with its gradient. A parameter without a gradient is left out: an optimiser leaves it as it is.
     ///
     /// # Errors
-    /// [`Error::Input`] if a gradient has the name of no trained parameter; [`Error::Shape`] if it has another shape than its
-    /// parameter; [`Error::Gpu`] if it is on another device.
+    /// [`Error::Input`](crate::Error::Input) if a gradient has the name of no trained parameter; [`Error::Shape`](crate::Error::Shape) if it has another shape than its
+    /// parameter; [`Error::Gpu`](crate::Error::Gpu) if it is on another device.
     #[expect(clippy::type_complexity, reason = "a name, a parameter and its gradient")]
     fn pairs<'a>(
         &'a mut self,
@@ -99,9 +99,9 @@ pub trait Parameters<T: Real> {
     /// number is the same in all runs.
     ///
     /// # Errors
-    /// As [`pairs`](Self::pairs); [`Error::Shape`] if the rate is a tensor of several elements; [`Error::Gpu`] if it is on another
-    /// device; [`Error::Input`] in the closure of `capture` if parameters are shared: the copies would belong to the replay;
-    /// [`Error::OutOfMemory`] if a buffer does not fit.
+    /// As [`pairs`](Self::pairs); [`Error::Shape`](crate::Error::Shape) if the rate is a tensor of several elements; [`Error::Gpu`](crate::Error::Gpu) if it is on another
+    /// device; [`Error::Input`](crate::Error::Input) in the closure of `capture` if parameters are shared: the copies would belong to the replay;
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a buffer does not fit.
     /// # Precision
     /// Computed in f32 and rounded to `T`. Rounding to a 16-bit type loses small steps: train a layer of f32, and cast it for each
     /// iteration.
