@@ -14,7 +14,7 @@
 const VALUE: u32 = 0u;    // `value`
 const DIAGONAL: u32 = 1u; // `value` on the diagonal, 0 elsewhere
 const STEPS: u32 = 2u;    // `value` and a `step` for each index
-const BETWEEN: u32 = 3u;  // the same, counted from the nearer of `value` and `last`
+const BETWEEN: u32 = 3u;  // from `value` to `last` in equal steps, counted from the nearer one
 
 //#param  set by ByIndexProblem::plan_of_one
 alias c_unit = vec4<u32>; // the memory of four elements
@@ -29,9 +29,11 @@ const MASK: u32 = 0xffffffffu >> (32u - 32u / PER_WORD);
 
 //#slot save_bits x=c
 
-// The number that is `steps` steps after `start`: two roundings, or one where the device fuses them. Types of 16 bits round again.
-fn stepped(start: u32, steps: u32, step: f32) -> u32 {
-    return narrowed(TO, bitcast<u32>(bitcast<f32>(start) + f32(steps) * step));
+// The number that is `at` of `steps` steps from one number to another, in whose range every intermediate result lies.
+fn between(start: u32, end: u32, at: u32) -> u32 {
+    let share = f32(at) / f32(max(dims.steps, 1u));
+    let number = bitcast<f32>(start) * (1.0 - share) + bitcast<f32>(end) * share;
+    return select(bitcast<u32>(number), start, at == 0u);
 }
 
 // The bits of the element of an index.
@@ -41,7 +43,8 @@ fn element(index: u32) -> u32 {
         return select(0u, dims.value & MASK, index - row * dims.columns == row);
     }
     if ELEMENT == STEPS && is_real(TO) {
-        return stepped(dims.value, index, bitcast<f32>(dims.step));
+        let number = bitcast<f32>(dims.value) + f32(index) * bitcast<f32>(dims.step);
+        return narrowed(TO, select(bitcast<u32>(number), dims.value, index == 0u));
     }
     if ELEMENT == STEPS {
         return (dims.value + index * dims.step) & MASK; // wraps: as integers do behind the last one
@@ -49,11 +52,10 @@ fn element(index: u32) -> u32 {
     if ELEMENT == BETWEEN {
         let at = min(index, dims.steps);
         let behind = dims.steps - at;
-        let step = bitcast<f32>(dims.step);
         if at <= behind {
-            return stepped(dims.value, at, step);
+            return narrowed(TO, between(dims.value, dims.last, at));
         }
-        return stepped(dims.last, behind, -step);
+        return narrowed(TO, between(dims.last, dims.value, behind));
     }
     return dims.value & MASK;
 }

@@ -185,20 +185,26 @@ impl Gpu {
         by_index(self, "eye", ByIndex::Diagonal(shape[1]), &shape, values)
     }
 
-    /// Creates the numbers `start`, `start + step`, `start + 2 * step` and so on, that lie before `end`. `end` is not one of
-    /// them; if it is `start` there are none.
+    /// Creates the numbers `start`, `start + step`, `start + 2 * step` and so on, that lie before `end`. If `end` is `start` there
+    /// are none. Their number is computed in f64: the last of reals, once it is rounded, may be `end`, as in `NumPy`.
     ///
     /// # Shapes
     /// The result has one axis of `((end - start) / step).ceil()` elements, computed in f64.
     /// # Errors
-    /// [`Error::Input`] if a number is NaN or infinite, or if the step is 0 or leads away from `end`; otherwise as
-    /// [`full`](Self::full).
+    /// [`Error::Input`] if a number is NaN or infinite, or if the step is 0 or leads away from `end`, or if reals lie
+    /// further apart than an f32 holds; otherwise as [`full`](Self::full).
     /// # Precision
     /// Integers are exact. Reals are computed in f32 as `start + i * step`: i, the product and the sum are rounded, each by a
     /// relative $2^{-23}$ at most, so whole numbers up to $2^{24}$ are exact. f16 and bf16 round the result once more, to the nearest:
     /// [`reference::arange`](crate::reference::arange).
     pub fn arange<T: Summand>(&self, start: T, end: T, step: T) -> Result<Tensor<T>> {
         let count = count(start.to_f64(), end.to_f64(), step.to_f64())?;
+        let reach = count.saturating_sub(1) as f64 * step.to_f64().abs();
+        if T::DTYPE.is_real() && reach > f64::from(f32::MAX) {
+            let why =
+                format!("the last number lies {reach:e} from the first, which is more than an f32 holds");
+            return Err(Error::input("arange: the step", why));
+        }
         let values = Values { value: number(start), step: number(step), ..Values::default() };
         by_index(self, "arange", ByIndex::Steps, &[count], values)
     }
@@ -208,18 +214,13 @@ impl Gpu {
     /// # Errors
     /// [`Error::Input`] if a number is NaN or infinite; otherwise as [`full`](Self::full).
     /// # Precision
-    /// Numbers are computed in f32 from the nearer end. The error is at most $\gamma_{4}$ of the larger magnitude of `start` and
-    /// `end`; f16 and bf16 round the result once more, to the nearest:
+    /// Numbers between the ends are computed in f32 from the nearer end. The error is at most $\gamma_{6}$ of the larger magnitude of
+    /// `start` and `end`, and $2^{-126}$ where a device flushes subnormal numbers; f16 and bf16 round the result once more, to the nearest:
     /// [`reference::linspace`](crate::reference::linspace).
     pub fn linspace<T: Real>(&self, start: T, end: T, count: usize) -> Result<Tensor<T>> {
         finite("linspace", [("start", start.to_f64()), ("end", end.to_f64())])?;
-        let steps = count.saturating_sub(1);
-        let distance = (end.to_f64() - start.to_f64()) / steps.max(1) as f64;
-        // Two numbers of opposite signs may be further apart than f32 reaches, but they are both ends.
-        let step = if steps > 1 { f32::from_f64(distance) } else { 0.0 };
-        let (value, last) = (number(start), number(if steps == 0 { start } else { end }));
-        let steps = u32::try_from(steps).unwrap_or(u32::MAX); // the problem refuses more
-        let values = Values { value, step: step.to_bits(), last, steps };
+        let steps = u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX); // the problem refuses more
+        let values = Values { value: number(start), last: number(end), steps, ..Values::default() };
         by_index(self, "linspace", ByIndex::Between, &[count], values)
     }
 }

@@ -9,12 +9,12 @@
 //! | compute an expression in one launch | [`map`] with [`Expr`] |
 //! | write to an existing tensor | [`Tensor::assign`](crate::Tensor::assign), [`add_assign`], [`sub_assign`], [`mul_assign`], [`bias_add_assign`] |
 //! | apply an activation | [`activate`], [`activate_backward`] |
-//! | reduce axes | [`sum`], [`mean`], [`max`], [`min`], [`prod`], [`max_abs`], [`sum_squares`], [`norm()`], [`var`], [`argmax`], [`argmin`], [`cumsum()`] |
+//! | reduce axes | [`sum`], [`mean`], [`max`], [`min`], [`prod`], [`max_abs`], [`sum_abs`], [`sum_squares`], [`norm()`], [`var`], [`argmax`], [`argmin`], [`cumsum()`] |
 //! | normalise | [`LayerNorm`], [`RmsNorm`], [`GroupNorm`], [`InstanceNorm`], [`BatchNorm`] |
 //! | turn scores into probabilities | [`softmax()`], [`log_softmax`], [`Softmax`], [`softmax_backward`], [`log_softmax_backward`] |
 //! | compute a loss | [`cross_entropy`], [`CrossEntropy`], [`mse`], [`l1`], [`huber`], [`bce_with_logits`] |
 //! | compute its gradient, too | [`cross_entropy_and_gradient`], [`mse_and_gradient`], [`l1_and_gradient`], [`huber_and_gradient`], [`bce_with_logits_and_gradient`] |
-//! | copy, join, repeat | [`copy_into`], [`copy_into_at`], [`slice_at`], [`concat()`], [`stack`], [`repeat`], [`pad()`] |
+//! | copy, join, repeat | [`copy_into`], [`copy_into_at`], [`slice_at`], [`concat()`], [`stack`], [`repeat`], [`pad()`], [`tril`], [`triu`] |
 //! | take elements by index, and add to them | [`embedding`], [`embedding_backward`], [`gather()`], [`index_select`], [`index_add`], [`scatter_add`], [`one_hot()`] |
 //! | rotate queries and keys | [`Rotary`] |
 //!

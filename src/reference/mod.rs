@@ -7,10 +7,10 @@
 //! | bound roundings | [`gamma`], [`gamma_f16`], [`tolerance`], [`store_tolerance`], [`sum_tolerance`], [`precision_tolerance`], [`activation_tolerance`], [`slope_tolerance`] |
 //! | define products | [`gemm()`], [`gemm_entries`], [`projection`], [`GemmReference`], [`EpilogueReference`], [`QuantisedReference`], [`requantise`], [`F16SplitReference`], [`f16_split`] |
 //! | define functions of elements | [`apply`], [`apply_integers`], [`add`], [`sub`], [`mul`], [`activations`], [`activations_backward`], [`activate`], [`activation_slope`], [`activation_lipschitz`] |
-//! | define reductions | [`sum`], [`mean`], [`max`], [`min`], [`prod`], [`max_abs`], [`sum_squares`], [`norm`], [`var`], [`argmax`], [`argmin`], [`cumsum`] |
+//! | define reductions | [`sum`], [`mean`], [`max`], [`min`], [`prod`], [`max_abs`], [`sum_abs`], [`sum_squares`], [`norm`], [`var`], [`argmax`], [`argmin`], [`cumsum`] |
 //! | define softmax and losses | [`softmax()`], [`log_softmax`], [`softmax_backward`], [`log_softmax_backward`], [`SoftmaxReference`], [`CrossEntropyReference`], [`LossReference`] |
 //! | define norms | [`layer_norm`], [`rms_norm`], [`group_norm`], [`batch_norm`], [`layer_norm_backward`], [`rms_norm_backward`], [`group_norm_backward`], [`batch_norm_backward`] |
-//! | define copies and indices | [`concat()`], [`stack`], [`repeat`], [`pad`], [`one_hot`], [`embedding`], [`embedding_backward`], [`gather`], [`index_select`], [`index_add`], [`scatter_add`], [`from_texels`], [`to_texels`] |
+//! | define copies and indices | [`concat()`], [`stack`], [`repeat`], [`pad`], [`eye`], [`arange`], [`linspace`], [`tril`], [`triu`], [`one_hot`], [`embedding`], [`embedding_backward`], [`gather`], [`index_select`], [`index_add`], [`scatter_add`], [`from_texels`], [`to_texels`] |
 //! | define layers | [`LinearReference`], [`AttentionReference`], [`MultiHeadReference`], [`TransformerBlockReference`], [`rotary()`], [`rotary_backward`], [`rotary_angles`], [`SkLinearReference`], [`MvLinearReference`], [`MvFeaturesReference`], [`LayerProductReference`] |
 
 mod activation;

@@ -57,7 +57,7 @@ pub fn arange(start: f64, step: f64, count: usize) -> Vec<f64> {
     (0..count).map(|i| start + i as f64 * step).collect()
 }
 
-/// `count` numbers at equal distances from `start` to `end`. In f32 an element differs by at most [`gamma(4)`](super::gamma) of the
+/// `count` numbers at equal distances from `start` to `end`. In f32 an element differs by at most [`gamma(6)`](super::gamma) of the
 /// larger of the two magnitudes, and both ends are exact.
 #[must_use]
 pub fn linspace(start: f64, end: f64, count: usize) -> Vec<f64> {

@@ -90,6 +90,46 @@ fn systems_are_solved_within_their_bound() {
     assert_eq!(none.shape(), [3, 0, 2]);
 }
 
+/// Elimination by rows alone loses this matrix (Wilkinson): its pivots grow to 2^63, though its condition is small.
+#[test]
+fn systems_whose_elimination_grows_are_solved() {
+    let Some(gpu) = support::gpu() else { return };
+    let n = 64;
+    let entry = |at: usize| match (at / n, at % n) {
+        (_, j) if j == n - 1 => 1.0,
+        (i, j) if i == j => 1.0,
+        (i, j) if i > j => -1.0,
+        _ => 0.0f32,
+    };
+    let a: Vec<f32> = (0..n * n).map(entry).collect();
+    let b: Vec<f32> = (0..n).map(|i| ((37 * i) % 101) as f32 / 128.0).collect();
+    let x = solve(&gpu.tensor(&a, [n, n]).unwrap(), &gpu.tensor(&b, [n]).unwrap()).unwrap().to_vec().unwrap();
+    for i in 0..n {
+        let terms = (0..n).map(|j| f64::from(a[i * n + j]) * f64::from(x[j]));
+        let (sum, magnitude) = terms.fold((0.0, 0.0), |(s, m), term| (s + term, m + term.abs()));
+        assert!((sum - f64::from(b[i])).abs() <= 1.01 * rounding(DType::F32) * magnitude, "{i}: {sum}");
+    }
+}
+
+/// More than 128 rows are divided and conquered; the matrix is tiny, and its eigenvalues are known.
+#[test]
+fn eigenvalues_of_small_matrices_in_large_numbers_of_rows_are_right() {
+    let Some(gpu) = support::gpu() else { return };
+    let n = 130;
+    let entry = |at: usize| match (at / n).abs_diff(at % n) {
+        0 => 2e-20,
+        1 => -1e-20,
+        _ => 0.0f32,
+    };
+    let a: Vec<f32> = (0..n * n).map(entry).collect();
+    let values = eigh(&gpu.tensor(&a, [n, n]).unwrap()).unwrap().values.to_vec().unwrap();
+    for (k, value) in values.iter().enumerate() {
+        let half = (k + 1) as f64 * std::f64::consts::PI / (2.0 * (n + 1) as f64);
+        let want = 4e-20 * half.sin().powi(2);
+        assert!((f64::from(*value) - want).abs() < 1e-6 * want, "{k}: {value:e}, not {want:e}");
+    }
+}
+
 /// Rows and columns in other units are not singular, and an ill-conditioned matrix is solved as far as f64 reaches.
 #[test]
 fn systems_in_any_unit_and_of_a_large_condition_are_solved() {
@@ -174,14 +214,21 @@ fn what_cannot_be_factorised_is_an_error_with_the_matrix_and_the_value() {
     let of = |values: &[f32], shape: &[usize]| gpu.tensor(values, shape).unwrap();
     let ones = of(&[1.0; 4], &[2, 2]);
     let batch = of(&[2.0, 0.0, 0.0, 2.0, 1.0, 2.0, 2.0, 4.0], &[2, 2, 2]);
-    says(
-        solve(&ones, &of(&[1.0; 2], &[2])),
-        "solve: the matrix: it is singular: pivot 1 of its scaled rows and columns is 0e0",
-    );
-    says(
-        solve(&batch, &batch),
-        "solve: matrix [1]: it is singular: pivot 1 of its scaled rows and columns is 0e0",
-    );
+    let singular = |solved: Result<Tensor<f32>>, which: &str| {
+        let error = solved.map(drop).unwrap_err().to_string();
+        assert!(error.contains(&format!("solve: {which}: it is singular: pivot ")), "{error}");
+    };
+    singular(solve(&ones, &of(&[1.0; 2], &[2])), "the matrix");
+    singular(solve(&batch, &batch), "matrix [1]");
+    // The third row is the sum of the others, and the first two differ in f32's last bits.
+    let e = f32::powi(2.0, -19);
+    let sum = of(&[1.0, 1.0 + e, 1.0, 2.0, 2.0 + e / 2.0, -1.0, 3.0, 3.0 + 1.5 * e, 0.0], &[3, 3]);
+    singular(solve(&sum, &of(&[1.0, 0.0, 0.0], &[3])), "the matrix");
+    // Its exact pivot is 0; in f64 it is a rounding error above.
+    assert!(cholesky(&of(&[2.0; 4], &[2, 2])).is_err());
+    // Entries that differ by little of the largest entry, but not of their own rows.
+    let skew = of(&[4_194_304.0, 0.0, 0.0, 0.0, 2.0, 1.0, 0.0, -1.0, 2.0], &[3, 3]);
+    assert!(cholesky(&skew).unwrap_err().to_string().contains("it is not symmetric"));
     says(cholesky(&batch), "cholesky: matrix [1]: it is not positive definite: its pivot 1 is 0e0");
     says(
         cholesky(&of(&[1.0, 2.0, 2.0, 1.0], &[2, 2])),

@@ -4,6 +4,7 @@ use crate::layout::Element;
 use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 use faer::linalg::cholesky::llt::factor::LltError;
+use faer::linalg::evd::EvdError;
 use faer::linalg::solvers::ColPivQr;
 use faer::{Mat, MatRef, Side};
 
@@ -155,12 +156,27 @@ pub(super) fn svd(a: MatRef<'_, f64>) -> Result<SmallSvd> {
     Ok(SmallSvd { u: svd.U().to_owned(), s, v: svd.V().to_owned() })
 }
 
+/// The power of two that brings a number to between 1 and 2. It rounds nothing.
+#[expect(clippy::cast_possible_truncation, reason = "an exponent is small")]
+pub(in crate::sketch) fn power(largest: f64) -> f64 {
+    if largest > 0.0 { f64::powi(2.0, -(largest.log2().floor().clamp(-1000.0, 1000.0) as i32)) } else { 1.0 }
+}
+
+/// The eigenvalues of a symmetric matrix, the smallest first, and its eigenvectors as columns.
+///
+/// NOTE: faer 0.24 compares off-diagonal entries of more than 128 rows with absolute bounds, so the matrix is scaled by a power of two.
+pub(in crate::sketch) fn symmetric_eigen(a: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), EvdError> {
+    let scale = power(a.norm_max());
+    let eigen =
+        Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[(i, j)] * scale).self_adjoint_eigen(Side::Lower)?;
+    let values = eigen.S().column_vector().iter().map(|value| value / scale).collect();
+    Ok((values, eigen.U().to_owned()))
+}
+
 /// The eigenvectors of a symmetric matrix with the largest eigenvalues, the largest first.
 pub(super) fn leading_eigenvectors(a: &Mat<f64>, count: usize) -> Result<Mat<f64>> {
-    let eigen = a
-        .self_adjoint_eigen(Side::Lower)
+    let (values, vectors) = symmetric_eigen(a)
         .map_err(|error| Error::input("eigenvalues", format!("did not converge: {error:?}")))?;
-    let (values, vectors) = (eigen.S().column_vector(), eigen.U());
     let mut order: Vec<usize> = (0..a.ncols()).collect();
     order.sort_by(|&i, &j| values[j].total_cmp(&values[i]));
     Ok(Mat::from_fn(a.nrows(), count, |i, j| vectors[(i, order[j])]))
@@ -168,13 +184,10 @@ pub(super) fn leading_eigenvectors(a: &Mat<f64>, count: usize) -> Result<Mat<f64
 
 /// The pseudo-inverse of a Gram matrix. Eigenvalues that are only rounding errors of the largest count as 0.
 pub(in crate::sketch) fn pseudo_inverse(gram: &Mat<f64>) -> Result<Mat<f64>> {
-    let eigen = gram
-        .self_adjoint_eigen(Side::Lower)
+    let (values, vectors) = symmetric_eigen(gram)
         .map_err(|error| Error::input("eigenvalues", format!("did not converge: {error:?}")))?;
-    let values = eigen.S().column_vector();
     let threshold = values.iter().fold(0.0f64, |largest, value| largest.max(value.abs())) * ROUNDING;
-    let (vectors, inverse) =
-        (eigen.U(), |i: usize| if values[i] > threshold { 1.0 / values[i] } else { 0.0 });
+    let inverse = |i: usize| if values[i] > threshold { 1.0 / values[i] } else { 0.0 };
     let scaled = Mat::from_fn(gram.nrows(), gram.ncols(), |row, i| vectors[(row, i)] * inverse(i));
     Ok(scaled * vectors.transpose())
 }

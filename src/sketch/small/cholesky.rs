@@ -15,7 +15,8 @@ use faer::{Mat, Side};
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape) unless the matrices are square; [`Error::Limit`](crate::Error::Limit) for more rows;
 /// [`Error::Input`](crate::Error::Input) if an entry is NaN or infinite, if a matrix is not symmetric (entries may differ by eight
-/// roundings of the largest one; their mean counts), or if it is not positive definite;
+/// roundings of $\sqrt{a_{ii} a_{jj}}$; their mean counts), or if it is not positive definite: a pivot is at most $n 2^{-52}$ of its
+/// diagonal entry;
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Cancelled`](crate::Error::Cancelled) in
 /// [`with_progress`](crate::with_progress).
 /// # Precision
@@ -38,13 +39,18 @@ pub fn cholesky<T: Real>(a: &Tensor<T>) -> Result<Tensor<T>> {
         }
         let mut factors = Vec::with_capacity(a.len());
         matrices.each(|at| {
-            let a = matrices.symmetric(at)?;
-            let factor = a.llt(Side::Lower).map_err(|_| {
-                let (pivot, found) = not_positive(&a);
-                let why = format!("it is not positive definite: its pivot {pivot} is {found:e}");
-                matrices.error(at, why)
-            })?;
+            let of = matrices.get(at);
+            let a = matrices.symmetric(at, |i, j| (of[(i, i)] * of[(j, j)]).abs().sqrt())?;
+            let refused = |(pivot, found): (usize, f64)| {
+                matrices.error(at, format!("it is not positive definite: its pivot {pivot} is {found:e}"))
+            };
+            let factor = a.llt(Side::Lower).map_err(|_| refused(not_positive(&a)))?;
             let l = factor.L();
+            let pivot = |k: usize| l[(k, k)] * l[(k, k)];
+            let least = l.nrows() as f64 * f64::EPSILON;
+            if let Some(k) = (0..l.nrows()).find(|&k| pivot(k) <= least * a[(k, k)]) {
+                return Err(refused((k, pivot(k))));
+            }
             let lower = Mat::from_fn(l.nrows(), l.ncols(), |i, j| if j <= i { l[(i, j)] } else { 0.0 });
             append(&mut factors, lower.as_ref());
             Ok(())

@@ -4,8 +4,8 @@ use super::matrix_batch::{MatrixBatch, append};
 use crate::Result;
 use crate::error::call;
 use crate::layout::Real;
+use crate::sketch::factor::host::symmetric_eigen;
 use crate::tensor::Tensor;
-use faer::Side;
 
 /// The eigenvalues and eigenvectors of symmetric matrices: $A = V \mathrm{diag}(\lambda) V^T$.
 #[derive(Clone, Debug)]
@@ -24,10 +24,11 @@ pub struct Eigen<T: Real> {
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape) unless the matrices are square; [`Error::Limit`](crate::Error::Limit) for more rows;
 /// [`Error::Input`](crate::Error::Input) if an entry is NaN or infinite, or if a matrix is not symmetric (entries may differ by eight
-/// roundings of the largest one; their mean counts); [`Error::OutOfMemory`](crate::Error::OutOfMemory);
+/// roundings of the largest one; their mean counts, in the bounds too); [`Error::OutOfMemory`](crate::Error::OutOfMemory);
 /// [`Error::Cancelled`](crate::Error::Cancelled) in [`with_progress`](crate::with_progress).
 /// # Precision
-/// Both are computed in f64 and rounded once to the type. An eigenvalue differs by at most about $2^{-50} n \lVert A \rVert$ and its
+/// Both are computed in f64 and rounded once to the type. What exceeds the type becomes infinite. An
+/// eigenvalue differs by at most about $2^{-50} n \lVert A \rVert$ and its
 /// rounding. Vectors of values that lie as close to each other span the right space, but are not unique.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
@@ -48,11 +49,11 @@ pub fn eigh<T: Real>(a: &Tensor<T>) -> Result<Eigen<T>> {
         }
         let (mut values, mut vectors) = (Vec::new(), Vec::with_capacity(a.len()));
         matrices.each(|at| {
-            let eigen = matrices.symmetric(at)?.self_adjoint_eigen(Side::Lower);
-            let eigen =
-                eigen.map_err(|error| matrices.error(at, format!("it did not converge: {error:?}")))?;
-            values.extend(eigen.S().column_vector().iter().map(|&value| T::from_f64(value)));
-            append(&mut vectors, eigen.U());
+            let largest = matrices.get(at).norm_max();
+            let (found, columns) = symmetric_eigen(&matrices.symmetric(at, |_, _| largest)?)
+                .map_err(|error| matrices.error(at, format!("it did not converge: {error:?}")))?;
+            values.extend(found.into_iter().map(T::from_f64));
+            append(&mut vectors, columns.as_ref());
             Ok(())
         })?;
         Ok(Eigen { values: gpu.tensor(&values, lines)?, vectors: gpu.tensor(&vectors, a.shape())? })

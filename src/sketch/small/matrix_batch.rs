@@ -78,20 +78,20 @@ impl MatrixBatch {
         Error::input(format!("{}: {of_batch}", self.op), why)
     }
 
-    /// A matrix that is symmetric but for eight roundings of its largest entry, made symmetric.
+    /// A matrix whose entries differ from those of its transpose by at most eight roundings of these magnitudes, made symmetric.
     ///
     /// # Errors
     /// [`Error::Input`] with two entries that differ by more.
-    pub(super) fn symmetric(&self, at: usize) -> Result<Mat<f64>> {
+    pub(super) fn symmetric(&self, at: usize, magnitude: impl Fn(usize, usize) -> f64) -> Result<Mat<f64>> {
         let a = self.get(at);
         let significant = match self.dtype {
             DType::F16 => 11,
             DType::Bf16 => 8,
             _ => 24,
         };
-        let allowed = a.norm_max() * f64::powi(2.0, 3 - significant);
+        let share = f64::powi(2.0, 3 - significant);
         for (i, j) in (0..self.rows).flat_map(|i| (0..i).map(move |j| (i, j))) {
-            if (a[(i, j)] - a[(j, i)]).abs() > allowed {
+            if (a[(i, j)] - a[(j, i)]).abs() > share * magnitude(i, j) {
                 let [below, above] = [a[(i, j)], a[(j, i)]];
                 let why = format!("it is not symmetric: {below} at [{i}, {j}] and {above} at [{j}, {i}]");
                 return Err(self.error(at, why));

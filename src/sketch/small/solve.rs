@@ -3,6 +3,7 @@
 use super::matrix_batch::{MatrixBatch, append};
 use crate::error::call;
 use crate::layout::Real;
+use crate::sketch::factor::host::power;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 use faer::linalg::solvers::Solve;
@@ -10,18 +11,19 @@ use faer::{Mat, MatRef};
 
 const OP: &str = "solve";
 
-/// Solves $A x = b$ for a square matrix, or for each matrix of a batch, by an LU factorisation with row pivoting. It waits for the
-/// device. For large or rectangular matrices use [`lstsq`](super::super::lstsq).
+/// Solves $A x = b$ for a square matrix, or for each matrix of a batch, by a QR factorisation with column pivoting. It waits
+/// for the device. For large or rectangular matrices use [`lstsq`](super::super::lstsq).
 ///
 /// # Shapes
 /// `a` (.., n, n) with n up to 1024, and `b` (.., n, c) or (.., n), of the same batch -> x in the shape of `b`. Any strides.
 /// # Errors
 /// [`Error::Shape`] for other shapes; [`Error::Gpu`] if the operands are on different devices; [`Error::Limit`] for more rows;
-/// [`Error::Input`] if an entry is NaN or infinite, or a matrix is singular, which it is called if a pivot is at most $n 2^{-52}$ of
-/// its rows and columns; [`Error::OutOfMemory`]; [`Error::Cancelled`] in [`with_progress`](crate::with_progress).
+/// [`Error::Input`] if an entry is NaN or infinite, or a matrix is singular: once its rows and columns are scaled, a
+/// pivot is at most $n 2^{-52}$ of the first one; [`Error::OutOfMemory`]; [`Error::Cancelled`] in [`with_progress`](crate::with_progress).
 /// # Precision
-/// The solution is computed in f64, whose relative error is at most about $2^{-50} n$ times the condition number of A with its rows
-/// and columns scaled, and rounded once to the type.
+/// The solution is computed in f64 and rounded once to the type. If x is measured in units of the scaled columns, its relative error
+/// in f64 is at most about $2^{-50} n$ times the condition number of A with its rows and columns scaled. What exceeds the type becomes
+/// infinite.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -68,24 +70,18 @@ pub fn solve<T: Real>(a: &Tensor<T>, b: &Tensor<T>) -> Result<Tensor<T>> {
     })
 }
 
-/// The power of two that brings a number to between 1 and 2. It rounds nothing.
-#[expect(clippy::cast_possible_truncation, reason = "an exponent is small")]
-fn power(largest: f64) -> f64 {
-    if largest > 0.0 { f64::powi(2.0, -(largest.log2().floor() as i32)) } else { 1.0 }
-}
-
 /// The solution for one matrix, or the pivot that is too small, and its value.
 fn of_one(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Result<Mat<f64>, (usize, f64)> {
     let n = a.nrows();
     let rows: Vec<f64> = (0..n).map(|i| power(a.row(i).norm_max())).collect();
     let column = |j: usize| (0..n).map(|i| (a[(i, j)] * rows[i]).abs()).fold(0.0, f64::max);
     let columns: Vec<f64> = (0..n).map(|j| power(column(j))).collect();
-    let lu = Mat::from_fn(n, n, |i, j| a[(i, j)] * rows[i] * columns[j]).partial_piv_lu();
-    let pivot = |k: usize| lu.U()[(k, k)].abs();
-    let least = n as f64 * f64::EPSILON;
+    let qr = Mat::from_fn(n, n, |i, j| a[(i, j)] * rows[i] * columns[j]).col_piv_qr();
+    let pivot = |k: usize| qr.R()[(k, k)].abs();
+    let least = n as f64 * f64::EPSILON * pivot(0);
     if let Some(k) = (0..n).find(|&k| pivot(k) <= least || !pivot(k).is_finite()) {
         return Err((k, pivot(k)));
     }
-    let x = lu.solve(Mat::from_fn(n, b.ncols(), |i, j| b[(i, j)] * rows[i]));
+    let x = qr.solve(Mat::from_fn(n, b.ncols(), |i, j| b[(i, j)] * rows[i]));
     Ok(Mat::from_fn(n, b.ncols(), |i, j| x[(i, j)] * columns[i]))
 }

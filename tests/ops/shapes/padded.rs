@@ -185,7 +185,8 @@ fn elements_by_their_index_are_as_defined() {
         };
         let within = |c: &Tensor<T>, want: &[f64], bound: &dyn Fn(usize) -> f64| {
             for (i, (c, want)) in c.to_vec().unwrap().iter().zip(want).enumerate() {
-                let most = bound(i) * (1.0 + rounding) + rounding * want.abs() + f64::powi(2.0, -24);
+                let smallest = f64::powi(2.0, if T::DTYPE == DType::F16 { -24 } else { -126 });
+                let most = bound(i) * (1.0 + rounding) + rounding * want.abs() + smallest;
                 assert!((c.to_f64() - want).abs() <= most, "{} {i}: {c:?}, not {want}", T::DTYPE);
             }
         };
@@ -220,7 +221,7 @@ fn elements_by_their_index_are_as_defined() {
                 assert_eq!(values[count - 1], end, "{} {count}", T::DTYPE);
             }
             let [start, end] = [start, end].map(T::to_f64);
-            let bound = reference::gamma(4) * start.abs().max(end.abs());
+            let bound = reference::gamma(6) * start.abs().max(end.abs());
             within(&c, &reference::linspace(start, end, count), &|_| bound);
         }
     }
@@ -235,7 +236,20 @@ fn elements_by_their_index_are_as_defined() {
         // The ends of the range, whose difference f32 does not hold.
         let ends = gpu.linspace(f32::MIN, f32::MAX, 2).unwrap().to_vec().unwrap();
         assert_eq!(ends, [f32::MIN, f32::MAX]);
-        assert_eq!(gpu.linspace(f32::MIN, f32::MAX, 3).unwrap().to_vec().unwrap()[2], f32::MAX);
+        for count in [3, 63, 255, 1000] {
+            let values = gpu.linspace(f32::MIN, f32::MAX, count).unwrap().to_vec().unwrap();
+            assert!(values.is_sorted() && values.iter().all(|x| x.is_finite()), "{values:?}");
+            assert_eq!([values[0], values[count - 1]], [f32::MIN, f32::MAX]);
+        }
+        // A step that is subnormal, between normal numbers.
+        let small = gpu.linspace(0.0f32, 1e-36, 1001).unwrap().to_vec().unwrap();
+        assert!((small[500] / 5e-37 - 1.0).abs() < 1e-5, "{}", small[500]);
+        let exact = gpu.linspace(-0.0f32, f32::from_bits(3), 3).unwrap().to_vec().unwrap();
+        assert_eq!([exact[0].to_bits(), exact[2].to_bits()], [(-0.0f32).to_bits(), 3]);
+        let first = gpu.arange(-0.0f32, 2.0, 1.0).unwrap().to_vec().unwrap()[0];
+        assert_eq!(first.to_bits(), (-0.0f32).to_bits());
+        let far = gpu.arange(-3e38f32, 3e38, 1e38).unwrap_err().to_string();
+        assert!(far.contains("arange: the step: the last number lies"), "{far}");
         assert_eq!(gpu.arange(i32::MIN, i32::MAX, 1 << 30).unwrap().to_vec().unwrap()[3], 1 << 30);
     }
 }
