@@ -8,6 +8,7 @@
 //! operand's shape first.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 
 /// The result of a fallible operation of this crate.
@@ -153,9 +154,36 @@ impl fmt::Debug for Error {
     }
 }
 
+thread_local! {
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The number of public functions of this crate that this thread is in, one within another.
+pub(crate) fn depth() -> u32 {
+    DEPTH.try_with(Cell::get).unwrap_or(0)
+}
+
 /// Runs the work of the public function `op`, and renames its errors after that function.
 pub(crate) fn call<T>(op: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let _inner = Inner::enter();
     work().named(op)
+}
+
+/// One function further in, until it is dropped.
+struct Inner;
+
+impl Inner {
+    fn enter() -> Self {
+        // NOTE: a thread that ends may still run destructors that call this crate.
+        let _: std::result::Result<_, _> = DEPTH.try_with(|depth| depth.set(depth.get() + 1));
+        Self
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let _: std::result::Result<_, _> = DEPTH.try_with(|depth| depth.set(depth.get() - 1));
+    }
 }
 
 /// Renames the error of a result after the public function that the user called.

@@ -30,6 +30,8 @@ pub(super) enum Writers {
     SoleOwner,
     /// This tensor, although others share the buffer ([`Tensor::writable_view`]).
     AnyView,
+    /// This tensor, which has the buffer of the tensor that [`Tensor::assign`] writes to, and no other.
+    Lent,
 }
 
 impl<T: Element> Tensor<T> {

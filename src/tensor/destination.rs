@@ -1,6 +1,7 @@
 //! The tensor to which [`Tensor::assign`] writes the result of a call.
 
-use super::array::Tensor;
+use super::array::{Tensor, Writers};
+use crate::error::depth;
 use crate::gpu::{Gpu, View, check_same_gpu};
 use crate::layout::Element;
 use crate::plan::{AnyProblem, Scalar};
@@ -8,23 +9,37 @@ use crate::{Error, Result};
 use std::any::Any;
 use std::cell::RefCell;
 
+/// The tensor of an `assign`, and how deep its closure is in functions of this crate.
+struct Waiting {
+    c: Box<dyn Any>,
+    depth: u32,
+}
+
 thread_local! {
     /// The tensor of the innermost `assign` of this thread, until an operation takes it.
-    static WAITING: RefCell<Option<Box<dyn Any>>> = const { RefCell::new(None) };
+    static WAITING: RefCell<Option<Waiting>> = const { RefCell::new(None) };
 }
 
 /// NOTE: a thread that ends may still run destructors that call this crate.
-fn replaced_by(c: Option<Box<dyn Any>>) -> Option<Box<dyn Any>> {
-    WAITING.try_with(|waiting| waiting.replace(c)).ok().flatten()
+fn replaced_by(waiting: Option<Waiting>) -> Option<Waiting> {
+    WAITING.try_with(|own| own.replace(waiting)).ok().flatten()
 }
 
-/// Another waiting tensor. Its drop restores the previous one.
-struct Waiting(Option<Box<dyn Any>>);
+/// What waited before. Its drop restores it.
+struct Before(Option<Waiting>);
 
-impl Drop for Waiting {
+impl Drop for Before {
     fn drop(&mut self) {
         drop(replaced_by(self.0.take()));
     }
+}
+
+/// Runs work whose results are not those of the operation that the user called: they get tensors of their own.
+pub(crate) fn aside<R>(work: impl FnOnce() -> R) -> R {
+    let before = Before(replaced_by(None));
+    let done = work();
+    drop(before);
+    done
 }
 
 /// Whether an operation has written to the destination.
@@ -35,10 +50,12 @@ pub(crate) enum Destination {
 }
 
 impl<T: Element> Tensor<T> {
-    /// Runs `work` with this tensor as the destination: the first operation of this thread whose result has its shape and type
-    /// writes to it.
+    /// Runs `work` with this tensor as the destination: the first operation that `work` itself calls, whose result has the shape and
+    /// type, writes to it. Operations that others call in turn do not.
     pub(crate) fn as_destination<R>(&self, work: impl FnOnce() -> R) -> (R, Destination) {
-        let outer = Waiting(replaced_by(Some(Box::new(self.clone()))));
+        let mut lent = self.clone();
+        lent.writers = Writers::Lent;
+        let outer = Before(replaced_by(Some(Waiting { c: Box::new(lent), depth: depth() })));
         let result = work();
         let left = replaced_by(None);
         drop(outer);
@@ -59,10 +76,13 @@ impl<T: Element> Tensor<T> {
             |c: &Self| c.shape() == shape && !c.is_empty() && check_same_gpu("", gpu, c.gpu()).is_ok();
         let taken = WAITING.try_with(|waiting| {
             let mut waiting = waiting.borrow_mut();
-            let c = waiting.as_ref()?.downcast_ref::<Self>()?;
-            if has_shape(c) && fits(c) { waiting.take() } else { None }
+            let Waiting { c, depth: outside } = waiting.as_ref()?;
+            let c = c.downcast_ref::<Self>()?;
+            let is_called_directly = depth() <= outside + 1;
+            if is_called_directly && has_shape(c) && fits(c) { waiting.take() } else { None }
         });
-        let Some(c) = taken.ok().flatten().and_then(|c| c.downcast::<Self>().ok()) else { return Ok(None) };
+        let taken = taken.ok().flatten().and_then(|waiting| waiting.c.downcast::<Self>().ok());
+        let Some(c) = taken else { return Ok(None) };
         if operands.iter().any(|operand| operand.shares_buffer(&c.view())) {
             return Err(Error::input("assign: the output", "it shares its buffer with an operand"));
         }

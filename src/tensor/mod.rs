@@ -8,4 +8,4 @@ mod view;
 mod write;
 
 pub use array::Tensor;
-pub(crate) use destination::Destination;
+pub(crate) use destination::{Destination, aside};

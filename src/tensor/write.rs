@@ -11,8 +11,8 @@ impl<T: Element> Tensor<T> {
     /// Checks that the tensor may be overwritten: its buffer is uniquely owned, or it is a writable view.
     pub(crate) fn check_unshared(&self, op: &'static str) -> Result<()> {
         match (self.writers, Arc::strong_count(&self.storage)) {
-            (Writers::AnyView, _) | (_, 1) => Ok(()),
-            (Writers::SoleOwner, holders) => {
+            (Writers::AnyView, _) | (_, 1) | (Writers::Lent, 2) => Ok(()),
+            (Writers::SoleOwner | Writers::Lent, holders) => {
                 let others = holders - 1;
                 let tensors = if others == 1 { "tensor" } else { "tensors" };
                 let why = format!(
@@ -107,6 +107,16 @@ impl<T: Element> Tensor<T> {
     /// commands of [`Gpu::take_commands`](crate::Gpu::take_commands), or if the device is lost.
     pub fn revert(&self) -> Result<()> {
         self.as_view().revert("revert")
+    }
+
+    /// The number of tensors that share the buffer, this one included.
+    pub(crate) fn holders(&self) -> usize {
+        Arc::strong_count(&self.storage)
+    }
+
+    /// Whether an operation wrote the tensor as the destination of [`assign`](Self::assign).
+    pub(crate) fn is_lent(&self) -> bool {
+        self.writers == Writers::Lent
     }
 
     /// Whether another tensor shares the buffer.

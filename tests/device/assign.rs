@@ -133,15 +133,45 @@ fn a_call_of_several_operations() {
     // The first result is in the tensor, so it must not be kept; it is not overwritten.
     let mut kept = None;
     let said = c.assign(|| ops::neg(&*kept.insert(ops::add(&x, 1)?)));
-    assert!(said.unwrap_err().to_string().starts_with("assign: the output: its buffer is shared"));
+    assert!(said.unwrap_err().to_string().starts_with("assign: the output: `call` keeps a result"));
     assert_eq!(kept.unwrap().to_vec().unwrap(), values.iter().map(|x| x + 1.0).collect::<Vec<_>>());
 
-    // Operands in the buffer of a view would see the first result.
+    // Also of a writable view that owns its buffer.
+    let (mut own, mut kept) = (gpu.zeros::<f32>([4, 4]).unwrap().writable_view(), None);
+    let said = own.assign(|| ops::neg(&*kept.insert(ops::add(&x, 1)?)));
+    assert!(said.unwrap_err().to_string().contains("keeps a result"));
+    assert_eq!(kept.unwrap().to_vec().unwrap(), values.iter().map(|x| x + 1.0).collect::<Vec<_>>());
+    // A result that is changed in place, and operations that others call in turn.
+    c.assign(|| {
+        let mut t = ops::exp(&x)?;
+        ops::add_assign(&mut t, &x)?;
+        Ok(t)
+    })
+    .unwrap();
+    let mut want = ops::exp(&x).unwrap();
+    ops::add_assign(&mut want, &x).unwrap();
+    assert_eq!(c.to_vec().unwrap(), want.to_vec().unwrap());
+    let rows = gpu.random::<f32>([2, 4, 3], Fill::Normal, 1).unwrap().permute(&[0, 2, 1]).unwrap();
+    let norm = ops::LayerNorm::new().axes(2);
+    for rows_of in [0, 2] {
+        let whole = gpu.zeros::<f32>([4, 3, 4]).unwrap();
+        let part = whole.slice(0, rows_of..rows_of + 2).unwrap();
+        part.writable_view().assign(|| norm.run(&rows)).unwrap();
+        assert_eq!(part.to_vec().unwrap(), norm.run(&rows).unwrap().to_vec().unwrap());
+    }
+    // What `call` reads through a shared buffer is what was there before.
+    let state = gpu.zeros::<f32>([4, 4]).unwrap();
+    state
+        .writable_view()
+        .assign(|| {
+            ops::add(&x, 1)?;
+            Ok(state.clone())
+        })
+        .unwrap();
+    assert_eq!(state.to_vec().unwrap(), [0.0; 16]);
     let whole = gpu.zeros::<f32>([8, 4]).unwrap();
     let mut half = whole.slice(0, ..4).unwrap().writable_view();
-    let said = half.assign(|| ops::neg(&ops::add(&x, 1)?));
-    assert!(said.unwrap_err().to_string().contains("the result of one operation"));
-    half.assign(|| ops::add(&x, 1)).unwrap();
+    half.assign(|| ops::add(&ops::add(&x, 1)?, &whole.slice(0, ..4)?)).unwrap();
     assert_eq!(whole.to_vec().unwrap()[..16], *values.iter().map(|x| x + 1.0).collect::<Vec<_>>());
     // One of another shape is a temporary.
     half.assign(|| ops::add(&ops::sum(&x, 0)?, &x)).unwrap();

@@ -51,11 +51,12 @@ impl PlanCache {
     /// the plan that is cached.
     pub(in crate::gpu) fn insert(&self, problem: &AnyProblem, prepared: Arc<Prepared>) -> Arc<Prepared> {
         self.prepared.fetch_add(1, Ordering::Relaxed);
+        let own = problem.boxed(); // by the problem's own code, while no lock is held
         let mut plans = self.plans.lock();
         if let Some(known) = plans.get(problem).filter(|known| known.is_compiled()) {
             return known.clone();
         }
-        let evicted = put(&mut plans, problem.boxed(), prepared.clone());
+        let evicted = put(&mut plans, own, prepared.clone());
         drop(plans);
         drop(evicted);
         prepared
@@ -65,8 +66,9 @@ impl PlanCache {
     #[cfg(not(target_arch = "wasm32"))]
     pub(in crate::gpu) fn replace(&self, problem: &AnyProblem, prepared: Arc<Prepared>) {
         self.prepared.fetch_add(1, Ordering::Relaxed);
+        let own = problem.boxed(); // by the problem's own code, while no lock is held
         let mut plans = self.plans.lock();
-        let evicted = put(&mut plans, problem.boxed(), prepared);
+        let evicted = put(&mut plans, own, prepared);
         drop(plans);
         drop(evicted);
     }

@@ -2,9 +2,9 @@
 
 use super::problem::CastProblem;
 use crate::Result;
-use crate::error::Named;
+use crate::error::{Named, call};
 use crate::layout::{Element, Overflow};
-use crate::tensor::Tensor;
+use crate::tensor::{Tensor, aside};
 use std::ops::Range;
 
 impl<T: Element> Tensor<T> {
@@ -38,7 +38,7 @@ impl<T: Element> Tensor<T> {
 
     /// A contiguous copy.
     pub(crate) fn copied(&self) -> Result<Self> {
-        convert(self, Overflow::Rust).named("contiguous")
+        aside(|| convert(self, Overflow::Rust)).named("contiguous")
     }
 
     /// Converts the elements to another type as Rust's `as` and [`half`] do, with bit-identical results on every
@@ -75,7 +75,7 @@ impl<T: Element> Tensor<T> {
         if T::DTYPE == U::DTYPE {
             return Ok(self.assume_type());
         }
-        convert(self, Overflow::Rust).named("cast")
+        call("cast", || convert(self, Overflow::Rust))
     }
 
     /// Converts the elements as [`cast`](Self::cast) does, but values outside the new type's range, infinities
@@ -104,7 +104,7 @@ impl<T: Element> Tensor<T> {
         if T::DTYPE == U::DTYPE && !U::DTYPE.is_float() {
             Ok(self.assume_type())
         } else {
-            convert(self, Overflow::Saturate).named("cast_saturating")
+            call("cast_saturating", || convert(self, Overflow::Saturate))
         }
     }
 }

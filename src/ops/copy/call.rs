@@ -171,14 +171,16 @@ fn joined<T: Element>(join: Join, tensors: &[&Tensor<T>], axis: usize) -> Result
     let mut shape = layouts[0].shape().to_vec();
     shape[axis] = layouts.iter().fold(0, |sum, layout| layout.shape()[axis].saturating_add(sum));
     let views: Vec<View<'_>> = tensors.iter().map(|x| x.view()).collect();
-    let mut whole = Tensor::place(first.gpu(), &shape, &views)?;
+    let whole = Tensor::place(first.gpu(), &shape, &views)?;
     let mut end = 0;
-    for (x, layout) in tensors.iter().zip(&layouts) {
-        let start = end;
-        end += layout.shape()[axis];
-        let place = whole.layout().slice(axis, start..end)?;
-        let copy = OrderedCopy::new(layout, &place, T::DTYPE)?;
-        whole.write_part(place, |place| copy.run(x, place))?;
-    }
+    whole.write_with(|_| {
+        tensors.iter().zip(&layouts).try_for_each(|(x, layout)| {
+            let start = end;
+            end += layout.shape()[axis];
+            let place = whole.layout().slice(axis, start..end)?;
+            let copy = OrderedCopy::new(layout, &place, T::DTYPE)?;
+            copy.run(x, &whole.with_layout(place))
+        })
+    })?;
     Ok(whole)
 }

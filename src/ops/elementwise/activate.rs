@@ -3,7 +3,7 @@
 use super::compute::compute;
 use super::operation::Elementwise;
 use crate::Result;
-use crate::error::Named;
+use crate::error::call;
 use crate::layout::Real;
 use crate::ops::activation::Activation;
 use crate::tensor::Tensor;
@@ -29,7 +29,7 @@ use crate::tensor::Tensor;
 /// # }
 /// ```
 pub fn activate<T: Real>(a: &Tensor<T>, activation: Activation) -> Result<Tensor<T>> {
-    compute(Elementwise::Activate(activation), &[a.view()], &[]).named("activate")
+    call("activate", || compute(Elementwise::Activate(activation), &[a.view()], &[]))
 }
 
 /// The backward pass of an [`Activation`], $f'(a)\\,g$: the gradient with respect to a, from the gradient g with respect
@@ -54,7 +54,8 @@ pub fn activate<T: Real>(a: &Tensor<T>, activation: Activation) -> Result<Tensor
 /// ```
 pub fn activate_backward<T: Real>(a: &Tensor<T>, g: &Tensor<T>, activation: Activation) -> Result<Tensor<T>> {
     let op = "activate_backward";
-    a.same_gpu(op, g)
-        .and_then(|_| compute(Elementwise::ActivateBackward(activation), &[a.view(), g.view()], &[]))
-        .named(op)
+    call(op, || {
+        a.same_gpu(op, g)?;
+        compute(Elementwise::ActivateBackward(activation), &[a.view(), g.view()], &[])
+    })
 }

@@ -8,7 +8,7 @@ use super::compute::{apply, compute};
 use super::function::Function;
 use super::operation::{Arguments, Elementwise};
 use crate::Result;
-use crate::error::{Named, call};
+use crate::error::call;
 use crate::gpu::View;
 use crate::layout::{Element, Real};
 use crate::ops::table::function_rows;
@@ -54,7 +54,7 @@ macro_rules! of_tensors {
         /// # Precision
         #[doc = precision!($takes $within)]
         pub fn $name<T: $elements>($a: &Tensor<T>) -> Result<$($result)+> {
-            apply(Function::$variant, [Argument::Tensor($a)]).named(stringify!($name))
+            call(stringify!($name), || apply(Function::$variant, [Argument::Tensor($a)]))
         }
     };
     (@numbers $elements:ident [$($result:tt)+] $takes:ident $name:ident($($a:ident),+) $variant:ident $within:tt $(#[$doc:meta])+) => {
@@ -71,7 +71,7 @@ macro_rules! of_tensors {
         /// # Precision
         #[doc = precision!($takes $within)]
         pub fn $name<'a, T: $elements>($($a: impl Into<Argument<'a, T>>),+) -> Result<$($result)+> {
-            apply(Function::$variant, [$($a.into()),+]).named(stringify!($name))
+            call(stringify!($name), || apply(Function::$variant, [$($a.into()),+]))
         }
     };
     (masks $name:ident($($a:ident),+) $variant:ident $within:tt $(#[$doc:meta])+) => {
@@ -84,7 +84,7 @@ macro_rules! of_tensors {
         /// # Precision
         /// Exact: 1 and 0.
         pub fn $name($($a: &Tensor<i8>),+) -> Result<Tensor<i8>> {
-            apply(Function::$variant, [$(Argument::Tensor($a)),+]).named(stringify!($name))
+            call(stringify!($name), || apply(Function::$variant, [$(Argument::Tensor($a)),+]))
         }
     };
 }

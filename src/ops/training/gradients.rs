@@ -66,8 +66,8 @@ impl Gradients {
         Self { named: named.collect() }
     }
 
-    /// Adds a gradient to the one of this name. The first one moves in, and nothing is launched. The sum is written in place,
-    /// or to a new tensor if another tensor shares the old one.
+    /// Adds a gradient to the one of this name. The first one moves in, and nothing is launched. The sum is written in place
+    /// if the old one is uniquely owned or a writable view, or else to a new tensor.
     ///
     /// # Errors
     /// [`Error::Shape`] if the gradient of this name has another shape; [`Error::Gpu`] if it is on another device;
@@ -137,7 +137,7 @@ impl Gradients {
         let gpu = own.gpu();
         if must_be_copied(own) && gpu.is_capturing() {
             let why = "other tensors share its buffer (clones, views), or its elements have gaps: the sum would be a new \
-                       tensor that belongs to the replay. Drop the others, or add once before the capture";
+                       tensor that belongs to the replay. Drop the others, or add twice before the capture: the first gradient moves in as it is";
             return Err(Error::input(format!("add: the gradient of `{name}`"), why));
         }
         Ok(())
