@@ -24,7 +24,7 @@ impl<T: Element> Tensor<T> {
     /// # Errors
     /// Those of the operation; [`Error::Shape`] if the result has another shape, or the tensor's elements overlap;
     /// [`Error::Gpu`] if the result is on another device; [`Error::Input`] if others share the tensor's buffer and it is no writable
-    /// view, if an operand does, or if `call` keeps a result that was written to the tensor.
+    /// view, or if `call` keeps a result that was written to the tensor.
     /// ```
     /// # fn main() -> tilewise::Result<()> {
     /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
