@@ -75,6 +75,5 @@ pub(super) fn update<T: Element>(function: Function, x: &Tensor<T>, c: &Tensor<T
     if c.is_empty() {
         return problem.map(|_| ());
     }
-    let problem = problem?;
-    c.write_with(|to| c.gpu().run(&problem, &[to, x.view()], &[]))
+    c.gpu().run(&problem?, &[c.view(), x.view()], &[])
 }
