@@ -165,14 +165,14 @@ pub(crate) fn depth() -> u32 {
 
 /// Runs the work of the public function `op`, and renames its errors after that function.
 pub(crate) fn call<T>(op: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let _inner = Inner::enter();
+    let _level = Level::enter();
     work().named(op)
 }
 
 /// One function further in, until it is dropped.
-struct Inner;
+struct Level;
 
-impl Inner {
+impl Level {
     fn enter() -> Self {
         // NOTE: a thread that ends may still run destructors that call this crate.
         let _: std::result::Result<_, _> = DEPTH.try_with(|depth| depth.set(depth.get() + 1));
@@ -180,7 +180,7 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for Level {
     fn drop(&mut self) {
         let _: std::result::Result<_, _> = DEPTH.try_with(|depth| depth.set(depth.get() - 1));
     }
