@@ -259,11 +259,12 @@ fn a_result_is_written_in_place_with_the_same_bits() {
         (instance.run(&x).unwrap(), &|y| y.assign(|| instance.run(&x))),
         (batch.run(&x, &running).unwrap(), &|y| y.assign(|| batch.run(&x, &running))),
     ];
-    for (want, into) in norms {
+    // Group norms make statistics with the result: it is copied.
+    for ((want, into), most) in norms.into_iter().zip([1, 1, 2, 2, 1]) {
         let mut y = gpu.zeros([3, 4, 8]).unwrap();
         let launches = gpu.stats().launches;
         into(&mut y).unwrap();
-        assert_eq!(gpu.stats().launches - launches, 1);
+        assert_eq!(gpu.stats().launches - launches, most);
         assert_eq!(bits(&y), bits(&want));
         // A part that begins where no binding may begin, and columns.
         let all = gpu.zeros::<f32>([4, 4, 8]).unwrap();
@@ -272,8 +273,6 @@ fn a_result_is_written_in_place_with_the_same_bits() {
         let turned = gpu.zeros::<f32>([8, 4, 3]).unwrap().permute(&[2, 1, 0]).unwrap();
         into(&mut turned.writable_view()).unwrap();
         assert_eq!(bits(&turned), bits(&want));
-        let error = into(&mut x.writable_view()).unwrap_err().to_string();
-        assert!(error.contains("the output: it shares its buffer with an operand"), "{error}");
         let error = into(&mut gpu.zeros([3, 4]).unwrap()).unwrap_err().to_string();
         assert!(error.contains("the output must have the shape of the result"), "{error}");
     }
