@@ -305,7 +305,8 @@ impl<'a> Draft<'a> {
     /// Appends all steps of another plan. Its operands are these regions; its scalars are this plan's scalars with these indices.
     ///
     /// # Errors
-    /// [`Error::Device`] if the other plan takes different operands or scalars, which is a bug of this crate.
+    /// [`Error::Limit`] for too many steps; [`Error::Device`] if the other plan takes different operands or scalars, which is a bug
+    /// of this crate.
     pub(crate) fn call(&mut self, plan: Plan, operands: &[Region], scalars: &[usize]) -> Result<()> {
         let content = Arc::unwrap_or_clone(plan.0);
         let Content { op, parameters, scalars: numbers, steps, temporaries, constants, reasons, .. } =
@@ -320,6 +321,15 @@ impl<'a> Draft<'a> {
             || !numbers.iter().map(|number| Some(number.kind)).eq(scalars.iter().map(kind))
         {
             return Err(Error::device(format!("{op}, a part of {}, takes other operands", self.plan.op)));
+        }
+        let (needed, allowed) = ((self.plan.steps.len() + steps.len()) as u64, MAX_STEPS);
+        if needed > allowed {
+            return Err(Error::Limit {
+                op: self.plan.op,
+                what: "the number of launches".into(),
+                needed,
+                allowed,
+            });
         }
         let first = self.plan.temporaries.len();
         self.plan.temporaries.extend(temporaries);
