@@ -164,7 +164,8 @@ pub(in crate::sketch) fn power(largest: f64) -> f64 {
 
 /// The eigenvalues of a symmetric matrix, the smallest first, and its eigenvectors as columns.
 ///
-/// NOTE: faer 0.24 compares off-diagonal entries of more than 128 rows with absolute bounds, so the matrix is scaled by a power of two.
+/// NOTE: faer 0.24 loses eigenvalues of tiny matrices of more than 128 rows (`findings/faer_eigenvalues_of_small_matrices.sh`), so the
+/// matrix is scaled by a power of two.
 pub(in crate::sketch) fn symmetric_eigen(a: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), EvdError> {
     let scale = power(a.norm_max());
     let eigen =
