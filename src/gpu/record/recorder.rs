@@ -159,7 +159,8 @@ impl RecorderState {
     /// Closes the open recording, which is then the last in the order of submission. Returns its number.
     pub(in crate::gpu) fn close(&mut self, tail: Option<Tail>) -> u64 {
         let number = self.open.number;
-        let mut closed = std::mem::replace(&mut self.open, Recording::new(number + 1));
+        let next = self.open.following();
+        let mut closed = std::mem::replace(&mut self.open, next);
         closed.tail = tail;
         self.uploads.close(&closed.outcome);
         self.closed.push_back(closed);
