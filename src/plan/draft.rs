@@ -26,14 +26,14 @@ pub(crate) struct Draft<'a> {
     plan: Content,
 }
 
-/// A view of one of the plan's buffers. The layout's offset counts from the start of the operand's aligned window, or from the
-/// start of a temporary or constant.
+/// A view of one of the plan's buffers, as a kernel sees it. The layout's offset counts from the start of the buffer; that of an
+/// operand begins with the operand's aligned window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Region {
     buffer: Buffer,
     pub(crate) layout: Layout,
     pub(crate) dtype: DType,
-    /// The number of elements that a kernel touches, if only the device knows which of `layout` it reads.
+    /// The most elements that a kernel touches, if only the device knows which of `layout` they are.
     touched: Option<Layout>,
 }
 
@@ -177,9 +177,14 @@ impl<'a> Draft<'a> {
         Region { buffer, layout, dtype, touched: None }
     }
 
-    /// Adds an operand of a problem. Returns the argument of a kernel that binds it.
+    /// Adds an operand of a problem. The plan may declare fewer axes than the region has.
+    pub(crate) fn region(&mut self, of: &Operand) -> Region {
+        self.operand(of.name, of.dtype, of.declared(), of.access).with_layout(of.layout)
+    }
+
+    /// The same. Returns the argument of a kernel that binds the operand.
     pub(crate) fn add(&mut self, of: &Operand) -> (Region, Access) {
-        (self.operand(of.name, of.dtype, of.declared(), of.access), of.access)
+        (self.region(of), of.access)
     }
 
     /// Adds the operands of a problem. Returns the arguments of a kernel that binds all of them in this order.
@@ -189,7 +194,7 @@ impl<'a> Draft<'a> {
 
     /// Adds the operands of a problem that are there.
     pub(crate) fn regions<const N: usize>(&mut self, operands: [Option<Operand>; N]) -> [Option<Region>; N] {
-        operands.map(|operand| operand.map(|of| self.add(&of).0))
+        operands.map(|operand| operand.map(|of| self.region(&of)))
     }
 
     /// Adds a contiguous temporary buffer.

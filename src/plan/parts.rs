@@ -88,10 +88,7 @@ pub(super) fn plan_in_parts(
     let scalars: Vec<usize> = (0..first.scalars().len()).collect();
     let mut regions = Vec::with_capacity(axes.operands.len());
     for (operand, parameter) in axes.operands.iter().zip(first.parameters()) {
-        // As in the plan of one part: contiguous results have one axis.
-        let layout = if operand.form == Form::View { operand.layout } else { operand.layout.flattened() };
-        let region = draft.operand(parameter.name, parameter.dtype, layout, parameter.access);
-        regions.push(region.with_layout(operand.layout));
+        regions.push(draft.region(&operand.clone().accessed(parameter.access)));
     }
     let before = problem.before_parts(&mut draft, &regions)?;
     let mut sums = Sums::all(&mut draft, &axes, windows.count())?;

@@ -33,7 +33,7 @@ impl InWindows for GatherProblem {
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.taken.op();
         let mut draft = Draft::new(op, &[], caps);
-        let [(c, _), (a, _), (indices, _)] = self.operands()?.map(|of| draft.add(&of));
+        let [c, a, indices] = self.operands()?.map(|of| draft.region(&of));
         if a.bound_bytes() <= caps.limits.binding_bytes {
             self.step(&mut draft, (self.kernel(caps), Access::Write), self.dims, [c, a, indices])?;
             return Ok(draft.finish());

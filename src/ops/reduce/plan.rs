@@ -35,7 +35,7 @@ impl InWindows for ReduceProblem {
         let op = self.function.op();
         let dims = self.dims_on(caps);
         let mut draft = Draft::new(op, &[], caps);
-        let [(a, _), (c, _)] = self.operands()?.map(|of| draft.add(&of));
+        let [a, c] = self.operands()?.map(|of| draft.region(&of));
         if a.bound_bytes() > caps.limits.binding_bytes {
             self.join_windows(&mut draft, [a, c])?;
             return Ok(draft.finish());

@@ -36,8 +36,7 @@ impl InWindows for ScatterProblem {
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let op = self.target.op();
         let mut draft = Draft::new(op, &[], caps);
-        // The axes of C and of the values are told apart, also where a plan declares them as one.
-        let [c, indices, values] = self.operands().map(|of| draft.add(&of).0.with_layout(of.layout));
+        let [c, indices, values] = self.operands().map(|of| draft.region(&of));
         if c.bound_bytes() <= caps.limits.binding_bytes {
             self.steps(&mut draft, [c, indices, values])?;
             return Ok(draft.finish());

@@ -35,9 +35,9 @@ impl InWindows for DenseProblem {
         let mut draft = Draft::new(OP, &self.scalars(), caps);
         let OperatorProduct { problem, side, x, y } = self.product()?;
         let (operands, seed) = self.operands()?;
-        let [of_x, of_y] = operands.map(|of| draft.add(&of).0);
+        let [of_x, of_y] = operands.map(|of| draft.region(&of));
         let (x, y) = (of_x.with_layout(x), of_y.with_layout(y));
-        let seed = seed.map(|of| draft.add(&of).0);
+        let seed = seed.map(|of| draft.region(&of));
         let words = if self.entries == Distribution::Normal { normal_table() } else { &[0] };
         debug_assert!(words.len() as u64 == self.entries.table_words());
         let table = draft.constant(words)?;

@@ -71,8 +71,8 @@ impl InWindows for HadamardProblem {
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &self.scalars(), caps);
         let (operands, seed) = self.operands()?;
-        let [x, y] = operands.map(|of| draft.add(&of).0);
-        let seed = seed.map(|of| draft.add(&of).0);
+        let [x, y] = operands.map(|of| draft.region(&of));
+        let seed = seed.map(|of| draft.region(&of));
         let pieces = self.in_passes(caps)?;
         let several = pieces.iter().filter(|(_, passes)| passes.len() > 1);
         let elements = several.map(|(piece, _)| piece.scratch_elements()).max();

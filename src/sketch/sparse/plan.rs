@@ -33,8 +33,8 @@ impl InWindows for SparseProblem {
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &Sketch::scalars(self.seed), caps);
         let (operands, seed) = self.operands()?;
-        let [x, y] = operands.map(|of| draft.add(&of).0);
-        let seed = seed.map(|of| draft.add(&of).0);
+        let [x, y] = operands.map(|of| draft.region(&of));
+        let seed = seed.map(|of| draft.region(&of));
         let tile = SparseTile::of(self, caps);
         if tile.splits == 1 {
             self.step(&mut draft, &tile, [x, y], seed)?;

@@ -114,8 +114,8 @@ impl ConnectedForward {
     /// The plan, if every operand fits into a binding.
     pub(super) fn of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &[], caps);
-        let (c, _) = draft.add(&self.result()?);
-        let operands = self.inputs().map(|of| draft.add(&of).0);
+        let c = draft.region(&self.result()?);
+        let operands = self.inputs().map(|of| draft.region(&of));
         let factors = self.factors(&mut draft, operands)?;
         if self.has_norm() {
             let o = self.unnormalized_region(&mut draft)?;
@@ -163,9 +163,9 @@ impl ConnectedBackward {
     /// The plan, if every operand fits into a binding.
     pub(super) fn of_one(&self, caps: &Caps) -> Result<Plan> {
         let (forward, mut draft) = (&self.forward, Draft::new(OP, &[], caps));
-        let [dx, dy, dw] = self.gradients().map(|of| draft.add(&of).0);
-        let operands = forward.inputs().map(|of| draft.add(&of).0);
-        let (mut g, _) = draft.add(&self.gradient());
+        let [dx, dy, dw] = self.gradients().map(|of| draft.region(&of));
+        let operands = forward.inputs().map(|of| draft.region(&of));
+        let mut g = draft.region(&self.gradient());
         let factors = forward.factors(&mut draft, operands)?;
         if forward.has_norm() {
             // The forward pass does not store the product, so it is computed again.
