@@ -184,14 +184,6 @@ impl<T: Operand, C: Element> Gemm<'_, T, C> {
     pub fn plan(&self) -> Result<Plan> {
         call("matmul", || self.product.gpu()?.explained(&self.problem()?))
     }
-
-    /// The plan of the product for another layout of A.
-    pub(crate) fn plan_for(mut self, a: &Layout) -> Result<Plan> {
-        // NOTE: the view may now extend past its buffer. Plans only use its layout.
-        self.product.a = self.product.a.with_layout(*a);
-        self.plan()
-    }
-
     /// The checked problem, as plain data.
     ///
     /// # Errors

@@ -25,7 +25,8 @@ pub use generated::{Distribution, GeneratedOperand, HalfAxis, HalfPosition, Oute
 pub(in crate::gemm) use operands::Layouts;
 
 pub(in crate::gemm) use dims::{OP, layout, stride};
-pub(in crate::gemm) use scalars::{ALPHA, BETA, Numbers, OUT_SCALE};
+pub(crate) use scalars::Numbers;
+pub(in crate::gemm) use scalars::{ALPHA, BETA, OUT_SCALE};
 pub use seed::SeedSource;
 pub(crate) use segments::OperandPlanes;
 pub(in crate::gemm) use segments::{Gated, PlaneSource, SEGMENT_MULTIPLE, Segments};

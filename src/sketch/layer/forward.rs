@@ -77,10 +77,9 @@ impl<T: Real> SkLinear<T> {
             let mut shape = x.shape().to_vec();
             *shape.last_mut().unwrap_or(&mut 0) = 2 * self.inner();
             let hidden = Layout::contiguous(OP, &shape)?;
-            Ok([
-                self.plan(x.layout(), RightFactor::First, self.hidden_epilogue())?,
-                self.plan(&hidden, RightFactor::Second, self.output_epilogue())?,
-            ])
+            let first = self.product(x.layout(), RightFactor::First, self.hidden_epilogue(), T::DTYPE)?;
+            let second = self.product(&hidden, RightFactor::Second, self.output_epilogue(), T::DTYPE)?;
+            Ok([self.gpu().explained(&first)?, self.gpu().explained(&second)?])
         })
     }
 

@@ -1,13 +1,13 @@
 //! Products with a layer's factors on the right: stored factors, or factors with signs that are generated from the
 //! seed.
 
-use super::frozen::{Frozen, signs_of_u1, signs_of_u2};
-use super::sk_linear::SkLinear;
-use crate::gemm::{Gemm, HalfAxis, HalfPosition, OuterAxis, Pin, SignHalf};
-use crate::layout::{Layout, Real};
+use super::frozen::{Frozen, SignStorage, signs_of_u1, signs_of_u2};
+use super::sk_linear::{OP, SkLinear};
+use crate::gemm::problem::{BiasAxis, Numbers};
+use crate::gemm::{GemmProblem, GemmTypes, HalfAxis, HalfPosition, OuterAxis, Pin, SignHalf};
+use crate::layout::{DType, Layout, Real};
 use crate::ops::Activation;
-use crate::plan::Plan;
-use crate::sketch::operator::words;
+use crate::sketch::operator::{Sketch, words};
 use crate::tensor::Tensor;
 use crate::{Precision, Result};
 
@@ -61,56 +61,80 @@ impl<T: Real> SkLinear<T> {
         factor: RightFactor,
         epilogue: ProductEpilogue<'_, T>,
     ) -> Result<Tensor<C>> {
-        self.on_product(a, factor, epilogue, |product: Gemm<'_, T, C>| product.run())
+        let problem = self.product(a.layout(), factor, epilogue, C::DTYPE)?;
+        let shape = [&a.shape()[..a.shape().len() - 1], &self.extents(factor)[1..]].concat();
+        if shape.contains(&0) {
+            return self.gpu().empty(shape);
+        }
+        let b = self.stored_factor(factor);
+        let inputs: Vec<_> = [a.view(), b.view()].into_iter().chain(epilogue.bias.map(Tensor::view)).collect();
+        let seed = self.generated_signs(factor)?.map_or([0; 2], |signs| words(signs.seed()));
+        let numbers = Numbers { alpha: epilogue.alpha, beta: 0.0, out_scale: 1.0 };
+        Tensor::computed(self.gpu(), &problem, &inputs, &problem.numbers(numbers, seed), shape)
     }
 
-    /// The plan of the product of an operand with this layout and a factor. Nothing is allocated.
-    pub(super) fn plan(
+    /// The product of an operand with this layout and a factor, with a result of this type.
+    pub(super) fn product(
         &self,
         a: &Layout,
         factor: RightFactor,
-        epilogue: ProductEpilogue<'_, T>,
-    ) -> Result<Plan> {
-        // The plan reads only the layout of `a`, so any tensor can be used in its place.
-        self.on_product(&self.first, factor, epilogue, |product: Gemm<'_, T, T>| product.plan_for(a))
+        ProductEpilogue { alpha, bias, activation }: ProductEpilogue<'_, T>,
+        result: DType,
+    ) -> Result<GemmProblem> {
+        let [k, n] = self.extents(factor);
+        let signs = self.generated_signs(factor)?;
+        let stored = *self.stored_factor(factor).layout();
+        let b = if signs.is_some() { Layout::contiguous(OP, &[k, n])? } else { stored };
+        let c = Layout::contiguous(OP, &[&a.shape()[..a.rank() - 1], &[n]].concat())?;
+        let problem = GemmProblem::new(a, &b, &c, GemmTypes::new(T::DTYPE, result))?;
+        let mut problem = problem.alpha(alpha).activation(activation);
+        if let Some(bias) = bias {
+            problem = problem.bias(BiasAxis::Columns, bias.layout(), T::DTYPE)?;
+        }
+        if let Some(signs) = signs {
+            problem = problem.sign_half(factor.signs(signs.tag()), &stored)?;
+        }
+        // Stored and generated signs run the same kernels at the same precision, so their results are bit-identical.
+        let (pin, precision) = match self.frozen {
+            Frozen::Signs { .. } => (Pin::Staged, Precision::Strict),
+            Frozen::Explicit => (Pin::Free, self.gpu().precision()),
+        };
+        let problem = if T::DTYPE == DType::F32 { problem.precision(precision) } else { problem };
+        Ok(problem.pinned(if self.pin == Pin::Free { pin } else { self.pin }))
     }
 
-    fn on_product<C: Real, R>(
-        &self,
-        a: &Tensor<T>,
-        factor: RightFactor,
-        ProductEpilogue { alpha, bias, activation }: ProductEpilogue<'_, T>,
-        then: impl FnOnce(Gemm<'_, T, C>) -> Result<R>,
-    ) -> Result<R> {
-        let b = match factor {
+    /// The stored part of a factor.
+    fn stored_factor(&self, factor: RightFactor) -> Tensor<T> {
+        match factor {
             RightFactor::First => self.first.clone(),
             RightFactor::Second => self.second.clone(),
             RightFactor::FirstTransposed => self.first.t(),
             RightFactor::SecondTransposed => self.second.t(),
-        };
-        let mut product = Gemm::new(a, &b).out::<C>().alpha(alpha).activation(activation);
-        if let Frozen::Signs { seed, .. } = self.frozen {
-            // Stored and generated signs run the same kernels at the same precision, so their results are
-            // bit-identical.
-            product = product.precision(Precision::Strict).pinned(Pin::Staged);
-            if self.generates_signs() {
-                let signs = match factor {
-                    RightFactor::First | RightFactor::FirstTransposed => {
-                        signs_of_u2(seed, self.inner(), self.inputs())
-                    }
-                    RightFactor::Second | RightFactor::SecondTransposed => {
-                        signs_of_u1(seed, self.inner(), self.outputs())
-                    }
-                }?;
-                product = product.sign_half(factor.signs(signs.tag()), words(signs.seed()));
+        }
+    }
+
+    /// The shape (k, n) of a factor.
+    fn extents(&self, factor: RightFactor) -> [usize; 2] {
+        let (inner, inputs, outputs) = (2 * self.inner(), self.inputs(), self.outputs());
+        match factor {
+            RightFactor::First => [inputs, inner],
+            RightFactor::Second => [inner, outputs],
+            RightFactor::FirstTransposed => [inner, inputs],
+            RightFactor::SecondTransposed => [outputs, inner],
+        }
+    }
+
+    /// The signs of a factor that are generated while it is multiplied.
+    fn generated_signs(&self, factor: RightFactor) -> Result<Option<Sketch>> {
+        let Frozen::Signs { seed, storage: SignStorage::Generated } = self.frozen else { return Ok(None) };
+        let signs = match factor {
+            RightFactor::First | RightFactor::FirstTransposed => {
+                signs_of_u2(seed, self.inner(), self.inputs())
             }
-        }
-        if self.pin != Pin::Free {
-            product = product.pinned(self.pin);
-        }
-        match bias {
-            Some(bias) => then(product.bias(bias)),
-            None => then(product),
-        }
+            RightFactor::Second | RightFactor::SecondTransposed => {
+                signs_of_u1(seed, self.inner(), self.outputs())
+            }
+        };
+        signs.map(Some)
     }
 }

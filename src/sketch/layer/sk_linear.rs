@@ -1,6 +1,6 @@
 //! A sketched linear layer: its factors, sizes and options.
 
-use super::frozen::{Frozen, SignStorage};
+use super::frozen::Frozen;
 use crate::gemm::Pin;
 use crate::layout::Real;
 use crate::ops::Activation;
@@ -160,11 +160,6 @@ impl<T: Real> SkLinear<T> {
             Frozen::Explicit => mean as f32,
             Frozen::Signs { .. } => (mean / (self.rank as f64).sqrt()) as f32,
         }
-    }
-
-    /// Whether its kernels generate the signs of U.
-    pub(super) fn generates_signs(&self) -> bool {
-        matches!(self.frozen, Frozen::Signs { storage: SignStorage::Generated, .. })
     }
 }
 
