@@ -4,13 +4,19 @@ use super::choice::KernelChoice;
 use super::coop::CoopTile;
 use super::coop_nv2::Nv2Tile;
 use super::form::{LANES, WorkDivision};
-use super::problem::{AttentionDims, AttentionProblem};
+use super::problem::{AttentionDims, AttentionLayouts, AttentionProblem, AttentionStatistics, OP};
+use super::range::AttentionRange;
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
-use crate::layout::DType;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Region, ScalarParameter, Time};
+use crate::layout::{DType, Layout};
+use crate::ops::windows::JOINS;
+use crate::plan::{
+    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, Plan, Region, ScalarParameter,
+    Time, Trial, distinct,
+};
 use std::mem::offset_of;
+use std::ops::Range;
 
 impl AttentionProblem {
     /// The plan of a choice.
@@ -131,5 +137,81 @@ impl AttentionProblem {
             flops: Flops::of_f32(2.0 * sums),
             ..NewStep::of(self.merge_kernel(invocations, caps), Needs::of(invocations, 0), args)
         })
+    }
+}
+
+impl InWindows for AttentionProblem {
+    const JOINS: Joins = JOINS;
+
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let axes = if self.dims.group == 1 { 2 } else { 1 };
+        Ok(CutAxes::of(
+            &self.q.shape()[..axes],
+            self.read_operands().into_iter().chain(self.result_operands()?),
+        ))
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        let mut others = layouts[3..].iter();
+        let mut next = |is_there: bool| if is_there { others.next() } else { None };
+        let (bias, lengths) = (next(self.bias.is_some()), next(self.lengths.is_some()));
+        let (keep, slopes) = (next(self.keep.is_some()), next(self.slopes.is_some()));
+        let layouts =
+            AttentionLayouts { q: &layouts[0], k: &layouts[1], v: &layouts[2], bias, lengths, keep, slopes };
+        let part = Self::new(layouts, AttentionRange::default(), self.statistics, self.dtype)?;
+        // Each window has all queries and keys, so distances do not change.
+        let dims = AttentionDims { lower: self.dims.lower, upper: self.dims.upper, ..part.dims };
+        Ok(Self { dims, corner: self.corner, pin: self.pin, ..part })
+    }
+
+    /// One step, and a second one if it has to join parts of the keys. With windows, each window has these steps.
+    ///
+    /// Operands: Q, K, V, the bias, the key lengths, the mask of keys, the slopes; the result, the largest scores and logarithms of
+    /// the sums. Missing operands are left out. Scalars: the scale.
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
+        self.plan_by(self.choose(caps)?, caps)
+    }
+
+    fn alternatives(&self, caps: &Caps) -> Result<Vec<Plan>> {
+        let mut plans = distinct(self.choices(caps)?.into_iter().map(|choice| self.plan_by(choice, caps)))?;
+        plans[1..].sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+        Ok(plans)
+    }
+
+    fn reference(&self, caps: &Caps) -> Result<Option<Trial>> {
+        self.trial_against_plain(caps).map(Some)
+    }
+}
+
+impl AttentionProblem {
+    /// The operands that kernels read.
+    pub(super) fn read_operands(&self) -> Vec<Operand> {
+        let read = |name, layout| Operand::read(name, self.dtype, layout);
+        let of_queries = [("the queries", self.q), ("the keys", self.k), ("the values", self.v)];
+        of_queries.map(|(name, layout)| read(name, layout)).into_iter().chain(self.mask_operands()).collect()
+    }
+
+    /// The bias, the key lengths, the mask of keys and the slopes.
+    pub(super) fn mask_operands(&self) -> impl Iterator<Item = Operand> {
+        let read = |name, dtype, layout: Option<Layout>| layout.map(|of| Operand::read(name, dtype, of));
+        let of_batches = [Some(0), None];
+        let masks = [
+            read("the bias", self.dtype, self.bias),
+            read("the key lengths", DType::I32, self.lengths).map(|of| of.along(of_batches)),
+            read("the mask of keys", DType::I8, self.keep).map(|of| of.along(of_batches)),
+            read("the slopes", DType::F32, self.slopes).map(|of| of.along([None, Some(0)])),
+        ];
+        masks.into_iter().flatten()
+    }
+
+    /// The results.
+    pub(super) fn result_operands(&self) -> Result<Vec<Operand>> {
+        let mut results = vec![Operand::written("the result", self.dtype, self.y)];
+        if self.statistics == AttentionStatistics::LogSums {
+            let [batch, heads, queries] = [0, 1, 2].map(|axis| self.q.shape()[axis]);
+            let rows = Layout::contiguous(OP, &[batch, heads, queries, 2])?;
+            results.push(Operand::written("the largest scores and logarithms of the sums", DType::F32, rows));
+        }
+        Ok(results)
     }
 }

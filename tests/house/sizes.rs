@@ -21,7 +21,6 @@ const SHORT: &[(&str, &str)] = &[
     ("gpu/extensions/matrices.rs", "a type that both kinds of answers share"),
     ("kernel/grid.rs", "the one function of grids"),
     ("layout/overflow.rs", "a type of its own"),
-    ("clifford/layer/product/operand_gradients/kernel.rs", "a kernel without parameters"),
     ("ops/norm/layouts.rs", "the operands of both kinds of norms"),
     ("tensor/view.rs", "the methods of a tensor that plans use"),
 ];

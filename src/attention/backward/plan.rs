@@ -5,14 +5,19 @@ use super::coop_nv2::Nv2GradientTile;
 use super::kernel::GradientPass;
 use super::problem::{AttentionBackward, AttentionBackwardDims, AttentionGradientsOf, OP};
 use crate::attention::form::LANES;
-use crate::attention::problem::width;
+use crate::attention::problem::{AttentionProblem, AttentionShape, width};
 use crate::attention::range::AttentionKernel;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
-use crate::layout::DType;
-use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Region, ScalarParameter, Time};
+use crate::layout::{DType, Layout};
+use crate::ops::windows::JOINS;
+use crate::plan::{
+    Access, CutAxes, Dims, Draft, Flops, Form, InWindows, Joins, NewStep, Operand, Plan, Region,
+    ScalarParameter, Time,
+};
 use crate::{Error, Result};
 use std::mem::offset_of;
+use std::ops::Range;
 
 /// A tile on cooperative matrices.
 enum MatrixTile {
@@ -24,33 +29,6 @@ enum MatrixTile {
 type BoundRegion = (Region, Access);
 
 impl AttentionBackward {
-    /// The plan, if every operand fits into a binding.
-    pub(super) fn of_one(&self, caps: &Caps) -> Result<Plan> {
-        let mut draft = Draft::new("attention_backward", &[ScalarParameter::f32("scale")], caps);
-        let read = draft.operands(&self.read_operands());
-        let [q, k, v, y, lse, g, masks @ ..] = &read[..] else {
-            return Err(Error::device("a backward pass has six operands"));
-        };
-        let stats = draft.temporary(&[self.forward.rows(), 4], DType::F32)?;
-        self.delta(&mut draft, &[*y, *g, *lse, (stats, Access::Write)])?;
-        let results = draft.operands(&self.result_operands()?);
-        let with = |result: &BoundRegion| -> Vec<BoundRegion> {
-            let inputs = [*q, *k, *v, *g, (stats, Access::Read)];
-            inputs.into_iter().chain(masks.iter().copied()).chain([*result]).collect()
-        };
-        match (self.of, &results[..]) {
-            (AttentionGradientsOf::Operands, [dq, dkv]) => {
-                self.gradients(&mut draft, GradientPass::Queries, &with(dq))?;
-                self.gradients(&mut draft, GradientPass::KeysAndValues, &with(dkv))?;
-            }
-            (AttentionGradientsOf::Bias(bias) | AttentionGradientsOf::PartOfBias(bias), [db]) => {
-                self.of_bias(&mut draft, bias.len(), &with(db))?;
-            }
-            _ => return Err(Error::device("a backward pass has other results")),
-        }
-        Ok(draft.finish())
-    }
-
     /// The step that computes the statistics of each row.
     fn delta(&self, draft: &mut Draft<'_>, args: &[BoundRegion]) -> Result<()> {
         let caps = draft.caps();
@@ -173,4 +151,152 @@ impl AttentionBackward {
         let d = AttentionBackwardDims { lanes, ..self.dims };
         Dims::of(&d).scalar(offset_of!(AttentionBackwardDims, scale), 0)
     }
+}
+
+impl InWindows for AttentionBackward {
+    const JOINS: Joins = JOINS;
+
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let forward = &self.forward;
+        let extents: [usize; 2] = [0, 1].map(|axis| forward.q.shape()[axis]);
+        let bias = self.bias_gradient();
+        let own = bias.map(|bias| [0, 1].map(|axis| axis_of_bias(&bias, axis)));
+        // If a bias has only one of the axes batches and heads, it is not cut along the other one.
+        let axes: Vec<usize> = match own {
+            Some(own) if !self.adds_up(own) => {
+                (0..self.most_axes()).filter(|&axis| own[axis].is_some()).collect()
+            }
+            _ => (0..self.most_axes()).collect(),
+        };
+        let cut: Vec<usize> = axes.iter().map(|&axis| extents[axis]).collect();
+        let operands = self.read_operands().into_iter().chain(self.result_operands()?);
+        Ok(CutAxes::of(&cut, operands.map(|operand| operand.along_these(&axes))))
+    }
+
+    fn part(&self, layouts: &[Layout], ranges: &[Range<usize>]) -> Result<Self> {
+        let AttentionProblem { bias, lengths, keep, slopes, .. } = &self.forward;
+        let masks = [bias, lengths, keep, slopes].into_iter().flatten().count();
+        let [q, k, v, y, lse, g, others @ ..] = layouts else { return Ok(*self) };
+        let of_forward: Vec<Layout> = [q, k, v].into_iter().chain(&others[..masks]).copied().collect();
+        let forward = self.forward.part(&of_forward, ranges)?;
+        let of_bias = || Layout::contiguous(OP, others[masks].shape());
+        let of = match self.of {
+            AttentionGradientsOf::Operands => AttentionGradientsOf::Operands,
+            AttentionGradientsOf::Bias(_) => AttentionGradientsOf::Bias(of_bias()?),
+            AttentionGradientsOf::PartOfBias(_) => AttentionGradientsOf::PartOfBias(of_bias()?),
+        };
+        Self::new(forward, [y, lse, g], of)
+    }
+
+    /// Three steps, or two for a bias; with windows, each window has these steps.
+    ///
+    /// Operands: Q, K, V, the result, the largest scores and logarithms of the sums, the gradient of the result, the bias, the key
+    /// lengths, the mask of keys, the slopes; then the gradient of Q and those of K and V, or that of the bias. Missing operands
+    /// are left out. Scalars: the scale.
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
+        let mut draft = Draft::new("attention_backward", &[ScalarParameter::f32("scale")], caps);
+        let read = draft.operands(&self.read_operands());
+        let [q, k, v, y, lse, g, masks @ ..] = &read[..] else {
+            return Err(Error::device("a backward pass has six operands"));
+        };
+        let stats = draft.temporary(&[self.forward.rows(), 4], DType::F32)?;
+        self.delta(&mut draft, &[*y, *g, *lse, (stats, Access::Write)])?;
+        let results = draft.operands(&self.result_operands()?);
+        let with = |result: &BoundRegion| -> Vec<BoundRegion> {
+            let inputs = [*q, *k, *v, *g, (stats, Access::Read)];
+            inputs.into_iter().chain(masks.iter().copied()).chain([*result]).collect()
+        };
+        match (self.of, &results[..]) {
+            (AttentionGradientsOf::Operands, [dq, dkv]) => {
+                self.gradients(&mut draft, GradientPass::Queries, &with(dq))?;
+                self.gradients(&mut draft, GradientPass::KeysAndValues, &with(dkv))?;
+            }
+            (AttentionGradientsOf::Bias(bias) | AttentionGradientsOf::PartOfBias(bias), [db]) => {
+                self.of_bias(&mut draft, bias.len(), &with(db))?;
+            }
+            _ => return Err(Error::device("a backward pass has other results")),
+        }
+        Ok(draft.finish())
+    }
+
+    /// The gradients of the keys and those of the values.
+    fn put(
+        &self,
+        draft: &mut Draft<'_>,
+        joins: &Joins,
+        part: &Self,
+        [from, to]: [Region; 2],
+        ranges: &[Range<usize>],
+    ) -> Result<()> {
+        let gradients = |of: &Self| {
+            let forward = &of.forward;
+            AttentionShape::of_problem(forward).gradients([&forward.q, &forward.k, &forward.v])
+        };
+        let ([_, dk, dv], [_, own_dk, own_dv]) = (gradients(self)?, gradients(part)?);
+        for (all, own) in [(dk, own_dk), (dv, own_dv)] {
+            let window =
+                ranges.iter().enumerate().try_fold(all, |of, (axis, range)| of.slice(axis, range.clone()))?;
+            joins.copy(draft, from.with_layout(own), to.with_layout(window))?;
+        }
+        Ok(())
+    }
+}
+
+impl AttentionBackward {
+    /// The axes along which it may be cut. Heads that share keys are computed together.
+    fn most_axes(&self) -> usize {
+        if self.dims.group == 1 { 2 } else { 1 }
+    }
+}
+
+impl AttentionBackward {
+    /// The operands that kernels read. The masks follow the others.
+    pub(super) fn read_operands(&self) -> Vec<Operand> {
+        let (forward, dtype) = (&self.forward, self.forward.dtype);
+        let lse = Operand::read("the largest scores and logarithms of the sums", DType::F32, self.lse);
+        let operands = [
+            Operand::read("the queries", dtype, forward.q),
+            Operand::read("the keys", dtype, forward.k),
+            Operand::read("the values", dtype, forward.v),
+            Operand::read("the result", dtype, self.y),
+            lse.in_form(Form::Dense),
+            Operand::read("the gradient of the result", dtype, self.g),
+        ];
+        operands.into_iter().chain(forward.mask_operands()).collect()
+    }
+
+    /// The gradients.
+    pub(super) fn result_operands(&self) -> Result<Vec<Operand>> {
+        let (forward, dtype) = (&self.forward, self.forward.dtype);
+        if let Some(bias) = self.bias_gradient() {
+            let own = [0, 1].map(|axis| axis_of_bias(&bias, axis));
+            let form = if self.adds_up(own) { Form::Sum } else { Form::Dense };
+            let bias = Operand::written("the gradient of the bias", self.bias_dtype(), bias);
+            return Ok(vec![bias.in_form(form).along(own)]);
+        }
+        let [batch, heads] = [0, 1].map(|axis| forward.k.shape()[axis]);
+        let each = Layout::contiguous(OP, &[batch, heads, self.dkv.len() / (batch * heads)])?;
+        let of_keys = Operand::written("the gradients of the keys and values", dtype, each);
+        Ok(vec![Operand::written("the gradient of the queries", dtype, self.dq), of_keys.in_form(Form::Own)])
+    }
+
+    /// The gradient of the bias, if it is computed.
+    pub(super) fn bias_gradient(&self) -> Option<Layout> {
+        match self.of {
+            AttentionGradientsOf::Operands => None,
+            AttentionGradientsOf::Bias(bias) | AttentionGradientsOf::PartOfBias(bias) => Some(bias),
+        }
+    }
+
+    /// Whether the gradients of windows are added up for a bias with these axes. Not for f16 and bf16, because their sums would
+    /// be rounded in each window.
+    pub(super) fn adds_up(&self, own: [Option<usize>; 2]) -> bool {
+        own == [None; 2] && self.bias_dtype() == DType::F32
+    }
+}
+
+/// The axis of a bias along the batches (0) or heads (1), if it has more than one index there.
+pub(super) fn axis_of_bias(bias: &Layout, axis: usize) -> Option<usize> {
+    let own = axis.checked_sub(4 - bias.rank())?;
+    (bias.shape()[own] > 1).then_some(own)
 }

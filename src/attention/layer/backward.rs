@@ -2,8 +2,8 @@
 
 use super::multi_head::{IN_PROJ, MultiHeadAttention, OP, OUT_PROJ};
 use crate::attention::backward::attention_backward;
+use crate::attention::call::attention_with_lse;
 use crate::attention::options::AttentionOptions;
-use crate::attention::run::attention_with_lse;
 use crate::error::call;
 use crate::gemm::Linear;
 use crate::layout::Real;

@@ -3,9 +3,9 @@
 use super::cache::KeyValueCache;
 use super::multi_head::{MultiHeadAttention, OP};
 use super::rows::{check_sequences, mapped};
+use crate::attention::call::attention;
 use crate::attention::options::AttentionOptions;
 use crate::attention::range::CausalFrom;
-use crate::attention::run::attention;
 use crate::error::call;
 use crate::gemm::Linear;
 use crate::layout::Real;

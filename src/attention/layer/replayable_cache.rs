@@ -3,8 +3,8 @@
 use super::cache::KeyValueCache;
 use super::cache_position::{CachePosition, OP};
 use super::multi_head::MultiHeadAttention;
+use crate::attention::call::attention;
 use crate::attention::options::AttentionOptions;
-use crate::attention::run::attention;
 use crate::error::call;
 use crate::gpu::Gpu;
 use crate::layout::Real;

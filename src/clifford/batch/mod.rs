@@ -3,6 +3,5 @@
 pub(crate) mod multivectors;
 mod points;
 pub(crate) mod product;
-mod reorder;
 mod shape;
 mod versors;

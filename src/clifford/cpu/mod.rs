@@ -5,6 +5,4 @@ mod exponential;
 pub(crate) mod multivector;
 pub(crate) mod parse;
 pub(crate) mod pga;
-mod print;
-mod reorder;
 mod versor;

@@ -2,6 +2,7 @@
 
 use crate::clifford::algebra::blades::Blades;
 use crate::clifford::algebra::product::Product;
+use crate::clifford::algebra::reorder::permuted_blade;
 use crate::clifford::algebra::signature::Signature;
 use crate::clifford::algebra::signs::grade;
 use crate::clifford::algebra::unary::Unary;
@@ -270,5 +271,33 @@ impl Multivector {
     #[must_use]
     pub fn undual(&self) -> Self {
         self.unary(Unary::Undual)
+    }
+}
+
+impl Multivector {
+    /// Converts to the algebra `to`, which has the same vectors in another order, such as the null vector first. Blades
+    /// get other names, and some change their sign, since $e_{1} e_{0} = -e_{0} e_{1}$.
+    ///
+    /// ```
+    /// use tilewise::clifford::{Multivector, Signature};
+    ///
+    /// # fn main() -> tilewise::Result<()> {
+    /// let last = Multivector::parse(Signature::PGA3D, "1 + 2e10 + e23")?;
+    /// let first = last.reordered(Signature::PGA3D.null_first())?;
+    /// assert_eq!(first.to_string(), "1 - 2e01 + e23");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) if `to` has other vectors.
+    pub fn reordered(&self, to: Signature) -> Result<Self> {
+        let places = self.signature().vector_permutation(to)?;
+        let mut out = Self::zero(to);
+        for (a, &of_a) in (0..=u8::MAX).zip(self.coefficients()) {
+            let (c, sign) = permuted_blade(&places, a);
+            *out.coefficient_mut(c) = f64::from(sign) * of_a;
+        }
+        Ok(out)
     }
 }

@@ -4,6 +4,5 @@ mod call;
 mod kernel;
 mod plan;
 pub(crate) mod problem;
-mod windows;
 
 pub use call::{embedding_backward, index_add, scatter_add};

@@ -11,7 +11,7 @@ use crate::plan::{
     TrialValues, distinct,
 };
 use crate::sketch::operator::axis::AxisLayout;
-use crate::sketch::operator::windows::operands;
+use crate::sketch::operator::axis::operands;
 use crate::sketch::operator::{Direction, OP, normal_table};
 use std::ops::Range;
 

@@ -11,7 +11,7 @@ use crate::plan::{
     Access, CutAxes, Draft, Flops, InWindows, Joins, NewStep, Operand, PHILOX, Plan, Region, Time,
 };
 use crate::sketch::operator::OP;
-use crate::sketch::operator::windows::operands;
+use crate::sketch::operator::axis::operands;
 use crate::{Error, Result};
 use std::ops::Range;
 

@@ -67,7 +67,8 @@ impl<T: Real> SkLinear<T> {
             return self.gpu().empty(shape);
         }
         let b = self.stored_factor(factor);
-        let inputs: Vec<_> = [a.view(), b.view()].into_iter().chain(epilogue.bias.map(Tensor::view)).collect();
+        let inputs: Vec<_> =
+            [a.view(), b.view()].into_iter().chain(epilogue.bias.map(Tensor::view)).collect();
         let seed = self.generated_signs(factor)?.map_or([0; 2], |signs| words(signs.seed()));
         let numbers = Numbers { alpha: epilogue.alpha, beta: 0.0, out_scale: 1.0 };
         Tensor::computed(self.gpu(), &problem, &inputs, &problem.numbers(numbers, seed), shape)

@@ -1,8 +1,9 @@
 //! A tensor as lines along one axis, and the strides of its other axes.
 
 use super::sketch::OP;
-use crate::gemm::Side;
-use crate::layout::{Axes, Axis, Layout, Real};
+use crate::gemm::{SeedSource, Side};
+use crate::layout::{Axes, Axis, DType, Layout, Real};
+use crate::plan::{Form, Operand};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 
@@ -111,4 +112,27 @@ pub(in crate::sketch) fn matrix_axis<T: Real>(x: &Tensor<T>, from_end: usize) ->
         Some(axis) if x.shape().len() >= 2 => Ok(axis),
         _ => Err(Error::shape(OP, "the operand must be a matrix or a batch of matrices", x.shape())),
     }
+}
+
+/// The operands of an operator: x, the result of this shape, and the seed if a tensor holds it.
+pub(in crate::sketch) fn operands(
+    x: &Layout,
+    dtype: DType,
+    shape: &[usize],
+    seed: SeedSource,
+) -> Result<([Operand; 2], Option<Operand>)> {
+    let y = Layout::contiguous(OP, shape)?;
+    // Axes of a window without gaps merge like those of the whole tensor.
+    let form = if x.rank() <= MAX_OTHER_AXES + 1 { Form::View } else { Form::Dense };
+    let x = Operand::read("x", dtype, *x).in_form(form);
+    Ok(([x, Operand::written("the result", DType::F32, y)], seed.operand()?))
+}
+
+/// The axes of a window of x. Kernels take at most [`MAX_OTHER_AXES`] besides the operator's.
+pub(in crate::sketch) fn axes_of(x: &Layout, [axis, extent]: [usize; 2]) -> Result<AxisLayout> {
+    let layout = AxisLayout::new(x, axis, extent)?;
+    if layout.others.len() > MAX_OTHER_AXES {
+        return Err(Error::shapes(OP, WRONG_AXES, x.shape(), &[axis]));
+    }
+    Ok(layout)
 }

@@ -8,7 +8,6 @@ mod kind;
 pub(super) mod row_order;
 mod sketch;
 pub(super) mod sparse_lines;
-pub(super) mod windows;
 
 pub use crate::layout::philox;
 pub use direction::Direction;

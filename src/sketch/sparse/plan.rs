@@ -10,7 +10,7 @@ use crate::ops::windows::JOINS;
 use crate::plan::{
     Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, PHILOX, Plan, Region,
 };
-use crate::sketch::operator::windows::operands;
+use crate::sketch::operator::axis::operands;
 use crate::sketch::operator::{OP, SCALE, Sketch};
 use std::mem::offset_of;
 use std::ops::Range;

@@ -3,9 +3,9 @@
 use crate::gemm::SeedSource;
 use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, dim};
+use crate::sketch::operator::axis::axes_of;
 use crate::sketch::operator::axis::{AxisLayout, MAX_OTHER_AXES, WRONG_AXES, WRONG_LENGTH};
 use crate::sketch::operator::sparse_lines::{LineAxis, PositionDraw};
-use crate::sketch::operator::windows::axes_of;
 use crate::sketch::operator::{Direction, OP, Sketch};
 use crate::{Error, Result};
 

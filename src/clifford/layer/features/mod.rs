@@ -4,11 +4,10 @@
 //! The folders `norm` and `activation` are their API. `terms.rs` writes their shader code from the algebra's table of
 //! squares.
 
+pub(super) mod call;
 mod kernel;
-mod operands;
 mod plan;
 mod problem;
-pub(super) mod run;
 mod terms;
 
 pub use problem::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass};

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::clifford::algebra::signature::Signature;
 use crate::clifford::batch::multivectors::Multivectors;
 use crate::clifford::layer::features::FeatureFunction;
-use crate::clifford::layer::features::run::{backward, check_parameter, forward, operand, operands};
+use crate::clifford::layer::features::call::{backward, check_parameter, forward, operand, operands};
 use crate::clifford::layer::row_tensors::from_rows;
 use crate::error::call;
 use crate::layout::Real;

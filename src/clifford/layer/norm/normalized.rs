@@ -6,7 +6,7 @@ use crate::clifford::layer::grade_norm::GradeNorm;
 use crate::clifford::layer::layer_product::LayerProduct;
 use crate::clifford::layer::row_tensors::{check_same_rows, from_rows, to_rows};
 use crate::clifford::layer::rows::RowFunction;
-use crate::clifford::layer::rows::run::{RowInputs, run};
+use crate::clifford::layer::rows::call::{RowInputs, run};
 use crate::error::call;
 use crate::layout::Real;
 

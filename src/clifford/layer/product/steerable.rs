@@ -5,7 +5,7 @@ use crate::clifford::batch::multivectors::Multivectors;
 use crate::clifford::layer::layer_product::LayerProduct;
 use crate::clifford::layer::row_tensors::{check_same_rows, from_rows, to_rows};
 use crate::clifford::layer::rows::RowFunction;
-use crate::clifford::layer::rows::run::{RowInputs, run};
+use crate::clifford::layer::rows::call::{RowInputs, run};
 use crate::error::call;
 use crate::layout::Real;
 use crate::plan::{Plan, Problem};

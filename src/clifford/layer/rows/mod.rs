@@ -4,16 +4,14 @@
 //! each lane is generated from the algebra's table of signs. A row that is too long for a workgroup takes two launches:
 //! sums, then results.
 
+pub(super) mod call;
 mod expressions;
 mod kernel;
-mod listed;
 mod operands;
 mod plan;
 mod problem;
-pub(super) mod run;
 mod tile;
 mod weighted_product;
-mod windows;
 mod write_gates;
 mod write_norm;
 mod write_results;

@@ -3,12 +3,10 @@
 //! There is no `kernel.rs`: [`crate::gemm`] computes the matrix products that `matrices.rs` describes. The plan runs
 //! the gates before them and the norm after them.
 
-mod builder;
+mod call;
 mod matrices;
-mod operands;
 mod plan;
 mod problem;
-mod windows;
 
-pub use builder::Connected;
+pub use call::Connected;
 pub use problem::{ConnectedBackward, ConnectedForward, ConnectedProblem, OperandRounding};

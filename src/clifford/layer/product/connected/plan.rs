@@ -7,10 +7,12 @@ use crate::caps::Caps;
 use crate::clifford::layer::grade_norm::GradeNorm;
 use crate::clifford::layer::rows::{RowFunction, RowOperandLayouts, RowProblem};
 use crate::gemm::SegmentedProblem;
-use crate::layout::{DType, Overflow};
+use crate::layout::{DType, Layout, Overflow};
 use crate::ops::CastProblem;
-use crate::plan::{Draft, Plan, Problem, Region};
+use crate::ops::windows::JOINS;
+use crate::plan::{CutAxes, Draft, Form, InWindows, Joins, Operand, Plan, Problem, Region};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Limit of scratch memory for the gradients of the path sums, in bytes. The backward pass processes rows in chunks of
 /// this size, or one by one if a row needs more.
@@ -111,22 +113,6 @@ impl OperandRounding {
 }
 
 impl ConnectedForward {
-    /// The plan, if every operand fits into a binding.
-    pub(super) fn of_one(&self, caps: &Caps) -> Result<Plan> {
-        let mut draft = Draft::new(OP, &[], caps);
-        let c = draft.region(&self.result()?);
-        let operands = self.inputs().map(|of| draft.region(&of));
-        let factors = self.factors(&mut draft, operands)?;
-        if self.has_norm() {
-            let o = self.unnormalized_region(&mut draft)?;
-            self.unnormalized(&mut draft, &factors, o)?;
-            self.norm(&mut draft, RowFunction::Normalize, &[c, o])?;
-        } else {
-            self.unnormalized(&mut draft, &factors, c)?;
-        }
-        Ok(draft.finish())
-    }
-
     /// The product of the operands after rounding.
     pub(super) fn rounded_product(&self) -> Result<Cow<'_, ConnectedProblem>> {
         match self.rounding {
@@ -159,9 +145,74 @@ impl ConnectedBackward {
     }
 }
 
-impl ConnectedBackward {
-    /// The plan, if every operand fits into a binding.
-    pub(super) fn of_one(&self, caps: &Caps) -> Result<Plan> {
+/// All axes of a product with these operands.
+fn along_rows(product: &ConnectedProblem, operands: Vec<Operand>) -> CutAxes {
+    CutAxes { whole: Some(2), ..CutAxes::of(&product.operands[0].shape()[1..2], operands) }
+}
+
+impl ConnectedForward {
+    /// The product of these operands.
+    fn of(&self, [x, y, weight]: [&Layout; 3]) -> Result<Self> {
+        let ConnectedProblem { product, blades, dtype, result, .. } = &self.product;
+        let part = ConnectedProblem::new(*product, blades, [x, y], weight, *dtype)?;
+        Self::new(ConnectedProblem { result: *result, ..part }, self.rounding, self.pin)
+    }
+}
+
+impl InWindows for ConnectedForward {
+    const JOINS: Joins = JOINS;
+
+    fn cut_axes(&self) -> Result<CutAxes> {
+        Ok(along_rows(&self.product, [self.result()?].into_iter().chain(self.inputs()).collect()))
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        self.of([1, 2, 3].map(|at| &layouts[at]))
+    }
+
+    /// One matrix product. Its kernel computes the left operand, the path sums, from x and y while it stages it in
+    /// shared memory. A step before it computes the gates and a step after it applies the norm, if the product has
+    /// them.
+    ///
+    /// Operands: the result (blade, row, out), x, y, the weight.
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
+        let mut draft = Draft::new(OP, &[], caps);
+        let c = draft.region(&self.result()?);
+        let operands = self.inputs().map(|of| draft.region(&of));
+        let factors = self.factors(&mut draft, operands)?;
+        if self.has_norm() {
+            let o = self.unnormalized_region(&mut draft)?;
+            self.unnormalized(&mut draft, &factors, o)?;
+            self.norm(&mut draft, RowFunction::Normalize, &[c, o])?;
+        } else {
+            self.unnormalized(&mut draft, &factors, c)?;
+        }
+        Ok(draft.finish())
+    }
+
+    fn reasons(&self, caps: &Caps) -> Result<Vec<String>> {
+        self.product_reasons(&self.rounded_product()?.forward()?, caps)
+    }
+}
+
+impl InWindows for ConnectedBackward {
+    const JOINS: Joins = JOINS;
+
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let operands = self.gradients().into_iter().chain(self.forward.inputs()).chain([self.gradient()]);
+        Ok(along_rows(&self.forward.product, operands.collect()))
+    }
+
+    fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
+        Self::new(self.forward.of([3, 4, 5].map(|at| &layouts[at]))?, &layouts[6])
+    }
+
+    /// One matrix product computes the gradient of the weight. For each chunk of rows, another computes the gradients
+    /// of the path sums, and a step after it computes the gradients of x and y from them. If the product has a norm,
+    /// the plan first computes the product again and the backward pass of the norm.
+    ///
+    /// Operands: the gradients of x, y and the weight; x, y, the weight; the gradient of the result.
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let (forward, mut draft) = (&self.forward, Draft::new(OP, &[], caps));
         let [dx, dy, dw] = self.gradients().map(|of| draft.region(&of));
         let operands = forward.inputs().map(|of| draft.region(&of));
@@ -193,5 +244,49 @@ impl ConnectedBackward {
             draft.call(gradients.plan(caps)?, &[dx, dy, path_gradients, operands[0], operands[1]], &[])?;
         }
         Ok(draft.finish())
+    }
+
+    fn reasons(&self, caps: &Caps) -> Result<Vec<String>> {
+        let forward = &self.forward;
+        let g = match (forward.rounding, forward.has_norm()) {
+            (OperandRounding::None, false) => self.g,
+            _ => Layout::contiguous(OP, self.g.shape())?,
+        };
+        forward.product_reasons(&forward.rounded_product()?.weight_gradient(&g)?, caps)
+    }
+}
+
+impl ConnectedForward {
+    /// The operands that a product reads: x and y (blade, row, feature), and the weight.
+    pub(super) fn inputs(&self) -> [Operand; 3] {
+        let ConnectedProblem { operands: [x, y], weight, dtype, .. } = &self.product;
+        let read = |name, layout: &Layout| Operand::read(name, *dtype, *layout);
+        [read("x", x).along([Some(1)]), read("y", y).along([Some(1)]), read("the weight", weight).whole()]
+    }
+
+    /// The result.
+    pub(super) fn result(&self) -> Result<Operand> {
+        let [blades, rows, _, outputs] = self.product.sizes();
+        let result = Layout::contiguous(OP, &[blades, rows, outputs])?;
+        Ok(Operand::written("the result", self.product.result, result).along([Some(1)]))
+    }
+}
+
+impl ConnectedBackward {
+    /// The gradients of x, y and the weight.
+    pub(super) fn gradients(&self) -> [Operand; 3] {
+        let ConnectedProblem { operands: [x, y], weight, dtype, .. } = &self.forward.product;
+        let of_rows = |name, of: &Layout| Operand::written(name, *dtype, of.dense()).along([Some(1)]);
+        let of_weight = Operand::written("the gradient of the weight", DType::F32, weight.dense());
+        [
+            of_rows("the gradient of x", x),
+            of_rows("the gradient of y", y),
+            of_weight.in_form(Form::Sum).whole(),
+        ]
+    }
+
+    /// The gradient of the result.
+    pub(super) fn gradient(&self) -> Operand {
+        Operand::read("the gradient", self.forward.product.result, self.g).along([Some(1)])
     }
 }

@@ -1,9 +1,9 @@
 //! Computes the gradients of an attention.
 
 use super::problem::{AttentionBackward, AttentionGradientsOf};
+use crate::attention::call::{gpu_of, layouts, scale_of, views};
 use crate::attention::options::AttentionOptions;
 use crate::attention::problem::{AttentionProblem, AttentionShape, AttentionStatistics};
-use crate::attention::run::{gpu_of, layouts, scale_of, views};
 use crate::error::call;
 use crate::gpu::View;
 use crate::layout::{Layout, Real};
