@@ -138,9 +138,7 @@ impl ChannelProblem {
         if windows.ranges.len() == 1 {
             return step(draft, y);
         }
-        let channels = self.dims.channels as usize;
-        let window = y.layout.slice(0, range.start * channels..range.end * channels)?;
-        written(draft, y.with_layout(window), step)
+        written(draft, y.with_layout(y.layout.slice(1, range.clone())?), step)
     }
 }
 
