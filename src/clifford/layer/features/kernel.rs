@@ -15,16 +15,16 @@ impl FeaturesProblem {
             .result(OperandAccess::write(format, AccessWidth::One))
             .param("LANES", format!("{}u", self.lanes(caps)));
         let (names, access) =
-            (operands(self.function, self.pass), OperandAccess::read(format, AccessWidth::One));
+            (operands(self.function, self.pass()), OperandAccess::read(format, AccessWidth::One));
         for &name in &names {
             kernel = kernel.operand(name, access);
         }
         if !has_row_mean {
             // A backward pass has one sum for each part of each parameter.
-            let [.., sums] = if self.pass == Pass::Backward { self.sums() } else { [1; 3] };
+            let [.., sums] = if self.pass() == Pass::Backward { self.sums() } else { [1; 3] };
             kernel = kernel.param("SUMS", format!("{sums}u"));
         }
-        let declarations = declarations(&names, access, self.pass);
+        let declarations = declarations(&names, access, self.pass());
         kernel = kernel.generated("operands", "its operands".to_owned(), declarations);
         let slot = if has_row_mean { "mean_terms" } else { "features_terms" };
         kernel.generated(slot, format!("terms of {self}"), terms.to_string())
@@ -32,7 +32,7 @@ impl FeaturesProblem {
 
     /// Invocations of a workgroup.
     pub(super) fn lanes(&self, caps: &Caps) -> u32 {
-        let usual = if self.function.has_row_mean() && self.dims.features > 64 { 256 } else { 64 };
+        let usual = if self.function.has_row_mean() && self.shape()[2] > 64 { 256 } else { 64 };
         kernel::workgroup_size(usual, caps)
     }
 

@@ -1,13 +1,14 @@
 //! Functions of multivectors that have parameters for each feature: normalisation, layer norm, `silu`, and their
 //! gradients.
 //!
-//! The folders `norm` and `activation` are their API. `terms.rs` writes their shader code from the algebra's table of
-//! squares.
+//! `layers.rs` is their API. `terms.rs` writes their shader code from the algebra's table of squares.
 
-pub(super) mod call;
+mod call;
 mod kernel;
+mod layers;
 mod plan;
 mod problem;
 mod terms;
 
+pub use layers::{MvLayerNorm, MvNormalization, MvSilu};
 pub use problem::{FeatureFunction, FeaturesDims, FeaturesProblem, Pass};

@@ -22,11 +22,10 @@ impl InWindows for FeaturesProblem {
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
-        let (x, others) = (&layouts[1], &layouts[2..]);
-        let g = others.first().filter(|_| self.pass == Pass::Backward);
-        let parameters: Vec<&Layout> =
-            others[usize::from(g.is_some())..].iter().take(self.function.parameters()).collect();
-        Self::new(self.function, &self.blades, x, g, &parameters, self.dtype)
+        let g = layouts.get(2).filter(|_| self.g.is_some());
+        let others = layouts[2 + usize::from(g.is_some())..].iter();
+        let parameters: Vec<&Layout> = others.take(self.parameters.len()).collect();
+        Self::new(self.function, &self.blades, &layouts[1], g, &parameters, self.dtype)
     }
 
     /// One step: a kernel over features, or over rows if the function needs the mean of a row. In a backward pass, a second step
@@ -43,7 +42,7 @@ impl InWindows for FeaturesProblem {
         }
         let mut draft = Draft::new(op, &[], caps);
         let mut args = draft.operands(&self.operands()?);
-        let gradients = match (self.pass, args.last_mut()) {
+        let gradients = match (self.pass(), args.last_mut()) {
             (Pass::Backward, Some((gradients, _))) => gradients,
             _ => {
                 self.step(&mut draft, &args)?;
@@ -64,13 +63,13 @@ impl FeaturesProblem {
     fn step(&self, draft: &mut Draft<'_>, args: &[(Region, Access)]) -> Result<()> {
         let caps = draft.caps();
         let lanes = self.lanes(caps);
-        let units = self.dims.units;
-        let groups = if self.function.has_row_mean() { units } else { units.div_ceil(lanes) };
-        let terms = terms(self.function, self.pass, &self.blades);
+        let dims = self.dims();
+        let groups = if self.function.has_row_mean() { dims.units } else { dims.units.div_ceil(lanes) };
+        let terms = terms(self.function, self.pass(), &self.blades);
         draft.step(NewStep {
             tile: format!("{lanes} invocations, {self}, {}", self.dtype),
             blocks: u64::from(groups),
-            dims: Dims::of(&self.dims),
+            dims: Dims::of(&dims),
             flops: Flops::of_f32(self.flops(&terms)),
             ..NewStep::of(self.kernel(&terms.module, caps), self.needs(caps), args)
         })
@@ -83,29 +82,19 @@ impl FeaturesProblem {
         let each_of = |flops: usize, count: usize| flops as f64 * (count as f64 * features as f64);
         each_of(terms.row_flops, rows) + each_of(terms.strip_flops, strips)
     }
-}
 
-impl FeaturesProblem {
     /// The result, X, the gradient of the result and the parameters; in a backward pass the sums of the gradients of the
     /// parameters. (blade, row, feature) are cut along rows.
-    pub(super) fn operands(&self) -> Result<Vec<Operand>> {
-        let (op, shape, dtype) = (self.function.name(), self.shape(), self.dtype);
-        let rows = [Some(1)];
-        let mut operands = vec![
-            Operand::written("the result", dtype, Layout::contiguous(op, &shape)?).along(rows),
-            Operand::read("x", dtype, self.layout(shape, &self.dims.x)?).along(rows),
-        ];
-        if self.pass == Pass::Backward {
-            let g = self.layout(shape, &self.dims.g)?;
-            operands.push(Operand::read("the gradient", dtype, g).along(rows));
-        }
-        let parameters = [("the first parameter", &self.dims.a), ("the second parameter", &self.dims.b)];
-        for (name, places) in parameters.into_iter().take(self.function.parameters()) {
-            let layout = self.layout([shape[2], self.function.parts(&self.blades)], places)?;
-            operands.push(Operand::read(name, dtype, layout).whole());
-        }
-        if self.pass == Pass::Backward {
-            let gradients = Layout::contiguous(op, &self.sums()[1..])?;
+    fn operands(&self) -> Result<Vec<Operand>> {
+        let Self { function, x, g, parameters, dtype, .. } = self;
+        let read = |name, of: &Layout| Operand::read(name, *dtype, *of);
+        let mut operands = vec![Operand::written("the result", *dtype, x.dense()), read("x", x)];
+        operands.extend(g.iter().map(|g| read("the gradient", g)));
+        let mut operands: Vec<_> = operands.into_iter().map(|of| of.along([Some(1)])).collect();
+        let names = ["the first parameter", "the second parameter"].into_iter();
+        operands.extend(names.zip(parameters).map(|(name, of)| read(name, of).whole()));
+        if g.is_some() {
+            let gradients = Layout::contiguous(function.name(), &self.sums()[1..])?;
             let gradients = Operand::written("the gradient of the parameters", DType::F32, gradients);
             operands.push(gradients.in_form(Form::Sum).whole());
         }

@@ -2,7 +2,7 @@
 
 use crate::clifford::algebra::blades::Blades;
 use crate::kernel::shader_dims;
-use crate::layout::{DType, Layout, dim};
+use crate::layout::{DType, Layout, dim, known};
 use crate::{Error, Result};
 
 /// A function of multivectors with parameters for each feature. $q_{g}$ is $\langle \tilde x x \rangle_{0}$ of grade g
@@ -89,28 +89,23 @@ const INVOCATIONS: usize = 1 << 14;
 const MAX_STRIP_ROWS: usize = 256;
 
 /// A function of multivectors that has parameters for each feature, checked: shapes match, and every size is below
-/// $2^{31}$.
+/// $2^{31}$. Layouts are relative to their windows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FeaturesProblem {
-    /// The function.
-    pub(crate) function: FeatureFunction,
-    /// Whether the function or its gradients are computed.
-    pub(crate) pass: Pass,
+    pub(super) function: FeatureFunction,
     /// The blades of operand and result.
-    pub(crate) blades: Blades,
-    /// The shader's uniform.
-    pub(crate) dims: FeaturesDims,
+    pub(super) blades: Blades,
+    /// The operand (blade, row, feature).
+    pub(super) x: Layout,
+    /// The gradient of the result, if gradients are computed.
+    pub(super) g: Option<Layout>,
+    /// The parameters (feature, part).
+    pub(super) parameters: Vec<Layout>,
     /// The element type of operands and parameters.
-    pub(crate) dtype: DType,
+    pub(super) dtype: DType,
 }
 
 impl FeaturesProblem {
-    /// The shader's uniform.
-    #[must_use]
-    pub fn dims(&self) -> &FeaturesDims {
-        &self.dims
-    }
-
     /// `function` of `x` (blade, row, feature), with parameters (feature, part). With the gradient `g` of the result,
     /// which has the shape of `x`, the gradients of the function.
     ///
@@ -129,63 +124,82 @@ impl FeaturesProblem {
         dtype: DType,
     ) -> Result<Self> {
         let op = function.name();
-        let &[axis, rows, features] = x.shape() else { panic!("{op} of {x:?}") };
+        let &[axis, _, features] = x.shape() else { panic!("{op} of {x:?}") };
         assert_eq!((axis, parameters.len()), (blades.len(), function.parameters()), "{op}");
         let needed = [features, function.parts(blades)];
-        let mut dims =
-            FeaturesDims { rows: dim(op, rows)?, features: dim(op, features)?, ..Default::default() };
-        let set_strides = |to: &mut [u32; 4], layout: &Layout| -> Result<()> {
-            for (to, &stride) in to.iter_mut().zip(layout.strides()) {
-                *to = dim(op, stride)?;
-            }
-            to[layout.rank()] = layout.offset_in_window(dtype);
-            dim(op, layout.span().len()).map(|_| ())
-        };
-        set_strides(&mut dims.x, x)?;
-        if let Some(g) = g {
-            set_strides(&mut dims.g, g)?;
+        if let Some(wrong) = parameters.iter().find(|parameter| parameter.shape() != needed) {
+            let rule = "the parameters must be (features, parts), with the features of the operand";
+            return Err(Error::shapes(op, rule, wrong.shape(), &needed));
         }
-        for (to, parameter) in [&mut dims.a, &mut dims.b].into_iter().zip(parameters) {
-            if parameter.shape() != needed {
-                let rule = "the parameters must be (features, parts), with the features of the operand";
-                return Err(Error::shapes(op, rule, parameter.shape(), &needed));
-            }
-            set_strides(to, parameter)?;
-        }
-        dim(op, x.len())?;
-        let (pass, strip) = match g {
-            Some(_) => (Pass::Backward, (rows * features).div_ceil(INVOCATIONS).clamp(1, MAX_STRIP_ROWS)),
-            None => (Pass::Forward, 1),
+        let own = |of: &Layout| {
+            let of = of.in_window(dtype);
+            of.check_dims(op)?;
+            dim(op, of.span().len()).map(|_| of)
         };
-        let units = if function.has_row_mean() { rows } else { rows.div_ceil(strip) * features };
-        dims.strip = dim(op, strip)?;
-        dims.units = dim(op, units)?;
-        Ok(Self { function, pass, blades: blades.clone(), dims, dtype })
+        Ok(Self {
+            function,
+            blades: blades.clone(),
+            x: own(x)?,
+            g: g.map(own).transpose()?,
+            parameters: parameters.iter().copied().map(own).collect::<Result<_>>()?,
+            dtype,
+        })
     }
 
-    /// The shape of the partial sums of the parameters' gradients, (strips, features, parts of all parameters).
-    pub(super) fn sums(&self) -> [usize; 3] {
-        let [rows, features, strip] =
-            [self.dims.rows, self.dims.features, self.dims.strip].map(|n| n as usize);
-        let strips = if self.function.has_row_mean() { rows } else { rows.div_ceil(strip) };
-        [strips, features, self.function.parameters() * self.function.parts(&self.blades)]
+    /// Whether the function or its gradients are computed.
+    pub(super) fn pass(&self) -> Pass {
+        if self.g.is_some() { Pass::Backward } else { Pass::Forward }
     }
 
     /// Blades, rows and features.
     pub(super) fn shape(&self) -> [usize; 3] {
-        [self.blades.len(), self.dims.rows as usize, self.dims.features as usize]
+        [0, 1, 2].map(|axis| self.x.shape()[axis])
     }
 
-    /// The layout of an operand with this shape.
-    pub(super) fn layout<const N: usize>(&self, shape: [usize; N], places: &[u32; 4]) -> Result<Layout> {
-        let places = places.map(|place| place as usize);
-        Layout::new(self.function.name(), &shape, &places[..N], places[N], usize::MAX)
+    /// The rows that an invocation sums over.
+    fn strip(&self) -> usize {
+        let [_, rows, features] = self.shape();
+        match self.pass() {
+            Pass::Forward => 1,
+            Pass::Backward => (rows * features).div_ceil(INVOCATIONS).clamp(1, MAX_STRIP_ROWS),
+        }
+    }
+
+    /// The shape of the partial sums of the parameters' gradients, (strips, features, parts of all parameters).
+    pub(super) fn sums(&self) -> [usize; 3] {
+        let [_, rows, features] = self.shape();
+        let strips = if self.function.has_row_mean() { rows } else { rows.div_ceil(self.strip()) };
+        [strips, features, self.function.parameters() * self.function.parts(&self.blades)]
+    }
+
+    /// The shader's uniform.
+    #[must_use]
+    pub fn dims(&self) -> FeaturesDims {
+        let places = |of: Option<&Layout>| {
+            let mut places = [0; 4];
+            if let Some(of) = of {
+                (0..of.rank()).for_each(|axis| places[axis] = known(of.step(axis)));
+                places[of.rank()] = of.offset_in_window(self.dtype);
+            }
+            places
+        };
+        let ([_, rows, features], [strips, ..]) = (self.shape(), self.sums());
+        FeaturesDims {
+            x: places(Some(&self.x)),
+            g: places(self.g.as_ref()),
+            a: places(self.parameters.first()),
+            b: places(self.parameters.get(1)),
+            rows: known(rows),
+            features: known(features),
+            strip: known(self.strip()),
+            units: known(if self.function.has_row_mean() { rows } else { strips * features }),
+        }
     }
 }
 
 impl std::fmt::Display for FeaturesProblem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let gradients = if self.pass == Pass::Backward { ", gradients" } else { "" };
+        let gradients = if self.pass() == Pass::Backward { ", gradients" } else { "" };
         write!(f, "{}{gradients}, {:?}", self.function.name(), self.blades)
     }
 }

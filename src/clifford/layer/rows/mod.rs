@@ -7,6 +7,7 @@
 pub(super) mod call;
 mod expressions;
 mod kernel;
+mod normalized;
 mod operands;
 mod plan;
 mod problem;
