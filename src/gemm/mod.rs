@@ -27,8 +27,8 @@ pub(crate) use f16_split::NON_FINITE_EXPONENT;
 pub(crate) use kernels::reduce_splits;
 pub(crate) use plan::GeneratedTrial;
 pub(crate) use problem::{
-    Distribution, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition, OperandPlanes, OuterAxis,
-    Pin, Scale, SeedSource, Side, SignHalf,
+    Distribution, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition, OuterAxis, Pin, Scale,
+    SeedSource, Side, SignHalf,
 };
 pub(crate) use product::product;
 pub(crate) use segments::{Segment, SegmentedProblem, SegmentedProduct, segment_table};

@@ -71,7 +71,7 @@ impl Layout {
     }
 
     /// The same elements with at most as many axes. The caller ensures that these lead to the same elements.
-    pub(super) fn with_axes(&self, shape: &[usize], strides: &[usize]) -> Self {
+    pub(crate) fn with_axes(&self, shape: &[usize], strides: &[usize]) -> Self {
         let mut layout = Self { rank: shape.len(), offset: self.offset, ..Self::unit() };
         layout.shape[..shape.len()].copy_from_slice(shape);
         layout.strides[..shape.len()].copy_from_slice(strides);

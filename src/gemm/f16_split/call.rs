@@ -34,7 +34,7 @@ pub struct F16Split {
 pub fn f16_split(x: &Tensor<f32>, side: Side, precision: Precision) -> Result<F16Split> {
     call("f16_split", || {
         let problem = F16SplitProblem::new(x.layout(), side, precision)?;
-        let (gpu, rows) = (x.gpu(), problem.dims.rows as usize);
+        let (gpu, rows) = (x.gpu(), problem.shape()[0]);
         if x.is_empty() {
             return Ok(F16Split { values: gpu.empty(problem.shape())?, exponents: gpu.zeros([rows])? });
         }

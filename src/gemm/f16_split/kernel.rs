@@ -11,7 +11,8 @@ impl F16SplitProblem {
     /// Rows and invocations per workgroup. If consecutive rows are neighbours in memory and the elements of a row are not,
     /// the workgroup reads several rows at a time.
     pub(super) fn tile(&self, caps: &Caps) -> [u32; 2] {
-        let across = self.dims.outer > 1 && self.dims.outer_stride < self.dims.k_stride;
+        let F16SplitDims { outer, outer_stride, k_stride, .. } = self.dims();
+        let across = outer > 1 && outer_stride < k_stride;
         let (rows, usual) = if across { (16, 256) } else { (1, 64) };
         let mut lanes = kernel::workgroup_size(usual, caps);
         while lanes > 4 && 4 * lanes > caps.limits.workgroup_bytes {

@@ -1,8 +1,8 @@
 //! The f16 split of an f32 operand, checked: what to compute, as plain data.
 
-use crate::gemm::problem::{Side, layout};
+use crate::gemm::problem::{Side, normal};
 use crate::kernel::shader_dims;
-use crate::layout::{DType, Layout, Precision, dim};
+use crate::layout::{DType, Layout, Precision, dim, known};
 use crate::{Error, Result};
 
 pub(super) const OP: &str = "f16_split";
@@ -40,8 +40,8 @@ shader_dims! {
 /// The f16 split of an f32 operand, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct F16SplitProblem {
-    /// Sizes and strides, as the shader receives them.
-    pub(crate) dims: F16SplitDims,
+    /// The f32 operand (batch, batch, rows, columns), from the start of its aligned window.
+    pub(super) x: Layout,
     /// The number of f16 values per element: 1 (high half) or 2 (high and low half).
     pub(super) half_count: u32,
     /// The operand of the product. A row of the split is a row of A with its high half first, or a column of B with its low
@@ -63,7 +63,6 @@ impl F16SplitProblem {
             Precision::Fast => 1,
             Precision::Split => 2,
         };
-        let axis = |axis: usize| Ok([dim(OP, x.shape()[axis])?, dim(OP, x.step(axis))?]);
         if !(2..=4).contains(&x.rank()) {
             return Err(Error::shapes(
                 OP,
@@ -72,47 +71,46 @@ impl F16SplitProblem {
                 &[2, 4],
             ));
         }
-        let batches = x.rank() - 2;
-        let [outer, k] = match side {
-            Side::A => [axis(batches)?, axis(batches + 1)?],
-            Side::B => [axis(batches + 1)?, axis(batches)?],
-        };
-        let batch0 = if batches == 2 { axis(0)? } else { [1, 0] };
-        let batch1 = if batches > 0 { axis(batches - 1)? } else { [1, 0] };
-        let half_units = k[0].div_ceil(ROW_MULTIPLE);
-        let rows = [batch0, batch1, outer].iter().fold(1usize, |n, axis| n.saturating_mul(axis[0] as usize));
-        let elements = rows.saturating_mul(half_units as usize * (ROW_MULTIPLE * half_count) as usize);
-        dim(OP, elements)?;
-        let [hi, lo] = if half_count == 2 && side == Side::B { [half_units, 0] } else { [0, half_units] };
-        let dims = F16SplitDims {
-            rows: dim(OP, rows)?,
-            outer: outer[0],
-            k: k[0],
-            batch1: batch1[0],
-            batch0_stride: batch0[1],
-            batch1_stride: batch1[1],
-            outer_stride: outer[1],
-            k_stride: k[1],
-            x_offset: x.offset_in_window(DType::F32),
-            units: half_units * half_count,
+        x.check_dims(OP)?;
+        let split = Self { x: normal(x, DType::F32, 0)?, half_count, side };
+        dim(OP, split.shape().iter().fold(1, |elements, extent| elements.saturating_mul(*extent)))?;
+        Ok(split)
+    }
+
+    /// The outer axis of the operand, m of A or n of B, and the axis k.
+    fn axes(&self) -> [usize; 2] {
+        if self.side == Side::A { [2, 3] } else { [3, 2] }
+    }
+
+    /// Sizes and strides, as the shader receives them.
+    pub(super) fn dims(&self) -> F16SplitDims {
+        let [outer, k] = self.axes();
+        let [extent, stride] =
+            [self.x.shape(), self.x.strides()].map(|of| move |axis: usize| known(of[axis]));
+        let half_units = extent(k).div_ceil(ROW_MULTIPLE);
+        let is_low_first = self.half_count == 2 && self.side == Side::B;
+        let [hi, lo] = if is_low_first { [half_units, 0] } else { [0, half_units] };
+        F16SplitDims {
+            rows: known(self.shape()[0]),
+            outer: extent(outer),
+            k: extent(k),
+            batch1: extent(1),
+            batch0_stride: stride(0),
+            batch1_stride: stride(1),
+            outer_stride: stride(outer),
+            k_stride: stride(k),
+            x_offset: known(self.x.offset()),
+            units: half_units * self.half_count,
             hi,
             lo,
-        };
-        Ok(Self { dims, half_count, side })
+        }
     }
 
     /// The shape of [`F16Split::values`](super::F16Split::values).
     #[must_use]
     pub fn shape(&self) -> [usize; 2] {
-        [self.dims.rows as usize, self.dims.units as usize * ROW_MULTIPLE as usize]
-    }
-
-    /// The layout of the f32 operand.
-    pub(super) fn layout(&self) -> Result<Layout> {
-        let d = &self.dims;
-        let batch0 = d.rows / (d.outer * d.batch1).max(1);
-        let matrix = [[d.outer, d.outer_stride], [d.k, d.k_stride]];
-        let [first, second] = if self.side == Side::A { matrix } else { [matrix[1], matrix[0]] };
-        layout(&[[batch0, d.batch0_stride], [d.batch1, d.batch1_stride], first, second], d.x_offset)
+        let ([outer, k], shape) = (self.axes(), self.x.shape());
+        let rows = shape[0].saturating_mul(shape[1]).saturating_mul(shape[outer]);
+        [rows, shape[k].next_multiple_of(ROW_MULTIPLE as usize) * self.half_count as usize]
     }
 }

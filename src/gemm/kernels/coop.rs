@@ -4,12 +4,10 @@ use super::compute_unit::ComputeUnit;
 use super::cost::Cost;
 use super::generated::{self, Signs};
 use super::spec::KernelSpec;
-use super::stage::LoadSize;
+use super::stage::{LoadSize, OperandAxis, OperandLines};
 use super::store::{store, stores_parts_of_words};
 use crate::caps::{Caps, CoopScalar, MatrixOrder};
-use crate::gemm::problem::{
-    GemmDims, GemmKernel, GemmProblem, Generated, HalfAxis, PlaneSource, SignHalf, Tile,
-};
+use crate::gemm::problem::{GemmKernel, GemmProblem, Generated, PlaneSource, Tile};
 use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
 use crate::layout::DType;
 use crate::plan::Flops;
@@ -55,50 +53,23 @@ impl Tile {
 /// How an operand is staged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct CoopStage {
-    axis: UnitAxis,
+    /// The axis along which eight elements form a unit, or a row of shared memory.
+    axis: OperandAxis,
     by: LoadSize,
 }
 
-/// The axis along which eight elements form a unit, or a row of shared memory.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum UnitAxis {
-    K = 0,
-    Outer = 1,
-}
-
 impl CoopStage {
-    /// Loads units if an axis is contiguous and every line along it starts at a multiple of 16 bytes. Lines may end
-    /// anywhere: elements of the last unit beyond the end are masked. An axis of one element counts as contiguous, so that
-    /// a single row or column is computed by the same kernel as several.
-    fn of([outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
-        let is_contiguous = |extent: u32, stride: u32| extent <= 1 || stride == 1;
-        let is_aligned =
-            |stride: u32| stride.is_multiple_of(8) && starts.iter().all(|start| start.is_multiple_of(8));
-        if is_contiguous(k, k_stride) && is_aligned(outer_stride) {
-            Self { axis: UnitAxis::K, by: LoadSize::Units }
-        } else if is_contiguous(outer, outer_stride) && is_aligned(k_stride) {
-            Self { axis: UnitAxis::Outer, by: LoadSize::Units }
-        } else if is_contiguous(outer, outer_stride) && k_stride != 1 {
-            Self { axis: UnitAxis::Outer, by: LoadSize::Elements }
-        } else {
-            Self { axis: UnitAxis::K, by: LoadSize::Elements }
-        }
-    }
-
-    /// The stage of an operand B with a sign half: elements.
-    fn of_sign_half(signs: SignHalf, d: &GemmDims) -> Self {
-        let axis = match signs.staged_axis(d) {
-            HalfAxis::Outer => UnitAxis::Outer,
-            HalfAxis::K => UnitAxis::K,
-        };
-        Self { axis, by: LoadSize::Elements }
+    /// Units of eight, if the operand has them.
+    fn of(lines: &OperandLines) -> Self {
+        let (axis, by) = lines.loads(8);
+        Self { axis, by }
     }
 
     /// The axis of rows in shared memory: the axis of the units, unless the device loads matrices along k.
-    fn shared(self, caps: &Caps) -> UnitAxis {
+    fn shared(self, caps: &Caps) -> OperandAxis {
         match caps.machine.matrix_order {
             MatrixOrder::Any => self.axis,
-            MatrixOrder::AlongK => UnitAxis::K,
+            MatrixOrder::AlongK => OperandAxis::K,
         }
     }
 
@@ -110,21 +81,19 @@ impl CoopStage {
     /// Bytes of one block of `outer` x `bk` in shared memory, each row padded by 16 bytes.
     fn bytes(self, outer: u32, bk: u32, caps: &Caps) -> u32 {
         match self.shared(caps) {
-            UnitAxis::K => outer * (bk + 8) * 2,
-            UnitAxis::Outer => bk * (outer + 8) * 2,
+            OperandAxis::K => outer * (bk + 8) * 2,
+            OperandAxis::Outer => bk * (outer + 8) * 2,
         }
     }
 }
 
 fn stages_of(problem: &GemmProblem) -> [CoopStage; 2] {
-    let d = &problem.dims;
+    let [a, b] = OperandLines::of(problem).map(|lines| CoopStage::of(&lines));
     let b = match problem.sign_half_of_b() {
-        Some(signs) => CoopStage::of_sign_half(signs, d),
-        None => CoopStage::of([d.n, d.k], [d.b_outer, d.b_k], problem.b_starts()),
+        Some(signs) => CoopStage { axis: signs.staged_axis(problem), by: LoadSize::Elements },
+        None => b,
     };
-    let a = CoopStage::of([d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
-    let second = problem.segments().and_then(|segments| segments.second());
-    let a = match second.map(|(strides, starts)| CoopStage::of([d.m, d.k], strides, starts)) {
+    let a = match OperandLines::of_y(problem).map(|lines| CoopStage::of(&lines)) {
         // Units only if both factors of A's products can be loaded in units of the same order.
         Some(y) if y != a => CoopStage { by: LoadSize::Elements, ..a },
         _ => a,
@@ -250,11 +219,7 @@ impl KernelSpec for Coop {
 
     /// The signs of a sign half are f16.
     fn generation_flops(&self, tile: &Tile, problem: &GemmProblem) -> Flops {
-        let axis = match stages_of(problem)[1].axis {
-            UnitAxis::Outer => HalfAxis::Outer,
-            UnitAxis::K => HalfAxis::K,
-        };
-        let flops = generated::flops(tile, problem, Signs::Units(axis));
+        let flops = generated::flops(tile, problem, Signs::Units(stages_of(problem)[1].axis));
         if problem.sign_half_of_b().is_some() { Flops { f16: flops.f32, f32: 0.0, ..flops } } else { flops }
     }
 
@@ -284,7 +249,7 @@ impl KernelSpec for Coop {
         };
         let kernel = put(put(kernel, "coop_put_a", a), "coop_put_b", b);
         let kernel = match problem.segments() {
-            Some(segments) if segments.source != PlaneSource::Stored => kernel.param("a_unit", a.by.unit()),
+            Some(segments) if segments.source() != PlaneSource::Stored => kernel.param("a_unit", a.by.unit()),
             _ => fetch(kernel, "coop_load_a", "a_unit", a.by),
         };
         let kernel = match problem.sign_half_of_b() {
@@ -296,8 +261,7 @@ impl KernelSpec for Coop {
             (None, _) => kernel,
         };
         // Drivers require that the rows of an f32 matrix are stored at multiples of 16 bytes.
-        let direct = problem.types.c == DType::F32
-            && problem.dims.c_starts().iter().all(|start| start.is_multiple_of(4));
+        let direct = problem.types.c == DType::F32 && problem.rows_of_c_start_at(4);
         let kernel = if direct && problem.epilogue.is_plain() {
             kernel.result(OperandAccess::write(StorageFormat::F32, AccessWidth::One))
         } else {

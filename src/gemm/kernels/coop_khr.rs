@@ -7,10 +7,10 @@ use super::generated::{self, Signs};
 use super::module_epilogue::{self, LineEpilogue, is_rounded};
 use super::module_operands::{check_depth, check_units, has_8_bits, loads, stages, subgroup};
 use super::spec::KernelSpec;
+use super::stage::OperandAxis;
 use crate::caps::{Caps, CoopRow, CoopScalar, Matrices};
 use crate::gemm::problem::{
-    Accumulator, GemmKernel, GemmProblem, GemmTypes, Generated, HalfAxis, MAX_F16_PRODUCTS, Pin,
-    SEGMENT_MULTIPLE, Tile,
+    Accumulator, GemmKernel, GemmProblem, GemmTypes, Generated, MAX_F16_PRODUCTS, Pin, SEGMENT_MULTIPLE, Tile,
 };
 use crate::kernel::{Kernel, Language};
 use crate::layout::DType;
@@ -108,7 +108,7 @@ fn finishes_matrices(problem: &GemmProblem) -> bool {
 /// compiler would repeat an activation for each element of each matrix.
 fn direct(row: &CoopRow, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Option<LineEpilogue> {
     let aligned = if is_rounded(problem) { 8 } else { 4 };
-    let is_aligned = problem.dims.c_starts().iter().all(|start| start.is_multiple_of(aligned));
+    let is_aligned = problem.rows_of_c_start_at(aligned);
     let is_round_matrix = |of: &CoopRow| [of.m, of.n] == [row.m, row.n];
     let has_matrices = !is_rounded(problem) || caps.rows_of(row.a, row.a).any(is_round_matrix);
     let is_of_matrices =
@@ -223,10 +223,10 @@ impl KernelSpec for CoopKhr {
         match problem.sign_half_of_b() {
             // A sign is a bit of the number.
             Some(signs) => {
-                let units = Signs::Units(signs.staged_axis(&problem.dims));
+                let units = Signs::Units(signs.staged_axis(problem));
                 Flops { f32: 0.0, ..generated::flops(tile, problem, units) }
             }
-            None => generated::flops(tile, problem, Signs::Units(HalfAxis::Outer)),
+            None => generated::flops(tile, problem, Signs::Units(OperandAxis::Outer)),
         }
     }
 

@@ -8,6 +8,7 @@ use super::fits::check_fit;
 use super::module_epilogue::{self, is_rounded};
 use super::module_operands;
 use super::spec::{KernelSpec, in_memory};
+use super::stage::{OperandAxis, OperandLines};
 use crate::caps::{Caps, CoopRow, CoopScalar, CoopScope, Matrices, RowSizes};
 use crate::gemm::problem::{Accumulator, GemmKernel, GemmProblem, GemmTypes, Pin, Tile};
 use crate::kernel::{Kernel, Language};
@@ -114,9 +115,8 @@ fn rounds(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> bool {
 }
 
 /// How a matrix of a workgroup is read: along the outer axis (1) if that is contiguous, otherwise along k.
-fn lines([outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2]) -> u32 {
-    let is_contiguous = |extent: u32, stride: u32| extent <= 1 || stride == 1;
-    u32::from(is_contiguous(outer, outer_stride) && !is_contiguous(k, k_stride))
+fn along_outer(lines: &OperandLines) -> u32 {
+    u32::from(lines.is_contiguous(OperandAxis::Outer) && !lines.is_contiguous(OperandAxis::K))
 }
 
 /// Checks that `coop` or `coop_khr` could compute the product in the same block. Only then may a plan choose this kernel without a
@@ -137,14 +137,14 @@ fn check_twin(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), Str
 impl CoopNv2 {
     /// The module on matrices of a workgroup; it does not stage operands.
     fn of_workgroup(tile: &Tile, problem: &GemmProblem, shader: &'static str, caps: &Caps) -> Kernel {
-        let d = &problem.dims;
+        let [a, b] = OperandLines::of(problem).map(|lines| along_outer(&lines));
         module_epilogue::bind(Kernel::new(shader), problem, caps)
             .param("LANES", workgroup(tile))
             .param("BM", tile.bm)
             .param("BN", tile.bn)
             .param("BK", tile.bk)
-            .param("a_OUTER", lines([d.m, d.k], [d.a_outer, d.a_k]))
-            .param("b_OUTER", lines([d.n, d.k], [d.b_outer, d.b_k]))
+            .param("a_OUTER", a)
+            .param("b_OUTER", b)
     }
 
     /// The module on matrices of a subgroup.
@@ -154,7 +154,7 @@ impl CoopNv2 {
         let is_rounded = is_rounded(problem);
         // Drivers require that the rows of a matrix are stored at multiples of 16 bytes, or of their length.
         let aligned = if is_rounded { 8 } else { 4 };
-        let is_aligned = problem.dims.c_starts().iter().all(|start| start.is_multiple_of(aligned));
+        let is_aligned = problem.rows_of_c_start_at(aligned);
         let has_matrices = !is_rounded || rounds(tile, problem, caps);
         // Exact sums are converted to real numbers one by one.
         let is_of_matrices = problem.types.ab.is_float() || !problem.has_epilogue();

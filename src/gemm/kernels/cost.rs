@@ -49,7 +49,6 @@ pub(in crate::gemm) enum Traffic {
 impl Cost {
     /// The cost of a tile that stages blocks of both operands in shared memory and computes tiles of `tm` x `tn` from them.
     pub(super) fn of_blocks(tile: &Tile, problem: &GemmProblem, caps: &Caps, unit: ComputeUnit) -> Self {
-        let d = &problem.dims;
         let machine = &caps.machine;
         let peak = match unit {
             ComputeUnit::Matrix => machine.matrix_flops,
@@ -62,7 +61,7 @@ impl Cost {
         Self {
             unit,
             peak,
-            blocks: [d.m.div_ceil(tile.bm), d.n.div_ceil(tile.bn)].map(f64::from),
+            blocks: [problem.m().div_ceil(tile.bm), problem.n().div_ceil(tile.bn)].map(f64::from),
             block: [tile.bm, tile.bn].map(f64::from),
             tile: [tile.tm, tile.tn].map(f64::from),
             multiply_add_weight: 1.0,
@@ -163,8 +162,7 @@ impl Cost {
     /// Bytes of device memory traffic: each matrix once; B again for every group of rows of blocks if B does not stay in the
     /// cache; A again for every column of blocks if not even the rows of a group stay there.
     fn memory_bytes(&self, problem: &GemmProblem, caps: &Caps) -> f64 {
-        let d = &problem.dims;
-        let [m, n] = [d.m, d.n].map(f64::from);
+        let [m, n] = [problem.m(), problem.n()].map(f64::from);
         let row = depth(problem) * problem.types.ab.size() as f64;
         let [a, b] = [m * row, n * row];
         let c = m * n * problem.types.c.size() as f64;
@@ -196,10 +194,10 @@ fn cores(caps: &Caps) -> f64 {
 
 /// The length of the sums of one workgroup.
 pub(super) fn depth(problem: &GemmProblem) -> f64 {
-    f64::from(problem.dims.k_per_split.max(1))
+    f64::from(problem.k_per_split().max(1))
 }
 
 /// The number of pairs of a matrix and a split.
 fn pairs(problem: &GemmProblem) -> f64 {
-    problem.dims.pairs().max(1) as f64
+    problem.pairs().max(1) as f64
 }

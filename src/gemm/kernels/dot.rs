@@ -3,6 +3,7 @@
 use super::compute_unit::ComputeUnit;
 use super::cost::Cost;
 use super::spec::{KernelSpec, in_memory};
+use super::stage::{LoadSize, OperandAxis, OperandLines};
 use super::store::store;
 use crate::caps::Caps;
 use crate::gemm::problem::{GemmKernel, GemmProblem, Tile};
@@ -32,20 +33,13 @@ enum DotStage {
 }
 
 impl DotStage {
-    /// Loads words if an axis is contiguous and every line along it starts at a word. Lines may end anywhere: elements of
-    /// the last word beyond the end are masked, or not stored. An axis of one element counts as contiguous.
-    fn of([outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
-        let is_contiguous = |extent: u32, stride: u32| extent <= 1 || stride == 1;
-        let is_aligned =
-            |stride: u32| stride.is_multiple_of(4) && starts.iter().all(|start| start.is_multiple_of(4));
-        if is_contiguous(k, k_stride) && is_aligned(outer_stride) {
-            Self::WordsK
-        } else if is_contiguous(outer, outer_stride) && is_aligned(k_stride) {
-            Self::WordsOuter
-        } else if outer_stride == 1 && k_stride != 1 {
-            Self::ElementsOuter
-        } else {
-            Self::ElementsK
+    /// Words if the operand has them. Elements of the last word beyond the end are masked, or not stored.
+    fn of(lines: &OperandLines) -> Self {
+        match lines.loads(4) {
+            (OperandAxis::K, LoadSize::Units) => Self::WordsK,
+            (OperandAxis::Outer, LoadSize::Units) => Self::WordsOuter,
+            (OperandAxis::Outer, LoadSize::Elements) if lines.strides[0] == 1 => Self::ElementsOuter,
+            (_, LoadSize::Elements) => Self::ElementsK,
         }
     }
 }
@@ -93,11 +87,8 @@ impl KernelSpec for Dot {
     }
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
-        let d = &problem.dims;
-        let a = DotStage::of([d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
-        let b = DotStage::of([d.n, d.k], [d.b_outer, d.b_k], problem.b_starts());
-        let kernel =
-            tile.staged_in_registers(self.shader(), stages(tile, caps), [a as u32, b as u32], problem, caps);
+        let loads = OperandLines::of(problem).map(|lines| DotStage::of(&lines) as u32);
+        let kernel = tile.staged_in_registers(self.shader(), stages(tile, caps), loads, problem, caps);
         // Without an epilogue, exact sums are stored.
         let kernel = if problem.has_epilogue() { kernel.param("sum", "f32") } else { kernel };
         store(kernel, problem, 3, caps)

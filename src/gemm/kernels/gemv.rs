@@ -3,6 +3,7 @@
 use super::compute_unit::ComputeUnit;
 use super::cost::{Cost, Traffic, depth};
 use super::spec::{KernelSpec, in_memory, of_fractions};
+use super::stage::{OperandAxis, OperandLines};
 use super::store::store;
 use crate::caps::Caps;
 use crate::gemm::problem::{GemmKernel, GemmProblem, Tile};
@@ -49,21 +50,13 @@ enum GemvLoads {
     Vectors(OperandAxis),
 }
 
-/// An axis of an operand.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum OperandAxis {
-    K,
-    Outer,
-}
-
 impl GemvLoads {
     /// Loads vectors if an axis is contiguous and every line along it starts at a multiple of four. Lines may end anywhere.
-    fn of([outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
-        let is_aligned = |stride: u32| [stride].iter().chain(&starts).all(|size| size.is_multiple_of(4));
-        match (outer_stride, k_stride) {
-            (lines, 1) if is_aligned(lines) => Self::Vectors(OperandAxis::K),
-            (1, lines) if is_aligned(lines) => Self::Vectors(OperandAxis::Outer),
-            (1, lines) if lines != 1 => Self::Elements(OperandAxis::Outer),
+    fn of(lines: &OperandLines) -> Self {
+        match lines.strides {
+            [_, 1] if lines.start_at(4, OperandAxis::K) => Self::Vectors(OperandAxis::K),
+            [1, _] if lines.start_at(4, OperandAxis::Outer) => Self::Vectors(OperandAxis::Outer),
+            [1, apart] if apart != 1 => Self::Elements(OperandAxis::Outer),
             _ => Self::Elements(OperandAxis::K),
         }
     }
@@ -91,14 +84,13 @@ struct Skinny {
 impl Skinny {
     /// The product as a skinny product, if it is one. The operand with fewer rows or columns is the vector operand.
     fn of(problem: &GemmProblem) -> Option<Self> {
-        let d = &problem.dims;
-        let a = GemvLoads::of([d.a_outer, d.a_k], problem.a_starts());
-        let b = GemvLoads::of([d.b_outer, d.b_k], problem.b_starts());
+        let [a, b] = OperandLines::of(problem).map(|lines| GemvLoads::of(&lines));
+        let (m, n) = (problem.m(), problem.n());
         let of = |matrix, count: u32, matrix_loads, vector_loads| {
             let is_skinny = count <= MAX_SKINNY;
             is_skinny.then(|| Self { matrix, count: count.next_power_of_two(), matrix_loads, vector_loads })
         };
-        if d.n < d.m { of(MatrixOperand::A, d.n, a, b) } else { of(MatrixOperand::B, d.m, b, a) }
+        if n < m { of(MatrixOperand::A, n, a, b) } else { of(MatrixOperand::B, m, b, a) }
     }
 }
 
@@ -116,14 +108,14 @@ fn run_length(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
         Some(OperandAxis::Outer) if is_software && lanes <= together => tile.bm,
         Some(OperandAxis::Outer) => 4 * lanes.min(together),
         // All invocations of a vector read the same row, one vector of elements after another.
-        _ if is_software && tile.bk >= 4 * together => problem.dims.k_per_split.max(1),
-        _ => tile.bk.min(problem.dims.k_per_split.max(1)),
+        _ if is_software && tile.bk >= 4 * together => problem.k_per_split().max(1),
+        _ => tile.bk.min(problem.k_per_split().max(1)),
     }
 }
 
 /// The number of workgroups for one matrix and split.
 fn blocks(tile: &Tile, problem: &GemmProblem) -> u32 {
-    problem.dims.m.max(problem.dims.n).div_ceil(tile.bm)
+    problem.m().max(problem.n()).div_ceil(tile.bm)
 }
 
 impl KernelSpec for Gemv {
@@ -163,7 +155,7 @@ impl KernelSpec for Gemv {
     }
 
     fn blocks(&self, tile: &Tile, problem: &GemmProblem, _: &Caps) -> u64 {
-        problem.dims.pairs() * u64::from(blocks(tile, problem))
+        problem.pairs() * u64::from(blocks(tile, problem))
     }
 
     /// The matrix operand is read once; adding the invocations' sums takes one more iteration.

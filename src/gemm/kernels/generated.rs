@@ -2,9 +2,10 @@
 //!
 //! Every block that uses a part of an operand generates it again: A once for each column of blocks, B once for each row.
 
+use super::stage::OperandAxis;
 use crate::gemm::problem::{
-    Distribution, Gated, GemmDims, GemmProblem, Generated, GeneratedOperand, HalfAxis, OuterAxis,
-    PlaneSource, Segments, Side, SignHalf, Tile,
+    Distribution, Gated, GemmProblem, Generated, GeneratedOperand, HalfAxis, OuterAxis, PlaneSource,
+    Segments, Side, SignHalf, Tile,
 };
 use crate::kernel::Kernel;
 use crate::plan::{Flops, PHILOX};
@@ -35,12 +36,12 @@ impl GeneratedOperand {
 impl SignHalf {
     /// The axis along which units of an operand B are generated. A stored operand of the same order in memory would be staged
     /// along this axis, so both take equally many bytes of shared memory.
-    pub(super) fn staged_axis(self, d: &GemmDims) -> HalfAxis {
-        match d.b_outer.cmp(&d.b_k) {
-            Ordering::Less => HalfAxis::Outer,
-            Ordering::Greater => HalfAxis::K,
+    pub(super) fn staged_axis(self, problem: &GemmProblem) -> OperandAxis {
+        let strides = problem.layouts.b.strides();
+        match (strides[3].cmp(&strides[2]), self.axis) {
             // If the stored half has a single row or column, both strides can be equal.
-            Ordering::Equal => self.axis,
+            (Ordering::Less, _) | (Ordering::Equal, HalfAxis::Outer) => OperandAxis::Outer,
+            (Ordering::Greater, _) | (Ordering::Equal, HalfAxis::K) => OperandAxis::K,
         }
     }
 
@@ -72,7 +73,7 @@ pub(super) enum Signs {
     /// Vectors of four, no two of which share words.
     Scattered,
     /// Units of eight along this axis, no two of which share words.
-    Units(HalfAxis),
+    Units(OperandAxis),
 }
 
 impl Signs {
@@ -85,8 +86,8 @@ impl Signs {
             (Self::Apart(step), OuterAxis::Columns) => f64::from(step.min(4)) / 16.0,
             (Self::Scattered, _) => 1.0 / 4.0,
             // Eight rows need the words of two calls, eight columns those of one.
-            (Self::Units(HalfAxis::Outer), OuterAxis::Rows)
-            | (Self::Units(HalfAxis::K), OuterAxis::Columns) => 2.0 / 8.0,
+            (Self::Units(OperandAxis::Outer), OuterAxis::Rows)
+            | (Self::Units(OperandAxis::K), OuterAxis::Columns) => 2.0 / 8.0,
             (Self::Units(_), _) => 1.0 / 8.0,
         }
     }
@@ -106,9 +107,8 @@ impl Distribution {
 
 /// Operations that generate the operands of a problem. `signs` is the order in which a lane stages signs.
 pub(super) fn flops(tile: &Tile, problem: &GemmProblem, signs: Signs) -> Flops {
-    let d = &problem.dims;
-    let [m, n, k, batches] = [d.m, d.n, d.k, d.batches].map(f64::from);
-    let [rows, columns] = [d.m.div_ceil(tile.bm), d.n.div_ceil(tile.bn)].map(f64::from);
+    let [rows, columns] = [problem.m().div_ceil(tile.bm), problem.n().div_ceil(tile.bn)].map(f64::from);
+    let [m, n, k, batches] = [problem.m(), problem.n(), problem.k(), problem.batches()].map(f64::from);
     let (of_a, of_b) = (batches * m * k * columns, batches * n * k * rows);
     let drawn = |entries: f64, of: Distribution, calls: f64| {
         let [integer, f32] = of.operations();
@@ -128,7 +128,8 @@ pub(super) fn flops(tile: &Tile, problem: &GemmProblem, signs: Signs) -> Flops {
         }
         Some(Generated::SignHalf(half)) => drawn(of_b / 2.0, Distribution::Sign, signs.calls(half.outer)),
         Some(Generated::Segments(segments)) => {
-            Flops::of_f32(m * f64::from(segments.length) * columns * segments.operations_of_terms(d.batches))
+            let of_terms = segments.operations_of_terms(problem.batches());
+            Flops::of_f32(m * f64::from(segments.length) * columns * of_terms)
         }
     }
 }
@@ -139,7 +140,7 @@ impl Segments {
     fn operations_of_terms(&self, matrices: u32) -> f64 {
         // The table holds the start of each matrix's segments, the end, three words for each segment, and the terms.
         let terms = self.words - (matrices + 1) - 3 * self.total;
-        let gates = if self.source == PlaneSource::Products(Gated::Yes) { self.total } else { 0 };
+        let gates = if self.source() == PlaneSource::Products(Gated::Yes) { self.total } else { 0 };
         3.0 * f64::from(terms) + f64::from(gates)
     }
 }

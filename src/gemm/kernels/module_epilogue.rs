@@ -72,8 +72,7 @@ pub(super) fn stores_elements(problem: &GemmProblem) -> bool {
 
 /// Whether rows of C consist of whole words, for types of which a module stores four elements at once.
 pub(super) fn stores_words(problem: &GemmProblem) -> bool {
-    let d = &problem.dims;
-    d.n.is_multiple_of(4) && d.c_starts().iter().all(|start| start.is_multiple_of(4))
+    problem.n().is_multiple_of(4) && problem.rows_of_c_start_at(4)
 }
 
 /// Whether modules have this epilogue: all but those of f32 operands that were scaled into f16.
@@ -103,9 +102,7 @@ impl LineEpilogue {
     /// None if an epilogue reads more than that.
     pub(super) fn of(problem: &GemmProblem) -> Option<Self> {
         let Epilogue { line_scale, residual, bias, .. } = problem.epilogue;
-        let d = &problem.dims;
-        let is_of_lines = bias.is_none() || d.bias_row == 0 || d.bias_col == 0;
-        if residual.is_some() || problem.epilogue.adds_previous() || !is_of_lines {
+        if residual.is_some() || problem.epilogue.adds_previous() {
             return None;
         }
         let of_bias =
@@ -123,7 +120,7 @@ impl LineEpilogue {
 
 /// Whether the bias has an element for each row, rather than for each column.
 fn bias_is_of_rows(problem: &GemmProblem) -> bool {
-    problem.dims.bias_row != 0
+    problem.bias_layout().is_some_and(|bias| bias.strides()[2] != 0)
 }
 
 /// Binds the dims and the epilogue of a product.
@@ -150,7 +147,7 @@ pub(super) fn bind_segments(
     problem: &GemmProblem,
     caps: &Caps,
 ) -> Kernel {
-    let source = match segments.source {
+    let source = match segments.source() {
         PlaneSource::Stored => 0,
         PlaneSource::Products(Gated::No) => 1,
         PlaneSource::Products(Gated::Yes) => 2,
@@ -172,7 +169,7 @@ pub(in crate::gemm) fn module_args(
 ) -> Result<Vec<(Region, Access)>> {
     let Epilogue { line_scale, bias, residual, .. } = problem.epilogue;
     let is_scaled = |axis| line_scale.axes().contains(&axis);
-    let are_there: &[bool] = match problem.segments().map(|segments| segments.source) {
+    let are_there: &[bool] = match problem.segments().map(|segments| segments.source()) {
         None => {
             &[bias.is_some(), residual.is_some(), is_scaled(BiasAxis::Rows), is_scaled(BiasAxis::Columns)]
         }

@@ -1,7 +1,8 @@
 //! How modules of SPIR-V load the operands of products: `shaders/spirv/gemm_operand.glsl`.
 
+use super::stage::{LoadSize, OperandLines};
 use crate::caps::{Caps, MatrixOrder};
-use crate::gemm::problem::{GemmProblem, HalfAxis, Tile};
+use crate::gemm::problem::{GemmProblem, Tile};
 
 /// The largest number of bytes along k of a block: a depth of 32 for operands of 16 bits, of 64 for those of 8. The smallest
 /// subgroup tile has few products of matrices in a step, so its depth may be twice as large.
@@ -24,22 +25,10 @@ pub(super) struct ModuleLoads {
 }
 
 impl ModuleLoads {
-    /// Units if an axis is contiguous and every line along it starts at a multiple of 16 bytes. Lines may end anywhere: elements
-    /// of the last unit beyond the end are masked. An axis of one element counts as contiguous.
-    fn of(unit: u32, [outer, k]: [u32; 2], [outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
-        let is_contiguous = |extent: u32, stride: u32| extent <= 1 || stride == 1;
-        let is_aligned = |stride: u32| {
-            stride.is_multiple_of(unit) && starts.iter().all(|start| start.is_multiple_of(unit))
-        };
-        let [outer, by_units] = if is_contiguous(k, k_stride) && is_aligned(outer_stride) {
-            [false, true]
-        } else if is_contiguous(outer, outer_stride) && is_aligned(k_stride) {
-            [true, true]
-        } else {
-            [is_contiguous(outer, outer_stride) && k_stride != 1, false]
-        };
-        let [outer, by_units] = [outer, by_units].map(u32::from);
-        Self { outer, by_units, transposed: 0 }
+    /// Units of this number of elements, if the operand has them.
+    fn of(unit: u32, lines: &OperandLines) -> Self {
+        let (axis, by) = lines.loads(unit as usize);
+        Self { outer: axis as u32, by_units: u32::from(by == LoadSize::Units), transposed: 0 }
     }
 
     /// The same for a block of `outer` x `bk`. To transpose it, a lane stores one neighbouring unit for each element of a word,
@@ -84,19 +73,14 @@ fn unit(problem: &GemmProblem) -> u32 {
 
 /// How a tile of a module loads A and B.
 pub(super) fn loads(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [ModuleLoads; 2] {
-    let (d, unit, order) = (&problem.dims, unit(problem), caps.machine.matrix_order);
+    let (unit, order) = (unit(problem), caps.machine.matrix_order);
     let lanes = tile.tiles_per_block() * subgroup(caps);
-    let a = ModuleLoads::of(unit, [d.m, d.k], [d.a_outer, d.a_k], problem.a_starts());
+    let [a, b] = OperandLines::of(problem).map(|lines| ModuleLoads::of(unit, &lines));
     let b = match problem.sign_half_of_b() {
-        Some(signs) => ModuleLoads {
-            outer: u32::from(signs.staged_axis(d) == HalfAxis::Outer),
-            by_units: 0,
-            transposed: 0,
-        },
-        None => ModuleLoads::of(unit, [d.n, d.k], [d.b_outer, d.b_k], problem.b_starts()),
+        Some(signs) => ModuleLoads { outer: signs.staged_axis(problem) as u32, by_units: 0, transposed: 0 },
+        None => b,
     };
-    let second = problem.segments().and_then(|segments| segments.second());
-    let a = match second.map(|(strides, starts)| ModuleLoads::of(unit, [d.m, d.k], strides, starts)) {
+    let a = match OperandLines::of_y(problem).map(|lines| ModuleLoads::of(unit, &lines)) {
         // Units only if both factors of A's products can be loaded in units of the same order.
         Some(y) if [y.outer, y.by_units] != [a.outer, a.by_units] => ModuleLoads { by_units: 0, ..a },
         _ => a,

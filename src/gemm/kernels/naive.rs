@@ -38,14 +38,12 @@ impl KernelSpec for Naive {
     }
 
     fn blocks(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u64 {
-        let d = &problem.dims;
-        let elements = u64::from(d.batches) * u64::from(d.m) * u64::from(d.n);
-        elements.div_ceil(u64::from(self.invocations(tile, caps)))
+        (problem.elements() as u64).div_ceil(u64::from(self.invocations(tile, caps)))
     }
 
     /// Each multiply-add reads one element of each operand through the caches. Invocations without an element of C are idle.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
-        let [m, n] = [problem.dims.m, problem.dims.n].map(f64::from);
+        let [m, n] = [problem.m(), problem.n()].map(f64::from);
         let blocks = Cost::of_blocks(tile, problem, caps, ComputeUnit::F32);
         Cost {
             unit: if problem.types.ab.is_float() { ComputeUnit::F32 } else { ComputeUnit::Integer },

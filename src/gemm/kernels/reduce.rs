@@ -29,12 +29,12 @@ pub(in crate::gemm) fn step(
     [sums, c]: [Region; 2],
     extras: &[Region],
 ) -> Result<()> {
-    let (d, caps) = (&problem.dims, draft.caps());
+    let caps = draft.caps();
     let kernel = problem.bind_epilogue_dims(Kernel::new("gemm/reduce_splits"), caps).param("LANES", LANES);
     let kernel = if problem.types.ab.is_float() { kernel } else { kernel.param("accumulator", "i32") };
     let kernel = problem.bind_sums(kernel);
-    let rows = u64::from(d.batches) * u64::from(d.m);
-    let quads = rows * u64::from(d.n.div_ceil(4));
+    let rows = u64::from(problem.batches()) * u64::from(problem.m());
+    let quads = rows * u64::from(problem.n().div_ceil(4));
     let c = (c, problem.access_of_c());
     let extras = extras.iter().map(|&extra| (extra, Access::Read));
     let additions = problem.elements() as f64 * f64::from(splits);
@@ -42,7 +42,7 @@ pub(in crate::gemm) fn step(
     draft.step(NewStep {
         tile: format!("{LANES} times 4 elements"),
         blocks: quads.div_ceil(u64::from(LANES)),
-        dims: problem.epilogue_dims(&GemmDims { splits, ..*d }, draft),
+        dims: problem.epilogue_dims(splits, draft),
         flops: if problem.types.ab.is_float() {
             Flops::of_f32(additions)
         } else {

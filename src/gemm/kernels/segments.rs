@@ -1,20 +1,16 @@
 //! Products over segments of k: how kernels stage A, and the variants that fill their slots.
 
-use super::stage::{LoadSize, TiledStage};
+use super::stage::{LoadSize, OperandLines, TiledStage};
 use crate::gemm::problem::{Gated, GemmProblem, PlaneSource, Segments};
 use crate::kernel::{Kernel, OperandAccess, StorageFormat};
 
 impl Segments {
     /// How the tiled kernel stages A. Products of blades are summed in vectors along the outer axis, if both factors can be
     /// loaded in vectors; never in squares.
-    pub(super) fn stage(&self, problem: &GemmProblem, a: TiledStage) -> TiledStage {
-        let y = &self.y;
-        let stage_of_y = || TiledStage::of(problem.dims.m, [y.outer, y.k], y.starts());
-        match (self.source, a) {
-            (PlaneSource::Products(_), TiledStage::VectorOuter) if stage_of_y() != a => {
-                TiledStage::ScalarOuter
-            }
-            (PlaneSource::Products(_), TiledStage::Squares) => TiledStage::ScalarK,
+    pub(super) fn stage(problem: &GemmProblem, a: TiledStage) -> TiledStage {
+        match (OperandLines::of_y(problem), a) {
+            (Some(y), TiledStage::VectorOuter) if TiledStage::of(&y) != a => TiledStage::ScalarOuter,
+            (Some(_), TiledStage::Squares) => TiledStage::ScalarK,
             _ => a,
         }
     }
@@ -22,7 +18,7 @@ impl Segments {
     /// Fills the slots that every kernel has.
     fn bind(&self, kernel: Kernel) -> Kernel {
         let kernel = kernel.slot("segments", "planes");
-        match self.source {
+        match self.source() {
             PlaneSource::Products(Gated::Yes) => kernel.slot("product_terms_of_a", "gated"),
             PlaneSource::Products(Gated::No) | PlaneSource::Stored => kernel,
         }
@@ -31,7 +27,7 @@ impl Segments {
     /// Fills the slots of the tiled kernel. `a` says how A is staged.
     pub(super) fn bind_tiled(&self, kernel: Kernel, format: StorageFormat, a: TiledStage) -> Kernel {
         let kernel = self.bind(kernel);
-        if self.source == PlaneSource::Stored {
+        if self.source() == PlaneSource::Stored {
             return kernel;
         }
         kernel.operand("y", OperandAccess::read(format, a.width())).slot("tiled_load_a", "products")
@@ -40,7 +36,7 @@ impl Segments {
     /// Fills the slots of the coop kernel. `by` says how both factors of A's products are loaded.
     pub(super) fn bind_coop(&self, kernel: Kernel, by: LoadSize) -> Kernel {
         let kernel = self.bind(kernel);
-        if self.source == PlaneSource::Stored {
+        if self.source() == PlaneSource::Stored {
             return kernel;
         }
         let kernel = match by {
@@ -50,11 +46,5 @@ impl Segments {
             LoadSize::Elements => kernel.param("y_unit", "f16"),
         };
         kernel.slot("coop_load_a", "products")
-    }
-
-    /// The strides and starts of the right factor of A's products, if A is generated.
-    pub(super) fn second(&self) -> Option<([u32; 2], [u32; 3])> {
-        let y = &self.y;
-        (self.source != PlaneSource::Stored).then(|| ([y.outer, y.k], y.starts()))
     }
 }

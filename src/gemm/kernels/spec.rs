@@ -58,8 +58,8 @@ pub(in crate::gemm) trait KernelSpec: Sync {
 
     /// The number of workgroups, for all matrices and splits.
     fn blocks(&self, tile: &Tile, problem: &GemmProblem, _: &Caps) -> u64 {
-        let d = &problem.dims;
-        d.pairs() * u64::from(d.m.div_ceil(tile.bm)) * u64::from(d.n.div_ceil(tile.bn))
+        let (rows, columns) = (problem.m().div_ceil(tile.bm), problem.n().div_ceil(tile.bn));
+        problem.pairs() * u64::from(rows) * u64::from(columns)
     }
 
     /// The work of the kernel, from which its time is predicted.

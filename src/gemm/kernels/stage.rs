@@ -1,6 +1,73 @@
 //! How kernels load the operands that they stage.
 
+use crate::gemm::problem::GemmProblem;
 use crate::kernel::AccessWidth;
+use crate::layout::Layout;
+
+/// An axis of an operand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum OperandAxis {
+    K = 0,
+    /// m of A, n of B.
+    Outer = 1,
+}
+
+/// An operand's extents and strides along the outer axis and along k, and what adds up to the start of a matrix or a plane.
+#[derive(Clone, Copy)]
+pub(super) struct OperandLines {
+    extents: [u32; 2],
+    pub(super) strides: [usize; 2],
+    starts: [usize; 3],
+}
+
+impl OperandLines {
+    /// The lines of A and of B.
+    pub(super) fn of(problem: &GemmProblem) -> [Self; 2] {
+        let (a, b) = (&problem.layouts.a, &problem.layouts.b);
+        [Self::within(a, [2, 3], problem.m(), problem), Self::within(b, [3, 2], problem.n(), problem)]
+    }
+
+    /// The lines of the right factor of A's products, if A is generated.
+    pub(super) fn of_y(problem: &GemmProblem) -> Option<Self> {
+        let y = problem.segments().and_then(|segments| segments.y);
+        y.map(|y| Self::within(&y, [2, 3], problem.m(), problem))
+    }
+
+    fn within(of: &Layout, axes: [usize; 2], outer: u32, problem: &GemmProblem) -> Self {
+        let strides = of.strides();
+        Self {
+            extents: [outer, problem.k()],
+            strides: axes.map(|axis| strides[axis]),
+            starts: [of.offset(), strides[0], strides[1]],
+        }
+    }
+
+    /// Whether the elements along an axis are neighbours, or there is only one.
+    pub(super) fn is_contiguous(&self, axis: OperandAxis) -> bool {
+        let at = usize::from(axis == OperandAxis::K);
+        self.extents[at] <= 1 || self.strides[at] == 1
+    }
+
+    /// Whether the lines along an axis start at multiples of this number of elements.
+    pub(super) fn start_at(&self, multiple: usize, axis: OperandAxis) -> bool {
+        let apart = self.strides[usize::from(axis == OperandAxis::Outer)];
+        self.starts.iter().chain(&[apart]).all(|start| start.is_multiple_of(multiple))
+    }
+
+    /// Units of this number of elements if an axis is contiguous and every line along it starts at a multiple of it, otherwise
+    /// elements. Lines may end anywhere: elements of the last unit beyond the end are masked. An axis of one element counts as
+    /// contiguous, so that a single row or column is computed by the same kernel as several.
+    pub(super) fn loads(&self, unit: usize) -> (OperandAxis, LoadSize) {
+        let has_units = |axis| self.is_contiguous(axis) && self.start_at(unit, axis);
+        match [OperandAxis::K, OperandAxis::Outer].into_iter().find(|axis| has_units(*axis)) {
+            Some(axis) => (axis, LoadSize::Units),
+            None if self.is_contiguous(OperandAxis::Outer) && self.strides[1] != 1 => {
+                (OperandAxis::Outer, LoadSize::Elements)
+            }
+            None => (OperandAxis::K, LoadSize::Elements),
+        }
+    }
+}
 
 /// How the tiled kernel loads an operand: the constants `STAGE_...` of `gemm/tiled.wgsl`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,14 +84,15 @@ pub(super) enum TiledStage {
 }
 
 impl TiledStage {
-    /// The widest load for an operand with this outer extent, these strides and starts. Vectors along the outer axis must be
-    /// aligned and lie within it. Vectors along k must be aligned; they may extend past its end, beyond which they are zeroed.
-    pub(super) fn of(outer: u32, [outer_stride, k_stride]: [u32; 2], starts: [u32; 3]) -> Self {
-        let in_fours = |sizes: &[u32]| sizes.iter().chain(&starts).all(|size| size.is_multiple_of(4));
-        match [outer_stride, k_stride] {
-            [1, _] if in_fours(&[outer, k_stride]) => Self::VectorOuter,
+    /// The widest load for an operand. Vectors along the outer axis must be aligned and lie within it. Vectors along k must be
+    /// aligned; they may extend past its end, beyond which they are zeroed.
+    pub(super) fn of(lines: &OperandLines) -> Self {
+        match lines.strides {
+            [1, _] if lines.extents[0].is_multiple_of(4) && lines.start_at(4, OperandAxis::Outer) => {
+                Self::VectorOuter
+            }
             [1, _] => Self::ScalarOuter,
-            [_, 1] if in_fours(&[outer_stride]) => Self::Squares,
+            [_, 1] if lines.start_at(4, OperandAxis::K) => Self::Squares,
             _ => Self::ScalarK,
         }
     }
@@ -38,17 +106,17 @@ impl TiledStage {
     }
 }
 
-/// The size of one load of the coop kernel.
+/// The size of one load.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LoadSize {
-    /// A unit of eight f16 elements, 16 bytes.
+    /// A unit of several elements; of the coop kernel, eight f16, 16 bytes.
     Units,
     /// One element.
     Elements,
 }
 
 impl LoadSize {
-    /// The element type of the operand's binding.
+    /// The element type of the operand's binding in the coop kernel.
     pub(super) fn unit(self) -> &'static str {
         match self {
             Self::Units => "Unit",

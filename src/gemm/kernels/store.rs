@@ -1,5 +1,6 @@
 //! How C is stored, and the epilogue that precedes the store.
 
+use super::module_epilogue::stores_words;
 use crate::caps::Caps;
 use crate::gemm::problem::{Epilogue, GemmProblem, LineScale, Previous, Scale};
 use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
@@ -28,9 +29,7 @@ impl StoreWidth {
 
 /// How kernels that prefer vectors store C: by vectors of four if every row consists of whole, aligned vectors.
 fn preferred(problem: &GemmProblem) -> StoreWidth {
-    let d = &problem.dims;
-    let is_whole = d.n.is_multiple_of(4) && d.c_starts().iter().all(|start| start.is_multiple_of(4));
-    if is_whole { StoreWidth::Vectors } else { StoreWidth::Elements }
+    if stores_words(problem) { StoreWidth::Vectors } else { StoreWidth::Elements }
 }
 
 /// Whether [`store`] changes halves of 32-bit words, by atomics.

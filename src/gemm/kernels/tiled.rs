@@ -4,10 +4,10 @@ use super::compute_unit::ComputeUnit;
 use super::cost::Cost;
 use super::generated::{self, Signs};
 use super::spec::{KernelSpec, of_fractions};
-use super::stage::TiledStage;
+use super::stage::{OperandLines, TiledStage};
 use super::store::store;
 use crate::caps::Caps;
-use crate::gemm::problem::{Accumulator, GemmKernel, GemmProblem, Side, Tile};
+use crate::gemm::problem::{Accumulator, GemmKernel, GemmProblem, Segments, Side, Tile};
 use crate::kernel::{Kernel, OperandAccess, StorageFormat};
 use crate::layout::DType;
 use crate::plan::Flops;
@@ -68,18 +68,17 @@ fn stages(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
 /// How the operands are staged. Consecutive lanes generate an operand along its outer axis. An operand with a sign half is
 /// staged element by element, in the order of its stored half.
 fn stages_of(problem: &GemmProblem) -> [TiledStage; 2] {
-    let d = &problem.dims;
-    let of = |side, outer, strides, starts| match problem.generated_at(side) {
+    let [a, b] = OperandLines::of(problem);
+    let of = |side, lines: &OperandLines| match problem.generated_at(side) {
         Some(_) => TiledStage::ScalarOuter,
-        None => TiledStage::of(outer, strides, starts),
+        None => TiledStage::of(lines),
     };
-    let a = of(Side::A, d.m, [d.a_outer, d.a_k], problem.a_starts());
-    let a = problem.segments().map_or(a, |segments| segments.stage(problem, a));
     let b = match problem.sign_half_of_b() {
-        Some(_) if d.b_outer == 1 => TiledStage::ScalarOuter,
+        Some(_) if b.strides[0] == 1 => TiledStage::ScalarOuter,
         Some(_) => TiledStage::ScalarK,
-        None => of(Side::B, d.n, [d.b_outer, d.b_k], problem.b_starts()),
+        None => of(Side::B, &b),
     };
+    let a = Segments::stage(problem, of(Side::A, &a));
     [a, b]
 }
 

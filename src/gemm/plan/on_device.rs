@@ -31,7 +31,7 @@ impl GemmProblem {
         let is_whole =
             self.generated.is_some() || matches!(self.epilogue.scale, Scale::Back | Scale::BackWithCross);
         match self.check_bound(caps) {
-            Ok(()) if is_whole || Panels::own_fits(self, caps)? => Ok(None),
+            Ok(()) if is_whole || Panels::own_fits(self, caps) => Ok(None),
             Err(limit) if is_whole => Err(limit),
             _ => Panels::new(self, caps).map(Some),
         }

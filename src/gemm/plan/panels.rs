@@ -2,7 +2,7 @@
 
 use crate::caps::Caps;
 use crate::gemm::f16_split::ROW_MULTIPLE;
-use crate::gemm::problem::{GemmDims, GemmProblem, Layouts, OP, SplitK, max_splits, stride};
+use crate::gemm::problem::{GemmProblem, GemmTypes, Layouts, OP, SplitK, max_splits};
 use crate::kernel;
 use crate::layout::{DType, Layout, Precision};
 use crate::{Error, Result};
@@ -16,20 +16,10 @@ const MAX_PANELS: usize = 1 << 16;
 /// Bytes that a window may need in addition to its elements, because it starts and ends at aligned offsets.
 const SLACK: u64 = 512;
 
-/// An axis of a product.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ProductAxis {
-    Batch0,
-    Batch1,
-    M,
-    N,
-    K,
-}
+/// The number of axes of a product: batch, batch, m, n, k.
+const AXES: usize = 5;
 
-const AXES: [ProductAxis; 5] =
-    [ProductAxis::Batch0, ProductAxis::Batch1, ProductAxis::M, ProductAxis::N, ProductAxis::K];
-
-/// The extents of a product and of its panels along each of [`AXES`].
+/// The extents of a product and of its panels along each of its axes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Panels {
     extents: [usize; 5],
@@ -45,9 +35,9 @@ pub(super) struct Panel {
 /// A buffer that a panel binds.
 #[derive(Clone, Copy, Debug)]
 enum PanelBuffer {
-    /// A window of an operand: its strides along [`AXES`], and its type.
+    /// A window of an operand: its strides along the product's axes, and its type.
     Window([usize; 5], DType),
-    /// A contiguous temporary of the panel: bytes per element, which of [`AXES`] it has, and its length along k.
+    /// A contiguous temporary of the panel: bytes per element, which of the product's axes it has, and its length along k.
     Own(usize, [bool; 5], Length),
 }
 
@@ -64,8 +54,8 @@ impl Panels {
     /// The panels of a product. The product is cut in half until every buffer of a panel fits. Each cut divides the longest
     /// axis of the buffer that is too large. If k is cut, the sums of its ranges must fit too.
     pub(super) fn new(problem: &GemmProblem, caps: &Caps) -> Result<Self> {
-        let mut panels = Self::whole(&problem.dims);
-        let bound = PanelBuffer::of(problem, &problem.layouts()?, caps);
+        let mut panels = Self::whole(problem);
+        let bound = PanelBuffer::of(problem, caps);
         let allowed = caps.limits.binding_bytes.saturating_sub(SLACK);
         let sums = PanelBuffer::Own(4, OF_C, Length::Exact);
         loop {
@@ -77,7 +67,7 @@ impl Panels {
             };
             let strides = panels.strides_in(bound);
             let reach = |&i: &usize| (panels.panel[i] - 1).saturating_mul(strides[i]);
-            let widest = (0..AXES.len()).filter(|&i| panels.panel[i] > 1).max_by_key(reach);
+            let widest = (0..AXES).filter(|&i| panels.panel[i] > 1).max_by_key(reach);
             match widest.filter(|i| reach(i) > 0) {
                 Some(i) => panels.halve(i),
                 None => {
@@ -98,16 +88,16 @@ impl Panels {
     }
 
     /// A single panel: the whole product.
-    fn whole(d: &GemmDims) -> Self {
-        let extents = [d.batches / d.batch1.max(1), d.batch1, d.m, d.n, d.k].map(|extent| extent as usize);
+    fn whole(problem: &GemmProblem) -> Self {
+        let c = problem.layouts.c.shape();
+        let extents = [c[0], c[1], c[2], c[3], problem.k() as usize];
         Self { extents, panel: extents }
     }
 
     /// Whether the device can bind the temporaries of the whole product.
-    pub(super) fn own_fits(problem: &GemmProblem, caps: &Caps) -> Result<bool> {
-        let whole = Self::whole(&problem.dims);
-        let own = PanelBuffer::own(problem, &problem.layouts()?, caps);
-        Ok(own.into_iter().flatten().all(|bound| whole.bytes(&bound) <= bound.allowed(caps)))
+    pub(super) fn own_fits(problem: &GemmProblem, caps: &Caps) -> bool {
+        let (whole, own) = (Self::whole(problem), PanelBuffer::own(problem, caps));
+        own.into_iter().flatten().all(|bound| whole.bytes(&bound) <= bound.allowed(caps))
     }
 
     fn halve(&mut self, axis: usize) {
@@ -140,13 +130,13 @@ impl Panels {
         (elements as u64).saturating_mul(size as u64)
     }
 
-    /// The strides of this buffer along [`AXES`], in elements.
+    /// The strides of this buffer along the product's axes, in elements.
     fn strides_in(&self, bound: &PanelBuffer) -> [usize; 5] {
         match *bound {
             PanelBuffer::Window(strides, _) => strides,
             PanelBuffer::Own(_, axes, length) => {
                 let (extents, mut strides, mut stride) = (self.padded(length), [0; 5], 1usize);
-                for i in (0..AXES.len()).rev().filter(|&i| axes[i]) {
+                for i in (0..AXES).rev().filter(|&i| axes[i]) {
                     strides[i] = stride;
                     stride = stride.saturating_mul(extents[i]);
                 }
@@ -200,58 +190,51 @@ impl Panels {
 
     /// The number of panels.
     pub(super) fn count(&self) -> usize {
-        (0..AXES.len()).map(|axis| self.extents[axis].div_ceil(self.panel[axis].max(1)).max(1)).product()
+        (0..AXES).map(|axis| self.extents[axis].div_ceil(self.panel[axis].max(1)).max(1)).product()
     }
 }
 
-/// Which of [`AXES`] C has.
+/// Which of the product's axes C has.
 const OF_C: [bool; 5] = [true, true, true, true, false];
 
 impl PanelBuffer {
     /// The buffers that a product binds.
-    fn of(problem: &GemmProblem, layouts: &Layouts, caps: &Caps) -> Vec<Self> {
-        let (d, types) = (&problem.dims, &problem.types);
-        let Layouts { a, b, c, residual, row_scale, column_scale, .. } = layouts;
-        let window =
-            |layout: &Layout, axes: [ProductAxis; 2], dtype| Self::Window(strides_of(layout, axes), dtype);
-        let mut bound = vec![
-            window(a, [ProductAxis::M, ProductAxis::K], types.ab),
-            window(b, [ProductAxis::K, ProductAxis::N], types.ab),
-            window(c, [ProductAxis::M, ProductAxis::N], types.c),
-        ];
-        let of_residual = residual.as_ref().zip(problem.epilogue.residual);
-        bound.extend(
-            of_residual.map(|(residual, dtype)| window(residual, [ProductAxis::M, ProductAxis::N], dtype)),
-        );
-        bound.extend(row_scale.iter().map(|scale| Self::Window([0, 0, stride(scale, 1), 0, 0], DType::F32)));
-        bound.extend(
-            column_scale.iter().map(|scale| Self::Window([0, 0, 0, stride(scale, 1), 0], DType::F32)),
-        );
-        bound.extend(problem.epilogue.bias.map(|dtype| {
-            let strides = [0, 0, d.bias_row, d.bias_col, 0].map(|stride| stride as usize);
-            Self::Window(strides, dtype)
-        }));
-        bound.extend(Self::own(problem, layouts, caps).into_iter().flatten());
-        bound
+    fn of(problem: &GemmProblem, caps: &Caps) -> Vec<Self> {
+        let Layouts { a, b, c, extras } = &problem.layouts;
+        let GemmTypes { ab, c: of_c, .. } = problem.types;
+        let steps = |of: &Layout| [0, 1, 2, 3].map(|axis| of.step(axis));
+        let like_c = |layout: &Layout, dtype| {
+            let [batch0, batch1, m, n] = steps(layout);
+            Self::Window([batch0, batch1, m, n, 0], dtype)
+        };
+        let ([batch0, batch1, m, k], of_b) = (steps(a), steps(b));
+        let a = Self::Window([batch0, batch1, m, 0, k], ab);
+        let [batch0, batch1, k, n] = of_b;
+        let operands = [a, Self::Window([batch0, batch1, 0, n, k], ab), like_c(c, of_c)];
+        let of_types = problem.types_of_extras();
+        let [bias, others @ ..] = [0, 1, 2, 3].map(|i| extras[i].map(|of| like_c(&of, of_types[i])));
+        let extras = others.into_iter().chain([bias]).chain(Self::own(problem, caps));
+        operands.into_iter().chain(extras.flatten()).collect()
     }
 
     /// The product's temporaries: the sums of splits of k, both f16 splits, and the sums of cross terms.
-    fn own(problem: &GemmProblem, layouts: &Layouts, caps: &Caps) -> [Option<Self>; 4] {
-        let has = |layout: &Layout, from_last: usize| layout.shape()[layout.rank() - from_last] > 1;
+    fn own(problem: &GemmProblem, caps: &Caps) -> [Option<Self>; 4] {
+        let Layouts { a, b, c, .. } = &problem.layouts;
         let f16_split = |layout: &Layout, [m, n]: [bool; 2], bytes| {
-            Self::Own(bytes, [has(layout, 4), has(layout, 3), m, n, true], Length::Padded)
+            let has = |axis: usize| layout.shape()[axis] > 1;
+            Self::Own(bytes, [has(0), has(1), m, n, true], Length::Padded)
         };
         let splits = stored_splits(problem, caps);
         let sums = (splits > 0).then_some(Self::Own(4 * splits as usize, OF_C, Length::Exact));
-        if !problem.is_f16_split() || layouts.c.is_empty() {
+        if !problem.is_f16_split() || c.is_empty() {
             return [sums, None, None, None];
         }
         let (bytes, cross) = match problem.precision {
             Precision::Split => (4, Some(Self::Own(4, OF_C, Length::Exact))),
             Precision::Fast | Precision::Strict => (2, None),
         };
-        let [a, b] = [(&layouts.a, [true, false]), (&layouts.b, [false, true])]
-            .map(|(layout, outer)| f16_split(layout, outer, bytes));
+        let [a, b] =
+            [(a, [true, false]), (b, [false, true])].map(|(layout, outer)| f16_split(layout, outer, bytes));
         [sums, Some(a), Some(b), cross]
     }
 
@@ -267,7 +250,7 @@ impl PanelBuffer {
 /// The number of splits whose sums one launch stores for the next: those that the caller requested; 1 if a second launch
 /// applies the epilogue; otherwise 0.
 fn stored_splits(problem: &GemmProblem, caps: &Caps) -> u32 {
-    let k = problem.dims.k as usize;
+    let k = problem.k() as usize;
     let (scaled, k) = match problem.precision {
         _ if !problem.is_f16_split() => (0, k),
         Precision::Split => (3, 2 * k.next_multiple_of(ROW_MULTIPLE as usize)),
@@ -286,57 +269,24 @@ fn cut(extent: usize, panel: usize) -> Vec<Range<usize>> {
     (0..extent.div_ceil(panel).max(1)).map(|i| i * panel..((i + 1) * panel).min(extent)).collect()
 }
 
-/// The strides along each of [`AXES`] of an operand whose last two axes are `last`.
-fn strides_of(layout: &Layout, last: [ProductAxis; 2]) -> [usize; 5] {
-    let axes = [ProductAxis::Batch0, ProductAxis::Batch1].into_iter().chain(last);
-    let mut strides = [0; 5];
-    for (axis, from_last) in axes.zip([4, 3, 2, 1]) {
-        strides[AXES.iter().position(|known| *known == axis).unwrap_or(0)] = stride(layout, from_last);
-    }
-    strides
-}
-
 impl Panel {
     /// The layouts of the operands, narrowed to the block and to this range of k.
-    pub(super) fn of(&self, layouts: &Layouts, d: &GemmDims, k: &Range<usize>) -> Result<Layouts> {
+    pub(super) fn of(&self, layouts: &Layouts, k: &Range<usize>) -> Result<Layouts> {
         let [.., m, n] = &self.ranges;
-        let Layouts { a, b, c, bias, residual, row_scale, column_scale } = layouts;
-        let bias = bias.as_ref().map(|bias| match [d.bias_row, d.bias_col] {
-            [0, 0] => Ok(*bias),
-            [0, _] => bias.slice(0, n.clone()),
-            [_, _] => bias.slice(0, m.clone()),
-        });
-        let residual = residual.as_ref().map(|residual| self.narrow(residual, m, n));
-        Ok(Layouts {
-            a: self.narrow(a, m, k)?,
-            b: self.narrow(b, k, n)?,
-            c: self.narrow(c, m, n)?,
-            bias: bias.transpose()?,
-            residual: residual.transpose()?,
-            row_scale: row_scale.map(|scale| scale.slice(0, m.clone())).transpose()?,
-            column_scale: column_scale.map(|scale| scale.slice(0, n.clone())).transpose()?,
-        })
+        let Layouts { a, b, c, mut extras } = *layouts;
+        for extra in extras.iter_mut().flatten() {
+            *extra = self.narrow(extra, m, n)?;
+        }
+        let (a, b, c) = (self.narrow(&a, m, k)?, self.narrow(&b, k, n)?, self.narrow(&c, m, n)?);
+        Ok(Layouts { a, b, c, extras })
     }
 
-    /// Narrows the axes of a layout that are not broadcast.
-    fn narrow(&self, layout: &Layout, rows: &Range<usize>, cols: &Range<usize>) -> Result<Layout> {
-        self.cuts(layout, rows, cols).try_fold(*layout, |narrowed, (axis, range)| narrowed.slice(axis, range))
-    }
-
-    /// The axes of a layout that are not broadcast, with the range of each.
-    fn cuts(
-        &self,
-        layout: &Layout,
-        rows: &Range<usize>,
-        cols: &Range<usize>,
-    ) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
-        let [batch0, batch1, ..] = self.ranges.clone();
-        let layout = *layout;
-        let ranges = [(batch0, 4), (batch1, 3), (rows.clone(), 2), (cols.clone(), 1)];
-        ranges.into_iter().filter_map(move |(range, from_last)| {
-            let axis = layout.rank().checked_sub(from_last)?;
-            let is_broadcast = from_last > 2 && layout.shape()[axis] == 1;
-            (!is_broadcast).then_some((axis, range))
-        })
+    /// Narrows the axes of a layout, except those of one index, along which it may be broadcast.
+    fn narrow(&self, layout: &Layout, rows: &Range<usize>, columns: &Range<usize>) -> Result<Layout> {
+        let [batch0, batch1, ..] = &self.ranges;
+        let ranges = [batch0, batch1, rows, columns].into_iter().enumerate();
+        ranges
+            .filter(|(axis, _)| layout.shape()[*axis] != 1)
+            .try_fold(*layout, |narrowed, (axis, range)| narrowed.slice(axis, range.clone()))
     }
 }

@@ -26,7 +26,7 @@ impl Tile {
             operands.iter().enumerate().map(|(at, &operand)| (operand, access(at))).collect()
         };
         if splits == 1 && !self.has_separate_epilogue(problem, caps) {
-            let dims = problem.call_dims(&problem.dims, language, draft);
+            let dims = problem.call_dims(language, draft);
             return self.step(draft, problem, dims, &args(operands, problem.access_of_c()));
         }
         let split = problem.split_into(splits);
@@ -34,7 +34,7 @@ impl Tile {
         let (own, extras) = operands.split_at(problem.bindings() as usize);
         let mut own = own.to_vec();
         let c = std::mem::replace(&mut own[C], sums);
-        let dims = split.seeded_dims(&split.dims, language, draft);
+        let dims = split.seeded_dims(language, draft);
         self.step(draft, &split, dims, &args(&own, Access::Write))?;
         kernels::step(draft, problem, splits, [sums, c], extras)
     }

@@ -63,7 +63,7 @@ impl GemmProblem {
                 DType::I32 => Tolerance::default(),
                 DType::I8 => Tolerance { relative: 0.0, absolute: 1.0 },
                 _ => {
-                    let rounded = 8.0 * U * LARGEST_I8_PRODUCT * f64::from(self.dims.k);
+                    let rounded = 8.0 * U * LARGEST_I8_PRODUCT * f64::from(self.k());
                     let absolute = OF_ACTIVATION + rounded;
                     self.stored_tolerance(Tolerance { relative: OF_ACTIVATION, absolute })
                 }
@@ -77,7 +77,7 @@ impl GemmProblem {
 
     /// A run with integers. Their sums are exact in any order, so a lost term cannot be taken for a rounding error.
     fn exact_run(&self) -> Result<TrialRun> {
-        let k = self.dims.k;
+        let k = self.k();
         let is_linear = matches!(self.epilogue.activation, Activation::None | Activation::Relu);
         // Before an activation, which saturates, sums have few terms. So do sums that would be too large.
         let (values, tolerance) = if is_linear && k < EXACT / LARGEST {
@@ -94,7 +94,7 @@ impl GemmProblem {
     /// Values of A and B for which few terms of each sum are not zero. Each of the k terms should occur in some sum, so in a
     /// product of a vector and a matrix more elements of the vector are not zero.
     fn sparse_values(&self) -> [TrialValues; 2] {
-        let [m, n, k] = [self.dims.m, self.dims.n, self.dims.k].map(f64::from);
+        let [m, n, k] = [self.m(), self.n(), self.k()].map(f64::from);
         let both = (TERMS / k).min(1.0);
         let of_a = (both * n / m).sqrt().clamp(both, 1.0);
         [of_a, both / of_a].map(|share| {
@@ -147,7 +147,7 @@ impl GemmProblem {
             absolute: 2.0 * gamma(terms) * f64::from(terms) * LARGEST_ENTRY,
             relative: 0.0,
         };
-        let k = self.dims.k;
+        let k = self.k();
         let (one_in, few) = (k.div_ceil(ROUNDED_TERMS), k.min(2 * ROUNDED_TERMS));
         let runs = vec![(TrialValues::Signs { one_in }, sum(few)), (TrialValues::Signed, sum(k))];
         Ok(Some(GeneratedTrial { simple, runs }))
@@ -156,7 +156,7 @@ impl GemmProblem {
     /// The largest allowed difference between the sums of a candidate and of the reference. All terms are positive, so the sum is
     /// also the sum of magnitudes. After an activation the sum is not known, so the largest is assumed.
     fn sum_tolerance(&self) -> Tolerance {
-        let k = self.dims.k;
+        let k = self.k();
         let own = match (self.is_f16_split(), self.precision, self.types.accumulator) {
             (true, Precision::Fast, _) => 2f64.powi(-10) + gamma(k),
             (true, Precision::Split, _) => 2f64.powi(-20) + 1.01 * gamma(k),
@@ -206,12 +206,12 @@ fn gamma_of(k: f64, u: f64) -> f64 {
 /// `matmul 8 x 256x256x1024 f16 -> f32, alpha, bias, gelu`: the batch, m, n and k, the types, and the epilogue.
 impl fmt::Display for GemmProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (d, types) = (&self.dims, &self.types);
+        let (batches, types) = (self.batches(), &self.types);
         f.write_str("matmul ")?;
-        if d.batches > 1 {
-            write!(f, "{} x ", d.batches)?;
+        if batches > 1 {
+            write!(f, "{batches} x ")?;
         }
-        write!(f, "{}x{}x{} {}", d.m, d.n, d.k, types.ab)?;
+        write!(f, "{}x{}x{} {}", self.m(), self.n(), self.k(), types.ab)?;
         if types.c != types.ab {
             write!(f, " -> {}", types.c)?;
         }

@@ -1,9 +1,12 @@
-//! The uniforms of matrix-product shaders: sizes, strides and offsets, in elements (`shaders/gemm/gemm_dims.wgsl`);
-//! and the layouts that these describe.
+//! The uniforms of matrix-product shaders: sizes, strides and offsets, in elements (`shaders/gemm/gemm_dims.wgsl`), derived from
+//! the layouts of the operands.
 
-use crate::Result;
+use super::gemm::GemmProblem;
+use super::generated::Generated;
+use super::layouts::Layouts;
+use super::segments::Segments;
 use crate::kernel::shader_dims;
-use crate::layout::{Layout, dim};
+use crate::layout::{Layout, known};
 
 /// The name of matrix products in errors and plans.
 pub(in crate::gemm) const OP: &str = "matmul";
@@ -61,8 +64,7 @@ macro_rules! product_dims {
 }
 
 product_dims! {
-    /// The uniform of a product whose operands are both stored. In a problem, `alpha` and `beta` are 0: they are scalars of the
-    /// call.
+    /// The uniform of a product whose operands are both stored.
     GemmDims
     { a_batch0: u32, a_batch1: u32, }
     { b_batch0: u32, b_batch1: u32, }
@@ -107,18 +109,6 @@ product_dims! {
     }
 }
 
-impl GemmDims {
-    /// The offset and the strides that add up to the start of a row of C.
-    pub(in crate::gemm) fn c_starts(&self) -> [u32; 4] {
-        [self.c_offset, self.c_batch0, self.c_batch1, self.ldc]
-    }
-
-    /// The number of pairs of a matrix of the batch and a split of k. Each pair has its own workgroups.
-    pub(in crate::gemm) fn pairs(&self) -> u64 {
-        u64::from(self.batches) * u64::from(self.splits)
-    }
-}
-
 shader_dims! {
     /// The uniform of a product that is summed over segments of k.
     pub struct SegmentDims {
@@ -160,20 +150,117 @@ shader_dims! {
     }
 }
 
-/// The layout with these axes, each given by its extent and stride, that starts at this element. The problem has already
-/// proved that it lies within its buffer.
-pub(in crate::gemm) fn layout(axes: &[[u32; 2]], offset: u32) -> Result<Layout> {
-    let [shape, strides] = [0, 1].map(|i| axes.iter().map(|axis| axis[i] as usize).collect::<Vec<_>>());
-    Layout::new(OP, &shape, &strides, offset as usize, usize::MAX)
-}
+impl GemmProblem {
+    /// Sizes and strides, as the shaders receive them. Alpha is 1 and beta 0, unless a call passes them.
+    #[must_use]
+    pub fn dims(&self) -> GemmDims {
+        let Layouts { a, b, c, extras } = &self.layouts;
+        let strides = |of: &Layout| [0, 1, 2, 3].map(|axis| known(of.strides()[axis]));
+        let offset = |of: &Layout| known(of.offset());
+        // Segments step along planes by the table.
+        let of_batch = |[batch0, batch1, ..]: [u32; 4]| match self.generated {
+            Some(Generated::Segments(_)) => [0; 2],
+            _ => [batch0, batch1],
+        };
+        let ([_, _, a_outer, a_k], [_, _, b_k, b_outer]) = (strides(a), strides(b));
+        let ([a_batch0, a_batch1], [b_batch0, b_batch1]) = (of_batch(strides(a)), of_batch(strides(b)));
+        let [c_batch0, c_batch1, ldc, _] = strides(c);
+        let extra = |at: usize| extras[at].map_or(([0; 4], 0), |of| (strides(&of), offset(&of)));
+        let ([.., bias_row, bias_col], bias_offset) = extra(Layouts::BIAS);
+        let (of_residual, residual_offset) = extra(Layouts::RESIDUAL);
+        let [residual_batch0, residual_batch1, residual_row, residual_col] = of_residual;
+        GemmDims {
+            m: self.m(),
+            n: self.n(),
+            k: self.k(),
+            k_per_split: self.k_per_split(),
+            batches: self.batches(),
+            batch1: known(c.shape()[1]),
+            splits: self.splits.unwrap_or(1),
+            a_outer,
+            a_k,
+            a_offset: offset(a),
+            a_batch0,
+            a_batch1,
+            b_outer,
+            b_k,
+            b_offset: offset(b),
+            b_batch0,
+            b_batch1,
+            ldc,
+            c_offset: offset(c),
+            c_batch0,
+            c_batch1,
+            alpha: 1f32.to_bits(),
+            beta: 0,
+            bias_row,
+            bias_col,
+            bias_offset,
+            residual_row,
+            residual_col,
+            residual_offset,
+            residual_batch0,
+            residual_batch1,
+            scaled_row: self.scaled_row,
+        }
+    }
 
-/// The stride of an axis, counted from the last, which has number 1; 0 if the axis is missing or has at most one
-/// element.
-pub(in crate::gemm) fn stride(layout: &Layout, from_last: usize) -> usize {
-    layout.rank().checked_sub(from_last).map_or(0, |axis| layout.step(axis))
-}
+    /// These dims, and the strides and offsets of the scales of rows and columns.
+    pub(in crate::gemm) fn quantised_dims(&self, dims: &GemmDims) -> QuantisedDims {
+        let scale = |at: usize| {
+            let of = self.layouts.extras[Layouts::LINE_SCALES + at];
+            of.map_or([0; 2], |of| [known(of.strides()[2 + at]), known(of.offset())])
+        };
+        let ([row_scale_step, row_scale_offset], [column_scale_step, column_scale_offset]) =
+            (scale(0), scale(1));
+        let mut uniform = QuantisedDims::default();
+        let (shared, _) = bytemuck::bytes_of_mut(&mut uniform).split_at_mut(size_of::<GemmDims>());
+        shared.copy_from_slice(bytemuck::bytes_of(dims));
+        QuantisedDims {
+            out_scale: 1f32.to_bits(),
+            row_scale_step,
+            row_scale_offset,
+            column_scale_step,
+            column_scale_offset,
+            ..uniform
+        }
+    }
 
-/// The strides of the two leading axes, which are the batch.
-pub(super) fn batch_strides(layout: &Layout) -> Result<[u32; 2]> {
-    Ok([dim(OP, stride(layout, 4))?, dim(OP, stride(layout, 3))?])
+    /// The dims of a product over these segments.
+    pub(in crate::gemm) fn segment_dims(&self, segments: &Segments) -> SegmentDims {
+        let GemmDims { m, n, k, k_per_split, batches, splits, ldc, .. } = self.dims();
+        let Segments { y, gates, step, length, .. } = segments;
+        let of = |of: &Layout| [of.offset(), of.strides()[1], of.strides()[2], of.strides()[3]].map(known);
+        let [a_offset, a_plane, a_outer, a_k] = of(&self.layouts.a);
+        let [b_offset, b_plane, b_k, b_outer] = of(&self.layouts.b);
+        let [y_offset, y_plane, y_outer, y_k] = y.map_or([0; 4], |y| of(&y));
+        let [gates_outer, gates_k] =
+            gates.map_or([0; 2], |gates| [0, 1].map(|axis| known(gates.strides()[axis])));
+        SegmentDims {
+            m,
+            n,
+            k,
+            k_per_split,
+            batches,
+            splits,
+            segment_step: *step,
+            segment_length: *length,
+            a_outer,
+            a_k,
+            a_offset,
+            a_plane,
+            b_outer,
+            b_k,
+            b_offset,
+            b_plane,
+            y_outer,
+            y_k,
+            y_offset,
+            y_plane,
+            gates_outer,
+            gates_k,
+            ldc,
+            reserved: 0,
+        }
+    }
 }

@@ -65,15 +65,6 @@ impl LineScale {
         }
     }
 
-    /// The number of storage bindings.
-    pub(in crate::gemm) fn bindings(self) -> u32 {
-        match self {
-            Self::None => 0,
-            Self::Rows | Self::Columns => 1,
-            Self::RowsAndColumns => 2,
-        }
-    }
-
     /// The same, with a scale along this axis too.
     pub(in crate::gemm) fn and(self, axis: BiasAxis) -> Self {
         match (self, axis) {

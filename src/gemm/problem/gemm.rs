@@ -1,26 +1,24 @@
 //! A matrix product, checked.
 
-use super::dims::{GemmDims, OP, batch_strides, stride};
+use super::dims::OP;
 use super::epilogue::Epilogue;
 use super::generated::{Generated, GeneratedOperand, SignHalf};
-use super::quantised_dims::LinePlaces;
+use super::layouts::Layouts;
 use super::segments::Segments;
 use super::tile::{Pin, SplitK};
 use super::types::{GemmTypes, Side};
-use crate::layout::{DType, Layout, Precision, dim};
+use crate::layout::{DType, Layout, Precision, dim, known};
 use crate::{Error, Result};
 
 /// A matrix product $C = AB$, or a batch of them, checked: the shapes are compatible, and every size is below $2^{31}$.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GemmProblem {
-    /// Sizes and strides, as the shaders receive them.
-    pub(crate) dims: GemmDims,
+    /// Where the operands lie.
+    pub(in crate::gemm) layouts: Layouts,
     /// Element types.
     pub(crate) types: GemmTypes,
     /// Operations between a sum and its store.
     pub(crate) epilogue: Epilogue,
-    /// The strides and offsets of the epilogue's scales of rows and columns.
-    pub(crate) line_places: LinePlaces,
     /// Restriction of the plan's candidates.
     pub(crate) pin: Pin,
     /// Number of splits of k.
@@ -29,6 +27,10 @@ pub struct GemmProblem {
     pub(crate) precision: Precision,
     /// The generated part of the operands, if there is one.
     pub(crate) generated: Option<Generated>,
+    /// The number of splits of k whose sums are stored in separate matrices of C. None if C holds the result.
+    pub(in crate::gemm) splits: Option<u32>,
+    /// Length of a row of A and of a column of B, if they are scaled.
+    pub(in crate::gemm) scaled_row: u32,
 }
 
 /// The largest inner size of a product of i8: $131{,}071 \cdot 2^{14} < 2^{31}$, so no sum overflows i32.
@@ -86,7 +88,6 @@ impl GemmProblem {
         if c.shape() != shape {
             return Err(Error::shapes(OP, "the output must have the shape of the product", c.shape(), shape));
         }
-        let [m, n] = [shape[rank - 2], shape[rank - 1]];
         let k = a.shape()[a.rank() - 1];
         if types.ab == DType::I8 && k as u64 > MAX_I8_K {
             let what = "the inner size of a product of i8, whose sums might pass i32,".into();
@@ -94,46 +95,55 @@ impl GemmProblem {
         }
         types.c.check_computed(OP)?;
         check_output(c)?;
-        let [a_batch0, a_batch1] = batch_strides(a)?;
-        let [b_batch0, b_batch1] = batch_strides(b)?;
-        let [c_batch0, c_batch1] = batch_strides(c)?;
-        let batch1 = if rank > 2 { shape[rank - 3] } else { 1 };
-        let batches = dim(OP, shape[..rank - 2].iter().product())?;
-        let dims = GemmDims {
-            m: dim(OP, m)?,
-            n: dim(OP, n)?,
-            k: dim(OP, k)?,
-            k_per_split: dim(OP, k)?,
-            batches,
-            batch1: dim(OP, batch1)?,
-            splits: 1,
-            a_outer: dim(OP, stride(a, 2))?,
-            a_k: dim(OP, stride(a, 1))?,
-            a_offset: a.offset_in_window(types.ab),
-            a_batch0,
-            a_batch1,
-            b_outer: dim(OP, stride(b, 1))?,
-            b_k: dim(OP, stride(b, 2))?,
-            b_offset: b.offset_in_window(types.ab),
-            b_batch0,
-            b_batch1,
-            // The row stride of a single row is never used. A multiple of four lets kernels store whole vectors.
-            ldc: dim(OP, if m > 1 { stride(c, 2) } else { n.max(1).next_multiple_of(4) })?,
-            c_offset: c.offset_in_window(types.c),
-            c_batch0,
-            c_batch1,
-            ..GemmDims::default()
-        };
-        let (epilogue, pin, split) = (Epilogue::default(), Pin::Free, SplitK::Auto);
-        let line_places = LinePlaces::default();
-        let precision = Precision::Strict;
-        Ok(Self { dims, types, epilogue, line_places, pin, split, precision, generated: None })
+        dim(OP, shape[..rank - 2].iter().product())?;
+        let layouts = Layouts { a: *a, b: *b, c: *c, extras: [None; 4] }.normal(types, [DType::F32; 4])?;
+        Ok(Self::of(layouts, types, None))
     }
 
-    /// Sizes and strides, as the shaders receive them.
-    #[must_use]
-    pub fn dims(&self) -> &GemmDims {
-        &self.dims
+    /// A product without options of operands with these layouts.
+    pub(in crate::gemm) fn of(layouts: Layouts, types: GemmTypes, generated: Option<Generated>) -> Self {
+        Self {
+            layouts,
+            types,
+            generated,
+            splits: None,
+            scaled_row: 0,
+            epilogue: Epilogue::default(),
+            pin: Pin::Free,
+            split: SplitK::Auto,
+            precision: Precision::Strict,
+        }
+    }
+
+    /// The number of rows of A and C.
+    pub(in crate::gemm) fn m(&self) -> u32 {
+        known(self.layouts.c.shape()[2])
+    }
+
+    /// The number of columns of B and C.
+    pub(in crate::gemm) fn n(&self) -> u32 {
+        known(self.layouts.c.shape()[3])
+    }
+
+    /// The inner size: columns of A and rows of B. Of a product over segments, that of the matrix with the most segments.
+    pub(in crate::gemm) fn k(&self) -> u32 {
+        self.segments().map_or_else(|| known(self.layouts.a.shape()[3]), |segments| segments.k)
+    }
+
+    /// The number of matrices.
+    pub(in crate::gemm) fn batches(&self) -> u32 {
+        known(self.layouts.c.shape()[0] * self.layouts.c.shape()[1])
+    }
+
+    /// The number of pairs of a matrix of the batch and a split of k. Each pair has its own workgroups.
+    pub(in crate::gemm) fn pairs(&self) -> u64 {
+        u64::from(self.batches()) * u64::from(self.splits.unwrap_or(1))
+    }
+
+    /// Whether every row of C starts at a multiple of this number of elements.
+    pub(in crate::gemm) fn rows_of_c_start_at(&self, multiple: usize) -> bool {
+        let c = &self.layouts.c;
+        c.strides()[..3].iter().chain(&[c.offset()]).all(|start| start.is_multiple_of(multiple))
     }
 
     /// Element types.
@@ -147,18 +157,6 @@ impl GemmProblem {
     #[must_use]
     pub fn flops(&self) -> f64 {
         2.0 * self.multiply_adds()
-    }
-
-    /// The offset and the strides that add up to the start of a matrix or plane of A.
-    pub(in crate::gemm) fn a_starts(&self) -> [u32; 3] {
-        let d = &self.dims;
-        self.segments().map_or([d.a_offset, d.a_batch0, d.a_batch1], |segments| segments.a.starts())
-    }
-
-    /// As [`a_starts`](Self::a_starts), for B.
-    pub(in crate::gemm) fn b_starts(&self) -> [u32; 3] {
-        let d = &self.dims;
-        self.segments().map_or([d.b_offset, d.b_batch0, d.b_batch1], |segments| segments.b.starts())
     }
 
     /// The operand on this side, if the whole operand is generated.
@@ -188,25 +186,22 @@ impl GemmProblem {
     /// Whether the operands are split into f16: the precision allows it, both are stored, and k is not 0.
     pub(in crate::gemm) fn is_f16_split(&self) -> bool {
         let is_wanted = self.types.ab == DType::F32 && self.precision != Precision::Strict;
-        is_wanted && self.generated.is_none() && self.dims.k > 0
+        is_wanted && self.generated.is_none() && self.k() > 0
     }
 
     /// Multiply-adds of the product, without those that generate an operand.
     fn multiply_adds(&self) -> f64 {
-        let d = &self.dims;
+        let [m, n] = [self.m(), self.n()].map(f64::from);
         match self.segments() {
             // The padding of segments is not counted.
-            Some(Segments { total, length, .. }) => {
-                f64::from(total) * f64::from(d.m) * f64::from(d.n) * f64::from(length)
-            }
-            None => f64::from(d.batches) * f64::from(d.m) * f64::from(d.n) * f64::from(d.k),
+            Some(Segments { total, length, .. }) => f64::from(total) * m * n * f64::from(length),
+            None => f64::from(self.batches()) * m * n * f64::from(self.k()),
         }
     }
 
     /// The number of elements of C, in all matrices of the batch.
     pub(in crate::gemm) fn elements(&self) -> usize {
-        let d = &self.dims;
-        d.batches as usize * d.m as usize * d.n as usize
+        self.layouts.c.len()
     }
 }
 

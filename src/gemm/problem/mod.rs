@@ -4,31 +4,27 @@ mod dims;
 mod epilogue;
 mod gemm;
 mod generated;
+mod layouts;
 mod operands;
 mod options;
 mod quantised;
-mod quantised_dims;
-
 mod scalars;
 mod seed;
 mod segments;
 mod split_k;
-
 mod tile;
 mod types;
 
+pub(in crate::gemm) use dims::OP;
 pub use dims::{GemmDims, QuantisedDims, SeededDims, SegmentDims};
 pub use epilogue::{BiasAxis, Epilogue, LineScale, Previous, Scale};
 pub use gemm::{GemmProblem, MAX_I8_K, product_shape};
 pub(in crate::gemm) use generated::Generated;
 pub use generated::{Distribution, GeneratedOperand, HalfAxis, HalfPosition, OuterAxis, SignHalf};
-pub(in crate::gemm) use operands::Layouts;
-
-pub(in crate::gemm) use dims::{OP, layout, stride};
+pub(in crate::gemm) use layouts::{Layouts, normal};
 pub(crate) use scalars::Numbers;
 pub(in crate::gemm) use scalars::{ALPHA, BETA, OUT_SCALE};
 pub use seed::SeedSource;
-pub(crate) use segments::OperandPlanes;
 pub(in crate::gemm) use segments::{Gated, PlaneSource, SEGMENT_MULTIPLE, Segments};
 pub(in crate::gemm) use split_k::{MAX_SPLITS, max_splits, scratch_bytes};
 pub use tile::{GemmKernel, Pin, SplitK, Tile};

@@ -1,10 +1,10 @@
 //! The options of a product: each returns the same problem with one thing changed.
 
-use super::dims::{OP, batch_strides, stride};
+use super::dims::OP;
 use super::epilogue::{BiasAxis, Epilogue, Previous, Scale};
 use super::gemm::GemmProblem;
 use super::generated::{Generated, GeneratedOperand, SignHalf};
-use super::quantised_dims::LinePlaces;
+use super::layouts::{Layouts, normal};
 use super::tile::{Pin, SplitK};
 use super::types::{Accumulator, Side};
 use crate::layout::{DType, Layout, Precision, dim};
@@ -63,21 +63,31 @@ impl GemmProblem {
     /// # Errors
     /// [`Error::Shape`] if it is not a vector of that length; [`Error::Limit`] for a stride of $2^{31}$ or more.
     pub fn bias(mut self, axis: BiasAxis, bias: &Layout, dtype: DType) -> Result<Self> {
-        let (extent, rule) = match axis {
-            BiasAxis::Rows => (self.dims.m, "the row bias must be a vector with an element for each row"),
-            BiasAxis::Columns => (self.dims.n, "the bias must be a vector with an element for each column"),
+        let rule = match axis {
+            BiasAxis::Rows => "the row bias must be a vector with an element for each row",
+            BiasAxis::Columns => "the bias must be a vector with an element for each column",
         };
-        if bias.rank() != 1 || dim(OP, bias.shape()[0])? != extent {
-            return Err(Error::shapes(OP, rule, bias.shape(), &[extent as usize]));
-        }
-        let step = dim(OP, stride(bias, 1))?;
-        [self.dims.bias_row, self.dims.bias_col] = match axis {
-            BiasAxis::Rows => [step, 0],
-            BiasAxis::Columns => [0, step],
-        };
-        self.dims.bias_offset = bias.offset_in_window(dtype);
+        self.layouts.extras[Layouts::BIAS] = Some(self.vector(axis, bias, dtype, rule)?);
         self.epilogue.bias = Some(dtype);
         Ok(self)
+    }
+
+    /// The normal layout of a vector that must have an element for each row or column.
+    pub(super) fn vector(
+        &self,
+        axis: BiasAxis,
+        vector: &Layout,
+        dtype: DType,
+        rule: &'static str,
+    ) -> Result<Layout> {
+        let (extent, at) = match axis {
+            BiasAxis::Rows => (self.m(), 1),
+            BiasAxis::Columns => (self.n(), 0),
+        };
+        if vector.rank() != 1 || dim(OP, vector.shape()[0])? != extent {
+            return Err(Error::shapes(OP, rule, vector.shape(), &[extent as usize]));
+        }
+        normal(&vector.unsqueeze(at)?, dtype, 4)
     }
 
     /// Adds a residual of the shape of `c` after the activation. It is one more operand.
@@ -89,11 +99,7 @@ impl GemmProblem {
             let rule = "the residual must have the shape of the product";
             return Err(Error::shapes(OP, rule, residual.shape(), c.shape()));
         }
-        let d = &mut self.dims;
-        d.residual_row = dim(OP, stride(residual, 2))?;
-        d.residual_col = dim(OP, stride(residual, 1))?;
-        d.residual_offset = residual.offset_in_window(dtype);
-        [d.residual_batch0, d.residual_batch1] = batch_strides(residual)?;
+        self.layouts.extras[Layouts::RESIDUAL] = Some(normal(residual, dtype, 4)?);
         self.epilogue.residual = Some(dtype);
         Ok(self)
     }
@@ -104,7 +110,7 @@ impl GemmProblem {
     /// # Errors
     /// [`Error::Limit`] for rows of $2^{31}$ elements or more.
     pub fn scaled_back(mut self, row: usize, cross: bool) -> Result<Self> {
-        self.dims.scaled_row = dim(OP, row.max(1))?;
+        self.scaled_row = dim(OP, row.max(1))?;
         self.epilogue.scale = if cross { Scale::BackWithCross } else { Scale::Back };
         Ok(self)
     }
@@ -112,10 +118,11 @@ impl GemmProblem {
     /// Generates one operand. The plan's operand in its place is the table that the entries are computed from.
     #[must_use]
     pub fn generated(mut self, generated: GeneratedOperand) -> Self {
-        let d = &mut self.dims;
+        let of = |layout: &Layout| layout.with_axes(&[1, 1, layout.shape()[2], layout.shape()[3]], &[0; 4]);
+        let Layouts { a, b, .. } = &mut self.layouts;
         match generated.side {
-            Side::A => (d.a_outer, d.a_k, d.a_offset, [d.a_batch0, d.a_batch1]) = (0, 1, 0, [0, 0]),
-            Side::B => (d.b_outer, d.b_k, d.b_offset, [d.b_batch0, d.b_batch1]) = (0, 1, 0, [0, 0]),
+            Side::A => *a = of(a).at(&[0, 0, 0, 1], 0),
+            Side::B => *b = of(b).at(&[0, 0, 1, 0], 0),
         }
         self.generated = Some(Generated::Operand(generated));
         self
@@ -126,16 +133,15 @@ impl GemmProblem {
     /// # Errors
     /// [`Error::Shape`] if `stored` is not half of B; [`Error::Limit`] for strides of $2^{31}$ or more.
     pub fn sign_half(mut self, signs: SignHalf, stored: &Layout) -> Result<Self> {
-        let whole = [self.dims.k as usize, self.dims.n as usize];
+        let whole = [self.k() as usize, self.n() as usize];
         if signs.shape(stored)? != whole {
             let rule = "the stored half of B must have half of its rows or columns";
             return Err(Error::shapes(OP, rule, stored.shape(), &whole));
         }
+        let half = normal(stored, self.types.ab, 0)?;
         // NOTE: axes of one element keep their strides too: these tell row-major from column-major, as in a whole operand.
-        self.dims.b_k = dim(OP, stored.strides()[0])?;
-        self.dims.b_outer = dim(OP, stored.strides()[1])?;
-        self.dims.b_offset = stored.offset_in_window(self.types.ab);
-        [self.dims.b_batch0, self.dims.b_batch1] = [0, 0];
+        let [k, n] = [0, 1].map(|axis| dim(OP, stored.strides()[axis]));
+        self.layouts.b = half.at(&[0, 0, k? as usize, n? as usize], half.offset());
         self.generated = Some(Generated::SignHalf(signs));
         Ok(self)
     }
@@ -143,8 +149,8 @@ impl GemmProblem {
     /// Drops the epilogue and stores sums of this type.
     #[must_use]
     pub(in crate::gemm) fn without_epilogue(&self, c: DType) -> Self {
-        let mut plain = *self;
-        (plain.epilogue, plain.line_places, plain.types.c) = (Epilogue::default(), LinePlaces::default(), c);
+        let mut plain = Self { epilogue: Epilogue::default(), scaled_row: 0, ..*self };
+        (plain.layouts.extras, plain.types.c) = ([None; 4], c);
         plain
     }
 }

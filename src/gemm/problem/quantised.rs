@@ -1,10 +1,9 @@
 //! Products of types of 8 bits: sums are scaled, and those of i8, which are exact, are stored as real numbers or requantised to i8.
 
-use super::dims::{OP, layout, stride};
 use super::epilogue::{BiasAxis, LineScale};
 use super::gemm::GemmProblem;
-use super::quantised_dims::LinePlaces;
-use crate::layout::{DType, Layout, dim};
+use super::layouts::Layouts;
+use crate::layout::{DType, Layout};
 use crate::{Error, Result};
 
 impl GemmProblem {
@@ -13,37 +12,14 @@ impl GemmProblem {
     /// # Errors
     /// [`Error::Shape`] if it is not a vector of that length; [`Error::Limit`] for a stride of $2^{31}$ or more.
     pub fn line_scale(mut self, axis: BiasAxis, scale: &Layout) -> Result<Self> {
-        let (extent, rule) = match axis {
-            BiasAxis::Rows => (self.dims.m, "the row scale must be a vector with an element for each row"),
-            BiasAxis::Columns => {
-                (self.dims.n, "the column scale must be a vector with an element for each column")
-            }
+        let (at, rule) = match axis {
+            BiasAxis::Rows => (0, "the row scale must be a vector with an element for each row"),
+            BiasAxis::Columns => (1, "the column scale must be a vector with an element for each column"),
         };
-        if scale.rank() != 1 || dim(OP, scale.shape()[0])? != extent {
-            return Err(Error::shapes(OP, rule, scale.shape(), &[extent as usize]));
-        }
-        self.place_line_scale(axis, scale)?;
+        let scale = self.vector(axis, scale, DType::F32, rule)?;
+        self.layouts.extras[Layouts::LINE_SCALES + at] = Some(scale);
         self.epilogue.line_scale = self.epilogue.line_scale.and(axis);
         Ok(self)
-    }
-
-    /// Sets the stride and offset of a scale of the epilogue.
-    pub(super) fn place_line_scale(&mut self, axis: BiasAxis, scale: &Layout) -> Result<()> {
-        *self.line_places.at(axis) = [dim(OP, stride(scale, 1))?, scale.offset_in_window(DType::F32)];
-        Ok(())
-    }
-
-    /// The layout of the scale along this axis, if the epilogue has it.
-    pub(in crate::gemm) fn line_scale_layout(&self, axis: BiasAxis) -> Result<Option<Layout>> {
-        if !self.epilogue.line_scale.axes().contains(&axis) {
-            return Ok(None);
-        }
-        let LinePlaces { rows, columns } = self.line_places;
-        let (extent, [step, offset]) = match axis {
-            BiasAxis::Rows => (self.dims.m, rows),
-            BiasAxis::Columns => (self.dims.n, columns),
-        };
-        layout(&[[extent, step]], offset).map(Some)
     }
 
     /// Whether the launch that applies the epilogue has [`QuantisedDims`].

@@ -1,6 +1,5 @@
 //! Where the kernels of a random operator find its seed.
 
-use super::dims::layout;
 use crate::kernel::Kernel;
 use crate::layout::{DType, Layout, dim};
 use crate::plan::{Dims, Draft, Operand, Scalar, ScalarParameter};
@@ -74,7 +73,9 @@ impl SeedSource {
     pub(crate) fn layout(self) -> Result<Option<Layout>> {
         match self {
             Self::Scalars => Ok(None),
-            Self::Tensor([low, high]) => layout(&[[2, high - low]], low).map(Some),
+            Self::Tensor([low, high]) => {
+                Layout::new(OP, &[2], &[(high - low) as usize], low as usize, usize::MAX).map(Some)
+            }
         }
     }
 

@@ -1,6 +1,5 @@
 //! Split-k: the numbers of splits of a product, and the product whose splits are summed separately.
 
-use super::dims::GemmDims;
 use super::gemm::GemmProblem;
 
 /// Splits are multiples of this along k. Every tile's depth divides it, so an iteration never belongs to two splits.
@@ -12,43 +11,20 @@ pub(in crate::gemm) const MAX_SPLITS: u32 = 64;
 impl GemmProblem {
     /// The number of non-empty splits when `requested` are requested.
     pub(in crate::gemm) fn splits_of_k(&self, requested: u32) -> u32 {
-        let k = self.dims.k.max(1);
+        let k = self.k().max(1);
         k.div_ceil(split_length(k, requested))
+    }
+
+    /// Length of a split of k: k, or a multiple of 32.
+    pub(in crate::gemm) fn k_per_split(&self) -> u32 {
+        self.splits.map_or(self.k(), |splits| split_length(self.k().max(1), splits))
     }
 
     /// The product that stores the sums of each split in a separate matrix, in the type of sums and without gaps.
     pub(in crate::gemm) fn split_into(&self, splits: u32) -> Self {
-        let d = &self.dims;
-        let matrix = d.m * d.n;
-        let dims = GemmDims {
-            k_per_split: split_length(d.k.max(1), splits),
-            splits,
-            ldc: d.n,
-            c_offset: 0,
-            c_batch0: matrix * d.batch1,
-            c_batch1: matrix,
-            ..self.dims_without_epilogue()
-        };
-        let mut types = self.types;
-        types.c = self.type_of_sums();
-        Self { dims, types, epilogue: Default::default(), line_places: Default::default(), ..*self }
-    }
-
-    fn dims_without_epilogue(&self) -> GemmDims {
-        GemmDims {
-            alpha: 1f32.to_bits(),
-            beta: 0,
-            bias_row: 0,
-            bias_col: 0,
-            bias_offset: 0,
-            residual_row: 0,
-            residual_col: 0,
-            residual_offset: 0,
-            residual_batch0: 0,
-            residual_batch1: 0,
-            scaled_row: 0,
-            ..self.dims
-        }
+        let mut split = self.without_epilogue(self.type_of_sums());
+        (split.layouts.c, split.splits) = (self.layouts.c.dense(), Some(splits));
+        split
     }
 }
 
@@ -64,7 +40,6 @@ fn split_length(k: u32, splits: u32) -> u32 {
 
 /// Bytes of the sums of all splits.
 pub(in crate::gemm) fn scratch_bytes(problem: &GemmProblem, splits: u32) -> u64 {
-    let d = &problem.dims;
-    let sizes = [d.batches, d.m, d.n, splits, 4];
+    let sizes = [problem.batches(), problem.m(), problem.n(), splits, 4];
     sizes.into_iter().fold(1, |bytes: u64, size| bytes.saturating_mul(size.into()))
 }

@@ -2,30 +2,27 @@
 
 use crate::Result;
 use crate::gemm::problem::{
-    Gated, GemmDims, GemmProblem, GemmTypes, Generated, OP, OperandPlanes, Pin, PlaneSource,
-    SEGMENT_MULTIPLE, Segments, SplitK,
+    GemmProblem, GemmTypes, Generated, Layouts, OP, Pin, SEGMENT_MULTIPLE, Segments, SplitK, normal,
 };
-use crate::layout::{Precision, dim};
+use crate::layout::{Layout, dim};
 
-/// The sizes and operands of a batch of products over segments.
+/// The operands of a batch of products over segments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SegmentedProduct {
-    /// Rows and columns of C, and the length of a segment along k without its padding.
-    pub(crate) shape: [usize; 3],
     /// The number of matrices of C, which are stored without gaps.
     pub(crate) batches: usize,
     /// The largest number of segments of a matrix.
     pub(crate) longest: usize,
     /// Element types.
     pub(crate) types: GemmTypes,
-    /// The planes of A; those of the left factor if A's planes are products.
-    pub(crate) a: OperandPlanes,
-    /// The planes of the right factor if A's planes are products.
-    pub(crate) y: Option<OperandPlanes>,
-    /// Strides of the gates along the outer axis and along k, if products have gates.
-    pub(crate) gates: Option<[usize; 2]>,
-    /// The planes of B.
-    pub(crate) b: OperandPlanes,
+    /// The planes (plane, m, k) of A, or those of the left factor if A's planes are products. k is the length of a segment.
+    pub(crate) a: Layout,
+    /// The planes (plane, m, k) of the right factor if A's planes are products.
+    pub(crate) y: Option<Layout>,
+    /// The gates (m, k) of these products, if they have gates.
+    pub(crate) gates: Option<Layout>,
+    /// The planes (plane, k, n) of B.
+    pub(crate) b: Layout,
     /// Length of the table of segments, in words.
     pub(crate) words: usize,
     /// The number of segments of all matrices.
@@ -38,50 +35,18 @@ impl SegmentedProduct {
     /// # Errors
     /// [`Error::Limit`](crate::Error::Limit) if a size is $2^{31}$ or more.
     pub(crate) fn problem(&self) -> Result<GemmProblem> {
-        let Self { shape: [m, n, k], batches, a, b, types, .. } = *self;
-        let y = self.y.unwrap_or_default();
-        let [gates_outer, gates_k] = self.gates.unwrap_or_default();
-        let padded = dim(OP, k)?.next_multiple_of(SEGMENT_MULTIPLE);
-        let all = dim(OP, self.longest * padded as usize)?;
+        let Self { batches, longest, types, a, y, gates, b, words, total } = *self;
+        let planes = |of: &Layout| normal(of, types.ab, 0);
+        let (a, b, y) = (planes(&a)?, planes(&b)?, y.map(|y| planes(&y)).transpose()?);
+        let (m, n, length) = (a.shape()[2], b.shape()[3], dim(OP, a.shape()[3])?);
+        let step = length.next_multiple_of(SEGMENT_MULTIPLE);
+        let k = dim(OP, longest * step as usize)?;
         dim(OP, batches * m * n)?;
-        let dims = GemmDims {
-            m: dim(OP, m)?,
-            n: dim(OP, n)?,
-            k: all,
-            k_per_split: all,
-            batches: dim(OP, batches)?,
-            batch1: dim(OP, batches)?,
-            splits: 1,
-            a_outer: a.outer,
-            a_k: a.k,
-            a_offset: a.offset,
-            b_outer: b.outer,
-            b_k: b.k,
-            b_offset: b.offset,
-            ldc: dim(OP, n)?,
-            c_batch1: dim(OP, m * n)?,
-            ..GemmDims::default()
-        };
-        let source = match (self.y, self.gates) {
-            (None, _) => PlaneSource::Stored,
-            (Some(_), None) => PlaneSource::Products(Gated::No),
-            (Some(_), Some(_)) => PlaneSource::Products(Gated::Yes),
-        };
-        let segments = Segments {
-            source,
-            a,
-            y,
-            b,
-            gates: [dim(OP, gates_outer)?, dim(OP, gates_k)?],
-            step: padded,
-            length: dim(OP, k)?,
-            words: dim(OP, self.words)?,
-            total: dim(OP, self.total)?,
-        };
-        let (epilogue, pin, split) = (Default::default(), Pin::Free, SplitK::Auto);
-        let (precision, generated) = (Precision::Strict, Some(Generated::Segments(segments)));
-        let line_places = Default::default();
-        Ok(GemmProblem { dims, types, epilogue, line_places, pin, split, precision, generated })
+        let c = a.with_axes(&[1, batches, m, n], &[0; 4]).at(&[0, m * n, n, 1], 0);
+        let (words, total) = (dim(OP, words)?, dim(OP, total)?);
+        let segments = Segments { y, gates, k, step, length, words, total };
+        let layouts = Layouts { a, b, c, extras: [None; 4] };
+        Ok(GemmProblem::of(layouts, types, Some(Generated::Segments(segments))))
     }
 }
 

@@ -29,6 +29,18 @@ struct ProductRegions<'p> {
     gates: Option<Region>,
 }
 
+impl ProductRegions<'_> {
+    /// The operands of a product of the path sums of x and y, or of their transposes, with `b`.
+    fn operands(&self, seen: fn(Region) -> Region, [b, c]: [Region; 2]) -> Vec<Region> {
+        [seen(self.x), b, c, seen(self.y)].into_iter().chain(self.gates.map(seen)).collect()
+    }
+}
+
+/// The same region, transposed.
+fn transposed(region: Region) -> Region {
+    region.with_layout(region.layout.t())
+}
+
 impl ConnectedForward {
     /// Adds the steps that round x, y and the weight and that compute the gates.
     fn factors(&self, draft: &mut Draft<'_>, operands: [Region; 3]) -> Result<ProductRegions<'_>> {
@@ -50,18 +62,6 @@ impl ConnectedForward {
         Ok(ProductRegions { problem, x, y, weight, gates })
     }
 
-    /// Adds a matrix product of the path sums of x and y with `b`.
-    fn multiply_path_sums(
-        &self,
-        draft: &mut Draft<'_>,
-        factors: &ProductRegions<'_>,
-        product: SegmentedProblem,
-        [b, c]: [Region; 2],
-    ) -> Result<()> {
-        let operands: Vec<Region> = [factors.x, b, c, factors.y].into_iter().chain(factors.gates).collect();
-        self.multiply(draft, product, &operands)
-    }
-
     /// Adds a matrix product.
     fn multiply(&self, draft: &mut Draft<'_>, product: SegmentedProblem, operands: &[Region]) -> Result<()> {
         let SegmentedProblem { problem, table } = product;
@@ -71,7 +71,8 @@ impl ConnectedForward {
 
     /// Adds the product without its norm.
     fn unnormalized(&self, draft: &mut Draft<'_>, factors: &ProductRegions<'_>, o: Region) -> Result<()> {
-        self.multiply_path_sums(draft, factors, factors.problem.forward()?, [factors.weight, o])
+        let operands = factors.operands(|region| region, [factors.weight, o]);
+        self.multiply(draft, factors.problem.forward()?, &operands)
     }
 
     /// A temporary for the product without its norm.
@@ -227,19 +228,15 @@ impl InWindows for ConnectedBackward {
             g = do_;
         }
         let g = forward.rounding.rounded(&mut draft, g)?;
-        forward.multiply_path_sums(
-            &mut draft,
-            &factors,
-            factors.problem.weight_gradient(&g.layout)?,
-            [g, dw],
-        )?;
+        let product = factors.problem.weight_gradient(&g.layout)?;
+        forward.multiply(&mut draft, product, &factors.operands(transposed, [g, dw]))?;
         let pairs = pairs(&forward.product.blades)?.len();
         for [first, rows] in self.chunks(caps)? {
             let chunk = g.with_layout(g.layout.slice(1, first..first + rows)?);
             let path_gradients =
                 draft.temporary(&[pairs, rows, forward.product.operands[0].shape()[2]], DType::F32)?;
             let product = factors.problem.path_gradients(&chunk.layout)?;
-            forward.multiply(&mut draft, product, &[chunk, factors.weight, path_gradients])?;
+            forward.multiply(&mut draft, product, &[chunk, transposed(factors.weight), path_gradients])?;
             let gradients = forward.product.operand_gradients([first, rows])?;
             draft.call(gradients.plan(caps)?, &[dx, dy, path_gradients, operands[0], operands[1]], &[])?;
         }
