@@ -83,12 +83,11 @@ impl Actor {
         let (buffer, bytes) = api::buffer(tensor).expect("nothing failed before");
         gpu.flush().expect("nothing failed before");
         let size = bytes.end - bytes.start;
-        let staging = gpu.device().create_buffer(&wgpu::BufferDescriptor {
-            label: Some("application's staging"),
+        let staging = support::app::buffer(
+            gpu.device(),
             size,
-            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
+            wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+        );
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         encoder.copy_buffer_to_buffer(buffer, bytes.start, &staging, 0, size);
         gpu.queue().submit([encoder.finish()]);

@@ -128,12 +128,11 @@ fn register(gpu: &Gpu, at: At, callback: impl FnOnce() + Send + 'static) {
     match at {
         At::WorkDone => gpu.queue().on_submitted_work_done(callback),
         At::Mapped => {
-            let buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor {
-                label: Some("application's staging"),
-                size: 256,
-                usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            });
+            let buffer = support::app::buffer(
+                gpu.device(),
+                256,
+                wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            );
             let mut encoder = gpu.device().create_command_encoder(&Default::default());
             encoder.clear_buffer(&buffer, 0, None);
             gpu.queue().submit([encoder.finish()]);

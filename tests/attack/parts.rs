@@ -146,12 +146,11 @@ fn placed<T: Element>(
     let starts = [before, before + len + between];
     let size = size_of::<T>();
     let bytes = ((starts[1] + len) * size).next_multiple_of(16);
-    let buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor {
-        label: Some("application's buffer"),
-        size: bytes as u64,
-        usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
+    let buffer = support::app::buffer(
+        gpu.device(),
+        bytes as u64,
+        wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+    );
     let mut data = vec![0xffu8; bytes]; // NaN
     for (model, start) in models.iter().zip(starts) {
         let values = elements::<T>(&model.values);

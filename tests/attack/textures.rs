@@ -39,16 +39,11 @@ impl Actor {
         let shape = vec![self.random.extent(), self.random.extent(), channels];
         self.say(format!("a texture of {shape:?}"));
         let [height, width] = [0, 1].map(|axis| u32::try_from(shape[axis]).expect("small"));
-        let texture = self.world.gpu.device().create_texture(&wgpu::TextureDescriptor {
-            label: Some("application's texture"),
-            size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
-            mip_level_count: 1,
-            sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
+        let texture = self.world.gpu.device().create_texture(&support::app::image(
             format,
-            usage: TextureUsages::COPY_SRC | TextureUsages::COPY_DST,
-            view_formats: &[],
-        });
+            [width, height],
+            TextureUsages::COPY_SRC | TextureUsages::COPY_DST,
+        ));
         let values = vec![0; shape.iter().product()];
         self.textures.push(Image { texture, model: Model { shape, values } });
     }

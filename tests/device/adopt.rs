@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+use support::app;
 use support::operand::{Placed, View};
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::{AdoptOptions, CacheFolder, RobustBufferAccess};
@@ -124,52 +125,15 @@ fn every_launch_sees_its_own_dims_through_the_ring() {
 /// The application's own compute pass: doubles every element into a buffer of its own.
 fn doubled_by_the_application(gpu: &Gpu, tensor: &Tensor<f32>) -> wgpu::Buffer {
     let device = gpu.device();
-    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: Some("application"),
-        source: wgpu::ShaderSource::Wgsl(
-            "@group(0) @binding(0) var<storage, read> x: array<f32>;
-             @group(0) @binding(1) var<storage, read_write> y: array<f32>;
-             @compute @workgroup_size(1) fn main(@builtin(workgroup_id) at: vec3<u32>) { y[at.x] = 2.0 * x[at.x]; }"
-                .into(),
-        ),
-    });
-    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: Some("application"),
-        layout: None,
-        module: &module,
-        entry_point: None,
-        compilation_options: Default::default(),
-        cache: None,
-    });
+    const DOUBLE: &str = "
+        @group(0) @binding(0) var<storage, read> x: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> y: array<f32>;
+        @compute @workgroup_size(1) fn main(@builtin(workgroup_id) at: vec3<u32>) { y[at.x] = 2.0 * x[at.x]; }";
     let (buffer, bytes) = tensor.buffer().unwrap();
-    let output = device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("application"),
-        size: bytes.end - bytes.start,
-        usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
-        mapped_at_creation: false,
-    });
-    let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: Some("application"),
-        layout: &pipeline.get_bind_group_layout(0),
-        entries: &[
-            wgpu::BindGroupEntry {
-                binding: 0,
-                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                    buffer,
-                    offset: bytes.start,
-                    size: std::num::NonZeroU64::new(bytes.end - bytes.start),
-                }),
-            },
-            wgpu::BindGroupEntry { binding: 1, resource: output.as_entire_binding() },
-        ],
-    });
-    let mut encoder = device.create_command_encoder(&Default::default());
-    let mut pass = encoder.begin_compute_pass(&Default::default());
-    pass.set_pipeline(&pipeline);
-    pass.set_bind_group(0, &group, &[]);
-    pass.dispatch_workgroups(u32::try_from(tensor.len()).unwrap(), 1, 1);
-    drop(pass);
-    gpu.queue().submit([encoder.finish()]);
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+    let output = app::buffer(device, bytes.end - bytes.start, usage);
+    let resources = [app::window(buffer, bytes), output.as_entire_binding()];
+    gpu.queue().submit([app::launched(device, DOUBLE, resources, tensor.len())]);
     output
 }
 

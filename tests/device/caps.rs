@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use support::rows::row;
 use tilewise::Caps;
-use tilewise::gpu::{CoopRow, CoopScalar, CoopScope, DeviceType, RowSizes, SubgroupSizes, Verdict};
+use tilewise::gpu::{CoopRow, CoopScalar, CoopScope, DeviceType, SubgroupSizes, Verdict};
 use tilewise::planning::fixtures;
 
 /// A device, and what its print must hold.
@@ -12,23 +13,6 @@ type Facts = (fn() -> Caps, &'static [&'static str]);
 fn each(mut check: impl FnMut(&str, &Caps)) {
     for (name, caps) in fixtures::ALL {
         check(name, &caps());
-    }
-}
-
-fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
-    let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
-    CoopRow {
-        sizes: RowSizes::Exact,
-        m: size,
-        n: size,
-        k: size,
-        a: ab,
-        b: ab,
-        c,
-        scope,
-        saturating: false,
-        verdict,
-        speed: None,
     }
 }
 

@@ -30,12 +30,8 @@ fn commands_without_a_barrier_are_reported() {
         println!("skipped: the validation layer is only fetched with lavapipe");
         return;
     }
-    let buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor {
-        label: Some("without a barrier"),
-        size: BYTES,
-        usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
+    let buffer =
+        support::app::buffer(gpu.device(), BYTES, wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST);
     gpu.queue().submit([written_by_a_shader(&gpu, &buffer)]);
     gpu.wait().unwrap();
     assert_eq!(support::take_complaints(), [""; 0], "wgpu's own commands have their barriers");
@@ -55,31 +51,7 @@ fn assert_hazard(what: &str) {
 
 /// A pass of wgpu's, with its barriers.
 fn written_by_a_shader(gpu: &Gpu, buffer: &wgpu::Buffer) -> wgpu::CommandBuffer {
-    let device = gpu.device();
-    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: Some("without a barrier"),
-        source: wgpu::ShaderSource::Wgsl(WRITES.into()),
-    });
-    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: Some("without a barrier"),
-        layout: None,
-        module: &module,
-        entry_point: None,
-        compilation_options: Default::default(),
-        cache: None,
-    });
-    let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout: &pipeline.get_bind_group_layout(0),
-        entries: &[wgpu::BindGroupEntry { binding: 0, resource: buffer.as_entire_binding() }],
-    });
-    let mut encoder = device.create_command_encoder(&Default::default());
-    let mut pass = encoder.begin_compute_pass(&Default::default());
-    pass.set_pipeline(&pipeline);
-    pass.set_bind_group(0, &group, &[]);
-    pass.dispatch_workgroups(1, 1, 1);
-    drop(pass);
-    encoder.finish()
+    support::app::launched(gpu.device(), WRITES, [buffer.as_entire_binding()], 1)
 }
 
 /// Fills the whole buffer this many times, without a barrier before any of them.

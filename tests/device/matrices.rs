@@ -1,28 +1,13 @@
 //! Rows of cooperative matrices: which of them kernels may use, and what is read of a driver.
 
+use support::failure::{Kind, fails};
+use support::rows::row;
 use tilewise::gpu::{
     AdoptOptions, CoopRow, CoopScalar, CoopScope, FlexibleLimits, MatrixExtensions, RowSizes, SubgroupSizes,
     Verdict,
 };
 use tilewise::planning::fixtures;
-use tilewise::{Caps, Error, Gpu, GpuOptions};
-
-fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
-    let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
-    CoopRow {
-        sizes: RowSizes::Exact,
-        m: size,
-        n: size,
-        k: size,
-        a: ab,
-        b: ab,
-        c,
-        scope,
-        saturating: false,
-        verdict,
-        speed: None,
-    }
-}
+use tilewise::{Caps, Gpu, GpuOptions};
 
 #[test]
 fn rows_are_those_of_each_vendor() {
@@ -302,8 +287,7 @@ fn an_adopted_device_has_the_extensions_that_its_owner_vouches_for() {
     assert_eq!(vouched.caps().extensions, flexible);
     assert_eq!(multiples(vouched.caps()), multiples(opened.caps()));
     let refused = |result: tilewise::Result<Gpu>, why: &str| {
-        let error = result.expect_err("it was not created so");
-        assert!(matches!(error, Error::Input { .. }) && error.to_string().contains(why), "{error}");
+        fails(result, Kind::Input, &[why]);
     };
     // What this driver lacks, and what wgpu does not enable.
     let bfloat16 = MatrixExtensions { bfloat16: true, flexible: true, ..Default::default() };

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use support::failure::{Kind, fails, says};
 use tilewise::gemm::GemmKernel;
 use tilewise::gpu::{CacheFolder, Checks};
 use tilewise::planning::kernel::{Kernel, compile};
@@ -141,13 +142,9 @@ fn a_kernel_that_does_not_compile_is_an_error_that_names_it() {
         ("LANES=4096u", Kernel::new("ops/run_starts").param("LANES", "4096u")), // more than any device has
         ("ROWS=0u", Kernel::new("gemm/scalar_verify").param("ROWS", "0u")),
     ] {
-        let error = compile(&gpu, &kernel).expect_err("it cannot be compiled");
-        assert!(matches!(error, Error::Device(_)), "{error:?}");
-        let said = error.to_string();
-        assert!(said.contains("does not compile") && said.contains(name), "{said}");
+        fails(compile(&gpu, &kernel), Kind::Device, &["does not compile", name]);
     }
-    let error = compile(&gpu, &Kernel::new("magic")).expect_err("there is no such shader");
-    assert!(matches!(error, Error::Input { .. }), "{error:?}");
+    fails(compile(&gpu, &Kernel::new("magic")), Kind::Input, &[]);
     assert_eq!(gpu.stats().pipelines, 0);
     works(&gpu);
 }
@@ -201,8 +198,7 @@ fn a_loss_that_is_told_late_is_still_named() {
     // The thread that polls first calls back, in its own time: here it never does.
     gpu.device().set_device_lost_callback(|_, _| ());
     gpu.device().destroy();
-    let error = recorded.to_vec().expect_err("the device is gone");
-    assert!(error.to_string().contains("lost"), "{error}");
+    says(recorded.to_vec(), &["lost"]);
 }
 
 /// A plan whose kernel the device has not compiled.

@@ -2,7 +2,6 @@
 //! nothing. In a process of its own, because what is said here is said to all tests of a process.
 
 use support::process;
-use tilewise::wgpu;
 
 /// A matrix of 16 x 16, which lavapipe does not list. wgpu lets it through; the layer does not.
 const UNLISTED: &str = "
@@ -23,9 +22,7 @@ fn main() {
 
 #[test]
 fn the_validation_layer_is_heard() {
-    if std::env::var("WGPU_VALIDATION").is_ok_and(|on| on == "0")
-        || std::env::var_os("WGPU_VALIDATION").is_none()
-    {
+    if !std::env::var("WGPU_VALIDATION").is_ok_and(|on| on != "0") {
         println!("skipped: WGPU_VALIDATION is not set");
         return;
     }
@@ -39,18 +36,7 @@ fn the_validation_layer_is_heard() {
         println!("skipped: nothing here that wgpu lets through and the layer does not");
         return;
     }
-    let module = gpu.device().create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: Some("unlisted"),
-        source: wgpu::ShaderSource::Wgsl(UNLISTED.into()),
-    });
-    let _ = gpu.device().create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: Some("unlisted"),
-        layout: None,
-        module: &module,
-        entry_point: None,
-        compilation_options: Default::default(),
-        cache: None,
-    });
+    let _ = support::app::pipeline(gpu.device(), UNLISTED);
     let said = support::take_complaints();
     assert!(said.iter().any(|message| message.contains("VUID")), "the layer was not heard: {said:?}");
 }

@@ -4,29 +4,14 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use support::TestGpu;
 use tilewise::gemm::GemmKernel;
-use tilewise::gpu::{
-    Assumptions, CacheFolder, CoopRow, CoopScalar, CoopScope, DeviceType, RowSizes, Verdict,
-};
+use tilewise::gpu::{Assumptions, CacheFolder, CoopRow, CoopScalar, DeviceType, Verdict};
 use tilewise::{Caps, Error, Fill, Gemm, Gpu, GpuOptions, f16, matmul, reference, wgpu};
 
 const WRONG: &str = "fenced off: wrong results in the self-test";
 
 fn row(size: u32, ab: CoopScalar, c: CoopScalar) -> CoopRow {
     // What a claim says of its verdict counts for nothing.
-    let (scope, verdict) = (CoopScope::Subgroup, Verdict::Verified);
-    CoopRow {
-        sizes: RowSizes::Exact,
-        m: size,
-        n: size,
-        k: size,
-        a: ab,
-        b: ab,
-        c,
-        scope,
-        saturating: false,
-        verdict,
-        speed: None,
-    }
+    CoopRow { verdict: Verdict::Verified, ..support::rows::row(size, ab, c) }
 }
 
 /// Opens a device, and asks for its capabilities, so that its rows are tested.

@@ -19,9 +19,7 @@ fn assert_value(signature: &[&str], expression: &str, want: &str) {
 
 #[test]
 fn expressions_come_to_what_they_mean() {
-    if support::gpu().is_none() {
-        return;
-    }
+    let Some(_) = support::gpu() else { return };
     assert_value(&["3,0,0"], "(1 + 2e12) * e3", "e3 + 2e123");
     // Every function, by a digit of its own.
     let functions = "rev(e12) + 10 * inv(0.5e1) + 100 * dual(e1) + 1000 * undual(e2) + involute(2e2) + conj(3e3) \
@@ -37,11 +35,8 @@ fn expressions_come_to_what_they_mean() {
 
 #[test]
 fn operators_bind_as_help_says() {
-    if support::gpu().is_none() {
-        return;
-    }
-    let help = run("algebra", &["--help"], &[]);
-    assert!(help.stdout.contains("binds tightest"), "{}", help.stdout);
+    let Some(_) = support::gpu() else { return };
+    run("algebra", &["--help"], &[]).prints(["binds tightest"]);
     // Each alone would come to something else in any other order.
     let terms = [
         ("e1 * e2 ^ e1", "-e2"),
@@ -69,11 +64,13 @@ fn rounding_is_within_its_bound_and_shown() {
         assert!(report["difference"].as_f64().is_some_and(|x| x > 0.0 && x < 1e-5), "{report}");
         assert_eq!(report["device"].as_str(), Some(gpu.caps().adapter.as_str()));
     }
-    let told = run("algebra", &["--expr", third], &[]);
-    assert_eq!(told.code(), Some(0), "{told:?}");
-    for line in ["algebra    Cl(3,0,0)", "CPU  ", "GPU  ", "difference ", "check      ok"] {
-        assert!(told.stdout.contains(line), "{line}: {}", told.stdout);
-    }
+    run("algebra", &["--expr", third], &[]).passed().prints([
+        "algebra    Cl(3,0,0)",
+        "CPU  ",
+        "GPU  ",
+        "difference ",
+        "check      ok",
+    ]);
     // Beyond f32.
     let large = run("algebra", &["--expr", "1e+30 * 1e+30e1"], &[]);
     assert_eq!(large.code(), Some(1), "{large:?}");
@@ -82,8 +79,7 @@ fn rounding_is_within_its_bound_and_shown() {
 
 #[test]
 fn tables_are_printed_aligned() {
-    let plane = run("algebra", &["--signature", "2", "--table"], &[]);
-    assert_eq!(plane.code(), Some(0), "{plane:?}");
+    let plane = run("algebra", &["--signature", "2", "--table"], &[]).passed();
     let lines = [
         "geometric product of Cl(2,0,0): row times column",
         "    |   1   e1  e2 e12",
@@ -153,9 +149,7 @@ fn what_does_not_parse_is_shown_with_its_place() {
 
 #[test]
 fn what_has_no_value_is_refused_in_one_sentence() {
-    if support::gpu().is_none() {
-        return;
-    }
+    let Some(_) = support::gpu() else { return };
     for expression in ["inv(1 + e1)", "inv(e12 - e12)", "inv(e1 + e12)"] {
         let ended = run("algebra", &["--expr", expression], &[]);
         assert!(ended.refusal().starts_with("inverse: "), "{ended:?}");

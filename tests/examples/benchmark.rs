@@ -23,8 +23,7 @@ fn read(path: &Path) -> Value {
 /// Runs the example with a file of JSON, and returns what is in it.
 fn measured(file: &str, arguments: &[&str]) -> Value {
     let path = scratch(file);
-    let ended = run("benchmark", &[arguments, &["--json", &name(&path)]].concat(), &[]);
-    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let _ended = run("benchmark", &[arguments, &["--json", &name(&path)]].concat(), &[]).passed();
     let report = read(&path);
     fs::remove_file(path).expect("it was written");
     report
@@ -190,8 +189,8 @@ fn check_files(report: &Value, [save, csv, svg]: &[PathBuf; 3]) {
         "benchmark",
         &["--from", &name(save), "--svg", &name(&again)],
         &[("VK_DRIVER_FILES", "/nonexistent")],
-    );
-    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    )
+    .passed();
     assert_eq!(fs::read_to_string(&again).expect("it was written"), picture);
     let lines: Vec<&str> = ended.stdout.lines().collect();
     assert!(lines.iter().any(|line| line.starts_with("gemm ") && line.contains(" strict ")), "{ended:?}");
@@ -266,9 +265,7 @@ fn kernels_and_precisions_are_pinned_and_what_does_not_fit_is_listed() {
 
 #[test]
 fn sizes_that_no_device_holds_are_refused_before_anything_is_allocated() {
-    if support::gpu().is_none() {
-        return;
-    }
+    let Some(_) = support::gpu() else { return };
     let begin = Instant::now();
     for (size, words) in [
         ("99999999999x1x1", ["gemm 99999999999x1x1", "A has 399999999996 bytes"]),
@@ -284,11 +281,11 @@ fn sizes_that_no_device_holds_are_refused_before_anything_is_allocated() {
     }
     // A matrix of these sizes would take minutes to draw.
     assert!(begin.elapsed() < PATIENCE);
-    let ended = run("benchmark", &["--ops", "clifford", "--sizes", "8x8x7"], &[]);
-    assert!(ended.refusal().contains("k is the number of blades: 4, 8, 16 or 32; got 7"), "{ended:?}");
+    run("benchmark", &["--ops", "clifford", "--sizes", "8x8x7"], &[])
+        .refuses(["k is the number of blades: 4, 8, 16 or 32; got 7"]);
     for dtype in ["i8", "e4m3"] {
-        let ended = run("benchmark", &["--ops", "sketch", "--dtypes", dtype, "--sizes", "8"], &[]);
-        assert!(ended.refusal().contains("f32, f16 and bf16"), "{ended:?}");
+        run("benchmark", &["--ops", "sketch", "--dtypes", dtype, "--sizes", "8"], &[])
+            .refuses(["f32, f16 and bf16"]);
     }
     // What takes longer to find than a look at the sizes.
     for (arguments, words) in [
@@ -328,7 +325,6 @@ fn unknown_options_are_refused() {
         (&["--ops", "clifford", "--precisions", "fast"], ["--precisions: ", "--ops names neither"]),
         (&["--dtypes", "f16,i8", "--precisions", "split"], ["--precisions: ", "--dtypes leaves f32 out"]),
     ] {
-        let ended = run("benchmark", arguments, &[("VK_DRIVER_FILES", "/nonexistent")]);
-        assert!(words.iter().all(|word| ended.refusal().contains(word)), "{ended:?}");
+        run("benchmark", arguments, &[("VK_DRIVER_FILES", "/nonexistent")]).refuses(words);
     }
 }

@@ -66,8 +66,7 @@ fn an_interrupted_run_leaves_what_it_measured() {
     );
     let table = fs::read_to_string(&csv).expect("it was written");
     assert!(table.lines().count() >= 2, "{table}");
-    let ended = run("benchmark", &["--from", &name(&save), "--compare", &name(&save)], &[]);
-    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let ended = run("benchmark", &["--from", &name(&save), "--compare", &name(&save)], &[]).passed();
     assert!(
         ended.stdout.contains("clifford") && ended.stdout.contains("that run was interrupted"),
         "{ended:?}"
@@ -77,9 +76,7 @@ fn an_interrupted_run_leaves_what_it_measured() {
 
 #[test]
 fn a_baseline_is_replaced_by_a_whole_run_and_not_before() {
-    if support::gpu().is_none() {
-        return;
-    }
+    let Some(_) = support::gpu() else { return };
     let save = scratch("baseline.json");
     let files = ["--save", &name(&save)];
     assert_eq!(run("benchmark", &[&SHORT[..], &files].concat(), &[]).code(), Some(0));
@@ -90,8 +87,8 @@ fn a_baseline_is_replaced_by_a_whole_run_and_not_before() {
     assert!(fs::read(&save).expect("it is there") == baseline, "an interrupted run changed the baseline");
     let measured = read(&partial(&save));
     assert_eq!((&measured["finished"], &measured["rows"][0]["op"]), (&false.into(), &"clifford".into()));
-    let ended = run("benchmark", &["--from", &name(&partial(&save)), "--compare", &name(&save)], &[]);
-    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let _ended =
+        run("benchmark", &["--from", &name(&partial(&save)), "--compare", &name(&save)], &[]).passed();
     // So does one that measures nothing, or that is refused.
     for arguments in
         [&["--ops", "clifford", "--sizes", "8x8x7"][..], &["--ops", "gemv", "--kernels", "magic"]]
@@ -100,9 +97,7 @@ fn a_baseline_is_replaced_by_a_whole_run_and_not_before() {
         assert!(fs::read(&save).expect("it is there") == baseline, "a refused run changed the baseline");
     }
     // A whole run replaces it.
-    let ended = run("benchmark", &[&SHORT[..], &and_compare].concat(), &[]);
-    assert_eq!(ended.code(), Some(0), "{ended:?}");
-    assert!(ended.stdout.contains("rows       1 in both"), "{ended:?}");
+    run("benchmark", &[&SHORT[..], &and_compare].concat(), &[]).passed().prints(["rows       1 in both"]);
     assert!(fs::read(&save).expect("it is there") != baseline && !partial(&save).exists());
     fs::remove_file(save).expect("it was written");
 }
@@ -140,16 +135,14 @@ fn files_that_cannot_be_written_are_refused_before_anything_is_measured() {
 
 #[test]
 fn a_tuned_run_says_so_and_leaves_the_rates_of_predictions_alone() {
-    if support::gpu().is_none() {
-        return;
-    }
+    let Some(_) = support::gpu() else { return };
     let folder = support::folder("benchmark-tuned");
     let variables = [("TILEWISE_CACHE", folder.to_str().expect("a path")), ("TILEWISE_TUNING", "now")];
     let json = scratch("tuned.json");
     let arguments = ["--ops", "gemm,attention", "--sizes", "32", "--dtypes", "f16", "--rounds", "1"];
-    let ended = run("benchmark", &[&arguments[..], &["--json", &name(&json)]].concat(), &variables);
-    assert_eq!(ended.code(), Some(0), "{ended:?}");
-    assert!(ended.stdout.contains("predicted  tuned: "), "{ended:?}");
+    run("benchmark", &[&arguments[..], &["--json", &name(&json)]].concat(), &variables)
+        .passed()
+        .prints(["predicted  tuned: "]);
     let report = read(&json);
     let predictions = &report["predictions"];
     assert_eq!(

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use support::example::{Ended, run, scratch};
+use support::failure::says;
 use tilewise::io::Safetensors;
 
 #[path = "../../examples/embed/wordpiece.rs"]
@@ -68,8 +69,7 @@ fn longer_texts_than_the_limit_are_cut() {
 fn a_file_that_is_no_vocabulary_is_refused() {
     let path = scratch("words.txt");
     fs::write(&path, "[PAD]\n[UNK]\nrain\n").expect("the folder can be written to");
-    let error = Wordpieces::read(&path).expect_err("it lacks two pieces").to_string();
-    assert!(error.contains("words.txt") && error.contains("it lacks [CLS], [SEP]"), "{error}");
+    says(Wordpieces::read(&path), &["words.txt", "it lacks [CLS], [SEP]"]);
     fs::remove_file(path).expect("it was written");
 }
 
@@ -147,9 +147,7 @@ fn bf16_embeds_as_f64_does() {
 
 #[test]
 fn lines_of_a_file_are_ranked_and_drawn() {
-    if support::gpu().is_none() {
-        return;
-    }
+    let Some(_) = support::gpu() else { return };
     let [lines, svg] = ["lines.txt", "similarities.svg"].map(scratch);
     let stored = stored();
     let text = |index: usize| stored["sentences"][index]["text"].as_str().expect("a text");
@@ -169,12 +167,9 @@ fn lines_of_a_file_are_ranked_and_drawn() {
     assert!(drawn.starts_with("<svg") && drawn.trim_end().ends_with("</svg>"));
     assert_eq!(drawn.matches("<title>").count(), 9, "a cell for each pair");
     assert!(drawn.contains("&lt;&amp;>") && !drawn.contains("NaN"));
-    let ended = run("embed", &["--query", &"rain ".repeat(300), text(5), text(12)], &[]);
-    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let ended = run("embed", &["--query", &"rain ".repeat(300), text(5), text(12)], &[]).passed();
     assert!(ended.stderr.contains("note: the query has 302 tokens; it is cut to 256"), "{}", ended.stderr);
-    for told in ["model      6 layers of 384", "query  ", "per layer", "shares ", "check      ok"] {
-        assert!(ended.stdout.contains(told), "{told}: {}", ended.stdout);
-    }
+    ended.prints(["model      6 layers of 384", "query  ", "per layer", "shares ", "check      ok"]);
     let ended = run("embed", &[text(5), text(6)], &[]);
     let rows: Vec<&str> = ended.stdout.lines().skip_while(|line| !line.starts_with("cosines ")).collect();
     let starts = ["    0   1.000   0.887  Boil", "    1   0.887   1.000  Cook"];
@@ -209,9 +204,7 @@ fn run_model(folder: &Path, arguments: &[&str]) -> Ended {
 
 #[test]
 fn files_of_a_published_model_are_loaded() {
-    if support::gpu().is_none() {
-        return;
-    }
+    let Some(_) = support::gpu() else { return };
     let (header, mut elements) = tensors();
     // Other names, and a description next to the file.
     let tensors = header.into_iter().filter(|(name, _)| name != "__metadata__");
@@ -252,9 +245,7 @@ fn files_of_a_published_model_are_loaded() {
 
 #[test]
 fn another_model_has_no_stored_embeddings() {
-    if support::gpu().is_none() {
-        return;
-    }
+    let Some(_) = support::gpu() else { return };
     let (header, mut elements) = tensors();
     let norm = &header["embeddings.LayerNorm.bias"]["data_offsets"][0];
     let begin = usize::try_from(norm.as_u64().expect("an offset")).expect("an offset");
@@ -264,10 +255,7 @@ fn another_model_has_no_stored_embeddings() {
     assert_eq!((&report["ok"], &report["bound_ratio"]), (&true.into(), &Value::Null), "{report}");
     assert!(difference(&embeddings(&report), &expected()[19..20]) > 1e-4);
     let ended = run_model(&folder, &["--compare", "Louder!"]);
-    assert!(
-        ended.refusal().contains("--compare: the stored results are those of another model"),
-        "{ended:?}"
-    );
+    ended.refuses(["--compare: the stored results are those of another model"]);
     fs::remove_dir_all(folder).expect("it was written");
 }
 
@@ -281,8 +269,7 @@ fn a_model_that_does_not_fit_is_refused_with_every_fault() {
     header["encoder.layer.5.output.dense.weight"]["shape"] = json!([1536, 384]);
     let folder = model("misfit", "encoder.safetensors", &header, &elements);
     let refusal = |ended: Ended, words: &[&str]| {
-        let refusal = ended.refusal();
-        assert!(words.iter().all(|word| refusal.contains(word)), "{words:?}: {refusal}");
+        ended.refuses(words);
     };
     let faults = [
         "encoder.safetensors",
@@ -321,13 +308,10 @@ fn wrong_input_ends_with_a_short_message() {
         (&[b'\n'; 201], &["--svg", "at most 200", "201"]),
     ] {
         fs::write(&lines, bytes).expect("it can be written");
-        let ended = run("embed", &["--file", &file, "--svg", "x.svg", "--json"], &[]);
-        let refusal = ended.refusal();
-        assert!(words.iter().all(|word| refusal.contains(word)), "{words:?}: {refusal}");
+        run("embed", &["--file", &file, "--svg", "x.svg", "--json"], &[]).refuses(words);
     }
     fs::remove_file(lines).expect("it was written");
-    let ended = run("embed", &["--file", "/nonexistent/lines"], &[]);
-    assert!(ended.refusal().contains("/nonexistent/lines: cannot be read"), "{ended:?}");
+    run("embed", &["--file", "/nonexistent/lines"], &[]).refuses(["/nonexistent/lines: cannot be read"]);
     for arguments in [&["--dtype", "f64"][..], &["--layers", "3"], &["--file", "a", "sentence"]] {
         let ended = run("embed", arguments, &[]);
         assert_eq!((ended.code(), ended.stdout.as_str()), (Some(2), ""), "{ended:?}");

@@ -85,9 +85,7 @@ fn replayed_frames_are_those_without_a_replay_and_cost_only_their_launches() {
 
 #[test]
 fn frames_of_a_file_are_read_in_order() {
-    if support::gpu().is_none() {
-        return;
-    }
+    let Some(_) = support::gpu() else { return };
     let [file, folder] = ["stream.rgb", "of-a-file"].map(scratch);
     let [input, out] = [&file, &folder].map(|path| path.display().to_string());
     let bytes: Vec<u8> = (0..3 * 13 * 7 * 3).map(|at: u32| (at * at / 5 % 251).to_le_bytes()[0]).collect();
@@ -101,18 +99,15 @@ fn frames_of_a_file_are_read_in_order() {
     assert_ne!(first, last);
     // The last frame alone has the same picture.
     fs::write(&file, &bytes[2 * 13 * 7 * 3..]).expect("the folder can be written to");
-    let ended = run("frames", &arguments, &[]);
-    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let ended = run("frames", &arguments, &[]).passed();
     assert_eq!(read(0), last);
-    for told in [
+    ended.prints([
         "1 of 13 x 7",
         "0 buffers created, 0 plans",
         "25 frames per second: ",
         "check      ok",
         "replay     5",
-    ] {
-        assert!(ended.stdout.contains(told), "{told}: {}", ended.stdout);
-    }
+    ]);
     // Fewer frames than there are, of one pixel each.
     let report = run("frames", &["--input", &input, "--size", "1x1", "--frames", "2", "--json"], &[]).json();
     assert_report(&report, [1, 1], 2, 1);

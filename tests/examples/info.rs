@@ -7,9 +7,7 @@ use support::example::run;
 /// do not know the variable.
 #[test]
 fn a_driver_that_lists_matrices_and_does_not_have_them_is_opened_without() {
-    if support::gpu().is_none() {
-        return;
-    }
+    let Some(_) = support::gpu() else { return };
     let found = run("info", &["--json"], &[("LP_NATIVE_VECTOR_WIDTH", "128")]).json();
     assert_eq!(found["ok"], true, "{found}");
     let devices = found["devices"].as_array().expect("a list of devices");
@@ -23,9 +21,7 @@ fn a_driver_that_lists_matrices_and_does_not_have_them_is_opened_without() {
 /// Lavapipe has rows of `VK_KHR_cooperative_matrix`, of which kernels use three, and of matrices of flexible size, of which they use two.
 #[test]
 fn rows_have_their_verdict_and_their_speed() {
-    if support::gpu().is_none() {
-        return;
-    }
+    let Some(_) = support::gpu() else { return };
     let found = run("info", &["--json"], &[]).json();
     let devices = found["devices"].as_array().expect("a list of devices");
     let has_rows = |device: &&Value| device["rows"].as_array().is_some_and(|rows| !rows.is_empty());

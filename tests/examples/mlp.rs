@@ -27,11 +27,15 @@ fn mlp_recognises_held_out_digits_in_every_type() {
             assert!(layers.len() == 2 && layers.iter().all(Value::is_string), "{list}: {run}");
         }
     }
-    let ended = run("mlp", &[], &[]);
-    assert_eq!(ended.code(), Some(0), "{ended:?}");
-    for told in [gpu.caps().adapter.as_str(), "f32 ", "f16 ", "bf16 ", "of 449", "layer 2", "check      ok"] {
-        assert!(ended.stdout.contains(told), "{told}: {}", ended.stdout);
-    }
+    run("mlp", &[], &[]).passed().prints([
+        gpu.caps().adapter.as_str(),
+        "f32 ",
+        "f16 ",
+        "bf16 ",
+        "of 449",
+        "layer 2",
+        "check      ok",
+    ]);
 }
 
 /// A copy of the example's data, in which a test may write what it likes.
@@ -48,9 +52,7 @@ fn perceptron(name: &str) -> PathBuf {
 #[test]
 fn mlp_refuses_files_that_are_not_a_network() {
     let refuses = |folder: &Path, words: &[&str]| {
-        let ended = run("mlp", &["--data", &folder.display().to_string(), "--json"], &[]);
-        let refusal = ended.refusal();
-        assert!(words.iter().all(|word| refusal.contains(word)), "{words:?}: {refusal}");
+        run("mlp", &["--data", &folder.display().to_string(), "--json"], &[]).refuses(words);
     };
     refuses(Path::new("/nonexistent"), &["/nonexistent", "digits.csv.gz", "cannot be read"]);
     let folder = perceptron("not-a-network");
@@ -70,9 +72,7 @@ fn mlp_refuses_files_that_are_not_a_network() {
 
 #[test]
 fn mlp_fails_where_the_digits_are_not_recognised() {
-    if support::gpu().is_none() {
-        return;
-    }
+    let Some(_) = support::gpu() else { return };
     let folder = perceptron("untrained");
     write_npy_slice(folder.join("mlp_w2.npy"), [10, 64], &[0.0f32; 640]).expect("it can be replaced");
     let name = folder.display().to_string();

@@ -4,12 +4,10 @@ use crate::oracle::Oracle;
 use tilewise::attention::{
     AttentionOptions, CausalFrom, attention_backward, attention_bias_backward, attention_with_lse,
 };
-use tilewise::{DType, Gpu, Real, Tensor, bf16, f16, ops};
+use tilewise::{DType, Gpu, Real, Tensor, ops};
 
 pub(crate) fn check(gpu: &Gpu, oracle: &mut Oracle) {
-    check_in::<f32>(gpu, oracle);
-    check_in::<f16>(gpu, oracle);
-    check_in::<bf16>(gpu, oracle);
+    support::of_reals!(check_in, gpu, oracle);
 }
 
 /// The operands that only some files have.

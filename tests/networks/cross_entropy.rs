@@ -2,12 +2,10 @@
 
 use crate::oracle::Oracle;
 use tilewise::ops::{CrossEntropy, Reduction, Targets};
-use tilewise::{Gpu, Real, bf16, f16};
+use tilewise::{Gpu, Real};
 
 pub(crate) fn check(gpu: &Gpu, oracle: &mut Oracle) {
-    check_in::<f32>(gpu, oracle);
-    check_in::<f16>(gpu, oracle);
-    check_in::<bf16>(gpu, oracle);
+    support::of_reals!(check_in, gpu, oracle);
 }
 
 /// The metadata `reduction`.

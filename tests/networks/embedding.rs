@@ -1,12 +1,10 @@
 //! Rows of a table by ids, and the gradient of the table.
 
 use crate::oracle::Oracle;
-use tilewise::{Gpu, Real, bf16, f16, ops};
+use tilewise::{Gpu, Real, ops};
 
 pub(crate) fn check(gpu: &Gpu, oracle: &mut Oracle) {
-    check_in::<f32>(gpu, oracle);
-    check_in::<f16>(gpu, oracle);
-    check_in::<bf16>(gpu, oracle);
+    support::of_reals!(check_in, gpu, oracle);
 }
 
 fn check_in<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {

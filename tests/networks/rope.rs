@@ -2,7 +2,7 @@
 
 use crate::oracle::Oracle;
 use tilewise::ops::{Rotary, RotaryPairs};
-use tilewise::{Gpu, Real, bf16, f16};
+use tilewise::{Gpu, Real};
 
 pub(crate) fn check(gpu: &Gpu, oracle: &mut Oracle) {
     let pairs = match oracle.parameter::<String>("interleaved").as_str() {
@@ -31,9 +31,7 @@ pub(crate) fn check(gpu: &Gpu, oracle: &mut Oracle) {
         let longer = Rotary::new(gpu, pairs, rotary_dims, base, last + 1).unwrap();
         check_in::<f32>(gpu, oracle, &longer, first);
     }
-    check_in::<f32>(gpu, oracle, &rotary, 0);
-    check_in::<f16>(gpu, oracle, &rotary, 0);
-    check_in::<bf16>(gpu, oracle, &rotary, 0);
+    support::of_reals!(check_in, gpu, oracle, &rotary, 0);
 }
 
 fn check_in<T: Real>(gpu: &Gpu, oracle: &mut Oracle, rotary: &Rotary, start: usize) {

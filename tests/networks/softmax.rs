@@ -1,21 +1,17 @@
 //! Softmax and its logarithm along the last axis.
 
 use crate::oracle::Oracle;
-use tilewise::{Gpu, Real, Result, Tensor, bf16, f16, ops};
+use tilewise::{Gpu, Real, Result, Tensor, ops};
 
 type Forward<T> = fn(&Tensor<T>, usize) -> Result<Tensor<T>>;
 type Backward<T> = fn(&Tensor<T>, &Tensor<T>, usize) -> Result<Tensor<T>>;
 
 pub(crate) fn check(gpu: &Gpu, oracle: &mut Oracle) {
-    check_in::<f32>(gpu, oracle, ops::softmax, ops::softmax_backward);
-    check_in::<f16>(gpu, oracle, ops::softmax, ops::softmax_backward);
-    check_in::<bf16>(gpu, oracle, ops::softmax, ops::softmax_backward);
+    support::of_reals!(check_in, gpu, oracle, ops::softmax, ops::softmax_backward);
 }
 
 pub(crate) fn check_log(gpu: &Gpu, oracle: &mut Oracle) {
-    check_in::<f32>(gpu, oracle, ops::log_softmax, ops::log_softmax_backward);
-    check_in::<f16>(gpu, oracle, ops::log_softmax, ops::log_softmax_backward);
-    check_in::<bf16>(gpu, oracle, ops::log_softmax, ops::log_softmax_backward);
+    support::of_reals!(check_in, gpu, oracle, ops::log_softmax, ops::log_softmax_backward);
 }
 
 fn check_in<T: Real>(gpu: &Gpu, oracle: &mut Oracle, forward: Forward<T>, backward: Backward<T>) {

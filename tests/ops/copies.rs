@@ -1,9 +1,10 @@
 //! Copies into views, concatenation and stacking: every bit arrives, and the bytes next to it stay.
 
 use crate::bits::{bits, bytes, places};
+use support::failure::says;
 use tilewise::planning::ops::{CastProblem, CopyProblem};
 use tilewise::planning::{Plan, Problem};
-use tilewise::{DType, Element, Error, Gpu, Layout, Result, Tensor, ops, reference};
+use tilewise::{DType, Element, Error, Gpu, Layout, Tensor, ops, reference};
 
 /// Shape, strides and offset of views that do not overlap, in a buffer of 4096 elements.
 const VIEWS: [(&[usize], &[usize], usize); 14] = [
@@ -184,11 +185,6 @@ fn a_casts_last_word_keeps_what_is_not_the_outputs() {
     for gpu in support::turn().iter() {
         support::of_every_type!(check, gpu);
     }
-}
-
-fn says<R: std::fmt::Debug>(result: Result<R>, words: &[&str]) {
-    let said = result.expect_err("a mistake").to_string();
-    words.iter().for_each(|word| assert!(said.contains(word), "no {word:?} in: {said}"));
 }
 
 #[test]

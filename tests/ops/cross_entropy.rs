@@ -1,12 +1,13 @@
 //! Cross-entropy against its definition: every type and layout, on devices with f16 and without.
 
 use crate::bits::bytes;
+use support::failure::says;
 use support::forms::{self, Forms};
 use support::strided::{Lay, Placed};
 use support::values::{assert_ok, for_all_types, values};
 use tilewise::ops::{self, CrossEntropy, Reduction, Targets};
 use tilewise::reference::{CrossEntropyReference, TargetValues};
-use tilewise::{Error, Gpu, Real, Tensor, f16};
+use tilewise::{Gpu, Real, Tensor, f16};
 
 const REDUCTIONS: [Reduction; 3] = [Reduction::Mean, Reduction::Sum, Reduction::None];
 
@@ -232,14 +233,10 @@ fn mistakes_are_errors_that_say_what_they_are() {
     let (gpu, other) = (support::noop(), support::noop());
     let logits = gpu.zeros::<f32>([4, 6]).unwrap();
     let targets = gpu.zeros::<i32>([4]).unwrap();
-    let says = |error: Error, said: &[&str]| {
-        let printed = error.to_string();
-        assert!(said.iter().all(|said| printed.contains(said)), "{printed}");
-    };
     let new = CrossEntropy::new;
     let fails = |entropy: CrossEntropy<'_>, logits: &Tensor<f32>, targets: &Tensor<i32>, said: &[&str]| {
-        says(entropy.run(logits, targets).unwrap_err(), said);
-        says(entropy.run_with_gradient(logits, targets, 1.0).unwrap_err(), said);
+        says(entropy.run(logits, targets), said);
+        says(entropy.run_with_gradient(logits, targets, 1.0), said);
     };
     fails(new(), &logits, &gpu.zeros([5]).unwrap(), &["cross_entropy", "targets", "[5]", "[4, 6]"]);
     fails(new(), &logits, &gpu.zeros([4, 1]).unwrap(), &["[4, 1]", "[4, 6]"]);
@@ -254,16 +251,16 @@ fn mistakes_are_errors_that_say_what_they_are() {
     fails(new(), &logits, &other.zeros([4]).unwrap(), &["different devices"]);
     let there = other.zeros::<f32>([6]).unwrap();
     fails(new().class_weights(&there), &logits, &targets, &["different devices"]);
-    says(new().run(&logits, Targets::Probabilities(&five)).unwrap_err(), &["probabilities", "[5]", "[4, 6]"]);
+    says(new().run(&logits, Targets::Probabilities(&five)), &["probabilities", "[5]", "[4, 6]"]);
     says(
-        new().ignore_index(2).run(&logits, Targets::Probabilities(&logits)).unwrap_err(),
+        new().ignore_index(2).run(&logits, Targets::Probabilities(&logits)),
         &["the class to ignore", "probabilities"],
     );
-    says(new().run_with_gradient(&logits, &targets, &five).unwrap_err(), &["one element", "[5]"]);
+    says(new().run_with_gradient(&logits, &targets, &five), &["one element", "[5]"]);
     let each = new().reduction(Reduction::None);
-    says(each.run_with_gradient(&logits, &targets, &five).unwrap_err(), &["their shape", "[5]", "[4]"]);
+    says(each.run_with_gradient(&logits, &targets, &five), &["their shape", "[5]", "[4]"]);
     let upstream = other.zeros::<f32>([]).unwrap();
-    says(new().run_with_gradient(&logits, &targets, &upstream).unwrap_err(), &["different devices"]);
+    says(new().run_with_gradient(&logits, &targets, &upstream), &["different devices"]);
     // No rows: no loss, and a sum of 0.
     let (none, of_none) = (gpu.zeros::<f32>([0, 6]).unwrap(), gpu.zeros::<i32>([0]).unwrap());
     assert_eq!(each.run(&none, &of_none).unwrap().loss.shape(), [0]);

@@ -1,11 +1,12 @@
 //! Losses of elements against their definitions: every type and layout, on devices with f16 and without.
 
+use support::failure::says;
 use support::forms::{self, Forms};
 use support::strided::{Lay, Placed, repeated};
 use support::values::{assert_ok, for_all_types, values};
 use tilewise::ops::{self, Reduction};
 use tilewise::reference::LossReference;
-use tilewise::{DType, Error, Gpu, Real, Result, Tensor};
+use tilewise::{DType, Gpu, Real, Result, Tensor};
 
 const REDUCTIONS: [Reduction; 3] = [Reduction::Mean, Reduction::Sum, Reduction::None];
 const LOSSES: [LossReference; 4] = [
@@ -151,32 +152,28 @@ fn what_is_no_number_or_infinite_stays_so() {
 fn mistakes_are_errors_that_say_what_they_are() {
     let (gpu, other) = (support::noop(), support::noop());
     let x = gpu.zeros::<f32>([3, 4]).unwrap();
-    let says = |error: Error, said: &[&str]| {
-        let printed = error.to_string();
-        assert!(said.iter().all(|said| printed.contains(said)), "{printed}");
-    };
     let short = gpu.zeros::<f32>([4]).unwrap();
     let mean = Reduction::Mean;
-    says(ops::mse(&x, &short, mean).unwrap_err(), &["mse", "shape of x", "[4]", "[3, 4]"]);
-    says(ops::l1_and_gradient(&x, &short, mean, 1.0).unwrap_err(), &["l1_and_gradient", "[4]", "[3, 4]"]);
-    says(ops::mse(&x, &other.zeros([3, 4]).unwrap(), mean).unwrap_err(), &["mse", "different devices"]);
+    says(ops::mse(&x, &short, mean), &["mse", "shape of x", "[4]", "[3, 4]"]);
+    says(ops::l1_and_gradient(&x, &short, mean, 1.0), &["l1_and_gradient", "[4]", "[3, 4]"]);
+    says(ops::mse(&x, &other.zeros([3, 4]).unwrap(), mean), &["mse", "different devices"]);
     for delta in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-        says(ops::huber(&x, &x, delta, mean).unwrap_err(), &["huber: delta", "positive"]);
-        let error = ops::huber_and_gradient(&x, &x, delta, mean, 1.0).unwrap_err();
-        says(error, &["huber", "delta", "positive"]);
+        says(ops::huber(&x, &x, delta, mean), &["huber: delta", "positive"]);
+        let result = ops::huber_and_gradient(&x, &x, delta, mean, 1.0);
+        says(result, &["huber", "delta", "positive"]);
     }
     let three = gpu.zeros::<f32>([3]).unwrap();
-    says(ops::bce_with_logits(&x, &x, Some(&three), mean).unwrap_err(), &["pos_weight", "[3]", "[3, 4]"]);
+    says(ops::bce_with_logits(&x, &x, Some(&three), mean), &["pos_weight", "[3]", "[3, 4]"]);
     let there = other.zeros::<f32>([4]).unwrap();
-    says(ops::bce_with_logits(&x, &x, Some(&there), mean).unwrap_err(), &["different devices"]);
+    says(ops::bce_with_logits(&x, &x, Some(&there), mean), &["different devices"]);
     let deep = gpu.zeros::<f32>([1, 3, 4]).unwrap();
-    says(ops::bce_with_logits(&x, &x, Some(&deep), mean).unwrap_err(), &["[1, 3, 4]", "[3, 4]"]);
-    says(ops::mse_and_gradient(&x, &x, mean, &short).unwrap_err(), &["one element", "[4]"]);
-    let error = ops::mse_and_gradient(&x, &x, Reduction::None, &short).unwrap_err();
-    says(error, &["their shape", "[4]", "[3, 4]"]);
+    says(ops::bce_with_logits(&x, &x, Some(&deep), mean), &["[1, 3, 4]", "[3, 4]"]);
+    says(ops::mse_and_gradient(&x, &x, mean, &short), &["one element", "[4]"]);
+    let result = ops::mse_and_gradient(&x, &x, Reduction::None, &short);
+    says(result, &["their shape", "[4]", "[3, 4]"]);
     // Nothing has no mean, and a sum of 0.
     let none = gpu.zeros::<f32>([0, 4]).unwrap();
-    says(ops::mse(&none, &none, mean).unwrap_err(), &["mse", "mean of no elements", "[0, 4]"]);
+    says(ops::mse(&none, &none, mean), &["mse", "mean of no elements", "[0, 4]"]);
     assert_eq!(ops::mse(&none, &none, Reduction::None).unwrap().shape(), [0, 4]);
     let (sum, gradient) = ops::l1_and_gradient(&none, &none, Reduction::Sum, 1.0).unwrap();
     assert_eq!((sum.len(), gradient.shape()), (1, &[0, 4][..]));

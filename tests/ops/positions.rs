@@ -1,9 +1,10 @@
 //! Copies to and from a position that is in a tensor: the bits of a copy on the host, whatever the position.
 
 use crate::bits::{bits, bytes, places};
+use support::failure::says;
 use tilewise::planning::Problem;
 use tilewise::planning::ops::{CopyProblem, Longer};
-use tilewise::{DType, Element, Error, Gpu, Layout, Result, Tensor, ops};
+use tilewise::{DType, Element, Error, Gpu, Layout, Tensor, ops};
 
 /// Elements of every buffer.
 const LEN: usize = 4096;
@@ -197,11 +198,6 @@ fn a_unit_fits_every_position() {
             assert!(plan.steps()[0].tile.contains(moved), "{row} {axis} {dtype}: {plan}");
         }
     }
-}
-
-fn says<R: std::fmt::Debug>(result: Result<R>, words: &[&str]) {
-    let said = result.expect_err("a mistake").to_string();
-    words.iter().for_each(|word| assert!(said.contains(word), "no {word:?} in: {said}"));
 }
 
 #[test]

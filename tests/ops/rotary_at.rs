@@ -1,15 +1,13 @@
 //! Rotary position embeddings from a position that a tensor has: the bits of the same position as a number.
 
+use support::failure::{Kind, fails, says};
+use support::operand::bits;
 use support::strided::{Lay, Placed};
 use support::values::values;
 use tilewise::ops::{Rotary, RotaryPairs};
-use tilewise::{Element, Error, Fill, Gpu, Real, Tensor, bf16, f16};
+use tilewise::{Fill, Gpu, Real};
 
 const POSITIONS: usize = 50;
-
-fn bits<T: Element>(x: &Tensor<T>) -> Vec<u8> {
-    bytemuck::cast_slice(&x.to_vec().unwrap()).to_vec()
-}
 
 fn check<T: Real>(gpu: &Gpu) {
     // The position lies at an odd place of its buffer.
@@ -36,9 +34,7 @@ fn check<T: Real>(gpu: &Gpu) {
 #[test]
 fn a_position_in_a_tensor_has_the_bits_of_the_number() {
     for gpu in support::devices() {
-        check::<f32>(&gpu);
-        check::<f16>(&gpu);
-        check::<bf16>(&gpu);
+        support::of_reals!(check, &gpu);
     }
 }
 
@@ -59,18 +55,13 @@ fn each_run_rotates_by_its_own_position() {
 
 #[test]
 fn a_position_is_one_element() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::gpu() else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::gpu()) else { return };
     let rotary = Rotary::new(&gpu, RotaryPairs::Halves, 8, 10_000.0, 4).unwrap();
     let x = gpu.zeros::<f32>([3, 8]).unwrap();
     for (wrong, x) in [(2, &x), (0, &x), (2, &gpu.empty::<f32>([0, 8]).unwrap())] {
         let at = gpu.zeros::<i32>([wrong]).unwrap();
-        let error = rotary.apply_at(x, &at).unwrap_err();
-        assert!(matches!(error, Error::Shape { op: "Rotary::apply_at", .. }), "{error}");
+        fails(rotary.apply_at(x, &at), Kind::Shape, &["^Rotary::apply_at: "]);
     }
     let at = gpu.zeros::<i32>([1]).unwrap();
-    let error = rotary.backward_at(&gpu.zeros::<f32>([5, 8]).unwrap(), &at).unwrap_err().to_string();
-    assert!(error.starts_with("Rotary::backward_at: the start"), "{error}");
+    says(rotary.backward_at(&gpu.zeros::<f32>([5, 8]).unwrap(), &at), &["^Rotary::backward_at: the start"]);
 }

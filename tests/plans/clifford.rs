@@ -1,6 +1,7 @@
 //! How functions of multivectors are planned for devices as they are: by how many blades there are, where they lie and what
 //! the device is.
 
+use support::failure::{Kind, fails};
 use tilewise::clifford::{BladeAxis, Blades, Product, Signature};
 use tilewise::planning::Problem;
 use tilewise::planning::clifford::{CliffordProblem, Function, MvLayout};
@@ -136,6 +137,9 @@ fn what_is_too_large_is_refused() {
     assert!(bound.max() <= Some(1 << 20), "windows that can be bound: {plan}");
     let wrong = Blades::new(six, &[0, 1]).unwrap();
     let mistaken = MvLayout { layout: &layout, blades: &wrong };
-    let refused = CliffordProblem::new(Function::Select, &[placed], mistaken, BladeAxis::First, DType::F32);
-    assert!(matches!(refused, Err(Error::Shape { op: "select", .. })), "{refused:?}");
+    fails(
+        CliffordProblem::new(Function::Select, &[placed], mistaken, BladeAxis::First, DType::F32),
+        Kind::Shape,
+        &["^select: "],
+    );
 }

@@ -1,6 +1,7 @@
 //! What a plan makes of layouts and sizes: whole vectors or elements, where dims travel, folded grids, and the limits.
 
 use std::collections::BTreeSet;
+use support::failure::{Kind, fails};
 use support::operand::View;
 use support::wgsl::{self, TYPES};
 use tilewise::gemm::{GemmKernel, SplitK};
@@ -313,6 +314,5 @@ fn strides_are_checked_after_axes_are_merged() {
     NormProblem::new(NormKind::Rms, NormPass::Forward, layouts, f32).unwrap();
     // Another operand keeps the axes apart.
     let apart = Layout::new("test", far.shape(), &[1 << 20, 5, 1], 0, usize::MAX).unwrap();
-    let error = ElementwiseProblem::of_one_type(Elementwise::ADD, &[&far, &apart], &near, f32).unwrap_err();
-    assert!(matches!(error, Error::Limit { .. }), "{error}");
+    fails(ElementwiseProblem::of_one_type(Elementwise::ADD, &[&far, &apart], &near, f32), Kind::Limit, &[]);
 }

@@ -2,7 +2,7 @@
 
 use crate::{assert_near, random, rounding, wide};
 use tilewise::attention::{AttentionOptions, CausalFrom, attention_backward, attention_with_lse};
-use tilewise::{Element, Gpu, Real, Tensor, bf16, f16};
+use tilewise::{Element, Gpu, Real, Tensor};
 
 /// (batch, heads, queries, keys, head dim).
 const SHAPE: [usize; 5] = [2, 2, 3, 4, 8];
@@ -127,9 +127,7 @@ fn a_row_without_keys_is_zero() {
     }
     let turn = support::turn();
     for gpu in turn.iter() {
-        check::<f32>(gpu);
-        check::<f16>(gpu);
-        check::<bf16>(gpu);
+        support::of_reals!(check, gpu);
     }
 }
 

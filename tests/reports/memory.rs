@@ -101,9 +101,7 @@ fn dropped_devices_leave_nothing_behind() {
     if !process::is_alone(concat!(module_path!(), "::dropped_devices_leave_nothing_behind")) {
         return;
     }
-    if support::gpu().is_none() {
-        return;
-    }
+    let Some(_) = support::gpu() else { return };
     let round = || {
         let gpu = Gpu::open_with(GpuOptions::from_env().unwrap()).unwrap();
         assert_eq!(matmul(&small(&gpu, 1.0), &small(&gpu, 1.0)).unwrap().to_vec().unwrap(), [8.0; 64]);

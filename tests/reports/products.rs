@@ -34,9 +34,7 @@ fn products_of_many_rows_are_not_almost_zero() {
     }
     let turn = support::turn();
     for gpu in turn.iter() {
-        check::<f32>(gpu);
-        check::<f16>(gpu);
-        check::<bf16>(gpu);
+        support::of_reals!(check, gpu);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{assert_near, random, rounding, wide};
 use tilewise::ops::{self, LayerNorm};
-use tilewise::{Element, Gpu, Real, Tensor, bf16, f16};
+use tilewise::{Element, Gpu, Real, Tensor, f16};
 
 /// The layer norm of rows.
 fn normalized(rows: &[Vec<f64>], gamma: &[f64], beta: &[f64], eps: f64) -> Vec<f64> {
@@ -64,9 +64,7 @@ fn norms_of_views_read_their_own_rows() {
     }
     let turn = support::turn();
     for gpu in turn.iter() {
-        check::<f32>(gpu);
-        check::<f16>(gpu);
-        check::<bf16>(gpu);
+        support::of_reals!(check, gpu);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use support::strided::{Lay, Placed};
 use tilewise::sketch::{cholesky, eigh, solve};
-use tilewise::{DType, Element, Error, Fill, Gpu, Real, Result, Tensor, bf16, f16};
+use tilewise::{DType, Element, Error, Fill, Gpu, Real, Result, Tensor};
 
 /// The largest rounding of a type, relative.
 fn rounding(dtype: DType) -> f64 {
@@ -76,9 +76,7 @@ fn systems_are_solved_within_their_bound() {
         }
     }
     let Some(gpu) = support::gpu() else { return };
-    check::<f32>(&gpu);
-    check::<f16>(&gpu);
-    check::<bf16>(&gpu);
+    support::of_reals!(check, &gpu);
     // A vector for each matrix, and one without a batch.
     let a = gpu.tensor(&[2.0f32, 1.0, 1.0, 3.0, 1.0, 0.0, 0.0, 4.0], [2, 2, 2]).unwrap();
     let b = gpu.tensor(&[3.0f32, 5.0, 7.0, 8.0], [2, 2]).unwrap();
@@ -164,9 +162,7 @@ fn the_factor_times_its_transpose_is_the_matrix() {
         }
     }
     let Some(gpu) = support::gpu() else { return };
-    check::<f32>(&gpu);
-    check::<f16>(&gpu);
-    check::<bf16>(&gpu);
+    support::of_reals!(check, &gpu);
     assert_eq!(cholesky(&gpu.zeros::<f32>([0, 3, 3]).unwrap()).unwrap().shape(), [0, 3, 3]);
 }
 
@@ -194,9 +190,7 @@ fn eigenvectors_are_orthonormal_and_give_the_matrix_back() {
         }
     }
     let Some(gpu) = support::gpu() else { return };
-    check::<f32>(&gpu);
-    check::<f16>(&gpu);
-    check::<bf16>(&gpu);
+    support::of_reals!(check, &gpu);
     let diagonal = gpu.tensor(&[3.0f32, 0.0, 0.0, -1.0], [2, 2]).unwrap();
     assert_eq!(eigh(&diagonal).unwrap().values.to_vec().unwrap(), [-1.0, 3.0]);
     let none = eigh(&gpu.zeros::<f32>([2, 0, 0]).unwrap()).unwrap();
@@ -215,8 +209,7 @@ fn what_cannot_be_factorised_is_an_error_with_the_matrix_and_the_value() {
     let ones = of(&[1.0; 4], &[2, 2]);
     let batch = of(&[2.0, 0.0, 0.0, 2.0, 1.0, 2.0, 2.0, 4.0], &[2, 2, 2]);
     let singular = |solved: Result<Tensor<f32>>, which: &str| {
-        let error = solved.map(drop).unwrap_err().to_string();
-        assert!(error.contains(&format!("solve: {which}: it is singular: pivot ")), "{error}");
+        support::failure::says(solved, &[&format!("solve: {which}: it is singular: pivot ")]);
     };
     singular(solve(&ones, &of(&[1.0; 2], &[2])), "the matrix");
     singular(solve(&batch, &batch), "matrix [1]");

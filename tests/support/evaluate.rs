@@ -1,7 +1,7 @@
 //! Functions of the shaders by themselves.
 
+use tilewise::Gpu;
 use tilewise::planning::kernel::INCLUDES;
-use tilewise::{Gpu, wgpu};
 
 /// The functions of an include.
 pub fn functions_of(file: &str) -> String {
@@ -30,31 +30,13 @@ pub fn evaluate(gpu: &Gpu, x: &[f32], functions: &str, expression: &str) -> Vec<
     let tensor = gpu.tensor(&padded, [padded.len()]).unwrap();
     let (buffer, bytes) = tensor.buffer().unwrap();
     gpu.flush().unwrap();
-    let source = wgpu::ShaderSource::Wgsl(text.into());
-    let module = gpu.device().create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
-    let pipeline = gpu.device().create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: None,
-        layout: None,
-        module: &module,
-        entry_point: None,
-        compilation_options: Default::default(),
-        cache: None,
-    });
-    let size = std::num::NonZeroU64::new(bytes.end);
-    let window = wgpu::BufferBinding { buffer, offset: 0, size };
-    let group = gpu.device().create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout: &pipeline.get_bind_group_layout(0),
-        entries: &[wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(window) }],
-    });
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
-    {
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(&pipeline);
-        pass.set_bind_group(0, &group, &[]);
-        pass.dispatch_workgroups(u32::try_from(padded.len().div_ceil(256)).unwrap(), 1, 1);
-    }
-    gpu.queue().submit([encoder.finish()]);
+    let launched = super::app::launched(
+        gpu.device(),
+        &text,
+        [super::app::window(buffer, 0..bytes.end)],
+        padded.len().div_ceil(256),
+    );
+    gpu.queue().submit([launched]);
     let values: Vec<f32> = bytemuck::pod_collect_to_vec(&super::operand::read_bytes(gpu, buffer));
     values[..x.len()].to_vec()
 }

@@ -83,6 +83,30 @@ impl Ended {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
+    /// Asserts that the example succeeded.
+    #[track_caller]
+    #[must_use]
+    pub fn passed(self) -> Self {
+        assert_eq!(self.code(), Some(0), "{self:?}");
+        self
+    }
+
+    /// Asserts that the example printed each of these texts.
+    #[track_caller]
+    pub fn prints<'a>(&self, texts: impl AsRef<[&'a str]>) {
+        texts
+            .as_ref()
+            .iter()
+            .for_each(|text| assert!(self.stdout.contains(text), "no {text:?} in: {self:?}"));
+    }
+
+    /// Asserts that the example refused with an [error message](Self::refusal) that contains each of these words.
+    #[track_caller]
+    pub fn refuses<'a>(&self, words: impl AsRef<[&'a str]>) {
+        let refusal = self.refusal();
+        words.as_ref().iter().for_each(|word| assert!(refusal.contains(word), "no {word:?} in: {refusal}"));
+    }
+
     /// The example's error message, which must be its only output and one line.
     pub fn refusal(&self) -> &str {
         assert_eq!(self.code(), Some(1), "{self:?}");

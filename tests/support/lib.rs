@@ -1,10 +1,12 @@
 //! Shared by the tests: devices or a reason to skip, operands surrounded by poison, and covering sweeps.
 #![allow(missing_docs, clippy::missing_errors_doc, reason = "names say enough to the tests, its only users")]
 
+pub mod app;
 mod applications;
 pub mod batch;
 pub mod evaluate;
 pub mod example;
+pub mod failure;
 pub mod families;
 pub mod folders;
 pub mod forms;
@@ -21,8 +23,10 @@ pub mod process;
 pub mod product;
 pub mod progress;
 pub mod rounding;
+pub mod rows;
 pub mod safetensors;
 pub mod sketches;
+pub mod squares;
 pub mod strided;
 pub mod turn;
 pub mod unchecked;
@@ -115,6 +119,16 @@ pub fn devices() -> Vec<TestGpu> {
 /// Every kind of device that an application may have: opened by the library, adopted, and adopted without features.
 pub fn every_device() -> Vec<TestGpu> {
     [own(|_| ()), adopted(|_| ()), bare()].into_iter().flatten().collect()
+}
+
+/// As [`every_device`]; for a second driver, which compiles slowly, one with dims in a ring and without f16.
+pub fn each_device() -> Vec<TestGpu> {
+    if is_second_driver() { bare().into_iter().collect() } else { every_device() }
+}
+
+/// Does this on [each device](each_device), each time within five minutes.
+pub fn on_every_device(what: &str, work: impl Fn(&Gpu)) {
+    each_device().iter().for_each(|gpu| watchdog::in_time(what, || work(gpu)));
 }
 
 /// The sweep that `TILEWISE_SWEEP` asks for.
@@ -219,13 +233,14 @@ pub fn is_second_driver() -> bool {
     }
 }
 
-/// Whether a second driver skips this test, which it then prints. Such a test asserts counts, errors or equal bits; a driver
+/// None on a second driver, which skips the test and prints so. Such a test asserts counts, errors or equal bits; a driver
 /// cannot change them without other tests failing too.
-pub fn is_left_to_the_first_driver() -> bool {
+pub fn first_driver() -> Option<()> {
     if is_second_driver() {
         println!("left to the first driver: TILEWISE_DRIVER=second");
+        return None;
     }
-    is_second_driver()
+    Some(())
 }
 
 /// The value for the requested kind of sweep.
@@ -246,6 +261,16 @@ macro_rules! of_every_type {
         $test::<tilewise::bf16>($($given),+);
         $test::<i8>($($given),+);
         $test::<i32>($($given),+);
+    }};
+}
+
+/// Runs a generic test with every type of reals of 16 or more bits.
+#[macro_export]
+macro_rules! of_reals {
+    ($test:ident, $($given:expr),+) => {{
+        $test::<f32>($($given),+);
+        $test::<tilewise::f16>($($given),+);
+        $test::<tilewise::bf16>($($given),+);
     }};
 }
 

@@ -106,12 +106,11 @@ pub fn poison<T: Element>() -> T {
 /// Reads a whole buffer with wgpu alone, as an application would, after the library's work.
 pub fn read_bytes(gpu: &Gpu, buffer: &wgpu::Buffer) -> Vec<u8> {
     gpu.flush().expect("nothing failed before");
-    let staging = gpu.device().create_buffer(&wgpu::BufferDescriptor {
-        label: None,
-        size: buffer.size(),
-        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
+    let staging = super::app::buffer(
+        gpu.device(),
+        buffer.size(),
+        wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+    );
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
     gpu.queue().submit([encoder.finish()]);
@@ -119,4 +118,9 @@ pub fn read_bytes(gpu: &Gpu, buffer: &wgpu::Buffer) -> Vec<u8> {
     gpu.device().poll(wgpu::PollType::wait_indefinitely()).expect("the device is there");
     let view = staging.slice(..).get_mapped_range().expect("the buffer is mapped");
     view.to_vec()
+}
+
+/// The bits of a tensor's elements.
+pub fn bits<T: Element>(tensor: &Tensor<T>) -> Vec<u8> {
+    bytemuck::cast_slice(&tensor.to_vec().unwrap()).to_vec()
 }

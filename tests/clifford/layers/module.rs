@@ -3,6 +3,7 @@
 use crate::layers::common::{algebras, first, largest, near, read, upload, values};
 use crate::layers::equivariance::{Layer, assert_equivariant, assert_not_equivariant};
 use crate::layers::linear;
+use support::failure::says;
 use support::strided::Lay;
 use tilewise::clifford::layer::{
     BiasOn, CliffordLayer, GradeNorm, LayerProduct, MvLinear, ProductKind, Residual,
@@ -269,10 +270,6 @@ fn weights_are_drawn_as_stated() {
     }
 }
 
-fn why<R>(result: tilewise::Result<R>) -> String {
-    result.err().expect("this is wrong").to_string()
-}
-
 #[test]
 fn files_have_the_names_of_others_and_say_all_that_is_wrong() {
     let Some(gpu) = support::gpu() else { return };
@@ -298,7 +295,7 @@ fn files_have_the_names_of_others_and_say_all_that_is_wrong() {
         for ((name, saved), (_, loaded)) in layer.parameters().into_iter().zip(loaded.parameters()) {
             assert_eq!(read(saved), read(loaded), "{name}");
         }
-        let error = why(builder.load::<f16>(&file, &gpu, "layers.0."));
+        let error = says(builder.load::<f16>(&file, &gpu, "layers.0."), &[]).to_string();
         assert!(
             names.iter().all(|name| error.contains(&format!("layers.0.{name}` does not have the type f16"))),
             "{error}"
@@ -310,7 +307,7 @@ fn files_have_the_names_of_others_and_say_all_that_is_wrong() {
         bad.tensor("a.linear_bias", &of(&[2])).unwrap().tensor("a.null_weight", &of(&[3, 3, 3])).unwrap();
     let bad = written(bad.tensor("a.more", &of(&[1])).unwrap().tensor("b.other", &of(&[1])).unwrap());
     let builder = CliffordLayer::<f32>::builder(LayerProduct::new(Signature::CL3), ProductKind::Steerable);
-    let error = why(builder.load::<f32>(&bad, &gpu, "a."));
+    let error = says(builder.load::<f32>(&bad, &gpu, "a."), &[]).to_string();
     for said in [
         "`a.linear_bias` is [2], not (1, 1, 3)",
         "`a.gp_weight` is missing",
@@ -337,27 +334,27 @@ fn what_is_wrong_is_refused() {
         MvLinear::builder(signature, weight).bias(of(&features[1..]), BiasOn::Scalar).build().unwrap()
     };
     let good = || linear(space, [3, 3]);
-    assert!(why(steerable.random::<f32>(&gpu, [0, 3])).contains("features in and out"));
-    assert!(why(steerable.random::<f32>(&gpu, [2, 3])).contains("(features, paths)"));
+    says(steerable.random::<f32>(&gpu, [0, 3]), &["features in and out"]);
+    says(steerable.random::<f32>(&gpu, [2, 3]), &["(features, paths)"]);
     let residual = connected.residual(Residual::Operand);
-    assert!(why(residual.random::<f32>(&gpu, [2, 3])).contains("with a residual"));
+    says(residual.random::<f32>(&gpu, [2, 3]), &["with a residual"]);
     let six = LayerProduct::new(Signature::new(6, 0, 0).unwrap());
     let six = CliffordLayer::<f32>::builder(six, ProductKind::Steerable);
     assert!(matches!(six.random::<f32>(&gpu, [1, 1]), Err(Error::Input { .. })));
-    assert!(why(steerable.from_parts(good(), of(&[3, 19]))).contains("(features, paths)"));
-    assert!(why(connected.from_parts(good(), of(&[3, 20]))).contains("(paths, in, out)"));
-    assert!(why(connected.from_parts(good(), of(&[20, 3, 0]))).contains("(paths, in, out)"));
-    assert!(why(steerable.from_parts(linear(Signature::CL2, [3, 3]), of(&[3, 20]))).contains("Cl(2,0,0)"));
-    assert!(
-        why(steerable.from_parts(linear(space, [3, 2]), of(&[3, 20])))
-            .contains("the same number of features in and out")
+    says(steerable.from_parts(good(), of(&[3, 19])), &["(features, paths)"]);
+    says(connected.from_parts(good(), of(&[3, 20])), &["(paths, in, out)"]);
+    says(connected.from_parts(good(), of(&[20, 3, 0])), &["(paths, in, out)"]);
+    says(steerable.from_parts(linear(Signature::CL2, [3, 3]), of(&[3, 20])), &["Cl(2,0,0)"]);
+    says(
+        steerable.from_parts(linear(space, [3, 2]), of(&[3, 20])),
+        &["the same number of features in and out"],
     );
     let bare = MvLinear::new(space, of(&[4, 3, 3])).unwrap();
-    assert!(why(steerable.from_parts(bare, of(&[3, 20]))).contains("must have a bias"));
+    says(steerable.from_parts(bare, of(&[3, 20])), &["must have a bias"]);
     let layer = steerable.from_parts(good(), of(&[3, 20])).unwrap();
     let x = |shape: &[usize]| Multivectors::new(of(shape), &space.blades(), BladeAxis::First).unwrap();
-    assert!(why(layer.forward(&x(&[8, 1, 2]))).contains("the layer's inputs"));
-    assert!(why(layer.forward(&x(&[8, 0, 3]))).contains("one row and one feature"));
+    says(layer.forward(&x(&[8, 1, 2])), &["the layer's inputs"]);
+    says(layer.forward(&x(&[8, 0, 3])), &["one row and one feature"]);
     let Some(other) = support::own(|_| ()) else { return };
     let elsewhere = other.zeros::<f32>([3, 20]).unwrap();
     assert!(matches!(steerable.from_parts(good(), elsewhere), Err(Error::Gpu { .. })));

@@ -122,10 +122,7 @@ fn any_rows_and_features_and_types() {
 
 #[test]
 fn five_vectors() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::gpu() else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::gpu()) else { return };
     let product = LayerProduct::new(Signature::CGA3D).norm(GradeNorm::Invariant);
     Operands::<f32>::random(&gpu, product, [3, 5], Lay::Plain).check("CGA");
 }
@@ -170,10 +167,7 @@ fn bytes_between(before: tilewise::gpu::Stats, after: tilewise::gpu::Stats) -> u
 /// Three passes in one launch, five in one and the sums of weight gradients: two sums, where there are many workgroups.
 #[test]
 fn launches_and_passes() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::own(|_| ()) else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::own(|_| ())) else { return };
     let product = LayerProduct::new(Signature::CL3);
     let Operands { x, y, g, weight, .. } = Operands::<f32>::random(&gpu, product, [4096, 16], Lay::Plain);
     let size = (4 * x.tensor().len()) as f64;
@@ -205,10 +199,7 @@ fn launches_and_passes() {
 
 #[test]
 fn the_same_bits_every_time() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::gpu() else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::gpu()) else { return };
     let product = LayerProduct::new(Signature::CL3);
     let Operands { x, y, g, weight, .. } = Operands::<f32>::random(&gpu, product, [70, 33], Lay::Plain);
     let run = || {

@@ -29,9 +29,7 @@ fn names(plan: &Plan) -> Vec<String> {
 
 #[test]
 fn what_is_launched_in_pieces_has_the_same_bits() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
+    let Some(()) = support::first_driver() else { return };
     // With dims as immediates, and with dims in the ring.
     let (Some(gpu), Some(bare)) = (own(), support::bare()) else { return };
     assert_eq!(bare.caps().limits.immediate_bytes, 0);

@@ -1,6 +1,7 @@
 //! The application owns its device: nothing of it is destroyed, and nothing is left behind.
 
 use std::time::{Duration, Instant};
+use support::failure::{Kind, fails, says};
 use support::process;
 use support::vulkan::{Application, Ask};
 use tilewise::gpu::{AdoptOptions, CacheFolder};
@@ -56,12 +57,12 @@ fn two_adoptions_of_one_device_take_turns() {
         }
     }
     let [a, b] = gpus.each_ref().map(|gpu| gpu.tensor(&[1.0f32], [1, 1]).unwrap());
-    let error = matmul(&a, &b).unwrap_err();
-    assert!(matches!(error, tilewise::Error::Gpu { .. }), "{error}");
-    assert!(error.to_string().contains("adopted twice"), "{error}");
+    fails(matmul(&a, &b), Kind::Gpu, &["adopted twice"]);
     // Each adoption has an instance of wgpu of its own, so the other one's buffers are strange to it.
-    let error = Tensor::<f32>::from_buffer(&gpus[0], b.buffer().unwrap().0.clone(), .., [1, 1]).unwrap_err();
-    assert!(error.to_string().contains("another adoption"), "{error}");
+    says(
+        Tensor::<f32>::from_buffer(&gpus[0], b.buffer().unwrap().0.clone(), .., [1, 1]),
+        &["another adoption"],
+    );
     // So is its encoder: at once, or else when it is finished.
     let mut encoder = gpus[1].device().create_command_encoder(&Default::default());
     let mixed = gpus[0].record_into(&mut encoder, || matmul(&a, &a));
@@ -89,7 +90,7 @@ const GROWTH: u64 = 900 * 4096;
 /// In a process of its own, because it measures the process.
 #[test]
 fn a_thousand_adoptions_leave_nothing_behind() {
-    if support::is_left_to_the_first_driver()
+    if support::first_driver().is_none()
         || !process::is_alone(concat!(module_path!(), "::a_thousand_adoptions_leave_nothing_behind"))
     {
         return;

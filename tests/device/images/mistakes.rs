@@ -1,6 +1,8 @@
 //! What is refused, with the rule and the remedy; nothing is recorded.
 
-use super::{COPIES, description, devices, fails_with, on_every_device, texture};
+use super::{COPIES, devices, on_every_device, texture};
+use support::app::image;
+use support::failure::says;
 use tilewise::ops::Pixels;
 use tilewise::wgpu::{self, TextureFormat, TextureUsages};
 use tilewise::{Error, Gpu, Result, Tensor};
@@ -15,12 +17,12 @@ fn read(gpu: &Gpu, texture: &wgpu::Texture, pixels: &Pixels) -> Result<Tensor<f3
 fn both_fail(gpu: &Gpu, texture: &wgpu::Texture, pixels: Pixels, words: &[&str]) {
     let launches = gpu.stats().launches;
     let image = gpu.zeros::<f32>([3, 4, 4]).unwrap();
-    fails_with(read(gpu, texture, &pixels), &[&["from_texture: "], words].concat());
-    fails_with(
+    says(read(gpu, texture, &pixels), &[&["from_texture: "], words].concat());
+    says(
         gpu.zeros::<f32>([3, 4, 4]).unwrap().fill_from_texture(texture, &pixels),
         &[&["fill_from_texture: "], words].concat(),
     );
-    fails_with(image.write_texture(texture, &pixels), &[&["write_texture: "], words].concat());
+    says(image.write_texture(texture, &pixels), &[&["write_texture: "], words].concat());
     assert_eq!(gpu.stats().launches, launches);
 }
 
@@ -29,7 +31,7 @@ fn other_textures_are_refused_with_the_rule_and_the_remedy() {
     on_every_device("other textures", |gpu| {
         let plain = Pixels::default();
         let of = |change: &dyn Fn(&mut wgpu::TextureDescriptor<'static>)| {
-            let mut desc = description(TextureFormat::Rgba8Unorm, SIZE, COPIES);
+            let mut desc = image(TextureFormat::Rgba8Unorm, SIZE, COPIES);
             change(&mut desc);
             gpu.device().create_texture(&desc)
         };
@@ -50,10 +52,10 @@ fn other_textures_are_refused_with_the_rule_and_the_remedy() {
         });
         both_fail(gpu, &samples, plain, &["it has 4 samples", "resolve it"]);
         let unread = of(&|desc| desc.usage = TextureUsages::COPY_DST);
-        fails_with(read(gpu, &unread, &plain), &["from_texture: the texture", "`TextureUsages::COPY_SRC`"]);
+        says(read(gpu, &unread, &plain), &["from_texture: the texture", "`TextureUsages::COPY_SRC`"]);
         let unwritten = of(&|desc| desc.usage = TextureUsages::COPY_SRC);
         let image = gpu.zeros::<f32>([3, 4, 4]).unwrap();
-        fails_with(
+        says(
             image.write_texture(&unwritten, &plain),
             &["write_texture: the texture", "`TextureUsages::COPY_DST`", "create it with this usage"],
         );
@@ -109,19 +111,19 @@ fn tensors_of_another_shape_are_refused() {
             (&[0, 4, 4], &rgba, size),
         ] {
             let mut image = gpu.zeros::<f32>(shape).unwrap();
-            fails_with(image.write_texture(texture, &plain), &["write_texture: ", rule]);
-            fails_with(image.fill_from_texture(texture, &plain), &["fill_from_texture: ", rule]);
+            says(image.write_texture(texture, &plain), &["write_texture: ", rule]);
+            says(image.fill_from_texture(texture, &plain), &["fill_from_texture: ", rule]);
         }
         for (channels, texture, rule) in [(2, &rgba, four), (0, &rgba, four), (4, &single, one)] {
             let pixels = Pixels { channels: Some(channels), ..plain };
-            fails_with(read(gpu, texture, &pixels), &["from_texture: ", rule]);
+            says(read(gpu, texture, &pixels), &["from_texture: ", rule]);
         }
         let mut image = gpu.zeros::<f32>([3, 4, 4]).unwrap();
         let clone = image.clone();
-        fails_with(image.fill_from_texture(&rgba, &plain), &["fill_from_texture: the output", "shared"]);
+        says(image.fill_from_texture(&rgba, &plain), &["fill_from_texture: the output", "shared"]);
         drop(clone);
         let overlapping = image.as_strided(&[3, 4, 4], &[4, 2, 1], 0).unwrap();
-        fails_with(
+        says(
             overlapping.writable_view().fill_from_texture(&rgba, &plain),
             &["fill_from_texture: the output's elements must not overlap"],
         );
@@ -135,13 +137,13 @@ fn a_texture_of_another_device_is_refused() {
     let (devices, plain) = (devices(), Pixels::default());
     for gpu in &devices {
         let Some((_, elsewhere, _)) = support::application(|_| ()) else { return };
-        let foreign = elsewhere.create_texture(&description(TextureFormat::Rgba8Unorm, SIZE, COPIES));
+        let foreign = elsewhere.create_texture(&image(TextureFormat::Rgba8Unorm, SIZE, COPIES));
         // Of the same number as a texture of this device.
         let own = texture(gpu, TextureFormat::Rgba8Unorm, SIZE);
         let image = gpu.zeros::<f32>([3, 4, 4]).unwrap();
         for result in [read(gpu, &foreign, &plain).map(drop), image.write_texture(&foreign, &plain)] {
             assert!(matches!(result, Err(Error::Gpu { .. })), "{result:?}");
-            fails_with(result, &["the texture belongs to another device", "create it on `Gpu::device`"]);
+            says(result, &["the texture belongs to another device", "create it on `Gpu::device`"]);
         }
         read(gpu, &own, &plain).unwrap().to_vec().unwrap();
     }
@@ -155,11 +157,11 @@ fn a_capture_takes_no_textures() {
         let words = ["textures are not captured", "before each run"];
         let plain = Pixels::default();
         let captured = gpu.capture(&[], || {
-            fails_with(read(gpu, &texture, &plain), &[&["from_texture: "][..], &words].concat());
-            fails_with(x.write_texture(&texture, &plain), &[&["write_texture: "][..], &words].concat());
+            says(read(gpu, &texture, &plain), &[&["from_texture: "][..], &words].concat());
+            says(x.write_texture(&texture, &plain), &[&["write_texture: "][..], &words].concat());
             x.clone().writable_view().fill_from_texture(&texture, &plain)
         });
-        fails_with(captured, &words);
+        says(captured, &words);
         // Around a run they are an input and an output.
         let mut replay = gpu.capture(&[x.view()], || tilewise::ops::add(&x, &x)).unwrap();
         let image = gpu.tensor(&[0.25f32; 48], [3, 4, 4]).unwrap();

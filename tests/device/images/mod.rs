@@ -6,10 +6,11 @@ mod order;
 mod places;
 mod values;
 
-use support::TestGpu;
-use support::watchdog::in_time;
+use support::app::image;
+use support::operand::bits;
+use support::{each_device as devices, on_every_device};
 use tilewise::ops::TexelFormat;
-use tilewise::{Element, Gpu, Result, Tensor, wgpu};
+use tilewise::{Element, Gpu, wgpu};
 use wgpu::{TextureFormat, TextureUsages};
 
 const COPIES: TextureUsages = TextureUsages::COPY_SRC.union(TextureUsages::COPY_DST);
@@ -17,16 +18,6 @@ const COPIES: TextureUsages = TextureUsages::COPY_SRC.union(TextureUsages::COPY_
 /// The formats, as wgpu calls them.
 const FORMATS: [TextureFormat; 3] =
     [TextureFormat::Rgba8Unorm, TextureFormat::R32Float, TextureFormat::Rgba16Float];
-
-/// Devices of every kind; for a second driver, one with dims in a ring and without f16.
-fn devices() -> Vec<TestGpu> {
-    if support::is_second_driver() { support::bare().into_iter().collect() } else { support::every_device() }
-}
-
-/// Does this on these devices, each time within five minutes.
-fn on_every_device(what: &str, work: impl Fn(&Gpu)) {
-    devices().iter().for_each(|gpu| in_time(what, || work(gpu)));
-}
 
 fn of(format: TextureFormat) -> TexelFormat {
     TexelFormat::of(format).expect("one of the formats")
@@ -36,25 +27,8 @@ fn texel_bytes(format: TextureFormat) -> u32 {
     u32::try_from(of(format).words()).expect("one or two") * 4
 }
 
-fn description(
-    format: TextureFormat,
-    [width, height]: [u32; 2],
-    usage: TextureUsages,
-) -> wgpu::TextureDescriptor<'static> {
-    wgpu::TextureDescriptor {
-        label: None,
-        size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
-        mip_level_count: 1,
-        sample_count: 1,
-        dimension: wgpu::TextureDimension::D2,
-        format,
-        usage,
-        view_formats: &[],
-    }
-}
-
 fn texture(gpu: &Gpu, format: TextureFormat, size: [u32; 2]) -> wgpu::Texture {
-    gpu.device().create_texture(&description(format, size, COPIES))
+    gpu.device().create_texture(&image(format, size, COPIES))
 }
 
 /// Writes the texels of a mip level and layer from the host, without a kernel of this crate.
@@ -89,12 +63,11 @@ fn copy_out(
 ) -> wgpu::Buffer {
     let [width, height] = [texture.width(), texture.height()].map(|whole| (whole >> mip_level).max(1));
     let row = (width * texel_bytes(texture.format())).next_multiple_of(256);
-    let buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor {
-        label: None,
-        size: u64::from(row * height),
-        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
+    let buffer = support::app::buffer(
+        gpu.device(),
+        u64::from(row * height),
+        wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+    );
     encoder.copy_texture_to_buffer(
         wgpu::TexelCopyTextureInfo {
             texture,
@@ -159,14 +132,4 @@ fn random_elements<T: Element>(len: usize, seed: u64) -> Vec<T> {
         .chunks(size_of::<T>())
         .map(bytemuck::pod_read_unaligned)
         .collect()
-}
-
-fn bits<T: Element>(tensor: &Tensor<T>) -> Vec<u8> {
-    bytemuck::cast_slice(&tensor.to_vec().unwrap()).to_vec()
-}
-
-/// Asserts that the call fails with all of these words.
-fn fails_with<T>(result: Result<T>, words: &[&str]) {
-    let error = result.err().unwrap_or_else(|| panic!("there must be an error: {words:?}"));
-    words.iter().for_each(|words| assert!(error.to_string().contains(words), "no {words:?} in: {error}"));
 }

@@ -1,6 +1,7 @@
 //! When textures are read and written: after what was recorded and submitted before, and inside an application's encoder.
 
-use super::{COPIES, copy_out, description, download, mapped, of, on_every_device, texture, uploaded};
+use super::{COPIES, copy_out, download, mapped, of, on_every_device, texture, uploaded};
+use support::app::image;
 use tilewise::ops::{self, Pixels};
 use tilewise::wgpu::{self, TextureFormat, TextureUsages};
 use tilewise::{Gpu, Result, Tensor, matmul, reference};
@@ -32,7 +33,7 @@ fn encoder(gpu: &Gpu) -> wgpu::CommandEncoder {
 
 fn drawn_to(gpu: &Gpu, format: TextureFormat) -> wgpu::Texture {
     let usage = COPIES | TextureUsages::RENDER_ATTACHMENT;
-    gpu.device().create_texture(&description(format, [WIDTH, HEIGHT], usage))
+    gpu.device().create_texture(&image(format, [WIDTH, HEIGHT], usage))
 }
 
 /// The colours of the texture, multiplied by a matrix, in its place.

@@ -1,7 +1,8 @@
 //! Which texels, and which elements: rectangles, mip levels, layers, views with strides; nothing next to them changes.
 
-use super::{COPIES, bits, description, download, download_of, on_every_device, random_texels, texture};
+use super::{COPIES, bits, download, download_of, on_every_device, random_texels, texture};
 use super::{upload, uploaded};
+use support::app::image;
 use tilewise::ops::{self, Pixels};
 use tilewise::wgpu::TextureFormat;
 use tilewise::{Gpu, Real, Tensor, f16};
@@ -111,7 +112,7 @@ fn rectangles_are_read_and_written_and_the_other_texels_stay() {
 fn mip_levels_and_layers_are_read_and_written() {
     on_every_device("mip levels", |gpu| {
         let format = TextureFormat::Rgba8Unorm;
-        let mut desc = description(format, [37, 10], COPIES);
+        let mut desc = image(format, [37, 10], COPIES);
         desc.mip_level_count = 4;
         desc.size.depth_or_array_layers = 3;
         let texture = gpu.device().create_texture(&desc);

@@ -3,6 +3,7 @@
 
 mod under_way;
 
+use support::failure::{Kind, fails};
 use support::operations::{self, Row, World};
 use support::watchdog::{doing, in_time};
 use tilewise::gemm::GemmKernel;
@@ -49,9 +50,7 @@ fn every_call_on_a_real_device_that_is_marked_as_lost_says_so() {
 /// device that nothing has happened on; a short sweep has every fourth.
 #[test]
 fn every_call_on_a_destroyed_device_says_so_or_its_wait_does() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
+    let Some(()) = support::first_driver() else { return };
     let mut faults = Vec::new();
     let step = if support::is_short_sweep() { 4 } else { 1 };
     for row in operations::all().iter().step_by(step) {
@@ -79,8 +78,7 @@ fn every_call_on_a_real_device_that_was_destroyed_says_so() {
     for gpu in support::every_device() {
         let mut world = World::new(&gpu).unwrap();
         gpu.device().destroy();
-        let error = gpu.wait().expect_err("the device is lost");
-        assert!(matches!(error, Error::Device(_)), "{error:?}");
+        fails(gpu.wait(), Kind::Device, &[]);
         assert_lost(&mut world, "lost");
     }
 }

@@ -74,7 +74,7 @@ fn a_thousand_adoptions_of_a_real_device_leave_nothing_behind_and_each_is_quick(
         module_path!(),
         "::a_thousand_adoptions_of_a_real_device_leave_nothing_behind_and_each_is_quick"
     );
-    if support::is_left_to_the_first_driver() || !process::is_alone(name) {
+    if support::first_driver().is_none() || !process::is_alone(name) {
         return;
     }
     let Some((adapter, device, queue)) = support::application(|_| ()) else { return };

@@ -7,12 +7,7 @@ use tilewise::{Gpu, Tensor, ops, wgpu};
 fn buffer(gpu: &Gpu) -> wgpu::Buffer {
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     let size = (SIZE * SIZE * 4) as u64;
-    gpu.device().create_buffer(&wgpu::BufferDescriptor {
-        label: None,
-        size,
-        usage,
-        mapped_at_creation: false,
-    })
+    support::app::buffer(gpu.device(), size, usage)
 }
 
 /// A tensor in it.

@@ -1,11 +1,11 @@
 //! Taken work that never runs: the closure fails or panics, the commands are dropped, wgpu refuses them, the device is
 //! lost. Its outputs have no result, nothing hangs, and its memory comes back.
 
-use super::{
-    SIZE, data, devices, encoder, fails_with, in_time, on_every_device, product, taken_product, tensor,
-};
+use super::{SIZE, data, devices, encoder, on_every_device, product, taken_product, tensor};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
+use support::failure::says;
+use support::watchdog::in_time;
 use tilewise::{Error, Gpu, Result, Tensor, matmul, wgpu};
 
 /// Checks that the device still computes, and that it takes work.
@@ -18,9 +18,9 @@ fn goes_on(gpu: &Gpu) {
 
 /// Checks that an output has no result until it is written again.
 fn has_no_result(gpu: &Gpu, mut output: Tensor<f32>, why: &str) {
-    fails_with(output.to_vec(), why);
-    fails_with(matmul(&output, &output), why);
-    fails_with(output.buffer(), why);
+    says(output.to_vec(), &[why]);
+    says(matmul(&output, &output), &[why]);
+    says(output.buffer(), &[why]);
     output.write(&data(7)).unwrap();
     assert_eq!(output.to_vec().unwrap(), data(7), "{gpu:?}");
     goes_on(gpu);
@@ -96,14 +96,7 @@ fn refused_commands_leave_no_result() {
         in_time("refused", || {
             let told = told(gpu.device());
             let [a, b] = [tensor(&gpu, 1), tensor(&gpu, 2)];
-            let buffer = |usage| {
-                gpu.device().create_buffer(&wgpu::BufferDescriptor {
-                    label: Some("the application's"),
-                    size: 8,
-                    usage,
-                    mapped_at_creation: false,
-                })
-            };
+            let buffer = |usage| support::app::buffer(gpu.device(), 8, usage);
             // The encoder is in order, and the submission is not: a buffer is gone.
             let gone = buffer(wgpu::BufferUsages::COPY_DST);
             let mut encoder = encoder(&gpu);
@@ -146,8 +139,10 @@ fn an_encoder_of_another_device_leaves_no_result() {
     let Some((_, foreign, _queue)) = support::stranger() else { return };
     let mut c = gpu.zeros::<f32>([SIZE; 2]).unwrap();
     let mut encoder = foreign.create_command_encoder(&Default::default());
-    let failed = gpu.record_into(&mut encoder, || c.assign(|| matmul(&a, &b))).unwrap_err();
-    assert!(failed.to_string().contains("must belong to the device of this `Gpu`"), "{failed}");
+    says(
+        gpu.record_into(&mut encoder, || c.assign(|| matmul(&a, &b))),
+        &["must belong to the device of this `Gpu`"],
+    );
     has_no_result(&gpu, c, "could not encode");
 }
 
@@ -162,12 +157,7 @@ fn a_submission_that_is_refused_while_the_device_is_busy() {
         for _ in 0..4 {
             matmul(&large, &large).unwrap();
             gpu.flush().unwrap();
-            let gone = gpu.device().create_buffer(&wgpu::BufferDescriptor {
-                label: None,
-                size: 8,
-                usage: wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            });
+            let gone = support::app::buffer(gpu.device(), 8, wgpu::BufferUsages::COPY_DST);
             let mut encoder = encoder(gpu);
             let c = gpu.record_into(&mut encoder, || matmul(&a, &b)).unwrap();
             encoder.clear_buffer(&gone, 0, None);
@@ -175,7 +165,7 @@ fn a_submission_that_is_refused_while_the_device_is_busy() {
             gone.destroy();
             gpu.queue().submit([commands]);
             // The first use already is refused: nothing is computed from it.
-            fails_with(matmul(&c, &a), "refused when they were submitted");
+            says(matmul(&c, &a), &["refused when they were submitted"]);
         }
     });
 }
@@ -193,10 +183,10 @@ fn a_lost_device_ends_taken_work() {
             gpu.device().destroy();
             gpu.mark_lost("on purpose");
             gpu.queue().submit([commands]);
-            fails_with(c.to_vec(), "lost");
-            fails_with(d.to_vec(), "lost");
-            fails_with(gpu.record_into(&mut encoder(&gpu), || matmul(&a, &b)), "lost");
-            fails_with(gpu.take_commands(), "lost");
+            says(c.to_vec(), &["lost"]);
+            says(d.to_vec(), &["lost"]);
+            says(gpu.record_into(&mut encoder(&gpu), || matmul(&a, &b)), &["lost"]);
+            says(gpu.take_commands(), &["lost"]);
             drop(unsubmitted);
             drop([a, b, c, d]);
             assert_eq!(gpu.stats().bytes_in_use, 0);

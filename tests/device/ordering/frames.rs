@@ -160,13 +160,11 @@ fn the_pass_stands_where_the_application_puts_it() {
         let a = gpu.empty::<f32>([SIZE]).unwrap();
         let input = a.buffer().unwrap().0.clone();
         let upload = |value: f32| {
-            let desc = wgpu::BufferDescriptor {
-                label: None,
-                size: (4 * SIZE) as u64,
-                usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            };
-            let buffer = gpu.device().create_buffer(&desc);
+            let buffer = support::app::buffer(
+                gpu.device(),
+                (4 * SIZE) as u64,
+                wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+            );
             gpu.queue().write_buffer(&buffer, 0, bytemuck::cast_slice(&[value; SIZE]));
             buffer
         };

@@ -16,33 +16,9 @@ mod rules;
 mod threads;
 mod writes;
 
-use support::TestGpu;
-use support::watchdog::in_time;
-use tilewise::{Element, Error, Fill, Gpu, Result, Tensor, matmul, reference, wgpu};
-
-const SIZE: usize = 8;
-
-/// Devices of every kind; for a second driver, which compiles slowly, one with dims in a ring.
-fn devices() -> Vec<TestGpu> {
-    if support::is_second_driver() { support::bare().into_iter().collect() } else { support::every_device() }
-}
-
-/// Does this on these devices, each time within five minutes.
-fn on_every_device(what: &str, work: impl Fn(&Gpu)) {
-    devices().iter().for_each(|gpu| in_time(what, || work(gpu)));
-}
-
-fn data(seed: u64) -> Vec<f32> {
-    Fill::Integers.values(SIZE * SIZE, seed)
-}
-
-fn tensor(gpu: &Gpu, seed: u64) -> Tensor<f32> {
-    gpu.tensor(&data(seed), [SIZE; 2]).unwrap()
-}
-
-fn product(a: &[f32], b: &[f32]) -> Vec<f32> {
-    reference::gemm(a, b, [SIZE; 3]).value.into_iter().map(f32::from_f64).collect()
-}
+use support::squares::{SIZE, data, product, tensor};
+use support::{each_device as devices, on_every_device};
+use tilewise::{Error, Gpu, Result, Tensor, matmul, wgpu};
 
 fn encoder(gpu: &Gpu) -> wgpu::CommandEncoder {
     gpu.device().create_command_encoder(&Default::default())
@@ -62,10 +38,4 @@ fn is_unsubmitted<T>(result: Result<T>, call: &str, taken_by: &str) {
     let said = error.to_string();
     let parts = [call, taken_by, "have not been submitted", "submit the application's command buffer first"];
     assert!(parts.iter().all(|part| said.contains(part)), "{said}");
-}
-
-/// Asserts that the call fails with these words.
-fn fails_with<T>(result: Result<T>, words: &str) {
-    let error = result.err().unwrap_or_else(|| panic!("there must be an error: {words}"));
-    assert!(error.to_string().contains(words), "{error}");
 }

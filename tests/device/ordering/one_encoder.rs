@@ -6,12 +6,7 @@ use tilewise::{Error, Gpu, Tensor, matmul, ops, wgpu};
 /// A tensor in the application's buffer, and the buffer.
 fn own_tensor(gpu: &Gpu) -> (wgpu::Buffer, Tensor<f32>) {
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-    let buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor {
-        label: None,
-        size: (SIZE * SIZE * 4) as u64,
-        usage,
-        mapped_at_creation: false,
-    });
+    let buffer = support::app::buffer(gpu.device(), (SIZE * SIZE * 4) as u64, usage);
     let tensor = Tensor::from_buffer(gpu, buffer.clone(), .., [SIZE; 2]).unwrap();
     (buffer, tensor)
 }

@@ -1,9 +1,10 @@
 //! Callbacks of the application's that run while a thread is in the closure of a capture, and closures that are left early.
 
-use super::{bits, fails_with, on_every_device, random};
+use super::{bits, on_every_device, random};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
+use support::failure::says;
 use tilewise::clifford::layer::{BiasOn, MvLinear};
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::{Error, Gpu, Result, Tensor, matmul, ops, wgpu};
@@ -81,9 +82,9 @@ fn a_callback_on_the_thread_of_a_capture_is_a_part_of_it() {
         let (read, flushed, sum) = results.recv().unwrap();
         // Another thread of this process may poll the device, and then runs the callback for itself.
         if replay.launches() == 2 {
-            fails_with::<()>(Err(read.unwrap()), "the closure of `capture` cannot");
-            fails_with::<()>(Err(flushed.unwrap()), "the closure of `capture` cannot");
-            fails_with(sum.as_ref().unwrap().to_vec(), "`capture` runs nothing");
+            says::<()>(Err(read.unwrap()), &["the closure of `capture` cannot"]);
+            says::<()>(Err(flushed.unwrap()), &["the closure of `capture` cannot"]);
+            says(sum.as_ref().unwrap().to_vec(), &["`capture` runs nothing"]);
         }
         assert_eq!(bits(replay.run(&[x.view()]).unwrap()), want, "{gpu:?}");
         let twice: Vec<f32> = y.to_vec().unwrap().iter().map(|y| y + y).collect();
@@ -100,8 +101,8 @@ fn a_capture_begins_where_values_are_read() {
         let captured = pollster::block_on(x.read_with(|values| {
             assert_eq!(values.len(), 64);
             gpu.capture(&[x.view()], || {
-                fails_with(pollster::block_on(weight.read_with(|_| ())), "the closure of `capture` cannot");
-                fails_with(weight.read_into(&mut [0.0; 64]), "the closure of `capture` cannot");
+                says(pollster::block_on(weight.read_with(|_| ())), &["the closure of `capture` cannot"]);
+                says(weight.read_into(&mut [0.0; 64]), &["the closure of `capture` cannot"]);
                 matmul(&x, &weight)
             })
         }));
@@ -164,7 +165,7 @@ fn a_closure_that_panics_after_launches_gives_everything_back() {
                 })
             }));
             assert!(panicked.is_err());
-            fails_with(left.unwrap().to_vec(), "the closure of `capture` panicked");
+            says(left.unwrap().to_vec(), &["the closure of `capture` panicked"]);
             assert_eq!(bits(&target), before, "nothing has run");
             assert_eq!(bits(&matmul(&x, &x).unwrap()), want, "{gpu:?}");
             let mut replay = gpu.capture(&[x.view()], || matmul(&x, &x)).unwrap();

@@ -1,6 +1,7 @@
 //! Whose memory a replay uses: its own until it is dropped, then the pool's.
 
-use super::{bits, fails_with, random};
+use super::{bits, random};
+use support::failure::says;
 use tilewise::{Error, Fill, matmul, ops};
 
 #[test]
@@ -88,8 +89,8 @@ fn a_capture_that_passes_the_budget_is_an_error_and_leaves_nothing() {
         Ok(())
     });
     assert!(matches!(captured, Err(Error::OutOfMemory { .. })), "{captured:?}");
-    fails_with(kept[0].to_vec(), "the closure of `capture` failed");
-    fails_with(matmul(&kept[0], &x), "the closure of `capture` failed");
+    says(kept[0].to_vec(), &["the closure of `capture` failed"]);
+    says(matmul(&kept[0], &x), &["the closure of `capture` failed"]);
     drop(kept);
     assert_eq!(gpu.stats().bytes_in_use, before.bytes_in_use);
     assert_eq!(matmul(&x, &x).unwrap().to_vec().unwrap().len(), 128 * 128);

@@ -1,7 +1,8 @@
 //! Replays in turns, in several encoders, timed, and dropped in every order.
 
 use super::bits::RightOf;
-use super::{bits, fails_with, on_every_device, random};
+use super::{bits, on_every_device, random};
+use support::failure::says;
 use tilewise::gpu::Submission;
 use tilewise::sketch::{Rsvd, SkLinear, Sketch, SketchKind};
 use tilewise::{Tensor, f16, matmul, ops};
@@ -44,7 +45,7 @@ fn two_replays_take_turns_with_exported_outputs() {
         let mut want = x.clone();
         let mut now = a.run(&[x.view()]).unwrap().clone();
         want = step(&want).unwrap();
-        fails_with(b.outputs().buffer().map(drop), "`capture` runs nothing");
+        says(b.outputs().buffer().map(drop), &["`capture` runs nothing"]);
         let buffer = b.run(&[x.view()]).unwrap().buffer().unwrap().0.clone();
         let again = Tensor::<f32>::from_buffer(gpu, buffer.clone(), .., [8, 8]).unwrap();
         for round in 0..20 {
@@ -60,9 +61,9 @@ fn two_replays_take_turns_with_exported_outputs() {
                     })
                     .unwrap(),
             };
-            fails_with(
+            says(
                 b.run(&[again.view()]),
-                if round % 4 < 2 { "a buffer that the replay writes" } else { "a buffer" },
+                &[if round % 4 < 2 { "a buffer that the replay writes" } else { "a buffer" }],
             );
             gpu.queue().submit([encoder.finish()]);
             want = step(&want).unwrap();
@@ -98,8 +99,8 @@ fn encoders_and_replays_are_dropped_in_every_order() {
             .unwrap();
         gpu.record_into(&mut f, || b.run(&[y.view()]).map(drop)).unwrap();
         gpu.record_into(&mut e, || a.run(&[y.view()]).map(drop)).unwrap();
-        fails_with(gpu.record_into(&mut f, || a.run(&[y.view()]).map(drop)), "have not been submitted");
-        fails_with(a.write(0, &[1.0f32; 64]), "have not been submitted");
+        says(gpu.record_into(&mut f, || a.run(&[y.view()]).map(drop)), &["have not been submitted"]);
+        says(a.write(0, &[1.0f32; 64]), &["have not been submitted"]);
         gpu.queue().submit([f.finish(), e.finish()]);
         assert_eq!(bits(a.outputs()), want[1]);
         assert_eq!(bits(b.outputs()), want[1]);
@@ -116,7 +117,7 @@ fn encoders_and_replays_are_dropped_in_every_order() {
         let out = a.outputs().clone();
         drop((a, x, w));
         drop(commands);
-        fails_with(out.to_vec(), "were dropped");
+        says(out.to_vec(), &["were dropped"]);
         drop(out);
         let mut e = new();
         let out = gpu.record_into(&mut e, || b.run(&[y.view()]).cloned()).unwrap();

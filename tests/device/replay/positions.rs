@@ -2,7 +2,7 @@
 
 use super::{bits, on_every_device, random};
 use tilewise::gpu::Stats;
-use tilewise::{Element, Gpu, Result, Tensor, bf16, f16, matmul, ops};
+use tilewise::{Element, Gpu, Result, Tensor, f16, matmul, ops};
 
 /// A key-value cache (batch, heads, length, dim), and a step that writes one position of it.
 const CACHE: [usize; 4] = [2, 3, 11, 6];
@@ -49,9 +49,7 @@ fn a_cache_is_filled_by_runs_whose_position_is_written() {
         }
     }
     on_every_device("a cache", |gpu| {
-        check::<f32>(gpu);
-        check::<f16>(gpu);
-        check::<bf16>(gpu);
+        support::of_reals!(check, gpu);
         check::<i8>(gpu);
     });
 }

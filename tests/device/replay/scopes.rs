@@ -1,7 +1,8 @@
 //! Runs inside an application's commands.
 
-use super::{bits, fails_with, on_every_device, random};
-use tilewise::{Error, Fill, matmul, ops};
+use super::{bits, on_every_device, random};
+use support::failure::{Kind, fails, says};
+use tilewise::{Fill, matmul, ops};
 
 #[test]
 fn a_run_goes_into_the_applications_encoder() {
@@ -19,8 +20,8 @@ fn a_run_goes_into_the_applications_encoder() {
                     Ok([sum.clone(), ops::mul(sum, sum)?])
                 })
                 .unwrap();
-            fails_with(squared[0].to_vec(), "have not been submitted");
-            fails_with(replay.run(&[input.view()]), "have not been submitted");
+            says(squared[0].to_vec(), &["have not been submitted"]);
+            says(replay.run(&[input.view()]), &["have not been submitted"]);
             gpu.queue().submit([encoder.finish()]);
             assert_eq!(bits(&squared[0]), want[frame % 2], "{gpu:?}, frame {frame}");
         }
@@ -44,8 +45,7 @@ fn a_frame_that_is_dropped_leaves_no_result_until_the_next_run() {
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         gpu.record_into(&mut encoder, || replay.run(&[x.view()]).map(drop)).unwrap();
         drop(encoder);
-        let error = replay.outputs().to_vec().unwrap_err();
-        assert!(matches!(error, Error::Device(_)) && error.to_string().contains("were dropped"), "{error}");
+        fails(replay.outputs().to_vec(), Kind::Device, &["were dropped"]);
         assert_eq!(bits(replay.run(&[x.view()]).unwrap()), want, "{gpu:?}");
     });
 }

@@ -1,6 +1,7 @@
 //! What a capture would fix though a later run had to change it: an error, and not the captured tensor in every run.
 
-use super::{bits, fails_with, on_every_device, random};
+use super::{bits, on_every_device, random};
+use support::failure::says;
 use tilewise::{Tensor, matmul, ops};
 
 /// The words of the error for an output that shows an input.
@@ -30,16 +31,16 @@ fn an_output_that_is_a_view_of_an_input_is_an_error() {
             assert!(error.contains("capture: input 0") && error.contains(SHOWS), "{name}: {error}");
             // Neither is it kept outside.
             let mut kept = None;
-            fails_with(
+            says(
                 gpu.capture(&[y.view(), x.view()], || {
                     kept = Some(view(&x)?);
                     matmul(&y, &x)
                 }),
-                "capture: input 1",
+                &["capture: input 1"],
             );
         }
         let z = gpu.tensor(&[1, 2, 3, 4], [4]).unwrap();
-        fails_with(gpu.capture(&[z.view()], || Ok((ops::add(&z, 1)?, z.cast_saturating::<i32>()?))), SHOWS);
+        says(gpu.capture(&[z.view()], || Ok((ops::add(&z, 1)?, z.cast_saturating::<i32>()?))), &[SHOWS]);
         // Nothing is left of the attempts, and views may be operands.
         let mut replay = gpu.capture(&[x.view()], || matmul(&x.t(), &x.contiguous()?)).unwrap();
         let want = bits(&matmul(&y.t(), &y).unwrap());
@@ -91,7 +92,7 @@ fn a_frame_contains_no_capture_and_may_drop_its_replay() {
         let mut replay = Some(gpu.capture(&[x.view()], || matmul(&x, &weight)).unwrap());
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         let y = gpu.record_into(&mut encoder, || {
-            fails_with(gpu.capture(&[x.view()], || Ok(x.t())), "the closure of `record_into` cannot");
+            says(gpu.capture(&[x.view()], || Ok(x.t())), &["the closure of `record_into` cannot"]);
             let mut replay = replay.take().expect("it runs once");
             let y = ops::neg(replay.run(&[x.view()])?);
             drop(replay);

@@ -1,6 +1,7 @@
 //! A step of training in a replay: forward pass, gradient of the loss, backward pass, gradient step.
 
-use super::{bits, fails_with, on_every_device, random};
+use super::{bits, on_every_device, random};
+use support::failure::says;
 use tilewise::clifford::layer::{
     BiasOn, CliffordLayer, LayerProduct, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
     Residual,
@@ -179,7 +180,7 @@ fn a_shared_parameter_is_an_error_in_a_capture() {
         let clone = layer.clone();
         let before = [bits_of(&layer), bits_of(&clone)];
         let captured = gpu.capture(&[batch.x.view()], || layer.step(&batch, Rate::Tensor(&rate)));
-        fails_with(captured, "Parameters::descend: a parameter of shape [1, 12, 3]");
+        says(captured, &["Parameters::descend: a parameter of shape [1, 12, 3]"]);
         assert_eq!([bits_of(&layer), bits_of(&clone)], before);
         // As the error says: a step before the capture gives the layer parameters of its own.
         layer.step(&batch, Rate::Tensor(&rate)).unwrap();
@@ -209,7 +210,7 @@ fn a_gradient_that_does_not_match_changes_nothing() {
         }
         assert!(matches!(layer.descend(&wrong, 0.5), Err(Error::Shape { .. })));
         let rates = random::<f32>(gpu, &[2], 3);
-        fails_with(layer.descend(&gradients, &rates), "the rate must have one element");
+        says(layer.descend(&gradients, &rates), &["the rate must have one element"]);
         assert_eq!(bits_of(&layer), before);
         // A rate of any shape with one element: here a view of an odd place.
         let clone = layer.clone();

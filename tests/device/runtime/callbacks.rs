@@ -1,10 +1,12 @@
 //! Callbacks of the application's that call us: inside our submissions, inside polls, on our own waiting thread.
 
-use super::{data, devices, on_every_device, product, tensor};
+use super::{data, devices, product, tensor};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use support::app::refused_commands;
+use support::on_every_device;
 use support::watchdog::doing;
 use tilewise::{Error, Gpu, matmul, ops, wgpu};
 
@@ -48,21 +50,6 @@ fn still_to_come(called: &Receiver<()>, patience: Duration) -> bool {
         Err(RecvTimeoutError::Timeout) => true,
         Err(RecvTimeoutError::Disconnected) => panic!("the callback panicked"),
     }
-}
-
-/// Commands of the application's that wgpu refuses when they are submitted.
-fn refused(gpu: &Gpu) -> wgpu::CommandBuffer {
-    let gone = gpu.device().create_buffer(&wgpu::BufferDescriptor {
-        label: Some("gone"),
-        size: 8,
-        usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
-    encoder.clear_buffer(&gone, 0, None);
-    let commands = encoder.finish();
-    gone.destroy();
-    commands
 }
 
 #[test]
@@ -166,7 +153,7 @@ fn a_submission_of_the_applications_that_is_refused_inside_ours_repeats_nothing(
         let (zero, one) = (vec![0.0f32; 64], gpu.tensor(&[1.0f32; 64], [8, 8]).unwrap());
         for _ in 0..10 {
             let mut counter = gpu.tensor(&zero, [8, 8]).unwrap();
-            let called = when_done(&gpu, |gpu| _ = gpu.queue().submit([refused(gpu)]));
+            let called = when_done(&gpu, |gpu| _ = gpu.queue().submit([refused_commands(gpu)]));
             let mut added = 0.0;
             while still_to_come(&called, Duration::ZERO) {
                 ops::add_assign(&mut counter, &one).unwrap();
@@ -183,7 +170,7 @@ fn a_submission_of_the_applications_that_is_refused_inside_ours_repeats_nothing(
 #[test]
 fn refused_submissions_in_a_row_of_callbacks_repeat_nothing() {
     fn refuse(gpu: &Gpu, again: usize, done: &std::sync::mpsc::Sender<()>) {
-        let commands = refused(gpu);
+        let commands = refused_commands(gpu);
         if again == 0 {
             let _ = done.send(());
         } else {

@@ -1,6 +1,6 @@
 //! A device that its application has destroyed without a word, and waits on adopted devices.
 
-use super::{SIZE, data, devices, in_time, long_work, on_every_device, product, tensor};
+use super::{SIZE, data, devices, long_work, product, tensor};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
+use support::failure::says;
+use support::on_every_device;
+use support::watchdog::in_time;
 use tilewise::gpu::{AdoptOptions, CacheFolder, Polling};
 use tilewise::{Error, Fill, Gpu, GpuOptions, Result, f16, matmul, ops, wgpu};
 
@@ -133,8 +136,7 @@ fn a_read_that_nobody_polls_for_ends_when_the_device_is_lost() {
             thread::sleep(Duration::from_millis(50));
             lost.mark_lost("the test says so");
         });
-        let error = pollster::block_on(read).unwrap_err().to_string();
-        assert!(error.contains("the test says so"), "{error}");
+        says(pollster::block_on(read), &["the test says so"]);
         assert!(pollster::block_on(a.read()).is_err());
     });
 }
@@ -143,12 +145,11 @@ fn a_read_that_nobody_polls_for_ends_when_the_device_is_lost() {
 fn a_read_ends_though_a_callback_of_the_applications_panics_before_its_own() {
     let Some((gpu, a)) = polled_by_application() else { return };
     in_time("a read behind a panic", move || {
-        let buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor {
-            label: Some("the application's"),
-            size: 4,
-            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
+        let buffer = support::app::buffer(
+            gpu.device(),
+            4,
+            wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+        );
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         encoder.clear_buffer(&buffer, 0, None);
         gpu.queue().submit([encoder.finish()]);
@@ -233,8 +234,7 @@ fn tasks_are_woken_by_another_thread_than_tells_of_the_loss_and_a_panic_of_one_k
             let Poll::Ready(values) = read.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
                 panic!("it was woken for nothing")
             };
-            let error = values.unwrap_err().to_string();
-            assert!(error.contains("the test says so"), "{error}");
+            says(values, &["the test says so"]);
         }
     });
 }

@@ -12,27 +12,8 @@ mod sizes;
 
 use std::time::{Duration, Instant};
 use support::every_device as devices;
-use support::watchdog::in_time;
-use tilewise::{Element, Fill, Gpu, Tensor, matmul, reference};
-
-const SIZE: usize = 8;
-
-/// Does this on a device of every kind, each time within five minutes.
-fn on_every_device(what: &str, work: impl Fn(&Gpu)) {
-    devices().iter().for_each(|gpu| in_time(what, || work(gpu)));
-}
-
-fn data(seed: u64) -> Vec<f32> {
-    Fill::Integers.values(SIZE * SIZE, seed)
-}
-
-fn tensor(gpu: &Gpu, seed: u64) -> Tensor<f32> {
-    gpu.tensor(&data(seed), [SIZE; 2]).unwrap()
-}
-
-fn product(a: &[f32], b: &[f32]) -> Vec<f32> {
-    reference::gemm(a, b, [SIZE; 3]).value.into_iter().map(f32::from_f64).collect()
-}
+use support::squares::{SIZE, data, product, tensor};
+use tilewise::{Fill, Gpu, matmul};
 
 /// Queues products that take a second or so altogether.
 fn long_work(gpu: &Gpu) {

@@ -4,6 +4,7 @@ use super::{bits, on_every_device, values, with_ring};
 use pollster::block_on;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use support::failure::{Kind, fails};
 use tilewise::gpu::Submission;
 use tilewise::{Element, Gpu, f16, matmul, ops};
 
@@ -150,7 +151,7 @@ fn an_input_of_a_replay_is_fed_in_one_submission() {
             let y = matmul(&y, &y).unwrap();
             assert_eq!(bits(product), bits(&ops::add(&y, &y).unwrap()), "{gpu:?}, step {step}");
         }
-        super::refused(replay.write_from(1, |to| to.fill(0.0f32)), "the replay has 1 inputs");
-        super::refused(replay.write_from(0, |to| to.fill(0i8)), "its elements are f32, not i8");
+        fails(replay.write_from(1, |to| to.fill(0.0f32)), Kind::Input, &["the replay has 1 inputs"]);
+        fails(replay.write_from(0, |to| to.fill(0i8)), Kind::Input, &["its elements are f32, not i8"]);
     });
 }

@@ -1,7 +1,8 @@
 //! Staged writes in an application's encoder, in taken commands, in a capture, and in a time measurement.
 
-use super::{TINY, on_every_device, refused, values, with_ring};
+use super::{TINY, on_every_device, values, with_ring};
 use pollster::block_on;
+use support::failure::{Kind, fails};
 use support::watchdog::in_time;
 use tilewise::{Gpu, Tensor, matmul, ops, wgpu};
 
@@ -20,7 +21,7 @@ fn frame(gpu: &Gpu, x: &mut Tensor<f32>) -> [Tensor<f32>; 2] {
         Ok([first, matmul(x, x)?])
     });
     let products = products.unwrap();
-    refused(products[0].to_vec(), "have not been submitted");
+    fails(products[0].to_vec(), Kind::Input, &["have not been submitted"]);
     gpu.queue().submit([encoder.finish()]);
     products
 }
@@ -78,7 +79,7 @@ fn taken_commands_contain_the_copies() {
         x.write_from(|to| to.fill(1.0)).unwrap();
         let product = matmul(&x, &x).unwrap();
         let commands = gpu.take_commands().unwrap();
-        refused(x.write_from(|to| to.fill(7.0)), "have not been submitted");
+        fails(x.write_from(|to| to.fill(7.0)), Kind::Input, &["have not been submitted"]);
         gpu.queue().submit([commands]);
         x.write_from(|to| to.fill(2.0)).unwrap();
         assert_eq!(product.to_vec().unwrap()[0], 8.0, "{gpu:?}");
@@ -95,12 +96,12 @@ fn a_capture_refuses_them() {
             y.write_from(|to| to.fill(1.0))?;
             ops::add(&x, &y)
         });
-        refused(captured, "a replay would not repeat");
+        fails(captured, Kind::Input, &["a replay would not repeat"]);
         let captured = gpu.capture(&[x.view()], || {
             let y = block_on(gpu.upload_async(&[1.0f32; SIZE], [SIZE]))?;
             ops::add(&x, &y)
         });
-        refused(captured, "a replay would not repeat");
+        fails(captured, Kind::Input, &["a replay would not repeat"]);
     });
 }
 
@@ -120,6 +121,6 @@ fn a_time_measurement_may_contain_them() {
         assert!(timing.seconds > 0.0, "{gpu:?}");
         assert_eq!((first.to_vec().unwrap()[0], second.to_vec().unwrap()[0]), (64.0, 256.0));
         assert_eq!(x.to_vec().unwrap()[0], 3.0);
-        refused(gpu.time(|| x.write_from(|to| to.fill(1.0))), "must launch something");
+        fails(gpu.time(|| x.write_from(|to| to.fill(1.0))), Kind::Input, &["must launch something"]);
     });
 }

@@ -1,16 +1,12 @@
 //! The cache of keys and values: it grows in place.
 
+use support::operand::bits;
 use tilewise::attention::KeyValueCache;
-use tilewise::{Element, Fill, Gpu, Real, Tensor, bf16, f16};
+use tilewise::{Fill, Gpu, Real, Tensor};
 
 /// Keys and values (batch, heads, length, dim).
 fn part<T: Real>(gpu: &Gpu, length: usize, seed: u64) -> [Tensor<T>; 2] {
     [0, 1].map(|of| gpu.random([2, 3, length, 5], Fill::Uniform, 2 * seed + of).unwrap())
-}
-
-/// The bits of the first elements of each sequence of a cache.
-fn bits<T: Element>(of: &Tensor<T>) -> Vec<u8> {
-    bytemuck::cast_slice(&of.to_vec().unwrap()).to_vec()
 }
 
 #[test]
@@ -45,19 +41,14 @@ fn a_cache_holds_what_was_appended_to_the_bit() {
         assert!(cache.is_empty() && cache.values().unwrap().is_empty());
     }
     for gpu in support::devices() {
-        check::<f32>(&gpu);
-        check::<f16>(&gpu);
-        check::<bf16>(&gpu);
+        support::of_reals!(check, &gpu);
     }
 }
 
 /// Two launches, which write as many bytes as are appended; nothing is allocated, and no view moves.
 #[test]
 fn a_cache_grows_without_copies() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::own(|_| ()) else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::own(|_| ())) else { return };
     let mut cache = KeyValueCache::<f32>::new(&gpu, [2, 3, 64, 8]).unwrap();
     let [keys, values] = [1, 2].map(|seed| gpu.random([2, 3, 1, 8], Fill::Uniform, seed).unwrap());
     cache.append(&keys, &values).unwrap(); // compiles the kernel

@@ -17,10 +17,7 @@ fn launches(gpu: &Gpu, call: impl Fn() -> Result<Tensor<f32>>) -> u64 {
 
 #[test]
 fn a_layer_is_three_launches_and_a_rotation_one_more() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::own(|_| ()) else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::own(|_| ())) else { return };
     let x = gpu.random::<f32>([2, 48, 64], Fill::Uniform, 1).unwrap();
     let causal = AttentionOptions::new().causal(CausalFrom::BottomRight);
     let layer = FORM.layer::<f32>(&gpu, 48);
@@ -43,10 +40,7 @@ fn a_layer_is_three_launches_and_a_rotation_one_more() {
 
 #[test]
 fn a_block_is_seven_launches() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::own(|_| ()) else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::own(|_| ())) else { return };
     let x = gpu.random::<f32>([2, 48, 64], Fill::Uniform, 1).unwrap();
     let causal = AttentionOptions::new().causal(CausalFrom::BottomRight);
     for norm in BlockNorm::ALL {
@@ -65,10 +59,7 @@ fn a_block_is_seven_launches() {
 /// A step of decoding allocates what the products and the attention return, however long the cache is.
 #[test]
 fn a_step_needs_no_memory_for_the_cache() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::own(|_| ()) else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::own(|_| ())) else { return };
     let layer = FORM.layer::<f32>(&gpu, 1);
     let causal = AttentionOptions::new().causal(CausalFrom::BottomRight);
     let mut cache = layer.cache(1, 4096).unwrap();

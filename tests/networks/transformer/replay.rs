@@ -1,6 +1,7 @@
 //! Blocks in a replay: a forward pass; a cache that counts on the host is refused, unless the capture has made it.
 
 use super::{BlockForm, Form, ODD};
+use support::failure::says;
 use tilewise::attention::{
     AttentionOptions, BlockNorm, CausalFrom, FeedForward, KeyValueCache, NormPosition, TransformerBlock,
     attention,
@@ -21,10 +22,7 @@ fn block(gpu: &Gpu) -> TransformerBlock<f32> {
 
 #[test]
 fn a_captured_pass_has_the_bits_of_a_call() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::gpu() else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::gpu()) else { return };
     let (block, causal) = (block(&gpu), AttentionOptions::new().causal(CausalFrom::BottomRight));
     let [x, other] = [1, 2].map(|seed| gpu.random::<f32>([2, 9, 36], Fill::Uniform, seed).unwrap());
     let mut pass = gpu.capture(&[x.view()], || block.forward(&x, &causal)).unwrap();
@@ -35,10 +33,7 @@ fn a_captured_pass_has_the_bits_of_a_call() {
 /// A cache whose positions the host counts: every run would write to those of the capture.
 #[test]
 fn a_cache_that_counts_on_the_host_is_refused() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::gpu() else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::gpu()) else { return };
     let (block, causal) = (block(&gpu), AttentionOptions::new().causal(CausalFrom::BottomRight));
     let prompt = gpu.random::<f32>([2, 5, 36], Fill::Uniform, 1).unwrap();
     let x = gpu.random::<f32>([2, 1, 36], Fill::Uniform, 2).unwrap();
@@ -71,8 +66,7 @@ fn a_cache_that_counts_on_the_host_is_refused() {
             call(&mut other, 0);
             tilewise::ops::neg(&x)
         });
-        let error = error.map(drop).unwrap_err().to_string();
-        assert!(error.contains(name) && error.contains("not in every run"), "{error}");
+        says(error, &[name, "not in every run"]);
     }
     assert_eq!((cache.len(), bits(&cache)), (5, held), "it is as it was");
     // Views of a fixed number of keys, taken before, are other tensors.
@@ -89,10 +83,7 @@ fn a_cache_that_counts_on_the_host_is_refused() {
 /// A cache that the closure makes is empty at the beginning of every run.
 #[test]
 fn a_cache_of_the_capture_itself_is_filled_anew_by_every_run() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::gpu() else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::gpu()) else { return };
     let (block, causal) = (block(&gpu), AttentionOptions::new().causal(CausalFrom::BottomRight));
     let [x, other] = [1, 2].map(|seed| gpu.random::<f32>([2, 7, 36], Fill::Uniform, seed).unwrap());
     let passes = |x: &Tensor<f32>| {

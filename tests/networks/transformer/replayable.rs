@@ -3,11 +3,12 @@
 use super::decode::{BATCH, LENGTH, Pass, rows};
 use super::{BlockForm, Form, ODD, block_definition, causal, definition};
 use std::ops::Range;
+pub(super) use support::operand::bits;
 use tilewise::attention::{
     AttentionOptions, BlockNorm, CausalFrom, FeedForward, KeyValueCache, NormPosition,
 };
 use tilewise::reference::Definition;
-use tilewise::{Element, Fill, Gpu, Real, Tensor, bf16, f16, ops};
+use tilewise::{Fill, Gpu, Real, Tensor, bf16, f16, ops};
 
 pub(super) const BLOCK: BlockForm = BlockForm {
     attention: ODD,
@@ -16,10 +17,6 @@ pub(super) const BLOCK: BlockForm = BlockForm {
     position: NormPosition::Pre,
     feed_forward: FeedForward::SwiGlu,
 };
-
-pub(super) fn bits<T: Element>(of: &Tensor<T>) -> Vec<u8> {
-    bytemuck::cast_slice(&of.to_vec().unwrap()).to_vec()
-}
 
 /// Elements of a sequence, at the beginning of a buffer, as inputs of a replay must be.
 pub(super) fn copied<T: Real>(x: &Tensor<T>, rows: Range<usize>) -> Tensor<T> {

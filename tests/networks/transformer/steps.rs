@@ -7,7 +7,7 @@ use tilewise::attention::{
 };
 use tilewise::gemm::Linear;
 use tilewise::ops::{self, LayerNorm, RmsNorm};
-use tilewise::{Activation, Fill, Gpu, Parameters, Real, Tensor, bf16, f16};
+use tilewise::{Activation, Fill, Gpu, Parameters, Real, Tensor};
 
 /// A linear layer of the parameters with these names.
 fn linear<T: Real>(layer: &impl Parameters<T>, names: [&str; 2], activation: Activation) -> Linear<T> {
@@ -104,11 +104,6 @@ fn a_block_has_the_bits_of_its_steps() {
             assert!(found.to_vec().unwrap() == want.to_vec().unwrap(), "{form:?} in {}", T::DTYPE);
         }
     }
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::gpu() else { return };
-    check::<f32>(&gpu);
-    check::<f16>(&gpu);
-    check::<bf16>(&gpu);
+    let Some(gpu) = support::first_driver().and_then(|()| support::gpu()) else { return };
+    support::of_reals!(check, &gpu);
 }

@@ -1,6 +1,7 @@
 //! Elements by index: every type and layout, indices out of range, and what is launched.
 
 use crate::bits::{bits, bytes};
+use support::failure::says;
 use support::strided::{Lay, Placed};
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
@@ -165,11 +166,6 @@ fn rows_of_whole_vectors_are_moved_as_vectors() {
         let plan = GatherProblem::new(Taken::Rows, &table, &ids, dtype).unwrap().plan(&caps).unwrap();
         assert_eq!(plan.steps()[0].kernel.shader(), shader, "{d} {row} {offset} {dtype}");
     }
-}
-
-fn says<R: std::fmt::Debug>(result: Result<R>, words: &[&str]) {
-    let said = result.expect_err("a mistake").to_string();
-    words.iter().for_each(|word| assert!(said.contains(word), "no {word:?} in: {said}"));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Normal values: the bits of the host, with one launch and no upload, and the distribution.
 
 use crate::bits::bytes;
-use tilewise::{Element, Error, Fill, Gpu, bf16, f16};
+use support::failure::{Kind, fails};
+use tilewise::{Element, Fill, Gpu, bf16, f16};
 
 #[test]
 fn the_device_makes_the_values_of_the_host_without_an_upload() {
@@ -19,9 +20,7 @@ fn the_device_makes_the_values_of_the_host_without_an_upload() {
     for gpu in support::turn().iter() {
         // The table that the kernel reads is uploaded once.
         drop(gpu.random::<f32>([1], Fill::Normal, 1).unwrap());
-        check::<f32>(gpu);
-        check::<f16>(gpu);
-        check::<bf16>(gpu);
+        support::of_reals!(check, gpu);
         let pipelines = gpu.stats().pipelines;
         let shaped = gpu.random::<f32>([2, 3, 1, 5], Fill::Normal, 9).unwrap();
         assert_eq!((shaped.shape(), gpu.stats().pipelines), (&[2, 3, 1, 5][..], pipelines));
@@ -78,9 +77,7 @@ fn the_values_are_normal() {
 #[test]
 fn mistakes_are_errors_that_name_the_call() {
     let gpu = support::noop();
-    let seven = gpu.random::<f32>([1; 7], Fill::Normal, 1);
-    assert!(matches!(&seven, Err(Error::Shape { op: "random", .. })), "{seven:?}");
-    let huge = gpu.random::<f32>([1 << 31], Fill::Normal, 1);
-    assert!(matches!(&huge, Err(Error::Limit { op: "random", .. })), "{huge:?}");
+    fails(gpu.random::<f32>([1; 7], Fill::Normal, 1), Kind::Shape, &["^random: "]);
+    fails(gpu.random::<f32>([1 << 31], Fill::Normal, 1), Kind::Limit, &["^random: "]);
     assert_eq!(gpu.stats().launches, 0);
 }

@@ -2,9 +2,10 @@
 
 use super::gather::{indices, placed};
 use crate::bits::bytes;
+use support::failure::says;
 use support::strided::{Lay, Placed};
 use support::values::{assert_ok, values};
-use tilewise::{Element, Error, Gpu, Real, Result, ops, reference};
+use tilewise::{Element, Error, Gpu, Real, ops, reference};
 
 /// Numbers of a type whose sums in f16 are far from its largest.
 fn numbers<T: Element>(len: usize, seed: u64) -> Vec<T> {
@@ -155,11 +156,6 @@ fn additions_are_the_gradients_of_choices() {
         let (forward, backward) = (dot(&y, &g), dot(&x, &back));
         assert!((forward - backward).abs() < 1e-5, "{forward} {backward}");
     }
-}
-
-fn says<R: std::fmt::Debug>(result: Result<R>, words: &[&str]) {
-    let said = result.expect_err("a mistake").to_string();
-    words.iter().for_each(|word| assert!(said.contains(word), "no {word:?} in: {said}"));
 }
 
 #[test]

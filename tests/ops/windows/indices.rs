@@ -4,7 +4,7 @@ use super::{MATRIX, Pair, place};
 use support::strided::Lay;
 use support::values::values;
 use tilewise::ops::{self, Rotary, RotaryPairs};
-use tilewise::{Element, Fill, bf16, f16};
+use tilewise::{Element, Fill, f16};
 
 /// Indices from before the first position to behind the last.
 fn some(count: usize, extent: i32) -> Vec<i32> {
@@ -47,9 +47,7 @@ fn elements_are_taken_by_index() {
         pair.same("one_hot", |gpu| ops::one_hot::<T>(&place(gpu, &ids, &[9, 91], Lay::Odd), 101));
     }
     let Some(pair) = Pair::open() else { return };
-    of_type::<f32>(&pair);
-    of_type::<f16>(&pair);
-    of_type::<bf16>(&pair);
+    support::of_reals!(of_type, &pair);
     of_type::<i8>(&pair);
     of_type::<i32>(&pair);
     pair.same("arange", |gpu| gpu.arange(-9, 300_000, 3));

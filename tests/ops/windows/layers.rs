@@ -2,6 +2,7 @@
 
 use super::{Pair, joined, place, sweep};
 use crate::matrices::is_flexible;
+use support::failure::says;
 use support::strided::Lay;
 use support::values::values;
 use tilewise::attention::{
@@ -129,6 +130,5 @@ fn gradients_of_a_bias() {
     let (lse, bias) = (pair.small.zeros::<f32>([5, 6, 33, 2]).unwrap(), pair.small.zeros([33, 33]).unwrap());
     let options = AttentionOptions::new().bias(&bias);
     let error = attention_bias_backward(&x, &x, &x, &x, &lse, &x, &options).map(drop);
-    let error = error.expect_err("sums of f16 are not added up");
-    assert!(error.to_string().contains("slice along axis 0"), "{error}");
+    says(error, &["slice along axis 0"]);
 }

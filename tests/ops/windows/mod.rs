@@ -32,7 +32,7 @@ impl Pair {
 
     /// For operations of many kernels, whose windows are those of the plan on every driver.
     fn on_the_first_driver() -> Option<Self> {
-        if support::is_left_to_the_first_driver() { None } else { Self::open() }
+        support::first_driver().and_then(|()| Self::open())
     }
 
     /// What both compute.

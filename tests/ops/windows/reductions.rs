@@ -82,9 +82,7 @@ fn places() {
         let of_types = [of_type::<f32>, of_type::<f16>, of_type::<bf16>, of_type::<i8>, of_type::<i32>];
         of_types[dtype](&pair, [lay, axis, largest]);
     }
-    of_a_long_axis::<f32>(&pair);
-    of_a_long_axis::<f16>(&pair);
-    of_a_long_axis::<bf16>(&pair);
+    support::of_reals!(of_a_long_axis, &pair);
     of_a_long_axis::<i8>(&pair);
     of_a_long_axis::<i32>(&pair);
     let (bytes, words) = (Fill::Uniform.values::<i8>(170_001, 1), Fill::Uniform.values::<i32>(170_001, 2));

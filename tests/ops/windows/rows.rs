@@ -1,6 +1,7 @@
 //! Operations along an axis, norms and losses.
 
 use super::{Pair, joined, place, sweep};
+use support::failure::says;
 use support::strided::Lay;
 use support::values::values;
 use tilewise::ops::{
@@ -161,13 +162,10 @@ fn norms_of_channels() {
         }
     }
     let x = pair.small.zeros::<f32>([3, 900, 24]).unwrap();
-    let error = GroupNorm::new(4).run(&x).map(drop).expect_err("an index exceeds a binding");
-    assert!(error.to_string().contains("slice along axis 0"), "{error}");
+    says(GroupNorm::new(4).run(&x), &["slice along axis 0"]);
     let x = pair.small.zeros::<f32>([3, 1, 20_000]).unwrap();
-    let error = BatchNorm::new().training(&x, None).map(drop).expect_err("a row is larger");
-    assert!(error.to_string().contains("slice along axis 2"), "{error}");
-    let error = LayerNorm::new().run(&x).map(drop).expect_err("a row is larger");
-    assert!(error.to_string().contains("slice along axis 2"), "{error}");
+    says(BatchNorm::new().training(&x, None), &["slice along axis 2"]);
+    says(LayerNorm::new().run(&x), &["slice along axis 2"]);
 }
 
 /// The statistics of elements far from 0 are as exact as those of one window.

@@ -1,6 +1,7 @@
 //! Sketched linear layers in use: launches and bytes, counted; signs that are made; training; files; and what is refused.
 
 use super::setup::{assert_near, given, layer, staged, wide};
+use support::failure::says;
 use tilewise::gemm::GemmKernel;
 use tilewise::io::{Safetensors, SafetensorsWriter};
 use tilewise::planning::gemm::Pin;
@@ -235,8 +236,7 @@ fn layers_come_back_from_files() {
     let back = pinned_layer(back, Pin::Kernel(GemmKernel::Naive));
     assert_eq!(wide(&back.forward(&x).unwrap()), wide(&fitted.forward(&x).unwrap()));
     let says = |found: tilewise::Result<SkLinear<f32>>, words: &str| {
-        let error = found.unwrap_err().to_string();
-        assert!(error.contains(words), "{error}");
+        says(found, &[words]);
     };
     says(SkLinear::load(&file, &gpu, "a.", Activation::None), "F16");
     says(SkLinear::load(&file, &gpu, "c.", Activation::None), "c.S1s");

@@ -131,10 +131,7 @@ fn integers_are_exact_and_long_sums_are_in_parts() {
 
 #[test]
 fn nothing_of_the_operator_is_ever_in_memory() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::own(|_| ()) else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::own(|_| ())) else { return };
     for kind in KINDS {
         let s = Sketch::new(kind, [256, 512], 4).unwrap();
         let x = gpu.random::<f32>([512, 64], Fill::Uniform, 5).unwrap();
@@ -175,10 +172,7 @@ fn what_does_not_go_together_is_an_error_with_both_shapes() {
 
 #[test]
 fn a_given_matrix_is_applied_as_a_sketch_with_its_entries() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::gpu() else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::gpu()) else { return };
     let s = Sketch::new(SketchKind::Sign, [6, 11], 3).unwrap().scaled(Scaling::Unscaled);
     let entries: Vec<f16> = s.to_vec().into_iter().map(f16::from_f32).collect();
     // As it lies, and as the transpose of what lies there.

@@ -1,6 +1,7 @@
 //! Hadamard operators: every length, axis, layout and type against a plain transform in f64, forward and back.
 
 use super::shares::shares;
+use support::failure::{Kind, fails};
 use support::sketches::signs_and_rows;
 use support::strided::{Lay, Placed};
 use tilewise::gpu::DeviceType;
@@ -213,10 +214,7 @@ fn other_passes_are_other_passes() {
 
 #[test]
 fn the_operator_of_the_identity_is_what_is_stored_bit_for_bit() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::gpu() else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::gpu()) else { return };
     for [d, n] in [[1, 1], [2, 3], [37, 100], [64, 64], [300, 1000]] {
         for scaling in [Scaling::Unscaled, Scaling::Isometry, Scaling::Orthonormal] {
             let s = sketch(d, n).scaled(scaling);
@@ -236,10 +234,7 @@ fn the_operator_of_the_identity_is_what_is_stored_bit_for_bit() {
 
 #[test]
 fn the_adjoint_is_the_adjoint() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::gpu() else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::gpu()) else { return };
     for n in lengths() {
         let s = sketch(rows_of(n), n).scaled(Scaling::Unscaled);
         let x = gpu.random::<f32>([n], Fill::Integers, 1).unwrap();
@@ -255,10 +250,7 @@ fn the_adjoint_is_the_adjoint() {
 
 #[test]
 fn an_orthonormal_operator_of_all_rows_keeps_norms_and_is_undone_by_its_transpose() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::gpu() else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::gpu()) else { return };
     for bits in if support::is_full_sweep() { 0..14 } else { 7..8 } {
         let n = 1 << bits;
         let s = sketch(n, n).scaled(Scaling::Orthonormal);
@@ -276,10 +268,7 @@ fn an_orthonormal_operator_of_all_rows_keeps_norms_and_is_undone_by_its_transpos
 
 #[test]
 fn launches_are_the_passes_and_nothing_of_the_operator_is_read() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::own(|_| ()) else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::own(|_| ())) else { return };
     for (shape, axis) in [([50, 33], 0), ([4096, 80], 0), ([3, 70_000], 1)] {
         let n = shape[axis];
         let s = sketch(rows_of(n), n);
@@ -302,10 +291,7 @@ fn launches_are_the_passes_and_nothing_of_the_operator_is_read() {
 
 #[test]
 fn a_scratch_beyond_what_can_be_bound_is_worked_on_in_pieces() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::own(|_| ()) else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::own(|_| ())) else { return };
     for (shape, axis) in [([5000, 40], 0), ([40, 5000], 1)] {
         let s = sketch(1000, 5000).scaled(Scaling::Unscaled);
         let x = gpu.random::<f32>(shape, Fill::Integers, 1).unwrap();
@@ -323,8 +309,7 @@ fn a_scratch_beyond_what_can_be_bound_is_worked_on_in_pieces() {
             want
         );
         caps.limits.binding_bytes = 5000 * 40;
-        let refused = problem.pieces(&caps);
-        assert!(matches!(refused, Err(Error::Limit { .. })), "{refused:?}");
+        fails(problem.pieces(&caps), Kind::Limit, &[]);
     }
 }
 

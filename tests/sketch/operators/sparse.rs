@@ -1,6 +1,7 @@
 //! Sparse operators against their entries: every kind, both ways, along each axis of views of every type.
 
 use super::shares::shares;
+use support::failure::{Kind, fails};
 use support::strided::{Lay, Placed};
 use tilewise::planning::Problem;
 use tilewise::planning::sketch::SparseProblem;
@@ -134,10 +135,7 @@ fn every_kind_agrees_with_its_entries_along_every_axis_of_every_rank() {
 
 #[test]
 fn pairs_of_columns_are_loaded_at_once_and_change_no_bit() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::own(|_| ()) else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::own(|_| ())) else { return };
     let Some(bare) = support::bare() else { return };
     for nonzeros in [1, 4] {
         let sketch = Sketch::new(SketchKind::Sjlt { nonzeros }, [96, 700], 3).unwrap();
@@ -175,10 +173,7 @@ fn a_slice_is_applied_to_where_it_lies() {
 
 #[test]
 fn applied_to_an_identity_an_operator_is_its_entries_bit_for_bit() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::gpu() else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::gpu()) else { return };
     let identity = |n: usize| {
         let entries: Vec<f32> = (0..n * n).map(|i| f32::from(u8::from(i % (n + 1) == 0))).collect();
         gpu.tensor(&entries, [n, n]).unwrap()
@@ -204,10 +199,7 @@ fn applied_to_an_identity_an_operator_is_its_entries_bit_for_bit() {
 
 #[test]
 fn an_application_is_one_launch_that_reads_the_operand_alone() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::own(|_| ()) else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::own(|_| ())) else { return };
     for kind in KINDS {
         for direction in DIRECTIONS {
             for (axis, shape) in [(0, [3000, 200]), (1, [200, 3000]), (0, [3000, 2])] {
@@ -293,12 +285,10 @@ fn what_an_operator_does_not_fit_is_refused() {
             (Direction::Adjoint, 0),
             (Direction::Adjoint, 2),
         ] {
-            let refused = apply(&sketch, direction, &x, axis).expect_err("it does not fit");
-            assert!(matches!(refused, Error::Shape { .. }), "{refused:?}");
+            fails(apply(&sketch, direction, &x, axis), Kind::Shape, &[]);
         }
         assert_eq!(sketch.apply(&gpu.zeros::<f32>([50, 0]).unwrap(), 0).unwrap().shape(), [7, 0]);
     }
     let dense = Sketch::new(SketchKind::Sign, [7, 50], 1).unwrap();
-    let refused = SparseProblem::new(&dense, Direction::Forward, x.layout(), 0, DType::F32);
-    assert!(matches!(refused, Err(Error::Input { .. })), "{refused:?}");
+    fails(SparseProblem::new(&dense, Direction::Forward, x.layout(), 0, DType::F32), Kind::Input, &[]);
 }

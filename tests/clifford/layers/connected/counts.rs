@@ -29,9 +29,7 @@ fn in_parts(plan: &Plan) -> (u64, u64) {
 
 #[test]
 fn launches_are_those_of_the_plan_and_no_product_lies_in_memory() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
+    let Some(()) = support::first_driver() else { return };
     for (gate, in_front) in [(Gate::None, 0), (Gate::Gelu, 1)] {
         let Some(gpu) = support::own(|_| ()) else { return };
         let signature = Signature::CL3;
@@ -71,10 +69,7 @@ fn launches_are_those_of_the_plan_and_no_product_lies_in_memory() {
 
 #[test]
 fn the_same_product_has_the_same_bits() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::gpu() else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::gpu()) else { return };
     let signature = Signature::CL2;
     let ([x, y, g], weight) = operands(&gpu, signature);
     let product = LayerProduct::new(signature).norm(GradeNorm::None);
@@ -92,10 +87,7 @@ fn the_same_product_has_the_same_bits() {
 
 #[test]
 fn a_new_shape_or_algebra_compiles_no_new_product() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::own(|_| ()) else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::own(|_| ())) else { return };
     let run = |signature: Signature, rows: usize| {
         let blades = signature.blades();
         let operand = |seed| {
@@ -127,10 +119,7 @@ fn a_new_shape_or_algebra_compiles_no_new_product() {
 /// of a batch of their own.
 #[test]
 fn many_rows_come_back_by_parts() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::own(|_| ()) else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::own(|_| ())) else { return };
     let (signature, rows, last) = (Signature::CL2, 40_001, 5);
     let blades = signature.blades();
     let product = LayerProduct::new(signature).norm(GradeNorm::None);

@@ -44,10 +44,7 @@ fn bits(tensor: &Tensor<f32>) -> Vec<u32> {
 
 #[test]
 fn fast_products_round_their_operands_and_no_others_do() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
-    let Some(gpu) = support::own(|_| ()) else { return };
+    let Some(gpu) = support::first_driver().and_then(|()| support::own(|_| ())) else { return };
     let signature = Signature::CL2;
     let operands = Operands::new(&gpu, signature);
     let Operands { values: [x, y, g, w], .. } = &operands;
@@ -94,10 +91,11 @@ fn fast_products_round_their_operands_and_no_others_do() {
 
 #[test]
 fn products_that_do_not_ask_have_the_precision_of_their_device() {
-    if support::is_left_to_the_first_driver() {
+    let Some(fast) =
+        support::first_driver().and_then(|()| support::own(|options| options.precision = Precision::Fast))
+    else {
         return;
-    }
-    let Some(fast) = support::own(|options| options.precision = Precision::Fast) else { return };
+    };
     let product = LayerProduct::new(Signature::CL2);
     let operands = Operands::new(&fast, Signature::CL2);
     let default = product.connected(&operands.x, &operands.y, &operands.weight).unwrap();

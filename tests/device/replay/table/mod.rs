@@ -81,9 +81,7 @@ fn every_row_of_the_table_is_shown() {
 /// What the table does not refuse is captured.
 #[test]
 fn every_function_is_refused_in_a_capture_exactly_if_the_table_says_so() {
-    if support::is_left_to_the_first_driver() {
-        return;
-    }
+    let Some(()) = support::first_driver() else { return };
     let rows = table().into_iter();
     let refused = rows.filter(|row| row.in_runs == InRuns::Refused && REFUSED.contains(&row.argument));
     let refused: Vec<&str> = refused.flat_map(|row| row.names).collect();
