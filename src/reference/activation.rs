@@ -129,6 +129,6 @@ fn sigmoid(x: f64) -> f64 {
 }
 
 /// The argument of tanh in gelu by tanh.
-fn tanh_argument(x: f64) -> f64 {
+pub(super) fn tanh_argument(x: f64) -> f64 {
     (2.0 / PI).sqrt() * (x + 0.044715 * x * x * x)
 }

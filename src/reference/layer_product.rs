@@ -1,8 +1,9 @@
-//! The products of Clifford layers by definition, with their gradients.
+//! The products of Clifford layers by definition, with their gradients and error bounds.
 
-use crate::clifford::layer::{Gate, LayerProduct, ProductKind};
+use super::bounded::{BoundedGradients, BoundedNumber, BoundedSum, BoundedValues, DIVIDED};
+use super::layer_gate::{gate, gate_slope};
+use crate::clifford::layer::{Gate, GradeNorm, LayerProduct, ProductKind};
 use crate::clifford::{Blades, Path, Product, Terms, grade};
-use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// A layer's product in f64. Tensors are (blade, row, feature), row-major.
 #[derive(Clone, Debug)]
@@ -53,16 +54,16 @@ impl LayerProductReference {
     /// The steerable product: `x` and `y` (blade, row, feature), `weight` (feature, path).
     ///
     /// # Panics
-    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
+    /// As [`bounded`](Self::bounded).
     #[must_use]
     pub fn steerable(&self, x: &[f64], y: &[f64], weight: &[f64]) -> Vec<f64> {
-        self.normalized(&self.weighted(&self.gated(x), &self.gated(y), weight))
+        self.values(ProductKind::Steerable, [x, y], weight)
     }
 
     /// The gradients of [`steerable`](Self::steerable), from the gradient `g` of its result.
     ///
     /// # Panics
-    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
+    /// As [`bounded`](Self::bounded).
     #[must_use]
     pub fn steerable_backward(
         &self,
@@ -71,44 +72,22 @@ impl LayerProductReference {
         weight: &[f64],
         g: &[f64],
     ) -> LayerProductGradients {
-        let [xh, yh] = [self.gated(x), self.gated(y)];
-        let g = self.normalized_backward(&self.weighted(&xh, &yh, weight), g);
-        let (plane, features) = (self.plane(x), self.plane(x) / self.rows);
-        let mut gradients = LayerProductGradients {
-            x: vec![0.0; x.len()],
-            y: vec![0.0; y.len()],
-            weight: vec![0.0; weight.len()],
-        };
-        for (term, path) in self.terms.terms.iter().zip(&self.paths) {
-            let [a, b, c] = [term.x, term.y, term.out].map(|i| usize::from(i) * plane);
-            for i in 0..plane {
-                let w = i % features * self.paths() + path;
-                let signed = f64::from(term.sign) * g[c + i];
-                gradients.x[a + i] += weight[w] * signed * yh[b + i];
-                gradients.y[b + i] += weight[w] * signed * xh[a + i];
-                gradients.weight[w] += signed * xh[a + i] * yh[b + i];
-            }
-        }
-        LayerProductGradients {
-            x: self.gated_backward(x, &gradients.x),
-            y: self.gated_backward(y, &gradients.y),
-            ..gradients
-        }
+        self.gradients(ProductKind::Steerable, [x, y], weight, g)
     }
 
     /// The fully connected product: `x` and `y` (blade, row, in), `weight` (path, in, out) -> (blade, row, out).
     ///
     /// # Panics
-    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
+    /// As [`bounded`](Self::bounded).
     #[must_use]
     pub fn connected(&self, x: &[f64], y: &[f64], weight: &[f64]) -> Vec<f64> {
-        self.normalized(&self.summed(&self.gated(x), &self.gated(y), weight))
+        self.values(ProductKind::Connected, [x, y], weight)
     }
 
     /// The gradients of [`connected`](Self::connected), from the gradient `g` of its result.
     ///
     /// # Panics
-    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
+    /// As [`bounded`](Self::bounded).
     #[must_use]
     pub fn connected_backward(
         &self,
@@ -117,48 +96,16 @@ impl LayerProductReference {
         weight: &[f64],
         g: &[f64],
     ) -> LayerProductGradients {
-        let [xh, yh] = [self.gated(x), self.gated(y)];
-        let g = self.normalized_backward(&self.summed(&xh, &yh, weight), g);
-        let [inputs, outputs] = [self.plane(x), self.plane(&g)].map(|plane| plane / self.rows);
-        let mut gradients = LayerProductGradients {
-            x: vec![0.0; x.len()],
-            y: vec![0.0; y.len()],
-            weight: vec![0.0; weight.len()],
-        };
-        for (term, path) in self.terms.terms.iter().zip(&self.paths) {
-            let [a, b] = [term.x, term.y].map(|i| usize::from(i) * self.plane(x));
-            let c = usize::from(term.out) * self.plane(&g);
-            let sign = f64::from(term.sign);
-            for row in 0..self.rows {
-                let g = &g[c + row * outputs..][..outputs];
-                for n in 0..inputs {
-                    let (i, w) = (row * inputs + n, (path * inputs + n) * outputs);
-                    let path_gradient: f64 = g.iter().zip(&weight[w..]).map(|(g, w)| g * w).sum();
-                    gradients.x[a + i] += sign * path_gradient * yh[b + i];
-                    gradients.y[b + i] += sign * path_gradient * xh[a + i];
-                    let product = sign * xh[a + i] * yh[b + i];
-                    gradients.weight[w..w + outputs].iter_mut().zip(g).for_each(|(to, g)| *to += product * g);
-                }
-            }
-        }
-        LayerProductGradients {
-            x: self.gated_backward(x, &gradients.x),
-            y: self.gated_backward(y, &gradients.y),
-            ..gradients
-        }
+        self.gradients(ProductKind::Connected, [x, y], weight, g)
     }
 
     /// Divides each grade of each row of `o` (blade, row, feature) by its norm.
     ///
     /// # Panics
-    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
+    /// As [`bounded`](Self::bounded).
     #[must_use]
     pub fn normalized(&self, o: &[f64]) -> Vec<f64> {
-        let mut out = o.to_vec();
-        for (row, g, r) in self.norms(o) {
-            self.of_grade(o, row, g).for_each(|i| out[i] /= r);
-        }
-        out
+        self.bounded_normalized(&BoundedValues::exact(o)).values
     }
 
     /// The gradient of [`normalized`](Self::normalized), from the gradient `g` of its result:
@@ -166,87 +113,238 @@ impl LayerProductReference {
     /// sign of the square of feature n, 0 if the square is 0.
     ///
     /// # Panics
-    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
+    /// As [`bounded`](Self::bounded).
     #[must_use]
     pub fn normalized_backward(&self, o: &[f64], g: &[f64]) -> Vec<f64> {
-        let (plane, features) = (self.plane(o), self.plane(o) / self.rows);
-        let signature = self.product.signature;
-        let mut out = g.to_vec();
-        for (row, of, r) in self.norms(o) {
-            let along: f64 = self.of_grade(o, row, of).map(|i| g[i] * o[i]).sum();
-            let factor = along / (features as f64 * r.powi(3));
-            for i in self.of_grade(o, row, of) {
-                let weight = self.product.norm.weight(signature, self.blades.masks()[i / plane]);
-                let sign = sign(self.square(o, i % plane, of));
-                out[i] = g[i] / r - f64::from(weight) * sign * o[i] * factor;
+        self.bounded_normalized_backward(&BoundedValues::exact(o), &BoundedValues::exact(g)).values
+    }
+
+    fn values(&self, kind: ProductKind, operands: [&[f64]; 2], weight: &[f64]) -> Vec<f64> {
+        let [x, y] = operands.map(BoundedValues::exact);
+        self.bounded(kind, &x, &y, weight).values
+    }
+
+    fn gradients(
+        &self,
+        kind: ProductKind,
+        operands: [&[f64]; 2],
+        weight: &[f64],
+        g: &[f64],
+    ) -> LayerProductGradients {
+        let [x, y] = operands.map(BoundedValues::exact);
+        let of = self.bounded_backward(kind, [&x, &y], weight, &BoundedValues::exact(g));
+        LayerProductGradients { x: of.x.values, y: of.y.values, weight: of.weight.values }
+    }
+
+    /// The product of this kind, with a bound on the error of an f32 computation. The bound does not hold for tensor
+    /// cores that multiply operands rounded to f16.
+    ///
+    /// The error of $o_{i}$ is proportional to $M_{i}$, the sum of the absolute values of its terms (without their
+    /// gates), even if the terms cancel. A norm divides that error by $r$, which is small if they cancel. With $N$
+    /// features and $n_{i} = o_{i} / r$ in a grade G, to first order in the rounding errors, $$ |\delta n_{i}| \le
+    /// \gamma_{k} \left(\frac{M_{i}}{r} + |n_{i}|\\,\frac{\mu + s}{r^2}\right), \qquad \mu = \frac{1}{N} \sum_{j \in G}
+    /// |q_{j} o_{j}| M_{j}, \quad s = \frac{1}{N} \sum_{j \in G} |q_{j}| o_{j}^2, $$ with $k = T + N + 16$, where no
+    /// $o_{i}$ has more than $T$ terms; for [`Gate::GeluTanh`], whose error is larger, $k = T + N + 46$. $M / r$ is a
+    /// condition number: the size of the terms relative to the norm. For [`GradeNorm::Rms`], $s \le r^2$ and
+    /// $\mu \le r \bar M$ with the RMS $\bar M$ of $M$.
+    ///
+    /// # Panics
+    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
+    #[must_use]
+    pub fn bounded(
+        &self,
+        kind: ProductKind,
+        x: &BoundedValues,
+        y: &BoundedValues,
+        weight: &[f64],
+    ) -> BoundedValues {
+        self.bounded_normalized(&self.bounded_product(
+            kind,
+            &self.bounded_gated(x),
+            &self.bounded_gated(y),
+            weight,
+        ))
+    }
+
+    /// The backward pass of [`bounded`](Self::bounded) for the gradient `g` of the result, with bounds on the error of
+    /// an f32 computation.
+    ///
+    /// The gradient of the norm's operand is $h_{i} = g_{i} / r - q_{i} o_{i} s_{n} D / (N r^3)$ with
+    /// $D = \sum g_{j} o_{j}$. Relative to $g$, its error is the error of $n$ divided by $r$ once more. Its two terms
+    /// cancel: for a grade of one blade and a row of one feature, $g \varepsilon / r^3$ remains. If rounding may change
+    /// the sign of a feature's square, the bound allows both signs $s_{n}$.
+    ///
+    /// # Panics
+    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
+    #[must_use]
+    pub fn bounded_backward(
+        &self,
+        kind: ProductKind,
+        [x, y]: [&BoundedValues; 2],
+        weight: &[f64],
+        g: &BoundedValues,
+    ) -> BoundedGradients {
+        let [xh, yh] = [self.bounded_gated(x), self.bounded_gated(y)];
+        let h = self.bounded_normalized_backward(&self.bounded_product(kind, &xh, &yh, weight), g);
+        let mut of =
+            [x.values.len(), y.values.len(), weight.len()].map(|len| vec![BoundedSum::default(); len]);
+        self.each_term(kind, x.values.len(), weight.len(), |[a, b, c, w], sign| {
+            let (xh, yh, h) = (xh.at(a), yh.at(b), h.at(c).scaled(sign));
+            of[0][a].add(h.times(yh).scaled(weight[w]));
+            of[1][b].add(h.times(xh).scaled(weight[w]));
+            of[2][w].add(xh.times(yh).times(h));
+        });
+        let [of_x, of_y, of_weight] = of.map(|sums| BoundedSum::all(&sums, 3));
+        BoundedGradients {
+            x: self.bounded_gated_backward(x, &of_x),
+            y: self.bounded_gated_backward(y, &of_y),
+            weight: of_weight,
+        }
+    }
+
+    /// Each grade of each row divided by its norm, as [`normalized`](Self::normalized) defines it, with error bounds.
+    ///
+    /// # Panics
+    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
+    #[must_use]
+    pub fn bounded_normalized(&self, o: &BoundedValues) -> BoundedValues {
+        let mut out = o.clone();
+        for (row, of, over) in self.bounded_norms(o) {
+            for i in self.of_grade(&o.values, row, of) {
+                let divided = o.at(i).times(over).rounded();
+                (out.values[i], out.bounds[i]) = (divided.value, divided.bound);
             }
         }
         out
     }
 
-    /// Row, grade and norm of every grade that is divided.
-    fn norms(&self, o: &[f64]) -> impl Iterator<Item = (usize, usize, f64)> {
-        let features = self.plane(o) / self.rows;
-        let of = move |row: usize, g: usize| {
-            let squares = (row * features..(row + 1) * features).map(|i| self.square(o, i, g).abs());
-            (squares.sum::<f64>() / features as f64 + self.product.norm.epsilon()).sqrt()
+    /// The gradient of [`bounded_normalized`](Self::bounded_normalized), as
+    /// [`normalized_backward`](Self::normalized_backward) defines it, with error bounds.
+    ///
+    /// # Panics
+    /// May panic if the lengths do not match each other, the blades and the rows, or there is no row or no feature.
+    #[must_use]
+    pub fn bounded_normalized_backward(&self, o: &BoundedValues, g: &BoundedValues) -> BoundedValues {
+        let plane = self.plane(&o.values);
+        let features = plane / self.rows;
+        let signature = self.product.signature;
+        let mut out = g.clone();
+        for (row, of, over) in self.bounded_norms(o) {
+            let mut along = BoundedSum::default();
+            self.of_grade(&o.values, row, of).for_each(|i| along.add(g.at(i).times(o.at(i))));
+            let cube = over.times(over).rounded().times(over).rounded();
+            let factor = along.done(1).scaled(1.0 / features as f64).rounded().times(cube).rounded();
+            for i in self.of_grade(&o.values, row, of) {
+                let weight = f64::from(self.product.norm.weight(signature, self.blades.masks()[i / plane]));
+                let square = self.bounded_square(o, i % plane, of);
+                let all = o.at(i).times(factor).scaled(weight);
+                let mut less = all.scaled(-sign(square.value));
+                if self.product.norm == GradeNorm::Invariant && square.value.abs() <= square.bound {
+                    less.bound += 2.0 * all.value.abs();
+                }
+                let mut sum = BoundedSum::default();
+                sum.add(g.at(i).times(over));
+                sum.add(less);
+                let sum = sum.done(1);
+                (out.values[i], out.bounds[i]) = (sum.value, sum.bound);
+            }
+        }
+        out
+    }
+
+    /// One over the norm of each grade that the norm divides, as (row, grade, number).
+    fn bounded_norms(&self, o: &BoundedValues) -> Vec<(usize, usize, BoundedNumber)> {
+        let features = self.plane(&o.values) / self.rows;
+        let norm = |row: usize, of: usize| {
+            let mut mean = BoundedSum::default();
+            for position in row * features..(row + 1) * features {
+                let square = self.bounded_square(o, position, of);
+                mean.add(BoundedNumber { value: square.value.abs(), ..square });
+            }
+            let mean = mean.done(2).scaled(1.0 / features as f64);
+            let over = |mean: f64| 1.0 / (mean.max(0.0) + self.product.norm.epsilon()).sqrt();
+            let (value, most) = (over(mean.value), over(mean.value - mean.bound) * (1.0 + DIVIDED));
+            BoundedNumber { value, bound: most - value }
         };
         let grades = self.product.norm.grades(self.product.signature);
-        (0..self.rows).flat_map(move |row| grades.clone().into_iter().map(move |g| (row, g, of(row, g))))
+        let each = (0..self.rows).flat_map(|row| grades.iter().map(move |&of| (row, of)));
+        each.map(|(row, of)| (row, of, norm(row, of))).collect()
     }
 
-    /// The weighted sum of squares of a grade at a position.
-    fn square(&self, o: &[f64], position: usize, of: usize) -> f64 {
-        let plane = self.plane(o);
-        let weight = |blade| f64::from(self.product.norm.weight(self.product.signature, blade));
-        let blades = self.blades.masks().iter().enumerate().filter(|(_, mask)| grade(**mask) == of);
-        blades.map(|(k, &mask)| weight(mask) * o[k * plane + position].powi(2)).sum()
+    /// The sum of a grade's weighted squares at a position.
+    fn bounded_square(&self, o: &BoundedValues, position: usize, of: usize) -> BoundedNumber {
+        let plane = self.plane(&o.values);
+        let mut sum = BoundedSum::default();
+        for (k, &mask) in self.blades.masks().iter().enumerate() {
+            let weight = self.product.norm.weight(self.product.signature, mask);
+            if grade(mask) == of && weight != 0 {
+                let number = o.at(k * plane + position);
+                sum.add(number.times(number).scaled(f64::from(weight)));
+            }
+        }
+        sum.done(1)
     }
 
+    /// The weighted product of gated operands.
+    fn bounded_product(
+        &self,
+        kind: ProductKind,
+        xh: &BoundedValues,
+        yh: &BoundedValues,
+        weight: &[f64],
+    ) -> BoundedValues {
+        let mut sums = vec![BoundedSum::default(); self.result_len(kind, xh.values.len(), weight.len())];
+        self.each_term(kind, xh.values.len(), weight.len(), |[a, b, c, w], sign| {
+            sums[c].add(xh.at(a).times(yh.at(b)).scaled(sign * weight[w]));
+        });
+        BoundedSum::all(&sums, 3)
+    }
+
+    fn bounded_gated(&self, x: &BoundedValues) -> BoundedValues {
+        if self.product.gate == Gate::None {
+            return x.clone();
+        }
+        (0..x.values.len()).map(|i| x.at(i).times(self.bounded_gate(x, i)).rounded()).collect()
+    }
+
+    fn bounded_gated_backward(&self, x: &BoundedValues, g: &BoundedValues) -> BoundedValues {
+        if self.product.gate == Gate::None {
+            return g.clone();
+        }
+        let plane = self.plane(&x.values);
+        let scalar = self.scalar_at(&x.values);
+        let of = |i: usize| {
+            let gated = g.at(i).times(self.bounded_gate(x, i));
+            if !(scalar..scalar + plane).contains(&i) {
+                return gated.rounded();
+            }
+            let mut along = BoundedSum::default();
+            (0..self.blades.len())
+                .map(|k| k * plane + i - scalar)
+                .for_each(|i| along.add(x.at(i).times(g.at(i))));
+            let slope = gate_slope(self.product.gate, x.at(i));
+            let mut sum = BoundedSum::default();
+            sum.add(gated);
+            sum.add(along.done(1).times(slope));
+            sum.done(3)
+        };
+        (0..x.values.len()).map(of).collect()
+    }
+
+    /// The gate at the position of value `i`.
+    fn bounded_gate(&self, x: &BoundedValues, i: usize) -> BoundedNumber {
+        gate(self.product.gate, x.at(self.scalar_at(&x.values) + i % self.plane(&x.values)))
+    }
     /// The elements of a row that belong to a grade.
-    pub(super) fn of_grade(&self, o: &[f64], row: usize, of: usize) -> impl Iterator<Item = usize> {
+    fn of_grade(&self, o: &[f64], row: usize, of: usize) -> impl Iterator<Item = usize> {
         let (plane, features) = (self.plane(o), self.plane(o) / self.rows);
         let blades = self.blades.masks().iter().enumerate().filter(move |(_, mask)| grade(**mask) == of);
         blades.flat_map(move |(k, _)| (0..features).map(move |n| k * plane + row * features + n))
     }
 
-    /// The sum over paths of weighted products, feature by feature.
-    fn weighted(&self, xh: &[f64], yh: &[f64], weight: &[f64]) -> Vec<f64> {
-        let (plane, features) = (self.plane(xh), self.plane(xh) / self.rows);
-        let mut o = vec![0.0; xh.len()];
-        for (term, path) in self.terms.terms.iter().zip(&self.paths) {
-            let [a, b, c] = [term.x, term.y, term.out].map(|i| usize::from(i) * plane);
-            for i in 0..plane {
-                let w = weight[i % features * self.paths() + path];
-                o[c + i] += f64::from(term.sign) * w * xh[a + i] * yh[b + i];
-            }
-        }
-        o
-    }
-
-    /// The sum over paths of products times matrices.
-    fn summed(&self, xh: &[f64], yh: &[f64], weight: &[f64]) -> Vec<f64> {
-        let (plane, inputs) = (self.plane(xh), self.plane(xh) / self.rows);
-        let outputs = weight.len() / (self.paths() * inputs);
-        let mut o = vec![0.0; self.blades.len() * self.rows * outputs];
-        for (term, path) in self.terms.terms.iter().zip(&self.paths) {
-            let [a, b] = [term.x, term.y].map(|i| usize::from(i) * plane);
-            for row in 0..self.rows {
-                let to = &mut o[(usize::from(term.out) * self.rows + row) * outputs..][..outputs];
-                for n in 0..inputs {
-                    let i = row * inputs + n;
-                    let product = f64::from(term.sign) * xh[a + i] * yh[b + i];
-                    let w = &weight[(path * inputs + n) * outputs..][..outputs];
-                    to.iter_mut().zip(w).for_each(|(o, w)| *o += product * w);
-                }
-            }
-        }
-        o
-    }
-
     /// Calls `of` for every term of a product of this kind: with the indices of its x, y, result and weight, and its
     /// sign. `operand` and `weight` are the lengths of x and of the weight.
-    pub(super) fn each_term(
+    fn each_term(
         &self,
         kind: ProductKind,
         operand: usize,
@@ -275,7 +373,7 @@ impl LayerProductReference {
     }
 
     /// The length of the result, for an operand and a weight of these lengths.
-    pub(super) fn result_len(&self, kind: ProductKind, operand: usize, weight: usize) -> usize {
+    fn result_len(&self, kind: ProductKind, operand: usize, weight: usize) -> usize {
         match kind {
             ProductKind::Steerable => operand,
             ProductKind::Connected => {
@@ -285,67 +383,17 @@ impl LayerProductReference {
         }
     }
 
-    /// Every blade times the gate of the scalar.
-    fn gated(&self, x: &[f64]) -> Vec<f64> {
-        let scalar = self.scalar(x);
-        x.iter().enumerate().map(|(i, x)| x * gate(self.product.gate, scalar[i % scalar.len()])).collect()
-    }
-
-    /// The gradient of [`gated`](Self::gated).
-    fn gated_backward(&self, x: &[f64], g: &[f64]) -> Vec<f64> {
-        let (scalar, at) = (self.scalar(x), self.scalar_at(x));
-        let mut out: Vec<f64> = g
-            .iter()
-            .enumerate()
-            .map(|(i, g)| g * gate(self.product.gate, scalar[i % scalar.len()]))
-            .collect();
-        for i in 0..x.len() {
-            let s = scalar[i % scalar.len()];
-            out[at + i % scalar.len()] += g[i] * x[i] * gate_slope(self.product.gate, s);
-        }
-        out
-    }
-
-    /// The plane of scalars.
-    fn scalar<'a>(&self, x: &'a [f64]) -> &'a [f64] {
-        &x[self.scalar_at(x)..][..self.plane(x)]
-    }
-
-    pub(super) fn scalar_at(&self, x: &[f64]) -> usize {
+    fn scalar_at(&self, x: &[f64]) -> usize {
         self.blades.position(0).unwrap_or(0) * self.plane(x)
     }
 
     /// Positions of the batch.
-    pub(super) fn plane(&self, x: &[f64]) -> usize {
+    fn plane(&self, x: &[f64]) -> usize {
         x.len() / self.blades.len()
     }
 }
 
 /// 1 or -1, or 0 for zero, where the absolute value has no derivative.
-pub(super) fn sign(x: f64) -> f64 {
+fn sign(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x.signum() }
-}
-
-/// The gate of a scalar part.
-pub(super) fn gate(gate: Gate, s: f64) -> f64 {
-    match gate {
-        Gate::None => 1.0,
-        Gate::Gelu => 0.5 * libm::erfc(-s * FRAC_1_SQRT_2),
-        Gate::GeluTanh => 0.5 * (1.0 + tanh_argument(s).tanh()),
-    }
-}
-
-pub(super) fn gate_slope(gate: Gate, s: f64) -> f64 {
-    match gate {
-        Gate::None => 0.0,
-        Gate::Gelu => (-0.5 * s * s).exp() / (2.0 * PI).sqrt(),
-        Gate::GeluTanh => {
-            let slope = (2.0 / PI).sqrt() * (1.0 + 3.0 * 0.044715 * s * s);
-            0.5 * slope / tanh_argument(s).cosh().powi(2)
-        }
-    }
-}
-
-fn tanh_argument(s: f64) -> f64 {
-    (2.0 / PI).sqrt() * (s + 0.044715 * s.powi(3))
 }

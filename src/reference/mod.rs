@@ -26,6 +26,7 @@ mod functions;
 mod gemm;
 mod indexed;
 mod joined;
+mod layer_gate;
 mod layer_product;
 mod linear;
 mod losses;

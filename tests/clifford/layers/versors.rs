@@ -1,6 +1,6 @@
 //! Versors before a layer's products by themselves and behind them.
 
-use crate::layers::common::{algebras, first, near, read, upload, values};
+use crate::layers::common::{algebras, first, read, upload, values};
 use crate::layers::equivariance::{Layer, assert_equivariant};
 use support::strided::Lay;
 use tilewise::clifford::Signature;
@@ -49,7 +49,6 @@ fn versors_pass_through_products() {
         let tolerance = |values: &[f64]| {
             let [x, y] = operands(values).map(|operand| BoundedValues::exact(&operand));
             let out = reference.bounded(kind, &x, &y, &weight);
-            near(&out.values, &definition(values), |_| 1e-12, "the analysis is of this product");
             out.bounds
         };
         let run = |x: &[f64]| {
