@@ -2,7 +2,7 @@
 
 use super::array::Tensor;
 use crate::error::Named;
-use crate::gpu::{Allocation, Gpu};
+use crate::gpu::Gpu;
 use crate::layout::{Element, Layout};
 use crate::{Error, Result};
 use std::future::Future;
@@ -139,19 +139,5 @@ impl Gpu {
     ) -> Result<Tensor<T>> {
         let layout = Layout::contiguous(op, shape)?;
         Ok(Tensor::from_allocation(self.upload_chunks(op, layout.len(), fill)?, layout))
-    }
-}
-
-impl<T: Element> Tensor<T> {
-    /// A row-major tensor on the new buffer of a plan's output ([`Gpu::compute`]).
-    pub(crate) fn from_output(allocation: Allocation, shape: impl AsRef<[usize]>) -> Result<Self> {
-        let made = Self::from_allocation(allocation, Layout::contiguous("made", shape.as_ref())?);
-        debug_assert!(made.is_empty() || made.covers_storage(), "{:?}", made.shape());
-        Ok(made)
-    }
-
-    /// A tensor of this layout on the whole output of a plan.
-    pub(crate) fn from_output_as(allocation: Allocation, layout: Layout) -> Self {
-        Self::from_allocation(allocation, layout)
     }
 }

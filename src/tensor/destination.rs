@@ -1,9 +1,9 @@
-//! The tensor to which [`Tensor::assign`] writes the result of a call.
+//! The tensor of a call's result: a new one, or the one to which [`Tensor::assign`] writes it.
 
 use super::array::{Tensor, Writers};
 use crate::error::depth;
-use crate::gpu::{Gpu, View, check_same_gpu};
-use crate::layout::Element;
+use crate::gpu::{Allocation, Gpu, View, check_same_gpu};
+use crate::layout::{Element, Layout};
 use crate::plan::{AnyProblem, Scalar};
 use crate::{Error, Result};
 use std::any::Any;
@@ -105,6 +105,18 @@ impl<T: Element> Tensor<T> {
         }
         let [made] = gpu.compute(problem, inputs, scalars)?;
         Self::from_output(made, shape)
+    }
+
+    /// A row-major tensor on the new buffer of a plan's output ([`Gpu::compute`]).
+    pub(crate) fn from_output(allocation: Allocation, shape: impl AsRef<[usize]>) -> Result<Self> {
+        let made = Self::from_allocation(allocation, Layout::contiguous("made", shape.as_ref())?);
+        debug_assert!(made.is_empty() || made.covers_storage(), "{:?}", made.shape());
+        Ok(made)
+    }
+
+    /// A tensor of this layout on the whole output of a plan.
+    pub(crate) fn from_output_as(allocation: Allocation, layout: Layout) -> Self {
+        Self::from_allocation(allocation, layout)
     }
 
     /// A tensor for copies: the destination of [`assign`](Self::assign) if it has no gaps, or a new one.

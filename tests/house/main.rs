@@ -12,4 +12,5 @@ mod names;
 mod registered;
 mod sizes;
 mod surface;
+mod warm_call;
 mod words;
