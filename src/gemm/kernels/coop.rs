@@ -3,6 +3,7 @@
 use super::compute_unit::ComputeUnit;
 use super::cost::Cost;
 use super::generated::{self, Signs};
+use super::module_operands::{check_registers, subgroup};
 use super::spec::KernelSpec;
 use super::stage::{LoadSize, OperandAxis, OperandLines};
 use super::store::{store, stores_parts_of_words};
@@ -35,10 +36,6 @@ const TILES: [Tile; 14] = [
     Tile::of_subgroups(8, [64, 64, 16], [32, 32]),
     Tile::of_subgroups(8, [32, 64, 16], [32, 32]),
 ];
-
-/// The largest number of units (four registers each) that a GPU's invocation stages in one iteration, in addition to
-/// its sums.
-const MAX_UNITS: u32 = 8;
 
 /// The registers of an invocation for addresses and counters: about 40 when compiled for AMD and NVIDIA.
 const PLACE_REGISTERS: u32 = 40;
@@ -99,11 +96,6 @@ fn stages_of(problem: &GemmProblem) -> [CoopStage; 2] {
         _ => a,
     };
     [a, b]
-}
-
-/// The number of invocations that hold a subgroup tile together.
-fn subgroup(caps: &Caps) -> u32 {
-    caps.subgroups.and_then(|sizes| sizes.matrices).unwrap_or(1)
 }
 
 /// Bytes of one stage of both operands, and of the buffer through which results are stored.
@@ -179,11 +171,7 @@ impl KernelSpec for Coop {
                 return Err(format!("smaller subgroups: {lanes} invocations have {units} each to stage"));
             }
         }
-        let units = units(tile, caps);
-        if units > MAX_UNITS && caps.machine.compile_seconds.is_none() {
-            return Err(format!("larger subgroups: {units} units per invocation, which a GPU would spill"));
-        }
-        Ok(())
+        check_registers(units(tile, caps), caps)
     }
 
     fn is_staged(&self) -> bool {

@@ -4,13 +4,15 @@ use super::compute_unit::ComputeUnit;
 use super::coop::Coop;
 use super::cost::Cost;
 use super::generated::{self, Signs};
-use super::module_epilogue::{self, LineEpilogue, is_rounded};
-use super::module_operands::{check_depth, check_units, has_8_bits, loads, stages, subgroup};
+use super::module_epilogue::{self, LineEpilogue, finishes_matrices, is_rounded, stores_matrices};
+use super::module_operands::{
+    self, check_accumulators, check_depth, check_units, has_8_bits, missing, stages, subgroup,
+};
 use super::spec::KernelSpec;
 use super::stage::OperandAxis;
 use crate::caps::{Caps, CoopRow, CoopScalar, Matrices};
 use crate::gemm::problem::{
-    Accumulator, GemmKernel, GemmProblem, GemmTypes, Generated, MAX_F16_PRODUCTS, Pin, SEGMENT_MULTIPLE, Tile,
+    Accumulator, GemmKernel, GemmProblem, GemmTypes, Generated, MAX_F16_PRODUCTS, SEGMENT_MULTIPLE, Tile,
 };
 use crate::kernel::{Kernel, Language};
 use crate::layout::DType;
@@ -73,13 +75,7 @@ fn row<'a>(tile: &Tile, problem: &GemmProblem, caps: &'a Caps) -> Result<&'a Coo
     let is_fast = |row: &CoopRow| caps.slowness(row).is_none();
     let largest = caps.rows_of(ab, c).filter(fills).max_by_key(|row| (is_fast(row), row.m * row.n * row.k));
     largest.ok_or_else(|| {
-        let fenced = caps.rows.iter().find(|row| [row.a, row.b, row.c] == [ab, ab, c] && row.is_fenced_off());
-        match fenced {
-            Some(row) => format!("cooperative matrices {row}"),
-            None => format!(
-                "cooperative matrices {ab} x {ab} -> {c} that fill its tile, which the adapter does not list"
-            ),
-        }
+        missing(caps, &format!("{ab} x {ab} -> {c}"), |row| [row.a, row.b, row.c] == [ab, ab, c])
     })
 }
 
@@ -95,28 +91,17 @@ fn short_sums(row: &CoopRow, problem: &GemmProblem, caps: &Caps) -> Option<Matri
     (is_allowed && caps.rows_of(CoopScalar::F16, CoopScalar::F16).any(has_row)).then_some(short)
 }
 
-/// Whether the module can apply an epilogue to matrices: its sums are real numbers. The module for segments has no
-/// epilogue.
-fn finishes_matrices(problem: &GemmProblem) -> bool {
-    problem.types.ab.is_float() && problem.segments().is_none()
-}
-
 /// The epilogue of whole blocks that are stored as matrices. None if blocks are stored by elements.
 ///
-/// Drivers require that the rows of a matrix are stored at multiples of 16 bytes, or of their length. To round sums as matrices,
-/// the device must list a row for the rounded type. Exact sums are converted to real numbers one by one. A software device's
-/// compiler would repeat an activation for each element of each matrix.
+/// To round sums as matrices, the device must list a row for the rounded type. A software device's compiler would repeat an
+/// activation for each element of each matrix.
 fn direct(row: &CoopRow, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Option<LineEpilogue> {
-    let aligned = if is_rounded(problem) { 8 } else { 4 };
-    let is_aligned = problem.rows_of_c_start_at(aligned);
     let is_round_matrix = |of: &CoopRow| [of.m, of.n] == [row.m, row.n];
     let has_matrices = !is_rounded(problem) || caps.rows_of(row.a, row.a).any(is_round_matrix);
-    let is_of_matrices =
-        module_epilogue::stores_elements(problem) && (finishes_matrices(problem) || !problem.has_epilogue());
     let repeats = caps.machine.compile_seconds.is_some()
         && problem.epilogue.activation != Activation::None
         && tile.tm * tile.tn > row.m * row.n;
-    if is_aligned && has_matrices && is_of_matrices && !repeats { LineEpilogue::of(problem) } else { None }
+    if stores_matrices(problem) && has_matrices && !repeats { LineEpilogue::of(problem) } else { None }
 }
 
 /// The number of stages and bytes of shared memory of a tile. The buffer of results has one matrix of sums per subgroup, each row
@@ -163,12 +148,7 @@ impl KernelSpec for CoopKhr {
         if let Some(why) = caps.slowness(row).filter(|_| is_chosen) {
             return Err(why);
         }
-        // A GPU would spill larger tiles. The compilers of software devices unroll the product of two matrices, and take a minute
-        // for a large tile.
-        let accumulators = self.accumulators(tile, problem, caps);
-        if !matches!(problem.pin, Pin::Tile(_)) && accumulators > caps.machine.matrix_accumulators {
-            return Err(format!("{accumulators} accumulators per invocation, unless the tile is pinned"));
-        }
+        check_accumulators(self.accumulators(tile, problem, caps), problem, caps)?;
         check_units(tile, problem, caps)
     }
 
@@ -236,7 +216,6 @@ impl KernelSpec for CoopKhr {
         let [m, n, k] = row.map_or([0; 3], |row| [row.m, row.n, row.k]);
         let is_direct = row.is_some_and(|row| direct(row, tile, problem, caps).is_some());
         let short = row.and_then(|row| short_sums(row, problem, caps));
-        let [a, b] = loads(tile, problem, caps);
         let [stages, _] = shared(tile, problem, caps);
         let kernel = match problem.segments() {
             Some(segments) => module_epilogue::bind_segments(Kernel::new(shader), &segments, problem, caps),
@@ -253,24 +232,13 @@ impl KernelSpec for CoopKhr {
             Some(short) => kernel.param("SUMS_IN_F16", 1).require_matrices(short),
             None => kernel,
         };
-        kernel
+        let kernel = kernel
             .param("LANES", self.invocations(tile, caps))
             .param("SUBGROUP", subgroup(caps))
             .param("M", m)
             .param("N", n)
-            .param("K", k)
-            .param("BM", tile.bm)
-            .param("BN", tile.bn)
-            .param("BK", tile.bk)
-            .param("WM", tile.tm)
-            .param("WN", tile.tn)
-            .param("STAGES", stages)
-            .param("a_OUTER", a.outer)
-            .param("b_OUTER", b.outer)
-            .param("a_BY_UNITS", a.by_units)
-            .param("b_BY_UNITS", b.by_units)
-            .param("a_TRANSPOSED", a.transposed)
-            .param("b_TRANSPOSED", b.transposed)
+            .param("K", k);
+        module_operands::bind(kernel, stages, tile, problem, caps)
             .param("C_DIRECT", u32::from(is_direct))
             .require_subgroup_size(subgroup(caps))
             .require_matrices(Matrices::of_subgroup([m, n, k], ab, c))

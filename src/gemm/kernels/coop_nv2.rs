@@ -10,7 +10,7 @@ use super::module_operands;
 use super::spec::{KernelSpec, in_memory};
 use super::stage::{OperandAxis, OperandLines};
 use crate::caps::{Caps, CoopRow, CoopScalar, CoopScope, Matrices, RowSizes};
-use crate::gemm::problem::{Accumulator, GemmKernel, GemmProblem, GemmTypes, Pin, Tile};
+use crate::gemm::problem::{Accumulator, GemmKernel, GemmProblem, GemmTypes, Tile};
 use crate::kernel::{Kernel, Language};
 use crate::layout::DType;
 
@@ -98,13 +98,8 @@ fn row<'a>(tile: &Tile, problem: &GemmProblem, caps: &'a Caps) -> Result<&'a Coo
     let largest = rows.max_by_key(|row| (caps.slowness(row).is_none(), row.m * row.n * row.k));
     largest.ok_or_else(|| {
         let is_meant =
-            |row: &&CoopRow| [row.a, row.b, row.c] == [ab, ab, c] && row.scope == scope && fills(tile, row);
-        match caps.rows.iter().find(|row| is_meant(row) && row.is_fenced_off()) {
-            Some(row) => format!("cooperative matrices {row}"),
-            None => format!(
-                "cooperative matrices of flexible size {ab} x {ab} -> {c} ({scope}) that fill its tile, which the adapter does not list"
-            ),
-        }
+            |row: &CoopRow| [row.a, row.b, row.c] == [ab, ab, c] && row.scope == scope && fills(tile, row);
+        module_operands::missing(caps, &format!("of flexible size {ab} x {ab} -> {c} ({scope})"), is_meant)
     })
 }
 
@@ -149,30 +144,12 @@ impl CoopNv2 {
 
     /// The module on matrices of a subgroup.
     fn of_subgroup(&self, tile: &Tile, problem: &GemmProblem, shader: &'static str, caps: &Caps) -> Kernel {
-        let [a, b] = module_operands::loads(tile, problem, caps);
         let [stages, _] = module_operands::stages(tile, 0, problem, caps);
-        let is_rounded = is_rounded(problem);
-        // Drivers require that the rows of a matrix are stored at multiples of 16 bytes, or of their length.
-        let aligned = if is_rounded { 8 } else { 4 };
-        let is_aligned = problem.rows_of_c_start_at(aligned);
-        let has_matrices = !is_rounded || rounds(tile, problem, caps);
-        // Exact sums are converted to real numbers one by one.
-        let is_of_matrices = problem.types.ab.is_float() || !problem.has_epilogue();
-        module_epilogue::bind(Kernel::new(shader), problem, caps)
-            .param("LANES", self.invocations(tile, caps))
-            .param("BM", tile.bm)
-            .param("BN", tile.bn)
-            .param("BK", tile.bk)
-            .param("WM", tile.tm)
-            .param("WN", tile.tn)
-            .param("STAGES", stages)
-            .param("a_OUTER", a.outer)
-            .param("b_OUTER", b.outer)
-            .param("a_BY_UNITS", a.by_units)
-            .param("b_BY_UNITS", b.by_units)
-            .param("a_TRANSPOSED", a.transposed)
-            .param("b_TRANSPOSED", b.transposed)
-            .param("C_DIRECT", u32::from(is_aligned && has_matrices && is_of_matrices))
+        let has_matrices = !is_rounded(problem) || rounds(tile, problem, caps);
+        let kernel = module_epilogue::bind(Kernel::new(shader), problem, caps)
+            .param("LANES", self.invocations(tile, caps));
+        module_operands::bind(kernel, stages, tile, problem, caps)
+            .param("C_DIRECT", u32::from(has_matrices && module_epilogue::stores_matrices(problem)))
             .require_subgroup_size(module_operands::subgroup(caps))
             .report_subgroup_size(caps)
     }
@@ -215,10 +192,7 @@ impl KernelSpec for CoopNv2 {
             CoopScope::Workgroup => {}
             CoopScope::Subgroup => module_operands::check_units(tile, problem, caps)?,
         }
-        let accumulators = self.accumulators(tile, problem, caps);
-        if !matches!(problem.pin, Pin::Tile(_)) && accumulators > caps.machine.matrix_accumulators {
-            return Err(format!("{accumulators} accumulators per invocation, unless the tile is pinned"));
-        }
+        module_operands::check_accumulators(self.accumulators(tile, problem, caps), problem, caps)?;
         if !problem.pin.leaves_a_choice() {
             return Ok(());
         }

@@ -70,6 +70,21 @@ pub(super) fn stores_elements(problem: &GemmProblem) -> bool {
     ElementForm::of_c(problem).is_typed()
 }
 
+/// Whether the module can apply an epilogue to matrices: its sums are real numbers. The module for segments has no
+/// epilogue.
+pub(super) fn finishes_matrices(problem: &GemmProblem) -> bool {
+    problem.types.ab.is_float() && problem.segments().is_none()
+}
+
+/// Whether C can be stored as matrices, if the device has them for its type. Drivers require that the rows of a matrix are
+/// stored at multiples of 16 bytes, or of their length. Exact sums are converted to real numbers one by one.
+pub(super) fn stores_matrices(problem: &GemmProblem) -> bool {
+    let aligned = if is_rounded(problem) { 8 } else { 4 };
+    stores_elements(problem)
+        && problem.rows_of_c_start_at(aligned)
+        && (finishes_matrices(problem) || !problem.has_epilogue())
+}
+
 /// Whether rows of C consist of whole words, for types of which a module stores four elements at once.
 pub(super) fn stores_words(problem: &GemmProblem) -> bool {
     problem.n().is_multiple_of(4) && problem.rows_of_c_start_at(4)

@@ -1,8 +1,9 @@
 //! How modules of SPIR-V load the operands of products: `shaders/spirv/gemm_operand.glsl`.
 
 use super::stage::{LoadSize, OperandLines};
-use crate::caps::{Caps, MatrixOrder};
-use crate::gemm::problem::{GemmProblem, Tile};
+use crate::caps::{Caps, CoopRow, MatrixOrder};
+use crate::gemm::problem::{GemmProblem, Pin, Tile};
+use crate::kernel::Kernel;
 
 /// The largest number of bytes along k of a block: a depth of 32 for operands of 16 bits, of 64 for those of 8. The smallest
 /// subgroup tile has few products of matrices in a step, so its depth may be twice as large.
@@ -12,16 +13,24 @@ const MAX_DEPTH_BYTES: [usize; 2] = [64, 128];
 /// its sums.
 const MAX_UNITS: u32 = 8;
 
+/// Checks that a GPU's invocation has registers for this number of units.
+pub(super) fn check_registers(units: u32, caps: &Caps) -> Result<(), String> {
+    if units > MAX_UNITS && caps.machine.compile_seconds.is_none() {
+        return Err(format!("larger subgroups: {units} units per invocation, which a GPU would spill"));
+    }
+    Ok(())
+}
+
 /// How an operand is loaded.
 #[derive(Clone, Copy)]
-pub(super) struct ModuleLoads {
+struct ModuleLoads {
     /// 1 if units run along the outer axis, 0 along k.
-    pub(super) outer: u32,
+    outer: u32,
     /// 1 if units of 16 bytes are loaded, 0 if elements are.
-    pub(super) by_units: u32,
+    by_units: u32,
     /// 1 if units along the outer axis are transposed into rows of shared memory along k, because the device loads matrices
     /// in this order.
-    pub(super) transposed: u32,
+    transposed: u32,
 }
 
 impl ModuleLoads {
@@ -72,7 +81,7 @@ fn unit(problem: &GemmProblem) -> u32 {
 }
 
 /// How a tile of a module loads A and B.
-pub(super) fn loads(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [ModuleLoads; 2] {
+fn loads(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [ModuleLoads; 2] {
     let (unit, order) = (unit(problem), caps.machine.matrix_order);
     let lanes = tile.tiles_per_block() * subgroup(caps);
     let [a, b] = OperandLines::of(problem).map(|lines| ModuleLoads::of(unit, &lines));
@@ -119,8 +128,44 @@ pub(super) fn check_units(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Re
     }
     let [a, b] = loads(tile, problem, caps);
     let units = a.share(tile.bm * tile.bk, unit, lanes) + b.share(tile.bn * tile.bk, unit, lanes);
-    if units > MAX_UNITS && caps.machine.compile_seconds.is_none() {
-        return Err(format!("larger subgroups: {units} units per invocation, which a GPU would spill"));
+    check_registers(units, caps)
+}
+
+/// Checks that a tile has few sums for each invocation, unless it is pinned. A GPU would spill larger tiles. The compilers of
+/// software devices unroll the product of two matrices, and take a minute for a large tile.
+pub(super) fn check_accumulators(
+    accumulators: u32,
+    problem: &GemmProblem,
+    caps: &Caps,
+) -> Result<(), String> {
+    if !matches!(problem.pin, Pin::Tile(_)) && accumulators > caps.machine.matrix_accumulators {
+        return Err(format!("{accumulators} accumulators per invocation, unless the tile is pinned"));
     }
     Ok(())
+}
+
+/// What a device lacks that lists no row which is meant: the row that is not to be used, if there is one, or the `needed` matrices.
+pub(super) fn missing(caps: &Caps, needed: &str, is_meant: impl Fn(&CoopRow) -> bool) -> String {
+    match caps.rows.iter().find(|row| is_meant(row) && row.is_fenced_off()) {
+        Some(row) => format!("cooperative matrices {row}"),
+        None => format!("cooperative matrices {needed} that fill its tile, which the adapter does not list"),
+    }
+}
+
+/// Sets the sizes of a tile whose operands are staged, and how they are loaded.
+pub(super) fn bind(kernel: Kernel, stages: u32, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
+    let [a, b] = loads(tile, problem, caps);
+    kernel
+        .param("BM", tile.bm)
+        .param("BN", tile.bn)
+        .param("BK", tile.bk)
+        .param("WM", tile.tm)
+        .param("WN", tile.tn)
+        .param("STAGES", stages)
+        .param("a_OUTER", a.outer)
+        .param("b_OUTER", b.outer)
+        .param("a_BY_UNITS", a.by_units)
+        .param("b_BY_UNITS", b.by_units)
+        .param("a_TRANSPOSED", a.transposed)
+        .param("b_TRANSPOSED", b.transposed)
 }
