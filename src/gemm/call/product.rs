@@ -1,6 +1,8 @@
 //! A product with its operands and options: it becomes a problem, and the problem is executed.
 
-use super::problem::{Accumulator, BiasAxis, GemmProblem, GemmTypes, Numbers, OP, Pin, SignHalf, SplitK};
+use crate::gemm::problem::{
+    Accumulator, BiasAxis, GemmProblem, GemmTypes, Numbers, OP, Pin, SignHalf, SplitK,
+};
 use crate::gpu::{Allocation, Gpu, View, check_same_gpu};
 use crate::layout::{DType, Layout, Precision};
 use crate::ops::Activation;

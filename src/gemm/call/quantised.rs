@@ -1,7 +1,7 @@
 //! Options of products of types of 8 bits: scales; and for i8 bias, activation, and the type of the result.
 
 use super::builder::Gemm;
-use super::problem::BiasAxis;
+use crate::gemm::problem::BiasAxis;
 use crate::layout::{Element, Quantised, Real};
 use crate::ops::Activation;
 use crate::tensor::Tensor;

@@ -2,10 +2,10 @@
 
 use super::builder::Gemm;
 use super::linear::{check_bias, check_inputs, check_weight};
-use super::problem::BiasAxis;
 use super::product::ProductCall;
 use crate::Result;
 use crate::error::call;
+use crate::gemm::problem::BiasAxis;
 use crate::layout::{Element, Quantised};
 use crate::ops::Activation;
 use crate::tensor::Tensor;

@@ -2,8 +2,8 @@
 
 use super::builder::Gemm;
 use super::linear::{Linear, OP, check_inputs};
-use super::problem::Pin;
 use crate::error::call;
+use crate::gemm::problem::Pin;
 use crate::layout::{Layout, Real};
 use crate::ops::training::{Gradients, Parameters, check_gradients};
 use crate::ops::{self, Activation};

@@ -1,10 +1,10 @@
 //! Matrix products of tensors, and their options.
 
-use super::problem::{
-    Accumulator, BiasAxis, GemmKernel, GemmProblem, OP, Pin, SignHalf, SplitK, Tile, product_shape,
-};
 use super::product::ProductCall;
 use crate::error::call;
+use crate::gemm::problem::{
+    Accumulator, BiasAxis, GemmKernel, GemmProblem, OP, Pin, SignHalf, SplitK, Tile, product_shape,
+};
 use crate::gpu::check_same_gpu;
 use crate::layout::{Element, Float, Layout, Operand, Precision, Real};
 use crate::ops::Activation;
