@@ -1,16 +1,14 @@
 //! The steerable geometric product: one weight for each path and feature.
 
 use super::gradients::ProductGradients;
+use crate::Result;
 use crate::clifford::batch::multivectors::Multivectors;
 use crate::clifford::layer::layer_product::LayerProduct;
-use crate::clifford::layer::row_tensors::{check_same_rows, from_rows, to_rows};
 use crate::clifford::layer::rows::RowFunction;
-use crate::clifford::layer::rows::call::{RowInputs, run};
 use crate::error::call;
 use crate::layout::Real;
-use crate::plan::{Plan, Problem};
+use crate::plan::Plan;
 use crate::tensor::Tensor;
-use crate::{Error, Result};
 
 impl LayerProduct {
     /// The steerable geometric product: $\sum_{p} w_{np} (\hat x_{n} \hat y_{n})\_{p}$ for each feature n, with the
@@ -66,10 +64,7 @@ impl LayerProduct {
         weight: &Tensor<T>,
     ) -> Result<Multivectors<T>> {
         call("LayerProduct::steerable", || {
-            let function = RowFunction::Steerable;
-            let [rows_x, rows_y] = self.operands(function, x, y, weight)?;
-            let inputs = RowInputs { x: &rows_x, y: Some(&rows_y), g: None, w: Some(weight) };
-            from_rows(x, &run(function, *self, x.blades(), inputs)?.c)
+            self.rows(RowFunction::Steerable, x, [Some(y), None], Some(weight))?.run()
         })
     }
 
@@ -96,16 +91,9 @@ impl LayerProduct {
         g: &Multivectors<T>,
     ) -> Result<ProductGradients<T>> {
         call("LayerProduct::steerable_backward", || {
-            let function = RowFunction::SteerableBackward;
-            let [rows_x, rows_y] = self.operands(function, x, y, weight)?;
-            check_same_rows(function.name(), x, g)?;
-            let rows_g = to_rows(function.name(), self.signature, g)?;
-            let inputs = RowInputs { x: &rows_x, y: Some(&rows_y), g: Some(&rows_g), w: Some(weight) };
-            let outputs = run(function, *self, x.blades(), inputs)?;
-            let (Some(d), Some(weight)) = (outputs.d, outputs.w) else {
-                return Err(Error::device("a gradient was not computed"));
-            };
-            Ok(ProductGradients { x: from_rows(x, &outputs.c)?, y: from_rows(x, &d)?, weight })
+            let rows = self.rows(RowFunction::SteerableBackward, x, [Some(y), Some(g)], Some(weight))?;
+            let ([x, y], weight) = rows.gradients()?;
+            Ok(ProductGradients { x, y, weight })
         })
     }
 
@@ -120,11 +108,7 @@ impl LayerProduct {
         weight: &Tensor<T>,
     ) -> Result<Plan> {
         call("LayerProduct::plan_steerable", || {
-            let function = RowFunction::Steerable;
-            let [rows_x, rows_y] = self.operands(function, x, y, weight)?;
-            let inputs = RowInputs { x: &rows_x, y: Some(&rows_y), g: None, w: Some(weight) };
-            let problem = inputs.problem(function, *self, x.blades())?;
-            weight.gpu().plan_with(|caps| problem.explain(caps))
+            self.rows(RowFunction::Steerable, x, [Some(y), None], Some(weight))?.plan()
         })
     }
 
@@ -140,31 +124,7 @@ impl LayerProduct {
         g: &Multivectors<T>,
     ) -> Result<Plan> {
         call("LayerProduct::plan_steerable_backward", || {
-            let function = RowFunction::SteerableBackward;
-            let [rows_x, rows_y] = self.operands(function, x, y, weight)?;
-            check_same_rows(function.name(), x, g)?;
-            let rows_g = to_rows(function.name(), self.signature, g)?;
-            let inputs = RowInputs { x: &rows_x, y: Some(&rows_y), g: Some(&rows_g), w: Some(weight) };
-            let problem = inputs.problem(function, *self, x.blades())?;
-            weight.gpu().plan_with(|caps| problem.explain(caps))
+            self.rows(RowFunction::SteerableBackward, x, [Some(y), Some(g)], Some(weight))?.plan()
         })
-    }
-
-    fn operands<T: Real>(
-        &self,
-        function: RowFunction,
-        x: &Multivectors<T>,
-        y: &Multivectors<T>,
-        weight: &Tensor<T>,
-    ) -> Result<[Tensor<T>; 2]> {
-        let op = function.name();
-        let rows = [to_rows(op, self.signature, x)?, to_rows(op, self.signature, y)?];
-        check_same_rows(op, x, y)?;
-        let needed = [rows[0].shape()[2], self.signature.path_count()];
-        if weight.shape() != needed {
-            let rule = "the weight must be (features of the operands, paths of the algebra)";
-            return Err(Error::shapes(op, rule, weight.shape(), &needed));
-        }
-        Ok(rows)
     }
 }

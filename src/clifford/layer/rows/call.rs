@@ -1,76 +1,131 @@
-//! Runs a function of rows on the device.
+//! Runs a function of rows on the device: what the calls share, and the grade norm on its own, for a product that was computed
+//! without one.
 
 use super::problem::{RowFunction, RowOperandLayouts, RowProblem};
-use crate::clifford::algebra::blades::Blades;
+use crate::clifford::batch::multivectors::Multivectors;
+use crate::clifford::layer::grade_norm::GradeNorm;
 use crate::clifford::layer::layer_product::LayerProduct;
-use crate::gpu::check_same_gpu;
+use crate::clifford::layer::row_tensors::{check_same_rows, from_rows, to_rows};
+use crate::error::call;
+use crate::gpu::View;
 use crate::layout::Real;
+use crate::plan::Plan;
 use crate::tensor::Tensor;
-use crate::{Gpu, Result};
+use crate::{Error, Result};
 
-/// The tensors that a function of rows reads: X, Y and the gradient G (blade, row, feature), and the weights W
-/// (feature, path).
-#[derive(Clone, Copy)]
-pub(in super::super) struct RowInputs<'a, T: Real> {
-    pub(in super::super) x: &'a Tensor<T>,
-    pub(in super::super) y: Option<&'a Tensor<T>>,
-    pub(in super::super) g: Option<&'a Tensor<T>>,
-    pub(in super::super) w: Option<&'a Tensor<T>>,
+/// A function of rows and its operands.
+pub(in super::super) struct RowCall<'a, T: Real> {
+    problem: RowProblem,
+    x: &'a Multivectors<T>,
+    /// X, Y and the gradient G, (blade, row, feature).
+    rows: [Option<Tensor<T>>; 3],
+    /// (feature, path)
+    weight: Option<&'a Tensor<T>>,
 }
 
-/// The results of a function of rows, contiguous and in the shapes of the operands.
-pub(in super::super) struct RowOutputs<T: Real> {
-    /// The result; in a backward pass, the gradient of X.
-    pub(in super::super) c: Tensor<T>,
-    /// The gradient of Y.
-    pub(in super::super) d: Option<Tensor<T>>,
-    /// The gradient of the weights.
-    pub(in super::super) w: Option<Tensor<f32>>,
-}
-
-impl<T: Real> RowInputs<'_, T> {
-    fn gpu(&self, op: &'static str) -> Result<&Gpu> {
-        let gpu = self.x.gpu();
-        let others = [self.y, self.g, self.w];
-        others.into_iter().flatten().try_for_each(|other| check_same_gpu(op, gpu, other.gpu()))?;
-        Ok(gpu)
-    }
-
-    /// The checked problem.
-    pub(in super::super) fn problem(
+impl LayerProduct {
+    /// A function of `x`, and of Y and the gradient G if it has them.
+    pub(in super::super) fn rows<'a, T: Real>(
         &self,
         function: RowFunction,
-        product: LayerProduct,
-        blades: &Blades,
-    ) -> Result<RowProblem> {
-        let [y, g, w] = [self.y, self.g, self.w].map(|tensor| tensor.map(Tensor::layout));
-        RowProblem::new(
-            function,
-            product,
-            blades,
-            RowOperandLayouts { x: self.x.layout(), y, g, w },
-            T::DTYPE,
-        )
+        x: &'a Multivectors<T>,
+        [y, g]: [Option<&Multivectors<T>>; 2],
+        weight: Option<&'a Tensor<T>>,
+    ) -> Result<RowCall<'a, T>> {
+        let op = function.name();
+        let of_x = to_rows(op, self.signature, x)?;
+        let like_x = |of: &Multivectors<T>| {
+            let rows = to_rows(op, self.signature, of)?;
+            check_same_rows(op, x, of).map(|()| rows)
+        };
+        let y = y.map(like_x).transpose()?;
+        let needed = [of_x.shape()[2], self.signature.path_count()];
+        if let Some(weight) = weight.filter(|weight| weight.shape() != needed) {
+            let rule = "the weight must be (features of the operands, paths of the algebra)";
+            return Err(Error::shapes(op, rule, weight.shape(), &needed));
+        }
+        let g = g.map(like_x).transpose()?;
+        let others = [y.as_ref(), g.as_ref(), weight];
+        others.into_iter().flatten().try_for_each(|other| of_x.same_gpu(op, other).map(drop))?;
+        let [of_y, of_g, w] = others.map(|of| of.map(Tensor::layout));
+        let layouts = RowOperandLayouts { x: of_x.layout(), y: of_y, g: of_g, w };
+        let problem = RowProblem::new(function, *self, x.blades(), layouts, T::DTYPE)?;
+        Ok(RowCall { problem, x, rows: [Some(of_x), y, g], weight })
+    }
+
+    /// Divides each grade of each row by its norm ([`GradeNorm`]). If a row fits a workgroup, one launch makes two
+    /// passes over memory, otherwise two launches make three. With [`GradeNorm::None`] the result is the operand.
+    ///
+    /// # Shapes
+    /// `o` has all blades along its first or last axis; the last of its other axes is the features. The result has its
+    /// blades along the first axis.
+    /// # Errors
+    /// As [`steerable`](Self::steerable).
+    /// # Precision
+    /// Computed in f32, then rounded to `T`: $|\delta n_{i}| \le \gamma_{k} |n_{i}| (1 + s / r_{G}^2)$ to first order.
+    /// $s$ is the mean over features of $\sum_{i \in G} |q_{i}| o_{i}^2$, and k = blades of the grade + features + 12.
+    /// For `Rms`, $s \le r_{G}^2$. For `Invariant`, squares of both signs may cancel, so that $s$ may exceed $r_{G}^2$;
+    /// $r_{G}$ is at least 0.1.
+    pub fn normalized<T: Real>(&self, o: &Multivectors<T>) -> Result<Multivectors<T>> {
+        call("LayerProduct::normalized", || {
+            self.rows(RowFunction::Normalize, o, [None, None], None)?.normalized()
+        })
+    }
+
+    /// The backward pass of [`normalized`](Self::normalized): the gradient with respect to `o`, from the gradient `g`
+    /// of the result.
+    ///
+    /// # Shapes
+    /// `g` has the shape of the result.
+    /// # Errors
+    /// As [`steerable`](Self::steerable).
+    /// # Precision
+    /// Computed in f32, then rounded to `T`:
+    /// [`LayerProductReference::bounded_normalized_backward`](crate::reference::LayerProductReference::bounded_normalized_backward)
+    /// computes the bound of each value.
+    pub fn normalized_backward<T: Real>(
+        &self,
+        o: &Multivectors<T>,
+        g: &Multivectors<T>,
+    ) -> Result<Multivectors<T>> {
+        call("LayerProduct::normalized_backward", || {
+            self.rows(RowFunction::NormalizeBackward, o, [None, Some(g)], None)?.normalized()
+        })
     }
 }
 
-/// Computes a function of rows.
-pub(in super::super) fn run<T: Real>(
-    function: RowFunction,
-    product: LayerProduct,
-    blades: &Blades,
-    inputs: RowInputs<'_, T>,
-) -> Result<RowOutputs<T>> {
-    let gpu = inputs.gpu(function.name())?;
-    let problem = inputs.problem(function, product, blades)?;
-    let shape = inputs.x.shape();
-    let inputs = [Some(inputs.x), inputs.y, inputs.g, inputs.w].into_iter().flatten();
-    let inputs: Vec<_> = inputs.map(Tensor::view).collect();
-    if function != RowFunction::SteerableBackward {
-        let c = Tensor::computed(gpu, &problem, &inputs, &[], shape)?;
-        return Ok(RowOutputs { c, d: None, w: None });
+impl<T: Real> RowCall<'_, T> {
+    fn views(&self) -> Vec<View<'_>> {
+        self.rows.iter().flatten().chain(self.weight).map(Tensor::view).collect()
     }
-    let [c, d, w] = gpu.compute(&problem, &inputs, &[])?;
-    let w = Tensor::from_output(w, [shape[2], product.signature.path_count()])?;
-    Ok(RowOutputs { c: Tensor::from_output(c, shape)?, d: Some(Tensor::from_output(d, shape)?), w: Some(w) })
+
+    /// The result of a function that has one.
+    pub(in super::super) fn run(&self) -> Result<Multivectors<T>> {
+        let (gpu, shape) = (self.x.tensor().gpu(), self.problem.shape());
+        from_rows(self.x, &Tensor::computed(gpu, &self.problem, &self.views(), &[], shape)?)
+    }
+
+    /// The result of a norm. Without one, the function is the identity of its last operand.
+    fn normalized(&self) -> Result<Multivectors<T>> {
+        match self.rows.iter().flatten().next_back() {
+            Some(last) if self.problem.product.norm == GradeNorm::None => {
+                from_rows(self.x, &last.contiguous()?)
+            }
+            _ => self.run(),
+        }
+    }
+
+    /// The gradients of X, Y and the weights.
+    pub(in super::super) fn gradients(&self) -> Result<([Multivectors<T>; 2], Tensor<f32>)> {
+        let [blades, rows, features] = self.problem.shape();
+        let [dx, dy, dw] = self.x.tensor().gpu().compute(&self.problem, &self.views(), &[])?;
+        let [dx, dy] =
+            [dx, dy].map(|made| from_rows(self.x, &Tensor::from_output(made, [blades, rows, features])?));
+        let dw = Tensor::from_output(dw, [features, self.problem.signature().path_count()])?;
+        Ok(([dx?, dy?], dw))
+    }
+
+    pub(in super::super) fn plan(&self) -> Result<Plan> {
+        self.x.tensor().gpu().explained(&self.problem)
+    }
 }

@@ -4,10 +4,9 @@
 //! each lane is generated from the algebra's table of signs. A row that is too long for a workgroup takes two launches:
 //! sums, then results.
 
-pub(super) mod call;
+mod call;
 mod expressions;
 mod kernel;
-mod normalized;
 mod operands;
 mod plan;
 mod problem;

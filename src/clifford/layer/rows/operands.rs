@@ -85,7 +85,7 @@ impl Accessed {
             RowOperand::Slab | RowOperand::Sums => DType::F32,
             RowOperand::X | RowOperand::Y | RowOperand::G | RowOperand::W => problem.dtype,
         };
-        let d = &problem.dims;
+        let d = problem.dims();
         let begins = |places: [u32; 4]| {
             let begins = [places[0], places[1], places[3], d.features];
             places[2] == 1 && begins.iter().all(|place| place.is_multiple_of(tile.width))

@@ -7,7 +7,7 @@ use crate::clifford::layer::gate::Gate;
 use crate::clifford::layer::grade_norm::GradeNorm;
 use crate::clifford::layer::layer_product::LayerProduct;
 use crate::kernel::shader_dims;
-use crate::layout::{DType, Layout, dim};
+use crate::layout::{DType, Layout, known};
 
 shader_dims! {
     /// The uniform of `shaders/clifford/rows.wgsl`, in elements. `x`, `y` and `g` are the strides of the blade, row and
@@ -92,8 +92,12 @@ pub struct RowProblem {
     pub(crate) product: LayerProduct,
     /// The blades of X, all of the algebra, in their order.
     pub(crate) blades: Blades,
-    /// The shader's uniform, without the fields that the tile determines.
-    pub(crate) dims: RowDims,
+    /// X, Y and G (blade, row, feature), relative to their windows.
+    pub(super) x: Layout,
+    pub(super) y: Option<Layout>,
+    pub(super) g: Option<Layout>,
+    /// The weights (feature, path).
+    pub(super) w: Option<Layout>,
     /// The element type of the operands.
     pub(crate) dtype: DType,
     /// The element type of the result.
@@ -122,32 +126,52 @@ impl RowProblem {
         layouts: RowOperandLayouts<'_>,
         dtype: DType,
     ) -> Result<Self> {
-        let op = function.name();
-        let places = |layout: Option<&Layout>| -> Result<[u32; 4]> {
-            let mut places = [0; 4];
-            if let Some(layout) = layout {
-                for (to, &stride) in places.iter_mut().zip(layout.strides()) {
-                    *to = dim(op, stride)?;
-                }
-                places[3] = layout.offset_in_window(dtype);
-            }
-            Ok(places)
+        let own = |of: &Layout| {
+            let of = of.in_window(dtype);
+            of.check_dims(function.name()).map(|()| of)
         };
-        let shape = layouts.x.shape();
-        let plane = shape[1] * shape[2];
-        dim(op, shape[0] * plane)?;
-        let [feature, path, _, offset] = places(layouts.w)?;
-        let dims = RowDims {
-            x: places(Some(layouts.x))?,
-            y: places(layouts.y)?,
-            g: places(layouts.g)?,
-            w: [path, feature, offset, 0],
-            rows: dim(op, shape[1])?,
-            features: dim(op, shape[2])?,
-            plane: dim(op, plane)?,
+        let RowOperandLayouts { x, y, g, w } = layouts;
+        Ok(Self {
+            function,
+            step: RowStep::Whole,
+            product,
+            blades: blades.clone(),
+            x: own(x)?,
+            y: y.map(own).transpose()?,
+            g: g.map(own).transpose()?,
+            w: w.map(own).transpose()?,
+            dtype,
+            out: dtype,
+        })
+    }
+
+    /// The shader's uniform, without the fields that the tile determines.
+    pub(super) fn dims(&self) -> RowDims {
+        let places = |of: Option<&Layout>| {
+            of.map_or([0; 4], |of| {
+                let [blade, row, feature] = [0, 1, 2].map(|axis| known(of.step(axis)));
+                [blade, row, feature, of.offset_in_window(self.dtype)]
+            })
+        };
+        let weights = self
+            .w
+            .map_or([0; 4], |of| [known(of.step(1)), known(of.step(0)), of.offset_in_window(self.dtype), 0]);
+        let [_, rows, features] = self.shape().map(known);
+        RowDims {
+            x: places(Some(&self.x)),
+            y: places(self.y.as_ref()),
+            g: places(self.g.as_ref()),
+            w: weights,
+            rows,
+            features,
+            plane: rows * features,
             ..RowDims::default()
-        };
-        Ok(Self { function, step: RowStep::Whole, product, blades: blades.clone(), dims, dtype, out: dtype })
+        }
+    }
+
+    /// Blades, rows and features.
+    pub(super) fn shape(&self) -> [usize; 3] {
+        [0, 1, 2].map(|axis| self.x.shape()[axis])
     }
 
     /// A part of the function.
@@ -165,10 +189,8 @@ impl RowProblem {
         if self.function != RowFunction::Steerable {
             return self.step(RowStep::Results);
         }
-        let RowDims { rows, features, plane, .. } = self.dims;
-        let dims = RowDims { x: [plane, features, 1, 0], rows, features, plane, ..RowDims::default() };
-        let function = RowFunction::Normalize;
-        Self { function, step: RowStep::Results, dims, dtype: DType::F32, ..self.clone() }
+        let (function, step, x) = (RowFunction::Normalize, RowStep::Results, self.x.dense());
+        Self { function, step, x, y: None, g: None, w: None, dtype: DType::F32, ..self.clone() }
     }
 
     pub(super) fn signature(&self) -> Signature {

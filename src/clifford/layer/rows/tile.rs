@@ -27,7 +27,7 @@ impl RowTile {
     #[must_use]
     pub fn of(problem: &RowProblem, caps: &Caps) -> Self {
         let is_software = caps.machine.is_software();
-        let RowDims { rows, features, .. } = problem.dims;
+        let RowDims { rows, features, .. } = problem.dims();
         let width = width(problem, caps);
         let of_row = features.div_ceil(width);
         let most_lanes = max_lanes(problem, width, caps);
@@ -68,13 +68,13 @@ impl RowTile {
     /// The shader's uniform.
     #[must_use]
     pub fn dims(&self, problem: &RowProblem) -> RowDims {
-        let units = problem.dims.features.div_ceil(self.width);
+        let dims = problem.dims();
         RowDims {
-            units,
+            units: dims.features.div_ceil(self.width),
             iterations: self.iterations,
             strips: self.strips,
             blocks: self.blocks,
-            ..problem.dims
+            ..dims
         }
     }
 
@@ -118,7 +118,7 @@ fn registers(problem: &RowProblem) -> usize {
 /// The vector width: the largest for which all operands can be loaded in vectors and registers suffice.
 fn width(problem: &RowProblem, caps: &Caps) -> u32 {
     let is_aligned = |width: u32| {
-        let d = &problem.dims;
+        let d = problem.dims();
         let in_vectors = |places: &[u32; 4]| {
             let begins = [places[0], places[1], places[3]].iter().all(|place| place.is_multiple_of(width));
             places[2] == 1 && begins
