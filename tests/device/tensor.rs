@@ -1,5 +1,7 @@
 //! Tensors: what goes in comes out, views copy nothing, copies and casts are right, on devices with f16 and without.
 
+use support::laid;
+use support::laid::flat;
 use support::operand::{Placed, View};
 use tilewise::{DType, Element, F8E4M3, F8E5M2, Fill, Gpu, Layout, Tensor, bf16, f16};
 #[cfg(feature = "ndarray")]
@@ -152,11 +154,9 @@ fn views_have_the_shapes_and_strides_that_their_names_say() {
 
 #[test]
 fn a_layout_knows_its_span_and_whether_it_has_gaps() {
-    let layout = |shape: &[usize], strides: &[usize], offset| {
-        Layout::new("test", shape, strides, offset, 1000).unwrap()
-    };
+    let layout = |shape: &[usize], strides: &[usize], offset| laid::view(shape, strides, offset);
     for (layout, span, contiguous) in [
-        (Layout::contiguous("test", &[2, 3]).unwrap(), 0..6, true),
+        (flat(&[2, 3]), 0..6, true),
         (layout(&[2, 3], &[3, 1], 10), 10..16, true),
         (layout(&[2, 3], &[4, 1], 10), 10..17, false),
         (layout(&[3, 2], &[1, 3], 0), 0..6, false),

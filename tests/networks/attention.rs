@@ -6,10 +6,6 @@ use tilewise::attention::{
 };
 use tilewise::{DType, Gpu, Real, Tensor, ops};
 
-pub(crate) fn check(gpu: &Gpu, oracle: &mut Oracle) {
-    support::of_reals!(check_in, gpu, oracle);
-}
-
 /// The operands that only some files have.
 struct Optional<T: Real> {
     bias: Option<Tensor<T>>,
@@ -17,10 +13,7 @@ struct Optional<T: Real> {
     slopes: Option<Tensor<f32>>,
 }
 
-fn check_in<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
-    if !oracle.holds(T::DTYPE) {
-        return;
-    }
+pub(crate) fn check<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     let [q, k, v, grad] = ["q", "k", "v", "grad_out"].map(|name| oracle.tensor::<T>(gpu, name));
     let optional = Optional {
         bias: oracle.has("bias").then(|| oracle.tensor(gpu, "bias")),

@@ -4,10 +4,6 @@ use crate::oracle::Oracle;
 use tilewise::ops::{CrossEntropy, Reduction, Targets};
 use tilewise::{Gpu, Real};
 
-pub(crate) fn check(gpu: &Gpu, oracle: &mut Oracle) {
-    support::of_reals!(check_in, gpu, oracle);
-}
-
 /// The metadata `reduction`.
 pub(crate) fn reduction(oracle: &Oracle) -> Reduction {
     match oracle.parameter::<String>("reduction").as_str() {
@@ -18,10 +14,7 @@ pub(crate) fn reduction(oracle: &Oracle) -> Reduction {
     }
 }
 
-fn check_in<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
-    if !oracle.holds(T::DTYPE) {
-        return;
-    }
+pub(crate) fn check<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     let has_probabilities = oracle.parameter::<usize>("soft_targets") == 1;
     if has_probabilities {
         // The files say what holds the logits exactly. Rounded probabilities are others.

@@ -15,27 +15,44 @@ mod transformer;
 
 use oracle::{Oracle, Types};
 use std::collections::BTreeSet;
-use tilewise::Gpu;
+use tilewise::{DType, Gpu, bf16, f16};
 
 /// Checks a file on a device.
 type Check = fn(&Gpu, &mut Oracle);
 
+/// A check in each type that holds an oracle's values exactly.
+macro_rules! in_types {
+    ($($check:ident)::+) => {
+        |gpu, oracle| {
+            if oracle.holds(DType::F32) {
+                $($check)::+::<f32>(gpu, oracle);
+            }
+            if oracle.holds(DType::F16) {
+                $($check)::+::<f16>(gpu, oracle);
+            }
+            if oracle.holds(DType::Bf16) {
+                $($check)::+::<bf16>(gpu, oracle);
+            }
+        }
+    };
+}
+
 /// Kinds of files, by the metadata `kind`, and what checks a file.
 const KINDS: [(&str, Check); 16] = [
     ("activation", activation::check),
-    ("attention", attention::check),
-    ("batchnorm", norms::batch),
-    ("bce_logits", losses::check),
-    ("crossentropy", cross_entropy::check),
-    ("embedding", embedding::check),
-    ("groupnorm", norms::group),
-    ("huber", losses::check),
-    ("l1", losses::check),
-    ("layernorm", norms::layer),
+    ("attention", in_types!(attention::check)),
+    ("batchnorm", in_types!(norms::batch)),
+    ("bce_logits", in_types!(losses::check)),
+    ("crossentropy", in_types!(cross_entropy::check)),
+    ("embedding", in_types!(embedding::check)),
+    ("groupnorm", in_types!(norms::group)),
+    ("huber", in_types!(losses::check)),
+    ("l1", in_types!(losses::check)),
+    ("layernorm", in_types!(norms::layer)),
     ("logsoftmax", softmax::check_log),
     ("mha", multi_head::check),
-    ("mse", losses::check),
-    ("rmsnorm", norms::rms),
+    ("mse", in_types!(losses::check)),
+    ("rmsnorm", in_types!(norms::rms)),
     ("rope", rope::check),
     ("softmax", softmax::check),
 ];

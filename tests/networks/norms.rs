@@ -2,34 +2,14 @@
 
 use crate::oracle::Oracle;
 use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, RmsNorm, RunningStatistics};
-use tilewise::{Gpu, Gradients, Real, Tensor, bf16, f16};
-
-/// Runs a check in every type in which the file is checked.
-macro_rules! in_every_type {
-    ($check:ident, $gpu:expr, $oracle:expr) => {
-        $check::<f32>($gpu, $oracle);
-        $check::<f16>($gpu, $oracle);
-        $check::<bf16>($gpu, $oracle);
-    };
-}
-
-pub(crate) fn layer(gpu: &Gpu, oracle: &mut Oracle) {
-    in_every_type!(layer_in, gpu, oracle);
-}
-
-pub(crate) fn rms(gpu: &Gpu, oracle: &mut Oracle) {
-    in_every_type!(rms_in, gpu, oracle);
-}
+use tilewise::{Gpu, Gradients, Real, Tensor};
 
 /// An input that the file may lack.
 fn optional<T: Real>(gpu: &Gpu, oracle: &mut Oracle, name: &str) -> Option<Tensor<T>> {
     oracle.has(name).then(|| oracle.tensor(gpu, name))
 }
 
-fn layer_in<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
-    if !oracle.holds(T::DTYPE) {
-        return;
-    }
+pub(crate) fn layer<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     let [x, grad] = ["x", "grad_y"].map(|name| oracle.tensor::<T>(gpu, name));
     let [gamma, beta] = ["gamma", "beta"].map(|name| optional::<T>(gpu, oracle, name));
     assert_eq!(gamma.is_some(), oracle.parameter::<u8>("affine") == 1);
@@ -43,10 +23,7 @@ fn layer_in<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     assert_gradients(oracle, &gradients);
 }
 
-fn rms_in<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
-    if !oracle.holds(T::DTYPE) {
-        return;
-    }
+pub(crate) fn rms<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     let [x, grad] = ["x", "grad_y"].map(|name| oracle.tensor::<T>(gpu, name));
     let gamma = optional::<T>(gpu, oracle, "gamma");
     assert_eq!(gamma.is_some(), oracle.parameter::<u8>("affine") == 1);
@@ -58,18 +35,7 @@ fn rms_in<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     assert_gradients(oracle, &gradients);
 }
 
-pub(crate) fn group(gpu: &Gpu, oracle: &mut Oracle) {
-    in_every_type!(group_in, gpu, oracle);
-}
-
-pub(crate) fn batch(gpu: &Gpu, oracle: &mut Oracle) {
-    in_every_type!(batch_in, gpu, oracle);
-}
-
-fn group_in<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
-    if !oracle.holds(T::DTYPE) {
-        return;
-    }
+pub(crate) fn group<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     let [x, grad] = ["x", "grad_y"].map(|name| oracle.tensor::<T>(gpu, name));
     let [gamma, beta] = ["gamma", "beta"].map(|name| optional::<T>(gpu, oracle, name));
     assert_eq!(gamma.is_some(), oracle.parameter::<u8>("affine") == 1);
@@ -85,10 +51,7 @@ fn group_in<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     assert_gradients(oracle, &gradients);
 }
 
-fn batch_in<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
-    if !oracle.holds(T::DTYPE) {
-        return;
-    }
+pub(crate) fn batch<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     let [x, grad] = ["x", "grad_y"].map(|name| oracle.tensor::<T>(gpu, name));
     let [gamma, beta] = ["gamma", "beta"].map(|name| optional::<T>(gpu, oracle, name));
     assert_eq!(gamma.is_some(), oracle.parameter::<u8>("affine") == 1);

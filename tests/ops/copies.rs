@@ -2,6 +2,7 @@
 
 use crate::bits::{bits, bytes, places};
 use support::failure::says;
+use support::laid::{flat, view};
 use tilewise::planning::ops::{CastProblem, CopyProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::{DType, Element, Error, Gpu, Layout, Tensor, ops, reference};
@@ -123,7 +124,7 @@ fn each_element_is_read_once_and_written_once() {
     assert_eq!(after.bytes_bound_for_reading - before.bytes_bound_for_reading, all);
     assert_eq!(after.bytes_bound_for_writing - before.bytes_bound_for_writing, all);
     assert_eq!(after.buffers_created - before.buffers_created, 1, "no temporary");
-    let (a, c) = (Layout::contiguous("test", &[64, 3]).unwrap(), whole.slice(1, 5..8).unwrap());
+    let (a, c) = (flat(&[64, 3]), whole.slice(1, 5..8).unwrap());
     let c = c.slice(0, ..64).unwrap();
     for (dtype, shader) in [(DType::F32, "ops/copy"), (DType::I8, "ops/copy_parts")] {
         let plan: Plan = CopyProblem::new(&a, c.layout(), dtype).unwrap().plan(gpu.caps()).unwrap();
@@ -142,7 +143,7 @@ fn rows_that_are_whole_vectors_are_moved_as_vectors() {
         let [step] = plan.steps() else { panic!("one step: {plan}") };
         step.tile.clone()
     };
-    let layout = |strides: &[usize], offset| Layout::new("test", &[8, 16], strides, offset, 4096).unwrap();
+    let layout = |strides: &[usize], offset| view(&[8, 16], strides, offset);
     for (row, offset, dtype, moved) in [
         (16, 0, DType::F32, "16 bytes each"),
         (20, 4, DType::F32, "16 bytes each"),
@@ -156,7 +157,7 @@ fn rows_that_are_whole_vectors_are_moved_as_vectors() {
         (32, 4, DType::I8, "4 bytes each"),
         (32, 2, DType::I8, "in parts"),
     ] {
-        let dense = Layout::contiguous("test", &[8, 16]).unwrap();
+        let dense = flat(&[8, 16]);
         for (a, c) in [(&dense, &layout(&[row, 1], offset)), (&layout(&[row, 1], offset), &dense)] {
             assert!(tile(a, c, dtype).contains(moved), "{row} {offset} {dtype}: {}", tile(a, c, dtype));
         }

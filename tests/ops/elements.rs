@@ -2,10 +2,11 @@
 //! activations' own accuracy: `accuracy.rs`; sums and softmax: `rows.rs`.
 
 use support::failure::{Kind, fails};
+use support::laid::flat;
 use support::strided::{Lay, Placed, repeated};
 use support::values::{assert_ok, for_all_types, values};
 use tilewise::reference::{self, Definition};
-use tilewise::{Activation, DType, Error, Fill, Gpu, Layout, Real, Tensor, ops};
+use tilewise::{Activation, DType, Error, Fill, Gpu, Real, Tensor, ops};
 
 type Both<T> = fn(&Tensor<T>, &Tensor<T>) -> tilewise::Result<Tensor<T>>;
 type BothInto<T> = fn(&Tensor<T>, &Tensor<T>, &mut Tensor<T>) -> tilewise::Result<()>;
@@ -237,7 +238,7 @@ fn plans_fold_their_grid_and_bind_windows_of_what_is_too_large() {
         Elementwise, ElementwiseProblem, ReduceFunction, ReduceProblem, SoftmaxFunction, SoftmaxProblem,
     };
     let caps = fixtures::h200();
-    let large = Layout::contiguous("test", &[1 << 14, 1 << 14]).unwrap();
+    let large = flat(&[1 << 14, 1 << 14]);
     let problem =
         ElementwiseProblem::of_one_type(Elementwise::ADD, &[&large; 2], &large, DType::F32).unwrap();
     let [x, y, z] = problem.plan(&caps).unwrap().steps()[0].grid;
@@ -255,7 +256,7 @@ fn plans_fold_their_grid_and_bind_windows_of_what_is_too_large() {
             plan.steps().iter().flat_map(|step| &step.args).map(|arg| arg.window.end - arg.window.start);
         assert!(plan.steps().len() == 2 && bound.max() == Some(1 << 29), "{plan}");
     }
-    let row = Layout::contiguous("test", &[1, 1 << 28]).unwrap();
+    let row = flat(&[1, 1 << 28]);
     let row = SoftmaxProblem::new(SoftmaxFunction::Softmax, &row, None, 1, DType::F32).unwrap();
     fails(row.plan(&small), Kind::Limit, &[]);
 }

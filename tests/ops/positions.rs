@@ -2,9 +2,10 @@
 
 use crate::bits::{bits, bytes, places};
 use support::failure::says;
+use support::laid::flat;
 use tilewise::planning::Problem;
 use tilewise::planning::ops::{CopyProblem, Longer};
-use tilewise::{DType, Element, Error, Gpu, Layout, Tensor, ops};
+use tilewise::{DType, Element, Error, Gpu, Tensor, ops};
 
 /// Elements of every buffer.
 const LEN: usize = 4096;
@@ -157,8 +158,8 @@ fn nothing_is_copied_without_a_launch() {
 #[test]
 fn the_work_is_that_of_the_slice() {
     let caps = tilewise::planning::fixtures::h200();
-    let [cache, row] = [100, 1].map(|n| Layout::contiguous("test", &[4, n, 64]).unwrap());
-    let at = Layout::contiguous("test", &[1]).unwrap();
+    let [cache, row] = [100, 1].map(|n| flat(&[4, n, 64]));
+    let at = flat(&[1]);
     let bytes = 4 * 64 * 2;
     for (longer, operands, [c, a]) in
         [(Longer::C, [&row, &cache], [100, 1]), (Longer::A, [&cache, &row], [1, 100])]
@@ -177,7 +178,7 @@ fn the_work_is_that_of_the_slice() {
 #[test]
 fn a_unit_fits_every_position() {
     let caps = tilewise::planning::fixtures::h200();
-    let at = Layout::contiguous("test", &[]).unwrap();
+    let at = flat(&[]);
     for (row, axis, dtype, moved) in [
         (16, 0, DType::F16, "16 bytes each"),
         (20, 0, DType::F16, "8 bytes each"),
@@ -188,10 +189,10 @@ fn a_unit_fits_every_position() {
         (18, 0, DType::F32, "8 bytes each"),
         (12, 0, DType::I8, "4 bytes each"),
     ] {
-        let whole = Layout::contiguous("test", &[8, row]).unwrap();
+        let whole = flat(&[8, row]);
         let mut shape = [8, row];
         shape[axis] = if axis == 0 { 1 } else { 8 };
-        let slice = Layout::contiguous("test", &shape).unwrap();
+        let slice = flat(&shape);
         for (longer, operands) in [(Longer::C, [&slice, &whole]), (Longer::A, [&whole, &slice])] {
             let plan =
                 CopyProblem::at_position(longer, operands, axis, &at, dtype).unwrap().plan(&caps).unwrap();

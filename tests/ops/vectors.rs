@@ -1,6 +1,7 @@
 //! Contiguous, aligned operands, which kernels move in vectors of 16 bytes: rows of every length, with NaN behind each.
 
 use support::forms::Forms;
+use support::laid::view;
 use support::strided::{Lay, Placed, repeated};
 use support::turn::Turn;
 use support::values::{assert_ok, for_all_types, values};
@@ -128,9 +129,7 @@ fn shader(plan: tilewise::Result<Plan>) -> String {
 
 #[test]
 fn plans_move_vectors_if_all_rows_are_contiguous_and_aligned() {
-    let layout = |shape: &[usize], strides: &[usize], offset| {
-        Layout::new("test", shape, strides, offset, 1 << 20).unwrap()
-    };
+    let layout = |shape: &[usize], strides: &[usize], offset| view(shape, strides, offset);
     let caps = fixtures::h200();
     let plane = layout(&[24, 40], &[40, 1], 0);
     let add = |dtype, b: &Layout, c: &Layout| {

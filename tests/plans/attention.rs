@@ -1,6 +1,7 @@
 //! The kernel of attention, for devices that are not here.
 
 use support::failure::{Kind, fails};
+use support::laid::{flat, view};
 use tilewise::attention::AttentionKernel;
 use tilewise::gpu::{MatrixExtensions, RowSizes, RowSpeed, Verdict};
 use tilewise::planning::attention::{
@@ -8,7 +9,7 @@ use tilewise::planning::attention::{
     AttentionStatistics,
 };
 use tilewise::planning::{Plan, Problem, fixtures};
-use tilewise::{Caps, DType, Error, Layout};
+use tilewise::{Caps, DType, Error};
 
 /// Attention of (heads, key heads), (queries, keys) and a head dim.
 fn problem(
@@ -17,7 +18,7 @@ fn problem(
     dim: usize,
     dtype: DType,
 ) -> AttentionProblem {
-    let of = |shape: [usize; 4]| Layout::contiguous("test", &shape).unwrap();
+    let of = |shape: [usize; 4]| flat(&shape);
     let (q, k) = (of([1, heads, queries, dim]), of([1, kv_heads, keys, dim]));
     let none = None;
     let layouts =
@@ -62,7 +63,7 @@ fn gradients(
 
 /// The gradients of an attention whose result has this shape.
 fn gradients_of(forward: AttentionProblem, [batch, heads, queries, dim]: [usize; 4]) -> AttentionBackward {
-    let of = |last| Layout::contiguous("test", &[batch, heads, queries, last]).unwrap();
+    let of = |last| flat(&[batch, heads, queries, last]);
     let (y, lse) = (of(dim), of(2));
     AttentionBackward::new(forward, [&y, &lse, &y], AttentionGradientsOf::Operands).unwrap()
 }
@@ -162,7 +163,7 @@ fn attention_is_on_a_slow_row_only_if_that_is_pinned() {
 
 #[test]
 fn the_gradient_of_a_bias_is_that_of_a_bias() {
-    let of = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
+    let of = |shape: &[usize]| flat(shape);
     let (x, lse, bias) = (of(&[2, 3, 5, 8]), of(&[2, 3, 5, 2]), of(&[3, 1, 5]));
     let forward = |bias| {
         let layouts = AttentionLayouts { q: &x, k: &x, v: &x, bias, lengths: None, keep: None, slopes: None };
@@ -171,7 +172,7 @@ fn the_gradient_of_a_bias_is_that_of_a_bias() {
     };
     let backward = |bias, of| AttentionBackward::new(forward(bias), [&x, &lse, &x], of);
     assert!(backward(Some(&bias), AttentionGradientsOf::Bias(bias)).is_ok());
-    let wide = Layout::new("test", &[3, 1, 5], &[10, 10, 2], 0, 100).unwrap();
+    let wide = view(&[3, 1, 5], &[10, 10, 2], 0);
     let many_axes = of(&[1, 1, 3, 1, 5]);
     for (bias, wrong) in
         [(None, bias), (Some(&bias), wide), (Some(&bias), many_axes), (Some(&bias), of(&[3, 1, 4]))]
@@ -184,7 +185,7 @@ fn the_gradient_of_a_bias_is_that_of_a_bias() {
 #[test]
 fn bf16_is_on_matrices_of_flexible_size_where_a_driver_lists_them() {
     let of_bf16 = |pin| {
-        let of = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
+        let of = |shape: &[usize]| flat(shape);
         let forward = problem([16, 16], [4096, 4096], 64, DType::Bf16).pinned(pin);
         let (y, lse) = (of(&[1, 16, 4096, 64]), of(&[1, 16, 4096, 2]));
         let backward =

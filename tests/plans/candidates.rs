@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use support::families::slowed;
+use support::laid::flat;
 use support::wgsl::{self, FP8, I8, TYPES, plain};
 use tilewise::attention::AttentionKernel;
 use tilewise::gemm::{GemmKernel, SplitK};
@@ -14,13 +15,9 @@ use tilewise::planning::ops::{SoftmaxFunction, SoftmaxProblem};
 use tilewise::planning::sketch::DenseProblem;
 use tilewise::planning::{Access, Plan, Problem, TimeSource, fixtures};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
-use tilewise::{Activation, Caps, DType, Error, Layout, Precision};
+use tilewise::{Activation, Caps, DType, Error, Precision};
 
 const F32: GemmTypes = TYPES[0];
-
-fn flat(shape: &[usize]) -> Layout {
-    Layout::contiguous("test", shape).unwrap()
-}
 
 fn attention([heads, queries, keys, dim]: [usize; 4], dtype: DType) -> AttentionProblem {
     let (q, k) = (flat(&[1, heads, queries, dim]), flat(&[1, heads, keys, dim]));

@@ -2,11 +2,12 @@
 //! the device is.
 
 use support::failure::{Kind, fails};
+use support::laid::flat;
 use tilewise::clifford::{BladeAxis, Blades, Product, Signature};
 use tilewise::planning::Problem;
 use tilewise::planning::clifford::{CliffordProblem, Function, MvLayout};
 use tilewise::planning::fixtures;
-use tilewise::{Caps, DType, Error, Layout, Plan};
+use tilewise::{Caps, DType, Error, Plan};
 
 /// The product of dense operands at these positions.
 fn problem(signature: Signature, positions: [usize; 2], axis: BladeAxis, dtype: DType) -> CliffordProblem {
@@ -16,7 +17,7 @@ fn problem(signature: Signature, positions: [usize; 2], axis: BladeAxis, dtype: 
         BladeAxis::First => [blades.len(), batch, features],
         BladeAxis::Last => [batch, features, blades.len()],
     };
-    let layout = Layout::contiguous("test", &shape).unwrap();
+    let layout = flat(&shape);
     let placed = MvLayout { layout: &layout, blades: &blades };
     CliffordProblem::new(Function::Product(Product::Geometric), &[placed; 2], placed, axis, dtype).unwrap()
 }
@@ -123,7 +124,7 @@ fn predictions_are_those_of_the_peaks() {
 fn what_is_too_large_is_refused() {
     let caps = fixtures::h200();
     let six = Signature::new(6, 0, 0).unwrap();
-    let layout = Layout::contiguous("test", &[64, 3]).unwrap();
+    let layout = flat(&[64, 3]);
     let blades = six.blades();
     let placed = MvLayout { layout: &layout, blades: &blades };
     let inverse = CliffordProblem::new(Function::Inverse, &[placed], placed, BladeAxis::First, DType::F32);

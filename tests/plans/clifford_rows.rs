@@ -1,11 +1,12 @@
 //! How functions of rows of multivectors are planned for devices as they are: who has a row, and how often it is read.
 
+use support::laid::flat;
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{GradeNorm, LayerProduct};
 use tilewise::planning::Problem;
 use tilewise::planning::clifford_layer::{RowFunction, RowOperandLayouts, RowProblem, RowTile};
 use tilewise::planning::fixtures;
-use tilewise::{Caps, DType, Layout, Plan};
+use tilewise::{Caps, DType, Plan};
 
 fn problem(
     function: RowFunction,
@@ -13,9 +14,8 @@ fn problem(
     [rows, features]: [usize; 2],
     dtype: DType,
 ) -> RowProblem {
-    let layout = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
-    let x = layout(&[product.signature.size(), rows, features]);
-    let w = layout(&[features, product.signature.paths().len()]);
+    let x = flat(&[product.signature.size(), rows, features]);
+    let w = flat(&[features, product.signature.paths().len()]);
     let layouts = RowOperandLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
     RowProblem::new(function, product, &product.blades(), layouts, dtype).unwrap()
 }

@@ -1,5 +1,6 @@
 //! How the matrix products of fully connected layers are planned for devices as they are.
 
+use support::laid::flat;
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{Gate, LayerProduct};
 use tilewise::gemm::{GemmKernel, Tile};
@@ -21,7 +22,7 @@ const PATHS: usize = 20;
 const TERMS: usize = 64;
 
 fn layout(shape: &[usize]) -> Layout {
-    Layout::contiguous("test", shape).unwrap()
+    flat(shape)
 }
 
 fn problem(gate: Gate, dtype: DType) -> ConnectedProblem {

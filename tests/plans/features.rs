@@ -1,17 +1,17 @@
 //! How norms and activations of multivectors are planned for devices as they are.
 
+use support::laid::flat;
+use tilewise::DType;
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::FeatureFunction;
 use tilewise::planning::Problem;
 use tilewise::planning::clifford_layer::FeaturesProblem;
 use tilewise::planning::fixtures;
-use tilewise::{DType, Layout};
 
 fn problem(function: FeatureFunction, [rows, features]: [usize; 2], backward: bool) -> FeaturesProblem {
     let blades = Signature::CL3.blades();
-    let layout = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
-    let x = layout(&[blades.len(), rows, features]);
-    let parameter = layout(&[features, function.parts(&blades)]);
+    let x = flat(&[blades.len(), rows, features]);
+    let parameter = flat(&[features, function.parts(&blades)]);
     let parameters = vec![&parameter; function.parameters()];
     FeaturesProblem::new(function, &blades, &x, backward.then_some(&x), &parameters, DType::F32).unwrap()
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 use support::failure::{Kind, fails};
+use support::laid;
+use support::laid::flat;
 use support::operand::View;
 use support::wgsl::{self, TYPES};
 use tilewise::gemm::{GemmKernel, SplitK};
@@ -14,7 +16,7 @@ use tilewise::planning::ops::{
     NormLayouts, NormPass, NormProblem,
 };
 use tilewise::planning::{Plan, Problem, Step};
-use tilewise::{Caps, DType, Error, Layout, Precision};
+use tilewise::{Caps, DType, Error, Precision};
 
 const F32: GemmTypes = TYPES[0];
 const F16: GemmTypes = TYPES[2];
@@ -88,7 +90,7 @@ fn panels_of_rounded_operands_take_the_kernel_that_is_pinned() {
 
 #[test]
 fn sizes_beyond_31_bits_are_an_error() {
-    let layout = |shape: [usize; 2]| Layout::contiguous("test", &shape).unwrap();
+    let layout = |shape: [usize; 2]| flat(&shape);
     let problem = |k: usize| GemmProblem::new(&layout([1, k]), &layout([k, 1]), &layout([1, 1]), F32);
     for k in [1 << 31, 1 << 32, (1 << 32) + 4] {
         let error = problem(k).unwrap_err();
@@ -125,9 +127,9 @@ fn the_barest_device_gets_dims_from_the_ring_and_f16_in_pairs() {
 
 /// How A is staged when it is (m, k) with these strides: the number in the kernel's text.
 fn stage_of_a(shape: [usize; 2], strides: [usize; 2], offset: usize) -> String {
-    let a = Layout::new("test", &shape, &strides, offset, 1 << 30).unwrap();
-    let b = Layout::contiguous("test", &[shape[1], 64]).unwrap();
-    let c = Layout::contiguous("test", &[shape[0], 64]).unwrap();
+    let a = laid::view(&shape, &strides, offset);
+    let b = flat(&[shape[1], 64]);
+    let c = flat(&[shape[0], 64]);
     let problem = GemmProblem::new(&a, &b, &c, F32).unwrap().pinned(Pin::Kernel(GemmKernel::Tiled));
     let kernel = first_kernel(&problem, &fixtures::rtx_4090());
     let stage = kernel.split("A_STAGE=").nth(1).and_then(|rest| rest.chars().next()).expect("A is staged");
@@ -157,8 +159,8 @@ fn vectors_are_loaded_only_where_extents_strides_and_offsets_are_multiples_of_fo
 #[test]
 fn vectors_are_stored_only_where_rows_strides_and_offsets_are_multiples_of_four() {
     let stores = |cols: usize, row: usize, offset: usize, types| {
-        let [a, b] = [[64, 64], [64, cols]].map(|shape| Layout::contiguous("test", &shape).unwrap());
-        let c = Layout::new("test", &[64, cols], &[row, 1], offset, 1 << 30).unwrap();
+        let [a, b] = [[64, 64], [64, cols]].map(|shape| flat(&shape));
+        let c = laid::view(&[64, cols], &[row, 1], offset);
         let problem = GemmProblem::new(&a, &b, &c, types).unwrap().pinned(Pin::Kernel(GemmKernel::Tiled));
         [fixtures::lavapipe(), fixtures::swiftshader()].map(|caps| {
             let kernel = first_kernel(&problem, &caps);
@@ -277,7 +279,7 @@ fn what_is_no_half_of_an_operand_is_an_error_with_both_shapes() {
     let whole = wgsl::plain([4, 6, 8], F32);
     for signs in wgsl::sign_half() {
         for shape in [&[8, 6][..], &[4, 3], &[8, 2], &[3, 6], &[8], &[1, 8, 3]] {
-            let half = Layout::contiguous("test", shape).unwrap();
+            let half = flat(shape);
             let error = whole.sign_half(signs, &half).unwrap_err();
             assert!(matches!(error, Error::Shape { lhs, .. } if lhs == shape), "{shape:?}");
         }
@@ -287,8 +289,8 @@ fn what_is_no_half_of_an_operand_is_an_error_with_both_shapes() {
 /// A layout may have strides whose multiples exceed 64 bits, though no buffer is that large.
 #[test]
 fn strides_that_no_buffer_has_are_errors() {
-    let far = Layout::new("test", &[2, 2], &[1, 1 << 63], 0, usize::MAX).unwrap();
-    let near = Layout::contiguous("test", &[2, 2]).unwrap();
+    let far = laid::view(&[2, 2], &[1, 1 << 63], 0);
+    let near = flat(&[2, 2]);
     let (f32, add) = (DType::F32, Elementwise::ADD);
     for error in [
         CopyProblem::new(&far, &near, f32).unwrap_err(),
@@ -303,8 +305,8 @@ fn strides_that_no_buffer_has_are_errors() {
 /// A stride that shaders cannot count is no error if merging axes removes it.
 #[test]
 fn strides_are_checked_after_axes_are_merged() {
-    let far = Layout::new("test", &[3, 2048, 5], &[2048 << 20, 1 << 20, 2], 0, usize::MAX).unwrap();
-    let near = Layout::contiguous("test", far.shape()).unwrap();
+    let far = laid::view(&[3, 2048, 5], &[2048 << 20, 1 << 20, 2], 0);
+    let near = flat(far.shape());
     let f32 = DType::F32;
     CopyProblem::new(&far, &near, f32).unwrap();
     CastProblem::new(&far, f32, DType::F16, Overflow::Rust).unwrap();
@@ -313,6 +315,6 @@ fn strides_are_checked_after_axes_are_merged() {
     let layouts = NormLayouts { a: &far, b: None, gamma: None, beta: None };
     NormProblem::new(NormKind::Rms, NormPass::Forward, layouts, f32).unwrap();
     // Another operand keeps the axes apart.
-    let apart = Layout::new("test", far.shape(), &[1 << 20, 5, 1], 0, usize::MAX).unwrap();
+    let apart = laid::view(far.shape(), &[1 << 20, 5, 1], 0);
     fails(ElementwiseProblem::of_one_type(Elementwise::ADD, &[&far, &apart], &near, f32), Kind::Limit, &[]);
 }

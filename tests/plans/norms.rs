@@ -1,8 +1,9 @@
 //! How many launches norms of channels are, on devices as they are.
 
+use support::laid::flat;
+use tilewise::DType;
 use tilewise::planning::ops::{ChannelPass, ChannelProblem, NormLayouts};
 use tilewise::planning::{Problem, fixtures};
-use tilewise::{DType, Layout};
 
 #[test]
 fn a_norm_of_channels_is_one_launch_unless_its_workgroups_are_few_and_long() {
@@ -15,7 +16,7 @@ fn a_norm_of_channels_is_one_launch_unless_its_workgroups_are_few_and_long() {
         (ChannelPass::Group, [1, 5000, 4096], 1, 3, "one workgroup would have all"),
     ] {
         for (name, caps) in fixtures::ALL {
-            let a = Layout::contiguous("test", &shape).expect("a shape");
+            let a = flat(&shape);
             let layouts = NormLayouts { a: &a, b: None, gamma: None, beta: None };
             let problem = ChannelProblem::new("test", pass, layouts, groups, DType::F16).expect("a norm");
             let plan = problem.plan(&caps()).unwrap_or_else(|error| panic!("{name}, {shape:?}: {error}"));

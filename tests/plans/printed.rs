@@ -1,13 +1,14 @@
 //! Plans in words: what runs, what it moves, and why nothing else does.
 
+use support::laid::flat;
 use support::wgsl::{self, TYPES};
+use tilewise::DType;
 use tilewise::gemm::SplitK;
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::GemmTypes;
 use tilewise::planning::sketch::DenseProblem;
 use tilewise::sketch::{Direction, Sketch, SketchKind};
-use tilewise::{DType, Layout};
 
 const F32: GemmTypes = TYPES[0];
 
@@ -69,7 +70,7 @@ fn a_dense_sketch_says_why_no_other_kernel_applies_it() {
     for kind in [SketchKind::Gaussian, SketchKind::Uniform, SketchKind::Sign] {
         let sketch = Sketch::new(kind, [16, 4096], 1).unwrap();
         for (direction, rows) in [(Direction::Forward, 4096), (Direction::Adjoint, 16)] {
-            let x = Layout::contiguous("test", &[rows, 16]).unwrap();
+            let x = flat(&[rows, 16]);
             let problem = DenseProblem::new(&sketch, direction, &x, 0, DType::F32).unwrap();
             let (plan, explained) =
                 (problem.plan(&fixtures::h200()).unwrap(), problem.explain(&fixtures::h200()).unwrap());
@@ -107,7 +108,7 @@ fn a_long_plan_prints_in_few_lines() {
     assert_eq!(second, format!("  between steps, temporary 2: {between} 4 and 5, read by step 6"));
     // A sketch on integers and in f32; its table.
     let sketch = Sketch::new(SketchKind::Gaussian, [16, 4096], 1).unwrap();
-    let x = Layout::contiguous("test", &[4096, 16]).unwrap();
+    let x = flat(&[4096, 16]);
     let sketch = DenseProblem::new(&sketch, Direction::Forward, &x, 0, DType::F32).unwrap();
     let printed = sketch.plan(&caps).unwrap().to_string();
     assert!(printed.contains(" kop on integers; ") || printed.contains(" Mop on integers; "), "{printed}");

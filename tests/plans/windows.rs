@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use support::families::{Of, growing};
+use support::laid::flat;
 use support::limits::{self, Planned, assert_within};
 use tilewise::planning::attention::{
     AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
@@ -13,7 +14,7 @@ use tilewise::planning::{Access, Buffer, Parameter, Plan, Problem, fixtures};
 use tilewise::{Caps, DType, Error, Layout};
 
 fn dense(shape: &[usize]) -> Layout {
-    Layout::contiguous("test", shape).unwrap()
+    flat(shape)
 }
 
 /// The elements of the largest operand, with gaps between rows: several windows.

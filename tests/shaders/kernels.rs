@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use support::failure::{Kind, fails};
+use support::laid::flat;
 use support::operand::View;
 use support::wgsl::{self, FP8, I8, TYPES};
 use tilewise::gemm::{Accumulator, GemmKernel, Tile};
@@ -96,7 +97,7 @@ pub(crate) fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
 
 /// Every kernel that a copy or cast may take on a device.
 pub(crate) fn cast_kernels(caps: &Caps) -> Vec<Kernel> {
-    let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
+    let view = flat(&[3, 5]);
     let kernel = |view: &Layout, (from, to), overflow| {
         let problem = CastProblem::new(view, from, to, overflow).expect("a small view");
         problem.plan(caps).expect("it fits").steps()[0].kernel.clone()
@@ -119,7 +120,7 @@ pub(crate) fn cast_kernels(caps: &Caps) -> Vec<Kernel> {
 
 /// Every kernel that an f32 operand may be made f16 by on a device: either precision, rows and columns as neighbours.
 pub(crate) fn halves_kernels(caps: &Caps) -> Vec<Kernel> {
-    let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
+    let view = flat(&[3, 5]);
     let kernel = |(precision, side)| {
         let problem = F16SplitProblem::new(&view, side, precision).expect("a small view");
         problem.plan(caps).expect("it fits").steps()[0].kernel.clone()

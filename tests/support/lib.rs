@@ -11,6 +11,7 @@ pub mod families;
 pub mod folders;
 pub mod forms;
 pub mod includes;
+pub mod laid;
 pub mod lanes;
 pub mod limits;
 pub mod operand;

@@ -1,5 +1,6 @@
 //! Checks that a plan is within a device's limits: its kernels' declarations, its bindings and its temporaries.
 
+use super::laid::view;
 use naga::AddressSpace;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use tilewise::planning::gemm::{BiasAxis, Epilogue, GemmProblem, LineScale, Previous, Scale};
@@ -125,7 +126,7 @@ pub fn finished(problem: GemmProblem, epilogue: Epilogue, apart: u32) -> GemmPro
     let mut finished = problem.alpha(alpha).beta(beta).activation(epilogue.activation);
     if let Some(dtype) = epilogue.bias {
         let columns = problem.dims().n as usize;
-        let bias = Layout::new("test", &[columns], &[apart as usize], 0, usize::MAX).expect("a bias");
+        let bias = view(&[columns], &[apart as usize], 0);
         finished = finished.bias(BiasAxis::Columns, &bias, dtype).expect("it has an element for each column");
     }
     if epilogue.residual.is_some() {

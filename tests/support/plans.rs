@@ -1,5 +1,7 @@
 //! Plans of every operation for a device.
 
+use super::laid;
+use super::laid::flat;
 use super::limits::{self, Planned};
 use super::operand::View;
 use super::strided::Lay;
@@ -117,7 +119,7 @@ fn connected(caps: &Caps) -> Vec<Planned> {
 
 /// A view with gaps between its rows.
 fn padded(shape: &[usize; 2]) -> Layout {
-    Layout::new("test", shape, &[shape[1] + 5, 1], 8, 1 << 10).expect("a small view")
+    laid::view(shape, &[shape[1] + 5, 1], 8)
 }
 
 /// Elementwise operations, operations along an axis, conversions, copies and the f16 split.
@@ -129,7 +131,7 @@ fn of_elements(caps: &Caps) -> Vec<Planned> {
     plans.extend(wgsl::cumsum_problems().iter().map(|problem| Planned::of("rows", problem, caps)));
     plans.extend(wgsl::rotary_problems().iter().map(|problem| Planned::of("rows", problem, caps)));
     plans.extend(wgsl::reduce_problems().iter().map(|problem| Planned::of("rows", problem, caps)));
-    let view = Layout::contiguous("test", &[3, 5]).expect("a small shape");
+    let view = flat(&[3, 5]);
     let types = COMPUTED.into_iter().flat_map(|from| COMPUTED.map(|to| (from, to)));
     // Each function of 8 bits with a fraction, next to some of the others.
     let of_fp8 = [
@@ -151,9 +153,9 @@ fn of_elements(caps: &Caps) -> Vec<Planned> {
             let problem = CopyProblem::new(a, c, dtype).expect("views of one shape");
             plans.push(Planned::of("copy", &problem, caps));
         }
-        let row = Layout::contiguous("test", &[3, 1]).expect("a small shape");
+        let row = flat(&[3, 1]);
         for (longer, operands) in [(Longer::C, [&row, &view]), (Longer::A, [&view, &row])] {
-            let at = Layout::contiguous("test", &[1]).expect("a small shape");
+            let at = flat(&[1]);
             let problem = CopyProblem::at_position(longer, operands, 1, &at, dtype).expect("one is longer");
             plans.push(Planned::of("copy at a position", &problem, caps));
         }

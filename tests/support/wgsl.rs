@@ -1,5 +1,7 @@
 //! Problems whose plans need every specialised shader.
 
+use super::laid;
+use super::laid::flat;
 use super::operand::View;
 use std::collections::HashSet;
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
@@ -16,7 +18,7 @@ use tilewise::planning::ops::{
 use tilewise::planning::sketch::{HadamardPass, HadamardProblem, SparseProblem};
 use tilewise::planning::{Plan, Problem, Step};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
-use tilewise::{Activation, Caps, DType, Layout};
+use tilewise::{Activation, Caps, DType};
 
 pub use super::limits::{capabilities, validate};
 pub use super::wgsl_attention::{attention_kernels, coop_gradient_plans, coop_plans};
@@ -52,7 +54,7 @@ pub const FP8: [GemmTypes; 2] =
 pub fn problem([m, n, k]: [usize; 3], types: GemmTypes, views: [View; 3]) -> GemmProblem {
     let [a, b, c] = [([m, k], views[0]), ([k, n], views[1]), ([m, n], views[2])].map(|(shape, view)| {
         let (strides, offset) = view.strides(shape);
-        Layout::new("test", &shape, &strides, offset, 1 << 40).expect("the view lies in the buffer")
+        laid::view(&shape, &strides, offset)
     });
     GemmProblem::new(&a, &b, &c, types).expect("the shapes go together")
 }
@@ -90,6 +92,17 @@ pub fn kernels_of(plan: &Plan) -> impl Iterator<Item = Kernel> {
     kernels.filter(|kernel| kernel.language() == Language::Wgsl)
 }
 
+/// The plans of problems that the device can run.
+pub fn planned(problems: impl IntoIterator<Item = impl Problem>, caps: &Caps) -> Vec<Plan> {
+    problems.into_iter().map(|problem| problem.plan(caps).expect("it fits")).collect()
+}
+
+/// The kernels in WGSL of plans, each once.
+pub fn kernels_of_all(plans: impl IntoIterator<Item = Plan>) -> Vec<Kernel> {
+    let kernels = plans.into_iter().flat_map(|plan| kernels_of(&plan).collect::<Vec<_>>());
+    kernels.collect::<HashSet<_>>().into_iter().collect()
+}
+
 /// The number of splits of a plan for one product.
 pub fn parts_of(plan: &Plan) -> u32 {
     let steps: Vec<&Step> = plan.steps().iter().filter(|step| step.first_block == 0).collect();
@@ -122,8 +135,7 @@ pub fn form_kernels(caps: &Caps) -> Vec<Kernel> {
             }
         }
     }
-    let quantised = quantised_products().into_iter().map(|problem| problem.plan(caps).expect("it fits"));
-    kernels.extend(quantised.flat_map(|plan| kernels_of(&plan).collect::<Vec<_>>()));
+    kernels.extend(kernels_of_all(planned(quantised_products(), caps)));
     kernels.sort_by_key(ToString::to_string);
     kernels.dedup();
     kernels
@@ -137,7 +149,7 @@ pub const COMPUTED: [DType; 5] = [DType::F32, DType::F16, DType::Bf16, DType::I8
 pub fn elementwise_problems() -> Vec<ElementwiseProblem> {
     let view = |shape: [usize; 2], row: usize| {
         let strides = [row, 1];
-        Layout::new("test", &shape, &strides, 0, 1 << 20).expect("the view lies in the buffer")
+        laid::view(&shape, &strides, 0)
     };
     let mut of_elements = Vec::new();
     for dtype in COMPUTED {
@@ -169,24 +181,15 @@ pub fn elementwise_problems() -> Vec<ElementwiseProblem> {
 
 /// Every kernel of elementwise functions, reductions, cumulative sums, softmax, rotations and losses on a device.
 pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
-    let (of_elements, reductions, softmax) = (elementwise_problems(), reduce_problems(), softmax_problems());
-    let of_elements = of_elements.iter().map(|problem| problem.plan(caps));
-    let plans = of_elements.chain(reductions.iter().map(|problem| problem.plan(caps)));
-    let plans = plans.chain(softmax.iter().map(|problem| problem.plan(caps)));
-    let sums = cumsum_problems();
-    let plans = plans.chain(sums.iter().map(|problem| problem.plan(caps)));
-    let rotations = rotary_problems();
-    let plans = plans.chain(rotations.iter().map(|problem| problem.plan(caps)));
-    let plans = plans.map(|plan| plan.expect("it fits")).chain(super::wgsl_losses::loss_plans(caps));
-    let kernels = plans.flat_map(|plan| kernels_of(&plan).collect::<Vec<_>>());
-    kernels.collect::<HashSet<_>>().into_iter().collect()
+    let rows = [planned(reduce_problems(), caps), planned(softmax_problems(), caps)];
+    let others = [planned(cumsum_problems(), caps), planned(rotary_problems(), caps)];
+    let plans = [planned(elementwise_problems(), caps), rows.concat(), others.concat()].concat();
+    kernels_of_all(plans.into_iter().chain(super::wgsl_losses::loss_plans(caps)))
 }
 
 /// Copies of every type in every unit, and of slices at a position that is in a tensor.
 pub fn copy_problems() -> Vec<CopyProblem> {
-    let layout = |strides: &[usize], offset| {
-        Layout::new("test", &[8, 16], strides, offset, 1 << 10).expect("a small view")
-    };
+    let layout = |strides: &[usize], offset| laid::view(&[8, 16], strides, offset);
     let views = [
         layout(&[32, 1], 16),
         layout(&[20, 1], 4),
@@ -194,10 +197,10 @@ pub fn copy_problems() -> Vec<CopyProblem> {
         layout(&[17, 1], 1),
         layout(&[1, 8], 0),
     ];
-    let at = Layout::contiguous("test", &[1]).expect("a small shape");
+    let at = flat(&[1]);
     let of_type = |dtype| {
         views.into_iter().flat_map(move |view| {
-            let slice = Layout::contiguous("test", &[3, 16]).expect("a small shape");
+            let slice = flat(&[3, 16]);
             let at_position = |longer, operands| {
                 CopyProblem::at_position(longer, operands, 0, &at, dtype).expect("the slice is shorter")
             };
@@ -213,10 +216,7 @@ pub fn copy_problems() -> Vec<CopyProblem> {
 
 /// Every kernel that a copy may take on a device.
 pub fn copy_kernels(caps: &Caps) -> Vec<Kernel> {
-    let kernels = copy_problems()
-        .into_iter()
-        .flat_map(|problem| kernels_of(&problem.plan(caps).expect("it fits")).collect::<Vec<_>>());
-    kernels.collect::<HashSet<_>>().into_iter().collect()
+    kernels_of_all(planned(copy_problems(), caps))
 }
 
 /// Images of every format and type, read and written, with and without gaps, with three channels too.
@@ -231,8 +231,7 @@ pub fn image_problems() -> Vec<ImageProblem> {
                         (format.channels().min(3), [250, 3, 1], 1),
                         (format.channels(), [65, 1, 400], 6),
                     ] {
-                        let image = Layout::new("test", &[5, 65, channels], &strides, offset, 1 << 12)
-                            .expect("a small view");
+                        let image = laid::view(&[5, 65, channels], &strides, offset);
                         let problem = ImageProblem::new(transfer, format, &image, dtype, scale);
                         problems.push(problem.expect("an image of the format"));
                     }
@@ -245,10 +244,7 @@ pub fn image_problems() -> Vec<ImageProblem> {
 
 /// Every kernel that an image may take on a device.
 pub fn image_kernels(caps: &Caps) -> Vec<Kernel> {
-    let kernels = image_problems()
-        .into_iter()
-        .flat_map(|problem| kernels_of(&problem.plan(caps).expect("it fits")).collect::<Vec<_>>());
-    kernels.collect::<HashSet<_>>().into_iter().collect()
+    kernels_of_all(planned(image_problems(), caps))
 }
 
 /// Where kernels find the seed of a random operator: in the dims, or in a tensor.
@@ -264,7 +260,7 @@ pub fn hadamard_problems() -> Vec<HadamardProblem> {
         {
             let s = Sketch::new(SketchKind::Hadamard, [n.div_ceil(3), n], 1).expect("a small operator");
             let rows = if direction == Direction::Forward { n } else { n.div_ceil(3) };
-            let x = Layout::contiguous("test", &[rows, columns]).expect("a small shape");
+            let x = flat(&[rows, columns]);
             let problem = HadamardProblem::new(&s, direction, &x, 0, dtype).expect("a small view");
             problems.extend(SEEDS.map(|seed| problem.seeded(seed)));
         }
@@ -315,7 +311,7 @@ pub fn halved(whole: GemmProblem, signs: SignHalf, view: View) -> GemmProblem {
     let [k, n] = [whole.dims().k, whole.dims().n].map(|extent| extent as usize);
     let shape = if signs.axis == HalfAxis::Outer { [k, n / 2] } else { [k / 2, n] };
     let (strides, offset) = view.strides(shape);
-    let half = Layout::new("test", &shape, &strides, offset, 1 << 40).expect("the view lies in the buffer");
+    let half = laid::view(&shape, &strides, offset);
     whole.sign_half(signs, &half).expect("it is half of B")
 }
 
@@ -347,7 +343,7 @@ pub fn sparse_problems() -> Vec<SparseProblem> {
             for (axis, shape) in [(0, [4096, 3]), (0, [4096, 300]), (1, [300, 4096])] {
                 let sketch =
                     Sketch::new(SketchKind::Sjlt { nonzeros }, [4096; 2], 1).expect("a small operator");
-                let x = Layout::contiguous("test", &shape).expect("a small shape");
+                let x = flat(&shape);
                 for direction in [Direction::Forward, Direction::Adjoint] {
                     let problem = SparseProblem::new(&sketch, direction, &x, axis, dtype);
                     let problem = problem.expect("they go together");
@@ -362,13 +358,5 @@ pub fn sparse_problems() -> Vec<SparseProblem> {
 /// Every kernel of sparse operators on a device.
 pub fn sparse_kernels(caps: &Caps) -> Vec<Kernel> {
     let discrete = caps.clone().planned_for(DeviceType::Discrete);
-    let mut kernels = Vec::new();
-    for (caps, problem) in
-        [caps, &discrete].into_iter().flat_map(|caps| sparse_problems().into_iter().map(move |p| (caps, p)))
-    {
-        kernels.extend(kernels_of(&problem.plan(caps).expect("it fits")));
-    }
-    kernels.sort_by_key(ToString::to_string);
-    kernels.dedup();
-    kernels
+    kernels_of_all([caps, &discrete].into_iter().flat_map(|caps| planned(sparse_problems(), caps)))
 }

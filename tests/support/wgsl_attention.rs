@@ -1,6 +1,7 @@
 //! Attention whose plans need every specialised shader of its own.
 
-use super::wgsl::kernels_of;
+use super::laid::flat;
+use super::wgsl::kernels_of_all;
 use std::collections::HashSet;
 use tilewise::attention::AttentionKernel;
 use tilewise::gpu::{DeviceType, MatrixOrder};
@@ -15,7 +16,6 @@ use tilewise::{Caps, DType, Layout};
 /// Every kernel that attention may take on a device: of every type, by elements and by vectors, with rows of one invocation and of
 /// several, with parts of the keys, with and without each optional operand.
 pub fn attention_kernels(caps: &Caps) -> Vec<Kernel> {
-    let layout = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
     let mut kernels = HashSet::new();
     // Invocations share rows where a GPU has few registers.
     let devices = [caps.clone(), caps.clone().planned_for(DeviceType::Discrete)];
@@ -26,9 +26,9 @@ pub fn attention_kernels(caps: &Caps) -> Vec<Kernel> {
                 .enumerate()
         {
             let [q, k, v] =
-                [[2, 4, queries, dim], [2, 2, keys, dim], [2, 2, keys, dim_v]].map(|shape| layout(&shape));
+                [[2, 4, queries, dim], [2, 2, keys, dim], [2, 2, keys, dim_v]].map(|shape| flat(&shape));
             let [bias, lengths, keep, slopes] =
-                [layout(&[4, 1, keys]), layout(&[2]), layout(&[2, keys]), layout(&[4])];
+                [flat(&[4, 1, keys]), flat(&[2]), flat(&[2, keys]), flat(&[4])];
             for extra in 0..5 {
                 let layouts = AttentionLayouts {
                     q: &q,
@@ -47,9 +47,9 @@ pub fn attention_kernels(caps: &Caps) -> Vec<Kernel> {
                 // Not every device has as many bindings.
                 let problem = problem.expect("operands that fit");
                 let plans = devices.iter().filter_map(|caps| problem.plan(caps).ok());
-                kernels.extend(plans.flat_map(|plan| kernels_of(&plan).collect::<Vec<_>>()));
-                let y = layout(&[2, 4, queries, dim_v]);
-                let rows = [&y, &layout(&[2, 4, queries, 2]), &y];
+                kernels.extend(kernels_of_all(plans));
+                let y = flat(&[2, 4, queries, dim_v]);
+                let rows = [&y, &flat(&[2, 4, queries, 2]), &y];
                 let of = match (extra, at) {
                     (0 | 2, _) => AttentionGradientsOf::Operands,
                     (1, 0) => AttentionGradientsOf::PartOfBias(bias),
@@ -58,12 +58,12 @@ pub fn attention_kernels(caps: &Caps) -> Vec<Kernel> {
                 };
                 let backward = AttentionBackward::new(problem, rows, of).expect("operands that fit");
                 let plans = devices.iter().filter_map(|caps| backward.plan(caps).ok());
-                kernels.extend(plans.flat_map(|plan| kernels_of(&plan).collect::<Vec<_>>()));
+                kernels.extend(kernels_of_all(plans));
             }
         }
     }
     let on_matrices = [coop_plans(caps), coop_gradient_plans(caps)].concat();
-    kernels.extend(on_matrices.iter().flat_map(|plan| kernels_of(plan).collect::<Vec<_>>()));
+    kernels.extend(kernels_of_all(on_matrices));
     kernels.into_iter().collect()
 }
 
@@ -86,8 +86,8 @@ pub fn coop_gradient_plans(caps: &Caps) -> Vec<Plan> {
     let plan = |(caps, problem): (Caps, AttentionProblem)| {
         let d = problem.dims();
         let shape = [2, 4, d.queries as usize, d.dim_v as usize];
-        let y = Layout::contiguous("test", &shape).expect("a small shape");
-        let lse = Layout::contiguous("test", &[shape[0], shape[1], shape[2], 2]).expect("a small shape");
+        let y = flat(&shape);
+        let lse = flat(&[shape[0], shape[1], shape[2], 2]);
         let of = AttentionGradientsOf::Operands;
         AttentionBackward::new(problem, [&y, &lse, &y], of).expect("operands that fit").plan(&caps).ok()
     };
@@ -96,7 +96,6 @@ pub fn coop_gradient_plans(caps: &Caps) -> Vec<Plan> {
 
 /// Problems that pin kernels on cooperative matrices, each with a device.
 fn coop_problems(caps: &Caps, range: impl Fn(bool) -> AttentionRange) -> Vec<(Caps, AttentionProblem)> {
-    let contiguous = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
     let gaps = |[a, b, c, d]: [usize; 4]| {
         Layout::new("test", &[a, b, c, d], &[b * c * d * 3, c * d * 3, d * 3, 3], 1, usize::MAX)
     };
@@ -116,10 +115,10 @@ fn coop_problems(caps: &Caps, range: impl Fn(bool) -> AttentionRange) -> Vec<(Ca
             let shapes = [[2, 4, queries, dim], [2, 2, keys, dim], [2, 2, keys, dim_v]];
             let [q, k, v] = shapes.map(|shape| match (at + extra) % 3 {
                 0 => gaps(shape).expect("within the buffer"),
-                _ => contiguous(&shape),
+                _ => flat(&shape),
             });
             let [bias, lengths, keep, slopes] =
-                [contiguous(&[4, 1, keys]), contiguous(&[2]), contiguous(&[2, keys]), contiguous(&[4])];
+                [flat(&[4, 1, keys]), flat(&[2]), flat(&[2, keys]), flat(&[4])];
             let layouts = AttentionLayouts {
                 q: &q,
                 k: &k,

@@ -1,7 +1,8 @@
 //! Problems whose plans need every kernel of Clifford algebras and their layers.
 
+use super::laid::{flat, view};
 use super::strided::Lay;
-use super::wgsl::{REALS, kernels_of};
+use super::wgsl::{REALS, kernels_of, kernels_of_all, planned};
 use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Blades, Product, Signature, Unary};
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
@@ -17,7 +18,6 @@ use tilewise::{Caps, DType, Layout};
 
 /// Functions of rows of multivectors in this type, with rows that fit a workgroup and rows that do not.
 pub fn row_problems(dtype: DType) -> Vec<RowProblem> {
-    let contiguous = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
     let functions = [
         RowFunction::Steerable,
         RowFunction::SteerableBackward,
@@ -31,8 +31,8 @@ pub fn row_problems(dtype: DType) -> Vec<RowProblem> {
             let norm = GradeNorm::ALL[if function == RowFunction::Normalize { 1 } else { (i + 2 * j) % 3 }];
             let product = LayerProduct::new(signature).norm(norm).gate(Gate::ALL[j]);
             let blades = product.blades();
-            let x = contiguous(&[blades.len(), 3, features]);
-            let w = contiguous(&[features, signature.paths().len()]);
+            let x = flat(&[blades.len(), 3, features]);
+            let w = flat(&[features, signature.paths().len()]);
             let layouts = RowOperandLayouts { x: &x, y: Some(&x), g: Some(&x), w: Some(&w) };
             let problem = RowProblem::new(function, product, &blades, layouts, dtype);
             problems.push(problem.expect("a small shape"));
@@ -44,19 +44,13 @@ pub fn row_problems(dtype: DType) -> Vec<RowProblem> {
 /// Kernels of functions of rows of multivectors, in one launch and in two.
 fn row_kernels(caps: &Caps) -> Vec<Kernel> {
     let discrete = caps.clone().planned_for(DeviceType::Discrete);
-    let mut kernels = Vec::new();
-    for (caps, dtype) in [caps, &discrete].into_iter().flat_map(|caps| REALS.map(|dtype| (caps, dtype))) {
-        for problem in row_problems(dtype) {
-            kernels.extend(kernels_of(&problem.plan(caps).expect("it fits")));
-        }
-    }
-    kernels
+    let devices = [caps, &discrete].into_iter().flat_map(|caps| REALS.map(|dtype| (caps, dtype)));
+    kernels_of_all(devices.flat_map(|(caps, dtype)| planned(row_problems(dtype), caps)))
 }
 
 /// Functions of multivectors in this type: every layout of the loop, every method of loading and storing, and the tables of large
 /// algebras. Some functions have too many terms to be written out.
 pub fn clifford_problems(dtype: DType) -> Vec<CliffordProblem> {
-    let contiguous = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
     let six = Signature::new(3, 3, 0).expect("six vectors");
     let mut problems = Vec::new();
     for blades in [Signature::CL2.blades(), Signature::CL3.blades(), Signature::CL3.vectors(), six.blades()] {
@@ -65,7 +59,7 @@ pub fn clifford_problems(dtype: DType) -> Vec<CliffordProblem> {
                 BladeAxis::First => [blades.len(), 3, features],
                 BladeAxis::Last => [3, features, blades.len()],
             };
-            let (whole, one) = (contiguous(&shape(features)), contiguous(&shape(1)));
+            let (whole, one) = (flat(&shape(features)), flat(&shape(1)));
             let placed = |layout| MvLayout { layout, blades: &blades };
             let mut push = |function: Function, operands: &[MvLayout<'_>]| {
                 let problem = CliffordProblem::new(function, operands, placed(&whole), axis, dtype);
@@ -90,8 +84,7 @@ pub fn clifford_problems(dtype: DType) -> Vec<CliffordProblem> {
 /// A function whose positions are adjacent in memory only in the result, few enough for four per invocation.
 fn problem_with_gaps(dtype: DType) -> CliffordProblem {
     let blades = Signature::CL2.blades();
-    let layout =
-        |strides: &[usize; 3]| Layout::new("test", &[4, 3, 8], strides, 0, 1 << 10).expect("a small view");
+    let layout = |strides: &[usize; 3]| view(&[4, 3, 8], strides, 0);
     let [gaps, whole] = [layout(&[48, 16, 2]), layout(&[24, 8, 1])];
     let [x, c] = [&gaps, &whole].map(|layout| MvLayout { layout, blades: &blades });
     let function = Function::Unary(Unary::Reverse);
@@ -113,19 +106,12 @@ pub fn clifford_kernels(caps: &Caps) -> Vec<Kernel> {
             }
         }
     }
-    for problem in versor_problems() {
-        kernels.extend(kernels_of(&problem.plan(caps).expect("it is short")));
-    }
-    kernels.extend(row_kernels(caps));
-    for problem in features_problems() {
-        kernels.extend(kernels_of(&problem.plan(caps).expect("it is small")));
-    }
-    kernels
+    let others = [planned(versor_problems(), caps), planned(features_problems(), caps)].concat();
+    kernels.into_iter().chain(row_kernels(caps)).chain(kernels_of_all(others)).collect()
 }
 
 /// Norms and activations of layers, and their gradients: one algebra in every type, the others in f32.
 pub fn features_problems() -> Vec<FeaturesProblem> {
-    let layout = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
     let real = DType::ALL.into_iter().filter(|dtype| dtype.is_real());
     let others = [Signature::CL2, Signature::PGA3D, Signature::SPACETIME, Signature::CGA3D];
     let mut cases: Vec<_> = real.map(|dtype| (Signature::CL3, dtype, 65)).collect();
@@ -135,8 +121,8 @@ pub fn features_problems() -> Vec<FeaturesProblem> {
         cases.into_iter().flat_map(|case| FeatureFunction::ALL.map(|function| (case, function)))
     {
         let blades = algebra.blades();
-        let x = layout(&[blades.len(), 3, features]);
-        let parameter = layout(&[features, function.parts(&blades)]);
+        let x = flat(&[blades.len(), 3, features]);
+        let parameter = flat(&[features, function.parts(&blades)]);
         for g in [None, Some(&x)] {
             let parameters = vec![&parameter; function.parameters()];
             let problem = FeaturesProblem::new(function, &blades, &x, g, &parameters, dtype);
@@ -168,9 +154,7 @@ pub fn versor_problems() -> Vec<CliffordProblem> {
         }
         for (function, operands, out) in functions {
             for features in [1, 8] {
-                let layout = |blades: &Blades, features| {
-                    Layout::contiguous("test", &[blades.len(), 3, features]).expect("a small shape")
-                };
+                let layout = |blades: &Blades, features| flat(&[blades.len(), 3, features]);
                 let mut layouts: Vec<Layout> = operands.iter().map(|blades| layout(blades, 8)).collect();
                 layouts[0] = layout(operands[0], if operands.len() == 2 { features } else { 8 });
                 let placed: Vec<MvLayout<'_>> = layouts
@@ -198,7 +182,7 @@ pub fn connected_problem(
     let blades = signature.blades();
     let placed = |shape: [usize; 3], lay: Lay| {
         let (strides, offset) = lay.strides(&shape);
-        Layout::new("test", &shape, &strides, offset, 1 << 30).expect("the view lies in the buffer")
+        view(&shape, &strides, offset)
     };
     let operand = |lay| placed([blades.len(), 36, 72], lay);
     let weight = placed([signature.paths().len(), 72, 40], lays[2]);

@@ -1,5 +1,6 @@
 //! Kernels of losses.
 
+use super::laid::flat;
 use tilewise::ops::Reduction;
 use tilewise::planning::ops::{CrossEntropyProblem, IgnoredClass, LossFunction, LossProblem, TargetKind};
 use tilewise::planning::{Plan, Problem};
@@ -39,7 +40,7 @@ fn plans_of(dtype: DType, caps: &Caps) -> Result<Vec<Plan>> {
 
 /// Cross-entropies with all that takes bindings, and with the least.
 pub fn cross_entropies() -> Vec<CrossEntropyProblem> {
-    let of = |shape: &[usize]| Layout::contiguous("test", shape).expect("a small shape");
+    let of = |shape: &[usize]| flat(shape);
     let (logits, rows, classes) = (of(&[70, 9]), of(&[70]), of(&[9]));
     let new = |kind, targets, weights| {
         CrossEntropyProblem::new(&logits, (kind, targets), weights, DType::F16).expect("they fit")

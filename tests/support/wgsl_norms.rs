@@ -1,10 +1,11 @@
 //! Problems whose plans need every kernel of norms.
 
+use super::laid::{flat, view};
 use std::collections::HashSet;
 use tilewise::planning::Problem;
 use tilewise::planning::kernel::Kernel;
 use tilewise::planning::ops::{ChannelPass, ChannelProblem, NormKind, NormLayouts, NormPass, NormProblem};
-use tilewise::{Caps, DType, Layout};
+use tilewise::{Caps, DType};
 
 const REALS: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
 
@@ -21,8 +22,8 @@ pub fn norm_kernels(caps: &Caps) -> Vec<Kernel> {
     let mut kernels = HashSet::new();
     for dtype in REALS {
         for length in [64, 65, 9000, 9001] {
-            let a = Layout::contiguous("test", &[300, length]).expect("a small shape");
-            let weights = Layout::contiguous("test", &[length]).expect("a small shape");
+            let a = flat(&[300, length]);
+            let weights = flat(&[length]);
             for (kind, pass, has_b) in passes {
                 let beta = (kind == NormKind::Layer).then_some(&weights);
                 let layouts = NormLayouts { a: &a, b: has_b.then_some(&a), gamma: Some(&weights), beta };
@@ -44,9 +45,8 @@ pub fn norm_kernels(caps: &Caps) -> Vec<Kernel> {
     // Many rows of few channels take three steps forward.
     for (dtype, row) in REALS.into_iter().flat_map(|dtype| [64, 65].map(|row| (dtype, row))) {
         for [rows, channels] in [[300, 64], [40_000, 8]] {
-            let a =
-                Layout::new("test", &[1, rows, channels], &[0, row, 1], 0, 1 << 22).expect("a large buffer");
-            let weights = Layout::contiguous("test", &[channels]).expect("a small shape");
+            let a = view(&[1, rows, channels], &[0, row, 1], 0);
+            let weights = flat(&[channels]);
             for (pass, groups) in passes {
                 let groups = groups.min(channels);
                 let layouts = NormLayouts { a: &a, b: Some(&a), gamma: Some(&weights), beta: Some(&weights) };

@@ -1,11 +1,12 @@
 //! Reductions, cumulative sums, softmax and rotations whose plans need every specialised shader of theirs.
 
+use super::laid;
+use tilewise::DType;
 use tilewise::ops::RotaryPairs;
 use tilewise::planning::ops::{
     CumsumProblem, ReduceFunction, ReduceProblem, RotaryPass, RotaryProblem, RotaryTable, SoftmaxFunction,
     SoftmaxProblem,
 };
-use tilewise::{DType, Layout};
 
 const REALS: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
 
@@ -15,7 +16,7 @@ pub fn softmax_problems() -> Vec<SoftmaxProblem> {
     let mut problems = Vec::new();
     for dtype in REALS {
         for (i, row) in [6, 5, 8].into_iter().enumerate() {
-            let view = Layout::new("test", &[3, 4], &[row, 1], 0, 1 << 20).expect("a small view");
+            let view = laid::view(&[3, 4], &[row, 1], 0);
             for (j, function) in SoftmaxFunction::ALL.into_iter().enumerate() {
                 for axis in 0..2 {
                     let second = function.is_backward() || (i + j + axis) % 2 == 0;
@@ -25,7 +26,7 @@ pub fn softmax_problems() -> Vec<SoftmaxProblem> {
                 }
             }
         }
-        let long = Layout::new("test", &[300, 4], &[8, 1], 0, 1 << 20).expect("a small view");
+        let long = laid::view(&[300, 4], &[8, 1], 0);
         problems.extend(SoftmaxFunction::ALL.map(|function| {
             let second = function.is_backward().then_some(&long);
             SoftmaxProblem::new(function, &long, second, 0, dtype).expect("a small view")
@@ -51,8 +52,7 @@ pub fn cumsum_problems() -> Vec<CumsumProblem> {
     let mut problems = Vec::new();
     for dtype in REALS {
         for (shape, row) in forms {
-            let view =
-                Layout::new("test", &shape, &[row, 1], 0, 1 << 40).expect("the view lies in the buffer");
+            let view = laid::view(&shape, &[row, 1], 0);
             problems
                 .extend([0, 1].map(|axis| CumsumProblem::new(&view, axis, dtype).expect("a view of reals")));
         }
@@ -68,14 +68,14 @@ pub fn rotary_problems() -> Vec<RotaryProblem> {
     for (i, dtype) in REALS.into_iter().enumerate() {
         for (j, pairs) in RotaryPairs::ALL.into_iter().enumerate() {
             for (k, (shape, row, rotary_dims)) in forms.into_iter().enumerate() {
-                let view = Layout::new("test", &shape, &[row, 1], 0, 1 << 10).expect("a small view");
+                let view = laid::view(&shape, &[row, 1], 0);
                 let (of, pass) =
                     (RotaryTable { pairs, rotary_dims, positions: 9 }, RotaryPass::ALL[(i + j + k) % 2]);
                 let problem = RotaryProblem::new(pass, of, &view, dtype).expect("rows of reals");
                 problems.push(problem);
                 // The position has a buffer of its own in every form; one of each pairing shows it.
                 if k == i {
-                    let at = Layout::new("test", &[1], &[1], 3, 8).expect("within the buffer");
+                    let at = laid::view(&[1], &[1], 3);
                     problems.push(problem.at_position(&at).expect("one element"));
                 }
             }
@@ -86,9 +86,7 @@ pub fn rotary_problems() -> Vec<RotaryProblem> {
 
 /// Reductions of every type: along lines and across columns, by elements and by vectors, in one step and in two.
 pub fn reduce_problems() -> Vec<ReduceProblem> {
-    let view = |shape: &[usize], strides: &[usize]| {
-        Layout::new("test", shape, strides, 0, 1 << 40).expect("the view lies in the buffer")
-    };
+    let view = |shape: &[usize], strides: &[usize]| laid::view(shape, strides, 0);
     let long = 1 << 20;
     let forms = [
         (view(&[3, 5], &[7, 1]), vec![1]),

@@ -1,9 +1,9 @@
 //! Problems of operations that change shapes, and multiply-adds to time, whose plans need all of their kernels.
 
 use super::families::Of;
+use super::laid::{flat, view};
 use super::operations::shapes::in_every_type;
-use super::wgsl::{COMPUTED, kernels_of};
-use std::collections::HashSet;
+use super::wgsl::{COMPUTED, kernels_of_all};
 use tilewise::gpu::CoopScalar;
 use tilewise::planning::kernel::Kernel;
 use tilewise::planning::ops::{
@@ -15,22 +15,14 @@ use tilewise::planning::peak::{MatrixPeakProblem, PeakNumber, PeakProblem};
 use tilewise::planning::{Plan, Problem};
 use tilewise::{Caps, DType, Layout, Result};
 
-fn view(strides: [usize; 2], offset: usize) -> Layout {
-    Layout::new("test", &[8, 16], &strides, offset, 1 << 10).expect("a small view")
-}
-
-fn flat(shape: &[usize]) -> Layout {
-    Layout::contiguous("test", shape).expect("a small shape")
-}
-
 /// Elements by index: all types, rows of whole vectors, of whole quads, and others.
 pub fn gather_problems() -> Vec<GatherProblem> {
     let of_type = |dtype| {
         [
-            (Taken::Rows, view([32, 1], 16), flat(&[300])),
-            (Taken::Rows, view([17, 1], 1), flat(&[3, 5])),
-            (Taken::Elements(1), view([16, 1], 0), flat(&[8, 5])),
-            (Taken::Positions(1), view([1, 8], 0), flat(&[7])),
+            (Taken::Rows, view(&[8, 16], &[32, 1], 16), flat(&[300])),
+            (Taken::Rows, view(&[8, 16], &[17, 1], 1), flat(&[3, 5])),
+            (Taken::Elements(1), view(&[8, 16], &[16, 1], 0), flat(&[8, 5])),
+            (Taken::Positions(1), view(&[8, 16], &[1, 8], 0), flat(&[7])),
         ]
         .map(|(taken, a, indices)| GatherProblem::new(taken, &a, &indices, dtype).expect("they go together"))
     };
@@ -46,9 +38,9 @@ pub fn scatter_problems() -> Vec<ScatterProblem> {
         let (many, few) = (flat(&[1500]), flat(&[3]));
         let rows = [flat(&[8, 16]), many, flat(&[1500, 16])];
         [
-            Some(of(Target::Positions(0), [view([17, 1], 1), many, flat(&[1500, 16])], dtype)),
-            Some(of(Target::Positions(0), [view([20, 1], 4), few, flat(&[3, 16])], dtype)),
-            Some(of(Target::Elements(1), [view([20, 1], 4), flat(&[8, 5]), flat(&[8, 5])], dtype)),
+            Some(of(Target::Positions(0), [view(&[8, 16], &[17, 1], 1), many, flat(&[1500, 16])], dtype)),
+            Some(of(Target::Positions(0), [view(&[8, 16], &[20, 1], 4), few, flat(&[3, 16])], dtype)),
+            Some(of(Target::Elements(1), [view(&[8, 16], &[20, 1], 4), flat(&[8, 5]), flat(&[8, 5])], dtype)),
             dtype.is_real().then(|| of(Target::Rows { padding: Some(3) }, rows, dtype)),
         ]
     };
@@ -58,7 +50,7 @@ pub fn scatter_problems() -> Vec<ScatterProblem> {
 /// Padded views of all types: rows of whole quads, and others.
 pub fn pad_problems() -> Vec<PadProblem> {
     let of_type = |dtype| {
-        [(view([16, 1], 0), [(1, 1), (0, 4)]), (view([1, 8], 0), [(2, 0), (1, 2)])]
+        [(view(&[8, 16], &[16, 1], 0), [(1, 1), (0, 4)]), (view(&[8, 16], &[1, 8], 0), [(2, 0), (1, 2)])]
             .map(|(a, padding)| PadProblem::new(&a, &padding, dtype).expect("a pair for each axis"))
     };
     COMPUTED.into_iter().flat_map(of_type).collect()
@@ -106,5 +98,5 @@ pub fn shape_plans(caps: &Caps) -> Vec<(&'static str, Result<Plan>)> {
 pub fn shape_kernels(caps: &Caps) -> Vec<Kernel> {
     let plans =
         shape_plans(caps).into_iter().map(|(what, plan)| plan.unwrap_or_else(|e| panic!("{what}: {e}")));
-    plans.flat_map(|plan| kernels_of(&plan).collect::<Vec<_>>()).collect::<HashSet<_>>().into_iter().collect()
+    kernels_of_all(plans)
 }

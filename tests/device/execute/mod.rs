@@ -6,6 +6,7 @@ mod refused;
 mod work;
 
 use support::TestGpu;
+use support::laid::flat;
 use tilewise::clifford::layer::{Connected, LayerProduct};
 use tilewise::clifford::{BladeAxis, Multivectors, MvProduct, Signature};
 use tilewise::gemm::{GemmKernel, SplitK};
@@ -269,7 +270,7 @@ fn a_new_result_is_allocated_for_the_step_that_writes_it() {
 #[test]
 fn arguments_name_buffers_that_the_plan_has() {
     let six = Signature::new(6, 0, 0).unwrap();
-    let layout = tilewise::Layout::contiguous("test", &[64, 3, 5]).unwrap();
+    let layout = flat(&[64, 3, 5]);
     let blades = six.blades();
     let placed = tilewise::planning::clifford::MvLayout { layout: &layout, blades: &blades };
     let function = tilewise::planning::clifford::Function::Product(tilewise::clifford::Product::Geometric);
@@ -280,7 +281,7 @@ fn arguments_name_buffers_that_the_plan_has() {
         BladeAxis::First,
         DType::F32,
     );
-    let square = tilewise::Layout::contiguous("test", &[64, 64]).unwrap();
+    let square = flat(&[64, 64]);
     let add = ElementwiseProblem::of_one_type(Elementwise::ADD, &[&square; 2], &square, DType::F32).unwrap();
     let gemm = GemmProblem::new(&square, &square, &square, TYPES).unwrap().precision(Precision::Split);
     for (name, caps) in fixtures::ALL {

@@ -2,6 +2,7 @@
 
 use super::{Product, TYPES, launches, own, product};
 use support::failure::{Kind, fails, says};
+use support::laid;
 use tilewise::clifford::layer::LayerProduct;
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::gemm::{GemmKernel, SplitK};
@@ -255,7 +256,7 @@ fn constants_make_room_within_the_budget() {
 }
 
 fn flat(shape: &[usize]) -> Layout {
-    Layout::contiguous("test", shape).unwrap()
+    laid::flat(shape)
 }
 
 fn connected() -> ConnectedProblem {

@@ -3,7 +3,7 @@
 use support::vulkan::{Application, Ask, properties2};
 use tilewise::gpu::ash::{khr, vk};
 use tilewise::gpu::{CoopScalar, RobustBufferAccess, VulkanFeatures};
-use tilewise::{Fill, Gpu, matmul};
+use tilewise::{Caps, Fill, Gpu, matmul};
 
 /// An exact product of f32, which every device can compute.
 fn computes(gpu: &Gpu) {
@@ -22,44 +22,76 @@ fn assert_lists(gpu: &Gpu, supported: bool, name: &str) {
     assert_eq!(caps.to_string().contains(name), supported, "{caps}");
 }
 
-/// The application, and the features that the physical device has. None on the second driver, which has few of them.
-fn all(ask: Ask) -> Option<(Application, VulkanFeatures)> {
-    support::first_driver()?;
-    let whole = Application::new(Ask::default())?;
-    let features = whole.features;
-    Some((Application::new(ask)?, features))
-}
+/// A feature that an application has not enabled: how it leaves it out, whether the device then lacks it, and what the device lists,
+/// given what it supports.
+type Without = (
+    &'static str,
+    fn(&mut VulkanFeatures),
+    fn(&Caps) -> bool,
+    fn(&VulkanFeatures) -> Vec<(&'static str, bool)>,
+);
+
+const WITHOUT: [Without; 7] = [
+    (
+        "f16",
+        |features| features.shader_float16 = false,
+        // Modules use rows of i8 all the same.
+        |caps| !caps.f16 && caps.rows_of(CoopScalar::F16, CoopScalar::F32).next().is_none(),
+        |all| vec![("shaderFloat16", all.shader_float16)],
+    ),
+    (
+        "16-bit storage",
+        |features| features.storage_buffer16_bit_access = false,
+        |caps| !caps.f16,
+        |all| vec![("storageBuffer16BitAccess", all.storage_buffer16_bit_access), ("shaderFloat16", false)],
+    ),
+    (
+        "cooperative matrices",
+        |features| features.cooperative_matrix = false,
+        |caps| caps.rows.is_empty(),
+        |all| vec![("cooperativeMatrix", all.cooperative_matrix)],
+    ),
+    (
+        "the memory model",
+        |features| features.vulkan_memory_model_device_scope = false,
+        |caps| caps.rows.is_empty(),
+        |all| vec![("vulkanMemoryModelDeviceScope", all.vulkan_memory_model_device_scope)],
+    ),
+    (
+        "subgroups",
+        |features| features.subgroup_size_control = false,
+        |caps| caps.subgroups.is_none() && !caps.has_tensor_cores(),
+        |all| vec![("subgroupSizeControl", all.subgroup_size_control)],
+    ),
+    (
+        "timeline semaphores",
+        |features| features.timeline_semaphore = false,
+        |_| true,
+        |all| vec![("timelineSemaphore", all.timeline_semaphore)],
+    ),
+    (
+        "64-bit integers and robust access",
+        |features| {
+            features.core = vk::PhysicalDeviceFeatures::default();
+            // Vulkan allows these two only with `robustBufferAccess`.
+            (features.robust_buffer_access2, features.robust_image_access2) = (false, false);
+        },
+        |caps| !caps.int64 && caps.robust_buffer_access == RobustBufferAccess::Off,
+        |all| vec![("shaderInt64", all.core.shader_int64 == vk::TRUE), ("robustBufferAccess", true)],
+    ),
+];
 
 #[test]
-fn without_f16() {
-    let ask = Ask { features: |features| features.shader_float16 = false, ..Ask::default() };
-    let Some((application, all)) = all(ask) else { return };
-    let gpu = application.adopt();
-    // Modules use rows of i8 all the same.
-    assert!(!gpu.caps().f16 && gpu.caps().rows_of(CoopScalar::F16, CoopScalar::F32).next().is_none());
-    assert_lists(&gpu, all.shader_float16, "shaderFloat16");
-    computes(&gpu);
-}
-
-#[test]
-fn without_16_bit_storage() {
-    let ask = Ask { features: |features| features.storage_buffer16_bit_access = false, ..Ask::default() };
-    let Some((application, all)) = all(ask) else { return };
-    let gpu = application.adopt();
-    assert!(!gpu.caps().f16);
-    assert_lists(&gpu, all.storage_buffer16_bit_access, "storageBuffer16BitAccess");
-    assert_lists(&gpu, false, "shaderFloat16");
-    computes(&gpu);
-}
-
-#[test]
-fn without_cooperative_matrices() {
-    let ask = Ask { features: |features| features.cooperative_matrix = false, ..Ask::default() };
-    let Some((application, all)) = all(ask) else { return };
-    let gpu = application.adopt();
-    assert_eq!(gpu.caps().rows, []);
-    assert_lists(&gpu, all.cooperative_matrix, "cooperativeMatrix");
-    computes(&gpu);
+fn a_feature_that_is_not_enabled_is_lacking_and_listed() {
+    let Some(whole) = support::first_driver().and_then(|()| Application::new(Ask::default())) else { return };
+    for (what, features, lacks, listed) in WITHOUT {
+        println!("without {what}");
+        let Some(application) = Application::new(Ask { features, ..Ask::default() }) else { return };
+        let gpu = application.adopt();
+        assert!(lacks(gpu.caps()), "without {what}: {}", gpu.caps());
+        listed(&whole.features).into_iter().for_each(|(name, supported)| assert_lists(&gpu, supported, name));
+        computes(&gpu);
+    }
 }
 
 #[test]
@@ -79,59 +111,11 @@ fn with_the_extension_of_cooperative_matrices_but_not_the_feature() {
 }
 
 #[test]
-fn without_the_memory_model() {
-    let ask =
-        Ask { features: |features| features.vulkan_memory_model_device_scope = false, ..Ask::default() };
-    let Some((application, all)) = all(ask) else { return };
-    let gpu = application.adopt();
-    assert_eq!(gpu.caps().rows, []);
-    assert_lists(&gpu, all.vulkan_memory_model_device_scope, "vulkanMemoryModelDeviceScope");
-}
-
-#[test]
-fn without_subgroups() {
-    let ask = Ask { features: |features| features.subgroup_size_control = false, ..Ask::default() };
-    let Some((application, all)) = all(ask) else { return };
-    let gpu = application.adopt();
-    assert!(gpu.caps().subgroups.is_none() && !gpu.caps().has_tensor_cores());
-    assert_lists(&gpu, all.subgroup_size_control, "subgroupSizeControl");
-    computes(&gpu);
-}
-
-#[test]
-fn without_timeline_semaphores() {
-    let ask = Ask { features: |features| features.timeline_semaphore = false, ..Ask::default() };
-    let Some((application, all)) = all(ask) else { return };
-    let gpu = application.adopt();
-    assert_lists(&gpu, all.timeline_semaphore, "timelineSemaphore");
-    computes(&gpu);
-}
-
-#[test]
-fn without_64_bit_integers_and_without_robust_access() {
-    let ask = Ask {
-        features: |features| {
-            features.core = vk::PhysicalDeviceFeatures::default();
-            // Vulkan allows these two only with `robustBufferAccess`.
-            (features.robust_buffer_access2, features.robust_image_access2) = (false, false);
-        },
-        ..Ask::default()
-    };
-    let Some((application, all)) = all(ask) else { return };
-    let gpu = application.adopt();
-    assert!(!gpu.caps().int64);
-    assert_eq!(gpu.caps().robust_buffer_access, RobustBufferAccess::Off);
-    assert_lists(&gpu, all.core.shader_int64 == vk::TRUE, "shaderInt64");
-    assert_lists(&gpu, true, "robustBufferAccess");
-    computes(&gpu);
-}
-
-#[test]
 fn with_nothing_at_all() {
     for api_version in [vk::API_VERSION_1_1, vk::API_VERSION_1_2, vk::API_VERSION_1_3] {
         let ask =
             Ask { api_version, features: |features| *features = VulkanFeatures::default(), ..Ask::default() };
-        let Some((application, _)) = all(ask) else { return };
+        let Some(application) = support::first_driver().and_then(|()| Application::new(ask)) else { return };
         let gpu = application.adopt();
         let caps = gpu.caps();
         assert!(!caps.f16 && !caps.int64 && caps.subgroups.is_none() && caps.rows.is_empty(), "{caps}");

@@ -1,6 +1,7 @@
 //! What `Gpu::tune` tries, and what it returns.
 
 use super::{executed, is_measured, operands, problem, result_of, without_files};
+use support::laid::flat;
 use tilewise::attention::AttentionKernel;
 use tilewise::gpu::{TriedVerdict, Tuning};
 use tilewise::planning::attention::{
@@ -11,11 +12,7 @@ use tilewise::planning::ops::{SoftmaxFunction, SoftmaxProblem};
 use tilewise::planning::sketch::DenseProblem;
 use tilewise::planning::{Problem, TimeSource};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
-use tilewise::{Activation, DType, Error, Gemm, Gpu, Layout, Precision, reference};
-
-fn flat(shape: &[usize]) -> Layout {
-    Layout::contiguous("test", shape).unwrap()
-}
+use tilewise::{Activation, DType, Error, Gemm, Gpu, Precision, reference};
 
 fn product([m, n, k]: [usize; 3], ab: DType, c: DType) -> GemmProblem {
     GemmProblem::new(&flat(&[m, k]), &flat(&[k, n]), &flat(&[m, n]), GemmTypes::new(ab, c)).unwrap()

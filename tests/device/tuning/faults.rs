@@ -2,13 +2,14 @@
 
 use super::{bare, executed, only, operands, problem, without_files};
 use support::failure::{Kind, fails, says};
+use support::laid::flat;
 use tilewise::gpu::{CacheFolder, TriedVerdict, Tuning};
 use tilewise::planning::attention::{
     AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
 };
 use tilewise::planning::gemm::{GemmProblem, GemmTypes};
 use tilewise::planning::{Plan, Problem, Trial, fixtures};
-use tilewise::{Activation, Caps, DType, Error, Gemm, Gpu, Layout, Result, matmul, ops};
+use tilewise::{Activation, Caps, DType, Error, Gemm, Gpu, Result, matmul, ops};
 
 /// A problem with one more candidate: the plan of another problem with the same operands.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -47,10 +48,6 @@ fn verdict_of<P: Problem>(gpu: &Gpu, problem: P, fault: P, is_foreign: bool) -> 
     assert_ne!(first.verdict, TriedVerdict::Wrong, "{tuned}");
     assert!(tuned.winner().is_some_and(|winner| !std::ptr::eq(winner, of_planted)), "{tuned}");
     of_planted.verdict
-}
-
-fn flat(shape: &[usize]) -> Layout {
-    Layout::contiguous("test", shape).unwrap()
 }
 
 fn product(activation: Activation) -> GemmProblem {

@@ -11,6 +11,9 @@ mod copies;
 mod expression;
 mod expressions;
 mod files;
+#[path = "../../support/laid.rs"]
+#[allow(dead_code, unreachable_pub, reason = "a file of the library's tests")]
+mod laid;
 mod layouts;
 #[path = "../../support/limits.rs"]
 #[allow(dead_code, unreachable_pub, reason = "a file of the library's tests")]

@@ -1,13 +1,14 @@
 //! Operations that compute do not take numbers of 8 bits, and say what to do.
 
 use super::{Fp8, of_both};
+use support::laid;
 use tilewise::planning::Problem;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes};
 use tilewise::planning::ops::{
     CumsumProblem, Elementwise, ElementwiseProblem, NormalProblem, ReduceFunction, ReduceProblem,
     ScatterProblem, Target,
 };
-use tilewise::{DType, Error, Gpu, Layout, Result, Tensor, ops};
+use tilewise::{DType, Error, Gpu, Result, Tensor, ops};
 
 fn assert_refused<X>(result: Result<X>, op: &str, dtype: DType) {
     match result.err() {
@@ -55,8 +56,7 @@ fn operations_that_compute_refuse_them_by_name() {
 /// Problems as plain data are refused too, before anything is planned.
 #[test]
 fn problems_refuse_them() {
-    let flat = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
-    let (square, row) = (flat(&[4, 4]), flat(&[4]));
+    let (square, row) = (laid::flat(&[4, 4]), laid::flat(&[4]));
     for dtype in [DType::F8E4M3, DType::F8E5M2] {
         // Products take them, and results are cast.
         for ab in [dtype, DType::F32, DType::I8] {

@@ -2,11 +2,12 @@
 
 use crate::bits::{bits, bytes};
 use support::failure::says;
+use support::laid::{flat, view};
 use support::strided::{Lay, Placed};
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
 use tilewise::planning::ops::{GatherProblem, Taken};
-use tilewise::{DType, Element, Error, Gpu, Layout, Result, Tensor, ops, reference};
+use tilewise::{DType, Element, Error, Gpu, Result, Tensor, ops, reference};
 
 /// Indices of which most are below `extent`, and some are out of range.
 pub(crate) fn indices(len: usize, extent: usize, seed: u64) -> Vec<i32> {
@@ -151,7 +152,7 @@ fn known_indices_are_checked_and_uploaded_in_a_capture_too() {
 #[test]
 fn rows_of_whole_vectors_are_moved_as_vectors() {
     let caps = fixtures::h200();
-    let ids = Layout::contiguous("test", &[9]).unwrap();
+    let ids = flat(&[9]);
     for (d, row, offset, dtype, shader) in [
         (16, 16, 0, DType::F32, "ops/gather_vectors"),
         (16, 20, 4, DType::F32, "ops/gather_vectors"),
@@ -162,7 +163,7 @@ fn rows_of_whole_vectors_are_moved_as_vectors() {
         (15, 16, 0, DType::I32, "ops/gather"),
         (32, 32, 16, DType::I8, "ops/gather_vectors"),
     ] {
-        let table = Layout::new("test", &[5, d], &[row, 1], offset, 1 << 10).unwrap();
+        let table = view(&[5, d], &[row, 1], offset);
         let plan = GatherProblem::new(Taken::Rows, &table, &ids, dtype).unwrap().plan(&caps).unwrap();
         assert_eq!(plan.steps()[0].kernel.shader(), shader, "{d} {row} {offset} {dtype}");
     }

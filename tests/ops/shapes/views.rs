@@ -2,6 +2,7 @@
 
 use crate::bits::{bytes, places};
 use support::failure::{Kind, fails};
+use support::laid::{flat, view};
 use support::strided::{Lay, Placed, repeated};
 use support::values::values;
 use tilewise::{Error, Layout, Tensor, ops};
@@ -12,7 +13,7 @@ fn layouts() -> impl Iterator<Item = Layout> {
     SHAPES.into_iter().flat_map(|shape| {
         Lay::ALL.map(|lay| {
             let (strides, offset) = lay.strides(shape);
-            Layout::new("test", shape, &strides, offset, 1 << 20).unwrap()
+            view(shape, &strides, offset)
         })
     })
 }
@@ -50,7 +51,7 @@ fn a_broadcast_view_repeats_what_numpy_repeats() {
         (&[0, 1], &[0, 2]),
     ] {
         let numbers: Vec<usize> = (0..shape.iter().product()).collect();
-        let layout = Layout::contiguous("test", shape).unwrap();
+        let layout = flat(shape);
         let number = |n: &usize| i32::try_from(*n).unwrap();
         let of_numbers: Vec<i32> = numbers.iter().map(number).collect();
         let want: Vec<i32> = repeated(&of_numbers, shape, to);

@@ -2,6 +2,7 @@
 
 use super::gemm::{WINDOW, along_k, bare, caps};
 use super::launch::Launch;
+use support::laid::view;
 use tilewise::attention::{AttentionKernel, CausalFrom};
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
@@ -47,10 +48,10 @@ pub(crate) fn launches() -> Vec<Launch> {
             ) else {
                 continue;
             };
-            let bias = Layout::new("test", &[keys], &[1], 63, 1 << 40).expect("within the buffer");
-            let lengths = Layout::new("test", &[batch], &[1], 63, 1 << 40).expect("within the buffer");
-            let keep = Layout::new("test", &[batch, keys], &[0, 1], 63, 1 << 40).expect("within the buffer");
-            let slopes = Layout::new("test", &[heads], &[1], 63, 1 << 40).expect("within the buffer");
+            let bias = view(&[keys], &[1], 63);
+            let lengths = view(&[batch], &[1], 63);
+            let keep = view(&[batch, keys], &[0, 1], 63);
+            let slopes = view(&[heads], &[1], 63);
             for extra in 0..4 {
                 let layouts = AttentionLayouts {
                     q: &q,
@@ -91,13 +92,15 @@ pub(crate) fn launches() -> Vec<Launch> {
                 let db = AttentionGradientsOf::Bias(of(&[keys]).expect("a vector"));
                 for wanted in (extra == 1).then_some(db).into_iter().chain([AttentionGradientsOf::Operands]) {
                     let backward = AttentionBackward::new(problem, [&y, &lse, &y], wanted);
-                    if let Ok(plan) = backward.and_then(|backward| backward.plan(caps)) {
-                        launches.extend(Launch::steps(&format!("gradients of {what}"), &plan));
-                    }
+                    launches.extend(Launch::planned(
+                        &format!("gradients of {what}"),
+                        backward.and_then(|backward| backward.plan(caps)),
+                    ));
                     let coop = AttentionBackward::new(coop, [&y, &lse, &y], wanted);
-                    if let Ok(plan) = coop.and_then(|coop| coop.plan(&on_matrices)) {
-                        launches.extend(Launch::steps(&format!("gradients on matrices of {what}"), &plan));
-                    }
+                    launches.extend(Launch::planned(
+                        &format!("gradients on matrices of {what}"),
+                        coop.and_then(|coop| coop.plan(&on_matrices)),
+                    ));
                 }
             }
         }

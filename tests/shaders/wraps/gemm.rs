@@ -1,13 +1,14 @@
 //! Matrix products as large as they may be.
 
 use super::launch::Launch;
+use support::laid::view;
 use support::{limits, wgsl};
 use tilewise::gemm::{Accumulator, GemmKernel, SplitK, Tile};
 use tilewise::gpu::MatrixOrder;
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin, product_shape};
-use tilewise::{Caps, DType, Layout};
+use tilewise::{Caps, DType};
 
 /// The longest window, in bytes.
 pub(crate) const WINDOW: usize = (1 << 31) - 512;
@@ -175,9 +176,7 @@ fn quantised() -> Vec<Launch> {
             [(GemmKernel::Naive, i % 4, i % 2 * 63), (GemmKernel::Dot, 0, 0), (GemmKernel::Dot, 1, 63)]
         {
             let (what, a, b, _) = &problems[which];
-            let layout = |(shape, strides): &Matrix| {
-                Layout::new("test", shape, strides, offset, 1 << 40).expect("a view of a large buffer")
-            };
+            let layout = |(shape, strides): &Matrix| view(shape, strides, offset);
             let (a, b) = (layout(a), layout(b));
             let c = layout(&plain(&product_shape(&a, &b).expect("shapes that go together")));
             let Ok(problem) = GemmProblem::new(&a, &b, &c, types) else { continue };
@@ -201,9 +200,7 @@ fn product(
     parts: u32,
     [offset, which]: [usize; 2],
 ) -> Vec<Launch> {
-    let layout = |matrix: &Matrix, offset: usize| {
-        Layout::new("test", &matrix.0, &matrix.1, offset, 1 << 40).expect("a view of a large buffer")
-    };
+    let layout = |matrix: &Matrix, offset: usize| view(&matrix.0, &matrix.1, offset);
     let (a, b) = (layout(a, offset), layout(b, offset));
     let Ok(shape) = product_shape(&a, &b) else { panic!("{what}: shapes") };
     let c = layout(&plain(&shape), offset);

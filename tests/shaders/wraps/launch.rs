@@ -1,5 +1,6 @@
 //! What is launched: a kernel, its grid and uniform, and how much of memory it may see.
 
+use tilewise::Result;
 use tilewise::planning::kernel::Kernel;
 use tilewise::planning::{Buffer, Plan};
 
@@ -37,6 +38,11 @@ impl Operand {
 const SCALAR: u32 = 0x9e37_79b9;
 
 impl Launch {
+    /// The launches of a plan, or none where there is no plan.
+    pub(crate) fn planned(what: &str, plan: Result<Plan>) -> Vec<Self> {
+        plan.map_or(Vec::new(), |plan| Self::steps(what, &plan))
+    }
+
     /// The steps of a plan, for a device whose subgroups have eight invocations. Of what is launched in pieces, the first and
     /// the last: those between have indices between.
     pub(crate) fn steps(what: &str, plan: &Plan) -> Vec<Self> {

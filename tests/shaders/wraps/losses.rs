@@ -3,6 +3,7 @@
 use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
 use super::ops::views;
+use support::laid::{self, flat};
 use support::wgsl_losses::with_few_bindings;
 use tilewise::gpu::DeviceType;
 use tilewise::ops::Reduction;
@@ -19,13 +20,13 @@ pub(crate) fn launches() -> Vec<Launch> {
         for (case, (shape, strides)) in views(WINDOW / dtype.size()).into_iter().enumerate() {
             let offset = [0, 63, 6][case % 3];
             let Ok(view) = Layout::new("test", &shape, &strides, offset, 1 << 40) else { continue };
-            let dense = Layout::contiguous("test", &shape).expect("no more than the view");
+            let dense = flat(&shape);
             let (classes, rows) = (&shape[shape.len() - 1..], &shape[..shape.len() - 1]);
             let reduction = REDUCTIONS[case % 3];
             let caps = &devices[(at + case) % 3];
             // Every second time there are weights, in odd places, and a tensor of gradients.
-            let weights = Layout::new("test", classes, &[2], 63, 1 << 40).expect("they fit");
-            let of_rows = Layout::contiguous("test", rows).expect("no more than the view");
+            let weights = laid::view(classes, &[2], 63);
+            let of_rows = flat(rows);
             let upstream = if reduction == Reduction::None { of_rows } else { one() };
             let has_extras = case % 2 == 1;
             for (a, target, kind) in [
@@ -43,8 +44,8 @@ pub(crate) fn launches() -> Vec<Launch> {
                 };
                 let problem = problem.reduced(reduction).ignoring(ignored);
                 for problem in [problem, problem.with_gradient(has_extras.then_some(&upstream))] {
-                    let Ok(plan) = problem.plan(caps) else { continue };
-                    launches.extend(Launch::steps(&format!("{kind:?} of {dtype} {a:?}"), &plan));
+                    let plan = problem.plan(caps);
+                    launches.extend(Launch::planned(&format!("{kind:?} of {dtype} {a:?}"), plan));
                 }
             }
             let upstream = if reduction == Reduction::None { dense } else { one() };
@@ -57,8 +58,8 @@ pub(crate) fn launches() -> Vec<Launch> {
                 let Ok(problem) = LossProblem::new(function, operands, weights, dtype) else { continue };
                 let problem = problem.reduced(reduction);
                 for problem in [problem, problem.with_gradient(has_extras.then_some(&upstream))] {
-                    let Ok(plan) = problem.plan(caps) else { continue };
-                    launches.extend(Launch::steps(&format!("{function:?} of {dtype} {operands:?}"), &plan));
+                    let plan = problem.plan(caps);
+                    launches.extend(Launch::planned(&format!("{function:?} of {dtype} {operands:?}"), plan));
                 }
             }
         }
@@ -68,5 +69,5 @@ pub(crate) fn launches() -> Vec<Launch> {
 
 /// A tensor of one element, the last of a window.
 fn one() -> Layout {
-    Layout::new("test", &[1], &[1], 63, 64).expect("it fits")
+    laid::view(&[1], &[1], 63)
 }

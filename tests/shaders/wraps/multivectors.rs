@@ -3,6 +3,7 @@
 use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
 use support::is_full_sweep;
+use support::laid::{flat, view};
 use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
 use tilewise::clifford::{BladeAxis, Blades, Product, Signature, Unary};
 use tilewise::gpu::DeviceType;
@@ -16,9 +17,7 @@ const TYPES: [DType; 3] = [DType::F32, DType::F16, DType::Bf16];
 /// Multivectors (blade, row, feature) of so many blades, which span so many elements.
 pub(crate) fn layouts(blades: usize, elements: usize) -> Vec<Layout> {
     let plane = elements / blades;
-    let of = |shape: [usize; 3], strides: [usize; 3], offset| {
-        Layout::new("test", &shape, &strides, offset, 1 << 40).expect("a view of a large buffer")
-    };
+    let of = |shape: [usize; 3], strides: [usize; 3], offset| view(&shape, &strides, offset);
     let plain =
         |rows: usize, features: usize| of([blades, rows, features], [rows * features, features, 1], 0);
     let edge = plane.isqrt();
@@ -69,13 +68,13 @@ pub(crate) fn launches() -> Vec<Launch> {
 /// The same elements with the axis of blades last.
 fn blades_last(x: &Layout) -> Layout {
     let last = |of: &[usize]| [of[1], of[2], of[0]];
-    Layout::new("test", &last(x.shape()), &last(x.strides()), x.offset(), 1 << 40).expect("the same elements")
+    view(&last(x.shape()), &last(x.strides()), x.offset())
 }
 
 /// The first blades of `x`, as many as these are.
 fn first(x: &Layout, blades: &Blades) -> Layout {
     let [_, rows, features] = *x.shape() else { panic!("multivectors have three axes") };
-    Layout::new("test", &[blades.len(), rows, features], x.strides(), x.offset(), 1 << 40).expect("a part")
+    view(&[blades.len(), rows, features], x.strides(), x.offset())
 }
 
 /// Functions with the blades of their operands and of their result: each time three that are made for every algebra, and
@@ -131,18 +130,13 @@ fn functions(
         // Gradients lie as what they are of.
         let is_gradient = matches!(function, Function::InverseBackward | Function::NormBackward);
         let c = placed(first(x, &out));
-        let c = if is_gradient {
-            c
-        } else {
-            Layout::contiguous("test", c.shape()).expect("no more than the view")
-        };
+        let c = if is_gradient { c } else { flat(c.shape()) };
         let of: Vec<MvLayout<'_>> =
             operands.iter().zip(&blades).map(|(layout, blades)| MvLayout { layout, blades }).collect();
         let problem = CliffordProblem::new(function, &of, MvLayout { layout: &c, blades: &out }, axis, dtype);
-        let Ok(problem) = problem else { continue };
-        let Ok(plan) = problem.plan(caps) else { continue };
+        let plan = problem.and_then(|problem| problem.plan(caps));
         let what = format!("{function:?} of {signature}, {dtype} {x:?}, {axis:?}");
-        launches.extend(Launch::steps(&what, &plan));
+        launches.extend(Launch::planned(&what, plan));
     }
 }
 
@@ -150,14 +144,14 @@ fn features(caps: &Caps, signature: Signature, x: &Layout, dtype: DType, launche
     let blades = signature.blades();
     for function in FeatureFunction::ALL {
         let shape = [x.shape()[2], function.parts(&blades)];
-        let parameter = Layout::contiguous("test", &shape).expect("few axes");
+        let parameter = flat(&shape);
         for g in [None, Some(x)] {
             let parameters = vec![&parameter; function.parameters()];
             let Ok(problem) = FeaturesProblem::new(function, &blades, x, g, &parameters, dtype) else {
                 continue;
             };
-            let Ok(plan) = problem.plan(caps) else { continue };
-            launches.extend(Launch::steps(&format!("{problem}, {dtype} {x:?}"), &plan));
+            let what = format!("{problem}, {dtype} {x:?}");
+            launches.extend(Launch::planned(&what, problem.plan(caps)));
         }
     }
 }
@@ -178,13 +172,13 @@ fn rows(
         RowFunction::Normalize,
         RowFunction::NormalizeBackward,
     ];
-    let w = Layout::contiguous("test", &[x.shape()[2], paths]).expect("few axes");
+    let w = flat(&[x.shape()[2], paths]);
     for (i, function) in functions.into_iter().enumerate() {
         let norm = GradeNorm::ALL[if function == RowFunction::Normalize { 1 } else { (i + case) % 3 }];
         let product = LayerProduct::new(signature).norm(norm).gate(Gate::ALL[case % 3]);
         let layouts = RowOperandLayouts { x, y: Some(x), g: Some(x), w: Some(&w) };
-        let Ok(problem) = RowProblem::new(function, product, &blades, layouts, dtype) else { continue };
-        let Ok(plan) = problem.plan(caps) else { continue };
-        launches.extend(Launch::steps(&format!("{function:?} of {signature}, {dtype} {x:?}"), &plan));
+        let plan = RowProblem::new(function, product, &blades, layouts, dtype)
+            .and_then(|problem| problem.plan(caps));
+        launches.extend(Launch::planned(&format!("{function:?} of {signature}, {dtype} {x:?}"), plan));
     }
 }

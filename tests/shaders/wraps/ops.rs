@@ -2,6 +2,8 @@
 
 use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
+use support::laid;
+use support::laid::flat;
 use support::wgsl::COMPUTED;
 use tilewise::gpu::DeviceType;
 use tilewise::ops::Overflow;
@@ -46,7 +48,7 @@ pub(crate) fn views(elements: usize) -> Vec<(Vec<usize>, Vec<usize>)> {
 pub(crate) fn layouts(dtype: DType) -> Vec<Layout> {
     let elements = WINDOW / dtype.size();
     let layout = |(i, (shape, strides)): (usize, (Vec<usize>, Vec<usize>))| {
-        Layout::new("test", &shape, &strides, [0, 63, 6][i % 3], 1 << 40).expect("a view of a large buffer")
+        laid::view(&shape, &strides, [0, 63, 6][i % 3])
     };
     views(elements).into_iter().enumerate().map(layout).collect()
 }
@@ -64,28 +66,27 @@ pub(crate) fn launches() -> Vec<Launch> {
         for (at, view) in layouts(from).into_iter().enumerate() {
             let to = DType::ALL[(i + at) % DType::ALL.len()];
             let overflow = [Overflow::Rust, Overflow::Saturate][at % 2];
-            let Ok(problem) = CastProblem::new(&view, from, to, overflow) else { continue };
-            let Ok(plan) = problem.plan(&devices[at / 2 % 2]) else { continue };
-            launches.extend(Launch::steps(&format!("{from} {view:?} to {to}"), &plan));
+            let plan = CastProblem::new(&view, from, to, overflow)
+                .and_then(|problem| problem.plan(&devices[at / 2 % 2]));
+            launches.extend(Launch::planned(&format!("{from} {view:?} to {to}"), plan));
         }
     }
     for dtype in DType::ALL {
         for (at, view) in layouts(dtype).into_iter().enumerate() {
-            let dense = Layout::contiguous("test", view.shape()).expect("no more than the view");
+            let dense = flat(view.shape());
             for (a, c) in [(&view, &dense), (&dense, &view), (&view, &view)] {
-                let Ok(problem) = CopyProblem::new(a, c, dtype) else { continue };
-                let Ok(plan) = problem.plan(&devices[at % 2]) else { continue };
-                launches.extend(Launch::steps(&format!("copy of {dtype} {a:?} to {c:?}"), &plan));
+                let plan = CopyProblem::new(a, c, dtype).and_then(|problem| problem.plan(&devices[at % 2]));
+                launches.extend(Launch::planned(&format!("copy of {dtype} {a:?} to {c:?}"), plan));
             }
-            let position = Layout::new("test", &[1], &[1], 63, 64).expect("the last of a window");
+            let position = laid::view(&[1], &[1], 63);
             let axis = (at + dtype.size()) % view.rank();
             let slice = view.slice(axis, ..view.shape()[axis].div_ceil(2)).expect("within the axis");
-            let dense = Layout::contiguous("test", slice.shape()).expect("no more than the view");
+            let dense = flat(slice.shape());
             for (longer, operands) in [(Longer::C, [&dense, &view]), (Longer::A, [&view, &dense])] {
                 let problem = CopyProblem::at_position(longer, operands, axis, &position, dtype);
-                let Ok(plan) = problem.and_then(|problem| problem.plan(&devices[at % 2])) else { continue };
+                let plan = problem.and_then(|problem| problem.plan(&devices[at % 2]));
                 let what = format!("copy of {dtype}, {longer:?} is {view:?}, axis {axis}");
-                launches.extend(Launch::steps(&what, &plan));
+                launches.extend(Launch::planned(&what, plan));
             }
         }
     }
@@ -99,14 +100,12 @@ pub(crate) fn launches() -> Vec<Launch> {
                 ([1, edge * edge / 2, channels], [0, channels, 1], 6),
                 ([edge * edge / 16, 1, channels], [2 * channels, 0, 1], 1),
             ] {
-                let image = Layout::new("test", &shape, &strides, offset, 1 << 40).expect("a large buffer");
+                let image = laid::view(&shape, &strides, offset);
                 for transfer in [ImageTransfer::Read, ImageTransfer::Write] {
                     let problem = ImageProblem::new(transfer, format, &image, dtype, ColourScale::Scaled);
-                    let Ok(plan) = problem.and_then(|problem| problem.plan(&devices[at % 2])) else {
-                        continue;
-                    };
+                    let plan = problem.and_then(|problem| problem.plan(&devices[at % 2]));
                     launches
-                        .extend(Launch::steps(&format!("{transfer:?} {format:?} {dtype} {image:?}"), &plan));
+                        .extend(Launch::planned(&format!("{transfer:?} {format:?} {dtype} {image:?}"), plan));
                 }
             }
         }
@@ -124,11 +123,9 @@ pub(crate) fn launches() -> Vec<Launch> {
                 for function in SoftmaxFunction::ALL {
                     let second = if function.is_backward() || axis % 2 == 0 { Some(&view) } else { None };
                     let problem = SoftmaxProblem::new(function, &view, second, axis, dtype);
-                    let Ok(plan) = problem.and_then(|problem| problem.plan(&devices[axis % 2])) else {
-                        continue;
-                    };
+                    let plan = problem.and_then(|problem| problem.plan(&devices[axis % 2]));
                     let what = format!("{function:?} along {axis} of {dtype} {view:?}");
-                    launches.extend(Launch::steps(&what, &plan));
+                    launches.extend(Launch::planned(&what, plan));
                 }
             }
         }
@@ -141,9 +138,8 @@ pub(crate) fn launches() -> Vec<Launch> {
         for (side, precision) in
             [(Side::A, Precision::Fast), (Side::A, Precision::Split), (Side::B, Precision::Split)]
         {
-            let Ok(problem) = F16SplitProblem::new(&view, side, precision) else { continue };
-            let Ok(plan) = problem.plan(caps) else { continue };
-            launches.extend(Launch::steps(&format!("{precision:?} of {side:?} {view:?}"), &plan));
+            let plan = F16SplitProblem::new(&view, side, precision).and_then(|problem| problem.plan(caps));
+            launches.extend(Launch::planned(&format!("{precision:?} of {side:?} {view:?}"), plan));
         }
     }
     launches.extend(super::losses::launches());
@@ -155,15 +151,15 @@ fn elementwise(devices: &[Caps; 2]) -> Vec<Launch> {
     let mut launches = Vec::new();
     let mut case = 0;
     let mut add = |function: &Elementwise, operands: &[(&Layout, DType)], c: (&Layout, DType), caps| {
-        let Ok(problem) = ElementwiseProblem::new(function.clone(), operands, c) else { return };
-        let Ok(plan) = problem.plan(caps) else { return };
-        launches.extend(Launch::steps(&format!("{function:?} of {operands:?} in {c:?}"), &plan));
+        let plan =
+            ElementwiseProblem::new(function.clone(), operands, c).and_then(|problem| problem.plan(caps));
+        launches.extend(Launch::planned(&format!("{function:?} of {operands:?} in {c:?}"), plan));
     };
     for dtype in COMPUTED {
         let functions: Vec<Elementwise> =
             Elementwise::all().into_iter().filter(|function| function.takes(dtype)).collect();
         for view in layouts(dtype) {
-            let dense = Layout::contiguous("test", view.shape()).expect("no more than the view");
+            let dense = flat(view.shape());
             for c in [&dense, &view] {
                 case += 1;
                 let function = &functions[case % functions.len()];
@@ -184,7 +180,7 @@ fn elementwise(devices: &[Caps; 2]) -> Vec<Launch> {
             );
         }
     }
-    let rows = Layout::contiguous("test", &[7, 32]).expect("a small layout");
+    let rows = flat(&[7, 32]);
     for (function, from, to) in
         [(Function::ToReal, DType::I32, DType::F32), (Function::ToInteger, DType::F32, DType::I8)]
     {
@@ -198,7 +194,7 @@ fn rotations(launches: &mut Vec<Launch>, devices: &[Caps; 2]) {
     for dtype in REALS {
         let elements = WINDOW / dtype.size();
         // Rows of whole vectors.
-        let rows = Layout::contiguous("test", &[3, elements / 192, 64]).expect("no more than a window");
+        let rows = flat(&[3, elements / 192, 64]);
         for (at, view) in layouts(dtype).into_iter().chain([rows]).enumerate() {
             let [.., length, width] = *view.shape() else { continue };
             for (i, pairs) in RotaryPairs::ALL.into_iter().enumerate() {
@@ -207,15 +203,12 @@ fn rotations(launches: &mut Vec<Launch>, devices: &[Caps; 2]) {
                         let of = RotaryTable { pairs, rotary_dims, positions };
                         let problem = RotaryProblem::new(RotaryPass::ALL[(at + i) % 2], of, &view, dtype);
                         // The start is a number, or a tensor has it.
-                        let start = Layout::new("test", &[1], &[1], 63, 64).expect("within the buffer");
+                        let start = laid::view(&[1], &[1], 63);
                         let problem = problem.and_then(|problem| {
                             if at % 2 == 1 { problem.at_position(&start) } else { Ok(problem) }
                         });
-                        let Ok(plan) = problem.and_then(|problem| problem.plan(&devices[(at + i) % 2]))
-                        else {
-                            continue;
-                        };
-                        launches.extend(Launch::steps(&format!("{of:?} of {dtype} {view:?}"), &plan));
+                        let plan = problem.and_then(|problem| problem.plan(&devices[(at + i) % 2]));
+                        launches.extend(Launch::planned(&format!("{of:?} of {dtype} {view:?}"), plan));
                     }
                 }
             }
@@ -236,10 +229,10 @@ fn reductions(launches: &mut Vec<Launch>, devices: &[Caps; 2]) {
                     ReduceFunction::ALL.into_iter().cycle().skip(case % ReduceFunction::ALL.len()).take(3)
                 {
                     case += 1;
-                    let Ok(problem) = ReduceProblem::new(function, &view, &axes, dtype) else { continue };
-                    let Ok(plan) = problem.plan(&devices[case % 2]) else { continue };
+                    let plan = ReduceProblem::new(function, &view, &axes, dtype)
+                        .and_then(|problem| problem.plan(&devices[case % 2]));
                     let what = format!("{function:?} along {axes:?} of {dtype} {view:?}");
-                    launches.extend(Launch::steps(&what, &plan));
+                    launches.extend(Launch::planned(&what, plan));
                 }
             }
         }
@@ -259,8 +252,8 @@ fn norms(devices: &[Caps; 2]) -> Vec<Launch> {
         for (at, view) in layouts(dtype).into_iter().enumerate() {
             let length = view.shape()[view.rank() - 1];
             let offset = if at % 3 == 0 { 0 } else { WINDOW_END / dtype.size() - 1 };
-            let weights = Layout::new("test", &[length], &[1], offset, 1 << 40).expect("a large buffer");
-            let dense = Layout::contiguous("test", view.shape()).expect("no more than the view");
+            let weights = laid::view(&[length], &[1], offset);
+            let dense = flat(view.shape());
             for (i, (kind, pass)) in passes.into_iter().enumerate() {
                 let b = (i > 0).then_some(if at % 2 == 0 { &dense } else { &view });
                 let beta = (kind == NormKind::Layer).then_some(&weights);
@@ -270,8 +263,8 @@ fn norms(devices: &[Caps; 2]) -> Vec<Launch> {
                 let stores_sums = pass == NormPass::Forward;
                 let of = |device: &usize| stores_sums || *device == (at + i) % 2;
                 for device in (0..devices.len()).filter(of) {
-                    let Ok(plan) = problem.plan(&devices[device]) else { continue };
-                    launches.extend(Launch::steps(&format!("{kind:?} {pass:?} of {dtype} {view:?}"), &plan));
+                    let plan = problem.plan(&devices[device]);
+                    launches.extend(Launch::planned(&format!("{kind:?} {pass:?} of {dtype} {view:?}"), plan));
                 }
             }
         }
@@ -302,18 +295,16 @@ fn norms_of_channels(devices: &[Caps; 2]) -> Vec<Launch> {
         .into_iter()
         .enumerate()
         {
-            let view = Layout::new("test", &shape, &strides, 0, 1 << 40).expect("a large buffer");
+            let view = laid::view(&shape, &strides, 0);
             let offset = WINDOW_END / dtype.size() - 1;
-            let weights = Layout::new("test", &shape[2..], &[1], offset, 1 << 40).expect("a large buffer");
+            let weights = laid::view(&shape[2..], &[1], offset);
             let layouts =
                 NormLayouts { a: &view, b: Some(&view), gamma: Some(&weights), beta: Some(&weights) };
             for (i, pass) in passes.into_iter().enumerate() {
                 let groups = if i == 1 { 1 } else { shape[2] };
                 let problem = ChannelProblem::new("test", pass, layouts, groups, dtype);
-                let Ok(plan) = problem.and_then(|problem| problem.plan(&devices[(at + i) % 2])) else {
-                    continue;
-                };
-                launches.extend(Launch::steps(&format!("{pass:?} of {dtype} {view:?}"), &plan));
+                let plan = problem.and_then(|problem| problem.plan(&devices[(at + i) % 2]));
+                launches.extend(Launch::planned(&format!("{pass:?} of {dtype} {view:?}"), plan));
             }
         }
     }

@@ -4,6 +4,8 @@ use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
 use super::ops::layouts;
 use support::families::Of;
+use support::laid;
+use support::laid::flat;
 use support::operations::shapes::in_every_type;
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Plan;
@@ -19,14 +21,12 @@ pub(crate) fn launches() -> Vec<Launch> {
     let mut launches = Vec::new();
     let devices = [caps().planned_for(DeviceType::Discrete), bare()];
     let mut add = |what: &str, plan: Result<Plan>| {
-        if let Ok(plan) = plan {
-            launches.extend(Launch::steps(what, &plan));
-        }
+        launches.extend(Launch::planned(what, plan));
     };
     for dtype in DType::ALL {
         let elements = WINDOW / dtype.size();
         // Rows of whole vectors.
-        let rows = Layout::contiguous("test", &[elements / 64, 64]).expect("no more than a window");
+        let rows = flat(&[elements / 64, 64]);
         for (at, view) in layouts(dtype).into_iter().chain([rows]).enumerate() {
             let caps = &devices[at % 2];
             let axis = (at + dtype.size()) % view.rank();
@@ -44,8 +44,8 @@ pub(crate) fn launches() -> Vec<Launch> {
             // Values that are repeated, of a result as large as may be; and the other way round.
             let mut of_values = view.shape().to_vec();
             of_values[axis] = many;
-            let value = Layout::contiguous("test", &[]).expect("one element");
-            let dense = Layout::contiguous("test", &of_values).expect("as large as the view");
+            let value = flat(&[]);
+            let dense = flat(&of_values);
             let repeated = value.broadcast_to(&of_values).expect("one element");
             let same = value.broadcast_to(view.shape()).expect("one element");
             for (target, indices, values) in [
@@ -69,7 +69,7 @@ pub(crate) fn launches() -> Vec<Launch> {
             add(&format!("{classes} classes of {ids:?}"), problem.and_then(|problem| problem.plan(caps)));
         }
         // In two windows.
-        let two = Layout::contiguous("test", &[elements / 64 * 2, 64]).expect("a large buffer");
+        let two = flat(&[elements / 64 * 2, 64]);
         let table = GatherProblem::new(Taken::Rows, &two, &which(&[30], 1), dtype);
         add(&format!("rows of {dtype} in two windows"), table.and_then(|problem| problem.plan(&devices[0])));
         for function in [ReduceFunction::ArgMax, ReduceFunction::Variance { correction: 1 }] {
@@ -111,5 +111,5 @@ pub(crate) fn launches() -> Vec<Launch> {
 fn which(shape: &[usize], stride: usize) -> Layout {
     let strides: Vec<usize> =
         (0..shape.len()).map(|axis| stride * shape[axis + 1..].iter().product::<usize>()).collect();
-    Layout::new("test", shape, &strides, 63, 1 << 40).expect("a large buffer")
+    laid::view(shape, &strides, 63)
 }

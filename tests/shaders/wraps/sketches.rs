@@ -3,6 +3,7 @@
 use super::gemm::{WINDOW, bare, caps};
 use super::launch::Launch;
 use support::is_full_sweep;
+use support::laid::{flat, view};
 use support::wgsl::SEEDS;
 use tilewise::gpu::DeviceType;
 use tilewise::planning::Problem;
@@ -42,12 +43,11 @@ pub(crate) fn launches() -> Vec<Launch> {
     for [n, columns, d] in shapes(WINDOW / 4) {
         for direction in [Direction::Forward, Direction::Adjoint] {
             let rows = if direction == Direction::Forward { n } else { d };
-            let plain = |shape: &[usize]| Layout::contiguous("test", shape).expect("few axes");
-            let across = Layout::new("test", &[rows, columns], &[1, rows], 63, 1 << 40).expect("a view");
+            let across = view(&[rows, columns], &[1, rows], 63);
             // The last has three axes beside the operator's, which do not step as one.
-            let beside = plain(&[3, rows, 2, columns.div_ceil(6)]);
+            let beside = flat(&[3, rows, 2, columns.div_ceil(6)]);
             for (x, axis) in
-                [(plain(&[rows, columns]), 0), (across, 0), (plain(&[columns, rows]), 1), (beside, 1)]
+                [(flat(&[rows, columns]), 0), (across, 0), (flat(&[columns, rows]), 1), (beside, 1)]
             {
                 let all = is_full_sweep();
                 for i in 0..if all { TYPES.len() * KINDS.len() * devices.len() } else { 1 } {
@@ -97,8 +97,8 @@ fn sparse(
     launches: &mut Vec<Launch>,
 ) {
     let Ok(sketch) = Sketch::new(kind, shape, 1) else { return };
-    let Ok(problem) = SparseProblem::new(&sketch, direction, x, axis, dtype) else { return };
-    let Ok(plan) = problem.seeded(SEEDS[launches.len() % 2]).plan(caps) else { return };
+    let plan = SparseProblem::new(&sketch, direction, x, axis, dtype)
+        .and_then(|problem| problem.seeded(SEEDS[launches.len() % 2]).plan(caps));
     let what = format!("{kind:?} {direction:?}, {shape:?} along {axis} of {dtype} {x:?}");
-    launches.extend(Launch::steps(&what, &plan));
+    launches.extend(Launch::planned(&what, plan));
 }

@@ -2,6 +2,7 @@
 
 use super::shares::shares;
 use support::failure::{Kind, fails};
+use support::laid::flat;
 use support::sketches::signs_and_rows;
 use support::strided::{Lay, Placed};
 use tilewise::gpu::DeviceType;
@@ -9,7 +10,7 @@ use tilewise::planning::fixtures;
 use tilewise::planning::sketch::{HadamardProblem, apply_hadamard};
 use tilewise::reference;
 use tilewise::sketch::{Direction, Scaling, Sketch, SketchKind};
-use tilewise::{Caps, DType, Element, Error, Fill, Gpu, Layout, Real, Tensor, bf16, f16};
+use tilewise::{Caps, DType, Element, Error, Fill, Gpu, Real, Tensor, bf16, f16};
 
 /// Lengths: alone, below, on and above powers of two and what a workgroup holds. `TILEWISE_SWEEP=full` has more, a short
 /// sweep not the longest.
@@ -201,7 +202,7 @@ fn other_passes_are_other_passes() {
         caps.adapter = fixtures::h200().adapter;
         caps = caps.planned_for(device_type);
         caps.limits.workgroup_bytes = workgroup_bytes;
-        let x = Layout::contiguous("test", &[5, 4096]).unwrap();
+        let x = flat(&[5, 4096]);
         let problem =
             HadamardProblem::new(&sketch(100, 4096), Direction::Forward, &x, 1, DType::F32).unwrap();
         problem.passes(&caps).iter().map(|pass| pass.tile.levels).collect::<Vec<_>>()

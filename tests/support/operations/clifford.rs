@@ -1,56 +1,55 @@
 //! Multivectors.
 
-use super::{Row, row};
+use super::Row;
+use super::world::Space;
+use tilewise::Result;
 use tilewise::clifford::{BladeAxis, BladeOrder, MvProduct, Pga, Product, Signature, Unary};
+
+/// A row that works on the world's space alone.
+fn of<R: 'static>(name: &'static str, example: fn(&mut Space) -> Result<R>) -> Row {
+    super::row_of(name, |it| &mut it.space, example)
+}
 
 pub(super) fn rows() -> Vec<Row> {
     vec![
-        row("clifford::Multivectors::commutator", |it| it.space.x.commutator(&it.space.y)),
-        row("clifford::Multivectors::conjugate", |it| it.space.x.conjugate()),
-        row("clifford::Multivectors::dual", |it| it.space.x.dual()),
-        row("clifford::Multivectors::exp", |it| it.space.bivectors.exp()),
-        row("clifford::Multivectors::fat_dot", |it| it.space.x.fat_dot(&it.space.y)),
-        row("clifford::Multivectors::geometric", |it| it.space.x.geometric(&it.space.y)),
-        row("clifford::Multivectors::hestenes", |it| it.space.x.hestenes(&it.space.y)),
-        row("clifford::Multivectors::interpolate", |it| {
-            it.space.rotors.interpolate(&it.space.rotors, &it.space.times)
+        of("clifford::Multivectors::commutator", |s| s.x.commutator(&s.y)),
+        of("clifford::Multivectors::conjugate", |s| s.x.conjugate()),
+        of("clifford::Multivectors::dual", |s| s.x.dual()),
+        of("clifford::Multivectors::exp", |s| s.bivectors.exp()),
+        of("clifford::Multivectors::fat_dot", |s| s.x.fat_dot(&s.y)),
+        of("clifford::Multivectors::geometric", |s| s.x.geometric(&s.y)),
+        of("clifford::Multivectors::hestenes", |s| s.x.hestenes(&s.y)),
+        of("clifford::Multivectors::interpolate", |s| s.rotors.interpolate(&s.rotors, &s.times)),
+        of("clifford::Multivectors::inverse", |s| s.rotors.inverse()),
+        of("clifford::Multivectors::inverse_backward", |s| s.x.inverse_backward(&s.y)),
+        of("clifford::Multivectors::involute", |s| s.x.involute()),
+        of("clifford::Multivectors::left_contraction", |s| s.x.left_contraction(&s.y)),
+        of("clifford::Multivectors::log", |s| s.rotors.log()),
+        of("clifford::Multivectors::norm", |s| s.x.norm()),
+        of("clifford::Multivectors::norm_backward", |s| s.x.norm_backward(&s.norms)),
+        of("clifford::Multivectors::normalized", |s| s.x.normalized()),
+        of("clifford::Multivectors::outer", |s| s.x.outer(&s.y)),
+        of("clifford::Multivectors::product", |s| s.x.product(Product::Geometric, &s.y)),
+        of("clifford::Multivectors::product_backward", |s| {
+            s.x.product_backward(Product::Geometric, &s.y, &s.y)
         }),
-        row("clifford::Multivectors::inverse", |it| it.space.rotors.inverse()),
-        row("clifford::Multivectors::inverse_backward", |it| it.space.x.inverse_backward(&it.space.y)),
-        row("clifford::Multivectors::involute", |it| it.space.x.involute()),
-        row("clifford::Multivectors::left_contraction", |it| it.space.x.left_contraction(&it.space.y)),
-        row("clifford::Multivectors::log", |it| it.space.rotors.log()),
-        row("clifford::Multivectors::norm", |it| it.space.x.norm()),
-        row("clifford::Multivectors::norm_backward", |it| it.space.x.norm_backward(&it.space.norms)),
-        row("clifford::Multivectors::normalized", |it| it.space.x.normalized()),
-        row("clifford::Multivectors::outer", |it| it.space.x.outer(&it.space.y)),
-        row("clifford::Multivectors::product", |it| it.space.x.product(Product::Geometric, &it.space.y)),
-        row("clifford::Multivectors::product_backward", |it| {
-            it.space.x.product_backward(Product::Geometric, &it.space.y, &it.space.y)
+        of("clifford::Multivectors::project", |s| s.x.project(&[1])),
+        of("clifford::Multivectors::regressive", |s| s.x.regressive(&s.y)),
+        of("clifford::Multivectors::reordered", |s| s.lines.reordered(Signature::PGA3D.null_first())),
+        of("clifford::Multivectors::reverse", |s| s.x.reverse()),
+        of("clifford::Multivectors::right_contraction", |s| s.x.right_contraction(&s.y)),
+        of("clifford::Multivectors::sandwich", |s| s.rotors.sandwich(&s.x)),
+        of("clifford::Multivectors::scalar", |s| s.x.scalar(&s.y)),
+        of("clifford::Multivectors::select", |s| {
+            s.x.select(&Signature::CL3.blades().ordered(BladeOrder::Ascending))
         }),
-        row("clifford::Multivectors::project", |it| it.space.x.project(&[1])),
-        row("clifford::Multivectors::regressive", |it| it.space.x.regressive(&it.space.y)),
-        row("clifford::Multivectors::reordered", |it| {
-            it.space.lines.reordered(Signature::PGA3D.null_first())
+        of("clifford::Multivectors::unary", |s| s.x.unary(Unary::Reverse)),
+        of("clifford::Multivectors::unary_backward", |s| {
+            s.x.unary_backward(Unary::Reverse, &Signature::CL3.blades())
         }),
-        row("clifford::Multivectors::reverse", |it| it.space.x.reverse()),
-        row("clifford::Multivectors::right_contraction", |it| it.space.x.right_contraction(&it.space.y)),
-        row("clifford::Multivectors::sandwich", |it| it.space.rotors.sandwich(&it.space.x)),
-        row("clifford::Multivectors::scalar", |it| it.space.x.scalar(&it.space.y)),
-        row("clifford::Multivectors::select", |it| {
-            it.space.x.select(&Signature::CL3.blades().ordered(BladeOrder::Ascending))
-        }),
-        row("clifford::Multivectors::unary", |it| it.space.x.unary(Unary::Reverse)),
-        row("clifford::Multivectors::unary_backward", |it| {
-            it.space.x.unary_backward(Unary::Reverse, &Signature::CL3.blades())
-        }),
-        row("clifford::Multivectors::undual", |it| it.space.x.undual()),
-        row("clifford::MvProduct::run", |it| MvProduct::new(Product::Outer, &it.space.x, &it.space.y).run()),
-        row("clifford::Pga::coordinates_of", |it| {
-            Pga::<3>::new(Signature::PGA3D)?.coordinates_of(&it.space.lines)
-        }),
-        row("clifford::Pga::points", |it| {
-            Pga::<2>::new(Signature::PGA2D)?.points(&it.space.times, BladeAxis::Last)
-        }),
+        of("clifford::Multivectors::undual", |s| s.x.undual()),
+        of("clifford::MvProduct::run", |s| MvProduct::new(Product::Outer, &s.x, &s.y).run()),
+        of("clifford::Pga::coordinates_of", |s| Pga::<3>::new(Signature::PGA3D)?.coordinates_of(&s.lines)),
+        of("clifford::Pga::points", |s| Pga::<2>::new(Signature::PGA2D)?.points(&s.times, BladeAxis::Last)),
     ]
 }

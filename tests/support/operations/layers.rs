@@ -1,79 +1,63 @@
 //! Clifford layers.
 
+use super::world::Space;
 use super::{Row, row};
 use tilewise::clifford::layer::{CliffordLayer, Connected, ProductKind};
-use tilewise::f16;
+use tilewise::{Result, f16};
+
+/// A row that works on the world's space alone.
+fn of<R: 'static>(name: &'static str, example: fn(&mut Space) -> Result<R>) -> Row {
+    super::row_of(name, |it| &mut it.space, example)
+}
 
 pub(super) fn rows() -> Vec<Row> {
     vec![
-        row("clifford::layer::CliffordLayer::backward", |it| {
-            it.space.layer.backward(&it.space.x, &it.space.y)
+        of("clifford::layer::CliffordLayer::backward", |s| s.layer.backward(&s.x, &s.y)),
+        of("clifford::layer::CliffordLayer::backward_into", |s| {
+            s.layer.backward_into(&s.x, &s.y, &mut s.gradients)
         }),
-        row("clifford::layer::CliffordLayer::backward_into", |it| {
-            it.space.layer.backward_into(&it.space.x, &it.space.y, &mut it.space.gradients)
-        }),
-        row("clifford::layer::CliffordLayer::cast", |it| it.space.layer.cast::<f16>()),
-        row("clifford::layer::CliffordLayer::forward", |it| it.space.layer.forward(&it.space.x)),
+        of("clifford::layer::CliffordLayer::cast", |s| s.layer.cast::<f16>()),
+        of("clifford::layer::CliffordLayer::forward", |s| s.layer.forward(&s.x)),
         row("clifford::layer::CliffordLayerBuilder::random", |it| {
             let builder = CliffordLayer::<f32>::builder(it.space.product, ProductKind::Steerable);
             builder.random::<f32>(&it.gpu, [2, 2])
         }),
-        row("clifford::layer::Connected::backward", |it| {
-            Connected::new(it.space.product, &it.space.x, &it.space.y, &it.space.weight)?
-                .backward(&it.space.y)
+        of("clifford::layer::Connected::backward", |s| {
+            Connected::new(s.product, &s.x, &s.y, &s.weight)?.backward(&s.y)
         }),
-        row("clifford::layer::Connected::run", |it| {
-            Connected::new(it.space.product, &it.space.x, &it.space.y, &it.space.weight)?.run()
+        of("clifford::layer::Connected::run", |s| Connected::new(s.product, &s.x, &s.y, &s.weight)?.run()),
+        of("clifford::layer::LayerProduct::connected", |s| s.product.connected(&s.x, &s.y, &s.weight)),
+        of("clifford::layer::LayerProduct::connected_backward", |s| {
+            s.product.connected_backward(&s.x, &s.y, &s.weight, &s.y)
         }),
-        row("clifford::layer::LayerProduct::connected", |it| {
-            it.space.product.connected(&it.space.x, &it.space.y, &it.space.weight)
+        of("clifford::layer::LayerProduct::normalized", |s| s.product.normalized(&s.x)),
+        of("clifford::layer::LayerProduct::normalized_backward", |s| {
+            s.product.normalized_backward(&s.x, &s.y)
         }),
-        row("clifford::layer::LayerProduct::connected_backward", |it| {
-            it.space.product.connected_backward(&it.space.x, &it.space.y, &it.space.weight, &it.space.y)
+        of("clifford::layer::LayerProduct::steerable", |s| s.product.steerable(&s.x, &s.y, s.layer.weight())),
+        of("clifford::layer::LayerProduct::steerable_backward", |s| {
+            s.product.steerable_backward(&s.x, &s.y, s.layer.weight(), &s.y)
         }),
-        row("clifford::layer::LayerProduct::normalized", |it| it.space.product.normalized(&it.space.x)),
-        row("clifford::layer::LayerProduct::normalized_backward", |it| {
-            it.space.product.normalized_backward(&it.space.x, &it.space.y)
+        of("clifford::layer::MvLayerNorm::backward", |s| s.layer_norm.backward(&s.x, &s.y)),
+        of("clifford::layer::MvLayerNorm::backward_into", |s| {
+            s.layer_norm.backward_into(&s.x, &s.y, &mut s.layer_norm_gradients)
         }),
-        row("clifford::layer::LayerProduct::steerable", |it| {
-            it.space.product.steerable(&it.space.x, &it.space.y, it.space.layer.weight())
+        of("clifford::layer::MvLayerNorm::forward", |s| s.layer_norm.forward(&s.x)),
+        of("clifford::layer::MvLinear::backward", |s| s.linear.backward(&s.x, &s.y)),
+        of("clifford::layer::MvLinear::backward_into", |s| {
+            s.linear.backward_into(&s.x, &s.y, &mut s.linear_gradients)
         }),
-        row("clifford::layer::LayerProduct::steerable_backward", |it| {
-            it.space.product.steerable_backward(
-                &it.space.x,
-                &it.space.y,
-                it.space.layer.weight(),
-                &it.space.y,
-            )
+        of("clifford::layer::MvLinear::cast", |s| s.linear.cast::<f16>()),
+        of("clifford::layer::MvLinear::forward", |s| s.linear.forward(&s.x)),
+        of("clifford::layer::MvNormalization::backward", |s| s.normalization.backward(&s.x, &s.y)),
+        of("clifford::layer::MvNormalization::backward_into", |s| {
+            s.normalization.backward_into(&s.x, &s.y, &mut s.normalization_gradients)
         }),
-        row("clifford::layer::MvLayerNorm::backward", |it| {
-            it.space.layer_norm.backward(&it.space.x, &it.space.y)
+        of("clifford::layer::MvNormalization::forward", |s| s.normalization.forward(&s.x)),
+        of("clifford::layer::MvSilu::backward", |s| s.silu.backward(&s.x, &s.y)),
+        of("clifford::layer::MvSilu::backward_into", |s| {
+            s.silu.backward_into(&s.x, &s.y, &mut s.silu_gradients)
         }),
-        row("clifford::layer::MvLayerNorm::backward_into", |it| {
-            it.space.layer_norm.backward_into(&it.space.x, &it.space.y, &mut it.space.layer_norm_gradients)
-        }),
-        row("clifford::layer::MvLayerNorm::forward", |it| it.space.layer_norm.forward(&it.space.x)),
-        row("clifford::layer::MvLinear::backward", |it| it.space.linear.backward(&it.space.x, &it.space.y)),
-        row("clifford::layer::MvLinear::backward_into", |it| {
-            it.space.linear.backward_into(&it.space.x, &it.space.y, &mut it.space.linear_gradients)
-        }),
-        row("clifford::layer::MvLinear::cast", |it| it.space.linear.cast::<f16>()),
-        row("clifford::layer::MvLinear::forward", |it| it.space.linear.forward(&it.space.x)),
-        row("clifford::layer::MvNormalization::backward", |it| {
-            it.space.normalization.backward(&it.space.x, &it.space.y)
-        }),
-        row("clifford::layer::MvNormalization::backward_into", |it| {
-            it.space.normalization.backward_into(
-                &it.space.x,
-                &it.space.y,
-                &mut it.space.normalization_gradients,
-            )
-        }),
-        row("clifford::layer::MvNormalization::forward", |it| it.space.normalization.forward(&it.space.x)),
-        row("clifford::layer::MvSilu::backward", |it| it.space.silu.backward(&it.space.x, &it.space.y)),
-        row("clifford::layer::MvSilu::backward_into", |it| {
-            it.space.silu.backward_into(&it.space.x, &it.space.y, &mut it.space.silu_gradients)
-        }),
-        row("clifford::layer::MvSilu::forward", |it| it.space.silu.forward(&it.space.x)),
+        of("clifford::layer::MvSilu::forward", |s| s.silu.forward(&s.x)),
     ]
 }

@@ -78,6 +78,16 @@ fn row<R: 'static>(name: &'static str, example: fn(&mut World) -> Result<R>) -> 
     Row { name, example: Box::new(example), book: None }
 }
 
+/// A row whose example works on a part of the world.
+fn row_of<S: 'static, R: 'static>(
+    name: &'static str,
+    part: fn(&mut World) -> &mut S,
+    example: fn(&mut S) -> Result<R>,
+) -> Row {
+    let example = move |it: &mut World| example(part(it)).map(|made| Box::new(made) as Box<dyn Any>);
+    Row { name, example: Box::new(example), book: None }
+}
+
 /// All rows that are written out.
 fn written() -> Vec<Row> {
     let rooms = [

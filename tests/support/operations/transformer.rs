@@ -1,70 +1,57 @@
 //! Layers of transformers.
 
+use super::world::Transformer;
 use super::{Row, row};
 use pollster::block_on;
 use tilewise::attention::{AttentionOptions, KeyValueCache, MultiHeadAttention, TransformerBlock};
-use tilewise::f16;
 use tilewise::io::SafetensorsWriter;
+use tilewise::{Result, f16};
+
+/// A row that works on the world's transformer alone.
+fn of<R: 'static>(name: &'static str, example: fn(&mut Transformer) -> Result<R>) -> Row {
+    super::row_of(name, |it| &mut it.transformer, example)
+}
 
 pub(super) fn rows() -> Vec<Row> {
     vec![
-        row("attention::KeyValueCache::append", |it| {
-            it.transformer.cache.append(&it.transformer.keys, &it.transformer.keys)
-        }),
+        of("attention::KeyValueCache::append", |t| t.cache.append(&t.keys, &t.keys)),
         row("attention::KeyValueCache::new", |it| KeyValueCache::<f32>::new(&it.gpu, [1, 2, 8, 4])),
-        row("attention::KeyValueCache::position", |it| it.transformer.replayable.position().map(drop)),
+        of("attention::KeyValueCache::position", |t| t.replayable.position().map(drop)),
         row("attention::KeyValueCache::replayable", |it| {
             KeyValueCache::<f32>::replayable(&it.gpu, [1, 2, 8, 4])
         }),
-        row("attention::MultiHeadAttention::backward", |it| {
-            it.transformer.layer.backward(&it.transformer.saved, &it.transformer.x)
+        of("attention::MultiHeadAttention::backward", |t| t.layer.backward(&t.saved, &t.x)),
+        of("attention::MultiHeadAttention::backward_into", |t| {
+            t.layer.backward_into(&t.saved, &t.x, &mut t.gradients)
         }),
-        row("attention::MultiHeadAttention::backward_into", |it| {
-            let of = &mut it.transformer;
-            of.layer.backward_into(&of.saved, &of.x, &mut of.gradients)
+        of("attention::MultiHeadAttention::cache", |t| t.layer.cache(1, 9)),
+        of("attention::MultiHeadAttention::cast", |t| t.layer.cast::<f16>()),
+        of("attention::MultiHeadAttention::forward", |t| t.layer.forward(&t.x, &AttentionOptions::new())),
+        of("attention::MultiHeadAttention::forward_cached", |t| {
+            t.layer.forward_cached(&t.x, &mut t.cache, &AttentionOptions::new())
         }),
-        row("attention::MultiHeadAttention::cache", |it| it.transformer.layer.cache(1, 9)),
-        row("attention::MultiHeadAttention::cast", |it| it.transformer.layer.cast::<f16>()),
-        row("attention::MultiHeadAttention::forward", |it| {
-            it.transformer.layer.forward(&it.transformer.x, &AttentionOptions::new())
+        of("attention::MultiHeadAttention::forward_cross", |t| {
+            t.layer.forward_cross(&t.x, &t.x, &AttentionOptions::new())
         }),
-        row("attention::MultiHeadAttention::forward_cached", |it| {
-            let of = &mut it.transformer;
-            of.layer.forward_cached(&of.x, &mut of.cache, &AttentionOptions::new())
+        of("attention::MultiHeadAttention::forward_cross_saved", |t| {
+            t.layer.forward_cross_saved(&t.x, &t.x, &AttentionOptions::new())
         }),
-        row("attention::MultiHeadAttention::forward_cross", |it| {
-            let of = &it.transformer;
-            of.layer.forward_cross(&of.x, &of.x, &AttentionOptions::new())
+        of("attention::MultiHeadAttention::forward_saved", |t| {
+            t.layer.forward_saved(&t.x, &AttentionOptions::new())
         }),
-        row("attention::MultiHeadAttention::forward_cross_saved", |it| {
-            let of = &it.transformer;
-            of.layer.forward_cross_saved(&of.x, &of.x, &AttentionOptions::new())
+        of("attention::MultiHeadAttention::replayable_cache", |t| t.layer.replayable_cache(1, 9)),
+        of("attention::MultiHeadAttention::save", |t| t.layer.save(SafetensorsWriter::new(), "of.")),
+        of("attention::MultiHeadAttention::save_async", |t| {
+            block_on(t.layer.save_async(SafetensorsWriter::new(), "of."))
         }),
-        row("attention::MultiHeadAttention::forward_saved", |it| {
-            it.transformer.layer.forward_saved(&it.transformer.x, &AttentionOptions::new())
+        of("attention::TransformerBlock::cast", |t| t.block.cast::<f16>()),
+        of("attention::TransformerBlock::forward", |t| t.block.forward(&t.x, &AttentionOptions::new())),
+        of("attention::TransformerBlock::forward_cached", |t| {
+            t.block.forward_cached(&t.x, &mut t.cache, &AttentionOptions::new())
         }),
-        row("attention::MultiHeadAttention::replayable_cache", |it| {
-            it.transformer.layer.replayable_cache(1, 9)
-        }),
-        row("attention::MultiHeadAttention::save", |it| {
-            it.transformer.layer.save(SafetensorsWriter::new(), "of.")
-        }),
-        row("attention::MultiHeadAttention::save_async", |it| {
-            block_on(it.transformer.layer.save_async(SafetensorsWriter::new(), "of."))
-        }),
-        row("attention::TransformerBlock::cast", |it| it.transformer.block.cast::<f16>()),
-        row("attention::TransformerBlock::forward", |it| {
-            it.transformer.block.forward(&it.transformer.x, &AttentionOptions::new())
-        }),
-        row("attention::TransformerBlock::forward_cached", |it| {
-            let of = &mut it.transformer;
-            of.block.forward_cached(&of.x, &mut of.cache, &AttentionOptions::new())
-        }),
-        row("attention::TransformerBlock::save", |it| {
-            it.transformer.block.save(SafetensorsWriter::new(), "of.")
-        }),
-        row("attention::TransformerBlock::save_async", |it| {
-            block_on(it.transformer.block.save_async(SafetensorsWriter::new(), "of."))
+        of("attention::TransformerBlock::save", |t| t.block.save(SafetensorsWriter::new(), "of.")),
+        of("attention::TransformerBlock::save_async", |t| {
+            block_on(t.block.save_async(SafetensorsWriter::new(), "of."))
         }),
         row("attention::MultiHeadAttentionBuilder::load", |it| {
             MultiHeadAttention::<f32>::builder(8, 2).load(&it.file, &it.gpu, "block.self_attn.")

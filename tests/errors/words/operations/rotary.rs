@@ -1,6 +1,7 @@
 //! Tables of angles that cannot be, and operands that they do not rotate.
 
 use crate::words::said::Said;
+use support::laid::flat;
 use tilewise::ops::{Rotary, RotaryPairs};
 use tilewise::planning::ops::{RotaryPass, RotaryProblem, RotaryTable};
 use tilewise::{DType, Layout};
@@ -38,7 +39,7 @@ fn operands_that_a_table_does_not_rotate() {
     let empty = x.slice(0, ..0).unwrap();
     said.says(|| rotary.apply(&empty, 6));
     let of = RotaryTable { pairs: RotaryPairs::Halves, rotary_dims: 6, positions: 9 };
-    let rows = Layout::contiguous("test", &[4, 8]).unwrap();
+    let rows = flat(&[4, 8]);
     let problem = |of, rows: &Layout, dtype| RotaryProblem::new(RotaryPass::Forward, of, rows, dtype);
     said.says(|| problem(of, &rows, DType::I32));
     said.says(|| problem(of, &rows.slice(0, ..0).unwrap(), DType::F32));
