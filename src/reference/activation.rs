@@ -11,13 +11,17 @@ macro_rules! definitions {
         $variant:ident: $name:ident, flops $flops:tt lipschitz [$lipschitz:expr]
             value [$value:expr] within [$within:expr] slope [$first:expr, $second:expr] within [$slope_within:expr];
     )*) => {
-        fn value($x: f64, activation: Activation) -> f64 {
+        /// The value of an activation in f64. At minus infinity it is the limit.
+        #[must_use]
+        pub fn activate(activation: Activation, $x: f64) -> f64 {
             match activation {
                 $(Activation::$variant => $value,)*
             }
         }
 
-        fn lipschitz(activation: Activation) -> f64 {
+        /// The Lipschitz constant of an activation.
+        #[must_use]
+        pub fn activation_lipschitz(activation: Activation) -> f64 {
             match activation {
                 $(Activation::$variant => $lipschitz,)*
             }
@@ -49,18 +53,6 @@ macro_rules! definitions {
 }
 
 activation_rows!(definitions);
-
-/// The value of an activation in f64. At minus infinity it is the limit.
-#[must_use]
-pub fn activate(activation: Activation, x: f64) -> f64 {
-    value(x, activation)
-}
-
-/// The Lipschitz constant of an activation.
-#[must_use]
-pub fn activation_lipschitz(activation: Activation) -> f64 {
-    lipschitz(activation)
-}
 
 /// The error bound of an activation that a kernel computes in f32 from an argument within `dz` of `z`, relative to the
 /// exact value at `z`. With the Lipschitz constant $L$ and $u = 2^{-23}$ it is

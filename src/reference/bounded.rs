@@ -1,7 +1,7 @@
 //! Numbers with bounds on their errors in f32: a running error analysis.
 
 use super::bounds::gamma;
-use super::elements::U;
+use super::elements::{Definition, U};
 
 /// A bound on the relative error of one over a square root, from WGSL.
 pub(super) const DIVIDED: f64 = 8.0 * U;
@@ -115,4 +115,27 @@ impl FromIterator<BoundedNumber> for BoundedValues {
         let (values, bounds) = numbers.into_iter().map(|number| (number.value, number.bound)).unzip();
         Self { values, bounds }
     }
+}
+
+pub(super) fn exact(value: f64) -> BoundedNumber {
+    BoundedNumber { value, bound: 0.0 }
+}
+
+pub(super) fn plus(a: BoundedNumber, b: BoundedNumber) -> BoundedNumber {
+    BoundedNumber { value: a.value + b.value, bound: a.bound + b.bound }.rounded()
+}
+
+pub(super) fn minus(a: BoundedNumber, b: BoundedNumber) -> BoundedNumber {
+    plus(a, b.scaled(-1.0))
+}
+
+/// The quotient of a sum by a number of elements: WGSL divides within 2.5 units in the last place.
+pub(super) fn divided(sum: BoundedNumber, count: usize) -> BoundedNumber {
+    let quotient = sum.scaled(1.0 / count.max(1) as f64);
+    BoundedNumber { bound: quotient.bound + 3.0 * U * quotient.most(), ..quotient }
+}
+
+/// The values, each with its bound as the tolerance.
+pub(super) fn defined(numbers: &[BoundedNumber]) -> Definition {
+    Definition::of(numbers.iter().map(|number| [number.value, number.bound]))
 }

@@ -4,7 +4,7 @@ use crate::gemm::Accumulator;
 use crate::layout::DType;
 
 /// Unit roundoff of an f32 sum. Not $2^{-24}$: a driver may truncate instead of rounding.
-const U: f64 = 1.0 / (1 << 23) as f64;
+pub(super) const U: f64 = 1.0 / (1 << 23) as f64;
 /// Unit roundoff of an f16 sum, for the same reason.
 const U_F16: f64 = 1.0 / (1 << 10) as f64;
 

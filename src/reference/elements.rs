@@ -5,8 +5,7 @@ use super::bounds::{Comparison, compare, store_tolerance};
 use crate::layout::Element;
 use crate::ops::Activation;
 
-/// The relative error of one operation in f32. It is not $2^{-24}$, since a driver may truncate instead of rounding.
-pub(super) const U: f64 = 1.0 / (1 << 23) as f64;
+pub(super) use super::bounds::U;
 /// The smallest normal f32. A driver may flush smaller values to zero.
 pub(super) const NORMAL: f64 = 1.0 / (1u128 << 126) as f64;
 

@@ -1,10 +1,8 @@
 //! The epilogue of a matrix product by definition, and the error bound of a kernel.
 
 use super::activation::{activate, activation_tolerance};
+use super::elements::U;
 use crate::ops::Activation;
-
-/// Unit roundoff of f32 where a driver may truncate.
-const U: f64 = 1.0 / (1 << 23) as f64;
 
 /// The epilogue of one element of a product: activation($\alpha s + p + b$) + $r$, where $s$ is the sum over k.
 #[derive(Clone, Copy, Debug, PartialEq)]

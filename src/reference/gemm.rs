@@ -22,6 +22,11 @@ pub struct GemmReference {
 }
 
 impl GemmReference {
+    fn strict([value, magnitude, largest]: [Vec<f64>; 3], rounded: usize) -> Self {
+        let (accumulator, precision) = (Accumulator::F32, Precision::Strict);
+        Self { value, magnitude, largest, rounded, accumulator, precision }
+    }
+
     /// Sets the accumulator of the products to compare with. The default is f32.
     #[must_use]
     pub fn accumulator(self, accumulator: Accumulator) -> Self {
@@ -87,14 +92,7 @@ pub fn gemm<T: Element>(a: &[T], b: &[T], [m, n, k]: [usize; 3]) -> GemmReferenc
     let rows: Vec<f64> = (0..m).map(|i| largest_finite(a[i * k..(i + 1) * k].iter().copied())).collect();
     let cols: Vec<f64> = (0..n).map(|j| largest_finite(b.iter().skip(j).step_by(n).copied())).collect();
     let largest = rows.iter().flat_map(|row| cols.iter().map(move |col| row * col)).collect();
-    GemmReference {
-        value,
-        magnitude,
-        largest,
-        rounded: rounded::<T>(k),
-        accumulator: Accumulator::F32,
-        precision: Precision::Strict,
-    }
+    GemmReference::strict([value, magnitude, largest], rounded::<T>(k))
 }
 
 /// The number of products in a sum that is rounded: sums of integers are exact.
@@ -135,14 +133,8 @@ pub fn gemm_entries<T: Element>(
         let of_a = largest_finite((0..k).map(|p| a[row * k + p].to_f64()));
         of_a * largest_finite((0..k).map(|p| b[p * n + col].to_f64()))
     };
-    GemmReference {
-        value: entries.iter().map(|e| e[0]).collect(),
-        magnitude: entries.iter().map(|e| e[1]).collect(),
-        largest: places.iter().map(largest).collect(),
-        rounded: rounded::<T>(k),
-        accumulator: Accumulator::F32,
-        precision: Precision::Strict,
-    }
+    let [value, magnitude] = [0, 1].map(|which| entries.iter().map(|entry| entry[which]).collect());
+    GemmReference::strict([value, magnitude, places.iter().map(largest).collect()], rounded::<T>(k))
 }
 
 /// Compares $C t$ with $A (B t)$, row by row, for a vector t of signs. It checks every entry of C at the cost of reading the

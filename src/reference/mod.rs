@@ -29,6 +29,7 @@ mod joined;
 mod layer_gate;
 mod layer_product;
 mod linear;
+mod lines;
 mod losses;
 mod multi_head;
 mod mv_features;

@@ -1,8 +1,9 @@
 //! Multi-head attention, by definition.
 
-use super::bounded::BoundedNumber;
+use super::bounded::{BoundedNumber, defined};
 use super::elements::Definition;
-use super::transformer_steps::{WeightAndBias, attend, given, rotate, stored};
+use super::rotary::rotate_rows;
+use super::transformer_steps::{WeightAndBias, attend, given, stored};
 use crate::layout::{DType, Element};
 use crate::ops::{Activation, RotaryPairs};
 
@@ -101,16 +102,8 @@ impl MultiHeadReference {
     /// Rotates rows of heads, if they rotate.
     fn rotate(&self, x: &mut [BoundedNumber], [length, heads, dim]: [usize; 3]) {
         let Some((pairs, angles)) = &self.rotary else { return };
-        let count = angles.len() / length;
-        for (at, row) in x.chunks_exact_mut(dim).enumerate() {
-            rotate(row, *pairs, &angles[at / heads % length * count..][..count]);
-        }
+        rotate_rows(x, [length, heads, dim], *pairs, angles);
         let turned = stored(x.to_vec(), self.stored);
         x.copy_from_slice(&turned);
     }
-}
-
-/// The values and bounds of numbers.
-pub(super) fn defined(numbers: &[BoundedNumber]) -> Definition {
-    Definition::of(numbers.iter().map(|number| [number.value, number.bound]))
 }

@@ -1,6 +1,6 @@
 //! The statistics of a norm's units by definition, with the error bounds of an f32 computation.
 
-use super::bounded::{BoundedNumber, BoundedSum, DIVIDED};
+use super::bounded::{BoundedNumber, BoundedSum, DIVIDED, divided, exact};
 use super::bounds::gamma;
 use super::elements::{NORMAL, U};
 
@@ -68,22 +68,4 @@ pub(super) fn over_root(variance: BoundedNumber, eps: f64) -> BoundedNumber {
     let value = over(variance.value);
     let most = over(variance.value - variance.bound) * (1.0 + DIVIDED + U);
     BoundedNumber { value, bound: most - value }
-}
-
-pub(super) fn exact(value: f64) -> BoundedNumber {
-    BoundedNumber { value, bound: 0.0 }
-}
-
-pub(super) fn plus(a: BoundedNumber, b: BoundedNumber) -> BoundedNumber {
-    BoundedNumber { value: a.value + b.value, bound: a.bound + b.bound }.rounded()
-}
-
-pub(super) fn minus(a: BoundedNumber, b: BoundedNumber) -> BoundedNumber {
-    plus(a, b.scaled(-1.0))
-}
-
-/// The quotient of a sum by a number of elements: WGSL divides within 2.5 units in the last place.
-pub(super) fn divided(sum: BoundedNumber, count: usize) -> BoundedNumber {
-    let quotient = sum.scaled(1.0 / count.max(1) as f64);
-    BoundedNumber { bound: quotient.bound + 3.0 * U * quotient.most(), ..quotient }
 }

@@ -1,9 +1,9 @@
 //! Norms, by definition. Every element belongs to a unit and to a channel: the elements of a unit are normalised together, and
 //! the channel's gamma and beta apply to the element.
 
-use super::bounded::{BoundedNumber, BoundedSum};
+use super::bounded::{BoundedNumber, BoundedSum, divided, exact, minus, plus};
 use super::elements::{Definition, NORMAL};
-use super::norm_statistics::{Centre, Statistics, divided, exact, minus, of_unit, over_root, plus};
+use super::norm_statistics::{Centre, Statistics, of_unit, over_root};
 use crate::layout::Element;
 
 /// A norm and its statistics, each with the error bound of an f32 computation.
@@ -179,12 +179,8 @@ pub fn batch_norm<T: Element>(
 ) -> Definition {
     let of_channels = given(means, variances, eps);
     assert!(x.len().is_multiple_of(means.len()), "the number of elements");
-    let weights = [gamma, beta];
-    Definition::of(x.iter().enumerate().map(|(at, x)| {
-        let channel = at % means.len();
-        let y = scaled(normed(x.to_f64(), of_channels[channel]), weights, channel);
-        [y.value, y.bound + 4.0 * NORMAL]
-    }))
+    let units = Units::of_groups([1, x.len() / means.len(), means.len()], means.len());
+    results(x, units, &of_channels, [gamma, beta])
 }
 
 /// The gradients of [`batch_norm`], from the gradient of its result. The statistics are constants.
@@ -225,6 +221,22 @@ fn given(means: &[f32], variances: &[f32], eps: f64) -> Vec<Statistics> {
     means.iter().zip(variances).map(of).collect()
 }
 
+/// The normalised elements, with their weights.
+fn results<T: Element>(
+    x: &[T],
+    units: Units,
+    statistics: &[Statistics],
+    weights: [Option<&[T]>; 2],
+) -> Definition {
+    for weights in weights.into_iter().flatten() {
+        assert_eq!(weights.len(), units.channels(), "the number of weights");
+    }
+    Definition::of(x.iter().enumerate().map(|(at, x)| {
+        let y = scaled(normed(x.to_f64(), statistics[units.unit(at)]), weights, units.channel(at));
+        [y.value, y.bound + 4.0 * NORMAL]
+    }))
+}
+
 fn forward<T: Element>(
     x: &[T],
     units: Units,
@@ -232,15 +244,8 @@ fn forward<T: Element>(
     [gamma, beta]: [Option<&[T]>; 2],
     eps: f64,
 ) -> NormDefinition {
-    for weights in [gamma, beta].into_iter().flatten() {
-        assert_eq!(weights.len(), units.channels(), "the number of weights");
-    }
     let statistics = statistics(x, units, centre, eps);
-    let y = x.iter().enumerate().map(|(at, x)| {
-        let y = scaled(normed(x.to_f64(), statistics[units.unit(at)]), [gamma, beta], units.channel(at));
-        [y.value, y.bound + 4.0 * NORMAL]
-    });
-    let y = Definition::of(y);
+    let y = results(x, units, &statistics, [gamma, beta]);
     let all = |of: fn(&Statistics) -> BoundedNumber| {
         Definition::of(statistics.iter().map(|unit| [of(unit).value, of(unit).bound]))
     };

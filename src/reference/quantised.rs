@@ -1,10 +1,9 @@
 //! Quantised products by definition, and the error bound of a kernel.
 
+use super::elements::U;
 use super::epilogue::EpilogueReference;
 use crate::ops::Activation;
 
-/// Unit roundoff of f32 where a driver may truncate.
-const U: f64 = 1.0 / (1 << 23) as f64;
 /// Numbers below this may be flushed to zero.
 const LEAST: f64 = f32::MIN_POSITIVE as f64;
 /// Integers up to this are exact in f32.

@@ -2,6 +2,7 @@
 
 use super::bounds::{gamma, sum_tolerance};
 use super::elements::{Definition, NORMAL, U};
+use super::lines::{along_lines, lines};
 use crate::gemm::Accumulator;
 use crate::layout::Element;
 use crate::ops::ReduceFunction;
@@ -127,24 +128,20 @@ fn first_of_best(row: &[f64], is_better: fn(f64, f64) -> bool) -> usize {
 /// If the number of elements is not that of the shape.
 #[must_use]
 pub fn cumsum<T: Element>(a: &[T], shape: [usize; 3]) -> Definition {
-    let [_, length, inner] = shape;
-    let mut entries = vec![[0.0; 2]; a.len()];
-    for (at, row) in rows_along(a, shape).enumerate() {
+    along_lines(a.len(), shape, |places| {
         let [mut sum, mut magnitude] = [0.0, 0.0];
-        for (i, x) in row.into_iter().enumerate() {
+        let entry = |(i, &place): (usize, &usize)| {
+            let x = a[place].to_f64();
             sum += x;
             magnitude += x.abs();
-            let tolerance = sum_tolerance(i + 1, magnitude, Accumulator::F32);
-            entries[(at / inner * length + i) * inner + at % inner] = [sum, tolerance];
-        }
-    }
-    Definition::of(entries.into_iter())
+            [sum, sum_tolerance(i + 1, magnitude, Accumulator::F32)]
+        };
+        places.iter().enumerate().map(entry).collect()
+    })
 }
 
 /// The rows along the middle of three axes.
-fn rows_along<T: Element>(a: &[T], [outer, length, inner]: [usize; 3]) -> impl Iterator<Item = Vec<f64>> {
-    assert_eq!(a.len(), outer * length * inner, "the number of elements");
-    (0..outer * inner).map(move |at| {
-        (0..length).map(|i| a[(at / inner * length + i) * inner + at % inner].to_f64()).collect()
-    })
+fn rows_along<T: Element>(a: &[T], shape: [usize; 3]) -> impl Iterator<Item = Vec<f64>> {
+    assert_eq!(a.len(), shape.iter().product::<usize>(), "the number of elements");
+    lines(shape).map(|places| places.iter().map(|&place| a[place].to_f64()).collect())
 }

@@ -1,5 +1,6 @@
 //! Rotary position embeddings by definition, and their gradients.
 
+use super::bounded::{BoundedNumber, defined, exact};
 use super::elements::{Definition, NORMAL, U};
 use crate::layout::Element;
 use crate::ops::RotaryPairs;
@@ -35,20 +36,9 @@ pub fn rotary<T: Element>(
     assert_eq!(x.len(), outer * length * dim, "the number of elements");
     let count = angles.len() / length.max(1);
     assert_eq!(angles.len(), length * count, "the number of angles");
-    let mut entries: Vec<[f64; 2]> = x.iter().map(|x| [x.to_f64(), 0.0]).collect();
-    for (row, entries) in entries.chunks_exact_mut(dim.max(1)).enumerate() {
-        for (pair, angle) in angles[row % length * count..][..count].iter().enumerate() {
-            let [first, second] = match pairs {
-                RotaryPairs::Halves => [pair, pair + count],
-                RotaryPairs::Interleaved => [2 * pair, 2 * pair + 1],
-            };
-            let ([a, _], [b, _], (sin, cos)) = (entries[first], entries[second], angle.sin_cos());
-            let flushed = NORMAL * (5.0 + a.abs() + b.abs());
-            let sum = |x: f64, y: f64| [x + y, rounding() * (x.abs() + y.abs()) + flushed];
-            (entries[first], entries[second]) = (sum(a * cos, -b * sin), sum(b * cos, a * sin));
-        }
-    }
-    Definition::of(entries.into_iter())
+    let mut rows: Vec<BoundedNumber> = x.iter().map(|x| exact(x.to_f64())).collect();
+    rotate_rows(&mut rows, [length, 1, dim.max(1)], pairs, angles);
+    defined(&rows)
 }
 
 /// The gradient of [`rotary`] with respect to its operand, from the gradient g of its result: the rotation by the negative angles,
@@ -67,7 +57,30 @@ pub fn rotary_backward<T: Element>(
     rotary(g, shape, pairs, &negative)
 }
 
-/// The relative error of a term: of its factor, its product and the sum.
-pub(super) fn rounding() -> f64 {
-    (1.0 + U) * (1.0 + U) * (1.0 + U / 2.0) - 1.0
+/// Rotates the pairs of rows of `dim` elements, of (batch, length, heads, dim), by angles (length, pairs).
+pub(super) fn rotate_rows(
+    x: &mut [BoundedNumber],
+    [length, heads, dim]: [usize; 3],
+    pairs: RotaryPairs,
+    angles: &[f64],
+) {
+    // The relative error of a term: of its factor, its product and the sum.
+    let rounding = (1.0 + U) * (1.0 + U) * (1.0 + U / 2.0) - 1.0;
+    let count = angles.len() / length.max(1);
+    for (at, row) in x.chunks_exact_mut(dim).enumerate() {
+        for (pair, angle) in angles[at / heads % length * count..][..count].iter().enumerate() {
+            let [first, second] = match pairs {
+                RotaryPairs::Halves => [pair, pair + count],
+                RotaryPairs::Interleaved => [2 * pair, 2 * pair + 1],
+            };
+            let (a, b, (sin, cos)) = (row[first], row[second], angle.sin_cos());
+            let flushed = NORMAL * (5.0 + a.most() + b.most());
+            let sum = |x: BoundedNumber, y: BoundedNumber| BoundedNumber {
+                value: x.value + y.value,
+                bound: x.bound + y.bound + rounding * (x.most() + y.most()) + flushed,
+            };
+            (row[first], row[second]) =
+                (sum(a.scaled(cos), b.scaled(-sin)), sum(b.scaled(cos), a.scaled(sin)));
+        }
+    }
 }

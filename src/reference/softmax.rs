@@ -3,6 +3,7 @@
 
 use super::bounds::{gamma, sum_tolerance};
 use super::elements::{Definition, NORMAL, U};
+use super::lines::along_lines;
 use crate::gemm::Accumulator;
 use crate::layout::Element;
 
@@ -73,18 +74,10 @@ impl SoftmaxReference {
     }
 
     fn along(&self, entry: impl Fn(&SoftmaxRow, usize) -> [f64; 2]) -> Definition {
-        let [outer, length, inner] = self.shape;
-        assert_eq!(self.x.len(), outer * length * inner, "the number of elements");
-        let mut entries = vec![[0.0; 2]; self.x.len()];
-        for at in 0..outer * inner {
-            let places: Vec<usize> =
-                (0..length).map(|i| (at / inner * length + i) * inner + at % inner).collect();
-            let row = self.row(&places);
-            for (i, &place) in places.iter().enumerate() {
-                entries[place] = entry(&row, i);
-            }
-        }
-        Definition::of(entries.into_iter())
+        along_lines(self.x.len(), self.shape, |places| {
+            let row = self.row(places);
+            (0..places.len()).map(|i| entry(&row, i)).collect()
+        })
     }
 
     fn row(&self, places: &[usize]) -> SoftmaxRow {
@@ -181,18 +174,12 @@ pub fn log_softmax_backward<T: Element>(y: &[T], g: &[T], shape: [usize; 3]) -> 
 fn gradients<T: Element>(
     y: &[T],
     g: &[T],
-    [outer, length, inner]: [usize; 3],
+    shape: [usize; 3],
     of_row: impl Fn(&[f64], &[f64]) -> Vec<[f64; 2]>,
 ) -> Definition {
-    assert!([y.len(), g.len()] == [outer * length * inner; 2], "the number of elements");
-    let mut entries = vec![[0.0; 2]; y.len()];
-    for at in 0..outer * inner {
-        let places: Vec<usize> =
-            (0..length).map(|i| (at / inner * length + i) * inner + at % inner).collect();
+    assert_eq!(y.len(), g.len(), "the number of elements");
+    along_lines(y.len(), shape, |places| {
         let [ys, gs] = [y, g].map(|x| places.iter().map(|&place| x[place].to_f64()).collect::<Vec<f64>>());
-        for (&place, entry) in places.iter().zip(of_row(&ys, &gs)) {
-            entries[place] = entry;
-        }
-    }
-    Definition::of(entries.into_iter())
+        of_row(&ys, &gs)
+    })
 }

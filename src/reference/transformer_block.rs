@@ -1,9 +1,9 @@
 //! A block of a transformer, by definition.
 
 use super::activation::{activate, activation_tolerance};
-use super::bounded::BoundedNumber;
+use super::bounded::{BoundedNumber, defined};
 use super::elements::Definition;
-use super::multi_head::{MultiHeadReference, defined};
+use super::multi_head::MultiHeadReference;
 use super::transformer_steps::{WeightAndBias, given, stored};
 use crate::attention::layer::kinds::{BlockNorm, FeedForward, NormPosition};
 use crate::layout::Element;

@@ -2,14 +2,13 @@
 
 use super::activation::{activate, activation_tolerance};
 use super::attention::LATE;
-use super::bounded::{BoundedNumber, BoundedSum};
+use super::bounded::{BoundedNumber, BoundedSum, divided, exact, minus, plus};
 use super::bounds::{gamma, store_tolerance};
 use super::elements::{NORMAL, U};
-use super::norm_statistics::{divided, exact, minus, over_root, plus};
-use super::rotary::rounding;
+use super::norm_statistics::over_root;
 use crate::attention::layer::kinds::BlockNorm;
 use crate::layout::DType;
-use crate::ops::{Activation, RotaryPairs};
+use crate::ops::Activation;
 
 /// The weight of a linear map, (out, in), or of a norm, and its bias, if it has one.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,26 +115,6 @@ pub(super) fn stored(mut x: Vec<BoundedNumber>, dtype: DType) -> Vec<BoundedNumb
 /// Values without errors.
 pub(super) fn given(x: &[f64]) -> Vec<BoundedNumber> {
     x.iter().map(|&x| exact(x)).collect()
-}
-
-/// Rotates the pairs of a row, as [`rotary`](super::rotary()).
-pub(super) fn rotate(row: &mut [BoundedNumber], pairs: RotaryPairs, angles: &[f64]) {
-    let count = angles.len();
-    for (pair, angle) in angles.iter().enumerate() {
-        let [first, second] = match pairs {
-            RotaryPairs::Halves => [pair, pair + count],
-            RotaryPairs::Interleaved => [2 * pair, 2 * pair + 1],
-        };
-        let (a, b, (sin, cos)) = (row[first], row[second], angle.sin_cos());
-        let sum = |x: BoundedNumber, y: BoundedNumber| BoundedNumber {
-            value: x.value + y.value,
-            bound: x.bound
-                + y.bound
-                + rounding() * (x.most() + y.most())
-                + NORMAL * (5.0 + a.most() + b.most()),
-        };
-        (row[first], row[second]) = (sum(a.scaled(cos), b.scaled(-sin)), sum(b.scaled(cos), a.scaled(sin)));
-    }
 }
 
 /// Attention of one query: `keys` has the key, the value and the bias of each attended key.
