@@ -1,15 +1,13 @@
 //! The self-test of a row in SPIR-V as plain data: the module, its operands, and the check of its result. The rows are those that
 //! WGSL cannot express (`self_test.rs` has the others).
 
-use super::self_test::{OP, TestSize};
+use super::self_test::{TestSize, encode, plan_of_words};
 use super::test_modules::{Functions, module};
 use crate::Result;
 use crate::caps::{Caps, CoopRow, CoopScalar, CoopScope, RowSizes, Verdict};
-use crate::kernel::{Kernel, Needs};
-use crate::layout::{DType, Fill, Layout};
-use crate::layout::{F8E4M3, F8E5M2};
-use crate::plan::{Access, Dims, Draft, NewStep, Plan, Problem};
-use half::{bf16, f16};
+use crate::kernel::Kernel;
+use crate::layout::{F8E4M3, F8E5M2, Fill};
+use crate::plan::{Access, Dims, Plan};
 
 /// Matrices along k: enough that sums accumulate and that staged data is replaced.
 const ITERATIONS: usize = 4;
@@ -18,7 +16,7 @@ const PRODUCTS: usize = 4;
 /// Columns of A and rows of B that a product of a workgroup's matrices with edges leaves out.
 const CUT: usize = 3;
 /// What the self-test computes.
-const WORK: TestSize = TestSize { workgroups: 2, iterations: 4 };
+pub(super) const WORK: TestSize = TestSize { workgroups: 2, iterations: 4 };
 
 /// A row to test, with the subgroup size to test it with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,12 +25,6 @@ pub(in crate::gpu) struct ModuleCase {
     pub(in crate::gpu) subgroup: u32,
     /// The functions of elements that the test includes.
     functions: Functions,
-}
-
-impl Problem for ModuleCase {
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        self.plan_of(WORK, caps)
-    }
 }
 
 impl ModuleCase {
@@ -45,23 +37,9 @@ impl ModuleCase {
             .param("M", m)
             .param("N", n)
             .param("K", k);
-        let mut draft = Draft::new(OP, &[], caps);
-        let words = |bytes: usize| Layout::contiguous(OP, &[bytes / 4]);
         let [a, b, c] = self.bytes(work);
-        let a = draft.operand("A", DType::I32, words(a)?, Access::Read);
-        let b = draft.operand("B", DType::I32, words(b)?, Access::Read);
-        let c = draft.operand("C", DType::I32, words(c)?, Access::Update);
-        draft.step(NewStep {
-            tile: "self-test".into(),
-            blocks: work.workgroups.into(),
-            dims: Dims::of(&[work.iterations]),
-            ..NewStep::of(
-                kernel,
-                Needs::default(),
-                &[(a, Access::Read), (b, Access::Read), (c, Access::Update)],
-            )
-        })?;
-        Ok(draft.finish())
+        let buffers = [("A", a, Access::Read), ("B", b, Access::Read), ("C", c, Access::Update)];
+        plan_of_words(caps, kernel, work.workgroups.into(), Dims::of(&[work.iterations]), buffers)
     }
 
     /// The test of a row, if a module can run it on this device.
@@ -85,12 +63,6 @@ impl ModuleCase {
     /// The uploaded operands: for each product and iteration, a matrix A, and a matrix B, in the product's order.
     pub(in crate::gpu) fn operands(&self) -> [Vec<u8>; 2] {
         self.integers().map(|integers| integers.into_iter().flat_map(|x| encode(x, self.row.a)).collect())
-    }
-
-    /// The initial contents of C: no result and no index of a lane.
-    pub(in crate::gpu) fn poison(&self) -> Vec<u8> {
-        let [_, _, c] = self.bytes(WORK);
-        vec![0xff; c]
     }
 
     /// Bytes of the operands. If there are more products than those of the test, they read the same operands.
@@ -122,32 +94,42 @@ impl ModuleCase {
         })
     }
 
-    /// The results of all products, by rows, of these operands.
-    fn product(&self, [a, b]: &[Vec<i32>; 2]) -> Vec<Vec<i32>> {
+    /// A term of a product: of an entry, and of an index along k of one iteration.
+    fn term(
+        &self,
+        product: usize,
+        iteration: usize,
+        [row, k0, col]: [usize; 3],
+        [a, b]: &[Vec<i32>; 2],
+    ) -> i32 {
         let [m, n, k] = self.shape();
-        let sum = |product: usize, row: usize, col: usize| -> i32 {
-            let term = |at: usize| {
-                let (iteration, k0) = (product * ITERATIONS + at / k, at % k);
-                let a_at = if product & 1 == 1 { k0 * m + row } else { row * k + k0 };
-                let b_at = if product & 2 == 2 { col * k + k0 } else { k0 * n + col };
-                a[iteration * m * k + a_at] * b[iteration * k * n + b_at]
-            };
+        let a_at = if product & 1 == 1 { k0 * m + row } else { row * k + k0 };
+        let b_at = if product & 2 == 2 { col * k + k0 } else { k0 * n + col };
+        a[iteration * m * k + a_at] * b[iteration * k * n + b_at]
+    }
+
+    /// The results of all products, by rows, of these operands.
+    fn product(&self, operands: &[Vec<i32>; 2]) -> Vec<Vec<i32>> {
+        let [m, n, k] = self.shape();
+        let sum = |product: usize, entry: usize| -> i32 {
+            let place = |at: usize| [entry / n, at % k, entry % n];
+            let term = |at: usize| self.term(product, product * ITERATIONS + at / k, place(at), operands);
             (0..ITERATIONS * k).map(term).sum()
         };
-        (0..PRODUCTS).map(|product| (0..m * n).map(|at| sum(product, at / n, at % n)).collect()).collect()
+        (0..PRODUCTS).map(|product| (0..m * n).map(|entry| sum(product, entry)).collect()).collect()
     }
 
     /// The numbers that a product stores besides `sums`: the sums again, or the results of functions of elements or at edges.
-    fn second(&self, product: usize, sums: &[i32], [a, b]: &[Vec<i32>; 2]) -> Vec<i32> {
+    fn second(&self, product: usize, sums: &[i32], operands: &[Vec<i32>; 2]) -> Vec<i32> {
         match (self.row.sizes, self.row.scope) {
             (RowSizes::Exact, _) if self.functions == Functions::None => sums.to_vec(),
-            (_, CoopScope::Subgroup) => self.others(product, sums, b),
-            (_, CoopScope::Workgroup) => self.clipped(product, [a, b]),
+            (_, CoopScope::Subgroup) => self.others(product, sums, &operands[1]),
+            (_, CoopScope::Workgroup) => self.clipped(product, operands),
         }
     }
 
     /// As `clipped` of the module for a workgroup's matrices.
-    fn clipped(&self, product: usize, [a, b]: [&[i32]; 2]) -> Vec<i32> {
+    fn clipped(&self, product: usize, operands: &[Vec<i32>; 2]) -> Vec<i32> {
         let [m, n, k] = self.shape();
         let last = product * ITERATIONS + ITERATIONS - 1;
         let entry = |at: usize| {
@@ -155,12 +137,7 @@ impl ModuleCase {
             if row == m - 1 || col == n - 1 {
                 return 1;
             }
-            let term = |k0: usize| {
-                let a_at = if product & 1 == 1 { k0 * m + row } else { row * k + k0 };
-                let b_at = if product & 2 == 2 { col * k + k0 } else { k0 * n + col };
-                a[last * m * k + a_at] * b[last * k * n + b_at]
-            };
-            (0..k - CUT).map(term).sum()
+            (0..k - CUT).map(|k0| self.term(product, last, [row, k0, col], operands)).sum()
         };
         (0..m * n).map(entry).collect()
     }
@@ -193,7 +170,7 @@ impl ModuleCase {
     /// The verdict on C as the device left it: every number must be right, and all lanes must be of one subgroup of the size that
     /// the module was compiled for.
     pub(in crate::gpu) fn judge(&self, bytes: &[u8]) -> Verdict {
-        if bytes.len() != self.poison().len() {
+        if bytes.len() != self.bytes(WORK)[2] {
             return Verdict::Wrong;
         }
         let number = |word: [u8; 4]| match self.row.c {
@@ -230,21 +207,12 @@ fn held(integer: f32, scalar: CoopScalar) -> f32 {
     }
 }
 
-fn encode(integer: i32, scalar: CoopScalar) -> Vec<u8> {
-    match scalar {
-        CoopScalar::E4m3 => vec![F8E4M3::from_f32(integer as f32).to_bits()],
-        CoopScalar::E5m2 => vec![F8E5M2::from_f32(integer as f32).to_bits()],
-        CoopScalar::F16 => f16::from_f32(integer as f32).to_le_bytes().to_vec(),
-        CoopScalar::Bf16 => bf16::from_f32(integer as f32).to_le_bytes().to_vec(),
-        _ => integer.to_le_bytes()[..1].to_vec(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::caps::fixtures;
     use CoopScalar::{Bf16, E4m3, E5m2, F16, F32, I8, I32};
+    use half::{bf16, f16};
 
     fn cases() -> Vec<ModuleCase> {
         let case = |([m, n, k], ab, c, subgroup): ([u32; 3], CoopScalar, CoopScalar, u32)| {

@@ -1,12 +1,10 @@
 //! The test of a row of cooperative matrices as plain data, in either language.
 
-use super::module_test::ModuleCase;
-use super::self_test::Case;
-#[cfg(not(target_arch = "wasm32"))]
-use super::self_test::TestSize;
+use super::module_test::{self, ModuleCase};
+use super::self_test::{self, Case, TestSize};
 use crate::Result;
 use crate::caps::{Caps, CoopRow, Verdict};
-use crate::plan::{Plan, Problem};
+use crate::plan::Plan;
 
 /// The test of a row: in WGSL if that can express it, else in SPIR-V.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,12 +25,17 @@ impl Test {
         }
     }
 
-    /// What the test reads, and the initial contents of what it writes.
-    pub(in crate::gpu) fn operands(&self) -> (Vec<Vec<u8>>, Vec<u8>) {
+    /// What the test reads.
+    pub(in crate::gpu) fn operands(&self) -> Vec<Vec<u8>> {
         match self {
-            Self::Wgsl(case) => (vec![case.operands()], case.poison()),
-            Self::Spirv(case) => (case.operands().to_vec(), case.poison()),
+            Self::Wgsl(case) => vec![case.operands()],
+            Self::Spirv(case) => case.operands().to_vec(),
         }
+    }
+
+    /// The initial contents of what the test writes: no result and no index of a lane.
+    pub(in crate::gpu) fn poison(&self) -> Vec<u8> {
+        vec![0xff; self.bytes(self.work()).last().copied().unwrap_or_default()]
     }
 
     pub(in crate::gpu) fn judge(&self, bytes: &[u8]) -> Verdict {
@@ -42,8 +45,12 @@ impl Test {
         }
     }
 
+    /// The plan of the test.
+    pub(in crate::gpu) fn plan(&self, caps: &Caps) -> Result<Plan> {
+        self.plan_of(self.work(), caps)
+    }
+
     /// The plan of this much work of the test's kernel.
-    #[cfg(not(target_arch = "wasm32"))]
     pub(in crate::gpu) fn plan_of(&self, work: TestSize, caps: &Caps) -> Result<Plan> {
         match self {
             Self::Wgsl(case) => case.plan_of(work, caps),
@@ -52,20 +59,17 @@ impl Test {
     }
 
     /// Bytes of the operands of this much work.
-    #[cfg(not(target_arch = "wasm32"))]
     pub(in crate::gpu) fn bytes(&self, work: TestSize) -> Vec<usize> {
         match self {
             Self::Wgsl(case) => case.bytes(work).to_vec(),
             Self::Spirv(case) => case.bytes(work).to_vec(),
         }
     }
-}
 
-impl Problem for Test {
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
+    fn work(&self) -> TestSize {
         match self {
-            Self::Wgsl(case) => case.plan(caps),
-            Self::Spirv(case) => case.plan(caps),
+            Self::Wgsl(_) => self_test::WORK,
+            Self::Spirv(_) => module_test::WORK,
         }
     }
 }

@@ -1,11 +1,10 @@
 //! The multiply-adds of a row's self-test without matrices, as plain data.
 
-use super::self_test::{OP, TestSize};
+use super::self_test::{TestSize, plan_of_words};
 use crate::Result;
 use crate::caps::{Caps, CoopRow, CoopScalar};
-use crate::kernel::{Kernel, Needs};
-use crate::layout::{DType, Layout};
-use crate::plan::{Access, Dims, Draft, NewStep, Plan, Problem};
+use crate::kernel::Kernel;
+use crate::plan::{Access, Dims, Plan};
 
 /// The shader, and the file of its slot.
 pub(in crate::gpu) const SHADERS: [&str; 2] = ["gemm/scalar_verify", "gemm/scalar_sums"];
@@ -77,10 +76,14 @@ impl ScalarCase {
         let c = PRODUCTS * workgroups * m * n;
         [(iterations * self.staged()) as usize * 4, c as usize * 4]
     }
-}
 
-impl Problem for ScalarCase {
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
+    /// The same test with this much work.
+    pub(in crate::gpu) fn of_work(&self, work: TestSize) -> Self {
+        Self { work, ..*self }
+    }
+
+    /// The plan of the test.
+    pub(in crate::gpu) fn plan(&self, caps: &Caps) -> Result<Plan> {
         let [rows, cols] = self.sums();
         let [m, n, _] = self.row.tested_sizes();
         let kernel = Kernel::new(SHADERS[0])
@@ -92,18 +95,10 @@ impl Problem for ScalarCase {
             .param("ROWS", rows)
             .param("COLS", cols)
             .dims::<[u32; 4]>(caps);
-        let mut draft = Draft::new(OP, &[], caps);
-        let words = |bytes: usize| Layout::contiguous(OP, &[bytes / 4]);
         let [ab, c] = self.bytes();
-        let ab = draft.operand("A and B", DType::I32, words(ab)?, Access::Read);
-        let c = draft.operand("C", DType::I32, words(c)?, Access::Write);
-        draft.step(NewStep {
-            tile: "self-test".into(),
-            blocks: u64::from(PRODUCTS * self.work.workgroups),
-            dims: Dims::of(&[self.work.iterations, self.staged(), self.depth(), 0]),
-            ..NewStep::of(kernel, Needs::default(), &[(ab, Access::Read), (c, Access::Write)])
-        })?;
-        Ok(draft.finish())
+        let blocks = u64::from(PRODUCTS * self.work.workgroups);
+        let dims = Dims::of(&[self.work.iterations, self.staged(), self.depth(), 0]);
+        plan_of_words(caps, kernel, blocks, dims, [("A and B", ab, Access::Read), ("C", c, Access::Write)])
     }
 }
 

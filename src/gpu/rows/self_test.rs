@@ -3,9 +3,9 @@
 use crate::Result;
 use crate::caps::{Caps, CoopRow, CoopScalar, Verdict};
 use crate::kernel::{Kernel, Needs};
-use crate::layout::{DType, Element, Fill, Layout};
-use crate::plan::{Access, Dims, Draft, NewStep, Plan, Problem};
-use half::f16;
+use crate::layout::{DType, F8E4M3, F8E5M2, Fill, Layout};
+use crate::plan::{Access, Dims, Draft, NewStep, Plan};
+use half::{bf16, f16};
 
 pub(in crate::gpu) const OP: &str = "self-test";
 /// The shader of every self-test.
@@ -19,7 +19,7 @@ const STORES: usize = 2;
 /// Matrices along k: enough that sums accumulate and that staged data is replaced.
 const ITERATIONS: usize = 4;
 /// What the self-test computes.
-const WORK: TestSize = TestSize { workgroups: 4, iterations: 4 };
+pub(super) const WORK: TestSize = TestSize { workgroups: 4, iterations: 4 };
 
 /// The amount of work of a self-test's kernel: more if a row is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,12 +53,6 @@ struct ElementPlace {
     col: usize,
 }
 
-impl Problem for Case {
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        self.plan_of(WORK, caps)
-    }
-}
-
 impl Case {
     /// The plan of this much work.
     pub(in crate::gpu) fn plan_of(&self, work: TestSize, caps: &Caps) -> Result<Plan> {
@@ -74,18 +68,9 @@ impl Case {
             .param("AB_BYTES", format!("{}u", a.size()))
             .param("C_BYTES", format!("{}u", c.size()))
             .dims::<[u32; 4]>(caps);
-        let mut draft = Draft::new(OP, &[], caps);
-        let words = |bytes: usize| Layout::contiguous(OP, &[bytes / 4]);
         let [ab, c] = self.bytes(work);
-        let ab = draft.operand("A and B", DType::I32, words(ab)?, Access::Read);
-        let c = draft.operand("C", DType::I32, words(c)?, Access::Update);
-        draft.step(NewStep {
-            tile: "self-test".into(),
-            blocks: work.workgroups.into(),
-            dims: Dims::of(&self.dims(work)),
-            ..NewStep::of(kernel, Needs::default(), &[(ab, Access::Read), (c, Access::Update)])
-        })?;
-        Ok(draft.finish())
+        let buffers = [("A and B", ab, Access::Read), ("C", c, Access::Update)];
+        plan_of_words(caps, kernel, work.workgroups.into(), Dims::of(&self.dims(work)), buffers)
     }
 
     /// The shader's `Dims`. In memory, a row is longer than its data by the width of one matrix.
@@ -109,17 +94,11 @@ impl Case {
         self.integers().into_iter().flat_map(|x| encode(x, self.row.a)).collect()
     }
 
-    /// The initial contents of C: NaN everywhere, so that elements that were not written can be detected.
-    pub(in crate::gpu) fn poison(&self) -> Vec<u8> {
-        let [_, c] = self.bytes(WORK);
-        vec![0xff; c]
-    }
-
     /// The verdict on C as the device left it: every bit must be right, and every lane in a subgroup of the size that the
     /// kernel was compiled for. So the self-test proves its own subgroup size.
     pub(in crate::gpu) fn judge(&self, bytes: &[u8]) -> Verdict {
         let numbers: Vec<f64> = bytes.chunks_exact(self.row.c.size()).map(decode).collect();
-        if bytes.len() != self.poison().len() {
+        if bytes.len() != self.bytes(WORK)[1] {
             return Verdict::Wrong;
         }
         let (results, lane_records) = numbers.split_at(self.lane_records());
@@ -217,13 +196,36 @@ impl Case {
     }
 }
 
-fn encode(integer: i32, scalar: CoopScalar) -> Vec<u8> {
+/// The bytes of an integer that the type holds.
+pub(super) fn encode(integer: i32, scalar: CoopScalar) -> Vec<u8> {
+    let real = integer as f32;
     match scalar {
-        CoopScalar::F16 => <f16 as Element>::from_f64(integer.into()).to_le_bytes().to_vec(),
-        CoopScalar::F32 => (integer as f32).to_le_bytes().to_vec(),
-        // WGSL has no matrices of other types.
-        _ => integer.to_le_bytes().to_vec(),
+        CoopScalar::E4m3 => vec![F8E4M3::from_f32(real).to_bits()],
+        CoopScalar::E5m2 => vec![F8E5M2::from_f32(real).to_bits()],
+        CoopScalar::F16 => f16::from_f32(real).to_le_bytes().to_vec(),
+        CoopScalar::Bf16 => bf16::from_f32(real).to_le_bytes().to_vec(),
+        CoopScalar::F32 => real.to_le_bytes().to_vec(),
+        _ => integer.to_le_bytes()[..scalar.size()].to_vec(),
     }
+}
+
+/// The plan of a test: one launch of a kernel on buffers of this number of bytes, a multiple of 4.
+pub(super) fn plan_of_words<const N: usize>(
+    caps: &Caps,
+    kernel: Kernel,
+    blocks: u64,
+    dims: Dims,
+    buffers: [(&'static str, usize, Access); N],
+) -> Result<Plan> {
+    let mut draft = Draft::new(OP, &[], caps);
+    let mut args = Vec::with_capacity(N);
+    for (name, bytes, access) in buffers {
+        let words = Layout::contiguous(OP, &[bytes / 4])?;
+        args.push((draft.operand(name, DType::I32, words, access), access));
+    }
+    let tile = "self-test".into();
+    draft.step(NewStep { tile, blocks, dims, ..NewStep::of(kernel, Needs::default(), &args) })?;
+    Ok(draft.finish())
 }
 
 fn decode(bytes: &[u8]) -> f64 {
@@ -238,6 +240,7 @@ fn decode(bytes: &[u8]) -> f64 {
 mod tests {
     use super::*;
     use crate::caps::fixtures;
+    use crate::layout::Element;
     use CoopScalar::{F16, F32};
 
     fn cases() -> Vec<Case> {

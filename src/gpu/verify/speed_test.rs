@@ -7,7 +7,7 @@ use crate::gpu::rows::row_test::Test;
 use crate::gpu::rows::scalar_test::ScalarCase;
 use crate::gpu::rows::self_test::{OP, TestSize};
 use crate::gpu::views::view::View;
-use crate::plan::{Plan, Problem};
+use crate::plan::Plan;
 use crate::{Error, Result};
 
 /// Seconds that one launch should take: enough for the device's clock.
@@ -23,19 +23,6 @@ const ROUNDS: usize = 3;
 /// The number of workgroups: enough for large devices, and few enough for a short launch on small ones.
 const WORKGROUPS: [u32; 2] = [4, 512];
 
-/// A self-test that is timed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct TimedTest {
-    test: Test,
-    work: TestSize,
-}
-
-impl Problem for TimedTest {
-    fn plan(&self, caps: &Caps) -> Result<Plan> {
-        self.test.plan_of(self.work, caps)
-    }
-}
-
 /// The kernel without matrices of a test, which is compiled ahead with those of others. None if the row has no such kernel.
 pub(in crate::gpu) fn scalar_plan(test: &Test, caps: &Caps) -> Option<Plan> {
     scalar(test, TestSize { workgroups: workgroups(caps), iterations: ITERATIONS[0] })?.plan(caps).ok()
@@ -46,13 +33,13 @@ pub(in crate::gpu) fn scalar_plan(test: &Test, caps: &Caps) -> Option<Plan> {
 /// # Errors
 /// [`Error::Device`] if the device is lost, [`Error::OutOfMemory`] if there is no room for the operands.
 pub(in crate::gpu) fn speed(gpu: &Gpu, test: &Test) -> Result<Option<RowSpeed>> {
-    let workgroups = workgroups(gpu.known_caps());
-    let scalar = |iterations| scalar(test, TestSize { workgroups, iterations });
-    let Some(last) = scalar(ITERATIONS[2]) else { return Ok(None) };
-    let scalar = |iterations| scalar(iterations).ok_or_else(|| Error::device("it was there before"));
-    let without = rate(gpu, &last.bytes(), scalar)?;
-    let matrices = |iterations| Ok(TimedTest { test: *test, work: TestSize { workgroups, iterations } });
-    let with = rate(gpu, &test.bytes(TestSize { workgroups, iterations: ITERATIONS[2] }), matrices)?;
+    let caps = gpu.known_caps();
+    let workgroups = workgroups(caps);
+    let work = |iterations| TestSize { workgroups, iterations };
+    let most = work(ITERATIONS[2]);
+    let Some(scalar) = scalar(test, most) else { return Ok(None) };
+    let without = rate(gpu, &scalar.bytes(), |iterations| scalar.of_work(work(iterations)).plan(caps))?;
+    let with = rate(gpu, &test.bytes(most), |iterations| test.plan_of(work(iterations), caps))?;
     Ok(RowSpeed::new(with / without))
 }
 
@@ -66,13 +53,12 @@ fn workgroups(caps: &Caps) -> u32 {
     caps.machine.cores.saturating_mul(caps.machine.workgroups_per_core).clamp(least, most)
 }
 
-/// Iterations per second of the problem that `of` returns for a number of iterations, on operands of these bytes. All start as zeros.
-fn rate<P: Problem>(gpu: &Gpu, bytes: &[usize], of: impl Fn(u32) -> Result<P>) -> Result<f64> {
+/// Iterations per second of the plan that `of` returns for a number of iterations, on operands of these bytes. All start as zeros.
+fn rate(gpu: &Gpu, bytes: &[usize], of: impl Fn(u32) -> Result<Plan>) -> Result<f64> {
     let buffers = bytes.iter().map(|bytes| gpu.upload(OP, &vec![0; *bytes]));
     let buffers = buffers.collect::<Result<Vec<_>>>()?;
     let run = |iterations: u32| {
-        let problem = of(iterations)?;
-        let prepared = gpu.compiled_untested(problem.plan(gpu.known_caps())?)?;
+        let prepared = gpu.compiled_untested(of(iterations)?)?;
         let parameters = prepared.plan.parameters().iter().zip(&buffers);
         let views =
             parameters.map(|(parameter, buffer)| View::of_words(buffer, 0..parameter.layout.len() * 4));

@@ -19,7 +19,6 @@ use crate::gpu::rows::scalar_test::ScalarCase;
 use crate::gpu::rows::self_test::{Case, OP};
 use crate::gpu::rows::verdicts::Verdicts;
 use crate::gpu::transfer::read::Pending;
-use crate::plan::Problem;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::progress::unreported;
 use crate::{Error, Result};
@@ -272,12 +271,12 @@ fn launch(probe: &Gpu, tests: &[(Test, Prepared)]) -> Result<LaunchedTests> {
     for (case, prepared) in tests {
         let start = c.len().next_multiple_of(256);
         c.resize(start, 0);
-        c.extend(case.operands().1);
+        c.extend(case.poison());
         cases.push((*case, prepared, start..c.len()));
     }
     let c = probe.upload(OP, &c)?;
     for (case, prepared, place) in &cases {
-        let read = case.operands().0;
+        let read = case.operands();
         let read = read.iter().map(|bytes| Ok((probe.upload(OP, bytes)?, bytes.len())));
         let read = read.collect::<Result<Vec<_>>>()?;
         let mut operands = read
