@@ -2,17 +2,14 @@
 
 use crate::caps::Caps;
 use crate::error::call;
-use crate::kernel::{Kernel, Needs, shader_dims};
+use crate::kernel::{Kernel, shader_dims};
 use crate::layout::{Axes, DType, Element, Layout, MAX_RANK, dim};
-use crate::ops::packing::{per_word, quad_unit, quad_variant};
+use crate::ops::packing::{per_word, plan_of_quads};
 use crate::ops::windows::JOINS;
-use crate::plan::{CutAxes, Dims, Draft, InWindows, Joins, NewStep, Operand, Plan};
+use crate::plan::{CutAxes, Dims, Draft, Flops, InWindows, Joins, Operand, Plan};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 use std::ops::Range;
-
-/// Invocations per workgroup.
-const LANES: u32 = 64;
 
 shader_dims! {
     /// The uniform of `shaders/ops/band.wgsl`.
@@ -109,22 +106,9 @@ impl InWindows for BandProblem {
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(self.op, &[], caps);
         let args = draft.operands(&self.operands()?);
-        draft.step(NewStep {
-            tile: format!("{LANES} invocations, four elements each, {}", self.dtype),
-            blocks: u64::from(self.dims.count.div_ceil(4 * LANES)),
-            dims: Dims::of(&self.dims),
-            ..NewStep::of(
-                Kernel::new("ops/band")
-                    .dims::<BandDims>(caps)
-                    .param("c_unit", quad_unit(self.dtype))
-                    .param("PER_WORD", per_word(self.dtype))
-                    .param("LANES", LANES)
-                    .slot("save_bits_c", quad_variant(self.dtype)),
-                Needs::of(LANES, 0),
-                &args,
-            )
-        })?;
-        Ok(draft.finish())
+        let kernel = Kernel::new("ops/band").dims::<BandDims>(caps).param("PER_WORD", per_word(self.dtype));
+        let (result, dims) = ((self.dims.count, self.dtype), Dims::of(&self.dims));
+        plan_of_quads(draft, &args, kernel, result, dims, Flops::default())
     }
 }
 

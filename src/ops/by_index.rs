@@ -2,18 +2,15 @@
 
 use crate::caps::Caps;
 use crate::error::call;
-use crate::kernel::{Kernel, Needs, shader_dims};
+use crate::kernel::{Kernel, shader_dims};
 use crate::layout::{DType, Element, Layout, Real, Summand, dim};
-use crate::ops::packing::{bits, constant, per_word, quad_unit, quad_variant};
+use crate::ops::packing::{bits, constant, per_word, plan_of_quads};
 use crate::ops::windows::JOINS;
-use crate::plan::{CutAxes, Dims, Draft, InWindows, Joins, NewStep, Operand, Plan, Scalar, ScalarParameter};
+use crate::plan::{CutAxes, Dims, Draft, Flops, InWindows, Joins, Operand, Plan, Scalar, ScalarParameter};
 use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
 use std::mem::offset_of;
 use std::ops::Range;
-
-/// Invocations per workgroup.
-const LANES: u32 = 64;
 
 shader_dims! {
     /// The uniform of `shaders/ops/by_index.wgsl`.
@@ -121,28 +118,17 @@ impl InWindows for ByIndexProblem {
             ByIndex::Steps => "STEPS",
             ByIndex::Between => "BETWEEN",
         };
-        draft.step(NewStep {
-            tile: format!("{LANES} invocations, four elements each, {}", self.dtype),
-            blocks: u64::from(count.div_ceil(4 * LANES)),
-            dims: Dims::of(&ByIndexDims { count, first, columns, ..ByIndexDims::default() })
-                .scalar(offset_of!(ByIndexDims, value), 0)
-                .scalar(offset_of!(ByIndexDims, step), 1)
-                .scalar(offset_of!(ByIndexDims, last), 2)
-                .scalar(offset_of!(ByIndexDims, steps), 3),
-            ..NewStep::of(
-                Kernel::new("ops/by_index")
-                    .dims::<ByIndexDims>(caps)
-                    .param("c_unit", quad_unit(self.dtype))
-                    .param("TO", constant(self.dtype))
-                    .param("PER_WORD", per_word(self.dtype))
-                    .param("ELEMENT", element)
-                    .param("LANES", LANES)
-                    .slot("save_bits_c", quad_variant(self.dtype)),
-                Needs::of(LANES, 0),
-                &args,
-            )
-        })?;
-        Ok(draft.finish())
+        let dims = Dims::of(&ByIndexDims { count, first, columns, ..ByIndexDims::default() })
+            .scalar(offset_of!(ByIndexDims, value), 0)
+            .scalar(offset_of!(ByIndexDims, step), 1)
+            .scalar(offset_of!(ByIndexDims, last), 2)
+            .scalar(offset_of!(ByIndexDims, steps), 3);
+        let kernel = Kernel::new("ops/by_index")
+            .dims::<ByIndexDims>(caps)
+            .param("TO", constant(self.dtype))
+            .param("PER_WORD", per_word(self.dtype))
+            .param("ELEMENT", element);
+        plan_of_quads(draft, &args, kernel, (count, self.dtype), dims, Flops::default())
     }
 }
 

@@ -1,6 +1,12 @@
 //! How shaders read elements as bits: elements per word, and the constants of types in `shaders/ops/numbers.wgsl`.
 
+use crate::Result;
+use crate::kernel::{Kernel, Needs};
 use crate::layout::{DType, Element};
+use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Region};
+
+/// The invocations of a workgroup.
+const LANES: u32 = 64;
 
 /// The number of elements in a 32-bit word of memory.
 pub(super) fn per_word(dtype: DType) -> u32 {
@@ -47,4 +53,28 @@ pub(super) fn bits<T: Element>(value: T) -> u32 {
     let mut word = [0; 4];
     word[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
     u32::from_le_bytes(word)
+}
+
+/// The plan of one launch of a kernel whose invocations each write four neighbouring elements of a contiguous result of `count`
+/// elements, as bits. The result is the first argument.
+pub(super) fn plan_of_quads(
+    mut draft: Draft<'_>,
+    args: &[(Region, Access)],
+    kernel: Kernel,
+    (count, dtype): (u32, DType),
+    dims: Dims,
+    flops: Flops,
+) -> Result<Plan> {
+    let kernel = kernel
+        .param("c_unit", quad_unit(dtype))
+        .param("LANES", LANES)
+        .slot("save_bits_c", quad_variant(dtype));
+    draft.step(NewStep {
+        tile: format!("{LANES} invocations, four elements each, {dtype}"),
+        blocks: u64::from(count.div_ceil(4 * LANES)),
+        dims,
+        flops,
+        ..NewStep::of(kernel, Needs::of(LANES, 0), args)
+    })?;
+    Ok(draft.finish())
 }

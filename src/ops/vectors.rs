@@ -29,6 +29,14 @@ impl Moves {
         let is_aligned = starts.into_iter().all(|start| start.is_multiple_of(per_vector(dtype)));
         if are_neighbours && is_aligned { Self::Vectors } else { Self::Elements }
     }
+
+    /// How many groups of four neighbouring elements are moved together.
+    pub(crate) fn quads(self, dtype: DType) -> u32 {
+        match self {
+            Self::Elements => 1,
+            Self::Vectors => quads(dtype),
+        }
+    }
 }
 
 /// The number of elements in a vector of 16 bytes.

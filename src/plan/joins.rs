@@ -27,7 +27,7 @@ impl Joins {
         self.copy.map_or_else(missing, |copy| copy(draft, from, to))
     }
 
-    pub(super) fn sum(&self, draft: &mut Draft<'_>, parts: Region, to: Region) -> Result<()> {
+    pub(crate) fn sum(&self, draft: &mut Draft<'_>, parts: Region, to: Region) -> Result<()> {
         self.sum.map_or_else(missing, |sum| sum(draft, parts, to))
     }
 }

@@ -4,7 +4,7 @@ use super::argument::Argument;
 use super::function::Function;
 use super::operation::{Arguments, Elementwise};
 use super::problem::{ElementwiseProblem, broadcast_shape};
-use crate::gpu::View;
+use crate::gpu::{View, check_same_gpu};
 use crate::layout::{DType, Element, Layout};
 use crate::plan::Scalar;
 use crate::tensor::Tensor;
@@ -15,23 +15,30 @@ pub(super) fn apply<T: Element, U: Element, const N: usize>(
     function: Function,
     arguments: [Argument<'_, T>; N],
 ) -> Result<Tensor<U>> {
+    apply_to(function, None, arguments)
+}
+
+/// Applies a function, whose first operand is the mask if there is one, to tensors and numbers.
+pub(super) fn apply_to<T: Element, U: Element, const N: usize>(
+    function: Function,
+    mask: Option<&Tensor<i8>>,
+    arguments: [Argument<'_, T>; N],
+) -> Result<Tensor<U>> {
     let op = function.name();
     let (mut is_number, mut numbers) = ([false; 3], Vec::new());
-    for (at, argument) in arguments.into_iter().enumerate() {
+    let mut views: Vec<View<'_>> = mask.iter().map(|mask| mask.view()).collect();
+    for (at, argument) in (views.len()..).zip(arguments) {
+        views.extend(argument.tensor().map(Tensor::view));
         if let Some(number) = argument.number(op)? {
             is_number[at] = true;
             numbers.push(number);
         }
     }
-    let tensors: Vec<&Tensor<T>> = arguments.into_iter().filter_map(Argument::tensor).collect();
-    let Some(first) = tensors.first() else {
+    if views.is_empty() {
         let why = "there must be a tensor among them: of numbers alone, Rust computes the value";
         return Err(Error::input(format!("{op}: the arguments"), why));
-    };
-    tensors.iter().try_for_each(|tensor| first.same_gpu(op, tensor).map(|_| ()))?;
-    let function = Elementwise::Apply(function, Arguments::with_numbers(is_number));
-    let views: Vec<View<'_>> = tensors.iter().map(|tensor| tensor.view()).collect();
-    compute(function, &views, &numbers)
+    }
+    compute(Elementwise::Apply(function, Arguments::with_numbers(is_number)), &views, &numbers)
 }
 
 /// An elementwise function of tensors on one device, in a new tensor of their broadcast shape.
@@ -42,6 +49,7 @@ pub(super) fn compute<U: Element>(
 ) -> Result<Tensor<U>> {
     let op = function.op();
     let gpu = operands[0].gpu();
+    operands.iter().try_for_each(|operand| check_same_gpu(op, gpu, operand.gpu()))?;
     let layouts: Vec<(&Layout, DType)> = operands.iter().map(|x| (&x.layout, x.dtype)).collect();
     let shapes: Vec<&Layout> = layouts.iter().map(|(layout, _)| *layout).collect();
     let shape = broadcast_shape(op, &shapes)?;

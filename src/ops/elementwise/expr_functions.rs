@@ -45,59 +45,30 @@ macro_rules! methods {
 function_rows!(methods);
 
 /// The operators of values with values and numbers.
-macro_rules! operators {
-    ($($operator:ident $method:ident)*) => {$(
-        impl<T: Into<Expr>> $operator<T> for Expr {
-            type Output = Self;
-
-            fn $method(self, other: T) -> Self {
-                Self::call(Function::$operator, vec![self, other.into()])
-            }
-        }
-
-        impl<T: Into<Expr>> $operator<T> for &Expr {
+macro_rules! operator {
+    ($operator:ident $method:ident) => {
+        operator! { $operator $method [T: Into<Expr>] Expr, T }
+        operator! { $operator $method [T: Into<Expr>] &Expr, T }
+        operator! { $operator $method [] f32, Expr }
+        operator! { $operator $method [] f32, &Expr }
+        operator! { $operator $method [] i32, Expr }
+        operator! { $operator $method [] i32, &Expr }
+    };
+    ($operator:ident $method:ident [$($generic:tt)*] $left:ty, $right:ty) => {
+        impl<$($generic)*> $operator<$right> for $left {
             type Output = Expr;
 
-            fn $method(self, other: T) -> Expr {
-                self.with(Function::$operator, other)
-            }
-        }
-
-        impl $operator<Expr> for f32 {
-            type Output = Expr;
-
-            fn $method(self, other: Expr) -> Expr {
+            fn $method(self, other: $right) -> Expr {
                 Expr::from(self).with(Function::$operator, other)
             }
         }
-
-        impl $operator<&Expr> for f32 {
-            type Output = Expr;
-
-            fn $method(self, other: &Expr) -> Expr {
-                Expr::from(self).with(Function::$operator, other)
-            }
-        }
-
-        impl $operator<Expr> for i32 {
-            type Output = Expr;
-
-            fn $method(self, other: Expr) -> Expr {
-                Expr::from(self).with(Function::$operator, other)
-            }
-        }
-
-        impl $operator<&Expr> for i32 {
-            type Output = Expr;
-
-            fn $method(self, other: &Expr) -> Expr {
-                Expr::from(self).with(Function::$operator, other)
-            }
-        }
-    )*};
+    };
 }
 
-operators!(Add add Sub sub Mul mul Div div);
+operator!(Add add);
+operator!(Sub sub);
+operator!(Mul mul);
+operator!(Div div);
 
 impl Neg for Expr {
     type Output = Self;

@@ -4,12 +4,10 @@
 //! number as 1.
 
 use super::argument::Argument;
-use super::compute::{apply, compute};
+use super::compute::{apply, apply_to};
 use super::function::Function;
-use super::operation::{Arguments, Elementwise};
 use crate::Result;
 use crate::error::call;
-use crate::gpu::View;
 use crate::layout::{Element, Real};
 use crate::ops::table::function_rows;
 use crate::tensor::Tensor;
@@ -127,21 +125,5 @@ pub fn select<'a, T: Element>(
     then: impl Into<Argument<'a, T>>,
     otherwise: impl Into<Argument<'a, T>>,
 ) -> Result<Tensor<T>> {
-    call("select", || {
-        let (op, values) = (Function::Select.name(), [then.into(), otherwise.into()]);
-        let mut operands: Vec<View<'_>> = vec![mask.view()];
-        let (mut is_number, mut numbers) = ([false; 3], Vec::new());
-        for (at, value) in values.into_iter().enumerate() {
-            if let Some(tensor) = value.tensor() {
-                mask.same_gpu(op, tensor)?;
-                operands.push(tensor.view());
-            }
-            if let Some(number) = value.number(op)? {
-                is_number[at + 1] = true;
-                numbers.push(number);
-            }
-        }
-        let function = Elementwise::Apply(Function::Select, Arguments::with_numbers(is_number));
-        compute(function, &operands, &numbers)
-    })
+    call("select", || apply_to(Function::Select, Some(mask), [then.into(), otherwise.into()]))
 }

@@ -84,9 +84,6 @@ pub fn map<U: Element, const N: usize>(
             return Err(Error::input("map: the operands", why));
         }
         let views = operands.map(MapOperand::as_operand);
-        for view in &views[1..] {
-            crate::gpu::check_same_gpu(OP, views[0].gpu(), view.gpu())?;
-        }
         let (function, numbers) = mapped(views.each_ref().map(|view| view.dtype), U::DTYPE, expression)?;
         compute(function, &views, &numbers)
     })

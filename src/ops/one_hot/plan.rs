@@ -3,15 +3,12 @@
 use super::problem::{OP, OneHotDims, OneHotProblem};
 use crate::Result;
 use crate::caps::Caps;
-use crate::kernel::{Kernel, Needs};
+use crate::kernel::Kernel;
 use crate::layout::{DType, Layout};
-use crate::ops::packing::{quad_unit, quad_variant};
+use crate::ops::packing::plan_of_quads;
 use crate::ops::windows::JOINS;
-use crate::plan::{CutAxes, Dims, Draft, InWindows, Joins, NewStep, Operand, Plan};
+use crate::plan::{CutAxes, Dims, Draft, Flops, InWindows, Joins, Operand, Plan};
 use std::ops::Range;
-
-/// Invocations per workgroup.
-const LANES: u32 = 64;
 
 impl InWindows for OneHotProblem {
     const JOINS: Joins = JOINS;
@@ -31,21 +28,9 @@ impl InWindows for OneHotProblem {
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &[], caps);
         let args = draft.operands(&self.operands()?);
-        draft.step(NewStep {
-            tile: format!("{LANES} invocations, four elements each, {}", self.dtype),
-            blocks: u64::from(self.dims.count.div_ceil(4 * LANES)),
-            dims: Dims::of(&self.dims),
-            ..NewStep::of(
-                Kernel::new("ops/one_hot")
-                    .dims::<OneHotDims>(caps)
-                    .param("c_unit", quad_unit(self.dtype))
-                    .param("LANES", LANES)
-                    .slot("save_bits_c", quad_variant(self.dtype)),
-                Needs::of(LANES, 0),
-                &args,
-            )
-        })?;
-        Ok(draft.finish())
+        let kernel = Kernel::new("ops/one_hot").dims::<OneHotDims>(caps);
+        let (result, dims) = ((self.dims.count, self.dtype), Dims::of(&self.dims));
+        plan_of_quads(draft, &args, kernel, result, dims, Flops::default())
     }
 }
 

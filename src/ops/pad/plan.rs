@@ -3,16 +3,13 @@
 use super::problem::{OP, PadDims, PadProblem, padded_shape};
 use crate::Result;
 use crate::caps::Caps;
-use crate::kernel::{Kernel, Needs};
+use crate::kernel::Kernel;
 use crate::layout::Layout;
-use crate::ops::packing::{per_word, quad_unit, quad_variant};
+use crate::ops::packing::{per_word, plan_of_quads};
 use crate::ops::windows::JOINS;
-use crate::plan::{CutAxes, Dims, Draft, Form, InWindows, Joins, NewStep, Operand, Plan, ScalarParameter};
+use crate::plan::{CutAxes, Dims, Draft, Flops, Form, InWindows, Joins, Operand, Plan, ScalarParameter};
 use std::mem::offset_of;
 use std::ops::Range;
-
-/// Invocations per workgroup.
-const LANES: u32 = 64;
 
 impl InWindows for PadProblem {
     const JOINS: Joins = JOINS;
@@ -47,13 +44,9 @@ impl InWindows for PadProblem {
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &[ScalarParameter::u32("value")], caps);
         let args = draft.operands(&self.operands()?);
-        draft.step(NewStep {
-            tile: format!("{LANES} invocations, four elements each, {}", self.dtype),
-            blocks: u64::from(self.dims.count.div_ceil(4 * LANES)),
-            dims: Dims::of(&self.dims).scalar(offset_of!(PadDims, value), 0),
-            ..NewStep::of(self.kernel(caps), Needs::of(LANES, 0), &args)
-        })?;
-        Ok(draft.finish())
+        let dims = Dims::of(&self.dims).scalar(offset_of!(PadDims, value), 0);
+        let result = (self.dims.count, self.dtype);
+        plan_of_quads(draft, &args, self.kernel(caps), result, dims, Flops::default())
     }
 }
 
@@ -75,10 +68,7 @@ impl PadProblem {
     fn kernel(&self, caps: &Caps) -> Kernel {
         Kernel::new("ops/pad")
             .dims::<PadDims>(caps)
-            .param("c_unit", quad_unit(self.dtype))
             .param("PER_WORD", per_word(self.dtype))
             .param("WHOLE", self.dims.rank == 1 || self.dims.axes[0][0].is_multiple_of(4))
-            .param("LANES", LANES)
-            .slot("save_bits_c", quad_variant(self.dtype))
     }
 }

@@ -3,18 +3,15 @@
 use super::problem::{NormalDims, NormalProblem, OP};
 use crate::Result;
 use crate::caps::Caps;
-use crate::kernel::{Kernel, Needs};
+use crate::kernel::Kernel;
 use crate::layout::{Layout, NORMAL_TAG, dim, normal_table};
-use crate::ops::packing::{constant, quad_unit, quad_variant};
+use crate::ops::packing::{constant, plan_of_quads};
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, PHILOX, Plan, ScalarParameter,
+    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, Operand, PHILOX, Plan, ScalarParameter,
 };
 use std::mem::offset_of;
 use std::ops::Range;
-
-/// Invocations per workgroup.
-const LANES: u32 = 64;
 
 /// Integer operations that turn a word into a number, without rounding: as for a generated operand.
 const ENTRY: f64 = 21.0;
@@ -42,26 +39,15 @@ impl InWindows for NormalProblem {
         args.push((draft.constant(normal_table())?, Access::Read));
         let count = f64::from(self.count);
         let calls = f64::from(self.count.div_ceil(4));
-        draft.step(NewStep {
-            tile: format!("{LANES} invocations, four elements each, {}", self.dtype),
-            blocks: u64::from(self.count.div_ceil(4 * LANES)),
-            dims: Dims::of(&NormalDims { count: self.count, first: self.first, ..NormalDims::default() })
-                .scalar(offset_of!(NormalDims, seed_low), 0)
-                .scalar(offset_of!(NormalDims, seed_high), 1),
-            flops: Flops { f32: count, integer: PHILOX * calls + ENTRY * count, ..Flops::default() },
-            ..NewStep::of(
-                Kernel::new("ops/normal")
-                    .dims::<NormalDims>(caps)
-                    .param("c_unit", quad_unit(self.dtype))
-                    .param("TO", constant(self.dtype))
-                    .param("TAG", NORMAL_TAG)
-                    .param("LANES", LANES)
-                    .slot("save_bits_c", quad_variant(self.dtype)),
-                Needs::of(LANES, 0),
-                &args,
-            )
-        })?;
-        Ok(draft.finish())
+        let dims = Dims::of(&NormalDims { count: self.count, first: self.first, ..NormalDims::default() })
+            .scalar(offset_of!(NormalDims, seed_low), 0)
+            .scalar(offset_of!(NormalDims, seed_high), 1);
+        let flops = Flops { f32: count, integer: PHILOX * calls + ENTRY * count, ..Flops::default() };
+        let kernel = Kernel::new("ops/normal")
+            .dims::<NormalDims>(caps)
+            .param("TO", constant(self.dtype))
+            .param("TAG", NORMAL_TAG);
+        plan_of_quads(draft, &args, kernel, (self.count, self.dtype), dims, flops)
     }
 }
 

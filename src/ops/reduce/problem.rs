@@ -169,14 +169,6 @@ impl ReduceProblem {
         }
     }
 
-    /// The quads, groups of four elements, that an invocation loads with one instruction.
-    pub(super) fn load_quads(&self) -> u32 {
-        match self.moves() {
-            Moves::Elements => 1,
-            Moves::Vectors => quads(self.dtype),
-        }
-    }
-
     /// The quads of a group, which are neighbours.
     pub(super) fn quads(&self, caps: &Caps) -> u32 {
         let d = &self.dims;

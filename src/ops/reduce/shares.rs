@@ -36,7 +36,7 @@ impl ReduceProblem {
         match self.across {
             Across::Line => {
                 let most = lanes_of_row(caps, LANES, d.rows);
-                let loads = d.length.div_ceil(4 * self.load_quads()) * d.lines;
+                let loads = d.length.div_ceil(4 * self.moves().quads(self.dtype)) * d.lines;
                 let lanes = if caps.machine.is_software() {
                     self.lanes_in_ranges(loads)
                 } else {

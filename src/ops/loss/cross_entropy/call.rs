@@ -1,7 +1,7 @@
 //! The functions and the builder of the cross-entropy.
 
 use super::problem::{CrossEntropyProblem, IgnoredClass, OP, check_shapes};
-use super::targets::{PreparedTargets, Targets};
+use super::targets::Targets;
 use crate::error::call;
 use crate::gpu::{Allocation, View};
 use crate::layout::Real;
@@ -171,8 +171,9 @@ impl<'a> CrossEntropy<'a> {
             if logits.is_empty() {
                 return self.of_nothing(logits, &rows);
             }
-            let targets = targets.prepared()?;
-            let problem = self.problem(logits, &targets)?;
+            let classes = targets.dense_classes()?;
+            let targets = classes.as_ref().map_or(targets, Targets::Classes);
+            let problem = self.problem(logits, targets)?;
             let numbers = self.numbers(logits, 1.0);
             let [loss, log_sums] =
                 logits.gpu().compute(&problem, &self.operands(logits, &targets, None), &numbers)?;
@@ -205,8 +206,9 @@ impl<'a> CrossEntropy<'a> {
             if logits.is_empty() {
                 return Ok((self.of_nothing(logits, &rows)?, logits.gpu().empty(logits.shape())?));
             }
-            let targets = targets.prepared()?;
-            let problem = self.problem(logits, &targets)?.with_gradient(upstream.layout().as_ref());
+            let classes = targets.dense_classes()?;
+            let targets = classes.as_ref().map_or(targets, Targets::Classes);
+            let problem = self.problem(logits, targets)?.with_gradient(upstream.layout().as_ref());
             let operands = self.operands(logits, &targets, upstream.tensor.as_ref());
             let numbers = self.numbers(logits, upstream.number);
             let [loss, log_sums, gradient] = logits.gpu().compute(&problem, &operands, &numbers)?;
@@ -249,14 +251,9 @@ impl<'a> CrossEntropy<'a> {
         Ok(rows.to_vec())
     }
 
-    fn problem<T: Real>(
-        &self,
-        logits: &Tensor<T>,
-        targets: &PreparedTargets<T>,
-    ) -> Result<CrossEntropyProblem> {
+    fn problem<T: Real>(&self, logits: &Tensor<T>, targets: Targets<'_, T>) -> Result<CrossEntropyProblem> {
         let ignored = if self.ignored.is_some() { IgnoredClass::OfCall } else { IgnoredClass::Never };
         let weights = self.weights.map(Tensor::layout);
-        let targets = targets.borrowed();
         let targets = (targets.kind(), targets.layout());
         let problem = CrossEntropyProblem::new(logits.layout(), targets, weights, T::DTYPE)?;
         Ok(problem.reduced(self.reduction).ignoring(ignored))
@@ -265,7 +262,7 @@ impl<'a> CrossEntropy<'a> {
     fn operands<'b, T: Real>(
         &'b self,
         logits: &'b Tensor<T>,
-        targets: &'b PreparedTargets<T>,
+        targets: &'b Targets<'b, T>,
         upstream: Option<&'b Tensor<f32>>,
     ) -> Vec<View<'b>> {
         let others = [self.weights, upstream].into_iter().flatten().map(Tensor::view);

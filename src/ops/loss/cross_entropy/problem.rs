@@ -2,11 +2,11 @@
 
 use crate::caps::Caps;
 use crate::kernel::shader_dims;
-use crate::layout::{DType, Layout, MAX_RANK, dim};
+use crate::layout::{Axes, Axis, DType, Layout, MAX_RANK, known};
 use crate::ops::loss::reduction::{LossGradient, Reduction};
 use crate::ops::loss::total::LANES;
 use crate::ops::subgroups::lanes_of_row;
-use crate::ops::vectors::{Moves, per_vector};
+use crate::ops::vectors::Moves;
 use crate::{Error, Result};
 
 shader_dims! {
@@ -122,10 +122,7 @@ impl CrossEntropyProblem {
             return Err(Error::shape(OP, "there must be at least one row and one class", logits.shape()));
         }
         for layout in [Some(logits), Some(of_targets), weight].into_iter().flatten() {
-            dim(OP, layout.len())?;
-            layout.strides().iter().zip(layout.shape()).try_for_each(|(&stride, &extent)| {
-                dim(OP, if extent > 1 { stride } else { 0 }).map(|_| ())
-            })?;
+            layout.check_dims(OP)?;
         }
         Ok(Self {
             dtype,
@@ -214,50 +211,41 @@ impl CrossEntropyProblem {
     }
 
     /// The uniform on a device, with zeros in place of the call's scalars.
-    pub(super) fn dims(&self, caps: &Caps) -> Result<CrossEntropyDims> {
-        let [classes, rows] = self.sizes();
+    pub(super) fn dims(&self, caps: &Caps) -> CrossEntropyDims {
+        let [classes, rows] = self.sizes().map(known);
         let (kind, targets) = &self.targets;
         let last = self.logits.rank() - 1;
-        let mut axes = [[0; 4]; MAX_RANK - 1];
-        for (to, axis) in axes.iter_mut().zip((0..last).rev()) {
-            let target = match kind {
-                TargetKind::Classes => 0,
-                TargetKind::Probabilities => targets.strides()[axis],
-            };
-            let stride = self.logits.strides()[axis];
-            *to = [dim(OP, self.logits.shape()[axis])?, dim(OP, stride)?, dim(OP, target)?, 0];
-        }
-        let first = |layout: &Option<Layout>| layout.map_or(Ok(0), |layout| dim(OP, layout.offset()));
-        let stride = |layout: &Option<Layout>| {
-            layout.map_or(Ok(0), |layout| dim(OP, layout.strides().last().copied().unwrap_or(0)))
+        let of_target = |axis: usize| match kind {
+            TargetKind::Classes => 0,
+            TargetKind::Probabilities => targets.strides()[axis],
         };
-        let group = match self.moves() {
-            Moves::Elements => 4,
-            Moves::Vectors => per_vector(self.dtype),
+        let steps = |axis: usize| Axis {
+            extent: self.logits.shape()[axis],
+            strides: [self.logits.strides()[axis], of_target(axis)],
         };
-        let rows = dim(OP, rows)?;
+        let first = |layout: Option<Layout>| layout.map_or(0, |layout| known(layout.offset()));
+        let weight_stride = self.weight.map_or(0, |weight| weight.strides()[0]);
+        let group = 4 * self.moves().quads(self.dtype);
         let most = lanes_of_row(caps, LANES, rows);
-        Ok(CrossEntropyDims {
-            axes,
-            a_offset: dim(OP, self.logits.offset())?,
-            target_offset: dim(OP, targets.offset())?,
-            weight_offset: first(&self.weight)?,
-            g_offset: first(&self.upstream)?,
-            a_stride: dim(OP, self.logits.strides()[last])?,
-            target_stride: match kind {
-                TargetKind::Classes => 0,
-                TargetKind::Probabilities => dim(OP, targets.strides()[last])?,
-            },
-            weight_stride: stride(&self.weight)?,
+        let mut dims = CrossEntropyDims {
+            a_offset: known(self.logits.offset()),
+            target_offset: known(targets.offset()),
+            weight_offset: first(self.weight),
+            g_offset: first(self.upstream),
+            a_stride: known(self.logits.strides()[last]),
+            target_stride: known(of_target(last)),
+            weight_stride: known(weight_stride),
             g_stride: u32::from(self.upstream.is_some_and(|upstream| upstream.len() > 1)),
-            length: dim(OP, classes)?,
+            length: classes,
             rows,
-            rank: dim(OP, last)?,
-            lanes: dim(OP, classes)?.div_ceil(group).next_power_of_two().min(most),
+            lanes: classes.div_ceil(group).next_power_of_two().min(most),
             ignores: u32::from(self.ignored == IgnoredClass::OfCall),
             factor: self.factor(),
             ..CrossEntropyDims::default()
-        })
+        };
+        let axes: Axes<2> = (0..last).rev().map(steps).collect();
+        dims.rank = axes.put_known(&mut dims.axes);
+        dims
     }
 }
 

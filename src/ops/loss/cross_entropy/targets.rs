@@ -42,33 +42,18 @@ impl<T: Real> Targets<'_, T> {
         }
     }
 
-    /// As the kernel takes them: classes are contiguous.
-    pub(super) fn prepared(self) -> Result<PreparedTargets<T>> {
-        Ok(match self {
-            Self::Classes(classes) => PreparedTargets::Classes(classes.contiguous()?),
-            Self::Probabilities(probabilities) => PreparedTargets::Probabilities(probabilities.clone()),
-        })
-    }
-}
-
-/// Targets as the kernel takes them.
-pub(super) enum PreparedTargets<T: Real> {
-    Classes(Tensor<i32>),
-    Probabilities(Tensor<T>),
-}
-
-impl<T: Real> PreparedTargets<T> {
-    pub(super) fn borrowed(&self) -> Targets<'_, T> {
-        match self {
-            Self::Classes(classes) => Targets::Classes(classes),
-            Self::Probabilities(probabilities) => Targets::Probabilities(probabilities),
-        }
-    }
-
     pub(super) fn view(&self) -> View<'_> {
         match self {
             Self::Classes(classes) => classes.view(),
             Self::Probabilities(probabilities) => probabilities.view(),
+        }
+    }
+
+    /// Classes without gaps, as the kernel reads them.
+    pub(super) fn dense_classes(self) -> Result<Option<Tensor<i32>>> {
+        match self {
+            Self::Classes(classes) => classes.contiguous().map(Some),
+            Self::Probabilities(_) => Ok(None),
         }
     }
 }

@@ -66,7 +66,7 @@ impl InWindows for CrossEntropyProblem {
                 one
             }
         };
-        let dims = self.dims(draft.caps())?;
+        let dims = self.dims(draft.caps());
         self.count(draft, [regions[results + 1], weight], &dims).map(|counted| vec![counted])
     }
 }

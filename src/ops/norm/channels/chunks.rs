@@ -7,7 +7,7 @@ use crate::kernel;
 impl ChannelProblem {
     /// The invocations of a workgroup along the channels.
     fn lanes(&self, caps: &Caps) -> u32 {
-        let groups = self.dims.channels.div_ceil(self.width());
+        let groups = self.dims.channels.div_ceil(4 * self.quads());
         groups.next_power_of_two().min(kernel::workgroup_size(LANES, caps))
     }
 
@@ -20,7 +20,7 @@ impl ChannelProblem {
     pub(super) fn dims_on(&self, caps: &Caps) -> ChannelDims {
         let d = &self.dims;
         let lanes = self.lanes(caps);
-        let groups = d.channels.div_ceil(self.width());
+        let groups = d.channels.div_ceil(4 * self.quads());
         let busy = caps.machine.cores.saturating_mul(caps.machine.workgroups_per_core).max(1);
         let others = u64::from(d.outer) * u64::from(groups.div_ceil(lanes));
         let wanted = u32::try_from(u64::from(busy).div_ceil(others)).unwrap_or(1);

@@ -10,9 +10,8 @@ use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout};
 use crate::ops::norm::layouts::NormLayouts;
 use crate::ops::windows::JOINS;
-use crate::ops::{ReduceFunction, ReduceProblem};
 use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Plan, Problem, Region, ScalarParameter,
+    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Plan, Region, ScalarParameter,
 };
 use crate::{Error, Result};
 use std::mem::offset_of;
@@ -138,8 +137,7 @@ impl ChannelProblem {
             if let Some(gradients) = gradients.filter(|_| is_evaluation || !self.has_whole_channels()) {
                 // The first two rows of each chunk.
                 let both = Layout::new(self.op, &[rows, 2 * channels], &[3 * channels, 1], 0, usize::MAX)?;
-                let sum = ReduceProblem::new(ReduceFunction::Sum, &both, &[0], DType::F32)?.in_one_step();
-                draft.call(sum.plan(draft.caps())?, &[sums.with_layout(both), gradients], &[])?;
+                JOINS.sum(draft, sums.with_layout(both), gradients)?;
             }
         }
         self.results(draft, &windows, ChannelKernel::Backward, &operands, shifts, y)
@@ -179,7 +177,7 @@ impl ChannelProblem {
         let blocks = if which.is_of_units() {
             self.units().div_ceil(UNIT_LANES as usize) as u64
         } else {
-            let across = u64::from(d.channels.div_ceil(self.width()).div_ceil(d.lanes));
+            let across = u64::from(d.channels.div_ceil(4 * self.quads()).div_ceil(d.lanes));
             across * u64::from(d.chunks) * u64::from(d.outer)
         };
         let workgroup_bytes = match which {

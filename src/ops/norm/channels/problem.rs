@@ -3,7 +3,7 @@
 use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, dim};
 use crate::ops::norm::layouts::NormLayouts;
-use crate::ops::vectors::{Moves, per_vector, quads};
+use crate::ops::vectors::Moves;
 use crate::{Error, Result};
 
 /// Invocations per workgroup, if the device allows them.
@@ -151,23 +151,12 @@ impl ChannelProblem {
 
     /// The number of groups of four channels that a lane loads together.
     pub(super) fn quads(&self) -> u32 {
-        match self.moves() {
-            Moves::Elements => 1,
-            Moves::Vectors => quads(self.dtype),
-        }
+        self.moves().quads(self.dtype)
     }
 
     /// The number of rows that a lane holds together.
     pub(super) fn turn(&self) -> u32 {
         HELD_QUADS / self.quads()
-    }
-
-    /// The number of channels that a lane loads together.
-    pub(super) fn width(&self) -> u32 {
-        match self.moves() {
-            Moves::Elements => 4,
-            Moves::Vectors => per_vector(self.dtype),
-        }
     }
 
     /// The number of units.

@@ -5,7 +5,7 @@ use super::problem::{ChannelDims, ChannelPass, ChannelProblem, HELD_QUADS, LANES
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Kernel, Needs, StorageFormat};
-use crate::ops::vectors::{Moves, per_vector, quads};
+use crate::ops::vectors::{Moves, per_vector};
 use crate::ops::writer::Writer;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Region};
 use std::mem::offset_of;
@@ -156,10 +156,7 @@ impl Whole {
     }
 
     fn quads(self, of: &ChannelProblem) -> u32 {
-        match self.moves {
-            Moves::Elements => 1,
-            Moves::Vectors => quads(of.dtype),
-        }
+        self.moves.quads(of.dtype)
     }
 }
 

@@ -18,7 +18,7 @@ impl NormProblem {
     pub(super) fn fits(&self, caps: &Caps) -> bool {
         let most = kernel::workgroup_size(LANES, caps);
         let is_far = caps.machine.is_software() && self.pass.is_forward() && self.length() > LONGEST_VECTORS;
-        !is_far && self.length() <= LONGEST_HELD.min(self.held(caps) * self.width() * most)
+        !is_far && self.length() <= LONGEST_HELD.min(self.held(caps) * 4 * self.quads() * most)
     }
 
     /// The number of groups of a row that a lane holds. If a row has more invocations than a subgroup, software devices spend
@@ -38,14 +38,14 @@ impl NormProblem {
     pub(super) fn lanes(&self, caps: &Caps) -> u32 {
         let all = kernel::workgroup_size(LANES, caps);
         if self.fits(caps) {
-            return self.length().div_ceil(self.width() * self.held(caps)).next_power_of_two().min(all);
+            return self.length().div_ceil(4 * self.quads() * self.held(caps)).next_power_of_two().min(all);
         }
         if self.pass.is_forward() { lanes_of_row(caps, LANES, self.rows()) } else { all }
     }
 
     /// Whether the row fits and all lanes hold the maximum number of complete groups.
     fn is_even(&self, caps: &Caps) -> bool {
-        self.length() == self.lanes(caps) * self.held(caps) * self.width()
+        self.length() == self.lanes(caps) * self.held(caps) * 4 * self.quads()
     }
 
     /// The kernel on a device.

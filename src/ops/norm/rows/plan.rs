@@ -9,9 +9,8 @@ use crate::layout::{DType, Layout, dim};
 use crate::ops::norm::layouts::NormLayouts;
 use crate::ops::subgroups::shared_bytes;
 use crate::ops::windows::JOINS;
-use crate::ops::{ReduceFunction, ReduceProblem};
 use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, Form, InWindows, Joins, NewStep, Operand, Plan, Problem, Region,
+    Access, CutAxes, Dims, Draft, Flops, Form, InWindows, Joins, NewStep, Operand, Plan, Region,
     ScalarParameter,
 };
 use std::mem::offset_of;
@@ -60,9 +59,7 @@ impl InWindows for NormProblem {
             ..NewStep::of(self.kernel(caps), Needs::of(lanes, self.workgroup_bytes(caps)), &args)
         })?;
         if let Some([partials, gradients]) = partials {
-            let sum =
-                ReduceProblem::new(ReduceFunction::Sum, &partials.layout, &[0], DType::F32)?.in_one_step();
-            draft.call(sum.plan(caps)?, &[partials, gradients], &[])?;
+            JOINS.sum(&mut draft, partials, gradients)?;
         }
         Ok(draft.finish())
     }

@@ -3,7 +3,7 @@
 use crate::kernel::shader_dims;
 use crate::layout::{Axes, DType, Layout, MAX_RANK, known, merged_together};
 use crate::ops::norm::layouts::NormLayouts;
-use crate::ops::vectors::{Moves, per_vector, quads};
+use crate::ops::vectors::Moves;
 use crate::{Error, Result};
 
 /// Invocations per workgroup, if the device allows them.
@@ -153,18 +153,7 @@ impl NormProblem {
 
     /// The number of groups of four elements that a lane loads together.
     pub(super) fn quads(&self) -> u32 {
-        match self.moves() {
-            Moves::Elements => 1,
-            Moves::Vectors => quads(self.dtype),
-        }
-    }
-
-    /// The number of elements that a lane loads together.
-    pub(super) fn width(&self) -> u32 {
-        match self.moves() {
-            Moves::Elements => 4,
-            Moves::Vectors => per_vector(self.dtype),
-        }
+        self.moves().quads(self.dtype)
     }
 
     pub(super) fn op(&self) -> &'static str {
