@@ -2,6 +2,7 @@
 
 use crate::{Error, Result};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::{Bound, Range, RangeBounds};
 
 /// The largest number of axes of a tensor.
@@ -10,12 +11,25 @@ pub(crate) const MAX_RANK: usize = 6;
 /// Shape, strides and offset of a view, in elements. Small plain data, compared by value.
 ///
 /// Its constructors prove that every element is within the buffer. Kernels rely on that.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     rank: usize,
+    /// Zeros behind the axes, as in the strides.
     shape: [usize; MAX_RANK],
     strides: [usize; MAX_RANK],
     offset: usize,
+}
+
+/// Of the axes that there are: a problem hashes its layouts in each call.
+impl Hash for Layout {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_usize(self.rank);
+        state.write_usize(self.offset);
+        for axis in 0..self.rank {
+            state.write_usize(self.shape[axis]);
+            state.write_usize(self.strides[axis]);
+        }
+    }
 }
 
 impl Layout {
