@@ -8,9 +8,6 @@ use super::segments::Segments;
 use crate::kernel::shader_dims;
 use crate::layout::{Layout, known};
 
-/// The name of matrix products in errors and plans.
-pub(in crate::gemm) const OP: &str = "matmul";
-
 /// Declares the uniform of a product: the members of all, four in the places of batch strides, and those at the end.
 macro_rules! product_dims {
     ($(#[$attribute:meta])* $name:ident { $($of_a:tt)* } { $($of_b:tt)* } { $($end:tt)* }) => {

@@ -1,12 +1,11 @@
 //! A matrix product, checked.
 
-use super::dims::OP;
 use super::epilogue::Epilogue;
 use super::generated::{Generated, GeneratedOperand, SignHalf};
 use super::layouts::Layouts;
 use super::segments::Segments;
 use super::tile::{Pin, SplitK};
-use super::types::{GemmTypes, Side};
+use super::types::{GemmTypes, OP, Side};
 use crate::layout::{DType, Layout, Precision, dim, known};
 use crate::{Error, Result};
 

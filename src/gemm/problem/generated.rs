@@ -1,9 +1,8 @@
 //! Operands that are not stored: kernels generate their elements while they stage blocks.
 
-use super::dims::OP;
 use super::seed::SeedSource;
 use super::segments::Segments;
-use super::types::Side;
+use super::types::{OP, Side};
 use crate::layout::Layout;
 use crate::{Error, Result};
 

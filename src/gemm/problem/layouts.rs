@@ -1,7 +1,6 @@
 //! The layouts of a product's operands, in a normal form. Sizes, uniforms, the choice of loads and panels follow from them.
 
-use super::dims::OP;
-use super::types::GemmTypes;
+use super::types::{GemmTypes, OP};
 use crate::Result;
 use crate::layout::{DType, Layout, dim};
 

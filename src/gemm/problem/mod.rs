@@ -15,7 +15,6 @@ mod split_k;
 mod tile;
 mod types;
 
-pub(in crate::gemm) use dims::OP;
 pub use dims::{GemmDims, QuantisedDims, SeededDims, SegmentDims};
 pub use epilogue::{BiasAxis, Epilogue, LineScale, Previous, Scale};
 pub use gemm::{GemmProblem, MAX_I8_K, product_shape};
@@ -28,5 +27,5 @@ pub use seed::SeedSource;
 pub(in crate::gemm) use segments::{Gated, PlaneSource, SEGMENT_MULTIPLE, Segments};
 pub(in crate::gemm) use split_k::{MAX_SPLITS, max_splits, scratch_bytes};
 pub use tile::{GemmKernel, Pin, SplitK, Tile};
-pub(in crate::gemm) use types::MAX_F16_PRODUCTS;
 pub use types::{Accumulator, GemmTypes, Side};
+pub(in crate::gemm) use types::{MAX_F16_PRODUCTS, OP};

@@ -1,12 +1,11 @@
 //! The options of a product: each returns the same problem with one thing changed.
 
-use super::dims::OP;
 use super::epilogue::{BiasAxis, Epilogue, Previous, Scale};
 use super::gemm::GemmProblem;
 use super::generated::{Generated, GeneratedOperand, SignHalf};
 use super::layouts::{Layouts, normal};
 use super::tile::{Pin, SplitK};
-use super::types::{Accumulator, Side};
+use super::types::{Accumulator, OP, Side};
 use crate::layout::{DType, Layout, Precision, dim};
 use crate::ops::Activation;
 use crate::{Error, Result};

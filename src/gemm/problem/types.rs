@@ -1,6 +1,9 @@
-//! Element types of a product, and the names of its operands.
+//! Element types of a product, its name, and those of its operands.
 
 use crate::layout::DType;
+
+/// The name of matrix products in errors and plans.
+pub(in crate::gemm) const OP: &str = "matmul";
 
 /// Products that are summed in f16, with that accumulator.
 pub(in crate::gemm) const MAX_F16_PRODUCTS: u32 = 16;
