@@ -95,7 +95,7 @@ impl<T: Real> ExplicitSketch<T> {
         let gpu = self.matrix.same_gpu(OP, x)?;
         let [from, to] = direction.lengths(self.shape());
         let (layout, x) = AxisLayout::of_tensor(x, axis, to)?;
-        layout.check(from, &x, self.shape())?;
+        layout.check(from, x.layout(), self.shape())?;
         let y = gpu.empty::<f32>(&layout.shape)?;
         if layout.is_empty() {
             return Ok(y);

@@ -1,6 +1,6 @@
 //! Applying operators to tensors: random ones, with entries that kernels generate, and explicit matrices.
 
-mod along;
+mod call;
 mod explicit;
 mod pinned;
 mod random;

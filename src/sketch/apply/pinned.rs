@@ -5,8 +5,8 @@ use crate::caps::Caps;
 use crate::gemm::{Gemm, Pin, SignHalf};
 use crate::layout::{Precision, Real};
 use crate::plan::Problem;
-use crate::sketch::dense::{self, DenseProblem};
-use crate::sketch::hadamard::{self, HadamardProblem};
+use crate::sketch::dense::DenseProblem;
+use crate::sketch::hadamard::HadamardProblem;
 use crate::sketch::operator::axis::AxisLayout;
 use crate::sketch::operator::{Applied, Direction, Sketch, words};
 use crate::tensor::Tensor;
@@ -25,12 +25,11 @@ pub fn apply_dense<T: Real>(
     axis: usize,
     pin: Pin,
 ) -> Result<Tensor<f32>> {
-    let [from, to] = direction.lengths(sketch.shape());
-    let (layout, x) = AxisLayout::of_tensor(x, axis, to)?;
-    layout.check(from, &x, sketch.shape())?;
     let operator = Applied { sketch, seed };
+    let (layout, x) = operator.checked_axis(direction, x, axis)?;
     let problem = DenseProblem::new(sketch, direction, x.layout(), axis, T::DTYPE)?.pinned(pin);
-    dense::run(operator, &problem.seeded(operator.source()?), &x)
+    let problem = problem.seeded(operator.source()?);
+    Tensor::computed(x.gpu(), &problem, &operator.inputs(&x), &problem.numbers(sketch), layout.shape)
 }
 
 /// Applies a Hadamard operator along an axis, in the passes of a plan for these `caps`. The seed is that of the operator, or
@@ -50,7 +49,13 @@ pub fn apply_hadamard<T: Real>(
     let operator = Applied { sketch, seed };
     let problem = HadamardProblem::new(sketch, direction, x.layout(), axis, T::DTYPE)?;
     let problem = problem.seeded(operator.source()?);
-    hadamard::run(operator, &problem, &problem.plan(caps)?, x)
+    let mut y = x
+        .gpu()
+        .empty::<f32>(AxisLayout::new(x.layout(), axis, direction.lengths(sketch.shape())[1])?.shape)?;
+    let mut operands = operator.inputs(x);
+    operands.insert(1, y.view_mut()?);
+    x.gpu().execute(&problem.plan(caps)?, &operands, &problem.numbers(sketch))?;
+    Ok(y)
 }
 
 /// The product of `a` and `b` by the kernels that stage their operands in shared memory.

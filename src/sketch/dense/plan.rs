@@ -7,11 +7,10 @@ use crate::gemm::{Distribution, GemmProblem, GemmTypes, GeneratedOperand, Genera
 use crate::layout::{DType, Layout};
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    CutAxes, Draft, InWindows, Joins, Operand, Plan, Problem, Region, Scalar, ScalarKind, Trial, TrialRun,
+    CutAxes, Draft, InWindows, Joins, Plan, Problem, Region, Scalar, ScalarKind, Trial, TrialRun,
     TrialValues, distinct,
 };
-use crate::sketch::operator::axis::AxisLayout;
-use crate::sketch::operator::axis::operands;
+use crate::sketch::operator::axis::SketchOperand;
 use crate::sketch::operator::{Direction, OP, normal_table};
 use std::ops::Range;
 
@@ -19,12 +18,11 @@ impl InWindows for DenseProblem {
     const JOINS: Joins = JOINS;
 
     fn cut_axes(&self) -> Result<CutAxes> {
-        let (operands, seed) = self.operands()?;
-        Ok(CutAxes::except(self.axis, self.x.shape(), operands.into_iter().chain(seed)))
+        self.operand.cut_axes()
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
-        Ok(Self { x: layouts[0].in_window(self.dtype), ..*self })
+        Ok(Self { operand: self.operand.window(&layouts[0]), ..*self })
     }
 
     /// The steps of a matrix product that generates one operand in the kernel; with windows, each window has them.
@@ -34,7 +32,7 @@ impl InWindows for DenseProblem {
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &self.scalars(), caps);
         let OperatorProduct { problem, side, x, y } = self.product()?;
-        let (operands, seed) = self.operands()?;
+        let (operands, seed) = self.operand.operands()?;
         let [of_x, of_y] = operands.map(|of| draft.region(&of));
         let (x, y) = (of_x.with_layout(x), of_y.with_layout(y));
         let seed = seed.map(|of| draft.region(&of));
@@ -75,8 +73,8 @@ impl InWindows for DenseProblem {
             TrialRun { values: values.collect(), tolerances: vec![tolerance] }
         };
         let (scalars, runs) = (numbers.collect(), runs.into_iter().map(run).collect());
-        let [from, to] = self.extents;
-        let description = format!("sketch of {to}x{from} of {:?} {}", self.x.shape(), self.dtype);
+        let SketchOperand { x, axis, extent, dtype, .. } = self.operand;
+        let description = format!("sketch of {extent}x{} of {:?} {dtype}", x.shape()[axis], x.shape());
         Ok(Some(Trial { description, reference, scalars, runs }))
     }
 
@@ -98,30 +96,18 @@ struct OperatorProduct {
 }
 
 impl DenseProblem {
-    /// The shape of the result.
-    fn shape(&self) -> Vec<usize> {
-        let mut shape = self.x.shape().to_vec();
-        shape[self.axis] = self.extents[1];
-        shape
-    }
-
-    /// X, the result, and the seed if a tensor holds it.
-    fn operands(&self) -> Result<([Operand; 2], Option<Operand>)> {
-        operands(&self.x, self.dtype, &self.shape(), self.seed)
-    }
-
     fn product(&self) -> Result<OperatorProduct> {
-        let [from, to] = self.extents;
-        let layout = AxisLayout::new(&self.x, self.axis, to)?;
+        let SketchOperand { x, dtype, seed, .. } = self.operand;
+        let layout = self.operand.layout()?;
+        let [from, to] = layout.extents;
         let result = Layout::contiguous(OP, &layout.shape)?;
-        let (side, x, y) = layout.as_product(&self.x, &result)?;
+        let (side, x, y) = layout.as_product(&x, &result)?;
         let generated_layout =
             Layout::contiguous(OP, &if side == Side::A { [to, from] } else { [from, to] })?;
         let (a, b) = if side == Side::A { (&generated_layout, &x) } else { (&x, &generated_layout) };
         let outer = if self.direction == Direction::Forward { OuterAxis::Rows } else { OuterAxis::Columns };
-        let generated =
-            GeneratedOperand { side, entries: self.entries, outer, tag: self.tag, seed: self.seed };
-        let types = GemmTypes::new(self.dtype, DType::F32);
+        let generated = GeneratedOperand { side, entries: self.entries, outer, tag: self.tag, seed };
+        let types = GemmTypes::new(dtype, DType::F32);
         let problem = GemmProblem::new(a, b, &y, types)?.pinned(self.pin).split_k(self.split);
         let mut problem = problem.generated(generated);
         problem.epilogue.scale = self.scale;

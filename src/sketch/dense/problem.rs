@@ -3,7 +3,7 @@
 use crate::gemm::{Distribution, Pin, Scale, SeedSource, SplitK};
 use crate::layout::{DType, Layout};
 use crate::plan::{Scalar, ScalarParameter};
-use crate::sketch::operator::axis::{AxisLayout, WRONG_LENGTH};
+use crate::sketch::operator::axis::SketchOperand;
 use crate::sketch::operator::{Direction, OP, SCALE, Sketch, SketchKind};
 use crate::{Error, Result};
 
@@ -14,18 +14,12 @@ pub struct DenseProblem {
     pub(super) entries: Distribution,
     pub(super) tag: u32,
     pub(super) direction: Direction,
-    /// Extents of the axis in operand and result.
-    pub(super) extents: [usize; 2],
-    pub(super) axis: usize,
-    pub(super) x: Layout,
-    pub(super) dtype: DType,
+    pub(super) operand: SketchOperand,
     /// Whether entries are scaled.
     pub(super) scale: Scale,
     pub(super) pin: Pin,
     /// Number of splits of k.
     pub(super) split: SplitK,
-    /// Where the kernel finds the seed.
-    pub(super) seed: SeedSource,
 }
 
 impl DenseProblem {
@@ -42,29 +36,11 @@ impl DenseProblem {
             SketchKind::Gaussian => Distribution::Normal,
             _ => return Err(Error::input(OP, "the operator must be dense: Gaussian, uniform or sign")),
         };
-        let extents @ [from, to] = direction.lengths(sketch.shape());
-        if AxisLayout::new(x, axis, to)?.extents[0] != from {
-            return Err(Error::shapes(OP, WRONG_LENGTH, x.shape(), &sketch.shape()));
-        }
-        if x.is_empty() || to == 0 {
-            let rule = "the operand must have elements";
-            return Err(Error::shapes(OP, rule, x.shape(), &sketch.shape()));
-        }
+        let operand = SketchOperand::new(sketch, direction, x, axis, dtype)?;
+        operand.check_elements(sketch.shape())?;
         let scale = if sketch.scale_f32() == 1.0 { Scale::One } else { Scale::Alpha };
-        let (tag, x) = (sketch.tag(), x.in_window(dtype));
-        Ok(Self {
-            entries,
-            tag,
-            direction,
-            extents,
-            axis,
-            x,
-            dtype,
-            scale,
-            pin: Pin::Free,
-            split: SplitK::Auto,
-            seed: SeedSource::Scalars,
-        })
+        let (tag, pin, split) = (sketch.tag(), Pin::Free, SplitK::Auto);
+        Ok(Self { entries, tag, direction, operand, scale, pin, split })
     }
 
     /// The same problem, restricted to a kernel of the matrix product.
@@ -74,20 +50,21 @@ impl DenseProblem {
 
     /// The same problem with the seed from another place.
     #[must_use]
-    pub fn seeded(self, seed: SeedSource) -> Self {
-        Self { seed, ..self }
+    pub fn seeded(mut self, seed: SeedSource) -> Self {
+        self.operand.seed = seed;
+        self
     }
 
     /// The scalars that a launch takes: the seed unless a tensor holds it, and the scale unless it is 1.
     pub(super) fn scalars(&self) -> Vec<ScalarParameter> {
-        let mut scalars = Sketch::scalars(self.seed);
+        let mut scalars = Sketch::scalars(self.operand.seed);
         scalars.retain(|scalar| *scalar != SCALE || self.scale == Scale::Alpha);
         scalars
     }
 
     /// The values of these scalars for the operator.
-    pub(super) fn numbers(&self, sketch: &Sketch) -> Vec<Scalar> {
-        let mut numbers = sketch.numbers(self.seed);
+    pub(in crate::sketch) fn numbers(&self, sketch: &Sketch) -> Vec<Scalar> {
+        let mut numbers = sketch.numbers(self.operand.seed);
         numbers.truncate(self.scalars().len());
         numbers
     }

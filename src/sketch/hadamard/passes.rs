@@ -134,6 +134,6 @@ fn pass(problem: &HadamardProblem, low: u32, tile: HadamardTile) -> HadamardPass
         Direction::Forward => HadamardTarget::Permuted,
         Direction::Adjoint => HadamardTarget::Signed,
     };
-    let dtype = if first { problem.dtype } else { DType::F32 };
-    HadamardPass { dims, dtype, source, target, tile, seed: problem.seed }
+    let dtype = if first { problem.operand.dtype } else { DType::F32 };
+    HadamardPass { dims, dtype, source, target, tile, seed: problem.operand.seed }
 }

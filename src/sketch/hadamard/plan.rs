@@ -7,20 +7,12 @@ use crate::caps::Caps;
 use crate::kernel::check_scratch;
 use crate::layout::{DType, Layout};
 use crate::ops::windows::JOINS;
-use crate::plan::{
-    Access, CutAxes, Draft, Flops, InWindows, Joins, NewStep, Operand, PHILOX, Plan, Region, Time,
-};
+use crate::plan::{Access, CutAxes, Draft, Flops, InWindows, Joins, NewStep, PHILOX, Plan, Region, Time};
 use crate::sketch::operator::OP;
-use crate::sketch::operator::axis::operands;
 use crate::{Error, Result};
 use std::ops::Range;
 
 impl HadamardProblem {
-    /// X, the result, and the seed if a tensor holds it.
-    fn operands(&self) -> Result<([Operand; 2], Option<Operand>)> {
-        operands(&self.x, self.dtype, &self.shape(), self.seed)
-    }
-
     /// The pieces with their passes, checked against the device's limits.
     ///
     /// # Errors
@@ -52,8 +44,7 @@ impl InWindows for HadamardProblem {
     const JOINS: Joins = JOINS;
 
     fn cut_axes(&self) -> Result<CutAxes> {
-        let (operands, seed) = self.operands()?;
-        Ok(CutAxes::except(self.axis, self.x.shape(), operands.into_iter().chain(seed)))
+        self.operand.cut_axes()
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -70,7 +61,7 @@ impl InWindows for HadamardProblem {
     /// [`Error::Limit`] if the device cannot bind a single line or its scratch buffer; [`Error::Unsupported`] if its workgroups are too small for any pass.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &self.scalars(), caps);
-        let (operands, seed) = self.operands()?;
+        let (operands, seed) = self.operand.operands()?;
         let [x, y] = operands.map(|of| draft.region(&of));
         let seed = seed.map(|of| draft.region(&of));
         let pieces = self.in_passes(caps)?;

@@ -1,16 +1,15 @@
 //! A Hadamard operator along an axis of a tensor, checked, as plain data.
 
 use super::kernel::HadamardDims;
+use crate::Result;
 use crate::caps::Caps;
 use crate::gemm::SeedSource;
 use crate::kernel::{check_binding, max_buffer_bytes};
 use crate::layout::{DType, Layout, dim};
 use crate::plan::{Dims, Draft, Scalar, ScalarParameter};
-use crate::sketch::operator::axis::axes_of;
-use crate::sketch::operator::axis::{AxisLayout, MAX_OTHER_AXES, WRONG_AXES, WRONG_LENGTH};
+use crate::sketch::operator::axis::SketchOperand;
 use crate::sketch::operator::row_order::RowOrder;
 use crate::sketch::operator::{Direction, OP, SCALE, Sketch};
-use crate::{Error, Result};
 use std::mem::offset_of;
 
 /// A Hadamard operator or its transpose along an axis, checked: the axis has the extent of the operator's lines, and
@@ -19,16 +18,9 @@ use std::mem::offset_of;
 pub struct HadamardProblem {
     /// The uniform of a single pass that computes the whole transform.
     pub(crate) dims: HadamardDims,
-    /// Element type of the operand.
-    pub(crate) dtype: DType,
     /// Whether the operator or its transpose is applied.
     pub(crate) direction: Direction,
-    /// Layout of the operand from the start of its aligned window.
-    pub(crate) x: Layout,
-    /// The axis along which the operator is applied.
-    pub(crate) axis: usize,
-    /// The source of the seed.
-    pub(crate) seed: SeedSource,
+    pub(super) operand: SketchOperand,
 }
 
 /// The inverse of the row order, as two vectors of four words. A launch takes them as scalars if it takes the seed as
@@ -51,27 +43,7 @@ impl HadamardProblem {
     /// [`Error::Shape`] if `x` has no such axis, if the axis does not have the extent of the operator's lines, or if
     /// the other axes do not merge into three; [`Error::Limit`] if a size is $2^{31}$ or more.
     pub fn new(sketch: &Sketch, direction: Direction, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
-        let [from, to] = direction.lengths(sketch.shape());
-        let x = x.in_window(dtype);
-        let layout = AxisLayout::new(&x, axis, to)?;
-        if layout.extents[0] != from {
-            return Err(Error::shapes(OP, WRONG_LENGTH, x.shape(), &sketch.shape()));
-        }
-        if layout.others.len() > MAX_OTHER_AXES {
-            return Err(Error::shapes(OP, WRONG_AXES, x.shape(), &sketch.shape()));
-        }
-        let dims = Self::dims_of(sketch, &layout, x.offset_in_window(dtype))?;
-        Ok(Self { dims, dtype, direction, x, axis, seed: SeedSource::Scalars })
-    }
-
-    /// The same problem with the seed from another place.
-    #[must_use]
-    pub fn seeded(mut self, seed: SeedSource) -> Self {
-        [self.dims.seed_low, self.dims.seed_high] = seed.words();
-        Self { seed, ..self }
-    }
-
-    fn dims_of(sketch: &Sketch, layout: &AxisLayout, x_offset: u32) -> Result<HadamardDims> {
+        let operand = SketchOperand::new(sketch, direction, x, axis, dtype)?;
         let dims = HadamardDims {
             low_bits: 0,
             bits: sketch.padded().trailing_zeros(),
@@ -80,7 +52,15 @@ impl HadamardProblem {
             column_lanes: 1,
             ..HadamardDims::default()
         };
-        Self::placed(dims, layout, x_offset)
+        Ok(Self { dims: Self::placed(dims, &operand)?, direction, operand })
+    }
+
+    /// The same problem with the seed from another place.
+    #[must_use]
+    pub fn seeded(mut self, seed: SeedSource) -> Self {
+        [self.dims.seed_low, self.dims.seed_high] = seed.words();
+        self.operand.seed = seed;
+        self
     }
 
     /// The same operator along the same axis of a window of x.
@@ -88,21 +68,20 @@ impl HadamardProblem {
     /// # Errors
     /// As [`new`](Self::new).
     pub(super) fn of_window(&self, x: &Layout) -> Result<Self> {
-        let x = x.in_window(self.dtype);
-        let layout = axes_of(&x, [self.axis, self.dims.rows_out as usize])?;
-        let dims = Self::placed(self.dims, &layout, x.offset_in_window(self.dtype))?;
-        Ok(Self { dims, x, ..*self })
+        let operand = self.operand.window(x);
+        Ok(Self { dims: Self::placed(self.dims, &operand)?, operand, ..*self })
     }
 
-    /// These dims with the axes of a layout.
-    fn placed(dims: HadamardDims, layout: &AxisLayout, x_offset: u32) -> Result<HadamardDims> {
+    /// These dims with the axes of an operand.
+    fn placed(dims: HadamardDims, operand: &SketchOperand) -> Result<HadamardDims> {
+        let layout = operand.steps()?;
         let size = |size: usize| dim(OP, size);
         let [columns, inner, outer] = [0, 1, 2].map(|axis| layout.others.get(axis));
         size(layout.shape.iter().product())?;
         Ok(HadamardDims {
             rows_in: size(layout.extents[0])?,
             rows_out: size(layout.extents[1])?,
-            x_offset,
+            x_offset: operand.x.offset_in_window(operand.dtype),
             x_row: size(layout.strides[0])?,
             x_column: size(columns.strides[0])?,
             x_batch0: size(inner.strides[0])?,
@@ -122,15 +101,15 @@ impl HadamardProblem {
     /// The scalars that a launch takes: the seed, the scale, and the inverse of the row order. If a tensor holds the seed,
     /// kernels compute the order themselves.
     pub(super) fn scalars(&self) -> Vec<ScalarParameter> {
-        let undo = if self.seed == SeedSource::Scalars { &UNDO[..] } else { &[] };
-        Sketch::scalars(self.seed).into_iter().chain(undo.iter().copied()).collect()
+        let undo = if self.operand.seed == SeedSource::Scalars { &UNDO[..] } else { &[] };
+        Sketch::scalars(self.operand.seed).into_iter().chain(undo.iter().copied()).collect()
     }
 
     /// The values of these scalars for this operator.
-    pub(super) fn numbers(&self, sketch: &Sketch) -> Vec<Scalar> {
+    pub(in crate::sketch) fn numbers(&self, sketch: &Sketch) -> Vec<Scalar> {
         let undo = RowOrder::new(sketch).inverse().into_iter().flatten().map(Scalar::from);
-        let undo = undo.filter(|_| self.seed == SeedSource::Scalars);
-        sketch.numbers(self.seed).into_iter().chain(undo).collect()
+        let undo = undo.filter(|_| self.operand.seed == SeedSource::Scalars);
+        sketch.numbers(self.operand.seed).into_iter().chain(undo).collect()
     }
 
     /// The uniform of a pass, with the offsets at which a launch writes the scalars.
@@ -141,13 +120,6 @@ impl HadamardProblem {
         UNDO.into_iter().enumerate().fold(uniform, |uniform, (word, scalar)| {
             draft.put(uniform, scalar, offset_of!(HadamardDims, undo) + 4 * word)
         })
-    }
-
-    /// The shape of the result.
-    pub(super) fn shape(&self) -> Vec<usize> {
-        let mut shape = self.x.shape().to_vec();
-        shape[self.axis] = self.dims.rows_out as usize;
-        shape
     }
 
     /// Number of elements that the bindings of operand and result need: one more than the last index used.
@@ -186,7 +158,7 @@ impl HadamardProblem {
     /// # Errors
     /// [`Error::Limit`] if the operand or the result is larger than the device can bind. Then a plan has windows.
     pub fn pieces(&self, caps: &Caps) -> Result<Vec<Self>> {
-        for (elements, dtype) in self.binding_elements().into_iter().zip([self.dtype, DType::F32]) {
+        for (elements, dtype) in self.binding_elements().into_iter().zip([self.operand.dtype, DType::F32]) {
             check_binding(OP, caps, elements, dtype)?;
         }
         let mut pieces = Vec::new();

@@ -1,9 +1,10 @@
 //! A tensor as lines along one axis, and the strides of its other axes.
 
-use super::sketch::OP;
+use super::direction::Direction;
+use super::sketch::{OP, Sketch};
 use crate::gemm::{SeedSource, Side};
 use crate::layout::{Axes, Axis, DType, Layout, Real};
-use crate::plan::{Form, Operand};
+use crate::plan::{CutAxes, Form, Operand};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 
@@ -59,12 +60,7 @@ impl AxisLayout {
     }
 
     /// Checks that the axis of `x` has the extent `length` to which an operator of the shape `operator` is applied.
-    pub(in crate::sketch) fn check<T: Real>(
-        &self,
-        length: usize,
-        x: &Tensor<T>,
-        operator: [usize; 2],
-    ) -> Result<()> {
+    pub(in crate::sketch) fn check(&self, length: usize, x: &Layout, operator: [usize; 2]) -> Result<()> {
         if self.extents[0] == length {
             return Ok(());
         }
@@ -99,11 +95,10 @@ impl AxisLayout {
 }
 
 /// The rule in the error for an operand with axes that kernels cannot step along.
-pub(in crate::sketch) const WRONG_AXES: &str =
-    "the axes other than the operator's must merge into at most three";
+const WRONG_AXES: &str = "the axes other than the operator's must merge into at most three";
 
 /// The rule in the error for an operand with an axis of another extent than the operator's lines.
-pub(in crate::sketch) const WRONG_LENGTH: &str =
+const WRONG_LENGTH: &str =
     "the axis must have the extent that the operator is applied to: n of a (d, n) operator, d of its adjoint";
 
 /// The axis counted from the end of a matrix or a batch of matrices: 1 is the last.
@@ -114,25 +109,81 @@ pub(in crate::sketch) fn matrix_axis<T: Real>(x: &Tensor<T>, from_end: usize) ->
     }
 }
 
-/// The operands of an operator: x, the result of this shape, and the seed if a tensor holds it.
-pub(in crate::sketch) fn operands(
-    x: &Layout,
-    dtype: DType,
-    shape: &[usize],
-    seed: SeedSource,
-) -> Result<([Operand; 2], Option<Operand>)> {
-    let y = Layout::contiguous(OP, shape)?;
-    // Axes of a window without gaps merge like those of the whole tensor.
-    let form = if x.rank() <= MAX_OTHER_AXES + 1 { Form::View } else { Form::Dense };
-    let x = Operand::read("x", dtype, *x).in_form(form);
-    Ok(([x, Operand::written("the result", DType::F32, y)], seed.operand()?))
+/// The operand of an operator: a view, the axis along which the operator is applied, and the source of the seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::sketch) struct SketchOperand {
+    /// Layout of the operand from the start of its aligned window.
+    pub(in crate::sketch) x: Layout,
+    pub(in crate::sketch) axis: usize,
+    /// Extent of the axis in the result.
+    pub(in crate::sketch) extent: usize,
+    /// Element type of the operand.
+    pub(in crate::sketch) dtype: DType,
+    pub(in crate::sketch) seed: SeedSource,
 }
 
-/// The axes of a window of x. Kernels take at most [`MAX_OTHER_AXES`] besides the operator's.
-pub(in crate::sketch) fn axes_of(x: &Layout, [axis, extent]: [usize; 2]) -> Result<AxisLayout> {
-    let layout = AxisLayout::new(x, axis, extent)?;
-    if layout.others.len() > MAX_OTHER_AXES {
-        return Err(Error::shapes(OP, WRONG_AXES, x.shape(), &[axis]));
+impl SketchOperand {
+    /// The operand of `sketch` or its transpose, with the seed in scalars. Checks that the axis has the extent of the operator's
+    /// lines.
+    pub(in crate::sketch) fn new(
+        sketch: &Sketch,
+        direction: Direction,
+        x: &Layout,
+        axis: usize,
+        dtype: DType,
+    ) -> Result<Self> {
+        let [from, extent] = direction.lengths(sketch.shape());
+        let operand = Self { x: x.in_window(dtype), axis, extent, dtype, seed: SeedSource::Scalars };
+        operand.layout()?.check(from, x, sketch.shape())?;
+        Ok(operand)
     }
-    Ok(layout)
+
+    /// Checks that the operand and the result have elements.
+    pub(in crate::sketch) fn check_elements(&self, operator: [usize; 2]) -> Result<()> {
+        if self.x.is_empty() || self.extent == 0 {
+            return Err(Error::shapes(OP, "the operand must have elements", self.x.shape(), &operator));
+        }
+        Ok(())
+    }
+
+    /// The axes of operand and result.
+    pub(in crate::sketch) fn layout(&self) -> Result<AxisLayout> {
+        AxisLayout::new(&self.x, self.axis, self.extent)
+    }
+
+    /// The same. Checks that kernels can step along the other axes: at most [`MAX_OTHER_AXES`].
+    pub(in crate::sketch) fn steps(&self) -> Result<AxisLayout> {
+        let layout = self.layout()?;
+        if layout.others.len() > MAX_OTHER_AXES {
+            return Err(Error::shapes(OP, WRONG_AXES, self.x.shape(), &[self.axis]));
+        }
+        Ok(layout)
+    }
+
+    /// The same along a window of x.
+    pub(in crate::sketch) fn window(&self, x: &Layout) -> Self {
+        Self { x: x.in_window(self.dtype), ..*self }
+    }
+
+    /// The shape of the result.
+    pub(in crate::sketch) fn shape(&self) -> Vec<usize> {
+        let mut shape = self.x.shape().to_vec();
+        shape[self.axis] = self.extent;
+        shape
+    }
+
+    /// x, the result, and the seed if a tensor holds it.
+    pub(in crate::sketch) fn operands(&self) -> Result<([Operand; 2], Option<Operand>)> {
+        let y = Layout::contiguous(OP, &self.shape())?;
+        // Axes of a window without gaps merge like those of the whole tensor.
+        let form = if self.x.rank() <= MAX_OTHER_AXES + 1 { Form::View } else { Form::Dense };
+        let x = Operand::read("x", self.dtype, self.x).in_form(form);
+        Ok(([x, Operand::written("the result", DType::F32, y)], self.seed.operand()?))
+    }
+
+    /// All axes but that of the operator.
+    pub(in crate::sketch) fn cut_axes(&self) -> Result<CutAxes> {
+        let (operands, seed) = self.operands()?;
+        Ok(CutAxes::except(self.axis, self.x.shape(), operands.into_iter().chain(seed)))
+    }
 }

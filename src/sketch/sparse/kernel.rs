@@ -58,13 +58,12 @@ pub(super) struct SparseTile {
 impl SparseTile {
     /// Chooses the tile. Each workgroup draws its own list of nonzeros: few wide workgroups draw less, many narrow ones
     /// keep all cores busy. The compromise is half the number of workgroups per core that would hide all latency.
-    pub(super) fn of(problem: &SparseProblem, caps: &Caps) -> Self {
-        let d = &problem.dims;
+    pub(super) fn of(problem: &SparseProblem, d: &SparseDims, caps: &Caps) -> Self {
         let (is_software, vector) = (caps.machine.is_software(), caps.machine.vector_lanes);
         // Neighbouring lanes read neighbouring columns. If vectors run one after another (on a CPU), one vector that
         // reads long pieces of rows has more cache hits than many vectors that read short pieces.
         let inner = d.x_axis < d.x_stride0 && problem.rows()[0] > 1;
-        let pairs = problem.has_pairs() && caps.int64;
+        let pairs = problem.has_pairs(d) && caps.int64;
         let (lanes, mut each): (u32, u32) = match is_software {
             true if !inner && d.columns > vector * COLUMNS => {
                 let many = if pairs { MAX_PAIRED_COLUMNS } else { MAX_COLUMNS };
@@ -114,9 +113,8 @@ impl SparseTile {
     }
 
     /// The uniform of the kernel.
-    pub(super) fn dims(&self, problem: &SparseProblem) -> SparseDims {
-        let d = problem.dims;
-        let [seed_low, seed_high] = problem.seed.words();
+    pub(super) fn dims(&self, problem: &SparseProblem, d: &SparseDims) -> SparseDims {
+        let [seed_low, seed_high] = problem.operand.seed.words();
         let whole = self.splits == 1;
         // The number of nonzeros in a range is random, so lists are planned to be 7/8 full, unless a range has all
         // positions.
@@ -133,7 +131,7 @@ impl SparseTile {
             seed_high,
             y_split: if whole { 0 } else { u32::try_from(problem.elements()).unwrap_or(0) },
             scale: if whole { d.scale } else { 1f32.to_bits() },
-            ..d
+            ..*d
         }
     }
 
@@ -149,7 +147,7 @@ impl SparseTile {
     }
 
     pub(super) fn kernel(&self, problem: &SparseProblem, caps: &Caps) -> Kernel {
-        let format = StorageFormat::of(problem.dtype, caps);
+        let format = StorageFormat::of(problem.operand.dtype, caps);
         let shader = if problem.method == SparseMethod::Scatter { "sketch/scatter" } else { "sketch/gather" };
         let kernel = Kernel::new(shader)
             .dims::<SparseDims>(caps)
@@ -157,7 +155,7 @@ impl SparseTile {
             .param("ACROSS", self.across)
             .param("EACH", self.each)
             .param("LIST", self.list);
-        let kernel = problem.seed.bind(kernel, 2);
+        let kernel = problem.operand.seed.bind(kernel, 2);
         if self.pairs {
             return kernel.param("x_unit", "u64").slot("sparse", "pairs");
         }

@@ -2,10 +2,9 @@
 
 use crate::gemm::SeedSource;
 use crate::kernel::shader_dims;
-use crate::layout::{DType, Layout, dim};
-use crate::sketch::operator::axis::axes_of;
-use crate::sketch::operator::axis::{AxisLayout, MAX_OTHER_AXES, WRONG_AXES, WRONG_LENGTH};
-use crate::sketch::operator::sparse_lines::{LineAxis, PositionDraw};
+use crate::layout::{DType, Layout, dim, known};
+use crate::sketch::operator::axis::SketchOperand;
+use crate::sketch::operator::sparse_lines::{LineAxis, PositionDraw, SparseLines};
 use crate::sketch::operator::{Direction, OP, Sketch};
 use crate::{Error, Result};
 
@@ -57,32 +56,6 @@ shader_dims! {
     }
 }
 
-impl SparseDims {
-    /// The same operator with the axes of this layout.
-    fn placed(self, layout: &AxisLayout, x_offset: u32) -> Result<Self> {
-        let others = &layout.others;
-        let extent = |i: usize| dim(OP, others.get(i).extent);
-        let x = |i: usize| dim(OP, others.get(i).strides[0]);
-        let y = |i: usize| dim(OP, others.get(i).strides[1]);
-        dim(OP, layout.shape.iter().product())?;
-        Ok(Self {
-            columns: dim(OP, others.iter().map(|axis| axis.extent).product())?,
-            extent0: extent(0)?,
-            extent1: extent(1)?,
-            x_offset,
-            x_axis: dim(OP, layout.strides[0])?,
-            x_stride0: x(0)?,
-            x_stride1: x(1)?,
-            x_stride2: x(2)?,
-            y_axis: dim(OP, layout.strides[1])?,
-            y_stride0: y(0)?,
-            y_stride1: y(1)?,
-            y_stride2: y(2)?,
-            ..self
-        })
-    }
-}
-
 /// The use of an operator's lines: to gather or to scatter rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SparseMethod {
@@ -95,18 +68,10 @@ pub enum SparseMethod {
 /// A sparse operator along an axis of a tensor, checked: extents agree, and every size is below $2^{31}$.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SparseProblem {
-    /// The sizes in the shaders' uniform, without those that a plan decides.
-    pub(crate) dims: SparseDims,
-    /// Element type of the operand.
-    pub(crate) dtype: DType,
+    pub(super) lines: SparseLines,
     /// Whether lines gather or scatter.
-    pub(crate) method: SparseMethod,
-    /// Layout of the operand from the start of its aligned window.
-    pub(crate) x: Layout,
-    /// The axis along which the operator is applied.
-    pub(crate) axis: usize,
-    /// The source of the seed.
-    pub(crate) seed: SeedSource,
+    pub(super) method: SparseMethod,
+    pub(super) operand: SketchOperand,
 }
 
 impl SparseProblem {
@@ -118,39 +83,13 @@ impl SparseProblem {
     /// have the extent of the operator's lines, if the other axes do not merge into three, or if the result is empty;
     /// [`Error::Limit`] if a size is $2^{31}$ or more.
     pub fn new(sketch: &Sketch, direction: Direction, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
-        let [from, to] = direction.lengths(sketch.shape());
-        let x = x.in_window(dtype);
-        let layout = AxisLayout::new(&x, axis, to)?;
-        let wrong = |rule: &'static str| Err(Error::shapes(OP, rule, x.shape(), &sketch.shape()));
-        if layout.extents[0] != from {
-            return wrong(WRONG_LENGTH);
-        }
-        if layout.others.len() > MAX_OTHER_AXES {
-            return wrong(WRONG_AXES);
-        }
-        if x.is_empty() || to == 0 {
-            return wrong("the operand must have elements");
-        }
-        let dims = Self::dims_of(sketch, direction, &layout, x.offset_in_window(dtype))?;
-        Ok(Self { dims: dims.0, dtype, method: dims.1, x, axis, seed: SeedSource::Scalars })
-    }
-
-    /// The same problem with the seed from another place.
-    #[must_use]
-    pub fn seeded(self, seed: SeedSource) -> Self {
-        Self { seed, ..self }
-    }
-
-    fn dims_of(
-        sketch: &Sketch,
-        direction: Direction,
-        layout: &AxisLayout,
-        x_offset: u32,
-    ) -> Result<(SparseDims, SparseMethod)> {
-        let sparse =
+        let operand = SketchOperand::new(sketch, direction, x, axis, dtype)?;
+        operand.steps()?;
+        operand.check_elements(sketch.shape())?;
+        let lines =
             sketch.sparse_lines().ok_or_else(|| Error::input("sketch", "the operator is not sparse"))?;
         // Columns of the operator belong to rows of the operand; columns of the adjoint to rows of the result.
-        let method = match (direction, sparse.axis) {
+        let method = match (direction, lines.axis) {
             (Direction::Forward, LineAxis::Columns) | (Direction::Adjoint, LineAxis::Rows) => {
                 SparseMethod::Scatter
             }
@@ -158,53 +97,62 @@ impl SparseProblem {
                 SparseMethod::Gather
             }
         };
-        let lines = layout.extents[usize::from(method == SparseMethod::Gather)];
-        let dims = SparseDims {
-            lines: dim(OP, lines)?,
-            positions: sparse.length,
-            nonzeros: sparse.nonzeros,
-            distinct: u32::from(sparse.positions == PositionDraw::Distinct),
-            tag: sparse.tag,
-            ..SparseDims::default()
-        };
-        Ok((dims.placed(layout, x_offset)?, method))
+        let problem = Self { lines, method, operand };
+        problem.dims().map(|_| problem)
     }
 
-    /// The same operator along the same axis of a window of x.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub(super) fn of_window(&self, x: &Layout) -> Result<Self> {
-        let x = x.in_window(self.dtype);
-        let layout = axes_of(&x, [self.axis, self.rows()[1] as usize])?;
-        let dims = self.dims.placed(&layout, x.offset_in_window(self.dtype))?;
-        Ok(Self { dims, x, ..*self })
+    /// The same problem with the seed from another place.
+    #[must_use]
+    pub fn seeded(mut self, seed: SeedSource) -> Self {
+        self.operand.seed = seed;
+        self
+    }
+
+    /// The sizes in the shaders' uniform, without those that a plan decides.
+    pub(super) fn dims(&self) -> Result<SparseDims> {
+        let (layout, lines) = (self.operand.steps()?, &self.lines);
+        let others = &layout.others;
+        let extent = |i: usize| dim(OP, others.get(i).extent);
+        let x = |i: usize| dim(OP, others.get(i).strides[0]);
+        let y = |i: usize| dim(OP, others.get(i).strides[1]);
+        dim(OP, layout.shape.iter().product())?;
+        Ok(SparseDims {
+            lines: dim(OP, layout.extents[usize::from(self.method == SparseMethod::Gather)])?,
+            positions: lines.length,
+            nonzeros: lines.nonzeros,
+            distinct: u32::from(lines.positions == PositionDraw::Distinct),
+            tag: lines.tag,
+            columns: dim(OP, others.iter().map(|axis| axis.extent).product())?,
+            extent0: extent(0)?,
+            extent1: extent(1)?,
+            x_offset: self.operand.x.offset_in_window(self.operand.dtype),
+            x_axis: dim(OP, layout.strides[0])?,
+            x_stride0: x(0)?,
+            x_stride1: x(1)?,
+            x_stride2: x(2)?,
+            y_axis: dim(OP, layout.strides[1])?,
+            y_stride0: y(0)?,
+            y_stride1: y(1)?,
+            y_stride2: y(2)?,
+            ..SparseDims::default()
+        })
     }
 
     /// Number of rows of operand and result.
     pub(super) fn rows(&self) -> [u32; 2] {
-        let SparseDims { lines, positions, .. } = self.dims;
-        if self.method == SparseMethod::Scatter { [lines, positions] } else { [positions, lines] }
+        [self.operand.x.shape()[self.operand.axis], self.operand.extent].map(known)
     }
 
     /// Whether the kernel can load two neighbouring f32 columns as 64 bits: columns are contiguous, and pairs are
     /// aligned.
-    pub(super) fn has_pairs(&self) -> bool {
-        let d = &self.dims;
+    pub(super) fn has_pairs(&self, d: &SparseDims) -> bool {
         let even = [d.extent0, d.x_offset, d.x_axis, d.x_stride1, d.x_stride2].iter().all(|n| n % 2 == 0);
-        self.dtype == DType::F32 && [d.x_stride0, d.y_stride0] == [1, 1] && even
-    }
-
-    /// The shape of the result.
-    pub(super) fn shape(&self) -> Vec<usize> {
-        let mut shape = self.x.shape().to_vec();
-        shape[self.axis] = self.rows()[1] as usize;
-        shape
+        self.operand.dtype == DType::F32 && [d.x_stride0, d.y_stride0] == [1, 1] && even
     }
 
     /// Number of elements of the result.
     #[must_use]
     pub fn elements(&self) -> u64 {
-        u64::from(self.rows()[1]) * u64::from(self.dims.columns)
+        self.operand.shape().iter().map(|&extent| extent as u64).product()
     }
 }
