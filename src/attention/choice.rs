@@ -1,6 +1,6 @@
 //! The choice of a kernel of attention: a tile on cooperative matrices, or a form of the plain kernel.
 
-use super::coop::CoopTile;
+use super::coop::{CoopTile, lacking};
 use super::coop_nv2::Nv2Tile;
 use super::form::WorkDivision;
 use super::problem::{AttentionProblem, OP};
@@ -80,13 +80,9 @@ impl AttentionProblem {
 
     /// The reason why no tile of a pinned kernel can run, in words.
     fn lacking(&self, pin: AttentionKernel, caps: &Caps) -> String {
-        let mut lacking: Vec<String> = match pin {
-            AttentionKernel::CoopNv2 => {
-                Nv2Tile::all().filter_map(|tile| tile.fits(self, caps).err()).collect()
-            }
-            _ => CoopTile::all().filter_map(|tile| tile.fits(self, caps).err()).collect(),
-        };
-        lacking.dedup();
-        lacking.join(", or ")
+        match pin {
+            AttentionKernel::CoopNv2 => lacking(Nv2Tile::all(), |tile| tile.fits(self, caps)),
+            _ => lacking(CoopTile::all(), |tile| tile.fits(self, caps)),
+        }
     }
 }

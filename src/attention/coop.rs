@@ -96,26 +96,15 @@ impl CoopTile {
             return Err(format!("operands of f16, not {}", problem.dtype));
         }
         caps.check_coop(self.fragment, CoopScalar::F16, CoopScalar::F32, problem.pin.is_none())?;
-        let is_whole = |dim: u32| dim.is_multiple_of(self.fragment) && dim <= MOST_DIM;
-        if !is_whole(d.dim) || !is_whole(d.dim_v) {
-            let Self { fragment, .. } = self;
-            let dims =
-                if d.dim == d.dim_v { d.dim.to_string() } else { format!("{} and {}", d.dim, d.dim_v) };
-            return Err(format!("head dims that are multiples of {fragment} up to {MOST_DIM}, not {dims}"));
-        }
+        check_head_dims([d.dim, d.dim_v], self.fragment, MOST_DIM)?;
         let size = subgroup(caps);
         let is_shared_evenly = size.max(self.rows).is_multiple_of(size.min(self.rows));
         if !is_shared_evenly || !(self.keys / self.lanes_of_row(caps)).is_multiple_of(8) {
             return Err(format!("smaller subgroups: {size} invocations have less than eight scores each"));
         }
         let products = (d.dim + d.dim_v) * self.rows * self.keys / 512;
-        if products > MOST_PRODUCTS && caps.machine.compile_seconds.is_some() {
-            return Err(format!("a GPU: a software driver would compile {products} products for minutes"));
-        }
-        let registers = self.registers(problem, caps);
-        if registers > MOST_REGISTERS && caps.machine.compile_seconds.is_none() {
-            return Err(format!("{registers} registers per invocation, which a GPU would spill"));
-        }
+        check_compiled(products, [products, MOST_PRODUCTS], caps)?;
+        check_registers(self.registers(problem, caps), MOST_REGISTERS, caps)?;
         self.needs(problem, caps).fit(caps)
     }
 
@@ -184,23 +173,93 @@ impl CoopTile {
 /// shared memory once for each subgroup's rows, which takes as long as several multiply-adds.
 pub(super) fn predict([rows, keys]: [u32; 2], problem: &AttentionProblem, caps: &Caps) -> Prediction {
     let (d, machine) = (&problem.dims, &caps.machine);
-    let cores = f64::from(machine.cores.max(1));
-    let blocks = blocks(rows, problem) as f64;
-    let waves = (blocks / cores).ceil();
-    let busy = waves * f64::from(SUBGROUPS * subgroup(caps)) / f64::from(machine.busy_invocations);
     let scores = f64::from(SUBGROUPS * rows) * f64::from(d.keys.next_multiple_of(keys));
     let reads = 1.0 + machine.matrix_read_weight() / f64::from(rows);
-    let products = scores * 2.0 * f64::from(d.dim + d.dim_v) * reads / machine.matrix_flops;
-    let softmax = scores * SCORE_FLOPS / machine.f32_flops;
-    let arithmetic = waves * cores * (products + softmax) / busy.min(1.0);
-    let staged = blocks * 2.0 * f64::from(d.keys) * f64::from(d.dim + d.dim_v);
-    let chain = f64::from(d.keys.div_ceil(keys)) * (machine.load_seconds + machine.barrier_seconds);
-    let bound = if products > softmax { Bound::Matrix } else { Bound::Vector };
-    Prediction::longest(&[
-        (arithmetic, bound),
-        (staged / machine.cache_bandwidth, Bound::Memory),
-        (chain, Bound::Latency),
-    ])
+    let work = MatrixWork {
+        blocks: blocks(rows, problem),
+        invocations: SUBGROUPS * subgroup(caps),
+        products: scores * 2.0 * f64::from(d.dim + d.dim_v) * reads / machine.matrix_flops,
+        between: scores * SCORE_FLOPS / machine.f32_flops,
+        others: d.keys,
+        dims: d.dim + d.dim_v,
+        columns: keys,
+        barriers: 1.0,
+    };
+    work.predict(caps)
+}
+
+/// The work of a kernel on matrices.
+pub(super) struct MatrixWork {
+    /// The number of workgroups.
+    pub(super) blocks: u64,
+    /// Of a workgroup.
+    pub(super) invocations: u32,
+    /// The seconds of a workgroup's products, and of its work between them.
+    pub(super) products: f64,
+    pub(super) between: f64,
+    /// Keys or queries that each workgroup stages, each of this number of elements.
+    pub(super) others: u32,
+    pub(super) dims: u32,
+    /// The others that are staged at once.
+    pub(super) columns: u32,
+    /// Barriers of a block of columns.
+    pub(super) barriers: f64,
+}
+
+impl MatrixWork {
+    /// The predicted time, in whole waves of blocks over the cores.
+    pub(super) fn predict(self, caps: &Caps) -> Prediction {
+        let (Self { products, between, .. }, machine) = (&self, &caps.machine);
+        let (cores, blocks) = (f64::from(machine.cores.max(1)), self.blocks as f64);
+        let waves = (blocks / cores).ceil();
+        let busy = waves * f64::from(self.invocations) / f64::from(machine.busy_invocations);
+        let arithmetic = waves * cores * (products + between) / busy.min(1.0);
+        let staged = blocks * 2.0 * f64::from(self.others) * f64::from(self.dims);
+        let chain = f64::from(self.others.div_ceil(self.columns))
+            * (machine.load_seconds + self.barriers * machine.barrier_seconds);
+        let bound = if products > between { Bound::Matrix } else { Bound::Vector };
+        Prediction::longest(&[
+            (arithmetic, bound),
+            (staged / machine.cache_bandwidth, Bound::Memory),
+            (chain, Bound::Latency),
+        ])
+    }
+}
+
+/// The reason why no tile can run, in words.
+pub(super) fn lacking<T>(
+    tiles: impl IntoIterator<Item = T>,
+    fits: impl Fn(T) -> Result<(), String>,
+) -> String {
+    let mut lacking: Vec<String> = tiles.into_iter().filter_map(|tile| fits(tile).err()).collect();
+    lacking.dedup();
+    lacking.join(", or ")
+}
+
+/// Checks that head dims are multiples of this number, and at most `most`.
+pub(super) fn check_head_dims(dims: [u32; 2], of: u32, most: u32) -> Result<(), String> {
+    if dims.iter().all(|dim| dim.is_multiple_of(of) && *dim <= most) {
+        return Ok(());
+    }
+    let [dim, dim_v] = dims;
+    let dims = if dim == dim_v { dim.to_string() } else { format!("{dim} and {dim_v}") };
+    Err(format!("head dims that are multiples of {of} up to {most}, not {dims}"))
+}
+
+/// Checks that a software driver does not compile a kernel of this number of products for minutes. `size` is compared with `most`.
+pub(super) fn check_compiled(products: u32, [size, most]: [u32; 2], caps: &Caps) -> Result<(), String> {
+    if size > most && caps.machine.compile_seconds.is_some() {
+        return Err(format!("a GPU: a software driver would compile {products} products for minutes"));
+    }
+    Ok(())
+}
+
+/// Checks that a GPU does not spill registers.
+pub(super) fn check_registers(registers: u32, most: u32, caps: &Caps) -> Result<(), String> {
+    if registers > most && caps.machine.compile_seconds.is_none() {
+        return Err(format!("{registers} registers per invocation, which a GPU would spill"));
+    }
+    Ok(())
 }
 
 /// The number of workgroups if subgroups have this number of rows.

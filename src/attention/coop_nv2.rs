@@ -1,15 +1,16 @@
 //! The kernel of attention that changes elements of cooperative matrices in registers: `shaders/spirv/attention_nv2.comp`, for f16
 //! and bf16.
 
-use super::coop::{self, MOST_PRODUCTS, OTHER_REGISTERS, SUBGROUPS, subgroup};
+use super::coop::{
+    self, MOST_PRODUCTS, OTHER_REGISTERS, SUBGROUPS, check_compiled, check_registers, subgroup,
+};
 use super::element_rows::{
-    Variants, check_device, check_dims, chunk, described, operand, row, rows, variant,
+    Variants, check_device, check_dims, described, module_masks, module_sizes, operand, rows, variant,
 };
 use super::problem::{AttentionDims, AttentionProblem, AttentionStatistics};
 use super::range::AttentionCorner;
-use crate::caps::{Caps, Matrices};
+use crate::caps::Caps;
 use crate::kernel::{Kernel, Needs};
-use crate::ops::vectors::Moves;
 use crate::plan::Prediction;
 
 /// The tile of a subgroup. Its matrices have as many rows as the driver's row has (m).
@@ -69,13 +70,8 @@ impl Nv2Tile {
         check_device(problem, DIMS_BYTES, caps)?;
         check_dims(problem, self.keys, caps)?;
         let products = (d.dim + d.dim_v) * rows(problem.dtype, caps) * self.keys / 512;
-        if products > MOST_PRODUCTS && caps.machine.compile_seconds.is_some() {
-            return Err(format!("a GPU: a software driver would compile {products} products for minutes"));
-        }
-        let registers = self.registers(problem, caps);
-        if registers > MOST_REGISTERS && caps.machine.compile_seconds.is_none() {
-            return Err(format!("{registers} registers per invocation, which a GPU would spill"));
-        }
+        check_compiled(products, [products, MOST_PRODUCTS], caps)?;
+        check_registers(self.registers(problem, caps), MOST_REGISTERS, caps)?;
         self.needs(problem, caps).fit(caps)
     }
 
@@ -98,26 +94,10 @@ impl Nv2Tile {
 
     /// The kernel.
     pub(super) fn kernel(self, problem: &AttentionProblem, caps: &Caps) -> Kernel {
-        let d = &problem.dims;
-        let kernel = Kernel::new(variant(&VARIANTS, problem.dtype, caps))
-            .dims::<AttentionDims>(caps)
-            .param("LANES", SUBGROUPS * subgroup(caps))
-            .param("SUBGROUP", subgroup(caps))
-            .param("BR", rows(problem.dtype, caps))
-            .param("BC", self.keys)
-            .param("D", d.dim)
-            .param("DV", d.dim_v)
-            .param("CHUNK", chunk(problem.dtype, caps))
-            .param("BY_UNITS", u32::from(problem.moves() == Moves::Vectors))
-            .param("BIAS", u32::from(problem.bias.is_some()))
-            .param("LENGTHS", u32::from(problem.lengths.is_some()))
-            .param("KEEPS", u32::from(problem.keep.is_some()))
-            .param("SLOPES", u32::from(problem.slopes.is_some()))
+        let kernel = Kernel::new(variant(&VARIANTS, problem.dtype, caps)).dims::<AttentionDims>(caps);
+        module_masks(module_sizes(kernel, problem, self.keys, caps), problem, problem.moves())
             .param("CORNER_MOVES", u32::from(problem.corner == AttentionCorner::Lengths))
             .param("STATISTICS", u32::from(problem.statistics == AttentionStatistics::LogSums))
-            .require_subgroup_size(subgroup(caps))
-            .report_subgroup_size(caps);
-        row(problem.dtype, caps).map_or(kernel.clone(), |row| kernel.require_matrices(Matrices::of(row)))
     }
 
     /// `32 keys per subgroup, of flexible matrices`

@@ -1,10 +1,12 @@
 //! The cooperative matrices of the modules of attention, which change their elements in registers: the row, and the variant of
 //! a module.
 
-use super::coop::MOST_DIM;
+use super::coop::{MOST_DIM, SUBGROUPS, check_head_dims, subgroup};
 use super::problem::AttentionProblem;
-use crate::caps::{Caps, CoopRow, CoopScalar, CoopScope, MatrixOrder};
+use crate::caps::{Caps, CoopRow, CoopScalar, CoopScope, Matrices, MatrixOrder};
+use crate::kernel::Kernel;
 use crate::layout::DType;
+use crate::ops::vectors::Moves;
 
 /// The variants of a module for f16, then those for bf16: on matrices of flexible size, on those of exact sizes, and on these by the
 /// functions of `VK_EXT_cooperative_matrix_maintenance1`.
@@ -85,10 +87,7 @@ pub(super) fn check_dims(problem: &AttentionProblem, columns: u32, caps: &Caps) 
     let limits = caps.flexible_limits.filter(|_| row(problem.dtype, caps).is_ok_and(CoopRow::is_flexible));
     let most = limits.map_or(MOST_DIM, |limits| limits.dimension.min(MOST_DIM));
     let of = chunk(problem.dtype, caps);
-    if [d.dim, d.dim_v].iter().any(|&dim| !dim.is_multiple_of(of) || dim > most) {
-        let dims = if d.dim == d.dim_v { d.dim.to_string() } else { format!("{} and {}", d.dim, d.dim_v) };
-        return Err(format!("head dims that are multiples of {of} up to {most}, not {dims}"));
-    }
+    check_head_dims([d.dim, d.dim_v], of, most)?;
     if !columns.is_multiple_of(of) {
         return Err(format!("matrices of multiples of {of} columns, not {columns}"));
     }
@@ -124,4 +123,33 @@ pub(super) fn described(dtype: DType, caps: &Caps) -> String {
         }
         _ => "flexible matrices".to_owned(),
     }
+}
+
+/// A module with the sizes of an attention, for tiles of this number of columns.
+pub(super) fn module_sizes(kernel: Kernel, problem: &AttentionProblem, columns: u32, caps: &Caps) -> Kernel {
+    let (d, dtype) = (&problem.dims, problem.dtype);
+    let kernel = kernel
+        .param("LANES", SUBGROUPS * subgroup(caps))
+        .param("SUBGROUP", subgroup(caps))
+        .param("BR", rows(dtype, caps))
+        .param("BC", columns)
+        .param("D", d.dim)
+        .param("DV", d.dim_v)
+        .param("CHUNK", chunk(dtype, caps))
+        .require_subgroup_size(subgroup(caps))
+        .report_subgroup_size(caps);
+    match row(dtype, caps) {
+        Ok(row) => kernel.require_matrices(Matrices::of(row)),
+        Err(_) => kernel,
+    }
+}
+
+/// A module that moves its operands in this way, with the masks of an attention.
+pub(super) fn module_masks(kernel: Kernel, problem: &AttentionProblem, moves: Moves) -> Kernel {
+    kernel
+        .param("BY_UNITS", u32::from(moves == Moves::Vectors))
+        .param("BIAS", u32::from(problem.bias.is_some()))
+        .param("LENGTHS", u32::from(problem.lengths.is_some()))
+        .param("KEEPS", u32::from(problem.keep.is_some()))
+        .param("SLOPES", u32::from(problem.slopes.is_some()))
 }

@@ -1,14 +1,16 @@
 //! The kernel of gradients on cooperative matrices: `shaders/attention/attention_gradients_coop.wgsl`.
 
-use super::kernel::GradientPass;
-use super::problem::{AttentionBackward, AttentionBackwardDims};
-use crate::attention::coop::{MOST_DIM, MOST_PRODUCTS, MOST_REGISTERS, OTHER_REGISTERS, subgroup, units};
+use super::problem::{AttentionBackward, AttentionBackwardDims, GradientPass};
+use crate::attention::coop::{
+    MOST_DIM, MOST_PRODUCTS, MOST_REGISTERS, MatrixWork, OTHER_REGISTERS, check_compiled, check_head_dims,
+    check_registers, lacking, subgroup, units,
+};
 use crate::attention::problem::width;
 use crate::caps::{Caps, CoopScalar, MatrixOrder};
 use crate::kernel::{Kernel, Needs, StorageFormat};
 use crate::layout::DType;
 use crate::ops::writer::Writer;
-use crate::plan::{Bound, Flops, Prediction};
+use crate::plan::{Flops, Prediction};
 use std::fmt;
 
 /// The tile of a team of two subgroups. A team has one row of matrices.
@@ -61,10 +63,7 @@ impl GradientTile {
 
     /// The reason why no tile can run, in words.
     pub(super) fn lacking(problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> String {
-        let mut lacking: Vec<String> =
-            TILES.into_iter().filter_map(|tile| tile.fits(problem, pass, caps).err()).collect();
-        lacking.dedup();
-        lacking.join(", or ")
+        lacking(TILES, |tile| tile.fits(problem, pass, caps))
     }
 
     /// Rows of a workgroup.
@@ -122,24 +121,14 @@ impl GradientTile {
             return Err(format!("operands of f16, not {dtype}"));
         }
         caps.check_coop(fragment, CoopScalar::F16, CoopScalar::F32, problem.forward.pin.is_none())?;
-        let is_whole = |dim: u32| dim.is_multiple_of(fragment) && dim <= MOST_DIM;
-        if !is_whole(d.dim) || !is_whole(d.dim_v) {
-            let dims =
-                if d.dim == d.dim_v { d.dim.to_string() } else { format!("{} and {}", d.dim, d.dim_v) };
-            return Err(format!("head dims that are multiples of {fragment} up to {MOST_DIM}, not {dims}"));
-        }
+        check_head_dims([d.dim, d.dim_v], fragment, MOST_DIM)?;
         let size = subgroup(caps);
         if !(fragment * columns).is_multiple_of(4 * 2 * size) {
             return Err(format!("smaller subgroups: {size} invocations have less than four scores each"));
         }
         let products = columns / fragment * (widest(problem) / fragment + self.sums(problem, pass));
-        if products * fragment.pow(3) / 512 > MOST_PRODUCTS && caps.machine.compile_seconds.is_some() {
-            return Err(format!("a GPU: a software driver would compile {products} products for minutes"));
-        }
-        let registers = self.registers(problem, pass, caps);
-        if registers > MOST_REGISTERS && caps.machine.compile_seconds.is_none() {
-            return Err(format!("{registers} registers per invocation, which a GPU would spill"));
-        }
+        check_compiled(products, [products * fragment.pow(3) / 512, MOST_PRODUCTS], caps)?;
+        check_registers(self.registers(problem, pass, caps), MOST_REGISTERS, caps)?;
         self.needs(problem, pass, problem.bindings(), caps).fit(caps)
     }
 
@@ -168,32 +157,24 @@ impl GradientTile {
     /// subgroup's sums.
     pub(super) fn predict(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Prediction {
         let (d, machine) = (&problem.dims, &caps.machine);
-        let (rows, others) = match pass {
-            GradientPass::Queries => (d.group * d.queries, d.keys),
-            GradientPass::KeysAndValues => (d.keys, d.group * d.queries),
-        };
-        let cores = f64::from(machine.cores.max(1));
-        let blocks = self.blocks(problem, rows) as f64;
-        let waves = (blocks / cores).ceil();
-        let busy = waves * f64::from(self.invocations(caps)) / f64::from(machine.busy_invocations);
+        let [rows, others] = problem.rows_and_others(pass);
         let scores = f64::from(self.block_rows()) * f64::from(others.next_multiple_of(self.columns));
         let sums = f64::from(self.sums(problem, pass));
         let read = machine.matrix_read_weight() / f64::from(self.fragment);
         // Two operations for each multiply-add, for both subgroups.
         let of_scores = 4.0 * f64::from(widest(problem)) * (1.0 + read);
         let of_sums = 4.0 * sums * f64::from(self.fragment) * (1.0 + read * (1.0 + 1.0 / sums));
-        let products = scores * (of_scores + of_sums) / machine.matrix_flops;
-        let between = scores * between_products(pass) / machine.f32_flops;
-        let arithmetic = waves * cores * (products + between) / busy.min(1.0);
-        let staged = blocks * 2.0 * f64::from(others) * f64::from(d.dim + d.dim_v);
-        let chain = f64::from(others.div_ceil(self.columns))
-            * (machine.load_seconds + BARRIERS * machine.barrier_seconds);
-        let bound = if products > between { Bound::Matrix } else { Bound::Vector };
-        Prediction::longest(&[
-            (arithmetic, bound),
-            (staged / machine.cache_bandwidth, Bound::Memory),
-            (chain, Bound::Latency),
-        ])
+        let work = MatrixWork {
+            blocks: self.blocks(problem, rows),
+            invocations: self.invocations(caps),
+            products: scores * (of_scores + of_sums) / machine.matrix_flops,
+            between: scores * between_products(pass) / machine.f32_flops,
+            others,
+            dims: d.dim + d.dim_v,
+            columns: self.columns,
+            barriers: BARRIERS,
+        };
+        work.predict(caps)
     }
 
     /// The kernel.

@@ -2,17 +2,17 @@
 //! `shaders/spirv/attention_gradients_nv2.comp`, for f16 and bf16.
 
 use super::coop::between_products;
-use super::kernel::GradientPass;
-use super::problem::{AttentionBackward, AttentionBackwardDims};
-use crate::attention::coop::{MOST_PRODUCTS, OTHER_REGISTERS, SUBGROUPS, subgroup};
+use super::problem::{AttentionBackward, AttentionBackwardDims, GradientPass};
+use crate::attention::coop::{
+    MOST_PRODUCTS, MatrixWork, OTHER_REGISTERS, SUBGROUPS, check_compiled, check_registers, lacking, subgroup,
+};
 use crate::attention::coop_nv2::MOST_REGISTERS;
 use crate::attention::element_rows::{
-    Variants, check_device, check_dims, chunk, described, operand, row, rows, variant,
+    Variants, check_device, check_dims, described, module_masks, module_sizes, operand, rows, variant,
 };
-use crate::caps::{Caps, Matrices};
+use crate::caps::Caps;
 use crate::kernel::{Kernel, Needs};
-use crate::ops::vectors::Moves;
-use crate::plan::{Bound, Prediction};
+use crate::plan::Prediction;
 
 /// The tile of a subgroup. Its matrices have as many rows as the driver's row has (m).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,10 +55,7 @@ impl Nv2GradientTile {
 
     /// The reason why no tile can run, in words.
     pub(super) fn lacking(problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> String {
-        let mut lacking: Vec<String> =
-            TILES.into_iter().filter_map(|tile| tile.fits(problem, pass, caps).err()).collect();
-        lacking.dedup();
-        lacking.join(", or ")
+        lacking(TILES, |tile| tile.fits(problem, pass, caps))
     }
 
     /// The limits that a launch needs.
@@ -87,13 +84,8 @@ impl Nv2GradientTile {
             GradientPass::KeysAndValues => 2 * (d.dim + d.dim_v),
         };
         let products = of_dims * rows(forward.dtype, caps) * self.columns / 512;
-        if products > 2 * MOST_PRODUCTS && caps.machine.compile_seconds.is_some() {
-            return Err(format!("a GPU: a software driver would compile {products} products for minutes"));
-        }
-        let registers = self.registers(problem, pass, caps);
-        if registers > MOST_REGISTERS && caps.machine.compile_seconds.is_none() {
-            return Err(format!("{registers} registers per invocation, which a GPU would spill"));
-        }
+        check_compiled(products, [products, 2 * MOST_PRODUCTS], caps)?;
+        check_registers(self.registers(problem, pass, caps), MOST_REGISTERS, caps)?;
         self.needs(problem, caps).fit(caps)
     }
 
@@ -119,54 +111,32 @@ impl Nv2GradientTile {
     /// each subgroup's rows.
     pub(super) fn predict(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Prediction {
         let (d, machine) = (&problem.dims, &caps.machine);
-        let (there, others) = match pass {
-            GradientPass::Queries => (d.group * d.queries, d.keys),
-            GradientPass::KeysAndValues => (d.keys, d.group * d.queries),
-        };
-        let cores = f64::from(machine.cores.max(1));
-        let blocks = self.blocks(problem, there, caps) as f64;
-        let waves = (blocks / cores).ceil();
-        let busy = waves * f64::from(SUBGROUPS * subgroup(caps)) / f64::from(machine.busy_invocations);
-        let block_rows = f64::from(SUBGROUPS * rows(problem.forward.dtype, caps));
-        let scores = block_rows * f64::from(others.next_multiple_of(self.columns));
-        let reads = 1.0 + machine.matrix_read_weight() / f64::from(rows(problem.forward.dtype, caps));
+        let [there, others] = problem.rows_and_others(pass);
+        let own_rows = rows(problem.forward.dtype, caps);
+        let scores = f64::from(SUBGROUPS * own_rows) * f64::from(others.next_multiple_of(self.columns));
+        let reads = 1.0 + machine.matrix_read_weight() / f64::from(own_rows);
         let [of_dim, of_dim_v] = pass.products();
         let of_score = of_dim * f64::from(d.dim) + of_dim_v * f64::from(d.dim_v);
-        let products = scores * of_score * reads / machine.matrix_flops;
-        let between = scores * between_products(pass) / machine.f32_flops;
-        let arithmetic = waves * cores * (products + between) / busy.min(1.0);
-        let staged = blocks * 2.0 * f64::from(others) * f64::from(d.dim + d.dim_v);
-        let chain = f64::from(others.div_ceil(self.columns))
-            * (machine.load_seconds + BARRIERS * machine.barrier_seconds);
-        let bound = if products > between { Bound::Matrix } else { Bound::Vector };
-        Prediction::longest(&[
-            (arithmetic, bound),
-            (staged / machine.cache_bandwidth, Bound::Memory),
-            (chain, Bound::Latency),
-        ])
+        let work = MatrixWork {
+            blocks: self.blocks(problem, there, caps),
+            invocations: SUBGROUPS * subgroup(caps),
+            products: scores * of_score * reads / machine.matrix_flops,
+            between: scores * between_products(pass) / machine.f32_flops,
+            others,
+            dims: d.dim + d.dim_v,
+            columns: self.columns,
+            barriers: BARRIERS,
+        };
+        work.predict(caps)
     }
 
     /// The kernel.
     pub(super) fn kernel(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Kernel {
-        let (d, forward) = (&problem.dims, &problem.forward);
-        let kernel = Kernel::new(variant(&VARIANTS, forward.dtype, caps))
-            .dims::<AttentionBackwardDims>(caps)
-            .param("LANES", SUBGROUPS * subgroup(caps))
-            .param("SUBGROUP", subgroup(caps))
-            .param("BR", rows(problem.forward.dtype, caps))
-            .param("BC", self.columns)
-            .param("D", d.dim)
-            .param("DV", d.dim_v)
-            .param("CHUNK", chunk(forward.dtype, caps))
-            .param("OF_KEYS", u32::from(pass == GradientPass::KeysAndValues))
-            .param("BY_UNITS", u32::from(problem.moves() == Moves::Vectors))
-            .param("BIAS", u32::from(forward.bias.is_some()))
-            .param("LENGTHS", u32::from(forward.lengths.is_some()))
-            .param("KEEPS", u32::from(forward.keep.is_some()))
-            .param("SLOPES", u32::from(forward.slopes.is_some()))
-            .require_subgroup_size(subgroup(caps))
-            .report_subgroup_size(caps);
-        row(forward.dtype, caps).map_or(kernel.clone(), |row| kernel.require_matrices(Matrices::of(row)))
+        let forward = &problem.forward;
+        let kernel = Kernel::new(variant(&VARIANTS, forward.dtype, caps)).dims::<AttentionBackwardDims>(caps);
+        let kernel = module_sizes(kernel, forward, self.columns, caps)
+            .param("OF_KEYS", u32::from(pass == GradientPass::KeysAndValues));
+        module_masks(kernel, forward, problem.moves())
     }
 
     /// `16 others per subgroup, of flexible matrices`

@@ -1,7 +1,7 @@
 //! The kernels of the backward pass: `attention_delta.wgsl`, `attention_dq.wgsl`, `attention_dkv.wgsl` and `attention_dbias.wgsl` of
 //! `shaders/attention`.
 
-use super::problem::{AttentionBackward, AttentionBackwardDims, AttentionDeltaDims};
+use super::problem::{AttentionBackward, AttentionBackwardDims, AttentionDeltaDims, GradientPass};
 use crate::attention::form::WorkDivision;
 use crate::attention::kernel::loader;
 use crate::attention::problem::width;
@@ -10,24 +10,6 @@ use crate::kernel::{Kernel, StorageFormat};
 use crate::layout::DType;
 use crate::ops::vectors::Moves;
 use crate::ops::writer::Writer;
-
-/// The operands whose gradients a kernel computes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GradientPass {
-    Queries,
-    KeysAndValues,
-}
-
-impl GradientPass {
-    /// Operations on a pair of a query and a key: per element of the head dim of queries, and per element of the head dim of
-    /// values.
-    pub(super) fn products(self) -> [f64; 2] {
-        match self {
-            Self::Queries => [4.0, 2.0],
-            Self::KeysAndValues => [4.0, 4.0],
-        }
-    }
-}
 
 impl AttentionBackward {
     /// The kernel that computes the statistics of each row.

@@ -2,8 +2,7 @@
 
 use super::coop::GradientTile;
 use super::coop_nv2::Nv2GradientTile;
-use super::kernel::GradientPass;
-use super::problem::{AttentionBackward, AttentionBackwardDims, AttentionGradientsOf, OP};
+use super::problem::{AttentionBackward, AttentionBackwardDims, AttentionGradientsOf, GradientPass, OP};
 use crate::attention::form::LANES;
 use crate::attention::problem::{AttentionProblem, AttentionShape, width};
 use crate::attention::range::AttentionKernel;
@@ -12,7 +11,7 @@ use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout};
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, Form, InWindows, Joins, NewStep, Operand, Plan, Region,
+    Access, CutAxes, Dims, Draft, Flops, Form, InWindows, Joins, NewStep, Operand, Plan, Prediction, Region,
     ScalarParameter, Time,
 };
 use crate::{Error, Result};
@@ -23,6 +22,15 @@ use std::ops::Range;
 enum MatrixTile {
     Coop(GradientTile),
     CoopNv2(Nv2GradientTile),
+}
+
+impl MatrixTile {
+    fn predict(&self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Prediction {
+        match self {
+            Self::Coop(tile) => tile.predict(problem, pass, caps),
+            Self::CoopNv2(tile) => tile.predict(problem, pass, caps),
+        }
+    }
 }
 
 /// A region of a step, and what the step does with it.
@@ -48,37 +56,34 @@ impl AttentionBackward {
         let caps = draft.caps();
         let d = &self.dims;
         // An invocation holds queries, gradients of the result and of queries; or keys, values, and the gradients of both.
-        let (there, vectors) = match pass {
-            GradientPass::Queries => (d.group * d.queries, [2, 1]),
-            GradientPass::KeysAndValues => (d.keys, [2, 2]),
-        };
+        let vectors = if pass == GradientPass::Queries { [2, 1] } else { [2, 2] };
+        let [there, _] = self.rows_and_others(pass);
         let [of_dim, of_dim_v] = pass.products();
         let of_pair = of_dim * f64::from(d.dim) + of_dim_v * f64::from(d.dim_v) + 1.0;
         let flops = self.pairs() * of_pair;
-        match self.on_matrices(pass, flops, caps)? {
-            Some(MatrixTile::Coop(tile)) => {
-                let bindings = u32::try_from(args.len()).unwrap_or(u32::MAX);
-                return draft.step(NewStep {
-                    tile: tile.to_string(),
-                    blocks: tile.blocks(self, there),
-                    dims: self.dims_on(1),
-                    flops: GradientTile::flops(self, pass),
-                    time: Time::Predicted(tile.predict(self, pass, caps)),
-                    ..NewStep::of(tile.kernel(self, pass, caps), tile.needs(self, pass, bindings, caps), args)
-                });
-            }
-            Some(MatrixTile::CoopNv2(tile)) => {
-                let args = self.of_module(draft, args)?;
-                return draft.step(NewStep {
-                    tile: tile.described(self, caps),
-                    blocks: tile.blocks(self, there, caps),
-                    dims: self.dims_on(1),
-                    flops: GradientTile::flops(self, pass),
-                    time: Time::Predicted(tile.predict(self, pass, caps)),
-                    ..NewStep::of(tile.kernel(self, pass, caps), tile.needs(self, caps), &args)
-                });
-            }
-            None => {}
+        if let Some(tile) = self.on_matrices(pass, flops, caps)? {
+            let prediction = tile.predict(self, pass, caps);
+            let (words, blocks, kernel, needs, args) = match tile {
+                MatrixTile::Coop(tile) => {
+                    let bindings = u32::try_from(args.len()).unwrap_or(u32::MAX);
+                    let needs = tile.needs(self, pass, bindings, caps);
+                    let kernel = tile.kernel(self, pass, caps);
+                    (tile.to_string(), tile.blocks(self, there), kernel, needs, args.to_vec())
+                }
+                MatrixTile::CoopNv2(tile) => {
+                    let (kernel, args) = (tile.kernel(self, pass, caps), self.of_module(draft, args)?);
+                    let words = tile.described(self, caps);
+                    (words, tile.blocks(self, there, caps), kernel, tile.needs(self, caps), args)
+                }
+            };
+            return draft.step(NewStep {
+                tile: words,
+                blocks,
+                dims: self.dims_on(1),
+                flops: GradientTile::flops(self, pass),
+                time: Time::Predicted(prediction),
+                ..NewStep::of(kernel, needs, &args)
+            });
         }
         let width = width(self.moves(), self.forward.dtype);
         let form = self.forward.sharing(there, vectors, width, caps);
@@ -123,10 +128,7 @@ impl AttentionBackward {
             }
             None => {
                 let fastest = in_wgsl().or_else(in_registers);
-                let seconds = |tile: &MatrixTile| match tile {
-                    MatrixTile::Coop(tile) => tile.predict(self, pass, caps).seconds,
-                    MatrixTile::CoopNv2(tile) => tile.predict(self, pass, caps).seconds,
-                };
+                let seconds = |tile: &MatrixTile| tile.predict(self, pass, caps).seconds;
                 Ok(fastest.filter(|tile| seconds(tile) < plain / caps.machine.f32_flops))
             }
         }

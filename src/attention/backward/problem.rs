@@ -239,6 +239,33 @@ impl AttentionBackward {
     pub(super) fn pairs(&self) -> f64 {
         self.forward.rows() as f64 * f64::from(self.dims.keys)
     }
+
+    /// The rows of each key head whose gradients a pass computes, and the keys or queries that each of them meets.
+    pub(super) fn rows_and_others(&self, pass: GradientPass) -> [u32; 2] {
+        let (queries, keys) = (self.dims.group * self.dims.queries, self.dims.keys);
+        match pass {
+            GradientPass::Queries => [queries, keys],
+            GradientPass::KeysAndValues => [keys, queries],
+        }
+    }
+}
+
+/// The operands whose gradients a kernel computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GradientPass {
+    Queries,
+    KeysAndValues,
+}
+
+impl GradientPass {
+    /// Operations on a pair of a query and a key: per element of the head dim of queries, and per element of the head dim of
+    /// values.
+    pub(super) fn products(self) -> [f64; 2] {
+        match self {
+            Self::Queries => [4.0, 2.0],
+            Self::KeysAndValues => [4.0, 4.0],
+        }
+    }
 }
 
 impl AttentionShape {
