@@ -11,7 +11,7 @@ pub(super) const LANES: u32 = 64;
 impl CopyProblem {
     /// The kernel with the parameters of the unit.
     pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
-        let kernel = match self.unit {
+        let kernel = match self.unit() {
             Unit::Words(words) => Kernel::new("ops/copy").param("unit", memory(words)),
             Unit::Parts => Kernel::new("ops/copy_parts").param("PER_WORD", per_word(self.dtype)),
         };
@@ -21,7 +21,7 @@ impl CopyProblem {
 
     /// The unit in words, for plans.
     pub(super) fn tile(&self) -> String {
-        let moved = match self.unit {
+        let moved = match self.unit() {
             Unit::Words(words) => format!("{} bytes each", words * 4),
             Unit::Parts => "one word each, in parts".to_owned(),
         };

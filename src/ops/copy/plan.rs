@@ -6,15 +6,15 @@ use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::layout::{DType, Layout};
 use crate::plan::{Access, CutAxes, Dims, Draft, InWindows, NewStep, Operand, Plan};
-use crate::{Error, Result};
+use crate::Result;
 use std::ops::Range;
 
 impl InWindows for CopyProblem {
     fn cut_axes(&self) -> Result<CutAxes> {
-        let operands = self.operands()?;
+        let operands = self.operands();
         match self.sliced {
-            None => Ok(CutAxes::of(self.layouts()?[0].shape(), operands)),
-            Some(Sliced { axis, other, .. }) => Ok(CutAxes::except(axis, other.shape(), operands)),
+            None => Ok(CutAxes::of(self.c.shape(), operands)),
+            Some(Sliced { axis, .. }) => Ok(CutAxes::except(axis, self.c.shape(), operands)),
         }
     }
 
@@ -33,21 +33,20 @@ impl InWindows for CopyProblem {
     /// Operands: C, A; with a position, the tensor of the position.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(self.op(), &[], caps);
-        let mut args = draft.operands(&self.operands()?);
+        let mut args = draft.operands(&self.operands());
         if let Some(Sliced { longer, .. }) = self.sliced {
             // The kernel touches one slice of the longer operand, and binds all of it.
-            let ([c, a], [to, from, ..]) = (self.layouts()?, &mut args[..]) else {
-                return Err(Error::device("a copy has two operands"));
-            };
+            let [c, a] = self.touched()?;
             match longer {
-                Longer::C => *to = (to.0.touched_like(c), Access::Write),
-                Longer::A => from.0 = from.0.touched_like(a),
+                Longer::C => args[0] = (args[0].0.touched_like(c), Access::Write),
+                Longer::A => args[1].0 = args[1].0.touched_like(a),
             }
         }
+        let dims = self.dims()?;
         draft.step(NewStep {
             tile: self.tile(),
-            blocks: u64::from(self.dims.units.div_ceil(LANES)),
-            dims: Dims::of(&self.dims),
+            blocks: u64::from(dims.units.div_ceil(LANES)),
+            dims: Dims::of(&dims),
             ..NewStep::of(self.kernel(caps), Needs::of(LANES, 0), &args)
         })?;
         Ok(draft.finish())
@@ -56,21 +55,15 @@ impl InWindows for CopyProblem {
 
 impl CopyProblem {
     /// C, A and, with a slice, the position.
-    fn operands(&self) -> Result<Vec<Operand>> {
-        let [c, a] = match self.sliced {
-            None => self.layouts()?,
-            Some(Sliced { longer: Longer::C, whole, other, .. }) => [whole, other],
-            Some(Sliced { longer: Longer::A, whole, other, .. }) => [other, whole],
-        };
+    fn operands(&self) -> Vec<Operand> {
         let is_part = self.sliced.is_some_and(|sliced| sliced.longer == Longer::C);
         let access = if is_part { Access::Update } else { Access::Write };
         let mut operands = vec![
-            Operand::read("the output", self.dtype, c).accessed(access),
-            Operand::read("a", self.dtype, a),
+            Operand::read("the output", self.dtype, self.c).accessed(access),
+            Operand::read("a", self.dtype, self.a),
         ];
-        if self.sliced.is_some() {
-            operands.push(Operand::read("the position", DType::I32, self.position()?).whole());
-        }
-        Ok(operands)
+        let position = self.sliced.map(|sliced| Operand::read("the position", DType::I32, sliced.at).whole());
+        operands.extend(position);
+        operands
     }
 }

@@ -1,7 +1,7 @@
 //! A checked copy of a view into a view, as plain data.
 
 use crate::kernel::shader_dims;
-use crate::layout::{Axes, Axis, DType, Layout, MAX_RANK, dim};
+use crate::layout::{Axes, Axis, DType, Layout, MAX_RANK, dim, merged_together};
 use crate::ops::packing::per_word;
 use crate::{Error, Result};
 
@@ -49,25 +49,23 @@ pub enum Longer {
 /// of its operand, at a position that the kernel reads from a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CopyProblem {
-    /// The shader's uniform.
-    pub(super) dims: CopyDims,
+    /// The operands, relative to their windows; with merged axes if there is no slice.
+    pub(super) c: Layout,
+    pub(super) a: Layout,
     /// Type of all elements.
     pub(super) dtype: DType,
-    /// The unit that the kernel moves.
-    pub(super) unit: Unit,
     /// Of which operand a slice is copied.
     pub(super) sliced: Option<Sliced>,
 }
 
-/// The operands of a copy to or from a slice.
+/// The slice of an operand that is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sliced {
     pub(super) longer: Longer,
     /// The axis along which one is longer.
     pub(super) axis: usize,
-    /// The layouts of the longer operand, as a whole, and of the other, relative to their windows.
-    pub(super) whole: Layout,
-    pub(super) other: Layout,
+    /// The tensor of one element that has the position, relative to its window.
+    pub(super) at: Layout,
 }
 
 /// The name of the operation in errors and plans.
@@ -81,7 +79,8 @@ impl CopyProblem {
     /// [`Error::Shape`] if the shapes differ, or elements of C overlap; [`Error::Limit`] if a size is $2^{31}$ or more.
     pub fn new(a: &Layout, c: &Layout, dtype: DType) -> Result<Self> {
         check_views(a, c)?;
-        Self::of_views(a, c, 0, dtype)
+        let [c, a] = merged_together([c, a].map(|of| of.in_window(dtype)), 0..c.rank());
+        Self { c, a, dtype, sliced: None }.checked()
     }
 
     /// A copy between all of one operand and a slice of the longer one along `axis`, whose position is in the one element
@@ -98,66 +97,14 @@ impl CopyProblem {
         dtype: DType,
     ) -> Result<Self> {
         check_at_position(longer, [a, c], axis, at)?;
-        let (whole, length) = match longer {
-            Longer::C => (c, a.shape()[axis]),
-            Longer::A => (a, c.shape()[axis]),
-        };
-        let other = if longer == Longer::C { *a } else { *c };
-        let first = whole.slice(axis, ..length)?;
-        let [a, c] = match longer {
-            Longer::C => [a, &first],
-            Longer::A => [&first, c],
-        };
-        let last = whole.shape()[axis] - length;
-        let stride = if last > 0 { whole.strides()[axis] } else { 0 };
-        let mut problem = Self::of_views(a, c, stride, dtype)?;
-        let stride = dim(OP, stride / problem.unit.elements(dtype))?;
-        let [c_stride, a_stride] = match longer {
-            Longer::C => [stride, 0],
-            Longer::A => [0, stride],
-        };
-        // As `shaders/ops/shift.wgsl` reads them.
-        let shift = [c_stride, a_stride, dim(OP, last)?, at.offset_in_window(DType::I32)];
-        for (axis, number) in problem.dims.axes.iter_mut().zip(shift) {
-            axis[3] = number;
-        }
-        let (whole, other) = (whole.in_window(dtype), other.in_window(dtype));
-        problem.sliced = Some(Sliced { longer, axis, whole, other });
-        Ok(problem)
+        let [c, a] = [c, a].map(|of| of.in_window(dtype));
+        let [at] = merged_together([at.in_window(DType::I32)], 0..at.rank());
+        Self { c, a, dtype, sliced: Some(Sliced { longer, axis, at }) }.checked()
     }
 
-    /// The copy of A into C, of which one may be moved by multiples of `shift` elements.
-    fn of_views(a: &Layout, c: &Layout, shift: usize, dtype: DType) -> Result<Self> {
-        let axes = Axes::of(c.shape(), |axis| [c, a].map(|x| x.strides()[axis]));
-        dim(OP, c.len())?;
-        let offsets = [c, a].map(|x| x.offset_in_window(dtype) as usize);
-        let unit = Unit::of(&axes, [offsets[0], offsets[1], shift], dtype);
-        let together = unit.elements(dtype);
-        let mut axes = axes.iter().peekable();
-        // The innermost axis is the row, unless its elements are parts of words that are not neighbours.
-        let row = axes.next_if(|axis| unit != Unit::Parts || axis.strides[0] == 1);
-        let row = row.copied().unwrap_or(Axis { extent: 1, strides: [1, 1] });
-        let rows = axes.clone().map(|axis| axis.extent).product::<usize>();
-        let row_units = match unit {
-            Unit::Words(_) => row.extent / together,
-            // As many words as the row touches if it begins with the last element of one.
-            Unit::Parts => 1 + (row.extent - 1).div_ceil(per_word(dtype) as usize),
-        };
-        let along = |stride| if together == 1 { stride } else { 1 };
-        let mut dims = CopyDims {
-            c_offset: dim(OP, offsets[0] / together)?,
-            a_offset: dim(OP, offsets[1] / together)?,
-            c_stride: dim(OP, along(row.strides[0]))?,
-            a_stride: dim(OP, along(row.strides[1]))?,
-            row: dim(OP, row.extent / together)?,
-            row_units: dim(OP, row_units)?,
-            units: dim(OP, row_units.saturating_mul(rows))?,
-            ..CopyDims::default()
-        };
-        let in_units =
-            |axis: &Axis<2>| Axis { strides: axis.strides.map(|stride| stride / together), ..*axis };
-        dims.rank = axes.map(in_units).collect::<Axes<2>>().put(OP, &mut dims.axes)?;
-        Ok(Self { dims, dtype, unit, sliced: None })
+    /// The same, if its sizes fit in the uniform.
+    fn checked(self) -> Result<Self> {
+        self.dims().map(|_| self)
     }
 
     /// The name in plans.
@@ -169,28 +116,87 @@ impl CopyProblem {
         }
     }
 
-    /// The layout of the tensor of one element that has the position, relative to its window.
-    pub(super) fn position(&self) -> Result<Layout> {
-        Layout::new(OP, &[], &[], self.dims.axes[3][3] as usize, usize::MAX)
+    /// The longer operand, and the other, which is copied as a whole.
+    fn whole_and_part(&self) -> [&Layout; 2] {
+        match self.sliced {
+            Some(Sliced { longer: Longer::C, .. }) => [&self.c, &self.a],
+            _ => [&self.a, &self.c],
+        }
+    }
+
+    /// The axes of what is copied, with the strides of C and A.
+    fn axes(&self) -> Axes<2> {
+        let [_, part] = self.whole_and_part();
+        Axes::of(part.shape(), |axis| [self.c.strides()[axis], self.a.strides()[axis]])
+    }
+
+    /// The last position of the slice, and the elements from one position to the next, if there are several.
+    fn shift(&self) -> [usize; 2] {
+        let (Some(Sliced { axis, .. }), [whole, part]) = (self.sliced, self.whole_and_part()) else {
+            return [0, 0];
+        };
+        let last = whole.shape()[axis] - part.shape()[axis];
+        [last, if last > 0 { whole.strides()[axis] } else { 0 }]
+    }
+
+    /// The unit that the kernel moves.
+    pub(super) fn unit(&self) -> Unit {
+        let [_, shift] = self.shift();
+        Unit::of(&self.axes(), [self.c.offset(), self.a.offset(), shift], self.dtype)
+    }
+
+    /// The shader's uniform.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if a size is $2^{31}$ or more; a problem has none.
+    pub(super) fn dims(&self) -> Result<CopyDims> {
+        dim(OP, self.whole_and_part()[1].len())?;
+        let (axes, unit) = (self.axes(), self.unit());
+        let together = unit.elements(self.dtype);
+        let mut axes = axes.iter().peekable();
+        // The innermost axis is the row, unless its elements are parts of words that are not neighbours.
+        let row = axes.next_if(|axis| unit != Unit::Parts || axis.strides[0] == 1);
+        let row = row.copied().unwrap_or(Axis { extent: 1, strides: [1, 1] });
+        let rows = axes.clone().map(|axis| axis.extent).product::<usize>();
+        let row_units = match unit {
+            Unit::Words(_) => row.extent / together,
+            // As many words as the row touches if it begins with the last element of one.
+            Unit::Parts => 1 + (row.extent - 1).div_ceil(per_word(self.dtype) as usize),
+        };
+        let along = |stride| if together == 1 { stride } else { 1 };
+        let mut dims = CopyDims {
+            c_offset: dim(OP, self.c.offset() / together)?,
+            a_offset: dim(OP, self.a.offset() / together)?,
+            c_stride: dim(OP, along(row.strides[0]))?,
+            a_stride: dim(OP, along(row.strides[1]))?,
+            row: dim(OP, row.extent / together)?,
+            row_units: dim(OP, row_units)?,
+            units: dim(OP, row_units.saturating_mul(rows))?,
+            ..CopyDims::default()
+        };
+        let in_units =
+            |axis: &Axis<2>| Axis { strides: axis.strides.map(|stride| stride / together), ..*axis };
+        dims.rank = axes.map(in_units).collect::<Axes<2>>().put(OP, &mut dims.axes)?;
+        if let Some(Sliced { longer, at, .. }) = self.sliced {
+            let [last, shift] = self.shift();
+            let shift = dim(OP, shift / together)?;
+            let [of_c, of_a] = if longer == Longer::C { [shift, 0] } else { [0, shift] };
+            // As `shaders/ops/shift.wgsl` reads them.
+            let shift = [of_c, of_a, dim(OP, last)?, at.offset_in_window(DType::I32)];
+            for (axis, number) in dims.axes.iter_mut().zip(shift) {
+                axis[3] = number;
+            }
+        }
+        Ok(dims)
     }
 
     /// The layouts of what is written in C and read in A, relative to their windows: at position 0 of a slice.
-    pub(super) fn layouts(&self) -> Result<[Layout; 2]> {
-        let d = &self.dims;
-        let together = self.unit.elements(self.dtype);
-        let outer = d.axes[..d.rank as usize].iter().rev();
-        let mut shape: Vec<usize> = outer.clone().map(|axis| axis[0] as usize).collect();
-        let mut strides =
-            [1, 2].map(|x| outer.clone().map(|axis| axis[x] as usize * together).collect::<Vec<_>>());
-        if d.row > 1 || together > 1 {
-            shape.push(d.row as usize * together);
-            strides[0].push(d.c_stride as usize);
-            strides[1].push(d.a_stride as usize);
-        }
-        let layout = |x: usize, offset: u32| {
-            Layout::new(OP, &shape, &strides[x], offset as usize * together, usize::MAX)
+    pub(super) fn touched(&self) -> Result<[Layout; 2]> {
+        let of = |operand: &Layout| match self.sliced {
+            None => Ok(*operand),
+            Some(Sliced { axis, .. }) => operand.slice(axis, ..self.whole_and_part()[1].shape()[axis]),
         };
-        Ok([layout(0, d.c_offset)?, layout(1, d.a_offset)?])
+        Ok(merged_together([of(&self.c)?, of(&self.a)?], 0..self.c.rank()))
     }
 }
 

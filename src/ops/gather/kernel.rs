@@ -11,50 +11,46 @@ use crate::ops::vectors::{Moves, neighbouring_vectors};
 pub(super) const LANES: u32 = 64;
 
 impl GatherProblem {
-    /// The kernel with the parameters of the type.
-    pub(super) fn kernel(&self, caps: &Caps) -> Kernel {
+    /// The kernel that moves elements so, with the parameters of the type.
+    pub(super) fn kernel(&self, (d, moves): &(GatherDims, Moves), caps: &Caps) -> Kernel {
         let kernel = |shader| Kernel::new(shader).dims::<GatherDims>(caps).param("LANES", LANES);
-        match self.moves {
-            Moves::Vectors => kernel("ops/gather_vectors").param("VECTORS", self.vectors(caps)),
-            Moves::Elements => kernel("ops/gather")
+        let of_elements = |shader| {
+            kernel(shader)
                 .param("c_unit", quad_unit(self.dtype))
                 .param("PER_WORD", per_word(self.dtype))
-                .param("WHOLE", self.dims.rank == 1 || self.dims.axes[0][0].is_multiple_of(4))
-                .slot("save_bits_c", quad_variant(self.dtype)),
-        }
-    }
-
-    /// The kernel for a further window of A; it takes element by element.
-    pub(super) fn kernel_of_more(&self, caps: &Caps) -> Kernel {
-        Kernel::new("ops/gather_more")
-            .dims::<GatherDims>(caps)
-            .param("LANES", LANES)
-            .param("c_unit", quad_unit(self.dtype))
-            .param("PER_WORD", per_word(self.dtype))
-            .slot("save_bits_c", quad_variant(self.dtype))
-            .slot("quad_bits_c", quad_variant(self.dtype))
-    }
-
-    /// The number of neighbouring vectors of an invocation, if it moves vectors.
-    fn vectors(&self, caps: &Caps) -> u32 {
-        let many = neighbouring_vectors(caps);
-        if self.dims.axes[0][0].is_multiple_of(many) { many } else { 1 }
-    }
-
-    /// The number of invocations.
-    pub(super) fn units(&self, caps: &Caps) -> u32 {
-        match self.moves {
-            Moves::Vectors => self.dims.count / self.vectors(caps),
-            Moves::Elements => self.dims.count.div_ceil(4),
+                .slot("save_bits_c", quad_variant(self.dtype))
+        };
+        match moves {
+            Moves::Vectors => kernel("ops/gather_vectors").param("VECTORS", vectors(d, caps)),
+            Moves::Elements if self.start > 0 => {
+                of_elements("ops/gather_more").slot("quad_bits_c", quad_variant(self.dtype))
+            }
+            Moves::Elements => {
+                of_elements("ops/gather").param("WHOLE", d.rank == 1 || d.axes[0][0].is_multiple_of(4))
+            }
         }
     }
 
     /// The unit that an invocation moves, in words, for plans.
-    pub(super) fn tile(&self, caps: &Caps) -> String {
-        let moved = match self.moves {
-            Moves::Vectors => format!("{} bytes each", 16 * self.vectors(caps)),
+    pub(super) fn tile(&self, (d, moves): &(GatherDims, Moves), caps: &Caps) -> String {
+        let moved = match moves {
+            Moves::Vectors => format!("{} bytes each", 16 * vectors(d, caps)),
             Moves::Elements => "four elements each".to_owned(),
         };
         format!("{LANES} invocations, {moved}, {}", self.dtype)
+    }
+}
+
+/// The number of neighbouring vectors of an invocation that moves vectors.
+fn vectors(d: &GatherDims, caps: &Caps) -> u32 {
+    let many = neighbouring_vectors(caps);
+    if d.axes[0][0].is_multiple_of(many) { many } else { 1 }
+}
+
+/// The number of invocations.
+pub(super) fn units((d, moves): &(GatherDims, Moves), caps: &Caps) -> u32 {
+    match moves {
+        Moves::Vectors => d.count / vectors(d, caps),
+        Moves::Elements => d.count.div_ceil(4),
     }
 }

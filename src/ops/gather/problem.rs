@@ -1,7 +1,7 @@
 //! A checked choice of elements by index, as plain data.
 
 use crate::kernel::shader_dims;
-use crate::layout::{Axes, DType, Element, F8E4M3, F8E5M2, Layout, MAX_RANK, dim};
+use crate::layout::{Axes, DType, Element, F8E4M3, F8E5M2, Layout, MAX_RANK, dim, known};
 use crate::ops::vectors::{Moves, per_vector};
 use crate::{Error, Result};
 use half::{bf16, f16};
@@ -46,15 +46,14 @@ pub enum Taken {
 /// A checked choice of elements of A by index, in a contiguous C that is not empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GatherProblem {
-    /// The shaders' uniform.
-    pub(super) dims: GatherDims,
-    /// Type of the elements of A and C.
-    pub(super) dtype: DType,
     pub(super) taken: Taken,
     /// The layouts of A and of the indices, relative to their windows.
     pub(super) a: Layout,
     pub(super) indices: Layout,
-    pub(super) moves: Moves,
+    /// Type of the elements of A and C.
+    pub(super) dtype: DType,
+    /// The index of A's first position. If it is not 0, A is a further window of the operand.
+    pub(super) start: usize,
 }
 
 impl Taken {
@@ -126,51 +125,79 @@ impl GatherProblem {
     /// # Errors
     /// [`Error::Shape`] if the shapes do not match; [`Error::Limit`] if a size is $2^{31}$ or more.
     pub fn new(taken: Taken, a: &Layout, indices: &Layout, dtype: DType) -> Result<Self> {
-        let mut problem = Self::of_elements(taken, a, indices, dtype)?;
-        problem.take_vectors();
-        Ok(problem)
+        Self::from_start(taken, (a, 0), indices, dtype)
     }
 
-    /// The same, element by element.
-    pub(super) fn of_elements(taken: Taken, a: &Layout, indices: &Layout, dtype: DType) -> Result<Self> {
+    /// The same from a window of the operand, whose first position has the index `start`.
+    pub(super) fn from_start(
+        taken: Taken,
+        (a, start): (&Layout, usize),
+        indices: &Layout,
+        dtype: DType,
+    ) -> Result<Self> {
         let (op, axis) = (taken.op(), taken.axis());
         let shape = taken.shape(a, indices)?;
         let (a, indices) = (a.in_window(dtype), indices.in_window(DType::I32));
-        // Along an axis of C: the strides of A and of the indices.
-        let strides = |at: usize| match taken {
-            Taken::Positions(_) if at == axis => [0, indices.strides()[0]],
-            Taken::Positions(_) => [a.strides()[at], 0],
-            Taken::Elements(_) if at == axis => [0, indices.strides()[at]],
-            Taken::Elements(_) => [a.strides()[at], indices.strides()[at]],
-            Taken::Rows if at < indices.rank() => [0, indices.strides()[at]],
-            Taken::Rows => [a.strides()[1], 0],
-        };
-        let axes = Axes::of(&shape, strides).at_least_one();
-        let count = dim(op, shape.iter().product())?;
-        let mut dims = GatherDims {
-            a_offset: a.offset_in_window(dtype),
-            index_offset: indices.offset_in_window(DType::I32),
-            a_stride: dim(op, a.strides()[axis])?,
-            extent: dim(op, a.shape()[axis])?,
-            count,
-            missing: missing(dtype),
-            ..GatherDims::default()
-        };
-        dims.rank = axes.put(op, &mut dims.axes)?;
-        Ok(Self { dims, dtype, taken, a, indices, moves: Moves::Elements })
+        for size in [shape.iter().product(), a.strides()[axis], a.shape()[axis], start] {
+            dim(op, size)?;
+        }
+        let problem = Self { taken, a, indices, dtype, start };
+        problem.axes(&shape).sizes(op)?;
+        Ok(problem)
     }
 
-    /// Counts vectors instead of elements if each row of C consists of whole vectors of one row of A.
-    fn take_vectors(&mut self) {
-        let together = per_vector(self.dtype);
-        let d = &mut self.dims;
+    /// C, which is contiguous.
+    pub(super) fn c(&self) -> Result<Layout> {
+        Layout::contiguous(self.taken.op(), &self.taken.shape(&self.a, &self.indices)?)
+    }
+
+    /// The axes of A and of the indices along an axis of C.
+    pub(super) fn axes_along(&self, at: usize) -> [Option<usize>; 2] {
+        match self.taken {
+            Taken::Positions(axis) if at == axis => [None, Some(0)],
+            Taken::Positions(_) => [Some(at), None],
+            Taken::Elements(axis) if at == axis => [None, Some(at)],
+            Taken::Elements(_) => [Some(at), Some(at)],
+            Taken::Rows if at < self.indices.rank() => [None, Some(at)],
+            Taken::Rows => [Some(1), None],
+        }
+    }
+
+    /// The axes of C, of this shape, with the strides of A and of the indices.
+    fn axes(&self, shape: &[usize]) -> Axes<2> {
+        let stride = |of: &Layout, axis: Option<usize>| axis.map_or(0, |axis| of.strides()[axis]);
+        let strides = |at| {
+            let [of_a, of_indices] = self.axes_along(at);
+            [stride(&self.a, of_a), stride(&self.indices, of_indices)]
+        };
+        Axes::of(shape, strides).at_least_one()
+    }
+
+    /// The shaders' uniform, and how the kernel moves elements: in vectors if each row of C consists of whole vectors of one
+    /// row of A.
+    ///
+    /// # Errors
+    /// None, because the problem has been checked.
+    pub(super) fn dims(&self) -> Result<(GatherDims, Moves)> {
+        let (c, axis) = (self.c()?, self.taken.axis());
+        let mut d = GatherDims {
+            a_offset: self.a.offset_in_window(self.dtype),
+            index_offset: self.indices.offset_in_window(DType::I32),
+            a_stride: known(self.a.strides()[axis]),
+            extent: known(self.a.shape()[axis]),
+            count: known(c.len()),
+            missing: missing(self.dtype),
+            start: known(self.start),
+            ..GatherDims::default()
+        };
+        d.rank = self.axes(c.shape()).put_known(&mut d.axes);
         let [length, sa, si, _] = d.axes[0];
         let outer = d.axes[1..d.rank as usize].iter().map(|axis| axis[1]);
         let starts = outer.chain([length, d.a_stride, d.a_offset]);
-        if si > 0 || Moves::of(self.dtype, [sa], starts) == Moves::Elements {
-            return;
+        if self.start > 0 || si > 0 || Moves::of(self.dtype, [sa], starts) == Moves::Elements {
+            return Ok((d, Moves::Elements));
         }
-        self.moves = Moves::Vectors;
+        let together = per_vector(self.dtype);
         d.axes[0] = [length / together, 1, 0, 0];
         for axis in &mut d.axes[1..d.rank as usize] {
             axis[1] /= together;
@@ -184,12 +211,7 @@ impl GatherProblem {
             2 => d.missing * 0x0001_0001,
             _ => d.missing,
         };
-    }
-
-    /// The shader's uniform.
-    #[must_use]
-    pub fn dims(&self) -> &GatherDims {
-        &self.dims
+        Ok((d, Moves::Vectors))
     }
 }
 

@@ -34,7 +34,8 @@ impl InWindows for ImageProblem {
         };
         let mut draft = Draft::new(self.transfer.op(), scalars, caps);
         let args = draft.operands(&self.operands()?);
-        let dims = Dims::of(&self.dims);
+        let d = self.dims()?;
+        let dims = Dims::of(&d);
         let (dims, flops) = match self.scale {
             ColourScale::Unscaled => (dims, Flops::default()),
             ColourScale::Scaled => (
@@ -44,7 +45,7 @@ impl InWindows for ImageProblem {
         };
         draft.step(NewStep {
             tile: format!("{LANES} invocations, {}, {}", self.format.constant().to_lowercase(), self.dtype),
-            blocks: u64::from(self.dims.units.div_ceil(LANES)),
+            blocks: u64::from(d.units.div_ceil(LANES)),
             dims,
             flops,
             ..NewStep::of(self.kernel(caps), Needs::of(LANES, 0), &args)

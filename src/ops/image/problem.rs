@@ -2,7 +2,7 @@
 
 use super::format::TexelFormat;
 use crate::kernel::shader_dims;
-use crate::layout::{DType, Layout, dim};
+use crate::layout::{DType, Layout, dim, known};
 use crate::ops::packing::per_word;
 use crate::{Error, Result};
 
@@ -10,8 +10,8 @@ use crate::{Error, Result};
 const ROW_ALIGNMENT: usize = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize;
 
 shader_dims! {
-    /// The uniform of `shaders/ops/read_image.wgsl` and `write_image.wgsl` (`image_dims.wgsl`). In a problem, scale and shift are
-    /// 0: they are scalars of the plan.
+    /// The uniform of `shaders/ops/read_image.wgsl` and `write_image.wgsl` (`image_dims.wgsl`). Scale and shift are scalars of the
+    /// plan.
     pub struct ImageDims {
         /// invocations
         units: u32,
@@ -58,8 +58,6 @@ pub enum ColourScale {
 /// A checked conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageProblem {
-    /// The shader's uniform.
-    pub(super) dims: ImageDims,
     /// Format of the texels.
     pub(super) format: TexelFormat,
     /// Type of the tensor's elements.
@@ -97,7 +95,7 @@ impl ImageProblem {
         scale: ColourScale,
     ) -> Result<Self> {
         let op = transfer.op();
-        let &[height, width, channels] = tensor.shape() else {
+        let &[_, _, channels] = tensor.shape() else {
             let rule = "the tensor must be (height, width, channels)";
             return Err(Error::shape(op, rule, tensor.shape()));
         };
@@ -111,53 +109,73 @@ impl ImageProblem {
         if tensor.is_empty() {
             return Err(Error::shape(op, "the image must have at least one texel", tensor.shape()));
         }
-        let tensor = tensor.in_window(dtype);
-        let [row_stride, pixel_stride, channel_stride] = [0, 1, 2].map(|axis| tensor.strides()[axis]);
-        let [run, row_units, units] = match transfer {
+        if transfer == ImageTransfer::Read {
+            tensor.check_no_overlap(op)?;
+        }
+        let problem = Self { format, dtype, transfer, scale, tensor: tensor.in_window(dtype) };
+        let [height, _, _] = problem.shape();
+        // No index of the shaders wraps.
+        dim(op, problem.texel_row().saturating_mul(height))?;
+        dim(op, problem.tensor.span().end)?;
+        dim(op, tensor.len())?;
+        problem.dims()?;
+        Ok(problem)
+    }
+
+    /// The shader's uniform.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if a size is $2^{31}$ or more; a problem has none.
+    pub(super) fn dims(&self) -> Result<ImageDims> {
+        let (op, tensor, [height, width, channels]) = (self.transfer.op(), &self.tensor, self.shape());
+        let [run, row_units, units] = match self.transfer {
             ImageTransfer::Read => {
-                tensor.check_no_overlap(op)?;
-                let run = neighbours(&tensor);
+                let run = neighbours(tensor);
                 // The number of words that the run touches if it begins with the last element of a word.
-                let of_run = 1 + (run - 1).div_ceil(per_word(dtype) as usize);
+                let of_run = 1 + (run - 1).div_ceil(per_word(self.dtype) as usize);
                 [run, of_run, of_run.saturating_mul(tensor.len() / run)]
             }
             ImageTransfer::Write => {
-                let of_row = width.saturating_mul(format.words());
+                let of_row = width.saturating_mul(self.format.words());
                 [1, of_row, of_row.saturating_mul(height)]
             }
         };
-        let texel_row = row_bytes(format, width) / 4;
-        // No index of the shaders wraps.
-        dim(op, texel_row.saturating_mul(height))?;
-        dim(op, tensor.span().end)?;
-        dim(op, tensor.len())?;
-        let dims = ImageDims {
+        let stride = |axis: usize| dim(op, tensor.strides()[axis]);
+        Ok(ImageDims {
             units: dim(op, units)?,
             row_units: dim(op, row_units)?,
             run: dim(op, run)?,
             width: dim(op, width)?,
             channels: dim(op, channels)?,
-            texel_row: dim(op, texel_row)?,
+            texel_row: dim(op, self.texel_row())?,
             offset: dim(op, tensor.offset())?,
-            row_stride: dim(op, row_stride)?,
-            pixel_stride: dim(op, pixel_stride)?,
-            channel_stride: dim(op, channel_stride)?,
-            scale: 0,
-            shift: 0,
-        };
-        Ok(Self { dims, format, dtype, transfer, scale, tensor })
+            row_stride: stride(0)?,
+            pixel_stride: stride(1)?,
+            channel_stride: stride(2)?,
+            ..ImageDims::default()
+        })
+    }
+
+    /// Height, width and channels.
+    fn shape(&self) -> [usize; 3] {
+        [0, 1, 2].map(|axis| self.tensor.shape()[axis])
+    }
+
+    /// Words from a row of texels to the next in their buffer.
+    fn texel_row(&self) -> usize {
+        let [_, width, _] = self.shape();
+        row_bytes(self.format, width) / 4
     }
 
     /// The layout of the words of the texels in their buffer.
     pub(super) fn texels(&self) -> Result<Layout> {
-        let (height, width) = (self.tensor.shape()[0], self.dims.width as usize);
-        let row = self.dims.texel_row as usize;
+        let ([height, width, _], row) = (self.shape(), self.texel_row());
         Layout::new(self.transfer.op(), &[height, width * self.format.words()], &[row, 1], 0, usize::MAX)
     }
 
     /// Bytes from a row of texels to the next in their buffer.
     pub(super) fn bytes_per_row(&self) -> u32 {
-        self.dims.texel_row * 4
+        known(self.texel_row() * 4)
     }
 }
 

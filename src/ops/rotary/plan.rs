@@ -19,7 +19,6 @@ impl InWindows for RotaryProblem {
 
     /// The axes before the positions. An axis along which x repeats its elements is not cut, so that the order of axes
     /// stays the same.
-    /// The leading axes along which x does not repeat its elements.
     fn cut_axes(&self) -> Result<CutAxes> {
         let shape = self.a.shape();
         let extents: Vec<usize> = self.cut().map(|axis| shape[axis]).collect();
@@ -67,15 +66,12 @@ impl RotaryProblem {
 
     /// X, the result, the table and, if a tensor has it, the position.
     fn operands(&self) -> Result<Vec<Operand>> {
-        let op = self.pass.op();
         let order = Self::memory_order(&self.a);
-        let extents: Vec<usize> = order.iter().map(|&axis| self.a.shape()[axis]).collect();
-        let c = Layout::contiguous(op, &extents)?;
         let place_of = |axis: usize| order.iter().position(|&other| other == axis);
         let mut operands = vec![
             Operand::read("x", self.dtype, self.a).along(self.cut().map(Some)),
-            Operand::written("the result", self.dtype, c).along(self.cut().map(place_of)),
-            Operand::read("the table", DType::F32, self.of.layout(op)?).whole(),
+            Operand::written("the result", self.dtype, self.c).along(self.cut().map(place_of)),
+            Operand::read("the table", DType::F32, self.of.layout(self.pass.op())?).whole(),
         ];
         operands.extend(self.at.map(|at| Operand::read("the position", DType::I32, at).whole()));
         Ok(operands)

@@ -2,7 +2,7 @@
 
 use super::pairs::{RotaryPairs, RotaryPass};
 use crate::kernel::shader_dims;
-use crate::layout::{Axes, DType, Layout, MAX_RANK, dim};
+use crate::layout::{Axes, DType, Layout, MAX_RANK, dim, known, merged_together};
 use crate::ops::vectors::{Moves, quads};
 use crate::{Error, Result};
 use std::cmp::Reverse;
@@ -60,16 +60,8 @@ pub struct RotaryProblem {
     pub(super) dtype: DType,
     /// The view, relative to its window.
     pub(super) a: Layout,
-    /// The axes of the rows, merged, innermost first: extent, and the strides of the result, the view and the table.
-    axes: [[u32; 4]; MAX_RANK - 1],
-    rank: u32,
-    /// The elements of a row of the view, and their stride.
-    width: u32,
-    a_stride: u32,
-    /// The rotated pairs of a row, and the positions of the view and of the table.
-    pairs: u32,
-    length: u32,
-    positions: u32,
+    /// The result, with the axes in memory order.
+    pub(super) c: Layout,
     /// The tensor of i32 whose one element is the first position of the table, relative to its window. None if the call passes it.
     pub(super) at: Option<Layout>,
 }
@@ -128,27 +120,8 @@ impl RotaryProblem {
         let order = Self::memory_order(x);
         let extents: Vec<usize> = order.iter().map(|&axis| x.shape()[axis]).collect();
         let (a, c) = (x.in_window(dtype), Layout::contiguous(op, &extents)?);
-        let (rows, pairs) = (x.rank() - 1, of.rotary_dims / 2);
-        let strides = |at: usize| {
-            let of_table = if order[at] == rows - 1 { pairs } else { 0 };
-            [c.strides()[at], a.strides()[order[at]], of_table]
-        };
-        let mut axes = [[0; 4]; MAX_RANK - 1];
-        let rank = Axes::of(&extents[..rows], strides).at_least_one().put(op, &mut axes)?;
-        Ok(Self {
-            pass,
-            of,
-            dtype,
-            a,
-            axes,
-            rank,
-            width: dim(op, x.shape()[rows])?,
-            a_stride: dim(op, a.strides()[rows])?,
-            pairs: dim(op, pairs)?,
-            length: dim(op, x.shape()[rows - 1])?,
-            positions: dim(op, of.positions)?,
-            at: None,
-        })
+        a.check_dims(op)?;
+        Ok(Self { pass, of, dtype, a, c, at: None })
     }
 
     /// The same, beginning at the position in the one element `at` of a tensor of i32.
@@ -158,8 +131,8 @@ impl RotaryProblem {
     pub fn at_position(self, at: &Layout) -> Result<Self> {
         let op = self.pass.op();
         check_position(op, at)?;
-        let offset = at.offset_in_window(DType::I32) as usize;
-        Ok(Self { at: Some(Layout::new(op, &[], &[], offset, usize::MAX)?), ..self })
+        let [at] = merged_together([at.in_window(DType::I32)], 0..at.rank());
+        Ok(Self { at: Some(at), ..self })
     }
 
     /// The order of the axes in the memory of the result, outermost first: the leading axes by the strides of x, and then
@@ -179,35 +152,63 @@ impl RotaryProblem {
     #[must_use]
     pub fn dims(&self) -> RotaryDims {
         let group = 4 * self.quads();
-        let pair_units = self.pairs.div_ceil(group);
-        let row_units = pair_units + (self.width - 2 * self.pairs).div_ceil(2 * group);
-        RotaryDims {
-            axes: self.axes,
+        let (width, pairs, positions) = (self.width(), self.pairs(), known(self.of.positions));
+        let pair_units = pairs.div_ceil(group);
+        let row_units = pair_units + (width - 2 * pairs).div_ceil(2 * group);
+        let mut dims = RotaryDims {
             a_offset: self.a.offset_in_window(self.dtype),
-            a_stride: self.a_stride,
-            width: self.width,
-            pairs: self.pairs,
+            a_stride: self.a_stride(),
+            width,
+            pairs,
             row_units,
             pair_units,
             units: row_units * self.rows(),
-            rank: self.rank,
             start: self.at.map_or(0, |at| at.offset_in_window(DType::I32)),
-            last: self.positions - self.length,
-            sines: self.positions * self.pairs,
+            last: positions - known(self.a.shape()[self.a.rank() - 2]),
+            sines: positions * pairs,
             sign: self.pass.sign(),
-        }
+            ..RotaryDims::default()
+        };
+        dims.rank = self.axes().put_known(&mut dims.axes);
+        dims
+    }
+
+    /// The axes of the rows, with the strides of the result, the view and the table.
+    fn axes(&self) -> Axes<3> {
+        let (order, rows) = (Self::memory_order(&self.a), self.a.rank() - 1);
+        let strides = |at: usize| {
+            let of_table = if order[at] == rows - 1 { self.of.rotary_dims / 2 } else { 0 };
+            [self.c.strides()[at], self.a.strides()[order[at]], of_table]
+        };
+        Axes::of(&self.c.shape()[..rows], strides).at_least_one()
+    }
+
+    /// The elements of a row of the view.
+    fn width(&self) -> u32 {
+        known(self.a.shape()[self.a.rank() - 1])
+    }
+
+    /// Their stride.
+    fn a_stride(&self) -> u32 {
+        known(self.a.strides()[self.a.rank() - 1])
+    }
+
+    /// The rotated pairs of a row.
+    fn pairs(&self) -> u32 {
+        known(self.of.rotary_dims / 2)
     }
 
     /// The number of rows.
     pub(super) fn rows(&self) -> u32 {
-        self.axes[..self.rank as usize].iter().map(|axis| axis[0]).product()
+        known(self.a.len()) / self.width()
     }
 
     /// How the kernel moves elements. The strides of the result and the table are multiples of the width and of the pairs.
     pub(super) fn moves(&self) -> Moves {
-        let starts = self.axes[..self.rank as usize].iter().map(|axis| axis[2]);
-        let starts = starts.chain([self.a.offset_in_window(self.dtype), self.width, self.pairs]);
-        Moves::of(self.dtype, [self.a_stride], starts)
+        let axes = self.axes();
+        let starts = axes.iter().map(|axis| known(axis.strides[1]));
+        let starts = starts.chain([self.a.offset_in_window(self.dtype), self.width(), self.pairs()]);
+        Moves::of(self.dtype, [self.a_stride()], starts)
     }
 
     /// Groups of four elements that an invocation loads together.
@@ -218,10 +219,10 @@ impl RotaryProblem {
     /// Whether each store of an invocation begins at an even index and has an even number of elements.
     pub(super) fn stores_pairs(&self) -> bool {
         let halves = match self.of.pairs {
-            RotaryPairs::Halves => self.pairs,
+            RotaryPairs::Halves => self.pairs(),
             RotaryPairs::Interleaved => 0,
         };
-        [self.width, halves].iter().all(|size| size.is_multiple_of(2))
+        [self.width(), halves].iter().all(|size| size.is_multiple_of(2))
     }
 }
 
