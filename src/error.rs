@@ -237,12 +237,26 @@ impl Error {
         self
     }
 
-    pub(crate) fn shape(op: &'static str, rule: &'static str, shape: &[usize]) -> Self {
+    pub(crate) fn shape(op: &'static str, rule: impl Into<Cow<'static, str>>, shape: &[usize]) -> Self {
         Self::Shape { op, rule: rule.into(), remedy: "", lhs: shape.to_vec(), rhs: None }
     }
 
-    pub(crate) fn shapes(op: &'static str, rule: &'static str, lhs: &[usize], rhs: &[usize]) -> Self {
+    pub(crate) fn shapes(
+        op: &'static str,
+        rule: impl Into<Cow<'static, str>>,
+        lhs: &[usize],
+        rhs: &[usize],
+    ) -> Self {
         Self::Shape { op, rule: rule.into(), remedy: "", lhs: lhs.to_vec(), rhs: Some(rhs.to_vec()) }
+    }
+
+    /// [`Error::Limit`] if more is needed than is allowed.
+    pub(crate) fn check_limit(op: &'static str, what: &str, needed: u64, allowed: u64) -> Result<()> {
+        if needed <= allowed {
+            Ok(())
+        } else {
+            Err(Self::Limit { op, what: what.to_owned(), needed, allowed })
+        }
     }
 
     pub(crate) fn input(what: impl Into<String>, why: impl Into<String>) -> Self {

@@ -14,9 +14,7 @@ pub fn fold_grid(op: &'static str, blocks: u64, limit: u32) -> Result<[u32; 3]> 
     let blocks = blocks.max(1);
     // NOTE: 2^31 instead of 2^32, so that the indices of the surplus workgroups fit in 32 bits too.
     let allowed = (limit * limit).saturating_mul(limit).min(1 << 31);
-    if blocks > allowed {
-        return Err(Error::Limit { op, what: "the number of workgroups".into(), needed: blocks, allowed });
-    }
+    Error::check_limit(op, "the number of workgroups", blocks, allowed)?;
     let z = blocks.div_ceil(limit * limit);
     let y = blocks.div_ceil(z * limit);
     let x = blocks.div_ceil(z * y);

@@ -77,11 +77,7 @@ pub(crate) fn slice_along(error: Error, axis: usize) -> Error {
 /// [`Error::Limit`] if the window is too large.
 pub(crate) fn check_binding(op: &'static str, caps: &Caps, elements: u64, dtype: DType) -> Result<()> {
     let needed = elements.saturating_mul(dtype.size() as u64);
-    let allowed = caps.limits.binding_bytes;
-    if needed <= allowed {
-        return Ok(());
-    }
-    Err(Error::Limit { op, what: BINDING.into(), needed, allowed })
+    Error::check_limit(op, BINDING, needed, caps.limits.binding_bytes)
 }
 
 /// The size in bytes of the largest buffer that the device can both create and bind as a whole.
@@ -94,11 +90,7 @@ pub(crate) fn max_buffer_bytes(caps: &Caps) -> u64 {
 /// # Errors
 /// [`Error::Limit`] if the buffer is too large.
 pub(crate) fn check_scratch(op: &'static str, caps: &Caps, needed: u64) -> Result<()> {
-    let allowed = max_buffer_bytes(caps);
-    if needed <= allowed {
-        return Ok(());
-    }
-    Err(Error::Limit { op, what: TEMPORARY.into(), needed, allowed })
+    Error::check_limit(op, TEMPORARY, needed, max_buffer_bytes(caps))
 }
 
 /// The invocations of a workgroup: `preferred`, or the largest power of two that the device allows if that is smaller.

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// The largest number of windows of a plan. Each takes some kilobytes of the host's memory. With bindings of 128 MiB,
 /// this number covers 512 GiB.
-const MAX_WINDOWS: usize = 1 << 12;
+const MAX_WINDOWS: u64 = 1 << 12;
 
 /// A problem in windows, of any type. [`InWindows`](super::in_windows::InWindows) describes the functions.
 pub(super) trait Parts {
@@ -79,10 +79,7 @@ pub(super) fn plan_in_parts(
             }
         }
     };
-    if windows.count() > MAX_WINDOWS {
-        let (needed, allowed) = (windows.count() as u64, MAX_WINDOWS as u64);
-        return Err(Error::Limit { op, what: "the number of windows".into(), needed, allowed });
-    }
+    Error::check_limit(op, "the number of windows", windows.count() as u64, MAX_WINDOWS)?;
     let mut draft = Draft::new(first.op(), first.scalars(), caps);
     draft.reason(format!("{} windows: an operand exceeds the largest binding", windows.count()));
     let scalars: Vec<usize> = (0..first.scalars().len()).collect();

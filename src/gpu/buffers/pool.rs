@@ -51,6 +51,9 @@ pub(in crate::gpu) struct Usage {
     pub(in crate::gpu) available: Option<u64>,
 }
 
+/// The name of the limit that a buffer exceeds if it is too large.
+pub(in crate::gpu) const ONE_BUFFER: &str = "the size of one buffer in bytes";
+
 impl<B> Pool<B> {
     /// Creates a pool. Buffers in use and free buffers together have at most `budget` bytes; free buffers have at most
     /// `max_cached` bytes. No buffer is larger than `largest`.
@@ -158,10 +161,7 @@ impl<B> Pool<B> {
     /// Fails if there is not enough memory for these buffers.
     pub(in crate::gpu) fn check_memory(&self, op: &'static str, need: MemoryNeed) -> Result<()> {
         let MemoryNeed { peak, largest } = need;
-        if largest > self.largest {
-            let what = "the size of one buffer in bytes".into();
-            return Err(Error::Limit { op, what, needed: largest, allowed: self.largest });
-        }
+        Error::check_limit(op, ONE_BUFFER, largest, self.largest)?;
         if peak > self.available() {
             return Err(Error::OutOfMemory { op, needed: peak, available: self.usage().available });
         }

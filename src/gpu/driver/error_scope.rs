@@ -39,6 +39,14 @@ pub(in crate::gpu) fn in_validation_scope<R>(
     in_error_scope(device, work)
 }
 
+/// A buffer whose creation is an error of the device, and has no other effect.
+pub(crate) const INVALID_BUFFER: wgpu::BufferDescriptor<'static> = wgpu::BufferDescriptor {
+    label: Some("tilewise: an invalid buffer"),
+    size: 4,
+    usage: wgpu::BufferUsages::empty(),
+    mapped_at_creation: false,
+};
+
 /// As [`in_error_scope`], but returns the result even if there is an error.
 pub(crate) fn result_and_error<R>(
     device: &wgpu::Device,

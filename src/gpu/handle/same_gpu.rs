@@ -2,6 +2,7 @@
 
 use crate::error::GpuMismatch;
 use crate::gpu::Gpu;
+use crate::gpu::driver::error_scope::INVALID_BUFFER;
 use crate::{Error, Result};
 use futures_util::FutureExt;
 
@@ -28,12 +29,7 @@ fn are_one_device(a: &wgpu::Device, b: &wgpu::Device) -> bool {
     }
     let of_a = a.push_error_scope(wgpu::ErrorFilter::Validation);
     let of_b = b.push_error_scope(wgpu::ErrorFilter::Validation);
-    drop(a.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("tilewise: an invalid buffer"),
-        size: 4,
-        usage: wgpu::BufferUsages::empty(),
-        mapped_at_creation: false,
-    }));
+    drop(a.create_buffer(&INVALID_BUFFER));
     let seen_by_b = of_b.pop().now_or_never().flatten();
     of_a.pop().now_or_never();
     seen_by_b.is_some()

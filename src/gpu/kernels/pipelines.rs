@@ -195,7 +195,7 @@ pub(in crate::gpu) fn ring_layout(device: &wgpu::Device) -> wgpu::BindGroupLayou
     })
 }
 
-fn storage_entry(binding: u32, writes: bool) -> wgpu::BindGroupLayoutEntry {
+pub(in crate::gpu) fn storage_entry(binding: u32, writes: bool) -> wgpu::BindGroupLayoutEntry {
     wgpu::BindGroupLayoutEntry {
         binding,
         visibility: wgpu::ShaderStages::COMPUTE,

@@ -63,19 +63,12 @@ impl Plan {
     ) -> Result<()> {
         for (parameter, view) in parameters.into_iter().zip(operands) {
             if !parameter.layout.accepts(&view.layout, view.dtype) {
-                return Err(Error::Shape {
-                    op: self.op(),
-                    rule: format!(
-                        "{} must have the plan's layout: strides {:?}, {} elements after the start of its window",
-                        parameter.name,
-                        parameter.layout.strides(),
-                        parameter.layout.offset()
-                    )
-                    .into(),
-                    remedy: "",
-                    lhs: view.layout.shape().to_vec(),
-                    rhs: Some(parameter.layout.shape().to_vec()),
-                });
+                let Parameter { name, layout, .. } = parameter;
+                let (strides, offset) = (layout.strides(), layout.offset());
+                let rule = format!(
+                    "{name} must have the plan's layout: strides {strides:?}, {offset} elements after the start of its window"
+                );
+                return Err(Error::shapes(self.op(), rule, view.layout.shape(), layout.shape()));
             }
         }
         Ok(())

@@ -84,11 +84,7 @@ impl Gpu {
         queue: wgpu::Queue,
         options: impl Into<AdoptOptions>,
     ) -> Result<Self> {
-        let AdoptOptions { options, polling, extensions } = options.into();
-        BufferAccess::check_for_adopting(&options)?;
-        adopt_check::check(adapter, &device, &queue)?;
-        let extensions = extensions.check(OP, adapter, &device)?;
-        let device = Device::of_application(adapter, device, queue, polling, extensions);
+        let (device, options) = checked(adapter, device, queue, options.into())?;
         let (caps, verdicts) = device.tested(&options);
         device.assemble(caps, verdicts, None, options)
     }
@@ -116,14 +112,24 @@ impl Gpu {
         queue: wgpu::Queue,
         options: impl Into<AdoptOptions>,
     ) -> Result<Self> {
-        let AdoptOptions { options, polling, extensions } = options.into();
-        BufferAccess::check_for_adopting(&options)?;
-        adopt_check::check(adapter, &device, &queue)?;
-        let extensions = extensions.check(OP, adapter, &device)?;
-        let device = Device::of_application(adapter, device, queue, polling, extensions);
+        let (device, options) = checked(adapter, device, queue, options.into())?;
         let (caps, verdicts) = device.tested_async(&options).await;
         device.assemble(caps, verdicts, None, options)
     }
+}
+
+/// The application's device, if it can be adopted with these options.
+fn checked(
+    adapter: &wgpu::Adapter,
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    options: AdoptOptions,
+) -> Result<(Device<'_>, GpuOptions)> {
+    let AdoptOptions { options, polling, extensions } = options;
+    BufferAccess::check_for_adopting(&options)?;
+    adopt_check::check(adapter, &device, &queue)?;
+    let extensions = extensions.check(OP, adapter, &device)?;
+    Ok((Device::of_application(adapter, device, queue, polling, extensions), options))
 }
 
 impl BufferAccess {

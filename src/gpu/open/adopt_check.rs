@@ -1,6 +1,6 @@
 //! Checks that the adapter, the device and the queue of an application belong together.
 
-use crate::gpu::driver::error_scope::in_error_scope;
+use crate::gpu::driver::error_scope::{INVALID_BUFFER, in_error_scope};
 use crate::gpu::driver::progress::NUMBERS_BYTES;
 use crate::gpu::kernels::ring::STEP;
 use crate::{Error, Result};
@@ -82,14 +82,8 @@ fn check_limits(device: &wgpu::Device) -> Result<()> {
 /// function causes an error, a write to an invalid buffer, and asks whether the device's error scope has caught it. If the
 /// queue is one of another instance, wgpu does not know the buffer, and panics.
 fn owns(device: &wgpu::Device, queue: &wgpu::Queue) -> bool {
-    let invalid = wgpu::BufferDescriptor {
-        label: Some("tilewise: an invalid buffer"),
-        size: 4,
-        usage: wgpu::BufferUsages::empty(),
-        mapped_at_creation: false,
-    };
     let mut buffer = None;
-    let reports = in_error_scope(device, || buffer = Some(device.create_buffer(&invalid))).is_err();
+    let reports = in_error_scope(device, || buffer = Some(device.create_buffer(&INVALID_BUFFER))).is_err();
     let write = || buffer.iter().for_each(|buffer| queue.write_buffer(buffer, 0, &[0; 4]));
     let written = catch_unwind(AssertUnwindSafe(|| in_error_scope(device, write)));
     !reports || matches!(written, Ok(Err(_)))

@@ -1,5 +1,6 @@
 //! The recorder: the open recording, the closed recordings that wait to be submitted, and counters.
 
+use super::captured::Captured;
 use super::counts::Counts;
 use super::recording::Recording;
 use super::scope::{Scope, Scoped, Sink};
@@ -130,7 +131,21 @@ impl RecorderState {
 
     /// Whether the calling thread is in the closure of a `capture`.
     pub(in crate::gpu) fn is_capturing(&mut self) -> bool {
-        self.scope().is_some_and(|scope| matches!(scope.sink, Sink::Capture(_)))
+        self.captured().is_some()
+    }
+
+    /// What this thread captures.
+    pub(in crate::gpu) fn captured(&mut self) -> Option<&mut Captured> {
+        match &mut self.scope()?.sink {
+            Sink::Capture(captured) => Some(captured),
+            Sink::Recording(_) => None,
+        }
+    }
+
+    /// Whether this thread may wait for submitted work: it neither encodes nor is in the closure of a scope.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(in crate::gpu) fn may_wait(&mut self) -> bool {
+        self.scope().is_none() && !self.is_encoded_by(std::thread::current().id())
     }
 
     /// Taken work that uses this storage's buffer on behalf of an earlier owner, and is not yet submitted. The buffer must

@@ -1,6 +1,6 @@
 //! A ring of staging buffers: the free ones, those in use, and a bound on their bytes.
 
-use crate::gpu::buffers::pool::{Pool, PoolAnswer};
+use crate::gpu::buffers::pool::{ONE_BUFFER, Pool, PoolAnswer};
 use crate::gpu::driver::completion::Completion;
 use crate::gpu::driver::lock::Lock;
 use crate::{Error, Result};
@@ -78,10 +78,7 @@ impl StagingRing {
     pub(in crate::gpu) fn ask_beyond(&self, op: &'static str, bytes: u64) -> Result<Asked> {
         let mut state = self.state.lock();
         let size = state.pool.class(bytes);
-        if size < bytes {
-            let what = "the size of one buffer in bytes".into();
-            return Err(Error::Limit { op, what, needed: bytes, allowed: size });
-        }
+        Error::check_limit(op, ONE_BUFFER, bytes, size)?;
         state.beyond += size;
         Ok(Asked::Create(size, StagingOwner::Beyond, Vec::new()))
     }

@@ -1,9 +1,10 @@
 //! Checks that a buffer can be used on a device: it belongs to the device, is not mapped, and is not destroyed.
 
 use crate::error::GpuMismatch;
-use crate::gpu::driver::error_scope::{device_error, in_error_scope, result_and_error};
+use crate::gpu::driver::error_scope::{INVALID_BUFFER, device_error, in_error_scope, result_and_error};
 use crate::gpu::driver::lock::foreign;
 use crate::gpu::handle::gpu::Gpu;
+use crate::gpu::kernels::pipelines::storage_entry;
 use crate::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use wgpu::wgc::binding_model::CreateBindGroupError;
@@ -19,27 +20,50 @@ use wgpu::wgc::resource::BufferAccessError;
 /// question is which device reports an error of the buffer itself. To unmap a buffer that is not mapped is such an
 /// error, and has no other effect.
 pub(in crate::gpu) fn check_usable(op: &'static str, gpu: &Gpu, buffer: &wgpu::Buffer) -> Result<()> {
-    let elsewhere = || Error::Gpu { op, mismatch: GpuMismatch::Buffer };
     if is_mapped(buffer) {
         let why = "it is mapped, because it was created with `mapped_at_creation`; call `unmap()` first";
         return Err(Error::input(format!("{op}: the buffer"), why));
     }
-    let bound = catch_unwind(AssertUnwindSafe(|| bind(&gpu.inner.device, buffer)));
-    let refused = match bound {
-        Err(_) => return Err(elsewhere()),
-        Ok(Err(error)) if is_of_another_device(&error) => return Err(elsewhere()),
-        Ok(Err(error @ wgpu::Error::OutOfMemory { .. })) => return Err(device_error(error)),
-        Ok(bound) => bound.err(),
-    };
-    let unmap = || catch_unwind(AssertUnwindSafe(|| foreign(|| buffer.unmap())));
-    let (_, own) = result_and_error(&gpu.inner.device, unmap);
-    match own {
-        Some(error) if is_not_mapped(&error) && refused.is_none() => Ok(()),
-        _ if is_lost(&gpu.inner.device) => Err(Error::device("the device is lost")),
-        None => Err(elsewhere()),
-        Some(error) => {
-            let why = format!("it was destroyed, or its creation failed: {}", refused.unwrap_or(error));
-            Err(Error::input(format!("{op}: the buffer"), why))
+    let own = OwnErrors { mismatch: GpuMismatch::Buffer, what: "the buffer", is_of_another_device, is_own };
+    own.check(op, &gpu.inner.device, || bind(&gpu.inner.device, buffer), || buffer.unmap())
+}
+
+/// How an application's object shows whose it is: by the errors of its use.
+pub(in crate::gpu) struct OwnErrors {
+    pub(in crate::gpu) mismatch: GpuMismatch,
+    pub(in crate::gpu) what: &'static str,
+    /// Whether a device refuses to use the object because it is another device's.
+    pub(in crate::gpu) is_of_another_device: fn(&wgpu::Error) -> bool,
+    /// Whether an error is the one that the object itself reports of a wrong call.
+    pub(in crate::gpu) is_own: fn(&wgpu::Error) -> bool,
+}
+
+impl OwnErrors {
+    /// Checks that an object is the device's and can be used. `used` uses it on the device, and `wrong` is a call of the object
+    /// that its device reports as an error, and that has no other effect.
+    pub(in crate::gpu) fn check(
+        &self,
+        op: &'static str,
+        device: &wgpu::Device,
+        used: impl FnOnce() -> Result<(), wgpu::Error>,
+        wrong: impl FnOnce(),
+    ) -> Result<()> {
+        let elsewhere = || Error::Gpu { op, mismatch: self.mismatch };
+        let refused = match catch_unwind(AssertUnwindSafe(used)) {
+            Err(_) => return Err(elsewhere()),
+            Ok(Err(error)) if (self.is_of_another_device)(&error) => return Err(elsewhere()),
+            Ok(Err(error @ wgpu::Error::OutOfMemory { .. })) => return Err(device_error(error)),
+            Ok(used) => used.err(),
+        };
+        let wrong = || catch_unwind(AssertUnwindSafe(|| foreign(wrong)));
+        match result_and_error(device, wrong).1 {
+            Some(error) if (self.is_own)(&error) && refused.is_none() => Ok(()),
+            _ if is_lost(device) => Err(Error::device("the device is lost")),
+            None => Err(elsewhere()),
+            Some(error) => {
+                let why = format!("it was destroyed, or its creation failed: {}", refused.unwrap_or(error));
+                Err(Error::input(format!("{op}: {}", self.what), why))
+            }
         }
     }
 }
@@ -62,7 +86,7 @@ fn is_of_another_device(error: &wgpu::Error) -> bool {
 }
 
 /// Whether wgpu says that the buffer is not mapped.
-fn is_not_mapped(error: &wgpu::Error) -> bool {
+fn is_own(error: &wgpu::Error) -> bool {
     matches!(cause(error), Some(BufferAccessError::NotMapped))
 }
 
@@ -74,18 +98,10 @@ pub(in crate::gpu) fn cause<E: std::error::Error + 'static>(error: &wgpu::Error)
 
 /// Binds the buffer's first bytes.
 fn bind(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Result<(), wgpu::Error> {
-    let entry = wgpu::BindGroupLayoutEntry {
-        binding: 0,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer {
-            ty: wgpu::BufferBindingType::Storage { read_only: false },
-            has_dynamic_offset: false,
-            min_binding_size: None,
-        },
-        count: None,
+    let desc = wgpu::BindGroupLayoutDescriptor {
+        label: Some("tilewise: a buffer's owner"),
+        entries: &[storage_entry(0, true)],
     };
-    let desc =
-        wgpu::BindGroupLayoutDescriptor { label: Some("tilewise: a buffer's owner"), entries: &[entry] };
     let first = wgpu::BufferBinding { buffer, offset: 0, size: std::num::NonZeroU64::new(16) };
     in_error_scope(device, || {
         let layout = device.create_bind_group_layout(&desc);
@@ -98,12 +114,6 @@ fn bind(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Result<(), wgpu::Error>
 }
 
 /// Whether the device reports no errors any more, as lost devices do.
-pub(in crate::gpu) fn is_lost(device: &wgpu::Device) -> bool {
-    let invalid = wgpu::BufferDescriptor {
-        label: Some("tilewise: an invalid buffer"),
-        size: 4,
-        usage: wgpu::BufferUsages::empty(),
-        mapped_at_creation: false,
-    };
-    in_error_scope(device, || drop(device.create_buffer(&invalid))).is_ok()
+fn is_lost(device: &wgpu::Device) -> bool {
+    in_error_scope(device, || drop(device.create_buffer(&INVALID_BUFFER))).is_ok()
 }

@@ -91,15 +91,12 @@ impl Gpu {
     /// The number by which the capture of the calling thread has advanced the position so far; None outside of a
     /// capture.
     pub(crate) fn captured_advance(&self, cursor: &Arc<Cursor>) -> Option<usize> {
-        let mut state = self.inner.recorder.lock();
-        let Some(Scope { sink: Sink::Capture(captured), .. }) = state.scope() else { return None };
-        Some(captured.advance(cursor))
+        self.inner.recorder.lock().captured().map(|captured| captured.advance(cursor))
     }
 
     /// Notes, in the closure of a `capture`, that its work advances the position by `new`.
     pub(crate) fn capture_advance(&self, cursor: &Arc<Cursor>, new: usize) {
-        let mut state = self.inner.recorder.lock();
-        if let Some(Scope { sink: Sink::Capture(captured), .. }) = state.scope() {
+        if let Some(captured) = self.inner.recorder.lock().captured() {
             captured.advances.push((cursor.clone(), new));
         }
     }
@@ -119,8 +116,7 @@ impl Gpu {
     /// Makes the capture of the calling thread fail, because of a call that cannot return an error. Outside of a
     /// capture, nothing happens.
     pub(crate) fn refuse_in_capture(&self, call: &'static str, why: &str) {
-        let mut state = self.inner.recorder.lock();
-        if let Some(Scope { sink: Sink::Capture(captured), .. }) = state.scope() {
+        if let Some(captured) = self.inner.recorder.lock().captured() {
             captured.refused.get_or_insert_with(|| (call, why.to_owned()));
         }
     }

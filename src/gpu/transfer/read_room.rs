@@ -2,7 +2,7 @@
 
 use crate::gpu::handle::gpu::Gpu;
 use crate::gpu::record::reads::ReadBuffer;
-use crate::gpu::record::staging_ring::{Asked, StagingOwner};
+use crate::gpu::record::staging_ring::{Asked, StagingOwner, StagingRing};
 use crate::{Error, Result};
 use std::sync::Arc;
 
@@ -19,10 +19,7 @@ impl Gpu {
     /// are under way, the oldest first.
     #[cfg(not(target_arch = "wasm32"))]
     pub(in crate::gpu) fn read_buffer_blocking(&self, op: &'static str, bytes: u64) -> Result<ReadBuffer> {
-        let mut state = self.inner.recorder.lock();
-        let may_wait = !state.is_encoded_by(std::thread::current().id()) && state.scope().is_none();
-        drop(state);
-        if !may_wait {
+        if !self.inner.recorder.lock().may_wait() {
             return self.read_buffer(op, bytes);
         }
         loop {
@@ -52,8 +49,19 @@ impl Gpu {
     fn try_read_buffer(&self, op: &'static str, bytes: u64) -> Result<Option<ReadBuffer>> {
         self.asked(op, self.inner.reads.ring.ask(op, bytes)?)
     }
-
     fn asked(&self, op: &'static str, asked: Asked) -> Result<Option<ReadBuffer>> {
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        self.staging_buffer(op, &self.inner.reads.ring, asked, usage)
+    }
+
+    /// The buffer that a ring answers with, if it has room. A new one has these usages. One that the host writes is mapped.
+    pub(super) fn staging_buffer(
+        &self,
+        op: &'static str,
+        ring: &StagingRing,
+        asked: Asked,
+        usage: wgpu::BufferUsages,
+    ) -> Result<Option<ReadBuffer>> {
         let (size, place) = match asked {
             Asked::Full => return Ok(None),
             Asked::Free(buffer) => return Ok(Some((buffer, StagingOwner::InRing))),
@@ -62,18 +70,14 @@ impl Gpu {
                 (size, place)
             }
         };
-        let desc = wgpu::BufferDescriptor {
-            label: Some("tilewise read"),
-            size,
-            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        };
-        let created = self.create(op, &desc);
-        let created = created.inspect_err(|_| self.inner.reads.ring.give(size, place, None))?;
+        let label = Some("tilewise staging");
+        let mapped_at_creation = usage.contains(wgpu::BufferUsages::MAP_WRITE);
+        let desc = wgpu::BufferDescriptor { label, size, usage, mapped_at_creation };
+        let created = self.create(op, &desc).inspect_err(|_| ring.give(size, place, None))?;
         Ok(Some((created, place)))
     }
 }
 
-fn lost() -> Error {
+pub(super) fn lost() -> Error {
     Error::device("a staging buffer was lost: please report this")
 }

@@ -1,13 +1,12 @@
 //! Checks that a texture can be used on a device: it belongs to the device, and is not destroyed.
 
-use super::buffer_owner::{cause, is_lost};
+use super::buffer_owner::{OwnErrors, cause};
+use crate::Result;
 use crate::error::GpuMismatch;
-use crate::gpu::driver::error_scope::{device_error, in_error_scope, result_and_error};
+use crate::gpu::driver::error_scope::in_error_scope;
 use crate::gpu::driver::lock::foreign;
 use crate::gpu::handle::gpu::Gpu;
 use crate::gpu::record::texel_copy::TexelCopy;
-use crate::{Error, Result};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use wgpu::wgc::command::CommandEncoderError;
 use wgpu::wgc::device::DeviceError;
 use wgpu::wgc::resource::CreateTextureViewError;
@@ -24,44 +23,27 @@ pub(in crate::gpu) fn check_copy(
     copy: &TexelCopy,
     buffer: &wgpu::Buffer,
 ) -> Result<()> {
-    let elsewhere = || Error::Gpu { op, mismatch: GpuMismatch::Texture };
-    let device = &gpu.inner.device;
-    let encoded = catch_unwind(AssertUnwindSafe(|| {
+    let (device, texture) = (&gpu.inner.device, &copy.texture);
+    let encode = || {
         in_error_scope(device, || {
             let desc = wgpu::CommandEncoderDescriptor { label: Some("tilewise: a texture's owner") };
             let mut encoder = device.create_command_encoder(&desc);
             copy.encode(buffer, &mut encoder);
             drop(foreign(|| encoder.finish()));
         })
-    }));
-    let refused = match encoded {
-        Err(_) => return Err(elsewhere()),
-        Ok(Err(error)) if is_of_another_device(&error) => return Err(elsewhere()),
-        Ok(Err(error @ wgpu::Error::OutOfMemory { .. })) => return Err(device_error(error)),
-        Ok(encoded) => encoded.err(),
     };
-    let texture = &copy.texture;
     let missing = wgpu::TextureViewDescriptor {
         label: Some("tilewise: a texture's owner"),
         base_mip_level: texture.mip_level_count(),
         ..Default::default()
     };
-    let view = || catch_unwind(AssertUnwindSafe(|| drop(foreign(|| texture.create_view(&missing)))));
-    let (_, own) = result_and_error(device, view);
-    match own {
-        Some(error) if is_of_the_view(&error) && refused.is_none() => Ok(()),
-        _ if is_lost(device) => Err(Error::device("the device is lost")),
-        None => Err(elsewhere()),
-        Some(error) => {
-            let why = format!("it was destroyed, or its creation failed: {}", refused.unwrap_or(error));
-            Err(Error::input(format!("{op}: the texture"), why))
-        }
-    }
+    let own = OwnErrors { mismatch: GpuMismatch::Texture, what: "the texture", is_of_another_device, is_own };
+    own.check(op, device, encode, || drop(texture.create_view(&missing)))
 }
 
 /// Whether wgpu refused the view only for its mip level. NOTE: it looks first whether the texture is still there. In a copy,
 /// it does so when the commands are submitted.
-fn is_of_the_view(error: &wgpu::Error) -> bool {
+fn is_own(error: &wgpu::Error) -> bool {
     let is_mip_level = |error: &CreateTextureViewError| {
         matches!(
             error,

@@ -55,7 +55,7 @@ impl Gpu {
     #[cfg(not(target_arch = "wasm32"))]
     fn wait_for_older_uploads(&self) -> Result<()> {
         let mut state = self.inner.recorder.lock();
-        let may_wait = !state.is_encoded_by(std::thread::current().id()) && state.scope().is_none();
+        let may_wait = state.may_wait();
         let older = state.uploads.older.clone().filter(|_| may_wait);
         drop(state);
         let Some(older) = older else { return Ok(()) };

@@ -1,11 +1,13 @@
 //! Takes room in the ring of uploads, or waits for it.
 
+use super::read_room::lost;
 use crate::gpu::driver::completion::{Completion, SignalOnDrop};
 use crate::gpu::driver::lock::foreign;
 use crate::gpu::handle::gpu::Gpu;
 use crate::gpu::record::staging_ring::{Asked, StagingOwner};
+
+use crate::Result;
 use crate::gpu::record::staging_slot::StagingSlot;
-use crate::{Error, Result};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -101,38 +103,19 @@ impl Gpu {
             slot.give_back();
         }
     }
-
     fn try_room(&self, op: &'static str, bytes: u64) -> Result<Option<Arc<StagingSlot>>> {
-        match self.inner.uploads.ring.ask(op, bytes)? {
-            Asked::Full => Ok(None),
-            Asked::Free(buffer) => Ok(Some(self.slot(buffer, StagingOwner::InRing))),
-            Asked::Create(size, place, evicted) => {
-                drop(evicted);
-                self.created(op, size, place).map(Some)
-            }
-        }
+        self.asked_slot(op, self.inner.uploads.ring.ask(op, bytes)?)
     }
 
+    /// A slot besides those of the ring.
     fn room_beyond(&self, op: &'static str, bytes: u64) -> Result<Arc<StagingSlot>> {
-        match self.inner.uploads.ring.ask_beyond(op, bytes)? {
-            Asked::Create(size, place, _) => self.created(op, size, place),
-            Asked::Free(_) | Asked::Full => {
-                Err(Error::device("a staging buffer was lost: please report this"))
-            }
-        }
+        self.asked_slot(op, self.inner.uploads.ring.ask_beyond(op, bytes)?)?.ok_or_else(lost)
     }
 
-    /// A slot in a new buffer.
-    fn created(&self, op: &'static str, size: u64, place: StagingOwner) -> Result<Arc<StagingSlot>> {
-        let desc = wgpu::BufferDescriptor {
-            label: Some("tilewise upload"),
-            size,
-            usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
-            mapped_at_creation: true,
-        };
-        let created = self.create(op, &desc);
-        let created = created.inspect_err(|_| self.inner.uploads.ring.give(size, place, None))?;
-        Ok(self.slot(created, place))
+    fn asked_slot(&self, op: &'static str, asked: Asked) -> Result<Option<Arc<StagingSlot>>> {
+        let usage = wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC;
+        let found = self.staging_buffer(op, &self.inner.uploads.ring, asked, usage)?;
+        Ok(found.map(|(buffer, place)| self.slot(buffer, place)))
     }
 
     fn slot(&self, buffer: wgpu::Buffer, place: StagingOwner) -> Arc<StagingSlot> {
@@ -148,8 +131,7 @@ impl Gpu {
         return false;
         #[cfg(not(target_arch = "wasm32"))]
         {
-            let mut state = self.inner.recorder.lock();
-            state.scope().is_none() && !state.is_encoded_by(std::thread::current().id())
+            self.inner.recorder.lock().may_wait()
         }
     }
 }

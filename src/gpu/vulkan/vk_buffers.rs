@@ -61,10 +61,7 @@ impl Gpu {
             return input("usages", format!("they are {usages:?}, but wgpu cannot map the buffer; {remedy}"));
         }
         let allowed = self.known_caps().limits.buffer_bytes;
-        if size > allowed {
-            let what = "the size of the buffer in bytes".into();
-            return Err(Error::Limit { op: OP, what, needed: size, allowed });
-        }
+        Error::check_limit(OP, "the size of the buffer in bytes", size, allowed)?;
         let desc = wgpu::BufferDescriptor {
             label: Some("an application's VkBuffer"),
             size,

@@ -185,13 +185,8 @@ pub(super) fn check_gradient<T: Real>(
     if gradient.shape() == of.shape() {
         return Ok(());
     }
-    Err(Error::Shape {
-        op,
-        rule: format!("the gradient of `{name}` must have the shape of the parameter").into(),
-        remedy: "",
-        lhs: gradient.shape().to_vec(),
-        rhs: Some(of.shape().to_vec()),
-    })
+    let rule = format!("the gradient of `{name}` must have the shape of the parameter");
+    Err(Error::shapes(op, rule, gradient.shape(), of.shape()))
 }
 
 /// Whether a gradient cannot be written in place.

@@ -186,6 +186,5 @@ fn starts_dense<U: Element>(of: &Tensor<U>) -> bool {
 
 /// An operand has another shape than it must have.
 fn mismatch(name: &str, rule: &str, found: &[usize], wanted: &[usize]) -> Error {
-    let rule = format!("{name} must have {rule}").into();
-    Error::Shape { op: OP, rule, remedy: "", lhs: found.to_vec(), rhs: Some(wanted.to_vec()) }
+    Error::shapes(OP, format!("{name} must have {rule}"), found, wanted)
 }
