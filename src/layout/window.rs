@@ -22,6 +22,7 @@ pub(crate) fn window(bytes: Range<u64>) -> Range<u64> {
 /// Converts a size in elements to the u32 that shaders use. NOTE: it must be below 2^31, so that an index one block
 /// past the end does not wrap around. Otherwise a loop over a repeated axis might never end (such an axis takes no
 /// memory, so it may be that long).
+#[inline]
 pub(crate) fn dim(op: &'static str, size: usize) -> Result<u32> {
     const ALLOWED: u32 = u32::MAX / 2;
     let limit = || {

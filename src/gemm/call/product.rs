@@ -136,7 +136,9 @@ impl<'a> ProductCall<'a> {
 
     /// A, B and the other operands.
     pub(super) fn inputs(&self) -> Vec<View<'a>> {
-        [self.a, self.b].into_iter().chain(self.extras().copied()).collect()
+        let mut inputs = vec![self.a, self.b];
+        inputs.extend(self.extras());
+        inputs
     }
 
     /// Computes the product into a new buffer.

@@ -2,11 +2,11 @@
 
 use super::kernel::LANES;
 use super::problem::{CopyProblem, Longer, Sliced};
+use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::layout::{DType, Layout};
 use crate::plan::{Access, CutAxes, Dims, Draft, InWindows, NewStep, Operand, Plan};
-use crate::Result;
 use std::ops::Range;
 
 impl InWindows for CopyProblem {
