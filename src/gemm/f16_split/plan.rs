@@ -17,7 +17,7 @@ impl Problem for F16SplitProblem {
             return Err(Error::shape(OP, "the operand must not be empty", &shape));
         }
         let (mut draft, dims) = (Draft::new(OP, &[], caps), self.dims());
-        let x = draft.operand("the operand", DType::F32, self.x, Access::Read);
+        let x = draft.operand("the operand", DType::F32, self.x.layout(), Access::Read);
         let values = Layout::contiguous(OP, &shape)?;
         let values = draft.operand("the f16 split", DType::F16, values, Access::Write);
         let exponents = Layout::contiguous(OP, &shape[..1])?;

@@ -1,6 +1,6 @@
 //! The f16 split of an f32 operand, checked: what to compute, as plain data.
 
-use crate::gemm::problem::{Side, normal};
+use crate::gemm::problem::{MatrixLayout, Side};
 use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, Precision, dim, known};
 use crate::{Error, Result};
@@ -41,7 +41,7 @@ shader_dims! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct F16SplitProblem {
     /// The f32 operand (batch, batch, rows, columns), from the start of its aligned window.
-    pub(super) x: Layout,
+    pub(super) x: MatrixLayout,
     /// The number of f16 values per element: 1 (high half) or 2 (high and low half).
     pub(super) half_count: u32,
     /// The operand of the product. A row of the split is a row of A with its high half first, or a column of B with its low
@@ -72,7 +72,7 @@ impl F16SplitProblem {
             ));
         }
         x.check_dims(OP)?;
-        let split = Self { x: normal(x, DType::F32, 0)?, half_count, side };
+        let split = Self { x: MatrixLayout::of(x, DType::F32, 0)?, half_count, side };
         dim(OP, split.shape().iter().fold(1, |elements, extent| elements.saturating_mul(*extent)))?;
         Ok(split)
     }
@@ -85,21 +85,20 @@ impl F16SplitProblem {
     /// Sizes and strides, as the shader receives them.
     pub(super) fn dims(&self) -> F16SplitDims {
         let [outer, k] = self.axes();
-        let [extent, stride] =
-            [self.x.shape(), self.x.strides()].map(|of| move |axis: usize| known(of[axis]));
-        let half_units = extent(k).div_ceil(ROW_MULTIPLE);
+        let MatrixLayout { shape, strides, offset } = self.x;
+        let half_units = shape[k].div_ceil(ROW_MULTIPLE);
         let is_low_first = self.half_count == 2 && self.side == Side::B;
         let [hi, lo] = if is_low_first { [half_units, 0] } else { [0, half_units] };
         F16SplitDims {
             rows: known(self.shape()[0]),
-            outer: extent(outer),
-            k: extent(k),
-            batch1: extent(1),
-            batch0_stride: stride(0),
-            batch1_stride: stride(1),
-            outer_stride: stride(outer),
-            k_stride: stride(k),
-            x_offset: known(self.x.offset()),
+            outer: shape[outer],
+            k: shape[k],
+            batch1: shape[1],
+            batch0_stride: strides[0],
+            batch1_stride: strides[1],
+            outer_stride: strides[outer],
+            k_stride: strides[k],
+            x_offset: offset,
             units: half_units * self.half_count,
             hi,
             lo,
@@ -109,7 +108,7 @@ impl F16SplitProblem {
     /// The shape of [`F16Split::values`](super::F16Split::values).
     #[must_use]
     pub fn shape(&self) -> [usize; 2] {
-        let ([outer, k], shape) = (self.axes(), self.x.shape());
+        let ([outer, k], shape) = (self.axes(), self.x.shape.map(|extent| extent as usize));
         let rows = shape[0].saturating_mul(shape[1]).saturating_mul(shape[outer]);
         [rows, shape[k].next_multiple_of(ROW_MULTIPLE as usize) * self.half_count as usize]
     }

@@ -76,7 +76,7 @@ impl KernelSpec for Broadcast {
     /// A block reads a short run of each row of B.
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
         let cost = Cost::of_blocks(tile, problem, caps, ComputeUnit::F32);
-        let along_n = problem.layouts.b.strides()[3] == 1;
+        let along_n = problem.layouts.b.strides[3] == 1;
         let run = if along_n { f64::from(tile.bn) * problem.types.ab.size() as f64 } else { f64::INFINITY };
         // In multiply-adds of a core.
         let miss = MISS_SECONDS * cost.peak / 2.0 / f64::from(caps.machine.cores.max(1));
@@ -106,7 +106,7 @@ impl KernelSpec for Broadcast {
 /// each column has its own cache line. If the columns are a large power of two apart, their lines map to few sets. Measurements
 /// showed that the time of such loads grows with the square of this share.
 fn missing(tile: &Tile, problem: &GemmProblem) -> f64 {
-    let column_bytes = (problem.layouts.b.strides()[3] * problem.types.ab.size()) as u64;
+    let column_bytes = u64::from(problem.layouts.b.strides[3]) * problem.types.ab.size() as u64;
     let (mut in_sets, mut all, mut last) = ([0u32; SETS], 0u32, None);
     for column in 0..u64::from(tile.bn) {
         let line = column * column_bytes / LINE_BYTES;

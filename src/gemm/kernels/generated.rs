@@ -37,7 +37,7 @@ impl SignHalf {
     /// The axis along which units of an operand B are generated. A stored operand of the same order in memory would be staged
     /// along this axis, so both take equally many bytes of shared memory.
     pub(super) fn staged_axis(self, problem: &GemmProblem) -> OperandAxis {
-        let strides = problem.layouts.b.strides();
+        let strides = problem.layouts.b.strides;
         match (strides[3].cmp(&strides[2]), self.axis) {
             // If the stored half has a single row or column, both strides can be equal.
             (Ordering::Less, _) | (Ordering::Equal, HalfAxis::Outer) => OperandAxis::Outer,

@@ -135,7 +135,7 @@ impl LineEpilogue {
 
 /// Whether the bias has an element for each row, rather than for each column.
 fn bias_is_of_rows(problem: &GemmProblem) -> bool {
-    problem.bias_layout().is_some_and(|bias| bias.strides()[2] != 0)
+    problem.bias_layout().is_some_and(|bias| bias.strides[2] != 0)
 }
 
 /// Binds the dims and the epilogue of a product.

@@ -36,7 +36,7 @@ struct ModuleLoads {
 impl ModuleLoads {
     /// Units of this number of elements, if the operand has them.
     fn of(unit: u32, lines: &OperandLines) -> Self {
-        let (axis, by) = lines.loads(unit as usize);
+        let (axis, by) = lines.loads(unit);
         Self { outer: axis as u32, by_units: u32::from(by == LoadSize::Units), transposed: 0 }
     }
 

@@ -1,8 +1,7 @@
 //! How kernels load the operands that they stage.
 
-use crate::gemm::problem::GemmProblem;
+use crate::gemm::problem::{GemmProblem, MatrixLayout};
 use crate::kernel::AccessWidth;
-use crate::layout::Layout;
 
 /// An axis of an operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,8 +15,8 @@ pub(super) enum OperandAxis {
 #[derive(Clone, Copy)]
 pub(super) struct OperandLines {
     extents: [u32; 2],
-    pub(super) strides: [usize; 2],
-    starts: [usize; 3],
+    pub(super) strides: [u32; 2],
+    starts: [u32; 3],
 }
 
 impl OperandLines {
@@ -33,12 +32,11 @@ impl OperandLines {
         y.map(|y| Self::within(&y, [2, 3], problem.m(), problem))
     }
 
-    fn within(of: &Layout, axes: [usize; 2], outer: u32, problem: &GemmProblem) -> Self {
-        let strides = of.strides();
+    fn within(of: &MatrixLayout, axes: [usize; 2], outer: u32, problem: &GemmProblem) -> Self {
         Self {
             extents: [outer, problem.k()],
-            strides: axes.map(|axis| strides[axis]),
-            starts: [of.offset(), strides[0], strides[1]],
+            strides: axes.map(|axis| of.strides[axis]),
+            starts: [of.offset, of.strides[0], of.strides[1]],
         }
     }
 
@@ -49,7 +47,7 @@ impl OperandLines {
     }
 
     /// Whether the lines along an axis start at multiples of this number of elements.
-    pub(super) fn start_at(&self, multiple: usize, axis: OperandAxis) -> bool {
+    pub(super) fn start_at(&self, multiple: u32, axis: OperandAxis) -> bool {
         let apart = self.strides[usize::from(axis == OperandAxis::Outer)];
         self.starts.iter().chain(&[apart]).all(|start| start.is_multiple_of(multiple))
     }
@@ -57,7 +55,7 @@ impl OperandLines {
     /// Units of this number of elements if an axis is contiguous and every line along it starts at a multiple of it, otherwise
     /// elements. Lines may end anywhere: elements of the last unit beyond the end are masked. An axis of one element counts as
     /// contiguous, so that a single row or column is computed by the same kernel as several.
-    pub(super) fn loads(&self, unit: usize) -> (OperandAxis, LoadSize) {
+    pub(super) fn loads(&self, unit: u32) -> (OperandAxis, LoadSize) {
         let has_units = |axis| self.is_contiguous(axis) && self.start_at(unit, axis);
         match [OperandAxis::K, OperandAxis::Outer].into_iter().find(|axis| has_units(*axis)) {
             Some(axis) => (axis, LoadSize::Units),

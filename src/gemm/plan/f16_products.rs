@@ -23,7 +23,7 @@ pub(super) struct F16Products {
 impl GemmProblem {
     /// The products of f16 operands that compute this product.
     pub(super) fn f16_products(&self) -> Result<F16Products> {
-        let (layouts, this) = (&self.layouts, self.accumulated_in(Accumulator::F32));
+        let (layouts, this) = (self.layouts.layouts(), self.accumulated_in(Accumulator::F32));
         let sides = [(&layouts.a, Side::A), (&layouts.b, Side::B)];
         let [a, b] = sides.map(|(layout, side)| F16SplitProblem::new(layout, side, self.precision));
         let operands = [a?, b?];
@@ -37,13 +37,13 @@ impl GemmProblem {
         let row = a.strides()[a.rank() - 2].max(b.strides()[b.rank() - 1]);
         if self.precision == Precision::Fast {
             let last =
-                this.with_operands(&Layouts { a, b, ..*layouts }, DType::F16)?.scaled_back(row, false)?;
+                this.with_operands(&Layouts { a, b, ..layouts }, DType::F16)?.scaled_back(row, false)?;
             return Ok(F16Products { operands, cross: None, last, whole, high: whole });
         }
         let of_cross = Layouts { a, b, c: layouts.c.dense(), extras: [None; 4] };
         let cross = this.without_epilogue(DType::F32).with_operands(&of_cross, DType::F16)?;
         let high @ [a, b] = high(&a, &b)?;
-        let last = this.with_operands(&Layouts { a, b, ..*layouts }, DType::F16)?.scaled_back(row, true)?;
+        let last = this.with_operands(&Layouts { a, b, ..layouts }, DType::F16)?.scaled_back(row, true)?;
         Ok(F16Products { operands, cross: Some(cross), last, whole, high })
     }
 

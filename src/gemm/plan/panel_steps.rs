@@ -11,8 +11,9 @@ use crate::plan::{Draft, MAX_STEP_SECONDS, Region};
 impl GemmProblem {
     /// The product of the first panel.
     pub(super) fn first_panel(&self, panels: &Panels) -> Result<Self> {
+        let layouts = self.layouts.layouts();
         let (Some(block), ranges) = (panels.blocks().next(), panels.ranges_of_k()) else { return Ok(*self) };
-        let first = block.of(&self.layouts, &ranges[0])?;
+        let first = block.of(&layouts, &ranges[0])?;
         if ranges.len() == 1 {
             return self.with_operands(&first, self.types.ab);
         }
@@ -20,7 +21,7 @@ impl GemmProblem {
     }
 
     /// The product of one of several panels along k, with operands of these layouts and sums stored in `c`.
-    fn k_panel(&self, layouts: &Layouts, c: Layout) -> Result<Self> {
+    fn k_panel(&self, layouts: &Layouts<Layout>, c: Layout) -> Result<Self> {
         let panel = Self { split: SplitK::Splits(1), ..self.without_epilogue(self.type_of_sums()) };
         panel.with_operands(&Layouts { c, extras: [None; 4], ..*layouts }, self.types.ab)
     }
@@ -42,9 +43,9 @@ impl GemmProblem {
         panels: &Panels,
         operands: &[Region],
     ) -> Result<()> {
-        let ranges = panels.ranges_of_k();
+        let (layouts, ranges) = (self.layouts.layouts(), panels.ranges_of_k());
         for block in panels.blocks() {
-            let whole = block.of(&self.layouts, &ranges[0])?;
+            let whole = block.of(&layouts, &ranges[0])?;
             let problem = self.with_operands(&whole, self.types.ab)?;
             let regions = with_layout(operands, &whole);
             if ranges.len() == 1 {
@@ -54,7 +55,7 @@ impl GemmProblem {
             let shape = whole.c.shape();
             let sums = draft.temporary(&[&[ranges.len()], shape].concat(), self.type_of_sums())?;
             for (i, range) in ranges.iter().enumerate() {
-                let panel = block.of(&self.layouts, range)?;
+                let panel = block.of(&layouts, range)?;
                 let own = sums.layout.slice(0, i..i + 1)?.reshape(shape)?;
                 let [a, b] = [operands[0].with_layout(panel.a), operands[1].with_layout(panel.b)];
                 let product = problem.k_panel(&panel, own)?.split_if_too_long(draft.caps())?;
@@ -68,7 +69,7 @@ impl GemmProblem {
 }
 
 /// The operands of a product, narrowed to these layouts.
-fn with_layout(operands: &[Region], layouts: &Layouts) -> Vec<Region> {
+fn with_layout(operands: &[Region], layouts: &Layouts<Layout>) -> Vec<Region> {
     let Layouts { a, b, c, extras } = layouts;
     let narrowed = [a, b, c].into_iter().chain(extras.iter().flatten());
     operands.iter().zip(narrowed).map(|(operand, layout)| operand.with_layout(*layout)).collect()

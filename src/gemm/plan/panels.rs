@@ -2,7 +2,7 @@
 
 use crate::caps::Caps;
 use crate::gemm::f16_split::ROW_MULTIPLE;
-use crate::gemm::problem::{GemmProblem, GemmTypes, Layouts, OP, SplitK, max_splits};
+use crate::gemm::problem::{GemmProblem, GemmTypes, Layouts, MatrixLayout, OP, SplitK, max_splits};
 use crate::kernel;
 use crate::layout::{DType, Layout, Precision};
 use crate::{Error, Result};
@@ -89,8 +89,8 @@ impl Panels {
 
     /// A single panel: the whole product.
     fn whole(problem: &GemmProblem) -> Self {
-        let c = problem.layouts.c.shape();
-        let extents = [c[0], c[1], c[2], c[3], problem.k() as usize];
+        let [batch0, batch1, m, n] = problem.layouts.c.shape;
+        let extents = [batch0, batch1, m, n, problem.k()].map(|extent| extent as usize);
         Self { extents, panel: extents }
     }
 
@@ -202,8 +202,8 @@ impl PanelBuffer {
     fn of(problem: &GemmProblem, caps: &Caps) -> Vec<Self> {
         let Layouts { a, b, c, extras } = &problem.layouts;
         let GemmTypes { ab, c: of_c, .. } = problem.types;
-        let steps = |of: &Layout| [0, 1, 2, 3].map(|axis| of.step(axis));
-        let like_c = |layout: &Layout, dtype| {
+        let steps = |of: &MatrixLayout| of.strides.map(|stride| stride as usize);
+        let like_c = |layout: &MatrixLayout, dtype| {
             let [batch0, batch1, m, n] = steps(layout);
             Self::Window([batch0, batch1, m, n, 0], dtype)
         };
@@ -220,13 +220,13 @@ impl PanelBuffer {
     /// The product's temporaries: the sums of splits of k, both f16 splits, and the sums of cross terms.
     fn own(problem: &GemmProblem, caps: &Caps) -> [Option<Self>; 4] {
         let Layouts { a, b, c, .. } = &problem.layouts;
-        let f16_split = |layout: &Layout, [m, n]: [bool; 2], bytes| {
-            let has = |axis: usize| layout.shape()[axis] > 1;
+        let f16_split = |layout: &MatrixLayout, [m, n]: [bool; 2], bytes| {
+            let has = |axis: usize| layout.shape[axis] > 1;
             Self::Own(bytes, [has(0), has(1), m, n, true], Length::Padded)
         };
         let splits = stored_splits(problem, caps);
         let sums = (splits > 0).then_some(Self::Own(4 * splits as usize, OF_C, Length::Exact));
-        if !problem.is_f16_split() || c.is_empty() {
+        if !problem.is_f16_split() || c.shape.contains(&0) {
             return [sums, None, None, None];
         }
         let (bytes, cross) = match problem.precision {
@@ -271,7 +271,7 @@ fn cut(extent: usize, panel: usize) -> Vec<Range<usize>> {
 
 impl Panel {
     /// The layouts of the operands, narrowed to the block and to this range of k.
-    pub(super) fn of(&self, layouts: &Layouts, k: &Range<usize>) -> Result<Layouts> {
+    pub(super) fn of(&self, layouts: &Layouts<Layout>, k: &Range<usize>) -> Result<Layouts<Layout>> {
         let [.., m, n] = &self.ranges;
         let Layouts { a, b, c, mut extras } = *layouts;
         for extra in extras.iter_mut().flatten() {

@@ -3,10 +3,9 @@
 
 use super::gemm::GemmProblem;
 use super::generated::Generated;
-use super::layouts::Layouts;
+use super::layouts::{BIAS, LINE_SCALES, Layouts, MatrixLayout, RESIDUAL};
 use super::segments::Segments;
 use crate::kernel::shader_dims;
-use crate::layout::{Layout, known};
 
 /// Declares the uniform of a product: the members of all, four in the places of batch strides, and those at the end.
 macro_rules! product_dims {
@@ -152,19 +151,17 @@ impl GemmProblem {
     #[must_use]
     pub fn dims(&self) -> GemmDims {
         let Layouts { a, b, c, extras } = &self.layouts;
-        let strides = |of: &Layout| [0, 1, 2, 3].map(|axis| known(of.strides()[axis]));
-        let offset = |of: &Layout| known(of.offset());
         // Segments step along planes by the table.
         let of_batch = |[batch0, batch1, ..]: [u32; 4]| match self.generated {
             Some(Generated::Segments(_)) => [0; 2],
             _ => [batch0, batch1],
         };
-        let ([_, _, a_outer, a_k], [_, _, b_k, b_outer]) = (strides(a), strides(b));
-        let ([a_batch0, a_batch1], [b_batch0, b_batch1]) = (of_batch(strides(a)), of_batch(strides(b)));
-        let [c_batch0, c_batch1, ldc, _] = strides(c);
-        let extra = |at: usize| extras[at].map_or(([0; 4], 0), |of| (strides(&of), offset(&of)));
-        let ([.., bias_row, bias_col], bias_offset) = extra(Layouts::BIAS);
-        let (of_residual, residual_offset) = extra(Layouts::RESIDUAL);
+        let ([.., a_outer, a_k], [.., b_k, b_outer]) = (a.strides, b.strides);
+        let ([a_batch0, a_batch1], [b_batch0, b_batch1]) = (of_batch(a.strides), of_batch(b.strides));
+        let [c_batch0, c_batch1, ldc, _] = c.strides;
+        let extra = |at: usize| extras[at].map_or(([0; 4], 0), |of| (of.strides, of.offset));
+        let ([.., bias_row, bias_col], bias_offset) = extra(BIAS);
+        let (of_residual, residual_offset) = extra(RESIDUAL);
         let [residual_batch0, residual_batch1, residual_row, residual_col] = of_residual;
         GemmDims {
             m: self.m(),
@@ -172,20 +169,20 @@ impl GemmProblem {
             k: self.k(),
             k_per_split: self.k_per_split(),
             batches: self.batches(),
-            batch1: known(c.shape()[1]),
+            batch1: c.shape[1],
             splits: self.splits.unwrap_or(1),
             a_outer,
             a_k,
-            a_offset: offset(a),
+            a_offset: a.offset,
             a_batch0,
             a_batch1,
             b_outer,
             b_k,
-            b_offset: offset(b),
+            b_offset: b.offset,
             b_batch0,
             b_batch1,
             ldc,
-            c_offset: offset(c),
+            c_offset: c.offset,
             c_batch0,
             c_batch1,
             alpha: 1f32.to_bits(),
@@ -205,8 +202,8 @@ impl GemmProblem {
     /// These dims, and the strides and offsets of the scales of rows and columns.
     pub(in crate::gemm) fn quantised_dims(&self, dims: &GemmDims) -> QuantisedDims {
         let scale = |at: usize| {
-            let of = self.layouts.extras[Layouts::LINE_SCALES + at];
-            of.map_or([0; 2], |of| [known(of.strides()[2 + at]), known(of.offset())])
+            let of = self.layouts.extras[LINE_SCALES + at];
+            of.map_or([0; 2], |of| [of.strides[2 + at], of.offset])
         };
         let ([row_scale_step, row_scale_offset], [column_scale_step, column_scale_offset]) =
             (scale(0), scale(1));
@@ -227,12 +224,11 @@ impl GemmProblem {
     pub(in crate::gemm) fn segment_dims(&self, segments: &Segments) -> SegmentDims {
         let GemmDims { m, n, k, k_per_split, batches, splits, ldc, .. } = self.dims();
         let Segments { y, gates, step, length, .. } = segments;
-        let of = |of: &Layout| [of.offset(), of.strides()[1], of.strides()[2], of.strides()[3]].map(known);
+        let of = |of: &MatrixLayout| [of.offset, of.strides[1], of.strides[2], of.strides[3]];
         let [a_offset, a_plane, a_outer, a_k] = of(&self.layouts.a);
         let [b_offset, b_plane, b_k, b_outer] = of(&self.layouts.b);
-        let [y_offset, y_plane, y_outer, y_k] = y.map_or([0; 4], |y| of(&y));
-        let [gates_outer, gates_k] =
-            gates.map_or([0; 2], |gates| [0, 1].map(|axis| known(gates.strides()[axis])));
+        let [y_offset, y_plane, y_outer, y_k] = of(&y.unwrap_or_default());
+        let [.., gates_outer, gates_k] = of(&gates.unwrap_or_default());
         SegmentDims {
             m,
             n,

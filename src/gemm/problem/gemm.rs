@@ -2,18 +2,18 @@
 
 use super::epilogue::Epilogue;
 use super::generated::{Generated, GeneratedOperand, SignHalf};
-use super::layouts::Layouts;
+use super::layouts::{Layouts, MatrixLayout};
 use super::segments::Segments;
 use super::tile::{Pin, SplitK};
 use super::types::{GemmTypes, OP, Side};
-use crate::layout::{DType, Layout, Precision, dim, known};
+use crate::layout::{DType, Layout, Precision, dim};
 use crate::{Error, Result};
 
 /// A matrix product $C = AB$, or a batch of them, checked: the shapes are compatible, and every size is below $2^{31}$.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GemmProblem {
     /// Where the operands lie.
-    pub(in crate::gemm) layouts: Layouts,
+    pub(in crate::gemm) layouts: Layouts<MatrixLayout>,
     /// Element types.
     pub(crate) types: GemmTypes,
     /// Operations between a sum and its store.
@@ -100,7 +100,11 @@ impl GemmProblem {
     }
 
     /// A product without options of operands with these layouts.
-    pub(in crate::gemm) fn of(layouts: Layouts, types: GemmTypes, generated: Option<Generated>) -> Self {
+    pub(in crate::gemm) fn of(
+        layouts: Layouts<MatrixLayout>,
+        types: GemmTypes,
+        generated: Option<Generated>,
+    ) -> Self {
         Self {
             layouts,
             types,
@@ -116,22 +120,22 @@ impl GemmProblem {
 
     /// The number of rows of A and C.
     pub(in crate::gemm) fn m(&self) -> u32 {
-        known(self.layouts.c.shape()[2])
+        self.layouts.c.shape[2]
     }
 
     /// The number of columns of B and C.
     pub(in crate::gemm) fn n(&self) -> u32 {
-        known(self.layouts.c.shape()[3])
+        self.layouts.c.shape[3]
     }
 
     /// The inner size: columns of A and rows of B. Of a product over segments, that of the matrix with the most segments.
     pub(in crate::gemm) fn k(&self) -> u32 {
-        self.segments().map_or_else(|| known(self.layouts.a.shape()[3]), |segments| segments.k)
+        self.segments().map_or(self.layouts.a.shape[3], |segments| segments.k)
     }
 
     /// The number of matrices.
     pub(in crate::gemm) fn batches(&self) -> u32 {
-        known(self.layouts.c.shape()[0] * self.layouts.c.shape()[1])
+        self.layouts.c.shape[0] * self.layouts.c.shape[1]
     }
 
     /// The number of pairs of a matrix of the batch and a split of k. Each pair has its own workgroups.
@@ -140,9 +144,9 @@ impl GemmProblem {
     }
 
     /// Whether every row of C starts at a multiple of this number of elements.
-    pub(in crate::gemm) fn rows_of_c_start_at(&self, multiple: usize) -> bool {
+    pub(in crate::gemm) fn rows_of_c_start_at(&self, multiple: u32) -> bool {
         let c = &self.layouts.c;
-        c.strides()[..3].iter().chain(&[c.offset()]).all(|start| start.is_multiple_of(multiple))
+        c.strides[..3].iter().chain(&[c.offset]).all(|start| start.is_multiple_of(multiple))
     }
 
     /// Element types.
@@ -200,7 +204,7 @@ impl GemmProblem {
 
     /// The number of elements of C, in all matrices of the batch.
     pub(in crate::gemm) fn elements(&self) -> usize {
-        self.layouts.c.len()
+        self.layouts.c.shape.into_iter().map(|extent| extent as usize).product()
     }
 }
 
@@ -208,14 +212,17 @@ fn check_output(c: &Layout) -> Result<()> {
     if c.is_empty() {
         return Ok(());
     }
-    let mut axes: Vec<(usize, usize)> = c.strides().iter().copied().zip(c.shape().iter().copied()).collect();
-    let has_contiguous_columns = axes.last().is_none_or(|&(stride, extent)| extent <= 1 || stride == 1);
-    axes.retain(|&(_, extent)| extent > 1);
+    let columns = c.rank() - 1;
+    let has_contiguous_columns = c.shape()[columns] <= 1 || c.strides()[columns] == 1;
+    let mut axes = [(0, 1); 4];
+    for (axis, to) in axes.iter_mut().enumerate().take(c.rank()) {
+        *to = (c.step(axis), c.shape()[axis]);
+    }
     axes.sort_unstable();
     // Sorted by stride, each stride must be at least the span of the smaller axes.
     let mut span = 1;
     let mut overlaps = false;
-    for (stride, extent) in axes {
+    for (stride, extent) in axes.into_iter().filter(|&(_, extent)| extent > 1) {
         overlaps |= stride < span;
         span += (extent - 1) * stride;
     }

@@ -20,7 +20,7 @@ pub use epilogue::{BiasAxis, Epilogue, LineScale, Previous, Scale};
 pub use gemm::{GemmProblem, MAX_I8_K, product_shape};
 pub(in crate::gemm) use generated::Generated;
 pub use generated::{Distribution, GeneratedOperand, HalfAxis, HalfPosition, OuterAxis, SignHalf};
-pub(in crate::gemm) use layouts::{Layouts, normal};
+pub(in crate::gemm) use layouts::{Layouts, MatrixLayout};
 pub(crate) use scalars::Numbers;
 pub(in crate::gemm) use scalars::{ALPHA, BETA, OUT_SCALE};
 pub use seed::SeedSource;

@@ -3,7 +3,7 @@
 use super::epilogue::{Epilogue, Scale};
 use super::gemm::GemmProblem;
 use super::generated::Generated;
-use super::layouts::Layouts;
+use super::layouts::{BIAS, Layouts, MatrixLayout};
 use super::types::{GemmTypes, Side};
 use crate::Result;
 use crate::caps::Caps;
@@ -18,7 +18,7 @@ impl GemmProblem {
     ///
     /// # Errors
     /// [`Error::Limit`](crate::Error::Limit) if an extent or a stride is $2^{31}$ or more.
-    pub(in crate::gemm) fn with_operands(&self, layouts: &Layouts, ab: DType) -> Result<Self> {
+    pub(in crate::gemm) fn with_operands(&self, layouts: &Layouts<Layout>, ab: DType) -> Result<Self> {
         let types = GemmTypes { ab, ..self.types };
         Ok(Self { layouts: layouts.normal(types, self.types_of_extras())?, types, ..*self })
     }
@@ -26,12 +26,12 @@ impl GemmProblem {
     /// The layout of C (batch, batch, m, n), relative to the start of its window.
     #[must_use]
     pub fn output(&self) -> Layout {
-        self.layouts.c
+        self.layouts.c.layout()
     }
 
     /// The layout of the bias, if there is one.
-    pub(in crate::gemm) fn bias_layout(&self) -> Option<Layout> {
-        self.layouts.extras[Layouts::BIAS]
+    pub(in crate::gemm) fn bias_layout(&self) -> Option<MatrixLayout> {
+        self.layouts.extras[BIAS]
     }
 
     /// How C is accessed: its previous contents are read only if they are added.
@@ -42,7 +42,7 @@ impl GemmProblem {
     /// The operands in the order in which kernels bind them: A, B, C, the sources of a generated A or the seed, those of
     /// the epilogue.
     pub(in crate::gemm) fn operands(&self) -> Result<Vec<Operand>> {
-        let (read, ab, Layouts { a, b, c, .. }) = (Operand::read, self.types.ab, self.layouts);
+        let (read, ab, Layouts { a, b, c, .. }) = (Operand::read, self.types.ab, self.layouts.layouts());
         let [mut a, mut b] = [("A", a), ("B", b)].map(|(name, layout)| read(name, ab, layout));
         let c = read("the output", self.types.c, c).accessed(self.access_of_c());
         let table = |words: u64| {
@@ -63,8 +63,8 @@ impl GemmProblem {
             Some(Generated::SignHalf(_)) => b.name = "the stored half of B",
             Some(Generated::Segments(segments)) => {
                 sources.push(table(segments.words.into()));
-                sources.extend(segments.y.map(|y| read("Y", ab, y)));
-                sources.extend(segments.gates.map(|gates| read("the gates", DType::F32, gates)));
+                sources.extend(segments.y.map(|y| read("Y", ab, y.layout())));
+                sources.extend(segments.gates.map(|gates| read("the gates", DType::F32, gates.layout())));
             }
         }
         Ok([a, b, c].into_iter().chain(sources).chain(self.extras()).collect())
@@ -82,7 +82,7 @@ impl GemmProblem {
         let read = Operand::read;
         let of_types = EXTRAS.into_iter().zip(self.types_of_extras()).zip(extras);
         let mut extras: Vec<Operand> =
-            of_types.filter_map(|((name, dtype), of)| of.map(|of| read(name, dtype, of))).collect();
+            of_types.filter_map(|((name, dtype), of)| of.map(|of| read(name, dtype, of.layout()))).collect();
         if matches!(scale, Scale::Back | Scale::BackWithCross) {
             let [of_a, of_b] = [self.exponents(a, self.m()), self.exponents(b, self.n())];
             extras.push(read("the exponents of A", DType::I32, of_a));
@@ -96,9 +96,9 @@ impl GemmProblem {
 
     /// The exponents of an operand: one for each line, which is a row of A or a column of B. The index of an exponent is that of
     /// its line in memory.
-    fn exponents(&self, of: &Layout, lines: u32) -> Layout {
-        let reach = |axis: usize| of.shape()[axis].saturating_sub(1) * of.strides()[axis];
-        let first = of.offset() + reach(0) + reach(1);
+    fn exponents(&self, of: &MatrixLayout, lines: u32) -> Layout {
+        let reach = |axis: usize| of.shape[axis].saturating_sub(1) as usize * of.strides[axis] as usize;
+        let first = of.offset as usize + reach(0) + reach(1);
         Layout::line(first / self.scaled_row.max(1) as usize + lines as usize)
     }
 

@@ -3,7 +3,7 @@
 use super::epilogue::{BiasAxis, Epilogue, Previous, Scale};
 use super::gemm::GemmProblem;
 use super::generated::{Generated, GeneratedOperand, SignHalf};
-use super::layouts::{Layouts, normal};
+use super::layouts::{BIAS, MatrixLayout, RESIDUAL};
 use super::tile::{Pin, SplitK};
 use super::types::{Accumulator, OP, Side};
 use crate::layout::{DType, Layout, Precision, dim};
@@ -72,7 +72,7 @@ impl GemmProblem {
             BiasAxis::Rows => "the row bias must be a vector with an element for each row",
             BiasAxis::Columns => "the bias must be a vector with an element for each column",
         };
-        self.layouts.extras[Layouts::BIAS] = Some(self.vector(axis, bias, dtype, rule)?);
+        self.layouts.extras[BIAS] = Some(self.vector(axis, bias, dtype, rule)?);
         self.epilogue.bias = Some(dtype);
         Ok(self)
     }
@@ -84,7 +84,7 @@ impl GemmProblem {
         vector: &Layout,
         dtype: DType,
         rule: &'static str,
-    ) -> Result<Layout> {
+    ) -> Result<MatrixLayout> {
         let (extent, at) = match axis {
             BiasAxis::Rows => (self.m(), 1),
             BiasAxis::Columns => (self.n(), 0),
@@ -92,7 +92,7 @@ impl GemmProblem {
         if vector.rank() != 1 || dim(OP, vector.shape()[0])? != extent {
             return Err(Error::shapes(OP, rule, vector.shape(), &[extent as usize]));
         }
-        normal(&vector.unsqueeze(at)?, dtype, 4)
+        MatrixLayout::of(&vector.unsqueeze(at)?, dtype, 4)
     }
 
     /// Adds a residual of the shape of `c` after the activation. It is one more operand.
@@ -104,7 +104,7 @@ impl GemmProblem {
             let rule = "the residual must have the shape of the product";
             return Err(Error::shapes(OP, rule, residual.shape(), c.shape()));
         }
-        self.layouts.extras[Layouts::RESIDUAL] = Some(normal(residual, dtype, 4)?);
+        self.layouts.extras[RESIDUAL] = Some(MatrixLayout::of(residual, dtype, 4)?);
         self.epilogue.residual = Some(dtype);
         Ok(self)
     }
@@ -123,11 +123,10 @@ impl GemmProblem {
     /// Generates one operand. The plan's operand in its place is the table that the entries are computed from.
     #[must_use]
     pub fn generated(mut self, generated: GeneratedOperand) -> Self {
-        let of = |layout: &Layout| layout.with_axes(&[1, 1, layout.shape()[2], layout.shape()[3]], &[0; 4]);
-        let Layouts { a, b, .. } = &mut self.layouts;
+        let of = |shape, strides| MatrixLayout { shape, strides, offset: 0 };
         match generated.side {
-            Side::A => *a = of(a).at(&[0, 0, 0, 1], 0),
-            Side::B => *b = of(b).at(&[0, 0, 1, 0], 0),
+            Side::A => self.layouts.a = of([1, 1, self.m(), self.k()], [0, 0, 0, 1]),
+            Side::B => self.layouts.b = of([1, 1, self.k(), self.n()], [0, 0, 1, 0]),
         }
         self.generated = Some(Generated::Operand(generated));
         self
@@ -143,10 +142,10 @@ impl GemmProblem {
             let rule = "the stored half of B must have half of its rows or columns";
             return Err(Error::shapes(OP, rule, stored.shape(), &whole));
         }
-        let half = normal(stored, self.types.ab, 0)?;
+        let mut half = MatrixLayout::of(stored, self.types.ab, 0)?;
         // NOTE: axes of one element keep their strides too: these tell row-major from column-major, as in a whole operand.
-        let [k, n] = [0, 1].map(|axis| dim(OP, stored.strides()[axis]));
-        self.layouts.b = half.at(&[0, 0, k? as usize, n? as usize], half.offset());
+        half.strides[2..].copy_from_slice(&[dim(OP, stored.strides()[0])?, dim(OP, stored.strides()[1])?]);
+        self.layouts.b = half;
         self.generated = Some(Generated::SignHalf(signs));
         Ok(self)
     }

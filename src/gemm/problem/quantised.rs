@@ -2,7 +2,7 @@
 
 use super::epilogue::{BiasAxis, LineScale};
 use super::gemm::GemmProblem;
-use super::layouts::Layouts;
+use super::layouts::LINE_SCALES;
 use crate::layout::{DType, Layout};
 use crate::{Error, Result};
 
@@ -17,7 +17,7 @@ impl GemmProblem {
             BiasAxis::Columns => (1, "the column scale must be a vector with an element for each column"),
         };
         let scale = self.vector(axis, scale, DType::F32, rule)?;
-        self.layouts.extras[Layouts::LINE_SCALES + at] = Some(scale);
+        self.layouts.extras[LINE_SCALES + at] = Some(scale);
         self.epilogue.line_scale = self.epilogue.line_scale.and(axis);
         Ok(self)
     }

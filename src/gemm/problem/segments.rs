@@ -1,6 +1,6 @@
 //! The segments of a product: ranges of k in which the operands' planes are looked up in a table.
 
-use crate::layout::Layout;
+use super::layouts::MatrixLayout;
 
 /// The distance between segments along k is a multiple of this, as are splits, and every tile's depth divides it. So no iteration
 /// spans two segments, and splits end between iterations. The padding of a segment is zero and not stored.
@@ -10,9 +10,9 @@ pub(in crate::gemm) const SEGMENT_MULTIPLE: u32 = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Segments {
     /// The planes (1, plane, m, k) of the right factor, if A's planes are products. The left factor is in place of A.
-    pub(crate) y: Option<Layout>,
-    /// The plane (m, k) of f32 gates that multiplies all products, if they have gates.
-    pub(crate) gates: Option<Layout>,
+    pub(crate) y: Option<MatrixLayout>,
+    /// The plane (1, 1, m, k) of f32 gates that multiplies all products, if they have gates.
+    pub(crate) gates: Option<MatrixLayout>,
     /// The inner size of the matrix with the most segments, with padding.
     pub(crate) k: u32,
     /// Distance between the starts of two segments along k.

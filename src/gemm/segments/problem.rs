@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::gemm::problem::{
-    GemmProblem, GemmTypes, Generated, Layouts, OP, Pin, SEGMENT_MULTIPLE, Segments, SplitK, normal,
+    GemmProblem, GemmTypes, Generated, Layouts, MatrixLayout, OP, Pin, SEGMENT_MULTIPLE, Segments, SplitK,
 };
 use crate::layout::{Layout, dim};
 
@@ -36,13 +36,21 @@ impl SegmentedProduct {
     /// [`Error::Limit`](crate::Error::Limit) if a size is $2^{31}$ or more.
     pub(crate) fn problem(&self) -> Result<GemmProblem> {
         let Self { batches, longest, types, a, y, gates, b, words, total } = *self;
-        let planes = |of: &Layout| normal(of, types.ab, 0);
+        let planes = |of: &Layout| MatrixLayout::of(of, types.ab, 0);
         let (a, b, y) = (planes(&a)?, planes(&b)?, y.map(|y| planes(&y)).transpose()?);
-        let (m, n, length) = (a.shape()[2], b.shape()[3], dim(OP, a.shape()[3])?);
+        let ([.., m, length], [.., n]) = (a.shape, b.shape);
+        let gates = match gates {
+            None => None,
+            Some(of) => {
+                let [outer, k] = [0, 1].map(|axis| dim(OP, of.strides()[axis]));
+                Some(MatrixLayout { shape: [1, 1, m, length], strides: [0, 0, outer?, k?], offset: 0 })
+            }
+        };
         let step = length.next_multiple_of(SEGMENT_MULTIPLE);
-        let k = dim(OP, longest * step as usize)?;
-        dim(OP, batches * m * n)?;
-        let c = a.with_axes(&[1, batches, m, n], &[0; 4]).at(&[0, m * n, n, 1], 0);
+        let (k, of_matrix) = (dim(OP, longest * step as usize)?, m as usize * n as usize);
+        dim(OP, batches * of_matrix)?;
+        let shape = [1, dim(OP, batches)?, m, n];
+        let c = MatrixLayout { shape, strides: [0, dim(OP, of_matrix)?, n, 1], offset: 0 };
         let (words, total) = (dim(OP, words)?, dim(OP, total)?);
         let segments = Segments { y, gates, k, step, length, words, total };
         let layouts = Layouts { a, b, c, extras: [None; 4] };
