@@ -12,8 +12,8 @@ use crate::kernel::{self, Needs};
 use crate::layout::{DType, Layout};
 use crate::ops::windows::JOINS;
 use crate::plan::{
-    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Operand, Plan, Region, ScalarParameter,
-    Time, Trial, distinct,
+    Access, CutAxes, Dims, Draft, Flops, InWindows, Joins, MAX_STEP_SECONDS, NewStep, Operand, Plan, Region,
+    ScalarParameter, Time, Trial, distinct,
 };
 use std::mem::offset_of;
 use std::ops::Range;
@@ -179,7 +179,12 @@ impl InWindows for AttentionProblem {
     }
 
     fn reference(&self, caps: &Caps) -> Result<Option<Trial>> {
-        self.trial_against_plain(caps).map(Some)
+        let form = self.form(caps);
+        let whole = self.plan_by(KernelChoice::Plain(WorkDivision { parts: 1, ..form }), caps)?;
+        // A launch cannot be cut within a row, so few rows of many keys may take too long as a whole.
+        let is_short = whole.seconds() <= MAX_STEP_SECONDS;
+        let plain = if is_short { whole } else { self.plan_by(KernelChoice::Plain(form), caps)? };
+        Ok(Some(self.trial_against(plain)))
     }
 }
 

@@ -1,12 +1,8 @@
 //! How the candidates of an attention are tried: the operands, and the bounds of the results.
 
-use super::choice::KernelChoice;
-use super::form::WorkDivision;
 use super::problem::{AttentionProblem, AttentionStatistics};
-use crate::Result;
-use crate::caps::Caps;
 use crate::layout::DType;
-use crate::plan::{MAX_STEP_SECONDS, Scalar, Tolerance, Trial, TrialRun, TrialValues};
+use crate::plan::{Plan, Scalar, Tolerance, Trial, TrialRun, TrialValues};
 
 /// Unit roundoff of f32.
 const U: f64 = 1.0 / (1 << 23) as f64;
@@ -24,17 +20,12 @@ const SEEN: u32 = 8;
 const HEIGHT: i32 = 64;
 
 impl AttentionProblem {
-    /// The trial against the plain kernel. Queries and keys are in $[-1, 1)$; values are not negative, so that the errors of
+    /// The trial against the plan of the plain kernel. Queries and keys are in $[-1, 1)$; values are not negative, so that the errors of
     /// weights are relative to the results.
     ///
     /// In the first run most values are 0, so rounding errors are small and a lost key is a large share of some result. Its keys
     /// are masked at random. In the second run, in which candidates are timed, all keys are attended.
-    pub(super) fn trial_against_plain(&self, caps: &Caps) -> Result<Trial> {
-        let form = self.form(caps);
-        let whole = self.plan_by(KernelChoice::Plain(WorkDivision { parts: 1, ..form }), caps)?;
-        // A launch cannot be cut within a row, so few rows of many keys may take too long as a whole.
-        let is_short = whole.seconds() <= MAX_STEP_SECONDS;
-        let reference = if is_short { whole } else { self.plan_by(KernelChoice::Plain(form), caps)? };
+    pub(super) fn trial_against(&self, reference: Plan) -> Trial {
         let keys = i32::try_from(self.dims.keys).unwrap_or(i32::MAX);
         let attended = self.attended();
         // A bound of the distances that are multiplied by slopes.
@@ -62,7 +53,7 @@ impl AttentionProblem {
         ];
         #[expect(clippy::cast_possible_truncation, reason = "the scale is rounded to f32")]
         let scale = self.trial_scale() as f32;
-        Ok(Trial { description: self.to_string(), reference, scalars: vec![Scalar::F32(scale)], runs })
+        Trial { description: self.to_string(), reference, scalars: vec![Scalar::F32(scale)], runs }
     }
 
     /// The largest number of keys that a query attends.

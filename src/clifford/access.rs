@@ -19,7 +19,7 @@ pub(super) const READ_BLADES: &str = "blades";
 impl Load {
     /// The loads of X (1) or Y (2).
     pub(super) fn of(problem: &CliffordProblem, operand: usize, positions: VectorWidth) -> Self {
-        let inner = problem.axes()[0][operand + 1];
+        let inner = problem.inner_stride(operand);
         let is_aligned = |direction| problem.is_aligned(operand, direction, positions.count().max(2));
         let fours = problem.blades_of(operand).len().is_multiple_of(4)
             && problem.is_aligned(operand, UnitStride::Blades, 4);
@@ -53,11 +53,11 @@ pub(super) struct Store {
 impl Store {
     /// The stores of the result.
     pub(super) fn of(problem: &CliffordProblem, positions: VectorWidth, format: StorageFormat) -> Self {
-        let is_blade_last = problem.dims.blades[0] == 1 && positions == VectorWidth::One;
+        let is_blade_last = problem.blade_stride(0) == 1 && positions == VectorWidth::One;
         let direction = if is_blade_last { UnitStride::Blades } else { UnitStride::Positions };
         let (extent, count) = match direction {
             UnitStride::Blades => (problem.out.len(), 4),
-            UnitStride::Positions => (problem.dims.axes[0][0] as usize, positions.count()),
+            UnitStride::Positions => (problem.inner_extent(), positions.count()),
         };
         let is_packed = format.elements_per_scalar() == 2;
         let is_aligned = |of| problem.is_aligned(0, direction, of);

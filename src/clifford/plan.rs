@@ -19,8 +19,7 @@ impl InWindows for CliffordProblem {
 
     /// The axes of the positions.
     fn cut_axes(&self) -> Result<CutAxes> {
-        let positions: Vec<usize> = self.axes().iter().rev().map(|axis| axis[0] as usize).collect();
-        Ok(CutAxes::of(&positions, self.listed()?))
+        Ok(CutAxes::of(self.positions_of(0).shape(), self.listed()))
     }
 
     fn part(&self, layouts: &[Layout], _: &[Range<usize>]) -> Result<Self> {
@@ -42,7 +41,7 @@ impl InWindows for CliffordProblem {
             return Err(Error::shape(op, "the result must have at least one element", &results));
         }
         let mut draft = Draft::new(op, &[], caps);
-        let args = draft.operands(&self.listed()?);
+        let args = draft.operands(&self.listed());
         let terms = self.terms()?;
         match terms.as_ref().filter(|terms| terms.terms.len() > caps.machine.max_terms) {
             Some(terms) => self.plan_table(&mut draft, terms, args)?,
@@ -54,13 +53,13 @@ impl InWindows for CliffordProblem {
 
 impl CliffordProblem {
     /// The result and the operands. Their axes are those of the positions, and that of the blades.
-    fn listed(&self) -> Result<Vec<Operand>> {
+    fn listed(&self) -> Vec<Operand> {
         let first = usize::from(self.axis == BladeAxis::First);
-        let own = || (0..self.axes().len()).map(|axis| Some(axis + first));
+        let own = || (0..self.layouts[0].rank() - 1).map(|axis| Some(axis + first));
         let names = ["the result", "x", "y"].into_iter().enumerate().take(1 + self.operands());
         let operand = |(i, name)| {
             let access = if i == 0 { Access::Write } else { Access::Read };
-            Ok(Operand::read(name, self.dtype, self.layout(i)?).accessed(access).along(own()))
+            Operand::read(name, self.dtype, self.layouts[i]).accessed(access).along(own())
         };
         names.map(operand).collect()
     }
@@ -73,7 +72,7 @@ impl CliffordProblem {
         args: &[(Region, Access)],
     ) -> Result<()> {
         let (caps, op) = (draft.caps(), self.function.name());
-        let versor = if self.is_repeated(1) { VersorUse::Shared } else { VersorUse::PerPosition };
+        let versor = if self.inner_stride(1) == 0 { VersorUse::Shared } else { VersorUse::PerPosition };
         let operands =
             Operands { x: &self.x, y: self.blades_of(2), out: &self.out, dtype: self.dtype, versor };
         let formula = formula(self.function, terms, operands, caps.machine.max_terms)?;
@@ -83,7 +82,7 @@ impl CliffordProblem {
             return Err(Error::Limit { op, what, needed, allowed });
         }
         let width = VectorWidth::of(self, caps);
-        let (dims, lanes) = (width.dims(self), invocations(caps));
+        let (dims, lanes) = (self.dims(width.count()), invocations(caps));
         draft.step(NewStep {
             tile: format!("{lanes} invocations of {}, {}, {}", width.count(), self.description(), self.dtype),
             blocks: u64::from(dims.offsets[3].div_ceil(lanes)),
@@ -107,7 +106,7 @@ impl CliffordProblem {
         draft.step(NewStep {
             tile: format!("{lanes} invocations of a blade, {}, {}", self.description(), self.dtype),
             blocks: units.div_ceil(u64::from(lanes)),
-            dims: Dims::of(&VectorWidth::One.dims(self)),
+            dims: Dims::of(&self.dims(1)),
             flops: Flops::of_f32(2.0 * terms.terms.len() as f64 * self.positions() as f64),
             ..NewStep::of(self.table_kernel(caps), Needs::of(lanes, 0), &args)
         })

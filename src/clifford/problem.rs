@@ -4,7 +4,7 @@ use super::algebra::blades::Blades;
 use super::algebra::function::Function;
 use super::algebra::terms::Terms;
 use crate::kernel::shader_dims;
-use crate::layout::{Axes, DType, Layout, dim};
+use crate::layout::{DType, Layout, dim, known, merged_together};
 use crate::{Error, Result};
 
 /// The maximum number of axes in addition to the blade axis.
@@ -79,8 +79,9 @@ pub struct CliffordProblem {
     pub(crate) y: Option<Blades>,
     /// Blades of the result.
     pub(crate) out: Blades,
-    /// The shader's uniform, except for `units`, which the plan sets.
-    pub(crate) dims: CliffordDims,
+    /// The layouts of C, X and Y, relative to their windows: the positions of C, merged, and the blades. If there is no Y, the
+    /// last is that of X.
+    pub(super) layouts: [Layout; 3],
     /// Type of all elements.
     pub(crate) dtype: DType,
     /// Blade axis of all tensors.
@@ -117,22 +118,24 @@ impl CliffordProblem {
         for operand in [c, x, y] {
             check_blades(op, operand, c.blades, axis)?;
         }
-        let strides = [c, x, y].map(|operand| broadcast_strides(op, operand.layout, c.layout, axis));
-        let [strides_c, strides_x, strides_y] = strides;
-        let [strides_c, strides_x, strides_y] = [strides_c?, strides_x?, strides_y?];
-        let positions = positions(c.layout, axis);
-        let of = |at: usize| [strides_c[at], strides_x[at], strides_y[at]];
-        let mut dims = CliffordDims { out: dim(op, c.blades.len())?, ..CliffordDims::default() };
-        let extents: Vec<usize> = positions.iter().map(|axis| axis[0]).collect();
-        dims.rank = Axes::of(&extents, of).at_least_one().put(op, &mut dims.axes)?;
-        dim(op, c.layout.len())?;
-        for (i, operand) in [c, x, y].into_iter().enumerate() {
+        let [of_c, of_x, of_y] = [c, x, y].map(|operand| positions(op, operand.layout, c.layout, axis));
+        let of = [of_c?, of_x?, of_y?];
+        let mut of = merged_together(of, 0..of[0].rank());
+        if of[0].rank() == 0 {
+            of = of.map(|of| of.with_axis(0, 1, 0));
+        }
+        let layouts = std::array::from_fn(|i| {
+            let (operand, of) = ([c, x, y][i], of[i]);
             let blade = axis.of(operand.layout.rank());
-            dims.blades[i] = dim(op, operand.layout.strides()[blade])?;
-            dims.offsets[i] = operand.layout.offset_in_window(dtype);
+            let of = of.at(of.strides(), operand.layout.offset_in_window(dtype) as usize);
+            of.with_axis(axis.of(of.rank() + 1), operand.blades.len(), operand.layout.strides()[blade])
+        });
+        dim(op, c.layout.len())?;
+        for size in layouts.iter().flat_map(|of: &Layout| of.shape().iter().chain(of.strides())) {
+            dim(op, *size)?;
         }
         let y = second.map(|y| y.blades.clone());
-        Ok(Self { function, x: x.blades.clone(), y, out: c.blades.clone(), dims, dtype, axis })
+        Ok(Self { function, x: x.blades.clone(), y, out: c.blades.clone(), layouts, dtype, axis })
     }
 
     /// The number of operands of the function.
@@ -140,20 +143,51 @@ impl CliffordProblem {
         self.function.operands()
     }
 
-    /// The used axes: extent, and the strides of C, X and Y.
-    pub(super) fn axes(&self) -> &[[u32; 4]] {
-        &self.dims.axes[..self.dims.rank as usize]
+    /// The positions of C (0), X (1) or Y (2): the layout of one blade.
+    pub(super) fn positions_of(&self, operand: usize) -> Layout {
+        let of = &self.layouts[operand];
+        of.without_axis(self.axis.of(of.rank()))
     }
 
-    /// Whether X (1) or Y (2) is broadcast along the innermost axis.
-    pub(super) fn is_repeated(&self, operand: usize) -> bool {
-        self.axes()[0][operand + 1] == 0
+    /// The stride of C (0), X (1) or Y (2) from blade to blade.
+    pub(super) fn blade_stride(&self, operand: usize) -> usize {
+        let of = &self.layouts[operand];
+        of.strides()[self.axis.of(of.rank())]
+    }
+
+    /// Its stride along the innermost axis of the positions: 0 if it is broadcast.
+    pub(super) fn inner_stride(&self, operand: usize) -> usize {
+        self.positions_of(operand).strides().last().copied().unwrap_or(0)
+    }
+
+    /// The extent of this axis.
+    pub(super) fn inner_extent(&self) -> usize {
+        self.positions_of(0).shape().last().copied().unwrap_or(1)
     }
 
     /// The number of positions in the batch.
     #[must_use]
     pub fn positions(&self) -> u64 {
-        self.axes().iter().map(|axis| u64::from(axis[0])).product()
+        self.positions_of(0).len() as u64
+    }
+
+    /// The shader's uniform for invocations of this number of positions.
+    pub(super) fn dims(&self, width: u32) -> CliffordDims {
+        let of = [0, 1, 2].map(|operand| self.positions_of(operand));
+        let mut dims = CliffordDims { out: known(self.out.len()), ..CliffordDims::default() };
+        for (axis, to) in dims.axes[..of[0].rank()].iter_mut().rev().enumerate() {
+            let [c, x, y] = of.map(|of| known(of.strides()[axis]));
+            *to = [known(of[0].shape()[axis]), c, x, y];
+        }
+        dims.rank = known(of[0].rank());
+        dims.units = dims.axes[0][0].div_ceil(width);
+        let rows: u32 = dims.axes[1..of[0].rank()].iter().map(|axis| axis[0]).product();
+        for (operand, of) in of.iter().enumerate() {
+            dims.offsets[operand] = known(of.offset());
+            dims.blades[operand] = known(self.blade_stride(operand));
+        }
+        dims.offsets[3] = dims.units * rows;
+        dims
     }
 
     /// The terms of a product or of its gradient; `None` for other functions.
@@ -183,26 +217,16 @@ impl CliffordProblem {
     /// Whether vectors of `of` elements of C (0), X (1) or Y (2), in this direction, are contiguous and always begin at
     /// multiples of `of`.
     pub(super) fn is_aligned(&self, operand: usize, direction: UnitStride, of: u32) -> bool {
-        let [inner, blade] = [self.axes()[0][operand + 1], self.dims.blades[operand]];
+        let positions = self.positions_of(operand);
+        let (inner, blade) = (self.inner_stride(operand), self.blade_stride(operand));
         let (unit, other) = match direction {
             UnitStride::Positions if self.blades_of(operand).len() == 1 => (inner, 0),
             UnitStride::Positions => (inner, blade),
             UnitStride::Blades => (blade, inner),
         };
-        let outer = self.axes()[1..].iter().map(|axis| axis[operand + 1]);
-        let mut sizes = outer.chain([self.dims.offsets[operand], other]);
-        unit == 1 && sizes.all(|size| size.is_multiple_of(of))
-    }
-
-    /// The layout of C (0), X (1) or Y (2).
-    pub(super) fn layout(&self, operand: usize) -> Result<Layout> {
-        let positions = self.axes().iter().rev().map(|axis| [axis[0] as usize, axis[operand + 1] as usize]);
-        let mut axes: Vec<[usize; 2]> = positions.collect();
-        let blades = [self.blades_of(operand).len(), self.dims.blades[operand] as usize];
-        axes.insert(if self.axis == BladeAxis::First { 0 } else { axes.len() }, blades);
-        let [shape, strides]: [Vec<usize>; 2] = [0, 1].map(|i| axes.iter().map(|axis| axis[i]).collect());
-        let offset = self.dims.offsets[operand] as usize;
-        Layout::new(self.function.name(), &shape, &strides, offset, usize::MAX)
+        let outer = positions.strides()[..positions.rank() - 1].iter().copied();
+        let mut sizes = outer.chain([positions.offset(), other]);
+        unit == 1 && sizes.all(|size| size.is_multiple_of(of as usize))
     }
 }
 
@@ -223,26 +247,9 @@ pub(super) fn check_blades(op: &'static str, x: MvLayout<'_>, c: &Blades, axis: 
     Err(Error::shapes(op, rule, shape, &[x.blades.len()]))
 }
 
-/// Extents and strides of the axes other than the blade axis.
-fn positions(layout: &Layout, axis: BladeAxis) -> Vec<[usize; 2]> {
-    let blade = axis.of(layout.rank());
-    let axes = layout.shape().iter().zip(layout.strides()).map(|(&n, &stride)| [n, stride]);
-    axes.enumerate().filter(|(i, _)| *i != blade).map(|(_, axis)| axis).collect()
-}
-
-/// The strides of an operand along the position axes of `c`, 0 where it is broadcast.
-fn broadcast_strides(op: &'static str, x: &Layout, c: &Layout, axis: BladeAxis) -> Result<Vec<usize>> {
+/// The positions of an operand, broadcast to those of `c`.
+fn positions(op: &'static str, x: &Layout, c: &Layout, axis: BladeAxis) -> Result<Layout> {
     let rule = "apart from the blade axis, the extents of the operands must be those of the result, or 1";
-    let wrong = || Error::shapes(op, rule, x.shape(), c.shape());
-    let (x, c) = (positions(x, axis), positions(c, axis));
-    let missing = c.len().checked_sub(x.len()).ok_or_else(wrong)?;
-    let mut strides = vec![0; c.len()];
-    for (i, &[extent, stride]) in x.iter().enumerate() {
-        match (extent, c[missing + i][0]) {
-            (1, _) => {}
-            (m, n) if m == n => strides[missing + i] = stride,
-            _ => return Err(wrong()),
-        }
-    }
-    Ok(strides)
+    let [of_x, of_c] = [x, c].map(|of| of.without_axis(axis.of(of.rank())));
+    of_x.broadcast_to(of_c.shape()).map_err(|_| Error::shapes(op, rule, x.shape(), c.shape()))
 }

@@ -1,7 +1,7 @@
 //! The vector width: the number of positions that an invocation computes.
 
 use super::algebra::function::Function;
-use super::problem::{CliffordDims, CliffordProblem, UnitStride};
+use super::problem::{CliffordProblem, UnitStride};
 use crate::caps::Caps;
 
 /// The maximum number of values of operands and result together for a width of four. It is tuned for these kernels and
@@ -24,11 +24,11 @@ impl VectorWidth {
     pub(super) fn of(problem: &CliffordProblem, caps: &Caps) -> Self {
         // A broadcast versor is shared by all positions of an invocation.
         let is_shared =
-            |&i: &usize| i == 1 && problem.function == Function::Sandwich && problem.is_repeated(1);
+            |&i: &usize| i == 1 && problem.function == Function::Sandwich && problem.inner_stride(1) == 0;
         let blades: usize = (0..3).filter(|i| !is_shared(i)).map(|i| problem.blades_of(i).len()).sum();
         let operands = 1..=problem.function.operands();
-        let inner = |i: usize| problem.axes()[0][i + 1];
-        let is_contiguous = inner(0) == 1 && problem.dims.blades[0] != 1;
+        let inner = |i: usize| problem.inner_stride(i);
+        let is_contiguous = inner(0) == 1 && problem.blade_stride(0) != 1;
         let begin =
             |of| operands.clone().all(|i| problem.is_aligned(i, UnitStride::Positions, of) || inner(i) == 0);
         // A quarter of the registers is reserved for everything else.
@@ -65,14 +65,5 @@ impl VectorWidth {
             Self::Two => "vec2<f32>",
             Self::One => "f32",
         }
-    }
-
-    /// The uniform of a problem for this width.
-    pub(super) fn dims(self, problem: &CliffordProblem) -> CliffordDims {
-        let mut dims = problem.dims;
-        dims.units = dims.axes[0][0].div_ceil(self.count());
-        let rows: u32 = problem.axes()[1..].iter().map(|axis| axis[0]).product();
-        dims.offsets[3] = dims.units * rows;
-        dims
     }
 }

@@ -103,6 +103,13 @@ impl Layout {
         self.with_axes(&rest(self.shape()), &rest(self.strides()))
     }
 
+    /// The same elements with another axis, which comes to be `axis`. The caller ensures that the buffer has its elements, and
+    /// that there are at most 6 axes.
+    pub(crate) fn with_axis(&self, axis: usize, extent: usize, stride: usize) -> Self {
+        let with = |of: &[usize], number| [&of[..axis], &[number], &of[axis..]].concat();
+        self.with_axes(&with(self.shape(), extent), &with(self.strides(), stride))
+    }
+
     /// The same shape without gaps, from the start of a buffer, with the axes in the same order in memory. An axis along
     /// which elements are repeated keeps stride 0.
     pub(crate) fn without_gaps(&self) -> Self {

@@ -16,8 +16,8 @@ use std::sync::Arc;
 /// Longest predicted time of one launch in seconds. A step that would take longer is cut into several launches. Operating systems
 /// reset a GPU that does not respond for about two seconds, and a GPU that also draws the screen should respond sooner.
 pub(crate) const MAX_STEP_SECONDS: f64 = 0.5;
-/// The largest number of launches of a plan after cutting: a product of 65,536 panels may need four for each. A plan of so many
-/// takes 400 MB of memory.
+/// The largest number of launches of a plan after cutting: a product of 65,536 panels may need four for each. A plan of
+/// this length takes 400 MB of memory.
 const MAX_STEPS: u64 = 1 << 18;
 
 /// A plan under construction.

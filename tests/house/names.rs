@@ -16,7 +16,6 @@ const SHARED: &[(&str, &str, &str)] = &[
     ("Join", "ops/copy/call.rs", OPS),
     ("Operand", "plan/operands.rs", OPS),
     ("Operands", "ops/norm/channels/plan.rs", OPS),
-    ("Positions", "ops/rotary/table.rs", OPS),
     ("Sealed", "ops/elementwise/map.rs", OPS),
     ("Stage", "ops/cumsum/kernel.rs", OPS),
     ("Steps", "ops/reduce/problem.rs", OPS),

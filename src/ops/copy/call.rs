@@ -121,25 +121,20 @@ impl Join {
     /// The layout of a tensor, extended by the new axis if there is one.
     fn with_axis(self, x: &Layout, axis: usize) -> Result<Layout> {
         let op = self.op();
-        let (mut shape, mut strides) = (x.shape().to_vec(), x.strides().to_vec());
         match self {
-            Self::Concat if axis >= shape.len() => {
-                return Err(Error::shapes(op, "the axis must be one of the shape", &shape, &[axis]));
+            Self::Concat if axis >= x.rank() => {
+                Err(Error::shapes(op, "the axis must be one of the shape", x.shape(), &[axis]))
             }
-            Self::Stack if axis > shape.len() => {
+            Self::Stack if axis > x.rank() => {
                 let rule = "the new axis must be at most the number of axes";
-                return Err(Error::shapes(op, rule, &shape, &[axis]));
+                Err(Error::shapes(op, rule, x.shape(), &[axis]))
             }
-            Self::Stack if shape.len() == MAX_RANK => {
-                return Err(Error::shape(op, "the tensors must have at most 5 axes", &shape));
+            Self::Stack if x.rank() == MAX_RANK => {
+                Err(Error::shape(op, "the tensors must have at most 5 axes", x.shape()))
             }
-            Self::Concat => {}
-            Self::Stack => {
-                shape.insert(axis, 1);
-                strides.insert(axis, 0);
-            }
+            Self::Concat => Ok(*x),
+            Self::Stack => Ok(x.with_axis(axis, 1, 0)),
         }
-        Layout::new(op, &shape, &strides, x.offset(), usize::MAX)
     }
 
     /// Checks that the shape of a tensor matches that of the first.

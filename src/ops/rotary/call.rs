@@ -63,13 +63,13 @@ impl Start<'_> {
 
 /// The positions of a table.
 #[derive(Clone, Copy)]
-enum Positions<'a> {
+enum TablePositions<'a> {
     /// From 0 on.
     Count(usize),
     Given(&'a [usize]),
 }
 
-impl Positions<'_> {
+impl TablePositions<'_> {
     fn len(self) -> usize {
         match self {
             Self::Count(count) => count,
@@ -125,7 +125,7 @@ impl Rotary {
         base: f64,
         positions: usize,
     ) -> Result<Self> {
-        Self::of("Rotary::new", gpu, pairs, (rotary_dims, base), Positions::Count(positions))
+        Self::of("Rotary::new", gpu, pairs, (rotary_dims, base), TablePositions::Count(positions))
     }
 
     /// As [`new`](Self::new), for these positions, in any order: row `i` of the table is for `positions[i]`. For example, the
@@ -157,7 +157,7 @@ impl Rotary {
         positions: &[usize],
     ) -> Result<Self> {
         let op = "Rotary::at_positions";
-        Self::of(op, gpu, pairs, (rotary_dims, base), Positions::Given(positions))
+        Self::of(op, gpu, pairs, (rotary_dims, base), TablePositions::Given(positions))
     }
 
     fn of(
@@ -165,7 +165,7 @@ impl Rotary {
         gpu: &Gpu,
         pairs: RotaryPairs,
         (rotary_dims, base): (usize, f64),
-        positions: Positions<'_>,
+        positions: TablePositions<'_>,
     ) -> Result<Self> {
         call(op, || {
             check_rotary_dims(op, rotary_dims)?;

@@ -6,7 +6,7 @@ use crate::clifford::batch::multivectors::Multivectors;
 use crate::clifford::layer::row_tensors::{check_same_rows, check_signature, from_rows, to_rows};
 use crate::gpu::View;
 use crate::layout::{Layout, Real};
-use crate::ops::training::{Gradients, ParameterMut, Parameters, check_gradients};
+use crate::ops::training::{Gradients, ParameterMut, check_gradients};
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 
@@ -111,15 +111,15 @@ impl<T: Real> FeatureLayer<T> {
     fn views<'a>(&'a self, operands: &[&'a Tensor<T>]) -> Vec<View<'a>> {
         operands.iter().copied().chain([&self.a]).chain(&self.b).map(Tensor::view).collect()
     }
-}
 
-impl<T: Real> Parameters<T> for FeatureLayer<T> {
-    fn parameters(&self) -> Vec<(String, &Tensor<T>)> {
+    /// The parameters by name.
+    pub(super) fn parameters(&self) -> Vec<(String, &Tensor<T>)> {
         let b = self.b.iter().map(|b| ("b".into(), b));
         [("a".into(), &self.a)].into_iter().chain(b).collect()
     }
 
-    fn parameters_mut(&mut self) -> Vec<(String, ParameterMut<'_, T>)> {
+    /// The same, to change them.
+    pub(super) fn parameters_mut(&mut self) -> Vec<(String, ParameterMut<'_, T>)> {
         let b = self.b.iter_mut().map(|b| ("b".into(), ParameterMut::new(b)));
         [("a".into(), ParameterMut::new(&mut self.a))].into_iter().chain(b).collect()
     }
