@@ -3,6 +3,7 @@
 
 use crate::npz::Npz;
 use std::path::Path;
+use support::oracles::assert_near;
 use support::safetensors::Safetensors;
 use tilewise::clifford::{
     BladeAxis, BladeOrder, Blades, Multivector, Multivectors, Product, Signature, Unary, grade,
@@ -173,16 +174,21 @@ fn cgenn(gpu: &Gpu, path: &Path, name: &str, _: usize) {
     for (i, (x, y)) in x.chunks(n).zip(y.chunks(n)).enumerate() {
         let (x, y) = (of(x), of(y));
         found.extend(x.geometric(&y).unwrap().select(&blades));
-        near(&[x.quadratic()], &q[i..=i], 1e-12 * square(&x), &format!("{name}: q"));
+        assert_near(&[x.quadratic()], &q[i..=i], 1e-12 * square(&x), &format!("{name}: q"));
         for g in 0..grades {
             // Theirs is smooth at 0.
             let norm = (x.project(&[g]).quadratic().powi(2) + 1e-16).powf(0.25);
             let at = i * grades + g;
-            near(&[norm], &norms[at..=at], 1e-12 * norm.max(1.0), &format!("{name}: norm of grade {g}"));
+            assert_near(
+                &[norm],
+                &norms[at..=at],
+                1e-12 * norm.max(1.0),
+                &format!("{name}: norm of grade {g}"),
+            );
         }
     }
     let largest = want.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-    near(&found, &want, 1e-12 * largest, &format!("{name}: gp"));
+    assert_near(&found, &want, 1e-12 * largest, &format!("{name}: gp"));
     let upload = |values: &[f64]| {
         let values: Vec<f32> = values.iter().map(|&x| f32::from_f64(x)).collect();
         Multivectors::new(gpu.tensor(&values, &shape).unwrap(), &blades, BladeAxis::Last).unwrap()
@@ -190,12 +196,12 @@ fn cgenn(gpu: &Gpu, path: &Path, name: &str, _: usize) {
     let product = upload(&x).geometric(&upload(&y)).unwrap();
     // A result has its blades in the order that networks use.
     assert_eq!((product.blades(), product.tensor().shape()), (&blades, &shape[..]), "{name}");
-    near(&read(&product), &want, 2e-6 * largest, &format!("{name}: gp on the device"));
+    assert_near(&read(&product), &want, 2e-6 * largest, &format!("{name}: gp on the device"));
     // Where terms cancel, so that a root would show nothing but rounding, its square is what has a bound.
     let squares: Vec<f64> = read(&upload(&x).norm().unwrap()).iter().map(|norm| norm * norm).collect();
     let want: Vec<f64> = q.iter().map(|q| q.abs()).collect();
     let largest = x.chunks(n).map(|x| square(&of(x))).fold(0.0, f64::max);
-    near(&squares, &want, 2e-6 * largest, &format!("{name}: q on the device"));
+    assert_near(&squares, &want, 2e-6 * largest, &format!("{name}: q on the device"));
 }
 
 fn square(x: &Multivector) -> f64 {
@@ -204,11 +210,4 @@ fn square(x: &Multivector) -> f64 {
 
 fn read(x: &Multivectors<f32>) -> Vec<f64> {
     x.tensor().to_vec().unwrap().into_iter().map(f64::from).collect()
-}
-
-fn near(found: &[f64], want: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(found.len(), want.len(), "{what}");
-    for (i, (found, want)) in found.iter().zip(want).enumerate() {
-        assert!((found - want).abs() <= tolerance, "{what} [{i}]: {found}, not {want}");
-    }
 }

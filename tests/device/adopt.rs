@@ -220,28 +220,3 @@ fn the_applications_error_handler_stays_its_own() {
     assert_eq!(told.lock().unwrap().len(), 1, "its own mistakes are told to it");
     assert_eq!(matmul(&a, &a).unwrap().to_vec().unwrap().len(), 81, "and not to us");
 }
-
-#[test]
-fn a_loss_that_the_application_tells_of_ends_every_operation() {
-    let Some(gpu) = support::adopted(|_| ()) else { return };
-    let mut a = gpu.random::<f32>([9, 9], Fill::Integers, 4).unwrap();
-    let pending = a.read();
-    gpu.mark_lost("the cable was pulled");
-    for error in [
-        matmul(&a, &a).err(),
-        gpu.zeros::<f32>([1]).err(),
-        a.to_vec().err(),
-        a.cast::<f16>().err(),
-        a.write(&[0.0; 81]).err(),
-        gpu.flush().err(),
-        gpu.wait().err(),
-        gpu.time(|| Ok(())).err(),
-        pollster::block_on(a.read()).err(),
-    ] {
-        let error = error.expect("the device is lost");
-        assert!(matches!(error, Error::Device(_)), "{error:?}");
-        assert!(error.to_string().contains("the cable was pulled"), "{error}");
-    }
-    gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
-    assert!(matches!(pollster::block_on(pending), Err(Error::Device(_))), "a read under way ends too");
-}

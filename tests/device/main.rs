@@ -35,4 +35,5 @@ mod unchecked_access;
 mod validation;
 mod verify;
 mod warm_up;
+mod work;
 mod writable;

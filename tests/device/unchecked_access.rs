@@ -1,14 +1,14 @@
 //! Devices without the driver's checks of accesses to buffers: in all else they are as the usual ones.
 
+use crate::work::{Work, multivectors, product, random};
 use std::path::Path;
 use std::sync::Arc;
 use support::TestGpu;
 use support::failure::{Kind, fails};
-use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::gemm::GemmKernel;
 use tilewise::gpu::{AdoptOptions, CacheFolder, Checks, RobustBufferAccess};
 use tilewise::sketch::{Sketch, SketchKind};
-use tilewise::{Error, Fill, Gemm, Gpu, GpuOptions, Real, Result, Tensor, f16, matmul, ops};
+use tilewise::{Error, Gpu, GpuOptions, Result, f16, matmul, ops};
 
 /// The usual device and one without checks, both for shaders without checks. `change` edits the options of both. None
 /// without a Vulkan device.
@@ -31,30 +31,9 @@ fn open(change: impl Fn(&mut GpuOptions)) -> Option<TestGpu> {
     })
 }
 
-fn random<T: Real>(gpu: &Gpu, shape: [usize; 2], seed: u64) -> Tensor<T> {
-    gpu.random(shape, Fill::Uniform, seed).unwrap()
-}
-
-/// Edges in every direction, so that kernels meet the end of their buffers.
-fn product<T: Real>(gpu: &Gpu, kernel: GemmKernel) -> Result<Vec<f32>> {
-    let (a, b) = (random::<T>(gpu, [37, 41], 1), random::<T>(gpu, [41, 29], 2));
-    Gemm::new(&a, &b).kernel(kernel).run()?.to_vec()
-}
-
-fn multivectors(gpu: &Gpu) -> Result<Vec<f32>> {
-    let blades = Signature::CL3.blades();
-    let operand = |seed| {
-        let tensor = gpu.random::<f32>([blades.len(), 7, 5], Fill::Uniform, seed)?;
-        Multivectors::new(tensor, &blades, BladeAxis::First)
-    };
-    operand(1)?.geometric(&operand(2)?)?.into_tensor().to_vec()
-}
-
 fn sketched(gpu: &Gpu, kind: SketchKind) -> Result<Vec<f32>> {
     Sketch::new(kind, [11, 35], 3)?.left(&random::<f32>(gpu, [35, 9], 1))?.to_vec()
 }
-
-type Work = fn(&Gpu) -> Result<Vec<f32>>;
 
 const WORK: [(&str, Work); 7] = [
     ("tiled f32", |gpu| product::<f32>(gpu, GemmKernel::Tiled)),

@@ -11,11 +11,11 @@ use tilewise::gpu::DeviceType;
 /// What refusals take at most.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-fn name(path: &Path) -> String {
+pub(crate) fn name(path: &Path) -> String {
     path.display().to_string()
 }
 
-fn read(path: &Path) -> Value {
+pub(crate) fn read(path: &Path) -> Value {
     let text = fs::read_to_string(path).expect("the example wrote it");
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }

@@ -1,5 +1,6 @@
 //! The files of the example `benchmark`: when they are written, what an interrupted run leaves, and what is never changed.
 
+use crate::benchmark::{name, read};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,15 +15,6 @@ const PATIENCE: Duration = Duration::from_secs(300);
 const ENDLESS: [&str; 8] =
     ["--ops", "clifford,attention", "--sizes", "64", "--dtypes", "f32", "--rounds", "1000"];
 const SHORT: [&str; 8] = ["--ops", "clifford", "--sizes", "64", "--dtypes", "f32", "--rounds", "1"];
-
-fn name(path: &Path) -> String {
-    path.display().to_string()
-}
-
-fn read(path: &Path) -> Value {
-    let text = fs::read_to_string(path).expect("the example wrote it");
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
 
 fn partial(path: &Path) -> PathBuf {
     PathBuf::from(format!("{}.partial", path.display()))

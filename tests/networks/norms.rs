@@ -1,7 +1,7 @@
 //! Norms: forward and all gradients.
 
 use crate::oracle::Oracle;
-use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, RmsNorm, RunningStatistics};
+use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, Normed, RmsNorm, RunningStatistics};
 use tilewise::{Gpu, Gradients, Real, Tensor};
 
 /// An input that the file may lack.
@@ -9,52 +9,49 @@ fn optional<T: Real>(gpu: &Gpu, oracle: &mut Oracle, name: &str) -> Option<Tenso
     oracle.has(name).then(|| oracle.tensor(gpu, name))
 }
 
-pub(crate) fn layer<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
+/// The operand, the gradient of the result, gamma and beta.
+fn operands<T: Real>(gpu: &Gpu, oracle: &mut Oracle) -> ([Tensor<T>; 2], [Option<Tensor<T>>; 2]) {
     let [x, grad] = ["x", "grad_y"].map(|name| oracle.tensor::<T>(gpu, name));
     let [gamma, beta] = ["gamma", "beta"].map(|name| optional::<T>(gpu, oracle, name));
     assert_eq!(gamma.is_some(), oracle.parameter::<u8>("affine") == 1);
-    assert_eq!(beta.is_some(), oracle.parameter::<u8>("bias") == 1);
-    let norm = LayerNorm::new().gamma(gamma.as_ref()).beta(beta.as_ref()).eps(oracle.parameter("eps"));
-    let normed = norm.with_statistics(&x).unwrap();
+    ([x, grad], [gamma, beta])
+}
+
+fn assert_normed<T: Real>(oracle: &mut Oracle, normed: &Normed<T>) {
     oracle.assert_output("y", &normed.y);
     oracle.assert_output("mean", &normed.mean);
     oracle.assert_output("rstd", &normed.rstd);
-    let gradients = norm.backward(&x, &normed, &grad).unwrap();
-    assert_gradients(oracle, &gradients);
+}
+
+pub(crate) fn layer<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
+    let ([x, grad], [gamma, beta]) = operands::<T>(gpu, oracle);
+    assert_eq!(beta.is_some(), oracle.parameter::<u8>("bias") == 1);
+    let norm = LayerNorm::new().gamma(gamma.as_ref()).beta(beta.as_ref()).eps(oracle.parameter("eps"));
+    let normed = norm.with_statistics(&x).unwrap();
+    assert_normed(oracle, &normed);
+    assert_gradients(oracle, &norm.backward(&x, &normed, &grad).unwrap());
 }
 
 pub(crate) fn rms<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
-    let [x, grad] = ["x", "grad_y"].map(|name| oracle.tensor::<T>(gpu, name));
-    let gamma = optional::<T>(gpu, oracle, "gamma");
-    assert_eq!(gamma.is_some(), oracle.parameter::<u8>("affine") == 1);
+    let ([x, grad], [gamma, _]) = operands::<T>(gpu, oracle);
     let norm = RmsNorm::new().gamma(gamma.as_ref()).eps(oracle.parameter("eps"));
     let normed = norm.with_statistics(&x).unwrap();
     oracle.assert_output("y", &normed.y);
     oracle.assert_output("rstd", &normed.rstd);
-    let gradients = norm.backward(&x, &normed, &grad).unwrap();
-    assert_gradients(oracle, &gradients);
+    assert_gradients(oracle, &norm.backward(&x, &normed, &grad).unwrap());
 }
 
 pub(crate) fn group<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
-    let [x, grad] = ["x", "grad_y"].map(|name| oracle.tensor::<T>(gpu, name));
-    let [gamma, beta] = ["gamma", "beta"].map(|name| optional::<T>(gpu, oracle, name));
-    assert_eq!(gamma.is_some(), oracle.parameter::<u8>("affine") == 1);
-    let norm = GroupNorm::new(oracle.parameter("groups"))
-        .gamma(gamma.as_ref())
-        .beta(beta.as_ref())
-        .eps(oracle.parameter("eps"));
+    let ([x, grad], [gamma, beta]) = operands::<T>(gpu, oracle);
+    let norm = GroupNorm::new(oracle.parameter("groups")).gamma(gamma.as_ref()).beta(beta.as_ref());
+    let norm = norm.eps(oracle.parameter("eps"));
     let normed = norm.with_statistics(&x).unwrap();
-    oracle.assert_output("y", &normed.y);
-    oracle.assert_output("mean", &normed.mean);
-    oracle.assert_output("rstd", &normed.rstd);
-    let gradients = norm.backward(&x, &normed, &grad).unwrap();
-    assert_gradients(oracle, &gradients);
+    assert_normed(oracle, &normed);
+    assert_gradients(oracle, &norm.backward(&x, &normed, &grad).unwrap());
 }
 
 pub(crate) fn batch<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
-    let [x, grad] = ["x", "grad_y"].map(|name| oracle.tensor::<T>(gpu, name));
-    let [gamma, beta] = ["gamma", "beta"].map(|name| optional::<T>(gpu, oracle, name));
-    assert_eq!(gamma.is_some(), oracle.parameter::<u8>("affine") == 1);
+    let ([x, grad], [gamma, beta]) = operands::<T>(gpu, oracle);
     let [mean, variance] = ["running_mean", "running_var"].map(|name| oracle.tensor::<f32>(gpu, name));
     let running = RunningStatistics { mean, variance };
     let norm = BatchNorm::new()

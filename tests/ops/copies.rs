@@ -1,11 +1,10 @@
 //! Copies into views, concatenation and stacking: every bit arrives, and the bytes next to it stay.
 
 use crate::bits::{bits, bytes, places};
-use support::failure::says;
 use support::laid::{flat, view};
 use tilewise::planning::ops::{CastProblem, CopyProblem};
 use tilewise::planning::{Plan, Problem};
-use tilewise::{DType, Element, Error, Gpu, Layout, Tensor, ops, reference};
+use tilewise::{DType, Element, Gpu, Layout, Tensor, ops, reference};
 
 /// Shape, strides and offset of views that do not overlap, in a buffer of 4096 elements.
 const VIEWS: [(&[usize], &[usize], usize); 14] = [
@@ -186,49 +185,4 @@ fn a_casts_last_word_keeps_what_is_not_the_outputs() {
     for gpu in support::turn().iter() {
         support::of_every_type!(check, gpu);
     }
-}
-
-#[test]
-fn mistakes_are_errors_that_name_the_call() {
-    let gpu = support::noop();
-    let of = |shape: &[usize]| gpu.zeros::<f32>(shape).unwrap();
-    let (a, b) = (of(&[2, 3]), of(&[2, 4]));
-    says(ops::concat::<f32>(&[], 0), &["concat: there must be at least one tensor"]);
-    says(ops::stack::<f32>(&[], 0), &["stack: there must be at least one tensor"]);
-    says(
-        ops::concat(&[&a, &b], 0),
-        &["concat: the shapes must be equal, except along the axis", "[2, 3]", "[2, 4]"],
-    );
-    says(ops::concat(&[&a, &b], 2), &["concat: the axis", "[2, 3]", "[2]"]);
-    says(ops::concat(&[&a, &of(&[2, 3, 1])], 1), &["concat", "[2, 3, 1]"]);
-    says(ops::concat(&[&a, &of(&[2])], 1), &["concat: the axis", "[2]", "[1]"]);
-    says(ops::concat(&[&of(&[]), &of(&[])], 0), &["concat: the axis"]);
-    says(ops::stack(&[&a, &b], 0), &["stack: the shapes must be equal", "[2, 3]", "[2, 4]"]);
-    says(ops::stack(&[&a, &a], 3), &["stack: the new axis", "[2, 3]", "[3]"]);
-    let six = of(&[1; 6]);
-    says(ops::stack(&[&six, &six], 0), &["stack", "at most 5 axes"]);
-    says(
-        ops::copy_into(&a, &mut of(&[3, 2])),
-        &["copy_into", "the shape of the operand", "[3, 2]", "[2, 3]"],
-    );
-    let mut overlapping = of(&[4]).as_strided(&[2, 3], &[1, 1], 0).unwrap();
-    says(ops::copy_into(&a, &mut overlapping), &["copy_into", "must not overlap"]);
-    let whole = of(&[4, 3]);
-    let [top, bottom] = [whole.slice(0, ..2).unwrap(), whole.slice(0, 2..).unwrap()];
-    says(ops::copy_into(&top, &mut bottom.writable_view()), &["copy_into: the output", "an operand"]);
-    says(
-        ops::copy_into(&a, &mut bottom.clone()),
-        &["copy_into: the output", "shared with 3 other", "writable_view"],
-    );
-    let other = support::noop();
-    let there = other.zeros::<f32>([2, 3]).unwrap();
-    for result in [ops::concat(&[&a, &there], 0), ops::stack(&[&a, &there], 0)] {
-        assert!(matches!(result, Err(Error::Gpu { op: "concat" | "stack", .. })), "{result:?}");
-    }
-    assert!(matches!(ops::copy_into(&there, &mut of(&[2, 3])), Err(Error::Gpu { op: "copy_into", .. })));
-    assert_eq!(gpu.stats().launches, 0);
-    let empty = of(&[0, 3]);
-    assert!(ops::copy_into(&empty, &mut of(&[0, 3])).is_ok());
-    assert_eq!(ops::concat(&[&empty, &empty], 0).unwrap().shape(), [0, 3]);
-    assert_eq!(gpu.stats().launches, 0);
 }

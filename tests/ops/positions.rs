@@ -1,11 +1,10 @@
 //! Copies to and from a position that is in a tensor: the bits of a copy on the host, whatever the position.
 
 use crate::bits::{bits, bytes, places};
-use support::failure::says;
 use support::laid::flat;
 use tilewise::planning::Problem;
 use tilewise::planning::ops::{CopyProblem, Longer};
-use tilewise::{DType, Element, Error, Gpu, Tensor, ops};
+use tilewise::{DType, Element, Gpu, Tensor, ops};
 
 /// Elements of every buffer.
 const LEN: usize = 4096;
@@ -199,53 +198,4 @@ fn a_unit_fits_every_position() {
             assert!(plan.steps()[0].tile.contains(moved), "{row} {axis} {dtype}: {plan}");
         }
     }
-}
-
-#[test]
-fn mistakes_are_errors_that_name_the_call() {
-    let gpu = support::noop();
-    let of = |shape: &[usize]| gpu.zeros::<f32>(shape).unwrap();
-    let (row, mut cache) = (of(&[1, 3]), of(&[4, 3]));
-    let [at, two] = [1, 2].map(|len| gpu.zeros::<i32>([len]).unwrap());
-    let rule = "copy_into_at: the output must have the shape of the operand, or be longer along the axis";
-    says(ops::copy_into_at(&row, &mut cache, 1, &at), &[rule, "[4, 3]", "[1, 3]"]);
-    says(ops::copy_into_at(&of(&[5, 3]), &mut cache, 0, &at), &[rule, "[4, 3]", "[5, 3]"]);
-    says(ops::copy_into_at(&of(&[1, 2]), &mut cache, 0, &at), &[rule, "[1, 2]"]);
-    says(ops::copy_into_at(&of(&[3]), &mut cache, 0, &at), &[rule, "[3]"]);
-    says(ops::copy_into_at(&row, &mut cache, 2, &at), &["copy_into_at: the axis must be", "[4, 3]", "[2]"]);
-    says(
-        ops::copy_into_at(&row, &mut cache, 0, &two),
-        &["copy_into_at: the position must be a tensor of one element", "[2]"],
-    );
-    says(
-        ops::copy_into_at(&row, &mut of(&[4]).as_strided(&[2, 3], &[1, 1], 0).unwrap(), 0, &at),
-        &["copy_into_at", "must not overlap"],
-    );
-    let shared = cache.slice(0, 3..).unwrap();
-    says(
-        ops::copy_into_at(&shared, &mut cache.writable_view(), 0, &at),
-        &["copy_into_at: the output", "an operand"],
-    );
-    says(ops::copy_into_at(&row, &mut cache, 0, &at), &["copy_into_at: the output", "writable_view"]);
-    let numbers = gpu.zeros::<i32>([4, 3]).unwrap();
-    let position = numbers.as_strided(&[1], &[1], 11).unwrap();
-    let one = gpu.zeros::<i32>([1, 3]).unwrap();
-    says(
-        ops::copy_into_at(&one, &mut numbers.writable_view(), 0, &position),
-        &["copy_into_at: the output", "the position"],
-    );
-    says(ops::slice_at(&cache, 2, &at, 1), &["slice_at: the axis must be", "[4, 3]", "[2]"]);
-    says(ops::slice_at(&cache, 0, &at, 5), &["slice_at: the length must be at most", "[4, 3]", "[5]"]);
-    says(ops::slice_at(&cache, 0, &two, 1), &["slice_at: the position must be a tensor", "[2]"]);
-    let other = support::noop();
-    let (there, row_there) = (other.zeros::<i32>([1]).unwrap(), other.zeros::<f32>([1, 3]).unwrap());
-    drop(shared);
-    for result in [
-        ops::slice_at(&cache, 0, &there, 1).map(drop),
-        ops::copy_into_at(&row, &mut cache, 0, &there),
-        ops::copy_into_at(&row_there, &mut cache, 0, &at),
-    ] {
-        assert!(matches!(result, Err(Error::Gpu { op: "slice_at" | "copy_into_at", .. })), "{result:?}");
-    }
-    assert_eq!(gpu.stats().launches, 0);
 }

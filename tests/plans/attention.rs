@@ -1,6 +1,7 @@
 //! The kernel of attention, for devices that are not here.
 
 use support::failure::{Kind, fails};
+use support::heads::heads;
 use support::laid::{flat, view};
 use tilewise::attention::AttentionKernel;
 use tilewise::gpu::{MatrixExtensions, RowSizes, RowSpeed, Verdict};
@@ -166,7 +167,7 @@ fn the_gradient_of_a_bias_is_that_of_a_bias() {
     let of = |shape: &[usize]| flat(shape);
     let (x, lse, bias) = (of(&[2, 3, 5, 8]), of(&[2, 3, 5, 2]), of(&[3, 1, 5]));
     let forward = |bias| {
-        let layouts = AttentionLayouts { q: &x, k: &x, v: &x, bias, lengths: None, keep: None, slopes: None };
+        let layouts = AttentionLayouts { bias, ..heads([&x, &x, &x]) };
         let none = AttentionStatistics::None;
         AttentionProblem::new(layouts, AttentionRange::default(), none, DType::F32).unwrap()
     };

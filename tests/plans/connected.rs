@@ -1,15 +1,16 @@
 //! How the matrix products of fully connected layers are planned for devices as they are.
 
+use crate::choice::taken;
 use support::laid::flat;
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{Gate, LayerProduct};
-use tilewise::gemm::{GemmKernel, Tile};
+use tilewise::gemm::GemmKernel;
 use tilewise::gpu::CoopRow;
 use tilewise::planning::clifford_layer::ConnectedProblem;
 use tilewise::planning::fixtures;
 use tilewise::planning::gemm::SegmentedProblem;
 use tilewise::planning::{Flops, Plan, Problem};
-use tilewise::{Caps, DType, Layout};
+use tilewise::{Caps, DType};
 
 const ROWS: usize = 4096;
 const INPUTS: usize = 512;
@@ -21,26 +22,17 @@ const PATHS: usize = 20;
 /// Terms of its geometric product.
 const TERMS: usize = 64;
 
-fn layout(shape: &[usize]) -> Layout {
-    flat(shape)
-}
-
 fn problem(gate: Gate, dtype: DType) -> ConnectedProblem {
     let product = LayerProduct::new(Signature::CL3).gate(gate);
-    let x = layout(&[8, ROWS, INPUTS]);
-    ConnectedProblem::new(product, &product.blades(), [&x, &x], &layout(&[PATHS, INPUTS, OUTPUTS]), dtype)
+    let x = flat(&[8, ROWS, INPUTS]);
+    ConnectedProblem::new(product, &product.blades(), [&x, &x], &flat(&[PATHS, INPUTS, OUTPUTS]), dtype)
         .unwrap()
 }
 
 /// The product, the gradient of the weight, and what comes back through the weight.
 fn products(problem: &ConnectedProblem) -> [SegmentedProblem; 3] {
-    let g = layout(&[8, ROWS, OUTPUTS]);
+    let g = flat(&[8, ROWS, OUTPUTS]);
     [problem.forward(), problem.weight_gradient(&g), problem.path_gradients(&g)].map(Result::unwrap)
-}
-
-/// The tile of a plan's first step.
-fn tile_of(plan: &Plan) -> &'static Tile {
-    Tile::of_step(&plan.steps()[0]).expect("a tile of the table")
 }
 
 fn plan(product: &SegmentedProblem, caps: &Caps) -> Plan {
@@ -73,8 +65,8 @@ fn f16_goes_to_tensor_cores_and_f32_does_not_unless_it_may_be_rounded() {
 fn blocks_are_chosen_by_shape_and_by_device() {
     let tile = |outputs: usize, rows: usize, caps: &Caps| {
         let product = LayerProduct::new(Signature::CL3);
-        let x = layout(&[8, rows, 64]);
-        let weight = layout(&[PATHS, 64, outputs]);
+        let x = flat(&[8, rows, 64]);
+        let weight = flat(&[PATHS, 64, outputs]);
         let problem = ConnectedProblem::new(product, &product.blades(), [&x, &x], &weight, DType::F16);
         plan(&problem.unwrap().forward().unwrap(), caps).steps()[0].tile.clone()
     };
@@ -108,7 +100,7 @@ fn plans_say_what_they_move_and_compute() {
             let table = 4 * product.table().len() as u64;
             assert_eq!(work.bytes(), bytes + table, "{plan}");
             // What forms A, once for each column of blocks: a sign and a multiply-add for each term, and the gate.
-            let columns = OUTPUTS.div_ceil(tile_of(&plan).bn as usize);
+            let columns = OUTPUTS.div_ceil(taken(&plan).bn as usize);
             let formed = if i == 2 { 0 } else { 3 * TERMS + if gate == Gate::None { 0 } else { PAIRS } };
             let formed = (formed * ROWS * INPUTS * columns) as f64;
             let [matrix, f32] =

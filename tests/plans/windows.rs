@@ -1,21 +1,18 @@
 //! Windows: under small bindings, plans of every family respect the limits of the device, and write each element of a result once.
 
+use crate::needs::declared;
 use std::collections::{BTreeSet, HashMap};
 use support::families::{Of, growing};
+use support::heads::heads;
 use support::laid::flat;
 use support::limits::{self, Planned, assert_within};
 use tilewise::planning::attention::{
-    AttentionBackward, AttentionGradientsOf, AttentionLayouts, AttentionProblem, AttentionRange,
-    AttentionStatistics,
+    AttentionBackward, AttentionGradientsOf, AttentionProblem, AttentionRange, AttentionStatistics,
 };
-use tilewise::planning::kernel::{Kernel, Language, Needs, module_needs};
+use tilewise::planning::kernel::{Kernel, Needs};
 use tilewise::planning::ops::{Elementwise, ElementwiseProblem, GatherProblem, Taken};
 use tilewise::planning::{Access, Buffer, Parameter, Plan, Problem, fixtures};
-use tilewise::{Caps, DType, Error, Layout};
-
-fn dense(shape: &[usize]) -> Layout {
-    flat(shape)
-}
+use tilewise::{Caps, DType, Error};
 
 /// The elements of the largest operand, with gaps between rows: several windows.
 const ELEMENTS: usize = 60_000;
@@ -33,15 +30,6 @@ const TOGETHER: [&str; 8] = [
 ];
 
 /// What a kernel's text takes of a device, and its immediates in bytes.
-fn declared(kernel: &Kernel) -> (Needs, u32) {
-    if kernel.language() == Language::Spirv {
-        return module_needs(&kernel.words().expect("a module")).expect("a kernel");
-    }
-    let text = kernel.specialize().unwrap_or_else(|error| panic!("{kernel}: {error}"));
-    let parsed = naga::front::wgsl::parse_str(&text);
-    limits::taken(&parsed.unwrap_or_else(|error| panic!("{kernel}: {}", error.emit_to_string(&text))))
-}
-
 #[test]
 fn windows_respect_the_limits_and_write_each_element_once() {
     let mut known: HashMap<Kernel, (Needs, u32)> = HashMap::new();
@@ -102,7 +90,7 @@ fn written(plan: &Plan, operand: usize) -> u64 {
 fn a_table_is_read_in_windows() {
     let mut caps = fixtures::lavapipe();
     caps.limits.binding_bytes = 16 << 10;
-    let problem = GatherProblem::new(Taken::Rows, &dense(&[1000, 64]), &dense(&[50]), DType::F32).unwrap();
+    let problem = GatherProblem::new(Taken::Rows, &flat(&[1000, 64]), &flat(&[50]), DType::F32).unwrap();
     let plan = problem.plan(&caps).unwrap();
     let shaders: Vec<&str> = plan.steps().iter().map(|step| step.kernel.shader()).collect();
     assert_eq!(shaders.len(), 16, "{plan}");
@@ -116,9 +104,8 @@ fn a_table_is_read_in_windows() {
 fn the_error_of_the_smallest_window_names_an_axis() {
     let mut caps = fixtures::lavapipe();
     caps.limits.binding_bytes = 4096;
-    let (q, lse) = (dense(&[1, 6, 300, 1]), dense(&[1, 6, 300, 2]));
-    let layouts =
-        AttentionLayouts { q: &q, k: &q, v: &q, bias: None, lengths: None, keep: None, slopes: None };
+    let (q, lse) = (flat(&[1, 6, 300, 1]), flat(&[1, 6, 300, 2]));
+    let layouts = heads([&q, &q, &q]);
     let none = AttentionStatistics::None;
     let forward = AttentionProblem::new(layouts, AttentionRange::default(), none, DType::F32).unwrap();
     let of = AttentionGradientsOf::Operands;
@@ -135,8 +122,7 @@ fn there_are_at_most_4096_windows() {
     caps.limits.binding_bytes = 64 << 10;
     let sum = |rows| {
         let a = Of::large(rows * 15_001, &caps).with_gaps().rows(rows, &[15_001])?;
-        ElementwiseProblem::of_one_type(Elementwise::ADD, &[&a; 2], &dense(a.shape()), DType::F32)?
-            .plan(&caps)
+        ElementwiseProblem::of_one_type(Elementwise::ADD, &[&a; 2], &flat(a.shape()), DType::F32)?.plan(&caps)
     };
     assert!(sum(4096).unwrap().steps().len() >= 4096);
     let error = sum(4097).unwrap_err();

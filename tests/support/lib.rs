@@ -3,6 +3,7 @@
 
 pub mod app;
 mod applications;
+
 pub mod batch;
 pub mod evaluate;
 pub mod example;
@@ -10,6 +11,7 @@ pub mod failure;
 pub mod families;
 pub mod folders;
 pub mod forms;
+pub mod heads;
 pub mod includes;
 pub mod laid;
 pub mod lanes;

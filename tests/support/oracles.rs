@@ -26,3 +26,11 @@ pub fn signature(name: &str) -> Signature {
     let signature: Signature = plain.unwrap_or(pqr).replace('_', ",").parse().unwrap();
     if plain.is_some() { signature.null_first() } else { signature }
 }
+
+/// Asserts that values are within a tolerance.
+pub fn assert_near(found: &[f64], want: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(found.len(), want.len(), "{what}");
+    for (i, (found, want)) in found.iter().zip(want).enumerate() {
+        assert!((found - want).abs() <= tolerance, "{what} [{i}]: {found}, not {want}");
+    }
+}

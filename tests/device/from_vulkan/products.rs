@@ -1,31 +1,10 @@
 //! Everything computes on an adopted Vulkan device as on an opened one: the same capabilities, the same bits.
 
+use crate::work::{Work, multivectors, product, random};
 use support::vulkan::{Application, Ask};
-use tilewise::clifford::{BladeAxis, Multivectors, Signature};
 use tilewise::gemm::GemmKernel;
 use tilewise::sketch::{Sketch, SketchKind};
-use tilewise::{Fill, Gemm, Gpu, Real, Result, Tensor, f16, matmul, ops};
-
-fn random<T: Real>(gpu: &Gpu, shape: [usize; 2], seed: u64) -> Tensor<T> {
-    gpu.random(shape, Fill::Uniform, seed).unwrap()
-}
-
-/// Edges in every direction.
-fn product<T: Real>(gpu: &Gpu, kernel: GemmKernel) -> Result<Vec<f32>> {
-    let (a, b) = (random::<T>(gpu, [37, 41], 1), random::<T>(gpu, [41, 29], 2));
-    Gemm::new(&a, &b).kernel(kernel).run()?.to_vec()
-}
-
-fn multivectors(gpu: &Gpu) -> Result<Vec<f32>> {
-    let blades = Signature::CL3.blades();
-    let operand = |seed| {
-        let tensor = gpu.random::<f32>([blades.len(), 7, 5], Fill::Uniform, seed)?;
-        Multivectors::new(tensor, &blades, BladeAxis::First)
-    };
-    operand(1)?.geometric(&operand(2)?)?.into_tensor().to_vec()
-}
-
-type Work = fn(&Gpu) -> Result<Vec<f32>>;
+use tilewise::{Gemm, f16, matmul, ops};
 
 const WORK: [(&str, Work); 7] = [
     ("naive f32", |gpu| product::<f32>(gpu, GemmKernel::Naive)),

@@ -3,12 +3,11 @@
 
 mod under_way;
 
-use support::failure::{Kind, fails};
 use support::operations::{self, Row, World};
 use support::watchdog::{doing, in_time};
 use tilewise::gemm::GemmKernel;
-use tilewise::gpu::CoopRow;
-use tilewise::{Activation, Error, Gemm, Gpu};
+use tilewise::gpu::{AdoptOptions, CoopRow};
+use tilewise::{Activation, Error, Gemm, Gpu, matmul};
 
 /// The fault of a call that does not say that the device is lost, and why.
 fn fault(world: &mut World, why: &str, row: &Row) -> Option<String> {
@@ -46,40 +45,51 @@ fn every_call_on_a_real_device_that_is_marked_as_lost_says_so() {
     marked(&gpu);
 }
 
-/// Nobody says that the device is lost. The call says so, or has only recorded work: then waiting for it does. Each call needs a
-/// device that nothing has happened on; a short sweep has every fourth.
-#[test]
-fn every_call_on_a_destroyed_device_says_so_or_its_wait_does() {
-    let Some(()) = support::first_driver() else { return };
-    let mut faults = Vec::new();
-    let step = if support::is_short_sweep() { 4 } else { 1 };
-    for row in operations::all().iter().step_by(step) {
-        let name = row.name;
-        let gpu = support::noop();
-        let mut world = World::new(&gpu).unwrap();
-        gpu.device().destroy();
-        in_time(name, || {
-            let said = row.call(&mut world).err();
-            faults.extend(
-                said.filter(|error| !matches!(error, Error::Device(_)))
-                    .map(|error| format!("{name}: {error:?}")),
-            );
-            if !matches!(gpu.wait(), Err(Error::Device(_))) {
-                faults.push(format!("the wait after {name} went through"));
-            }
-            faults.extend(fault(&mut world, "lost", row));
-        });
+/// What is wrong where the application destroys the device without a word: this row, or a wait after it, tells of the loss, and
+/// so does every row later on. With work recorded before, and with none.
+fn faults_of_a_destroyed_device(gpu: &Gpu, at: usize, later: &[Row]) -> Vec<String> {
+    let rows = operations::all();
+    let row = &rows[at % rows.len()];
+    let mut world = World::new(gpu).unwrap();
+    let c = matmul(&world.a, &world.b).unwrap();
+    if at.count_ones().is_multiple_of(2) {
+        c.to_vec().unwrap();
     }
-    assert!(faults.is_empty(), "on a destroyed device:\n{}", faults.join("\n"));
+    gpu.device().destroy();
+    in_time(row.name, || {
+        let said = row.call(&mut world).err().filter(|error| !matches!(error, Error::Device(_)));
+        let mut faults: Vec<String> = said.iter().map(|error| format!("{}: {error:?}", row.name)).collect();
+        for (what, result) in [("wait", gpu.wait()), ("read", c.to_vec().map(drop))] {
+            if !matches!(result, Err(Error::Device(_))) {
+                faults.push(format!("the {what} after {} went through", row.name));
+            }
+        }
+        faults.extend(later.iter().chain([row]).filter_map(|row| fault(&mut world, "lost", row)));
+        faults
+    })
 }
 
 #[test]
+fn every_call_on_a_destroyed_device_says_so_or_its_wait_does() {
+    let Some(()) = support::first_driver() else { return };
+    let step = if support::is_short_sweep() { 4 } else { 1 };
+    let at = (0..operations::all().len()).step_by(step);
+    let faults: Vec<String> =
+        at.flat_map(|at| faults_of_a_destroyed_device(&support::noop(), at, &[])).collect();
+    assert!(faults.is_empty(), "on a destroyed device:\n{}", faults.join("\n"));
+}
+
+/// Of every kind, and one that its application polls, which has not polled since.
+#[test]
 fn every_call_on_a_real_device_that_was_destroyed_says_so() {
-    for gpu in support::every_device() {
-        let mut world = World::new(&gpu).unwrap();
-        gpu.device().destroy();
-        fails(gpu.wait(), Kind::Device, &[]);
-        assert_lost(&mut world, "lost");
+    let polled = support::application(|_| ()).map(|(adapter, device, queue)| {
+        let options = AdoptOptions::from_env().unwrap().polled_by_application();
+        Gpu::adopt_with(&adapter, device, queue, options).unwrap()
+    });
+    let devices = support::every_device();
+    for (at, gpu) in devices.iter().map(|gpu| &**gpu).chain(&polled).enumerate() {
+        let faults = faults_of_a_destroyed_device(gpu, 61 * at, &operations::all());
+        assert!(faults.is_empty(), "on a destroyed device:\n{}", faults.join("\n"));
     }
 }
 

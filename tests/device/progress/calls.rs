@@ -1,9 +1,9 @@
 //! Calls of the runtime that take seconds.
 
-use support::TestGpu;
+use crate::tuning::{operands, without_files};
 use support::progress::{Told, assert_cancellable, assert_whole, cancelled_at, recorded};
 use tilewise::gpu::{CacheFolder, Tuning};
-use tilewise::{Error, Fill, Gemm, Gpu, Plan, Result, Tensor, matmul, ops};
+use tilewise::{Error, Gemm, Gpu, Plan, Result, Tensor, matmul, ops};
 
 /// An expression with a kernel of its own for each number.
 fn mapped(x: &Tensor<f32>, number: usize) -> Result<Tensor<f32>> {
@@ -53,18 +53,10 @@ fn a_measurement_of_the_device_can_be_cancelled() {
     assert_cancellable(&gpu, "measure_machine", || gpu.measure_machine().map(|machine| machine.cores));
 }
 
-fn tuned_on(tuning: Tuning) -> Option<TestGpu> {
-    support::own(|options| (options.cache, options.tuning) = (CacheFolder::Off, tuning))
-}
-
-fn operands(gpu: &Gpu) -> [Tensor<f32>; 2] {
-    [1, 2].map(|seed| gpu.random([64, 64], Fill::Uniform, seed).unwrap())
-}
-
 #[test]
 fn tuning_can_be_cancelled_and_remembers_nothing_then() {
     let Some(()) = support::first_driver() else { return };
-    let Some(gpu) = tuned_on(Tuning::Remembered) else { return };
+    let Some(gpu) = without_files(Tuning::Remembered) else { return };
     let [a, b] = operands(&gpu);
     let problem = Gemm::new(&a, &b).problem().unwrap();
     let expected = matmul(&a, &b).unwrap().to_vec().unwrap();
@@ -87,7 +79,7 @@ fn tuning_can_be_cancelled_and_remembers_nothing_then() {
 /// A product that tunes itself at its first use is cancelled with the tuning, and tunes itself later.
 #[test]
 fn tuning_at_the_first_use_can_be_cancelled() {
-    let Some(gpu) = tuned_on(Tuning::Now) else { return };
+    let Some(gpu) = without_files(Tuning::Now) else { return };
     let [a, b] = operands(&gpu);
     let (product, all) = cancelled_at(|| matmul(&a, &b), |told| told.what == "measuring");
     assert!(matches!(product, Err(Error::Cancelled { op: "matmul", .. })), "{all:#?}");

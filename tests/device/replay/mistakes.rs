@@ -127,19 +127,13 @@ fn a_capture_does_not_touch_the_tensors_of_its_caller() {
 }
 
 #[test]
-fn another_gpu_and_a_lost_device_are_errors() {
+fn another_gpu_is_an_error() {
     let (Some(gpu), Some(other)) = (support::own(|_| ()), support::own(|_| ())) else { return };
     let [x, y] = [&gpu, &other].map(|gpu| random::<f32>(gpu, &[4, 4], 1));
     let mut replay = gpu.capture(&[x.view()], || matmul(&x, &x)).unwrap();
     assert!(matches!(replay.run(&[y.view()]), Err(Error::Gpu { .. })));
     assert!(matches!(gpu.capture(&[y.view()], || matmul(&y, &y)), Err(Error::Gpu { .. })));
     says(gpu.capture(&[x.view()], || matmul(&y, &y)), &["nothing that the closure launches"]);
-    gpu.device().destroy();
-    assert!(gpu.wait().is_err());
-    assert!(matches!(replay.run(&[x.view()]), Err(Error::Device(_))));
-    assert!(matches!(replay.write(0, &[0.0f32; 16]), Err(Error::Device(_))));
-    assert!(matches!(gpu.capture(&[x.view()], || matmul(&x, &x)), Err(Error::Device(_))));
-    drop(replay);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A device that its application has destroyed without a word, and waits on adopted devices.
 
-use super::{SIZE, data, devices, long_work, product, tensor};
+use super::{data, devices, long_work, product, tensor};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,65 +13,7 @@ use support::failure::says;
 use support::on_every_device;
 use support::watchdog::in_time;
 use tilewise::gpu::{AdoptOptions, CacheFolder, Polling};
-use tilewise::{Error, Fill, Gpu, GpuOptions, Result, f16, matmul, ops, wgpu};
-
-type Call = (&'static str, fn(&Gpu, &mut tilewise::Tensor<f32>) -> Result<()>);
-
-const CALLS: [Call; 12] = [
-    ("upload and read", |gpu, _| gpu.tensor(&[1.0f32], [1])?.to_vec().map(drop)),
-    ("upload", |gpu, _| gpu.tensor(&[1.0f32], [1]).and_then(|_| gpu.wait())),
-    ("zeros", |gpu, _| gpu.zeros::<f32>([1000])?.to_vec().map(drop)),
-    ("matmul", |_, a| matmul(a, a)?.to_vec().map(drop)),
-    ("cast", |_, a| a.cast::<f16>()?.to_vec().map(drop)),
-    ("write", |_, a| a.write(&[0.0; SIZE * SIZE]).and_then(|()| a.to_vec().map(drop))),
-    ("read", |_, a| pollster::block_on(a.read()).map(drop)),
-    ("buffer", |gpu, a| a.buffer().map(drop).and_then(|()| gpu.wait())),
-    ("a new kernel", |gpu, a| ops::softmax(a, 1).and_then(|_| gpu.wait())),
-    ("time", |gpu, a| gpu.time(|| matmul(a, a)).map(drop)),
-    ("flush", |gpu, a| matmul(a, a).and_then(|_| gpu.flush()).and_then(|()| gpu.wait())),
-    ("wait", |gpu, _| gpu.wait()),
-];
-
-/// What the first call after the loss says, whatever it is, and then every call.
-fn is_told(gpu: &Gpu, at: usize) {
-    let (name, call) = CALLS[at];
-    let mut a = tensor(gpu, 1);
-    let c = matmul(&a, &a).unwrap();
-    // With work recorded, and with none; the application has not polled since.
-    if at.is_multiple_of(2) {
-        c.to_vec().unwrap();
-    }
-    gpu.device().destroy();
-    let gpu = gpu.clone();
-    in_time(name, move || {
-        let error = call(&gpu, &mut a).err().or_else(|| c.to_vec().err());
-        let error = error.unwrap_or_else(|| panic!("{name} went through"));
-        assert!(matches!(error, Error::Device(_)), "{name}: {error:?}");
-        for (name, call) in CALLS {
-            let error = call(&gpu, &mut a).err().unwrap_or_else(|| panic!("{name} went through"));
-            assert!(error.to_string().contains("lost"), "{name}: {error}");
-        }
-    });
-}
-
-#[test]
-fn a_device_that_is_lost_without_a_word_is_an_error_of_every_call() {
-    (0..CALLS.len()).for_each(|at| is_told(&support::noop(), at));
-}
-
-#[test]
-fn a_real_device_that_is_lost_without_a_word_is_an_error_of_every_call() {
-    for (at, gpu) in devices().into_iter().enumerate() {
-        is_told(&gpu, 3 * at);
-    }
-}
-
-#[test]
-fn a_device_that_its_application_polls_is_lost_without_a_word_before_it_polls() {
-    let Some((adapter, device, queue)) = support::application(|_| ()) else { return };
-    let options = AdoptOptions::from_env().unwrap().polled_by_application();
-    is_told(&Gpu::adopt_with(&adapter, device, queue, options).unwrap(), 9);
-}
+use tilewise::{Fill, Gpu, GpuOptions, matmul, wgpu};
 
 #[test]
 fn reads_on_an_adopted_device_complete_under_any_executor() {

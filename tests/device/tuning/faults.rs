@@ -2,11 +2,10 @@
 
 use super::{bare, executed, only, operands, problem, without_files};
 use support::failure::{Kind, fails, says};
+use support::heads::heads;
 use support::laid::flat;
 use tilewise::gpu::{CacheFolder, TriedVerdict, Tuning};
-use tilewise::planning::attention::{
-    AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
-};
+use tilewise::planning::attention::{AttentionProblem, AttentionRange, AttentionStatistics};
 use tilewise::planning::gemm::{GemmProblem, GemmTypes};
 use tilewise::planning::{Plan, Problem, Trial, fixtures};
 use tilewise::{Activation, Caps, DType, Error, Gemm, Gpu, Result, matmul, ops};
@@ -67,8 +66,7 @@ fn another_function_of_the_sums_is_found_where_most_sums_are_saturated() {
 /// An attention of one query, which attends this number of keys before its own.
 fn attention(keys: usize, left: Option<usize>, dtype: DType) -> AttentionProblem {
     let (q, k) = (flat(&[1, 8, 1, 32]), flat(&[1, 8, keys, 32]));
-    let layouts =
-        AttentionLayouts { q: &q, k: &k, v: &k, bias: None, lengths: None, keep: None, slopes: None };
+    let layouts = heads([&q, &k, &k]);
     let range = AttentionRange { left, ..AttentionRange::default() };
     AttentionProblem::new(layouts, range, AttentionStatistics::LogSums, dtype).unwrap()
 }

@@ -21,7 +21,7 @@ fn opened(folder: &Path, tuning: Tuning) -> Option<TestGpu> {
 }
 
 /// A device that keeps no files.
-fn without_files(tuning: Tuning) -> Option<TestGpu> {
+pub(crate) fn without_files(tuning: Tuning) -> Option<TestGpu> {
     support::own(|options| (options.cache, options.tuning) = (CacheFolder::Off, tuning))
 }
 
@@ -38,7 +38,7 @@ fn only(gpu: &Gpu) -> Tuned {
 }
 
 /// The operands of a small product.
-fn operands(gpu: &Gpu) -> [Tensor<f32>; 2] {
+pub(crate) fn operands(gpu: &Gpu) -> [Tensor<f32>; 2] {
     [1, 2].map(|seed| gpu.random([64, 64], Fill::Uniform, seed).unwrap())
 }
 

@@ -4,7 +4,7 @@ use super::{Found, PLANE, mv, random};
 use support::failure::says;
 use tilewise::clifford::layer::{BiasOn, MvLinear};
 use tilewise::gemm::Linear;
-use tilewise::ops::{self, GroupNorm, Reduction, RmsNorm};
+use tilewise::ops::{self, CrossEntropy, GroupNorm, LayerNorm, Reduction, RmsNorm};
 use tilewise::sketch::{Cqrrpt, ExplicitSketch};
 use tilewise::{Activation, Error, Gpu, GpuOptions, Result, Tensor, linear, matmul};
 
@@ -30,6 +30,12 @@ fn operands_of_different_devices() {
     apart("bce_with_logits", ops::bce_with_logits(&a, &a, Some(&gamma), Reduction::Sum).map(drop));
     let classes: Tensor<i32> = other.zeros([4]).unwrap();
     apart("cross_entropy", ops::cross_entropy(&a, &classes).map(drop));
+    let entropy = CrossEntropy::new().class_weights(&gamma);
+    let of_gpu: Tensor<i32> = gpu.zeros([4]).unwrap();
+    apart("cross_entropy", entropy.run(&a, &of_gpu).map(drop));
+    let upstream = CrossEntropy::new().run_with_gradient(&a, &of_gpu, &o(&[]));
+    apart("cross_entropy_and_gradient", upstream.map(drop));
+    apart("LayerNorm::run", LayerNorm::new().gamma(&gamma).run(&a).map(drop));
     let explicit = ExplicitSketch::new(t(&[6, 8])).unwrap();
     apart("cqrrpt", Cqrrpt::new(&o(&[8, 4])).explicit(&explicit).run().map(drop));
     let of = MvLinear::builder(PLANE, t(&[3, 2, 2])).bias(o(&[2]), BiasOn::Scalar);

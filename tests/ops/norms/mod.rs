@@ -2,7 +2,6 @@
 
 mod channels;
 mod large_means;
-mod mistakes;
 mod residual;
 mod rows;
 

@@ -1,13 +1,12 @@
 //! Elements by index: every type and layout, indices out of range, and what is launched.
 
 use crate::bits::{bits, bytes};
-use support::failure::says;
 use support::laid::{flat, view};
 use support::strided::{Lay, Placed};
 use tilewise::planning::Problem;
 use tilewise::planning::fixtures;
 use tilewise::planning::ops::{GatherProblem, Taken};
-use tilewise::{DType, Element, Error, Gpu, Result, Tensor, ops, reference};
+use tilewise::{DType, Element, Gpu, Result, Tensor, ops, reference};
 
 /// Indices of which most are below `extent`, and some are out of range.
 pub(crate) fn indices(len: usize, extent: usize, seed: u64) -> Vec<i32> {
@@ -26,7 +25,7 @@ pub(crate) fn placed(gpu: &Gpu, indices: &[i32], shape: &[usize], lay: Lay) -> T
 }
 
 /// Runs what must be one launch that uploads nothing.
-fn one_launch<T: Element>(gpu: &Gpu, run: impl FnOnce() -> Result<Tensor<T>>) -> Tensor<T> {
+pub(crate) fn one_launch<T: Element>(gpu: &Gpu, run: impl FnOnce() -> Result<Tensor<T>>) -> Tensor<T> {
     let before = gpu.stats();
     let c = run().unwrap();
     let after = gpu.stats();
@@ -170,38 +169,11 @@ fn rows_of_whole_vectors_are_moved_as_vectors() {
 }
 
 #[test]
-fn mistakes_are_errors_that_name_the_call() {
+fn empty_operands_have_results() {
     let gpu = support::noop();
     let of = |shape: &[usize]| gpu.zeros::<f32>(shape).unwrap();
     let ids = |shape: &[usize]| gpu.zeros::<i32>(shape).unwrap();
     let x = of(&[2, 3]);
-    says(ops::index_select(&x, 2, &ids(&[1])), &["index_select: the axis must be one", "[2, 3]", "[2]"]);
-    says(ops::index_select(&x, 2, &[0]), &["index_select: the axis must be one", "[2, 3]", "[2]"]);
-    says(
-        ops::index_select(&x, 0, &ids(&[1, 1])),
-        &["index_select: the indices must have one axis", "[1, 1]"],
-    );
-    says(ops::index_select(&x, 1, &[0, 3]), &["index_select: the indices", "index 1 is 3", "extent 3"]);
-    says(ops::index_select(&x, 1, &[usize::MAX]), &["index_select: the indices", "index 0 is"]);
-    says(
-        ops::index_select(&of(&[0, 3]), 0, &ids(&[1])),
-        &["index_select: the indexed axis must not be empty"],
-    );
-    says(ops::gather(&x, 0, &ids(&[2])), &["gather: the indices must have the axes", "[2, 3]", "[2]"]);
-    says(ops::gather(&x, 0, &ids(&[9, 4])), &["gather: the indices must have the axes", "[9, 4]"]);
-    says(ops::gather(&of(&[]), 0, &ids(&[])), &["gather: the axis must be one"]);
-    says(ops::gather(&of(&[2, 0]), 1, &ids(&[2, 1])), &["gather: the indexed axis must not be empty"]);
-    says(ops::embedding(&of(&[3]), &ids(&[1])), &["embedding: the table must have two axes", "[3]"]);
-    says(ops::embedding(&x, &ids(&[1; 6])), &["embedding: the ids must have at most 5 axes"]);
-    says(ops::embedding(&of(&[0, 3]), &ids(&[1])), &["embedding: the table must have rows"]);
-    let huge = ids(&[1]).broadcast_to([1 << 31]).unwrap();
-    says(ops::index_select(&of(&[3]), 0, &huge), &["index_select", "2147483648"]);
-    says(ops::embedding(&x, &huge), &["embedding"]);
-    let there = support::noop().zeros::<i32>([1]).unwrap();
-    for result in [ops::index_select(&x, 0, &there), ops::embedding(&x, &there)] {
-        assert!(matches!(result, Err(Error::Gpu { op: "index_select" | "embedding", .. })), "{result:?}");
-    }
-    assert!(matches!(ops::gather(&of(&[3]), 0, &there), Err(Error::Gpu { op: "gather", .. })));
     assert_eq!(ops::index_select(&x, 0, &ids(&[0])).unwrap().shape(), [0, 3]);
     assert_eq!(ops::index_select(&of(&[2, 0]), 0, &ids(&[5])).unwrap().shape(), [5, 0]);
     assert_eq!(ops::gather(&of(&[0, 3]), 0, &ids(&[0, 2])).unwrap().shape(), [0, 2]);

@@ -1,21 +1,11 @@
 //! Padding, repetition, triangles, and tensors made on the device: every type and layout, and what is launched.
 
-use super::gather::{indices, placed};
+use super::gather::{indices, one_launch, placed};
 use crate::bits::{bits, bytes};
 use support::failure::says;
 use support::strided::{Lay, Placed};
 use tilewise::gemm::Summand;
-use tilewise::{DType, Element, Gpu, Real, Result, Tensor, ops, reference};
-
-/// Runs what must be one launch that uploads nothing.
-fn one_launch<T: Element>(gpu: &Gpu, run: impl FnOnce() -> Result<Tensor<T>>) -> Tensor<T> {
-    let before = gpu.stats();
-    let c = run().unwrap();
-    let after = gpu.stats();
-    assert_eq!(after.launches - before.launches, u64::from(!c.is_empty()));
-    assert_eq!(after.bytes_staged, before.bytes_staged);
-    c
-}
+use tilewise::{DType, Element, Gpu, Real, Tensor, ops, reference};
 
 #[test]
 fn a_padded_tensor_is_as_defined() {
@@ -112,22 +102,6 @@ fn rows_of_ones_and_zeros_are_as_defined() {
             support::of_every_type!(check, gpu);
         }
     }
-}
-
-#[test]
-fn mistakes_are_errors_that_name_the_call() {
-    let gpu = support::noop();
-    let x = gpu.zeros::<f32>([2, 3]).unwrap();
-    let ids = |shape: &[usize]| gpu.zeros::<i32>(shape).unwrap();
-    says(ops::pad(&x, &[(1, 1)], 0.0), &["^pad: there must be a pair", "[2, 3]", "[1]"]);
-    says(ops::pad(&x, &[(usize::MAX, 1), (0, 0)], 0.0), &["^pad: the number of elements"]);
-    says(ops::pad(&x, &[(1 << 31, 0), (0, 0)], 0.0), &["^pad", "6442450950"]);
-    says(ops::repeat(&x, 2, 3), &["^repeat: the axis must be one", "[2, 3]", "[2]"]);
-    says(ops::repeat(&x, 0, usize::MAX), &["^repeat: the number of elements"]);
-    says(ops::one_hot::<f32>(&ids(&[1; 6]), 2), &["one_hot: the ids must have at most 5 axes"]);
-    says(ops::one_hot::<f32>(&ids(&[2]), usize::MAX), &["^one_hot: the number of elements"]);
-    says(ops::one_hot::<f32>(&ids(&[2]), 1 << 31), &["^one_hot", "4294967296"]);
-    assert_eq!(gpu.stats().launches, 0);
 }
 
 /// The elements of `arange`.
@@ -283,23 +257,4 @@ fn triangles_are_as_defined() {
             lower.iter().enumerate().all(|(i, x)| x.is_nan() == (i % 3 < i / 3) && (x.is_nan() || *x == 0.0))
         );
     }
-}
-
-#[test]
-fn numbers_that_no_tensor_has_are_errors() {
-    let gpu = support::noop();
-    says(gpu.arange(0, 5, 0), &["^arange: the step: steps of 0 never lead from 0 to 5"]);
-    says(gpu.arange(0.0f32, -5.0, 0.5), &["^arange: the step: steps of 0.5 never lead from 0 to -5"]);
-    says(gpu.arange(0.0f32, 1.0, f32::NAN), &["^arange: step: it must be finite; got NaN"]);
-    says(gpu.arange(0.0f32, f32::INFINITY, 1.0), &["^arange: end: it must be finite; got inf"]);
-    says(gpu.arange(0.0f32, 1e9, 0.25), &["^arange", "4000000000", "2147483647"]);
-    says(gpu.arange(0.0f32, 1e9, 1e-9), &["^arange", "the number of elements", "1000000028281932288"]);
-    says(gpu.linspace(f32::NAN, 1.0, 3), &["^linspace: start: it must be finite; got NaN"]);
-    says(gpu.linspace(0.0f32, 1.0, 1 << 31), &["^linspace", "2147483648", "2147483647"]);
-    says(gpu.full([1 << 16, 1 << 15], 1.0f32), &["^full", "2147483648", "2147483647"]);
-    says(gpu.ones::<f32>([1; 7]), &["ones", "[1, 1, 1, 1, 1, 1, 1]"]);
-    says(gpu.eye::<f32>([usize::MAX, 2]), &["^eye: the number of elements"]);
-    says(ops::tril(&gpu.zeros::<f32>([3]).unwrap(), 0), &["^tril: a matrix has two axes", "[3]"]);
-    says(ops::triu(&gpu.zeros::<f32>([]).unwrap(), 0), &["^triu: a matrix has two axes", "[]"]);
-    assert_eq!(gpu.stats().launches, 0);
 }

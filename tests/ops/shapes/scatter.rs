@@ -2,10 +2,9 @@
 
 use super::gather::{indices, placed};
 use crate::bits::bytes;
-use support::failure::says;
 use support::strided::{Lay, Placed};
 use support::values::{assert_ok, values};
-use tilewise::{Element, Error, Gpu, Real, ops, reference};
+use tilewise::{Element, Gpu, Real, ops, reference};
 
 /// Numbers of a type whose sums in f16 are far from its largest.
 fn numbers<T: Element>(len: usize, seed: u64) -> Vec<T> {
@@ -158,66 +157,13 @@ fn additions_are_the_gradients_of_choices() {
     }
 }
 
+/// Nothing to add, or nothing to add to.
 #[test]
-fn mistakes_are_errors_that_name_the_call() {
+fn empty_operands_are_no_mistakes() {
     let gpu = support::noop();
     let of = |shape: &[usize]| gpu.zeros::<f32>(shape).unwrap();
     let ids = |shape: &[usize]| gpu.zeros::<i32>(shape).unwrap();
     let mut c = of(&[2, 3]);
-    says(ops::index_add(&mut c, 2, &ids(&[1]), &of(&[1, 3])), &["index_add: the axis", "[2, 3]", "[2]"]);
-    says(
-        ops::index_add(&mut c, 0, &ids(&[1, 1]), &of(&[1, 3])),
-        &["index_add: the indices must have one axis"],
-    );
-    says(ops::index_add(&mut c, 0, &ids(&[2]), &of(&[1, 3])), &["index_add: the values", "[2, 3]", "[1, 3]"]);
-    says(ops::index_add(&mut c, 0, &[2], &of(&[1, 3])), &["index_add: the indices", "index 0 is 2"]);
-    says(
-        ops::scatter_add(&mut c, 0, &ids(&[2]), &of(&[2])),
-        &["scatter_add: the indices must", "[2, 3]", "[2]"],
-    );
-    says(ops::scatter_add(&mut c, 0, &ids(&[9, 4]), &of(&[9, 4])), &["scatter_add: the indices must"]);
-    says(
-        ops::scatter_add(&mut c, 0, &ids(&[1, 3]), &of(&[3, 1])),
-        &["scatter_add: the values must", "[3, 1]"],
-    );
-    says(ops::scatter_add(&mut of(&[]), 0, &ids(&[]), &of(&[])), &["scatter_add: the axis"]);
-    let mut overlapping = of(&[4]).as_strided(&[2, 3], &[1, 1], 0).unwrap();
-    says(ops::index_add(&mut overlapping, 0, &ids(&[1]), &of(&[1, 3])), &["index_add", "must not overlap"]);
-    let whole = of(&[4, 3]);
-    let [mut top, bottom] = [whole.slice(0, ..2).unwrap().writable_view(), whole.slice(0, 2..).unwrap()];
-    says(ops::index_add(&mut top, 0, &ids(&[2]), &bottom), &["index_add: the output", "with the values"]);
-    says(
-        ops::index_add(&mut whole.clone(), 0, &ids(&[1]), &of(&[1, 3])),
-        &["index_add: the output", "writable_view"],
-    );
-    let mut counts = ids(&[3]);
-    let own = counts.clone().writable_view();
-    says(
-        ops::scatter_add(&mut counts, 0, &own, &ids(&[3])),
-        &["scatter_add: the output", "with the indices"],
-    );
-    says(
-        ops::embedding_backward(&ids(&[2]), &of(&[3, 4]), 5, None),
-        &["embedding_backward: the gradient", "[2]"],
-    );
-    says(ops::embedding_backward(&ids(&[2]), &of(&[]), 5, None), &["embedding_backward: the gradient must"]);
-    says(
-        ops::embedding_backward(&ids(&[1]), &of(&[1, 4]), 1 << 31, None),
-        &["embedding_backward", "2147483648"],
-    );
-    let there = support::noop();
-    let far = there.zeros::<i32>([1]).unwrap();
-    let far_values = there.zeros::<f32>([1, 3]).unwrap();
-    for result in [
-        ops::index_add(&mut c, 0, &far, &of(&[1, 3])),
-        ops::index_add(&mut c, 0, &ids(&[1]), &far_values),
-        ops::scatter_add(&mut c, 0, &ids(&[1, 3]), &far_values),
-        ops::embedding_backward(&far, &of(&[1, 3]), 2, None).map(drop),
-    ] {
-        let Err(Error::Gpu { op, .. }) = result else { panic!("{result:?}") };
-        assert!(["index_add", "scatter_add", "embedding_backward"].contains(&op));
-    }
-    // Nothing to add, or nothing to add to.
     ops::index_add(&mut c, 0, &ids(&[0]), &of(&[0, 3])).unwrap();
     ops::index_add(&mut of(&[0, 3]), 0, &ids(&[2]), &of(&[2, 3])).unwrap();
     ops::scatter_add(&mut c, 0, &ids(&[0, 3]), &of(&[0, 3])).unwrap();

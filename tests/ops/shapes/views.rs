@@ -1,11 +1,10 @@
 //! Views with other axes: squeezed, unsqueezed and broadcast. The elements are those of the definition, and nothing runs.
 
 use crate::bits::{bytes, places};
-use support::failure::{Kind, fails};
 use support::laid::{flat, view};
 use support::strided::{Lay, Placed, repeated};
 use support::values::values;
-use tilewise::{Error, Layout, Tensor, ops};
+use tilewise::{Layout, ops};
 
 const SHAPES: [&[usize]; 7] = [&[], &[1], &[5], &[3, 1, 4], &[1, 1, 2, 1], &[2, 1, 3, 1, 1], &[0, 1, 3]];
 
@@ -80,30 +79,4 @@ fn views_of_tensors_cost_no_launch_and_operations_take_them() {
             assert_eq!((sums.shape(), sums.to_vec().unwrap()), (&[3, 1, 4][..], vec![5.0; 12]));
         }
     }
-}
-
-#[test]
-fn mistakes_are_errors_that_name_the_call() {
-    let gpu = support::noop();
-    let of = |shape: &[usize]| -> Tensor<f32> { gpu.zeros(shape).unwrap() };
-    let x = of(&[3, 1, 4]);
-    fails(x.squeeze(0), Kind::Shape, &["squeeze: the extent of the axis must be 1", "[3, 1, 4]", "[0]"]);
-    fails(x.squeeze(3), Kind::Shape, &["squeeze: the axis must be one of the shape", "[3]"]);
-    fails(of(&[]).squeeze(0), Kind::Shape, &["squeeze: the axis"]);
-    fails(x.unsqueeze(4), Kind::Shape, &["unsqueeze: the new axis", "[4]"]);
-    fails(of(&[1; 6]).unsqueeze(0), Kind::Shape, &["unsqueeze: a tensor has at most 6 axes"]);
-    fails(x.broadcast_to([3, 2, 5]), Kind::Shape, &["broadcast_to: each axis", "[3, 1, 4]", "[3, 2, 5]"]);
-    fails(
-        x.broadcast_to([1, 4]),
-        Kind::Shape,
-        &["broadcast_to: the new shape must have at least as many axes", "[1, 4]"],
-    );
-    fails(x.broadcast_to([3, 1, 1]), Kind::Shape, &["broadcast_to"]);
-    fails(x.broadcast_to([2; 7]), Kind::Shape, &["broadcast_to: a tensor has at most 6 axes"]);
-    fails(x.broadcast_to([usize::MAX, 3, 1, 4]), Kind::Shape, &["broadcast_to: the number of elements"]);
-    let mut wide = of(&[1, 4]).broadcast_to([3, 4]).unwrap();
-    fails(wide.assign(|| ops::add(&of(&[3, 4]), &of(&[3, 4]))), Kind::Shape, &["assign", "must not overlap"]);
-    // More elements than a kernel counts: an error of the operation, not of the view.
-    let huge = of(&[1]).broadcast_to([1 << 31]).unwrap();
-    assert!(matches!(ops::exp(&huge), Err(Error::Limit { .. } | Error::OutOfMemory { .. })));
 }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use support::oracles::assert_near;
 use support::safetensors::Safetensors;
 use support::sketches::small;
 use tilewise::gemm::GemmKernel;
@@ -137,18 +138,11 @@ fn wide<T: Element>(x: &Tensor<T>) -> Vec<f64> {
 
 /// Within the tolerance, relative to the largest value.
 fn near(found: &[f64], want: &[f64], tolerance: f64, what: &str) {
-    within(found, want, tolerance * largest(want), what);
+    assert_near(found, want, tolerance * largest(want), what);
 }
 
 fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0f64, |most, x| most.max(x.abs()))
-}
-
-fn within(found: &[f64], want: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(found.len(), want.len(), "{what}");
-    for (i, (found, want)) in found.iter().zip(want).enumerate() {
-        assert!((found - want).abs() <= tolerance, "{what} [{i}]: {found}, not {want}");
-    }
 }
 
 /// The gradients with Panther's shapes.
@@ -293,7 +287,7 @@ fn seeded(gpu: &Gpu, file: &Safetensors, name: &str) {
                 matrix.chunks_exact(v.len()).map(|row| row.iter().zip(v).map(|(x, v)| x * v).sum()).collect();
             let length = v.iter().map(|v| v * v).sum::<f64>().sqrt();
             let tolerance = F32 * largest(matrix) * length;
-            within(&found, &want, tolerance, &format!("{name}: {part}, {pin:?}"));
+            assert_near(&found, &want, tolerance, &format!("{name}: {part}, {pin:?}"));
         }
     };
     // Of a sample too, relative to the largest of all.
@@ -301,7 +295,7 @@ fn seeded(gpu: &Gpu, file: &Safetensors, name: &str) {
         if let Some(want) = held(part) {
             let found: Vec<f64> = values.iter().step_by(stride).copied().collect();
             let tolerance = F32 * largest(values);
-            within(&found, &want, tolerance, &format!("{name}: {part}, {pin:?}"));
+            assert_near(&found, &want, tolerance, &format!("{name}: {part}, {pin:?}"));
         }
     };
     with_kernels(name, &pins(), |pin| {

@@ -2,6 +2,7 @@
 
 use super::super::wgsl::plain;
 use super::F32;
+use crate::heads::heads;
 use tilewise::attention::AttentionKernel;
 use tilewise::clifford::layer::{FeatureFunction, LayerProduct};
 use tilewise::clifford::{BladeAxis, Product, Signature};
@@ -143,8 +144,7 @@ pub(super) fn bias_backward(bias: &[usize], is_in_parts: bool, of: &Of<'_>) -> R
 /// Attention of f16 of (2, 4, 100, 16) and as many keys.
 pub(super) fn on_matrices() -> Result<AttentionProblem> {
     let x = flat(&[2, 4, 100, 16])?;
-    let layouts =
-        AttentionLayouts { q: &x, k: &x, v: &x, bias: None, lengths: None, keep: None, slopes: None };
+    let layouts = heads([&x, &x, &x]);
     let (range, statistics) = (AttentionRange::default(), AttentionStatistics::None);
     Ok(AttentionProblem::new(layouts, range, statistics, DType::F16)?.pinned(Some(AttentionKernel::Coop)))
 }
@@ -154,7 +154,7 @@ fn attention(
     bias: Option<&Layout>,
     statistics: AttentionStatistics,
 ) -> Result<AttentionProblem> {
-    let layouts = AttentionLayouts { q, k, v, bias, lengths: None, keep: None, slopes: None };
+    let layouts = AttentionLayouts { bias, ..heads([q, k, v]) };
     AttentionProblem::new(layouts, AttentionRange::default(), statistics, DType::F32)
 }
 

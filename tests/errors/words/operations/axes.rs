@@ -35,5 +35,17 @@ fn axes_that_are_not_there_or_given_twice() {
     said.says(|| x.unsqueeze(3));
     said.says(|| LayerNorm::new().axes(3).run(&x));
     said.says(|| RmsNorm::new().axes(0).run(&x));
+    said.says(|| ops::max(&x, [1, 1]));
+    said.says(|| ops::var(&x, 7, 1));
+    said.says(|| ops::argmin(&x, 2));
+    let scalar = said.tensor(&[]);
+    said.says(|| scalar.squeeze(0));
+    said.says(|| ops::log_softmax(&scalar, 0));
+    said.says(|| ops::concat(&[&scalar, &scalar], 0));
+    said.says(|| ops::tril(&scalar, 0));
+    let row = said.tensor(&[4]);
+    said.says(|| ops::triu(&row, 0));
+    said.says(|| ops::concat(&[&x, &row], 1));
+    said.says(|| ops::copy_into_at(&x, &mut c, 2, &ids.slice(0, ..1).unwrap()));
     said.compare();
 }

@@ -40,6 +40,19 @@ fn indices_that_are_not_there_or_have_other_shapes() {
     said.says(|| ops::scatter_add(&mut counts, 1, &n, &ones(&n)));
     let mut row = said.tensor(&[1, 4]).broadcast_to([3, 4]).unwrap();
     said.says(|| ops::scatter_add(&mut row, 1, &n, &x));
+    said.says(|| ops::index_add(&mut c.clone(), 0, &[0], &x.slice(0, ..1).unwrap()));
+    let whole = said.tensor(&[4, 3]);
+    let [mut top, bottom] = [whole.slice(0, ..2).unwrap().writable_view(), whole.slice(0, 2..).unwrap()];
+    said.says(|| ops::index_add(&mut top, 0, &ids, &bottom));
+    // Without axes, and too many.
+    let (none, zero) = (said.integers(&[]), scalar(&x));
+    said.says(|| ops::gather(&zero, 0, &none));
+    said.says(|| ops::scatter_add(&mut scalar(&x), 0, &none, &zero));
+    said.says(|| ops::index_select(&x, 1, &[usize::MAX]));
+    let huge = said.integers(&[1]).broadcast_to([1 << 31]).unwrap();
+    said.says(|| ops::index_select(&vector, 0, &huge));
+    said.says(|| ops::embedding(&x, &huge));
+    said.says(|| ops::embedding_backward(&ids, &x.slice(0, ..2).unwrap(), 1 << 31, None));
     said.compare();
 }
 

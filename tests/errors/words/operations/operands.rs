@@ -4,8 +4,8 @@ use crate::words::said::Said;
 use std::marker::PhantomData;
 use tilewise::gemm::linear_backward;
 use tilewise::ops::{
-    self, BatchNorm, CrossEntropy, GroupNorm, LayerNorm, Reduction, RmsNorm, RunningStatistics, Softmax,
-    Targets,
+    self, BatchNorm, CrossEntropy, GroupNorm, LayerNorm, Normed, Reduction, RmsNorm, RunningStatistics,
+    Softmax, Targets,
 };
 use tilewise::planning::ops::{CumsumProblem, ReduceFunction, ReduceProblem};
 use tilewise::{Activation, DType, Real};
@@ -38,6 +38,14 @@ fn shapes_that_do_not_go_together_or_are_too_large() {
     said.says(|| Softmax::new(&x, 1).mask(&y).run_log());
     said.says(|| ops::softmax_backward(&x, &y, 1));
     said.says(|| ops::log_softmax_backward(&x, &y, 1));
+    said.says(|| ops::pad(&x, &[(1 << 31, 0), (0, 0)], 0.0));
+    let ids = said.integers(&[2]);
+    said.says(|| ops::one_hot::<f32>(&ids, 1 << 31));
+    said.says(|| x.broadcast_to([3, 1]));
+    said.says(|| Softmax::new(&x, 1).mask(&y).run());
+    // More elements than a kernel counts: an error of the operation, not of the view.
+    let huge = said.tensor(&[1]).broadcast_to([1 << 31]).unwrap();
+    said.says(|| ops::exp(&huge));
     said.compare();
 }
 
@@ -57,6 +65,18 @@ fn reductions_and_losses_of_nothing() {
     said.says(|| ops::cross_entropy(&none, &ids));
     said.says(|| ops::cross_entropy(&none.t(), &ids.slice(0, ..0).unwrap()));
     assert_eq!(ops::sum(&none, 1).unwrap().shape(), [3]);
+    said.says(|| RmsNorm::new().run(&none));
+    said.says(|| GroupNorm::new(4).run(&none.reshape([3, 0, 4]).unwrap()));
+    assert_eq!(ops::sum(&said.tensor(&[]), ..).unwrap().shape(), [0usize; 0]);
+    assert_eq!(ops::mse(&none, &none, Reduction::None).unwrap().shape(), [3, 0]);
+    let (sum, gradient) = ops::l1_and_gradient(&none, &none, Reduction::Sum, 1.0).unwrap();
+    assert_eq!((sum.len(), gradient.shape()), (1, &[3, 0][..]));
+    // No rows: no loss, and a sum of 0.
+    let (rows, of_none) = (said.tensor(&[0, 6]), ids.slice(0, ..0).unwrap());
+    let loss = |reduction| CrossEntropy::new().reduction(reduction);
+    assert_eq!(loss(Reduction::None).run(&rows, &of_none).unwrap().loss.shape(), [0]);
+    let (sum, gradient) = loss(Reduction::Sum).run_with_gradient(&rows, &of_none, 1.0).unwrap();
+    assert_eq!((sum.loss.len(), gradient.shape()), (1, &[0, 6][..]));
     said.compare();
 }
 
@@ -91,6 +111,32 @@ fn parameters_of_norms_and_losses() {
     said.says(|| CrossEntropy::new().ignore_index(1).run(&x, &x));
     said.says(|| linear_backward(&x, &y, None, Activation::None, &x));
     said.says(|| linear_backward(&x, &x, None, Activation::None, &y));
+    said.says(|| LayerNorm::new().beta(&row).run(&x));
+    for eps in [-1e-5, f32::NAN, f32::INFINITY] {
+        said.says(|| LayerNorm::new().eps(eps).run(&x));
+    }
+    let of_other_rows = Normed { rstd: said.tensor(&[5]), ..LayerNorm::new().with_statistics(&x).unwrap() };
+    said.says(|| LayerNorm::new().backward(&x, &of_other_rows, &x));
+    said.says(|| BatchNorm::new().momentum(-0.1).training(&x, None));
+    said.says(|| ops::mse(&x, &row, Reduction::Mean));
+    said.says(|| ops::l1_and_gradient(&x, &row, Reduction::Mean, 1.0));
+    for delta in [-1.0, f32::NAN, f32::INFINITY] {
+        said.says(|| ops::huber(&x, &x, delta, Reduction::Mean));
+        said.says(|| ops::huber_and_gradient(&x, &x, delta, Reduction::Mean, 1.0));
+    }
+    said.says(|| ops::bce_with_logits(&x, &x, Some(&x.unsqueeze(0).unwrap()), Reduction::Mean));
+    let column = ids.unsqueeze(1).unwrap();
+    said.says(|| ops::cross_entropy(&x, &column));
+    said.says(|| ops::cross_entropy(&x.as_strided(&[], &[], 0).unwrap(), &ids));
+    for smoothing in [-0.1, f32::NAN] {
+        said.says(|| CrossEntropy::new().label_smoothing(smoothing).run(&x, &ids));
+    }
+    let new = CrossEntropy::new;
+    said.says(|| new().run_with_gradient(&x, &five, 1.0));
+    said.says(|| new().label_smoothing(2.0).run_with_gradient(&x, &ids, 1.0));
+    said.says(|| new().class_weights(&row).run_with_gradient(&x, &ids, 1.0));
+    said.says(|| new().run_with_gradient(&x, &ids, &row));
+    said.says(|| new().reduction(Reduction::None).run_with_gradient(&x, &ids, &y));
     said.compare();
 }
 
@@ -117,6 +163,7 @@ fn types_that_an_operation_does_not_take() {
         said.says(|| ReduceProblem::new(function, n.layout(), &[1], DType::I32));
     }
     said.says(|| CumsumProblem::new(n.layout(), 1, DType::I8));
+    assert_eq!(ops::add(&n, 7).unwrap().shape(), [3, 4]);
     said.compare();
 }
 

@@ -1,6 +1,7 @@
 //! What networks do between their products: expressions, norms, losses, rotary embeddings, cumulative sums.
 
 use super::{FITS, List, flat};
+use support::heads::heads;
 use tilewise::DType::{self, F16, F32};
 use tilewise::attention::{AttentionKernel, CausalFrom};
 use tilewise::ops::RotaryPairs;
@@ -108,8 +109,7 @@ fn attention(plans: &mut List<'_>) {
     for dim in [64, 128, 256] {
         let (x, bias) = (flat(&[1, 16, 4096, dim]), flat(&[1, 16, 4096, 4096]));
         let (lengths, keep) = (flat(&[1]), flat(&[1, 4096]));
-        let plain =
-            AttentionLayouts { q: &x, k: &x, v: &x, bias: None, lengths: None, keep: None, slopes: None };
+        let plain = heads([&x, &x, &x]);
         let masked =
             AttentionLayouts { bias: Some(&bias), lengths: Some(&lengths), keep: Some(&keep), ..plain };
         let causal = AttentionRange { causal: Some(CausalFrom::BottomRight), ..AttentionRange::default() };
@@ -139,8 +139,7 @@ fn gradients_of_attention(plans: &mut List<'_>, dtype: DType) {
             let problem = AttentionBackward::new(forward.pinned(kernel), [&x, &lse, &x], of).expect(FITS);
             plans.add("attention", &format!("attention {dtype}, dim {dim}, {name}"), &problem);
         };
-        let plain =
-            AttentionLayouts { q: &x, k: &x, v: &x, bias: None, lengths: None, keep: None, slopes: None };
+        let plain = heads([&x, &x, &x]);
         add("backward", plain, Some(AttentionKernel::Plain), AttentionGradientsOf::Operands);
         if dtype == F16 {
             for (name, kernel) in [("coop", AttentionKernel::Coop), ("coopnv2", AttentionKernel::CoopNv2)] {
