@@ -112,6 +112,12 @@ pub enum Verdict {
 }
 
 impl CoopRow {
+    /// The row with matrices of exactly these sizes (m, n, k) and types (A, B, C), held by a subgroup. It does not saturate.
+    pub(crate) fn untested([m, n, k]: [u32; 3], [a, b, c]: [CoopScalar; 3]) -> Self {
+        let (sizes, scope, verdict) = (RowSizes::Exact, CoopScope::Subgroup, Verdict::Untested);
+        Self { sizes, m, n, k, a, b, c, scope, saturating: false, verdict, speed: None }
+    }
+
     /// Whether WGSL can express matrices of this row (as of naga 30): squares of 8 or 16 of f16 or f32, with one type for A
     /// and B, in one subgroup. Kernels in WGSL use only such rows, after their self-test.
     #[must_use]

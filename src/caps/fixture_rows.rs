@@ -1,7 +1,7 @@
 //! The rows of cooperative matrices that each vendor's driver lists, for the fixtures. Those that WGSL can express come first.
 
 use super::coop::CoopScalar::{self, Bf16, E4m3, E5m2, F16, F32, I8, I32, U8, U32};
-use super::coop::{CoopRow, CoopScope, RowSizes, Verdict};
+use super::coop::{CoopRow, CoopScope, RowSizes};
 
 /// Generations of NVIDIA's tensor cores, each with all types of those before it.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
@@ -15,21 +15,8 @@ pub(super) enum Nvidia {
 }
 
 /// A row of matrices held by a subgroup, not tested.
-pub(super) fn row([m, n, k]: [u32; 3], ab: CoopScalar, c: CoopScalar) -> CoopRow {
-    let (scope, verdict) = (CoopScope::Subgroup, Verdict::Untested);
-    CoopRow {
-        sizes: RowSizes::Exact,
-        m,
-        n,
-        k,
-        a: ab,
-        b: ab,
-        c,
-        scope,
-        saturating: false,
-        verdict,
-        speed: None,
-    }
+pub(super) fn row(sizes: [u32; 3], ab: CoopScalar, c: CoopScalar) -> CoopRow {
+    CoopRow::untested(sizes, [ab, ab, c])
 }
 
 /// NVIDIA's driver.

@@ -1,8 +1,8 @@
 //! Reads [`Caps`] from an adapter and from a device that was opened on it.
 
 use crate::caps::{
-    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, CoopScope, DeviceType, HAS_MODULES, Machine,
-    MatrixExtensions, RobustBufferAccess, RowSizes, SubgroupSizes, Verdict,
+    Assumptions, Caps, CapsLimits, CoopRow, CoopScalar, DeviceType, HAS_MODULES, Machine, MatrixExtensions,
+    RobustBufferAccess, SubgroupSizes,
 };
 use crate::gpu::extensions::{self, ListedMatrices};
 use crate::gpu::options::buffer_access::BufferAccess;
@@ -147,19 +147,9 @@ impl CapsLimits {
 impl CoopRow {
     fn of(row: &wgpu::CooperativeMatrixProperties) -> Self {
         let ab = CoopScalar::of(row.ab_type);
-        Self {
-            sizes: RowSizes::Exact,
-            m: row.m_size,
-            n: row.n_size,
-            k: row.k_size,
-            a: ab,
-            b: ab,
-            c: CoopScalar::of(row.cr_type),
-            scope: CoopScope::Subgroup,
-            saturating: row.saturating_accumulation,
-            verdict: Verdict::Untested,
-            speed: None,
-        }
+        let sizes = [row.m_size, row.n_size, row.k_size];
+        let found = Self::untested(sizes, [ab, ab, CoopScalar::of(row.cr_type)]);
+        Self { saturating: row.saturating_accumulation, ..found }
     }
 }
 

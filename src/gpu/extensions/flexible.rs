@@ -1,8 +1,8 @@
 //! The cooperative matrices of flexible size that a driver lists.
 
-use super::rows::{scalar, scope};
+use super::rows::row;
 use super::structs::{FlexibleDimensions, GetFlexibleDimensions, Matrix2Properties};
-use crate::caps::{CoopRow, FlexibleLimits, RowSizes, Verdict};
+use crate::caps::{CoopRow, FlexibleLimits, RowSizes};
 use ash::vk;
 use std::ptr;
 use wgpu::hal::vulkan::Adapter;
@@ -28,32 +28,18 @@ pub(super) fn flexible_rows(hal: &Adapter) -> Vec<CoopRow> {
         return Vec::new();
     }
     rows.truncate(count as usize);
-    rows.iter().filter_map(row).collect()
+    rows.iter().filter_map(multiples).collect()
 }
 
-/// The row as plain data. None for a row that this crate cannot express, which is logged.
-fn row(found: &FlexibleDimensions) -> Option<CoopRow> {
-    let types = [found.a_type, found.b_type, found.c_type, found.result_type].map(scalar);
-    let row = match (types, scope(found.scope)) {
-        ([Some(a), Some(b), Some(c), Some(result)], Some(scope)) if c == result => Some(CoopRow {
-            sizes: RowSizes::Multiples { invocations: found.workgroup_invocations },
-            m: found.m_granularity,
-            n: found.n_granularity,
-            k: found.k_granularity,
-            a,
-            b,
-            c,
-            scope,
-            saturating: found.saturating_accumulation == vk::TRUE,
-            verdict: Verdict::Untested,
-            speed: None,
-        }),
-        _ => None,
-    };
-    if row.is_none() {
-        log::debug!("a row of flexible cooperative matrices is left out: {found:?}");
-    }
-    row
+/// The row as plain data. None for a row that this crate cannot express.
+fn multiples(found: &FlexibleDimensions) -> Option<CoopRow> {
+    let types = [found.a_type, found.b_type, found.c_type, found.result_type];
+    let row = row([found.m_granularity, found.n_granularity, found.k_granularity], types, found.scope)?;
+    Some(CoopRow {
+        sizes: RowSizes::Multiples { invocations: found.workgroup_invocations },
+        saturating: found.saturating_accumulation == vk::TRUE,
+        ..row
+    })
 }
 
 /// The limits of such matrices. The driver has the extension.

@@ -1,6 +1,6 @@
 //! All rows of cooperative matrices that a driver lists. wgpu reports few of them.
 
-use crate::caps::{CoopRow, CoopScalar, CoopScope, RowSizes, Verdict};
+use crate::caps::{CoopRow, CoopScalar, CoopScope};
 use ash::vk;
 use wgpu::hal::vulkan::Adapter;
 
@@ -15,7 +15,7 @@ pub(super) fn rows(hal: &Adapter) -> Vec<CoopRow> {
         log::warn!("the driver lists no cooperative matrices: {error}");
         Vec::new()
     });
-    found.iter().filter_map(row).collect()
+    found.iter().filter_map(exact).collect()
 }
 
 /// Numbers of `VkComponentTypeKHR` that `ash` does not know yet, with the extensions that define them.
@@ -23,33 +23,28 @@ const BFLOAT16: i32 = 1_000_141_000; // VK_KHR_shader_bfloat16
 const FLOAT8_E4M3: i32 = 1_000_491_002; // VK_EXT_shader_float8
 const FLOAT8_E5M2: i32 = 1_000_491_003;
 
-/// The row as plain data. None for a row that this crate cannot express, which is logged.
-fn row(found: &vk::CooperativeMatrixPropertiesKHR<'_>) -> Option<CoopRow> {
-    let types = [found.a_type, found.b_type, found.c_type, found.result_type].map(scalar);
-    let row = match (types, scope(found.scope)) {
-        // A loop cannot use a row whose result has another type than its sums.
-        ([Some(a), Some(b), Some(c), Some(result)], Some(scope)) if c == result => Some(CoopRow {
-            sizes: RowSizes::Exact,
-            m: found.m_size,
-            n: found.n_size,
-            k: found.k_size,
-            a,
-            b,
-            c,
-            scope,
-            saturating: found.saturating_accumulation == vk::TRUE,
-            verdict: Verdict::Untested,
-            speed: None,
-        }),
-        _ => None,
-    };
-    if row.is_none() {
-        log::debug!("a row of cooperative matrices is left out: {found:?}");
-    }
-    row
+/// The row as plain data. None for a row that this crate cannot express.
+fn exact(found: &vk::CooperativeMatrixPropertiesKHR<'_>) -> Option<CoopRow> {
+    let types = [found.a_type, found.b_type, found.c_type, found.result_type];
+    let row = row([found.m_size, found.n_size, found.k_size], types, found.scope)?;
+    Some(CoopRow { saturating: found.saturating_accumulation == vk::TRUE, ..row })
 }
 
-pub(super) fn scalar(component: vk::ComponentTypeKHR) -> Option<CoopScalar> {
+/// The row with the types of A, B, C and the result. None for a row that this crate cannot express, which is logged.
+pub(super) fn row(size: [u32; 3], types: [vk::ComponentTypeKHR; 4], of: vk::ScopeKHR) -> Option<CoopRow> {
+    match (types.map(scalar), scope(of)) {
+        // A loop cannot use a row whose result has another type than its sums.
+        ([Some(a), Some(b), Some(c), Some(result)], Some(scope)) if c == result => {
+            Some(CoopRow { scope, ..CoopRow::untested(size, [a, b, c]) })
+        }
+        _ => {
+            log::debug!("a row of cooperative matrices is left out: {size:?} {types:?} {of:?}");
+            None
+        }
+    }
+}
+
+fn scalar(component: vk::ComponentTypeKHR) -> Option<CoopScalar> {
     Some(match component {
         vk::ComponentTypeKHR::FLOAT16 => CoopScalar::F16,
         vk::ComponentTypeKHR::FLOAT32 => CoopScalar::F32,
@@ -67,7 +62,7 @@ pub(super) fn scalar(component: vk::ComponentTypeKHR) -> Option<CoopScalar> {
     })
 }
 
-pub(super) fn scope(scope: vk::ScopeKHR) -> Option<CoopScope> {
+fn scope(scope: vk::ScopeKHR) -> Option<CoopScope> {
     match scope {
         vk::ScopeKHR::SUBGROUP => Some(CoopScope::Subgroup),
         vk::ScopeKHR::WORKGROUP => Some(CoopScope::Workgroup),
@@ -117,10 +112,10 @@ mod tests {
             .result_type(vk::ComponentTypeKHR::SINT32)
             .saturating_accumulation(true)
             .scope(vk::ScopeKHR::WORKGROUP);
-        let told = row(&found).expect("it has words").to_string();
+        let told = exact(&found).expect("it has words").to_string();
         assert_eq!(told, "8x16x32 u8 x i8 -> i32 (workgroup saturating), not tested");
-        assert_eq!(row(&found.scope(vk::ScopeKHR::DEVICE)), None);
-        assert_eq!(row(&found.b_type(vk::ComponentTypeKHR::from_raw(4))), None);
-        assert_eq!(row(&found.result_type(vk::ComponentTypeKHR::FLOAT32)), None, "another type than C's");
+        assert_eq!(exact(&found.scope(vk::ScopeKHR::DEVICE)), None);
+        assert_eq!(exact(&found.b_type(vk::ComponentTypeKHR::from_raw(4))), None);
+        assert_eq!(exact(&found.result_type(vk::ComponentTypeKHR::FLOAT32)), None, "another type than C's");
     }
 }

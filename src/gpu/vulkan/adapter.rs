@@ -47,6 +47,19 @@ impl VulkanAdapter<'_> {
         unsafe { ash::Instance::load(&functions, self.instance) }
     }
 
+    /// The function for features in chains, if the application may call it.
+    ///
+    /// # Safety
+    /// As [`device_version`](Self::device_version).
+    pub(super) unsafe fn get_features2(&self) -> Option<vk::PFN_vkGetPhysicalDeviceFeatures2> {
+        type Known = vk::PFN_vkGetPhysicalDeviceFeatures2;
+        // SAFETY: the caller guarantees the adapter; the address is that of this function.
+        unsafe {
+            self.of_properties2(c"vkGetPhysicalDeviceFeatures2", c"vkGetPhysicalDeviceFeatures2KHR")
+                .map(|address| std::mem::transmute::<unsafe extern "system" fn(), Known>(address))
+        }
+    }
+
     /// The address of a function of `VK_KHR_get_physical_device_properties2`, which Vulkan 1.1 has under `core`, if the
     /// application may call it.
     ///

@@ -30,27 +30,9 @@ impl VulkanFeatures {
     #[must_use]
     pub fn chain(&self) -> VulkanFeatureChain {
         let mut chain = VulkanFeatureChain { core: self.core, ..Default::default() };
-        chain.storage16 = chain
-            .storage16
-            .storage_buffer16_bit_access(self.storage_buffer16_bit_access)
-            .uniform_and_storage_buffer16_bit_access(self.uniform_and_storage_buffer16_bit_access);
-        chain.float16_int8 =
-            chain.float16_int8.shader_float16(self.shader_float16).shader_int8(self.shader_int8);
-        chain.dot = chain.dot.shader_integer_dot_product(self.shader_integer_dot_product);
-        chain.subgroups = chain.subgroups.subgroup_size_control(self.subgroup_size_control);
-        chain.matrix = chain.matrix.cooperative_matrix(self.cooperative_matrix);
-        chain.memory_model = chain
-            .memory_model
-            .vulkan_memory_model(self.vulkan_memory_model)
-            .vulkan_memory_model_device_scope(self.vulkan_memory_model_device_scope);
-        chain.timeline = chain.timeline.timeline_semaphore(self.timeline_semaphore);
-        chain.zeros =
-            chain.zeros.shader_zero_initialize_workgroup_memory(self.shader_zero_initialize_workgroup_memory);
-        chain.robustness2 = chain
-            .robustness2
-            .robust_buffer_access2(self.robust_buffer_access2)
-            .robust_image_access2(self.robust_image_access2);
-        chain.image_robustness = chain.image_robustness.robust_image_access(self.robust_image_access);
+        for (bool, feature) in chain.bools(&mut self.clone()) {
+            *bool = vk::Bool32::from(*feature);
+        }
         chain
     }
 }
@@ -121,27 +103,40 @@ impl VulkanFeatureChain {
     }
 
     /// The features of the structs.
-    pub(super) fn features(&self) -> VulkanFeatures {
-        let is = |value: vk::Bool32| value != vk::FALSE;
-        VulkanFeatures {
-            core: self.core,
-            storage_buffer16_bit_access: is(self.storage16.storage_buffer16_bit_access),
-            uniform_and_storage_buffer16_bit_access: is(self
-                .storage16
-                .uniform_and_storage_buffer16_bit_access),
-            shader_float16: is(self.float16_int8.shader_float16),
-            shader_int8: is(self.float16_int8.shader_int8),
-            shader_integer_dot_product: is(self.dot.shader_integer_dot_product),
-            subgroup_size_control: is(self.subgroups.subgroup_size_control),
-            cooperative_matrix: is(self.matrix.cooperative_matrix),
-            vulkan_memory_model: is(self.memory_model.vulkan_memory_model),
-            vulkan_memory_model_device_scope: is(self.memory_model.vulkan_memory_model_device_scope),
-            timeline_semaphore: is(self.timeline.timeline_semaphore),
-            shader_zero_initialize_workgroup_memory: is(self.zeros.shader_zero_initialize_workgroup_memory),
-            robust_buffer_access2: is(self.robustness2.robust_buffer_access2),
-            robust_image_access2: is(self.robustness2.robust_image_access2),
-            robust_image_access: is(self.image_robustness.robust_image_access),
+    pub(super) fn features(mut self) -> VulkanFeatures {
+        let mut features = VulkanFeatures { core: self.core, ..Default::default() };
+        for (bool, feature) in self.bools(&mut features) {
+            *feature = *bool != vk::FALSE;
         }
+        features
+    }
+
+    /// Each bool of the structs that is a feature, with that feature.
+    fn bools<'a>(&'a mut self, of: &'a mut VulkanFeatures) -> [(&'a mut vk::Bool32, &'a mut bool); 14] {
+        let (storage16, float16_int8) = (&mut self.storage16, &mut self.float16_int8);
+        let (model, robustness2) = (&mut self.memory_model, &mut self.robustness2);
+        [
+            (&mut storage16.storage_buffer16_bit_access, &mut of.storage_buffer16_bit_access),
+            (
+                &mut storage16.uniform_and_storage_buffer16_bit_access,
+                &mut of.uniform_and_storage_buffer16_bit_access,
+            ),
+            (&mut float16_int8.shader_float16, &mut of.shader_float16),
+            (&mut float16_int8.shader_int8, &mut of.shader_int8),
+            (&mut self.dot.shader_integer_dot_product, &mut of.shader_integer_dot_product),
+            (&mut self.subgroups.subgroup_size_control, &mut of.subgroup_size_control),
+            (&mut self.matrix.cooperative_matrix, &mut of.cooperative_matrix),
+            (&mut model.vulkan_memory_model, &mut of.vulkan_memory_model),
+            (&mut model.vulkan_memory_model_device_scope, &mut of.vulkan_memory_model_device_scope),
+            (&mut self.timeline.timeline_semaphore, &mut of.timeline_semaphore),
+            (
+                &mut self.zeros.shader_zero_initialize_workgroup_memory,
+                &mut of.shader_zero_initialize_workgroup_memory,
+            ),
+            (&mut robustness2.robust_buffer_access2, &mut of.robust_buffer_access2),
+            (&mut robustness2.robust_image_access2, &mut of.robust_image_access2),
+            (&mut self.image_robustness.robust_image_access, &mut of.robust_image_access),
+        ]
     }
 
     pub(super) fn nodes(&mut self) -> [ChainStruct<'_>; 10] {

@@ -37,15 +37,7 @@ impl LiveInstance {
                 physical_device: adapter.physical_device,
                 get_instance_proc_addr: adapter.get_instance_proc_addr,
                 instance: adapter.load(),
-                get_features2:
-                    adapter
-                        .of_properties2(c"vkGetPhysicalDeviceFeatures2", c"vkGetPhysicalDeviceFeatures2KHR")
-                        .map(|address| {
-                            std::mem::transmute::<
-                                unsafe extern "system" fn(),
-                                vk::PFN_vkGetPhysicalDeviceFeatures2,
-                            >(address)
-                        }),
+                get_features2: adapter.get_features2(),
                 get_properties2: adapter
                     .of_properties2(c"vkGetPhysicalDeviceProperties2", c"vkGetPhysicalDeviceProperties2KHR")
                     .map(|address| {

@@ -32,17 +32,8 @@ impl VulkanFeatures {
     pub(super) unsafe fn of_physical_device(adapter: &VulkanAdapter<'_>) -> Self {
         // SAFETY: the caller guarantees the adapter.
         let instance = unsafe { adapter.load() };
-        // SAFETY: as above. The address is that of this function.
-        let get_features2 = unsafe {
-            adapter.of_properties2(c"vkGetPhysicalDeviceFeatures2", c"vkGetPhysicalDeviceFeatures2KHR").map(
-                |address| {
-                    std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkGetPhysicalDeviceFeatures2>(
-                        address,
-                    )
-                },
-            )
-        };
-        let Some(get_features2) = get_features2 else {
+        // SAFETY: as above.
+        let Some(get_features2) = (unsafe { adapter.get_features2() }) else {
             // SAFETY: the caller guarantees the physical device.
             let core = unsafe { instance.get_physical_device_features(adapter.physical_device) };
             return Self { core, ..Self::default() };
