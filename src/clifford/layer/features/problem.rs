@@ -132,9 +132,12 @@ impl FeaturesProblem {
             return Err(Error::shapes(op, rule, wrong.shape(), &needed));
         }
         let own = |of: &Layout| {
-            let of = of.in_window(dtype);
-            of.check_dims(op)?;
-            dim(op, of.span().len()).map(|_| of)
+            // Strides along axes of one index stay as they are.
+            let of = of.at(of.strides(), of.offset_in_window(dtype) as usize);
+            for size in of.shape().iter().chain(of.strides()).copied().chain([of.len(), of.span().len()]) {
+                dim(op, size)?;
+            }
+            Ok(of)
         };
         Ok(Self {
             function,
@@ -178,7 +181,7 @@ impl FeaturesProblem {
         let places = |of: Option<&Layout>| {
             let mut places = [0; 4];
             if let Some(of) = of {
-                (0..of.rank()).for_each(|axis| places[axis] = known(of.step(axis)));
+                (0..of.rank()).for_each(|axis| places[axis] = known(of.strides()[axis]));
                 places[of.rank()] = of.offset_in_window(self.dtype);
             }
             places
