@@ -50,7 +50,10 @@ pub fn attention<T: Real>(
     v: &Tensor<T>,
     options: &AttentionOptions<'_, T>,
 ) -> Result<Tensor<T>> {
-    call("attention", || Ok(run("attention", q, k, v, options, AttentionStatistics::None)?.0))
+    call("attention", || {
+        let operands = AttentionOperands { q, k, v, options };
+        Ok(run("attention", operands, AttentionStatistics::None)?.0)
+    })
 }
 
 /// [`attention`], and the logarithm of each row's sum of exponentials (log-sum-exp) in two parts, which the backward pass needs: the largest
@@ -91,7 +94,8 @@ pub fn attention_with_lse<T: Real>(
 ) -> Result<(Tensor<T>, Tensor<f32>)> {
     const OP: &str = "attention_with_lse";
     call(OP, || {
-        let (y, lse) = run(OP, q, k, v, options, AttentionStatistics::LogSums)?;
+        let operands = AttentionOperands { q, k, v, options };
+        let (y, lse) = run(OP, operands, AttentionStatistics::LogSums)?;
         Ok((y, lse.ok_or_else(|| Error::device(format!("{OP}: a result is missing")))?))
     })
 }
@@ -99,20 +103,17 @@ pub fn attention_with_lse<T: Real>(
 /// The result, and the largest scores with the logarithms of the sums if the call returns them.
 fn run<T: Real>(
     op: &'static str,
-    q: &Tensor<T>,
-    k: &Tensor<T>,
-    v: &Tensor<T>,
-    options: &AttentionOptions<'_, T>,
+    operands: AttentionOperands<'_, T>,
     statistics: AttentionStatistics,
 ) -> Result<(Tensor<T>, Option<Tensor<f32>>)> {
-    let gpu = gpu_of(op, q, k, v, options)?;
-    let layouts = layouts(q, k, v, options);
+    let (gpu, layouts) = (operands.gpu(op)?, operands.layouts());
     let shape = AttentionShape::of(&layouts)?;
-    let scale = scale_of(op, options, shape.dim)?;
+    let scale = operands.scale(op)?;
+    let AttentionOperands { q, k, v, options } = operands;
     let of_rows = shape.statistics();
     let wants_lse = statistics == AttentionStatistics::LogSums;
     let y = shape.result(q.layout())?;
-    if q.is_empty() || k.is_empty() || v.is_empty() {
+    if operands.has_nothing() {
         options.bias.map(|bias| shape.broadcast(bias.layout())).transpose()?;
         if shape.dim.min(shape.dim_v) == 0 && shape.keys.min(shape.queries) > 0 {
             return Err(Error::shapes(op, "the head dims must not be 0", q.shape(), v.shape()));
@@ -128,74 +129,70 @@ fn run<T: Real>(
         Some([of_k, of_v]) => [k.view().using(of_k), v.view().using(of_v)],
     };
     let mut inputs: Vec<View<'_>> = vec![q.view(), of_k, of_v];
-    inputs.extend(views(options));
-    let scalars = [Scalar::F32(scale)];
+    inputs.extend(operands.masks());
     if wants_lse {
-        let [made, lse] = gpu.compute(&problem, &inputs, &scalars)?;
+        let [made, lse] = gpu.compute(&problem, &inputs, &[scale])?;
         return Ok((Tensor::from_output_as(made, y), Some(Tensor::from_output(lse, of_rows)?)));
     }
-    let [made] = gpu.compute(&problem, &inputs, &scalars)?;
+    let [made] = gpu.compute(&problem, &inputs, &[scale])?;
     Ok((Tensor::from_output_as(made, y), None))
 }
 
-/// The bias and masks, in the order of the plan.
-pub(super) fn views<'a, T: Real>(options: &AttentionOptions<'a, T>) -> impl Iterator<Item = View<'a>> {
-    let [bias, lengths, keep, slopes] = [
-        options.bias.map(Tensor::view),
-        options.lengths.map(Tensor::view),
-        options.keep.map(Tensor::view),
-        options.slopes.map(Tensor::view),
-    ];
-    [bias, lengths, keep, slopes].into_iter().flatten()
+/// The tensors and options of an attention.
+#[derive(Clone, Copy)]
+pub(super) struct AttentionOperands<'a, T: Real> {
+    pub(super) q: &'a Tensor<T>,
+    pub(super) k: &'a Tensor<T>,
+    pub(super) v: &'a Tensor<T>,
+    pub(super) options: &'a AttentionOptions<'a, T>,
 }
 
-/// The device of all operands.
-pub(super) fn gpu_of<'a, T: Real>(
-    op: &'static str,
-    q: &'a Tensor<T>,
-    k: &Tensor<T>,
-    v: &Tensor<T>,
-    options: &AttentionOptions<'_, T>,
-) -> Result<&'a Gpu> {
-    q.same_gpu(op, k)?;
-    q.same_gpu(op, v)?;
-    options.bias.map(|of| q.same_gpu(op, of)).transpose()?;
-    options.lengths.map(|of| q.same_gpu(op, of)).transpose()?;
-    options.keep.map(|of| q.same_gpu(op, of)).transpose()?;
-    options.slopes.map(|of| q.same_gpu(op, of)).transpose()?;
-    Ok(q.gpu())
-}
-
-/// The layouts of all operands.
-pub(super) fn layouts<'a, T: Real>(
-    q: &'a Tensor<T>,
-    k: &'a Tensor<T>,
-    v: &'a Tensor<T>,
-    options: &AttentionOptions<'a, T>,
-) -> AttentionLayouts<'a> {
-    AttentionLayouts {
-        q: q.layout(),
-        k: k.layout(),
-        v: v.layout(),
-        bias: options.bias.map(Tensor::layout),
-        lengths: options.lengths.map(Tensor::layout),
-        keep: options.keep.map(Tensor::layout),
-        slopes: options.slopes.map(Tensor::layout),
+impl<'a, T: Real> AttentionOperands<'a, T> {
+    /// The bias and masks, in the order of the plan.
+    pub(super) fn masks(&self) -> impl Iterator<Item = View<'a>> {
+        let AttentionOptions { bias, lengths, keep, slopes, .. } = *self.options;
+        let [bias, slopes] = [bias.map(Tensor::view), slopes.map(Tensor::view)];
+        [bias, lengths.map(Tensor::view), keep.map(Tensor::view), slopes].into_iter().flatten()
     }
-}
 
-/// The scale of the products.
-#[expect(clippy::cast_possible_truncation, reason = "the scale is rounded to f32")]
-pub(super) fn scale_of<T: Real>(
-    op: &'static str,
-    options: &AttentionOptions<'_, T>,
-    dim: usize,
-) -> Result<f32> {
-    match options.scale {
-        Some(scale) if !scale.is_finite() => {
-            Err(Error::input(format!("{op}: the scale"), format!("it must be finite, not {scale}")))
+    /// The device of all.
+    pub(super) fn gpu(&self, op: &'static str) -> Result<&'a Gpu> {
+        let Self { q, k, v, options } = *self;
+        q.same_gpu(op, k)?;
+        q.same_gpu(op, v)?;
+        options.bias.map(|of| q.same_gpu(op, of)).transpose()?;
+        options.lengths.map(|of| q.same_gpu(op, of)).transpose()?;
+        options.keep.map(|of| q.same_gpu(op, of)).transpose()?;
+        options.slopes.map(|of| q.same_gpu(op, of)).transpose()?;
+        Ok(q.gpu())
+    }
+
+    pub(super) fn layouts(&self) -> AttentionLayouts<'a> {
+        AttentionLayouts {
+            q: self.q.layout(),
+            k: self.k.layout(),
+            v: self.v.layout(),
+            bias: self.options.bias.map(Tensor::layout),
+            lengths: self.options.lengths.map(Tensor::layout),
+            keep: self.options.keep.map(Tensor::layout),
+            slopes: self.options.slopes.map(Tensor::layout),
         }
-        Some(scale) => Ok(scale),
-        None => Ok((1.0 / (dim.max(1) as f64).sqrt()) as f32),
+    }
+
+    /// Whether there are no scores, or none to sum.
+    pub(super) fn has_nothing(&self) -> bool {
+        self.q.is_empty() || self.k.is_empty() || self.v.is_empty()
+    }
+
+    /// The scale of the products. The queries have four axes.
+    #[expect(clippy::cast_possible_truncation, reason = "the scale is rounded to f32")]
+    pub(super) fn scale(&self, op: &'static str) -> Result<Scalar> {
+        match self.options.scale {
+            Some(scale) if !scale.is_finite() => {
+                Err(Error::input(format!("{op}: the scale"), format!("it must be finite, not {scale}")))
+            }
+            Some(scale) => Ok(Scalar::F32(scale)),
+            None => Ok(Scalar::F32((1.0 / (self.q.shape()[3].max(1) as f64).sqrt()) as f32)),
+        }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::choice::KernelChoice;
 use super::coop::CoopTile;
-use super::coop_nv2::Nv2Tile;
 use super::form::{LANES, WorkDivision};
 use super::problem::{AttentionDims, AttentionLayouts, AttentionProblem, AttentionStatistics, OP};
 use super::range::AttentionRange;
@@ -28,12 +27,24 @@ impl AttentionProblem {
             KernelChoice::Plain(form) => form,
             KernelChoice::Coop(tile) => {
                 let args: Vec<_> = inputs.into_iter().chain(results).collect();
-                self.on_matrices(&mut draft, tile, &args)?;
+                let step = NewStep::of(tile.kernel(self, caps), tile.needs(self, caps), &args);
+                draft.step(NewStep {
+                    tile: tile.to_string(),
+                    blocks: tile.blocks(self),
+                    time: Time::Predicted(tile.predict(self, caps)),
+                    ..self.on_matrices(step)
+                })?;
                 return Ok(draft.finish());
             }
             KernelChoice::CoopNv2(tile) => {
                 let args = self.of_module(&mut draft, &inputs, &results)?;
-                self.in_registers(&mut draft, tile, &args)?;
+                let step = NewStep::of(tile.kernel(self, caps), tile.needs(self, caps), &args);
+                draft.step(NewStep {
+                    tile: tile.described(self, caps),
+                    blocks: tile.blocks(self, caps),
+                    time: Time::Predicted(tile.predict(self, caps)),
+                    ..self.on_matrices(step)
+                })?;
                 return Ok(draft.finish());
             }
         };
@@ -59,6 +70,12 @@ impl AttentionProblem {
         Dims::of(&d).scalar(offset_of!(AttentionDims, scale), 0)
     }
 
+    /// What all steps on cooperative matrices have.
+    fn on_matrices<'a>(&self, step: NewStep<'a>) -> NewStep<'a> {
+        let dims = Dims::of(&self.dims).scalar(offset_of!(AttentionDims, scale), 0);
+        NewStep { dims, flops: CoopTile::flops(self), ..step }
+    }
+
     /// The step that reads the operands.
     fn first(&self, draft: &mut Draft<'_>, form: WorkDivision, args: &[(Region, Access)]) -> Result<()> {
         let caps = draft.caps();
@@ -78,19 +95,6 @@ impl AttentionProblem {
         })
     }
 
-    /// The step on cooperative matrices.
-    fn on_matrices(&self, draft: &mut Draft<'_>, tile: CoopTile, args: &[(Region, Access)]) -> Result<()> {
-        let caps = draft.caps();
-        draft.step(NewStep {
-            tile: tile.to_string(),
-            blocks: tile.blocks(self),
-            dims: Dims::of(&self.dims).scalar(offset_of!(AttentionDims, scale), 0),
-            flops: CoopTile::flops(self),
-            time: Time::Predicted(tile.predict(self, caps)),
-            ..NewStep::of(tile.kernel(self, caps), tile.needs(self, caps), args)
-        })
-    }
-
     /// The operands that the module declares. In place of missing operands and unwanted results, a few words, which the module does
     /// not access.
     fn of_module(
@@ -99,10 +103,7 @@ impl AttentionProblem {
         inputs: &[(Region, Access)],
         results: &[(Region, Access)],
     ) -> Result<Vec<(Region, Access)>> {
-        let mut given = inputs[3..].iter().copied();
-        let none = (draft.constant(&[0])?, Access::Read);
-        let masks = [self.bias.is_some(), self.lengths.is_some(), self.keep.is_some(), self.slopes.is_some()];
-        let masks = masks.map(|is_there| if is_there { given.next().unwrap_or(none) } else { none });
+        let masks = self.masks_of_module(draft, &inputs[3..])?;
         let unused = match results {
             [_, _] => None,
             _ => Some((draft.temporary(&[4], DType::F32)?, Access::Write)),
@@ -111,17 +112,16 @@ impl AttentionProblem {
         Ok(inputs[..3].iter().copied().chain(masks).chain(results).collect())
     }
 
-    /// The step on cooperative matrices that keeps scores in registers.
-    fn in_registers(&self, draft: &mut Draft<'_>, tile: Nv2Tile, args: &[(Region, Access)]) -> Result<()> {
-        let caps = draft.caps();
-        draft.step(NewStep {
-            tile: tile.described(self, caps),
-            blocks: tile.blocks(self, caps),
-            dims: Dims::of(&self.dims).scalar(offset_of!(AttentionDims, scale), 0),
-            flops: CoopTile::flops(self),
-            time: Time::Predicted(tile.predict(self, caps)),
-            ..NewStep::of(tile.kernel(self, caps), tile.needs(self, caps), args)
-        })
+    /// The bias and masks that a module declares: a word in place of each missing one.
+    pub(super) fn masks_of_module(
+        &self,
+        draft: &mut Draft<'_>,
+        given: &[(Region, Access)],
+    ) -> Result<[(Region, Access); 4]> {
+        let mut given = given.iter().copied();
+        let none = (draft.constant(&[0])?, Access::Read);
+        let masks = [self.bias.is_some(), self.lengths.is_some(), self.keep.is_some(), self.slopes.is_some()];
+        Ok(masks.map(|is_given| if is_given { given.next().unwrap_or(none) } else { none }))
     }
 
     /// The step that joins parts.

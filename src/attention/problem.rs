@@ -166,7 +166,7 @@ impl AttentionProblem {
         let step = |of: Option<&Layout>, dtype, axis: usize| {
             of.map_or(Ok(0), |of| dim(OP, of.in_window(dtype).strides()[axis]))
         };
-        let of_bias = |axis: usize| bias.map_or(Ok(0), |bias| dim(OP, bias.strides()[axis]));
+        let of_bias = |axis: usize| bias.map_or(Ok(0), |bias| dim(OP, bias.step(axis)));
         let dims = AttentionDims {
             q: strides(q, dtype)?,
             k: strides(k, dtype)?,
@@ -335,24 +335,8 @@ impl AttentionShape {
     /// The bias, broadcast to the scores.
     pub(super) fn broadcast(&self, bias: &Layout) -> Result<Layout> {
         let scores = [self.batch, self.heads, self.queries, self.keys];
-        let wrong = || {
-            Error::shapes(
-                OP,
-                "the bias must broadcast to (batch, heads, queries, keys)",
-                bias.shape(),
-                &scores,
-            )
-        };
-        let missing = scores.len().checked_sub(bias.rank()).ok_or_else(wrong)?;
-        let mut strides = [0; 4];
-        for (axis, (&extent, &stride)) in bias.shape().iter().zip(bias.strides()).enumerate() {
-            match (extent, scores[missing + axis]) {
-                (1, _) => {}
-                (m, n) if m == n => strides[missing + axis] = stride,
-                _ => return Err(wrong()),
-            }
-        }
-        Layout::new(OP, &scores, &strides, bias.offset(), usize::MAX)
+        let rule = "the bias must broadcast to (batch, heads, queries, keys)";
+        bias.broadcast_to(&scores).map_err(|_| Error::shapes(OP, rule, bias.shape(), &scores))
     }
 
     /// The result: in memory, the order of heads and queries is that of Q.

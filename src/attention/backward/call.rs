@@ -1,14 +1,13 @@
 //! Computes the gradients of an attention.
 
 use super::problem::{AttentionBackward, AttentionGradientsOf};
-use crate::attention::call::{gpu_of, layouts, scale_of, views};
+use crate::attention::call::AttentionOperands;
 use crate::attention::options::AttentionOptions;
 use crate::attention::problem::{AttentionProblem, AttentionShape, AttentionStatistics};
 use crate::error::call;
 use crate::gpu::View;
 use crate::layout::{Layout, Real};
 use crate::ops;
-use crate::plan::Scalar;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 
@@ -71,14 +70,14 @@ pub fn attention_backward<T: Real>(
 ) -> Result<AttentionGradients<T>> {
     const OP: &str = "attention_backward";
     call(OP, || {
-        let pass = BackwardOperands { q, k, v, y, lse, grad, options };
+        let pass = BackwardOperands { forward: AttentionOperands { q, k, v, options }, y, lse, grad };
         let [dq, dk, dv] = pass.check(OP)?.gradients([q.layout(), k.layout(), v.layout()])?;
-        if pass.has_nothing() {
+        if pass.forward.has_nothing() {
             let zeros = |of: &Tensor<T>| q.gpu().zeros(of.shape());
             return Ok(AttentionGradients { q: zeros(q)?, k: zeros(k)?, v: zeros(v)? });
         }
-        let (problem, scalars) = pass.problem(OP, AttentionGradientsOf::Operands)?;
-        let [of_q, of_k_and_v] = q.gpu().compute(&problem, &pass.views(), &scalars)?;
+        let problem = pass.problem(AttentionGradientsOf::Operands)?;
+        let [of_q, of_k_and_v] = q.gpu().compute(&problem, &pass.views(), &[pass.forward.scale(OP)?])?;
         let of_k_and_v = Tensor::from_output(of_k_and_v, [dk.len() + dv.len()])?;
         let part = |of: Layout| of_k_and_v.as_strided(of.shape(), of.strides(), of.offset());
         Ok(AttentionGradients { q: Tensor::from_output_as(of_q, dq), k: part(dk)?, v: part(dv)? })
@@ -126,22 +125,22 @@ pub fn attention_bias_backward<T: Real>(
 ) -> Result<Tensor<T>> {
     const OP: &str = "attention_bias_backward";
     call(OP, || {
-        let pass = BackwardOperands { q, k, v, y, lse, grad, options };
+        let pass = BackwardOperands { forward: AttentionOperands { q, k, v, options }, y, lse, grad };
         let bias =
             options.bias.ok_or_else(|| Error::input(format!("{OP}: the options"), "they have no bias"))?;
         let shape = pass.check(OP)?;
-        if pass.has_nothing() || bias.is_empty() {
+        if pass.forward.has_nothing() || bias.is_empty() {
             return q.gpu().zeros(bias.shape());
         }
         let Some((parts, axes)) = shape.parts_of_bias(bias.shape()) else {
             let layout = Layout::contiguous(OP, bias.shape())?;
-            let (problem, scalars) = pass.problem(OP, AttentionGradientsOf::Bias(layout))?;
-            let [made] = q.gpu().compute(&problem, &pass.views(), &scalars)?;
+            let problem = pass.problem(AttentionGradientsOf::Bias(layout))?;
+            let [made] = q.gpu().compute(&problem, &pass.views(), &[pass.forward.scale(OP)?])?;
             return Tensor::from_output(made, bias.shape());
         };
         let layout = Layout::contiguous(OP, &parts)?;
-        let (problem, scalars) = pass.problem(OP, AttentionGradientsOf::PartOfBias(layout))?;
-        let [made] = q.gpu().compute(&problem, &pass.views(), &scalars)?;
+        let problem = pass.problem(AttentionGradientsOf::PartOfBias(layout))?;
+        let [made] = q.gpu().compute(&problem, &pass.views(), &[pass.forward.scale(OP)?])?;
         let sums = ops::sum(&Tensor::<f32>::from_output(made, parts)?, axes.as_slice())?;
         sums.reshape(bias.shape())?.cast()
     })
@@ -149,51 +148,41 @@ pub fn attention_bias_backward<T: Real>(
 
 /// The operands of a backward pass.
 struct BackwardOperands<'a, T: Real> {
-    q: &'a Tensor<T>,
-    k: &'a Tensor<T>,
-    v: &'a Tensor<T>,
+    forward: AttentionOperands<'a, T>,
     y: &'a Tensor<T>,
     lse: &'a Tensor<f32>,
     grad: &'a Tensor<T>,
-    options: &'a AttentionOptions<'a, T>,
 }
 
 impl<T: Real> BackwardOperands<'_, T> {
+    /// The layouts of the operands for each row.
+    fn rows(&self) -> [&Layout; 3] {
+        [self.y.layout(), self.lse.layout(), self.grad.layout()]
+    }
+
     /// Checks devices and shapes.
     fn check(&self, op: &'static str) -> Result<AttentionShape> {
-        gpu_of(op, self.q, self.k, self.v, self.options)?;
-        self.q.same_gpu(op, self.y)?;
-        self.q.same_gpu(op, self.lse)?;
-        self.q.same_gpu(op, self.grad)?;
-        let shape = AttentionShape::of(&layouts(self.q, self.k, self.v, self.options))?;
-        shape.fits_backward([self.y.layout(), self.lse.layout(), self.grad.layout()])?;
-        scale_of(op, self.options, shape.dim)?;
+        let q = self.forward.q;
+        self.forward.gpu(op)?;
+        q.same_gpu(op, self.y)?;
+        q.same_gpu(op, self.lse)?;
+        q.same_gpu(op, self.grad)?;
+        let shape = AttentionShape::of(&self.forward.layouts())?;
+        shape.fits_backward(self.rows())?;
+        self.forward.scale(op)?;
         Ok(shape)
     }
 
-    /// Whether all gradients are 0.
-    fn has_nothing(&self) -> bool {
-        self.q.is_empty() || self.k.is_empty() || self.v.is_empty()
-    }
-
-    /// The problem, and the scalars of the call.
-    fn problem(
-        &self,
-        op: &'static str,
-        of: AttentionGradientsOf,
-    ) -> Result<(AttentionBackward, [Scalar; 1])> {
-        let layouts = layouts(self.q, self.k, self.v, self.options);
-        let scale = scale_of(op, self.options, self.q.shape()[3])?;
-        let none = AttentionStatistics::None;
-        let forward = AttentionProblem::new(layouts, self.options.range(), none, T::DTYPE)?;
-        let forward = forward.pinned(self.options.kernel);
-        let rows = [self.y.layout(), self.lse.layout(), self.grad.layout()];
-        Ok((AttentionBackward::new(forward, rows, of)?, [Scalar::F32(scale)]))
+    fn problem(&self, of: AttentionGradientsOf) -> Result<AttentionBackward> {
+        let (options, none) = (self.forward.options, AttentionStatistics::None);
+        let forward = AttentionProblem::new(self.forward.layouts(), options.range(), none, T::DTYPE)?;
+        AttentionBackward::new(forward.pinned(options.kernel), self.rows(), of)
     }
 
     /// The operands in the order of the plan.
     fn views(&self) -> Vec<View<'_>> {
-        let operands = [self.q, self.k, self.v, self.y].map(Tensor::view);
-        operands.into_iter().chain([self.lse.view(), self.grad.view()]).chain(views(self.options)).collect()
+        let AttentionOperands { q, k, v, .. } = self.forward;
+        let operands = [q, k, v, self.y].map(Tensor::view);
+        operands.into_iter().chain([self.lse.view(), self.grad.view()]).chain(self.forward.masks()).collect()
     }
 }

@@ -102,11 +102,7 @@ impl AttentionBackward {
 
     /// The operands that the module declares. In place of missing ones, a word, which the module does not access.
     fn of_module(&self, draft: &mut Draft<'_>, args: &[BoundRegion]) -> Result<Vec<BoundRegion>> {
-        let forward = &self.forward;
-        let masks = [&forward.bias, &forward.lengths, &forward.keep, &forward.slopes].map(Option::is_some);
-        let mut given = args[5..].iter().copied();
-        let none = (draft.constant(&[0])?, Access::Read);
-        let masks = masks.map(|is_there| if is_there { given.next().unwrap_or(none) } else { none });
+        let masks = self.forward.masks_of_module(draft, &args[5..])?;
         Ok(args[..3].iter().chain(&masks).chain(&args[3..5]).chain(args.last()).copied().collect())
     }
 
