@@ -3,7 +3,7 @@
 use super::array::Tensor;
 use crate::error::Named;
 use crate::gpu::Gpu;
-use crate::layout::{Element, Layout};
+use crate::layout::{Element, Fill, Layout, Real};
 use crate::{Error, Result};
 use std::future::Future;
 
@@ -139,5 +139,21 @@ impl Gpu {
     ) -> Result<Tensor<T>> {
         let layout = Layout::contiguous(op, shape)?;
         Ok(Tensor::from_allocation(self.upload_chunks(op, layout.len(), fill)?, layout))
+    }
+
+    /// Independent numbers, uniform in $\pm$ `bound`. The same seed gives the same numbers on every device.
+    pub(crate) fn uniform<T: Real>(
+        &self,
+        op: &'static str,
+        shape: &[usize],
+        bound: f64,
+        seed: u64,
+    ) -> Result<Tensor<T>> {
+        self.filled(op, shape, |start, elements: &mut [T]| {
+            for (i, element) in (start..).zip(elements) {
+                let uniform: f32 = Fill::Uniform.value(i, seed);
+                *element = T::from_f64(f64::from(uniform) * bound);
+            }
+        })
     }
 }

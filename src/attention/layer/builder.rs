@@ -3,7 +3,7 @@
 use super::heads::HeadSizes;
 use super::kinds::Biases;
 use super::multi_head::{MultiHeadAttention, OP};
-use super::parameters::{part_seed, uniform, xavier_bound};
+use super::parameters::{part_seed, xavier_bound};
 use super::tensors::{Expected, LayerTensors};
 use crate::error::call;
 use crate::gemm::Linear;
@@ -75,10 +75,10 @@ impl<T: Real> MultiHeadAttentionBuilder<T> {
             let tensors = expected.map(|(name, shape)| {
                 let made = match shape[..] {
                     [outputs, inputs] if name == "in_proj_weight" => {
-                        uniform(gpu, OP, &shape, xavier_bound([outputs, inputs]), part_seed(self.seed, 1))
+                        gpu.uniform(OP, &shape, xavier_bound([outputs, inputs]), part_seed(self.seed, 1))
                     }
                     [_, inputs] => {
-                        uniform(gpu, OP, &shape, 1.0 / (inputs as f64).sqrt(), part_seed(self.seed, 2))
+                        gpu.uniform(OP, &shape, 1.0 / (inputs as f64).sqrt(), part_seed(self.seed, 2))
                     }
                     _ => gpu.zeros(&shape),
                 };

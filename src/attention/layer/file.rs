@@ -21,7 +21,7 @@ impl<T: Real> MultiHeadAttention<T> {
     /// [`Error::Input`] if the file already has a tensor with one of the names; otherwise as [`Tensor::to_vec`](crate::Tensor::to_vec).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn save(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
-        call("MultiHeadAttention::save", || save(self, file, prefix))
+        call("MultiHeadAttention::save", || file.tensors(prefix, self.parameters()))
     }
 
     /// As `save`, without blocking: it waits as [`Tensor::read`](crate::Tensor::read) does.
@@ -29,7 +29,7 @@ impl<T: Real> MultiHeadAttention<T> {
     /// # Errors
     /// [`Error::Input`] if the file already has a tensor with one of the names; otherwise as [`Tensor::read`](crate::Tensor::read).
     pub async fn save_async(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
-        save_async(self, file, prefix).await.named("MultiHeadAttention::save_async")
+        file.tensors_async(prefix, self.parameters()).await.named("MultiHeadAttention::save_async")
     }
 }
 
@@ -75,27 +75,4 @@ pub(super) fn loaded<T: Real>(
     let tensor =
         |(name, _): &Expected| Ok::<_, Error>((name.clone(), file.tensor(gpu, &format!("{prefix}{name}"))?));
     Ok(LayerTensors::of(expected.iter().map(tensor).collect::<Result<Vec<_>>>()?))
-}
-
-/// Adds all parameters of a layer to a file.
-#[cfg(not(target_arch = "wasm32"))]
-pub(super) fn save<T: Real>(
-    layer: &impl Parameters<T>,
-    file: SafetensorsWriter,
-    prefix: &str,
-) -> Result<SafetensorsWriter> {
-    let mut parameters = layer.parameters().into_iter();
-    parameters.try_fold(file, |file, (name, tensor)| file.tensor(format!("{prefix}{name}"), tensor))
-}
-
-/// As [`save`], without blocking.
-pub(super) async fn save_async<T: Real>(
-    layer: &impl Parameters<T>,
-    mut file: SafetensorsWriter,
-    prefix: &str,
-) -> Result<SafetensorsWriter> {
-    for (name, tensor) in layer.parameters() {
-        file = file.tensor_async(format!("{prefix}{name}"), tensor).await?;
-    }
-    Ok(file)
 }

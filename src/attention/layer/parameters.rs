@@ -3,25 +3,9 @@
 use crate::Result;
 use crate::gemm::Linear;
 use crate::gpu::Gpu;
-use crate::layout::{Fill, Real};
+use crate::layout::Real;
 use crate::ops::Activation;
 use crate::tensor::Tensor;
-
-/// Independent numbers, uniform in $\pm$ `bound`. The same seed gives the same numbers on every device.
-pub(super) fn uniform<T: Real>(
-    gpu: &Gpu,
-    op: &'static str,
-    shape: &[usize],
-    bound: f64,
-    seed: u64,
-) -> Result<Tensor<T>> {
-    gpu.filled(op, shape, |start, elements: &mut [T]| {
-        for (i, element) in (start..).zip(elements) {
-            let uniform: f32 = Fill::Uniform.value(i, seed);
-            *element = T::from_f64(f64::from(uniform) * bound);
-        }
-    })
-}
 
 /// Ones.
 pub(super) fn ones<T: Real>(gpu: &Gpu, op: &'static str, shape: &[usize]) -> Result<Tensor<T>> {

@@ -153,7 +153,7 @@ impl<T: Real> Multivectors<T> {
     /// As [`product`](Self::product); [`Error::Shape`] if `g` does not have the norm's blade and positions.
     pub fn norm_backward(&self, g: &Self) -> Result<Self> {
         self.check_gradient("norm_backward", g, &self.signature().scalars())?;
-        self.binary(Function::NormBackward, g, &self.blades).named("norm_backward")
+        self.run(Function::NormBackward, Some(g), &self.blades).named("norm_backward")
     }
 
     /// The inverse of versors, products of non-null vectors: $\tilde x / \langle \tilde x x \rangle_{0}$.
@@ -174,7 +174,7 @@ impl<T: Real> Multivectors<T> {
     /// As [`product`](Self::product); [`Error::Shape`] if `g` does not have the same blades and positions.
     pub fn inverse_backward(&self, g: &Self) -> Result<Self> {
         self.check_gradient("inverse_backward", g, &self.blades)?;
-        self.binary(Function::InverseBackward, g, &self.blades).named("inverse_backward")
+        self.run(Function::InverseBackward, Some(g), &self.blades).named("inverse_backward")
     }
 
     /// Checks that a gradient has these blades and the positions of `self`.
@@ -190,11 +190,6 @@ impl<T: Real> Multivectors<T> {
             return Err(Error::shapes(op, rule, &g.positions(), &self.positions()));
         }
         Ok(())
-    }
-
-    /// A function of `self` and `y`, in a new tensor.
-    pub(super) fn binary(&self, function: Function, y: &Self, out: &Blades) -> Result<Self> {
-        self.run(function, Some(y), out)
     }
 
     /// A function of `self`, and of `y` if it has two operands, in a new tensor.
@@ -234,11 +229,7 @@ impl<T: Real> Multivectors<T> {
             Some(y) => self.broadcast_positions(op, y)?,
             None => self.positions(),
         };
-        let at = match self.axis {
-            BladeAxis::First => 0,
-            BladeAxis::Last => shape.len(),
-        };
-        shape.insert(at, out.len());
+        shape.insert(self.axis.of(shape.len() + 1), out.len());
         Layout::contiguous(op, &shape)
     }
 

@@ -50,7 +50,7 @@ impl<'a, T: Real> MvProduct<'a, T> {
     /// # Errors
     /// As [`Multivectors::product`].
     pub fn run(&self) -> Result<Multivectors<T>> {
-        call("product", || self.x.binary(Function::Product(self.product), self.y, &self.result_blades()?))
+        call("product", || self.x.run(Function::Product(self.product), Some(self.y), &self.result_blades()?))
     }
 
     /// The plan of the product on this device.
@@ -104,8 +104,8 @@ impl<T: Real> Multivectors<T> {
                 let rule = "the gradient must have the positions of the result";
                 return Err(Error::shapes(op, rule, &g.positions(), &positions));
             }
-            let of_x = g.binary(Function::BackwardX(product), y, self.blades())?;
-            let of_y = self.binary(Function::BackwardY(product), g, y.blades())?;
+            let of_x = g.run(Function::BackwardX(product), Some(y), self.blades())?;
+            let of_y = self.run(Function::BackwardY(product), Some(g), y.blades())?;
             Ok((of_x.sum_to(&self.positions())?, of_y.sum_to(&y.positions())?))
         })
     }

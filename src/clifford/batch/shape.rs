@@ -32,8 +32,7 @@ impl<T: Real> Multivectors<T> {
     pub fn reshape(&self, positions: impl AsRef<[usize]>) -> Result<Self> {
         call("reshape", || {
             let mut shape = positions.as_ref().to_vec();
-            let at = self.axis().of(shape.len() + 1);
-            shape.insert(at, self.blades().len());
+            shape.insert(self.axis().of(shape.len() + 1), self.blades().len());
             Self::new(self.tensor().reshape(shape)?, self.blades(), self.axis())
         })
     }

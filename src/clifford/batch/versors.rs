@@ -7,7 +7,6 @@ use crate::clifford::algebra::blades::{Blades, Parity};
 use crate::clifford::algebra::function::{Function, LogBranch};
 use crate::clifford::algebra::product::Product;
 use crate::clifford::generate::sandwich;
-use crate::clifford::problem::BladeAxis;
 use crate::error::{Named, call};
 use crate::layout::Real;
 use crate::plan::Plan;
@@ -104,7 +103,7 @@ impl<T: Real> Multivectors<T> {
             if terms > self.tensor().gpu().known_caps().machine.max_terms {
                 return self.sandwich_in_two(x, &out);
             }
-            self.binary(Function::Sandwich, x, &out)
+            self.run(Function::Sandwich, Some(x), &out)
         })
     }
 
@@ -141,13 +140,9 @@ impl<T: Real> Multivectors<T> {
     pub fn interpolate(&self, b: &Self, t: &Tensor<T>) -> Result<Self> {
         call("interpolate", || {
             let signature = self.signature();
-            let log = self.binary(Function::LogBetween, b, &signature.bivectors())?;
+            let log = self.run(Function::LogBetween, Some(b), &signature.bivectors())?;
             let mut shape = t.shape().to_vec();
-            let at = match self.axis() {
-                BladeAxis::First => 0,
-                BladeAxis::Last => shape.len(),
-            };
-            shape.insert(at, 1);
+            shape.insert(self.axis().of(shape.len() + 1), 1);
             let t = Self::new(t.reshape(&shape)?, &signature.scalars(), self.axis())?;
             let step = t.geometric(&log)?.exp()?;
             MvProduct::new(Product::Geometric, self, &step).blades(&signature.even()).run()

@@ -75,6 +75,29 @@ impl SafetensorsWriter {
         self.values(name, tensor.shape(), &elements).named(op)
     }
 
+    /// Adds tensors, with `prefix` before their names.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn tensors<'a, T: Element>(
+        self,
+        prefix: &str,
+        tensors: impl IntoIterator<Item = (String, &'a Tensor<T>)>,
+    ) -> Result<Self> {
+        let mut tensors = tensors.into_iter();
+        tensors.try_fold(self, |file, (name, tensor)| file.tensor(format!("{prefix}{name}"), tensor))
+    }
+
+    /// As `tensors`, without blocking.
+    pub(crate) async fn tensors_async<'a, T: Element>(
+        mut self,
+        prefix: &str,
+        tensors: impl IntoIterator<Item = (String, &'a Tensor<T>)>,
+    ) -> Result<Self> {
+        for (name, tensor) in tensors {
+            self = self.tensor_async(format!("{prefix}{name}"), tensor).await?;
+        }
+        Ok(self)
+    }
+
     /// Copies a tensor of another file under the same name, byte for byte. It may have any type.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use super::frozen::{Frozen, SignStorage};
 use super::sk_linear::{OP, SkLinear, check_sizes};
 use crate::error::call;
-use crate::layout::{Fill, Real};
+use crate::layout::Real;
 use crate::ops::Activation;
 use crate::tensor::Tensor;
 use crate::{Error, Gpu, Result};
@@ -120,22 +120,14 @@ impl<T: Real> SkLinearBuilder<T> {
             self.check(features)?;
             let [inputs, outputs] = features;
             let inner = self.terms * self.rank;
-            let uniform = |shape: &[usize], bound: f64, seed: u64| {
-                gpu.filled(OP, shape, |start, elements: &mut [T]| {
-                    for (i, element) in (start..).zip(elements) {
-                        let uniform: f32 = Fill::Uniform.value(i, seed);
-                        *element = T::from_f64(f64::from(uniform) * bound);
-                    }
-                })
-            };
             // Each product of a term has variance |x|^2 s^2. The mean of 2T products has a variance of 1/2T of that.
             let bound = (2.0 * self.terms as f64 / inputs as f64).sqrt();
             let [of_s1, of_s2, of_bias] = [1, 2, 3].map(|part| self.seed.wrapping_mul(4).wrapping_add(part));
-            let s1 = uniform(&[inputs, inner], bound, of_s1)?;
-            let s2 = uniform(&[inner, outputs], bound, of_s2)?;
+            let s1 = gpu.uniform(OP, &[inputs, inner], bound, of_s1)?;
+            let s2 = gpu.uniform(OP, &[inner, outputs], bound, of_s2)?;
             let bias = match &self.bias {
                 Some(bias) => bias.clone(),
-                None => uniform(&[outputs], 1.0 / (inputs as f64).sqrt(), of_bias)?,
+                None => gpu.uniform(OP, &[outputs], 1.0 / (inputs as f64).sqrt(), of_bias)?,
             };
             Self { bias: Some(bias), ..self.clone() }.of_signs(s1, s2)
         })

@@ -22,11 +22,7 @@ impl<T: Real> SkLinear<T> {
     /// [`Error::Input`] if the file already has a tensor with one of the names; otherwise as for [`Tensor::to_vec`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn save(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
-        call("SkLinear::save", || {
-            let file = self.save_seed(file, prefix);
-            let mut parameters = self.parameters().into_iter();
-            parameters.try_fold(file, |file, (name, tensor)| file.tensor(format!("{prefix}{name}"), tensor))
-        })
+        call("SkLinear::save", || self.save_seed(file, prefix).tensors(prefix, self.parameters()))
     }
 
     /// Like `save`, without blocking: it waits as [`Tensor::read`] does.
@@ -34,13 +30,8 @@ impl<T: Real> SkLinear<T> {
     /// # Errors
     /// [`Error::Input`] if the file already has a tensor with one of the names; otherwise as for [`Tensor::read`].
     pub async fn save_async(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
-        let op = "SkLinear::save_async";
-        let mut file = self.save_seed(file, prefix);
-        for (name, tensor) in self.parameters() {
-            let added = file.tensor_async(format!("{prefix}{name}"), tensor).await;
-            file = added.named(op)?;
-        }
-        Ok(file)
+        let file = self.save_seed(file, prefix).tensors_async(prefix, self.parameters()).await;
+        file.named("SkLinear::save_async")
     }
 
     fn save_seed(&self, file: SafetensorsWriter, prefix: &str) -> SafetensorsWriter {

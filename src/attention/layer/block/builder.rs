@@ -6,7 +6,7 @@ use crate::attention::layer::builder::MultiHeadAttentionBuilder;
 use crate::attention::layer::heads::check_features;
 use crate::attention::layer::kinds::{Biases, BlockNorm, FeedForward, NormPosition};
 use crate::attention::layer::multi_head::MultiHeadAttention;
-use crate::attention::layer::parameters::{ones, part_seed, uniform};
+use crate::attention::layer::parameters::{ones, part_seed};
 use crate::attention::layer::tensors::{Expected, LayerTensors};
 use crate::error::call;
 use crate::gemm::Linear;
@@ -118,7 +118,7 @@ impl<T: Real> TransformerBlockBuilder<T> {
                 {
                     let (bound, seed) =
                         (1.0 / (inputs as f64).sqrt(), part_seed(self.attention.seed, part + of));
-                    tensors.push((name, uniform(gpu, OP, &shape, bound, seed)?));
+                    tensors.push((name, gpu.uniform(OP, &shape, bound, seed)?));
                 }
             }
             for (name, shape) in self.norms() {

@@ -3,15 +3,14 @@
 use super::builder::TransformerBlockBuilder;
 use super::transformer_block::TransformerBlock;
 use crate::Result;
-#[cfg(not(target_arch = "wasm32"))]
-use crate::attention::layer::file::save;
-use crate::attention::layer::file::{loaded, save_async};
+use crate::attention::layer::file::loaded;
 use crate::error::Named;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::error::call;
 use crate::gpu::Gpu;
 use crate::io::{Safetensors, SafetensorsWriter};
 use crate::layout::Real;
+use crate::ops::training::Parameters;
 
 impl<T: Real> TransformerBlock<T> {
     /// Adds the block's [`parameters`](crate::Parameters::parameters) to a file, with `prefix` before their names, as `PyTorch`
@@ -22,7 +21,7 @@ impl<T: Real> TransformerBlock<T> {
     /// As `MultiHeadAttention::save`.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn save(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
-        call("TransformerBlock::save", || save(self, file, prefix))
+        call("TransformerBlock::save", || file.tensors(prefix, self.parameters()))
     }
 
     /// As `save`, without blocking.
@@ -30,7 +29,7 @@ impl<T: Real> TransformerBlock<T> {
     /// # Errors
     /// As [`MultiHeadAttention::save_async`](crate::attention::MultiHeadAttention::save_async).
     pub async fn save_async(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
-        save_async(self, file, prefix).await.named("TransformerBlock::save_async")
+        file.tensors_async(prefix, self.parameters()).await.named("TransformerBlock::save_async")
     }
 }
 

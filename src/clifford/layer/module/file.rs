@@ -32,8 +32,8 @@ impl<T: Real> CliffordLayer<T> {
     #[cfg(not(target_arch = "wasm32"))]
     pub fn save(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
         call("CliffordLayer::save", || {
-            let mut tensors = self.saved()?.into_iter();
-            tensors.try_fold(file, |file, (name, tensor)| file.tensor(format!("{prefix}{name}"), &tensor))
+            let tensors = self.saved()?;
+            file.tensors(prefix, tensors.iter().map(|(name, tensor)| (name.clone(), tensor)))
         })
     }
 
@@ -42,12 +42,10 @@ impl<T: Real> CliffordLayer<T> {
     /// # Errors
     /// [`Error::Input`] if the file already has a tensor of one of these names; otherwise as [`Tensor::read`].
     pub async fn save_async(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
-        let (op, mut file) = ("CliffordLayer::save_async", file);
-        for (name, tensor) in self.saved().named(op)? {
-            let added = file.tensor_async(format!("{prefix}{name}"), &tensor).await;
-            file = added.named(op)?;
-        }
-        Ok(file)
+        let op = "CliffordLayer::save_async";
+        let tensors = self.saved().named(op)?;
+        let tensors = tensors.iter().map(|(name, tensor)| (name.clone(), tensor));
+        file.tensors_async(prefix, tensors).await.named(op)
     }
 
     /// The tensors to save, with the names and shapes of flash-clifford.
