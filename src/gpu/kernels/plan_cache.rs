@@ -1,7 +1,7 @@
 //! Cache of prepared plans, by problem or by the plan's identity.
 
 use super::prepared::Prepared;
-use crate::gpu::driver::lock::Lock;
+use crate::gpu::driver::lock::{Lock, Locked};
 use crate::gpu::raw::trim_heap;
 use crate::plan::{AnyProblem, Plan};
 use foldhash::{HashMap, HashMapExt};
@@ -52,13 +52,11 @@ impl PlanCache {
     pub(in crate::gpu) fn insert(&self, problem: &AnyProblem, prepared: Arc<Prepared>) -> Arc<Prepared> {
         self.prepared.fetch_add(1, Ordering::Relaxed);
         let own = problem.boxed(); // by the problem's own code, while no lock is held
-        let mut plans = self.plans.lock();
+        let plans = self.plans.lock();
         if let Some(known) = plans.get(problem).filter(|known| known.is_compiled()) {
             return known.clone();
         }
-        let evicted = put(&mut plans, own, prepared.clone());
-        drop(plans);
-        drop(evicted);
+        put(plans, own, prepared.clone());
         prepared
     }
 
@@ -67,10 +65,7 @@ impl PlanCache {
     pub(in crate::gpu) fn replace(&self, problem: &AnyProblem, prepared: Arc<Prepared>) {
         self.prepared.fetch_add(1, Ordering::Relaxed);
         let own = problem.boxed(); // by the problem's own code, while no lock is held
-        let mut plans = self.plans.lock();
-        let evicted = put(&mut plans, own, prepared);
-        drop(plans);
-        drop(evicted);
+        put(self.plans.lock(), own, prepared);
     }
 
     /// Removes the plans of all problems. Returns them: the caller must drop them while it holds no lock.
@@ -101,19 +96,14 @@ impl PlanCache {
     /// Caches the prepared form of an application's plan.
     pub(in crate::gpu) fn insert_plan(&self, plan: &Plan, prepared: Arc<Prepared>) {
         self.prepared.fetch_add(1, Ordering::Relaxed);
-        let mut plans = self.by_identity.lock();
-        let evicted = put(&mut plans, plan.identity(), prepared);
-        drop(plans);
-        drop(evicted);
+        put(self.by_identity.lock(), plan.identity(), prepared);
     }
 }
 
-/// Adds an entry. Returns what is no longer cached, to be dropped while no lock is held.
-fn put<K: Eq + Hash>(
-    plans: &mut HashMap<K, Arc<Prepared>>,
-    key: K,
-    prepared: Arc<Prepared>,
-) -> impl Sized + use<K> {
-    let evicted = if plans.len() >= MAX_PLANS { std::mem::take(plans) } else { HashMap::new() };
-    (plans.insert(key, prepared), evicted)
+/// Adds an entry. What is no longer cached is dropped while no lock is held.
+fn put<K: Eq + Hash>(mut plans: Locked<'_, HashMap<K, Arc<Prepared>>>, key: K, prepared: Arc<Prepared>) {
+    let evicted = if plans.len() >= MAX_PLANS { std::mem::take(&mut *plans) } else { HashMap::new() };
+    let replaced = plans.insert(key, prepared);
+    drop(plans);
+    drop((replaced, evicted));
 }

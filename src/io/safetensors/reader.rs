@@ -1,5 +1,6 @@
 //! Tensors from `.safetensors` files.
 
+use super::writer::dtype_of;
 use crate::error::Named;
 use crate::files::reported::ReportedFile;
 use crate::io::fp8::Fp8;
@@ -113,16 +114,8 @@ impl Safetensors {
     /// # Errors
     /// As for [`shape`](Self::shape).
     pub fn dtype(&self, name: &str) -> Result<Option<DType>> {
-        Ok(match self.info(name)?.dtype {
-            Dtype::F32 => Some(DType::F32),
-            Dtype::F16 => Some(DType::F16),
-            Dtype::BF16 => Some(DType::Bf16),
-            Dtype::I8 => Some(DType::I8),
-            Dtype::I32 => Some(DType::I32),
-            Dtype::F8_E4M3 => Some(DType::F8E4M3),
-            Dtype::F8_E5M2 => Some(DType::F8E5M2),
-            _ => None,
-        })
+        let stored = self.info(name)?.dtype;
+        Ok(DType::ALL.into_iter().find(|&dtype| dtype_of(dtype) == stored))
     }
 
     /// Uploads a tensor.
@@ -175,16 +168,9 @@ impl Safetensors {
     /// # }
     /// ```
     pub fn tensor_as<T: Element>(&self, gpu: &Gpu, name: &str) -> Result<Tensor<T>> {
-        let info = self.info(name)?;
-        let len = info.shape.iter().product();
-        let mut is_known = true;
-        let each = |take: &mut dyn FnMut(FileNumber)| is_known = self.each(info, take).is_some();
-        let elements = converted::<T>("Safetensors::tensor_as", len, each)?;
-        if !is_known {
-            return Err(self.unread(name, info));
-        }
-        let elements = elements.map_err(|why| Error::input(&self.name, format!("`{name}`: {why}")))?;
-        gpu.tensor(&elements, &info.shape).named("Safetensors::tensor_as")
+        let op = "Safetensors::tensor_as";
+        let elements = self.numbers(name, |len, each| converted::<T>(op, len, each))?;
+        gpu.tensor(&elements, self.shape(name)?).named(op)
     }
 
     /// The elements of a tensor as f64, row-major. 64-bit integers above $2^{53}$ are rounded; all other values are exact.
@@ -193,24 +179,28 @@ impl Safetensors {
     /// # Errors
     /// [`Error::Input`] if there is no tensor of this name, or if its element type is not supported.
     pub fn values(&self, name: &str) -> Result<Vec<f64>> {
-        let info = self.info(name)?;
-        let len = info.shape.iter().product();
-        let mut is_known = true;
-        let each = |take: &mut dyn FnMut(FileNumber)| is_known = self.each(info, take).is_some();
-        let values = as_f64("Safetensors::values", len, each)?;
-        if !is_known {
-            return Err(self.unread(name, info));
-        }
-        values.map_err(|why| Error::input(&self.name, format!("`{name}`: {why}")))
+        self.numbers(name, |len, each| as_f64("Safetensors::values", len, each))
     }
 
-    /// The error for an element type whose numbers are not read.
-    fn unread(&self, name: &str, info: &TensorInfo) -> Error {
-        let why = format!(
-            "`{name}` has elements of {}; supported are floats of 8 to 64 bits, integers and BOOL. `bytes` has its bytes",
-            info.dtype
-        );
-        Error::input(&self.name, why)
+    /// What `read` makes of the number of a tensor's elements and of a function that supplies them. Its inner error is the
+    /// reason why it fails.
+    fn numbers<R>(
+        &self,
+        name: &str,
+        read: impl FnOnce(usize, &mut dyn FnMut(&mut dyn FnMut(FileNumber))) -> Result<Result<R, String>>,
+    ) -> Result<R> {
+        let info = self.info(name)?;
+        let mut is_known = true;
+        let read = read(info.shape.iter().product(), &mut |take| is_known = self.each(info, take).is_some())?;
+        let why = match read {
+            _ if !is_known => format!(
+                "`{name}` has elements of {}; supported are floats of 8 to 64 bits, integers and BOOL. `bytes` has its bytes",
+                info.dtype
+            ),
+            Ok(read) => return Ok(read),
+            Err(why) => format!("`{name}`: {why}"),
+        };
+        Err(Error::input(&self.name, why))
     }
 
     /// Passes the elements of a tensor to a function. None if their type is not supported.

@@ -25,6 +25,19 @@ const MAX_HEADER: usize = 100_000_000;
 /// The header's name for the metadata. No tensor may have it.
 const METADATA: &str = "__metadata__";
 
+/// The type of the file for elements of this type.
+pub(super) fn dtype_of(dtype: DType) -> Dtype {
+    match dtype {
+        DType::F32 => Dtype::F32,
+        DType::F16 => Dtype::F16,
+        DType::Bf16 => Dtype::BF16,
+        DType::I8 => Dtype::I8,
+        DType::I32 => Dtype::I32,
+        DType::F8E4M3 => Dtype::F8_E4M3,
+        DType::F8E5M2 => Dtype::F8_E5M2,
+    }
+}
+
 /// Builds a `.safetensors` file. The same tensors and metadata always give the same bytes.
 #[derive(Clone, Debug, Default)]
 #[must_use = "nothing is written before `write`"]
@@ -113,16 +126,7 @@ impl SafetensorsWriter {
 
     /// Adds values from the host.
     pub(crate) fn values<T: Element>(self, name: String, shape: &[usize], values: &[T]) -> Result<Self> {
-        let dtype = match T::DTYPE {
-            DType::F32 => Dtype::F32,
-            DType::F16 => Dtype::F16,
-            DType::Bf16 => Dtype::BF16,
-            DType::I8 => Dtype::I8,
-            DType::I32 => Dtype::I32,
-            DType::F8E4M3 => Dtype::F8_E4M3,
-            DType::F8E5M2 => Dtype::F8_E5M2,
-        };
-        self.owned(name, dtype, shape, bytemuck::cast_slice(values).to_vec())
+        self.owned(name, dtype_of(T::DTYPE), shape, bytemuck::cast_slice(values).to_vec())
     }
 
     /// Adds f64 values. Tensors cannot have this type.
