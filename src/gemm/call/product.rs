@@ -1,7 +1,8 @@
 //! A product with its operands and options: it becomes a problem, and the problem is executed.
 
 use crate::gemm::problem::{
-    Accumulator, BiasAxis, GemmProblem, GemmTypes, Numbers, OP, Pin, SignHalf, SplitK,
+    Accumulator, BiasAxis, Epilogue, GemmProblem, GemmTypes, Numbers, OP, Pin, Previous, Scale, SignHalf,
+    SplitK,
 };
 use crate::gpu::{Allocation, Gpu, View, check_same_gpu};
 use crate::layout::{DType, Layout, Precision};
@@ -83,12 +84,13 @@ impl<'a> ProductCall<'a> {
     /// The checked problem for a result with this layout and type.
     pub(super) fn problem(&self, c: &Layout, dtype: DType) -> Result<GemmProblem> {
         let types = GemmTypes { ab: self.a.dtype, c: dtype, accumulator: self.accumulator };
-        let mut problem = GemmProblem::new(&self.a.layout, &self.whole_b()?, c, types)?
-            .pinned(self.pin)
-            .split_k(self.split)
-            .alpha(self.alpha)
-            .beta(self.beta)
-            .activation(self.activation);
+        let mut problem = GemmProblem::new(&self.a.layout, &self.whole_b()?, c, types)?;
+        (problem.pin, problem.split) = (self.pin, self.split);
+        let (scale, previous) = (Scale::of(self.alpha), Previous::of(self.beta));
+        problem.epilogue = Epilogue { scale, previous, activation: self.activation, ..Epilogue::default() };
+        if self.a.dtype == DType::F32 && self.signs.is_none() {
+            problem.precision = self.precision;
+        }
         if let Some((axis, bias)) = &self.bias {
             problem = problem.bias(*axis, &bias.layout, bias.dtype)?;
         }
@@ -109,7 +111,6 @@ impl<'a> ProductCall<'a> {
         problem.check_types()?;
         match self.signs {
             Some((signs, _)) => problem.sign_half(signs, &self.b.layout),
-            None if self.a.dtype == DType::F32 => Ok(problem.precision(self.precision)),
             None => Ok(problem),
         }
     }

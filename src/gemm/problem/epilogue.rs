@@ -37,6 +37,13 @@ pub enum Scale {
     BackWithCross,
 }
 
+impl Scale {
+    /// The scale by this number.
+    pub(in crate::gemm) fn of(alpha: f32) -> Self {
+        if alpha == 1.0 { Self::One } else { Self::Alpha }
+    }
+}
+
 /// Tensors of f32 that scale the sums: $r$ with an element for each row, $c$ with an element for each column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LineScale {
@@ -83,6 +90,13 @@ pub enum Previous {
     Overwritten,
     /// They are added, times beta.
     Added,
+}
+
+impl Previous {
+    /// The use if they are multiplied by this number.
+    pub(in crate::gemm) fn of(beta: f32) -> Self {
+        if beta == 0.0 { Self::Overwritten } else { Self::Added }
+    }
 }
 
 /// The axis of C along which a bias or a scale runs.

@@ -12,14 +12,12 @@ use crate::{Error, Result};
 
 impl GemmProblem {
     /// Restricts the candidates of the plan.
-    #[inline]
     #[must_use]
     pub fn pinned(self, pin: Pin) -> Self {
         Self { pin, ..self }
     }
 
     /// Sets the number of splits of k.
-    #[inline]
     #[must_use]
     pub fn split_k(self, split: SplitK) -> Self {
         Self { split, ..self }
@@ -33,30 +31,26 @@ impl GemmProblem {
     }
 
     /// Sets the precision, which matters only for f32 operands.
-    #[inline]
     #[must_use]
     pub fn precision(self, precision: Precision) -> Self {
         Self { precision, ..self }
     }
 
     /// Scales the sums by `alpha`. The problem only records whether it is 1; the number is a scalar of the call.
-    #[inline]
     #[must_use]
     pub fn alpha(mut self, alpha: f32) -> Self {
-        self.epilogue.scale = if alpha == 1.0 { Scale::One } else { Scale::Alpha };
+        self.epilogue.scale = Scale::of(alpha);
         self
     }
 
     /// Adds `beta` times the previous contents of C; with a beta of 0, C is not read. The number is a scalar of the call.
-    #[inline]
     #[must_use]
     pub fn beta(mut self, beta: f32) -> Self {
-        self.epilogue.previous = if beta == 0.0 { Previous::Overwritten } else { Previous::Added };
+        self.epilogue.previous = Previous::of(beta);
         self
     }
 
     /// Applies an activation.
-    #[inline]
     #[must_use]
     pub fn activation(mut self, activation: Activation) -> Self {
         self.epilogue.activation = activation;
