@@ -93,7 +93,19 @@ impl<P: InWindows> Problem for P {
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         match self.plan_of_one(caps) {
             Err(error) => match error {
-                Error::Limit { op, .. } => plan_in_parts(self, caps, (op, error)),
+                Error::Limit { op, .. } => {
+                    let parts = Parts {
+                        joins: P::JOINS,
+                        axes: self.cut_axes()?,
+                        narrowed: &|operand, ranges| self.narrowed(operand, ranges),
+                        before_parts: &|draft, operands| self.before_parts(draft, operands),
+                        plan_of_part: &|layouts, ranges| self.part(layouts, ranges)?.plan_of_one(caps),
+                        put_part: &|draft, layouts, arrays, ranges| {
+                            self.put(draft, &P::JOINS, &self.part(layouts, ranges)?, arrays, ranges)
+                        },
+                    };
+                    plan_in_parts(parts, caps, (op, error))
+                }
                 _ => Err(error),
             },
             planned => planned,
@@ -113,37 +125,5 @@ impl<P: InWindows> Problem for P {
 
     fn trial(&self, caps: &Caps) -> Result<Option<Trial>> {
         self.reference(caps)
-    }
-}
-
-impl<P: InWindows> Parts for P {
-    fn joins(&self) -> Joins {
-        P::JOINS
-    }
-
-    fn cut_axes(&self) -> Result<CutAxes> {
-        InWindows::cut_axes(self)
-    }
-
-    fn narrowed(&self, operand: &Operand, ranges: &[Range<usize>]) -> Result<Layout> {
-        InWindows::narrowed(self, operand, ranges)
-    }
-
-    fn before_parts(&self, draft: &mut Draft<'_>, operands: &[Region]) -> Result<Vec<Region>> {
-        InWindows::before_parts(self, draft, operands)
-    }
-
-    fn plan_of_part(&self, layouts: &[Layout], ranges: &[Range<usize>], caps: &Caps) -> Result<Plan> {
-        self.part(layouts, ranges)?.plan_of_one(caps)
-    }
-
-    fn put_part(
-        &self,
-        draft: &mut Draft<'_>,
-        layouts: &[Layout],
-        arrays: [Region; 2],
-        ranges: &[Range<usize>],
-    ) -> Result<()> {
-        self.put(draft, &P::JOINS, &self.part(layouts, ranges)?, arrays, ranges)
     }
 }

@@ -16,27 +16,19 @@ use std::ops::Range;
 const MAX_WINDOWS: u64 = 1 << 12;
 
 /// A problem in windows, of any type. [`InWindows`](super::in_windows::InWindows) describes the functions.
-pub(super) trait Parts {
-    fn joins(&self) -> Joins;
-
-    fn cut_axes(&self) -> Result<CutAxes>;
-
-    fn narrowed(&self, operand: &Operand, ranges: &[Range<usize>]) -> Result<Layout>;
-
-    fn before_parts(&self, draft: &mut Draft<'_>, operands: &[Region]) -> Result<Vec<Region>>;
-
+pub(super) struct Parts<'a> {
+    pub(super) joins: Joins,
+    pub(super) axes: CutAxes,
+    pub(super) narrowed: &'a dyn Fn(&Operand, &[Range<usize>]) -> Result<Layout>,
+    pub(super) before_parts: &'a dyn Fn(&mut Draft<'_>, &[Region]) -> Result<Vec<Region>>,
     /// The plan of the part with these windows.
-    fn plan_of_part(&self, layouts: &[Layout], ranges: &[Range<usize>], caps: &Caps) -> Result<Plan>;
-
+    pub(super) plan_of_part: &'a dyn Fn(&[Layout], &[Range<usize>]) -> Result<Plan>,
     /// Copies the array of the part with these windows to its places.
-    fn put_part(
-        &self,
-        draft: &mut Draft<'_>,
-        layouts: &[Layout],
-        arrays: [Region; 2],
-        ranges: &[Range<usize>],
-    ) -> Result<()>;
+    pub(super) put_part: &'a PutPart<'a>,
 }
+
+/// The first region is the array of the part, and the second one the operand.
+type PutPart<'a> = dyn Fn(&mut Draft<'_>, &[Layout], [Region; 2], &[Range<usize>]) -> Result<()> + 'a;
 
 /// The plan of a problem in several parts. `too_large` is the limit that one part exceeds.
 ///
@@ -44,24 +36,26 @@ pub(super) trait Parts {
 /// [`Error::Limit`] if the windows do not fit however the operation is cut; otherwise as
 /// [`Problem::plan`](super::problem::Problem::plan).
 pub(super) fn plan_in_parts(
-    problem: &dyn Parts,
+    parts: Parts<'_>,
     caps: &Caps,
     (op, too_large): (&'static str, Error),
 ) -> Result<Plan> {
-    let joins = problem.joins();
-    let mut axes = problem.cut_axes()?;
+    let Parts { joins, mut axes, narrowed, before_parts, plan_of_part, put_part } = parts;
     let along = if joins.copy.is_some() { Along::All } else { Along::AllOfViews };
     let mut windows = Windows::new(op, &mut axes, caps, along)?;
     let axes = axes;
+    let narrowed = |ranges: &[Range<usize>]| -> Result<Vec<Layout>> {
+        axes.operands.iter().map(|operand| narrowed(operand, ranges)).collect()
+    };
     // The size of the smallest window tells how much must be sliced off along the axis that is not cut.
     let mut smallest = None;
     let (windows, first) = loop {
         let kept = windows.kept(&axes);
         if let Some(ranges) = kept.blocks().next().filter(|_| kept.count() > 1) {
-            let layouts = narrowed(problem, &axes, &ranges)?;
+            let layouts = narrowed(&ranges)?;
             let taken = taken(&axes, &layouts);
-            let planned = check_copies(op, &axes, &layouts, caps)
-                .and_then(|()| problem.plan_of_part(&taken, &ranges, caps));
+            let planned =
+                check_copies(op, &axes, &layouts, caps).and_then(|()| plan_of_part(&taken, &ranges));
             match planned {
                 // This may be a temporary of the part.
                 Err(error @ Error::Limit { .. }) => smallest = Some(error),
@@ -87,12 +81,12 @@ pub(super) fn plan_in_parts(
     for (operand, parameter) in axes.operands.iter().zip(first.parameters()) {
         regions.push(draft.region(&operand.clone().accessed(parameter.access)));
     }
-    let before = problem.before_parts(&mut draft, &regions)?;
+    let before = before_parts(&mut draft, &regions)?;
     let mut sums = Sums::all(&mut draft, &axes, windows.count())?;
     for ranges in windows.blocks() {
-        let layouts = narrowed(problem, &axes, &ranges)?;
+        let layouts = narrowed(&ranges)?;
         let taken = taken(&axes, &layouts);
-        let plan = problem.plan_of_part(&taken, &ranges, caps)?;
+        let plan = plan_of_part(&taken, &ranges)?;
         let mut bound = Vec::with_capacity(regions.len());
         let (mut copies, mut own_arrays) = (Vec::new(), Vec::new());
         for (index, (region, layout)) in regions.iter().zip(&layouts).enumerate() {
@@ -125,17 +119,13 @@ pub(super) fn plan_in_parts(
         draft.call(plan, &bound, &scalars)?;
         copies.into_iter().try_for_each(|(own, window)| joins.copy(&mut draft, own, window))?;
         for arrays in own_arrays {
-            problem.put_part(&mut draft, &taken, arrays, &ranges)?;
+            put_part(&mut draft, &taken, arrays, &ranges)?;
         }
     }
     for own in sums {
         joins.sum(&mut draft, own.of(own.now, 0..own.taken)?, regions[own.index])?;
     }
     Ok(draft.finish())
-}
-
-fn narrowed(problem: &dyn Parts, axes: &CutAxes, ranges: &[Range<usize>]) -> Result<Vec<Layout>> {
-    axes.operands.iter().map(|operand| problem.narrowed(operand, ranges)).collect()
 }
 
 /// The layouts of the operands of a part, some of which are copies of these windows.

@@ -69,7 +69,7 @@ impl Gpu {
         self.submit_launches()?;
         let scope = OpenScope::begin(self, EncoderId::of(encoder));
         let result = unreported(work).map_err(|error| scope.failed(error))?;
-        scope.end().encode(encoder)?;
+        scope.take().encode(encoder)?;
         self.inner.status.check()?;
         Ok(result)
     }
@@ -103,11 +103,7 @@ impl<'a> OpenScope<'a> {
         error
     }
 
-    /// Ends the scope: the work is now to be encoded.
-    fn end(self) -> Taking<'a> {
-        self.take()
-    }
-
+    /// Ends the scope, if it has not ended: the work is now to be encoded.
     fn take(&self) -> Taking<'a> {
         let (gpu, work) = (self.gpu, self.work.clone());
         let mut state = gpu.inner.recorder.lock();

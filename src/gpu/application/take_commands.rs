@@ -4,7 +4,6 @@ use super::taken_encode::{Taking, is_timed};
 use crate::Result;
 use crate::gpu::buffers::storage::note_uses;
 use crate::gpu::buffers::taken_work::{TakenStage, TakenWork};
-use crate::gpu::driver::error_scope::in_error_scope;
 use crate::gpu::driver::lock::foreign;
 use crate::gpu::handle::gpu::Gpu;
 use crate::gpu::record::recording::Recording;
@@ -43,16 +42,13 @@ impl Gpu {
     pub fn take_commands(&self) -> Result<wgpu::CommandBuffer> {
         self.inner.status.check()?;
         self.check_outside_scope(CALL, "takes what is recorded")?;
-        let device = &self.inner.device;
         let desc = wgpu::CommandEncoderDescriptor { label: Some("tilewise commands") };
-        let encoder = in_error_scope(device, || device.create_command_encoder(&desc));
-        let mut encoder = encoder.map_err(|error| self.cause_of(error))?;
+        let mut encoder = self.caught(|| self.inner.device.create_command_encoder(&desc))?;
         if let Some(taking) = self.take_recording()? {
             taking.encode(&mut encoder)?;
         }
         // NOTE: if this fails, the drop of the commands marks the outputs as failed.
-        let commands = in_error_scope(device, || foreign(|| encoder.finish()));
-        commands.map_err(|error| self.cause_of(error))
+        self.caught(|| foreign(|| encoder.finish()))
     }
 
     /// Takes the open recording, if anything is recorded, once all earlier ones are submitted.

@@ -2,7 +2,7 @@
 
 use crate::gpu::buffers::failures::Reason;
 use crate::gpu::buffers::taken_work::{Commands, TakenWork};
-use crate::gpu::driver::error_scope::{in_error_scope, in_validation_scope};
+use crate::gpu::driver::error_scope::in_validation_scope;
 use crate::gpu::handle::gpu::{Gpu, Inner};
 use crate::gpu::kernels::ring::{MAX_LAUNCHES, Ring};
 use crate::gpu::record::recording::Recording;
@@ -45,11 +45,10 @@ impl Taking<'_> {
         let Inner { device, queue, progress, spares, .. } = &*gpu.inner;
         // Everything that may fail comes before the first command, so that the application's encoder stays valid.
         let mut receipt = spares.receipts.take(device).map_err(|error| gpu.cause_of(error))?;
-        let prepared = in_error_scope(device, || {
+        let (signal, groups, mut rings) = gpu.caught(|| {
             receipt.begin();
             (spares.receipts.signal(device), recording.bind(device), self.rings())
-        });
-        let (signal, groups, mut rings) = prepared.map_err(|error| gpu.cause_of(error))?;
+        })?;
         // NOTE: wgpu panics if the encoder belongs to a device of another instance.
         let encoded = catch_unwind(AssertUnwindSafe(|| {
             in_validation_scope(device, || {
@@ -60,8 +59,7 @@ impl Taking<'_> {
         let failed = |_| Error::input(work.call, "the encoder must belong to the device of this `Gpu`");
         encoded.map_err(failed)?.map_err(|error| gpu.cause_of(error))?;
         if !rings.is_empty() {
-            let write = || rings.iter_mut().for_each(|ring| ring.write(queue));
-            in_error_scope(device, write).map_err(|error| gpu.cause_of(error))?;
+            gpu.caught(|| rings.iter_mut().for_each(|ring| ring.write(queue)))?;
         }
         // From here on, `Commands` decides the outcome of the work.
         let commands = Commands::of(work);

@@ -3,7 +3,7 @@
 
 use crate::caps::CoopRow;
 use crate::gpu::cache::cache_file::digest_of_text;
-use crate::gpu::driver::error_scope::{in_error_scope, result_and_error};
+use crate::gpu::driver::error_scope::result_and_error;
 use crate::gpu::driver::lock::foreign;
 use crate::gpu::handle::gpu::Gpu;
 use crate::gpu::kernels::pipeline::{DimsPassing, Pipeline};
@@ -97,8 +97,7 @@ impl Gpu {
         let (device, queue) = (&self.inner.device, &self.inner.queue);
         self.inner.status.check()?;
         let _suspended = self.inner.recorder.suspend_scope();
-        let encoded = in_error_scope(device, || encode(device, pipeline));
-        let (commands, staging) = encoded.map_err(|error| self.cause_of(error))?;
+        let (commands, staging) = self.caught(|| encode(device, pipeline))?;
         let (index, error) = result_and_error(device, || foreign(|| queue.submit([commands])));
         match error {
             Some(error) if is_of_submit(&error) => return Err(self.cause_of(error)),
@@ -106,8 +105,7 @@ impl Gpu {
             Some(error) => log::error!("an error in an application's callback: {error}"),
             None => {}
         }
-        let asked = in_error_scope(device, || foreign(|| staging.map_async(wgpu::MapMode::Read, .., |_| ())));
-        asked.map_err(|error| self.cause_of(error))?;
+        self.caught(|| foreign(|| staging.map_async(wgpu::MapMode::Read, .., |_| ())))?;
         self.wait_for(&index)?;
         self.inner.status.check()?;
         let size = match staging.slice(..).get_mapped_range() {

@@ -1,7 +1,5 @@
 //! Measures the seconds that work takes, on the device's clock if it has one.
 
-#[cfg(not(target_arch = "wasm32"))]
-use crate::gpu::driver::error_scope::in_error_scope;
 use crate::gpu::handle::gpu::Gpu;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::record::work::Tail;
@@ -63,14 +61,13 @@ impl Gpu {
     #[cfg(not(target_arch = "wasm32"))]
     fn time_by_timestamps<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<(R, Timing)> {
         let ticks = self.allocate("time", 16)?;
-        let queries = in_error_scope(&self.inner.device, || {
+        let queries = self.caught(|| {
             self.inner.device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: Some("tilewise timestamps"),
                 ty: wgpu::QueryType::Timestamp,
                 count: 2,
             })
-        });
-        let queries = queries.map_err(|error| self.cause_of(error))?;
+        })?;
         let timed = TimedRecording::begin(self, &queries)?;
         let result = work()?;
         let mut state = self.inner.recorder.lock();

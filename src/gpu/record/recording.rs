@@ -150,19 +150,22 @@ impl Recording {
         })
     }
 
+    /// The windows that an item writes.
+    fn written(&self, item: &Item) -> impl Iterator<Item = &BoundWindow> {
+        self.bound[item.bound.clone()].iter().filter(|bound| bound.access != WindowUse::Read)
+    }
+
     /// Marks the outputs of the item at `at` as failed.
     fn fail(&self, at: usize, why: &Reason) {
         let item = &self.items[at];
-        let written = self.bound[item.bound.clone()].iter().filter(|bound| bound.access != WindowUse::Read);
-        written.for_each(|bound| bound.storage.contents.fail(item.sequence, &bound.part, why));
+        self.written(item).for_each(|bound| bound.storage.contents.fail(item.sequence, &bound.part, why));
     }
 
     /// Marks the outputs of all launches, none of which will ever run, as not written.
     pub(in crate::gpu) fn never_ran(&self, why: &Reason) {
         for item in &self.items {
-            let bound = self.bound[item.bound.clone()].iter();
-            let written = bound.filter(|bound| bound.access != WindowUse::Read);
-            written.for_each(|bound| bound.storage.contents.never_ran(item.sequence, &bound.part, why));
+            self.written(item)
+                .for_each(|bound| bound.storage.contents.never_ran(item.sequence, &bound.part, why));
         }
         let _ = self.outcome.set(Err(why.clone()));
     }
@@ -189,12 +192,10 @@ impl Recording {
 
     /// The contents that the launches write, each with the part and the sequence of the launch.
     pub(in crate::gpu) fn writes(&self) -> Vec<(Arc<ContentState>, Part, u64)> {
-        let writes = |item: &Item| {
-            let (bound, sequence) = (&self.bound[item.bound.clone()], item.sequence);
-            let written = bound.iter().filter(|bound| bound.access != WindowUse::Read);
-            let written = written.map(|bound| (bound.storage.contents.clone(), bound.part.clone(), sequence));
-            written.collect::<Vec<_>>()
+        let write = |item: &Item, bound: &BoundWindow| {
+            (bound.storage.contents.clone(), bound.part.clone(), item.sequence)
         };
+        let writes = |item| self.written(item).map(move |bound| write(item, bound));
         self.items.iter().flat_map(writes).collect()
     }
 

@@ -11,7 +11,6 @@ use crate::gpu::buffers::element_writer::ElementWriter;
 use crate::gpu::buffers::pooled_buffer::PooledBuffer;
 use crate::gpu::buffers::storage::note_uses;
 use crate::gpu::buffers::tensor_pool::HoldsBuffers;
-use crate::gpu::driver::error_scope::in_error_scope;
 use crate::gpu::handle::same_gpu::check_same_gpu;
 use crate::gpu::record::replay_input::ReplayInput;
 use crate::gpu::record::replay_launches::{Bindings, Launches};
@@ -65,11 +64,10 @@ impl<R> Replay<R> {
         let gpu = &kept.gpu;
         let (device, queue) = (&gpu.inner.device, &gpu.inner.queue);
         let captured = &kept.captured.launches;
-        let created = in_error_scope(device, || {
+        let (launches, bindings) = gpu.caught(|| {
             let launches = Launches::new(captured, &captured_inputs, device, queue);
             (launches, Bindings::new(captured, [&captured_inputs, inputs], device))
-        });
-        let (launches, bindings) = created.map_err(|error| gpu.cause_of(error))?;
+        })?;
         let (launches, bindings) = (Arc::new(launches), Arc::new(bindings));
         let bound = Arc::<BoundInputs>::default();
         bound.add(&bindings);
@@ -217,10 +215,10 @@ impl<R> Replay<R> {
         if let Some(known) = self.bound.of(inputs) {
             return Ok(known);
         }
-        let (captured, device) = (&self.kept.captured.launches, &self.kept.gpu.inner.device);
+        let KeptCapture { gpu, captured, .. } = &self.kept;
         let places = [&self.captured_inputs[..], inputs];
-        let created = in_error_scope(device, || Bindings::new(captured, places, device));
-        let created = Arc::new(created.map_err(|error| self.kept.gpu.cause_of(error))?);
+        let create = || Bindings::new(&captured.launches, places, &gpu.inner.device);
+        let created = Arc::new(gpu.caught(create)?);
         self.bound.add(&created);
         Ok(created)
     }

@@ -2,9 +2,9 @@
 
 use crate::gpu::buffers::outcome::Outcome;
 use crate::gpu::driver::driver_times::DriverCall;
-use crate::gpu::driver::error_scope::device_error;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::driver::error_scope::result_and_error;
+use crate::gpu::driver::error_scope::{device_error, in_error_scope};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::driver::lock::foreign;
 use crate::gpu::driver::poll::poll;
@@ -33,6 +33,11 @@ impl Gpu {
     pub(in crate::gpu) fn cause_of(&self, error: wgpu::Error) -> Error {
         self.check_for_loss();
         self.inner.status.check().err().unwrap_or_else(|| device_error(error))
+    }
+
+    /// Runs `work`, and returns the cause of the error of the device that it causes, if any.
+    pub(in crate::gpu) fn caught<R>(&self, work: impl FnOnce() -> R) -> Result<R> {
+        in_error_scope(&self.inner.device, work).map_err(|error| self.cause_of(error))
     }
 
     /// Waits for a submission. Callbacks run in the calling thread.

@@ -116,11 +116,8 @@ impl Pending {
             completion.was_refused.store(mapped.is_err(), Ordering::Release);
             completion.called_back.store(true, Ordering::Release);
         };
-        let (device, size) = (&self.gpu.inner.device, self.bytes_mapped());
-        let asked = in_error_scope(device, || {
-            foreign(|| self.staging.map_async(wgpu::MapMode::Read, size, called_back))
-        });
-        asked.map_err(|error| self.gpu.cause_of(error))
+        let map = || self.staging.map_async(wgpu::MapMode::Read, self.bytes_mapped(), called_back);
+        self.gpu.caught(|| foreign(map))
     }
 
     /// Waits in the calling thread, which polls the device, and reports meanwhile as the function `call`.
