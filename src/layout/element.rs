@@ -122,32 +122,67 @@ impl fmt::Display for DType {
     }
 }
 
-/// Makes elements of numbers that convert to f64 exactly, each with its nearest value to an f64.
-macro_rules! elements {
-    ($($number:ident $dtype:ident |$value:ident| $nearest:expr;)+) => {$(
-        impl sealed::Sealed for $number {}
+impl Element for f32 {
+    const DTYPE: DType = DType::F32;
 
-        impl Element for $number {
-            const DTYPE: DType = DType::$dtype;
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
 
-            fn to_f64(self) -> f64 {
-                f64::from(self)
-            }
-
-            #[allow(clippy::cast_possible_truncation, reason = "rounding and saturation are the contract")]
-            fn from_f64($value: f64) -> Self {
-                $nearest
-            }
-        }
-    )+};
+    #[expect(clippy::cast_possible_truncation, reason = "rounding to the nearest is the contract")]
+    fn from_f64(value: f64) -> Self {
+        value as f32
+    }
 }
 
-elements! {
-    f32 F32 |value| value as Self;
-    f16 F16 |value| Self::from_bits(nearest_bits(value, F16));
-    bf16 Bf16 |value| Self::from_bits(nearest_bits(value, BF16));
-    i8 I8 |value| value.round_ties_even() as Self;
-    i32 I32 |value| value.round_ties_even() as Self;
+impl Element for f16 {
+    const DTYPE: DType = DType::F16;
+
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+
+    fn from_f64(value: f64) -> Self {
+        Self::from_bits(nearest_bits(value, F16))
+    }
+}
+
+impl Element for bf16 {
+    const DTYPE: DType = DType::Bf16;
+
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+
+    fn from_f64(value: f64) -> Self {
+        Self::from_bits(nearest_bits(value, BF16))
+    }
+}
+
+impl Element for i8 {
+    const DTYPE: DType = DType::I8;
+
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "saturation is the contract")]
+    fn from_f64(value: f64) -> Self {
+        value.round_ties_even() as i8
+    }
+}
+
+impl Element for i32 {
+    const DTYPE: DType = DType::I32;
+
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "saturation is the contract")]
+    fn from_f64(value: f64) -> Self {
+        value.round_ties_even() as i32
+    }
 }
 
 impl Operand for f32 {
@@ -196,4 +231,9 @@ impl Real for bf16 {}
 
 pub(super) mod sealed {
     pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for half::f16 {}
+    impl Sealed for half::bf16 {}
+    impl Sealed for i8 {}
+    impl Sealed for i32 {}
 }
