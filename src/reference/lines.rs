@@ -2,7 +2,8 @@
 
 use super::elements::Definition;
 
-/// The places of the elements of each line along the middle axis.
+/// The places of the elements of each line along the middle axis. The lines are in the order of their first elements.
+/// There are none if the outer or the inner axis is empty.
 pub(super) fn lines([outer, length, inner]: [usize; 3]) -> impl Iterator<Item = Vec<usize>> {
     let place = move |line: usize, i: usize| (line / inner * length + i) * inner + line % inner;
     (0..outer * inner).map(move |line| (0..length).map(|i| place(line, i)).collect())

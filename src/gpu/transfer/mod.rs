@@ -8,6 +8,7 @@ pub(super) mod foreign_buffer;
 pub(super) mod read;
 pub(super) mod read_room;
 pub(super) mod staged_write;
+mod staging_room;
 pub(super) mod texture;
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) mod texture_owner;

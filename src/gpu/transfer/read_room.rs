@@ -1,9 +1,10 @@
 //! Takes room in the ring of reads, or waits for it.
 
+use super::staging_room::lost;
+use crate::Result;
 use crate::gpu::handle::gpu::Gpu;
 use crate::gpu::record::reads::ReadBuffer;
-use crate::gpu::record::staging_ring::{Asked, StagingOwner, StagingRing};
-use crate::{Error, Result};
+use crate::gpu::record::staging_ring::Asked;
 use std::sync::Arc;
 
 impl Gpu {
@@ -49,35 +50,9 @@ impl Gpu {
     fn try_read_buffer(&self, op: &'static str, bytes: u64) -> Result<Option<ReadBuffer>> {
         self.asked(op, self.inner.reads.ring.ask(op, bytes)?)
     }
+
     fn asked(&self, op: &'static str, asked: Asked) -> Result<Option<ReadBuffer>> {
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         self.staging_buffer(op, &self.inner.reads.ring, asked, usage)
     }
-
-    /// The buffer that a ring answers with, if it has room. A new one has these usages. One that the host writes is mapped.
-    pub(super) fn staging_buffer(
-        &self,
-        op: &'static str,
-        ring: &StagingRing,
-        asked: Asked,
-        usage: wgpu::BufferUsages,
-    ) -> Result<Option<ReadBuffer>> {
-        let (size, place) = match asked {
-            Asked::Full => return Ok(None),
-            Asked::Free(buffer) => return Ok(Some((buffer, StagingOwner::InRing))),
-            Asked::Create(size, place, evicted) => {
-                drop(evicted);
-                (size, place)
-            }
-        };
-        let label = Some("tilewise staging");
-        let mapped_at_creation = usage.contains(wgpu::BufferUsages::MAP_WRITE);
-        let desc = wgpu::BufferDescriptor { label, size, usage, mapped_at_creation };
-        let created = self.create(op, &desc).inspect_err(|_| ring.give(size, place, None))?;
-        Ok(Some((created, place)))
-    }
-}
-
-pub(super) fn lost() -> Error {
-    Error::device("a staging buffer was lost: please report this")
 }

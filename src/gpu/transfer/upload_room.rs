@@ -1,17 +1,12 @@
 //! Takes room in the ring of uploads, or waits for it.
 
-use super::read_room::lost;
-use crate::gpu::driver::completion::{Completion, SignalOnDrop};
-use crate::gpu::driver::lock::foreign;
+use super::staging_room::lost;
+use crate::Result;
+use crate::gpu::driver::completion::Completion;
 use crate::gpu::handle::gpu::Gpu;
 use crate::gpu::record::staging_ring::{Asked, StagingOwner};
-
-use crate::Result;
 use crate::gpu::record::staging_slot::StagingSlot;
-use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::task::Poll;
 
 impl Gpu {
     /// A slot for this many bytes. If the ring is full, submits what is recorded and waits for the oldest copy. Where
@@ -60,42 +55,6 @@ impl Gpu {
         }
     }
 
-    /// Waits without blocking until the submission is done or a buffer is freed. Returns whether the submission is done.
-    pub(in crate::gpu) async fn done_or_freed(
-        &self,
-        index: wgpu::SubmissionIndex,
-        freed: &Arc<Completion>,
-    ) -> Result<bool> {
-        let done = Arc::<Completion>::default();
-        #[cfg(not(target_arch = "wasm32"))]
-        let is_polled = match &self.inner.waiter {
-            None => false,
-            Some(waiter) => {
-                waiter.wait_for(&self.inner.device, Some(index), &done)?;
-                true
-            }
-        };
-        #[cfg(target_arch = "wasm32")]
-        let is_polled = {
-            drop(index); // A browser does not wait for a submission.
-            false
-        };
-        if !is_polled {
-            // The application polls, or the browser.
-            let signal = SignalOnDrop(done.clone());
-            foreign(|| self.inner.queue.on_submitted_work_done(move || drop(signal)));
-        }
-        self.inner.status.signal_if_lost(freed);
-        let is_signalled = |completion: &Completion| completion.is_signalled.load(Ordering::Acquire);
-        poll_fn(|context| {
-            freed.waker.register(context.waker());
-            done.waker.register(context.waker());
-            if is_signalled(freed) || is_signalled(&done) { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await;
-        Ok(is_signalled(&done))
-    }
-
     /// The device has run the slot's copy. NOTE: another thread may have to run other callbacks before the one that says
     /// that the buffer is mapped. Then the bytes are free nevertheless, and the buffer is dropped.
     fn copied(&self, slot: &StagingSlot) {
@@ -103,6 +62,7 @@ impl Gpu {
             slot.give_back();
         }
     }
+
     fn try_room(&self, op: &'static str, bytes: u64) -> Result<Option<Arc<StagingSlot>>> {
         self.asked_slot(op, self.inner.uploads.ring.ask(op, bytes)?)
     }

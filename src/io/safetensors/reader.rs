@@ -1,6 +1,5 @@
 //! Tensors from `.safetensors` files.
 
-use super::writer::dtype_of;
 use crate::error::Named;
 use crate::files::reported::ReportedFile;
 use crate::io::fp8::Fp8;
@@ -259,6 +258,19 @@ impl Safetensors {
     fn elements(&self, info: &TensorInfo) -> &[u8] {
         let (start, end) = info.data_offsets;
         &self.bytes[start..end]
+    }
+}
+
+/// The type of the file for elements of this type.
+pub(super) fn dtype_of(dtype: DType) -> Dtype {
+    match dtype {
+        DType::F32 => Dtype::F32,
+        DType::F16 => Dtype::F16,
+        DType::Bf16 => Dtype::BF16,
+        DType::I8 => Dtype::I8,
+        DType::I32 => Dtype::I32,
+        DType::F8E4M3 => Dtype::F8_E4M3,
+        DType::F8E5M2 => Dtype::F8_E5M2,
     }
 }
 

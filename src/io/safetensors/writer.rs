@@ -1,12 +1,12 @@
 //! Tensors to `.safetensors` files.
 
-use super::reader::Safetensors;
+use super::reader::{Safetensors, dtype_of};
 use crate::error::Named;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::error::call;
 use crate::files::replace::replace;
 use crate::files::reported::{write_error, write_reported};
-use crate::layout::{DType, Element};
+use crate::layout::Element;
 use crate::progress::unreported;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -24,19 +24,6 @@ const MAX_HEADER: usize = 100_000_000;
 
 /// The header's name for the metadata. No tensor may have it.
 const METADATA: &str = "__metadata__";
-
-/// The type of the file for elements of this type.
-pub(super) fn dtype_of(dtype: DType) -> Dtype {
-    match dtype {
-        DType::F32 => Dtype::F32,
-        DType::F16 => Dtype::F16,
-        DType::Bf16 => Dtype::BF16,
-        DType::I8 => Dtype::I8,
-        DType::I32 => Dtype::I32,
-        DType::F8E4M3 => Dtype::F8_E4M3,
-        DType::F8E5M2 => Dtype::F8_E5M2,
-    }
-}
 
 /// Builds a `.safetensors` file. The same tensors and metadata always give the same bytes.
 #[derive(Clone, Debug, Default)]
