@@ -1,7 +1,9 @@
 //! Operations by axis, index and shape: what each says of every mistake, word by word.
 
+mod attention;
 mod axes;
 mod copies;
+mod elements;
 mod indices;
 mod numbers;
 mod operands;
