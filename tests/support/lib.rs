@@ -3,7 +3,6 @@
 
 pub mod app;
 mod applications;
-
 pub mod batch;
 pub mod evaluate;
 pub mod example;
@@ -16,6 +15,7 @@ pub mod includes;
 pub mod laid;
 pub mod lanes;
 pub mod limits;
+mod noop;
 pub mod operand;
 pub mod operations;
 pub mod oracles;
@@ -52,6 +52,7 @@ pub mod wgsl_shapes;
 
 pub use applications::{application, stranger};
 pub use folders::{folder, root, weights};
+pub use noop::{noop, noop_adapter, noop_adapter_with, noop_on, noop_with};
 use std::sync::{Mutex, Once, PoisonError};
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::CoopScalar;
@@ -383,43 +384,4 @@ fn is_mistaken(line: &str) -> bool {
         }
         mistaken.get()
     })
-}
-
-/// A device that computes nothing but validates calls as real devices do. Tests of host cost and API errors need no driver.
-pub fn noop() -> Gpu {
-    noop_with(GpuOptions::default(), |_| ())
-}
-
-/// As [`noop`], with options and an edited request for the device.
-pub fn noop_with(options: GpuOptions, change: impl FnOnce(&mut wgpu::DeviceDescriptor)) -> Gpu {
-    noop_on(&noop_adapter(), options, change)
-}
-
-/// As [`noop_with`], on an existing noop adapter.
-pub fn noop_on(
-    adapter: &wgpu::Adapter,
-    options: GpuOptions,
-    change: impl FnOnce(&mut wgpu::DeviceDescriptor),
-) -> Gpu {
-    let mut desc = Gpu::device_descriptor(adapter);
-    change(&mut desc);
-    let (device, queue) = pollster::block_on(adapter.request_device(&desc)).expect("the noop device opens");
-    Gpu::adopt_with(adapter, device, queue, options).expect("a noop device is never lost")
-}
-
-pub fn noop_adapter() -> wgpu::Adapter {
-    noop_adapter_with(wgpu::NoopBackendOptions::default())
-}
-
-/// A noop adapter that reports what `options` say.
-pub fn noop_adapter_with(options: wgpu::NoopBackendOptions) -> wgpu::Adapter {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
-        backends: wgpu::Backends::NOOP,
-        backend_options: wgpu::BackendOptions {
-            noop: wgpu::NoopBackendOptions { enable: true, ..options },
-            ..Default::default()
-        },
-        ..wgpu::InstanceDescriptor::new_without_display_handle()
-    });
-    pollster::block_on(instance.request_adapter(&Default::default())).expect("the noop adapter is there")
 }

@@ -118,7 +118,8 @@ fn rows(tree: &Files) -> Vec<String> {
 }
 
 fn called_any(text: &str) -> Vec<String> {
-    text.split("row(\"").skip(1).filter_map(|rest| Some(rest.split('"').next()?.to_owned())).collect()
+    let called = ["row(\"", " of(\""].into_iter().flat_map(|call| text.split(call).skip(1));
+    called.filter_map(|rest| Some(rest.split('"').next()?.to_owned())).collect()
 }
 
 /// Operations of rows that write the book's lines, which no test in `tests/ops` compares with a definition.
