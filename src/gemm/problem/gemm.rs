@@ -95,7 +95,8 @@ impl GemmProblem {
         types.c.check_computed(OP)?;
         check_output(c)?;
         dim(OP, shape[..rank - 2].iter().product())?;
-        let layouts = Layouts { a: *a, b: *b, c: *c, extras: [None; 4] }.normal(types, [DType::F32; 4])?;
+        let [a, b] = [a, b].map(|of| MatrixLayout::of(of, types.ab, 2));
+        let layouts = Layouts { a: a?, b: b?, c: MatrixLayout::of_output(c, types.c)?, extras: [None; 4] };
         Ok(Self::of(layouts, types, None))
     }
 

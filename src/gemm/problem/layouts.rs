@@ -52,12 +52,7 @@ impl Layouts<Layout> {
             }
         }
         let (a, b) = (MatrixLayout::of(&self.a, ab, 2)?, MatrixLayout::of(&self.b, ab, 2)?);
-        let mut c = MatrixLayout::of(&self.c, c, 0)?;
-        let [.., m, n] = c.shape;
-        // The row stride of a single row is never used. A multiple of four lets kernels store whole vectors.
-        c.strides[2] = if m > 1 { c.strides[2] } else { n.max(1).next_multiple_of(4) };
-        c.strides[3] = 1;
-        Ok(Layouts { a, b, c, extras })
+        Ok(Layouts { a, b, c: MatrixLayout::of_output(&self.c, c)?, extras })
     }
 }
 
@@ -85,6 +80,19 @@ impl MatrixLayout {
             strides[missing + axis] = stride;
         }
         Ok(Self { shape, strides, offset: of.offset_in_window(dtype) })
+    }
+
+    /// The layout of C.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub(super) fn of_output(c: &Layout, dtype: DType) -> Result<Self> {
+        let mut c = Self::of(c, dtype, 0)?;
+        let [.., m, n] = c.shape;
+        // The row stride of a single row is never used. A multiple of four lets kernels store whole vectors.
+        c.strides[2] = if m > 1 { c.strides[2] } else { n.max(1).next_multiple_of(4) };
+        c.strides[3] = 1;
+        Ok(c)
     }
 
     /// The same layout.
