@@ -117,9 +117,11 @@ impl RotaryProblem {
         }
         dim(op, x.len())?;
         dim(op, of.layout(op)?.len())?;
-        let order = Self::memory_order(x);
+        let a = x.in_window(dtype);
+        // Of the window, because the axes of one index have another place there.
+        let order = Self::memory_order(&a);
         let extents: Vec<usize> = order.iter().map(|&axis| x.shape()[axis]).collect();
-        let (a, c) = (x.in_window(dtype), Layout::contiguous(op, &extents)?);
+        let c = Layout::contiguous(op, &extents)?;
         a.check_dims(op)?;
         Ok(Self { pass, of, dtype, a, c, at: None })
     }
