@@ -3,7 +3,6 @@
 use super::heads::HeadSizes;
 use super::kinds::Biases;
 use super::multi_head::{MultiHeadAttention, OP};
-use super::parameters::{part_seed, xavier_bound};
 use super::tensors::{Expected, LayerTensors};
 use crate::error::call;
 use crate::gemm::Linear;
@@ -144,4 +143,14 @@ impl<T: Real> MultiHeadAttentionBuilder<T> {
         }
         Ok(MultiHeadAttention { sizes, projections, output, rotary: self.rotary.clone() })
     }
+}
+
+/// The bound of Xavier's uniform distribution for a weight (out, in).
+fn xavier_bound([outputs, inputs]: [usize; 2]) -> f64 {
+    (6.0 / (inputs as f64 + outputs as f64)).sqrt()
+}
+
+/// The seed of a part of a layer.
+pub(super) fn part_seed(seed: u64, part: u64) -> u64 {
+    seed.wrapping_mul(8).wrapping_add(part)
 }

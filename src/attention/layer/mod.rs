@@ -11,7 +11,6 @@ mod forward;
 mod heads;
 pub(crate) mod kinds;
 mod multi_head;
-mod parameters;
 mod replayable_cache;
 mod rows;
 mod tensors;

@@ -1,7 +1,6 @@
 //! Multi-head attention: its parameters and sizes.
 
 use super::heads::HeadSizes;
-use super::parameters::cast;
 use crate::Result;
 use crate::error::call;
 use crate::gemm::Linear;
@@ -133,4 +132,10 @@ impl<T: Real> Parameters<T> for MultiHeadAttention<T> {
         let all = [projections.parameters_below_mut(IN_PROJ), output.parameters_below_mut(OUT_PROJ)];
         all.into_iter().flatten().collect()
     }
+}
+
+/// The layer with parameters of another type.
+pub(super) fn cast<T: Real, P: Real>(linear: &Linear<T>, activation: Activation) -> Result<Linear<P>> {
+    let bias = linear.bias().map(Tensor::cast).transpose()?;
+    Linear::new(linear.weight().cast()?, bias, activation)
 }

@@ -3,10 +3,10 @@
 use super::norm::Norm;
 use super::transformer_block::{OP, TransformerBlock};
 use crate::attention::layer::builder::MultiHeadAttentionBuilder;
+use crate::attention::layer::builder::part_seed;
 use crate::attention::layer::heads::check_features;
 use crate::attention::layer::kinds::{Biases, BlockNorm, FeedForward, NormPosition};
 use crate::attention::layer::multi_head::MultiHeadAttention;
-use crate::attention::layer::parameters::{ones, part_seed};
 use crate::attention::layer::tensors::{Expected, LayerTensors};
 use crate::error::call;
 use crate::gemm::Linear;
@@ -122,7 +122,9 @@ impl<T: Real> TransformerBlockBuilder<T> {
                 }
             }
             for (name, shape) in self.norms() {
-                let made = if name.ends_with("weight") { ones(gpu, OP, &shape)? } else { gpu.zeros(&shape)? };
+                let first = if name.ends_with("weight") { 1.0 } else { 0.0 };
+                let made =
+                    gpu.filled(OP, &shape, |_, elements: &mut [T]| elements.fill(T::from_f64(first)))?;
                 tensors.push((name, made));
             }
             self.joined(attention, &mut LayerTensors::of(tensors))

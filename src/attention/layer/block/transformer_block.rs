@@ -4,7 +4,7 @@ use super::norm::Norm;
 use crate::Result;
 use crate::attention::layer::kinds::{FeedForward, NormPosition};
 use crate::attention::layer::multi_head::MultiHeadAttention;
-use crate::attention::layer::parameters::cast;
+use crate::attention::layer::multi_head::cast;
 use crate::error::call;
 use crate::gemm::Linear;
 use crate::layout::Real;
