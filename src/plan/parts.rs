@@ -19,14 +19,17 @@ const MAX_WINDOWS: u64 = 1 << 12;
 pub(super) struct Parts<'a> {
     pub(super) joins: Joins,
     pub(super) axes: CutAxes,
-    pub(super) narrowed: &'a dyn Fn(&Operand, &[Range<usize>]) -> Result<Layout>,
-    pub(super) before_parts: &'a dyn Fn(&mut Draft<'_>, &[Region]) -> Result<Vec<Region>>,
+    pub(super) narrowed: &'a Narrowed<'a>,
+    pub(super) before_parts: &'a BeforeParts<'a>,
     /// The plan of the part with these windows.
-    pub(super) plan_of_part: &'a dyn Fn(&[Layout], &[Range<usize>]) -> Result<Plan>,
+    pub(super) plan_of_part: &'a PlanOfPart<'a>,
     /// Copies the array of the part with these windows to its places.
     pub(super) put_part: &'a PutPart<'a>,
 }
 
+type Narrowed<'a> = dyn Fn(&Operand, &[Range<usize>]) -> Result<Layout> + 'a;
+type BeforeParts<'a> = dyn Fn(&mut Draft<'_>, &[Region]) -> Result<Vec<Region>> + 'a;
+type PlanOfPart<'a> = dyn Fn(&[Layout], &[Range<usize>]) -> Result<Plan> + 'a;
 /// The first region is the array of the part, and the second one the operand.
 type PutPart<'a> = dyn Fn(&mut Draft<'_>, &[Layout], [Region; 2], &[Range<usize>]) -> Result<()> + 'a;
 

@@ -70,8 +70,7 @@ impl Definition {
         let y =
             BoundedValues { values: self.linear.forward(&self.of(x)), bounds: linear.tolerance::<f32>(x) };
         let out = self.product.bounded(self.kind, &BoundedValues::exact(x), &y, &self.weight);
-        let out = if self.residual == Residual::Operand { out.plus(x) } else { out };
-        out
+        if self.residual == Residual::Operand { out.plus(x) } else { out }
     }
 }
 
