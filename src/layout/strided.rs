@@ -14,7 +14,7 @@ pub(crate) const MAX_RANK: usize = 6;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     rank: usize,
-    /// Zeros behind the axes, as in the strides.
+    /// Ones behind the axes, as the strides have zeros there: equal layouts are equal in all places.
     shape: [usize; MAX_RANK],
     strides: [usize; MAX_RANK],
     offset: usize,

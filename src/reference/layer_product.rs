@@ -262,7 +262,9 @@ impl LayerProductReference {
                 mean.add(BoundedNumber { value: square.value.abs(), ..square });
             }
             let mean = mean.done(2).scaled(1.0 / features as f64);
-            let over = |mean: f64| 1.0 / (mean.max(0.0) + self.product.norm.epsilon()).sqrt();
+            // NOTE: `max` would turn NaN into 0.
+            let over =
+                |mean: f64| 1.0 / (if mean < 0.0 { 0.0 } else { mean } + self.product.norm.epsilon()).sqrt();
             let (value, most) = (over(mean.value), over(mean.value - mean.bound) * (1.0 + DIVIDED));
             BoundedNumber { value, bound: most - value }
         };

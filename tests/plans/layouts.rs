@@ -9,7 +9,7 @@ use support::wgsl::{self, TYPES};
 use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::ops::Overflow;
 use tilewise::planning::fixtures;
-use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin};
+use tilewise::planning::gemm::{F16SplitProblem, GemmProblem, GemmTypes, Pin, Side};
 use tilewise::planning::kernel::fold_grid;
 use tilewise::planning::ops::{
     CastProblem, CopyProblem, Elementwise, ElementwiseProblem, LossFunction, LossProblem, NormKind,
@@ -317,4 +317,25 @@ fn strides_are_checked_after_axes_are_merged() {
     // Another operand keeps the axes apart.
     let apart = laid::view(far.shape(), &[1 << 20, 5, 1], 0);
     fails(ElementwiseProblem::of_one_type(Elementwise::ADD, &[&far, &apart], &near, f32), Kind::Limit, &[]);
+}
+
+#[test]
+fn a_residual_has_the_shape_of_the_product() {
+    let residual = |shape: &[usize]| {
+        let product = GemmProblem::new(&flat(&[4, 5]), &flat(&[5, 6]), &flat(&[4, 6]), F32).unwrap();
+        product.residual(&flat(shape), &flat(shape), DType::F32)
+    };
+    for shape in [&[2, 2][..], &[6, 4], &[6], &[2, 4, 6], &[1, 1, 1, 4, 6]] {
+        assert!(matches!(residual(shape), Err(Error::Shape { .. })), "{shape:?}");
+    }
+    assert!(residual(&[4, 6]).is_ok());
+}
+
+#[test]
+fn rows_of_an_empty_split_are_limited() {
+    let rows = 1 << 16;
+    for (shape, side) in [([rows, rows, 0], Side::A), ([rows, 0, rows], Side::B)] {
+        let split = F16SplitProblem::new(&flat(&shape), side, Precision::Fast);
+        assert!(matches!(split, Err(Error::Limit { .. })), "{shape:?}");
+    }
 }

@@ -73,6 +73,7 @@ impl F16SplitProblem {
         }
         x.check_dims(OP)?;
         let split = Self { x: MatrixLayout::of(x, DType::F32, 0)?, half_count, side };
+        dim(OP, split.shape()[0])?; // of an empty operand, too
         dim(OP, split.shape().iter().fold(1, |elements, extent| elements.saturating_mul(*extent)))?;
         Ok(split)
     }

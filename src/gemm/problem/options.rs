@@ -94,7 +94,11 @@ impl GemmProblem {
     /// # Errors
     /// [`Error::Shape`] if it has another shape; [`Error::Limit`] for a stride of $2^{31}$ or more.
     pub fn residual(mut self, residual: &Layout, c: &Layout, dtype: DType) -> Result<Self> {
-        if residual.shape() != c.shape() {
+        let of_product = self.layouts.c.shape.map(|extent| extent as usize);
+        let missing = of_product.len().saturating_sub(c.rank());
+        let is_of_product =
+            of_product[..missing].iter().all(|&extent| extent == 1) && of_product[missing..] == *c.shape();
+        if residual.shape() != c.shape() || !is_of_product {
             let rule = "the residual must have the shape of the product";
             return Err(Error::shapes(OP, rule, residual.shape(), c.shape()));
         }

@@ -40,8 +40,8 @@ impl HadamardProblem {
     /// The Hadamard operator `sketch`, or its transpose, along an axis of `x`, a view of `dtype` elements.
     ///
     /// # Errors
-    /// [`Error::Shape`] if `x` has no such axis, if the axis does not have the extent of the operator's lines, or if
-    /// the other axes do not merge into three; [`Error::Limit`] if a size is $2^{31}$ or more.
+    /// [`Error::Shape`](crate::Error::Shape) if `x` has no such axis, if the axis does not have the extent of the operator's
+    /// lines, or if the other axes do not merge into three; [`Error::Limit`](crate::Error::Limit) if a size is $2^{31}$ or more.
     pub fn new(sketch: &Sketch, direction: Direction, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
         let operand = SketchOperand::new(sketch, direction, x, axis, dtype)?;
         let dims = HadamardDims {
@@ -156,7 +156,8 @@ impl HadamardProblem {
     /// until it fits.
     ///
     /// # Errors
-    /// [`Error::Limit`] if the operand or the result is larger than the device can bind. Then a plan has windows.
+    /// [`Error::Limit`](crate::Error::Limit) if the operand or the result is larger than the device can bind. Then a plan has
+    /// windows.
     pub fn pieces(&self, caps: &Caps) -> Result<Vec<Self>> {
         for (elements, dtype) in self.binding_elements().into_iter().zip([self.operand.dtype, DType::F32]) {
             check_binding(OP, caps, elements, dtype)?;

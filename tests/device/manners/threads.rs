@@ -8,6 +8,7 @@ use tilewise::clifford::Multivectors;
 use tilewise::clifford::layer::CliffordLayer;
 use tilewise::gemm::{GemmKernel, Linear};
 use tilewise::gpu::CoopRow;
+use tilewise::io::SafetensorsWriter;
 use tilewise::sketch::SkLinear;
 use tilewise::{Activation, Caps, Error, Fill, Gemm, Gpu, Plan, Tensor, f16, matmul, wgpu};
 
@@ -21,6 +22,12 @@ fn handles_go_to_any_thread() {
     let gpu = support::noop();
     is_sent(&square(&gpu).read());
     is_sent(&Gpu::open_async());
+    let _: fn(&CliffordLayer<f32>, &SkLinear<f32>, [SafetensorsWriter; 2]) = saves_are_sent;
+}
+
+fn saves_are_sent(layer: &CliffordLayer<f32>, sketched: &SkLinear<f32>, [a, b]: [SafetensorsWriter; 2]) {
+    is_sent(&layer.save_async(a, ""));
+    is_sent(&sketched.save_async(b, ""));
 }
 
 /// Runs this in a new thread, and returns what it returns.

@@ -44,7 +44,7 @@ impl<T: Real> CliffordLayer<T> {
     pub async fn save_async(&self, file: SafetensorsWriter, prefix: &str) -> Result<SafetensorsWriter> {
         let op = "CliffordLayer::save_async";
         let tensors = self.saved().named(op)?;
-        let tensors = tensors.iter().map(|(name, tensor)| (name.clone(), tensor));
+        let tensors: Vec<_> = tensors.iter().map(|(name, tensor)| (name.clone(), tensor)).collect();
         file.tensors_async(prefix, tensors).await.named(op)
     }
 

@@ -39,10 +39,11 @@ impl LayerProduct {
     /// (features, paths), with the paths of [`Signature::paths`](crate::clifford::Signature::paths). Any strides. The
     /// result has its blades along the first axis.
     /// # Errors
-    /// [`Error::Shape`] if the shapes do not match, or there is no row or no feature; [`Error::Input`] if an operand
-    /// has another algebra, lacks blades, or has an algebra of more than 5 vectors; [`Error::Limit`] if the device
-    /// cannot bind a row or the weights; [`Error::Gpu`] if the operands are on different devices; [`Error::OutOfMemory`] if there
-    /// is no memory for the result.
+    /// [`Error::Shape`](crate::Error::Shape) if the shapes do not match, or there is no row or no feature;
+    /// [`Error::Input`](crate::Error::Input) if an operand has another algebra, lacks blades, or has an algebra of more than 5
+    /// vectors; [`Error::Limit`](crate::Error::Limit) if the device cannot bind a row or the weights;
+    /// [`Error::Gpu`](crate::Error::Gpu) if the operands are on different devices;
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if there is no memory for the result.
     /// # Precision
     /// Computed in f32, then rounded to `T`. Without a norm $|\delta o_{i}| \le \gamma_{k} M_{i}$. $M_{i}$ is the sum
     /// of the absolute values of the terms of $o_{i}$, each without its gates. $k = 2^d + 8$ for an algebra of d
