@@ -252,7 +252,7 @@ impl LayerProductReference {
         out
     }
 
-    /// One over the norm of each grade that the norm divides, as (row, grade, number).
+    /// One over the norm of each grade that the norm divides, as (row, grade, number). NaN stays NaN: `clamp` keeps it.
     fn bounded_norms(&self, o: &BoundedValues) -> Vec<(usize, usize, BoundedNumber)> {
         let features = self.plane(&o.values) / self.rows;
         let norm = |row: usize, of: usize| {
@@ -262,9 +262,7 @@ impl LayerProductReference {
                 mean.add(BoundedNumber { value: square.value.abs(), ..square });
             }
             let mean = mean.done(2).scaled(1.0 / features as f64);
-            // NOTE: `max` would turn NaN into 0.
-            let over =
-                |mean: f64| 1.0 / (if mean < 0.0 { 0.0 } else { mean } + self.product.norm.epsilon()).sqrt();
+            let over = |x: f64| 1.0 / (x.clamp(0.0, f64::INFINITY) + self.product.norm.epsilon()).sqrt();
             let (value, most) = (over(mean.value), over(mean.value - mean.bound) * (1.0 + DIVIDED));
             BoundedNumber { value, bound: most - value }
         };
