@@ -1,6 +1,9 @@
 //! The calls of wgpu that need `unsafe` code. A comment at each call explains why its conditions hold. `extensions`,
 //! `vulkan` and `handle/threads.rs` have the rest of the crate's `unsafe` code.
-#![expect(unsafe_code, reason = "every unsafe call of wgpu is here, with its reason")]
+#![expect(
+    unsafe_code,
+    reason = "unsafe calls of wgpu, each with its reason; queries of Vulkan are in `extensions`"
+)]
 
 use crate::caps::MatrixExtensions;
 use crate::gpu::extensions::MatrixFeatures;
