@@ -92,6 +92,7 @@
 pub mod attention;
 mod caps;
 pub mod clifford;
+pub mod conv;
 mod error;
 mod files;
 pub mod gemm;

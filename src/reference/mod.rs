@@ -11,6 +11,7 @@
 //! | define softmax and losses | [`softmax()`], [`log_softmax`], [`softmax_backward`], [`log_softmax_backward`], [`SoftmaxReference`], [`CrossEntropyReference`], [`LossReference`] |
 //! | define norms | [`layer_norm`], [`rms_norm`], [`group_norm`], [`batch_norm`], [`layer_norm_backward`], [`rms_norm_backward`], [`group_norm_backward`], [`batch_norm_backward`] |
 //! | define copies and indices | [`concat()`], [`stack`], [`repeat`], [`pad`], [`eye`], [`arange`], [`linspace`], [`tril`], [`triu`], [`one_hot`], [`embedding`], [`embedding_backward`], [`gather`], [`index_select`], [`index_add`], [`scatter_add`], [`from_texels`], [`to_texels`] |
+//! | define convolutions | [`ConvReference`], [`ConvEpilogueReference`] |
 //! | define layers | [`LinearReference`], [`AttentionReference`], [`MultiHeadReference`], [`TransformerBlockReference`], [`rotary()`], [`rotary_backward`], [`rotary_angles`], [`SkLinearReference`], [`MvLinearReference`], [`MvFeaturesReference`], [`LayerProductReference`] |
 
 mod activation;
@@ -18,6 +19,7 @@ mod attention;
 mod attention_backward;
 mod bounded;
 mod bounds;
+mod convolution;
 mod cqrrpt;
 mod cross_entropy;
 mod elements;
@@ -56,6 +58,7 @@ pub use bounded::{BoundedGradients, BoundedValues};
 pub use bounds::{
     Comparison, MAX_F16_PRODUCTS, compare, gamma, gamma_f16, store_tolerance, sum_tolerance, tolerance,
 };
+pub use convolution::{ConvEpilogueReference, ConvReference};
 pub use cqrrpt::{PivotedReference, cqrrpt_core};
 pub use cross_entropy::{CrossEntropyReference, CrossEntropyValues, TargetValues};
 pub use elements::{Definition, activations, activations_backward, add, mul, sub};

@@ -34,7 +34,7 @@ const ROOMS: &[&[&str]] = &[
     &["ops"],
     &["io"],
     &["gemm", "peak"],
-    &["sketch", "attention"],
+    &["sketch", "attention", "conv"],
     &["clifford"],
     &["reference"],
     &["fuzz"],
