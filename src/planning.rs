@@ -49,6 +49,11 @@ pub mod attention {
     pub use crate::attention::range::{AttentionCorner, AttentionRange};
 }
 
+/// Convolutions as plain data.
+pub mod conv {
+    pub use crate::conv::problem::{ConvDims, ConvLayouts, ConvProblem};
+}
+
 /// Matrix products as plain data: problems, element types, epilogues, generated operands, pins and uniforms.
 pub mod gemm {
     pub use crate::gemm::f16_split::{

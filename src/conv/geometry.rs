@@ -4,8 +4,8 @@ use super::options::{ConvOptions, Padding};
 use crate::layout::Layout;
 use crate::{Error, Result};
 
-/// Padded extents, kernels with their dilation, and strides are below $2^{31}$, so that shaders can count them.
-const LONGEST: u64 = (1 << 31) - 1;
+/// Padded extents, kernels with their dilation, and strides are below $2^{30}$, so that shaders can count them.
+const LONGEST: u64 = (1 << 30) - 1;
 
 /// The extents of a convolution of `D` axes, checked. Plain data.
 ///
@@ -154,7 +154,7 @@ impl ConvGeometry {
     /// # Errors
     /// [`Error::Shape`] if an operand does not have four axes, groups do not divide the channels, the operands have different
     /// channels, images or kernels are empty, or the kernel is larger than the padded input; [`Error::Input`] for a stride, dilation
-    /// or number of groups of 0; [`Error::Limit`] if a padded extent is $2^{31}$ or more.
+    /// or number of groups of 0; [`Error::Limit`] if a padded extent is $2^{30}$ or more.
     pub fn new(op: &'static str, x: &Layout, weight: &Layout, options: &ConvOptions) -> Result<Self> {
         let ([batch, height, width, channels], [outputs, kh, kw, _]) = check(op, x, weight, options)?;
         let groups = options.groups;
@@ -202,7 +202,10 @@ impl ConvGeometry {
             let most = options.stride[axis].max(options.dilation[axis]);
             if more >= most || (is_same && more > 0) {
                 let why = "it must be smaller than the stride or the dilation, and 0 with `Padding::Same`";
-                return Err(Error::input(format!("{op}: the output padding"), format!("it is {more}: {why}")));
+                return Err(Error::input(
+                    format!("{op}: the output padding"),
+                    format!("it is {more}: {why}"),
+                ));
             }
         }
         let axes = [(height, kh), (width, kw)];

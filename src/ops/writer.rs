@@ -6,7 +6,7 @@ use crate::ops::vectors::Moves;
 /// A kernel with its generated text.
 pub(crate) struct Writer {
     kernel: Kernel,
-    moves: Moves,
+    pub(crate) moves: Moves,
     pub(crate) format: StorageFormat,
     bindings: usize,
     pub(crate) text: String,

@@ -54,12 +54,7 @@ impl<const D: usize> ConvReference<D> {
     /// # Panics
     /// If an operand does not have the length of its shape.
     #[must_use]
-    pub fn forward<T: Element>(
-        &self,
-        x: &[T],
-        weight: &[T],
-        epilogue: &ConvEpilogueReference,
-    ) -> Definition {
+    pub fn forward<T: Element>(&self, x: &[T], weight: &[T], epilogue: &ConvEpilogueReference) -> Definition {
         self.check(x.len(), weight.len());
         let sums = self.sums(self.outputs(), |at| (at.y, x[at.x].to_f64() * weight[at.weight].to_f64()));
         epilogue.apply(&sums.definition(), self.geometry.outputs)
@@ -197,8 +192,10 @@ impl Sums {
 
     fn definition(&self) -> Definition {
         let sums = self.value.iter().zip(&self.magnitude).zip(&self.terms);
-        Definition::of(sums.map(|((&value, &magnitude), &terms)| {
-            [value, sum_tolerance(terms, magnitude, Accumulator::F32)]
-        }))
+        Definition::of(
+            sums.map(|((&value, &magnitude), &terms)| {
+                [value, sum_tolerance(terms, magnitude, Accumulator::F32)]
+            }),
+        )
     }
 }

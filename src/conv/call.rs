@@ -1,0 +1,211 @@
+//! Convolutions of tensors.
+
+use super::options::{ConvOptions, Padding};
+use super::problem::{ConvLayouts, ConvProblem, OP};
+use crate::Result;
+use crate::conv::ConvGeometry;
+use crate::error::call;
+use crate::gpu::{Gpu, View, check_same_gpu};
+use crate::layout::Real;
+use crate::ops::Activation;
+use crate::plan::Plan;
+use crate::tensor::Tensor;
+
+/// Convolution of images, stored channels last, as networks define it (a cross-correlation):
+/// $$y_{npqo} = b_{o} + \sum_{r, s, c} x_{n,\\,p s_{1} + r d_{1} - t,\\,q s_{2} + s d_{2} - l,\\,c}\\,w_{orsc}$$
+/// with the strides $s_{1}$ and $s_{2}$, the dilations $d_{1}$ and $d_{2}$ and the padding $t$ above and $l$ to the left of the images, which is
+/// 0. It is computed in f32 and rounded once, to `T`. [`Convolution`] has more options.
+///
+/// # Shapes
+/// `x` (batch, height, width, channels), `weight` (outputs, height, width, channels / groups), `bias` (outputs) -> (batch, height,
+/// width, outputs), with $\lfloor (h + t + u - d_{1} (k - 1) - 1) / s_{1} \rfloor + 1$ rows for $h$ rows, a kernel of $k$ rows and the
+/// padding $u$ below. Views of any strides are read in place: images stored channels first are `x.permute(&[0, 2, 3, 1])`. An
+/// empty batch, or no outputs, give an empty result.
+/// # Errors
+/// [`Error::Shape`](crate::Error::Shape) if an operand does not have four axes, groups do not divide the channels, the operands
+/// have different channels, images or kernels are empty, the kernel is larger than the padded images, or the bias has another
+/// length; [`Error::Input`](crate::Error::Input) for a stride, dilation or number of groups of 0;
+/// [`Error::Gpu`](crate::Error::Gpu) if operands are on different devices; [`Error::Limit`](crate::Error::Limit) if a padded extent is
+/// $2^{30}$ or more, or an image or the weight exceeds the device's binding size; [`Error::OutOfMemory`](crate::Error::OutOfMemory)
+/// if the result does not fit.
+/// # Precision
+/// [`reference::ConvReference`](crate::reference::ConvReference).
+/// # Launches
+/// One; one for each window of images if the images or the result exceed the device's binding size.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// use tilewise::conv::{ConvOptions, Padding, conv2d};
+///
+/// let x = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [1, 2, 3, 1])?;
+/// let edges = gpu.tensor(&[-1.0f32, 0.0, 1.0], [1, 1, 3, 1])?; // one row of three columns
+/// let y = conv2d(&x, &edges, None, &ConvOptions::new().padding(Padding::Explicit([[0, 0], [1, 1]])))?;
+/// assert_eq!(y.to_vec()?, [2.0, 2.0, -2.0, 5.0, 2.0, -5.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn conv2d<T: Real>(
+    x: &Tensor<T>,
+    weight: &Tensor<T>,
+    bias: Option<&Tensor<T>>,
+    options: &ConvOptions,
+) -> Result<Tensor<T>> {
+    call(OP, || {
+        let convolution = Convolution::new(x, weight).options(*options);
+        match bias {
+            Some(bias) => convolution.bias(bias).run(),
+            None => convolution.run(),
+        }
+    })
+}
+
+/// A convolution with an epilogue, in one launch: activation($(x * w + b)\\,a + t$) + $r$ with a bias $b$, a scale $a$ and a shift
+/// $t$ for each output channel, and a residual $r$. Set the options, then call [`run`](Self::run). [`conv2d`] is the plain function.
+///
+/// # Shapes
+/// As [`conv2d`].
+/// # Errors
+/// Setting an option never fails: `plan` and `run` report all errors.
+/// # Precision
+/// As [`conv2d`]; the epilogue is computed in f32, and the result is rounded once:
+/// [`reference::ConvEpilogueReference`](crate::reference::ConvEpilogueReference).
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// use tilewise::conv::{Convolution, Padding, SamePadding};
+/// use tilewise::{Activation, Fill};
+///
+/// let x = gpu.random::<f32>([2, 8, 8, 16], Fill::Uniform, 1)?;
+/// let weight = gpu.random::<f32>([16, 3, 3, 16], Fill::Uniform, 2)?;
+/// let (scale, shift) = (gpu.full([16], 0.5f32)?, gpu.full([16], 0.1f32)?); // a batch norm in evaluation
+/// let launches = gpu.stats().launches;
+/// let y = Convolution::new(&x, &weight)
+///     .padding(Padding::Same(SamePadding::ExtraAtEnd))
+///     .scale_shift(&scale, &shift)
+///     .activation(Activation::Silu)
+///     .residual(&x)
+///     .run()?;
+/// assert_eq!((y.shape(), gpu.stats().launches - launches), (x.shape(), 1));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a convolution is computed by `run`"]
+pub struct Convolution<'a, T: Real> {
+    x: &'a Tensor<T>,
+    weight: &'a Tensor<T>,
+    options: ConvOptions,
+    bias: Option<View<'a>>,
+    scale_shift: Option<[&'a Tensor<f32>; 2]>,
+    residual: Option<&'a Tensor<T>>,
+    activation: Activation,
+}
+
+impl<'a, T: Real> Convolution<'a, T> {
+    /// The convolution of `x` (batch, height, width, channels) with `weight` (outputs, height, width, channels / groups).
+    pub fn new(x: &'a Tensor<T>, weight: &'a Tensor<T>) -> Self {
+        let (bias, scale_shift, residual) = (None, None, None);
+        let options = ConvOptions::new();
+        Self { x, weight, options, bias, scale_shift, residual, activation: Activation::None }
+    }
+
+    /// Sets stride, dilation, padding and groups.
+    pub fn options(self, options: ConvOptions) -> Self {
+        Self { options, ..self }
+    }
+
+    /// Moves the kernel by this number of rows and columns.
+    pub fn stride(self, stride: [usize; 2]) -> Self {
+        Self { options: self.options.stride(stride), ..self }
+    }
+
+    /// Sets the distance of neighbouring rows and columns of the kernel.
+    pub fn dilation(self, dilation: [usize; 2]) -> Self {
+        Self { options: self.options.dilation(dilation), ..self }
+    }
+
+    /// Surrounds the images with zeros.
+    pub fn padding(self, padding: Padding) -> Self {
+        Self { options: self.options.padding(padding), ..self }
+    }
+
+    /// Splits the channels into this number of groups.
+    pub fn groups(self, groups: usize) -> Self {
+        Self { options: self.options.groups(groups), ..self }
+    }
+
+    /// Adds a bias (outputs) to the sums.
+    pub fn bias<R: Real>(self, bias: &'a Tensor<R>) -> Self {
+        Self { bias: Some(bias.view()), ..self }
+    }
+
+    /// Multiplies each output channel by a scale (outputs), then adds a shift (outputs): a batch norm in evaluation, folded.
+    pub fn scale_shift(self, scale: &'a Tensor<f32>, shift: &'a Tensor<f32>) -> Self {
+        Self { scale_shift: Some([scale, shift]), ..self }
+    }
+
+    /// Applies an activation to every element.
+    pub fn activation(self, activation: Activation) -> Self {
+        Self { activation, ..self }
+    }
+
+    /// Adds a tensor of the shape of the result, after the activation.
+    pub fn residual(self, residual: &'a Tensor<T>) -> Self {
+        Self { residual: Some(residual), ..self }
+    }
+
+    /// The plan of the convolution on this device.
+    ///
+    /// # Errors
+    /// As [`conv2d`]; [`Error::Shape`](crate::Error::Shape) if the scale, the shift or the residual has another shape, or the
+    /// result is empty.
+    pub fn plan(&self) -> Result<Plan> {
+        call(OP, || self.gpu()?.explained(&self.problem()?))
+    }
+
+    /// The checked problem, as plain data.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan), except for the device's limits.
+    pub fn problem(&self) -> Result<ConvProblem> {
+        let layouts = ConvLayouts {
+            x: self.x.layout(),
+            weight: self.weight.layout(),
+            bias: self.bias.as_ref().map(|bias| (&bias.layout, bias.dtype)),
+            scale_shift: self.scale_shift.map(|both| both.map(Tensor::layout)),
+            residual: self.residual.map(Tensor::layout),
+        };
+        ConvProblem::new(layouts, &self.options, self.activation, T::DTYPE)
+    }
+
+    /// Computes the convolution and returns it as a new tensor.
+    ///
+    /// # Errors
+    /// As [`conv2d`]; [`Error::Shape`](crate::Error::Shape) if the scale, the shift or the residual has another shape.
+    pub fn run(&self) -> Result<Tensor<T>> {
+        call(OP, || {
+            let gpu = self.gpu()?;
+            let geometry = ConvGeometry::new(OP, self.x.layout(), self.weight.layout(), &self.options)?;
+            let shape = geometry.output_shape();
+            if shape.contains(&0) {
+                return gpu.empty(shape);
+            }
+            let inputs: Vec<_> = self.inputs().collect();
+            Tensor::computed(gpu, &self.problem()?, &inputs, &[], shape)
+        })
+    }
+
+    /// The operands in the order of the plan.
+    fn inputs(&self) -> impl Iterator<Item = View<'a>> {
+        let scale_shift = self.scale_shift.into_iter().flatten().map(Tensor::view);
+        let others = self.bias.into_iter().chain(scale_shift).chain(self.residual.map(Tensor::view));
+        [self.x.view(), self.weight.view()].into_iter().chain(others)
+    }
+
+    /// The device of all operands.
+    fn gpu(&self) -> Result<&'a Gpu> {
+        let gpu = self.x.gpu();
+        self.inputs().try_for_each(|operand| check_same_gpu(OP, gpu, operand.gpu()))?;
+        Ok(gpu)
+    }
+}

@@ -1,0 +1,257 @@
+//! The direct kernel of convolutions, `shaders/conv/direct.wgsl`: its tile on a device, and its text.
+
+use super::geometry::{ConvAxis, ConvGeometry};
+use super::problem::{ConvDims, ConvProblem};
+use crate::caps::Caps;
+use crate::kernel::{self, Kernel, StorageFormat};
+use crate::layout::{DType, known};
+use crate::ops::vectors::Moves;
+use crate::ops::writer::Writer;
+use std::fmt;
+
+/// Invocations of a workgroup, if the device allows them.
+const LANES: u32 = 64;
+/// Pixels of an invocation along a row.
+const COLUMNS: u32 = 4;
+/// The largest number of taps of a depthwise kernel whose weights an invocation holds.
+const HELD_TAPS: usize = 9;
+/// Strides and dilations up to this one have tiles of several pixels: sums of a few of them are below $2^{31}$.
+const FAR: usize = 1 << 20;
+
+/// How an output channel reads channels: a variant of the slot `taps`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ChannelReads {
+    /// Any groups, element by element.
+    Elements,
+    /// The channel of its number.
+    Depthwise,
+    /// In quads.
+    Quads,
+}
+
+/// The pixels and the taps of an invocation along an axis.
+#[derive(Clone, Copy, Debug)]
+struct AxisTile {
+    pixels: u32,
+    /// Taps that are summed together: all, or one.
+    taps: u32,
+    /// Steps from pixel to pixel, and from tap to tap, in indices of the input that an invocation reads.
+    hop: u32,
+    gap: u32,
+    /// The distance of these indices.
+    pace: u32,
+}
+
+/// The pixels and the taps of an invocation on a device.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ConvTile {
+    pub(super) lanes: u32,
+    reads: ChannelReads,
+    down: AxisTile,
+    across: AxisTile,
+}
+
+impl AxisTile {
+    /// At most this number of pixels. All taps are summed together if there are at most `taps` of them, and if the pixels of an
+    /// invocation then read at most `reach` indices.
+    fn of(axis: &ConvAxis, pixels: u32, taps: usize, reach: u32) -> Self {
+        let ConvAxis { stride, dilation, .. } = *axis;
+        if stride > FAR || dilation > FAR {
+            return Self { pixels: 1, taps: 1, hop: 1, gap: 1, pace: 1 };
+        }
+        let pixels = pixels.min(known(axis.output).next_power_of_two());
+        let single = Self { pixels, taps: 1, hop: 1, gap: 1, pace: known(stride) };
+        if axis.taps > taps {
+            return single;
+        }
+        let pace = if axis.taps > 1 { gcd(stride, dilation) } else { stride };
+        let (hop, gap) = (known(stride / pace), known(dilation / pace).max(1));
+        let whole = Self { pixels, taps: known(axis.taps), hop, gap, pace: known(pace) };
+        if whole.reach() <= reach { whole } else { single }
+    }
+
+    /// The indices of the input that an invocation reads.
+    fn reach(self) -> u32 {
+        (self.pixels - 1) * self.hop + (self.taps - 1) * self.gap + 1
+    }
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+impl ConvTile {
+    /// The tile of a problem on a device.
+    pub(super) fn of(problem: &ConvProblem, caps: &Caps) -> Self {
+        let geometry = &problem.geometry;
+        let [height, width] = &geometry.axes;
+        let reads = ChannelReads::of(geometry);
+        let [down, across] = match reads {
+            // Software devices have no registers to run out of.
+            ChannelReads::Depthwise if height.taps * width.taps <= HELD_TAPS => {
+                let rows = if caps.machine.is_software() { 4 } else { 2 };
+                [AxisTile::of(height, rows, HELD_TAPS, 8), AxisTile::of(width, COLUMNS, HELD_TAPS, 12)]
+            }
+            ChannelReads::Depthwise | ChannelReads::Elements => {
+                [AxisTile::of(height, 1, 1, 1), AxisTile::of(width, COLUMNS, 7, 16)]
+            }
+            ChannelReads::Quads => [AxisTile::of(height, 1, 1, 1), AxisTile::of(width, COLUMNS, 3, 9)],
+        };
+        Self { lanes: kernel::workgroup_size(LANES, caps), reads, down, across }
+    }
+
+    /// Workgroups.
+    pub(super) fn blocks(self, d: &ConvDims) -> u64 {
+        let tiles = [d.output[0].div_ceil(self.down.pixels), d.output[1].div_ceil(self.across.pixels)];
+        let units = [d.batch, d.outputs.div_ceil(4), tiles[0], tiles[1]].map(u64::from);
+        units.iter().product::<u64>().div_ceil(self.lanes.into())
+    }
+
+    /// The factor by which multiply-adds are slower than at the peak, because each loads its operands through the caches.
+    pub(super) fn slowness(self) -> f64 {
+        match self.reads {
+            ChannelReads::Depthwise => 1.0,
+            ChannelReads::Elements | ChannelReads::Quads => 4.0,
+        }
+    }
+
+    /// The uniform.
+    pub(super) fn dims(self, dims: ConvDims) -> ConvDims {
+        ConvDims { pace: [self.down.pace, self.across.pace], ..dims }
+    }
+
+    /// The kernel.
+    pub(super) fn kernel(self, problem: &ConvProblem, d: &ConvDims, caps: &Caps) -> Kernel {
+        let kernel = Kernel::new("conv/direct")
+            .dims::<ConvDims>(caps)
+            .param("LANES", self.lanes)
+            .param("ROWS", self.down.pixels)
+            .param("COLUMNS", self.across.pixels)
+            .param("TAPS_DOWN", self.down.taps)
+            .param("TAPS_ACROSS", self.across.taps)
+            .param("HOP_DOWN", self.down.hop)
+            .param("HOP_ACROSS", self.across.hop)
+            .param("GAP_DOWN", self.down.gap)
+            .param("GAP_ACROSS", self.across.gap)
+            .slot("activation", problem.activation.variant());
+        let kernel = match self.reads {
+            ChannelReads::Elements => {
+                let is_shared = problem.geometry.group_outputs().is_multiple_of(4);
+                kernel.param("ONE_GROUP", problem.geometry.groups == 1 || is_shared)
+            }
+            ChannelReads::Depthwise => kernel.slot("taps", "depthwise"),
+            ChannelReads::Quads => kernel.slot("taps", "quads"),
+        };
+        let format = StorageFormat::of(problem.dtype, caps);
+        let mut to = Writer::new(kernel, Moves::Elements, format);
+        self.read_taps(&mut to, d);
+        let has_residual = epilogue(&mut to, problem, d, caps);
+        (to.format, to.moves) = (format, moves(1, [d.outputs; 4], d.outputs));
+        to.write("y");
+        let words = [
+            (problem.bias.is_some(), " bias"),
+            (problem.scale_shift.is_some(), " scale shift"),
+            (has_residual, " residual"),
+        ];
+        let words: String = words.iter().filter_map(|&(is_there, word)| is_there.then_some(word)).collect();
+        to.done(format!("{:?} of {}{words}", self.reads, problem.dtype))
+    }
+
+    /// X and the weight, and the functions that load quads of them.
+    fn read_taps(self, to: &mut Writer, d: &ConvDims) {
+        let channels = match self.reads {
+            ChannelReads::Depthwise => d.outputs,
+            ChannelReads::Quads | ChannelReads::Elements => d.group_channels,
+        };
+        if self.reads != ChannelReads::Elements {
+            to.moves = moves(d.along[0], d.x, channels);
+        }
+        to.read("x");
+        if self.reads != ChannelReads::Elements {
+            quads(to, "x", "dims.along.x");
+        }
+        to.moves = match self.reads {
+            ChannelReads::Quads => moves(d.along[1], d.weight, channels),
+            ChannelReads::Depthwise | ChannelReads::Elements => Moves::Elements,
+        };
+        to.read("weight");
+        if self.reads == ChannelReads::Quads {
+            quads(to, "weight", "dims.along.y");
+        }
+    }
+}
+
+impl fmt::Display for ConvTile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { lanes, down, across, .. } = self;
+        write!(f, "{lanes} invocations, {} x {} pixels of four channels each", down.pixels, across.pixels)
+    }
+}
+
+impl ChannelReads {
+    fn of(geometry: &ConvGeometry) -> Self {
+        let groups = [geometry.group_channels(), geometry.group_outputs()];
+        match groups {
+            [1, 1] => Self::Depthwise,
+            _ if groups.iter().all(|of| of.is_multiple_of(4)) => Self::Quads,
+            _ => Self::Elements,
+        }
+    }
+}
+
+/// The operands of the epilogue, and the functions that apply it. Returns whether there is a residual.
+fn epilogue(to: &mut Writer, problem: &ConvProblem, d: &ConvDims, caps: &Caps) -> bool {
+    let of_channel = |name: &str| {
+        format!(
+            "load_quad_{name}(dims.{name}.x + first * dims.{name}.y, dims.{name}.y, dims.outputs - first)"
+        )
+    };
+    let mut terms = ["vec4<f32>(0.0)", "vec4<f32>(1.0)", "vec4<f32>(0.0)"].map(str::to_owned);
+    let mut body = "    var v = sums;\n".to_owned();
+    to.moves = Moves::Elements;
+    if let Some((_, dtype)) = problem.bias {
+        to.format = StorageFormat::of(dtype, caps);
+        to.read("bias");
+        terms[0] = of_channel("bias");
+        body += "    v += terms.bias;\n";
+    }
+    if problem.scale_shift.is_some() {
+        to.format = StorageFormat::of(DType::F32, caps);
+        for (term, name) in terms[1..].iter_mut().zip(["scale", "shift"]) {
+            to.read(name);
+            *term = of_channel(name);
+        }
+        body += "    v = v * terms.scale + terms.shift;\n";
+    }
+    body += "    v = activate(v);\n";
+    if problem.residual.is_some() {
+        to.format = StorageFormat::of(problem.dtype, caps);
+        to.moves = moves(d.along[2], d.residual, d.outputs);
+        to.read("residual");
+        quads(to, "residual", "dims.along.z");
+        body += "    let start = dims.residual.x + image * dims.residual.y + row * dims.residual.z + column * dims.residual.w;\n    \
+                 v += residual_quad(start, group, dims.outputs);\n";
+    }
+    let [bias, scale, shift] = terms;
+    to.function(
+        "terms_of(group: u32) -> ChannelTerms",
+        &format!("    let first = 4u * group;\n    return ChannelTerms({bias}, {scale}, {shift});\n"),
+    );
+    let head = "finished(image: u32, row: u32, column: u32, group: u32, terms: ChannelTerms, sums: vec4<f32>) -> vec4<f32>";
+    to.function(head, &format!("{body}    return v;\n"));
+    problem.residual.is_some()
+}
+
+/// The function that loads a quad of an operand's channels, `along` apart.
+fn quads(to: &mut Writer, name: &str, along: &str) {
+    let value = to.loaded(name, "start", along);
+    let head = format!("{name}_quad(start: u32, group: u32, length: u32) -> vec4<f32>");
+    to.function(&head, &format!("    let k = 0u;\n    return {value};\n"));
+}
+
+/// How a kernel moves the channels of an operand: in quads if there are whole ones, which are neighbours and begin at multiples
+/// of four elements.
+fn moves(along: u32, places: [u32; 4], channels: u32) -> Moves {
+    let has_quads = places.iter().chain([&channels]).all(|of| of.is_multiple_of(4));
+    if along == 1 && has_quads { Moves::Vectors } else { Moves::Elements }
+}

@@ -1,0 +1,44 @@
+//! The plan of a convolution: one step, or one for each window of images.
+
+use super::direct::ConvTile;
+use super::problem::{ConvProblem, OP};
+use crate::Result;
+use crate::caps::Caps;
+use crate::kernel::Needs;
+use crate::layout::Layout;
+use crate::ops::windows::JOINS;
+use crate::plan::{CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Plan, Time};
+use std::ops::Range;
+
+impl InWindows for ConvProblem {
+    const JOINS: Joins = JOINS;
+
+    /// The images.
+    fn cut_axes(&self) -> Result<CutAxes> {
+        let operands = self.operands()?.into_iter().map(|operand| operand.along_these(&[0]));
+        Ok(CutAxes { whole: Some(1), ..CutAxes::of(&[self.geometry.batch], operands) })
+    }
+
+    fn part(&self, layouts: &[Layout], ranges: &[Range<usize>]) -> Result<Self> {
+        Ok(self.of_images(ranges[0].len(), layouts))
+    }
+
+    /// One step, or one for each window.
+    ///
+    /// Operands: the images, the weight, the bias, the scale, the shift and the residual, as far as they exist; the result.
+    fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
+        let mut draft = Draft::new(OP, &[], caps);
+        let args = draft.operands(&self.operands()?);
+        let tile = ConvTile::of(self, caps);
+        let dims = tile.dims(self.dims()?);
+        draft.step(NewStep {
+            tile: format!("{tile}, {}", self.dtype),
+            blocks: tile.blocks(&dims),
+            dims: Dims::of(&dims),
+            flops: Flops::of_f32(self.flops()),
+            time: Time::SlowArithmetic { times: tile.slowness() },
+            ..NewStep::of(tile.kernel(self, &dims, caps), Needs::of(tile.lanes, 0), &args)
+        })?;
+        Ok(draft.finish())
+    }
+}
