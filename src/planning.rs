@@ -51,7 +51,7 @@ pub mod attention {
 
 /// Convolutions as plain data.
 pub mod conv {
-    pub use crate::conv::problem::{ConvDims, ConvLayouts, ConvProblem};
+    pub use crate::conv::problem::{ConvDims, ConvKernels, ConvLayouts, ConvProblem};
 }
 
 /// Matrix products as plain data: problems, element types, epilogues, generated operands, pins and uniforms.
@@ -63,7 +63,7 @@ pub mod gemm {
     pub use crate::gemm::problem::{
         BiasAxis, Distribution, Epilogue, GemmDims, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis,
         HalfPosition, LineScale, MAX_I8_K, OuterAxis, Pin, Previous, QuantisedDims, Scale, SeedSource,
-        SeededDims, SegmentDims, Side, SignHalf, product_shape,
+        SeededDims, SegmentDims, Side, SignHalf, WindowDims, product_shape,
     };
     pub use crate::gemm::segments::SegmentedProblem;
 }

@@ -55,6 +55,7 @@ struct Unit {
 @group(0) @binding(2) var<storage, read_write> c: array<c_unit>;
 
 //#slot segments default one
+//#slot windows default none
 
 //#slot pack_pair default f16
 //#slot epilogue default none
@@ -129,6 +130,7 @@ fn main(
     if k_begin < k_end {
         enter_segment(k_begin);
     }
+    prepare_windows(row0, lane);
     var stage = 0u;
     for (var k0 = k_begin; k0 < k_end; k0 += BK) {
         // Stage both blocks. The first iteration, and one that extends past the end of k, are not loaded ahead.

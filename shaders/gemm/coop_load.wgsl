@@ -170,3 +170,71 @@ fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
         select(vec4<f16>(), vec4<f16>(high), steps[1] < count),
     );
 }
+
+//#variant window_units
+// Units of operand A whose rows are windows of an image: eight channels. A place is the index along k, not an address.
+const X_AHEAD: bool = true;
+
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return k;
+}
+
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> Unit {
+    let place = window_place(outer, window_element(at + k0));
+    let unit = x[place.at / 8u];
+    return Unit(
+        select(vec4<f16>(), unit.x, place.is_inside),
+        select(vec4<f16>(), unit.y, place.is_inside),
+    );
+}
+
+// A window consists of whole units.
+fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
+    if k >= matrices.k_end {
+        return Unit();
+    }
+    return x_ahead(k, outer, extent, 0u);
+}
+
+//#variant window_elements
+// The same element by element, of any number of channels.
+const X_AHEAD: bool = true;
+
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return k;
+}
+
+fn window_value(row: u32, element: WindowElement) -> f16 {
+    let place = window_place(row, element);
+    return select(0h, x[place.at], place.is_inside);
+}
+
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> Unit {
+    var element = window_element(at + k0);
+    var elements: Unit;
+    //#unroll
+    for (var e = 0u; e < 4u; e++) {
+        elements.x[e] = window_value(outer, element);
+        element = next_window_element(element);
+    }
+    //#unroll
+    for (var e = 0u; e < 4u; e++) {
+        elements.y[e] = window_value(outer, element);
+        element = next_window_element(element);
+    }
+    return elements;
+}
+
+// The unit at these indices, with zeros past the end of k.
+fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
+    if k >= matrices.k_end {
+        return Unit();
+    }
+    let places = vec4<u32>(0u, 1u, 2u, 3u);
+    let elements = x_ahead(k, outer, extent, 0u);
+    let count = vec4<u32>(matrices.k_end - k);
+    return Unit(
+        select(vec4<f16>(), elements.x, places < count),
+        select(vec4<f16>(), elements.y, places + 4u < count),
+    );
+}

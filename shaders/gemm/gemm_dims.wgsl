@@ -44,6 +44,19 @@ fn enter(pair: u32) {
     matrices.k_end = min(dims.k, (split + 1u) * dims.k_per_split);
 }
 
+//#variant windows
+// A's rows are windows of an image. There is a single matrix.
+
+// Selects a split, whose sums are after those of the previous splits.
+fn enter(pair: u32) {
+    matrices.index = 0u;
+    matrices.a_offset = dims.a_offset;
+    matrices.b_offset = dims.b_offset;
+    matrices.c_offset = dims.c_offset + pair * dims.m * dims.n;
+    matrices.residual_offset = dims.residual_offset;
+    matrices.k_end = min(dims.k, (pair + 1u) * dims.k_per_split);
+}
+
 //#variant segments
 // The planes of both operands differ from segment to segment of k: `enter_segment` sets their places.
 

@@ -44,6 +44,7 @@ const STAGE_SQUARES: u32 = 3u;
 @group(0) @binding(2) var<storage, read_write> c: array<c_unit>;
 
 //#slot segments default one
+//#slot windows default none
 //#slot load x=a default element
 //#slot load x=b default element
 //#slot tiled_load x=a default memory
@@ -101,6 +102,7 @@ fn main(
     if k_begin < k_end {
         enter_segment(k_begin);
     }
+    prepare_windows(row0, lane);
     var stage = 0u;
     for (var k0 = k_begin; k0 < k_end; k0 += BK) {
         // Stage both blocks. The first iteration, and one that extends past the end of k, are not loaded ahead.

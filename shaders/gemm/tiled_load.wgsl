@@ -138,3 +138,37 @@ fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
 fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
     return x_chunk(at + k0, outer, extent);
 }
+
+//#variant windows
+// Operand A whose rows are windows of an image: elements, or squares of vectors of four channels. A place is the index along k,
+// not an address.
+const X_AHEAD: bool = true;
+
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return k;
+}
+
+// One element of the window that is this row, or four.
+fn window_values(row: u32, element: WindowElement) -> vec4<iteration_sum> {
+    let place = window_place(row, element);
+    return vec4<iteration_sum>(select(vec4<f32>(), vec4<f32>(load_x(place.at)), place.is_inside));
+}
+
+fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
+    let element = window_element(at);
+    let v0 = window_values(outer, element);
+    let v1 = window_values(outer + 1u, element);
+    let v2 = window_values(outer + 2u, element);
+    let v3 = window_values(outer + 3u, element);
+    let square = transpose(mat4x4<iteration_sum>(v0, v1, v2, v3));
+    var elements: x_elements;
+    //#unroll
+    for (var j = 0u; j < X_DEPTH; j++) {
+        elements[j] = square[j];
+    }
+    return elements;
+}
+
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
+    return x_chunk(at + k0, outer, extent);
+}

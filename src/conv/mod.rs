@@ -8,6 +8,7 @@ pub(crate) mod geometry;
 mod options;
 mod plan;
 pub(crate) mod problem;
+mod product;
 
 pub use call::{Convolution, conv2d};
 pub use geometry::{ConvAxis, ConvGeometry};

@@ -1,13 +1,13 @@
 //! The plan of a convolution: one step, or one for each window of images.
 
 use super::direct::ConvTile;
-use super::problem::{ConvProblem, OP};
-use crate::Result;
+use super::problem::{ConvKernels, ConvProblem, OP};
 use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::layout::Layout;
 use crate::ops::windows::JOINS;
 use crate::plan::{CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Plan, Time};
+use crate::{Error, Result};
 use std::ops::Range;
 
 impl InWindows for ConvProblem {
@@ -27,6 +27,26 @@ impl InWindows for ConvProblem {
     ///
     /// Operands: the images, the weight, the bias, the scale, the shift and the residual, as far as they exist; the result.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
+        let product = || self.product()?.map(|product| self.product_plan(&product, caps)).transpose();
+        match self.kernels {
+            ConvKernels::Direct => self.direct_plan(caps),
+            ConvKernels::Product(_) => product()?.ok_or_else(|| Error::Unsupported {
+                op: OP,
+                needs: "one group, operands that are read in place, and no bias before the scale".into(),
+                device: caps.adapter.clone(),
+            }),
+            ConvKernels::Any => {
+                let direct = self.direct_plan(caps)?;
+                let product = product()?.filter(|product| product.seconds() < direct.seconds());
+                Ok(product.unwrap_or(direct))
+            }
+        }
+    }
+}
+
+impl ConvProblem {
+    /// The plan of the direct kernel: one step.
+    fn direct_plan(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(OP, &[], caps);
         let args = draft.operands(&self.operands()?);
         let tile = ConvTile::of(self, caps);

@@ -2,6 +2,7 @@
 
 use super::geometry::ConvGeometry;
 use super::options::ConvOptions;
+use crate::gemm::Pin;
 use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, dim};
 use crate::ops::Activation;
@@ -76,6 +77,19 @@ pub struct ConvProblem {
     pub(super) bias: Option<(Layout, DType)>,
     pub(super) scale_shift: Option<[Layout; 2]>,
     pub(super) residual: Option<Layout>,
+    pub(super) kernels: ConvKernels,
+}
+
+/// The kernels that a plan of a convolution chooses from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ConvKernels {
+    /// All.
+    #[default]
+    Any,
+    /// The kernel that reads windows and weights from memory for each element.
+    Direct,
+    /// Those of matrix products, of which the rows of A are windows.
+    Product(Pin),
 }
 
 impl ConvProblem {
@@ -111,7 +125,14 @@ impl ConvProblem {
             bias: bias.map(|(layout, of)| (layout.in_window(of), of)),
             scale_shift: scale_shift.map(|both| both.map(|of| of.in_window(DType::F32))),
             residual: residual.map(|of| of.in_window(dtype)),
+            kernels: ConvKernels::Any,
         }
+    }
+
+    /// Restricts the kernels.
+    #[must_use]
+    pub fn by(self, kernels: ConvKernels) -> Self {
+        Self { kernels, ..self }
     }
 
     /// The convolution of some of the images, with these operands.
@@ -128,7 +149,7 @@ impl ConvProblem {
             residual: next(self.residual.is_some()),
         };
         let geometry = ConvGeometry { batch, ..self.geometry };
-        Self::of(geometry, &layouts, self.activation, self.dtype)
+        Self::of(geometry, &layouts, self.activation, self.dtype).by(self.kernels)
     }
 
     /// The extents.

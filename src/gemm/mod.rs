@@ -19,7 +19,7 @@ pub(crate) use f16_split::NON_FINITE_EXPONENT;
 pub(crate) use kernels::reduce_splits;
 pub(crate) use plan::GeneratedTrial;
 pub(crate) use problem::{
-    Distribution, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition, OuterAxis, Pin, Scale,
-    SeedSource, Side, SignHalf,
+    BiasAxis, Distribution, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition, ImageWindows,
+    OuterAxis, Pin, Scale, SeedSource, Side, SignHalf,
 };
 pub(crate) use segments::{Segment, SegmentedProblem, SegmentedProduct, segment_table};

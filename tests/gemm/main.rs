@@ -15,6 +15,7 @@ mod precision;
 mod quantised;
 mod requantised;
 mod tiles;
+mod windows;
 
 use tilewise::gemm::{GemmKernel, Tile};
 use tilewise::gpu::DeviceType;

@@ -107,7 +107,7 @@ impl<'a> ProductCall<'a> {
                 problem = problem.line_scale(axis, &scale.layout)?;
             }
         }
-        self.check_out_scale(dtype)?;
+        self.check_scales(dtype)?;
         problem.check_types()?;
         match self.signs {
             Some((signs, _)) => problem.sign_half(signs, &self.b.layout),
@@ -115,8 +115,12 @@ impl<'a> ProductCall<'a> {
         }
     }
 
-    /// Checks the scale of a result of this type, if it is set.
-    fn check_out_scale(&self, dtype: DType) -> Result<()> {
+    /// Checks the scales of rows and columns, and that of a result of this type, as far as they are set.
+    fn check_scales(&self, dtype: DType) -> Result<()> {
+        if self.a.dtype.is_real() && (self.row_scale.is_some() || self.column_scale.is_some()) {
+            let why = "only products of i8, e4m3 and e5m2 have scales of rows and columns";
+            return Err(Error::input("matmul: the scale", why));
+        }
         let wrong = |why| Err(Error::input("matmul: out_scale", why));
         match self.out_scale {
             Some(scale) if !(scale > 0.0 && scale < f32::INFINITY) => {

@@ -6,6 +6,7 @@ use super::compute_unit::ComputeUnit;
 use super::cost::{Cost, Traffic};
 use super::spec::{KernelSpec, in_memory, of_fractions};
 use super::store::store_elements;
+use super::windows;
 use crate::caps::Caps;
 use crate::gemm::problem::{GemmKernel, GemmProblem, Tile};
 use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
@@ -55,7 +56,9 @@ impl KernelSpec for Broadcast {
     /// the product of 512 cubed took 129 ms, and 76 with the tiled kernel. Types of 8 bits are also converted twice: on lavapipe 34
     /// ms with e4m3, and 24 with the tiled kernel (2026-11-29).
     fn admits(&self, _: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
-        in_memory(problem)?;
+        if problem.windows().is_none() {
+            in_memory(problem)?;
+        }
         of_fractions(problem)?;
         if !caps.machine.is_software() {
             return Err("a device that runs the invocations of a workgroup in turn".into());
@@ -98,7 +101,7 @@ impl KernelSpec for Broadcast {
             .param("TN", tile.tn)
             .operand("a", ab)
             .operand("b", ab);
-        store_elements(kernel, problem, problem.bindings(), caps)
+        store_elements(windows::bind_broadcast(kernel, problem), problem, problem.bindings(), caps)
     }
 }
 

@@ -7,6 +7,7 @@ use super::module_operands::{check_registers, subgroup};
 use super::spec::KernelSpec;
 use super::stage::{LoadSize, OperandAxis, OperandLines};
 use super::store::{store, stores_parts_of_words};
+use super::windows;
 use crate::caps::{Caps, CoopScalar, MatrixOrder};
 use crate::gemm::problem::{GemmKernel, GemmProblem, Generated, PlaneSource, Tile};
 use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
@@ -109,7 +110,11 @@ fn workgroup_bytes(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [u32; 2] 
 /// The number of stages: two if they fit, so that one is filled while the other is read.
 fn stages(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
     let [stage, output] = workgroup_bytes(tile, problem, caps);
-    if 2 * stage + output <= caps.limits.workgroup_bytes { 2 } else { 1 }
+    if 2 * stage + output + windows::table_bytes(tile, problem) <= caps.limits.workgroup_bytes {
+        2
+    } else {
+        1
+    }
 }
 
 /// The units of both operands that an invocation stages in one iteration.
@@ -188,7 +193,7 @@ impl KernelSpec for Coop {
 
     fn shared_bytes(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
         let [stage, output] = workgroup_bytes(tile, problem, caps);
-        stages(tile, problem, caps) * stage + output
+        stages(tile, problem, caps) * stage + output + windows::table_bytes(tile, problem)
     }
 
     /// A read of an f16 from shared memory takes as long as several multiply-adds. If a core has registers for a single workgroup
@@ -238,6 +243,7 @@ impl KernelSpec for Coop {
         let kernel = put(put(kernel, "coop_put_a", a), "coop_put_b", b);
         let kernel = match problem.segments() {
             Some(segments) if segments.source() != PlaneSource::Stored => kernel.param("a_unit", a.by.unit()),
+            _ if problem.windows().is_some() => windows::bind_coop(kernel, a.by),
             _ => fetch(kernel, "coop_load_a", "a_unit", a.by),
         };
         let kernel = match problem.sign_half_of_b() {

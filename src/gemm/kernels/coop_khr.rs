@@ -8,7 +8,7 @@ use super::module_epilogue::{self, LineEpilogue, finishes_matrices, is_rounded, 
 use super::module_operands::{
     self, check_accumulators, check_depth, check_units, has_8_bits, missing, stages, subgroup,
 };
-use super::spec::KernelSpec;
+use super::spec::{KernelSpec, STORED_ROWS};
 use super::stage::OperandAxis;
 use crate::caps::{Caps, CoopRow, CoopScalar, Matrices};
 use crate::gemm::problem::{
@@ -52,6 +52,7 @@ fn module(problem: &GemmProblem) -> Result<(CoopScalar, CoopScalar, &'static str
         (DType::F8E4M3, None) => (E4m3, F32, "spirv/gemm_coop_khr.e4m3"),
         (DType::F8E5M2, None) => (E5m2, F32, "spirv/gemm_coop_khr.e5m2"),
         (_, Some(Generated::Operand(_))) => return Err("both operands in memory".into()),
+        (_, Some(Generated::Windows(_))) => return Err(STORED_ROWS.into()),
         (other, None) => return Err(format!("operands of f16, bf16, i8, e4m3 or e5m2, not {other}")),
         (other, Some(_)) => return Err(format!("operands of f16 or bf16, not {other}")),
     })

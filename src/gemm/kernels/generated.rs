@@ -115,7 +115,7 @@ pub(super) fn flops(tile: &Tile, problem: &GemmProblem, signs: Signs) -> Flops {
         Flops { integer: entries * (PHILOX * calls + integer), f32: entries * f32, ..Flops::default() }
     };
     match problem.generated {
-        None => Flops::default(),
+        None | Some(Generated::Windows(_)) => Flops::default(),
         Some(Generated::Operand(generated)) => {
             let calls = match (generated.entries, generated.outer) {
                 (Distribution::Sign, outer) => signs.calls(outer),

@@ -23,6 +23,7 @@ mod staged;
 mod store;
 mod tiled;
 mod uniform;
+mod windows;
 
 pub(in crate::gemm) use compute_unit::ComputeUnit;
 pub(in crate::gemm) use fits::{check_fit, has_separate_epilogue, launch_needs};

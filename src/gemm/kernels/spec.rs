@@ -9,6 +9,9 @@ use crate::plan::Flops;
 /// Why a kernel does not admit products over segments.
 const ONE_PLANE: &str = "one plane of each operand, not one for each segment of k";
 
+/// Why a kernel does not admit convolutions.
+pub(super) const STORED_ROWS: &str = "rows of A in memory, not windows of an image";
+
 /// The specification of a kernel. The tiles passed to it are its own.
 pub(in crate::gemm) trait KernelSpec: Sync {
     /// The kernel's name.
@@ -91,6 +94,7 @@ pub(super) fn in_memory(problem: &GemmProblem) -> Result<(), String> {
         None => Ok(()),
         Some(Generated::Segments(_)) => Err(ONE_PLANE.into()),
         Some(Generated::Operand(_) | Generated::SignHalf(_)) => Err("both operands in memory".into()),
+        Some(Generated::Windows(_)) => Err(STORED_ROWS.into()),
     }
 }
 

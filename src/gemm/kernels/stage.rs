@@ -11,19 +11,33 @@ pub(super) enum OperandAxis {
     Outer = 1,
 }
 
-/// An operand's extents and strides along the outer axis and along k, and what adds up to the start of a matrix or a plane.
+/// An operand's extents and strides along the outer axis and along k, and what adds up to the start of a line.
 #[derive(Clone, Copy)]
 pub(super) struct OperandLines {
     extents: [u32; 2],
     pub(super) strides: [u32; 2],
-    starts: [u32; 3],
+    starts: [u32; 5],
 }
 
 impl OperandLines {
     /// The lines of A and of B.
     pub(super) fn of(problem: &GemmProblem) -> [Self; 2] {
         let (a, b) = (&problem.layouts.a, &problem.layouts.b);
-        [Self::within(a, [2, 3], problem.m(), problem), Self::within(b, [3, 2], problem.n(), problem)]
+        let b = Self::within(b, [3, 2], problem.n(), problem);
+        match problem.windows() {
+            Some(_) => [Self::of_windows(a, problem), b],
+            None => [Self::within(a, [2, 3], problem.m(), problem), b],
+        }
+    }
+
+    /// The lines of windows of this image: the channels of its elements. The next window is not at a constant distance.
+    fn of_windows(image: &MatrixLayout, problem: &GemmProblem) -> Self {
+        let [of_image, of_line, of_column, of_channel] = image.strides;
+        Self {
+            extents: [u32::MAX, problem.k()],
+            strides: [0, of_channel],
+            starts: [image.offset, of_image, of_line, of_column, image.shape[3]],
+        }
     }
 
     /// The lines of the right factor of A's products, if A is generated.
@@ -36,7 +50,7 @@ impl OperandLines {
         Self {
             extents: [outer, problem.k()],
             strides: axes.map(|axis| of.strides[axis]),
-            starts: [of.offset, of.strides[0], of.strides[1]],
+            starts: [of.offset, of.strides[0], of.strides[1], 0, 0],
         }
     }
 

@@ -6,6 +6,7 @@ use super::generated::{self, Signs};
 use super::spec::{KernelSpec, of_fractions};
 use super::stage::{OperandLines, TiledStage};
 use super::store::store;
+use super::windows;
 use crate::caps::Caps;
 use crate::gemm::problem::{Accumulator, GemmKernel, GemmProblem, Segments, Side, Tile};
 use crate::kernel::{Kernel, OperandAccess, StorageFormat};
@@ -61,7 +62,8 @@ fn stage_bytes(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
 
 /// The number of stages: two if they fit, so that one is filled while the other is read.
 fn stages(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
-    let two = 2 * stage_bytes(tile, problem, caps) <= caps.limits.workgroup_bytes;
+    let table = windows::table_bytes(tile, problem);
+    let two = 2 * stage_bytes(tile, problem, caps) + table <= caps.limits.workgroup_bytes;
     if two && !is_large(tile, caps) { 2 } else { 1 }
 }
 
@@ -121,7 +123,7 @@ impl KernelSpec for Tiled {
     }
 
     fn shared_bytes(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
-        stages(tile, problem, caps) * stage_bytes(tile, problem, caps)
+        stages(tile, problem, caps) * stage_bytes(tile, problem, caps) + windows::table_bytes(tile, problem)
     }
 
     fn cost(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Cost {
@@ -195,6 +197,7 @@ impl KernelSpec for Tiled {
             Some(segments) => segments.bind_tiled(kernel, ab, a),
             None => kernel,
         };
+        let kernel = windows::bind_tiled(kernel, problem);
         store(kernel, problem, problem.bindings(), caps)
     }
 }

@@ -3,7 +3,7 @@
 use crate::caps::Caps;
 use crate::gemm::problem::{
     ALPHA, BETA, GemmDims, GemmProblem, Generated, GeneratedOperand, OUT_SCALE, QuantisedDims, SeedSource,
-    SeededDims, SegmentDims, Side,
+    SeededDims, SegmentDims, Side, WindowDims,
 };
 use crate::kernel::{Kernel, Language};
 use crate::plan::{Dims, Draft};
@@ -15,7 +15,7 @@ impl GemmProblem {
         match self.generated {
             Some(Generated::Operand(GeneratedOperand { side, seed, .. })) => Some((side, seed)),
             Some(Generated::SignHalf(_)) => Some((Side::B, SeedSource::Scalars)),
-            Some(Generated::Segments(_)) | None => None,
+            Some(Generated::Segments(_) | Generated::Windows(_)) | None => None,
         }
     }
 
@@ -23,6 +23,9 @@ impl GemmProblem {
     pub(in crate::gemm) fn bind_dims(&self, kernel: Kernel, caps: &Caps) -> Kernel {
         if self.segments().is_some() {
             return kernel.dims::<SegmentDims>(caps).slot("gemm_dims", "segments");
+        }
+        if self.windows().is_some() {
+            return kernel.dims::<WindowDims>(caps).slot("gemm_dims", "windows");
         }
         let Some((side, _)) = self.seeded() else { return self.bind_epilogue_dims(kernel, caps) };
         let kernel = kernel.dims::<SeededDims>(caps).slot("gemm_dims", "seeded");
@@ -47,6 +50,9 @@ impl GemmProblem {
     pub(in crate::gemm) fn seeded_dims(&self, language: Language, draft: &Draft<'_>) -> Dims {
         if let Some(segments) = self.segments() {
             return Dims::of(&self.segment_dims(&segments));
+        }
+        if let Some(windows) = self.windows() {
+            return Dims::of(&self.window_dims(&windows));
         }
         let dims = self.dims();
         match (language, self.seeded()) {

@@ -3,6 +3,7 @@
 
 use super::gemm::GemmProblem;
 use super::generated::Generated;
+use super::image_windows::ImageWindows;
 use super::layouts::{BIAS, LINE_SCALES, Layouts, MatrixLayout, RESIDUAL};
 use super::segments::Segments;
 use crate::kernel::shader_dims;
@@ -102,6 +103,45 @@ product_dims! {
     {
         /// length of a row of A and of a column of B, if they are scaled
         scaled_row: u32,
+    }
+}
+
+product_dims! {
+    /// The uniform of a product whose rows of A are windows of an image. Along m and k, A's strides are those of the image's
+    /// columns and channels.
+    WindowDims
+    { a_image: u32, a_line: u32, }
+    { b_batch0: u32, b_batch1: u32, }
+    {
+        /// as in [`QuantisedDims`]
+        out_scale: u32,
+        row_scale_step: u32,
+        row_scale_offset: u32,
+        column_scale_step: u32,
+        column_scale_offset: u32,
+        /// lines of an image
+        height: u32,
+        /// columns of an image
+        width: u32,
+        channels: u32,
+        /// windows down an image
+        windows_down: u32,
+        windows_across: u32,
+        /// lines from a window to the next
+        step_down: u32,
+        step_across: u32,
+        /// taps across a window
+        taps_across: u32,
+        /// lines from a tap to the next
+        dilation_down: u32,
+        dilation_across: u32,
+        /// lines above the image at which the first window begins
+        before_down: u32 as i32,
+        before_across: u32 as i32,
+        /// the reciprocals of the channels and of the taps across
+        per_channel: u32 as f32,
+        per_tap: u32 as f32,
+        reserved: [u32; 2],
     }
 }
 
@@ -207,9 +247,7 @@ impl GemmProblem {
         };
         let ([row_scale_step, row_scale_offset], [column_scale_step, column_scale_offset]) =
             (scale(0), scale(1));
-        let mut uniform = QuantisedDims::default();
-        let (shared, _) = bytemuck::bytes_of_mut(&mut uniform).split_at_mut(size_of::<GemmDims>());
-        shared.copy_from_slice(bytemuck::bytes_of(dims));
+        let uniform: QuantisedDims = beginning_with(dims, size_of::<GemmDims>());
         QuantisedDims {
             out_scale: 1f32.to_bits(),
             row_scale_step,
@@ -217,6 +255,30 @@ impl GemmProblem {
             column_scale_step,
             column_scale_offset,
             ..uniform
+        }
+    }
+
+    /// The dims of a product whose rows of A are these windows.
+    pub(in crate::gemm) fn window_dims(&self, of: &ImageWindows) -> WindowDims {
+        let [_, height, width, channels] = self.layouts.a.shape;
+        let dims = self.quantised_dims(&self.dims());
+        let reciprocal = |of: u32| (1.0 / of.max(1) as f32).to_bits();
+        WindowDims {
+            height,
+            width,
+            channels,
+            windows_down: of.windows[0],
+            windows_across: of.windows[1],
+            step_down: of.steps[0],
+            step_across: of.steps[1],
+            taps_across: of.taps[1],
+            dilation_down: of.dilation[0],
+            dilation_across: of.dilation[1],
+            before_down: of.before[0].cast_unsigned(),
+            before_across: of.before[1].cast_unsigned(),
+            per_channel: reciprocal(channels),
+            per_tap: reciprocal(of.taps[1]),
+            ..beginning_with(&dims, size_of::<QuantisedDims>())
         }
     }
 
@@ -256,4 +318,11 @@ impl GemmProblem {
             reserved: 0,
         }
     }
+}
+
+/// A uniform whose first bytes are those of another.
+fn beginning_with<D: Default + bytemuck::Pod>(dims: &impl bytemuck::Pod, bytes: usize) -> D {
+    let mut uniform = D::default();
+    bytemuck::bytes_of_mut(&mut uniform)[..bytes].copy_from_slice(&bytemuck::bytes_of(dims)[..bytes]);
+    uniform
 }

@@ -131,7 +131,12 @@ impl GemmProblem {
 
     /// The inner size: columns of A and rows of B. Of a product over segments, that of the matrix with the most segments.
     pub(in crate::gemm) fn k(&self) -> u32 {
-        self.segments().map_or(self.layouts.a.shape[3], |segments| segments.k)
+        let row_of_a = self.layouts.a.shape[3];
+        match self.generated {
+            Some(Generated::Segments(segments)) => segments.k,
+            Some(Generated::Windows(windows)) => windows.k(row_of_a),
+            Some(Generated::Operand(_) | Generated::SignHalf(_)) | None => row_of_a,
+        }
     }
 
     /// The number of matrices.

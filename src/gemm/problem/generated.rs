@@ -1,5 +1,6 @@
 //! Operands that are not stored: kernels generate their elements while they stage blocks.
 
+use super::image_windows::ImageWindows;
 use super::seed::SeedSource;
 use super::segments::Segments;
 use super::types::{OP, Side};
@@ -15,6 +16,8 @@ pub(crate) enum Generated {
     SignHalf(SignHalf),
     /// The operands are looked up in a table for each segment of k, and A may be generated from two stored operands.
     Segments(Segments),
+    /// The rows of A are windows of an image.
+    Windows(ImageWindows),
 }
 
 /// An operand that is generated from a seed. These fields change the code of the kernel.

@@ -41,7 +41,7 @@ impl GemmProblem {
 
     /// The operands in the order in which kernels bind them: A, B, C, the sources of a generated A or the seed, those of
     /// the epilogue.
-    pub(in crate::gemm) fn operands(&self) -> Result<Vec<Operand>> {
+    pub(crate) fn operands(&self) -> Result<Vec<Operand>> {
         let (read, ab, Layouts { a, b, c, .. }) = (Operand::read, self.types.ab, self.layouts.layouts());
         let [mut a, mut b] = [("A", a), ("B", b)].map(|(name, layout)| read(name, ab, layout));
         let c = read("the output", self.types.c, c).accessed(self.access_of_c());
@@ -61,6 +61,7 @@ impl GemmProblem {
                 sources.extend(generated.seed.operand()?);
             }
             Some(Generated::SignHalf(_)) => b.name = "the stored half of B",
+            Some(Generated::Windows(_)) => a.name = "the image",
             Some(Generated::Segments(segments)) => {
                 sources.push(table(segments.words.into()));
                 sources.extend(segments.y.map(|y| read("Y", ab, y.layout())));
@@ -117,7 +118,7 @@ impl GemmProblem {
         3 + match self.generated {
             Some(Generated::Segments(segments)) => segments.bindings(),
             Some(Generated::Operand(generated)) => generated.seed.bindings(),
-            Some(Generated::SignHalf(_)) | None => 0,
+            Some(Generated::SignHalf(_) | Generated::Windows(_)) | None => 0,
         }
     }
 

@@ -50,8 +50,8 @@ impl GemmProblem {
     /// Checks that the types go with the epilogue.
     ///
     /// # Errors
-    /// [`Error::Input`] if exact sums have an epilogue but keep their type, if real operands have scales of rows or columns, or
-    /// if the result of operands with a fraction is an integer.
+    /// [`Error::Input`] if exact sums have an epilogue but keep their type, or if the result of operands with a fraction is an
+    /// integer.
     pub(in crate::gemm) fn check_types(&self) -> Result<()> {
         let plain_sums = "the result is i32, the exact sums, which are not scaled, shifted or activated: name a type with \
                           `out`: f32, f16, bf16 or i8";
@@ -68,10 +68,6 @@ impl GemmProblem {
                     self.types.ab
                 );
                 Err(Error::input("matmul: the result", why))
-            }
-            (true, _) if self.types.ab.is_real() && self.epilogue.line_scale != LineScale::None => {
-                let why = "only products of i8, e4m3 and e5m2 have scales of rows and columns";
-                Err(Error::input("matmul: the scale", why))
             }
             _ => Ok(()),
         }

@@ -28,7 +28,7 @@ impl GemmProblem {
         let seed = match self.generated {
             Some(Generated::Operand(generated)) => generated.seed.scalars(),
             Some(Generated::SignHalf(_)) => SeedSource::Scalars.scalars(),
-            Some(Generated::Segments(_)) | None => &[],
+            Some(Generated::Segments(_) | Generated::Windows(_)) | None => &[],
         };
         [alpha, beta, out_scale].into_iter().flatten().chain(seed.iter().copied()).collect()
     }

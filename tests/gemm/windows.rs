@@ -1,0 +1,102 @@
+//! Products whose rows of A are windows of an image: convolutions, by every kernel that has a loader of windows.
+
+use support::for_all_types;
+use support::values::{assert_ok, values};
+use tilewise::conv::{ConvGeometry, ConvOptions, Padding};
+use tilewise::gemm::{GemmKernel, Tile};
+use tilewise::planning::Problem;
+use tilewise::planning::conv::{ConvKernels, ConvLayouts, ConvProblem};
+use tilewise::planning::gemm::{GemmTypes, Pin};
+use tilewise::reference::{ConvEpilogueReference, ConvReference};
+use tilewise::{Activation, DType, Gpu, Layout, Real, f16};
+
+/// A convolution: images (batch, height, width, channels), outputs, taps, and options.
+struct Case {
+    images: [usize; 4],
+    outputs: usize,
+    taps: [usize; 2],
+    options: ConvOptions,
+}
+
+fn case(images: [usize; 4], outputs: usize, taps: [usize; 2], options: ConvOptions) -> Case {
+    Case { images, outputs, taps, options }
+}
+
+/// Channels that are multiples of 8, of 4 and of neither; strides, dilations, uneven paddings; windows of which no element is in an
+/// image; fewer windows than a block, and more.
+fn cases() -> Vec<Case> {
+    let padded = |sides| ConvOptions::new().padding(Padding::Explicit(sides));
+    let same = padded([[1, 1], [1, 1]]);
+    vec![
+        case([2, 7, 9, 8], 16, [3, 3], same),
+        case([1, 5, 5, 64], 5, [3, 3], same.dilation([2, 1])),
+        case([3, 6, 4, 12], 8, [2, 3], padded([[0, 1], [2, 1]]).stride([2, 1])),
+        case([2, 9, 8, 3], 12, [7, 7], padded([[3, 3], [3, 3]]).stride([2, 2])),
+        case([1, 11, 3, 5], 7, [3, 2], padded([[4, 3], [0, 3]]).stride([1, 3]).dilation([2, 2])),
+        case([4, 8, 8, 16], 24, [1, 1], ConvOptions::new().stride([3, 2])),
+        case([1, 1, 40, 1], 4, [1, 9], padded([[0, 0], [4, 4]])),
+    ]
+}
+
+fn check<T: Real>(gpu: &Gpu, tile: Tile, case: &Case) {
+    let Case { images, outputs, taps, ref options } = *case;
+    let weights = [outputs, taps[0], taps[1], images[3]];
+    let [x, weight] = [images, weights].map(|shape| Layout::contiguous("test", &shape).unwrap());
+    let geometry = ConvGeometry::new("test", &x, &weight, options).unwrap();
+    let results = geometry.output_shape();
+    let [x, weight] = [(images, 1), (weights, 2)].map(|(shape, seed)| values::<T>(&shape, 1.0, seed));
+    let residual = values::<T>(&results, 1.0, 3);
+    let [scale, shift] = [4, 5].map(|seed| values::<f32>(&[outputs], 1.0, seed));
+    let of = |values: &[T], shape: [usize; 4]| gpu.tensor(values, shape).unwrap();
+    let (tx, tw, tr) = (of(&x, images), of(&weight, weights), of(&residual, results));
+    let [ts, tt] = [&scale, &shift].map(|values| gpu.tensor(values, [outputs]).unwrap());
+    let layouts = ConvLayouts {
+        x: tx.layout(),
+        weight: tw.layout(),
+        bias: None,
+        scale_shift: Some([ts.layout(), tt.layout()]),
+        residual: Some(tr.layout()),
+    };
+    let problem = ConvProblem::new(layouts, options, Activation::Silu, T::DTYPE).unwrap();
+    let plan = problem.by(ConvKernels::Product(Pin::Tile(tile))).plan(gpu.caps()).unwrap();
+    let mut y = gpu.empty::<T>(results).unwrap();
+    let operands = [tx.view(), tw.view(), ts.view(), tt.view(), tr.view(), y.view_mut().unwrap()];
+    gpu.execute(&plan, &operands, &[]).unwrap();
+    let real = |values: &[T]| values.iter().map(|value| value.to_f64()).collect::<Vec<_>>();
+    let wide = |values: &[f32]| values.iter().map(|&value| value.into()).collect::<Vec<f64>>();
+    let epilogue = ConvEpilogueReference {
+        bias: None,
+        scale_shift: Some([wide(&scale), wide(&shift)]),
+        residual: Some(real(&residual)),
+        activation: Activation::Silu,
+    };
+    let definition = ConvReference { geometry }.forward(&x, &weight, &epilogue);
+    let what = format!("{tile}, {} {images:?} x {weights:?}, {options:?}", T::DTYPE);
+    assert_ok(&definition.compare(&y.to_vec().unwrap()), what);
+}
+
+/// The smallest tile of a kernel that the device runs.
+fn tile(gpu: &Gpu, kernel: GemmKernel, dtype: DType) -> Option<Tile> {
+    let product = support::wgsl::plain([64; 3], GemmTypes::new(dtype, dtype));
+    let fits = kernel.tiles().iter().filter(|tile| tile.fits(&product, gpu.caps()).is_ok());
+    fits.min_by_key(|tile| tile.tm * tile.tn).copied()
+}
+
+fn scalar<T: Real>(gpu: &Gpu) {
+    let tiles = [GemmKernel::Tiled, GemmKernel::Broadcast].map(|kernel| tile(gpu, kernel, T::DTYPE));
+    tiles.iter().flatten().for_each(|tile| cases().iter().for_each(|case| check::<T>(gpu, *tile, case)));
+}
+
+#[test]
+fn scalar_kernels_are_within_the_bound() {
+    for_all_types!(scalar);
+}
+
+#[test]
+fn coop_is_within_the_bound() {
+    let Some(gpu) = support::gpu() else { return };
+    match tile(&gpu, GemmKernel::Coop, DType::F16) {
+        Some(tile) => cases().iter().for_each(|case| check::<f16>(&gpu, tile, case)),
+        None => println!("unable: {} has no matrices of f16", gpu.caps().adapter),
+    }
+}
