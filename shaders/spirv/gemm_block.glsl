@@ -74,6 +74,24 @@ layout(push_constant, std430) uniform Dims {
     uint row_scale_offset;
     uint column_scale_step;
     uint column_scale_offset;
+#ifdef WINDOWS
+    // As in gemm/windows.wgsl; a_batch0 and a_batch1 are the strides of images and lines.
+    uint height;
+    uint width;
+    uint channels;
+    uint windows_down;
+    uint windows_across;
+    uint step_down;
+    uint step_across;
+    uint taps_across;
+    uint dilation_down;
+    uint dilation_across;
+    int before_down;
+    int before_across;
+    float per_channel;
+    float per_tap;
+    uint reserved[2];
+#endif
     uint first_block;
 } dims;
 #endif

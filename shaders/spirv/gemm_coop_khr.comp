@@ -16,6 +16,8 @@
 // module bf16_segments  -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16 -DSEGMENTS
 // module f16_signs      -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16 -DSIGNS
 // module bf16_signs     -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16 -DSIGNS
+// module f16_windows    -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16 -DWINDOWS
+// module bf16_windows   -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16 -DWINDOWS
 #version 460
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -107,6 +109,10 @@ uvec4 product_unit(uint outer, uint extent, uint k, uint k_end);
 #define MADE product_unit
 #define IS_MADE (SOURCE != 0)
 #endif
+#ifdef WINDOWS
+uvec4 window_unit(uint outer0, uint outer, uint k, uint k_end);
+#define MADE_AHEAD window_unit
+#endif
 #define OF(name) a_##name
 #define BINDING 0
 #include "gemm_operand.glsl"
@@ -114,6 +120,7 @@ uvec4 product_unit(uint outer, uint extent, uint k, uint k_end);
 #undef BINDING
 #undef MADE
 #undef IS_MADE
+#undef MADE_AHEAD
 #ifdef SIGNS
 uvec4 sign_unit(uint outer, uint extent, uint k, uint k_end);
 #define MADE sign_unit
@@ -134,6 +141,9 @@ uvec4 sign_unit(uint outer, uint extent, uint k, uint k_end);
 #endif
 #ifdef SIGNS
 #include "gemm_signs.glsl"
+#endif
+#ifdef WINDOWS
+#include "gemm_windows.glsl"
 #endif
 
 // One matrix of each subgroup tile, if it cannot be stored to memory directly.
@@ -211,6 +221,9 @@ void main() {
             acc[i][j] = MatC(SUM(0));
         }
     }
+#ifdef WINDOWS
+    prepare_windows(block.row0);
+#endif
     a_locate(block.row0, dims.m);
     b_locate(block.col0, dims.n);
     const uint lane = gl_SubgroupInvocationID; // read here, so that drivers do not compute it again for every load of matrices

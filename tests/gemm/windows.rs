@@ -100,3 +100,9 @@ fn coop_is_within_the_bound() {
         None => println!("unable: {} has no matrices of f16", gpu.caps().adapter),
     }
 }
+
+#[test]
+fn coop_khr_is_within_the_bound() {
+    let Some((gpu, tile)) = support::coop_khr_of_f16() else { return };
+    cases().iter().for_each(|case| check::<f16>(&gpu, tile, case));
+}

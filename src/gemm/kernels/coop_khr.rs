@@ -8,8 +8,9 @@ use super::module_epilogue::{self, LineEpilogue, finishes_matrices, is_rounded, 
 use super::module_operands::{
     self, check_accumulators, check_depth, check_units, has_8_bits, missing, stages, subgroup,
 };
-use super::spec::{KernelSpec, STORED_ROWS};
+use super::spec::KernelSpec;
 use super::stage::OperandAxis;
+use super::windows;
 use crate::caps::{Caps, CoopRow, CoopScalar, Matrices};
 use crate::gemm::problem::{
     Accumulator, GemmKernel, GemmProblem, GemmTypes, Generated, MAX_F16_PRODUCTS, SEGMENT_MULTIPLE, Tile,
@@ -48,11 +49,12 @@ fn module(problem: &GemmProblem) -> Result<(CoopScalar, CoopScalar, &'static str
         (DType::Bf16, Some(Generated::Segments(_))) => (Bf16, F32, "spirv/gemm_coop_khr.bf16_segments"),
         (DType::F16, Some(Generated::SignHalf(_))) => (F16, F32, "spirv/gemm_coop_khr.f16_signs"),
         (DType::Bf16, Some(Generated::SignHalf(_))) => (Bf16, F32, "spirv/gemm_coop_khr.bf16_signs"),
+        (DType::F16, Some(Generated::Windows(_))) => (F16, F32, "spirv/gemm_coop_khr.f16_windows"),
+        (DType::Bf16, Some(Generated::Windows(_))) => (Bf16, F32, "spirv/gemm_coop_khr.bf16_windows"),
         (DType::I8, None) => (I8, I32, "spirv/gemm_coop_khr.i8"),
         (DType::F8E4M3, None) => (E4m3, F32, "spirv/gemm_coop_khr.e4m3"),
         (DType::F8E5M2, None) => (E5m2, F32, "spirv/gemm_coop_khr.e5m2"),
         (_, Some(Generated::Operand(_))) => return Err("both operands in memory".into()),
-        (_, Some(Generated::Windows(_))) => return Err(STORED_ROWS.into()),
         (other, None) => return Err(format!("operands of f16, bf16, i8, e4m3 or e5m2, not {other}")),
         (other, Some(_)) => return Err(format!("operands of f16 or bf16, not {other}")),
     })
@@ -114,7 +116,7 @@ fn shared(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [u32; 2] {
             Some(lines) => lines.bytes([tile.bm, tile.bn]),
             None => 16,
         };
-        tile.tiles_per_block() * row.m * (row.n + 4) * 4 + lines
+        tile.tiles_per_block() * row.m * (row.n + 4) * 4 + lines + windows::table_bytes(tile, problem)
     });
     stages(tile, output, problem, caps)
 }
@@ -139,7 +141,7 @@ impl KernelSpec for CoopKhr {
     fn admits(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
         module(problem)?;
         check_depth_of_segments(tile, problem)?;
-        module_epilogue::check_module(caps)?;
+        module_epilogue::check_module(problem, caps)?;
         let row = row(tile, problem, caps)?;
         check_depth(tile, problem)?;
         let is_chosen = problem.pin.leaves_a_choice();

@@ -175,7 +175,7 @@ impl KernelSpec for CoopNv2 {
     fn admits(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
         in_memory(problem)?;
         modules(problem.types.ab)?;
-        module_epilogue::check_module(caps)?;
+        module_epilogue::check_module(problem, caps)?;
         let row = row(tile, problem, caps)?;
         module_operands::check_depth(tile, problem)?;
         let longest = tile.tm.max(tile.tn).max(tile.bk);

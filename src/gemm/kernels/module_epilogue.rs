@@ -4,6 +4,7 @@ use crate::Result;
 use crate::caps::Caps;
 use crate::gemm::problem::{
     BiasAxis, Epilogue, Gated, GemmProblem, PlaneSource, QuantisedDims, Scale, SegmentDims, Segments,
+    WindowDims,
 };
 use crate::kernel::Kernel;
 use crate::layout::DType;
@@ -16,9 +17,15 @@ pub(in crate::gemm) fn module_bindings(problem: &GemmProblem) -> u32 {
     if problem.segments().is_some() { 6 } else { 7 }
 }
 
-/// Bytes of a module's dims: [`QuantisedDims`] for every product, and the first workgroup of a launch.
+/// Bytes of a module's dims: [`WindowDims`] for a product of windows, [`QuantisedDims`] for every other product, and the first
+/// workgroup of a launch.
 #[expect(clippy::cast_possible_truncation, reason = "it is small")]
-const DIMS_BYTES: u32 = size_of::<QuantisedDims>() as u32 + 4;
+fn dims_bytes(problem: &GemmProblem) -> u32 {
+    4 + match problem.windows() {
+        Some(_) => size_of::<WindowDims>() as u32,
+        None => size_of::<QuantisedDims>() as u32,
+    }
+}
 
 /// How a module reads or stores a tensor, as `OF_..` of `gemm_result.glsl`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,12 +103,13 @@ pub(super) fn is_known(problem: &GemmProblem) -> bool {
 }
 
 /// Checks that a device takes modules, and their dims.
-pub(super) fn check_module(caps: &Caps) -> std::result::Result<(), String> {
+pub(super) fn check_module(problem: &GemmProblem, caps: &Caps) -> std::result::Result<(), String> {
     if !caps.spirv {
         return Err("modules of SPIR-V, which need Vulkan".into());
     }
-    if caps.limits.immediate_bytes < DIMS_BYTES {
-        return Err(format!("{DIMS_BYTES} bytes of immediates"));
+    let bytes = dims_bytes(problem);
+    if caps.limits.immediate_bytes < bytes {
+        return Err(format!("{bytes} bytes of immediates"));
     }
     Ok(())
 }
@@ -143,8 +151,11 @@ pub(super) fn bind(kernel: Kernel, problem: &GemmProblem, caps: &Caps) -> Kernel
     let Epilogue { line_scale, bias, residual, activation, .. } = problem.epilogue;
     let is_scaled = |axis| u32::from(line_scale.axes().contains(&axis));
     let place = Activation::ALL.iter().position(|&known| known == activation);
+    let kernel = match problem.windows() {
+        Some(_) => kernel.dims::<WindowDims>(caps),
+        None => kernel.dims::<QuantisedDims>(caps),
+    };
     kernel
-        .dims::<QuantisedDims>(caps)
         .param("C_FORM", ElementForm::of_c(problem) as u32)
         .param("EPILOGUE", u32::from(problem.has_epilogue()))
         .param("PREVIOUS", u32::from(problem.epilogue.adds_previous()))
