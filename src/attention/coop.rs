@@ -70,7 +70,7 @@ impl CoopTile {
 
     /// The limits that a launch needs.
     pub(super) fn needs(self, problem: &AttentionProblem, caps: &Caps) -> Needs {
-        let d = &problem.dims;
+        let d = problem.dims();
         // Each row is padded by 16 bytes. At the end are four words.
         let values = match caps.machine.matrix_order {
             MatrixOrder::Any => 2 * self.keys * (d.dim_v + 8),
@@ -91,7 +91,7 @@ impl CoopTile {
     /// # Errors
     /// The missing requirement, in words.
     pub(super) fn fits(self, problem: &AttentionProblem, caps: &Caps) -> Result<(), String> {
-        let d = &problem.dims;
+        let d = problem.dims();
         if problem.dtype != DType::F16 {
             return Err(format!("operands of f16, not {}", problem.dtype));
         }
@@ -110,7 +110,7 @@ impl CoopTile {
 
     /// The registers of an invocation: its share of the rows of Q, of scores twice, of sums, and others.
     fn registers(self, problem: &AttentionProblem, caps: &Caps) -> u32 {
-        let d = &problem.dims;
+        let d = problem.dims();
         self.rows * (d.dim / 2 + 2 * self.keys + d.dim_v) / subgroup(caps) + OTHER_REGISTERS
     }
 
@@ -121,7 +121,7 @@ impl CoopTile {
 
     /// The operations of any kernel on matrices.
     pub(super) fn flops(problem: &AttentionProblem) -> Flops {
-        let d = &problem.dims;
+        let d = problem.dims();
         let pairs = problem.rows() as f64 * f64::from(d.keys);
         let products = 2.0 * f64::from(d.dim) + 2.0 * f64::from(d.dim_v);
         Flops { matrix: pairs * products, ..Flops::of_f32(pairs) }
@@ -134,7 +134,7 @@ impl CoopTile {
 
     /// The kernel.
     pub(super) fn kernel(self, problem: &AttentionProblem, caps: &Caps) -> Kernel {
-        let (d, size) = (&problem.dims, self.fragment);
+        let (d, size) = (problem.dims(), self.fragment);
         let fragment = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
         let kernel = Kernel::new("attention/attention_coop")
             .dims::<AttentionDims>(caps)
@@ -172,7 +172,7 @@ impl CoopTile {
 /// in whole waves of blocks over the cores: first products, then the softmax of scores. Matrices of keys and values are read from
 /// shared memory once for each subgroup's rows, which takes as long as several multiply-adds.
 pub(super) fn predict([rows, keys]: [u32; 2], problem: &AttentionProblem, caps: &Caps) -> Prediction {
-    let (d, machine) = (&problem.dims, &caps.machine);
+    let (d, machine) = (problem.dims(), &caps.machine);
     let scores = f64::from(SUBGROUPS * rows) * f64::from(d.keys.next_multiple_of(keys));
     let reads = 1.0 + machine.matrix_read_weight() / f64::from(rows);
     let work = MatrixWork {
@@ -264,7 +264,7 @@ pub(super) fn check_registers(registers: u32, most: u32, caps: &Caps) -> Result<
 
 /// The number of workgroups if subgroups have this number of rows.
 pub(super) fn blocks(rows: u32, problem: &AttentionProblem) -> u64 {
-    let d = &problem.dims;
+    let d = problem.dims();
     u64::from((d.group * d.queries).div_ceil(SUBGROUPS * rows)) * u64::from(d.heads)
 }
 

@@ -46,7 +46,7 @@ impl Nv2Tile {
 
     /// The limits that a launch needs.
     pub(super) fn needs(self, problem: &AttentionProblem, caps: &Caps) -> Needs {
-        let (d, rows) = (&problem.dims, rows(problem.dtype, caps));
+        let (d, rows) = (problem.dims(), rows(problem.dtype, caps));
         // Rows of an odd number of units of 16 bytes.
         let unit = |dim: u32| 16 * ((dim / 8) | 1);
         let block = SUBGROUPS * rows;
@@ -66,7 +66,7 @@ impl Nv2Tile {
     /// # Errors
     /// The missing requirement, in words.
     pub(super) fn fits(self, problem: &AttentionProblem, caps: &Caps) -> Result<(), String> {
-        let d = &problem.dims;
+        let d = problem.dims();
         check_device(problem, DIMS_BYTES, caps)?;
         check_dims(problem, self.keys, caps)?;
         let products = (d.dim + d.dim_v) * rows(problem.dtype, caps) * self.keys / 512;
@@ -77,7 +77,7 @@ impl Nv2Tile {
 
     /// The registers of an invocation: its share of the rows of Q, of the numbers of scores, of sums, and others.
     fn registers(self, problem: &AttentionProblem, caps: &Caps) -> u32 {
-        let d = &problem.dims;
+        let d = problem.dims();
         let numbers = operand(d.dim, caps) + NUMBERS_OF_SCORE * self.keys + d.dim_v;
         rows(problem.dtype, caps) * numbers / subgroup(caps) + OTHER_REGISTERS
     }

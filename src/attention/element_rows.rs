@@ -83,7 +83,7 @@ pub(super) fn check_device(problem: &AttentionProblem, dims_bytes: u32, caps: &C
 
 /// Checks that head dims and the columns of a tile are multiples of a row's sizes.
 pub(super) fn check_dims(problem: &AttentionProblem, columns: u32, caps: &Caps) -> Result<(), String> {
-    let d = &problem.dims;
+    let d = problem.dims();
     let limits = caps.flexible_limits.filter(|_| row(problem.dtype, caps).is_ok_and(CoopRow::is_flexible));
     let most = limits.map_or(MOST_DIM, |limits| limits.dimension.min(MOST_DIM));
     let of = chunk(problem.dtype, caps);
@@ -127,7 +127,7 @@ pub(super) fn described(dtype: DType, caps: &Caps) -> String {
 
 /// A module with the sizes of an attention, for tiles of this number of columns.
 pub(super) fn module_sizes(kernel: Kernel, problem: &AttentionProblem, columns: u32, caps: &Caps) -> Kernel {
-    let (d, dtype) = (&problem.dims, problem.dtype);
+    let (d, dtype) = (problem.dims(), problem.dtype);
     let kernel = kernel
         .param("LANES", SUBGROUPS * subgroup(caps))
         .param("SUBGROUP", subgroup(caps))

@@ -72,7 +72,7 @@ impl WorkDivision {
 impl AttentionProblem {
     /// The division of work on a device.
     pub(super) fn form(&self, caps: &Caps) -> WorkDivision {
-        let (d, machine) = (&self.dims, &caps.machine);
+        let (d, machine) = (self.dims(), &caps.machine);
         let form = self.sharing(d.group * d.queries, [1, 1], self.width(), caps);
         let wanted = machine.cores.saturating_mul(machine.workgroups_per_core);
         let parts = wanted / form.blocks(d.group * d.queries).saturating_mul(d.heads).max(1);
@@ -108,18 +108,18 @@ impl AttentionProblem {
     /// The form in which this number of invocations share a row.
     fn form_of(&self, lanes: u32, width: u32, form: WorkDivision) -> WorkDivision {
         let held = |of: u32| of.div_ceil(width).div_ceil(lanes);
-        WorkDivision { lanes, held: held(self.dims.dim), held_v: held(self.dims.dim_v), ..form }
+        WorkDivision { lanes, held: held(self.dims().dim), held_v: held(self.dims().dim_v), ..form }
     }
 
     /// The numbers that an invocation holds of a row that this number of invocations share.
     fn numbers_of_row(&self, [vectors, vectors_v]: [u32; 2], width: u32, lanes: u32) -> u32 {
         let held = |of: u32| of.div_ceil(width).div_ceil(lanes);
-        (vectors * held(self.dims.dim) + vectors_v * held(self.dims.dim_v)) * width
+        (vectors * held(self.dims().dim) + vectors_v * held(self.dims().dim_v)) * width
     }
 
     /// The bounds of forms on a device.
     fn bounds(&self, vectors: [u32; 2], width: u32, caps: &Caps) -> Bounds {
-        let (d, machine) = (&self.dims, &caps.machine);
+        let (d, machine) = (self.dims(), &caps.machine);
         let is_software = machine.is_software();
         let invocations =
             kernel::workgroup_size(if is_software { machine.vector_lanes } else { LANES }, caps);
@@ -141,7 +141,7 @@ impl AttentionProblem {
     pub(super) fn forms(&self, caps: &Caps) -> Vec<WorkDivision> {
         let (form, width) = (self.form(caps), self.width());
         let Bounds { most_rows, numbers, widest, .. } = self.bounds([1, 1], width, caps);
-        let most_parts = (self.dims.keys / KEYS_OF_PART).max(1);
+        let most_parts = (self.dims().keys / KEYS_OF_PART).max(1);
         let mut forms = vec![form];
         for factor in [|n: u32| 2 * n, |n: u32| n / 2] {
             forms.push(self.form_of(factor(form.lanes).max(1), width, form));

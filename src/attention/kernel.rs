@@ -25,7 +25,7 @@ impl WorkDivision {
 impl AttentionProblem {
     /// The kernel that reads the operands.
     pub(super) fn kernel(&self, form: WorkDivision, caps: &Caps) -> Kernel {
-        let whole = [(self.dims.dim, form.held), (self.dims.dim_v, form.held_v)];
+        let whole = [(self.dims().dim, form.held), (self.dims().dim_v, form.held_v)];
         let kernel = Kernel::new("attention/attention")
             .dims::<AttentionDims>(caps)
             .param("QUADS", self.width() / 4)

@@ -55,7 +55,7 @@ impl AttentionProblem {
         }
         draft
             .reason(format!("{} rows would not occupy the device: their keys are cut in parts", self.rows()));
-        let words = self.dims.dim_v as usize + 2;
+        let words = self.dims().dim_v as usize + 2;
         let parts = draft.temporary(&[self.rows(), form.parts as usize, words], DType::F32)?;
         let args: Vec<_> = inputs.into_iter().chain([(parts, Access::Write)]).collect();
         self.first(&mut draft, form, &args)?;
@@ -66,20 +66,20 @@ impl AttentionProblem {
 
     /// The uniform on a device.
     fn dims_on(&self, form: WorkDivision) -> Dims {
-        let d = AttentionDims { lanes: form.lanes, parts: form.parts, ..self.dims };
+        let d = AttentionDims { lanes: form.lanes, parts: form.parts, ..self.dims() };
         Dims::of(&d).scalar(offset_of!(AttentionDims, scale), 0)
     }
 
     /// What all steps on cooperative matrices have.
     fn on_matrices<'a>(&self, step: NewStep<'a>) -> NewStep<'a> {
-        let dims = Dims::of(&self.dims).scalar(offset_of!(AttentionDims, scale), 0);
+        let dims = Dims::of(&self.dims()).scalar(offset_of!(AttentionDims, scale), 0);
         NewStep { dims, flops: CoopTile::flops(self), ..step }
     }
 
     /// The step that reads the operands.
     fn first(&self, draft: &mut Draft<'_>, form: WorkDivision, args: &[(Region, Access)]) -> Result<()> {
         let caps = draft.caps();
-        let d = &self.dims;
+        let d = self.dims();
         let rows = d.group * d.queries;
         draft.step(NewStep {
             tile: format!("{} invocations, {} a row, {}", form.invocations, form.lanes, self.dtype),
@@ -128,8 +128,8 @@ impl AttentionProblem {
     fn merge(&self, draft: &mut Draft<'_>, form: WorkDivision, args: &[(Region, Access)]) -> Result<()> {
         let caps = draft.caps();
         let invocations = kernel::workgroup_size(LANES, caps);
-        let groups = u64::from(self.dims.dim_v.div_ceil(4));
-        let sums = self.rows() as f64 * f64::from(form.parts) * f64::from(self.dims.dim_v + 1);
+        let groups = u64::from(self.dims().dim_v.div_ceil(4));
+        let sums = self.rows() as f64 * f64::from(form.parts) * f64::from(self.dims().dim_v + 1);
         draft.step(NewStep {
             tile: format!("{invocations} invocations, {} parts, {}", form.parts, self.dtype),
             blocks: (self.rows() as u64 * groups).div_ceil(invocations.into()),
@@ -144,7 +144,7 @@ impl InWindows for AttentionProblem {
     const JOINS: Joins = JOINS;
 
     fn cut_axes(&self) -> Result<CutAxes> {
-        let axes = if self.dims.group == 1 { 2 } else { 1 };
+        let axes = if self.dims().group == 1 { 2 } else { 1 };
         Ok(CutAxes::of(
             &self.q.shape()[..axes],
             self.read_operands().into_iter().chain(self.result_operands()?),
@@ -160,8 +160,7 @@ impl InWindows for AttentionProblem {
             AttentionLayouts { q: &layouts[0], k: &layouts[1], v: &layouts[2], bias, lengths, keep, slopes };
         let part = Self::new(layouts, AttentionRange::default(), self.statistics, self.dtype)?;
         // Each window has all queries and keys, so distances do not change.
-        let dims = AttentionDims { lower: self.dims.lower, upper: self.dims.upper, ..part.dims };
-        Ok(Self { dims, corner: self.corner, pin: self.pin, ..part })
+        Ok(Self { distances: self.distances, corner: self.corner, pin: self.pin, ..part })
     }
 
     /// One step, and a second one if it has to join parts of the keys. With windows, each window has these steps.

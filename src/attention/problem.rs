@@ -2,7 +2,7 @@
 
 use super::range::{AttentionCorner, AttentionKernel, AttentionRange, CausalFrom};
 use crate::kernel::shader_dims;
-use crate::layout::{DType, Layout, dim};
+use crate::layout::{DType, Layout, dim, known};
 use crate::ops::vectors::{Moves, per_vector};
 use crate::{Error, Result};
 
@@ -88,7 +88,6 @@ pub enum AttentionStatistics {
 /// A checked attention: the shapes fit, no operand is empty, and every size is below $2^{30}$.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AttentionProblem {
-    pub(super) dims: AttentionDims,
     pub(super) dtype: DType,
     pub(super) statistics: AttentionStatistics,
     pub(super) q: Layout,
@@ -100,6 +99,8 @@ pub struct AttentionProblem {
     pub(super) lengths: Option<Layout>,
     pub(super) keep: Option<Layout>,
     pub(super) slopes: Option<Layout>,
+    /// The distances from a query to the first key that it attends and to the last.
+    pub(super) distances: [i32; 2],
     pub(super) corner: AttentionCorner,
     pub(super) pin: Option<AttentionKernel>,
 }
@@ -155,47 +156,10 @@ impl AttentionProblem {
         dim(OP, y.len())?;
         dim(OP, shape.statistics().iter().product())?;
         let bias = bias.map(|bias| shape.broadcast(bias)).transpose()?;
-        let [lower, upper] = shape.range(range);
-        let strides = |of: &Layout, dtype| -> Result<[u32; 4]> {
-            let of = of.in_window(dtype);
-            let [a, b, c, _] = [0, 1, 2, 3].map(|axis| of.strides()[axis]);
-            Ok([dim(OP, of.offset())?, dim(OP, a)?, dim(OP, b)?, dim(OP, c)?])
-        };
-        let along = |of: &Layout| dim(OP, of.in_window(dtype).strides()[3]);
-        let first = |of: Option<&Layout>, dtype| of.map_or(0, |of: &Layout| of.offset_in_window(dtype));
-        let step = |of: Option<&Layout>, dtype, axis: usize| {
-            of.map_or(Ok(0), |of| dim(OP, of.in_window(dtype).strides()[axis]))
-        };
-        let of_bias = |axis: usize| bias.map_or(Ok(0), |bias| dim(OP, bias.step(axis)));
-        let dims = AttentionDims {
-            q: strides(q, dtype)?,
-            k: strides(k, dtype)?,
-            v: strides(v, dtype)?,
-            y: strides(&y, dtype)?,
-            bias: [of_bias(0)?, of_bias(1)?, of_bias(2)?, of_bias(3)?],
-            along: [along(q)?, along(k)?, along(v)?, first(bias.as_ref(), dtype)],
-            queries: dim(OP, shape.queries)?,
-            keys: dim(OP, shape.keys)?,
-            group: dim(OP, shape.group)?,
-            kv_heads: dim(OP, shape.kv_heads)?,
-            dim: dim(OP, shape.dim)?,
-            dim_v: dim(OP, shape.dim_v)?,
-            lanes: 1,
-            parts: 1,
-            lower,
-            upper,
-            keep: [first(keep, DType::I8), step(keep, DType::I8, 0)?],
-            keep_along: step(keep, DType::I8, 1)?,
-            lengths: first(lengths, DType::I32),
-            lengths_stride: step(lengths, DType::I32, 0)?,
-            slopes: first(slopes, DType::F32),
-            slopes_stride: step(slopes, DType::F32, 0)?,
-            heads: dim(OP, shape.batch * shape.kv_heads)?,
-            ..AttentionDims::default()
-        };
+        let masks = bias.as_ref().into_iter().chain([lengths, keep, slopes].into_iter().flatten());
+        [q, k, v].into_iter().chain(masks).try_for_each(|of| of.check_steps(OP))?;
         let own = |of: Option<&Layout>, dtype| of.map(|of| of.in_window(dtype));
         Ok(Self {
-            dims,
             dtype,
             statistics,
             q: q.in_window(dtype),
@@ -206,6 +170,7 @@ impl AttentionProblem {
             lengths: own(lengths, DType::I32),
             keep: own(keep, DType::I8),
             slopes: own(slopes, DType::F32),
+            distances: shape.range(range),
             corner: range.corner,
             pin: None,
         })
@@ -219,8 +184,39 @@ impl AttentionProblem {
 
     /// The shaders' uniform, without the fields that depend on the device and the call.
     #[must_use]
-    pub fn dims(&self) -> &AttentionDims {
-        &self.dims
+    pub fn dims(&self) -> AttentionDims {
+        let (q, k, v) = (&self.q, &self.k, &self.v);
+        let first = |of: Option<Layout>| of.map_or(0, |of| known(of.offset()));
+        let stride = |of: Option<Layout>, axis: usize| of.map_or(0, |of| known(of.strides()[axis]));
+        let [kv_heads, keys, dim_v] = [1, 2, 3].map(|axis| known(v.shape()[axis]));
+        let [batch, heads, queries, dim] = [0, 1, 2, 3].map(|axis| known(q.shape()[axis]));
+        let [lower, upper] = self.distances;
+        AttentionDims {
+            q: places(q),
+            k: places(k),
+            v: places(v),
+            y: places(&self.y.in_window(self.dtype)),
+            bias: [0, 1, 2, 3].map(|axis| stride(self.bias, axis)),
+            along: [along(q), along(k), along(v), first(self.bias)],
+            queries,
+            keys,
+            group: heads / kv_heads,
+            kv_heads,
+            dim,
+            dim_v,
+            lanes: 1,
+            parts: 1,
+            lower,
+            upper,
+            keep: [first(self.keep), stride(self.keep, 0)],
+            keep_along: stride(self.keep, 1),
+            lengths: first(self.lengths),
+            lengths_stride: stride(self.lengths, 0),
+            slopes: first(self.slopes),
+            slopes_stride: stride(self.slopes, 0),
+            heads: batch * kv_heads,
+            ..AttentionDims::default()
+        }
     }
 
     /// The number of operands and results.
@@ -232,7 +228,7 @@ impl AttentionProblem {
 
     /// How kernels move elements: in vectors if the rows of all operands consist of whole vectors.
     pub(super) fn moves(&self) -> Moves {
-        let d = &self.dims;
+        let d = self.dims();
         let places = [d.q, d.k, d.v, d.y].into_iter().flatten();
         Moves::of(self.dtype, d.along[..3].iter().copied(), places.chain([d.dim, d.dim_v]))
     }
@@ -244,16 +240,27 @@ impl AttentionProblem {
 
     /// Queries of all heads and batches.
     pub(super) fn rows(&self) -> usize {
-        let d = &self.dims;
+        let d = self.dims();
         d.heads as usize * d.group as usize * d.queries as usize
     }
 
     /// Operations of the plain kernel.
     pub(super) fn plain_flops(&self) -> f64 {
-        let d = &self.dims;
+        let d = self.dims();
         let pairs = self.rows() as f64 * f64::from(d.keys);
         pairs * (2.0 * f64::from(d.dim) + 2.0 * f64::from(d.dim_v) + 1.0)
     }
+}
+
+/// The first element of an operand in its binding, then its strides of batch, head and row.
+pub(super) fn places(of: &Layout) -> [u32; 4] {
+    let strides = of.strides();
+    [of.offset(), strides[0], strides[1], strides[2]].map(known)
+}
+
+/// The stride of an operand along the head dim.
+pub(super) fn along(of: &Layout) -> u32 {
+    known(of.strides()[3])
 }
 
 /// Checks that the causal mask counts from the same corner.

@@ -26,10 +26,10 @@ impl AttentionProblem {
     /// In the first run most values are 0, so rounding errors are small and a lost key is a large share of some result. Its keys
     /// are masked at random. In the second run, in which candidates are timed, all keys are attended.
     pub(super) fn trial_against(&self, reference: Plan) -> Trial {
-        let keys = i32::try_from(self.dims.keys).unwrap_or(i32::MAX);
+        let keys = i32::try_from(self.dims().keys).unwrap_or(i32::MAX);
         let attended = self.attended();
         // A bound of the distances that are multiplied by slopes.
-        let longest = self.dims.queries.max(self.dims.keys);
+        let longest = self.dims().queries.max(self.dims().keys);
         let run = |[lengths, keep, values]: [TrialValues; 3], sum: ValueSum| {
             let operands = reference.parameters().iter().map(|parameter| match parameter.name {
                 "the values" => values,
@@ -58,18 +58,18 @@ impl AttentionProblem {
 
     /// The largest number of keys that a query attends.
     fn attended(&self) -> u32 {
-        let range = i64::from(self.dims.upper) - i64::from(self.dims.lower) + 1;
-        u32::try_from(range.max(1)).unwrap_or(u32::MAX).min(self.dims.keys)
+        let range = i64::from(self.dims().upper) - i64::from(self.dims().lower) + 1;
+        u32::try_from(range.max(1)).unwrap_or(u32::MAX).min(self.dims().keys)
     }
 
     fn trial_scale(&self) -> f64 {
-        SHARP / f64::from(self.dims.dim).sqrt()
+        SHARP / f64::from(self.dims().dim).sqrt()
     }
 
     /// The bounds of `reference::AttentionReference` for these operands: for the result, and for the largest scores and logarithms
     /// of the sums.
     fn trial_tolerances(&self, values: ValueSum) -> Vec<Tolerance> {
-        let (dim, keys) = (f64::from(self.dims.dim), f64::from(self.attended()));
+        let (dim, keys) = (f64::from(self.dims().dim), f64::from(self.attended()));
         let largest_score = dim * self.trial_scale() + f64::from(ADDED) + 1.0;
         let of_score = (dim + 2.0) * U * dim * self.trial_scale() + 6.0 * U * largest_score;
         let of_exponential = (DISTANCE + 28.0) * U + of_score;
@@ -105,7 +105,7 @@ struct ValueSum {
 /// `attention 2x8 heads, 100 queries, 120 keys of 64, f16`.
 impl std::fmt::Display for AttentionProblem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let d = &self.dims;
+        let d = self.dims();
         write!(
             f,
             "attention {}x{} heads, {} queries, {} keys of {}",

@@ -1,7 +1,7 @@
 //! Windows: the aligned part of a buffer that a kernel binds. Also the 32-bit sizes of shaders.
 
 use super::element::DType;
-use super::strided::Layout;
+use super::strided::{Layout, MAX_RANK};
 use crate::{Error, Result};
 use std::ops::Range;
 
@@ -44,10 +44,16 @@ impl Layout {
     /// [`Error::Limit`] if the number of elements, an extent or a stride is $2^{31}$ or more.
     pub(crate) fn check_dims(&self, op: &'static str) -> Result<()> {
         dim(op, self.len())?;
-        (0..self.rank()).try_for_each(|axis| {
-            dim(op, self.shape()[axis])?;
-            dim(op, self.step(axis)).map(drop)
-        })
+        self.shape().iter().try_for_each(|&extent| dim(op, extent).map(drop))?;
+        self.check_steps(op)
+    }
+
+    /// Checks that shaders can step along every axis.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if a stride is $2^{31}$ or more.
+    pub(crate) fn check_steps(&self, op: &'static str) -> Result<()> {
+        (0..self.rank()).try_for_each(|axis| dim(op, self.step(axis)).map(drop))
     }
 
     /// The range of bytes that the elements span in the buffer.
@@ -69,8 +75,7 @@ impl Layout {
     /// The same layout, relative to its aligned window, with stride 0 for axes of one index. Two operands with equal
     /// results take the same plan.
     pub(crate) fn in_window(&self, dtype: DType) -> Self {
-        let strides = self.shape().iter().zip(self.strides());
-        let strides: Vec<usize> = strides.map(|(&n, &stride)| if n > 1 { stride } else { 0 }).collect();
+        let strides: [usize; MAX_RANK] = std::array::from_fn(|axis| self.step(axis));
         self.at(&strides, self.offset_in_window(dtype) as usize)
     }
 }

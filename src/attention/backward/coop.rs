@@ -79,7 +79,7 @@ impl GradientTile {
     /// of a query's.
     fn sums(self, problem: &AttentionBackward, pass: GradientPass) -> u32 {
         match pass {
-            GradientPass::Queries => (problem.dims.dim / self.fragment).div_ceil(2),
+            GradientPass::Queries => (problem.forward.dims().dim / self.fragment).div_ceil(2),
             GradientPass::KeysAndValues => widest(problem) / self.fragment,
         }
     }
@@ -115,7 +115,7 @@ impl GradientTile {
     /// # Errors
     /// The missing requirement, in words.
     fn fits(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Result<(), String> {
-        let (d, dtype) = (&problem.dims, problem.forward.dtype);
+        let (d, dtype) = (problem.forward.dims(), problem.forward.dtype);
         let Self { fragment, columns, .. } = self;
         if dtype != DType::F16 {
             return Err(format!("operands of f16, not {dtype}"));
@@ -140,12 +140,12 @@ impl GradientTile {
 
     /// The number of workgroups for a number of rows of each key head.
     pub(super) fn blocks(self, problem: &AttentionBackward, rows: u32) -> u64 {
-        u64::from(rows.div_ceil(self.block_rows())) * u64::from(problem.dims.heads)
+        u64::from(rows.div_ceil(self.block_rows())) * u64::from(problem.forward.dims().heads)
     }
 
     /// The operations.
     pub(super) fn flops(problem: &AttentionBackward, pass: GradientPass) -> Flops {
-        let d = &problem.dims;
+        let d = problem.forward.dims();
         let [of_dim, of_dim_v] = pass.products();
         let pairs = problem.pairs();
         let products = of_dim * f64::from(d.dim) + of_dim_v * f64::from(d.dim_v);
@@ -156,7 +156,7 @@ impl GradientTile {
     /// read from shared memory once for each team's rows, which takes as long as several multiply-adds. Weights are read once for a
     /// subgroup's sums.
     pub(super) fn predict(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Prediction {
-        let (d, machine) = (&problem.dims, &caps.machine);
+        let (d, machine) = (problem.forward.dims(), &caps.machine);
         let [rows, others] = problem.rows_and_others(pass);
         let scores = f64::from(self.block_rows()) * f64::from(others.next_multiple_of(self.columns));
         let sums = f64::from(self.sums(problem, pass));
@@ -179,7 +179,7 @@ impl GradientTile {
 
     /// The kernel.
     pub(super) fn kernel(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Kernel {
-        let (d, size, forward) = (&problem.dims, self.fragment, &problem.forward);
+        let (d, size, forward) = (problem.forward.dims(), self.fragment, &problem.forward);
         let fragment = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
         let kernel = Kernel::new("attention/attention_gradients_coop")
             .dims::<AttentionBackwardDims>(caps)
@@ -232,7 +232,8 @@ pub(super) fn between_products(pass: GradientPass) -> f64 {
 
 /// The larger head dim.
 fn widest(problem: &AttentionBackward) -> u32 {
-    problem.dims.dim.max(problem.dims.dim_v)
+    let d = problem.forward.dims();
+    d.dim.max(d.dim_v)
 }
 
 /// `64 rows, 16 others (16x16 per team, of 16x16)`

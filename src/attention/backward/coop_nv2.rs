@@ -60,7 +60,7 @@ impl Nv2GradientTile {
 
     /// The limits that a launch needs.
     pub(super) fn needs(self, problem: &AttentionBackward, caps: &Caps) -> Needs {
-        let d = &problem.dims;
+        let d = problem.forward.dims();
         // Rows of an odd number of units of 16 bytes.
         let unit = |dim: u32| 16 * ((dim / 8) | 1);
         let most_rows = self.columns.max(SUBGROUPS * rows(problem.forward.dtype, caps));
@@ -76,7 +76,7 @@ impl Nv2GradientTile {
     /// # Errors
     /// The missing requirement, in words.
     fn fits(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Result<(), String> {
-        let (d, forward) = (&problem.dims, &problem.forward);
+        let (d, forward) = (problem.forward.dims(), &problem.forward);
         check_device(forward, DIMS_BYTES, caps)?;
         check_dims(forward, self.columns, caps)?;
         let of_dims = match pass {
@@ -91,7 +91,7 @@ impl Nv2GradientTile {
 
     /// The registers of an invocation: its share of the rows of two operands, of the numbers of scores, of sums, and others.
     fn registers(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> u32 {
-        let d = &problem.dims;
+        let d = problem.forward.dims();
         let sums = match pass {
             GradientPass::Queries => d.dim,
             GradientPass::KeysAndValues => d.dim + d.dim_v,
@@ -103,14 +103,14 @@ impl Nv2GradientTile {
     /// The number of workgroups for a number of rows of each key head.
     pub(super) fn blocks(self, problem: &AttentionBackward, there: u32, caps: &Caps) -> u64 {
         u64::from(there.div_ceil(SUBGROUPS * rows(problem.forward.dtype, caps)))
-            * u64::from(problem.dims.heads)
+            * u64::from(problem.forward.dims().heads)
     }
 
     /// The predicted time, in whole waves of blocks over the cores: the products, and the work between them. The latter is assumed
     /// to take as long as in the kernel in WGSL, until it is measured on a GPU. Second factors are read from shared memory once for
     /// each subgroup's rows.
     pub(super) fn predict(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Prediction {
-        let (d, machine) = (&problem.dims, &caps.machine);
+        let (d, machine) = (problem.forward.dims(), &caps.machine);
         let [there, others] = problem.rows_and_others(pass);
         let own_rows = rows(problem.forward.dtype, caps);
         let scores = f64::from(SUBGROUPS * own_rows) * f64::from(others.next_multiple_of(self.columns));

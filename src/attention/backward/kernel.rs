@@ -19,7 +19,7 @@ impl AttentionBackward {
         let kernel = Kernel::new("attention/attention_delta")
             .dims::<AttentionDeltaDims>(caps)
             .param("QUADS", width / 4)
-            .param("WHOLE", self.delta_dims.dim_v.is_multiple_of(width))
+            .param("WHOLE", self.delta_dims().dim_v.is_multiple_of(width))
             .param("LANES", invocations);
         let mut to = Writer::new(kernel, self.delta_moves(), StorageFormat::of(dtype, caps));
         to.read("y");
@@ -34,7 +34,7 @@ impl AttentionBackward {
 
     /// The kernel that computes gradients of queries, or of keys and values.
     pub(super) fn kernel(&self, pass: GradientPass, form: WorkDivision, caps: &Caps) -> Kernel {
-        let d = &self.dims;
+        let d = self.forward.dims();
         let width = width(self.moves(), self.forward.dtype);
         let whole = [(d.dim, form.held), (d.dim_v, form.held_v)];
         let name = match pass {

@@ -4,7 +4,7 @@ use super::coop::GradientTile;
 use super::coop_nv2::Nv2GradientTile;
 use super::problem::{AttentionBackward, AttentionBackwardDims, AttentionGradientsOf, GradientPass, OP};
 use crate::attention::form::LANES;
-use crate::attention::problem::{AttentionProblem, AttentionShape, width};
+use crate::attention::problem::{AttentionProblem, width};
 use crate::attention::range::AttentionKernel;
 use crate::caps::Caps;
 use crate::kernel::{self, Needs};
@@ -41,11 +41,11 @@ impl AttentionBackward {
     fn delta(&self, draft: &mut Draft<'_>, args: &[BoundRegion]) -> Result<()> {
         let caps = draft.caps();
         let invocations = kernel::workgroup_size(LANES, caps);
-        let d = &self.delta_dims;
+        let d = self.delta_dims();
         draft.step(NewStep {
             tile: format!("{invocations} invocations, {}", self.forward.dtype),
             blocks: u64::from(d.rows.div_ceil(invocations)),
-            dims: Dims::of(d),
+            dims: Dims::of(&d),
             flops: Flops::of_f32(2.0 * f64::from(d.rows) * f64::from(d.dim_v)),
             ..NewStep::of(self.delta_kernel(invocations, caps), Needs::of(invocations, 0), args)
         })
@@ -54,7 +54,7 @@ impl AttentionBackward {
     /// The step that computes gradients of queries, or of keys and values.
     fn gradients(&self, draft: &mut Draft<'_>, pass: GradientPass, args: &[BoundRegion]) -> Result<()> {
         let caps = draft.caps();
-        let d = &self.dims;
+        let d = self.forward.dims();
         // An invocation holds queries, gradients of the result and of queries; or keys, values, and the gradients of both.
         let vectors = if pass == GradientPass::Queries { [2, 1] } else { [2, 2] };
         let [there, _] = self.rows_and_others(pass);
@@ -134,19 +134,18 @@ impl AttentionBackward {
     fn of_bias(&self, draft: &mut Draft<'_>, elements: usize, args: &[BoundRegion]) -> Result<()> {
         let caps = draft.caps();
         let invocations = kernel::workgroup_size(LANES, caps);
-        let of_pair = 2.0 * f64::from(self.dims.dim) + 2.0 * f64::from(self.dims.dim_v) + 1.0;
         draft.step(NewStep {
             tile: format!("{invocations} invocations, {}", self.forward.dtype),
             blocks: (elements as u64).div_ceil(4).div_ceil(invocations.into()),
             dims: self.dims_on(1),
-            flops: Flops::of_f32(self.pairs() * of_pair),
+            flops: Flops::of_f32(self.forward.plain_flops()),
             ..NewStep::of(self.bias_kernel(invocations, caps), Needs::of(invocations, 0), args)
         })
     }
 
     /// The uniform, with a number of invocations for each row.
     fn dims_on(&self, lanes: u32) -> Dims {
-        let d = AttentionBackwardDims { lanes, ..self.dims };
+        let d = AttentionBackwardDims { lanes, ..self.dims() };
         Dims::of(&d).scalar(offset_of!(AttentionBackwardDims, scale), 0)
     }
 }
@@ -226,12 +225,7 @@ impl InWindows for AttentionBackward {
         [from, to]: [Region; 2],
         ranges: &[Range<usize>],
     ) -> Result<()> {
-        let gradients = |of: &Self| {
-            let forward = &of.forward;
-            AttentionShape::of_problem(forward).gradients([&forward.q, &forward.k, &forward.v])
-        };
-        let ([_, dk, dv], [_, own_dk, own_dv]) = (gradients(self)?, gradients(part)?);
-        for (all, own) in [(dk, own_dk), (dv, own_dv)] {
+        for (all, own) in [(self.dk, part.dk), (self.dv, part.dv)] {
             let window =
                 ranges.iter().enumerate().try_fold(all, |of, (axis, range)| of.slice(axis, range.clone()))?;
             joins.copy(draft, from.with_layout(own), to.with_layout(window))?;
@@ -243,7 +237,7 @@ impl InWindows for AttentionBackward {
 impl AttentionBackward {
     /// The axes along which it may be cut. Heads that share keys are computed together.
     fn most_axes(&self) -> usize {
-        if self.dims.group == 1 { 2 } else { 1 }
+        if self.forward.dims().group == 1 { 2 } else { 1 }
     }
 }
 
@@ -273,7 +267,8 @@ impl AttentionBackward {
             return Ok(vec![bias.in_form(form).along(own)]);
         }
         let [batch, heads] = [0, 1].map(|axis| forward.k.shape()[axis]);
-        let each = Layout::contiguous(OP, &[batch, heads, self.dkv.len() / (batch * heads)])?;
+        let each =
+            Layout::contiguous(OP, &[batch, heads, (self.dk.len() + self.dv.len()) / (batch * heads)])?;
         let of_keys = Operand::written("the gradients of the keys and values", dtype, each);
         Ok(vec![Operand::written("the gradient of the queries", dtype, self.dq), of_keys.in_form(Form::Own)])
     }

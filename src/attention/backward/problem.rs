@@ -1,9 +1,9 @@
 //! A checked backward pass, as plain data.
 
-use crate::attention::problem::{AttentionProblem, AttentionShape, AttentionStatistics};
+use crate::attention::problem::{AttentionProblem, AttentionShape, AttentionStatistics, along, places};
 use crate::attention::range::AttentionCorner;
 use crate::kernel::shader_dims;
-use crate::layout::{DType, Layout, dim};
+use crate::layout::{DType, Layout, dim, known};
 use crate::ops::vectors::Moves;
 use crate::{Error, Result};
 
@@ -106,15 +106,15 @@ pub struct AttentionBackward {
     /// The forward pass: operands, masks and sizes.
     pub(super) forward: AttentionProblem,
     pub(super) of: AttentionGradientsOf,
-    pub(super) dims: AttentionBackwardDims,
-    pub(super) delta_dims: AttentionDeltaDims,
     pub(super) y: Layout,
     pub(super) g: Layout,
     pub(super) lse: Layout,
     /// The gradient of the queries.
     pub(super) dq: Layout,
-    /// The gradients of keys and values, one after the other in one buffer, so that a step has few bindings.
-    pub(super) dkv: Layout,
+    /// The gradient of the keys.
+    pub(super) dk: Layout,
+    /// That of the values. It follows in the same buffer, so that a step has few bindings.
+    pub(super) dv: Layout,
 }
 
 impl AttentionBackward {
@@ -136,37 +136,41 @@ impl AttentionBackward {
         }
         let shape = AttentionShape::of_problem(&forward);
         let [dq, dk, dv] = shape.gradients([&forward.q, &forward.k, &forward.v])?;
-        let dkv = Layout::contiguous(OP, &[dv.offset() + dv.len()])?;
-        dim(OP, dkv.len())?;
+        dim(OP, dv.offset() + dv.len())?;
         shape.fits_backward([y, lse, g])?;
         dim(OP, lse.len())?;
-        let d = forward.dims;
         let dtype = forward.dtype;
-        let strides = |of: &Layout| -> Result<[u32; 4]> {
-            let [a, b, c, _] = [0, 1, 2, 3].map(|axis| of.strides()[axis]);
-            Ok([dim(OP, of.offset())?, dim(OP, a)?, dim(OP, b)?, dim(OP, c)?])
-        };
         let (y, g, lse) = (y.in_window(dtype), g.in_window(dtype), lse.in_window(DType::F32));
-        let mut bias_shape = [1; 4];
+        [&y, &g].into_iter().try_for_each(|of| of.check_steps(OP))?;
+        dq.strides().iter().try_for_each(|&stride| dim(OP, stride).map(drop))?;
         if let AttentionGradientsOf::Bias(bias) | AttentionGradientsOf::PartOfBias(bias) = &of {
             if forward.bias.is_none() || !bias.is_contiguous() || bias.offset() > 0 {
                 let rule = "the gradient of a bias must be contiguous, and there must be a bias";
                 return Err(Error::shape(OP, rule, bias.shape()));
             }
             shape.broadcast(bias)?;
-            let missing = bias_shape.len().saturating_sub(bias.rank());
+        }
+        Ok(Self { forward, of, y, g, lse, dq, dk, dv })
+    }
+
+    /// The uniform of the kernels of gradients, without the fields that depend on the device and the call.
+    pub(super) fn dims(&self) -> AttentionBackwardDims {
+        let mut bias_shape = [1; 4];
+        if let Some(bias) = self.bias_gradient() {
+            let missing = bias_shape.len() - bias.rank();
             for (to, &extent) in bias_shape[missing..].iter_mut().zip(bias.shape()) {
-                *to = dim(OP, extent)?;
+                *to = known(extent);
             }
         }
-        let dims = AttentionBackwardDims {
+        let d = self.forward.dims();
+        AttentionBackwardDims {
             q: d.q,
             k: d.k,
             v: d.v,
-            g: strides(&g)?,
-            dq: strides(&dq)?,
-            dk: strides(&dk)?,
-            dv: strides(&dv)?,
+            g: places(&self.g),
+            dq: places(&self.dq),
+            dk: places(&self.dk),
+            dv: places(&self.dv),
             bias: d.bias,
             along: d.along,
             bias_shape,
@@ -177,7 +181,7 @@ impl AttentionBackward {
             dim: d.dim,
             dim_v: d.dim_v,
             lanes: 1,
-            along_g: dim(OP, g.strides()[3])?,
+            along_g: along(&self.g),
             lower: d.lower,
             upper: d.upper,
             keep: d.keep,
@@ -187,22 +191,26 @@ impl AttentionBackward {
             slopes: d.slopes,
             slopes_stride: d.slopes_stride,
             scale: 0,
-            batches: dim(OP, shape.batch)?,
+            batches: d.heads / d.kv_heads,
             heads: d.heads,
-        };
-        let delta_dims = AttentionDeltaDims {
-            y: strides(&y)?,
-            g: dims.g,
-            along_y: dim(OP, y.strides()[3])?,
-            along_g: dims.along_g,
-            lse: dim(OP, lse.offset())?,
-            heads: dim(OP, shape.heads)?,
+        }
+    }
+
+    /// The uniform of the kernel of statistics.
+    pub(super) fn delta_dims(&self) -> AttentionDeltaDims {
+        let d = self.forward.dims();
+        AttentionDeltaDims {
+            y: places(&self.y),
+            g: places(&self.g),
+            along_y: along(&self.y),
+            along_g: along(&self.g),
+            lse: known(self.lse.offset()),
+            heads: d.group * d.kv_heads,
             queries: d.queries,
-            rows: dim(OP, forward.rows())?,
+            rows: known(self.forward.rows()),
             dim_v: d.dim_v,
             reserved: 0,
-        };
-        Ok(Self { forward, of, dims, delta_dims, y, g, lse, dq, dkv })
+        }
     }
 
     /// The number of operands and results of a kernel of gradients: those of the forward pass (with the gradient of the result in
@@ -214,14 +222,14 @@ impl AttentionBackward {
 
     /// How the first kernel moves elements.
     pub(super) fn delta_moves(&self) -> Moves {
-        let d = &self.delta_dims;
+        let d = self.delta_dims();
         let places = [d.y, d.g].into_iter().flatten();
         Moves::of(self.forward.dtype, [d.along_y, d.along_g], places.chain([d.dim_v]))
     }
 
     /// How the kernels of the operands' gradients move elements.
     pub(super) fn moves(&self) -> Moves {
-        let d = &self.dims;
+        let d = self.dims();
         let places = [d.q, d.k, d.v, d.g, d.dq, d.dk, d.dv].into_iter().flatten();
         let along = d.along[..3].iter().copied().chain([d.along_g]);
         Moves::of(self.forward.dtype, along, places.chain([d.dim, d.dim_v]))
@@ -237,12 +245,13 @@ impl AttentionBackward {
 
     /// The number of scores.
     pub(super) fn pairs(&self) -> f64 {
-        self.forward.rows() as f64 * f64::from(self.dims.keys)
+        self.forward.rows() as f64 * f64::from(self.forward.dims().keys)
     }
 
     /// The rows of each key head whose gradients a pass computes, and the keys or queries that each of them meets.
     pub(super) fn rows_and_others(&self, pass: GradientPass) -> [u32; 2] {
-        let (queries, keys) = (self.dims.group * self.dims.queries, self.dims.keys);
+        let d = self.forward.dims();
+        let (queries, keys) = (d.group * d.queries, d.keys);
         match pass {
             GradientPass::Queries => [queries, keys],
             GradientPass::KeysAndValues => [keys, queries],
