@@ -97,8 +97,8 @@ pub mod sketch {
     pub use crate::sketch::apply::{apply_dense, apply_hadamard, staged_product};
     pub use crate::sketch::dense::DenseProblem;
     pub use crate::sketch::hadamard::{
-        HadamardDims, HadamardLayout, HadamardPass, HadamardProblem, HadamardSource, HadamardTarget,
-        HadamardTile,
+        HadamardDims, HadamardLayout, HadamardPass, HadamardPiece, HadamardProblem, HadamardSource,
+        HadamardTarget, HadamardTile,
     };
     pub use crate::sketch::layer::pinned_layer;
     pub use crate::sketch::sparse::{SparseDims, SparseMethod, SparseProblem};

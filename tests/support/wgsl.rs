@@ -273,7 +273,9 @@ pub fn hadamard_passes(caps: &Caps) -> Vec<HadamardPass> {
     let mut chosen = Vec::new();
     for device_type in [DeviceType::Software, DeviceType::Discrete] {
         let like = caps.clone().planned_for(device_type);
-        chosen.extend(hadamard_problems().iter().flat_map(|problem| problem.passes(&like)));
+        let pieces =
+            hadamard_problems().into_iter().flat_map(|problem| problem.pieces(&like).expect("they fit"));
+        chosen.extend(pieces.flat_map(|piece| piece.passes(&like)));
     }
     chosen
 }

@@ -7,4 +7,4 @@ mod plan;
 mod problem;
 
 pub use kernel::{HadamardDims, HadamardLayout, HadamardPass, HadamardSource, HadamardTarget, HadamardTile};
-pub use problem::HadamardProblem;
+pub use problem::{HadamardPiece, HadamardProblem};

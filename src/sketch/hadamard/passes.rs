@@ -3,7 +3,7 @@
 use super::kernel::{
     HadamardDims, HadamardLayout, HadamardPass, HadamardSource, HadamardTarget, HadamardTile,
 };
-use super::problem::HadamardProblem;
+use super::problem::HadamardPiece;
 use crate::caps::Caps;
 use crate::layout::DType;
 use crate::sketch::operator::Direction;
@@ -21,15 +21,15 @@ const MAX_INVOCATIONS: u32 = 512;
 
 /// The passes with the least total time, by dynamic programming from the last level. The split changes no result,
 /// because levels are computed in the order of their bits in any split.
-pub(super) fn split(problem: &HadamardProblem, caps: &Caps) -> Vec<HadamardPass> {
-    let bits = problem.dims.bits;
+pub(super) fn split(piece: &HadamardPiece, caps: &Caps) -> Vec<HadamardPass> {
+    let bits = piece.dims.bits;
     // For each bit: the least time for all levels from this bit on, and the first pass of that split.
     let mut best: Vec<(f64, Option<HadamardPass>)> = vec![(0.0, None); bits as usize + 1];
     for low in (0..bits.max(1)).rev() {
         let mut least = (f64::INFINITY, None);
         for levels in bits.min(1)..=(bits - low).min(MAX_LEVELS) {
             let rest = best[(low + levels) as usize].0;
-            for pass in candidates(problem, low, levels, caps) {
+            for pass in candidates(piece, low, levels, caps) {
                 let seconds = pass.seconds(caps) + rest;
                 if pass.fits(caps) && seconds < least.0 {
                     least = (seconds, Some(pass));
@@ -51,12 +51,12 @@ pub(super) fn split(problem: &HadamardProblem, caps: &Caps) -> Vec<HadamardPass>
 }
 
 /// The limit of the device that is too small for the smallest pass, in words. Empty if the device can run passes.
-pub(super) fn lacking(problem: &HadamardProblem, caps: &Caps) -> String {
-    let bits = problem.dims.bits;
+pub(super) fn lacking(piece: &HadamardPiece, caps: &Caps) -> String {
+    let bits = piece.dims.bits;
     let lacked = |low: u32| {
         let levels = bits.min(1)..=(bits - low).min(MAX_LEVELS);
         let passes: Vec<HadamardPass> =
-            levels.flat_map(|levels| candidates(problem, low, levels, caps)).collect();
+            levels.flat_map(|levels| candidates(piece, low, levels, caps)).collect();
         if passes.iter().any(|pass| pass.fits(caps)) {
             return None;
         }
@@ -69,12 +69,12 @@ pub(super) fn lacking(problem: &HadamardProblem, caps: &Caps) -> String {
 /// The candidates for a pass over these levels. In one, invocations work alone. In the other, they exchange rows, with
 /// the largest number of lines that fits in shared memory.
 fn candidates(
-    problem: &HadamardProblem,
+    piece: &HadamardPiece,
     low: u32,
     levels: u32,
     caps: &Caps,
 ) -> impl Iterator<Item = HadamardPass> {
-    let of = move |radix, lines| pass(problem, low, tile(&problem.dims, low, levels, [radix, lines]));
+    let of = move |radix, lines| pass(piece, low, tile(&piece.dims, low, levels, [radix, lines]));
     let most = max_radix_bits(caps);
     let alone = (levels <= most).then(|| of(levels, MAX_LINES));
     let exchanging = (levels > STAGE_LEVELS).then(|| {
@@ -107,12 +107,12 @@ fn tile(dims: &HadamardDims, low: u32, levels: u32, [radix_bits, lines]: [u32; 2
 
 /// The pass over these levels. The first pass reads the operand and the last one writes the result; the others use the
 /// scratch buffer.
-fn pass(problem: &HadamardProblem, low: u32, tile: HadamardTile) -> HadamardPass {
-    let (first, last) = (low == 0, low + tile.levels == problem.dims.bits);
+fn pass(piece: &HadamardPiece, low: u32, tile: HadamardTile) -> HadamardPass {
+    let (first, last) = (low == 0, low + tile.levels == piece.dims.bits);
     let folded_bits = if matches!(tile.layout, HadamardLayout::Folded(_)) { low } else { 0 };
-    let mut dims = HadamardDims { low_bits: low, column_lanes: tile.columns(), folded_bits, ..problem.dims };
+    let mut dims = HadamardDims { low_bits: low, column_lanes: tile.columns(), folded_bits, ..piece.dims };
     let rows = 1 << dims.bits;
-    let pitch = problem.pitch();
+    let pitch = piece.pitch();
     // NOTE: this wraps only if the scratch buffer has 2^31 elements or more, which no device can bind.
     let batch = pitch.wrapping_shl(dims.bits);
     let scratch = [0, pitch, 1, batch, batch.wrapping_mul(dims.batch0)];
@@ -124,16 +124,16 @@ fn pass(problem: &HadamardProblem, low: u32, tile: HadamardTile) -> HadamardPass
         dims.rows_out = rows;
         [dims.y_offset, dims.y_row, dims.y_column, dims.y_batch0, dims.y_batch1] = scratch;
     }
-    let source = match problem.direction {
+    let source = match piece.problem.direction {
         _ if !first => HadamardSource::Scratch,
         Direction::Forward => HadamardSource::Signed,
         Direction::Adjoint => HadamardSource::Permuted,
     };
-    let target = match problem.direction {
+    let target = match piece.problem.direction {
         _ if !last => HadamardTarget::Scratch,
         Direction::Forward => HadamardTarget::Permuted,
         Direction::Adjoint => HadamardTarget::Signed,
     };
-    let dtype = if first { problem.operand.dtype } else { DType::F32 };
-    HadamardPass { dims, dtype, source, target, tile, seed: problem.operand.seed }
+    let dtype = if first { piece.problem.operand.dtype } else { DType::F32 };
+    HadamardPass { dims, dtype, source, target, tile, seed: piece.problem.operand.seed }
 }

@@ -2,7 +2,7 @@
 
 use super::kernel::{HadamardPass, HadamardSource, HadamardTarget};
 use super::passes::{lacking, split};
-use super::problem::HadamardProblem;
+use super::problem::{HadamardPiece, HadamardProblem};
 use crate::caps::Caps;
 use crate::kernel::check_scratch;
 use crate::layout::{DType, Layout};
@@ -18,8 +18,8 @@ impl HadamardProblem {
     /// # Errors
     /// As for [`pieces`](Self::pieces); also [`Error::Limit`] if the device cannot bind the scratch buffer of a single
     /// line, and [`Error::Unsupported`] if its workgroups are too small for any pass.
-    fn in_passes(&self, caps: &Caps) -> Result<Vec<(Self, Vec<HadamardPass>)>> {
-        let with_passes = |piece: Self| {
+    fn in_passes(&self, caps: &Caps) -> Result<Vec<(HadamardPiece, Vec<HadamardPass>)>> {
+        let with_passes = |piece: HadamardPiece| {
             let passes = piece.passes(caps);
             if passes.is_empty() {
                 let needs = lacking(&piece, caps);
@@ -32,7 +32,9 @@ impl HadamardProblem {
         };
         self.pieces(caps)?.into_iter().map(with_passes).collect()
     }
+}
 
+impl HadamardPiece {
     /// The passes of the transform, in order. The split of the levels has the least total time.
     #[must_use]
     pub fn passes(&self, caps: &Caps) -> Vec<HadamardPass> {

@@ -8,7 +8,7 @@ use crate::kernel::{check_binding, max_buffer_bytes};
 use crate::layout::{DType, Layout, dim};
 use crate::plan::{Dims, Draft, Scalar, ScalarParameter};
 use crate::sketch::operator::axis::SketchOperand;
-use crate::sketch::operator::row_order::RowOrder;
+use crate::sketch::operator::row_order::{RowOrder, shift};
 use crate::sketch::operator::{Direction, OP, SCALE, Sketch};
 use std::mem::offset_of;
 
@@ -16,11 +16,21 @@ use std::mem::offset_of;
 /// every size is below $2^{31}$. The result is contiguous, in f32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HadamardProblem {
-    /// The uniform of a single pass that computes the whole transform.
-    pub(crate) dims: HadamardDims,
+    /// Bits of the row index.
+    bits: u32,
+    /// Last word of the Philox counter of the signs.
+    tag: u32,
     /// Whether the operator or its transpose is applied.
-    pub(crate) direction: Direction,
+    pub(super) direction: Direction,
     pub(super) operand: SketchOperand,
+}
+
+/// A part of a transform: all lines, or some of them. The passes of one part take one scratch buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct HadamardPiece {
+    pub(super) problem: HadamardProblem,
+    /// The uniform of a single pass that computes the whole piece.
+    pub(super) dims: HadamardDims,
 }
 
 /// The inverse of the row order, as two vectors of four words. A launch takes them as scalars if it takes the seed as
@@ -44,21 +54,13 @@ impl HadamardProblem {
     /// lines, or if the other axes do not merge into three; [`Error::Limit`](crate::Error::Limit) if a size is $2^{31}$ or more.
     pub fn new(sketch: &Sketch, direction: Direction, x: &Layout, axis: usize, dtype: DType) -> Result<Self> {
         let operand = SketchOperand::new(sketch, direction, x, axis, dtype)?;
-        let dims = HadamardDims {
-            low_bits: 0,
-            bits: sketch.padded().trailing_zeros(),
-            shift: RowOrder::new(sketch).shift(),
-            tag: sketch.tag(),
-            column_lanes: 1,
-            ..HadamardDims::default()
-        };
-        Ok(Self { dims: Self::placed(dims, &operand)?, direction, operand })
+        let problem = Self { bits: sketch.padded().trailing_zeros(), tag: sketch.tag(), direction, operand };
+        problem.dims().map(|_| problem)
     }
 
     /// The same problem with the seed from another place.
     #[must_use]
     pub fn seeded(mut self, seed: SeedSource) -> Self {
-        [self.dims.seed_low, self.dims.seed_high] = seed.words();
         self.operand.seed = seed;
         self
     }
@@ -68,15 +70,17 @@ impl HadamardProblem {
     /// # Errors
     /// As [`new`](Self::new).
     pub(super) fn of_window(&self, x: &Layout) -> Result<Self> {
-        let operand = self.operand.window(x);
-        Ok(Self { dims: Self::placed(self.dims, &operand)?, operand, ..*self })
+        let part = Self { operand: self.operand.window(x), ..*self };
+        part.dims().map(|_| part)
     }
 
-    /// These dims with the axes of an operand.
-    fn placed(dims: HadamardDims, operand: &SketchOperand) -> Result<HadamardDims> {
+    /// The uniform of a single pass that computes the whole transform.
+    fn dims(&self) -> Result<HadamardDims> {
+        let operand = &self.operand;
         let layout = operand.steps()?;
         let size = |size: usize| dim(OP, size);
         let [columns, inner, outer] = [0, 1, 2].map(|axis| layout.others.get(axis));
+        let [seed_low, seed_high] = operand.seed.words();
         size(layout.shape.iter().product())?;
         Ok(HadamardDims {
             rows_in: size(layout.extents[0])?,
@@ -94,7 +98,13 @@ impl HadamardProblem {
             columns: size(columns.extent)?,
             batch0: size(inner.extent)?,
             batches: size(inner.extent * outer.extent)?,
-            ..dims
+            bits: self.bits,
+            shift: shift(self.bits),
+            seed_low,
+            seed_high,
+            tag: self.tag,
+            column_lanes: 1,
+            ..HadamardDims::default()
         })
     }
 
@@ -122,21 +132,23 @@ impl HadamardProblem {
         })
     }
 
-    /// Number of elements that the bindings of operand and result need: one more than the last index used.
-    #[must_use]
-    pub fn binding_elements(&self) -> [u64; 2] {
-        let d = &self.dims;
-        let last = |steps: [(u32, u32); 4]| {
-            let steps =
-                steps.iter().map(|&(extent, stride)| u64::from(extent.saturating_sub(1)) * u64::from(stride));
-            steps.sum::<u64>() + 1
-        };
-        let outer = d.batches.checked_div(d.batch0).unwrap_or(0);
-        let x = [(d.rows_in, d.x_row), (d.columns, d.x_column), (d.batch0, d.x_batch0), (outer, d.x_batch1)];
-        let y = [(d.rows_out, d.y_row), (d.columns, d.y_column), (d.batch0, d.y_batch0), (outer, d.y_batch1)];
-        [u64::from(d.x_offset) + last(x), u64::from(d.y_offset) + last(y)]
+    /// The problem in pieces. If the scratch buffer is too large for a binding, the longest of the other axes is halved
+    /// until it fits.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::Error::Limit) if the operand or the result is larger than the device can bind. Then a plan has
+    /// windows.
+    pub fn pieces(&self, caps: &Caps) -> Result<Vec<HadamardPiece>> {
+        check_binding(OP, caps, self.operand.x.span().end as u64, self.operand.dtype)?;
+        check_binding(OP, caps, self.operand.elements(), DType::F32)?;
+        let mut pieces = Vec::new();
+        HadamardPiece { problem: *self, dims: self.dims()? }
+            .split_until(max_buffer_bytes(caps) / 4, &mut pieces);
+        Ok(pieces)
     }
+}
 
+impl HadamardPiece {
     /// Row stride of the scratch buffer between passes. NOTE: with many columns it is an odd number of cache lines, so
     /// that rows at a distance of a power of two do not map to the same cache set.
     pub(super) fn pitch(&self) -> u32 {
@@ -152,27 +164,12 @@ impl HadamardProblem {
         (u64::from(self.pitch()) * u64::from(self.dims.batches)) << self.dims.bits
     }
 
-    /// The problem in pieces. If the scratch buffer is too large for a binding, the longest of the other axes is halved
-    /// until it fits.
-    ///
-    /// # Errors
-    /// [`Error::Limit`](crate::Error::Limit) if the operand or the result is larger than the device can bind. Then a plan has
-    /// windows.
-    pub fn pieces(&self, caps: &Caps) -> Result<Vec<Self>> {
-        for (elements, dtype) in self.binding_elements().into_iter().zip([self.operand.dtype, DType::F32]) {
-            check_binding(OP, caps, elements, dtype)?;
-        }
-        let mut pieces = Vec::new();
-        self.split_until(max_buffer_bytes(caps) / 4, &mut pieces);
-        Ok(pieces)
-    }
-
-    fn split_until(&self, elements: u64, pieces: &mut Vec<Self>) {
+    fn split_until(self, elements: u64, pieces: &mut Vec<Self>) {
         let d = self.dims;
         let outer = d.batches / d.batch0;
         let longest = d.columns.max(d.batch0).max(outer);
         if self.scratch_elements() <= elements || longest == 1 {
-            return pieces.push(*self);
+            return pieces.push(self);
         }
         let (half, rest) = (longest / 2, longest - longest / 2);
         let [mut near, mut far] = [d; 2];
@@ -191,7 +188,7 @@ impl HadamardProblem {
         far.x_offset += half * x;
         far.y_offset += half * y;
         for dims in [near, far] {
-            Self { dims, ..*self }.split_until(elements, pieces);
+            Self { dims, ..self }.split_until(elements, pieces);
         }
     }
 }

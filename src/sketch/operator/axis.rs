@@ -172,6 +172,11 @@ impl SketchOperand {
         shape
     }
 
+    /// Number of elements of the result.
+    pub(in crate::sketch) fn elements(&self) -> u64 {
+        self.shape().iter().map(|&extent| extent as u64).product()
+    }
+
     /// x, the result, and the seed if a tensor holds it.
     pub(in crate::sketch) fn operands(&self) -> Result<([Operand; 2], Option<Operand>)> {
         let y = Layout::contiguous(OP, &self.shape())?;

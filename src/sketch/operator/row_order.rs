@@ -29,16 +29,10 @@ impl RowOrder {
         (1 << self.bits) - 1
     }
 
-    /// The shift that moves a number's upper bits onto its lower ones. It is at least half of the width, so that
-    /// applying the xor twice restores the number.
-    pub(in crate::sketch) fn shift(&self) -> u32 {
-        self.bits.div_ceil(2).max(1)
-    }
-
     /// The row of the Hadamard matrix at this position of the order.
     pub(in crate::sketch) fn row(&self, position: u32) -> u32 {
         self.rounds.iter().fold(position, |x, [factor, summand]| {
-            (x ^ (x >> self.shift())).wrapping_mul(*factor).wrapping_add(*summand) & self.mask()
+            (x ^ (x >> shift(self.bits))).wrapping_mul(*factor).wrapping_add(*summand) & self.mask()
         })
     }
 
@@ -49,6 +43,12 @@ impl RowOrder {
         rounds.reverse();
         rounds
     }
+}
+
+/// The shift that moves the upper bits of a number of this width onto its lower ones. It is at least half of the width, so that
+/// applying the xor twice restores the number.
+pub(in crate::sketch) fn shift(bits: u32) -> u32 {
+    bits.div_ceil(2).max(1)
 }
 
 /// The inverse of an odd number modulo $2^{32}$, by Newton's iteration: each iteration doubles the number of correct
@@ -71,7 +71,7 @@ mod tests {
             for (position, &row) in rows.iter().enumerate() {
                 let found = order.inverse().iter().fold(row, |x, [factor, summand]| {
                     let x = x.wrapping_sub(*summand).wrapping_mul(*factor) & order.mask();
-                    x ^ (x >> order.shift())
+                    x ^ (x >> shift(order.bits))
                 });
                 assert_eq!(found as usize, position);
             }

@@ -153,6 +153,6 @@ impl SparseProblem {
     /// Number of elements of the result.
     #[must_use]
     pub fn elements(&self) -> u64 {
-        self.operand.shape().iter().map(|&extent| extent as u64).product()
+        self.operand.elements()
     }
 }

@@ -205,7 +205,8 @@ fn other_passes_are_other_passes() {
         let x = flat(&[5, 4096]);
         let problem =
             HadamardProblem::new(&sketch(100, 4096), Direction::Forward, &x, 1, DType::F32).unwrap();
-        problem.passes(&caps).iter().map(|pass| pass.tile.levels).collect::<Vec<_>>()
+        let pieces = problem.pieces(&caps).unwrap();
+        pieces[0].passes(&caps).iter().map(|pass| pass.tile.levels).collect::<Vec<_>>()
     };
     let alone = with(DeviceType::Software, 32 << 10);
     assert_eq!(alone.iter().sum::<u32>(), 12);
@@ -275,7 +276,8 @@ fn launches_are_the_passes_and_nothing_of_the_operator_is_read() {
         let s = sketch(rows_of(n), n);
         let x = gpu.random::<f32>(shape, Fill::Uniform, 1).unwrap();
         let problem = HadamardProblem::new(&s, Direction::Forward, x.layout(), axis, DType::F32).unwrap();
-        let passes = problem.passes(gpu.caps());
+        let pieces = problem.pieces(gpu.caps()).unwrap();
+        let passes = pieces[0].passes(gpu.caps());
         let before = gpu.stats();
         let y = s.apply(&x, axis).unwrap();
         let after = gpu.stats();
@@ -284,7 +286,9 @@ fn launches_are_the_passes_and_nothing_of_the_operator_is_read() {
         let of_x = (x.len() as u64 * 4).next_multiple_of(16);
         match passes.len() {
             1 => assert_eq!(read, of_x, "{shape:?}: the operand and nothing else"),
-            _ => assert_eq!(read, of_x + (problem.scratch_elements() * 4).next_multiple_of(16), "{shape:?}"),
+            _ => {
+                assert_eq!(read, of_x + (pieces[0].scratch_elements() * 4).next_multiple_of(16), "{shape:?}")
+            }
         }
         drop(y);
     }
