@@ -31,6 +31,20 @@ impl OperandAccess {
         Self { format, load: None, store: Some(width), is_rounded: false }
     }
 
+    /// Access to a result of which each invocation writes up to four neighbours: in pairs, if a word holds two elements and each
+    /// invocation's first element has an even index. `strides` are those along the neighbours, `starts` the numbers that first
+    /// indices are sums of multiples of.
+    pub(crate) fn write_pairs_or_elements(
+        format: StorageFormat,
+        strides: impl IntoIterator<Item = u32>,
+        starts: impl IntoIterator<Item = u32>,
+    ) -> Self {
+        let are_neighbours = strides.into_iter().all(|stride| stride == 1);
+        let are_pairs = are_neighbours && starts.into_iter().all(|start| start.is_multiple_of(2));
+        let has_pairs = format.elements_per_scalar() == 2 && are_pairs;
+        Self::write(format, if has_pairs { AccessWidth::Two } else { AccessWidth::One })
+    }
+
     /// Access to an operand that is written in quads ([`Kernel::quads`]), with values that are f16 already: its memory is words,
     /// on devices with f16 in shaders too.
     pub(crate) const fn write_rounded() -> Self {
@@ -157,6 +171,13 @@ impl Kernel {
             return kernel;
         }
         kernel.slot("save_c", access.save_variant(AccessWidth::One))
+    }
+
+    /// Sets the access to the result `c` of a kernel that stores up to four neighbours through the slot `store_quad`.
+    #[must_use]
+    pub(crate) fn quad_result(self, access: OperandAccess) -> Self {
+        let kernel = self.result(access);
+        if access.store == Some(AccessWidth::Two) { kernel.slot("store_quad", "pairs") } else { kernel }
     }
 
     /// Sets the access to the operand `name` of a kernel that counts its elements in groups of four: the parameter

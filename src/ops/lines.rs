@@ -2,6 +2,7 @@
 //! in the result.
 
 use super::vectors::Moves;
+use crate::kernel::{OperandAccess, StorageFormat};
 use crate::layout::{Axes, Axis, DType, Layout, MAX_RANK, dim};
 use crate::{Error, Result};
 
@@ -72,35 +73,25 @@ impl Lines {
 
     /// How a kernel moves elements of the operands `which` (1 is C, 2 is A and 3 is M) that begin at these offsets.
     pub(super) fn moves(&self, dtype: DType, which: &[usize], offsets: &[u32]) -> Moves {
+        let (strides, starts) = self.steps(which);
+        Moves::of(dtype, strides, starts.into_iter().chain(offsets.iter().copied()))
+    }
+
+    /// How a kernel stores elements of C.
+    pub(super) fn write_elements(&self, format: StorageFormat) -> OperandAccess {
+        let (strides, starts) = self.steps(&[1]);
+        OperandAccess::write_pairs_or_elements(format, strides, starts)
+    }
+
+    /// The strides of these operands between the neighbours of an invocation, and between those of different invocations.
+    fn steps(&self, which: &[usize]) -> (Vec<u32>, Vec<u32>) {
         let axes = &self.axes[..self.rank as usize];
         let of = |axis: &[u32; 4]| which.iter().map(|&x| axis[x]).collect::<Vec<u32>>();
         let [c, a, m, length] = self.strides;
-        let along = [0, c, a, m];
-        let mut starts = offsets.to_vec();
-        let neighbours = match self.across {
-            Across::Row => {
-                starts.extend(axes.iter().flat_map(of));
-                if length > 1 { of(&along) } else { vec![1] }
-            }
-            Across::Columns => {
-                starts.extend(axes[1..].iter().flat_map(of));
-                starts.extend(of(&along));
-                of(&axes[0])
-            }
-        };
-        Moves::of(dtype, neighbours, starts)
-    }
-
-    /// Whether an invocation stores neighbouring elements that begin at an even index.
-    pub(super) fn stores_pairs(&self) -> bool {
-        let axes = &self.axes[..self.rank as usize];
-        let [along, .., length] = self.strides;
-        let is_even = |stride: &u32| stride.is_multiple_of(2);
+        let along = of(&[0, c, a, m]);
         match self.across {
-            Across::Row => (along == 1 || length == 1) && axes.iter().all(|axis| is_even(&axis[1])),
-            Across::Columns => {
-                axes[0][1] == 1 && is_even(&along) && axes[1..].iter().all(|axis| is_even(&axis[1]))
-            }
+            Across::Row => (if length > 1 { along } else { vec![1] }, axes.iter().flat_map(of).collect()),
+            Across::Columns => (of(&axes[0]), axes[1..].iter().flat_map(of).chain(along).collect()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How kernels move elements: one by one, or in vectors of 16 bytes.
 
 use crate::caps::Caps;
+use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
 use crate::layout::DType;
 
 /// Bytes of a row that neighbouring invocations should read together before they continue with the next row.
@@ -28,6 +29,32 @@ impl Moves {
         let are_neighbours = strides.into_iter().all(|stride| stride == 1);
         let is_aligned = starts.into_iter().all(|start| start.is_multiple_of(per_vector(dtype)));
         if are_neighbours && is_aligned { Self::Vectors } else { Self::Elements }
+    }
+
+    /// A kernel that reads rows of the operand `name` by the slot `row`.
+    pub(crate) fn read_row(
+        self,
+        kernel: Kernel,
+        [row, name]: [&'static str; 2],
+        format: StorageFormat,
+    ) -> Kernel {
+        match self {
+            Self::Elements => kernel.operand(name, OperandAccess::read(format, AccessWidth::One)),
+            Self::Vectors => {
+                kernel.slot(row, "vectors").quads(name, OperandAccess::read(format, AccessWidth::Four))
+            }
+        }
+    }
+
+    /// A kernel that stores rows of the result by the slot `row_store`. If it stores elements, this is their access.
+    pub(crate) fn store_row(self, kernel: Kernel, elements: OperandAccess) -> Kernel {
+        match self {
+            Self::Elements => kernel.quad_result(elements),
+            Self::Vectors => {
+                let c = OperandAccess::write(elements.format, AccessWidth::Four);
+                kernel.slot("row_store", "vectors").quads("c", c)
+            }
+        }
     }
 
     /// How many groups of four neighbouring elements are moved together.

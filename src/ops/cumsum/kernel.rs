@@ -2,9 +2,8 @@
 
 use super::problem::{CumsumDims, CumsumProblem};
 use crate::caps::Caps;
-use crate::kernel::{self, AccessWidth, Kernel, OperandAccess, StorageFormat};
+use crate::kernel::{self, Kernel, StorageFormat};
 use crate::ops::lines::Across;
-use crate::ops::vectors::Moves;
 
 /// Invocations per workgroup along rows, if the device allows them.
 pub(super) const LANES: u32 = 256;
@@ -35,26 +34,14 @@ impl CumsumProblem {
         };
         let kernel = kernel.dims::<CumsumDims>(caps).param("QUADS", self.quads());
         let format = StorageFormat::of(self.dtype, caps);
-        let (is_vectors, pairs) = (self.moves() == Moves::Vectors, self.lines.stores_pairs());
-        let width = if is_vectors { AccessWidth::Four } else { AccessWidth::One };
-        let read = OperandAccess::read(format, width);
-        let kernel = if is_vectors {
-            kernel.slot("row_of_a", "vectors").quads("a", read)
-        } else {
-            kernel.operand("a", read)
-        };
+        let moves = self.moves();
+        let kernel = moves.read_row(kernel, ["row_of_a", "a"], format);
         let kernel = match stage {
             Stage::Whole => kernel,
             Stage::Rest => kernel.slot("cumsum_output", "rest"),
             Stage::Totals => return kernel.slot("cumsum_output", "totals").param("c_unit", "f32"),
         };
-        if is_vectors {
-            return kernel.slot("row_store", "vectors").quads("c", OperandAccess::write(format, width));
-        }
-        if format.elements_per_scalar() == 2 && pairs {
-            return kernel.result(OperandAccess::write(format, AccessWidth::Two)).slot("store_quad", "pairs");
-        }
-        kernel.result(OperandAccess::write(format, AccessWidth::One))
+        moves.store_row(kernel, self.lines.write_elements(format))
     }
 
     /// The number of groups that an invocation holds.

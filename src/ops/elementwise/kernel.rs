@@ -9,7 +9,7 @@ use super::problem::{
 use super::written::Written;
 use crate::caps::Caps;
 use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
-use crate::layout::DType;
+use crate::layout::{DType, known};
 use crate::ops::vectors::Moves;
 
 /// Invocations per workgroup.
@@ -81,13 +81,11 @@ impl ElementwiseProblem {
     fn by_elements(&self, kernel: Kernel, caps: &Caps) -> (Kernel, String) {
         // Contiguous rows that begin at pairs are stored in pairs.
         let format = StorageFormat::of(self.dtype, caps);
-        let is_aligned =
-            along_rows(&self.c) <= 1 && from_row_to_row(&self.c).all(|start| start.is_multiple_of(2));
-        let pairs = format.elements_per_scalar() == 2 && is_aligned;
-        let result = OperandAccess::write(format, if pairs { AccessWidth::Two } else { AccessWidth::One });
+        let along = known(along_rows(&self.c)).max(1);
+        let starts = from_row_to_row(&self.c).map(known);
+        let result = OperandAccess::write_pairs_or_elements(format, [along], starts);
         let result = if self.is_update() { result.and_read(AccessWidth::One) } else { result };
-        let kernel = kernel.result(result);
-        let mut kernel = if pairs { kernel.slot("store_quad", "pairs") } else { kernel };
+        let mut kernel = kernel.quad_result(result);
         let mut text = String::new();
         let mut values = Vec::new();
         if self.is_update() {

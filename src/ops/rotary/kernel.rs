@@ -3,8 +3,7 @@
 use super::pairs::RotaryPairs;
 use super::problem::{RotaryDims, RotaryProblem};
 use crate::caps::Caps;
-use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
-use crate::ops::vectors::Moves;
+use crate::kernel::{Kernel, OperandAccess, StorageFormat};
 
 /// Invocations per workgroup.
 pub(super) const LANES: u32 = 64;
@@ -21,23 +20,14 @@ impl RotaryProblem {
             RotaryPairs::Interleaved => kernel.slot("rotary_pairs", "interleaved"),
         };
         let kernel = if self.at.is_some() { kernel.slot("rotary_start", "position") } else { kernel };
-        let format = StorageFormat::of(self.dtype, caps);
-        if self.moves() == Moves::Vectors {
-            let width = AccessWidth::Four;
-            return kernel
-                .slot("row_of_a", "vectors")
-                .slot("row_of_t", "vectors")
-                .slot("row_store", "vectors")
-                .quads("a", OperandAccess::read(format, width))
-                .quads("t", OperandAccess::read(StorageFormat::F32, width))
-                .quads("c", OperandAccess::write(format, width));
-        }
-        let kernel = kernel
-            .operand("a", OperandAccess::read(format, AccessWidth::One))
-            .operand("t", OperandAccess::read(StorageFormat::F32, AccessWidth::One));
-        if format.elements_per_scalar() == 2 && self.stores_pairs() {
-            return kernel.result(OperandAccess::write(format, AccessWidth::Two)).slot("store_quad", "pairs");
-        }
-        kernel.result(OperandAccess::write(format, AccessWidth::One))
+        let (format, moves) = (StorageFormat::of(self.dtype, caps), self.moves());
+        let kernel = moves.read_row(kernel, ["row_of_a", "a"], format);
+        let kernel = moves.read_row(kernel, ["row_of_t", "t"], StorageFormat::F32);
+        // Each store begins at a multiple of these numbers.
+        let halves = match self.of.pairs {
+            RotaryPairs::Halves => self.pairs(),
+            RotaryPairs::Interleaved => 0,
+        };
+        moves.store_row(kernel, OperandAccess::write_pairs_or_elements(format, [], [self.width(), halves]))
     }
 }

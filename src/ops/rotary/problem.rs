@@ -3,7 +3,7 @@
 use super::pairs::{RotaryPairs, RotaryPass};
 use crate::kernel::shader_dims;
 use crate::layout::{Axes, DType, Layout, MAX_RANK, dim, known, merged_together};
-use crate::ops::vectors::{Moves, quads};
+use crate::ops::vectors::Moves;
 use crate::{Error, Result};
 use std::cmp::Reverse;
 
@@ -186,7 +186,7 @@ impl RotaryProblem {
     }
 
     /// The elements of a row of the view.
-    fn width(&self) -> u32 {
+    pub(super) fn width(&self) -> u32 {
         known(self.a.shape()[self.a.rank() - 1])
     }
 
@@ -196,7 +196,7 @@ impl RotaryProblem {
     }
 
     /// The rotated pairs of a row.
-    fn pairs(&self) -> u32 {
+    pub(super) fn pairs(&self) -> u32 {
         known(self.of.rotary_dims / 2)
     }
 
@@ -215,16 +215,7 @@ impl RotaryProblem {
 
     /// Groups of four elements that an invocation loads together.
     pub(super) fn quads(&self) -> u32 {
-        if self.moves() == Moves::Vectors { quads(self.dtype) } else { 1 }
-    }
-
-    /// Whether each store of an invocation begins at an even index and has an even number of elements.
-    pub(super) fn stores_pairs(&self) -> bool {
-        let halves = match self.of.pairs {
-            RotaryPairs::Halves => self.pairs(),
-            RotaryPairs::Interleaved => 0,
-        };
-        [self.width(), halves].iter().all(|size| size.is_multiple_of(2))
+        self.moves().quads(self.dtype)
     }
 }
 

@@ -47,17 +47,13 @@ impl ScatterProblem {
         let d = &self.dims;
         // Rows of neighbours that begin at pairs are stored in pairs.
         let starts = d.axes[1..d.rank as usize].iter().map(|axis| axis[1]).chain([d.c_offset]);
-        let are_neighbours = d.axes[0][0] > 1 && d.axes[0][1] == 1;
-        let pairs = format.elements_per_scalar() == 2
-            && are_neighbours
-            && starts.into_iter().all(|start| start.is_multiple_of(2));
-        let result = OperandAccess::write(format, if pairs { AccessWidth::Two } else { AccessWidth::One });
+        let along = if d.axes[0][0] > 1 { d.axes[0][1] } else { 0 };
+        let result = OperandAccess::write_pairs_or_elements(format, [along], starts);
         let kernel = self.of_values("ops/scatter_add", caps);
-        let kernel = if pairs { kernel.slot("store_quad", "pairs") } else { kernel };
         if let Target::Rows { .. } = self.target {
-            return kernel.result(result);
+            return kernel.quad_result(result);
         }
-        let kernel = kernel.slot("previous", "added").result(result.and_read(AccessWidth::One));
+        let kernel = kernel.slot("previous", "added").quad_result(result.and_read(AccessWidth::One));
         self.loading(kernel, ["load_c", "load_quad_c"])
     }
 

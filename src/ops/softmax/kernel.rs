@@ -4,7 +4,7 @@
 use super::columns::COMPARED;
 use super::problem::{SoftmaxDims, SoftmaxProblem};
 use crate::caps::Caps;
-use crate::kernel::{self, AccessWidth, Kernel, OperandAccess, StorageFormat};
+use crate::kernel::{self, Kernel, StorageFormat};
 use crate::ops::lines::Across;
 use crate::ops::subgroups::{lanes_of_row, with_subgroups};
 use crate::ops::vectors::Moves;
@@ -75,30 +75,17 @@ impl SoftmaxProblem {
     /// How the operand and the result are accessed.
     fn moved(&self, kernel: Kernel, caps: &Caps) -> Kernel {
         let format = StorageFormat::of(self.dtype, caps);
-        let read = |width| OperandAccess::read(format, width);
-        if self.moves() == Moves::Vectors {
-            let c = OperandAccess::write(format, AccessWidth::Four);
-            let kernel = kernel.slot("row_of_a", "vectors").slot("row_store", "vectors");
-            return kernel.quads("a", read(AccessWidth::Four)).quads("c", c);
-        }
-        let kernel = kernel.operand("a", read(AccessWidth::One));
-        if format.elements_per_scalar() == 2 && self.lines.stores_pairs() {
-            let c = OperandAccess::write(format, AccessWidth::Two);
-            return kernel.result(c).slot("store_quad", "pairs");
-        }
-        kernel.result(OperandAccess::write(format, AccessWidth::One))
+        let kernel = self.moves().read_row(kernel, ["row_of_a", "a"], format);
+        self.moves().store_row(kernel, self.lines.write_elements(format))
     }
 
     /// How the mask or the gradient is read.
     fn second(&self, kernel: Kernel, caps: &Caps) -> Kernel {
         let format = StorageFormat::of(self.dtype, caps);
-        match (self.m, self.moves()) {
+        match (self.m, self.function.is_backward()) {
             (None, _) => kernel,
-            (Some(_), Moves::Vectors) if self.function.is_backward() => {
-                let access = OperandAccess::read(format, AccessWidth::Four);
-                kernel.slot("row_of_m", "vectors").quads("m", access)
-            }
-            (Some(_), _) => kernel.operand("m", OperandAccess::read(format, AccessWidth::One)),
+            (Some(_), true) => self.moves().read_row(kernel, ["row_of_m", "m"], format),
+            (Some(_), false) => Moves::Elements.read_row(kernel, ["row_of_m", "m"], format),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::problem::{CrossEntropyDims, CrossEntropyProblem, TargetKind};
 use crate::caps::Caps;
 use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
+use crate::layout::known;
 use crate::ops::loss::reduction::LossGradient;
 use crate::ops::loss::total::row_lanes;
 use crate::ops::vectors::{Moves, quads};
@@ -55,9 +56,9 @@ impl CrossEntropyProblem {
             return kernel;
         }
         let kernel = kernel.slot("store_gradients", "strided");
-        if format.elements_per_scalar() == 2 && self.is_in_pairs() {
-            return kernel.result(OperandAccess::write(format, AccessWidth::Two)).slot("store_quad", "pairs");
-        }
-        kernel.result(OperandAccess::write(format, AccessWidth::One))
+        // The rows of the gradient begin at multiples of the classes.
+        let [classes, rows] = self.sizes();
+        let row = (rows > 1).then(|| known(classes));
+        kernel.quad_result(OperandAccess::write_pairs_or_elements(format, [], row))
     }
 }

@@ -204,12 +204,6 @@ impl CrossEntropyProblem {
         Moves::of(self.dtype, [along], starts.chain([of_gradient]))
     }
 
-    /// Whether the rows of the gradient begin at pairs of elements.
-    pub(super) fn is_in_pairs(&self) -> bool {
-        let [classes, rows] = self.sizes();
-        classes.is_multiple_of(2) || rows == 1
-    }
-
     /// The uniform on a device, with zeros in place of the call's scalars.
     pub(super) fn dims(&self, caps: &Caps) -> CrossEntropyDims {
         let [classes, rows] = self.sizes().map(known);

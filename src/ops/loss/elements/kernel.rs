@@ -4,7 +4,7 @@ use super::function::LossFunction;
 use super::problem::{LossDims, LossMoves, LossProblem};
 use crate::caps::Caps;
 use crate::kernel::{AccessWidth, Kernel, OperandAccess, StorageFormat};
-use crate::layout::DType;
+use crate::layout::{DType, known};
 use crate::ops::loss::reduction::{LossGradient, Reduction};
 use crate::ops::loss::total::row_lanes;
 use crate::ops::vectors::quads;
@@ -35,12 +35,8 @@ impl LossProblem {
             }
             let kernel = kernel.slot("store_gradients", "strided").param("C_BINDING", 5);
             // Rows of even length begin at pairs, and so does a single row. Their elements are stored in pairs.
-            let is_aligned = self.row().is_multiple_of(2) || self.axes().len() == 1;
-            if format.elements_per_scalar() == 2 && is_aligned {
-                let c = OperandAccess::write(format, AccessWidth::Two);
-                return kernel.result(c).slot("store_quad", "pairs");
-            }
-            return kernel.result(OperandAccess::write(format, AccessWidth::One));
+            let row = (self.axes().len() > 1).then(|| known(self.row()));
+            return kernel.quad_result(OperandAccess::write_pairs_or_elements(format, [], row));
         }
         let four = |format| OperandAccess::read(format, AccessWidth::Four);
         let kernel = kernel
