@@ -132,10 +132,10 @@ fn run<T: Real>(
     inputs.extend(operands.masks());
     if wants_lse {
         let [made, lse] = gpu.compute(&problem, &inputs, &[scale])?;
-        return Ok((Tensor::from_output_as(made, y), Some(Tensor::from_output(lse, of_rows)?)));
+        return Ok((Tensor::from_allocation(made, y), Some(Tensor::from_output(lse, of_rows)?)));
     }
     let [made] = gpu.compute(&problem, &inputs, &[scale])?;
-    Ok((Tensor::from_output_as(made, y), None))
+    Ok((Tensor::from_allocation(made, y), None))
 }
 
 /// The tensors and options of an attention.

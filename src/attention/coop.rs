@@ -42,11 +42,6 @@ pub(super) const MOST_REGISTERS: u32 = 250;
 /// Operations on a score besides products: scale, maximum, exponential, sum, rounding, and three passes through shared memory.
 const SCORE_FLOPS: f64 = 60.0;
 
-/// The number of invocations that hold a matrix together.
-pub(super) fn subgroup(caps: &Caps) -> u32 {
-    caps.subgroups.and_then(|sizes| sizes.matrices).unwrap_or(1)
-}
-
 impl CoopTile {
     /// The tiles, from large to small.
     pub(super) fn all() -> impl Iterator<Item = Self> {
@@ -65,7 +60,7 @@ impl CoopTile {
 
     /// Invocations that share the softmax of a row.
     fn lanes_of_row(self, caps: &Caps) -> u32 {
-        (subgroup(caps) / self.rows).max(1)
+        (caps.matrix_lanes() / self.rows).max(1)
     }
 
     /// The limits that a launch needs.
@@ -81,7 +76,7 @@ impl CoopTile {
         let scores = 4 * self.block_rows() * (self.keys + 4);
         Needs {
             bindings: problem.bindings(),
-            invocations: SUBGROUPS * subgroup(caps),
+            invocations: SUBGROUPS * caps.matrix_lanes(),
             workgroup_bytes: keys + values + scores + 16,
         }
     }
@@ -97,7 +92,7 @@ impl CoopTile {
         }
         caps.check_coop(self.fragment, CoopScalar::F16, CoopScalar::F32, problem.pin.is_none())?;
         check_head_dims([d.dim, d.dim_v], self.fragment, MOST_DIM)?;
-        let size = subgroup(caps);
+        let size = caps.matrix_lanes();
         let is_shared_evenly = size.max(self.rows).is_multiple_of(size.min(self.rows));
         if !is_shared_evenly || !(self.keys / self.lanes_of_row(caps)).is_multiple_of(8) {
             return Err(format!("smaller subgroups: {size} invocations have less than eight scores each"));
@@ -111,7 +106,7 @@ impl CoopTile {
     /// The registers of an invocation: its share of the rows of Q, of scores twice, of sums, and others.
     fn registers(self, problem: &AttentionProblem, caps: &Caps) -> u32 {
         let d = problem.dims();
-        self.rows * (d.dim / 2 + 2 * self.keys + d.dim_v) / subgroup(caps) + OTHER_REGISTERS
+        self.rows * (d.dim / 2 + 2 * self.keys + d.dim_v) / caps.matrix_lanes() + OTHER_REGISTERS
     }
 
     /// The number of workgroups.
@@ -146,13 +141,13 @@ impl CoopTile {
             .param("BC", self.keys)
             .param("D", d.dim)
             .param("DV", d.dim_v)
-            .param("SUBGROUP", subgroup(caps))
+            .param("SUBGROUP", caps.matrix_lanes())
             .param("LANES_OF_ROW", self.lanes_of_row(caps))
-            .param("LANE_ROWS", (self.rows / subgroup(caps)).max(1))
+            .param("LANE_ROWS", (self.rows / caps.matrix_lanes()).max(1))
             .param("QUADS", problem.width() / 4)
             .param("ADDS", problem.bias.is_some() || problem.slopes.is_some())
             .param("KEEPS", problem.keep.is_some())
-            .require_subgroup_size(subgroup(caps))
+            .require_subgroup_size(caps.matrix_lanes())
             .require_f16_matrices(size);
         let kernel = problem.cornered(kernel);
         let kernel = match caps.machine.matrix_order {
@@ -177,7 +172,7 @@ pub(super) fn predict([rows, keys]: [u32; 2], problem: &AttentionProblem, caps: 
     let reads = 1.0 + machine.matrix_read_weight() / f64::from(rows);
     let work = MatrixWork {
         blocks: blocks(rows, problem),
-        invocations: SUBGROUPS * subgroup(caps),
+        invocations: SUBGROUPS * caps.matrix_lanes(),
         products: scores * 2.0 * f64::from(d.dim + d.dim_v) * reads / machine.matrix_flops,
         between: scores * SCORE_FLOPS / machine.f32_flops,
         others: d.keys,

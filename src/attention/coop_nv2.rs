@@ -1,9 +1,7 @@
 //! The kernel of attention that changes elements of cooperative matrices in registers: `shaders/spirv/attention_nv2.comp`, for f16
 //! and bf16.
 
-use super::coop::{
-    self, MOST_PRODUCTS, OTHER_REGISTERS, SUBGROUPS, check_compiled, check_registers, subgroup,
-};
+use super::coop::{self, MOST_PRODUCTS, OTHER_REGISTERS, SUBGROUPS, check_compiled, check_registers};
 use super::element_rows::{
     Variants, check_device, check_dims, described, module_masks, module_sizes, operand, rows, variant,
 };
@@ -53,7 +51,7 @@ impl Nv2Tile {
         let weights = 4 * block * (self.keys + 4);
         Needs {
             bindings: BINDINGS,
-            invocations: SUBGROUPS * subgroup(caps),
+            invocations: SUBGROUPS * caps.matrix_lanes(),
             workgroup_bytes: self.keys.max(block) * unit(d.dim)
                 + self.keys * unit(d.dim_v)
                 + weights
@@ -79,7 +77,7 @@ impl Nv2Tile {
     fn registers(self, problem: &AttentionProblem, caps: &Caps) -> u32 {
         let d = problem.dims();
         let numbers = operand(d.dim, caps) + NUMBERS_OF_SCORE * self.keys + d.dim_v;
-        rows(problem.dtype, caps) * numbers / subgroup(caps) + OTHER_REGISTERS
+        rows(problem.dtype, caps) * numbers / caps.matrix_lanes() + OTHER_REGISTERS
     }
 
     /// The number of workgroups.

@@ -1,7 +1,7 @@
 //! The cooperative matrices of the modules of attention, which change their elements in registers: the row, and the variant of
 //! a module.
 
-use super::coop::{MOST_DIM, SUBGROUPS, check_head_dims, subgroup};
+use super::coop::{MOST_DIM, SUBGROUPS, check_head_dims};
 use super::problem::AttentionProblem;
 use crate::caps::{Caps, CoopRow, CoopScalar, CoopScope, Matrices, MatrixOrder};
 use crate::kernel::Kernel;
@@ -129,14 +129,14 @@ pub(super) fn described(dtype: DType, caps: &Caps) -> String {
 pub(super) fn module_sizes(kernel: Kernel, problem: &AttentionProblem, columns: u32, caps: &Caps) -> Kernel {
     let (d, dtype) = (problem.dims(), problem.dtype);
     let kernel = kernel
-        .param("LANES", SUBGROUPS * subgroup(caps))
-        .param("SUBGROUP", subgroup(caps))
+        .param("LANES", SUBGROUPS * caps.matrix_lanes())
+        .param("SUBGROUP", caps.matrix_lanes())
         .param("BR", rows(dtype, caps))
         .param("BC", columns)
         .param("D", d.dim)
         .param("DV", d.dim_v)
         .param("CHUNK", chunk(dtype, caps))
-        .require_subgroup_size(subgroup(caps))
+        .require_subgroup_size(caps.matrix_lanes())
         .report_subgroup_size(caps);
     match row(dtype, caps) {
         Ok(row) => kernel.require_matrices(Matrices::of(row)),

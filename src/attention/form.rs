@@ -74,7 +74,7 @@ impl AttentionProblem {
     pub(super) fn form(&self, caps: &Caps) -> WorkDivision {
         let (d, machine) = (self.dims(), &caps.machine);
         let form = self.sharing(d.group * d.queries, [1, 1], self.width(), caps);
-        let wanted = machine.cores.saturating_mul(machine.workgroups_per_core);
+        let wanted = machine.workgroups();
         let parts = wanted / form.blocks(d.group * d.queries).saturating_mul(d.heads).max(1);
         WorkDivision { parts: parts.min(d.keys / KEYS_OF_PART).max(1), ..form }
     }

@@ -174,15 +174,7 @@ const MOST_HEADS: usize = 1 << 20;
 /// ```
 #[expect(clippy::cast_possible_truncation, reason = "slopes are rounded to f32")]
 pub fn alibi_slopes(heads: usize) -> Result<Vec<f32>> {
-    if heads > MOST_HEADS {
-        let (needed, allowed) = (heads as u64, MOST_HEADS as u64);
-        return Err(Error::Limit {
-            op: "alibi_slopes",
-            what: "the number of heads".to_owned(),
-            needed,
-            allowed,
-        });
-    }
+    Error::check_limit("alibi_slopes", "the number of heads", heads as u64, MOST_HEADS as u64)?;
     let of = |count: usize| (1..=count).map(move |h| (-8.0 * h as f64 / count as f64).exp2() as f32);
     let whole = match heads.checked_ilog2() {
         None => return Ok(Vec::new()),

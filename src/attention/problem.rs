@@ -142,15 +142,9 @@ impl AttentionProblem {
             return Err(Error::shapes(OP, "the operands must have elements", q.shape(), k.shape()));
         }
         let longest = shape.queries.max(shape.keys).max(shape.group.saturating_mul(shape.queries));
-        if longest >= LONGEST {
-            let what = "the number of keys, or of the queries of a group of heads".to_owned();
-            return Err(Error::Limit { op: OP, what, needed: longest as u64, allowed: LONGEST as u64 - 1 });
-        }
-        let widest = shape.dim.max(shape.dim_v);
-        if widest > MOST_DIM {
-            let what = "a head dim".to_owned();
-            return Err(Error::Limit { op: OP, what, needed: widest as u64, allowed: MOST_DIM as u64 });
-        }
+        let what = "the number of keys, or of the queries of a group of heads";
+        Error::check_limit(OP, what, longest as u64, LONGEST as u64 - 1)?;
+        Error::check_limit(OP, "a head dim", shape.dim.max(shape.dim_v) as u64, MOST_DIM as u64)?;
         check_corner(range, lengths)?;
         let y = shape.result(q)?;
         dim(OP, y.len())?;

@@ -110,6 +110,11 @@ impl Caps {
         self.coop_conditions(row).map(|_| ()).map_err(needs)
     }
 
+    /// The number of invocations that hold a cooperative matrix together: the size of a subgroup.
+    pub(crate) fn matrix_lanes(&self) -> u32 {
+        self.subgroups.and_then(|sizes| sizes.matrices).unwrap_or(1)
+    }
+
     /// As [`coop`](Self::coop). If the kernel `is_chosen` instead of pinned, it may not use a slow row either.
     pub(crate) fn check_coop(
         &self,

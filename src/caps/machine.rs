@@ -236,6 +236,11 @@ impl Machine {
         if self.is_software() { 12.0 } else { self.matrix_flops / self.f32_flops }
     }
 
+    /// The number of workgroups that occupy the device.
+    pub(crate) fn workgroups(&self) -> u32 {
+        self.cores.saturating_mul(self.workgroups_per_core)
+    }
+
     /// Whether the device is software: a core of the processor runs the vectors of a workgroup one after another. A single
     /// vector then occupies the core, and no other work hides its latency.
     pub(crate) fn is_software(&self) -> bool {

@@ -76,11 +76,8 @@ impl CliffordProblem {
         let operands =
             Operands { x: &self.x, y: self.blades_of(2), out: &self.out, dtype: self.dtype, versor };
         let formula = formula(self.function, terms, operands, caps.machine.max_terms)?;
-        let (needed, allowed) = (formula.flops() as u64, 2 * caps.machine.max_terms as u64);
-        if needed > allowed {
-            let what = "the number of operations per position".to_owned();
-            return Err(Error::Limit { op, what, needed, allowed });
-        }
+        let allowed = 2 * caps.machine.max_terms as u64;
+        Error::check_limit(op, "the number of operations per position", formula.flops() as u64, allowed)?;
         let width = VectorWidth::of(self, caps);
         let (dims, lanes) = (self.dims(width.count()), invocations(caps));
         draft.step(NewStep {

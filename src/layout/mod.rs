@@ -14,6 +14,7 @@ mod strided;
 mod window;
 
 pub(crate) use axes::{Axes, Axis, merged_together};
+pub(crate) use element::bits;
 pub use element::{DType, Element, Float, Operand, Quantised, Real, Summand};
 pub use fill::Fill;
 pub(crate) use fill::NORMAL_TAG;

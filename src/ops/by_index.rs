@@ -3,8 +3,8 @@
 use crate::caps::Caps;
 use crate::error::call;
 use crate::kernel::{Kernel, shader_dims};
-use crate::layout::{DType, Element, Layout, Real, Summand, dim};
-use crate::ops::packing::{bits, constant, per_word, plan_of_quads};
+use crate::layout::{DType, Element, Layout, Real, Summand, bits, dim};
+use crate::ops::packing::{constant, per_word, plan_of_quads};
 use crate::ops::windows::JOINS;
 use crate::plan::{CutAxes, Dims, Draft, Flops, InWindows, Joins, Operand, Plan, Scalar, ScalarParameter};
 use crate::tensor::Tensor;

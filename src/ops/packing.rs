@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::kernel::{Kernel, Needs};
-use crate::layout::{DType, Element};
+use crate::layout::DType;
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Region};
 
 /// The invocations of a workgroup.
@@ -46,13 +46,6 @@ pub(super) fn quad_variant(dtype: DType) -> &'static str {
         2 => "halves",
         _ => "bytes",
     }
-}
-
-/// The bits of an element, in the lowest bits of a word.
-pub(super) fn bits<T: Element>(value: T) -> u32 {
-    let mut word = [0; 4];
-    word[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
-    u32::from_le_bytes(word)
 }
 
 /// The plan of one launch of a kernel whose invocations each write four neighbouring elements of a contiguous result of `count`

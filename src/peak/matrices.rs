@@ -82,7 +82,7 @@ impl Problem for MatrixPeakProblem {
     fn plan(&self, caps: &Caps) -> Result<Plan> {
         let unsupported = |needs| Error::Unsupported { op: OP, needs, device: caps.adapter.clone() };
         caps.coop(self.fragment, CoopScalar::F16, CoopScalar::F32).map_err(unsupported)?;
-        let lanes = caps.subgroups.and_then(|sizes| sizes.matrices).unwrap_or(1);
+        let lanes = caps.matrix_lanes();
         let [ab, c] = self.shapes();
         let mut draft = Draft::new(OP, &[], caps);
         let ab = draft.operand("A and B", DType::F16, Layout::contiguous(OP, &ab)?, Access::Read);

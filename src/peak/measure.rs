@@ -160,7 +160,7 @@ fn copied(gpu: &Gpu) -> Result<f64> {
 /// finishes its work, and is woken for each launch.
 fn launch(gpu: &Gpu, sums: &Tensor<i32>, f32_flops: f64) -> Result<f64> {
     let machine = &gpu.known_caps().machine;
-    let workgroups = machine.cores.saturating_mul(machine.workgroups_per_core);
+    let workgroups = machine.workgroups();
     let words = workgroups.saturating_mul(LANES).min(INVOCATIONS);
     let sums = sums.slice(0, ..words as usize)?;
     let seconds = |launches: u32, iterations: u32| {

@@ -284,11 +284,8 @@ impl<'a> Draft<'a> {
         let args: Vec<Arg> =
             whole.args.into_iter().map(|arg| Arg { access: access(arg.access), ..arg }).collect();
         let piece = piece_blocks(blocks, running, limit);
-        let (needed, allowed) = (self.plan.steps.len() as u64 + blocks.div_ceil(piece), MAX_STEPS);
-        if needed > allowed {
-            let what = format!("the number of launches of at most {}", Seconds(MAX_STEP_SECONDS));
-            return Err(Error::Limit { op, what, needed, allowed });
-        }
+        let what = format!("the number of launches of at most {}", Seconds(MAX_STEP_SECONDS));
+        Error::check_limit(op, &what, self.plan.steps.len() as u64 + blocks.div_ceil(piece), MAX_STEPS)?;
         for first in (0..blocks).step_by(usize::try_from(piece).unwrap_or(usize::MAX)) {
             let end = (first + piece).min(blocks);
             let first_block = u32::try_from(first).unwrap_or(u32::MAX);
@@ -328,15 +325,8 @@ impl<'a> Draft<'a> {
         {
             return Err(Error::device(format!("{op}, a part of {}, takes other operands", self.plan.op)));
         }
-        let (needed, allowed) = ((self.plan.steps.len() + steps.len()) as u64, MAX_STEPS);
-        if needed > allowed {
-            return Err(Error::Limit {
-                op: self.plan.op,
-                what: "the number of launches".into(),
-                needed,
-                allowed,
-            });
-        }
+        let needed = (self.plan.steps.len() + steps.len()) as u64;
+        Error::check_limit(self.plan.op, "the number of launches", needed, MAX_STEPS)?;
         let first = self.plan.temporaries.len();
         self.plan.temporaries.extend(temporaries);
         let shared: Vec<Buffer> = constants.into_iter().map(|constant| self.share(constant)).collect();

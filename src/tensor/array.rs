@@ -256,7 +256,7 @@ impl<T: Element> Tensor<T> {
     }
 
     /// A tensor that uniquely owns a new allocation.
-    pub(super) fn from_allocation(storage: Allocation, layout: Layout) -> Self {
+    pub(crate) fn from_allocation(storage: Allocation, layout: Layout) -> Self {
         Self::on(Arc::new(storage), layout)
     }
 

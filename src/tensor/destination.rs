@@ -114,11 +114,6 @@ impl<T: Element> Tensor<T> {
         Ok(made)
     }
 
-    /// A tensor of this layout on the whole output of a plan.
-    pub(crate) fn from_output_as(allocation: Allocation, layout: Layout) -> Self {
-        Self::from_allocation(allocation, layout)
-    }
-
     /// A tensor for copies: the destination of [`assign`](Self::assign) if it has no gaps, or a new one.
     pub(crate) fn place(gpu: &Gpu, shape: &[usize], operands: &[View<'_>]) -> Result<Self> {
         match Self::destination(gpu, shape, operands, |c| c.layout.is_contiguous())? {

@@ -80,7 +80,7 @@ pub fn attention_backward<T: Real>(
         let [of_q, of_k_and_v] = q.gpu().compute(&problem, &pass.views(), &[pass.forward.scale(OP)?])?;
         let of_k_and_v = Tensor::from_output(of_k_and_v, [dk.len() + dv.len()])?;
         let part = |of: Layout| of_k_and_v.as_strided(of.shape(), of.strides(), of.offset());
-        Ok(AttentionGradients { q: Tensor::from_output_as(of_q, dq), k: part(dk)?, v: part(dv)? })
+        Ok(AttentionGradients { q: Tensor::from_allocation(of_q, dq), k: part(dk)?, v: part(dv)? })
     })
 }
 

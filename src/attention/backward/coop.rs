@@ -3,7 +3,7 @@
 use super::problem::{AttentionBackward, AttentionBackwardDims, GradientPass};
 use crate::attention::coop::{
     MOST_DIM, MOST_PRODUCTS, MOST_REGISTERS, MatrixWork, OTHER_REGISTERS, check_compiled, check_head_dims,
-    check_registers, lacking, subgroup, units,
+    check_registers, lacking, units,
 };
 use crate::attention::problem::width;
 use crate::caps::{Caps, CoopScalar, MatrixOrder};
@@ -72,7 +72,7 @@ impl GradientTile {
     }
 
     fn invocations(self, caps: &Caps) -> u32 {
-        2 * self.teams * subgroup(caps)
+        2 * self.teams * caps.matrix_lanes()
     }
 
     /// Matrices of sums of a subgroup: those of all columns of a key's or a value's gradient, or of half of the columns
@@ -122,7 +122,7 @@ impl GradientTile {
         }
         caps.check_coop(fragment, CoopScalar::F16, CoopScalar::F32, problem.forward.pin.is_none())?;
         check_head_dims([d.dim, d.dim_v], fragment, MOST_DIM)?;
-        let size = subgroup(caps);
+        let size = caps.matrix_lanes();
         if !(fragment * columns).is_multiple_of(4 * 2 * size) {
             return Err(format!("smaller subgroups: {size} invocations have less than four scores each"));
         }
@@ -135,7 +135,7 @@ impl GradientTile {
     /// The registers of an invocation: its share of the rows of an operand, of products, of sums, and others.
     fn registers(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> u32 {
         let sums = self.sums(problem, pass) * self.fragment;
-        self.fragment * (widest(problem) / 2 + self.columns + sums) / subgroup(caps) + OTHER_REGISTERS
+        self.fragment * (widest(problem) / 2 + self.columns + sums) / caps.matrix_lanes() + OTHER_REGISTERS
     }
 
     /// The number of workgroups for a number of rows of each key head.
@@ -192,11 +192,11 @@ impl GradientTile {
             .param("D", d.dim)
             .param("DV", d.dim_v)
             .param("DM", widest(problem))
-            .param("SUBGROUP", subgroup(caps))
+            .param("SUBGROUP", caps.matrix_lanes())
             .param("QUADS", width(problem.moves(), forward.dtype) / 4)
             .param("ADDS", forward.bias.is_some() || forward.slopes.is_some())
             .param("KEEPS", forward.keep.is_some())
-            .require_subgroup_size(subgroup(caps))
+            .require_subgroup_size(caps.matrix_lanes())
             .require_f16_matrices(size);
         let kernel = match caps.machine.matrix_order {
             MatrixOrder::Any => kernel,

@@ -4,7 +4,7 @@
 use super::coop::between_products;
 use super::problem::{AttentionBackward, AttentionBackwardDims, GradientPass};
 use crate::attention::coop::{
-    MOST_PRODUCTS, MatrixWork, OTHER_REGISTERS, SUBGROUPS, check_compiled, check_registers, lacking, subgroup,
+    MOST_PRODUCTS, MatrixWork, OTHER_REGISTERS, SUBGROUPS, check_compiled, check_registers, lacking,
 };
 use crate::attention::coop_nv2::MOST_REGISTERS;
 use crate::attention::element_rows::{
@@ -66,7 +66,7 @@ impl Nv2GradientTile {
         let most_rows = self.columns.max(SUBGROUPS * rows(problem.forward.dtype, caps));
         Needs {
             bindings: BINDINGS,
-            invocations: SUBGROUPS * subgroup(caps),
+            invocations: SUBGROUPS * caps.matrix_lanes(),
             workgroup_bytes: most_rows * (unit(d.dim) + unit(d.dim_v)) + 4 * SUBGROUPS,
         }
     }
@@ -97,7 +97,7 @@ impl Nv2GradientTile {
             GradientPass::KeysAndValues => d.dim + d.dim_v,
         };
         let numbers = operand(d.dim + d.dim_v, caps) + NUMBERS_OF_SCORE * self.columns + sums;
-        rows(problem.forward.dtype, caps) * numbers / subgroup(caps) + OTHER_REGISTERS
+        rows(problem.forward.dtype, caps) * numbers / caps.matrix_lanes() + OTHER_REGISTERS
     }
 
     /// The number of workgroups for a number of rows of each key head.
@@ -119,7 +119,7 @@ impl Nv2GradientTile {
         let of_score = of_dim * f64::from(d.dim) + of_dim_v * f64::from(d.dim_v);
         let work = MatrixWork {
             blocks: self.blocks(problem, there, caps),
-            invocations: SUBGROUPS * subgroup(caps),
+            invocations: SUBGROUPS * caps.matrix_lanes(),
             products: scores * of_score * reads / machine.matrix_flops,
             between: scores * between_products(pass) / machine.f32_flops,
             others,

@@ -23,10 +23,8 @@ pub(super) struct CachePosition {
 
 impl CachePosition {
     pub(super) fn new(gpu: &Gpu, capacity: usize) -> Result<Self> {
-        if i32::try_from(capacity).is_err() {
-            let (what, allowed) = ("the number of positions".to_owned(), i32::MAX.unsigned_abs().into());
-            return Err(Error::Limit { op: OP, what, needed: capacity as u64, allowed });
-        }
+        let allowed = i32::MAX.unsigned_abs().into();
+        Error::check_limit(OP, "the number of positions", capacity as u64, allowed)?;
         let at = gpu.zeros([1])?;
         let cursor = gpu.cursor(&at.view(), capacity);
         Ok(Self { at, step: (1, gpu.constant_tensor(1)?), cursor })

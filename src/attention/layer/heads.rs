@@ -9,11 +9,7 @@ const MOST_FEATURES: usize = i32::MAX as usize;
 
 /// Checks a number of features.
 pub(super) fn check_features(op: &'static str, what: &str, features: usize) -> Result<()> {
-    if features > MOST_FEATURES {
-        let (needed, allowed) = (features as u64, MOST_FEATURES as u64);
-        return Err(Error::Limit { op, what: what.to_owned(), needed, allowed });
-    }
-    Ok(())
+    Error::check_limit(op, what, features as u64, MOST_FEATURES as u64)
 }
 
 /// The sizes of a layer's heads.

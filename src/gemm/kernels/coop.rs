@@ -3,7 +3,7 @@
 use super::compute_unit::ComputeUnit;
 use super::cost::Cost;
 use super::generated::{self, Signs};
-use super::module_operands::{check_registers, subgroup};
+use super::module_operands::check_registers;
 use super::spec::KernelSpec;
 use super::stage::{LoadSize, OperandAxis, OperandLines};
 use super::store::{store, stores_parts_of_words};
@@ -119,14 +119,14 @@ fn stages(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
 
 /// The units of both operands that an invocation stages in one iteration.
 fn units(tile: &Tile, caps: &Caps) -> u32 {
-    (tile.bm + tile.bn) * tile.bk / (8 * tile.tiles_per_block() * subgroup(caps))
+    (tile.bm + tile.bn) * tile.bk / (8 * tile.tiles_per_block() * caps.matrix_lanes())
 }
 
 /// The registers of an invocation: its share of the sums, of a column of matrices A and of a matrix B, the units of the next
 /// iteration, and places.
 fn registers(tile: &Tile, caps: &Caps) -> u32 {
-    let sums = tile.tm * tile.tn / subgroup(caps);
-    let matrices = (tile.tm + tile.fragment) * tile.fragment / (2 * subgroup(caps));
+    let sums = tile.tm * tile.tn / caps.matrix_lanes();
+    let matrices = (tile.tm + tile.fragment) * tile.fragment / (2 * caps.matrix_lanes());
     sums + matrices + 4 * units(tile, caps) + PLACE_REGISTERS
 }
 
@@ -184,11 +184,11 @@ impl KernelSpec for Coop {
     }
 
     fn invocations(&self, tile: &Tile, caps: &Caps) -> u32 {
-        tile.tiles_per_block() * subgroup(caps)
+        tile.tiles_per_block() * caps.matrix_lanes()
     }
 
     fn accumulators(&self, tile: &Tile, _: &GemmProblem, caps: &Caps) -> u32 {
-        tile.tm * tile.tn / subgroup(caps)
+        tile.tm * tile.tn / caps.matrix_lanes()
     }
 
     fn shared_bytes(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
@@ -227,8 +227,8 @@ impl KernelSpec for Coop {
             .param("FRAGMENT", size)
             .param("WM", tile.tm)
             .param("WN", tile.tn)
-            .param("SUBGROUP", subgroup(caps))
-            .require_subgroup_size(subgroup(caps))
+            .param("SUBGROUP", caps.matrix_lanes())
+            .require_subgroup_size(caps.matrix_lanes())
             .require_f16_matrices(size);
         let [a, b] = stages_of(problem);
         let kernel = kernel

@@ -6,7 +6,7 @@ use super::cost::Cost;
 use super::generated::{self, Signs};
 use super::module_epilogue::{self, LineEpilogue, finishes_matrices, is_rounded, stores_matrices};
 use super::module_operands::{
-    self, check_accumulators, check_depth, check_units, has_8_bits, missing, stages, subgroup,
+    self, check_accumulators, check_depth, check_units, has_8_bits, missing, stages,
 };
 use super::spec::KernelSpec;
 use super::stage::OperandAxis;
@@ -166,11 +166,11 @@ impl KernelSpec for CoopKhr {
     }
 
     fn invocations(&self, tile: &Tile, caps: &Caps) -> u32 {
-        tile.tiles_per_block() * subgroup(caps)
+        tile.tiles_per_block() * caps.matrix_lanes()
     }
 
     fn accumulators(&self, tile: &Tile, _: &GemmProblem, caps: &Caps) -> u32 {
-        tile.tm * tile.tn / subgroup(caps)
+        tile.tm * tile.tn / caps.matrix_lanes()
     }
 
     fn shared_bytes(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
@@ -237,13 +237,13 @@ impl KernelSpec for CoopKhr {
         };
         let kernel = kernel
             .param("LANES", self.invocations(tile, caps))
-            .param("SUBGROUP", subgroup(caps))
+            .param("SUBGROUP", caps.matrix_lanes())
             .param("M", m)
             .param("N", n)
             .param("K", k);
         module_operands::bind(kernel, stages, tile, problem, caps)
             .param("C_DIRECT", u32::from(is_direct))
-            .require_subgroup_size(subgroup(caps))
+            .require_subgroup_size(caps.matrix_lanes())
             .require_matrices(Matrices::of_subgroup([m, n, k], ab, c))
             .report_subgroup_size(caps)
     }

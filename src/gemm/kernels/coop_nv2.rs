@@ -150,7 +150,7 @@ impl CoopNv2 {
             .param("LANES", self.invocations(tile, caps));
         module_operands::bind(kernel, stages, tile, problem, caps)
             .param("C_DIRECT", u32::from(has_matrices && module_epilogue::stores_matrices(problem)))
-            .require_subgroup_size(module_operands::subgroup(caps))
+            .require_subgroup_size(caps.matrix_lanes())
             .report_subgroup_size(caps)
     }
 }
@@ -210,7 +210,7 @@ impl KernelSpec for CoopNv2 {
     fn invocations(&self, tile: &Tile, caps: &Caps) -> u32 {
         match scope(tile) {
             CoopScope::Workgroup => workgroup(tile),
-            CoopScope::Subgroup => tile.tiles_per_block() * module_operands::subgroup(caps),
+            CoopScope::Subgroup => tile.tiles_per_block() * caps.matrix_lanes(),
         }
     }
 

@@ -83,7 +83,7 @@ fn unit(problem: &GemmProblem) -> u32 {
 /// How a tile of a module loads A and B.
 fn loads(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [ModuleLoads; 2] {
     let (unit, order) = (unit(problem), caps.machine.matrix_order);
-    let lanes = tile.tiles_per_block() * subgroup(caps);
+    let lanes = tile.tiles_per_block() * caps.matrix_lanes();
     let [a, b] = OperandLines::of(problem).map(|lines| ModuleLoads::of(unit, &lines));
     let b = match problem.sign_half_of_b() {
         Some(signs) => ModuleLoads { outer: signs.staged_axis(problem) as u32, by_units: 0, transposed: 0 },
@@ -95,11 +95,6 @@ fn loads(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [ModuleLoads; 2] {
         _ => a,
     };
     [(a, tile.bm), (b, tile.bn)].map(|(loads, outer)| loads.in_order(order, [outer, tile.bk], unit, lanes))
-}
-
-/// The number of invocations that hold a subgroup tile together.
-pub(super) fn subgroup(caps: &Caps) -> u32 {
-    caps.subgroups.and_then(|sizes| sizes.matrices).unwrap_or(1)
 }
 
 /// The number of stages of a tile of a module, two if they fit, and bytes of shared memory with `output` bytes for results.
@@ -122,7 +117,7 @@ pub(super) fn check_depth(tile: &Tile, problem: &GemmProblem) -> Result<(), Stri
 
 /// Checks that a workgroup's invocations have whole units to stage, and a GPU's have registers for them.
 pub(super) fn check_units(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Result<(), String> {
-    let (lanes, unit) = (tile.tiles_per_block() * subgroup(caps), unit(problem));
+    let (lanes, unit) = (tile.tiles_per_block() * caps.matrix_lanes(), unit(problem));
     if [tile.bm, tile.bn].iter().any(|outer| !(outer * tile.bk).is_multiple_of(unit * lanes)) {
         return Err(format!("smaller subgroups: {lanes} invocations have no unit each to stage"));
     }

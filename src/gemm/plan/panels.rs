@@ -80,11 +80,8 @@ impl Panels {
 
     /// These panels, unless there are more than [`MAX_PANELS`].
     fn checked(self) -> Result<Self> {
-        if self.count() <= MAX_PANELS {
-            return Ok(self);
-        }
-        let (needed, allowed) = (self.count() as u64, MAX_PANELS as u64);
-        Err(Error::Limit { op: OP, what: "the number of panels of a product".into(), needed, allowed })
+        let what = "the number of panels of a product";
+        Error::check_limit(OP, what, self.count() as u64, MAX_PANELS as u64).map(|()| self)
     }
 
     /// A single panel: the whole product.

@@ -85,8 +85,7 @@ impl Tile {
             SplitK::Auto if is_whole => vec![1],
             SplitK::Auto => {
                 let blocks = self.blocks(problem, caps);
-                let machine = &caps.machine;
-                let wanted = u64::from(machine.workgroups_per_core) * u64::from(machine.cores);
+                let wanted = u64::from(caps.machine.workgroups());
                 let idle = |&splits: &u32| splits == 1 || blocks * u64::from(splits) <= wanted;
                 let too_few =
                     |&splits: &u32| self.block_seconds(problem, splits / 2, caps) > MAX_STEP_SECONDS;

@@ -88,9 +88,9 @@ impl GemmProblem {
             return Err(Error::shapes(OP, "the output must have the shape of the product", c.shape(), shape));
         }
         let k = a.shape()[a.rank() - 1];
-        if types.ab == DType::I8 && k as u64 > MAX_I8_K {
-            let what = "the inner size of a product of i8, whose sums might pass i32,".into();
-            return Err(Error::Limit { op: OP, what, needed: k as u64, allowed: MAX_I8_K });
+        if types.ab == DType::I8 {
+            let what = "the inner size of a product of i8, whose sums might pass i32,";
+            Error::check_limit(OP, what, k as u64, MAX_I8_K)?;
         }
         types.c.check_computed(OP)?;
         check_output(c)?;

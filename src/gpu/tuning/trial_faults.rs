@@ -3,13 +3,12 @@
 use super::trial_operands::once;
 use crate::caps::fixtures;
 use crate::gemm::{GemmProblem, GemmTypes};
-use crate::layout::{DType, Element, F8E4M3, F8E5M2, Fill, Layout};
+use crate::layout::{DType, Fill, Layout};
 use crate::ops::Activation;
 use crate::plan::{Problem, Trial, TrialValues};
 use crate::reference::activate;
 use crate::sketch::dense::DenseProblem;
 use crate::sketch::{Direction, Sketch, SketchKind};
-use half::{bf16, f16};
 use std::ops::Range;
 
 fn flat(shape: &[usize]) -> Layout {
@@ -18,17 +17,7 @@ fn flat(shape: &[usize]) -> Layout {
 
 /// The first values of the operand with this index, in its type.
 fn values(of: TrialValues, dtype: DType, len: usize, at: u64) -> Vec<f64> {
-    once(of, dtype, len, at).into_iter().map(|value| stored(value, dtype)).cycle().take(len).collect()
-}
-
-fn stored(value: f64, dtype: DType) -> f64 {
-    match dtype {
-        DType::F16 => <f16 as Element>::from_f64(value).to_f64(),
-        DType::Bf16 => <bf16 as Element>::from_f64(value).to_f64(),
-        DType::F8E4M3 => F8E4M3::from_f64(value).to_f64(),
-        DType::F8E5M2 => F8E5M2::from_f64(value).to_f64(),
-        _ => f64::from(single(value)),
-    }
+    once(of, dtype, len, at).into_iter().map(|value| dtype.nearest(value).1).cycle().take(len).collect()
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "rounded to f32")]
@@ -64,7 +53,7 @@ impl TrialProduct {
         let places = (0..m).flat_map(|i| (0..n).map(move |j| (i, j)));
         let results = places.map(|(i, j)| {
             let mut terms = (0..k).map(|at| (at, self.a[i * k + at] * self.b[at * n + j]));
-            stored(activate(self.activation, sum(&mut terms)), self.dtype)
+            self.dtype.nearest(activate(self.activation, sum(&mut terms))).1
         });
         results.collect()
     }

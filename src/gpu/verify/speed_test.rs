@@ -50,7 +50,7 @@ fn scalar(test: &Test, work: TestSize) -> Option<ScalarCase> {
 
 fn workgroups(caps: &Caps) -> u32 {
     let [least, most] = WORKGROUPS;
-    caps.machine.cores.saturating_mul(caps.machine.workgroups_per_core).clamp(least, most)
+    caps.machine.workgroups().clamp(least, most)
 }
 
 /// Iterations per second of the plan that `of` returns for a number of iterations, on operands of these bytes. All start as zeros.

@@ -3,7 +3,7 @@
 use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, MAX_RANK};
 use crate::ops::lines::Lines;
-use crate::ops::vectors::{Moves, quads};
+use crate::ops::vectors::Moves;
 use crate::{Error, Result};
 
 /// The name in errors and plans.
@@ -95,7 +95,7 @@ impl CumsumProblem {
 
     /// Groups of four elements that an invocation loads together.
     pub(super) fn quads(&self) -> u32 {
-        if self.moves() == Moves::Vectors { quads(self.dtype) } else { 1 }
+        self.moves().quads(self.dtype)
     }
 }
 

@@ -1,10 +1,9 @@
 //! A checked choice of elements by index, as plain data.
 
 use crate::kernel::shader_dims;
-use crate::layout::{Axes, DType, Element, F8E4M3, F8E5M2, Layout, MAX_RANK, dim, known};
+use crate::layout::{Axes, DType, Layout, MAX_RANK, dim, known};
 use crate::ops::vectors::{Moves, per_vector};
 use crate::{Error, Result};
-use half::{bf16, f16};
 
 /// The rule in the error for ids with too many axes.
 pub(in crate::ops) const TOO_MANY_AXES_OF_IDS: &str = "the ids must have at most 5 axes";
@@ -186,7 +185,8 @@ impl GatherProblem {
             a_stride: known(self.a.strides()[axis]),
             extent: known(self.a.shape()[axis]),
             count: known(c.len()),
-            missing: missing(self.dtype),
+            // NaN, or the integer 0.
+            missing: self.dtype.nearest(f64::NAN).0,
             start: known(self.start),
             ..GatherDims::default()
         };
@@ -212,17 +212,5 @@ impl GatherProblem {
             _ => d.missing,
         };
         Ok((d, Moves::Vectors))
-    }
-}
-
-/// The bits of the result of an index out of range: NaN, or the integer 0.
-pub(super) fn missing(dtype: DType) -> u32 {
-    match dtype {
-        DType::F32 => f32::from_f64(f64::NAN).to_bits(),
-        DType::F16 => f16::NAN.to_bits().into(),
-        DType::Bf16 => bf16::NAN.to_bits().into(),
-        DType::I8 | DType::I32 => 0,
-        DType::F8E4M3 => F8E4M3::NAN.to_bits().into(),
-        DType::F8E5M2 => F8E5M2::NAN.to_bits().into(),
     }
 }

@@ -1,10 +1,9 @@
 //! A checked conversion of ids to ones and zeros, as plain data.
 
 use crate::kernel::shader_dims;
-use crate::layout::{Axes, DType, F8E4M3, F8E5M2, Layout, MAX_RANK, dim};
+use crate::layout::{Axes, DType, Layout, MAX_RANK, dim};
 use crate::ops::gather::problem::TOO_MANY_AXES_OF_IDS;
 use crate::{Error, Result};
-use half::{bf16, f16};
 
 /// The name of the operation in errors and plans.
 pub(super) const OP: &str = "one_hot";
@@ -55,14 +54,7 @@ impl OneHotProblem {
             index_offset: ids.offset_in_window(DType::I32),
             count: dim(OP, shape.iter().product())?,
             classes: dim(OP, classes)?,
-            one: match dtype {
-                DType::F32 => 1.0f32.to_bits(),
-                DType::F16 => f16::ONE.to_bits().into(),
-                DType::Bf16 => bf16::ONE.to_bits().into(),
-                DType::I8 | DType::I32 => 1,
-                DType::F8E4M3 => F8E4M3::ONE.to_bits().into(),
-                DType::F8E5M2 => F8E5M2::ONE.to_bits().into(),
-            },
+            one: dtype.nearest(1.0).0,
             ..OneHotDims::default()
         };
         dims.rank = axes.put(OP, &mut dims.axes)?;

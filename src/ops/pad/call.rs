@@ -3,8 +3,7 @@
 use super::problem::{OP, PadProblem, padded_shape};
 use crate::Result;
 use crate::error::call;
-use crate::layout::Element;
-use crate::ops::packing::bits;
+use crate::layout::{Element, bits};
 use crate::plan::Scalar;
 use crate::tensor::Tensor;
 

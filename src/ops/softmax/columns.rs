@@ -35,7 +35,7 @@ impl SoftmaxProblem {
         let alone = machine.vector_lanes.clamp(1, MOST_ALONE);
         let width = 4 * self.quads(caps);
         let there = self.lines.columns().div_ceil(width).saturating_mul(self.lines.rows());
-        let wanted = machine.cores.saturating_mul(machine.workgroups_per_core).saturating_mul(alone);
+        let wanted = machine.workgroups().saturating_mul(alone);
         let most = kernel::workgroup_size(MORE * alone, caps).min(SHARED_BYTES / (16 * self.known(caps)));
         let Some(shared) = most.checked_ilog2().map(|log| 1 << log) else {
             return Columns { groups: alone, parts: 1 };

@@ -26,7 +26,7 @@ impl<'a> LayerParameters<'a> {
         let first = |vectors: &[f64], from: usize, scaled: &dyn Fn(usize) -> f64| -> Vec<f64> {
             let rows = vectors.chunks_exact(pairs);
             let part = rows.flat_map(|row| (from..from + rank).map(|i| row[i] * scaled(i)));
-            part.map(|value| rounded(layer.dtype, value)).collect()
+            part.map(|value| layer.dtype.nearest(value).1).collect()
         };
         let (twice, plain) = (|i: usize| 2.0 * factors.s[i], |_: usize| 1.0);
         let parts = [
@@ -65,15 +65,6 @@ impl<'a> LayerParameters<'a> {
             };
         }
         Ok(writer)
-    }
-}
-
-/// The value rounded to the type, as f64.
-fn rounded(dtype: DType, value: f64) -> f64 {
-    match dtype {
-        DType::F16 => <f16 as Element>::from_f64(value).to_f64(),
-        DType::Bf16 => <bf16 as Element>::from_f64(value).to_f64(),
-        _ => Element::to_f64(<f32 as Element>::from_f64(value)),
     }
 }
 

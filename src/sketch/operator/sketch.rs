@@ -49,11 +49,8 @@ impl Sketch {
             }
             shape.into_iter().try_for_each(|extent| dim(OP, extent).map(|_| ()))?;
             if kind == SketchKind::Hadamard {
-                if cols > MAX_HADAMARD_LENGTH {
-                    let (needed, allowed) = (cols as u64, MAX_HADAMARD_LENGTH as u64);
-                    let what = "the length of a Hadamard transform".into();
-                    return Err(Error::Limit { op: OP, what, needed, allowed });
-                }
+                let what = "the length of a Hadamard transform";
+                Error::check_limit(OP, what, cols as u64, MAX_HADAMARD_LENGTH as u64)?;
                 if rows > cols {
                     let rule = "a Hadamard operator must have no more rows than columns";
                     return Err(Error::shape(OP, rule, &shape));
@@ -63,10 +60,7 @@ impl Sketch {
                 if nonzeros == 0 {
                     return Err(Error::input("sketch: nonzeros", "must be at least 1 per line; got 0"));
                 }
-                if nonzeros > MAX_NONZEROS {
-                    let (needed, allowed) = (nonzeros as u64, MAX_NONZEROS as u64);
-                    return Err(Error::Limit { op: OP, what: "nonzeros per line".into(), needed, allowed });
-                }
+                Error::check_limit(OP, "nonzeros per line", nonzeros as u64, MAX_NONZEROS as u64)?;
                 let length = if axis == LineAxis::Columns { rows } else { cols };
                 if positions == PositionDraw::Distinct && nonzeros > length {
                     let rule = "a line must have at least as many positions as nonzeros";

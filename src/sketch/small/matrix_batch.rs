@@ -44,10 +44,8 @@ impl MatrixBatch {
         batch: &[usize],
         [rows, columns]: [usize; 2],
     ) -> Result<Self> {
-        if rows > MAX_ROWS {
-            let what = format!("the number of rows of a {name} that the CPU factorises");
-            return Err(Error::Limit { op, what, needed: rows as u64, allowed: MAX_ROWS as u64 });
-        }
+        let what = format!("the number of rows of a {name} that the CPU factorises");
+        Error::check_limit(op, &what, rows as u64, MAX_ROWS as u64)?;
         let values: Vec<f64> = a.to_vec()?.into_iter().map(T::to_f64).collect();
         if let Some(at) = values.iter().position(|value| !value.is_finite()) {
             let found = if values[at].is_nan() { "NaN".into() } else { values[at].to_string() };

@@ -21,7 +21,7 @@ impl ChannelProblem {
         let d = &self.dims;
         let lanes = self.lanes(caps);
         let groups = d.channels.div_ceil(4 * self.quads());
-        let busy = caps.machine.cores.saturating_mul(caps.machine.workgroups_per_core).max(1);
+        let busy = caps.machine.workgroups().max(1);
         let others = u64::from(d.outer) * u64::from(groups.div_ceil(lanes));
         let wanted = u32::try_from(u64::from(busy).div_ceil(others)).unwrap_or(1);
         let turns = d.inner.div_ceil(self.rows_in_turn(caps));

@@ -36,7 +36,7 @@ impl ChannelProblem {
     pub(super) fn whole(&self, caps: &Caps) -> Option<Whole> {
         let whole = self.widest(caps);
         let bytes = u64::from(self.dims.inner) * u64::from(whole.span) * self.dtype.size() as u64;
-        let is_busy = whole.workgroups >= busy(caps);
+        let is_busy = whole.workgroups >= u64::from(caps.machine.workgroups());
         let fits = self.bindings() <= caps.limits.storage_bindings;
         (fits && (is_busy || bytes <= SHORT_BYTES)).then_some(whole)
     }
@@ -64,7 +64,7 @@ impl ChannelProblem {
             let is_idle = self.rows_at_once(now, caps) > d.inner;
             let is_narrow = bytes < LINE_BYTES || is_idle;
             let fits = twice.groups(self) <= kernel::workgroup_size(LANES, caps);
-            let is_busy = twice.workgroups >= busy(caps) || bytes < SECTOR_BYTES;
+            let is_busy = twice.workgroups >= u64::from(caps.machine.workgroups()) || bytes < SECTOR_BYTES;
             if !(is_narrow && fits && is_busy) {
                 break;
             }
@@ -158,9 +158,4 @@ impl Whole {
     fn quads(self, of: &ChannelProblem) -> u32 {
         self.moves.quads(of.dtype)
     }
-}
-
-/// Workgroups that occupy a device.
-fn busy(caps: &Caps) -> u64 {
-    u64::from(caps.machine.cores) * u64::from(caps.machine.workgroups_per_core)
 }

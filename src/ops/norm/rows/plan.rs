@@ -85,7 +85,7 @@ impl NormProblem {
         }
         let at_once = kernel::workgroup_size(LANES, caps) / self.lanes(caps);
         let groups = self.rows().div_ceil(at_once);
-        let busy = caps.machine.cores.saturating_mul(caps.machine.workgroups_per_core).max(1);
+        let busy = caps.machine.workgroups().max(1);
         groups.div_ceil(busy).max(LEAST_ROWS).min(groups)
     }
 
