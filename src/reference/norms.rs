@@ -179,8 +179,8 @@ pub fn batch_norm<T: Element>(
 ) -> Definition {
     let of_channels = given(means, variances, eps);
     assert!(x.len().is_multiple_of(means.len()), "the number of elements");
-    let channels = means.len().max(1);
-    let units = Units::of_groups([1, x.len() / channels, channels], channels);
+    let channels = means.len();
+    let units = Units::Groups { inner: x.len() / channels.max(1), channels, of_group: 1 };
     results(x, units, &of_channels, [gamma, beta])
 }
 

@@ -276,3 +276,24 @@ fn products_of_cgenn() {
         }
     }
 }
+
+/// A row with NaN has no norm: by definition, all of its elements of that grade are NaN, and no others.
+#[test]
+fn a_nan_makes_its_row_and_grade_nan_in_the_definition_of_the_norm() {
+    let (signature, rows, features) = (Signature::CL2, 2, 3);
+    let blades = signature.blades();
+    for norm in [GradeNorm::Rms, GradeNorm::Invariant] {
+        let product = LayerProduct::new(signature).norm(norm);
+        let mut o = vec![1.0; blades.len() * rows * features];
+        let place = |blade: usize, row: usize, feature: usize| (blade * rows + row) * features + feature;
+        // Of e1, which has grade 1 with e2.
+        o[place(1, 1, 0)] = f64::NAN;
+        let found = LayerProductReference::new(product, &blades, rows).normalized(&o);
+        for (blade, row, feature) in (0..4)
+            .flat_map(|blade| (0..rows).flat_map(move |row| (0..features).map(move |n| (blade, row, n))))
+        {
+            let is_nan = found[place(blade, row, feature)].is_nan();
+            assert_eq!(is_nan, row == 1 && [1, 2].contains(&blade), "{norm}: {blade}, {row}, {feature}");
+        }
+    }
+}

@@ -212,3 +212,11 @@ fn norms_of_channels_are_these_launches() {
         assert_eq!(count(&|| drop(BatchNorm::new().backward(&x, &running, &x).unwrap())), 1);
     }
 }
+
+#[test]
+fn a_batch_norm_of_no_channels_has_no_elements_by_definition() {
+    let none: [f32; 0] = [];
+    let y = reference::batch_norm(&none, [&none; 2], [Some(&none); 2], 1e-5);
+    let gradients = reference::batch_norm_backward(&none, [&none; 2], Some(&none), 1e-5, &none);
+    assert!([y, gradients.x, gradients.gamma, gradients.beta].iter().all(|of| of.value.is_empty()));
+}

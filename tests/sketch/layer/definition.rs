@@ -146,6 +146,22 @@ fn gradients_are_those_of_the_formula_and_add_to_given_ones() {
     check_gradients::<bf16>(&gpu, [16, 24, 1, 8], &[11], Lay::Odd);
 }
 
+/// A product on the way to the gradient of x has the shape of x here, because 2TR is the number of inputs.
+#[test]
+fn an_assigned_gradient_is_that_of_x_and_the_others_are_added() {
+    let Some(gpu) = support::gpu() else { return };
+    for activation in [Activation::None, Activation::Gelu] {
+        let layer = layer::<f32>(&gpu, [16, 16, 1, 8], activation);
+        let [x, g] = [4, 5].map(|seed| gpu.random::<f32>([7, 16], Fill::Uniform, seed).unwrap());
+        let hidden = layer.hidden(&x).unwrap();
+        let (want, gradients) = layer.backward(&x, &hidden, &g).unwrap();
+        let (mut dx, mut added) = (gpu.empty::<f32>([7, 16]).unwrap(), Gradients::new());
+        dx.assign(|| layer.backward_into(&x, &hidden, &g, &mut added)).unwrap();
+        assert_eq!(dx.to_vec().unwrap(), want.to_vec().unwrap(), "{activation}");
+        assert_eq!(parts(&added), parts(&gradients), "{activation}");
+    }
+}
+
 /// The slope of what is applied to outputs counts, at sums that are computed again.
 #[test]
 fn gradients_go_through_activations() {
