@@ -5,8 +5,8 @@ use super::coop_nv2::Nv2Tile;
 use super::form::WorkDivision;
 use super::problem::{AttentionProblem, OP};
 use super::range::AttentionKernel;
+use crate::Result;
 use crate::caps::Caps;
-use crate::{Error, Result};
 
 /// A kernel, and the division of work among its invocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,11 +68,7 @@ impl AttentionProblem {
             rank(a).cmp(&rank(b)).then_with(|| seconds(a).total_cmp(&seconds(b)))
         });
         if let Some(pin) = self.pin {
-            return fastest.map(Some).ok_or_else(|| Error::Unsupported {
-                op: OP,
-                needs: self.lacking(pin, caps),
-                device: caps.adapter.clone(),
-            });
+            return fastest.map(Some).ok_or_else(|| caps.unsupported(OP, self.lacking(pin, caps)));
         }
         let plain = self.seconds(KernelChoice::Plain(self.form(caps)), caps);
         Ok(fastest.filter(|choice| self.seconds(*choice, caps) < plain))

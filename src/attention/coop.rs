@@ -130,13 +130,8 @@ impl CoopTile {
     /// The kernel.
     pub(super) fn kernel(self, problem: &AttentionProblem, caps: &Caps) -> Kernel {
         let (d, size) = (problem.dims(), self.fragment);
-        let fragment = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
         let kernel = Kernel::new("attention/attention_coop")
             .dims::<AttentionDims>(caps)
-            .param("mat_a", fragment("f16", "A"))
-            .param("mat_b", fragment("f16", "B"))
-            .param("mat_c", fragment("f32", "C"))
-            .param("FRAGMENT", size)
             .param("WM", self.rows)
             .param("BC", self.keys)
             .param("D", d.dim)
@@ -148,7 +143,7 @@ impl CoopTile {
             .param("ADDS", problem.bias.is_some() || problem.slopes.is_some())
             .param("KEEPS", problem.keep.is_some())
             .require_subgroup_size(caps.matrix_lanes())
-            .require_f16_matrices(size);
+            .f16_matrices(size);
         let kernel = problem.cornered(kernel);
         let kernel = match caps.machine.matrix_order {
             MatrixOrder::Any => kernel,

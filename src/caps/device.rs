@@ -7,6 +7,7 @@ use super::machine::Machine;
 use super::robust_access::RobustBufferAccess;
 use super::subgroups::SubgroupSizes;
 use super::units::format_bytes;
+use crate::Error;
 use std::fmt;
 
 /// The capabilities of a device: plain data, read once from the adapter or written by hand.
@@ -108,6 +109,11 @@ impl Caps {
             return Err(needs(row.verdict.to_string()));
         }
         self.coop_conditions(row).map(|_| ()).map_err(needs)
+    }
+
+    /// The error of an operation that needs what this device lacks.
+    pub(crate) fn unsupported(&self, op: &'static str, needs: impl Into<String>) -> Error {
+        Error::Unsupported { op, needs: needs.into(), device: self.adapter.clone() }
     }
 
     /// The number of invocations that hold a cooperative matrix together: the size of a subgroup.

@@ -45,7 +45,7 @@ impl Needs {
     /// # Errors
     /// [`Error::Unsupported`] with the first need that exceeds the device's limit.
     pub(crate) fn check(&self, op: &'static str, caps: &Caps) -> Result<()> {
-        self.fit(caps).map_err(|needs| Error::Unsupported { op, needs, device: caps.adapter.clone() })
+        self.fit(caps).map_err(|needs| caps.unsupported(op, needs))
     }
 }
 

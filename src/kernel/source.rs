@@ -119,10 +119,15 @@ impl Kernel {
         self
     }
 
-    /// Requires square cooperative matrices of f16 of this size, with an f32 accumulator.
+    /// The kernel on square cooperative matrices of f16 of this size, with an f32 accumulator.
     #[must_use]
-    pub(crate) fn require_f16_matrices(self, size: u32) -> Self {
-        self.require_matrices(Matrices::of_subgroup([size; 3], CoopScalar::F16, CoopScalar::F32))
+    pub(crate) fn f16_matrices(self, size: u32) -> Self {
+        let matrix = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
+        self.param("mat_a", matrix("f16", "A"))
+            .param("mat_b", matrix("f16", "B"))
+            .param("mat_c", matrix("f32", "C"))
+            .param("FRAGMENT", size)
+            .require_matrices(Matrices::of_subgroup([size; 3], CoopScalar::F16, CoopScalar::F32))
     }
 
     /// Requires cooperative matrices of this row too.

@@ -1,11 +1,11 @@
 //! A number of products of cooperative matrices to time: the problem as plain data, and its plan of one step.
 
 use super::plan::OP;
+use crate::Result;
 use crate::caps::{Caps, CoopScalar};
 use crate::kernel::{Kernel, Needs, shader_dims};
 use crate::layout::{DType, Layout};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem};
-use crate::{Error, Result};
 
 /// Sums of a workgroup: `SUMS` of the shader.
 const SUMS: u32 = 2;
@@ -53,24 +53,13 @@ impl MatrixPeakProblem {
         [[3 * self.fragment as usize, self.fragment as usize], [self.dims.m as usize, self.fragment as usize]]
     }
 
-    /// The shader's uniform.
-    #[must_use]
-    pub fn dims(&self) -> &MatrixPeakDims {
-        &self.dims
-    }
-
     fn kernel(&self, lanes: u32, caps: &Caps) -> Kernel {
         let size = self.fragment;
-        let matrix = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
         Kernel::new("peak/matrices")
             .dims::<MatrixPeakDims>(caps)
-            .param("mat_a", matrix("f16", "A"))
-            .param("mat_b", matrix("f16", "B"))
-            .param("mat_c", matrix("f32", "C"))
-            .param("FRAGMENT", size)
             .param("LANES", lanes)
             .require_subgroup_size(lanes)
-            .require_f16_matrices(size)
+            .f16_matrices(size)
             .report_subgroup_size(caps)
     }
 }
@@ -80,8 +69,8 @@ impl Problem for MatrixPeakProblem {
     ///
     /// Operands: A and both B, then C.
     fn plan(&self, caps: &Caps) -> Result<Plan> {
-        let unsupported = |needs| Error::Unsupported { op: OP, needs, device: caps.adapter.clone() };
-        caps.coop(self.fragment, CoopScalar::F16, CoopScalar::F32).map_err(unsupported)?;
+        let has_row = caps.coop(self.fragment, CoopScalar::F16, CoopScalar::F32);
+        has_row.map_err(|needs| caps.unsupported(OP, needs))?;
         let lanes = caps.matrix_lanes();
         let [ab, c] = self.shapes();
         let mut draft = Draft::new(OP, &[], caps);

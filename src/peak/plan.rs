@@ -1,11 +1,11 @@
 //! The plan of multiply-adds to time: one step.
 
 use super::problem::{PeakDims, PeakNumber, PeakProblem};
+use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::{self, Kernel, Needs};
 use crate::layout::{DType, Layout};
 use crate::plan::{Access, Dims, Draft, Flops, NewStep, Plan, Problem};
-use crate::{Error, Result};
 
 /// The name of the function in errors.
 pub(super) const OP: &str = "measure_machine";
@@ -43,10 +43,7 @@ impl PeakProblem {
         match self.number {
             PeakNumber::F32 => Ok(kernel),
             PeakNumber::F16 if caps.f16 => Ok(kernel.param("number", "f16")),
-            PeakNumber::F16 => {
-                let (needs, device) = ("f16 in shaders".to_owned(), caps.adapter.clone());
-                Err(Error::Unsupported { op: OP, needs, device })
-            }
+            PeakNumber::F16 => Err(caps.unsupported(OP, "f16 in shaders")),
             PeakNumber::I8 => Ok(kernel.slot("peak_chains", "i8")),
         }
     }

@@ -51,10 +51,4 @@ impl PeakProblem {
         };
         f64::from(self.dims.words) * f64::from(self.dims.iterations) * 2.0 * multiply_adds
     }
-
-    /// The shader's uniform.
-    #[must_use]
-    pub fn dims(&self) -> &PeakDims {
-        &self.dims
-    }
 }

@@ -180,13 +180,8 @@ impl GradientTile {
     /// The kernel.
     pub(super) fn kernel(self, problem: &AttentionBackward, pass: GradientPass, caps: &Caps) -> Kernel {
         let (d, size, forward) = (problem.forward.dims(), self.fragment, &problem.forward);
-        let fragment = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
         let kernel = Kernel::new("attention/attention_gradients_coop")
             .dims::<AttentionBackwardDims>(caps)
-            .param("mat_a", fragment("f16", "A"))
-            .param("mat_b", fragment("f16", "B"))
-            .param("mat_c", fragment("f32", "C"))
-            .param("FRAGMENT", size)
             .param("TEAMS", self.teams)
             .param("BC", self.columns)
             .param("D", d.dim)
@@ -197,7 +192,7 @@ impl GradientTile {
             .param("ADDS", forward.bias.is_some() || forward.slopes.is_some())
             .param("KEEPS", forward.keep.is_some())
             .require_subgroup_size(caps.matrix_lanes())
-            .require_f16_matrices(size);
+            .f16_matrices(size);
         let kernel = match caps.machine.matrix_order {
             MatrixOrder::Any => kernel,
             MatrixOrder::AlongK => kernel.slot("attention_gradients_order", "transposed"),

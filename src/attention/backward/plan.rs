@@ -111,7 +111,7 @@ impl AttentionBackward {
     fn on_matrices(&self, pass: GradientPass, plain: f64, caps: &Caps) -> Result<Option<MatrixTile>> {
         let in_wgsl = || GradientTile::fastest(self, pass, caps).map(MatrixTile::Coop);
         let in_registers = || Nv2GradientTile::fastest(self, pass, caps).map(MatrixTile::CoopNv2);
-        let needs = |lacking| Error::Unsupported { op: OP, needs: lacking, device: caps.adapter.clone() };
+        let needs = |lacking: String| caps.unsupported(OP, lacking);
         match self.forward.pin {
             Some(AttentionKernel::Plain) => Ok(None),
             Some(AttentionKernel::Coop) => {

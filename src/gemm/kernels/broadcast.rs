@@ -39,10 +39,6 @@ const TILES: [Tile; 3] = [
 ];
 
 impl KernelSpec for Broadcast {
-    fn name(&self) -> &'static str {
-        "broadcast"
-    }
-
     fn shader(&self) -> &'static str {
         "gemm/broadcast"
     }

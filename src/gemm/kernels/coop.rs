@@ -139,10 +139,6 @@ fn fetch(kernel: Kernel, slot: &'static str, unit: &'static str, by: LoadSize) -
 }
 
 impl KernelSpec for Coop {
-    fn name(&self) -> &'static str {
-        "coop"
-    }
-
     fn shader(&self) -> &'static str {
         "gemm/coop"
     }
@@ -218,18 +214,13 @@ impl KernelSpec for Coop {
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
         let size = tile.fragment;
-        let fragment = |scalar, role| format!("coop_mat{size}x{size}<{scalar}, {role}>");
         let kernel = tile
             .staged(self.shader(), stages(tile, problem, caps), problem, caps)
-            .param("mat_a", fragment("f16", "A"))
-            .param("mat_b", fragment("f16", "B"))
-            .param("mat_c", fragment("f32", "C"))
-            .param("FRAGMENT", size)
             .param("WM", tile.tm)
             .param("WN", tile.tn)
             .param("SUBGROUP", caps.matrix_lanes())
             .require_subgroup_size(caps.matrix_lanes())
-            .require_f16_matrices(size);
+            .f16_matrices(size);
         let [a, b] = stages_of(problem);
         let kernel = kernel
             .param("A_OUTER", a.axis as u32)

@@ -122,10 +122,6 @@ fn shared(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [u32; 2] {
 }
 
 impl KernelSpec for CoopKhr {
-    fn name(&self) -> &'static str {
-        "coop_khr"
-    }
-
     fn shader(&self) -> &'static str {
         "spirv/gemm_coop_khr"
     }

@@ -156,10 +156,6 @@ impl CoopNv2 {
 }
 
 impl KernelSpec for CoopNv2 {
-    fn name(&self) -> &'static str {
-        "coop_nv2"
-    }
-
     fn shader(&self) -> &'static str {
         "spirv/gemm_coop_nv2"
     }

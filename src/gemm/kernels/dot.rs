@@ -55,10 +55,6 @@ fn stages(tile: &Tile, caps: &Caps) -> u32 {
 }
 
 impl KernelSpec for Dot {
-    fn name(&self) -> &'static str {
-        "dot"
-    }
-
     fn shader(&self) -> &'static str {
         "gemm/dot"
     }

@@ -119,10 +119,6 @@ fn blocks(tile: &Tile, problem: &GemmProblem) -> u32 {
 }
 
 impl KernelSpec for Gemv {
-    fn name(&self) -> &'static str {
-        "gemv"
-    }
-
     fn shader(&self) -> &'static str {
         "gemm/gemv"
     }

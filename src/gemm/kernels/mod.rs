@@ -82,7 +82,8 @@ impl Tile {
 
 impl fmt::Display for GemmKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.spec().name())
+        let shader = self.shader();
+        f.pad(shader.rsplit("gemm_").next().unwrap_or(shader).trim_start_matches("gemm/"))
     }
 }
 

@@ -13,10 +13,6 @@ pub(super) struct Naive;
 const TILES: [Tile; 1] = [Tile::of_invocations(GemmKernel::Naive, [1, 64, 1], [1, 1])];
 
 impl KernelSpec for Naive {
-    fn name(&self) -> &'static str {
-        "naive"
-    }
-
     fn shader(&self) -> &'static str {
         "gemm/naive"
     }

@@ -14,10 +14,7 @@ pub(super) const STORED_ROWS: &str = "rows of A in memory, not windows of an ima
 
 /// The specification of a kernel. The tiles passed to it are its own.
 pub(in crate::gemm) trait KernelSpec: Sync {
-    /// The kernel's name.
-    fn name(&self) -> &'static str;
-
-    /// The kernel's file in `shaders/`, without its extension.
+    /// The kernel's file in `shaders/`, without its extension: the kernel's name, which follows `gemm_` in a module's.
     fn shader(&self) -> &'static str;
 
     /// The kernel's language. A module binds all operands that an epilogue can have, and has [`QuantisedDims`](crate::gemm::problem::QuantisedDims).

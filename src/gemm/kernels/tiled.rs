@@ -96,10 +96,6 @@ fn stages_on(problem: &GemmProblem, caps: &Caps) -> [TiledStage; 2] {
 }
 
 impl KernelSpec for Tiled {
-    fn name(&self) -> &'static str {
-        "tiled"
-    }
-
     fn shader(&self) -> &'static str {
         "gemm/tiled"
     }

@@ -67,7 +67,7 @@ fn unsupported(problem: &GemmProblem, caps: &Caps) -> Error {
     if needs.is_empty() {
         needs = format!("a tile of its table, not {:?}", problem.pin);
     }
-    Error::Unsupported { op: OP, needs, device: caps.adapter.clone() }
+    caps.unsupported(OP, needs)
 }
 
 /// The device's limits that exclude these tiles: each once, with the smallest size that would suffice.

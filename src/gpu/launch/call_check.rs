@@ -77,8 +77,7 @@ impl Plan {
     /// Checks that a device can run the plan, since the plan may have been made for another device.
     pub(in crate::gpu) fn check_on(&self, caps: &Caps) -> Result<()> {
         for (at, step) in self.steps().iter().enumerate() {
-            let lacks =
-                |needs: String| Error::Unsupported { op: self.op(), needs, device: caps.adapter.clone() };
+            let lacks = |needs: String| caps.unsupported(self.op(), needs);
             step.needs.fit(caps).map_err(lacks)?;
             // The pieces of one step have the same kernel.
             if at == 0 || self.steps()[at - 1].kernel != step.kernel {

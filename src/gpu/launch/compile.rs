@@ -1,11 +1,11 @@
 //! Compiles the kernels of plans, several at a time.
 
+use crate::Result;
 use crate::gpu::handle::gpu::Gpu;
 use crate::gpu::kernels::lifetimes::Lifetimes;
 use crate::gpu::kernels::prepared::Prepared;
 use crate::kernel::{Kernel, Language};
 use crate::plan::{Plan, Step};
-use crate::{Error, Result};
 use std::collections::HashSet;
 use std::sync::Arc;
 #[cfg(not(target_arch = "wasm32"))]
@@ -36,8 +36,8 @@ impl Gpu {
     fn check_modules(&self, plan: &Plan) -> Result<()> {
         let caps = self.known_caps();
         for step in plan.steps().iter().filter(|step| step.kernel.language() == Language::Spirv) {
-            let lacks = |needs| Error::Unsupported { op: plan.op(), needs, device: caps.adapter.clone() };
-            step.kernel.fits(caps, step.dims.len()).map_err(lacks)?;
+            let fits = step.kernel.fits(caps, step.dims.len());
+            fits.map_err(|needs| caps.unsupported(plan.op(), needs))?;
         }
         Ok(())
     }

@@ -40,7 +40,7 @@ impl Gpu {
             kernel.shader()
         );
         self.fence_off(kernel, &needs);
-        Err(Error::Unsupported { op, needs, device: self.known_caps().adapter.clone() })
+        Err(self.known_caps().unsupported(op, needs))
     }
 
     /// The pipeline of `kernel`, compiled on first use, without a check of its subgroup size.

@@ -71,11 +71,7 @@ impl Gpu {
             let is_used = |row: &CoopRow| matrices.are_of(row);
             self.test_rows(is_used);
             let caps = self.known_caps();
-            caps.check_matrices(matrices).map_err(|needs| Error::Unsupported {
-                op,
-                needs,
-                device: caps.adapter.clone(),
-            })?;
+            caps.check_matrices(matrices).map_err(|needs| caps.unsupported(op, needs))?;
             if caps.rows.iter().any(|row| is_used(row) && row.verdict == Verdict::Untested) {
                 self.inner.status.check()?;
                 let why =

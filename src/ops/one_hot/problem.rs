@@ -60,12 +60,6 @@ impl OneHotProblem {
         dims.rank = axes.put(OP, &mut dims.axes)?;
         Ok(Self { dims, dtype, ids })
     }
-
-    /// The shader's uniform.
-    #[must_use]
-    pub fn dims(&self) -> &OneHotDims {
-        &self.dims
-    }
 }
 
 /// The shape of the result.

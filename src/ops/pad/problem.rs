@@ -103,12 +103,6 @@ impl PadProblem {
         of_axes.iter_mut().zip(padding).for_each(|(to, &pair)| *to = pair);
         Ok(Self { dims, dtype, a, padding: of_axes })
     }
-
-    /// The shader's uniform.
-    #[must_use]
-    pub fn dims(&self) -> &PadDims {
-        &self.dims
-    }
 }
 
 /// The shape of the padded tensor.

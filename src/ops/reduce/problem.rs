@@ -148,12 +148,6 @@ impl ReduceProblem {
         Self { steps: Steps::One, ..self }
     }
 
-    /// The shaders' uniform, without the fields that depend on the device.
-    #[must_use]
-    pub fn dims(&self) -> &ReduceDims {
-        &self.dims
-    }
-
     /// How the kernel moves the elements of the operand.
     pub(super) fn moves(&self) -> Moves {
         let d = &self.dims;

@@ -217,10 +217,4 @@ impl ScatterProblem {
         dim(op, indices.len().saturating_mul(2).saturating_add(slots + 1))?;
         Ok(Self { sort, dims, target, dtype, layouts })
     }
-
-    /// The uniform of the additions.
-    #[must_use]
-    pub fn dims(&self) -> &ScatterDims {
-        &self.dims
-    }
 }

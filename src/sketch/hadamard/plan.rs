@@ -22,8 +22,7 @@ impl HadamardProblem {
         let with_passes = |piece: HadamardPiece| {
             let passes = piece.passes(caps);
             if passes.is_empty() {
-                let needs = lacking(&piece, caps);
-                return Err(Error::Unsupported { op: OP, needs, device: caps.adapter.clone() });
+                return Err(caps.unsupported(OP, lacking(&piece, caps)));
             }
             if passes.len() > 1 {
                 check_scratch(OP, caps, 4 * piece.scratch_elements())?;

@@ -134,12 +134,6 @@ impl ChannelProblem {
         Ok(Self { op, pass, dims, dtype, has_gamma: gamma.is_some(), has_beta })
     }
 
-    /// The shaders' uniform.
-    #[must_use]
-    pub fn dims(&self) -> &ChannelDims {
-        &self.dims
-    }
-
     /// How the kernels move elements: in vectors if the channels of all rows are contiguous and aligned.
     pub(super) fn moves(&self) -> Moves {
         let d = &self.dims;
