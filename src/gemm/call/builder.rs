@@ -75,58 +75,56 @@ impl<'a, T: Operand> Gemm<'a, T> {
     }
 }
 
-/// Options of floating-point products. The result is activation($\alpha AB + \beta C$ + bias) + residual, computed in f32 in
-/// the same launch and rounded once.
+/// Options of all products. The result is activation($\alpha AB + \beta C$ + bias) + residual, computed in f32 in the same launch
+/// and rounded once. A product of i8 takes them once [`out`](Self::out) has named the type of its result.
+impl<'a, T: Operand, C: Element> Gemm<'a, T, C> {
+    /// Multiplies the product by `alpha`.
+    pub fn alpha(self, alpha: f32) -> Self {
+        Self { product: ProductCall { alpha, ..self.product }, ..self }
+    }
+
+    /// Adds a bias for each column: `bias` (n), the same for every row and every matrix of the batch.
+    pub fn bias<R: Real>(self, bias: &'a Tensor<R>) -> Self {
+        let product = ProductCall { bias: Some((BiasAxis::Columns, bias.as_view())), ..self.product };
+        Self { product, ..self }
+    }
+
+    /// Adds a bias for each row: `bias` (m), the same for every column and every matrix of the batch.
+    pub fn row_bias<R: Real>(self, bias: &'a Tensor<R>) -> Self {
+        Self { product: ProductCall { bias: Some((BiasAxis::Rows, bias.as_view())), ..self.product }, ..self }
+    }
+
+    /// Adds a tensor of the shape of the result, after the activation. It has the type of the result, or any real type if the result
+    /// is i8.
+    pub fn residual<R: Real>(self, residual: &'a Tensor<R>) -> Self {
+        Self { product: ProductCall { residual: Some(residual.as_view()), ..self.product }, ..self }
+    }
+
+    /// Applies an activation to every element.
+    pub fn activation(self, activation: Activation) -> Self {
+        Self { product: ProductCall { activation, ..self.product }, ..self }
+    }
+}
+
+/// Options of floating-point products.
 impl<'a, T: Float, C: Real> Gemm<'a, T, C> {
     /// Sets the element type of the result.
     pub fn out<U: Real>(self) -> Gemm<'a, T, U> {
         Gemm { product: self.product, types: PhantomData }
     }
 
-    /// Multiplies the product by `alpha`.
-    pub fn alpha(mut self, alpha: f32) -> Self {
-        self.product.alpha = alpha;
-        self
-    }
-
     /// Adds `beta` times the previous contents of the output, for [`run_into`](Self::run_into). With 0, the default, they are
     /// not read, so they may be NaN.
-    pub fn beta(mut self, beta: f32) -> Self {
-        self.product.beta = beta;
-        self
-    }
-
-    /// Adds a bias for each column: `bias` (n), the same for every row and every matrix of the batch.
-    pub fn bias<R: Real>(mut self, bias: &'a Tensor<R>) -> Self {
-        self.product.bias = Some((BiasAxis::Columns, bias.as_view()));
-        self
-    }
-
-    /// Adds a bias for each row: `bias` (m), the same for every column and every matrix of the batch.
-    pub fn row_bias<R: Real>(mut self, bias: &'a Tensor<R>) -> Self {
-        self.product.bias = Some((BiasAxis::Rows, bias.as_view()));
-        self
-    }
-
-    /// Adds a tensor of the shape and type of the result, after the activation.
-    pub fn residual<R: Real>(mut self, residual: &'a Tensor<R>) -> Self {
-        self.product.residual = Some(residual.as_view());
-        self
-    }
-
-    /// Applies an activation to every element.
-    pub fn activation(mut self, activation: Activation) -> Self {
-        self.product.activation = activation;
-        self
+    pub fn beta(self, beta: f32) -> Self {
+        Self { product: ProductCall { beta, ..self.product }, ..self }
     }
 
     /// Sets the accumulator: f32, the default, or f16 for short sums of f16 operands.
     ///
     /// # Precision
     /// With [`Accumulator::F16`], $\gamma_{k}$ is [`reference::gamma_f16`](crate::reference::gamma_f16).
-    pub fn accumulator(mut self, accumulator: Accumulator) -> Self {
-        self.product.accumulator = accumulator;
-        self
+    pub fn accumulator(self, accumulator: Accumulator) -> Self {
+        Self { product: ProductCall { accumulator, ..self.product }, ..self }
     }
 
     /// Sets the precision of a product of f32 operands. The default is that of the device's [`GpuOptions`](crate::GpuOptions),
@@ -134,44 +132,38 @@ impl<'a, T: Float, C: Real> Gemm<'a, T, C> {
     ///
     /// # Precision
     /// [`reference::precision_tolerance`](crate::reference::precision_tolerance).
-    pub fn precision(mut self, precision: Precision) -> Self {
-        self.product.precision = precision;
-        self
+    pub fn precision(self, precision: Precision) -> Self {
+        Self { product: ProductCall { precision, ..self.product }, ..self }
     }
 
     /// Sets the number of splits of k, which the plan otherwise predicts. Each split is summed by other workgroups, in
     /// f32; a second launch adds the sums in a fixed order.
-    pub fn split_k(mut self, split: SplitK) -> Self {
-        self.product.split = split;
-        self
+    pub fn split_k(self, split: SplitK) -> Self {
+        Self { product: ProductCall { split, ..self.product }, ..self }
     }
 }
 
 impl<T: Real, C: Real> Gemm<'_, T, C> {
     /// Extends B by a half of random signs; the given B is the stored half. f32 operands are multiplied in f32.
-    pub(crate) fn sign_half(mut self, signs: SignHalf, seed: [u32; 2]) -> Self {
-        self.product.signs = Some((signs, seed));
-        self
+    pub(crate) fn sign_half(self, signs: SignHalf, seed: [u32; 2]) -> Self {
+        Self { product: ProductCall { signs: Some((signs, seed)), ..self.product }, ..self }
     }
 }
 
 impl<T: Operand, C: Element> Gemm<'_, T, C> {
     /// Pins the kernel, which the plan otherwise predicts.
-    pub fn kernel(mut self, kernel: GemmKernel) -> Self {
-        self.product.pin = Pin::Kernel(kernel);
-        self
+    pub fn kernel(self, kernel: GemmKernel) -> Self {
+        Self { product: ProductCall { pin: Pin::Kernel(kernel), ..self.product }, ..self }
     }
 
     /// Pins the tile, which the plan otherwise predicts.
-    pub fn tile(mut self, tile: Tile) -> Self {
-        self.product.pin = Pin::Tile(tile);
-        self
+    pub fn tile(self, tile: Tile) -> Self {
+        Self { product: ProductCall { pin: Pin::Tile(tile), ..self.product }, ..self }
     }
 
     /// Restricts the candidates of the plan.
-    pub(crate) fn pinned(mut self, pin: Pin) -> Self {
-        self.product.pin = pin;
-        self
+    pub(crate) fn pinned(self, pin: Pin) -> Self {
+        Self { product: ProductCall { pin, ..self.product }, ..self }
     }
 
     /// The plan of the product on this device, with a reason against each other kernel. Kernels are ranked by their predicted

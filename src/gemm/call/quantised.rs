@@ -1,9 +1,8 @@
-//! Options of products of types of 8 bits: scales; and for i8 bias, activation, and the type of the result.
+//! Options of products of types of 8 bits: scales; and for i8 the type of the result.
 
 use super::builder::Gemm;
-use crate::gemm::problem::BiasAxis;
-use crate::layout::{Element, Quantised, Real};
-use crate::ops::Activation;
+use super::product::ProductCall;
+use crate::layout::{Element, Quantised};
 use crate::tensor::Tensor;
 use std::marker::PhantomData;
 
@@ -37,9 +36,8 @@ impl<'a, T: Quantised, C: Element> Gemm<'a, T, C> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn row_scale(mut self, scale: &'a Tensor<f32>) -> Self {
-        self.product.row_scale = Some(scale.as_view());
-        self
+    pub fn row_scale(self, scale: &'a Tensor<f32>) -> Self {
+        Self { product: ProductCall { row_scale: Some(scale.as_view()), ..self.product }, ..self }
     }
 
     /// Multiplies the sums of each column by its scale: `scale` (n), the same for every matrix of the batch. These are the scales
@@ -47,9 +45,8 @@ impl<'a, T: Quantised, C: Element> Gemm<'a, T, C> {
     ///
     /// # Shapes
     /// A vector of n elements, with any stride.
-    pub fn column_scale(mut self, scale: &'a Tensor<f32>) -> Self {
-        self.product.column_scale = Some(scale.as_view());
-        self
+    pub fn column_scale(self, scale: &'a Tensor<f32>) -> Self {
+        Self { product: ProductCall { column_scale: Some(scale.as_view()), ..self.product }, ..self }
     }
 }
 
@@ -59,37 +56,6 @@ impl<'a, C: Element> Gemm<'a, i8, C> {
     /// [`out_scale`](Self::out_scale).
     pub fn out<U: Element>(self) -> Gemm<'a, i8, U> {
         Gemm { product: self.product, types: PhantomData }
-    }
-
-    /// Multiplies the sums by `alpha`: a scale of the whole product.
-    pub fn alpha(mut self, alpha: f32) -> Self {
-        self.product.alpha = alpha;
-        self
-    }
-
-    /// Adds a bias for each column, after the scales: `bias` (n), the same for every row and every matrix of the batch.
-    pub fn bias<R: Real>(mut self, bias: &'a Tensor<R>) -> Self {
-        self.product.bias = Some((BiasAxis::Columns, bias.as_view()));
-        self
-    }
-
-    /// Adds a bias for each row, after the scales: `bias` (m), the same for every column and every matrix of the batch.
-    pub fn row_bias<R: Real>(mut self, bias: &'a Tensor<R>) -> Self {
-        self.product.bias = Some((BiasAxis::Rows, bias.as_view()));
-        self
-    }
-
-    /// Applies an activation to every element.
-    pub fn activation(mut self, activation: Activation) -> Self {
-        self.product.activation = activation;
-        self
-    }
-
-    /// Adds a tensor of the shape of the result, after the activation. It has the type of the result, or any real type if the
-    /// result is i8.
-    pub fn residual<R: Real>(mut self, residual: &'a Tensor<R>) -> Self {
-        self.product.residual = Some(residual.as_view());
-        self
     }
 
     /// Sets the scale of a result of i8, which is 1 unless it is set: an element $q$ stands for the number $q$ times `scale`.
@@ -110,8 +76,7 @@ impl<'a, C: Element> Gemm<'a, i8, C> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn out_scale(mut self, scale: f32) -> Self {
-        self.product.out_scale = Some(scale);
-        self
+    pub fn out_scale(self, scale: f32) -> Self {
+        Self { product: ProductCall { out_scale: Some(scale), ..self.product }, ..self }
     }
 }
