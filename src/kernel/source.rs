@@ -114,9 +114,8 @@ impl Kernel {
     /// Requires a device on which every subgroup has this size. If the kernel [reports its subgroup
     /// size](Self::report_subgroup_size), it suffices that the driver is known to choose this size for kernels on matrices.
     #[must_use]
-    pub(crate) fn require_subgroup_size(mut self, size: u32) -> Self {
-        self.requires.subgroup = Some(size);
-        self
+    pub(crate) fn require_subgroup_size(self, size: u32) -> Self {
+        Self { requires: Requires { subgroup: Some(size), ..self.requires }, ..self }
     }
 
     /// The kernel on square cooperative matrices of f16 of this size, with an f32 accumulator.

@@ -40,9 +40,8 @@ impl<T: Real> MultiHeadAttention<T> {
 impl<T: Real> MultiHeadAttentionBuilder<T> {
     /// Sets the number of heads of keys and values; it must divide the number of heads. The default is the number of
     /// heads.
-    pub fn kv_heads(mut self, kv_heads: usize) -> Self {
-        self.sizes.kv_heads = kv_heads;
-        self
+    pub fn kv_heads(self, kv_heads: usize) -> Self {
+        Self { sizes: HeadSizes { kv_heads, ..self.sizes }, ..self }
     }
 
     /// Sets whether the projections have biases. The default is biases.

@@ -40,9 +40,8 @@ impl<'a, T: Real> MvProduct<'a, T> {
     }
 
     /// Restricts the result to these blades. The terms of other blades are not computed.
-    pub fn blades(mut self, blades: &Blades) -> Self {
-        self.blades = Some(blades.clone());
-        self
+    pub fn blades(self, blades: &Blades) -> Self {
+        Self { blades: Some(blades.clone()), ..self }
     }
 
     /// Computes the product in a new tensor.

@@ -5,7 +5,7 @@ use super::gemm::GemmProblem;
 use super::generated::{Generated, GeneratedOperand, SignHalf};
 use super::layouts::{BIAS, MatrixLayout, RESIDUAL};
 use super::tile::{Pin, SplitK};
-use super::types::{Accumulator, OP, Side};
+use super::types::{Accumulator, GemmTypes, OP, Side};
 use crate::layout::{DType, Layout, Precision, dim};
 use crate::ops::Activation;
 use crate::{Error, Result};
@@ -25,9 +25,8 @@ impl GemmProblem {
 
     /// Sets the accumulator.
     #[must_use]
-    pub(in crate::gemm) fn accumulated_in(mut self, accumulator: Accumulator) -> Self {
-        self.types.accumulator = accumulator;
-        self
+    pub(in crate::gemm) fn accumulated_in(self, accumulator: Accumulator) -> Self {
+        Self { types: GemmTypes { accumulator, ..self.types }, ..self }
     }
 
     /// Sets the precision, which matters only for f32 operands.
@@ -38,23 +37,20 @@ impl GemmProblem {
 
     /// Scales the sums by `alpha`. The problem only records whether it is 1; the number is a scalar of the call.
     #[must_use]
-    pub fn alpha(mut self, alpha: f32) -> Self {
-        self.epilogue.scale = Scale::of(alpha);
-        self
+    pub fn alpha(self, alpha: f32) -> Self {
+        Self { epilogue: Epilogue { scale: Scale::of(alpha), ..self.epilogue }, ..self }
     }
 
     /// Adds `beta` times the previous contents of C; with a beta of 0, C is not read. The number is a scalar of the call.
     #[must_use]
-    pub fn beta(mut self, beta: f32) -> Self {
-        self.epilogue.previous = Previous::of(beta);
-        self
+    pub fn beta(self, beta: f32) -> Self {
+        Self { epilogue: Epilogue { previous: Previous::of(beta), ..self.epilogue }, ..self }
     }
 
     /// Applies an activation.
     #[must_use]
-    pub fn activation(mut self, activation: Activation) -> Self {
-        self.epilogue.activation = activation;
-        self
+    pub fn activation(self, activation: Activation) -> Self {
+        Self { epilogue: Epilogue { activation, ..self.epilogue }, ..self }
     }
 
     /// Adds a bias with one element for each row or column. It is one more operand.

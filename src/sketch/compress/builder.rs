@@ -97,9 +97,8 @@ impl Compress {
     }
 
     /// The budget: the cost of all selected layers together, or the largest error of each.
-    pub fn budget(mut self, budget: Budget) -> Self {
-        self.budget = budget;
-        self
+    pub fn budget(self, budget: Budget) -> Self {
+        Self { budget, ..self }
     }
 
     /// Compresses the file. Input and output are held in memory.

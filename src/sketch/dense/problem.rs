@@ -50,9 +50,8 @@ impl DenseProblem {
 
     /// The same problem with the seed from another place.
     #[must_use]
-    pub fn seeded(mut self, seed: SeedSource) -> Self {
-        self.operand.seed = seed;
-        self
+    pub fn seeded(self, seed: SeedSource) -> Self {
+        Self { operand: SketchOperand { seed, ..self.operand }, ..self }
     }
 
     /// The scalars that a launch takes: the seed unless a tensor holds it, and the scale unless it is 1.

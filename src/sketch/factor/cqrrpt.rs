@@ -103,35 +103,30 @@ impl<'a> Cqrrpt<'a> {
     /// Rows of the sketch per column of A, 1.25 by default; 16 rows are added. If these are too few, they are doubled
     /// until the sketch is A itself. They are too few if the residual of the rank is more than a rounding error, or a
     /// Gram matrix is not positive.
-    pub fn gamma(mut self, rows_per_column: f64) -> Self {
-        self.gamma = rows_per_column;
-        self
+    pub fn gamma(self, rows_per_column: f64) -> Self {
+        Self { gamma: rows_per_column, ..self }
     }
 
     /// The seed of the sketch, 0 by default.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
     }
 
     /// Uses this operator for the sketch, and does not enlarge it. It must have as many columns as A has rows.
-    pub fn operator(mut self, operator: Sketch) -> Self {
-        self.operator = Some(SuppliedOperator::Random(operator));
-        self
+    pub fn operator(self, operator: Sketch) -> Self {
+        Self { operator: Some(SuppliedOperator::Random(operator)), ..self }
     }
 
     /// Like [`operator`](Self::operator), with an explicit matrix.
-    pub fn explicit(mut self, operator: &'a ExplicitSketch<f32>) -> Self {
-        self.operator = Some(SuppliedOperator::Explicit(operator));
-        self
+    pub fn explicit(self, operator: &'a ExplicitSketch<f32>) -> Self {
+        Self { operator: Some(SuppliedOperator::Explicit(operator)), ..self }
     }
 
     /// The relative tolerance of the rank, $10^{-6}$ by default, about the rounding error of an f32 matrix. Diagonal
     /// entries of the sketch's triangle count if they are larger than this times the first. The rank is the larger of
     /// two: that of the given columns, and that of columns of norm 1.
-    pub fn tolerance(mut self, relative: f64) -> Self {
-        self.tolerance = relative;
-        self
+    pub fn tolerance(self, relative: f64) -> Self {
+        Self { tolerance: relative, ..self }
     }
 
     /// Computes the factorisation.

@@ -88,29 +88,25 @@ impl<'a> Lstsq<'a> {
     }
 
     /// The seed of the sketch, 0 by default.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
     }
 
     /// The relative tolerance at which iteration stops, $10^{-6}$ by default. It stops if the part of the residual in
     /// the range of A is below this share, or if the residual is below this times $\\|b\\|$.
-    pub fn tolerance(mut self, relative: f64) -> Self {
-        self.tolerance = relative;
-        self
+    pub fn tolerance(self, relative: f64) -> Self {
+        Self { tolerance: relative, ..self }
     }
 
     /// The relative tolerance of the rank, $10^{-6}$ by default, about the rounding error of an f32 matrix. Singular
     /// values of the sketch, whose columns are divided by their norms, count as 0 below this times the largest.
-    pub fn rank_tolerance(mut self, relative: f64) -> Self {
-        self.rank_tolerance = relative;
-        self
+    pub fn rank_tolerance(self, relative: f64) -> Self {
+        Self { rank_tolerance: relative, ..self }
     }
 
     /// The largest number of iterations, 100 by default. When it is reached, the result is the current solution.
-    pub fn iterations(mut self, max: usize) -> Self {
-        self.iterations = max;
-        self
+    pub fn iterations(self, max: usize) -> Self {
+        Self { iterations: max, ..self }
     }
 
     /// Solves the problem.

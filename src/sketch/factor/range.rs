@@ -68,21 +68,18 @@ impl<'a> RangeFinder<'a> {
 
     /// The number q of power iterations, 2 by default. Each takes two products with l columns, one with $A^T$ and one
     /// with A. The search keeps the directions of all iterations, so that it stops early if no new ones appear.
-    pub fn power(mut self, iterations: usize) -> Self {
-        self.search.power = iterations;
-        self
+    pub fn power(self, iterations: usize) -> Self {
+        Self { search: Search { power: iterations, ..self.search }, ..self }
     }
 
     /// The seed of the random combinations, 0 by default.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.search.seed = seed;
-        self
+    pub fn seed(self, seed: u64) -> Self {
+        Self { search: Search { seed, ..self.search }, ..self }
     }
 
     /// The distribution of the coefficients of the combinations, Gaussian by default.
-    pub fn kind(mut self, kind: SketchKind) -> Self {
-        self.search.kind = kind;
-        self
+    pub fn kind(self, kind: SketchKind) -> Self {
+        Self { search: Search { kind, ..self.search }, ..self }
     }
 
     /// Computes the range.

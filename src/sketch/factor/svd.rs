@@ -154,54 +154,46 @@ impl<'a> Rsvd<'a> {
     }
 
     /// The number of singular values; with a tolerance, the largest number.
-    pub fn rank(mut self, rank: usize) -> Self {
-        self.rank = Some(rank);
-        self
+    pub fn rank(self, rank: usize) -> Self {
+        Self { rank: Some(rank), ..self }
     }
 
     /// If the rank is larger than the matrix allows, uses the largest possible rank instead of returning an error.
-    pub fn clamped(mut self) -> Self {
-        self.excess = ExcessRank::Clamped;
-        self
+    pub fn clamped(self) -> Self {
+        Self { excess: ExcessRank::Clamped, ..self }
     }
 
     /// The largest relative residual: the rank is the smallest with $\\|A - U \mathrm{diag}(s) V^T\\|\_F \le$ `tolerance`
     /// $\\|A\\|\_F$.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = Some(tolerance);
-        self
+    pub fn tolerance(self, tolerance: f64) -> Self {
+        Self { tolerance: Some(tolerance), ..self }
     }
 
     /// The number of columns that are computed in addition to the rank, 10 by default.
-    pub fn oversampling(mut self, columns: usize) -> Self {
-        self.oversampling = columns;
-        self
+    pub fn oversampling(self, columns: usize) -> Self {
+        Self { oversampling: columns, ..self }
     }
 
     /// The number of power iterations, 4 by default. Each multiplies by $A^T$ and by A. Fewer are faster, and leave
     /// larger errors in values that are close to the following ones: see [`Svd::s_errors`].
-    pub fn power(mut self, iterations: usize) -> Self {
-        self.search.power = iterations;
-        self
+    pub fn power(self, iterations: usize) -> Self {
+        Self { search: Search { power: iterations, ..self.search }, ..self }
     }
 
     /// The number of columns of a block. By default it is 32 if a tolerance decides when to stop; otherwise all columns
     /// are one block, up to 64.
-    pub fn block(mut self, columns: usize) -> Self {
-        self.block = Some(columns);
-        self
+    pub fn block(self, columns: usize) -> Self {
+        Self { block: Some(columns), ..self }
     }
 
     /// The seed of the random combinations, 0 by default.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.search.seed = seed;
-        self
+    pub fn seed(self, seed: u64) -> Self {
+        Self { search: Search { seed, ..self.search }, ..self }
     }
 
     /// The distribution of the coefficients of the random combinations, Gaussian by default.
-    pub fn kind(mut self, kind: SketchKind) -> Self {
-        self.search.kind = kind;
-        self
+    pub fn kind(self, kind: SketchKind) -> Self {
+        Self { search: Search { kind, ..self.search }, ..self }
     }
 
     /// Computes the decomposition.

@@ -60,9 +60,8 @@ impl HadamardProblem {
 
     /// The same problem with the seed from another place.
     #[must_use]
-    pub fn seeded(mut self, seed: SeedSource) -> Self {
-        self.operand.seed = seed;
-        self
+    pub fn seeded(self, seed: SeedSource) -> Self {
+        Self { operand: SketchOperand { seed, ..self.operand }, ..self }
     }
 
     /// The same operator along the same axis of a window of x.

@@ -76,33 +76,28 @@ impl<T: Real> SkLinearBuilder<T> {
     }
 
     /// The seed of all random entries, 0 by default.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
     }
 
     /// The bias (out). The layer shares it and does not copy it.
-    pub fn bias(mut self, bias: &Tensor<T>) -> Self {
-        self.bias = Some(bias.clone());
-        self
+    pub fn bias(self, bias: &Tensor<T>) -> Self {
+        Self { bias: Some(bias.clone()), ..self }
     }
 
     /// The function that is applied to each output, none by default.
-    pub fn activation(mut self, activation: Activation) -> Self {
-        self.activation = activation;
-        self
+    pub fn activation(self, activation: Activation) -> Self {
+        Self { activation, ..self }
     }
 
     /// The storage of the signs, if U is signs. They are stored by default.
-    pub fn signs(mut self, storage: SignStorage) -> Self {
-        self.storage = storage;
-        self
+    pub fn signs(self, storage: SignStorage) -> Self {
+        Self { storage, ..self }
     }
 
     /// Builds the layer even if it does not have fewer parameters than the dense one.
-    pub fn allow_larger(mut self) -> Self {
-        self.saving = Saving::Waived;
-        self
+    pub fn allow_larger(self) -> Self {
+        Self { saving: Saving::Waived, ..self }
     }
 
     /// A random layer to be trained: U is signs, S is uniform. The variance of the outputs is that of a new `nn.Linear`

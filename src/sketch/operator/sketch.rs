@@ -73,9 +73,8 @@ impl Sketch {
 
     /// The same operator with another scaling of its entries.
     #[must_use]
-    pub fn scaled(mut self, scaling: Scaling) -> Self {
-        self.scaling = scaling;
-        self
+    pub fn scaled(self, scaling: Scaling) -> Self {
+        Self { scaling, ..self }
     }
 
     /// The kind.

@@ -103,9 +103,8 @@ impl SparseProblem {
 
     /// The same problem with the seed from another place.
     #[must_use]
-    pub fn seeded(mut self, seed: SeedSource) -> Self {
-        self.operand.seed = seed;
-        self
+    pub fn seeded(self, seed: SeedSource) -> Self {
+        Self { operand: SketchOperand { seed, ..self.operand }, ..self }
     }
 
     /// The sizes in the shaders' uniform, without those that a plan decides.

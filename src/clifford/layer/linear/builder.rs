@@ -49,9 +49,8 @@ impl<T: Real> MvLinearBuilder<T> {
     ///
     /// # Shapes
     /// `null_weight` (n, in, out), one matrix for each grade from 0 to n - 1.
-    pub fn null_weight(mut self, null_weight: Tensor<T>) -> Self {
-        self.layer.null_weight = Some(null_weight);
-        self
+    pub fn null_weight(self, null_weight: Tensor<T>) -> Self {
+        Self { layer: MvLinear { null_weight: Some(null_weight), ..self.layer } }
     }
 
     /// The layer.

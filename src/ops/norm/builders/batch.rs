@@ -72,28 +72,24 @@ impl<'a, T: Real> BatchNorm<'a, T> {
     }
 
     /// Multiplies the normalised elements by these weights: (channels).
-    pub fn gamma(mut self, gamma: impl Into<Option<&'a Tensor<T>>>) -> Self {
-        self.0.gamma = gamma.into();
-        self
+    pub fn gamma(self, gamma: impl Into<Option<&'a Tensor<T>>>) -> Self {
+        Self(NormCall { gamma: gamma.into(), ..self.0 })
     }
 
     /// Adds these offsets afterwards: (channels).
-    pub fn beta(mut self, beta: impl Into<Option<&'a Tensor<T>>>) -> Self {
-        self.0.beta = beta.into();
-        self
+    pub fn beta(self, beta: impl Into<Option<&'a Tensor<T>>>) -> Self {
+        Self(NormCall { beta: beta.into(), ..self.0 })
     }
 
     /// Adds this number $\varepsilon$ to the variance: finite and at least 0.
-    pub fn eps(mut self, eps: f32) -> Self {
-        self.0.eps = eps;
-        self
+    pub fn eps(self, eps: f32) -> Self {
+        Self(NormCall { eps, ..self.0 })
     }
 
     /// The weight of the batch in the running statistics, as in `PyTorch`: $(1 - p) r + p s$ with the momentum $p$, the running
     /// statistic $r$ and the batch's statistic $s$. Keras and flax call $1 - p$ the momentum.
-    pub fn momentum(mut self, momentum: f32) -> Self {
-        self.0.momentum = momentum;
-        self
+    pub fn momentum(self, momentum: f32) -> Self {
+        Self(NormCall { momentum, ..self.0 })
     }
 
     /// Computes the norm in evaluation, by the running mean and variance of each channel. If $v + \varepsilon = 0$, elements that

@@ -42,21 +42,18 @@ impl<'a, T: Real> GroupNorm<'a, T> {
     }
 
     /// Multiplies the normalised elements by these weights: (channels).
-    pub fn gamma(mut self, gamma: impl Into<Option<&'a Tensor<T>>>) -> Self {
-        self.0.gamma = gamma.into();
-        self
+    pub fn gamma(self, gamma: impl Into<Option<&'a Tensor<T>>>) -> Self {
+        Self(NormCall { gamma: gamma.into(), ..self.0 })
     }
 
     /// Adds these offsets afterwards: (channels).
-    pub fn beta(mut self, beta: impl Into<Option<&'a Tensor<T>>>) -> Self {
-        self.0.beta = beta.into();
-        self
+    pub fn beta(self, beta: impl Into<Option<&'a Tensor<T>>>) -> Self {
+        Self(NormCall { beta: beta.into(), ..self.0 })
     }
 
     /// Adds this number $\varepsilon$ to the variance: finite and at least 0.
-    pub fn eps(mut self, eps: f32) -> Self {
-        self.0.eps = eps;
-        self
+    pub fn eps(self, eps: f32) -> Self {
+        Self(NormCall { eps, ..self.0 })
     }
 
     /// Computes the norm.
@@ -127,21 +124,18 @@ impl<'a, T: Real> InstanceNorm<'a, T> {
     }
 
     /// Multiplies the normalised elements by these weights: (channels).
-    pub fn gamma(mut self, gamma: impl Into<Option<&'a Tensor<T>>>) -> Self {
-        self.0.gamma = gamma.into();
-        self
+    pub fn gamma(self, gamma: impl Into<Option<&'a Tensor<T>>>) -> Self {
+        Self(NormCall { gamma: gamma.into(), ..self.0 })
     }
 
     /// Adds these offsets afterwards: (channels).
-    pub fn beta(mut self, beta: impl Into<Option<&'a Tensor<T>>>) -> Self {
-        self.0.beta = beta.into();
-        self
+    pub fn beta(self, beta: impl Into<Option<&'a Tensor<T>>>) -> Self {
+        Self(NormCall { beta: beta.into(), ..self.0 })
     }
 
     /// Adds this number $\varepsilon$ to the variance: finite and at least 0.
-    pub fn eps(mut self, eps: f32) -> Self {
-        self.0.eps = eps;
-        self
+    pub fn eps(self, eps: f32) -> Self {
+        Self(NormCall { eps, ..self.0 })
     }
 
     /// Computes the norm.

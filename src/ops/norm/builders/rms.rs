@@ -64,21 +64,18 @@ impl<'a, T: Real> RmsNorm<'a, T> {
     }
 
     /// Normalises this number of last axes together, as one.
-    pub fn axes(mut self, axes: usize) -> Self {
-        self.0.units = NormUnits::Rows(NormKind::Rms, axes);
-        self
+    pub fn axes(self, axes: usize) -> Self {
+        Self(NormCall { units: NormUnits::Rows(NormKind::Rms, axes), ..self.0 })
     }
 
     /// Multiplies the normalised elements by these weights: of the shape of the normalised axes.
-    pub fn gamma(mut self, gamma: impl Into<Option<&'a Tensor<T>>>) -> Self {
-        self.0.gamma = gamma.into();
-        self
+    pub fn gamma(self, gamma: impl Into<Option<&'a Tensor<T>>>) -> Self {
+        Self(NormCall { gamma: gamma.into(), ..self.0 })
     }
 
     /// Adds this number $\varepsilon$ to the mean square: finite and at least 0.
-    pub fn eps(mut self, eps: f32) -> Self {
-        self.0.eps = eps;
-        self
+    pub fn eps(self, eps: f32) -> Self {
+        Self(NormCall { eps, ..self.0 })
     }
 
     /// Computes the norm.

@@ -150,21 +150,18 @@ impl<'a, T: Real> Connected<'a, T> {
     /// values beyond 65504 become infinite. Gates are computed from the f32 operands. [`Precision::Split`] is computed
     /// as [`Precision::Strict`], which is more precise: the kernel that computes $P_{c,p}$ while staging it does not
     /// split it.
-    pub fn precision(mut self, precision: Precision) -> Self {
-        self.precision = precision;
-        self
+    pub fn precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
     }
 
     /// Pins the kernel of the matrix products, instead of the fastest predicted one.
-    pub fn kernel(mut self, kernel: GemmKernel) -> Self {
-        self.pin = Pin::Kernel(kernel);
-        self
+    pub fn kernel(self, kernel: GemmKernel) -> Self {
+        Self { pin: Pin::Kernel(kernel), ..self }
     }
 
     /// Pins the tile of the matrix products, instead of the fastest predicted one.
-    pub fn tile(mut self, tile: Tile) -> Self {
-        self.pin = Pin::Tile(tile);
-        self
+    pub fn tile(self, tile: Tile) -> Self {
+        Self { pin: Pin::Tile(tile), ..self }
     }
 
     /// The checked problem.

@@ -79,9 +79,8 @@ impl ConnectedProblem {
 
     /// Sets the norm.
     #[must_use]
-    pub fn norm(mut self, norm: GradeNorm) -> Self {
-        self.product.norm = norm;
-        self
+    pub fn norm(self, norm: GradeNorm) -> Self {
+        Self { product: LayerProduct { norm, ..self.product }, ..self }
     }
 
     /// The element type of operands and weight.
