@@ -36,9 +36,11 @@ impl InWindows for ConvProblem {
                 device: caps.adapter.clone(),
             }),
             ConvKernels::Any => {
-                let direct = self.direct_plan(caps)?;
-                let product = product()?.filter(|product| product.seconds() < direct.seconds());
-                Ok(product.unwrap_or(direct))
+                match (self.direct_plan(caps), product()) {
+                    (Ok(direct), Ok(Some(product))) if direct.seconds() < product.seconds() => Ok(direct),
+                    (_, Ok(Some(product))) => Ok(product),
+                    (direct, _) => direct,
+                }
             }
         }
     }

@@ -6,6 +6,7 @@ mod choice;
 mod clifford;
 mod clifford_rows;
 mod connected;
+mod convolution;
 mod features;
 mod fixtures;
 mod flops;
