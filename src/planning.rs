@@ -51,6 +51,7 @@ pub mod attention {
 
 /// Convolutions as plain data.
 pub mod conv {
+    pub use crate::conv::backward::problem::{ConvBackward, ConvBackwardDims, ConvGradientOf};
     pub use crate::conv::problem::{ConvDims, ConvKernels, ConvLayouts, ConvProblem};
 }
 

@@ -9,6 +9,7 @@
 
 //#slot dims default immediate
 //#import block
+//#import place
 //#slot pack_pair default f16
 //#slot activation default none
 
@@ -38,7 +39,7 @@ struct ChannelTerms {
 
 //#generated operands
 // The operands. Elements of X and the weight are read one by one, or in quads of consecutive channels: `group` counts quads, and
-// `length` elements. Plans generate what the slot `taps` uses.
+// `length` elements. Plans generate what the slots `channels` and `taps` use.
 //
 //     fn load_x(at: u32) -> f32
 //     fn x_quad(start: u32, group: u32, length: u32) -> vec4<f32>
@@ -48,18 +49,8 @@ struct ChannelTerms {
 //     fn finished(image: u32, row: u32, column: u32, group: u32, terms: ChannelTerms, sums: vec4<f32>) -> vec4<f32>
 //     fn store_y(start: u32, group: u32, count: u32, v: array<vec4<f32>, QUADS>)
 
+//#slot channels default elements
 //#slot taps default elements
-
-// An index of the padded image: the index in the image, or one next to it in the padding.
-struct Place {
-    at: u32,
-    is_inside: bool,
-}
-
-fn place(padded: u32, before: u32, extent: u32) -> Place {
-    let at = max(padded, before) - before;
-    return Place(min(at, extent - 1u), padded >= before && at < extent);
-}
 
 @compute @workgroup_size(LANES)
 fn main(

@@ -52,10 +52,7 @@ pub fn conv2d<T: Real>(
 ) -> Result<Tensor<T>> {
     call(OP, || {
         let convolution = Convolution::new(x, weight).options(*options);
-        match bias {
-            Some(bias) => convolution.bias(bias).run(),
-            None => convolution.run(),
-        }
+        bias.map_or(convolution, |bias| convolution.bias(bias)).run()
     })
 }
 
@@ -89,7 +86,7 @@ pub fn conv2d<T: Real>(
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 #[must_use = "a convolution is computed by `run`"]
 pub struct Convolution<'a, T: Real> {
     x: &'a Tensor<T>,

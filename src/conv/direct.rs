@@ -1,6 +1,7 @@
 //! The direct kernel of convolutions, `shaders/conv/direct.wgsl`: its tile on a device, and its text.
 
-use super::geometry::{ConvAxis, ConvGeometry};
+use super::channel_reads::{ChannelReads, moves, quads, read_weight};
+use super::geometry::{ConvAxis, gcd};
 use super::problem::{ConvDims, ConvProblem};
 use crate::caps::Caps;
 use crate::kernel::{self, Kernel, StorageFormat};
@@ -16,22 +17,11 @@ const COLUMNS: u32 = 4;
 /// The largest number of taps of a depthwise kernel whose weights an invocation holds.
 const HELD_TAPS: usize = 9;
 /// Strides and dilations up to this one have tiles of several pixels: sums of a few of them are below $2^{31}$.
-const FAR: usize = 1 << 20;
+pub(super) const FAR: usize = 1 << 20;
 
 /// How much slower the sums over many channels are than arithmetic at the peak: a convolution of 3 x 3 with 64 channels took 14 times
 /// as long on lavapipe, in which the kernel of products that runs there took 4 times as long.
 const OF_PRODUCTS: f64 = 14.0;
-
-/// How an output channel reads channels: a variant of the slot `taps`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ChannelReads {
-    /// Any groups, element by element.
-    Elements,
-    /// The channel of its number.
-    Depthwise,
-    /// In quads.
-    Quads,
-}
 
 /// The pixels and the taps of an invocation along an axis.
 #[derive(Clone, Copy, Debug)]
@@ -78,10 +68,6 @@ impl AxisTile {
     fn reach(self) -> u32 {
         (self.pixels - 1) * self.hop + (self.taps - 1) * self.gap + 1
     }
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 impl ConvTile {
@@ -138,17 +124,13 @@ impl ConvTile {
             .param("GAP_DOWN", self.down.gap)
             .param("GAP_ACROSS", self.across.gap)
             .slot("activation", problem.activation.variant());
-        let kernel = match self.reads {
-            ChannelReads::Elements => {
-                let is_shared = problem.geometry.group_outputs().is_multiple_of(4);
-                kernel.param("ONE_GROUP", problem.geometry.groups == 1 || is_shared)
-            }
-            ChannelReads::Depthwise => kernel.slot("taps", "depthwise"),
-            ChannelReads::Quads => kernel.slot("taps", "quads"),
-        };
+        let geometry = &problem.geometry;
+        let kernel = self.reads.bind(kernel, &["channels", "taps"], geometry, geometry.group_outputs());
         let format = StorageFormat::of(problem.dtype, caps);
         let mut to = Writer::new(kernel, Moves::Elements, format);
-        self.read_taps(&mut to, d);
+        let channels = if self.reads == ChannelReads::Depthwise { d.outputs } else { d.group_channels };
+        self.reads.read(&mut to, "x", (d.along[0], "dims.along.x"), d.x, channels);
+        read_weight(self.reads, &mut to, (d.along[1], "dims.along.y"), d.weight, channels);
         let has_residual = epilogue(&mut to, problem, d, caps);
         (to.format, to.moves) = (format, moves(1, [d.outputs; 4], d.outputs));
         to.write("y");
@@ -160,46 +142,12 @@ impl ConvTile {
         let words: String = words.iter().filter_map(|&(is_there, word)| is_there.then_some(word)).collect();
         to.done(format!("{:?} of {}{words}", self.reads, problem.dtype))
     }
-
-    /// X and the weight, and the functions that load quads of them.
-    fn read_taps(self, to: &mut Writer, d: &ConvDims) {
-        let channels = match self.reads {
-            ChannelReads::Depthwise => d.outputs,
-            ChannelReads::Quads | ChannelReads::Elements => d.group_channels,
-        };
-        if self.reads != ChannelReads::Elements {
-            to.moves = moves(d.along[0], d.x, channels);
-        }
-        to.read("x");
-        if self.reads != ChannelReads::Elements {
-            quads(to, "x", "dims.along.x");
-        }
-        to.moves = match self.reads {
-            ChannelReads::Quads => moves(d.along[1], d.weight, channels),
-            ChannelReads::Depthwise | ChannelReads::Elements => Moves::Elements,
-        };
-        to.read("weight");
-        if self.reads == ChannelReads::Quads {
-            quads(to, "weight", "dims.along.y");
-        }
-    }
 }
 
 impl fmt::Display for ConvTile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { lanes, down, across, .. } = self;
         write!(f, "{lanes} invocations, {} x {} pixels of four channels each", down.pixels, across.pixels)
-    }
-}
-
-impl ChannelReads {
-    fn of(geometry: &ConvGeometry) -> Self {
-        let groups = [geometry.group_channels(), geometry.group_outputs()];
-        match groups {
-            [1, 1] => Self::Depthwise,
-            _ if groups.iter().all(|of| of.is_multiple_of(4)) => Self::Quads,
-            _ => Self::Elements,
-        }
     }
 }
 
@@ -244,18 +192,4 @@ fn epilogue(to: &mut Writer, problem: &ConvProblem, d: &ConvDims, caps: &Caps) -
     let head = "finished(image: u32, row: u32, column: u32, group: u32, terms: ChannelTerms, sums: vec4<f32>) -> vec4<f32>";
     to.function(head, &format!("{body}    return v;\n"));
     problem.residual.is_some()
-}
-
-/// The function that loads a quad of an operand's channels, `along` apart.
-fn quads(to: &mut Writer, name: &str, along: &str) {
-    let value = to.loaded(name, "start", along);
-    let head = format!("{name}_quad(start: u32, group: u32, length: u32) -> vec4<f32>");
-    to.function(&head, &format!("    let k = 0u;\n    return {value};\n"));
-}
-
-/// How a kernel moves the channels of an operand: in quads if there are whole ones, which are neighbours and begin at multiples
-/// of four elements.
-fn moves(along: u32, places: [u32; 4], channels: u32) -> Moves {
-    let has_quads = places.iter().chain([&channels]).all(|of| of.is_multiple_of(4));
-    if along == 1 && has_quads { Moves::Vectors } else { Moves::Elements }
 }

@@ -314,3 +314,8 @@ fn channel_mismatch(op: &'static str, x: &Layout, weight: &Layout, groups: usize
         rhs: Some(kernel.to_vec()),
     }
 }
+
+/// The greatest common divisor.
+pub(super) fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

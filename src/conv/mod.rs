@@ -2,7 +2,10 @@
 //!
 //! Data flows one way: `geometry` (extents, checked), `problem`, `direct` (the kernel), `plan`, then `call`.
 
+pub(crate) mod backward;
+mod batch_norm;
 mod call;
+mod channel_reads;
 mod direct;
 pub(crate) mod geometry;
 mod options;
@@ -10,6 +13,8 @@ mod plan;
 pub(crate) mod problem;
 mod product;
 
+pub use backward::{conv_transpose2d, conv_transpose2d_backward, conv2d_backward};
+pub use batch_norm::{batch_norm_terms, fold_batch_norm};
 pub use call::{Convolution, conv2d};
 pub use geometry::{ConvAxis, ConvGeometry};
 pub use options::{ConvOptions, Padding, SamePadding};

@@ -114,7 +114,12 @@ impl ConvProblem {
     }
 
     /// The same of operands that were checked.
-    fn of(geometry: ConvGeometry, layouts: &ConvLayouts<'_>, activation: Activation, dtype: DType) -> Self {
+    pub(super) fn of(
+        geometry: ConvGeometry,
+        layouts: &ConvLayouts<'_>,
+        activation: Activation,
+        dtype: DType,
+    ) -> Self {
         let ConvLayouts { x, weight, bias, scale_shift, residual } = *layouts;
         Self {
             geometry,

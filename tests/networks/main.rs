@@ -2,6 +2,7 @@
 
 mod activation;
 mod attention;
+mod convolution;
 mod cross_entropy;
 mod embedding;
 mod losses;
@@ -38,11 +39,14 @@ macro_rules! in_types {
 }
 
 /// Kinds of files, by the metadata `kind`, and what checks a file.
-const KINDS: [(&str, Check); 16] = [
+const KINDS: [(&str, Check); 19] = [
     ("activation", activation::check),
     ("attention", in_types!(attention::check)),
     ("batchnorm", in_types!(norms::batch)),
     ("bce_logits", in_types!(losses::check)),
+    ("conv2d", in_types!(convolution::check)),
+    ("convbnact", in_types!(convolution::block)),
+    ("convtranspose2d", in_types!(convolution::transposed)),
     ("crossentropy", in_types!(cross_entropy::check)),
     ("embedding", in_types!(embedding::check)),
     ("groupnorm", in_types!(norms::group)),

@@ -10,6 +10,7 @@ mod attention_operands;
 mod attention_planned;
 mod bits;
 mod cast;
+mod convolution;
 mod copies;
 mod cross_entropy;
 mod cumsum;

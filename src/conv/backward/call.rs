@@ -1,0 +1,126 @@
+//! The gradients of a convolution of tensors.
+
+use super::problem::{ConvBackward, ConvGradientOf};
+use crate::conv::geometry::ConvGeometry;
+use crate::conv::options::ConvOptions;
+use crate::error::call;
+use crate::gemm::{Pin, add_sum_of_rows};
+use crate::layout::Real;
+use crate::ops::training::Gradients;
+use crate::tensor::Tensor;
+use crate::{Error, Result};
+
+/// The backward pass of [`conv2d`](crate::conv::conv2d) (vector-Jacobian product): the gradients of a loss with respect to `x`, the
+/// weight and the bias, from its gradient `grad` with respect to the result.
+///
+/// The gradient of `x` sums over the taps that read a pixel; with strides, others are not visited. Rows and columns that no window
+/// reads have the gradient 0.
+///
+/// # Shapes
+/// `x`, `weight` and `bias` as in [`conv2d`](crate::conv::conv2d), `grad` (batch, height, width, outputs), any strides -> the gradient
+/// of `x`, in its shape, and those of the parameters, `weight` and `bias` in f32, added over all pixels.
+/// # Errors
+/// As [`conv2d`](crate::conv::conv2d); [`Error::Shape`] if `grad` does not have the result's shape.
+/// # Precision
+/// Computed in f32 in a fixed order, so that equal calls give equal bits:
+/// [`reference::ConvReference`](crate::reference::ConvReference). The gradient of `x` is rounded once, to `T`; those of parameters
+/// are not.
+/// # Launches
+/// One for the gradient of `x`, one or two for that of the weight, and a product with ones for that of the bias.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// use tilewise::conv::{ConvOptions, conv2d_backward};
+///
+/// let x = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0], [1, 1, 4, 1])?;
+/// let weight = gpu.tensor(&[10.0f32, 1.0], [1, 1, 2, 1])?; // two columns, three windows
+/// let grad = gpu.tensor(&[1.0f32, 0.0, 1.0], [1, 1, 3, 1])?;
+/// let (of_x, gradients) = conv2d_backward(&x, &weight, None, &ConvOptions::new(), &grad)?;
+/// assert_eq!(of_x.to_vec()?, [10.0, 1.0, 10.0, 1.0]);
+/// assert_eq!(gradients.get("weight").expect("it has a weight").to_vec()?, [4.0, 6.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn conv2d_backward<T: Real>(
+    x: &Tensor<T>,
+    weight: &Tensor<T>,
+    bias: Option<&Tensor<T>>,
+    options: &ConvOptions,
+    grad: &Tensor<T>,
+) -> Result<(Tensor<T>, Gradients)> {
+    const OP: &str = "conv2d_backward";
+    call(OP, || {
+        let geometry = ConvGeometry::new(OP, x.layout(), weight.layout(), options)?;
+        x.same_gpu(OP, weight)?;
+        x.same_gpu(OP, grad)?;
+        check_grad(OP, grad, geometry.output_shape())?;
+        if let Some(bias) = bias {
+            x.same_gpu(OP, bias)?;
+            check_bias(OP, bias, geometry.outputs)?;
+        }
+        let of_x = input_gradient(OP, &geometry, weight, grad, None)?;
+        let gradients = parameters(OP, &geometry, x, grad, bias.map(|_| grad))?;
+        Ok((of_x, gradients))
+    })
+}
+
+pub(super) fn check_grad<T: Real>(op: &'static str, grad: &Tensor<T>, shape: [usize; 4]) -> Result<()> {
+    if grad.shape() == shape {
+        return Ok(());
+    }
+    Err(Error::shapes(op, "the gradient must have the shape of the result", grad.shape(), &shape))
+}
+
+pub(super) fn check_bias<T: Real>(op: &'static str, bias: &Tensor<T>, outputs: usize) -> Result<()> {
+    if bias.shape() == [outputs] {
+        return Ok(());
+    }
+    let rule = "the bias must have an element for each output channel";
+    Err(Error::shapes(op, rule, bias.shape(), &[outputs]))
+}
+
+/// The gradient of the images, plus a bias. Its operands were checked.
+pub(super) fn input_gradient<T: Real>(
+    op: &'static str,
+    geometry: &ConvGeometry,
+    weight: &Tensor<T>,
+    grad: &Tensor<T>,
+    bias: Option<&Tensor<T>>,
+) -> Result<Tensor<T>> {
+    let (gpu, shape) = (grad.gpu(), geometry.input_shape());
+    if grad.is_empty() || shape.contains(&0) {
+        return gpu.zeros(shape);
+    }
+    let of = ConvGradientOf::Input;
+    let problem = ConvBackward::new(op, geometry, of, [weight.layout(), grad.layout()], T::DTYPE)?;
+    let problem = bias.map_or(Ok(problem), |bias| problem.bias(bias.layout()))?;
+    let operands = [grad, weight].into_iter().chain(bias);
+    let inputs: Vec<_> = operands.map(Tensor::view).collect();
+    Tensor::computed(gpu, &problem, &inputs, &[], shape)
+}
+
+/// The gradients of the weight and, of a convolution with a bias, of `with_bias`: the gradient whose rows are summed for it. The
+/// operands were checked.
+pub(super) fn parameters<T: Real>(
+    op: &'static str,
+    geometry: &ConvGeometry,
+    x: &Tensor<T>,
+    grad: &Tensor<T>,
+    with_bias: Option<&Tensor<T>>,
+) -> Result<Gradients> {
+    let (gpu, shape) = (grad.gpu(), geometry.weight_shape());
+    let mut gradients = Gradients::new();
+    let of_weight = if grad.is_empty() || x.is_empty() {
+        gpu.zeros(shape)?
+    } else {
+        let of = ConvGradientOf::Weight;
+        let problem = ConvBackward::new(op, geometry, of, [x.layout(), grad.layout()], T::DTYPE)?;
+        let [made] = gpu.compute(&problem, &[grad.view(), x.view()], &[])?;
+        Tensor::from_output(made, shape)?
+    };
+    gradients.add("weight", of_weight)?;
+    if let Some(rows) = with_bias {
+        add_sum_of_rows(&rows.as_matrix()?, Pin::Free, &mut gradients, "bias")?;
+    }
+    Ok(gradients)
+}

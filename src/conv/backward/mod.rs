@@ -1,0 +1,10 @@
+//! Gradients of convolutions, and transposed convolutions, which are gradients of images.
+
+mod call;
+mod kernel;
+mod plan;
+pub(crate) mod problem;
+mod transposed;
+
+pub use call::conv2d_backward;
+pub use transposed::{conv_transpose2d, conv_transpose2d_backward};
