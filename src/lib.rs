@@ -37,6 +37,8 @@
 //! | add, multiply, activate, sum, softmax, convert | [`ops`], [`Tensor::cast`] |
 //! | attend: softmax of products, times values | [`attention()`], [`attention::AttentionOptions`], [`attention::attention_backward`] |
 //! | attend with projections, with a cache, in a block of a transformer | [`attention::MultiHeadAttention`], [`attention::KeyValueCache`], [`attention::TransformerBlock`] |
+//! | convolve images, and train the weights | [`conv::conv2d`], [`conv::conv2d_backward`], [`conv::conv_transpose2d`] |
+//! | fuse a batch norm, an activation and a residual into a convolution | [`conv::Convolution`], [`conv::fold_batch_norm`] |
 //! | rotate queries and keys by their positions | [`ops::Rotary`] |
 //! | compute losses and their gradients | [`ops::cross_entropy`], [`ops::mse`], [`ops::l1`], [`ops::huber`], [`ops::bce_with_logits`] |
 //! | copy into a part, concatenate, stack | [`ops::copy_into`], [`Tensor::writable_view`], [`ops::concat`], [`ops::stack`] |

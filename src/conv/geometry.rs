@@ -298,11 +298,11 @@ fn check_groups(
 fn channel_mismatch(op: &'static str, x: &Layout, weight: &Layout, groups: usize) -> Error {
     let (image, kernel) = (x.shape(), weight.shape());
     let remedy = if kernel[1] == image[3] / groups {
-        "; the weight seems to be stored channels first: `weight.permute(&[0, 2, 3, 1])` reads it in place"
+        ". If the weight is stored channels first, `weight.permute(&[0, 2, 3, 1])` reads it in place."
     } else if image[1] == kernel[3].saturating_mul(groups) {
-        "; the input seems to be stored channels first: `x.permute(&[0, 2, 3, 1])` reads it in place"
+        ". If the images are stored channels first, `x.permute(&[0, 2, 3, 1])` reads them in place."
     } else if image[1] == kernel[1].saturating_mul(groups) {
-        "; both seem to be stored channels first: `permute(&[0, 2, 3, 1])` of each reads it in place"
+        ". If both are stored channels first, `permute(&[0, 2, 3, 1])` reads each in place."
     } else {
         ""
     };

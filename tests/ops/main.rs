@@ -11,6 +11,7 @@ mod attention_planned;
 mod bits;
 mod cast;
 mod convolution;
+mod convolution_gradients;
 mod copies;
 mod cross_entropy;
 mod cumsum;

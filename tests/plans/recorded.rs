@@ -7,7 +7,7 @@
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use support::families::{FAMILIES, MODULES, Of, PROBLEMS};
+use support::families::{CONVOLUTIONS, FAMILIES, MODULES, Of, PROBLEMS};
 use support::plans;
 use tilewise::Caps;
 use tilewise::planning::kernel::{Kernel, Language};
@@ -105,7 +105,7 @@ fn plans_of_families_are_the_recorded_ones() {
     let mut texts = Texts::default();
     let mut lines = Vec::new();
     for (device, caps) in devices() {
-        for (family, planned) in FAMILIES.iter().chain(&MODULES).chain(&PROBLEMS) {
+        for (family, planned) in FAMILIES.iter().chain(&MODULES).chain(&PROBLEMS).chain(&CONVOLUTIONS) {
             let plan = match planned(&Of::small(&caps)) {
                 Ok(plan) => texts.line(&plan),
                 Err(error) => error.to_string(),

@@ -5,6 +5,7 @@ use support::failure::{Kind, fails};
 use support::laid::flat;
 use support::operand::View;
 use support::wgsl::{self, FP8, I8, TYPES};
+use support::wgsl_conv::conv_kernels;
 use tilewise::gemm::{Accumulator, GemmKernel, Tile};
 use tilewise::gpu::{DeviceType, MatrixOrder, SubgroupSizes};
 use tilewise::ops::Overflow;
@@ -135,7 +136,7 @@ pub(crate) fn other_kernels(caps: &Caps) -> Vec<Kernel> {
         wgsl::form_kernels(caps),
         cast_kernels(caps),
         [wgsl::copy_kernels(caps), wgsl::image_kernels(caps), wgsl::shape_kernels(caps)].concat(),
-        [halves_kernels(caps), wgsl::attention_kernels(caps)].concat(),
+        [halves_kernels(caps), wgsl::attention_kernels(caps), conv_kernels(caps)].concat(),
         [wgsl::elementwise_kernels(caps), wgsl::norm_kernels(caps)].concat(),
         wgsl::sparse_kernels(caps),
         wgsl::generated_kernels(caps),

@@ -44,6 +44,7 @@ pub mod watchdog;
 pub mod wgsl;
 pub mod wgsl_attention;
 pub mod wgsl_clifford;
+pub mod wgsl_conv;
 pub mod wgsl_losses;
 pub mod wgsl_norms;
 pub mod wgsl_quantised;

@@ -1,6 +1,6 @@
 //! Operands for any plan, and the families whose plans are executed.
 
-pub(crate) use support::families::{FAMILIES, Family, MODULES, Of, PROBLEMS, slowed};
+pub(crate) use support::families::{CONVOLUTIONS, FAMILIES, Family, MODULES, Of, PROBLEMS, slowed};
 use tilewise::planning::{Access, Parameter, Plan, Scalar, ScalarKind, ScalarParameter};
 use tilewise::{DType, Fill, Gpu, Result, Tensor, View, bf16, f16};
 

@@ -1,6 +1,6 @@
 //! Steps that would keep a device for too long are launched in pieces: the same bits.
 
-use super::operands::{FAMILIES, Family, MODULES, Of, Operands, PROBLEMS, slowed};
+use super::operands::{CONVOLUTIONS, FAMILIES, Family, MODULES, Of, Operands, PROBLEMS, slowed};
 use super::own;
 use tilewise::planning::{Plan, Step};
 use tilewise::{Error, Gpu};
@@ -39,7 +39,7 @@ fn what_is_launched_in_pieces_has_the_same_bits() {
 
 /// One in so many families.
 fn every(step: usize) -> Vec<Family> {
-    FAMILIES.into_iter().chain(PROBLEMS).step_by(step).collect()
+    FAMILIES.into_iter().chain(PROBLEMS).chain(CONVOLUTIONS).step_by(step).collect()
 }
 
 /// A module's dims end with the first workgroup of its piece.

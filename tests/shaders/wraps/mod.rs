@@ -24,6 +24,7 @@
 //! `TILEWISE_SWEEP=full` gives every tile every problem; else each has some.
 
 mod attention;
+mod convolutions;
 mod expressions;
 mod faults;
 mod gemm;
@@ -49,8 +50,9 @@ use tilewise::planning::kernel::{INCLUDES, Include, KERNELS};
 
 #[test]
 fn no_number_of_a_kernel_wraps_and_no_index_is_beyond_an_operand() {
-    let families: [fn() -> Vec<Launch>; 7] = [
+    let families: [fn() -> Vec<Launch>; 8] = [
         attention::launches,
+        convolutions::launches,
         gemm::launches,
         ops::launches,
         shapes::launches,

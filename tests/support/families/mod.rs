@@ -1,11 +1,13 @@
 //! A problem of every family, as small as a device executes it in tests, or as large as it may be; and devices that are slower
 //! than the fixtures.
 
+mod conv;
 mod more;
 mod shapes;
 
 pub use super::operations::shapes::PROBLEMS;
 use super::wgsl::I8;
+pub use conv::CONVOLUTIONS;
 pub use more::MORE;
 pub use shapes::Of;
 use shapes::{
@@ -46,7 +48,7 @@ const IN_A_TENSOR: SeedSource = SeedSource::Tensor([0, 1]);
 pub fn growing() -> Vec<Family> {
     let caps = fixtures::h200();
     let grows = |(_, plan): &Family| plan(&Of::small(&caps)).ok() != plan(&Of::large(1 << 22, &caps)).ok();
-    FAMILIES.into_iter().chain(PROBLEMS).chain(MORE).filter(grows).collect()
+    FAMILIES.into_iter().chain(CONVOLUTIONS).chain(PROBLEMS).chain(MORE).filter(grows).collect()
 }
 
 /// A problem of every family. Each needs several workgroups.

@@ -4,6 +4,7 @@
 //! the [`World`] that a call works on: a test replaces `a`, or all of them, and every row that reads it is tried.
 
 mod clifford;
+mod conv;
 mod files;
 mod gpu;
 mod layers;
@@ -51,6 +52,7 @@ impl Row {
         match parts[..parts.len() - 1].last() {
             Some(&"Gemm") if last == "run" => "matmul".into(),
             Some(&"Gemm") => self.name.into(),
+            Some(&"Convolution") => "conv2d".into(),
             Some(&"Softmax") => last.replace("run", "softmax").replace("softmax_log", "log_softmax"),
             Some(&"CrossEntropy") => {
                 last.replace("run_with", "cross_entropy_and").replace("run", "cross_entropy")
@@ -98,6 +100,7 @@ fn written() -> Vec<Row> {
         layers::rows,
         sketch::rows,
         transformer::rows,
+        conv::rows,
         files::rows,
     ];
     let rows = rooms.into_iter().flat_map(|rows| rows());

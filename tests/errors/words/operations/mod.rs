@@ -2,6 +2,7 @@
 
 mod attention;
 mod axes;
+mod convolutions;
 mod copies;
 mod elements;
 mod indices;

@@ -1,0 +1,65 @@
+//! Convolutions and their gradients, as large as they may be.
+
+use super::gemm::{WINDOW, bare, caps};
+use super::launch::Launch;
+use support::laid::view;
+use support::wgsl_conv::conv_plans;
+use tilewise::conv::{ConvOptions, Padding};
+use tilewise::gpu::DeviceType;
+use tilewise::{DType, Layout};
+
+/// Images, a weight, the groups and the options.
+type Case = ([usize; 4], [usize; 4], usize, ConvOptions);
+
+fn cases(elements: usize) -> [Case; 14] {
+    let padded = |by| ConvOptions::new().padding(Padding::Explicit([[by; 2]; 2]));
+    let most = elements / 8;
+    [
+        ([most / 64, 8, 8, 8], [8, 3, 3, 8], 1, padded(1)),
+        ([1, 1 << 14, most / (1 << 14), 4], [4, 3, 3, 4], 1, padded(1)),
+        ([1, 1, most, 4], [4, 1, 3, 4], 1, padded(1)),
+        ([1, most, 1, 4], [4, 3, 1, 4], 1, padded(1)),
+        ([1, 1, 1, most], [4, 1, 1, most], 1, padded(0)),
+        ([1, 1, 1, 4], [most, 1, 1, 4], 1, padded(0)),
+        ([1, 64, most / 1024, 16], [16, 3, 3, 1], 16, padded(1)),
+        ([1, 64, most / 1024, 16], [16, 5, 5, 1], 16, padded(2).stride([1, 3])),
+        ([1, 100, most / 300, 3], [5, 3, 3, 3], 1, padded(1).stride([2, 2])),
+        ([1, 10, 10, most / 300 * 3], [most / 300 * 2, 1, 1, 3], most / 300, padded(0)),
+        // Far strides, dilations and paddings.
+        ([1, 4, 5, 4], [4, 3, 3, 4], 1, padded((1 << 29) - 8).stride([1 << 20; 2]).dilation([1 << 20; 2])),
+        (
+            [1, 4, 5, 4],
+            [4, 3, 3, 4],
+            1,
+            padded((1 << 29) - 8).stride([1 << 29, 1 << 21]).dilation([1, 1 << 28]),
+        ),
+        (
+            [1, 4, 5, 3],
+            [3, 2, 2, 1],
+            3,
+            padded((1 << 29) - 8).stride([1 << 28, 3 << 20]).dilation([1 << 29, 7]),
+        ),
+        ([1, most / 4, 4, 4], [4, most / 4, 1, 4], 1, padded(0)),
+    ]
+}
+
+pub(crate) fn launches() -> Vec<Launch> {
+    let devices = [caps().planned_for(DeviceType::Discrete), caps(), bare()];
+    let mut launches = Vec::new();
+    for dtype in [DType::F32, DType::F16, DType::Bf16] {
+        for (at, (x, weight, groups, options)) in cases(WINDOW / dtype.size()).into_iter().enumerate() {
+            // From odd elements on, and from the first.
+            let of = |[a, b, c, d]: [usize; 4], offset| -> Layout {
+                view(&[a, b, c, d], &[b * c * d, c * d, d, 1], offset)
+            };
+            let offset = if at % 3 == 0 { 63 } else { 0 };
+            let what = format!("convolution of {dtype} {x:?} by {weight:?} with {options:?}");
+            let (x, weight) = (of(x, offset), of(weight, offset));
+            let caps = &devices[at % 3];
+            for plan in conv_plans([&x, &weight], &options.groups(groups), dtype, caps) {
+                launches.extend(Launch::planned(&what, plan));
+            }
+        }
+    }
+    launches
+}

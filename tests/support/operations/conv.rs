@@ -1,0 +1,56 @@
+//! Convolutions.
+
+use super::{Row, World, row};
+use tilewise::conv::{
+    ConvOptions, Convolution, Padding, SamePadding, batch_norm_terms, conv_transpose2d,
+    conv_transpose2d_backward, conv2d, conv2d_backward, fold_batch_norm,
+};
+use tilewise::ops::RunningStatistics;
+use tilewise::{Result, Tensor};
+
+/// Images, a weight and a gradient of the result, each with 64 elements; and a bias.
+fn operands(it: &World) -> Result<([Tensor<f32>; 3], Tensor<f32>)> {
+    let [x, grad] = [&it.a, &it.c].map(|of| of.reshape([1, 4, 4, 4]));
+    Ok(([x?, it.b.reshape([4, 2, 2, 4])?, grad?], it.row.slice(0, ..4)?))
+}
+
+/// The result has the shape of the images.
+fn same() -> ConvOptions {
+    ConvOptions::new().padding(Padding::Same(SamePadding::ExtraAtEnd))
+}
+
+fn running(it: &World) -> RunningStatistics {
+    RunningStatistics { mean: it.row.clone(), variance: it.row.clone() }
+}
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![
+        row("conv::Convolution::run", |it| {
+            let ([x, weight, residual], bias) = operands(it)?;
+            Convolution::new(&x, &weight).options(same()).bias(&bias).residual(&residual).run()
+        }),
+        row("conv::batch_norm_terms", |it| {
+            batch_norm_terms(&running(it), Some(&it.row), None, 2.0).map(<(_, _)>::from)
+        }),
+        row("conv::conv2d", |it| {
+            let ([x, weight, _], bias) = operands(it)?;
+            conv2d(&x, &weight, Some(&bias), &same())
+        }),
+        row("conv::conv2d_backward", |it| {
+            let ([x, weight, grad], bias) = operands(it)?;
+            conv2d_backward(&x, &weight, Some(&bias), &same(), &grad)
+        }),
+        row("conv::conv_transpose2d", |it| {
+            let ([x, weight, _], bias) = operands(it)?;
+            conv_transpose2d(&x, &weight, Some(&bias), &same(), [0, 0])
+        }),
+        row("conv::conv_transpose2d_backward", |it| {
+            let ([x, weight, grad], bias) = operands(it)?;
+            conv_transpose2d_backward(&x, &weight, Some(&bias), &same(), [0, 0], &grad)
+        }),
+        row("conv::fold_batch_norm", |it| {
+            let weight = it.b.reshape([8, 2, 2, 2])?;
+            fold_batch_norm(&weight, Some(&it.row), &running(it), None, Some(&it.row), 2.0)
+        }),
+    ]
+}

@@ -1,0 +1,71 @@
+//! Convolutions whose plans need every kernel of theirs.
+
+use super::laid::{flat, view};
+use super::wgsl::kernels_of_all;
+use tilewise::conv::{ConvGeometry, ConvOptions, Padding};
+use tilewise::gpu::DeviceType;
+use tilewise::planning::conv::{ConvBackward, ConvGradientOf, ConvLayouts, ConvProblem};
+use tilewise::planning::kernel::Kernel;
+use tilewise::planning::{Plan, Problem};
+use tilewise::{Activation, Caps, DType, Layout, Result};
+
+/// A convolution with all operands of the epilogue, or none, and its gradients.
+pub fn conv_plans(
+    [x, weight]: [&Layout; 2],
+    options: &ConvOptions,
+    dtype: DType,
+    caps: &Caps,
+) -> Vec<Result<Plan>> {
+    let geometry = match ConvGeometry::new("test", x, weight, options) {
+        Ok(geometry) => geometry,
+        Err(error) => return vec![Err(error)],
+    };
+    let outputs = view(&[geometry.outputs], &[1], 3);
+    let y = flat(&geometry.output_shape());
+    let (plain, full) = (
+        ConvLayouts { x, weight, bias: None, scale_shift: None, residual: None },
+        ConvLayouts {
+            x,
+            weight,
+            bias: Some((&outputs, dtype)),
+            scale_shift: Some([&outputs, &outputs]),
+            residual: Some(&y),
+        },
+    );
+    let forward = [(plain, Activation::None), (full, Activation::Silu)]
+        .map(|(layouts, activation)| ConvProblem::new(layouts, options, activation, dtype)?.plan(caps));
+    let gradient = |of, other: &Layout| ConvBackward::new("test", &geometry, of, [other, &y], dtype);
+    let channels = view(&[geometry.channels], &[1], 3);
+    let backward = [
+        gradient(ConvGradientOf::Input, weight).and_then(|problem| problem.plan(caps)),
+        gradient(ConvGradientOf::Input, weight).and_then(|problem| problem.bias(&channels)?.plan(caps)),
+        gradient(ConvGradientOf::Weight, x).and_then(|problem| problem.plan(caps)),
+    ];
+    forward.into_iter().chain(backward).collect()
+}
+
+/// Every kernel of convolutions on a device: all types, groups, with and without vectors, and tiles of several taps.
+pub fn conv_kernels(caps: &Caps) -> Vec<Kernel> {
+    let padding = Padding::Explicit([[1; 2]; 2]);
+    let cases = [
+        ([1, 9, 9, 8], [8, 3, 3, 8], 1, [1, 1]),
+        ([1, 9, 9, 8], [8, 3, 3, 1], 8, [2, 1]),
+        ([1, 9, 9, 8], [8, 5, 5, 1], 8, [1, 1]),
+        ([1, 9, 9, 6], [6, 3, 3, 2], 3, [1, 2]),
+        ([1, 9, 9, 3], [5, 3, 3, 3], 1, [2, 2]),
+    ];
+    let devices = [caps.clone(), caps.clone().planned_for(DeviceType::Discrete)];
+    let mut plans = Vec::new();
+    for dtype in [DType::F32, DType::F16, DType::Bf16] {
+        for (x, weight, groups, stride) in cases {
+            let options = ConvOptions::new().groups(groups).stride(stride).padding(padding);
+            let first = flat(&[x[0], x[3], x[1], x[2]]).permute(&[0, 2, 3, 1]).expect("four axes");
+            for (x, caps) in [flat(&x), first].iter().flat_map(|x| devices.iter().map(move |caps| (x, caps)))
+            {
+                // Not every device has as many bindings.
+                plans.extend(conv_plans([x, &flat(&weight)], &options, dtype, caps).into_iter().flatten());
+            }
+        }
+    }
+    kernels_of_all(plans)
+}
