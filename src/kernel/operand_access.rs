@@ -1,5 +1,4 @@
-//! A kernel's access to an operand: from the operand's storage format to the type of its binding and to the slot variants that
-//! load and store its elements.
+//! A kernel's access to an operand: the type of its binding, and the slot variants that load and store its elements.
 
 use super::source::{Kernel, SlotContent};
 use super::storage_format::{AccessWidth, StorageFormat};
@@ -31,18 +30,17 @@ impl OperandAccess {
         Self { format, load: None, store: Some(width), is_rounded: false }
     }
 
-    /// Access to a result of which each invocation writes up to four neighbours: in pairs, if a word holds two elements and each
-    /// invocation's first element has an even index. `strides` are those along the neighbours, `starts` the numbers that first
-    /// indices are sums of multiples of.
+    /// Access to a result of which each invocation writes up to four elements: in pairs, if a word holds two, all `strides` along
+    /// the elements are 1, and the first index, a sum of multiples of `starts`, is even.
     pub(crate) fn write_pairs_or_elements(
         format: StorageFormat,
         strides: impl IntoIterator<Item = u32>,
         starts: impl IntoIterator<Item = u32>,
     ) -> Self {
         let are_neighbours = strides.into_iter().all(|stride| stride == 1);
-        let are_pairs = are_neighbours && starts.into_iter().all(|start| start.is_multiple_of(2));
-        let has_pairs = format.elements_per_scalar() == 2 && are_pairs;
-        Self::write(format, if has_pairs { AccessWidth::Two } else { AccessWidth::One })
+        let are_pairs =
+            format.elements_per_scalar() == 2 && starts.into_iter().all(|at| at.is_multiple_of(2));
+        Self::write(format, if are_neighbours && are_pairs { AccessWidth::Two } else { AccessWidth::One })
     }
 
     /// Access to an operand that is written in quads ([`Kernel::quads`]), with values that are f16 already: its memory is words,

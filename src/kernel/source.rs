@@ -23,6 +23,13 @@ pub enum Language {
     Spirv,
 }
 
+impl Language {
+    /// The language of the shader of this name.
+    pub(crate) fn of(shader: &str) -> Self {
+        if is_module(shader) { Self::Spirv } else { Self::Wgsl }
+    }
+}
+
 impl fmt::Display for Language {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -183,7 +190,7 @@ impl Kernel {
     /// The kernel's language.
     #[must_use]
     pub fn language(&self) -> Language {
-        if is_module(self.shader) { Language::Spirv } else { Language::Wgsl }
+        Language::of(self.shader)
     }
 
     /// The name of the shader's file, such as `gemm/tiled`.

@@ -45,6 +45,18 @@ impl F8E4M3 {
     /// Not a number.
     pub const NAN: Self = Self(0x7f);
 
+    /// The number with these bits: the sign, the exponent and the fraction, from the highest bit to the lowest.
+    #[must_use]
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    /// The bits.
+    #[must_use]
+    pub const fn to_bits(self) -> u8 {
+        self.0
+    }
+
     /// The nearest number to an f32, ties to even. For an f32 above 464, and for infinity, it is NaN.
     #[must_use]
     pub fn from_f32(value: f32) -> Self {
@@ -81,6 +93,18 @@ impl F8E5M2 {
     /// Not a number: a quiet NaN.
     pub const NAN: Self = Self(0x7e);
 
+    /// The number with these bits: the sign, the exponent and the fraction, from the highest bit to the lowest.
+    #[must_use]
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    /// The bits.
+    #[must_use]
+    pub const fn to_bits(self) -> u8 {
+        self.0
+    }
+
     /// The nearest number to an f32, ties to even. From 61,440 on it is infinity.
     #[must_use]
     pub fn from_f32(value: f32) -> Self {
@@ -100,29 +124,9 @@ impl F8E5M2 {
     }
 }
 
-/// Implements the methods and traits that both types have.
+/// Implements the traits that both types have.
 macro_rules! number {
     ($type:ident, $format:expr) => {
-        impl $type {
-            /// The number with these bits: the sign, the exponent and the fraction, from the highest bit to the lowest.
-            #[must_use]
-            pub const fn from_bits(bits: u8) -> Self {
-                Self(bits)
-            }
-
-            /// The bits.
-            #[must_use]
-            pub const fn to_bits(self) -> u8 {
-                self.0
-            }
-        }
-
-        impl Operand for $type {
-            type Sum = f32;
-        }
-
-        impl Float for $type {}
-        impl Quantised for $type {}
         impl Sealed for $type {}
 
         impl Element for $type {
@@ -172,6 +176,19 @@ macro_rules! number {
 
 number!(F8E4M3, E4M3);
 number!(F8E5M2, E5M2);
+
+impl Operand for F8E4M3 {
+    type Sum = f32;
+}
+
+impl Operand for F8E5M2 {
+    type Sum = f32;
+}
+
+impl Float for F8E4M3 {}
+impl Float for F8E5M2 {}
+impl Quantised for F8E4M3 {}
+impl Quantised for F8E5M2 {}
 
 /// The lowest byte of the bits of a format of 8 bits.
 fn lowest_byte(bits: u16) -> u8 {

@@ -11,10 +11,10 @@ mod overflow;
 mod precision;
 mod random;
 mod strided;
+mod values;
 mod window;
 
 pub(crate) use axes::{Axes, Axis, merged_together};
-pub(crate) use element::bits;
 pub use element::{DType, Element, Float, Operand, Quantised, Real, Summand};
 pub use fill::Fill;
 pub(crate) use fill::NORMAL_TAG;
@@ -25,4 +25,5 @@ pub use random::philox;
 pub(crate) use random::{ONE, below, normal, table as normal_table, words};
 pub use strided::Layout;
 pub(crate) use strided::MAX_RANK;
+pub(crate) use values::bits;
 pub(crate) use window::{ALIGNED_BYTES, WINDOW_ALIGNMENT, dim, known, window};

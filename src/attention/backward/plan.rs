@@ -273,14 +273,6 @@ impl AttentionBackward {
         Ok(vec![Operand::written("the gradient of the queries", dtype, self.dq), of_keys.in_form(Form::Own)])
     }
 
-    /// The gradient of the bias, if it is computed.
-    pub(super) fn bias_gradient(&self) -> Option<Layout> {
-        match self.of {
-            AttentionGradientsOf::Operands => None,
-            AttentionGradientsOf::Bias(bias) | AttentionGradientsOf::PartOfBias(bias) => Some(bias),
-        }
-    }
-
     /// Whether the gradients of windows are added up for a bias with these axes. Not for f16 and bf16, because their sums would
     /// be rounded in each window.
     pub(super) fn adds_up(&self, own: [Option<usize>; 2]) -> bool {

@@ -235,6 +235,14 @@ impl AttentionBackward {
         Moves::of(self.forward.dtype, along, places.chain([d.dim, d.dim_v]))
     }
 
+    /// The gradient of the bias, if it is computed.
+    pub(super) fn bias_gradient(&self) -> Option<Layout> {
+        match self.of {
+            AttentionGradientsOf::Operands => None,
+            AttentionGradientsOf::Bias(bias) | AttentionGradientsOf::PartOfBias(bias) => Some(bias),
+        }
+    }
+
     /// The type of the gradient of a bias.
     pub(super) fn bias_dtype(&self) -> DType {
         match self.of {

@@ -15,7 +15,7 @@ use crate::caps::{Caps, CoopRow, CoopScalar, Matrices};
 use crate::gemm::problem::{
     Accumulator, GemmKernel, GemmProblem, GemmTypes, Generated, MAX_F16_PRODUCTS, SEGMENT_MULTIPLE, Tile,
 };
-use crate::kernel::{Kernel, Language};
+use crate::kernel::Kernel;
 use crate::layout::DType;
 use crate::ops::Activation;
 use crate::plan::Flops;
@@ -124,10 +124,6 @@ fn shared(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> [u32; 2] {
 impl KernelSpec for CoopKhr {
     fn shader(&self) -> &'static str {
         "spirv/gemm_coop_khr"
-    }
-
-    fn language(&self) -> Language {
-        Language::Spirv
     }
 
     fn tiles(&self) -> &'static [Tile] {

@@ -11,7 +11,7 @@ use super::spec::{KernelSpec, in_memory};
 use super::stage::{OperandAxis, OperandLines};
 use crate::caps::{Caps, CoopRow, CoopScalar, CoopScope, Matrices, RowSizes};
 use crate::gemm::problem::{Accumulator, GemmKernel, GemmProblem, GemmTypes, Tile};
-use crate::kernel::{Kernel, Language};
+use crate::kernel::Kernel;
 use crate::layout::DType;
 
 pub(super) struct CoopNv2;
@@ -158,10 +158,6 @@ impl CoopNv2 {
 impl KernelSpec for CoopNv2 {
     fn shader(&self) -> &'static str {
         "spirv/gemm_coop_nv2"
-    }
-
-    fn language(&self) -> Language {
-        Language::Spirv
     }
 
     fn tiles(&self) -> &'static [Tile] {

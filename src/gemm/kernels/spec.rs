@@ -19,7 +19,7 @@ pub(in crate::gemm) trait KernelSpec: Sync {
 
     /// The kernel's language. A module binds all operands that an epilogue can have, and has [`QuantisedDims`](crate::gemm::problem::QuantisedDims).
     fn language(&self) -> Language {
-        Language::Wgsl
+        Language::of(self.shader())
     }
 
     /// The kernel's tiles.
