@@ -35,13 +35,11 @@ impl InWindows for ConvProblem {
                 needs: "one group, operands that are read in place, and no bias before the scale".into(),
                 device: caps.adapter.clone(),
             }),
-            ConvKernels::Any => {
-                match (self.direct_plan(caps), product()) {
-                    (Ok(direct), Ok(Some(product))) if direct.seconds() < product.seconds() => Ok(direct),
-                    (_, Ok(Some(product))) => Ok(product),
-                    (direct, _) => direct,
-                }
-            }
+            ConvKernels::Any => match (self.direct_plan(caps), product()) {
+                (Ok(direct), Ok(Some(product))) if direct.seconds() < product.seconds() => Ok(direct),
+                (_, Ok(Some(product))) => Ok(product),
+                (direct, _) => direct,
+            },
         }
     }
 }

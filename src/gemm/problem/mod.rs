@@ -6,6 +6,7 @@ mod gemm;
 mod generated;
 mod image_windows;
 mod layouts;
+mod of_windows;
 mod operands;
 mod options;
 mod quantised;
